@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi.h - the binary contract between code compiled into a traced program
+ * (sites, packing, commit) and the runtime that serves it.
+ *
+ * A program built today must run under the runtime of tomorrow and the other
+ * way round, so everything here is versioned by WAYMARK_ABI, sized explicitly
+ * and checked by static assertions in src/runtime/abi_check.c. Nothing here
+ * may be changed in place: fields are added at the end, bits are taken from
+ * the reserved ones.
+ *
+ * Who writes and who reads is said at each structure. No libc, no atomics
+ * beyond the compiler's, valid GNU C99 and C++11.
+ */
+#ifndef WAYMARK_ABI_H
+#define WAYMARK_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAYMARK_ABI 1
+
+/* ------------------------------------------------------------------ *
+ * Description of an event: pointer-free, so that a tool can read it
+ * from the ELF file, from a core, or from another process's memory.
+ *
+ *   struct waymark_desc | int64_t values[nr_values] | text[text_size]
+ *
+ * text is five NUL-terminated strings, in this order:
+ *   provider  name  schema  print  file
+ *
+ * An empty provider means "the name of the program or library". An empty
+ * print means "none". The schema is a list of fields separated by ';', each
+ * "name:type":
+ *
+ *   i1 i2 i4 i8   signed integer of that many bytes, decimal
+ *   u1 u2 u4 u8   unsigned, decimal
+ *   x1 x2 x4 x8   unsigned, hexadecimal
+ *   b1            bool
+ *   f4 f8         IEEE float, double
+ *   p8            pointer, hexadecimal
+ *   s             string, NUL-terminated, any length
+ *   c#            char array of exactly '#' bytes, NUL padded
+ *   a#T           array of '#' elements of the scalar type T
+ *   qT            sequence: u4 element count, then the elements
+ *   z             blob: u4 byte count, then the bytes
+ *   eT{L#,L#}     enumeration over the integer type T; label L has value '#'
+ *
+ * Each '#' takes the next entry of values[], left to right. Fields are packed
+ * in this order without padding; a record (header and payload) is padded to a
+ * multiple of 8 bytes.
+ * ------------------------------------------------------------------ */
+#define WAYMARK_DESC_MAGIC 0x31444d57u /* "WMD1" */
+
+enum waymark_desc_kind {
+	WAYMARK_KIND_EVENT = 0,	 /* typed event */
+	WAYMARK_KIND_MARKER = 1, /* printf-like; print is its format */
+	WAYMARK_KIND_PRINTF = 2, /* trace_printf: one string field "msg" */
+	WAYMARK_KIND_SPAN_BEGIN = 3,
+	WAYMARK_KIND_SPAN_END = 4,
+	WAYMARK_KIND_SPAN = 5, /* one record with begin and duration */
+};
+
+/* Log levels, syslog's order: the smaller, the more severe. */
+enum waymark_level {
+	WAYMARK_EMERG = 0,
+	WAYMARK_ALERT = 1,
+	WAYMARK_CRIT = 2,
+	WAYMARK_ERR = 3,
+	WAYMARK_WARNING = 4,
+	WAYMARK_NOTICE = 5,
+	WAYMARK_INFO = 6,
+	WAYMARK_DEBUG = 7,
+};
+
+#define WAYMARK_DESC_NOCLOCK 1u /* carries the time of the event before it */
+#define WAYMARK_DESC_LINKED 2u	/* a marker that rides on a tracepoint: no site of its own */
+
+struct waymark_desc {
+	uint32_t magic;
+	uint32_t size; /* of the whole description, bytes */
+	uint8_t kind;  /* enum waymark_desc_kind */
+	uint8_t level; /* enum waymark_level */
+	uint16_t nr_values;
+	uint32_t line;
+	uint32_t flags;
+	uint32_t text_size;
+	uint32_t reserved[2];
+};
+
+/* ------------------------------------------------------------------ *
+ * One marked place. Section "waymark_sites": four 32-bit words, each
+ * relative to its own address, so the table needs no relocation.
+ * Written by the assembler, read by the runtime and by tools.
+ * ------------------------------------------------------------------ */
+struct waymark_site {
+	int32_t insn;	/* the patched instruction; 0: a load+test site */
+	int32_t target; /* where it jumps when on; 0: a load+test site */
+	int32_t desc;	/* struct waymark_desc */
+	int32_t event;	/* struct waymark_event */
+};
+
+/* ------------------------------------------------------------------ *
+ * Run-time state of an event, one per description, in the module's .data.
+ * Written by the runtime only; read by emitting threads.
+ *
+ * word: bits 0-15   event id in the direct recorder's stream
+ *       bits 16-59  zero while DIRECT events are emitted (the header is
+ *                   clock << 16 | word)
+ *       bit 60      PROBES: in-process callbacks are connected
+ *       bit 61      RECORD: some recorder wants it through the gate
+ *       bit 63      COMPLEX: not the direct case; look at bits 60-61
+ * A dormant event is COMPLEX alone: a thread that is past the site when the
+ * event is disabled does nothing.
+ * ------------------------------------------------------------------ */
+#define WAYMARK_WORD_COMPLEX (1ull << 63)
+#define WAYMARK_WORD_RECORD (1ull << 61)
+#define WAYMARK_WORD_PROBES (1ull << 60)
+
+struct waymark_event {
+	uint64_t word;
+	void *binding;	  /* runtime's: filters, contexts, recorders, probes */
+	uint32_t enabled; /* the load+test variant's flag */
+	uint32_t reserved;
+};
+
+/* ------------------------------------------------------------------ *
+ * The writer of one thread at one signal-nesting level: 64 bytes, one cache
+ * line, in private memory that any kind of fork wipes (MADV_WIPEONFORK), so a
+ * child finds pos == end == 0 and takes the slow path.
+ *
+ * Written by the owning thread. The agent may store 0 to `end` to send the
+ * owner through the slow path once.
+ * ------------------------------------------------------------------ */
+struct waymark_writer {
+	unsigned char *pos;	      /* where the next record goes */
+	unsigned char *end;	      /* end of the chunk; pos == end == 0: none */
+	unsigned char *base;	      /* chunk header, see chunk.committed */
+	struct waymark_writer *next;  /* the level above: current while we are busy */
+	uintptr_t sp;		      /* stack pointer of the emit in progress */
+	uint64_t tally;		      /* records committed in this chunk, << 40 */
+	unsigned char *scratch;	      /* WAYMARK_SCRATCH_BYTES for complex events, or 0 */
+	uint64_t last;		      /* clock of the last record, << 16 */
+};
+
+#define WAYMARK_SCRATCH_BYTES 65536u
+
+/*
+ * The first 8 bytes of a chunk header. One word, stored with release after
+ * the record is whole; below `end` all is complete. Offsets are from the
+ * chunk's base, in units of 8 bytes.
+ *
+ *   bits 0-19 end | bits 20-39 start of the last record | bits 40-63 count
+ */
+#define WAYMARK_COMMIT_END_BITS 20
+#define WAYMARK_COMMIT_COUNT_SHIFT 40
+#define WAYMARK_COMMIT_COUNT_ONE (1ull << WAYMARK_COMMIT_COUNT_SHIFT)
+
+/* ------------------------------------------------------------------ *
+ * One per executable or library, hidden and weak, so that all its units share
+ * it. The module's constructor fills nothing: it hands the structure to the
+ * runtime, when there is one, and the runtime fills in the second half.
+ *
+ * The entries are called with every register preserved but the result
+ * (x86-64: rax, arguments in rdi, rsi, rdx; the caller steps over the red
+ * zone), so the compiler sees no call and dormant code pays no prologue.
+ * ------------------------------------------------------------------ */
+struct waymark_module {
+	uint32_t abi;
+	uint32_t state; /* 0 new, 1 registered; runtime's */
+	const struct waymark_site *sites, *sites_end;
+	const char *provider; /* WAYMARK_PROVIDER of the unit that came first, or 0 */
+	void *runtime;	      /* runtime's */
+
+	intptr_t writer_offset; /* of the current-writer pointer, from the thread pointer */
+	void (*slow)(void);	/* (writer, bytes) -> 1: retry, 0: drop, counted */
+	void (*enter)(void);	/* (writer) -> scratch, or 0: drop, counted */
+	void (*gate)(void);	/* (event, scratch, end): filter, contexts, recorders */
+	void (*probe)(void);	/* (event, dispatcher, arguments): callbacks, all state saved */
+	void (*too_big)(void);	/* (): counts a record that fits no chunk */
+	void (*spare[4])(void);
+};
+
+#endif

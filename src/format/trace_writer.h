@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_writer.h - writes a trace directory as packets arrive: CTF 1.8 or
+ * CTF 2, valid at every moment between two calls (DESIGN decisions 5 and 8).
+ *
+ *   DIR/metadata          replaced whole (new file, rename) before the packet
+ *                         that needs it
+ *   DIR/user-C-L          lane L of stream class C: user events
+ *   DIR/waymark-0         the recorder's own stream: processes, modules, losses
+ *   DIR/index/NAME.idx    one entry per whole packet, after the packet
+ *
+ * A producer is one process of one session with its own numbering of event
+ * ids. Producers whose numberings agree share a stream class; a packet goes
+ * to any lane of its class whose last packet ended before it begins.
+ *
+ * Not thread-safe: one writer, one thread (the pump). Errors are negative
+ * errno and leave the trace valid: a short write is cut back at once. After a
+ * write failed with ENOSPC, EDQUOT, EIO or EFBIG later calls try again.
+ */
+#ifndef WM_FORMAT_TRACE_WRITER_H
+#define WM_FORMAT_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "event/class.h"
+
+enum wm_trace_format { WM_TRACE_CTF1, WM_TRACE_CTF2 };
+
+struct wm_trace_options {
+	enum wm_trace_format format;
+	enum wm_clock_kind clock_kind;
+	uint64_t clock_hz;
+	uint64_t clock_start; /* a clock value ... */
+	uint64_t start_realtime_ns; /* ... and the wall clock at that moment */
+	uint64_t clock_error_ns;    /* of that pair */
+	const char *command;	    /* what was recorded, for the environment block; may be NULL */
+};
+
+struct wm_trace_writer;
+struct wm_producer;
+
+/* Creates DIR (0700; must not exist or be empty). */
+int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
+			   struct wm_trace_writer **ret, struct wm_diag *diag);
+
+/* Writes what is pending; the trace was valid before, too. Accepts NULL. */
+int wm_trace_writer_close(struct wm_trace_writer *w);
+
+/* The frequency is refined while recording; takes effect with the next metadata. */
+void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
+
+struct wm_producer_info {
+	uint32_t pid, ppid;   /* as the recorder sees them */
+	uint32_t vpid;	      /* as the process sees itself */
+	uint32_t uid;
+	uint64_t clock;	      /* when it joined */
+	const char *comm, *path;
+};
+int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
+		    struct wm_producer **ret);
+/* It ended; its ids can be forgotten. */
+void wm_producer_remove(struct wm_producer *p, uint64_t clock);
+
+/*
+ * Event `id` of this producer carries `contexts` (enum wm_context) and then
+ * the fields of `class`, which the writer takes over (also on failure).
+ * -EEXIST when the id means something else already.
+ */
+int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
+		      struct wm_class *class);
+
+struct wm_packet {
+	uint32_t tid;
+	uint32_t level;	     /* signal-nesting level */
+	uint64_t begin, end; /* full clock values; of the chunk part's begin and last record */
+	uint64_t count;	     /* records in it */
+	uint64_t lost;	     /* by this producer since the packet before: goes to
+				events_discarded of the lane */
+	struct iovec payload; /* whole records, header included; not interpreted */
+};
+int wm_producer_packet(struct wm_producer *p, const struct wm_packet *packet);
+
+/* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
+struct wm_module_info {
+	uint64_t clock, base, start, bytes;
+	bool unload;
+	const unsigned char *build_id;
+	uint32_t build_id_bytes;
+	const char *path;
+};
+int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m);
+int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
+		  uint64_t count);
+
+struct wm_trace_totals {
+	uint64_t events, bytes, packets; /* user events; bytes of all files */
+	uint64_t lost_disk;		 /* records of packets that could not be written */
+};
+void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - the shared memory between one traced process and one recorder.
+ *
+ * One sealed memfd (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), created by the
+ * traced process, mapped by it and by the pump. It holds opaque records in
+ * chunks; this file knows chunks, commit words, loss counters and nothing of
+ * events. The installed <waymark/abi.h> fixes the commit word, because code
+ * compiled into programs stores it.
+ *
+ *   offset 0                header, one page: struct wm_pool_header
+ *   offset 4096             uint64_t state[nr_small + nr_big]
+ *   offset small_offset     nr_small chunks of 4 KiB  (indices 0..nr_small-1)
+ *   offset big_offset       nr_big chunks of big_bytes (then the rest)
+ *
+ * The file is sparse: a chunk costs memory once it is written. Small chunks
+ * are the first chunk of a thread (at each nesting level) and do not count
+ * against the size the user gave; big ones do.
+ *
+ * States of a chunk, one 64-bit word each in state[]:
+ *
+ *   bits 0-2    FREE, OWNED, FULL, READING
+ *   bits 8-31   generation, bumped each time the chunk is taken
+ *   bits 32-63  fill order: when it became FULL, a pool-wide count
+ *
+ *   FREE    --wm_pool_take()-->      OWNED(gen+1)   a producer, CAS
+ *   OWNED   --wm_pool_seal()-->      FULL           its owner, store release
+ *   FULL    --wm_pool_take()-->      OWNED(gen+1)   overwrite mode only, CAS:
+ *                                    the chunk's records are counted as lost
+ *   FULL    --wm_pool_pin()-->       READING        a reader, CAS
+ *   READING --wm_pool_release()-->   FREE           that reader, store release
+ *   OWNED   --wm_pool_reclaim()-->   FULL           of a thread known dead
+ *
+ * Pairings. A producer stores `committed` with release; the reader loads it
+ * with acquire and reads only below `end`. seal() stores the state with
+ * release after the last commit; pin() acquires it. release() stores with
+ * release after the last read; take() acquires.
+ *
+ * A reader may copy the committed part of an OWNED chunk. In discard mode the
+ * chunk cannot be reused before that reader releases it, so the copy is good.
+ * In overwrite mode it must re-load the state afterwards (acquire fence, then
+ * load) and drop the copy when the generation moved.
+ *
+ * Progress: producers are lock-free in take() and wait-free elsewhere; nobody
+ * but its owner writes a live thread's chunk; no producer waits for a reader
+ * unless block mode was asked for.
+ *
+ * Everything a reader takes from this memory is hostile: read once, range
+ * checked (see wm_pool_open()).
+ */
+#ifndef WM_RING_POOL_H
+#define WM_RING_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WM_POOL_MAGIC 0x314c4f4f504d57ull /* "WMPOOL1" */
+#define WM_POOL_VERSION 1
+#define WM_POOL_PAGE 4096u
+#define WM_POOL_SMALL_BYTES 4096u
+#define WM_POOL_SMALL_MAX 65536u	/* threads x levels with a first chunk */
+#define WM_POOL_BIG_MAX 65536u
+#define WM_POOL_BIG_BYTES_DEFAULT 65536u
+#define WM_POOL_BYTES_MAX (1ull << 36)
+
+enum wm_pool_mode { WM_POOL_DISCARD, WM_POOL_OVERWRITE, WM_POOL_BLOCK, WM_POOL_NR_MODES };
+
+enum wm_chunk_state { WM_CHUNK_FREE, WM_CHUNK_OWNED, WM_CHUNK_FULL, WM_CHUNK_READING };
+
+/*
+ * Why an event is not in the trace. The accounting identity
+ *   emitted = recorded + sum of lost[cause]
+ * holds exactly; these counters live in shared memory so that they survive
+ * the process. disk and net are the pump's own causes, counted there.
+ */
+enum wm_lost {
+	WM_LOST_FULL,	     /* no free chunk, discard mode (or block mode timed out) */
+	WM_LOST_TOO_BIG,     /* larger than a chunk */
+	WM_LOST_NESTED,	     /* signal handlers nested deeper than the levels there are */
+	WM_LOST_OVERWRITTEN, /* flight recorder reused the chunk */
+	WM_LOST_TORN,	     /* reserved, never committed (siglongjmp, death) */
+	WM_LOST_EARLY,	     /* no pool yet or no more: out of memory, fork, exit */
+	WM_LOST_DISK,	     /* pump: could not be written */
+	WM_LOST_NET,	     /* pump: could not be sent */
+	WM_LOST_NR
+};
+
+/* Fixed-width, little endian. "w:" says who writes. */
+struct wm_pool_header {
+	uint64_t magic;		/* w: creator */
+	uint32_t version;	/* w: creator */
+	uint32_t mode;		/* w: creator; enum wm_pool_mode */
+	uint64_t bytes;		/* w: creator; size of the file */
+	uint32_t nr_small;	/* w: creator */
+	uint32_t nr_big;	/* w: creator */
+	uint32_t big_bytes;	/* w: creator; power of two, 4 KiB .. 8 MiB */
+	uint32_t pid;		/* w: creator; as it sees itself */
+	uint64_t small_offset;	/* w: creator */
+	uint64_t big_offset;	/* w: creator */
+	uint64_t clock_kind;	/* w: creator; enum wm_clock_kind of base/clock.h */
+	uint64_t start_clock;	/* w: creator */
+	uint64_t pad0[6];
+
+	/* Hot counters, a cache line each where threads contend. */
+	uint64_t lost[WM_LOST_NR]; /* w: producers, atomic add */
+	uint64_t fill_order;	   /* w: producers, atomic add; next FULL's order */
+	uint64_t pad1[7];
+	uint32_t small_high; /* w: producers; small chunks ever used: scan below it */
+	uint32_t big_high;   /* w: producers; the same for big ones */
+	uint32_t nr_free;    /* w: both; big chunks believed FREE, a hint */
+	uint32_t pad2[13];
+	uint32_t reader_alive; /* w: reader; a count that moves while it lives (block mode) */
+	uint32_t closing;      /* w: reader; 1: wants no more */
+	uint32_t pad3[14];
+};
+
+/* The header of a chunk: 64 bytes; records follow. w: its owner. */
+struct wm_chunk {
+	uint64_t committed; /* <waymark/abi.h> */
+	uint64_t begin;	    /* full clock value when it was taken */
+	uint32_t generation;
+	uint32_t tid;
+	uint16_t level; /* signal-nesting level */
+	uint16_t small;
+	uint32_t index;
+	uint64_t pad[4];
+};
+
+#define WM_CHUNK_HEADER_BYTES 64u
+
+/* One process's (or one reader's) view of a pool. Not shared. */
+struct wm_pool {
+	unsigned char *map;
+	uint64_t bytes;
+	/* Copies of the geometry, checked at open and never re-read. */
+	uint32_t nr_small, nr_big, big_bytes, mode;
+	uint64_t small_offset, big_offset;
+};
+
+struct wm_pool_options {
+	uint64_t buffer_bytes; /* total of big chunks; rounded up to chunks */
+	uint32_t big_bytes;    /* 0: the default */
+	uint32_t nr_small;     /* 0: the maximum */
+	uint32_t mode;
+	uint32_t clock_kind;
+	uint32_t pid;
+	uint64_t start_clock;
+};
+
+static inline struct wm_pool_header *wm_pool_header(const struct wm_pool *p)
+{
+	return (struct wm_pool_header *)p->map;
+}
+
+static inline uint64_t *wm_pool_states(const struct wm_pool *p)
+{
+	return (uint64_t *)(p->map + WM_POOL_PAGE);
+}
+
+static inline uint32_t wm_pool_nr_chunks(const struct wm_pool *p)
+{
+	return p->nr_small + p->nr_big;
+}
+
+static inline uint32_t wm_pool_chunk_bytes(const struct wm_pool *p, uint32_t index)
+{
+	return index < p->nr_small ? WM_POOL_SMALL_BYTES : p->big_bytes;
+}
+
+static inline struct wm_chunk *wm_pool_chunk(const struct wm_pool *p, uint32_t index)
+{
+	if (index < p->nr_small)
+		return (struct wm_chunk *)(p->map + p->small_offset +
+					   (uint64_t)index * WM_POOL_SMALL_BYTES);
+	return (struct wm_chunk *)(p->map + p->big_offset +
+				   (uint64_t)(index - p->nr_small) * p->big_bytes);
+}
+
+static inline enum wm_chunk_state wm_state_of(uint64_t word)
+{
+	return (enum wm_chunk_state)(word & 7);
+}
+static inline uint32_t wm_state_generation(uint64_t word)
+{
+	return (uint32_t)(word >> 8) & 0xffffff;
+}
+static inline uint32_t wm_state_order(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+static inline uint64_t wm_state_make(enum wm_chunk_state s, uint32_t generation, uint32_t order)
+{
+	return (uint64_t)order << 32 | (uint64_t)(generation & 0xffffff) << 8 | (uint64_t)s;
+}
+
+/* A commit word taken apart. Bytes are from the chunk's base. */
+struct wm_commit {
+	uint32_t end_bytes, last_bytes, count;
+};
+
+/* --- both sides ------------------------------------------------------ */
+
+/* Bytes of a pool with these options; 0 when they are out of range. Pure. */
+uint64_t wm_pool_size(const struct wm_pool_options *o);
+
+/* --- producer side (guest rules: no libc, no call, no lock) ---------- */
+
+/* Lays a fresh, zeroed mapping of wm_pool_size() bytes out. 0 or -errno. */
+int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
+
+/*
+ * Takes a chunk for a thread and level: a small one when `small`, else a big
+ * one. In overwrite mode the oldest FULL one is reused when none is FREE, and
+ * its records are counted. Returns its index or -EAGAIN (none). Any thread.
+ */
+int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now);
+
+/* The owner is done with its chunk. A chunk without records becomes FREE. */
+void wm_pool_seal(struct wm_pool *p, uint32_t index);
+
+/* Seals an OWNED chunk of a thread known to be dead. */
+void wm_pool_reclaim(struct wm_pool *p, uint32_t index);
+
+void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
+
+/* --- reader side: all shared words are hostile ----------------------- */
+
+/*
+ * Maps and checks a pool received from a process: seals present, size of the
+ * file equal to the header's, geometry in range. 0, -EBADMSG, -EPERM (seals),
+ * or the errno of a call. The descriptor stays the caller's.
+ */
+int wm_pool_open(struct wm_pool *p, int fd);
+void wm_pool_close(struct wm_pool *p);
+
+/* Chunks with an index below this may be in use; the rest never were. */
+void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
+
+/* Loads a commit word (acquire) and checks it against the chunk: 0 or -EBADMSG. */
+int wm_pool_committed(const struct wm_pool *p, uint32_t index, struct wm_commit *ret);
+
+uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index); /* load acquire */
+
+/* FULL(gen) -> READING. False when it is no longer that FULL chunk. */
+bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state);
+/* READING -> FREE (consumed) or back to FULL with the same order (only looked at). */
+void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
+
+uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
+const char *wm_lost_name(enum wm_lost cause);
+
+#endif
