@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glob.h - shell patterns over byte strings.
+ *
+ *   *        any bytes, none included      ?       any one byte
+ *   [abc]    one of these                  [a-z]   one of this range
+ *   [!a-z]   one not of these ([^a-z] too) \c      the byte c itself
+ *
+ * A ']' that comes first in a set, and a '-' that comes first or last, stand
+ * for themselves; a '[' without its ']' is an ordinary byte. No byte is
+ * special in the text: '*' crosses '/' and ':' alike.
+ *
+ * Guest code: no libc, no recursion, no allocation. Time is at most
+ * pattern_bytes x text_bytes steps.
+ */
+#ifndef WM_BASE_GLOB_H
+#define WM_BASE_GLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the whole text matches the whole pattern. */
+bool wm_glob_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes);
+
+/* Whether there is a byte in the pattern that does not stand for itself. */
+bool wm_glob_is_pattern(const char *pattern, size_t pattern_bytes);
+
+#endif
