@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WM_PACKET_MAGIC 0xc1fc1fc1u
+#define WM_PACKET_MAGIC     0xc1fc1fc1u
 #define WM_TRACE_UUID_BYTES 16
 
 /* Stream class 0 is the recorder's own; user streams count from 1. */
@@ -30,14 +30,14 @@ struct wm_packet_frame {
 	uint64_t event_count;
 	/* CTF packet context */
 	uint64_t timestamp_begin, timestamp_end; /* raw clock values */
-	uint64_t content_size, packet_size;	 /* bits, frame included */
-	uint64_t packet_seq_num;		 /* counts from 0 in each stream */
-	uint64_t events_discarded;		 /* running total of the stream */
+	uint64_t content_size, packet_size;      /* bits, frame included */
+	uint64_t packet_seq_num;                 /* counts from 0 in each stream */
+	uint64_t events_discarded;               /* running total of the stream */
 	/* user streams only, absent in stream class 0 and in mixed streams */
 	uint32_t pid, vpid, tid, level;
 };
 
-#define WM_FRAME_BYTES_USER 104u
+#define WM_FRAME_BYTES_USER  104u
 #define WM_FRAME_BYTES_PLAIN 88u
 
 static_assert(sizeof(struct wm_packet_frame) == WM_FRAME_BYTES_USER, "on disk");
@@ -47,8 +47,8 @@ static_assert(offsetof(struct wm_packet_frame, pid) == WM_FRAME_BYTES_PLAIN, "on
 
 /* A record: header, contexts, fields, zero padding to a multiple of 8 bytes. */
 #define WM_RECORD_HEADER_BYTES 8u
-#define WM_RECORD_ALIGN 8u
-#define WM_RECORD_TIME_BITS 48 /* header = clock << 16 | id */
+#define WM_RECORD_ALIGN        8u
+#define WM_RECORD_TIME_BITS    48 /* header = clock << 16 | id */
 
 static inline uint16_t wm_record_id(uint64_t header)
 {
@@ -86,7 +86,7 @@ struct wm_index_header {
 };
 
 struct wm_index_entry {
-	uint64_t offset;		    /* bytes, in the stream file */
+	uint64_t offset;                    /* bytes, in the stream file */
 	uint64_t packet_size, content_size; /* bits */
 	uint64_t timestamp_begin, timestamp_end;
 	uint64_t events_discarded;
