@@ -27,12 +27,12 @@ struct wm_packet_frame {
 	unsigned char uuid[WM_TRACE_UUID_BYTES];
 	uint32_t stream_id;
 	uint64_t stream_instance_id; /* the lane */
-	uint64_t event_count;
 	/* CTF packet context */
 	uint64_t timestamp_begin, timestamp_end; /* raw clock values */
 	uint64_t content_size, packet_size;      /* bits, frame included */
 	uint64_t packet_seq_num;                 /* counts from 0 in each stream */
 	uint64_t events_discarded;               /* running total of the stream */
+	uint64_t event_count;                    /* records in this packet */
 	/* user streams only, absent in stream class 0 and in mixed streams */
 	uint32_t pid, vpid, tid, level;
 };
@@ -42,7 +42,7 @@ struct wm_packet_frame {
 
 static_assert(sizeof(struct wm_packet_frame) == WM_FRAME_BYTES_USER, "on disk");
 static_assert(offsetof(struct wm_packet_frame, stream_id) == 20, "on disk");
-static_assert(offsetof(struct wm_packet_frame, timestamp_begin) == 40, "on disk");
+static_assert(offsetof(struct wm_packet_frame, timestamp_begin) == 32, "on disk");
 static_assert(offsetof(struct wm_packet_frame, pid) == WM_FRAME_BYTES_PLAIN, "on disk");
 
 /* A record: header, contexts, fields, zero padding to a multiple of 8 bytes. */
