@@ -20,6 +20,7 @@
  * States of a chunk, one 64-bit word each in state[]:
  *
  *   bits 0-2    FREE, OWNED, FULL, READING
+ *   bit  3      REUSED: OWNED, and it was FULL before: those records are lost
  *   bits 8-31   generation, bumped each time the chunk is taken
  *   bits 32-63  fill order: when it became FULL, a pool-wide count
  *
@@ -38,8 +39,21 @@
  *
  * A reader may copy the committed part of an OWNED chunk. In discard mode the
  * chunk cannot be reused before that reader releases it, so the copy is good.
- * In overwrite mode it must re-load the state afterwards (acquire fence, then
- * load) and drop the copy when the generation moved.
+ * In overwrite mode it must ask wm_pool_still() afterwards and drop the copy
+ * when the generation moved.
+ *
+ * Taking a chunk is several stores and a kill may fall between any two. The
+ * state comes first; the chunk's own `generation` comes last, after `committed`
+ * is 0: while the two differ, the chunk holds no record of the state's
+ * generation, whatever its commit word says. What a reused chunk held is
+ * counted by one store of `overwritten` in its header, tagged with the new
+ * generation, before `committed` is cleared; so whoever finds the chunk half
+ * taken knows whether that was done, and no record is counted twice or never.
+ *
+ * The chunks of one size are a shelf. Its hints make an empty pool cheap:
+ * after a search that found nothing, further searches end at once until a
+ * chunk becomes FREE (or FULL, overwrite mode). Each hint may be stale or
+ * hostile: it can only make a search longer or fail.
  *
  * Progress: producers are lock-free in take() and wait-free elsewhere; nobody
  * but its owner writes a live thread's chunk; no producer waits for a reader
@@ -55,14 +69,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WM_POOL_MAGIC 0x314c4f4f504d57ull /* "WMPOOL1" */
-#define WM_POOL_VERSION 1
-#define WM_POOL_PAGE 4096u
-#define WM_POOL_SMALL_BYTES 4096u
-#define WM_POOL_SMALL_MAX 65536u	/* threads x levels with a first chunk */
-#define WM_POOL_BIG_MAX 65536u
+#define WM_POOL_MAGIC             0x314c4f4f504d57ull /* "WMPOOL1" */
+#define WM_POOL_VERSION           1
+#define WM_POOL_PAGE              4096u
+#define WM_POOL_SMALL_BYTES       4096u
+#define WM_POOL_SMALL_MAX         65536u /* threads x levels with a first chunk */
+#define WM_POOL_BIG_MAX           65536u
 #define WM_POOL_BIG_BYTES_DEFAULT 65536u
-#define WM_POOL_BYTES_MAX (1ull << 36)
+#define WM_POOL_BIG_BYTES_MAX     (1u << 22) /* a full chunk's end must fit the commit word */
+#define WM_POOL_BYTES_MAX         (1ull << 36)
 
 enum wm_pool_mode { WM_POOL_DISCARD, WM_POOL_OVERWRITE, WM_POOL_BLOCK, WM_POOL_NR_MODES };
 
@@ -75,41 +90,51 @@ enum wm_chunk_state { WM_CHUNK_FREE, WM_CHUNK_OWNED, WM_CHUNK_FULL, WM_CHUNK_REA
  * the process. disk and net are the pump's own causes, counted there.
  */
 enum wm_lost {
-	WM_LOST_FULL,	     /* no free chunk, discard mode (or block mode timed out) */
+	WM_LOST_FULL,        /* no free chunk, discard mode (or block mode timed out) */
 	WM_LOST_TOO_BIG,     /* larger than a chunk */
-	WM_LOST_NESTED,	     /* signal handlers nested deeper than the levels there are */
+	WM_LOST_NESTED,      /* signal handlers nested deeper than the levels there are */
 	WM_LOST_OVERWRITTEN, /* flight recorder reused the chunk */
-	WM_LOST_TORN,	     /* reserved, never committed (siglongjmp, death) */
-	WM_LOST_EARLY,	     /* no pool yet or no more: out of memory, fork, exit */
-	WM_LOST_DISK,	     /* pump: could not be written */
-	WM_LOST_NET,	     /* pump: could not be sent */
+	WM_LOST_TORN,        /* reserved, never committed (siglongjmp, death) */
+	WM_LOST_EARLY,       /* no pool yet or no more: out of memory, fork, exit */
+	WM_LOST_DISK,        /* pump: could not be written */
+	WM_LOST_NET,         /* pump: could not be sent */
 	WM_LOST_NR
 };
 
+/* Search hints of the chunks of one size. A cache line. w: both sides. */
+struct wm_pool_shelf {
+	uint32_t high;      /* chunks ever used: none above was; only grows */
+	uint32_t hand;      /* where to look first */
+	uint64_t freed;     /* times a chunk became FREE, counted afterwards */
+	uint64_t none_free; /* freed + 1 when a search for FREE last failed */
+	uint64_t filled;    /* overwrite mode: times a chunk became FULL, likewise */
+	uint64_t none_full; /* filled + 1 when a search for FULL last failed */
+	uint64_t pad[3];
+};
+
+enum wm_shelf { WM_SHELF_SMALL, WM_SHELF_BIG, WM_SHELF_NR };
+
 /* Fixed-width, little endian. "w:" says who writes. */
 struct wm_pool_header {
-	uint64_t magic;		/* w: creator */
-	uint32_t version;	/* w: creator */
-	uint32_t mode;		/* w: creator; enum wm_pool_mode */
-	uint64_t bytes;		/* w: creator; size of the file */
-	uint32_t nr_small;	/* w: creator */
-	uint32_t nr_big;	/* w: creator */
-	uint32_t big_bytes;	/* w: creator; power of two, 4 KiB .. 8 MiB */
-	uint32_t pid;		/* w: creator; as it sees itself */
-	uint64_t small_offset;	/* w: creator */
-	uint64_t big_offset;	/* w: creator */
-	uint64_t clock_kind;	/* w: creator; enum wm_clock_kind of base/clock.h */
-	uint64_t start_clock;	/* w: creator */
-	uint64_t pad0[6];
+	uint64_t magic;        /* w: creator */
+	uint32_t version;      /* w: creator */
+	uint32_t mode;         /* w: creator; enum wm_pool_mode */
+	uint64_t bytes;        /* w: creator; size of the file */
+	uint32_t nr_small;     /* w: creator */
+	uint32_t nr_big;       /* w: creator */
+	uint32_t big_bytes;    /* w: creator; power of two, 4 KiB .. 4 MiB */
+	uint32_t pid;          /* w: creator; as it sees itself */
+	uint64_t small_offset; /* w: creator */
+	uint64_t big_offset;   /* w: creator */
+	uint64_t clock_kind;   /* w: creator; enum wm_clock_kind of base/clock.h */
+	uint64_t start_clock;  /* w: creator */
+	uint64_t pad0[7];
 
 	/* Hot counters, a cache line each where threads contend. */
 	uint64_t lost[WM_LOST_NR]; /* w: producers, atomic add */
-	uint64_t fill_order;	   /* w: producers, atomic add; next FULL's order */
+	uint64_t fill_order;       /* w: producers, atomic add; next FULL's order */
 	uint64_t pad1[7];
-	uint32_t small_high; /* w: producers; small chunks ever used: scan below it */
-	uint32_t big_high;   /* w: producers; the same for big ones */
-	uint32_t nr_free;    /* w: both; big chunks believed FREE, a hint */
-	uint32_t pad2[13];
+	struct wm_pool_shelf shelf[WM_SHELF_NR];
 	uint32_t reader_alive; /* w: reader; a count that moves while it lives (block mode) */
 	uint32_t closing;      /* w: reader; 1: wants no more */
 	uint32_t pad3[14];
@@ -118,16 +143,19 @@ struct wm_pool_header {
 /* The header of a chunk: 64 bytes; records follow. w: its owner. */
 struct wm_chunk {
 	uint64_t committed; /* <waymark/abi.h> */
-	uint64_t begin;	    /* full clock value when it was taken */
+	uint64_t begin;     /* full clock value when it was taken */
 	uint32_t generation;
 	uint32_t tid;
 	uint16_t level; /* signal-nesting level */
 	uint16_t small;
 	uint32_t index;
-	uint64_t pad[4];
+	uint64_t overwritten; /* records lost to reuse: generation << 40 | total, see above */
+	uint64_t pad[3];
 };
 
 #define WM_CHUNK_HEADER_BYTES 64u
+#define WM_STATE_REUSED       8u
+#define WM_OVERWRITTEN_MASK   ((1ull << 40) - 1)
 
 /* One process's (or one reader's) view of a pool. Not shared. */
 struct wm_pool {
@@ -212,15 +240,21 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
 /*
  * Takes a chunk for a thread and level: a small one when `small`, else a big
  * one. In overwrite mode the oldest FULL one is reused when none is FREE, and
- * its records are counted. Returns its index or -EAGAIN (none). Any thread.
+ * its records are counted; small ones only when they already cost a quarter of
+ * the pool, so that what short-lived threads left is kept a while. Returns its
+ * index or -EAGAIN (none). Any thread.
  */
 int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now);
 
 /* The owner is done with its chunk. A chunk without records becomes FREE. */
 void wm_pool_seal(struct wm_pool *p, uint32_t index);
 
-/* Seals an OWNED chunk of a thread known to be dead. */
-void wm_pool_reclaim(struct wm_pool *p, uint32_t index);
+/*
+ * Seals an OWNED chunk of a thread known to be dead; `state` is the word that
+ * was seen before that became known, so a new owner's chunk is never taken.
+ * Any process. False when the chunk has moved on.
+ */
+bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state);
 
 void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
 
@@ -237,8 +271,17 @@ void wm_pool_close(struct wm_pool *p);
 /* Chunks with an index below this may be in use; the rest never were. */
 void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
 
-/* Loads a commit word (acquire) and checks it against the chunk: 0 or -EBADMSG. */
-int wm_pool_committed(const struct wm_pool *p, uint32_t index, struct wm_commit *ret);
+/*
+ * Loads the commit word (acquire) of the chunk that was seen in `state` and
+ * checks it. 0: *ret is that generation's (nothing yet: count 0, both offsets
+ * at the first record); -ESTALE: the chunk is of another generation by now;
+ * -EBADMSG: no honest producer wrote this.
+ */
+int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
+		      struct wm_commit *ret);
+
+/* After a copy out of a chunk seen in `state`: is it of that generation still? */
+bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state);
 
 uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index); /* load acquire */
 
@@ -247,6 +290,7 @@ bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state);
 /* READING -> FREE (consumed) or back to FULL with the same order (only looked at). */
 void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
 
+/* Exact when no producer is inside wm_pool_take(); of a dead process, always. */
 uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
 const char *wm_lost_name(enum wm_lost cause);
 

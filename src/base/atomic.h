@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic.h - memory operations shared by threads or processes, with the order
+ * in the name. For ring, runtime and base only; thin over the compiler's
+ * builtins, so they work on memory of any origin and need no library on the
+ * machines we support (aarch64: build with -mno-outline-atomics).
+ *
+ * The macros take a pointer to an integer of 1, 2, 4 or 8 bytes, naturally
+ * aligned. wm_cas_* return true when they stored; otherwise *expected_ptr holds
+ * what was there, so a loop need not load again.
+ */
+#ifndef WM_BASE_ATOMIC_H
+#define WM_BASE_ATOMIC_H
+
+#define wm_load_relaxed(ptr) __atomic_load_n((ptr), __ATOMIC_RELAXED)
+#define wm_load_acquire(ptr) __atomic_load_n((ptr), __ATOMIC_ACQUIRE)
+#define wm_load_seq_cst(ptr) __atomic_load_n((ptr), __ATOMIC_SEQ_CST)
+
+#define wm_store_relaxed(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_RELAXED)
+#define wm_store_release(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_RELEASE)
+#define wm_store_seq_cst(ptr, v) __atomic_store_n((ptr), (v), __ATOMIC_SEQ_CST)
+
+#define wm_exchange_acq_rel(ptr, v) __atomic_exchange_n((ptr), (v), __ATOMIC_ACQ_REL)
+
+/* Return the value before. */
+#define wm_add_relaxed(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELAXED)
+#define wm_add_release(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELEASE)
+#define wm_add_acq_rel(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_ACQ_REL)
+#define wm_or_acq_rel(ptr, v)  __atomic_fetch_or((ptr), (v), __ATOMIC_ACQ_REL)
+#define wm_and_acq_rel(ptr, v) __atomic_fetch_and((ptr), (v), __ATOMIC_ACQ_REL)
+
+/* Strong. A failed one has acquire order: what it saw may be looked at. */
+#define wm_cas_acq_rel(ptr, expected_ptr, v)                                                       \
+	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_ACQ_REL,               \
+				    __ATOMIC_ACQUIRE)
+#define wm_cas_relaxed(ptr, expected_ptr, v)                                                       \
+	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_RELAXED,               \
+				    __ATOMIC_RELAXED)
+
+/*
+ * Fences order relaxed accesses around them. ThreadSanitizer does not model
+ * them, so code that needs one keeps the data it guards in atomic accesses.
+ */
+#define wm_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define wm_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define wm_fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/* Against the compiler only: this thread and its own signal handlers. */
+#define wm_fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+static inline void wm_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("pause");
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+#endif

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pool.c - the producer side of pool.h: laying a pool out, taking, sealing and
+ * reclaiming chunks.
+ *
+ * Guest code: runs in somebody else's program, in signal handlers too. No libc,
+ * no call out of this file, no lock, no errno; lock-free in wm_pool_take() (a
+ * retry means another thread or reader got on), wait-free elsewhere. Knows
+ * nothing of records but the commit word of <waymark/abi.h>.
+ */
+#include "ring/pool.h"
+
+#include <errno.h>
+
+#include <waymark/abi.h>
+
+#include "base/atomic.h"
+
+_Static_assert(sizeof(struct wm_pool_header) <= WM_POOL_PAGE, "the header is one page");
+_Static_assert(offsetof(struct wm_pool_header, lost) == 128, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, fill_order) == 192, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, shelf) == 256, "shared layout");
+_Static_assert(sizeof(struct wm_pool_shelf) == 64, "shelves do not share a cache line");
+_Static_assert(offsetof(struct wm_pool_header, reader_alive) == 384, "shared layout");
+_Static_assert(sizeof(struct wm_chunk) == WM_CHUNK_HEADER_BYTES, "shared layout");
+_Static_assert(WM_POOL_BIG_BYTES_MAX / 8 < 1u << WAYMARK_COMMIT_END_BITS,
+	       "the end of a full chunk fits the commit word");
+
+#define NONE (-1)
+
+/* The chunks of one size, taken from the checked copies of the geometry. */
+struct shelf {
+	struct wm_pool_shelf *shared;
+	uint64_t *state; /* of its first chunk */
+	uint32_t first, nr;
+	uint32_t soft; /* overwrite mode: reuse a FULL one rather than use more than this */
+};
+
+static struct shelf shelf_of(const struct wm_pool *p, bool small)
+{
+	struct wm_pool_header *h = wm_pool_header(p);
+	struct shelf s;
+
+	s.first = small ? 0 : p->nr_small;
+	s.nr = small ? p->nr_small : p->nr_big;
+	s.shared = &h->shelf[small ? WM_SHELF_SMALL : WM_SHELF_BIG];
+	s.state = wm_pool_states(p) + s.first;
+	s.soft = s.nr;
+	if (small && p->mode == WM_POOL_OVERWRITE) {
+		uint64_t quarter = (uint64_t)p->nr_big * p->big_bytes / 4 / WM_POOL_SMALL_BYTES;
+
+		if (quarter < s.nr)
+			s.soft = (uint32_t)quarter;
+	}
+	return s;
+}
+
+static uint32_t shelf_high(const struct shelf *s)
+{
+	uint32_t high = wm_load_relaxed(&s->shared->high);
+
+	return high < s->nr ? high : s->nr;
+}
+
+/* --- layout ----------------------------------------------------------- */
+
+struct layout {
+	uint64_t small_offset, big_offset, bytes;
+	uint32_t nr_small, nr_big, big_bytes;
+};
+
+static uint64_t round_up(uint64_t n, uint64_t power_of_two)
+{
+	return (n + power_of_two - 1) & ~(power_of_two - 1);
+}
+
+static bool lay_out(const struct wm_pool_options *o, struct layout *ret)
+{
+	uint32_t big_bytes = o->big_bytes ? o->big_bytes : WM_POOL_BIG_BYTES_DEFAULT;
+	uint64_t nr_big, states;
+
+	if (big_bytes < WM_POOL_PAGE || big_bytes > WM_POOL_BIG_BYTES_MAX ||
+	    (big_bytes & (big_bytes - 1)) || o->mode >= WM_POOL_NR_MODES ||
+	    o->nr_small > WM_POOL_SMALL_MAX || !o->buffer_bytes ||
+	    o->buffer_bytes > WM_POOL_BYTES_MAX)
+		return false;
+	nr_big = (o->buffer_bytes + big_bytes - 1) / big_bytes;
+	if (nr_big > WM_POOL_BIG_MAX)
+		return false;
+
+	ret->big_bytes = big_bytes;
+	ret->nr_big = (uint32_t)nr_big;
+	ret->nr_small = o->nr_small ? o->nr_small : WM_POOL_SMALL_MAX;
+	states = (uint64_t)(ret->nr_small + ret->nr_big) * sizeof(uint64_t);
+	ret->small_offset = WM_POOL_PAGE + round_up(states, WM_POOL_PAGE);
+	ret->big_offset = ret->small_offset + (uint64_t)ret->nr_small * WM_POOL_SMALL_BYTES;
+	ret->bytes = ret->big_offset + nr_big * big_bytes;
+	return ret->bytes <= WM_POOL_BYTES_MAX;
+}
+
+uint64_t wm_pool_size(const struct wm_pool_options *o)
+{
+	struct layout l;
+
+	return lay_out(o, &l) ? l.bytes : 0;
+}
+
+int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
+{
+	struct wm_pool_header *h = map;
+	struct layout l;
+
+	if ((uintptr_t)map % WM_POOL_PAGE || !lay_out(o, &l))
+		return -EINVAL;
+
+	p->map = map;
+	p->bytes = h->bytes = l.bytes;
+	p->nr_small = h->nr_small = l.nr_small;
+	p->nr_big = h->nr_big = l.nr_big;
+	p->big_bytes = h->big_bytes = l.big_bytes;
+	p->mode = h->mode = o->mode;
+	p->small_offset = h->small_offset = l.small_offset;
+	p->big_offset = h->big_offset = l.big_offset;
+	h->version = WM_POOL_VERSION;
+	h->pid = o->pid;
+	h->clock_kind = o->clock_kind;
+	h->start_clock = o->start_clock;
+	wm_store_release(&h->magic, WM_POOL_MAGIC); /* pairs with wm_pool_open() */
+	return 0;
+}
+
+/* --- searching -------------------------------------------------------- */
+
+/*
+ * A FREE chunk that was used before, from the hand on and round: the search
+ * stays in memory that exists already. Its word before is *ret_was.
+ */
+static int64_t find_free(const struct shelf *s, uint64_t *ret_was)
+{
+	/*
+	 * Acquire pairs with the release in count_freed(): a chunk counted in
+	 * `freed` is seen FREE by this search. So when the search fails and nobody
+	 * counts another, there is none, and the next search need not look.
+	 */
+	uint64_t freed = wm_load_acquire(&s->shared->freed);
+	uint32_t high = shelf_high(s);
+	uint32_t hand = wm_load_relaxed(&s->shared->hand);
+
+	if (wm_load_relaxed(&s->shared->none_free) == freed + 1)
+		return NONE;
+	if (hand >= high)
+		hand = 0;
+	for (uint32_t n = 0; n < high; n++) {
+		uint32_t i = hand + n < high ? hand + n : hand + n - high;
+		uint64_t was = wm_load_relaxed(&s->state[i]);
+
+		if (wm_state_of(was) != WM_CHUNK_FREE)
+			continue;
+		if (wm_cas_acq_rel(
+			&s->state[i], &was,
+			wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0))) {
+			wm_store_relaxed(&s->shared->hand, i + 1);
+			*ret_was = was;
+			return i;
+		}
+	}
+	wm_store_relaxed(&s->shared->none_free, freed + 1);
+	return NONE;
+}
+
+/* A chunk never used before, below `limit`. */
+static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t *ret_was)
+{
+	uint32_t high = wm_load_relaxed(&s->shared->high);
+
+	while (high < limit) {
+		uint64_t was = 0;
+
+		/*
+		 * `high` first: a reader must not miss an OWNED chunk. Another
+		 * thread's find_free() may be quicker at the chunk just offered.
+		 */
+		if (!wm_cas_acq_rel(&s->shared->high, &high, high + 1))
+			continue;
+		if (wm_cas_acq_rel(&s->state[high], &was, wm_state_make(WM_CHUNK_OWNED, 1, 0))) {
+			*ret_was = was;
+			return high;
+		}
+		high++;
+	}
+	return NONE;
+}
+
+/*
+ * The FULL chunk with the smallest fill order. Orders are compared around the
+ * pool's present count, so they may wrap; one that has stayed FULL for 2^31
+ * fills is merely picked out of turn.
+ */
+static int64_t find_oldest(const struct shelf *s, const uint64_t *fill_order, uint64_t *ret_was)
+{
+	for (;;) {
+		uint64_t filled = wm_load_acquire(&s->shared->filled); /* as in find_free() */
+		uint32_t base = (uint32_t)wm_load_relaxed(fill_order);
+		uint32_t high = shelf_high(s);
+		int64_t best = NONE, best_age = 0;
+		uint64_t best_word = 0;
+
+		if (wm_load_relaxed(&s->shared->none_full) == filled + 1)
+			return NONE;
+		for (uint32_t i = 0; i < high; i++) {
+			uint64_t word = wm_load_relaxed(&s->state[i]);
+			int64_t age = (int32_t)(base - wm_state_order(word));
+
+			if (wm_state_of(word) != WM_CHUNK_FULL || (best != NONE && age <= best_age))
+				continue;
+			best = i;
+			best_age = age;
+			best_word = word;
+		}
+		if (best == NONE) {
+			wm_store_relaxed(&s->shared->none_full, filled + 1);
+			return NONE;
+		}
+		if (wm_cas_acq_rel(
+			&s->state[best], &best_word,
+			WM_STATE_REUSED |
+			    wm_state_make(WM_CHUNK_OWNED, wm_state_generation(best_word) + 1, 0))) {
+			*ret_was = best_word;
+			return best;
+		}
+	}
+}
+
+static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t *ret_was)
+{
+	int64_t i = find_free(s, ret_was);
+
+	if (i == NONE)
+		i = find_new(s, s->soft, ret_was);
+	if (i == NONE && p->mode == WM_POOL_OVERWRITE) {
+		i = find_oldest(s, &wm_pool_header(p)->fill_order, ret_was);
+		if (i == NONE)
+			i = find_new(s, s->nr, ret_was);
+	}
+	return i;
+}
+
+/* --- taking and giving back ------------------------------------------- */
+
+/*
+ * Counts what chunk `c` held before it became REUSED in `generation`, once:
+ * whoever finds a half-taken chunk (reclaim, or the reader of a dead process)
+ * sees from the tag whether this was done.
+ */
+static void count_overwritten(struct wm_chunk *c, uint32_t generation)
+{
+	uint64_t done = wm_load_relaxed(&c->overwritten);
+	uint64_t held = wm_load_relaxed(&c->committed) >> WAYMARK_COMMIT_COUNT_SHIFT;
+
+	if (done >> 40 != generation)
+		wm_store_release(&c->overwritten, (uint64_t)generation << 40 |
+						      ((done + held) & WM_OVERWRITTEN_MASK));
+}
+
+/* The chunk is FREE by now: let the searches that gave up look again. */
+static void count_freed(struct wm_pool_shelf *shared, uint32_t i)
+{
+	wm_store_relaxed(&shared->hand, i);
+	wm_add_release(&shared->freed, 1); /* pairs with find_free() */
+}
+
+int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now)
+{
+	struct shelf s = shelf_of(p, small);
+	struct wm_chunk *c;
+	uint32_t generation;
+	uint64_t was = 0;
+	int64_t i = find(p, &s, &was);
+
+	if (i == NONE)
+		return -EAGAIN;
+
+	/*
+	 * A reader may be copying this chunk's former records: it must not see
+	 * a byte of ours without seeing the new state. Pairs with the acquire
+	 * fence of wm_pool_still(). The order of the stores below is the one
+	 * pool.h explains; the last one makes the chunk's commit word ours.
+	 */
+	wm_fence_release();
+	c = wm_pool_chunk(p, s.first + (uint32_t)i);
+	generation = (wm_state_generation(was) + 1) & 0xffffff;
+	if (wm_state_of(was) == WM_CHUNK_FULL)
+		count_overwritten(c, generation);
+	wm_store_release(&c->committed, 0);
+	wm_store_relaxed(&c->begin, now);
+	wm_store_relaxed(&c->tid, tid);
+	wm_store_relaxed(&c->level, level);
+	wm_store_relaxed(&c->small, small);
+	wm_store_relaxed(&c->index, s.first + (uint32_t)i);
+	wm_store_release(&c->generation, generation); /* pairs with wm_pool_committed() */
+	return (int64_t)s.first + i;
+}
+
+/*
+ * The one way out of OWNED. A compare-and-swap although the owner is alone: had
+ * the thread been taken for dead by mistake, a plain store would give one chunk
+ * to two.
+ */
+static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
+{
+	struct wm_pool_header *h = wm_pool_header(p);
+	bool small = index < p->nr_small;
+	struct shelf s = shelf_of(p, small);
+	uint32_t order = empty ? 0 : (uint32_t)wm_add_relaxed(&h->fill_order, 1);
+	uint64_t word =
+	    wm_state_make(empty ? WM_CHUNK_FREE : WM_CHUNK_FULL, wm_state_generation(was), order);
+
+	if (!wm_cas_acq_rel(&s.state[index - s.first], &was, word))
+		return false;
+	if (empty)
+		count_freed(s.shared, index - s.first);
+	else if (p->mode == WM_POOL_OVERWRITE)
+		wm_add_release(&s.shared->filled, 1); /* pairs with find_oldest() */
+	return true;
+}
+
+void wm_pool_seal(struct wm_pool *p, uint32_t index)
+{
+	uint64_t was;
+
+	if (index >= wm_pool_nr_chunks(p))
+		return;
+	was = wm_load_relaxed(&wm_pool_states(p)[index]);
+	if (wm_state_of(was) == WM_CHUNK_OWNED)
+		retire(p, index, was,
+		       !(wm_load_relaxed(&wm_pool_chunk(p, index)->committed) >>
+			 WAYMARK_COMMIT_COUNT_SHIFT));
+}
+
+/*
+ * The owner died in wm_pool_take(): there is no record of `state`'s generation,
+ * but perhaps former ones to count. READING keeps everybody else away meanwhile;
+ * should we die here too, the reader of a dead process still counts them.
+ */
+static bool finish_take(struct wm_pool *p, uint32_t index, uint64_t state)
+{
+	uint64_t *word = &wm_pool_states(p)[index];
+	struct wm_chunk *c = wm_pool_chunk(p, index);
+	uint32_t generation = wm_state_generation(state);
+	struct shelf s = shelf_of(p, index < p->nr_small);
+
+	if (!wm_cas_acq_rel(word, &state,
+			    (state & WM_STATE_REUSED) |
+				wm_state_make(WM_CHUNK_READING, generation, 0)))
+		return false;
+	if (state & WM_STATE_REUSED)
+		count_overwritten(c, generation);
+	wm_store_release(&c->committed, 0);
+	wm_store_release(&c->generation, generation);
+	wm_store_release(word, wm_state_make(WM_CHUNK_FREE, generation, 0));
+	count_freed(s.shared, index - s.first);
+	return true;
+}
+
+bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state)
+{
+	struct wm_chunk *c;
+
+	if (index >= wm_pool_nr_chunks(p) || wm_state_of(state) != WM_CHUNK_OWNED)
+		return false;
+	c = wm_pool_chunk(p, index);
+	if (wm_load_acquire(&c->generation) != wm_state_generation(state))
+		return finish_take(p, index, state);
+	return retire(p, index, state,
+		      !(wm_load_acquire(&c->committed) >> WAYMARK_COMMIT_COUNT_SHIFT));
+}
+
+void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n)
+{
+	if ((unsigned)cause < WM_LOST_NR)
+		wm_add_relaxed(&wm_pool_header(p)->lost[cause], n);
+}
