@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * number.h - numbers as people type them: integers with bounds, sizes with
+ * K, M, G, T (powers of 1024), durations with ns, us, ms, s, m, h. The whole
+ * text must be the number; overflow is an error.
+ *
+ * All return 0, -EINVAL (not such a number) or -ERANGE (outside the bounds).
+ */
+#ifndef WM_BASE_NUMBER_H
+#define WM_BASE_NUMBER_H
+
+#include <stdint.h>
+
+/* Decimal, 0x hexadecimal or 0o octal (a leading 0 alone is decimal), with an optional sign. */
+int wm_number_parse_integer(const char *text, int64_t min, int64_t max, int64_t *ret_value);
+
+/* "64M", "64MiB", "64MB", "1.5G", "4096". Always powers of 1024. */
+int wm_number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes);
+
+/* "100ms", "1.5s", "2m"; a number without a unit is seconds. */
+int wm_number_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+
+/* The shortest exact text of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.
+ */
+#define WM_NUMBER_TEXT 32
+const char *wm_number_print_size(uint64_t bytes, char *buf);
+const char *wm_number_print_duration(uint64_t ns, char *buf);
+
+#endif

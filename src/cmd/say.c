@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * say.c - see say.h.
+ */
+#include "cmd/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/exit.h"
+
+#define LINE_MAX_BYTES 4096
+
+/* One write per line, so that lines of several processes do not mix. */
+static void put_line(const char *line)
+{
+	(void)fflush(stdout); /* results and words in the order they were made */
+	(void)fprintf(stderr, "waymark: %s\n", line);
+}
+
+void wm_say(const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	put_line(line);
+}
+
+void wm_say_cannot(const char *verb, const char *object, int err)
+{
+	wm_say("cannot %s '%s': %s", verb, object, strerror(err < 0 ? -err : err));
+}
+
+void wm_say_diag(const char *verb, const char *object, int err, const struct wm_diag *diag)
+{
+	char place[64] = "";
+
+	if (!diag || !diag->sentence[0]) {
+		wm_say_cannot(verb, object, err);
+		return;
+	}
+	if (diag->where && strcmp(diag->where, object))
+		wm_say("cannot %s '%s': in '%s':", verb, object, diag->where);
+	if (diag->line)
+		(void)snprintf(place, sizeof(place), "line %" PRIu32 ": ", diag->line);
+	else if (diag->offset >= 0)
+		(void)snprintf(place, sizeof(place), "at offset %" PRId64 ": ", diag->offset);
+	wm_say("cannot %s '%s': %s%s", verb, object, place, diag->sentence);
+}
+
+void wm_say_caret(const char *text, const struct wm_diag *diag)
+{
+	wm_say("%s", diag->sentence);
+	if (!diag->column || strchr(text, '\n'))
+		return;
+	(void)fprintf(stderr, "  %s\n  %*s^\n", text, (int)diag->column - 1, "");
+}
+
+bool wm_say_color(FILE *stream)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if ((no_color && *no_color) || (term && !strcmp(term, "dumb")))
+		return false;
+	return isatty(fileno(stream)) == 1;
+}
+
+unsigned wm_say_columns(FILE *stream)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		return size.ws_col;
+	return 80;
+}
+
+int wm_say_finish(int status)
+{
+	int failed = ferror(stdout);
+	int err = fflush(stdout) ? -errno : 0;
+
+	if (!failed && !err)
+		return status;
+	if (err == -EPIPE || (failed && !err))
+		return status; /* the reader left, and who wrote noticed */
+	wm_say_cannot("write to", "standard output", err);
+	return status == WM_EXIT_DONE ? WM_EXIT_FAILED : status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * say.h - what waymark says to people, on standard error, one line each:
+ *
+ *   waymark: cannot open 'x': No such file or directory
+ *
+ * Results go to standard output by the verbs themselves. Only cmd speaks;
+ * every other room returns errors.
+ */
+#ifndef WM_CMD_SAY_H
+#define WM_CMD_SAY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+
+/* "waymark: SENTENCE". No newline in fmt. */
+void wm_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* "waymark: cannot VERB 'OBJECT': REASON" with the reason of a negative errno. */
+void wm_say_cannot(const char *verb, const char *object, int err);
+
+/*
+ * The same when a parser filled `diag`: its place (file, line or offset) and
+ * its sentence; the errno's words when the sentence is empty.
+ */
+void wm_say_diag(const char *verb, const char *object, int err, const struct wm_diag *diag);
+
+/*
+ * A wrong expression typed by a person: the sentence, then the text with a
+ * caret under diag->column.
+ */
+void wm_say_caret(const char *text, const struct wm_diag *diag);
+
+/* Colours are wanted there: a terminal, no NO_COLOR, no TERM=dumb. */
+bool wm_say_color(FILE *stream);
+
+/* Columns of the terminal behind `stream`; 80 when it is none. */
+unsigned wm_say_columns(FILE *stream);
+
+/*
+ * Flushes standard output before exiting with `status`. A reader that went
+ * away (EPIPE) is no error and no word; any other failure is said and turns
+ * success into WM_EXIT_FAILED. main calls it; verbs need not.
+ */
+int wm_say_finish(int status);
+
+#endif
