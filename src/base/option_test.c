@@ -2,10 +2,12 @@
 /*
  * option_test.c - option tables, the numbers people type, and nearest names.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include <errno.h>
 #include <stdlib.h>
