@@ -34,7 +34,7 @@ int wm_loop_step(struct wm_loop *l, int timeout_ms);
 
 /* Steps until wm_loop_stop(); returns the value given there, or -errno. */
 int wm_loop_run(struct wm_loop *l);
-/* Makes wm_loop_run() return `result` (>= 0) once the callback at hand is done. */
+/* Makes wm_loop_run() return `result` (>= 0) once the step at hand is done. */
 void wm_loop_stop(struct wm_loop *l, int result);
 
 /* `ret` may be NULL everywhere below: the watch then lives as long as the loop. */
