@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text.c - see text.h. Room doubles, so building n bytes copies at most 2n.
+ */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wm_text_init(struct wm_text *t)
+{
+	*t = (struct wm_text){0};
+}
+
+void wm_text_done(struct wm_text *t)
+{
+	free(t->data);
+	*t = (struct wm_text){0};
+}
+
+void wm_text_cut(struct wm_text *t, size_t bytes)
+{
+	if (bytes < t->bytes) {
+		t->bytes = bytes;
+		t->data[bytes] = '\0';
+	}
+	t->failed = false;
+}
+
+/* Room for that many more and a NUL. */
+static bool make_room(struct wm_text *t, size_t bytes)
+{
+	size_t need, room = t->room ? t->room : 256;
+	char *data;
+
+	if (t->failed)
+		return false;
+	if (__builtin_add_overflow(t->bytes, bytes, &need) || need >= SIZE_MAX / 2)
+		goto fail;
+	if (need < t->room)
+		return true;
+	while (room <= need)
+		room *= 2;
+	data = realloc(t->data, room);
+	if (!data)
+		goto fail;
+	t->data = data;
+	t->room = room;
+	return true;
+fail:
+	t->failed = true;
+	return false;
+}
+
+void wm_text_add(struct wm_text *t, const void *data, size_t bytes)
+{
+	if (!make_room(t, bytes))
+		return;
+	if (bytes)
+		memcpy(t->data + t->bytes, data, bytes);
+	t->bytes += bytes;
+	t->data[t->bytes] = '\0';
+}
+
+void wm_text_str(struct wm_text *t, const char *s)
+{
+	wm_text_add(t, s, strlen(s));
+}
+
+void wm_text_char(struct wm_text *t, char c)
+{
+	wm_text_add(t, &c, 1);
+}
+
+void wm_text_u64(struct wm_text *t, uint64_t value)
+{
+	char digits[20];
+	unsigned int i = sizeof(digits);
+
+	do {
+		digits[--i] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	wm_text_add(t, digits + i, sizeof(digits) - i);
+}
+
+void wm_text_i64(struct wm_text *t, int64_t value)
+{
+	if (value < 0)
+		wm_text_char(t, '-');
+	wm_text_u64(t, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void wm_text_f(struct wm_text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		t->failed = true;
+		return;
+	}
+	if (!make_room(t, (size_t)n))
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* it fits: counted above */
+	va_end(ap);
+	t->bytes += (size_t)n;
+}

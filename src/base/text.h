@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text.h - a growing piece of text or bytes. Running out of memory is sticky:
+ * later additions do nothing, `failed` says so, and who built the text asks
+ * once at the end. Always NUL-terminated when not empty.
+ */
+#ifndef WM_BASE_TEXT_H
+#define WM_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wm_text {
+	char *data; /* NULL while empty */
+	size_t bytes, room;
+	bool failed;
+};
+
+void wm_text_init(struct wm_text *t);
+void wm_text_done(struct wm_text *t);
+
+/* Forgets what is beyond `bytes`, and that an addition failed. Keeps the memory. */
+void wm_text_cut(struct wm_text *t, size_t bytes);
+
+void wm_text_add(struct wm_text *t, const void *data, size_t bytes);
+void wm_text_str(struct wm_text *t, const char *s);
+void wm_text_char(struct wm_text *t, char c);
+void wm_text_u64(struct wm_text *t, uint64_t value); /* decimal */
+void wm_text_i64(struct wm_text *t, int64_t value);
+void wm_text_f(struct wm_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
