@@ -64,68 +64,68 @@ static uint32_t shelf_high(const struct shelf *s)
 
 /* --- layout ----------------------------------------------------------- */
 
-struct layout {
-	uint64_t small_offset, big_offset, bytes;
-	uint32_t nr_small, nr_big, big_bytes;
-};
-
 static uint64_t round_up(uint64_t n, uint64_t power_of_two)
 {
 	return (n + power_of_two - 1) & ~(power_of_two - 1);
 }
 
-static bool lay_out(const struct wm_pool_options *o, struct layout *ret)
+int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o)
 {
 	uint32_t big_bytes = o->big_bytes ? o->big_bytes : WM_POOL_BIG_BYTES_DEFAULT;
-	uint64_t nr_big, states;
+	uint32_t nr_small = o->nr_small ? o->nr_small : WM_POOL_SMALL_MAX;
+	uint64_t nr_big, small_offset, big_offset, bytes;
 
 	if (big_bytes < WM_POOL_PAGE || big_bytes > WM_POOL_BIG_BYTES_MAX ||
 	    (big_bytes & (big_bytes - 1)) || o->mode >= WM_POOL_NR_MODES ||
-	    o->nr_small > WM_POOL_SMALL_MAX || !o->buffer_bytes ||
-	    o->buffer_bytes > WM_POOL_BYTES_MAX)
-		return false;
+	    nr_small > WM_POOL_SMALL_MAX || !o->buffer_bytes || o->buffer_bytes > WM_POOL_BYTES_MAX)
+		return -EINVAL;
 	nr_big = (o->buffer_bytes + big_bytes - 1) / big_bytes;
 	if (nr_big > WM_POOL_BIG_MAX)
-		return false;
+		return -EINVAL;
+	small_offset =
+	    WM_POOL_PAGE + round_up((nr_small + nr_big) * sizeof(uint64_t), WM_POOL_PAGE);
+	big_offset = small_offset + (uint64_t)nr_small * WM_POOL_SMALL_BYTES;
+	bytes = big_offset + nr_big * big_bytes;
+	if (bytes > WM_POOL_BYTES_MAX)
+		return -EINVAL;
 
-	ret->big_bytes = big_bytes;
-	ret->nr_big = (uint32_t)nr_big;
-	ret->nr_small = o->nr_small ? o->nr_small : WM_POOL_SMALL_MAX;
-	states = (uint64_t)(ret->nr_small + ret->nr_big) * sizeof(uint64_t);
-	ret->small_offset = WM_POOL_PAGE + round_up(states, WM_POOL_PAGE);
-	ret->big_offset = ret->small_offset + (uint64_t)ret->nr_small * WM_POOL_SMALL_BYTES;
-	ret->bytes = ret->big_offset + nr_big * big_bytes;
-	return ret->bytes <= WM_POOL_BYTES_MAX;
+	p->bytes = bytes;
+	p->nr_small = nr_small;
+	p->nr_big = (uint32_t)nr_big;
+	p->big_bytes = big_bytes;
+	p->mode = o->mode;
+	p->small_offset = small_offset;
+	p->big_offset = big_offset;
+	return 0;
 }
 
 uint64_t wm_pool_size(const struct wm_pool_options *o)
 {
-	struct layout l;
+	struct wm_pool p;
 
-	return lay_out(o, &l) ? l.bytes : 0;
+	return wm_pool_layout(&p, o) == 0 ? p.bytes : 0;
 }
 
 int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
 {
 	struct wm_pool_header *h = map;
-	struct layout l;
 
-	if ((uintptr_t)map % WM_POOL_PAGE || !lay_out(o, &l))
+	if ((uintptr_t)map % WM_POOL_PAGE || wm_pool_layout(p, o) < 0)
 		return -EINVAL;
 
 	p->map = map;
-	p->bytes = h->bytes = l.bytes;
-	p->nr_small = h->nr_small = l.nr_small;
-	p->nr_big = h->nr_big = l.nr_big;
-	p->big_bytes = h->big_bytes = l.big_bytes;
-	p->mode = h->mode = o->mode;
-	p->small_offset = h->small_offset = l.small_offset;
-	p->big_offset = h->big_offset = l.big_offset;
 	h->version = WM_POOL_VERSION;
+	h->mode = p->mode;
+	h->bytes = p->bytes;
+	h->nr_small = p->nr_small;
+	h->nr_big = p->nr_big;
+	h->big_bytes = p->big_bytes;
 	h->pid = o->pid;
+	h->small_offset = p->small_offset;
+	h->big_offset = p->big_offset;
 	h->clock_kind = o->clock_kind;
 	h->start_clock = o->start_clock;
-	wm_store_release(&h->magic, WM_POOL_MAGIC); /* pairs with wm_pool_open() */
+	wm_store_release(&h->magic, WM_POOL_MAGIC); /* pairs with wm_pool_attach() */
 	return 0;
 }
 

@@ -229,6 +229,9 @@ struct wm_commit {
 
 /* --- both sides ------------------------------------------------------ */
 
+/* Fills in all of *p but `map`. 0, or -EINVAL when the options are out of range. Pure. */
+int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o);
+
 /* Bytes of a pool with these options; 0 when they are out of range. Pure. */
 uint64_t wm_pool_size(const struct wm_pool_options *o);
 
@@ -268,6 +271,12 @@ void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
 int wm_pool_open(struct wm_pool *p, int fd);
 void wm_pool_close(struct wm_pool *p);
 
+/*
+ * The same checks over memory the caller mapped and keeps: a pool of our own
+ * process, or the private copy of a file that was left behind. 0 or -EBADMSG.
+ */
+int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes);
+
 /* Chunks with an index below this may be in use; the rest never were. */
 void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
 
@@ -293,5 +302,11 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
 /* Exact when no producer is inside wm_pool_take(); of a dead process, always. */
 uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
 const char *wm_lost_name(enum wm_lost cause);
+
+/*
+ * Checks every invariant of a pool nobody is changing (tests, recovery). NULL
+ * when all hold, else the one that does not, and the chunk it was found at.
+ */
+const char *wm_pool_check(const struct wm_pool *p, uint32_t *ret_index);
 
 #endif
