@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * app.h - one connected process of a session: from its connection over HELLO,
+ * MODULE and EVENT to its end.
+ *
+ *   NEW --HELLO--> JOINED --BYE, death, exec, violation--> ENDED
+ *
+ * Callbacks of the loop (which may run in the middle of a pump's round, see
+ * wm_pump_options.before_write) only read messages and tell the trace writer;
+ * what changes the pump's set of sources waits for wm_app_settle().
+ *
+ * Everything a process sends is hostile. Whatever breaks the protocol
+ * quarantines that process: its connection is closed, what it committed until
+ * then is kept, nobody else notices. A closed connection alone does not end a
+ * process that lives and still maps its pool (it may have called closefrom):
+ * its events are recorded until it dies.
+ */
+#ifndef WM_CONTROL_APP_H
+#define WM_CONTROL_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "collect/pump.h"
+#include "control/rules.h"
+
+/* Messages one process may send between two rounds of the pump; honest ones
+ * send one for each of 65536 ids and some for modules. */
+#define WM_APP_MESSAGES_MAX 131072u
+
+struct wm_app;
+
+enum wm_app_state { WM_APP_NEW, WM_APP_JOINED, WM_APP_ENDED };
+
+/* What the processes of one session have in common; outlives them. */
+struct wm_app_host {
+	struct wm_loop *loop;
+	struct wm_trace_writer *writer;
+	const struct wm_rules *rules;
+	unsigned char *buffer; /* WM_MSG_MAX bytes */
+	/* An event was announced and will be recorded. */
+	void (*on_event)(const struct wm_class *c, void *data);
+	/* A first message that is no HELLO, of a type from WM_MSG_TOOL on. */
+	void (*on_tool)(struct wm_app *a, uint32_t type, void *data);
+	void *data;
+};
+
+/* Takes the accepted socket over (also on failure). */
+int wm_app_create(const struct wm_app_host *host, int sock, struct wm_app **ret);
+void wm_app_destroy(struct wm_app *a); /* accepts NULL; no pump must know it: settle first */
+
+/*
+ * Between rounds: hands a new pool to the pump, takes an ended process from
+ * it. Returns 1 when nothing more will come from it and it may be destroyed,
+ * else 0, or -errno (it is then ENDED, and gone from the pump).
+ */
+int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
+
+/* Sends a message that is nothing but its type; a full socket is not waited for. */
+int wm_app_send(struct wm_app *a, uint32_t type);
+int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
+
+/* From now on the process is as if it had said BYE. */
+void wm_app_end(struct wm_app *a);
+
+enum wm_app_state wm_app_state(const struct wm_app *a);
+uint32_t wm_app_pid(const struct wm_app *a);
+uint32_t wm_app_uid(const struct wm_app *a);
+bool wm_app_is_dead(const struct wm_app *a); /* its process has ended */
+/* The rules of that generation are in force there; 0: none yet. */
+uint64_t wm_app_generation(const struct wm_app *a);
+uint32_t wm_app_sites_refused(const struct wm_app *a);
+/* Events that matched a glob but lack a field of its filter. */
+uint64_t wm_app_filtered_missing(const struct wm_app *a);
+/* Why it was quarantined; NULL: it was not. */
+const char *wm_app_violation(const struct wm_app *a);
+
+#endif

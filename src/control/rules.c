@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules.c - see rules.h. Every rule is kept encoded, as it goes to the file;
+ * matching (for "no event matches") uses the same bytes the processes get.
+ */
+#include "control/rules.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/glob.h"
+#include "event/filter.h"
+#include "runtime/agent.h"
+
+struct rule {
+	char *given;            /* the glob as people wrote it */
+	struct wm_rule *record; /* record, glob, filter, padding */
+};
+
+struct wm_rules {
+	struct wm_rules_options options;
+	struct rule *rules;
+	uint32_t nr_rules;
+	uint64_t generation;
+	size_t bytes; /* of the file as it stands */
+};
+
+static_assert(sizeof(struct wm_rules_header) == 72, "layout of DIR/rules");
+static_assert(sizeof(struct wm_rule) == 16, "layout of DIR/rules");
+
+int wm_rules_create(const struct wm_rules_options *o, struct wm_rules **ret)
+{
+	struct wm_rules *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->options = *o;
+	r->bytes = sizeof(struct wm_rules_header);
+	*ret = r;
+	return 0;
+}
+
+void wm_rules_destroy(struct wm_rules *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->nr_rules; i++) {
+		free(r->rules[i].given);
+		free(r->rules[i].record);
+	}
+	free(r->rules);
+	free(r);
+}
+
+/* "name" -> "*:name", "user:p:n" -> "p:n". Returns the length or -EINVAL. */
+static int normalise(const char *glob, char *out, size_t size, struct wm_diag *diag)
+{
+	int n;
+
+	if (!strncmp(glob, "kernel:", 7))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.100s': events of the kernel cannot be recorded yet", glob);
+	if (!strncmp(glob, "user:", 5))
+		glob += 5;
+	if (!*glob)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "an empty event name");
+	n = snprintf(out, size, "%s%s", strchr(glob, ':') ? "" : "*:", glob);
+	if (n < 0 || (size_t)n >= size)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "an event name of more than %zu bytes: '%.40s...'", size - 3,
+				   glob);
+	return n;
+}
+
+/* The rule as it lies in the file. */
+static int encode(const char *glob, size_t glob_bytes, const unsigned char *code, size_t code_bytes,
+		  uint32_t contexts, uint32_t level_max, struct wm_rule **ret)
+{
+	size_t bytes = (sizeof(struct wm_rule) + glob_bytes + code_bytes + 7) & ~(size_t)7;
+	struct wm_rule *record = calloc(1, bytes);
+
+	if (!record)
+		return -ENOMEM;
+	*record = (struct wm_rule){
+	    .bytes = (uint32_t)bytes,
+	    .contexts = contexts,
+	    .glob_bytes = (uint16_t)glob_bytes,
+	    .level_max = (uint16_t)level_max,
+	    .filter_bytes = (uint32_t)code_bytes,
+	};
+	memcpy(record + 1, glob, glob_bytes);
+	if (code_bytes)
+		memcpy((char *)(record + 1) + glob_bytes, code, code_bytes);
+	*ret = record;
+	return 0;
+}
+
+static int append(struct wm_rules *r, const char *given, struct wm_rule *record)
+{
+	struct rule *grown = realloc(r->rules, (r->nr_rules + 1) * sizeof(*grown));
+	char *copy;
+
+	if (!grown)
+		return -ENOMEM;
+	r->rules = grown;
+	copy = strdup(given);
+	if (!copy)
+		return -ENOMEM;
+	r->rules[r->nr_rules] = (struct rule){.given = copy, .record = record};
+	r->bytes += record->bytes;
+	return (int)r->nr_rules++;
+}
+
+int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint32_t contexts,
+		 uint32_t level_max, struct wm_diag *diag)
+{
+	char text[WM_RULES_GLOB_MAX];
+	unsigned char *code = NULL;
+	struct wm_rule *record = NULL;
+	size_t code_bytes = 0;
+	int n, err;
+
+	n = normalise(glob, text, sizeof(text), diag);
+	if (n < 0)
+		return n;
+	if (filter) {
+		err = wm_filter_parse(filter, &code, &code_bytes, diag);
+		if (err < 0)
+			return err;
+	}
+	err = encode(text, (size_t)n, code, code_bytes, contexts, level_max, &record);
+	free(code);
+	if (err < 0)
+		return err;
+	if (r->nr_rules >= WM_RULES_NR_MAX || r->bytes + record->bytes > WM_RULES_MAX_BYTES)
+		err = wm_diag_set(diag, -E2BIG, NULL, -1,
+				  "too many event rules: at most %u, %u KiB with their filters",
+				  WM_RULES_NR_MAX, WM_RULES_MAX_BYTES / 1024);
+	else
+		err = append(r, glob, record);
+	if (err < 0)
+		free(record);
+	return err;
+}
+
+uint32_t wm_rules_count(const struct wm_rules *r)
+{
+	return r->nr_rules;
+}
+
+const char *wm_rules_glob(const struct wm_rules *r, uint32_t i)
+{
+	return r->rules[i].given;
+}
+
+const struct wm_rules_options *wm_rules_options(const struct wm_rules *r)
+{
+	return &r->options;
+}
+
+bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, const char *name,
+		    uint32_t level)
+{
+	const struct wm_rule *rule = r->rules[i].record;
+	char full[WM_RULES_GLOB_MAX + 1];
+	int n = snprintf(full, sizeof(full), "%s:%s", provider, name);
+
+	if (n < 0 || (size_t)n >= sizeof(full))
+		return false;
+	if (rule->level_max != WM_RULES_ALL_LEVELS && level > rule->level_max)
+		return false;
+	return wm_glob_match((const char *)(rule + 1), rule->glob_bytes, full, (size_t)n);
+}
+
+int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode)
+{
+	struct wm_rules_header header = {
+	    .magic = WM_RULES_MAGIC,
+	    .version = WM_PROTOCOL,
+	    .bytes = (uint32_t)r->bytes,
+	    .generation = r->generation + 1,
+	    .nr_rules = r->nr_rules,
+	    .pool_mode = r->options.pool_mode,
+	    .buffer_bytes = r->options.buffer_bytes,
+	    .chunk_bytes = r->options.chunk_bytes,
+	    .block_ms = r->options.block_ms,
+	    .clock_kind = r->options.clock_kind,
+	};
+	char *file = malloc(r->bytes);
+	size_t at = sizeof(header);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	memcpy(file, &header, sizeof(header));
+	for (uint32_t i = 0; i < r->nr_rules; i++) {
+		memcpy(file + at, r->rules[i].record, r->rules[i].record->bytes);
+		at += r->rules[i].record->bytes;
+	}
+	err = wm_file_replace(dirfd, "rules", (mode_t)file_mode, file, r->bytes);
+	free(file);
+	if (err == 0)
+		r->generation++;
+	return err;
+}
