@@ -15,7 +15,8 @@
  *
  * Not thread-safe: one writer, one thread (the pump). Errors are negative
  * errno and leave the trace valid: a short write is cut back at once. After a
- * write failed with ENOSPC, EDQUOT, EIO or EFBIG later calls try again.
+ * write failed with ENOSPC, EDQUOT, EIO or EFBIG later calls try again. The
+ * process should ignore SIGXFSZ, or the system ends it instead of saying EFBIG.
  */
 #ifndef WM_FORMAT_TRACE_WRITER_H
 #define WM_FORMAT_TRACE_WRITER_H
@@ -34,10 +35,10 @@ struct wm_trace_options {
 	enum wm_trace_format format;
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz;
-	uint64_t clock_start; /* a clock value ... */
+	uint64_t clock_start;       /* a clock value ... */
 	uint64_t start_realtime_ns; /* ... and the wall clock at that moment */
 	uint64_t clock_error_ns;    /* of that pair */
-	const char *command;	    /* what was recorded, for the environment block; may be NULL */
+	const char *command;        /* what was recorded, for the environment block; may be NULL */
 };
 
 struct wm_trace_writer;
@@ -54,15 +55,15 @@ int wm_trace_writer_close(struct wm_trace_writer *w);
 void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
 struct wm_producer_info {
-	uint32_t pid, ppid;   /* as the recorder sees them */
-	uint32_t vpid;	      /* as the process sees itself */
+	uint32_t pid, ppid; /* as the recorder sees them */
+	uint32_t vpid;      /* as the process sees itself */
 	uint32_t uid;
-	uint64_t clock;	      /* when it joined */
+	uint64_t clock; /* when it joined */
 	const char *comm, *path;
 };
 int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
 		    struct wm_producer **ret);
-/* It ended; its ids can be forgotten. */
+/* It ended; its ids can be forgotten. Frees `p`; the writer's end removes what is left. */
 void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 
 /*
@@ -75,13 +76,28 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 
 struct wm_packet {
 	uint32_t tid;
-	uint32_t level;	     /* signal-nesting level */
-	uint64_t begin, end; /* full clock values; of the chunk part's begin and last record */
-	uint64_t count;	     /* records in it */
-	uint64_t lost;	     /* by this producer since the packet before: goes to
-				events_discarded of the lane */
-	struct iovec payload; /* whole records, header included; not interpreted */
+	uint32_t level;       /* signal-nesting level */
+	uint64_t begin, end;  /* full clock values; of the chunk part's begin and last record */
+	uint64_t count;       /* records in it */
+	uint64_t lost;        /* by this producer since the packet before: goes to
+				 events_discarded of the lane */
+	struct iovec payload; /* whole records, header included; a multiple of 8 bytes */
+	uint32_t last_offset; /* of the last record in payload, from commit.last_bytes: CTF
+				 must know where it ends without its padding. 0 with count
+				 above 1: unknown, all records are walked */
 };
+
+/*
+ * Writes the packet; only its first header and its last record are looked at.
+ * begin, end and all other clock values given to the writer were checked
+ * against the present by the caller (a value from the future would block
+ * lanes); `begin` is moved to the first record's time.
+ *
+ * -EBADMSG: the payload does not end in a whole record of a known id; nothing
+ * was written or counted, the caller accounts for it. Any other error: the
+ * records are counted in totals.lost_disk and told to later readers by a
+ * waymark:lost event and events_discarded, as soon as writing works again.
+ */
 int wm_producer_packet(struct wm_producer *p, const struct wm_packet *packet);
 
 /* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
@@ -98,7 +114,7 @@ int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char 
 
 struct wm_trace_totals {
 	uint64_t events, bytes, packets; /* user events; bytes of all files */
-	uint64_t lost_disk;		 /* records of packets that could not be written */
+	uint64_t lost_disk;              /* records of packets that could not be written */
 };
 void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
 
