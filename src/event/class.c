@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * class.c - turns an untrusted description into a struct wm_class, and walks
+ * payloads of that class. Relies on schema.h for the grammar and the names.
+ * Tool side; must not know where descriptions and payloads come from.
+ *
+ * A class is one block of memory: struct wm_class, fields, labels, strings.
+ * Parsing goes over the schema twice, first to check and to measure.
+ */
+#include "event/class.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/schema.h"
+
+/* The block a class lives in, being filled. */
+struct block {
+	struct wm_class *class;
+	struct wm_field *fields;
+	struct wm_label *labels;                 /* next free */
+	char *text;                              /* next free */
+	uint8_t base_bytes[WM_CLASS_FIELDS_MAX]; /* of each field's base name */
+};
+
+static_assert(WM_SCHEMA_NAME_MAX <= UINT8_MAX, "base_bytes holds any base name's length");
+
+struct measure {
+	size_t nr_fields, nr_labels, text_bytes;
+};
+
+#define SUFFIX_BYTES 5u /* "_256" and a NUL */
+
+static int refuse(const struct wm_schema *s, struct wm_diag *diag)
+{
+	return wm_diag_set(diag, -EBADMSG, "event description", s->at, "%s", s->why);
+}
+
+static int measure_fields(struct wm_schema s, struct measure *m, struct wm_diag *diag)
+{
+	struct wm_schema_field f;
+	int more;
+
+	while ((more = wm_schema_next(&s, &f)) > 0) {
+		m->nr_fields++;
+		m->nr_labels += f.nr_labels;
+		m->text_bytes += WM_SCHEMA_NAME_MAX + SUFFIX_BYTES;
+	}
+	if (more < 0)
+		return refuse(&s, diag);
+	m->text_bytes += s.text_bytes[WM_TEXT_SCHEMA]; /* labels: each '#' leaves room for a NUL */
+	return 0;
+}
+
+/* Names people type and files carry: no control characters, bounded. */
+static int check_name(const char *name, const char *what, bool may_be_empty, struct wm_diag *diag)
+{
+	size_t n = strlen(name);
+
+	if (!n && !may_be_empty)
+		return wm_diag_set(diag, -EBADMSG, "event description", -1, "the %s is empty",
+				   what);
+	if (n > WM_CLASS_NAME_MAX)
+		return wm_diag_set(diag, -EBADMSG, "event description", -1,
+				   "the %s is longer than %u bytes", what, WM_CLASS_NAME_MAX);
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
+			return wm_diag_set(diag, -EBADMSG, "event description", -1,
+					   "the %s holds a control character", what);
+	}
+	return 0;
+}
+
+static const char *keep(struct block *b, const char *text, size_t bytes)
+{
+	char *at = b->text;
+
+	memcpy(at, text, bytes);
+	at[bytes] = 0;
+	b->text += bytes + 1;
+	return at;
+}
+
+/* The k-th field of a base name, k > 1, is called NAME_k: filter_link.c has the same rule. */
+static const char *keep_name(struct block *b, const struct wm_schema_field *f)
+{
+	char name[WM_SCHEMA_NAME_MAX + SUFFIX_BYTES + 8];
+	size_t n = wm_schema_base_name(f, name);
+	uint32_t same = 1;
+
+	for (uint32_t i = 0; i < f->index; i++)
+		same += b->base_bytes[i] == n && !memcmp(b->fields[i].name, name, n);
+	b->base_bytes[f->index] = (uint8_t)n;
+	if (same > 1)
+		n += (size_t)snprintf(name + n, sizeof(name) - n, "_%u", same);
+	return keep(b, name, n);
+}
+
+static const struct wm_label *keep_labels(struct block *b, const struct wm_schema *s,
+					  const struct wm_schema_field *f)
+{
+	struct wm_label *first = b->labels;
+	const char *p = f->labels;
+
+	for (uint32_t i = 0; i < f->nr_labels; i++) {
+		size_t n = strcspn(p, "#");
+
+		b->labels->name = keep(b, p, n);
+		b->labels->value =
+		    wm_schema_fit(wm_schema_value(s, f->first_value + i), f->scalar, f->bytes);
+		b->labels++;
+		p += n + 2; /* '#' and ',' */
+	}
+	return first;
+}
+
+static int keep_fields(struct block *b, struct wm_schema s, struct wm_diag *diag)
+{
+	struct wm_schema_field f;
+	int32_t offset = 0;
+
+	while (wm_schema_next(&s, &f) > 0) {
+		struct wm_field *to = &b->fields[f.index];
+
+		to->name = keep_name(b, &f);
+		to->shape = f.shape;
+		to->scalar = f.scalar;
+		to->bytes = f.bytes;
+		to->length = f.shape == WM_SHAPE_CHARS || f.shape == WM_SHAPE_ARRAY ? f.length : 0;
+		to->nr_labels = f.nr_labels;
+		to->labels = f.nr_labels ? keep_labels(b, &s, &f) : NULL;
+		to->offset = offset;
+		if (wm_schema_dynamic(&f))
+			offset = -1;
+		else if (offset >= 0)
+			offset += (int32_t)wm_schema_least_bytes(&f);
+		for (uint32_t i = 0; i < f.index; i++) {
+			if (!strcmp(b->fields[i].name, to->name))
+				return wm_diag_set(diag, -EBADMSG, "event description",
+						   f.name - (const char *)s.desc,
+						   "two fields are called %.100s", to->name);
+		}
+	}
+	b->class->payload_bytes = offset;
+	return 0;
+}
+
+static int block_create(const struct measure *m, struct block *ret)
+{
+	size_t fields = m->nr_fields * sizeof(struct wm_field);
+	size_t labels = m->nr_labels * sizeof(struct wm_label);
+	char *memory = calloc(1, sizeof(struct wm_class) + fields + labels + m->text_bytes);
+
+	if (!memory)
+		return -ENOMEM;
+	ret->class = (struct wm_class *)memory;
+	ret->fields = (struct wm_field *)(memory + sizeof(struct wm_class));
+	ret->labels = (struct wm_label *)((char *)ret->fields + fields);
+	ret->text = (char *)ret->labels + labels;
+	return 0;
+}
+
+int wm_class_parse(const void *desc, size_t bytes, const char *provider,
+		   struct wm_class **ret_class, struct wm_diag *diag)
+{
+	struct measure m = {0};
+	struct wm_schema s;
+	struct block b;
+	const char *name;
+	int err = wm_schema_open(&s, desc, bytes);
+
+	if (err)
+		return refuse(&s, diag);
+	if (s.text_bytes[WM_TEXT_PROVIDER] || !provider)
+		provider = s.text[WM_TEXT_PROVIDER];
+	name = s.text[WM_TEXT_NAME];
+	err = check_name(provider, "provider", true, diag);
+	if (!err)
+		err = check_name(name, "name", false, diag);
+	if (!err)
+		err = measure_fields(s, &m, diag);
+	if (err)
+		return err;
+	m.text_bytes += strlen(provider) + s.text_bytes[WM_TEXT_NAME] +
+			s.text_bytes[WM_TEXT_PRINT] + s.text_bytes[WM_TEXT_FILE] + 4;
+	if (block_create(&m, &b))
+		return wm_diag_set(diag, -ENOMEM, "event description", -1, "out of memory");
+	b.class->provider = keep(&b, provider, strlen(provider));
+	b.class->name = keep(&b, name, strlen(name));
+	b.class->print = keep(&b, s.text[WM_TEXT_PRINT], s.text_bytes[WM_TEXT_PRINT]);
+	b.class->file = keep(&b, s.text[WM_TEXT_FILE], s.text_bytes[WM_TEXT_FILE]);
+	if (!*b.class->print)
+		b.class->print = NULL;
+	b.class->kind = s.kind;
+	b.class->level = s.level;
+	b.class->line = s.line;
+	b.class->flags = s.flags;
+	b.class->nr_fields = (uint32_t)m.nr_fields;
+	b.class->fields = b.fields;
+	err = keep_fields(&b, s, diag);
+	if (err) {
+		wm_class_destroy(b.class);
+		return err;
+	}
+	*ret_class = b.class;
+	return 0;
+}
+
+void wm_class_destroy(struct wm_class *c)
+{
+	free(c); /* one block */
+}
+
+static bool field_equal(const struct wm_field *a, const struct wm_field *b)
+{
+	if (strcmp(a->name, b->name) || a->shape != b->shape || a->scalar != b->scalar ||
+	    a->bytes != b->bytes || a->length != b->length || a->nr_labels != b->nr_labels)
+		return false;
+	for (uint32_t i = 0; i < a->nr_labels; i++) {
+		if (a->labels[i].value != b->labels[i].value ||
+		    strcmp(a->labels[i].name, b->labels[i].name))
+			return false;
+	}
+	return true;
+}
+
+bool wm_class_equal(const struct wm_class *a, const struct wm_class *b)
+{
+	if (strcmp(a->provider, b->provider) || strcmp(a->name, b->name) || a->kind != b->kind ||
+	    a->level != b->level || a->nr_fields != b->nr_fields)
+		return false;
+	for (uint32_t i = 0; i < a->nr_fields; i++) {
+		if (!field_equal(&a->fields[i], &b->fields[i]))
+			return false;
+	}
+	return true;
+}
+
+int wm_class_field(const struct wm_class *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nr_fields; i++) {
+		if (!strcmp(c->fields[i].name, name))
+			return (int)i;
+	}
+	return -ENOENT;
+}
+
+const char *wm_field_label(const struct wm_field *f, int64_t value)
+{
+	for (uint32_t i = 0; i < f->nr_labels; i++) {
+		if (f->labels[i].value == value)
+			return f->labels[i].name;
+	}
+	return NULL;
+}
+
+/* Bytes the value's data and all of it take in [at, at + left); -EBADMSG. */
+static int64_t value_extent(const struct wm_field *f, const unsigned char *at, size_t left,
+			    struct wm_value *v)
+{
+	const unsigned char *end;
+	uint64_t bytes;
+
+	v->field = f;
+	v->data = at;
+	switch (f->shape) {
+	case WM_SHAPE_STRING:
+		end = left ? memchr(at, 0, left) : NULL;
+		if (!end || end - at >= UINT32_MAX)
+			return -EBADMSG;
+		v->count = (uint32_t)(end - at);
+		return (int64_t)v->count + 1;
+	case WM_SHAPE_SEQUENCE:
+	case WM_SHAPE_BLOB:
+		if (left < 4)
+			return -EBADMSG;
+		v->count = wm_load_u32(at);
+		v->data = at + 4;
+		bytes = 4 + (uint64_t)v->count * f->bytes;
+		break;
+	case WM_SHAPE_SCALAR:
+		v->count = 1;
+		bytes = f->bytes;
+		break;
+	default:
+		v->count = f->length;
+		bytes = (uint64_t)f->length * f->bytes;
+	}
+	if (bytes > left)
+		return -EBADMSG;
+	if (f->shape == WM_SHAPE_CHARS)
+		v->count = (uint32_t)strnlen((const char *)at, f->length);
+	return (int64_t)bytes;
+}
+
+int wm_payload_next(struct wm_payload_cursor *c, struct wm_value *ret_value)
+{
+	struct wm_value v;
+	int64_t bytes;
+
+	if (c->index >= c->class->nr_fields)
+		return 0;
+	if (c->offset > c->bytes)
+		return -EBADMSG;
+	bytes = value_extent(&c->class->fields[c->index], c->data + c->offset, c->bytes - c->offset,
+			     &v);
+	if (bytes < 0)
+		return (int)bytes;
+	c->offset += (size_t)bytes;
+	c->index++;
+	*ret_value = v;
+	return 1;
+}
+
+static double load_float(const unsigned char *at, uint8_t bytes)
+{
+	double d;
+	float f;
+
+	if (bytes == 4) {
+		memcpy(&f, at, sizeof(f));
+		return f;
+	}
+	memcpy(&d, at, sizeof(d));
+	return d;
+}
+
+/* Saturates where C leaves the conversion undefined; NaN gives 0. */
+static int64_t float_to_integer(double d)
+{
+	if (!(d == d))
+		return 0;
+	if (d >= 9223372036854775808.0)
+		return INT64_MAX;
+	if (d < -9223372036854775808.0)
+		return INT64_MIN;
+	return (int64_t)d;
+}
+
+int64_t wm_value_integer(const struct wm_value *v, uint32_t i)
+{
+	const struct wm_field *f = v->field;
+	uint64_t raw = 0;
+
+	if (i >= v->count)
+		return 0;
+	if (f->scalar == WM_SCALAR_FLOAT)
+		return float_to_integer(load_float(v->data + (size_t)i * f->bytes, f->bytes));
+	memcpy(&raw, v->data + (size_t)i * f->bytes, f->bytes);
+	if (f->scalar == WM_SCALAR_BOOL)
+		return raw != 0;
+	return wm_schema_fit((int64_t)raw, f->scalar, f->bytes);
+}
+
+double wm_value_float(const struct wm_value *v, uint32_t i)
+{
+	const struct wm_field *f = v->field;
+	int64_t n;
+
+	if (i >= v->count)
+		return 0;
+	if (f->scalar == WM_SCALAR_FLOAT)
+		return load_float(v->data + (size_t)i * f->bytes, f->bytes);
+	n = wm_value_integer(v, i);
+	return f->scalar == WM_SCALAR_SIGNED ? (double)n : (double)(uint64_t)n;
+}
