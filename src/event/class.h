@@ -17,17 +17,17 @@
 #include "base/diag.h"
 
 #define WM_CLASS_FIELDS_MAX 256u
-#define WM_CLASS_NAME_MAX 255u
+#define WM_CLASS_NAME_MAX   255u
 #define WM_CLASS_LABELS_MAX 4096u
-#define WM_CLASS_ARRAY_MAX 65536u
+#define WM_CLASS_ARRAY_MAX  65536u
 
 enum wm_field_shape {
 	WM_SHAPE_SCALAR,   /* one element */
 	WM_SHAPE_STRING,   /* NUL-terminated */
-	WM_SHAPE_CHARS,	   /* char array of exactly `length` bytes */
-	WM_SHAPE_ARRAY,	   /* `length` elements */
+	WM_SHAPE_CHARS,    /* char array of exactly `length` bytes */
+	WM_SHAPE_ARRAY,    /* `length` elements */
 	WM_SHAPE_SEQUENCE, /* u4 count, elements */
-	WM_SHAPE_BLOB,	   /* u4 count, bytes */
+	WM_SHAPE_BLOB,     /* u4 count, bytes */
 };
 
 enum wm_scalar {
@@ -48,7 +48,7 @@ struct wm_field {
 	const char *name;
 	enum wm_field_shape shape;
 	enum wm_scalar scalar; /* of the element */
-	uint8_t bytes;	       /* of the element: 1, 2, 4, 8 */
+	uint8_t bytes;         /* of the element: 1, 2, 4, 8 */
 	uint32_t length;       /* CHARS, ARRAY */
 	uint32_t nr_labels;    /* > 0: an enumeration */
 	const struct wm_label *labels;
@@ -59,8 +59,8 @@ struct wm_class {
 	const char *provider, *name;
 	const char *print; /* NULL: none */
 	const char *file;  /* "": unknown */
-	uint8_t kind;	   /* enum waymark_desc_kind */
-	uint8_t level;	   /* enum waymark_level */
+	uint8_t kind;      /* enum waymark_desc_kind */
+	uint8_t level;     /* enum waymark_level */
 	uint32_t line, flags;
 	uint32_t nr_fields;
 	const struct wm_field *fields;
@@ -72,8 +72,8 @@ struct wm_class {
  * provider (may be NULL). On failure -EBADMSG or -ENOMEM and `diag` (optional)
  * says what and where.
  */
-int wm_class_parse(const void *desc, size_t bytes, const char *provider, struct wm_class **ret_class,
-		   struct wm_diag *diag);
+int wm_class_parse(const void *desc, size_t bytes, const char *provider,
+		   struct wm_class **ret_class, struct wm_diag *diag);
 void wm_class_destroy(struct wm_class *c);
 
 /* Same names, level and fields: records of one can be read as the other. */
@@ -86,7 +86,7 @@ int wm_class_field(const struct wm_class *c, const char *name);
 struct wm_value {
 	const struct wm_field *field;
 	const unsigned char *data; /* elements, string or bytes; inside the payload */
-	uint32_t count;		   /* elements, or bytes of a string (no NUL) or blob */
+	uint32_t count;            /* elements, or bytes of a string (no NUL) or blob */
 };
 
 /*

@@ -153,49 +153,136 @@ static void test_head(void **state)
 	wm_class_destroy(c);
 }
 
-/* What the fields of a schema (and a marker's format) are called. */
+/* The names (and, of hexadecimal ones, an x) of a class, for comparing. */
+static const char *names_of(const struct wm_class *c, char *names)
+{
+	*names = 0;
+	for (uint32_t k = 0; k < c->nr_fields; k++) {
+		strcat(names, k ? " " : "");
+		strcat(names, c->fields[k].name);
+		strcat(names, c->fields[k].scalar == WM_SCALAR_HEX ? "/x" : "");
+	}
+	return names;
+}
+
 static void test_names(void **state)
 {
 	static const struct {
-		uint8_t kind;
-		const char *schema, *print, *names;
+		const char *schema, *names;
 	} cases[] = {
-	    {WAYMARK_KIND_EVENT, "rows:i4;p->sql:s", "x %d %s", "rows p_sql"},
-	    {WAYMARK_KIND_EVENT, "a:i4;a:i4;a:s", NULL, "a a_2 a_3"},
-	    {WAYMARK_KIND_EVENT, "__x__y_:i4;5:i4;**:i4", NULL, "__x__y_ arg2 arg3"},
-	    {WAYMARK_KIND_EVENT,
-	     "gr\xc3\xb6\xc3\x9f"
-	     "e:i4;(void *)q:p8",
-	     NULL, "gr_e void_q"},
-	    {WAYMARK_KIND_MARKER, "n:i4;text:s", "rows %d sql %s", "rows sql"},
-	    {WAYMARK_KIND_MARKER, "n:i4;text:s;z:i4", "rows=%d, sql='%.20s' (%d)", "rows sql z"},
-	    {WAYMARK_KIND_MARKER, "a:i4;b:x8", "100%% of 5 addr 0x%lx at #%lu", "addr at"},
-	    {WAYMARK_KIND_MARKER, "w:i4;p:i4;v:i4", "v %*.*d", "w p v"},
-	    {WAYMARK_KIND_MARKER, "n:i4;m:i4;k:i4", "x %d x %d x %d", "x x_2 x_3"},
-	    {WAYMARK_KIND_MARKER, "n:i4;m:i4", "%m error %d, then 7 %d", "error m"},
-	    {WAYMARK_KIND_MARKER, "c ? a : b:i4;s[\"a;b\"]:s;N::f():s", "%d %s %s",
-	     "c_a_b s_a_b N_f"},
-	    {WAYMARK_KIND_MARKER, "a:i4;b:i4", "only one %d", "one b"},
-	    {WAYMARK_KIND_MARKER, "a:i4", "cut %-#0", "a"},
-	    {WAYMARK_KIND_PRINTF, "msg:s", "x %d", "msg"},
+	    {"rows:i4;p->sql:s", "rows p_sql"},
+	    {"a:i4;a:i4;a:s", "a a_2 a_3"},
+	    {"__x__y_:i4;5:i4;**:i4", "__x__y_ arg2 arg3"},
+	    {"gr\xc3\xb6\xc3\x9f"
+	     "e:x4;(void *)q:p8",
+	     "gr_e/x void_q"},
 	};
+	char names[256];
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++) {
-		struct wm_desc_spec spec = {.name = "e",
-					    .kind = cases[i].kind,
-					    .schema = cases[i].schema,
-					    .print = cases[i].print};
-		struct wm_class *c = parse_spec(&spec);
-		char names[256] = "";
+		struct wm_class *c = parse(cases[i].schema, NULL, 0);
 
-		for (uint32_t k = 0; k < c->nr_fields; k++) {
-			strcat(names, k ? " " : "");
-			strcat(names, c->fields[k].name);
-		}
-		assert_string_equal(names, cases[i].names);
+		assert_string_equal(names_of(c, names), cases[i].names);
 		wm_class_destroy(c);
 	}
+}
+
+/* Markers: format, arguments as spelled, their types ('\0' first: no filler behind). */
+static void test_markers(void **state)
+{
+	static const struct {
+		const char *print, *spelling, *types, *names;
+	} cases[] = {
+	    {"rows %d sql %s", "n, text", "is", "rows sql"},
+	    {"rows=%d, sql='%.20s' (%f)", "n,text,z", "isf", "rows sql z"},
+	    {"100%% of 5 addr 0x%lx at #%lu", "a, b", "uu", "addr/x at"},
+	    {"v %*.*d", "w,p,v", "iii", "w p v"},
+	    {"x %d x %d x %X", "a,b,c", "iii", "x x_2 x_3/x"},
+	    {"%m error %d, then 7 %o %p", "n,q,(void *)r", "iup", "error q/x void_r"},
+	    {"%d %s %s", "c ? a : b, s[\"a,\\\"b\"], N::f(1, ',')", "iss", "c_a_b s_a_b N_f_1"},
+	    {"%d %d", "f<int, char>(x), y", "ii", "arg1 arg2"},
+	    {"only one %d", "a, b", "ib", "one b"},
+	    {"cut %-#0", "a", "i", "a"},
+	    {"none", "", "", ""},
+	    {"%s %s", "5, \"\"", "ss", "arg1 arg2"},
+	};
+	char names[256];
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		int64_t values[8] = {0};
+		uint16_t nr = (uint16_t)strlen(cases[i].types);
+		struct wm_desc_spec spec = {.name = "e",
+					    .kind = WAYMARK_KIND_MARKER,
+					    .schema = cases[i].spelling,
+					    .print = cases[i].print,
+					    .values = values};
+
+		for (uint16_t k = 0; k < nr; k++)
+			values[k] =
+			    WAYMARK_ARG(cases[i].types[k], strchr("iu", cases[i].types[k])   ? 4
+							   : strchr("fp", cases[i].types[k]) ? 8
+											     : 1);
+		for (spec.nr_values = nr; spec.nr_values <= nr + 1; spec.nr_values++) {
+			struct wm_class *c = parse_spec(&spec);
+
+			assert_string_equal(names_of(c, names), cases[i].names);
+			assert_string_equal(c->print, cases[i].print);
+			for (uint16_t k = 0; k < nr; k++)
+				assert_int_equal(c->fields[k].shape, cases[i].types[k] == 's'
+									 ? WM_SHAPE_STRING
+									 : WM_SHAPE_SCALAR);
+			wm_class_destroy(c);
+		}
+	}
+}
+
+static void test_bad_markers(void **state)
+{
+	static const int64_t bad[] = {
+	    WAYMARK_ARG('i', 3),  WAYMARK_ARG('i', 0),   WAYMARK_ARG('i', 16),
+	    WAYMARK_ARG('i', 24), WAYMARK_ARG('c', 4),   WAYMARK_ARG('a', 4),
+	    WAYMARK_ARG('e', 4),  WAYMARK_ARG('q', 4),   WAYMARK_ARG('z', 1),
+	    WAYMARK_ARG('f', 2),  WAYMARK_ARG('p', 4),   WAYMARK_ARG('b', 4),
+	    WAYMARK_ARG(0, 4),    WAYMARK_ARG(0x169, 4), -1,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(bad); i++) {
+		struct wm_desc_spec spec = {.name = "e",
+					    .kind = WAYMARK_KIND_MARKER,
+					    .schema = "a",
+					    .print = "%d",
+					    .values = &bad[i],
+					    .nr_values = 1};
+		struct wm_class *c;
+		unsigned char *desc;
+		size_t bytes;
+
+		assert_int_equal(wm_desc_build(&spec, &desc, &bytes), 0);
+		assert_int_equal(wm_class_parse(desc, bytes, NULL, &c, NULL), -EBADMSG);
+		free(desc);
+	}
+}
+
+/* What a reader of traces builds: a marker whose fields are named already. */
+static void test_named_marker(void **state)
+{
+	struct wm_desc_spec spec = {.name = "e",
+				    .kind = WAYMARK_KIND_MARKER,
+				    .flags = WAYMARK_DESC_LINKED,
+				    .schema = "rows:i4;sql:s",
+				    .print = "one %d two %s",
+				    .named = true};
+	struct wm_class *c = parse_spec(&spec);
+	char names[256];
+
+	(void)state;
+	assert_string_equal(names_of(c, names), "rows sql");
+	assert_int_equal(c->kind, WAYMARK_KIND_MARKER);
+	assert_int_equal(c->flags, WAYMARK_DESC_LINKED);
+	wm_class_destroy(c);
 }
 
 /* Refused, and the diag says this at this place of the schema. */
@@ -208,6 +295,7 @@ static void test_bad_schemas(void **state)
 	    {"a", "a field without a type", 0},
 	    {"a:", "unknown type", 2},
 	    {":i4", "without a name", 0},
+	    {";a:i4", "a field without a type", 0},
 	    {";", "a field without a type", 0},
 	    {"a:i4;;b:i4", "a field without a type", 5},
 	    {"a:i3", "no such width", 3},
@@ -237,6 +325,7 @@ static void test_bad_schemas(void **state)
 	    {"a:ei4{R#", "',' or '}'", 8},
 	    {"a:ei4{R#,", "a label is missing", 9},
 	    {"a:ei4{R#;G#}", "',' or '}'", 8},
+	    {"a:ei4{R;G", "a '#' belongs here", 9},
 	    {"a:ei4{R#,G#,B#}", "no value is left", 13},
 	    {"a:ei4{R\n#}", "a '#' belongs here", 7},
 	    {"a:ef4{R#}", "over an integer", -1},
@@ -576,7 +665,7 @@ static void check_class(const struct wm_class *c)
 
 static void test_mutated_descriptions(void **state)
 {
-	static const int64_t values[] = {4, 2, 0, 1, 2};
+	int64_t values[] = {4, 2, 0, 1, 2};
 	struct wm_desc_spec spec = {
 	    .provider = "prov",
 	    .name = "name",
@@ -593,11 +682,13 @@ static void test_mutated_descriptions(void **state)
 
 	(void)state;
 	for (int round = 0; round < 60000; round++) {
+		int64_t typed = round & 1 ? WAYMARK_ARG('i', 4) : 4;
 		unsigned char *copy;
 		size_t n;
 		struct wm_class *c;
 
 		spec.kind = round % 6;
+		values[0] = values[1] = typed;
 		assert_int_equal(wm_desc_build(&spec, &desc, &bytes), 0);
 		n = round % 4 ? bytes : next_random(&seed) % (bytes + 1);
 		copy = malloc(n ? n : 1);
@@ -628,6 +719,9 @@ int main(void)
 	    cmocka_unit_test(test_every_type),
 	    cmocka_unit_test(test_head),
 	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_markers),
+	    cmocka_unit_test(test_bad_markers),
+	    cmocka_unit_test(test_named_marker),
 	    cmocka_unit_test(test_bad_schemas),
 	    cmocka_unit_test(test_bad_values),
 	    cmocka_unit_test(test_bad_frames),

@@ -12,6 +12,6 @@ enum wm_context {
 };
 
 #define WM_CONTEXT_ALL 3u
-#define WM_USTACK_MAX 64u /* frames */
+#define WM_USTACK_MAX  64u /* frames */
 
 #endif

@@ -23,7 +23,7 @@ int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, siz
 	    .level = spec->level,
 	    .nr_values = spec->nr_values,
 	    .line = spec->line,
-	    .flags = spec->flags,
+	    .flags = spec->flags | (spec->named ? WM_DESC_NAMED : 0),
 	};
 	size_t values_bytes = 8u * (size_t)spec->nr_values, text_bytes = 0, bytes;
 	unsigned char *desc, *p;

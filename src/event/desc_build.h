@@ -7,16 +7,22 @@
 #ifndef WM_EVENT_DESC_BUILD_H
 #define WM_EVENT_DESC_BUILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL strings are empty ones; nothing is checked: wm_class_parse() does that. */
+/*
+ * NULL strings are empty ones; nothing is checked: wm_class_parse() does that.
+ * `schema` is "name:type;..." for every kind when `named` is set; without it a
+ * marker is described as the compiler does it, by its format and arguments.
+ */
 struct wm_desc_spec {
 	const char *provider, *name, *schema, *print, *file;
 	const int64_t *values; /* one for each '#' of the schema */
 	uint16_t nr_values;
 	uint8_t kind, level; /* enum waymark_desc_kind, enum waymark_level */
 	uint32_t line, flags;
+	bool named;
 };
 
 /* A malloc'ed description the caller frees, its size a multiple of 8; -ENOMEM, -E2BIG. */

@@ -26,7 +26,7 @@
 
 #define WM_FILTER_BYTES_MAX 8192u
 #define WM_FILTER_STACK_MAX 32u
-#define WM_FILTER_TEXT_MAX 4096u
+#define WM_FILTER_TEXT_MAX  4096u
 
 /* Values of contexts, filled only when the program asks (see `needs`). */
 enum wm_filter_context {

@@ -7,8 +7,9 @@
  * Guest rules: no libc, no allocation, no state; hence inline. Every byte is
  * untrusted. What the names mean (doc/format/event.md):
  *
- *   base name   of a marker: the word before the conversion in its format;
- *               else what the schema says, made an identifier
+ *   base name   of a marker's argument: the word before the conversion in its
+ *               format, else its spelling; else what the schema says; always
+ *               made an identifier
  *   final name  the base name; the k-th field of the same base name, k > 1,
  *               is called NAME_k
  */
@@ -26,6 +27,12 @@
 
 #define WM_DESC_BYTES_MAX  (1u << 20)
 #define WM_SCHEMA_NAME_MAX 200u /* longer field names are cut */
+
+/*
+ * In waymark_desc.flags of descriptions made by hand (desc_build.h): the
+ * schema names and types the fields even of a marker. Never in a program.
+ */
+#define WM_DESC_NAMED (1u << 31)
 
 /* Unaligned loads that no compiler turns into a call. */
 struct wm_u16u {
@@ -66,8 +73,8 @@ struct wm_format_words {
 	const char *pos, *end;
 	const char *word; /* before the conversion whose argument comes next */
 	uint32_t word_bytes;
-	uint32_t stars; /* '*' arguments that come before it */
-	bool pending;
+	uint32_t stars;  /* '*' arguments that come before it */
+	char conversion; /* its letter; 0: none is pending */
 };
 
 struct wm_schema {
@@ -77,6 +84,8 @@ struct wm_schema {
 	uint32_t nr_values, next_value;
 	const char *pos;
 	struct wm_format_words words;
+	bool marker;    /* fields are the arguments of a format */
+	bool spelled;   /* ... and the schema spells as many */
 	uint32_t index; /* of the next field */
 	uint8_t kind, level;
 	uint32_t line, flags;
@@ -117,6 +126,8 @@ static inline int64_t wm_schema_fit(int64_t value, uint8_t scalar, uint8_t bytes
 
 	return scalar == WM_SCALAR_SIGNED ? (int64_t)top >> shift : (int64_t)(top >> shift);
 }
+
+static inline bool wm_schema_spelled(const struct wm_schema *s);
 
 static inline int wm_schema_texts(struct wm_schema *s, const unsigned char *text, uint32_t bytes)
 {
@@ -169,6 +180,9 @@ static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t b
 	if (err)
 		return err;
 	s->pos = s->text[WM_TEXT_SCHEMA];
+	s->marker = s->kind == WAYMARK_KIND_MARKER && !(s->flags & WM_DESC_NAMED);
+	s->flags &= ~WM_DESC_NAMED;
+	s->spelled = s->marker && wm_schema_spelled(s);
 	s->words = (struct wm_format_words){
 	    .pos = s->text[WM_TEXT_PRINT],
 	    .end = s->text[WM_TEXT_PRINT] + s->text_bytes[WM_TEXT_PRINT],
@@ -239,24 +253,28 @@ static inline void wm_format_conversion(struct wm_format_words *w)
 		}
 		wm_format_word(w, from, percent);
 		w->pos = p;
-		w->pending = true;
+		w->conversion = p[-1];
 		return;
 	}
 	w->pos = w->end;
 }
 
-/* The word for the next argument of a marker's format, or NULL. */
-static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *ret_bytes)
+/* The word for the next argument of a marker's format, or NULL; and its conversion. */
+static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *ret_bytes,
+					 char *ret_conversion)
 {
-	if (!w->pending)
+	*ret_conversion = 0;
+	*ret_bytes = 0;
+	if (!w->conversion)
 		wm_format_conversion(w);
-	if (!w->pending)
+	if (!w->conversion)
 		return NULL;
 	if (w->stars) {
 		w->stars--;
 		return NULL;
 	}
-	w->pending = false;
+	*ret_conversion = w->conversion;
+	w->conversion = 0;
 	*ret_bytes = w->word_bytes;
 	return w->word;
 }
@@ -361,7 +379,7 @@ static inline int wm_schema_labels(struct wm_schema *s, const char **p, struct w
 	do {
 		const char *label = ++*p;
 
-		while ((unsigned char)**p >= ' ' && !wm_char_in(**p, "{},;:#"))
+		while ((unsigned char)**p >= ' ' && **p != '#' && *label != '}')
 			++*p;
 		if (*p == label)
 			return wm_schema_bad(s, *p, "a label is missing");
@@ -443,65 +461,123 @@ static inline int wm_schema_type(struct wm_schema *s, const char **p, struct wm_
 	return wm_schema_element(s, p, f);
 }
 
-/*
- * The type behind one of the colons. In a marker the name is an argument's
- * spelling and may hold colons itself: the first one that a whole type
- * follows counts.
- */
-static inline int wm_schema_split(struct wm_schema *s, struct wm_schema_field *f)
+/* A typed field: "name:type", then ';' or the end. */
+static inline int wm_schema_typed(struct wm_schema *s, struct wm_schema_field *f)
 {
-	uint32_t first_value = s->next_value, at = 0;
-	const char *p, *colon, *why = NULL;
+	const char *p = s->pos;
+	int err;
 
-	for (colon = s->pos; *colon; colon++) {
-		if (*colon == ';' && s->kind != WAYMARK_KIND_MARKER)
-			break;
-		if (*colon != ':')
-			continue;
-		p = colon + 1;
-		s->next_value = first_value;
-		if (!wm_schema_type(s, &p, f)) {
-			if (*p == ';' || !*p) {
-				f->name_bytes = (uint32_t)(colon - s->pos);
-				s->pos = p;
-				return 0;
-			}
-			(void)wm_schema_bad(s, p, "';' or the end belongs here"); /* maybe */
-		}
-		if (!why) {
-			why = s->why;
-			at = s->at;
-		}
-		if (s->kind != WAYMARK_KIND_MARKER)
-			break;
+	f->name = p;
+	f->word = NULL;
+	while (*p && *p != ':' && *p != ';')
+		p++;
+	f->name_bytes = (uint32_t)(p - f->name);
+	if (*p != ':')
+		return wm_schema_bad(s, f->name, "a field without a type");
+	if (!f->name_bytes)
+		return wm_schema_bad(s, p, "a field without a name");
+	p++;
+	err = wm_schema_type(s, &p, f);
+	if (err)
+		return err;
+	if (*p && *p != ';')
+		return wm_schema_bad(s, p, "';' or the end belongs here");
+	s->pos = *p ? p + 1 : p;
+	return 1;
+}
+
+/* --- arguments of a marker ------------------------------------------- */
+
+/* The end of the argument that begins at p: a comma outside brackets and quotes, or NUL. */
+static inline const char *wm_schema_argument_end(const char *p)
+{
+	uint32_t depth = 0;
+	char quote = 0;
+
+	for (; *p && (quote || depth || *p != ','); p++) {
+		if (*p == '\\' && quote && p[1])
+			p++;
+		else if (quote)
+			quote = *p == quote ? 0 : quote;
+		else if (*p == '"' || *p == '\'')
+			quote = *p;
+		else if (wm_char_in(*p, "([{"))
+			depth++;
+		else if (wm_char_in(*p, ")]}") && depth)
+			depth--;
 	}
-	if (!why)
-		return wm_schema_bad(s, s->pos, "a field without a type");
-	s->why = why;
-	s->at = at;
-	return -EBADMSG;
+	return p;
+}
+
+/* Are as many arguments spelled as there are values? (A C++ template's commas spoil it.) */
+static inline bool wm_schema_spelled(const struct wm_schema *s)
+{
+	const char *p = s->text[WM_TEXT_SCHEMA];
+	uint32_t spelled = 0, nr = 0;
+
+	while (nr < s->nr_values && wm_schema_value(s, nr))
+		nr++;
+	while (*p) {
+		p = wm_schema_argument_end(p);
+		spelled++;
+		if (*p)
+			p++;
+	}
+	return spelled == nr;
+}
+
+/* One argument: values[] has its type, the format a word, the schema its spelling. */
+static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field *f)
+{
+	char letters[3] = {0, 0, 0}, conversion;
+	const char *p = letters;
+	int64_t type;
+	int err;
+
+	if (s->next_value >= s->nr_values)
+		return 0;
+	type = wm_schema_value(s, s->next_value);
+	if (!type)
+		return 0; /* filler behind the last */
+	if (type & ~0xffffll)
+		return wm_schema_bad(s, s->pos, "unknown type of an argument");
+	letters[0] = (char)(type >> 8);
+	letters[1] = letters[0] == 's' ? 0 : (char)('0' + (type & 15));
+	if (!wm_char_in(letters[0], "iubfps") || (letters[1] && (type & 0xf0)))
+		return wm_schema_bad(s, s->pos, "unknown type of an argument");
+	err = wm_schema_type(s, &p, f);
+	if (err)
+		return wm_schema_bad(s, s->pos, "unknown type of an argument");
+	s->next_value++;
+	f->name = s->pos;
+	if (s->spelled) {
+		s->pos = wm_schema_argument_end(s->pos);
+		f->name_bytes = (uint32_t)(s->pos - f->name);
+		if (*s->pos)
+			s->pos++;
+	} else {
+		f->name_bytes = 0; /* argN */
+	}
+	f->word = wm_format_next(&s->words, &f->word_bytes, &conversion);
+	if (f->scalar <= WM_SCALAR_UNSIGNED && f->shape == WM_SHAPE_SCALAR &&
+	    wm_char_in(conversion, "xXo"))
+		f->scalar = WM_SCALAR_HEX;
+	return 1;
 }
 
 /* 1 and the next field, 0 after the last, -EBADMSG. */
 static inline int wm_schema_next(struct wm_schema *s, struct wm_schema_field *ret)
 {
-	int err;
+	int more;
 
-	if (!*s->pos)
+	if (!s->marker && !*s->pos)
 		return 0;
+	more = s->marker ? wm_schema_argument(s, ret) : wm_schema_typed(s, ret);
+	if (more <= 0)
+		return more;
 	if (s->index == WM_CLASS_FIELDS_MAX)
-		return wm_schema_bad(s, s->pos, "too many fields");
-	ret->name = s->pos;
-	err = wm_schema_split(s, ret);
-	if (err)
-		return err;
-	if (!ret->name_bytes)
-		return wm_schema_bad(s, ret->name, "a field without a name");
+		return wm_schema_bad(s, ret->name, "too many fields");
 	ret->index = s->index++;
-	ret->word =
-	    s->kind == WAYMARK_KIND_MARKER ? wm_format_next(&s->words, &ret->word_bytes) : NULL;
-	if (*s->pos == ';')
-		s->pos++;
 	return 1;
 }
 
