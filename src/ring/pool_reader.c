@@ -240,8 +240,14 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 		return "no such state";
 	if (!used)
 		return word ? "in use above the high mark" : NULL;
-	if ((word & WM_STATE_REUSED) && (state != WM_CHUNK_OWNED || p->mode != WM_POOL_OVERWRITE))
-		return "reused, but not taken in overwrite mode";
+	if (word & WM_STATE_REUSED) {
+		if (p->mode != WM_POOL_OVERWRITE)
+			return "reused, but not in overwrite mode";
+		if (state == WM_CHUNK_READING)
+			return NULL; /* a reclaim that died: nothing to read */
+		if (state != WM_CHUNK_OWNED)
+			return "reused, but not taken";
+	}
 	if (wm_pool_committed(p, index, word, &commit) < 0)
 		return "impossible commit word";
 	if (state == WM_CHUNK_FREE || state == WM_CHUNK_OWNED)
