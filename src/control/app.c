@@ -40,6 +40,7 @@ struct wm_app {
 	struct wm_watch *sock_watch, *pid_watch;
 	enum wm_app_state state;
 	uint32_t pid, uid, vpid;
+	bool joined; /* a good HELLO came */
 	bool dead;
 	bool pool_waits; /* open, and the pump does not have it yet */
 	struct wm_pool pool;
@@ -170,7 +171,7 @@ static int on_hello(struct wm_app *a, struct message *m)
 		wm_pool_close(&a->pool);
 		return violate(a, "HELLO: no memory for one more process");
 	}
-	a->pool_waits = true;
+	a->pool_waits = a->joined = true;
 	a->state = WM_APP_JOINED;
 	return 0;
 }
@@ -580,6 +581,11 @@ uint32_t wm_app_pid(const struct wm_app *a)
 uint32_t wm_app_uid(const struct wm_app *a)
 {
 	return a->uid;
+}
+
+bool wm_app_has_joined(const struct wm_app *a)
+{
+	return a->joined;
 }
 
 bool wm_app_is_dead(const struct wm_app *a)

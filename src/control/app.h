@@ -67,7 +67,8 @@ void wm_app_end(struct wm_app *a);
 enum wm_app_state wm_app_state(const struct wm_app *a);
 uint32_t wm_app_pid(const struct wm_app *a);
 uint32_t wm_app_uid(const struct wm_app *a);
-bool wm_app_is_dead(const struct wm_app *a); /* its process has ended */
+bool wm_app_has_joined(const struct wm_app *a); /* said a good HELLO, whatever came later */
+bool wm_app_is_dead(const struct wm_app *a);    /* its process has ended */
 /* The rules of that generation are in force there; 0: none yet. */
 uint64_t wm_app_generation(const struct wm_app *a);
 uint32_t wm_app_sites_refused(const struct wm_app *a);

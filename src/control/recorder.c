@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.c - the command's half of recorder.h: forks the pump, sends it
+ * orders, reads its reports. Packets of a SOCK_SEQPACKET pair, so a report is
+ * whole or not there.
+ */
+#include "control/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+uint64_t wm_recorder_lost(const struct wm_recorder_totals *t)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < WM_LOST_NR; i++)
+		sum += t->lost[i];
+	return sum;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Closes every descriptor from 3 on but these: a pipe of the command's must not stay open here. */
+static void close_others(int *keep, size_t nr)
+{
+	unsigned next = 3;
+
+	qsort(keep, nr, sizeof(*keep), by_value);
+	for (size_t i = 0; i < nr; i++) {
+		if (keep[i] < (int)next)
+			continue;
+		if (keep[i] > (int)next)
+			(void)syscall(SYS_close_range, next, (unsigned)keep[i] - 1, 0);
+		next = (unsigned)keep[i] + 1;
+	}
+	(void)syscall(SYS_close_range, next, ~0u, 0);
+}
+
+static void leave_the_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)setsid(); /* Ctrl-C is the command's; it will tell us */
+	(void)prctl(PR_SET_NAME, "waymark-pump");
+	if (null < 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		(void)dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+static void __attribute__((noreturn)) be_the_pump(const struct wm_recorder_options *o, int channel)
+{
+	int keep[] = {channel, o->session->dirfd, o->session->listen_fd, o->session->lock_fd};
+
+	leave_the_terminal();
+	close_others(keep, sizeof(keep) / sizeof(keep[0]));
+	_exit(wm_recorder_main(o, channel) < 0 ? 1 : 0);
+}
+
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int wm_recorder_start(const struct wm_recorder_options *o, struct wm_recorder *ret,
+		      struct wm_diag *diag)
+{
+	struct wm_recorder r;
+	struct wm_report report;
+	int pair[2], got;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	r = (struct wm_recorder){.channel = pair[0]};
+	r.pid = fork();
+	if (r.pid < 0) {
+		int err = -errno;
+
+		close(pair[0]);
+		close(pair[1]);
+		return err;
+	}
+	if (r.pid == 0)
+		be_the_pump(o, pair[1]);
+	close(pair[1]);
+	got = wm_recorder_read(&r, true, &report);
+	if (got == 1 && report.kind == WM_REPORT_READY) {
+		*ret = r;
+		return 0;
+	}
+	wm_recorder_done(&r);
+	reap(r.pid);
+	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
+		return wm_diag_set(diag, -ECHILD, NULL, -1, "the pump process ended at once");
+	return wm_diag_set(diag, report.err, NULL, -1, "%s", report.sentence);
+}
+
+int wm_recorder_order(struct wm_recorder *r, enum wm_order order)
+{
+	uint32_t word = order;
+
+	if (r->channel < 0)
+		return -EPIPE;
+	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int wm_recorder_read(struct wm_recorder *r, bool wait, struct wm_report *ret)
+{
+	struct wm_report report;
+	ssize_t n;
+
+	if (r->channel < 0)
+		return wait ? 0 : -EPIPE;
+	do {
+		n = recv(r->channel, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN && !wait)
+		return 0;
+	if (n != (ssize_t)sizeof(report))
+		return wait ? 0 : -EPIPE;
+	report.sentence[sizeof(report.sentence) - 1] = '\0';
+	*ret = report;
+	return 1;
+}
+
+void wm_recorder_done(struct wm_recorder *r)
+{
+	if (r->channel >= 0)
+		close(r->channel);
+	r->channel = -1;
+}

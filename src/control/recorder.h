@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - the recorder's two halves: the pump process, which serves a
+ * session and writes its trace, and the command's handle on it.
+ *
+ *   command                                   pump (child, session of its own)
+ *   wm_recorder_start() --fork-->             creates the trace directory
+ *                       <--READY or FAILED--
+ *   wm_recorder_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
+ *                       <--TROUBLE, SNAPSHOT--
+ *                       <--DONE--             last packets, directory closed
+ *
+ * They talk over a socket pair. When the command dies in any way the pump sees
+ * the pair closed and ends as if told to; when the pump dies the command sees
+ * the same and goes on without. The pump prints nothing and holds none of the
+ * command's descriptors.
+ *
+ * Discard and block mode move packets to disk all the time. Overwrite mode
+ * writes nothing until a snapshot or the end; of the processes that ended
+ * before, the last 64 keep their buffers, those before them are written out.
+ */
+#ifndef WM_CONTROL_RECORDER_H
+#define WM_CONTROL_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "control/rules.h"
+#include "control/session.h"
+#include "format/trace_writer.h"
+#include "ring/pool.h"
+
+struct wm_recorder_options {
+	struct wm_session *session; /* listening, rules written */
+	const struct wm_rules *rules;
+	const char *dir; /* the trace directory */
+	enum wm_trace_format format;
+	const char *command; /* for the trace's environment block; may be NULL */
+};
+
+struct wm_recorder_totals {
+	uint64_t events, bytes, packets;
+	uint64_t lost[WM_LOST_NR];
+	uint64_t filtered_missing; /* events a glob matched that lack a filter's field */
+	uint64_t duration_ns;
+	uint32_t nr_processes; /* that ever joined */
+	uint32_t nr_quarantined;
+	uint32_t nr_refused;                        /* connections beyond the limits */
+	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
+	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
+};
+
+uint64_t wm_recorder_lost(const struct wm_recorder_totals *t); /* all causes */
+
+enum wm_report_kind {
+	WM_REPORT_READY,    /* processes can join */
+	WM_REPORT_FAILED,   /* it never began: err and sentence say why */
+	WM_REPORT_TROUBLE,  /* sentence: something people should know now */
+	WM_REPORT_JOINED,   /* process `pid` joined */
+	WM_REPORT_SNAPSHOT, /* written: totals.events and totals.bytes are of the snapshot */
+	WM_REPORT_DONE,     /* the trace is complete; err: its last error */
+};
+
+struct wm_report {
+	uint32_t kind; /* enum wm_report_kind */
+	int32_t err;
+	uint32_t pid;
+	uint32_t reserved;
+	struct wm_recorder_totals totals;
+	char sentence[WM_DIAG_SENTENCE];
+};
+
+enum wm_order { WM_ORDER_STOP = 1, WM_ORDER_SNAPSHOT = 2 };
+
+struct wm_recorder {
+	pid_t pid;
+	int channel; /* -1: closed */
+};
+
+/*
+ * Forks the pump and waits for its first report. 0, or the pump's error with
+ * its sentence; the pump is then gone. The caller has one thread.
+ */
+int wm_recorder_start(const struct wm_recorder_options *o, struct wm_recorder *ret,
+		      struct wm_diag *diag);
+
+int wm_recorder_order(struct wm_recorder *r, enum wm_order order);
+
+/*
+ * The next report: 1; 0 when there is none now (or, with `wait`, never again:
+ * the pump is gone); -EPIPE without `wait` when it is gone.
+ */
+int wm_recorder_read(struct wm_recorder *r, bool wait, struct wm_report *ret);
+
+void wm_recorder_done(struct wm_recorder *r); /* closes the channel */
+
+/* The pump process's main; `channel` is its end of the pair. For start() and tests. */
+int wm_recorder_main(const struct wm_recorder_options *o, int channel);
+
+#endif

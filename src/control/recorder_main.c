@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder_main.c - the pump process: accepts the session's processes, keeps
+ * the pump going, and closes the trace. Its states:
+ *
+ *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are asked to detach)
+ *   LEAVING  --all gone, or 500 ms later-->    CLOSED   (last packets, trace closed, DONE)
+ *
+ * One thread and one loop. Callbacks note what happened; whatever changes the
+ * pump's sources is done between rounds, by settle().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/loop.h"
+#include "collect/pump.h"
+#include "control/app.h"
+#include "control/clock_fit.h"
+#include "control/recorder.h"
+#include "control/tool.h"
+#include "runtime/agent.h"
+
+#define SEAL_NS          100000000u  /* open chunks are taken from this often */
+#define REFIT_NS         1000000000u /* the clock's frequency */
+#define WAIT_MIN_MS      1
+#define WAIT_MAX_MS      100
+#define QUIET_ROUNDS     8 /* without a packet, before the wait doubles */
+#define LEAVE_NS         500000000u
+#define APPS_MAX         32768u
+#define NEW_MAX          512u /* connections without HELLO; the oldest goes */
+#define ACCEPT_PER_CALL  256
+#define ACCEPT_PER_ROUND 4096u
+#define DEAD_KEPT        64u /* overwrite mode: processes that ended and keep their buffers */
+#define QUARANTINES_SAID 10u
+
+struct member {
+	struct wm_app *app;
+	struct member *next;
+	bool counted;    /* among those that joined */
+	bool asks;       /* a tool that waits for a snapshot */
+	uint64_t missed; /* filtered_missing, as last seen */
+};
+
+struct serving {
+	const struct wm_recorder_options *o;
+	int channel;
+	struct wm_loop *loop;
+	struct wm_trace_writer *writer;
+	struct wm_pump *pump;
+	struct wm_app_host host;
+	struct wm_watch *accept_watch, *order_watch;
+	uint32_t accepted;      /* in this round */
+	bool accept_blocked;    /* no descriptors left, until a process leaves */
+	struct member *members; /* newest first */
+	uint32_t nr_members;
+	bool overwrite, stop, snapshot, command_gone;
+	struct wm_clock_fit fit;
+	struct wm_recorder_totals totals;
+	uint64_t start_ns, sealed_ns, fitted_ns;
+	int wait_ms, quiet;
+	int last_err; /* last error of a round that was reported */
+	bool disk_said;
+	uint32_t quarantines_said;
+};
+
+/* ------------------------------------------------------------------ *
+ * Words to the command
+ * ------------------------------------------------------------------ */
+
+static void report(struct serving *s, const struct wm_report *r, bool must_arrive)
+{
+	/* A stopped command is not waited for, except with the last word. */
+	if (send(s->channel, r, sizeof(*r), MSG_NOSIGNAL | (must_arrive ? 0 : MSG_DONTWAIT)) < 0 &&
+	    errno == EPIPE)
+		s->command_gone = s->stop = true;
+}
+
+static void report_trouble(struct serving *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void report_trouble(struct serving *s, const char *fmt, ...)
+{
+	struct wm_report r = {.kind = WM_REPORT_TROUBLE};
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(r.sentence, sizeof(r.sentence), fmt, args);
+	va_end(args);
+	report(s, &r, false);
+}
+
+/* ------------------------------------------------------------------ *
+ * Members
+ * ------------------------------------------------------------------ */
+
+static void on_class(const struct wm_class *c, void *data)
+{
+	struct serving *s = data;
+	uint32_t nr = wm_rules_count(s->o->rules);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (s->totals.matched[i / 8] >> (i % 8) & 1)
+			continue;
+		if (wm_rules_wants(s->o->rules, i, c->provider, c->name, c->level))
+			s->totals.matched[i / 8] |= (unsigned char)(1u << (i % 8));
+	}
+}
+
+static void on_tool(struct wm_app *a, uint32_t type, void *data)
+{
+	struct serving *s = data;
+	uint32_t uid = wm_app_uid(a);
+	struct member *m = s->members;
+
+	while (m && m->app != a)
+		m = m->next;
+	if (!m || type != WM_MSG_SNAPSHOT || (uid != 0 && uid != geteuid())) {
+		wm_app_end(a);
+		return;
+	}
+	m->asks = true;
+	s->snapshot = true;
+}
+
+static void evict_oldest_new(struct serving *s)
+{
+	struct member *oldest = NULL;
+	uint32_t nr_new = 0;
+
+	for (struct member *m = s->members; m; m = m->next) {
+		if (wm_app_state(m->app) != WM_APP_NEW || m->asks)
+			continue;
+		nr_new++;
+		oldest = m;
+	}
+	if (nr_new > NEW_MAX) {
+		wm_app_end(oldest->app);
+		s->totals.nr_refused++;
+	}
+}
+
+static void add_member(struct serving *s, int sock)
+{
+	struct member *m = calloc(1, sizeof(*m));
+
+	if (!m || s->nr_members >= APPS_MAX) {
+		close(sock);
+		free(m);
+		s->totals.nr_refused++;
+		return;
+	}
+	if (wm_app_create(&s->host, sock, &m->app) < 0) {
+		free(m);
+		s->totals.nr_refused++;
+		return;
+	}
+	m->next = s->members;
+	s->members = m;
+	/* Counting is a walk: not for each of ten thousand. */
+	if (++s->nr_members > NEW_MAX && s->nr_members % 64 == 0)
+		evict_oldest_new(s);
+}
+
+/* Level-triggered: a connection that cannot be taken now must not wake us all the time. */
+static void pause_accepting(struct serving *s)
+{
+	wm_watch_remove(s->accept_watch);
+	s->accept_watch = NULL;
+}
+
+static void on_connection(int fd, uint32_t events, void *data)
+{
+	struct serving *s = data;
+
+	(void)events;
+	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
+		int sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (sock < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+			return;
+		if (sock < 0) {
+			if (s->totals.nr_refused++ == 0)
+				report_trouble(s,
+					       "cannot take more processes (%s): some are not "
+					       "recorded; see ulimit -n",
+					       strerror(errno));
+			s->accept_blocked = true;
+			pause_accepting(s);
+			return;
+		}
+		add_member(s, sock);
+		if (++s->accepted >= ACCEPT_PER_ROUND) {
+			pause_accepting(s);
+			return;
+		}
+	}
+}
+
+static void resume_accepting(struct serving *s)
+{
+	s->accepted = 0;
+	if (!s->accept_watch && !s->accept_blocked && !s->stop)
+		(void)wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN, on_connection, s,
+				 &s->accept_watch);
+}
+
+/* What a member has told until now goes to the totals. */
+static void account(struct serving *s, struct member *m)
+{
+	uint64_t missed = wm_app_filtered_missing(m->app);
+	struct wm_report r = {.kind = WM_REPORT_JOINED, .pid = wm_app_pid(m->app)};
+
+	if (missed > m->missed)
+		s->totals.filtered_missing += missed - m->missed;
+	m->missed = missed;
+	if (!m->counted && wm_app_has_joined(m->app)) {
+		m->counted = true;
+		s->totals.nr_processes++;
+		report(s, &r, false);
+	}
+}
+
+static void farewell(struct serving *s, struct member *m)
+{
+	const char *violation = wm_app_violation(m->app);
+
+	account(s, m);
+	s->totals.sites_refused += wm_app_sites_refused(m->app);
+	if (violation) {
+		s->totals.nr_quarantined++;
+		if (s->quarantines_said++ < QUARANTINES_SAID)
+			report_trouble(
+			    s, "process %u broke the protocol and is no longer recorded: %s",
+			    wm_app_pid(m->app), violation);
+	}
+	wm_app_destroy(m->app);
+	free(m);
+	s->nr_members--;
+	s->accept_blocked = false;
+}
+
+static bool keeps_dead(const struct serving *s, const struct member *m, uint32_t nr_dead)
+{
+	return s->overwrite && !s->stop && m->counted && nr_dead <= DEAD_KEPT;
+}
+
+/* Between rounds: members come to the pump and leave it. */
+static void settle(struct serving *s, bool keep_dead)
+{
+	struct member **link = &s->members;
+	uint32_t nr_dead = 0;
+
+	while (*link) {
+		struct member *m = *link;
+		bool ended = wm_app_state(m->app) == WM_APP_ENDED;
+
+		account(s, m);
+		if (ended && keep_dead && keeps_dead(s, m, ++nr_dead)) {
+			link = &m->next;
+			continue;
+		}
+		if (wm_app_settle(m->app, s->pump) == 0) {
+			link = &m->next;
+			continue;
+		}
+		/* The pump may have accepted more in front of us: find our link again. */
+		for (link = &s->members; *link != m;)
+			link = &(*link)->next;
+		*link = m->next;
+		farewell(s, m);
+	}
+}
+
+/* ------------------------------------------------------------------ *
+ * Rounds
+ * ------------------------------------------------------------------ */
+
+/* Every EVENT that was sent before the pump's snapshot is read here. */
+static void before_write(void *data)
+{
+	struct serving *s = data;
+
+	while (wm_loop_step(s->loop, 0) > 0)
+		;
+}
+
+static bool tid_alive(uint32_t pid, uint32_t tid, void *data)
+{
+	struct serving *s = data;
+
+	(void)s;
+	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
+}
+
+/* Says at once that the disk takes no more, and again only after it did. */
+static void watch_disk(struct serving *s, int err)
+{
+	struct wm_trace_totals t;
+
+	wm_trace_writer_totals(s->writer, &t);
+	if (err < 0 && err != s->last_err)
+		report_trouble(s, "cannot write to '%s': %s; events are lost until it can be",
+			       s->o->dir, strerror(-err));
+	else if (err >= 0 && t.lost_disk && !s->disk_said && !s->last_err)
+		report_trouble(s, "cannot write all to '%s': events are lost", s->o->dir);
+	if (t.lost_disk)
+		s->disk_said = true;
+	s->last_err = err < 0 ? err : 0;
+}
+
+static int round_of(struct serving *s, bool seal)
+{
+	int moved = wm_pump_round(s->pump, seal);
+
+	watch_disk(s, moved);
+	return moved;
+}
+
+/*
+ * Packets came: look again soon, for a burst fills buffers faster than any
+ * wake-up. Nothing came for a while: wait longer, up to a tenth of a second.
+ */
+static void adapt(struct serving *s, int moved)
+{
+	if (moved > 0) {
+		s->wait_ms = WAIT_MIN_MS;
+		s->quiet = 0;
+	} else if (++s->quiet >= QUIET_ROUNDS) {
+		s->quiet = 0;
+		s->wait_ms = s->wait_ms * 2 > WAIT_MAX_MS ? WAIT_MAX_MS : s->wait_ms * 2;
+	}
+}
+
+static void writer_now(struct serving *s, struct wm_trace_totals *ret)
+{
+	wm_trace_writer_totals(s->writer, ret);
+}
+
+static void answer_snapshot(struct serving *s, int err, const struct wm_trace_totals *before)
+{
+	struct wm_report r = {.kind = WM_REPORT_SNAPSHOT, .err = err < 0 ? err : 0};
+	struct wm_msg_snapshot answer = {
+	    .h = {.type = WM_MSG_SNAPSHOT_DONE, .bytes = sizeof(answer)},
+	    .err = err < 0 ? err : 0,
+	};
+	struct wm_trace_totals after;
+	struct wm_pump_totals pump;
+	bool asked_by_tool = false;
+
+	writer_now(s, &after);
+	wm_pump_totals(s->pump, &pump);
+	memcpy(r.totals.lost, pump.lost, sizeof(pump.lost));
+	r.totals.events = answer.events = after.events - before->events;
+	r.totals.bytes = answer.bytes = after.bytes - before->bytes;
+	answer.lost = wm_recorder_lost(&r.totals);
+	for (struct member *m = s->members; m; m = m->next) {
+		if (!m->asks)
+			continue;
+		asked_by_tool = true;
+		(void)wm_app_reply(m->app, &answer, sizeof(answer)); /* it may have gone */
+		wm_app_end(m->app);
+	}
+	if (!asked_by_tool)
+		report(s, &r, false);
+}
+
+static void take_snapshot(struct serving *s)
+{
+	struct wm_trace_totals before;
+	int err;
+
+	s->snapshot = false;
+	writer_now(s, &before);
+	settle(s, false); /* also what those who ended left */
+	err = round_of(s, true);
+	answer_snapshot(s, err, &before);
+}
+
+static void one_round(struct serving *s)
+{
+	uint64_t now = wm_clock_monotonic_ns();
+	bool seal = now - s->sealed_ns >= SEAL_NS;
+
+	if (s->snapshot)
+		take_snapshot(s);
+	else if (!s->overwrite)
+		adapt(s, round_of(s, seal));
+	if (seal)
+		s->sealed_ns = now;
+	if (now - s->fitted_ns >= REFIT_NS) {
+		s->fitted_ns = now;
+		wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
+	}
+	settle(s, true);
+	resume_accepting(s);
+}
+
+/* ------------------------------------------------------------------ *
+ * Beginning and end
+ * ------------------------------------------------------------------ */
+
+static void on_order(int fd, uint32_t events, void *data)
+{
+	struct serving *s = data;
+	uint32_t order;
+	ssize_t n = recv(fd, &order, sizeof(order), MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != (ssize_t)sizeof(order)) {
+		s->command_gone = s->stop = true;
+		wm_watch_remove(s->order_watch);
+		s->order_watch = NULL;
+	} else if (order == WM_ORDER_STOP)
+		s->stop = true;
+	else if (order == WM_ORDER_SNAPSHOT)
+		s->snapshot = true;
+}
+
+static void on_signal(int signo, pid_t from, void *data)
+{
+	struct serving *s = data;
+
+	(void)from;
+	if (signo == SIGUSR2)
+		s->snapshot = true;
+	else
+		s->stop = true;
+}
+
+static int begin_waiting(struct serving *s)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR2};
+	struct rlimit files;
+	int err;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max; /* two for each process */
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not our death */
+	err = wm_loop_create(&s->loop);
+	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
+		err = wm_loop_signal(s->loop, signals[i], on_signal, s, NULL);
+	if (err == 0)
+		err = wm_loop_fd(s->loop, s->channel, EPOLLIN, on_order, s, &s->order_watch);
+	if (err == 0)
+		err = wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN, on_connection, s,
+				 &s->accept_watch);
+	return err;
+}
+
+/* Tells other commands where this trace's recorder is. */
+static int leave_address(struct serving *s)
+{
+	char text[WM_SESSION_PATH_MAX + 1];
+	int n = snprintf(text, sizeof(text), "%s\n", s->o->session->path);
+	int fd = open(s->o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = wm_file_replace(fd, WM_TOOL_FILE, 0600, text, (size_t)n);
+	close(fd);
+	return err;
+}
+
+static int create_trace(struct serving *s, struct wm_diag *diag)
+{
+	enum wm_clock_kind kind = wm_rules_options(s->o->rules)->clock_kind;
+	struct wm_clock_moment moment;
+	struct wm_pump_options pump = {
+	    .clock_kind = kind,
+	    .tid_alive = tid_alive,
+	    .before_write = before_write,
+	    .data = s,
+	};
+	struct wm_trace_options trace;
+	int err;
+
+	wm_clock_fit_start(&s->fit, kind);
+	wm_clock_fit_moment(kind, &moment);
+	trace = (struct wm_trace_options){
+	    .format = s->o->format,
+	    .clock_kind = kind,
+	    .clock_hz = wm_clock_fit_hz(&s->fit),
+	    .clock_start = moment.clock,
+	    .start_realtime_ns = moment.realtime_ns,
+	    .clock_error_ns = moment.error_ns,
+	    .command = s->o->command,
+	};
+	err = wm_trace_writer_create(s->o->dir, &trace, &s->writer, diag);
+	if (err < 0)
+		return err;
+	err = leave_address(s);
+	if (err < 0)
+		return wm_diag_set(diag, err, NULL, -1, "cannot write to '%s': %s", s->o->dir,
+				   strerror(-err));
+	pump.writer = s->writer;
+	return wm_pump_create(&pump, &s->pump);
+}
+
+static int begin(struct serving *s)
+{
+	struct wm_report r = {.kind = WM_REPORT_READY};
+	struct wm_diag diag = {.offset = -1};
+	int err;
+
+	s->start_ns = s->sealed_ns = s->fitted_ns = wm_clock_monotonic_ns();
+	s->wait_ms = WAIT_MIN_MS;
+	s->overwrite = wm_rules_options(s->o->rules)->pool_mode == WM_POOL_OVERWRITE;
+	s->host = (struct wm_app_host){
+	    .rules = s->o->rules,
+	    .buffer = malloc(WM_MSG_MAX),
+	    .on_event = on_class,
+	    .on_tool = on_tool,
+	    .data = s,
+	};
+	err = s->host.buffer ? begin_waiting(s) : -ENOMEM;
+	if (err == 0)
+		err = create_trace(s, &diag);
+	s->host.loop = s->loop;
+	s->host.writer = s->writer;
+	if (err < 0) {
+		r.kind = WM_REPORT_FAILED;
+		r.err = err;
+		(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
+			       diag.sentence[0] ? diag.sentence : strerror(-err));
+	}
+	report(s, &r, true);
+	return err;
+}
+
+/* Processes that live on are asked to switch their sites off and say BYE. */
+static void leave(struct serving *s)
+{
+	uint64_t until = wm_clock_monotonic_ns() + LEAVE_NS;
+
+	pause_accepting(s);
+	wm_session_remove(s->o->session);
+	settle(s, false);
+	for (struct member *m = s->members; m; m = m->next)
+		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it is taken as it is */
+	while (s->members && wm_clock_monotonic_ns() < until) {
+		(void)wm_loop_step(s->loop, 5);
+		if (!s->overwrite)
+			(void)round_of(s, true);
+		settle(s, false);
+	}
+	(void)round_of(s, true);
+	for (struct member *m = s->members; m; m = m->next)
+		wm_app_end(m->app);
+	settle(s, false);
+}
+
+static void remove_address(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)unlinkat(fd, WM_TOOL_FILE, 0);
+	close(fd);
+}
+
+static int close_trace(struct serving *s)
+{
+	struct wm_report r = {.kind = WM_REPORT_DONE};
+	struct wm_pump_totals pump;
+	struct wm_trace_totals trace;
+	int err;
+
+	wm_pump_totals(s->pump, &pump);
+	wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
+	wm_trace_writer_totals(s->writer, &trace);
+	err = wm_trace_writer_close(s->writer);
+	s->writer = NULL;
+	remove_address(s->o->dir);
+	s->totals.events = trace.events;
+	s->totals.bytes = trace.bytes;
+	s->totals.packets = trace.packets;
+	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
+	s->totals.nr_quarantined += pump.quarantined;
+	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
+	r.err = err < 0 ? err : 0;
+	r.totals = s->totals;
+	if (!s->command_gone)
+		report(s, &r, true);
+	return err;
+}
+
+static void release(struct serving *s)
+{
+	while (s->members) {
+		struct member *m = s->members;
+
+		s->members = m->next;
+		wm_app_destroy(m->app);
+		free(m);
+	}
+	wm_pump_destroy(s->pump);
+	(void)wm_trace_writer_close(s->writer);
+	wm_loop_destroy(s->loop);
+	free(s->host.buffer);
+	close(s->channel);
+}
+
+int wm_recorder_main(const struct wm_recorder_options *o, int channel)
+{
+	struct serving *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->o = o;
+	s->channel = channel;
+	err = begin(s);
+	if (err == 0) {
+		while (!s->stop) {
+			(void)wm_loop_step(s->loop, s->snapshot ? 0 : s->wait_ms);
+			one_round(s);
+		}
+		leave(s);
+		err = close_trace(s);
+	}
+	release(s);
+	free(s);
+	return err;
+}
