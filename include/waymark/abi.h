@@ -46,10 +46,18 @@
  *   z             blob: u4 byte count, then the bytes
  *   eT{L#,L#}     enumeration over the integer type T; label L has value '#'
  *
+ * A MARKER is described by its format instead: print is the format, schema is
+ * the argument list as spelled in the source, and values[] has one entry per
+ * argument, WAYMARK_ARG(letter, bytes), letter one of i u b f p s as above.
+ * Field names are the word before the conversion, else the argument's
+ * spelling; %x and %o show an integer in hexadecimal.
+ *
  * Each '#' takes the next entry of values[], left to right. Fields are packed
  * in this order without padding; a record (header and payload) is padded to a
  * multiple of 8 bytes.
  * ------------------------------------------------------------------ */
+#define WAYMARK_ARG(letter, bytes) ((int64_t)(letter) << 8 | (int64_t)(bytes))
+
 #define WAYMARK_DESC_MAGIC 0x31444d57u /* "WMD1" */
 
 enum waymark_desc_kind {
@@ -110,6 +118,7 @@ struct waymark_site {
  *       bit 60      PROBES: in-process callbacks are connected
  *       bit 61      RECORD: some recorder wants it through the gate
  *       bit 63      COMPLEX: not the direct case; look at bits 60-61
+ *
  * A dormant event is COMPLEX alone: a thread that is past the site when the
  * event is disabled does nothing.
  * ------------------------------------------------------------------ */
@@ -136,10 +145,11 @@ struct waymark_writer {
 	unsigned char *pos;	      /* where the next record goes */
 	unsigned char *end;	      /* end of the chunk; pos == end == 0: none */
 	unsigned char *base;	      /* chunk header, see chunk.committed */
-	struct waymark_writer *next;  /* the level above: current while we are busy */
+	intptr_t step;		      /* 64: the writer behind this one is the level above and
+					 current while this one is busy; 0: there is none */
 	uintptr_t sp;		      /* stack pointer of the emit in progress */
-	uint64_t tally;		      /* records committed in this chunk, << 40 */
-	unsigned char *scratch;	      /* WAYMARK_SCRATCH_BYTES for complex events, or 0 */
+	uint64_t count;		      /* records committed in this chunk */
+	unsigned char *scratch;	      /* runtime's: where complex events are packed */
 	uint64_t last;		      /* clock of the last record, << 16 */
 };
 
@@ -161,9 +171,10 @@ struct waymark_writer {
  * it. The module's constructor fills nothing: it hands the structure to the
  * runtime, when there is one, and the runtime fills in the second half.
  *
- * The entries are called with every register preserved but the result
- * (x86-64: rax, arguments in rdi, rsi, rdx; the caller steps over the red
- * zone), so the compiler sees no call and dormant code pays no prologue.
+ * The entries, but for `put_`s, are reached rarely. All are called with every register preserved but the result
+ * (x86-64: rax, which is also the first argument, then rdx, rcx; the caller steps over the red
+ * zone. aarch64: x0, arguments in x0, x1, x2; x16, x17 and x30 are the
+ * caller's to save), so the compiler sees no call and dormant code pays no prologue.
  * ------------------------------------------------------------------ */
 struct waymark_module {
 	uint32_t abi;
@@ -173,12 +184,16 @@ struct waymark_module {
 	void *runtime;	      /* runtime's */
 
 	intptr_t writer_offset; /* of the current-writer pointer, from the thread pointer */
-	void (*slow)(void);	/* (writer, bytes) -> 1: retry, 0: drop, counted */
-	void (*enter)(void);	/* (writer) -> scratch, or 0: drop, counted */
-	void (*gate)(void);	/* (event, scratch, end): filter, contexts, recorders */
-	void (*probe)(void);	/* (event, dispatcher, arguments): callbacks, all state saved */
-	void (*too_big)(void);	/* (): counts a record that fits no chunk */
-	void (*spare[4])(void);
+	void (*slow)(void);  /* (writer) -> writer to try again with, busy; or 0: dropped, counted,
+				not busy */
+	void (*enter)(void); /* (writer) -> where a complex event's fields go, busy; or 0 */
+	void (*gate)(void);  /* (end of fields or 0: too big, event, 0): filter, contexts,
+				recorders; not busy afterwards */
+	void (*probe)(void); /* (argument slots, event, dispatcher): callbacks, all state saved */
+	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
+	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
+	void (*put_chars)(void);  /* (to, string, bytes) -> end: NUL padded */
+	void (*spare[3])(void);
 };
 
 #endif

@@ -45,6 +45,8 @@ enum wm_msg_type {
 	WM_MSG_SYNCED = 4, /* struct wm_msg_synced: the rules of that generation are in force */
 	WM_MSG_BYE = 5,	   /* struct wm_msg: no more events from this process */
 	WM_MSG_COUNTS = 6, /* struct wm_msg_counts: answer to what a tool asked */
+	WM_MSG_BATCH = 7,  /* struct wm_msg_batch, carries a memfd full of messages: thousands
+			      of EVENTs at once without as many system calls */
 	/* recorder -> process */
 	WM_MSG_RULES = 32,  /* struct wm_msg: read DIR/rules again */
 	WM_MSG_DETACH = 33, /* struct wm_msg: disable everything of this session, say BYE */
@@ -80,6 +82,17 @@ struct wm_msg_event {
 	uint32_t desc_bytes;
 	uint32_t provider_bytes; /* resolved provider, when the description's is empty */
 				 /* struct waymark_desc ...; char provider[] */
+};
+
+/*
+ * The memfd holds `bytes` bytes of EVENT and MODULE messages, each padded to 8
+ * bytes, to be taken in order as if they had come one by one. The recorder
+ * copies it before it looks.
+ */
+#define WM_BATCH_MAX_BYTES (16u << 20)
+struct wm_msg_batch {
+	struct wm_msg h;
+	uint64_t bytes;
 };
 
 struct wm_msg_module {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.h - the hot path: what code compiled into a program does once a site
+ * is on. The layout it writes is abi.h's; the proof that a reader never sees
+ * half a record is in doc/design/ring.md.
+ *
+ *   w = waymark_busy()            the level above is current from here on: a signal
+ *                                 handler that traces writes elsewhere
+ *   p = pos; pack behind the header
+ *   clock                         after pos was read: times rise along a chunk
+ *   header, tally, pos            private or not yet visible
+ *   committed                     release: the record exists
+ *   waymark_idle(w)
+ *
+ * A siglongjmp out of a handler may abandon this at any instruction; the
+ * runtime takes the level back later and knows by pos and committed what
+ * happened (wm_thread_take_back()).
+ */
+#ifndef WAYMARK_EMIT_H
+#define WAYMARK_EMIT_H
+
+#pragma GCC system_header
+
+#include <waymark/arch.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WAYMARK_HIDDEN __attribute__((visibility("hidden")))
+
+/*
+ * Fields of variable size. `after` is what the fixed fields need, so that a
+ * field that fits leaves them room. Each returns the new place, or 0: then the
+ * record is tried again in a fresh chunk.
+ */
+
+/* A string, NUL included; NULL is "(null)". */
+WAYMARK_INLINE unsigned char *waymark_put_string(unsigned char *q, const char *s, uint64_t after)
+{
+	if (!s)
+		s = "(null)";
+	WAYMARK_CALL_READS(q, put_string, q, s, after);
+	return q;
+}
+
+/* u4 count, then count elements; NULL has none. */
+WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *from,
+						  uint64_t count, uint64_t element, uint64_t after)
+{
+	const uint64_t most = 0xffffffffull; /* fits no chunk: refused below */
+	if (!from) {
+		from = "";
+		count = 0;
+	}
+	if (count > most)
+		count = most;
+	waymark_put32(q, (uint32_t)count);
+	WAYMARK_CALL_READS(q, put_bytes, q + 4, from, count * element | after << 48);
+	return q;
+}
+
+/* A fixed array's bytes; room for them is there. */
+WAYMARK_INLINE unsigned char *waymark_put_array(unsigned char *q, const void *from, uint64_t bytes)
+{
+	WAYMARK_CALL_READS(q, put_bytes, q, from, bytes);
+	return q;
+}
+
+/* A fixed char array: at most n bytes of a string, NUL padded. NULL is all NULs. */
+WAYMARK_INLINE unsigned char *waymark_put_chars(unsigned char *q, const char *s, uint64_t n)
+{
+	if (!s)
+		s = "";
+	WAYMARK_CALL_READS(q, put_chars, q, s, n);
+	return q;
+}
+
+WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
+{
+	return (unsigned char *)(((uintptr_t)q + 7) & ~(uintptr_t)7);
+}
+
+/* ------------------------------------------------------------------ *
+ * The module: registration with a runtime, when there is one.
+ * ------------------------------------------------------------------ */
+extern int waymark_module_register(struct waymark_module *m) __attribute__((weak));
+extern void waymark_module_unregister(struct waymark_module *m) __attribute__((weak));
+
+extern const struct waymark_site __start_waymark_sites[] __attribute__((weak)) WAYMARK_HIDDEN;
+extern const struct waymark_site __stop_waymark_sites[] __attribute__((weak)) WAYMARK_HIDDEN;
+
+#ifdef WAYMARK_PROVIDER
+#define WAYMARK_PROVIDER_TEXT WAYMARK_STR(WAYMARK_PROVIDER)
+#else
+#define WAYMARK_PROVIDER_TEXT ""
+#endif
+
+__attribute__((weak)) WAYMARK_HIDDEN struct waymark_module waymark_module = {
+	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0},
+};
+
+/* Each unit has one; the first that runs registers for all. */
+__attribute__((constructor(101), unused, no_instrument_function)) static void
+waymark_module_constructor(void)
+{
+	if (waymark_module.state || !waymark_module_register)
+		return;
+	waymark_module.sites = __start_waymark_sites;
+	waymark_module.sites_end = __stop_waymark_sites;
+	(void)waymark_module_register(&waymark_module); /* dormant without it */
+}
+
+__attribute__((destructor(101), unused, no_instrument_function)) static void
+waymark_module_destructor(void)
+{
+	if (waymark_module.state && waymark_module_unregister)
+		waymark_module_unregister(&waymark_module);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracepoint.h - marking a program. The only header a traced program includes.
+ *
+ * Declare an event once, at file scope or in a header, then mark places:
+ *
+ *   WAYMARK_EVENT(shop, order,
+ *           WAYMARK_ARGS(const struct order *, o, int, priority),
+ *           WAYMARK_FIELDS((u32, id, o->id), (str, customer, o->customer),
+ *                          (i32, priority, priority)))
+ *
+ *   trace_event(shop, order, o, 3);
+ *
+ * Dormant, a mark is one instruction; arguments are evaluated only when it is
+ * on. Link libwaymark-rt (pkg-config waymark-rt), or link nothing and preload
+ * it. See waymark-tracepoint(3) and doc/format/.
+ *
+ * Field kinds (kind, name, expression...):
+ *   i8 i16 i32 i64  u8 u16 u32 u64      integers
+ *   x8 x16 x32 x64                      unsigned, shown in hexadecimal
+ *   boolean  f32  f64  ptr
+ *   str                                 C string; NULL is recorded as (null)
+ *   chars, name, expr, N                fixed char array
+ *   array, name, KIND, expr, N          N elements of a scalar kind
+ *   seq, name, KIND, pointer, count     sequence; NULL has length 0
+ *   blob, name, pointer, bytes
+ *   enumeration, name, KIND, expr, ("label", VALUE)...
+ *
+ * After the fields, options: WAYMARK_LEVEL(DEBUG), WAYMARK_PRINT("form", one
+ * conversion per field; checked by the compiler), WAYMARK_NOCLOCK (carries the
+ * time of the thread's event before it; for the hottest loops).
+ *
+ * WAYMARK_DISABLE compiles every mark away while still checking its types.
+ * WAYMARK_LOADTEST uses a load and a test instead of patched code.
+ * WAYMARK_NO_SHORT_NAMES leaves out the trace_... names; each is also there
+ * as waymark_....
+ *
+ * Everything here may be called from any thread, from signal handlers, before
+ * main and after exit. Nothing here fails, blocks, or changes errno.
+ */
+#ifndef WAYMARK_TRACEPOINT_H
+#define WAYMARK_TRACEPOINT_H
+
+#pragma GCC system_header
+
+#include <waymark/foreach.h>
+#include <waymark/emit.h>
+#include <waymark/field.h>
+
+#define WAYMARK_ARGS(...) (__VA_ARGS__)
+#define WAYMARK_FIELDS(...) (__VA_ARGS__)
+#define WAYMARK_LEVEL(which) (level, WAYMARK_##which)
+#define WAYMARK_PRINT(...) (print, __VA_ARGS__)
+#define WAYMARK_NOCLOCK (noclock, 0)
+
+/* What an option adds to the level, the flags and the print form. */
+#define WAYMARK_LEVEL_OF_(option) WAYMARK_LEVEL_OF__ option
+#define WAYMARK_LEVEL_OF__(name, ...) WAYMARK_LEVEL_OF_##name(__VA_ARGS__)
+#define WAYMARK_LEVEL_OF_level(l) +(l) - WAYMARK_INFO
+#define WAYMARK_LEVEL_OF_print(...)
+#define WAYMARK_LEVEL_OF_noclock(x)
+#define WAYMARK_FLAGS_OF_(option) WAYMARK_FLAGS_OF__ option
+#define WAYMARK_FLAGS_OF__(name, ...) WAYMARK_FLAGS_OF_##name(__VA_ARGS__)
+#define WAYMARK_FLAGS_OF_level(l)
+#define WAYMARK_FLAGS_OF_print(...)
+#define WAYMARK_FLAGS_OF_noclock(x) | WAYMARK_DESC_NOCLOCK
+#define WAYMARK_PRINT_OF_(option) WAYMARK_PRINT_OF__ option
+#define WAYMARK_PRINT_OF__(name, ...) WAYMARK_PRINT_OF_##name(__VA_ARGS__)
+#define WAYMARK_PRINT_OF_level(l)
+#define WAYMARK_PRINT_OF_print(form) form
+#define WAYMARK_PRINT_OF_noclock(x)
+#define WAYMARK_OPTIONS_(visit, ...) WAYMARK_EACH(visit, WAYMARK_SEP_NONE, __VA_ARGS__)
+
+/* Names generated for an event. */
+#define WAYMARK_ID(what, provider, name) waymark_##what##__##provider##__##name
+
+/* Arguments: prototype, struct of slots, passing on. */
+#define WAYMARK_PARAM_(i, type, name) type name
+#define WAYMARK_LEADING_PARAM_(i, type, name) , type name
+#define WAYMARK_LEADING_TYPE_(i, type, name) , type
+#define WAYMARK_SLOT_STORE_(i, type, name) \
+	waymark_put64(slots_ + 8 * i, WAYMARK_SLOT(type, name));
+#define WAYMARK_SLOT_PASS_(i, type, name) , WAYMARK_UNSLOT(type, slots_, i)
+#define WAYMARK_PROTO_(args) WAYMARK_PROTO__ args
+#define WAYMARK_PROTO__(...) \
+	(WAYMARK_OR_VOID_(WAYMARK_COUNT(__VA_ARGS__)) \
+		 WAYMARK_PAIRS(WAYMARK_PARAM_, WAYMARK_SEP_COMMA, __VA_ARGS__))
+#define WAYMARK_OR_VOID_(n) WAYMARK_CAT(WAYMARK_OR_VOID_, n)
+#define WAYMARK_OR_VOID_0 void
+#define WAYMARK_OR_VOID_2
+#define WAYMARK_OR_VOID_4
+#define WAYMARK_OR_VOID_6
+#define WAYMARK_OR_VOID_8
+#define WAYMARK_OR_VOID_10
+#define WAYMARK_OR_VOID_12
+#define WAYMARK_OR_VOID_14
+#define WAYMARK_OR_VOID_16
+#define WAYMARK_OR_VOID_18
+#define WAYMARK_OR_VOID_20
+#define WAYMARK_OR_VOID_22
+#define WAYMARK_OR_VOID_24
+#define WAYMARK_OR_VOID_26
+#define WAYMARK_OR_VOID_28
+#define WAYMARK_OR_VOID_30
+#define WAYMARK_OR_VOID_32
+#define WAYMARK_TYPES_(args) WAYMARK_TYPES__ args
+#define WAYMARK_TYPES__(...) WAYMARK_PAIRS(WAYMARK_LEADING_TYPE_, WAYMARK_SEP_NONE, __VA_ARGS__)
+#define WAYMARK_STORES_(args) WAYMARK_STORES__ args
+#define WAYMARK_STORES__(...) \
+	WAYMARK_PAIRS(WAYMARK_SLOT_STORE_, WAYMARK_SEP_NONE, __VA_ARGS__)
+#define WAYMARK_PASSES_(args) WAYMARK_PASSES__ args
+#define WAYMARK_PASSES__(...) WAYMARK_PAIRS(WAYMARK_SLOT_PASS_, WAYMARK_SEP_NONE, __VA_ARGS__)
+
+/*
+ * The description and the state of an event. Unused ones vanish; same-named
+ * ones of several units are joined by the runtime.
+ */
+#define WAYMARK_DEFINE_DESC_(provider, name, fields, level_, flags_, print_) \
+	static struct waymark_event WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
+		WAYMARK_WORD_COMPLEX, 0, 0, 0}; \
+	__extension__ static const struct { \
+		struct waymark_desc head; \
+		int64_t values[WAYMARK_NR_VALUES(fields) + 1]; \
+		char text[sizeof(#provider "\0" #name "\0" WAYMARK_SCHEMA(fields) "\0" print_ \
+					   "\0" __FILE__)]; \
+	} WAYMARK_ID(desc, provider, name) __attribute__((unused, aligned(8))) = { \
+		{WAYMARK_DESC_MAGIC, sizeof(WAYMARK_ID(desc, provider, name)), WAYMARK_KIND_EVENT, \
+		 level_, WAYMARK_NR_VALUES(fields) + 1, __LINE__, flags_, \
+		 sizeof(WAYMARK_ID(desc, provider, name).text), {0, 0}}, \
+		{WAYMARK_VALUES(fields) 0}, \
+		#provider "\0" #name "\0" WAYMARK_SCHEMA(fields) "\0" print_ "\0" __FILE__};
+
+/* The site: true when on. The only code that runs while dormant. */
+#ifdef WAYMARK_LOADTEST
+#define WAYMARK_DEFINE_SITE_(provider, name) \
+	WAYMARK_INLINE int WAYMARK_ID(on, provider, name)(void) \
+	{ \
+		__asm__ volatile(".pushsection waymark_sites,\"aR?\",@progbits\n" \
+				 "\t.balign 4\n" \
+				 "\t.long 0, 0\n" \
+				 "\t.long " WAYMARK_OPERAND(0) " - .\n" \
+				 "\t.long " WAYMARK_OPERAND(1) " - .\n" \
+				 "\t.popsection" \
+				 : \
+				 : WAYMARK_SYMBOL(&WAYMARK_ID(desc, provider, name)), \
+				   WAYMARK_SYMBOL(&WAYMARK_ID(event, provider, name))); \
+		return __builtin_expect( \
+			__atomic_load_n(&WAYMARK_ID(event, provider, name).enabled, \
+					__ATOMIC_RELAXED) != 0, \
+			0); \
+	}
+#else
+#define WAYMARK_DEFINE_SITE_(provider, name) \
+	WAYMARK_INLINE int WAYMARK_ID(on, provider, name)(void) \
+	{ \
+		__asm__ goto(WAYMARK_SITE_INSN \
+			     ".pushsection waymark_sites,\"aR?\",@progbits\n" \
+			     "\t.balign 4\n" \
+			     "\t.long 771b - .\n" \
+			     "\t.long %l[on] - .\n" \
+			     "\t.long " WAYMARK_OPERAND(0) " - .\n" \
+			     "\t.long " WAYMARK_OPERAND(1) " - .\n" \
+			     "\t.popsection" \
+			     : \
+			     : WAYMARK_SYMBOL(&WAYMARK_ID(desc, provider, name)), \
+			       WAYMARK_SYMBOL(&WAYMARK_ID(event, provider, name)) \
+			     : \
+			     : on); \
+		return 0; \
+	on: \
+		WAYMARK_COLD_LABEL \
+		return 1; \
+	}
+#endif
+
+extern int waymark_probe_add(const char *provider, const char *name, const char *prototype,
+			     void (*fn)(void), void *private_data) __attribute__((weak));
+extern int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
+				void *private_data) __attribute__((weak));
+extern void waymark_synchronize(void) __attribute__((weak));
+
+/*
+ * In-process probes: the dispatcher turns slots back into typed arguments. It
+ * is an ordinary function, called by the runtime with all registers saved.
+ */
+#define WAYMARK_DEFINE_PROBE_(provider, name, args) \
+	typedef void (*WAYMARK_ID(probe, provider, name))(void *private_data WAYMARK_TYPES_(args)); \
+	__attribute__((unused, no_instrument_function)) static void WAYMARK_ID( \
+		dispatch, provider, name)(const unsigned char *slots_, void (*probe_)(void), \
+					  void *private_) \
+	{ \
+		(void)slots_; \
+		((WAYMARK_ID(probe, provider, name))probe_)(private_ WAYMARK_PASSES_(args)); \
+	} \
+	__attribute__((unused, no_instrument_function)) static inline int WAYMARK_ID( \
+		probe_add, provider, name)(WAYMARK_ID(probe, provider, name) fn, void *data) \
+	{ \
+		return waymark_probe_add ? waymark_probe_add(#provider, #name, #args, \
+							     (void (*)(void))fn, data) \
+					 : -38; \
+	} \
+	__attribute__((unused, no_instrument_function)) static inline int WAYMARK_ID( \
+		probe_remove, provider, name)(WAYMARK_ID(probe, provider, name) fn, void *data) \
+	{ \
+		return waymark_probe_remove ? waymark_probe_remove(#provider, #name, \
+								   (void (*)(void))fn, data) \
+					    : -38; \
+	}
+
+/*
+ * Emission: the direct case, and out of its way the complex one. `fixed_` is
+ * what all fixed fields need: a variable field asks for a little more room
+ * than the fields behind it do, never for less.
+ */
+#define WAYMARK_PACK_ALL_(fields) \
+	do { \
+		WAYMARK_PACK(fields) \
+	} while (0)
+
+#define WAYMARK_DEFINE_EMIT_(provider, name, args, fields, flags_) \
+	WAYMARK_INLINE void WAYMARK_ID(emit, provider, name) WAYMARK_PROTO_(args) \
+	{ \
+		enum { fixed_ = WAYMARK_FIXED_BYTES(fields) }; \
+		struct waymark_writer *w_ = waymark_busy(); \
+		unsigned char *q_; \
+		uint64_t word_; \
+		(void)sizeof(char[fixed_ < 60000 ? 1 : -1]); \
+		for (;;) { \
+			WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
+			if (__builtin_expect(word_ >> 63, 0)) \
+				break; \
+			q_ = waymark_open(w_, word_, fixed_); \
+			if (__builtin_expect(q_ != 0, 1)) { \
+				WAYMARK_PACK_ALL_(fields); \
+				if (__builtin_expect(q_ != 0, 1)) { \
+					q_ = waymark_round_up(q_); \
+					if ((flags_) & WAYMARK_DESC_NOCLOCK) \
+						waymark_commit_unstamped(q_); \
+					else \
+						waymark_commit(q_); \
+					return; \
+				} \
+				w_ = waymark_mine(); \
+			} \
+			WAYMARK_CALL1(w_, slow, w_); \
+			if (!w_) \
+				return; \
+		} \
+		WAYMARK_CALL1(q_, enter, w_); \
+		if (!q_) \
+			return; \
+		WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
+		if (word_ & WAYMARK_WORD_PROBES) { \
+			unsigned char *slots_ = q_; \
+			uint64_t ignored_; \
+			WAYMARK_STORES_(args) \
+			WAYMARK_CALL_SYMBOLS(ignored_, probe, slots_, \
+					     &WAYMARK_ID(event, provider, name), \
+					     &WAYMARK_ID(dispatch, provider, name)); \
+			(void)ignored_; \
+			WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
+		} \
+		if (word_ & WAYMARK_WORD_RECORD) { \
+			uint64_t ignored_; \
+			WAYMARK_PACK_ALL_(fields); \
+			WAYMARK_CALL_SYMBOLS(ignored_, gate, q_, \
+					     &WAYMARK_ID(event, provider, name), \
+					     &WAYMARK_ID(event, provider, name)); \
+			(void)ignored_; \
+		} else { \
+			waymark_idle(); \
+		} \
+	}
+
+/* The print form against the fields: never runs, but the compiler reads it. */
+__attribute__((format(printf, 1, 2), unused, no_instrument_function)) static inline void
+waymark_check_format(const char *format, ...)
+{
+	(void)format;
+}
+#define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
+#define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
+#define WAYMARK_HAS_PRINT_level
+#define WAYMARK_HAS_PRINT_noclock
+#define WAYMARK_HAS_PRINT_print 1
+#define WAYMARK_CHECK_FORM_(provider, name, args, fields, form)
+#define WAYMARK_CHECK_FORM_1(provider, name, args, fields, form) \
+	__attribute__((unused, no_instrument_function)) static inline void WAYMARK_ID( \
+		check, provider, name) WAYMARK_PROTO_(args) \
+	{ \
+		waymark_check_format(form WAYMARK_CHECKS(fields)); \
+	}
+
+/* An option is appended so that the list is never empty. */
+#define WAYMARK_EVENT(provider, name, args, ...) \
+	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
+#define WAYMARK_EVENT_(provider, name, args, fields, ...) \
+	WAYMARK_DEFINE_DESC_(provider, name, fields, \
+			     WAYMARK_INFO WAYMARK_OPTIONS_(WAYMARK_LEVEL_OF_, __VA_ARGS__), \
+			     0 WAYMARK_OPTIONS_(WAYMARK_FLAGS_OF_, __VA_ARGS__), \
+			     "" WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
+	WAYMARK_DEFINE_SITE_(provider, name) \
+	WAYMARK_CAT(WAYMARK_CHECK_FORM_, WAYMARK_OPTIONS_(WAYMARK_HAS_PRINT_, __VA_ARGS__)) \
+	(provider, name, args, fields, "" WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
+	WAYMARK_DEFINE_PROBE_(provider, name, args) \
+	WAYMARK_DEFINE_EMIT_(provider, name, args, fields, \
+			     0 WAYMARK_OPTIONS_(WAYMARK_FLAGS_OF_, __VA_ARGS__)) \
+	struct waymark_end_of_event
+
+/* Marks a place: trace_event(provider, name, arguments...). */
+#define waymark_event(provider, ...) WAYMARK_MARK_(provider, __VA_ARGS__)
+#define WAYMARK_MARK_(provider, name, ...) \
+	do { \
+		if (WAYMARK_ID(on, provider, name)()) \
+			WAYMARK_ID(emit, provider, name)(__VA_ARGS__); \
+	} while (0)
+
+/* Is anybody listening? Guards work done only for the event. A site of its own. */
+#define waymark_event_enabled(provider, name) WAYMARK_ID(on, provider, name)()
+
+/*
+ * Connects fn(private_data, arguments...) to every site of the event, here and
+ * in other modules, loaded already or later. 0, -ENOMEM, -EPERM when the event
+ * has other arguments elsewhere, -ENOSYS without a runtime. Any thread, not
+ * from a probe or a signal handler.
+ */
+#define waymark_probe_register(provider, name, fn, private_data) \
+	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
+/* Disconnects. After waymark_synchronize() the callback runs nowhere. */
+#define waymark_probe_unregister(provider, name, fn, private_data) \
+	WAYMARK_ID(probe_remove, provider, name)(fn, private_data)
+
+#ifndef WAYMARK_NO_SHORT_NAMES
+#define TRACE_EVENT WAYMARK_EVENT
+#define trace_event waymark_event
+#define trace_event_enabled waymark_event_enabled
+#endif
+
+#endif
