@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/maps.h"
 #include "control/tool.h"
 #include "event/class.h"
 #include "ring/pool.h"
@@ -32,7 +33,6 @@
 #define FDS_MAX           4   /* room for descriptors in a message; the kernel closes more */
 #define BUILD_ID_MAX      64u
 #define PATH_BYTES_MAX    4096u
-#define MAPS_BYTES_MAX    (64u << 20)
 
 struct wm_app {
 	const struct wm_app_host *host;
@@ -374,27 +374,15 @@ static int receive_one(struct wm_app *a)
 /* Whether the process still has its pool mapped: it closed our socket, but did not exec. */
 static bool still_maps_pool(const struct wm_app *a)
 {
-	char name[64], *text = NULL, *line, *next;
-	size_t bytes;
+	struct wm_maps maps;
 	bool found = false;
 
-	if (a->state != WM_APP_JOINED || !a->pid)
+	if (a->state != WM_APP_JOINED || !a->pid || wm_maps_read((pid_t)a->pid, &maps) < 0)
 		return false;
-	(void)snprintf(name, sizeof(name), "/proc/%u/maps", a->pid);
-	if (wm_file_read(AT_FDCWD, name, MAPS_BYTES_MAX, &text, &bytes) < 0)
-		return false;
-	for (line = text; !found && line && *line; line = next) {
-		unsigned major_nr, minor_nr;
-		unsigned long ino;
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		found =
-		    sscanf(line, "%*x-%*x %*s %*x %x:%x %lu", &major_nr, &minor_nr, &ino) == 3 &&
-		    ino == a->pool_ino && makedev(major_nr, minor_nr) == a->pool_dev;
-	}
-	free(text);
+	for (size_t i = 0; !found && i < maps.nr; i++)
+		found = maps.maps[i].inode == a->pool_ino &&
+			makedev(maps.maps[i].dev_major, maps.maps[i].dev_minor) == a->pool_dev;
+	wm_maps_done(&maps);
 	return found;
 }
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.c - see attach.h. Walks the modules the runtime registered, their
+ * site tables and descriptions, all in the other process's memory. What makes
+ * no sense there is skipped: at worst an event of that process stays off.
+ */
+#include "control/attach.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/target.h"
+#include "event/class.h"
+#include <waymark/abi.h>
+
+#define SITES_MAX      (1u << 20) /* of one module */
+#define DESC_BYTES_MAX (1u << 20)
+
+struct walk {
+	struct wm_target *t;
+	/* For each site; `class` is NULL when its description makes no sense. */
+	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
+		     const struct wm_class *class);
+	void *data;
+	/* The description parsed last: sites of one event follow each other. */
+	uint64_t desc_address;
+	struct wm_class *class;
+};
+
+/* "/lib/libfoo.so.1" -> "libfoo": the name of a module whose events give no provider. */
+static void module_name(const struct wm_target *t, uint64_t address, char *buf, size_t size)
+{
+	const struct wm_map *map = wm_maps_find(&t->maps, address);
+	const char *base = map ? strrchr(map->path, '/') : NULL;
+	char *dot;
+
+	buf[0] = '\0';
+	if (!base)
+		return;
+	strncpy(buf, base + 1, size - 1);
+	buf[size - 1] = '\0';
+	dot = strstr(buf, ".so");
+	if (dot && dot != buf)
+		*dot = '\0';
+}
+
+static void provider_of(const struct wm_target *t, const struct waymark_module *m, char *buf,
+			size_t size)
+{
+	wm_target_string(t, (uint64_t)(uintptr_t)m->provider, buf, size);
+	if (!buf[0])
+		module_name(t, (uint64_t)(uintptr_t)m->sites, buf, size);
+}
+
+static void load_class(struct walk *w, uint64_t address, const char *provider)
+{
+	struct waymark_desc head;
+	void *desc;
+
+	if (address == w->desc_address)
+		return;
+	wm_class_destroy(w->class);
+	w->class = NULL;
+	w->desc_address = address;
+	if (wm_target_read(w->t, address, &head, sizeof(head)) < 0 ||
+	    head.magic != WAYMARK_DESC_MAGIC || head.size < sizeof(head) ||
+	    head.size > DESC_BYTES_MAX)
+		return;
+	desc = malloc(head.size);
+	if (desc && wm_target_read(w->t, address, desc, head.size) == 0)
+		(void)wm_class_parse(desc, head.size, provider, &w->class, NULL);
+	free(desc);
+}
+
+static int walk_module(struct walk *w, const struct waymark_module *m)
+{
+	uint64_t begin = (uint64_t)(uintptr_t)m->sites, end = (uint64_t)(uintptr_t)m->sites_end;
+	uint64_t nr = end > begin ? (end - begin) / sizeof(struct waymark_site) : 0;
+	char provider[WM_CLASS_NAME_MAX + 1];
+	struct waymark_site *sites;
+
+	if (nr == 0 || nr > SITES_MAX)
+		return 0;
+	sites = malloc(nr * sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	if (wm_target_read(w->t, begin, sites, nr * sizeof(*sites)) < 0)
+		nr = 0;
+	provider_of(w->t, m, provider, sizeof(provider));
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t at = begin + i * sizeof(*sites);
+
+		load_class(w, at + offsetof(struct waymark_site, desc) + (int64_t)sites[i].desc,
+			   provider);
+		if (w->class)
+			w->site(w, at, &sites[i], w->class);
+	}
+	free(sites);
+	return 0;
+}
+
+static int walk_modules(struct walk *w)
+{
+	uint32_t nr = w->t->control.nr_modules;
+	int err = 0;
+
+	if (nr > WM_CONTROL_MODULES_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; err == 0 && i < nr; i++) {
+		struct waymark_module module;
+		uint64_t address = 0;
+
+		if (wm_target_read(w->t, w->t->control.modules + i * sizeof(address), &address,
+				   sizeof(address)) < 0 ||
+		    !address || wm_target_read(w->t, address, &module, sizeof(module)) < 0)
+			continue;
+		err = walk_module(w, &module);
+	}
+	wm_class_destroy(w->class);
+	w->class = NULL;
+	w->desc_address = 0;
+	return err;
+}
+
+/* ------------------------------------------------------------------ *
+ * Switching on
+ * ------------------------------------------------------------------ */
+
+struct switching {
+	const struct wm_rules *rules;
+	struct wm_attach_result result;
+	uint64_t marked; /* the event whose word was written last */
+	bool flip;       /* second pass: all words are written, now the sites */
+};
+
+static bool is_wanted(const struct wm_rules *rules, const struct wm_class *c)
+{
+	for (uint32_t i = 0; i < wm_rules_count(rules); i++)
+		if (wm_rules_wants(rules, i, c->provider, c->name, c->level))
+			return true;
+	return false;
+}
+
+/* Writes the instruction's new form. 0; -EBUSY: other bytes are there. */
+static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
+{
+#if defined(__x86_64__)
+	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax -> jmp rel32 */
+	unsigned char now;
+
+	(void)target; /* the displacement is there already, as the immediate */
+#else
+	const uint32_t off = 0xd503201f; /* nop -> b target */
+	const uint32_t on = 0x14000000u | ((uint32_t)((int64_t)(target - insn) >> 2) & 0x3ffffff);
+	uint32_t now;
+#endif
+	int err = wm_target_read(t, insn, &now, sizeof(now));
+
+	if (err < 0)
+		return err;
+	if (now == on)
+		return 0;
+	return now == off ? wm_target_write(t, insn, &on, sizeof(on)) : -EBUSY;
+}
+
+static void mark_event(struct walk *w, uint64_t event)
+{
+	const uint64_t word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+	struct switching *s = w->data;
+
+	if (event == s->marked)
+		return;
+	s->marked = event;
+	if (wm_target_write(w->t, event + offsetof(struct waymark_event, word), &word,
+			    sizeof(word)) == 0)
+		s->result.nr_events++;
+}
+
+static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *site,
+			const struct wm_class *class)
+{
+	struct switching *s = w->data;
+	uint64_t event = at + offsetof(struct waymark_site, event) + (int64_t)site->event;
+	uint64_t insn = at + offsetof(struct waymark_site, insn) + (int64_t)site->insn;
+	uint64_t target = at + offsetof(struct waymark_site, target) + (int64_t)site->target;
+	const uint32_t yes = 1;
+	int err;
+
+	if (!s->flip)
+		s->result.nr_known++;
+	if (!is_wanted(s->rules, class))
+		return;
+	if (!s->flip) {
+		mark_event(w, event);
+		return;
+	}
+	if (site->insn)
+		err = flip(w->t, insn, target);
+	else
+		err = wm_target_write(w->t, event + offsetof(struct waymark_event, enabled), &yes,
+				      sizeof(yes));
+	if (err == 0)
+		s->result.nr_sites++;
+	else
+		s->result.nr_refused++;
+}
+
+/* The folder, then the request: whoever sees the request finds the folder whole. */
+static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
+{
+	char text[sizeof(t->control.folder)] = "";
+	uint32_t number = t->control.attach_done + 1;
+	int err;
+
+	if (strlen(folder) >= sizeof(text))
+		return -ENAMETOOLONG;
+	if (t->control.attach_request != t->control.attach_done)
+		return wm_diag_set(diag, -EAGAIN, NULL, -1,
+				   "process %d has not taken the request of an earlier recorder "
+				   "yet: no marked place was passed since",
+				   (int)t->pid);
+	strcpy(text, folder);
+	err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
+				      &number, sizeof(number));
+	if (err < 0)
+		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
+				  (int)t->pid, strerror(-err));
+	return err;
+}
+
+int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
+	      struct wm_attach_result *ret, struct wm_diag *diag)
+{
+	struct wm_target t;
+	struct switching s = {.rules = rules};
+	struct walk w = {.t = &t, .site = switch_site, .data = &s};
+	int err = wm_target_open(pid, quick, &t, diag);
+
+	if (err < 0)
+		return err;
+	s.result.agent = (t.control.flags & WM_CONTROL_AGENT) != 0;
+	err = request(&t, folder, diag);
+	if (err == 0 && !s.result.agent) {
+		err = walk_modules(&w);
+		s.flip = true;
+		if (err == 0)
+			err = walk_modules(&w);
+		if (err < 0)
+			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
+					  (int)pid, strerror(-err));
+	}
+	wm_target_close(&t);
+	if (err == 0)
+		*ret = s.result;
+	return err;
+}
+
+/* ------------------------------------------------------------------ *
+ * Listing
+ * ------------------------------------------------------------------ */
+
+struct listing {
+	void (*fn)(const char *provider, const char *name, void *data);
+	void *data;
+};
+
+static void list_site(struct walk *w, uint64_t at, const struct waymark_site *site,
+		      const struct wm_class *class)
+{
+	struct listing *l = w->data;
+
+	(void)at;
+	(void)site;
+	l->fn(class->provider, class->name, l->data);
+}
+
+int wm_attach_list(pid_t pid, void (*fn)(const char *provider, const char *name, void *data),
+		   void *data, struct wm_diag *diag)
+{
+	struct wm_target t;
+	struct listing l = {.fn = fn, .data = data};
+	struct walk w = {.t = &t, .site = list_site, .data = &l};
+	int err = wm_target_open(pid, false, &t, diag);
+
+	if (err < 0)
+		return err;
+	err = walk_modules(&w);
+	wm_target_close(&t);
+	return err;
+}

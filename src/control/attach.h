@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.h - makes a running process join a session, without stopping it.
+ * See "The control page" in runtime/agent.h for the handshake.
+ *
+ * A process that has an agent thread takes the request from its control page.
+ * In one that has none, nothing of waymark runs: there the wanted events are
+ * marked and their sites switched on from outside, and the first thread that
+ * passes one finds the request. Until then, nothing happens.
+ */
+#ifndef WM_CONTROL_ATTACH_H
+#define WM_CONTROL_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "control/rules.h"
+
+struct wm_attach_result {
+	bool agent;         /* its agent thread will do it */
+	uint32_t nr_events; /* switched on from outside */
+	uint32_t nr_sites;
+	uint32_t nr_refused; /* sites that hold somebody else's bytes */
+	uint32_t nr_known;   /* events the process has, wanted or not */
+};
+
+/*
+ * `folder` is the session's; `quick` as in wm_target_open(). 0 and the result,
+ * or a negative errno with a sentence: those of wm_target_open(); -EAGAIN: an
+ * earlier request has not been taken yet.
+ */
+int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
+	      struct wm_attach_result *ret, struct wm_diag *diag);
+
+/*
+ * Calls fn for every event the process has; for "no event matches". Events of
+ * one name may come several times. 0 or -errno.
+ */
+int wm_attach_list(pid_t pid, void (*fn)(const char *provider, const char *name, void *data),
+		   void *data, struct wm_diag *diag);
+
+#endif
