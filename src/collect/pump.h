@@ -28,6 +28,9 @@ struct wm_pump_source;
 
 struct wm_pump_options {
 	enum wm_clock_kind clock_kind;
+	/* Not used: sources have producers, and pools reclaim dead threads' chunks themselves. */
+	struct wm_trace_writer *writer;
+	bool (*tid_alive)(uint32_t pid, uint32_t tid, void *data);
 	/*
 	 * Called in the middle of a round, snapshot or finish that has something
 	 * to write. It may add sources; it must not call another function below
@@ -59,14 +62,16 @@ int wm_pump_add(struct wm_pump *p, struct wm_pool *pool, struct wm_producer *pro
 /*
  * The process has ended, or is not listened to any more: OWNED chunks are
  * final. Writes what is left, accounts what was lost, forgets the source, and
- * tells a process that lives that nobody reads. 0, -EBUSY (then nothing was done).
+ * tells a process that lives that nobody reads. 0; -EBUSY: nothing was done; or
+ * the error of a write that failed.
  */
 int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s);
 
 /*
  * Drains all sources. `seal` also takes the committed part of chunks still
- * being written (every 100 ms, at the end). Returns the packets moved, -EBUSY;
- * what could not be written is in the totals, with the error.
+ * being written (every 100 ms, at the end). Returns the packets moved; -EBUSY;
+ * or the error of a write that failed: the round went on, and what was lost is
+ * in the totals.
  */
 int wm_pump_round(struct wm_pump *p, bool seal);
 
@@ -81,7 +86,7 @@ int wm_pump_round(struct wm_pump *p, bool seal);
  * the buffers hold is written, and the totals do not change.
  *
  * While chunks are held for writing, a program that fills a chunk reuses the
- * newest instead of the oldest. Returns packets written, -EBUSY or -ENOMEM.
+ * newest instead of the oldest. Returns as wm_pump_round() does, and -ENOMEM.
  */
 int wm_pump_snapshot(struct wm_pump *p,
 		     struct wm_producer *(*producer)(struct wm_pump_source *s, void *data),
