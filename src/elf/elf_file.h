@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_file.h - a 64-bit little-endian ELF file, read with bounds: every offset
+ * and size in it is compared with the file's length before use, every read
+ * copies, nothing is mapped (a file cut short while we read is an error, not
+ * a signal). Own code rather than libelf, which trusts more than we do.
+ *
+ * Addresses are the file's own (before the loader adds its bias). Knows no
+ * processes: who has one opens its files with base/maps.h.
+ */
+#ifndef WM_ELF_ELF_FILE_H
+#define WM_ELF_ELF_FILE_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+#define WM_ELF_SECTIONS_MAX 65536u
+#define WM_ELF_SEGMENTS_MAX 4096u
+#define WM_ELF_NAMES_MAX    (16u << 20) /* bytes of section names */
+#define WM_ELF_BUILD_ID_MAX 64u
+#define WM_ELF_NOTES_MAX    (1u << 20) /* bytes of one note segment or section */
+
+struct wm_elf_section {
+	const char *name; /* "" when it has none that can be read */
+	uint32_t type;    /* SHT_* */
+	uint32_t link;
+	uint64_t flags; /* SHF_* */
+	uint64_t address, offset, bytes, entry_bytes;
+};
+
+struct wm_elf_segment {
+	uint32_t type;  /* PT_* */
+	uint32_t flags; /* PF_* */
+	uint64_t address, offset, file_bytes, memory_bytes, align;
+};
+
+/* All members are read-only for users. */
+struct wm_elf {
+	char *name; /* as given to open, for messages */
+	int fd;
+	uint64_t bytes;         /* length of the file */
+	uint16_t type, machine; /* ET_*, EM_* */
+	uint32_t nr_sections, nr_segments;
+	struct wm_elf_section *sections; /* [0] is the null section; none when stripped of them */
+	struct wm_elf_segment *segments;
+	char *names;
+	uint32_t build_id_bytes; /* 0: it has none */
+	unsigned char build_id[WM_ELF_BUILD_ID_MAX];
+};
+
+/*
+ * 0; -ENOEXEC: no ELF file, or one we do not read (32 bits, big-endian;
+ * `diag` says which); -EBADMSG: damaged, `diag` says where; -EISDIR; or the
+ * errno of a call. open_fd takes the descriptor over, also on failure. The
+ * diag->where of other functions here is elf->name: it lives as long as elf.
+ */
+int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag);
+int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_diag *diag);
+void wm_elf_close(struct wm_elf *e); /* accepts NULL */
+
+/* The first section of that name; NULL: none. */
+const struct wm_elf_section *wm_elf_section(const struct wm_elf *e, const char *name);
+
+/* Reads exactly these bytes: -EBADMSG (with diag) when they are not all in the file. */
+int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes,
+		struct wm_diag *diag);
+
+/* The same into fresh memory with a NUL behind; free() it. -EFBIG above `limit`. */
+int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, size_t limit,
+		    void **ret_data, struct wm_diag *diag);
+
+/*
+ * Where in the file the bytes [address, address + bytes) of the loaded image
+ * are; -ENOENT when no loaded segment holds all of them in the file.
+ */
+int wm_elf_offset(const struct wm_elf *e, uint64_t address, uint64_t bytes, uint64_t *ret_offset);
+
+/*
+ * What the loader added to the file's addresses, from the lowest mapping of it
+ * (start address, offset in the file); -ENOENT when no segment begins there.
+ * Of several segments that begin in that page of the file the first is meant.
+ */
+int wm_elf_bias(const struct wm_elf *e, uint64_t map_start, uint64_t map_offset,
+		uint64_t *ret_bias);
+
+/*
+ * Walks the notes of a segment or section ([offset, offset + bytes)): calls fn
+ * until it returns other than 0, and returns that. -EBADMSG, -EFBIG, -ENOMEM.
+ */
+struct wm_elf_note {
+	const char *owner; /* NUL-terminated */
+	uint32_t type;
+	uint32_t desc_bytes;
+	const unsigned char *desc;
+};
+int wm_elf_notes(const struct wm_elf *e, uint64_t offset, uint64_t bytes, uint64_t align,
+		 int (*fn)(const struct wm_elf_note *note, void *data), void *data);
+
+/* "x86-64" and the like, or "machine N"; buf has 24 bytes. */
+const char *wm_elf_machine_name(uint16_t machine, char *buf);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_symbols.h - the functions and variables an ELF file names: .symtab and
+ * .dynsym together, by address and by name. The dynamic table is found
+ * through PT_DYNAMIC when the file has no section headers.
+ */
+#ifndef WM_ELF_ELF_SYMBOLS_H
+#define WM_ELF_ELF_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+
+#define WM_ELF_SYMBOLS_MAX (16u << 20)   /* entries of one table */
+#define WM_ELF_STRINGS_MAX (1024u << 20) /* bytes of one string table */
+
+struct wm_elf_symbol {
+	const char *name;
+	uint64_t address, bytes; /* bytes 0: unknown, reaches to the next one */
+	uint8_t type, binding;   /* STT_*, STB_* */
+};
+
+struct wm_elf_symbols {
+	struct wm_elf_symbol *symbols; /* defined ones, by ascending address */
+	size_t nr;
+	char *strings[2];
+};
+
+/*
+ * A file without any table gives no symbols and 0. Damaged tables: -EBADMSG
+ * and diag; a string table is needed whole, entries with a bad name are
+ * skipped.
+ */
+int wm_elf_symbols_read(const struct wm_elf *e, struct wm_elf_symbols *ret_symbols,
+			struct wm_diag *diag);
+void wm_elf_symbols_done(struct wm_elf_symbols *s);
+
+/* The function that contains an address; NULL: none known. */
+const struct wm_elf_symbol *wm_elf_symbol_at(const struct wm_elf_symbols *s, uint64_t address);
+
+/* A defined symbol of that name, global before local; NULL: none. Linear. */
+const struct wm_elf_symbol *wm_elf_symbol_named(const struct wm_elf_symbols *s, const char *name);
+
+#endif
