@@ -18,13 +18,13 @@
 
 _Static_assert(sizeof(struct wm_pool_header) <= WM_POOL_PAGE, "the header is one page");
 _Static_assert(offsetof(struct wm_pool_header, lost) == 128, "shared layout");
-_Static_assert(offsetof(struct wm_pool_header, fill_order) == 192, "shared layout");
-_Static_assert(offsetof(struct wm_pool_header, shelf) == 256, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, shelf) == 192, "shared layout");
 _Static_assert(sizeof(struct wm_pool_shelf) == 64, "shelves do not share a cache line");
-_Static_assert(offsetof(struct wm_pool_header, reader_alive) == 384, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, reader_alive) == 320, "shared layout");
 _Static_assert(sizeof(struct wm_chunk) == WM_CHUNK_HEADER_BYTES, "shared layout");
 _Static_assert(WM_POOL_BIG_BYTES_MAX / 8 < 1u << WAYMARK_COMMIT_END_BITS,
 	       "the end of a full chunk fits the commit word");
+_Static_assert(WM_POOL_SMALL_MAX <= 65536 && WM_POOL_BIG_MAX <= 65536, "queue[] holds an index");
 
 #define NONE (-1)
 
@@ -32,6 +32,7 @@ _Static_assert(WM_POOL_BIG_BYTES_MAX / 8 < 1u << WAYMARK_COMMIT_END_BITS,
 struct shelf {
 	struct wm_pool_shelf *shared;
 	uint64_t *state; /* of its first chunk */
+	uint16_t *queue;
 	uint32_t first, nr;
 	uint32_t soft; /* overwrite mode: reuse a FULL one rather than use more than this */
 };
@@ -45,6 +46,7 @@ static struct shelf shelf_of(const struct wm_pool *p, bool small)
 	s.nr = small ? p->nr_small : p->nr_big;
 	s.shared = &h->shelf[small ? WM_SHELF_SMALL : WM_SHELF_BIG];
 	s.state = wm_pool_states(p) + s.first;
+	s.queue = wm_pool_queue(p) + s.first;
 	s.soft = s.nr;
 	if (small && p->mode == WM_POOL_OVERWRITE) {
 		uint64_t quarter = (uint64_t)p->nr_big * p->big_bytes / 4 / WM_POOL_SMALL_BYTES;
@@ -83,7 +85,8 @@ int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o)
 	if (nr_big > WM_POOL_BIG_MAX)
 		return -EINVAL;
 	small_offset =
-	    WM_POOL_PAGE + round_up((nr_small + nr_big) * sizeof(uint64_t), WM_POOL_PAGE);
+	    WM_POOL_PAGE +
+	    round_up((nr_small + nr_big) * (sizeof(uint64_t) + sizeof(uint16_t)), WM_POOL_PAGE);
 	big_offset = small_offset + (uint64_t)nr_small * WM_POOL_SMALL_BYTES;
 	bytes = big_offset + nr_big * big_bytes;
 	if (bytes > WM_POOL_BYTES_MAX)
@@ -191,42 +194,75 @@ static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t *ret_was
 	return NONE;
 }
 
+static bool reuse(const struct shelf *s, uint32_t i, uint64_t word)
+{
+	return wm_cas_acq_rel(&s->state[i], &word,
+			      WM_STATE_REUSED |
+				  wm_state_make(WM_CHUNK_OWNED, wm_state_generation(word) + 1, 0));
+}
+
 /*
- * The FULL chunk with the smallest fill order. Orders are compared around the
- * pool's present count, so they may wrap; one that has stayed FULL for 2^31
- * fills is merely picked out of turn.
+ * The FULL chunk with the smallest fill order, by looking at all. Orders are
+ * compared around the present count, so they may wrap; one that has stayed FULL
+ * for 2^31 fills is merely picked out of turn.
  */
-static int64_t find_oldest(const struct shelf *s, const uint64_t *fill_order, uint64_t *ret_was)
+static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
+{
+	uint32_t base = (uint32_t)wm_load_relaxed(&s->shared->order);
+	uint32_t high = shelf_high(s);
+	int64_t best = NONE, best_age = 0;
+
+	for (uint32_t i = 0; i < high; i++) {
+		uint64_t word = wm_load_relaxed(&s->state[i]);
+		int64_t age = (int32_t)(base - wm_state_order(word));
+
+		if (wm_state_of(word) != WM_CHUNK_FULL || (best != NONE && age <= best_age))
+			continue;
+		best = i;
+		best_age = age;
+		*ret_was = word;
+	}
+	return best;
+}
+
+/*
+ * The same from the queue: the chunk that filled with the order after the one
+ * reused last. Once a turn the answer is "look": a chunk that became FULL late,
+ * after its order was passed by, or that a reader gave back, is found then.
+ */
+static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
+{
+	uint32_t order = (uint32_t)wm_load_relaxed(&s->shared->oldest);
+	uint32_t slot = order % s->nr;
+	uint32_t i = wm_load_relaxed(&s->queue[slot]);
+
+	if (!slot || i >= s->nr)
+		return NONE;
+	*ret_was = wm_load_relaxed(&s->state[i]);
+	if (wm_state_of(*ret_was) != WM_CHUNK_FULL || wm_state_order(*ret_was) != order)
+		return NONE;
+	return i;
+}
+
+static int64_t find_oldest(const struct shelf *s, uint64_t *ret_was)
 {
 	for (;;) {
 		uint64_t filled = wm_load_acquire(&s->shared->filled); /* as in find_free() */
-		uint32_t base = (uint32_t)wm_load_relaxed(fill_order);
-		uint32_t high = shelf_high(s);
-		int64_t best = NONE, best_age = 0;
-		uint64_t best_word = 0;
+		int64_t i;
 
 		if (wm_load_relaxed(&s->shared->none_full) == filled + 1)
 			return NONE;
-		for (uint32_t i = 0; i < high; i++) {
-			uint64_t word = wm_load_relaxed(&s->state[i]);
-			int64_t age = (int32_t)(base - wm_state_order(word));
-
-			if (wm_state_of(word) != WM_CHUNK_FULL || (best != NONE && age <= best_age))
-				continue;
-			best = i;
-			best_age = age;
-			best_word = word;
-		}
-		if (best == NONE) {
+		i = next_oldest(s, ret_was);
+		if (i == NONE)
+			i = search_oldest(s, ret_was);
+		if (i == NONE) {
 			wm_store_relaxed(&s->shared->none_full, filled + 1);
 			return NONE;
 		}
-		if (wm_cas_acq_rel(
-			&s->state[best], &best_word,
-			WM_STATE_REUSED |
-			    wm_state_make(WM_CHUNK_OWNED, wm_state_generation(best_word) + 1, 0))) {
-			*ret_was = best_word;
-			return best;
+		if (reuse(s, (uint32_t)i, *ret_was)) {
+			wm_store_relaxed(&s->shared->oldest,
+					 (uint64_t)wm_state_order(*ret_was) + 1);
+			return i;
 		}
 	}
 }
@@ -238,7 +274,7 @@ static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t *re
 	if (i == NONE)
 		i = find_new(s, s->soft, ret_was);
 	if (i == NONE && p->mode == WM_POOL_OVERWRITE) {
-		i = find_oldest(s, &wm_pool_header(p)->fill_order, ret_was);
+		i = find_oldest(s, ret_was);
 		if (i == NONE)
 			i = find_new(s, s->nr, ret_was);
 	}
@@ -308,19 +344,20 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
  */
 static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
 {
-	struct wm_pool_header *h = wm_pool_header(p);
-	bool small = index < p->nr_small;
-	struct shelf s = shelf_of(p, small);
-	uint32_t order = empty ? 0 : (uint32_t)wm_add_relaxed(&h->fill_order, 1);
+	struct shelf s = shelf_of(p, index < p->nr_small);
+	uint32_t i = index - s.first;
+	uint32_t order = empty ? 0 : (uint32_t)wm_add_relaxed(&s.shared->order, 1);
 	uint64_t word =
 	    wm_state_make(empty ? WM_CHUNK_FREE : WM_CHUNK_FULL, wm_state_generation(was), order);
 
-	if (!wm_cas_acq_rel(&s.state[index - s.first], &was, word))
+	if (!wm_cas_acq_rel(&s.state[i], &was, word))
 		return false;
-	if (empty)
-		count_freed(s.shared, index - s.first);
-	else if (p->mode == WM_POOL_OVERWRITE)
+	if (empty) {
+		count_freed(s.shared, i);
+	} else if (p->mode == WM_POOL_OVERWRITE) {
+		wm_store_relaxed(&s.queue[order % s.nr], (uint16_t)i);
 		wm_add_release(&s.shared->filled, 1); /* pairs with find_oldest() */
+	}
 	return true;
 }
 

@@ -10,6 +10,7 @@
  *
  *   offset 0                header, one page: struct wm_pool_header
  *   offset 4096             uint64_t state[nr_small + nr_big]
+ *   then                    uint16_t queue[nr_small + nr_big]
  *   offset small_offset     nr_small chunks of 4 KiB  (indices 0..nr_small-1)
  *   offset big_offset       nr_big chunks of big_bytes (then the rest)
  *
@@ -22,7 +23,7 @@
  *   bits 0-2    FREE, OWNED, FULL, READING
  *   bit  3      REUSED: OWNED, and it was FULL before: those records are lost
  *   bits 8-31   generation, bumped each time the chunk is taken
- *   bits 32-63  fill order: when it became FULL, a pool-wide count
+ *   bits 32-63  fill order: when it became FULL, a count per size of chunk
  *
  *   FREE    --wm_pool_take()-->      OWNED(gen+1)   a producer, CAS
  *   OWNED   --wm_pool_seal()-->      FULL           its owner, store release
@@ -52,8 +53,10 @@
  *
  * The chunks of one size are a shelf. Its hints make an empty pool cheap:
  * after a search that found nothing, further searches end at once until a
- * chunk becomes FREE (or FULL, overwrite mode). Each hint may be stale or
- * hostile: it can only make a search longer or fail.
+ * chunk becomes FREE (or FULL, overwrite mode). queue[order % nr] names the
+ * chunk that became FULL with that order, so that overwrite mode finds the
+ * oldest without looking at all. Each hint may be stale or hostile: it can only
+ * make a search longer or fail.
  *
  * Progress: producers are lock-free in take() and wait-free elsewhere; nobody
  * but its owner writes a live thread's chunk; no producer waits for a reader
@@ -109,7 +112,9 @@ struct wm_pool_shelf {
 	uint64_t none_free; /* freed + 1 when a search for FREE last failed */
 	uint64_t filled;    /* overwrite mode: times a chunk became FULL, likewise */
 	uint64_t none_full; /* filled + 1 when a search for FULL last failed */
-	uint64_t pad[3];
+	uint64_t order;     /* the next FULL's; not a hint */
+	uint64_t oldest;    /* the order to be reused next */
+	uint64_t pad;
 };
 
 enum wm_shelf { WM_SHELF_SMALL, WM_SHELF_BIG, WM_SHELF_NR };
@@ -132,8 +137,7 @@ struct wm_pool_header {
 
 	/* Hot counters, a cache line each where threads contend. */
 	uint64_t lost[WM_LOST_NR]; /* w: producers, atomic add */
-	uint64_t fill_order;       /* w: producers, atomic add; next FULL's order */
-	uint64_t pad1[7];
+
 	struct wm_pool_shelf shelf[WM_SHELF_NR];
 	uint32_t reader_alive; /* w: reader; a count that moves while it lives (block mode) */
 	uint32_t closing;      /* w: reader; 1: wants no more */
@@ -184,6 +188,11 @@ static inline struct wm_pool_header *wm_pool_header(const struct wm_pool *p)
 static inline uint64_t *wm_pool_states(const struct wm_pool *p)
 {
 	return (uint64_t *)(p->map + WM_POOL_PAGE);
+}
+
+static inline uint16_t *wm_pool_queue(const struct wm_pool *p)
+{
+	return (uint16_t *)(wm_pool_states(p) + p->nr_small + p->nr_big);
 }
 
 static inline uint32_t wm_pool_nr_chunks(const struct wm_pool *p)

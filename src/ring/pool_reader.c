@@ -233,7 +233,8 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	const struct wm_chunk *c = wm_pool_chunk(p, index);
 	uint64_t word = wm_pool_state(p, index);
 	enum wm_chunk_state state = wm_state_of(word);
-	uint32_t fills = (uint32_t)wm_load_relaxed(&wm_pool_header(p)->fill_order);
+	enum wm_shelf shelf = index < p->nr_small ? WM_SHELF_SMALL : WM_SHELF_BIG;
+	uint32_t fills = (uint32_t)wm_load_relaxed(&wm_pool_header(p)->shelf[shelf].order);
 	struct wm_commit commit;
 
 	if (state > WM_CHUNK_READING || (word & 0xf0))

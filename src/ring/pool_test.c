@@ -283,10 +283,10 @@ static void test_geometry(void **unused)
 	} table[] = {
 	    {{.buffer_bytes = 1, .big_bytes = 4096, .nr_small = 1}, 4096 * 4},
 	    {{.buffer_bytes = 4097, .big_bytes = 4096, .nr_small = 1}, 4096 * 5},
-	    /* One page holds 512 states; one more needs another page. */
-	    {{.buffer_bytes = 4096 * 256, .big_bytes = 4096, .nr_small = 256}, 4096 * 514},
-	    {{.buffer_bytes = 4096 * 257, .big_bytes = 4096, .nr_small = 256}, 4096 * 516},
-	    {{.buffer_bytes = 1}, 4096 + 65537 * 8 - 8 + 4096 + 65536ull * 4096 + 65536},
+	    /* One page holds 409 states and queue entries; one more needs another page. */
+	    {{.buffer_bytes = 4096 * 200, .big_bytes = 4096, .nr_small = 209}, 4096 * 411},
+	    {{.buffer_bytes = 4096 * 201, .big_bytes = 4096, .nr_small = 209}, 4096 * 413},
+	    {{.buffer_bytes = 1}, 4096 + 65536 * 10 + 4096 + 65536ull * 4096 + 65536},
 	    {{.buffer_bytes = 1, .big_bytes = 1 << 22, .nr_small = 1}, 4096 * 3 + (1 << 22)},
 	    {{.buffer_bytes = 1, .big_bytes = 1 << 23, .nr_small = 1}, 0},
 	    {{.buffer_bytes = 1, .big_bytes = 2048, .nr_small = 1}, 0},
@@ -457,7 +457,7 @@ static void overwrite_in_order(uint64_t order0)
 
 	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
 	r.pool = w.pool;
-	wm_pool_header(&w.pool)->fill_order = order0;
+	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = order0;
 	for (unsigned i = 0; i < 40; i++) {
 		assert_true(writer_take(&a, false));
 		check(&w.pool);
@@ -486,6 +486,58 @@ static void test_overwrite_order(void **unused)
 	overwrite_in_order(0xfffffff0);
 }
 
+/* Takes, fills a little and seals; returns which big chunk it was. */
+static uint32_t fill_one(struct writer *a)
+{
+	uint32_t index;
+
+	assert_true(writer_take(a, false));
+	assert_true(writer_emit(a, 3));
+	index = a->index - a->pool->nr_small;
+	writer_seal(a);
+	return index;
+}
+
+/* A chunk that fills while a search is on its way is not taken for an ancient one. */
+static void test_overwrite_newer(void **unused)
+{
+	struct world w;
+	struct writer a = {.pool = &w.pool};
+
+	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(fill_one(&a), i);
+	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2; /* as the search had seen it */
+	assert_int_equal(fill_one(&a), 0);
+	world_drop(&w);
+}
+
+/* What left its place in the queue is found again within one turn. */
+static void test_overwrite_out_of_turn(void **unused)
+{
+	struct world w;
+	struct writer a = {.pool = &w.pool};
+	bool reused = false;
+
+	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(fill_one(&a), i % 5);
+	assert_true(wm_pool_pin(&w.pool, 1 + 3, wm_pool_state(&w.pool, 1 + 3)));
+	assert_int_equal(fill_one(&a), 4);
+	wm_pool_release(&w.pool, 1 + 3, false);
+	for (unsigned i = 0; i < 5; i++)
+		reused |= fill_one(&a) == 3;
+	assert_true(reused);
+	/* A queue full of nonsense costs a search, nothing else. */
+	for (unsigned i = 0; i < 6; i++)
+		wm_pool_queue(&w.pool)[i] = (uint16_t)(i * 13001);
+	for (unsigned i = 0; i < 20; i++)
+		fill_one(&a);
+	check(&w.pool);
+	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), a.sequence - 5);
+	world_drop(&w);
+}
+
 static void test_overwrite_all_owned(void **unused)
 {
 	struct world w;
@@ -500,12 +552,16 @@ static void test_overwrite_all_owned(void **unused)
 	}
 	assert_int_equal(shelf->none_full, shelf->filled + 1);
 	writer_seal(&a[0]);
-	assert_true(wm_pool_pin(&w.pool, a[0].index, wm_pool_state(&w.pool, a[0].index)));
-	assert_false(writer_emit(&a[2], 4));
-	wm_pool_release(&w.pool, a[0].index, false); /* FULL again: to be had again */
-	assert_true(writer_emit(&a[2], 4));
+	assert_true(writer_emit(&a[2], 4)); /* a seal lets the search look again */
 	assert_int_equal(a[2].index, a[0].index);
-	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), 1);
+	assert_false(writer_emit(&a[0], 4));
+	writer_seal(&a[2]);
+	assert_true(wm_pool_pin(&w.pool, a[2].index, wm_pool_state(&w.pool, a[2].index)));
+	assert_false(writer_emit(&a[0], 4));
+	wm_pool_release(&w.pool, a[2].index, false); /* FULL again: to be had again */
+	assert_true(writer_emit(&a[0], 4));
+	assert_int_equal(a[0].index, a[2].index);
+	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), 2);
 	check(&w.pool);
 	world_drop(&w);
 }
@@ -731,6 +787,7 @@ static void run_crowd(uint32_t mode, bool consume, uint32_t nr_small, uint32_t n
 		free(r.seen[i]);
 	}
 	assert_int_equal(emitted, (uint64_t)NR_WRITERS * WRITER_EVENTS);
+	assert_true(r.recorded > 0);
 	if (emitted != r.recorded + lost_total(&w.pool))
 		fail_msg("mode %u: %lu emitted, %lu recorded, %lu lost", mode, emitted, r.recorded,
 			 lost_total(&w.pool));
@@ -976,6 +1033,8 @@ int main(void)
 	    cmocka_unit_test(test_exhaustion),
 	    cmocka_unit_test(test_generation_wraps),
 	    cmocka_unit_test(test_overwrite_order),
+	    cmocka_unit_test(test_overwrite_newer),
+	    cmocka_unit_test(test_overwrite_out_of_turn),
 	    cmocka_unit_test(test_overwrite_all_owned),
 	    cmocka_unit_test(test_overwrite_small),
 	    cmocka_unit_test(test_reclaim),
