@@ -76,5 +76,7 @@ uint32_t wm_app_sites_refused(const struct wm_app *a);
 uint64_t wm_app_filtered_missing(const struct wm_app *a);
 /* Why it was quarantined; NULL: it was not. */
 const char *wm_app_violation(const struct wm_app *a);
+/* It was the pump that found it, in shared memory, and counted it. */
+bool wm_app_pump_fault(const struct wm_app *a);
 
 #endif

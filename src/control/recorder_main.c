@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -68,8 +67,7 @@ struct serving {
 	struct wm_recorder_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
-	int last_err; /* last error of a round that was reported */
-	bool disk_said;
+	int last_error; /* of a write, as it was reported */
 	uint32_t quarantines_said;
 };
 
@@ -237,7 +235,7 @@ static void farewell(struct serving *s, struct member *m)
 	account(s, m);
 	s->totals.sites_refused += wm_app_sites_refused(m->app);
 	if (violation) {
-		s->totals.nr_quarantined++;
+		s->totals.nr_quarantined += !wm_app_pump_fault(m->app);
 		if (s->quarantines_said++ < QUARANTINES_SAID)
 			report_trouble(
 			    s, "process %u broke the protocol and is no longer recorded: %s",
@@ -294,36 +292,18 @@ static void before_write(void *data)
 		;
 }
 
-static bool tid_alive(uint32_t pid, uint32_t tid, void *data)
+/* Says at once that the disk takes no more, and again when it is another reason. */
+static void watch_disk(struct serving *s)
 {
-	struct serving *s = data;
+	struct wm_pump_totals t;
 
-	(void)s;
-	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
-}
-
-/* Says at once that the disk takes no more, and again only after it did. */
-static void watch_disk(struct serving *s, int err)
-{
-	struct wm_trace_totals t;
-
-	wm_trace_writer_totals(s->writer, &t);
-	if (err < 0 && err != s->last_err)
-		report_trouble(s, "cannot write to '%s': %s; events are lost until it can be",
-			       s->o->dir, strerror(-err));
-	else if (err >= 0 && t.lost_disk && !s->disk_said && !s->last_err)
-		report_trouble(s, "cannot write all to '%s': events are lost", s->o->dir);
-	if (t.lost_disk)
-		s->disk_said = true;
-	s->last_err = err < 0 ? err : 0;
-}
-
-static int round_of(struct serving *s, bool seal)
-{
-	int moved = wm_pump_round(s->pump, seal);
-
-	watch_disk(s, moved);
-	return moved;
+	wm_pump_totals(s->pump, &t);
+	if (t.error == s->last_error)
+		return;
+	s->last_error = t.error;
+	if (t.error)
+		report_trouble(s, "cannot write to '%s': %s; events are lost until it can be done",
+			       s->o->dir, strerror(-t.error));
 }
 
 /*
@@ -382,7 +362,7 @@ static void take_snapshot(struct serving *s)
 	s->snapshot = false;
 	writer_now(s, &before);
 	settle(s, false); /* also what those who ended left */
-	err = round_of(s, true);
+	err = s->overwrite ? wm_pump_snapshot(s->pump, NULL, NULL) : wm_pump_round(s->pump, true);
 	answer_snapshot(s, err, &before);
 }
 
@@ -394,7 +374,7 @@ static void one_round(struct serving *s)
 	if (s->snapshot)
 		take_snapshot(s);
 	else if (!s->overwrite)
-		adapt(s, round_of(s, seal));
+		adapt(s, wm_pump_round(s->pump, seal));
 	if (seal)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
@@ -402,6 +382,7 @@ static void one_round(struct serving *s)
 		wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
 	}
 	settle(s, true);
+	watch_disk(s);
 	resume_accepting(s);
 }
 
@@ -483,7 +464,6 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	struct wm_clock_moment moment;
 	struct wm_pump_options pump = {
 	    .clock_kind = kind,
-	    .tid_alive = tid_alive,
 	    .before_write = before_write,
 	    .data = s,
 	};
@@ -555,11 +535,9 @@ static void leave(struct serving *s)
 		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it is taken as it is */
 	while (s->members && wm_clock_monotonic_ns() < until) {
 		(void)wm_loop_step(s->loop, 5);
-		if (!s->overwrite)
-			(void)round_of(s, true);
+		(void)wm_pump_round(s->pump, true);
 		settle(s, false);
 	}
-	(void)round_of(s, true);
 	for (struct member *m = s->members; m; m = m->next)
 		wm_app_end(m->app);
 	settle(s, false);
@@ -585,6 +563,7 @@ static int close_trace(struct serving *s)
 	wm_pump_totals(s->pump, &pump);
 	wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
 	wm_trace_writer_totals(s->writer, &trace);
+	watch_disk(s);
 	err = wm_trace_writer_close(s->writer);
 	s->writer = NULL;
 	remove_address(s->o->dir);
