@@ -24,18 +24,16 @@ static int skip(struct walk *w, uint64_t bytes)
 }
 
 /* A u32 count and that many elements. */
-static int skip_counted(struct walk *w, uint32_t element_bytes, uint32_t max)
+static int skip_counted(struct walk *w, uint32_t element_bytes)
 {
 	uint32_t count;
 
 	if (w->avail - w->at < sizeof(count))
 		return -EBADMSG;
 	memcpy(&count, w->data + w->at, sizeof(count));
+	__asm__("" : "+r"(count)); /* not read again */
 	w->at += sizeof(count);
-	count = le32toh(count);
-	if (count > max)
-		return -EBADMSG;
-	return skip(w, (uint64_t)count * element_bytes);
+	return skip(w, (uint64_t)le32toh(count) * element_bytes);
 }
 
 static int skip_string(struct walk *w)
@@ -57,9 +55,9 @@ static int skip_field(struct walk *w, const struct wm_field *f)
 	case WM_SHAPE_ARRAY:
 		return skip(w, (uint64_t)f->length * f->bytes);
 	case WM_SHAPE_SEQUENCE:
-		return skip_counted(w, f->bytes, UINT32_MAX);
+		return skip_counted(w, f->bytes);
 	case WM_SHAPE_BLOB:
-		return skip_counted(w, 1, UINT32_MAX);
+		return skip_counted(w, 1);
 	}
 	return -EBADMSG;
 }
@@ -74,7 +72,7 @@ int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const un
 	if (!err && (contexts & WM_CONTEXT_CPU))
 		err = skip(&w, sizeof(uint32_t));
 	if (!err && (contexts & WM_CONTEXT_USTACK))
-		err = skip_counted(&w, sizeof(uint64_t), UINT32_MAX);
+		err = skip_counted(&w, sizeof(uint64_t));
 	if (!err && class->payload_bytes >= 0) {
 		err = skip(&w, (uint64_t) class->payload_bytes);
 		return err ? err : (int64_t)w.at;
