@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf2_parse.h - CTF 2 metadata, a sequence of JSON texts (RFC 7464), to the
+ * tree of ctf_type.h. wm_ctf_metadata_parse() is the usual door.
+ */
+#ifndef WM_FORMAT_CTF2_PARSE_H
+#define WM_FORMAT_CTF2_PARSE_H
+
+#include "format/ctf_type.h"
+
+/*
+ * Adds what the fragments say to `m`. On failure `m` holds those before the
+ * wrong one, which `diag` places (line counts from the fragment's begin).
+ */
+int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
+		  struct wm_diag *diag);
+
+#endif
