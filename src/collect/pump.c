@@ -116,6 +116,12 @@ static int by_begin(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
+/* The writer found nonsense in the packet and took no note of it. */
+static bool refused(int err)
+{
+	return err == -EBADMSG || err == -EINVAL;
+}
+
 /* To the source's own producer: counted, and when it fails, lost. */
 static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_packet *k)
 {
@@ -124,20 +130,21 @@ static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_pa
 
 	k->lost = s->unsent;
 	err = wm_producer_packet(s->producer, k);
-	if (err == 0) {
-		s->unsent = 0;
-		p->totals.packets++;
-		p->totals.events += k->count;
-		p->totals.bytes += k->payload.iov_len;
-	} else if (err == -EBADMSG) {
+	if (refused(err)) {
 		/* The records are not what was announced: nobody could read them. */
 		wm_source_lost(s, WM_LOST_TORN, k->count, true);
-	} else {
-		/* The writer tells the trace itself, once it can write again. */
+		return 0;
+	}
+	s->unsent = 0; /* on failure the writer keeps it, and tells of the records, too */
+	if (err) {
 		wm_source_lost(s, WM_LOST_DISK, k->count, false);
 		p->totals.error = err;
+		return err;
 	}
-	return err == -EBADMSG ? 0 : err;
+	p->totals.packets++;
+	p->totals.events += k->count;
+	p->totals.bytes += k->payload.iov_len;
+	return 0;
 }
 
 static int write_guest(const struct wm_part *part, struct wm_packet *k)
@@ -149,9 +156,10 @@ static int write_guest(const struct wm_part *part, struct wm_packet *k)
 		return 0;
 	k->lost = s->guest_unsent;
 	err = wm_producer_packet(s->guest, k);
-	if (err == 0)
-		s->guest_unsent = 0;
-	return err == -EBADMSG ? 0 : err;
+	if (refused(err))
+		return 0;
+	s->guest_unsent = 0;
+	return err;
 }
 
 static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest,
@@ -171,7 +179,7 @@ static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest
 	if (err)
 		out->error = err;
 	else
-		out->packets++;
+		out->packets++; /* also a refused one: there was something to do */
 }
 
 /* Writes all parts, oldest first, so that lanes are reused, and gives chunks back. */
@@ -179,12 +187,14 @@ static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 {
 	struct wm_parts *l = &p->parts;
 
+	wm_parts_split(l, guest);
 	qsort(l->part, l->nr, sizeof(*l->part), by_begin);
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct wm_part *part = &l->part[i];
 		struct wm_pool *pool = &part->source->pool;
 
-		write_part(p, part, guest, out);
+		if (part->bytes)
+			write_part(p, part, guest, out);
 		if (part->pinned)
 			wm_pool_release(pool, part->chunk, pool->mode != WM_POOL_OVERWRITE);
 		free(part->copy);

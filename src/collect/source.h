@@ -25,7 +25,7 @@ struct wm_part {
 	void *copy;                /* ours; NULL: data is in the chunk */
 	uint64_t begin, end;       /* full clock values, not in the future */
 	uint32_t chunk;
-	uint32_t bytes, last_offset, count;
+	uint32_t bytes, last_offset, count; /* bytes 0: was split, is not written */
 	uint32_t tid, level;
 	bool pinned; /* the chunk is READING: release it after the write */
 };
@@ -39,6 +39,12 @@ struct wm_parts {
 int wm_parts_init(struct wm_parts *l);
 void wm_parts_done(struct wm_parts *l);
 bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory for so many */
+
+/* A packet must span less: 48 bits of clock have to say which record comes when. */
+#define WM_PART_SPAN_MAX ((uint64_t)1 << 46)
+
+/* split.c: cuts parts that span more, once all event ids are known. */
+void wm_parts_split(struct wm_parts *l, bool guest);
 
 /* How far one chunk was read. end_bytes 0: nothing of any generation. */
 struct wm_progress {

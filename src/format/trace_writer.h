@@ -100,6 +100,12 @@ struct wm_packet {
  */
 int wm_producer_packet(struct wm_producer *p, const struct wm_packet *packet);
 
+/*
+ * Bytes of the record at `at`, padding included, for a caller who must cut a
+ * packet in two; -EBADMSG when no whole record of a known id is there.
+ */
+int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
+
 /* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {
 	uint64_t clock, base, start, bytes;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.c - cutting a part that spans more time than a packet may. Rare: the
+ * pump was stopped for hours, or a flight recorder kept a quiet thread's
+ * chunk; so here, and nowhere else, records are walked.
+ */
+#include "collect/source.h"
+
+#include <string.h>
+
+#define TIME_MASK (((uint64_t)1 << 48) - 1)
+
+struct walk {
+	struct wm_part whole;
+	struct wm_part piece; /* the one being made; nothing in it: bytes 0 */
+	uint64_t clock;
+	uint32_t done; /* records walked over */
+};
+
+/* The piece is complete. False: there is no room. */
+static bool keep_piece(struct walk *w, struct wm_parts *l)
+{
+	if (!w->piece.bytes)
+		return true;
+	if (!wm_parts_reserve(l, 1))
+		return false;
+	l->part[l->nr++] = w->piece;
+	return true;
+}
+
+/* The record of `bytes` at `offset` of the whole joins the piece or begins the next. */
+static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct wm_parts *l)
+{
+	const unsigned char *at = w->whole.data + offset;
+	uint64_t header, ahead;
+
+	memcpy(&header, at, sizeof(header));
+	ahead = ((header >> 16) - w->clock) & TIME_MASK;
+	if (ahead > w->whole.end - w->clock)
+		return false; /* after the end: time went backwards */
+	w->clock += ahead;
+	if (!w->piece.bytes || w->clock - w->piece.begin >= WM_PART_SPAN_MAX) {
+		if (!keep_piece(w, l))
+			return false; /* the piece is tried, and counted, once more */
+		w->piece = w->whole;
+		w->piece.data = at;
+		w->piece.begin = w->clock;
+		w->piece.bytes = w->piece.count = 0;
+		w->piece.copy = NULL;
+		w->piece.pinned = false;
+	}
+	w->piece.last_offset = w->piece.bytes;
+	w->piece.bytes += bytes;
+	w->piece.count++;
+	w->piece.end = w->clock;
+	w->done++;
+	return true;
+}
+
+/*
+ * Cuts part `i` into pieces at the list's end; what cannot be walked is lost,
+ * and counted. The part itself stays, empty and last of all, because it holds
+ * the chunk or the copy the pieces point into.
+ */
+static void split_part(struct wm_parts *l, uint32_t i, struct wm_producer *producer, bool guest)
+{
+	struct walk w = {.whole = l->part[i]};
+	uint32_t offset = 0;
+
+	w.clock = w.whole.begin;
+	while (offset < w.whole.bytes && w.done < w.whole.count) {
+		int64_t bytes = wm_producer_record_bytes(producer, w.whole.data + offset,
+							 w.whole.bytes - offset);
+
+		if (bytes < 8 || !add_record(&w, offset, (uint32_t)bytes, l))
+			break;
+		offset += (uint32_t)bytes;
+	}
+	if (!keep_piece(&w, l))
+		w.done -= w.piece.count;
+	if (!guest)
+		wm_source_lost(w.whole.source, WM_LOST_TORN, w.whole.count - w.done, true);
+	l->part[i].bytes = l->part[i].count = 0;
+	l->part[i].begin = l->part[i].end = UINT64_MAX;
+}
+
+void wm_parts_split(struct wm_parts *l, bool guest)
+{
+	uint32_t nr = l->nr;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct wm_pump_source *s = l->part[i].source;
+		struct wm_producer *producer = guest ? s->guest : s->producer;
+
+		if (l->part[i].end - l->part[i].begin >= WM_PART_SPAN_MAX && producer)
+			split_part(l, i, producer, guest);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_record.c - walking a packet's records for who must cut it.
+ */
+#include "format/trace_writer.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "format/record_size.h"
+#include "format/trace_layout.h"
+#include "format/writer.h"
+
+int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail)
+{
+	const struct wm_event_def *e;
+	uint64_t header;
+	int64_t size;
+
+	if (avail < WM_RECORD_HEADER_BYTES)
+		return -EBADMSG;
+	memcpy(&header, at, sizeof(header));
+	e = wm_numbering_get(&p->ids, wm_record_id(le64toh(header)));
+	if (!e)
+		return -EBADMSG;
+	size = wm_record_size(e->class, e->contexts, at, avail);
+	if (size < 0)
+		return size;
+	size = (size + WM_RECORD_ALIGN - 1) & ~(int64_t)(WM_RECORD_ALIGN - 1);
+	return (uint64_t)size <= avail ? size : -EBADMSG;
+}
