@@ -18,9 +18,10 @@
 
 _Static_assert(sizeof(struct wm_pool_header) <= WM_POOL_PAGE, "the header is one page");
 _Static_assert(offsetof(struct wm_pool_header, lost) == 128, "shared layout");
-_Static_assert(offsetof(struct wm_pool_header, shelf) == 192, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, fill_order) == 192, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, shelf) == 256, "shared layout");
 _Static_assert(sizeof(struct wm_pool_shelf) == 64, "shelves do not share a cache line");
-_Static_assert(offsetof(struct wm_pool_header, reader_alive) == 320, "shared layout");
+_Static_assert(offsetof(struct wm_pool_header, reader_alive) == 384, "shared layout");
 _Static_assert(sizeof(struct wm_chunk) == WM_CHUNK_HEADER_BYTES, "shared layout");
 _Static_assert(WM_POOL_BIG_BYTES_MAX / 8 < 1u << WAYMARK_COMMIT_END_BITS,
 	       "the end of a full chunk fits the commit word");
@@ -134,11 +135,17 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
 
 /* --- searching -------------------------------------------------------- */
 
+/* The state after a take; `owner` is an OWNED word of generation 0. */
+static uint64_t next_owned(uint64_t was, uint64_t owner)
+{
+	return owner | wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0);
+}
+
 /*
  * A FREE chunk that was used before, from the hand on and round: the search
  * stays in memory that exists already. Its word before is *ret_was.
  */
-static int64_t find_free(const struct shelf *s, uint64_t *ret_was)
+static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
 	/*
 	 * Acquire pairs with the release in count_freed(): a chunk counted in
@@ -159,9 +166,7 @@ static int64_t find_free(const struct shelf *s, uint64_t *ret_was)
 
 		if (wm_state_of(was) != WM_CHUNK_FREE)
 			continue;
-		if (wm_cas_acq_rel(
-			&s->state[i], &was,
-			wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0))) {
+		if (wm_cas_acq_rel(&s->state[i], &was, next_owned(was, owner))) {
 			wm_store_relaxed(&s->shared->hand, i + 1);
 			*ret_was = was;
 			return i;
@@ -172,7 +177,7 @@ static int64_t find_free(const struct shelf *s, uint64_t *ret_was)
 }
 
 /* A chunk never used before, below `limit`. */
-static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t *ret_was)
+static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, uint64_t *ret_was)
 {
 	uint32_t high = wm_load_relaxed(&s->shared->high);
 
@@ -185,20 +190,13 @@ static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t *ret_was
 		 */
 		if (!wm_cas_acq_rel(&s->shared->high, &high, high + 1))
 			continue;
-		if (wm_cas_acq_rel(&s->state[high], &was, wm_state_make(WM_CHUNK_OWNED, 1, 0))) {
+		if (wm_cas_acq_rel(&s->state[high], &was, next_owned(was, owner))) {
 			*ret_was = was;
 			return high;
 		}
 		high++;
 	}
 	return NONE;
-}
-
-static bool reuse(const struct shelf *s, uint32_t i, uint64_t word)
-{
-	return wm_cas_acq_rel(&s->state[i], &word,
-			      WM_STATE_REUSED |
-				  wm_state_make(WM_CHUNK_OWNED, wm_state_generation(word) + 1, 0));
 }
 
 /*
@@ -244,10 +242,11 @@ static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 	return i;
 }
 
-static int64_t find_oldest(const struct shelf *s, uint64_t *ret_was)
+static int64_t find_oldest(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
 	for (;;) {
 		uint64_t filled = wm_load_acquire(&s->shared->filled); /* as in find_free() */
+		uint64_t word;
 		int64_t i;
 
 		if (wm_load_relaxed(&s->shared->none_full) == filled + 1)
@@ -259,24 +258,26 @@ static int64_t find_oldest(const struct shelf *s, uint64_t *ret_was)
 			wm_store_relaxed(&s->shared->none_full, filled + 1);
 			return NONE;
 		}
-		if (reuse(s, (uint32_t)i, *ret_was)) {
-			wm_store_relaxed(&s->shared->oldest,
-					 (uint64_t)wm_state_order(*ret_was) + 1);
+		word = *ret_was;
+		if (wm_cas_acq_rel(&s->state[i], &word,
+				   next_owned(word, owner) | WM_STATE_REUSED)) {
+			wm_store_relaxed(&s->shared->oldest, (uint64_t)wm_state_order(word) + 1);
 			return i;
 		}
 	}
 }
 
-static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t *ret_was)
+static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t owner,
+		    uint64_t *ret_was)
 {
-	int64_t i = find_free(s, ret_was);
+	int64_t i = find_free(s, owner, ret_was);
 
 	if (i == NONE)
-		i = find_new(s, s->soft, ret_was);
+		i = find_new(s, s->soft, owner, ret_was);
 	if (i == NONE && p->mode == WM_POOL_OVERWRITE) {
-		i = find_oldest(s, ret_was);
+		i = find_oldest(s, owner, ret_was);
 		if (i == NONE)
-			i = find_new(s, s->nr, ret_was);
+			i = find_new(s, s->nr, owner, ret_was);
 	}
 	return i;
 }
@@ -311,7 +312,7 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 	struct wm_chunk *c;
 	uint32_t generation;
 	uint64_t was = 0;
-	int64_t i = find(p, &s, &was);
+	int64_t i = find(p, &s, wm_state_owned(0, tid, level), &was);
 
 	if (i == NONE)
 		return -EAGAIN;
@@ -358,6 +359,8 @@ static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
 		wm_store_relaxed(&s.queue[order % s.nr], (uint16_t)i);
 		wm_add_release(&s.shared->filled, 1); /* pairs with find_oldest() */
 	}
+	if (!empty)
+		wm_add_release(&wm_pool_header(p)->fill_order, 1);
 	return true;
 }
 
@@ -410,6 +413,27 @@ bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state)
 		return finish_take(p, index, state);
 	return retire(p, index, state,
 		      !(wm_load_acquire(&c->committed) >> WAYMARK_COMMIT_COUNT_SHIFT));
+}
+
+static unsigned reclaim_shelf(struct wm_pool *p, bool small, uint32_t tid, uint32_t level)
+{
+	struct shelf s = shelf_of(p, small);
+	uint32_t high = shelf_high(&s);
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; i < high; i++) {
+		uint64_t word = wm_load_acquire(&s.state[i]);
+
+		if (wm_state_of(word) == WM_CHUNK_OWNED && wm_state_tid(word) == tid &&
+		    (level == WM_POOL_ALL_LEVELS || wm_state_level(word) == level))
+			nr += wm_pool_reclaim(p, s.first + i, word);
+	}
+	return nr;
+}
+
+unsigned wm_pool_reclaim_thread(struct wm_pool *p, uint32_t tid, uint32_t level)
+{
+	return reclaim_shelf(p, true, tid, level) + reclaim_shelf(p, false, tid, level);
 }
 
 void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n)

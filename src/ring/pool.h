@@ -20,10 +20,12 @@
  *
  * States of a chunk, one 64-bit word each in state[]:
  *
- *   bits 0-2    FREE, OWNED, FULL, READING
+ * bits 0-2    FREE, OWNED, FULL, READING
  *   bit  3      REUSED: OWNED, and it was FULL before: those records are lost
+ *   bits 4-7    OWNED: the owner's signal-nesting level
  *   bits 8-31   generation, bumped each time the chunk is taken
- *   bits 32-63  fill order: when it became FULL, a count per size of chunk
+ *   bits 32-63  OWNED: the owner's tid; FULL, READING: fill order, a count per
+ *               size of chunk
  *
  *   FREE    --wm_pool_take()-->      OWNED(gen+1)   a producer, CAS
  *   OWNED   --wm_pool_seal()-->      FULL           its owner, store release
@@ -137,6 +139,8 @@ struct wm_pool_header {
 
 	/* Hot counters, a cache line each where threads contend. */
 	uint64_t lost[WM_LOST_NR]; /* w: producers, atomic add */
+	uint64_t fill_order; /* w: producers; times any chunk became FULL, counted afterwards */
+	uint64_t pad1[7];
 
 	struct wm_pool_shelf shelf[WM_SHELF_NR];
 	uint32_t reader_alive; /* w: reader; a count that moves while it lives (block mode) */
@@ -231,6 +235,19 @@ static inline uint64_t wm_state_make(enum wm_chunk_state s, uint32_t generation,
 	return (uint64_t)order << 32 | (uint64_t)(generation & 0xffffff) << 8 | (uint64_t)s;
 }
 
+static inline uint64_t wm_state_owned(uint32_t generation, uint32_t tid, uint32_t level)
+{
+	return wm_state_make(WM_CHUNK_OWNED, generation, tid) | (uint64_t)(level & 15) << 4;
+}
+static inline uint32_t wm_state_tid(uint64_t word) /* of an OWNED chunk */
+{
+	return (uint32_t)(word >> 32);
+}
+static inline uint32_t wm_state_level(uint64_t word) /* likewise */
+{
+	return (uint32_t)(word >> 4) & 15;
+}
+
 /* A commit word taken apart. Bytes are from the chunk's base. */
 struct wm_commit {
 	uint32_t end_bytes, last_bytes, count;
@@ -258,15 +275,27 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
  */
 int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now);
 
-/* The owner is done with its chunk. A chunk without records becomes FREE. */
+/*
+ * The owner is done with its chunk. A chunk without records becomes FREE. An
+ * owner that may be interrupted for good (siglongjmp) forgets the chunk first:
+ * once sealed it may be another's.
+ */
 void wm_pool_seal(struct wm_pool *p, uint32_t index);
 
 /*
- * Seals an OWNED chunk of a thread known to be dead; `state` is the word that
- * was seen before that became known, so a new owner's chunk is never taken.
- * Any process. False when the chunk has moved on.
+ * Seals an OWNED chunk whose owner will not come back (dead, or left the level
+ * by siglongjmp), wherever in take, commit or seal it stopped. `state` is the
+ * word that was seen before that became known; it names the owner, so a new
+ * owner's chunk is never taken. Any process. False when the chunk has moved on.
  */
 bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state);
+
+/*
+ * The same for all chunks of a dead thread, or of one level a living one has
+ * left; finds those the owner never learned it had. Returns how many.
+ */
+#define WM_POOL_ALL_LEVELS (~0u)
+unsigned wm_pool_reclaim_thread(struct wm_pool *p, uint32_t tid, uint32_t level);
 
 void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
 

@@ -237,7 +237,7 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	uint32_t fills = (uint32_t)wm_load_relaxed(&wm_pool_header(p)->shelf[shelf].order);
 	struct wm_commit commit;
 
-	if (state > WM_CHUNK_READING || (word & 0xf0))
+	if (state > WM_CHUNK_READING || (state != WM_CHUNK_OWNED && (word & 0xf0)))
 		return "no such state";
 	if (!used)
 		return word ? "in use above the high mark" : NULL;
@@ -251,7 +251,9 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	}
 	if (wm_pool_committed(p, index, word, &commit) < 0)
 		return "impossible commit word";
-	if (state == WM_CHUNK_FREE || state == WM_CHUNK_OWNED)
+	if (state == WM_CHUNK_OWNED)
+		return NULL;
+	if (state == WM_CHUNK_FREE)
 		return wm_state_order(word) ? "fill order without being full" : NULL;
 	if (!commit.count)
 		return "full, but without records";

@@ -360,6 +360,35 @@ static void test_reclaim(void **unused)
 	world_drop(&w);
 }
 
+/* Only the dead thread's, only the level that was left, also what it never learned of. */
+static void test_reclaim_thread(void **unused)
+{
+	struct world w;
+	struct writer a = {.pool = &w.pool, .thread = 70000}, b = {.pool = &w.pool, .thread = 2};
+	int64_t unknown, level2;
+	uint64_t state;
+
+	world_make(&w, 4, 4, WM_POOL_DISCARD);
+	assert_true(writer_take(&a, true));
+	assert_true(writer_emit(&a, 4));
+	assert_true(writer_take(&b, true));
+	unknown = wm_pool_take(&w.pool, false, 70000, 0, 0);
+	level2 = wm_pool_take(&w.pool, false, 70000, 2, 0);
+	state = wm_pool_state(&w.pool, (uint32_t)level2);
+	assert_int_equal(state, wm_state_owned(1, 70000, 2));
+	assert_int_equal(wm_state_tid(state), 70000);
+	assert_int_equal(wm_state_level(state), 2);
+	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, 0), 2);
+	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, a.index)), WM_CHUNK_FULL);
+	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, (uint32_t)unknown)), WM_CHUNK_FREE);
+	assert_int_equal(wm_pool_state(&w.pool, (uint32_t)level2), state);
+	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, WM_POOL_ALL_LEVELS), 1);
+	assert_int_equal(wm_pool_reclaim_thread(&w.pool, 70000, WM_POOL_ALL_LEVELS), 0);
+	assert_int_equal(wm_state_of(wm_pool_state(&w.pool, b.index)), WM_CHUNK_OWNED);
+	check(&w.pool);
+	world_drop(&w);
+}
+
 /*
  * A take of a FULL chunk that dies after its state changed: `stage` of the
  * stores that follow were done. Whoever looks or cleans up, the two records it
@@ -465,7 +494,7 @@ static void test_check_fails(void **unused)
 	good = *state;
 	const uint64_t wrong[] = {
 	    good | 7,          good | 0x10,      good | WM_STATE_REUSED,
-	    good | 5ull << 32, good ^ 1ull << 8, wm_state_make(WM_CHUNK_OWNED, 1, 1),
+	    good | 5ull << 32, good ^ 1ull << 8, wm_state_make(WM_CHUNK_FREE, 1, 1),
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		*state = wrong[i];
@@ -501,6 +530,7 @@ int main(void)
 	    cmocka_unit_test(test_overwrite_all_owned),
 	    cmocka_unit_test(test_overwrite_small),
 	    cmocka_unit_test(test_reclaim),
+	    cmocka_unit_test(test_reclaim_thread),
 	    cmocka_unit_test(test_take_cut_short),
 	    cmocka_unit_test(test_stale),
 	    cmocka_unit_test(test_names),
