@@ -177,6 +177,46 @@ bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, 
 	return wm_glob_match((const char *)(rule + 1), rule->glob_bytes, full, (size_t)n);
 }
 
+static int check_one(const struct wm_rule *rule, const struct wm_class *c, const void *desc,
+		     size_t bytes, struct wm_diag *diag)
+{
+	const char *code = (const char *)(rule + 1) + rule->glob_bytes;
+	void *storage = malloc(WM_FILTER_STORAGE_MAX);
+	int64_t used;
+
+	if (!storage)
+		return -ENOMEM;
+	used =
+	    wm_filter_link(code, rule->filter_bytes, desc, bytes, storage, WM_FILTER_STORAGE_MAX);
+	free(storage);
+	if (used == -ENOENT)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "the filter names a field that %s:%s does not have", c->provider,
+				   c->name);
+	if (used == -EINVAL)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "the filter compares a string with a number in %s:%s",
+				   c->provider, c->name);
+	return 0;
+}
+
+int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const void *desc,
+		   size_t bytes, struct wm_diag *diag)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; err == 0 && i < r->nr_rules; i++) {
+		const struct wm_rule *rule = r->rules[i].record;
+		const char *given = r->rules[i].given;
+
+		/* "name" alone became "*:name", which is outright all the same. */
+		if (rule->filter_bytes && !wm_glob_is_pattern(given, strlen(given)) &&
+		    wm_rules_wants(r, i, c->provider, c->name, c->level))
+			err = check_one(rule, c, desc, bytes, diag);
+	}
+	return err;
+}
+
 int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode)
 {
 	struct wm_rules_header header = {

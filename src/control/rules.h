@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "event/class.h"
 
 #define WM_RULES_NR_MAX     1024u
 #define WM_RULES_GLOB_MAX   512u
@@ -51,6 +52,14 @@ const struct wm_rules_options *wm_rules_options(const struct wm_rules *r);
 /* Whether rule `i` wants an event; its filter is not asked. */
 bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, const char *name,
 		    uint32_t level);
+
+/*
+ * Whether the filters of rules that name this event outright (no wildcard)
+ * fit its fields: 0, or -EINVAL with a sentence. `desc` is the description
+ * `c` was parsed from.
+ */
+int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const void *desc,
+		   size_t bytes, struct wm_diag *diag);
 
 /* Replaces the file `rules` in that folder with a new generation (the first is 1). */
 int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.c - `waymark record`: its options, turned into a plan that
+ * record_run.c carries out. --filter and --context belong to the -e before
+ * them; before any -e they belong to all.
+ */
+#include "cmd/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "cmd/verb.h"
+#include "control/tool.h"
+#include "event/context.h"
+#include "event/filter.h"
+
+#define BLOCK_MS 1000u /* block mode: a thread waits at most so long for room */
+
+struct wanted {
+	const char *glob; /* NULL: what was said before any -e */
+	const char *filter;
+	uint32_t contexts;
+};
+
+struct record {
+	struct wanted *wanted; /* [0] is before any -e */
+	uint32_t nr_wanted;
+	const char *dir, *preload, *snapshot;
+	pid_t *pids;
+	size_t nr_pids;
+	uint64_t buffer_bytes;
+	int mode, format;
+	bool all, quiet, fail_on_loss;
+};
+
+/* ------------------------------------------------------------------ *
+ * Options
+ * ------------------------------------------------------------------ */
+
+static int add_wanted(struct record *r, const char *glob)
+{
+	struct wanted *grown = realloc(r->wanted, (r->nr_wanted + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	r->wanted = grown;
+	r->wanted[r->nr_wanted++] = (struct wanted){.glob = glob};
+	return 0;
+}
+
+/* What the next --filter or --context belongs to. */
+static struct wanted *current(struct record *r)
+{
+	if (r->nr_wanted == 0 && add_wanted(r, NULL) < 0)
+		return NULL;
+	return &r->wanted[r->nr_wanted - 1];
+}
+
+static int on_event(const struct wm_option *o, const char *argument, void *values,
+		    struct wm_diag *diag)
+{
+	struct record *r = values;
+
+	(void)o;
+	if (r->nr_wanted >= WM_RULES_NR_MAX)
+		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u times", WM_RULES_NR_MAX);
+	return current(r) ? add_wanted(r, argument) : -ENOMEM;
+}
+
+static int on_filter(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	struct wanted *w = current(values);
+
+	(void)o;
+	if (!w)
+		return -ENOMEM;
+	if (w->filter)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "there is a filter already for %s: join them with &&",
+				   w->glob ? w->glob : "all events");
+	w->filter = argument;
+	return 0;
+}
+
+static int on_context(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} names[] = {{"cpu", WM_CONTEXT_CPU}, {"ustack", WM_CONTEXT_USTACK}};
+	struct wanted *w = current(values);
+
+	(void)o;
+	if (!w)
+		return -ENOMEM;
+	for (const char *p = argument; *p;) {
+		size_t n = strcspn(p, ","), i;
+
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (n == strlen(names[i].name) && !strncmp(p, names[i].name, n))
+				break;
+		if (i == sizeof(names) / sizeof(names[0]))
+			return wm_diag_set(diag, -EINVAL, NULL, -1,
+					   "'%.*s' is no context; there are cpu and ustack", (int)n,
+					   p);
+		w->contexts |= names[i].bit;
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+static int on_pid(const struct wm_option *o, const char *argument, void *values,
+		  struct wm_diag *diag)
+{
+	struct record *r = values;
+	char *copy = strdup(argument), *save = NULL;
+	int err = copy ? 0 : -ENOMEM;
+
+	(void)o;
+	for (char *word = copy ? strtok_r(copy, ",", &save) : NULL; word && err == 0;
+	     word = strtok_r(NULL, ",", &save)) {
+		pid_t *grown = realloc(r->pids, (r->nr_pids + 1) * sizeof(*grown));
+		int64_t pid;
+
+		if (!grown) {
+			err = -ENOMEM;
+			break;
+		}
+		r->pids = grown;
+		if (wm_number_parse_integer(word, 1, INT32_MAX, &pid) < 0)
+			err =
+			    wm_diag_set(diag, -EINVAL, NULL, -1, "'%.40s' is no process id", word);
+		else if (r->nr_pids >= WM_RECORD_TARGETS_MAX)
+			err = wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u processes",
+					  WM_RECORD_TARGETS_MAX);
+		else
+			r->pids[r->nr_pids++] = (pid_t)pid;
+	}
+	free(copy);
+	return err;
+}
+
+static const struct wm_option options[] = {
+    WM_OPTION_HEADING("What to record"),
+    {.name = "event",
+     .letter = 'e',
+     .argument = "GLOB",
+     .help = "events by provider:name, wildcards allowed; may be repeated; without it, all user "
+	     "events",
+     .kind = WM_OPTION_CALL,
+     .call = on_event},
+    {.name = "filter",
+     .argument = "EXPR",
+     .help = "record the events of the -e before it only when this is true, 'rows > 100 && sql ~ "
+	     "\"SELECT*\"'; before any -e it is for all",
+     .kind = WM_OPTION_CALL,
+     .call = on_filter},
+    {.name = "context",
+     .argument = "LIST",
+     .help = "record with them: cpu, ustack (the user call stack); belongs to the -e before it, as "
+	     "--filter",
+     .kind = WM_OPTION_CALL,
+     .call = on_context},
+    {.name = "preload",
+     .argument = "LIST",
+     .help = "load helpers into CMD: malloc, pthread, func; 'none' loads not even the runtime",
+     WM_OPTION_TO_TEXT(struct record, preload)},
+    WM_OPTION_HEADING("Which processes"),
+    {.name = "pid",
+     .letter = 'p',
+     .argument = "PID,...",
+     .help = "processes that run already",
+     .kind = WM_OPTION_CALL,
+     .call = on_pid},
+    {.name = "all",
+     .letter = 'a',
+     .help = "every process that has the runtime in it, now or later",
+     WM_OPTION_TO_FLAG(struct record, all)},
+    WM_OPTION_HEADING("Where and how"),
+    {.name = "output",
+     .letter = 'o',
+     .argument = "DIR",
+     .help = "the trace directory, made by this; default ./waymark-NAME-DATE-TIME",
+     WM_OPTION_TO_TEXT(struct record, dir)},
+    {.name = "buffer-size",
+     .letter = 'b',
+     .argument = "SIZE",
+     .initial = "64M",
+     .min = 65536,
+     .max = (int64_t)WM_POOL_BYTES_MAX / 2,
+     .help = "memory for events per process, used only as far as it is needed",
+     WM_OPTION_TO_SIZE(struct record, buffer_bytes)},
+    {.name = "mode",
+     .argument = "MODE",
+     .choices = "discard|overwrite|block",
+     .initial = "discard",
+     .help = "when the memory is full: discard new events, overwrite the oldest (flight recorder: "
+	     "written at the end, at SIGUSR2, at --snapshot), or block the program",
+     WM_OPTION_TO_CHOICE(struct record, mode)},
+    {.name = "snapshot",
+     .argument = "DIR",
+     .help = "record nothing: have the recorder that writes to DIR write what it holds, now",
+     WM_OPTION_TO_TEXT(struct record, snapshot)},
+    {.name = "trace-format",
+     .argument = "FORMAT",
+     .choices = "ctf-1.8|ctf-2",
+     .initial = "ctf-1.8",
+     .help = "the trace's format",
+     WM_OPTION_TO_CHOICE(struct record, format)},
+    {.name = "fail-on-loss",
+     .help = "exit with 5 when an event was lost",
+     WM_OPTION_TO_FLAG(struct record, fail_on_loss)},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "say nothing unless something is wrong",
+     WM_OPTION_TO_FLAG(struct record, quiet)},
+    WM_OPTION_END,
+};
+
+static void release(void *values)
+{
+	struct record *r = values;
+
+	free(r->wanted);
+	free(r->pids);
+}
+
+/* ------------------------------------------------------------------ *
+ * The plan
+ * ------------------------------------------------------------------ */
+
+/* A wrong filter is shown with a caret below the place, so each is parsed alone first. */
+static int check_filter(const char *text)
+{
+	struct wm_diag diag = {.offset = -1};
+	unsigned char *code = NULL;
+	size_t bytes;
+	int err = wm_filter_parse(text, &code, &bytes, &diag);
+
+	free(code);
+	if (err < 0)
+		wm_say_caret(text, &diag);
+	return err;
+}
+
+/* "A", "B" or "(A) && (B)". NULL without either or without memory (-> *ret_err). */
+static char *join_filters(const char *a, const char *b, int *ret_err)
+{
+	struct wm_text t;
+
+	*ret_err = 0;
+	if (!a && !b)
+		return NULL;
+	wm_text_init(&t);
+	if (a && b)
+		wm_text_f(&t, "(%s) && (%s)", a, b);
+	else
+		wm_text_str(&t, a ? a : b);
+	if (t.failed) {
+		wm_text_done(&t);
+		*ret_err = -ENOMEM;
+		return NULL;
+	}
+	return t.data;
+}
+
+static int add_rule(struct wm_rules *rules, const struct wanted *general, const struct wanted *w)
+{
+	struct wm_diag diag = {.offset = -1};
+	char *filter;
+	int err;
+
+	filter = join_filters(general->filter, w->filter, &err);
+	if (err == 0)
+		err = wm_rules_add(rules, w->glob, filter, general->contexts | w->contexts,
+				   WM_RULES_ALL_LEVELS, &diag);
+	free(filter);
+	if (err < 0)
+		wm_say("record: %s", diag.sentence[0] ? diag.sentence : strerror(-err));
+	return err < 0 ? err : 0;
+}
+
+static int build_rules(struct record *r, struct wm_rules **ret)
+{
+	const struct wm_rules_options o = {
+	    .pool_mode = (uint32_t)r->mode,
+	    .buffer_bytes = r->buffer_bytes,
+	    .block_ms = BLOCK_MS,
+	    .clock_kind = wm_clock_best(),
+	};
+	const struct wanted everything = {.glob = "*:*"};
+	const struct wanted *general = current(r);
+	struct wm_rules *rules;
+	int err;
+
+	if (!general || wm_rules_create(&o, &rules) < 0)
+		return -ENOMEM;
+	err = 0;
+	for (uint32_t i = 0; err == 0 && i < r->nr_wanted; i++)
+		if (r->wanted[i].filter)
+			err = check_filter(r->wanted[i].filter);
+	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
+		err = add_rule(rules, general, &r->wanted[i]);
+	if (err == 0 && r->nr_wanted == 1)
+		err = add_rule(rules, general, &everything);
+	if (err < 0) {
+		wm_rules_destroy(rules);
+		return err;
+	}
+	*ret = rules;
+	return 0;
+}
+
+static void comm_of(pid_t pid, char *buf, size_t size)
+{
+	char name[32], *text = NULL;
+	size_t bytes;
+
+	(void)snprintf(name, sizeof(name), "/proc/%d/comm", (int)pid);
+	(void)snprintf(buf, size, "%d", (int)pid);
+	if (wm_file_read(AT_FDCWD, name, 64, &text, &bytes) < 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	(void)snprintf(buf, size, "%s", text);
+	free(text);
+}
+
+/* ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... when that exists. */
+static int default_dir(const struct record *r, char **command, char *buf, size_t size)
+{
+	char what[40] = "system", when[32];
+	const char *base;
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (command[0]) {
+		base = strrchr(command[0], '/');
+		(void)snprintf(what, sizeof(what), "%.32s", base ? base + 1 : command[0]);
+	} else if (r->nr_pids) {
+		comm_of(r->pids[0], what, sizeof(what));
+	}
+	for (char *p = what; *p; p++)
+		if (*p == '/' || *p == '\n')
+			*p = '_';
+	if (!localtime_r(&now, &tm) || !strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm))
+		return -EOVERFLOW;
+	n = snprintf(buf, size, "./waymark-%s-%s", what, when);
+	for (int i = 2; i < 1000 && access(buf, F_OK) == 0; i++)
+		(void)snprintf(buf + n, size - (size_t)n, "-%d", i);
+	return 0;
+}
+
+static int snapshot(const struct record *r)
+{
+	struct wm_msg_snapshot answer;
+	struct wm_diag diag = {.offset = -1};
+	char size[WM_NUMBER_TEXT];
+	int err = wm_tool_snapshot(r->snapshot, &answer, &diag);
+
+	if (err < 0) {
+		wm_say("%s", diag.sentence);
+		return err == -ENOENT ? WM_EXIT_FAILED : wm_exit_of(err);
+	}
+	if (!r->quiet)
+		wm_say("snapshot: %" PRIu64 " events, %s: %s", answer.events,
+		       wm_number_print_size(answer.bytes, size), r->snapshot);
+	return WM_EXIT_DONE;
+}
+
+static int usage(const char *sentence)
+{
+	wm_say("record: %s", sentence);
+	wm_say("'waymark record --help' shows its options");
+	return WM_EXIT_USAGE;
+}
+
+static int check(const struct record *r, int nr_args)
+{
+	const struct wm_pool_options pool = {.buffer_bytes = r->buffer_bytes,
+					     .mode = (uint32_t)r->mode};
+
+	if (r->snapshot && (nr_args || r->nr_pids || r->all))
+		return usage("--snapshot goes to a recorder that runs already; it takes no CMD");
+	if (!r->snapshot && !nr_args && !r->nr_pids && !r->all)
+		return usage("what to record is missing: a command after --, or -p PID, or -a");
+	if (r->nr_pids && r->all)
+		return usage("-a is every process: -p has no place beside it");
+	if (wm_pool_size(&pool) == 0)
+		return usage("--buffer-size: no such size can be had");
+	if (r->preload && (r->nr_pids || r->all))
+		return usage("--preload is for a CMD; nothing is loaded into running processes");
+	return WM_EXIT_DONE;
+}
+
+static int run(void *values, int nr_args, char **args)
+{
+	struct record *r = values;
+	struct wm_record_plan plan = {
+	    .preload = r->preload,
+	    .all = r->all,
+	    .quiet = r->quiet,
+	    .fail_on_loss = r->fail_on_loss,
+	    .format = (enum wm_trace_format)r->format,
+	    .pids = r->pids,
+	    .nr_pids = r->nr_pids,
+	    .command = nr_args ? args : NULL,
+	};
+	char dir[128];
+	int status = check(r, nr_args);
+
+	if (status)
+		return status;
+	if (r->snapshot)
+		return snapshot(r);
+	if (build_rules(r, &plan.rules) < 0)
+		return WM_EXIT_USAGE;
+	plan.nr_asked = r->nr_wanted - 1;
+	plan.dir = r->dir;
+	if (!plan.dir && default_dir(r, args, dir, sizeof(dir)) == 0)
+		plan.dir = dir;
+	status = plan.dir ? wm_record_run(&plan) : WM_EXIT_FAILED;
+	wm_rules_destroy(plan.rules);
+	return status;
+}
+
+const struct wm_verb wm_cmd_record = {
+    .name = "record",
+    .summary = "record events of a command or of running processes",
+    .synopsis = "[-e GLOB [--filter EXPR] [--context LIST]]... [-o DIR] [-- CMD...|-p PID|-a]",
+    .details = "With a CMD the exit status is CMD's, 128 + signal when a signal ended it; 125\n"
+	       "when waymark failed before CMD ran, 126 or 127 when CMD could not be run. The\n"
+	       "recording ends with CMD; children it leaves behind run on unrecorded. Ctrl-C ends\n"
+	       "the recording and leaves a whole trace; a second one does not wait for CMD.\n"
+	       "\n"
+	       "With -p or -a a CMD is not recorded but says how long: -a -- sleep 5.",
+    .options = options,
+    .values_bytes = sizeof(struct record),
+    .min_args = 0,
+    .max_args = WM_VERB_ANY,
+    .command = true,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - what `waymark record` was asked to do, shared by its files:
+ *
+ *   record.c        options -> plan
+ *   record_run.c    plan -> a recording: the loop around CMD and the pump
+ *   record_env.c    what CMD finds in its environment
+ *   record_target.c processes that run already (-p, -a)
+ *   record_names.c  "no event matches": nearest names
+ */
+#ifndef WM_CMD_RECORD_H
+#define WM_CMD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/loop.h"
+#include "control/recorder.h"
+#include "control/rules.h"
+#include "control/session.h"
+
+#define WM_RECORD_TARGETS_MAX 1024u
+
+struct wm_record_plan {
+	struct wm_rules *rules;
+	uint32_t nr_asked; /* rules people gave with -e; 0: all events, by default */
+	const char *dir;
+	enum wm_trace_format format;
+	const char *preload; /* "malloc,pthread", "none"; NULL: nothing but the runtime */
+	bool all, quiet, fail_on_loss;
+	const pid_t *pids;
+	size_t nr_pids;
+	char **command; /* NULL-terminated; NULL: none */
+};
+
+/* Records; returns the exit status. */
+int wm_record_run(const struct wm_record_plan *plan);
+
+/*
+ * The environment CMD gets: sets $WAYMARK_SESSION and $LD_PRELOAD in this
+ * process. 0, or a negative errno with a sentence.
+ */
+int wm_record_env_check(const char *preload, struct wm_diag *diag);
+int wm_record_env_set(const char *session, const char *preload, struct wm_diag *diag);
+
+/* Processes that run already. */
+struct wm_record_targets;
+
+/*
+ * Attaches to the plan's processes, and with -a goes on looking for new ones.
+ * `gone` is called when all of -p have ended. 0, or an exit status after it
+ * said why none could be attached.
+ */
+int wm_record_targets_start(struct wm_loop *loop, const struct wm_record_plan *plan,
+			    const char *folder, void (*gone)(void *data), void *data,
+			    struct wm_record_targets **ret);
+void wm_record_targets_joined(struct wm_record_targets *t, pid_t pid);
+void wm_record_targets_done(struct wm_record_targets *t); /* accepts NULL */
+
+/*
+ * Before CMD runs: whether the filters of events named outright fit the
+ * fields they have in CMD's file. 0, or -EINVAL after it said why not.
+ */
+int wm_record_check_filters(const struct wm_record_plan *plan);
+
+/* Says which of the plan's globs matched nothing. Returns how many matched something. */
+uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
+				 const struct wm_recorder_totals *t);
+
+/* Where the program CMD names is, as execvp(3) finds it; NULL: nowhere. free() it. */
+char *wm_record_find_program(const char *name);
+
+#endif
