@@ -131,17 +131,20 @@ int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *e
 	return 0;
 }
 
-bool wm_numbering_agrees(const struct wm_numbering *n, const struct wm_numbering *of, uint32_t from)
+int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_numbering *of,
+			    uint32_t from)
 {
+	int64_t shared = 0;
 	uint32_t i;
 
 	for (i = from; i < of->count; i++) {
 		const struct wm_event_def *e = wm_numbering_get(n, of->order[i]);
 
 		if (e && e != of->at[of->order[i]])
-			return false;
+			return -EEXIST;
+		shared += e != NULL;
 	}
-	return true;
+	return shared;
 }
 
 void wm_numbering_done(struct wm_numbering *n)

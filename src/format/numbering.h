@@ -49,9 +49,12 @@ static inline struct wm_event_def *wm_numbering_get(const struct wm_numbering *n
 /* The id (below WM_EVENT_IDS) must be unused. -ENOMEM. */
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *event);
 
-/* Whether `n` has no other meaning for the ids `of` got from its `from`th on. */
-bool wm_numbering_agrees(const struct wm_numbering *n, const struct wm_numbering *of,
-			 uint32_t from);
+/*
+ * Of the ids `of` got from its `from`th on: how many mean the same in `n`, or
+ * -EEXIST when one means something else there.
+ */
+int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_numbering *of,
+			    uint32_t from);
 
 void wm_numbering_done(struct wm_numbering *n);
 

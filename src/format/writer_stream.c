@@ -96,21 +96,39 @@ static int extend(struct wm_producer *p, struct wm_stream *s, uint32_t from)
 	return 0;
 }
 
+/* The stream that has most of the producer's ids and contradicts none. */
+static struct wm_stream *find_stream(const struct wm_producer *p)
+{
+	const struct wm_trace_writer *w = p->writer;
+	struct wm_stream *best = NULL;
+	int64_t most = -1, shared;
+	uint32_t i;
+
+	for (i = 0; i < w->nr_streams && most < p->ids.count; i++) {
+		if (w->streams[i]->kind != WM_STREAM_KIND_USER)
+			continue;
+		shared = wm_numbering_shared(&w->streams[i]->ids, &p->ids, 0);
+		if (shared <= most)
+			continue;
+		most = shared;
+		best = w->streams[i];
+	}
+	return best;
+}
+
 static int place(struct wm_producer *p)
 {
 	struct wm_trace_writer *w = p->writer;
 	struct wm_stream *s = p->stream;
-	uint32_t i, from = p->nr_placed;
+	uint32_t from = p->nr_placed;
 	int err = 0;
 
-	if (s && !wm_numbering_agrees(&s->ids, &p->ids, from))
+	if (s && wm_numbering_shared(&s->ids, &p->ids, from) < 0)
 		s = NULL;
-	if (!s)
+	if (!s) {
+		s = find_stream(p);
 		from = 0;
-	for (i = 1; !s && i < w->nr_streams; i++)
-		if (w->streams[i]->kind == WM_STREAM_KIND_USER &&
-		    wm_numbering_agrees(&w->streams[i]->ids, &p->ids, 0))
-			s = w->streams[i];
+	}
 	if (!s)
 		err = wm_stream_create(w, WM_STREAM_KIND_USER, &s);
 	if (!err)
