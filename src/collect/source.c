@@ -289,15 +289,19 @@ static int collect_shelf(struct wm_pump_source *s, uint32_t first, uint32_t nr, 
 
 int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 {
+	uint64_t fills = wm_load_acquire(&wm_pool_header(&s->pool)->fill_order);
 	uint32_t small, big;
 	int err;
 
-	if (s->fault)
+	/* A chunk whose owner died before it counted it waits for the next seal. */
+	if (s->fault || (!seal && fills == s->fills))
 		return 0;
 	wm_pool_high(&s->pool, &small, &big);
 	err = collect_shelf(s, 0, small, seal, l);
 	if (!err)
 		err = collect_shelf(s, s->pool.nr_small, big, seal, l);
+	if (!err)
+		s->fills = fills;
 	return err;
 }
 

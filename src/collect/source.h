@@ -61,7 +61,8 @@ struct wm_pump_source {
 	struct wm_producer *producer;
 	enum wm_clock_kind clock_kind;
 	uint32_t pid, alive;
-	const char *fault;            /* not NULL: quarantined, nothing is read any more */
+	const char *fault; /* not NULL: quarantined, nothing is read any more */
+	uint64_t fills;    /* the pool's fill_order when all FULL chunks had been taken */
 	struct wm_progress *progress; /* one per chunk of the pool */
 
 	/*
