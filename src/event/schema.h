@@ -183,10 +183,11 @@ static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t b
 	s->marker = s->kind == WAYMARK_KIND_MARKER && !(s->flags & WM_DESC_NAMED);
 	s->flags &= ~WM_DESC_NAMED;
 	s->spelled = s->marker && wm_schema_spelled(s);
-	s->words = (struct wm_format_words){
-	    .pos = s->text[WM_TEXT_PRINT],
-	    .end = s->text[WM_TEXT_PRINT] + s->text_bytes[WM_TEXT_PRINT],
-	};
+	s->words.pos = s->text[WM_TEXT_PRINT];
+	s->words.end = s->words.pos + s->text_bytes[WM_TEXT_PRINT];
+	s->words.word = NULL;
+	s->words.word_bytes = s->words.stars = 0;
+	s->words.conversion = 0;
 	return 0;
 }
 
@@ -529,7 +530,7 @@ static inline bool wm_schema_spelled(const struct wm_schema *s)
 /* One argument: values[] has its type, the format a word, the schema its spelling. */
 static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field *f)
 {
-	char letters[3] = {0, 0, 0}, conversion;
+	char letters[3], conversion;
 	const char *p = letters;
 	int64_t type;
 	int err;
@@ -542,6 +543,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 	if (type & ~0xffffll)
 		return wm_schema_bad(s, s->pos, "unknown type of an argument");
 	letters[0] = (char)(type >> 8);
+	letters[2] = 0;
 	letters[1] = letters[0] == 's' ? 0 : (char)('0' + (type & 15));
 	if (!wm_char_in(letters[0], "iubfps") || (letters[1] && (type & 0xf0)))
 		return wm_schema_bad(s, s->pos, "unknown type of an argument");

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_lex.h - cuts the text of a filter into tokens. Tool side; private to
+ * filter_lex.c and filter_parse.c.
+ */
+#ifndef WM_EVENT_FILTER_LEX_H
+#define WM_EVENT_FILTER_LEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "event/filter.h"
+
+enum wm_token_kind {
+	WM_TOKEN_END,
+	WM_TOKEN_INT,     /* value; is_unsigned when beyond i64 */
+	WM_TOKEN_FLOAT,   /* value: bits of a double */
+	WM_TOKEN_TEXT,    /* text; is_glob: a pattern of base/glob.h */
+	WM_TOKEN_NAME,    /* text, made an identifier */
+	WM_TOKEN_CONTEXT, /* value: bit number of enum wm_filter_context */
+	WM_TOKEN_PUNCT,   /* value: its characters, WM_PUNCT() */
+};
+
+/* "<" is WM_PUNCT('<', 0), "<<" is WM_PUNCT('<', '<'). */
+#define WM_PUNCT(a, b) ((uint64_t)(unsigned char)(a) | (uint64_t)(unsigned char)(b) << 8)
+
+struct wm_token {
+	enum wm_token_kind kind;
+	uint32_t offset; /* in the text */
+	uint64_t value;
+	bool is_unsigned, is_glob;
+	uint32_t text_bytes;
+	char text[2 * WM_FILTER_TEXT_MAX]; /* not NUL-terminated: a pattern doubles at most */
+};
+
+struct wm_lexer {
+	const char *text;
+	uint32_t pos;
+	struct wm_diag *diag;
+};
+
+/* The next token: 0 or -EINVAL and the diag. */
+int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret);
+
+/* Fills the diag with line and column of `offset` in the text; returns -EINVAL. */
+int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

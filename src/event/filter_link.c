@@ -1,0 +1,768 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_link.c - verifies a portable filter against one event's description
+ * and turns it into a program (filter_program.h). Guest code: general
+ * registers only, no libc, no allocation, no state, bounded stack. Every byte
+ * of filter and description is untrusted.
+ *
+ * One pass over the postfix code; filter_linker.h explains its stack of types.
+ */
+#include "event/filter.h"
+
+#include "base/glob.h"
+#include "event/filter_code.h"
+#include "event/filter_linker.h"
+#include "event/filter_program.h"
+#include "event/schema.h"
+
+/* --- fields ---------------------------------------------------------- */
+
+/* The field a step names; false and a fault when there is none. */
+static bool find_place(struct linker *l, const struct wm_filter_step *step, struct place *ret)
+{
+	int err = find_field(l, step->text, step->text_bytes, ret);
+
+	if (err)
+		fail_name(l, err, err == -ENOENT ? WM_FAULT_NO_FIELD : WM_FAULT_SPACE, step);
+	return !err;
+}
+
+/* WM_INSN_LOAD_* of an element; F4 is loaded as its bits. */
+static uint8_t load_kind(const struct wm_schema_field *f)
+{
+	uint8_t width = f->bytes == 1 ? 0 : f->bytes == 2 ? 2 : 4;
+
+	if (f->bytes == 8)
+		return WM_INSN_LOAD_W8;
+	if (f->scalar == WM_SCALAR_BOOL)
+		return WM_INSN_LOAD_B1;
+	return (uint8_t)(WM_INSN_LOAD_I1 + width + (f->scalar != WM_SCALAR_SIGNED));
+}
+
+/* What was just loaded is of this field. */
+static void push_element(struct linker *l, const struct wm_schema_field *f, uint8_t flags)
+{
+	enum type type = TYPE_INT;
+
+	if (f->scalar == WM_SCALAR_FLOAT) {
+		type = TYPE_FLOAT;
+		if (f->bytes == 4) {
+			(void)emit(l, WM_INSN_FLOAT_WIDEN);
+			flags = 0;
+		}
+	} else if (f->bytes == 8 && f->scalar != WM_SCALAR_SIGNED) {
+		type = TYPE_UINT;
+	}
+	if (f->nr_labels)
+		flags |= VALUE_ENUM;
+	push(l, type, flags);
+	if (!l->err)
+		l->stack[l->depth - 1].field = (uint8_t)f->index;
+}
+
+static void use_anchor(struct linker *l, uint32_t anchor)
+{
+	if (anchor > l->nr_anchors)
+		l->nr_anchors = anchor;
+}
+
+/* Loads the scalar at a place: a leaf when nothing variable lies before it. */
+static void load_place(struct linker *l, const struct place *p)
+{
+	struct wm_filter_insn *insn = emit(l, p->anchor ? WM_INSN_LOAD_FAR : load_kind(&p->field));
+
+	insn->kind = load_kind(&p->field);
+	insn->anchor = (uint16_t)p->anchor;
+	insn->offset = p->offset;
+	use_anchor(l, p->anchor);
+	push_element(l, &p->field, p->anchor ? 0 : VALUE_LEAF);
+}
+
+__attribute__((noinline)) static void link_field(struct linker *l,
+						 const struct wm_filter_step *step)
+{
+	struct place p;
+	enum wm_operand_kind kind;
+
+	if (!find_place(l, step, &p))
+		return;
+	switch (p.field.shape) {
+	case WM_SHAPE_SCALAR:
+		before_push(l);
+		load_place(l, &p);
+		return;
+	case WM_SHAPE_STRING:
+	case WM_SHAPE_CHARS:
+		kind = p.field.shape == WM_SHAPE_STRING ? WM_OPERAND_STRING : WM_OPERAND_CHARS;
+		use_anchor(l, p.anchor);
+		if (kind == WM_OPERAND_CHARS && !p.field.length)
+			push_string(l, wm_operand_make(WM_OPERAND_TEXT, 0, 0, 0)); /* "" */
+		else
+			push_string(l,
+				    wm_operand_make(kind, p.anchor, p.field.length - 1, p.offset));
+		return;
+	default:
+		fail_name(l, -EINVAL, WM_FAULT_WHOLE, step);
+	}
+}
+
+__attribute__((noinline)) static void link_element(struct linker *l,
+						   const struct wm_filter_step *step)
+{
+	struct value index = pop(l);
+	struct wm_filter_insn *insn;
+	bool fixed;
+	struct place p;
+
+	if (!find_place(l, step, &p))
+		return;
+	if (p.field.shape == WM_SHAPE_SCALAR)
+		fail_name(l, -EINVAL, WM_FAULT_NOT_INDEXED, step);
+	if (!is_int(&index))
+		fail_name(l, -EINVAL, WM_FAULT_INDEX, step);
+	if (l->err)
+		return;
+	fixed = p.field.shape == WM_SHAPE_ARRAY || p.field.shape == WM_SHAPE_CHARS;
+	if (fixed && is_const(l, &index, 1)) {
+		if (last(l)->x >= p.field.length) {
+			fail_name(l, -EINVAL, WM_FAULT_INDEX_RANGE, step);
+			return;
+		}
+		p.offset += (uint32_t)last(l)->x * p.field.bytes;
+		l->nr--;
+		load_place(l, &p);
+		return;
+	}
+	insn = emit(l, WM_INSN_ELEMENT);
+	insn->kind = load_kind(&p.field);
+	insn->anchor = (uint16_t)p.anchor;
+	insn->offset = p.offset;
+	insn->x = p.field.length;
+	insn->y = p.field.shape;
+	use_anchor(l, p.anchor);
+	push_element(l, &p.field, 0);
+}
+
+static void link_context(struct linker *l, uint8_t bit)
+{
+	if (bit > 4) {
+		fail(l, -EBADMSG, WM_FAULT_CODE);
+		return;
+	}
+	l->f->needs |= 1u << bit;
+	if (1u << bit == WM_FILTER_COMM) {
+		push_string(l, wm_operand_make(WM_OPERAND_COMM, 0, 0, 0));
+		return;
+	}
+	before_push(l);
+	emit(l, WM_INSN_CONTEXT)->kind = bit;
+	push(l, TYPE_INT, 0);
+}
+
+/* --- tests ----------------------------------------------------------- */
+
+/* Makes the last instruction a range test: of the load it is, or of the top. */
+static struct wm_filter_insn *make_range(struct linker *l, bool of_load)
+{
+	if (of_load) {
+		last(l)->op = (uint8_t)(last(l)->op - WM_INSN_LOAD_I1 + WM_INSN_RANGE_I1);
+		return last(l);
+	}
+	return emit(l, WM_INSN_RANGE);
+}
+
+static bool is_load(const struct value *v)
+{
+	return (v->flags & VALUE_LEAF) && is_int(v); /* and no constant: the caller knows */
+}
+
+static void become_bool(struct value *v, uint8_t flags)
+{
+	v->type = TYPE_INT;
+	v->flags = VALUE_BOOL | flags;
+	v->chain = 0;
+}
+
+/* Turns a settled or tested value, the newest, into 0 or 1. */
+static void make_test(struct linker *l, struct value *v)
+{
+	struct wm_filter_insn *insn;
+
+	if (!is_number(l, v) || v->flags & VALUE_BOOL)
+		return;
+	if (v->type == TYPE_FLOAT) {
+		(void)emit(l, WM_INSN_FLOAT_TRUTH);
+		become_bool(v, 0);
+		return;
+	}
+	if (is_const(l, v, 1)) {
+		last(l)->x = last(l)->x != 0;
+		become_bool(v, VALUE_LEAF);
+		return;
+	}
+	insn = make_range(l, is_load(v)); /* is it other than 0? */
+	insn->x = insn->y = 0;
+	insn->invert = 1;
+	become_bool(v, VALUE_TEST);
+}
+
+/* && or ||: the left operand is ready, `bytes` of code are the right one. */
+static void open_block(struct linker *l, bool when, uint32_t end)
+{
+	struct value v = pop_unsettled(l);
+	uint32_t outer = l->nr_blocks ? l->blocks[l->nr_blocks - 1].end : l->code.code_bytes;
+	struct wm_filter_insn *insn;
+	struct block *block;
+
+	if (v.chain && !!(v.flags & VALUE_WHEN) != when)
+		settle(l, &v);
+	make_test(l, &v);
+	if (end > outer || l->nr_blocks == WM_FILTER_NEST_MAX)
+		fail(l, -EBADMSG, WM_FAULT_CODE);
+	if (l->err)
+		return;
+	insn = v.flags & VALUE_TEST ? last(l) : emit(l, WM_INSN_JUMP);
+	insn->when = when;
+	insn->jump = v.chain;
+	block = &l->blocks[l->nr_blocks++];
+	block->end = (uint16_t)end;
+	block->chain = (uint16_t)l->nr;
+	block->when = when;
+	block->depth = (uint8_t)l->depth;
+}
+
+/* The jumps of chain `a`, then those of `b`. */
+static uint16_t join(struct linker *l, uint16_t a, uint16_t b)
+{
+	uint16_t at = a;
+
+	while (l->insns[at - 1].jump)
+		at = l->insns[at - 1].jump;
+	l->insns[at - 1].jump = b;
+	return a;
+}
+
+/* The right operand of && or || is complete. */
+static void close_block(struct linker *l)
+{
+	const struct block *b = &l->blocks[l->nr_blocks - 1];
+	struct value v = pop_unsettled(l);
+
+	l->nr_blocks--;
+	if (v.chain && !!(v.flags & VALUE_WHEN) != b->when)
+		settle(l, &v);
+	make_test(l, &v);
+	if (l->depth != b->depth)
+		fail(l, -EBADMSG, WM_FAULT_CODE);
+	if (l->err)
+		return;
+	push(l, TYPE_INT, VALUE_BOOL | (v.flags & VALUE_TEST) | (b->when ? VALUE_WHEN : 0));
+	if (!l->err)
+		l->stack[l->depth - 1].chain = v.chain ? join(l, v.chain, b->chain) : b->chain;
+}
+
+static void link_not(struct linker *l)
+{
+	struct value v = pop(l);
+	struct wm_filter_insn *insn;
+
+	make_test(l, &v);
+	if (l->err)
+		return;
+	if (is_const(l, &v, 1)) {
+		last(l)->x = !last(l)->x;
+	} else if (v.flags & VALUE_TEST) {
+		last(l)->invert ^= 1;
+	} else {
+		insn = emit(l, WM_INSN_RANGE); /* is it 0? */
+		v.flags |= VALUE_TEST;
+		insn->x = insn->y = 0;
+	}
+	push(l, TYPE_INT, v.flags);
+}
+
+/* --- comparisons ----------------------------------------------------- */
+
+/* The test `value op c` as "first <= value <= first + span", or not that. */
+static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsigned, uint64_t c,
+		      bool c_unsigned)
+{
+	uint64_t lowest = value_unsigned ? 0 : (uint64_t)INT64_MIN;
+	int beyond = 0; /* is c beyond all values, and on which side? */
+
+	if (value_unsigned && !c_unsigned && (int64_t)c < 0)
+		beyond = -1;
+	if (!value_unsigned && c_unsigned && c > INT64_MAX)
+		beyond = 1;
+	if (beyond || (c == lowest && (op == WM_OP_LT || op == WM_OP_GE))) {
+		/* The same for all values: with c at the lowest, all are >= c. */
+		insn->x = 0;
+		insn->y = UINT64_MAX;
+		insn->invert = !wm_filter_order(op, beyond ? -beyond : 1);
+		return;
+	}
+	if (op == WM_OP_EQ || op == WM_OP_NE) {
+		insn->x = c;
+		insn->y = 0;
+		insn->invert = op == WM_OP_NE;
+		return;
+	}
+	insn->x = lowest;
+	insn->y = c - lowest - (op == WM_OP_LT || op == WM_OP_GE);
+	insn->invert = op == WM_OP_GT || op == WM_OP_GE;
+}
+
+/* a op b is b op' a. */
+static uint8_t mirrored(uint8_t op)
+{
+	switch (op) {
+	case WM_OP_LT:
+		return WM_OP_GT;
+	case WM_OP_LE:
+		return WM_OP_GE;
+	case WM_OP_GT:
+		return WM_OP_LT;
+	case WM_OP_GE:
+		return WM_OP_LE;
+	default:
+		return op;
+	}
+}
+
+static void compare_ints(struct linker *l, uint8_t op, const struct value *left,
+			 const struct value *right)
+{
+	bool left_const = is_const(l, left, 2) && (right->flags & VALUE_LEAF);
+	bool right_const = is_const(l, right, 1);
+	bool lu = left->type == TYPE_UINT, ru = right->type == TYPE_UINT;
+	struct wm_filter_insn *insn;
+	uint64_t c;
+
+	if (left_const && right_const) {
+		c = wm_filter_order(op, wm_filter_compare(last(l)[-1].x, lu, last(l)->x, ru));
+		l->nr--;
+		last(l)->x = c;
+		push(l, TYPE_INT, VALUE_LEAF | VALUE_BOOL);
+		return;
+	}
+	if (right_const) {
+		c = last(l)->x;
+		l->nr--;
+		set_range(make_range(l, is_load(left)), op, lu, c, ru);
+		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+		return;
+	}
+	if (left_const) { /* and the right one is a load */
+		c = last(l)[-1].x;
+		last(l)[-1] = *last(l);
+		l->nr--;
+		set_range(make_range(l, true), mirrored(op), ru, c, lu);
+		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+		return;
+	}
+	insn = emit(l, WM_INSN_COMPARE);
+	insn->kind = op;
+	insn->offset = (uint32_t)lu | (uint32_t)ru << 1;
+	push(l, TYPE_INT, VALUE_BOOL);
+}
+
+static bool is_literal(uint64_t operand)
+{
+	return wm_operand_kind(operand) == WM_OPERAND_TEXT ||
+	       wm_operand_kind(operand) == WM_OPERAND_GLOB;
+}
+
+/* Both are strings, so both are leaves. The parser puts a literal on the right. */
+static void compare_texts(struct linker *l, uint8_t op)
+{
+	uint64_t left = last(l)[-1].x, right = last(l)->x;
+	struct wm_filter_insn *insn;
+
+	if (op != WM_OP_EQ && op != WM_OP_NE)
+		fail(l, -EINVAL, WM_FAULT_TEXT_ORDER);
+	if (is_literal(left))
+		fail(l, -EINVAL, WM_FAULT_TEXT_TEXT);
+	if (l->err)
+		return;
+	l->nr -= 2;
+	insn = emit(l, WM_INSN_STRING);
+	insn->x = left;
+	insn->y = right;
+	insn->invert = op == WM_OP_NE;
+	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
+}
+
+/* Finds an enumeration's field again by its index. */
+static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema *s,
+			struct wm_schema_field *f)
+{
+	if (wm_schema_open(s, l->desc, l->desc_bytes))
+		return false;
+	while (wm_schema_next(s, f) > 0) {
+		if (f->index == index)
+			return f->nr_labels;
+	}
+	return false;
+}
+
+/*
+ * Appends to the program, as data behind the last instruction, the values of
+ * all labels an operand matches; returns how many.
+ */
+__attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8_t field,
+							 uint64_t operand)
+{
+	const char *text = (const char *)l->f + l->f->text + wm_operand_offset(operand);
+	uint32_t bytes = wm_operand_bytes(operand), nr = 0, n;
+	uint64_t *values = (uint64_t *)&l->insns[l->nr];
+	uint64_t room = (uint64_t)(l->max - l->nr) * WM_INSN_VALUES;
+	struct wm_schema_field f;
+	struct wm_schema s;
+	bool match;
+
+	if (!find_labels(l, field, &s, &f))
+		return 0;
+	for (uint32_t i = 0; i < f.nr_labels; i++, f.labels += n + 2) {
+		for (n = 0; f.labels[n] != '#';)
+			n++;
+		match = wm_operand_kind(operand) == WM_OPERAND_GLOB
+			    ? wm_glob_match(text, bytes, f.labels, n)
+			    : same(f.labels, n, text, bytes);
+		if (!match)
+			continue;
+		if (nr == room) {
+			fail(l, -ENOSPC, WM_FAULT_SPACE);
+			return nr;
+		}
+		values[nr++] = (uint64_t)wm_schema_fit(wm_schema_value(&s, f.first_value + i),
+						       f.scalar, f.bytes);
+	}
+	return nr;
+}
+
+/* An enumeration and a string: the values of the labels it matches take its place. */
+static void compare_label(struct linker *l, uint8_t op, struct value left)
+{
+	uint64_t operand = last(l)->x;
+	struct wm_filter_insn *insn;
+	struct value c = left;
+	uint32_t nr;
+
+	if (!is_literal(operand)) {
+		fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
+		return;
+	}
+	l->nr--;
+	insn = emit(l, WM_INSN_IN);
+	nr = collect_labels(l, left.field, operand);
+	if (!nr || (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)) {
+		l->fault->field = left.field;
+		l->fault->name = (const char *)l->code.text + wm_operand_offset(operand);
+		l->fault->name_bytes = wm_operand_bytes(operand);
+		fail(l, -EINVAL, nr ? WM_FAULT_LABEL_ORDER : WM_FAULT_LABEL);
+	}
+	if (l->err)
+		return;
+	if (nr == 1) {
+		insn->op = WM_INSN_CONST;
+		insn->x = *(uint64_t *)(insn + 1);
+		c.flags = VALUE_LEAF;
+		compare_ints(l, op, &left, &c);
+		return;
+	}
+	insn->x = nr;
+	insn->invert = op == WM_OP_NE;
+	l->nr += (nr + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
+	push(l, TYPE_INT, VALUE_BOOL);
+}
+
+/* --- operators ------------------------------------------------------- */
+
+/* Makes an operand, `depth` below the top, a double. */
+static void make_float(struct linker *l, const struct value *v, uint8_t depth)
+{
+	struct wm_filter_insn *insn;
+
+	if (v->type == TYPE_FLOAT)
+		return;
+	insn = emit(l, WM_INSN_FLOAT_FROM);
+	insn->kind = depth;
+	insn->offset = v->type == TYPE_UINT;
+}
+
+static void link_float(struct linker *l, uint8_t op, const struct value *left,
+		       const struct value *right)
+{
+	bool compares = op >= WM_OP_LT;
+
+	if (!compares && op != WM_OP_MUL && op != WM_OP_DIV && op != WM_OP_ADD && op != WM_OP_SUB) {
+		fail(l, -EINVAL, WM_FAULT_FLOAT);
+		return;
+	}
+	make_float(l, left, 1);
+	make_float(l, right, 0);
+	emit(l, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
+	push(l, compares ? TYPE_INT : TYPE_FLOAT, compares ? VALUE_BOOL : 0);
+}
+
+static void link_arith(struct linker *l, uint8_t op, const struct value *left,
+		       const struct value *right)
+{
+	bool shift = op == WM_OP_SHL || op == WM_OP_SHR;
+	bool is_unsigned = left->type == TYPE_UINT || (!shift && right->type == TYPE_UINT);
+	enum type type = is_unsigned ? TYPE_UINT : TYPE_INT;
+	struct wm_filter_insn *insn;
+	uint64_t x;
+
+	if (is_const(l, right, 1) && is_const(l, left, 2) &&
+	    wm_filter_arith(op, is_unsigned, last(l)[-1].x, last(l)->x, &x)) {
+		l->nr--;
+		last(l)->x = x;
+		push(l, type, VALUE_LEAF);
+		return;
+	}
+	insn = emit(l, WM_INSN_ARITH);
+	insn->kind = op;
+	insn->offset = is_unsigned;
+	push(l, type, 0);
+}
+
+static void link_binary(struct linker *l, uint8_t op)
+{
+	struct value right = pop(l), left = pop(l);
+
+	if (l->err)
+		return;
+	if (left.type == TYPE_STRING || right.type == TYPE_STRING) {
+		if (op < WM_OP_LT)
+			fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
+		else if (left.type == right.type)
+			compare_texts(l, op);
+		else if (left.flags & VALUE_ENUM)
+			compare_label(l, op, left);
+		else
+			fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
+	} else if (left.type == TYPE_FLOAT || right.type == TYPE_FLOAT) {
+		link_float(l, op, &left, &right);
+	} else if (op >= WM_OP_LT) {
+		compare_ints(l, op, &left, &right);
+	} else {
+		link_arith(l, op, &left, &right);
+	}
+}
+
+static void link_unary(struct linker *l, uint8_t op)
+{
+	struct value v;
+
+	if (op == WM_OP_NOT) {
+		link_not(l);
+		return;
+	}
+	v = pop(l);
+	if (l->err || !is_number(l, &v))
+		return;
+	if (v.type == TYPE_FLOAT) {
+		if (op == WM_OP_INV)
+			fail(l, -EINVAL, WM_FAULT_FLOAT);
+		(void)emit(l, WM_INSN_FLOAT_NEG);
+		push(l, TYPE_FLOAT, 0);
+		return;
+	}
+	if (is_const(l, &v, 1)) {
+		if (op == WM_OP_NEG && last(l)->x == 1ull << 63)
+			v.type = TYPE_INT; /* the least integer can be written */
+		last(l)->x = op == WM_OP_NEG ? 0 - last(l)->x : ~last(l)->x;
+		push(l, v.type, VALUE_LEAF);
+		return;
+	}
+	if (op == WM_OP_INV) {
+		(void)emit(l, WM_INSN_INV);
+	} else { /* -x is ~x + 1 */
+		struct wm_filter_insn *insn;
+
+		(void)emit(l, WM_INSN_INV);
+		emit(l, WM_INSN_CONST)->x = 1;
+		insn = emit(l, WM_INSN_ARITH);
+		insn->kind = WM_OP_ADD;
+		insn->offset = v.type == TYPE_UINT;
+	}
+	push(l, v.type, 0);
+}
+
+/* --- the whole ------------------------------------------------------- */
+
+static void link_step(struct linker *l, const struct wm_filter_step *step, uint32_t pos)
+{
+	uint32_t offset;
+
+	switch (step->op) {
+	case WM_OP_INT:
+	case WM_OP_UINT:
+	case WM_OP_FLOAT:
+		push_const(l,
+			   step->op == WM_OP_INT    ? TYPE_INT
+			   : step->op == WM_OP_UINT ? TYPE_UINT
+						    : TYPE_FLOAT,
+			   wm_load_u64(step->operand));
+		break;
+	case WM_OP_TEXT:
+	case WM_OP_GLOB:
+		offset = (uint32_t)((const unsigned char *)step->text - l->code.text);
+		push_string(
+		    l, wm_operand_make(step->op == WM_OP_TEXT ? WM_OPERAND_TEXT : WM_OPERAND_GLOB,
+				       0, step->text_bytes, offset));
+		break;
+	case WM_OP_FIELD:
+		link_field(l, step);
+		break;
+	case WM_OP_ELEMENT:
+		link_element(l, step);
+		break;
+	case WM_OP_CONTEXT:
+		link_context(l, *step->operand);
+		break;
+	case WM_OP_AND:
+	case WM_OP_OR:
+		open_block(l, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
+		break;
+	case WM_OP_NEG:
+	case WM_OP_NOT:
+	case WM_OP_INV:
+		link_unary(l, step->op);
+		break;
+	default:
+		link_binary(l, step->op);
+	}
+}
+
+static void link_code(struct linker *l)
+{
+	struct wm_filter_step step;
+	uint32_t pos = 0, nr = 0;
+	struct value v;
+	int more;
+
+	while ((more = wm_filter_code_next(&l->code, &pos, &step)) > 0 && !l->err) {
+		l->fault->op = nr++;
+		link_step(l, &step, pos);
+		while (!l->err && l->nr_blocks && l->blocks[l->nr_blocks - 1].end <= pos) {
+			if (l->blocks[l->nr_blocks - 1].end < pos)
+				fail(l, -EBADMSG, WM_FAULT_CODE);
+			else if (step.op == WM_OP_AND || step.op == WM_OP_OR)
+				fail(l, -EBADMSG, WM_FAULT_CODE); /* no right operand */
+			else
+				close_block(l);
+		}
+	}
+	if (more < 0 || (!l->err && (nr != l->code.nr_ops || l->nr_blocks || l->depth != 1)))
+		fail(l, -EBADMSG, WM_FAULT_CODE);
+	if (l->err)
+		return;
+	v = pop_unsettled(l);
+	make_test(l, &v);
+	settle(l, &v);
+	(void)emit(l, WM_INSN_END);
+}
+
+/* Walks the whole description once: is it sound, how long is a payload at least? */
+__attribute__((noinline)) static void measure_event(struct linker *l)
+{
+	struct wm_schema_field f;
+	struct wm_schema s;
+	int more = wm_schema_open(&s, l->desc, l->desc_bytes);
+
+	if (!more) {
+		while ((more = wm_schema_next(&s, &f)) > 0)
+			l->f->min_bytes += wm_schema_least_bytes(&f);
+	}
+	if (more < 0)
+		fail(l, -EBADMSG, WM_FAULT_DESC);
+}
+
+/* Writes how to get from anchor to anchor behind the instructions; returns all bytes. */
+__attribute__((noinline)) static size_t write_walk(struct linker *l, size_t storage_bytes)
+{
+	struct place p;
+	struct wm_filter_walk *walk;
+	struct wm_schema s;
+
+	p.anchor = p.offset = 0;
+	l->f->walk = l->f->insns + l->nr * (uint32_t)sizeof(struct wm_filter_insn);
+	if (l->f->walk + l->nr_anchors * sizeof(*walk) > storage_bytes) {
+		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		return 0;
+	}
+	walk = (struct wm_filter_walk *)((uintptr_t)l->f + l->f->walk);
+	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* it was walked before */
+	while (p.anchor < l->nr_anchors && wm_schema_next(&s, &p.field) > 0) {
+		if (wm_schema_dynamic(&p.field)) {
+			walk[p.anchor].offset = p.offset;
+			walk[p.anchor].shape = p.field.shape;
+			walk[p.anchor].bytes = p.field.bytes;
+			walk[p.anchor].reserved = 0;
+		}
+		step_over(&p);
+	}
+	return l->f->walk + l->nr_anchors * sizeof(*walk);
+}
+
+/* Lays the program out: head, text, instructions to come. */
+static void open_program(struct linker *l, size_t storage_bytes)
+{
+	uint32_t text_bytes = (l->code.text_bytes + 7) & ~7u;
+	char *text = (char *)(l->f + 1);
+
+	if (storage_bytes > UINT16_MAX * sizeof(struct wm_filter_insn))
+		storage_bytes = UINT16_MAX * sizeof(struct wm_filter_insn);
+	if (storage_bytes < sizeof(*l->f) + text_bytes + 2 * sizeof(struct wm_filter_insn)) {
+		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		return;
+	}
+	l->f->needs = l->f->min_bytes = 0;
+	l->f->uses_float = false;
+	l->f->text = sizeof(*l->f);
+	l->f->insns = l->f->text + text_bytes;
+	l->f->walk = 0;
+	for (uint32_t i = 0; i < l->code.text_bytes; i++)
+		text[i] = (char)l->code.text[i];
+	l->insns = wm_filter_insns(l->f);
+	l->max = (uint32_t)((storage_bytes - l->f->insns) / sizeof(struct wm_filter_insn));
+}
+
+int64_t wm_filter_link_why(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
+			   void *storage, size_t storage_bytes, struct wm_filter_fault *ret_fault)
+{
+	struct linker l;
+	size_t used = 0;
+
+	l.f = storage;
+	l.nr = l.nr_anchors = l.depth = l.nr_blocks = 0;
+	l.err = 0;
+	l.desc = desc;
+	l.desc_bytes = desc_bytes;
+	l.fault = ret_fault;
+	ret_fault->what = WM_FAULT_NONE;
+	ret_fault->op = ret_fault->field = ret_fault->name_bytes = 0;
+	if ((uintptr_t)storage % 8)
+		return -EINVAL;
+	if (wm_filter_code_open(&l.code, code, bytes))
+		fail(&l, -EBADMSG, WM_FAULT_CODE);
+	if (!l.err)
+		open_program(&l, storage_bytes);
+	if (!l.err)
+		measure_event(&l);
+	if (!l.err)
+		link_code(&l);
+	if (!l.err)
+		used = write_walk(&l, storage_bytes);
+	return l.err ? l.err : (int64_t)used;
+}
+
+int64_t wm_filter_link(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
+		       void *storage, size_t storage_bytes)
+{
+	struct wm_filter_fault fault;
+
+	return wm_filter_link_why(code, bytes, desc, desc_bytes, storage, storage_bytes, &fault);
+}

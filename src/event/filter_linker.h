@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_linker.h - the state of the linker: instructions being written, the
+ * stack of types, and the rules that keep folding honest. Private to
+ * filter_link.c, apart so that each can be read at one sitting. Guest code.
+ *
+ * Instructions are emitted at once and folded while they are the last ones: a
+ * constant with a constant, a field and a constant into a range test, && and
+ * || into the test before them. Two flags of a value say when that is right:
+ *
+ *   LEAF  one instruction pushes it, and when the value is the top of the
+ *         stack that instruction is the last (of two leaves on top: the last two)
+ *   TEST  the last instruction yields it as 0 or 1 and can carry a jump
+ *
+ * A value may have a chain: jumps that want to go to where it is ready,
+ * carrying it. They are settled when the next value is pushed or it is used,
+ * unless that use is the same operator again, which passes them on.
+ */
+#ifndef WM_EVENT_FILTER_LINKER_H
+#define WM_EVENT_FILTER_LINKER_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/filter_code.h"
+#include "event/filter_program.h"
+#include "event/schema.h"
+
+enum type { TYPE_INT, TYPE_UINT, TYPE_FLOAT, TYPE_STRING };
+
+#define VALUE_LEAF 1u
+#define VALUE_TEST 2u
+#define VALUE_BOOL 4u  /* 0 or 1 */
+#define VALUE_ENUM 8u  /* of field `field` */
+#define VALUE_WHEN 16u /* the chain's jumps carry 1 */
+
+struct value {
+	uint8_t type : 2, flags : 6;
+	uint8_t field;
+	uint16_t chain; /* index of its last jump + 1; that one's `jump` leads on; 0: none */
+};
+
+/* The right operand of && or || while it is being linked. */
+struct block {
+	uint16_t end; /* in the code */
+	uint16_t chain;
+	uint8_t when, depth;
+};
+
+struct linker {
+	struct wm_filter *f;
+	struct wm_filter_insn *insns;
+	uint32_t nr, max;
+	struct wm_filter_code code;
+	const void *desc;
+	size_t desc_bytes;
+	uint32_t nr_anchors; /* beyond the payload's start, that are used */
+	uint32_t depth, nr_blocks;
+	int err;
+	struct wm_filter_fault *fault;
+	struct value stack[WM_FILTER_STACK_MAX];
+	struct block blocks[WM_FILTER_NEST_MAX];
+};
+
+/* The first fault counts. */
+static inline void fail(struct linker *l, int err, enum wm_filter_what what)
+{
+	if (l->err)
+		return;
+	l->err = err;
+	l->fault->what = what;
+}
+
+static inline void fail_name(struct linker *l, int err, enum wm_filter_what what,
+			     const struct wm_filter_step *step)
+{
+	if (!l->err) {
+		l->fault->name = step->text;
+		l->fault->name_bytes = step->text_bytes;
+	}
+	fail(l, err, what);
+}
+
+/* --- instructions and values ----------------------------------------- */
+
+/* A fresh instruction; when there is no room, the last one, and the link fails. */
+static inline struct wm_filter_insn *emit(struct linker *l, uint8_t op)
+{
+	struct wm_filter_insn *insn;
+
+	if (l->nr == l->max) {
+		fail(l, -ENOSPC, WM_FAULT_SPACE);
+		l->nr--;
+	}
+	insn = &l->insns[l->nr++];
+	insn->op = op;
+	insn->kind = insn->invert = insn->when = 0;
+	insn->jump = insn->anchor = 0;
+	insn->offset = insn->reserved = 0;
+	insn->x = insn->y = 0;
+	return insn;
+}
+
+static inline struct wm_filter_insn *last(struct linker *l)
+{
+	return &l->insns[l->nr - 1];
+}
+
+/* All jumps of a chain go to the next instruction. */
+static inline void settle(struct linker *l, struct value *v)
+{
+	uint16_t at = v->chain;
+
+	while (at) {
+		struct wm_filter_insn *insn = &l->insns[at - 1];
+
+		at = insn->jump;
+		insn->jump = (uint16_t)l->nr;
+		v->flags &= ~VALUE_TEST; /* the last instruction is no longer the only way here */
+	}
+	v->chain = 0;
+}
+
+static inline uint32_t floor_of(const struct linker *l)
+{
+	return l->nr_blocks ? l->blocks[l->nr_blocks - 1].depth : 0;
+}
+
+/* Before the instruction that yields a new top. */
+static inline void before_push(struct linker *l)
+{
+	if (!l->depth)
+		return;
+	settle(l, &l->stack[l->depth - 1]);
+	l->stack[l->depth - 1].flags &= ~VALUE_TEST;
+}
+
+static inline void push(struct linker *l, enum type type, uint8_t flags)
+{
+	struct value *v;
+
+	if (l->depth == WM_FILTER_STACK_MAX) {
+		fail(l, -EBADMSG, WM_FAULT_CODE);
+		return;
+	}
+	if (type == TYPE_FLOAT)
+		l->f->uses_float = true;
+	v = &l->stack[l->depth++];
+	v->type = type;
+	v->flags = flags;
+	v->field = 0;
+	v->chain = 0;
+}
+
+/* The top value, ready at the next instruction. An int when there is none. */
+static inline struct value pop_unsettled(struct linker *l)
+{
+	struct value none;
+
+	if (l->depth > floor_of(l))
+		return l->stack[--l->depth];
+	fail(l, -EBADMSG, WM_FAULT_CODE);
+	none.type = TYPE_INT;
+	none.flags = none.field = 0;
+	none.chain = 0;
+	return none;
+}
+
+static inline struct value pop(struct linker *l)
+{
+	struct value v = pop_unsettled(l);
+
+	settle(l, &v);
+	return v;
+}
+
+static inline bool is_const(const struct linker *l, const struct value *v, uint32_t back)
+{
+	return (v->flags & VALUE_LEAF) && v->type != TYPE_STRING &&
+	       l->insns[l->nr - back].op == WM_INSN_CONST;
+}
+
+static inline bool is_int(const struct value *v)
+{
+	return v->type == TYPE_INT || v->type == TYPE_UINT;
+}
+
+static inline bool is_number(struct linker *l, const struct value *v)
+{
+	if (v->type == TYPE_STRING)
+		fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
+	return v->type != TYPE_STRING;
+}
+
+static inline void push_const(struct linker *l, enum type type, uint64_t x)
+{
+	before_push(l);
+	emit(l, WM_INSN_CONST)->x = x;
+	push(l, type, VALUE_LEAF);
+}
+
+static inline void push_string(struct linker *l, uint64_t operand)
+{
+	before_push(l);
+	emit(l, WM_INSN_LEAF)->x = operand;
+	push(l, TYPE_STRING, VALUE_LEAF);
+}
+
+/* --- fields by name --------------------------------------------------- */
+
+/* A field by its name, and its place. */
+struct place {
+	struct wm_schema_field field;
+	uint32_t anchor, offset;
+};
+
+/* Does NAME[0, bytes) end in "_<count>", count > 1? Its base's length, else 0. */
+static inline uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_count)
+{
+	uint32_t i = bytes, scale = 1, count = 0;
+
+	while (i && name[i - 1] >= '0' && name[i - 1] <= '9' && bytes - i < 4) {
+		count += (uint32_t)(name[--i] - '0') * scale;
+		scale *= 10;
+	}
+	if (i < 2 || name[i - 1] != '_' || name[i] == '0' || count < 2)
+		return 0;
+	*ret_count = count;
+	return i - 1;
+}
+
+static inline bool same(const char *a, uint32_t a_bytes, const char *b, uint32_t b_bytes)
+{
+	if (a_bytes != b_bytes)
+		return false;
+	for (uint32_t i = 0; i < a_bytes; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
+/* Moves past a field that is not the wanted one. */
+static inline void step_over(struct place *p)
+{
+	if (wm_schema_dynamic(&p->field)) {
+		p->anchor++;
+		p->offset = 0;
+	} else {
+		p->offset += wm_schema_least_bytes(&p->field);
+	}
+}
+
+/* The field of a name, as class.c names fields. Unwritten instructions serve as scratch. */
+__attribute__((noinline, unused)) static int find_field(struct linker *l, const char *name,
+							uint32_t bytes, struct place *ret)
+{
+	char *base = (char *)&l->insns[l->nr];
+	uint32_t count = 0, stem = split_count(name, bytes, &count), n;
+	struct wm_schema s;
+
+	ret->anchor = ret->offset = 0;
+	if ((l->max - l->nr) * sizeof(*l->insns) <= WM_SCHEMA_NAME_MAX)
+		return -ENOSPC;
+	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* it was walked before */
+	for (; wm_schema_next(&s, &ret->field) > 0; step_over(ret)) {
+		n = wm_schema_base_name(&ret->field, base);
+		if (same(base, n, name, bytes))
+			return 0;
+		if (stem && same(base, n, name, stem) && --count == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+#endif
