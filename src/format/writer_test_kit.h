@@ -202,18 +202,19 @@ static bool kit_has_babeltrace(void)
 }
 
 /*
- * Runs babeltrace2 on the trace; its standard output, to be freed. It must
- * exit with 0. `errors`, when not NULL, gets what it said on standard error;
- * when NULL it must have said nothing.
+ * Runs babeltrace2 on the trace, behind the shell command `before`; its
+ * standard output, to be freed. It must exit with 0. `errors`, when not NULL, gets what it said on
+ * standard error; when NULL it must have said nothing.
  */
-static char *kit_babeltrace(const char *options, char **errors)
+static char *kit_babeltrace(const char *before, char **errors)
 {
 	char command[512], *out, *err;
 	int status;
 
-	snprintf(command, sizeof(command),
-		 "babeltrace2 --no-delta --clock-seconds --fields=trace:vpid %s %s >%s/out 2>%s/err",
-		 options, kit_dir, kit_folder, kit_folder);
+	snprintf(
+	    command, sizeof(command),
+	    "%s babeltrace2 --no-delta --clock-seconds --fields=trace:vpid %s >%s/out 2>%s/err",
+	    before, kit_dir, kit_folder, kit_folder);
 	status = system(command);
 	out = kit_slurp(kit_folder, "out", NULL);
 	err = kit_slurp(kit_folder, "err", NULL);
