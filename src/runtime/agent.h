@@ -34,8 +34,8 @@
 #include "event/context.h"
 
 #define WM_SESSION_ENV "WAYMARK_SESSION"
-#define WM_PROTOCOL 1
-#define WM_MSG_MAX 65536u
+#define WM_PROTOCOL    1
+#define WM_MSG_MAX     65536u
 
 enum wm_msg_type {
 	/* process -> recorder */
@@ -43,7 +43,7 @@ enum wm_msg_type {
 	WM_MSG_EVENT = 2,  /* struct wm_msg_event, then the description's bytes */
 	WM_MSG_MODULE = 3, /* struct wm_msg_module, then build-id, then path */
 	WM_MSG_SYNCED = 4, /* struct wm_msg_synced: the rules of that generation are in force */
-	WM_MSG_BYE = 5,	   /* struct wm_msg: no more events from this process */
+	WM_MSG_BYE = 5,    /* struct wm_msg: no more events from this process */
 	WM_MSG_COUNTS = 6, /* struct wm_msg_counts: answer to what a tool asked */
 	WM_MSG_BATCH = 7,  /* struct wm_msg_batch, carries a memfd full of messages: thousands
 			      of EVENTs at once without as many system calls */
@@ -65,19 +65,19 @@ struct wm_msg_hello {
 	uint32_t ppid; /* likewise */
 	uint64_t pool_bytes;
 	uint64_t start_clock;
-	uint32_t flags;	    /* WM_HELLO_* */
+	uint32_t flags;      /* WM_HELLO_* */
 	uint32_t path_bytes; /* executable's path, no NUL */
 	char comm[16];
 	/* char path[path_bytes]; */
 };
 
-#define WM_HELLO_FORKED 1u   /* a fork without exec: same image as ppid */
-#define WM_HELLO_NOPATCH 2u  /* text could not be patched: only load+test sites work */
+#define WM_HELLO_FORKED   1u /* a fork without exec: same image as ppid */
+#define WM_HELLO_NOPATCH  2u /* text could not be patched: only load+test sites work */
 #define WM_HELLO_ATTACHED 4u /* through the control page */
 
 struct wm_msg_event {
 	struct wm_msg h;
-	uint32_t id;	   /* 0..65535, unique in this process and session */
+	uint32_t id;       /* 0..65535, unique in this process and session */
 	uint32_t contexts; /* enum wm_context bits every record of this id carries */
 	uint32_t desc_bytes;
 	uint32_t provider_bytes; /* resolved provider, when the description's is empty */
@@ -98,7 +98,7 @@ struct wm_msg_batch {
 struct wm_msg_module {
 	struct wm_msg h;
 	uint64_t clock;
-	uint64_t base;	/* load bias: run-time address = file address + base */
+	uint64_t base;  /* load bias: run-time address = file address + base */
 	uint64_t start; /* mapped range */
 	uint64_t bytes;
 	uint32_t unload; /* 0 loaded (or already there), 1 unloaded */
@@ -126,7 +126,7 @@ struct wm_msg_counts {
  * each record padded to 8 bytes. A process enables an event when any rule
  * matches; it is recorded when the filter of any matching rule passes.
  * ------------------------------------------------------------------ */
-#define WM_RULES_MAGIC 0x5453454c5552574dull
+#define WM_RULES_MAGIC     0x5453454c5552574dull
 #define WM_RULES_MAX_BYTES (1u << 20)
 
 struct wm_rules_header {
@@ -162,23 +162,23 @@ struct wm_rule {
  * first thread through a flipped site enters the runtime's gate, sees the
  * request, joins the session as a forked child does, and sets attach_done.
  * ------------------------------------------------------------------ */
-#define WM_CONTROL_MAGIC 0x4c544e4f434d57ull
-#define WM_CONTROL_SYMBOL "waymark_control"
+#define WM_CONTROL_MAGIC       0x4c544e4f434d57ull
+#define WM_CONTROL_SYMBOL      "waymark_control"
 #define WM_CONTROL_MODULES_MAX 512u
 
 struct wm_control {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t nr_modules;	/* w: runtime; entries of modules[] that may be set */
-	uint64_t modules;	/* w: runtime; address of struct waymark_module *[nr_modules] */
+	uint32_t nr_modules;     /* w: runtime; entries of modules[] that may be set */
+	uint64_t modules;        /* w: runtime; address of struct waymark_module *[nr_modules] */
 	uint32_t attach_request; /* w: tool */
-	uint32_t attach_done;	 /* w: runtime */
-	uint32_t flags;		 /* w: runtime; WM_CONTROL_* */
+	uint32_t attach_done;    /* w: runtime */
+	uint32_t flags;          /* w: runtime; WM_CONTROL_* */
 	uint32_t reserved[5];
 	char folder[1024]; /* w: tool; session folder, NUL-terminated */
 };
 
-#define WM_CONTROL_AGENT 1u   /* the agent thread runs: use a session's socket instead */
+#define WM_CONTROL_AGENT   1u /* the agent thread runs: use a session's socket instead */
 #define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH or no way to patch found */
 
 #endif

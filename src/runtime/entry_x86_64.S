@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry_x86_64.S - what inline code calls: arguments in rax, rdx, rcx, result
+ * in rax, all other registers preserved, nothing assumed of the stack's
+ * alignment (the C behind is compiled for general registers only).
+ */
+#if defined(__x86_64__)
+	.text
+
+/* Saves what a C function may clobber, moves the arguments, calls it. */
+	.macro	ENTRY name, target
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	movq	%rcx, %r8
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	movq	%r8, %rdx
+	movq	%rbp, %rcx		/* fourth argument: the caller's frame pointer */
+	leaq	(8 * 9 + 128)(%rsp), %r8	/* fifth: its stack pointer */
+	cld
+	callq	\target
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	retq
+	.size	\name, . - \name
+	.endm
+
+	ENTRY	wm_entry_slow, wm_slow
+	ENTRY	wm_entry_enter, wm_enter
+	ENTRY	wm_entry_gate, wm_gate
+
+/*
+ * Callbacks are ordinary functions: vector state is saved whole, the stack
+ * aligned. The size of the state is found once (wm_xsave_bytes).
+ */
+	.globl	wm_entry_probe
+	.hidden	wm_entry_probe
+	.type	wm_entry_probe, @function
+wm_entry_probe:
+	pushq	%rbp
+	movq	%rsp, %rbp
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%rbx
+	movq	%rax, %rdi		/* slots */
+	movq	%rdx, %rsi		/* event */
+	movq	%rcx, %rbx		/* dispatcher */
+	movl	wm_xsave_bytes(%rip), %r8d
+	subq	%r8, %rsp
+	andq	$-64, %rsp
+	xorl	%eax, %eax		/* the header of the area must be zero */
+	movq	%rax, 512(%rsp)
+	movq	%rax, 520(%rsp)
+	movq	%rax, 528(%rsp)
+	movq	%rax, 536(%rsp)
+	movq	%rax, 544(%rsp)
+	movq	%rax, 552(%rsp)
+	movq	%rax, 560(%rsp)
+	movq	%rax, 568(%rsp)
+	movl	$0xe7, %eax		/* x87 SSE AVX AVX-512; no AMX */
+	xorl	%edx, %edx
+	cmpb	$0, wm_xsave_works(%rip)
+	je	1f
+	xsave64	(%rsp)
+	jmp	2f
+1:	fxsave64 (%rsp)
+2:	movq	%rbx, %rdx
+	cld
+	callq	wm_probe_run
+	movl	$0xe7, %eax
+	xorl	%edx, %edx
+	cmpb	$0, wm_xsave_works(%rip)
+	je	3f
+	xrstor64 (%rsp)
+	jmp	4f
+3:	fxrstor64 (%rsp)
+4:	leaq	-72(%rbp), %rsp
+	popq	%rbx
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	popq	%rbp
+	retq
+	.size	wm_entry_probe, . - wm_entry_probe
+
+/*
+ * Filters with floats: scalar SSE2 code, which leaves the upper halves of
+ * wider registers alone, so the low 128 bits of sixteen registers are enough.
+ * bool wm_filter_run_float_saved(filter, payload, bytes, contexts), from C.
+ */
+	.globl	wm_filter_run_float_saved
+	.hidden	wm_filter_run_float_saved
+	.type	wm_filter_run_float_saved, @function
+wm_filter_run_float_saved:
+	pushq	%rbp
+	movq	%rsp, %rbp
+	subq	$272, %rsp
+	andq	$-16, %rsp
+	stmxcsr	256(%rsp)
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	%xmm\n, (16 * \n)(%rsp)
+	.endr
+	callq	wm_filter_run_float
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	(16 * \n)(%rsp), %xmm\n
+	.endr
+	ldmxcsr	256(%rsp)
+	leave
+	retq
+	.size	wm_filter_run_float_saved, . - wm_filter_run_float_saved
+
+/*
+ * The end of what the record in progress may use, for put_string and
+ * put_bytes: of the scratch when the place is in it, else of the chunk.
+ * In: rax the place. Out: r8. Uses r9.
+ */
+	.macro	LIMIT
+	movq	wm_current@gottpoff(%rip), %r9
+	movq	%fs:(%r9), %r9		/* our writer + 64 */
+	movq	-64 + 48(%r9), %r8	/* scratch */
+	testq	%r8, %r8
+	je	7f
+	subq	%rax, %r8
+	negq	%r8			/* place - scratch */
+	cmpq	$65536, %r8
+	jae	7f
+	movq	-64 + 48(%r9), %r8
+	leaq	(65536 - 16)(%r8), %r8
+	jmp	8f
+7:	movq	-64 + 8(%r9), %r8	/* end */
+8:
+	.endm
+
+/* rax to, rdx string, rcx bytes needed after -> rax end or 0. Writes up to 7 bytes beyond. */
+	.globl	wm_entry_put_string
+	.hidden	wm_entry_put_string
+	.type	wm_entry_put_string, @function
+wm_entry_put_string:
+	pushq	%r8
+	pushq	%r9
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%rdx
+	LIMIT
+	subq	%rcx, %r8		/* the last place where the NUL may be written, + 1 */
+	movabsq	$0x0101010101010101, %rsi
+.Lstring_words:
+	movl	%edx, %edi
+	andl	$4095, %edi
+	cmpl	$4088, %edi
+	ja	.Lstring_byte		/* eight bytes may cross into a page that is not there */
+	cmpq	%r8, %rax
+	ja	.Lstring_full
+	movq	(%rdx), %rdi
+	movq	%rdi, (%rax)
+	movq	%rdi, %r9
+	subq	%rsi, %r9
+	notq	%rdi
+	andq	%rdi, %r9
+	movabsq	$0x8080808080808080, %rdi
+	andq	%rdi, %r9
+	jne	.Lstring_end
+	addq	$8, %rdx
+	addq	$8, %rax
+	jmp	.Lstring_words
+.Lstring_byte:
+	cmpq	%r8, %rax
+	ja	.Lstring_full
+	movzbl	(%rdx), %edi
+	movb	%dil, (%rax)
+	incq	%rdx
+	incq	%rax
+	testl	%edi, %edi
+	jne	.Lstring_words
+	decq	%rax
+	xorl	%r9d, %r9d
+	jmp	.Lstring_check
+.Lstring_end:
+	bsfq	%r9, %r9
+	shrq	$3, %r9
+.Lstring_check:
+	addq	%r9, %rax		/* the NUL */
+	cmpq	%r8, %rax
+	ja	.Lstring_full
+	incq	%rax
+	jmp	.Lstring_out
+.Lstring_full:
+	xorl	%eax, %eax
+.Lstring_out:
+	popq	%rdx
+	popq	%rdi
+	popq	%rsi
+	popq	%r9
+	popq	%r8
+	retq
+	.size	wm_entry_put_string, . - wm_entry_put_string
+
+/* rax to, rdx from, rcx bytes | needed after << 48 -> rax end or 0. */
+	.globl	wm_entry_put_bytes
+	.hidden	wm_entry_put_bytes
+	.type	wm_entry_put_bytes, @function
+wm_entry_put_bytes:
+	pushq	%r8
+	pushq	%r9
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%rcx
+	LIMIT
+	movq	%rcx, %rsi
+	shrq	$48, %rsi
+	subq	%rsi, %r8
+	shlq	$16, %rcx
+	shrq	$16, %rcx
+	subq	%rax, %r8		/* room */
+	jb	.Lbytes_full
+	cmpq	%r8, %rcx
+	ja	.Lbytes_full
+	cmpq	$256, %rcx
+	jae	.Lbytes_many
+	movq	%rdx, %rsi
+.Lbytes_words:
+	subq	$8, %rcx
+	jb	.Lbytes_tail
+	movq	(%rsi), %rdi
+	movq	%rdi, (%rax)
+	addq	$8, %rsi
+	addq	$8, %rax
+	jmp	.Lbytes_words
+.Lbytes_tail:
+	addq	$8, %rcx
+	je	.Lbytes_out
+.Lbytes_byte:
+	movzbl	(%rsi), %edi
+	movb	%dil, (%rax)
+	incq	%rsi
+	incq	%rax
+	decq	%rcx
+	jne	.Lbytes_byte
+	jmp	.Lbytes_out
+.Lbytes_many:
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	cld
+	rep movsb
+	movq	%rdi, %rax
+	jmp	.Lbytes_out
+.Lbytes_full:
+	xorl	%eax, %eax
+.Lbytes_out:
+	popq	%rcx
+	popq	%rdi
+	popq	%rsi
+	popq	%r9
+	popq	%r8
+	retq
+	.size	wm_entry_put_bytes, . - wm_entry_put_bytes
+
+/* rax to, rdx string, rcx bytes -> rax end; NUL padded. */
+	.globl	wm_entry_put_chars
+	.hidden	wm_entry_put_chars
+	.type	wm_entry_put_chars, @function
+wm_entry_put_chars:
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	movl	$1, %esi
+	testq	%rcx, %rcx
+	je	3f
+1:	testl	%esi, %esi
+	je	2f
+	movzbl	(%rdx), %esi
+	incq	%rdx
+2:	movb	%sil, (%rax)
+	incq	%rax
+	decq	%rcx
+	jne	1b
+3:	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	retq
+	.size	wm_entry_put_chars, . - wm_entry_put_chars
+
+/* long wm_clone(flags, stack_top, fn, tls): fn runs in the new thread and does not return. */
+	.globl	wm_clone
+	.hidden	wm_clone
+	.type	wm_clone, @function
+wm_clone:
+	movq	%rdx, %r9		/* fn */
+	movq	%rcx, %r8		/* tls */
+	xorl	%edx, %edx
+	xorl	%r10d, %r10d
+	movl	$56, %eax
+	syscall
+	testq	%rax, %rax
+	jne	1f
+	xorl	%ebp, %ebp
+	callq	*%r9
+	hlt
+1:	retq
+	.size	wm_clone, . - wm_clone
+
+	.section .note.GNU-stack, "", @progbits
+#endif

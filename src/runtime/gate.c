@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.c - events that are not the simple case: filters, contexts, several
+ * recorders, in-process probes. The fields are packed in the thread's scratch;
+ * from there each recorder that wants the event gets a copy.
+ *
+ * A plan is read through event->binding with acquire and stays mapped until
+ * wm_thread_quiesce() has seen this thread outside: the level is busy from
+ * before the load until after the last use.
+ */
+#include <sys/prctl.h>
+#include <sys/uio.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "event/context.h"
+#include "runtime/runtime.h"
+#include "runtime/sys.h"
+
+uint32_t wm_xsave_bytes = 1024;
+uint8_t wm_xsave_works;
+
+/* One hit of a complex event. */
+struct hit {
+	struct wm_thread *thread;
+	unsigned level;
+	const unsigned char *fields;
+	uint32_t bytes;
+	uintptr_t fp, sp;
+	uint32_t have; /* enum wm_filter_context bits in `contexts` */
+	struct wm_filter_contexts contexts;
+};
+
+static uint32_t current_cpu(void)
+{
+#if defined(__x86_64__)
+	/* The CPU number is in the limit of a segment, as the vDSO has it. */
+	uint32_t p;
+	__asm__ volatile("lsl %1, %0" : "=r"(p) : "r"(0x7bu) : "cc");
+	return p & 0xfff;
+#else
+	uint32_t cpu = 0;
+	(void)WM_SYS_3(SYS_getcpu, &cpu, 0, 0);
+	return cpu;
+#endif
+}
+
+static void fill_contexts(struct hit *h, uint32_t needs)
+{
+	needs &= ~h->have;
+	h->have |= needs;
+	if (needs & WM_FILTER_PID)
+		h->contexts.pid = wm_sys_pid();
+	if (needs & WM_FILTER_TID)
+		h->contexts.tid = h->thread->tid;
+	if (needs & WM_FILTER_CPU)
+		h->contexts.cpu = current_cpu();
+	if (needs & WM_FILTER_TIME)
+		h->contexts.time_ns = (int64_t)wm_clock_now(WM_CLOCK_MONOTONIC);
+	if (needs & WM_FILTER_COMM)
+		(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, h->contexts.comm);
+}
+
+static bool passes(struct hit *h, const struct wm_plan_slot *p)
+{
+	if (!p->nr_filters)
+		return true;
+	for (uint32_t i = 0; i < p->nr_filters; i++) {
+		const struct wm_filter *f = p->filter[i];
+		uint32_t needs = wm_filter_needs(f);
+		bool yes;
+		if (needs)
+			fill_contexts(h, needs);
+		yes = wm_filter_uses_float(f)
+			  ? wm_filter_run_float_saved(f, h->fields, h->bytes, &h->contexts)
+			  : wm_filter_run(f, h->fields, h->bytes, &h->contexts);
+		if (yes)
+			return true;
+	}
+	return false;
+}
+
+#define STACK_WINDOW_AT    57344u /* of the scratch; fields that reach so far go without */
+#define STACK_WINDOW_BYTES (WAYMARK_SCRATCH_BYTES - STACK_WINDOW_AT)
+
+/* The stack from `sp` on, through the kernel: a frame pointer may be anything. */
+static size_t read_stack(uintptr_t *window, uintptr_t sp)
+{
+	struct iovec local = {window, STACK_WINDOW_BYTES};
+	struct iovec remote = {(void *)sp, STACK_WINDOW_BYTES};
+	long got = WM_SYS_6(SYS_process_vm_readv, wm_sys_pid(), &local, 1, &remote, 1, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Return addresses by frame pointers, innermost first, to `to`. Returns how many. */
+static uint32_t user_stack(const struct hit *h, unsigned char *to)
+{
+	uintptr_t *window =
+	    (uintptr_t *)(void *)(h->thread->writer[h->level].scratch + STACK_WINDOW_AT);
+	uintptr_t fp = h->fp, sp = h->sp;
+	uint32_t n = 0;
+	size_t got;
+
+	if (h->bytes > STACK_WINDOW_AT || fp < sp || fp % 8)
+		return 0;
+	got = read_stack(window, sp);
+	while (n < WM_USTACK_MAX) {
+		uintptr_t at = fp - sp;
+		if (at + 16 > got) { /* a deep stack: the next window */
+			if (at > (8u << 20))
+				break;
+			sp = fp;
+			at = 0;
+			got = read_stack(window, sp);
+			if (got < 16)
+				break;
+		}
+		if (!window[at / 8 + 1])
+			break;
+		wm_mem_copy(to + 8 * n, &window[at / 8 + 1], 8);
+		n++;
+		if (window[at / 8] <= fp || window[at / 8] % 8)
+			break;
+		fp = window[at / 8];
+	}
+	return n;
+}
+
+/* Contexts into the record at q. They come before the fields. */
+static unsigned char *put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
+{
+	if (contexts & WM_CONTEXT_CPU) {
+		uint32_t cpu = current_cpu();
+		wm_mem_copy(q, &cpu, 4);
+		q += 4;
+	}
+	if (contexts & WM_CONTEXT_USTACK) {
+		uint32_t n = user_stack(h, q + 4);
+		wm_mem_copy(q, &n, 4);
+		q += 4 + 8 * n;
+	}
+	return q;
+}
+
+static uint32_t contexts_bytes_most(uint32_t contexts)
+{
+	return (contexts & WM_CONTEXT_CPU ? 4 : 0) +
+	       (contexts & WM_CONTEXT_USTACK ? 4 + 8 * WM_USTACK_MAX : 0);
+}
+
+/* The same stores in the same order as waymark_commit(). */
+static void commit(struct waymark_writer *w, unsigned char *q, uint64_t now, uint32_t id)
+{
+	unsigned char *start = w->pos;
+	uint64_t header = now << 16 | id, word;
+
+	wm_store_relaxed((uint64_t *)start, header);
+	w->last = now << 16;
+	word = (uint64_t)(start - w->base) << 17 | (uint64_t)(q - w->base) >> 3;
+	wm_fence_signal();
+	wm_store_relaxed(&w->pos, q);
+	wm_store_relaxed(&w->count, w->count + 1);
+	wm_store_release((uint64_t *)w->base, w->count << WAYMARK_COMMIT_COUNT_SHIFT | word);
+}
+
+static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
+		   struct waymark_writer *w, struct wm_level *l)
+{
+	uint32_t need = 8 + contexts_bytes_most(p->contexts) + h->bytes + 8;
+	unsigned char *q;
+
+	while (!w->base || l->generation != s->generation || !w->end ||
+	       (int64_t)(w->end - w->pos) < (int64_t)need) {
+		if (!wm_chunk_next(s, w, l, h->thread, h->level))
+			return;
+	}
+	q = put_contexts(h, w->pos + 8, p->contexts);
+	wm_mem_copy(q, h->fields, h->bytes);
+	q += h->bytes;
+	while ((uintptr_t)q & 7)
+		*q++ = 0;
+	commit(w, q, wm_clock_now(s->clock_kind), p->id);
+}
+
+/* Writers of slots beyond the direct one. */
+static struct wm_thread_extra *extra_of(struct wm_thread *t)
+{
+	if (!t->extra) {
+		struct wm_thread_extra *x = wm_sys_map(sizeof(*x));
+		wm_fence_signal();
+		if (!t->extra)
+			t->extra = x; /* a handler may have been quicker */
+	}
+	return t->extra;
+}
+
+static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, bool too_big)
+{
+	struct wm_session *s = &wm_rt.session[slot];
+	struct waymark_writer *w = &h->thread->writer[h->level];
+	struct wm_level *l = &h->thread->level[h->level];
+
+	if (!wm_load_acquire(&s->active))
+		return;
+	if (too_big) {
+		wm_pool_lost(&s->pool, WM_LOST_TOO_BIG, 1);
+		return;
+	}
+	if (!passes(h, p))
+		return;
+	if (slot) {
+		struct wm_thread_extra *x = extra_of(h->thread);
+		if (!x) {
+			wm_pool_lost(&s->pool, WM_LOST_EARLY, 1);
+			return;
+		}
+		w = &x->writer[slot - 1][h->level];
+		l = &x->level[slot - 1][h->level];
+	}
+	record(h, s, p, w, l);
+}
+
+void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
+	     uintptr_t sp)
+{
+	struct waymark_writer *w = wm_current - 1;
+	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
+	struct hit h;
+
+	h.thread = wm_thread_of(w);
+	h.level = wm_level_of(w);
+	h.fields = w->scratch;
+	h.bytes = end ? (uint32_t)(end - w->scratch) : 0;
+	h.fp = fp;
+	h.sp = sp;
+	h.have = 0;
+	if (plan) {
+		for (unsigned k = 0; k < WM_SLOTS; k++)
+			if (plan->slot[k].on)
+				to_slot(&h, k, &plan->slot[k], !end);
+	}
+	wm_store_relaxed(&h.thread->passes, h.thread->passes + 1);
+	wm_fence_signal();
+	wm_current = w;
+}
+
+void wm_probe_run(unsigned char *slots, struct waymark_event *event,
+		  void (*dispatch)(const unsigned char *, void (*)(void), void *))
+{
+	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
+	struct wm_thread *t = wm_thread_of(wm_current - 1);
+
+	for (uint32_t i = 0; plan && i < plan->nr_probes; i++)
+		dispatch(slots, plan->probe[i].fn, plan->probe[i].data);
+	wm_store_relaxed(&t->passes, t->passes + 1);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c - from rules and probes to what an event does: nothing, the direct
+ * case (its word is its id), or the gate with a plan behind it.
+ *
+ * An update has four steps, so that nothing is recorded that the recorder does
+ * not know and nothing is freed that is in use:
+ *   1. compute the next word and plan of each event; announce new ids
+ *   2. flush the announcements to the recorders
+ *   3. publish (plan, then word) and flip sites: off before the word goes
+ *      dormant, on after it has woken
+ *   4. wait until every thread has passed, then free the old plans
+ */
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/glob.h"
+#include "runtime/runtime.h"
+#include "runtime/sys.h"
+
+static struct wm_plan *retired;
+
+static bool rule_matches(const struct wm_session_rule *r, const struct wm_event_entry *e)
+{
+	return e->desc->level <= r->level_max &&
+	       wm_glob_match(r->glob, r->glob_bytes, e->provider, e->name_bytes);
+}
+
+/* Space for linked filters while a plan is made. One update at a time: locked. */
+struct draft {
+	struct wm_plan plan;
+	unsigned char storage[WM_FILTERS_MAX * 2 * WM_FILTER_STORAGE_MAX];
+	size_t used;
+};
+static struct draft *draft;
+
+static void add_filter(struct wm_plan_slot *p, const struct wm_session_rule *r,
+		       struct wm_session *s, const struct wm_event_entry *e)
+{
+	unsigned char *at = draft->storage + draft->used;
+	int64_t n = p->nr_filters < WM_FILTERS_MAX
+			? wm_filter_link(r->filter, r->filter_bytes, e->desc, e->desc->size, at,
+					 sizeof(draft->storage) - draft->used)
+			: -28; /* ENOSPC */
+	if (n < 0) {
+		s->missing_field++;
+		return;
+	}
+	p->filter[p->nr_filters++] = (const struct wm_filter *)(const void *)at;
+	draft->used += ((size_t)n + 15) & ~(size_t)15;
+}
+
+/* What session k wants of the event. */
+static void plan_slot(struct wm_plan_slot *p, struct wm_session *s, const struct wm_event_entry *e)
+{
+	bool all = false;
+
+	for (uint32_t i = 0; s->active && i < s->nr_rules; i++) {
+		const struct wm_session_rule *r = &s->rule[i];
+		if (!rule_matches(r, e))
+			continue;
+		p->contexts |= r->contexts;
+		if (r->filter_bytes)
+			add_filter(p, r, s, e);
+		else
+			all = true;
+	}
+	p->on = all || p->nr_filters;
+	if (all)
+		p->nr_filters = 0;
+}
+
+static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p)
+{
+	struct wm_session *s = &wm_rt.session[k];
+
+	if (!e->slot[k].known || e->slot[k].generation != s->generation ||
+	    e->slot[k].contexts != p->contexts) {
+		if (s->next_id >= WM_EVENTS_MAX)
+			return false;
+		e->slot[k].id = s->next_id++;
+		e->slot[k].contexts = p->contexts;
+		e->slot[k].generation = s->generation;
+		e->slot[k].known = true;
+		wm_session_announce(s, e, e->slot[k].id, p->contexts);
+	}
+	p->id = (uint16_t)e->slot[k].id;
+	return true;
+}
+
+/* The draft as a mapping of its own, with pointers into it. */
+static struct wm_plan *keep_plan(void)
+{
+	size_t bytes = sizeof(struct wm_plan) + draft->used;
+	struct wm_plan *p = wm_sys_map(bytes);
+
+	if (!p)
+		return NULL;
+	wm_mem_copy(p, &draft->plan, sizeof(*p));
+	wm_mem_copy(p + 1, draft->storage, draft->used);
+	p->bytes = bytes;
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		for (uint32_t i = 0; i < p->slot[k].nr_filters; i++) {
+			size_t at =
+			    (size_t)((const unsigned char *)p->slot[k].filter[i] - draft->storage);
+			p->slot[k].filter[i] = (const void *)((const unsigned char *)(p + 1) + at);
+		}
+	return p;
+}
+
+static bool plan_is_direct(const struct wm_plan *p)
+{
+	const struct wm_session *s = &wm_rt.session[0];
+	for (unsigned k = 1; k < WM_SLOTS; k++)
+		if (p->slot[k].on)
+			return false;
+	return p->slot[0].on && !p->slot[0].nr_filters && !p->slot[0].contexts && !p->nr_probes &&
+	       s->clock_kind == WM_CLOCK_CYCLES;
+}
+
+/* Step 1 for one event. */
+static void compute(struct wm_event_entry *e)
+{
+	struct wm_plan *p = &draft->plan;
+	bool any = false;
+
+	wm_mem_zero(p, sizeof(*p));
+	draft->used = 0;
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		plan_slot(&p->slot[k], &wm_rt.session[k], e);
+		p->slot[k].on = p->slot[k].on && plan_id(e, k, &p->slot[k]);
+		any = any || p->slot[k].on;
+	}
+	p->nr_probes = wm_probe_fill(e, p->probe, WM_PROBES_MAX);
+	e->next_plan = NULL;
+	e->next_word = WAYMARK_WORD_COMPLEX;
+	if (plan_is_direct(p)) {
+		e->next_word = p->slot[0].id;
+	} else if (any || p->nr_probes) {
+		e->next_plan = keep_plan();
+		if (e->next_plan)
+			e->next_word |= (any ? WAYMARK_WORD_RECORD : 0) |
+					(p->nr_probes ? WAYMARK_WORD_PROBES : 0);
+	}
+	e->changed = e->next_word != e->word || e->next_plan || e->plan;
+}
+
+static void set_state(const struct wm_site_ref *r, uint64_t word, struct wm_plan *plan)
+{
+	struct waymark_event *event = wm_site_event(r->site);
+	wm_store_release((struct wm_plan **)&event->binding, plan);
+	wm_store_release(&event->word, word);
+}
+
+static void flip(const struct wm_site_ref *r, bool on)
+{
+	struct waymark_event *event = wm_site_event(r->site);
+
+	wm_store_release(&event->enabled, on);
+	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
+		wm_rt.refused++;
+}
+
+/* Step 3 for one event. A plan pointer is never NULL while a word leads to it. */
+static void publish(struct wm_event_entry *e)
+{
+	bool on = e->next_word != WAYMARK_WORD_COMPLEX;
+	struct wm_site_ref *r;
+
+	for (r = e->refs; r; r = r->next) {
+		if (!on && e->enabled)
+			flip(r, false);
+		if (e->next_plan)
+			set_state(r, e->next_word, e->next_plan);
+		else
+			wm_store_release(&wm_site_event(r->site)->word, e->next_word);
+		if (on && !e->enabled)
+			flip(r, true);
+	}
+	if (e->plan) {
+		e->plan->next_retired = retired;
+		retired = e->plan;
+	}
+	e->word = e->next_word;
+	e->plan = e->next_plan;
+	e->next_plan = NULL;
+	e->enabled = on;
+	e->changed = false;
+}
+
+static void free_retired(void)
+{
+	if (!retired)
+		return;
+	if (!wm_thread_quiesce(1000))
+		return; /* somebody is stuck inside; next time */
+	while (retired) {
+		struct wm_plan *p = retired;
+		retired = p->next_retired;
+		wm_sys_unmap(p, p->bytes);
+	}
+}
+
+static bool begin(void)
+{
+	if (!draft)
+		draft = wm_sys_map(sizeof(*draft));
+	return draft != NULL;
+}
+
+static bool flush_all(void)
+{
+	bool ok = true;
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (wm_rt.session[k].active && wm_session_flush(&wm_rt.session[k]) < 0)
+			ok = false;
+	return ok;
+}
+
+void wm_plan_update_all(void)
+{
+	struct wm_event_entry *e;
+
+	if (!begin())
+		return;
+	for (e = wm_rt.events; e; e = e->next)
+		compute(e);
+	(void)flush_all(); /* a recorder that is gone is noticed by the agent */
+	wm_patch_begin();
+	for (e = wm_rt.events; e; e = e->next)
+		if (e->changed)
+			publish(e);
+	wm_patch_end();
+	free_retired();
+}
+
+void wm_plan_update_event(struct wm_event_entry *e)
+{
+	if (!begin())
+		return;
+	compute(e);
+	(void)flush_all();
+	wm_patch_begin();
+	if (e->changed)
+		publish(e);
+	wm_patch_end();
+	free_retired();
+}
+
+void wm_plan_update_module(struct wm_module *m)
+{
+	if (!begin())
+		return;
+	for (uint32_t i = 0; i < m->nr_sites; i++)
+		if (m->ref[i].entry && !m->ref[i].entry->enabled)
+			compute(m->ref[i].entry);
+	(void)flush_all();
+	wm_patch_begin();
+	for (uint32_t i = 0; i < m->nr_sites; i++) {
+		struct wm_event_entry *e = m->ref[i].entry;
+		if (!e)
+			continue;
+		if (e->changed) {
+			publish(e); /* all its sites, this module's among them */
+		} else if (e->enabled) {
+			set_state(&m->ref[i], e->word, e->plan);
+			flip(&m->ref[i], true);
+		}
+	}
+	wm_patch_end();
+	free_retired();
+}
+
+void wm_plan_drop_module(struct wm_module *m)
+{
+	for (uint32_t i = 0; i < m->nr_sites; i++)
+		if (m->ref[i].entry)
+			wm_store_release(&wm_site_event(m->ref[i].site)->word,
+					 WAYMARK_WORD_COMPLEX);
+}

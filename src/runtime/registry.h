@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.h - modules, their sites, and the events these belong to.
+ */
+#ifndef WM_RUNTIME_REGISTRY_H
+#define WM_RUNTIME_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <waymark/abi.h>
+
+struct wm_plan;
+
+/* A site in its event's list. */
+struct wm_site_ref {
+	struct wm_site_ref *next, **link;
+	struct wm_event_entry *entry;
+	const struct waymark_site *site;
+};
+
+/* One event: all sites of all modules with the same description. */
+struct wm_event_entry {
+	struct wm_event_entry *next_hash, *next;
+	struct wm_site_ref *refs;
+	uint64_t hash;
+	const struct waymark_desc *desc;     /* our copy */
+	const char *provider;                /* "provider:name" */
+	uint32_t provider_bytes, name_bytes; /* of the first word; of it all */
+	uint64_t word, next_word;            /* in force; about to be */
+	struct wm_plan *plan, *next_plan;
+	bool enabled; /* sites are flipped */
+	bool changed; /* next_* differ */
+	struct {
+		uint32_t id, contexts, generation;
+		bool known; /* announced to the session of that generation */
+	} slot[4];
+};
+
+/* A loaded module. */
+struct wm_module {
+	struct wm_module *next;
+	struct waymark_module *abi;
+	size_t bytes; /* of this mapping */
+	uintptr_t bias, start, end;
+	uint32_t nr_sites, build_id_bytes;
+	unsigned char build_id[32];
+	char provider[64], path[512];
+	struct wm_site_ref ref[];
+};
+
+void wm_registry_init(void);
+const void *wm_site_pointer(const int32_t *word);
+struct waymark_event *wm_site_event(const struct waymark_site *site);
+
+#endif

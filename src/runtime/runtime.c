@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.c - how the runtime begins: the constructor, a forked child, an
+ * attach request. Without a recorder it does next to nothing: a look at the
+ * environment, one private mapping, no thread, no descriptor.
+ */
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "base/atomic.h"
+#include "runtime/runtime.h"
+#include "runtime/sys.h"
+
+struct wm_runtime wm_rt;
+WM_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
+
+static bool exiting;
+
+intptr_t wm_writer_offset(void)
+{
+	uintptr_t thread_pointer;
+#if defined(__x86_64__)
+	__asm__("movq %%fs:0, %0" : "=r"(thread_pointer));
+#else
+	__asm__("mrs %0, tpidr_el0" : "=r"(thread_pointer));
+#endif
+	return (intptr_t)((uintptr_t)&wm_current - thread_pointer);
+}
+
+bool wm_runtime_exiting(void)
+{
+	return exiting;
+}
+
+static void at_exit(void)
+{
+	exiting = true;
+}
+
+#if defined(__x86_64__)
+static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
+{
+	__asm__ volatile("cpuid"
+			 : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
+			 : "0"(leaf), "2"(sub));
+}
+
+/* Room for the vector state that callbacks may clobber: x87, SSE, AVX, AVX-512. */
+static void find_xsave(void)
+{
+	uint32_t r[4], lo, hi;
+
+	cpuid(1, 0, r);
+	if (!(r[2] & 1u << 27)) /* OSXSAVE */
+		return;
+	__asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+	wm_xsave_bytes = 576;
+	for (uint32_t i = 2; i < 8; i++) {
+		if (!(lo & 0xe7 & 1u << i))
+			continue;
+		cpuid(0xd, i, r);
+		if (r[0] + r[1] > wm_xsave_bytes)
+			wm_xsave_bytes = r[0] + r[1];
+	}
+	wm_xsave_works = 1;
+}
+#else
+static void find_xsave(void)
+{
+}
+#endif
+
+/* Joins every folder of a list separated by ':'. Locked. */
+static void join_list(const char *list, uint32_t flags)
+{
+	bool any = false;
+
+	while (*list) {
+		size_t n = 0;
+		while (list[n] && list[n] != ':')
+			n++;
+		if (n && wm_session_join(list, n, flags) == 0)
+			any = true;
+		list += n + (list[n] == ':');
+	}
+	if (!any)
+		return;
+	wm_plan_update_all();
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (wm_rt.session[k].active)
+			wm_session_synced(&wm_rt.session[k]);
+	(void)wm_agent_start();
+}
+
+static void set_up(void)
+{
+	const char *sessions = getauxval(AT_SECURE) ? NULL : getenv(WM_SESSION_ENV);
+	const char *nopatch = getenv("WAYMARK_NOPATCH");
+
+	wm_registry_init();
+	wm_clock_init();
+	find_xsave();
+	if (!wm_rt.hash || wm_thread_init() < 0)
+		return; /* nothing works without; marks stay dormant */
+	/* Now, while there is one thread: later it costs milliseconds. */
+	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+	if (nopatch && *nopatch && !(nopatch[0] == '0' && !nopatch[1])) {
+		(void)wm_patch_init(true);
+		waymark_control.flags |= WM_CONTROL_NOPATCH;
+	}
+	(void)atexit(at_exit);
+	wm_store_release(&wm_rt.ready, 1);
+	if (sessions && *sessions) {
+		wm_lock();
+		join_list(sessions, 0);
+		wm_unlock();
+	}
+}
+
+bool wm_runtime_ready(void)
+{
+	if (!wm_rt.ready) {
+		static uint32_t once;
+		uint32_t none = 0;
+		if (wm_cas_acq_rel(&once, &none, 1))
+			set_up();
+	}
+	return wm_rt.ready;
+}
+
+/* A static program's module constructors may come first: then they call wm_runtime_ready(). */
+__attribute__((constructor(101))) static void constructor(void)
+{
+	(void)wm_runtime_ready();
+}
+
+void wm_runtime_forked(void)
+{
+
+	/* One thread is left; but a signal handler may come while it is here. */
+	if (wm_load_relaxed(&wm_rt.lock) != wm_sys_tid())
+		wm_store_relaxed(&wm_rt.lock, 0);
+	if (!wm_try_lock())
+		return;
+	if (wm_thread_forked()) {
+		wm_agent_stop_in_child();
+		if (wm_thread_init() == 0) {
+			wm_session_forked();
+			wm_plan_update_all();
+			(void)wm_agent_start();
+		}
+	}
+	wm_unlock();
+}
+
+void wm_runtime_attach_check(void)
+{
+	uint32_t request = wm_load_acquire(&waymark_control.attach_request);
+	char folder[sizeof(waymark_control.folder)];
+
+	if (request == wm_load_acquire(&waymark_control.attach_done) || !wm_try_lock())
+		return;
+	if (request != waymark_control.attach_done) {
+		wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
+		folder[sizeof(folder) - 1] = 0;
+		if (wm_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED) == 0) {
+			wm_plan_update_all();
+			for (unsigned k = 0; k < WM_SLOTS; k++)
+				if (wm_rt.session[k].active)
+					wm_session_synced(&wm_rt.session[k]);
+			(void)wm_agent_start();
+		}
+		wm_store_release(&waymark_control.attach_done, request);
+	}
+	wm_unlock();
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.h - the one runtime of a process: modules, events, recorders. This
+ * is the room's inner header; nothing of it is installed or shared.
+ *
+ * Life of an event here:
+ *   registry.c  modules register their sites; events of one description are joined
+ *   rules.c     which recorder wants which event, with what filter and contexts
+ *   plan.c      what an event does when hit: the word and the plan behind it
+ *   patch.c     sites are flipped
+ *   slow.c      chunks for threads;  gate.c  complex events
+ *   session.c   a recorder is joined or left;  agent.c  the thread that listens
+ *   probe.c     in-process callbacks
+ *
+ * Locking: `lock` serialises changes to everything but threads and pools. It
+ * is never taken from an emit path (wm_try_lock() is, when a forked child or
+ * an attached process joins) and never held over a call into the loader.
+ */
+#ifndef WM_RUNTIME_RUNTIME_H
+#define WM_RUNTIME_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <waymark/abi.h>
+
+#include "event/filter.h"
+#include "ring/pool.h"
+#include "runtime/agent.h"
+#include "runtime/registry.h"
+#include "runtime/thread.h"
+
+#define WM_HIDDEN __attribute__((visibility("hidden")))
+#define WM_API    __attribute__((visibility("default")))
+
+#define WM_MODULES_MAX 4096u
+#define WM_EVENTS_MAX  65536u /* ids are 16 bits */
+#define WM_RULES_MAX   64u
+#define WM_FILTERS_MAX 8u /* filtered rules that may match one event */
+#define WM_PROBES_MAX  32u
+#define WM_FOLDER_MAX  512u
+
+/* One rule of a recorder, pointing into its private copy of DIR/rules. */
+struct wm_session_rule {
+	const char *glob;
+	const unsigned char *filter;
+	uint32_t glob_bytes, filter_bytes, contexts, level_max;
+};
+
+/* A recorder this process is joined to. */
+struct wm_session {
+	uint32_t active;     /* pool and socket are there; emitting threads look (acquire) */
+	uint32_t generation; /* bumped when the slot gets a new pool */
+	int socket;
+	struct wm_pool pool;
+	uint64_t pool_bytes;
+	uint32_t clock_kind, mode, block_ms;
+	uint32_t next_id;
+	uint64_t rules_generation;
+	unsigned char *rules; /* private copy of the file */
+	size_t rules_bytes;
+	uint32_t nr_rules;
+	struct wm_session_rule rule[WM_RULES_MAX];
+	char folder[WM_FOLDER_MAX];
+	unsigned char *out; /* messages not sent yet */
+	size_t out_bytes, out_room;
+	uint64_t socket_inode;  /* ours only while this is what the descriptor names */
+	uint64_t missing_field; /* events a glob matched that lack the filter's field */
+};
+
+/* What one recorder gets of one event. */
+struct wm_plan_slot {
+	bool on;
+	uint16_t id;
+	uint32_t contexts;
+	uint32_t nr_filters; /* 0: everything passes; else any of them */
+	const struct wm_filter *filter[WM_FILTERS_MAX];
+};
+
+struct wm_probe {
+	void (*fn)(void);
+	void *data;
+};
+
+/* What an event does when it is hit the complex way. Immutable once published. */
+struct wm_plan {
+	struct wm_plan *next_retired;
+	size_t bytes; /* of this mapping */
+	uint32_t nr_probes;
+	struct wm_plan_slot slot[WM_SLOTS];
+	struct wm_probe probe[WM_PROBES_MAX];
+	/* linked filters follow */
+};
+
+struct wm_runtime {
+	uint32_t lock; /* 0 free, else owner's tid; see wm_lock() */
+	uint32_t ready;
+	uint32_t refused; /* sites with bytes that are not ours */
+	uint32_t nr_events;
+	uint64_t early; /* events before any pool, since the last HELLO */
+	struct wm_module *modules;
+	struct wm_event_entry *events, **hash;
+	struct wm_session session[WM_SLOTS];
+	struct wm_registration *probes;
+	uint32_t agent_tid;
+	uint32_t agent_wake; /* futex */
+	char sessions_env[1024];
+};
+
+extern struct wm_runtime wm_rt WM_HIDDEN;
+extern struct wm_control waymark_control;
+
+/* lock.c */
+void wm_lock(void);
+bool wm_try_lock(void);
+void wm_unlock(void);
+
+/* arena.c: memory that lives as long as the process; no free */
+void *wm_keep(size_t bytes);
+
+/* plan.c: what events do when hit, from rules and probes. Locked. */
+void wm_plan_update_all(void);
+void wm_plan_update_module(struct wm_module *m);
+void wm_plan_drop_module(struct wm_module *m); /* it is being unloaded */
+void wm_plan_update_event(struct wm_event_entry *e);
+
+/* patch.c */
+enum wm_patch_way { WM_PATCH_UNTRIED, WM_PATCH_MEM, WM_PATCH_MPROTECT, WM_PATCH_NONE };
+enum wm_patch_way wm_patch_init(bool refuse);
+/* Flips one site; false when its bytes are not ours. */
+bool wm_patch_site(const struct waymark_site *site, bool on);
+void wm_patch_begin(void);
+void wm_patch_end(void); /* all CPUs see the new bytes when it returns */
+
+/* session.c. Locked. */
+int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
+void wm_session_leave(unsigned slot, bool say_bye);
+int wm_session_read_rules(struct wm_session *s);
+void wm_session_forked(void); /* forgets the parent's, joins anew */
+void wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
+			 uint32_t contexts);
+int wm_session_flush(struct wm_session *s); /* before what was announced is enabled */
+void wm_session_module(const struct wm_module *m, bool unload);
+void wm_session_synced(struct wm_session *s);
+
+/* agent.c */
+int wm_agent_start(void);
+void wm_agent_stop_in_child(void);
+
+/* probe.c: the callbacks registered for an event. Locked. */
+uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
+
+/* clock in the gate, when the session does not run on cycles */
+uint64_t wm_clock_now(uint32_t kind);
+void wm_clock_init(void);
+
+/* runtime.c */
+bool wm_runtime_ready(void);
+bool wm_runtime_exiting(void);
+intptr_t wm_writer_offset(void);
+void wm_runtime_forked(void); /* in a child's first slow path */
+void wm_runtime_attach_check(void);
+
+/* C ends of the entries; see entry_*.S for who calls them */
+struct waymark_writer *wm_slow(struct waymark_writer *w);
+unsigned char *wm_enter(struct waymark_writer *w);
+void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
+	     uintptr_t sp);
+void wm_probe_run(unsigned char *slots, struct waymark_event *event,
+		  void (*dispatch)(const unsigned char *, void (*)(void), void *));
+bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *payload,
+			       size_t bytes, const struct wm_filter_contexts *contexts);
+extern uint32_t wm_xsave_bytes WM_HIDDEN;
+extern uint8_t wm_xsave_works WM_HIDDEN;
+
+/* chunk.c: space for a writer of a slot */
+bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+		   const struct wm_thread *t, unsigned level);
+
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.c - joining and leaving a recorder: its rules, our pool, the socket.
+ * The protocol is agent.h's. All under the runtime's lock; nothing here waits
+ * for the recorder but for room in the socket.
+ */
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "runtime/runtime.h"
+#include "runtime/sys.h"
+
+#define OUT_BYTES      WM_BATCH_MAX_BYTES
+#define SEND_WAIT_MS   500
+#define FD_MOVED_ABOVE 100 /* low numbers belong to the program */
+#define F_LINUX_BASE   1024
+
+static size_t copy_text(char *to, size_t room, const char *from, size_t n)
+{
+	n = n < room ? n : room - 1;
+	wm_mem_copy(to, from, n);
+	to[n] = 0;
+	return n;
+}
+
+/* folder + "/" + leaf, or false when it is too long. */
+static bool path_in(char *to, size_t room, const char *folder, const char *leaf)
+{
+	size_t a = wm_str_len(folder), b = wm_str_len(leaf);
+	if (a + b + 2 > room)
+		return false;
+	wm_mem_copy(to, folder, a);
+	to[a] = '/';
+	wm_mem_copy(to + a + 1, leaf, b + 1);
+	return true;
+}
+
+/* ------------------------------------------------------------------ *
+ * Rules
+ * ------------------------------------------------------------------ */
+static int parse_rules(struct wm_session *s)
+{
+	const struct wm_rules_header *h = (const void *)s->rules;
+	size_t at = sizeof(*h);
+
+	if (s->rules_bytes < sizeof(*h) || h->magic != WM_RULES_MAGIC ||
+	    h->version != WM_PROTOCOL || h->bytes > s->rules_bytes || h->nr_rules > WM_RULES_MAX)
+		return -74; /* EBADMSG */
+	for (uint32_t i = 0; i < h->nr_rules; i++) {
+		const struct wm_rule *r = (const void *)(s->rules + at);
+		if (at + sizeof(*r) > h->bytes || r->bytes < sizeof(*r) || r->bytes % 8 ||
+		    r->bytes > h->bytes - at ||
+		    sizeof(*r) + r->glob_bytes + (uint64_t)r->filter_bytes > r->bytes)
+			return -74;
+		s->rule[i].glob = (const char *)(r + 1);
+		s->rule[i].glob_bytes = r->glob_bytes;
+		s->rule[i].filter = (const unsigned char *)(r + 1) + r->glob_bytes;
+		s->rule[i].filter_bytes = r->filter_bytes;
+		s->rule[i].contexts = r->contexts;
+		s->rule[i].level_max = r->level_max;
+		at += r->bytes;
+	}
+	s->nr_rules = h->nr_rules;
+	s->rules_generation = h->generation;
+	s->clock_kind = (uint32_t)h->clock_kind;
+	s->mode = h->pool_mode;
+	s->block_ms = h->block_ms;
+	return 0;
+}
+
+int wm_session_read_rules(struct wm_session *s)
+{
+	char path[WM_FOLDER_MAX + 16];
+	size_t n = 0;
+	long fd, got = 1;
+
+	if (!path_in(path, sizeof(path), s->folder, "rules"))
+		return -36; /* ENAMETOOLONG */
+	fd = WM_SYS_4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (wm_sys_failed(fd))
+		return (int)fd;
+	if (!s->rules)
+		s->rules = wm_sys_map(WM_RULES_MAX_BYTES);
+	while (s->rules && n < WM_RULES_MAX_BYTES && got > 0) {
+		got = WM_SYS_3(SYS_read, fd, s->rules + n, WM_RULES_MAX_BYTES - n);
+		if (got > 0)
+			n += (size_t)got;
+	}
+	(void)WM_SYS_1(SYS_close, fd);
+	if (!s->rules)
+		return -12;
+	s->rules_bytes = n;
+	s->nr_rules = 0;
+	return got < 0 ? (int)got : parse_rules(s);
+}
+
+/* ------------------------------------------------------------------ *
+ * The socket
+ * ------------------------------------------------------------------ */
+
+/* The program may have closed our descriptor and got its number back for something else. */
+static bool socket_is_ours(const struct wm_session *s)
+{
+	struct stat st;
+	return s->socket >= 0 && !wm_sys_failed(WM_SYS_2(SYS_fstat, s->socket, &st)) &&
+	       st.st_ino == s->socket_inode && (st.st_mode & S_IFMT) == S_IFSOCK;
+}
+
+static int send_message(struct wm_session *s, const void *bytes, size_t n, int fd)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {(void *)(uintptr_t)bytes, n};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (!socket_is_ours(s))
+		return -9; /* EBADF */
+	if (fd >= 0) {
+		struct cmsghdr *c = &control.align;
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		*(int *)(void *)CMSG_DATA(c) = fd;
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control.room);
+	}
+	for (int waited = 0;; waited += 10) {
+		struct pollfd p = {s->socket, POLLOUT, 0};
+		struct timespec ms10 = {0, 10 * 1000 * 1000};
+		long got = WM_SYS_3(SYS_sendmsg, s->socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (got != -11 && got != -4) /* EAGAIN, EINTR */
+			return got < 0 ? (int)got : 0;
+		if (waited >= SEND_WAIT_MS)
+			return -110; /* ETIMEDOUT: it does not read */
+		(void)WM_SYS_6(SYS_ppoll, &p, 1, &ms10, 0, 0, 0);
+	}
+}
+
+static long memfd(const char *name)
+{
+	long fd = WM_SYS_2(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING), high;
+	if (wm_sys_failed(fd))
+		return fd;
+	high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_MOVED_ABOVE);
+	if (wm_sys_failed(high))
+		return fd; /* a small limit: then a low number it is */
+	(void)WM_SYS_1(SYS_close, fd);
+	return high;
+}
+
+/* A great many messages at once, in a file. */
+static int send_batch(struct wm_session *s)
+{
+	struct wm_msg_batch b = {{WM_MSG_BATCH, sizeof(b)}, s->out_bytes};
+	long fd = memfd("waymark-batch"), got = 0;
+	size_t n = 0;
+	int err;
+
+	if (wm_sys_failed(fd))
+		return (int)fd;
+	while (n < s->out_bytes && got >= 0) {
+		got = WM_SYS_3(SYS_write, fd, s->out + n, s->out_bytes - n);
+		if (got > 0)
+			n += (size_t)got;
+	}
+	err = got < 0 ? (int)got : send_message(s, &b, sizeof(b), (int)fd);
+	(void)WM_SYS_1(SYS_close, fd);
+	return err;
+}
+
+/* One by one: the recorder takes one message a packet. */
+static int send_each(struct wm_session *s)
+{
+	size_t at = 0;
+	while (at < s->out_bytes) {
+		const struct wm_msg *m = (const void *)(s->out + at);
+		int err = send_message(s, m, m->bytes, -1);
+		if (err < 0)
+			return err;
+		at += (m->bytes + 7u) & ~7u;
+	}
+	return 0;
+}
+
+int wm_session_flush(struct wm_session *s)
+{
+	int err;
+
+	if (!s->out_bytes)
+		return 0;
+	err = s->out_bytes > 16384 ? send_batch(s) : send_each(s);
+	s->out_bytes = 0;
+	return err;
+}
+
+/* Room for a message of n bytes in the outgoing buffer, zeroed; NULL: it does not fit. */
+static void *out_message(struct wm_session *s, uint32_t type, size_t n)
+{
+	size_t padded = (n + 7) & ~(size_t)7;
+	struct wm_msg *m;
+
+	if (!s->out) {
+		s->out = wm_sys_map(OUT_BYTES);
+		s->out_room = OUT_BYTES;
+	}
+	if (!s->out || n > WM_MSG_MAX)
+		return NULL;
+	if (padded > s->out_room - s->out_bytes && wm_session_flush(s) < 0)
+		return NULL;
+	m = (void *)(s->out + s->out_bytes);
+	wm_mem_zero(m, padded);
+	m->type = type;
+	m->bytes = (uint32_t)n;
+	s->out_bytes += padded;
+	return m;
+}
+
+void wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
+			 uint32_t contexts)
+{
+	size_t n = sizeof(struct wm_msg_event) + e->desc->size + e->provider_bytes;
+	struct wm_msg_event *m = out_message(s, WM_MSG_EVENT, n);
+
+	if (!m)
+		return;
+	m->id = id;
+	m->contexts = contexts;
+	m->desc_bytes = e->desc->size;
+	m->provider_bytes = e->provider_bytes;
+	wm_mem_copy(m + 1, e->desc, e->desc->size);
+	wm_mem_copy((char *)(m + 1) + e->desc->size, e->provider, e->provider_bytes);
+}
+
+static void say_module(struct wm_session *s, const struct wm_module *m, bool unload)
+{
+	size_t path = wm_str_len(m->path);
+	struct wm_msg_module *msg =
+	    out_message(s, WM_MSG_MODULE, sizeof(*msg) + m->build_id_bytes + path);
+	char *p;
+
+	if (!msg)
+		return;
+	msg->clock = wm_clock_now(s->clock_kind);
+	msg->base = m->bias;
+	msg->start = m->start;
+	msg->bytes = m->end - m->start;
+	msg->unload = unload;
+	msg->build_id_bytes = m->build_id_bytes;
+	msg->path_bytes = (uint32_t)path;
+	p = (char *)(msg + 1);
+	wm_mem_copy(p, m->build_id, m->build_id_bytes);
+	wm_mem_copy(p + m->build_id_bytes, m->path, path);
+}
+
+void wm_session_module(const struct wm_module *m, bool unload)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (wm_rt.session[k].active)
+			say_module(&wm_rt.session[k], m, unload);
+}
+
+void wm_session_synced(struct wm_session *s)
+{
+	struct wm_msg_synced *m = out_message(s, WM_MSG_SYNCED, sizeof(*m));
+	if (!m)
+		return;
+	m->generation = s->rules_generation;
+	m->nr_refused = wm_rt.refused;
+	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
+		m->nr_events += e->enabled;
+		for (struct wm_site_ref *r = e->enabled ? e->refs : NULL; r; r = r->next)
+			m->nr_sites++;
+	}
+	(void)wm_session_flush(s);
+}
+
+static int connect_socket(struct wm_session *s)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct stat st;
+	long fd, high, err;
+	socklen_t length = sizeof(a);
+	int folder = -1;
+
+	if (!path_in(a.sun_path, sizeof(a.sun_path), s->folder, "sock")) {
+		/* Too long for an address: through a descriptor of the folder. */
+		char *p = a.sun_path;
+		folder = (int)WM_SYS_4(SYS_openat, AT_FDCWD, s->folder,
+				       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+		if (folder < 0)
+			return folder;
+		p += copy_text(p, 32, "/proc/self/fd/", 14);
+		if (folder >= 100)
+			*p++ = (char)('0' + folder / 100 % 10);
+		if (folder >= 10)
+			*p++ = (char)('0' + folder / 10 % 10);
+		*p++ = (char)('0' + folder % 10);
+		copy_text(p, 8, "/sock", 5);
+	}
+	fd = WM_SYS_3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	err = wm_sys_failed(fd) ? fd : WM_SYS_3(SYS_connect, fd, &a, length);
+	if (folder >= 0)
+		(void)WM_SYS_1(SYS_close, folder);
+	if (wm_sys_failed(fd))
+		return (int)fd;
+	if (!err) {
+		high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_MOVED_ABOVE);
+		if (!wm_sys_failed(high)) {
+			(void)WM_SYS_1(SYS_close, fd);
+			fd = high;
+		}
+		err = WM_SYS_2(SYS_fstat, fd, &st);
+		s->socket_inode = st.st_ino;
+	}
+	if (err) {
+		(void)WM_SYS_1(SYS_close, fd);
+		return (int)err;
+	}
+	s->socket = (int)fd;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * The pool
+ * ------------------------------------------------------------------ */
+static long make_pool(struct wm_session *s, struct wm_pool_options *o)
+{
+	const struct wm_rules_header *h = (const void *)s->rules;
+	long fd, err;
+	void *map;
+
+	o->buffer_bytes = h->buffer_bytes;
+	o->big_bytes = h->chunk_bytes;
+	o->mode = h->pool_mode;
+	o->clock_kind = s->clock_kind;
+	o->pid = wm_sys_pid();
+	o->start_clock = wm_clock_now(s->clock_kind);
+	s->pool_bytes = wm_pool_size(o);
+	if (!s->pool_bytes)
+		return -22;
+	fd = memfd("waymark-pool");
+	if (wm_sys_failed(fd))
+		return fd;
+	err = WM_SYS_2(SYS_ftruncate, fd, s->pool_bytes);
+	map = (void *)WM_SYS_6(SYS_mmap, 0, s->pool_bytes, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (!err && wm_sys_failed((long)map))
+		err = (long)map;
+	if (!err)
+		err = wm_pool_init(&s->pool, map, o);
+	if (!err)
+		err = WM_SYS_3(SYS_fcntl, fd, F_LINUX_BASE + 9 /* F_ADD_SEALS */,
+			       0x1 | 0x2 | 0x4 /* SEAL SHRINK GROW */);
+	if (!err)
+		return fd;
+	(void)WM_SYS_1(SYS_close, fd);
+	if (!wm_sys_failed((long)map))
+		wm_sys_unmap(map, s->pool_bytes);
+	return err;
+}
+
+static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int pool_fd,
+		     uint32_t flags)
+{
+	struct {
+		struct wm_msg_hello m;
+		char path[512];
+	} hello = {{{WM_MSG_HELLO, 0}, WM_PROTOCOL, WAYMARK_ABI, 0, 0, 0, 0, 0, 0, {0}}, {0}};
+	long n =
+	    WM_SYS_4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", hello.path, sizeof(hello.path));
+
+	hello.m.pid = wm_sys_pid();
+	hello.m.ppid = (uint32_t)WM_SYS_0(SYS_getppid);
+	hello.m.pool_bytes = s->pool_bytes;
+	hello.m.start_clock = o->start_clock;
+	hello.m.flags = flags | (wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0);
+	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
+	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;
+	(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, hello.m.comm);
+	return send_message(s, &hello, hello.m.h.bytes, pool_fd);
+}
+
+static struct wm_session *free_slot(void)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (!wm_rt.session[k].active)
+			return &wm_rt.session[k];
+	return NULL;
+}
+
+static bool joined_already(const char *folder, size_t bytes)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		const struct wm_session *s = &wm_rt.session[k];
+		if (s->active && wm_str_len(s->folder) == bytes &&
+		    !wm_mem_differ(s->folder, folder, bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Nobody may still hold a place in what the slot had before. */
+static void settle_slot(struct wm_session *s)
+{
+	if (s->pool.map) {
+		wm_thread_quiesce(1000);
+		wm_sys_unmap(s->pool.map, s->pool_bytes);
+		s->pool.map = NULL;
+	}
+	s->generation++;
+	wm_thread_kick();
+}
+
+int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
+{
+	struct wm_session *s = free_slot();
+	struct wm_pool_options o = {0};
+	long fd;
+	int err;
+
+	if (!bytes || bytes >= WM_FOLDER_MAX || joined_already(folder, bytes))
+		return -22;
+	if (!s)
+		return -16; /* EBUSY: as many recorders as there are slots */
+	settle_slot(s);
+	s->socket = -1;
+	s->next_id = 0;
+	s->out_bytes = 0;
+	s->missing_field = 0;
+	copy_text(s->folder, sizeof(s->folder), folder, bytes);
+	err = wm_session_read_rules(s);
+	if (err < 0)
+		return err;
+	err = connect_socket(s);
+	if (err < 0)
+		return err;
+	fd = make_pool(s, &o);
+	err = fd < 0 ? (int)fd : say_hello(s, &o, (int)fd, flags);
+	if (fd >= 0)
+		(void)WM_SYS_1(SYS_close, fd);
+	if (err < 0) {
+		(void)WM_SYS_1(SYS_close, s->socket);
+		s->socket = -1;
+		return err;
+	}
+	wm_pool_lost(&s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
+	wm_store_release(&s->active, 1);
+	for (const struct wm_module *m = wm_rt.modules; m; m = m->next)
+		say_module(s, m, false);
+	return 0;
+}
+
+void wm_session_leave(unsigned slot, bool say_bye)
+{
+	struct wm_session *s = &wm_rt.session[slot];
+
+	if (!s->active)
+		return;
+	s->nr_rules = 0;
+	wm_plan_update_all(); /* off first; no event of it is in progress afterwards */
+	wm_thread_quiesce(1000);
+	wm_store_release(&s->active, 0);
+	if (say_bye) {
+		struct wm_msg bye = {WM_MSG_BYE, sizeof(bye)};
+		(void)send_message(s, &bye, sizeof(bye), -1);
+	}
+	if (socket_is_ours(s))
+		(void)WM_SYS_1(SYS_close, s->socket);
+	s->socket = -1;
+}
+
+/*
+ * In a child: the parent's pools are not ours. A record that a handler's fork
+ * cut in half must still land somewhere, so private memory takes their place.
+ */
+void wm_session_forked(void)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		if (s->pool.map)
+			(void)WM_SYS_6(SYS_mmap, s->pool.map, s->pool_bytes, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+				       0);
+		s->pool.map = NULL; /* given up, not unmapped: see above */
+		if (s->active && socket_is_ours(s))
+			(void)WM_SYS_1(SYS_close, s->socket);
+		s->socket = -1;
+		s->out_bytes = 0;
+	}
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		char folder[WM_FOLDER_MAX];
+		size_t n;
+		if (!s->active)
+			continue;
+		s->active = 0;
+		n = copy_text(folder, sizeof(folder), s->folder, wm_str_len(s->folder));
+		if (wm_session_join(folder, n, WM_HELLO_FORKED) < 0)
+			continue; /* the recorder is gone; free_slot() finds the slot again */
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - a traced thread as the runtime sees it: its writers, one per
+ * signal-nesting level, in private memory that a fork of any kind wipes.
+ *
+ *   current (TLS) ──▶ level 0 ─ level 1 ─ ... ─ level 7 ─ terminator
+ *
+ * The current writer is the lowest level that no emit of this thread is busy
+ * with. A busy emit moves it one up (step), so a signal handler that traces
+ * writes to the level above. Three writers have step 0 and no chunk, and so
+ * lead straight to the slow path: the null writer (a thread that never
+ * traced), the terminator (nested too deep), and any writer after a fork
+ * (wiped). In these cases `current` does not move.
+ *
+ * Who writes: the owning thread, and after its death whoever reclaims the
+ * block. The agent stores 0 to `end` of other threads' writers to make them
+ * look (wm_thread_kick()).
+ */
+#ifndef WM_RUNTIME_THREAD_H
+#define WM_RUNTIME_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <waymark/abi.h>
+
+#define WM_THREAD_LEVELS 8
+#define WM_THREAD_BYTES  1024u
+#define WM_THREADS_MAX   65536u
+#define WM_SLOTS         4 /* recorders at once; slot 0 is the direct one */
+
+/* What else there is to know about a writer, kept out of its cache line. */
+struct wm_level {
+	uint32_t chunk;      /* index in the pool, when base != 0 */
+	uint32_t generation; /* of the slot's session the chunk belongs to */
+};
+
+/* Writers for the recorders of slots 1.., made when first needed. */
+struct wm_thread_extra {
+	struct waymark_writer writer[WM_SLOTS - 1][WM_THREAD_LEVELS];
+	struct wm_level level[WM_SLOTS - 1][WM_THREAD_LEVELS];
+};
+
+struct wm_thread {
+	struct waymark_writer writer[WM_THREAD_LEVELS + 1]; /* the last is the terminator */
+	struct wm_level level[WM_THREAD_LEVELS];
+	struct wm_thread_extra *extra;
+	struct waymark_writer **current; /* this thread's TLS word */
+	uint32_t tid;                    /* 0: free */
+	uint32_t index;
+	uint64_t passes; /* complex events gone through: progress for wm_thread_quiesce() */
+};
+
+_Static_assert(sizeof(struct waymark_writer) == 64, "step and mine() count on it");
+_Static_assert(sizeof(struct wm_thread) <= WM_THREAD_BYTES, "a thread's block");
+
+/* The TLS word itself, and the writers of threads that have none. */
+extern __thread struct waymark_writer *wm_current
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline bool wm_writer_is_null(const struct waymark_writer *w)
+{
+	extern struct wm_thread wm_null_thread __attribute__((visibility("hidden")));
+	return w == wm_null_thread.writer;
+}
+
+static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
+{
+	return (struct wm_thread *)((uintptr_t)w & ~(uintptr_t)(WM_THREAD_BYTES - 1));
+}
+
+static inline unsigned wm_level_of(const struct waymark_writer *w)
+{
+	return (unsigned)(((uintptr_t)w & (WM_THREAD_BYTES - 1)) / sizeof(*w));
+}
+
+/* Is this process a fork of the one that set the runtime up, untouched so far? */
+bool wm_thread_forked(void);
+
+/* Sets the table of threads up. Constructor, and again in a forked child. */
+int wm_thread_init(void);
+
+/* A block for the calling thread, with `current` pointing at its level 0. NULL: none. */
+struct wm_thread *wm_thread_join(void);
+
+/*
+ * Levels below w whose emit was abandoned by siglongjmp are given back: their
+ * whole records are committed, half ones counted as torn. Returns the writer
+ * to use, busy.
+ */
+struct waymark_writer *wm_thread_take_back(struct waymark_writer *w);
+
+/* Makes every thread enter the slow path at its next event. */
+void wm_thread_kick(void);
+
+/*
+ * Waits until every thread has been seen outside an emit that began before the
+ * call (membarrier, then a look at each). Never waits for more than `ms`;
+ * returns whether all were seen.
+ */
+bool wm_thread_quiesce(unsigned ms);
+
+/* Seals the chunks of dead threads. Returns how many blocks became free. */
+unsigned wm_thread_reap(unsigned most);
+
+#endif
