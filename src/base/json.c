@@ -76,13 +76,13 @@ static void put_quoted(FILE *out, const char *text, size_t bytes)
 	(void)putc('"', out);
 }
 
-/* What comes before any value: comma, line, key. */
+/* What comes before any value: comma and key. */
 static void begin(struct wm_json *j, const char *key)
 {
 	uint32_t bit = 1u << j->depth;
 
 	if (j->filled & bit)
-		(void)fputs(j->depth <= j->lines && j->depth ? ",\n" : ",", j->out);
+		(void)putc(',', j->out);
 	if (j->depth)
 		j->filled |= bit;
 	if (key && j->depth && !(j->arrays & bit)) {
@@ -96,6 +96,8 @@ static void open_level(struct wm_json *j, const char *key, bool array)
 	uint32_t bit;
 
 	begin(j, key);
+	if (!array && j->depth && j->depth <= j->lines && j->arrays & 1u << j->depth)
+		(void)putc('\n', j->out);
 	assert(j->depth + 1 < WM_JSON_DEPTH_MAX);
 	(void)putc(array ? '[' : '{', j->out);
 	j->depth++;

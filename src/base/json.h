@@ -4,14 +4,13 @@
  * streamed to a FILE, only the nesting is remembered.
  *
  *   struct wm_json j;
- *   wm_json_init(&j, stdout, 1);
+ *   wm_json_init(&j, stdout, 0);
  *   wm_json_object(&j, NULL);
  *   wm_json_string(&j, "name", "query");
  *   wm_json_array(&j, "rows");
  *   wm_json_u64(&j, NULL, 3);
  *   wm_json_end(&j);
- *   wm_json_end(&j);            ->  {"name":"query",
- *                                    "rows":[3]}
+ *   wm_json_end(&j);            ->  {"name":"query","rows":[3]}
  *
  * `key` is NULL inside arrays and at the top. Errors of the stream stay in the
  * stream (ferror). Text that is not UTF-8 gets U+FFFD for each byte that does
@@ -29,7 +28,7 @@
 
 struct wm_json {
 	FILE *out;
-	unsigned lines; /* elements nested no deeper begin on a line of their own; 0: one line */
+	unsigned lines; /* objects in arrays nested no deeper begin on a line of their own */
 	unsigned depth;
 	uint32_t arrays, filled; /* one bit a level */
 };

@@ -72,7 +72,7 @@ static void test_nesting(void **state)
 		wm_json_end(&j);
 	}
 	wm_json_end(&j);
-	expect(&j, "[{\"i\":0,\"f\":false},\n{\"i\":1,\"f\":false}]\n");
+	expect(&j, "[\n{\"i\":0,\"f\":false},\n{\"i\":1,\"f\":false}]\n");
 }
 
 static void test_text(void **state)

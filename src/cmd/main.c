@@ -15,6 +15,7 @@
 #include "cmd/verb.h"
 
 const struct wm_verb *const wm_verbs[] = {
+    &wm_cmd_list,
     &wm_cmd_help,
     &wm_cmd_version,
     NULL,

@@ -64,6 +64,22 @@ void wm_say_caret(const char *text, const struct wm_diag *diag)
 	(void)fprintf(stderr, "  %s\n  %*s^\n", text, (int)diag->column - 1, "");
 }
 
+void wm_say_clean(FILE *stream, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (*c == '\n')
+			(void)fputs("\\n", stream);
+		else if (*c == '\t')
+			(void)fputs("\\t", stream);
+		else if (*c == '\\')
+			(void)fputs("\\\\", stream);
+		else if (*c < ' ' || *c == 0x7f)
+			(void)fprintf(stream, "\\x%02x", *c);
+		else
+			(void)putc(*c, stream);
+	}
+}
+
 bool wm_say_color(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -33,6 +33,12 @@ void wm_say_diag(const char *verb, const char *object, int err, const struct wm_
  */
 void wm_say_caret(const char *text, const struct wm_diag *diag);
 
+/*
+ * Puts text of unknown origin on a stream that may be a terminal: control
+ * bytes and backslashes become \n, \t, \\ or \xNN.
+ */
+void wm_say_clean(FILE *stream, const char *text);
+
 /* Colours are wanted there: a terminal, no NO_COLOR, no TERM=dumb. */
 bool wm_say_color(FILE *stream);
 

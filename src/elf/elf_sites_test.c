@@ -567,6 +567,21 @@ static void test_random_mutants(void **state)
 	free(whole);
 }
 
+static void test_module_names(void **state)
+{
+	static const char *const names[][2] = {{"/lib/libfoo.so.1", "libfoo"}, {"app", "app"},
+					       {"./x/app", "app"},	       {"/a/.so", ".so"},
+					       {"libfoo-1.2.so", "libfoo-1.2"}, {"/", ""}};
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		wm_elf_module_name(names[i][0], buf, sizeof(buf));
+		assert_string_equal(buf, names[i][1]);
+	}
+	wm_elf_module_name("abcdef", buf, 4);
+	assert_string_equal(buf, "abc");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
