@@ -222,6 +222,35 @@ static void test_no_room_for_metadata(void **state)
 	free(errors);
 }
 
+/* The very first packet of a lane fails: its empty files harm nobody. */
+static void test_first_packet(void **state)
+{
+	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
+	struct wm_producer *p = kit_producer(w, 9);
+	struct counts c = {0};
+	uint64_t clock = 2000;
+	struct rlimit l;
+	char *data;
+	size_t bytes;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(kit_event(p, 1, 0, "big", "s:s"), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+	l.rlim_cur = 15000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+	assert_int_equal(send_big(p, &clock, &c), -EFBIG);
+	no_limit();
+	data = kit_slurp(kit_dir, "user-1-0", &bytes);
+	free(data);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(wm_trace_writer_close(w), 0);
+	if (!kit_has_babeltrace())
+		skip();
+	data = kit_babeltrace("", NULL);
+	assert_non_null(strstr(data, "cause = ( \"disk\" : container = 6 ), count = 8 }"));
+	free(data);
+}
+
 /* Mixed records that can not be written are counted, as of several processes. */
 static void test_mixed_on_a_full_disk(void **state)
 {

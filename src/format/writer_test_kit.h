@@ -31,12 +31,12 @@
 static char kit_folder[64]; /* the test's own; DIR inside is the trace */
 static char kit_dir[80];
 
-static int kit_remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static inline int kit_remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	return remove(path);
 }
 
-static int kit_setup(void **state)
+static inline int kit_setup(void **state)
 {
 	strcpy(kit_folder, "/tmp/wm-writer-XXXXXX");
 	if (!mkdtemp(kit_folder))
@@ -45,12 +45,12 @@ static int kit_setup(void **state)
 	return 0;
 }
 
-static int kit_teardown(void **state)
+static inline int kit_teardown(void **state)
 {
 	return nftw(kit_folder, kit_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static struct wm_trace_writer *kit_create(enum wm_trace_format format)
+static inline struct wm_trace_writer *kit_create(enum wm_trace_format format)
 {
 	struct wm_trace_options o = {.format = format,
 				     .clock_kind = WM_CLOCK_MONOTONIC,
@@ -67,7 +67,7 @@ static struct wm_trace_writer *kit_create(enum wm_trace_format format)
 	return w;
 }
 
-static struct wm_producer *kit_producer(struct wm_trace_writer *w, uint32_t pid)
+static inline struct wm_producer *kit_producer(struct wm_trace_writer *w, uint32_t pid)
 {
 	struct wm_producer_info info = {.pid = pid,
 					.ppid = 1,
@@ -82,8 +82,8 @@ static struct wm_producer *kit_producer(struct wm_trace_writer *w, uint32_t pid)
 	return p;
 }
 
-static struct wm_class *kit_class(const char *name, const char *schema, const int64_t *values,
-				  uint16_t nr_values)
+static inline struct wm_class *kit_class(const char *name, const char *schema,
+					 const int64_t *values, uint16_t nr_values)
 {
 	struct wm_class *c = NULL;
 	struct wm_diag diag = {0};
@@ -97,8 +97,8 @@ static struct wm_class *kit_class(const char *name, const char *schema, const in
 	return c;
 }
 
-static int kit_event(struct wm_producer *p, uint32_t id, uint32_t contexts, const char *name,
-		     const char *schema)
+static inline int kit_event(struct wm_producer *p, uint32_t id, uint32_t contexts, const char *name,
+			    const char *schema)
 {
 	return wm_producer_event(p, id, contexts, kit_class(name, schema, NULL, 0));
 }
@@ -111,24 +111,24 @@ struct kit_packet {
 	uint32_t last;
 };
 
-static void kit_put(struct kit_packet *k, uint64_t value, uint32_t bytes)
+static inline void kit_put(struct kit_packet *k, uint64_t value, uint32_t bytes)
 {
 	wm_text_add(&k->payload, &value, bytes);
 }
 
-static void kit_string(struct kit_packet *k, const char *s)
+static inline void kit_string(struct kit_packet *k, const char *s)
 {
 	wm_text_add(&k->payload, s, strlen(s) + 1);
 }
 
-static void kit_pad(struct kit_packet *k)
+static inline void kit_pad(struct kit_packet *k)
 {
 	while (k->payload.bytes % 8)
 		wm_text_char(&k->payload, '\0');
 }
 
 /* Begins a record: pads the one before. */
-static void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
+static inline void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
 {
 	kit_pad(k);
 	if (!k->count++)
@@ -139,7 +139,7 @@ static void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
 }
 
 /* Sends it and empties it. */
-static int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t tid, uint64_t lost)
+static inline int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t tid, uint64_t lost)
 {
 	struct wm_packet packet = {.tid = tid,
 				   .begin = k->begin,
@@ -159,8 +159,8 @@ static int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t tid, u
 }
 
 /* One packet of records without fields at these times. */
-static int kit_send_plain(struct wm_producer *p, uint16_t id, uint32_t tid, uint64_t begin,
-			  uint64_t end)
+static inline int kit_send_plain(struct wm_producer *p, uint16_t id, uint32_t tid, uint64_t begin,
+				 uint64_t end)
 {
 	struct kit_packet k = {0};
 
@@ -172,7 +172,7 @@ static int kit_send_plain(struct wm_producer *p, uint16_t id, uint32_t tid, uint
 
 /* --- what came of it ------------------------------------------------------- */
 
-static char *kit_slurp(const char *folder, const char *name, size_t *ret_bytes)
+static inline char *kit_slurp(const char *folder, const char *name, size_t *ret_bytes)
 {
 	char path[256], *data = NULL;
 	size_t bytes = 0;
@@ -184,7 +184,7 @@ static char *kit_slurp(const char *folder, const char *name, size_t *ret_bytes)
 	return data;
 }
 
-static bool kit_exists(const char *name)
+static inline bool kit_exists(const char *name)
 {
 	char path[256];
 
@@ -192,7 +192,7 @@ static bool kit_exists(const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static bool kit_has_babeltrace(void)
+static inline bool kit_has_babeltrace(void)
 {
 	bool found = system("command -v babeltrace2 >/dev/null 2>&1") == 0;
 
@@ -206,7 +206,7 @@ static bool kit_has_babeltrace(void)
  * standard output, to be freed. It must exit with 0. `errors`, when not NULL, gets what it said on
  * standard error; when NULL it must have said nothing.
  */
-static char *kit_babeltrace(const char *before, char **errors)
+static inline char *kit_babeltrace(const char *before, char **errors)
 {
 	char command[512], *out, *err;
 	int status;
@@ -227,7 +227,7 @@ static char *kit_babeltrace(const char *before, char **errors)
 	return out;
 }
 
-static uint32_t kit_lines(const char *s)
+static inline uint32_t kit_lines(const char *s)
 {
 	uint32_t n = 0;
 
