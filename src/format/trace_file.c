@@ -255,7 +255,7 @@ static int walk(struct indexing *x)
 			if (err <= 0)
 				break;
 		} else if (err) {
-			break;
+			break; /* it shrank, or the disk failed */
 		}
 		err = keep(x, &frame);
 		if (err)
