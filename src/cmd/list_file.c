@@ -10,6 +10,7 @@
 #include <waymark/abi.h>
 
 #include "cmd/list.h"
+#include "elf/elf_lines.h"
 #include "elf/sites.h"
 
 /* A description of the file on its way into an event. */
@@ -78,20 +79,27 @@ static int unite(struct wm_list_file *f, const struct wm_elf_sites *s, struct en
 	return 0;
 }
 
-/* A marker's description is where its site is; a typed event is declared elsewhere. */
-static void place_source(struct wm_list_place *place, const struct wm_class *c)
+/*
+ * A marker's description is where its site is. A typed event is declared
+ * elsewhere: debug information knows who calls its inline function.
+ */
+static void place_source(struct wm_list_place *place, const struct wm_class *c,
+			 struct wm_elf_lines *lines)
 {
-	if (c->kind != WAYMARK_KIND_MARKER && c->kind != WAYMARK_KIND_PRINTF)
-		return;
-	if (!*c->file)
-		return;
-	place->source = strdup(c->file);
+	const char *file = c->file;
+
 	place->line = c->line;
+	if (c->kind != WAYMARK_KIND_MARKER && c->kind != WAYMARK_KIND_PRINTF &&
+	    (!lines || !place->address ||
+	     wm_elf_lines_find(lines, place->address, "waymark_", &file, &place->line) < 0))
+		return;
+	if (*file)
+		place->source = strdup(file);
 }
 
 /* entries[] sorted by index -> the places of each event, in the table's order. */
 static int find_places(struct wm_list_file *f, const struct wm_elf_sites *s,
-		       const struct entry *entries)
+		       const struct entry *entries, struct wm_elf_lines *lines)
 {
 	for (uint32_t i = 0; i < f->nr_events; i++) {
 		f->events[i].places = calloc(f->events[i].nr_sites, sizeof(struct wm_list_place));
@@ -111,7 +119,7 @@ static int find_places(struct wm_list_file *f, const struct wm_elf_sites *s,
 		place->address = s->sites[i].insn;
 		if (place->address)
 			place->function = wm_elf_symbol_at(&f->symbols, place->address);
-		place_source(place, entry->class);
+		place_source(place, entry->class, lines);
 	}
 	return 0;
 }
@@ -150,6 +158,7 @@ static void release_entries(struct wm_list_file *f, struct entry *entries, uint3
 static int load_events(struct wm_list_file *f, const struct wm_elf_sites *s, bool places)
 {
 	struct entry *entries = calloc(s->nr_events, sizeof(*entries));
+	struct wm_elf_lines *lines = NULL;
 	int err = 0;
 
 	f->events = calloc(s->nr_events, sizeof(*f->events));
@@ -163,9 +172,12 @@ static int load_events(struct wm_list_file *f, const struct wm_elf_sites *s, boo
 	qsort(entries, s->nr_events, sizeof(*entries), by_name);
 	err = unite(f, s, entries);
 	if (!err && places) {
-		(void)wm_elf_symbols_read(f->elf, &f->symbols, NULL); /* names are a help only */
+		/* Names and lines are a help; most files lack one or both. */
+		(void)wm_elf_symbols_read(f->elf, &f->symbols, NULL);
+		(void)wm_elf_lines_open(f->elf, &lines);
 		qsort(entries, s->nr_events, sizeof(*entries), by_index);
-		err = find_places(f, s, entries);
+		err = find_places(f, s, entries, lines);
+		wm_elf_lines_close(lines);
 	}
 	release_entries(f, entries, s->nr_events);
 	return err;

@@ -569,9 +569,9 @@ static void test_random_mutants(void **state)
 
 static void test_module_names(void **state)
 {
-	static const char *const names[][2] = {{"/lib/libfoo.so.1", "libfoo"}, {"app", "app"},
-					       {"./x/app", "app"},	       {"/a/.so", ".so"},
-					       {"libfoo-1.2.so", "libfoo-1.2"}, {"/", ""}};
+	static const char *const names[][2] = {
+	    {"/lib/libfoo.so.1", "libfoo"},  {"app", "app"}, {"./x/app", "app"}, {"/a/.so", ".so"},
+	    {"libfoo-1.2.so", "libfoo-1.2"}, {"/", ""}};
 	char buf[64];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -592,6 +592,7 @@ int main(void)
 	    cmocka_unit_test(test_dynamic_without_sections),
 	    cmocka_unit_test(test_every_word_of_the_image),
 	    cmocka_unit_test(test_random_mutants),
+	    cmocka_unit_test(test_module_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

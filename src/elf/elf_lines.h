@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_lines.h - source file and line of an address, from DWARF in the file
+ * itself or in /usr/lib/debug/.build-id. Uses libdw, which maps the file and
+ * believes more of it than elf_file.c does: only for when a person asked.
+ * Not thread safe.
+ */
+#ifndef WM_ELF_ELF_LINES_H
+#define WM_ELF_ELF_LINES_H
+
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+
+struct wm_elf_lines;
+
+/* -ENODATA: there is no debug information; -ENOMEM. The file stays open until close. */
+int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines);
+void wm_elf_lines_close(struct wm_elf_lines *l); /* accepts NULL */
+
+/*
+ * The place of an address of the file. Code inlined from functions whose names
+ * begin with `skip` (NULL: none) is counted as the place that calls them.
+ * -ENOENT: not known. The name lives as long as `l`.
+ */
+int wm_elf_lines_find(struct wm_elf_lines *l, uint64_t address, const char *skip,
+		      const char **ret_file, uint32_t *ret_line);
+
+#endif

@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# list.bats - waymark list on programs, libraries and running processes.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR"
+	cat >"$W/app.c" <<-'END'
+	#include <stdio.h>
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	enum color { RED = 1, GREEN = 2 };
+	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id, const char *, customer, enum color, c),
+		WAYMARK_FIELDS((u32, id, id), (str, customer, customer),
+			(enumeration, color, u8, c, ("red", RED), ("green", GREEN)),
+			(seq, ids, i32, &id, 1), (chars, tag, customer, 8), (f64, half, id / 2.0)));
+	WAYMARK_EVENT(shop, idle, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)),
+		WAYMARK_LEVEL(DEBUG), WAYMARK_PRINT("n is %d\n"));
+	__attribute__((noinline)) void work(int i)
+	{
+		trace_event(shop, order, i, "me", RED);
+		trace_event(shop, idle, i);
+	}
+	__attribute__((noinline)) void rest(int i)
+	{
+		trace_event(shop, idle, i + 1);
+	}
+	int main(void)
+	{
+		work(1);
+		rest(2);
+		(void)!write(1, "ready\n", 6);
+		return pause();
+	}
+	END
+	cc -O2 -g -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/app"
+	cc -O2 -DWAYMARK_LOADTEST -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/loadtest"
+	cc -O2 -c -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/app.o"
+	cc -O2 -x c -fPIC -shared -Wl,-soname,libnone.so - -o "$W/libnone.so" <<<'int none;'
+}
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	cd "$W"
+}
+
+teardown() {
+	[ -z "${pid-}" ] || kill "$pid" 2>/dev/null || true
+}
+
+start_app() {
+	mkfifo fifo.$BATS_TEST_NUMBER
+	"$@" >fifo.$BATS_TEST_NUMBER 3>&- &
+	pid=$!
+	read -r _ <fifo.$BATS_TEST_NUMBER
+}
+
+@test "a program's events: kind, level, sites, by name" {
+	run --separate-stderr waymark list ./app
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "./app:" ]
+	[[ ${lines[2]} =~ ^\ \ shop:idle\ +event\ +debug\ +2$ ]]
+	[[ ${lines[3]} =~ ^\ \ shop:order\ +event\ +info\ +1$ ]]
+	[ "${#lines[@]}" -eq 4 ]
+	[ -z "$stderr" ]
+}
+
+@test "--fields: types, labels, print form, declaration, places" {
+	run waymark list app --fields
+	[ "$status" -eq 0 ]
+	[[ $output == *"      int32      n"* ]]
+	[[ $output == *"      uint8      color {red=1, green=2}"* ]]
+	[[ $output == *"      int32[]    ids"* ]]
+	[[ $output == *"      char[8]    tag"* ]]
+	[[ $output == *"      float64    half"* ]]
+	[[ $output == *'      print "n is %d\n"'* ]]
+	[[ $output == *"declared in $W/app.c:5"* ]]
+	[[ $output == *"site in rest+0x"* ]]
+	[[ $output == *"site in work+0x"* ]]
+}
+
+@test "--fields: file and line of a site from debug information" {
+	run waymark list app --fields
+	[[ $output == *"(app.c:13)"* || $output == *"(/"*"/app.c:13)"* ]]
+	[[ $output == *"app.c:14)"* ]]
+	[[ $output == *"app.c:18)"* ]]
+}
+
+@test "globs: whole names, parts, a name of any provider" {
+	run waymark list 'shop:*' ./app
+	[ "${#lines[@]}" -eq 4 ]
+	run waymark list idle ./app
+	[ "${#lines[@]}" -eq 3 ]
+	[[ ${lines[2]} == *shop:idle* ]]
+	run waymark list 'user:shop:o*' ./app
+	[[ ${lines[2]} == *shop:order* ]]
+	[ "${#lines[@]}" -eq 3 ]
+}
+
+@test "--json is JSON and has it all" {
+	waymark list ./app --json >list.json
+	python3 - list.json <<-'END'
+	import json, sys
+	(file,) = json.load(open(sys.argv[1]))
+	assert file["file"] == "./app" and len(file["build_id"]) == 40
+	idle, order = file["events"]
+	assert (idle["provider"], idle["name"], idle["level"], idle["nr_sites"]) == ("shop", "idle", "debug", 2)
+	assert idle["print"] == "n is %d\n" and order["print"] is None
+	assert [f["name"] for f in order["fields"]] == ["id", "customer", "color", "ids", "tag", "half"]
+	assert order["fields"][2] == {"name": "color", "type": "uint8", "labels": {"red": 1, "green": 2}}
+	assert {s["function"] for s in idle["sites"]} == {"work", "rest"}
+	END
+}
+
+@test "stripped, load+test, static and -O0 builds show the same events" {
+	cp app stripped
+	strip stripped
+	cc -O0 -static -I"$WAYMARK_SOURCE/include" app.c -o static0
+	for file in stripped loadtest static0; do
+		run --separate-stderr waymark list ./$file
+		[ "$status" -eq 0 ]
+		[[ ${lines[2]} =~ shop:idle\ +event\ +debug\ +2$ ]]
+		[[ ${lines[3]} =~ shop:order\ +event\ +info\ +1$ ]]
+	done
+	run waymark list --fields ./loadtest
+	[[ $output == *"without an address"* ]]
+}
+
+@test "nothing matches: nearest names, exit 4" {
+	run --separate-stderr waymark list shop:odrer ./app
+	[ "$status" -eq 4 ]
+	[ -z "$output" ]
+	[[ $stderr == *"no event matches 'shop:odrer'; did you mean 'shop:order'"* ]]
+	run --separate-stderr waymark list ./libnone.so
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"'./libnone.so' has no events"* ]]
+}
+
+@test "what cannot be read is said, with its reason; the rest is shown" {
+	run --separate-stderr waymark list ./missing ./app
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot open './missing': No such file or directory"* ]]
+	[[ $output == *shop:idle* ]]
+	run --separate-stderr waymark list ./app.c
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot read './app.c': "*"not an ELF file"* ]]
+	run --separate-stderr waymark list ./app.o
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"an object file"* ]]
+	run --separate-stderr waymark list "$W"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"a directory"* ]]
+	head -c 3000 app >cut
+	run --separate-stderr waymark list ./cut
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the file ends before"* ]]
+	printf '\177ELF\1\1\1' >elf32
+	truncate -s 64 elf32
+	run --separate-stderr waymark list ./elf32
+	[[ $stderr == *"32-bit"* ]]
+}
+
+@test "a file without section headers: said, with the cure" {
+	cp app sstripped
+	# e_shoff, e_shnum, e_shstrndx
+	printf '\0\0\0\0\0\0\0\0' | dd of=sstripped bs=1 seek=40 conv=notrunc status=none
+	printf '\0\0\0\0' | dd of=sstripped bs=1 seek=60 conv=notrunc status=none
+	run --separate-stderr waymark list ./sstripped
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"section headers were stripped off"*"-p"* ]]
+}
+
+@test "a running process: its events, none on" {
+	start_app ./app
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$W/app (pid $pid):" ]
+	[[ $output == *"libwaymark-rt is neither linked nor preloaded"* ]]
+	[[ $output =~ shop:idle\ +event\ +debug\ +2\ +off ]]
+	run --separate-stderr waymark list shop:order -p "$pid" --json
+	[ "$status" -eq 0 ]
+	[[ $output == *"\"pids\":[$pid]"*'"on":0'* ]]
+	[[ $output != *'"idle"'* ]]
+}
+
+@test "a program that was deleted while it runs is still listed, or the reason said" {
+	cp app gone
+	start_app ./gone
+	rm gone
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 0 ]
+	[[ $output == *shop:idle* ]]
+}
+
+@test "processes of the same program are one group" {
+	start_app ./app
+	first=$pid
+	./app >/dev/null 3>&- &
+	second=$!
+	for _ in $(seq 100); do
+		run --separate-stderr waymark list
+		[[ $output != *"(pids $first $second):"* ]] || break
+		sleep 0.05
+	done
+	kill "$second"
+	[ "$status" -eq 0 ]
+	[[ $output == *"$W/app (pids $first $second):"* ]]
+}
+
+@test "wrong use: exit 2 and the cure" {
+	run --separate-stderr waymark list --feilds ./app
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"unknown option '--feilds'; did you mean '--fields'?"* ]]
+	run --separate-stderr waymark list -p 0
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"option '--pid' wants a whole number from 1 to"* ]]
+	run --separate-stderr waymark list -p 1 ./app
+	[ "$status" -eq 2 ]
+	run --separate-stderr waymark list -p 2147483647
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no process 2147483647"* ]]
+	run --separate-stderr waymark lits
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"did you mean 'list'?"* ]]
+}
+
+@test "a full disk under the output is said; a reader that left is not" {
+	run --separate-stderr bash -c 'waymark list ./app >/dev/full'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot write to 'standard output': No space left on device"* ]]
+	run --separate-stderr bash -c 'waymark list ./app | true'
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+}
