@@ -177,7 +177,7 @@ extern int waymark_probe_add(const char *provider, const char *name, const char 
 			     void (*fn)(void), void *private_data) __attribute__((weak));
 extern int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
 				void *private_data) __attribute__((weak));
-extern void waymark_synchronize(void) __attribute__((weak));
+extern void waymark_rt_synchronize(void) __attribute__((weak));
 
 /*
  * In-process probes: the dispatcher turns slots back into typed arguments. It
@@ -329,6 +329,13 @@ waymark_check_format(const char *format, ...)
 /* Disconnects. After waymark_synchronize() the callback runs nowhere. */
 #define waymark_probe_unregister(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_remove, provider, name)(fn, private_data)
+
+/* Waits until every callback that was running or could have begun has returned. */
+__attribute__((unused, no_instrument_function)) static inline void waymark_synchronize(void)
+{
+	if (waymark_rt_synchronize)
+		waymark_rt_synchronize();
+}
 
 #ifndef WAYMARK_NO_SHORT_NAMES
 #define TRACE_EVENT WAYMARK_EVENT

@@ -54,6 +54,7 @@ static bool write_text(unsigned char *at, const void *bytes, size_t n)
 
 void wm_patch_begin(void)
 {
+	(void)wm_patch_init(false);
 	if (way == WM_PATCH_MEM && mem_fd < 0)
 		mem_fd =
 		    (int)WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);

@@ -64,7 +64,7 @@ WM_API int waymark_probe_add(const char *provider, const char *name, const char 
 			     void (*fn)(void), void *private_data);
 WM_API int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
 				void *private_data);
-WM_API void waymark_synchronize(void);
+WM_API void waymark_rt_synchronize(void);
 
 int waymark_probe_add(const char *provider, const char *name, const char *prototype,
 		      void (*fn)(void), void *private_data)
@@ -127,7 +127,7 @@ int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void
 	return ret;
 }
 
-void waymark_synchronize(void)
+void waymark_rt_synchronize(void)
 {
 	while (!wm_thread_quiesce(1000))
 		;
