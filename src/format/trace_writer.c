@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "event/context.h"
-#include "format/record_size.h"
 #include "format/writer.h"
 
 #define CLOCK_HZ_MAX      ((uint64_t)1 << 40)
@@ -242,18 +241,6 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 
 /* --- packets ---------------------------------------------------------------- */
 
-static int64_t record_size(const struct wm_producer *p, const unsigned char *at, size_t avail)
-{
-	const struct wm_event_def *e;
-	uint64_t header;
-
-	if (avail < WM_RECORD_HEADER_BYTES)
-		return -EBADMSG;
-	memcpy(&header, at, sizeof(header));
-	e = wm_numbering_get(&p->ids, wm_record_id(le64toh(header)));
-	return e ? wm_record_size(e->class, e->contexts, at, avail) : -EBADMSG;
-}
-
 /* How many bytes at the payload's end are padding of the last record. */
 static int64_t last_padding(const struct wm_producer *p, const struct wm_packet *packet)
 {
@@ -267,7 +254,7 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_packet 
 	for (;;) {
 		if (at >= bytes || at % WM_RECORD_ALIGN)
 			return -EBADMSG;
-		size = record_size(p, data + at, bytes - at);
+		size = wm_writer_record_size(p, data + at, bytes - at);
 		if (size < 0)
 			return size;
 		if (bytes - at - (size_t)size < WM_RECORD_ALIGN)

@@ -295,9 +295,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, kit_setup, kit_teardown)
 	const struct CMUnitTest tests[] = {
-	    TEST(test_file_limit),
-	    TEST(test_full_disk),
-	    TEST(test_no_room_for_metadata),
+	    TEST(test_file_limit),           TEST(test_full_disk),
+	    TEST(test_no_room_for_metadata), TEST(test_first_packet),
 	    TEST(test_mixed_on_a_full_disk),
 	};
 

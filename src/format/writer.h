@@ -4,6 +4,7 @@
  *
  *   trace_writer.c    the door: creation, producers, packets, the end
  *   writer_stream.c   stream classes: who shares one, their lanes, metadata
+ *   writer_record.c   how long a producer's records are
  *   writer_recorder.c the recorder's own stream
  *   writer_mixed.c    streams of many threads' records, when lanes run out
  *   numbering.c       what ids mean; lane.c: files; metadata*.c, ctf*: words
@@ -104,6 +105,11 @@ int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begi
 
 /* Writes the metadata when the file lacks something. */
 int wm_stream_metadata(struct wm_trace_writer *w);
+
+/* --- writer_record.c ------------------------------------------------------ */
+
+/* Bytes of the record at `at`, without padding; -EBADMSG when it is none of p's. */
+int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_t avail);
 
 /* --- writer_recorder.c -------------------------------------------------- */
 

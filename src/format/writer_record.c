@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_record.c - walking a packet's records for who must cut it.
+ * writer_record.c - sizes of a producer's records: of the last one of a packet,
+ * and of all for who must cut it.
  */
 #include "format/trace_writer.h"
 
@@ -12,19 +13,22 @@
 #include "format/trace_layout.h"
 #include "format/writer.h"
 
-int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail)
+int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_t avail)
 {
 	const struct wm_event_def *e;
 	uint64_t header;
-	int64_t size;
 
 	if (avail < WM_RECORD_HEADER_BYTES)
 		return -EBADMSG;
 	memcpy(&header, at, sizeof(header));
 	e = wm_numbering_get(&p->ids, wm_record_id(le64toh(header)));
-	if (!e)
-		return -EBADMSG;
-	size = wm_record_size(e->class, e->contexts, at, avail);
+	return e ? wm_record_size(e->class, e->contexts, at, avail) : -EBADMSG;
+}
+
+int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail)
+{
+	int64_t size = wm_writer_record_size(p, at, avail);
+
 	if (size < 0)
 		return size;
 	size = (size + WM_RECORD_ALIGN - 1) & ~(int64_t)(WM_RECORD_ALIGN - 1);
