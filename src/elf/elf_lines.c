@@ -116,6 +116,21 @@ static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *ret_value)
 	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, ret_value) == 0;
 }
 
+/*
+ * What contains an address, innermost first, as the code lies: beyond an
+ * inlined function dwarf_getscopes() goes on where that function was written.
+ */
+static int scopes_around(struct wm_elf_lines *l, uint64_t address, Dwarf_Die **ret_scopes)
+{
+	Dwarf_Die *written = NULL;
+	int nr = dwarf_getscopes(&l->last, address, &written);
+
+	if (nr > 0)
+		nr = dwarf_getscopes_die(&written[0], ret_scopes);
+	free(written);
+	return nr;
+}
+
 /* Where the outermost of the functions to skip around an address is called. */
 static bool find_call(struct wm_elf_lines *l, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
@@ -124,7 +139,7 @@ static bool find_call(struct wm_elf_lines *l, uint64_t address, const char *skip
 	Dwarf_Die *scopes = NULL;
 	Dwarf_Files *files;
 	size_t nr_files;
-	int nr = dwarf_getscopes(&l->last, address, &scopes);
+	int nr = scopes_around(l, address, &scopes);
 	bool found = false;
 
 	for (int i = 0; i < nr; i++) {
