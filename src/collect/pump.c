@@ -152,8 +152,6 @@ static int write_guest(const struct wm_part *part, struct wm_packet *k)
 	struct wm_pump_source *s = part->source;
 	int err;
 
-	if (!s->guest)
-		return 0;
 	k->lost = s->guest_unsent;
 	err = wm_producer_packet(s->guest, k);
 	if (refused(err))
@@ -174,8 +172,11 @@ static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest
 	    .payload = {.iov_base = (void *)part->data, .iov_len = part->bytes},
 	    .last_offset = part->last_offset,
 	};
-	int err = guest ? write_guest(part, &k) : write_own(p, part, &k);
+	int err;
 
+	if (guest && !part->source->guest)
+		return;
+	err = guest ? write_guest(part, &k) : write_own(p, part, &k);
 	if (err)
 		out->error = err;
 	else

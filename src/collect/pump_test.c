@@ -363,7 +363,7 @@ static void emit_until_killed(struct program *g, struct tally *tally)
 
 static void kill_one(uint32_t mode, uint64_t *seed)
 {
-	struct wm_producer producer = {0};
+	struct wm_producer producer = {.concurrent = true};
 	struct wm_pump *pump = pump_make(NULL, NULL);
 	struct tally *tally =
 	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

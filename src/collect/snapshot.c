@@ -107,6 +107,7 @@ static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool 
 {
 	const unsigned char *base = (const unsigned char *)wm_pool_chunk(&s->pool, c->chunk);
 	struct wm_progress before = s->progress[c->chunk];
+	uint64_t clamped = s->clamped;
 	struct wm_part *part;
 	struct wm_fresh f;
 	size_t bytes;
@@ -125,6 +126,7 @@ static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool 
 		return 0;
 	l->nr--;
 	s->progress[c->chunk] = before;
+	s->clamped = clamped;
 	free(copy);
 	return 0;
 }
