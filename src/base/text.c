@@ -97,17 +97,23 @@ void wm_text_f(struct wm_text *t, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	if (!make_room(t, 64))
+		return;
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(t->data + t->bytes, t->room - t->bytes, fmt, ap);
 	va_end(ap);
 	if (n < 0) {
+		t->data[t->bytes] = '\0';
 		t->failed = true;
 		return;
 	}
-	if (!make_room(t, (size_t)n))
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* it fits: counted above */
-	va_end(ap);
+	if ((size_t)n >= t->room - t->bytes) {
+		t->data[t->bytes] = '\0'; /* as it was, should there be no room */
+		if (!make_room(t, (size_t)n))
+			return;
+		va_start(ap, fmt);
+		(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* it fits now */
+		va_end(ap);
+	}
 	t->bytes += (size_t)n;
 }

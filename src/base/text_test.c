@@ -31,6 +31,21 @@ static void test_building(void **state)
 	assert_null(t.data);
 }
 
+static void test_long_format(void **state)
+{
+	struct wm_text t;
+	char big[1000];
+
+	memset(big, 'b', sizeof(big));
+	big[999] = '\0';
+	wm_text_init(&t);
+	wm_text_f(&t, "%s|%s|", big, big);
+	wm_text_f(&t, "%d", 1);
+	assert_int_equal(t.bytes, 2 * 999 + 3);
+	assert_string_equal(t.data + 2 * 999, "b|1");
+	wm_text_done(&t);
+}
+
 static void test_growth(void **state)
 {
 	struct wm_text t;
@@ -66,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_building),
+	    cmocka_unit_test(test_long_format),
 	    cmocka_unit_test(test_growth),
 	    cmocka_unit_test(test_failure_is_sticky),
 	};
