@@ -16,6 +16,7 @@
 
 const struct wm_verb *const wm_verbs[] = {
     &wm_cmd_list,
+    &wm_cmd_record,
     &wm_cmd_help,
     &wm_cmd_version,
     NULL,
