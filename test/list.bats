@@ -176,12 +176,49 @@ start_app() {
 	run --separate-stderr waymark list -p "$pid"
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$W/app (pid $pid):" ]
-	[[ $output == *"libwaymark-rt is neither linked nor preloaded"* ]]
+	[[ $output == *"libwaymark-rt is not loaded"* ]]
 	[[ $output =~ shop:idle\ +event\ +debug\ +2\ +off ]]
 	run --separate-stderr waymark list shop:order -p "$pid" --json
 	[ "$status" -eq 0 ]
 	[[ $output == *"\"pids\":[$pid]"*'"on":0'* ]]
 	[[ $output != *'"idle"'* ]]
+}
+
+@test "with the runtime: which events are on" {
+	cat >on.c <<-'END'
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(lamp, lit, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	WAYMARK_EVENT(lamp, dark, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	static void probe(void *data, int n)
+	{
+	}
+	int main(void)
+	{
+		waymark_probe_register(lamp, lit, probe, 0);
+		trace_event(lamp, lit, 1);
+		trace_event(lamp, dark, 1);
+		(void)!write(1, "ready\n", 6);
+		return pause();
+	}
+	END
+	cc -O2 -I"$WAYMARK_SOURCE/include" on.c -o on -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed -lwaymark-rt -Wl,-rpath,"$WAYMARK_BUILD"
+	start_app ./on
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 0 ]
+	[[ $output =~ lamp:lit\ +event\ +info\ +1\ +on ]]
+	[[ $output =~ lamp:dark\ +event\ +info\ +1\ +off ]]
+	[[ $output != *"libwaymark-rt is not loaded"* ]]
+}
+
+@test "the runtime linked statically is seen" {
+	cc -O2 -I"$WAYMARK_SOURCE/include" app.c -o static-rt \
+		-Wl,-u,waymark_module_register "$WAYMARK_BUILD/libwaymark-rt.a"
+	start_app ./static-rt
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 0 ]
+	[[ $output != *"libwaymark-rt is not loaded"* ]]
 }
 
 @test "a program that was deleted while it runs is still listed, or the reason said" {

@@ -179,8 +179,8 @@ static void print_title(const struct wm_list_group *g)
 		(void)printf(" and %" PRIu32 " more", g->nr_pids - PIDS_SHOWN);
 	(void)printf("%s\n", g->nr_pids ? "):" : ":");
 	if (g->nr_pids && !g->runtime)
-		(void)printf("  (nothing can be recorded: libwaymark-rt is neither linked nor "
-			     "preloaded)\n");
+		(void)printf("  (nothing can be recorded: libwaymark-rt is not loaded; preload it "
+			     "or link it as pkg-config says)\n");
 }
 
 /* Wanted events of a group, and the width of the longest name. */
