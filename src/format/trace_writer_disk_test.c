@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer_disk_test.c - a disk that is full, or a file that may not grow:
+ * trace_writer_disk_test.c - a disk that is full, a file that may not grow:
  * the trace stays whole at every step, every record is either in it or counted,
- * and writing goes on when there is room again.
+ * and writing goes on when there is room again. A writer that is killed leaves
+ * at most one partial tail and one missing index entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -291,13 +292,117 @@ static void test_mixed_on_a_full_disk(void **state)
 	free(errors);
 }
 
+/* --- killed ----------------------------------------------------------------- */
+
+/* Writes as fast as it can to several lanes of several classes, until it is killed. */
+static void write_forever(int ready)
+{
+	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
+	struct wm_producer *p[3];
+	uint64_t clock = 2000;
+	struct kit_packet k = {0};
+	uint32_t i, turn;
+	char name[16];
+
+	w->folder.max_open = 2;
+	for (i = 0; i < 3; i++)
+		p[i] = kit_producer(w, i + 1);
+	for (turn = 0;; turn++) {
+		i = turn % 3;
+		snprintf(name, sizeof(name), "e%u_%u", i, turn / 3 % 64);
+		if (turn < 3 * 64) /* the metadata changes, too */
+			(void)kit_event(p[i], turn / 3, 0, name, "a:s");
+		kit_record(&k, 0, clock += 10);
+		kit_string(&k, "0123456789012345678901234567890123456789" + turn % 40);
+		k.end += turn % 7 * 20; /* overlaps the next ones */
+		if (kit_send(p[i], &k, 1, 0) || (turn == 1 && write(ready, "r", 1) != 1))
+			_exit(1);
+	}
+}
+
+struct leftover {
+	uint32_t tails, missing_entries, packets;
+};
+
+static void check_killed_lane(const char *name, struct leftover *l)
+{
+	const struct wm_packet_frame *f;
+	size_t bytes, index_bytes = 0, at = 0;
+	char *data = kit_slurp(kit_dir, name, &bytes), index[64], *entries;
+	uint64_t end = 0, n = 0;
+
+	while (bytes - at >= WM_FRAME_BYTES_PLAIN) {
+		f = (const void *)(data + at);
+		assert_int_equal(f->magic, WM_PACKET_MAGIC);
+		assert_int_equal(f->packet_seq_num, n);
+		if (f->packet_size / 8 > bytes - at)
+			break;
+		assert_true(f->timestamp_begin >= end);
+		end = f->timestamp_end;
+		at += f->packet_size / 8;
+		n++;
+	}
+	l->tails += at != bytes;
+	l->packets += (uint32_t)n;
+	snprintf(index, sizeof(index), "index/%s.idx", name);
+	if (kit_exists(index)) {
+		entries = kit_slurp(kit_dir, index, &index_bytes);
+		free(entries);
+	}
+	index_bytes = index_bytes < 16 ? 0 : (index_bytes - 16) / 72;
+	assert_true(index_bytes == n || index_bytes + 1 == n);
+	l->missing_entries += index_bytes != n;
+	free(data);
+}
+
+static void test_killed(void **state)
+{
+	uint32_t round, packets = 0;
+
+	for (round = 0; round < 25; round++) {
+		struct leftover l = {0};
+		const struct dirent *e;
+		char *metadata, byte;
+		int ready[2];
+		pid_t pid;
+		DIR *d;
+
+		assert_int_equal(pipe(ready), 0);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid)
+			write_forever(ready[1]);
+		assert_int_equal(read(ready[0], &byte, 1), 1);
+		usleep(round * 397 % 5000);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		close(ready[0]);
+		close(ready[1]);
+
+		metadata = kit_slurp(kit_dir, "metadata", NULL);
+		assert_string_equal(metadata + strlen(metadata) - 4, "};\n\n");
+		free(metadata);
+		d = opendir(kit_dir);
+		assert_non_null(d);
+		while ((e = readdir(d)))
+			if (!strncmp(e->d_name, "user-", 5) || !strncmp(e->d_name, "waym", 4))
+				check_killed_lane(e->d_name, &l);
+		closedir(d);
+		assert_true(l.packets >= 2 && l.tails <= 1 && l.missing_entries <= 1);
+		assert_true(l.tails + l.missing_entries <= 1);
+		packets += l.packets;
+		assert_int_equal(nftw(kit_dir, kit_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+	}
+	assert_true(packets > 25 * 2);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, kit_setup, kit_teardown)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_file_limit),           TEST(test_full_disk),
 	    TEST(test_no_room_for_metadata), TEST(test_first_packet),
-	    TEST(test_mixed_on_a_full_disk),
+	    TEST(test_mixed_on_a_full_disk), TEST(test_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
