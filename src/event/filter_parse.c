@@ -63,7 +63,8 @@ static int advance(struct parser *p)
 
 static int too_long(struct parser *p)
 {
-	return wm_filter_wrong(&p->x, p->t.offset, "the filter is too long: it may have %u bytes",
+	return wm_filter_wrong(&p->x, p->t.offset,
+			       "the filter is too long: compiled, it may have %u bytes",
 			       WM_FILTER_BYTES_MAX);
 }
 

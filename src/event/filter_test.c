@@ -1,0 +1,867 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_test.c - the filter language end to end. What expressions mean was
+ * decided by another program, test/data/filter_cases.py (filter_cases.h);
+ * here too: errors and their places, the verifier against hostile code, cut
+ * payloads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <waymark/abi.h>
+
+#include "event/class.h"
+#include "event/desc_build.h"
+#include "event/filter.h"
+
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
+
+/* --- what filter_cases.h holds ---------------------------------------- */
+
+struct record {
+	const char *name, *schema;
+	int64_t values[16];
+	uint16_t nr_values;
+	const unsigned char *payload;
+	size_t bytes;
+	struct wm_filter_contexts contexts;
+};
+
+struct expected {
+	unsigned record;
+	const char *expression;
+	bool passes;
+};
+
+#define VALUES(...)                                                                                \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define BYTES(...) __VA_ARGS__
+#define CONTEXTS(p, t, c, ns, name)                                                                \
+	{                                                                                          \
+		.pid = p, .tid = t, .cpu = c, .time_ns = ns, .comm = name                          \
+	}
+
+#define CASE(record, expression, passes)
+#define RECORD(number, n, s, v, nr, bytes_, context)                                               \
+	[number] = {.name = n,                                                                     \
+		    .schema = s,                                                                   \
+		    .values = v,                                                                   \
+		    .nr_values = nr,                                                               \
+		    .payload = (const unsigned char[]){bytes_},                                    \
+		    .bytes = sizeof((const unsigned char[]){bytes_}),                              \
+		    .contexts = context},
+static const struct record records[] = {
+#include "event/filter_cases.h"
+};
+#undef CASE
+#undef RECORD
+
+#define CASE(record, expression, passes) {record, expression, passes},
+#define RECORD(...)
+static const struct expected cases[] = {
+#include "event/filter_cases.h"
+};
+
+/* xorshift: the same numbers on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void *exact_copy(const void *from, size_t bytes)
+{
+	void *copy = malloc(bytes ? bytes : 1); /* ASan sees a byte too many */
+
+	memcpy(copy, from, bytes);
+	return copy;
+}
+
+static unsigned char *describe(const struct record *r, size_t *ret_bytes)
+{
+	return wm_desc_simple("test", r->name, r->schema, r->values, r->nr_values, ret_bytes);
+}
+
+/* A program in a block of its exact size, moved from where it was linked; the caller frees it. */
+static struct wm_filter *link_text(const char *text, const unsigned char *desc, size_t desc_bytes)
+{
+	struct wm_diag diag = {0};
+	struct wm_filter *program;
+	unsigned char *code;
+	void *storage;
+	size_t bytes;
+	int64_t used;
+
+	if (wm_filter_parse(text, &code, &bytes, &diag))
+		fail_msg("%s: %s at column %u", text, diag.sentence, diag.column);
+	if (wm_filter_check(code, bytes, desc, desc_bytes, &diag))
+		fail_msg("%s: %s at column %u", text, diag.sentence, diag.column);
+	storage = malloc(WM_FILTER_STORAGE_MAX);
+	used = wm_filter_link(code, bytes, desc, desc_bytes, storage, WM_FILTER_STORAGE_MAX);
+	assert_true(used > 0);
+	program = exact_copy(storage, (size_t)used);
+	memset(storage, 0xa5, WM_FILTER_STORAGE_MAX);
+	free(storage);
+	free(code);
+	return program;
+}
+
+static bool run(const struct wm_filter *f, const struct record *r, const unsigned char *payload,
+		size_t bytes)
+{
+	bool passes = wm_filter_run(f, payload, bytes, wm_filter_needs(f) ? &r->contexts : NULL);
+
+	assert_int_equal(passes, wm_filter_run_float(f, payload, bytes, &r->contexts));
+	return passes;
+}
+
+static void test_cases(void **state)
+{
+	unsigned wrong = 0, yes = 0;
+
+	(void)state;
+	assert_true(NR(cases) >= 500);
+	for (size_t i = 0; i < NR(cases); i++) {
+		const struct record *r = &records[cases[i].record];
+		size_t desc_bytes, padding = i % 8;
+		unsigned char *desc = describe(r, &desc_bytes);
+		struct wm_filter *f = link_text(cases[i].expression, desc, desc_bytes);
+		unsigned char *payload = malloc(r->bytes + padding);
+
+		memcpy(payload, r->payload, r->bytes);
+		memset(payload + r->bytes, 0xff, padding);
+		if (run(f, r, payload, r->bytes + padding) != cases[i].passes) {
+			print_error("record %u: %s: should be %d\n", cases[i].record,
+				    cases[i].expression, cases[i].passes);
+			wrong++;
+		}
+		yes += cases[i].passes;
+		free(payload);
+		free(f);
+		free(desc);
+	}
+	assert_int_equal(wrong, 0);
+	assert_true(yes > 200 && NR(cases) - yes > 200);
+}
+
+/* Cut anywhere, a payload never gives yes where the whole one gives no. */
+static void test_cut_payloads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i += 3) {
+		const struct record *r = &records[cases[i].record];
+		size_t desc_bytes;
+		unsigned char *desc = describe(r, &desc_bytes);
+		struct wm_filter *f = link_text(cases[i].expression, desc, desc_bytes);
+
+		for (size_t n = 0; n < r->bytes; n += n < 200 ? 1 : 7) {
+			unsigned char *cut = exact_copy(r->payload, n);
+			bool passes = run(f, r, cut, n);
+
+			assert_true(!passes || cases[i].passes);
+			free(cut);
+		}
+		free(f);
+		free(desc);
+	}
+}
+
+/* A filter that looks at the last field needs every byte before it, whatever it says of it. */
+static void test_cut_before_field(void **state)
+{
+	static const char *const texts[] = {
+	    "wide < 0",       "wide >= 0",          "!(wide == 5)",   "note == \"*\"",
+	    "note != \"*\"",  "!(note == \"zzz\")", "wide * 0 == 0",  "wide | 1",
+	    "(wide < 0) < 2", "note == note",       "wide * 0.0 < 1", "blob[0] < 256 || 1",
+	};
+	const struct record *r = &records[0];
+	size_t desc_bytes;
+	unsigned char *desc = describe(r, &desc_bytes);
+
+	(void)state;
+	for (size_t i = 0; i < NR(texts); i++) {
+		struct wm_filter *f = link_text(texts[i], desc, desc_bytes);
+		bool of_note = texts[i][0] == 'n' || texts[i][2] == 'n',
+		     of_blob = texts[i][0] == 'b';
+		size_t needed = r->bytes - 4 - (of_note ? 8 : 0); /* `level`; and `wide` */
+
+		if (of_blob)
+			needed = 100;
+		assert_int_equal(wm_filter_needs(f), 0);
+		for (size_t n = 0; n < needed; n++) {
+			unsigned char *cut = exact_copy(r->payload, n);
+
+			assert_false(run(f, r, cut, n));
+			free(cut);
+		}
+		free(f);
+	}
+	free(desc);
+}
+
+static void test_mutated_payloads(void **state)
+{
+	uint64_t seed = 0x9e3779b97f4a7c15ull;
+	unsigned passed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i += 2) {
+		const struct record *r = &records[cases[i].record];
+		size_t desc_bytes;
+		unsigned char *desc = describe(r, &desc_bytes);
+		struct wm_filter *f = link_text(cases[i].expression, desc, desc_bytes);
+
+		for (int round = 0; round < 20; round++) {
+			size_t n = round & 1 ? r->bytes : next_random(&seed) % (r->bytes + 1);
+			unsigned char *copy = exact_copy(r->payload, n);
+
+			for (int k = 0; n && k < 3; k++)
+				copy[next_random(&seed) % n] = (unsigned char)next_random(&seed);
+			passed += run(f, r, copy, n);
+			free(copy);
+		}
+		free(f);
+		free(desc);
+	}
+	assert_true(passed > 100);
+}
+
+/* --- parsing --------------------------------------------------------- */
+
+static void test_parse_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line, column;
+		const char *why;
+	} wrong[] = {
+	    {"", 1, 1, "empty"},
+	    {" \t\n", 2, 1, "belongs"},
+	    {"a >", 1, 4, "ends where a value"},
+	    {"a > \n  )", 2, 3, "a value belongs here"},
+	    {"a b", 1, 3, "an operator belongs here"},
+	    {"a = 1", 1, 3, "write =="},
+	    {"(a", 1, 3, "')' belongs here, for the '(' at column 1"},
+	    {"a)", 1, 2, "closes nothing"},
+	    {"a[1", 1, 4, "']' belongs here, for the '[' at column 2"},
+	    {"a[]", 1, 3, "a value belongs"},
+	    {"a[\"x\"]", 1, 3, "an index is a number"},
+	    {"(a)[1]", 1, 4, "right behind"},
+	    {"1[2]", 1, 2, "right behind"},
+	    {"a & & b", 1, 5, "a value belongs"},
+	    {"a === b", 1, 5, "write =="},
+	    {"a ? b", 1, 3, "'?' has no meaning"},
+	    {"a \x01 b", 1, 3, "0x01 has no meaning"},
+	    {"a; b", 1, 2, "';' has no meaning"},
+	    {"a.b", 1, 2, "'.' has no meaning"},
+	    {"$uid == 1", 1, 1, "no $uid"},
+	    {"$ == 1", 1, 1, "there is $pid"},
+	    {"a == 'ab'", 1, 6, "one character"},
+	    {"a == ''", 1, 6, "a character belongs"},
+	    {"a == 'x", 1, 6, "one character"},
+	    {"a == '\xc3\xa4'", 1, 6, "one character of one byte"},
+	    {"a == \"x", 1, 6, "no end"},
+	    {"a == \"x\\", 1, 9, "escape"},
+	    {"a == \"\\q\"", 1, 8, "unknown escape \\q"},
+	    {"a == \"\\x\"", 1, 8, "hexadecimal"},
+	    {"a == \"\\400\"", 1, 8, "more than a byte"},
+	    {"a == \"\\0\"", 1, 7, "byte 0"},
+	    {"a == \"[a\\]]\"", 1, 9, "put ']' first"},
+	    {"a == \"[a\\-z]\"", 1, 9, "put '-' last"},
+	    {"\xc3\xa4 == \"\xc3\xb6", 1, 6, "no end"},
+	    {"0x", 1, 3, "hexadecimal digit"},
+	    {"08", 1, 2, "octal"},
+	    {"18446744073709551616", 1, 1, "64 bits"},
+	    {"99999999999s", 1, 1, "too long"},
+	    {"1.5ms", 1, 4, "whole number"},
+	    {"10m", 1, 3, "unknown suffix 'm'"},
+	    {"1e", 1, 2, "unknown suffix 'e'"},
+	    {"10 ms", 1, 4, "an operator belongs"},
+	    {"\"x\"", 1, 1, "only be compared"},
+	    {"a && \"x\"", 1, 6, "only be compared"},
+	    {"\"x\" || a", 1, 1, "only be compared"},
+	    {"!\"x\"", 1, 1, "only be compared"},
+	    {"a + (\"x\")", 1, 6, "only be compared"},
+	    {"\"x\" == \"x\"", 1, 5, "constants"},
+	    {"a == 1 &&", 1, 10, "ends where"},
+	    {"a ! b", 1, 3, "an operator belongs"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(wrong); i++) {
+		unsigned char *code = NULL;
+		struct wm_diag diag = {0};
+		size_t bytes = 0;
+		int err = wm_filter_parse(wrong[i].text, &code, &bytes, &diag);
+
+		if (err != -EINVAL || diag.line != wrong[i].line ||
+		    diag.column != wrong[i].column || !strstr(diag.sentence, wrong[i].why))
+			fail_msg("'%s': %d, %u:%u '%s'", wrong[i].text, err, diag.line, diag.column,
+				 diag.sentence);
+		assert_null(code);
+		assert_int_equal(wm_filter_parse(wrong[i].text, &code, &bytes, NULL), -EINVAL);
+	}
+}
+
+/* `head` `n` times, `middle`, `tail` `n` times. */
+static char *repeat(const char *head, const char *middle, const char *tail, unsigned n)
+{
+	char *text = calloc(1, n * (strlen(head) + strlen(tail)) + strlen(middle) + 1), *to = text;
+
+	for (unsigned i = 0; i < n; i++)
+		to = stpcpy(to, head);
+	to = stpcpy(to, middle);
+	for (unsigned i = 0; i < n; i++)
+		to = stpcpy(to, tail);
+	return text;
+}
+
+static void test_parse_limits(void **state)
+{
+	static const struct {
+		const char *head, *middle, *tail;
+		unsigned good; /* so often it works, once more it does not */
+		const char *why;
+	} limits[] = {
+	    {"(", "a", ")", 100, "nesting"},
+	    {"!", "a", "", 100, "nesting"},
+	    {"a[", "1", "]", 100, "nesting"},
+	    {"1+(", "a", ")", 31, "too many operands"},
+	    {"a&&(b||", "c", ")", 8, "inside each other"},
+	    {" ", "a", "", WM_FILTER_TEXT_MAX - 2, "too long"},
+	    {"a+", "a", "", 817, "too long"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(limits); i++) {
+		for (unsigned extra = 0; extra < 2; extra++) {
+			char *text = repeat(limits[i].head, limits[i].middle, limits[i].tail,
+					    limits[i].good + extra);
+			unsigned char *code = NULL;
+			struct wm_diag diag = {0};
+			size_t bytes;
+			int err = wm_filter_parse(text, &code, &bytes, &diag);
+
+			if (err != (extra ? -EINVAL : 0))
+				fail_msg("'%s' %u times: %d %s", limits[i].head,
+					 limits[i].good + extra, err, diag.sentence);
+			if (extra)
+				assert_non_null(strstr(diag.sentence, limits[i].why));
+			else
+				assert_true(bytes <= WM_FILTER_BYTES_MAX);
+			free(code);
+			free(text);
+		}
+	}
+}
+
+/* Long chains are no nesting. */
+static void test_long_chain(void **state)
+{
+	const struct record *r = &records[0];
+	size_t desc_bytes;
+	unsigned char *desc = describe(r, &desc_bytes);
+	char *text = repeat("rows>100&&", "ok", "", 300);
+	struct wm_filter *f = link_text(text, desc, desc_bytes);
+
+	(void)state;
+	assert_true(run(f, r, r->payload, r->bytes));
+	free(f);
+	free(text);
+	text = repeat("rows<100||ms>99||", "ok&&color==\"DARK*\"||1", "", 100);
+	f = link_text(text, desc, desc_bytes);
+	assert_true(run(f, r, r->payload, r->bytes));
+	free(f);
+	free(text);
+	free(desc);
+}
+
+static void test_parse_random_text(void **state)
+{
+	static const char alphabet[] = "ab01xs .\"'\\[]()!~-+*/%&|^<>=$pid\xc3\xa4";
+	uint64_t seed = 4242;
+	unsigned good = 0;
+
+	(void)state;
+	for (int round = 0; round < 30000; round++) {
+		char text[96];
+		const char *from = cases[next_random(&seed) % NR(cases)].expression;
+		unsigned char *code;
+		struct wm_diag diag;
+		size_t bytes, n;
+
+		snprintf(text, sizeof(text), "%s", from);
+		n = strlen(text);
+		for (uint64_t k = next_random(&seed) % 4; n && k; k--)
+			text[next_random(&seed) % n] =
+			    alphabet[next_random(&seed) % (sizeof(alphabet) - 1)];
+		if (!wm_filter_parse(text, &code, &bytes, &diag)) {
+			good++;
+			free(code);
+			continue;
+		}
+		assert_true(diag.column >= 1 && diag.column <= n + 1);
+		assert_true(*diag.sentence);
+	}
+	assert_true(good > 1000);
+}
+
+static int append_name(const char *name, void *data)
+{
+	strcat(data, name);
+	strcat(data, " ");
+	return strcmp(name, "stop") ? 0 : 7;
+}
+
+static void test_names(void **state)
+{
+	char names[256] = "";
+	unsigned char *code;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(wm_filter_parse("rows > 1 && arr[idx] == $pid || sql == \"x\" && rows",
+					 &code, &bytes, NULL),
+			 0);
+	assert_int_equal(wm_filter_names(code, bytes, append_name, names), 0);
+	assert_string_equal(names, "rows idx arr sql rows ");
+	assert_int_equal(wm_filter_names(code, bytes - 1, append_name, names), -EBADMSG);
+	free(code);
+	assert_int_equal(wm_filter_parse("stop && rows", &code, &bytes, NULL), 0);
+	assert_int_equal(wm_filter_names(code, bytes, append_name, names), 7);
+	free(code);
+}
+
+/* --- linking --------------------------------------------------------- */
+
+static void test_link_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		unsigned column;
+		const char *why;
+	} wrong[] = {
+	    {"row > 1", -ENOENT, 1, "test:query has no field 'row'; did you mean 'rows'"},
+	    {"ok && zzzz9[0]", -ENOENT, 7, "no field 'zzzz9': it has rows, ms,"},
+	    {"arr == 1", -EINVAL, 1, "name one of them, arr[0]"},
+	    {"1 == seq", -EINVAL, 6, "'seq' has several elements"},
+	    {"blob", -EINVAL, 1, "'blob' has several elements"},
+	    {"rows[0]", -EINVAL, 1, "'rows' has no elements"},
+	    {"arr[4] == 1", -EINVAL, 1, "no element of this index"},
+	    {"arr[-1] == 1", -EINVAL, 1, "no element of this index"},
+	    {"name[8] == 1", -EINVAL, 1, "no element of this index"},
+	    {"arr[ms] == 1", -EINVAL, 1, "must be an integer"},
+	    {"arr[sql] == 1", -EINVAL, 1, "must be an integer"},
+	    {"rows == \"x\"", -EINVAL, 6, "a string is compared with a number"},
+	    {"\"x*\" != ms", -EINVAL, 6, "a string is compared with a number"},
+	    {"sql == 1", -EINVAL, 5, "a string is compared with a number"},
+	    {"color == sql", -EINVAL, 7, "a string is compared with a number"},
+	    {"$comm == $pid", -EINVAL, 7, "a string is compared with a number"},
+	    {"sql < \"x\"", -EINVAL, 5, "== and != only"},
+	    {"sql >= note", -EINVAL, 5, "== and != only"},
+	    {"sql + 1", -EINVAL, 5, "only be compared"},
+	    {"-sql", -EINVAL, 1, "only be compared"},
+	    {"!sql", -EINVAL, 1, "only be compared"},
+	    {"sql && ok", -EINVAL, 5, "only be compared"},
+	    {"ok || $comm", -EINVAL, 7, "only be compared"},
+	    {"note", -EINVAL, 1, "only be compared"},
+	    {"ms & 1", -EINVAL, 4, "no floating-point"},
+	    {"1 << ratio", -EINVAL, 3, "no floating-point"},
+	    {"rows % ms", -EINVAL, 6, "no floating-point"},
+	    {"~ms", -EINVAL, 1, "no floating-point"},
+	    {"color == \"PINK\"", -EINVAL, 7, "'color' has no label 'PINK'"},
+	    {"color == \"GREEM\"", -EINVAL, 7, "did you mean 'GREEN'"},
+	    {"color == \"Z*\"", -EINVAL, 7, "no label 'Z*'"},
+	    {"color < \"DARK*\"", -EINVAL, 7, "means several values"},
+	    {"color + 1 == \"RED\"", -EINVAL, 11, "a string is compared"},
+	};
+	const struct record *r = &records[0];
+	size_t desc_bytes;
+	unsigned char *desc = describe(r, &desc_bytes);
+	void *storage = malloc(WM_FILTER_STORAGE_MAX);
+
+	(void)state;
+	for (size_t i = 0; i < NR(wrong); i++) {
+		unsigned char *code;
+		struct wm_diag diag = {0};
+		size_t bytes;
+		int err;
+
+		assert_int_equal(wm_filter_parse(wrong[i].text, &code, &bytes, NULL), 0);
+		err = wm_filter_check(code, bytes, desc, desc_bytes, &diag);
+		if (err != wrong[i].err || diag.column != wrong[i].column ||
+		    !strstr(diag.sentence, wrong[i].why))
+			fail_msg("'%s': %d, %u '%s'", wrong[i].text, err, diag.column,
+				 diag.sentence);
+		assert_int_equal(wm_filter_check(code, bytes, desc, desc_bytes, NULL), err);
+		assert_int_equal(
+		    wm_filter_link(code, bytes, desc, desc_bytes, storage, WM_FILTER_STORAGE_MAX),
+		    err);
+		assert_int_equal(wm_filter_check(code, bytes, desc, desc_bytes - 1, &diag),
+				 -EBADMSG);
+		free(code);
+	}
+	free(storage);
+	free(desc);
+}
+
+/* Too little storage is said, never overrun; all that is needed is enough. */
+static void test_storage(void **state)
+{
+	static const char *const texts[] = {
+	    "rows > 100", "color == \"DARK*\" && note == \"a*\" && wide < 0 && ms > 1"};
+	const struct record *r = &records[0];
+	size_t desc_bytes, bytes;
+	unsigned char *desc = describe(r, &desc_bytes), *code;
+
+	(void)state;
+	for (size_t i = 0; i < NR(texts); i++) {
+		uint64_t whole[512];
+		int64_t need, got = -ENOSPC;
+
+		assert_int_equal(wm_filter_parse(texts[i], &code, &bytes, NULL), 0);
+		need = wm_filter_link(code, bytes, desc, desc_bytes, whole, sizeof(whole));
+		assert_true(need > 0 && need % 8 == 0);
+		for (int64_t n = 0; n < need; n++) {
+			void *storage = malloc(n ? (size_t)n : 1);
+
+			assert_int_equal(
+			    wm_filter_link(code, bytes, desc, desc_bytes, storage, (size_t)n),
+			    -ENOSPC);
+			free(storage);
+		}
+		/* Names are looked up in unused storage: a little more than used is wanted. */
+		for (int64_t n = need; got < 0 && n < need + 512; n += 8) {
+			void *storage = malloc((size_t)n);
+
+			got = wm_filter_link(code, bytes, desc, desc_bytes, storage, (size_t)n);
+			free(storage);
+		}
+		assert_int_equal(got, need);
+		assert_int_equal(wm_filter_link(code, bytes, desc, desc_bytes, (char *)whole + 4,
+						sizeof(whole) - 4),
+				 -EINVAL);
+		free(code);
+	}
+	free(desc);
+}
+
+/* Fields are found by the names class.c gives them. */
+static void test_field_names(void **state)
+{
+	int64_t values[] = {WAYMARK_ARG('i', 4), WAYMARK_ARG('i', 4), WAYMARK_ARG('s', 1),
+			    WAYMARK_ARG('i', 4), WAYMARK_ARG('u', 4)};
+	struct wm_desc_spec marker = {.provider = "p",
+				      .name = "m",
+				      .kind = WAYMARK_KIND_MARKER,
+				      .schema = "n, q->m, text, 5, x[2]",
+				      .print = "x %d x %d sql %s %d id 0x%x",
+				      .values = values,
+				      .nr_values = NR(values)};
+	static const unsigned char payload[] = {1, 0, 0, 0, 2, 0, 0,    0,    'h',  'i', 0,
+						4, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
+	static const char *const yes[] = {"x == 1",           "x_2 == 2",
+					  "sql == \"hi\"",    "arg4 == 4",
+					  "id == 0xffffff00", "x + x_2 == 3 && id > 0"};
+	static const char *const no[] = {"n",  "x_1", "x_3", "x_02", "text",
+					 "x2", "q_m", "i",   "idd"};
+	struct record r = {.payload = payload, .bytes = sizeof(payload)};
+	unsigned char *desc, *code;
+	size_t desc_bytes, bytes;
+
+	(void)state;
+	assert_int_equal(wm_desc_build(&marker, &desc, &desc_bytes), 0);
+	for (size_t i = 0; i < NR(yes); i++) {
+		struct wm_filter *f = link_text(yes[i], desc, desc_bytes);
+
+		if (i != 4 && i != 5)
+			assert_true(run(f, &r, payload, sizeof(payload)));
+		free(f);
+	}
+	for (size_t i = 0; i < NR(no); i++) {
+		assert_int_equal(wm_filter_parse(no[i], &code, &bytes, NULL), 0);
+		assert_int_equal(wm_filter_check(code, bytes, desc, desc_bytes, NULL), -ENOENT);
+		free(code);
+	}
+	free(desc);
+}
+
+/* Every name wm_class_parse() gives is one a filter finds, at the same place. */
+static void test_every_field(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NR(records); i++) {
+		const struct record *r = &records[i];
+		size_t desc_bytes;
+		unsigned char *desc = describe(r, &desc_bytes);
+		struct wm_payload_cursor cursor = {.data = r->payload, .bytes = r->bytes};
+		struct wm_class *c;
+		struct wm_value v;
+		char text[512];
+
+		assert_int_equal(wm_class_parse(desc, desc_bytes, NULL, &c, NULL), 0);
+		cursor.class = c;
+		while (wm_payload_next(&cursor, &v) > 0) {
+			bool scalar = v.field->shape == WM_SHAPE_SCALAR;
+			struct wm_filter *f;
+
+			if (v.field->scalar == WM_SCALAR_FLOAT || !v.count)
+				continue;
+			snprintf(text, sizeof(text), "%s%s == %s%lld", v.field->name,
+				 scalar ? "" : "[0]",
+				 v.field->bytes == 8 && v.field->scalar != WM_SCALAR_SIGNED
+				     ? "0xffffffffffffffff & "
+				     : "",
+				 (long long)wm_value_integer(&v, 0));
+			/* a & b == c is a & (b == c): fold by hand for unsigned ones */
+			if (strchr(text, '&'))
+				snprintf(text, sizeof(text), "%s%s == %llu", v.field->name,
+					 scalar ? "" : "[0]",
+					 (unsigned long long)wm_value_integer(&v, 0));
+			f = link_text(text, desc, desc_bytes);
+			if (!run(f, r, r->payload, r->bytes))
+				fail_msg("record %zu: %s", i, text);
+			free(f);
+		}
+		wm_class_destroy(c);
+		free(desc);
+	}
+}
+
+/* A thousand labels with one prefix: more than fit a small program, and they are all found. */
+static void test_many_labels(void **state)
+{
+	enum { NR_LABELS = 1000 };
+	char *schema = calloc(1, 16 * NR_LABELS);
+	int64_t *values = calloc(NR_LABELS, sizeof(*values));
+	size_t n = (size_t)sprintf(schema, "e:ei4{"), desc_bytes;
+	unsigned char *desc;
+	struct wm_filter *f;
+
+	(void)state;
+	for (int i = 0; i < NR_LABELS; i++) {
+		n += (size_t)sprintf(schema + n, "%s%d#,", i % 2 ? "odd" : "even", i);
+		values[i] = 3 * i;
+	}
+	strcpy(schema + n - 1, "}");
+	desc = wm_desc_simple("p", "e", schema, values, NR_LABELS, &desc_bytes);
+	f = link_text("e == \"odd*\"", desc, desc_bytes);
+	for (int32_t i = 0; i < 3 * NR_LABELS; i++)
+		assert_int_equal(wm_filter_run(f, (unsigned char *)&i, 4, NULL), i % 6 == 3);
+	free(f);
+	free(desc);
+	free(schema);
+	free(values);
+}
+
+/* --- hostile code ----------------------------------------------------- */
+
+/*
+ * Links whatever it is and runs what links: nothing may be read or written
+ * out of bounds, the stack included (ASan, UBSan). Returns whether it linked.
+ */
+static bool try_code(const unsigned char *code, size_t bytes, const struct record *r,
+		     const unsigned char *desc, size_t desc_bytes, void *storage)
+{
+	unsigned char *copy = exact_copy(code, bytes);
+	int64_t used = wm_filter_link(copy, bytes, desc, desc_bytes, storage, 8192);
+	unsigned char *payload = exact_copy(r->payload, r->bytes);
+
+	(void)wm_filter_check(copy, bytes, desc, desc_bytes, NULL);
+	free(copy);
+	assert_true(used > 0 || used == -ENOENT || used == -EINVAL || used == -EBADMSG ||
+		    used == -ENOSPC);
+	if (used > 0) {
+		struct wm_filter *f = exact_copy(storage, (size_t)used);
+
+		(void)run(f, r, payload, r->bytes);
+		free(f);
+	}
+	free(payload);
+	return used > 0;
+}
+
+static void test_mutated_code(void **state)
+{
+	uint64_t seed = 77;
+	unsigned linked = 0, refused = 0;
+	void *storage = malloc(8192);
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		const struct record *r = &records[cases[i].record];
+		unsigned char *code;
+		size_t bytes, desc_bytes;
+		unsigned char *desc = describe(r, &desc_bytes);
+
+		assert_int_equal(wm_filter_parse(cases[i].expression, &code, &bytes, NULL), 0);
+		for (int round = 0; round < 60; round++) {
+			unsigned char *copy = exact_copy(code, bytes);
+
+			for (uint64_t k = 1 + next_random(&seed) % 3; k; k--) {
+				uint64_t x = next_random(&seed);
+				size_t at = round % 3 ? 12 + x % (bytes - 12) : x % bytes;
+
+				/* A random byte, a likely op, a small change, a byte from
+				 * elsewhere. */
+				if (x >> 62 == 0)
+					copy[at] = (unsigned char)(x >> 40);
+				else if (x >> 62 == 1)
+					copy[at] = (unsigned char)(x >> 40) % 66;
+				else if (x >> 62 == 2)
+					copy[at] += (x >> 40) % 2 ? 1 : 255;
+				else
+					copy[at] = copy[(x >> 32) % bytes];
+			}
+			if (try_code(copy, bytes, r, desc, desc_bytes, storage))
+				linked++;
+			else
+				refused++;
+			free(copy);
+		}
+		free(desc);
+		free(code);
+	}
+	free(storage);
+	assert_true(linked > 5000 && refused > 5000);
+}
+
+/* Ops at random behind a correct head: the verifier alone stands between them and the stack. */
+static void test_random_ops(void **state)
+{
+	static const unsigned char ops[] = {1,  7,  7,  8,  16, 17, 18, 32, 33, 34, 35, 36, 37, 38,
+					    39, 40, 41, 42, 43, 44, 45, 46, 47, 64, 65, 64, 65};
+	const struct record *r = &records[0];
+	uint64_t seed = 31337;
+	size_t desc_bytes;
+	unsigned char *desc = describe(r, &desc_bytes);
+	unsigned linked = 0;
+	void *storage = malloc(8192);
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		unsigned char code[256] = {'W', 'M', 'F', '1'};
+		uint16_t n = 0, nr = (uint16_t)(1 + next_random(&seed) % 12);
+
+		for (unsigned i = 0; i < nr; i++) {
+			/* Leaves first, so that there is something to work on. */
+			uint64_t x = next_random(&seed);
+			unsigned char op =
+			    i < nr / 2 && x % 4 ? (x & 16 ? 1 : 8) : ops[(x >> 8) % sizeof(ops)];
+
+			code[12 + n++] = op;
+			if (op == 1)
+				code[12 + n] = (unsigned char)(x >> 32), n += 8;
+			else if (op == 8)
+				code[12 + n++] = (unsigned char)(x >> 32) % 6;
+			else if (op == 7)
+				n += 4;
+			else if (op >= 64)
+				code[12 + n] = (unsigned char)(x >> 32) % 24, n += 2;
+		}
+		code[4] = (unsigned char)n;
+		code[8] = (unsigned char)nr;
+		linked += try_code(code, 12u + n + 2u * nr, r, desc, desc_bytes, storage);
+	}
+	assert_true(linked > 1000);
+	free(storage);
+	free(desc);
+}
+
+static void test_mutated_descriptions(void **state)
+{
+	uint64_t seed = 99;
+	unsigned linked = 0;
+	void *storage = malloc(8192);
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		const struct record *r = &records[cases[i].record];
+		unsigned char *code;
+		size_t bytes, desc_bytes;
+		unsigned char *desc = describe(r, &desc_bytes);
+
+		assert_int_equal(wm_filter_parse(cases[i].expression, &code, &bytes, NULL), 0);
+		for (int round = 0; round < 20; round++) {
+			size_t n = round % 4 ? desc_bytes : next_random(&seed) % desc_bytes;
+			unsigned char *copy = exact_copy(desc, n);
+
+			for (int k = 0; n && k < 2; k++) {
+				uint64_t x = next_random(&seed);
+
+				copy[x % n] =
+				    x >> 63 ? (unsigned char)(x >> 40) : copy[(x >> 20) % n];
+			}
+			linked += try_code(code, bytes, r, copy, n, storage);
+			free(copy);
+		}
+		free(desc);
+		free(code);
+	}
+	free(storage);
+	assert_true(linked > 1000);
+}
+
+static void test_code_frames(void **state)
+{
+	const struct record *r = &records[0];
+	size_t desc_bytes, bytes;
+	unsigned char *desc = describe(r, &desc_bytes), *code, *copy;
+	uint64_t storage[512];
+
+	(void)state;
+	assert_int_equal(wm_filter_parse("rows > 1 && sql == \"a\"", &code, &bytes, NULL), 0);
+	for (size_t n = 0; n < bytes; n++) {
+		copy = exact_copy(code, n);
+		assert_int_equal(
+		    wm_filter_link(copy, n, desc, desc_bytes, storage, sizeof(storage)), -EBADMSG);
+		free(copy);
+	}
+	copy = calloc(1, bytes + 1);
+	memcpy(copy, code, bytes);
+	assert_int_equal(
+	    wm_filter_link(copy, bytes + 1, desc, desc_bytes, storage, sizeof(storage)), -EBADMSG);
+	free(copy);
+	free(code);
+	free(desc);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_cases),
+	    cmocka_unit_test(test_cut_payloads),
+	    cmocka_unit_test(test_cut_before_field),
+	    cmocka_unit_test(test_mutated_payloads),
+	    cmocka_unit_test(test_parse_errors),
+	    cmocka_unit_test(test_parse_limits),
+	    cmocka_unit_test(test_long_chain),
+	    cmocka_unit_test(test_parse_random_text),
+	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_link_errors),
+	    cmocka_unit_test(test_storage),
+	    cmocka_unit_test(test_field_names),
+	    cmocka_unit_test(test_every_field),
+	    cmocka_unit_test(test_many_labels),
+	    cmocka_unit_test(test_mutated_code),
+	    cmocka_unit_test(test_random_ops),
+	    cmocka_unit_test(test_mutated_descriptions),
+	    cmocka_unit_test(test_code_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
