@@ -52,6 +52,7 @@ static void tell_errno(struct wm_cursor *c, uint64_t offset, int err)
 {
 	char reason[WM_DIAG_SENTENCE];
 
+	c->io_err = err;
 	(void)snprintf(reason, sizeof(reason), "cannot be read: %s",
 		       err == -ENODATA ? "the file became shorter" : strerror(-err));
 	tell(c, offset, reason);

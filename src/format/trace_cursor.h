@@ -29,6 +29,7 @@ struct wm_cursor {
 	const struct wm_plan_event *event;
 	uint64_t previous_end; /* of the packet before */
 	bool overlap_told;
+	int io_err; /* the last error of the file system; 0: none yet */
 };
 
 /* Takes over `file`. */

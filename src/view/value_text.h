@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value_text.h - values of events as text and as JSON. All bytes come from
+ * traced programs: nothing of them reaches a terminal as a control sequence,
+ * and what is not UTF-8 is shown as an escape.
+ */
+#ifndef WM_VIEW_VALUE_TEXT_H
+#define WM_VIEW_VALUE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "event/class.h"
+
+/*
+ * Bytes for people: control characters (C0, DEL, C1), bytes that are not
+ * UTF-8, line separators and marks that turn the direction of writing become
+ * \n, \t, \xHH or \uHHHH. With `quoted`, '"' and '\' get a backslash too.
+ */
+void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quoted);
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count);
+
+/* Bytes up to the first NUL, at most v->count: of a string or a char array. */
+size_t wm_view_text_bytes(const struct wm_value *v);
+
+/* A whole value: 12, 0x1f, true, 1.5, "text", label (3), [ 1, 2 ], <de ad>. */
+void wm_view_value(struct wm_text *t, const struct wm_value *v);
+void wm_view_value_json(struct wm_text *t, const struct wm_value *v);
+
+/* One element of it. */
+void wm_view_element(struct wm_text *t, const struct wm_value *v, uint32_t i);
+
+/* An element as unsigned, without the bits its type has not. */
+uint64_t wm_view_bits(const struct wm_value *v, uint32_t i);
+
+void wm_view_hex(struct wm_text *t, uint64_t n); /* 0x1f */
+
+#endif
