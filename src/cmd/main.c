@@ -15,11 +15,7 @@
 #include "cmd/verb.h"
 
 const struct wm_verb *const wm_verbs[] = {
-    &wm_cmd_list,
-    &wm_cmd_record,
-    &wm_cmd_help,
-    &wm_cmd_version,
-    NULL,
+    &wm_cmd_list, &wm_cmd_record, &wm_cmd_help, &wm_cmd_version, NULL,
 };
 
 const struct wm_verb *wm_verb_find(const char *name)
