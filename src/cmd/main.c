@@ -14,9 +14,16 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
+/* One line a verb. */
+/* clang-format off */
 const struct wm_verb *const wm_verbs[] = {
-    &wm_cmd_list, &wm_cmd_record, &wm_cmd_help, &wm_cmd_version, NULL,
+	&wm_cmd_list,
+	&wm_cmd_record,
+	&wm_cmd_help,
+	&wm_cmd_version,
+	NULL,
 };
+/* clang-format on */
 
 const struct wm_verb *wm_verb_find(const char *name)
 {
