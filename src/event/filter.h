@@ -12,9 +12,9 @@
  * event before anything runs. Programs have no loops: time is bounded by
  * their length plus the strings they look at.
  *
- * link and run are guest code: no libc, no allocation, no call to the system,
- * less than 1 KiB of stack each. run of a program without floats uses general
- * registers only.
+ * link and run are guest code: no libc, no allocation, no call to the system;
+ * link takes about 1 KiB of stack, run half of that. run of a program without
+ * floats uses general registers only.
  *
  * The language (doc/format/event.md has it in full):
  *

@@ -387,7 +387,7 @@ static void compare_texts(struct linker *l, uint8_t op)
 	l->nr -= 2;
 	insn = emit(l, WM_INSN_STRING);
 	insn->x = left;
-	insn->y = right;
+	insn->y = simplify_pattern(l, right);
 	insn->invert = op == WM_OP_NE;
 	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 }
@@ -636,6 +636,29 @@ static void link_step(struct linker *l, const struct wm_filter_step *step, uint3
 	}
 }
 
+static bool is_test(uint8_t op)
+{
+	return (op >= WM_INSN_RANGE_I1 && op <= WM_INSN_RANGE) || op == WM_INSN_STRING ||
+	       op == WM_INSN_JUMP;
+}
+
+/* Tests whose results lead straight to the end, the last instruction, are told so. */
+static void shorten(struct linker *l)
+{
+	struct wm_filter_insn *end = last(l), *insn;
+
+	for (insn = l->insns; insn < end; insn++) {
+		if (insn->op == WM_INSN_IN)
+			insn += (insn->x + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
+		else if (!is_test(insn->op))
+			continue;
+		else if (insn->jump)
+			insn->ends = &l->insns[insn->jump] == end ? 1 << insn->when : 0;
+		else
+			insn->ends = insn + 1 == end ? 3 : 0;
+	}
+}
+
 static void link_code(struct linker *l)
 {
 	struct wm_filter_step step;
@@ -663,6 +686,8 @@ static void link_code(struct linker *l)
 	make_test(l, &v);
 	settle(l, &v);
 	(void)emit(l, WM_INSN_END);
+	if (!l->err)
+		shorten(l);
 }
 
 /* Walks the whole description once: is it sound, how long is a payload at least? */

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/glob.h"
 #include "event/filter_code.h"
 #include "event/filter_program.h"
 #include "event/schema.h"
@@ -97,7 +98,8 @@ static inline struct wm_filter_insn *emit(struct linker *l, uint8_t op)
 	insn->op = op;
 	insn->kind = insn->invert = insn->when = 0;
 	insn->jump = insn->anchor = 0;
-	insn->offset = insn->reserved = 0;
+	insn->offset = 0;
+	insn->ends = 0;
 	insn->x = insn->y = 0;
 	return insn;
 }
@@ -205,6 +207,18 @@ static inline void push_string(struct linker *l, uint64_t operand)
 	before_push(l);
 	emit(l, WM_INSN_LEAF)->x = operand;
 	push(l, TYPE_STRING, VALUE_LEAF);
+}
+
+/* A pattern whose only special byte is a '*' at its end is a prefix. */
+static inline uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
+{
+	uint32_t bytes = wm_operand_bytes(operand), offset = wm_operand_offset(operand);
+	const char *text = (const char *)l->f + l->f->text + offset;
+
+	if (wm_operand_kind(operand) != WM_OPERAND_GLOB || !bytes || text[bytes - 1] != '*' ||
+	    wm_glob_is_pattern(text, bytes - 1))
+		return operand;
+	return wm_operand_make(WM_OPERAND_PREFIX, 0, bytes - 1, offset);
 }
 
 /* --- fields by name --------------------------------------------------- */

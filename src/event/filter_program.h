@@ -9,7 +9,8 @@
  * A stack of 64-bit words; strings are never on it. Instructions that yield 0
  * or 1 ("tests") may carry a jump: when the result is `when` it is pushed and
  * the jump taken, else nothing is pushed. So `a > 1 && b < 2` is two tests
- * and an end.
+ * and an end; and as both of the second's results and one of the first's lead
+ * to the end, they end the program themselves.
  *
  * Places: a field behind k fields of variable size is at anchor k plus a fixed
  * offset; anchor 0 is the payload's start, anchor k the end of the k-th such
@@ -82,7 +83,8 @@ struct wm_filter_insn {
 	uint16_t jump; /* index of an instruction; 0: none */
 	uint16_t anchor;
 	uint32_t offset;
-	uint32_t reserved;
+	uint8_t ends; /* of a test: bit r set: the result r is the filter's */
+	uint8_t reserved[3];
 	uint64_t x, y;
 };
 
@@ -101,7 +103,8 @@ enum wm_operand_kind {
 	WM_OPERAND_CHARS,
 	WM_OPERAND_COMM,
 	WM_OPERAND_TEXT,
-	WM_OPERAND_GLOB
+	WM_OPERAND_GLOB,
+	WM_OPERAND_PREFIX, /* of a pattern PREFIX* */
 };
 
 /* `bytes` is at most 65536 - 1: of CHARS it is one less than the array's. */

@@ -140,6 +140,7 @@ static bool find_string(struct frame *fr, uint64_t operand, const char **ret, ui
 	switch (wm_operand_kind(operand)) {
 	case WM_OPERAND_TEXT:
 	case WM_OPERAND_GLOB:
+	case WM_OPERAND_PREFIX:
 		*ret = (const char *)fr->f + fr->f->text + wm_operand_offset(operand);
 		*ret_bytes = wm_operand_bytes(operand);
 		return true;
@@ -180,8 +181,11 @@ static bool compare_strings(struct frame *fr, const struct wm_filter_insn *insn,
 		*ret = wm_glob_match(right, right_bytes, left, left_bytes);
 		return true;
 	}
-	*ret = left_bytes == right_bytes;
-	for (uint64_t i = 0; *ret && i < left_bytes; i++)
+	if (wm_operand_kind(insn->y) == WM_OPERAND_PREFIX)
+		*ret = left_bytes >= right_bytes;
+	else
+		*ret = left_bytes == right_bytes;
+	for (uint64_t i = 0; *ret && i < right_bytes; i++)
 		*ret = left[i] == right[i];
 	return true;
 }
@@ -319,6 +323,8 @@ bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, siz
 			continue;
 		}
 	tested:
+		if (insn->ends >> test & 1)
+			return test;
 		if (!insn->jump) {
 			*sp++ = test;
 		} else if (test == insn->when) {
