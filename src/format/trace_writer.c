@@ -391,18 +391,24 @@ static int first_error(int a, int b)
 	return a ? a : b;
 }
 
-int wm_trace_writer_close(struct wm_trace_writer *w)
+int wm_trace_writer_flush(struct wm_trace_writer *w)
 {
 	struct wm_producer *p;
+	int err = wm_mixed_flush(w);
+
+	for (p = w->producers; p; p = p->next)
+		report_disk_loss(p);
+	return first_error(err, wm_recorder_flush(w));
+}
+
+int wm_trace_writer_close(struct wm_trace_writer *w)
+{
 	uint32_t i, k;
-	int err = 0;
+	int err;
 
 	if (!w)
 		return 0;
-	err = wm_mixed_flush(w);
-	for (p = w->producers; p; p = p->next)
-		report_disk_loss(p);
-	err = first_error(err, wm_recorder_flush(w));
+	err = wm_trace_writer_flush(w);
 	w->metadata_old |= w->clock_refined;
 	err = first_error(err, wm_stream_metadata(w));
 	for (i = 0; i < w->nr_streams; i++)

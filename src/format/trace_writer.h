@@ -48,8 +48,16 @@ struct wm_producer;
 int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 			   struct wm_trace_writer **ret, struct wm_diag *diag);
 
-/* Writes what is pending; the trace was valid before, too. Accepts NULL. */
+/* Flushes, mends the clock's frequency. The trace was valid before, too. Accepts NULL. */
 int wm_trace_writer_close(struct wm_trace_writer *w);
+
+/*
+ * Writes what waits in memory: the recorder's events, records of mixed
+ * streams, a loss not yet told. Totals taken after it are those of the trace
+ * that close leaves behind; without it, nothing waits longer than the next
+ * packet that comes a second later.
+ */
+int wm_trace_writer_flush(struct wm_trace_writer *w);
 
 /* The frequency is refined while recording; takes effect with the next metadata. */
 void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);

@@ -600,6 +600,39 @@ static void test_modules(void **state)
 	free(out);
 }
 
+static uint64_t folder_bytes;
+
+static int add_bytes(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	folder_bytes += flag == FTW_F ? (uint64_t)st->st_size : 0;
+	return 0;
+}
+
+/* After a flush the totals are those of the finished trace, to the byte. */
+static void test_totals(void **state)
+{
+	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
+	struct wm_producer *p = kit_producer(w, 5);
+	struct wm_trace_totals totals;
+
+	w->limits.lanes = 1;
+	assert_int_equal(kit_event(p, 1, 0, "e", ""), 0);
+	assert_int_equal(kit_send_plain(p, 1, 1, 2000, 3000), 0);
+	assert_int_equal(kit_send_plain(p, 1, 2, 2500, 2500), 0); /* waits in a mixed stream */
+	assert_int_equal(wm_trace_lost(p, 1500, 3500, "full", 42), 0);
+	assert_false(kit_exists("user-2-0"));
+	assert_int_equal(wm_trace_writer_flush(w), 0);
+	assert_true(kit_exists("user-2-0"));
+	wm_trace_writer_totals(w, &totals);
+	assert_int_equal(totals.events, 3);
+	assert_int_equal(totals.packets, 2);
+	assert_int_equal(wm_trace_writer_flush(w), 0);
+	assert_int_equal(wm_trace_writer_close(w), 0);
+	folder_bytes = 0;
+	assert_int_equal(nftw(kit_dir, add_bytes, 8, FTW_PHYS), 0);
+	assert_int_equal(totals.bytes, folder_bytes);
+}
+
 /* --- what is refused -------------------------------------------------------- */
 
 static void test_bad_packets(void **state)
@@ -689,8 +722,8 @@ int main(void)
 	    TEST(test_many_lanes),     TEST(test_mixed_by_stream),
 	    TEST(test_mixed_by_total), TEST(test_mixed_text),
 	    TEST(test_open_files),     TEST(test_discarded),
-	    TEST(test_modules),        TEST(test_bad_packets),
-	    TEST(test_folder_in_use),
+	    TEST(test_modules),        TEST(test_totals),
+	    TEST(test_bad_packets),    TEST(test_folder_in_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
