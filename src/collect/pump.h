@@ -28,9 +28,7 @@ struct wm_pump_source;
 
 struct wm_pump_options {
 	enum wm_clock_kind clock_kind;
-	/* Not used: sources have producers, and pools reclaim dead threads' chunks themselves. */
-	struct wm_trace_writer *writer;
-	bool (*tid_alive)(uint32_t pid, uint32_t tid, void *data);
+	struct wm_trace_writer *writer; /* not used: each source has its producer */
 	/*
 	 * Called in the middle of a round, snapshot or finish that has something
 	 * to write. It may add sources; it must not call another function below
