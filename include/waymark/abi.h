@@ -148,7 +148,7 @@ struct waymark_writer {
 	intptr_t step;		      /* 64: the writer behind this one is the level above and
 					 current while this one is busy; 0: there is none */
 	uintptr_t sp;		      /* stack pointer of the emit in progress */
-	uint64_t count;		      /* records committed in this chunk */
+	uint64_t tally;		      /* records committed << 40 | end / 8: the commit word less start */
 	unsigned char *scratch;	      /* runtime's: where complex events are packed */
 	uint64_t last;		      /* clock of the last record, << 16 */
 };
@@ -190,10 +190,11 @@ struct waymark_module {
 	void (*gate)(void);  /* (end of fields or 0: too big, event, 0): filter, contexts,
 				recorders; not busy afterwards */
 	void (*probe)(void); /* (argument slots, event, dispatcher): callbacks, all state saved */
+	void (*leave)(void); /* (): of a complex event that nobody records; not busy afterwards */
 	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
 	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
 	void (*put_chars)(void);  /* (to, string, bytes) -> end: NUL padded */
-	void (*spare[3])(void);
+	void (*spare[2])(void);
 };
 
 #endif

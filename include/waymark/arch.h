@@ -115,80 +115,67 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 	return w;
 }
 
-/* Our writer again: while we are busy the level above it is current. */
-#define WAYMARK_MINE_RAX_ \
-	"movq %[offset], %%rax\n\t" \
-	"movq %%fs:(%%rax), %%rax\n\t"
-WAYMARK_INLINE struct waymark_writer *waymark_mine(void)
-{
-	struct waymark_writer *w;
-	__asm__ volatile(WAYMARK_MINE_RAX_ "subq $64, %%rax"
-			 : "=a"(w)
-			 : [offset] "m"(waymark_module.writer_offset)
-			 : "cc");
-	return w;
-}
-
-WAYMARK_INLINE void waymark_idle(void)
+WAYMARK_INLINE void waymark_idle(struct waymark_writer *w)
 {
 	__asm__ volatile("movq %0, %%rax\n\t"
-			 "subq $64, %%fs:(%%rax)"
+			 "movq %1, %%fs:(%%rax)"
 			 :
-			 : "m"(waymark_module.writer_offset)
-			 : "rax", "cc");
+			 : "m"(waymark_module.writer_offset), "r"(w)
+			 : "rax");
 }
 
-/*
- * Two registers besides q. The word is in the chunk already; time << 16 is in
- * rax, our writer + 64 in rdx. See emit.h for the order of the stores.
- */
-#define WAYMARK_COMMIT_TEXT_ \
-	"movq %c[pos]-64(%%rdx), %%rdx\n\t" \
-	"orq %%rax, (%%rdx)\n\t" /* the header is whole */ \
-	"movq %[offset], %%rax\n\t" \
-	"movq %%fs:(%%rax), %%rax\n\t" /* writer + 64 */ \
-	"subq %c[base]-64(%%rax), %%rdx\n\t" \
-	"movq %[q], %c[pos]-64(%%rax)\n\t" \
-	"subq %c[base]-64(%%rax), %[q]\n\t" \
-	"shlq $17, %%rdx\n\t" /* start / 8 << 20 */ \
-	"shrq $3, %[q]\n\t" \
-	"orq %[q], %%rdx\n\t" \
-	"movq %c[count]-64(%%rax), %[q]\n\t" \
-	"addq $1, %[q]\n\t" \
-	"movq %[q], %c[count]-64(%%rax)\n\t" \
-	"shlq $40, %[q]\n\t" \
-	"orq %[q], %%rdx\n\t" \
-	"movq %c[base]-64(%%rax), %[q]\n\t" \
-	"movq %%rdx, (%[q])\n\t" /* the record exists. A release: TSO */ \
-	"leaq -64(%%rax), %%rax\n\t" \
-	"movq %[offset], %%rdx\n\t" \
-	"movq %%rax, %%fs:(%%rdx)" /* idle */
-#define WAYMARK_COMMIT_OPERANDS_ \
-	: [q] "+r"(q) \
-	: [offset] "m"(waymark_module.writer_offset), [count] "i"(WAYMARK_OFFSET(count)), \
-	  [pos] "i"(WAYMARK_OFFSET(pos)), [base] "i"(WAYMARK_OFFSET(base)), \
-	  [last] "i"(WAYMARK_OFFSET(last)) \
-	: "rax", "rdx", "cc"
-
-/* Stamps and publishes the record that ends at q (a multiple of 8), and leaves the level. */
-WAYMARK_INLINE void waymark_commit(unsigned char *q)
+/* The header of the record at `start`: the time, remembered for the next one, and the word. */
+WAYMARK_INLINE void waymark_stamp(struct waymark_writer *w, unsigned char *start, uint64_t word)
 {
 	__asm__ volatile("rdtsc\n\t"
 			 "shlq $48, %%rdx\n\t"
 			 "shlq $16, %%rax\n\t"
 			 "orq %%rdx, %%rax\n\t"
-			 "movq %[offset], %%rdx\n\t"
-			 "movq %%fs:(%%rdx), %%rdx\n\t"
-			 "movq %%rax, %c[last]-64(%%rdx)\n\t" WAYMARK_COMMIT_TEXT_
-				 WAYMARK_COMMIT_OPERANDS_);
+			 "movq %%rax, %c3(%0)\n\t"
+			 "orq %2, %%rax\n\t"
+			 "movq %%rax, (%1)"
+			 :
+			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
+			 : "rax", "rdx", "cc");
 }
 /* The same with the time of the record before. */
-WAYMARK_INLINE void waymark_commit_unstamped(unsigned char *q)
+WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char *start,
+					uint64_t word)
 {
-	__asm__ volatile("movq %[offset], %%rdx\n\t"
-			 "movq %%fs:(%%rdx), %%rdx\n\t"
-			 "movq %c[last]-64(%%rdx), %%rax\n\t" WAYMARK_COMMIT_TEXT_
-				 WAYMARK_COMMIT_OPERANDS_);
+	__asm__ volatile("movq %c3(%0), %%rax\n\t"
+			 "orq %2, %%rax\n\t"
+			 "movq %%rax, (%1)"
+			 :
+			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
+			 : "rax", "cc");
+}
+
+/*
+ * Publishes the record that ends at q (a multiple of 8), and leaves the level:
+ *   rdx = 1 << 40 | (q - pos) / 8       what the tally grows by
+ *   commit word = new tally | old end << 20
+ */
+WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
+{
+	__asm__ volatile("movq %[q], %%rdx\n\t"
+			 "subq %c[pos](%[w]), %%rdx\n\t"
+			 "movl %c[tally](%[w]), %%eax\n\t" /* the old end */
+			 "shrq $3, %%rdx\n\t"
+			 "movq %[q], %c[pos](%[w])\n\t"
+			 "btsq $40, %%rdx\n\t"
+			 "shlq $20, %%rax\n\t"
+			 "addq %c[tally](%[w]), %%rdx\n\t"
+			 "movq %%rdx, %c[tally](%[w])\n\t"
+			 "orq %%rdx, %%rax\n\t"
+			 "movq %c[base](%[w]), %%rdx\n\t"
+			 "movq %%rax, (%%rdx)\n\t" /* the record exists. A release: TSO */
+			 "movq %[offset], %%rdx\n\t"
+			 "movq %[w], %%fs:(%%rdx)" /* idle */
+			 :
+			 : [q] "r"(q), [w] "r"(w), [offset] "m"(waymark_module.writer_offset),
+			   [tally] "i"(WAYMARK_OFFSET(tally)), [pos] "i"(WAYMARK_OFFSET(pos)),
+			   [base] "i"(WAYMARK_OFFSET(base))
+			 : "rax", "rdx", "cc");
 }
 
 /*
@@ -275,22 +262,8 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 	return w;
 }
 
-WAYMARK_INLINE struct waymark_writer *waymark_mine(void)
+WAYMARK_INLINE void waymark_idle(struct waymark_writer *w)
 {
-	struct waymark_writer *w;
-	__asm__ volatile("mrs x16, tpidr_el0\n\t"
-			 "ldr x17, %1\n\t"
-			 "ldr %0, [x16, x17]\n\t"
-			 "sub %0, %0, 64"
-			 : "=r"(w)
-			 : "m"(waymark_module.writer_offset)
-			 : "x16", "x17");
-	return w;
-}
-
-WAYMARK_INLINE void waymark_idle(void)
-{
-	struct waymark_writer *w = waymark_mine();
 	__asm__ volatile("mrs x16, tpidr_el0\n\t"
 			 "ldr x17, %0\n\t"
 			 "str %1, [x16, x17]"
@@ -301,33 +274,33 @@ WAYMARK_INLINE void waymark_idle(void)
 
 #define WAYMARK_STORE_(w, member, value) \
 	__asm__ volatile("str %0, [%1, %2]" : : "r"(value), "r"(w), "i"(WAYMARK_OFFSET(member)))
-#define WAYMARK_COMMIT_(q, time) \
-	do { \
-		struct waymark_writer *w_ = waymark_mine(); \
-		unsigned char *start_, *base_; \
-		uint64_t last_, count_, word_; \
-		WAYMARK_LOAD(start_, w_, pos); \
-		WAYMARK_LOAD(base_, w_, base); \
-		WAYMARK_LOAD(count_, w_, count); \
-		time; \
-		__asm__ volatile("ldr %0, [%1]" : "=r"(word_) : "r"(start_)); \
-		waymark_put64(start_, word_ | last_); \
-		count_++; \
-		WAYMARK_STORE_(w_, last, last_); \
-		WAYMARK_STORE_(w_, pos, q); \
-		WAYMARK_STORE_(w_, count, count_); \
-		count_ = count_ << 40 | (uint64_t)(start_ - base_) << 17 | (uint64_t)(q - base_) >> 3; \
-		__asm__ volatile("stlr %0, [%1]" : : "r"(count_), "r"(base_)); \
-		waymark_idle(); \
-	} while (0)
-WAYMARK_INLINE void waymark_commit(unsigned char *q)
+WAYMARK_INLINE void waymark_stamp(struct waymark_writer *w, unsigned char *start, uint64_t word)
 {
-	WAYMARK_COMMIT_(
-		q, __asm__ volatile("mrs %0, cntvct_el0\n\tlsl %0, %0, 16" : "=r"(last_)));
+	uint64_t last;
+	__asm__ volatile("mrs %0, cntvct_el0\n\tlsl %0, %0, 16" : "=r"(last));
+	WAYMARK_STORE_(w, last, last);
+	waymark_put64(start, last | word);
 }
-WAYMARK_INLINE void waymark_commit_unstamped(unsigned char *q)
+WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char *start,
+					uint64_t word)
 {
-	WAYMARK_COMMIT_(q, WAYMARK_LOAD(last_, w_, last));
+	uint64_t last;
+	WAYMARK_LOAD(last, w, last);
+	waymark_put64(start, last | word);
+}
+WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
+{
+	unsigned char *start, *base;
+	uint64_t tally, end;
+	WAYMARK_LOAD(start, w, pos);
+	WAYMARK_LOAD(tally, w, tally);
+	WAYMARK_LOAD(base, w, base);
+	end = tally & 0xfffff;
+	tally += WAYMARK_COMMIT_COUNT_ONE + ((uint64_t)(q - start) >> 3);
+	WAYMARK_STORE_(w, pos, q);
+	WAYMARK_STORE_(w, tally, tally);
+	__asm__ volatile("stlr %0, [%1]" : : "r"(tally | end << 20), "r"(base));
+	waymark_idle(w);
 }
 
 /*
@@ -359,16 +332,19 @@ WAYMARK_INLINE void waymark_commit_unstamped(unsigned char *q)
 #endif
 
 /*
- * The place for a record with `fixed` bytes of fields, behind its header, where
- * the word already is; or 0 when the chunk has no room for it.
+ * The place for a record's fields, `fixed` bytes of them, behind the header
+ * that was just written; or 0 when the chunk has no room for it.
  */
-#define waymark_open(w, word, fixed) \
+#define waymark_open(w, word, fixed, stamp) \
 	__extension__({ \
 		unsigned char *start_, *end_; \
 		WAYMARK_LOAD(start_, w, pos); \
 		WAYMARK_LOAD(end_, w, end); \
 		if (__builtin_expect((int64_t)(end_ - start_) >= (int64_t)(8 + (fixed)), 1)) { \
-			waymark_put64(start_, word); \
+			if (stamp) \
+				waymark_stamp(w, start_, word); \
+			else \
+				waymark_stamp_again(w, start_, word); \
 			start_ += 8; \
 		} else { \
 			start_ = 0; \

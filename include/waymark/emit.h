@@ -6,11 +6,12 @@
  *
  *   w = waymark_busy()            the level above is current from here on: a signal
  *                                 handler that traces writes elsewhere
- *   p = pos; pack behind the header
- *   clock                         after pos was read: times rise along a chunk
- *   header, tally, pos            private or not yet visible
+ *   p = pos, is there room        the slow path makes some, or counts a loss
+ *   header: clock and id          after pos was read: times rise along a chunk
+ *   the fields
+ *   pos, tally                    private
  *   committed                     release: the record exists
- *   waymark_idle(w)
+ *   current = w                   not busy any more
  *
  * A siglongjmp out of a handler may abandon this at any instruction; the
  * runtime takes the level back later and knows by pos and committed what
@@ -97,7 +98,7 @@ extern const struct waymark_site __stop_waymark_sites[] __attribute__((weak)) WA
 #endif
 
 __attribute__((weak)) WAYMARK_HIDDEN struct waymark_module waymark_module = {
-	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0},
+	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0},
 };
 
 /* Each unit has one; the first that runs registers for all. */

@@ -229,18 +229,14 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 			WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
 			if (__builtin_expect(word_ >> 63, 0)) \
 				break; \
-			q_ = waymark_open(w_, word_, fixed_); \
+			q_ = waymark_open(w_, word_, fixed_, \
+					  !((flags_) & WAYMARK_DESC_NOCLOCK)); \
 			if (__builtin_expect(q_ != 0, 1)) { \
 				WAYMARK_PACK_ALL_(fields); \
 				if (__builtin_expect(q_ != 0, 1)) { \
-					q_ = waymark_round_up(q_); \
-					if ((flags_) & WAYMARK_DESC_NOCLOCK) \
-						waymark_commit_unstamped(q_); \
-					else \
-						waymark_commit(q_); \
+					waymark_commit(w_, waymark_round_up(q_)); \
 					return; \
 				} \
-				w_ = waymark_mine(); \
 			} \
 			WAYMARK_CALL1(w_, slow, w_); \
 			if (!w_) \
@@ -268,7 +264,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 					     &WAYMARK_ID(event, provider, name)); \
 			(void)ignored_; \
 		} else { \
-			waymark_idle(); \
+			WAYMARK_CALL1(q_, leave, 0); \
 		} \
 	}
 

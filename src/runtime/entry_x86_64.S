@@ -44,6 +44,7 @@
 	ENTRY	wm_entry_slow, wm_slow
 	ENTRY	wm_entry_enter, wm_enter
 	ENTRY	wm_entry_gate, wm_gate
+	ENTRY	wm_entry_leave, wm_leave
 
 /*
  * Callbacks are ordinary functions: vector state is saved whole, the stack

@@ -156,11 +156,13 @@ static void commit(struct waymark_writer *w, unsigned char *q, uint64_t now, uin
 
 	wm_store_relaxed((uint64_t *)start, header);
 	w->last = now << 16;
-	word = (uint64_t)(start - w->base) << 17 | (uint64_t)(q - w->base) >> 3;
+	word = (w->tally & 0xfffff) << WAYMARK_COMMIT_END_BITS;
+	wm_store_relaxed(&w->tally,
+			 w->tally + WAYMARK_COMMIT_COUNT_ONE + (uint64_t)(q - start) / 8);
+	word |= w->tally;
 	wm_fence_signal();
 	wm_store_relaxed(&w->pos, q);
-	wm_store_relaxed(&w->count, w->count + 1);
-	wm_store_release((uint64_t *)w->base, w->count << WAYMARK_COMMIT_COUNT_SHIFT | word);
+	wm_store_release((uint64_t *)w->base, word);
 }
 
 static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
@@ -240,6 +242,16 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 				to_slot(&h, k, &plan->slot[k], !end);
 	}
 	wm_store_relaxed(&h.thread->passes, h.thread->passes + 1);
+	wm_fence_signal();
+	wm_current = w;
+}
+
+void wm_leave(void)
+{
+	struct waymark_writer *w = wm_current - 1;
+	struct wm_thread *t = wm_thread_of(w);
+
+	wm_store_relaxed(&t->passes, t->passes + 1);
 	wm_fence_signal();
 	wm_current = w;
 }

@@ -165,6 +165,7 @@ void wm_runtime_attach_check(void);
 /* C ends of the entries; see entry_*.S for who calls them */
 struct waymark_writer *wm_slow(struct waymark_writer *w);
 unsigned char *wm_enter(struct waymark_writer *w);
+void wm_leave(void);
 void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp);
 void wm_probe_run(unsigned char *slots, struct waymark_event *event,

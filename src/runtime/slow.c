@@ -130,7 +130,7 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 	l->generation = s->generation;
 	w->base = (unsigned char *)c;
 	w->pos = w->base + WM_CHUNK_HEADER_BYTES;
-	w->count = 0;
+	w->tally = WM_CHUNK_HEADER_BYTES / 8;
 	w->last = c->begin << 16;
 	wm_store_relaxed(&w->end, w->base + wm_pool_chunk_bytes(&s->pool, l->chunk) - CHUNK_SLACK);
 	return true;

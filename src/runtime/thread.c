@@ -152,7 +152,7 @@ static void settle(struct waymark_writer *w, const struct wm_level *l, struct wm
 	} else {
 		wm_pool_lost(&s->pool, WM_LOST_TORN, 1);
 	}
-	w->count = count;
+	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | (pos > end ? pos : end) / 8;
 }
 
 /*
@@ -250,7 +250,7 @@ static uint64_t progress(const struct wm_thread *t)
 	uint64_t sum = wm_load_relaxed(&t->passes);
 	for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
 		sum += (uint64_t)(uintptr_t)wm_load_relaxed(&t->writer[l].pos) +
-		       wm_load_relaxed(&t->writer[l].count) * 0x10001u;
+		       wm_load_relaxed(&t->writer[l].tally) * 0x10001u;
 	return sum;
 }
 
