@@ -62,8 +62,14 @@ bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text
 
 	ref.offset = p->token.offset;
 	do {
-		if (!is_path_part(&p->token) || ref.nr_names == PATH_MAX_NAMES)
-			return tsdl_expect(p, WM_TSDL_NAME, "a name"), false;
+		if (ref.nr_names == PATH_MAX_NAMES) {
+			(void)tsdl_error(p, "a path of more than %u names", PATH_MAX_NAMES);
+			return false;
+		}
+		if (!is_path_part(&p->token)) {
+			(void)tsdl_expect(p, WM_TSDL_NAME, "a name");
+			return false;
+		}
 		names[ref.nr_names++] = p->token.text;
 		bytes += strlen(p->token.text) + 1;
 		tsdl_advance(p);

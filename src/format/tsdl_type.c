@@ -45,6 +45,17 @@ static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const 
 	return n;
 }
 
+/* The type of that name; what it is called as `kind` when there is none. */
+static struct wm_ctf_type *known_type(struct tsdl *p, enum tsdl_space space, const char *name,
+				      const struct wm_tsdl_token *at, const char *kind)
+{
+	struct tsdl_name *known = find_name(p, space, name);
+
+	if (!known)
+		(void)wm_tsdl_fail(&p->lexer, at, -EBADMSG, "no %s '%.100s'", kind, name);
+	return known ? known->type : NULL;
+}
+
 static void declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		    struct wm_ctf_type *type)
 {
@@ -372,16 +383,12 @@ static struct wm_ctf_type *enumeration(struct tsdl *p)
 {
 	struct wm_ctf_type *t, *container;
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
-	struct tsdl_name *known;
+	struct wm_tsdl_token at = p->token;
 
 	if (name)
 		tsdl_advance(p);
-	if (name && p->token.kind != ':' && p->token.kind != '{') {
-		known = find_name(p, TSDL_ENUM, name);
-		if (!known)
-			(void)tsdl_error(p, "no enumeration '%.100s'", name);
-		return known ? known->type : NULL;
-	}
+	if (name && p->token.kind != ':' && p->token.kind != '{')
+		return known_type(p, TSDL_ENUM, name, &at, "enumeration");
 	container = enum_container(p);
 	t = container ? new_type(p, WM_CTF_ENUM) : NULL;
 	if (!t || !tsdl_expect(p, '{', "'{'"))
@@ -564,17 +571,13 @@ static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
 static struct wm_ctf_type *structure(struct tsdl *p)
 {
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
+	struct wm_tsdl_token at = p->token;
 	struct wm_ctf_type *t;
-	struct tsdl_name *known;
 
 	if (name)
 		tsdl_advance(p);
-	if (name && p->token.kind != '{') {
-		known = find_name(p, TSDL_STRUCT, name);
-		if (!known)
-			(void)tsdl_error(p, "no structure '%.100s'", name);
-		return known ? known->type : NULL;
-	}
+	if (name && p->token.kind != '{')
+		return known_type(p, TSDL_STRUCT, name, &at, "structure");
 	t = new_type(p, WM_CTF_STRUCT);
 	if (!t || !tsdl_expect(p, '{', "'{'"))
 		return NULL;
@@ -586,18 +589,14 @@ static struct wm_ctf_type *structure(struct tsdl *p)
 }
 
 static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
+					 const struct wm_tsdl_token *at,
 					 const struct wm_ctf_ref *tag)
 {
-	struct tsdl_name *known = find_name(p, TSDL_VARIANT, name);
-	struct wm_ctf_type *t;
+	struct wm_ctf_type *known = known_type(p, TSDL_VARIANT, name, at, "variant"), *t;
 
-	if (!known) {
-		(void)tsdl_error(p, "no variant '%.100s'", name);
-		return NULL;
-	}
-	if (!tag->nr_names)
-		return known->type;
-	t = copy_type(p, known->type);
+	if (!known || !tag->nr_names)
+		return known;
+	t = copy_type(p, known);
 	if (t)
 		t->ref = *tag;
 	return t;
@@ -606,8 +605,8 @@ static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
 static struct wm_ctf_type *variant(struct tsdl *p)
 {
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
+	struct wm_tsdl_token first = p->token, at;
 	struct wm_ctf_ref tag = {0};
-	struct wm_tsdl_token at;
 	struct wm_ctf_type *t;
 
 	if (name)
@@ -622,7 +621,7 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 		}
 	}
 	if (name && p->token.kind != '{')
-		return known_variant(p, name, &tag);
+		return known_variant(p, name, &first, &tag);
 	t = new_type(p, WM_CTF_VARIANT);
 	if (!t || !tsdl_expect(p, '{', "'{'"))
 		return NULL;
@@ -684,12 +683,10 @@ static const char *words(struct tsdl *p)
 
 static struct wm_ctf_type *known_alias(struct tsdl *p)
 {
+	struct wm_tsdl_token at = p->token;
 	const char *name = words(p);
-	struct tsdl_name *known = name ? find_name(p, TSDL_ALIAS, name) : NULL;
 
-	if (name && !known)
-		(void)tsdl_error(p, "no type '%.100s'", name);
-	return known ? known->type : NULL;
+	return name ? known_type(p, TSDL_ALIAS, name, &at, "type") : NULL;
 }
 
 struct wm_ctf_type *tsdl_type(struct tsdl *p)
