@@ -82,6 +82,72 @@ WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
 	return (unsigned char *)(((uintptr_t)q + 7) & ~(uintptr_t)7);
 }
 
+/*
+ * One record: the direct case, and out of its way the complex one.
+ *
+ *   event       the event's state, an lvalue
+ *   dispatcher  what the runtime hands the slots to when callbacks are connected
+ *   flags       WAYMARK_DESC_...
+ *   fixed       what all fixed fields need: a variable field asks for a little
+ *               more room than the fields behind it do, never for less
+ *   slots       statements that store the arguments at waymark_slots_
+ *   ...         statements that pack the fields at waymark_q_; on a field that does not fit they
+ *               leave it 0 and break
+ *
+ * The names inside are long because callers' expressions are expanded among them.
+ */
+#define WAYMARK_EMIT_BLOCK_(event, dispatcher, flags, fixed, slots, ...) \
+	do { \
+		enum { waymark_fixed_ = (fixed) }; \
+		struct waymark_writer *waymark_w_ = waymark_busy(); \
+		unsigned char *waymark_q_; \
+		uint64_t waymark_word_, waymark_ignored_; \
+		(void)sizeof(char[(int)waymark_fixed_ < 60000 ? 1 : -1]); \
+		for (;;) { \
+			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
+			if (__builtin_expect(waymark_word_ >> 63, 0)) \
+				break; \
+			waymark_q_ = waymark_open(waymark_w_, waymark_word_, waymark_fixed_, \
+						  !((flags) & WAYMARK_DESC_NOCLOCK)); \
+			if (__builtin_expect(waymark_q_ != 0, 1)) { \
+				do { \
+					__VA_ARGS__ \
+				} while (0); \
+				if (__builtin_expect(waymark_q_ != 0, 1)) { \
+					waymark_commit(waymark_w_, waymark_round_up(waymark_q_)); \
+					waymark_w_ = 0; \
+					break; \
+				} \
+			} \
+			WAYMARK_CALL1(waymark_w_, slow, waymark_w_); \
+			if (!waymark_w_) \
+				break; \
+		} \
+		if (!waymark_w_) \
+			break; \
+		WAYMARK_CALL1(waymark_q_, enter, waymark_w_); \
+		if (!waymark_q_) \
+			break; \
+		WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
+		if (waymark_word_ & WAYMARK_WORD_PROBES) { \
+			unsigned char *waymark_slots_ = waymark_q_; \
+			slots \
+			WAYMARK_CALL_SYMBOLS(waymark_ignored_, probe, waymark_slots_, &(event), \
+					     &(dispatcher)); \
+			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
+		} \
+		if (waymark_word_ & WAYMARK_WORD_RECORD) { \
+			do { \
+				__VA_ARGS__ \
+			} while (0); \
+			WAYMARK_CALL_SYMBOLS(waymark_ignored_, gate, waymark_q_, &(event), \
+					     &(event)); \
+		} else { \
+			WAYMARK_CALL1(waymark_ignored_, leave, 0); \
+		} \
+		(void)waymark_ignored_; \
+	} while (0)
+
 /* ------------------------------------------------------------------ *
  * The module: registration with a runtime, when there is one.
  * ------------------------------------------------------------------ */

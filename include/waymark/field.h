@@ -7,7 +7,7 @@
  *   NR      how many values[] it takes       (constant)
  *   VALUES  those values                     (list, each followed by a comma)
  *   FIXED   bytes it always takes            (constant)
- *   PACK    writes it at q_; q_ = 0 and break when it does not fit
+ *   PACK    writes it at waymark_q_; waymark_q_ = 0 and break when it does not fit
  *   CHECK   the argument a print form sees
  */
 #ifndef WAYMARK_FIELD_H
@@ -69,7 +69,7 @@
 #define WAYMARK_NR_i8(name, x) 0
 #define WAYMARK_VALUES_i8(name, x)
 #define WAYMARK_FIXED_i8(name, x) 1
-#define WAYMARK_PACK_i8(name, x) waymark_put8(q_, (uint8_t)(int8_t)(x)); q_ += 1;
+#define WAYMARK_PACK_i8(name, x) waymark_put8(waymark_q_, (uint8_t)(int8_t)(x)); waymark_q_ += 1;
 #define WAYMARK_CHECK_i8(name, x) (int)(int8_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_i16 "i2"
@@ -78,7 +78,7 @@
 #define WAYMARK_NR_i16(name, x) 0
 #define WAYMARK_VALUES_i16(name, x)
 #define WAYMARK_FIXED_i16(name, x) 2
-#define WAYMARK_PACK_i16(name, x) waymark_put16(q_, (uint16_t)(int16_t)(x)); q_ += 2;
+#define WAYMARK_PACK_i16(name, x) waymark_put16(waymark_q_, (uint16_t)(int16_t)(x)); waymark_q_ += 2;
 #define WAYMARK_CHECK_i16(name, x) (int)(int16_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_i32 "i4"
@@ -87,7 +87,7 @@
 #define WAYMARK_NR_i32(name, x) 0
 #define WAYMARK_VALUES_i32(name, x)
 #define WAYMARK_FIXED_i32(name, x) 4
-#define WAYMARK_PACK_i32(name, x) waymark_put32(q_, (uint32_t)(int32_t)(x)); q_ += 4;
+#define WAYMARK_PACK_i32(name, x) waymark_put32(waymark_q_, (uint32_t)(int32_t)(x)); waymark_q_ += 4;
 #define WAYMARK_CHECK_i32(name, x) (int32_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_i64 "i8"
@@ -96,7 +96,7 @@
 #define WAYMARK_NR_i64(name, x) 0
 #define WAYMARK_VALUES_i64(name, x)
 #define WAYMARK_FIXED_i64(name, x) 8
-#define WAYMARK_PACK_i64(name, x) waymark_put64(q_, (uint64_t)(int64_t)(x)); q_ += 8;
+#define WAYMARK_PACK_i64(name, x) waymark_put64(waymark_q_, (uint64_t)(int64_t)(x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_i64(name, x) (int64_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_u8 "u1"
@@ -105,7 +105,7 @@
 #define WAYMARK_NR_u8(name, x) 0
 #define WAYMARK_VALUES_u8(name, x)
 #define WAYMARK_FIXED_u8(name, x) 1
-#define WAYMARK_PACK_u8(name, x) waymark_put8(q_, (uint8_t)(x)); q_ += 1;
+#define WAYMARK_PACK_u8(name, x) waymark_put8(waymark_q_, (uint8_t)(x)); waymark_q_ += 1;
 #define WAYMARK_CHECK_u8(name, x) (unsigned)(uint8_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_u16 "u2"
@@ -114,7 +114,7 @@
 #define WAYMARK_NR_u16(name, x) 0
 #define WAYMARK_VALUES_u16(name, x)
 #define WAYMARK_FIXED_u16(name, x) 2
-#define WAYMARK_PACK_u16(name, x) waymark_put16(q_, (uint16_t)(x)); q_ += 2;
+#define WAYMARK_PACK_u16(name, x) waymark_put16(waymark_q_, (uint16_t)(x)); waymark_q_ += 2;
 #define WAYMARK_CHECK_u16(name, x) (unsigned)(uint16_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_u32 "u4"
@@ -123,7 +123,7 @@
 #define WAYMARK_NR_u32(name, x) 0
 #define WAYMARK_VALUES_u32(name, x)
 #define WAYMARK_FIXED_u32(name, x) 4
-#define WAYMARK_PACK_u32(name, x) waymark_put32(q_, (uint32_t)(x)); q_ += 4;
+#define WAYMARK_PACK_u32(name, x) waymark_put32(waymark_q_, (uint32_t)(x)); waymark_q_ += 4;
 #define WAYMARK_CHECK_u32(name, x) (uint32_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_u64 "u8"
@@ -132,7 +132,7 @@
 #define WAYMARK_NR_u64(name, x) 0
 #define WAYMARK_VALUES_u64(name, x)
 #define WAYMARK_FIXED_u64(name, x) 8
-#define WAYMARK_PACK_u64(name, x) waymark_put64(q_, (uint64_t)(x)); q_ += 8;
+#define WAYMARK_PACK_u64(name, x) waymark_put64(waymark_q_, (uint64_t)(x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_u64(name, x) (uint64_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_x8 "x1"
@@ -141,7 +141,7 @@
 #define WAYMARK_NR_x8(name, x) 0
 #define WAYMARK_VALUES_x8(name, x)
 #define WAYMARK_FIXED_x8(name, x) 1
-#define WAYMARK_PACK_x8(name, x) waymark_put8(q_, (uint8_t)(x)); q_ += 1;
+#define WAYMARK_PACK_x8(name, x) waymark_put8(waymark_q_, (uint8_t)(x)); waymark_q_ += 1;
 #define WAYMARK_CHECK_x8(name, x) (unsigned)(uint8_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_x16 "x2"
@@ -150,7 +150,7 @@
 #define WAYMARK_NR_x16(name, x) 0
 #define WAYMARK_VALUES_x16(name, x)
 #define WAYMARK_FIXED_x16(name, x) 2
-#define WAYMARK_PACK_x16(name, x) waymark_put16(q_, (uint16_t)(x)); q_ += 2;
+#define WAYMARK_PACK_x16(name, x) waymark_put16(waymark_q_, (uint16_t)(x)); waymark_q_ += 2;
 #define WAYMARK_CHECK_x16(name, x) (unsigned)(uint16_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_x32 "x4"
@@ -159,7 +159,7 @@
 #define WAYMARK_NR_x32(name, x) 0
 #define WAYMARK_VALUES_x32(name, x)
 #define WAYMARK_FIXED_x32(name, x) 4
-#define WAYMARK_PACK_x32(name, x) waymark_put32(q_, (uint32_t)(x)); q_ += 4;
+#define WAYMARK_PACK_x32(name, x) waymark_put32(waymark_q_, (uint32_t)(x)); waymark_q_ += 4;
 #define WAYMARK_CHECK_x32(name, x) (uint32_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_x64 "x8"
@@ -168,7 +168,7 @@
 #define WAYMARK_NR_x64(name, x) 0
 #define WAYMARK_VALUES_x64(name, x)
 #define WAYMARK_FIXED_x64(name, x) 8
-#define WAYMARK_PACK_x64(name, x) waymark_put64(q_, (uint64_t)(x)); q_ += 8;
+#define WAYMARK_PACK_x64(name, x) waymark_put64(waymark_q_, (uint64_t)(x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_x64(name, x) (uint64_t)(x)
 
 #define WAYMARK_ELEMENT_TEXT_boolean "b1"
@@ -177,7 +177,7 @@
 #define WAYMARK_NR_boolean(name, x) 0
 #define WAYMARK_VALUES_boolean(name, x)
 #define WAYMARK_FIXED_boolean(name, x) 1
-#define WAYMARK_PACK_boolean(name, x) waymark_put8(q_, (x) ? 1 : 0); q_ += 1;
+#define WAYMARK_PACK_boolean(name, x) waymark_put8(waymark_q_, (x) ? 1 : 0); waymark_q_ += 1;
 #define WAYMARK_CHECK_boolean(name, x) ((x) ? 1 : 0)
 
 #define WAYMARK_ELEMENT_TEXT_f32 "f4"
@@ -186,7 +186,7 @@
 #define WAYMARK_NR_f32(name, x) 0
 #define WAYMARK_VALUES_f32(name, x)
 #define WAYMARK_FIXED_f32(name, x) 4
-#define WAYMARK_PACK_f32(name, x) waymark_putf32(q_, (x)); q_ += 4;
+#define WAYMARK_PACK_f32(name, x) waymark_putf32(waymark_q_, (x)); waymark_q_ += 4;
 #define WAYMARK_CHECK_f32(name, x) (double)(x)
 
 #define WAYMARK_ELEMENT_TEXT_f64 "f8"
@@ -195,7 +195,7 @@
 #define WAYMARK_NR_f64(name, x) 0
 #define WAYMARK_VALUES_f64(name, x)
 #define WAYMARK_FIXED_f64(name, x) 8
-#define WAYMARK_PACK_f64(name, x) waymark_putf64(q_, (x)); q_ += 8;
+#define WAYMARK_PACK_f64(name, x) waymark_putf64(waymark_q_, (x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_f64(name, x) (double)(x)
 
 #define WAYMARK_ELEMENT_TEXT_ptr "p8"
@@ -204,7 +204,7 @@
 #define WAYMARK_NR_ptr(name, x) 0
 #define WAYMARK_VALUES_ptr(name, x)
 #define WAYMARK_FIXED_ptr(name, x) 8
-#define WAYMARK_PACK_ptr(name, x) waymark_put64(q_, (uint64_t)(uintptr_t)(x)); q_ += 8;
+#define WAYMARK_PACK_ptr(name, x) waymark_put64(waymark_q_, (uint64_t)(uintptr_t)(x)); waymark_q_ += 8;
 #define WAYMARK_CHECK_ptr(name, x) (const void *)(uintptr_t)(x)
 
 /* str, name, expr */
@@ -213,8 +213,8 @@
 #define WAYMARK_VALUES_str(name, s)
 #define WAYMARK_FIXED_str(name, s) 1
 #define WAYMARK_PACK_str(name, s) \
-	q_ = waymark_put_string(q_, (s), fixed_); \
-	if (__builtin_expect(!q_, 0)) \
+	waymark_q_ = waymark_put_string(waymark_q_, (s), waymark_fixed_); \
+	if (__builtin_expect(!waymark_q_, 0)) \
 		break;
 #define WAYMARK_CHECK_str(name, s) (const char *)(s)
 
@@ -223,7 +223,7 @@
 #define WAYMARK_NR_chars(name, s, n) 1
 #define WAYMARK_VALUES_chars(name, s, n) (n),
 #define WAYMARK_FIXED_chars(name, s, n) (n)
-#define WAYMARK_PACK_chars(name, s, n) q_ = waymark_put_chars(q_, (s), (n));
+#define WAYMARK_PACK_chars(name, s, n) waymark_q_ = waymark_put_chars(waymark_q_, (s), (n));
 #define WAYMARK_CHECK_chars(name, s, n) (const char *)(s)
 
 /* array, name, KIND, expr, N */
@@ -233,7 +233,7 @@
 #define WAYMARK_FIXED_array(name, kind, a, n) ((n) * WAYMARK_ELEMENT_BYTES_##kind)
 #define WAYMARK_PACK_array(name, kind, a, n) \
 	WAYMARK_ELEMENT_CHECK_(a, WAYMARK_ELEMENT_BYTES_##kind); \
-	q_ = waymark_put_array(q_, (a), (uint64_t)(n) * WAYMARK_ELEMENT_BYTES_##kind);
+	waymark_q_ = waymark_put_array(waymark_q_, (a), (uint64_t)(n) * WAYMARK_ELEMENT_BYTES_##kind);
 #define WAYMARK_CHECK_array(name, kind, a, n) (const void *)(a)
 
 /* seq, name, KIND, pointer, count */
@@ -243,9 +243,9 @@
 #define WAYMARK_FIXED_seq(name, kind, p, n) 4
 #define WAYMARK_PACK_seq(name, kind, p, n) \
 	WAYMARK_ELEMENT_CHECK_(p, WAYMARK_ELEMENT_BYTES_##kind); \
-	q_ = waymark_put_counted(q_, (p), (uint64_t)(n), WAYMARK_ELEMENT_BYTES_##kind, \
-				 fixed_); \
-	if (__builtin_expect(!q_, 0)) \
+	waymark_q_ = waymark_put_counted(waymark_q_, (p), (uint64_t)(n), \
+					 WAYMARK_ELEMENT_BYTES_##kind, waymark_fixed_); \
+	if (__builtin_expect(!waymark_q_, 0)) \
 		break;
 #define WAYMARK_CHECK_seq(name, kind, p, n) (const void *)(p)
 
@@ -255,8 +255,8 @@
 #define WAYMARK_VALUES_blob(name, p, n)
 #define WAYMARK_FIXED_blob(name, p, n) 4
 #define WAYMARK_PACK_blob(name, p, n) \
-	q_ = waymark_put_counted(q_, (p), (uint64_t)(n), 1, fixed_); \
-	if (__builtin_expect(!q_, 0)) \
+	waymark_q_ = waymark_put_counted(waymark_q_, (p), (uint64_t)(n), 1, waymark_fixed_); \
+	if (__builtin_expect(!waymark_q_, 0)) \
 		break;
 #define WAYMARK_CHECK_blob(name, p, n) (const void *)(p)
 

@@ -79,7 +79,7 @@
 #define WAYMARK_LEADING_PARAM_(i, type, name) , type name
 #define WAYMARK_LEADING_TYPE_(i, type, name) , type
 #define WAYMARK_SLOT_STORE_(i, type, name) \
-	waymark_put64(slots_ + 8 * i, WAYMARK_SLOT(type, name));
+	waymark_put64(waymark_slots_ + 8 * i, WAYMARK_SLOT(type, name));
 #define WAYMARK_SLOT_PASS_(i, type, name) , WAYMARK_UNSLOT(type, slots_, i)
 #define WAYMARK_PROTO_(args) WAYMARK_PROTO__ args
 #define WAYMARK_PROTO__(...) \
@@ -207,65 +207,14 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 					    : -38; \
 	}
 
-/*
- * Emission: the direct case, and out of its way the complex one. `fixed_` is
- * what all fixed fields need: a variable field asks for a little more room
- * than the fields behind it do, never for less.
- */
-#define WAYMARK_PACK_ALL_(fields) \
-	do { \
-		WAYMARK_PACK(fields) \
-	} while (0)
-
+/* Emission: see WAYMARK_EMIT_BLOCK_ in emit.h. */
 #define WAYMARK_DEFINE_EMIT_(provider, name, args, fields, flags_) \
 	WAYMARK_INLINE void WAYMARK_ID(emit, provider, name) WAYMARK_PROTO_(args) \
 	{ \
-		enum { fixed_ = WAYMARK_FIXED_BYTES(fields) }; \
-		struct waymark_writer *w_ = waymark_busy(); \
-		unsigned char *q_; \
-		uint64_t word_; \
-		(void)sizeof(char[fixed_ < 60000 ? 1 : -1]); \
-		for (;;) { \
-			WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
-			if (__builtin_expect(word_ >> 63, 0)) \
-				break; \
-			q_ = waymark_open(w_, word_, fixed_, \
-					  !((flags_) & WAYMARK_DESC_NOCLOCK)); \
-			if (__builtin_expect(q_ != 0, 1)) { \
-				WAYMARK_PACK_ALL_(fields); \
-				if (__builtin_expect(q_ != 0, 1)) { \
-					waymark_commit(w_, waymark_round_up(q_)); \
-					return; \
-				} \
-			} \
-			WAYMARK_CALL1(w_, slow, w_); \
-			if (!w_) \
-				return; \
-		} \
-		WAYMARK_CALL1(q_, enter, w_); \
-		if (!q_) \
-			return; \
-		WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
-		if (word_ & WAYMARK_WORD_PROBES) { \
-			unsigned char *slots_ = q_; \
-			uint64_t ignored_; \
-			WAYMARK_STORES_(args) \
-			WAYMARK_CALL_SYMBOLS(ignored_, probe, slots_, \
-					     &WAYMARK_ID(event, provider, name), \
-					     &WAYMARK_ID(dispatch, provider, name)); \
-			(void)ignored_; \
-			WAYMARK_LOAD_STATIC(word_, WAYMARK_ID(event, provider, name).word); \
-		} \
-		if (word_ & WAYMARK_WORD_RECORD) { \
-			uint64_t ignored_; \
-			WAYMARK_PACK_ALL_(fields); \
-			WAYMARK_CALL_SYMBOLS(ignored_, gate, q_, \
-					     &WAYMARK_ID(event, provider, name), \
-					     &WAYMARK_ID(event, provider, name)); \
-			(void)ignored_; \
-		} else { \
-			WAYMARK_CALL1(q_, leave, 0); \
-		} \
+		WAYMARK_EMIT_BLOCK_(WAYMARK_ID(event, provider, name), \
+				    WAYMARK_ID(dispatch, provider, name), flags_, \
+				    WAYMARK_FIXED_BYTES(fields), WAYMARK_STORES_(args), \
+				    WAYMARK_PACK(fields)); \
 	}
 
 /* The print form against the fields: never runs, but the compiler reads it. */
