@@ -303,12 +303,13 @@ static int build_rules(struct record *r, struct wm_rules **ret)
 	    .clock_kind = wm_clock_best(),
 	};
 	const struct wanted everything = {.glob = "*:*"};
-	const struct wanted *general = current(r);
+	const struct wanted *general;
 	struct wm_rules *rules;
 	int err;
 
-	if (!general || wm_rules_create(&o, &rules) < 0)
+	if (!current(r) || wm_rules_create(&o, &rules) < 0)
 		return -ENOMEM;
+	general = &r->wanted[0];
 	err = 0;
 	for (uint32_t i = 0; err == 0 && i < r->nr_wanted; i++)
 		if (r->wanted[i].filter)
