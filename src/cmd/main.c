@@ -19,6 +19,8 @@
 const struct wm_verb *const wm_verbs[] = {
 	&wm_cmd_list,
 	&wm_cmd_record,
+	&wm_cmd_print,
+	&wm_cmd_info,
 	&wm_cmd_help,
 	&wm_cmd_version,
 	NULL,
