@@ -12,10 +12,13 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -74,15 +77,24 @@ static void no_fault(void *data, const char *file, uint64_t offset, const char *
  */
 static bool being_written(int dirfd, const char *name)
 {
+	const struct timespec now = {0};
+	sigset_t sigio, old;
 	uint64_t bytes;
 	int fd = wm_stream_file_open(dirfd, name, &bytes);
 	bool busy;
 
 	if (fd < 0)
 		return false;
+	/* Whoever opens it for writing in this very moment makes the kernel send us SIGIO. */
+	(void)sigemptyset(&sigio);
+	(void)sigaddset(&sigio, SIGIO);
+	(void)pthread_sigmask(SIG_BLOCK, &sigio, &old);
 	busy = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
-	(void)fcntl(fd, F_SETLEASE, F_UNLCK); /* the close would do it too */
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);
 	close(fd);
+	if (!sigismember(&old, SIGIO))
+		(void)sigtimedwait(&sigio, NULL, &now);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return busy;
 }
 
