@@ -33,52 +33,64 @@
 #define MEMBER(name, class) "{\"name\":\"" name "\",\"field-class\":" class "}"
 #define AT(name)            "{\"origin\":\"event-record-payload\",\"path\":[\"" name "\"]}"
 
-static const char rich[] =
-    PREAMBLE
-	RS "{\"type\":\"field-class-alias\",\"name\":\"byte\",\"field-class\":" U8 "}\n" RS
-	   "{\"type\":\"trace-class\",\"environment\":{\"a\":\"b\",\"n\":-3},"
-	   "\"packet-header-field-class\":{\"type\":\"structure\",\"member-classes\":["
-	   "{\"name\":\"m\",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":"
-	   "32,"
-	   "\"byte-order\":\"big-endian\",\"alignment\":8,\"roles\":[\"packet-magic-number\"]}}]}}"
-	   "\n" RS
-	   "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1000,\"origin\":\"unix-epoch\","
-	   "\"offset-from-origin\":{\"seconds\":-1,\"cycles\":5}}\n" RS
-	   "{\"type\":\"data-stream-class\",\"id\":4,\"default-clock-class-id\":\"c\"}\n" RS
-	   "{\"type\":\"event-record-class\",\"id\":2,\"data-stream-class-id\":4,\"name\":\"p:e\","
-	   "\"attributes\":{\"waymark\":{\"kind\":1,\"log-level\":3,\"print\":\"x %d\"}},"
-	   "\"payload-field-class\":{\"type\":\"structure\",\"minimum-alignment\":16,\"member-"
-	   "classes\":[" MEMBER("n", "\"byte\"") "," MEMBER(
-	       "seq", "{\"type\":\"dynamic-length-array\",\"element-field-class\":\"byte\","
-		      "\"length-field-location\":" AT(
-			  "n") "}") "," MEMBER("e", "{\"type\":\"fixed-length-unsigned-integer\","
-						    "\"length\":64,"
-						    "\"byte-order\":\"little-endian\",\"mappings\":"
-						    "{\"top\":[[18446744073709551615,"
-						    "18446744073709551615]],\"low\":[[0,5],[7,7]]}"
-						    "}") "," MEMBER("opt",
-								    "{\"type\":\"optional\","
-								    "\"field-class\":\"byte\","
-								    "\"selector-field-"
-								    "location\":" AT(
-									"n") "}") "," MEMBER("s",
-											     "{\"ty"
-											     "pe\":"
-											     "\"sta"
-											     "tic-"
-											     "lengt"
-											     "h-"
-											     "strin"
-											     "g\","
-											     "\"len"
-											     "gth\""
-											     ":5}") "," MEMBER("b",
-													       "{\"type\":\"dynamic-length-blob\",\"length-field-location\":" AT(
-														   "n") "}") "," MEMBER("inner",
-																	"{\"type\":\"structure\",\"member-classes\":[" MEMBER("v", "{\"type\":\"variable-length-signed-integer\"}") "," MEMBER(
-																	    "up",
-																	    "{\"type\":\"dynamic-length-string\",\"length-field-location\":"
-																	    "{\"path\":[null,\"n\"]}}") "]}") "]}}\n";
+static const char rich[] = PREAMBLE RS
+    "{\"type\":\"field-class-alias\",\"name\":\"byte\",\"field-class\":" U8 "}\n" RS
+    "{\"type\":\"trace-class\",\"environment\":{\"a\":\"b\",\"n\":-3},"
+    "\"packet-header-field-class\":{\"type\":\"structure\",\"member-classes\":["
+    "{\"name\":\"m\",\"field-class\":{\"type\":\"fixed-length-unsigned-integer\",\"length\":"
+    "32,"
+    "\"byte-order\":\"big-endian\",\"alignment\":8,\"roles\":[\"packet-magic-number\"]}}]}}"
+    "\n" RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1000,\"origin\":\"unix-epoch\","
+    "\"offset-from-origin\":{\"seconds\":-1,\"cycles\":5}}\n" RS
+    "{\"type\":\"data-stream-class\",\"id\":4,\"default-clock-class-id\":\"c\"}\n" RS
+    "{\"type\":\"event-record-class\",\"id\":2,\"data-stream-class-id\":4,\"name\":\"p:e\","
+    "\"attributes\":{\"waymark\":{\"kind\":1,\"log-level\":3,\"print\":\"x %d\"}},"
+    "\"payload-field-class\":{\"type\":\"structure\",\"minimum-alignment\":16,\"member-"
+    "classes\":[" MEMBER("n", "\"byte\"") "," MEMBER(
+	"seq",
+	"{\"type\":\"dynamic-length-array\",\"element-field-class\":\"byte\","
+	"\"length-field-location\":" AT(
+	    "n") "}") "," MEMBER("e",
+				 "{\"type\":\"fixed-length-unsigned-integer\","
+				 "\"length\":64,"
+				 "\"byte-order\":\"little-endian\",\"mappings\":"
+				 "{\"top\":[[18446744073709551615,"
+				 "18446744073709551615]],\"low\":[[0,5],[7,7]]}"
+				 "}") "," MEMBER("opt",
+						 "{\"type\":\"optional\","
+						 "\"field-class\":\"byte\","
+						 "\"selector-field-"
+						 "location\":" AT(
+						     "n") "}") "," MEMBER("s",
+									  "{\"ty"
+									  "pe\":"
+									  "\"sta"
+									  "tic-"
+									  "lengt"
+									  "h-"
+									  "strin"
+									  "g\","
+									  "\"len"
+									  "gth\""
+									  ":5}") "," MEMBER("b",
+											    "{\"typ"
+											    "e\":"
+											    "\"dyna"
+											    "mic-"
+											    "length"
+											    "-blob"
+											    "\","
+											    "\"leng"
+											    "th-"
+											    "field-"
+											    "locati"
+											    "on\""
+											    ":" AT(
+												"n") "}") "," MEMBER("inner",
+														     "{\"type\":\"structure\",\"member-classes\":[" MEMBER("v", "{\"type\":\"variable-length-signed-integer\"}") "," MEMBER(
+															 "up",
+															 "{\"type\":\"dynamic-length-string\",\"length-field-location\":"
+															 "{\"path\":[null,\"n\"]}}") "]}") "]}}\n";
 
 static void test_rich(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_int.h - what tsdl_parse.c (blocks) and tsdl_type.c (types and their
- * names) share. Recursive descent with one token of lookahead. After the
+ * tsdl_int.h - what tsdl_parse.c (blocks), tsdl_type.c (types and their
+ * names) and tsdl_scalar.c share. Recursive descent with one token of lookahead. After the
  * first error the lexer gives END for ever, so loops end by themselves;
  * functions that return a pointer return NULL then.
  */
@@ -65,6 +65,21 @@ bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret);
 void tsdl_scope_open(struct tsdl *p);
 void tsdl_scope_close(struct tsdl *p);
 struct wm_ctf_type *tsdl_type(struct tsdl *p); /* a type specifier */
+
+struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind);
+struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name);
+void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
+		  struct wm_ctf_type *type);
+/* The type of that name; an error that calls it `kind` when there is none. */
+struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+			       const struct wm_tsdl_token *at, const char *kind);
+bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret);
+
+/* Behind their keyword. */
+struct wm_ctf_type *tsdl_integer(struct tsdl *p);
+struct wm_ctf_type *tsdl_floating_point(struct tsdl *p);
+struct wm_ctf_type *tsdl_string(struct tsdl *p);
+struct wm_ctf_type *tsdl_enumeration(struct tsdl *p);
 
 /* A declaration that begins with typealias, typedef, struct...; `;` included. */
 bool tsdl_is_declaration(const struct tsdl *p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_type.c - the types of CTF 1.8 metadata: specifiers, declarators and
- * the scopes their names live in. See tsdl_int.h for how errors travel.
+ * tsdl_type.c - the types of CTF 1.8 metadata: the scopes their names live in,
+ * declarators, structures, variants. Integers, floats, strings and
+ * enumerations are tsdl_scalar.c's. See tsdl_int.h for how errors travel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static uint32_t bucket_of(enum tsdl_space space, const char *name)
 	return h % TSDL_BUCKETS;
 }
 
-static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const char *name)
+struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
 {
 	struct tsdl_name *n = p->buckets[bucket_of(space, name)];
 
@@ -46,20 +47,19 @@ static struct tsdl_name *find_name(struct tsdl *p, enum tsdl_space space, const 
 }
 
 /* The type of that name; what it is called as `kind` when there is none. */
-static struct wm_ctf_type *known_type(struct tsdl *p, enum tsdl_space space, const char *name,
-				      const struct wm_tsdl_token *at, const char *kind)
+struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+			       const struct wm_tsdl_token *at, const char *kind)
 {
-	struct tsdl_name *known = find_name(p, space, name);
+	struct tsdl_name *known = tsdl_find(p, space, name);
 
 	if (!known)
 		(void)wm_tsdl_fail(&p->lexer, at, -EBADMSG, "no %s '%.100s'", kind, name);
 	return known ? known->type : NULL;
 }
 
-static void declare(struct tsdl *p, enum tsdl_space space, const char *name,
-		    struct wm_ctf_type *type)
+void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name, struct wm_ctf_type *type)
 {
-	struct tsdl_name *n = find_name(p, space, name);
+	struct tsdl_name *n = tsdl_find(p, space, name);
 
 	if (n && n->scope == p->scope) {
 		(void)tsdl_error(p, "'%.100s' is declared twice", name);
@@ -75,7 +75,7 @@ static void declare(struct tsdl *p, enum tsdl_space space, const char *name,
 	p->buckets[n->bucket] = p->newest = n;
 }
 
-static struct wm_ctf_type *new_type(struct tsdl *p, enum wm_ctf_kind kind)
+struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
 {
 	struct wm_ctf_type *t = tsdl_memory(p, wm_ctf_type_create(p->m, kind));
 
@@ -89,7 +89,7 @@ static struct wm_ctf_type *new_type(struct tsdl *p, enum wm_ctf_kind kind)
 /* A node of its own with the same parts. */
 static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *from)
 {
-	struct wm_ctf_type *t = new_type(p, from->kind), *next;
+	struct wm_ctf_type *t = tsdl_new(p, from->kind), *next;
 
 	if (!t)
 		return NULL;
@@ -103,304 +103,6 @@ static void contain(struct tsdl *p, struct wm_ctf_type *owner, const struct wm_c
 {
 	if (wm_ctf_type_contain(owner, part))
 		(void)tsdl_error(p, "types more than %u deep", WM_CTF_DEPTH_MAX);
-}
-
-/* --- attributes of integer, floating_point, string ----------------------------- */
-
-static bool power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret)
-{
-	uint64_t n;
-
-	if (!tsdl_unsigned(p, v, "align", 1u << 20, &n))
-		return false;
-	if (!n || (n & (n - 1))) {
-		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "align is no power of two");
-		return false;
-	}
-	*ret = (uint32_t)n;
-	return true;
-}
-
-static void set_base(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
-{
-	static const struct {
-		uint8_t base;
-		const char *words[8];
-	} bases[] = {
-	    {10, {"decimal", "dec", "d", "i", "u"}},
-	    {16, {"hexadecimal", "hex", "x", "X", "p"}},
-	    {8, {"octal", "oct", "o"}},
-	    {2, {"binary", "b"}},
-	};
-
-	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
-		bool same = v->kind == TSDL_NUMBER && !v->negative && v->number == bases[i].base;
-
-		for (size_t w = 0; v->kind != TSDL_NUMBER && bases[i].words[w]; w++)
-			same |= !strcmp(bases[i].words[w], v->text);
-		if (same) {
-			t->base = bases[i].base;
-			return;
-		}
-	}
-	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "base is none of 2, 8, 10, 16");
-}
-
-static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
-{
-	if (v->kind != TSDL_NUMBER && !strcmp(v->text, "none"))
-		t->text = false;
-	else if (v->kind != TSDL_NUMBER && (!strcmp(v->text, "UTF8") || !strcmp(v->text, "ASCII") ||
-					    !strcmp(v->text, "utf8") || !strcmp(v->text, "ascii")))
-		t->text = true;
-	else
-		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG,
-				   "encoding is none of none, UTF8, ASCII");
-}
-
-static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
-{
-	static const char before[] = "clock.", after[] = ".value";
-	size_t n = v->kind == TSDL_WORD ? strlen(v->text) : 0, edge = sizeof(before) - 1;
-
-	if (n <= edge + sizeof(after) - 1 || memcmp(v->text, before, edge) != 0 ||
-	    strcmp(v->text + n - (sizeof(after) - 1), after) != 0) {
-		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "map is not clock.NAME.value");
-		return;
-	}
-	t->clock = tsdl_memory(
-	    p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge - (sizeof(after) - 1)));
-}
-
-struct digits {
-	uint64_t size, exponent, mantissa;
-};
-
-static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, const char *name,
-			  const struct tsdl_value *v, struct digits *d)
-{
-	if (!strcmp(name, "size"))
-		(void)tsdl_unsigned(p, v, name, 1u << 16, &d->size);
-	else if (!strcmp(name, "align"))
-		(void)power_of_two(p, v, &t->align);
-	else if (!strcmp(name, "signed"))
-		(void)tsdl_bool(p, v, name, &t->is_signed);
-	else if (!strcmp(name, "byte_order"))
-		(void)tsdl_order(p, v, &t->order);
-	else if (!strcmp(name, "base"))
-		set_base(p, v, t);
-	else if (!strcmp(name, "encoding"))
-		set_encoding(p, v, t);
-	else if (!strcmp(name, "map"))
-		set_map(p, v, t);
-	else if (!strcmp(name, "exp_dig"))
-		(void)tsdl_unsigned(p, v, name, 64, &d->exponent);
-	else if (!strcmp(name, "mant_dig"))
-		(void)tsdl_unsigned(p, v, name, 256, &d->mantissa);
-	/* Others are allowed and mean nothing to us. */
-}
-
-static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
-{
-	while (!tsdl_accept(p, '}')) {
-		struct tsdl_value v;
-		const char *name;
-
-		if (!tsdl_path(p, NULL, &name) || !tsdl_expect(p, '=', "'='") ||
-		    !tsdl_value(p, &v) || !tsdl_expect(p, ';', "';'"))
-			return;
-		set_attribute(p, t, name, &v, d);
-	}
-}
-
-static struct wm_ctf_type *integer(struct tsdl *p)
-{
-	struct wm_ctf_type *t = new_type(p, WM_CTF_INTEGER);
-	struct wm_tsdl_token at = p->token;
-	struct digits d = {0};
-
-	if (!t || !tsdl_expect(p, '{', "'{'"))
-		return NULL;
-	t->align = 0;
-	attributes(p, t, &d);
-	if (!p->lexer.err && (!d.size || d.size > 64))
-		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
-				   "an integer of %llu bits; 1 to 64 can be read",
-				   (unsigned long long)d.size);
-	t->bits = (uint16_t)d.size;
-	if (!t->align)
-		t->align = t->bits % 8 ? 1 : 8;
-	return t;
-}
-
-static struct wm_ctf_type *floating_point(struct tsdl *p)
-{
-	struct wm_ctf_type *t = new_type(p, WM_CTF_FLOAT);
-	struct wm_tsdl_token at = p->token;
-	struct digits d = {0};
-
-	if (!t || !tsdl_expect(p, '{', "'{'"))
-		return NULL;
-	attributes(p, t, &d);
-	if (d.exponent == 8 && d.mantissa == 24)
-		t->bits = 32;
-	else if (d.exponent == 11 && d.mantissa == 53)
-		t->bits = 64;
-	else
-		(void)wm_tsdl_fail(
-		    &p->lexer, &at, -EBADMSG,
-		    "a float of %llu exponent and %llu mantissa bits; 8+24 and 11+53 can be read",
-		    (unsigned long long)d.exponent, (unsigned long long)d.mantissa);
-	return t;
-}
-
-static struct wm_ctf_type *string(struct tsdl *p)
-{
-	struct wm_ctf_type *t = new_type(p, WM_CTF_STRING);
-	struct digits d = {0};
-
-	if (t && tsdl_accept(p, '{'))
-		attributes(p, t, &d);
-	return t;
-}
-
-/* --- enumerations ------------------------------------------------------------- */
-
-/* Does the value fit into the container? As 64-bit bits in *ret. */
-static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negative, uint64_t number,
-		       int64_t *ret)
-{
-	uint64_t positive_max, negative_max;
-
-	positive_max = UINT64_MAX >> (64 - t->bits) >> t->is_signed;
-	negative_max = t->is_signed ? positive_max + 1 : 0;
-	if (number > (negative ? negative_max : positive_max)) {
-		(void)tsdl_error(p, "%s%llu does not fit into %u bits, %s", negative ? "-" : "",
-				 (unsigned long long)number, t->bits,
-				 t->is_signed ? "signed" : "unsigned");
-		return false;
-	}
-	*ret = (int64_t)(negative ? 0 - number : number);
-	return true;
-}
-
-static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret)
-{
-	bool negative = tsdl_accept(p, '-');
-	uint64_t number = p->token.number;
-
-	if (!negative)
-		(void)tsdl_accept(p, '+');
-	return tsdl_expect(p, WM_TSDL_NUMBER, "a number") &&
-	       enum_value(p, t, negative, number, ret);
-}
-
-static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, bool *full)
-{
-	struct wm_ctf_label *label;
-
-	if (t->nr_labels == WM_CTF_LABELS_MAX) {
-		(void)tsdl_error(p, "more than %u labels in an enumeration", WM_CTF_LABELS_MAX);
-		return false;
-	}
-	t->labels = tsdl_memory(
-	    p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels, sizeof(*t->labels)));
-	if (!t->labels)
-		return false;
-	label = &t->labels[t->nr_labels];
-	if (p->token.kind != WM_TSDL_STRING && p->token.kind < WM_TSDL_NAME) {
-		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
-		return false;
-	}
-	label->name = p->token.text;
-	if (!label->name) {
-		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
-		return false;
-	}
-	tsdl_advance(p);
-	label->range = (struct wm_ctf_range){*next, *next};
-	if (tsdl_accept(p, '=')) {
-		if (!enum_number(p, t, &label->range.low))
-			return false;
-		label->range.high = label->range.low;
-		if (tsdl_accept(p, WM_TSDL_DOTS) && !enum_number(p, t, &label->range.high))
-			return false;
-	} else if (*full ||
-		   !enum_value(p, t, t->is_signed && *next < 0,
-			       t->is_signed && *next < 0 ? 0 - (uint64_t)*next : (uint64_t)*next,
-			       &label->range.low)) {
-		return false;
-	}
-	if (t->is_signed ? label->range.low > label->range.high
-			 : (uint64_t)label->range.low > (uint64_t)label->range.high) {
-		(void)tsdl_error(p, "the range of '%.60s' ends before it begins", label->name);
-		return false;
-	}
-	*full = label->range.high == (t->is_signed ? INT64_MAX : -1);
-	*next = (int64_t)((uint64_t)label->range.high + 1);
-	t->nr_labels++;
-	return true;
-}
-
-static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
-{
-	int64_t next = 0;
-	bool full = false; /* the last value was the largest there is */
-
-	do {
-		if (t->nr_labels && p->token.kind == '}')
-			break;
-		if (!enum_label(p, t, &next, &full)) {
-			if (!p->lexer.err)
-				(void)tsdl_error(p, "no value is left for a label");
-			return;
-		}
-	} while (tsdl_accept(p, ','));
-	(void)tsdl_expect(p, '}', "'}' or ','");
-}
-
-static struct wm_ctf_type *enum_container(struct tsdl *p)
-{
-	struct wm_ctf_type *t;
-	struct tsdl_name *n;
-
-	if (tsdl_accept(p, ':')) {
-		t = tsdl_type(p);
-	} else {
-		n = find_name(p, TSDL_ALIAS, "int");
-		t = n ? n->type : NULL;
-		if (!n)
-			(void)tsdl_error(p, "an enumeration without a type, and no alias 'int'");
-	}
-	if (t && t->kind != WM_CTF_INTEGER) {
-		(void)tsdl_error(p, "the type of an enumeration is no integer");
-		return NULL;
-	}
-	return p->lexer.err ? NULL : t;
-}
-
-static struct wm_ctf_type *enumeration(struct tsdl *p)
-{
-	struct wm_ctf_type *t, *container;
-	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
-	struct wm_tsdl_token at = p->token;
-
-	if (name)
-		tsdl_advance(p);
-	if (name && p->token.kind != ':' && p->token.kind != '{')
-		return known_type(p, TSDL_ENUM, name, &at, "enumeration");
-	container = enum_container(p);
-	t = container ? new_type(p, WM_CTF_ENUM) : NULL;
-	if (!t || !tsdl_expect(p, '{', "'{'"))
-		return NULL;
-	t->element = container;
-	t->bits = container->bits;
-	t->align = container->align;
-	t->is_signed = container->is_signed;
-	enum_body(p, t);
-	if (name)
-		declare(p, TSDL_ENUM, name, t);
-	return t;
 }
 
 /* --- declarators ----------------------------------------------------------------- */
@@ -427,7 +129,7 @@ static bool dimension(struct tsdl *p, struct dimension *d)
 		if (!tsdl_path(p, &d->ref, &text))
 			return false;
 		if (d->ref.nr_names == 1 &&
-		    (at.kind != WM_TSDL_NAME || find_name(p, TSDL_ALIAS, text))) {
+		    (at.kind != WM_TSDL_NAME || tsdl_find(p, TSDL_ALIAS, text))) {
 			(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
 					   "'%.100s' is a type, not a length", text);
 			return false;
@@ -451,7 +153,7 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 	}
 	while (n--) {
 		bool fixed = !dims[n].ref.nr_names;
-		struct wm_ctf_type *t = new_type(p, fixed ? WM_CTF_ARRAY : WM_CTF_SEQUENCE);
+		struct wm_ctf_type *t = tsdl_new(p, fixed ? WM_CTF_ARRAY : WM_CTF_SEQUENCE);
 
 		if (!t)
 			return NULL;
@@ -561,7 +263,7 @@ static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
 
 	if (!tsdl_accept(p, WM_TSDL_ALIGN))
 		return;
-	if (!tsdl_expect(p, '(', "'('") || !tsdl_value(p, &v) || !power_of_two(p, &v, &align))
+	if (!tsdl_expect(p, '(', "'('") || !tsdl_value(p, &v) || !tsdl_power_of_two(p, &v, &align))
 		return;
 	if (t->align < align)
 		t->align = align;
@@ -577,14 +279,14 @@ static struct wm_ctf_type *structure(struct tsdl *p)
 	if (name)
 		tsdl_advance(p);
 	if (name && p->token.kind != '{')
-		return known_type(p, TSDL_STRUCT, name, &at, "structure");
-	t = new_type(p, WM_CTF_STRUCT);
+		return tsdl_known(p, TSDL_STRUCT, name, &at, "structure");
+	t = tsdl_new(p, WM_CTF_STRUCT);
 	if (!t || !tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	body(p, t);
 	struct_align(p, t);
 	if (name && !p->lexer.err)
-		declare(p, TSDL_STRUCT, name, t);
+		tsdl_declare(p, TSDL_STRUCT, name, t);
 	return t;
 }
 
@@ -592,7 +294,7 @@ static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
 					 const struct wm_tsdl_token *at,
 					 const struct wm_ctf_ref *tag)
 {
-	struct wm_ctf_type *known = known_type(p, TSDL_VARIANT, name, at, "variant"), *t;
+	struct wm_ctf_type *known = tsdl_known(p, TSDL_VARIANT, name, at, "variant"), *t;
 
 	if (!known || !tag->nr_names)
 		return known;
@@ -622,7 +324,7 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 	}
 	if (name && p->token.kind != '{')
 		return known_variant(p, name, &first, &tag);
-	t = new_type(p, WM_CTF_VARIANT);
+	t = tsdl_new(p, WM_CTF_VARIANT);
 	if (!t || !tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	t->ref = tag;
@@ -630,7 +332,7 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 	if (!p->lexer.err && !t->nr_members)
 		(void)tsdl_error(p, "a variant without options");
 	if (name && !p->lexer.err)
-		declare(p, TSDL_VARIANT, name, t);
+		tsdl_declare(p, TSDL_VARIANT, name, t);
 	return t;
 }
 
@@ -686,7 +388,7 @@ static struct wm_ctf_type *known_alias(struct tsdl *p)
 	struct wm_tsdl_token at = p->token;
 	const char *name = words(p);
 
-	return name ? known_type(p, TSDL_ALIAS, name, &at, "type") : NULL;
+	return name ? tsdl_known(p, TSDL_ALIAS, name, &at, "type") : NULL;
 }
 
 struct wm_ctf_type *tsdl_type(struct tsdl *p)
@@ -695,9 +397,12 @@ struct wm_ctf_type *tsdl_type(struct tsdl *p)
 		int keyword;
 		struct wm_ctf_type *(*parse)(struct tsdl *p);
 	} specifiers[] = {
-	    {WM_TSDL_STRUCT, structure},        {WM_TSDL_VARIANT, variant},
-	    {WM_TSDL_ENUM, enumeration},        {WM_TSDL_INTEGER, integer},
-	    {WM_TSDL_FLOATING, floating_point}, {WM_TSDL_STRING_TYPE, string},
+	    {WM_TSDL_STRUCT, structure},
+	    {WM_TSDL_VARIANT, variant},
+	    {WM_TSDL_ENUM, tsdl_enumeration},
+	    {WM_TSDL_INTEGER, tsdl_integer},
+	    {WM_TSDL_FLOATING, tsdl_floating_point},
+	    {WM_TSDL_STRING_TYPE, tsdl_string},
 	};
 	struct wm_ctf_type *t = NULL;
 	bool found = false;
@@ -729,7 +434,7 @@ static void named(struct tsdl *p, const char *name, const struct wm_ctf_type *ty
 	if (!t)
 		return;
 	t->alias = name;
-	declare(p, TSDL_ALIAS, name, t);
+	tsdl_declare(p, TSDL_ALIAS, name, t);
 }
 
 static void type_alias(struct tsdl *p)
