@@ -9,7 +9,8 @@
  *
  * Order: by clock value; equal ones by stream class id, then lane, then file
  * name, and in one file as they stand (babeltrace2 does the same, but rounds
- * to nanoseconds first).
+ * to nanoseconds first). time_ns is exact, rounded down; babeltrace2 computes
+ * with doubles and can be a nanosecond or two off on a cycle clock.
  */
 #ifndef WM_FORMAT_TRACE_READER_H
 #define WM_FORMAT_TRACE_READER_H
