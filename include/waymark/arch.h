@@ -31,10 +31,15 @@
 #define WAYMARK_COLD_LABEL __attribute__((cold));
 #endif
 
-/* "As many bytes from here as the asm likes to read." */
+/* "As many bytes from p as the asm likes to read." */
+#ifdef __clang__
 struct waymark_bytes {
 	char bytes[65536];
 };
+#define WAYMARK_BYTES(p) (*(const struct waymark_bytes *)(p))
+#else
+#define WAYMARK_BYTES(p) (*(const char(*)[])(p)) /* with a size gcc would warn of small arrays */
+#endif
 
 /*
  * The type of a place in a chunk: a pointer to a type nobody has, so that no
@@ -196,7 +201,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	__asm__ volatile(WAYMARK_CALL_TEXT_ \
 			 : "=a"(ret) \
 			 : [entry] "m"(waymark_module.member), "0"(a), "d"(b), "c"(c), \
-			   "m"(*(const struct waymark_bytes *)(b)) \
+			   "m"(WAYMARK_BYTES(b)) \
 			 : "cc")
 /* For an entry that wants addresses known to the linker as b and c. */
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) \
@@ -323,7 +328,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	} while (0)
 #define WAYMARK_CALL1(ret, member, a) WAYMARK_CALL_(ret, waymark_module.member, a, 0, 0, "i"(0))
 #define WAYMARK_CALL_READS(ret, member, a, b, c) \
-	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "Q"(*(const struct waymark_bytes *)(b)))
+	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "Q"(WAYMARK_BYTES(b)))
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) \
 	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "i"(0))
 

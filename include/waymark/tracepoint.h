@@ -46,6 +46,7 @@
 #include <waymark/foreach.h>
 #include <waymark/emit.h>
 #include <waymark/field.h>
+#include <waymark/place.h>
 
 #define WAYMARK_ARGS(...) (__VA_ARGS__)
 #define WAYMARK_FIELDS(...) (__VA_ARGS__)
@@ -135,32 +136,17 @@
 #define WAYMARK_DEFINE_SITE_(provider, name) \
 	WAYMARK_INLINE int WAYMARK_ID(on, provider, name)(void) \
 	{ \
-		__asm__ volatile(".pushsection waymark_sites,\"aR?\",@progbits\n" \
-				 "\t.balign 4\n" \
-				 "\t.long 0, 0\n" \
-				 "\t.long " WAYMARK_OPERAND(0) " - .\n" \
-				 "\t.long " WAYMARK_OPERAND(1) " - .\n" \
-				 "\t.popsection" \
+		__asm__ volatile(WAYMARK_LISTED_TEXT_ \
 				 : \
 				 : WAYMARK_SYMBOL(&WAYMARK_ID(desc, provider, name)), \
 				   WAYMARK_SYMBOL(&WAYMARK_ID(event, provider, name))); \
-		return __builtin_expect( \
-			__atomic_load_n(&WAYMARK_ID(event, provider, name).enabled, \
-					__ATOMIC_RELAXED) != 0, \
-			0); \
+		return WAYMARK_FLAG_(WAYMARK_ID(event, provider, name)); \
 	}
 #else
 #define WAYMARK_DEFINE_SITE_(provider, name) \
 	WAYMARK_INLINE int WAYMARK_ID(on, provider, name)(void) \
 	{ \
-		__asm__ goto(WAYMARK_SITE_INSN \
-			     ".pushsection waymark_sites,\"aR?\",@progbits\n" \
-			     "\t.balign 4\n" \
-			     "\t.long 771b - .\n" \
-			     "\t.long %l[on] - .\n" \
-			     "\t.long " WAYMARK_OPERAND(0) " - .\n" \
-			     "\t.long " WAYMARK_OPERAND(1) " - .\n" \
-			     "\t.popsection" \
+		__asm__ goto(WAYMARK_SITE_TEXT_ \
 			     : \
 			     : WAYMARK_SYMBOL(&WAYMARK_ID(desc, provider, name)), \
 			       WAYMARK_SYMBOL(&WAYMARK_ID(event, provider, name)) \
@@ -218,11 +204,6 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	}
 
 /* The print form against the fields: never runs, but the compiler reads it. */
-__attribute__((format(printf, 1, 2), unused, no_instrument_function)) static inline void
-waymark_check_format(const char *format, ...)
-{
-	(void)format;
-}
 #define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
 #define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
 #define WAYMARK_HAS_PRINT_level
@@ -281,6 +262,8 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 	if (waymark_rt_synchronize)
 		waymark_rt_synchronize();
 }
+
+#include <waymark/mark.h>
 
 #ifndef WAYMARK_NO_SHORT_NAMES
 #define TRACE_EVENT WAYMARK_EVENT

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark.h - markers: a place marked in one line, described by a printf format.
+ *
+ *   trace_mark(query_done, "rows %d sql %s", rows, sql);
+ *
+ * The first argument is the marker's name, the second a string literal, the
+ * rest its arguments, at most 32. The compiler checks the format; nothing is
+ * formatted while the program runs: raw values are recorded, tools render
+ * them. Dormant, a marker is one instruction, and its arguments are not
+ * evaluated; on, they are evaluated once. It may stand wherever a statement
+ * may: in inline functions, templates, lambdas, constructors.
+ *
+ * What is recorded. Each argument after the default promotions: integers, bool
+ * and enumerations as 4 or 8 bytes, float and double as double, `char *` and
+ * `const char *` as the string up to its NUL (NULL is "(null)"), any other
+ * pointer as an address. So cast a `char *` to `void *` to record where it
+ * points; a string that does not end in NUL, as "%.*s" allows, needs a typed
+ * event with a blob. "%m" records nothing.
+ *
+ * Names. A field is called after the word before its conversion ("rows %d":
+ * rows), else as its argument is spelled; %x and %o show hexadecimal.
+ *
+ * Provider. "provider:name" is the marker's full name. The provider is
+ * WAYMARK_PROVIDER, a bare word defined before the first include (or by
+ * -DWAYMARK_PROVIDER=shop); without it, the name of the program or library.
+ * Same-named markers of the same format are one event, in whatever units and
+ * modules they stand.
+ *
+ * trace_mark_level(DEBUG, name, "format", ...) gives another level than INFO.
+ *
+ * Callbacks are connected at run time, by name and format:
+ *
+ *   static void rows(void *data, const char *format, const struct waymark_mark_arg *arg,
+ *                    unsigned nr_args)
+ *   { total += arg[0].value.i; }
+ *
+ *   waymark_mark_register("query_done", "rows %d sql %s", rows, NULL);
+ *   ...
+ *   waymark_mark_unregister("query_done", "rows %d sql %s", rows, NULL);
+ *   waymark_synchronize();        now it runs nowhere
+ *
+ * The callback runs in the thread that passes the marker, in the middle of
+ * whatever it does, also inside its signal handlers. It gets the values
+ * themselves (strings are the program's own, not copies) and knows each one's
+ * type, so it need not trust the format. It may mark things itself.
+ *
+ * A marker may ride on a typed event: see WAYMARK_MARK_ON_EVENT below.
+ */
+#ifndef WAYMARK_MARK_H
+#define WAYMARK_MARK_H
+
+#pragma GCC system_header
+
+#include <waymark/place.h>
+
+/* ------------------------------------------------------------------ *
+ * Callbacks
+ * ------------------------------------------------------------------ */
+
+/* One argument of a marker as a callback gets it. */
+struct waymark_mark_arg {
+	char letter;   /* 'i' signed, 'u' unsigned, 'f' double, 's' string, 'p' other pointer */
+	uint8_t bytes; /* of the argument in the program: 4 or 8 */
+	uint8_t reserved[6];
+	union {
+		int64_t i;
+		uint64_t u;
+		double f;
+		const char *s; /* may be NULL */
+		const void *p;
+	} value;
+};
+
+typedef void (*waymark_mark_callback)(void *private_data, const char *format,
+				      const struct waymark_mark_arg *args, unsigned nr_args);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
+			    const char *format, waymark_mark_callback callback, void *private_data)
+	__attribute__((weak));
+extern int waymark_mark_remove(struct waymark_module *module, const char *provider,
+			       const char *name, const char *format,
+			       waymark_mark_callback callback, void *private_data)
+	__attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * Connects `callback` to every marker called `name` whose format is `format`,
+ * here and in other modules, loaded already or later.
+ *
+ * name      "provider:name", or the name alone: then the provider is the one that trace_mark()
+ *           gives in the unit that registers
+ * returns   0; -EPERM: markers of that name exist and none has this format, or another callback
+ *           has been registered for that name with another format; -EINVAL; -ENOMEM: also when
+ *           32 are connected already; -ENOSYS: there is no runtime
+ *
+ * Any thread may call it, but not from a callback or a signal handler. Several
+ * callbacks may be connected to one marker.
+ */
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_mark_register(const char *name, const char *format, waymark_mark_callback callback,
+		      void *private_data)
+{
+	return waymark_mark_add ? waymark_mark_add(&waymark_module, WAYMARK_PROVIDER_TEXT, name,
+						   format, callback, private_data)
+				: -38;
+}
+
+/*
+ * Disconnects what was registered with the same four arguments; -ENOENT when
+ * there is no such. After waymark_synchronize() the callback runs nowhere.
+ */
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_mark_unregister(const char *name, const char *format, waymark_mark_callback callback,
+			void *private_data)
+{
+	return waymark_mark_remove ? waymark_mark_remove(&waymark_module, WAYMARK_PROVIDER_TEXT,
+							 name, format, callback, private_data)
+				   : -38;
+}
+
+/* ------------------------------------------------------------------ *
+ * Arguments: m(how many are left, argument) for each
+ * ------------------------------------------------------------------ */
+#define WAYMARK_NTH(m, ...) \
+	WAYMARK_CAT(WAYMARK_NTH_, WAYMARK_COUNT(__VA_ARGS__))(m, ##__VA_ARGS__)
+#define WAYMARK_NTH_0(m)
+#define WAYMARK_NTH_1(m, x) m(1, x)
+#define WAYMARK_NTH_2(m, x, ...) m(2, x) WAYMARK_NTH_1(m, __VA_ARGS__)
+#define WAYMARK_NTH_3(m, x, ...) m(3, x) WAYMARK_NTH_2(m, __VA_ARGS__)
+#define WAYMARK_NTH_4(m, x, ...) m(4, x) WAYMARK_NTH_3(m, __VA_ARGS__)
+#define WAYMARK_NTH_5(m, x, ...) m(5, x) WAYMARK_NTH_4(m, __VA_ARGS__)
+#define WAYMARK_NTH_6(m, x, ...) m(6, x) WAYMARK_NTH_5(m, __VA_ARGS__)
+#define WAYMARK_NTH_7(m, x, ...) m(7, x) WAYMARK_NTH_6(m, __VA_ARGS__)
+#define WAYMARK_NTH_8(m, x, ...) m(8, x) WAYMARK_NTH_7(m, __VA_ARGS__)
+#define WAYMARK_NTH_9(m, x, ...) m(9, x) WAYMARK_NTH_8(m, __VA_ARGS__)
+#define WAYMARK_NTH_10(m, x, ...) m(10, x) WAYMARK_NTH_9(m, __VA_ARGS__)
+#define WAYMARK_NTH_11(m, x, ...) m(11, x) WAYMARK_NTH_10(m, __VA_ARGS__)
+#define WAYMARK_NTH_12(m, x, ...) m(12, x) WAYMARK_NTH_11(m, __VA_ARGS__)
+#define WAYMARK_NTH_13(m, x, ...) m(13, x) WAYMARK_NTH_12(m, __VA_ARGS__)
+#define WAYMARK_NTH_14(m, x, ...) m(14, x) WAYMARK_NTH_13(m, __VA_ARGS__)
+#define WAYMARK_NTH_15(m, x, ...) m(15, x) WAYMARK_NTH_14(m, __VA_ARGS__)
+#define WAYMARK_NTH_16(m, x, ...) m(16, x) WAYMARK_NTH_15(m, __VA_ARGS__)
+#define WAYMARK_NTH_17(m, x, ...) m(17, x) WAYMARK_NTH_16(m, __VA_ARGS__)
+#define WAYMARK_NTH_18(m, x, ...) m(18, x) WAYMARK_NTH_17(m, __VA_ARGS__)
+#define WAYMARK_NTH_19(m, x, ...) m(19, x) WAYMARK_NTH_18(m, __VA_ARGS__)
+#define WAYMARK_NTH_20(m, x, ...) m(20, x) WAYMARK_NTH_19(m, __VA_ARGS__)
+#define WAYMARK_NTH_21(m, x, ...) m(21, x) WAYMARK_NTH_20(m, __VA_ARGS__)
+#define WAYMARK_NTH_22(m, x, ...) m(22, x) WAYMARK_NTH_21(m, __VA_ARGS__)
+#define WAYMARK_NTH_23(m, x, ...) m(23, x) WAYMARK_NTH_22(m, __VA_ARGS__)
+#define WAYMARK_NTH_24(m, x, ...) m(24, x) WAYMARK_NTH_23(m, __VA_ARGS__)
+#define WAYMARK_NTH_25(m, x, ...) m(25, x) WAYMARK_NTH_24(m, __VA_ARGS__)
+#define WAYMARK_NTH_26(m, x, ...) m(26, x) WAYMARK_NTH_25(m, __VA_ARGS__)
+#define WAYMARK_NTH_27(m, x, ...) m(27, x) WAYMARK_NTH_26(m, __VA_ARGS__)
+#define WAYMARK_NTH_28(m, x, ...) m(28, x) WAYMARK_NTH_27(m, __VA_ARGS__)
+#define WAYMARK_NTH_29(m, x, ...) m(29, x) WAYMARK_NTH_28(m, __VA_ARGS__)
+#define WAYMARK_NTH_30(m, x, ...) m(30, x) WAYMARK_NTH_29(m, __VA_ARGS__)
+#define WAYMARK_NTH_31(m, x, ...) m(31, x) WAYMARK_NTH_30(m, __VA_ARGS__)
+#define WAYMARK_NTH_32(m, x, ...) m(32, x) WAYMARK_NTH_31(m, __VA_ARGS__)
+
+/*
+ * The types an argument may have after promotion, in one table: name, C type,
+ * letter, bytes, fixed bytes of a record, the value v as the 64 bits a callback
+ * is handed, the statement that puts v at q.
+ */
+#define WAYMARK_ARG_TYPES_(type) \
+	type(int, int, 'i', 4, 4, (uint64_t)(int64_t)v, waymark_put32(q, (uint32_t)v); q += 4) \
+	type(uint, unsigned, 'u', 4, 4, v, waymark_put32(q, v); q += 4) \
+	type(long, long, 'i', 8, 8, (uint64_t)v, waymark_put64(q, (uint64_t)v); q += 8) \
+	type(ulong, unsigned long, 'u', 8, 8, v, waymark_put64(q, v); q += 8) \
+	type(llong, long long, 'i', 8, 8, (uint64_t)v, waymark_put64(q, (uint64_t)v); q += 8) \
+	type(ullong, unsigned long long, 'u', 8, 8, v, waymark_put64(q, v); q += 8) \
+	type(float, float, 'f', 8, 8, waymark_bits((double)v), \
+	     waymark_putf64(q, (double)v); q += 8) \
+	type(double, double, 'f', 8, 8, waymark_bits(v), waymark_putf64(q, v); q += 8) \
+	type(ldouble, long double, 'f', 8, 8, waymark_bits((double)v), \
+	     waymark_putf64(q, (double)v); q += 8) \
+	type(string, const char *, 's', 1, 1, (uint64_t)(uintptr_t)v, \
+	     q = waymark_put_string(q, v, fixed)) \
+	type(pointer, const volatile void *, 'p', 8, 8, (uint64_t)(uintptr_t)v, \
+	     waymark_put64(q, (uint64_t)(uintptr_t)v); q += 8)
+
+WAYMARK_INLINE uint64_t waymark_bits(double v)
+{
+	uint64_t u;
+	__builtin_memcpy(&u, &v, sizeof(u));
+	return u;
+}
+
+#ifdef __cplusplus
+
+template <char Letter, int Bytes, int Fixed> struct waymark_kind {
+	static constexpr int64_t code = WAYMARK_ARG(Letter, Bytes);
+	static constexpr int fixed = Fixed;
+};
+#define WAYMARK_ARG_TYPE_(name, type, letter, bytes, fixed_, slot, put) \
+	waymark_kind<letter, bytes, fixed_> waymark_arg_kind(type); \
+	WAYMARK_INLINE uint64_t waymark_arg_slot(type v) \
+	{ \
+		return slot; \
+	} \
+	WAYMARK_INLINE unsigned char *waymark_arg_put(unsigned char *q, type v, uint64_t fixed) \
+	{ \
+		(void)fixed; \
+		put; \
+		return q; \
+	}
+WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
+waymark_kind<'p', 8, 8> waymark_arg_kind(decltype(nullptr));
+WAYMARK_INLINE uint64_t waymark_arg_slot(decltype(nullptr))
+{
+	return 0;
+}
+WAYMARK_INLINE unsigned char *waymark_arg_put(unsigned char *q, decltype(nullptr), uint64_t)
+{
+	waymark_put64(q, 0);
+	return q + 8;
+}
+
+constexpr int waymark_sum()
+{
+	return 0;
+}
+template <class... Rest> constexpr int waymark_sum(int first, Rest... rest)
+{
+	return first + waymark_sum(rest...);
+}
+/* What the linker must know of a marker's arguments. */
+template <class... Kinds> struct waymark_kinds {
+	static constexpr int nr = sizeof...(Kinds);
+	static constexpr int fixed = waymark_sum(Kinds::fixed...);
+	static constexpr waymark_values<nr + 1> values()
+	{
+		return waymark_values<nr + 1>{{Kinds::code..., 0}};
+	}
+};
+template <class... Args>
+waymark_kinds<decltype(waymark_arg_kind(Args()))...> waymark_kinds_of_values(Args...);
+
+WAYMARK_INLINE unsigned char *waymark_args_put(unsigned char *q, uint64_t)
+{
+	return q;
+}
+template <class First, class... Rest>
+WAYMARK_INLINE unsigned char *waymark_args_put(unsigned char *q, uint64_t fixed, First first,
+					       Rest... rest)
+{
+	q = waymark_arg_put(q, first, fixed);
+	return q ? waymark_args_put(q, fixed, rest...) : q;
+}
+WAYMARK_INLINE void waymark_args_slots(unsigned char *)
+{
+}
+template <class First, class... Rest>
+WAYMARK_INLINE void waymark_args_slots(unsigned char *q, First first, Rest... rest)
+{
+	waymark_put64(q, waymark_arg_slot(first));
+	waymark_args_slots(q + 8, rest...);
+}
+
+template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_mark_emit(Args... args)
+{
+	WAYMARK_EMIT_BLOCK_(waymark_holder<Place>::event, waymark_holder<Place>::event, 0,
+			    Kinds::fixed, waymark_args_slots(waymark_slots_, args...);
+			    , waymark_q_ = waymark_args_put(waymark_q_, waymark_fixed_, args...););
+}
+
+#define WAYMARK_MARK_AT_(level, name, spelled, format, ...) \
+	do { \
+		typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
+		WAYMARK_PLACE_(here, WAYMARK_KIND_MARKER, level, 0, waymark_here_kinds_::nr, \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       waymark_here_kinds_::values()); \
+		if (0) \
+			waymark_check_format(format, ##__VA_ARGS__); \
+		if (WAYMARK_PLACE_ON_(here)) \
+			waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__); \
+	} while (0)
+
+#else /* C */
+
+#define WAYMARK_ARG_TYPE_(name, type, letter, bytes, fixed_, slot, put) \
+	enum { waymark_code_##name = letter << 8 | bytes, waymark_bytes_##name = fixed_ }; \
+	WAYMARK_INLINE uint64_t waymark_slot_##name(type v) \
+	{ \
+		return slot; \
+	} \
+	WAYMARK_INLINE unsigned char *waymark_put_arg_##name(unsigned char *q, type v, \
+							     uint64_t fixed) \
+	{ \
+		(void)fixed; \
+		put; \
+		return q; \
+	}
+WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
+
+/* x after promotion: the conditional promotes and decays, bit-fields too. Not evaluated. */
+#define WAYMARK_ARG_SELECT_(x, what) \
+	__extension__ _Generic(1 ? (x) : (x), int: what##_int, unsigned: what##_uint, long: what##_long, \
+		unsigned long: what##_ulong, long long: what##_llong, \
+		unsigned long long: what##_ullong, float: what##_float, double: what##_double, \
+		long double: what##_ldouble, char *: what##_string, \
+		const char *: what##_string, default: what##_pointer)
+#define WAYMARK_ARG_CODE_(n, x) WAYMARK_ARG_SELECT_(x, waymark_code),
+#define WAYMARK_ARG_BYTES_(n, x) +WAYMARK_ARG_SELECT_(x, waymark_bytes)
+#define WAYMARK_ARG_LOCAL_(n, x) __typeof__(1 ? (x) : (x)) waymark_a##n##_ = (x);
+#define WAYMARK_ARG_SLOT_(n, x) \
+	waymark_put64(waymark_slots_ + 8 * (waymark_nr_ - (n)), \
+		      WAYMARK_ARG_SELECT_(waymark_a##n##_, waymark_slot)(waymark_a##n##_));
+#define WAYMARK_ARG_PUT_(n, x) \
+	waymark_q_ = WAYMARK_ARG_SELECT_(waymark_a##n##_, waymark_put_arg)( \
+		waymark_q_, waymark_a##n##_, waymark_fixed_); \
+	if (__builtin_expect(!waymark_q_, 0)) \
+		break;
+
+/* Arguments into locals first: evaluated once, before the thread's writer is taken. */
+#define WAYMARK_MARK_EMIT_(event, ...) \
+	do { \
+		enum { waymark_nr_ = WAYMARK_COUNT(__VA_ARGS__) }; \
+		WAYMARK_NTH(WAYMARK_ARG_LOCAL_, ##__VA_ARGS__) \
+		WAYMARK_EMIT_BLOCK_(event, event, 0, \
+				    0 WAYMARK_NTH(WAYMARK_ARG_BYTES_, ##__VA_ARGS__), \
+				    WAYMARK_NTH(WAYMARK_ARG_SLOT_, ##__VA_ARGS__), \
+				    WAYMARK_NTH(WAYMARK_ARG_PUT_, ##__VA_ARGS__)); \
+	} while (0)
+
+#define WAYMARK_MARK_AT_(level, name, spelled, format, ...) \
+	do { \
+		WAYMARK_PLACE_(here, WAYMARK_KIND_MARKER, level, 0, WAYMARK_COUNT(__VA_ARGS__), \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
+		if (0) \
+			waymark_check_format(format, ##__VA_ARGS__); \
+		if (WAYMARK_PLACE_ON_(here)) \
+			WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__); \
+	} while (0)
+
+#endif /* C */
+
+#define waymark_mark(name, format, ...) \
+	WAYMARK_MARK_AT_(WAYMARK_INFO, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
+#define waymark_mark_level(level, name, format, ...) \
+	WAYMARK_MARK_AT_(WAYMARK_##level, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
+
+#ifndef WAYMARK_NO_SHORT_NAMES
+#define trace_mark waymark_mark
+#define trace_mark_level waymark_mark_level
+#endif
+
+#endif
