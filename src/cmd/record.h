@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
-#include "control/recorder.h"
+#include "control/recording.h"
 #include "control/rules.h"
 #include "control/session.h"
 
@@ -67,7 +67,7 @@ int wm_record_check_filters(const struct wm_record_plan *plan);
 
 /* Says which of the plan's globs matched nothing. Returns how many matched something. */
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
-				 const struct wm_recorder_totals *t);
+				 const struct wm_recording_totals *t);
 
 /* Where the program CMD names is, as execvp(3) finds it; NULL: nowhere. free() it. */
 char *wm_record_find_program(const char *name);

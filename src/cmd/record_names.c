@@ -105,7 +105,7 @@ static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
 }
 
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
-				 const struct wm_recorder_totals *t)
+				 const struct wm_recording_totals *t)
 {
 	uint32_t matched = 0;
 

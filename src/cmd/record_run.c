@@ -35,7 +35,7 @@ struct run {
 	const struct wm_record_plan *plan;
 	struct wm_loop *loop;
 	struct wm_session session;
-	struct wm_recorder recorder;
+	struct wm_recording recorder;
 	struct wm_record_targets *targets;
 	enum phase phase;
 	bool done;       /* the last report came */
@@ -63,7 +63,7 @@ static void end_recording(struct run *r)
 	if (r->phase != RUNNING)
 		return;
 	r->phase = ENDING;
-	(void)wm_recorder_order(&r->recorder, WM_ORDER_STOP); /* a pump that is gone is seen so */
+	(void)wm_recording_order(&r->recorder, WM_ORDER_STOP); /* a pump that is gone is seen so */
 }
 
 static void on_report(struct run *r, const struct wm_report *report)
@@ -102,7 +102,7 @@ static void on_channel(int fd, uint32_t events, void *data)
 
 	(void)fd;
 	(void)events;
-	while ((got = wm_recorder_read(&r->recorder, false, &report)) > 0)
+	while ((got = wm_recording_read(&r->recorder, false, &report)) > 0)
 		on_report(r, &report);
 	if (got == 0 && !r->done)
 		return;
@@ -165,7 +165,7 @@ static void on_usr2(int signo, pid_t from, void *data)
 
 	(void)signo;
 	(void)from;
-	(void)wm_recorder_order(&r->recorder, WM_ORDER_SNAPSHOT);
+	(void)wm_recording_order(&r->recorder, WM_ORDER_SNAPSHOT);
 }
 
 /* ------------------------------------------------------------------ *
@@ -219,9 +219,9 @@ static int start_command(struct run *r)
  * The end
  * ------------------------------------------------------------------ */
 
-static void add_lost(struct wm_text *t, const struct wm_recorder_totals *totals)
+static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals)
 {
-	uint64_t sum = wm_recorder_lost(totals);
+	uint64_t sum = wm_recording_lost(totals);
 	const char *between = " (";
 
 	wm_text_f(t, "%" PRIu64 " lost", sum);
@@ -238,7 +238,7 @@ static void add_lost(struct wm_text *t, const struct wm_recorder_totals *totals)
 
 static void say_total(const struct run *r)
 {
-	const struct wm_recorder_totals *t = &r->last.totals;
+	const struct wm_recording_totals *t = &r->last.totals;
 	struct wm_text line;
 
 	wm_text_init(&line);
@@ -260,7 +260,7 @@ static void say_total(const struct run *r)
 
 static void say_oddities(const struct run *r)
 {
-	const struct wm_recorder_totals *t = &r->last.totals;
+	const struct wm_recording_totals *t = &r->last.totals;
 
 	if (t->filtered_missing)
 		wm_say("%" PRIu64 " events matched a wildcard but have no field of that name for "
@@ -294,11 +294,11 @@ static int command_status(const struct run *r)
  */
 static int final_status(const struct run *r, bool nothing_matched)
 {
-	const struct wm_recorder_totals *t = &r->last.totals;
+	const struct wm_recording_totals *t = &r->last.totals;
 	bool recorded_command = r->plan->command && !r->plan->nr_pids && !r->plan->all;
 	int status = command_status(r);
 
-	if (r->plan->fail_on_loss && (r->pump_lost || wm_recorder_lost(t) || t->nr_quarantined))
+	if (r->plan->fail_on_loss && (r->pump_lost || wm_recording_lost(t) || t->nr_quarantined))
 		return WM_EXIT_INCOMPLETE;
 	if (status != WM_EXIT_DONE)
 		return status;
@@ -323,7 +323,7 @@ static int wait_for_all(struct run *r)
 			return result;
 		/* 1: the pump has said its last word. */
 		wm_watch_remove(channel);
-		wm_recorder_done(&r->recorder);
+		wm_recording_done(&r->recorder);
 		while (waitpid(r->recorder.pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		r->phase = OVER;
@@ -345,7 +345,7 @@ static int early_status(const struct run *r, int err)
 
 static int begin(struct run *r)
 {
-	const struct wm_recorder_options o = {
+	const struct wm_recording_options o = {
 	    .session = &r->session,
 	    .rules = r->plan->rules,
 	    .dir = r->plan->dir,
@@ -362,7 +362,7 @@ static int begin(struct run *r)
 	if (err == 0)
 		err = wm_rules_write(r->plan->rules, r->session.dirfd, r->session.file_mode);
 	if (err == 0)
-		err = wm_recorder_start(&o, &r->recorder, &diag);
+		err = wm_recording_start(&o, &r->recorder, &diag);
 	if (err < 0)
 		wm_say("cannot record to '%s': %s", r->plan->dir,
 		       diag.sentence[0] ? diag.sentence : strerror(-err));
@@ -437,7 +437,7 @@ static int record(struct run *r)
 		return final_status(r, false);
 	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals);
 	say_oddities(r);
-	if (!r->plan->quiet || wm_recorder_lost(&r->last.totals))
+	if (!r->plan->quiet || wm_recording_lost(&r->last.totals))
 		say_total(r);
 	return final_status(r, nothing_matched);
 }
@@ -458,7 +458,7 @@ int wm_record_run(const struct wm_record_plan *plan)
 	status = err < 0 ? early_status(&r, err) : record(&r);
 	wm_record_targets_done(r.targets);
 	wm_loop_destroy(r.loop);
-	wm_recorder_done(&r.recorder);
+	wm_recording_done(&r.recorder);
 	wm_session_remove(&r.session);
 	wm_session_done(&r.session);
 	return status;

@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/maps.h"
 #include "runtime/agent.h"
 
@@ -99,7 +100,7 @@ static int receive_one(struct wm_app *a)
 		err = wm_app_violate(a, "a message longer than 64 KiB");
 	else if (nr_fds > 1 || (h.msg_flags & MSG_CTRUNC))
 		err = wm_app_violate(a, "more than one descriptor in a message");
-	else if (++a->messages > WM_APP_MESSAGES_MAX)
+	else if (a->allowance-- == 0)
 		err = wm_app_violate(a, "a flood of messages");
 	else
 		err = wm_app_dispatch(a, &m);
@@ -203,7 +204,11 @@ int wm_app_create(const struct wm_app_host *host, int sock, struct wm_app **ret)
 		close(sock);
 		return -ENOMEM;
 	}
-	*a = (struct wm_app){.host = host, .sock = sock, .pidfd = -1};
+	*a = (struct wm_app){.host = host,
+			     .sock = sock,
+			     .pidfd = -1,
+			     .allowance = WM_APP_MESSAGES_MAX,
+			     .allowance_ns = wm_clock_monotonic_ns()};
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0) {
 		err = -errno;
 		goto fail;
@@ -252,11 +257,22 @@ static int hand_over(struct wm_app *a, struct wm_pump *pump)
 	return err;
 }
 
+static void raise_allowance(struct wm_app *a)
+{
+	const uint64_t one_ns = 1000000000u / WM_APP_MESSAGES_PER_SECOND;
+	uint64_t now = wm_clock_monotonic_ns(), more = (now - a->allowance_ns) / one_ns;
+
+	a->allowance_ns += more * one_ns;
+	a->allowance += more;
+	if (a->allowance > WM_APP_MESSAGES_MAX)
+		a->allowance = WM_APP_MESSAGES_MAX;
+}
+
 int wm_app_settle(struct wm_app *a, struct wm_pump *pump)
 {
 	int err = 0, finish_err = 0;
 
-	a->messages = 0;
+	raise_allowance(a);
 	if (a->pool_waits)
 		err = hand_over(a, pump);
 	if (a->source && wm_pump_source_fault(a->source) && !a->violation[0]) {

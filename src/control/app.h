@@ -25,9 +25,13 @@
 #include "collect/pump.h"
 #include "control/rules.h"
 
-/* Messages one process may send between two rounds of the pump; honest ones
- * send one for each of 65536 ids and some for modules. */
-#define WM_APP_MESSAGES_MAX 131072u
+/*
+ * Messages a process may send at once (one for each of 65536 ids, and as many
+ * for modules), and how fast that allowance comes back. A program that loads
+ * and unloads libraries all the time stays below.
+ */
+#define WM_APP_MESSAGES_MAX        131072u
+#define WM_APP_MESSAGES_PER_SECOND 50000u
 
 struct wm_app;
 

@@ -28,7 +28,8 @@ struct wm_app {
 	ino_t pool_ino;
 	struct wm_producer *producer;
 	struct wm_pump_source *source;
-	uint32_t messages; /* since the last settle */
+	uint64_t allowance;    /* messages it may still send */
+	uint64_t allowance_ns; /* when that was last raised */
 	uint64_t generation, filtered_missing;
 	uint32_t sites_refused;
 	bool pump_fault;

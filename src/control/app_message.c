@@ -69,6 +69,14 @@ static int open_pool(struct wm_app *a, int fd)
 	return wm_pool_open(&a->pool, fd);
 }
 
+/* No clock value from the future reaches the trace: it would hold up whole streams. */
+static uint64_t not_future(const struct wm_app *a, uint64_t clock)
+{
+	uint64_t now = wm_clock_read(wm_rules_options(a->host->rules)->clock_kind);
+
+	return clock < now ? clock : now;
+}
+
 static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *path)
 {
 	uint32_t ppid = a->pid ? parent_of(a->pid) : 0;
@@ -78,7 +86,7 @@ static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *
 	    .ppid = ppid ? ppid : hello->ppid,
 	    .vpid = hello->pid,
 	    .uid = a->uid,
-	    .clock = hello->start_clock,
+	    .clock = not_future(a, hello->start_clock),
 	    .comm = comm,
 	    .path = path,
 	};
@@ -169,7 +177,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	memcpy(path, m->data + sizeof(in) + in.build_id_bytes, in.path_bytes);
 	path[in.path_bytes] = '\0';
 	info = (struct wm_module_info){
-	    .clock = in.clock,
+	    .clock = not_future(a, in.clock),
 	    .base = in.base,
 	    .start = in.start,
 	    .bytes = in.bytes,
@@ -250,7 +258,7 @@ static int take_batch(struct wm_app *a, const unsigned char *data, size_t bytes)
 			return wm_app_violate(a, "BATCH: a message that does not belong there");
 		if (h.bytes < sizeof(h) || h.bytes > bytes - at || h.bytes > WM_MSG_MAX)
 			return wm_app_violate(a, "BATCH: a message of a wrong length");
-		if (++a->messages > WM_APP_MESSAGES_MAX)
+		if (a->allowance-- == 0)
 			return wm_app_violate(a, "a flood of messages");
 		err = wm_app_dispatch(a, &m);
 		if (err < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder_main.c - the pump process: accepts the session's processes, keeps
+ * recording_main.c - the pump process: accepts the session's processes, keeps
  * the pump going, and closes the trace. Its states:
  *
  *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are asked to detach)
@@ -25,7 +25,7 @@
 #include "collect/pump.h"
 #include "control/app.h"
 #include "control/clock_fit.h"
-#include "control/recorder.h"
+#include "control/recording.h"
 #include "control/tool.h"
 #include "runtime/agent.h"
 
@@ -51,7 +51,7 @@ struct member {
 };
 
 struct serving {
-	const struct wm_recorder_options *o;
+	const struct wm_recording_options *o;
 	int channel;
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
@@ -64,7 +64,7 @@ struct serving {
 	uint32_t nr_members;
 	bool overwrite, stop, snapshot, command_gone;
 	struct wm_clock_fit fit;
-	struct wm_recorder_totals totals;
+	struct wm_recording_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
 	int last_error; /* of a write, as it was reported */
@@ -342,7 +342,7 @@ static void answer_snapshot(struct serving *s, int err, const struct wm_trace_to
 	memcpy(r.totals.lost, pump.lost, sizeof(pump.lost));
 	r.totals.events = answer.events = after.events - before->events;
 	r.totals.bytes = answer.bytes = after.bytes - before->bytes;
-	answer.lost = wm_recorder_lost(&r.totals);
+	answer.lost = wm_recording_lost(&r.totals);
 	for (struct member *m = s->members; m; m = m->next) {
 		if (!m->asks)
 			continue;
@@ -596,7 +596,7 @@ static void release(struct serving *s)
 	close(s->channel);
 }
 
-int wm_recorder_main(const struct wm_recorder_options *o, int channel)
+int wm_recording_main(const struct wm_recording_options *o, int channel)
 {
 	struct serving *s = calloc(1, sizeof(*s));
 	int err;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - the recorder's two halves: the pump process, which serves a
+ * recording.h - the recorder's two halves: the pump process, which serves a
  * session and writes its trace, and the command's handle on it.
  *
  *   command                                   pump (child, session of its own)
- *   wm_recorder_start() --fork-->             creates the trace directory
+ *   wm_recording_start() --fork-->             creates the trace directory
  *                       <--READY or FAILED--
- *   wm_recorder_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
+ *   wm_recording_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
  *                       <--TROUBLE, SNAPSHOT--
  *                       <--DONE--             last packets, directory closed
  *
@@ -19,8 +19,8 @@
  * writes nothing until a snapshot or the end; of the processes that ended
  * before, the last 64 keep their buffers, those before them are written out.
  */
-#ifndef WM_CONTROL_RECORDER_H
-#define WM_CONTROL_RECORDER_H
+#ifndef WM_CONTROL_RECORDING_H
+#define WM_CONTROL_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@
 #include "format/trace_writer.h"
 #include "ring/pool.h"
 
-struct wm_recorder_options {
+struct wm_recording_options {
 	struct wm_session *session; /* listening, rules written */
 	const struct wm_rules *rules;
 	const char *dir; /* the trace directory */
@@ -40,7 +40,7 @@ struct wm_recorder_options {
 	const char *command; /* for the trace's environment block; may be NULL */
 };
 
-struct wm_recorder_totals {
+struct wm_recording_totals {
 	uint64_t events, bytes, packets;
 	uint64_t lost[WM_LOST_NR];
 	uint64_t filtered_missing; /* events a glob matched that lack a filter's field */
@@ -52,7 +52,7 @@ struct wm_recorder_totals {
 	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
 };
 
-uint64_t wm_recorder_lost(const struct wm_recorder_totals *t); /* all causes */
+uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* all causes */
 
 enum wm_report_kind {
 	WM_REPORT_READY,    /* processes can join */
@@ -68,13 +68,13 @@ struct wm_report {
 	int32_t err;
 	uint32_t pid;
 	uint32_t reserved;
-	struct wm_recorder_totals totals;
+	struct wm_recording_totals totals;
 	char sentence[WM_DIAG_SENTENCE];
 };
 
 enum wm_order { WM_ORDER_STOP = 1, WM_ORDER_SNAPSHOT = 2 };
 
-struct wm_recorder {
+struct wm_recording {
 	pid_t pid;
 	int channel; /* -1: closed */
 };
@@ -83,20 +83,20 @@ struct wm_recorder {
  * Forks the pump and waits for its first report. 0, or the pump's error with
  * its sentence; the pump is then gone. The caller has one thread.
  */
-int wm_recorder_start(const struct wm_recorder_options *o, struct wm_recorder *ret,
-		      struct wm_diag *diag);
+int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
+		       struct wm_diag *diag);
 
-int wm_recorder_order(struct wm_recorder *r, enum wm_order order);
+int wm_recording_order(struct wm_recording *r, enum wm_order order);
 
 /*
  * The next report: 1; 0 when there is none now (or, with `wait`, never again:
  * the pump is gone); -EPIPE without `wait` when it is gone.
  */
-int wm_recorder_read(struct wm_recorder *r, bool wait, struct wm_report *ret);
+int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret);
 
-void wm_recorder_done(struct wm_recorder *r); /* closes the channel */
+void wm_recording_done(struct wm_recording *r); /* closes the channel */
 
 /* The pump process's main; `channel` is its end of the pair. For start() and tests. */
-int wm_recorder_main(const struct wm_recorder_options *o, int channel);
+int wm_recording_main(const struct wm_recording_options *o, int channel);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.c - the command's half of recorder.h: forks the pump, sends it
+ * recording.c - the command's half of recording.h: forks the pump, sends it
  * orders, reads its reports. Packets of a SOCK_SEQPACKET pair, so a report is
  * whole or not there.
  */
-#include "control/recorder.h"
+#include "control/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-uint64_t wm_recorder_lost(const struct wm_recorder_totals *t)
+uint64_t wm_recording_lost(const struct wm_recording_totals *t)
 {
 	uint64_t sum = 0;
 
@@ -48,6 +49,17 @@ static void close_others(int *keep, size_t nr)
 	(void)syscall(SYS_close_range, next, ~0u, 0);
 }
 
+/* Whatever handlers the command has are not the pump's: they would run the command's code here. */
+static void forget_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL); /* but for those that cannot be set */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void leave_the_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -62,13 +74,14 @@ static void leave_the_terminal(void)
 		close(null);
 }
 
-static void __attribute__((noreturn)) be_the_pump(const struct wm_recorder_options *o, int channel)
+static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
 {
 	int keep[] = {channel, o->session->dirfd, o->session->listen_fd, o->session->lock_fd};
 
+	forget_signals();
 	leave_the_terminal();
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
-	_exit(wm_recorder_main(o, channel) < 0 ? 1 : 0);
+	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
 }
 
 static void reap(pid_t pid)
@@ -77,16 +90,16 @@ static void reap(pid_t pid)
 		;
 }
 
-int wm_recorder_start(const struct wm_recorder_options *o, struct wm_recorder *ret,
-		      struct wm_diag *diag)
+int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
+		       struct wm_diag *diag)
 {
-	struct wm_recorder r;
+	struct wm_recording r;
 	struct wm_report report;
 	int pair[2], got;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	r = (struct wm_recorder){.channel = pair[0]};
+	r = (struct wm_recording){.channel = pair[0]};
 	r.pid = fork();
 	if (r.pid < 0) {
 		int err = -errno;
@@ -98,19 +111,19 @@ int wm_recorder_start(const struct wm_recorder_options *o, struct wm_recorder *r
 	if (r.pid == 0)
 		be_the_pump(o, pair[1]);
 	close(pair[1]);
-	got = wm_recorder_read(&r, true, &report);
+	got = wm_recording_read(&r, true, &report);
 	if (got == 1 && report.kind == WM_REPORT_READY) {
 		*ret = r;
 		return 0;
 	}
-	wm_recorder_done(&r);
+	wm_recording_done(&r);
 	reap(r.pid);
 	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
 		return wm_diag_set(diag, -ECHILD, NULL, -1, "the pump process ended at once");
 	return wm_diag_set(diag, report.err, NULL, -1, "%s", report.sentence);
 }
 
-int wm_recorder_order(struct wm_recorder *r, enum wm_order order)
+int wm_recording_order(struct wm_recording *r, enum wm_order order)
 {
 	uint32_t word = order;
 
@@ -119,7 +132,7 @@ int wm_recorder_order(struct wm_recorder *r, enum wm_order order)
 	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int wm_recorder_read(struct wm_recorder *r, bool wait, struct wm_report *ret)
+int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)
 {
 	struct wm_report report;
 	ssize_t n;
@@ -138,7 +151,7 @@ int wm_recorder_read(struct wm_recorder *r, bool wait, struct wm_report *ret)
 	return 1;
 }
 
-void wm_recorder_done(struct wm_recorder *r)
+void wm_recording_done(struct wm_recording *r)
 {
 	if (r->channel >= 0)
 		close(r->channel);
