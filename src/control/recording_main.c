@@ -17,19 +17,21 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/loop.h"
+#include "collect/calibrate.h"
 #include "collect/pump.h"
 #include "control/app.h"
-#include "control/clock_fit.h"
 #include "control/recording.h"
 #include "control/tool.h"
 #include "runtime/agent.h"
 
-#define SEAL_NS          100000000u  /* open chunks are taken from this often */
+#define SEAL_NS          100000000u /* open chunks are taken from this often */
+#define FIRST_FIT_NS     2000000
 #define REFIT_NS         1000000000u /* the clock's frequency */
 #define WAIT_MIN_MS      1
 #define WAIT_MAX_MS      100
@@ -63,7 +65,7 @@ struct serving {
 	struct member *members; /* newest first */
 	uint32_t nr_members;
 	bool overwrite, stop, snapshot, command_gone;
-	struct wm_clock_fit fit;
+	struct wm_calibrate clock;
 	struct wm_recording_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
@@ -366,6 +368,15 @@ static void take_snapshot(struct serving *s)
 	answer_snapshot(s, err, &before);
 }
 
+static void refit(struct serving *s)
+{
+	struct wm_calibration fit;
+
+	wm_calibrate_tick(&s->clock);
+	if (wm_calibrate_fit(&s->clock, &fit) == 0)
+		wm_trace_writer_clock_hz(s->writer, fit.hz);
+}
+
 static void one_round(struct serving *s)
 {
 	uint64_t now = wm_clock_monotonic_ns();
@@ -379,7 +390,7 @@ static void one_round(struct serving *s)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
 		s->fitted_ns = now;
-		wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
+		refit(s);
 	}
 	settle(s, true);
 	watch_disk(s);
@@ -461,7 +472,8 @@ static int leave_address(struct serving *s)
 static int create_trace(struct serving *s, struct wm_diag *diag)
 {
 	enum wm_clock_kind kind = wm_rules_options(s->o->rules)->clock_kind;
-	struct wm_clock_moment moment;
+	struct wm_clock_pair moment;
+	struct wm_calibration fit;
 	struct wm_pump_options pump = {
 	    .clock_kind = kind,
 	    .before_write = before_write,
@@ -470,14 +482,19 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	struct wm_trace_options trace;
 	int err;
 
-	wm_clock_fit_start(&s->fit, kind);
-	wm_clock_fit_moment(kind, &moment);
+	wm_calibrate_init(&s->clock, kind);
+	do {
+		/* A first guess; the fit gets better as long as the recording lasts. */
+		nanosleep(&(struct timespec){.tv_nsec = FIRST_FIT_NS}, NULL);
+		wm_calibrate_tick(&s->clock);
+	} while (wm_calibrate_fit(&s->clock, &fit) == -EAGAIN);
+	wm_calibrate_pair(kind, wm_clock_realtime_ns, &moment);
 	trace = (struct wm_trace_options){
 	    .format = s->o->format,
 	    .clock_kind = kind,
-	    .clock_hz = wm_clock_fit_hz(&s->fit),
+	    .clock_hz = fit.hz,
 	    .clock_start = moment.clock,
-	    .start_realtime_ns = moment.realtime_ns,
+	    .start_realtime_ns = moment.ns,
 	    .clock_error_ns = moment.error_ns,
 	    .command = s->o->command,
 	};
@@ -561,7 +578,7 @@ static int close_trace(struct serving *s)
 	int err;
 
 	wm_pump_totals(s->pump, &pump);
-	wm_trace_writer_clock_hz(s->writer, wm_clock_fit_hz(&s->fit));
+	refit(s);
 	wm_trace_writer_totals(s->writer, &trace);
 	watch_disk(s);
 	err = wm_trace_writer_close(s->writer);
