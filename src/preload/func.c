@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * func.c - libwaymark-func.so: entry and exit of every function of a program
+ * compiled with -finstrument-functions. libc has empty definitions of both
+ * hooks, so such a program runs with or without this.
+ *
+ * Events carry addresses; the trace holds what it takes to name them. Functions
+ * left by longjmp or an exception have no exit. What runs before this library's
+ * constructor (other libraries' own) is not recorded.
+ *
+ * Knows only the public header.
+ */
+#include <waymark/tracepoint.h>
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+
+WAYMARK_EVENT(func, entry, WAYMARK_ARGS(void *, function, void *, caller),
+	      WAYMARK_FIELDS((ptr, function, function), (ptr, caller, caller)),
+	      WAYMARK_LEVEL(DEBUG));
+WAYMARK_EVENT(func, exit, WAYMARK_ARGS(void *, function, void *, caller),
+	      WAYMARK_FIELDS((ptr, function, function), (ptr, caller, caller)),
+	      WAYMARK_LEVEL(DEBUG));
+
+/*
+ * The library is never unloaded before the process ends, and what others do in
+ * their destructors, after ours, is to be seen: ours takes nothing away.
+ */
+__attribute__((destructor, no_instrument_function)) static void stay(void)
+{
+	waymark_module.state = 0;
+}
+
+EXPORT void __cyg_profile_func_enter(void *function, void *caller);
+EXPORT void __cyg_profile_func_exit(void *function, void *caller);
+
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+	trace_event(func, entry, function, caller);
+}
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+	trace_event(func, exit, function, caller);
+}

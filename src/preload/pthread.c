@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread.c - libwaymark-pthread.so: who waits for whom, in a program that was
+ * not changed. Preloaded, it stands before libc's mutexes, read-write locks,
+ * condition variables and thread creation.
+ *
+ * What is recorded, and when: a request before the call and an acquire with its
+ * result after it; a release, a signal and a broadcast before the call, so that
+ * no lock is seen acquired before it is seen released. A condition wait gives
+ * its mutex up between cond_wait_begin and cond_wait_end; what libc does with
+ * the mutex meanwhile is its own affair and not recorded. Locks inside libc are
+ * not seen at all, as libc does not call itself through these names.
+ *
+ * Dormant, a call costs the site, one load and a jump more; dlsym() runs once.
+ * Every result is libc's; errno is not touched. A cancelled wait ends with
+ * ECANCELED. Knows only the public header.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <waymark/tracepoint.h>
+
+/* pthread_cleanup_push() keeps in variables, over a setjmp, what never changes. */
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+#define COLD   __attribute__((noinline, cold))
+#define CALLER __builtin_return_address(0)
+
+enum how { LOCK, TRYLOCK, TIMEDLOCK, CLOCKLOCK };
+#define HOW(how)                                                                                   \
+	enumeration, how, u8, how, ("lock", LOCK), ("trylock", TRYLOCK), ("timedlock", TIMEDLOCK), \
+	    ("clocklock", CLOCKLOCK)
+WAYMARK_EVENT(pthread, mutex_request,
+	      WAYMARK_ARGS(const void *, mutex, enum how, how, void *, caller),
+	      WAYMARK_FIELDS((ptr, mutex, mutex), (HOW(how)), (ptr, caller, caller)));
+WAYMARK_EVENT(pthread, mutex_acquire, WAYMARK_ARGS(const void *, mutex, enum how, how, int, result),
+	      WAYMARK_FIELDS((ptr, mutex, mutex), (HOW(how)), (i32, result, result)));
+WAYMARK_EVENT(pthread, mutex_release, WAYMARK_ARGS(const void *, mutex),
+	      WAYMARK_FIELDS((ptr, mutex, mutex)));
+WAYMARK_EVENT(pthread, mutex_release_failed, WAYMARK_ARGS(const void *, mutex, int, result),
+	      WAYMARK_FIELDS((ptr, mutex, mutex), (i32, result, result)));
+
+WAYMARK_EVENT(pthread, rwlock_request,
+	      WAYMARK_ARGS(const void *, rwlock, int, write, enum how, how, void *, caller),
+	      WAYMARK_FIELDS((ptr, rwlock, rwlock), (boolean, write, write), (HOW(how)),
+			     (ptr, caller, caller)));
+WAYMARK_EVENT(pthread, rwlock_acquire,
+	      WAYMARK_ARGS(const void *, rwlock, int, write, enum how, how, int, result),
+	      WAYMARK_FIELDS((ptr, rwlock, rwlock), (boolean, write, write), (HOW(how)),
+			     (i32, result, result)));
+WAYMARK_EVENT(pthread, rwlock_release, WAYMARK_ARGS(const void *, rwlock),
+	      WAYMARK_FIELDS((ptr, rwlock, rwlock)));
+WAYMARK_EVENT(pthread, rwlock_release_failed, WAYMARK_ARGS(const void *, rwlock, int, result),
+	      WAYMARK_FIELDS((ptr, rwlock, rwlock), (i32, result, result)));
+
+WAYMARK_EVENT(pthread, cond_wait_begin,
+	      WAYMARK_ARGS(const void *, cond, const void *, mutex, void *, caller),
+	      WAYMARK_FIELDS((ptr, cond, cond), (ptr, mutex, mutex), (ptr, caller, caller)));
+WAYMARK_EVENT(pthread, cond_wait_end,
+	      WAYMARK_ARGS(const void *, cond, const void *, mutex, int, result),
+	      WAYMARK_FIELDS((ptr, cond, cond), (ptr, mutex, mutex), (i32, result, result)));
+WAYMARK_EVENT(pthread, cond_signal, WAYMARK_ARGS(const void *, cond),
+	      WAYMARK_FIELDS((ptr, cond, cond)));
+WAYMARK_EVENT(pthread, cond_broadcast, WAYMARK_ARGS(const void *, cond),
+	      WAYMARK_FIELDS((ptr, cond, cond)));
+
+/* thread is the pthread_t, valid when result is 0. start and exit are the new thread's. */
+WAYMARK_EVENT(pthread, thread_create,
+	      WAYMARK_ARGS(pthread_t, thread, const void *, routine, int, result, void *, caller),
+	      WAYMARK_FIELDS((x64, thread, thread), (ptr, routine, routine), (i32, result, result),
+			     (ptr, caller, caller)));
+WAYMARK_EVENT(pthread, thread_start, WAYMARK_ARGS(pthread_t, thread, const void *, routine),
+	      WAYMARK_FIELDS((x64, thread, thread), (ptr, routine, routine)));
+WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
+	      WAYMARK_FIELDS((x64, thread, thread)));
+
+/* ------------------------------------------------------------------ *
+ * The next definitions
+ * ------------------------------------------------------------------ */
+
+/*
+ * Condition variables have two versions on x86-64; the older one, of 2003, has
+ * another layout, and dlsym() may choose it.
+ */
+#if defined(__x86_64__)
+#define COND "GLIBC_2.3.2"
+#else
+#define COND NULL
+#endif
+
+#define FUNCTIONS(X)                                                                               \
+	X(pthread_mutex_lock, NULL)                                                                \
+	X(pthread_mutex_trylock, NULL)                                                             \
+	X(pthread_mutex_timedlock, NULL)                                                           \
+	X(pthread_mutex_clocklock, NULL)                                                           \
+	X(pthread_mutex_unlock, NULL)                                                              \
+	X(pthread_rwlock_rdlock, NULL)                                                             \
+	X(pthread_rwlock_tryrdlock, NULL)                                                          \
+	X(pthread_rwlock_timedrdlock, NULL)                                                        \
+	X(pthread_rwlock_clockrdlock, NULL)                                                        \
+	X(pthread_rwlock_wrlock, NULL)                                                             \
+	X(pthread_rwlock_trywrlock, NULL)                                                          \
+	X(pthread_rwlock_timedwrlock, NULL)                                                        \
+	X(pthread_rwlock_clockwrlock, NULL)                                                        \
+	X(pthread_rwlock_unlock, NULL)                                                             \
+	X(pthread_cond_wait, COND)                                                                 \
+	X(pthread_cond_timedwait, COND)                                                            \
+	X(pthread_cond_clockwait, NULL)                                                            \
+	X(pthread_cond_signal, COND)                                                               \
+	X(pthread_cond_broadcast, COND)                                                            \
+	X(pthread_create, NULL)
+
+#define MEMBER(name, version) __typeof__(name) *name;
+static struct {
+	FUNCTIONS(MEMBER)
+} next;            /* written by resolve(), with the same values each time */
+static bool ready; /* next is whole */
+
+static int missing(void)
+{
+	return ENOSYS; /* of a libc older than the program */
+}
+
+static void find(void *ret_function, const char *name, const char *version)
+{
+	void *p = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+	int (*none)(void) = missing;
+
+	if (!p)
+		p = dlsym(RTLD_NEXT, name);
+	if (!p)
+		memcpy(&p, &none, sizeof(p));
+	memcpy(ret_function, &p, sizeof(p));
+}
+
+/*
+ * At the first call, which may come before any constructor. The sites are
+ * registered then, too, so that what libraries' constructors do is seen; not
+ * before libc has its environment, in which the runtime finds who records.
+ */
+static COLD void resolve(void)
+{
+	int saved = errno;
+
+#define FIND(name, version) find(&next.name, #name, version);
+	FUNCTIONS(FIND)
+	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	if (environ)
+		waymark_module_constructor();
+	errno = saved;
+}
+
+WAYMARK_INLINE void prepare(void)
+{
+	if (__builtin_expect(!__atomic_load_n(&ready, __ATOMIC_ACQUIRE), 0))
+		resolve();
+}
+
+__attribute__((constructor(101))) static void constructor(void)
+{
+	prepare();
+}
+
+/*
+ * The library is never unloaded before the process ends, and what others do in
+ * their destructors, after ours, is to be seen: ours takes nothing away.
+ */
+__attribute__((destructor)) static void stay(void)
+{
+	waymark_module.state = 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Mutexes
+ * ------------------------------------------------------------------ */
+
+static COLD int traced_mutex(pthread_mutex_t *m, enum how how, clockid_t clock,
+			     const struct timespec *until, void *caller)
+{
+	int result;
+
+	trace_event(pthread, mutex_request, m, how, caller);
+	switch (how) {
+	case LOCK:
+		result = next.pthread_mutex_lock(m);
+		break;
+	case TRYLOCK:
+		result = next.pthread_mutex_trylock(m);
+		break;
+	case TIMEDLOCK:
+		result = next.pthread_mutex_timedlock(m, until);
+		break;
+	default:
+		result = next.pthread_mutex_clocklock(m, clock, until);
+	}
+	trace_event(pthread, mutex_acquire, m, how, result);
+	return result;
+}
+
+WAYMARK_INLINE bool mutex_on(void)
+{
+	return trace_event_enabled(pthread, mutex_request) ||
+	       trace_event_enabled(pthread, mutex_acquire);
+}
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	prepare();
+	if (mutex_on())
+		return traced_mutex(m, LOCK, 0, NULL, CALLER);
+	return next.pthread_mutex_lock(m);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	prepare();
+	if (mutex_on())
+		return traced_mutex(m, TRYLOCK, 0, NULL, CALLER);
+	return next.pthread_mutex_trylock(m);
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
+{
+	prepare();
+	if (mutex_on())
+		return traced_mutex(m, TIMEDLOCK, 0, until, CALLER);
+	return next.pthread_mutex_timedlock(m, until);
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+				   const struct timespec *until)
+{
+	prepare();
+	if (mutex_on())
+		return traced_mutex(m, CLOCKLOCK, clock, until, CALLER);
+	return next.pthread_mutex_clocklock(m, clock, until);
+}
+
+static COLD int traced_mutex_unlock(pthread_mutex_t *m)
+{
+	int result;
+
+	trace_event(pthread, mutex_release, m);
+	result = next.pthread_mutex_unlock(m);
+	if (result)
+		trace_event(pthread, mutex_release_failed, m, result);
+	return result;
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	prepare();
+	if (trace_event_enabled(pthread, mutex_release))
+		return traced_mutex_unlock(m);
+	return next.pthread_mutex_unlock(m);
+}
+
+/* ------------------------------------------------------------------ *
+ * Read-write locks
+ * ------------------------------------------------------------------ */
+
+static int call_rwlock(pthread_rwlock_t *l, bool write, enum how how, clockid_t clock,
+		       const struct timespec *until)
+{
+	switch (how) {
+	case LOCK:
+		return write ? next.pthread_rwlock_wrlock(l) : next.pthread_rwlock_rdlock(l);
+	case TRYLOCK:
+		return write ? next.pthread_rwlock_trywrlock(l) : next.pthread_rwlock_tryrdlock(l);
+	case TIMEDLOCK:
+		return write ? next.pthread_rwlock_timedwrlock(l, until)
+			     : next.pthread_rwlock_timedrdlock(l, until);
+	default:
+		return write ? next.pthread_rwlock_clockwrlock(l, clock, until)
+			     : next.pthread_rwlock_clockrdlock(l, clock, until);
+	}
+}
+
+static COLD int traced_rwlock(pthread_rwlock_t *l, bool write, enum how how, clockid_t clock,
+			      const struct timespec *until, void *caller)
+{
+	int result;
+
+	trace_event(pthread, rwlock_request, l, write, how, caller);
+	result = call_rwlock(l, write, how, clock, until);
+	trace_event(pthread, rwlock_acquire, l, write, how, result);
+	return result;
+}
+
+WAYMARK_INLINE bool rwlock_on(void)
+{
+	return trace_event_enabled(pthread, rwlock_request) ||
+	       trace_event_enabled(pthread, rwlock_acquire);
+}
+
+#define DEFINE_RWLOCK(name, write, how, clock, until, parameters, arguments)                       \
+	EXPORT int name parameters                                                                 \
+	{                                                                                          \
+		prepare();                                                                         \
+		if (rwlock_on())                                                                   \
+			return traced_rwlock(l, write, how, clock, until, CALLER);                 \
+		return next.name arguments;                                                        \
+	}
+#define TIMED   (pthread_rwlock_t * l, const struct timespec *until)
+#define CLOCKED (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until)
+
+DEFINE_RWLOCK(pthread_rwlock_rdlock, false, LOCK, 0, NULL, (pthread_rwlock_t * l), (l))
+DEFINE_RWLOCK(pthread_rwlock_wrlock, true, LOCK, 0, NULL, (pthread_rwlock_t * l), (l))
+DEFINE_RWLOCK(pthread_rwlock_tryrdlock, false, TRYLOCK, 0, NULL, (pthread_rwlock_t * l), (l))
+DEFINE_RWLOCK(pthread_rwlock_trywrlock, true, TRYLOCK, 0, NULL, (pthread_rwlock_t * l), (l))
+DEFINE_RWLOCK(pthread_rwlock_timedrdlock, false, TIMEDLOCK, 0, until, TIMED, (l, until))
+DEFINE_RWLOCK(pthread_rwlock_timedwrlock, true, TIMEDLOCK, 0, until, TIMED, (l, until))
+DEFINE_RWLOCK(pthread_rwlock_clockrdlock, false, CLOCKLOCK, clock, until, CLOCKED,
+	      (l, clock, until))
+DEFINE_RWLOCK(pthread_rwlock_clockwrlock, true, CLOCKLOCK, clock, until, CLOCKED, (l, clock, until))
+
+static COLD int traced_rwlock_unlock(pthread_rwlock_t *l)
+{
+	int result;
+
+	trace_event(pthread, rwlock_release, l);
+	result = next.pthread_rwlock_unlock(l);
+	if (result)
+		trace_event(pthread, rwlock_release_failed, l, result);
+	return result;
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	prepare();
+	if (trace_event_enabled(pthread, rwlock_release))
+		return traced_rwlock_unlock(l);
+	return next.pthread_rwlock_unlock(l);
+}
+
+/* ------------------------------------------------------------------ *
+ * Condition variables
+ * ------------------------------------------------------------------ */
+
+struct wait {
+	pthread_cond_t *cond;
+	pthread_mutex_t *mutex;
+};
+
+static void wait_cancelled(void *p)
+{
+	const struct wait *w = p;
+
+	trace_event(pthread, cond_wait_end, w->cond, w->mutex, ECANCELED);
+}
+
+/* LOCK is the wait without a limit. */
+static COLD int traced_wait(pthread_cond_t *c, pthread_mutex_t *m, enum how how, clockid_t clock,
+			    const struct timespec *until, void *caller)
+{
+	struct wait w = {c, m};
+	int result;
+
+	trace_event(pthread, cond_wait_begin, c, m, caller);
+	pthread_cleanup_push(wait_cancelled, &w);
+	if (how == LOCK)
+		result = next.pthread_cond_wait(c, m);
+	else if (how == TIMEDLOCK)
+		result = next.pthread_cond_timedwait(c, m, until);
+	else
+		result = next.pthread_cond_clockwait(c, m, clock, until);
+	pthread_cleanup_pop(0);
+	trace_event(pthread, cond_wait_end, c, m, result);
+	return result;
+}
+
+WAYMARK_INLINE bool wait_on(void)
+{
+	return trace_event_enabled(pthread, cond_wait_begin) ||
+	       trace_event_enabled(pthread, cond_wait_end);
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	prepare();
+	if (wait_on())
+		return traced_wait(c, m, LOCK, 0, NULL, CALLER);
+	return next.pthread_cond_wait(c, m);
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+				  const struct timespec *until)
+{
+	prepare();
+	if (wait_on())
+		return traced_wait(c, m, TIMEDLOCK, 0, until, CALLER);
+	return next.pthread_cond_timedwait(c, m, until);
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+				  const struct timespec *until)
+{
+	prepare();
+	if (wait_on())
+		return traced_wait(c, m, CLOCKLOCK, clock, until, CALLER);
+	return next.pthread_cond_clockwait(c, m, clock, until);
+}
+
+EXPORT int pthread_cond_signal(pthread_cond_t *c)
+{
+	prepare();
+	trace_event(pthread, cond_signal, c);
+	return next.pthread_cond_signal(c);
+}
+
+EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	prepare();
+	trace_event(pthread, cond_broadcast, c);
+	return next.pthread_cond_broadcast(c);
+}
+
+/* ------------------------------------------------------------------ *
+ * Threads
+ * ------------------------------------------------------------------ */
+
+/* Lives in a page of its own: a traced malloc here would not be the program's. */
+struct newborn {
+	void *(*routine)(void *);
+	void *argument;
+};
+
+static void thread_ends(void *unused)
+{
+	(void)unused;
+	trace_event(pthread, thread_exit, pthread_self());
+}
+
+/* Stands below the thread's routine, whichever way that ends: return, exit, cancellation. */
+static void *thread_main(void *p)
+{
+	struct newborn n = *(struct newborn *)p;
+	void *result;
+
+	(void)munmap(p, sizeof(n)); /* a whole page; its failure costs only the page */
+	trace_event(pthread, thread_start, pthread_self(), (void *)(uintptr_t)n.routine);
+	pthread_cleanup_push(thread_ends, NULL);
+	result = n.routine(n.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+/* NULL: no memory; then the thread's start and exit are not recorded. */
+static struct newborn *newborn(void *(*routine)(void *), void *argument)
+{
+	int saved = errno;
+	struct newborn *n =
+	    mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	if (n == MAP_FAILED)
+		return NULL;
+	n->routine = routine;
+	n->argument = argument;
+	return n;
+}
+
+static COLD int traced_create(pthread_t *thread, const pthread_attr_t *attr,
+			      void *(*routine)(void *), void *argument, void *caller)
+{
+	struct newborn *n = newborn(routine, argument);
+	int result;
+
+	if (n)
+		result = next.pthread_create(thread, attr, thread_main, n);
+	else
+		result = next.pthread_create(thread, attr, routine, argument);
+	if (result && n)
+		(void)munmap(n, sizeof(*n));
+	trace_event(pthread, thread_create, result ? 0 : *thread, (void *)(uintptr_t)routine,
+		    result, caller);
+	return result;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
+			  void *argument)
+{
+	prepare();
+	if (trace_event_enabled(pthread, thread_create) ||
+	    trace_event_enabled(pthread, thread_start) || trace_event_enabled(pthread, thread_exit))
+		return traced_create(thread, attr, routine, argument, CALLER);
+	return next.pthread_create(thread, attr, routine, argument);
+}
