@@ -128,9 +128,21 @@ struct waymark_site {
 
 struct waymark_event {
 	uint64_t word;
-	void *binding;	  /* runtime's: filters, contexts, recorders, probes */
+	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Starts as 0, or
+			     as the struct waymark_link of a linked marker */
 	uint32_t enabled; /* the load+test variant's flag */
 	uint32_t reserved;
+};
+
+/*
+ * A marker that rides on a tracepoint (WAYMARK_DESC_LINKED): its table entry
+ * has no instruction; while the marker is on, the runtime connects `probe` to
+ * the carrier as if it were an in-process callback, and it emits the marker's
+ * record.
+ */
+struct waymark_link {
+	const char *carrier;   /* "provider:name" */
+	void (*probe)(void);   /* (private_data, the carrier's arguments...) */
 };
 
 /* ------------------------------------------------------------------ *

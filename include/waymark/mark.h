@@ -273,7 +273,7 @@ template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_m
 #define WAYMARK_MARK_AT_(level, name, spelled, format, ...) \
 	do { \
 		typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
-		WAYMARK_PLACE_(here, WAYMARK_KIND_MARKER, level, 0, waymark_here_kinds_::nr, \
+		WAYMARK_PLACE_(here, 0, WAYMARK_KIND_MARKER, level, 0, waymark_here_kinds_::nr, \
 			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
 			       waymark_here_kinds_::values()); \
 		if (0) \
@@ -331,7 +331,7 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 
 #define WAYMARK_MARK_AT_(level, name, spelled, format, ...) \
 	do { \
-		WAYMARK_PLACE_(here, WAYMARK_KIND_MARKER, level, 0, WAYMARK_COUNT(__VA_ARGS__), \
+		WAYMARK_PLACE_(here, 0, WAYMARK_KIND_MARKER, level, 0, WAYMARK_COUNT(__VA_ARGS__), \
 			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
 			       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
 		if (0) \
@@ -346,6 +346,70 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 	WAYMARK_MARK_AT_(WAYMARK_INFO, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
 #define waymark_mark_level(level, name, format, ...) \
 	WAYMARK_MARK_AT_(WAYMARK_##level, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
+
+/* ------------------------------------------------------------------ *
+ * A marker that rides on a typed event
+ *
+ *   WAYMARK_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o, int, priority), ...);
+ *   WAYMARK_MARK_ON_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o, int, priority),
+ *                         big_order, "id %u items %d", o->id, o->nr_items);
+ *
+ * At file scope, after the event's declaration, with the event's arguments
+ * repeated: the compiler refuses others. The marker is listed, enabled and
+ * recorded under its own name as any other, but it has no instruction and no
+ * branch of its own: enabling it (by a recorder's rule or by
+ * waymark_mark_register()) connects it to every site of the event, disabling
+ * it takes it away, and then the event is dormant again. That a module with
+ * such a marker is loaded enables nothing.
+ * ------------------------------------------------------------------ */
+#define WAYMARK_LINK_ID_(what, provider, event, name) \
+	waymark_##what##__##provider##__##event##__##name
+#define WAYMARK_LINK_PROTO_(args) WAYMARK_LINK_PROTO__ args
+#define WAYMARK_LINK_PROTO__(...) \
+	(void *waymark_private_ WAYMARK_PAIRS(WAYMARK_LEADING_PARAM_, WAYMARK_SEP_NONE, __VA_ARGS__))
+
+#ifdef __cplusplus
+#define WAYMARK_LINK_CHECK_(provider, event, fn) \
+	__attribute__((unused)) static const WAYMARK_ID(probe, provider, event) \
+		WAYMARK_CAT(fn, __checked) = fn;
+#define WAYMARK_LINK_BODY_(link, name, spelled, format, ...) \
+	typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
+	WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
+		       waymark_here_kinds_::nr, \
+		       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+		       waymark_here_kinds_::values()); \
+	WAYMARK_PLACE_LIST_(here); \
+	waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__);
+#else
+#define WAYMARK_LINK_CHECK_(provider, event, fn) \
+	__extension__ _Static_assert( \
+		__builtin_types_compatible_p(__typeof__(&fn), WAYMARK_ID(probe, provider, event)), \
+		"the marker's arguments are not those of the event it rides on");
+#define WAYMARK_LINK_BODY_(link, name, spelled, format, ...) \
+	WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
+		       WAYMARK_COUNT(__VA_ARGS__), \
+		       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+		       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
+	WAYMARK_PLACE_LIST_(here); \
+	WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__);
+#endif
+
+#define WAYMARK_MARK_ON_EVENT(provider, event, args, name, format, ...) \
+	WAYMARK_MARK_ON_EVENT_(provider, event, args, WAYMARK_LINK_ID_(ride, provider, event, name), \
+			       WAYMARK_LINK_ID_(link, provider, event, name), #name, #__VA_ARGS__, \
+			       format, ##__VA_ARGS__)
+#define WAYMARK_MARK_ON_EVENT_(provider, event, args, fn, link, name, spelled, format, ...) \
+	static void fn WAYMARK_LINK_PROTO_(args); \
+	WAYMARK_LINK_CHECK_(provider, event, fn) \
+	static struct waymark_link link = {#provider ":" #event, (void (*)(void))fn}; \
+	__attribute__((used, cold, no_instrument_function)) static void fn WAYMARK_LINK_PROTO_(args) \
+	{ \
+		(void)waymark_private_; \
+		if (0) \
+			waymark_check_format(format, ##__VA_ARGS__); \
+		WAYMARK_LINK_BODY_(link, name, spelled, format, ##__VA_ARGS__) \
+	} \
+	struct waymark_end_of_event
 
 #ifndef WAYMARK_NO_SHORT_NAMES
 #define trace_mark waymark_mark

@@ -4,10 +4,11 @@
  * its state and its site are made where the mark stands. mark.h and span.h are
  * built on it; programs do not use it directly.
  *
- *   WAYMARK_PLACE_(id, kind, level, flags, nr, text, values...)
+ *   WAYMARK_PLACE_(id, binding, kind, level, flags, nr, text, values...)
  *                              declares description and state of place `id`
  *   WAYMARK_PLACE_EVENT_(id)   its state, an lvalue whose address the linker knows
  *   WAYMARK_PLACE_ON_(id)      the site: an expression, true when on
+ *   WAYMARK_PLACE_LIST_(id)    an entry in the table without a site
  *
  * How, and why so:
  *   C, gcc        block-scope statics, asm goto in the block.
@@ -73,9 +74,9 @@ template <class Place> struct WAYMARK_HIDDEN waymark_holder {
 template <class Place>
 const decltype(Place::describe()) waymark_holder<Place>::desc = Place::describe();
 template <class Place>
-struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, 0, 0, 0};
+struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, Place::binding(), 0, 0};
 
-#define WAYMARK_PLACE_(id, kind_, level_, flags_, nr_, text_, ...) \
+#define WAYMARK_PLACE_(id, binding_, kind_, level_, flags_, nr_, text_, ...) \
 	struct waymark_place_##id { \
 		typedef waymark_described<(nr_) + 1, sizeof(text_)> waymark_made; \
 		static constexpr waymark_made describe() \
@@ -86,18 +87,28 @@ struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, 0, 0,
 					    __VA_ARGS__, \
 					    text_}; \
 		} \
+		static constexpr void *binding() \
+		{ \
+			return binding_; \
+		} \
 	}
 #define WAYMARK_PLACE_VALUES_(nr_, ...) waymark_values<(nr_) + 1>{{__VA_ARGS__ 0}}
 #define WAYMARK_PLACE_EVENT_(id) waymark_holder<waymark_place_##id>::event
 #define WAYMARK_PLACE_ON_(id) waymark_place_on<waymark_place_##id>()
+#define WAYMARK_PLACE_LIST_(id) waymark_place_list<waymark_place_##id>()
 
-template <class Place> WAYMARK_INLINE int waymark_place_on()
+template <class Place> WAYMARK_INLINE void waymark_place_list()
 {
-#ifdef WAYMARK_LOADTEST
 	__asm__ volatile(WAYMARK_LISTED_TEXT_
 			 :
 			 : WAYMARK_SYMBOL(&waymark_holder<Place>::desc),
 			   WAYMARK_SYMBOL(&waymark_holder<Place>::event));
+}
+
+template <class Place> WAYMARK_INLINE int waymark_place_on()
+{
+#ifdef WAYMARK_LOADTEST
+	waymark_place_list<Place>();
 	return WAYMARK_FLAG_(waymark_holder<Place>::event);
 #else
 	__asm__ goto(WAYMARK_SITE_TEXT_
@@ -115,8 +126,8 @@ on:
 
 #else /* C */
 
-#define WAYMARK_PLACE_(id, kind_, level_, flags_, nr_, text_, ...) \
-	static struct waymark_event waymark_event_##id = {WAYMARK_WORD_COMPLEX, 0, 0, 0}; \
+#define WAYMARK_PLACE_(id, binding_, kind_, level_, flags_, nr_, text_, ...) \
+	static struct waymark_event waymark_event_##id = {WAYMARK_WORD_COMPLEX, binding_, 0, 0}; \
 	static const struct { \
 		struct waymark_desc head; \
 		int64_t values[(nr_) + 1]; \
@@ -129,13 +140,16 @@ on:
 #define WAYMARK_PLACE_VALUES_(nr_, ...) {__VA_ARGS__ 0}
 #define WAYMARK_PLACE_EVENT_(id) waymark_event_##id
 
+#define WAYMARK_PLACE_LIST_(id) \
+	__asm__ volatile(WAYMARK_LISTED_TEXT_ \
+			 : \
+			 : WAYMARK_SYMBOL(&waymark_desc_##id), \
+			   WAYMARK_SYMBOL(&waymark_event_##id))
+
 #if defined(WAYMARK_LOADTEST) || (defined(__clang__) && !defined(__OPTIMIZE__))
 #define WAYMARK_PLACE_ON_(id) \
 	__extension__({ \
-		__asm__ volatile(WAYMARK_LISTED_TEXT_ \
-				 : \
-				 : WAYMARK_SYMBOL(&waymark_desc_##id), \
-				   WAYMARK_SYMBOL(&waymark_event_##id)); \
+		WAYMARK_PLACE_LIST_(id); \
 		WAYMARK_FLAG_(waymark_event_##id); \
 	})
 #elif defined(__clang__)

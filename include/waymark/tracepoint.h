@@ -76,8 +76,8 @@
 #define WAYMARK_ID(what, provider, name) waymark_##what##__##provider##__##name
 
 /* Arguments: prototype, struct of slots, passing on. */
-#define WAYMARK_PARAM_(i, type, name) type name
-#define WAYMARK_LEADING_PARAM_(i, type, name) , type name
+#define WAYMARK_PARAM_(i, type, name) type name __attribute__((unused))
+#define WAYMARK_LEADING_PARAM_(i, type, name) , type name __attribute__((unused))
 #define WAYMARK_LEADING_TYPE_(i, type, name) , type
 #define WAYMARK_SLOT_STORE_(i, type, name) \
 	waymark_put64(waymark_slots_ + 8 * i, WAYMARK_SLOT(type, name));

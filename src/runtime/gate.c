@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "event/context.h"
+#include "runtime/mark.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
@@ -262,7 +263,9 @@ void wm_probe_run(unsigned char *slots, struct waymark_event *event,
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 	struct wm_thread *t = wm_thread_of(wm_current - 1);
 
-	for (uint32_t i = 0; plan && i < plan->nr_probes; i++)
+	if (plan && plan->mark)
+		wm_mark_run(plan, slots);
+	for (uint32_t i = 0; plan && !plan->mark && i < plan->nr_probes; i++)
 		dispatch(slots, plan->probe[i].fn, plan->probe[i].data);
 	wm_store_relaxed(&t->passes, t->passes + 1);
 }

@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/glob.h"
+#include "runtime/mark.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
@@ -130,7 +131,9 @@ static void compute(struct wm_event_entry *e)
 		p->slot[k].on = p->slot[k].on && plan_id(e, k, &p->slot[k]);
 		any = any || p->slot[k].on;
 	}
+	p->mark = wm_mark_callbacks(e->desc) ? e->desc : NULL;
 	p->nr_probes = wm_probe_fill(e, p->probe, WM_PROBES_MAX);
+	p->nr_probes += wm_link_fill(e, p->probe + p->nr_probes, WM_PROBES_MAX - p->nr_probes);
 	e->next_plan = NULL;
 	e->next_word = WAYMARK_WORD_COMPLEX;
 	if (plan_is_direct(p)) {
@@ -216,21 +219,43 @@ static bool flush_all(void)
 	return ok;
 }
 
+static bool is_linked(const struct wm_event_entry *e)
+{
+	return e->desc->flags & WAYMARK_DESC_LINKED;
+}
+
+/* What the linked marker l rides on, once l itself is computed. */
+static void compute_carriers(const struct wm_event_entry *l)
+{
+	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
+		if (wm_link_rides(l, e))
+			compute(e);
+}
+
+/* Steps 2 to 4. */
+static void publish_all(void)
+{
+	(void)flush_all(); /* a recorder that is gone is noticed by the agent */
+	wm_patch_begin();
+	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
+		if (e->changed)
+			publish(e);
+	wm_patch_end();
+	free_retired();
+}
+
 void wm_plan_update_all(void)
 {
 	struct wm_event_entry *e;
 
 	if (!begin())
 		return;
-	for (e = wm_rt.events; e; e = e->next)
+	for (e = wm_link_first(); e; e = e->next_linked)
 		compute(e);
-	(void)flush_all(); /* a recorder that is gone is noticed by the agent */
-	wm_patch_begin();
 	for (e = wm_rt.events; e; e = e->next)
-		if (e->changed)
-			publish(e);
-	wm_patch_end();
-	free_retired();
+		if (!is_linked(e))
+			compute(e);
+	publish_all();
 }
 
 void wm_plan_update_event(struct wm_event_entry *e)
@@ -238,36 +263,61 @@ void wm_plan_update_event(struct wm_event_entry *e)
 	if (!begin())
 		return;
 	compute(e);
-	(void)flush_all();
-	wm_patch_begin();
-	if (e->changed)
-		publish(e);
-	wm_patch_end();
-	free_retired();
+	if (is_linked(e))
+		compute_carriers(e);
+	publish_all();
 }
 
 void wm_plan_update_module(struct wm_module *m)
 {
+	uint32_t nr_linked = 0;
+
 	if (!begin())
 		return;
 	for (uint32_t i = 0; i < m->nr_sites; i++)
-		if (m->ref[i].entry && !m->ref[i].entry->enabled)
+		if (m->ref[i].entry && is_linked(m->ref[i].entry)) {
 			compute(m->ref[i].entry);
+			nr_linked++;
+		}
+	for (uint32_t i = 0; i < m->nr_sites; i++)
+		if (m->ref[i].entry && !is_linked(m->ref[i].entry) && !m->ref[i].entry->enabled)
+			compute(m->ref[i].entry);
+	for (uint32_t i = 0; nr_linked && i < m->nr_sites; i++)
+		if (m->ref[i].entry && is_linked(m->ref[i].entry))
+			compute_carriers(m->ref[i].entry);
 	(void)flush_all();
 	wm_patch_begin();
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
 		struct wm_event_entry *e = m->ref[i].entry;
 		if (!e)
 			continue;
-		if (e->changed) {
+		if (e->changed)
 			publish(e); /* all its sites, this module's among them */
-		} else if (e->enabled) {
+		else if (e->enabled)
 			set_state(&m->ref[i], e->word, e->plan);
+		if (e->enabled) /* publish() flips only what is newly on */
 			flip(&m->ref[i], true);
-		}
 	}
 	wm_patch_end();
-	free_retired();
+	if (nr_linked)
+		publish_all(); /* carriers in other modules */
+	else
+		free_retired();
+}
+
+void wm_plan_links_lost(struct wm_module *m)
+{
+	uint32_t nr_linked = 0;
+
+	if (!begin())
+		return;
+	for (uint32_t i = 0; i < m->nr_sites; i++)
+		if (m->ref[i].entry && is_linked(m->ref[i].entry)) {
+			compute_carriers(m->ref[i].entry);
+			nr_linked++;
+		}
+	if (nr_linked)
+		publish_all();
 }
 
 void wm_plan_drop_module(struct wm_module *m)

@@ -6,15 +6,17 @@
  * that disagree about an event's arguments are refused, not crashed.
  */
 #include "base/atomic.h"
+#include "runtime/mark.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
 struct wm_registration {
 	struct wm_registration *next;
-	uint64_t prototype; /* hash of its text */
+	uint64_t prototype; /* hash of its text; of a marker's: of the format */
 	void (*fn)(void);
 	void *data;
 	uint32_t bytes;
+	enum wm_probe_kind kind;
 	bool live;
 	char name[256]; /* provider:name */
 };
@@ -41,10 +43,15 @@ static uint32_t join_name(char *to, const char *provider, const char *name)
 
 uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most)
 {
+	enum wm_probe_kind kind = wm_probe_kind_of(e->desc->kind);
+	uint64_t format = kind == WM_PROBE_MARK ? hash_text(wm_desc_format(e->desc)) : 0;
 	uint32_t n = 0;
+
 	for (const struct wm_registration *r = wm_rt.probes; r && n < most; r = r->next) {
-		if (!r->live || r->bytes != e->name_bytes ||
+		if (!r->live || r->kind != kind || r->bytes != e->name_bytes ||
 		    wm_mem_differ(r->name, e->provider, r->bytes))
+			continue;
+		if (kind == WM_PROBE_MARK && r->prototype != format)
 			continue;
 		ret[n].fn = r->fn;
 		ret[n].data = r->data;
@@ -66,65 +73,125 @@ WM_API int waymark_probe_remove(const char *provider, const char *name, void (*f
 				void *private_data);
 WM_API void waymark_rt_synchronize(void);
 
+/* Do markers of this name exist, and none with this format? */
+static bool other_format(const struct wm_registration *wanted)
+{
+	bool other = false;
+
+	for (const struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
+		if (e->name_bytes != wanted->bytes || e->desc->kind != WAYMARK_KIND_MARKER ||
+		    !e->refs || wm_mem_differ(e->provider, wanted->name, wanted->bytes))
+			continue;
+		if (hash_text(wm_desc_format(e->desc)) == wanted->prototype)
+			return false;
+		other = true;
+	}
+	return other;
+}
+
+/* A free registration to take over, or NULL; counts those of the same name; -EPERM. */
+static int look_around(const struct wm_registration *wanted, struct wm_registration **ret_free,
+		       uint32_t *ret_same)
+{
+	*ret_free = NULL;
+	*ret_same = 0;
+	for (struct wm_registration *r = wm_rt.probes; r; r = r->next) {
+		if (!r->live) {
+			*ret_free = r;
+		} else if (r->kind == wanted->kind && r->bytes == wanted->bytes &&
+			   !wm_mem_differ(r->name, wanted->name, r->bytes)) {
+			if (r->prototype != wanted->prototype)
+				return -1; /* EPERM: another module declares it otherwise */
+			++*ret_same;
+		}
+	}
+	return wanted->kind == WM_PROBE_MARK && other_format(wanted) ? -1 : 0;
+}
+
+static int connect(struct wm_registration *wanted)
+{
+	struct wm_registration *r;
+	uint32_t same;
+	int err = look_around(wanted, &r, &same);
+
+	if (err)
+		return err;
+	if (same >= WM_PROBES_MAX)
+		return -12; /* ENOMEM */
+	if (r) {
+		wanted->next = r->next;
+		*r = *wanted;
+	} else {
+		r = wm_keep(sizeof(*r));
+		if (!r)
+			return -12;
+		wanted->next = wm_rt.probes;
+		*r = *wanted;
+		wm_rt.probes = r;
+	}
+	update(r->name, r->bytes);
+	return 0;
+}
+
+static bool fill(struct wm_registration *r, enum wm_probe_kind kind, const char *provider,
+		 const char *name, const char *prototype, void (*fn)(void), void *data)
+{
+	r->bytes = join_name(r->name, provider, name);
+	r->prototype = hash_text(prototype);
+	r->kind = kind;
+	r->fn = fn;
+	r->data = data;
+	r->live = true;
+	return r->bytes && fn && wm_runtime_ready();
+}
+
+int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
+		     const char *prototype, void (*fn)(void), void *data)
+{
+	struct wm_registration wanted;
+	int err;
+
+	if (!fill(&wanted, kind, provider, name, prototype, fn, data))
+		return -22; /* EINVAL */
+	wm_lock();
+	err = connect(&wanted);
+	wm_unlock();
+	return err;
+}
+
+int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
+			const char *prototype, void (*fn)(void), void *data)
+{
+	struct wm_registration gone, *r;
+	int ret = -2; /* ENOENT */
+
+	if (!fill(&gone, kind, provider, name, prototype, fn, data))
+		return -22;
+	wm_lock();
+	for (r = wm_rt.probes; r; r = r->next)
+		if (r->live && r->kind == kind && r->fn == fn && r->data == data &&
+		    r->bytes == gone.bytes && !wm_mem_differ(r->name, gone.name, gone.bytes) &&
+		    (kind != WM_PROBE_MARK || r->prototype == gone.prototype))
+			break;
+	if (r) {
+		r->live = false;
+		update(gone.name, gone.bytes);
+		ret = 0;
+	}
+	wm_unlock();
+	return ret;
+}
+
 int waymark_probe_add(const char *provider, const char *name, const char *prototype,
 		      void (*fn)(void), void *private_data)
 {
-	struct wm_registration *r, *reuse = NULL, wanted = {0};
-	uint32_t same = 0;
-
-	wanted.bytes = join_name(wanted.name, provider, name);
-	wanted.prototype = hash_text(prototype);
-	wanted.fn = fn;
-	wanted.data = private_data;
-	wanted.live = true;
-	if (!wanted.bytes || !fn || !wm_runtime_ready())
-		return -22; /* EINVAL */
-	wm_lock();
-	for (r = wm_rt.probes; r; r = r->next) {
-		if (!r->live) {
-			reuse = r;
-		} else if (r->bytes == wanted.bytes &&
-			   !wm_mem_differ(r->name, wanted.name, r->bytes)) {
-			if (r->prototype != wanted.prototype) {
-				wm_unlock();
-				return -1; /* EPERM: another module declares it otherwise */
-			}
-			same++;
-		}
-	}
-	r = reuse ? reuse : wm_keep(sizeof(*r));
-	if (!r || same >= WM_PROBES_MAX) {
-		wm_unlock();
-		return -12;
-	}
-	wanted.next = reuse ? r->next : wm_rt.probes;
-	*r = wanted;
-	if (!reuse)
-		wm_rt.probes = r;
-	update(r->name, r->bytes);
-	wm_unlock();
-	return 0;
+	return wm_probe_connect(WM_PROBE_TYPED, provider, name, prototype, fn, private_data);
 }
 
 int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
 			 void *private_data)
 {
-	char full[256];
-	uint32_t bytes = join_name(full, provider, name);
-	int ret = -2; /* ENOENT */
-
-	wm_lock();
-	for (struct wm_registration *r = wm_rt.probes; r && bytes; r = r->next) {
-		if (!r->live || r->fn != fn || r->data != private_data || r->bytes != bytes ||
-		    wm_mem_differ(r->name, full, bytes))
-			continue;
-		r->live = false;
-		update(full, bytes);
-		ret = 0;
-		break;
-	}
-	wm_unlock();
-	return ret;
+	return wm_probe_disconnect(WM_PROBE_TYPED, provider, name, "", fn, private_data);
 }
 
 void waymark_rt_synchronize(void)

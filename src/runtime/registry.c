@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include "base/atomic.h"
+#include "runtime/mark.h"
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
@@ -210,6 +211,9 @@ static struct wm_event_entry *entry_of(const struct waymark_desc *d, const char 
 	e->provider_bytes = (uint32_t)provider_bytes;
 	e->name_bytes = (uint32_t)(provider_bytes + 1 + length[1]);
 	e->word = WAYMARK_WORD_COMPLEX;
+	e->next_word = WAYMARK_WORD_COMPLEX;
+	if (d->flags & WAYMARK_DESC_LINKED)
+		wm_link_new(e);
 	e->next_hash = *bucket;
 	*bucket = e;
 	e->next = wm_rt.events;
@@ -229,6 +233,10 @@ static void connect(struct wm_module *m)
 		r->entry = d ? entry_of(d, m->provider) : NULL;
 		if (!r->entry)
 			continue;
+		if (d->flags & WAYMARK_DESC_LINKED) {
+			r->rides = wm_site_event(site)->binding;
+			wm_site_event(site)->binding = NULL;
+		}
 		r->next = r->entry->refs;
 		if (r->next)
 			r->next->link = &r->next;
@@ -335,6 +343,7 @@ void waymark_module_unregister(struct waymark_module *abi)
 			*link = m->next;
 		wm_plan_drop_module(m);
 		disconnect(m);
+		wm_plan_links_lost(m);
 		control_add(NULL, abi);
 		abi->state = 0;
 		abi->runtime = NULL;

@@ -17,11 +17,13 @@ struct wm_site_ref {
 	struct wm_site_ref *next, **link;
 	struct wm_event_entry *entry;
 	const struct waymark_site *site;
+	const struct waymark_link *rides; /* a linked marker's */
 };
 
 /* One event: all sites of all modules with the same description. */
 struct wm_event_entry {
 	struct wm_event_entry *next_hash, *next;
+	struct wm_event_entry *next_linked; /* see mark.h */
 	struct wm_site_ref *refs;
 	uint64_t hash;
 	const struct waymark_desc *desc;     /* our copy */

@@ -10,7 +10,7 @@
  *   patch.c     sites are flipped
  *   slow.c      chunks for threads;  gate.c  complex events
  *   session.c   a recorder is joined or left;  agent.c  the thread that listens
- *   probe.c     in-process callbacks
+ *   probe.c     in-process callbacks;  mark.c  those of markers
  *
  * Locking: `lock` serialises changes to everything but threads and pools. It
  * is never taken from an emit path (wm_try_lock() is, when a forked child or
@@ -88,6 +88,7 @@ struct wm_plan {
 	struct wm_plan *next_retired;
 	size_t bytes; /* of this mapping */
 	uint32_t nr_probes;
+	const struct waymark_desc *mark; /* a marker's or span's: wm_mark_run() serves the probes */
 	struct wm_plan_slot slot[WM_SLOTS];
 	struct wm_probe probe[WM_PROBES_MAX];
 	/* linked filters follow */
@@ -124,6 +125,7 @@ void wm_plan_update_all(void);
 void wm_plan_update_module(struct wm_module *m);
 void wm_plan_drop_module(struct wm_module *m); /* it is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
+void wm_plan_links_lost(struct wm_module *m); /* it was unloaded: its linked markers' probes go */
 
 /* patch.c */
 enum wm_patch_way { WM_PATCH_UNTRIED, WM_PATCH_MEM, WM_PATCH_MPROTECT, WM_PATCH_NONE };
@@ -147,6 +149,9 @@ void wm_session_synced(struct wm_session *s);
 /* agent.c */
 int wm_agent_start(void);
 void wm_agent_stop_in_child(void);
+
+/* enable.c: starts a recorder for this process. Constructor, unlocked. */
+void wm_enable_from_environment(const char *globs);
 
 /* probe.c: the callbacks registered for an event. Locked. */
 uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);

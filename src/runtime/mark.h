@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark.h - markers in the runtime: callbacks by name and format, and markers
+ * that ride on typed events. The room's inner header, as runtime.h.
+ */
+#ifndef WM_RUNTIME_MARK_H
+#define WM_RUNTIME_MARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <waymark/abi.h>
+
+struct wm_event_entry;
+struct wm_plan;
+struct wm_probe;
+
+/* What a callback expects; registrations of one kind do not see events of another. */
+enum wm_probe_kind { WM_PROBE_TYPED, WM_PROBE_MARK, WM_PROBE_SPAN };
+
+enum wm_probe_kind wm_probe_kind_of(uint8_t desc_kind);
+
+/* probe.c: `prototype` is a marker's format. 0 or -errno. They take the lock. */
+int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
+		     const char *prototype, void (*fn)(void), void *data);
+int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
+			const char *prototype, void (*fn)(void), void *data);
+
+/* The format of a marker: the fourth text of a description that registry.c has checked. */
+const char *wm_desc_format(const struct waymark_desc *d);
+
+/* Are the callbacks of such events called by wm_mark_run(), not by a dispatcher? */
+bool wm_mark_callbacks(const struct waymark_desc *d);
+void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
+
+/*
+ * Linked markers, a list of entries. All under the lock. An entry may have
+ * many table entries (a header's marker, in several units); the first of them
+ * is connected.
+ */
+void wm_link_new(struct wm_event_entry *e);
+struct wm_event_entry *wm_link_first(void);
+bool wm_link_rides(const struct wm_event_entry *linked, const struct wm_event_entry *carrier);
+/* Probes of enabled linked markers that ride on `carrier`. Returns how many. */
+uint32_t wm_link_fill(const struct wm_event_entry *carrier, struct wm_probe *ret, uint32_t most);
+
+#endif
