@@ -10,13 +10,18 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "control/session.h"
 #include "control/target.h"
 #include "event/class.h"
 #include <waymark/abi.h>
 
 #define SITES_MAX      (1u << 20) /* of one module */
 #define DESC_BYTES_MAX (1u << 20)
+#define AGENT_NAP_NS   5000000 /* it looks ten times a second */
+#define AGENT_TRIES    60
 
 struct walk {
 	struct wm_target *t;
@@ -207,6 +212,19 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		s->result.nr_refused++;
 }
 
+/* Whether the folder of the request that waits is of a recorder that is gone. */
+static bool request_is_stale(const struct wm_target *t)
+{
+	char text[sizeof(t->control.folder)];
+	int fd;
+
+	wm_target_string(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
+	fd = wm_session_connect(text);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0;
+}
+
 /* The folder, then the request: whoever sees the request finds the folder whole. */
 static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
 {
@@ -216,20 +234,52 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 
 	if (strlen(folder) >= sizeof(text))
 		return -ENAMETOOLONG;
-	if (t->control.attach_request != t->control.attach_done)
+	if (t->control.attach_request != t->control.attach_done && !request_is_stale(t))
 		return wm_diag_set(diag, -EAGAIN, NULL, -1,
-				   "process %d has not taken the request of an earlier recorder "
-				   "yet: no marked place was passed since",
+				   "process %d has not taken the request of another recorder yet: "
+				   "no marked place was passed since",
 				   (int)t->pid);
 	strcpy(text, folder);
 	err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
 	if (err == 0)
 		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
 				      &number, sizeof(number));
+	t->control.attach_request = number;
 	if (err < 0)
 		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
 				  (int)t->pid, strerror(-err));
 	return err;
+}
+
+/*
+ * Waits for the agent thread to take the request. 1: it did; 0: there is no
+ * agent (any more: it goes when its last recorder goes), or it does not come.
+ */
+static int agent_takes_it(struct wm_target *t)
+{
+	uint32_t number = t->control.attach_request;
+
+	for (int i = 0; i < AGENT_TRIES; i++) {
+		int err = wm_target_refresh(t);
+
+		if (err < 0)
+			return err;
+		if (t->control.attach_done == number)
+			return 1;
+		if (!(t->control.flags & WM_CONTROL_AGENT))
+			return 0;
+		nanosleep(&(struct timespec){.tv_nsec = AGENT_NAP_NS}, NULL);
+	}
+	return 0;
+}
+
+static int switch_on(struct wm_target *t, struct switching *s)
+{
+	struct walk w = {.t = t, .site = switch_site, .data = s};
+	int err = walk_modules(&w);
+
+	s->flip = true;
+	return err < 0 ? err : walk_modules(&w);
 }
 
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
@@ -237,26 +287,25 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 {
 	struct wm_target t;
 	struct switching s = {.rules = rules};
-	struct walk w = {.t = &t, .site = switch_site, .data = &s};
 	int err = wm_target_open(pid, quick, &t, diag);
 
 	if (err < 0)
 		return err;
-	s.result.agent = (t.control.flags & WM_CONTROL_AGENT) != 0;
 	err = request(&t, folder, diag);
-	if (err == 0 && !s.result.agent) {
-		err = walk_modules(&w);
-		s.flip = true;
+	if (err == 0) {
+		err = agent_takes_it(&t);
+		s.result.agent = err == 1;
 		if (err == 0)
-			err = walk_modules(&w);
+			err = switch_on(&t, &s);
 		if (err < 0)
 			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
 					  (int)pid, strerror(-err));
 	}
 	wm_target_close(&t);
-	if (err == 0)
-		*ret = s.result;
-	return err;
+	if (err < 0)
+		return err;
+	*ret = s.result;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ *

@@ -6,7 +6,8 @@
  * A process that has an agent thread takes the request from its control page.
  * In one that has none, nothing of waymark runs: there the wanted events are
  * marked and their sites switched on from outside, and the first thread that
- * passes one finds the request. Until then, nothing happens.
+ * passes one finds the request. Until then, nothing happens. A request nobody has
+ * taken is replaced when its recorder is gone.
  */
 #ifndef WM_CONTROL_ATTACH_H
 #define WM_CONTROL_ATTACH_H
