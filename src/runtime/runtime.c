@@ -96,6 +96,7 @@ static void join_list(const char *list, uint32_t flags)
 static void set_up(void)
 {
 	const char *sessions = getauxval(AT_SECURE) ? NULL : getenv(WM_SESSION_ENV);
+	const char *enable = getauxval(AT_SECURE) ? NULL : getenv("WAYMARK_ENABLE");
 	const char *nopatch = getenv("WAYMARK_NOPATCH");
 
 	wm_registry_init();
@@ -116,6 +117,8 @@ static void set_up(void)
 		wm_lock();
 		join_list(sessions, 0);
 		wm_unlock();
+	} else if (enable && *enable) {
+		wm_enable_from_environment(enable);
 	}
 }
 

@@ -33,6 +33,8 @@
 struct wm_level {
 	uint32_t chunk;      /* index in the pool, when base != 0 */
 	uint32_t generation; /* of the slot's session the chunk belongs to */
+	uint32_t passes;     /* emits that ended, or let go of all they held, without a commit */
+	uint32_t complex;    /* 1: the emit in progress is between enter and gate or leave */
 };
 
 /* Writers for the recorders of slots 1.., made when first needed. */
@@ -48,7 +50,18 @@ struct wm_thread {
 	struct waymark_writer **current; /* this thread's TLS word */
 	uint32_t tid;                    /* 0: free */
 	uint32_t index;
-	uint64_t passes; /* complex events gone through: progress for wm_thread_quiesce() */
+};
+
+/*
+ * What a fork in a signal handler needs of an emit that the handler
+ * interrupted. Block by block as the table, but inherited by the child.
+ */
+struct wm_thread_shadow {
+	struct {
+		unsigned char *pos, *base;
+		uint64_t tally;
+	} level[WM_THREAD_LEVELS];
+	uint32_t levels; /* that were busy at the fork; 0: none */
 };
 
 _Static_assert(sizeof(struct waymark_writer) == 64, "step and mine() count on it");
@@ -69,6 +82,12 @@ static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
 	return (struct wm_thread *)((uintptr_t)w & ~(uintptr_t)(WM_THREAD_BYTES - 1));
 }
 
+/* The emit of this level of the thread holds nothing any more that it held before. */
+static inline void wm_level_passed(struct wm_level *l)
+{
+	*(volatile uint32_t *)&l->passes = l->passes + 1;
+}
+
 static inline unsigned wm_level_of(const struct waymark_writer *w)
 {
 	return (unsigned)(((uintptr_t)w & (WM_THREAD_BYTES - 1)) / sizeof(*w));
@@ -79,6 +98,20 @@ bool wm_thread_forked(void);
 
 /* Sets the table of threads up. Constructor, and again in a forked child. */
 int wm_thread_init(void);
+
+/* The runtime's lock lives in the table's first block: a fork of any kind frees it. */
+uint32_t *wm_thread_lock_word(void);
+
+/*
+ * Around the C library's fork(): emits that a signal handler's fork cut in half
+ * find their place in the child again, where it is private memory by then.
+ * Returns whether there are any.
+ */
+void wm_thread_before_fork(void);
+bool wm_thread_after_fork(void);
+
+/* Did an emit of the parent's end in this child, in the writer w? */
+bool wm_thread_swallowed(struct waymark_writer *w);
 
 /* A block for the calling thread, with `current` pointing at its level 0. NULL: none. */
 struct wm_thread *wm_thread_join(void);
