@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit_side.c - the two tracers as the benchmark has to know them: when has the
+ * reader taken everything, was anything lost, who is the reader.
+ *
+ * Ours: this process's own mapping of the pool tells. LTTng: its control
+ * library is asked, loaded by name so that nothing but the program's package
+ * is needed to build.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "ring/pool.h"
+
+#define DRAIN_MS    20000
+#define READERS_MAX 8
+
+static void nap_ms(unsigned ms)
+{
+	struct timespec t = {0, (long)ms * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* ------------------------------------------------------------------ *
+ * Shared mappings: who else has them?
+ * ------------------------------------------------------------------ */
+struct mapping {
+	uintptr_t start, end;
+	char id[64]; /* device and inode */
+};
+
+/* The first mapping of a process at file offset 0 whose name has `name` in it; id: or that file. */
+static bool find_mapping(const char *maps, const char *name, const char *id, struct mapping *ret)
+{
+	FILE *f = fopen(maps, "re");
+	char line[1024], perms[8], dev[16], path[600];
+	unsigned long offset, inode;
+	struct mapping m;
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		path[0] = '\0';
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %lx %15s %lu %599[^\n]", &m.start,
+			   &m.end, perms, &offset, dev, &inode, path) < 6)
+			continue;
+		snprintf(m.id, sizeof(m.id), "%s:%lu", dev, inode);
+		found = id ? !strcmp(m.id, id) : offset == 0 && strstr(path, name);
+	}
+	if (f)
+		fclose(f);
+	if (found)
+		*ret = m;
+	return found;
+}
+
+/* Processes but this one that have the file mapped. */
+static int find_readers(const char *name, pid_t *ret)
+{
+	struct mapping m, other;
+	struct dirent *e;
+	DIR *d;
+	int n = 0;
+
+	if (!find_mapping("/proc/self/maps", name, NULL, &m))
+		return -ENOENT;
+	d = opendir("/proc");
+	while (d && n < READERS_MAX && (e = readdir(d))) {
+		char maps[300];
+		pid_t pid = (pid_t)atoi(e->d_name);
+
+		snprintf(maps, sizeof(maps), "/proc/%s/maps", e->d_name);
+		if (pid > 0 && pid != getpid() && find_mapping(maps, name, m.id, &other))
+			ret[n++] = pid;
+	}
+	if (d)
+		closedir(d);
+	return n ? n : -ESRCH;
+}
+
+static pid_t frozen[READERS_MAX * 2];
+static int nr_frozen;
+
+static void thaw_all(void)
+{
+	while (nr_frozen > 0)
+		(void)kill(frozen[--nr_frozen], SIGCONT);
+}
+
+static void thaw_and_die(int signo)
+{
+	thaw_all();
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+static int freeze(const char *name, bool stopped)
+{
+	static bool prepared;
+	int n;
+
+	if (!stopped) {
+		thaw_all();
+		return 0;
+	}
+	if (!prepared) {
+		prepared = true;
+		atexit(thaw_all);
+		signal(SIGTERM, thaw_and_die);
+		signal(SIGINT, thaw_and_die);
+	}
+	n = find_readers(name, frozen + nr_frozen);
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n; i++)
+		(void)kill(frozen[nr_frozen + i], SIGSTOP);
+	nr_frozen += n;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Ours
+ * ------------------------------------------------------------------ */
+#define OUR_POOL "memfd:waymark-pool"
+
+static struct wm_pool pool;
+
+static bool any_full(void)
+{
+	uint32_t small, big;
+
+	wm_pool_high(&pool, &small, &big);
+	for (uint32_t i = 0; i < wm_pool_nr_chunks(&pool); i++) {
+		if (i == small)
+			i = pool.nr_small;
+		if (i >= pool.nr_small + big)
+			break;
+		switch (wm_state_of(wm_pool_state(&pool, i))) {
+		case WM_CHUNK_FULL:
+		case WM_CHUNK_READING:
+			return true;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+static int drain_ours(void)
+{
+	for (int i = 0; i < DRAIN_MS; i++) {
+		if (!any_full())
+			return 0;
+		nap_ms(1);
+	}
+	return -ETIMEDOUT;
+}
+
+/* All causes but those that are no loss of this burst's events. */
+static int64_t lost_ours(void)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < WM_LOST_NR; i++)
+		n += wm_pool_lost_count(&pool, (enum wm_lost)i);
+	return (int64_t)n;
+}
+
+static int freeze_ours(bool stopped)
+{
+	return freeze(OUR_POOL, stopped);
+}
+
+int side_open_ours(struct side *ret)
+{
+	struct mapping m;
+
+	for (int i = 0; i < 5000 && !ours_on(); i++)
+		nap_ms(1);
+	if (!ours_on() || !find_mapping("/proc/self/maps", OUR_POOL, NULL, &m))
+		return -ENOENT;
+	if (wm_pool_attach(&pool, (void *)m.start, m.end - m.start) < 0)
+		return -EBADMSG;
+	*ret = (struct side){"ours", drain_ours, lost_ours, freeze_ours};
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * LTTng
+ * ------------------------------------------------------------------ */
+#define PEER_BUFFERS "shm-ust-consumer"
+
+static int (*peer_stop)(const char *session);
+static int (*peer_pending)(const char *session);
+static int (*peer_start)(const char *session);
+static const char *peer_session;
+
+/* Stopping flushes what is half full; it is drained when nothing is pending. */
+static int drain_peer(void)
+{
+	int pending = 1;
+
+	if (peer_stop(peer_session) < 0)
+		return -EIO;
+	for (int i = 0; i < DRAIN_MS && (pending = peer_pending(peer_session)) > 0; i++)
+		nap_ms(1);
+	if (pending)
+		return pending < 0 ? -EIO : -ETIMEDOUT;
+	if (peer_start(peer_session) < 0)
+		return -EIO;
+	for (int i = 0; i < 1000 && !peer_on(); i++)
+		nap_ms(1);
+	return peer_on() ? 0 : -ETIMEDOUT;
+}
+
+static int64_t lost_peer(void)
+{
+	return -1;
+}
+
+static int freeze_peer(bool stopped)
+{
+	return freeze(PEER_BUFFERS, stopped);
+}
+
+int side_open_peer(struct side *ret)
+{
+	void *lib;
+
+	peer_session = getenv("BENCH_LTTNG_SESSION");
+	if (!emit_have_peer || !peer_session)
+		return -ENOENT;
+	lib = dlopen("liblttng-ctl.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		return -ENOENT;
+	*(void **)&peer_stop = dlsym(lib, "lttng_stop_tracing_no_wait");
+	*(void **)&peer_pending = dlsym(lib, "lttng_data_pending");
+	*(void **)&peer_start = dlsym(lib, "lttng_start_tracing");
+	for (int i = 0; i < 5000 && !peer_on(); i++)
+		nap_ms(1);
+	if (!peer_stop || !peer_pending || !peer_start || !peer_on())
+		return -ENOENT;
+	*ret = (struct side){"peer", drain_peer, lost_peer, freeze_peer};
+	return 0;
+}
