@@ -9,7 +9,7 @@
 
 enum wm_clock_kind {
 	WM_CLOCK_MONOTONIC = 0, /* CLOCK_MONOTONIC, nanoseconds */
-	WM_CLOCK_CYCLES = 1,	/* x86: invariant TSC; aarch64: CNTVCT_EL0 */
+	WM_CLOCK_CYCLES = 1,    /* x86: invariant TSC; aarch64: CNTVCT_EL0 */
 };
 
 /* The cycle counter, whatever it is worth. No system call. */

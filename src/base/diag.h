@@ -13,14 +13,14 @@
 #define WM_DIAG_SENTENCE 240
 
 struct wm_diag {
-	const char *where; /* file or input name; borrowed, may be NULL */
-	int64_t offset;	   /* byte offset in it; -1: none */
+	const char *where;     /* file or input name; borrowed, may be NULL */
+	int64_t offset;        /* byte offset in it; -1: none */
 	uint32_t line, column; /* from 1; 0: none */
 	char sentence[WM_DIAG_SENTENCE];
 };
 
 /* Fills `d` (NULL is fine) and returns `err`, so that callers can `return wm_diag_set(...)`. */
 int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 
 #endif
