@@ -40,6 +40,12 @@ static void stored(void);
 
 #include <cmocka.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define __asan_unpoison_memory_region(at, bytes) ((void)0)
+#endif
+
 #define NR_FLOWS     3 /* two writers and a reader */
 #define READER       2
 #define NR_EVENTS    2
@@ -281,6 +287,7 @@ static void start(int flow, void (*entry)(void))
 
 	f->over = f->dead = false;
 	f->chunk = -1;
+	__asan_unpoison_memory_region(f->stack, STACK_BYTES); /* a killed flow never left */
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->stack;
 	f->context.uc_stack.ss_size = STACK_BYTES;
