@@ -5,6 +5,7 @@
  * thread pointer, no libc state. It listens to recorders and to the control
  * page, and does the work that emitting threads must not.
  */
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -42,7 +43,11 @@ static void on_readable(unsigned k)
 		struct wm_msg m;
 		char room[256];
 	} in;
-	long n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
+	long n;
+
+	if (wm_session_is_deaf(s)) /* the descriptor may be the program's by now */
+		return;
+	n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
 
 	if (n == -11 || n == -4)
 		return;
@@ -56,44 +61,66 @@ static void on_readable(unsigned k)
 		on_message(k, &in.m);
 }
 
-static unsigned fill_polls(struct pollfd *p, unsigned *slot)
+/* A deaf session ends when its recorder says so in the pool. */
+static void leave_closed(void)
 {
-	unsigned n = 0;
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		if (!wm_load_acquire(&wm_rt.session[k].active))
+		struct wm_session *s = &wm_rt.session[k];
+		if (!wm_load_acquire(&s->active) || !wm_session_is_deaf(s) ||
+		    !wm_load_acquire(&wm_pool_header(&s->pool)->closing))
 			continue;
-		p[n] = (struct pollfd){wm_rt.session[k].socket, POLLIN, 0};
-		slot[n++] = k;
+		wm_lock();
+		wm_session_leave(k, false);
+		wm_unlock();
 	}
-	return n;
+}
+
+/* False: nobody is left to listen to, and wm_agent_start() knows that we are gone. */
+static bool fill_polls(struct pollfd *p)
+{
+	bool any = false;
+
+	wm_lock();
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		p[k] = (struct pollfd){-1, POLLIN, 0};
+		if (!wm_rt.session[k].active)
+			continue;
+		any = true;
+		if (!wm_session_is_deaf(&wm_rt.session[k]))
+			p[k].fd = wm_rt.session[k].socket;
+	}
+	if (!any) {
+		wm_rt.agent_runs = false;
+		waymark_control.flags &= ~WM_CONTROL_AGENT;
+	}
+	wm_unlock();
+	return any;
 }
 
 static void agent_main(void)
 {
 	struct pollfd p[WM_SLOTS];
-	unsigned slot[WM_SLOTS], n;
 
 	(void)WM_SYS_2(SYS_prctl, PR_SET_NAME, "waymark");
-	for (;;) {
+	while (fill_polls(p)) {
 		struct timespec tick = {0, TICK_MS * 1000000};
-		n = fill_polls(p, slot);
-		if (!n)
-			break;
-		(void)WM_SYS_6(SYS_ppoll, p, n, &tick, 0, 0, 0);
-		for (unsigned i = 0; i < n; i++)
-			if (p[i].revents)
-				on_readable(slot[i]);
+		(void)WM_SYS_6(SYS_ppoll, p, WM_SLOTS, &tick, 0, 0, 0);
+		for (unsigned k = 0; k < WM_SLOTS; k++)
+			if (p[k].fd >= 0 && p[k].revents)
+				on_readable(k);
+		leave_closed();
 		if (waymark_control.attach_request != waymark_control.attach_done)
 			wm_runtime_attach_check();
 		(void)wm_thread_reap(16);
 	}
-	wm_store_release(&wm_rt.agent_tid, 0);
-	waymark_control.flags &= ~WM_CONTROL_AGENT;
-	(void)WM_SYS_1(SYS_exit, 0); /* the stack stays: one a process, reused by the next agent */
+	(void)WM_SYS_1(SYS_exit, 0); /* the kernel clears agent_tid: the stack is free then */
 }
 
-/* entry_*.S: a thread that runs fn on that stack with that thread pointer; its tid. */
-long wm_clone(unsigned long flags, void *stack_top, void (*fn)(void), void *tls);
+/*
+ * entry_*.S: a thread that runs fn on that stack with that thread pointer; its
+ * tid. *tid becomes 0, and a futex is woken, when the thread has ended.
+ */
+long wm_clone(unsigned long flags, void *stack_top, void (*fn)(void), void *tls, uint32_t *tid);
 
 int wm_agent_start(void)
 {
@@ -102,22 +129,26 @@ int wm_agent_start(void)
 	uint64_t all = ~0ull, old = 0;
 	long tid;
 
-	if (wm_rt.agent_tid)
+	if (wm_rt.agent_runs)
 		return 0;
+	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0) /* its last instructions */
+		(void)WM_SYS_4(SYS_futex, &wm_rt.agent_tid, FUTEX_WAIT, tid, 0);
 	if (!stack)
 		stack = wm_sys_map(STACK_BYTES);
 	if (!stack)
 		return -12;
 	tls[0] = tls;
 	tls[2] = tls;
-	wm_rt.agent_tid = UINT32_MAX; /* before it runs, so that it can clear it */
+	wm_rt.agent_tid = UINT32_MAX; /* before it runs: cleared when it ends */
+	wm_rt.agent_runs = true;
 	(void)WM_SYS_4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	tid = wm_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-			   CLONE_SYSVSEM | CLONE_SETTLS,
-		       stack + STACK_BYTES - 64, agent_main, tls);
+			   CLONE_SYSVSEM | CLONE_SETTLS | CLONE_CHILD_CLEARTID,
+		       stack + STACK_BYTES - 64, agent_main, tls, &wm_rt.agent_tid);
 	(void)WM_SYS_4(SYS_rt_sigprocmask, SIG_SETMASK, &old, 0, 8);
 	if (wm_sys_failed(tid)) {
 		wm_rt.agent_tid = 0;
+		wm_rt.agent_runs = false;
 		return (int)tid;
 	}
 	waymark_control.flags |= WM_CONTROL_AGENT;
@@ -127,5 +158,6 @@ int wm_agent_start(void)
 void wm_agent_stop_in_child(void)
 {
 	wm_rt.agent_tid = 0; /* it did not come along */
+	wm_rt.agent_runs = false;
 	waymark_control.flags &= ~WM_CONTROL_AGENT;
 }

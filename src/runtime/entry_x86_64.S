@@ -170,6 +170,8 @@ wm_entry_put_string:
 	pushq	%rdi
 	pushq	%rdx
 	LIMIT
+	testq	%r8, %r8		/* somebody took our end away */
+	je	.Lstring_full
 	subq	%rcx, %r8		/* the last place where the NUL may be written, + 1 */
 	movabsq	$0x0101010101010101, %rsi
 .Lstring_words:
@@ -233,16 +235,20 @@ wm_entry_put_bytes:
 	pushq	%rsi
 	pushq	%rdi
 	pushq	%rcx
-	LIMIT
 	movq	%rcx, %rsi
-	shrq	$48, %rsi
-	subq	%rsi, %r8
 	shlq	$16, %rcx
 	shrq	$16, %rcx
+	shrq	$48, %rsi		/* 0: a fixed array, whose room is there */
+	je	.Lbytes_fits
+	LIMIT
+	testq	%r8, %r8		/* somebody took our end away */
+	je	.Lbytes_full
+	subq	%rsi, %r8
 	subq	%rax, %r8		/* room */
 	jb	.Lbytes_full
 	cmpq	%r8, %rcx
 	ja	.Lbytes_full
+.Lbytes_fits:
 	cmpq	$256, %rcx
 	jae	.Lbytes_many
 	movq	%rdx, %rsi
@@ -308,15 +314,15 @@ wm_entry_put_chars:
 	retq
 	.size	wm_entry_put_chars, . - wm_entry_put_chars
 
-/* long wm_clone(flags, stack_top, fn, tls): fn runs in the new thread and does not return. */
+/* long wm_clone(flags, stack_top, fn, tls, tid): fn runs in the new thread and does not return. */
 	.globl	wm_clone
 	.hidden	wm_clone
 	.type	wm_clone, @function
 wm_clone:
 	movq	%rdx, %r9		/* fn */
+	movq	%r8, %r10		/* child tid */
 	movq	%rcx, %r8		/* tls */
 	xorl	%edx, %edx
-	xorl	%r10d, %r10d
 	movl	$56, %eax
 	syscall
 	testq	%rax, %rax

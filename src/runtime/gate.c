@@ -223,13 +223,38 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 	record(h, s, p, w, l);
 }
 
+/*
+ * The writer of the complex event in progress; NULL in a child that a callback
+ * forked: its thread has another block by now, or an empty one.
+ */
+static struct waymark_writer *in_progress(void)
+{
+	struct waymark_writer *w = wm_current - 1;
+
+	return wm_level_of(wm_current) && wm_thread_of(w)->tid && w->step ? w : NULL;
+}
+
+static void end_complex(struct waymark_writer *w)
+{
+	struct wm_level *l = &wm_thread_of(w)->level[wm_level_of(w)];
+
+	wm_store_relaxed(&l->complex, 0);
+	wm_level_passed(l);
+	wm_fence_signal();
+	wm_current = w;
+}
+
 void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp)
 {
-	struct waymark_writer *w = wm_current - 1;
+	struct waymark_writer *w = in_progress();
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 	struct hit h;
 
+	if (!w) {
+		wm_early(1);
+		return;
+	}
 	h.thread = wm_thread_of(w);
 	h.level = wm_level_of(w);
 	h.fields = w->scratch;
@@ -242,30 +267,28 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 			if (plan->slot[k].on)
 				to_slot(&h, k, &plan->slot[k], !end);
 	}
-	wm_store_relaxed(&h.thread->passes, h.thread->passes + 1);
-	wm_fence_signal();
-	wm_current = w;
+	end_complex(w);
 }
 
 void wm_leave(void)
 {
-	struct waymark_writer *w = wm_current - 1;
-	struct wm_thread *t = wm_thread_of(w);
+	struct waymark_writer *w = in_progress();
 
-	wm_store_relaxed(&t->passes, t->passes + 1);
-	wm_fence_signal();
-	wm_current = w;
+	if (w)
+		end_complex(w);
 }
 
 void wm_probe_run(unsigned char *slots, struct waymark_event *event,
 		  void (*dispatch)(const unsigned char *, void (*)(void), void *))
 {
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
-	struct wm_thread *t = wm_thread_of(wm_current - 1);
+	struct waymark_writer *w;
 
 	if (plan && plan->mark)
 		wm_mark_run(plan, slots);
 	for (uint32_t i = 0; plan && !plan->mark && i < plan->nr_probes; i++)
 		dispatch(slots, plan->probe[i].fn, plan->probe[i].data);
-	wm_store_relaxed(&t->passes, t->passes + 1);
+	w = wm_current - 1; /* a callback may have forked: then nobody waits for us */
+	if (wm_level_of(wm_current))
+		wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.c - the runtime's one lock, a futex. Holds the owner's tid. A child
- * forked while another thread held it finds a stale owner and starts anew
- * (wm_runtime_forked() resets it). Also memory that is never given back.
+ * lock.c - the runtime's one lock, a futex that holds the owner's tid. It lies
+ * in memory that a fork wipes, so a child never finds it held by a thread that
+ * did not come along. Also memory that is never given back.
  */
 #include <linux/futex.h>
 
@@ -13,24 +13,25 @@
 bool wm_try_lock(void)
 {
 	uint32_t none = 0;
-	return wm_cas_acq_rel(&wm_rt.lock, &none, wm_sys_tid());
+	return wm_cas_acq_rel(wm_thread_lock_word(), &none, wm_sys_tid());
 }
 
 void wm_lock(void)
 {
-	if (wm_thread_forked())
-		wm_store_relaxed(&wm_rt.lock, 0); /* its owner did not come along */
+	if (wm_thread_forked()) /* what we are about to change is still the parent's */
+		wm_runtime_forked();
 	while (!wm_try_lock()) {
-		uint32_t owner = wm_load_relaxed(&wm_rt.lock);
+		uint32_t owner = wm_load_relaxed(wm_thread_lock_word());
 		if (owner)
-			(void)WM_SYS_4(SYS_futex, &wm_rt.lock, FUTEX_WAIT_PRIVATE, owner, 0);
+			(void)WM_SYS_4(SYS_futex, wm_thread_lock_word(), FUTEX_WAIT_PRIVATE, owner,
+				       0);
 	}
 }
 
 void wm_unlock(void)
 {
-	wm_store_release(&wm_rt.lock, 0);
-	(void)WM_SYS_3(SYS_futex, &wm_rt.lock, FUTEX_WAKE_PRIVATE, 1);
+	wm_store_release(wm_thread_lock_word(), 0);
+	(void)WM_SYS_3(SYS_futex, wm_thread_lock_word(), FUTEX_WAKE_PRIVATE, 1);
 }
 
 #define KEEP_BYTES (256u << 10)

@@ -70,6 +70,14 @@ void wm_patch_end(void)
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 }
 
+/* A descriptor inherited in the middle of an update would write to the parent. */
+void wm_patch_forked(void)
+{
+	if (mem_fd >= 0)
+		(void)WM_SYS_1(SYS_close, mem_fd);
+	mem_fd = -1;
+}
+
 #if defined(__x86_64__)
 bool wm_patch_site(const struct waymark_site *site, bool on)
 {

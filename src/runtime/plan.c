@@ -78,11 +78,12 @@ static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p
 	    e->slot[k].contexts != p->contexts) {
 		if (s->next_id >= WM_EVENTS_MAX)
 			return false;
+		if (!wm_session_announce(s, e, s->next_id, p->contexts))
+			return false; /* what the recorder does not know is not recorded */
 		e->slot[k].id = s->next_id++;
 		e->slot[k].contexts = p->contexts;
 		e->slot[k].generation = s->generation;
 		e->slot[k].known = true;
-		wm_session_announce(s, e, e->slot[k].id, p->contexts);
 	}
 	p->id = (uint16_t)e->slot[k].id;
 	return true;

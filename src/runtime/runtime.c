@@ -5,6 +5,7 @@
  * environment, one private mapping, no thread, no descriptor.
  */
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -87,10 +88,19 @@ static void join_list(const char *list, uint32_t flags)
 	if (!any)
 		return;
 	wm_plan_update_all();
-	for (unsigned k = 0; k < WM_SLOTS; k++)
-		if (wm_rt.session[k].active)
-			wm_session_synced(&wm_rt.session[k]);
+	wm_session_all_synced();
 	(void)wm_agent_start();
+}
+
+static void before_fork(void)
+{
+	wm_thread_before_fork();
+}
+
+static void after_fork(void)
+{
+	if (wm_thread_after_fork())
+		wm_session_hide();
 }
 
 static void set_up(void)
@@ -112,6 +122,8 @@ static void set_up(void)
 		waymark_control.flags |= WM_CONTROL_NOPATCH;
 	}
 	(void)atexit(at_exit);
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
+	wm_rt.pid = wm_sys_pid();
 	wm_store_release(&wm_rt.ready, 1);
 	if (sessions && *sessions) {
 		wm_lock();
@@ -139,19 +151,23 @@ __attribute__((constructor(101))) static void constructor(void)
 	(void)wm_runtime_ready();
 }
 
+/*
+ * Others may be here at once: a signal handler of ours, and threads that the
+ * child has made since. Their events meanwhile count as early.
+ */
 void wm_runtime_forked(void)
 {
-
-	/* One thread is left; but a signal handler may come while it is here. */
-	if (wm_load_relaxed(&wm_rt.lock) != wm_sys_tid())
-		wm_store_relaxed(&wm_rt.lock, 0);
 	if (!wm_try_lock())
 		return;
 	if (wm_thread_forked()) {
+		wm_rt.pid = wm_sys_pid();
 		wm_agent_stop_in_child();
+		wm_patch_forked();
+		wm_session_forked();
 		if (wm_thread_init() == 0) {
-			wm_session_forked();
+			wm_session_join_again();
 			wm_plan_update_all();
+			wm_session_all_synced();
 			(void)wm_agent_start();
 		}
 	}
@@ -170,9 +186,7 @@ void wm_runtime_attach_check(void)
 		folder[sizeof(folder) - 1] = 0;
 		if (wm_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED) == 0) {
 			wm_plan_update_all();
-			for (unsigned k = 0; k < WM_SLOTS; k++)
-				if (wm_rt.session[k].active)
-					wm_session_synced(&wm_rt.session[k]);
+			wm_session_all_synced();
 			(void)wm_agent_start();
 		}
 		wm_store_release(&waymark_control.attach_done, request);

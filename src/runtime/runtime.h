@@ -65,6 +65,8 @@ struct wm_session {
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages not sent yet */
 	size_t out_bytes, out_room;
+	bool again;             /* in a child: the parent was joined */
+	bool hidden;            /* likewise: an emit may still end in what the pool was */
 	uint64_t socket_inode;  /* ours only while this is what the descriptor names */
 	uint64_t missing_field; /* events a glob matched that lack the filter's field */
 };
@@ -95,8 +97,8 @@ struct wm_plan {
 };
 
 struct wm_runtime {
-	uint32_t lock; /* 0 free, else owner's tid; see wm_lock() */
 	uint32_t ready;
+	uint32_t pid;     /* whose memory this is; a vfork child sees another getpid() */
 	uint32_t refused; /* sites with bytes that are not ours */
 	uint32_t nr_events;
 	uint64_t early; /* events before any pool, since the last HELLO */
@@ -104,8 +106,8 @@ struct wm_runtime {
 	struct wm_event_entry *events, **hash;
 	struct wm_session session[WM_SLOTS];
 	struct wm_registration *probes;
-	uint32_t agent_tid;
-	uint32_t agent_wake; /* futex */
+	bool agent_runs;
+	uint32_t agent_tid; /* not 0 until the kernel has ended it; a futex */
 	char sessions_env[1024];
 };
 
@@ -114,7 +116,7 @@ extern struct wm_control waymark_control;
 
 /* lock.c */
 void wm_lock(void);
-bool wm_try_lock(void);
+bool wm_try_lock(void); /* wm_rt.ready only, as all here */
 void wm_unlock(void);
 
 /* arena.c: memory that lives as long as the process; no free */
@@ -133,18 +135,23 @@ enum wm_patch_way wm_patch_init(bool refuse);
 /* Flips one site; false when its bytes are not ours. */
 bool wm_patch_site(const struct waymark_site *site, bool on);
 void wm_patch_begin(void);
-void wm_patch_end(void); /* all CPUs see the new bytes when it returns */
+void wm_patch_end(void);    /* all CPUs see the new bytes when it returns */
+void wm_patch_forked(void); /* in a child, before its first update */
 
 /* session.c. Locked. */
 int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_session_leave(unsigned slot, bool say_bye);
 int wm_session_read_rules(struct wm_session *s);
-void wm_session_forked(void); /* forgets the parent's, joins anew */
-void wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
+void wm_session_forked(void);     /* forgets the parent's, */
+void wm_session_join_again(void); /* joins the same anew */
+void wm_session_hide(void); /* private memory in place of the pools: see wm_thread_after_fork() */
+bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
 			 uint32_t contexts);
 int wm_session_flush(struct wm_session *s); /* before what was announced is enabled */
 void wm_session_module(const struct wm_module *m, bool unload);
 void wm_session_synced(struct wm_session *s);
+void wm_session_all_synced(void);
+bool wm_session_is_deaf(struct wm_session *s); /* the program closed our socket */
 
 /* agent.c */
 int wm_agent_start(void);
@@ -180,7 +187,9 @@ bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *p
 extern uint32_t wm_xsave_bytes WM_HIDDEN;
 extern uint8_t wm_xsave_works WM_HIDDEN;
 
-/* chunk.c: space for a writer of a slot */
+/* slow.c: space for a writer of a slot */
+/* Counts events that no recorder's pool could count, with the next one that can. */
+void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);
 

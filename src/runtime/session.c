@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -106,12 +107,23 @@ int wm_session_read_rules(struct wm_session *s)
  * The socket
  * ------------------------------------------------------------------ */
 
-/* The program may have closed our descriptor and got its number back for something else. */
+/*
+ * The program may have closed our descriptor and got its number back for
+ * something else. Then the session goes on deaf: the pool is mapped at both
+ * ends, so what was announced is still recorded; nothing new is.
+ */
 static bool socket_is_ours(const struct wm_session *s)
 {
 	struct stat st;
 	return s->socket >= 0 && !wm_sys_failed(WM_SYS_2(SYS_fstat, s->socket, &st)) &&
 	       st.st_ino == s->socket_inode && (st.st_mode & S_IFMT) == S_IFSOCK;
+}
+
+bool wm_session_is_deaf(struct wm_session *s)
+{
+	if (s->socket >= 0 && !socket_is_ours(s))
+		s->socket = -1;
+	return s->socket < 0;
 }
 
 static int send_message(struct wm_session *s, const void *bytes, size_t n, int fd)
@@ -123,7 +135,7 @@ static int send_message(struct wm_session *s, const void *bytes, size_t n, int f
 	struct iovec iov = {(void *)(uintptr_t)bytes, n};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (!socket_is_ours(s))
+	if (wm_session_is_deaf(s))
 		return -9; /* EBADF */
 	if (fd >= 0) {
 		struct cmsghdr *c = &control.align;
@@ -156,6 +168,15 @@ static long memfd(const char *name)
 		return fd; /* a small limit: then a low number it is */
 	(void)WM_SYS_1(SYS_close, fd);
 	return high;
+}
+
+/* Beyond RLIMIT_FSIZE a write is a signal for the program. */
+static bool may_write(size_t bytes)
+{
+	struct rlimit limit = {0, 0};
+
+	(void)WM_SYS_2(SYS_getrlimit, RLIMIT_FSIZE, &limit);
+	return bytes <= limit.rlim_cur;
 }
 
 /* A great many messages at once, in a file. */
@@ -198,7 +219,7 @@ int wm_session_flush(struct wm_session *s)
 
 	if (!s->out_bytes)
 		return 0;
-	err = s->out_bytes > 16384 ? send_batch(s) : send_each(s);
+	err = s->out_bytes > 16384 && may_write(s->out_bytes) ? send_batch(s) : send_each(s);
 	s->out_bytes = 0;
 	return err;
 }
@@ -225,20 +246,21 @@ static void *out_message(struct wm_session *s, uint32_t type, size_t n)
 	return m;
 }
 
-void wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
+bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
 			 uint32_t contexts)
 {
 	size_t n = sizeof(struct wm_msg_event) + e->desc->size + e->provider_bytes;
-	struct wm_msg_event *m = out_message(s, WM_MSG_EVENT, n);
+	struct wm_msg_event *m = wm_session_is_deaf(s) ? NULL : out_message(s, WM_MSG_EVENT, n);
 
 	if (!m)
-		return;
+		return false;
 	m->id = id;
 	m->contexts = contexts;
 	m->desc_bytes = e->desc->size;
 	m->provider_bytes = e->provider_bytes;
 	wm_mem_copy(m + 1, e->desc, e->desc->size);
 	wm_mem_copy((char *)(m + 1) + e->desc->size, e->provider, e->provider_bytes);
+	return true;
 }
 
 static void say_module(struct wm_session *s, const struct wm_module *m, bool unload)
@@ -282,6 +304,13 @@ void wm_session_synced(struct wm_session *s)
 			m->nr_sites++;
 	}
 	(void)wm_session_flush(s);
+}
+
+void wm_session_all_synced(void)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (wm_rt.session[k].active)
+			wm_session_synced(&wm_rt.session[k]);
 }
 
 static int connect_socket(struct wm_session *s)
@@ -333,6 +362,26 @@ static int connect_socket(struct wm_session *s)
 /* ------------------------------------------------------------------ *
  * The pool
  * ------------------------------------------------------------------ */
+
+/*
+ * A file larger than RLIMIT_FSIZE is not an error but a SIGXFSZ for the
+ * program. Then the pool is as large as it may be.
+ */
+static bool fit_file_limit(struct wm_pool_options *o)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	uint64_t bytes;
+
+	(void)WM_SYS_2(SYS_getrlimit, RLIMIT_FSIZE, &limit);
+	bytes = wm_pool_size(o);
+	if (bytes <= limit.rlim_cur)
+		return bytes != 0;
+	o->nr_small = 1024;
+	while (wm_pool_size(o) > limit.rlim_cur && o->buffer_bytes > (1u << 16))
+		o->buffer_bytes /= 2;
+	return wm_pool_size(o) && wm_pool_size(o) <= limit.rlim_cur;
+}
+
 static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 {
 	const struct wm_rules_header *h = (const void *)s->rules;
@@ -345,9 +394,9 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	o->clock_kind = s->clock_kind;
 	o->pid = wm_sys_pid();
 	o->start_clock = wm_clock_now(s->clock_kind);
+	if (!fit_file_limit(o))
+		return -27; /* EFBIG */
 	s->pool_bytes = wm_pool_size(o);
-	if (!s->pool_bytes)
-		return -22;
 	fd = memfd("waymark-pool");
 	if (wm_sys_failed(fd))
 		return fd;
@@ -409,14 +458,21 @@ static bool joined_already(const char *folder, size_t bytes)
 	return false;
 }
 
-/* Nobody may still hold a place in what the slot had before. */
+/* The pool goes; not while somebody may still hold a place in it: then it stays for good. */
+static void drop_pool(struct wm_session *s, bool unmap)
+{
+	void *map = s->pool.map;
+
+	s->pool.map = NULL; /* first: see wm_session_hide() */
+	wm_fence_signal();
+	if (map && unmap)
+		wm_sys_unmap(map, s->pool_bytes);
+}
+
 static void settle_slot(struct wm_session *s)
 {
-	if (s->pool.map) {
-		wm_thread_quiesce(1000);
-		wm_sys_unmap(s->pool.map, s->pool_bytes);
-		s->pool.map = NULL;
-	}
+	if (s->pool.map)
+		drop_pool(s, wm_thread_quiesce(1000));
 	s->generation++;
 	wm_thread_kick();
 }
@@ -453,8 +509,8 @@ int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
 		s->socket = -1;
 		return err;
 	}
-	wm_pool_lost(&s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
 	wm_store_release(&s->active, 1);
+	wm_early(0);
 	for (const struct wm_module *m = wm_rt.modules; m; m = m->next)
 		say_module(s, m, false);
 	return 0;
@@ -474,38 +530,53 @@ void wm_session_leave(unsigned slot, bool say_bye)
 		struct wm_msg bye = {WM_MSG_BYE, sizeof(bye)};
 		(void)send_message(s, &bye, sizeof(bye), -1);
 	}
-	if (socket_is_ours(s))
+	if (!wm_session_is_deaf(s))
 		(void)WM_SYS_1(SYS_close, s->socket);
 	s->socket = -1;
 }
 
-/*
- * In a child: the parent's pools are not ours. A record that a handler's fork
- * cut in half must still land somewhere, so private memory takes their place.
- */
+/* A fork in a handler: the child comes back into an emit that must store somewhere. */
+void wm_session_hide(void)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		if (!s->pool.map)
+			continue;
+		(void)WM_SYS_6(SYS_mmap, s->pool.map, s->pool_bytes, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		s->hidden = true;
+	}
+}
+
+/* In a child: the parent's pools and sockets are not ours. */
 void wm_session_forked(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
-		if (s->pool.map)
-			(void)WM_SYS_6(SYS_mmap, s->pool.map, s->pool_bytes, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-				       0);
-		s->pool.map = NULL; /* given up, not unmapped: see above */
-		if (s->active && socket_is_ours(s))
+		s->again = s->active;
+		wm_store_release(&s->active, 0);
+	}
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		drop_pool(s, !s->hidden);
+		s->hidden = false;
+		if (s->again && !wm_session_is_deaf(s))
 			(void)WM_SYS_1(SYS_close, s->socket);
 		s->socket = -1;
 		s->out_bytes = 0;
 	}
+}
+
+void wm_session_join_again(void)
+{
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
 		char folder[WM_FOLDER_MAX];
 		size_t n;
-		if (!s->active)
+		if (!s->again)
 			continue;
-		s->active = 0;
+		s->again = false;
 		n = copy_text(folder, sizeof(folder), s->folder, wm_str_len(s->folder));
-		if (wm_session_join(folder, n, WM_HELLO_FORKED) < 0)
-			continue; /* the recorder is gone; free_slot() finds the slot again */
+		(void)wm_session_join(folder, n, WM_HELLO_FORKED); /* may be gone */
 	}
 }

@@ -14,21 +14,45 @@
 /* Room behind a chunk's end that eight-byte stores may run into. */
 #define CHUNK_SLACK 16u
 
-/* An event that nobody's pool can count yet. */
+/* Into the first pool there is; one that comes later asks for what is left. */
+void wm_early(uint64_t n)
+{
+	wm_add_relaxed(&wm_rt.early, n);
+	if (wm_thread_forked()) /* the pools are still the parent's */
+		return;
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		if (!wm_load_acquire(&s->active))
+			continue;
+		wm_pool_lost(&s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
+		return;
+	}
+}
+
 static struct waymark_writer *early(void)
 {
-	wm_add_relaxed(&wm_rt.early, 1);
+	wm_early(1);
 	return NULL;
 }
 
 /* The calling thread's level 0, busy; its first event, or its first after a fork. */
-static struct waymark_writer *join(uintptr_t sp)
+static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
 {
+	unsigned swallowed = wm_thread_swallowed(w);
 	struct wm_thread *t;
 
 	if (wm_thread_forked())
 		wm_runtime_forked();
+	if (swallowed)
+		wm_early(swallowed);
 	if (!wm_load_acquire(&wm_rt.ready) || wm_thread_forked())
+		return early();
+	/*
+	 * In a vfork child, or another that shares our memory, the thread pointer
+	 * is its parent's: a block of its tid would be taken for dead while the
+	 * parent uses it.
+	 */
+	if (wm_sys_pid() != wm_rt.pid)
 		return early();
 	t = wm_thread_join();
 	if (!t)
@@ -39,23 +63,40 @@ static struct waymark_writer *join(uintptr_t sp)
 	return t->writer;
 }
 
+/* One emit at a level ended without a commit. */
+static struct waymark_writer *dropped(struct waymark_writer *w)
+{
+	wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
+	wm_fence_signal();
+	wm_current = w;
+	return NULL;
+}
+
+/*
+ * Deeper than there are levels. Of a complex event nobody can say who would
+ * have wanted it: it counts for each recorder.
+ */
+static void nested(bool complex)
+{
+	for (unsigned k = 0; k < (complex ? WM_SLOTS : 1); k++)
+		if (wm_load_acquire(&wm_rt.session[k].active))
+			wm_pool_lost(&wm_rt.session[k].pool, WM_LOST_NESTED, 1);
+}
+
 /* A writer that can hold a chunk, busy; NULL when there is none (counted). */
-static struct waymark_writer *usable(struct waymark_writer *w)
+static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 {
 	struct wm_thread *t = wm_thread_of(w);
 
 	if (!w->step) {
 		if (wm_writer_is_null(w) || !t->tid || wm_thread_forked())
-			return join((uintptr_t)__builtin_frame_address(0));
+			return join(w, (uintptr_t)__builtin_frame_address(0));
 		w->sp = (uintptr_t)__builtin_frame_address(0);
 		w = wm_thread_take_back(w);
-		if (!w->step) { /* the terminator: deeper than there are levels */
-			struct wm_session *s = &wm_rt.session[0];
-			if (wm_load_acquire(&s->active))
-				wm_pool_lost(&s->pool, WM_LOST_NESTED, 1);
-			return NULL;
-		}
-		return w;
+		if (w->step)
+			return w;
+		nested(complex); /* the terminator */
+		return NULL;
 	}
 	return wm_level_of(w) ? wm_thread_take_back(w) : w;
 }
@@ -113,7 +154,9 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 		wm_pool_lost(&s->pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
 		return false;
 	}
-	index = take(s, !mine, t, level);
+	index = t->tid ? take(s, !mine, t, level) : -11;
+	if (!t->tid) /* a handler forked just now: this is the child, and the block the parent's */
+		return false;
 	if (index < 0) {
 		wm_pool_lost(&s->pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
 		return false;
@@ -142,7 +185,7 @@ struct waymark_writer *wm_slow(struct waymark_writer *w)
 	struct wm_thread *t;
 	unsigned level;
 
-	w = usable(w);
+	w = usable(w, false);
 	if (!w)
 		return NULL;
 	t = wm_thread_of(w);
@@ -151,26 +194,30 @@ struct waymark_writer *wm_slow(struct waymark_writer *w)
 		if (wm_chunk_next(s, w, &t->level[level], t, level))
 			return w;
 	} else {
-		(void)early();
+		wm_early(1);
 	}
-	wm_current = w;
-	return NULL;
+	return dropped(w);
+}
+
+static unsigned char *begin_complex(struct waymark_writer *w)
+{
+	wm_store_relaxed(&wm_thread_of(w)->level[wm_level_of(w)].complex, 1);
+	return w->scratch;
 }
 
 unsigned char *wm_enter(struct waymark_writer *w)
 {
 	if (__builtin_expect(w->step && w->scratch != NULL, 1))
-		return w->scratch;
+		return begin_complex(w);
 	wm_runtime_attach_check();
-	w = usable(w);
+	w = usable(w, true);
 	if (!w)
 		return NULL;
 	if (!w->scratch)
 		w->scratch = wm_sys_map(WAYMARK_SCRATCH_BYTES);
 	if (!w->scratch) {
-		wm_current = w;
-		(void)early();
-		return NULL;
+		wm_early(1);
+		return (unsigned char *)dropped(w);
 	}
-	return w->scratch;
+	return begin_complex(w);
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
@@ -27,6 +28,7 @@ struct table_head {
 	uint32_t magic; /* 0 after a fork */
 	uint32_t used;  /* blocks ever handed out, this one included */
 	uint32_t hand;  /* where reaping goes on */
+	uint32_t lock;  /* the runtime's: a child's is free */
 };
 
 struct wm_thread wm_null_thread WM_HIDDEN __attribute__((aligned(WM_THREAD_BYTES)));
@@ -34,6 +36,7 @@ __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exe
     wm_null_thread.writer;
 
 static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
+static struct wm_thread_shadow *shadows; /* one a block; mapped when first needed */
 
 static struct table_head *head(void)
 {
@@ -72,6 +75,11 @@ int wm_thread_init(void)
 	return 0;
 }
 
+uint32_t *wm_thread_lock_word(void)
+{
+	return &head()->lock;
+}
+
 static void lay_out(struct wm_thread *t)
 {
 	for (unsigned i = 0; i < WM_THREAD_LEVELS; i++) {
@@ -80,14 +88,16 @@ static void lay_out(struct wm_thread *t)
 		wm_mem_zero(w, sizeof(*w));
 		w->scratch = scratch;
 		w->step = sizeof(*w);
-		t->level[i] = (struct wm_level){0, 0};
+		t->level[i] = (struct wm_level){0, 0, t->level[i].passes + 1, 0};
 	}
 	if (t->extra)
 		wm_mem_zero(t->extra, sizeof(*t->extra));
-	t->passes = 0;
 }
 
-/* Takes a free block of an index below used, or a fresh one. */
+/*
+ * Takes a free block of an index below used, or a fresh one. A fresh one too
+ * is had only with its tid: others see it as free from the moment it counts.
+ */
 static struct wm_thread *take_block(uint32_t tid)
 {
 	uint32_t used = wm_load_acquire(&head()->used), n = used < 16 ? used : 16;
@@ -101,13 +111,16 @@ static struct wm_thread *take_block(uint32_t tid)
 			return t;
 		free = 0;
 	}
-	do {
+	for (;;) {
 		if (used >= WM_THREADS_MAX)
 			return NULL;
-	} while (!wm_cas_acq_rel(&head()->used, &used, used + 1));
-	wm_store_release(&block(used)->tid, tid);
-	block(used)->index = used;
-	return block(used);
+		if (!wm_cas_acq_rel(&head()->used, &used, used + 1))
+			continue;
+		if (wm_cas_acq_rel(&block(used)->tid, &free, tid))
+			return block(used);
+		free = 0;
+		used++;
+	}
 }
 
 struct wm_thread *wm_thread_join(void)
@@ -126,41 +139,87 @@ struct wm_thread *wm_thread_join(void)
 	return t;
 }
 
-/* A level whose owner will never come back: commit what is whole, count what is not. */
-static void settle(struct waymark_writer *w, const struct wm_level *l, struct wm_session *s)
+/*
+ * What an abandoned emit left in a chunk. Its last stores are pos, tally (the
+ * gate's: tally, pos), committed: whoever has moved pos has a whole record.
+ * `last` is stored before any of them: when it is not the time of the last
+ * record, one was begun.
+ */
+static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
 {
-	uint64_t word, end, pos, count;
+	struct wm_chunk *c = (struct wm_chunk *)(void *)w->base;
+	uint64_t word = wm_load_relaxed(&c->committed), end, count, last;
+	uint64_t pos = (uint64_t)(w->pos - w->base);
 
-	if (!wm_load_acquire(&s->active))
-		return;
-	if (!w->base) { /* perhaps left between taking a chunk and noting it */
-		(void)wm_pool_reclaim_thread(&s->pool, wm_thread_of(w)->tid, wm_level_of(w));
-		return;
-	}
-	if (l->generation != s->generation)
-		return;
-	word = wm_load_relaxed((uint64_t *)w->base);
 	end = (word & 0xfffff) * 8;
+	count = word >> WAYMARK_COMMIT_COUNT_SHIFT;
+	last = count ? *(uint64_t *)(void *)(w->base + (word >> 20 & 0xfffff) * 8) : c->begin << 16;
 	if (!end)
 		end = WM_CHUNK_HEADER_BYTES;
-	count = word >> WAYMARK_COMMIT_COUNT_SHIFT;
-	pos = (uint64_t)(w->pos - w->base);
-	if (pos > end) { /* all but the last store was done */
+	if (pos > end) {
 		count++;
-		wm_store_release((uint64_t *)w->base,
+		wm_store_release(&c->committed,
 				 count << WAYMARK_COMMIT_COUNT_SHIFT | (end / 8) << 20 | pos / 8);
-	} else {
+		end = pos;
+	} else if ((last ^ w->last) >> 16) {
 		wm_pool_lost(&s->pool, WM_LOST_TORN, 1);
+		w->last = last; /* so that it is counted once */
 	}
-	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | (pos > end ? pos : end) / 8;
+	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | end / 8;
+}
+
+/* A level whose owner will never come back: commit what is whole, count what is not. */
+static void settle_writer(struct waymark_writer *w, const struct wm_level *l, struct wm_session *s,
+			  uint32_t tid, unsigned level)
+{
+	if (!wm_load_acquire(&s->active))
+		return;
+	if (!w->base) /* perhaps left between taking a chunk and noting it */
+		(void)wm_pool_reclaim_thread(&s->pool, tid, level);
+	else if (l->generation == s->generation)
+		settle_chunk(w, s);
+}
+
+static void settle(struct wm_thread *t, unsigned level, uint32_t tid)
+{
+	settle_writer(&t->writer[level], &t->level[level], &wm_rt.session[0], tid, level);
+	for (unsigned k = 1; t->extra && k < WM_SLOTS; k++)
+		settle_writer(&t->extra->writer[k - 1][level], &t->extra->level[k - 1][level],
+			      &wm_rt.session[k], tid, level);
+	t->level[level].complex = 0;
+	wm_level_passed(&t->level[level]);
+}
+
+/* The calling thread's alternate signal stack; empty: there is none. */
+struct range {
+	uintptr_t start, bytes;
+};
+
+static struct range alternate_stack(void)
+{
+	struct range r = {0, 0};
+	stack_t s;
+
+	if (!wm_sys_failed(WM_SYS_2(SYS_sigaltstack, 0, &s)) && !(s.ss_flags & SS_DISABLE))
+		r = (struct range){(uintptr_t)s.ss_sp, s.ss_size};
+	return r;
+}
+
+static bool is_in(const struct range *r, uintptr_t address)
+{
+	return address - r->start < r->bytes;
 }
 
 /*
- * An emit at level j is alive only in a frame above ours on this stack, or on
- * another stack. Two live emits never have equal stack pointers.
+ * An emit is alive only in a frame above ours on this stack, or on another
+ * stack. Two live emits never have equal stack pointers. From the alternate
+ * stack nothing can be said about the ordinary one, which may lie anywhere;
+ * but who is back on the ordinary one has left the alternate one.
  */
-static bool abandoned(const struct waymark_writer *below, uintptr_t sp)
+static bool abandoned(const struct waymark_writer *below, uintptr_t sp, const struct range *alt)
 {
+	if (is_in(alt, below->sp) != is_in(alt, sp))
+		return is_in(alt, below->sp);
 	return sp >= below->sp && sp - below->sp < (256u << 10);
 }
 
@@ -169,12 +228,13 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 	struct wm_thread *t = wm_thread_of(w);
 	unsigned level = wm_level_of(w);
 	uintptr_t sp = w->sp;
+	struct range alt = alternate_stack();
 
 	for (unsigned j = 0; j < level; j++) {
-		if (!abandoned(&t->writer[j], sp))
+		if (!abandoned(&t->writer[j], sp, &alt))
 			continue;
 		for (unsigned k = j; k < level; k++)
-			settle(&t->writer[k], &t->level[k], &wm_rt.session[0]);
+			settle(t, k, t->tid);
 		t->writer[j].sp = sp;
 		wm_fence_signal();
 		wm_current = &t->writer[j + 1];
@@ -183,9 +243,10 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 	return w;
 }
 
+/* By the process's pid, not the caller's: a vfork child that traces is not us. */
 static bool is_dead(uint32_t tid)
 {
-	return WM_SYS_3(SYS_tgkill, wm_sys_pid(), tid, 0) == -3; /* ESRCH */
+	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -3; /* ESRCH */
 }
 
 static void seal_all(uint32_t tid)
@@ -211,6 +272,9 @@ unsigned wm_thread_reap(unsigned most)
 		if (!wm_cas_acq_rel(&t->tid, &tid, mark)) /* somebody else buries it */
 			continue;
 		t->current = NULL;
+		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
+			if (t->writer[l].base) /* a handler may have ended the thread in an emit */
+				settle(t, l, dead);
 		seal_all(dead);
 		lay_out(t);
 		wm_store_release(&t->tid, 0);
@@ -219,18 +283,12 @@ unsigned wm_thread_reap(unsigned most)
 	return freed;
 }
 
-void wm_thread_kick(void)
-{
-	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
-	for (uint32_t i = 1; i < used; i++) {
-		struct wm_thread *t = block(i);
-		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
-			wm_store_relaxed(&t->writer[l].end, NULL);
-	}
-}
+/* ------------------------------------------------------------------ *
+ * Waiting until all have passed
+ * ------------------------------------------------------------------ */
 
-/* What quiesce() saw of a thread: idle, or so far along. */
-static bool is_idle(struct wm_thread *t)
+/* How many of a thread's levels are busy. */
+static unsigned busy_levels(struct wm_thread *t)
 {
 	struct waymark_writer *current = NULL;
 	struct iovec local = {&current, sizeof(current)};
@@ -239,41 +297,82 @@ static bool is_idle(struct wm_thread *t)
 	long n = WM_SYS_6(SYS_process_vm_readv, wm_sys_pid(), &local, 1, &remote, 1, 0);
 
 	if (n != (long)sizeof(current))
-		return true;
+		return 0;
 	if (current < t->writer || current > &t->writer[WM_THREAD_LEVELS])
-		return true; /* gone, or its memory is another's now */
-	return current == t->writer;
+		return 0; /* gone, or its memory is another's now */
+	return (unsigned)(current - t->writer);
 }
 
-static uint64_t progress(const struct wm_thread *t)
+/* An emit in progress as it was when first looked at. */
+struct seen {
+	uint64_t tally;
+	unsigned char *pos;
+	uint32_t passes, complex;
+};
+
+static struct seen look(struct wm_thread *t, unsigned level)
 {
-	uint64_t sum = wm_load_relaxed(&t->passes);
+	return (struct seen){
+	    wm_load_relaxed(&t->writer[level].tally), wm_load_relaxed(&t->writer[level].pos),
+	    wm_load_relaxed(&t->level[level].passes), wm_load_relaxed(&t->level[level].complex)};
+}
+
+/*
+ * Has that emit ended since? A chunk is changed in the middle of an emit: the
+ * direct case then looks at its event's word again, the gate goes on with the
+ * plan it has.
+ */
+static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
+{
+	struct seen now = look(t, level);
+
+	if (now.passes != s->passes)
+		return true;
+	return !s->complex && !now.complex && (now.tally != s->tally || now.pos != s->pos);
+}
+
+/* A level that a siglongjmp left is found out by the slow path: lead the thread there. */
+static void kick(struct wm_thread *t)
+{
 	for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
-		sum += (uint64_t)(uintptr_t)wm_load_relaxed(&t->writer[l].pos) +
-		       wm_load_relaxed(&t->writer[l].tally) * 0x10001u;
-	return sum;
+		wm_store_relaxed(&t->writer[l].end, NULL);
 }
 
-static bool passed(struct wm_thread *t, unsigned ms)
+void wm_thread_kick(void)
 {
-	uint64_t before = progress(t);
-	struct timespec nap = {0, 200 * 1000};
-	uint32_t tid = wm_load_acquire(&t->tid);
+	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
+	for (uint32_t i = 1; i < used; i++)
+		kick(block(i));
+}
 
-	for (unsigned i = 0; i < ms * 5; i++) {
-		if (is_idle(t) || progress(t) != before || wm_load_acquire(&t->tid) != tid)
+static bool passed(struct wm_thread *t, uint32_t tid, uint64_t deadline)
+{
+	unsigned busy = busy_levels(t), naps = 0;
+	struct seen seen[WM_THREAD_LEVELS];
+	struct timespec nap = {0, 50 * 1000};
+
+	for (unsigned l = 0; l < busy; l++)
+		seen[l] = look(t, l);
+	for (;;) {
+		unsigned now = busy_levels(t), pending = 0;
+		busy = now < busy ? now : busy;
+		for (unsigned l = 0; l < busy; l++)
+			pending += !has_ended(t, l, &seen[l]);
+		if (!pending || wm_load_acquire(&t->tid) != tid || is_dead(tid))
 			return true;
-		if (is_dead(tid))
-			return true;
+		if (wm_clock_now(WM_CLOCK_MONOTONIC) >= deadline)
+			return false;
+		if (++naps == 100)
+			kick(t);
 		(void)WM_SYS_2(SYS_nanosleep, &nap, 0);
 	}
-	return false;
 }
 
 bool wm_thread_quiesce(unsigned ms)
 {
 	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
 	uint32_t self = wm_sys_tid();
+	uint64_t deadline = wm_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
 	bool all = true;
 
 	/* After this each thread either is seen busy below or sees what we stored before. */
@@ -281,7 +380,76 @@ bool wm_thread_quiesce(unsigned ms)
 	for (uint32_t i = 1; i < used; i++) {
 		uint32_t tid = wm_load_acquire(&block(i)->tid);
 		if (tid && tid != UINT32_MAX && tid != self)
-			all = passed(block(i), ms) && all;
+			all = passed(block(i), tid, deadline) && all;
 	}
 	return all;
+}
+
+/* ------------------------------------------------------------------ *
+ * A fork in a signal handler that interrupted an emit. The child comes back
+ * into the emit with its writer wiped: without help it would store to address
+ * 0. So its place is put back, with no room, and runtime.c puts private memory
+ * there: what it still writes nobody reads, and its next event takes the slow
+ * path. (A bare clone from a handler gets no such help.)
+ * ------------------------------------------------------------------ */
+static uint32_t index_of(const struct wm_thread *t)
+{
+	return (uint32_t)(((const unsigned char *)t - table) / WM_THREAD_BYTES);
+}
+
+void wm_thread_before_fork(void)
+{
+	struct wm_thread *t = wm_thread_of(wm_current);
+	unsigned levels = wm_level_of(wm_current);
+	struct wm_thread_shadow *s;
+
+	if (wm_writer_is_null(wm_current) || !levels || !t->tid)
+		return; /* as nearly always */
+	if (!shadows)
+		shadows = wm_sys_map((size_t)WM_THREADS_MAX * sizeof(*shadows));
+	if (!shadows)
+		return;
+	s = &shadows[index_of(t)];
+	for (unsigned l = 0; l < levels; l++) {
+		s->level[l].pos = t->writer[l].pos;
+		s->level[l].base = t->writer[l].base;
+		s->level[l].tally = t->writer[l].tally;
+	}
+	s->levels = levels;
+}
+
+bool wm_thread_after_fork(void)
+{
+	struct wm_thread *t = wm_thread_of(wm_current);
+	struct wm_thread_shadow *s;
+
+	if (!shadows || wm_writer_is_null(wm_current))
+		return false;
+	s = &shadows[index_of(t)];
+	if (t->tid) { /* the parent */
+		s->levels = 0;
+		return false;
+	}
+	for (unsigned l = 0; l < s->levels; l++) {
+		t->writer[l].pos = s->level[l].pos;
+		t->writer[l].base = s->level[l].base;
+		t->writer[l].tally = s->level[l].tally;
+	}
+	return s->levels != 0;
+}
+
+unsigned wm_thread_swallowed(const struct waymark_writer *w)
+{
+	struct wm_thread *t = wm_thread_of(w);
+	struct wm_thread_shadow *s;
+	unsigned n = 0;
+
+	if (!shadows || wm_writer_is_null(w) || t->tid)
+		return 0;
+	s = &shadows[index_of(t)];
+	for (unsigned l = 0; l < s->levels; l++) {
+		n += t->writer[l].pos && t->writer[l].pos != s->level[l].pos;
+		s->level[l].pos = t->writer[l].pos;
+	}
+	return n;
 }

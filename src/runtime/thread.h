@@ -48,8 +48,7 @@ struct wm_thread {
 	struct wm_level level[WM_THREAD_LEVELS];
 	struct wm_thread_extra *extra;
 	struct waymark_writer **current; /* this thread's TLS word */
-	uint32_t tid;                    /* 0: free */
-	uint32_t index;
+	uint32_t tid;                    /* 0: free; ~0: being buried */
 };
 
 /*
@@ -110,8 +109,8 @@ uint32_t *wm_thread_lock_word(void);
 void wm_thread_before_fork(void);
 bool wm_thread_after_fork(void);
 
-/* Did an emit of the parent's end in this child, in the writer w? */
-bool wm_thread_swallowed(struct waymark_writer *w);
+/* How many emits of w's thread such a child has brought to an end that nobody sees. */
+unsigned wm_thread_swallowed(const struct waymark_writer *w);
 
 /* A block for the calling thread, with `current` pointing at its level 0. NULL: none. */
 struct wm_thread *wm_thread_join(void);
