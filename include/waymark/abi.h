@@ -131,7 +131,16 @@ struct waymark_event {
 	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Starts as 0, or
 			     as the struct waymark_link of a linked marker */
 	uint32_t enabled; /* the load+test variant's flag */
-	uint32_t reserved;
+	uint32_t epoch;	  /* how often it was switched on; tells spans from before */
+};
+
+/* What waymark_module.span is asked. */
+enum waymark_span_op {
+	WAYMARK_SPAN_PUSH = 1,	  /* (op, tag, begin) -> id of a new scope, now the innermost; or 0 */
+	WAYMARK_SPAN_POP = 2,	  /* (op, tag, begin) -> id of the scope that ends; 0: none recorded */
+	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id that is no scope; or 0 */
+	WAYMARK_SPAN_CURRENT = 4, /* (op) -> id of the thread's innermost scope, or 0 */
+	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> the recorders' clock, in full */
 };
 
 /*
@@ -206,7 +215,8 @@ struct waymark_module {
 	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
 	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
 	void (*put_chars)(void);  /* (to, string, bytes) -> end: NUL padded */
-	void (*spare[2])(void);
+	void (*span)(void);	  /* (enum waymark_span_op, tag: the end's event, begin's event) */
+	void (*spare[1])(void);
 };
 
 #endif

@@ -204,6 +204,13 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			   "m"(WAYMARK_BYTES(b)) \
 			 : "cc")
 /* For an entry that wants addresses known to the linker as b and c. */
+#if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
+#define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* parameters are no constants there */ \
+	__asm__ volatile(WAYMARK_CALL_TEXT_ \
+			 : "=a"(ret) \
+			 : [entry] "m"(waymark_module.member), "0"(a), "d"(b), "c"(c) \
+			 : "cc")
+#else
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) \
 	__asm__ volatile("leaq %c[symbol_b](%%rip), %%rdx\n\t" \
 			 "leaq %c[symbol_c](%%rip), %%rcx\n\t" WAYMARK_CALL_TEXT_ \
@@ -211,6 +218,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			 : [entry] "m"(waymark_module.member), "0"(a), [symbol_b] "i"(b), \
 			   [symbol_c] "i"(c) \
 			 : "rdx", "rcx", "cc")
+#endif
 
 #elif defined(__aarch64__)
 

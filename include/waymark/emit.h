@@ -164,7 +164,7 @@ extern const struct waymark_site __stop_waymark_sites[] __attribute__((weak)) WA
 #endif
 
 __attribute__((weak)) WAYMARK_HIDDEN struct waymark_module waymark_module = {
-	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0},
+	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0},
 };
 
 /* Each unit has one; the first that runs registers for all. */

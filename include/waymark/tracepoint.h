@@ -116,7 +116,7 @@
  * The description and the state of an event. Unused ones vanish; same-named
  * ones of several units are joined by the runtime.
  */
-#define WAYMARK_DEFINE_DESC_(provider, name, fields, level_, flags_, print_) \
+#define WAYMARK_DEFINE_DESC_(kind_, provider, name, fields, level_, flags_, print_) \
 	static struct waymark_event WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
 		WAYMARK_WORD_COMPLEX, 0, 0, 0}; \
 	__extension__ static const struct { \
@@ -125,7 +125,7 @@
 		char text[sizeof(#provider "\0" #name "\0" WAYMARK_SCHEMA(fields) "\0" print_ \
 					   "\0" __FILE__)]; \
 	} WAYMARK_ID(desc, provider, name) __attribute__((unused, aligned(8))) = { \
-		{WAYMARK_DESC_MAGIC, sizeof(WAYMARK_ID(desc, provider, name)), WAYMARK_KIND_EVENT, \
+		{WAYMARK_DESC_MAGIC, sizeof(WAYMARK_ID(desc, provider, name)), kind_, \
 		 level_, WAYMARK_NR_VALUES(fields) + 1, __LINE__, flags_, \
 		 sizeof(WAYMARK_ID(desc, provider, name).text), {0, 0}}, \
 		{WAYMARK_VALUES(fields) 0}, \
@@ -159,11 +159,17 @@
 	}
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 extern int waymark_probe_add(const char *provider, const char *name, const char *prototype,
 			     void (*fn)(void), void *private_data) __attribute__((weak));
 extern int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
 				void *private_data) __attribute__((weak));
 extern void waymark_rt_synchronize(void) __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
 
 /*
  * In-process probes: the dispatcher turns slots back into typed arguments. It
@@ -221,7 +227,9 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 #define WAYMARK_EVENT(provider, name, args, ...) \
 	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
 #define WAYMARK_EVENT_(provider, name, args, fields, ...) \
-	WAYMARK_DEFINE_DESC_(provider, name, fields, \
+	WAYMARK_EVENT__(WAYMARK_KIND_EVENT, provider, name, args, fields, __VA_ARGS__)
+#define WAYMARK_EVENT__(kind, provider, name, args, fields, ...) \
+	WAYMARK_DEFINE_DESC_(kind, provider, name, fields, \
 			     WAYMARK_INFO WAYMARK_OPTIONS_(WAYMARK_LEVEL_OF_, __VA_ARGS__), \
 			     0 WAYMARK_OPTIONS_(WAYMARK_FLAGS_OF_, __VA_ARGS__), \
 			     "" WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
@@ -264,6 +272,8 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 }
 
 #include <waymark/mark.h>
+#include <waymark/printf.h>
+#include <waymark/span.h>
 
 #ifndef WAYMARK_NO_SHORT_NAMES
 #define TRACE_EVENT WAYMARK_EVENT

@@ -45,6 +45,7 @@
 	ENTRY	wm_entry_enter, wm_enter
 	ENTRY	wm_entry_gate, wm_gate
 	ENTRY	wm_entry_leave, wm_leave
+	ENTRY	wm_entry_span, wm_span
 
 /*
  * Callbacks are ordinary functions: vector state is saved whole, the stack

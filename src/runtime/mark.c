@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.c - markers: callbacks by name and format, with arguments decoded from
- * the description, and markers that ride on typed events. What is the same for
- * all callbacks is in probe.c.
+ * mark.c - markers and spans: callbacks by name and format, with arguments
+ * decoded from the description, and markers that ride on typed events. What is
+ * the same for all callbacks is in probe.c; ids of spans are in span.c.
  */
 #include <waymark/mark.h>
+#include <waymark/span.h>
 
 #include "base/atomic.h"
 #include "runtime/mark.h"
@@ -33,13 +34,23 @@ bool wm_mark_callbacks(const struct waymark_desc *d)
 	return wm_probe_kind_of(d->kind) != WM_PROBE_TYPED;
 }
 
-const char *wm_desc_format(const struct waymark_desc *d)
+static const char *text(const struct waymark_desc *d, int i)
 {
 	const char *p = (const char *)(d + 1) + 8 * d->nr_values;
 
-	for (int i = 0; i < 3; i++)
+	while (i-- > 0)
 		p += wm_str_len(p) + 1;
 	return p;
+}
+
+const char *wm_desc_name(const struct waymark_desc *d)
+{
+	return text(d, 1);
+}
+
+const char *wm_desc_format(const struct waymark_desc *d)
+{
+	return text(d, 3);
 }
 
 /* ------------------------------------------------------------------ *
@@ -62,7 +73,19 @@ static unsigned decode(const struct waymark_desc *d, const unsigned char *slots,
 	return n;
 }
 
-void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots)
+/* A span's slots are its id and its parent's. */
+static void run_span(const struct wm_plan *plan, const unsigned char *slots)
+{
+	const char *name = wm_desc_name(plan->mark);
+	uint64_t id[2];
+
+	wm_mem_copy(id, slots, sizeof(id));
+	for (uint32_t i = 0; i < plan->nr_probes; i++)
+		((waymark_span_callback)plan->probe[i].fn)(plan->probe[i].data, plan->mark->kind,
+							   name, id[0], id[1]);
+}
+
+static void run_mark(const struct wm_plan *plan, const unsigned char *slots)
 {
 	const char *format = wm_desc_format(plan->mark);
 	struct waymark_mark_arg args[ARGS_MAX];
@@ -72,19 +95,23 @@ void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots)
 		((waymark_mark_callback)plan->probe[i].fn)(plan->probe[i].data, format, args, nr);
 }
 
-/*
- * Splits "provider:name"; a name alone has the provider of the unit that
- * registers, else of its module. False when there is no telling.
- */
-static bool full_name(const struct waymark_module *module, const char *provider, const char **name,
-		      char own[64], const char **ret_provider)
+void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots)
+{
+	if (wm_probe_kind_of(plan->mark->kind) == WM_PROBE_SPAN)
+		run_span(plan, slots);
+	else
+		run_mark(plan, slots);
+}
+
+bool wm_mark_name(const struct waymark_module *module, const char *provider, const char **name,
+		  char own[WM_PROVIDER_MAX], const char **ret_provider)
 {
 	size_t n = 0;
 
 	while ((*name)[n] && (*name)[n] != ':')
 		n++;
 	if ((*name)[n]) {
-		if (n >= 64)
+		if (n >= WM_PROVIDER_MAX)
 			return false;
 		wm_mem_copy(own, *name, n);
 		own[n] = 0;
@@ -111,9 +138,9 @@ WM_API int waymark_mark_remove(struct waymark_module *module, const char *provid
 int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
 		     const char *format, waymark_mark_callback callback, void *private_data)
 {
-	char own[64];
+	char own[WM_PROVIDER_MAX];
 
-	if (!name || !format || !full_name(module, provider, &name, own, &provider))
+	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
 		return -22; /* EINVAL */
 	return wm_probe_connect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
 				private_data);
@@ -122,9 +149,9 @@ int waymark_mark_add(struct waymark_module *module, const char *provider, const 
 int waymark_mark_remove(struct waymark_module *module, const char *provider, const char *name,
 			const char *format, waymark_mark_callback callback, void *private_data)
 {
-	char own[64];
+	char own[WM_PROVIDER_MAX];
 
-	if (!name || !format || !full_name(module, provider, &name, own, &provider))
+	if (!name || !format || !wm_mark_name(module, provider, &name, own, &provider))
 		return -22;
 	return wm_probe_disconnect(WM_PROBE_MARK, provider, name, format, (void (*)(void))callback,
 				   private_data);

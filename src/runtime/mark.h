@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h - markers in the runtime: callbacks by name and format, and markers
- * that ride on typed events. The room's inner header, as runtime.h.
+ * mark.h - markers and spans in the runtime: callbacks by name and format, and
+ * markers that ride on typed events. The room's inner header, as runtime.h.
  */
 #ifndef WM_RUNTIME_MARK_H
 #define WM_RUNTIME_MARK_H
@@ -26,11 +26,24 @@ int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *
 int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
 			const char *prototype, void (*fn)(void), void *data);
 
-/* The format of a marker: the fourth text of a description that registry.c has checked. */
-const char *wm_desc_format(const struct waymark_desc *d);
+/* Texts of a description that registry.c has checked. */
+const char *wm_desc_name(const struct waymark_desc *d);
+const char *wm_desc_format(const struct waymark_desc *d); /* a marker's */
+
+/*
+ * Splits "provider:name"; a name alone has the provider of the unit that
+ * registers, else of its module. False when there is no telling.
+ */
+#define WM_PROVIDER_MAX 64u
+bool wm_mark_name(const struct waymark_module *module, const char *provider, const char **name,
+		  char own[WM_PROVIDER_MAX], const char **ret_provider);
 
 /* Are the callbacks of such events called by wm_mark_run(), not by a dispatcher? */
 bool wm_mark_callbacks(const struct waymark_desc *d);
+/* span.c: the C end of wm_entry_span. */
+uint64_t wm_span(uint64_t op, const struct waymark_event *tag, const struct waymark_event *begin,
+		 uintptr_t fp, uintptr_t sp);
+
 void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
 
 /*

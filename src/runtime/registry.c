@@ -280,7 +280,7 @@ static void fill(struct waymark_module *abi)
 {
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
 	    wm_entry_probe(void), wm_entry_leave(void), wm_entry_put_string(void),
-	    wm_entry_put_bytes(void), wm_entry_put_chars(void);
+	    wm_entry_put_bytes(void), wm_entry_put_chars(void), wm_entry_span(void);
 	abi->writer_offset = wm_writer_offset();
 	abi->slow = wm_entry_slow;
 	abi->enter = wm_entry_enter;
@@ -290,6 +290,7 @@ static void fill(struct waymark_module *abi)
 	abi->put_string = wm_entry_put_string;
 	abi->put_bytes = wm_entry_put_bytes;
 	abi->put_chars = wm_entry_put_chars;
+	abi->span = wm_entry_span;
 }
 
 WM_API int waymark_module_register(struct waymark_module *abi);

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * span.h - spans: work that begins, lasts and ends.
+ *
+ * 1. A scope. From here to the end of the enclosing block, however it is left:
+ *
+ *        int query(const char *sql)
+ *        {
+ *                trace_span(query, (str, sql, sql));
+ *                ...
+ *                return rows;
+ *        }
+ *
+ *    C uses the cleanup attribute, C++ an object. Scopes nest: a span knows its
+ *    parent, the innermost scope of its thread when it begins.
+ *
+ * 2. Begin and end, in any function and thread, bound by a 64-bit id:
+ *
+ *        job->span = trace_span_begin(job, (u32, number, job->number));
+ *        ...
+ *        trace_span_end(job, job->span, (i32, status, error));
+ *
+ *    The parent is the innermost scope span of the thread that begins it, or
+ *    what trace_span_begin_child(name, parent_id, fields...) says: pass on
+ *    trace_span_current(), or the id of another begin. An id of 0 means "was
+ *    off when it began"; then its end records nothing.
+ *
+ * 3. One record with begin and duration, the cheapest; it appears when it ends.
+ *    It is a typed event with its own declaration at file scope:
+ *
+ *        WAYMARK_SPAN(shop, checkout, WAYMARK_ARGS(int, items, const char *, who),
+ *                     WAYMARK_FIELDS((i32, items, items), (str, who, who)))
+ *        ...
+ *        uint64_t start = trace_span_start(shop, checkout);
+ *        ...
+ *        trace_span_stop(shop, checkout, start, nr_items, name);
+ *
+ * Fields are those of WAYMARK_FIELDS: (kind, name, expression...). Expressions
+ * are not evaluated while the span is off; when a buffer is full they may be
+ * evaluated twice, so they must have no side effects. In 1 and 2 the name and
+ * the provider are as a marker's (mark.h). By custom a field `status` of the
+ * end says how it went: 0 well, else an error number. What a record contains
+ * is fixed in doc/format/span.md.
+ *
+ * Dormant, a scope is two instructions, one at each end; the other forms are
+ * one instruction for each mark, and the id or start that is 0.
+ *
+ * trace_span must be a declaration in a block, at most one on a line. A scope
+ * that is left by longjmp has no end, and for a while may be taken for a
+ * parent; a coroutine that changes threads should use begin and end.
+ *
+ * Callbacks: waymark_span_register(name, callback, private_data), as
+ * waymark_mark_register(), is told of each begin and end of 1 and 2. Those of
+ * WAYMARK_SPAN are typed events': waymark_probe_register(provider, name,
+ * fn, private_data) with fn(private_data, uint64_t begin, arguments...).
+ */
+#ifndef WAYMARK_SPAN_H
+#define WAYMARK_SPAN_H
+
+#pragma GCC system_header
+
+#include <waymark/field.h>
+#include <waymark/place.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* kind: WAYMARK_KIND_SPAN_BEGIN or WAYMARK_KIND_SPAN_END, whose parent_id is 0. */
+typedef void (*waymark_span_callback)(void *private_data, int kind, const char *name,
+				      uint64_t span_id, uint64_t parent_id);
+extern int waymark_span_add(struct waymark_module *module, const char *provider, const char *name,
+			    waymark_span_callback callback, void *private_data)
+	__attribute__((weak));
+extern int waymark_span_remove(struct waymark_module *module, const char *provider,
+			       const char *name, waymark_span_callback callback,
+			       void *private_data) __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+/* As waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_span_register(const char *name, waymark_span_callback callback, void *private_data)
+{
+	return waymark_span_add ? waymark_span_add(&waymark_module, WAYMARK_PROVIDER_TEXT, name,
+						   callback, private_data)
+				: -38;
+}
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data)
+{
+	return waymark_span_remove ? waymark_span_remove(&waymark_module, WAYMARK_PROVIDER_TEXT,
+							 name, callback, private_data)
+				   : -38;
+}
+
+/* ------------------------------------------------------------------ *
+ * Pieces
+ * ------------------------------------------------------------------ */
+
+#define WAYMARK_SPAN_ASK_(ret, op, tag, begin) \
+	WAYMARK_CALL_SYMBOLS(ret, span, (uint64_t)(op), &(tag), &(begin))
+
+/* The named parameter is for -std=c++11: without one the comma would stay. */
+#define WAYMARK_SPAN_BEGIN_FIELDS_(id, ...) \
+	((u64, span_id, id), (u64, parent_id, waymark_parent_), ##__VA_ARGS__)
+#define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
+
+#define WAYMARK_SPAN_PLACE_(id, kind, name, fields) \
+	WAYMARK_PLACE_(id, 0, kind, WAYMARK_INFO, 0, WAYMARK_NR_VALUES(fields), \
+		       WAYMARK_PROVIDER_TEXT "\0" name "\0" WAYMARK_SCHEMA(fields) "\0" \
+					     "\0" __FILE__, \
+		       WAYMARK_PLACE_VALUES_(WAYMARK_NR_VALUES(fields), WAYMARK_VALUES(fields)))
+
+/* waymark_id_ and waymark_parent_ are the caller's. */
+#define WAYMARK_SPAN_EMIT_(event, slots, fields) \
+	WAYMARK_EMIT_BLOCK_(event, event, 0, WAYMARK_FIXED_BYTES(fields), slots, \
+			    WAYMARK_PACK(fields))
+#define WAYMARK_SPAN_EMIT_BEGIN_(event, fields) \
+	WAYMARK_SPAN_EMIT_(event, waymark_put64(waymark_slots_, waymark_id_); \
+			   waymark_put64(waymark_slots_ + 8, waymark_parent_);, fields)
+#define WAYMARK_SPAN_EMIT_END_(event, fields) \
+	WAYMARK_SPAN_EMIT_(event, waymark_put64(waymark_slots_, waymark_id_); \
+			   waymark_put64(waymark_slots_ + 8, 0);, fields)
+
+/* How a span that begins gets its id: `op` PUSH puts it on the thread's stack of scopes. */
+#define WAYMARK_SPAN_ENTER_(op, tag, event, fields) \
+	do { \
+		uint64_t waymark_id_, waymark_parent_; \
+		WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, tag, event); \
+		WAYMARK_SPAN_ASK_(waymark_id_, op, tag, event); \
+		if (waymark_id_) \
+			WAYMARK_SPAN_EMIT_BEGIN_(event, fields); \
+	} while (0)
+#define WAYMARK_SPAN_LEAVE_(tag, begin) \
+	do { \
+		uint64_t waymark_id_; \
+		WAYMARK_SPAN_ASK_(waymark_id_, WAYMARK_SPAN_POP, tag, begin); \
+		if (waymark_id_) \
+			WAYMARK_SPAN_EMIT_END_(tag, WAYMARK_SPAN_END_FIELDS_(waymark_id_)); \
+	} while (0)
+
+/* ------------------------------------------------------------------ *
+ * Scopes. The places are called after the object: `u` and u_begin.
+ * ------------------------------------------------------------------ */
+#define WAYMARK_SPAN_SCOPE_(u, name, ...) \
+	WAYMARK_SPAN_SCOPE__(u, WAYMARK_CAT(u, _begin), WAYMARK_CAT(u, _leave), name, \
+			     WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define WAYMARK_SPAN_PLACES_(u, begin, name, fields) \
+	WAYMARK_SPAN_PLACE_(u, WAYMARK_KIND_SPAN_END, name, WAYMARK_SPAN_END_FIELDS_(waymark_id_)); \
+	WAYMARK_SPAN_PLACE_(begin, WAYMARK_KIND_SPAN_BEGIN, name, fields)
+#define WAYMARK_SPAN_ENTER_SCOPE_(u, begin, fields) \
+	if (WAYMARK_PLACE_ON_(begin)) \
+	WAYMARK_SPAN_ENTER_(WAYMARK_SPAN_PUSH, WAYMARK_PLACE_EVENT_(u), \
+			    WAYMARK_PLACE_EVENT_(begin), fields)
+
+#ifdef __cplusplus
+
+template <class End, class Begin> struct waymark_span_object {
+	waymark_span_object() = default;
+	waymark_span_object(const waymark_span_object &) = delete;
+	__attribute__((always_inline, no_instrument_function)) inline ~waymark_span_object()
+	{
+		if (waymark_place_on<End>())
+			WAYMARK_SPAN_LEAVE_(waymark_holder<End>::event,
+					    waymark_holder<Begin>::event);
+	}
+};
+#define WAYMARK_SPAN_SCOPE__(u, begin, leave, name, fields) \
+	WAYMARK_SPAN_PLACES_(u, begin, name, fields); \
+	__attribute__((unused)) waymark_span_object<WAYMARK_CAT(waymark_place_, u), \
+						    WAYMARK_CAT(waymark_place_, begin)> \
+		u; \
+	WAYMARK_SPAN_ENTER_SCOPE_(u, begin, fields)
+
+#elif defined(__clang__)
+
+/* Constants all three: the optimiser sees through the variable that holds them. */
+struct waymark_span_scope {
+	struct waymark_event *event, *begin;
+	const void *desc;
+};
+WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
+{
+#if defined(WAYMARK_LOADTEST) || !defined(__OPTIMIZE__)
+	if (WAYMARK_FLAG_(*s->event))
+#else
+	if (waymark_place_on(s->desc, s->event))
+#endif
+		WAYMARK_SPAN_LEAVE_(*s->event, *s->begin);
+}
+#if defined(WAYMARK_LOADTEST) || !defined(__OPTIMIZE__)
+#define WAYMARK_SPAN_LIST_END_(u) WAYMARK_PLACE_LIST_(u)
+#else
+#define WAYMARK_SPAN_LIST_END_(u) (void)0
+#endif
+#define WAYMARK_SPAN_SCOPE__(u, begin, leave, name, fields) \
+	WAYMARK_SPAN_PLACES_(u, begin, name, fields); \
+	__attribute__((unused, cleanup(waymark_span_leave))) const struct waymark_span_scope u = \
+		__extension__({ \
+			WAYMARK_SPAN_LIST_END_(u); \
+			WAYMARK_SPAN_ENTER_SCOPE_(u, begin, fields); \
+			(struct waymark_span_scope){&WAYMARK_PLACE_EVENT_(u), \
+						    &WAYMARK_PLACE_EVENT_(begin), \
+						    &WAYMARK_CAT(waymark_desc_, u)}; \
+		})
+
+#else /* gcc: the end is a nested function that is always inlined */
+
+#define WAYMARK_SPAN_SCOPE__(u, begin, leave, name, fields) \
+	WAYMARK_SPAN_PLACES_(u, begin, name, fields); \
+	__extension__ __attribute__((always_inline, no_instrument_function)) inline void leave( \
+		const char *waymark_scope_) \
+	{ \
+		(void)waymark_scope_; \
+		if (WAYMARK_PLACE_ON_(u)) \
+			WAYMARK_SPAN_LEAVE_(WAYMARK_PLACE_EVENT_(u), \
+					    WAYMARK_PLACE_EVENT_(begin)); \
+	} \
+	__attribute__((unused, cleanup(leave))) const char u = __extension__({ \
+		WAYMARK_SPAN_ENTER_SCOPE_(u, begin, fields); \
+		0; \
+	})
+
+#endif
+
+#define waymark_span(name, ...) \
+	WAYMARK_SPAN_SCOPE_(WAYMARK_CAT(waymark_span_, __LINE__), #name, ##__VA_ARGS__)
+
+/* ------------------------------------------------------------------ *
+ * Begin and end
+ * ------------------------------------------------------------------ */
+#define WAYMARK_SPAN_BEGIN_(name, parent, fields) \
+	__extension__({ \
+		uint64_t waymark_id_ = 0; \
+		WAYMARK_SPAN_PLACE_(here, WAYMARK_KIND_SPAN_BEGIN, name, fields); \
+		if (WAYMARK_PLACE_ON_(here)) { \
+			uint64_t waymark_parent_; \
+			parent; \
+			WAYMARK_SPAN_ASK_(waymark_id_, WAYMARK_SPAN_NEW, \
+					  WAYMARK_PLACE_EVENT_(here), \
+					  WAYMARK_PLACE_EVENT_(here)); \
+			if (waymark_id_) \
+				WAYMARK_SPAN_EMIT_BEGIN_(WAYMARK_PLACE_EVENT_(here), fields); \
+		} \
+		waymark_id_; \
+	})
+#define waymark_span_begin(name, ...) \
+	WAYMARK_SPAN_BEGIN_(#name, \
+			    WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, \
+					      WAYMARK_PLACE_EVENT_(here), \
+					      WAYMARK_PLACE_EVENT_(here)), \
+			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define waymark_span_begin_child(name, parent_id, ...) \
+	WAYMARK_SPAN_BEGIN_(#name, waymark_parent_ = (parent_id), \
+			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define waymark_span_end(name, id, ...) \
+	WAYMARK_SPAN_END_(#name, id, WAYMARK_SPAN_END_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define WAYMARK_SPAN_END_(name, id, fields) \
+	do { \
+		WAYMARK_SPAN_PLACE_(here, WAYMARK_KIND_SPAN_END, name, fields); \
+		if (WAYMARK_PLACE_ON_(here)) { \
+			uint64_t waymark_id_ = (id); \
+			if (waymark_id_) \
+				WAYMARK_SPAN_EMIT_END_(WAYMARK_PLACE_EVENT_(here), fields); \
+		} \
+	} while (0)
+
+/* What the runtime answers for `op`; waymark_module.span must be there. */
+WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
+{
+	uint64_t ret;
+	WAYMARK_CALL1(ret, span, op);
+	return ret;
+}
+
+/* The id of the innermost scope span that is open in this thread; 0: none. Not a mark. */
+WAYMARK_INLINE uint64_t waymark_span_current(void)
+{
+	return waymark_module.span ? waymark_span_ask(WAYMARK_SPAN_CURRENT) : 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * One record
+ * ------------------------------------------------------------------ */
+#define WAYMARK_LEAD_COMMA(...) \
+	WAYMARK_CAT(WAYMARK_LEAD_COMMA_, WAYMARK_IS_EMPTY(__VA_ARGS__))
+#define WAYMARK_LEAD_COMMA_0 ,
+#define WAYMARK_LEAD_COMMA_1
+#define WAYMARK_SPAN_ARGS_(begin, args) \
+	(uint64_t, begin WAYMARK_LEAD_COMMA args WAYMARK_UNPACK args)
+#define WAYMARK_SPAN_FIELDS_(start, fields) \
+	((u64, begin, start), (u64, duration, waymark_span_ask(WAYMARK_SPAN_CLOCK) - start), \
+	 (u64, parent_id, waymark_span_ask(WAYMARK_SPAN_CURRENT)) \
+		 WAYMARK_LEAD_COMMA fields WAYMARK_UNPACK fields)
+
+/*
+ * Declares a span at file scope, options as WAYMARK_EVENT's. A print form
+ * covers begin, duration and parent_id first ("%" PRIu64 each).
+ */
+#define WAYMARK_SPAN(provider, name, args, ...) \
+	WAYMARK_SPAN_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
+#define WAYMARK_SPAN_EVENT_(provider, name, args, fields, ...) \
+	WAYMARK_EVENT__(WAYMARK_KIND_SPAN, provider, name, \
+			WAYMARK_SPAN_ARGS_(waymark_begin_, args), \
+			WAYMARK_SPAN_FIELDS_(waymark_begin_, fields), __VA_ARGS__)
+
+/* When it began, or 0 while it is off; for trace_span_stop(). */
+#define waymark_span_start(provider, name) \
+	(WAYMARK_ID(on, provider, name)() ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
+/* Records it, unless it was off when it began: (provider, name, start, arguments...). */
+#define waymark_span_stop(provider, name, start, ...) \
+	do { \
+		if (WAYMARK_ID(on, provider, name)()) { \
+			const uint64_t waymark_start_ = (start); \
+			if (waymark_start_) \
+				WAYMARK_ID(emit, provider, name)(waymark_start_, ##__VA_ARGS__); \
+		} \
+	} while (0)
+
+#ifndef WAYMARK_NO_SHORT_NAMES
+#define trace_span waymark_span
+#define trace_span_begin waymark_span_begin
+#define trace_span_begin_child waymark_span_begin_child
+#define trace_span_end waymark_span_end
+#define trace_span_current waymark_span_current
+#define trace_span_start waymark_span_start
+#define trace_span_stop waymark_span_stop
+#endif
+
+#endif
