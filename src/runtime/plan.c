@@ -159,6 +159,8 @@ static void flip(const struct wm_site_ref *r, bool on)
 {
 	struct waymark_event *event = wm_site_event(r->site);
 
+	if (on)
+		wm_store_relaxed(&event->epoch, event->epoch + 1);
 	wm_store_release(&event->enabled, on);
 	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
 		wm_rt.refused++;
