@@ -27,6 +27,7 @@
 	movq	%r8, %rdx
 	movq	%rbp, %rcx		/* fourth argument: the caller's frame pointer */
 	leaq	(8 * 9 + 128)(%rsp), %r8	/* fifth: its stack pointer */
+	movq	(8 * 8)(%rsp), %r9	/* sixth: where it is */
 	cld
 	callq	\target
 	popq	%r11

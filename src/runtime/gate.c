@@ -27,7 +27,7 @@ struct hit {
 	unsigned level;
 	const unsigned char *fields;
 	uint32_t bytes;
-	uintptr_t fp, sp;
+	uintptr_t fp, sp, ip;
 	uint32_t have; /* enum wm_filter_context bits in `contexts` */
 	struct wm_filter_contexts contexts;
 };
@@ -93,7 +93,7 @@ static size_t read_stack(uintptr_t *window, uintptr_t sp)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Return addresses by frame pointers, innermost first, to `to`. Returns how many. */
+/* The place, then return addresses by frame pointers, innermost first. Returns how many. */
 static uint32_t user_stack(const struct hit *h, unsigned char *to)
 {
 	uintptr_t *window =
@@ -102,8 +102,10 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	uint32_t n = 0;
 	size_t got;
 
+	wm_mem_copy(to, &h->ip, 8); /* the marked place itself */
+	n = 1;
 	if (h->bytes > STACK_WINDOW_AT || fp < sp || fp % 8)
-		return 0;
+		return n;
 	got = read_stack(window, sp);
 	while (n < WM_USTACK_MAX) {
 		uintptr_t at = fp - sp;
@@ -245,7 +247,7 @@ static void end_complex(struct waymark_writer *w)
 }
 
 void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
-	     uintptr_t sp)
+	     uintptr_t sp, uintptr_t ip)
 {
 	struct waymark_writer *w = in_progress();
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
@@ -261,6 +263,7 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 	h.bytes = end ? (uint32_t)(end - w->scratch) : 0;
 	h.fp = fp;
 	h.sp = sp;
+	h.ip = ip;
 	h.have = 0;
 	if (plan) {
 		for (unsigned k = 0; k < WM_SLOTS; k++)

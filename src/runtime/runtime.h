@@ -179,7 +179,7 @@ struct waymark_writer *wm_slow(struct waymark_writer *w);
 unsigned char *wm_enter(struct waymark_writer *w);
 void wm_leave(void);
 void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
-	     uintptr_t sp);
+	     uintptr_t sp, uintptr_t ip);
 void wm_probe_run(unsigned char *slots, struct waymark_event *event,
 		  void (*dispatch)(const unsigned char *, void (*)(void), void *));
 bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *payload,
