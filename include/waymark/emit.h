@@ -83,6 +83,16 @@ WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
 }
 
 /*
+ * A pointer that callbacks are handed: what it points to must be in memory by
+ * now, for the compiler does not see them read it.
+ */
+WAYMARK_INLINE void waymark_show(uint64_t pointer)
+{
+	__asm__ volatile("" : : "m"(WAYMARK_BYTES((const char *)(uintptr_t)pointer)));
+}
+#define WAYMARK_IS_POINTER(x) (__builtin_classify_type(x) == 5)
+
+/*
  * One record: the direct case, and out of its way the complex one.
  *
  *   event       the event's state, an lvalue

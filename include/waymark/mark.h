@@ -180,11 +180,16 @@ waymark_mark_unregister(const char *name, const char *format, waymark_mark_callb
 	type(double, double, 'f', 8, 8, waymark_bits(v), waymark_putf64(q, v); q += 8) \
 	type(ldouble, long double, 'f', 8, 8, waymark_bits((double)v), \
 	     waymark_putf64(q, (double)v); q += 8) \
-	type(string, const char *, 's', 1, 1, (uint64_t)(uintptr_t)v, \
+	type(string, const char *, 's', 1, 1, waymark_shown((uint64_t)(uintptr_t)v), \
 	     q = waymark_put_string(q, v, fixed)) \
-	type(pointer, const volatile void *, 'p', 8, 8, (uint64_t)(uintptr_t)v, \
+	type(pointer, const volatile void *, 'p', 8, 8, waymark_shown((uint64_t)(uintptr_t)v), \
 	     waymark_put64(q, (uint64_t)(uintptr_t)v); q += 8)
 
+WAYMARK_INLINE uint64_t waymark_shown(uint64_t pointer)
+{
+	waymark_show(pointer);
+	return pointer;
+}
 WAYMARK_INLINE uint64_t waymark_bits(double v)
 {
 	uint64_t u;

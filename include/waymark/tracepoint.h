@@ -80,7 +80,9 @@
 #define WAYMARK_LEADING_PARAM_(i, type, name) , type name __attribute__((unused))
 #define WAYMARK_LEADING_TYPE_(i, type, name) , type
 #define WAYMARK_SLOT_STORE_(i, type, name) \
-	waymark_put64(waymark_slots_ + 8 * i, WAYMARK_SLOT(type, name));
+	waymark_put64(waymark_slots_ + 8 * i, WAYMARK_SLOT(type, name)); \
+	if (WAYMARK_IS_POINTER(name)) \
+		waymark_show(WAYMARK_SLOT(type, name));
 #define WAYMARK_SLOT_PASS_(i, type, name) , WAYMARK_UNSLOT(type, slots_, i)
 #define WAYMARK_PROTO_(args) WAYMARK_PROTO__ args
 #define WAYMARK_PROTO__(...) \
