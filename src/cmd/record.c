@@ -370,7 +370,7 @@ static int snapshot(const struct record *r)
 {
 	struct wm_msg_snapshot answer;
 	struct wm_diag diag = {.offset = -1};
-	char size[WM_NUMBER_TEXT];
+	char size[32];
 	int err = wm_tool_snapshot(r->snapshot, &answer, &diag);
 
 	if (err < 0) {
@@ -379,7 +379,7 @@ static int snapshot(const struct record *r)
 	}
 	if (!r->quiet)
 		wm_say("snapshot: %" PRIu64 " events, %s: %s", answer.events,
-		       wm_number_print_size(answer.bytes, size), r->snapshot);
+		       wm_record_size_text(answer.bytes, size), r->snapshot);
 	return WM_EXIT_DONE;
 }
 

@@ -21,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/record.h"
@@ -68,7 +67,7 @@ static void end_recording(struct run *r)
 
 static void on_report(struct run *r, const struct wm_report *report)
 {
-	char size[WM_NUMBER_TEXT];
+	char size[32];
 
 	switch (report->kind) {
 	case WM_REPORT_TROUBLE:
@@ -83,7 +82,7 @@ static void on_report(struct run *r, const struct wm_report *report)
 			wm_say("snapshot: %s", strerror(-report->err));
 		else if (!r->plan->quiet)
 			wm_say("snapshot: %" PRIu64 " events, %s: %s", report->totals.events,
-			       wm_number_print_size(report->totals.bytes, size), r->plan->dir);
+			       wm_record_size_text(report->totals.bytes, size), r->plan->dir);
 		break;
 	case WM_REPORT_DONE:
 		r->done = true;
@@ -219,6 +218,19 @@ static int start_command(struct run *r)
  * The end
  * ------------------------------------------------------------------ */
 
+const char *wm_record_size_text(uint64_t bytes, char buf[32])
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	unsigned unit = 0;
+
+	while (bytes >= 10240 && unit < sizeof(units) / sizeof(units[0]) - 1) {
+		bytes /= 1024;
+		unit++;
+	}
+	(void)snprintf(buf, 32, "%" PRIu64 " %s", bytes, units[unit]);
+	return buf;
+}
+
 static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals)
 {
 	uint64_t sum = wm_recording_lost(totals);
@@ -240,15 +252,10 @@ static void say_total(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->last.totals;
 	struct wm_text line;
+	char size[32];
 
 	wm_text_init(&line);
-	wm_text_f(&line, "%" PRIu64 " events, ", t->events);
-	if (t->bytes >= 10u << 20)
-		wm_text_f(&line, "%" PRIu64 " MiB", t->bytes >> 20);
-	else if (t->bytes >= 10u << 10)
-		wm_text_f(&line, "%" PRIu64 " KiB", t->bytes >> 10);
-	else
-		wm_text_f(&line, "%" PRIu64 " bytes", t->bytes);
+	wm_text_f(&line, "%" PRIu64 " events, %s", t->events, wm_record_size_text(t->bytes, size));
 	wm_text_f(&line, " in %.3f s from %u process%s, ", (double)t->duration_ns / 1e9,
 		  t->nr_processes, t->nr_processes == 1 ? "" : "es");
 	add_lost(&line, t);
@@ -336,6 +343,25 @@ static int wait_for_all(struct run *r)
 /* ------------------------------------------------------------------ *
  * The beginning
  * ------------------------------------------------------------------ */
+
+/* A CMD that is not there is said before a trace directory is made. 0 or an exit status. */
+static int find_command(const struct wm_record_plan *plan)
+{
+	char *path = plan->command ? wm_record_find_program(plan->command[0]) : NULL;
+	int err = 0;
+
+	if (!plan->command)
+		return 0;
+	if (!path)
+		err = -ENOENT;
+	else if (access(path, X_OK) < 0)
+		err = -errno;
+	free(path);
+	if (err == 0)
+		return 0;
+	wm_say_cannot("run", plan->command[0], err);
+	return err == -ENOENT ? WM_EXIT_NOT_FOUND : WM_EXIT_CANNOT_RUN;
+}
 
 /* The status for a failure before anything was recorded. */
 static int early_status(const struct run *r, int err)
@@ -450,8 +476,10 @@ int wm_record_run(const struct wm_record_plan *plan)
 	    .recorder = {.channel = -1},
 	    .status = -1,
 	};
-	int status, err;
+	int status = find_command(plan), err;
 
+	if (status)
+		return status;
 	if (plan->nr_asked && wm_record_check_filters(plan) < 0)
 		return WM_EXIT_USAGE;
 	err = begin(&r);

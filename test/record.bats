@@ -1,0 +1,333 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# record.bats - waymark record on real programs: what it records, what it returns, how it ends when
+# anybody dies, and what it says about wrong names, directories and disks.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR"
+	cat >"$W/app.c" <<-'EOF'
+	#include <signal.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id, const char *, customer),
+		WAYMARK_FIELDS((i32, id, id), (str, customer, customer)));
+	WAYMARK_EVENT(shop, idle, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	static void orders(int n)
+	{
+		for (int i = 0; i < n; i++)
+			trace_event(shop, order, i, "me");
+	}
+	int main(int argc, char **argv)
+	{
+		const char *how = argc > 1 ? argv[1] : "";
+		orders(argc > 2 ? atoi(argv[2]) : 100);
+		trace_event(shop, idle, 1);
+		if (!strcmp(how, "exit"))
+			return 42;
+		if (!strcmp(how, "kill"))
+			raise(SIGKILL);
+		if (!strcmp(how, "abort"))
+			abort();
+		if (!strcmp(how, "fork") && fork() == 0) {
+			orders(50);
+			_exit(0);
+		}
+		if (!strcmp(how, "fork"))
+			wait(NULL);
+		if (!strcmp(how, "exec"))
+			execl(argv[0], argv[0], "once", "30", (char *)NULL);
+		if (!strcmp(how, "run")) {
+			(void)!write(1, "ready\n", 6);
+			for (;;) {
+				trace_event(shop, order, -1, "still");
+				usleep(1000);
+			}
+		}
+		return 0;
+	}
+	EOF
+	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/app" -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
+	# The same without the runtime: dormant until it is preloaded.
+	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/bare"
+}
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	mkdir "$BATS_TEST_TMPDIR/here"
+	cd "$BATS_TEST_TMPDIR/here"
+	pids=()
+}
+
+teardown() {
+	for p in "${pids[@]}"; do
+		kill -9 "$p" 2>/dev/null || true
+	done
+}
+
+# Starts a command in the background; its pid is in $pid, its standard error in ./err. A shell
+# has background commands ignore SIGINT, which record passes on; so that is undone.
+background() {
+	env --default-signal=INT "$@" >out 2>err 3>&- &
+	pid=$!
+	pids+=("$pid")
+}
+
+# Waits until a command succeeds, ten seconds at most.
+until_true() {
+	for _ in $(seq 200); do
+		if "$@" >/dev/null 2>&1; then return 0; fi
+		sleep 0.05
+	done
+	echo "never became true: $*" >&2
+	return 1
+}
+
+events() { # DIR [GREP]: how many events print finds
+	waymark print "$1" | grep -c "${2-}" || true
+}
+
+# The process whose parent is $1 and whose name is $2.
+child_of() {
+	local p
+	for p in /proc/[0-9]*; do
+		if [ "$(awk '/^PPid/ { print $2 }' "$p/status" 2>/dev/null)" = "$1" ] &&
+			[ "$(cat "$p/comm" 2>/dev/null)" = "$2" ]; then
+			echo "${p#/proc/}"
+			return 0
+		fi
+	done
+	return 1
+}
+
+@test "all user events of a command, one line at the end" {
+	run --separate-stderr waymark record -o t -- "$W/app"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ "$stderr" =~ ^"waymark: 101 events, ".*" from 1 process, 0 lost: t"$ ]]
+	[ "$(events t shop:order)" -eq 100 ]
+	[ "$(events t shop:idle)" -eq 1 ]
+	[ "$(stat -c %a t)" = 700 ]
+	babeltrace2 t >bt 2>bt.err
+	[ ! -s bt.err ]
+	[ "$(grep -c shop: bt)" -eq 101 ]
+}
+
+@test "the default directory has the program's name and the time" {
+	run waymark record -q -- "$W/app"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[[ "$(echo waymark-*)" =~ ^waymark-app-[0-9]{8}-[0-9]{6}$ ]]
+}
+
+@test "a program without the runtime is recorded by preloading it" {
+	run waymark record -o t -- "$W/bare"
+	[ "$status" -eq 0 ]
+	[ "$(events t shop:order)" -eq 100 ]
+	run -4 waymark record -o t2 --preload none -e shop:order -- "$W/bare"
+	[ "$(events t2 shop:order)" -eq 0 ]
+}
+
+@test "globs choose, filters belong to the -e before them" {
+	waymark record -q -o t1 -e 'shop:i*' -- "$W/app"
+	[ "$(events t1)" -eq 1 ]
+	waymark record -q -o t2 -e shop:order --filter 'id < 10' -e shop:idle -- "$W/app"
+	[ "$(events t2 shop:order)" -eq 10 ]
+	[ "$(events t2 shop:idle)" -eq 1 ]
+	waymark record -q -o t3 --filter 'customer == "me"' -e order --filter 'id >= 90' -- "$W/app"
+	[ "$(events t3)" -eq 10 ]
+	waymark record -q -o t4 --context cpu -e order -- "$W/app"
+	[ "$(events t4 'cpu')" -eq 100 ]
+}
+
+@test "a wrong filter is shown with a caret, an unfitting one with its event" {
+	run -2 waymark record -o t -e order --filter 'id >' -- "$W/app"
+	[[ "$output" == *"^"* ]]
+	run -2 waymark record -o t -e shop:order --filter 'rows > 1' -- "$W/app"
+	[[ "$output" == *"shop:order"* ]]
+	run -2 waymark record -o t -e shop:order --filter 'customer > 1' -- "$W/app"
+	[[ "$output" == *"shop:order"* ]]
+	[ ! -e t ]
+}
+
+@test "a glob that matches nothing: nearest names, status 4" {
+	run -4 waymark record -o t -e shop:ordre -- "$W/app"
+	[[ "$output" == *"no event matched 'shop:ordre'; did you mean 'shop:order'"* ]]
+	run -0 waymark record -o t2 -e shop:ordre -e shop:idle -- "$W/app"
+	[[ "$output" == *"no event matched 'shop:ordre'"* ]]
+}
+
+@test "the command's status is returned" {
+	run -42 waymark record -o t1 -- "$W/app" exit
+	run -137 waymark record -o t2 -- "$W/app" kill
+	[ "$(events t2 shop:order)" -eq 100 ]
+	run -134 waymark record -o t3 -- "$W/app" abort
+	run -127 waymark record -o t4 -- ./no-such-program
+	[ ! -e t4 ]
+	run -126 waymark record -o t5 -- /etc/passwd
+	[ ! -e t5 ]
+	run -2 waymark record
+	run -2 waymark record -a -p 1
+}
+
+@test "children by fork and by exec are recorded, with their own pid" {
+	waymark record -q -o t1 -- "$W/app" fork
+	[ "$(events t1 shop:order)" -eq 150 ]
+	[ "$(waymark print t1 | grep -o 'app:[0-9]*/' | sort -u | wc -l)" -eq 2 ]
+	waymark record -q -o t2 -- "$W/app" exec
+	[ "$(events t2 shop:order)" -eq 130 ]
+}
+
+@test "two recorders at once each get what they asked" {
+	waymark record -q -o outer -e shop:idle -- waymark record -q -o inner -e shop:order -- "$W/app"
+	[ "$(events outer)" -eq 1 ]
+	[ "$(events inner)" -eq 100 ]
+}
+
+@test "more than the buffer holds: lost and counted, exactly" {
+	run -0 --separate-stderr waymark record -o t --buffer-size 64K -- "$W/app" once 3000000
+	[[ "$stderr" =~ ([0-9]+)" events, ".*", "([0-9]+)" lost" ]]
+	[ "$((BASH_REMATCH[1] + BASH_REMATCH[2]))" -eq 3000001 ]
+	run -5 waymark record -o t2 --fail-on-loss --buffer-size 64K -- "$W/app" once 3000000
+	run -0 --separate-stderr waymark record -o t3 --mode block --buffer-size 64K -- "$W/app" once 300000
+	[[ "$stderr" == *" 300001 events, "*" 0 lost"* ]]
+}
+
+@test "flight recorder: nothing before the end, then the last events, also of a crash" {
+	run -134 --separate-stderr waymark record -o t --mode overwrite --buffer-size 64K -- \
+		"$W/app" abort 100000
+	[[ "$stderr" =~ ([0-9]+)" events, ".*", "([0-9]+)" lost (overwritten" ]]
+	[ "$((BASH_REMATCH[1] + BASH_REMATCH[2]))" -eq 100001 ]
+	[ "$(waymark print t | tail -1 | grep -c shop:idle)" -eq 1 ]
+	waymark print t | tail -2 | head -1 | grep -q 'id = 99999'
+}
+
+@test "flight recorder: snapshots by signal and by command" {
+	background waymark record -o t --mode overwrite -- "$W/app" run
+	until_true grep -q ready out
+	kill -USR2 "$pid"
+	until_true grep -q 'snapshot: [1-9][0-9]* events' err
+	run -0 waymark record --snapshot t
+	[[ "$output" =~ "snapshot: "[1-9] ]]
+	[ "$(events t shop:order)" -gt 100 ]
+	kill -TERM "$pid"
+	wait "$pid" || [ "$?" -eq 143 ]
+	run -1 waymark record --snapshot t
+	[[ "$output" == *"nobody records to 't'"* ]]
+}
+
+@test "Ctrl-C ends the recording and leaves a whole trace" {
+	background waymark record -o t -- "$W/app" run
+	until_true grep -q ready out
+	kill -INT "$pid"
+	wait "$pid" || [ "$?" -eq 130 ]
+	grep -q ' 0 lost: t' err
+	[ "$(events t 'id = 99,')" -eq 1 ]
+	[ ! -e t/.waymark ]
+}
+
+@test "kill -9 of the command: the pump finishes the trace, the program runs on" {
+	background waymark record -o t -- "$W/app" run
+	until_true grep -q ready out
+	pump="$(child_of "$pid" waymark-pump)"
+	app="$(child_of "$pid" app)"
+	pids+=("$app")
+	kill -9 "$pid"
+	until_true test ! -e "/proc/$pump/exe"
+	[ ! -e t/.waymark ]
+	[ "$(events t 'id = 99,')" -eq 1 ]
+	kill -0 "$app"
+	[ "$(cat "/proc/$app/comm")" = app ]
+}
+
+@test "kill -9 of the pump: said, and the program's status is kept" {
+	background waymark record -o t -- "$W/app" run
+	until_true grep -q ready out
+	sleep 0.3 # some packets are on disk
+	kill -9 "$(child_of "$pid" waymark-pump)"
+	until_true grep -q 'ended early' err
+	kill -0 "$(child_of "$pid" app)"
+	kill -9 "$(child_of "$pid" app)"
+	wait "$pid" || [ "$?" -eq 137 ]
+	[ "$(events t shop:order)" -ge 100 ]
+}
+
+@test "a program that runs already" {
+	env -u LD_PRELOAD "$W/app" run >out 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q ready out
+	[ "$(ls "/proc/$app/task" | wc -l)" -eq 1 ]
+	run -0 waymark record -o t -e order -p "$app" -- sleep 0.5
+	[[ "$output" == *" from 1 process, 0 lost: t"* ]]
+	[ "$(events t 'id = -1')" -gt 10 ]
+	kill -0 "$app"
+	background waymark record -o t2 -p "$app"
+	until_true test -e t2/.waymark
+	kill -9 "$app"
+	wait "$pid"
+	grep -q ' 0 lost: t2' err
+}
+
+@test "what cannot be attached to is said with its cure" {
+	run -1 waymark record -o t -p $$
+	[[ "$output" == *"no waymark runtime in it"*"LD_PRELOAD"* ]]
+	run -1 waymark record -o t -p 4194303
+	[[ "$output" == *"no process 4194303"* ]]
+	[ ! -e t ]
+}
+
+@test "every process with the runtime" {
+	"$W/app" run >out 3>&- &
+	pids+=("$!")
+	first=$!
+	until_true grep -q ready out
+	background waymark record -o t -a -e 'shop:*' -- sleep 2
+	until_true test -e t/.waymark
+	"$W/app" run >out2 3>&- &
+	pids+=("$!")
+	second=$!
+	wait "$pid"
+	[ "$(events t "app:$first/")" -gt 10 ]
+	[ "$(events t "app:$second/")" -gt 10 ]
+}
+
+@test "an output directory that cannot be: said before the command runs" {
+	mkdir full
+	echo x >full/file
+	run -125 waymark record -o full -- touch ran
+	[[ "$output" == *"full"* ]]
+	run -125 waymark record -o /proc/none -- touch ran
+	run -125 waymark record -o full/file/t -- touch ran
+	[ ! -e ran ]
+}
+
+@test "a disk that fills: said at once, counted, the good part kept, status 5" {
+	if [ "$(id -u)" -ne 0 ] || ! mkdir small || ! mount -t tmpfs -o size=600k none small; then
+		skip "a small file system needs root"
+	fi
+	run --separate-stderr waymark record -o small/t --buffer-size 64M -- "$W/app" once 200000
+	kept="$(events small/t shop:order)"
+	umount small
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"cannot write to 'small/t': No space left on device"* ]]
+	[[ "$stderr" =~ "waymark: "([0-9]+)" events, ".*", "([0-9]+)" lost (disk " ]]
+	[ "$((BASH_REMATCH[1] + BASH_REMATCH[2]))" -eq 200001 ]
+	[ "$kept" -eq "${BASH_REMATCH[1]}" ] || [ "$kept" -eq "$((BASH_REMATCH[1] - 1))" ]
+	[ "$kept" -gt 1000 ]
+}
+
+@test "nothing is left behind" {
+	waymark record -q -o t -- "$W/app"
+	[ ! -e t/.waymark ]
+	base="${XDG_RUNTIME_DIR:-/tmp}/waymark-$(id -u)"
+	# Other tests may record at the same time; a folder must at least be somebody's.
+	for lock in "$base"/*/lock; do
+		[ ! -e "$lock" ] || ! flock -n "$lock" true
+	done
+}
