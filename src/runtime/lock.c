@@ -2,36 +2,65 @@
 /*
  * lock.c - the runtime's one lock, a futex that holds the owner's tid. It lies
  * in memory that a fork wipes, so a child never finds it held by a thread that
- * did not come along. Also memory that is never given back.
+ * did not come along. Signals wait while it is held: a handler that leaves by
+ * siglongjmp would leave it locked, and one that traces would find us halfway.
+ * Also memory that is never given back.
  */
 #include <linux/futex.h>
+#include <signal.h>
+#include <time.h>
 
 #include "base/atomic.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
+static uint64_t owners_mask; /* what the lock's owner had blocked before */
+
+static uint64_t set_mask(uint64_t mask)
+{
+	uint64_t old = 0;
+
+	(void)WM_SYS_4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(old));
+	return old;
+}
+
 bool wm_try_lock(void)
 {
+	uint64_t mask = set_mask(~0ull);
 	uint32_t none = 0;
-	return wm_cas_acq_rel(wm_thread_lock_word(), &none, wm_sys_tid());
+
+	if (wm_cas_acq_rel(wm_thread_lock_word(), &none, wm_sys_tid())) {
+		owners_mask = mask;
+		return true;
+	}
+	(void)set_mask(mask);
+	return false;
+}
+
+void wm_lock_wait(unsigned ms)
+{
+	struct timespec limit = {ms / 1000, (long)(ms % 1000) * 1000000};
+	uint32_t owner = wm_load_relaxed(wm_thread_lock_word());
+
+	if (owner)
+		(void)WM_SYS_4(SYS_futex, wm_thread_lock_word(), FUTEX_WAIT_PRIVATE, owner, &limit);
 }
 
 void wm_lock(void)
 {
 	if (wm_thread_forked()) /* what we are about to change is still the parent's */
 		wm_runtime_forked();
-	while (!wm_try_lock()) {
-		uint32_t owner = wm_load_relaxed(wm_thread_lock_word());
-		if (owner)
-			(void)WM_SYS_4(SYS_futex, wm_thread_lock_word(), FUTEX_WAIT_PRIVATE, owner,
-				       0);
-	}
+	while (!wm_try_lock())
+		wm_lock_wait(1000);
 }
 
 void wm_unlock(void)
 {
+	uint64_t mask = owners_mask;
+
 	wm_store_release(wm_thread_lock_word(), 0);
 	(void)WM_SYS_3(SYS_futex, wm_thread_lock_word(), FUTEX_WAKE_PRIVATE, 1);
+	(void)set_mask(mask);
 }
 
 #define KEEP_BYTES (256u << 10)

@@ -13,6 +13,8 @@
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
+#define FORK_WAITS 100 /* of 10 ms */
+
 struct wm_runtime wm_rt;
 WM_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
@@ -152,26 +154,34 @@ __attribute__((constructor(101))) static void constructor(void)
 }
 
 /*
- * Others may be here at once: a signal handler of ours, and threads that the
- * child has made since. Their events meanwhile count as early.
+ * Threads that the child has made since may be here at once: one does it, the
+ * others wait. Only at the end is this a process of its own
+ * (wm_thread_forked()), so no event is dropped on the way.
  */
 void wm_runtime_forked(void)
 {
-	if (!wm_try_lock())
+	bool locked = wm_try_lock();
+
+	for (unsigned i = 0; i < FORK_WAITS && !locked; i++) {
+		wm_lock_wait(10);
+		if (!wm_thread_forked())
+			return;
+		locked = wm_try_lock();
+	}
+	if (!locked)
 		return;
 	if (wm_thread_forked()) {
 		wm_rt.pid = wm_sys_pid();
 		wm_agent_stop_in_child();
 		wm_patch_forked();
 		wm_session_forked();
-		if (wm_thread_init() == 0) {
-			wm_session_join_again();
-			wm_plan_update_all();
-			wm_session_all_synced();
+		wm_plan_update_all();
+		wm_session_all_synced();
+		if (wm_thread_init() == 0)
 			(void)wm_agent_start();
-		}
 	}
 	wm_unlock();
+	wm_early(0);
 }
 
 void wm_runtime_attach_check(void)

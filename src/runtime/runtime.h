@@ -65,8 +65,7 @@ struct wm_session {
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages not sent yet */
 	size_t out_bytes, out_room;
-	bool again;             /* in a child: the parent was joined */
-	bool hidden;            /* likewise: an emit may still end in what the pool was */
+	bool hidden;            /* in a child: an emit may still end in what the pool was */
 	uint64_t socket_inode;  /* ours only while this is what the descriptor names */
 	uint64_t missing_field; /* events a glob matched that lack the filter's field */
 };
@@ -118,6 +117,7 @@ extern struct wm_control waymark_control;
 void wm_lock(void);
 bool wm_try_lock(void); /* wm_rt.ready only, as all here */
 void wm_unlock(void);
+void wm_lock_wait(unsigned ms); /* until it is free, or that long */
 
 /* arena.c: memory that lives as long as the process; no free */
 void *wm_keep(size_t bytes);
@@ -142,9 +142,8 @@ void wm_patch_forked(void); /* in a child, before its first update */
 int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_session_leave(unsigned slot, bool say_bye);
 int wm_session_read_rules(struct wm_session *s);
-void wm_session_forked(void);     /* forgets the parent's, */
-void wm_session_join_again(void); /* joins the same anew */
-void wm_session_hide(void); /* private memory in place of the pools: see wm_thread_after_fork() */
+void wm_session_forked(void); /* forgets the parent's, joins the same anew */
+void wm_session_hide(void);   /* private memory in place of the pools: see wm_thread_after_fork() */
 bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
 			 uint32_t contexts);
 int wm_session_flush(struct wm_session *s); /* before what was announced is enabled */

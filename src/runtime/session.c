@@ -477,23 +477,17 @@ static void settle_slot(struct wm_session *s)
 	wm_thread_kick();
 }
 
-int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
+/* All but `active`: the rules are read, the recorder has our pool. */
+static int open_session(struct wm_session *s, uint32_t flags)
 {
-	struct wm_session *s = free_slot();
 	struct wm_pool_options o = {0};
 	long fd;
 	int err;
 
-	if (!bytes || bytes >= WM_FOLDER_MAX || joined_already(folder, bytes))
-		return -22;
-	if (!s)
-		return -16; /* EBUSY: as many recorders as there are slots */
 	settle_slot(s);
 	s->socket = -1;
-	s->next_id = 0;
 	s->out_bytes = 0;
 	s->missing_field = 0;
-	copy_text(s->folder, sizeof(s->folder), folder, bytes);
 	err = wm_session_read_rules(s);
 	if (err < 0)
 		return err;
@@ -507,12 +501,33 @@ int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
 	if (err < 0) {
 		(void)WM_SYS_1(SYS_close, s->socket);
 		s->socket = -1;
-		return err;
 	}
+	return err;
+}
+
+static void activate(struct wm_session *s)
+{
 	wm_store_release(&s->active, 1);
 	wm_early(0);
 	for (const struct wm_module *m = wm_rt.modules; m; m = m->next)
 		say_module(s, m, false);
+}
+
+int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
+{
+	struct wm_session *s = free_slot();
+	int err;
+
+	if (!bytes || bytes >= WM_FOLDER_MAX || joined_already(folder, bytes))
+		return -22;
+	if (!s)
+		return -16; /* EBUSY: as many recorders as there are slots */
+	s->next_id = 0;
+	copy_text(s->folder, sizeof(s->folder), folder, bytes);
+	err = open_session(s, flags);
+	if (err < 0)
+		return err;
+	activate(s);
 	return 0;
 }
 
@@ -548,35 +563,41 @@ void wm_session_hide(void)
 	}
 }
 
-/* In a child: the parent's pools and sockets are not ours. */
-void wm_session_forked(void)
+/*
+ * The same ids for the same events as in the parent: its words are ours, and
+ * other threads of the child may use them as soon as there is a pool.
+ */
+static int announce_again(struct wm_session *s, unsigned k, uint32_t generation)
 {
-	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
-		s->again = s->active;
-		wm_store_release(&s->active, 0);
+	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
+		if (!e->slot[k].known || e->slot[k].generation != generation)
+			continue;
+		if (!wm_session_announce(s, e, e->slot[k].id, e->slot[k].contexts))
+			return -32; /* EPIPE */
+		e->slot[k].generation = s->generation;
 	}
-	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
-		drop_pool(s, !s->hidden);
-		s->hidden = false;
-		if (s->again && !wm_session_is_deaf(s))
-			(void)WM_SYS_1(SYS_close, s->socket);
-		s->socket = -1;
-		s->out_bytes = 0;
-	}
+	return wm_session_flush(s);
 }
 
-void wm_session_join_again(void)
+/* In a child the parent's pools and sockets are not ours: joins the same recorders anew. */
+void wm_session_forked(void)
 {
+	bool was[WM_SLOTS];
+
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		was[k] = wm_rt.session[k].active;
+		wm_store_release(&wm_rt.session[k].active, 0);
+	}
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
-		char folder[WM_FOLDER_MAX];
-		size_t n;
-		if (!s->again)
+		uint32_t generation = s->generation;
+		drop_pool(s, !s->hidden);
+		s->hidden = false;
+		if (!was[k])
 			continue;
-		s->again = false;
-		n = copy_text(folder, sizeof(folder), s->folder, wm_str_len(s->folder));
-		(void)wm_session_join(folder, n, WM_HELLO_FORKED); /* may be gone */
+		if (!wm_session_is_deaf(s))
+			(void)WM_SYS_1(SYS_close, s->socket);
+		if (open_session(s, WM_HELLO_FORKED) == 0 && announce_again(s, k, generation) >= 0)
+			activate(s);
 	}
 }
