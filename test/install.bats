@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# install.bats - what `meson install` installs is enough: an outsider builds the examples with
+# pkg-config, in every way of linking, and records them with the installed command.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR"
+	DESTDIR="$W/root" meson install -C "$WAYMARK_BUILD" --no-rebuild --quiet
+	local pc
+	pc=$(find "$W/root" -name waymark-rt.pc)
+	[ -n "$pc" ]
+	export PREFIX LIBDIR PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$(dirname "$pc")
+	LIBDIR=$(dirname "$PKG_CONFIG_PATH")
+	PREFIX=$(dirname "$(dirname "$(find "$W/root" -path '*/bin/waymark')")")
+	cp -r "$WAYMARK_SOURCE/examples" "$W/src"
+}
+
+setup() {
+	cd "$W/src"
+	PATH="$PREFIX/bin:$PATH"
+	export LD_LIBRARY_PATH="$LIBDIR"
+	command -v pkg-config
+	FLAGS=$(pkg-config --define-variable=prefix="$PREFIX" --cflags --libs waymark-rt)
+	OUT="$BATS_TEST_TMPDIR"
+}
+
+# Records a program built outside; its trace must hold so many events.
+records() {
+	local count=$1
+	rm -rf "$OUT/T"
+	run -0 --separate-stderr waymark record -o "$OUT/T" -- "${@:2}"
+	[[ $stderr == "waymark: $count events, "*" 0 lost: "* ]]
+	[ "$(waymark print --jsonl "$OUT/T" | wc -l)" -eq "$count" ]
+}
+
+@test "nothing of the source or build folder is needed" {
+	[[ $FLAGS == *"-I$PREFIX/include"* ]]
+	[[ $FLAGS != *"$WAYMARK_SOURCE"* && $FLAGS != *"$WAYMARK_BUILD"* ]]
+	[ -e "$PREFIX/include/waymark/tracepoint.h" ]
+	run -0 readelf -d "$PREFIX/bin/waymark"
+	[[ $output != *PATH*"$WAYMARK_BUILD"* ]]
+	[[ $(command -v waymark) == "$PREFIX"* ]]
+}
+
+@test "C examples by pkg-config, with gcc and clang" {
+	for cc in gcc clang; do
+		command -v $cc || continue
+		for pair in hello:3 marker:10 span:14 probe:4; do
+			name=${pair%:*}
+			$cc -O2 -Wall -Wextra -Werror $name.c -o "$OUT/$name" -pthread $FLAGS
+			readelf -d "$OUT/$name" | grep -q 'NEEDED.*libwaymark-rt'
+			records "${pair#*:}" "$OUT/$name"
+		done
+	done
+}
+
+@test "C++ by pkg-config" {
+	for cxx in g++ clang++; do
+		command -v $cxx || continue
+		for std in c++11 c++20; do
+			$cxx -std=$std -O2 -Wall -Wextra -Werror stack.cc -o "$OUT/stack" $FLAGS
+			records 8 "$OUT/stack"
+		done
+	done
+}
+
+@test "as-needed linking, flags before or after the sources" {
+	gcc -O2 -Wl,--as-needed hello.c -o "$OUT/after" $FLAGS
+	gcc -O2 -Wl,--as-needed $FLAGS hello.c -o "$OUT/before"
+	for name in after before; do
+		readelf -d "$OUT/$name" | grep -q 'NEEDED.*libwaymark-rt'
+		records 3 "$OUT/$name"
+	done
+}
+
+@test "a library and its user" {
+	gcc -O2 -fPIC -shared library/bank.c -o "$OUT/libbank.so" $FLAGS
+	gcc -O2 library/customer.c -o "$OUT/customer" -L"$OUT" -lbank -Wl,-rpath,"$OUT"
+	records 3 "$OUT/customer"
+}
+
+@test "statically: into the program, or the program as a whole" {
+	cflags=$(pkg-config --define-variable=prefix="$PREFIX" --cflags waymark-rt)
+	gcc -O2 $cflags probe.c -o "$OUT/own" -Wl,-u,waymark_module_register "$LIBDIR/libwaymark-rt.a"
+	run -0 "$OUT/own"
+	[ "$output" = "2 orders, 14.75" ]
+	[[ $(readelf -d "$OUT/own") != *libwaymark-rt* ]]
+	gcc -O2 -static $cflags probe.c -o "$OUT/static" -Wl,-u,waymark_module_register \
+		"$LIBDIR/libwaymark-rt.a"
+	run -0 "$OUT/static"
+	[ "$output" = "2 orders, 14.75" ]
+	records 4 "$OUT/static"
+}
+
+@test "the installed command finds the installed helpers" {
+	run -0 --separate-stderr waymark record -o "$OUT/T" --preload malloc,pthread,func -- ls /
+	[[ $(waymark info "$OUT/T") == *malloc:alloc* ]]
+}
