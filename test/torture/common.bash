@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# common.bash - what the torture_*.bats share: building a program against the
+# runtime, recording it, and comparing the trace with the tally.
+
+# torture_build NAME [CC-ARGUMENT...]: $W/NAME from test/torture/NAME.c, the runtime linked in.
+torture_build() {
+	local name=$1
+	shift
+	cc -O2 -g -Wall -I"$WAYMARK_SOURCE/include" -I"$WAYMARK_SOURCE/test/torture" \
+		"$WAYMARK_SOURCE/test/torture/$name.c" -o "$W/$name" "$@" -pthread
+}
+
+torture_setup_file() {
+	export W="$BATS_FILE_TMPDIR" PATH="$WAYMARK_BUILD:$PATH"
+	RT="$WAYMARK_BUILD/libwaymark-rt.a"
+	torture_build check
+}
+
+# How much: SHORT in the normal run, LONG when $WAYMARK_LONG is set.
+torture_count() {
+	if [ -n "${WAYMARK_LONG-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
+# torture_record [RECORD-OPTION...] -- PROGRAM...: into $W/trace, with a fresh tally.
+torture_record() {
+	rm -rf "$W/trace" "$W/tally"
+	TORTURE_TALLY="$W/tally" waymark record -o "$W/trace" "$@"
+}
+
+torture_check() {
+	"$W/check" "${1:-$W/trace}" "$W/tally"
+}
+
+# babeltrace2 reads as many events of ours as check found, and says nothing.
+torture_babeltrace() {
+	local dir=${1:-$W/trace} ours theirs
+	ours=$("$W/check" "$dir" "$W/tally" | sed -n 's/.* begun, \([0-9]*\) recorded.*/\1/p')
+	babeltrace2 "$dir" 2>"$W/bt.err" >"$W/bt.out"
+	theirs=$(grep -c ' torture:' "$W/bt.out")
+	echo "check: $ours events, babeltrace2: $theirs"
+	grep -v 'discarded' "$W/bt.err" || true
+	! grep -v 'discarded' "$W/bt.err"
+	[ "$ours" = "$theirs" ]
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# torture_kill.bats - kill -9 of traced programs at random moments: what was
+# committed is read back, the neighbour loses nothing, the account is exact.
+
+bats_require_minimum_version 1.5.0
+load torture/common
+
+setup_file() {
+	torture_setup_file
+	torture_build kill "$RT"
+}
+
+@test "10,000 kills: every committed event is there, the neighbour's too" {
+	torture_record -- "$W/kill" "$(torture_count 10000 100000)"
+	torture_check
+}
+
+@test "1,000 kills: babeltrace2 agrees" {
+	torture_record -- "$W/kill" "$(torture_count 1000 10000)"
+	torture_check
+	torture_babeltrace
+}
+
+@test "kills with buffers too small: the account is exact" {
+	torture_record -b 256K -- "$W/kill" "$(torture_count 300 5000)" 20000 lossy
+	torture_check
+}
+
+@test "kills of a flight recorder: what was overwritten is counted exactly" {
+	torture_record --mode overwrite -b 256K -- "$W/kill" "$(torture_count 200 2000)" 20000 \
+		lossy all
+	torture_check
+}
+
+@test "kills in block mode: the account is exact" {
+	torture_record --mode block -b 256K -- "$W/kill" "$(torture_count 200 2000)" 20000 lossy
+	torture_check
+}
