@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR"
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=60
 	cat >"$W/app.c" <<-'EOF'
 	#include <signal.h>
 	#include <stdlib.h>

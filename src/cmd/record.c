@@ -26,7 +26,8 @@
 #include "event/context.h"
 #include "event/filter.h"
 
-#define BLOCK_MS 1000u /* block mode: a thread waits at most so long for room */
+#define CHUNKS_MIN 64u   /* in a buffer, as long as a chunk is at least a page */
+#define BLOCK_MS   1000u /* block mode: a thread waits at most so long for room */
 
 struct wanted {
 	const char *glob; /* NULL: what was said before any -e */
@@ -294,11 +295,22 @@ static int add_rule(struct wm_rules *rules, const struct wanted *general, const 
 	return err < 0 ? err : 0;
 }
 
+/* A small buffer is cut into small chunks, so that several threads have some each. */
+static uint32_t chunk_bytes(uint64_t buffer_bytes)
+{
+	uint32_t bytes = WM_POOL_BIG_BYTES_DEFAULT;
+
+	while (bytes > WM_POOL_PAGE && buffer_bytes / bytes < CHUNKS_MIN)
+		bytes /= 2;
+	return bytes;
+}
+
 static int build_rules(struct record *r, struct wm_rules **ret)
 {
 	const struct wm_rules_options o = {
 	    .pool_mode = (uint32_t)r->mode,
 	    .buffer_bytes = r->buffer_bytes,
+	    .chunk_bytes = chunk_bytes(r->buffer_bytes),
 	    .block_ms = BLOCK_MS,
 	    .clock_kind = wm_clock_best(),
 	};

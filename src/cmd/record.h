@@ -45,6 +45,9 @@ int wm_record_run(const struct wm_record_plan *plan);
 int wm_record_env_check(const char *preload, struct wm_diag *diag);
 int wm_record_env_set(const char *session, const char *preload, struct wm_diag *diag);
 
+/* Whether all of the plan's processes can be attached to: 0, or an exit status after words. */
+int wm_record_targets_check(const struct wm_record_plan *plan);
+
 /* Processes that run already. */
 struct wm_record_targets;
 

@@ -478,6 +478,8 @@ int wm_record_run(const struct wm_record_plan *plan)
 	};
 	int status = find_command(plan), err;
 
+	if (!status)
+		status = wm_record_targets_check(plan);
 	if (status)
 		return status;
 	if (plan->nr_asked && wm_record_check_filters(plan) < 0)

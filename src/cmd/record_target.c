@@ -17,6 +17,7 @@
 #include "cmd/record.h"
 #include "cmd/say.h"
 #include "control/attach.h"
+#include "control/target.h"
 
 #define SCAN_NS  300000000u  /* -a: new processes are found this often */
 #define WORRY_NS 2000000000u /* -p: then it is said who has not come yet */
@@ -90,6 +91,30 @@ static void on_worry(void *data)
 			       (int)t->seen[i].pid);
 }
 
+static int say_failure(pid_t pid, int err, const struct wm_diag *diag)
+{
+	wm_say("cannot record process %d: %s", (int)pid,
+	       diag->sentence[0] ? diag->sentence : strerror(-err));
+	return wm_exit_of(err);
+}
+
+int wm_record_targets_check(const struct wm_record_plan *plan)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < plan->nr_pids; i++) {
+		struct wm_diag diag = {.offset = -1};
+		struct wm_target target;
+		int err = wm_target_open(plan->pids[i], false, &target, &diag);
+
+		if (err == 0)
+			wm_target_close(&target);
+		else
+			status = say_failure(plan->pids[i], err, &diag);
+	}
+	return status;
+}
+
 /* 0 or the exit status of its failure, which was said. */
 static int attach_one(struct wm_record_targets *t, pid_t pid)
 {
@@ -97,10 +122,8 @@ static int attach_one(struct wm_record_targets *t, pid_t pid)
 	struct wm_diag diag = {.offset = -1};
 	int err = wm_attach(pid, t->folder, t->plan->rules, false, &result, &diag);
 
-	if (err < 0) {
-		wm_say("cannot record process %d: %s", (int)pid, diag.sentence);
-		return err == -ENOENT ? WM_EXIT_FAILED : wm_exit_of(err);
-	}
+	if (err < 0)
+		return say_failure(pid, err, &diag);
 	if (result.nr_refused)
 		wm_say("process %d: %u places hold other bytes (a debugger's?) and stay off",
 		       (int)pid, result.nr_refused);
