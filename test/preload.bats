@@ -203,8 +203,8 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	assert {e["tid"] for e in by["create"]} == {main}
 	assert main not in {e["tid"] for e in by["start"]}
 	assert {e["tid"] for e in by["start"]} == {e["tid"] for e in by["exit"]}
-	assert sorted(e["fields"]["routine"] for e in by["create"]) == sorted(
-	    e["fields"]["routine"] for e in by["start"])
+	born = lambda kind: sorted((e["fields"]["birth"], e["fields"]["routine"]) for e in by[kind])
+	assert born("create") == born("start") and [b for b, _ in born("create")] == list(range(1, 8))
 	assert len({e["fields"]["routine"] for e in by["create"]}) == 4
 	END
 }

@@ -73,13 +73,18 @@ WAYMARK_EVENT(pthread, cond_signal, WAYMARK_ARGS(const void *, cond),
 WAYMARK_EVENT(pthread, cond_broadcast, WAYMARK_ARGS(const void *, cond),
 	      WAYMARK_FIELDS((ptr, cond, cond)));
 
-/* thread is the pthread_t, valid when result is 0. start and exit are the new thread's. */
+/*
+ * birth is one number for a create and a start, from 1, in each process; 0: no
+ * memory to tell the new thread of it. The creator cannot tell the pthread_t:
+ * the new thread may have freed the place where it was put.
+ */
 WAYMARK_EVENT(pthread, thread_create,
-	      WAYMARK_ARGS(pthread_t, thread, const void *, routine, int, result, void *, caller),
-	      WAYMARK_FIELDS((x64, thread, thread), (ptr, routine, routine), (i32, result, result),
+	      WAYMARK_ARGS(uint64_t, birth, const void *, routine, int, result, void *, caller),
+	      WAYMARK_FIELDS((u64, birth, birth), (ptr, routine, routine), (i32, result, result),
 			     (ptr, caller, caller)));
-WAYMARK_EVENT(pthread, thread_start, WAYMARK_ARGS(pthread_t, thread, const void *, routine),
-	      WAYMARK_FIELDS((x64, thread, thread), (ptr, routine, routine)));
+WAYMARK_EVENT(pthread, thread_start,
+	      WAYMARK_ARGS(uint64_t, birth, pthread_t, thread, const void *, routine),
+	      WAYMARK_FIELDS((u64, birth, birth), (x64, thread, thread), (ptr, routine, routine)));
 WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
 	      WAYMARK_FIELDS((x64, thread, thread)));
 
@@ -432,6 +437,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 struct newborn {
 	void *(*routine)(void *);
 	void *argument;
+	uint64_t birth;
 };
 
 static void thread_ends(void *unused)
@@ -447,7 +453,7 @@ static void *thread_main(void *p)
 	void *result;
 
 	(void)munmap(p, sizeof(n)); /* a whole page; its failure costs only the page */
-	trace_event(pthread, thread_start, pthread_self(), (void *)(uintptr_t)n.routine);
+	trace_event(pthread, thread_start, n.birth, pthread_self(), (void *)(uintptr_t)n.routine);
 	pthread_cleanup_push(thread_ends, NULL);
 	result = n.routine(n.argument);
 	pthread_cleanup_pop(1);
@@ -472,17 +478,20 @@ static struct newborn *newborn(void *(*routine)(void *), void *argument)
 static COLD int traced_create(pthread_t *thread, const pthread_attr_t *attr,
 			      void *(*routine)(void *), void *argument, void *caller)
 {
+	static uint64_t births;
 	struct newborn *n = newborn(routine, argument);
+	uint64_t birth = 0;
 	int result;
 
-	if (n)
+	if (n) {
+		birth = n->birth = __atomic_add_fetch(&births, 1, __ATOMIC_RELAXED);
 		result = next.pthread_create(thread, attr, thread_main, n);
-	else
+		if (result)
+			(void)munmap(n, sizeof(*n));
+	} else {
 		result = next.pthread_create(thread, attr, routine, argument);
-	if (result && n)
-		(void)munmap(n, sizeof(*n));
-	trace_event(pthread, thread_create, result ? 0 : *thread, (void *)(uintptr_t)routine,
-		    result, caller);
+	}
+	trace_event(pthread, thread_create, birth, (void *)(uintptr_t)routine, result, caller);
 	return result;
 }
 
