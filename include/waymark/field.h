@@ -15,8 +15,17 @@
 
 #pragma GCC system_header
 
+#ifndef WAYMARK_DISABLE
 #include <waymark/emit.h>
+#endif
 #include <waymark/foreach.h>
+
+/* A literal that the compiler reads as a printf format, and nobody ever calls. */
+__attribute__((format(printf, 1, 2), unused, no_instrument_function)) static inline void
+waymark_check_format(const char *format, ...)
+{
+	(void)format;
+}
 
 #define WAYMARK_FIELD_(visit, kind, ...) WAYMARK_##visit##_##kind(__VA_ARGS__)
 #define WAYMARK_SCHEMA_(f) WAYMARK_SCHEMA__ f

@@ -52,7 +52,12 @@
 
 #pragma GCC system_header
 
+#include <waymark/field.h>
+#ifdef WAYMARK_DISABLE
+#include <waymark/disable.h>
+#else
 #include <waymark/place.h>
+#endif
 
 /* ------------------------------------------------------------------ *
  * Callbacks
@@ -75,20 +80,6 @@ struct waymark_mark_arg {
 typedef void (*waymark_mark_callback)(void *private_data, const char *format,
 				      const struct waymark_mark_arg *args, unsigned nr_args);
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-extern int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
-			    const char *format, waymark_mark_callback callback, void *private_data)
-	__attribute__((weak));
-extern int waymark_mark_remove(struct waymark_module *module, const char *provider,
-			       const char *name, const char *format,
-			       waymark_mark_callback callback, void *private_data)
-	__attribute__((weak));
-#ifdef __cplusplus
-}
-#endif
-
 /*
  * Connects `callback` to every marker called `name` whose format is `format`,
  * here and in other modules, loaded already or later.
@@ -104,20 +95,40 @@ extern int waymark_mark_remove(struct waymark_module *module, const char *provid
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_register(const char *name, const char *format, waymark_mark_callback callback,
-		      void *private_data)
-{
-	return waymark_mark_add ? waymark_mark_add(&waymark_module, WAYMARK_PROVIDER_TEXT, name,
-						   format, callback, private_data)
-				: -38;
-}
-
+		      void *private_data);
 /*
  * Disconnects what was registered with the same four arguments; -ENOENT when
  * there is no such. After waymark_synchronize() the callback runs nowhere.
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_unregister(const char *name, const char *format, waymark_mark_callback callback,
-			void *private_data)
+			void *private_data);
+
+#ifndef WAYMARK_DISABLE
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
+			    const char *format, waymark_mark_callback callback, void *private_data)
+	__attribute__((weak));
+extern int waymark_mark_remove(struct waymark_module *module, const char *provider,
+			       const char *name, const char *format,
+			       waymark_mark_callback callback, void *private_data)
+	__attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+static inline int waymark_mark_register(const char *name, const char *format,
+					waymark_mark_callback callback, void *private_data)
+{
+	return waymark_mark_add ? waymark_mark_add(&waymark_module, WAYMARK_PROVIDER_TEXT, name,
+						   format, callback, private_data)
+				: -38;
+}
+static inline int waymark_mark_unregister(const char *name, const char *format,
+					  waymark_mark_callback callback, void *private_data)
 {
 	return waymark_mark_remove ? waymark_mark_remove(&waymark_module, WAYMARK_PROVIDER_TEXT,
 							 name, format, callback, private_data)
@@ -346,6 +357,20 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 	} while (0)
 
 #endif /* C */
+#else /* WAYMARK_DISABLE */
+static inline int waymark_mark_register(const char *name, const char *format,
+					waymark_mark_callback callback, void *private_data)
+{
+	(void)name, (void)format, (void)callback, (void)private_data;
+	return -38;
+}
+static inline int waymark_mark_unregister(const char *name, const char *format,
+					  waymark_mark_callback callback, void *private_data)
+{
+	(void)name, (void)format, (void)callback, (void)private_data;
+	return -38;
+}
+#endif /* WAYMARK_DISABLE */
 
 #define waymark_mark(name, format, ...) \
 	WAYMARK_MARK_AT_(WAYMARK_INFO, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
@@ -377,44 +402,57 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 #define WAYMARK_LINK_CHECK_(provider, event, fn) \
 	__attribute__((unused)) static const WAYMARK_ID(probe, provider, event) \
 		WAYMARK_CAT(fn, __checked) = fn;
-#define WAYMARK_LINK_BODY_(link, name, spelled, format, ...) \
-	typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
-	WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
-		       waymark_here_kinds_::nr, \
-		       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
-		       waymark_here_kinds_::values()); \
-	WAYMARK_PLACE_LIST_(here); \
-	waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__);
 #else
 #define WAYMARK_LINK_CHECK_(provider, event, fn) \
 	__extension__ _Static_assert( \
 		__builtin_types_compatible_p(__typeof__(&fn), WAYMARK_ID(probe, provider, event)), \
 		"the marker's arguments are not those of the event it rides on");
-#define WAYMARK_LINK_BODY_(link, name, spelled, format, ...) \
-	WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
-		       WAYMARK_COUNT(__VA_ARGS__), \
-		       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
-		       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
-	WAYMARK_PLACE_LIST_(here); \
-	WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__);
 #endif
 
 #define WAYMARK_MARK_ON_EVENT(provider, event, args, name, format, ...) \
 	WAYMARK_MARK_ON_EVENT_(provider, event, args, WAYMARK_LINK_ID_(ride, provider, event, name), \
 			       WAYMARK_LINK_ID_(link, provider, event, name), #name, #__VA_ARGS__, \
 			       format, ##__VA_ARGS__)
-#define WAYMARK_MARK_ON_EVENT_(provider, event, args, fn, link, name, spelled, format, ...) \
+
+#ifndef WAYMARK_DISABLE
+#define WAYMARK_LINK_HEAD_(provider, event, args, fn, link) \
 	static void fn WAYMARK_LINK_PROTO_(args); \
 	WAYMARK_LINK_CHECK_(provider, event, fn) \
 	static struct waymark_link link = {#provider ":" #event, (void (*)(void))fn}; \
-	__attribute__((used, cold, no_instrument_function)) static void fn WAYMARK_LINK_PROTO_(args) \
+	__attribute__((used, cold, no_instrument_function)) static void fn WAYMARK_LINK_PROTO_(args)
+#ifdef __cplusplus
+#define WAYMARK_MARK_ON_EVENT_(provider, event, args, fn, link, name, spelled, format, ...) \
+	WAYMARK_LINK_HEAD_(provider, event, args, fn, link) \
 	{ \
 		(void)waymark_private_; \
 		if (0) \
 			waymark_check_format(format, ##__VA_ARGS__); \
-		WAYMARK_LINK_BODY_(link, name, spelled, format, ##__VA_ARGS__) \
+		typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
+		WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
+			       waymark_here_kinds_::nr, \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       waymark_here_kinds_::values()); \
+		WAYMARK_PLACE_LIST_(here); \
+		waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__); \
 	} \
 	struct waymark_end_of_event
+#else
+#define WAYMARK_MARK_ON_EVENT_(provider, event, args, fn, link, name, spelled, format, ...) \
+	WAYMARK_LINK_HEAD_(provider, event, args, fn, link) \
+	{ \
+		WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
+			       WAYMARK_COUNT(__VA_ARGS__), \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
+		(void)waymark_private_; \
+		if (0) \
+			waymark_check_format(format, ##__VA_ARGS__); \
+		WAYMARK_PLACE_LIST_(here); \
+		WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__); \
+	} \
+	struct waymark_end_of_event
+#endif
+#endif
 
 #ifndef WAYMARK_NO_SHORT_NAMES
 #define trace_mark waymark_mark

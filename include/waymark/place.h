@@ -48,13 +48,6 @@
 #define WAYMARK_FLAG_(event) \
 	__builtin_expect(__atomic_load_n(&(event).enabled, __ATOMIC_RELAXED) != 0, 0)
 
-/* A literal that the compiler reads as a printf format, and nobody ever calls. */
-__attribute__((format(printf, 1, 2), unused, no_instrument_function)) static inline void
-waymark_check_format(const char *format, ...)
-{
-	(void)format;
-}
-
 #ifdef __cplusplus
 
 template <int N> struct waymark_values {

@@ -60,14 +60,33 @@
 #pragma GCC system_header
 
 #include <waymark/field.h>
+#ifdef WAYMARK_DISABLE
+#include <waymark/disable.h>
+#else
 #include <waymark/place.h>
+#endif
+
+/* kind: WAYMARK_KIND_SPAN_BEGIN or WAYMARK_KIND_SPAN_END, whose parent_id is 0. */
+typedef void (*waymark_span_callback)(void *private_data, int kind, const char *name,
+				      uint64_t span_id, uint64_t parent_id);
+
+/* As waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_span_register(const char *name, waymark_span_callback callback, void *private_data);
+__attribute__((unused, no_instrument_function)) static inline int
+waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data);
+
+/* A span's own fields, before the program's. The named parameter is for
+   -std=c++11: without one the comma would stay. */
+#define WAYMARK_SPAN_BEGIN_FIELDS_(id, ...) \
+	((u64, span_id, id), (u64, parent_id, waymark_parent_), ##__VA_ARGS__)
+#define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
+
+#ifndef WAYMARK_DISABLE
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* kind: WAYMARK_KIND_SPAN_BEGIN or WAYMARK_KIND_SPAN_END, whose parent_id is 0. */
-typedef void (*waymark_span_callback)(void *private_data, int kind, const char *name,
-				      uint64_t span_id, uint64_t parent_id);
 extern int waymark_span_add(struct waymark_module *module, const char *provider, const char *name,
 			    waymark_span_callback callback, void *private_data)
 	__attribute__((weak));
@@ -78,16 +97,15 @@ extern int waymark_span_remove(struct waymark_module *module, const char *provid
 }
 #endif
 
-/* As waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
-__attribute__((unused, no_instrument_function)) static inline int
-waymark_span_register(const char *name, waymark_span_callback callback, void *private_data)
+static inline int waymark_span_register(const char *name, waymark_span_callback callback,
+					void *private_data)
 {
 	return waymark_span_add ? waymark_span_add(&waymark_module, WAYMARK_PROVIDER_TEXT, name,
 						   callback, private_data)
 				: -38;
 }
-__attribute__((unused, no_instrument_function)) static inline int
-waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data)
+static inline int waymark_span_unregister(const char *name, waymark_span_callback callback,
+					  void *private_data)
 {
 	return waymark_span_remove ? waymark_span_remove(&waymark_module, WAYMARK_PROVIDER_TEXT,
 							 name, callback, private_data)
@@ -100,11 +118,6 @@ waymark_span_unregister(const char *name, waymark_span_callback callback, void *
 
 #define WAYMARK_SPAN_ASK_(ret, op, tag, begin) \
 	WAYMARK_CALL_SYMBOLS(ret, span, (uint64_t)(op), &(tag), &(begin))
-
-/* The named parameter is for -std=c++11: without one the comma would stay. */
-#define WAYMARK_SPAN_BEGIN_FIELDS_(id, ...) \
-	((u64, span_id, id), (u64, parent_id, waymark_parent_), ##__VA_ARGS__)
-#define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
 
 #define WAYMARK_SPAN_PLACE_(id, kind, name, fields) \
 	WAYMARK_PLACE_(id, 0, kind, WAYMARK_INFO, 0, WAYMARK_NR_VALUES(fields), \
@@ -224,12 +237,12 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 
 #endif
 
-#define waymark_span(name, ...) \
-	WAYMARK_SPAN_SCOPE_(WAYMARK_CAT(waymark_span_, __LINE__), #name, ##__VA_ARGS__)
-
 /* ------------------------------------------------------------------ *
  * Begin and end
  * ------------------------------------------------------------------ */
+#define WAYMARK_SPAN_PARENT_ \
+	WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, WAYMARK_PLACE_EVENT_(here), \
+			  WAYMARK_PLACE_EVENT_(here))
 #define WAYMARK_SPAN_BEGIN_(name, parent, fields) \
 	__extension__({ \
 		uint64_t waymark_id_ = 0; \
@@ -245,17 +258,6 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 		} \
 		waymark_id_; \
 	})
-#define waymark_span_begin(name, ...) \
-	WAYMARK_SPAN_BEGIN_(#name, \
-			    WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, \
-					      WAYMARK_PLACE_EVENT_(here), \
-					      WAYMARK_PLACE_EVENT_(here)), \
-			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
-#define waymark_span_begin_child(name, parent_id, ...) \
-	WAYMARK_SPAN_BEGIN_(#name, waymark_parent_ = (parent_id), \
-			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
-#define waymark_span_end(name, id, ...) \
-	WAYMARK_SPAN_END_(#name, id, WAYMARK_SPAN_END_FIELDS_(waymark_id_, ##__VA_ARGS__))
 #define WAYMARK_SPAN_END_(name, id, fields) \
 	do { \
 		WAYMARK_SPAN_PLACE_(here, WAYMARK_KIND_SPAN_END, name, fields); \
@@ -279,6 +281,32 @@ WAYMARK_INLINE uint64_t waymark_span_current(void)
 {
 	return waymark_module.span ? waymark_span_ask(WAYMARK_SPAN_CURRENT) : 0;
 }
+
+#else /* WAYMARK_DISABLE */
+static inline int waymark_span_register(const char *name, waymark_span_callback callback,
+					void *private_data)
+{
+	(void)name, (void)callback, (void)private_data;
+	return -38;
+}
+static inline int waymark_span_unregister(const char *name, waymark_span_callback callback,
+					  void *private_data)
+{
+	(void)name, (void)callback, (void)private_data;
+	return -38;
+}
+#endif /* WAYMARK_DISABLE */
+
+#define waymark_span(name, ...) \
+	WAYMARK_SPAN_SCOPE_(WAYMARK_CAT(waymark_span_, __LINE__), #name, ##__VA_ARGS__)
+#define waymark_span_begin(name, ...) \
+	WAYMARK_SPAN_BEGIN_(#name, WAYMARK_SPAN_PARENT_, \
+			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define waymark_span_begin_child(name, parent_id, ...) \
+	WAYMARK_SPAN_BEGIN_(#name, waymark_parent_ = (parent_id), \
+			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+#define waymark_span_end(name, id, ...) \
+	WAYMARK_SPAN_END_(#name, id, WAYMARK_SPAN_END_FIELDS_(waymark_id_, ##__VA_ARGS__))
 
 /* ------------------------------------------------------------------ *
  * One record
@@ -307,11 +335,11 @@ WAYMARK_INLINE uint64_t waymark_span_current(void)
 
 /* When it began, or 0 while it is off; for trace_span_stop(). */
 #define waymark_span_start(provider, name) \
-	(WAYMARK_ID(on, provider, name)() ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
+	(WAYMARK_ON_(provider, name) ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
 /* Records it, unless it was off when it began: (provider, name, start, arguments...). */
 #define waymark_span_stop(provider, name, start, ...) \
 	do { \
-		if (WAYMARK_ID(on, provider, name)()) { \
+		if (WAYMARK_ON_(provider, name)) { \
 			const uint64_t waymark_start_ = (start); \
 			if (waymark_start_) \
 				WAYMARK_ID(emit, provider, name)(waymark_start_, ##__VA_ARGS__); \

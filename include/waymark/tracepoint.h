@@ -30,6 +30,9 @@
  * conversion per field; checked by the compiler), WAYMARK_NOCLOCK (carries the
  * time of the thread's event before it; for the hottest loops).
  *
+ * Markers described by a printf format, spans and trace_printf need no
+ * declaration: see mark.h, span.h, printf.h.
+ *
  * WAYMARK_DISABLE compiles every mark away while still checking its types.
  * WAYMARK_LOADTEST uses a load and a test instead of patched code.
  * WAYMARK_NO_SHORT_NAMES leaves out the trace_... names; each is also there
@@ -43,10 +46,13 @@
 
 #pragma GCC system_header
 
-#include <waymark/foreach.h>
-#include <waymark/emit.h>
 #include <waymark/field.h>
+#include <waymark/foreach.h>
+#ifdef WAYMARK_DISABLE
+#include <waymark/disable.h>
+#else
 #include <waymark/place.h>
+#endif
 
 #define WAYMARK_ARGS(...) (__VA_ARGS__)
 #define WAYMARK_FIELDS(...) (__VA_ARGS__)
@@ -113,6 +119,22 @@
 	WAYMARK_PAIRS(WAYMARK_SLOT_STORE_, WAYMARK_SEP_NONE, __VA_ARGS__)
 #define WAYMARK_PASSES_(args) WAYMARK_PASSES__ args
 #define WAYMARK_PASSES__(...) WAYMARK_PAIRS(WAYMARK_SLOT_PASS_, WAYMARK_SEP_NONE, __VA_ARGS__)
+
+/* The print form against the fields: never runs, but the compiler reads it. */
+#define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
+#define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
+#define WAYMARK_HAS_PRINT_level
+#define WAYMARK_HAS_PRINT_noclock
+#define WAYMARK_HAS_PRINT_print 1
+#define WAYMARK_CHECK_FORM_(provider, name, args, fields, form)
+#define WAYMARK_CHECK_FORM_1(provider, name, args, fields, form) \
+	__attribute__((unused, no_instrument_function)) static inline void WAYMARK_ID( \
+		check, provider, name) WAYMARK_PROTO_(args) \
+	{ \
+		waymark_check_format(form WAYMARK_CHECKS(fields)); \
+	}
+
+#ifndef WAYMARK_DISABLE
 
 /*
  * The description and the state of an event. Unused ones vanish; same-named
@@ -211,25 +233,6 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 				    WAYMARK_PACK(fields)); \
 	}
 
-/* The print form against the fields: never runs, but the compiler reads it. */
-#define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
-#define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
-#define WAYMARK_HAS_PRINT_level
-#define WAYMARK_HAS_PRINT_noclock
-#define WAYMARK_HAS_PRINT_print 1
-#define WAYMARK_CHECK_FORM_(provider, name, args, fields, form)
-#define WAYMARK_CHECK_FORM_1(provider, name, args, fields, form) \
-	__attribute__((unused, no_instrument_function)) static inline void WAYMARK_ID( \
-		check, provider, name) WAYMARK_PROTO_(args) \
-	{ \
-		waymark_check_format(form WAYMARK_CHECKS(fields)); \
-	}
-
-/* An option is appended so that the list is never empty. */
-#define WAYMARK_EVENT(provider, name, args, ...) \
-	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
-#define WAYMARK_EVENT_(provider, name, args, fields, ...) \
-	WAYMARK_EVENT__(WAYMARK_KIND_EVENT, provider, name, args, fields, __VA_ARGS__)
 #define WAYMARK_EVENT__(kind, provider, name, args, fields, ...) \
 	WAYMARK_DEFINE_DESC_(kind, provider, name, fields, \
 			     WAYMARK_INFO WAYMARK_OPTIONS_(WAYMARK_LEVEL_OF_, __VA_ARGS__), \
@@ -237,22 +240,40 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 			     "" WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
 	WAYMARK_DEFINE_SITE_(provider, name) \
 	WAYMARK_CAT(WAYMARK_CHECK_FORM_, WAYMARK_OPTIONS_(WAYMARK_HAS_PRINT_, __VA_ARGS__)) \
-	(provider, name, args, fields, "" WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
+	(provider, name, args, fields, WAYMARK_OPTIONS_(WAYMARK_PRINT_OF_, __VA_ARGS__)) \
 	WAYMARK_DEFINE_PROBE_(provider, name, args) \
 	WAYMARK_DEFINE_EMIT_(provider, name, args, fields, \
 			     0 WAYMARK_OPTIONS_(WAYMARK_FLAGS_OF_, __VA_ARGS__)) \
 	struct waymark_end_of_event
 
-/* Marks a place: trace_event(provider, name, arguments...). */
-#define waymark_event(provider, ...) WAYMARK_MARK_(provider, __VA_ARGS__)
 #define WAYMARK_MARK_(provider, name, ...) \
 	do { \
-		if (WAYMARK_ID(on, provider, name)()) \
+		if (WAYMARK_ON_(provider, name)) \
 			WAYMARK_ID(emit, provider, name)(__VA_ARGS__); \
 	} while (0)
+/* The sizeof is for gcc, which would take an undeclared event for a function. */
+#define WAYMARK_ON_(provider, name) \
+	((void)sizeof(WAYMARK_ID(probe, provider, name)), WAYMARK_ID(on, provider, name)())
+
+/* Waits until every callback that was running or could have begun has returned. */
+__attribute__((unused, no_instrument_function)) static inline void waymark_synchronize(void)
+{
+	if (waymark_rt_synchronize)
+		waymark_rt_synchronize();
+}
+
+#endif /* WAYMARK_DISABLE */
+
+/* An option is appended so that the list is never empty. */
+#define WAYMARK_EVENT(provider, name, args, ...) \
+	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
+#define WAYMARK_EVENT_(provider, name, args, fields, ...) \
+	WAYMARK_EVENT__(WAYMARK_KIND_EVENT, provider, name, args, fields, __VA_ARGS__)
+/* Marks a place: trace_event(provider, name, arguments...). */
+#define waymark_event(provider, ...) WAYMARK_MARK_(provider, __VA_ARGS__)
 
 /* Is anybody listening? Guards work done only for the event. A site of its own. */
-#define waymark_event_enabled(provider, name) WAYMARK_ID(on, provider, name)()
+#define waymark_event_enabled(provider, name) WAYMARK_ON_(provider, name)
 
 /*
  * Connects fn(private_data, arguments...) to every site of the event, here and
@@ -262,16 +283,12 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
  */
 #define waymark_probe_register(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
-/* Disconnects. After waymark_synchronize() the callback runs nowhere. */
+/*
+ * Disconnects. After waymark_synchronize(), which waits until every callback
+ * that was running or could have begun has returned, it runs nowhere.
+ */
 #define waymark_probe_unregister(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_remove, provider, name)(fn, private_data)
-
-/* Waits until every callback that was running or could have begun has returned. */
-__attribute__((unused, no_instrument_function)) static inline void waymark_synchronize(void)
-{
-	if (waymark_rt_synchronize)
-		waymark_rt_synchronize();
-}
 
 #include <waymark/mark.h>
 #include <waymark/printf.h>
