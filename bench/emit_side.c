@@ -7,10 +7,8 @@
  * library is asked, loaded by name so that nothing but the program's package
  * is needed to build.
  */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +17,10 @@
 #include <unistd.h>
 
 #include "emit.h"
+#include "readers.h"
 #include "ring/pool.h"
 
-#define DRAIN_MS    20000
-#define READERS_MAX 8
+#define DRAIN_MS 20000
 
 static void nap_ms(unsigned ms)
 {
@@ -32,62 +30,9 @@ static void nap_ms(unsigned ms)
 }
 
 /* ------------------------------------------------------------------ *
- * Shared mappings: who else has them?
+ * Stopping readers
  * ------------------------------------------------------------------ */
-struct mapping {
-	uintptr_t start, end;
-	char id[64]; /* device and inode */
-};
-
-/* The first mapping of a process at file offset 0 whose name has `name` in it; id: or that file. */
-static bool find_mapping(const char *maps, const char *name, const char *id, struct mapping *ret)
-{
-	FILE *f = fopen(maps, "re");
-	char line[1024], perms[8], dev[16], path[600];
-	unsigned long offset, inode;
-	struct mapping m;
-	bool found = false;
-
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		path[0] = '\0';
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %lx %15s %lu %599[^\n]", &m.start,
-			   &m.end, perms, &offset, dev, &inode, path) < 6)
-			continue;
-		snprintf(m.id, sizeof(m.id), "%s:%lu", dev, inode);
-		found = id ? !strcmp(m.id, id) : offset == 0 && strstr(path, name);
-	}
-	if (f)
-		fclose(f);
-	if (found)
-		*ret = m;
-	return found;
-}
-
-/* Processes but this one that have the file mapped. */
-static int find_readers(const char *name, pid_t *ret)
-{
-	struct mapping m, other;
-	struct dirent *e;
-	DIR *d;
-	int n = 0;
-
-	if (!find_mapping("/proc/self/maps", name, NULL, &m))
-		return -ENOENT;
-	d = opendir("/proc");
-	while (d && n < READERS_MAX && (e = readdir(d))) {
-		char maps[300];
-		pid_t pid = (pid_t)atoi(e->d_name);
-
-		snprintf(maps, sizeof(maps), "/proc/%s/maps", e->d_name);
-		if (pid > 0 && pid != getpid() && find_mapping(maps, name, m.id, &other))
-			ret[n++] = pid;
-	}
-	if (d)
-		closedir(d);
-	return n ? n : -ESRCH;
-}
-
-static pid_t frozen[READERS_MAX * 2];
+static pid_t frozen[BENCH_READERS_MAX * 2];
 static int nr_frozen;
 
 static void thaw_all(void)
@@ -118,7 +63,7 @@ static int freeze(const char *name, bool stopped)
 		signal(SIGTERM, thaw_and_die);
 		signal(SIGINT, thaw_and_die);
 	}
-	n = find_readers(name, frozen + nr_frozen);
+	n = bench_find_readers(name, frozen + nr_frozen);
 	if (n < 0)
 		return n;
 	for (int i = 0; i < n; i++)
@@ -182,11 +127,11 @@ static int freeze_ours(bool stopped)
 
 int side_open_ours(struct side *ret)
 {
-	struct mapping m;
+	struct bench_mapping m;
 
 	for (int i = 0; i < 5000 && !ours_on(); i++)
 		nap_ms(1);
-	if (!ours_on() || !find_mapping("/proc/self/maps", OUR_POOL, NULL, &m))
+	if (!ours_on() || !bench_find_mapping(OUR_POOL, &m))
 		return -ENOENT;
 	if (wm_pool_attach(&pool, (void *)m.start, m.end - m.start) < 0)
 		return -EBADMSG;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * startup_tiny.c - the smallest program there is: alone, with one mark of ours
+ * (TINY_OURS), or with LTTng-UST's tracepoints (TINY_PEER).
+ */
+#ifdef TINY_OURS
+#include <waymark/tracepoint.h>
+WAYMARK_EVENT(tiny, start, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)));
+#endif
+#ifdef TINY_PEER
+#include "lttng/provider.h"
+#endif
+
+int main(int argc, char **argv)
+{
+#ifdef TINY_OURS
+	trace_event(tiny, start, argc);
+#endif
+#ifdef TINY_PEER
+	lttng_ust_tracepoint(bench, on_2int, argc, argc);
+#endif
+	return 0;
+}
