@@ -166,7 +166,7 @@ static const struct wm_option options[] = {
      .call = on_event},
     {.name = "filter",
      .argument = "EXPR",
-     .help = "record the events of the -e before it only when this is true, 'rows > 100 && sql ~ "
+     .help = "record the events of the -e before it only when this is true, 'rows > 100 && sql == "
 	     "\"SELECT*\"'; before any -e it is for all",
      .kind = WM_OPTION_CALL,
      .call = on_filter},
