@@ -274,6 +274,22 @@ child_of() {
 	grep -q ' 0 lost: t2' err
 }
 
+@test "a program that runs already, again and again, and by two recorders" {
+	"$W/app" run >out 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q ready out
+	for i in 1 2 3; do
+		waymark record -q -o t$i -p "$app" -- sleep 0.2
+		[ "$(events t$i 'id = -1')" -gt 5 ]
+	done
+	background waymark record -o t4 -p "$app" -- sleep 1
+	run -0 waymark record -o t5 -p "$app" -- sleep 0.3
+	wait "$pid"
+	[ "$(events t4 'id = -1')" -gt 100 ]
+	[ "$(events t5 'id = -1')" -gt 10 ]
+}
+
 @test "what cannot be attached to is said with its cure" {
 	run -1 waymark record -o t -p $$
 	[[ "$output" == *"no waymark runtime in it"*"LD_PRELOAD"* ]]

@@ -101,7 +101,10 @@ static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
 			       (int)plan->pids[0]);
 	else
 		(void)snprintf(cure, sizeof(cure), "'waymark list' shows what there is");
-	wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
+	if (near.nr && near.best[0].distance == 0) /* it is there, but was never passed or joined */
+		wm_say("no process with the event '%s' was recorded", glob);
+	else
+		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
 }
 
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,

@@ -20,8 +20,8 @@
 
 #define SITES_MAX      (1u << 20) /* of one module */
 #define DESC_BYTES_MAX (1u << 20)
-#define AGENT_NAP_NS   5000000 /* it looks ten times a second */
-#define AGENT_TRIES    60
+#define NAP_NS         5000000
+#define NAPS           60 /* an agent looks ten times a second */
 
 struct walk {
 	struct wm_target *t;
@@ -225,52 +225,56 @@ static bool request_is_stale(const struct wm_target *t)
 	return fd < 0;
 }
 
-/* The folder, then the request: whoever sees the request finds the folder whole. */
-static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
-{
-	char text[sizeof(t->control.folder)] = "";
-	uint32_t number = t->control.attach_done + 1;
-	int err;
-
-	if (strlen(folder) >= sizeof(text))
-		return -ENAMETOOLONG;
-	if (t->control.attach_request != t->control.attach_done && !request_is_stale(t))
-		return wm_diag_set(diag, -EAGAIN, NULL, -1,
-				   "process %d has not taken the request of another recorder yet: "
-				   "no marked place was passed since",
-				   (int)t->pid);
-	strcpy(text, folder);
-	err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
-	if (err == 0)
-		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
-				      &number, sizeof(number));
-	t->control.attach_request = number;
-	if (err < 0)
-		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
-				  (int)t->pid, strerror(-err));
-	return err;
-}
-
 /*
- * Waits for the agent thread to take the request. 1: it did; 0: there is no
- * agent (any more: it goes when its last recorder goes), or it does not come.
+ * Waits until no request is open: the process takes it soon when a thread of
+ * it passes marked places, or its agent looks ten times a second. 0, or
+ * -EAGAIN when it does not.
  */
-static int agent_takes_it(struct wm_target *t)
+static int await_taken(struct wm_target *t, bool while_agent)
 {
-	uint32_t number = t->control.attach_request;
-
-	for (int i = 0; i < AGENT_TRIES; i++) {
+	for (int i = 0; i < NAPS; i++) {
 		int err = wm_target_refresh(t);
 
 		if (err < 0)
 			return err;
-		if (t->control.attach_done == number)
-			return 1;
-		if (!(t->control.flags & WM_CONTROL_AGENT))
+		if (t->control.attach_request == t->control.attach_done)
 			return 0;
-		nanosleep(&(struct timespec){.tv_nsec = AGENT_NAP_NS}, NULL);
+		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
+			break; /* it goes when its last recorder goes */
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 	}
-	return 0;
+	return -EAGAIN;
+}
+
+/* The folder, then the request: whoever sees the request finds the folder whole. */
+static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
+{
+	char text[sizeof(t->control.folder)] = "";
+	uint32_t number;
+	int err;
+
+	if (strlen(folder) >= sizeof(text))
+		return -ENAMETOOLONG;
+	err = await_taken(t, false);
+	if (err == -EAGAIN && request_is_stale(t))
+		err = 0;
+	if (err == -EAGAIN)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "process %d has not taken the request of another recorder yet: "
+				   "no marked place was passed since",
+				   (int)t->pid);
+	strcpy(text, folder);
+	number = t->control.attach_done + 1;
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text,
+				      sizeof(text));
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
+				      &number, sizeof(number));
+	if (err < 0)
+		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
+				  (int)t->pid, strerror(-err));
+	return err;
 }
 
 static int switch_on(struct wm_target *t, struct switching *s)
@@ -293,9 +297,9 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 		return err;
 	err = request(&t, folder, diag);
 	if (err == 0) {
-		err = agent_takes_it(&t);
-		s.result.agent = err == 1;
-		if (err == 0)
+		err = t.control.flags & WM_CONTROL_AGENT ? await_taken(&t, true) : -EAGAIN;
+		s.result.agent = err == 0;
+		if (err == -EAGAIN)
 			err = switch_on(&t, &s);
 		if (err < 0)
 			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
