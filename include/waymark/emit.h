@@ -146,7 +146,8 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 					     &(dispatcher)); \
 			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
 		} \
-		if (waymark_word_ & WAYMARK_WORD_RECORD) { \
+		/* Or it has become the direct case on the way. */ \
+		if ((waymark_word_ & WAYMARK_WORD_RECORD) || !(waymark_word_ >> 63)) { \
 			do { \
 				__VA_ARGS__ \
 			} while (0); \

@@ -57,6 +57,9 @@
 #include <waymark/disable.h>
 #else
 #include <waymark/place.h>
+#ifdef WAYMARK_SDT
+#include <waymark/sdt.h>
+#endif
 #endif
 
 /* ------------------------------------------------------------------ *
@@ -140,7 +143,7 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
  * ------------------------------------------------------------------ */
 #define WAYMARK_NTH(m, ...) \
 	WAYMARK_CAT(WAYMARK_NTH_, WAYMARK_COUNT(__VA_ARGS__))(m, ##__VA_ARGS__)
-#define WAYMARK_NTH_0(m)
+#define WAYMARK_NTH_0(...)
 #define WAYMARK_NTH_1(m, x) m(1, x)
 #define WAYMARK_NTH_2(m, x, ...) m(2, x) WAYMARK_NTH_1(m, __VA_ARGS__)
 #define WAYMARK_NTH_3(m, x, ...) m(3, x) WAYMARK_NTH_2(m, __VA_ARGS__)
@@ -286,6 +289,26 @@ template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_m
 			    , waymark_q_ = waymark_args_put(waymark_q_, waymark_fixed_, args...););
 }
 
+/* With a note for other tools the arguments are there before the site. */
+#ifdef WAYMARK_SDT
+template <class Place, class Kinds, class... Args>
+WAYMARK_INLINE void waymark_mark_emit_behind(int, Args... args)
+{
+	waymark_mark_emit<Place, Kinds>(args...);
+}
+#define WAYMARK_ARG_LOCAL_(n, x) auto waymark_a##n##_ = (x);
+#define WAYMARK_ARG_NAME_(n, x) , waymark_a##n##_
+#define WAYMARK_MARK_BEFORE_(name, ...) \
+	WAYMARK_NTH(WAYMARK_ARG_LOCAL_, ##__VA_ARGS__) \
+	WAYMARK_SDT_PROBE_(WAYMARK_SDT_PROVIDER_, name WAYMARK_NTH(WAYMARK_ARG_NAME_, ##__VA_ARGS__));
+#define WAYMARK_MARK_CALL_ waymark_mark_emit_behind
+#define WAYMARK_MARK_VALUES_(...) 0 WAYMARK_NTH(WAYMARK_ARG_NAME_, ##__VA_ARGS__)
+#else
+#define WAYMARK_MARK_BEFORE_(...)
+#define WAYMARK_MARK_CALL_ waymark_mark_emit
+#define WAYMARK_MARK_VALUES_(...) __VA_ARGS__
+#endif
+
 #define WAYMARK_MARK_AT_(level, name, spelled, format, ...) \
 	do { \
 		typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
@@ -294,8 +317,10 @@ template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_m
 			       waymark_here_kinds_::values()); \
 		if (0) \
 			waymark_check_format(format, ##__VA_ARGS__); \
+		WAYMARK_MARK_BEFORE_(name, ##__VA_ARGS__) \
 		if (WAYMARK_PLACE_ON_(here)) \
-			waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__); \
+			WAYMARK_MARK_CALL_<waymark_place_here, waymark_here_kinds_>( \
+				WAYMARK_MARK_VALUES_(__VA_ARGS__)); \
 	} while (0)
 
 #else /* C */
@@ -334,11 +359,28 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 	if (__builtin_expect(!waymark_q_, 0)) \
 		break;
 
-/* Arguments into locals first: evaluated once, before the thread's writer is taken. */
-#define WAYMARK_MARK_EMIT_(event, ...) \
+/*
+ * Arguments into locals first: evaluated once, before the thread's writer is
+ * taken; with a note for other tools before the site.
+ */
+#ifdef WAYMARK_SDT
+#define WAYMARK_ARG_NAME_(n, x) , waymark_a##n##_
+#define WAYMARK_MARK_BEFORE_(name, ...) \
+	WAYMARK_NTH(WAYMARK_ARG_LOCAL_, ##__VA_ARGS__) \
+	WAYMARK_SDT_PROBE_(WAYMARK_SDT_PROVIDER_, name WAYMARK_NTH(WAYMARK_ARG_NAME_, ##__VA_ARGS__));
+#define WAYMARK_MARK_EMIT_(event, ...) WAYMARK_MARK_EMIT_LOCALS_(event, ##__VA_ARGS__)
+#else
+#define WAYMARK_MARK_BEFORE_(...)
+#define WAYMARK_MARK_EMIT_(event, ...) WAYMARK_MARK_EMIT_ARGS_(event, ##__VA_ARGS__)
+#endif
+#define WAYMARK_MARK_EMIT_ARGS_(event, ...) \
+	do { \
+		WAYMARK_NTH(WAYMARK_ARG_LOCAL_, ##__VA_ARGS__) \
+		WAYMARK_MARK_EMIT_LOCALS_(event, ##__VA_ARGS__); \
+	} while (0)
+#define WAYMARK_MARK_EMIT_LOCALS_(event, ...) \
 	do { \
 		enum { waymark_nr_ = WAYMARK_COUNT(__VA_ARGS__) }; \
-		WAYMARK_NTH(WAYMARK_ARG_LOCAL_, ##__VA_ARGS__) \
 		WAYMARK_EMIT_BLOCK_(event, event, 0, \
 				    0 WAYMARK_NTH(WAYMARK_ARG_BYTES_, ##__VA_ARGS__), \
 				    WAYMARK_NTH(WAYMARK_ARG_SLOT_, ##__VA_ARGS__), \
@@ -352,6 +394,7 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 			       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
 		if (0) \
 			waymark_check_format(format, ##__VA_ARGS__); \
+		WAYMARK_MARK_BEFORE_(name, ##__VA_ARGS__) \
 		if (WAYMARK_PLACE_ON_(here)) \
 			WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__); \
 	} while (0)
@@ -448,7 +491,7 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 		if (0) \
 			waymark_check_format(format, ##__VA_ARGS__); \
 		WAYMARK_PLACE_LIST_(here); \
-		WAYMARK_MARK_EMIT_(waymark_event_here, ##__VA_ARGS__); \
+		WAYMARK_MARK_EMIT_ARGS_(waymark_event_here, ##__VA_ARGS__); \
 	} \
 	struct waymark_end_of_event
 #endif

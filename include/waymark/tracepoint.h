@@ -35,6 +35,7 @@
  *
  * WAYMARK_DISABLE compiles every mark away while still checking its types.
  * WAYMARK_LOADTEST uses a load and a test instead of patched code.
+ * WAYMARK_SDT makes events and markers visible to perf and bpftrace, too: sdt.h.
  * WAYMARK_NO_SHORT_NAMES leaves out the trace_... names; each is also there
  * as waymark_....
  *
@@ -52,6 +53,9 @@
 #include <waymark/disable.h>
 #else
 #include <waymark/place.h>
+#ifdef WAYMARK_SDT
+#include <waymark/sdt.h>
+#endif
 #endif
 
 #define WAYMARK_ARGS(...) (__VA_ARGS__)
@@ -244,13 +248,40 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	WAYMARK_DEFINE_PROBE_(provider, name, args) \
 	WAYMARK_DEFINE_EMIT_(provider, name, args, fields, \
 			     0 WAYMARK_OPTIONS_(WAYMARK_FLAGS_OF_, __VA_ARGS__)) \
+	WAYMARK_DEFINE_SDT_(provider, name, args) \
 	struct waymark_end_of_event
 
+#ifdef WAYMARK_SDT
+#define WAYMARK_MARK_(provider, name, ...) \
+	((void)sizeof(WAYMARK_ID(probe, provider, name)), \
+	 WAYMARK_ID(sdt, provider, name)(__VA_ARGS__))
+#else
 #define WAYMARK_MARK_(provider, name, ...) \
 	do { \
 		if (WAYMARK_ON_(provider, name)) \
 			WAYMARK_ID(emit, provider, name)(__VA_ARGS__); \
 	} while (0)
+#endif
+#ifdef WAYMARK_SDT
+/* The note's nop, and then the site, in a function so that arguments are evaluated once. */
+#define WAYMARK_PARAM_NAME_(i, type, name) name
+#define WAYMARK_LEADING_NAME_(i, type, name) , name
+#define WAYMARK_NAMES_(args) WAYMARK_NAMES__ args
+#define WAYMARK_NAMES__(...) WAYMARK_PAIRS(WAYMARK_PARAM_NAME_, WAYMARK_SEP_COMMA, __VA_ARGS__)
+#define WAYMARK_LEADING_NAMES_(args) WAYMARK_LEADING_NAMES__ args
+#define WAYMARK_LEADING_NAMES__(...) \
+	WAYMARK_PAIRS(WAYMARK_LEADING_NAME_, WAYMARK_SEP_NONE, __VA_ARGS__)
+#define WAYMARK_DEFINE_SDT_(provider, name, args) \
+	WAYMARK_INLINE void WAYMARK_ID(sdt, provider, name) WAYMARK_PROTO_(args) \
+	{ \
+		WAYMARK_SDT_PROBE_(#provider, #name WAYMARK_LEADING_NAMES_(args)); \
+		if (WAYMARK_ON_(provider, name)) \
+			WAYMARK_ID(emit, provider, name)(WAYMARK_NAMES_(args)); \
+	}
+#else
+#define WAYMARK_DEFINE_SDT_(provider, name, args)
+#endif
+
 /* The sizeof is for gcc, which would take an undeclared event for a function. */
 #define WAYMARK_ON_(provider, name) \
 	((void)sizeof(WAYMARK_ID(probe, provider, name)), WAYMARK_ID(on, provider, name)())
