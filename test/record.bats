@@ -133,6 +133,16 @@ child_of() {
 	[ "$(events t2 shop:order)" -eq 0 ]
 }
 
+@test "a program built with a sanitizer, which insists on being loaded first" {
+	cc -fsanitize=address -I"$WAYMARK_SOURCE/include" "$W/app.c" -o asan || skip "no ASan here"
+	run -0 waymark record -o t -- ./asan
+	[ "$(events t shop:order)" -eq 100 ]
+	cc -fsanitize=address -I"$WAYMARK_SOURCE/include" "$W/app.c" -o asan -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
+	run -0 waymark record -o t2 -- ./asan
+	[ "$(events t2 shop:order)" -eq 100 ]
+}
+
 @test "globs choose, filters belong to the -e before them" {
 	waymark record -q -o t1 -e 'shop:i*' -- "$W/app"
 	[ "$(events t1)" -eq 1 ]

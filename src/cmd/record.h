@@ -42,8 +42,9 @@ int wm_record_run(const struct wm_record_plan *plan);
  * The environment CMD gets: sets $WAYMARK_SESSION and $LD_PRELOAD in this
  * process. 0, or a negative errno with a sentence.
  */
-int wm_record_env_check(const char *preload, struct wm_diag *diag);
-int wm_record_env_set(const char *session, const char *preload, struct wm_diag *diag);
+int wm_record_env_check(const char *command, const char *preload, struct wm_diag *diag);
+int wm_record_env_set(const char *session, const char *command, const char *preload,
+		      struct wm_diag *diag);
 
 /* Whether all of the plan's processes can be attached to: 0, or an exit status after words. */
 int wm_record_targets_check(const struct wm_record_plan *plan);

@@ -5,6 +5,7 @@
  * in its build folder or its installed prefix, so that an old installation is
  * never mixed with a new command.
  */
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include "base/text.h"
 #include "cmd/record.h"
+#include "elf/elf_file.h"
 #include "runtime/agent.h"
 
 #define RUNTIME "libwaymark-rt.so.0"
@@ -97,14 +99,72 @@ static int add_helper(struct wm_text *t, const char *name, size_t bytes, struct 
 			   (int)bytes, name);
 }
 
-/* The value of $LD_PRELOAD: helpers, the runtime, what was there before. */
-static int preload_value(const char *list, struct wm_text *t, struct wm_diag *diag)
+/* Calls fn for each library the file itself asks for (DT_NEEDED). */
+static void each_needed(const struct wm_elf *e, void (*fn)(const char *name, void *data),
+			void *data)
+{
+	const struct wm_elf_section *dynamic = wm_elf_section(e, ".dynamic");
+	const struct wm_elf_section *strings = wm_elf_section(e, ".dynstr");
+	void *entries = NULL, *names = NULL;
+
+	if (dynamic && strings &&
+	    wm_elf_read_new(e, dynamic->offset, dynamic->bytes, 1u << 20, &entries, NULL) == 0 &&
+	    wm_elf_read_new(e, strings->offset, strings->bytes, 64u << 20, &names, NULL) == 0) {
+		const Elf64_Dyn *d = entries;
+
+		for (size_t i = 0; i < dynamic->bytes / sizeof(*d) && d[i].d_tag != DT_NULL; i++)
+			if (d[i].d_tag == DT_NEEDED && d[i].d_un.d_val < strings->bytes)
+				fn((const char *)names + d[i].d_un.d_val, data);
+	}
+	free(entries);
+	free(names);
+}
+
+struct needed {
+	bool runtime;
+	char sanitizer[64]; /* "": none */
+};
+
+static void note_needed(const char *name, void *data)
+{
+	struct needed *n = data;
+
+	if (!strcmp(name, RUNTIME))
+		n->runtime = true;
+	else if (!strncmp(name, "libasan.so", 10) || !strncmp(name, "libtsan.so", 10))
+		(void)snprintf(n->sanitizer, sizeof(n->sanitizer), "%s", name);
+}
+
+static struct needed needed_by(const char *command)
+{
+	struct needed n = {0};
+	struct wm_elf *elf = NULL;
+	char *path = wm_record_find_program(command);
+
+	if (path && wm_elf_open(path, &elf, NULL) == 0)
+		each_needed(elf, note_needed, &n);
+	wm_elf_close(elf);
+	free(path);
+	return n;
+}
+
+/*
+ * The value of $LD_PRELOAD: helpers, the runtime, what was there before. A
+ * sanitizer insists on being the first library: then it is put before all.
+ */
+static int preload_value(const char *command, const char *list, struct wm_text *t,
+			 struct wm_diag *diag)
 {
 	const char *before = getenv("LD_PRELOAD");
+	struct needed needed;
 	int err = 0;
 
 	if (list && !strcmp(list, "none"))
 		return 0;
+	needed = needed_by(command);
+	if (needed.sanitizer[0] && needed.runtime && (!list || !*list))
+		return 0; /* it has all it needs */
+	wm_text_str(t, needed.sanitizer);
 	for (const char *p = list ? list : ""; *p && err == 0;) {
 		size_t n = strcspn(p, ",");
 
@@ -121,25 +181,26 @@ static int preload_value(const char *list, struct wm_text *t, struct wm_diag *di
 	return err < 0 ? err : t->failed ? -ENOMEM : 0;
 }
 
-int wm_record_env_check(const char *preload, struct wm_diag *diag)
+int wm_record_env_check(const char *command, const char *preload, struct wm_diag *diag)
 {
 	struct wm_text t;
 	int err;
 
 	wm_text_init(&t);
-	err = preload_value(preload, &t, diag);
+	err = preload_value(command, preload, &t, diag);
 	wm_text_done(&t);
 	return err;
 }
 
-int wm_record_env_set(const char *session, const char *preload, struct wm_diag *diag)
+int wm_record_env_set(const char *session, const char *command, const char *preload,
+		      struct wm_diag *diag)
 {
 	const char *before = getenv(WM_SESSION_ENV);
 	struct wm_text t;
 	int err;
 
 	wm_text_init(&t);
-	err = preload_value(preload, &t, diag);
+	err = preload_value(command, preload, &t, diag);
 	if (err == 0 && t.bytes && setenv("LD_PRELOAD", t.data, 1) < 0)
 		err = -errno;
 	wm_text_cut(&t, 0);

@@ -382,7 +382,7 @@ static int begin(struct run *r)
 	int err = 0;
 
 	if (r->plan->command && !r->plan->nr_pids && !r->plan->all)
-		err = wm_record_env_check(r->plan->preload, &diag);
+		err = wm_record_env_check(r->plan->command[0], r->plan->preload, &diag);
 	if (err == 0)
 		err = wm_session_create(getenv("XDG_RUNTIME_DIR"), NULL, &r->session, &diag);
 	if (err == 0)
@@ -428,7 +428,8 @@ static int start_recorded(struct run *r)
 	if (!r->plan->command)
 		return 0;
 	if (!targets) {
-		err = wm_record_env_set(r->session.path, r->plan->preload, &diag);
+		err = wm_record_env_set(r->session.path, r->plan->command[0], r->plan->preload,
+					&diag);
 		if (err < 0) {
 			wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
 			return WM_EXIT_BEFORE_COMMAND;
