@@ -250,6 +250,8 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 	     uintptr_t sp, uintptr_t ip)
 {
 	struct waymark_writer *w = in_progress();
+	/* The word before the plan: only a word that leads to a plan says it is there. */
+	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 	struct hit h;
 
@@ -265,10 +267,15 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 	h.sp = sp;
 	h.ip = ip;
 	h.have = 0;
-	if (plan) {
+	if (!(word & WAYMARK_WORD_COMPLEX)) {
+		struct wm_plan_slot direct = {.on = true, .id = (uint16_t)word};
+		to_slot(&h, 0, &direct, !end);
+	} else if ((word & WAYMARK_WORD_RECORD) && plan) {
 		for (unsigned k = 0; k < WM_SLOTS; k++)
 			if (plan->slot[k].on)
 				to_slot(&h, k, &plan->slot[k], !end);
+	} else if (word & WAYMARK_WORD_RECORD) { /* a tool asks to join, and a thread is at it */
+		wm_early(1);
 	}
 	end_complex(w);
 }

@@ -138,6 +138,16 @@ static int64_t take(struct wm_session *s, bool small, const struct wm_thread *t,
 	return index;
 }
 
+/* Forgotten first: once sealed it may be another's. */
+static void let_go(struct wm_session *s, struct waymark_writer *w, uint32_t chunk)
+{
+	wm_store_relaxed(&w->end, NULL);
+	w->pos = NULL;
+	w->base = NULL;
+	wm_fence_signal();
+	wm_pool_seal(&s->pool, chunk);
+}
+
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level)
 {
@@ -154,20 +164,22 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 		wm_pool_lost(&s->pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
 		return false;
 	}
-	index = t->tid ? take(s, !mine, t, level) : -11;
 	if (!t->tid) /* a handler forked just now: this is the child, and the block the parent's */
+		return false;
+	index = take(s, !mine, t, level);
+	if (index < 0 && mine && s->mode == WM_POOL_OVERWRITE) {
+		let_go(s, w, l->chunk); /* so that it can be overwritten */
+		mine = false;
+		index = take(s, false, t, level);
+	}
+	if (!t->tid)
 		return false;
 	if (index < 0) {
 		wm_pool_lost(&s->pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
 		return false;
 	}
-	if (mine) { /* forgotten first: once sealed it may be another's */
-		wm_store_relaxed(&w->end, NULL);
-		w->pos = NULL;
-		w->base = NULL;
-		wm_fence_signal();
-		wm_pool_seal(&s->pool, l->chunk);
-	}
+	if (mine)
+		let_go(s, w, l->chunk);
 	c = wm_pool_chunk(&s->pool, (uint32_t)index);
 	l->chunk = (uint32_t)index;
 	l->generation = s->generation;

@@ -106,16 +106,21 @@ static inline void torture_fixed(struct torture_tally *t, uint32_t who)
 	s->done++;
 }
 
-static inline void torture_text(struct torture_tally *t, uint32_t who)
+/* `text` is torture_string() of the next n. */
+static inline void torture_prepared(struct torture_tally *t, uint32_t who, const char *text)
 {
 	struct torture_slot *s = &t->slot[who];
-	char text[96];
-	uint64_t n = s->begun;
+	uint64_t n = s->begun++;
 
-	torture_string(text, n);
-	s->begun++;
 	trace_event(torture, text, who, n, text);
 	s->done++;
+}
+
+static inline void torture_text(struct torture_tally *t, uint32_t who)
+{
+	char text[96];
+
+	torture_prepared(t, who, torture_string(text, t->slot[who].begun));
 }
 
 static inline void torture_bytes(struct torture_tally *t, uint32_t who)

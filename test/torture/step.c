@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step.c - step SCENARIO [PRE [visit] [lossy]]: one kill -9 at every single instruction of a
+ * path through the runtime. A child comes to the beginning of the path and
+ * stops; it is stepped k instructions by ptrace and killed; the next one dies
+ * an instruction later, until one comes to the path's end. To be run under
+ * `waymark record`, whose rules decide whether an event is a simple one.
+ *
+ *   fixed text bytes   one event of that kind, after PRE `fixed` ones
+ *   first              the first event of a forked child, from fork on
+ *   attach             the first event of a process that a tool asks to join
+ *   start              exec to main of a program that finds $WAYMARK_SESSION
+ *
+ * The last three, and others with `visit`, are long and full of loops: they are
+ * traced once, then one child dies when it first comes to each address, and
+ * another at a random one of its visits. There PRE is a stride: 1 is all
+ * addresses. `lossy`: buffers are too small for all.
+ */
+#include <elf.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "torture.h"
+
+#define PCS_MAX 4000000u
+
+extern struct control { /* the runtime's control page: see doc/format/control.md */
+	uint64_t magic;
+	uint32_t abi, nr_modules;
+	uint64_t modules;
+	uint32_t attach_request, attach_done, flags, reserved[5];
+	char folder[1024];
+} waymark_control;
+
+static struct torture_tally *tally;
+static char *self;
+static unsigned pre, flags = TORTURE_LOSSLESS;
+static uint64_t seed;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "step: %s: %s\n", what, strerror(errno));
+	exit(99);
+}
+
+static void begin(void)
+{
+	__asm__ volatile("int3");
+}
+
+static void traced(void)
+{
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		die("ptrace");
+}
+
+/* --- what a child does; it ends by _exit(0) when the path is done -------- */
+
+static __attribute__((noinline)) void text_path(uint32_t who)
+{
+	char text[96];
+
+	torture_string(text, tally->slot[who].begun);
+	begin();
+	torture_prepared(tally, who, text);
+}
+
+static void child(const char *kind)
+{
+	uint32_t who = torture_slot(tally, flags);
+
+	traced();
+	if (!strcmp(kind, "start")) {
+		char number[16];
+		snprintf(number, sizeof(number), "%u", who);
+		execl(self, self, "main", number, NULL);
+		die("exec");
+	}
+	if (!strcmp(kind, "attach")) {
+		char number[16];
+		snprintf(number, sizeof(number), "%u", who);
+		setenv("TORTURE_FOLDER", getenv("WAYMARK_SESSION"), 1);
+		unsetenv("WAYMARK_SESSION");
+		execl(self, self, "ask", number, NULL);
+		die("exec");
+	}
+	for (unsigned i = 0; i < pre && strcmp(kind, "first"); i++)
+		torture_fixed(tally, who);
+	if (!strcmp(kind, "text")) {
+		text_path(who);
+	} else if (!strcmp(kind, "bytes")) {
+		begin();
+		torture_bytes(tally, who);
+	} else {
+		begin();
+		torture_fixed(tally, who);
+	}
+	_exit(0);
+}
+
+/* The image after exec of `start`: it has joined before main. */
+static int after_exec(uint32_t who)
+{
+	begin();
+	torture_fixed(tally, who);
+	_exit(0);
+}
+
+/* The image after exec of `attach`: what the tool does from outside. */
+static int ask(uint32_t who)
+{
+	snprintf(waymark_control.folder, sizeof(waymark_control.folder), "%s",
+		 getenv("TORTURE_FOLDER"));
+	waymark_control.attach_request = waymark_control.attach_done + 1;
+	WAYMARK_ID(event, torture, fixed).word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+	WAYMARK_ID(event, torture, fixed).enabled = 1;
+	begin();
+	torture_fixed(tally, who);
+	_exit(0);
+}
+
+/* --- the tracer ------------------------------------------------------------- */
+
+/* A child stopped at the beginning of the path. */
+static pid_t start_child(const char *kind)
+{
+	bool exec = !strcmp(kind, "attach") || !strcmp(kind, "start");
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (pid == 0)
+		child(kind);
+	for (;;) {
+		if (waitpid(pid, &status, 0) < 0)
+			die("waitpid");
+		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
+			fprintf(stderr, "step: a child did not come to the beginning: %x\n",
+				status);
+			exit(1);
+		}
+		if (!exec || !strcmp(kind, "start"))
+			return pid;
+		exec = false; /* the stop at exec; the next is ours */
+		if (ptrace(PTRACE_CONT, pid, NULL, NULL) < 0)
+			die("ptrace");
+	}
+}
+
+/* False: it has ended. */
+static bool resume(pid_t pid, int how)
+{
+	int status;
+
+	if (ptrace(how, pid, NULL, NULL) < 0)
+		die("ptrace");
+	if (waitpid(pid, &status, 0) < 0)
+		die("waitpid");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return false;
+	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
+		fprintf(stderr, "step: a child ended on the way: status %x\n", status);
+		exit(1);
+	}
+	return true;
+}
+
+static void bury(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) >= 0 && !WIFSIGNALED(status))
+		;
+}
+
+static uint64_t pc_of(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0)
+		die("ptrace");
+	return r.rip;
+}
+
+static unsigned step_all(const char *kind)
+{
+	for (unsigned k = 0;; k++) {
+		pid_t pid = start_child(kind);
+		bool alive = true;
+		for (unsigned i = 0; i < k && alive; i++)
+			alive = resume(pid, PTRACE_SINGLESTEP);
+		if (!alive)
+			return k;
+		bury(pid);
+	}
+}
+
+struct visit {
+	uint64_t pc;
+	uint32_t count;
+};
+
+static int by_pc(const void *a, const void *b)
+{
+	uint64_t x = ((const struct visit *)a)->pc, y = ((const struct visit *)b)->pc;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Every address the path visits, and how often. Addresses of the program and its libraries stay. */
+static unsigned survey(const char *kind, struct visit **ret)
+{
+	struct visit *v = malloc(PCS_MAX * sizeof(*v));
+	unsigned nr = 0, out = 0;
+	pid_t pid = start_child(kind);
+
+	do {
+		if (nr == PCS_MAX)
+			die("the path is too long");
+		v[nr++] = (struct visit){pc_of(pid), 1};
+	} while (resume(pid, PTRACE_SINGLESTEP));
+	qsort(v, nr, sizeof(*v), by_pc);
+	for (unsigned i = 0; i < nr; i++) {
+		if (out && v[out - 1].pc == v[i].pc)
+			v[out - 1].count++;
+		else
+			v[out++] = v[i];
+	}
+	fprintf(stderr, "step: %s: %u instructions at %u addresses\n", kind, nr, out);
+	*ret = v;
+	return out;
+}
+
+static void break_at(pid_t pid, uint64_t pc)
+{
+	size_t base = offsetof(struct user, u_debugreg);
+
+	if (ptrace(PTRACE_POKEUSER, pid, base, pc) < 0 ||
+	    ptrace(PTRACE_POKEUSER, pid, base + 7 * sizeof(long), 1ul) < 0)
+		die("no hardware breakpoint");
+}
+
+static unsigned visit_all(const char *kind, unsigned stride)
+{
+	struct visit *v;
+	unsigned nr = survey(kind, &v), kills = 0;
+
+	for (unsigned i = torture_random(&seed, stride); i < nr; i += stride) {
+		for (unsigned again = 0; again < (v[i].count > 1 ? 2 : 1); again++) {
+			unsigned most = v[i].count < 20 ? v[i].count : 20;
+			unsigned hits = again ? 1 + torture_random(&seed, most) : 1;
+			pid_t pid = start_child(kind);
+			bool alive = true;
+			if (pc_of(pid) != v[i].pc) {
+				break_at(pid, v[i].pc);
+				for (unsigned k = 0; k < hits && alive; k++)
+					alive = resume(pid, PTRACE_CONT);
+			}
+			if (alive)
+				bury(pid);
+			kills += alive;
+		}
+	}
+	free(v);
+	return kills;
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argc > 1 ? argv[1] : "fixed";
+	bool visit = !strcmp(kind, "first") || !strcmp(kind, "attach") || !strcmp(kind, "start");
+	unsigned kills, stride = visit ? torture_arg(argc, argv, 2, 1) : 1;
+
+	tally = torture_map();
+	if (argc > 2 && !strcmp(kind, "main"))
+		return after_exec((uint32_t)atoi(argv[2]));
+	if (argc > 2 && !strcmp(kind, "ask"))
+		return ask((uint32_t)atoi(argv[2]));
+	self = argv[0];
+	pre = torture_arg(argc, argv, 2, 10);
+	for (int i = 3; i < argc; i++) {
+		visit = visit || !strcmp(argv[i], "visit");
+		if (!strcmp(argv[i], "lossy"))
+			flags = 0;
+	}
+	seed = torture_seed();
+	kills = visit ? visit_all(kind, stride) : step_all(kind);
+	fprintf(stderr, "step: %s: %u kills\n", kind, kills);
+	return kills < 20; /* a path that short was not the one meant */
+}
