@@ -69,8 +69,10 @@ static void find_xsave(void)
 	wm_xsave_works = 1;
 }
 #else
+/* Vectors may be longer than the 128 bits everybody has. */
 static void find_xsave(void)
 {
+	wm_xsave_works = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
 }
 #endif
 
