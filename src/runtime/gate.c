@@ -253,6 +253,7 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 	/* The word before the plan: only a word that leads to a plan says it is there. */
 	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
+	bool asked = false;
 	struct hit h;
 
 	if (!w) {
@@ -274,10 +275,13 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 		for (unsigned k = 0; k < WM_SLOTS; k++)
 			if (plan->slot[k].on)
 				to_slot(&h, k, &plan->slot[k], !end);
-	} else if (word & WAYMARK_WORD_RECORD) { /* a tool asks to join, and a thread is at it */
-		wm_early(1);
+	} else {
+		/* A tool set RECORD: it asks us to join. Its recording begins after this event. */
+		asked = word & WAYMARK_WORD_RECORD;
 	}
 	end_complex(w);
+	if (asked)
+		wm_runtime_attach_check();
 }
 
 void wm_leave(void)

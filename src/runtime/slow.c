@@ -133,8 +133,6 @@ static int64_t take(struct wm_session *s, bool small, const struct wm_thread *t,
 		index = wm_pool_take(&s->pool, true, t->tid, (uint16_t)level, now);
 	if (index < 0)
 		index = wm_pool_take(&s->pool, false, t->tid, (uint16_t)level, now);
-	if (index < 0 && s->mode == WM_POOL_BLOCK && level == 0)
-		index = wait_for_chunk(s, t->tid, level);
 	return index;
 }
 
@@ -151,7 +149,7 @@ static void let_go(struct wm_session *s, struct waymark_writer *w, uint32_t chun
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level)
 {
-	bool mine = w->base && l->generation == s->generation;
+	bool first = l->generation != s->generation, mine = w->base && !first;
 	uint32_t bytes = mine ? wm_pool_chunk_bytes(&s->pool, l->chunk) : 0;
 	struct wm_chunk *c;
 	int64_t index;
@@ -166,16 +164,21 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 	}
 	if (!t->tid) /* a handler forked just now: this is the child, and the block the parent's */
 		return false;
-	index = take(s, !mine, t, level);
-	if (index < 0 && mine && s->mode == WM_POOL_OVERWRITE) {
-		let_go(s, w, l->chunk); /* so that it can be overwritten */
+	index = take(s, first, t, level);
+	if (index < 0 && mine) {
+		/* So that it can be overwritten, or read: where there are no more chunks than
+		 * threads, each would otherwise wait for the others'. */
+		let_go(s, w, l->chunk);
 		mine = false;
-		index = take(s, false, t, level);
+		if (s->mode == WM_POOL_OVERWRITE)
+			index = take(s, false, t, level);
 	}
+	if (index < 0 && s->mode == WM_POOL_BLOCK && level == 0)
+		index = wait_for_chunk(s, t->tid, level);
 	if (!t->tid)
 		return false;
 	if (index < 0) {
-		wm_pool_lost(&s->pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
+		wm_pool_lost(&s->pool, WM_LOST_FULL, 1);
 		return false;
 	}
 	if (mine)
