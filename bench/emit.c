@@ -28,11 +28,11 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"emit_2int", ours_2int, peer_2int, 51200},
-    {"emit_4mixed", ours_4mixed, peer_4mixed, 51200},
-    {"emit_filtered", ours_filtered, peer_filtered, 51200},
-    {"emit_noclock", ours_noclock, NULL, 51200},
-    {"emit_64sites", ours_64sites, peer_64sites, 51200},
+    {"emit_2int", ours_2int, peer_2int, 12800},
+    {"emit_4mixed", ours_4mixed, peer_4mixed, 12800},
+    {"emit_filtered", ours_filtered, peer_filtered, 12800},
+    {"emit_noclock", ours_noclock, NULL, 12800},
+    {"emit_64sites", ours_64sites, peer_64sites, 12800},
 };
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -122,7 +122,7 @@ static void bursts_of_row(const struct row *r, const char *suffix, bool drained)
 /* A record's stores behind a bare clock read; a mark nobody listens to. */
 static void bursts_beside(const char *suffix)
 {
-	const uint32_t n = 51200;
+	const uint32_t n = 12800;
 	char name[64];
 	double plain;
 
@@ -156,7 +156,7 @@ static void run_set(unsigned rounds, const char *suffix, bool drained)
 static void run_overwrite(unsigned rounds)
 {
 	run_set(rounds, "_overwrite", false);
-	emit_cold(rounds < 200 ? rounds * 5 : 1000, nr_sides > 1, "");
+	emit_cold(rounds < 200 ? rounds * 5 : 1000, nr_sides > 1);
 	if (emit_cpus[0] != emit_cpus[1])
 		emit_threads(rounds < 10 ? rounds : 10, nr_sides > 1);
 }

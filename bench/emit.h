@@ -69,7 +69,7 @@ uint64_t emit_now_ns(void);
 void emit_say(const char *row, const char *who, double value);
 
 /* ns of one event that found the caches full of other things, per round. */
-void emit_cold(unsigned rounds, bool with_peer, const char *suffix);
+void emit_cold(unsigned rounds, bool with_peer);
 /* Throughput of two threads over that of one, per round. */
 void emit_threads(unsigned rounds, bool with_peer);
 

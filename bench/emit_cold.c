@@ -2,11 +2,10 @@
 /*
  * emit_cold.c - what an event costs when it comes out of the blue: before each,
  * data caches are filled with other data and instruction caches with other
- * instructions. Timed by itself with the cycle counter; a call of an empty
- * function, timed likewise, is taken off.
+ * instructions. Timed by itself with the cycle counter; what a call of an empty
+ * function takes, timed likewise, is taken off.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -15,7 +14,6 @@
 #include "emit.h"
 
 #define DATA_BYTES (16u << 20) /* more than a second-level cache */
-#define PAGES      1024u       /* of instructions, each a jump to the next: TLB too */
 
 #if defined(__x86_64__)
 /* clang-format off */
@@ -84,21 +82,36 @@ static double cold(emit_loop *volatile loop, double scale)
 	return (double)(cycles() - t) * scale;
 }
 
-void emit_cold(unsigned rounds, bool with_peer, const char *suffix)
+static int by_value(const void *a, const void *b)
 {
-	double scale = ns_per_cycle();
-	char row[64] = "emit_cold";
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What timing costs by itself: the middle of many calls of nothing. */
+static double cold_nothing(double scale)
+{
+	double t[101];
+
+	for (int i = 0; i < 101; i++)
+		t[i] = cold(nothing, scale);
+	qsort(t, 101, sizeof(t[0]), by_value);
+	return t[50];
+}
+
+void emit_cold(unsigned rounds, bool with_peer)
+{
+	double scale = ns_per_cycle(), empty;
 
 	data = mmap(NULL, DATA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (data == MAP_FAILED)
 		return;
-	strncat(row, suffix, sizeof(row) - strlen(row) - 1);
+	empty = cold_nothing(scale);
 	for (unsigned i = 0; i < rounds; i++) {
-		double empty = cold(nothing, scale);
-
-		emit_say(row, "ours", cold(ours_2int, scale) - empty);
+		emit_say("emit_cold", "ours", cold(ours_2int, scale) - empty);
 		if (with_peer)
-			emit_say(row, "peer", cold(peer_2int, scale) - empty);
+			emit_say("emit_cold", "peer", cold(peer_2int, scale) - empty);
 	}
 	(void)munmap(data, DATA_BYTES);
 }

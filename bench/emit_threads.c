@@ -9,8 +9,8 @@
 
 #include "emit.h"
 
-#define EVENTS 100000u
-#define TRIES  4
+#define EVENTS 50000u
+#define TRIES  6
 
 struct runner {
 	emit_loop *loop;
