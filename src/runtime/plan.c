@@ -202,7 +202,8 @@ static void free_retired(void)
 	while (retired) {
 		struct wm_plan *p = retired;
 		retired = p->next_retired;
-		wm_sys_unmap(p, p->bytes);
+		if (!p->keep)
+			wm_sys_unmap(p, p->bytes);
 	}
 }
 
@@ -325,8 +326,8 @@ void wm_plan_links_lost(struct wm_module *m)
 
 void wm_plan_drop_module(struct wm_module *m)
 {
+	/* Its events keep the plans they have: if this is exit, they are still used. */
 	for (uint32_t i = 0; i < m->nr_sites; i++)
-		if (m->ref[i].entry)
-			wm_store_release(&wm_site_event(m->ref[i].site)->word,
-					 WAYMARK_WORD_COMPLEX);
+		if (m->ref[i].entry && m->ref[i].entry->plan)
+			m->ref[i].entry->plan->keep = true;
 }

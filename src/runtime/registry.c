@@ -335,24 +335,23 @@ void waymark_module_unregister(struct waymark_module *abi)
 
 	if (!m)
 		return;
+	/*
+	 * At exit or by dlclose: nobody tells which. So its sites and state words stay as
+	 * they are, and at exit, when the code stays mapped, later destructors still trace.
+	 */
 	wm_lock();
-	/* At exit the code stays mapped and may still trace; its state words stay as they are. */
-	if (!wm_runtime_exiting()) {
-		for (link = &wm_rt.modules; *link && *link != m; link = &(*link)->next)
-			;
-		if (*link)
-			*link = m->next;
-		wm_plan_drop_module(m);
-		disconnect(m);
-		wm_plan_links_lost(m);
-		control_add(NULL, abi);
-		abi->state = 0;
-		abi->runtime = NULL;
-		wm_session_module(m, true);
-		wm_unlock();
-		(void)wm_thread_quiesce(1000); /* nobody is in its cold code any more */
-		wm_sys_unmap(m, m->bytes);
-		return;
-	}
+	for (link = &wm_rt.modules; *link && *link != m; link = &(*link)->next)
+		;
+	if (*link)
+		*link = m->next;
+	wm_plan_drop_module(m);
+	disconnect(m);
+	wm_plan_links_lost(m);
+	control_add(NULL, abi);
+	abi->state = 0;
+	abi->runtime = NULL;
+	wm_session_module(m, true);
 	wm_unlock();
+	(void)wm_thread_quiesce(1000); /* nobody is in its cold code any more */
+	wm_sys_unmap(m, m->bytes);
 }

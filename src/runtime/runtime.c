@@ -18,8 +18,6 @@
 struct wm_runtime wm_rt;
 WM_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
-static bool exiting;
-
 intptr_t wm_writer_offset(void)
 {
 	uintptr_t thread_pointer;
@@ -29,16 +27,6 @@ intptr_t wm_writer_offset(void)
 	__asm__("mrs %0, tpidr_el0" : "=r"(thread_pointer));
 #endif
 	return (intptr_t)((uintptr_t)&wm_current - thread_pointer);
-}
-
-bool wm_runtime_exiting(void)
-{
-	return exiting;
-}
-
-static void at_exit(void)
-{
-	exiting = true;
 }
 
 #if defined(__x86_64__)
@@ -125,7 +113,6 @@ static void set_up(void)
 		(void)wm_patch_init(true);
 		waymark_control.flags |= WM_CONTROL_NOPATCH;
 	}
-	(void)atexit(at_exit);
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
 	wm_rt.pid = wm_sys_pid();
 	wm_store_release(&wm_rt.ready, 1);

@@ -87,6 +87,7 @@ struct wm_probe {
 /* What an event does when it is hit the complex way. Immutable once published. */
 struct wm_plan {
 	struct wm_plan *next_retired;
+	bool keep;    /* never freed: a module that went may still lead here */
 	size_t bytes; /* of this mapping */
 	uint32_t nr_probes;
 	const struct waymark_desc *mark; /* a marker's or span's: wm_mark_run() serves the probes */
@@ -168,7 +169,6 @@ void wm_clock_init(void);
 
 /* runtime.c */
 bool wm_runtime_ready(void);
-bool wm_runtime_exiting(void);
 intptr_t wm_writer_offset(void);
 void wm_runtime_forked(void); /* in a child's first slow path */
 void wm_runtime_attach_check(void);
