@@ -138,7 +138,8 @@ WAYMARK_INLINE void waymark_stamp(struct waymark_writer *w, unsigned char *start
 			 "orq %%rdx, %%rax\n\t"
 			 "movq %%rax, %c3(%0)\n\t"
 			 "orq %2, %%rax\n\t"
-			 "movq %%rax, (%1)"
+			 "movq %%rax, (%1)\n\t"
+			 "prefetchw 256(%1)" /* the records to come */
 			 :
 			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
 			 : "rax", "rdx", "cc");
@@ -149,7 +150,8 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 {
 	__asm__ volatile("movq %c3(%0), %%rax\n\t"
 			 "orq %2, %%rax\n\t"
-			 "movq %%rax, (%1)"
+			 "movq %%rax, (%1)\n\t"
+			 "prefetchw 256(%1)" /* the records to come */
 			 :
 			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
 			 : "rax", "cc");

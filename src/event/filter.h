@@ -126,4 +126,23 @@ bool wm_filter_run(const struct wm_filter *f, const unsigned char *payload, size
 bool wm_filter_run_float(const struct wm_filter *f, const unsigned char *payload, size_t bytes,
 			 const struct wm_filter_contexts *contexts);
 
+/*
+ * What a caller in a hurry may ask before it runs a filter: a comparison that,
+ * when it fails, makes the whole filter false. The value at `offset` of the
+ * payload, widened to 64 bits, less `first`, is above `span` (unsigned): no.
+ * False when the filter does not begin with such a test.
+ */
+enum wm_filter_quick_kind {
+	WM_FILTER_QUICK_NONE,
+	WM_FILTER_QUICK_I4,
+	WM_FILTER_QUICK_U4,
+	WM_FILTER_QUICK_W8,
+};
+struct wm_filter_quick {
+	uint32_t kind; /* enum wm_filter_quick_kind */
+	uint32_t offset;
+	uint64_t first, span;
+};
+bool wm_filter_quick(const struct wm_filter *f, struct wm_filter_quick *ret);
+
 #endif

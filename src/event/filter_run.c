@@ -356,3 +356,23 @@ bool wm_filter_uses_float(const struct wm_filter *f)
 {
 	return f->uses_float;
 }
+
+bool wm_filter_quick(const struct wm_filter *f, struct wm_filter_quick *ret)
+{
+	const struct wm_filter_insn *insn = wm_filter_insns(f);
+
+	ret->kind = insn->op == WM_INSN_RANGE_I4   ? WM_FILTER_QUICK_I4
+		    : insn->op == WM_INSN_RANGE_U4 ? WM_FILTER_QUICK_U4
+		    : insn->op == WM_INSN_RANGE_W8 ? WM_FILTER_QUICK_W8
+						   : WM_FILTER_QUICK_NONE;
+	ret->offset = insn->offset;
+	ret->first = insn->x;
+	ret->span = insn->y;
+	if (insn->invert) { /* outside of a range is inside of another, but for none */
+		ret->first = insn->x + insn->y + 1;
+		ret->span = 0 - insn->y - 2;
+		if (insn->y == UINT64_MAX)
+			ret->kind = WM_FILTER_QUICK_NONE;
+	}
+	return ret->kind != WM_FILTER_QUICK_NONE && (insn->ends & 1);
+}

@@ -43,10 +43,103 @@
 	.endm
 
 	ENTRY	wm_entry_slow, wm_slow
-	ENTRY	wm_entry_enter, wm_enter
-	ENTRY	wm_entry_gate, wm_gate
+	ENTRY	wm_enter_full, wm_enter
+	ENTRY	wm_gate_full, wm_gate
 	ENTRY	wm_entry_leave, wm_leave
 	ENTRY	wm_entry_span, wm_span
+
+/*
+ * The complex event's beginning and, for a filter that says no at its first
+ * comparison, its end, without saving what nobody touches. The offsets are
+ * those of struct wm_thread, wm_level and wm_plan (checked in thread.c).
+ */
+#define LEVELS	 576	/* of struct wm_thread; a level has 16 bytes where a writer has 64 */
+#define PASSES	 8
+#define COMPLEX	 12
+
+	.globl	wm_entry_enter
+	.hidden	wm_entry_enter
+	.type	wm_entry_enter, @function
+wm_entry_enter:				/* rax: writer -> scratch */
+	cmpq	$0, 24(%rax)		/* step */
+	je	wm_enter_full
+	pushq	%r8
+	movq	48(%rax), %r8		/* scratch */
+	testq	%r8, %r8
+	je	1f
+	pushq	%r9
+	movl	%eax, %r9d
+	andl	$1023, %r9d
+	shrl	$2, %r9d		/* 16 * level */
+	andq	$-1024, %rax
+	movl	$1, LEVELS + COMPLEX(%rax, %r9)
+	movq	%r8, %rax
+	popq	%r9
+	popq	%r8
+	retq
+1:	popq	%r8
+	jmp	wm_enter_full
+	.size	wm_entry_enter, . - wm_entry_enter
+
+	.globl	wm_entry_gate
+	.hidden	wm_entry_gate
+	.type	wm_entry_gate, @function
+wm_entry_gate:				/* rax: end of the fields, rdx: event */
+	testq	%rax, %rax
+	je	wm_gate_full
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	movq	(%rdx), %r9		/* word: COMPLEX and RECORD, no PROBES; before the plan */
+	movq	8(%rdx), %r8		/* plan */
+	shrq	$60, %r9
+	cmpl	$10, %r9d
+	jne	9f
+	testq	%r8, %r8
+	je	9f
+	movq	wm_current@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10	/* our writer + 64 */
+	movq	48 - 64(%r10), %r11	/* scratch */
+	testq	%r11, %r11
+	je	9f
+	movl	4(%r8), %r9d		/* quick.offset */
+	addq	%r9, %r11
+	movl	(%r8), %r9d		/* quick.kind */
+	cmpl	$2, %r9d
+	je	2f
+	ja	3f
+	testl	%r9d, %r9d
+	je	9f
+	movslq	(%r11), %r11
+	jmp	4f
+2:	movl	(%r11), %r11d
+	jmp	4f
+3:	movq	(%r11), %r11
+4:	subq	8(%r8), %r11		/* quick.first */
+	cmpq	16(%r8), %r11		/* quick.span */
+	jbe	9f
+	leaq	-64(%r10), %r10		/* refused: not busy any more */
+	movl	%r10d, %r11d
+	andl	$1023, %r11d
+	shrl	$2, %r11d
+	movq	%r10, %r8
+	andq	$-1024, %r8
+	movl	$0, LEVELS + COMPLEX(%r8, %r11)
+	incl	LEVELS + PASSES(%r8, %r11)
+	movq	wm_current@gottpoff(%rip), %r11
+	movq	%r10, %fs:(%r11)
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	retq
+9:	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	jmp	wm_gate_full
+	.size	wm_entry_gate, . - wm_entry_gate
 
 /*
  * Callbacks are ordinary functions: vector state is saved whole, the stack

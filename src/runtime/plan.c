@@ -109,6 +109,23 @@ static struct wm_plan *keep_plan(void)
 	return p;
 }
 
+/* One recorder, one filter, no callbacks: most events are refused by its first test. */
+static void find_quick(struct wm_plan *p)
+{
+	const struct wm_plan_slot *only = NULL;
+	unsigned nr = 0;
+
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		if (p->slot[k].on) {
+			only = &p->slot[k];
+			nr++;
+		}
+	}
+	if (nr != 1 || only->nr_filters != 1 || p->nr_probes ||
+	    !wm_filter_quick(only->filter[0], &p->quick))
+		p->quick.kind = WM_FILTER_QUICK_NONE;
+}
+
 static bool plan_is_direct(const struct wm_plan *p)
 {
 	const struct wm_session *s = &wm_rt.session[0];
@@ -134,6 +151,7 @@ static void compute(struct wm_event_entry *e)
 	}
 	p->mark = wm_mark_callbacks(e->desc) ? e->desc : NULL;
 	p->nr_probes = wm_probe_fill(e, p->probe, WM_PROBES_MAX);
+	find_quick(p);
 	p->nr_probes += wm_link_fill(e, p->probe + p->nr_probes, WM_PROBES_MAX - p->nr_probes);
 	e->next_plan = NULL;
 	e->next_word = WAYMARK_WORD_COMPLEX;

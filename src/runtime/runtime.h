@@ -86,6 +86,7 @@ struct wm_probe {
 
 /* What an event does when it is hit the complex way. Immutable once published. */
 struct wm_plan {
+	struct wm_filter_quick quick; /* first: entry_*.S looks; kind 0: nothing quick to say */
 	struct wm_plan *next_retired;
 	bool keep;    /* never freed: a module that went may still lead here */
 	size_t bytes; /* of this mapping */

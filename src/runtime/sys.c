@@ -44,9 +44,13 @@ void wm_mem_copy(void *to, const void *from, size_t n)
 
 void wm_mem_zero(void *p, size_t n)
 {
+#if defined(__x86_64__)
+	__asm__ volatile("rep stosb" : "+D"(p), "+c"(n) : "a"(0) : "memory");
+#else
 	unsigned char *b = p;
 	while (n--)
 		*b++ = 0;
+#endif
 }
 
 int wm_mem_differ(const void *a, const void *b, size_t n)

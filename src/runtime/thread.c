@@ -21,6 +21,19 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+/* entry_x86_64.S counts on these. */
+_Static_assert(offsetof(struct wm_thread, level) == 576, "LEVELS");
+_Static_assert(sizeof(struct wm_level) == 16 && offsetof(struct wm_level, passes) == 8 &&
+		   offsetof(struct wm_level, complex) == 12,
+	       "PASSES, COMPLEX");
+_Static_assert(offsetof(struct waymark_writer, step) == 24 &&
+		   offsetof(struct waymark_writer, scratch) == 48,
+	       "the writer");
+_Static_assert(offsetof(struct wm_plan, quick) == 0 &&
+		   offsetof(struct wm_filter_quick, first) == 8 &&
+		   offsetof(struct wm_filter_quick, span) == 16,
+	       "quick");
+
 #define TABLE_MAGIC 0x57415950u
 
 /* Block 0 of the table: lives under the same wipe as the blocks it counts. */
@@ -266,10 +279,10 @@ unsigned wm_thread_reap(unsigned most)
 	for (uint32_t i = 0; i < most && used > 1; i++) {
 		uint32_t index = 1 + (hand + i) % (used - 1);
 		struct wm_thread *t = block(index);
-		uint32_t tid = wm_load_acquire(&t->tid), mark = UINT32_MAX, dead = tid;
-		if (!tid || tid == mark || !is_dead(tid))
+		uint32_t tid = wm_load_acquire(&t->tid), dead = tid;
+		if (!tid || tid == WM_TID_NOBODY || !is_dead(tid))
 			continue;
-		if (!wm_cas_acq_rel(&t->tid, &tid, mark)) /* somebody else buries it */
+		if (!wm_cas_acq_rel(&t->tid, &tid, WM_TID_NOBODY)) /* somebody else buries it */
 			continue;
 		t->current = NULL;
 		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
@@ -379,7 +392,7 @@ bool wm_thread_quiesce(unsigned ms)
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	for (uint32_t i = 1; i < used; i++) {
 		uint32_t tid = wm_load_acquire(&block(i)->tid);
-		if (tid && tid != UINT32_MAX && tid != self)
+		if (tid && tid != WM_TID_NOBODY && tid != self)
 			all = passed(block(i), tid, deadline) && all;
 	}
 	return all;
@@ -403,7 +416,7 @@ void wm_thread_before_fork(void)
 	unsigned levels = wm_level_of(wm_current);
 	struct wm_thread_shadow *s;
 
-	if (wm_writer_is_null(wm_current) || !levels || !t->tid)
+	if (wm_writer_is_null(wm_current) || !levels || !wm_thread_owned(t))
 		return; /* as nearly always */
 	if (!shadows)
 		shadows = wm_sys_map((size_t)WM_THREADS_MAX * sizeof(*shadows));
@@ -430,6 +443,8 @@ bool wm_thread_after_fork(void)
 		s->levels = 0;
 		return false;
 	}
+	if (s->levels)
+		t->tid = WM_TID_NOBODY; /* the next owner must not meet those emits */
 	for (unsigned l = 0; l < s->levels; l++) {
 		t->writer[l].pos = s->level[l].pos;
 		t->writer[l].base = s->level[l].base;
@@ -444,7 +459,7 @@ unsigned wm_thread_swallowed(const struct waymark_writer *w)
 	struct wm_thread_shadow *s;
 	unsigned n = 0;
 
-	if (!shadows || wm_writer_is_null(w) || t->tid)
+	if (!shadows || wm_writer_is_null(w) || wm_thread_owned(t))
 		return 0;
 	s = &shadows[index_of(t)];
 	for (unsigned l = 0; l < s->levels; l++) {
