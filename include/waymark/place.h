@@ -71,7 +71,7 @@ struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, Place
 
 #define WAYMARK_PLACE_(id, binding_, kind_, level_, flags_, nr_, text_, ...) \
 	struct waymark_place_##id { \
-		typedef waymark_described<(nr_) + 1, sizeof(text_)> waymark_made; \
+		__attribute__((unused)) typedef waymark_described<(nr_) + 1, sizeof(text_)> waymark_made; \
 		static constexpr waymark_made describe() \
 		{ \
 			return waymark_made{{WAYMARK_DESC_MAGIC, sizeof(waymark_made), kind_, \
