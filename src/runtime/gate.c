@@ -233,7 +233,7 @@ static struct waymark_writer *in_progress(void)
 {
 	struct waymark_writer *w = wm_current - 1;
 
-	return wm_level_of(wm_current) && wm_thread_of(w)->tid && w->step ? w : NULL;
+	return wm_level_of(wm_current) && wm_thread_owned(wm_thread_of(w)) && w->step ? w : NULL;
 }
 
 static void end_complex(struct waymark_writer *w)

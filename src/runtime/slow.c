@@ -89,7 +89,7 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 	struct wm_thread *t = wm_thread_of(w);
 
 	if (!w->step) {
-		if (wm_writer_is_null(w) || !t->tid || wm_thread_forked())
+		if (wm_writer_is_null(w) || !wm_thread_owned(t) || wm_thread_forked())
 			return join(w, (uintptr_t)__builtin_frame_address(0));
 		w->sp = (uintptr_t)__builtin_frame_address(0);
 		w = wm_thread_take_back(w);
@@ -101,20 +101,37 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 	return wm_level_of(w) ? wm_thread_take_back(w) : w;
 }
 
-/* Block mode: naps until the reader has made room or seems dead. */
-static int64_t wait_for_chunk(struct wm_session *s, uint32_t tid, unsigned level)
+/*
+ * What a chunk is wanted for. The pool and its generation are looked at once:
+ * should a handler of ours fork, we go on in the child with the parent's, whose
+ * place private memory has taken, and not with the child's own.
+ */
+struct want {
+	struct wm_session *session;
+	struct wm_pool pool;
+	uint32_t generation, tid;
+	uint16_t level;
+};
+
+static int64_t take(struct want *n, bool small)
 {
-	struct wm_pool_header *h = wm_pool_header(&s->pool);
+	return wm_pool_take(&n->pool, small, n->tid, n->level,
+			    wm_clock_now(n->session->clock_kind));
+}
+
+/* Block mode: naps until the reader has made room or seems dead. */
+static int64_t wait_for_chunk(struct want *n)
+{
+	struct wm_pool_header *h = wm_pool_header(&n->pool);
 	struct timespec nap = {0, 500 * 1000};
 	uint32_t alive = wm_load_relaxed(&h->reader_alive);
 	unsigned still = 0;
 
-	for (unsigned i = 0; i < 2 * s->block_ms && still < 1000; i++) {
+	for (unsigned i = 0; i < 2 * n->session->block_ms && still < 1000; i++) {
 		uint32_t now_alive;
 		int64_t index;
 		(void)WM_SYS_2(SYS_nanosleep, &nap, 0);
-		index = wm_pool_take(&s->pool, false, tid, (uint16_t)level,
-				     wm_clock_now(s->clock_kind));
+		index = take(n, false);
 		if (index >= 0)
 			return index;
 		now_alive = wm_load_relaxed(&h->reader_alive);
@@ -124,85 +141,100 @@ static int64_t wait_for_chunk(struct wm_session *s, uint32_t tid, unsigned level
 	return -11; /* EAGAIN */
 }
 
-static int64_t take(struct wm_session *s, bool small, const struct wm_thread *t, unsigned level)
+static int64_t take_some(struct want *n, bool small)
 {
-	uint64_t now = wm_clock_now(s->clock_kind);
-	int64_t index = -11;
+	int64_t index = small ? take(n, true) : -11;
 
-	if (small)
-		index = wm_pool_take(&s->pool, true, t->tid, (uint16_t)level, now);
 	if (index < 0)
-		index = wm_pool_take(&s->pool, false, t->tid, (uint16_t)level, now);
+		index = take(n, false);
+	if (index < 0 && n->session->mode == WM_POOL_BLOCK && n->level == 0)
+		index = wait_for_chunk(n);
 	return index;
 }
 
-/* Forgotten first: once sealed it may be another's. */
-static void let_go(struct wm_session *s, struct waymark_writer *w, uint32_t chunk)
+/*
+ * Forgotten first: once sealed it may be another's. An end is there only while
+ * a base is, and a base only while all that goes with it is: a siglongjmp may
+ * end this anywhere, and then wm_thread_take_back() looks for a chunk that
+ * nobody remembers.
+ */
+static void let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 {
 	wm_store_relaxed(&w->end, NULL);
-	w->pos = NULL;
-	w->base = NULL;
 	wm_fence_signal();
-	wm_pool_seal(&s->pool, chunk);
+	wm_store_relaxed(&w->base, NULL);
+	wm_fence_signal();
+	wm_pool_seal(&n->pool, chunk);
+}
+
+static void take_on(const struct want *n, struct waymark_writer *w, struct wm_level *l,
+		    uint32_t chunk)
+{
+	unsigned char *base = (unsigned char *)wm_pool_chunk(&n->pool, chunk);
+
+	wm_store_relaxed(&w->end, NULL); /* of another recorder's pool */
+	wm_fence_signal();
+	wm_store_relaxed(&w->base, NULL);
+	wm_fence_signal();
+	l->chunk = chunk;
+	l->generation = n->generation;
+	wm_store_relaxed(&w->pos, base + WM_CHUNK_HEADER_BYTES);
+	w->tally = WM_CHUNK_HEADER_BYTES / 8;
+	w->last = ((struct wm_chunk *)(void *)base)->begin << 16;
+	wm_fence_signal();
+	wm_store_relaxed(&w->base, base);
+	wm_fence_signal();
+	wm_store_relaxed(&w->end, base + wm_pool_chunk_bytes(&n->pool, chunk) - CHUNK_SLACK);
 }
 
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level)
 {
-	bool first = l->generation != s->generation, mine = w->base && !first;
-	uint32_t bytes = mine ? wm_pool_chunk_bytes(&s->pool, l->chunk) : 0;
-	struct wm_chunk *c;
+	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
+	bool mine = w->base && l->generation == n.generation;
+	uint32_t bytes = mine ? wm_pool_chunk_bytes(&n.pool, l->chunk) : 0;
 	int64_t index;
 
 	if (mine && !w->end) { /* only kicked */
 		wm_store_relaxed(&w->end, w->base + bytes - CHUNK_SLACK);
 		return true;
 	}
-	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == s->pool.big_bytes) {
-		wm_pool_lost(&s->pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
+	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == n.pool.big_bytes) {
+		wm_pool_lost(&n.pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
 		return false;
 	}
-	if (!t->tid) /* a handler forked just now: this is the child, and the block the parent's */
-		return false;
-	index = take(s, first, t, level);
-	if (index < 0 && mine) {
-		/* So that it can be overwritten, or read: where there are no more chunks than
-		 * threads, each would otherwise wait for the others'. */
-		let_go(s, w, l->chunk);
+	index = take_some(&n, !mine);
+	if (index < 0 && mine && s->mode == WM_POOL_OVERWRITE) {
+		let_go(&n, w, l->chunk); /* so that it can be overwritten */
 		mine = false;
-		if (s->mode == WM_POOL_OVERWRITE)
-			index = take(s, false, t, level);
+		index = take(&n, false);
 	}
-	if (index < 0 && s->mode == WM_POOL_BLOCK && level == 0)
-		index = wait_for_chunk(s, t->tid, level);
-	if (!t->tid)
-		return false;
 	if (index < 0) {
-		wm_pool_lost(&s->pool, WM_LOST_FULL, 1);
+		wm_pool_lost(&n.pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
 		return false;
 	}
 	if (mine)
-		let_go(s, w, l->chunk);
-	c = wm_pool_chunk(&s->pool, (uint32_t)index);
-	l->chunk = (uint32_t)index;
-	l->generation = s->generation;
-	w->base = (unsigned char *)c;
-	w->pos = w->base + WM_CHUNK_HEADER_BYTES;
-	w->tally = WM_CHUNK_HEADER_BYTES / 8;
-	w->last = c->begin << 16;
-	wm_store_relaxed(&w->end, w->base + wm_pool_chunk_bytes(&s->pool, l->chunk) - CHUNK_SLACK);
-	return true;
+		let_go(&n, w, l->chunk);
+	take_on(&n, w, l, (uint32_t)index);
+	wm_fence_signal();
+	if (wm_thread_owned(t))
+		return true;
+	/* A handler forked meanwhile: this is the child, and the next event must come here. */
+	wm_store_relaxed(&w->end, NULL);
+	return false;
 }
 
-struct waymark_writer *wm_slow(struct waymark_writer *w)
+struct waymark_writer *wm_slow(struct waymark_writer *full)
 {
+	struct waymark_writer *w = usable(full, false);
 	struct wm_session *s = &wm_rt.session[0];
 	struct wm_thread *t;
 	unsigned level;
 
-	w = usable(w, false);
 	if (!w)
 		return NULL;
+	if (w != full && w->end) /* a level taken back; it may have room */
+		return w;
 	t = wm_thread_of(w);
 	level = wm_level_of(w);
 	if (wm_load_acquire(&s->active)) {

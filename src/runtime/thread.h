@@ -27,7 +27,8 @@
 #define WM_THREAD_LEVELS 8
 #define WM_THREAD_BYTES  1024u
 #define WM_THREADS_MAX   65536u
-#define WM_SLOTS         4 /* recorders at once; slot 0 is the direct one */
+#define WM_TID_NOBODY    UINT32_MAX /* not free, but no thread's: of a dead one being buried */
+#define WM_SLOTS         4          /* recorders at once; slot 0 is the direct one */
 
 /* What else there is to know about a writer, kept out of its cache line. */
 struct wm_level {
@@ -48,7 +49,7 @@ struct wm_thread {
 	struct wm_level level[WM_THREAD_LEVELS];
 	struct wm_thread_extra *extra;
 	struct waymark_writer **current; /* this thread's TLS word */
-	uint32_t tid;                    /* 0: free; ~0: being buried */
+	uint32_t tid;                    /* 0: free; or WM_TID_NOBODY */
 };
 
 /*
@@ -85,6 +86,12 @@ static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
 static inline void wm_level_passed(struct wm_level *l)
 {
 	*(volatile uint32_t *)&l->passes = l->passes + 1;
+}
+
+/* False in a child for the block its parent's thread had. */
+static inline bool wm_thread_owned(const struct wm_thread *t)
+{
+	return t->tid && t->tid != WM_TID_NOBODY;
 }
 
 static inline unsigned wm_level_of(const struct waymark_writer *w)
