@@ -7,7 +7,7 @@
  *   WAYMARK_EVENT(shop, order,
  *           WAYMARK_ARGS(const struct order *, o, int, priority),
  *           WAYMARK_FIELDS((u32, id, o->id), (str, customer, o->customer),
- *                          (i32, priority, priority)))
+ *                          (i32, priority, priority)));
  *
  *   trace_event(shop, order, o, 3);
  *
@@ -284,7 +284,8 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 
 /* The sizeof is for gcc, which would take an undeclared event for a function. */
 #define WAYMARK_ON_(provider, name) \
-	((void)sizeof(WAYMARK_ID(probe, provider, name)), WAYMARK_ID(on, provider, name)())
+	((void)sizeof(WAYMARK_ID(probe, provider, name)), \
+	 __builtin_expect(WAYMARK_ID(on, provider, name)(), 0))
 
 /* Waits until every callback that was running or could have begun has returned. */
 __attribute__((unused, no_instrument_function)) static inline void waymark_synchronize(void)

@@ -124,10 +124,12 @@ static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
 				return 0;
 		}
 	}
-	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "process %d has no waymark runtime in it: link it with -lwaymark-rt, or "
-			   "start it with LD_PRELOAD=libwaymark-rt.so.0",
-			   (int)t->pid);
+	return wm_diag_set(
+	    diag, -ENOENT, NULL, -1,
+	    "process %d has no waymark runtime in it: link it as pkg-config waymark-rt "
+	    "says, or "
+	    "start it with LD_PRELOAD=libwaymark-rt.so.0",
+	    (int)t->pid);
 }
 
 static int explain(pid_t pid, int err, struct wm_diag *diag)

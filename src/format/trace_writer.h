@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trace_writer.h - writes a trace directory as packets arrive: CTF 1.8 or
- * CTF 2, valid at every moment between two calls (DESIGN decisions 5 and 8).
+ * CTF 2, valid at every moment between two calls (ARCHITECTURE.md, decisions 5 and 8).
  *
  *   DIR/metadata          replaced whole (new file, rename) before the packet
  *                         that needs it
