@@ -141,6 +141,7 @@ enum waymark_span_op {
 	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id that is no scope; or 0 */
 	WAYMARK_SPAN_CURRENT = 4, /* (op) -> id of the thread's innermost scope, or 0 */
 	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> the recorders' clock, in full */
+	WAYMARK_SPAN_PARENT = 6,  /* (op) -> id of the scope around the innermost, or 0 */
 };
 
 /*

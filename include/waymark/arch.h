@@ -52,6 +52,15 @@ struct waymark_cell {
 #define WAYMARK_CELL(p) (*(struct waymark_cell *)(void *)(p))
 #define WAYMARK_OFFSET(member) __builtin_offsetof(struct waymark_writer, member)
 
+/*
+ * The upper half of an event's word, where the flags are: 32 bits, so that the
+ * compiler needs no constant of 64 bits, which it would load before a loop.
+ */
+#define WAYMARK_HIGH_HALF(word) (((const uint32_t *)(const void *)&(word))[1])
+#define WAYMARK_BITS_COMPLEX ((uint32_t)(WAYMARK_WORD_COMPLEX >> 32))
+#define WAYMARK_BITS_RECORD ((uint32_t)(WAYMARK_WORD_RECORD >> 32))
+#define WAYMARK_BITS_PROBES ((uint32_t)(WAYMARK_WORD_PROBES >> 32))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,6 +86,8 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 	__asm__ volatile("movq %c2(%1), %0" : "=r"(ret) : "r"(p), "i"(WAYMARK_OFFSET(member)))
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %1, %0" : "=r"(ret) : "m"(lvalue))
+#define WAYMARK_LOAD_BITS(ret, lvalue) \
+	__asm__ volatile("movl %1, %0" : "=r"(ret) : "m"(WAYMARK_HIGH_HALF(lvalue)))
 
 WAYMARK_INLINE void waymark_put8(unsigned char *p, uint8_t v)
 {
@@ -232,6 +243,8 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 	__asm__ volatile("ldr %0, [%1, %2]" : "=r"(ret) : "r"(p), "i"(WAYMARK_OFFSET(member)))
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("ldr %0, %1" : "=r"(ret) : "m"(lvalue))
+#define WAYMARK_LOAD_BITS(ret, lvalue) \
+	__asm__ volatile("ldr %w0, %1" : "=r"(ret) : "m"(WAYMARK_HIGH_HALF(lvalue)))
 
 WAYMARK_INLINE void waymark_put8(unsigned char *p, uint8_t v)
 {

@@ -90,9 +90,9 @@ WAYMARK_UNUSED_ unsigned char *waymark_put_chars(unsigned char *q, const char *s
 	struct waymark_end_of_event
 
 #define WAYMARK_ON_(provider, name) (sizeof(WAYMARK_ID(probe, provider, name)) == 0)
-#define WAYMARK_MARK_(provider, name, ...) \
+#define WAYMARK_MARK_(provider, name, args) \
 	WAYMARK_NEVER_((void)WAYMARK_ON_(provider, name); \
-		       WAYMARK_ID(emit, provider, name)(__VA_ARGS__))
+		       WAYMARK_ID(emit, provider, name) args)
 WAYMARK_UNUSED_ void waymark_synchronize(void) {}
 
 /* ------------------------------------------------------------------ *
@@ -119,6 +119,10 @@ WAYMARK_UNUSED_ uint64_t waymark_span_ask(uint64_t op)
 	(void)op;
 	return 0;
 }
+WAYMARK_UNUSED_ uint64_t waymark_only_now(uint64_t v)
+{
+	return v;
+}
 WAYMARK_UNUSED_ uint64_t waymark_span_current(void)
 {
 	return 0;
@@ -130,18 +134,19 @@ WAYMARK_UNUSED_ uint64_t waymark_span_current(void)
 #define WAYMARK_SPAN_SCOPE_(u, name, ...) \
 	__attribute__((unused)) const int u = __extension__({ \
 		WAYMARK_NEVER_(WAYMARK_SPAN_CHECK_( \
-			WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))); \
+			WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, waymark_parent_, \
+						   ##__VA_ARGS__))); \
 		0; \
 	})
 #define WAYMARK_SPAN_BEGIN_(name, parent, fields) \
 	__extension__({ \
-		WAYMARK_NEVER_(WAYMARK_SPAN_CHECK_(fields); parent); \
+		WAYMARK_NEVER_(const uint64_t waymark_under_ = (parent); (void)waymark_under_; \
+			       WAYMARK_SPAN_CHECK_(fields)); \
 		(uint64_t)0; \
 	})
 #define WAYMARK_SPAN_END_(name, id, fields) \
 	WAYMARK_NEVER_(const uint64_t waymark_ended_ = (id); (void)waymark_ended_; \
 		       WAYMARK_SPAN_CHECK_(fields))
-#define WAYMARK_SPAN_PARENT_ (void)0
 
 #endif /* WAYMARK_DISABLE */
 

@@ -112,6 +112,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 		struct waymark_writer *waymark_w_ = waymark_busy(); \
 		unsigned char *waymark_q_; \
 		uint64_t waymark_word_, waymark_ignored_; \
+		uint32_t waymark_bits_; \
 		(void)sizeof(char[(int)waymark_fixed_ < 60000 ? 1 : -1]); \
 		for (;;) { \
 			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
@@ -138,16 +139,17 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 		WAYMARK_CALL1(waymark_q_, enter, waymark_w_); \
 		if (!waymark_q_) \
 			break; \
-		WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
-		if (waymark_word_ & WAYMARK_WORD_PROBES) { \
+		WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
+		if (waymark_bits_ & WAYMARK_BITS_PROBES) { \
 			unsigned char *waymark_slots_ = waymark_q_; \
 			slots \
 			WAYMARK_CALL_SYMBOLS(waymark_ignored_, probe, waymark_slots_, &(event), \
 					     &(dispatcher)); \
-			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
+			WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
 		} \
 		/* Or it has become the direct case on the way. */ \
-		if ((waymark_word_ & WAYMARK_WORD_RECORD) || !(waymark_word_ >> 63)) { \
+		if ((waymark_bits_ & (WAYMARK_BITS_RECORD | WAYMARK_BITS_COMPLEX)) != \
+		    WAYMARK_BITS_COMPLEX) { \
 			do { \
 				__VA_ARGS__ \
 			} while (0); \

@@ -87,7 +87,7 @@ struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, Place
 	}
 #define WAYMARK_PLACE_VALUES_(nr_, ...) waymark_values<(nr_) + 1>{{__VA_ARGS__ 0}}
 #define WAYMARK_PLACE_EVENT_(id) waymark_holder<waymark_place_##id>::event
-#define WAYMARK_PLACE_ON_(id) waymark_place_on<waymark_place_##id>()
+#define WAYMARK_PLACE_ON_(id) __builtin_expect(waymark_place_on<waymark_place_##id>(), 0)
 #define WAYMARK_PLACE_LIST_(id) waymark_place_list<waymark_place_##id>()
 
 template <class Place> WAYMARK_INLINE void waymark_place_list()
@@ -141,10 +141,11 @@ on:
 
 #if defined(WAYMARK_LOADTEST) || (defined(__clang__) && !defined(__OPTIMIZE__))
 #define WAYMARK_PLACE_ON_(id) \
-	__extension__({ \
-		WAYMARK_PLACE_LIST_(id); \
-		WAYMARK_FLAG_(waymark_event_##id); \
-	})
+	__builtin_expect(__extension__({ \
+				 WAYMARK_PLACE_LIST_(id); \
+				 WAYMARK_FLAG_(waymark_event_##id); \
+			 }), \
+			 0)
 #elif defined(__clang__)
 WAYMARK_INLINE int waymark_place_on(const void *desc, struct waymark_event *event)
 {
@@ -157,7 +158,8 @@ WAYMARK_INLINE int waymark_place_on(const void *desc, struct waymark_event *even
 on:
 	return 1;
 }
-#define WAYMARK_PLACE_ON_(id) waymark_place_on(&waymark_desc_##id, &waymark_event_##id)
+#define WAYMARK_PLACE_ON_(id) \
+	__builtin_expect(waymark_place_on(&waymark_desc_##id, &waymark_event_##id), 0)
 #else
 #define WAYMARK_PLACE_ON_(id) \
 	__extension__({ \
@@ -174,7 +176,7 @@ on:
 			WAYMARK_COLD_LABEL \
 			waymark_is_on_ = 1; \
 		} \
-		waymark_is_on_; \
+		__builtin_expect(waymark_is_on_, 0); \
 	})
 #endif
 

@@ -76,10 +76,9 @@ waymark_span_register(const char *name, waymark_span_callback callback, void *pr
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data);
 
-/* A span's own fields, before the program's. The named parameter is for
-   -std=c++11: without one the comma would stay. */
-#define WAYMARK_SPAN_BEGIN_FIELDS_(id, ...) \
-	((u64, span_id, id), (u64, parent_id, waymark_parent_), ##__VA_ARGS__)
+/* A span's own fields, before the program's. */
+#define WAYMARK_SPAN_BEGIN_FIELDS_(id, parent, ...) \
+	((u64, span_id, id), (u64, parent_id, parent), ##__VA_ARGS__)
 #define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
 
 #ifndef WAYMARK_DISABLE
@@ -125,32 +124,39 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 					     "\0" __FILE__, \
 		       WAYMARK_PLACE_VALUES_(WAYMARK_NR_VALUES(fields), WAYMARK_VALUES(fields)))
 
-/* waymark_id_ and waymark_parent_ are the caller's. */
-#define WAYMARK_SPAN_EMIT_(event, slots, fields) \
-	WAYMARK_EMIT_BLOCK_(event, event, 0, WAYMARK_FIXED_BYTES(fields), slots, \
-			    WAYMARK_PACK(fields))
-#define WAYMARK_SPAN_EMIT_BEGIN_(event, fields) \
-	WAYMARK_SPAN_EMIT_(event, waymark_put64(waymark_slots_, waymark_id_); \
-			   waymark_put64(waymark_slots_ + 8, waymark_parent_);, fields)
-#define WAYMARK_SPAN_EMIT_END_(event, fields) \
-	WAYMARK_SPAN_EMIT_(event, waymark_put64(waymark_slots_, waymark_id_); \
-			   waymark_put64(waymark_slots_ + 8, 0);, fields)
+#define WAYMARK_SPAN_EMIT_(event, id, parent, fields) \
+	WAYMARK_EMIT_BLOCK_(event, event, 0, WAYMARK_FIXED_BYTES(fields), \
+			    waymark_put64(waymark_slots_, id); \
+			    waymark_put64(waymark_slots_ + 8, parent);, WAYMARK_PACK(fields))
 
-/* How a span that begins gets its id: `op` PUSH puts it on the thread's stack of scopes. */
-#define WAYMARK_SPAN_ENTER_(op, tag, event, fields) \
+/* What the runtime answers for `op`; waymark_module.span must be there. */
+WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
+{
+	uint64_t ret;
+	WAYMARK_CALL1(ret, span, op);
+	return ret;
+}
+
+/*
+ * A scope that begins, and one that ends. While the begin is packed its ids are
+ * asked for, not kept in registers: a leaf function has none to spare.
+ */
+#define WAYMARK_SPAN_TOP_ waymark_span_ask(WAYMARK_SPAN_CURRENT)
+#define WAYMARK_SPAN_BELOW_ waymark_span_ask(WAYMARK_SPAN_PARENT)
+#define WAYMARK_SPAN_ENTER_(tag, event, fields) \
 	do { \
-		uint64_t waymark_id_, waymark_parent_; \
-		WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, tag, event); \
-		WAYMARK_SPAN_ASK_(waymark_id_, op, tag, event); \
+		uint64_t waymark_id_; \
+		WAYMARK_SPAN_ASK_(waymark_id_, WAYMARK_SPAN_PUSH, tag, event); \
 		if (waymark_id_) \
-			WAYMARK_SPAN_EMIT_BEGIN_(event, fields); \
+			WAYMARK_SPAN_EMIT_(event, WAYMARK_SPAN_TOP_, WAYMARK_SPAN_BELOW_, fields); \
 	} while (0)
 #define WAYMARK_SPAN_LEAVE_(tag, begin) \
 	do { \
 		uint64_t waymark_id_; \
 		WAYMARK_SPAN_ASK_(waymark_id_, WAYMARK_SPAN_POP, tag, begin); \
 		if (waymark_id_) \
-			WAYMARK_SPAN_EMIT_END_(tag, WAYMARK_SPAN_END_FIELDS_(waymark_id_)); \
+			WAYMARK_SPAN_EMIT_(tag, waymark_id_, 0, \
+					   WAYMARK_SPAN_END_FIELDS_(waymark_id_)); \
 	} while (0)
 
 /* ------------------------------------------------------------------ *
@@ -158,14 +164,14 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
  * ------------------------------------------------------------------ */
 #define WAYMARK_SPAN_SCOPE_(u, name, ...) \
 	WAYMARK_SPAN_SCOPE__(u, WAYMARK_CAT(u, _begin), WAYMARK_CAT(u, _leave), name, \
-			     WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+			     WAYMARK_SPAN_BEGIN_FIELDS_(WAYMARK_SPAN_TOP_, WAYMARK_SPAN_BELOW_, \
+							##__VA_ARGS__))
 #define WAYMARK_SPAN_PLACES_(u, begin, name, fields) \
 	WAYMARK_SPAN_PLACE_(u, WAYMARK_KIND_SPAN_END, name, WAYMARK_SPAN_END_FIELDS_(waymark_id_)); \
 	WAYMARK_SPAN_PLACE_(begin, WAYMARK_KIND_SPAN_BEGIN, name, fields)
 #define WAYMARK_SPAN_ENTER_SCOPE_(u, begin, fields) \
 	if (WAYMARK_PLACE_ON_(begin)) \
-	WAYMARK_SPAN_ENTER_(WAYMARK_SPAN_PUSH, WAYMARK_PLACE_EVENT_(u), \
-			    WAYMARK_PLACE_EVENT_(begin), fields)
+	WAYMARK_SPAN_ENTER_(WAYMARK_PLACE_EVENT_(u), WAYMARK_PLACE_EVENT_(begin), fields)
 
 #ifdef __cplusplus
 
@@ -174,7 +180,7 @@ template <class End, class Begin> struct waymark_span_object {
 	waymark_span_object(const waymark_span_object &) = delete;
 	__attribute__((always_inline, no_instrument_function)) inline ~waymark_span_object()
 	{
-		if (waymark_place_on<End>())
+		if (__builtin_expect(waymark_place_on<End>(), 0))
 			WAYMARK_SPAN_LEAVE_(waymark_holder<End>::event,
 					    waymark_holder<Begin>::event);
 	}
@@ -198,7 +204,7 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 #if defined(WAYMARK_LOADTEST) || !defined(__OPTIMIZE__)
 	if (WAYMARK_FLAG_(*s->event))
 #else
-	if (waymark_place_on(s->desc, s->event))
+	if (__builtin_expect(waymark_place_on(s->desc, s->event), 0))
 #endif
 		WAYMARK_SPAN_LEAVE_(*s->event, *s->begin);
 }
@@ -237,24 +243,28 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 
 #endif
 
+/* A value that must not be looked at before the site: else "on and not 0" is tested there. */
+WAYMARK_INLINE uint64_t waymark_only_now(uint64_t v)
+{
+	__asm__ volatile("" : "+r"(v));
+	return v;
+}
+
 /* ------------------------------------------------------------------ *
  * Begin and end
  * ------------------------------------------------------------------ */
-#define WAYMARK_SPAN_PARENT_ \
-	WAYMARK_SPAN_ASK_(waymark_parent_, WAYMARK_SPAN_CURRENT, WAYMARK_PLACE_EVENT_(here), \
-			  WAYMARK_PLACE_EVENT_(here))
 #define WAYMARK_SPAN_BEGIN_(name, parent, fields) \
 	__extension__({ \
 		uint64_t waymark_id_ = 0; \
 		WAYMARK_SPAN_PLACE_(here, WAYMARK_KIND_SPAN_BEGIN, name, fields); \
 		if (WAYMARK_PLACE_ON_(here)) { \
-			uint64_t waymark_parent_; \
-			parent; \
+			const uint64_t waymark_parent_ = waymark_only_now(parent); \
 			WAYMARK_SPAN_ASK_(waymark_id_, WAYMARK_SPAN_NEW, \
 					  WAYMARK_PLACE_EVENT_(here), \
 					  WAYMARK_PLACE_EVENT_(here)); \
 			if (waymark_id_) \
-				WAYMARK_SPAN_EMIT_BEGIN_(WAYMARK_PLACE_EVENT_(here), fields); \
+				WAYMARK_SPAN_EMIT_(WAYMARK_PLACE_EVENT_(here), waymark_id_, \
+						   waymark_parent_, fields); \
 		} \
 		waymark_id_; \
 	})
@@ -262,19 +272,12 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 	do { \
 		WAYMARK_SPAN_PLACE_(here, WAYMARK_KIND_SPAN_END, name, fields); \
 		if (WAYMARK_PLACE_ON_(here)) { \
-			uint64_t waymark_id_ = (id); \
+			uint64_t waymark_id_ = waymark_only_now(id); \
 			if (waymark_id_) \
-				WAYMARK_SPAN_EMIT_END_(WAYMARK_PLACE_EVENT_(here), fields); \
+				WAYMARK_SPAN_EMIT_(WAYMARK_PLACE_EVENT_(here), waymark_id_, 0, \
+						   fields); \
 		} \
 	} while (0)
-
-/* What the runtime answers for `op`; waymark_module.span must be there. */
-WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
-{
-	uint64_t ret;
-	WAYMARK_CALL1(ret, span, op);
-	return ret;
-}
 
 /* The id of the innermost scope span that is open in this thread; 0: none. Not a mark. */
 WAYMARK_INLINE uint64_t waymark_span_current(void)
@@ -300,11 +303,13 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 #define waymark_span(name, ...) \
 	WAYMARK_SPAN_SCOPE_(WAYMARK_CAT(waymark_span_, __LINE__), #name, ##__VA_ARGS__)
 #define waymark_span_begin(name, ...) \
-	WAYMARK_SPAN_BEGIN_(#name, WAYMARK_SPAN_PARENT_, \
-			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+	WAYMARK_SPAN_BEGIN_( \
+		#name, waymark_span_ask(WAYMARK_SPAN_CURRENT), \
+		WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, waymark_parent_, ##__VA_ARGS__))
 #define waymark_span_begin_child(name, parent_id, ...) \
-	WAYMARK_SPAN_BEGIN_(#name, waymark_parent_ = (parent_id), \
-			    WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, ##__VA_ARGS__))
+	WAYMARK_SPAN_BEGIN_( \
+		#name, parent_id, \
+		WAYMARK_SPAN_BEGIN_FIELDS_(waymark_id_, waymark_parent_, ##__VA_ARGS__))
 #define waymark_span_end(name, id, ...) \
 	WAYMARK_SPAN_END_(#name, id, WAYMARK_SPAN_END_FIELDS_(waymark_id_, ##__VA_ARGS__))
 
@@ -340,7 +345,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 #define waymark_span_stop(provider, name, start, ...) \
 	do { \
 		if (WAYMARK_ON_(provider, name)) { \
-			const uint64_t waymark_start_ = (start); \
+			const uint64_t waymark_start_ = waymark_only_now(start); \
 			if (waymark_start_) \
 				WAYMARK_ID(emit, provider, name)(waymark_start_, ##__VA_ARGS__); \
 		} \

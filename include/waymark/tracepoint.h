@@ -252,14 +252,13 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	struct waymark_end_of_event
 
 #ifdef WAYMARK_SDT
-#define WAYMARK_MARK_(provider, name, ...) \
-	((void)sizeof(WAYMARK_ID(probe, provider, name)), \
-	 WAYMARK_ID(sdt, provider, name)(__VA_ARGS__))
+#define WAYMARK_MARK_(provider, name, args) \
+	((void)sizeof(WAYMARK_ID(probe, provider, name)), WAYMARK_ID(sdt, provider, name) args)
 #else
-#define WAYMARK_MARK_(provider, name, ...) \
+#define WAYMARK_MARK_(provider, name, args) \
 	do { \
 		if (WAYMARK_ON_(provider, name)) \
-			WAYMARK_ID(emit, provider, name)(__VA_ARGS__); \
+			WAYMARK_ID(emit, provider, name) args; \
 	} while (0)
 #endif
 #ifdef WAYMARK_SDT
@@ -302,7 +301,10 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 #define WAYMARK_EVENT_(provider, name, args, fields, ...) \
 	WAYMARK_EVENT__(WAYMARK_KIND_EVENT, provider, name, args, fields, __VA_ARGS__)
 /* Marks a place: trace_event(provider, name, arguments...). */
-#define waymark_event(provider, ...) WAYMARK_MARK_(provider, __VA_ARGS__)
+#define waymark_event(provider, ...) \
+	WAYMARK_CAT(WAYMARK_MARK_, WAYMARK_HAS_COMMA(__VA_ARGS__))(provider, __VA_ARGS__)
+#define WAYMARK_MARK_0(provider, name) WAYMARK_MARK_(provider, name, ())
+#define WAYMARK_MARK_1(provider, name, ...) WAYMARK_MARK_(provider, name, (__VA_ARGS__))
 
 /* Is anybody listening? Guards work done only for the event. A site of its own. */
 #define waymark_event_enabled(provider, name) WAYMARK_ON_(provider, name)

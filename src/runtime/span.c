@@ -129,13 +129,14 @@ static void prune(struct wm_spans *s, uintptr_t sp)
 		s->depth--;
 }
 
-static uint64_t current(struct wm_spans *s, uintptr_t sp)
+/* The id of the scope `below` the innermost. */
+static uint64_t id_at(struct wm_spans *s, uint32_t below, uintptr_t sp)
 {
 	uint32_t depth;
 
 	prune(s, sp);
 	depth = s->depth < DEPTH_MAX ? s->depth : DEPTH_MAX;
-	return depth ? s->scope[depth - 1].id : 0;
+	return depth > below ? s->scope[depth - 1 - below].id : 0;
 }
 
 static uint64_t push(struct wm_spans *s, const struct waymark_event *tag,
@@ -143,6 +144,7 @@ static uint64_t push(struct wm_spans *s, const struct waymark_event *tag,
 {
 	uint64_t id;
 
+	prune(s, sp);
 	if (s->depth >= DEPTH_MAX) { /* counted, so that ends and begins stay in step */
 		s->depth++;
 		return 0;
@@ -202,7 +204,9 @@ uint64_t wm_span(uint64_t op, const struct waymark_event *tag, const struct waym
 	case WAYMARK_SPAN_NEW:
 		return new_id(s);
 	case WAYMARK_SPAN_CURRENT:
-		return current(s, sp);
+		return id_at(s, 0, sp);
+	case WAYMARK_SPAN_PARENT:
+		return id_at(s, 1, sp);
 	default:
 		return 0;
 	}

@@ -106,6 +106,35 @@ static void on_mark(void *data, const char *format, const struct waymark_mark_ar
 		fail("wrong arguments of", c->name, nr_args, 10);
 }
 
+/* Clobbers what an ordinary function may. */
+static void on_floats(void *data, const char *format, const struct waymark_mark_arg *args,
+		      unsigned nr_args)
+{
+	volatile double x[16];
+	char text[200];
+
+	for (int k = 0; k < 16; k++)
+		x[k] = (double)args[0].value.i * k + nr_args;
+	memset(text, (int)x[3], sizeof(text));
+	snprintf(text, sizeof(text), "%f %s", x[7] * x[8], format);
+	*(int *)data += text[0] != 0;
+}
+
+static void around_floats(void)
+{
+	double dormant = floats(100), on;
+	int hits = 0;
+
+	if (waymark_mark_register("among_floats", "i %d of %d", on_floats, &hits) != 0)
+		fail("register", "among_floats", 0, 0);
+	on = floats(100);
+	if (memcmp(&dormant, &on, sizeof(on)) != 0)
+		fail("another sum with", "among_floats", (long)on, (long)dormant);
+	if (hits != 100)
+		fail("hits of", "among_floats", hits, 100);
+	(void)waymark_mark_unregister("among_floats", "i %d of %d", on_floats, &hits);
+}
+
 static uint64_t open_span[32];
 static int nr_open;
 
@@ -289,6 +318,7 @@ int main(void)
 		fail("on, evaluations of", "arguments", evaluated,
 		     DORMANT_EVALUATIONS + ON_EVALUATIONS);
 
+	around_floats();
 	connect(0);
 	for (int i = 1; i <= ROUNDS; i++)
 		run(i);

@@ -37,6 +37,7 @@ static inline __attribute__((always_inline)) void mark_inline(int i)
 
 /* plain.c and second.c: every kind of mark in plain functions. */
 void plain_run(int i);
+double floats(int n);
 void second_run(int i);
 /* classes.cc, empty in a C program. */
 void classes_run(int i);

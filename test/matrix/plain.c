@@ -73,6 +73,23 @@ static ALONE void once(int i)
 	trace_span_stop(matrix, once, start, i);
 }
 
+/* Sixteen sums in vector registers, where there are as many, across a mark. */
+ALONE double floats(int n)
+{
+	double a[16] = {0}, sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		trace_mark(among_floats, "i %d of %d", i, n);
+		a[0] += i * 0.5, a[1] += i * 1.5, a[2] += i * 2.5, a[3] += i * 3.5;
+		a[4] += i / 3.0, a[5] += i / 5.0, a[6] += i / 7.0, a[7] += i / 9.0;
+		a[8] -= i * 0.25, a[9] -= i * 1.25, a[10] -= i * 2.25, a[11] -= i * 3.25;
+		a[12] -= i / 11.0, a[13] -= i / 13.0, a[14] -= i / 17.0, a[15] -= i / 19.0;
+	}
+	for (int k = 0; k < 16; k++)
+		sum = sum * 1.25 + a[k];
+	return sum;
+}
+
 void plain_run(int i)
 {
 	struct thing t = {i, "plain"};
