@@ -8,7 +8,7 @@ load torture/common
 
 setup_file() {
 	torture_setup_file
-	torture_build kill "$RT"
+	torture_build kill
 }
 
 @test "10,000 kills: every committed event is there, the neighbour's too" {

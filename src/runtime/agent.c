@@ -67,7 +67,7 @@ static void leave_closed(void)
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
 		if (!wm_load_acquire(&s->active) || !wm_session_is_deaf(s) ||
-		    !wm_load_acquire(&wm_pool_header(&s->pool)->closing))
+		    !wm_load_acquire(&wm_pool_header(s->pool)->closing))
 			continue;
 		wm_lock();
 		wm_session_leave(k, false);

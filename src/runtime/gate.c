@@ -208,7 +208,7 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 	if (!wm_load_acquire(&s->active))
 		return;
 	if (too_big) {
-		wm_pool_lost(&s->pool, WM_LOST_TOO_BIG, 1);
+		wm_pool_lost(s->pool, WM_LOST_TOO_BIG, 1);
 		return;
 	}
 	if (!passes(h, p))
@@ -216,7 +216,7 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 	if (slot) {
 		struct wm_thread_extra *x = extra_of(h->thread);
 		if (!x) {
-			wm_pool_lost(&s->pool, WM_LOST_EARLY, 1);
+			wm_pool_lost(s->pool, WM_LOST_EARLY, 1);
 			return;
 		}
 		w = &x->writer[slot - 1][h->level];

@@ -213,7 +213,7 @@ static void publish(struct wm_event_entry *e)
 
 static void free_retired(void)
 {
-	if (!retired)
+	if (!retired || wm_thread_is_haunted())
 		return;
 	if (!wm_thread_quiesce(1000))
 		return; /* somebody is stuck inside; next time */

@@ -53,7 +53,8 @@ struct wm_session {
 	uint32_t active;     /* pool and socket are there; emitting threads look (acquire) */
 	uint32_t generation; /* bumped when the slot gets a new pool */
 	int socket;
-	struct wm_pool pool;
+	struct wm_pool *pool;    /* of this generation, once joined; */
+	struct wm_pool pools[2]; /* the one before stays as it was */
 	uint64_t pool_bytes;
 	uint32_t clock_kind, mode, block_ms;
 	uint32_t next_id;

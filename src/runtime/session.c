@@ -406,7 +406,7 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	if (!err && wm_sys_failed((long)map))
 		err = (long)map;
 	if (!err)
-		err = wm_pool_init(&s->pool, map, o);
+		err = wm_pool_init(s->pool, map, o);
 	if (!err)
 		err = WM_SYS_3(SYS_fcntl, fd, F_LINUX_BASE + 9 /* F_ADD_SEALS */,
 			       0x1 | 0x2 | 0x4 /* SEAL SHRINK GROW */);
@@ -461,19 +461,22 @@ static bool joined_already(const char *folder, size_t bytes)
 /* The pool goes; not while somebody may still hold a place in it: then it stays for good. */
 static void drop_pool(struct wm_session *s, bool unmap)
 {
-	void *map = s->pool.map;
+	void *map = s->pool ? s->pool->map : NULL;
 
-	s->pool.map = NULL; /* first: see wm_session_hide() */
+	if (!map || !unmap)
+		return;
+	s->pool->map = NULL; /* first: see wm_session_hide() */
 	wm_fence_signal();
-	if (map && unmap)
-		wm_sys_unmap(map, s->pool_bytes);
+	wm_sys_unmap(map, s->pool_bytes);
 }
 
 static void settle_slot(struct wm_session *s)
 {
-	if (s->pool.map)
-		drop_pool(s, wm_thread_quiesce(1000));
+	if (s->pool && s->pool->map)
+		drop_pool(s, wm_thread_quiesce(1000) && !wm_thread_is_haunted());
 	s->generation++;
+	s->pool = &s->pools[s->generation & 1];
+	s->pool->map = NULL;
 	wm_thread_kick();
 }
 
@@ -555,9 +558,9 @@ void wm_session_hide(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
-		if (!s->pool.map)
+		if (!s->pool || !s->pool->map)
 			continue;
-		(void)WM_SYS_6(SYS_mmap, s->pool.map, s->pool_bytes, PROT_READ | PROT_WRITE,
+		(void)WM_SYS_6(SYS_mmap, s->pool->map, s->pool_bytes, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 		s->hidden = true;
 	}
@@ -584,6 +587,8 @@ void wm_session_forked(void)
 {
 	bool was[WM_SLOTS];
 
+	if (wm_thread_leave_behind()) /* a bare clone from a handler: as after fork() */
+		wm_session_hide();
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		was[k] = wm_rt.session[k].active;
 		wm_store_release(&wm_rt.session[k].active, 0);
@@ -593,6 +598,7 @@ void wm_session_forked(void)
 		uint32_t generation = s->generation;
 		drop_pool(s, !s->hidden);
 		s->hidden = false;
+		s->pool = NULL;
 		if (!was[k])
 			continue;
 		if (!wm_session_is_deaf(s))

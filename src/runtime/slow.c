@@ -24,7 +24,7 @@ void wm_early(uint64_t n)
 		struct wm_session *s = &wm_rt.session[k];
 		if (!wm_load_acquire(&s->active))
 			continue;
-		wm_pool_lost(&s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
+		wm_pool_lost(s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
 		return;
 	}
 }
@@ -80,7 +80,7 @@ static void nested(bool complex)
 {
 	for (unsigned k = 0; k < (complex ? WM_SLOTS : 1); k++)
 		if (wm_load_acquire(&wm_rt.session[k].active))
-			wm_pool_lost(&wm_rt.session[k].pool, WM_LOST_NESTED, 1);
+			wm_pool_lost(wm_rt.session[k].pool, WM_LOST_NESTED, 1);
 }
 
 /* A writer that can hold a chunk, busy; NULL when there is none (counted). */
@@ -91,7 +91,6 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 	if (!w->step) {
 		if (wm_writer_is_null(w) || !wm_thread_owned(t) || wm_thread_forked())
 			return join(w, (uintptr_t)__builtin_frame_address(0));
-		w->sp = (uintptr_t)__builtin_frame_address(0);
 		w = wm_thread_take_back(w);
 		if (w->step)
 			return w;
@@ -108,21 +107,20 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
  */
 struct want {
 	struct wm_session *session;
-	struct wm_pool pool;
+	struct wm_pool *pool;
 	uint32_t generation, tid;
 	uint16_t level;
 };
 
 static int64_t take(struct want *n, bool small)
 {
-	return wm_pool_take(&n->pool, small, n->tid, n->level,
-			    wm_clock_now(n->session->clock_kind));
+	return wm_pool_take(n->pool, small, n->tid, n->level, wm_clock_now(n->session->clock_kind));
 }
 
 /* Block mode: naps until the reader has made room or seems dead. */
 static int64_t wait_for_chunk(struct want *n)
 {
-	struct wm_pool_header *h = wm_pool_header(&n->pool);
+	struct wm_pool_header *h = wm_pool_header(n->pool);
 	struct timespec nap = {0, 500 * 1000};
 	uint32_t alive = wm_load_relaxed(&h->reader_alive);
 	unsigned still = 0;
@@ -164,13 +162,13 @@ static void let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 	wm_fence_signal();
 	wm_store_relaxed(&w->base, NULL);
 	wm_fence_signal();
-	wm_pool_seal(&n->pool, chunk);
+	wm_pool_seal(n->pool, chunk);
 }
 
 static void take_on(const struct want *n, struct waymark_writer *w, struct wm_level *l,
 		    uint32_t chunk)
 {
-	unsigned char *base = (unsigned char *)wm_pool_chunk(&n->pool, chunk);
+	unsigned char *base = (unsigned char *)wm_pool_chunk(n->pool, chunk);
 
 	wm_store_relaxed(&w->end, NULL); /* of another recorder's pool */
 	wm_fence_signal();
@@ -184,7 +182,7 @@ static void take_on(const struct want *n, struct waymark_writer *w, struct wm_le
 	wm_fence_signal();
 	wm_store_relaxed(&w->base, base);
 	wm_fence_signal();
-	wm_store_relaxed(&w->end, base + wm_pool_chunk_bytes(&n->pool, chunk) - CHUNK_SLACK);
+	wm_store_relaxed(&w->end, base + wm_pool_chunk_bytes(n->pool, chunk) - CHUNK_SLACK);
 }
 
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
@@ -192,15 +190,15 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 {
 	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
 	bool mine = w->base && l->generation == n.generation;
-	uint32_t bytes = mine ? wm_pool_chunk_bytes(&n.pool, l->chunk) : 0;
+	uint32_t bytes = mine ? wm_pool_chunk_bytes(n.pool, l->chunk) : 0;
 	int64_t index;
 
 	if (mine && !w->end) { /* only kicked */
 		wm_store_relaxed(&w->end, w->base + bytes - CHUNK_SLACK);
 		return true;
 	}
-	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == n.pool.big_bytes) {
-		wm_pool_lost(&n.pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
+	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == n.pool->big_bytes) {
+		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
 		return false;
 	}
 	index = take_some(&n, !mine);
@@ -210,7 +208,7 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 		index = take(&n, false);
 	}
 	if (index < 0) {
-		wm_pool_lost(&n.pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
+		wm_pool_lost(n.pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
 		return false;
 	}
 	if (mine)

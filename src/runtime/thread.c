@@ -42,6 +42,7 @@ struct table_head {
 	uint32_t used;  /* blocks ever handed out, this one included */
 	uint32_t hand;  /* where reaping goes on */
 	uint32_t lock;  /* the runtime's: a child's is free */
+	uint32_t haunted;
 };
 
 struct wm_thread wm_null_thread WM_HIDDEN __attribute__((aligned(WM_THREAD_BYTES)));
@@ -175,7 +176,7 @@ static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
 				 count << WAYMARK_COMMIT_COUNT_SHIFT | (end / 8) << 20 | pos / 8);
 		end = pos;
 	} else if ((last ^ w->last) >> 16) {
-		wm_pool_lost(&s->pool, WM_LOST_TORN, 1);
+		wm_pool_lost(s->pool, WM_LOST_TORN, 1);
 		w->last = last; /* so that it is counted once */
 	}
 	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | end / 8;
@@ -188,7 +189,7 @@ static void settle_writer(struct waymark_writer *w, const struct wm_level *l, st
 	if (!wm_load_acquire(&s->active))
 		return;
 	if (!w->base) /* perhaps left between taking a chunk and noting it */
-		(void)wm_pool_reclaim_thread(&s->pool, tid, level);
+		(void)wm_pool_reclaim_thread(s->pool, tid, level);
 	else if (l->generation == s->generation)
 		settle_chunk(w, s);
 }
@@ -266,7 +267,7 @@ static void seal_all(uint32_t tid)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (wm_load_acquire(&wm_rt.session[k].active))
-			(void)wm_pool_reclaim_thread(&wm_rt.session[k].pool, tid,
+			(void)wm_pool_reclaim_thread(wm_rt.session[k].pool, tid,
 						     WM_POOL_ALL_LEVELS);
 }
 
@@ -444,13 +445,27 @@ bool wm_thread_after_fork(void)
 		return false;
 	}
 	if (s->levels)
-		t->tid = WM_TID_NOBODY; /* the next owner must not meet those emits */
+		(void)wm_thread_leave_behind();
 	for (unsigned l = 0; l < s->levels; l++) {
 		t->writer[l].pos = s->level[l].pos;
 		t->writer[l].base = s->level[l].base;
 		t->writer[l].tally = s->level[l].tally;
 	}
 	return s->levels != 0;
+}
+
+bool wm_thread_leave_behind(void)
+{
+	if (wm_writer_is_null(wm_current) || !wm_level_of(wm_current))
+		return false;
+	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* its next owner must not meet them */
+	head()->haunted = 1;
+	return true;
+}
+
+bool wm_thread_is_haunted(void)
+{
+	return head()->haunted;
 }
 
 unsigned wm_thread_swallowed(const struct waymark_writer *w)

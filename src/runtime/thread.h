@@ -116,6 +116,14 @@ uint32_t *wm_thread_lock_word(void);
 void wm_thread_before_fork(void);
 bool wm_thread_after_fork(void);
 
+/*
+ * In a child, once: are there emits of the parent's that a handler interrupted,
+ * so that this thread may come back to them?
+ */
+bool wm_thread_leave_behind(void);
+/* In such a child: somebody may come back to what quiesce() says nobody holds. */
+bool wm_thread_is_haunted(void);
+
 /* How many emits of w's thread such a child has brought to an end that nobody sees. */
 unsigned wm_thread_swallowed(const struct waymark_writer *w);
 

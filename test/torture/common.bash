@@ -12,7 +12,7 @@ torture_build() {
 
 torture_setup_file() {
 	export W="$BATS_FILE_TMPDIR" PATH="$WAYMARK_BUILD:$PATH"
-	RT="$WAYMARK_BUILD/libwaymark-rt.a"
+	RT="-Wl,-u,waymark_module_register $WAYMARK_BUILD/libwaymark-rt.a"
 	torture_build check
 }
 

@@ -16,17 +16,7 @@
  * another at a random one of its visits. There PRE is a stride: 1 is all
  * addresses. `lossy`: buffers are too small for all.
  */
-#include <elf.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-
-#include "torture.h"
-
-#define PCS_MAX 4000000u
+#include "tracer.h"
 
 extern struct control { /* the runtime's control page: see doc/format/control.md */
 	uint64_t magic;
@@ -40,23 +30,6 @@ static struct torture_tally *tally;
 static char *self;
 static unsigned pre, flags = TORTURE_LOSSLESS;
 static uint64_t seed;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "step: %s: %s\n", what, strerror(errno));
-	exit(99);
-}
-
-static void begin(void)
-{
-	__asm__ volatile("int3");
-}
-
-static void traced(void)
-{
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
-		die("ptrace");
-}
 
 /* --- what a child does; it ends by _exit(0) when the path is done -------- */
 
@@ -123,8 +96,6 @@ static int ask(uint32_t who)
 	_exit(0);
 }
 
-/* --- the tracer ------------------------------------------------------------- */
-
 /* A child stopped at the beginning of the path. */
 static pid_t start_child(const char *kind)
 {
@@ -152,119 +123,33 @@ static pid_t start_child(const char *kind)
 	}
 }
 
-/* False: it has ended. */
-static bool resume(pid_t pid, int how)
-{
-	int status;
-
-	if (ptrace(how, pid, NULL, NULL) < 0)
-		die("ptrace");
-	if (waitpid(pid, &status, 0) < 0)
-		die("waitpid");
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return false;
-	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
-		fprintf(stderr, "step: a child ended on the way: status %x\n", status);
-		exit(1);
-	}
-	return true;
-}
-
-static void bury(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) >= 0 && !WIFSIGNALED(status))
-		;
-}
-
-static uint64_t pc_of(pid_t pid)
-{
-	struct user_regs_struct r;
-
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0)
-		die("ptrace");
-	return r.rip;
-}
-
 static unsigned step_all(const char *kind)
 {
 	for (unsigned k = 0;; k++) {
 		pid_t pid = start_child(kind);
 		bool alive = true;
 		for (unsigned i = 0; i < k && alive; i++)
-			alive = resume(pid, PTRACE_SINGLESTEP);
+			alive = resume(pid, PTRACE_SINGLESTEP, 0);
 		if (!alive)
 			return k;
 		bury(pid);
 	}
 }
 
-struct visit {
-	uint64_t pc;
-	uint32_t count;
-};
-
-static int by_pc(const void *a, const void *b)
-{
-	uint64_t x = ((const struct visit *)a)->pc, y = ((const struct visit *)b)->pc;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Every address the path visits, and how often. Addresses of the program and its libraries stay. */
-static unsigned survey(const char *kind, struct visit **ret)
-{
-	struct visit *v = malloc(PCS_MAX * sizeof(*v));
-	unsigned nr = 0, out = 0;
-	pid_t pid = start_child(kind);
-
-	do {
-		if (nr == PCS_MAX)
-			die("the path is too long");
-		v[nr++] = (struct visit){pc_of(pid), 1};
-	} while (resume(pid, PTRACE_SINGLESTEP));
-	qsort(v, nr, sizeof(*v), by_pc);
-	for (unsigned i = 0; i < nr; i++) {
-		if (out && v[out - 1].pc == v[i].pc)
-			v[out - 1].count++;
-		else
-			v[out++] = v[i];
-	}
-	fprintf(stderr, "step: %s: %u instructions at %u addresses\n", kind, nr, out);
-	*ret = v;
-	return out;
-}
-
-static void break_at(pid_t pid, uint64_t pc)
-{
-	size_t base = offsetof(struct user, u_debugreg);
-
-	if (ptrace(PTRACE_POKEUSER, pid, base, pc) < 0 ||
-	    ptrace(PTRACE_POKEUSER, pid, base + 7 * sizeof(long), 1ul) < 0)
-		die("no hardware breakpoint");
-}
-
 static unsigned visit_all(const char *kind, unsigned stride)
 {
 	struct visit *v;
-	unsigned nr = survey(kind, &v), kills = 0;
+	unsigned nr = survey(start_child(kind), kind, NULL, &v), kills = 0;
 
 	for (unsigned i = torture_random(&seed, stride); i < nr; i += stride) {
 		for (unsigned again = 0; again < (v[i].count > 1 ? 2 : 1); again++) {
 			unsigned most = v[i].count < 20 ? v[i].count : 20;
 			unsigned hits = again ? 1 + torture_random(&seed, most) : 1;
 			pid_t pid = start_child(kind);
-			bool alive = true;
-			if (pc_of(pid) != v[i].pc) {
-				break_at(pid, v[i].pc);
-				for (unsigned k = 0; k < hits && alive; k++)
-					alive = resume(pid, PTRACE_CONT);
-			}
-			if (alive)
+			if (run_to(pid, v[i].pc, hits)) {
 				bury(pid);
-			kills += alive;
+				kills++;
+			}
 		}
 	}
 	free(v);

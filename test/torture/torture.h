@@ -38,12 +38,13 @@ WAYMARK_EVENT(torture, bytes,
 
 #define TORTURE_SLOTS    131072u
 #define TORTURE_LOSSLESS 1u /* nothing of this writer may be lost */
-#define TORTURE_UNSEEN   2u /* nothing of it may be in the trace, nor counted */
+#define TORTURE_UNSEEN   2u /* nothing of it may be in the trace */
+#define TORTURE_SHARED   4u /* a forked child may repeat an event of it */
 
 struct torture_slot {
 	uint32_t pid, flags;
 	volatile uint64_t begun, done;
-	uint64_t abandoned; /* emits left by siglongjmp */
+	uint64_t spare; /* emits of others that may count for this process too */
 	uint64_t pad[4];
 };
 
