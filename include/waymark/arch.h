@@ -70,6 +70,19 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 }
 #endif
 
+/*
+ * We move the stack pointer behind the compiler's back, and its unwind tables
+ * do not know. So an unwinder (of a thread that is cancelled just then) is told
+ * that the stack ends here, instead of following what it takes for an address.
+ */
+#ifdef __GCC_HAVE_DWARF2_CFI_ASM
+#define WAYMARK_UNWIND_ENDS_(ra) ".cfi_remember_state\n\t.cfi_undefined " #ra "\n\t"
+#define WAYMARK_UNWIND_GOES_ON_ ".cfi_restore_state"
+#else
+#define WAYMARK_UNWIND_ENDS_(ra)
+#define WAYMARK_UNWIND_GOES_ON_
+#endif
+
 #if defined(__x86_64__)
 
 /*
@@ -201,9 +214,11 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
  * every other register preserved, over the red zone of a leaf function.
  */
 #define WAYMARK_CALL_TEXT_ \
+	WAYMARK_UNWIND_ENDS_(16) \
 	"leaq -128(%%rsp), %%rsp\n\t" \
 	"callq *%[entry]\n\t" \
-	"leaq 128(%%rsp), %%rsp"
+	"leaq 128(%%rsp), %%rsp\n\t" \
+	WAYMARK_UNWIND_GOES_ON_
 #define WAYMARK_CALL1(ret, member, a) \
 	__asm__ volatile(WAYMARK_CALL_TEXT_ \
 			 : "=a"(ret) \
@@ -341,9 +356,11 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 		register uint64_t waymark_x1_ __asm__("x1") = (uint64_t)(uintptr_t)(b); \
 		register uint64_t waymark_x2_ __asm__("x2") = (uint64_t)(uintptr_t)(c); \
 		__asm__ volatile("ldr x16, %3\n\t" \
+				 WAYMARK_UNWIND_ENDS_(30) \
 				 "stp x29, x30, [sp, #-16]!\n\t" \
 				 "blr x16\n\t" \
-				 "ldp x29, x30, [sp], #16" \
+				 "ldp x29, x30, [sp], #16\n\t" \
+				 WAYMARK_UNWIND_GOES_ON_ \
 				 : "+r"(waymark_x0_) \
 				 : "r"(waymark_x1_), "r"(waymark_x2_), "m"(entry), __VA_ARGS__ \
 				 : "x16", "x17", "cc"); \

@@ -376,10 +376,14 @@ static bool fit_file_limit(struct wm_pool_options *o)
 	bytes = wm_pool_size(o);
 	if (bytes <= limit.rlim_cur)
 		return bytes != 0;
-	o->nr_small = 1024;
-	while (wm_pool_size(o) > limit.rlim_cur && o->buffer_bytes > (1u << 16))
-		o->buffer_bytes /= 2;
-	return wm_pool_size(o) && wm_pool_size(o) <= limit.rlim_cur;
+	for (o->nr_small = 4096; o->nr_small >= 16; o->nr_small /= 2) {
+		while (o->buffer_bytes > limit.rlim_cur / 2)
+			o->buffer_bytes /= 2;
+		bytes = wm_pool_size(o);
+		if (bytes && bytes <= limit.rlim_cur)
+			return true;
+	}
+	return false;
 }
 
 static long make_pool(struct wm_session *s, struct wm_pool_options *o)

@@ -490,6 +490,8 @@ static void check_slot(uint32_t who)
 	const struct torture_slot *s = &tally->slot[who];
 	uint64_t done = s->done, begun = s->begun, m = recorded[who];
 
+	if (s->flags & TORTURE_UNCOUNTED)
+		done = 0;
 	process[s->pid & 65535].done += done;
 	process[s->pid & 65535].begun += begun;
 	process[s->pid & 65535].recorded += m;

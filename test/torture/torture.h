@@ -36,10 +36,11 @@ WAYMARK_EVENT(torture, bytes,
 	      WAYMARK_FIELDS((u32, who, who), (u64, n, n), (seq, p, u16, p, count),
 			     (u8, after, 0xab)));
 
-#define TORTURE_SLOTS    131072u
-#define TORTURE_LOSSLESS 1u /* nothing of this writer may be lost */
-#define TORTURE_UNSEEN   2u /* nothing of it may be in the trace */
-#define TORTURE_SHARED   4u /* a forked child may repeat an event of it */
+#define TORTURE_SLOTS     131072u
+#define TORTURE_LOSSLESS  1u /* nothing of this writer may be lost */
+#define TORTURE_UNSEEN    2u /* nothing of it may be in the trace */
+#define TORTURE_UNCOUNTED 8u /* its process could not join: its events are nobody's */
+#define TORTURE_SHARED    4u /* a forked child may repeat an event of it */
 
 struct torture_slot {
 	uint32_t pid, flags;

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c - process MODE [COUNT]: programs that make and unmake processes,
+ * threads and descriptors while they trace. The cases are the functions of the
+ * table at the end. To be run under `waymark record`.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "torture.h"
+
+extern char **environ;
+
+static struct torture_tally *tally;
+static const char *self;
+static unsigned count;
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "process: %s: %s\n", what, strerror(errno));
+	_exit(1);
+}
+
+static void some(uint32_t who, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		torture_any(tally, who);
+}
+
+static uint32_t lossless(void)
+{
+	return torture_slot(tally, TORTURE_LOSSLESS);
+}
+
+static void wait_for(pid_t pid)
+{
+	int status = -1;
+
+	must(pid > 0 && waitpid(pid, &status, 0) == pid, "waitpid");
+	if (status) {
+		fprintf(stderr, "process: a child ended with %x\n", status);
+		_exit(1);
+	}
+}
+
+static void *repeat(void *stop)
+{
+	uint32_t who = lossless();
+
+	do {
+		some(who, 5);
+		sched_yield();
+	} while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE));
+	return NULL;
+}
+
+/* --- forks ------------------------------------------------------------------ */
+
+static pid_t raw_clone(void)
+{
+	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* At each depth: two threads trace, two children, one by fork and one by a bare clone. */
+static void deep_family(unsigned depth)
+{
+	uint32_t who = lossless();
+	pthread_t thread[2];
+	int stop = 0;
+
+	for (int i = 0; i < 2; i++)
+		must(!pthread_create(&thread[i], NULL, repeat, &stop), "pthread_create");
+	some(who, 20);
+	for (int i = 0; i < 2 && depth; i++) {
+		pid_t pid = i ? raw_clone() : fork();
+		if (pid == 0) {
+			deep_family(depth - 1);
+			_exit(0);
+		}
+		some(who, 20);
+		wait_for(pid);
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	some(who, 20);
+}
+
+static int deep(void)
+{
+	for (unsigned i = 0; i < count; i++)
+		deep_family(3);
+	return 0;
+}
+
+/* The first event of a thread in a vfork child: the parent's thread has none yet. */
+static void *vforks(void *unused)
+{
+	uint32_t who = torture_slot(tally, 0);
+
+	for (unsigned i = 0; i < count / 4; i++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			torture_fixed(tally, who);
+			execl(self, self, "quick", NULL);
+			_exit(127);
+		}
+		torture_fixed(tally, who);
+		wait_for(pid);
+	}
+	return unused;
+}
+
+static int vfork_exec(void)
+{
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++)
+		must(!pthread_create(&thread[i], NULL, vforks, NULL), "pthread_create");
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	return 0;
+}
+
+static int quick(void)
+{
+	some(lossless(), 1);
+	return 0;
+}
+
+static int spawn(void)
+{
+	char *argv[] = {(char *)(uintptr_t)self, (char *)"quick", NULL};
+	uint32_t who = lossless();
+	pid_t pid;
+
+	for (unsigned i = 0; i < count; i++) {
+		some(who, 3);
+		must(!posix_spawn(&pid, self, NULL, NULL, argv, environ), "posix_spawn");
+		wait_for(pid);
+	}
+	return 0;
+}
+
+static int shares_memory(void *who)
+{
+	some(*(uint32_t *)who, 10);
+	return 0;
+}
+
+/* On a stack of its own, with its parent's thread pointer; the parent waits. */
+static int clone_vm(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	uint32_t first = torture_slot(tally, 0), who = lossless();
+
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t *slot = i ? &who : &first; /* of the first nobody can say whose it is */
+		pid_t pid = clone(shares_memory, stack + sizeof(stack), CLONE_VM | SIGCHLD, slot);
+		wait_for(pid);
+		some(who, 3);
+	}
+	return 0;
+}
+
+static volatile sig_atomic_t forks;
+static uint32_t handler_slot;
+
+static void fork_in_handler(int sig)
+{
+	pid_t pid;
+
+	(void)sig;
+	torture_any(tally, handler_slot);
+	pid = forks & 1 ? raw_clone() : fork();
+	if (pid == 0) {
+		uint32_t who = lossless();
+		some(who, 10);
+		_exit(0); /* a bare clone must not come back into an event */
+	}
+	wait_for(pid);
+	torture_any(tally, handler_slot);
+	forks++;
+}
+
+static int handler_forks(void)
+{
+	struct sigaction a = {.sa_handler = fork_in_handler, .sa_flags = SA_RESTART};
+	struct itimerval t = {{0, 300}, {0, 300}};
+	uint32_t who = lossless();
+
+	handler_slot = lossless();
+	sigaction(SIGALRM, &a, NULL);
+	setitimer(ITIMER_REAL, &t, NULL);
+	while (forks < (int)count)
+		some(who, 10);
+	memset(&t, 0, sizeof(t));
+	setitimer(ITIMER_REAL, &t, NULL);
+	return 0;
+}
+
+/* --- threads ----------------------------------------------------------------- */
+
+static long resident_kib(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	must(f && fscanf(f, "%*s %ld", &pages) == 1, "statm");
+	fclose(f);
+	return pages * 4;
+}
+
+static void *short_life(void *who)
+{
+	torture_fixed(tally, *(uint32_t *)who);
+	return NULL;
+}
+
+/* Four at a time, `count` in all. The second half must not need more memory than the first. */
+static int short_threads(void)
+{
+	uint32_t who[4];
+	long half = 0, end;
+
+	for (int i = 0; i < 4; i++)
+		who[i] = lossless();
+	for (unsigned n = 0; n < count; n += 4) {
+		pthread_t thread[4];
+		for (int i = 0; i < 4; i++)
+			must(!pthread_create(&thread[i], NULL, short_life, &who[i]),
+			     "pthread_create");
+		for (int i = 0; i < 4; i++)
+			pthread_join(thread[i], NULL);
+		if (n >= count / 2 && !half)
+			half = resident_kib();
+	}
+	end = resident_kib();
+	fprintf(stderr, "process: %ld KiB after half of the threads, %ld KiB after all\n", half,
+		end);
+	return end > half + 2048;
+}
+
+static void *outlives_main(void *unused)
+{
+	uint32_t who = lossless();
+
+	for (int i = 0; i < 200; i++) {
+		some(who, 10);
+		usleep(500);
+	}
+	return unused;
+}
+
+static int exit_main(void)
+{
+	pthread_t thread;
+
+	some(lossless(), 10);
+	must(!pthread_create(&thread, NULL, outlives_main, NULL), "pthread_create");
+	pthread_exit(NULL);
+}
+
+static pthread_key_t key;
+
+static void on_thread_end(void *who)
+{
+	some(*(uint32_t *)who, 5);
+}
+
+struct canceled {
+	uint32_t who, last;
+	int type;
+};
+
+static void *until_canceled(void *data)
+{
+	struct canceled *c = data;
+
+	pthread_setcanceltype(c->type, NULL);
+	pthread_setspecific(key, &c->last);
+	for (;;) { /* nothing of libc's in the asynchronous case */
+		if (c->type == PTHREAD_CANCEL_DEFERRED)
+			some(c->who, 10);
+		else if (tally->slot[c->who].begun & 1)
+			torture_fixed(tally, c->who);
+		else
+			torture_bytes(tally, c->who);
+		if (c->type == PTHREAD_CANCEL_DEFERRED)
+			pthread_testcancel();
+	}
+	return NULL;
+}
+
+/* Also in the middle of an event: then it is recorded, counted, or was not there yet. */
+static int cancel(void)
+{
+	must(!pthread_key_create(&key, on_thread_end), "key");
+	for (unsigned i = 0; i < count; i++) {
+		struct canceled c = {0, lossless(),
+				     i & 1 ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED};
+		pthread_t thread;
+		c.who = torture_slot(tally, i & 1 ? 0 : TORTURE_LOSSLESS);
+		must(!pthread_create(&thread, NULL, until_canceled, &c), "pthread_create");
+		usleep(50 + i % 100);
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+	}
+	return 0;
+}
+
+/* --- images and descriptors ---------------------------------------------------- */
+
+/* Descriptors beyond the standard three and those of $TORTURE_FDS, but for the runtime's socket. */
+static unsigned descriptors(void)
+{
+	unsigned n = 0, sockets = 0;
+	struct stat st;
+
+	for (int fd = 3; fd < 1024; fd++) {
+		if (fstat(fd, &st))
+			continue;
+		if (S_ISSOCK(st.st_mode) && !sockets++)
+			continue;
+		n++;
+	}
+	if (!getenv("TORTURE_FDS")) {
+		char text[16];
+		snprintf(text, sizeof(text), "%u", n);
+		setenv("TORTURE_FDS", text, 1);
+	}
+	return n - (unsigned)atoi(getenv("TORTURE_FDS"));
+}
+
+static int exec_chain(void)
+{
+	char left[16];
+
+	if (descriptors() != 0) {
+		fprintf(stderr, "process: %u descriptors came along\n", descriptors());
+		return 1;
+	}
+	some(lossless(), 10);
+	if (!count)
+		return 0;
+	snprintf(left, sizeof(left), "%u", count - 1);
+	execl(self, self, "exec_chain", left, NULL);
+	return 127;
+}
+
+/* Not the runtime's either: the new image, /bin/ls, is not traced. */
+static int exec_untraced(void)
+{
+	some(lossless(), 10);
+	unsetenv("WAYMARK_SESSION");
+	unsetenv("LD_PRELOAD");
+	execl("/bin/ls", "ls", "-1", "/proc/self/fd", NULL);
+	return 127;
+}
+
+/* What daemons do to descriptors they do not know, and what they open afterwards. */
+static int closes_all(void)
+{
+	uint32_t who = lossless();
+	int pair[2], many[200];
+	char byte = 0;
+
+	some(who, 10);
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+	for (int i = 0; i < 200; i++)
+		many[i] = open("/dev/null", O_RDONLY);
+	/* Their numbers were the runtime's: it must not touch them. */
+	must(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair");
+	for (int fd = 100; fd < 104; fd++)
+		must(dup2(pair[0], fd) == fd, "dup2");
+	must(write(pair[1], "x", 1) == 1, "write");
+	for (int i = 0; i < 50; i++) {
+		some(who, 10);
+		usleep(10000);
+	}
+	must(recv(pair[0], &byte, 1, MSG_DONTWAIT) == 1 && byte == 'x',
+	     "somebody read the program's message");
+	for (int i = 0; i < 200; i++)
+		must(many[i] >= 100 ? true : fcntl(many[i], F_GETFD) == 0, "a descriptor is gone");
+	return 0;
+}
+
+static int few_descriptors(void)
+{
+	struct rlimit limit = {12, 12};
+
+	(void)descriptors();
+	must(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			some(lossless(), 10);
+			_exit(descriptors() > 0);
+		}
+		wait_for(pid);
+	}
+	execl(self, self, "exec_chain", "3", NULL);
+	return 127;
+}
+
+/* A mapping larger than the limit for files would be a signal. */
+static int small_files(void)
+{
+	struct rlimit limit = {1 << 20, 1 << 20};
+
+	(void)descriptors();
+	must(!setrlimit(RLIMIT_FSIZE, &limit), "setrlimit");
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			some(lossless(), 10);
+			_exit(0);
+		}
+		wait_for(pid);
+	}
+	execl(self, self, "exec_chain", "1", NULL);
+	return 127;
+}
+
+static int daemonize(void)
+{
+	uint32_t who = lossless();
+	pid_t pid;
+
+	some(who, 10);
+	pid = fork();
+	if (pid) { /* the recording ends with us */
+		while (!__atomic_load_n(&tally->go, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		return pid < 0;
+	}
+	must(setsid() > 0, "setsid");
+	pid = fork();
+	if (pid)
+		_exit(0);
+	must(!chdir("/"), "chdir");
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+	who = lossless();
+	for (int i = 0; i < 20; i++) {
+		some(who, 10);
+		usleep(5000);
+	}
+	__atomic_store_n(&tally->go, 1, __ATOMIC_RELEASE);
+	_exit(0);
+}
+
+/* It has joined before; its children cannot, and nobody may notice. */
+static int changes_root(void)
+{
+	uint32_t who = lossless();
+	pid_t pid;
+
+	some(who, 10);
+	must(!mkdir("root", 0700) || errno == EEXIST, "mkdir");
+	must(!chroot("root") && !chdir("/"), "chroot");
+	some(who, 10);
+	pid = fork();
+	if (pid == 0) {
+		some(torture_slot(tally, TORTURE_UNSEEN | TORTURE_UNCOUNTED), 10);
+		_exit(0);
+	}
+	wait_for(pid);
+	some(who, 10);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+	unsigned count;
+} modes[] = {
+    {"deep", deep, 1},
+    {"vfork_exec", vfork_exec, 1000},
+    {"quick", quick, 1},
+    {"spawn", spawn, 100},
+    {"clone_vm", clone_vm, 100},
+    {"handler_forks", handler_forks, 100},
+    {"short_threads", short_threads, 10000},
+    {"exit_main", exit_main, 1},
+    {"cancel", cancel, 500},
+    {"exec_chain", exec_chain, 50},
+    {"exec_untraced", exec_untraced, 1},
+    {"closes_all", closes_all, 1},
+    {"few_descriptors", few_descriptors, 5},
+    {"small_files", small_files, 5},
+    {"daemonize", daemonize, 1},
+    {"changes_root", changes_root, 1},
+};
+
+int main(int argc, char **argv)
+{
+	self = argv[0];
+	tally = torture_map();
+	for (unsigned i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(argv[1], modes[i].name))
+			continue;
+		count = torture_arg(argc, argv, 2, modes[i].count);
+		return modes[i].run();
+	}
+	fprintf(stderr, "process: no such mode\n");
+	return 99;
+}
