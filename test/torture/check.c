@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - check TRACE-DIR TALLY: is the trace whole, and is every event of
+ * check.c - check TRACE-DIR TALLY [KINDS]: is the trace whole, and is every event of
  * the tally in it once, or counted as lost? A reader of CTF 1.8 of its own,
  * written from the format's document, not from the product's sources; strict:
- * any byte it cannot account for is an error. Exit status 0, or 1 and a
+ * any byte it cannot account for is an error. KINDS, of the letters f, t and b, is
+ * what the recorder had asked for: writers of other kinds are to be absent; with
+ * a p it came late and left early: what it has of a writer has no hole.
+ * Exit status 0, or 1 and a
  * sentence for each thing that is wrong.
  */
 #include <dirent.h>
@@ -47,6 +50,7 @@ static unsigned char uuid[16];
 static struct torture_tally *tally;
 static uint8_t **seen; /* a bitmap for each slot */
 static uint64_t recorded[TORTURE_SLOTS];
+static const char *kinds = "ftb";
 static uint64_t nr_wrong, total, total_lost, lost_by_cause[NR_CAUSES], packets;
 static struct {
 	uint32_t pid;
@@ -485,29 +489,56 @@ static void read_data(const char *dir)
 
 /* --- verdict -------------------------------------------------------------- */
 
+static bool has(uint32_t who, uint64_t n)
+{
+	return seen[who] && seen[who][n / 8] >> (n % 8) & 1;
+}
+
+static void check_window(uint32_t who)
+{
+	uint64_t first = 0, n;
+
+	while (first < tally->slot[who].begun && !has(who, first))
+		first++;
+	for (n = first; n < tally->slot[who].begun && has(who, n); n++)
+		;
+	if (n - first != recorded[who])
+		wrong("writer %u (pid %u): event %llu is missing between others", who,
+		      tally->slot[who].pid, (unsigned long long)n);
+}
+
 static void check_slot(uint32_t who)
 {
 	const struct torture_slot *s = &tally->slot[who];
 	uint64_t done = s->done, begun = s->begun, m = recorded[who];
+	uint32_t flags = s->flags;
 
-	if (s->flags & TORTURE_UNCOUNTED)
+	if (s->kind && !strchr(kinds, (int)s->kind)) {
+		flags = TORTURE_UNSEEN;
+		done = begun = 0;
+	}
+	if (flags & TORTURE_UNCOUNTED)
 		done = 0;
 	process[s->pid & 65535].done += done;
 	process[s->pid & 65535].begun += begun;
 	process[s->pid & 65535].recorded += m;
 	process[s->pid & 65535].spare += s->spare;
 	process[s->pid & 65535].pid = s->pid;
-	if ((s->flags & TORTURE_UNSEEN) && m)
+	if ((flags & TORTURE_UNSEEN) && m)
 		wrong("writer %u (pid %u): %llu events, none was to be recorded", who, s->pid,
 		      (unsigned long long)m);
-	if (!(s->flags & TORTURE_LOSSLESS))
+	if (!(flags & TORTURE_LOSSLESS))
 		return;
+	if (strchr(kinds, 'p')) {
+		check_window(who);
+		return;
+	}
 	if (m < done || m > begun)
 		wrong("writer %u (pid %u): %llu events recorded of %llu done, %llu begun", who,
 		      s->pid, (unsigned long long)m, (unsigned long long)done,
 		      (unsigned long long)begun);
 	for (uint64_t n = 0; n < m; n++)
-		if (!(seen[who][n / 8] >> (n % 8) & 1)) {
+		if (!has(who, n)) {
 			wrong("writer %u (pid %u): event %llu is missing, later ones are there",
 			      who, s->pid, (unsigned long long)n);
 			break;
@@ -537,8 +568,10 @@ int main(int argc, char **argv)
 	    "full", "too_big", "nested", "overwritten", "torn", "early", "disk", "net", "unknown"};
 	uint64_t begun = 0, done = 0;
 
-	if (argc != 3)
-		fatal("usage", "check TRACE-DIR TALLY");
+	if (argc < 3)
+		fatal("usage", "check TRACE-DIR TALLY [KINDS]");
+	if (argc > 3)
+		kinds = argv[3];
 	setenv("TORTURE_TALLY", argv[2], 1);
 	tally = torture_map();
 	events = calloc(EVENTS_MAX, sizeof(*events));
@@ -550,7 +583,8 @@ int main(int argc, char **argv)
 		begun += tally->slot[who].begun;
 		done += tally->slot[who].done;
 	}
-	check_processes();
+	if (!strchr(kinds, 'p'))
+		check_processes();
 	printf("check: %u writers, %llu done, %llu begun, %llu recorded in %llu packets, %llu lost",
 	       tally->next, (unsigned long long)done, (unsigned long long)begun,
 	       (unsigned long long)total, (unsigned long long)packets,

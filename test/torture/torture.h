@@ -46,7 +46,8 @@ struct torture_slot {
 	uint32_t pid, flags;
 	volatile uint64_t begun, done;
 	uint64_t spare; /* emits of others that may count for this process too */
-	uint64_t pad[4];
+	uint64_t kind;  /* 'f', 't', 'b': it emits nothing else; 0: of all kinds */
+	uint64_t pad[3];
 };
 
 struct torture_tally {

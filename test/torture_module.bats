@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# torture_module.bats - modules come and go, recorders come, go and change their
+# minds, callbacks are connected and disconnected, all while threads trace.
+
+bats_require_minimum_version 1.5.0
+load torture/common
+
+setup_file() {
+	torture_setup_file
+	torture_build module
+	torture_build plugin -shared -fPIC
+	torture_build probe
+	torture_build kinds
+	torture_build kill
+	torture_build rules -D_GNU_SOURCE -Wno-unused-parameter -I"$WAYMARK_SOURCE/src" \
+		"$WAYMARK_SOURCE/src/ring/pool.c" "$WAYMARK_SOURCE/src/ring/pool_reader.c"
+}
+
+teardown() {
+	[ -z "${pid-}" ] || kill "$pid" 2>/dev/null || true
+}
+
+@test "dlopen and dlclose 10,000 times under four tracing threads" {
+	torture_record -- "$W/module" "$(torture_count 10000 100000)" "$W/plugin"
+	torture_check
+}
+
+@test "the same while callbacks are connected and disconnected" {
+	torture_record -- "$W/module" "$(torture_count 10000 100000)" "$W/plugin" probes
+	torture_check
+}
+
+@test "callbacks that trace, fork, or leave by longjmp" {
+	local mode
+	for mode in recursive fork jump; do
+		torture_record -q -- "$W/probe" "$mode"
+		torture_check
+	done
+}
+
+@test "rules change 10,000 times" {
+	TORTURE_TALLY="$W/tally" TORTURE_RUNTIME="$WAYMARK_BUILD/libwaymark-rt.so.0" \
+		"$W/rules" "$(torture_count 10000 100000)"
+}
+
+@test "two recorders each get what they asked, and both get everything" {
+	torture_record -q -e torture:fixed -- waymark record -q -o "$W/other" \
+		-e torture:text -e torture:bytes -- "$W/kinds" 300
+	"$W/check" "$W/trace" "$W/tally" f
+	"$W/check" "$W/other" "$W/tally" tb
+	rm -rf "$W/other"
+	torture_record -q -- waymark record -q -o "$W/other" -- "$W/kill" 300
+	torture_check
+	torture_check "$W/other"
+	rm -rf "$W/other"
+	torture_record -q -- waymark record -q -o "$W/other" -- "$W/module" 1000 "$W/plugin" probes
+	torture_check
+	torture_check "$W/other"
+	rm -rf "$W/other"
+}
+
+# Records process $pid for a moment; what is there has no hole.
+attach_for() {
+	rm -rf "$W/other"
+	timeout -s INT "$1" waymark record -q -e 'torture:*' -p "$pid" -o "$W/other" || [ $? = 124 ]
+	"$W/check" "$W/other" "$W/tally" ftbp
+}
+
+@test "recorders attach and leave; the one that was there loses nothing" {
+	local i n=$(torture_count 10 200)
+	rm -f "$W/pid"
+	mkfifo "$W/pid"
+	torture_record -q -- "$W/kinds" "$(torture_count 3000 60000)" >"$W/pid" 3>&- &
+	read -r pid <"$W/pid"
+	for ((i = 0; i < n; i++)); do
+		attach_for 0.0$((i % 7 + 3))
+	done
+	kill "$pid"
+	wait
+	torture_check
+}
+
+@test "recorders attach and leave when nobody else is there" {
+	local i n=$(torture_count 10 200)
+	rm -f "$W/pid" "$W/tally"
+	mkfifo "$W/pid"
+	TORTURE_TALLY="$W/tally" LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" \
+		"$W/kinds" 60000 >"$W/pid" 3>&- &
+	read -r pid <"$W/pid"
+	for ((i = 0; i < n; i++)); do
+		attach_for 0.$((i % 3 + 1))
+	done
+	kill "$pid"
+	wait
+}
