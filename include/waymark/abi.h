@@ -63,7 +63,8 @@
 enum waymark_desc_kind {
 	WAYMARK_KIND_EVENT = 0,	 /* typed event */
 	WAYMARK_KIND_MARKER = 1, /* printf-like; print is its format */
-	WAYMARK_KIND_PRINTF = 2, /* trace_printf: one string field "msg" */
+	WAYMARK_KIND_PRINTF = 2, /* text made elsewhere: one string field "msg". trace_printf() is a
+				    marker called "printf" */
 	WAYMARK_KIND_SPAN_BEGIN = 3,
 	WAYMARK_KIND_SPAN_END = 4,
 	WAYMARK_KIND_SPAN = 5, /* one record with begin and duration */

@@ -19,6 +19,8 @@
 WAYMARK_EVENT(matrix, empty, WAYMARK_ARGS(), WAYMARK_FIELDS());
 WAYMARK_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));
 WAYMARK_SPAN(matrix, once, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));
+/* Rides on an event of a module that comes later. */
+WAYMARK_MARK_ON_EVENT(matrix, in_module, WAYMARK_ARGS(int, i), main_rider, "i is %d", i);
 
 #define ROUNDS 3
 
@@ -224,6 +226,40 @@ static __attribute__((destructor)) void after_exit(void)
 	}
 }
 
+static void expect_error(const char *what, int got, int wanted)
+{
+	if (got != wanted)
+		fail("wrong answer to", what, got, wanted);
+}
+
+/* What registration refuses, and what it finds again. */
+static void refusals(void)
+{
+	static int data;
+
+	expect_error("another format than the site's",
+		     waymark_mark_register("full", "another %d", on_mark, &data), -1);
+	expect_error("a format, before any site",
+		     waymark_mark_register("elsewhere:later", "x %d", on_mark, &data), 0);
+	expect_error("another format than the one before",
+		     waymark_mark_register("elsewhere:later", "y %d", on_mark, &data), -1);
+	expect_error("the same again",
+		     waymark_mark_register("elsewhere:later", "x %d", on_mark, counts), 0);
+	expect_error("other data",
+		     waymark_mark_unregister("elsewhere:later", "x %d", on_mark, &failures), -2);
+	expect_error("what is there",
+		     waymark_mark_unregister("elsewhere:later", "x %d", on_mark, &data), 0);
+	expect_error("what is gone",
+		     waymark_mark_unregister("elsewhere:later", "x %d", on_mark, &data), -2);
+	expect_error("the other",
+		     waymark_mark_unregister("elsewhere:later", "x %d", on_mark, counts), 0);
+	expect_error("a name that is free again",
+		     waymark_mark_register("elsewhere:later", "y %d", on_mark, &data), 0);
+	expect_error("no format", waymark_mark_register("full", NULL, on_mark, &data), -22);
+	expect_error("a span nobody registered", waymark_span_unregister("outer", on_span, &data),
+		     -2);
+}
+
 static void connect(int on)
 {
 	for (size_t i = 0; i < NR_COUNTS; i++) {
@@ -306,8 +342,7 @@ int main(void)
 	if (evaluated != DORMANT_EVALUATIONS)
 		fail("dormant, evaluations of", "arguments", evaluated, DORMANT_EVALUATIONS);
 
-	if (waymark_mark_register("full", "another %d", on_mark, counts) != -1)
-		fail("not refused", "another format", 0, -1);
+	refusals();
 	connect(1);
 	for (int i = 1; i <= ROUNDS; i++)
 		run(i);
@@ -324,6 +359,9 @@ int main(void)
 		run(i);
 	with_module();
 	expect("off again, hits of", 1);
+	if (evaluated != 2 * DORMANT_EVALUATIONS + ON_EVALUATIONS)
+		fail("off again, evaluations of", "arguments", evaluated,
+		     2 * DORMANT_EVALUATIONS + ON_EVALUATIONS);
 	if (atexit(at_exit) != 0 ||
 	    waymark_mark_register("late", "i %d", on_early, &late_hits) != 0)
 		fail("register failed", "late", 0, 0);

@@ -15,6 +15,10 @@ WAYMARK_EVENT(matrix, unclocked, WAYMARK_ARGS(long, n), WAYMARK_FIELDS((i64, n, 
 	      WAYMARK_NOCLOCK);
 WAYMARK_SPAN(matrix, once, WAYMARK_ARGS(int, i), WAYMARK_FIELDS((i32, i, i)));
 WAYMARK_MARK_ON_EVENT(matrix, empty, WAYMARK_ARGS(), rider, "rides");
+WAYMARK_MARK_ON_EVENT(matrix, typed,
+		      WAYMARK_ARGS(int, i, unsigned char, u, double, d, float, f, const char *, s,
+				   void *, p),
+		      typed_rider, "i %d s %s", i, s);
 
 int evaluated;
 static uint64_t job;
