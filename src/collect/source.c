@@ -307,13 +307,20 @@ int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 
 /* --- losses ----------------------------------------------------------------- */
 
+/* A billion a second for three days: no program emits so much. */
+#define LOST_MAX ((uint64_t)1 << 48)
+
 void wm_source_sample(struct wm_pump_source *s)
 {
 	if (s->fault)
 		return;
-	for (int i = 0; i < WM_LOST_NR; i++) {
+	for (int i = 0; i < WM_LOST_DISK; i++) { /* the rest is ours to count */
 		uint64_t now = wm_pool_lost_count(&s->pool, (enum wm_lost)i);
 
+		if (now > LOST_MAX) {
+			wm_source_quarantine(s, "it counted more losses than there can be");
+			return;
+		}
 		if (now > s->sampled[i])
 			s->sampled[i] = now;
 	}

@@ -37,10 +37,11 @@ WAYMARK_EVENT(torture, bytes,
 			     (u8, after, 0xab)));
 
 #define TORTURE_SLOTS     131072u
-#define TORTURE_LOSSLESS  1u /* nothing of this writer may be lost */
-#define TORTURE_UNSEEN    2u /* nothing of it may be in the trace */
-#define TORTURE_UNCOUNTED 8u /* its process could not join: its events are nobody's */
-#define TORTURE_SHARED    4u /* a forked child may repeat an event of it */
+#define TORTURE_LOSSLESS  1u  /* nothing of this writer may be lost */
+#define TORTURE_UNSEEN    2u  /* nothing of it may be in the trace */
+#define TORTURE_UNCOUNTED 8u  /* its process could not join: its events are nobody's */
+#define TORTURE_HOSTILE   16u /* what its process leaves is not looked at */
+#define TORTURE_SHARED    4u  /* a forked child may repeat an event of it */
 
 struct torture_slot {
 	uint32_t pid, flags;

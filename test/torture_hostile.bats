@@ -1,0 +1,28 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# torture_hostile.bats - programs that scribble over the memory they share with
+# the pump and send it nonsense: they spoil their own events and nothing else.
+
+bats_require_minimum_version 1.5.0
+load torture/common
+
+setup_file() {
+	torture_setup_file
+	torture_build hostile
+}
+
+@test "the pump lives, the neighbour is exact, the trace is read" {
+	torture_record -- "$W/hostile" "$(torture_count 5000 30000)"
+	torture_check
+	waymark info --repair "$W/trace"
+	torture_check
+	babeltrace2 "$W/trace" 2>"$W/err" | grep -c ' torture:'
+	! grep -v 'Tracer discarded' "$W/err"
+}
+
+@test "so it does with small buffers, and as a flight recorder" {
+	torture_record -b 1M -- "$W/hostile" "$(torture_count 1500 30000)"
+	torture_check
+	torture_record -b 16M --mode overwrite -- "$W/hostile" "$(torture_count 1500 10000)"
+	torture_check
+}
