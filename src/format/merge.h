@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.h - the events of one or more traces in order of time.
+ *
+ * A heap of open packets, keyed by the time of their next event; a packet is
+ * opened when time gets to its begin. The one in front gives a run: all its
+ * events before the next one's time come without looking at the heap again
+ * (galloping). Equal times: by trace, by stream's index, by packet, and in
+ * one packet as they stand.
+ *
+ * Time that runs back inside a packet is a fault of the trace, said once for
+ * each packet; the event comes where it stands.
+ */
+#ifndef WM_FORMAT_MERGE_H
+#define WM_FORMAT_MERGE_H
+
+#include "format/reader.h"
+
+struct wm_merge;
+
+struct wm_merge_options {
+	int64_t begin_ns, end_ns; /* begin <= time < end; INT64_MIN and MAX: everything */
+	const struct wm_want *const
+	    *wants; /* one for each trace; NULL, or one of them: everything */
+};
+
+/* NULL: out of memory. The traces stay the caller's, and open. */
+struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_traces,
+				 const struct wm_merge_options *options);
+void wm_merge_destroy(struct wm_merge *m);
+
+/* 1 and an event, valid until the next call; 0 at the end; -errno. */
+int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
+
+/* Which trace the last event is of: its index. */
+uint32_t wm_merge_trace(const struct wm_merge *m);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h - one face for all traces: CTF, perf.data, trace.dat, our own.
+ *
+ * A trace is a set of *packets*: pieces of a file that can be decoded alone and
+ * in which time does not run back (a CTF packet, a page of ftrace's ring, a
+ * round of perf.data sorted). Opening makes the list of packets and reads no
+ * event. Who wants order asks merge.h, which opens a packet when time gets to
+ * it; who does not walks packets on as many threads as there are (scan.h).
+ *
+ * A format is one table of functions, struct wm_reader_ops, and one entry in
+ * reader.c. It fills the public parts of struct wm_trace when it opens, and
+ * decodes packets into batches afterwards. Everything in a file is hostile.
+ *
+ * Damage is not an error: what can be read is read, and each loss is a
+ * wm_fault with file, offset and reason. An error is: no memory, the system
+ * refuses a read, the thing is no trace at all.
+ *
+ * Threads: a wm_trace is immutable after opening but for its list of faults,
+ * which is locked. Packet readers belong to one thread each.
+ */
+#ifndef WM_FORMAT_READER_H
+#define WM_FORMAT_READER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/text.h"
+#include "event/item.h"
+
+#define WM_TIME_NONE     INT64_MIN    /* of an event without a clock */
+#define WM_TRACE_FAULTS  1000u        /* kept; more are counted */
+#define WM_BATCH_EVENTS  256u         /* wanted in one batch */
+#define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
+
+struct wm_trace;
+struct wm_packet_reader;
+
+/* What an event is: its name and the types of its parts. Belongs to the trace. */
+struct wm_event_type {
+	const char *name;                         /* as the tracer wrote it, "prov:name" or not */
+	int level;                                /* as the tracer counts them; -1: none */
+	uint64_t id;                              /* in its stream class */
+	uint32_t index;                           /* of trace->types */
+	const struct wm_type *parts[WM_NR_PARTS]; /* STRUCT each; NULL: none */
+	const char *provider; /* before the first colon, or the kernel's system; "": none */
+	const char *print;    /* print form, as the tracer wrote it; NULL: none */
+	const void *own;      /* the format's */
+};
+
+struct wm_trace_clock {
+	const char *name;
+	uint64_t hz;
+	int64_t offset_ns; /* of tick 0 since the origin */
+	uint64_t error_ns; /* how well that is known; UINT64_MAX: not said */
+	bool is_epoch;     /* the origin is 1970: wall time can be shown */
+};
+
+struct wm_stream {
+	const char *file; /* below the trace's path; "" when that is a file itself */
+	uint64_t class_id, instance;
+	uint32_t index;                     /* of trace->streams; equal times come in this order */
+	int32_t cpu;                        /* the only one; -1: none or several */
+	const struct wm_trace_clock *clock; /* NULL: no event has a time */
+};
+
+/* One entry of the index, 64 bytes. Sorted by the format: stream, then place. */
+struct wm_packet {
+	uint64_t offset, bytes;   /* in the stream's file */
+	int64_t begin_ns, end_ns; /* no event is outside; MIN and MAX when nobody knows */
+	uint64_t nr_events;       /* UINT64_MAX: not known without decoding */
+	uint32_t stream;          /* index */
+	uint32_t part;            /* the format's: of what it keeps about the packet */
+	uint64_t lost;            /* events lost right before it; 0: none known */
+	uint64_t own;             /* the format's */
+};
+
+/* Events the tracer itself said it lost. */
+struct wm_trace_loss {
+	uint32_t stream; /* index; UINT32_MAX: the whole trace */
+	uint64_t count;  /* UINT64_MAX: some */
+	bool packets;    /* counts packets, not events */
+	int64_t begin_ns, end_ns;
+	const char *cause; /* a word; "" unknown */
+};
+
+struct wm_fault {
+	const char *file;
+	uint64_t offset;
+	const char *reason;
+};
+
+/* A word about the trace: host, tracer, kernel, command... */
+struct wm_trace_word {
+	const char *key, *text;
+};
+
+/*
+ * The items of one part: its members, without an item for the part itself.
+ * The events of a packet may share those of its header and context.
+ */
+struct wm_part_range {
+	uint32_t at, end;
+};
+
+struct wm_event {
+	int64_t ns;     /* since the clock's origin, rounded down; or WM_TIME_NONE */
+	uint64_t clock; /* ticks */
+	const struct wm_event_type *type;
+	const struct wm_stream *stream;
+	const struct wm_packet *packet;
+	int32_t cpu, pid, tid;    /* -1: not known. pid is the process, tid the thread */
+	const unsigned char *raw; /* the record's bytes, where a print form needs them */
+	uint32_t raw_bytes;
+	const struct wm_item *items; /* of the batch; all indices count from here */
+	struct wm_part_range parts[WM_NR_PARTS];
+};
+
+/*
+ * Events of one packet, decoded. Everything is valid until the next batch is
+ * read into it. Formats fill it through wm_batch_event() and wm_batch_item();
+ * items may move while a batch grows, so wm_event.items is set at the end, by
+ * wm_batch_read().
+ */
+struct wm_batch {
+	struct wm_event *events;
+	struct wm_item *items;
+	uint32_t nr_events, nr_items;
+	uint32_t room_events, room_items;
+};
+
+/* What a consumer does not need is not made. Zero is: everything. */
+struct wm_want {
+	const bool *types; /* by index of trace->types; NULL: all. Unwanted ones are stepped over */
+	uint32_t no_parts; /* bits 1 << enum wm_part: make no items of these */
+};
+
+struct wm_reader_ops {
+	const char *name; /* "ctf", "perf.data", "trace.dat" */
+
+	/*
+	 * Does the path look like one? `head` holds its first bytes (0 of a
+	 * folder). Reads nothing else but names in a folder.
+	 */
+	bool (*probe)(const char *path, bool is_folder, const unsigned char *head, size_t bytes);
+
+	/* Fills the trace; `own` is what it keeps. 0 or -errno with `diag`. */
+	int (*open)(struct wm_trace *t, const char *path, struct wm_diag *diag);
+	void (*close)(struct wm_trace *t);
+
+	/*
+	 * A reader that begins at the packet; one at a time and thread. Made
+	 * once and pointed at packets in turn, so that memory is used again.
+	 */
+	struct wm_packet_reader *(*reader_create)(struct wm_trace *t, const struct wm_want *want);
+	int (*reader_begin)(struct wm_packet_reader *r, const struct wm_packet *p);
+	/*
+	 * Adds up to about WM_BATCH_EVENTS events to the batch (which is
+	 * empty). Their count, 0 at the end of the packet, -errno. A bad
+	 * record ends the packet with a fault.
+	 */
+	int (*reader_read)(struct wm_packet_reader *r, struct wm_batch *b);
+	void (*reader_destroy)(struct wm_packet_reader *r);
+
+	/* The name of a thread at that time, or "". May be NULL. */
+	const char *(*comm)(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
+
+	/* Adds the print form of an event; false: it has none. May be NULL. */
+	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
+};
+
+struct wm_trace {
+	const struct wm_reader_ops *ops;
+	char *path;
+	struct wm_arena arena; /* of everything that lives as long as the trace */
+
+	uint32_t nr_types, nr_streams, nr_clocks, nr_words, nr_losses;
+	struct wm_event_type **types;
+	struct wm_stream **streams;
+	struct wm_trace_clock **clocks;
+	struct wm_trace_word *words;
+	struct wm_trace_loss *losses;
+	struct wm_packet *packets; /* malloc'ed: there can be millions */
+	uint64_t nr_packets;
+	int64_t begin_ns, end_ns; /* of all packets; begin > end: none */
+	char version[16];         /* of the format: "1.8", "7" */
+
+	void *own; /* the format's */
+
+	pthread_mutex_t fault_lock;
+	struct wm_fault *faults; /* in an arena of their own */
+	struct wm_arena fault_arena;
+	uint32_t nr_faults;
+	uint64_t nr_faults_more; /* not kept */
+	bool incomplete;         /* the tracer is still writing, or was killed */
+};
+
+/* Opens a file or folder of any known format. */
+int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag);
+void wm_trace_close(struct wm_trace *t);
+
+/* Empties the batch and reads the next one of the packet, as reader_read() says. */
+int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b);
+void wm_batch_done(struct wm_batch *b);
+
+/* --- for formats ----------------------------------------------------------- */
+
+/* Copies what it is given. Thread-safe. */
+void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* 0 or -ENOMEM; for opening only. */
+int wm_trace_add_type(struct wm_trace *t, struct wm_event_type *type); /* sets its index */
+int wm_trace_add_stream(struct wm_trace *t, struct wm_stream *stream); /* sets its index */
+int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock);
+int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
+int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
+int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
+const char *wm_trace_word(const struct wm_trace *t, const char *key);         /* NULL: none */
+
+/* Makes room for one more event and `nr_items` more items; false: no memory. */
+bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items);
+static inline bool wm_batch_room(struct wm_batch *b, uint32_t nr_items)
+{
+	return (b->nr_events < b->room_events && nr_items <= b->room_items - b->nr_items) ||
+	       wm_batch_grow(b, nr_items);
+}
+
+/*
+ * The next item; room was asked for. A leaf as it stands; who adds what has
+ * parts sets count, and `next` when they are there.
+ */
+static inline struct wm_item *wm_batch_item(struct wm_batch *b, const struct wm_member *m)
+{
+	struct wm_item *i = &b->items[b->nr_items++];
+
+	i->member = m;
+	i->count = 0;
+	i->next = b->nr_items;
+	return i;
+}
+
+#endif

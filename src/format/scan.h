@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan.h - all events of a trace in no order, packet by packet, on several
+ * threads. For what adds up: counts, sums, hashes, histograms.
+ */
+#ifndef WM_FORMAT_SCAN_H
+#define WM_FORMAT_SCAN_H
+
+#include "format/reader.h"
+
+struct wm_scan_options {
+	int64_t begin_ns, end_ns;   /* packets wholly outside are not read; events are not sifted */
+	const struct wm_want *want; /* NULL: everything */
+	uint32_t nr_threads;        /* 0: as many as there are processors */
+};
+
+/*
+ * Calls batch(states[thread], ...) for each batch; never two at once with the
+ * same state. 0, or the first error of the reader or of the callback.
+ */
+int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
+	    int (*batch)(void *state, const struct wm_batch *b), void *const *states);
+
+#endif
