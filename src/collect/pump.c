@@ -123,7 +123,7 @@ static bool refused(int err)
 }
 
 /* To the source's own producer: counted, and when it fails, lost. */
-static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_packet *k)
+static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_raw_packet *k)
 {
 	struct wm_pump_source *s = part->source;
 	int err;
@@ -147,7 +147,7 @@ static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_pa
 	return 0;
 }
 
-static int write_guest(const struct wm_part *part, struct wm_packet *k)
+static int write_guest(const struct wm_part *part, struct wm_raw_packet *k)
 {
 	struct wm_pump_source *s = part->source;
 	int err;
@@ -163,7 +163,7 @@ static int write_guest(const struct wm_part *part, struct wm_packet *k)
 static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest,
 		       struct outcome *out)
 {
-	struct wm_packet k = {
+	struct wm_raw_packet k = {
 	    .tid = part->tid,
 	    .level = part->level,
 	    .begin = part->begin,

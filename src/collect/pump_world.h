@@ -53,7 +53,7 @@ int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, si
 }
 
 /* One record of a packet; returns its words. */
-static inline uint32_t check_record(struct wm_producer *p, const struct wm_packet *k,
+static inline uint32_t check_record(struct wm_producer *p, const struct wm_raw_packet *k,
 				    const uint64_t *r, size_t left, uint64_t *clock)
 {
 	uint32_t words, tid;
@@ -88,7 +88,7 @@ static inline void check_range(struct wm_producer *p, const struct range *new)
 	p->recent[p->nr_ranges++ % RANGES] = *new;
 }
 
-static inline void check_packet(struct wm_producer *p, const struct wm_packet *k)
+static inline void check_packet(struct wm_producer *p, const struct wm_raw_packet *k)
 {
 	const uint64_t *r = k->payload.iov_base;
 	size_t words = k->payload.iov_len / 8, at = 0, last = 0;
@@ -113,7 +113,7 @@ static inline void check_packet(struct wm_producer *p, const struct wm_packet *k
 }
 
 /* As writing it does: every byte must be there. */
-static inline void touch_packet(const struct wm_packet *k)
+static inline void touch_packet(const struct wm_raw_packet *k)
 {
 	const volatile uint64_t *r = k->payload.iov_base;
 
@@ -123,7 +123,7 @@ static inline void touch_packet(const struct wm_packet *k)
 		(void)r[i];
 }
 
-int wm_producer_packet(struct wm_producer *p, const struct wm_packet *k)
+int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *k)
 {
 	assert_true(k->begin <= k->end);
 	assert_true(k->count > 0 && k->count * 8 <= k->payload.iov_len);

@@ -242,7 +242,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 /* --- packets ---------------------------------------------------------------- */
 
 /* How many bytes at the payload's end are padding of the last record. */
-static int64_t last_padding(const struct wm_producer *p, const struct wm_packet *packet)
+static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	const unsigned char *data = packet->payload.iov_base;
 	size_t bytes = packet->payload.iov_len, at = packet->last_offset;
@@ -269,7 +269,7 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_packet 
  * When the first record was written: what the chunk's begin says is only near
  * (taken before, or after the clock was read). The nearer, the fewer lanes.
  */
-static uint64_t first_clock(const struct wm_packet *packet)
+static uint64_t first_clock(const struct wm_raw_packet *packet)
 {
 	const uint64_t mask = ((uint64_t)1 << WM_RECORD_TIME_BITS) - 1;
 	uint64_t header, ahead;
@@ -286,7 +286,7 @@ static uint64_t first_clock(const struct wm_packet *packet)
 	return packet->begin;
 }
 
-static int check(const struct wm_packet *packet)
+static int check(const struct wm_raw_packet *packet)
 {
 	size_t bytes = packet->payload.iov_len;
 
@@ -299,7 +299,7 @@ static int check(const struct wm_packet *packet)
 	return 0;
 }
 
-static int write_packet(struct wm_producer *p, const struct wm_packet *packet, size_t padding)
+static int write_packet(struct wm_producer *p, const struct wm_raw_packet *packet, size_t padding)
 {
 	struct wm_trace_writer *w = p->writer;
 	struct wm_packet_owner owner = {p->pid, p->vpid, packet->tid, packet->level};
@@ -328,7 +328,7 @@ static int write_packet(struct wm_producer *p, const struct wm_packet *packet, s
 	return err ? err : wm_lane_write(&w->folder, lane, &out);
 }
 
-static void note_disk_loss(struct wm_producer *p, const struct wm_packet *packet)
+static void note_disk_loss(struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	p->writer->totals.lost_disk += packet->count;
 	p->carry += packet->lost + packet->count;
@@ -338,7 +338,7 @@ static void note_disk_loss(struct wm_producer *p, const struct wm_packet *packet
 	p->disk_to = packet->end;
 }
 
-int wm_producer_packet(struct wm_producer *p, const struct wm_packet *packet)
+int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	struct wm_trace_writer *w = p->writer;
 	int err = check(packet);

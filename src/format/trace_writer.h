@@ -82,7 +82,7 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 		      struct wm_class *class);
 
-struct wm_packet {
+struct wm_raw_packet {
 	uint32_t tid;
 	uint32_t level;       /* signal-nesting level */
 	uint64_t begin, end;  /* full clock values; of the chunk part's begin and last record */
@@ -106,7 +106,7 @@ struct wm_packet {
  * records are counted in totals.lost_disk and told to later readers by a
  * waymark:lost event and events_discarded, as soon as writing works again.
  */
-int wm_producer_packet(struct wm_producer *p, const struct wm_packet *packet);
+int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet);
 
 /*
  * Bytes of the record at `at`, padding included, for a caller who must cut a

@@ -642,7 +642,7 @@ static void test_bad_packets(void **state)
 	struct wm_trace_totals totals;
 	struct kit_packet k = {0};
 	uint64_t words[4] = {2000ull << 16 | 1, 0, 2001ull << 16 | 1, 0};
-	struct wm_packet packet = {
+	struct wm_raw_packet packet = {
 	    .begin = 2000, .end = 2001, .count = 2, .payload = {words, 32}, .last_offset = 16};
 
 	assert_int_equal(kit_event(p, 1, 0, "e", "n:u8"), 0);

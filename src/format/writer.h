@@ -130,7 +130,7 @@ bool wm_recorder_due(const struct wm_trace_writer *w, uint64_t clock);
 /* --- writer_mixed.c ----------------------------------------------------- */
 
 /* Takes the packet apart; its records are in a file within about a second of trace time. */
-int wm_mixed_add(struct wm_producer *p, const struct wm_packet *packet, uint64_t begin,
+int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		 uint64_t lost);
 
 /* Time has come this far: writes records that waited long enough. */

@@ -111,7 +111,7 @@ static int append(struct wm_mixed *m, const unsigned char *record, size_t bytes,
 }
 
 /* Takes the records out of a private copy of the payload. */
-static int take_apart(struct wm_producer *p, const struct wm_packet *packet, uint64_t begin,
+static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		      const unsigned char *data)
 {
 	struct wm_mixed *m = p->writer->mixed;
@@ -155,7 +155,7 @@ static void note_span(struct wm_mixed *m, size_t from)
 	}
 }
 
-int wm_mixed_add(struct wm_producer *p, const struct wm_packet *packet, uint64_t begin,
+int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		 uint64_t lost)
 {
 	struct wm_trace_writer *w = p->writer;

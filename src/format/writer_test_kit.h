@@ -141,12 +141,12 @@ static inline void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
 /* Sends it and empties it. */
 static inline int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t tid, uint64_t lost)
 {
-	struct wm_packet packet = {.tid = tid,
-				   .begin = k->begin,
-				   .end = k->end,
-				   .count = k->count,
-				   .lost = lost,
-				   .last_offset = k->last};
+	struct wm_raw_packet packet = {.tid = tid,
+				       .begin = k->begin,
+				       .end = k->end,
+				       .count = k->count,
+				       .lost = lost,
+				       .last_offset = k->last};
 	int err;
 
 	kit_pad(k);

@@ -63,12 +63,12 @@ static void record(struct packet *p, uint16_t id, uint64_t clock)
 
 static void send_packet(struct wm_producer *to, struct packet *p, uint32_t tid, uint64_t lost)
 {
-	struct wm_packet packet = {.tid = tid,
-				   .begin = p->begin,
-				   .end = p->end,
-				   .count = p->count,
-				   .lost = lost,
-				   .last_offset = p->last};
+	struct wm_raw_packet packet = {.tid = tid,
+				       .begin = p->begin,
+				       .end = p->end,
+				       .count = p->count,
+				       .lost = lost,
+				       .last_offset = p->last};
 
 	pad(p);
 	packet.payload.iov_base = p->bytes.data;
