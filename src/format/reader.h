@@ -48,6 +48,7 @@ struct wm_event_type {
 	const struct wm_type *parts[WM_NR_PARTS]; /* STRUCT each; NULL: none */
 	const char *provider; /* before the first colon, or the kernel's system; "": none */
 	const char *print;    /* print form, as the tracer wrote it; NULL: none */
+	bool meta;            /* about the recording; people see these when they ask */
 	const void *own;      /* the format's */
 };
 
