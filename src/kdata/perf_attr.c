@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* perf_attr.c - the fields of an attr by offset; a field beyond its size is 0. */
+#include "kdata/perf_attr.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/order.h"
+
+/* Where each field lies in the attr and in ours. `bytes` of both are the same. */
+static const struct part {
+	uint8_t offset, bytes;
+	uint16_t ours;
+} parts[] = {
+#define PART(offset, field)                                                                        \
+	{                                                                                          \
+		offset, sizeof(((struct wm_perf_attr *)0)->field),                                 \
+		    offsetof(struct wm_perf_attr, field)                                           \
+	}
+    PART(0, type),
+    PART(4, size),
+    PART(8, config),
+    PART(16, period),
+    PART(24, sample_type),
+    PART(32, read_format),
+    PART(40, flags),
+    PART(48, wakeup),
+    PART(52, bp_type),
+    PART(56, config1),
+    PART(64, config2),
+    PART(72, branch_sample_type),
+    PART(80, regs_user),
+    PART(88, stack_user),
+    PART(92, clockid),
+    PART(96, regs_intr),
+    PART(104, aux_watermark),
+    PART(108, sample_max_stack),
+    PART(112, aux_sample_size),
+    PART(116, aux_action),
+    PART(120, sig_data),
+    PART(128, config3),
+    PART(136, config4),
+#undef PART
+};
+#define KNOWN_BYTES 144u
+
+/*
+ * A big-endian compiler fills a bit field from the top: the first flag is the
+ * last bit. Numbers keep their bits in order: precise_ip is turned back.
+ */
+static uint64_t mirrored(uint64_t bits)
+{
+	const int precise = WM_PERF_ATTR_PRECISE_SHIFT;
+	uint64_t ret = 0, low, high;
+
+	for (int i = 0; i < 64; i++)
+		ret |= (bits >> i & 1) << (63 - i);
+	low = ret >> precise & 1;
+	high = ret >> (precise + 1) & 1;
+	return (ret & ~(3ull << precise)) | low << (precise + 1) | high << precise;
+}
+
+static void fill(struct wm_perf_attr *a, const unsigned char *data, size_t bytes, bool swap)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const struct part *part = &parts[i];
+		unsigned char *to = (unsigned char *)a + part->ours;
+		uint64_t value;
+
+		if (part->offset + part->bytes > bytes)
+			break;
+		value = wm_get_uint(data + part->offset, part->bytes, swap);
+		if (part->bytes == 8)
+			memcpy(to, &value, 8);
+		else if (part->bytes == 4)
+			memcpy(to, &(uint32_t){(uint32_t)value}, 4);
+		else
+			memcpy(to, &(uint16_t){(uint16_t)value}, 2);
+	}
+}
+
+int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
+		       struct wm_diag *diag)
+{
+	struct wm_perf_attr a = {0};
+	const unsigned char *p = data;
+	uint32_t size;
+
+	if (bytes < WM_PERF_ATTR_BYTES_MIN)
+		return wm_diag_set(diag, -EBADMSG, NULL, 0,
+				   "an event's attributes need %u bytes, %zu are there",
+				   WM_PERF_ATTR_BYTES_MIN, bytes);
+	size = wm_get_u32(p + 4, swap);
+	if (size == 0)
+		size = WM_PERF_ATTR_BYTES_MIN;
+	if (size < WM_PERF_ATTR_BYTES_MIN || size > WM_PERF_ATTR_BYTES_MAX || size > bytes)
+		return wm_diag_set(diag, -EBADMSG, NULL, 4,
+				   "an event's attributes claim %u bytes, possible are %u to %zu",
+				   size, WM_PERF_ATTR_BYTES_MIN, bytes);
+	fill(&a, p, size, swap);
+	if (wm_order_swap(true) == swap) /* a big-endian machine's */
+		a.flags = mirrored(a.flags);
+	for (size_t i = KNOWN_BYTES; i < size; i++)
+		a.nr_unknown += p[i] != 0;
+	*ret = a;
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_attr.h - struct perf_event_attr as bytes: of any size that any kernel
+ * had (64 bytes in 2.6.32 ... 144), of either byte order. What a smaller attr
+ * lacks is 0; what a larger one has beyond our knowledge is told, not lost.
+ *
+ * The constants are the kernel's interface, spelled here because the headers
+ * of the machine that compiles are older than the files it reads.
+ */
+#ifndef WM_KDATA_PERF_ATTR_H
+#define WM_KDATA_PERF_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+#define WM_PERF_ATTR_BYTES_MIN 64u    /* of the first kernel that had it */
+#define WM_PERF_ATTR_BYTES_MAX 65536u /* what we believe */
+
+/* attr.flags, bit 0 first on every machine. precise_ip is two bits wide. */
+#define WM_PERF_ATTR_DISABLED        (1ull << 0)
+#define WM_PERF_ATTR_INHERIT         (1ull << 1)
+#define WM_PERF_ATTR_PINNED          (1ull << 2)
+#define WM_PERF_ATTR_EXCLUSIVE       (1ull << 3)
+#define WM_PERF_ATTR_EXCLUDE_USER    (1ull << 4)
+#define WM_PERF_ATTR_EXCLUDE_KERNEL  (1ull << 5)
+#define WM_PERF_ATTR_EXCLUDE_HV      (1ull << 6)
+#define WM_PERF_ATTR_EXCLUDE_IDLE    (1ull << 7)
+#define WM_PERF_ATTR_MMAP            (1ull << 8)
+#define WM_PERF_ATTR_COMM            (1ull << 9)
+#define WM_PERF_ATTR_FREQ            (1ull << 10)
+#define WM_PERF_ATTR_INHERIT_STAT    (1ull << 11)
+#define WM_PERF_ATTR_ENABLE_ON_EXEC  (1ull << 12)
+#define WM_PERF_ATTR_TASK            (1ull << 13)
+#define WM_PERF_ATTR_WATERMARK       (1ull << 14)
+#define WM_PERF_ATTR_PRECISE_SHIFT   15
+#define WM_PERF_ATTR_MMAP_DATA       (1ull << 17)
+#define WM_PERF_ATTR_SAMPLE_ID_ALL   (1ull << 18)
+#define WM_PERF_ATTR_EXCLUDE_HOST    (1ull << 19)
+#define WM_PERF_ATTR_EXCLUDE_GUEST   (1ull << 20)
+#define WM_PERF_ATTR_EXCLUDE_CHAIN_K (1ull << 21)
+#define WM_PERF_ATTR_EXCLUDE_CHAIN_U (1ull << 22)
+#define WM_PERF_ATTR_MMAP2           (1ull << 23)
+#define WM_PERF_ATTR_COMM_EXEC       (1ull << 24)
+#define WM_PERF_ATTR_USE_CLOCKID     (1ull << 25)
+#define WM_PERF_ATTR_CONTEXT_SWITCH  (1ull << 26)
+#define WM_PERF_ATTR_WRITE_BACKWARD  (1ull << 27)
+#define WM_PERF_ATTR_NAMESPACES      (1ull << 28)
+#define WM_PERF_ATTR_KSYMBOL         (1ull << 29)
+#define WM_PERF_ATTR_BPF_EVENT       (1ull << 30)
+#define WM_PERF_ATTR_AUX_OUTPUT      (1ull << 31)
+#define WM_PERF_ATTR_CGROUP          (1ull << 32)
+#define WM_PERF_ATTR_TEXT_POKE       (1ull << 33)
+#define WM_PERF_ATTR_BUILD_ID        (1ull << 34)
+#define WM_PERF_ATTR_INHERIT_THREAD  (1ull << 35)
+#define WM_PERF_ATTR_REMOVE_ON_EXEC  (1ull << 36)
+#define WM_PERF_ATTR_SIGTRAP         (1ull << 37)
+#define WM_PERF_ATTR_DEFER_CALLCHAIN (1ull << 38)
+#define WM_PERF_ATTR_DEFER_OUTPUT    (1ull << 39)
+
+/* attr.type */
+enum wm_perf_type {
+	WM_PERF_TYPE_HARDWARE = 0,
+	WM_PERF_TYPE_SOFTWARE = 1,
+	WM_PERF_TYPE_TRACEPOINT = 2, /* config: the event's id of tracefs */
+	WM_PERF_TYPE_HW_CACHE = 3,
+	WM_PERF_TYPE_RAW = 4,
+	WM_PERF_TYPE_BREAKPOINT = 5,
+};
+
+struct wm_perf_attr {
+	uint32_t type, size; /* size: as the file says; 0 is read as 64 */
+	uint64_t config;
+	uint64_t period; /* or frequency: WM_PERF_ATTR_FREQ */
+	uint64_t sample_type, read_format;
+	uint64_t flags;  /* WM_PERF_ATTR_* */
+	uint32_t wakeup; /* events, or bytes: WM_PERF_ATTR_WATERMARK */
+	uint32_t bp_type;
+	uint64_t config1, config2, config3, config4;
+	uint64_t branch_sample_type;
+	uint64_t regs_user, regs_intr; /* masks: one bit a register sampled */
+	uint32_t stack_user;           /* bytes asked for */
+	int32_t clockid;
+	uint32_t aux_watermark, aux_sample_size, aux_action;
+	uint16_t sample_max_stack;
+	uint64_t sig_data;
+	uint32_t nr_unknown; /* bytes behind those above that are not 0: a newer kernel's */
+};
+
+/*
+ * Reads the attr at the start of `data`; its own size says where it ends, so
+ * the bytes used are max(size, 64), at most `bytes`. A size of 0, as the
+ * first perf wrote it, means 64. -EBADMSG when it is below 64 or beyond
+ * `bytes`; `diag` (optional) says what, its offset counted from `data`.
+ */
+int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
+		       struct wm_diag *diag);
+
+/* One of the flags, as a question. */
+static inline bool wm_perf_attr_has(const struct wm_perf_attr *a, uint64_t flag)
+{
+	return (a->flags & flag) != 0;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_cursor.h - walking the bytes of one perf record, for the .c files of
+ * this room. Running out is sticky: later reads give 0 and nothing, and the
+ * first field that did not fit is remembered; who walks asks once at the end.
+ */
+#ifndef WM_KDATA_PERF_CURSOR_H
+#define WM_KDATA_PERF_CURSOR_H
+
+#include <errno.h>
+
+#include "kdata/perf_record.h"
+
+struct wm_perf_cursor {
+	const unsigned char *at, *end, *start;
+	const char *missing; /* the field that did not fit; NULL: all did */
+	bool swap;
+};
+
+static inline size_t wm_perf_left(const struct wm_perf_cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
+static inline const unsigned char *wm_perf_take(struct wm_perf_cursor *c, uint64_t bytes,
+						const char *what)
+{
+	const unsigned char *p = c->at;
+
+	if (__builtin_expect(bytes > wm_perf_left(c), 0)) {
+		if (!c->missing)
+			c->missing = what;
+		c->end = c->at;
+		return NULL;
+	}
+	c->at += bytes;
+	return p;
+}
+
+static inline uint64_t wm_perf_u64(struct wm_perf_cursor *c, const char *what)
+{
+	const unsigned char *p = wm_perf_take(c, 8, what);
+
+	return p ? wm_get_u64(p, c->swap) : 0;
+}
+
+static inline uint32_t wm_perf_u32(struct wm_perf_cursor *c, const char *what)
+{
+	const unsigned char *p = wm_perf_take(c, 4, what);
+
+	return p ? wm_get_u32(p, c->swap) : 0;
+}
+
+static inline uint16_t wm_perf_u16(struct wm_perf_cursor *c, const char *what)
+{
+	const unsigned char *p = wm_perf_take(c, 2, what);
+
+	return p ? wm_get_u16(p, c->swap) : 0;
+}
+
+static inline struct wm_perf_words wm_perf_take_words(struct wm_perf_cursor *c, uint64_t nr,
+						      const char *what)
+{
+	const unsigned char *p = wm_perf_take(c, nr > SIZE_MAX / 8 ? UINT64_MAX : 8 * nr, what);
+
+	return (struct wm_perf_words){p, p ? nr : 0};
+}
+
+static inline struct wm_perf_bytes wm_perf_take_bytes(struct wm_perf_cursor *c, uint64_t bytes,
+						      const char *what)
+{
+	const unsigned char *p = wm_perf_take(c, bytes, what);
+
+	return (struct wm_perf_bytes){p, p ? bytes : 0};
+}
+
+/* 0, or -EBADMSG and the sentence. */
+static inline int wm_perf_cursor_verdict(const struct wm_perf_cursor *c, struct wm_diag *diag)
+{
+	if (__builtin_expect(!c->missing, 1))
+		return 0;
+	return wm_diag_set(diag, -EBADMSG, NULL, c->at - c->start, "the record ends inside its %s",
+			   c->missing);
+}
+
+/* The values a read_format describes; in perf_sample.c. */
+void wm_perf_take_read(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_read *ret);
+
+/* Sets the cursor on a record's body after checking its size; in perf_record.c. */
+int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s, const void *record,
+			size_t avail, struct wm_perf_header *ret_header, struct wm_diag *diag);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* perf_record.c - one function a kind of record, found in a table by its type. */
+#include "kdata/perf_record.h"
+
+#include <errno.h>
+
+#include "kdata/perf_cursor.h"
+#include "kdata/perf_sample.h"
+
+/* What trails records that are not samples, in this order, 8 bytes each. */
+#define TRAILER                                                                                    \
+	(WM_PERF_SAMPLE_TID | WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_ID | WM_PERF_SAMPLE_STREAM_ID | \
+	 WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_IDENTIFIER)
+
+static int16_t id_in_sample(uint64_t type)
+{
+	const uint64_t before =
+	    WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID | WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_ADDR;
+
+	if (type & WM_PERF_SAMPLE_IDENTIFIER)
+		return WM_PERF_HEADER_BYTES;
+	if (!(type & WM_PERF_SAMPLE_ID))
+		return -1;
+	return (int16_t)(WM_PERF_HEADER_BYTES + 8 * __builtin_popcountll(type & before));
+}
+
+static int16_t id_from_end(uint64_t type)
+{
+	const uint64_t behind =
+	    WM_PERF_SAMPLE_STREAM_ID | WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_IDENTIFIER;
+
+	if (type & WM_PERF_SAMPLE_IDENTIFIER)
+		return 8;
+	if (!(type & WM_PERF_SAMPLE_ID))
+		return -1;
+	return (int16_t)(8 + 8 * __builtin_popcountll(type & behind));
+}
+
+void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian)
+{
+	bool all = wm_perf_attr_has(attr, WM_PERF_ATTR_SAMPLE_ID_ALL);
+	uint64_t type = attr->sample_type;
+
+	*s = (struct wm_perf_shape){
+	    .sample_type = type,
+	    .read_format = attr->read_format,
+	    .branch_sample_type = attr->branch_sample_type,
+	    .regs_user = attr->regs_user,
+	    .regs_intr = attr->regs_intr,
+	    .trailer_bytes = all ? (uint16_t)(8 * __builtin_popcountll(type & TRAILER)) : 0,
+	    .id_in_sample = id_in_sample(type),
+	    .id_from_end = (int16_t)(all ? id_from_end(type) : -1),
+	    .nr_regs_user = (uint8_t)__builtin_popcountll(attr->regs_user),
+	    .nr_regs_intr = (uint8_t)__builtin_popcountll(attr->regs_intr),
+	    .swap = wm_order_swap(big_endian),
+	    .big_endian = big_endian,
+	};
+}
+
+int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id)
+{
+	const unsigned char *p = record;
+	struct wm_perf_header h = wm_perf_header_get(p, s->swap);
+	int at = s->id_in_sample;
+
+	if (h.type != WM_PERF_SAMPLE)
+		at = s->id_from_end < 0 ? -1 : h.size - s->id_from_end;
+	if (at < (int)WM_PERF_HEADER_BYTES || at + 8 > h.size)
+		return -ENOENT;
+	*ret_id = wm_get_u64(p + at, s->swap);
+	return 0;
+}
+
+int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s, const void *record,
+			size_t avail, struct wm_perf_header *ret_header, struct wm_diag *diag)
+{
+	const unsigned char *p = record;
+
+	if (avail < WM_PERF_HEADER_BYTES)
+		return wm_diag_set(diag, -EBADMSG, NULL, 0,
+				   "a record's header needs 8 bytes, %zu are there", avail);
+	*ret_header = wm_perf_header_get(p, s->swap);
+	if (ret_header->size < WM_PERF_HEADER_BYTES || ret_header->size > avail)
+		return wm_diag_set(diag, -EBADMSG, NULL, 6,
+				   "a record claims %u bytes, possible are 8 to %zu",
+				   ret_header->size, avail);
+	*c = (struct wm_perf_cursor){
+	    .at = p + WM_PERF_HEADER_BYTES,
+	    .end = p + ret_header->size,
+	    .start = p,
+	    .swap = s->swap,
+	};
+	return 0;
+}
+
+/* Splits the sample_id off the end. */
+static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			 struct wm_perf_sample_id *id)
+{
+	struct wm_perf_cursor t = *c;
+	uint64_t type = s->sample_type;
+
+	*id = (struct wm_perf_sample_id){0};
+	if (s->trailer_bytes == 0)
+		return;
+	if (wm_perf_left(c) < s->trailer_bytes) {
+		c->missing = "sample_id";
+		return;
+	}
+	c->end -= s->trailer_bytes;
+	t.at = c->end;
+	id->present = type & TRAILER;
+	if (type & WM_PERF_SAMPLE_TID) {
+		id->pid = wm_perf_u32(&t, "pid");
+		id->tid = wm_perf_u32(&t, "tid");
+	}
+	if (type & WM_PERF_SAMPLE_TIME)
+		id->time = wm_perf_u64(&t, "time");
+	if (type & WM_PERF_SAMPLE_ID)
+		id->id = wm_perf_u64(&t, "id");
+	if (type & WM_PERF_SAMPLE_STREAM_ID)
+		id->stream_id = wm_perf_u64(&t, "stream id");
+	if (type & WM_PERF_SAMPLE_CPU) {
+		id->cpu = wm_perf_u32(&t, "cpu");
+		(void)wm_perf_u32(&t, "cpu"); /* reserved */
+	}
+	if (type & WM_PERF_SAMPLE_IDENTIFIER)
+		id->id = wm_perf_u64(&t, "identifier");
+}
+
+/* All that is left, up to the NUL. */
+static struct wm_perf_text take_text(struct wm_perf_cursor *c)
+{
+	size_t left = wm_perf_left(c);
+	const char *p = (const char *)c->at;
+
+	c->at = c->end;
+	return (struct wm_perf_text){p, (uint32_t)strnlen(p, left)};
+}
+
+static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_record *r)
+{
+	struct wm_perf_mmap *m = &r->mmap;
+
+	m->pid = wm_perf_u32(c, "pid");
+	m->tid = wm_perf_u32(c, "tid");
+	m->addr = wm_perf_u64(c, "address");
+	m->len = wm_perf_u64(c, "length");
+	m->pgoff = wm_perf_u64(c, "page offset");
+	if (r->header.type == WM_PERF_MMAP2 && r->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) {
+		const unsigned char *p = wm_perf_take(c, 24, "build-id");
+
+		if (p) {
+			m->build_id = p + 4;
+			m->build_id_bytes = p[0] <= 20 ? p[0] : 20;
+		}
+	} else if (r->header.type == WM_PERF_MMAP2) {
+		m->major = wm_perf_u32(c, "device");
+		m->minor = wm_perf_u32(c, "device");
+		m->inode = wm_perf_u64(c, "inode");
+		m->inode_generation = wm_perf_u64(c, "inode generation");
+	}
+	if (r->header.type == WM_PERF_MMAP2) {
+		m->prot = wm_perf_u32(c, "protection");
+		m->flags = wm_perf_u32(c, "flags");
+	}
+	m->filename = take_text(c);
+}
+
+static void parse_lost(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_record *r)
+{
+	if (r->header.type == WM_PERF_LOST)
+		r->lost.id = wm_perf_u64(c, "id");
+	r->lost.lost = wm_perf_u64(c, "count of lost records");
+}
+
+static void parse_comm(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_record *r)
+{
+	r->comm.pid = wm_perf_u32(c, "pid");
+	r->comm.tid = wm_perf_u32(c, "tid");
+	r->comm.comm = take_text(c);
+}
+
+static void parse_task(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_record *r)
+{
+	r->task.pid = wm_perf_u32(c, "pid");
+	r->task.ppid = wm_perf_u32(c, "parent's pid");
+	r->task.tid = wm_perf_u32(c, "tid");
+	r->task.ptid = wm_perf_u32(c, "parent's tid");
+	r->task.time = wm_perf_u64(c, "time");
+}
+
+static void parse_throttle(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			   struct wm_perf_record *r)
+{
+	r->throttle.time = wm_perf_u64(c, "time");
+	r->throttle.id = wm_perf_u64(c, "id");
+	r->throttle.stream_id = wm_perf_u64(c, "stream id");
+}
+
+static void parse_read(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		       struct wm_perf_record *r)
+{
+	r->read.pid = wm_perf_u32(c, "pid");
+	r->read.tid = wm_perf_u32(c, "tid");
+	wm_perf_take_read(c, s, &r->read.read);
+}
+
+static void parse_aux(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		      struct wm_perf_record *r)
+{
+	r->aux.offset = wm_perf_u64(c, "offset");
+	r->aux.size = wm_perf_u64(c, "size");
+	r->aux.flags = wm_perf_u64(c, "flags");
+}
+
+static void parse_thread(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			 struct wm_perf_record *r)
+{
+	r->thread.pid = wm_perf_u32(c, "pid");
+	r->thread.tid = wm_perf_u32(c, "tid");
+}
+
+static void parse_nothing(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			  struct wm_perf_record *r)
+{
+}
+
+static void parse_namespaces(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			     struct wm_perf_record *r)
+{
+	uint64_t nr;
+
+	r->namespaces.pid = wm_perf_u32(c, "pid");
+	r->namespaces.tid = wm_perf_u32(c, "tid");
+	nr = wm_perf_u64(c, "count of namespaces");
+	r->namespaces.dev_inode =
+	    wm_perf_take_words(c, nr > UINT64_MAX / 2 ? UINT64_MAX : 2 * nr, "namespaces");
+}
+
+static void parse_ksymbol(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			  struct wm_perf_record *r)
+{
+	r->ksymbol.addr = wm_perf_u64(c, "address");
+	r->ksymbol.len = wm_perf_u32(c, "length");
+	r->ksymbol.type = wm_perf_u16(c, "type");
+	r->ksymbol.flags = wm_perf_u16(c, "flags");
+	r->ksymbol.name = take_text(c);
+}
+
+static void parse_bpf(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		      struct wm_perf_record *r)
+{
+	r->bpf.type = wm_perf_u16(c, "type");
+	r->bpf.flags = wm_perf_u16(c, "flags");
+	r->bpf.id = wm_perf_u32(c, "id");
+	r->bpf.tag = wm_perf_take(c, 8, "tag");
+}
+
+static void parse_cgroup(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			 struct wm_perf_record *r)
+{
+	r->cgroup.id = wm_perf_u64(c, "id");
+	r->cgroup.path = take_text(c);
+}
+
+static void parse_text_poke(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			    struct wm_perf_record *r)
+{
+	uint16_t old_bytes, new_bytes;
+
+	r->text_poke.addr = wm_perf_u64(c, "address");
+	old_bytes = wm_perf_u16(c, "length of the old text");
+	new_bytes = wm_perf_u16(c, "length of the new text");
+	r->text_poke.old_text = wm_perf_take_bytes(c, old_bytes, "old text");
+	r->text_poke.new_text = wm_perf_take_bytes(c, new_bytes, "new text");
+}
+
+static void parse_hw_id(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			struct wm_perf_record *r)
+{
+	r->hw_id = wm_perf_u64(c, "hardware id");
+}
+
+static void parse_deferred(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+			   struct wm_perf_record *r)
+{
+	r->deferred.cookie = wm_perf_u64(c, "cookie");
+	r->deferred.callchain =
+	    wm_perf_take_words(c, wm_perf_u64(c, "call chain's length"), "call chain");
+}
+
+static const struct kind {
+	const char *name;
+	void (*parse)(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
+		      struct wm_perf_record *r);
+} kinds[WM_PERF_KIND_NR] = {
+    [WM_PERF_MMAP] = {"MMAP", parse_mmap},
+    [WM_PERF_LOST] = {"LOST", parse_lost},
+    [WM_PERF_COMM] = {"COMM", parse_comm},
+    [WM_PERF_EXIT] = {"EXIT", parse_task},
+    [WM_PERF_THROTTLE] = {"THROTTLE", parse_throttle},
+    [WM_PERF_UNTHROTTLE] = {"UNTHROTTLE", parse_throttle},
+    [WM_PERF_FORK] = {"FORK", parse_task},
+    [WM_PERF_READ] = {"READ", parse_read},
+    [WM_PERF_SAMPLE] = {"SAMPLE", NULL},
+    [WM_PERF_MMAP2] = {"MMAP2", parse_mmap},
+    [WM_PERF_AUX] = {"AUX", parse_aux},
+    [WM_PERF_ITRACE_START] = {"ITRACE_START", parse_thread},
+    [WM_PERF_LOST_SAMPLES] = {"LOST_SAMPLES", parse_lost},
+    [WM_PERF_SWITCH] = {"SWITCH", parse_nothing},
+    [WM_PERF_SWITCH_CPU_WIDE] = {"SWITCH_CPU_WIDE", parse_thread},
+    [WM_PERF_NAMESPACES] = {"NAMESPACES", parse_namespaces},
+    [WM_PERF_KSYMBOL] = {"KSYMBOL", parse_ksymbol},
+    [WM_PERF_BPF_EVENT] = {"BPF_EVENT", parse_bpf},
+    [WM_PERF_CGROUP] = {"CGROUP", parse_cgroup},
+    [WM_PERF_TEXT_POKE] = {"TEXT_POKE", parse_text_poke},
+    [WM_PERF_AUX_OUTPUT_HW_ID] = {"AUX_OUTPUT_HW_ID", parse_hw_id},
+    [WM_PERF_CALLCHAIN_DEFERRED] = {"CALLCHAIN_DEFERRED", parse_deferred},
+};
+
+const char *wm_perf_kind_name(uint32_t type)
+{
+	return type < WM_PERF_KIND_NR ? kinds[type].name : NULL;
+}
+
+int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
+			 struct wm_perf_record *ret, struct wm_diag *diag)
+{
+	struct wm_perf_cursor c;
+	struct wm_perf_header h;
+	bool known;
+	int err;
+
+	err = wm_perf_cursor_open(&c, s, record, avail, &h, diag);
+	if (err)
+		return err;
+	if (h.type == WM_PERF_SAMPLE || h.type >= WM_PERF_KIND_USER)
+		return wm_diag_set(diag, -EINVAL, NULL, 0, "type %u is no record of the kernel's",
+				   h.type);
+	memset(ret, 0, sizeof(*ret));
+	ret->header = h;
+	take_trailer(&c, s, &ret->id);
+	ret->body = (struct wm_perf_bytes){c.at, wm_perf_left(&c)};
+	known = wm_perf_kind_name(h.type) != NULL;
+	if (known && !c.missing)
+		kinds[h.type].parse(&c, s, ret);
+	err = wm_perf_cursor_verdict(&c, diag);
+	return err ? err : known;
+}
