@@ -20,7 +20,7 @@ static const struct wm_reader_ops *const formats[] = {
     NULL,
 };
 
-static struct wm_trace *create(const char *path)
+struct wm_trace *wm_trace_create(const char *path)
 {
 	struct wm_trace *t = calloc(1, sizeof(*t));
 
@@ -107,7 +107,7 @@ int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 	ops = recognise(path, diag, &err);
 	if (!ops)
 		return err;
-	t = create(path);
+	t = wm_trace_create(path);
 	if (!t)
 		return wm_diag_set(diag, -ENOMEM, path, -1, "out of memory");
 	err = ops->open(t, path, diag);

@@ -137,7 +137,22 @@ struct wm_batch {
 struct wm_want {
 	const bool *types; /* by index of trace->types; NULL: all. Unwanted ones are stepped over */
 	uint32_t no_parts; /* bits 1 << enum wm_part: make no items of these */
+	uint32_t nr_open;  /* readers there may be at a time; many get less memory each */
 };
+
+/* How many events a batch should have, and the bytes of a file a reader should hold. */
+static inline uint32_t wm_want_events(const struct wm_want *w)
+{
+	return !w || w->nr_open <= 64 ? WM_BATCH_EVENTS
+	       : w->nr_open <= 512    ? WM_BATCH_EVENTS / 8
+				      : 8;
+}
+static inline uint32_t wm_want_window(const struct wm_want *w)
+{
+	return !w || w->nr_open <= 64 ? WM_READER_WINDOW
+	       : w->nr_open <= 512    ? WM_READER_WINDOW / 8
+				      : WM_READER_WINDOW / 32;
+}
 
 struct wm_reader_ops {
 	const char *name; /* "ctf", "perf.data", "trace.dat" */
@@ -153,13 +168,14 @@ struct wm_reader_ops {
 	void (*close)(struct wm_trace *t);
 
 	/*
-	 * A reader that begins at the packet; one at a time and thread. Made
-	 * once and pointed at packets in turn, so that memory is used again.
+	 * A reader of packets, for one thread at a time. Made once and pointed
+	 * at packets in turn, so that memory is used again; what it held of the
+	 * packet before is gone with reader_begin(). `want` stays the caller's.
 	 */
 	struct wm_packet_reader *(*reader_create)(struct wm_trace *t, const struct wm_want *want);
 	int (*reader_begin)(struct wm_packet_reader *r, const struct wm_packet *p);
 	/*
-	 * Adds up to about WM_BATCH_EVENTS events to the batch (which is
+	 * Adds up to about wm_want_events() events to the batch (which is
 	 * empty). Their count, 0 at the end of the packet, -errno. A bad
 	 * record ends the packet with a fault.
 	 */
@@ -208,6 +224,9 @@ int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batc
 void wm_batch_done(struct wm_batch *b);
 
 /* --- for formats ----------------------------------------------------------- */
+
+/* An empty one, without ops; wm_trace_close() takes it. NULL: out of memory. */
+struct wm_trace *wm_trace_create(const char *path);
 
 /* Copies what it is given. Thread-safe. */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
