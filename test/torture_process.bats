@@ -24,6 +24,10 @@ mode() {
 	mode deep "$(torture_count 5 200)"
 }
 
+@test "a child's threads trace before the one that forked" {
+	mode heirs "$(torture_count 40 2000)"
+}
+
 @test "10,000 times vfork and exec, in four threads" {
 	mode vfork_exec "$(torture_count 10000 100000)"
 }

@@ -39,7 +39,8 @@ _Static_assert(offsetof(struct wm_plan, quick) == 0 &&
 /* Block 0 of the table: lives under the same wipe as the blocks it counts. */
 struct table_head {
 	uint32_t magic; /* 0 after a fork */
-	uint32_t used;  /* blocks ever handed out, this one included */
+	uint32_t first; /* blocks below it are nobody's: see wm_thread_init() */
+	uint32_t used;  /* blocks ever handed out, those below included */
 	uint32_t hand;  /* where reaping goes on */
 	uint32_t lock;  /* the runtime's: a child's is free */
 	uint32_t haunted;
@@ -51,6 +52,7 @@ __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exe
 
 static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
 static struct wm_thread_shadow *shadows; /* one a block; mapped when first needed */
+static uint32_t most_used; /* of any table up to here; a child inherits it, unlike the table */
 
 static struct table_head *head(void)
 {
@@ -65,6 +67,18 @@ static struct wm_thread *block(uint32_t index)
 bool wm_thread_forked(void)
 {
 	return table && wm_load_acquire(&head()->magic) == 0;
+}
+
+/*
+ * One thread came along into a child, with its `current` in a block of the
+ * parent's. Until it traces again that block must not be another's; when it is
+ * not the caller, any may be the one.
+ */
+static uint32_t first_block(void)
+{
+	uint32_t most = wm_load_acquire(&most_used);
+
+	return most && wm_sys_tid() != wm_sys_pid() ? most : 1;
 }
 
 int wm_thread_init(void)
@@ -83,8 +97,8 @@ int wm_thread_init(void)
 		}
 		table = p;
 	}
-	head()->used = 1;
-	head()->hand = 1;
+	head()->first = head()->used = first_block();
+	head()->hand = 0;
 	wm_store_release(&head()->magic, TABLE_MAGIC);
 	return 0;
 }
@@ -108,20 +122,28 @@ static void lay_out(struct wm_thread *t)
 		wm_mem_zero(t->extra, sizeof(*t->extra));
 }
 
+static void note_used(uint32_t used)
+{
+	uint32_t most = wm_load_relaxed(&most_used);
+
+	while (most < used && !wm_cas_acq_rel(&most_used, &most, used))
+		;
+}
+
 /*
  * Takes a free block of an index below used, or a fresh one. A fresh one too
  * is had only with its tid: others see it as free from the moment it counts.
  */
 static struct wm_thread *take_block(uint32_t tid)
 {
-	uint32_t used = wm_load_acquire(&head()->used), n = used < 16 ? used : 16;
+	uint32_t used = wm_load_acquire(&head()->used), first = head()->first;
+	uint32_t n = used - first < 16 ? used - first : 16;
 	uint32_t hand = wm_add_relaxed(&head()->hand, n);
 	uint32_t free = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t index = (hand + i) % used;
-		struct wm_thread *t = block(index);
-		if (index && wm_cas_acq_rel(&t->tid, &free, tid))
+		struct wm_thread *t = block(first + (hand + i) % (used - first));
+		if (wm_cas_acq_rel(&t->tid, &free, tid))
 			return t;
 		free = 0;
 	}
@@ -130,6 +152,7 @@ static struct wm_thread *take_block(uint32_t tid)
 			return NULL;
 		if (!wm_cas_acq_rel(&head()->used, &used, used + 1))
 			continue;
+		note_used(used + 1);
 		if (wm_cas_acq_rel(&block(used)->tid, &free, tid))
 			return block(used);
 		free = 0;
@@ -273,13 +296,12 @@ static void seal_all(uint32_t tid)
 
 unsigned wm_thread_reap(unsigned most)
 {
-	uint32_t used = wm_load_acquire(&head()->used);
+	uint32_t used = wm_load_acquire(&head()->used), first = head()->first;
 	uint32_t hand = wm_add_relaxed(&head()->hand, most);
 	unsigned freed = 0;
 
-	for (uint32_t i = 0; i < most && used > 1; i++) {
-		uint32_t index = 1 + (hand + i) % (used - 1);
-		struct wm_thread *t = block(index);
+	for (uint32_t i = 0; i < most && used > first; i++) {
+		struct wm_thread *t = block(first + (hand + i) % (used - first));
 		uint32_t tid = wm_load_acquire(&t->tid), dead = tid;
 		if (!tid || tid == WM_TID_NOBODY || !is_dead(tid))
 			continue;
@@ -355,7 +377,8 @@ static void kick(struct wm_thread *t)
 void wm_thread_kick(void)
 {
 	uint32_t used = table ? wm_load_acquire(&head()->used) : 0;
-	for (uint32_t i = 1; i < used; i++)
+
+	for (uint32_t i = used ? head()->first : 0; i < used; i++)
 		kick(block(i));
 }
 
@@ -391,7 +414,7 @@ bool wm_thread_quiesce(unsigned ms)
 
 	/* After this each thread either is seen busy below or sees what we stored before. */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	for (uint32_t i = 1; i < used; i++) {
+	for (uint32_t i = used ? head()->first : 0; i < used; i++) {
 		uint32_t tid = wm_load_acquire(&block(i)->tid);
 		if (tid && tid != WM_TID_NOBODY && tid != self)
 			all = passed(block(i), tid, deadline) && all;

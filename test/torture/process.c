@@ -106,6 +106,40 @@ static int deep(void)
 	return 0;
 }
 
+/*
+ * In a child, threads that it makes trace before the one that came along does,
+ * and go on while that one does.
+ */
+static void heirs_family(void)
+{
+	uint32_t who = lossless();
+	pthread_t thread[2];
+	int stop = 0;
+
+	for (int i = 0; i < 2; i++)
+		must(!pthread_create(&thread[i], NULL, repeat, &stop), "pthread_create");
+	usleep(2000);
+	some(who, 2000);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	some(who, 20);
+}
+
+static int heirs(void)
+{
+	some(lossless(), 20);
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = i & 1 ? raw_clone() : fork();
+		if (pid == 0) {
+			heirs_family();
+			_exit(0);
+		}
+		wait_for(pid);
+	}
+	return 0;
+}
+
 /* The first event of a thread in a vfork child: the parent's thread has none yet. */
 static void *vforks(void *unused)
 {
@@ -179,11 +213,20 @@ static int clone_vm(void)
 static volatile sig_atomic_t forks;
 static uint32_t handler_slot;
 
+static void set_alarm(unsigned us)
+{
+	struct itimerval t = {{0, us}, {0, us}};
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
 static void fork_in_handler(int sig)
 {
 	pid_t pid;
 
 	(void)sig;
+	if (forks >= (int)count) /* a fork may take longer than there is between two signals */
+		return set_alarm(0);
 	torture_any(tally, handler_slot);
 	pid = forks & 1 ? raw_clone() : fork();
 	if (pid == 0) {
@@ -199,16 +242,14 @@ static void fork_in_handler(int sig)
 static int handler_forks(void)
 {
 	struct sigaction a = {.sa_handler = fork_in_handler, .sa_flags = SA_RESTART};
-	struct itimerval t = {{0, 300}, {0, 300}};
 	uint32_t who = lossless();
 
 	handler_slot = lossless();
 	sigaction(SIGALRM, &a, NULL);
-	setitimer(ITIMER_REAL, &t, NULL);
+	set_alarm(300);
 	while (forks < (int)count)
 		some(who, 10);
-	memset(&t, 0, sizeof(t));
-	setitimer(ITIMER_REAL, &t, NULL);
+	set_alarm(0);
 	return 0;
 }
 
@@ -490,6 +531,7 @@ static const struct {
 	unsigned count;
 } modes[] = {
     {"deep", deep, 1},
+    {"heirs", heirs, 10},
     {"vfork_exec", vfork_exec, 1000},
     {"quick", quick, 1},
     {"spawn", spawn, 100},
