@@ -14,9 +14,13 @@ struct wm_scan_options {
 	uint32_t nr_threads;        /* 0: as many as there are processors */
 };
 
+/* How many threads that will be: at least 1. As many states are needed. */
+uint32_t wm_scan_threads(uint32_t wanted);
+
 /*
  * Calls batch(states[thread], ...) for each batch; never two at once with the
- * same state. 0, or the first error of the reader or of the callback.
+ * same state; a callback returns 0 or -errno, which ends it all. 0, or the first error of the
+ * reader or of the callback.
  */
 int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 	    int (*batch)(void *state, const struct wm_batch *b), void *const *states);
