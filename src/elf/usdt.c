@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * usdt.c - see usdt.h. A note's strings are copied one by one into one block,
+ * as offsets until all are read: the block moves while it grows.
+ */
+#include "elf/usdt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define NOTE_TYPE 3u
+
+/* What the notes were, before strings are pointers. */
+struct raw {
+	size_t provider, name, operands; /* offsets in the text */
+	uint64_t address, base, semaphore;
+};
+
+struct reading {
+	struct raw *raws;
+	size_t nr, room;
+	uint32_t nr_bad;
+	struct wm_text text;
+};
+
+static struct raw *new_raw(struct reading *r)
+{
+	if (r->nr == r->room) {
+		size_t room = r->room ? 2 * r->room : 64;
+		struct raw *grown = reallocarray(r->raws, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		r->raws = grown;
+		r->room = room;
+	}
+	return &r->raws[r->nr];
+}
+
+/* Copies a string that must end before `end`; false when it does not. */
+static bool take_string(struct reading *r, const unsigned char **at, const unsigned char *end,
+			size_t *ret_offset)
+{
+	const unsigned char *nul = memchr(*at, 0, (size_t)(end - *at));
+
+	if (!nul)
+		return false;
+	*ret_offset = r->text.bytes;
+	wm_text_add(&r->text, *at, (size_t)(nul - *at) + 1);
+	*at = nul + 1;
+	return true;
+}
+
+static int on_note(const struct wm_elf_note *note, void *data)
+{
+	struct reading *r = data;
+	const unsigned char *at = note->desc + 3 * sizeof(uint64_t);
+	const unsigned char *end = note->desc + note->desc_bytes;
+	struct raw *raw;
+	uint64_t words[3];
+
+	if (note->type != NOTE_TYPE || strcmp(note->owner, "stapsdt"))
+		return 0;
+	if (r->nr >= WM_ELF_USDT_MAX)
+		return -EFBIG;
+	raw = new_raw(r);
+	if (!raw)
+		return -ENOMEM;
+	if (note->desc_bytes < sizeof(words)) {
+		r->nr_bad++;
+		return 0;
+	}
+	memcpy(words, note->desc, sizeof(words));
+	raw->address = words[0];
+	raw->base = words[1];
+	raw->semaphore = words[2];
+	if (take_string(r, &at, end, &raw->provider) && take_string(r, &at, end, &raw->name) &&
+	    take_string(r, &at, end, &raw->operands))
+		r->nr++;
+	else
+		r->nr_bad++;
+	return r->text.failed ? -ENOMEM : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct wm_elf_usdt *x = a, *y = b;
+	int order = strcmp(x->provider, y->provider);
+
+	if (!order)
+		order = strcmp(x->name, y->name);
+	return order ? order : (x->address > y->address) - (x->address < y->address);
+}
+
+/* The addresses of the notes are from before the file was prelinked. */
+static uint64_t moved(const struct wm_elf *e, const struct raw *raw)
+{
+	const struct wm_elf_section *base = wm_elf_section(e, ".stapsdt.base");
+
+	return base && raw->base ? base->address - raw->base : 0;
+}
+
+static int finish(const struct wm_elf *e, struct reading *r, struct wm_elf_usdts *ret)
+{
+	ret->probes = calloc(r->nr + 1, sizeof(*ret->probes));
+	if (!ret->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct raw *raw = &r->raws[i];
+		struct wm_elf_usdt *p = &ret->probes[ret->nr];
+
+		p->provider = r->text.data + raw->provider;
+		p->name = r->text.data + raw->name;
+		p->operands = r->text.data + raw->operands;
+		p->address = raw->address + moved(e, raw);
+		p->semaphore = raw->semaphore ? raw->semaphore + moved(e, raw) : 0;
+		if (wm_elf_offset(e, p->address, 1, &p->offset) < 0 || !*p->name) {
+			ret->nr_bad++;
+			continue;
+		}
+		if (p->semaphore &&
+		    wm_elf_offset(e, p->semaphore, sizeof(uint16_t), &p->semaphore_offset) < 0)
+			p->semaphore_offset = 0;
+		ret->nr++;
+	}
+	ret->nr_bad += r->nr_bad;
+	ret->text = r->text.data;
+	qsort(ret->probes, ret->nr, sizeof(*ret->probes), by_name);
+	return 0;
+}
+
+int wm_elf_usdts_read(const struct wm_elf *e, struct wm_elf_usdts *ret, struct wm_diag *diag)
+{
+	const struct wm_elf_section *section = wm_elf_section(e, ".note.stapsdt");
+	struct wm_elf_usdts usdts = {0};
+	struct reading r = {0};
+	int err = 0;
+
+	wm_text_init(&r.text);
+	if (section && section->type != SHT_NOBITS)
+		err = wm_elf_notes(e, section->offset, section->bytes, 4, on_note, &r);
+	if (err == 0)
+		err = finish(e, &r, &usdts);
+	free(r.raws);
+	if (err < 0) {
+		wm_text_done(&r.text);
+		if (err == -ENOMEM)
+			return err;
+		return wm_diag_set(diag, err, e->name, section ? (int64_t)section->offset : -1,
+				   "the section .note.stapsdt is %s",
+				   err == -EFBIG ? "too big" : "damaged");
+	}
+	*ret = usdts;
+	return 0;
+}
+
+void wm_elf_usdts_done(struct wm_elf_usdts *u)
+{
+	free(u->probes);
+	free(u->text);
+	*u = (struct wm_elf_usdts){0};
+}
+
+unsigned wm_elf_usdt_nr_operands(const struct wm_elf_usdt *u)
+{
+	unsigned nr = 0;
+
+	for (const char *p = u->operands; *p;) {
+		p += strspn(p, " ");
+		nr += *p != '\0';
+		p += strcspn(p, " ");
+	}
+	return nr;
+}
