@@ -76,7 +76,4 @@ uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
 /* "12 KiB": what a trace takes, for people. */
 const char *wm_record_size_text(uint64_t bytes, char buf[32]);
 
-/* Where the program CMD names is, as execvp(3) finds it; NULL: nowhere. free() it. */
-char *wm_record_find_program(const char *name);
-
 #endif

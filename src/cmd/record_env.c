@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/text.h"
 #include "cmd/record.h"
 #include "elf/elf_file.h"
@@ -139,7 +140,7 @@ static struct needed needed_by(const char *command)
 {
 	struct needed n = {0};
 	struct wm_elf *elf = NULL;
-	char *path = wm_record_find_program(command);
+	char *path = wm_program_find(command, getenv("PATH"));
 
 	if (path && wm_elf_open(path, &elf, NULL) == 0)
 		each_needed(elf, note_needed, &n);
@@ -213,23 +214,4 @@ int wm_record_env_set(const char *session, const char *command, const char *prel
 		err = t.failed ? -ENOMEM : setenv(WM_SESSION_ENV, t.data, 1) < 0 ? -errno : 0;
 	wm_text_done(&t);
 	return err;
-}
-
-char *wm_record_find_program(const char *name)
-{
-	const char *path = getenv("PATH");
-	char whole[PATH_MAX];
-
-	if (strchr(name, '/'))
-		return access(name, F_OK) == 0 ? strdup(name) : NULL;
-	for (const char *p = path ? path : "/bin:/usr/bin"; *p;) {
-		size_t n = strcspn(p, ":");
-
-		if (snprintf(whole, sizeof(whole), "%.*s/%s", (int)n, n ? p : ".", name) <
-			(int)sizeof(whole) &&
-		    access(whole, X_OK) == 0)
-			return strdup(whole);
-		p += n + (p[n] == ':');
-	}
-	return NULL;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/program.h"
 #include "cmd/record.h"
 #include "cmd/say.h"
 #include "control/attach.h"
@@ -24,7 +25,7 @@ static int each_event(const struct wm_record_plan *plan,
 {
 	struct wm_elf *elf = NULL;
 	struct wm_elf_sites sites;
-	char *path = plan->command ? wm_record_find_program(plan->command[0]) : NULL;
+	char *path = plan->command ? wm_program_find(plan->command[0], getenv("PATH")) : NULL;
 	const char *base = path ? strrchr(path, '/') : NULL;
 	int err = 0;
 

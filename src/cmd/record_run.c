@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/record.h"
@@ -347,7 +348,7 @@ static int wait_for_all(struct run *r)
 /* A CMD that is not there is said before a trace directory is made. 0 or an exit status. */
 static int find_command(const struct wm_record_plan *plan)
 {
-	char *path = plan->command ? wm_record_find_program(plan->command[0]) : NULL;
+	char *path = plan->command ? wm_program_find(plan->command[0], getenv("PATH")) : NULL;
 	int err = 0;
 
 	if (!plan->command)
