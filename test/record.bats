@@ -284,6 +284,18 @@ child_of() {
 	grep -q ' 0 lost: t2' err
 }
 
+@test "a filter's plan is gone when its recorder is: the next one to attach starts anew" {
+	"$W/app" run >out 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q ready out
+	for i in 1 2 3; do
+		waymark record -q -o t$i -e order --filter 'id == -1' -p "$app" -- sleep 0.2
+		[ "$(events t$i 'id = -1')" -gt 5 ]
+	done
+	kill -0 "$app"
+}
+
 @test "a program that runs already, again and again, and by two recorders" {
 	"$W/app" run >out 3>&- &
 	app=$!

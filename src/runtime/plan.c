@@ -184,7 +184,12 @@ static void flip(const struct wm_site_ref *r, bool on)
 		wm_rt.refused++;
 }
 
-/* Step 3 for one event. A plan pointer is never NULL while a word leads to it. */
+/*
+ * Step 3 for one event. A plan pointer is never NULL while a word that was
+ * published leads to it, lest a recorder that stays misses an event. When the
+ * event goes to sleep nobody wants it, and the pointer goes too: the plan will
+ * be freed, and a tool that attaches later sets RECORD from outside.
+ */
 static void publish(struct wm_event_entry *e)
 {
 	bool on = e->next_word != WAYMARK_WORD_COMPLEX;
@@ -193,7 +198,7 @@ static void publish(struct wm_event_entry *e)
 	for (r = e->refs; r; r = r->next) {
 		if (!on && e->enabled)
 			flip(r, false);
-		if (e->next_plan)
+		if (e->next_plan || !on)
 			set_state(r, e->next_word, e->next_plan);
 		else
 			wm_store_release(&wm_site_event(r->site)->word, e->next_word);
