@@ -22,6 +22,7 @@
 #define ID_BYTES  12u
 #define ID_DIGITS (2 * ID_BYTES)
 #define SWEEP_MAX 256 /* folders looked at when a session begins */
+#define NEW_LOCK  ".lock.new"
 #define UNLOCKED_AGE_S                                                                             \
 	60 /* a folder without a lock file is being made, or was left so long ago                  \
 	    */
@@ -114,7 +115,7 @@ static int choose_base(const char *runtime_dir, const char *fallback, char *out,
 static void empty_folder(int dirfd)
 {
 	/* The lock goes last: a folder with a lock file is one that sweep() can judge. */
-	static const char *const names[] = {"sock", "rules", ".rules.new", "lock"};
+	static const char *const names[] = {"sock", "rules", ".rules.new", NEW_LOCK, "lock"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		(void)unlinkat(dirfd, names[i], 0); /* what is not there needs no removing */
@@ -182,12 +183,14 @@ static int random_id(char *out)
 	return 0;
 }
 
+/* Locked before it has its name: a lock that is there and free is a dead recorder's. */
 static int take_lock(struct wm_session *s)
 {
-	s->lock_fd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0)
+	s->lock_fd = openat(s->dirfd, NEW_LOCK, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0 ||
+	    renameat(s->dirfd, NEW_LOCK, s->dirfd, "lock") < 0)
 		return -errno;
-	return flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	return 0;
 }
 
 static int address_of(const char *path, struct sockaddr_un *ret)

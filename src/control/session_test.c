@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control/session.h"
@@ -160,6 +161,31 @@ static void sweeps_abandoned(void **state)
 	wm_session_done(&fresh);
 }
 
+/* Recorders that start at the same time sweep while the others' folders are half made. */
+static void many_at_once(void **state)
+{
+	int status;
+
+	for (int i = 0; i < 4; i++) {
+		if (fork())
+			continue;
+		for (int n = 0; n < 300; n++) {
+			struct wm_session s;
+
+			if (wm_session_create(NULL, folder, &s, NULL) < 0 ||
+			    access(s.path, F_OK) < 0)
+				_exit(1);
+			wm_session_remove(&s);
+			wm_session_done(&s);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +194,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(long_runtime_dir, setup, teardown),
 	    cmocka_unit_test_setup_teardown(refuses_strange_folders, setup, teardown),
 	    cmocka_unit_test_setup_teardown(sweeps_abandoned, setup, teardown),
+	    cmocka_unit_test_setup_teardown(many_at_once, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
