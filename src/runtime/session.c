@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include "base/atomic.h"
@@ -316,6 +317,7 @@ void wm_session_all_synced(void)
 static int connect_socket(struct wm_session *s)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct timeval limit = {0, SEND_WAIT_MS * 1000};
 	struct stat st;
 	long fd, high, err;
 	socklen_t length = sizeof(a);
@@ -337,6 +339,10 @@ static int connect_socket(struct wm_session *s)
 		copy_text(p, 8, "/sock", 5);
 	}
 	fd = WM_SYS_3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	/* A recorder that is stopped takes nobody, and thousands may wait already. */
+	if (!wm_sys_failed(fd))
+		(void)WM_SYS_6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit),
+			       0);
 	err = wm_sys_failed(fd) ? fd : WM_SYS_3(SYS_connect, fd, &a, length);
 	if (folder >= 0)
 		(void)WM_SYS_1(SYS_close, folder);
