@@ -28,6 +28,10 @@ mode() {
 	mode heirs "$(torture_count 40 2000)"
 }
 
+@test "processes that come and go, and the command's end, while the pump sleeps" {
+	mode storm "$(torture_count 700 3000)"
+}
+
 @test "10,000 times vfork and exec, in four threads" {
 	mode vfork_exec "$(torture_count 10000 100000)"
 }

@@ -39,7 +39,7 @@
 #define LEAVE_NS         500000000u
 #define APPS_MAX         32768u
 #define NEW_MAX          512u /* connections without HELLO; the oldest goes */
-#define ACCEPT_PER_CALL  256
+#define ACCEPT_PER_CALL  32   /* fewer than the loop serves in a step: so HELLOs are read in time */
 #define ACCEPT_PER_ROUND 4096u
 #define DEAD_KEPT        64u /* overwrite mode: processes that ended and keep their buffers */
 #define QUARANTINES_SAID 10u
@@ -178,32 +178,45 @@ static void pause_accepting(struct serving *s)
 	s->accept_watch = NULL;
 }
 
+/* 1: there may be more; 0: there are no more; or -errno. */
+static int accept_some(struct serving *s)
+{
+	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
+		int sock =
+		    accept4(s->o->session->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (sock < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (sock < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		add_member(s, sock);
+		s->accepted++;
+	}
+	return 1;
+}
+
+static void say_refused(struct serving *s, int err)
+{
+	if (s->totals.nr_refused++ == 0)
+		report_trouble(s,
+			       "cannot take more processes (%s): some are not recorded; see "
+			       "ulimit -n",
+			       strerror(-err));
+}
+
 static void on_connection(int fd, uint32_t events, void *data)
 {
 	struct serving *s = data;
+	int got = accept_some(s);
 
+	(void)fd;
 	(void)events;
-	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
-		int sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (sock < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
-			return;
-		if (sock < 0) {
-			if (s->totals.nr_refused++ == 0)
-				report_trouble(s,
-					       "cannot take more processes (%s): some are not "
-					       "recorded; see ulimit -n",
-					       strerror(errno));
-			s->accept_blocked = true;
-			pause_accepting(s);
-			return;
-		}
-		add_member(s, sock);
-		if (++s->accepted >= ACCEPT_PER_ROUND) {
-			pause_accepting(s);
-			return;
-		}
+	if (got < 0) {
+		say_refused(s, got);
+		s->accept_blocked = true;
 	}
+	if (got < 0 || s->accepted >= ACCEPT_PER_ROUND)
+		pause_accepting(s);
 }
 
 static void resume_accepting(struct serving *s)
@@ -540,14 +553,35 @@ static int begin(struct serving *s)
 	return err;
 }
 
+/*
+ * Who connected before the address went may have emitted, and ended, since. The
+ * kernel's queue of them is short and gets no longer.
+ */
+static void take_the_last(struct serving *s)
+{
+	uint32_t before;
+	int got;
+
+	pause_accepting(s);
+	do {
+		got = accept_some(s);
+		before = s->nr_members;
+		while (wm_loop_step(s->loop, 0) > 0)
+			;
+		settle(s, false);
+	} while (got > 0 || (got < 0 && s->nr_members < before));
+	if (got < 0)
+		say_refused(s, got);
+}
+
 /* Processes that live on are asked to switch their sites off and say BYE. */
 static void leave(struct serving *s)
 {
-	uint64_t until = wm_clock_monotonic_ns() + LEAVE_NS;
+	uint64_t until;
 
-	pause_accepting(s);
 	wm_session_remove(s->o->session);
-	settle(s, false);
+	take_the_last(s);
+	until = wm_clock_monotonic_ns() + LEAVE_NS;
 	for (struct member *m = s->members; m; m = m->next)
 		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it is taken as it is */
 	while (s->members && wm_clock_monotonic_ns() < until) {

@@ -140,6 +140,50 @@ static int heirs(void)
 	return 0;
 }
 
+/* The recorder's other process: our parent's child of that name. */
+static pid_t find_pump(void)
+{
+	char path[64], name[32] = "";
+	int pid = 0;
+	FILE *f, *comm;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)getppid(), (int)getppid());
+	f = fopen(path, "r");
+	must(f != NULL, path);
+	while (strcmp(name, "waymark-pump\n") && fscanf(f, "%d", &pid) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+		comm = fopen(path, "r");
+		if (comm && !fgets(name, sizeof(name), comm))
+			name[0] = 0;
+		if (comm)
+			fclose(comm);
+	}
+	fclose(f);
+	must(!strcmp(name, "waymark-pump\n"), "no pump");
+	return pid;
+}
+
+/* All of them, and this process too, have come and gone before the pump looks. */
+static int storm(void)
+{
+	pid_t pump = find_pump();
+
+	must(!kill(pump, SIGSTOP), "stop");
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			some(lossless(), 3);
+			_exit(0);
+		}
+		wait_for(pid);
+	}
+	if (fork() == 0) {
+		usleep(200000);
+		_exit(kill(pump, SIGCONT));
+	}
+	return 0;
+}
+
 /* The first event of a thread in a vfork child: the parent's thread has none yet. */
 static void *vforks(void *unused)
 {
@@ -532,6 +576,7 @@ static const struct {
 } modes[] = {
     {"deep", deep, 1},
     {"heirs", heirs, 10},
+    {"storm", storm, 1000},
     {"vfork_exec", vfork_exec, 1000},
     {"quick", quick, 1},
     {"spawn", spawn, 100},
