@@ -11,12 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/perfdata.h"
+
 #define ARENA_MAX       ((size_t)1 << 30)
 #define FAULT_ARENA_MAX ((size_t)1 << 20)
 #define HEAD_BYTES      4096u
 
 /* Asked in this order. */
 static const struct wm_reader_ops *const formats[] = {
+    &wm_perfdata_ops,
     NULL,
 };
 
@@ -110,12 +113,12 @@ int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 	t = wm_trace_create(path);
 	if (!t)
 		return wm_diag_set(diag, -ENOMEM, path, -1, "out of memory");
+	t->ops = ops;
 	err = ops->open(t, path, diag);
 	if (err) {
 		wm_trace_close(t);
 		return err;
 	}
-	t->ops = ops;
 	*ret = t;
 	return 0;
 }
@@ -219,24 +222,12 @@ int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text)
 	return 0;
 }
 
-static const char *find_word(const struct wm_trace_word *words, uint32_t nr, const char *key)
-{
-	for (uint32_t i = 0; i < nr; i++)
-		if (!strcmp(words[i].key, key))
-			return words[i].text;
-	return NULL;
-}
-
 const char *wm_trace_word(const struct wm_trace *t, const char *key)
 {
-	return find_word(t->words, t->nr_words, key);
-}
-
-const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key)
-{
-	const char *own = s->origin ? find_word(s->origin->words, s->origin->nr_words, key) : NULL;
-
-	return own ? own : wm_trace_word(t, key);
+	for (uint32_t i = 0; i < t->nr_words; i++)
+		if (!strcmp(t->words[i].key, key))
+			return t->words[i].text;
+	return NULL;
 }
 
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items)

@@ -36,6 +36,24 @@ static int16_t id_from_end(uint64_t type)
 	return (int16_t)(8 + 8 * __builtin_popcountll(type & behind));
 }
 
+/* Behind IDENTIFIER, IP and TID. */
+static int16_t time_in_sample(uint64_t type)
+{
+	const uint64_t before = WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID;
+
+	if (!(type & WM_PERF_SAMPLE_TIME))
+		return -1;
+	return (int16_t)(WM_PERF_HEADER_BYTES + 8 * __builtin_popcountll(type & before));
+}
+
+/* Only TID comes before it in the trailer. */
+static int16_t time_from_end(uint64_t type)
+{
+	const uint64_t behind = TRAILER & ~WM_PERF_SAMPLE_TID;
+
+	return (int16_t)(type & WM_PERF_SAMPLE_TIME ? 8 * __builtin_popcountll(type & behind) : -1);
+}
+
 void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian)
 {
 	bool all = wm_perf_attr_has(attr, WM_PERF_ATTR_SAMPLE_ID_ALL);
@@ -50,6 +68,8 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 	    .trailer_bytes = all ? (uint16_t)(8 * __builtin_popcountll(type & TRAILER)) : 0,
 	    .id_in_sample = id_in_sample(type),
 	    .id_from_end = (int16_t)(all ? id_from_end(type) : -1),
+	    .time_in_sample = time_in_sample(type),
+	    .time_from_end = (int16_t)(all ? time_from_end(type) : -1),
 	    .nr_regs_user = (uint8_t)__builtin_popcountll(attr->regs_user),
 	    .nr_regs_intr = (uint8_t)__builtin_popcountll(attr->regs_intr),
 	    .swap = wm_order_swap(big_endian),
@@ -57,18 +77,39 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 	};
 }
 
-int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id)
+/* A word of the record, by its place in samples and in others. */
+static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in_sample,
+		   int from_end, uint64_t *ret)
 {
-	const unsigned char *p = record;
 	struct wm_perf_header h = wm_perf_header_get(p, s->swap);
-	int at = s->id_in_sample;
+	int at = in_sample;
 
 	if (h.type != WM_PERF_SAMPLE)
-		at = s->id_from_end < 0 ? -1 : h.size - s->id_from_end;
+		at = from_end < 0 ? -1 : h.size - from_end;
 	if (at < (int)WM_PERF_HEADER_BYTES || at + 8 > h.size)
 		return -ENOENT;
-	*ret_id = wm_get_u64(p + at, s->swap);
+	*ret = wm_get_u64(p + at, s->swap);
 	return 0;
+}
+
+int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id)
+{
+	return word_at(s, record, s->id_in_sample, s->id_from_end, ret_id);
+}
+
+#define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16) /* FORK, EXIT: behind four ids */
+
+int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time)
+{
+	struct wm_perf_header h = wm_perf_header_get(record, s->swap);
+	int err = word_at(s, record, s->time_in_sample, s->time_from_end, ret_time);
+
+	if (err && (h.type == WM_PERF_FORK || h.type == WM_PERF_EXIT) &&
+	    h.size >= TASK_TIME_AT + 8) {
+		*ret_time = wm_get_u64((const unsigned char *)record + TASK_TIME_AT, s->swap);
+		err = 0;
+	}
+	return err;
 }
 
 int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s, const void *record,

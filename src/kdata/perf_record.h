@@ -99,6 +99,7 @@ struct wm_perf_shape {
 	uint16_t trailer_bytes; /* of the sample_id; 0: records have none */
 	int16_t id_in_sample;   /* offset of the id from a sample's start; -1: none */
 	int16_t id_from_end;    /* the same from any other record's end; -1: none */
+	int16_t time_in_sample, time_from_end; /* of its time, in the same way */
 	uint8_t nr_regs_user, nr_regs_intr;
 	bool swap, big_endian;
 };
@@ -111,6 +112,9 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 
 /* The attr's id carried by a whole record (`size` as in its header). -ENOENT: it carries none. */
 int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
+
+/* When it was written, by perf's clock. -ENOENT: it does not say. FORK and EXIT say it twice. */
+int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
 
 /* sample_id: who, when, where. Only what is in `present` (WM_PERF_SAMPLE_*) was there. */
 struct wm_perf_sample_id {

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* perfdata_attr.c - attrs: their ids, names and event types; see perfdata_int.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/perfdata_int.h"
+
+#define NAME_BYTES 64u /* in the table of event types */
+
+int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag)
+{
+	struct wm_pd_attr *more, a = {0};
+	int err;
+
+	if (pd->nr_attrs >= WM_PD_ATTRS_MAX)
+		return wm_diag_set(diag, -E2BIG, NULL, 0, "more than %u attrs", WM_PD_ATTRS_MAX);
+	err = wm_perf_attr_parse(data, bytes, pd->swap, &a.attr, diag);
+	if (err)
+		return err;
+	wm_perf_shape_init(&a.shape, &a.attr, pd->big_endian);
+	more = wm_arena_grow(&pd->trace->arena, pd->attrs, pd->nr_attrs, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	pd->attrs = more;
+	pd->attrs[pd->nr_attrs] = a;
+	return (int)pd->nr_attrs++;
+}
+
+/* --- ids ------------------------------------------------------------------- */
+
+static uint32_t place_of(const struct wm_pd *pd, uint64_t id)
+{
+	uint32_t at = (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 32) & (pd->room_ids - 1);
+
+	while (pd->ids[at].id && pd->ids[at].id != id)
+		at = (at + 1) & (pd->room_ids - 1);
+	return at;
+}
+
+static int grow_ids(struct wm_pd *pd)
+{
+	struct wm_pd_id *old = pd->ids;
+	uint32_t room = pd->room_ids;
+
+	pd->room_ids = room ? 2 * room : 64;
+	pd->ids = calloc(pd->room_ids, sizeof(*pd->ids));
+	if (!pd->ids) {
+		pd->ids = old;
+		pd->room_ids = room;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i].id)
+			pd->ids[place_of(pd, old[i].id)] = old[i];
+	free(old);
+	return 0;
+}
+
+int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
+{
+	uint32_t at;
+
+	if (!id || pd->nr_ids >= WM_PD_IDS_MAX)
+		return 0;
+	if (2 * pd->nr_ids >= pd->room_ids && grow_ids(pd))
+		return -ENOMEM;
+	at = place_of(pd, id);
+	if (!pd->ids[at].id)
+		pd->nr_ids++;
+	pd->ids[at] = (struct wm_pd_id){id, attr};
+	return 0;
+}
+
+const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
+{
+	uint32_t at;
+
+	if (!id || !pd->room_ids)
+		return NULL;
+	at = place_of(pd, id);
+	return pd->ids[at].id ? &pd->attrs[pd->ids[at].attr] : NULL;
+}
+
+const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record,
+				       uint16_t size)
+{
+	const struct wm_pd_attr *found = NULL;
+	uint64_t id;
+
+	(void)size;
+	if (!pd->nr_attrs)
+		return NULL;
+	if (wm_perf_record_id(&pd->attrs[0].shape, record, &id) == 0)
+		found = wm_pd_attr_find(pd, id);
+	return found ? found : &pd->attrs[0];
+}
+
+/* --- names ------------------------------------------------------------------ */
+
+static const char *const hardware[] = {
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+};
+static const char *const software[] = {
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
+};
+static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+				     "iTLB",      "branch",    "node"};
+static const char *const cache_ops[][2] = {
+    {"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
+
+static void cache_name(uint64_t config, char *name, size_t room)
+{
+	uint64_t cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (cache < 7 && op < 3 && result < 2)
+		snprintf(name, room, "%s-%s", caches[cache], cache_ops[op][result]);
+}
+
+/* As perf would call it, had it not said so. */
+static void default_name(const struct wm_perf_attr *a, char *name, size_t room)
+{
+	snprintf(name, room, "type-%u:0x%llx", a->type, (unsigned long long)a->config);
+	switch (a->type) {
+	case WM_PERF_TYPE_HARDWARE:
+		if (a->config < sizeof(hardware) / sizeof(hardware[0]))
+			snprintf(name, room, "%s", hardware[a->config]);
+		break;
+	case WM_PERF_TYPE_SOFTWARE:
+		if (a->config < sizeof(software) / sizeof(software[0]))
+			snprintf(name, room, "%s", software[a->config]);
+		break;
+	case WM_PERF_TYPE_TRACEPOINT:
+		snprintf(name, room, "tracepoint:%llu", (unsigned long long)a->config);
+		break;
+	case WM_PERF_TYPE_HW_CACHE:
+		cache_name(a->config, name, room);
+		break;
+	case WM_PERF_TYPE_RAW:
+		snprintf(name, room, "r%llx", (unsigned long long)a->config);
+		break;
+	case WM_PERF_TYPE_BREAKPOINT:
+		snprintf(name, room, "mem:0x%llx", (unsigned long long)a->config1);
+		break;
+	}
+}
+
+void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name)
+{
+	if (attr < pd->nr_attrs && *name)
+		pd->attrs[attr].name = wm_arena_copy(&pd->trace->arena, name, strlen(name));
+}
+
+void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name)
+{
+	char copy[NAME_BYTES + 1];
+
+	memcpy(copy, name, NAME_BYTES);
+	copy[NAME_BYTES] = '\0';
+	for (uint32_t i = 0; i < pd->nr_attrs; i++)
+		if (!pd->attrs[i].name && pd->attrs[i].attr.config == config)
+			wm_pd_attr_name(pd, i, copy);
+}
+
+/* "sched" of "sched:sched_switch". */
+static const char *provider_of(struct wm_trace *t, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
+}
+
+static int finish_attr(struct wm_pd *pd, uint32_t i)
+{
+	struct wm_pd_attr *a = &pd->attrs[i];
+	struct wm_event_type *type = wm_arena_get(&pd->trace->arena, sizeof(*type));
+	char name[128];
+
+	if (!type)
+		return -ENOMEM;
+	if (!a->name) {
+		default_name(&a->attr, name, sizeof(name));
+		wm_pd_attr_name(pd, i, name);
+	}
+	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, &a->attr);
+	if (!a->name || !type->parts[WM_PART_STREAM_CONTEXT])
+		return -ENOMEM;
+	type->name = a->name;
+	type->provider = provider_of(pd->trace, a->name);
+	type->level = -1;
+	type->id = i;
+	type->own = a;
+	a->type = type;
+	return type->provider ? wm_trace_add_type(pd->trace, type) : -ENOMEM;
+}
+
+int wm_pd_attrs_finish(struct wm_pd *pd)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < pd->nr_attrs; i++)
+		err = finish_attr(pd, i);
+	return err;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* perfdata_event.c - one record of the kernel as an event; see perfdata_int.h. */
+#include <errno.h>
+
+#include "format/perfdata_int.h"
+
+/* One event being added. */
+struct adding {
+	struct wm_pd *pd;
+	const struct wm_packet *packet;
+	const unsigned char *record;
+	struct wm_perf_header header;
+	const struct wm_want *want;
+	struct wm_batch *batch;
+	struct wm_event *event; /* room was made; not counted yet */
+};
+
+static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
+{
+	return !w->types || w->types[t->index];
+}
+
+static int32_t known(bool present, uint32_t id)
+{
+	return present && id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+static void end_part(struct adding *x, enum wm_part part, uint32_t at)
+{
+	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
+}
+
+static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
+{
+	struct wm_event *e = x->event;
+	uint32_t at = x->batch->nr_items;
+	struct wm_perf_sample s;
+	int err;
+
+	if (!wanted(x->want, a->type))
+		return 0;
+	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
+	if (err)
+		return err;
+	e->type = a->type;
+	e->cpu = known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
+	e->pid = known(s.present & WM_PERF_SAMPLE_TID, s.pid);
+	e->tid = known(s.present & WM_PERF_SAMPLE_TID, s.tid);
+	e->raw = s.raw.data;
+	e->raw_bytes = (uint32_t)s.raw.bytes;
+	if (x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)
+		return 1;
+	if (!wm_pd_sample_items(&a->shape, &s, x->batch))
+		return -ENOMEM;
+	end_part(x, WM_PART_STREAM_CONTEXT, at);
+	return 1;
+}
+
+static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
+{
+	const struct wm_event_type *type =
+	    x->header.type < WM_PERF_KIND_NR ? x->pd->meta[x->header.type] : NULL;
+	struct wm_event *e = x->event;
+	uint32_t at = x->batch->nr_items;
+	struct wm_perf_record r;
+	int got;
+
+	if (type && !wanted(x->want, type))
+		return 0;
+	got = wm_perf_record_parse(&a->shape, x->record, x->header.size, &r, diag);
+	if (got < 0)
+		return got;
+	if (!got || !type)
+		return wm_diag_set(diag, -EBADMSG, NULL, 0,
+				   "a record of type %u, which this reader does not know",
+				   x->header.type);
+	e->type = type;
+	e->cpu = known(r.id.present & WM_PERF_SAMPLE_CPU, r.id.cpu);
+	e->pid = known(r.id.present & WM_PERF_SAMPLE_TID, r.id.pid);
+	e->tid = known(r.id.present & WM_PERF_SAMPLE_TID, r.id.tid);
+	if (x->want->no_parts & 1u << WM_PART_FIELDS)
+		return 1;
+	if (!wm_pd_meta_items(type, &r, x->batch))
+		return -ENOMEM;
+	end_part(x, WM_PART_FIELDS, at);
+	return 1;
+}
+
+int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
+{
+	struct adding x = {.pd = pd, .packet = p, .record = record, .want = want, .batch = b};
+	const struct wm_pd_attr *a;
+	struct wm_diag diag = {.offset = -1};
+	int got;
+
+	x.header = wm_perf_header_get(record, pd->swap);
+	a = wm_pd_attr_of(pd, record, x.header.size);
+	if (!a)
+		return 0;
+	if (!wm_batch_room(b, 0))
+		return -ENOMEM;
+	x.event = &b->events[b->nr_events];
+	*x.event = (struct wm_event){.ns = wm_pd_ns(pd, time),
+				     .clock = time == WM_TIME_NONE ? 0 : (uint64_t)time,
+				     .stream = pd->trace->streams[p->stream],
+				     .packet = p};
+	got = x.header.type == WM_PERF_SAMPLE ? add_sample(&x, a, &diag) : add_meta(&x, a, &diag);
+	if (got == 1)
+		b->nr_events++;
+	if (got >= 0 || got == -ENOMEM)
+		return got;
+	wm_trace_fault(pd->trace, x.event->stream->file,
+		       offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
+	return 0;
+}

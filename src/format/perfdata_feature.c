@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* perfdata_feature.c - what the feature sections say; see perfdata_int.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/perfdata_int.h"
+
+uint32_t wm_pd_u32(struct wm_pd_bytes *b)
+{
+	const unsigned char *p = wm_pd_take(b, 4);
+
+	return p ? wm_get_u32(p, b->swap) : 0;
+}
+
+uint64_t wm_pd_u64(struct wm_pd_bytes *b)
+{
+	const unsigned char *p = wm_pd_take(b, 8);
+
+	return p ? wm_get_u64(p, b->swap) : 0;
+}
+
+const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes)
+{
+	const unsigned char *p = b->at;
+
+	if (b->failed || bytes > (uint64_t)(b->end - b->at)) {
+		b->failed = true;
+		return NULL;
+	}
+	b->at += bytes;
+	return p;
+}
+
+const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t)
+{
+	uint32_t room = wm_pd_u32(b);
+	const unsigned char *p = room <= WM_PD_STRING_MAX ? wm_pd_take(b, room) : NULL;
+
+	if (!p) {
+		b->failed = true;
+		return NULL;
+	}
+	return wm_arena_copy(&t->arena, p, strnlen((const char *)p, room));
+}
+
+/* --- features that are one string ------------------------------------------ */
+
+static const struct {
+	uint32_t feature;
+	const char *key, *prefix;
+} strings[] = {
+    {WM_PD_HAS_HOSTNAME, "host", ""},       {WM_PD_HAS_OSRELEASE, "kernel", ""},
+    {WM_PD_HAS_VERSION, "tracer", "perf "}, {WM_PD_HAS_ARCH, "arch", ""},
+    {WM_PD_HAS_CPUDESC, "cpu", ""},         {WM_PD_HAS_CPUID, "cpuid", ""},
+};
+
+static int add_string(struct wm_pd *pd, size_t which, struct wm_pd_bytes *b)
+{
+	const char *text = wm_pd_string(b, pd->trace);
+	char word[512];
+
+	if (!text)
+		return 0;
+	snprintf(word, sizeof(word), "%s%s", strings[which].prefix, text);
+	return wm_trace_add_word(pd->trace, strings[which].key, word);
+}
+
+static int add_command(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	uint32_t n = wm_pd_u32(b);
+	struct wm_text t;
+	int err = 0;
+
+	wm_text_init(&t);
+	for (uint32_t i = 0; i < n && !b->failed; i++) {
+		const char *word = wm_pd_string(b, pd->trace);
+
+		if (word)
+			wm_text_f(&t, "%s%s", i ? " " : "", word);
+	}
+	if (t.data && !t.failed)
+		err = wm_trace_add_word(pd->trace, "command", t.data);
+	wm_text_done(&t);
+	return err;
+}
+
+/* u32 version, clock; u64 wall clock and that clock at one moment. */
+static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	uint32_t version = wm_pd_u32(b);
+	uint64_t wall, clock;
+
+	(void)wm_pd_u32(b);
+	wall = wm_pd_u64(b);
+	clock = wm_pd_u64(b);
+	if (b->failed || version != 1 || wall > INT64_MAX || clock > INT64_MAX)
+		return 0;
+	pd->clock->offset_ns = (int64_t)wall - (int64_t)clock;
+	pd->clock->is_epoch = true;
+	return 0;
+}
+
+/* The attr one of whose ids this is, or -1. */
+static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
+{
+	const struct wm_pd_attr *a = wm_pd_attr_find(pd, id);
+
+	return a ? a - pd->attrs : -1;
+}
+
+/*
+ * u32 events, bytes of an attr; then for each the attr, u32 ids, its name, its
+ * ids. In the order of the attrs, unless the ids say something else.
+ */
+static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	uint32_t n = wm_pd_u32(b), attr_bytes = wm_pd_u32(b);
+
+	for (uint32_t i = 0; i < n && !b->failed; i++) {
+		int64_t attr = i < pd->nr_attrs ? (int64_t)i : -1;
+		uint32_t nr_ids;
+		const char *name;
+
+		(void)wm_pd_take(b, attr_bytes);
+		nr_ids = wm_pd_u32(b);
+		name = wm_pd_string(b, pd->trace);
+		for (uint32_t k = 0; k < nr_ids && !b->failed; k++) {
+			int64_t found = attr_with_id(pd, wm_pd_u64(b));
+
+			if (found >= 0)
+				attr = found;
+		}
+		if (name && attr >= 0 && !b->failed)
+			wm_pd_attr_name(pd, (uint32_t)attr, name);
+	}
+	return 0;
+}
+
+static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	(void)b;
+	pd->packed = true;
+	return 0;
+}
+
+static const struct {
+	uint32_t feature;
+	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b);
+} others[] = {
+    {WM_PD_HAS_CMDLINE, add_command},
+    {WM_PD_HAS_EVENT_DESC, add_event_desc},
+    {WM_PD_HAS_COMPRESSED, note_packed},
+    {WM_PD_HAS_CLOCK_DATA, add_clock_data},
+};
+
+int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes)
+{
+	struct wm_pd_bytes b = {.at = data, .end = data + bytes, .swap = pd->swap};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+		if (strings[i].feature == feature)
+			err = add_string(pd, i, &b);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].feature == feature)
+			err = others[i].add(pd, &b);
+	if (b.failed)
+		wm_trace_fault(pd->trace, "", 0, "feature %u ends inside a value", feature);
+	return err;
+}

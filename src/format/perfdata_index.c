@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata_index.c - one walk over all records: where packets begin and end,
+ * in the file and in time; comms; losses.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "format/perfdata_int.h"
+
+#define ROUND_BYTES (WM_PD_PACKET_BYTES / 4) /* a round this long makes a packet */
+
+int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
+		   const struct wm_perf_header *h)
+{
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record, h->size);
+	uint64_t time;
+
+	/* 0 and all ones: made up by perf about what was there before. */
+	if (!a || wm_perf_record_time(&a->shape, record, &time) || !time || time > INT64_MAX)
+		return WM_TIME_NONE;
+	return (int64_t)time;
+}
+
+int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
+{
+	int64_t ns;
+
+	if (time == WM_TIME_NONE || __builtin_add_overflow(time, pd->clock->offset_ns, &ns))
+		return WM_TIME_NONE;
+	return ns;
+}
+
+struct indexing {
+	struct wm_pd *pd;
+	struct wm_pd_source *source;
+	struct wm_packet packet; /* being made; bytes 0: none */
+	bool timed;              /* a record in it has a time */
+	int64_t last;            /* time seen */
+};
+
+static int end_packet(struct indexing *x)
+{
+	struct wm_packet *p = &x->packet;
+	int err = 0;
+
+	if (!x->timed)
+		p->begin_ns = p->end_ns = wm_pd_ns(x->pd, x->last);
+	if (p->nr_events)
+		err = wm_trace_add_packet(x->pd->trace, p);
+	*p = (struct wm_packet){.stream = x->source->stream->index};
+	x->timed = false;
+	return err;
+}
+
+static void note_time(struct indexing *x, int64_t time)
+{
+	int64_t ns = wm_pd_ns(x->pd, time);
+
+	if (ns == WM_TIME_NONE)
+		return;
+	if (!x->timed || ns < x->packet.begin_ns)
+		x->packet.begin_ns = ns;
+	if (!x->timed || ns > x->packet.end_ns)
+		x->packet.end_ns = ns;
+	x->timed = true;
+	x->last = time;
+}
+
+static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
+{
+	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record, w->header.size);
+	struct wm_trace_loss loss = {.stream = x->source->stream->index, .cause = "full"};
+	struct wm_perf_record r;
+
+	if (!a || wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
+		return 0;
+	loss.count = r.lost.lost;
+	loss.begin_ns = loss.end_ns = wm_pd_ns(x->pd, time);
+	return wm_trace_add_loss(x->pd->trace, &loss);
+}
+
+static int index_record(struct indexing *x, const struct wm_pd_walk *w)
+{
+	struct wm_packet *p = &x->packet;
+	int64_t time = wm_pd_time(x->pd, w->record, &w->header);
+	int err = 0;
+
+	if (p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES)
+		err = end_packet(x);
+	if (!p->nr_events)
+		p->offset = w->offset;
+	p->bytes = w->at - p->offset;
+	p->nr_events++;
+	note_time(x, time);
+	switch (w->header.type) {
+	case WM_PERF_COMM:
+	case WM_PERF_FORK:
+		return err ? err
+			   : wm_pd_comm_note(x->pd, w->record, &w->header, wm_pd_ns(x->pd, time));
+	case WM_PERF_LOST:
+	case WM_PERF_LOST_SAMPLES:
+		return err ? err : note_loss(x, w, time == WM_TIME_NONE ? x->last : time);
+	default:
+		return err;
+	}
+}
+
+static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
+{
+	struct indexing x = {.pd = pd, .source = s, .last = WM_TIME_NONE};
+	struct wm_pd_walk w;
+	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
+
+	x.packet.stream = s->stream->index;
+	while (!err && (got = wm_pd_walk_next(&w)) == 1) {
+		if (w.header.type < WM_PERF_KIND_USER) {
+			err = index_record(&x, &w);
+			continue;
+		}
+		pd->nr_own++;
+		if (x.packet.bytes >= ROUND_BYTES || w.tail)
+			err = end_packet(&x);
+	}
+	wm_pd_walk_done(&w);
+	err = err ? err : got;
+	return err ? err : end_packet(&x);
+}
+
+int wm_pd_index(struct wm_pd *pd)
+{
+	char number[24];
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < pd->nr_sources; i++)
+		err = index_source(pd, &pd->sources[i]);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);
+	if (!err)
+		err = wm_trace_add_word(pd->trace, "perf's own records", number);
+	return err ? err : wm_pd_comm_sort(pd);
+}

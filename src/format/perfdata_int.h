@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata_int.h - the inside of the perf.data reader: what its files share.
+ *
+ *   perfdata.c          the door: open, close, the table of operations
+ *   perfdata_header.c   file form: attrs, sections, features, folders
+ *   perfdata_pipe.c     pipe form, and records of the perf tool (64 and up)
+ *   perfdata_feature.c  what the feature sections say
+ *   perfdata_walk.c     record after record of one file
+ *   perfdata_attr.c     attrs: their names, ids and event types
+ *   perfdata_index.c    one walk over all records: packets, comms, losses
+ *   perfdata_comm.c     who was called what, and when
+ *   perfdata_unpack.c   compressed records, into a file of our own
+ *   perfdata_items.c    samples to items
+ *   perfdata_meta.c     other records to items
+ *   perfdata_event.c    one record to an event
+ *   perfdata_read.c     the packets' reader
+ *
+ * perf writes buffer after buffer, so time in its file runs back; what is in
+ * one buffer is in order. A packet here is a run of whole records of about
+ * WM_PD_PACKET_BYTES, sorted by time when it is read. Packets overlap in time,
+ * which merge.h can take.
+ */
+#ifndef WM_FORMAT_PERFDATA_INT_H
+#define WM_FORMAT_PERFDATA_INT_H
+
+#include "base/order.h"
+#include "format/reader.h"
+#include "kdata/perf_record.h"
+#include "kdata/perf_sample.h"
+
+#define WM_PD_ATTRS_MAX    65536u
+#define WM_PD_IDS_MAX      (1u << 22)
+#define WM_PD_COMMS_MAX    (1u << 22)
+#define WM_PD_FEATURE_MAX  (64u << 20) /* bytes of one feature section */
+#define WM_PD_STRING_MAX   65536u
+#define WM_PD_PACKET_BYTES (256u << 10)
+#define WM_PD_SOURCES_MAX  4096u
+
+/* perf's own records. */
+enum wm_pd_user {
+	WM_PD_ATTR = 64,
+	WM_PD_EVENT_TYPE = 65,
+	WM_PD_TRACING_DATA = 66,
+	WM_PD_BUILD_ID = 67,
+	WM_PD_FINISHED_ROUND = 68,
+	WM_PD_AUXTRACE = 71,
+	WM_PD_EVENT_UPDATE = 78,
+	WM_PD_FEATURE = 80,
+	WM_PD_COMPRESSED = 81,
+	WM_PD_COMPRESSED2 = 83,
+};
+
+/* Bits of the header, and numbers of FEATURE records. */
+enum wm_pd_feature {
+	WM_PD_HAS_TRACING_DATA = 1,
+	WM_PD_HAS_BUILD_ID = 2,
+	WM_PD_HAS_HOSTNAME = 3,
+	WM_PD_HAS_OSRELEASE = 4,
+	WM_PD_HAS_VERSION = 5,
+	WM_PD_HAS_ARCH = 6,
+	WM_PD_HAS_CPUDESC = 8,
+	WM_PD_HAS_CPUID = 9,
+	WM_PD_HAS_CMDLINE = 11,
+	WM_PD_HAS_EVENT_DESC = 12,
+	WM_PD_HAS_CLOCKID = 23,
+	WM_PD_HAS_DIR_FORMAT = 24,
+	WM_PD_HAS_COMPRESSED = 27,
+	WM_PD_HAS_CLOCK_DATA = 29,
+	WM_PD_NR_FEATURES = 256
+};
+
+/* One kind of event that was recorded. */
+struct wm_pd_attr {
+	struct wm_perf_attr attr;
+	struct wm_perf_shape shape;
+	const char *name; /* as perf calls it; NULL: not said */
+	struct wm_event_type *type;
+};
+
+/* attr by id; open addressing, a power of two, id 0 is a free place. */
+struct wm_pd_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
+/* A file of records. */
+struct wm_pd_source {
+	int fd;
+	const char *file;    /* "" : the path itself */
+	uint64_t begin, end; /* records */
+	struct wm_stream *stream;
+};
+
+struct wm_pd_comm {
+	int64_t time;   /* INT64_MIN: from the beginning */
+	uint32_t order; /* of the records */
+	int32_t pid, tid;
+	int32_t parent;   /* thread, of a fork */
+	const char *name; /* NULL: of a fork not yet named */
+};
+
+struct wm_pd {
+	struct wm_trace *trace;
+	bool swap, big_endian, is_pipe;
+	uint32_t nr_attrs, nr_ids, room_ids;
+	struct wm_pd_attr *attrs;
+	struct wm_pd_id *ids; /* malloc'ed */
+	uint32_t nr_sources;
+	struct wm_pd_source *sources;
+	struct wm_trace_clock *clock;
+	uint32_t nr_comms, room_comms;
+	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
+	const struct wm_event_type *meta[WM_PERF_KIND_NR];
+	bool packed;     /* there are compressed records */
+	uint64_t nr_own; /* records of the perf tool, which are no events */
+};
+
+/* Bytes of a section or record body, walked with bounds; running out is sticky. */
+struct wm_pd_bytes {
+	const unsigned char *at, *end;
+	bool swap, failed;
+};
+uint32_t wm_pd_u32(struct wm_pd_bytes *b);
+uint64_t wm_pd_u64(struct wm_pd_bytes *b);
+const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
+/* perf's string: u32 room, then text with NULs behind. NULL when it does not fit. */
+const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
+
+/* Reads exactly so many; -ENODATA when the file ends before. */
+int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
+
+/* --- perfdata_walk.c -------------------------------------------------------- */
+
+/* Record after record of a source, through a buffer. */
+struct wm_pd_walk {
+	const struct wm_pd *pd;
+	const struct wm_pd_source *source;
+	uint64_t offset;             /* of `record` in the file */
+	const unsigned char *record; /* whole */
+	struct wm_perf_header header;
+	uint64_t tail; /* bytes behind the record that belong to it */
+	bool quiet;    /* damage is told by another walk */
+	unsigned char *buffer;
+	uint64_t at, buffered_at; /* of the next record; of the buffer */
+	size_t buffered;
+};
+int wm_pd_walk_begin(struct wm_pd_walk *w, const struct wm_pd *pd, const struct wm_pd_source *s);
+/* 1 and a record; 0 at the end, which may be a fault, told; -errno. */
+int wm_pd_walk_next(struct wm_pd_walk *w);
+void wm_pd_walk_done(struct wm_pd_walk *w);
+
+/* Whether such a header can begin a record. */
+static inline bool wm_pd_sane(const struct wm_perf_header *h)
+{
+	return h->size >= WM_PERF_HEADER_BYTES && h->type != 0;
+}
+
+/* --- perfdata_header.c ------------------------------------------------------ */
+
+/* The attrs and features of a file in file form; says where its records are. */
+int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
+
+/* --- perfdata_pipe.c -------------------------------------------------------- */
+
+/* Walks the records of all sources once for those that describe others. */
+int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
+
+/* One of perf's own records that says something about others. 0 or -errno. */
+int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag);
+
+/* --- perfdata_feature.c ----------------------------------------------------- */
+
+int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
+
+/* --- perfdata_attr.c -------------------------------------------------------- */
+
+/* Adds an attr; its ids follow. The index, or -errno with `diag`. */
+int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
+int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
+void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
+
+/* Name of attrs with that config that have none; `name` is 64 bytes. */
+void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
+
+/* When all were added: names for those without, event types. */
+int wm_pd_attrs_finish(struct wm_pd *pd);
+
+/* The attr with that id, or NULL. */
+const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
+
+/* The attr of a record of the kernel: by its id, else the first. */
+const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record,
+				       uint16_t size);
+
+/* --- perfdata_items.c ------------------------------------------------------- */
+
+/* The structure of what a sample of that shape has. */
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a);
+bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
+			struct wm_batch *b); /* false: no memory */
+
+/* --- perfdata_meta.c -------------------------------------------------------- */
+
+int wm_pd_meta_types(struct wm_pd *pd);
+bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_record *r,
+		      struct wm_batch *b); /* false: no memory */
+
+/* --- perfdata_event.c ------------------------------------------------------- */
+
+/*
+ * Adds a record of the kernel as an event, unless it is not wanted. 1, 0: not
+ * added, -ENOMEM. What is not understood is a fault at `offset`.
+ */
+int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
+
+/* --- perfdata_index.c ------------------------------------------------------- */
+
+int wm_pd_index(struct wm_pd *pd);
+
+/* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
+int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
+		   const struct wm_perf_header *h);
+int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time); /* since the clock's origin */
+
+/* --- perfdata_comm.c -------------------------------------------------------- */
+
+int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h,
+		    int64_t ns);
+int wm_pd_comm_sort(struct wm_pd *pd); /* 0 or -ENOMEM */
+const char *wm_pd_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
+
+/* --- perfdata_unpack.c ------------------------------------------------------ */
+
+/* Replaces a source with compressed records by a plain copy. 0 or -errno. */
+int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
+
+/* --- perfdata_read.c -------------------------------------------------------- */
+
+struct wm_packet_reader *wm_pd_reader_create(struct wm_trace *t, const struct wm_want *want);
+int wm_pd_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
+int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
+void wm_pd_reader_destroy(struct wm_packet_reader *r);
+
+#endif

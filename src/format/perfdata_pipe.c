@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata_pipe.c - what perf's own records (64 and up) say about the others:
+ * in pipe form all there is, in file form names that changed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "format/perfdata_int.h"
+
+#define UPDATE_NAME 2u
+
+/* The body of the record. */
+static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_walk *w)
+{
+	return (struct wm_pd_bytes){.at = w->record + WM_PERF_HEADER_BYTES,
+				    .end = w->record + w->header.size,
+				    .swap = pd->swap};
+}
+
+/* An attr, then its ids to the record's end. */
+static int add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	size_t bytes = (size_t)(b->end - b->at);
+	int got = wm_pd_attr_add(pd, b->at, bytes, diag);
+	uint32_t attr_bytes;
+	int err = 0;
+
+	if (got < 0)
+		return got;
+	attr_bytes = pd->attrs[got].attr.size;
+	if (attr_bytes < WM_PERF_ATTR_BYTES_MIN)
+		attr_bytes = WM_PERF_ATTR_BYTES_MIN;
+	(void)wm_pd_take(b, attr_bytes);
+	while (!err && !b->failed && b->end - b->at >= 8)
+		err = wm_pd_id_add(pd, wm_pd_u64(b), (uint32_t)got);
+	return err;
+}
+
+static int add_event_type(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	uint64_t config = wm_pd_u64(b);
+	const unsigned char *name = wm_pd_take(b, 64);
+
+	(void)diag;
+	if (name)
+		wm_pd_config_name(pd, config, (const char *)name);
+	return 0;
+}
+
+/* u64 what, id; then, of a name, its text. */
+static int add_update(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	uint64_t what = wm_pd_u64(b), id = wm_pd_u64(b);
+	const struct wm_pd_attr *a = wm_pd_attr_find(pd, id);
+	char *name;
+
+	(void)diag;
+	if (b->failed || what != UPDATE_NAME || !a)
+		return 0;
+	name = wm_arena_copy(&pd->trace->arena, b->at,
+			     strnlen((const char *)b->at, (size_t)(b->end - b->at)));
+	if (!name)
+		return -ENOMEM;
+	wm_pd_attr_name(pd, (uint32_t)(a - pd->attrs), name);
+	return 0;
+}
+
+static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	uint64_t feature = wm_pd_u64(b);
+
+	(void)diag;
+	if (b->failed || feature >= WM_PD_NR_FEATURES)
+		return 0;
+	return wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
+}
+
+static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	(void)b;
+	(void)diag;
+	pd->packed = true;
+	return 0;
+}
+
+static const struct {
+	uint32_t type;
+	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag);
+} describers[] = {
+    {WM_PD_ATTR, add_attr},           {WM_PD_EVENT_TYPE, add_event_type},
+    {WM_PD_EVENT_UPDATE, add_update}, {WM_PD_FEATURE, add_feature},
+    {WM_PD_COMPRESSED, note_packed},  {WM_PD_COMPRESSED2, note_packed},
+};
+
+int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag)
+{
+	struct wm_pd_bytes b = body_of(pd, w);
+	int err;
+
+	for (size_t i = 0; i < sizeof(describers) / sizeof(describers[0]); i++) {
+		if (describers[i].type != w->header.type)
+			continue;
+		err = describers[i].add(pd, &b, diag);
+		if (err && diag && diag->offset >= 0)
+			diag->offset += (int64_t)w->offset + WM_PERF_HEADER_BYTES;
+		return err;
+	}
+	return 0;
+}
+
+int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag)
+{
+	int err = 0, got = 0;
+
+	for (uint32_t i = 0; !err && i < pd->nr_sources; i++) {
+		struct wm_pd_walk w;
+
+		err = wm_pd_walk_begin(&w, pd, &pd->sources[i]);
+		w.quiet = true;
+		while (!err && (got = wm_pd_walk_next(&w)) == 1)
+			if (w.header.type >= WM_PERF_KIND_USER &&
+			    (pd->is_pipe || w.header.type != WM_PD_ATTR))
+				err = wm_pd_describe(pd, &w, diag);
+		wm_pd_walk_done(&w);
+		err = err ? err : got;
+	}
+	return err;
+}
