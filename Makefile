@@ -23,12 +23,12 @@ demo:
 	@BUILD=$(BUILD) examples/demo/run
 
 check:
-	@tools/need build demo check
+	@tools/need build demo check vm
 	@$(MAKE) --no-print-directory build
 	@tools/run-tests $(BUILD)
 
 check-long:
-	@tools/need build demo check
+	@tools/need build demo check vm
 	@$(MAKE) --no-print-directory build
 	@tools/run-tests --long $(BUILD)
 

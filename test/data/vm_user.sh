@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# vm_user.sh - run by test/vm.bats in the machine, by busybox: user-space recording on that kernel.
+# $1: a folder shared with the machine outside, with `app` in it; results go there, one file a fact.
+cd "$1" || exit 9
+exec 2>script.err
+uname -r >release
+cp /sys/devices/system/clocksource/clocksource0/current_clocksource clocksource
+waymark --version >version
+test -e /sys/kernel/tracing/kprobe_events; echo $? >kprobe_events
+wc -l </sys/kernel/tracing/available_filter_functions >functions
+
+# Waits until a shell condition holds, 20 s at most.
+await() {
+	local n=0
+	until eval "$1"; do
+		n=$((n + 1))
+		[ $n -lt 400 ] || return 1
+		sleep 0.05
+	done
+}
+
+# $1: name of the result; the rest: a recording. What it says, its status, what is printed of it.
+record() {
+	local name=$1
+	shift
+	waymark record -o "$name" "$@" >"$name.out" 2>"$name.err"
+	echo $? >"$name.status"
+	waymark print --all "$name" >"$name.text" 2>"$name.print_err"
+	waymark info "$name" >"$name.info" 2>&1
+}
+
+record plain -- ./app plain 1000
+record exit -- ./app exit 10
+record killed -- ./app kill 5000
+record forks -- ./app fork 100
+record preloaded --preload malloc -- ./bare plain 10
+
+./app run >running &
+app=$!
+await 'grep -q ready running'
+waymark record -q -o attached -p $app >/dev/null 2>attached.err &
+recorder=$!
+await '[ "$(waymark print attached 2>/dev/null | wc -l)" -gt 20 ]'
+kill -TERM $recorder
+wait $recorder
+echo $? >attached.status
+waymark print attached >attached.text 2>attached.print_err
+
+# The command dies, the program goes on: its pump ends the trace.
+waymark record -q -o orphan -p $app >/dev/null 2>orphan.err &
+recorder=$!
+await '[ "$(waymark print orphan 2>/dev/null | wc -l)" -gt 20 ]'
+kill -9 $recorder
+wait $recorder
+await '! pidof waymark >/dev/null'
+waymark print orphan >orphan.text 2>orphan.print_err
+echo $? >orphan.status
+
+# Program and recorder die at once, in the middle.
+waymark record -q -o both -p $app >/dev/null 2>both.err &
+await '[ "$(waymark print both 2>/dev/null | wc -l)" -gt 20 ]'
+kill -9 $app $(pidof waymark)
+waymark info --repair both >both.repair 2>&1
+waymark print both >both.text 2>both.print_err
+echo $? >both.status
+touch done
