@@ -41,7 +41,7 @@ install: build
 	@meson install -C $(BUILD)
 
 format:
-	@clang-format-14 -i $$(git ls-files '*.c' '*.h' '*.cc')
+	@clang-format-14 -i $$(git ls-files '*.c' '*.h' '*.cc' | grep -v '^include/waymark/')
 
 clean:
 	rm -rf build build-*

@@ -33,12 +33,13 @@ struct wanted {
 	const char *glob; /* NULL: what was said before any -e */
 	const char *filter;
 	uint32_t contexts;
+	bool exclude; /* of -x */
 };
 
 struct record {
 	struct wanted *wanted; /* [0] is before any -e */
 	uint32_t nr_wanted;
-	const char *dir, *preload, *snapshot;
+	const char *dir, *preload, *snapshot, *change;
 	pid_t *pids;
 	size_t nr_pids;
 	uint64_t buffer_bytes;
@@ -80,6 +81,24 @@ static int on_event(const struct wm_option *o, const char *argument, void *value
 	return current(r) ? add_wanted(r, argument) : -ENOMEM;
 }
 
+static int on_exclude(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
+{
+	struct record *r = values;
+	int err = on_event(o, argument, values, diag);
+
+	if (err == 0)
+		r->wanted[r->nr_wanted - 1].exclude = true;
+	return err;
+}
+
+static int refuse_exclude(const struct wanted *w, struct wm_diag *diag)
+{
+	return wm_diag_set(diag, -EINVAL, NULL, -1,
+			   "nothing of '%s' is recorded: it goes behind an -e, not behind -x",
+			   w->glob);
+}
+
 static int on_filter(const struct wm_option *o, const char *argument, void *values,
 		     struct wm_diag *diag)
 {
@@ -88,6 +107,8 @@ static int on_filter(const struct wm_option *o, const char *argument, void *valu
 	(void)o;
 	if (!w)
 		return -ENOMEM;
+	if (w->exclude)
+		return refuse_exclude(w, diag);
 	if (w->filter)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
 				   "there is a filter already for %s: join them with &&",
@@ -108,6 +129,8 @@ static int on_context(const struct wm_option *o, const char *argument, void *val
 	(void)o;
 	if (!w)
 		return -ENOMEM;
+	if (w->exclude)
+		return refuse_exclude(w, diag);
 	for (const char *p = argument; *p;) {
 		size_t n = strcspn(p, ","), i;
 
@@ -164,6 +187,12 @@ static const struct wm_option options[] = {
 	     "events",
      .kind = WM_OPTION_CALL,
      .call = on_event},
+    {.name = "exclude",
+     .letter = 'x',
+     .argument = "GLOB",
+     .help = "not these, whatever -e says; may be repeated",
+     .kind = WM_OPTION_CALL,
+     .call = on_exclude},
     {.name = "filter",
      .argument = "EXPR",
      .help = "record the events of the -e before it only when this is true, 'rows > 100 && sql == "
@@ -216,6 +245,12 @@ static const struct wm_option options[] = {
      .argument = "DIR",
      .help = "record nothing: have the recorder that writes to DIR write what it holds, now",
      WM_OPTION_TO_TEXT(struct record, snapshot)},
+    {.name = "change",
+     .argument = "DIR",
+     .help = "record nothing: have the recorder that writes to DIR record what -e says (with its "
+	     "--filter and --context), and no longer what -x says, from now on; other events stay "
+	     "as they are",
+     WM_OPTION_TO_TEXT(struct record, change)},
     {.name = "trace-format",
      .argument = "FORMAT",
      .choices = "ctf-1.8|ctf-2",
@@ -286,7 +321,9 @@ static int add_rule(struct wm_rules *rules, const struct wanted *general, const 
 	int err;
 
 	filter = join_filters(general->filter, w->filter, &err);
-	if (err == 0)
+	if (err == 0 && w->exclude)
+		err = wm_rules_exclude(rules, w->glob, &diag);
+	else if (err == 0)
 		err = wm_rules_add(rules, w->glob, filter, general->contexts | w->contexts,
 				   WM_RULES_ALL_LEVELS, &diag);
 	free(filter);
@@ -305,7 +342,25 @@ static uint32_t chunk_bytes(uint64_t buffer_bytes)
 	return bytes;
 }
 
-static int build_rules(struct record *r, struct wm_rules **ret)
+/* Those of -e, or else everything; then those of -x. */
+static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_asked)
+{
+	const struct wanted everything = {.glob = "*:*"};
+	int err = 0;
+
+	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
+		if (!r->wanted[i].exclude)
+			err = add_rule(rules, &r->wanted[0], &r->wanted[i]);
+	*ret_nr_asked = wm_rules_count(rules);
+	if (err == 0 && !*ret_nr_asked && !r->change)
+		err = add_rule(rules, &r->wanted[0], &everything);
+	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
+		if (r->wanted[i].exclude)
+			err = add_rule(rules, &r->wanted[0], &r->wanted[i]);
+	return err;
+}
+
+static int build_rules(struct record *r, struct wm_rules **ret, uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {
 	    .pool_mode = (uint32_t)r->mode,
@@ -314,22 +369,16 @@ static int build_rules(struct record *r, struct wm_rules **ret)
 	    .block_ms = BLOCK_MS,
 	    .clock_kind = wm_clock_best(),
 	};
-	const struct wanted everything = {.glob = "*:*"};
-	const struct wanted *general;
 	struct wm_rules *rules;
-	int err;
+	int err = 0;
 
 	if (!current(r) || wm_rules_create(&o, &rules) < 0)
 		return -ENOMEM;
-	general = &r->wanted[0];
-	err = 0;
 	for (uint32_t i = 0; err == 0 && i < r->nr_wanted; i++)
 		if (r->wanted[i].filter)
 			err = check_filter(r->wanted[i].filter);
-	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
-		err = add_rule(rules, general, &r->wanted[i]);
-	if (err == 0 && r->nr_wanted == 1)
-		err = add_rule(rules, general, &everything);
+	if (err == 0)
+		err = add_rules(r, rules, ret_nr_asked);
 	if (err < 0) {
 		wm_rules_destroy(rules);
 		return err;
@@ -407,9 +456,13 @@ static int check(const struct record *r, int nr_args)
 	const struct wm_pool_options pool = {.buffer_bytes = r->buffer_bytes,
 					     .mode = (uint32_t)r->mode};
 
-	if (r->snapshot && (nr_args || r->nr_pids || r->all))
+	if (r->snapshot && (nr_args || r->nr_pids || r->all || r->change))
 		return usage("--snapshot goes to a recorder that runs already; it takes no CMD");
-	if (!r->snapshot && !nr_args && !r->nr_pids && !r->all)
+	if (r->change && (nr_args || r->nr_pids || r->all || r->dir || r->preload))
+		return usage("--change goes to a recorder that runs already; it takes -e and -x");
+	if (r->change && r->nr_wanted < 2)
+		return usage("--change: what to switch on (-e GLOB) or off (-x GLOB) is missing");
+	if (!r->snapshot && !r->change && !nr_args && !r->nr_pids && !r->all)
 		return usage("what to record is missing: a command after --, or -p PID, or -a");
 	if (r->nr_pids && r->all)
 		return usage("-a is every process: -p has no place beside it");
@@ -440,13 +493,15 @@ static int run(void *values, int nr_args, char **args)
 		return status;
 	if (r->snapshot)
 		return snapshot(r);
-	if (build_rules(r, &plan.rules) < 0)
+	if (build_rules(r, &plan.rules, &plan.nr_asked) < 0)
 		return WM_EXIT_USAGE;
-	plan.nr_asked = r->nr_wanted - 1;
-	plan.dir = r->dir;
+	plan.dir = r->change ? r->change : r->dir;
 	if (!plan.dir && default_dir(r, args, dir, sizeof(dir)) == 0)
 		plan.dir = dir;
-	status = plan.dir ? wm_record_run(&plan) : WM_EXIT_FAILED;
+	if (r->change)
+		status = wm_record_change(&plan);
+	else
+		status = plan.dir ? wm_record_run(&plan) : WM_EXIT_FAILED;
 	wm_rules_destroy(plan.rules);
 	return status;
 }
@@ -454,7 +509,8 @@ static int run(void *values, int nr_args, char **args)
 const struct wm_verb wm_cmd_record = {
     .name = "record",
     .summary = "record events of a command or of running processes",
-    .synopsis = "[-e GLOB [--filter EXPR] [--context LIST]]... [-o DIR] [-- CMD...|-p PID|-a]",
+    .synopsis = "[-e GLOB [--filter EXPR] [--context LIST]]... [-x GLOB]... [-o DIR] "
+		"[-- CMD...|-p PID|-a|--change DIR]",
     .details = "With a CMD the exit status is CMD's, 128 + signal when a signal ended it; 125\n"
 	       "when waymark failed before CMD ran, 126 or 127 when CMD could not be run. The\n"
 	       "recording ends with CMD; children it leaves behind run on unrecorded. Ctrl-C ends\n"

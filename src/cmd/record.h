@@ -7,6 +7,7 @@
  *   record_env.c    what CMD finds in its environment
  *   record_target.c processes that run already (-p, -a)
  *   record_names.c  "no event matches": nearest names
+ *   record_change.c other events for a recording that runs (--change)
  */
 #ifndef WM_CMD_RECORD_H
 #define WM_CMD_RECORD_H
@@ -25,8 +26,8 @@
 
 struct wm_record_plan {
 	struct wm_rules *rules;
-	uint32_t nr_asked; /* rules people gave with -e; 0: all events, by default */
-	const char *dir;
+	uint32_t nr_asked; /* rules people gave with -e, the first; 0: all events, by default */
+	const char *dir;   /* of the trace; with --change, of another's */
 	enum wm_trace_format format;
 	const char *preload; /* "malloc,pthread", "none"; NULL: nothing but the runtime */
 	bool all, quiet, fail_on_loss;
@@ -37,6 +38,9 @@ struct wm_record_plan {
 
 /* Records; returns the exit status. */
 int wm_record_run(const struct wm_record_plan *plan);
+
+/* Has the recorder that writes to plan->dir follow plan->rules, too; returns the exit status. */
+int wm_record_change(const struct wm_record_plan *plan);
 
 /*
  * The environment CMD gets: sets $WAYMARK_SESSION and $LD_PRELOAD in this
@@ -53,13 +57,15 @@ int wm_record_targets_check(const struct wm_record_plan *plan);
 struct wm_record_targets;
 
 /*
- * Attaches to the plan's processes, and with -a goes on looking for new ones.
- * `gone` is called when all of -p have ended. 0, or an exit status after it
- * said why none could be attached.
+ * Attaches to the plan's processes (with a CMD alone there are none), and with
+ * -a goes on looking for new ones. `gone` is called when all of -p have ended.
+ * 0, or an exit status after it said why none could be attached.
  */
 int wm_record_targets_start(struct wm_loop *loop, const struct wm_record_plan *plan,
-			    const char *folder, void (*gone)(void *data), void *data,
+			    const struct wm_session *session, void (*gone)(void *data), void *data,
 			    struct wm_record_targets **ret);
+/* The session's rules are others now: reaches who has not joined. */
+void wm_record_targets_changed(struct wm_record_targets *t);
 void wm_record_targets_joined(struct wm_record_targets *t, pid_t pid);
 void wm_record_targets_done(struct wm_record_targets *t); /* accepts NULL */
 
@@ -72,6 +78,10 @@ int wm_record_check_filters(const struct wm_record_plan *plan);
 /* Says which of the plan's globs matched nothing. Returns how many matched something. */
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
 				 const struct wm_recording_totals *t);
+
+/* "did you mean ...?" of the events of these processes (0: no more), or "". Returns buf. */
+const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
+			      size_t size);
 
 /* "12 KiB": what a trace takes, for people. */
 const char *wm_record_size_text(uint64_t bytes, char buf[32]);

@@ -84,6 +84,24 @@ static int offer_event(const struct wm_class *c, const struct wm_elf_event *e, v
 	return 0;
 }
 
+static void offer_listed(const struct wm_class *c, const void *desc, size_t bytes, void *data)
+{
+	(void)desc;
+	(void)bytes;
+	offer(c->provider, c->name, data);
+}
+
+const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
+			      size_t size)
+{
+	struct wm_nearest near;
+
+	wm_nearest_init(&near, glob);
+	for (size_t i = 0; i < nr && pids[i]; i++)
+		(void)wm_attach_list((pid_t)pids[i], offer_listed, &near, NULL);
+	return wm_nearest_sentence(&near, "", buf, size);
+}
+
 static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
 {
 	struct wm_nearest near;
@@ -92,7 +110,7 @@ static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
 	wm_nearest_init(&near, glob);
 	(void)each_event(plan, offer_event, &near);
 	for (size_t i = 0; i < plan->nr_pids; i++)
-		(void)wm_attach_list(plan->pids[i], offer, &near, NULL);
+		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
 	if (plan->command && !plan->nr_pids)
 		(void)snprintf(cure, sizeof(cure), "'waymark list %.200s' shows what there is",

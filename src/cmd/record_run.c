@@ -85,6 +85,10 @@ static void on_report(struct run *r, const struct wm_report *report)
 			wm_say("snapshot: %" PRIu64 " events, %s: %s", report->totals.events,
 			       wm_record_size_text(report->totals.bytes, size), r->plan->dir);
 		break;
+	case WM_REPORT_CHANGED:
+		if (r->targets && r->phase == RUNNING)
+			wm_record_targets_changed(r->targets);
+		break;
 	case WM_REPORT_DONE:
 		r->done = true;
 		r->last = *report;
@@ -420,12 +424,10 @@ static int start_recorded(struct run *r)
 	struct wm_diag diag = {.offset = -1};
 	int err, status;
 
-	if (targets) {
-		status = wm_record_targets_start(r->loop, r->plan, r->session.path, on_targets_gone,
-						 r, &r->targets);
-		if (status)
-			return status;
-	}
+	status =
+	    wm_record_targets_start(r->loop, r->plan, &r->session, on_targets_gone, r, &r->targets);
+	if (status)
+		return status;
 	if (!r->plan->command)
 		return 0;
 	if (!targets) {
@@ -473,7 +475,8 @@ static int record(struct run *r)
 		return status;
 	if (!r->done)
 		return final_status(r, false);
-	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals);
+	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals) &&
+			  !(r->last.totals.nr_changes && r->last.totals.events);
 	if (!r->last.totals.nr_processes)
 		say_nobody(r);
 	say_oddities(r);

@@ -2,26 +2,32 @@
 /*
  * record_target.c - processes that run already: attaches to those named with
  * -p and waits for their end; with -a looks through /proc again and again.
- * What another user's processes refuse is counted, not repeated.
+ * What another user's processes refuse is counted, not repeated. When the
+ * rules change, processes of the recording that have not joined (nothing of
+ * them was wanted) are reached in the same way.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "cmd/exit.h"
 #include "cmd/record.h"
 #include "cmd/say.h"
 #include "control/attach.h"
 #include "control/target.h"
 
-#define SCAN_NS  300000000u  /* -a: new processes are found this often */
-#define WORRY_NS 2000000000u /* -p: then it is said who has not come yet */
-#define SEEN_MAX 65536u
+#define DEPTH_MAX 64          /* generations of processes */
+#define SCAN_NS   300000000u  /* -a: new processes are found this often */
+#define WORRY_NS  2000000000u /* -p: then it is said who has not come yet */
+#define SEEN_MAX  65536u
+#define SEEN_FEW  256u /* so few are not looked through for dead ones */
 
 /* One process looked at; a new program in it (exec) is looked at again. */
 struct seen {
@@ -34,12 +40,13 @@ struct seen {
 struct wm_record_targets {
 	struct wm_loop *loop;
 	const struct wm_record_plan *plan;
-	const char *folder;
+	const struct wm_session *session;
+	struct wm_rules *changed; /* NULL: the plan's stand */
 	void (*gone)(void *data);
 	void *data;
 	struct wm_watch *scan, *worry;
 	struct seen *seen;
-	size_t nr_seen;
+	size_t nr_seen, prune_at;
 	size_t nr_alive; /* of -p, attached and not ended */
 	size_t nr_denied;
 };
@@ -52,10 +59,23 @@ static struct seen *find_seen(struct wm_record_targets *t, pid_t pid)
 	return NULL;
 }
 
+static void forget_dead(struct wm_record_targets *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nr_seen; i++)
+		if (kill(t->seen[i].pid, 0) == 0 || errno != ESRCH)
+			t->seen[kept++] = t->seen[i];
+	t->nr_seen = kept;
+	t->prune_at = 2 * kept + SEEN_FEW;
+}
+
 static struct seen *add_seen(struct wm_record_targets *t, pid_t pid)
 {
 	struct seen *grown;
 
+	if (t->nr_seen >= t->prune_at)
+		forget_dead(t);
 	if (t->nr_seen >= SEEN_MAX)
 		return NULL;
 	grown = realloc(t->seen, (t->nr_seen + 1) * sizeof(*grown));
@@ -115,12 +135,20 @@ int wm_record_targets_check(const struct wm_record_plan *plan)
 	return status;
 }
 
+static int attach(struct wm_record_targets *t, pid_t pid, bool quick, struct wm_attach_result *ret,
+		  struct wm_diag *diag)
+{
+	const struct wm_rules *rules = t->changed ? t->changed : t->plan->rules;
+
+	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
+}
+
 /* 0 or the exit status of its failure, which was said. */
 static int attach_one(struct wm_record_targets *t, pid_t pid)
 {
 	struct wm_attach_result result;
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_attach(pid, t->folder, t->plan->rules, false, &result, &diag);
+	int err = attach(t, pid, false, &result, &diag);
 
 	if (err < 0)
 		return say_failure(pid, err, &diag);
@@ -212,7 +240,7 @@ static void on_scan(void *data)
 
 		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid() || !is_new(t, pid))
 			continue;
-		err = wm_attach(pid, t->folder, t->plan->rules, true, &result, NULL);
+		err = attach(t, pid, true, &result, NULL);
 		if (err == -EACCES || err == -EPERM)
 			t->nr_denied++;
 	}
@@ -233,10 +261,62 @@ static int start_all(struct wm_record_targets *t)
 	return err < 0 ? WM_EXIT_FAILED : 0;
 }
 
+/* ------------------------------------------------------------------ *
+ * Rules that change
+ * ------------------------------------------------------------------ */
+
+/* Named with -p, or a child of a child of one that is. */
+static bool descends(const struct wm_record_targets *t, uint32_t pid)
+{
+	for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+		for (size_t i = 0; i < t->plan->nr_pids; i++)
+			if (t->plan->pids[i] == (pid_t)pid)
+				return true;
+		pid = wm_process_parent(pid);
+	}
+	return false;
+}
+
+/* Whether a process is one of the recording's and has not joined. */
+static bool is_left_out(struct wm_record_targets *t, pid_t pid)
+{
+	const struct seen *s = find_seen(t, pid);
+
+	if (pid == getpid() || (s && s->joined))
+		return false;
+	if (t->plan->all)
+		return true;
+	if (t->plan->nr_pids)
+		return descends(t, (uint32_t)pid);
+	return wm_process_environment_has((uint32_t)pid, t->session->path);
+}
+
+void wm_record_targets_changed(struct wm_record_targets *t)
+{
+	struct wm_rules *rules;
+	struct dirent *entry;
+	DIR *proc;
+
+	if (wm_rules_load(t->session->dirfd, &rules) < 0)
+		return; /* the session is over */
+	wm_rules_destroy(t->changed);
+	t->changed = rules;
+	proc = opendir("/proc");
+	while (proc && (entry = readdir(proc))) {
+		struct wm_attach_result result;
+		pid_t pid = (pid_t)atol(entry->d_name);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
+			(void)attach(t, pid, true, &result, NULL); /* without runtime, mostly */
+	}
+	if (proc)
+		closedir(proc);
+}
+
 /* ------------------------------------------------------------------ */
 
 int wm_record_targets_start(struct wm_loop *loop, const struct wm_record_plan *plan,
-			    const char *folder, void (*gone)(void *data), void *data,
+			    const struct wm_session *session, void (*gone)(void *data), void *data,
 			    struct wm_record_targets **ret)
 {
 	struct wm_record_targets *t = calloc(1, sizeof(*t));
@@ -244,16 +324,18 @@ int wm_record_targets_start(struct wm_loop *loop, const struct wm_record_plan *p
 	if (!t)
 		return WM_EXIT_FAILED;
 	*t = (struct wm_record_targets){
-	    .loop = loop, .plan = plan, .folder = folder, .gone = gone, .data = data};
+	    .loop = loop, .plan = plan, .session = session, .gone = gone, .data = data};
 	*ret = t;
-	return plan->all ? start_all(t) : start_named(t);
+	if (plan->all)
+		return start_all(t);
+	return plan->nr_pids ? start_named(t) : 0;
 }
 
 void wm_record_targets_joined(struct wm_record_targets *t, pid_t pid)
 {
 	struct seen *s = find_seen(t, pid);
 
-	if (!s && t->plan->all)
+	if (!s)
 		s = add_seen(t, pid); /* it came through the session by itself */
 	if (!s)
 		return;
@@ -267,6 +349,7 @@ void wm_record_targets_done(struct wm_record_targets *t)
 		return;
 	wm_watch_remove(t->scan);
 	wm_watch_remove(t->worry);
+	wm_rules_destroy(t->changed);
 	free(t->seen);
 	free(t);
 }

@@ -338,14 +338,14 @@ bool wm_app_is_dead(const struct wm_app *a)
 	return a->dead;
 }
 
-uint64_t wm_app_generation(const struct wm_app *a)
+bool wm_app_hears(const struct wm_app *a)
 {
-	return a->generation;
+	return a->sock >= 0;
 }
 
-uint32_t wm_app_sites_refused(const struct wm_app *a)
+const struct wm_msg_synced *wm_app_synced(const struct wm_app *a)
 {
-	return a->sites_refused;
+	return &a->synced;
 }
 
 uint64_t wm_app_filtered_missing(const struct wm_app *a)

@@ -24,6 +24,7 @@
 #include "base/loop.h"
 #include "collect/pump.h"
 #include "control/rules.h"
+#include "runtime/agent.h"
 
 /*
  * Messages a process may send at once (one for each of 65536 ids, and as many
@@ -45,8 +46,8 @@ struct wm_app_host {
 	unsigned char *buffer; /* WM_MSG_MAX bytes */
 	/* An event was announced and will be recorded. */
 	void (*on_event)(const struct wm_class *c, void *data);
-	/* A first message that is no HELLO, of a type from WM_MSG_TOOL on. */
-	void (*on_tool)(struct wm_app *a, uint32_t type, void *data);
+	/* A first message that is no HELLO, of a type from WM_MSG_TOOL on; its length is right. */
+	void (*on_tool)(struct wm_app *a, const void *message, size_t bytes, void *data);
 	void *data;
 };
 
@@ -73,9 +74,9 @@ uint32_t wm_app_pid(const struct wm_app *a);
 uint32_t wm_app_uid(const struct wm_app *a);
 bool wm_app_has_joined(const struct wm_app *a); /* said a good HELLO, whatever came later */
 bool wm_app_is_dead(const struct wm_app *a);    /* its process has ended */
-/* The rules of that generation are in force there; 0: none yet. */
-uint64_t wm_app_generation(const struct wm_app *a);
-uint32_t wm_app_sites_refused(const struct wm_app *a);
+bool wm_app_hears(const struct wm_app *a);      /* its socket is open */
+/* What it last said of its rules; generation 0: nothing yet. All hostile numbers. */
+const struct wm_msg_synced *wm_app_synced(const struct wm_app *a);
 /* Events that matched a glob but lack a field of its filter. */
 uint64_t wm_app_filtered_missing(const struct wm_app *a);
 /* Why it was quarantined; NULL: it was not. */

@@ -30,8 +30,8 @@ struct wm_app {
 	struct wm_pump_source *source;
 	uint64_t allowance;    /* messages it may still send */
 	uint64_t allowance_ns; /* when that was last raised */
-	uint64_t generation, filtered_missing;
-	uint32_t sites_refused;
+	uint64_t filtered_missing;
+	struct wm_msg_synced synced;
 	bool pump_fault;
 	char violation[128]; /* "": none */
 };

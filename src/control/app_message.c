@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/process.h"
 #include "control/app_int.h"
 #include "control/tool.h"
 #include "event/class.h"
@@ -25,30 +25,13 @@
 static_assert(sizeof(struct wm_msg_hello) == 64, "messages have no holes");
 static_assert(sizeof(struct wm_msg_event) == 24, "messages have no holes");
 static_assert(sizeof(struct wm_msg_module) == 56, "messages have no holes");
-static_assert(sizeof(struct wm_msg_synced) == 32, "messages have no holes");
+static_assert(sizeof(struct wm_msg_synced) == 32 + 2 * WM_RULES_NR_MAX / 8,
+	      "messages have no holes");
 static_assert(sizeof(struct wm_msg_batch) == 16, "messages have no holes");
 
 /* ------------------------------------------------------------------ *
  * HELLO
  * ------------------------------------------------------------------ */
-
-/* The parent as we see it, from /proc; 0 when that cannot be read. */
-static uint32_t parent_of(uint32_t pid)
-{
-	char name[64], *text = NULL;
-	const char *p;
-	size_t bytes;
-	unsigned ppid = 0;
-
-	(void)snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	if (wm_file_read(AT_FDCWD, name, 4096, &text, &bytes) < 0)
-		return 0;
-	p = strrchr(text, ')'); /* comm may hold anything, also ')' */
-	if (!p || sscanf(p + 1, " %*c %u", &ppid) != 1)
-		ppid = 0;
-	free(text);
-	return ppid;
-}
 
 static int open_pool(struct wm_app *a, int fd)
 {
@@ -79,7 +62,7 @@ static uint64_t not_future(const struct wm_app *a, uint64_t clock)
 
 static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *path)
 {
-	uint32_t ppid = a->pid ? parent_of(a->pid) : 0;
+	uint32_t ppid = a->pid ? wm_process_parent(a->pid) : 0;
 	char comm[sizeof(hello->comm) + 1] = "";
 	const struct wm_producer_info info = {
 	    .pid = a->pid ? a->pid : hello->pid,
@@ -192,11 +175,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 
 static int on_synced(struct wm_app *a, struct wm_app_message *m)
 {
-	struct wm_msg_synced s;
-
-	memcpy(&s, m->data, sizeof(s));
-	a->generation = s.generation;
-	a->sites_refused = s.nr_refused;
+	memcpy(&a->synced, m->data, sizeof(a->synced));
 	return 0;
 }
 
@@ -311,7 +290,7 @@ int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m)
 	if (h.bytes != m->bytes)
 		return wm_app_violate(a, "a message whose length is not what it says");
 	if (h.type >= WM_MSG_TOOL && a->state == WM_APP_NEW && m->fd < 0) {
-		a->host->on_tool(a, h.type, a->host->data);
+		a->host->on_tool(a, m->data, m->bytes, a->host->data);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(message_table) / sizeof(message_table[0]); i++) {

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "control/session.h"
 #include "control/target.h"
 #include "event/class.h"
@@ -31,6 +32,8 @@ struct walk {
 	void *data;
 	/* The description parsed last: sites of one event follow each other. */
 	uint64_t desc_address;
+	void *desc;
+	size_t desc_bytes;
 	struct wm_class *class;
 };
 
@@ -59,24 +62,31 @@ static void provider_of(const struct wm_target *t, const struct waymark_module *
 		module_name(t, (uint64_t)(uintptr_t)m->sites, buf, size);
 }
 
+static void forget_class(struct walk *w)
+{
+	wm_class_destroy(w->class);
+	free(w->desc);
+	w->class = NULL;
+	w->desc = NULL;
+	w->desc_address = 0;
+}
+
 static void load_class(struct walk *w, uint64_t address, const char *provider)
 {
 	struct waymark_desc head;
-	void *desc;
 
 	if (address == w->desc_address)
 		return;
-	wm_class_destroy(w->class);
-	w->class = NULL;
+	forget_class(w);
 	w->desc_address = address;
 	if (wm_target_read(w->t, address, &head, sizeof(head)) < 0 ||
 	    head.magic != WAYMARK_DESC_MAGIC || head.size < sizeof(head) ||
 	    head.size > DESC_BYTES_MAX)
 		return;
-	desc = malloc(head.size);
-	if (desc && wm_target_read(w->t, address, desc, head.size) == 0)
-		(void)wm_class_parse(desc, head.size, provider, &w->class, NULL);
-	free(desc);
+	w->desc = malloc(head.size);
+	w->desc_bytes = head.size;
+	if (w->desc && wm_target_read(w->t, address, w->desc, head.size) == 0)
+		(void)wm_class_parse(w->desc, head.size, provider, &w->class, NULL);
 }
 
 static int walk_module(struct walk *w, const struct waymark_module *m)
@@ -123,9 +133,7 @@ static int walk_modules(struct walk *w)
 			continue;
 		err = walk_module(w, &module);
 	}
-	wm_class_destroy(w->class);
-	w->class = NULL;
-	w->desc_address = 0;
+	forget_class(w);
 	return err;
 }
 
@@ -139,14 +147,6 @@ struct switching {
 	uint64_t marked; /* the event whose word was written last */
 	bool flip;       /* second pass: all words are written, now the sites */
 };
-
-static bool is_wanted(const struct wm_rules *rules, const struct wm_class *c)
-{
-	for (uint32_t i = 0; i < wm_rules_count(rules); i++)
-		if (wm_rules_wants(rules, i, c->provider, c->name, c->level))
-			return true;
-	return false;
-}
 
 /* Writes the instruction's new form. 0; -EBUSY: other bytes are there. */
 static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
@@ -195,7 +195,7 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 
 	if (!s->flip)
 		s->result.nr_known++;
-	if (!is_wanted(s->rules, class))
+	if (!wm_rules_enable(s->rules, class->provider, class->name, class->level))
 		return;
 	if (!s->flip) {
 		mark_event(w, event);
@@ -212,17 +212,40 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		s->result.nr_refused++;
 }
 
+static void read_folder(const struct wm_target *t, char *buf, size_t size)
+{
+	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
+}
+
 /* Whether the folder of the request that waits is of a recorder that is gone. */
 static bool request_is_stale(const struct wm_target *t)
 {
 	char text[sizeof(t->control.folder)];
 	int fd;
 
-	wm_target_string(t, t->page + offsetof(struct wm_control, folder), text, sizeof(text));
+	read_folder(t, text, sizeof(text));
 	fd = wm_session_connect(text);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0;
+}
+
+/* Whether this very request is open already: only the events to switch on are others. */
+static bool request_is_ours(const struct wm_target *t, const char *folder)
+{
+	char text[sizeof(t->control.folder)];
+
+	if (t->control.attach_request == t->control.attach_done)
+		return false;
+	read_folder(t, text, sizeof(text));
+	return !strcmp(text, folder);
+}
+
+/* A forked child that has not joined has its parent's flag, and no agent. */
+static bool has_agent(const struct wm_target *t)
+{
+	return t->control.flags & WM_CONTROL_AGENT &&
+	       wm_process_has_thread((uint32_t)t->pid, WM_AGENT_NAME);
 }
 
 /*
@@ -255,6 +278,8 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 
 	if (strlen(folder) >= sizeof(text))
 		return -ENAMETOOLONG;
+	if (request_is_ours(t, folder))
+		return 0;
 	err = await_taken(t, false);
 	if (err == -EAGAIN && request_is_stale(t))
 		err = 0;
@@ -297,7 +322,7 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 		return err;
 	err = request(&t, folder, diag);
 	if (err == 0) {
-		err = t.control.flags & WM_CONTROL_AGENT ? await_taken(&t, true) : -EAGAIN;
+		err = has_agent(&t) ? await_taken(&t, true) : -EAGAIN;
 		s.result.agent = err == 0;
 		if (err == -EAGAIN)
 			err = switch_on(&t, &s);
@@ -317,7 +342,7 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
  * ------------------------------------------------------------------ */
 
 struct listing {
-	void (*fn)(const char *provider, const char *name, void *data);
+	void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data);
 	void *data;
 };
 
@@ -328,10 +353,11 @@ static void list_site(struct walk *w, uint64_t at, const struct waymark_site *si
 
 	(void)at;
 	(void)site;
-	l->fn(class->provider, class->name, l->data);
+	l->fn(class, w->desc, w->desc_bytes, l->data);
 }
 
-int wm_attach_list(pid_t pid, void (*fn)(const char *provider, const char *name, void *data),
+int wm_attach_list(pid_t pid,
+		   void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data),
 		   void *data, struct wm_diag *diag)
 {
 	struct wm_target t;

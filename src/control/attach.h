@@ -36,10 +36,11 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 	      struct wm_attach_result *ret, struct wm_diag *diag);
 
 /*
- * Calls fn for every event the process has; for "no event matches". Events of
- * one name may come several times. 0 or -errno.
+ * Calls fn for every event the process has, with the description it was parsed
+ * from. Events of one name may come several times. 0 or -errno.
  */
-int wm_attach_list(pid_t pid, void (*fn)(const char *provider, const char *name, void *data),
+int wm_attach_list(pid_t pid,
+		   void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data),
 		   void *data, struct wm_diag *diag);
 
 #endif

@@ -285,9 +285,12 @@ static void hostile_tables(void **state)
 	assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), -EBADMSG);
 }
 
-static void count_name(const char *provider, const char *name, void *data)
+static void count_name(const struct wm_class *c, const void *desc, size_t bytes, void *data)
 {
-	if (!strcmp(provider, "app") && !strcmp(name, "one"))
+	const struct waymark_desc *d = desc;
+
+	assert_int_equal(d->size, bytes);
+	if (!strcmp(c->provider, "app") && !strcmp(c->name, "one"))
 		++*(unsigned *)data;
 }
 

@@ -46,6 +46,7 @@ struct wm_recording_totals {
 	uint64_t filtered_missing; /* events a glob matched that lack a filter's field */
 	uint64_t duration_ns;
 	uint32_t nr_processes; /* that ever joined */
+	uint32_t nr_changes;   /* of the rules, while it ran */
 	uint32_t nr_quarantined;
 	uint32_t nr_refused;                        /* connections beyond the limits */
 	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
@@ -60,6 +61,7 @@ enum wm_report_kind {
 	WM_REPORT_TROUBLE,  /* sentence: something people should know now */
 	WM_REPORT_JOINED,   /* process `pid` joined */
 	WM_REPORT_SNAPSHOT, /* written: totals.events and totals.bytes are of the snapshot */
+	WM_REPORT_CHANGED,  /* DIR/rules was replaced: who has not joined may be wanted now */
 	WM_REPORT_DONE,     /* the trace is complete; err: its last error */
 };
 

@@ -25,59 +25,23 @@
 #include "base/loop.h"
 #include "collect/calibrate.h"
 #include "collect/pump.h"
-#include "control/app.h"
-#include "control/recording.h"
+#include "control/recording_int.h"
 #include "control/tool.h"
 #include "runtime/agent.h"
 
-#define SEAL_NS          100000000u /* open chunks are taken from this often */
-#define FIRST_FIT_NS     2000000
-#define REFIT_NS         1000000000u /* the clock's frequency */
-#define WAIT_MIN_MS      1
-#define WAIT_MAX_MS      100
-#define QUIET_ROUNDS     8 /* without a packet, before the wait doubles */
-#define LEAVE_NS         500000000u
-#define APPS_MAX         32768u
-#define NEW_MAX          512u /* connections without HELLO; the oldest goes */
-#define ACCEPT_PER_CALL  32   /* fewer than the loop serves in a step: so HELLOs are read in time */
-#define ACCEPT_PER_ROUND 4096u
-#define DEAD_KEPT        64u /* overwrite mode: processes that ended and keep their buffers */
-#define QUARANTINES_SAID 10u
-
-struct member {
-	struct wm_app *app;
-	struct member *next;
-	bool counted;    /* among those that joined */
-	bool asks;       /* a tool that waits for a snapshot */
-	uint64_t missed; /* filtered_missing, as last seen */
-};
-
-struct serving {
-	const struct wm_recording_options *o;
-	int channel;
-	struct wm_loop *loop;
-	struct wm_trace_writer *writer;
-	struct wm_pump *pump;
-	struct wm_app_host host;
-	struct wm_watch *accept_watch, *order_watch;
-	uint32_t accepted;      /* in this round */
-	bool accept_blocked;    /* no descriptors left, until a process leaves */
-	struct member *members; /* newest first */
-	uint32_t nr_members;
-	bool overwrite, stop, snapshot, command_gone;
-	struct wm_calibrate clock;
-	struct wm_recording_totals totals;
-	uint64_t start_ns, sealed_ns, fitted_ns;
-	int wait_ms, quiet;
-	int last_error; /* of a write, as it was reported */
-	uint32_t quarantines_said;
-};
+#define SEAL_NS      100000000u /* open chunks are taken from this often */
+#define FIRST_FIT_NS 2000000
+#define REFIT_NS     1000000000u /* the clock's frequency */
+#define WAIT_MIN_MS  1
+#define WAIT_MAX_MS  100
+#define QUIET_ROUNDS 8 /* without a packet, before the wait doubles */
+#define LEAVE_NS     500000000u
 
 /* ------------------------------------------------------------------ *
  * Words to the command
  * ------------------------------------------------------------------ */
 
-static void report(struct serving *s, const struct wm_report *r, bool must_arrive)
+void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive)
 {
 	/* A stopped command is not waited for, except with the last word. */
 	if (send(s->channel, r, sizeof(*r), MSG_NOSIGNAL | (must_arrive ? 0 : MSG_DONTWAIT)) < 0 &&
@@ -85,10 +49,7 @@ static void report(struct serving *s, const struct wm_report *r, bool must_arriv
 		s->command_gone = s->stop = true;
 }
 
-static void report_trouble(struct serving *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void report_trouble(struct serving *s, const char *fmt, ...)
+void wm_serving_trouble(struct serving *s, const char *fmt, ...)
 {
 	struct wm_report r = {.kind = WM_REPORT_TROUBLE};
 	va_list args;
@@ -96,202 +57,7 @@ static void report_trouble(struct serving *s, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(r.sentence, sizeof(r.sentence), fmt, args);
 	va_end(args);
-	report(s, &r, false);
-}
-
-/* ------------------------------------------------------------------ *
- * Members
- * ------------------------------------------------------------------ */
-
-static void on_class(const struct wm_class *c, void *data)
-{
-	struct serving *s = data;
-	uint32_t nr = wm_rules_count(s->o->rules);
-
-	for (uint32_t i = 0; i < nr; i++) {
-		if (s->totals.matched[i / 8] >> (i % 8) & 1)
-			continue;
-		if (wm_rules_wants(s->o->rules, i, c->provider, c->name, c->level))
-			s->totals.matched[i / 8] |= (unsigned char)(1u << (i % 8));
-	}
-}
-
-static void on_tool(struct wm_app *a, uint32_t type, void *data)
-{
-	struct serving *s = data;
-	uint32_t uid = wm_app_uid(a);
-	struct member *m = s->members;
-
-	while (m && m->app != a)
-		m = m->next;
-	if (!m || type != WM_MSG_SNAPSHOT || (uid != 0 && uid != geteuid())) {
-		wm_app_end(a);
-		return;
-	}
-	m->asks = true;
-	s->snapshot = true;
-}
-
-static void evict_oldest_new(struct serving *s)
-{
-	struct member *oldest = NULL;
-	uint32_t nr_new = 0;
-
-	for (struct member *m = s->members; m; m = m->next) {
-		if (wm_app_state(m->app) != WM_APP_NEW || m->asks)
-			continue;
-		nr_new++;
-		oldest = m;
-	}
-	if (nr_new > NEW_MAX) {
-		wm_app_end(oldest->app);
-		s->totals.nr_refused++;
-	}
-}
-
-static void add_member(struct serving *s, int sock)
-{
-	struct member *m = calloc(1, sizeof(*m));
-
-	if (!m || s->nr_members >= APPS_MAX) {
-		close(sock);
-		free(m);
-		s->totals.nr_refused++;
-		return;
-	}
-	if (wm_app_create(&s->host, sock, &m->app) < 0) {
-		free(m);
-		s->totals.nr_refused++;
-		return;
-	}
-	m->next = s->members;
-	s->members = m;
-	/* Counting is a walk: not for each of ten thousand. */
-	if (++s->nr_members > NEW_MAX && s->nr_members % 64 == 0)
-		evict_oldest_new(s);
-}
-
-/* Level-triggered: a connection that cannot be taken now must not wake us all the time. */
-static void pause_accepting(struct serving *s)
-{
-	wm_watch_remove(s->accept_watch);
-	s->accept_watch = NULL;
-}
-
-/* 1: there may be more; 0: there are no more; or -errno. */
-static int accept_some(struct serving *s)
-{
-	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
-		int sock =
-		    accept4(s->o->session->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (sock < 0 && (errno == EINTR || errno == ECONNABORTED))
-			continue;
-		if (sock < 0)
-			return errno == EAGAIN ? 0 : -errno;
-		add_member(s, sock);
-		s->accepted++;
-	}
-	return 1;
-}
-
-static void say_refused(struct serving *s, int err)
-{
-	if (s->totals.nr_refused++ == 0)
-		report_trouble(s,
-			       "cannot take more processes (%s): some are not recorded; see "
-			       "ulimit -n",
-			       strerror(-err));
-}
-
-static void on_connection(int fd, uint32_t events, void *data)
-{
-	struct serving *s = data;
-	int got = accept_some(s);
-
-	(void)fd;
-	(void)events;
-	if (got < 0) {
-		say_refused(s, got);
-		s->accept_blocked = true;
-	}
-	if (got < 0 || s->accepted >= ACCEPT_PER_ROUND)
-		pause_accepting(s);
-}
-
-static void resume_accepting(struct serving *s)
-{
-	s->accepted = 0;
-	if (!s->accept_watch && !s->accept_blocked && !s->stop)
-		(void)wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN, on_connection, s,
-				 &s->accept_watch);
-}
-
-/* What a member has told until now goes to the totals. */
-static void account(struct serving *s, struct member *m)
-{
-	uint64_t missed = wm_app_filtered_missing(m->app);
-	struct wm_report r = {.kind = WM_REPORT_JOINED, .pid = wm_app_pid(m->app)};
-
-	if (missed > m->missed)
-		s->totals.filtered_missing += missed - m->missed;
-	m->missed = missed;
-	if (!m->counted && wm_app_has_joined(m->app)) {
-		m->counted = true;
-		s->totals.nr_processes++;
-		report(s, &r, false);
-	}
-}
-
-static void farewell(struct serving *s, struct member *m)
-{
-	const char *violation = wm_app_violation(m->app);
-
-	account(s, m);
-	s->totals.sites_refused += wm_app_sites_refused(m->app);
-	if (violation) {
-		s->totals.nr_quarantined += !wm_app_pump_fault(m->app);
-		if (s->quarantines_said++ < QUARANTINES_SAID)
-			report_trouble(
-			    s, "process %u broke the protocol and is no longer recorded: %s",
-			    wm_app_pid(m->app), violation);
-	}
-	wm_app_destroy(m->app);
-	free(m);
-	s->nr_members--;
-	s->accept_blocked = false;
-}
-
-static bool keeps_dead(const struct serving *s, const struct member *m, uint32_t nr_dead)
-{
-	return s->overwrite && !s->stop && m->counted && nr_dead <= DEAD_KEPT;
-}
-
-/* Between rounds: members come to the pump and leave it. */
-static void settle(struct serving *s, bool keep_dead)
-{
-	struct member **link = &s->members;
-	uint32_t nr_dead = 0;
-
-	while (*link) {
-		struct member *m = *link;
-		bool ended = wm_app_state(m->app) == WM_APP_ENDED;
-
-		account(s, m);
-		if (ended && keep_dead && keeps_dead(s, m, ++nr_dead)) {
-			link = &m->next;
-			continue;
-		}
-		if (wm_app_settle(m->app, s->pump) == 0) {
-			link = &m->next;
-			continue;
-		}
-		/* The pump may have accepted more in front of us: find our link again. */
-		for (link = &s->members; *link != m;)
-			link = &(*link)->next;
-		*link = m->next;
-		farewell(s, m);
-	}
+	wm_serving_report(s, &r, false);
 }
 
 /* ------------------------------------------------------------------ *
@@ -317,8 +83,9 @@ static void watch_disk(struct serving *s)
 		return;
 	s->last_error = t.error;
 	if (t.error)
-		report_trouble(s, "cannot write to '%s': %s; events are lost until it can be done",
-			       s->o->dir, strerror(-t.error));
+		wm_serving_trouble(s,
+				   "cannot write to '%s': %s; events are lost until it can be done",
+				   s->o->dir, strerror(-t.error));
 }
 
 /*
@@ -366,7 +133,7 @@ static void answer_snapshot(struct serving *s, int err, const struct wm_trace_to
 		wm_app_end(m->app);
 	}
 	if (!asked_by_tool)
-		report(s, &r, false);
+		wm_serving_report(s, &r, false);
 }
 
 static void take_snapshot(struct serving *s)
@@ -376,7 +143,7 @@ static void take_snapshot(struct serving *s)
 
 	s->snapshot = false;
 	writer_now(s, &before);
-	settle(s, false); /* also what those who ended left */
+	wm_serving_settle(s, false); /* also what those who ended left */
 	err = s->overwrite ? wm_pump_snapshot(s->pump, NULL, NULL) : wm_pump_round(s->pump, true);
 	answer_snapshot(s, err, &before);
 }
@@ -405,9 +172,10 @@ static void one_round(struct serving *s)
 		s->fitted_ns = now;
 		refit(s);
 	}
-	settle(s, true);
+	wm_serving_settle(s, true);
+	wm_serving_change_round(s);
 	watch_disk(s);
-	resume_accepting(s);
+	wm_serving_resume_accepting(s);
 }
 
 /* ------------------------------------------------------------------ *
@@ -462,8 +230,8 @@ static int begin_waiting(struct serving *s)
 	if (err == 0)
 		err = wm_loop_fd(s->loop, s->channel, EPOLLIN, on_order, s, &s->order_watch);
 	if (err == 0)
-		err = wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN, on_connection, s,
-				 &s->accept_watch);
+		err = wm_loop_fd(s->loop, s->o->session->listen_fd, EPOLLIN,
+				 wm_serving_on_connection, s, &s->accept_watch);
 	return err;
 }
 
@@ -529,13 +297,13 @@ static int begin(struct serving *s)
 	int err;
 
 	s->start_ns = s->sealed_ns = s->fitted_ns = wm_clock_monotonic_ns();
-	s->wait_ms = WAIT_MIN_MS;
 	s->overwrite = wm_rules_options(s->o->rules)->pool_mode == WM_POOL_OVERWRITE;
+	s->wait_ms = s->overwrite ? WAIT_MAX_MS : WAIT_MIN_MS; /* there: messages wake us */
 	s->host = (struct wm_app_host){
 	    .rules = s->o->rules,
 	    .buffer = malloc(WM_MSG_MAX),
-	    .on_event = on_class,
-	    .on_tool = on_tool,
+	    .on_event = wm_serving_on_class,
+	    .on_tool = wm_serving_on_tool,
 	    .data = s,
 	};
 	err = s->host.buffer ? begin_waiting(s) : -ENOMEM;
@@ -549,29 +317,8 @@ static int begin(struct serving *s)
 		(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
 			       diag.sentence[0] ? diag.sentence : strerror(-err));
 	}
-	report(s, &r, true);
+	wm_serving_report(s, &r, true);
 	return err;
-}
-
-/*
- * Who connected before the address went may have emitted, and ended, since. The
- * kernel's queue of them is short and gets no longer.
- */
-static void take_the_last(struct serving *s)
-{
-	uint32_t before;
-	int got;
-
-	pause_accepting(s);
-	do {
-		got = accept_some(s);
-		before = s->nr_members;
-		while (wm_loop_step(s->loop, 0) > 0)
-			;
-		settle(s, false);
-	} while (got > 0 || (got < 0 && s->nr_members < before));
-	if (got < 0)
-		say_refused(s, got);
 }
 
 /* Processes that live on are asked to switch their sites off and say BYE. */
@@ -580,18 +327,18 @@ static void leave(struct serving *s)
 	uint64_t until;
 
 	wm_session_remove(s->o->session);
-	take_the_last(s);
+	wm_serving_take_last(s);
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
 	for (struct member *m = s->members; m; m = m->next)
 		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it is taken as it is */
 	while (s->members && wm_clock_monotonic_ns() < until) {
 		(void)wm_loop_step(s->loop, 5);
 		(void)wm_pump_round(s->pump, true);
-		settle(s, false);
+		wm_serving_settle(s, false);
 	}
 	for (struct member *m = s->members; m; m = m->next)
 		wm_app_end(m->app);
-	settle(s, false);
+	wm_serving_settle(s, false);
 }
 
 static void remove_address(const char *dir)
@@ -627,22 +374,17 @@ static int close_trace(struct serving *s)
 	r.err = err < 0 ? err : 0;
 	r.totals = s->totals;
 	if (!s->command_gone)
-		report(s, &r, true);
+		wm_serving_report(s, &r, true);
 	return err;
 }
 
 static void release(struct serving *s)
 {
-	while (s->members) {
-		struct member *m = s->members;
-
-		s->members = m->next;
-		wm_app_destroy(m->app);
-		free(m);
-	}
+	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
+	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
 	close(s->channel);
 }

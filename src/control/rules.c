@@ -3,7 +3,7 @@
  * rules.c - see rules.h. Every rule is kept encoded, as it goes to the file;
  * matching (for "no event matches") uses the same bytes the processes get.
  */
-#include "control/rules.h"
+#include "control/rules_int.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,23 +15,9 @@
 #include "base/file.h"
 #include "base/glob.h"
 #include "event/filter.h"
-#include "runtime/agent.h"
-
-struct rule {
-	char *given;            /* the glob as people wrote it */
-	struct wm_rule *record; /* record, glob, filter, padding */
-};
-
-struct wm_rules {
-	struct wm_rules_options options;
-	struct rule *rules;
-	uint32_t nr_rules;
-	uint64_t generation;
-	size_t bytes; /* of the file as it stands */
-};
 
 static_assert(sizeof(struct wm_rules_header) == 72, "layout of DIR/rules");
-static_assert(sizeof(struct wm_rule) == 16, "layout of DIR/rules");
+static_assert(sizeof(struct wm_rule) == 24, "layout of DIR/rules");
 
 int wm_rules_create(const struct wm_rules_options *o, struct wm_rules **ret)
 {
@@ -100,18 +86,24 @@ static int encode(const char *glob, size_t glob_bytes, const unsigned char *code
 	return 0;
 }
 
-static int append(struct wm_rules *r, const char *given, struct wm_rule *record)
+int wm_rules_append(struct wm_rules *r, const char *given, struct wm_rule *record,
+		    struct wm_diag *diag)
 {
-	struct rule *grown = realloc(r->rules, (r->nr_rules + 1) * sizeof(*grown));
+	struct wm_rules_one *grown;
 	char *copy;
 
+	if (r->nr_rules >= WM_RULES_NR_MAX || r->bytes + record->bytes > WM_RULES_MAX_BYTES)
+		return wm_diag_set(diag, -E2BIG, NULL, -1,
+				   "too many event rules: at most %u, %u KiB with their filters",
+				   WM_RULES_NR_MAX, WM_RULES_MAX_BYTES / 1024);
+	grown = realloc(r->rules, (r->nr_rules + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	r->rules = grown;
 	copy = strdup(given);
 	if (!copy)
 		return -ENOMEM;
-	r->rules[r->nr_rules] = (struct rule){.given = copy, .record = record};
+	r->rules[r->nr_rules] = (struct wm_rules_one){.given = copy, .record = record};
 	r->bytes += record->bytes;
 	return (int)r->nr_rules++;
 }
@@ -137,20 +129,29 @@ int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint3
 	free(code);
 	if (err < 0)
 		return err;
-	if (r->nr_rules >= WM_RULES_NR_MAX || r->bytes + record->bytes > WM_RULES_MAX_BYTES)
-		err = wm_diag_set(diag, -E2BIG, NULL, -1,
-				  "too many event rules: at most %u, %u KiB with their filters",
-				  WM_RULES_NR_MAX, WM_RULES_MAX_BYTES / 1024);
-	else
-		err = append(r, glob, record);
+	err = wm_rules_append(r, glob, record, diag);
 	if (err < 0)
 		free(record);
 	return err;
 }
 
+int wm_rules_exclude(struct wm_rules *r, const char *glob, struct wm_diag *diag)
+{
+	int i = wm_rules_add(r, glob, NULL, 0, WM_RULES_ALL_LEVELS, diag);
+
+	if (i >= 0)
+		r->rules[i].record->flags |= WM_RULE_OFF;
+	return i;
+}
+
 uint32_t wm_rules_count(const struct wm_rules *r)
 {
 	return r->nr_rules;
+}
+
+uint64_t wm_rules_generation(const struct wm_rules *r)
+{
+	return r->generation;
 }
 
 const char *wm_rules_glob(const struct wm_rules *r, uint32_t i)
@@ -175,6 +176,25 @@ bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, 
 	if (rule->level_max != WM_RULES_ALL_LEVELS && level > rule->level_max)
 		return false;
 	return wm_glob_match((const char *)(rule + 1), rule->glob_bytes, full, (size_t)n);
+}
+
+bool wm_rules_enable(const struct wm_rules *r, const char *provider, const char *name,
+		     uint32_t level)
+{
+	const struct wm_rule *last = NULL;
+	bool off = false;
+
+	for (uint32_t i = r->nr_rules; i-- > 0;) {
+		const struct wm_rule *rule = r->rules[i].record;
+
+		if (last && rule->change != last->change)
+			break;
+		if (!wm_rules_wants(r, i, provider, name, level))
+			continue;
+		last = rule;
+		off = off || rule->flags & WM_RULE_OFF;
+	}
+	return last && !off;
 }
 
 static int check_one(const struct wm_rule *rule, const struct wm_class *c, const void *desc,

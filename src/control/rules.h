@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "event/class.h"
+#include "runtime/agent.h" /* WM_RULES_NR_MAX */
 
-#define WM_RULES_NR_MAX     1024u
 #define WM_RULES_GLOB_MAX   512u
 #define WM_RULES_ALL_LEVELS 255u
 
@@ -45,11 +45,19 @@ void wm_rules_destroy(struct wm_rules *r); /* accepts NULL */
 int wm_rules_add(struct wm_rules *r, const char *glob, const char *filter, uint32_t contexts,
 		 uint32_t level_max, struct wm_diag *diag);
 
+/* The same for a rule that switches off what the others of its change switch on. */
+int wm_rules_exclude(struct wm_rules *r, const char *glob, struct wm_diag *diag);
+
 uint32_t wm_rules_count(const struct wm_rules *r);
+uint64_t wm_rules_generation(const struct wm_rules *r);          /* as last written; 0: never */
 const char *wm_rules_glob(const struct wm_rules *r, uint32_t i); /* as it was given */
 const struct wm_rules_options *wm_rules_options(const struct wm_rules *r);
 
-/* Whether rule `i` wants an event; its filter is not asked. */
+/* Whether all rules together switch an event on; filters are not asked. */
+bool wm_rules_enable(const struct wm_rules *r, const char *provider, const char *name,
+		     uint32_t level);
+
+/* Whether rule `i` names an event; its filter is not asked. */
 bool wm_rules_wants(const struct wm_rules *r, uint32_t i, const char *provider, const char *name,
 		    uint32_t level);
 
@@ -63,5 +71,27 @@ int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const voi
 
 /* Replaces the file `rules` in that folder with a new generation (the first is 1). */
 int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode);
+
+/* ------------------------------------------------------------------ *
+ * Changes: rules added later. For an event only the rules of the last change
+ * that names it count, so a change says all about the events it names.
+ * ------------------------------------------------------------------ */
+
+/* The rules of the file `rules` in that folder. 0, -EBADMSG or another errno. */
+int wm_rules_load(int dirfd, struct wm_rules **ret);
+
+/*
+ * The rules as records of the file. Returns how many bytes they take; what
+ * does not fit into `size` is not written.
+ */
+size_t wm_rules_encode(const struct wm_rules *r, void *buf, size_t size);
+
+/*
+ * Adds `nr` encoded rules as one change, the last `nr` of the result, and drops
+ * older ones that mean nothing any more. Replaces *r; on failure it stays:
+ * -EBADMSG, -E2BIG with a sentence, or -ENOMEM.
+ */
+int wm_rules_change(struct wm_rules **r, const void *records, size_t bytes, uint32_t nr,
+		    struct wm_diag *diag);
 
 #endif

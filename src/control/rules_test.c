@@ -114,18 +114,18 @@ static void file_layout(void **state)
 	assert_int_equal(header.clock_kind, WM_CLOCK_CYCLES);
 
 	memcpy(&rule, text + sizeof(header), sizeof(rule));
-	assert_int_equal(rule.bytes, 24); /* 16 + "app:q*", to a multiple of 8 */
+	assert_int_equal(rule.bytes, 32); /* 24 + "app:q*", to a multiple of 8 */
 	assert_int_equal(rule.contexts, WM_CONTEXT_CPU);
 	assert_int_equal(rule.level_max, 255);
 	assert_int_equal(rule.filter_bytes, 0);
 	assert_int_equal(rule.glob_bytes, 6);
 	assert_memory_equal(text + sizeof(header) + sizeof(rule), "app:q*", 6);
 
-	memcpy(&rule, text + sizeof(header) + 24, sizeof(rule));
+	memcpy(&rule, text + sizeof(header) + 32, sizeof(rule));
 	assert_int_equal(rule.level_max, 6);
-	assert_memory_equal(text + sizeof(header) + 24 + sizeof(rule), "*:query", 7);
+	assert_memory_equal(text + sizeof(header) + 32 + sizeof(rule), "*:query", 7);
 	assert_true(rule.filter_bytes > 0);
-	assert_int_equal(sizeof(header) + 24 + rule.bytes, bytes);
+	assert_int_equal(sizeof(header) + 32 + rule.bytes, bytes);
 
 	free(text);
 	wm_rules_destroy(r);

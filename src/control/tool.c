@@ -54,34 +54,31 @@ static int check_peer(int sock)
 	return peer.uid == 0 || peer.uid == geteuid() || geteuid() == 0 ? 0 : -EPERM;
 }
 
-static int ask(int sock, struct wm_msg_snapshot *ret)
+/* One question, one answer of exactly that type and size. 0 or -errno. */
+static int ask(int sock, const void *question, size_t bytes, uint32_t type, void *ret, size_t size)
 {
-	const struct wm_msg question = {.type = WM_MSG_SNAPSHOT, .bytes = sizeof(question)};
-	struct wm_msg_snapshot answer;
+	struct wm_msg h;
 	ssize_t n;
 
-	if (send(sock, &question, sizeof(question), MSG_NOSIGNAL) < 0)
+	if (send(sock, question, bytes, MSG_NOSIGNAL) < 0)
 		return -errno;
 	do {
-		n = recv(sock, &answer, sizeof(answer), 0);
+		n = recv(sock, ret, size, 0);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	if (n == 0)
 		return -EPERM; /* closed without an answer */
-	if (n != (ssize_t)sizeof(answer) || answer.h.type != WM_MSG_SNAPSHOT_DONE ||
-	    answer.h.bytes != sizeof(answer))
-		return -EBADMSG;
-	*ret = answer;
-	return answer.err < 0 ? answer.err : 0;
+	memcpy(&h, ret, sizeof(h));
+	return n == (ssize_t)size && h.type == type && h.bytes == size ? 0 : -EBADMSG;
 }
 
-int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_diag *diag)
+/* Connects to whoever records to `dir`: a socket or -errno with a sentence. */
+static int reach(const char *dir, struct wm_diag *diag)
 {
 	char path[WM_SESSION_PATH_MAX];
-	int sock, err;
+	int sock, err = read_address(dir, path, sizeof(path), diag);
 
-	err = read_address(dir, path, sizeof(path), diag);
 	if (err < 0)
 		return err;
 	sock = wm_session_connect(path);
@@ -91,10 +88,77 @@ int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_dia
 				   strerror(-sock));
 	err = check_peer(sock);
 	if (err == 0)
-		err = ask(sock, ret);
+		return sock;
 	close(sock);
+	return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' is another user's", dir);
+}
+
+int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_diag *diag)
+{
+	const struct wm_msg question = {.type = WM_MSG_SNAPSHOT, .bytes = sizeof(question)};
+	struct wm_msg_snapshot answer;
+	int sock = reach(dir, diag), err;
+
+	if (sock < 0)
+		return sock;
+	err = ask(sock, &question, sizeof(question), WM_MSG_SNAPSHOT_DONE, &answer, sizeof(answer));
+	close(sock);
+	if (err == 0 && answer.err < 0)
+		err = answer.err;
 	if (err < 0)
-		(void)wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' gave no snapshot: %s",
-				  dir, strerror(-err));
-	return err;
+		return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' gave no snapshot: %s",
+				   dir, strerror(-err));
+	*ret = answer;
+	return 0;
+}
+
+/* The question in one packet; free() it. */
+static struct wm_msg_change *encode_change(const struct wm_rules *rules, struct wm_diag *diag)
+{
+	size_t bytes = sizeof(struct wm_msg_change) + wm_rules_encode(rules, NULL, 0);
+	struct wm_msg_change *question = malloc(bytes);
+
+	if (!question)
+		return NULL;
+	if (bytes > WM_MSG_MAX) {
+		(void)wm_diag_set(diag, -E2BIG, NULL, -1,
+				  "these rules and their filters take %zu bytes, at most %u go in "
+				  "one change: make several",
+				  bytes, WM_MSG_MAX);
+		free(question);
+		return NULL;
+	}
+	*question = (struct wm_msg_change){
+	    .h = {.type = WM_MSG_CHANGE, .bytes = (uint32_t)bytes},
+	    .nr_rules = wm_rules_count(rules),
+	};
+	(void)wm_rules_encode(rules, question + 1, bytes - sizeof(*question));
+	return question;
+}
+
+int wm_tool_change(const char *dir, const struct wm_rules *rules, struct wm_msg_changed *ret,
+		   struct wm_diag *diag)
+{
+	struct wm_msg_change *question = encode_change(rules, diag);
+	struct wm_msg_changed answer;
+	int sock, err;
+
+	if (!question)
+		return diag && diag->sentence[0] ? -E2BIG : -ENOMEM;
+	sock = reach(dir, diag);
+	err = sock < 0
+		  ? sock
+		  : ask(sock, question, question->h.bytes, WM_MSG_CHANGED, &answer, sizeof(answer));
+	free(question);
+	if (sock < 0)
+		return sock;
+	close(sock);
+	if (err == 0 && answer.err < 0)
+		err = answer.err;
+	if (err < 0)
+		return wm_diag_set(
+		    diag, err, NULL, -1, "the recorder of '%s' did not change its events: %s", dir,
+		    err == -E2BIG ? "they are too many rules by now; record anew" : strerror(-err));
+	*ret = answer;
+	return 0;
 }

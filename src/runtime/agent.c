@@ -101,7 +101,7 @@ static void agent_main(void)
 {
 	struct pollfd p[WM_SLOTS];
 
-	(void)WM_SYS_2(SYS_prctl, PR_SET_NAME, "waymark");
+	(void)WM_SYS_2(SYS_prctl, PR_SET_NAME, WM_AGENT_NAME);
 	while (fill_polls(p)) {
 		struct timespec tick = {0, TICK_MS * 1000000};
 		(void)WM_SYS_6(SYS_ppoll, p, WM_SLOTS, &tick, 0, 0, 0);

@@ -33,9 +33,11 @@
 
 #include "event/context.h"
 
-#define WM_SESSION_ENV "WAYMARK_SESSION"
-#define WM_PROTOCOL    1
-#define WM_MSG_MAX     65536u
+#define WM_SESSION_ENV  "WAYMARK_SESSION"
+#define WM_AGENT_NAME   "waymark" /* of the runtime's thread */
+#define WM_PROTOCOL     2
+#define WM_MSG_MAX      65536u
+#define WM_RULES_NR_MAX 1024u /* in DIR/rules */
 
 enum wm_msg_type {
 	/* process -> recorder */
@@ -110,10 +112,13 @@ struct wm_msg_module {
 struct wm_msg_synced {
 	struct wm_msg h;
 	uint64_t generation;
-	uint32_t nr_events; /* enabled now */
+	uint32_t nr_events; /* on for this recorder */
 	uint32_t nr_sites;
 	uint32_t nr_refused; /* sites that hold other bytes (a debugger's, a uprobe's) */
 	uint32_t reserved;
+	/* Bit i: rule i counts for an event of this process; its filter does not fit one. */
+	uint64_t matched[WM_RULES_NR_MAX / 64];
+	uint64_t unfit[WM_RULES_NR_MAX / 64];
 };
 
 struct wm_msg_counts {
@@ -123,8 +128,10 @@ struct wm_msg_counts {
 
 /* ------------------------------------------------------------------ *
  * DIR/rules: header, then nr_rules times {struct wm_rule, glob, filter},
- * each record padded to 8 bytes. A process enables an event when any rule
- * matches; it is recorded when the filter of any matching rule passes.
+ * each record padded to 8 bytes. Rules have the number of the change they came
+ * with, and lie in its order; of those that match an event only those of the
+ * last change count. Among these one that is OFF switches the event off; else
+ * it is on, and recorded when the filter of any of them passes.
  * ------------------------------------------------------------------ */
 #define WM_RULES_MAGIC     0x5453454c5552574dull
 #define WM_RULES_MAX_BYTES (1u << 20)
@@ -149,7 +156,11 @@ struct wm_rule {
 	uint16_t glob_bytes;   /* "provider:name" glob, no NUL */
 	uint16_t level_max;    /* events less severe than this are not matched; 255: all */
 	uint32_t filter_bytes; /* event/filter.h bytecode; 0: none */
+	uint32_t change;       /* rises along the file */
+	uint32_t flags;        /* WM_RULE_* */
 };
+
+#define WM_RULE_OFF 1u /* what it matches is not recorded */
 
 /* ------------------------------------------------------------------ *
  * The control page: how a tool reaches a running process that has no thread

@@ -34,40 +34,65 @@ struct draft {
 };
 static struct draft *draft;
 
-static void add_filter(struct wm_plan_slot *p, const struct wm_session_rule *r,
-		       struct wm_session *s, const struct wm_event_entry *e)
+static bool add_filter(struct wm_plan_slot *p, const struct wm_session_rule *r,
+		       const struct wm_event_entry *e)
 {
 	unsigned char *at = draft->storage + draft->used;
 	int64_t n = p->nr_filters < WM_FILTERS_MAX
 			? wm_filter_link(r->filter, r->filter_bytes, e->desc, e->desc->size, at,
 					 sizeof(draft->storage) - draft->used)
 			: -28; /* ENOSPC */
-	if (n < 0) {
-		s->missing_field++;
-		return;
-	}
+	if (n < 0)
+		return false;
 	p->filter[p->nr_filters++] = (const struct wm_filter *)(const void *)at;
 	draft->used += ((size_t)n + 15) & ~(size_t)15;
+	return true;
 }
 
-/* What session k wants of the event. */
-static void plan_slot(struct wm_plan_slot *p, struct wm_session *s, const struct wm_event_entry *e)
+static void set_bit(uint64_t *bits, uint32_t i)
 {
-	bool all = false;
+	bits[i / 64] |= 1ull << i % 64;
+}
 
-	for (uint32_t i = 0; s->active && i < s->nr_rules; i++) {
+/* No filter of the rules that want the event fits it. Each is counted once. */
+static void note_unfit(struct wm_event_entry *e, unsigned k)
+{
+	struct wm_session *s = &wm_rt.session[k];
+
+	s->missing_field += e->slot[k].unfit != s->generation;
+	e->slot[k].unfit = s->generation;
+}
+
+/* What session k wants of the event: the rules of the last change that names it say so. */
+static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
+{
+	struct wm_session *s = &wm_rt.session[k];
+	bool all = false, off = false, unfit = false;
+	const struct wm_session_rule *last = NULL;
+
+	for (uint32_t i = s->active ? s->nr_rules : 0; i-- > 0;) {
 		const struct wm_session_rule *r = &s->rule[i];
+		if (last && r->change != last->change)
+			break;
 		if (!rule_matches(r, e))
 			continue;
+		last = r;
+		set_bit(s->matched, i);
 		p->contexts |= r->contexts;
-		if (r->filter_bytes)
-			add_filter(p, r, s, e);
-		else
+		if (r->flags & WM_RULE_OFF) {
+			off = true;
+		} else if (!r->filter_bytes) {
 			all = true;
+		} else if (!add_filter(p, r, e)) {
+			unfit = true;
+			set_bit(s->unfit, i);
+		}
 	}
-	p->on = all || p->nr_filters;
+	p->on = !off && (all || p->nr_filters);
 	if (all)
 		p->nr_filters = 0;
+	if (unfit && !off && !p->on)
+		note_unfit(e, k);
 }
 
 static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p)
@@ -145,7 +170,7 @@ static void compute(struct wm_event_entry *e)
 	wm_mem_zero(p, sizeof(*p));
 	draft->used = 0;
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		plan_slot(&p->slot[k], &wm_rt.session[k], e);
+		plan_slot(&p->slot[k], k, e);
 		p->slot[k].on = p->slot[k].on && plan_id(e, k, &p->slot[k]);
 		any = any || p->slot[k].on;
 	}
@@ -163,6 +188,8 @@ static void compute(struct wm_event_entry *e)
 			e->next_word |= (any ? WAYMARK_WORD_RECORD : 0) |
 					(p->nr_probes ? WAYMARK_WORD_PROBES : 0);
 	}
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		e->slot[k].on = p->slot[k].on && e->next_word != WAYMARK_WORD_COMPLEX;
 	e->changed = e->next_word != e->word || e->next_plan || e->plan;
 }
 
@@ -269,6 +296,7 @@ static void publish_all(void)
 			publish(e);
 	wm_patch_end();
 	free_retired();
+	wm_session_counts();
 }
 
 void wm_plan_update_all(void)
@@ -326,10 +354,12 @@ void wm_plan_update_module(struct wm_module *m)
 			flip(&m->ref[i], true);
 	}
 	wm_patch_end();
-	if (nr_linked)
+	if (nr_linked) {
 		publish_all(); /* carriers in other modules */
-	else
+	} else {
 		free_retired();
+		wm_session_counts();
+	}
 }
 
 void wm_plan_links_lost(struct wm_module *m)

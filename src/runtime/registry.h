@@ -35,7 +35,9 @@ struct wm_event_entry {
 	bool changed; /* next_* differ */
 	struct {
 		uint32_t id, contexts, generation;
-		bool known; /* announced to the session of that generation */
+		uint32_t unfit; /* generation in which no filter was found to fit it */
+		bool known;     /* announced to the session of that generation */
+		bool on;        /* recorded there */
 	} slot[4];
 };
 

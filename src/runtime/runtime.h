@@ -36,8 +36,7 @@
 
 #define WM_MODULES_MAX 4096u
 #define WM_EVENTS_MAX  65536u /* ids are 16 bits */
-#define WM_RULES_MAX   64u
-#define WM_FILTERS_MAX 8u /* filtered rules that may match one event */
+#define WM_FILTERS_MAX 8u     /* filtered rules that may match one event */
 #define WM_PROBES_MAX  32u
 #define WM_FOLDER_MAX  512u
 
@@ -45,7 +44,7 @@
 struct wm_session_rule {
 	const char *glob;
 	const unsigned char *filter;
-	uint32_t glob_bytes, filter_bytes, contexts, level_max;
+	uint32_t glob_bytes, filter_bytes, contexts, level_max, change, flags;
 };
 
 /* A recorder this process is joined to. */
@@ -59,16 +58,18 @@ struct wm_session {
 	uint32_t clock_kind, mode, block_ms;
 	uint32_t next_id;
 	uint64_t rules_generation;
-	unsigned char *rules; /* private copy of the file */
+	unsigned char *rules; /* private copy of the file; behind it, in the same mapping: */
+	struct wm_session_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
-	struct wm_session_rule rule[WM_RULES_MAX];
+	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64]; /* as in SYNCED */
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages not sent yet */
 	size_t out_bytes, out_room;
 	bool hidden;            /* in a child: an emit may still end in what the pool was */
 	uint64_t socket_inode;  /* ours only while this is what the descriptor names */
-	uint64_t missing_field; /* events a glob matched that lack the filter's field */
+	uint64_t missing_field; /* events a glob matched that lack the filter's field, */
+	uint64_t missing_told;  /* as the recorder knows it */
 };
 
 /* What one recorder gets of one event. */
@@ -153,6 +154,7 @@ int wm_session_flush(struct wm_session *s); /* before what was announced is enab
 void wm_session_module(const struct wm_module *m, bool unload);
 void wm_session_synced(struct wm_session *s);
 void wm_session_all_synced(void);
+void wm_session_counts(void); /* tells the recorders of events that no filter fits */
 bool wm_session_is_deaf(struct wm_session *s); /* the program closed our socket */
 
 /* agent.c */

@@ -54,13 +54,14 @@ static int parse_rules(struct wm_session *s)
 	size_t at = sizeof(*h);
 
 	if (s->rules_bytes < sizeof(*h) || h->magic != WM_RULES_MAGIC ||
-	    h->version != WM_PROTOCOL || h->bytes > s->rules_bytes || h->nr_rules > WM_RULES_MAX)
+	    h->version != WM_PROTOCOL || h->bytes > s->rules_bytes || h->nr_rules > WM_RULES_NR_MAX)
 		return -74; /* EBADMSG */
 	for (uint32_t i = 0; i < h->nr_rules; i++) {
 		const struct wm_rule *r = (const void *)(s->rules + at);
 		if (at + sizeof(*r) > h->bytes || r->bytes < sizeof(*r) || r->bytes % 8 ||
 		    r->bytes > h->bytes - at ||
-		    sizeof(*r) + r->glob_bytes + (uint64_t)r->filter_bytes > r->bytes)
+		    sizeof(*r) + r->glob_bytes + (uint64_t)r->filter_bytes > r->bytes ||
+		    (i && r->change < s->rule[i - 1].change))
 			return -74;
 		s->rule[i].glob = (const char *)(r + 1);
 		s->rule[i].glob_bytes = r->glob_bytes;
@@ -68,6 +69,8 @@ static int parse_rules(struct wm_session *s)
 		s->rule[i].filter_bytes = r->filter_bytes;
 		s->rule[i].contexts = r->contexts;
 		s->rule[i].level_max = r->level_max;
+		s->rule[i].change = r->change;
+		s->rule[i].flags = r->flags;
 		at += r->bytes;
 	}
 	s->nr_rules = h->nr_rules;
@@ -89,8 +92,10 @@ int wm_session_read_rules(struct wm_session *s)
 	fd = WM_SYS_4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (wm_sys_failed(fd))
 		return (int)fd;
-	if (!s->rules)
-		s->rules = wm_sys_map(WM_RULES_MAX_BYTES);
+	if (!s->rules) {
+		s->rules = wm_sys_map(WM_RULES_MAX_BYTES + WM_RULES_NR_MAX * sizeof(*s->rule));
+		s->rule = (void *)(s->rules + WM_RULES_MAX_BYTES);
+	}
 	while (s->rules && n < WM_RULES_MAX_BYTES && got > 0) {
 		got = WM_SYS_3(SYS_read, fd, s->rules + n, WM_RULES_MAX_BYTES - n);
 		if (got > 0)
@@ -101,6 +106,8 @@ int wm_session_read_rules(struct wm_session *s)
 		return -12;
 	s->rules_bytes = n;
 	s->nr_rules = 0;
+	wm_mem_zero(s->matched, sizeof(s->matched));
+	wm_mem_zero(s->unfit, sizeof(s->unfit));
 	return got < 0 ? (int)got : parse_rules(s);
 }
 
@@ -295,16 +302,32 @@ void wm_session_module(const struct wm_module *m, bool unload)
 void wm_session_synced(struct wm_session *s)
 {
 	struct wm_msg_synced *m = out_message(s, WM_MSG_SYNCED, sizeof(*m));
+	unsigned k = (unsigned)(s - wm_rt.session);
+
 	if (!m)
 		return;
 	m->generation = s->rules_generation;
 	m->nr_refused = wm_rt.refused;
+	wm_mem_copy(m->matched, s->matched, sizeof(m->matched));
+	wm_mem_copy(m->unfit, s->unfit, sizeof(m->unfit));
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
-		m->nr_events += e->enabled;
-		for (struct wm_site_ref *r = e->enabled ? e->refs : NULL; r; r = r->next)
+		bool on = e->enabled && e->slot[k].on;
+		m->nr_events += on;
+		for (struct wm_site_ref *r = on ? e->refs : NULL; r; r = r->next)
 			m->nr_sites++;
 	}
 	(void)wm_session_flush(s);
+}
+
+void wm_session_counts(void)
+{
+	for (unsigned k = 0; k < WM_SLOTS; k++) {
+		struct wm_session *s = &wm_rt.session[k];
+		struct wm_msg_counts m = {{WM_MSG_COUNTS, sizeof(m)}, s->missing_field};
+		if (s->active && s->missing_told != s->missing_field &&
+		    send_message(s, &m, sizeof(m), -1) == 0)
+			s->missing_told = s->missing_field;
+	}
 }
 
 void wm_session_all_synced(void)
@@ -500,7 +523,7 @@ static int open_session(struct wm_session *s, uint32_t flags)
 	settle_slot(s);
 	s->socket = -1;
 	s->out_bytes = 0;
-	s->missing_field = 0;
+	s->missing_field = s->missing_told = 0;
 	err = wm_session_read_rules(s);
 	if (err < 0)
 		return err;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c - see process.h.
+ */
+#include "base/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define ENVIRONMENT_MAX (4u << 20)
+
+static int read_proc(uint32_t pid, const char *leaf, size_t limit, char **ret, size_t *ret_bytes)
+{
+	char name[96];
+
+	(void)snprintf(name, sizeof(name), "/proc/%u/%s", pid, leaf);
+	return wm_file_read(AT_FDCWD, name, limit, ret, ret_bytes);
+}
+
+uint32_t wm_process_parent(uint32_t pid)
+{
+	char *text = NULL;
+	const char *p;
+	size_t bytes;
+	unsigned parent = 0;
+
+	if (read_proc(pid, "stat", 4096, &text, &bytes) < 0)
+		return 0;
+	p = strrchr(text, ')'); /* comm may hold anything, also ')' */
+	if (!p || sscanf(p + 1, " %*c %u", &parent) != 1)
+		parent = 0;
+	free(text);
+	return parent;
+}
+
+static bool thread_is_named(uint32_t pid, const char *tid, const char *name)
+{
+	char leaf[64], *text = NULL;
+	size_t bytes;
+	bool yes;
+
+	(void)snprintf(leaf, sizeof(leaf), "task/%.20s/comm", tid);
+	if (read_proc(pid, leaf, 64, &text, &bytes) < 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	yes = !strcmp(text, name);
+	free(text);
+	return yes;
+}
+
+bool wm_process_has_thread(uint32_t pid, const char *name)
+{
+	char path[64];
+	struct dirent *entry;
+	bool found = false;
+	DIR *tasks;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks)))
+		found = entry->d_name[0] != '.' && thread_is_named(pid, entry->d_name, name);
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+bool wm_process_environment_has(uint32_t pid, const char *text)
+{
+	char *environment = NULL;
+	size_t bytes;
+	bool found;
+
+	if (read_proc(pid, "environ", ENVIRONMENT_MAX, &environment, &bytes) < 0)
+		return false;
+	found = memmem(environment, bytes, text, strlen(text)) != NULL;
+	free(environment);
+	return found;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process_test.c - this process, a thread of it, a child of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/process.h"
+
+static void parent(void **state)
+{
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		(void)prctl(PR_SET_NAME, ") R 1 (");
+		pause();
+	}
+	assert_int_equal(wm_process_parent((uint32_t)child), getpid());
+	assert_int_equal(wm_process_parent((uint32_t)getpid()), getppid());
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	assert_int_equal(wm_process_parent((uint32_t)child), 0);
+}
+
+static void *wait_named(void *barrier)
+{
+	(void)prctl(PR_SET_NAME, "a thread");
+	(void)pthread_barrier_wait(barrier);
+	(void)pthread_barrier_wait(barrier);
+	return NULL;
+}
+
+static void thread(void **state)
+{
+	uint32_t me = (uint32_t)getpid();
+	pthread_barrier_t barrier;
+	pthread_t t;
+
+	(void)state;
+	assert_false(wm_process_has_thread(me, "a thread"));
+	(void)pthread_barrier_init(&barrier, NULL, 2);
+	assert_int_equal(pthread_create(&t, NULL, wait_named, &barrier), 0);
+	(void)pthread_barrier_wait(&barrier);
+	assert_true(wm_process_has_thread(me, "a thread"));
+	assert_false(wm_process_has_thread(me, "a threa"));
+	(void)pthread_barrier_wait(&barrier);
+	(void)pthread_join(t, NULL);
+	(void)pthread_barrier_destroy(&barrier);
+	assert_false(wm_process_has_thread(UINT32_MAX, "a thread"));
+}
+
+static void environment(void **state)
+{
+	static char *const empty[] = {"ONE=2", NULL};
+	static char *const argv[] = {"sleep", "60", NULL};
+	int ready[2];
+	char c;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0)
+		_exit(execve("/bin/sleep", argv, empty));
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 0); /* closed by the exec */
+	close(ready[0]);
+	assert_true(wm_process_environment_has((uint32_t)child, "ONE=2"));
+	assert_false(wm_process_environment_has((uint32_t)child, "ONE=23"));
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	assert_false(wm_process_environment_has((uint32_t)child, "ONE=2"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(parent),
+	    cmocka_unit_test(thread),
+	    cmocka_unit_test(environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
