@@ -13,6 +13,7 @@ setup_file() {
 	torture_build probe
 	torture_build kinds
 	torture_build kill
+	torture_build window $RT
 	torture_build rules -D_GNU_SOURCE -Wno-unused-parameter -I"$WAYMARK_SOURCE/src" \
 		"$WAYMARK_SOURCE/src/ring/pool.c" "$WAYMARK_SOURCE/src/ring/pool_reader.c"
 }
@@ -42,6 +43,13 @@ teardown() {
 @test "rules change 10,000 times" {
 	TORTURE_TALLY="$W/tally" TORTURE_RUNTIME="$WAYMARK_BUILD/libwaymark-rt.so.0" \
 		"$W/rules" "$(torture_count 10000 100000)"
+}
+
+@test "3,000 sites at once, with and without a window in the text's protection" {
+	local mode
+	for mode in plain narrow denied copying meddled fork; do
+		timeout 120 "$W/window" "$mode" "$(torture_count 100 10000)"
+	done
 }
 
 @test "two recorders each get what they asked, and both get everything" {

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/atomic.h"
-#include "runtime/runtime.h"
+#include "runtime/patch.h"
 #include "runtime/sys.h"
 
 static enum wm_patch_way way;
@@ -45,7 +45,7 @@ static bool write_mprotect(unsigned char *at, const void *bytes, size_t n)
 	return !wm_sys_failed(WM_SYS_3(SYS_mprotect, page, span, PROT_READ | PROT_EXEC));
 }
 
-static bool write_text(unsigned char *at, const void *bytes, size_t n)
+bool wm_patch_write(unsigned char *at, const void *bytes, size_t n)
 {
 	if (way == WM_PATCH_MEM)
 		return write_mem(at, bytes, n);
@@ -67,6 +67,11 @@ void wm_patch_end(void)
 	if (mem_fd >= 0)
 		(void)WM_SYS_1(SYS_close, mem_fd);
 	mem_fd = -1;
+	wm_patch_sync();
+}
+
+void wm_patch_sync(void)
+{
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 }
 
@@ -76,6 +81,7 @@ void wm_patch_forked(void)
 	if (mem_fd >= 0)
 		(void)WM_SYS_1(SYS_close, mem_fd);
 	mem_fd = -1;
+	wm_window_forked();
 }
 
 #if defined(__x86_64__)
@@ -86,7 +92,7 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 
 	if (now != 0xa9 && now != 0xe9)
 		return false;
-	return now == wanted || write_text(at, &wanted, 1);
+	return now == wanted || wm_window_put(at, wanted) || wm_patch_write(at, &wanted, 1);
 }
 #else
 bool wm_patch_site(const struct waymark_site *site, bool on)
@@ -101,7 +107,7 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 		return false;
 	if (now == wanted)
 		return true;
-	if (!write_text(at, &wanted, 4))
+	if (!wm_patch_write(at, &wanted, 4))
 		return false;
 	__builtin___clear_cache((char *)at, (char *)at + 4);
 	return true;
@@ -121,7 +127,7 @@ static const struct waymark_site *private_site(void)
 	return s;
 }
 
-static __attribute__((noinline, noclone)) int private_site_jumps(void)
+__attribute__((noinline, noclone)) bool wm_patch_private_jumps(void)
 {
 #if defined(__x86_64__)
 	__asm__ goto("771:\t.byte 0xa9\n\t.long %l[on] - . - 4\n"
@@ -142,9 +148,14 @@ static __attribute__((noinline, noclone)) int private_site_jumps(void)
 		     :
 		     : on);
 #endif
-	return 0;
+	return false;
 on:
-	return 1;
+	return true;
+}
+
+unsigned char *wm_patch_private(void)
+{
+	return address_of(&private_site()->insn);
 }
 
 static bool works(enum wm_patch_way candidate)
@@ -155,11 +166,11 @@ static bool works(enum wm_patch_way candidate)
 	wm_patch_begin();
 	jumped = way == candidate && wm_patch_site(private_site(), true);
 	wm_patch_end();
-	jumped = jumped && private_site_jumps();
+	jumped = jumped && wm_patch_private_jumps();
 	wm_patch_begin();
 	jumped = wm_patch_site(private_site(), false) && jumped;
 	wm_patch_end();
-	return jumped && !private_site_jumps();
+	return jumped && !wm_patch_private_jumps();
 }
 
 enum wm_patch_way wm_patch_init(bool refuse)

@@ -15,10 +15,14 @@
 #include "base/clock.h"
 #include "base/glob.h"
 #include "runtime/mark.h"
+#include "runtime/patch.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
+#define WORD_UNKNOWN (~0ull) /* no event's word */
+
 static struct wm_plan *retired;
+static bool publishing; /* when an update begins: this is a child, of a fork in the middle of one */
 
 static bool rule_matches(const struct wm_session_rule *r, const struct wm_event_entry *e)
 {
@@ -200,6 +204,23 @@ static void set_state(const struct wm_site_ref *r, uint64_t word, struct wm_plan
 	wm_store_release(&event->word, word);
 }
 
+static bool wakes(const struct wm_event_entry *e)
+{
+	return e->changed && e->next_word != WAYMARK_WORD_COMPLEX &&
+	       (!e->enabled || e->word == WORD_UNKNOWN);
+}
+
+static bool falls_asleep(const struct wm_event_entry *e)
+{
+	return e->changed && e->next_word == WAYMARK_WORD_COMPLEX &&
+	       (e->enabled || e->word == WORD_UNKNOWN);
+}
+
+static bool is_on(const struct wm_event_entry *e)
+{
+	return e->enabled;
+}
+
 static void flip(const struct wm_site_ref *r, bool on)
 {
 	struct waymark_event *event = wm_site_event(r->site);
@@ -211,27 +232,61 @@ static void flip(const struct wm_site_ref *r, bool on)
 		wm_rt.refused++;
 }
 
+/* All sites of the module whose event is such. */
+static void flip_module(struct wm_module *m, bool on, bool (*such)(const struct wm_event_entry *))
+{
+	uintptr_t first = UINTPTR_MAX, last = 0;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_sites; i++) {
+		const struct wm_site_ref *r = &m->ref[i];
+		uintptr_t at;
+
+		if (!r->entry || !such(r->entry))
+			continue;
+		at = (uintptr_t)wm_site_pointer(&r->site->insn);
+		if (at >= m->text_start && at < m->text_end) {
+			first = at < first ? at : first;
+			last = at > last ? at : last;
+		}
+		nr++;
+	}
+	if (!nr)
+		return;
+	if (nr >= WM_WINDOW_SITES && last)
+		(void)wm_window_open(first, last + 1);
+	for (uint32_t i = 0; i < m->nr_sites; i++)
+		if (m->ref[i].entry && such(m->ref[i].entry))
+			flip(&m->ref[i], on);
+	wm_rt.refused += wm_window_close();
+}
+
+static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
+{
+	for (struct wm_module *m = wm_rt.modules; m; m = m->next)
+		flip_module(m, on, such);
+}
+
 /*
- * Step 3 for one event. A plan pointer is never NULL while a word that was
- * published leads to it, lest a recorder that stays misses an event. When the
- * event goes to sleep nobody wants it, and the pointer goes too: the plan will
- * be freed, and a tool that attaches later sets RECORD from outside.
+ * A plan pointer is never NULL while a word that was published leads to it,
+ * lest a recorder that stays misses an event. When the event goes to sleep
+ * nobody wants it, and the pointer goes too: the plan will be freed, and a tool
+ * that attaches later sets RECORD from outside.
  */
-static void publish(struct wm_event_entry *e)
+static void set_states(const struct wm_event_entry *e)
 {
 	bool on = e->next_word != WAYMARK_WORD_COMPLEX;
-	struct wm_site_ref *r;
 
-	for (r = e->refs; r; r = r->next) {
-		if (!on && e->enabled)
-			flip(r, false);
+	for (struct wm_site_ref *r = e->refs; r; r = r->next) {
 		if (e->next_plan || !on)
 			set_state(r, e->next_word, e->next_plan);
 		else
 			wm_store_release(&wm_site_event(r->site)->word, e->next_word);
-		if (on && !e->enabled)
-			flip(r, true);
 	}
+}
+
+static void settle(struct wm_event_entry *e)
+{
 	if (e->plan) {
 		e->plan->next_retired = retired;
 		retired = e->plan;
@@ -239,8 +294,25 @@ static void publish(struct wm_event_entry *e)
 	e->word = e->next_word;
 	e->plan = e->next_plan;
 	e->next_plan = NULL;
-	e->enabled = on;
+	e->enabled = e->next_word != WAYMARK_WORD_COMPLEX;
 	e->changed = false;
+}
+
+/* Step 3. Between wm_patch_begin() and wm_patch_end(). */
+static void publish(void)
+{
+	struct wm_event_entry *e;
+
+	publishing = true;
+	flip_all(false, falls_asleep);
+	for (e = wm_rt.events; e; e = e->next)
+		if (e->changed)
+			set_states(e);
+	flip_all(true, wakes);
+	for (e = wm_rt.events; e; e = e->next)
+		if (e->changed)
+			settle(e);
+	publishing = false;
 }
 
 static void free_retired(void)
@@ -259,6 +331,9 @@ static void free_retired(void)
 
 static bool begin(void)
 {
+	for (unsigned k = 0; k < WM_SLOTS; k++)
+		if (wm_rt.session[k].active)
+			(void)wm_session_is_deaf(&wm_rt.session[k]);
 	if (!draft)
 		draft = wm_sys_map(sizeof(*draft));
 	return draft != NULL;
@@ -291,9 +366,7 @@ static void publish_all(void)
 {
 	(void)flush_all(); /* a recorder that is gone is noticed by the agent */
 	wm_patch_begin();
-	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
-		if (e->changed)
-			publish(e);
+	publish();
 	wm_patch_end();
 	free_retired();
 	wm_session_counts();
@@ -305,6 +378,8 @@ void wm_plan_update_all(void)
 
 	if (!begin())
 		return;
+	for (e = publishing ? wm_rt.events : NULL; e; e = e->next)
+		e->word = WORD_UNKNOWN;
 	for (e = wm_link_first(); e; e = e->next_linked)
 		compute(e);
 	for (e = wm_rt.events; e; e = e->next)
@@ -343,23 +418,15 @@ void wm_plan_update_module(struct wm_module *m)
 	(void)flush_all();
 	wm_patch_begin();
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
-		struct wm_event_entry *e = m->ref[i].entry;
-		if (!e)
-			continue;
-		if (e->changed)
-			publish(e); /* all its sites, this module's among them */
-		else if (e->enabled)
+		const struct wm_event_entry *e = m->ref[i].entry;
+		if (e && e->enabled && !e->changed)
 			set_state(&m->ref[i], e->word, e->plan);
-		if (e->enabled) /* publish() flips only what is newly on */
-			flip(&m->ref[i], true);
 	}
+	publish();                   /* all sites of what changed, this module's among them */
+	flip_module(m, true, is_on); /* and those of events that were on before */
 	wm_patch_end();
-	if (nr_linked) {
-		publish_all(); /* carriers in other modules */
-	} else {
-		free_retired();
-		wm_session_counts();
-	}
+	free_retired();
+	wm_session_counts();
 }
 
 void wm_plan_links_lost(struct wm_module *m)

@@ -69,6 +69,19 @@ static void set_path(struct wm_module *m, const char *path)
 	m->path[n] = 0;
 }
 
+static void find_text(struct wm_module *m, const struct dl_phdr_info *info)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		if (ph->p_type != PT_LOAD ||
+		    (ph->p_flags & (PF_R | PF_W | PF_X)) != (PF_R | PF_X) ||
+		    ph->p_memsz <= m->text_end - m->text_start)
+			continue;
+		m->text_start = info->dlpi_addr + ph->p_vaddr;
+		m->text_end = m->text_start + ph->p_memsz;
+	}
+}
+
 static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 {
 	struct where *w = data;
@@ -89,6 +102,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	w->ret->bias = info->dlpi_addr;
 	w->ret->start = start & ~(uintptr_t)4095;
 	w->ret->end = end;
+	find_text(w->ret, info);
 	set_path(w->ret, info->dlpi_name);
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];

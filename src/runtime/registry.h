@@ -47,6 +47,8 @@ struct wm_module {
 	struct waymark_module *abi;
 	size_t bytes; /* of this mapping */
 	uintptr_t bias, start, end;
+	uintptr_t text_start,
+	    text_end; /* its largest segment that may be read and run, not written */
 	uint32_t nr_sites, build_id_bytes;
 	unsigned char build_id[32];
 	char provider[64], path[512];

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 
 #include "base/atomic.h"
+#include "runtime/patch.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 

@@ -7,7 +7,7 @@
  *   registry.c  modules register their sites; events of one description are joined
  *   rules.c     which recorder wants which event, with what filter and contexts
  *   plan.c      what an event does when hit: the word and the plan behind it
- *   patch.c     sites are flipped
+ *   patch.c     sites are flipped; window.c: many at once
  *   slow.c      chunks for threads;  gate.c  complex events
  *   session.c   a recorder is joined or left;  agent.c  the thread that listens
  *   probe.c     in-process callbacks;  mark.c  those of markers
@@ -133,21 +133,13 @@ void wm_plan_drop_module(struct wm_module *m); /* it is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
 void wm_plan_links_lost(struct wm_module *m); /* it was unloaded: its linked markers' probes go */
 
-/* patch.c */
-enum wm_patch_way { WM_PATCH_UNTRIED, WM_PATCH_MEM, WM_PATCH_MPROTECT, WM_PATCH_NONE };
-enum wm_patch_way wm_patch_init(bool refuse);
-/* Flips one site; false when its bytes are not ours. */
-bool wm_patch_site(const struct waymark_site *site, bool on);
-void wm_patch_begin(void);
-void wm_patch_end(void);    /* all CPUs see the new bytes when it returns */
-void wm_patch_forked(void); /* in a child, before its first update */
-
 /* session.c. Locked. */
 int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_session_leave(unsigned slot, bool say_bye);
 int wm_session_read_rules(struct wm_session *s);
 void wm_session_forked(void); /* forgets the parent's, joins the same anew */
 void wm_session_hide(void);   /* private memory in place of the pools: see wm_thread_after_fork() */
+/* Asks nobody whether the socket is still ours, as wm_session_is_deaf() does: once an update. */
 bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
 			 uint32_t contexts);
 int wm_session_flush(struct wm_session *s); /* before what was announced is enabled */

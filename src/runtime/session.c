@@ -17,6 +17,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "runtime/patch.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
@@ -258,7 +259,7 @@ bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, u
 			 uint32_t contexts)
 {
 	size_t n = sizeof(struct wm_msg_event) + e->desc->size + e->provider_bytes;
-	struct wm_msg_event *m = wm_session_is_deaf(s) ? NULL : out_message(s, WM_MSG_EVENT, n);
+	struct wm_msg_event *m = s->socket < 0 ? NULL : out_message(s, WM_MSG_EVENT, n);
 
 	if (!m)
 		return false;
