@@ -87,6 +87,71 @@ start_app() {
 	[[ $output == *"app.c:18)"* ]]
 }
 
+@test "a marker that rides on an event: on which" {
+	cat >ride.c <<-'END'
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id), WAYMARK_FIELDS((i32, id, id)));
+	WAYMARK_MARK_ON_EVENT(shop, order, WAYMARK_ARGS(int, id), big, "id %d", id);
+	int main(void)
+	{
+		trace_event(shop, order, 1);
+		return 0;
+	}
+	END
+	for language in c c++; do
+		cc -x "$language" -O2 -I"$WAYMARK_SOURCE/include" ride.c -o ride
+		run -0 waymark list --fields ride:big ./ride
+		[[ $output == *"rides on shop:order (ride.c:3)"* ]]
+		[[ $output != *"site in"* ]]
+		run -0 waymark list --json ride:big ./ride
+		[[ $output == *'"rides_on":"shop:order"'* ]]
+	done
+}
+
+@test "events that give no provider: one name for it, wherever it is said" {
+	cat >lib.c <<-'END'
+	#include <waymark/tracepoint.h>
+	void inside(int n)
+	{
+		trace_mark(in_lib, "n %d", n);
+	}
+	END
+	cat >prog.c <<-'END'
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	void inside(int n);
+	int main(int argc, char **argv)
+	{
+		for (int i = 0; i < (argc > 1 ? 3 : 3000); i++) {
+			trace_mark(in_prog, "i %d", i);
+			inside(i);
+			if (argc == 1)
+				usleep(1000);
+			if (argc == 1 && i == 0)
+				(void)!write(1, "ready\n", 6);
+		}
+		return 0;
+	}
+	END
+	cc -O2 -fPIC -shared -I"$WAYMARK_SOURCE/include" lib.c -o libmy-part-2.so.1.0 \
+		-Wl,-soname,libmy-part-2.so.1
+	ln -sf libmy-part-2.so.1.0 libmy-part-2.so.1
+	cc -O2 -I"$WAYMARK_SOURCE/include" prog.c -o my-prog.v2 ./libmy-part-2.so.1 -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed -lwaymark-rt -Wl,-rpath,"$WAYMARK_BUILD:$W"
+	ln -sf my-prog.v2 alias
+	run -0 waymark list ./alias ./libmy-part-2.so.1
+	[[ $output == *"my_prog:in_prog "*"my_part_2:in_lib "* ]]
+	run -0 waymark record -o names -e my_prog:in_prog -e my_part_2:in_lib -- ./alias once
+	[ "$(waymark print names | grep -c 'my_prog:in_prog:\|my_part_2:in_lib:')" -eq 6 ]
+	start_app ./alias
+	run -0 waymark list -p "$pid"
+	[[ $output == *"my_prog:in_prog "*"my_part_2:in_lib "* ]]
+	run -0 --separate-stderr waymark record -o attached -e my_part_2:in_lib -p "$pid" -- sleep 0.3
+	[ "$(waymark print attached | grep -c my_part_2:in_lib)" -gt 3 ]
+	run -4 waymark record -o none -e my_part2:in_lib -p "$pid" -- sleep 0.1
+	[[ $output == *"did you mean 'my_part_2:in_lib'"* ]]
+}
+
 @test "globs: whole names, parts, a name of any provider" {
 	run waymark list 'shop:*' ./app
 	[ "${#lines[@]}" -eq 4 ]

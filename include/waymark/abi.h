@@ -28,6 +28,7 @@
  *
  * text is five NUL-terminated strings, in this order:
  *   provider  name  schema  print  file
+ * and for WAYMARK_DESC_LINKED a sixth: "provider:name" of the event it rides on.
  *
  * An empty provider means "the name of the program or library". An empty
  * print means "none". The schema is a list of fields separated by ';', each
@@ -203,7 +204,7 @@ struct waymark_module {
 	uint32_t abi;
 	uint32_t state; /* 0 new, 1 registered; runtime's */
 	const struct waymark_site *sites, *sites_end;
-	const char *provider; /* WAYMARK_PROVIDER of the unit that came first, or 0 */
+	const char *provider; /* of events that give none; runtime's */
 	void *runtime;	      /* runtime's */
 
 	intptr_t writer_offset; /* of the current-writer pointer, from the thread pointer */

@@ -473,7 +473,8 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 		typedef decltype(waymark_kinds_of_values(__VA_ARGS__)) waymark_here_kinds_; \
 		WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
 			       waymark_here_kinds_::nr, \
-			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__ \
+			       "\0" #provider ":" #event, \
 			       waymark_here_kinds_::values()); \
 		WAYMARK_PLACE_LIST_(here); \
 		waymark_mark_emit<waymark_place_here, waymark_here_kinds_>(__VA_ARGS__); \
@@ -485,7 +486,8 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 	{ \
 		WAYMARK_PLACE_(here, &link, WAYMARK_KIND_MARKER, WAYMARK_INFO, WAYMARK_DESC_LINKED, \
 			       WAYMARK_COUNT(__VA_ARGS__), \
-			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__, \
+			       WAYMARK_PROVIDER_TEXT "\0" name "\0" spelled "\0" format "\0" __FILE__ \
+			       "\0" #provider ":" #event, \
 			       {WAYMARK_NTH(WAYMARK_ARG_CODE_, ##__VA_ARGS__) 0}); \
 		(void)waymark_private_; \
 		if (0) \

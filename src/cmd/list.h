@@ -54,6 +54,10 @@ int wm_list_file_load(int fd, const char *path, bool places, struct wm_list_file
 		      struct wm_diag *diag);
 void wm_list_file_destroy(struct wm_list_file *f); /* accepts NULL */
 
+/* The provider of its events that give none. A link to a program is that program, as when it runs.
+ */
+void wm_list_provider(const char *path, char *buf, size_t size);
+
 /* Files shown together. Borrows the files. */
 struct wm_list_group {
 	char *title; /* the file's path, or the command's */

@@ -12,6 +12,7 @@
 #include "cmd/list.h"
 #include "elf/elf_lines.h"
 #include "elf/sites.h"
+#include "event/provider.h"
 
 /* A description of the file on its way into an event. */
 struct entry {
@@ -124,11 +125,21 @@ static int find_places(struct wm_list_file *f, const struct wm_elf_sites *s,
 	return 0;
 }
 
+void wm_list_provider(const char *path, char *buf, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	bool library = strstr(slash ? slash : path, ".so") != NULL;
+	char *real = library ? NULL : realpath(path, NULL);
+
+	wm_provider_of_path(real ? real : path, buf, size);
+	free(real);
+}
+
 static void parse_all(struct wm_list_file *f, const struct wm_elf_sites *s, struct entry *entries)
 {
-	char provider[WM_CLASS_NAME_MAX + 1];
+	char provider[WM_PROVIDER_MAX];
 
-	wm_elf_module_name(f->path, provider, sizeof(provider));
+	wm_list_provider(f->path, provider, sizeof(provider));
 	for (uint32_t i = 0; i < s->nr_events; i++) {
 		struct wm_diag diag = {.offset = -1};
 

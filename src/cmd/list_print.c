@@ -132,7 +132,14 @@ static void print_details(const struct wm_list_event *e)
 		wm_say_clean(stdout, c->file);
 		(void)printf(":%" PRIu32 "\n", c->line);
 	}
-	for (uint32_t i = 0; e->places && i < e->nr_sites; i++)
+	if (c->carrier) {
+		(void)printf("      rides on ");
+		wm_say_clean(stdout, c->carrier);
+		(void)printf(" (");
+		wm_say_clean(stdout, *c->file ? c->file : "?");
+		(void)printf(":%" PRIu32 ")\n", c->line);
+	}
+	for (uint32_t i = 0; e->places && !c->carrier && i < e->nr_sites; i++)
 		print_place(&e->places[i]);
 }
 
@@ -299,6 +306,7 @@ static void json_event(struct wm_json *j, const struct wm_list_group *g,
 	wm_json_string(j, "print", c->print);
 	wm_json_string(j, "file", *c->file ? c->file : NULL);
 	wm_json_u64(j, "line", c->line);
+	wm_json_string(j, "rides_on", c->carrier);
 	wm_json_array(j, "sites");
 	for (uint32_t i = 0; e->places && i < e->nr_sites; i++)
 		json_place(j, &e->places[i]);

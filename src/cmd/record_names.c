@@ -11,12 +11,14 @@
 
 #include "base/nearest.h"
 #include "base/program.h"
+#include "cmd/list.h"
 #include "cmd/record.h"
 #include "cmd/say.h"
 #include "control/attach.h"
 #include "elf/elf_file.h"
 #include "elf/sites.h"
 #include "event/class.h"
+#include "event/provider.h"
 
 /* Calls fn for each event in the file of CMD. */
 static int each_event(const struct wm_record_plan *plan,
@@ -26,16 +28,18 @@ static int each_event(const struct wm_record_plan *plan,
 	struct wm_elf *elf = NULL;
 	struct wm_elf_sites sites;
 	char *path = plan->command ? wm_program_find(plan->command[0], getenv("PATH")) : NULL;
-	const char *base = path ? strrchr(path, '/') : NULL;
+	char provider[WM_PROVIDER_MAX] = "";
 	int err = 0;
 
+	if (path)
+		wm_list_provider(path, provider, sizeof(provider));
 	if (path && wm_elf_open(path, &elf, NULL) == 0 &&
 	    wm_elf_sites_read(elf, &sites, NULL) == 0) {
 		for (uint32_t i = 0; err == 0 && i < sites.nr_events; i++) {
 			struct wm_class *class;
 
 			if (wm_class_parse(sites.events[i].desc, sites.events[i].desc_bytes,
-					   base ? base + 1 : path, &class, NULL) < 0)
+					   provider, &class, NULL) < 0)
 				continue;
 			err = fn(class, &sites.events[i], data);
 			wm_class_destroy(class);

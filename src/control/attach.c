@@ -17,6 +17,7 @@
 #include "control/session.h"
 #include "control/target.h"
 #include "event/class.h"
+#include "event/provider.h"
 #include <waymark/abi.h>
 
 #define SITES_MAX      (1u << 20) /* of one module */
@@ -37,29 +38,15 @@ struct walk {
 	struct wm_class *class;
 };
 
-/* "/lib/libfoo.so.1" -> "libfoo": the name of a module whose events give no provider. */
-static void module_name(const struct wm_target *t, uint64_t address, char *buf, size_t size)
-{
-	const struct wm_map *map = wm_maps_find(&t->maps, address);
-	const char *base = map ? strrchr(map->path, '/') : NULL;
-	char *dot;
-
-	buf[0] = '\0';
-	if (!base)
-		return;
-	strncpy(buf, base + 1, size - 1);
-	buf[size - 1] = '\0';
-	dot = strstr(buf, ".so");
-	if (dot && dot != buf)
-		*dot = '\0';
-}
-
+/* As the runtime says; else, if it says nothing, as it would. */
 static void provider_of(const struct wm_target *t, const struct waymark_module *m, char *buf,
 			size_t size)
 {
+	const struct wm_map *map = wm_maps_find(&t->maps, (uint64_t)(uintptr_t)m->sites);
+
 	wm_target_string(t, (uint64_t)(uintptr_t)m->provider, buf, size);
-	if (!buf[0])
-		module_name(t, (uint64_t)(uintptr_t)m->sites, buf, size);
+	if (!buf[0] && map)
+		wm_provider_of_path(map->path, buf, size);
 }
 
 static void forget_class(struct walk *w)
@@ -93,7 +80,7 @@ static int walk_module(struct walk *w, const struct waymark_module *m)
 {
 	uint64_t begin = (uint64_t)(uintptr_t)m->sites, end = (uint64_t)(uintptr_t)m->sites_end;
 	uint64_t nr = end > begin ? (end - begin) / sizeof(struct waymark_site) : 0;
-	char provider[WM_CLASS_NAME_MAX + 1];
+	char provider[WM_PROVIDER_MAX];
 	struct waymark_site *sites;
 
 	if (nr == 0 || nr > SITES_MAX)

@@ -567,21 +567,6 @@ static void test_random_mutants(void **state)
 	free(whole);
 }
 
-static void test_module_names(void **state)
-{
-	static const char *const names[][2] = {
-	    {"/lib/libfoo.so.1", "libfoo"},  {"app", "app"}, {"./x/app", "app"}, {"/a/.so", ".so"},
-	    {"libfoo-1.2.so", "libfoo-1.2"}, {"/", ""}};
-	char buf[64];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		wm_elf_module_name(names[i][0], buf, sizeof(buf));
-		assert_string_equal(buf, names[i][1]);
-	}
-	wm_elf_module_name("abcdef", buf, 4);
-	assert_string_equal(buf, "abc");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,7 +577,6 @@ int main(void)
 	    cmocka_unit_test(test_dynamic_without_sections),
 	    cmocka_unit_test(test_every_word_of_the_image),
 	    cmocka_unit_test(test_random_mutants),
-	    cmocka_unit_test(test_module_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

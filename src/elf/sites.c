@@ -250,16 +250,3 @@ void wm_elf_sites_done(struct wm_elf_sites *s)
 	free(s->descs);
 	*s = (struct wm_elf_sites){0};
 }
-
-void wm_elf_module_name(const char *path, char *buf, size_t size)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	size_t length = strlen(base);
-	const char *dot = strstr(base, ".so");
-
-	if (dot && dot != base)
-		length = (size_t)(dot - base);
-	length = length < size ? length : size - 1;
-	memcpy(buf, base, length);
-	buf[length] = '\0';
-}

@@ -51,10 +51,4 @@ struct wm_elf_sites {
 int wm_elf_sites_read(const struct wm_elf *e, struct wm_elf_sites *ret_sites, struct wm_diag *diag);
 void wm_elf_sites_done(struct wm_elf_sites *s);
 
-/*
- * The provider of events that give none: the file's name without its folder
- * and without ".so" and what follows ("/lib/libfoo.so.1" -> "libfoo").
- */
-void wm_elf_module_name(const char *path, char *buf, size_t size);
-
 #endif

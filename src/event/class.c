@@ -185,13 +185,17 @@ int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 	if (err)
 		return err;
 	m.text_bytes += strlen(provider) + s.text_bytes[WM_TEXT_NAME] +
-			s.text_bytes[WM_TEXT_PRINT] + s.text_bytes[WM_TEXT_FILE] + 4;
+			s.text_bytes[WM_TEXT_PRINT] + s.text_bytes[WM_TEXT_FILE] +
+			s.text_bytes[WM_TEXT_CARRIER] + 5;
 	if (block_create(&m, &b))
 		return wm_diag_set(diag, -ENOMEM, "event description", -1, "out of memory");
 	b.class->provider = keep(&b, provider, strlen(provider));
 	b.class->name = keep(&b, name, strlen(name));
 	b.class->print = keep(&b, s.text[WM_TEXT_PRINT], s.text_bytes[WM_TEXT_PRINT]);
 	b.class->file = keep(&b, s.text[WM_TEXT_FILE], s.text_bytes[WM_TEXT_FILE]);
+	b.class->carrier = keep(&b, s.text[WM_TEXT_CARRIER], s.text_bytes[WM_TEXT_CARRIER]);
+	if (!*b.class->carrier)
+		b.class->carrier = NULL;
 	if (!*b.class->print)
 		b.class->print = NULL;
 	b.class->kind = s.kind;

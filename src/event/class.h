@@ -57,10 +57,11 @@ struct wm_field {
 
 struct wm_class {
 	const char *provider, *name;
-	const char *print; /* NULL: none */
-	const char *file;  /* "": unknown */
-	uint8_t kind;      /* enum waymark_desc_kind */
-	uint8_t level;     /* enum waymark_level */
+	const char *print;   /* NULL: none */
+	const char *file;    /* "": unknown */
+	const char *carrier; /* "provider:name" of what a linked marker rides on; NULL: none */
+	uint8_t kind;        /* enum waymark_desc_kind */
+	uint8_t level;       /* enum waymark_level */
 	uint32_t line, flags;
 	uint32_t nr_fields;
 	const struct wm_field *fields;

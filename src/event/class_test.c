@@ -282,6 +282,17 @@ static void test_named_marker(void **state)
 	assert_string_equal(names_of(c, names), "rows sql");
 	assert_int_equal(c->kind, WAYMARK_KIND_MARKER);
 	assert_int_equal(c->flags, WAYMARK_DESC_LINKED);
+	assert_null(c->carrier);
+	wm_class_destroy(c);
+
+	spec.carrier = "shop:order";
+	c = parse_spec(&spec);
+	assert_string_equal(c->carrier, "shop:order");
+	wm_class_destroy(c);
+
+	spec.flags = 0; /* then it is no string of the description */
+	c = parse_spec(&spec);
+	assert_null(c->carrier);
 	wm_class_destroy(c);
 }
 

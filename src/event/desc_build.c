@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * desc_build.c - lays a description out in memory: header, values, five
+ * desc_build.c - lays a description out in memory: header, values,
  * strings. Knows the layout of <waymark/abi.h> and nothing of its meaning.
  */
 #include "event/desc_build.h"
@@ -15,8 +15,9 @@
 
 int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, size_t *ret_bytes)
 {
-	const char *text[WM_TEXT_NR] = {spec->provider, spec->name, spec->schema, spec->print,
-					spec->file};
+	const char *text[WM_TEXT_NR] = {spec->provider, spec->name, spec->schema,
+					spec->print,    spec->file, spec->carrier};
+	const int nr_texts = spec->carrier ? WM_TEXT_NR : WM_TEXT_CARRIER;
 	struct waymark_desc head = {
 	    .magic = WAYMARK_DESC_MAGIC,
 	    .kind = spec->kind,
@@ -28,7 +29,7 @@ int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, siz
 	size_t values_bytes = 8u * (size_t)spec->nr_values, text_bytes = 0, bytes;
 	unsigned char *desc, *p;
 
-	for (int i = 0; i < WM_TEXT_NR; i++) {
+	for (int i = 0; i < nr_texts; i++) {
 		if (!text[i])
 			text[i] = "";
 		text_bytes += strlen(text[i]) + 1;
@@ -46,7 +47,7 @@ int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, siz
 	if (values_bytes)
 		memcpy(p, spec->values, values_bytes);
 	p += values_bytes;
-	for (int i = 0; i < WM_TEXT_NR; i++) {
+	for (int i = 0; i < nr_texts; i++) {
 		size_t n = strlen(text[i]) + 1;
 
 		memcpy(p, text[i], n);

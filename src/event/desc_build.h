@@ -18,6 +18,7 @@
  */
 struct wm_desc_spec {
 	const char *provider, *name, *schema, *print, *file;
+	const char *carrier;   /* with WAYMARK_DESC_LINKED; NULL: not said */
 	const int64_t *values; /* one for each '#' of the schema */
 	uint16_t nr_values;
 	uint8_t kind, level; /* enum waymark_desc_kind, enum waymark_level */

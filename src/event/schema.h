@@ -58,13 +58,14 @@ static inline uint64_t wm_load_u64(const void *p)
 	return ((const struct wm_u64u *)p)->v;
 }
 
-/* The five strings of a description, in order. */
+/* The strings of a description, in order. The last is there for LINKED ones only. */
 enum wm_desc_text {
 	WM_TEXT_PROVIDER,
 	WM_TEXT_NAME,
 	WM_TEXT_SCHEMA,
 	WM_TEXT_PRINT,
 	WM_TEXT_FILE,
+	WM_TEXT_CARRIER,
 	WM_TEXT_NR
 };
 
@@ -133,9 +134,13 @@ static inline int wm_schema_texts(struct wm_schema *s, const unsigned char *text
 {
 	uint32_t pos = 0;
 
+	s->text[WM_TEXT_CARRIER] = "";
+	s->text_bytes[WM_TEXT_CARRIER] = 0;
 	for (int i = 0; i < WM_TEXT_NR; i++) {
 		uint32_t start = pos;
 
+		if (i == WM_TEXT_CARRIER && (!(s->flags & WAYMARK_DESC_LINKED) || pos == bytes))
+			break;
 		while (pos < bytes && text[pos])
 			pos++;
 		if (pos == bytes)

@@ -11,6 +11,8 @@
 
 #include <waymark/abi.h>
 
+#include "event/provider.h"
+
 struct wm_event_entry;
 struct wm_plan;
 struct wm_probe;
@@ -34,7 +36,6 @@ const char *wm_desc_format(const struct waymark_desc *d); /* a marker's */
  * Splits "provider:name"; a name alone has the provider of the unit that
  * registers, else of its module. False when there is no telling.
  */
-#define WM_PROVIDER_MAX 64u
 bool wm_mark_name(const struct waymark_module *module, const char *provider, const char **name,
 		  char own[WM_PROVIDER_MAX], const char **ret_provider);
 

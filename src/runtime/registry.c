@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include "base/atomic.h"
+#include "event/provider.h"
 #include "runtime/mark.h"
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
@@ -112,29 +113,6 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
 	}
 	w->found = true;
 	return 1;
-}
-
-/* "/usr/lib/libfoo-1.so.2" -> "foo_1": the provider of markers that name none. */
-static void default_provider(struct wm_module *m)
-{
-	const char *s = m->path, *base = s;
-	size_t n = 0;
-
-	for (; *s; s++)
-		if (*s == '/')
-			base = s + 1;
-	if (base[0] == 'l' && base[1] == 'i' && base[2] == 'b')
-		base += 3;
-	for (; base[n] && n < sizeof(m->provider) - 1; n++) {
-		char c = base[n];
-		if (c == '.' && n)
-			break;
-		m->provider[n] =
-		    (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-			? c
-			: '_';
-	}
-	m->provider[n] = 0;
 }
 
 /* ------------------------------------------------------------------ *
@@ -327,7 +305,8 @@ int waymark_module_register(struct waymark_module *abi)
 	m->nr_sites = nr;
 	w = (struct where){(uintptr_t)abi, m, false};
 	(void)dl_iterate_phdr(visit, &w);
-	default_provider(m);
+	wm_provider_of_path(m->path, m->provider, sizeof(m->provider));
+	abi->provider = m->provider;
 	fill(abi);
 
 	wm_lock();
@@ -364,6 +343,7 @@ void waymark_module_unregister(struct waymark_module *abi)
 	control_add(NULL, abi);
 	abi->state = 0;
 	abi->runtime = NULL;
+	abi->provider = NULL;
 	wm_session_module(m, true);
 	wm_unlock();
 	(void)wm_thread_quiesce(1000); /* nobody is in its cold code any more */

@@ -10,6 +10,8 @@
 
 #include <waymark/abi.h>
 
+#include "event/provider.h"
+
 struct wm_plan;
 
 /* A site in its event's list. */
@@ -51,7 +53,7 @@ struct wm_module {
 	    text_end; /* its largest segment that may be read and run, not written */
 	uint32_t nr_sites, build_id_bytes;
 	unsigned char build_id[32];
-	char provider[64], path[512];
+	char provider[WM_PROVIDER_MAX], path[512];
 	struct wm_site_ref ref[];
 };
 
