@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
+
 void wm_text_init(struct wm_text *t)
 {
 	*t = (struct wm_text){0};
@@ -28,8 +30,7 @@ void wm_text_cut(struct wm_text *t, size_t bytes)
 	t->failed = false;
 }
 
-/* Room for that many more and a NUL. */
-static bool make_room(struct wm_text *t, size_t bytes)
+bool wm_text_reserve(struct wm_text *t, size_t bytes)
 {
 	size_t need, room = t->room ? t->room : 256;
 	char *data;
@@ -55,7 +56,7 @@ fail:
 
 void wm_text_add(struct wm_text *t, const void *data, size_t bytes)
 {
-	if (!make_room(t, bytes))
+	if (!wm_text_reserve(t, bytes))
 		return;
 	if (bytes)
 		memcpy(t->data + t->bytes, data, bytes);
@@ -75,14 +76,9 @@ void wm_text_char(struct wm_text *t, char c)
 
 void wm_text_u64(struct wm_text *t, uint64_t value)
 {
-	char digits[20];
-	unsigned int i = sizeof(digits);
+	char digits[WM_DIGITS_MAX];
 
-	do {
-		digits[--i] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	wm_text_add(t, digits + i, sizeof(digits) - i);
+	wm_text_add(t, digits, (size_t)(wm_digits_u64(digits, value) - digits));
 }
 
 void wm_text_i64(struct wm_text *t, int64_t value)
@@ -97,7 +93,7 @@ void wm_text_f(struct wm_text *t, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	if (!make_room(t, 64))
+	if (!wm_text_reserve(t, 64))
 		return;
 	va_start(ap, fmt);
 	n = vsnprintf(t->data + t->bytes, t->room - t->bytes, fmt, ap);
@@ -109,7 +105,7 @@ void wm_text_f(struct wm_text *t, const char *fmt, ...)
 	}
 	if ((size_t)n >= t->room - t->bytes) {
 		t->data[t->bytes] = '\0'; /* as it was, should there be no room */
-		if (!make_room(t, (size_t)n))
+		if (!wm_text_reserve(t, (size_t)n))
 			return;
 		va_start(ap, fmt);
 		(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* it fits now */

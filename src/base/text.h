@@ -24,6 +24,12 @@ void wm_text_done(struct wm_text *t);
 /* Forgets what is beyond `bytes`, and that an addition failed. Keeps the memory. */
 void wm_text_cut(struct wm_text *t, size_t bytes);
 
+/*
+ * Makes room for that many more bytes and a NUL, for who writes at data + bytes
+ * by themselves. False, and failed, when there is no memory.
+ */
+bool wm_text_reserve(struct wm_text *t, size_t bytes);
+
 void wm_text_add(struct wm_text *t, const void *data, size_t bytes);
 void wm_text_str(struct wm_text *t, const char *s);
 void wm_text_char(struct wm_text *t, char c);

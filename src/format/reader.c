@@ -222,12 +222,24 @@ int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text)
 	return 0;
 }
 
+static const char *find_word(const struct wm_trace_word *words, uint32_t nr, const char *key)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (!strcmp(words[i].key, key))
+			return words[i].text;
+	return NULL;
+}
+
 const char *wm_trace_word(const struct wm_trace *t, const char *key)
 {
-	for (uint32_t i = 0; i < t->nr_words; i++)
-		if (!strcmp(t->words[i].key, key))
-			return t->words[i].text;
-	return NULL;
+	return find_word(t->words, t->nr_words, key);
+}
+
+const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key)
+{
+	const char *own = s->origin ? find_word(s->origin->words, s->origin->nr_words, key) : NULL;
+
+	return own ? own : wm_trace_word(t, key);
 }
 
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items)

@@ -60,12 +60,26 @@ struct wm_trace_clock {
 	bool is_epoch;     /* the origin is 1970: wall time can be shown */
 };
 
+/* A word about the trace: host, tracer, kernel, command... */
+struct wm_trace_word {
+	const char *key, *text;
+};
+
+/* One of several traces in a folder, when they were opened as one. */
+struct wm_trace_origin {
+	const char *name; /* its folder below the trace's path */
+	const char *uuid; /* as text; NULL: none */
+	uint32_t nr_words;
+	const struct wm_trace_word *words; /* of its own: hostname, procname, vpid... */
+};
+
 struct wm_stream {
 	const char *file; /* below the trace's path; "" when that is a file itself */
 	uint64_t class_id, instance;
 	uint32_t index;                     /* of trace->streams; equal times come in this order */
 	int32_t cpu;                        /* the only one; -1: none or several */
 	const struct wm_trace_clock *clock; /* NULL: no event has a time */
+	const struct wm_trace_origin *origin; /* NULL: the trace is one */
 };
 
 /* One entry of the index, 64 bytes. Sorted by the format: stream, then place. */
@@ -92,11 +106,6 @@ struct wm_fault {
 	const char *file;
 	uint64_t offset;
 	const char *reason;
-};
-
-/* A word about the trace: host, tracer, kernel, command... */
-struct wm_trace_word {
-	const char *key, *text;
 };
 
 /*
@@ -240,6 +249,9 @@ int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
 int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
 int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
 const char *wm_trace_word(const struct wm_trace *t, const char *key);         /* NULL: none */
+
+/* The word of the stream's origin, else of the trace; NULL: none. */
+const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key);
 
 /* Makes room for one more event and `nr_items` more items; false: no memory. */
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items);

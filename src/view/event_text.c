@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/digits.h"
 #include "view/print_form.h"
 #include "view/value_text.h"
 
@@ -21,8 +22,7 @@ static void nine_digits(struct wm_text *t, uint32_t n)
 {
 	char buf[9];
 
-	for (int i = 8; i >= 0; i--, n /= 10)
-		buf[i] = (char)('0' + n % 10);
+	(void)wm_digits_9(buf, n);
 	wm_text_add(t, buf, sizeof(buf));
 }
 

@@ -87,12 +87,11 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 	}
 }
 
-void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count)
+void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count)
 {
 	const unsigned char *s = bytes, *end = s + count;
 	uint32_t c = 0, n;
 
-	wm_text_char(t, '"');
 	while (s < end) {
 		size_t skip = plain(s, (size_t)(end - s), "\"\\");
 
@@ -111,6 +110,12 @@ void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count)
 			wm_text_add(t, s, n);
 		s += n ? n : 1;
 	}
+}
+
+void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count)
+{
+	wm_text_char(t, '"');
+	wm_view_json_bytes(t, bytes, count);
 	wm_text_char(t, '"');
 }
 
@@ -143,8 +148,7 @@ uint64_t wm_view_bits(const struct wm_value *v, uint32_t i)
 	return v->field->bytes >= 8 ? n : n & ((1ull << (8 * v->field->bytes)) - 1);
 }
 
-/* The shortest of the usual widths that reads back as the same number. */
-static void real(struct wm_text *t, double d, bool is_float)
+void wm_view_real(struct wm_text *t, double d, bool is_float)
 {
 	char buf[40];
 
@@ -179,7 +183,7 @@ void wm_view_element(struct wm_text *t, const struct wm_value *v, uint32_t i)
 		integer(t, v, i);
 		wm_text_char(t, ')');
 	} else if (f->scalar == WM_SCALAR_FLOAT) {
-		real(t, wm_value_float(v, i), f->bytes == 4);
+		wm_view_real(t, wm_value_float(v, i), f->bytes == 4);
 	} else if (f->scalar == WM_SCALAR_BOOL) {
 		wm_text_str(t, wm_view_bits(v, i) ? "true" : "false");
 	} else if (f->scalar == WM_SCALAR_HEX || f->scalar == WM_SCALAR_POINTER) {
@@ -231,14 +235,14 @@ void wm_view_value(struct wm_text *t, const struct wm_value *v)
 	}
 }
 
-static void json_real(struct wm_text *t, double d, bool is_float)
+void wm_view_json_real(struct wm_text *t, double d, bool is_float)
 {
 	if (isnan(d))
 		wm_text_str(t, "\"NaN\"");
 	else if (isinf(d))
 		wm_text_str(t, d < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 	else
-		real(t, d, is_float);
+		wm_view_real(t, d, is_float);
 }
 
 static void json_element(struct wm_text *t, const struct wm_value *v, uint32_t i)
@@ -256,7 +260,7 @@ static void json_element(struct wm_text *t, const struct wm_value *v, uint32_t i
 			wm_text_str(t, "null");
 		wm_text_char(t, '}');
 	} else if (f->scalar == WM_SCALAR_FLOAT) {
-		json_real(t, wm_value_float(v, i), f->bytes == 4);
+		wm_view_json_real(t, wm_value_float(v, i), f->bytes == 4);
 	} else if (f->scalar == WM_SCALAR_BOOL) {
 		wm_text_str(t, wm_view_bits(v, i) ? "true" : "false");
 	} else {

@@ -23,6 +23,13 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count);
+void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count); /* without quotes */
+
+/* The shortest of the usual widths that reads back as the same number. */
+void wm_view_real(struct wm_text *t, double d, bool is_float);
+
+/* As JSON: NaN and infinities are strings. */
+void wm_view_json_real(struct wm_text *t, double d, bool is_float);
 
 /* Bytes up to the first NUL, at most v->count: of a string or a char array. */
 size_t wm_view_text_bytes(const struct wm_value *v);

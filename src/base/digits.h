@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * digits.h - numbers as digits, two at a time, for those who write millions of
+ * lines. All write at `at` and return where they ended; no NUL. The caller has
+ * the room: WM_DIGITS_MAX bytes hold any of them.
+ */
+#ifndef WM_BASE_DIGITS_H
+#define WM_BASE_DIGITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define WM_DIGITS_MAX 72u /* 64 binary digits with their prefix */
+
+extern const char wm_digit_pairs[200]; /* "00" "01" ... "99" */
+extern const uint64_t wm_digit_powers[20];
+
+static inline char *wm_digits_pair(char *at, uint32_t n)
+{
+	memcpy(at, wm_digit_pairs + 2 * n, 2);
+	return at + 2;
+}
+
+/* Exactly eight. */
+static inline char *wm_digits_8(char *at, uint32_t n)
+{
+	uint32_t high = n / 10000, low = n % 10000;
+
+	at = wm_digits_pair(at, high / 100);
+	at = wm_digits_pair(at, high % 100);
+	at = wm_digits_pair(at, low / 100);
+	return wm_digits_pair(at, low % 100);
+}
+
+/* Exactly nine, as of nanoseconds. */
+static inline char *wm_digits_9(char *at, uint32_t n)
+{
+	*at++ = (char)('0' + n / 100000000);
+	return wm_digits_8(at, n % 100000000);
+}
+
+static inline uint32_t wm_digits_count(uint64_t n)
+{
+	uint32_t about = (uint32_t)(64 - __builtin_clzll(n | 1)) * 1233 >> 12;
+
+	return n ? about + (n >= wm_digit_powers[about]) : 1;
+}
+
+static inline char *wm_digits_u64(char *at, uint64_t n)
+{
+	char *end, *p;
+
+	if (n < 10) {
+		*at = (char)('0' + n);
+		return at + 1;
+	}
+	if (n < 100)
+		return wm_digits_pair(at, (uint32_t)n);
+	end = p = at + wm_digits_count(n);
+	while (n >= 100) {
+		p -= 2;
+		wm_digits_pair(p, (uint32_t)(n % 100));
+		n /= 100;
+	}
+	if (n >= 10)
+		wm_digits_pair(p - 2, (uint32_t)n);
+	else
+		p[-1] = (char)('0' + n);
+	return end;
+}
+
+static inline char *wm_digits_i64(char *at, int64_t n)
+{
+	if (n < 0)
+		*at++ = '-';
+	return wm_digits_u64(at, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
+/* Digits of 2, 8 or 16 by `bits` a digit (1, 3, 4), without a prefix or leading zeros. */
+static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const char *digits)
+{
+	uint32_t nr = n ? (63u - (uint32_t)__builtin_clzll(n)) / bits + 1 : 1;
+	char *end = at + nr;
+
+	for (char *p = end; p > at; n >>= bits)
+		*--p = digits[n & ((1u << bits) - 1)];
+	return end;
+}
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* instance.c - a private corner of tracefs; see instance.h. */
+#include "kernel/instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define PREFIX       "waymark-"
+#define PAGE_KIB     16   /* sub-buffers, where their size can be chosen */
+#define WAKE_PERCENT "12" /* of a ring, when wm_instance_fd() becomes readable */
+#define BUFFER_MAX   (1ull << 30)
+#define BEGIN_BYTES  (16ull << 20) /* for each CPU, when there is as much */
+#define COMMAND      11            /* columns of "  Command: ", before the text */
+#define SMALL_FILE   65536u
+
+struct wm_instance {
+	int dirfd;  /* of the instance: locked as long as we live */
+	int parent; /* the folder "instances" */
+	char name[64];
+	uint32_t nr_cpus, page_bytes;
+	uint64_t cpu_bytes; /* of each ring */
+	int *fds;           /* by CPU */
+};
+
+uint64_t wm_instance_buffer_default(void)
+{
+	struct sysinfo s;
+	uint64_t all;
+
+	if (sysinfo(&s))
+		return BUFFER_MAX / 16;
+	all = (uint64_t)s.totalram * s.mem_unit / 32;
+	return all < BUFFER_MAX ? all : BUFFER_MAX;
+}
+
+/* --- files ------------------------------------------------------------------- */
+
+static int put_flags(const struct wm_instance *i, const char *name, const char *text, int flags)
+{
+	int fd = openat(i->dirfd, name, O_WRONLY | O_CLOEXEC | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = wm_file_write(fd, text, strlen(text));
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+static int put(const struct wm_instance *i, const char *name, const char *text)
+{
+	return put_flags(i, name, text, O_TRUNC);
+}
+
+static int put_number(const struct wm_instance *i, const char *name, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return put(i, name, text);
+}
+
+int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,
+			  char **ret_text, size_t *ret_bytes)
+{
+	return wm_file_read(i->dirfd, name, limit, ret_text, ret_bytes);
+}
+
+/* The number a small file begins with; 0 when it does not. */
+static uint64_t get_number(const struct wm_instance *i, const char *name)
+{
+	uint64_t number;
+	size_t bytes;
+	char *text;
+
+	if (wm_file_read(i->dirfd, name, SMALL_FILE, &text, &bytes) < 0)
+		return 0;
+	number = strtoull(text, NULL, 10);
+	free(text);
+	return number;
+}
+
+/* --- beginning and end -------------------------------------------------------- */
+
+/* The folder "instances", locked, so that nobody sweeps what is not locked yet. */
+static int open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
+{
+	int fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return wm_diag_set(diag, errno == ENOENT ? -EOPNOTSUPP : -errno, NULL, -1,
+				   "cannot record kernel events: '%s/instances': %s%s", t->path,
+				   strerror(errno), errno == EACCES ? "; run as root" : "");
+	if (flock(fd, LOCK_EX) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return wm_diag_set(diag, err, NULL, -1, "cannot lock '%s/instances': %s", t->path,
+				   strerror(-err));
+	}
+	return fd;
+}
+
+static void remove_stale(int parent, const char *name, uint32_t *count)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct wm_instance i = {.dirfd = fd};
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		(void)put(&i, "tracing_on", "0");
+		(void)put(&i, "events/enable", "0");
+		if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+			(*count)++;
+	}
+	close(fd);
+}
+
+static uint32_t sweep(int parent)
+{
+	DIR *dir = fdopendir(dup(parent));
+	struct dirent *d;
+	uint32_t count = 0;
+
+	if (!dir)
+		return 0;
+	rewinddir(dir);
+	while ((d = readdir(dir)))
+		if (!strncmp(d->d_name, PREFIX, sizeof(PREFIX) - 1))
+			remove_stale(parent, d->d_name, &count);
+	closedir(dir);
+	return count;
+}
+
+uint32_t wm_instance_sweep(const struct wm_tracefs *t)
+{
+	int parent = open_parent(t, NULL);
+	uint32_t count = 0;
+
+	if (parent >= 0) {
+		count = sweep(parent);
+		close(parent);
+	}
+	return count;
+}
+
+static int make_folder(struct wm_instance *i, struct wm_diag *diag)
+{
+	int err = -EEXIST;
+
+	for (unsigned n = 0; err == -EEXIST && n < 1000; n++) {
+		snprintf(i->name, sizeof(i->name), PREFIX "%d-%u", (int)getpid(), n);
+		err = mkdirat(i->parent, i->name, 0700) ? -errno : 0;
+	}
+	if (err)
+		return wm_diag_set(diag, err, NULL, -1, "cannot make a tracing instance: %s%s",
+				   strerror(-err),
+				   err == -EACCES || err == -EPERM ? "; run as root" : "");
+	i->dirfd = openat(i->parent, i->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (i->dirfd < 0 || flock(i->dirfd, LOCK_EX | LOCK_NB) < 0)
+		return wm_diag_set(diag, -errno, NULL, -1, "cannot hold a tracing instance: %s",
+				   strerror(errno));
+	return 0;
+}
+
+static int set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_diag *diag)
+{
+#if defined(__x86_64__)
+	const char *cycles = "x86-tsc";
+#else
+	const char *cycles = "counter"; /* the kernel has no name for CNTVCT here */
+#endif
+	const char *clock = kind == WM_CLOCK_CYCLES ? cycles : "mono";
+	int err = put(i, "trace_clock", clock);
+
+	if (!err)
+		return 0;
+	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+			   "the kernel's tracing has no clock '%s', which the programs' events "
+			   "use: their times could not be compared",
+			   clock);
+}
+
+/* Rings, with sub-buffers of a good size where that can be chosen. */
+static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *diag)
+{
+	uint64_t most = bytes / i->nr_cpus;
+	int err;
+
+	(void)put_number(i, "buffer_subbuf_size_kb", PAGE_KIB); /* since Linux 6.8 */
+	i->page_bytes = (uint32_t)get_number(i, "buffer_subbuf_size_kb") * 1024;
+	if (i->page_bytes < 4096 || i->page_bytes > 1u << 20)
+		i->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	i->cpu_bytes = most < BEGIN_BYTES ? most : BEGIN_BYTES;
+	err = put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
+	if (err)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "the kernel gives no ring of %llu KiB for each CPU: %s",
+				   (unsigned long long)(i->cpu_bytes / 1024), strerror(-err));
+	(void)put(i, "buffer_percent", WAKE_PERCENT); /* since Linux 5.0 */
+	return 0;
+}
+
+static int open_rings(struct wm_instance *i, struct wm_diag *diag)
+{
+	uint32_t opened = 0;
+	char name[64];
+
+	for (uint32_t cpu = 0; cpu < i->nr_cpus; cpu++) {
+		snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu);
+		i->fds[cpu] = openat(i->dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		opened += i->fds[cpu] >= 0;
+	}
+	if (opened)
+		return 0;
+	return wm_diag_set(diag, -errno, NULL, -1, "no CPU's ring can be opened: %s",
+			   strerror(errno));
+}
+
+static int set_up(struct wm_instance *i, const struct wm_instance_options *o, struct wm_diag *diag)
+{
+	int err = make_folder(i, diag);
+
+	if (!err)
+		err = put(i, "tracing_on", "0");
+	if (!err)
+		err = set_clock(i, o->clock, diag);
+	if (!err)
+		err = set_buffers(
+		    i, o->buffer_bytes ? o->buffer_bytes : wm_instance_buffer_default(), diag);
+	if (err)
+		return err;
+	(void)put(i, "options/copy_trace_marker", "1"); /* since Linux 6.12 */
+	return open_rings(i, diag);
+}
+
+int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
+		       struct wm_instance **ret, struct wm_diag *diag)
+{
+	struct wm_instance *i = calloc(1, sizeof(*i));
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int err;
+
+	if (!i)
+		return -ENOMEM;
+	i->dirfd = -1;
+	i->nr_cpus = cpus < 1                      ? 1
+		     : cpus > WM_INSTANCE_CPUS_MAX ? WM_INSTANCE_CPUS_MAX
+						   : (uint32_t)cpus;
+	i->fds = malloc(i->nr_cpus * sizeof(*i->fds));
+	for (uint32_t cpu = 0; i->fds && cpu < i->nr_cpus; cpu++)
+		i->fds[cpu] = -1;
+	i->parent = open_parent(t, diag);
+	err = i->parent < 0 ? i->parent : i->fds ? 0 : -ENOMEM;
+	if (!err) {
+		(void)sweep(i->parent);
+		err = set_up(i, o, diag);
+		(void)flock(i->parent, LOCK_UN);
+	}
+	if (err) {
+		wm_instance_destroy(i);
+		return err;
+	}
+	*ret = i;
+	return 0;
+}
+
+void wm_instance_destroy(struct wm_instance *i)
+{
+	if (!i)
+		return;
+	for (uint32_t cpu = 0; i->fds && cpu < i->nr_cpus; cpu++)
+		if (i->fds[cpu] >= 0)
+			close(i->fds[cpu]);
+	if (i->dirfd >= 0) {
+		(void)put(i, "tracing_on", "0");
+		(void)put(i, "events/enable", "0");
+		close(i->dirfd);
+	}
+	if (i->parent >= 0) {
+		if (i->name[0])
+			(void)unlinkat(i->parent, i->name, AT_REMOVEDIR);
+		close(i->parent);
+	}
+	free(i->fds);
+	free(i);
+}
+
+/* --- what is recorded ---------------------------------------------------------- */
+
+/*
+ * The last complaint of error_log: its sentence, and the caret under the word
+ * that was refused. The log is the whole system's; it is emptied before we ask.
+ */
+static int filter_refused(struct wm_instance *i, const char *system, const char *name,
+			  const char *filter, struct wm_diag *diag)
+{
+	char *log = NULL, *error = NULL, *caret = NULL, *end, *line;
+	size_t bytes;
+	uint32_t column = 0;
+
+	if (wm_file_read(i->dirfd, "error_log", SMALL_FILE, &log, &bytes) == 0)
+		error = strstr(log, "error: ");
+	if (error) {
+		while (!strncmp(error, "error: ", 7)) /* it says so twice */
+			error += 7;
+		end = strchr(error, '\n');
+		caret = end ? strchr(end, '^') : NULL;
+		if (end)
+			*end = '\0';
+	}
+	if (caret) {
+		for (line = caret; line > log && line[-1] != '\n'; line--)
+			;
+		if (caret - line >= COMMAND)
+			column = (uint32_t)(caret - line) - COMMAND + 1;
+	}
+	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s:%s: %s",
+		    filter, system, name, error ? error : "it gives no reason");
+	if (diag && column && column <= strlen(filter))
+		diag->column = column;
+	free(log);
+	return -EINVAL;
+}
+
+int wm_instance_enable(struct wm_instance *i, const char *system, const char *name,
+		       const char *filter, struct wm_diag *diag)
+{
+	char file[2 * WM_TRACEFS_NAME_MAX + 32];
+	int err = 0;
+
+	if (filter) {
+		snprintf(file, sizeof(file), "events/%s/%s/filter", system, name);
+		(void)put(i, "error_log", "");
+		err = put(i, file, filter);
+		if (err == -EINVAL)
+			return filter_refused(i, system, name, filter, diag);
+	}
+	snprintf(file, sizeof(file), "events/%s/%s/enable", system, name);
+	if (!err)
+		err = put(i, file, "1");
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %s:%s on: %s", system, name,
+				 strerror(-err))
+		   : 0;
+}
+
+static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr)
+{
+	char text[24];
+	int err = 0;
+
+	for (size_t k = 0; !err && k < nr; k++) {
+		snprintf(text, sizeof(text), "%d", (int)tids[k]);
+		err = put_flags(i, name, text, k ? O_APPEND : O_TRUNC);
+	}
+	return err;
+}
+
+int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag)
+{
+	int err = put(i, "options/event-fork", "1");
+
+	if (!err)
+		err = put_tids(i, "set_event_pid", tids, nr);
+	return err ? wm_diag_set(diag, err, NULL, -1,
+				 "the kernel does not let us choose tasks to trace: %s",
+				 strerror(-err))
+		   : 0;
+}
+
+int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr)
+{
+	return put_tids(i, "set_event_notrace_pid", tids, nr);
+}
+
+int wm_instance_start(struct wm_instance *i, struct wm_diag *diag)
+{
+	int err = put(i, "tracing_on", "1");
+
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch tracing on: %s",
+				 strerror(-err))
+		   : 0;
+}
+
+void wm_instance_stop(struct wm_instance *i)
+{
+	(void)put(i, "tracing_on", "0");
+}
+
+/* --- reading ------------------------------------------------------------------- */
+
+uint32_t wm_instance_nr_cpus(const struct wm_instance *i)
+{
+	return i->nr_cpus;
+}
+
+uint32_t wm_instance_page_bytes(const struct wm_instance *i)
+{
+	return i->page_bytes;
+}
+
+uint64_t wm_instance_buffer_bytes(const struct wm_instance *i)
+{
+	return i->cpu_bytes * i->nr_cpus;
+}
+
+int wm_instance_fd(const struct wm_instance *i, uint32_t cpu)
+{
+	return i->fds[cpu];
+}
+
+ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page)
+{
+	ssize_t got;
+
+	if (i->fds[cpu] < 0)
+		return 0;
+	do {
+		got = read(i->fds[cpu], page, i->page_bytes);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	return got;
+}
+
+int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes)
+{
+	uint64_t bytes = 2 * i->cpu_bytes;
+	int err;
+
+	if (bytes > most_bytes / i->nr_cpus)
+		return 0;
+	err = put_number(i, "buffer_size_kb", bytes / 1024);
+	if (err)
+		return err;
+	i->cpu_bytes = bytes;
+	return 1;
+}
+
+int wm_instance_marker(const struct wm_instance *i)
+{
+	int fd = openat(i->dirfd, "trace_marker", O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}

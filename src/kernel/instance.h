@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instance.h - a private corner of tracefs: a ring buffer of our own for each
+ * CPU, with its own clock, events and filters, so that nobody else's tracing
+ * is disturbed and nobody disturbs ours.
+ *
+ * An instance is a folder, and folders outlive who made them. Ours holds a
+ * lock on it that the kernel takes back with the process, however it ends;
+ * instances nobody holds any more are removed when the next one is made.
+ *
+ * Reading: wm_instance_read() takes a page (sub-buffer) at a time, oldest
+ * first, with what was lost before it noted in its head (kdata/page.h). Pages
+ * are copied by read(2): a mapped ring costs no copy, but can not grow while
+ * it is mapped, and with sub-buffers of 16 KiB the copy is a few ns an event.
+ *
+ * Not thread-safe.
+ */
+#ifndef WM_KERNEL_INSTANCE_H
+#define WM_KERNEL_INSTANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "kernel/tracefs.h"
+
+#define WM_INSTANCE_CPUS_MAX 4096u
+
+struct wm_instance;
+
+struct wm_instance_options {
+	enum wm_clock_kind clock;
+	uint64_t buffer_bytes; /* in all, all CPUs together; 0: wm_instance_buffer_default() */
+};
+
+/* min(RAM / 32, 1 GiB): what a recording takes for all CPUs unless asked. */
+uint64_t wm_instance_buffer_default(void);
+
+/*
+ * Makes one, switched off. 0, or with a sentence: -EACCES (not permitted: the
+ * cure), -ENOMEM, -EOPNOTSUPP (no instances here, or the clock is not there).
+ */
+int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
+		       struct wm_instance **ret, struct wm_diag *diag);
+void wm_instance_destroy(struct wm_instance *i); /* removes it; accepts NULL */
+
+/* Removes instances whose recorder is gone. How many. */
+uint32_t wm_instance_sweep(const struct wm_tracefs *t);
+
+/*
+ * An event is on from wm_instance_start() on. `filter`: the kernel's language,
+ * NULL: none. -EINVAL when the kernel refuses the filter: `diag` has its word
+ * and the column.
+ */
+int wm_instance_enable(struct wm_instance *i, const char *system, const char *name,
+		       const char *filter, struct wm_diag *diag);
+
+/* Only these tasks, and all they fork from now on. */
+int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag);
+/* Not these tasks. */
+int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr);
+
+int wm_instance_start(struct wm_instance *i, struct wm_diag *diag);
+void wm_instance_stop(struct wm_instance *i); /* what is in the rings stays */
+
+uint32_t wm_instance_nr_cpus(const struct wm_instance *i);
+uint32_t wm_instance_page_bytes(const struct wm_instance *i);   /* room one read needs */
+uint64_t wm_instance_buffer_bytes(const struct wm_instance *i); /* all CPUs, now */
+
+/* To wait on: readable when a good part of that CPU's ring is full. -1: CPU without one. */
+int wm_instance_fd(const struct wm_instance *i, uint32_t cpu);
+
+/*
+ * The next page of a CPU: its bytes (of which the head says how many count),
+ * 0: nothing is there, -errno.
+ */
+ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page);
+
+/* Twice the room for each CPU, up to `most_bytes` in all. 1: done, 0: no more, -errno. */
+int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes);
+
+/* A file of the instance, e.g. "saved_cmdlines" of its tracefs; free() it. */
+int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,
+			  char **ret_text, size_t *ret_bytes);
+
+/* For programs: a descriptor that writes into this instance's trace_marker; -errno. */
+int wm_instance_marker(const struct wm_instance *i);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* An instance of the real tracefs: made, filled, read, and gone afterwards. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kdata/page.h"
+#include "kernel/instance.h"
+
+struct world {
+	struct wm_tracefs *fs;
+	struct wm_instance *instance;
+};
+
+static int begin(void **state)
+{
+	const struct wm_instance_options o = {.clock = WM_CLOCK_MONOTONIC};
+	struct wm_diag diag = {.offset = -1};
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -1;
+	*state = w;
+	if (wm_tracefs_open(&w->fs, &diag) < 0 ||
+	    wm_instance_create(w->fs, &o, &w->instance, &diag) < 0)
+		print_message("no instance here: %s\n", diag.sentence);
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct world *w = *state;
+
+	wm_instance_destroy(w->instance);
+	wm_tracefs_close(w->fs);
+	free(w);
+	return 0;
+}
+
+static struct wm_instance *instance_of(void **state)
+{
+	struct world *w = *state;
+
+	if (!w->instance)
+		skip();
+	return w->instance;
+}
+
+/* All records of all CPUs that are there now. */
+static uint64_t drain(struct wm_instance *i)
+{
+	unsigned char *page = malloc(wm_instance_page_bytes(i));
+	struct wm_page_layout layout;
+	uint64_t count = 0;
+
+	assert_non_null(page);
+	wm_page_layout_init(&layout, sizeof(long), false);
+	for (uint32_t cpu = 0; cpu < wm_instance_nr_cpus(i); cpu++) {
+		ssize_t got;
+
+		while ((got = wm_instance_read(i, cpu, page)) > 0) {
+			struct wm_page_cursor c;
+
+			assert_int_equal(wm_page_open(&c, &layout, page, (size_t)got, NULL), 0);
+			while (wm_page_next(&c) == 1)
+				count++;
+		}
+		assert_int_equal(got, 0);
+	}
+	free(page);
+	return count;
+}
+
+static void every_call_is_in_the_ring(void **state)
+{
+	struct wm_instance *i = instance_of(state);
+	const pid_t me = getpid();
+
+	if (wm_instance_enable(i, "syscalls", "sys_enter_getppid", NULL, NULL) < 0)
+		skip(); /* a kernel without system call events */
+	assert_int_equal(wm_instance_follow(i, &me, 1, NULL), 0);
+	(void)getppid(); /* not started: not seen */
+	assert_int_equal(wm_instance_start(i, NULL), 0);
+	for (int k = 0; k < 5000; k++)
+		(void)getppid();
+	wm_instance_stop(i);
+	(void)getppid();
+	assert_int_equal(drain(i), 5000);
+}
+
+static void markers_come_in(void **state)
+{
+	struct wm_instance *i = instance_of(state);
+	int fd = wm_instance_marker(i);
+
+	assert_true(fd >= 0);
+	assert_int_equal(wm_instance_start(i, NULL), 0);
+	assert_int_equal(write(fd, "hello", 5), 5);
+	close(fd);
+	assert_int_equal(drain(i), 1);
+}
+
+static void a_refused_filter_says_where(void **state)
+{
+	struct wm_instance *i = instance_of(state);
+	struct wm_diag diag = {.offset = -1};
+	int err =
+	    wm_instance_enable(i, "sched", "sched_switch", "prev_pid == 1 && nosuch > 2", &diag);
+
+	assert_int_equal(err, -EINVAL);
+	assert_non_null(strstr(diag.sentence, "nosuch"));
+	assert_true(diag.column >= 10 && diag.column <= 25);
+}
+
+static void rings_grow_with_what_is_in_them(void **state)
+{
+	struct wm_instance *i = instance_of(state);
+	uint64_t before = wm_instance_buffer_bytes(i);
+	int fd = wm_instance_marker(i);
+
+	assert_int_equal(wm_instance_start(i, NULL), 0);
+	for (int k = 0; k < 100; k++)
+		assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
+	assert_int_equal(wm_instance_grow(i, before), 0);
+	assert_int_equal(wm_instance_grow(i, 2 * before), 1);
+	assert_int_equal(wm_instance_buffer_bytes(i), 2 * before);
+	assert_int_equal(drain(i), 100);
+}
+
+static void what_a_killed_recorder_left_is_swept(void **state)
+{
+	struct world *w = *state;
+	const struct wm_instance_options o = {.clock = WM_CLOCK_MONOTONIC};
+	struct wm_instance *other;
+	pid_t pid;
+
+	(void)instance_of(state);
+	pid = fork();
+	if (pid == 0) {
+		if (wm_instance_create(w->fs, &o, &other, NULL) < 0)
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(wm_instance_sweep(w->fs), 1);
+	assert_int_equal(wm_instance_sweep(w->fs), 0); /* ours stays: it is held */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(every_call_is_in_the_ring, begin, end),
+	    cmocka_unit_test_setup_teardown(markers_come_in, begin, end),
+	    cmocka_unit_test_setup_teardown(a_refused_filter_says_where, begin, end),
+	    cmocka_unit_test_setup_teardown(rings_grow_with_what_is_in_them, begin, end),
+	    cmocka_unit_test_setup_teardown(what_a_killed_recorder_left_is_swept, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

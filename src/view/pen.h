@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pen.h - a wm_text in the middle of being written: where the next byte goes,
+ * in registers. Who writes asks for room first, once for several small things.
+ * Out of memory: what was written is dropped, text->failed says so, and there
+ * is still room to go on writing into.
+ */
+#ifndef WM_VIEW_PEN_H
+#define WM_VIEW_PEN_H
+
+#include "base/digits.h"
+#include "base/text.h"
+
+#define WM_PEN_ROOM_MAX 4096u /* most that may be asked for at once */
+
+struct wm_pen {
+	char *at, *end;
+	struct wm_text *text;
+};
+
+/* False: no memory. The text has WM_PEN_ROOM_MAX bytes of room from now on. */
+static inline bool wm_pen_open(struct wm_pen *p, struct wm_text *t)
+{
+	if (!wm_text_reserve(t, WM_PEN_ROOM_MAX))
+		return false;
+	*p = (struct wm_pen){t->data + t->bytes, t->data + t->room - 1, t};
+	return true;
+}
+
+static inline void wm_pen_close(struct wm_pen *p)
+{
+	p->text->bytes = (size_t)(p->at - p->text->data);
+	*p->at = '\0';
+}
+
+void wm_pen_grow(struct wm_pen *p, size_t bytes);
+
+/* After the text was written to in other ways: wm_pen_close(), those, wm_pen_resume(). */
+void wm_pen_resume(struct wm_pen *p);
+
+static inline void wm_pen_need(struct wm_pen *p, size_t bytes)
+{
+	if (__builtin_expect((size_t)(p->end - p->at) < bytes, 0))
+		wm_pen_grow(p, bytes);
+}
+
+/* Of any length. */
+void wm_pen_add(struct wm_pen *p, const void *data, size_t bytes);
+
+/* Room was asked for. */
+static inline void wm_pen_put(struct wm_pen *p, const char *text, size_t bytes)
+{
+	memcpy(p->at, text, bytes);
+	p->at += bytes;
+}
+static inline void wm_pen_char(struct wm_pen *p, char c)
+{
+	*p->at++ = c;
+}
+
+#define WM_PEN_PUT(p, literal) wm_pen_put(p, literal, sizeof(literal) - 1)
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* shape.c - see shape.h. Recursion is as deep as types are, which formats bound. */
+#include "view/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- writing ------------------------------------------------------------------------- */
+
+#define VALUE_ROOM 80u
+
+static inline void put_piece(struct wm_pen *p, const struct wm_piece *piece, uint32_t skip)
+{
+	uint32_t n = piece->bytes - skip;
+
+	if (n <= WM_PIECE_PADDING) {
+		wm_pen_need(p, WM_PIECE_PADDING + VALUE_ROOM);
+		memcpy(p->at, piece->text + skip,
+		       WM_PIECE_PADDING); /* all, then as much as it is */
+		p->at += n;
+	} else {
+		wm_pen_add(p, piece->text + skip, n);
+		wm_pen_need(p, VALUE_ROOM);
+	}
+}
+
+static inline void put_text(struct wm_pen *p, const char *text)
+{
+	wm_pen_put(p, text, strlen(text));
+}
+
+static const struct wm_item *write_struct(struct wm_pen *p, const struct wm_shape *s,
+					  const struct wm_item *i)
+{
+	uint32_t n = i->count < s->nr_pieces ? i->count : s->nr_pieces;
+
+	put_text(p, s->style->open);
+	i++;
+	for (uint32_t k = 0; k < n; k++) {
+		put_piece(p, &s->pieces[k], k == 0);
+		i = s->pieces[k].shape->write(p, s->pieces[k].shape, i);
+	}
+	wm_pen_need(p, VALUE_ROOM);
+	put_text(p, s->style->close);
+	return i;
+}
+
+static const struct wm_item *write_list(struct wm_pen *p, const struct wm_shape *s,
+					const struct wm_item *i)
+{
+	const struct wm_shape *element = s->pieces[0].shape;
+	const struct wm_style *y = s->style;
+	uint32_t n = i->count;
+
+	put_text(p, y->list_open);
+	i++;
+	for (uint32_t k = 0; k < n; k++) {
+		wm_pen_need(p, 2 * VALUE_ROOM);
+		put_text(p, k ? y->list_next : y->list_first);
+		if (y->list_numbers) {
+			wm_pen_char(p, '[');
+			p->at = wm_digits_u64(p->at, k);
+			WM_PEN_PUT(p, "] = ");
+		}
+		i = element->write(p, element, i);
+	}
+	wm_pen_need(p, VALUE_ROOM);
+	put_text(p, y->list_close);
+	return i;
+}
+
+static const struct wm_item *write_choice(struct wm_pen *p, const struct wm_shape *s,
+					  const struct wm_item *i)
+{
+	const struct wm_piece *piece = &s->pieces[i->u < s->nr_pieces ? i->u : 0];
+
+	put_text(p, s->style->choice_open);
+	if (s->style->choice_after)
+		put_piece(p, piece, 0);
+	wm_pen_need(p, VALUE_ROOM);
+	i = piece->shape->write(p, piece->shape, i + 1);
+	wm_pen_need(p, VALUE_ROOM);
+	put_text(p, s->style->choice_close);
+	return i;
+}
+
+static const struct wm_item *write_optional(struct wm_pen *p, const struct wm_shape *s,
+					    const struct wm_item *i)
+{
+	const struct wm_shape *value = s->pieces[0].shape;
+
+	if (!i->count) {
+		put_text(p, s->style->none);
+		return i + 1;
+	}
+	put_text(p, s->style->some_open);
+	wm_pen_need(p, VALUE_ROOM);
+	i = value->write(p, value, i + 1);
+	wm_pen_need(p, VALUE_ROOM);
+	put_text(p, s->style->some_close);
+	return i;
+}
+
+uint32_t wm_shape_members(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *items,
+			  uint32_t at, uint32_t end, uint32_t nr)
+{
+	for (uint32_t k = 0; at < end && k < s->nr_pieces; k++) {
+		const struct wm_piece *piece = &s->pieces[k];
+
+		if (piece->hidden) {
+			at = items[at].next;
+			continue;
+		}
+		put_piece(p, piece, nr++ == 0);
+		at = (uint32_t)(piece->shape->write(p, piece->shape, &items[at]) - items);
+	}
+	return nr;
+}
+
+/* --- compiling -------------------------------------------------------------------------- */
+
+void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style)
+{
+	*s = (struct wm_shapes){.arena = arena, .style = style};
+}
+
+void wm_shapes_done(struct wm_shapes *s)
+{
+	free(s->table);
+	*s = (struct wm_shapes){0};
+}
+
+static struct wm_shape **slot_of(const struct wm_shapes *s, const struct wm_type *t)
+{
+	uint32_t i = (uint32_t)(((uintptr_t)t >> 4) * 0x9e3779b97f4a7c15ull >> 32) & (s->room - 1);
+
+	while (s->table[i] && s->table[i]->type != t)
+		i = (i + 1) & (s->room - 1);
+	return &s->table[i];
+}
+
+static bool make_room(struct wm_shapes *s)
+{
+	struct wm_shape **old = s->table;
+	uint32_t room = s->room;
+
+	if (2 * s->nr < room)
+		return true;
+	s->room = room ? 2 * room : 64;
+	s->table = calloc(s->room, sizeof(*s->table));
+	if (!s->table) {
+		s->table = old;
+		s->room = room;
+		return false;
+	}
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i])
+			*slot_of(s, old[i]->type) = old[i];
+	free(old);
+	return true;
+}
+
+static bool make_piece(struct wm_shapes *s, const struct wm_member *m, struct wm_piece *piece)
+{
+	struct wm_text t;
+	char *copy;
+
+	wm_text_init(&t);
+	if (m->name) {
+		wm_text_str(&t, s->style->next);
+		s->style->name(&t, m->name);
+		wm_text_str(&t, s->style->after);
+	}
+	copy = wm_arena_get(s->arena, t.bytes + WM_PIECE_PADDING + 1);
+	if (copy && t.bytes)
+		memcpy(copy, t.data, t.bytes);
+	piece->text = copy;
+	piece->bytes = (uint32_t)t.bytes;
+	piece->shape = wm_shape_of(s, m->type);
+	copy = t.failed ? NULL : copy;
+	wm_text_done(&t);
+	return copy && piece->shape;
+}
+
+/* An option's name stands without what goes before members. */
+static void without_next(const struct wm_style *y, struct wm_piece *piece)
+{
+	uint32_t n = (uint32_t)strlen(y->next);
+
+	if (piece->bytes >= n) {
+		piece->text += n;
+		piece->bytes -= n;
+	}
+}
+
+static struct wm_piece *make_pieces(struct wm_shapes *s, const struct wm_type *t)
+{
+	struct wm_piece *pieces = wm_arena_array(s->arena, t->nr_members + 1, sizeof(*pieces));
+
+	for (uint32_t k = 0; pieces && k < t->nr_members; k++) {
+		if (!make_piece(s, &t->members[k], &pieces[k]))
+			return NULL;
+		if (t->kind == WM_TYPE_CHOICE)
+			without_next(s->style, &pieces[k]);
+	}
+	return pieces;
+}
+
+static bool fill(struct wm_shapes *s, const struct wm_type *t, struct wm_shape *shape)
+{
+	static wm_shape_write *const writers[WM_TYPE_NR] = {
+	    [WM_TYPE_STRUCT] = write_struct,
+	    [WM_TYPE_LIST] = write_list,
+	    [WM_TYPE_CHOICE] = write_choice,
+	    [WM_TYPE_OPTIONAL] = write_optional,
+	};
+	struct wm_piece *pieces;
+
+	shape->type = t;
+	shape->style = s->style;
+	shape->write = writers[t->kind];
+	if (!shape->write) {
+		shape->write = s->style->leaf(t);
+		return true;
+	}
+	if (t->kind == WM_TYPE_STRUCT || t->kind == WM_TYPE_CHOICE) {
+		shape->nr_pieces = t->nr_members;
+		shape->pieces = make_pieces(s, t);
+		return shape->pieces;
+	}
+	pieces = wm_arena_get(s->arena, sizeof(*pieces));
+	shape->nr_pieces = 1;
+	shape->pieces = pieces;
+	return pieces && make_piece(s, &t->element, pieces);
+}
+
+const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t)
+{
+	struct wm_shape *shape;
+
+	if (s->room && *slot_of(s, t))
+		return *slot_of(s, t);
+	shape = wm_arena_get(s->arena, sizeof(*shape));
+	if (!shape || !fill(s, t, shape) || !make_room(s))
+		return NULL;
+	*slot_of(s, t) = shape;
+	s->nr++;
+	return shape;
+}
+
+const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
+				     bool (*shown)(const struct wm_member *m, void *data),
+				     void *data)
+{
+	struct wm_shape *shape = wm_arena_get(s->arena, sizeof(*shape));
+	struct wm_piece *pieces;
+
+	if (!shape || !fill(s, t, shape))
+		return NULL;
+	pieces = (struct wm_piece *)shape->pieces; /* made here, by fill() */
+	for (uint32_t k = 0; k < t->nr_members; k++)
+		pieces[k].hidden = !shown(&t->members[k], data);
+	return shape;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * style_babeltrace.c - values as babeltrace2 2.0.4 prints them. Its rules, as
+ * observed: hexadecimal is in capitals; a negative number in another base than
+ * ten is cut to whole digits of its size (16: nibbles, 8: three bits, 2: its
+ * bits); binary shows all bits; floats have six digits; all labels of a value
+ * are listed; in strings, backslash, both quotes and '?' get a backslash.
+ */
+#include "view/style.h"
+
+#include <stdio.h>
+
+wm_shape_write wm_style_u64, wm_style_i64;
+
+const struct wm_item *wm_style_u64(struct wm_pen *p, const struct wm_shape *s,
+				   const struct wm_item *i)
+{
+	p->at = wm_digits_u64(p->at, i->u);
+	return i + 1;
+}
+
+const struct wm_item *wm_style_i64(struct wm_pen *p, const struct wm_shape *s,
+				   const struct wm_item *i)
+{
+	p->at = wm_digits_i64(p->at, i->s);
+	return i + 1;
+}
+
+/* The low bits of whole digits. */
+static uint64_t whole(uint64_t n, uint32_t bits, uint32_t per_digit)
+{
+	uint32_t rounded = (bits + per_digit - 1) / per_digit * per_digit;
+
+	return bits >= 64 || rounded >= 64 ? n : n & ((1ull << rounded) - 1);
+}
+
+static const struct wm_item *hex(struct wm_pen *p, const struct wm_shape *s,
+				 const struct wm_item *i)
+{
+	WM_PEN_PUT(p, "0x");
+	p->at = wm_digits_bits(p->at, whole(i->u, s->type->bits, 4), 4, "0123456789ABCDEF");
+	return i + 1;
+}
+
+static const struct wm_item *octal(struct wm_pen *p, const struct wm_shape *s,
+				   const struct wm_item *i)
+{
+	wm_pen_char(p, '0');
+	p->at = wm_digits_bits(p->at, whole(i->u, s->type->bits, 3), 3, "01234567");
+	return i + 1;
+}
+
+static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
+				    const struct wm_item *i)
+{
+	WM_PEN_PUT(p, "0b");
+	for (uint32_t bit = s->type->bits; bit-- > 0;)
+		wm_pen_char(p, i->u >> bit & 1 ? '1' : '0');
+	return i + 1;
+}
+
+static const struct wm_item *boolean(struct wm_pen *p, const struct wm_shape *s,
+				     const struct wm_item *i)
+{
+	if (i->u)
+		WM_PEN_PUT(p, "true");
+	else
+		WM_PEN_PUT(p, "false");
+	return i + 1;
+}
+
+/* Integers of up to six digits are themselves in %g. */
+static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
+				  const struct wm_item *i)
+{
+	double d = i->f;
+
+	if (d > 0 && d < 1e6 && d == (double)(uint32_t)d)
+		p->at = wm_digits_u64(p->at, (uint32_t)d);
+	else
+		p->at += snprintf(p->at, 40, "%g", d);
+	return i + 1;
+}
+
+static void escape(struct wm_pen *p, unsigned char c)
+{
+	static const char from[] = "\a\b\f\n\r\t\v\x1b", to[] = "abfnrtve";
+	static const char digits[] = "0123456789abcdef";
+	const char *known = c ? strchr(from, c) : NULL;
+
+	wm_pen_char(p, '\\');
+	if (c >= 0x20 && c != 0x7f) {
+		wm_pen_char(p, (char)c);
+	} else if (known) {
+		wm_pen_char(p, to[known - from]);
+	} else {
+		wm_pen_char(p, 'x');
+		wm_pen_char(p, digits[c >> 4]);
+		wm_pen_char(p, digits[c & 15]);
+	}
+}
+
+static const unsigned char special[256] = {
+    [0 ... 31] = 1, [127] = 1, ['\\'] = 1, ['\''] = 1, ['"'] = 1, ['?'] = 1,
+};
+
+static void quoted(struct wm_pen *p, const char *text, uint32_t bytes)
+{
+	const unsigned char *s = (const unsigned char *)text, *end = s + bytes;
+
+	wm_pen_need(p, 2);
+	wm_pen_char(p, '"');
+	while (s < end) {
+		const unsigned char *stop = end - s > 256 ? s + 256 : end;
+
+		wm_pen_need(p, 4 * 256 + 2);
+		for (; s < stop; s++) {
+			if (special[*s])
+				escape(p, *s);
+			else
+				wm_pen_char(p, (char)*s);
+		}
+	}
+	wm_pen_char(p, '"');
+}
+
+static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
+				    const struct wm_item *i)
+{
+	quoted(p, i->text, i->count);
+	return i + 1;
+}
+
+/* CTF 1.8 has none: as babeltrace2 2.1 shows arrays of bytes. */
+static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
+				   const struct wm_item *i)
+{
+	wm_pen_char(p, '{');
+	for (uint32_t k = 0; k < i->count; k++) {
+		wm_pen_need(p, 16);
+		wm_pen_char(p, ' ');
+		p->at = wm_digits_bits(p->at, i->bytes[k] >> 4, 4, "0123456789abcdef");
+		p->at = wm_digits_bits(p->at, i->bytes[k] & 15, 4, "0123456789abcdef");
+	}
+	wm_pen_need(p, 4);
+	WM_PEN_PUT(p, " }");
+	return i + 1;
+}
+
+static wm_shape_write *number(const struct wm_type *t)
+{
+	static wm_shape_write *const of_look[] = {
+	    [WM_LOOK_HEX] = hex,
+	    [WM_LOOK_OCTAL] = octal,
+	    [WM_LOOK_BINARY] = binary,
+	    [WM_LOOK_POINTER] = hex,
+	};
+
+	if (t->look)
+		return of_look[t->look];
+	return t->kind == WM_TYPE_SIGNED ? wm_style_i64 : wm_style_u64;
+}
+
+static bool in_range(const struct wm_type *t, const struct wm_type_label *l,
+		     const struct wm_item *i)
+{
+	return t->kind == WM_TYPE_SIGNED ? i->s >= l->low && i->s <= l->high
+					 : i->u >= (uint64_t)l->low && i->u <= (uint64_t)l->high;
+}
+
+/* A flag's label names a range of bits. */
+static bool labels(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
+{
+	if (!t->is_flags)
+		return in_range(t, l, i);
+	for (int64_t bit = l->low; bit <= l->high && bit < 64; bit++)
+		if (bit >= 0 && i->u >> bit & 1)
+			return true;
+	return false;
+}
+
+/* Was the same label there before, with another range that holds the value? */
+static bool told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
+{
+	for (uint32_t j = 0; j < k; j++)
+		if (!strcmp(t->labels[j].name, t->labels[k].name) && labels(t, &t->labels[j], i))
+			return true;
+	return false;
+}
+
+static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
+					 const struct wm_item *i)
+{
+	const struct wm_type *t = s->type;
+	uint32_t nr = 0;
+
+	WM_PEN_PUT(p, "( ");
+	for (uint32_t k = 0; k < t->nr_labels; k++) {
+		if (!labels(t, &t->labels[k], i) || told(t, k, i))
+			continue;
+		wm_pen_need(p, 2);
+		if (nr++)
+			WM_PEN_PUT(p, ", ");
+		quoted(p, t->labels[k].name, (uint32_t)strlen(t->labels[k].name));
+	}
+	wm_pen_need(p, 128);
+	if (!nr)
+		WM_PEN_PUT(p, "<unknown>");
+	WM_PEN_PUT(p, " : container = ");
+	(void)number(t)(p, s, i);
+	WM_PEN_PUT(p, " )");
+	return i + 1;
+}
+
+static wm_shape_write *leaf(const struct wm_type *t)
+{
+	static wm_shape_write *const others[WM_TYPE_NR] = {
+	    [WM_TYPE_BOOL] = boolean,
+	    [WM_TYPE_FLOAT] = real,
+	    [WM_TYPE_STRING] = string,
+	    [WM_TYPE_BYTES] = bytes,
+	};
+
+	if (t->is_enum || t->is_flags)
+		return enumeration;
+	return others[t->kind] ? others[t->kind] : number(t);
+}
+
+const struct wm_style wm_style_babeltrace = {
+    .open = "{",
+    .next = ", ",
+    .after = " = ",
+    .close = " }",
+    .list_open = "[",
+    .list_first = " ",
+    .list_next = ", ",
+    .list_close = " ]",
+    .list_numbers = true,
+    .choice_open = "{ ",
+    .choice_close = " }",
+    .some_open = "{ ",
+    .some_close = " }",
+    .none = "<none>",
+    .name = wm_text_str,
+    .leaf = leaf,
+};

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.c - the formats of writer.h: what is made once, and what all share. */
+#include "view/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view/style.h"
+#include "view/value_text.h"
+#include "view/writer_int.h"
+
+#define NS_PER_SECOND 1000000000
+#define ARENA_MAX     ((size_t)1 << 30)
+
+static const struct {
+	const struct wm_style *style;
+	wm_view_write *write;
+} formats[WM_VIEW_NR_FORMATS] = {
+    [WM_VIEW_WAYMARK] = {&wm_style_people, wm_view_write_waymark},
+    [WM_VIEW_BABELTRACE] = {&wm_style_babeltrace, wm_view_write_babeltrace},
+    [WM_VIEW_PERF] = {&wm_style_perf, wm_view_write_perf},
+    [WM_VIEW_JSON] = {&wm_style_json, wm_view_write_json},
+    [WM_VIEW_JSONL] = {&wm_style_json, wm_view_write_jsonl},
+    [WM_VIEW_CSV] = {&wm_style_json, wm_view_write_csv},
+};
+
+/* --- what is made once ---------------------------------------------------------------- */
+
+/* Is the member one of those that are wanted, and not shown elsewhere on the line? */
+static bool is_shown(const struct wm_member *m, void *data)
+{
+	const struct wm_view_options *o = data;
+
+	for (uint32_t i = 0; i < o->nr_fields; i++)
+		if (!strcmp(m->name, o->fields[i]))
+			return true;
+	return !o->nr_fields;
+}
+
+static bool is_not_cpu(const struct wm_member *m, void *data)
+{
+	return strcmp(m->name, "cpu_id") != 0 && is_shown(m, data);
+}
+
+static const struct wm_shape *part_shape(struct wm_view *v, const struct wm_type *t, int part)
+{
+	bool has_cpu = v->options.format == WM_VIEW_WAYMARK || v->options.format == WM_VIEW_PERF;
+
+	if (part == WM_PART_PACKET_CONTEXT && has_cpu)
+		return wm_shape_some(&v->shapes, t, is_not_cpu, &v->options);
+	if (v->options.nr_fields)
+		return wm_shape_some(&v->shapes, t, is_shown, &v->options);
+	return wm_shape_of(&v->shapes, t);
+}
+
+/* Headers are how the format works, not what was traced. */
+static bool part_is_shown(const struct wm_type *t, int part)
+{
+	if (!t || part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
+		return false;
+	return part != WM_PART_PACKET_CONTEXT || t->nr_members;
+}
+
+static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
+{
+	piece->text = wm_arena_copy(&v->arena, t->data ? t->data : "", t->bytes);
+	piece->bytes = (uint32_t)t->bytes;
+	return piece->text && !t->failed;
+}
+
+/* PROVIDER:NAME, whether the tracer wrote it so or not. */
+static void full_name(struct wm_text *t, const struct wm_event_type *type)
+{
+	if (type->provider[0] && !strchr(type->name, ':')) {
+		wm_text_str(t, type->provider);
+		wm_text_char(t, ':');
+	}
+	wm_text_str(t, type->name);
+}
+
+static bool make_name(struct wm_view *v, const struct wm_event_type *type, struct wm_piece *ret)
+{
+	struct wm_text full, t;
+	bool ok;
+
+	wm_text_init(&t);
+	wm_text_init(&full);
+	full_name(&full, type);
+	switch (v->options.format) {
+	case WM_VIEW_BABELTRACE:
+		wm_text_str(&t, type->name[0] ? type->name : "<unknown>");
+		wm_text_str(&t, ": ");
+		break;
+	case WM_VIEW_JSON:
+	case WM_VIEW_JSONL:
+		wm_view_json_string(&t, full.data, full.bytes);
+		break;
+	case WM_VIEW_CSV:
+		wm_text_add(&t, full.data, full.bytes);
+		break;
+	default:
+		wm_view_safe(&t, full.data, full.bytes, false);
+		wm_text_str(&t, ": ");
+	}
+	t.failed |= full.failed;
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	wm_text_done(&full);
+	return ok;
+}
+
+/* Where a context tells the name of the thread or process. */
+static void find_comm(const struct wm_event_type *type, struct view_type *ret)
+{
+	ret->comm_part = -1;
+	for (int part = WM_PART_STREAM_CONTEXT; part <= WM_PART_CONTEXT; part++) {
+		const struct wm_type *t = type->parts[part];
+
+		for (uint32_t k = 0; t && k < t->nr_members; k++)
+			if (t->members[k].type->kind == WM_TYPE_STRING &&
+			    (!strcmp(t->members[k].name, "procname") ||
+			     !strcmp(t->members[k].name, "comm"))) {
+				ret->comm_part = part;
+				ret->comm_member = k;
+			}
+	}
+}
+
+static bool make_type(struct wm_view *v, const struct wm_event_type *type, struct view_type *ret)
+{
+	for (int part = 0; part < WM_NR_PARTS; part++) {
+		if (!part_is_shown(type->parts[part], part))
+			continue;
+		ret->parts[part] = part_shape(v, type->parts[part], part);
+		if (!ret->parts[part])
+			return false;
+	}
+	find_comm(type, ret);
+	return make_name(v, type, &ret->name);
+}
+
+/* HOST:PROCNAME:(VPID) and a space, as far as the environment has them. */
+static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const struct wm_stream *s,
+			struct wm_piece *ret)
+{
+	static const char *const keys[] = {"hostname", "procname", "vpid"};
+	struct wm_text t;
+	bool ok;
+
+	wm_text_init(&t);
+	for (int i = 0; i < 3; i++) {
+		const char *word = wm_stream_word(trace, s, keys[i]);
+
+		if (word)
+			wm_text_f(&t, i == 2 ? "%s(%s)" : "%s%s", t.bytes ? ":" : "", word);
+	}
+	if (t.bytes)
+		wm_text_char(&t, ' ');
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	return ok;
+}
+
+static bool make_place(struct wm_view *v, const struct wm_trace *trace, struct wm_piece *ret)
+{
+	struct wm_text t;
+	bool ok;
+
+	wm_text_init(&t);
+	if (v->nr_traces > 1) {
+		wm_text_str(&t, ",\"trace\":");
+		wm_view_json_string(&t, trace->path, strlen(trace->path));
+	}
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	return ok;
+}
+
+static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_trace *ret)
+{
+	ret->trace = trace;
+	ret->types = wm_arena_array(&v->arena, trace->nr_types + 1, sizeof(*ret->types));
+	ret->streams = wm_arena_array(&v->arena, trace->nr_streams + 1, sizeof(*ret->streams));
+	if (!ret->types || !ret->streams || !make_place(v, trace, &ret->place))
+		return false;
+	for (uint32_t i = 0; i < trace->nr_types; i++)
+		if (!make_type(v, trace->types[i], &ret->types[i]))
+			return false;
+	for (uint32_t i = 0; i < trace->nr_streams; i++)
+		if (!make_stream(v, trace, trace->streams[i], &ret->streams[i]))
+			return false;
+	return true;
+}
+
+struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
+			       const struct wm_view_options *options)
+{
+	struct wm_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->options = *options;
+	wm_arena_init(&v->arena, ARENA_MAX);
+	wm_shapes_init(&v->shapes, &v->arena, formats[options->format].style);
+	v->nr_traces = nr_traces;
+	v->traces = wm_arena_array(&v->arena, nr_traces + 1, sizeof(*v->traces));
+	for (uint32_t i = 0; i < nr_traces; i++)
+		if (!v->traces || !make_trace(v, traces[i], &v->traces[i])) {
+			wm_view_destroy(v);
+			return NULL;
+		}
+	return v;
+}
+
+void wm_view_destroy(struct wm_view *v)
+{
+	if (!v)
+		return;
+	wm_shapes_done(&v->shapes);
+	wm_arena_done(&v->arena);
+	free(v);
+}
+
+/* --- pages --------------------------------------------------------------------------------- */
+
+void wm_view_page_init(struct wm_view_page *p, bool later)
+{
+	*p = (struct wm_view_page){.later = later, .joint = SIZE_MAX, .second = INT64_MIN};
+}
+
+void wm_view_page_done(struct wm_view_page *p)
+{
+	wm_text_done(&p->text);
+}
+
+void wm_view_begin(const struct wm_view *v, struct wm_text *t)
+{
+	if (v->options.format == WM_VIEW_JSON)
+		wm_text_char(t, '[');
+	else if (v->options.format == WM_VIEW_CSV)
+		wm_view_csv_head(v, t);
+}
+
+void wm_view_end(const struct wm_view *v, struct wm_text *t)
+{
+	if (v->options.format == WM_VIEW_JSON)
+		wm_text_str(t, "\n]\n");
+}
+
+void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
+			const struct wm_event *e)
+{
+	formats[v->options.format].write(v, p, &v->traces[trace], e);
+	p->nr_events++;
+	p->past.any = true;
+}
+
+/* Puts the delta of the first line in, which had to be left out. */
+static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
+{
+	struct wm_text tail;
+
+	wm_text_init(&tail);
+	wm_text_add(&tail, p->text.data + p->joint, p->text.bytes - p->joint);
+	wm_text_cut(&p->text, p->joint);
+	wm_view_delta(&p->text, past->has_time, p->first_ns, past->last_ns);
+	wm_text_add(&p->text, tail.data, tail.bytes);
+	p->text.failed |= tail.failed;
+	p->joint = SIZE_MAX;
+	wm_text_done(&tail);
+}
+
+void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
+		       const struct wm_view_past *past)
+{
+	if (!p->later || p->text.failed)
+		return;
+	p->later = false;
+	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any) {
+		p->text.bytes--; /* no comma before the first */
+		memmove(p->text.data, p->text.data + 1, p->text.bytes);
+	}
+	if (p->joint != SIZE_MAX)
+		fill_joint(p, past);
+	if (!p->past.has_time) {
+		p->past.has_time = past->has_time;
+		p->past.last_ns = past->last_ns;
+	}
+	p->past.any |= past->any;
+}
+
+/* --- times ----------------------------------------------------------------------------------- */
+
+void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	int64_t second = ns / NS_PER_SECOND;
+
+	if (second != page->second) {
+		time_t when = (time_t)second;
+		struct tm tm;
+
+		page->second = second;
+		memcpy(page->hh_mm_ss, "??:??:??", 8);
+		if (localtime_r(&when, &tm)) {
+			(void)wm_digits_pair(page->hh_mm_ss, (uint32_t)tm.tm_hour);
+			(void)wm_digits_pair(page->hh_mm_ss + 3, (uint32_t)tm.tm_min);
+			(void)wm_digits_pair(page->hh_mm_ss + 6, (uint32_t)tm.tm_sec);
+			page->hh_mm_ss[2] = page->hh_mm_ss[5] = ':';
+		}
+	}
+	wm_pen_put(p, page->hh_mm_ss, 8);
+	wm_pen_char(p, '.');
+	p->at = wm_digits_9(p->at, (uint32_t)(ns % NS_PER_SECOND));
+}
+
+/* babeltrace2 takes a difference of -1 for none. */
+static char *delta(char *at, bool known, int64_t ns, int64_t before)
+{
+	uint64_t n = (uint64_t)ns - (uint64_t)before;
+
+	if (!known || n == UINT64_MAX) {
+		memcpy(at, "+?.?????????", 12);
+		return at + 12;
+	}
+	*at++ = '+';
+	at = wm_digits_u64(at, n / NS_PER_SECOND);
+	*at++ = '.';
+	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
+}
+
+void wm_view_delta(struct wm_text *t, bool known, int64_t ns, int64_t before)
+{
+	char text[WM_DIGITS_MAX];
+
+	wm_text_add(t, text, (size_t)(delta(text, known, ns, before) - text));
+}
+
+void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	if (!page->past.has_time && page->later) {
+		page->joint = (size_t)(p->at - p->text->data);
+		page->first_ns = ns;
+	} else {
+		p->at = delta(p->at, page->past.has_time, ns, page->past.last_ns);
+	}
+	page->past.has_time = true;
+	page->past.last_ns = ns;
+}
+
+/* --- names and forms ---------------------------------------------------------------------------
+ */
+
+const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	const char *comm = "", *word;
+
+	if (type->comm_part >= 0) {
+		uint32_t at = e->parts[type->comm_part].at;
+
+		for (uint32_t k = 0; k < type->comm_member; k++)
+			at = e->items[at].next;
+		*ret_bytes = e->items[at].count;
+		return e->items[at].text;
+	}
+	if (t->trace->ops->comm)
+		comm = t->trace->ops->comm(t->trace, e->pid, e->tid, e->ns);
+	if (!comm[0] && (word = wm_stream_word(t->trace, e->stream, "procname")))
+		comm = word;
+	*ret_bytes = (uint32_t)strlen(comm);
+	return comm;
+}
+
+bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+{
+	size_t before;
+	bool has;
+
+	if (!e->type->print || !t->trace->ops->print)
+		return false;
+	wm_pen_close(p);
+	before = p->text->bytes;
+	has = t->trace->ops->print(t->trace, e, p->text);
+	if (!has)
+		wm_text_cut(p->text, before);
+	wm_pen_resume(p);
+	return has;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.h - events of any trace (format/reader.h) as text, in one of several
+ * formats. What can be made before is made once, in a wm_view; each thread
+ * writes into a wm_view_page of its own.
+ *
+ *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
+ *   babeltrace  babeltrace2 2.0.4's text, byte for byte
+ *   perf        as perf script: comm tid [cpu] seconds: event: fields
+ *   json        one array of objects; jsonl: an object a line
+ *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
+ *
+ * Pages of later pieces of a trace do not know the time of the line before:
+ * wm_view_page_join() puts the first line's delta in when it is known.
+ */
+#ifndef WM_VIEW_WRITER_H
+#define WM_VIEW_WRITER_H
+
+#include "base/text.h"
+#include "format/reader.h"
+
+/* In the order of the option's choices. */
+enum wm_view_format {
+	WM_VIEW_WAYMARK,
+	WM_VIEW_BABELTRACE,
+	WM_VIEW_PERF,
+	WM_VIEW_JSON,
+	WM_VIEW_JSONL,
+	WM_VIEW_CSV,
+	WM_VIEW_NR_FORMATS
+};
+
+struct wm_view_options {
+	enum wm_view_format format;
+	const char *const *fields; /* only these are shown, and make CSV's columns */
+	uint32_t nr_fields;        /* 0: all */
+};
+
+struct wm_view;
+
+/* What the lines so far say to the next one. */
+struct wm_view_past {
+	bool any;      /* there were lines */
+	bool has_time; /* of the last one that had a time: */
+	int64_t last_ns;
+};
+
+struct wm_view_page {
+	struct wm_text text;
+	uint64_t nr_events;
+	struct wm_view_past past;
+	bool later;       /* there may be lines before this page: `past` is of its own only */
+	size_t joint;     /* where the first line's delta belongs; SIZE_MAX: nowhere */
+	int64_t first_ns; /* of that line */
+	int64_t second;   /* of hh_mm_ss; INT64_MIN: of none */
+	char hh_mm_ss[8];
+};
+
+/* NULL: out of memory. Options and traces stay the caller's, and as they are. */
+struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
+			       const struct wm_view_options *options);
+void wm_view_destroy(struct wm_view *v);
+
+void wm_view_page_init(struct wm_view_page *p, bool later);
+void wm_view_page_done(struct wm_view_page *p);
+
+/* What stands before all events, and behind them. */
+void wm_view_begin(const struct wm_view *v, struct wm_text *t);
+void wm_view_end(const struct wm_view *v, struct wm_text *t);
+
+/* Adds the event, of the trace of that index. page->text.failed tells of no memory. */
+void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
+			const struct wm_event *e);
+
+/* Completes a `later` page, which may be written on, with what the lines before it were. */
+void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
+		       const struct wm_view_past *past);
+
+/* What babeltrace2 says on standard error of lost events or packets. */
+void wm_view_loss(struct wm_text *t, const struct wm_trace *trace,
+		  const struct wm_trace_loss *loss);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* writer_int.h - what the files of the writer share: writer.c makes it, writer_*.c use it. */
+#ifndef WM_VIEW_WRITER_INT_H
+#define WM_VIEW_WRITER_INT_H
+
+#include "view/shape.h"
+#include "view/writer.h"
+
+/* What is known of an event's type: shapes of its parts, and its name. */
+struct view_type {
+	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
+	struct wm_piece name;                      /* as the format has it, with what follows */
+	int comm_part; /* where a member procname or comm is; -1: none */
+	uint32_t comm_member;
+};
+
+struct view_trace {
+	struct wm_trace *trace;
+	struct view_type *types;  /* by index */
+	struct wm_piece *streams; /* by index: what stands before the name (babeltrace) */
+	struct wm_piece place;    /* JSON, of several traces: which one */
+};
+
+struct wm_view {
+	struct wm_view_options options;
+	struct wm_arena arena;
+	struct wm_shapes shapes;
+	struct view_trace *traces;
+	uint32_t nr_traces;
+};
+
+typedef void wm_view_write(const struct wm_view *v, struct wm_view_page *page,
+			   const struct view_trace *t, const struct wm_event *e);
+
+wm_view_write wm_view_write_waymark, wm_view_write_babeltrace, wm_view_write_perf,
+    wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv;
+
+/* hh:mm:ss.nnnnnnnnn, local time. 80 bytes of room are there. */
+void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
+
+/* "+1.000000123" or, without a time before, "+?.?????????"; remembers the time. */
+void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
+void wm_view_delta(struct wm_text *t, bool known, int64_t ns, int64_t before);
+
+/* The thread's name as bytes, from wherever it is known; "" when it is not. */
+const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
+
+static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *piece)
+{
+	wm_pen_add(p, piece->text, piece->bytes);
+}
+
+/* Does the event's type have a print form that its format can fill? Adds it. */
+bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
+
+/* CSV's heading. */
+void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);
+
+#endif

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_test.c - lines of all formats, of events made here. What the
+ * babeltrace lines should be was copied from babeltrace2 2.0.4's output, and
+ * print.bats compares whole traces.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/writer.h"
+
+#pragma GCC diagnostic ignored "-Wtrigraphs" /* "(+?.?????????) " */
+
+#define NR(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
+
+/* --- a trace ------------------------------------------------------------------------------ */
+
+#define NUMBER(kind_, bits_, look_)                                                                \
+	{                                                                                          \
+		.kind = kind_, .bits = bits_, .look = look_                                        \
+	}
+static const struct wm_type u64 = NUMBER(WM_TYPE_UNSIGNED, 64, 0);
+static const struct wm_type u8 = NUMBER(WM_TYPE_UNSIGNED, 8, 0);
+static const struct wm_type i32 = NUMBER(WM_TYPE_SIGNED, 32, 0);
+static const struct wm_type x32 = NUMBER(WM_TYPE_UNSIGNED, 32, WM_LOOK_HEX);
+static const struct wm_type sx8 = NUMBER(WM_TYPE_SIGNED, 8, WM_LOOK_HEX);
+static const struct wm_type so8 = NUMBER(WM_TYPE_SIGNED, 8, WM_LOOK_OCTAL);
+static const struct wm_type b4 = NUMBER(WM_TYPE_UNSIGNED, 4, WM_LOOK_BINARY);
+static const struct wm_type f32 = NUMBER(WM_TYPE_FLOAT, 32, 0);
+static const struct wm_type f64 = NUMBER(WM_TYPE_FLOAT, 64, 0);
+static const struct wm_type yes = NUMBER(WM_TYPE_BOOL, 8, 0);
+static const struct wm_type text = {.kind = WM_TYPE_STRING};
+static const struct wm_type bytes = {.kind = WM_TYPE_BYTES};
+static const struct wm_type list = {.kind = WM_TYPE_LIST, .element = {NULL, &u8}};
+static const struct wm_type maybe = {.kind = WM_TYPE_OPTIONAL, .element = {NULL, &u8}};
+static const struct wm_type_label color_labels[] = {
+    {"RED", 0, 0}, {"WARM", 0, 1}, {"BLUE \"x\"", 2, 2}, {"RED", 0, 0}};
+static const struct wm_type color = {.kind = WM_TYPE_UNSIGNED,
+				     .bits = 8,
+				     .is_enum = true,
+				     .labels = color_labels,
+				     .nr_labels = NR(color_labels)};
+static const struct wm_member point_members[] = {{"x", &i32}, {"y", &list}};
+static const struct wm_type nothing = {.kind = WM_TYPE_STRUCT};
+static const struct wm_type choice = {
+    .kind = WM_TYPE_CHOICE, .members = point_members, .nr_members = NR(point_members)};
+
+struct world {
+	struct wm_trace *trace;
+	struct wm_type parts[WM_NR_PARTS];
+	struct wm_member members[WM_NR_PARTS][16];
+	struct wm_event_type type;
+	struct wm_stream stream;
+	struct wm_trace_clock clock;
+	struct wm_item items[64];
+	struct wm_event event;
+	uint32_t nr_items;
+};
+
+static void no_close(struct wm_trace *t)
+{
+}
+
+static bool print_form(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+{
+	wm_text_f(out, "a \"form\" of %u bytes", e->raw_bytes);
+	return e->raw_bytes;
+}
+
+static const struct wm_reader_ops ops = {.name = "test", .close = no_close, .print = print_form};
+
+static void setup(struct world *w)
+{
+	*w = (struct world){0};
+	w->trace = wm_trace_create("trace");
+	w->trace->ops = &ops;
+	w->clock = (struct wm_trace_clock){.name = "c", .hz = 1000000000, .is_epoch = true};
+	w->stream = (struct wm_stream){.file = "stream_0", .cpu = -1, .clock = &w->clock};
+	w->type = (struct wm_event_type){.name = "app:query", .provider = "app", .level = -1};
+	w->event = (struct wm_event){.ns = 80000000000001, .cpu = -1, .pid = -1, .tid = -1};
+	assert_int_equal(wm_trace_add_type(w->trace, &w->type), 0);
+	assert_int_equal(wm_trace_add_stream(w->trace, &w->stream), 0);
+}
+
+static struct wm_type *part(struct world *w, int part)
+{
+	struct wm_type *t = &w->parts[part];
+
+	if (!t->kind) {
+		*t = (struct wm_type){.kind = WM_TYPE_STRUCT, .members = w->members[part]};
+		w->type.parts[part] = t;
+		for (int later = part; later < WM_NR_PARTS; later++)
+			w->event.parts[later] = (struct wm_part_range){w->nr_items, w->nr_items};
+	}
+	return t;
+}
+
+static struct wm_item *item(struct world *w, const struct wm_member *m)
+{
+	struct wm_item *i = &w->items[w->nr_items++];
+
+	*i = (struct wm_item){.member = m, .next = w->nr_items};
+	return i;
+}
+
+/* Parts are filled in their order. */
+static struct wm_item *field(struct world *w, int p, const char *name, const struct wm_type *type)
+{
+	struct wm_type *t = part(w, p);
+	struct wm_member *m = &w->members[p][t->nr_members++];
+	struct wm_item *i;
+
+	*m = (struct wm_member){name, type};
+	i = item(w, m);
+	w->event.parts[p].end = w->nr_items;
+	return i;
+}
+
+static void inside(struct world *w, struct wm_item *outer, const struct wm_member *m, uint64_t n)
+{
+	item(w, m)->u = n;
+	outer->count++;
+	outer->next = w->nr_items;
+	w->event.parts[WM_PART_FIELDS].end = w->nr_items;
+}
+
+static void set_text(struct wm_item *i, const char *s)
+{
+	i->text = s;
+	i->count = (uint32_t)strlen(s);
+}
+
+/* All of it as a page of one or two events; the caller frees. */
+static char *written(struct world *w, enum wm_view_format format, uint32_t times,
+		     const char *const *fields, uint32_t nr_fields)
+{
+	struct wm_view_options o = {format, fields, nr_fields};
+	struct wm_view *v = wm_view_create(&w->trace, 1, &o);
+	struct wm_view_page page;
+
+	assert_non_null(v);
+	w->event.items = w->items;
+	w->event.type = &w->type;
+	w->event.stream = &w->stream;
+	wm_view_page_init(&page, false);
+	wm_view_begin(v, &page.text);
+	for (uint32_t i = 0; i < times; i++, w->event.ns += 1500000123)
+		wm_view_event_line(v, &page, 0, &w->event);
+	wm_view_end(v, &page.text);
+	assert_false(page.text.failed);
+	wm_view_destroy(v);
+	return page.text.data;
+}
+
+static void expect(struct world *w, enum wm_view_format format, uint32_t times, const char *wanted)
+{
+	char *got = written(w, format, times, NULL, 0);
+
+	assert_string_equal(got, wanted);
+	free(got);
+}
+
+static void done(struct world *w)
+{
+	wm_trace_close(w->trace);
+}
+
+/* Every kind of value. */
+static void fill(struct world *w)
+{
+	struct wm_item *i;
+
+	setup(w);
+	field(w, WM_PART_PACKET_CONTEXT, "cpu_id", &u8)->u = 3;
+	field(w, WM_PART_CONTEXT, "vtid", &i32)->s = 7;
+	field(w, WM_PART_FIELDS, "n", &i32)->s = -12;
+	field(w, WM_PART_FIELDS, "x", &x32)->u = 0xbeef;
+	field(w, WM_PART_FIELDS, "f", &f32)->f = (double)1.1f;
+	field(w, WM_PART_FIELDS, "d", &f64)->f = 1e9;
+	set_text(field(w, WM_PART_FIELDS, "s", &text), "it's \"?\" \x1b[2J\n\x01");
+	field(w, WM_PART_FIELDS, "e", &color)->u = 0;
+	i = field(w, WM_PART_FIELDS, "l", &list);
+	inside(w, i, &list.element, 1);
+	inside(w, i, &list.element, 200);
+	i = field(w, WM_PART_FIELDS, "none", &list);
+	field(w, WM_PART_FIELDS, "empty", &nothing);
+	i = field(w, WM_PART_FIELDS, "o", &maybe);
+	w->event.cpu = 3;
+	w->event.pid = 42;
+	w->event.tid = 43;
+}
+
+static void test_babeltrace(void **unused)
+{
+	struct world w;
+
+	fill(&w);
+	expect(
+	    &w, WM_VIEW_BABELTRACE, 2,
+	    "[22:13:20.000000001] (+?.?????????) app:query: { cpu_id = 3 }, { vtid = 7 }, { n = "
+	    "-12, x = 0xBEEF, f = 1.1, d = 1e+09, s = \"it\\'s \\\"\\?\\\" \\e[2J\\n\\x01\", e = ( "
+	    "\"RED\", \"WARM\" : container = 0 ), l = [ [0] = 1, [1] = 200 ], none = [ ], empty = "
+	    "{ "
+	    "}, o = <none> }\n"
+	    "[22:13:21.500000124] (+1.500000123) app:query: { cpu_id = 3 }, { vtid = 7 }, { n = "
+	    "-12, x = 0xBEEF, f = 1.1, d = 1e+09, s = \"it\\'s \\\"\\?\\\" \\e[2J\\n\\x01\", e = ( "
+	    "\"RED\", \"WARM\" : container = 0 ), l = [ [0] = 1, [1] = 200 ], none = [ ], empty = "
+	    "{ "
+	    "}, o = <none> }\n");
+	done(&w);
+}
+
+static void test_babeltrace_numbers(void **unused)
+{
+	struct world w;
+	struct wm_item *i;
+
+	setup(&w);
+	field(&w, WM_PART_FIELDS, "a", &sx8)->s = -1;
+	field(&w, WM_PART_FIELDS, "b", &so8)->s = -1;
+	field(&w, WM_PART_FIELDS, "c", &b4)->u = 5;
+	field(&w, WM_PART_FIELDS, "d", &color)->u = 9;
+	field(&w, WM_PART_FIELDS, "e", &f64)->f = -0.0;
+	field(&w, WM_PART_FIELDS, "f", &f64)->f = 123456;
+	field(&w, WM_PART_FIELDS, "g", &f64)->f = 1234567;
+	field(&w, WM_PART_FIELDS, "h", &color)->u = 2;
+	field(&w, WM_PART_FIELDS, "i", &yes)->u = 1;
+	field(&w, WM_PART_FIELDS, "j", &u64)->u = UINT64_MAX;
+	i = field(&w, WM_PART_FIELDS, "k", &choice);
+	i->u = 0;
+	inside(&w, i, &point_members[0], 5);
+	w.event.ns = WM_TIME_NONE;
+	expect(
+	    &w, WM_VIEW_BABELTRACE, 1,
+	    "app:query: { a = 0xFF, b = 0777, c = 0b0101, d = ( <unknown> : container = 9 ), e = "
+	    "-0, f = 123456, g = 1.23457e+06, h = ( \"BLUE \\\"x\\\"\" : container = 2 ), i = "
+	    "true, "
+	    "j = 18446744073709551615, k = { 5 } }\n");
+	done(&w);
+}
+
+/* Times before the origin, a clock of other ticks, the words before the name. */
+static void test_babeltrace_heads(void **unused)
+{
+	struct world w;
+
+	setup(&w);
+	w.type.name = "";
+	w.event.ns = -1500000001;
+	expect(&w, WM_VIEW_BABELTRACE, 2,
+	       "[-1.500000001] (+?.?????????) <unknown>: \n"
+	       "[00:00:00.000000122] (+1.500000123) <unknown>: \n");
+	assert_int_equal(wm_trace_add_word(w.trace, "hostname", "box"), 0);
+	assert_int_equal(wm_trace_add_word(w.trace, "vpid", "77"), 0);
+	w.clock.hz = 3000000000;
+	w.clock.offset_ns = 60000000000;
+	w.event.clock = 10;
+	expect(&w, WM_VIEW_BABELTRACE, 1,
+	       "[00:01:00.000000003] (+?.?????????) box:(77) <unknown>: \n");
+	w.stream.origin = &(struct wm_trace_origin){
+	    .nr_words = 1, .words = &(struct wm_trace_word){"procname", "sh"}};
+	expect(&w, WM_VIEW_BABELTRACE, 1,
+	       "[00:01:00.000000003] (+?.?????????) box:sh:(77) <unknown>: \n");
+	done(&w);
+}
+
+static void test_waymark(void **unused)
+{
+	struct world w;
+
+	fill(&w);
+	expect(&w, WM_VIEW_WAYMARK, 1,
+	       "[22:13:20.000000001] (+?.?????????) ?:42/43 app:query: { cpu = 3, vtid = 7 } { n = "
+	       "-12, x = 0xbeef, f = 1.1, d = 1000000000, s = \"it's \\\"?\\\" \\x1b[2J\\n\\x01\", "
+	       "e = "
+	       "RED (0), l = [ 1, 200 ], none = [ ], empty = { }, o = none }\n");
+	w.type.print = "%d";
+	w.event.raw_bytes = 5;
+	w.event.pid = w.event.tid = w.event.cpu = -1;
+	w.type.parts[WM_PART_CONTEXT] = NULL;
+	w.clock.is_epoch = false;
+	w.event.ns = 1000000005;
+	expect(&w, WM_VIEW_WAYMARK, 1,
+	       "[1.000000005] (+?.?????????) app:query: a \"form\" of 5 bytes\n");
+	w.event.raw_bytes = 0; /* it has none for this one */
+	w.type.parts[WM_PART_FIELDS] = NULL;
+	expect(&w, WM_VIEW_WAYMARK, 1, "[2.500000128] (+?.?????????) app:query: { }\n");
+	done(&w);
+}
+
+static void test_perf(void **unused)
+{
+	struct world w;
+
+	setup(&w);
+	set_text(field(&w, WM_PART_CONTEXT, "procname", &text), "sh\x1b");
+	field(&w, WM_PART_FIELDS, "n", &i32)->s = -12;
+	set_text(field(&w, WM_PART_FIELDS, "s", &text), "a b");
+	w.event.tid = 43;
+	w.event.cpu = 7;
+	w.event.ns = 12000345678;
+	expect(&w, WM_VIEW_PERF, 1,
+	       "             sh\\x1b      43 [007]    12.000345: app:query: procname=sh\\x1b n=-12 "
+	       "s=a b\n");
+	done(&w);
+}
+
+static void test_json(void **unused)
+{
+	struct world w;
+	json_t *array, *one;
+	char *got;
+
+	fill(&w);
+	field(&w, WM_PART_FIELDS, "nan", &f64)->f = NAN;
+	field(&w, WM_PART_FIELDS, "inf", &f64)->f = -INFINITY;
+	set_text(field(&w, WM_PART_FIELDS, "bad", &text), "\xff\xc3\xbc\"");
+	set_text(field(&w, WM_PART_FIELDS, "raw", &bytes), "\x01\xfe");
+	field(&w, WM_PART_FIELDS, "e9", &color)->u = 9;
+	w.type.print = "%d";
+	w.event.raw_bytes = 2;
+	expect(
+	    &w, WM_VIEW_JSONL, 1,
+	    "{\"time_ns\":80000000000001,\"pid\":42,\"tid\":43,\"name\":\"app:query\",\"cpu\":3,"
+	    "\"packet\":{\"cpu_id\":3},\"context\":{\"vtid\":7},\"fields\":{\"n\":-12,\"x\":48879,"
+	    "\"f\":1.1,\"d\":1000000000,\"s\":\"it's \\\"?\\\" \\u001b[2J\\u000a\\u0001\",\"e\":{"
+	    "\"value\":0,\"label\":\"RED\"},\"l\":[1,200],\"none\":[],\"empty\":{},\"o\":null,"
+	    "\"nan\":\"NaN\",\"inf\":\"-Infinity\",\"bad\":\"\\ufffd\xc3\xbc\\\"\",\"raw\":"
+	    "\"01fe\","
+	    "\"e9\":{\"value\":9,\"label\":null}},\"message\":\"a \\\"form\\\" of 2 bytes\"}\n");
+	got = written(&w, WM_VIEW_JSON, 3, NULL, 0);
+	array = json_loads(got, JSON_REJECT_DUPLICATES, NULL);
+	assert_int_equal(json_array_size(array), 3);
+	one = json_object_get(json_array_get(array, 2), "time_ns");
+	assert_int_equal(json_integer_value(one), 80000000000001 + 3 * 1500000123ll);
+	json_decref(array);
+	free(got);
+	expect(&w, WM_VIEW_JSON, 0, "[\n]\n");
+	w.event.ns = WM_TIME_NONE;
+	got = written(&w, WM_VIEW_JSONL, 1, NULL, 0);
+	assert_memory_equal(got, "{\"time_ns\":null,", 16);
+	free(got);
+	done(&w);
+}
+
+static void test_csv(void **unused)
+{
+	const char *const fields[] = {"s", "l", "vtid", "no such", "n"};
+	struct world w;
+	char *got;
+
+	fill(&w);
+	got = written(&w, WM_VIEW_CSV, 1, fields, NR(fields));
+	assert_string_equal(got,
+			    "time_ns,name,cpu,pid,tid,comm,s,l,vtid,no such,n\r\n"
+			    "80000000000001,app:query,3,42,43,,\"it's \"\"?\"\" \x1b[2J\n\x01\","
+			    "\"[1,200]\",7,,-12\r\n");
+	free(got);
+	w.type.parts[WM_PART_FIELDS] = NULL;
+	expect(&w, WM_VIEW_CSV, 1,
+	       "time_ns,name,cpu,pid,tid,comm,fields\r\n"
+	       "80001500000124,app:query,3,42,43,,\"{\"\"packet\"\":{\"\"cpu_id\"\":3},"
+	       "\"\"context\"\":{"
+	       "\"\"vtid\"\":7}}\"\r\n");
+	done(&w);
+}
+
+static void test_fields(void **unused)
+{
+	const char *const fields[] = {"d", "n", "vtid"};
+	struct world w;
+	char *got;
+
+	fill(&w);
+	got = written(&w, WM_VIEW_WAYMARK, 1, fields, NR(fields));
+	assert_string_equal(
+	    got, "[22:13:20.000000001] (+?.?????????) ?:42/43 app:query: { cpu = 3, vtid "
+		 "= 7 } { n = -12, d = 1000000000 }\n");
+	free(got);
+	got = written(&w, WM_VIEW_JSONL, 1, fields, 2);
+	assert_non_null(strstr(got, "\"fields\":{\"n\":-12,\"d\":1000000000}}"));
+	free(got);
+	done(&w);
+}
+
+/* Whatever way a trace is cut into pages, joined they are the text of one. */
+static void test_joints(void **unused)
+{
+	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_JSON,
+						  WM_VIEW_JSONL, WM_VIEW_CSV};
+	struct world w;
+
+	fill(&w);
+	for (uint32_t f = 0; f < NR(all); f++) {
+		struct wm_view_options o = {all[f], NULL, 0};
+		struct wm_view *v = wm_view_create(&w.trace, 1, &o);
+		char *whole;
+		struct wm_text joined = {0};
+		struct wm_view_past past = {0};
+
+		w.event.ns = 5;
+		whole = written(&w, all[f], 6, NULL, 0);
+		w.event.ns = 5;
+		wm_view_begin(v, &joined);
+		for (uint32_t k = 0; k < 5; k++) {
+			static const uint32_t nr[] = {0, 1, 0, 3, 2};
+			struct wm_view_page page;
+
+			wm_view_page_init(&page, true);
+			for (uint32_t i = 0; i < nr[k]; i++, w.event.ns += 1500000123) {
+				if (k == 4 && i == 1) /* in the middle of it */
+					wm_view_page_join(v, &page, &past);
+				wm_view_event_line(v, &page, 0, &w.event);
+			}
+			wm_view_page_join(v, &page, &past);
+			past = page.past;
+			wm_text_add(&joined, page.text.data, page.text.bytes);
+			wm_view_page_done(&page);
+		}
+		wm_view_end(v, &joined);
+		assert_string_equal(joined.data, whole);
+		wm_text_done(&joined);
+		free(whole);
+		wm_view_destroy(v);
+	}
+	done(&w);
+}
+
+static void test_loss(void **unused)
+{
+	struct world w;
+	struct wm_text t = {0};
+
+	setup(&w);
+	w.stream.instance = 1;
+	wm_view_loss(&t, w.trace, &(struct wm_trace_loss){0, 3, true, 90, 91, ""});
+	assert_string_equal(t.data,
+			    "WARNING: Tracer discarded 3 packets between [00:00:00.000000090] and "
+			    "[00:00:00.000000091] in trace \"\" (no UUID) within stream "
+			    "\"trace/stream_0\" (stream class ID: 0, stream ID: 1).\n");
+	wm_text_cut(&t, 0);
+	wm_view_loss(&t, w.trace,
+		     &(struct wm_trace_loss){0, UINT64_MAX, false, INT64_MIN, INT64_MAX, ""});
+	assert_string_equal(
+	    t.data, "WARNING: Tracer may have discarded events (unknown time range) in trace "
+		    "\"\" (no UUID) within stream \"trace/stream_0\" (stream class ID: 0, stream "
+		    "ID: 1).\n");
+	wm_text_done(&t);
+	done(&w);
+}
+
+/* Strings and lists longer than a pen asks room for at once. */
+static void test_long_values(void **unused)
+{
+	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_PERF,
+						  WM_VIEW_JSONL, WM_VIEW_CSV};
+	const uint32_t nr = 300000;
+	struct wm_item *items = calloc(nr + 8, sizeof(*items));
+	char *big = malloc(nr);
+	struct world w;
+
+	setup(&w);
+	memset(big, 'a', nr);
+	big[nr - 2] = '\x1b';
+	field(&w, WM_PART_FIELDS, "s", &text);
+	field(&w, WM_PART_FIELDS, "b", &bytes);
+	field(&w, WM_PART_FIELDS, "l", &list);
+	memcpy(items, w.items, 3 * sizeof(*items));
+	items[0].text = items[1].text = big;
+	items[0].count = items[1].count = items[2].count = nr;
+	items[2].next = nr + 3;
+	for (uint32_t i = 0; i < nr; i++)
+		items[3 + i] = (struct wm_item){.member = &list.element, .u = 255, .next = i + 4};
+	w.event.parts[WM_PART_FIELDS].end = nr + 3;
+	for (uint32_t f = 0; f < NR(all); f++) {
+		struct wm_view_options o = {all[f], NULL, 0};
+		struct wm_view *v = wm_view_create(&w.trace, 1, &o);
+		struct wm_view_page page;
+
+		w.event.items = items;
+		w.event.type = &w.type;
+		w.event.stream = &w.stream;
+		wm_view_page_init(&page, false);
+		wm_view_event_line(v, &page, 0, &w.event);
+		assert_false(page.text.failed);
+		assert_true(page.text.bytes > 7ul * nr);
+		assert_int_equal(strlen(page.text.data), page.text.bytes);
+		wm_view_page_done(&page);
+		wm_view_destroy(v);
+	}
+	free(items);
+	free(big);
+	done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_babeltrace),
+	    cmocka_unit_test(test_babeltrace_numbers),
+	    cmocka_unit_test(test_babeltrace_heads),
+	    cmocka_unit_test(test_waymark),
+	    cmocka_unit_test(test_perf),
+	    cmocka_unit_test(test_json),
+	    cmocka_unit_test(test_csv),
+	    cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_joints),
+	    cmocka_unit_test(test_loss),
+	    cmocka_unit_test(test_long_values),
+	};
+
+	setenv("TZ", "UTC", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
