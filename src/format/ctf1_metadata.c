@@ -154,12 +154,17 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		       "\t\twm_u8 event_count;\n");
 	if (kind == WM_STREAM_KIND_USER)
 		wm_text_str(t, owner);
+	if (kind == WM_STREAM_KIND_KERNEL)
+		wm_text_str(t, "\t\twm_u8 cpu_id;\n");
 	wm_text_str(t, "\t};\n");
 	if (kind == WM_STREAM_KIND_MIXED) {
 		wm_text_str(t, "\tevent.context := struct {\n");
 		wm_text_str(t, owner);
 		wm_text_str(t, "\t};\n");
 	}
+	if (kind == WM_STREAM_KIND_KERNEL)
+		wm_text_str(t, "\tevent.context := struct {\n\t\twm_u4 tid;\n"
+			       "\t\twm_x1 flags;\n\t\twm_u1 preempt_count;\n\t};\n");
 	wm_text_str(t, "};\n\n");
 }
 
@@ -183,7 +188,7 @@ static void enumeration(struct wm_text *t, const struct wm_field *f, const char 
 	wm_text_str(t, " } _");
 }
 
-static void field(struct wm_text *t, const struct wm_field *f, const struct wm_member *m)
+static void field(struct wm_text *t, const struct wm_field *f, const struct wm_meta_member *m)
 {
 	struct wm_scalar_name alias = wm_meta_scalar(f);
 
@@ -209,7 +214,7 @@ static void fields(struct wm_text *t, uint32_t contexts, const struct wm_class *
 {
 	static const char *const stack[] = {"ustack", "_ustack_length", NULL};
 	bool has_stack = contexts & WM_CONTEXT_USTACK;
-	struct wm_members m = wm_meta_members(class, true, has_stack ? stack : NULL);
+	struct wm_meta_members m = wm_meta_members(class, true, has_stack ? stack : NULL);
 	uint32_t i;
 
 	if (!m.at)

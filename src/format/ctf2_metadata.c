@@ -154,6 +154,13 @@ static void owner(struct wm_text *t)
 		       "{\"name\":\"level\",\"field-class\":\"wm_u4\"}");
 }
 
+static void task(struct wm_text *t)
+{
+	wm_text_str(t, "{\"name\":\"tid\",\"field-class\":\"wm_u4\"},"
+		       "{\"name\":\"flags\",\"field-class\":\"wm_x1\"},"
+		       "{\"name\":\"preempt_count\",\"field-class\":\"wm_u1\"}");
+}
+
 static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 {
 	static const struct {
@@ -184,16 +191,21 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		wm_text_char(t, ',');
 		owner(t);
 	}
+	if (kind == WM_STREAM_KIND_KERNEL)
+		wm_text_str(t, ",{\"name\":\"cpu_id\",\"field-class\":\"wm_u8\"}");
 	wm_text_str(t, "]},\"event-record-header-field-class\":{\"type\":\"structure\","
 		       "\"minimum-alignment\":64,\"member-classes\":[");
 	integer(t, "id", 16, "event-record-class-id");
 	wm_text_char(t, ',');
 	integer(t, "timestamp", 48, "default-clock-timestamp");
 	wm_text_str(t, "]}");
-	if (kind == WM_STREAM_KIND_MIXED) {
+	if (kind == WM_STREAM_KIND_MIXED || kind == WM_STREAM_KIND_KERNEL) {
 		wm_text_str(t, ",\"event-record-common-context-field-class\":"
 			       "{\"type\":\"structure\",\"member-classes\":[");
-		owner(t);
+		if (kind == WM_STREAM_KIND_MIXED)
+			owner(t);
+		else
+			task(t);
 		wm_text_str(t, "]}");
 	}
 	wm_text_str(t, "}\n");
@@ -279,7 +291,7 @@ static void length_location(struct wm_text *t, const char *origin, const char *l
 	wm_text_str(t, "]}");
 }
 
-static void field(struct wm_text *t, const struct wm_field *f, const struct wm_member *m)
+static void field(struct wm_text *t, const struct wm_field *f, const struct wm_meta_member *m)
 {
 	static const char payload[] = "event-record-payload";
 
@@ -369,7 +381,7 @@ static void attributes(struct wm_text *t, uint32_t contexts, const struct wm_cla
 static void event(struct wm_text *t, uint32_t stream_id, uint32_t id, uint32_t contexts,
 		  const struct wm_class *class)
 {
-	struct wm_members m = wm_meta_members(class, false, NULL);
+	struct wm_meta_members m = wm_meta_members(class, false, NULL);
 	uint32_t i;
 
 	if (!m.at)

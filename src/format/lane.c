@@ -108,7 +108,9 @@ static int write_all(int fd, struct iovec *iov, int count, uint64_t offset)
 
 static uint32_t frame_bytes(const struct wm_lane_packet *packet)
 {
-	return packet->owner ? WM_FRAME_BYTES_USER : WM_FRAME_BYTES_PLAIN;
+	return packet->owner     ? WM_FRAME_BYTES_USER
+	       : packet->has_cpu ? WM_FRAME_BYTES_KERNEL
+				 : WM_FRAME_BYTES_PLAIN;
 }
 
 static void fill_frame(struct wm_packet_frame *frame, const struct wm_lane_folder *f,
@@ -129,6 +131,8 @@ static void fill_frame(struct wm_packet_frame *frame, const struct wm_lane_folde
 	    .event_count = htole64(packet->count),
 	};
 	memcpy(frame->uuid, f->uuid, sizeof(frame->uuid));
+	if (packet->has_cpu)
+		frame->cpu_id = htole64(packet->cpu);
 	if (packet->owner) {
 		frame->pid = htole32(packet->owner->pid);
 		frame->vpid = htole32(packet->owner->vpid);
@@ -196,8 +200,11 @@ static int write_packet(struct wm_lane_folder *f, struct wm_lane *lane,
 int wm_lane_write(struct wm_lane_folder *f, struct wm_lane *lane,
 		  const struct wm_lane_packet *packet)
 {
-	struct wm_lane_packet empty = {
-	    .owner = packet->owner, .begin = packet->begin, .end = packet->begin};
+	struct wm_lane_packet empty = {.owner = packet->owner,
+				       .has_cpu = packet->has_cpu,
+				       .cpu = packet->cpu,
+				       .begin = packet->begin,
+				       .end = packet->begin};
 	int err = open_files(f, lane);
 
 	lane->used = ++f->uses;

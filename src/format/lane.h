@@ -48,7 +48,9 @@ struct wm_packet_owner {
 
 struct wm_lane_packet {
 	const struct wm_packet_owner *owner; /* NULL: not in this kind of stream */
-	uint64_t begin, end;                 /* begin at or after lane->end */
+	bool has_cpu;                        /* a kernel stream's */
+	uint32_t cpu;
+	uint64_t begin, end; /* begin at or after lane->end */
 	uint64_t count, lost;
 	const void *payload;
 	size_t payload_bytes; /* a multiple of 8 */

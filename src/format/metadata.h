@@ -34,6 +34,8 @@ enum wm_stream_kind {
 	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
 	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
 	WM_STREAM_KIND_MIXED,    /* packets of many: pid and tid in the event context */
+	WM_STREAM_KIND_KERNEL,   /* packets of one CPU: which in the packet context; tid, flags and
+				    preempt_count in the event context */
 };
 
 struct wm_meta_format {
@@ -86,18 +88,18 @@ uint32_t wm_meta_utf8(const char *s);
  * Member names of one event: unique, and identifiers when `identifiers`.
  * They are in the order of the fields; length members have their own.
  */
-struct wm_member {
+struct wm_meta_member {
 	char name[WM_CLASS_NAME_MAX + 16];
 	char length[WM_CLASS_NAME_MAX + 32]; /* "" for all but sequences and blobs */
 };
 
-struct wm_members {
-	struct wm_member *at; /* one per field; NULL when memory ran out */
+struct wm_meta_members {
+	struct wm_meta_member *at; /* one per field; NULL when memory ran out */
 	uint32_t count;
 };
 /* `taken` are names the caller uses itself, ended by NULL. */
-struct wm_members wm_meta_members(const struct wm_class *class, bool identifiers,
-				  const char *const *taken);
-void wm_meta_members_done(struct wm_members *m);
+struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identifiers,
+				       const char *const *taken);
+void wm_meta_members_done(struct wm_meta_members *m);
 
 #endif

@@ -127,7 +127,7 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-static bool is_taken(const struct wm_members *m, uint32_t before, const char *name,
+static bool is_taken(const struct wm_meta_members *m, uint32_t before, const char *name,
 		     const char *const *taken)
 {
 	uint32_t i;
@@ -141,7 +141,7 @@ static bool is_taken(const struct wm_members *m, uint32_t before, const char *na
 	return false;
 }
 
-static void set_names(struct wm_member *m, const struct wm_field *f, bool identifiers,
+static void set_names(struct wm_meta_member *m, const struct wm_field *f, bool identifiers,
 		      const char *suffix)
 {
 	uint32_t n;
@@ -159,10 +159,10 @@ static void set_names(struct wm_member *m, const struct wm_field *f, bool identi
 		(void)snprintf(m->length, sizeof(m->length), "_%s_length", m->name); /* fits */
 }
 
-struct wm_members wm_meta_members(const struct wm_class *class, bool identifiers,
-				  const char *const *taken)
+struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identifiers,
+				       const char *const *taken)
 {
-	struct wm_members m = {calloc(class->nr_fields + 1u, sizeof(*m.at)), class->nr_fields};
+	struct wm_meta_members m = {calloc(class->nr_fields + 1u, sizeof(*m.at)), class->nr_fields};
 	uint32_t i, attempt;
 	char suffix[16];
 
@@ -181,7 +181,7 @@ struct wm_members wm_meta_members(const struct wm_class *class, bool identifiers
 	return m;
 }
 
-void wm_meta_members_done(struct wm_members *m)
+void wm_meta_members_done(struct wm_meta_members *m)
 {
 	free(m->at);
 	m->at = NULL;

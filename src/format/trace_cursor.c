@@ -142,7 +142,7 @@ static const char *read_record(struct wm_cursor *c, char *buf, size_t buf_bytes)
 {
 	const struct wm_plan_stream *s = c->frame.stream;
 	size_t avail = (size_t)c->frame.content_bytes - c->pos;
-	size_t extra = s->mixed ? sizeof(struct wm_mixed_context) : 0;
+	size_t extra = s->context_bytes;
 	const unsigned char *record = c->buffer + c->pos;
 	int64_t bytes;
 	uint64_t header;
@@ -229,8 +229,10 @@ void wm_cursor_parts(const struct wm_cursor *c, struct wm_record_parts *ret)
 	if (f->stream->mixed) {
 		ret->owner = (struct wm_mixed_context){load32(at), load32(at + 4), load32(at + 8),
 						       load32(at + 12)};
-		at += sizeof(struct wm_mixed_context);
 	}
+	if (f->stream->kernel)
+		ret->owner = (struct wm_mixed_context){.tid = load32(at)};
+	at += f->stream->context_bytes;
 	if (c->event->contexts & WM_CONTEXT_CPU) {
 		ret->cpu = at;
 		at += sizeof(uint32_t);

@@ -33,12 +33,18 @@ struct wm_packet_frame {
 	uint64_t packet_seq_num;                 /* counts from 0 in each stream */
 	uint64_t events_discarded;               /* running total of the stream */
 	uint64_t event_count;                    /* records in this packet */
-	/* user streams only, absent in stream class 0 and in mixed streams */
-	uint32_t pid, vpid, tid, level;
+	/* absent in stream class 0 and in mixed streams */
+	union {
+		struct { /* user streams */
+			uint32_t pid, vpid, tid, level;
+		};
+		uint64_t cpu_id; /* kernel streams */
+	};
 };
 
-#define WM_FRAME_BYTES_USER  104u
-#define WM_FRAME_BYTES_PLAIN 88u
+#define WM_FRAME_BYTES_USER   104u
+#define WM_FRAME_BYTES_KERNEL 96u
+#define WM_FRAME_BYTES_PLAIN  88u
 
 static_assert(sizeof(struct wm_packet_frame) == WM_FRAME_BYTES_USER, "on disk");
 static_assert(offsetof(struct wm_packet_frame, stream_id) == 20, "on disk");
@@ -75,6 +81,14 @@ struct wm_mixed_context {
 };
 
 static_assert(sizeof(struct wm_mixed_context) == 16, "on disk");
+
+/* Event context of a kernel stream, in the same place; what ftrace calls the common fields. */
+struct wm_kernel_context {
+	uint32_t tid;
+	uint8_t flags, preempt_count;
+} __attribute__((packed));
+
+static_assert(sizeof(struct wm_kernel_context) == 6, "on disk");
 
 /* index/NAME.idx: one header, one entry per packet. BIG-endian (LTTng's index 1.1). */
 #define WM_INDEX_MAGIC 0xc1f1dcc1u

@@ -31,6 +31,7 @@ static const struct {
     {"vpid", WM_SLOT_VPID},
     {"tid", WM_SLOT_TID},
     {"level", WM_SLOT_LEVEL},
+    {"cpu_id", WM_SLOT_CPU},
 };
 
 static uint32_t slot_of(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
@@ -116,21 +117,32 @@ static int check_event_header(const struct wm_ctf_metadata *m, const struct wm_c
 	return 0;
 }
 
-static int check_mixed(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s,
-		       bool *ret_mixed, struct wm_diag *diag)
+static bool is_kernel(const struct wm_slot *slots, int64_t end)
+{
+	const struct wm_slot *tid = &slots[WM_SLOT_TID];
+
+	return end == sizeof(struct wm_kernel_context) && !tid->offset && tid->bytes == 4;
+}
+
+static int check_context(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s,
+			 struct wm_plan_stream *ret, struct wm_diag *diag)
 {
 	struct wm_slot slots[WM_SLOT_NR] = {0};
 	int64_t end = lay_out(m, WM_CTF_STREAM_EVENT_CONTEXT, s->event_context, 0, slots, diag);
 
 	if (end < 0)
 		return (int)end;
+	ret->context_bytes = (uint32_t)end;
+	ret->kernel = is_kernel(slots, end);
+	if (ret->kernel)
+		return 0;
 	for (uint32_t i = 0; end && i < 4; i++) {
 		if (slots[WM_SLOT_PID + i].offset != 4 * i || slots[WM_SLOT_PID + i].bytes != 4)
 			return refuse(diag, "the events' common context is another");
 	}
 	if (end && end != sizeof(struct wm_mixed_context))
 		return refuse(diag, "the events' common context is another");
-	*ret_mixed = end != 0;
+	ret->mixed = end != 0;
 	return 0;
 }
 
@@ -148,7 +160,7 @@ static int plan_stream(const struct wm_plan *p, const struct wm_ctf_stream *s,
 	if (!err)
 		err = check_event_header(p->metadata, s, diag);
 	if (!err)
-		err = check_mixed(p->metadata, s, &ret->mixed, diag);
+		err = check_context(p->metadata, s, ret, diag);
 	if (err)
 		return err;
 	ret->frame_bytes = (uint32_t)end;
@@ -303,6 +315,7 @@ static void fill(const struct wm_plan_stream *s, const unsigned char *head, stru
 	f->vpid = (uint32_t)load(head, &slots[WM_SLOT_VPID]);
 	f->tid = (uint32_t)load(head, &slots[WM_SLOT_TID]);
 	f->level = (uint32_t)load(head, &slots[WM_SLOT_LEVEL]);
+	f->cpu = (uint32_t)load(head, &slots[WM_SLOT_CPU]);
 }
 
 static int check_frame(const unsigned char *head, const struct wm_frame *f, uint64_t rest,

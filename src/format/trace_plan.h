@@ -28,6 +28,7 @@ enum wm_plan_slot {
 	WM_SLOT_VPID,
 	WM_SLOT_TID,
 	WM_SLOT_LEVEL,
+	WM_SLOT_CPU,
 	WM_SLOT_NR
 };
 
@@ -44,7 +45,9 @@ struct wm_plan_stream {
 	uint64_t id;
 	uint32_t records_at; /* bytes from the packet's begin */
 	uint32_t frame_bytes;
-	bool mixed; /* a struct wm_mixed_context follows each record's header */
+	uint32_t context_bytes; /* behind each record's header */
+	bool mixed;             /* they are a struct wm_mixed_context */
+	bool kernel;            /* they are a struct wm_kernel_context */
 	struct wm_slot slots[WM_SLOT_NR];
 	uint32_t nr_ids;
 	const struct wm_plan_event **events; /* by id; NULL: none */
@@ -65,7 +68,7 @@ struct wm_frame {
 	uint64_t bytes;  /* of the packet */
 	uint64_t content_bytes;
 	uint64_t begin, end, count, discarded, sequence, instance;
-	uint32_t pid, vpid, tid, level;
+	uint32_t pid, vpid, tid, level, cpu;
 	bool has_count, has_sequence;
 	const struct wm_plan_stream *stream;
 };

@@ -318,7 +318,8 @@ static void give(struct wm_trace_reader *r, struct wm_trace_event *ret)
 	e.tid = parts.owner.tid;
 	e.level = parts.owner.level;
 	e.class = c->event->class;
-	e.has_cpu = parts.cpu != NULL;
+	e.has_cpu = parts.cpu || c->frame.stream->kernel;
+	cpu = htole32(c->frame.cpu);
 	if (parts.cpu)
 		memcpy(&cpu, parts.cpu, sizeof(cpu));
 	e.cpu = le32toh(cpu);

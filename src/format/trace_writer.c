@@ -113,6 +113,7 @@ static void destroy(struct wm_trace_writer *w)
 		wm_stream_destroy(w->streams[i]);
 	free(w->streams);
 	wm_mixed_destroy(w->mixed);
+	wm_kernel_stream_destroy(w->kernel);
 	wm_recorder_done(&w->recorder);
 	wm_event_store_done(&w->events);
 	wm_text_done(&w->declared);
@@ -398,6 +399,8 @@ int wm_trace_writer_flush(struct wm_trace_writer *w)
 
 	for (p = w->producers; p; p = p->next)
 		report_disk_loss(p);
+	if (w->kernel)
+		wm_kernel_stream_flush(w->kernel);
 	return first_error(err, wm_recorder_flush(w));
 }
 

@@ -114,6 +114,42 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
  */
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
 
+/*
+ * The kernel's events: one stream class, a lane for each CPU, ids as the
+ * kernel numbers them. A record is
+ *
+ *   u64 clock << 16 | id | struct wm_kernel_context | fields, packed | zeros to 8
+ */
+struct wm_kernel_stream;
+int wm_kernel_stream_create(struct wm_trace_writer *w, struct wm_kernel_stream **ret);
+
+/* As wm_producer_event(); takes over `class`. */
+int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
+
+struct wm_kernel_packet {
+	uint32_t cpu;
+	uint64_t begin, end; /* full clock values, of the first and last record */
+	uint64_t count;
+	uint64_t lost;       /* by this CPU since its packet before */
+	const void *payload; /* whole records; a multiple of 8 bytes */
+	size_t payload_bytes;
+	uint32_t padding_bytes; /* of the last record */
+};
+
+/* Packets of a CPU come in order of time. Errors as of wm_producer_packet(). */
+int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
+
+/* A thread the kernel's events speak of, as it was called at that time. */
+int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+		    const char *comm);
+/* The kernel lost events: as wm_trace_lost(), of no process. */
+int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, const char *cause,
+			 uint64_t count);
+
+/* A file of words beside the streams, "kernel/NAME"; replaced whole. */
+int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			 size_t bytes);
+
 /* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {
 	uint64_t clock, base, start, bytes;

@@ -7,6 +7,7 @@
  *   writer_record.c   how long a producer's records are
  *   writer_recorder.c the recorder's own stream
  *   writer_mixed.c    streams of many threads' records, when lanes run out
+ *   writer_kernel.c   the kernel's events
  *   numbering.c       what ids mean; lane.c: files; metadata*.c, ctf*: words
  */
 #ifndef WM_FORMAT_WRITER_H
@@ -64,6 +65,17 @@ struct wm_recorder {
 
 struct wm_mixed;
 
+/* The kernel's events; its lanes are by CPU, NULL where there was no packet yet. */
+struct wm_kernel_stream {
+	struct wm_trace_writer *writer;
+	struct wm_stream *stream;
+	struct wm_lane **cpus;
+	uint32_t nr_cpus;
+	uint64_t carry;              /* lost, not yet in any events_discarded */
+	uint64_t disk_from, disk_to; /* of the records below */
+	uint64_t disk_count;         /* not written, and no waymark:lost says so yet */
+};
+
 struct wm_trace_writer {
 	int dirfd, index_dirfd;
 	struct wm_meta_trace meta;
@@ -79,7 +91,8 @@ struct wm_trace_writer {
 	struct wm_lane_folder folder;
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder recorder;
-	struct wm_mixed *mixed; /* NULL until lanes run out */
+	struct wm_mixed *mixed;          /* NULL until lanes run out */
+	struct wm_kernel_stream *kernel; /* NULL: no events of the kernel */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;
 };
@@ -103,6 +116,9 @@ void wm_stream_forget(struct wm_producer *p);  /* it goes away */
 int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begin,
 		   struct wm_lane **ret);
 
+/* One more lane of this stream. */
+int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret);
+
 /* Writes the metadata when the file lacks something. */
 int wm_stream_metadata(struct wm_trace_writer *w);
 
@@ -117,6 +133,8 @@ int wm_recorder_init(struct wm_trace_writer *w);
 void wm_recorder_done(struct wm_recorder *r);
 void wm_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
 void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
+void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+			const char *comm);
 void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm_module_info *m);
 void wm_recorder_lost(struct wm_trace_writer *w, uint32_t pid, uint64_t from, uint64_t to,
 		      const char *cause, uint64_t count);
@@ -126,6 +144,11 @@ int wm_recorder_flush(struct wm_trace_writer *w);
 
 /* Whether it should be written before a packet that ends then. */
 bool wm_recorder_due(const struct wm_trace_writer *w, uint64_t clock);
+
+/* --- writer_kernel.c ---------------------------------------------------- */
+
+void wm_kernel_stream_flush(struct wm_kernel_stream *k); /* its losses to the recorder's stream */
+void wm_kernel_stream_destroy(struct wm_kernel_stream *k);
 
 /* --- writer_mixed.c ----------------------------------------------------- */
 

@@ -62,7 +62,9 @@ static const struct wm_field lost_fields[] = {
     U("count", 8),
 };
 
-enum { PROCESS, PROCESS_END, MODULE, LOST, NR_EVENTS };
+static const struct wm_field thread_fields[] = {U("pid", 4), U("tid", 4), U("clock", 8), S("comm")};
+
+enum { PROCESS, PROCESS_END, MODULE, LOST, THREAD, NR_EVENTS };
 
 #define CLASS(event_name, event_level, fields_of)                                                  \
 	{                                                                                          \
@@ -76,6 +78,7 @@ static const struct wm_class classes[NR_EVENTS] = {
     [PROCESS_END] = CLASS("process_end", WAYMARK_INFO, end_fields),
     [MODULE] = CLASS("module", WAYMARK_INFO, module_fields),
     [LOST] = CLASS("lost", WAYMARK_WARNING, lost_fields),
+    [THREAD] = CLASS("thread", WAYMARK_INFO, thread_fields),
 };
 
 int wm_recorder_init(struct wm_trace_writer *w)
@@ -201,6 +204,19 @@ void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t c
 
 	put(&w->recorder.records, pid, 4);
 	put(&w->recorder.records, clock, 8);
+	end_record(w, begin, false);
+}
+
+void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+			const char *comm)
+{
+	struct wm_text *t = &w->recorder.records;
+	size_t begin = begin_record(w, THREAD, clock);
+
+	put(t, pid, 4);
+	put(t, tid, 4);
+	put(t, clock, 8);
+	put_string(t, comm);
 	end_record(w, begin, false);
 }
 

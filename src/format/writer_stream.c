@@ -181,7 +181,7 @@ void wm_stream_forget(struct wm_producer *p)
 	p->unplaced = false;
 }
 
-static int new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
+int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
 {
 	struct wm_lane **grown, *lane;
 	char name[32];
@@ -195,6 +195,8 @@ static int new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_la
 		return -ENOMEM;
 	if (s->kind == WM_STREAM_KIND_RECORDER)
 		(void)snprintf(name, sizeof(name), "waymark-%u", s->nr_lanes); /* fits */
+	else if (s->kind == WM_STREAM_KIND_KERNEL)
+		(void)snprintf(name, sizeof(name), "kernel-%u-%u", s->id, s->nr_lanes); /* fits */
 	else
 		(void)snprintf(name, sizeof(name), "user-%u-%u", s->id, s->nr_lanes); /* fits */
 	wm_lane_init(lane, name, s->id, s->nr_lanes);
@@ -221,7 +223,7 @@ int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begi
 	    (s->nr_lanes >= s->max_lanes ||
 	     (s->kind == WM_STREAM_KIND_USER && w->nr_lanes >= w->limits.lanes)))
 		return -EMLINK;
-	return new_lane(w, s, ret);
+	return wm_stream_new_lane(w, s, ret);
 }
 
 int wm_stream_metadata(struct wm_trace_writer *w)

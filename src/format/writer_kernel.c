@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_kernel.c - the kernel's events in a trace: one stream class with the
+ * kernel's ids, one lane for each CPU, words about them in the folder kernel/.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "format/writer.h"
+
+int wm_kernel_stream_create(struct wm_trace_writer *w, struct wm_kernel_stream **ret)
+{
+	struct wm_kernel_stream *k;
+	int err;
+
+	if (w->kernel)
+		return -EEXIST;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->writer = w;
+	err = wm_stream_create(w, WM_STREAM_KIND_KERNEL, &k->stream);
+	if (err) {
+		free(k);
+		return err;
+	}
+	w->kernel = *ret = k;
+	return 0;
+}
+
+void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
+{
+	if (!k)
+		return;
+	free(k->cpus); /* the lanes are the stream's */
+	free(k);
+}
+
+int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class)
+{
+	struct wm_event_def *event, *known;
+
+	if (id >= WM_EVENT_IDS) {
+		wm_class_destroy(class);
+		return -EINVAL;
+	}
+	event = wm_event_intern(&k->writer->events, class, 0);
+	if (!event)
+		return -ENOMEM;
+	known = wm_numbering_get(&k->stream->ids, id);
+	if (known)
+		return known == event ? 0 : -EEXIST;
+	return wm_stream_event(k->writer, k->stream, id, event);
+}
+
+static int lane_of(struct wm_kernel_stream *k, uint32_t cpu, struct wm_lane **ret)
+{
+	struct wm_lane **more;
+
+	if (cpu >= k->nr_cpus) {
+		more = realloc(k->cpus, (cpu + 1u) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		while (k->nr_cpus <= cpu)
+			more[k->nr_cpus++] = NULL;
+		k->cpus = more;
+	}
+	if (!k->cpus[cpu]) {
+		int err = wm_stream_new_lane(k->writer, k->stream, &k->cpus[cpu]);
+
+		if (err)
+			return err;
+	}
+	*ret = k->cpus[cpu];
+	return 0;
+}
+
+static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
+{
+	struct wm_trace_writer *w = k->writer;
+	struct wm_lane_packet out = {
+	    .has_cpu = true,
+	    .cpu = p->cpu,
+	    .begin = p->begin,
+	    .end = p->end,
+	    .count = p->count,
+	    .lost = k->carry + p->lost,
+	    .payload = p->payload,
+	    .payload_bytes = p->payload_bytes,
+	    .padding_bytes = p->padding_bytes,
+	};
+	struct wm_lane *lane;
+	int err = wm_stream_metadata(w);
+
+	if (!err)
+		err = lane_of(k, p->cpu, &lane);
+	if (err)
+		return err;
+	if (wm_recorder_due(w, p->end))
+		(void)wm_recorder_flush(w); /* it goes on waiting */
+	if (out.begin < lane->end)
+		out.begin = lane->end; /* a CPU's clock that stepped back by a little */
+	if (out.end < out.begin)
+		out.end = out.begin;
+	return wm_lane_write(&w->folder, lane, &out);
+}
+
+int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
+{
+	struct wm_trace_writer *w = k->writer;
+	int err;
+
+	if (p->begin > p->end || p->payload_bytes % WM_RECORD_ALIGN)
+		return -EINVAL;
+	err = write_packet(k, p);
+	if (err) {
+		w->totals.lost_disk += p->count;
+		k->carry += p->lost + p->count;
+		if (!k->disk_count)
+			k->disk_from = p->begin;
+		k->disk_count += p->count;
+		k->disk_to = p->end;
+		return err;
+	}
+	k->carry = 0;
+	w->totals.events += p->count;
+	w->totals.packets++;
+	wm_kernel_stream_flush(k);
+	return 0;
+}
+
+void wm_kernel_stream_flush(struct wm_kernel_stream *k)
+{
+	if (k->disk_count)
+		wm_recorder_lost(k->writer, 0, k->disk_from, k->disk_to, "disk", k->disk_count);
+	k->disk_count = 0;
+}
+
+int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+		    const char *comm)
+{
+	wm_recorder_thread(w, pid, tid, clock, comm);
+	return 0;
+}
+
+int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, const char *cause,
+			 uint64_t count)
+{
+	wm_recorder_lost(w, 0, from, to, cause, count);
+	return 0;
+}
+
+int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			 size_t bytes)
+{
+	int fd, err;
+
+	if (mkdirat(w->dirfd, "kernel", 0700) && errno != EEXIST)
+		return -errno;
+	fd = openat(w->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = wm_file_replace(fd, name, 0600, data, bytes);
+	close(fd);
+	return err;
+}
