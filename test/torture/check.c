@@ -5,9 +5,10 @@
  * written from the format's document, not from the product's sources; strict:
  * any byte it cannot account for is an error. KINDS, of the letters f, t and b, is
  * what the recorder had asked for: writers of other kinds are to be absent; with
- * a p it came late and left early: what it has of a writer has no hole.
- * Exit status 0, or 1 and a
- * sentence for each thing that is wrong.
+ * a p it came late and left early: what it has of a writer has no hole; with a c
+ * the pump was killed: a stream may end in a part of a packet; with a d the program
+ * was let go at some time after `done`: one of its sites after the other. Exit status
+ * 0, or 1 and a sentence for each thing that is wrong.
  */
 #include <dirent.h>
 #include <stdarg.h>
@@ -17,10 +18,12 @@
 #define WAYMARK_DISABLE
 #include "torture.h"
 
-#define FIELDS_MAX  40
-#define EVENTS_MAX  4096
-#define STREAMS_MAX 16
-#define NR_CAUSES   9
+#define FIELDS_MAX   40
+#define EVENTS_MAX   4096
+#define STREAMS_MAX  16
+#define NR_CAUSES    9
+#define MAGIC        0xc1fc1fc1u
+#define HEADER_BYTES 32u
 
 enum shape { SCALAR, STRING, ARRAY, SEQUENCE };
 
@@ -51,7 +54,7 @@ static struct torture_tally *tally;
 static uint8_t **seen; /* a bitmap for each slot */
 static uint64_t recorded[TORTURE_SLOTS];
 static const char *kinds = "ftb";
-static uint64_t nr_wrong, total, total_lost, lost_by_cause[NR_CAUSES], packets;
+static uint64_t nr_wrong, total, total_lost, lost_by_cause[NR_CAUSES], packets, parts;
 static struct {
 	uint32_t pid;
 	uint64_t lost, begun, done, recorded, repeated, spare;
@@ -434,6 +437,34 @@ static bool hostile(uint32_t pid)
 	return false;
 }
 
+static bool take_packet_header(struct cursor *c, uint32_t *ret_stream)
+{
+	uint32_t magic = (uint32_t)take(c, 4);
+	bool same = c->end - c->at >= 16 && !memcmp(c->at, uuid, 16);
+
+	if (same)
+		c->at += 16;
+	*ret_stream = (uint32_t)take(c, 4);
+	(void)take(c, 8);
+	return !c->failed && magic == MAGIC && same && *ret_stream < STREAMS_MAX &&
+	       stream_known[*ret_stream];
+}
+
+/* What a write that a kill cut short leaves: of a packet its first bytes. */
+static bool is_part(const unsigned char *data, size_t bytes)
+{
+	struct cursor c = {data, data + bytes, false};
+	struct packet p;
+	uint32_t stream;
+
+	if (bytes < HEADER_BYTES)
+		return bytes < 4 || take(&c, 4) == MAGIC;
+	if (!take_packet_header(&c, &stream))
+		return false;
+	take_packet_context(&c, stream, &p);
+	return c.failed || p.size > bytes;
+}
+
 static void read_stream(const char *file, const unsigned char *data, size_t bytes)
 {
 	struct packet p, last = {0};
@@ -441,13 +472,12 @@ static void read_stream(const char *file, const unsigned char *data, size_t byte
 
 	for (size_t at = 0; at < bytes; at += p.size, seq++) {
 		struct cursor c = {data + at, data + bytes, false};
-		uint32_t magic = (uint32_t)take(&c, 4), stream;
-		bool same = bytes - at >= 20 && !memcmp(c.at, uuid, 16);
-		c.at += 16;
-		stream = (uint32_t)take(&c, 4);
-		(void)take(&c, 8);
-		if (magic != 0xc1fc1fc1u || !same || stream >= STREAMS_MAX ||
-		    !stream_known[stream]) {
+		uint32_t stream;
+		if (strchr(kinds, 'c') && is_part(data + at, bytes - at)) {
+			parts++;
+			return;
+		}
+		if (!take_packet_header(&c, &stream)) {
 			wrong("%s: no packet at %zu", file, at);
 			return;
 		}
@@ -550,7 +580,7 @@ static void check_slot(uint32_t who)
 		wrong("writer %u (pid %u): %llu events recorded of %llu done, %llu begun", who,
 		      s->pid, (unsigned long long)m, (unsigned long long)done,
 		      (unsigned long long)begun);
-	for (uint64_t n = 0; n < m; n++)
+	for (uint64_t n = 0; n < (strchr(kinds, 'd') ? done : m); n++)
 		if (!has(who, n)) {
 			wrong("writer %u (pid %u): event %llu is missing, later ones are there",
 			      who, s->pid, (unsigned long long)n);
@@ -579,7 +609,7 @@ int main(int argc, char **argv)
 {
 	static const char *const cause[NR_CAUSES] = {
 	    "full", "too_big", "nested", "overwritten", "torn", "early", "disk", "net", "unknown"};
-	uint64_t begun = 0, done = 0;
+	uint64_t begun = 0, done = 0, due = 0;
 
 	if (argc < 3)
 		fatal("usage", "check TRACE-DIR TALLY [KINDS]");
@@ -595,6 +625,7 @@ int main(int argc, char **argv)
 		check_slot(who);
 		begun += tally->slot[who].begun;
 		done += tally->slot[who].done;
+		due += tally->slot[who].due;
 	}
 	if (!strchr(kinds, 'p'))
 		check_processes();
@@ -605,6 +636,9 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < NR_CAUSES; i++)
 		if (lost_by_cause[i])
 			printf(", %s %llu", cause[i], (unsigned long long)lost_by_cause[i]);
+	if (strchr(kinds, 'c'))
+		printf(", %llu due, %llu parts of packets", (unsigned long long)due,
+		       (unsigned long long)parts);
 	putchar('\n');
 	if (nr_wrong)
 		printf("check: %llu things are wrong\n", (unsigned long long)nr_wrong);

@@ -46,16 +46,18 @@ WAYMARK_EVENT(torture, bytes,
 struct torture_slot {
 	uint32_t pid, flags;
 	volatile uint64_t begun, done;
-	uint64_t spare; /* emits of others that may count for this process too */
-	uint64_t kind;  /* 'f', 't', 'b': it emits nothing else; 0: of all kinds */
-	uint64_t pad[3];
+	uint64_t spare;           /* emits of others that may count for this process too */
+	uint64_t kind;            /* 'f', 't', 'b': it emits nothing else; 0: of all kinds */
+	uint64_t due, longest_ns; /* crash.c: done when somebody was killed; the slowest emit */
+	uint64_t pad;
 };
 
 struct torture_tally {
 	uint32_t next;
 	uint32_t go;
 	uint64_t seed;
-	uint64_t pad[6];
+	uint64_t ended_ns; /* crash.c: when the program did */
+	uint64_t pad[5];
 	struct torture_slot slot[TORTURE_SLOTS];
 };
 
