@@ -18,6 +18,7 @@
 /* clang-format off */
 const struct wm_verb *const wm_verbs[] = {
 	&wm_cmd_list,
+	&wm_cmd_stat,
 	&wm_cmd_record,
 	&wm_cmd_print,
 	&wm_cmd_info,

@@ -20,6 +20,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/exit.h"
+#include "cmd/ids.h"
 #include "cmd/say.h"
 #include "cmd/verb.h"
 #include "control/tool.h"
@@ -40,8 +41,7 @@ struct record {
 	struct wanted *wanted; /* [0] is before any -e */
 	uint32_t nr_wanted;
 	const char *dir, *preload, *snapshot, *change;
-	pid_t *pids;
-	size_t nr_pids;
+	struct wm_ids pids;
 	uint64_t buffer_bytes;
 	int mode, format;
 	bool all, quiet, fail_on_loss;
@@ -151,31 +151,9 @@ static int on_pid(const struct wm_option *o, const char *argument, void *values,
 		  struct wm_diag *diag)
 {
 	struct record *r = values;
-	char *copy = strdup(argument), *save = NULL;
-	int err = copy ? 0 : -ENOMEM;
 
 	(void)o;
-	for (char *word = copy ? strtok_r(copy, ",", &save) : NULL; word && err == 0;
-	     word = strtok_r(NULL, ",", &save)) {
-		pid_t *grown = realloc(r->pids, (r->nr_pids + 1) * sizeof(*grown));
-		int64_t pid;
-
-		if (!grown) {
-			err = -ENOMEM;
-			break;
-		}
-		r->pids = grown;
-		if (wm_number_parse_integer(word, 1, INT32_MAX, &pid) < 0)
-			err =
-			    wm_diag_set(diag, -EINVAL, NULL, -1, "'%.40s' is no process id", word);
-		else if (r->nr_pids >= WM_RECORD_TARGETS_MAX)
-			err = wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u processes",
-					  WM_RECORD_TARGETS_MAX);
-		else
-			r->pids[r->nr_pids++] = (pid_t)pid;
-	}
-	free(copy);
-	return err;
+	return wm_ids_add(&r->pids, argument, "process", WM_RECORD_TARGETS_MAX, diag);
 }
 
 static const struct wm_option options[] = {
@@ -272,7 +250,7 @@ static void release(void *values)
 	struct record *r = values;
 
 	free(r->wanted);
-	free(r->pids);
+	free(r->pids.ids);
 }
 
 /* ------------------------------------------------------------------ *
@@ -413,8 +391,8 @@ static int default_dir(const struct record *r, char **command, char *buf, size_t
 	if (command[0]) {
 		base = strrchr(command[0], '/');
 		(void)snprintf(what, sizeof(what), "%.32s", base ? base + 1 : command[0]);
-	} else if (r->nr_pids) {
-		comm_of(r->pids[0], what, sizeof(what));
+	} else if (r->pids.nr) {
+		comm_of(r->pids.ids[0], what, sizeof(what));
 	}
 	for (char *p = what; *p; p++)
 		if (*p == '/' || *p == '\n')
@@ -456,19 +434,19 @@ static int check(const struct record *r, int nr_args)
 	const struct wm_pool_options pool = {.buffer_bytes = r->buffer_bytes,
 					     .mode = (uint32_t)r->mode};
 
-	if (r->snapshot && (nr_args || r->nr_pids || r->all || r->change))
+	if (r->snapshot && (nr_args || r->pids.nr || r->all || r->change))
 		return usage("--snapshot goes to a recorder that runs already; it takes no CMD");
-	if (r->change && (nr_args || r->nr_pids || r->all || r->dir || r->preload))
+	if (r->change && (nr_args || r->pids.nr || r->all || r->dir || r->preload))
 		return usage("--change goes to a recorder that runs already; it takes -e and -x");
 	if (r->change && r->nr_wanted < 2)
 		return usage("--change: what to switch on (-e GLOB) or off (-x GLOB) is missing");
-	if (!r->snapshot && !r->change && !nr_args && !r->nr_pids && !r->all)
+	if (!r->snapshot && !r->change && !nr_args && !r->pids.nr && !r->all)
 		return usage("what to record is missing: a command after --, or -p PID, or -a");
-	if (r->nr_pids && r->all)
+	if (r->pids.nr && r->all)
 		return usage("-a is every process: -p has no place beside it");
 	if (wm_pool_size(&pool) == 0)
 		return usage("--buffer-size: no such size can be had");
-	if (r->preload && (r->nr_pids || r->all))
+	if (r->preload && (r->pids.nr || r->all))
 		return usage("--preload is for a CMD; nothing is loaded into running processes");
 	return WM_EXIT_DONE;
 }
@@ -482,8 +460,8 @@ static int run(void *values, int nr_args, char **args)
 	    .quiet = r->quiet,
 	    .fail_on_loss = r->fail_on_loss,
 	    .format = (enum wm_trace_format)r->format,
-	    .pids = r->pids,
-	    .nr_pids = r->nr_pids,
+	    .pids = r->pids.ids,
+	    .nr_pids = r->pids.nr,
 	    .command = nr_args ? args : NULL,
 	};
 	char dir[128];

@@ -50,6 +50,7 @@ struct wm_event_def {
 	uint32_t bytes, access; /* breakpoints: length, HW_BREAKPOINT_* */
 	bool exclude_user, exclude_kernel, exclude_hv;
 	uint8_t precise; /* 0..3 */
+	bool in_kernel;  /* happens in the kernel only */
 
 	/* Tracepoints and system calls: folder and name in tracefs. */
 	const char *system, *event;
@@ -62,6 +63,7 @@ struct wm_event_def {
 	uint64_t semaphore_offset; /* in the file; 0: none */
 	const char *symbol;        /* the function, as far as known */
 	const char *operands;      /* USDT; "" none */
+	bool more;                 /* another place of the event before it on the list */
 
 	/* PMU events: what one count is worth, "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;

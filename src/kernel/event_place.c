@@ -324,7 +324,7 @@ static int no_probe(const struct wm_event_place *p, const struct program *b,
 }
 
 static int add_usdt(const struct wm_event_place *p, const struct program *b,
-		    const struct wm_elf_usdt *u, const char *full)
+		    const struct wm_elf_usdt *u, const char *full, bool more)
 {
 	char name[PATH_MAX + 512];
 	struct wm_event_def def = {.family = WM_FAMILY_USDT,
@@ -332,7 +332,8 @@ static int add_usdt(const struct wm_event_place *p, const struct program *b,
 				   .path = b->path,
 				   .offset = u->offset,
 				   .semaphore_offset = u->semaphore_offset,
-				   .operands = u->operands};
+				   .operands = u->operands,
+				   .more = more};
 
 	(void)snprintf(name, sizeof(name), "usdt:%s:%s", b->path, full);
 	if (u->semaphore && !u->semaphore_offset)
@@ -347,19 +348,20 @@ static int add_usdt(const struct wm_event_place *p, const struct program *b,
 static int add_usdts(const struct wm_event_place *p, const struct program *b, const char *wanted)
 {
 	struct wm_elf_usdts usdts;
+	char full[512], last[512] = "";
 	int nr = 0, err = wm_elf_usdts_read(b->elf, &usdts, p->diag);
 
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < usdts.nr && !err; i++) {
-		char full[512];
 
 		(void)snprintf(full, sizeof(full), "%s:%s", usdts.probes[i].provider,
 			       usdts.probes[i].name);
 		if (!wm_glob_match(wanted, strlen(wanted), full, strlen(full)))
 			continue;
-		err = add_usdt(p, b, &usdts.probes[i], full);
+		err = add_usdt(p, b, &usdts.probes[i], full, !strcmp(full, last));
 		nr += err == 0;
+		memcpy(last, full, sizeof(last));
 	}
 	if (!err && !nr)
 		err = no_probe(p, b, &usdts, wanted);

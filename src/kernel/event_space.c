@@ -219,6 +219,7 @@ int wm_event_space_add(const struct wm_event_space *s, const struct wm_event_ite
 	default:
 		def.type = item->known ? item->known->type : PERF_TYPE_HW_CACHE;
 		def.config = item->known ? item->known->config : item->cache;
+		def.in_kernel = item->known && item->known->in_kernel;
 		return wm_event_defs_add(defs, &def);
 	}
 }

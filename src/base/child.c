@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c - see child.h. Both pipes close on exec: the command inherits nothing. */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STATUS_NOT_RUN 127
+
+/* Full length, 0 at the end, or -errno. */
+static ssize_t read_word(int fd, void *word, size_t bytes)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, word, bytes);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static void __attribute__((noreturn))
+be_the_command(char *const *argv, const sigset_t *mask, int hold, int error)
+{
+	char go;
+	int err;
+
+	if (read_word(hold, &go, 1) != 1)
+		_exit(STATUS_NOT_RUN);
+	if (mask)
+		(void)sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(error, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(STATUS_NOT_RUN);
+}
+
+static void close_both(const int fds[2])
+{
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+
+int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
+{
+	int hold[2], error[2], err;
+	pid_t pid;
+
+	if (pipe2(hold, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		err = -errno;
+		close_both(hold);
+		return err;
+	}
+	pid = fork();
+	if (pid == 0) {
+		(void)close(hold[1]);
+		be_the_command(argv, mask, hold[0], error[1]);
+	}
+	err = pid < 0 ? -errno : 0;
+	(void)close(hold[0]);
+	(void)close(error[1]);
+	if (err < 0) {
+		(void)close(hold[1]);
+		(void)close(error[0]);
+		return err;
+	}
+	*ret = (struct wm_child){pid, hold[1], error[0]};
+	return 0;
+}
+
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int wm_child_go(struct wm_child *c)
+{
+	const char go = 1;
+	int err = 0;
+	ssize_t n;
+
+	do {
+		n = write(c->hold, &go, 1);
+	} while (n < 0 && errno == EINTR);
+	(void)close(c->hold);
+	n = read_word(c->error, &err, sizeof(err));
+	(void)close(c->error);
+	if (n != (ssize_t)sizeof(err))
+		return 0;
+	reap(c->pid);
+	return -err;
+}
+
+void wm_child_drop(struct wm_child *c)
+{
+	(void)close(c->hold);
+	(void)close(c->error);
+	reap(c->pid);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stat.h - what `waymark stat` was asked to do, shared by its files:
+ *
+ *   stat.c        options -> plan
+ *   stat_run.c    plan -> runs of counting, and the exit status
+ *   stat_show.c   counters -> rows of view/count_table.h
+ */
+#ifndef WM_CMD_STAT_H
+#define WM_CMD_STAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "control/counting.h"
+#include "kernel/event_def.h"
+#include "view/count_table.h"
+
+struct wm_stat_plan {
+	struct wm_counting_plan counting;
+	bool per_cpu, per_thread; /* a row for each */
+	int64_t runs;
+	FILE *out;
+	bool json;
+	const char *separator; /* NULL: a table for people */
+	const char *without;   /* default events that are not there, for people; NULL: none */
+};
+
+/* Counts and prints; the exit status. */
+int wm_stat_run(const struct wm_stat_plan *plan);
+
+/* Several runs of the same events: value by row of wm_stat_rows(). */
+struct wm_stat_runs {
+	struct wm_stat_run {
+		double mean, m2; /* m2: sum of squared distances from the mean */
+		uint64_t enabled_ns, running_ns, raw;
+	} * rows;
+	size_t nr_rows;
+	int64_t nr_runs;
+	struct wm_stat_run elapsed, user, system; /* nanoseconds */
+};
+void wm_stat_runs_add(struct wm_stat_run *r, int64_t nr_runs, double value);
+/* The standard error of the mean, relative to it; -1 when there was one run. */
+double wm_stat_spread(const struct wm_stat_run *r, int64_t nr_runs);
+
+/*
+ * One row for each event and place. `since`: what the last interval had, of
+ * that length. free() them with wm_stat_rows_free(). NULL: out of memory.
+ */
+struct wm_count_row *wm_stat_rows(const struct wm_stat_plan *plan, const struct wm_counting *c,
+				  bool since, uint64_t elapsed_ns, size_t *ret_nr);
+void wm_stat_rows_free(struct wm_count_row *rows, size_t nr);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.c - see counting.h. CMD is our child in our process group: signals
+ * of the terminal reach it by themselves, others are passed on to it. It is
+ * held before its first instruction until every counter is open.
+ */
+#include "control/counting.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/loop.h"
+
+#define LOOK_NS 100000000u /* threads given by -t are looked for this often */
+
+struct run {
+	const struct wm_counting_plan *plan;
+	struct wm_loop *loop;
+	struct wm_counting *result;
+	wm_counting_tick *tick;
+	void *data;
+	struct wm_child child;
+	bool runs; /* the child was let go and has not ended */
+	size_t nr_alive;
+	uint64_t start_ns;
+};
+
+/* ---- the end of it --------------------------------------------------------------- */
+
+static void on_command_end(pid_t pid, int status, void *data)
+{
+	struct run *r = data;
+
+	(void)pid;
+	r->runs = false;
+	r->result->status = status;
+	wm_loop_stop(r->loop, 0);
+}
+
+static void on_process_end(pid_t pid, int status, void *data)
+{
+	struct run *r = data;
+
+	(void)pid;
+	(void)status;
+	if (--r->nr_alive == 0 && !r->runs)
+		wm_loop_stop(r->loop, 0);
+}
+
+/* A thread's end has no descriptor to wait for on older kernels. */
+static void on_look(void *data)
+{
+	struct run *r = data;
+
+	for (size_t i = 0; i < r->plan->nr_tids; i++) {
+		char path[48];
+
+		(void)snprintf(path, sizeof(path), "/proc/%d", (int)r->plan->tids[i]);
+		if (access(path, F_OK) == 0)
+			return;
+	}
+	wm_loop_stop(r->loop, 0);
+}
+
+static void on_signal(int signo, pid_t from, void *data)
+{
+	struct run *r = data;
+
+	r->result->signo = signo;
+	if (!r->runs)
+		wm_loop_stop(r->loop, 0);
+	else if (from != 0)
+		(void)kill(r->child.pid, signo);
+}
+
+static void on_interval(void *data)
+{
+	struct run *r = data;
+
+	if (r->tick && wm_counters_read(r->result->counters) == 0)
+		r->tick(r->result, wm_clock_monotonic_ns() - r->start_ns, r->data);
+}
+
+static int watch_signals(struct run *r)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction old;
+
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+			continue;
+		err = wm_loop_signal(r->loop, signals[i], on_signal, r, NULL);
+	}
+	return err;
+}
+
+static int watch_targets(struct run *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->plan->nr_pids; i++) {
+		err = wm_loop_process(r->loop, r->plan->pids[i], on_process_end, r, NULL);
+		r->nr_alive += err == 0;
+	}
+	if (!err && r->plan->nr_tids && !r->plan->nr_pids)
+		err = wm_loop_timer(r->loop, LOOK_NS, LOOK_NS, on_look, r, NULL);
+	if (!err && r->plan->interval_ns)
+		err = wm_loop_timer(r->loop, r->plan->interval_ns, r->plan->interval_ns,
+				    on_interval, r, NULL);
+	return err;
+}
+
+/* ---- whom it counts ------------------------------------------------------------------ */
+
+static int add_tids(struct wm_counting *c, const pid_t *tids, size_t nr)
+{
+	pid_t *grown = reallocarray(c->tids, c->nr_tids + nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + c->nr_tids, tids, nr * sizeof(*tids));
+	c->tids = grown;
+	c->nr_tids += nr;
+	return 0;
+}
+
+static int find_threads(const struct run *r, struct wm_counting *c, struct wm_diag *diag)
+{
+	const struct wm_counting_plan *p = r->plan;
+	int err = p->nr_tids ? add_tids(c, p->tids, p->nr_tids) : 0;
+
+	for (size_t i = 0; !err && i < p->nr_pids; i++) {
+		pid_t *tids;
+		size_t nr;
+
+		err = wm_threads_of(p->pids[i], &tids, &nr);
+		if (err < 0)
+			return wm_diag_set(diag, err, NULL, -1,
+					   err == -ESRCH ? "there is no process %d"
+							 : "cannot see the threads of process %d",
+					   (int)p->pids[i]);
+		err = add_tids(c, tids, nr);
+		free(tids);
+	}
+	if (!err && !p->all && !c->nr_tids)
+		err = add_tids(c, &r->child.pid, 1);
+	return err;
+}
+
+static bool counts_command(const struct wm_counting_plan *p)
+{
+	return !p->all && !p->nr_pids && !p->nr_tids;
+}
+
+static int open_counters(struct run *r, struct wm_diag *diag)
+{
+	const struct wm_counting_plan *p = r->plan;
+	struct wm_counters_plan plan = {.defs = p->defs,
+					.tracefs = p->tracefs,
+					.filters = p->filters,
+					.cpus = p->cpus,
+					.nr_cpus = p->nr_cpus,
+					.inherit = !p->all && !p->no_inherit,
+					.on_exec = counts_command(p)};
+	int err = find_threads(r, r->result, diag);
+
+	if (err < 0)
+		return err;
+	plan.tids = r->result->tids;
+	plan.nr_tids = r->result->nr_tids;
+	return wm_counters_open(&plan, &r->result->counters);
+}
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+static uint64_t time_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
+}
+
+/* Lets CMD go and waits; counters are on. */
+static int go(struct run *r, struct wm_diag *diag)
+{
+	bool apart = !counts_command(r->plan);
+	int err;
+
+	if (apart)
+		wm_counters_enable(r->result->counters);
+	r->start_ns = wm_clock_monotonic_ns();
+	if (r->plan->command) {
+		err = wm_child_go(&r->child);
+		r->child.pid = err < 0 ? 0 : r->child.pid;
+		if (err < 0)
+			return wm_diag_set(diag, err, "command", -1, "cannot run '%.160s': %s",
+					   r->plan->command[0], strerror(-err));
+		r->runs = true;
+		err = wm_loop_child(r->loop, r->child.pid, on_command_end, r, NULL);
+		if (err < 0)
+			return err;
+	}
+	err = watch_targets(r);
+	if (!err)
+		err = wm_loop_run(r->loop);
+	r->result->elapsed_ns = wm_clock_monotonic_ns() - r->start_ns;
+	wm_counters_disable(r->result->counters);
+	return err < 0 ? err : wm_counters_read(r->result->counters);
+}
+
+static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag *diag)
+{
+	struct rusage before, after;
+	int err = watch_signals(r);
+
+	if (!err && r->plan->command)
+		err = wm_child_hold(r->plan->command, wm_loop_original_mask(r->loop), &r->child);
+	if (err < 0)
+		return err;
+	(void)getrusage(RUSAGE_CHILDREN, &before);
+	err = open_counters(r, diag);
+	if (!err)
+		err = ready ? ready(r->result, r->data) : 0;
+	if (err) {
+		if (r->child.pid)
+			wm_child_drop(&r->child);
+		return err;
+	}
+	err = go(r, diag);
+	(void)getrusage(RUSAGE_CHILDREN, &after);
+	if (r->plan->command) {
+		r->result->user_ns = time_ns(&after.ru_utime) - time_ns(&before.ru_utime);
+		r->result->system_ns = time_ns(&after.ru_stime) - time_ns(&before.ru_stime);
+	}
+	return err;
+}
+
+int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *ready,
+		    wm_counting_tick *tick, void *data, struct wm_counting *ret,
+		    struct wm_diag *diag)
+{
+	struct wm_counting result = {.status = -1};
+	struct run r = {.plan = plan, .result = &result, .tick = tick, .data = data};
+	int err = wm_loop_create(&r.loop);
+
+	if (err < 0)
+		return err;
+	err = run_with_loop(&r, ready, diag);
+	wm_loop_destroy(r.loop);
+	if (err) {
+		wm_counting_done(&result);
+		return err;
+	}
+	*ret = result;
+	return 0;
+}
+
+void wm_counting_done(struct wm_counting *c)
+{
+	wm_counters_close(c->counters);
+	free(c->tids);
+	c->counters = NULL;
+	c->tids = NULL;
+	c->nr_tids = 0;
+}

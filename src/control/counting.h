@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.h - one run of counting, from its beginning to its end: starts CMD
+ * or finds the threads, counts while it runs, hands out what was counted.
+ * What to do with signals, intervals and the end is decided here; counting
+ * itself is kernel/counters.h. Prints nothing.
+ */
+#ifndef WM_CONTROL_COUNTING_H
+#define WM_CONTROL_COUNTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "kernel/counters.h"
+#include "kernel/event_def.h"
+
+struct wm_counting_plan {
+	const struct wm_event_defs *defs;
+	const struct wm_tracefs *tracefs; /* this and filters: as in struct wm_counters_plan */
+	const char *const *filters;
+	/*
+	 * What is counted: these threads (and with `pids` all of those processes),
+	 * or the whole machine, or else CMD and its children.
+	 */
+	const pid_t *pids, *tids;
+	size_t nr_pids, nr_tids;
+	bool all;
+	const int *cpus; /* only there, and apart; none: all together */
+	size_t nr_cpus;
+	bool no_inherit;
+	char **command;       /* NULL: until the threads end or a signal comes */
+	uint64_t interval_ns; /* 0: none */
+};
+
+struct wm_counting {
+	struct wm_counters *counters; /* read for the last time; close them */
+	pid_t *tids;                  /* whom they count, free() them; none: -1 */
+	size_t nr_tids;
+	uint64_t elapsed_ns;
+	uint64_t user_ns, system_ns; /* of CMD and its children; 0 without CMD */
+	int status;                  /* of CMD as waitpid(2) has it; -1: there was none */
+	int signo;                   /* the signal that ended the run; 0: none */
+};
+
+/*
+ * Once everything is open and before anything runs: returns 0 to go on, or
+ * what wm_counting_run() shall return.
+ */
+typedef int wm_counting_ready(const struct wm_counting *c, void *data);
+/* At each interval, after the counters were read. */
+typedef void wm_counting_tick(const struct wm_counting *c, uint64_t elapsed_ns, void *data);
+
+/*
+ * 0 and the result, or a negative errno with a sentence; -ENOEXEC and -ENOENT
+ * of a command that cannot be run come as they are, diag->where is "command".
+ */
+int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *ready,
+		    wm_counting_tick *tick, void *data, struct wm_counting *ret,
+		    struct wm_diag *diag);
+void wm_counting_done(struct wm_counting *c);
+
+#endif

@@ -1,0 +1,313 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# stat.bats - waymark stat: its counts beside perf stat's, on one process that
+# both were attached to before it ran; its options, its words, its statuses.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR"
+	cat >"$W/work.c" <<-'END'
+	#include <fcntl.h>
+	#include <pthread.h>
+	#include <sched.h>
+	#include <signal.h>
+	#include <stdlib.h>
+	#include <sys/mman.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	__attribute__((noinline)) int tick(int i)
+	{
+		__asm__ volatile("" : "+r"(i));
+		return i + 1;
+	}
+	static void *work(void *data)
+	{
+		char *pages = mmap(NULL, 300 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		int fd = open("/dev/null", O_WRONLY);
+		madvise(pages, 300 * 4096, MADV_NOHUGEPAGE);
+		for (int i = 0; i < 300; i++) {
+			pages[i * 4096] = 1;
+			(void)!write(fd, "x", 1);
+			if (i % 10 == 0)
+				usleep(10);
+			tick(i);
+		}
+		close(fd);
+		return data;
+	}
+	int main(int argc, char **argv)
+	{
+		pthread_t t;
+		if (argc > 1)
+			raise(SIGSTOP);
+		work(NULL);
+		pthread_create(&t, NULL, work, NULL);
+		pthread_join(t, NULL);
+		if (fork() == 0)
+			_exit(work(NULL) != NULL);
+		wait(NULL);
+		return 3;
+	}
+	END
+	cc -O2 -pthread "$W/work.c" -o "$W/work"
+}
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	cd "$W"
+}
+
+teardown() {
+	[ -z "${pid-}" ] || kill -9 "$pid" 2>/dev/null || true
+	[ -z "${open-}" ] || rm -r "$open"
+	if [ -n "${probe-}" ]; then
+		perf probe -q -d "$probe" 2>/dev/null || true
+	fi
+}
+
+# Why tracepoints cannot be counted here; the test is skipped.
+need_tracepoints() {
+	waymark stat -o /dev/null -e sched:sched_switch -- true 2>why || skip "$(cat why)"
+}
+
+need_perf() {
+	perf stat -e page-faults true 2>/dev/null || skip "perf does not run here: nothing to compare with"
+}
+
+# Until the process holds that many counters (of each thread); then it enables them.
+wait_for_counters() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[ "$(find "/proc/$1/fd" -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l)" -lt "$2" ] || break
+		sleep 0.02
+	done
+	sleep 0.2
+}
+
+# Starts ./work stopped, attaches both, lets it run; their counts in by_perf and by_waymark,
+# by line. Arguments: events for perf, the same for waymark, how many.
+count_with_both() {
+	./work stop &
+	pid=$!
+	while [[ $(cat /proc/$pid/stat) != *") T "* ]]; do sleep 0.01; done
+	perf stat -x, -o perf.out -e "$1" -p $pid &
+	local perf_pid=$!
+	waymark stat -x, -o waymark.out -e "$2" -p $pid &
+	local waymark_pid=$!
+	wait_for_counters $perf_pid "$3"
+	wait_for_counters $waymark_pid "$3"
+	kill -CONT $pid
+	wait $pid || true
+	wait $waymark_pid
+	wait $perf_pid || true
+	by_perf=$(grep -v '^#' perf.out | grep . | cut -d, -f1)
+	by_waymark=$(cut -d, -f1 waymark.out)
+	[ "$(grep -c . <<<"$by_waymark")" -eq "$3" ]
+}
+
+@test "the same numbers as perf stat: tracepoints, system calls, faults, switches" {
+	need_perf
+	need_tracepoints
+	local runs=3 events perf_events
+	[ -z "${WAYMARK_LONG-}" ] || runs=20
+	perf_events=syscalls:sys_enter_write,syscalls:sys_exit_write,raw_syscalls:sys_enter,sched:sched_switch,sched:sched_process_fork,page-faults,minor-faults,context-switches
+	events=syscall:write,syscall:write:exit,raw_syscalls:sys_enter,sched:sched_switch,sched:sched_process_fork,page-faults,sw:minor-faults,cs
+	for ((i = 0; i < runs; i++)); do
+		count_with_both $perf_events $events 8
+		[ "$by_perf" = "$by_waymark" ] || { paste perf.out waymark.out; return 1; }
+		# Three times 300 of each, at least.
+		[ "$(sed -n 1p <<<"$by_waymark")" = 900 ]
+		[ "$(sed -n 2p <<<"$by_waymark")" = 900 ]
+		[ "$(sed -n 6p <<<"$by_waymark")" -ge 900 ]
+	done
+}
+
+@test "the same numbers as perf stat: a uprobe, by perf probe and by name" {
+	need_perf
+	need_tracepoints
+	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
+	probe=wm_stat_test:tick$$
+	perf probe -q -x ./work $probe=tick 2>why || skip "perf probe cannot: $(cat why)"
+	count_with_both $probe,$probe uprobe:./work:tick,uretprobe:./work:tick 2
+	[ "$by_perf" = "$by_waymark" ] || { paste perf.out waymark.out; return 1; }
+	[ "$(sed -n 1p <<<"$by_waymark")" = 900 ]
+	# perf's own probe is an event of the kernel like others.
+	run -3 waymark stat -x, -o out -e $probe -- ./work
+	[ "$(cut -d, -f1 out)" = 900 ]
+}
+
+@test "probes leave nothing behind, not even after kill -9; forks of the counted work" {
+	need_tracepoints
+	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
+	run -0 waymark stat -x, -o out -e uprobe:./work:tick -- sh -c './work; ./work; true'
+	[ "$(cut -d, -f1 out)" = 1800 ]
+	waymark stat -e uprobe:./work:tick -- sleep 20 &
+	pid=$!
+	for ((i = 0; i < 100; i++)); do
+		! grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events || break
+		sleep 0.02
+	done
+	grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events
+	pkill -P $pid sleep
+	kill -9 $pid
+	for ((i = 0; i < 100; i++)); do
+		grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events || return 0
+		sleep 0.02
+	done
+	false
+}
+
+@test "USDT: every place of a probe, semaphores counted up while it is watched" {
+	need_tracepoints
+	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
+	[ "$(uname -m)" = x86_64 ] || skip "the probes of this test are written for x86-64"
+	cat >usdt.c <<-'END'
+	unsigned short zoo_feed_semaphore __attribute__((section(".probes"), used));
+	#define PROBE(name, semaphore) __asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n" \
+		".balign 4\n.4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+		"993: .8byte 990b\n.8byte 0\n.8byte " semaphore "\n.asciz \"zoo\"\n.asciz \"" name "\"\n" \
+		".asciz \"\"\n994: .balign 4\n.popsection\n")
+	int main(void)
+	{
+		for (int i = 0; i < 50; i++) {
+			PROBE("two", "0");
+			if (i % 2)
+				PROBE("two", "0");
+			if (*(volatile unsigned short *)&zoo_feed_semaphore)
+				PROBE("feed", "zoo_feed_semaphore");
+		}
+		return 0;
+	}
+	END
+	cc -O2 -no-pie usdt.c -o usdt
+	run -0 waymark stat -x, -e 'usdt:./usdt:zoo:two,usdt:./usdt:zoo:f*' -- ./usdt
+	[[ ${lines[0]} == "75,,usdt:$W/usdt:zoo:two,"* ]]
+	[[ ${lines[1]} == "50,,usdt:$W/usdt:zoo:feed,"* ]]
+	run -4 waymark stat -e usdt:./usdt:zoo:tow -p $$
+	[[ $output == *"did you mean 'zoo:two'"* ]]
+}
+
+@test "a command: its tree is counted from its first instruction, its status is returned" {
+	run -3 waymark stat -x, -o out -e page-faults:u,task-clock:u -- ./work
+	[ "$(cut -d, -f1 out | head -1)" -ge 900 ]
+	run -3 waymark stat -i -x, -o alone -e page-faults:u -- ./work
+	# Without the thread and the child.
+	[ "$(cut -d, -f1 alone)" -lt 800 ]
+	run -143 waymark stat -o out -e page-faults:u -- sh -c 'kill $$'
+	run -127 waymark stat -o out -e page-faults:u -- /nonexistent
+	[[ $output == *"cannot run '/nonexistent': No such file"* ]]
+	run -126 waymark stat -o out -e page-faults:u -- /etc/passwd
+}
+
+@test "the table: header, thousands, rates, times" {
+	run --separate-stderr -3 waymark stat -e page-faults:u,task-clock:u -- ./work
+	[ -z "$stderr" ]
+	[[ ${lines[0]} =~ ^\ +COUNT\ \ EVENT$ ]]
+	[[ ${lines[1]} =~ ^\ +[0-9,]+\ \ sw:page-faults:u\ \ [0-9,]+\ per\ second$ ]]
+	[[ ${lines[2]} =~ ^\ +[0-9.]+\ ms\ \ sw:task-clock:u\ \ +[0-9.]+\ CPUs\ used$ ]]
+	[[ $output =~ [0-9.]+\ s\ elapsed,\ [0-9.]+\ s\ user,\ [0-9.]+\ s\ system ]]
+}
+
+@test "without -e: clocks, switches, faults" {
+	run --separate-stderr -0 waymark stat --json -- true
+	python3 - "$output" <<-'END'
+	import json, sys
+	d = json.loads(sys.argv[1])
+	names = [e["event"].removesuffix(":u") for e in d["events"]]
+	assert names[:4] == ["sw:task-clock", "sw:context-switches", "sw:cpu-migrations", "sw:page-faults"], names
+	assert d["elapsed_ns"] > 0 and d["runs"] == 1
+	fault = d["events"][3]
+	assert fault["value"] > 20 and fault["scaled"] is False, fault
+	END
+}
+
+@test "-r: means and their errors" {
+	run -3 waymark stat -r 4 --json -o out -e page-faults:u -- ./work
+	python3 - <<-'END'
+	import json
+	d = json.load(open("out"))
+	e = d["events"][0]
+	assert d["runs"] == 4 and e["value"] >= 900 and 0 <= e["spread"] < 0.05, d
+	assert e["running_ns"] == e["enabled_ns"]
+	END
+	run -0 waymark stat -r 3 -e page-faults:u -- true
+	[[ ${lines[1]} == *" +- "*" %"* ]]
+	[[ $output == *"the mean of 3 runs"* ]]
+}
+
+@test "-I: intervals add up to the whole" {
+	# 20 times 900 faults at least, over half a second.
+	run -0 waymark stat -I 100 -x, -o parts -e page-faults:u -- sh -c 'for i in 1 2 3 4 5; do ./work; sleep 0.1; done; true'
+	[ "$(wc -l <parts)" -ge 4 ]
+	[ "$(awk -F, '{ n += $2 } END { print n }' parts)" -ge 4500 ]
+	awk -F, '$1 <= last { exit 1 } { last = $1 }' parts
+	run -0 waymark stat -I 100 --json -o parts -e page-faults:u -- sleep 0.25
+	python3 -c 'import json; d = json.load(open("parts")); assert len(d["intervals"]) >= 3, d'
+}
+
+@test "--per-cpu and -C: rows that add up; --per-thread: a row for each" {
+	run -3 waymark stat --per-cpu -x, -o out -e page-faults:u -- ./work
+	[ "$(wc -l <out)" -eq "$(getconf _NPROCESSORS_ONLN)" ]
+	[ "$(awk -F, '{ n += $2 } END { print n }' out)" -ge 900 ]
+	grep -q ^CPU0, out
+	sleep 30 &
+	pid=$!
+	run -0 waymark stat --per-thread -e page-faults:u -p $pid -- sleep 0.1
+	[[ ${lines[0]} == WHERE* ]]
+	[[ $output == *"sleep-$pid "* ]]
+	run -2 waymark stat --per-thread -- true
+	run -2 waymark stat -C 0-x -- true
+	[[ $output == *"-C wants a list of CPUs"* ]]
+}
+
+@test "-p ends with the process, -a with CMD" {
+	sleep 0.3 &
+	run -0 timeout 10 waymark stat -x, -e page-faults:u -p $!
+	waymark stat -o /dev/null -a -e cpu-clock -- true 2>why || skip "$(cat why)"
+	run -0 waymark stat -a -x, -e cpu-clock -- sleep 0.2
+	# Each CPU's clock runs all the time.
+	[ "${output%%.*}" -ge "$((200 * $(getconf _NPROCESSORS_ONLN)))" ]
+}
+
+@test "what is wrong is said: no match, no process, malformed, nothing asked" {
+	run -4 waymark stat -e page-fautls -p 1
+	[[ $output == *"did you mean"*"page-faults"* ]] || [[ $output == *"cannot be looked up"* ]]
+	run -125 waymark stat -e page-fautls -- true
+	run -2 waymark stat -e mem:xyz -- true
+	[[ $output == *"mem:ADDRESS"* ]]
+	run -2 waymark stat
+	[[ $output == *"what to count is missing"* ]]
+	run -1 waymark stat -e page-faults -p 4194300
+	[[ $output == *"there is no process 4194300"* ]]
+	run -2 waymark stat -x, --json -- true
+	run -2 waymark stat -a -p 1
+}
+
+@test "an event that is not there is named, the others are counted, the status says so" {
+	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "this machine has hardware counters"
+	run --separate-stderr -5 waymark stat -x, -e cycles,page-faults:u -- true
+	[[ $stderr == *"not counted: 'cpu:cycles'"* ]]
+	[[ ${lines[0]} == "<not counted>,,cpu:cycles,"* ]]
+	[ "${lines[1]%%,*}" -gt 20 ]
+	run -125 waymark stat -e cycles -- true
+	[[ $output == *"none is given to this virtual machine"* ]]
+}
+
+@test "nobody: user faults are counted, what is not permitted has its cure" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] || skip "everybody may count the kernel here"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 3 ] || skip "nobody may count anything here"
+	open=$(mktemp -d)
+	chmod 755 "$open"
+	cp "$(command -v waymark)" work "$open/"
+	cd "$open"
+	nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+	run --separate-stderr -3 nobody ./waymark stat -x, -e page-faults,context-switches -- ./work
+	[[ ${lines[0]} == *",,sw:page-faults:u,"* ]]
+	[ "${lines[0]%%,*}" -ge 900 ]
+	[[ $stderr == *"perf_event_paranoid"*"sudo sysctl"* ]]
+	run -125 nobody ./waymark stat -e sched:sched_switch -- true
+	[[ $output == *"only root may read"*"mount -o remount"* ]]
+	run -3 nobody ./waymark stat -e sched:sched_switch -p $$
+}
