@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* event_format.c - the lines of a format file, one after the other. */
+#include "kdata/event_format.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+void wm_kmachine_init(struct wm_kmachine *m, unsigned long_bytes, bool big_endian)
+{
+	*m = (struct wm_kmachine){(uint8_t)long_bytes, big_endian, wm_order_swap(big_endian)};
+}
+
+struct slice {
+	const char *at, *end;
+};
+
+struct parser {
+	struct wm_arena *arena;
+	const struct wm_kmachine *machine;
+	const char *text;
+	struct wm_diag *diag;
+	struct wm_kformat *format;
+	struct wm_kfield *fields;
+	bool has_id;
+};
+
+static int refuse(const struct parser *p, const char *at, const char *what)
+{
+	return wm_diag_set(p->diag, -EBADMSG, NULL, at - p->text, "event format: %s", what);
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static struct slice trim(struct slice s)
+{
+	while (s.at < s.end && is_space(*s.at))
+		s.at++;
+	while (s.at < s.end && is_space(s.end[-1]))
+		s.end--;
+	return s;
+}
+
+static bool starts(struct slice s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return (size_t)(s.end - s.at) >= n && memcmp(s.at, prefix, n) == 0;
+}
+
+static bool contains(struct slice s, const char *word)
+{
+	return s.at < s.end && memmem(s.at, (size_t)(s.end - s.at), word, strlen(word)) != NULL;
+}
+
+static const char *keep(const struct parser *p, struct slice s)
+{
+	return wm_arena_copy(p->arena, s.at, (size_t)(s.end - s.at));
+}
+
+/* A decimal number and nothing else; UINT32_MAX: it is none. */
+static uint32_t number(struct slice s)
+{
+	uint64_t value = 0;
+
+	s = trim(s);
+	if (s.at == s.end)
+		return UINT32_MAX;
+	for (; s.at < s.end; s.at++) {
+		if (*s.at < '0' || *s.at > '9')
+			return UINT32_MAX;
+		value = 10 * value + (uint64_t)(*s.at - '0');
+		if (value >= UINT32_MAX)
+			return UINT32_MAX;
+	}
+	return (uint32_t)value;
+}
+
+/* The width of an element, of a type we know by name; 0: none. */
+static uint8_t width_of(const struct wm_kmachine *m, struct slice type)
+{
+	static const struct {
+		const char *word;
+		uint8_t bytes;
+	} words[] = {
+	    {"long long", 8}, {"64", 8},     {"32", 4},   {"16", 2},   {"u8", 1},
+	    {"s8", 1},        {"int8_t", 1}, {"char", 1}, {"bool", 1}, {"short", 2},
+	};
+
+	if (contains(type, "*"))
+		return m->long_bytes;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (contains(type, words[i].word))
+			return words[i].bytes;
+	}
+	if (contains(type, "long") || contains(type, "size_t") || contains(type, "cpumask"))
+		return m->long_bytes;
+	return contains(type, "int") || contains(type, "unsigned") ? 4 : 0;
+}
+
+static bool is_width(uint32_t bytes)
+{
+	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+/* "unsigned short x", "char c[16]", "__data_loc char[] s", "u8 a[4][6]": name and type. */
+static int declared(const struct parser *p, struct slice decl, struct slice *ret_type,
+		    struct slice *ret_name, struct slice *ret_length)
+{
+	struct slice s = trim(decl), name;
+
+	*ret_length = (struct slice){s.end, s.end};
+	while (s.at < s.end && s.end[-1] == ']') {
+		const char *open = memrchr(s.at, '[', (size_t)(s.end - s.at));
+
+		if (!open)
+			return refuse(p, s.at, "a ']' without '['");
+		*ret_length = (struct slice){open + 1, s.end - 1};
+		s = trim((struct slice){s.at, open});
+	}
+	name = s;
+	name.at = name.end;
+	while (name.at > s.at && is_word(name.at[-1]))
+		name.at--;
+	if (name.at == name.end)
+		return refuse(p, decl.at, "a field without a name");
+	*ret_name = name;
+	*ret_type = trim((struct slice){s.at, name.at});
+	return 0;
+}
+
+static uint16_t flags_of(struct slice type, bool is_array)
+{
+	uint16_t flags = 0;
+
+	if (starts(type, "__data_loc"))
+		flags |= WM_KFIELD_DATA_LOC | WM_KFIELD_ARRAY;
+	else if (starts(type, "__rel_loc"))
+		flags |= WM_KFIELD_REL_LOC | WM_KFIELD_ARRAY;
+	else if (is_array)
+		flags |= WM_KFIELD_ARRAY;
+	if (contains(type, "cpumask") || contains(type, "bitmask"))
+		flags |= WM_KFIELD_BITMASK;
+	if (contains(type, "*"))
+		flags |= WM_KFIELD_POINTER;
+	else if (flags & WM_KFIELD_ARRAY && contains(type, "char"))
+		flags |= WM_KFIELD_CHARS;
+	if (starts(type, "bool") || starts(type, "_Bool"))
+		flags |= WM_KFIELD_BOOL;
+	return flags;
+}
+
+/* How many elements of which width. */
+static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
+		 struct slice length, const char *at)
+{
+	uint32_t nr = number(length);
+
+	if (f->flags & WM_KFIELD_DYNAMIC) {
+		if (f->bytes != 4)
+			return refuse(p, at, "a dynamic array whose word is not of 4 bytes");
+		f->element_bytes = width_of(p->machine, type);
+		return 0;
+	}
+	if (!(f->flags & WM_KFIELD_ARRAY)) {
+		f->element_bytes = is_width(f->bytes) ? (uint8_t)f->bytes : 0;
+		return 0;
+	}
+	if (f->bytes == 0)
+		f->flags |= WM_KFIELD_TAIL;
+	f->element_bytes = width_of(p->machine, type);
+	/* A length spelled by name, or of several dimensions: the width of the type decides. */
+	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)
+		f->element_bytes = is_width(f->bytes / nr) ? (uint8_t)(f->bytes / nr) : 0;
+	if (f->element_bytes && f->bytes % f->element_bytes)
+		f->element_bytes = 0;
+	f->length = f->element_bytes ? f->bytes / f->element_bytes : 0;
+	return 0;
+}
+
+/* The value of "KEY:VALUE;" in the rest of a field's line. */
+static uint32_t attribute(struct slice line, const char *key)
+{
+	const char *at = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key)), *end;
+
+	if (!at)
+		return UINT32_MAX;
+	at += strlen(key);
+	end = memchr(at, ';', (size_t)(line.end - at));
+	return number((struct slice){at, end ? end : line.end});
+}
+
+static int add_field(struct parser *p, struct slice line)
+{
+	struct wm_kformat *f = p->format;
+	const char *semicolon = memchr(line.at, ';', (size_t)(line.end - line.at));
+	struct slice type = {0}, name = {0}, length = {0}, rest;
+	struct wm_kfield k = {0};
+	int err;
+
+	if (!semicolon)
+		return refuse(p, line.at, "a field's line without ';'");
+	if (f->nr_fields >= WM_KFORMAT_FIELDS_MAX)
+		return refuse(p, line.at, "more than 256 fields");
+	err = declared(p, (struct slice){line.at, semicolon}, &type, &name, &length);
+	if (err)
+		return err;
+	rest = (struct slice){semicolon, line.end};
+	k.offset = attribute(rest, "offset:");
+	k.bytes = attribute(rest, "size:");
+	if (k.offset > WM_KFORMAT_RECORD_MAX || k.bytes > WM_KFORMAT_RECORD_MAX)
+		return refuse(p, line.at, "a field without a usable offset and size");
+	k.flags =
+	    flags_of(type, length.at != length.end || line.at[semicolon - line.at - 1] == ']');
+	if (attribute(rest, "signed:") == 1)
+		k.flags |= WM_KFIELD_SIGNED;
+	err = shape(p, &k, type, length, line.at);
+	if (err)
+		return err;
+	k.name = keep(p, name);
+	k.type = keep(p, type);
+	p->fields = wm_arena_grow(p->arena, p->fields, f->nr_fields, sizeof(k));
+	if (!p->fields || !k.name || !k.type)
+		return -ENOMEM;
+	p->fields[f->nr_fields] = k;
+	if (f->nr_common == f->nr_fields && starts(name, "common_"))
+		f->nr_common++;
+	f->nr_fields++;
+	if (k.offset + k.bytes > f->fixed_bytes)
+		f->fixed_bytes = k.offset + k.bytes;
+	return 0;
+}
+
+static int take_line(struct parser *p, struct slice line)
+{
+	line = trim(line);
+	if (starts(line, "name:")) {
+		line.at += strlen("name:");
+		p->format->name = keep(p, trim(line));
+		return p->format->name ? 0 : -ENOMEM;
+	}
+	if (starts(line, "ID:")) {
+		line.at += strlen("ID:");
+		p->format->id = number(line);
+		p->has_id = p->format->id != UINT32_MAX;
+		return p->has_id ? 0 : refuse(p, line.at, "an ID that is no number");
+	}
+	if (starts(line, "field:") || starts(line, "field special:")) {
+		line.at = (const char *)memchr(line.at, ':', (size_t)(line.end - line.at)) + 1;
+		return add_field(p, line);
+	}
+	return 0; /* "format:" and what later kernels may add */
+}
+
+static int take_lines(struct parser *p, struct slice text)
+{
+	while (text.at < text.end) {
+		const char *nl = memchr(text.at, '\n', (size_t)(text.end - text.at));
+		struct slice line = {text.at, nl ? nl : text.end};
+		int err;
+
+		if (starts(line, "print fmt:")) {
+			line = trim((struct slice){text.at + strlen("print fmt:"), text.end});
+			p->format->print = keep(p, line);
+			return p->format->print ? 0 : -ENOMEM;
+		}
+		err = take_line(p, line);
+		if (err)
+			return err;
+		text.at = nl ? nl + 1 : text.end;
+	}
+	return 0;
+}
+
+int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const char *system,
+		     const char *text, size_t bytes, const struct wm_kformat **ret,
+		     struct wm_diag *diag)
+{
+	struct parser p = {.arena = arena, .machine = m, .text = text, .diag = diag};
+	int err;
+
+	if (bytes > WM_KFORMAT_TEXT_MAX)
+		return refuse(&p, text, "more than 1 MiB of text");
+	if (memchr(text, 0, bytes))
+		return refuse(&p, memchr(text, 0, bytes), "a NUL in the text");
+	p.format = wm_arena_get(arena, sizeof(*p.format));
+	if (!p.format)
+		return -ENOMEM;
+	p.format->print = "";
+	p.format->system = wm_arena_copy(arena, system, strlen(system));
+	err = take_lines(&p, (struct slice){text, text + bytes});
+	if (err)
+		return err;
+	if (!p.format->system)
+		return -ENOMEM;
+	if (!p.format->name || !p.format->name[0])
+		return refuse(&p, text, "no name");
+	if (!p.has_id)
+		return refuse(&p, text, "no ID");
+	p.format->fields = p.fields;
+	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields &&
+	    p.fields[p.format->nr_fields - 1].flags & WM_KFIELD_ARRAY)
+		p.fields[p.format->nr_fields - 1].flags |=
+		    WM_KFIELD_TAIL; /* as long as it need be */
+	*ret = p.format;
+	return 0;
+}
+
+const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char *name)
+{
+	for (unsigned i = 0; i < f->nr_fields; i++) {
+		if (strcmp(f->fields[i].name, name) == 0)
+			return &f->fields[i];
+	}
+	return NULL;
+}

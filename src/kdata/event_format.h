@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_format.h - what the kernel says about one of its events: a `format`
+ * file of tracefs, as text. Own parser: the files travel in traces, and a
+ * trace may come from anybody.
+ *
+ *   name: sched_switch
+ *   ID: 314
+ *   format:
+ *       field:unsigned short common_type;  offset:0;  size:2;  signed:0;
+ *       ...
+ *       field:char prev_comm[16];  offset:8;  size:16;  signed:0;
+ *   print fmt: "prev_comm=%s ...", REC->prev_comm, ...
+ *
+ * A record begins with the common fields and is as long as its fixed part, at
+ * least; a dynamic array (__data_loc, __rel_loc) has a word there that says
+ * where behind it the elements lie: its length << 16 | offset, from the
+ * record's start (__data_loc) or the end of the word (__rel_loc).
+ */
+#ifndef WM_KDATA_EVENT_FORMAT_H
+#define WM_KDATA_EVENT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/order.h"
+
+#define WM_KFORMAT_TEXT_MAX   (1u << 20)
+#define WM_KFORMAT_FIELDS_MAX 256u
+#define WM_KFORMAT_RECORD_MAX (1u << 20) /* no fixed field ends behind this */
+
+#define WM_KFIELD_SIGNED   1u
+#define WM_KFIELD_ARRAY    2u  /* of length elements, or dynamic */
+#define WM_KFIELD_POINTER  4u  /* a number, an address of the kernel or a program */
+#define WM_KFIELD_CHARS    8u  /* an array of char: text */
+#define WM_KFIELD_DATA_LOC 16u /* dynamic: offset counts from the record */
+#define WM_KFIELD_REL_LOC  32u /* dynamic: offset counts from behind the word */
+#define WM_KFIELD_BITMASK  64u /* dynamic: words of the kernel's longs, lowest first */
+#define WM_KFIELD_BOOL     128u
+#define WM_KFIELD_TAIL     256u /* an array that ends where the record does */
+#define WM_KFIELD_DYNAMIC  (WM_KFIELD_DATA_LOC | WM_KFIELD_REL_LOC)
+
+struct wm_kfield {
+	const char *name;
+	const char *type;       /* as spelled, without name and [length]: "unsigned short" */
+	uint32_t offset, bytes; /* in the record; of a dynamic one, of its word (4) */
+	uint32_t length;        /* of an ARRAY that is not dynamic: elements */
+	uint8_t
+	    element_bytes; /* 1, 2, 4, 8; 0: a thing of another size: only its bytes are known */
+	uint16_t flags;
+};
+
+struct wm_kformat {
+	const char *system, *name;
+	uint32_t id;
+	uint16_t nr_fields, nr_common; /* the common ones come first */
+	const struct wm_kfield *fields;
+	const char *print;    /* all behind "print fmt:", trimmed; "": none */
+	uint32_t fixed_bytes; /* where the last fixed field ends */
+};
+
+/* What differs between the machines that write records. */
+struct wm_kmachine {
+	uint8_t long_bytes; /* 4 or 8 */
+	bool big_endian, swap;
+};
+void wm_kmachine_init(struct wm_kmachine *m, unsigned long_bytes, bool big_endian);
+
+/*
+ * Parses a format file (`text` need not be NUL-terminated) into the arena.
+ * -EBADMSG with `diag` (optional; its offset is in the text), or -ENOMEM.
+ */
+int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const char *system,
+		     const char *text, size_t bytes, const struct wm_kformat **ret,
+		     struct wm_diag *diag);
+
+/* NULL: no such field. */
+const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char *name);
+
+/*
+ * The bytes of a field in a record: the array's elements when it is dynamic.
+ * NULL and 0 when the record ends before.
+ */
+static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bool swap,
+						   const unsigned char *record, uint32_t bytes,
+						   uint32_t *ret_bytes)
+{
+	uint32_t word, at, length;
+
+	*ret_bytes = 0;
+	if (f->offset > bytes || f->bytes > bytes - f->offset)
+		return NULL;
+	if (f->flags & WM_KFIELD_TAIL) {
+		*ret_bytes = bytes - f->offset;
+		return record + f->offset;
+	}
+	if (!(f->flags & WM_KFIELD_DYNAMIC)) {
+		*ret_bytes = f->bytes;
+		return record + f->offset;
+	}
+	word = wm_get_u32(record + f->offset, swap);
+	at = word & 0xffff;
+	length = word >> 16;
+	if (f->flags & WM_KFIELD_REL_LOC)
+		at += f->offset + f->bytes;
+	if (at > bytes || length > bytes - at)
+		return NULL;
+	*ret_bytes = length;
+	return record + at;
+}
+
+/* A scalar field as a number, its sign extended; 0 when the record ends before. */
+static inline uint64_t wm_kfield_number(const struct wm_kfield *f, bool swap,
+					const unsigned char *record, uint32_t bytes)
+{
+	if (f->offset > bytes || f->bytes > bytes - f->offset)
+		return 0;
+	if (f->flags & WM_KFIELD_SIGNED)
+		return (uint64_t)wm_get_int(record + f->offset, f->bytes, swap);
+	return wm_get_uint(record + f->offset, f->bytes, swap);
+}
+
+#endif

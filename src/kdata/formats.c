@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* formats.c - events in a table by id; symbols, texts and names in sorted arrays. */
+#include "kdata/formats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kdata/print.h"
+
+struct named {
+	uint64_t key;
+	const char *text;
+};
+
+/* Sorted by key once sealed; of equal keys the last one added is found. */
+struct names {
+	struct named *at; /* in the arena */
+	size_t nr;
+};
+
+struct entry {
+	const struct wm_kformat *format;
+	const struct wm_kprint *print;
+};
+
+struct wm_kformats {
+	struct wm_arena arena;
+	struct wm_kmachine machine;
+	struct entry *events; /* by id; WM_KFORMATS_IDS of them */
+	uint32_t nr_ids;
+	struct names symbols, printk, comms;
+};
+
+struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine)
+{
+	struct wm_kformats *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->machine = *machine;
+	wm_arena_init(&k->arena, WM_KFORMATS_BYTES_MAX);
+	k->events = calloc(WM_KFORMATS_IDS, sizeof(*k->events));
+	if (k->events)
+		return k;
+	wm_kformats_destroy(k);
+	return NULL;
+}
+
+void wm_kformats_destroy(struct wm_kformats *k)
+{
+	if (!k)
+		return;
+	free(k->events);
+	wm_arena_done(&k->arena);
+	free(k);
+}
+
+int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
+		    const struct wm_kformat **ret, struct wm_diag *diag)
+{
+	const struct wm_kformat *f;
+	int err = wm_kformat_parse(&k->arena, &k->machine, system, text, bytes, &f, diag);
+
+	if (err)
+		return err;
+	if (f->id >= WM_KFORMATS_IDS)
+		return wm_diag_set(diag, -EBADMSG, NULL, 0, "event %s:%s has the impossible ID %u",
+				   system, f->name, f->id);
+	if (k->events[f->id].format)
+		return wm_diag_set(diag, -EEXIST, NULL, 0,
+				   "events %s:%s and %s:%s have the same ID %u",
+				   k->events[f->id].format->system, k->events[f->id].format->name,
+				   system, f->name, f->id);
+	k->events[f->id].format = f;
+	if (f->id >= k->nr_ids)
+		k->nr_ids = f->id + 1;
+	if (ret)
+		*ret = f;
+	return 0;
+}
+
+static int add_name(struct wm_kformats *k, struct names *n, uint64_t key, const char *text)
+{
+	n->at = wm_arena_grow(&k->arena, n->at, n->nr, sizeof(*n->at));
+	if (!n->at)
+		return -ENOMEM;
+	n->at[n->nr++] = (struct named){key, text};
+	return 0;
+}
+
+/*
+ * A number at the start of a line in that base; what is behind it, or NULL
+ * when there is none.
+ */
+static const char *leading(const char *at, const char *end, unsigned base, uint64_t *ret)
+{
+	const char *begin = at;
+	uint64_t value = 0;
+
+	if (base == 16 && end - at > 2 && at[0] == '0' && at[1] == 'x')
+		begin = at += 2;
+	for (; at < end; at++) {
+		unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+				 : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+							    : 99;
+
+		if (digit >= base)
+			break;
+		value = value * base + digit;
+	}
+	*ret = value;
+	return at > begin && at - begin <= 20 ? at : NULL;
+}
+
+/* One line of our copy to a list; *end is where a NUL may go. 1: it is none of that kind. */
+typedef int take_fn(struct wm_kformats *k, char *at, char *end);
+
+static int take_symbol(struct wm_kformats *k, char *at, char *end)
+{
+	uint64_t addr;
+	const char *p = leading(at, end, 16, &addr);
+	char *name, *stop;
+
+	if (!p || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return 1;
+	name = at + (p + 3 - at);
+	for (stop = name; stop < end && *stop != '\t' && *stop != ' ';)
+		stop++;
+	if (stop == name)
+		return 1;
+	*stop = 0;
+	return addr ? add_name(k, &k->symbols, addr, name) : 0;
+}
+
+static int take_comm(struct wm_kformats *k, char *at, char *end)
+{
+	uint64_t pid;
+	const char *p = leading(at, end, 10, &pid);
+
+	if (!p || p >= end || *p != ' ')
+		return 1;
+	*end = 0;
+	return add_name(k, &k->comms, pid, p + 1);
+}
+
+/* \n, \t, \", \\ of a quoted text, in place; ends it with a NUL. */
+static void unescape(char *text, size_t bytes)
+{
+	static const char from[] = "nt\"\\r", to[] = "\n\t\"\\\r";
+	size_t out = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		const char *at = NULL;
+
+		if (text[i] == '\\' && i + 1 < bytes && text[i + 1])
+			at = strchr(from, text[i + 1]);
+		text[out++] = at ? to[at - from] : text[i];
+		i += at != NULL;
+	}
+	text[out] = 0;
+}
+
+/* 0xffffffff81a00000 : "text" */
+static int take_printk(struct wm_kformats *k, char *at, char *end)
+{
+	uint64_t addr;
+	const char *p = leading(at, end, 16, &addr);
+	char *quote;
+
+	if (!p)
+		return 1;
+	quote = memchr(p, '"', (size_t)(end - p));
+	if (!quote || end - quote < 2 || end[-1] != '"')
+		return 1;
+	unescape(quote + 1, (size_t)(end - 1 - (quote + 1)));
+	return add_name(k, &k->printk, addr, quote + 1);
+}
+
+static int take_lines(struct wm_kformats *k, const char *text, size_t bytes, take_fn *take)
+{
+	char *at = wm_arena_copy(&k->arena, text, bytes), *end = at + bytes;
+	int nr_bad = 0;
+
+	if (!at)
+		return -ENOMEM;
+	while (at < end && *at) {
+		char *nl = memchr(at, '\n', (size_t)(end - at)), *stop = nl ? nl : end;
+		int got = stop > at ? take(k, at, stop) : 0;
+
+		if (got < 0)
+			return got;
+		nr_bad += got;
+		at = stop + 1;
+	}
+	return nr_bad;
+}
+
+int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes)
+{
+	return take_lines(k, text, bytes, take_symbol);
+}
+
+int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes)
+{
+	return take_lines(k, text, bytes, take_printk);
+}
+
+int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes)
+{
+	return take_lines(k, text, bytes, take_comm);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return 0;
+}
+
+/* Most lists come sorted; the sort of glibc is stable when it has the memory. */
+static void sort_names(struct names *n)
+{
+	for (size_t i = 1; i < n->nr; i++) {
+		if (n->at[i - 1].key > n->at[i].key) {
+			qsort(n->at, n->nr, sizeof(*n->at), by_key);
+			return;
+		}
+	}
+}
+
+int wm_kformats_seal(struct wm_kformats *k)
+{
+	sort_names(&k->symbols);
+	sort_names(&k->printk);
+	sort_names(&k->comms);
+	for (uint32_t id = 0; id < k->nr_ids; id++) {
+		struct entry *e = &k->events[id];
+		int err;
+
+		if (!e->format)
+			continue;
+		err = wm_kprint_compile(&k->arena, &k->machine, e->format, &e->print, NULL);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The last entry whose key is not above; NULL: all are. */
+static const struct named *last_below(const struct names *n, uint64_t key)
+{
+	size_t low = 0, high = n->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (n->at[mid].key <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &n->at[low - 1] : NULL;
+}
+
+const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start)
+{
+	const struct named *n = last_below(&k->symbols, addr);
+
+	/* Behind the last symbol is nothing we know. */
+	if (!n || n == &k->symbols.at[k->symbols.nr - 1])
+		return NULL;
+	*ret_start = n->key;
+	return n->text;
+}
+
+static const char *exactly(const struct names *names, uint64_t key)
+{
+	const struct named *n = last_below(names, key);
+
+	return n && n->key == key ? n->text : NULL;
+}
+
+const char *wm_kformats_text(const struct wm_kformats *k, uint64_t addr)
+{
+	return exactly(&k->printk, addr);
+}
+
+const char *wm_kformats_comm(const struct wm_kformats *k, uint32_t pid)
+{
+	return exactly(&k->comms, pid);
+}
+
+const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k)
+{
+	return &k->machine;
+}
+
+const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t id)
+{
+	return id < k->nr_ids ? k->events[id].format : NULL;
+}
+
+const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id)
+{
+	return id < k->nr_ids ? k->events[id].print : NULL;
+}
+
+uint32_t wm_kformats_nr_ids(const struct wm_kformats *k)
+{
+	return k->nr_ids;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* formats_test.c - events by id; symbols, texts and names as the kernel lists them. */
+#include "kdata/formats.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "kdata/format_test_kit.h"
+#include "kdata/print.h"
+
+static struct wm_kformats *create(void)
+{
+	struct wm_kmachine m;
+	struct wm_kformats *k;
+
+	wm_kmachine_init(&m, 8, false);
+	k = wm_kformats_create(&m);
+	assert_non_null(k);
+	return k;
+}
+
+static void test_events(void **state)
+{
+	struct wm_kformats *k = create();
+	const struct wm_kformat *f;
+	struct wm_diag d;
+
+	assert_int_equal(wm_kformats_add(k, "sched", kit_switch, sizeof(kit_switch) - 1, &f, NULL),
+			 0);
+	assert_int_equal(
+	    wm_kformats_add(k, "raw_syscalls", kit_enter, sizeof(kit_enter) - 1, NULL, NULL), 0);
+	assert_int_equal(wm_kformats_add(k, "x", kit_switch, sizeof(kit_switch) - 1, NULL, &d),
+			 -EEXIST);
+	assert_non_null(strstr(d.sentence, "314"));
+	assert_int_equal(wm_kformats_add(k, "x", "name: a\nID: 65536\n", 18, NULL, &d), -EBADMSG);
+	assert_int_equal(wm_kformats_seal(k), 0);
+	assert_ptr_equal(wm_kformats_event(k, 314), f);
+	assert_non_null(wm_kformats_print(k, 314));
+	assert_null(wm_kformats_event(k, 22));
+	assert_null(wm_kformats_print(k, 22));
+	assert_null(wm_kformats_event(k, 65535));
+	assert_null(wm_kformats_event(k, UINT32_MAX));
+	assert_int_equal(wm_kformats_nr_ids(k), 315);
+	wm_kformats_destroy(k);
+}
+
+static void test_symbols(void **state)
+{
+	static const char text[] = "ffffffff81000200 T second\n"
+				   "ffffffff81000100 T first\n"
+				   "0000000000000000 A zero\n"
+				   "no symbol\n\n"
+				   "ffffffffc0000000 t late\t[module]\n"
+				   "ffffffffc0001000 t last";
+	struct wm_kformats *k = create();
+	uint64_t start;
+
+	assert_int_equal(wm_kformats_add_symbols(k, text, sizeof(text) - 1), 1);
+	assert_int_equal(wm_kformats_seal(k), 0);
+	assert_string_equal(wm_kformats_symbol(k, 0xffffffff81000100, &start), "first");
+	assert_string_equal(wm_kformats_symbol(k, 0xffffffff810001ff, &start), "first");
+	assert_true(start == 0xffffffff81000100);
+	assert_string_equal(wm_kformats_symbol(k, 0xffffffffc0000fff, &start), "late");
+	assert_null(wm_kformats_symbol(k, 0xffffffff810000ff, &start));
+	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start)); /* how long is the last? */
+	assert_null(wm_kformats_symbol(k, 0, &start));
+	wm_kformats_destroy(k);
+}
+
+static void test_texts_and_comms(void **state)
+{
+	static const char printk[] = "0xffffffff82000000 : \"a\\tb \\\\ %d\\n\"\n"
+				     "0xffffffff81000000 : \"\"\nrubbish\n0x3 : \"open\n";
+	static const char comms[] = "12 bash\n1 systemd\n400 with space\nx\n7\n";
+	struct wm_kformats *k = create();
+
+	assert_int_equal(wm_kformats_add_printk(k, printk, sizeof(printk) - 1), 2);
+	assert_int_equal(wm_kformats_add_comms(k, comms, sizeof(comms) - 1), 2);
+	assert_int_equal(wm_kformats_seal(k), 0);
+	assert_string_equal(wm_kformats_text(k, 0xffffffff82000000), "a\tb \\ %d\n");
+	assert_string_equal(wm_kformats_text(k, 0xffffffff81000000), "");
+	assert_null(wm_kformats_text(k, 0xffffffff82000001));
+	assert_string_equal(wm_kformats_comm(k, 1), "systemd");
+	assert_string_equal(wm_kformats_comm(k, 400), "with space");
+	assert_null(wm_kformats_comm(k, 2));
+	wm_kformats_destroy(k);
+}
+
+static void test_nothing_known(void **state)
+{
+	struct wm_kformats *k = create();
+	uint64_t start;
+
+	assert_int_equal(wm_kformats_seal(k), 0);
+	assert_null(wm_kformats_symbol(k, 1, &start));
+	assert_null(wm_kformats_text(k, 1));
+	assert_null(wm_kformats_comm(k, 1));
+	wm_kformats_destroy(k);
+	wm_kformats_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_events),
+	    cmocka_unit_test(test_symbols),
+	    cmocka_unit_test(test_texts_and_comms),
+	    cmocka_unit_test(test_nothing_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print.h - the print form of a kernel event: the `print fmt` of its format
+ * file, C as the kernel's macros left it, compiled once to a small program
+ * that makes the text of a record.
+ *
+ * Integers are computed by the rules of C on the machine that recorded, so a
+ * negative number is negative. A value that only the kernel knows (one of its
+ * macros, variables or functions) prints as "?", in a list of flags the pair is
+ * left out. A form that is no expression at all (arrays on the stack) makes an
+ * event print its fields instead, "name=value ...": wm_kprint_is_fields() says
+ * which events those are and wm_kprint_compile()'s diag why.
+ *
+ * A program points into the format it was compiled from. Immutable; any number
+ * of threads may run it. No record can make it fail: what lies outside the
+ * record prints as nothing or 0, and no line is longer than
+ * WM_KPRINT_LINE_MAX by much.
+ */
+#ifndef WM_KDATA_PRINT_H
+#define WM_KDATA_PRINT_H
+
+#include "base/text.h"
+#include "kdata/event_format.h"
+
+#define WM_KPRINT_NODES_MAX 65536u /* of one print form */
+#define WM_KPRINT_DEPTH_MAX 100u   /* of parentheses and operators inside each other */
+#define WM_KPRINT_LINE_MAX  65536u
+
+struct wm_kprint;
+struct wm_kformats;
+
+/*
+ * Into the arena. 0 or -ENOMEM; a print form we cannot compile is not an
+ * error, and `diag` (optional; its offset is in the form) says why.
+ */
+int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
+		      const struct wm_kformat *format, const struct wm_kprint **ret,
+		      struct wm_diag *diag);
+
+/* The event's fields are printed, because its print form could not be compiled. */
+bool wm_kprint_is_fields(const struct wm_kprint *p);
+
+/*
+ * Adds the text of a record. `known` (optional) turns addresses into symbols
+ * and texts.
+ */
+void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
+		   const unsigned char *record, uint32_t bytes, struct wm_text *out);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* print_run.c - the program over a record: numbers by C's rules, then the conversions. */
+#include "kdata/print_tree.h"
+
+#define WIDTH_MAX 4096 /* of a conversion, whatever a record says */
+
+/* A value as the type has it: cut, and extended by its sign or zeroes. */
+static uint64_t fit(uint64_t v, uint8_t bytes, bool is_signed)
+{
+	switch (bytes) {
+	case 1:
+		return is_signed ? (uint64_t)(int8_t)v : (uint8_t)v;
+	case 2:
+		return is_signed ? (uint64_t)(int16_t)v : (uint16_t)v;
+	case 4:
+		return is_signed ? (uint64_t)(int32_t)v : (uint32_t)v;
+	default:
+		return v;
+	}
+}
+
+static uint64_t divide(const struct wm_knode *n, uint64_t l, uint64_t r)
+{
+	bool rest = n->op == '%';
+
+	if (r == 0)
+		return 0;
+	if (!n->is_signed)
+		return rest ? l % r : l / r;
+	if ((int64_t)r == -1)
+		return rest ? 0 : -l;
+	return (uint64_t)(rest ? (int64_t)l % (int64_t)r : (int64_t)l / (int64_t)r);
+}
+
+static uint64_t shift(const struct wm_knode *n, uint64_t l, uint64_t r)
+{
+	if (r >= 64)
+		return 0;
+	if (n->op == WM_KOP_SHL)
+		return l << r;
+	return n->is_signed ? (uint64_t)((int64_t)l >> r) : l >> r;
+}
+
+static bool less(const struct wm_knode *n, uint64_t l, uint64_t r)
+{
+	return n->is_signed ? (int64_t)l < (int64_t)r : l < r;
+}
+
+static uint64_t compute(const struct wm_knode *n, uint64_t l, uint64_t r)
+{
+	switch (n->op) {
+	case '*':
+		return l * r;
+	case '/':
+	case '%':
+		return divide(n, l, r);
+	case '+':
+		return l + r;
+	case '-':
+		return l - r;
+	case '&':
+		return l & r;
+	case '^':
+		return l ^ r;
+	case '|':
+		return l | r;
+	case '<':
+		return less(n, l, r);
+	case '>':
+		return less(n, r, l);
+	case WM_KOP_LE:
+		return !less(n, r, l);
+	case WM_KOP_GE:
+		return !less(n, l, r);
+	case WM_KOP_EQ:
+		return l == r;
+	case WM_KOP_NE:
+		return l != r;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t binary(const struct wm_krun *r, const struct wm_knode *n)
+{
+	uint64_t a = wm_krun_number(r, n->a), b;
+
+	if (n->op == WM_KOP_AND)
+		return a && wm_krun_number(r, n->b);
+	if (n->op == WM_KOP_OR)
+		return a || wm_krun_number(r, n->b);
+	b = wm_krun_number(r, n->b);
+	a = fit(a, n->bytes, n->is_signed);
+	if (n->op == WM_KOP_SHL || n->op == WM_KOP_SHR)
+		return fit(shift(n, a, b), n->bytes, n->is_signed);
+	return fit(compute(n, a, fit(b, n->bytes, n->is_signed)), n->bytes, n->is_signed);
+}
+
+static uint64_t unary(const struct wm_krun *r, const struct wm_knode *n)
+{
+	uint64_t a = wm_krun_number(r, n->a);
+
+	if (n->op == '!')
+		return !a;
+	return fit(n->op == '-' ? -a : ~a, n->bytes, n->is_signed);
+}
+
+static uint64_t element(const struct wm_krun *r, const struct wm_knode *n)
+{
+	struct wm_kbytes b = wm_krun_bytes(r, n->a);
+	uint64_t i = wm_krun_number(r, n->b);
+
+	if (i >= b.bytes / n->bytes)
+		return 0;
+	return n->is_signed
+		   ? (uint64_t)wm_get_int(b.data + i * n->bytes, n->bytes, r->print->machine.swap)
+		   : wm_get_uint(b.data + i * n->bytes, n->bytes, r->print->machine.swap);
+}
+
+static uint64_t field_length(const struct wm_krun *r, const struct wm_kfield *f)
+{
+	uint32_t bytes;
+
+	(void)wm_kfield_bytes(f, r->print->machine.swap, r->record, r->bytes, &bytes);
+	return bytes;
+}
+
+uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n)
+{
+	uint64_t a;
+
+	switch (n->kind) {
+	case WM_KNODE_NUMBER:
+		return n->number;
+	case WM_KNODE_FIELD:
+		return wm_kfield_number(n->field, r->print->machine.swap, r->record, r->bytes);
+	case WM_KNODE_CAST:
+		return fit(wm_krun_number(r, n->a), n->bytes, n->is_signed);
+	case WM_KNODE_UNARY:
+		return unary(r, n);
+	case WM_KNODE_BINARY:
+		return binary(r, n);
+	case WM_KNODE_CHOICE:
+		a = wm_krun_number(r, wm_krun_number(r, n->a) ? n->b : n->c);
+		return fit(a, n->bytes, n->is_signed);
+	case WM_KNODE_ELEMENT:
+		return element(r, n);
+	case WM_KNODE_LENGTH:
+		return field_length(r, n->field);
+	case WM_KNODE_SECONDS:
+		a = wm_krun_number(r, n->a);
+		return n->op == 's' ? a / 1000000000 : a % 1000000000;
+	case WM_KNODE_BYTES:
+	case WM_KNODE_VIEW: /* an address: there or not */
+		return wm_krun_bytes(r, n).data != NULL;
+	default: /* text: there */
+		return 1;
+	}
+}
+
+struct wm_kbytes wm_krun_bytes(const struct wm_krun *r, const struct wm_knode *n)
+{
+	struct wm_kbytes b = {NULL, 0};
+
+	while (n->kind == WM_KNODE_VIEW || n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_CHOICE)
+		n = n->kind != WM_KNODE_CHOICE ? n->a : wm_krun_number(r, n->a) ? n->b : n->c;
+	if (n->field && (n->kind == WM_KNODE_BYTES || n->kind == WM_KNODE_FIELD))
+		b.data = wm_kfield_bytes(n->field, r->print->machine.swap, r->record, r->bytes,
+					 &b.bytes);
+	return b;
+}
+
+static int32_t measure(const struct wm_krun *r, const struct wm_knode *arg, int32_t value)
+{
+	int64_t got;
+
+	if (!arg)
+		return value;
+	got = (int32_t)wm_krun_number(r, arg);
+	return got < 0 ? -1 : got > WIDTH_MAX ? WIDTH_MAX : (int32_t)got;
+}
+
+void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c)
+{
+	int32_t width = measure(r, c->width_arg, c->width);
+	int32_t precision = measure(r, c->precision_arg, c->precision);
+	size_t start = r->out->bytes;
+
+	switch (c->kind) {
+	case 's':
+		wm_krun_text(r, c->arg);
+		break;
+	case 'c':
+		wm_krun_char(r, (char)wm_krun_number(r, c->arg));
+		break;
+	case '?':
+		wm_text_char(r->out, '?');
+		break;
+	case 'p':
+		wm_krun_pointer(r, c, width);
+		if (c->width_arg)
+			return; /* it said how much there is */
+		break;
+	default:
+		wm_krun_integer(r->out, c, wm_krun_number(r, c->arg), width, precision);
+		return;
+	}
+	if (width > 0 || precision >= 0)
+		wm_krun_pad(r, c, start, width, c->kind == 's' ? precision : -1);
+}
+
+void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
+		   const unsigned char *record, uint32_t bytes, struct wm_text *out)
+{
+	struct wm_krun r = {p, known, record, bytes, out};
+	size_t start = out->bytes;
+
+	if (p->special != WM_KSPECIAL_NONE && wm_krun_special(&r))
+		return;
+	if (!p->convs) {
+		wm_krun_fields(&r);
+		return;
+	}
+	for (uint32_t i = 0; i < p->nr_convs; i++) {
+		const struct wm_kconv *c = &p->convs[i];
+
+		if (c->before_bytes)
+			wm_text_add(out, c->before, c->before_bytes);
+		if (c->kind && out->bytes - start < WM_KPRINT_LINE_MAX)
+			wm_krun_conversion(&r, c);
+	}
+}
