@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * merge.c - see merge.h. The heap holds two kinds of entries: an *open* packet,
- * keyed by its next event, and for each lane (the packets of one stream) the
- * next one that is still *waiting*, keyed by its begin. At equal times what
- * waits comes before what is open, so no event is passed that a packet not yet
- * opened might hold.
- *
- * A lane whose packets do not all say when they begin is read one packet after
- * the other. One whose packets do not begin in order of their places is sorted.
+ * keyed by its next event, and for each lane of the timeline the next packet
+ * that is still *waiting*, keyed by its begin. At equal times what waits comes
+ * before what is open, so no event is passed that a packet not yet opened
+ * might hold. In a chained lane a packet waits when the one before it is done.
  */
 #include "format/merge.h"
 
@@ -15,21 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_OPEN         ((uint64_t)1 << 63)
-#define KEY_TRACE_SHIFT  44
-#define MERGE_TRACES_MAX (1u << 19)
+#define KEY_OPEN        ((uint64_t)1 << 63)
+#define KEY_TRACE_SHIFT 44
 
-/* The packets of one stream, those of the window only, in order of begin. */
-struct lane {
-	uint32_t trace;
-	bool chained;     /* one after the other: begins are not known */
-	uint64_t at, end; /* next one that waits: of `order`, else of trace->packets */
-	uint64_t *order;  /* NULL: they lie in order */
+/* Of one lane: its next packet that waits. */
+struct progress {
+	const struct wm_lane *lane;
+	uint64_t at;
 };
 
 /* A packet being read, or a reader waiting for another one. */
 struct open_packet {
-	struct lane *lane;
+	struct progress *lane;
 	const struct wm_packet *packet;
 	struct wm_packet_reader *reader;
 	struct wm_batch batch;
@@ -43,7 +37,7 @@ struct entry {
 	int64_t ns;
 	uint64_t key;             /* opened, trace, packet: breaks ties */
 	struct open_packet *open; /* NULL: waits */
-	struct lane *lane;
+	struct progress *lane;
 };
 
 struct source {
@@ -56,8 +50,9 @@ struct wm_merge {
 	int64_t begin_ns, end_ns;
 	struct source *sources;
 	uint32_t nr_sources;
-	struct lane *lanes;
-	uint32_t nr_lanes;
+	const struct wm_timeline *timeline;
+	struct wm_timeline *own; /* made here; NULL: the caller's */
+	struct progress *lanes;
 	struct entry *heap; /* room grows with what is open at once */
 	uint32_t nr_heap, room;
 	struct open_packet *front; /* heap[0]'s, while its events come before all others' */
@@ -125,131 +120,24 @@ static bool outside(const struct wm_merge *m, const struct wm_packet *p)
 	return p->end_ns < m->begin_ns || (p->begin_ns >= m->end_ns && m->end_ns != INT64_MAX);
 }
 
-static uint64_t place(const struct lane *l, uint64_t i)
-{
-	return l->order ? l->order[i] : i;
-}
-
 /* Puts the lane's next packet of the window on the heap, if there is one. */
-static int wait_next(struct wm_merge *m, struct lane *l)
+static int wait_next(struct wm_merge *m, struct progress *l)
 {
-	const struct wm_packet *packets = m->sources[l->trace].trace->packets, *p;
-	struct entry e = {.lane = l};
+	const struct wm_lane *lane = l->lane;
 
-	while (l->at < l->end && outside(m, &packets[place(l, l->at)]))
-		l->at++;
-	if (l->at == l->end)
-		return 0;
-	p = &packets[place(l, l->at)];
-	e.ns = p->begin_ns;
-	e.key = (uint64_t)l->trace << KEY_TRACE_SHIFT | place(l, l->at);
-	return push(m, &e);
-}
+	for (; l->at < lane->end; l->at++) {
+		struct entry e = {.lane = l};
+		const struct wm_packet *p = wm_lane_packet(m->timeline, lane, l->at, &e.key);
 
-struct begin {
-	int64_t ns;
-	uint64_t index;
-};
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct begin *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int sort_lane(struct lane *l, const struct wm_packet *packets)
-{
-	uint64_t n = l->end - l->at;
-	struct begin *begins = calloc(n, sizeof(*begins));
-
-	l->order = calloc(n, sizeof(*l->order));
-	if (!l->order || !begins) {
-		free(begins);
-		return -ENOMEM;
+		if (p->begin_ns >= m->end_ns && !lane->chained && m->end_ns != INT64_MAX)
+			return 0; /* so do all behind it */
+		if (outside(m, p))
+			continue;
+		e.ns = p->begin_ns;
+		e.key |= (uint64_t)lane->trace << KEY_TRACE_SHIFT;
+		return push(m, &e);
 	}
-	for (uint64_t i = 0; i < n; i++)
-		begins[i] = (struct begin){packets[l->at + i].begin_ns, l->at + i};
-	qsort(begins, n, sizeof(*begins), by_begin);
-	for (uint64_t i = 0; i < n; i++)
-		l->order[i] = begins[i].index;
-	free(begins);
-	l->at = 0;
-	l->end = n;
 	return 0;
-}
-
-/*
- * What is known of a lane's packets without sorting them. Returns how many may
- * be open at once: at most so many begin before all that lie ahead have ended.
- */
-static uint32_t look_at(struct lane *l, const struct wm_packet *packets, bool *ret_sorted)
-{
-	int64_t begin = INT64_MIN, end = INT64_MIN;
-	uint32_t open = 0, most = 1;
-
-	*ret_sorted = true;
-	for (uint64_t i = l->at; i < l->end; i++) {
-		const struct wm_packet *p = &packets[i];
-
-		l->chained |= p->begin_ns == INT64_MIN;
-		*ret_sorted &= p->begin_ns >= begin;
-		begin = p->begin_ns;
-		open = p->begin_ns < end ? open + 1 : 1;
-		if (p->end_ns > end)
-			end = p->end_ns;
-		if (open > most)
-			most = open;
-	}
-	return l->chained ? 1 : most;
-}
-
-static int add_lane(struct wm_merge *m, uint32_t trace, uint64_t first, uint64_t end,
-		    uint32_t *nr_open)
-{
-	const struct wm_packet *packets = m->sources[trace].trace->packets;
-	struct lane *l = &m->lanes[m->nr_lanes++];
-	bool sorted;
-
-	*l = (struct lane){.trace = trace, .at = first, .end = end};
-	*nr_open += look_at(l, packets, &sorted);
-	return l->chained || sorted ? 0 : sort_lane(l, packets);
-}
-
-/* The end of the packets that lie together and are of one stream. */
-static uint64_t lane_end(const struct wm_trace *t, uint64_t i)
-{
-	uint32_t stream = t->packets[i].stream;
-
-	while (i < t->nr_packets && t->packets[i].stream == stream)
-		i++;
-	return i;
-}
-
-static int make_lanes(struct wm_merge *m, uint32_t *nr_open)
-{
-	uint64_t n = 0;
-	int err = 0;
-
-	for (uint32_t t = 0; t < m->nr_sources; t++)
-		for (uint64_t i = 0; i < m->sources[t].trace->nr_packets; n++)
-			i = lane_end(m->sources[t].trace, i);
-	if (n > UINT32_MAX)
-		return -E2BIG;
-	m->lanes = calloc(n + 1, sizeof(*m->lanes));
-	if (!m->lanes)
-		return -ENOMEM;
-	for (uint32_t t = 0; t < m->nr_sources && !err; t++) {
-		struct wm_trace *trace = m->sources[t].trace;
-
-		for (uint64_t i = 0, end; i < trace->nr_packets && !err; i = end) {
-			end = lane_end(trace, i);
-			err = add_lane(m, t, i, end, nr_open);
-		}
-	}
-	return err;
 }
 
 /* --- open packets -------------------------------------------------------------------- */
@@ -294,7 +182,7 @@ static const char *file_of(const struct wm_trace *t, const struct wm_packet *p)
 
 static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 {
-	struct wm_trace *t = m->sources[o->lane->trace].trace;
+	struct wm_trace *t = m->sources[o->lane->lane->trace].trace;
 
 	if (o->told)
 		return;
@@ -310,7 +198,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
  */
 static int find_event(struct wm_merge *m, struct open_packet *o)
 {
-	struct wm_trace *t = m->sources[o->lane->trace].trace;
+	struct wm_trace *t = m->sources[o->lane->lane->trace].trace;
 
 	for (;;) {
 		int64_t ns;
@@ -339,8 +227,9 @@ static int find_event(struct wm_merge *m, struct open_packet *o)
 static int open_first(struct wm_merge *m)
 {
 	struct entry e = m->heap[0];
-	struct source *s = &m->sources[e.lane->trace];
+	struct source *s = &m->sources[e.lane->lane->trace];
 	struct open_packet *o;
+	uint64_t index;
 	int got, err;
 
 	drop_first(m);
@@ -348,7 +237,7 @@ static int open_first(struct wm_merge *m)
 	if (!o)
 		return -ENOMEM;
 	o->lane = e.lane;
-	o->packet = &s->trace->packets[place(e.lane, e.lane->at++)];
+	o->packet = wm_lane_packet(m->timeline, e.lane->lane, e.lane->at++, &index);
 	o->batch.nr_events = o->at = 0;
 	o->told = false;
 	o->last_ns = INT64_MIN;
@@ -364,13 +253,13 @@ static int open_first(struct wm_merge *m)
 		give_reader(s, o);
 	if (got < 0 || err)
 		return got < 0 ? got : err;
-	return got == 1 && e.lane->chained ? 0 : wait_next(m, e.lane);
+	return got == 1 && e.lane->lane->chained ? 0 : wait_next(m, e.lane);
 }
 
 /* The first entry's events up to the limit were given: where does it belong now? */
 static int put_back(struct wm_merge *m, struct open_packet *o)
 {
-	struct lane *l = o->lane;
+	struct progress *l = o->lane;
 	int got = find_event(m, o);
 
 	if (got < 0)
@@ -381,8 +270,8 @@ static int put_back(struct wm_merge *m, struct open_packet *o)
 		return 0;
 	}
 	drop_first(m);
-	give_reader(&m->sources[l->trace], o);
-	return l->chained ? wait_next(m, l) : 0;
+	give_reader(&m->sources[l->lane->trace], o);
+	return l->lane->chained ? wait_next(m, l) : 0;
 }
 
 /* The last time at which the first entry still comes before the second. */
@@ -401,43 +290,68 @@ static int64_t limit_of(const struct wm_merge *m)
 
 static int start(struct wm_merge *m)
 {
-	uint32_t nr_open = 0;
-	int err = make_lanes(m, &nr_open);
+	const struct wm_timeline *tl = m->timeline;
+	int err = 0;
 
-	for (uint32_t i = 0; i < m->nr_sources; i++)
-		if (nr_open > m->sources[i].want.nr_open)
-			m->sources[i].want.nr_open = nr_open;
-	for (uint32_t i = 0; i < m->nr_lanes && !err; i++)
+	m->lanes = calloc(tl->nr_lanes + 1, sizeof(*m->lanes));
+	if (!m->lanes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tl->nr_lanes && !err; i++) {
+		m->lanes[i].lane = &tl->lanes[i];
+		m->lanes[i].at = wm_lane_find(tl, &tl->lanes[i], m->begin_ns);
 		err = wait_next(m, &m->lanes[i]);
+	}
 	return err;
+}
+
+static int make_sources(struct wm_merge *m, const struct wm_merge_options *options)
+{
+	const struct wm_timeline *tl = m->timeline;
+
+	m->sources = calloc(tl->nr_traces + 1, sizeof(*m->sources));
+	if (!m->sources)
+		return -ENOMEM;
+	m->nr_sources = tl->nr_traces;
+	for (uint32_t i = 0; i < m->nr_sources; i++) {
+		m->sources[i].trace = tl->traces[i];
+		if (options && options->wants && options->wants[i])
+			m->sources[i].want = *options->wants[i];
+		if (m->sources[i].want.nr_open < tl->nr_open)
+			m->sources[i].want.nr_open = tl->nr_open;
+	}
+	return start(m);
+}
+
+struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
+				    const struct wm_merge_options *options)
+{
+	struct wm_merge *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->timeline = timeline;
+	m->begin_ns = options ? options->begin_ns : INT64_MIN;
+	m->end_ns = options ? options->end_ns : INT64_MAX;
+	if (make_sources(m, options)) {
+		wm_merge_destroy(m);
+		return NULL;
+	}
+	return m;
 }
 
 struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				 const struct wm_merge_options *options)
 {
-	struct wm_merge *m = calloc(1, sizeof(*m));
+	struct wm_timeline *own;
+	struct wm_merge *m;
 
-	if (!m || nr_traces > MERGE_TRACES_MAX) {
-		free(m);
+	if (wm_timeline_create(traces, nr_traces, &own))
 		return NULL;
-	}
-	m->begin_ns = options ? options->begin_ns : INT64_MIN;
-	m->end_ns = options ? options->end_ns : INT64_MAX;
-	m->sources = calloc(nr_traces + 1, sizeof(*m->sources));
-	if (!m->sources) {
-		wm_merge_destroy(m);
-		return NULL;
-	}
-	m->nr_sources = nr_traces;
-	for (uint32_t i = 0; i < nr_traces; i++) {
-		m->sources[i].trace = traces[i];
-		if (options && options->wants && options->wants[i])
-			m->sources[i].want = *options->wants[i];
-	}
-	if (start(m)) {
-		wm_merge_destroy(m);
-		return NULL;
-	}
+	m = wm_merge_create_on(own, options);
+	if (m)
+		m->own = own;
+	else
+		wm_timeline_destroy(own);
 	return m;
 }
 
@@ -447,7 +361,7 @@ void wm_merge_destroy(struct wm_merge *m)
 		return;
 	for (uint32_t i = 0; i < m->nr_heap; i++)
 		if (m->heap[i].open)
-			destroy_reader(&m->sources[m->heap[i].lane->trace], m->heap[i].open);
+			destroy_reader(&m->sources[m->heap[i].lane->lane->trace], m->heap[i].open);
 	for (uint32_t i = 0; i < m->nr_sources; i++)
 		while (m->sources[i].unused) {
 			struct open_packet *o = m->sources[i].unused;
@@ -455,8 +369,7 @@ void wm_merge_destroy(struct wm_merge *m)
 			m->sources[i].unused = o->next_free;
 			destroy_reader(&m->sources[i], o);
 		}
-	for (uint32_t i = 0; i < m->nr_lanes; i++)
-		free(m->lanes[i].order);
+	wm_timeline_destroy(m->own);
 	free(m->lanes);
 	free(m->sources);
 	free(m->heap);
@@ -479,7 +392,7 @@ static int find_front(struct wm_merge *m)
 		return 0;
 	m->front = m->heap[0].open;
 	m->limit_ns = limit_of(m);
-	m->trace = m->front->lane->trace;
+	m->trace = m->front->lane->lane->trace;
 	return 1;
 }
 

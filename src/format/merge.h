@@ -15,6 +15,7 @@
 #define WM_FORMAT_MERGE_H
 
 #include "format/reader.h"
+#include "format/timeline.h"
 
 struct wm_merge;
 
@@ -27,6 +28,10 @@ struct wm_merge_options {
 /* NULL: out of memory. The traces stay the caller's, and open. */
 struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				 const struct wm_merge_options *options);
+
+/* The same for who makes several merges: the timeline stays the caller's. */
+struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
+				    const struct wm_merge_options *options);
 void wm_merge_destroy(struct wm_merge *m);
 
 /* 1 and an event, valid until the next call; 0 at the end; -errno. */

@@ -327,6 +327,37 @@ static void test_several_traces(void **unused)
 	wm_trace_close(t[1]);
 }
 
+/* The slices of a timeline, one after the other, are the whole. */
+static void test_slices(void **unused)
+{
+	uint64_t random = 99;
+
+	for (int round = 0; round < 300; round++) {
+		struct wm_trace *t = random_trace(&random);
+		uint64_t n, *whole = merged(&t, 1, NULL, &n), at = 0;
+		struct wm_timeline *tl;
+		int64_t *cuts, nr;
+
+		assert_int_equal(wm_timeline_create(&t, 1, &tl), 0);
+		nr = wm_timeline_cut(tl, INT64_MIN, INT64_MAX, next_random(&random) % 400, &cuts);
+		assert_true(nr >= 1);
+		for (int64_t i = 0; i < nr; i++) {
+			struct wm_merge_options o = {cuts[i], cuts[i + 1]};
+			struct wm_merge *m = wm_merge_create_on(tl, &o);
+			const struct wm_event *e;
+
+			while (wm_merge_next(m, &e) == 1)
+				assert_int_equal(fake_number_of(e), whole[at++]);
+			wm_merge_destroy(m);
+		}
+		assert_int_equal(at, n);
+		free(cuts);
+		free(whole);
+		wm_timeline_destroy(tl);
+		wm_trace_close(t);
+	}
+}
+
 /* Many open at once: each is asked to hold less. */
 static void test_a_crowd(void **unused)
 {
@@ -380,6 +411,7 @@ int main(void)
 	    cmocka_unit_test(test_thousands_of_packets),
 	    cmocka_unit_test(test_against_a_sort),
 	    cmocka_unit_test(test_several_traces),
+	    cmocka_unit_test(test_slices),
 	    cmocka_unit_test(test_a_crowd),
 	    cmocka_unit_test(test_given_up),
 	};

@@ -88,6 +88,7 @@ static inline void fake_event(struct fake *f, int64_t ns)
 		f->times = realloc(f->times, (f->nr_events ? 2 * f->nr_events : 1) * sizeof(ns));
 	f->times[f->nr_events++] = ns;
 	p->nr_events++;
+	p->bytes += 16;
 	if (ns < p->begin_ns)
 		p->begin_ns = ns;
 	if (ns > p->end_ns)
