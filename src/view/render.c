@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render.c - see render.h. Threads take slices in order. The one whose slice is
+ * the first not yet written has the turn: it writes as it goes. The others
+ * collect up to WM_RENDER_AHEAD_BYTES and then wait, so memory is bounded
+ * whatever a slice holds.
+ */
+#include "view/render.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "format/merge.h"
+#include "format/scan.h"
+
+struct job {
+	const struct wm_render *r;
+	int64_t *cuts; /* slice i is [cuts[i], cuts[i + 1]) */
+	uint64_t nr_slices, next;
+
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t turned;
+	uint64_t turn; /* the slice that may write */
+	struct wm_view_past past;
+	uint64_t nr_events;
+	int err;
+};
+
+/* One thread's slice. */
+struct slice {
+	struct job *job;
+	struct wm_view_page page;
+	struct wm_merge *merge;
+	uint64_t index, nr_passed;
+	bool has_turn;
+};
+
+static bool failed(struct job *j)
+{
+	return __atomic_load_n(&j->err, __ATOMIC_RELAXED);
+}
+
+static void fail(struct job *j, int err)
+{
+	pthread_mutex_lock(&j->lock);
+	if (!j->err)
+		__atomic_store_n(&j->err, err, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&j->turned);
+	pthread_mutex_unlock(&j->lock);
+}
+
+/* Has the slice's turn come? With `wait`, until it has. False also when all failed. */
+static bool take_turn(struct slice *s, bool wait)
+{
+	struct job *j = s->job;
+	bool mine;
+
+	if (s->has_turn)
+		return true;
+	pthread_mutex_lock(&j->lock);
+	while (wait && j->turn != s->index && !j->err)
+		pthread_cond_wait(&j->turned, &j->lock);
+	mine = j->turn == s->index && !j->err;
+	pthread_mutex_unlock(&j->lock);
+	if (!mine)
+		return false;
+	s->has_turn = true;
+	wm_view_page_join(j->r->view, &s->page, &j->past); /* ours while we have the turn */
+	return true;
+}
+
+static int write_out(struct slice *s)
+{
+	struct wm_text *t = &s->page.text;
+	int err = t->failed ? -ENOMEM : 0;
+
+	if (!err && t->bytes)
+		err = s->job->r->write(s->job->r->sink, t->data, t->bytes);
+	if (t->data)
+		wm_text_cut(t, 0);
+	return err;
+}
+
+static void pass_turn(struct slice *s)
+{
+	struct job *j = s->job;
+
+	pthread_mutex_lock(&j->lock);
+	j->past = s->page.past;
+	j->nr_events += s->nr_passed;
+	j->turn++;
+	pthread_cond_broadcast(&j->turned);
+	pthread_mutex_unlock(&j->lock);
+}
+
+/* Called when the page is full enough. */
+static int flush(struct slice *s)
+{
+	bool must = s->page.text.bytes >= WM_RENDER_AHEAD_BYTES || s->page.text.failed;
+
+	if (!take_turn(s, must))
+		return failed(s->job) ? -ECANCELED : 0;
+	return write_out(s);
+}
+
+static int write_events(struct slice *s)
+{
+	const struct wm_render *r = s->job->r;
+	uint64_t end = r->limit > UINT64_MAX - r->skip ? UINT64_MAX : r->skip + r->limit;
+	const struct wm_event *e;
+	int got = 1, err = 0;
+
+	while (!err && s->nr_passed < end && (got = wm_merge_next(s->merge, &e)) == 1) {
+		uint32_t trace = wm_merge_trace(s->merge);
+
+		if (r->passes && !r->passes(r->data, trace, e))
+			continue;
+		if (s->nr_passed++ < r->skip)
+			continue;
+		wm_view_event_line(r->view, &s->page, trace, e);
+		if (s->page.text.bytes >= WM_RENDER_FLUSH_BYTES || s->page.text.failed)
+			err = flush(s);
+	}
+	return err ? err : got < 0 ? got : 0;
+}
+
+static int do_slice(struct slice *s)
+{
+	struct job *j = s->job;
+	struct wm_merge_options o = {j->cuts[s->index], j->cuts[s->index + 1], j->r->wants};
+	int err;
+
+	s->merge = wm_merge_create_on(j->r->timeline, &o);
+	if (!s->merge)
+		return -ENOMEM;
+	err = write_events(s);
+	wm_merge_destroy(s->merge);
+	if (err || !take_turn(s, true))
+		return err ? err : -ECANCELED;
+	err = write_out(s);
+	pass_turn(s);
+	return err;
+}
+
+static void *work(void *data)
+{
+	struct job *j = data;
+	struct wm_text text = {0}; /* one buffer for all slices */
+	int err = 0;
+
+	while (!err && !failed(j)) {
+		struct slice s = {.job = j};
+
+		s.index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
+		if (s.index >= j->nr_slices)
+			break;
+		wm_view_page_init(&s.page, true);
+		s.page.text = text;
+		err = do_slice(&s);
+		text = s.page.text;
+	}
+	if (err)
+		fail(j, err);
+	wm_text_done(&text);
+	return NULL;
+}
+
+static void run_threads(struct job *j, uint32_t n)
+{
+	pthread_t *threads = calloc(n, sizeof(*threads));
+	uint32_t started = 1;
+
+	for (; threads && started < n; started++)
+		if (pthread_create(&threads[started], NULL, work, j))
+			break; /* the others do its part */
+	(void)work(j);
+	for (uint32_t i = 1; threads && i < started; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+/* One slice when events are counted: their numbers are known in order only. */
+static int cut(struct job *j, uint32_t *nr_threads)
+{
+	const struct wm_render *r = j->r;
+	int64_t got;
+
+	*nr_threads = wm_scan_threads(r->nr_threads);
+	if (*nr_threads == 1 || r->skip || r->limit != UINT64_MAX)
+		got = wm_timeline_cut(r->timeline, r->begin_ns, r->end_ns, UINT64_MAX, &j->cuts);
+	else
+		got = wm_timeline_cut(r->timeline, r->begin_ns, r->end_ns,
+				      r->slice_bytes ? r->slice_bytes : WM_RENDER_SLICE_BYTES,
+				      &j->cuts);
+	if (got < 0)
+		return (int)got;
+	j->nr_slices = (uint64_t)got;
+	if (j->nr_slices < *nr_threads)
+		*nr_threads = (uint32_t)j->nr_slices;
+	return 0;
+}
+
+int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events)
+{
+	struct job j = {.r = r, .past = *past};
+	uint32_t nr_threads;
+	int err = cut(&j, &nr_threads);
+
+	if (err)
+		return err;
+	pthread_mutex_init(&j.lock, NULL);
+	pthread_cond_init(&j.turned, NULL);
+	run_threads(&j, nr_threads);
+	pthread_cond_destroy(&j.turned);
+	pthread_mutex_destroy(&j.lock);
+	free(j.cuts);
+	*past = j.past;
+	*ret_events = j.nr_events;
+	return j.err;
+}
+
+/* --- the last events ------------------------------------------------------------------- */
+
+static int count(const struct wm_render *r, int64_t begin_ns, int64_t end_ns, uint64_t *ret)
+{
+	struct wm_merge_options o = {begin_ns, end_ns, r->wants};
+	struct wm_merge *m = wm_merge_create_on(r->timeline, &o);
+	const struct wm_event *e;
+	uint64_t n = 0;
+	int got;
+
+	if (!m)
+		return -ENOMEM;
+	while ((got = wm_merge_next(m, &e)) == 1)
+		n += !r->passes || r->passes(r->data, wm_merge_trace(m), e);
+	wm_merge_destroy(m);
+	*ret = n;
+	return got;
+}
+
+int wm_render_tail(const struct wm_render *r, uint64_t nr, int64_t *ret_begin_ns,
+		   uint64_t *ret_skip)
+{
+	uint64_t found = 0, more = 0;
+	int64_t *cuts, slices, i;
+	int err = 0;
+
+	slices = wm_timeline_cut(r->timeline, r->begin_ns, r->end_ns,
+				 r->slice_bytes ? r->slice_bytes : WM_RENDER_SLICE_BYTES, &cuts);
+	if (slices < 0)
+		return (int)slices;
+	for (i = slices; !err && i > 0 && found < nr; i--) {
+		err = count(r, cuts[i - 1], cuts[i], &more);
+		found += more;
+	}
+	*ret_begin_ns = cuts[i];
+	*ret_skip = found > nr ? found - nr : 0;
+	free(cuts);
+	return err;
+}

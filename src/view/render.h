@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render.h - events in order of time, written out: on one thread, or on several
+ * by slices of time, each with a merge and a page of its own; the pages go out
+ * in order and joined, so the bytes are the same.
+ */
+#ifndef WM_VIEW_RENDER_H
+#define WM_VIEW_RENDER_H
+
+#include "format/timeline.h"
+#include "view/writer.h"
+
+#define WM_RENDER_FLUSH_BYTES (1u << 20) /* written at once */
+#define WM_RENDER_AHEAD_BYTES (8u << 20) /* of a page whose turn has not come */
+#define WM_RENDER_SLICE_BYTES (4u << 20) /* of packets */
+
+struct wm_render {
+	const struct wm_timeline *timeline;
+	const struct wm_view *view;
+	int64_t begin_ns, end_ns;
+	const struct wm_want *const *wants; /* as wm_merge_options has them */
+
+	/* Is the event shown? NULL: all are. Called on several threads. */
+	bool (*passes)(const void *data, uint32_t trace, const struct wm_event *e);
+	const void *data;
+
+	uint64_t skip, limit; /* events of those that pass; UINT64_MAX: no limit */
+	uint32_t nr_threads;  /* 0: as many as there are processors */
+	uint64_t slice_bytes; /* 0: WM_RENDER_SLICE_BYTES */
+
+	/* Takes text; -errno ends it all. Never called on two threads at once. */
+	int (*write)(void *sink, const char *bytes, size_t count);
+	void *sink;
+};
+
+/*
+ * 0, or the first error of reading or writing. `past` is what was written
+ * before, and then what was; ret_events counts what passed, the skipped too.
+ */
+int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events);
+
+/*
+ * Where the last `nr` events that pass begin: events from *ret_begin_ns on are
+ * at least so many; *ret_skip of them are too many.
+ */
+int wm_render_tail(const struct wm_render *r, uint64_t nr, int64_t *ret_begin_ns,
+		   uint64_t *ret_skip);
+
+#endif
