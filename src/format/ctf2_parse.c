@@ -144,6 +144,27 @@ static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
 	return t;
 }
 
+/* Extensions change what bytes mean, so who does not know one must not read on. */
+static void refuse_extensions(struct ctf2 *p, json_t *f)
+{
+	json_t *spaces = json_object_get(f, "extensions"), *names, *one;
+	const char *space, *name;
+
+	json_object_foreach(spaces, space, names)
+	{
+		json_object_foreach(names, name, one)
+		{
+			(void)one;
+			(void)ctf2_fail(p, -EBADMSG,
+					"it needs extension '%.80s' of '%.80s', which "
+					"nobody here knows",
+					name, space);
+		}
+	}
+	if (json_object_size(spaces))
+		(void)ctf2_fail(p, -EBADMSG, "it needs extensions nobody here knows");
+}
+
 static void preamble(struct ctf2 *p, json_t *f)
 {
 	json_t *uuid = json_object_get(f, "uuid"), *byte;
@@ -153,8 +174,7 @@ static void preamble(struct ctf2 *p, json_t *f)
 		(void)ctf2_fail(p, -EBADMSG, "a second preamble");
 	if (ctf2_unsigned(p, f, "version", 0, UINT32_MAX) != 2)
 		(void)ctf2_fail(p, -EBADMSG, "this is not CTF version 2");
-	if (json_object_size(json_object_get(f, "extensions")))
-		(void)ctf2_fail(p, -EBADMSG, "it needs extensions nobody here knows");
+	refuse_extensions(p, f);
 	p->m->major = 2;
 	if (!uuid)
 		return;
@@ -261,6 +281,27 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 	}
 }
 
+/* As LTTng counts them; babeltrace2 writes words. */
+static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
+{
+	static const char *const words[] = {
+	    "emergency",    "alert",      "critical",       "error",         "warning",
+	    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
+	    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
+	};
+	json_t *all = json_object_get(f, "attributes");
+	json_t *lttng = json_object_get(json_object_get(all, "lttng.org,2009"), "log-level");
+	json_t *other = json_object_get(json_object_get(all, "babeltrace.org,2020"), "log-level");
+	json_t *level = lttng ? lttng : other;
+
+	if (json_is_integer(level))
+		e->level = json_integer_value(level);
+	for (size_t i = 0; json_is_string(level) && i < sizeof(words) / sizeof(*words); i++) {
+		if (!strcmp(json_string_value(level), words[i]))
+			e->level = (int64_t)i;
+	}
+}
+
 static void event_class(struct ctf2 *p, json_t *f)
 {
 	struct wm_ctf_event e = {.level = -1, .line = p->line};
@@ -270,6 +311,7 @@ static void event_class(struct ctf2 *p, json_t *f)
 	e.name = ctf2_text(p, f, "name");
 	e.context = scope(p, f, "specific-context-field-class");
 	e.fields = scope(p, f, "payload-field-class");
+	log_level(p, f, &e);
 	waymark_pairs(p, f, &e);
 	if (!p->err)
 		APPEND(p, p->m->events, p->m->nr_events, e);

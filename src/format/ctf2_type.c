@@ -33,9 +33,13 @@ static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		t->order = WM_CTF_BIG;
 	else
 		(void)ctf2_fail(p, -EBADMSG, "byte-order is none of little-endian, big-endian");
-	if (bits && order &&
-	    strcmp(bits, t->order == WM_CTF_LITTLE ? "first-to-last" : "last-to-first") != 0)
-		(void)ctf2_fail(p, -EBADMSG, "a bit-order against the byte-order can not be read");
+	if (!bits || !order)
+		return;
+	if (strcmp(bits, "first-to-last") != 0 && strcmp(bits, "last-to-first") != 0)
+		(void)ctf2_fail(p, -EBADMSG, "bit-order is none of first-to-last, last-to-first");
+	/* Bits are taken in their own order; the number is built in the bytes'. */
+	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
+	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
 }
 
 static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -84,9 +88,9 @@ static bool range(const json_t *v, struct wm_ctf_range *ret)
 	return !json_is_array(v) || json_array_size(v) == 2;
 }
 
-static void mappings(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_type *t)
 {
-	json_t *map = json_object_get(v, "mappings"), *list, *one;
+	json_t *map = json_object_get(v, name), *list, *one;
 	const char *key;
 	size_t i;
 
@@ -97,7 +101,7 @@ static void mappings(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 			struct wm_ctf_label *labels;
 
 			if (t->nr_labels == WM_CTF_LABELS_MAX) {
-				(void)ctf2_fail(p, -EBADMSG, "more than %u mappings",
+				(void)ctf2_fail(p, -EBADMSG, "more than %u labels",
 						WM_CTF_LABELS_MAX);
 				return;
 			}
@@ -109,8 +113,7 @@ static void mappings(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 			labels[t->nr_labels].name =
 			    ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
 			if (!range(one, &labels[t->nr_labels++].range)) {
-				(void)ctf2_fail(p, -EBADMSG, "a mapping of '%.60s' is no range",
-						key);
+				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is none", key);
 				return;
 			}
 		}
@@ -142,7 +145,7 @@ static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool
 	t->align = power_of_two(p, v, "alignment");
 	byte_order(p, v, t);
 	roles(p, v, t);
-	mappings(p, v, t);
+	mappings(p, v, "mappings", t);
 	if (!t->nr_labels)
 		return;
 	t->kind = WM_CTF_ENUM;
@@ -182,6 +185,15 @@ static void bits(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->base = 16;
 }
 
+static void flags(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	bits(p, v, t);
+	if (!json_object_size(json_object_get(v, "flags")))
+		(void)ctf2_fail(p, -EBADMSG, "a bit map without flags");
+	mappings(p, v, "flags", t);
+	t->is_flags = true;
+}
+
 static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	uint64_t length = ctf2_unsigned(p, v, "length", 0, 1u << 16);
@@ -200,7 +212,7 @@ static void variable_unsigned(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->kind = WM_CTF_VARINT;
 	t->base = (uint8_t)ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
 	roles(p, v, t);
-	mappings(p, v, t);
+	mappings(p, v, "mappings", t);
 }
 
 static void variable_signed(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -209,18 +221,32 @@ static void variable_signed(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->is_signed = true;
 }
 
-static void encoding(struct ctf2 *p, json_t *v)
+static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
+	static const char *const names[WM_CTF_NR_ENCODINGS] = {
+	    [WM_CTF_UTF8] = "utf-8",        [WM_CTF_UTF16_LE] = "utf-16le",
+	    [WM_CTF_UTF16_BE] = "utf-16be", [WM_CTF_UTF32_LE] = "utf-32le",
+	    [WM_CTF_UTF32_BE] = "utf-32be",
+	};
 	const char *name = ctf2_text(p, v, "encoding");
 
-	if (name && strcmp(name, "utf-8") != 0)
-		(void)ctf2_fail(p, -EBADMSG, "a string in %.40s; utf-8 can be read", name);
+	for (uint8_t i = 0; name && i < WM_CTF_NR_ENCODINGS; i++) {
+		if (!strcmp(name, names[i])) {
+			t->encoding = i;
+			return;
+		}
+	}
+	if (name)
+		(void)ctf2_fail(p, -EBADMSG,
+				"a string in '%.40s'; utf-8, utf-16 and utf-32 can "
+				"be read",
+				name);
 }
 
 static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_STRING;
-	encoding(p, v);
+	encoding(p, v, t);
 }
 
 static void contain(struct ctf2 *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
@@ -308,7 +334,7 @@ static void dynamic_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 
 static void fixed_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	encoding(p, v);
+	encoding(p, v, t);
 	t->text = true;
 	fixed_length(p, v, t);
 	byte_element(p, t);
@@ -316,7 +342,7 @@ static void fixed_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 
 static void dynamic_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	encoding(p, v);
+	encoding(p, v, t);
 	t->text = true;
 	dynamic_length(p, v, t);
 	byte_element(p, t);
@@ -455,6 +481,14 @@ static void optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->kind = WM_CTF_OPTIONAL;
 	location(p, v, "selector-field-location", &t->ref);
 	element(p, v, "field-class", t);
+	if (p->err || !json_object_get(v, "selector-field-ranges"))
+		return;
+	t->members = ctf2_memory(p, wm_arena_array(&p->m->arena, 1, sizeof(*t->members)));
+	if (!t->members)
+		return;
+	t->members[0] = (struct wm_ctf_member){.name = "", .raw = "", .type = t->element};
+	selector_ranges(p, v, &t->members[0]);
+	t->nr_members = 1;
 }
 
 static const struct {
@@ -465,7 +499,7 @@ static const struct {
     {"fixed-length-signed-integer", signed_integer},
     {"fixed-length-boolean", boolean},
     {"fixed-length-bit-array", bits},
-    {"fixed-length-bit-map", bits},
+    {"fixed-length-bit-map", flags},
     {"fixed-length-floating-point-number", real},
     {"variable-length-unsigned-integer", variable_unsigned},
     {"variable-length-signed-integer", variable_signed},

@@ -37,11 +37,18 @@ static int refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const c
 	return err;
 }
 
-/* Follows names from a structure down; NULL when there is no such field. */
+/*
+ * Follows names from a structure down; NULL when there is no such field. What
+ * is inside a list, an option or a variant (CTF 2) is found when it is
+ * compiled, and taken for good here: the type that holds it is returned.
+ */
 static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char *const *names,
 					 uint32_t nr_names)
 {
 	for (uint32_t i = 0; i < nr_names; i++) {
+		if (t->kind == WM_CTF_ARRAY || t->kind == WM_CTF_SEQUENCE ||
+		    t->kind == WM_CTF_OPTIONAL || t->kind == WM_CTF_VARIANT)
+			return t;
 		int at = t->kind == WM_CTF_STRUCT && names[i] ? wm_ctf_member_find(t, names[i])
 							      : -ENOENT;
 
@@ -52,8 +59,7 @@ static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char
 	return t;
 }
 
-/* CTF 1.8 writes the scope as the first names of a path. Returns how many. */
-static uint32_t scope_of(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret)
+uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret)
 {
 	static const struct {
 		const char *names[3];
@@ -119,7 +125,13 @@ static const struct wm_ctf_type *find_relative(const struct walk *w, const struc
 static bool is_length(const struct wm_ctf_type *t)
 {
 	return (t->kind == WM_CTF_INTEGER || t->kind == WM_CTF_ENUM || t->kind == WM_CTF_VARINT) &&
-	       !t->is_signed;
+	       !t->is_signed && t->bits <= 64;
+}
+
+static bool is_found_later(const struct walk *w, const struct wm_ctf_type *t)
+{
+	return w->m->major == 2 && (t->kind == WM_CTF_ARRAY || t->kind == WM_CTF_SEQUENCE ||
+				    t->kind == WM_CTF_OPTIONAL || t->kind == WM_CTF_VARIANT);
 }
 
 static bool is_selector(const struct walk *w, const struct wm_ctf_type *t)
@@ -141,7 +153,7 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 
 		return refuse(w, &here, -EBADMSG, "has no tag", "variant");
 	}
-	used = scope_of(ref, &scope);
+	used = wm_ctf_ref_scope(ref, &scope);
 	if (scope == WM_CTF_RELATIVE)
 		target = find_relative(w, ref);
 	else
@@ -149,6 +161,8 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 	if (!target)
 		return refuse(w, ref, -EBADMSG, "is no field before this one",
 			      ref->names[ref->nr_names - 1]);
+	if (is_found_later(w, target))
+		return 0;
 	if (owner->kind == WM_CTF_SEQUENCE ? !is_length(target) : !is_selector(w, target))
 		return refuse(w, ref, -EBADMSG,
 			      owner->kind == WM_CTF_SEQUENCE
@@ -174,7 +188,7 @@ static int walk(struct walk *w, const struct wm_ctf_type *t)
 	if (t->kind == WM_CTF_STRUCT)
 		w->nr_frames++;
 	f->type = t;
-	for (uint32_t i = 0; i < t->nr_members && !err; i++) {
+	for (uint32_t i = 0; i < t->nr_members && t->kind != WM_CTF_OPTIONAL && !err; i++) {
 		if (t->kind == WM_CTF_STRUCT)
 			f->at = i;
 		err = walk(w, t->members[i].type);
@@ -249,9 +263,17 @@ static int twins(const void *const *list, uint32_t count,
 	return 0;
 }
 
-/* Metadata without stream blocks means one stream class without anything. */
+/*
+ * Metadata without stream blocks means one stream class without anything;
+ * events that name no stream are of the only one.
+ */
 static int implied_stream(struct wm_ctf_metadata *m)
 {
+	if (m->major == 1 && m->nr_streams == 1) {
+		for (uint32_t i = 0; i < m->nr_events; i++)
+			if (!m->events[i].has_stream)
+				m->events[i].stream_id = m->streams[0].id;
+	}
 	if (m->nr_streams || !m->nr_events)
 		return 0;
 	m->streams = wm_arena_array(&m->arena, 1, sizeof(*m->streams));

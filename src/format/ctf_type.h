@@ -29,6 +29,7 @@
 #define WM_CTF_MEMBERS_MAX  65536u       /* of one structure or variant */
 #define WM_CTF_LABELS_MAX   65536u       /* of one enumeration */
 #define WM_CTF_LENGTH_MAX   (1u << 28)   /* elements of a fixed array */
+#define WM_CTF_BITS_MAX     65528u       /* of an integer */
 
 enum wm_ctf_kind {
 	WM_CTF_INTEGER,
@@ -45,6 +46,16 @@ enum wm_ctf_kind {
 };
 
 enum wm_ctf_order { WM_CTF_NATIVE, WM_CTF_LITTLE, WM_CTF_BIG };
+
+/* Of CTF 2 strings; all others are UTF-8. */
+enum wm_ctf_encoding {
+	WM_CTF_UTF8,
+	WM_CTF_UTF16_LE,
+	WM_CTF_UTF16_BE,
+	WM_CTF_UTF32_LE,
+	WM_CTF_UTF32_BE,
+	WM_CTF_NR_ENCODINGS
+};
 
 /* Where a reference or a type lives: the six scopes, outermost first. */
 enum wm_ctf_scope {
@@ -77,6 +88,7 @@ enum wm_ctf_role {
 };
 
 struct wm_ctf_type;
+struct wm_type;
 
 struct wm_ctf_member {
 	const char *name; /* as written, without the one leading underscore of CTF 1.8 */
@@ -111,6 +123,9 @@ struct wm_ctf_type {
 	uint8_t role;      /* enum wm_ctf_role; CTF 2 only */
 	bool is_signed;    /* integer, varint, enum */
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
+	bool is_flags;     /* CTF 2 bit map: labels are of ranges of bits */
+	bool reversed;     /* CTF 2: its bits come in the order opposite to `order` */
+	uint8_t encoding;  /* enum wm_ctf_encoding, of what is text */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
 	uint8_t base;      /* integer: 2, 8, 10, 16 */
@@ -125,9 +140,10 @@ struct wm_ctf_type {
 	struct wm_ctf_member *members;
 	uint32_t nr_labels; /* enum; CTF 2 integer with mappings is an enum */
 	struct wm_ctf_label *labels;
-	uint32_t line, column;    /* where it was declared */
-	struct wm_ctf_type *next; /* all types of the metadata */
-	uint16_t depth;           /* of types below it; 0: none */
+	uint32_t line, column;       /* where it was declared */
+	struct wm_ctf_type *next;    /* all types of the metadata */
+	uint16_t depth;              /* of types below it; 0: none */
+	const struct wm_type *shape; /* what readers show, made by ctf_shape.c; NULL: not yet */
 };
 
 struct wm_ctf_pair {
@@ -196,6 +212,9 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
  * taken twice. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
+
+/* CTF 1.8 writes the scope of a path as its first names. Returns how many they are. */
+uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);
 
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key);
 const struct wm_ctf_stream *wm_ctf_stream_find(const struct wm_ctf_metadata *m, uint64_t id);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/ctf_trace.h"
 #include "format/perfdata.h"
 
 #define ARENA_MAX       ((size_t)1 << 30)
@@ -20,6 +21,7 @@
 /* Asked in this order. */
 static const struct wm_reader_ops *const formats[] = {
     &wm_perfdata_ops,
+    &wm_ctf_ops,
     NULL,
 };
 

@@ -83,7 +83,7 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, const char *nam
 			  const struct tsdl_value *v, struct digits *d)
 {
 	if (!strcmp(name, "size"))
-		(void)tsdl_unsigned(p, v, name, 1u << 16, &d->size);
+		(void)tsdl_unsigned(p, v, name, WM_CTF_BITS_MAX, &d->size);
 	else if (!strcmp(name, "align"))
 		(void)tsdl_power_of_two(p, v, &t->align);
 	else if (!strcmp(name, "signed"))
@@ -126,13 +126,14 @@ struct wm_ctf_type *tsdl_integer(struct tsdl *p)
 		return NULL;
 	t->align = 0;
 	attributes(p, t, &d);
-	if (!p->lexer.err && (!d.size || d.size > 64))
+	if (!t->align)
+		t->align = d.size % 8 ? 1 : 8;
+	if (!p->lexer.err && (!d.size || (d.size > 64 && (d.size % 8 || t->align < 8))))
 		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
-				   "an integer of %llu bits; 1 to 64 can be read",
+				   "an integer of %llu bits; 1 to 64, and more in whole bytes, can "
+				   "be read",
 				   (unsigned long long)d.size);
 	t->bits = (uint16_t)d.size;
-	if (!t->align)
-		t->align = t->bits % 8 ? 1 : 8;
 	return t;
 }
 
@@ -275,8 +276,8 @@ static struct wm_ctf_type *enum_container(struct tsdl *p)
 		if (!n)
 			(void)tsdl_error(p, "an enumeration without a type, and no alias 'int'");
 	}
-	if (t && t->kind != WM_CTF_INTEGER) {
-		(void)tsdl_error(p, "the type of an enumeration is no integer");
+	if (t && (t->kind != WM_CTF_INTEGER || t->bits > 64)) {
+		(void)tsdl_error(p, "the type of an enumeration is no integer of up to 64 bits");
 		return NULL;
 	}
 	return p->lexer.err ? NULL : t;

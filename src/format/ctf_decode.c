@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_decode.c - see ctf_decode.h. One loop over a program, compiled twice:
+ * with items and without. All positions are bits from the window's begin;
+ * `end` is compared before anything is loaded.
+ */
+#include "format/ctf_decode.h"
+
+#include <string.h>
+
+#define likely(x)     __builtin_expect(!!(x), 1)
+#define unlikely(x)   __builtin_expect(!!(x), 0)
+#define inline_always static inline __attribute__((always_inline))
+
+/* --- loads ------------------------------------------------------------------------------ */
+
+#define DEFINE_LOAD(bits)                                                                          \
+	inline_always uint##bits##_t load##bits(const unsigned char *p)                            \
+	{                                                                                          \
+		uint##bits##_t v;                                                                  \
+		memcpy(&v, p, sizeof(v));                                                          \
+		return v;                                                                          \
+	}                                                                                          \
+	inline_always uint##bits##_t swap##bits(const unsigned char *p)                            \
+	{                                                                                          \
+		return __builtin_bswap##bits(load##bits(p));                                       \
+	}
+DEFINE_LOAD(16)
+DEFINE_LOAD(32)
+DEFINE_LOAD(64)
+
+inline_always uint64_t bits_of_double(double d)
+{
+	uint64_t v;
+
+	memcpy(&v, &d, sizeof(v));
+	return v;
+}
+
+inline_always uint64_t float32(uint32_t bits)
+{
+	float f;
+
+	memcpy(&f, &bits, sizeof(f));
+	return bits_of_double((double)f);
+}
+
+static uint64_t load64_little(const unsigned char *p)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? load64(p) : swap64(p);
+}
+
+static uint64_t load64_big(const unsigned char *p)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? swap64(p) : load64(p);
+}
+
+/* 1 to 64 bits from bit `at` on, in either order. Reads up to 9 bytes from there. */
+static uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
+{
+	uint32_t skew = at % 8;
+	uint64_t v;
+
+	p += at / 8;
+	if (big) {
+		v = load64_big(p) << skew;
+		if (skew + bits > 64)
+			v |= p[8] >> (8 - skew);
+		return v >> (64 - bits);
+	}
+	v = load64_little(p) >> skew;
+	if (skew + bits > 64)
+		v |= (uint64_t)p[8] << (64 - skew);
+	return v & (UINT64_MAX >> (64 - bits));
+}
+
+static uint64_t turn_round(uint64_t v, uint32_t bits)
+{
+	uint64_t turned = 0;
+
+	for (uint32_t i = 0; i < bits; i++, v >>= 1)
+		turned = turned << 1 | (v & 1);
+	return turned;
+}
+
+/* Any number of any kind. */
+static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
+{
+	uint64_t v = load_bits(p, at, op->bits, op->flags & WM_CTF_FLAG_BIG);
+
+	if (op->flags & WM_CTF_FLAG_TURNED)
+		v = turn_round(v, op->bits);
+	if (op->flags & WM_CTF_FLAG_BOOL)
+		return v != 0;
+	if (op->flags & WM_CTF_FLAG_FLOAT)
+		return op->bits == 32 ? float32((uint32_t)v) : v;
+	if (op->flags & WM_CTF_FLAG_SIGNED)
+		return (uint64_t)((int64_t)(v << (64 - op->bits)) >> (64 - op->bits));
+	return v;
+}
+
+/* A number of LEB128 up to 64 bits; the bytes it takes, 0: it goes on, -1: it is too large. */
+static int load_leb(const unsigned char *p, uint64_t bytes, bool is_signed, uint64_t *ret)
+{
+	uint64_t v = 0;
+	uint32_t shift = 0, n = 0;
+
+	do {
+		uint64_t part;
+
+		if (n == bytes)
+			return 0;
+		part = p[n] & 0x7f;
+		if (shift == 63 && part != 0 && part != (is_signed ? 0x7f : 1))
+			return -1;
+		if (shift < 64)
+			v |= part << shift;
+		shift += 7;
+	} while (p[n++] & 0x80 && n < 10);
+	if (p[n - 1] & 0x80)
+		return -1;
+	if (is_signed && shift < 64 && (p[n - 1] & 0x40))
+		v |= UINT64_MAX << shift;
+	*ret = v;
+	return (int)n;
+}
+
+/* --- items of plain lists ------------------------------------------------------------------ */
+
+#define ELEMENTS(code, step, value)                                                                \
+	case code:                                                                                 \
+		for (uint32_t i = 0; i < count; i++, p += (step), to++)                            \
+			*to = (struct wm_item){                                                    \
+			    .member = element, .u = (value), .next = first + i + 1};               \
+		break
+
+static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_member *element,
+			   uint64_t code, const unsigned char *p, uint32_t count)
+{
+	switch (code) {
+		ELEMENTS(WM_CTF_OP_U8, 1, p[0]);
+		ELEMENTS(WM_CTF_OP_U16, 2, load16(p));
+		ELEMENTS(WM_CTF_OP_U32, 4, load32(p));
+		ELEMENTS(WM_CTF_OP_U64, 8, load64(p));
+		ELEMENTS(WM_CTF_OP_U16_SWAP, 2, swap16(p));
+		ELEMENTS(WM_CTF_OP_U32_SWAP, 4, swap32(p));
+		ELEMENTS(WM_CTF_OP_U64_SWAP, 8, swap64(p));
+		ELEMENTS(WM_CTF_OP_S8, 1, (uint64_t)(int8_t)p[0]);
+		ELEMENTS(WM_CTF_OP_S16, 2, (uint64_t)(int16_t)load16(p));
+		ELEMENTS(WM_CTF_OP_S32, 4, (uint64_t)(int32_t)load32(p));
+		ELEMENTS(WM_CTF_OP_S64, 8, load64(p));
+		ELEMENTS(WM_CTF_OP_S16_SWAP, 2, (uint64_t)(int16_t)swap16(p));
+		ELEMENTS(WM_CTF_OP_S32_SWAP, 4, (uint64_t)(int32_t)swap32(p));
+		ELEMENTS(WM_CTF_OP_S64_SWAP, 8, swap64(p));
+		ELEMENTS(WM_CTF_OP_F32, 4, float32(load32(p)));
+		ELEMENTS(WM_CTF_OP_F64, 8, load64(p));
+		ELEMENTS(WM_CTF_OP_F32_SWAP, 4, float32(swap32(p)));
+		ELEMENTS(WM_CTF_OP_F64_SWAP, 8, swap64(p));
+	default:
+		break;
+	}
+}
+
+/* --- the loop ------------------------------------------------------------------------------- */
+
+/* A field of CLOCK moves the low bits on; smaller than before means they wrapped once. */
+static void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
+{
+	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+	uint64_t high = d->clock & ~mask;
+
+	if (v < (d->clock & mask) && bits < 64)
+		high += mask + 1;
+	d->clock = high | (v & mask);
+}
+
+static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
+			      const char *reason)
+{
+	d->reason = reason;
+	d->culprit = op->member;
+	return WM_CTF_BAD;
+}
+
+/* The window ends: more can be had, or the packet's content ends as well. */
+static enum wm_ctf_status more(struct wm_ctf_decoder *d, const struct wm_ctf_op *op)
+{
+	d->culprit = op->member;
+	d->reason = "goes beyond the packet's content";
+	return WM_CTF_MORE;
+}
+
+struct loop_state {
+	struct wm_item *items;
+	uint32_t n, nr_open, nr_loops;
+};
+
+inline_always bool room(struct wm_batch *b, struct loop_state *s, uint32_t count)
+{
+	if (likely(b->room_items - s->n >= count))
+		return true;
+	b->nr_items = s->n;
+	if (!wm_batch_grow(b, count))
+		return false;
+	s->items = b->items;
+	return true;
+}
+
+inline_always struct wm_item *add(struct loop_state *s, const struct wm_ctf_op *op)
+{
+	struct wm_item *i = &s->items[s->n++];
+
+	i->member = op->member;
+	i->count = 0;
+	i->next = s->n;
+	return i;
+}
+
+/* How many elements or bytes; checked against what is left of the packet. */
+inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, uint64_t bits,
+			  uint64_t *ret)
+{
+	uint64_t n = op->flags & WM_CTF_FLAG_INPUT ? d->slots[op->slot] : op->n;
+
+	*ret = n;
+	return !__builtin_mul_overflow(n, bits, &n) && n <= d->limit - d->pos;
+}
+
+/* Text and bytes with a length, wide or not. `skip` of them were in the way to it. */
+static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
+			       struct wm_item *i)
+{
+	const unsigned char *p;
+	uint64_t bytes = 0;
+
+	d->pos = (d->pos + 7) & ~UINT64_C(7);
+	if (d->pos > d->end)
+		return more(d, op);
+	p = d->data + d->pos / 8;
+	if (op->code == WM_CTF_OP_STRING) {
+		const unsigned char *nul = memchr(p, 0, (d->end - d->pos) / 8);
+
+		if (!nul)
+			return more(d, op);
+		bytes = (uint64_t)(nul - p) + 1;
+	} else if (op->code == WM_CTF_OP_WIDE) {
+		bytes = wm_ctf_wide_bytes((enum wm_ctf_encoding)op->bits, p, (d->end - d->pos) / 8);
+		if (!bytes)
+			return more(d, op);
+	} else if (!length(d, op, 8, &bytes)) {
+		return bad(d, op, "is longer than what is left of the packet");
+	}
+	if (bytes > (d->end - d->pos) / 8)
+		return more(d, op);
+	d->pos += bytes * 8;
+	if (!i)
+		return WM_CTF_OK;
+	i->bytes = p;
+	i->count = (uint32_t)bytes;
+	if (op->code == WM_CTF_OP_STRING)
+		i->count--;
+	else if (op->code == WM_CTF_OP_TEXT_N)
+		i->count = (uint32_t)strnlen((const char *)p, bytes);
+	else if (op->code != WM_CTF_OP_BYTES_N)
+		i->text =
+		    wm_ctf_wide_text(&d->wide, (enum wm_ctf_encoding)op->bits, p, bytes, &i->count);
+	return i->text ? WM_CTF_OK : WM_CTF_NO_MEMORY;
+}
+
+/* One more element of a list begins; false: enough of those without a bit. */
+inline_always bool not_empty(struct wm_ctf_decoder *d, const struct wm_ctf_loop *l)
+{
+	return likely(d->pos != l->begin) || ++d->nr_empty < WM_CTF_EMPTY_MAX;
+}
+
+#define SHOWN (items && !(op->flags & WM_CTF_FLAG_HIDDEN))
+#define ROOM(n)                                                                                    \
+	do {                                                                                       \
+		if (unlikely(!room(b, &s, (n))))                                                   \
+			return WM_CTF_NO_MEMORY;                                                   \
+	} while (0)
+#define NUMBER(code, value)                                                                        \
+	case code:                                                                                 \
+		v = (uint64_t)(value);                                                             \
+		goto number
+
+inline_always enum wm_ctf_status run(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
+				     struct wm_batch *b, const bool items)
+{
+	struct loop_state s = {.items = items ? b->items : NULL, .n = items ? b->nr_items : 0};
+	const struct wm_ctf_choice_range *chosen;
+	const unsigned char *base = d->data;
+	enum wm_ctf_status status;
+	struct wm_ctf_loop *loop;
+	struct wm_item *i;
+	uint64_t v, pos;
+	int bytes;
+
+	for (;; op++) {
+		switch ((enum wm_ctf_code)op->code) {
+		case WM_CTF_OP_END:
+			if (items)
+				b->nr_items = s.n;
+			return WM_CTF_OK;
+		case WM_CTF_OP_RUN:
+			v = (UINT64_C(1) << op->shift) - 1;
+			pos = (d->pos + v) & ~v;
+			if (unlikely(pos > d->end || op->length > d->end - pos))
+				return more(d, op);
+			base = d->data + pos / 8;
+			d->pos = pos + op->length;
+			if (items)
+				ROOM(op->n);
+			else
+				op += op->at;
+			continue;
+			NUMBER(WM_CTF_OP_U8, base[op->at]);
+			NUMBER(WM_CTF_OP_U16, load16(base + op->at));
+			NUMBER(WM_CTF_OP_U32, load32(base + op->at));
+			NUMBER(WM_CTF_OP_U64, load64(base + op->at));
+			NUMBER(WM_CTF_OP_U16_SWAP, swap16(base + op->at));
+			NUMBER(WM_CTF_OP_U32_SWAP, swap32(base + op->at));
+			NUMBER(WM_CTF_OP_U64_SWAP, swap64(base + op->at));
+			NUMBER(WM_CTF_OP_S8, (int8_t)base[op->at]);
+			NUMBER(WM_CTF_OP_S16, (int16_t)load16(base + op->at));
+			NUMBER(WM_CTF_OP_S32, (int32_t)load32(base + op->at));
+			NUMBER(WM_CTF_OP_S64, load64(base + op->at));
+			NUMBER(WM_CTF_OP_S16_SWAP, (int16_t)swap16(base + op->at));
+			NUMBER(WM_CTF_OP_S32_SWAP, (int32_t)swap32(base + op->at));
+			NUMBER(WM_CTF_OP_S64_SWAP, swap64(base + op->at));
+			NUMBER(WM_CTF_OP_F32, float32(load32(base + op->at)));
+			NUMBER(WM_CTF_OP_F64, load64(base + op->at));
+			NUMBER(WM_CTF_OP_F32_SWAP, float32(swap32(base + op->at)));
+			NUMBER(WM_CTF_OP_F64_SWAP, swap64(base + op->at));
+			NUMBER(WM_CTF_OP_BITS, load_any(base, op->at, op));
+		case WM_CTF_OP_TEXT:
+		case WM_CTF_OP_BYTES:
+			if (!SHOWN)
+				continue;
+			i = add(&s, op);
+			i->bytes = base + op->at;
+			i->count = op->code == WM_CTF_OP_BYTES
+				       ? op->n
+				       : (uint32_t)strnlen((const char *)i->bytes, op->n);
+			continue;
+		case WM_CTF_OP_LIST:
+			if (!SHOWN)
+				continue;
+			i = add(&s, op);
+			i->u = 0;
+			i->count = op->n;
+			plain_elements(i + 1, s.n, &op->member->type->element, op->length,
+				       base + op->at, op->n);
+			s.n += op->n;
+			i->next = s.n;
+			continue;
+		case WM_CTF_OP_STRUCT:
+			if (!SHOWN)
+				continue;
+			ROOM(1);
+			i = add(&s, op);
+			i->u = 0;
+			i->count = op->n;
+			i->next = s.n + (uint32_t)op->length;
+			continue;
+		case WM_CTF_OP_OPEN:
+			if (!SHOWN)
+				continue;
+			ROOM(1);
+			d->open[s.nr_open++] = s.n;
+			i = add(&s, op);
+			i->u = 0;
+			i->count = op->n;
+			continue;
+		case WM_CTF_OP_CLOSE:
+			if (SHOWN)
+				s.items[d->open[--s.nr_open]].next = s.n;
+			continue;
+		case WM_CTF_OP_FREE_BITS:
+			v = (UINT64_C(1) << op->shift) - 1;
+			pos = (d->pos + v) & ~v;
+			if (unlikely(pos > d->end || op->bits > d->end - pos))
+				return more(d, op);
+			v = load_any(d->data, pos, op);
+			d->pos = pos + op->bits;
+			if (SHOWN)
+				ROOM(1);
+			goto number;
+		case WM_CTF_OP_STRING:
+		case WM_CTF_OP_TEXT_N:
+		case WM_CTF_OP_BYTES_N:
+		case WM_CTF_OP_WIDE:
+		case WM_CTF_OP_WIDE_N:
+			if (SHOWN)
+				ROOM(1);
+			status = span(d, op, SHOWN ? add(&s, op) : NULL);
+			if (unlikely(status))
+				return status;
+			continue;
+		case WM_CTF_OP_LIST_N:
+			if (!length(d, op, op->bits, &v))
+				return bad(d, op, "is longer than what is left of the packet");
+			if (v * op->bits > d->end - d->pos)
+				return more(d, op);
+			base = d->data + d->pos / 8;
+			d->pos += v * op->bits;
+			if (!SHOWN)
+				continue;
+			if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
+				return bad(d, op, "has more elements than can be shown");
+			ROOM((uint32_t)v + 1);
+			i = add(&s, op);
+			i->u = 0;
+			i->count = (uint32_t)v;
+			plain_elements(i + 1, s.n, &op->member->type->element, op->length, base,
+				       i->count);
+			s.n += i->count;
+			i->next = s.n;
+			continue;
+		case WM_CTF_OP_LEB_U:
+		case WM_CTF_OP_LEB_S:
+			d->pos = (d->pos + 7) & ~UINT64_C(7);
+			if (d->pos > d->end)
+				return more(d, op);
+			bytes = load_leb(d->data + d->pos / 8, (d->end - d->pos) / 8,
+					 op->code == WM_CTF_OP_LEB_S, &v);
+			if (!bytes)
+				return more(d, op);
+			if (bytes < 0)
+				return bad(d, op, "is a number of more than 64 bits");
+			d->pos += 8 * (uint64_t)bytes;
+			if (op->flags & WM_CTF_FLAG_CLOCK)
+				move_clock(d, v, 7 * (uint32_t)bytes);
+			if (SHOWN)
+				ROOM(1);
+			goto value;
+		case WM_CTF_OP_ALIGN:
+			v = (UINT64_C(1) << op->shift) - 1;
+			d->pos = (d->pos + v) & ~v;
+			if (d->pos > d->end)
+				return more(d, op);
+			continue;
+		case WM_CTF_OP_LOOP:
+			if (!length(d, op, op->length, &v))
+				return bad(d, op, "is longer than what is left of the packet");
+			loop = &d->loops[s.nr_loops++];
+			*loop = (struct wm_ctf_loop){.left = v, .begin = d->pos, .item = s.n};
+			if (SHOWN) {
+				if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
+					return bad(d, op, "has more elements than can be shown");
+				ROOM(1);
+				i = add(&s, op);
+				i->u = 0;
+				i->count = (uint32_t)v;
+			}
+			if (v)
+				continue;
+			op = d->ops + op->at;
+			goto list_ends;
+		case WM_CTF_OP_NEXT:
+			loop = &d->loops[s.nr_loops - 1];
+			if (--loop->left) {
+				if (!not_empty(d, loop))
+					return bad(d, op, "has too many elements without a bit");
+				if (items && s.n - d->first_item > WM_CTF_ITEMS_MAX)
+					return bad(d, op, "has more elements than can be shown");
+				loop->begin = d->pos;
+				op = d->ops + op->at - 1;
+				continue;
+			}
+		list_ends:
+			loop = &d->loops[--s.nr_loops];
+			if (SHOWN)
+				s.items[loop->item].next = s.n;
+			continue;
+		case WM_CTF_OP_CHOOSE:
+			chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
+			if (!chosen)
+				return bad(d, op, "has a tag that chooses none of its options");
+			if (SHOWN) {
+				ROOM(1);
+				d->open[s.nr_open++] = s.n;
+				i = add(&s, op);
+				i->u = chosen->option;
+				i->count = 1;
+			}
+			op = d->ops + chosen->at - 1;
+			continue;
+		case WM_CTF_OP_PERHAPS:
+			chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
+			if (SHOWN) {
+				ROOM(1);
+				d->open[s.nr_open++] = s.n;
+				i = add(&s, op);
+				i->u = 0;
+				i->count = chosen != NULL;
+			}
+			if (!chosen)
+				op = d->ops + op->at - 1;
+			continue;
+		case WM_CTF_OP_JUMP:
+			op = d->ops + op->at - 1;
+			continue;
+		case WM_CTF_OP_NR:
+			return bad(d, op, "is of no known kind");
+		}
+		return bad(d, op, "is of no known kind");
+	number:
+		if (unlikely(op->flags & WM_CTF_FLAG_CLOCK))
+			move_clock(d, v, op->bits);
+	value:
+		d->slots[op->slot] = v;
+		d->slots[op->role] = v;
+		if (SHOWN) {
+			i = add(&s, op);
+			i->u = v;
+		}
+	}
+}
+
+enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program p,
+				 struct wm_batch *b)
+{
+	if (!p.ops)
+		return WM_CTF_OK;
+	return b ? run(d, p.ops, b, true) : run(d, p.ops, NULL, false);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_plan.h - how to decode the packets and events of a CTF trace: metadata
+ * compiled to flat programs, one for each scope. ctf_plan.c makes the plans of
+ * a trace, ctf_compile.c the programs, ctf_decode.c runs them.
+ *
+ * A program is a list of operations. What lies at constant places from one
+ * another makes a *run*: one operation aligns and asks whether all its bits
+ * are there, those behind it only load. Whatever has a length of its own (a
+ * string, a sequence, a variant, LEB128) ends a run.
+ *
+ * Values that others need (lengths, tags, ids, times) go to *slots*, numbers
+ * of 64 bits that belong to who decodes. Slot 0 is written and never read, so
+ * that no operation has to ask.
+ */
+#ifndef WM_FORMAT_CTF_PLAN_H
+#define WM_FORMAT_CTF_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "format/ctf_type.h"
+#include "format/reader.h"
+
+#define WM_CTF_OPS_MAX        (1u << 20) /* of all programs of a trace */
+#define WM_CTF_SLOTS_MAX      4096u
+#define WM_CTF_RUN_BITS_MAX   (1u << 24)
+#define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
+#define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are on their own */
+
+enum wm_ctf_slot {
+	WM_CTF_SLOT_TRASH,
+	/* 1 .. NR_ROLES - 1: what has that role */
+	WM_CTF_SLOT_CPU = WM_CTF_NR_ROLES,
+	WM_CTF_SLOT_PID,
+	WM_CTF_SLOT_TID,
+	WM_CTF_SLOT_VPID,
+	WM_CTF_SLOT_VTID,
+	WM_CTF_SLOT_OTHERS, /* what lengths, tags and selectors read */
+};
+
+enum wm_ctf_code {
+	WM_CTF_OP_END,
+	WM_CTF_OP_RUN, /* `length` bits, `n` items; `at`: operations in it, if none has a slot */
+
+	/* In a run, `at` bytes from its begin. The order is load, size, swapped. */
+	WM_CTF_OP_U8,
+	WM_CTF_OP_U16,
+	WM_CTF_OP_U32,
+	WM_CTF_OP_U64,
+	WM_CTF_OP_U16_SWAP,
+	WM_CTF_OP_U32_SWAP,
+	WM_CTF_OP_U64_SWAP,
+	WM_CTF_OP_S8,
+	WM_CTF_OP_S16,
+	WM_CTF_OP_S32,
+	WM_CTF_OP_S64,
+	WM_CTF_OP_S16_SWAP,
+	WM_CTF_OP_S32_SWAP,
+	WM_CTF_OP_S64_SWAP,
+	WM_CTF_OP_F32,
+	WM_CTF_OP_F64,
+	WM_CTF_OP_F32_SWAP,
+	WM_CTF_OP_F64_SWAP,
+	WM_CTF_OP_BITS,   /* `at` bits from it; any number of any kind: `bits`, flags */
+	WM_CTF_OP_TEXT,   /* `n` bytes, up to a NUL */
+	WM_CTF_OP_BYTES,  /* `n` bytes */
+	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
+	WM_CTF_OP_STRUCT, /* `n` members, `length` items in all */
+
+	/* On their own. */
+	WM_CTF_OP_FREE_BITS, /* as BITS, aligned to 1 << shift, anywhere in a byte */
+	WM_CTF_OP_STRING,    /* to a NUL */
+	WM_CTF_OP_TEXT_N,    /* of a length (below) of bytes, up to a NUL */
+	WM_CTF_OP_BYTES_N,
+	WM_CTF_OP_WIDE,   /* to a zero unit; `bits` is the encoding */
+	WM_CTF_OP_WIDE_N, /* of a length of bytes */
+	WM_CTF_OP_LIST_N, /* as LIST, of a length */
+	WM_CTF_OP_LEB_U,
+	WM_CTF_OP_LEB_S,
+	WM_CTF_OP_ALIGN,
+	WM_CTF_OP_OPEN, /* a structure of `n` members; CLOSE ends it */
+	WM_CTF_OP_CLOSE,
+	WM_CTF_OP_LOOP,    /* of a length; `bits` of an element at least; NEXT is at `at` */
+	WM_CTF_OP_NEXT,    /* back to `at`, or on; ends the list */
+	WM_CTF_OP_CHOOSE,  /* by `slot`; goes to the option's `at`; CLOSE ends it */
+	WM_CTF_OP_PERHAPS, /* by `slot`: into it, or to `at`, a CLOSE either way */
+	WM_CTF_OP_JUMP,
+	WM_CTF_OP_NR
+};
+
+#define WM_CTF_FLAG_SIGNED 1u
+#define WM_CTF_FLAG_BOOL   2u
+#define WM_CTF_FLAG_FLOAT  4u
+#define WM_CTF_FLAG_BIG    8u   /* first bits are the most significant */
+#define WM_CTF_FLAG_CLOCK  16u  /* moves the stream's clock on */
+#define WM_CTF_FLAG_HIDDEN 32u  /* makes no item */
+#define WM_CTF_FLAG_TURNED 128u /* the bits are turned round once they are loaded */
+#define WM_CTF_FLAG_INPUT  64u  /* reads `slot`: length, tag; else the length is `n` */
+
+struct wm_ctf_op {
+	uint8_t code;  /* enum wm_ctf_code */
+	uint8_t bits;  /* of a number */
+	uint8_t shift; /* aligned to 1 << shift bits */
+	uint8_t flags;
+	uint16_t slot, role; /* where a number goes; 0: nowhere */
+	uint32_t at, n;
+	const struct wm_member *member;
+	union {
+		uint64_t length;
+		const struct wm_ctf_choice *choice;
+	};
+};
+
+/* Which option a value chooses: disjoint ranges in order. */
+struct wm_ctf_choice {
+	uint64_t bias; /* added first, so that signed values compare as unsigned ones */
+	uint32_t nr_ranges;
+	struct wm_ctf_choice_range {
+		uint64_t low, high;
+		uint32_t option, at; /* where its program is */
+	} * ranges;
+};
+
+struct wm_ctf_program {
+	const struct wm_ctf_op *ops; /* NULL: nothing to decode */
+};
+
+struct wm_ctf_event_plan {
+	uint64_t id;
+	const struct wm_event_type *type;
+	struct wm_ctf_program context, fields;
+};
+
+struct wm_ctf_stream_plan {
+	const struct wm_ctf_stream *class;
+	const struct wm_ctf_metadata *metadata;
+	const struct wm_type *parts[WM_NR_PARTS]; /* all but those of events */
+	struct wm_ctf_program packet_header, packet_context, event_header, event_context;
+	const struct wm_ctf_op *ops;
+	uint32_t nr_slots;
+	bool has[WM_CTF_SLOT_OTHERS];       /* a field fills that slot */
+	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* of that field */
+	const struct wm_trace_clock *clock; /* NULL: events have no time */
+	const struct wm_member *uuid;       /* in the packet header; NULL: none */
+	struct wm_ctf_event_plan *events;   /* by id */
+	uint32_t nr_events;
+	uint32_t nr_dense; /* events whose index is their id */
+};
+
+struct wm_ctf_plan {
+	struct wm_ctf_metadata *metadata; /* owned */
+	uint32_t nr_streams;
+	struct wm_ctf_stream_plan *streams; /* by id */
+	uint32_t align_bytes; /* of the strictest type, at least 8: windows begin at multiples */
+	uint64_t nr_ops;
+};
+
+/*
+ * Compiles all; types and clocks are added to the trace. Takes the metadata
+ * over also on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
+ */
+int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_ctf_plan **ret,
+		       struct wm_diag *diag);
+void wm_ctf_plan_destroy(struct wm_ctf_plan *p);
+
+/* NULL: no such stream class, no such event. */
+const struct wm_ctf_stream_plan *wm_ctf_plan_stream(const struct wm_ctf_plan *p, uint64_t id);
+const struct wm_ctf_event_plan *wm_ctf_plan_event_search(const struct wm_ctf_stream_plan *s,
+							 uint64_t id);
+static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_ctf_stream_plan *s,
+								uint64_t id)
+{
+	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
+}
+
+/* The option a value chooses; NULL: none. */
+const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_shape.h - the types of CTF metadata as those every reader shows
+ * (event/item.h). Each is made once and kept in the metadata's arena.
+ */
+#ifndef WM_FORMAT_CTF_SHAPE_H
+#define WM_FORMAT_CTF_SHAPE_H
+
+#include "event/item.h"
+#include "format/ctf_type.h"
+
+/* NULL: no memory. */
+const struct wm_type *wm_ctf_shape(struct wm_ctf_metadata *m, struct wm_ctf_type *t);
+
+/*
+ * The structure of a scope. What frames a packet (sizes, times, counters: the
+ * members with a role) is left out of the packet context: struct wm_packet
+ * has it. NULL: no memory.
+ */
+const struct wm_type *wm_ctf_shape_scope(struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
+					 struct wm_ctf_type *t);
+
+/* Is that member of a scope's structure shown? */
+bool wm_ctf_is_shown(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
+		     const struct wm_ctf_member *member);
+
+#endif
