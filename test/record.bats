@@ -335,6 +335,28 @@ child_of() {
 	[ "$(events t "app:$second/")" -gt 10 ]
 }
 
+@test "a recorder of its own and one of all processes: each has each event once, by its name" {
+	background waymark record -q -o all -a -e 'shop:*' -- sleep 30
+	all=$pid
+	until_true test -e all/.waymark
+	background waymark record -q -o own -e shop:order -- "$W/app" run
+	until_true grep -q ready out
+	until_true sh -c 'waymark print all | grep -q shop:order'
+	sleep 0.5
+	kill -TERM "$pid"
+	wait "$pid" || [ "$?" -eq 143 ]
+	kill -TERM "$all"
+	wait "$all" || [ "$?" -eq 143 ]
+	[ "$(events own 'id = -1')" -gt 100 ]
+	[ "$(events all 'id = -1')" -gt 100 ]
+	# By time: what both have is the same instants, and none is there twice.
+	for t in all own; do
+		waymark print "$t" | grep 'app:.*id = -1' | cut -d' ' -f1 >$t.times
+		[ -z "$(uniq -d $t.times)" ]
+		[ "$(wc -l <$t.times)" -eq "$(events $t 'id = -1')" ] # all of them are app's
+	done
+}
+
 @test "an output directory that cannot be: said before the command runs" {
 	mkdir full
 	echo x >full/file

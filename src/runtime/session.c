@@ -452,6 +452,20 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	return err;
 }
 
+/* The process's name, which is its first thread's: we may be the agent, or any thread. */
+static void read_comm(char comm[16])
+{
+	long fd = WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
+	long n = wm_sys_failed(fd) ? 0 : WM_SYS_3(SYS_read, fd, comm, 15);
+
+	if (!wm_sys_failed(fd))
+		(void)WM_SYS_1(SYS_close, fd);
+	if (n > 0)
+		comm[comm[n - 1] == '\n' ? n - 1 : n] = 0;
+	else
+		(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, comm);
+}
+
 static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int pool_fd,
 		     uint32_t flags)
 {
@@ -469,7 +483,7 @@ static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int 
 	hello.m.flags = flags | (wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0);
 	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
 	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;
-	(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, hello.m.comm);
+	read_comm(hello.m.comm);
 	return send_message(s, &hello, hello.m.h.bytes, pool_fd);
 }
 
