@@ -312,6 +312,19 @@ child_of() {
 	[ "$(events t5 'id = -1')" -gt 10 ]
 }
 
+@test "code that must not be patched: nothing is recorded, and why is said" {
+	WAYMARK_NOPATCH=1 run -0 waymark record -o t -- "$W/app"
+	[[ "$output" =~ [1-9]" marked places of 1 process stayed off".*"unset WAYMARK_NOPATCH" ]]
+	[[ "$output" == *" 0 events, "* ]]
+	WAYMARK_NOPATCH=1 "$W/app" run >out 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q ready out
+	run -0 waymark record -o t2 -p "$app" -- sleep 0.3
+	[[ "$output" =~ "process $app: "[1-9]" places stay off, because WAYMARK_NOPATCH is set" ]]
+	[[ "$output" == *" 0 events, "* ]]
+}
+
 @test "what cannot be attached to is said with its cure" {
 	run -1 waymark record -o t -p $$
 	[[ "$output" == *"no waymark runtime in it"*"LD_PRELOAD"* ]]

@@ -270,6 +270,18 @@ static void say_total(const struct run *r)
 	wm_text_done(&line);
 }
 
+/* Marks that are asked for and never speak have a reason that is not in the program. */
+static void say_unpatched(const struct wm_recording_totals *t)
+{
+	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
+		return;
+	wm_say("%u marked places of %u process%s stayed off, because code is not patched there: %s",
+	       t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
+	       t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build it with -DWAYMARK_LOADTEST"
+			      : "its system forbids it (SELinux, seccomp); build it with "
+				"-DWAYMARK_LOADTEST");
+}
+
 static void say_oddities(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->last.totals;
@@ -282,6 +294,7 @@ static void say_oddities(const struct run *r)
 		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
 		       "off",
 		       t->sites_refused);
+	say_unpatched(t);
 	if (t->nr_quarantined)
 		wm_say("%u processes broke the protocol; their recording ended there",
 		       t->nr_quarantined);

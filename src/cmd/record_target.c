@@ -155,6 +155,11 @@ static int attach_one(struct wm_record_targets *t, pid_t pid)
 	if (result.nr_refused)
 		wm_say("process %d: %u places hold other bytes (a debugger's?) and stay off",
 		       (int)pid, result.nr_refused);
+	if (result.nr_unpatched)
+		wm_say(
+		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set there; start "
+		    "it without, or build it with -DWAYMARK_LOADTEST",
+		    (int)pid, result.nr_unpatched);
 	err = wm_loop_process(t->loop, pid, on_end, t, NULL);
 	if (err < 0) {
 		wm_say_cannot("watch", "the process", err);

@@ -338,6 +338,11 @@ bool wm_app_is_dead(const struct wm_app *a)
 	return a->dead;
 }
 
+uint32_t wm_app_flags(const struct wm_app *a)
+{
+	return a->flags;
+}
+
 bool wm_app_hears(const struct wm_app *a)
 {
 	return a->sock >= 0;

@@ -74,6 +74,7 @@ uint32_t wm_app_pid(const struct wm_app *a);
 uint32_t wm_app_uid(const struct wm_app *a);
 bool wm_app_has_joined(const struct wm_app *a); /* said a good HELLO, whatever came later */
 bool wm_app_is_dead(const struct wm_app *a);    /* its process has ended */
+uint32_t wm_app_flags(const struct wm_app *a);  /* of its HELLO: WM_HELLO_* */
 bool wm_app_hears(const struct wm_app *a);      /* its socket is open */
 /* What it last said of its rules; generation 0: nothing yet. All hostile numbers. */
 const struct wm_msg_synced *wm_app_synced(const struct wm_app *a);

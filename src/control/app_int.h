@@ -19,7 +19,7 @@ struct wm_app {
 	int sock, pidfd; /* -1: closed or none */
 	struct wm_watch *sock_watch, *pid_watch;
 	enum wm_app_state state;
-	uint32_t pid, uid, vpid;
+	uint32_t pid, uid, vpid, flags;
 	bool joined; /* a good HELLO came */
 	bool dead;
 	bool pool_waits; /* open, and the pump does not have it yet */

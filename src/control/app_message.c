@@ -76,6 +76,7 @@ static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *
 
 	memcpy(comm, hello->comm, sizeof(hello->comm));
 	a->vpid = hello->pid;
+	a->flags = hello->flags;
 	return wm_producer_add(a->host->writer, &info, &a->producer);
 }
 

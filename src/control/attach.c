@@ -188,6 +188,10 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 		mark_event(w, event);
 		return;
 	}
+	if (site->insn && w->t->control.flags & WM_CONTROL_NOPATCH) {
+		s->result.nr_unpatched++;
+		return;
+	}
 	if (site->insn)
 		err = flip(w->t, insn, target);
 	else

@@ -23,8 +23,9 @@ struct wm_attach_result {
 	bool agent;         /* its agent thread will do it */
 	uint32_t nr_events; /* switched on from outside */
 	uint32_t nr_sites;
-	uint32_t nr_refused; /* sites that hold somebody else's bytes */
-	uint32_t nr_known;   /* events the process has, wanted or not */
+	uint32_t nr_refused;   /* sites that hold somebody else's bytes */
+	uint32_t nr_unpatched; /* sites that stay off: WAYMARK_NOPATCH is set there */
+	uint32_t nr_known;     /* events the process has, wanted or not */
 };
 
 /*

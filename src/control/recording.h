@@ -50,6 +50,9 @@ struct wm_recording_totals {
 	uint32_t nr_quarantined;
 	uint32_t nr_refused;                        /* connections beyond the limits */
 	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
+	uint32_t nr_unpatched;                      /* processes whose code is not patched */
+	uint32_t nr_unwanted;                       /* of these: with WAYMARK_NOPATCH set */
+	uint32_t sites_unpatched;                   /* sites that stayed off for that */
 	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
 };
 

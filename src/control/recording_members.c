@@ -172,6 +172,15 @@ static void account(struct serving *s, struct member *m)
 	}
 }
 
+static void account_unpatched(struct serving *s, const struct member *m)
+{
+	uint32_t flags = wm_app_flags(m->app);
+
+	s->totals.sites_unpatched += wm_app_synced(m->app)->nr_unpatched;
+	s->totals.nr_unpatched += (flags & WM_HELLO_NOPATCH) != 0;
+	s->totals.nr_unwanted += (flags & WM_HELLO_NOPATCH) && (flags & WM_HELLO_UNWANTED);
+}
+
 static void farewell(struct serving *s, struct member *m)
 {
 	const char *violation = wm_app_violation(m->app);
@@ -179,6 +188,7 @@ static void farewell(struct serving *s, struct member *m)
 	account(s, m);
 	wm_serving_change_gone(s, m);
 	s->totals.sites_refused += wm_app_synced(m->app)->nr_refused;
+	account_unpatched(s, m);
 	if (violation) {
 		s->totals.nr_quarantined += !wm_app_pump_fault(m->app);
 		if (s->quarantines_said++ < QUARANTINES_SAID)

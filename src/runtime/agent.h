@@ -76,6 +76,7 @@ struct wm_msg_hello {
 #define WM_HELLO_FORKED   1u /* a fork without exec: same image as ppid */
 #define WM_HELLO_NOPATCH  2u /* text could not be patched: only load+test sites work */
 #define WM_HELLO_ATTACHED 4u /* through the control page */
+#define WM_HELLO_UNWANTED 8u /* with NOPATCH: WAYMARK_NOPATCH asked for it */
 
 struct wm_msg_event {
 	struct wm_msg h;
@@ -114,8 +115,8 @@ struct wm_msg_synced {
 	uint64_t generation;
 	uint32_t nr_events; /* on for this recorder */
 	uint32_t nr_sites;
-	uint32_t nr_refused; /* sites that hold other bytes (a debugger's, a uprobe's) */
-	uint32_t reserved;
+	uint32_t nr_refused;   /* sites that hold other bytes (a debugger's, a uprobe's) */
+	uint32_t nr_unpatched; /* of nr_sites: stay off, because code is not patched here */
 	/* Bit i: rule i counts for an event of this process; its filter does not fit one. */
 	uint64_t matched[WM_RULES_NR_MAX / 64];
 	uint64_t unfit[WM_RULES_NR_MAX / 64];
@@ -190,6 +191,6 @@ struct wm_control {
 };
 
 #define WM_CONTROL_AGENT   1u /* the agent thread runs: use a session's socket instead */
-#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH or no way to patch found */
+#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH: nobody patches its code */
 
 #endif

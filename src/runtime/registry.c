@@ -318,6 +318,7 @@ int waymark_module_register(struct waymark_module *abi)
 	control_add(abi, NULL);
 	wm_session_module(m, false);
 	wm_plan_update_module(m);
+	wm_session_all_synced(); /* its sites count now, and its events */
 	wm_unlock();
 	return 0;
 }

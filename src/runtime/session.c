@@ -304,6 +304,7 @@ void wm_session_synced(struct wm_session *s)
 {
 	struct wm_msg_synced *m = out_message(s, WM_MSG_SYNCED, sizeof(*m));
 	unsigned k = (unsigned)(s - wm_rt.session);
+	bool stuck = wm_patch_init(false) == WM_PATCH_NONE;
 
 	if (!m)
 		return;
@@ -314,8 +315,10 @@ void wm_session_synced(struct wm_session *s)
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
 		bool on = e->enabled && e->slot[k].on;
 		m->nr_events += on;
-		for (struct wm_site_ref *r = on ? e->refs : NULL; r; r = r->next)
+		for (struct wm_site_ref *r = on ? e->refs : NULL; r; r = r->next) {
 			m->nr_sites++;
+			m->nr_unpatched += stuck && r->site->insn;
+		}
 	}
 	(void)wm_session_flush(s);
 }
@@ -480,7 +483,8 @@ static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int 
 	hello.m.ppid = (uint32_t)WM_SYS_0(SYS_getppid);
 	hello.m.pool_bytes = s->pool_bytes;
 	hello.m.start_clock = o->start_clock;
-	hello.m.flags = flags | (wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0);
+	hello.m.flags = flags | (wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0) |
+			(waymark_control.flags & WM_CONTROL_NOPATCH ? WM_HELLO_UNWANTED : 0);
 	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
 	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;
 	read_comm(hello.m.comm);
