@@ -25,8 +25,10 @@
  *    trace_span_current(), or the id of another begin. An id of 0 means "was
  *    off when it began"; then its end records nothing.
  *
- * 3. One record with begin and duration, the cheapest; it appears when it ends.
- *    It is a typed event with its own declaration at file scope:
+ * 3. One record with begin and duration, half the space of the others, and about
+ *    the time of a begin and an end (those are the quickest, a scope is the
+ *    slowest); it appears when it ends. It is a typed event with its own
+ *    declaration at file scope:
  *
  *        WAYMARK_SPAN(shop, checkout, WAYMARK_ARGS(int, items, const char *, who),
  *                     WAYMARK_FIELDS((i32, items, items), (str, who, who)))
