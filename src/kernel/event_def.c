@@ -66,6 +66,28 @@ int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def)
 	return 0;
 }
 
+bool wm_event_def_modify(struct wm_event_def *def, const char *letters)
+{
+	bool user = false, kernel = false, hv = false;
+	unsigned precise = 0;
+
+	for (const char *p = letters; *p; p++) {
+		if (!strchr("ukhp", *p))
+			return false;
+		user |= *p == 'u';
+		kernel |= *p == 'k';
+		hv |= *p == 'h';
+		precise += *p == 'p';
+	}
+	if (user || kernel || hv) {
+		def->exclude_user = !user;
+		def->exclude_kernel = !kernel;
+		def->exclude_hv = !hv;
+	}
+	def->precise = precise > 3 ? 3 : (uint8_t)precise;
+	return *letters != '\0';
+}
+
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr)
 {
 	wm_perf_attr_init(attr, def->type, def->config);

@@ -85,6 +85,13 @@ void wm_event_defs_done(struct wm_event_defs *d);
 /* Copies `def`, its strings too, to the end. 0, -ENOMEM, -E2BIG. */
 int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def);
 
+/*
+ * Takes over perf's modifiers, "u", "kp": those of u, k and h that are named
+ * are counted, the others are not; p asks for precise addresses. False, and
+ * nothing changed, when the text is none of it.
+ */
+bool wm_event_def_modify(struct wm_event_def *def, const char *letters);
+
 /* An attr that names this event and has nothing else set. Borrows strings of the def. */
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr);
 

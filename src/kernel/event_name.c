@@ -12,32 +12,6 @@
 #include "base/nearest.h"
 #include "kernel/event_place.h"
 
-/* ---- modifiers ------------------------------------------------------------------ */
-
-/* "u", "k", "ukh", "pp": false when it is none. Those named are counted, the others not. */
-static bool parse_modifiers(const char *text, struct wm_event_def *ret)
-{
-	bool user = false, kernel = false, hv = false;
-	struct wm_event_def def = {0};
-
-	for (const char *p = text; *p; p++) {
-		user |= *p == 'u';
-		kernel |= *p == 'k';
-		hv |= *p == 'h';
-		if (*p == 'p' && def.precise < 3)
-			def.precise++;
-		else if (!strchr("ukh", *p))
-			return false;
-	}
-	if (user || kernel || hv) {
-		def.exclude_user = !user;
-		def.exclude_kernel = !kernel;
-		def.exclude_hv = !hv;
-	}
-	*ret = def;
-	return *text != '\0';
-}
-
 /* ---- events that are on the list --------------------------------------------------- */
 
 struct match {
@@ -135,7 +109,7 @@ static int resolve_listed(struct match *m, const char *pattern)
 	m->modifiers = &modifiers;
 	m->suffix = "";
 	nr = match_list(m, pattern, bytes);
-	if (nr || !colon || !parse_modifiers(colon + 1, &modifiers))
+	if (nr || !colon || !wm_event_def_modify(&modifiers, colon + 1))
 		return nr;
 	m->suffix = colon;
 	return match_list(m, pattern, (size_t)(colon - pattern));
@@ -152,7 +126,7 @@ static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 	int err;
 
 	if (!digits || digits > 16 || (*rest && *rest != ':') ||
-	    (*rest == ':' && !parse_modifiers(rest + 1, &def)))
+	    (*rest == ':' && !wm_event_def_modify(&def, rest + 1)))
 		return 0;
 	def.family = WM_FAMILY_HARDWARE;
 	def.name = pattern;
@@ -173,7 +147,7 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 	int err;
 
 	if (!first || first == last || first == pattern || strchr(pattern, ':') ||
-	    (last[1] && !parse_modifiers(last + 1, &def)))
+	    (last[1] && !wm_event_def_modify(&def, last + 1)))
 		return 0;
 	name = strndup(pattern, (size_t)(first - pattern));
 	terms = strndup(first + 1, (size_t)(last - first - 1));

@@ -165,6 +165,8 @@ static void test_breakpoints(void **state)
 	wm_event_def_attr(resolve(w, "mem:4096", &nr), &attr);
 	assert_int_equal(attr.bp_len, sizeof(long));
 	assert_int_equal(attr.bp_type, HW_BREAKPOINT_RW);
+	wm_event_def_attr(resolve(w, "mem:0x1000:w:u", &nr), &attr);
+	assert_true(attr.exclude_kernel && attr.bp_type == HW_BREAKPOINT_W);
 	assert_null(resolve(w, "mem:0x1000/3", &nr));
 	assert_null(resolve(w, "mem:0x1000:rx", &nr));
 	assert_null(resolve(w, "mem:main", &nr));

@@ -18,7 +18,7 @@
 #define KALLSYMS     "/proc/kallsyms"
 #define KALLSYMS_MAX (256u << 20)
 #define NAME_BYTES   512u
-#define MEM_FORM     "mem:ADDRESS[/BYTES][:r|w|rw|x], ADDRESS as 0x601040, BYTES 1, 2, 4 or 8"
+#define MEM_FORM     "mem:ADDRESS[/BYTES][:r|w|rw|x][:u|k], ADDRESS as 0x601040, BYTES 1, 2, 4 or 8"
 
 int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *ret_offset)
 {
@@ -182,12 +182,15 @@ static bool parse_access(const char *text, uint32_t *ret)
 
 int wm_event_place_memory(const struct wm_event_place *p)
 {
-	char copy[128], name[160], *access, *length;
+	char copy[128], name[160], *access, *length, *last;
 	struct wm_event_def def = {.family = WM_FAMILY_BREAKPOINT, .type = PERF_TYPE_BREAKPOINT};
 	int64_t address = 0, bytes = sizeof(long);
 	int err;
 
 	(void)snprintf(copy, sizeof(copy), "%s", p->text);
+	last = strrchr(copy, ':');
+	if (last && wm_event_def_modify(&def, last + 1))
+		*last = '\0';
 	access = strchr(copy, ':');
 	if (access)
 		*access++ = '\0';

@@ -29,14 +29,15 @@ static int refused_permission(const struct refusal *r)
 					    "one's own processes"};
 
 	wm_privilege_read(&p);
-	if (!wm_privilege_perf(&p, need))
+	/* Probes are for the privileged, whatever the setting. */
+	if (r->attr->type <= PERF_TYPE_BREAKPOINT && !wm_privilege_perf(&p, need))
 		return wm_diag_set(
 		    r->diag, r->err, NULL, -1,
 		    "'%.60s' is not permitted: to count %s, kernel.perf_event_paranoid must be %d "
 		    "or less and is %" PRId64 "; run as root, or: sudo sysctl "
 		    "kernel.perf_event_paranoid=%d",
 		    r->name, whats[need], (int)need, p.paranoid, (int)need);
-	if (r->where.pid > 0)
+	if (r->where.pid > 0 && wm_privilege_perf(&p, need))
 		return wm_diag_set(r->diag, r->err, NULL, -1,
 				   "'%.60s' is not permitted on thread %d: it is another user's or "
 				   "protected; try again as root",

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# doctor.bats - waymark doctor: what it says works does work, what does not has
+# a reason and a cure, and it leaves nothing behind.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+teardown() {
+	[ -z "${open-}" ] || rm -r "$open"
+}
+
+# "yes", "partly" or "no" of a capability in the file doctor.json.
+works() {
+	python3 -c 'import json, sys; print({c["capability"]: c["works"] for c in json.load(open("doctor.json"))}[sys.argv[1]])' "$1"
+}
+
+@test "text and JSON say the same, with groups and cures" {
+	waymark doctor --json >doctor.json
+	waymark doctor >doctor.txt
+	python3 - <<-'END'
+	import json
+	text = open("doctor.txt").read()
+	checks = json.load(open("doctor.json"))
+	assert len(checks) >= 20
+	assert len({c["capability"] for c in checks}) == len(checks)
+	for c in checks:
+	    assert c["works"] in ("yes", "partly", "no")
+	    assert c["detail"] in text, c
+	    assert c["group"] + ":" in text
+	    assert c["works"] != "yes" or "cure" not in c, c
+	    if "cure" in c:
+	        assert "cure: " + c["cure"] in text, c
+	END
+}
+
+@test "what works, works" {
+	waymark doctor --json >doctor.json
+	run waymark stat -o /dev/null -e sched:sched_switch -- true
+	[ "$(works tracepoints)" = "$([ "$status" -eq 0 ] && echo yes || echo no)" ]
+	run waymark stat -o /dev/null -a -e cpu-clock -- true
+	[ "$(works perf-all)" = "$([ "$status" -eq 0 ] && echo yes || echo no)" ]
+	run waymark stat -o /dev/null -e cycles:u -- true
+	[ "$(works hardware)" = "$([ "$status" -eq 0 ] && echo yes || echo no)" ]
+	run waymark stat -o /dev/null -e kprobe:do_exit -- true
+	[ "$(works kprobes)" = "$([ "$status" -eq 0 ] && echo yes || echo no)" ]
+	run waymark stat -o /dev/null -e mem:0x601000:w:u -- true
+	[ "$(works breakpoints)" = "$([ "$status" -eq 0 ] && echo yes || echo no)" ]
+}
+
+@test "it leaves no instance, no probe, no process" {
+	instances() { ls /sys/kernel/tracing/instances 2>/dev/null | grep waymark_ || true; }
+	probes() { grep waymark_ /sys/kernel/tracing/uprobe_events 2>/dev/null || true; }
+	before=$(probes | sort)
+	waymark doctor >/dev/null &
+	wait $!
+	[ -z "$(instances | grep "waymark_${!}_")" ]
+	[ -z "$(comm -13 <(echo "$before") <(probes | grep "waymark_${!}_" | sort))" ]
+	[ -z "$(pgrep -P $! || true)" ]
+}
+
+@test "nobody gets an answer for everything, and never a bare errno" {
+	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
+	open=$(mktemp -d)
+	chmod 755 "$open"
+	cp "$(command -v waymark)" "$open/"
+	nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+	cd "$open"
+	nobody ./waymark doctor --json >"$BATS_TEST_TMPDIR/doctor.json"
+	cd "$BATS_TEST_TMPDIR"
+	waymark doctor --json >root.json
+	python3 - <<-'END'
+	import json
+	mine = {c["capability"]: c for c in json.load(open("doctor.json"))}
+	root = {c["capability"]: c for c in json.load(open("root.json"))}
+	assert mine.keys() == root.keys()
+	for name, c in mine.items():
+	    # What root can and nobody cannot has a cure.
+	    if c["works"] == "no" and root[name]["works"] == "yes":
+	        assert c.get("cure"), c
+	    assert c["detail"] not in ("Operation not permitted", "Permission denied"), c
+	    assert len(c["detail"]) > 3
+	assert mine["patching"]["works"] == root["patching"]["works"]
+	END
+}
