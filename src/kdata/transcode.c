@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transcode.c - steps of a plan, each from a place in the record to the next
+ * bytes of the payload; neighbours that only move are joined.
+ */
+#include "kdata/transcode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <waymark/abi.h>
+
+#include "base/text.h"
+#include "event/desc_build.h"
+#include "kdata/print_tree.h"
+
+enum step_kind {
+	STEP_COPY,   /* `bytes` as they are */
+	STEP_SWAP,   /* `bytes` of elements of `width`, each turned around */
+	STEP_WIDEN,  /* a pointer of 4 bytes to 8 */
+	STEP_STRING, /* a dynamic array of char, or the record's tail */
+	STEP_LIST,   /* a dynamic array of elements of `width`, or the tail */
+	STEP_BITS,   /* a dynamic array of longs to words of 64 bits */
+};
+
+struct step {
+	uint8_t kind, width;
+	uint32_t offset, bytes;
+	const struct wm_kfield *field; /* of dynamic ones and tails */
+};
+
+struct wm_kplan {
+	struct wm_class *class;
+	unsigned char *desc;
+	size_t desc_bytes;
+	struct wm_kmachine machine;
+	uint32_t fixed_in;   /* a record has these bytes at least */
+	uint32_t fixed_out;  /* bytes of the steps that are always as long */
+	uint32_t nr_dynamic; /* steps that are not */
+	uint32_t nr_steps;
+	struct step steps[];
+};
+
+/* --- compiling ------------------------------------------------------------- */
+
+struct builder {
+	const struct wm_kmachine *machine;
+	const struct wm_kprint *print;
+	struct wm_kplan *plan;
+	struct wm_text schema;
+	int64_t values[WM_KFORMAT_FIELDS_MAX];
+	uint16_t nr_values;
+};
+
+static bool is_hex_conv(const struct wm_kconv *c)
+{
+	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
+}
+
+/* The field itself under casts, or an element of it. */
+static const struct wm_kfield *shown_field(const struct wm_knode *n)
+{
+	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||
+		     n->kind == WM_KNODE_ELEMENT))
+		n = n->a;
+	return n && (n->kind == WM_KNODE_FIELD || n->kind == WM_KNODE_BYTES) ? n->field : NULL;
+}
+
+static bool is_hex(const struct wm_kprint *p, const struct wm_kfield *f)
+{
+	for (uint32_t i = 0; p && i < p->nr_convs; i++) {
+		if (is_hex_conv(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
+			return true;
+	}
+	return false;
+}
+
+static char letter(const struct builder *b, const struct wm_kfield *f)
+{
+	if (f->flags & WM_KFIELD_BOOL && f->element_bytes == 1)
+		return 'b';
+	if (is_hex(b->print, f))
+		return 'x';
+	return f->flags & WM_KFIELD_SIGNED ? 'i' : 'u';
+}
+
+static void add_step(struct builder *b, struct step s)
+{
+	struct wm_kplan *p = b->plan;
+	struct step *last = p->nr_steps ? &p->steps[p->nr_steps - 1] : NULL;
+
+	if (s.kind <= STEP_WIDEN) {
+		p->fixed_out += s.kind == STEP_WIDEN ? 8 : s.bytes;
+		if (s.offset + s.bytes > p->fixed_in)
+			p->fixed_in = s.offset + s.bytes;
+	} else {
+		p->nr_dynamic++;
+	}
+	if (last && s.kind == STEP_COPY && last->kind == STEP_COPY &&
+	    last->offset + last->bytes == s.offset) {
+		last->bytes += s.bytes;
+		return;
+	}
+	p->steps[p->nr_steps++] = s;
+}
+
+/* Elements of fixed count that move as they are, or turn around. */
+static void add_fixed(struct builder *b, const struct wm_kfield *f, uint8_t width)
+{
+	add_step(b, (struct step){.kind = b->machine->swap && width > 1 ? STEP_SWAP : STEP_COPY,
+				  .width = width,
+				  .offset = f->offset,
+				  .bytes = f->bytes});
+}
+
+static void add_scalar(struct builder *b, const struct wm_kfield *f)
+{
+	if (f->flags & WM_KFIELD_POINTER && f->element_bytes >= 4) {
+		wm_text_str(&b->schema, "p8");
+		if (f->bytes == 4)
+			add_step(b, (struct step){STEP_WIDEN, 4, f->offset, 4, NULL});
+		else
+			add_fixed(b, f, 8);
+		return;
+	}
+	wm_text_f(&b->schema, "%c%u", letter(b, f), f->element_bytes);
+	add_fixed(b, f, f->element_bytes);
+}
+
+static void add_array(struct builder *b, const struct wm_kfield *f)
+{
+	uint8_t width = f->element_bytes ? f->element_bytes : 1;
+
+	b->values[b->nr_values++] = f->bytes / width;
+	if (f->flags & WM_KFIELD_CHARS)
+		wm_text_str(&b->schema, "c#");
+	else if (f->element_bytes)
+		wm_text_f(&b->schema, "a#%c%u", letter(b, f), width);
+	else
+		wm_text_str(&b->schema, "a#x1");
+	add_fixed(b, f, width);
+}
+
+static void add_dynamic(struct builder *b, const struct wm_kfield *f)
+{
+	struct step s = {.kind = STEP_LIST, .width = f->element_bytes, .field = f};
+
+	if (f->flags & WM_KFIELD_DYNAMIC && f->offset + f->bytes > b->plan->fixed_in)
+		b->plan->fixed_in = f->offset + f->bytes;
+	if (f->flags & WM_KFIELD_BITMASK) {
+		wm_text_str(&b->schema, "qx8");
+		s.kind = STEP_BITS;
+	} else if (f->flags & WM_KFIELD_CHARS) {
+		wm_text_char(&b->schema, 's');
+		s.kind = STEP_STRING;
+	} else if (f->element_bytes) {
+		wm_text_f(&b->schema, "q%c%u", letter(b, f), f->element_bytes);
+	} else {
+		wm_text_char(&b->schema, 'z');
+		s.width = 1;
+	}
+	add_step(b, s);
+}
+
+static void add_field(struct builder *b, const struct wm_kfield *f)
+{
+	wm_text_f(&b->schema, "%s%s:", b->schema.bytes ? ";" : "", f->name);
+	if (f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL))
+		add_dynamic(b, f);
+	else if (f->element_bytes && !(f->flags & WM_KFIELD_ARRAY))
+		add_scalar(b, f);
+	else
+		add_array(b, f);
+}
+
+static int build_class(struct builder *b, const struct wm_kformat *f, struct wm_diag *diag)
+{
+	struct wm_desc_spec spec = {
+	    .provider = f->system,
+	    .name = f->name,
+	    .schema = b->schema.data,
+	    .values = b->values,
+	    .nr_values = b->nr_values,
+	    .kind = WAYMARK_KIND_EVENT,
+	    .level = WAYMARK_INFO,
+	    .named = true,
+	};
+	struct wm_kplan *p = b->plan;
+	int err;
+
+	if (b->schema.failed)
+		return -ENOMEM;
+	err = wm_desc_build(&spec, &p->desc, &p->desc_bytes);
+	if (err)
+		return wm_diag_set(diag, err, NULL, -1, "event %s:%s is too large", f->system,
+				   f->name);
+	return wm_class_parse(p->desc, p->desc_bytes, NULL, &p->class, diag);
+}
+
+int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
+		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
+		    struct wm_diag *diag)
+{
+	struct builder b = {.machine = m, .print = print};
+	int err;
+
+	b.plan = calloc(1, sizeof(*b.plan) + f->nr_fields * sizeof(b.plan->steps[0]));
+	if (!b.plan)
+		return -ENOMEM;
+	b.plan->machine = *m;
+	wm_text_init(&b.schema);
+	for (unsigned i = common ? 1 : f->nr_common; i < f->nr_fields; i++) {
+		if (f->fields[i].bytes || f->fields[i].flags & WM_KFIELD_TAIL)
+			add_field(&b, &f->fields[i]);
+	}
+	err = build_class(&b, f, diag);
+	wm_text_done(&b.schema);
+	if (err) {
+		wm_kplan_destroy(b.plan);
+		return err;
+	}
+	*ret = b.plan;
+	return 0;
+}
+
+void wm_kplan_destroy(struct wm_kplan *p)
+{
+	if (!p)
+		return;
+	wm_class_destroy(p->class);
+	free(p->desc);
+	free(p);
+}
+
+const struct wm_class *wm_kplan_class(const struct wm_kplan *p)
+{
+	return p->class;
+}
+
+const unsigned char *wm_kplan_desc(const struct wm_kplan *p, size_t *ret_bytes)
+{
+	*ret_bytes = p->desc_bytes;
+	return p->desc;
+}
+
+/* --- running --------------------------------------------------------------- */
+
+#define COUNT_BYTES 4u /* of a list */
+
+/* Elements brought to this machine's order. */
+static void copy_elements(unsigned char *out, const unsigned char *in, uint32_t bytes,
+			  uint8_t width, bool swap)
+{
+	if (!swap || width < 2) {
+		memcpy(out, in, bytes);
+		return;
+	}
+	for (uint32_t i = 0; i + width <= bytes; i += width) {
+		for (uint32_t j = 0; j < width; j++)
+			out[i + j] = in[i + width - 1 - j];
+	}
+}
+
+static size_t put_string(unsigned char *out, const unsigned char *in, uint32_t bytes)
+{
+	size_t n = strnlen((const char *)in, bytes);
+
+	memcpy(out, in, n);
+	out[n] = 0;
+	return n + 1;
+}
+
+static size_t put_list(const struct wm_kplan *p, const struct step *s, unsigned char *out,
+		       const unsigned char *in, uint32_t bytes)
+{
+	uint32_t nr = bytes / s->width;
+
+	memcpy(out, &nr, COUNT_BYTES);
+	copy_elements(out + COUNT_BYTES, in, nr * s->width, s->width, p->machine.swap);
+	return COUNT_BYTES + (size_t)nr * s->width;
+}
+
+static size_t put_bits(const struct wm_kplan *p, unsigned char *out, const unsigned char *in,
+		       uint32_t bytes)
+{
+	uint32_t width = p->machine.long_bytes, nr = (bytes + 7) / 8;
+
+	memcpy(out, &nr, COUNT_BYTES);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t word = 0;
+
+		for (uint32_t at = 8 * i; at < 8 * (i + 1) && at + width <= bytes; at += width)
+			word |= wm_get_uint(in + at, width, p->machine.swap) << 8 * (at % 8);
+		memcpy(out + COUNT_BYTES + 8 * i, &word, 8);
+	}
+	return COUNT_BYTES + 8 * (size_t)nr;
+}
+
+static size_t put_dynamic(const struct wm_kplan *p, const struct step *s, unsigned char *out,
+			  const unsigned char *in, uint32_t bytes)
+{
+	if (s->kind == STEP_STRING)
+		return put_string(out, in, bytes);
+	if (s->kind == STEP_LIST)
+		return put_list(p, s, out, in, bytes);
+	return put_bits(p, out, in, bytes);
+}
+
+size_t wm_kplan_bound(const struct wm_kplan *p, uint32_t bytes)
+{
+	return p->fixed_out + (size_t)p->nr_dynamic * ((size_t)bytes + COUNT_BYTES + 8);
+}
+
+int64_t wm_kplan_run(const struct wm_kplan *p, const unsigned char *record, uint32_t bytes,
+		     unsigned char *out, size_t room)
+{
+	unsigned char *at = out;
+
+	if (bytes < p->fixed_in)
+		return -EBADMSG;
+	if (room < wm_kplan_bound(p, bytes))
+		return -ENOSPC;
+	for (const struct step *s = p->steps, *end = s + p->nr_steps; s < end; s++) {
+		const unsigned char *in = record + s->offset;
+		uint32_t n = s->bytes;
+
+		switch (s->kind) {
+		case STEP_COPY:
+			memcpy(at, in, n);
+			at += n;
+			break;
+		case STEP_SWAP:
+			copy_elements(at, in, n, s->width, true);
+			at += n;
+			break;
+		case STEP_WIDEN:
+			memcpy(at, &(uint64_t){wm_get_u32(in, p->machine.swap)}, 8);
+			at += 8;
+			break;
+		default:
+			in = wm_kfield_bytes(s->field, p->machine.swap, record, bytes, &n);
+			if (!in)
+				return -EBADMSG;
+			at += put_dynamic(p, s, at, in, n);
+		}
+	}
+	return at - out;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transcode.h - from a record of the kernel to the payload of an event class
+ * of ours (src/event/class.h): a plan, compiled once from the event's format,
+ * then run for each record. What lies together on both sides is one copy.
+ *
+ *   in the format                      in the class
+ *   integer, enum, long, bool          i, u, b of that width; x where the print form shows hex
+ *   pointer                            p8
+ *   char x[16]                         c16
+ *   char dynamic, char x[] at the end  s
+ *   T x[4]                             a4T
+ *   T dynamic, T x[] at the end        qT
+ *   cpumask, bitmask                   qx8: words of 64 bits, lowest first
+ *   of another size or unknown type    bytes: aNx1, dynamic z
+ *
+ * Integers are in this machine's order whatever machine recorded. A plan is
+ * immutable; any number of threads may run it.
+ */
+#ifndef WM_KDATA_TRANSCODE_H
+#define WM_KDATA_TRANSCODE_H
+
+#include "event/class.h"
+#include "kdata/event_format.h"
+#include "kdata/print.h"
+
+struct wm_kplan;
+
+/*
+ * `common`: the fields all events share are in the class too, but for
+ * common_type. `print` (optional) tells which numbers are shown in
+ * hexadecimal. -E2BIG, -EBADMSG with `diag` (optional) when the event is too
+ * large for a class; -ENOMEM.
+ */
+int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
+		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
+		    struct wm_diag *diag);
+void wm_kplan_destroy(struct wm_kplan *p);
+
+/* Borrowed from the plan. Its provider is the event's system. */
+const struct wm_class *wm_kplan_class(const struct wm_kplan *p);
+/* The same as bytes (<waymark/abi.h>), for who hands descriptions on. */
+const unsigned char *wm_kplan_desc(const struct wm_kplan *p, size_t *ret_bytes);
+
+/* No payload of a record of `bytes` is longer. */
+size_t wm_kplan_bound(const struct wm_kplan *p, uint32_t bytes);
+
+/*
+ * Writes the payload of a record; `room` must be the bound at least, -ENOSPC
+ * otherwise. Its bytes; -EBADMSG when the record is too short for its fields
+ * or an array lies outside.
+ */
+int64_t wm_kplan_run(const struct wm_kplan *p, const unsigned char *record, uint32_t bytes,
+		     unsigned char *out, size_t room);
+
+#endif
