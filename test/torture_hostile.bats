@@ -8,7 +8,7 @@ load torture/common
 
 setup_file() {
 	torture_setup_file
-	torture_build hostile
+	torture_build hostile -I"$WAYMARK_SOURCE/src"
 }
 
 @test "the pump lives, the neighbour is exact, the trace is read" {
@@ -21,7 +21,7 @@ setup_file() {
 }
 
 @test "so it does with small buffers, and as a flight recorder" {
-	torture_record -b 1M -- "$W/hostile" "$(torture_count 1500 30000)"
+	torture_record -b 4M -- "$W/hostile" "$(torture_count 1500 30000)"
 	torture_check
 	torture_record -b 16M --mode overwrite -- "$W/hostile" "$(torture_count 1500 10000)"
 	torture_check

@@ -80,6 +80,11 @@ uint32_t wm_pump_source_pid(const struct wm_pump_source *s)
 	return s->pid;
 }
 
+bool wm_pump_source_has_parts(const struct wm_pump_source *s)
+{
+	return s->has_parts;
+}
+
 const char *wm_pump_source_fault(const struct wm_pump_source *s)
 {
 	return s->fault;
@@ -199,6 +204,7 @@ static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 		if (part->pinned)
 			wm_pool_release(pool, part->chunk, pool->mode != WM_POOL_OVERWRITE);
 		free(part->copy);
+		part->source->has_parts = false;
 	}
 	l->nr = 0;
 }
@@ -262,6 +268,7 @@ static void drop_parts(struct wm_pump *p)
 
 		wm_source_lost(part->source, WM_LOST_OVERWRITTEN, part->count, true);
 		free(part->copy);
+		part->source->has_parts = false;
 	}
 	p->parts.nr = 0;
 }

@@ -5,8 +5,8 @@
  *
  * One round (wm_pump_round):
  *   1. snapshot: state and commit word of every chunk in use
- *   2. call options.before_write: the caller drains its sockets, so that
- *      every id met in the snapshot is known
+ *   2. call options.before_write: the caller reads what the sources that have
+ *      parts had said, so that every id met in the snapshot is known
  *   3. packets, sorted by begin, straight from shared memory to the writer
  *   4. release what was consumed, account what was lost
  *
@@ -94,6 +94,8 @@ int wm_pump_snapshot(struct wm_pump *p,
 void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret);
 
 uint32_t wm_pump_source_pid(const struct wm_pump_source *s);
+/* In before_write: there is something of this source to write. */
+bool wm_pump_source_has_parts(const struct wm_pump_source *s);
 /* What the source did to be quarantined; NULL: nothing. */
 const char *wm_pump_source_fault(const struct wm_pump_source *s);
 

@@ -207,6 +207,7 @@ struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_
 	bool old = s->pool.mode == WM_POOL_OVERWRITE;
 	struct wm_part *part = &l->part[l->nr++];
 
+	s->has_parts = true;
 	*part = (struct wm_part){
 	    .source = s,
 	    .data = data,

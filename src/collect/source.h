@@ -61,6 +61,7 @@ struct wm_pump_source {
 	struct wm_producer *producer;
 	enum wm_clock_kind clock_kind;
 	uint32_t pid, alive;
+	bool has_parts;    /* in the round at hand */
 	const char *fault; /* not NULL: quarantined, nothing is read any more */
 	uint64_t fills;    /* the pool's fill_order when all FULL chunks had been taken */
 	struct wm_progress *progress; /* one per chunk of the pool */

@@ -23,8 +23,9 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define MESSAGES_PER_CALL 256 /* then the other descriptors get their turn */
-#define FDS_MAX           4   /* room for descriptors in a message; the kernel closes more */
+#define MESSAGES_PER_CALL 64   /* then the other descriptors get their turn */
+#define MESSAGES_HELD     1024 /* a socket has room for fewer */
+#define FDS_MAX           4    /* room for descriptors in a message; the kernel closes more */
 
 static void close_socket(struct wm_app *a)
 {
@@ -162,6 +163,15 @@ static void on_readable(int fd, uint32_t events, void *data)
 		close_socket(a);
 }
 
+void wm_app_catch_up(struct wm_app *a)
+{
+	if (!a->source || !wm_pump_source_has_parts(a->source))
+		return;
+	(void)receive(a, MESSAGES_HELD);
+	if (a->state == WM_APP_ENDED)
+		close_socket(a);
+}
+
 /* What it had sent before it died is still in the socket. */
 static void on_death(int fd, uint32_t events, void *data)
 {
@@ -172,8 +182,7 @@ static void on_death(int fd, uint32_t events, void *data)
 	a->dead = true;
 	wm_watch_remove(a->pid_watch);
 	a->pid_watch = NULL;
-	while (!receive(a, MESSAGES_PER_CALL))
-		;
+	(void)receive(a, MESSAGES_HELD); /* another may have the socket too, and go on */
 	close_socket(a);
 	a->state = WM_APP_ENDED;
 }

@@ -66,6 +66,13 @@ int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
 int wm_app_send(struct wm_app *a, uint32_t type);
 int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
 
+/*
+ * In the pump's before_write: when there is something of this process to write,
+ * reads what it had said until here, and no more than a socket holds: one that
+ * never stops talking holds nobody up.
+ */
+void wm_app_catch_up(struct wm_app *a);
+
 /* From now on the process is as if it had said BYE. */
 void wm_app_end(struct wm_app *a);
 

@@ -69,8 +69,8 @@ static void before_write(void *data)
 {
 	struct serving *s = data;
 
-	while (wm_loop_step(s->loop, 0) > 0)
-		;
+	for (struct member *m = s->members; m; m = m->next)
+		wm_app_catch_up(m->app);
 }
 
 /* Says at once that the disk takes no more, and again when it is another reason. */

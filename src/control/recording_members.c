@@ -226,9 +226,6 @@ void wm_serving_settle(struct serving *s, bool keep_dead)
 			link = &m->next;
 			continue;
 		}
-		/* The pump may have accepted more in front of us: find our link again. */
-		for (link = &s->members; *link != m;)
-			link = &(*link)->next;
 		*link = m->next;
 		farewell(s, m);
 	}
@@ -243,7 +240,9 @@ void wm_serving_take_last(struct serving *s)
 	do {
 		got = accept_some(s);
 		before = s->nr_members;
-		while (wm_loop_step(s->loop, 0) > 0)
+		/* Each gets its turn, the new ones last; some may never stop talking. */
+		for (uint32_t n = s->nr_members / ACCEPT_PER_CALL + 2;
+		     n && wm_loop_step(s->loop, 0) > 0; n--)
 			;
 		wm_serving_settle(s, false);
 	} while (got > 0 || (got < 0 && s->nr_members < before));

@@ -2,16 +2,17 @@
 /*
  * hostile.c - hostile MILLISECONDS: a neighbour that traces and must lose
  * nothing, and children that join as it does and then scribble over their own
- * shared memory, and send nonsense over their own socket, so long.
+ * shared memory, send nonsense over their own socket and close it, and others
+ * that speak to the recorder's socket as strangers, so long.
  */
-#include <pthread.h>
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "torture.h"
+#include "stranger.h"
 
 static struct torture_tally *tally;
 static uint64_t until;
@@ -45,24 +46,6 @@ static int find_socket(void)
 	return -1;
 }
 
-static uint64_t any_word(uint64_t *chance)
-{
-	uint64_t r = (uint64_t)torture_random(chance, ~0u) << 32 | torture_random(chance, ~0u);
-
-	switch (torture_random(chance, 5)) {
-	case 0:
-		return 0;
-	case 1:
-		return ~0ull;
-	case 2: /* small fields in a state or a commit word */
-		return r & 0x000003ff000007ffull;
-	case 3:
-		return 1ull << torture_random(chance, 64);
-	default:
-		return r;
-	}
-}
-
 /* Mostly where it hurts: the header, the states, the chunks' headers, the first records. */
 static size_t any_place(uint64_t *chance, size_t bytes)
 {
@@ -92,39 +75,6 @@ static void scribble(unsigned char *pool, size_t bytes, uint64_t *chance)
 		*(volatile uint64_t *)(void *)(pool + any_place(chance, bytes)) = any_word(chance);
 }
 
-static void nonsense(int sock, uint64_t *chance)
-{
-	static char text[70000] __attribute__((aligned(8)));
-	uint32_t bytes = torture_random(chance, 8) ? torture_random(chance, 200) : 65000;
-	union {
-		char room[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {text, bytes};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-	uint32_t head[4] = {torture_random(chance, 10), bytes, torture_random(chance, 3),
-			    torture_random(chance, 100)};
-	int null = -1;
-
-	for (unsigned i = 0; i < bytes && i < 300; i++)
-		text[i] = (char)torture_random(chance, 256);
-	if (torture_random(chance, 4))
-		memcpy(text, head, sizeof(head) < bytes ? sizeof(head) : bytes);
-	if (torture_random(chance, 8) == 0) {
-		struct cmsghdr *c = &control.align;
-		null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &null, sizeof(int));
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control.room);
-	}
-	(void)sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (null >= 0)
-		close(null);
-}
-
 /* What it does is its own ruin: it may crash or hang. */
 static void hostile(uint64_t chance)
 {
@@ -143,9 +93,20 @@ static void hostile(uint64_t chance)
 		for (int k = 0; k < 40; k++)
 			torture_any(tally, who);
 		if (talks && sock >= 0 && i % 16 == 15)
-			nonsense(sock, &chance);
+			say_something(sock, &chance);
+		if (talks && sock >= 0 && torture_random(&chance, 400) == 0)
+			close(sock), sock = -1;
 		usleep(20);
 	}
+	_exit(0);
+}
+
+/* It never joins; but may get so far that it is taken for somebody who did. */
+static void stranger(uint64_t chance)
+{
+	(void)torture_slot(tally, TORTURE_HOSTILE);
+	for (unsigned n = 0; n < 20; n++)
+		visit(&chance);
 	_exit(0);
 }
 
@@ -176,6 +137,8 @@ int main(int argc, char **argv)
 		pid_t pid = fork();
 		uint64_t patience = torture_now_ns() + 500000000;
 		torture_random(&chance, 2);
+		if (pid == 0 && torture_random(&chance, 3) == 0)
+			stranger(chance);
 		if (pid == 0)
 			hostile(chance);
 		while (waitpid(pid, &status, WNOHANG) == 0 && torture_now_ns() < patience)
