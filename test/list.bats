@@ -234,6 +234,21 @@ start_app() {
 	run --separate-stderr waymark list ./sstripped
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"section headers were stripped off"*"-p"* ]]
+	# A process of it: without the runtime nobody knows, with it the runtime does.
+	start_app ./sstripped
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"no section headers"*"no waymark runtime in it"*"LD_PRELOAD"* ]]
+	kill "$pid"
+	rm fifo.$BATS_TEST_NUMBER
+	start_app env LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" ./sstripped
+	run --separate-stderr waymark list -p "$pid"
+	[ "$status" -eq 0 ]
+	[[ $output =~ shop:idle\ +event\ +debug\ +2\ +off ]]
+	[[ $output =~ shop:order\ +event\ +info\ +1\ +off ]]
+	run --separate-stderr waymark list --fields shop:order -p "$pid"
+	[[ $output == *"uint8      color {red=1, green=2}"* ]]
+	[[ $stderr == *"as the process knows them"* ]]
 }
 
 @test "a running process: its events, none on" {

@@ -2,8 +2,9 @@
 /*
  * list.h - what `waymark list` shows: files with their events, and groups of
  * files that are shown together (a file alone, or all of a process). Private
- * to list.c (what to show), list_file.c (a file's events), list_process.c
- * (running processes) and list_print.c (text and JSON).
+ * to list.c (what to show), list_file.c (a file's events), list_memory.c (those
+ * of a file that no longer tells), list_process.c (running processes) and
+ * list_print.c (text and JSON).
  */
 #ifndef WM_CMD_LIST_H
 #define WM_CMD_LIST_H
@@ -13,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "base/maps.h"
 #include "elf/elf_file.h"
 #include "elf/elf_symbols.h"
 #include "event/class.h"
@@ -36,7 +38,7 @@ struct wm_list_event {
 
 struct wm_list_file {
 	char *path;
-	struct wm_elf *elf; /* NULL when it has no sites */
+	struct wm_elf *elf; /* NULL when it has no sites, or is known from memory */
 	struct wm_elf_symbols symbols;
 	struct wm_list_event *events; /* by name */
 	uint32_t nr_events;
@@ -53,6 +55,15 @@ struct wm_list_file {
 int wm_list_file_load(int fd, const char *path, bool places, struct wm_list_file **ret,
 		      struct wm_diag *diag);
 void wm_list_file_destroy(struct wm_list_file *f); /* accepts NULL */
+
+/*
+ * The events of a mapped file as the runtime in the process knows them, for
+ * files without section headers; `map` is the file's first. No places; states
+ * count from the map's start. -ENOENT: no runtime there that can be asked, and
+ * diag says why.
+ */
+int wm_list_file_of_process(pid_t pid, const struct wm_maps *maps, const struct wm_map *map,
+			    struct wm_list_file **ret, struct wm_diag *diag);
 
 /* The provider of its events that give none. A link to a program is that program, as when it runs.
  */

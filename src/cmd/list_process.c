@@ -70,8 +70,18 @@ static struct wm_list_file *load(const struct wm_list *l, const struct process *
 
 	if (fd >= 0)
 		err = wm_list_file_load(fd, map->path, l->fields, &file, &diag);
+	if (err == -ENODATA)
+		err = wm_list_file_of_process(p->pid, &p->maps, map, &file, &diag);
+	if (err == 0 && file && !file->elf && file->nr_events && l->fields && p->alone)
+		wm_say("'%s' has no section headers: its events are as the process knows them, "
+		       "without places",
+		       map->path);
 	if (err < 0 && p->alone && err != -ENOEXEC) {
-		if (map->deleted && fd < 0)
+		if (err == -ENOENT && fd >= 0)
+			wm_say("'%s' has no section headers, and its events are not known from the "
+			       "process either: %s",
+			       map->path, diag.sentence);
+		else if (map->deleted && fd < 0)
 			wm_say("cannot read '%s': it was deleted or replaced since process %" PRId64
 			       " mapped it; root may read it nevertheless",
 			       map->path, (int64_t)p->pid);
@@ -165,8 +175,10 @@ static int find_files(struct wm_list *l, struct process *p)
 			continue;
 		p->runtime |= is_runtime(map->path);
 		err = look_at(l, p, map, &to->file);
-		if (!err && to->file && to->file->elf &&
-		    wm_elf_bias(to->file->elf, map->start, map->offset, &to->bias) == 0)
+		to->bias = map->start;
+		if (!err && to->file &&
+		    (!to->file->elf ||
+		     wm_elf_bias(to->file->elf, map->start, map->offset, &to->bias) == 0))
 			p->nr++;
 	}
 	return err;

@@ -28,12 +28,13 @@ struct check {
 	bool refused;
 };
 
-static void check_event(const struct wm_class *c, const void *desc, size_t bytes, void *data)
+static void check_event(const struct wm_attach_site *s, void *data)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct check *check = data;
 
-	if (check->refused || wm_rules_check(check->rules, c, desc, bytes, &diag) >= 0)
+	if (check->refused ||
+	    wm_rules_check(check->rules, s->class, s->desc, s->desc_bytes, &diag) >= 0)
 		return;
 	check->refused = true;
 	wm_say("record: %s", diag.sentence);

@@ -88,11 +88,9 @@ static int offer_event(const struct wm_class *c, const struct wm_elf_event *e, v
 	return 0;
 }
 
-static void offer_listed(const struct wm_class *c, const void *desc, size_t bytes, void *data)
+static void offer_listed(const struct wm_attach_site *s, void *data)
 {
-	(void)desc;
-	(void)bytes;
-	offer(c->provider, c->name, data);
+	offer(s->class->provider, s->class->name, data);
 }
 
 const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,

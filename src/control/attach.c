@@ -333,23 +333,27 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
  * ------------------------------------------------------------------ */
 
 struct listing {
-	void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data);
+	void (*fn)(const struct wm_attach_site *s, void *data);
 	void *data;
 };
 
 static void list_site(struct walk *w, uint64_t at, const struct waymark_site *site,
 		      const struct wm_class *class)
 {
+	const struct wm_attach_site s = {
+	    .class = class,
+	    .desc = w->desc,
+	    .desc_bytes = w->desc_bytes,
+	    .entry = at,
+	    .event = at + offsetof(struct waymark_site, event) + (int64_t)site->event,
+	};
 	struct listing *l = w->data;
 
-	(void)at;
-	(void)site;
-	l->fn(class, w->desc, w->desc_bytes, l->data);
+	l->fn(&s, l->data);
 }
 
-int wm_attach_list(pid_t pid,
-		   void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data),
-		   void *data, struct wm_diag *diag)
+int wm_attach_list(pid_t pid, void (*fn)(const struct wm_attach_site *s, void *data), void *data,
+		   struct wm_diag *diag)
 {
 	struct wm_target t;
 	struct listing l = {.fn = fn, .data = data};

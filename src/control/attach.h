@@ -36,12 +36,17 @@ struct wm_attach_result {
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
 	      struct wm_attach_result *ret, struct wm_diag *diag);
 
-/*
- * Calls fn for every event the process has, with the description it was parsed
- * from. Events of one name may come several times. 0 or -errno.
- */
-int wm_attach_list(pid_t pid,
-		   void (*fn)(const struct wm_class *c, const void *desc, size_t bytes, void *data),
-		   void *data, struct wm_diag *diag);
+/* A marked place of a process, as the runtime in it knows it. Valid during the call. */
+struct wm_attach_site {
+	const struct wm_class *class;
+	const void *desc; /* what the class was parsed from */
+	size_t desc_bytes;
+	uint64_t entry; /* address of its entry in the table of its module */
+	uint64_t event; /* address of its struct waymark_event */
+};
+
+/* Calls fn for every marked place the process has; an event may have several. 0 or -errno. */
+int wm_attach_list(pid_t pid, void (*fn)(const struct wm_attach_site *s, void *data), void *data,
+		   struct wm_diag *diag);
 
 #endif

@@ -285,12 +285,12 @@ static void hostile_tables(void **state)
 	assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), -EBADMSG);
 }
 
-static void count_name(const struct wm_class *c, const void *desc, size_t bytes, void *data)
+static void count_name(const struct wm_attach_site *s, void *data)
 {
-	const struct waymark_desc *d = desc;
+	const struct waymark_desc *d = s->desc;
 
-	assert_int_equal(d->size, bytes);
-	if (!strcmp(c->provider, "app") && !strcmp(c->name, "one"))
+	assert_int_equal(d->size, s->desc_bytes);
+	if (!strcmp(s->class->provider, "app") && !strcmp(s->class->name, "one"))
 		++*(unsigned *)data;
 }
 
