@@ -118,6 +118,36 @@ setup() {
 	[[ $(complete_words waymark list -p '') == *"$$"* ]]
 }
 
+@test "completions of zsh" {
+	command -v zsh >/dev/null || skip "zsh is not installed"
+	zsh -n "$WAYMARK_SOURCE/share/completions/_waymark"
+	# What a line becomes on <Tab>, in a shell on a terminal of its own.
+	cat >complete.zsh <<-'END'
+	zmodload zsh/zpty
+	zpty z zsh -f -i
+	zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; echo RE''ADY"
+	zpty -r -m z out '*READY*'
+	zpty -w -n z "$2"$'\t'
+	zpty -r -m z out "*$3*" && print found
+	END
+	[ "$(timeout 20 zsh -f complete.zsh "$WAYMARK_SOURCE/share/completions" \
+		'waymark record --mode over' overwrite)" = found ]
+	[ "$(timeout 20 zsh -f complete.zsh "$WAYMARK_SOURCE/share/completions" \
+		'waymark rec' 'waymark record')" = found ]
+}
+
+@test "completions of fish" {
+	command -v fish >/dev/null || skip "fish is not installed"
+	complete_words() {
+		fish --no-config -c "source $WAYMARK_SOURCE/share/completions/waymark.fish
+			complete -C '$1'" | cut -f1
+	}
+	[ "$(complete_words 'waymark rec')" = record ]
+	[ "$(complete_words 'waymark record --mod')" = --mode ]
+	[ "$(complete_words 'waymark record --mode over')" = overwrite ]
+	[ "$(complete_words 'waymark help pri')" = print ]
+}
+
 @test "links in documents lead somewhere" {
 	cd "$WAYMARK_SOURCE"
 	local file link bad=
