@@ -15,6 +15,8 @@ setup_file() {
 		if [ -x "$unit" ]; then files+=(-f "$unit"); fi
 	done
 	mkdir "$W/r"
+	cc -O2 "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
+	if command -v perf >/dev/null; then files+=(-f "$(command -v perf)"); fi
 	"$VM" -t 240 "${files[@]}" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
 }
 
@@ -33,4 +35,49 @@ setup() {
 		! grep -q '\[  FAILED  \]' "$unit"
 	done
 	! grep -E 'skipped: .*(kprobes|uprobes|tracefs|tracing file system|system call events)' units/*
+}
+
+# The count of the event in a file of `stat -x ,`.
+count() {
+	awk -F, -v name="$2" '$3 == name { print $1 }' "$1"
+}
+
+@test "kprobes, kretprobes, functions by glob: as many as the kernel's own probes and histograms count" {
+	cat stat.csv stat.err profile hist
+	[ "$(cat stat.status)" -eq 3 ]
+	[ "$(grep -c '^1000,' stat.csv)" -eq 7 ]
+	[ "$(count stat.csv kretprobe:__x64_sys_getpgid)" -eq 1000 ]
+	[ "$(count stat_all.csv kprobe:__x64_sys_getpgid)" -eq 500 ]
+	[ "$(count stat_all.csv syscall:getpgid)" -eq 500 ]
+	[ "$(awk '$1 == "getpgid" { print $2 }' profile)" -eq 1500 ]
+	grep -q 'Hits: 1500$' hist
+}
+
+@test "perf and waymark on one stopped process count the same" {
+	[ -s perf.csv ] || skip "no perf in the machine"
+	cat perf.csv both.csv
+	[ "$(count both.csv sched:sched_process_fork)" -eq 1 ]
+	[ "$(count both.csv raw_syscalls:sys_enter)" -gt 2000 ]
+	local name ours
+	for name in sched:sched_process_fork sched:sched_process_exit raw_syscalls:sys_enter page-faults context-switches; do
+		ours=$(awk -F, -v name="$name" '$3 == name || $3 == "sw:" name { print $1 }' both.csv)
+		[ "$ours" -eq "$(count perf.csv "$name")" ]
+	done
+}
+
+@test "what cannot be probed is said with the reason; Debian's paranoia with its cure" {
+	cat refused
+	[ "$(sort -u refused.status)" = 125 ]
+	grep -q "'kprobe:no_such_function' cannot be probed: the kernel has no function of this name" refused
+	grep -q "'kprobe:__x64_sys_getpgid+1' cannot be probed: no instruction begins" refused
+	grep -q "'kprobe:do_int3' cannot be probed: the kernel allows no probe here" refused
+	[ "$(cat nobody.status)" -ne 0 ]
+	grep -q 'kernel.perf_event_paranoid must be [12] or less and is 3' nobody.err
+}
+
+@test "killed while it probes, it leaves its own probes no longer and others' alone" {
+	grep -q waymark probes.before
+	grep -q mine/getpgid probes.before
+	! grep waymark probes.after
+	grep -q mine/getpgid probes.after
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "kernel/perf_event.h"
 
 #define PREFIX     "waymark_"
 #define LIST_MAX   (16u << 20)
@@ -221,6 +222,19 @@ static void last_error(const struct wm_tracefs *t, char *buf, size_t bytes)
 	free(text);
 }
 
+/* Why a line was refused; `buf` is room for the sentence. */
+static const char *refusal(const struct wm_tracefs *t, bool kernel, int err, char *buf,
+			   size_t bytes)
+{
+	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;
+
+	if (err != -EINVAL)
+		return place ? place : strerror(-err);
+	last_error(t, buf, bytes);
+	/* The line was understood: it is the place that it does not like. */
+	return place && !strcmp(buf, "Failed to register probe event") ? place : buf;
+}
+
 /* "p:GROUP/eN PLACE ARGUMENTS"; false: it cannot be said in the kernel's words. */
 static bool make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
 		      const char *arguments, const char *event, char *buf, size_t bytes)
@@ -263,11 +277,9 @@ int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, const c
 				   "'%.120s' cannot be probed: its path has blanks or is too long",
 				   def->name);
 	err = write_line(d->tracefs, file, line);
-	if (err < 0) {
-		last_error(d->tracefs, why, sizeof(why));
+	if (err < 0)
 		return wm_diag_set(diag, err, NULL, -1, "'%.80s' cannot be probed: %s", def->name,
-				   err == -EINVAL ? why : strerror(-err));
-	}
+				   refusal(d->tracefs, kernel, err, why, sizeof(why)));
 	d->nr++;
 	(void)snprintf(ret_system, WM_TRACEFS_NAME_MAX, "%s", d->group);
 	(void)snprintf(ret_event, WM_TRACEFS_NAME_MAX, "%s", event);

@@ -54,6 +54,9 @@ int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where,
 int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_where where,
 		    const char *name, struct wm_diag *diag);
 
+/* Why the kernel refuses a probe at a place of its own; NULL: for none of the usual reasons. */
+const char *wm_perf_kprobe_reason(int err);
+
 /*
  * Only events whose fields pass, in the kernel's filter language. -EINVAL: the
  * kernel refuses this filter; -EOPNOTSUPP: this kind of event has no fields.

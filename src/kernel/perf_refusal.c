@@ -60,31 +60,29 @@ static int refused_files(const struct refusal *r)
 			   r->name, p.files);
 }
 
-/* A place in the kernel is wrong. 0: it is no such place, or that is not the reason. */
-static int refused_kernel_probe(const struct refusal *r)
+const char *wm_perf_kprobe_reason(int err)
 {
-	static const struct {
-		int err;
-		const char *sentence;
-	} reasons[] = {
-	    {ENOENT, "the kernel has no function of this name; /proc/kallsyms has all there are"},
-	    {EILSEQ, "no instruction begins at this offset of the function"},
-	    {EADDRNOTAVAIL, "several functions have this name, and the kernel cannot tell which "
-			    "one is meant"},
-	    {EINVAL, "the kernel allows no probe here: the offset is outside the function, or it "
-		     "is one that probes themselves need (as root, "
-		     "/sys/kernel/debug/kprobes/blacklist names these)"},
-	};
+	switch (-err) {
+	case ENOENT:
+		return "the kernel has no function of this name; /proc/kallsyms has all there are";
+	case EILSEQ:
+		return "no instruction begins at this offset of the function";
+	case EADDRNOTAVAIL:
+		return "several functions have this name, and the kernel cannot tell which is "
+		       "meant";
+	case EINVAL:
+		return "the kernel allows no probe here: the offset is outside the function, or "
+		       "the function served only to start the kernel, or probes themselves need "
+		       "it (as root: /sys/kernel/debug/kprobes/blacklist)";
+	default:
+		return NULL;
+	}
+}
 
-	if (r->attr->type <= PERF_TYPE_BREAKPOINT ||
-	    (strncmp(r->name, "kprobe:", 7) && strncmp(r->name, "kretprobe:", 10)))
-		return 0;
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].err == -r->err)
-			return wm_diag_set(r->diag, r->err, NULL, -1,
-					   "'%.80s' cannot be probed: %s", r->name,
-					   reasons[i].sentence);
-	return 0;
+static bool is_kernel_probe(const struct refusal *r)
+{
+	return r->attr->type > PERF_TYPE_BREAKPOINT &&
+	       (!strncmp(r->name, "kprobe:", 7) || !strncmp(r->name, "kretprobe:", 10));
 }
 
 static int refused_missing(const struct refusal *r)
@@ -150,8 +148,9 @@ int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_
 {
 	const struct refusal r = {err, attr, where, name, diag};
 
-	if (refused_kernel_probe(&r) < 0)
-		return err;
+	if (is_kernel_probe(&r) && wm_perf_kprobe_reason(err))
+		return wm_diag_set(diag, err, NULL, -1, "'%.80s' cannot be probed: %s", name,
+				   wm_perf_kprobe_reason(err));
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		if (refusals[i].err != -err)
 			continue;

@@ -4,8 +4,64 @@
 cd "$1" || exit 9
 exec 2>script.err
 
+# Waits until a shell condition holds, 20 s at most.
+await() {
+	local n=0
+	until eval "$1"; do
+		n=$((n + 1))
+		[ $n -lt 400 ] || return 1
+		sleep 0.05
+	done
+}
+
 mkdir units
 for unit in "$WAYMARK_BUILD"/kernel-*_test "$WAYMARK_BUILD"/kdata-*_test; do
 	[ -x "$unit" ] && "$unit" >"units/${unit##*/}" 2>&1
 done
+T=/sys/kernel/tracing
+G=__x64_sys_getpgid
+
+# Counts beside the kernel's own: of a kprobe event of somebody else's, and of a histogram.
+echo "p:mine/getpgid $G" >$T/kprobe_events
+echo 1 >$T/events/mine/getpgid/enable
+echo 'hist:keys=common_pid' >$T/events/syscalls/sys_enter_getpgid/trigger
+waymark stat -x , -e "kprobe:$G,kretprobe:$G,syscall:getpgid,syscall:getpgid:exit" \
+	-e "func:kernel:__x64_sys_getpgi?,mine:getpgid,uprobe:$PWD/calls:tick" -- ./calls 1000 >stat.csv 2>stat.err
+echo $? >stat.status
+waymark stat -a -x , -e "kprobe:$G,mine:getpgid,syscall:getpgid" -- ./calls 500 >stat_all.csv 2>stat_all.err
+cat $T/kprobe_profile >profile
+grep Hits $T/events/syscalls/sys_enter_getpgid/hist >hist
+echo '!hist:keys=common_pid' >$T/events/syscalls/sys_enter_getpgid/trigger
+echo 0 >$T/events/mine/getpgid/enable
+
+# perf and waymark on one process that both found stopped.
+E=sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter,page-faults,context-switches
+./calls 2000 stop &
+calls=$!
+await "grep -q '^State:.T' /proc/$calls/status"
+perf stat -x , -o perf.csv -e $E -p $calls &
+perf=$!
+waymark stat -x , -o both.csv -e $E -p $calls &
+for pid in $perf $!; do
+	await "[ \$(ls -l /proc/$pid/fd | grep -c perf_event) -ge 5 ] || [ ! -e /proc/$pid ]"
+done
+sleep 0.5
+kill -CONT $calls
+wait
+
+# What cannot be probed, and who may not.
+for what in kprobe:no_such_function $G+1 do_int3; do
+	waymark stat -e "kprobe:${what#kprobe:}" -- true 2>>refused
+	echo $? >>refused.status
+done
+su nobody -s /bin/sh -c 'waymark stat -e page-faults -- true' 2>nobody.err
+echo $? >nobody.status
+
+# Killed, it leaves no probe behind; what is not its own stays.
+waymark stat -e "kprobe:$G,uprobe:$PWD/calls:tick" -- sleep 100 &
+await "grep -q waymark $T/kprobe_events && grep -q waymark $T/uprobe_events"
+cat $T/kprobe_events >probes.before
+kill -9 $!
+await "! grep -q waymark $T/kprobe_events $T/uprobe_events"
+cat $T/kprobe_events $T/uprobe_events >probes.after
 touch done
