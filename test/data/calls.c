@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c N [stop] - calls getpgid(2), which nobody else does, and tick() N times, then makes a child;
- * status 3. With a second argument it stops itself first, for tools to attach to.
+ * calls.c N [stop] - calls getpgid(2), which nobody else does, and tick() N times, then makes a
+ * child; status 3. With a second argument it stops itself first, for tools to attach to.
  */
 #include <signal.h>
 #include <stdlib.h>
