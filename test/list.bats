@@ -350,3 +350,108 @@ start_app() {
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 }
+
+# Why the kernel's events cannot be listed here; the test is skipped.
+need_tracefs() {
+	waymark list sched:sched_switch >/dev/null 2>why || skip "$(cat why)"
+}
+
+@test "without arguments: families, with numbers and how to list them" {
+	run --separate-stderr waymark list
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} =~ ^FAMILY\ +EVENTS\ +WHAT\ +FOR\ EXAMPLE$ ]]
+	[[ $output == *$'\n'"sw  "* ]]
+	[[ $output == *$'\n'"tracepoint  "* ]]
+	[ "${#lines[@]}" -lt 200 ]
+	# Each example that can be run as it stands shows something.
+	waymark list --json >families.json
+	python3 - <<-'END'
+	import json, subprocess
+	families = json.load(open("families.json"))[0]["families"]
+	assert {f["family"] for f in families} >= {"tracepoint", "syscall", "sw", "cpu", "usdt", "uprobe", "kprobe", "mem"}
+	for f in families:
+	    if f["missing"] or "BIN" in f["example"] or not f["example"].startswith("waymark list"):
+	        continue
+	    assert f.get("nr_events", 1) > 0, f
+	    subprocess.run(f["example"], shell=True, check=True, stdout=subprocess.DEVNULL)
+	END
+}
+
+@test "the kernel's events: globs, every family, kinds" {
+	run waymark list 'sw:*-faults'
+	[ "$status" -eq 0 ]
+	[[ $output == *"sw:page-faults "*"software  a page had to be made present"* ]]
+	[[ $output == *sw:major-faults* ]]
+	[[ $output != *context* ]]
+	run waymark list faults
+	[[ $output == *sw:page-faults* ]]
+	need_tracefs
+	run waymark list 'sched:sched_sw*'
+	[[ $output == *"sched:sched_switch "*tracepoint* ]]
+	run waymark list sched_switch
+	[[ $output == *"sched:sched_switch "*tracepoint* ]]
+	run waymark list 'syscall:open*'
+	[[ $output == *"syscall:openat "*"system-call"* ]]
+	[ "$(waymark list '*' | grep -c '  tracepoint$')" -eq "$(waymark list | awk '$1 == "tracepoint" { print $2 }')" ]
+}
+
+@test "the kernel's events: fields and print form as tracefs has them" {
+	need_tracefs
+	run waymark list --fields sched:sched_switch
+	[[ $output == *"      char[16]         prev_comm"* ]]
+	[[ $output == *'      print "prev_comm=%s prev_pid=%d'* ]]
+	[[ $output != *common_pid* ]]
+	waymark list --json 'sched:*' >events.json
+	python3 - <<-'END'
+	import json
+	events = {e["name"]: e for g in json.load(open("events.json")) if g.get("kernel") for e in g["events"]}
+	fields = {f["name"]: f for f in events["sched:sched_switch"]["fields"]}
+	assert fields["next_pid"]["bytes"] == 4 and fields["next_pid"]["signed"], fields
+	assert all(e["kind"] == "tracepoint" for e in events.values())
+	END
+	run waymark list --fields syscall:openat
+	[[ $output == *filename* ]]
+	[[ $output == *"when it returns:"*"ret"* ]]
+}
+
+@test "USDT probes of files and processes, as readelf has them; functions" {
+	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
+	cc -O2 -g -DWAYMARK_SDT -I"$WAYMARK_SOURCE/include" app.c -o sdt
+	run waymark list --fields ./sdt
+	[ "$status" -eq 0 ]
+	[[ $output == *"usdt:./sdt:shop:idle "*usdt*"2 places"* ]]
+	[[ $output == *"at 0x"*"operands "* ]]
+	waymark list --json ./sdt >sdt.json
+	readelf -n sdt >notes
+	python3 - <<-'END'
+	import json, re
+	events = [e for g in json.load(open("sdt.json")) if g.get("kernel") for e in g["events"]]
+	places = sum(len(e["places"]) for e in events)
+	notes = open("notes").read()
+	assert places == notes.count("Provider:"), (places, notes)
+	operands = sorted(p["operands"] for e in events for p in e["places"])
+	assert operands == sorted(o.strip() for o in re.findall("Arguments:(.*)", notes)), operands
+	END
+	run waymark list 'usdt:./sdt:*:ord*'
+	[ "${#lines[@]}" -eq 3 ]
+	run waymark list 'func:./sdt:wor*'
+	[[ $output == *":work "* ]]
+	start_app ./sdt
+	run waymark list -p "$pid"
+	[[ $output == *"usdt:$W/sdt:shop:order "* ]]
+}
+
+@test "a name the kernel does not have: nearest, statuses" {
+	run --separate-stderr waymark list 'usdt:./app:*:*'
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"has no USDT probes"* ]]
+	run --separate-stderr waymark list 'func:./app:wrok'
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"did you mean 'work'"* ]]
+	run --separate-stderr waymark list mem:what
+	[ "$status" -eq 2 ]
+	need_tracefs
+	run --separate-stderr waymark list sched:sched_swich
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"did you mean 'sched:sched_switch'"* ]]
+}

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/nearest.h"
 #include "cmd/exit.h"
 #include "cmd/list.h"
+#include "cmd/list_kernel.h"
 #include "cmd/say.h"
 #include "cmd/verb.h"
 #include "control/rules.h"
@@ -80,6 +82,8 @@ bool wm_list_wants(const struct wm_rules *rules, const struct wm_class *c)
 /* The first argument is a glob unless it can only be a file. */
 static bool is_glob(const char *word)
 {
+	if (wm_list_kernel_names(word))
+		return true;
 	return !strchr(word, '/') && access(word, F_OK) < 0;
 }
 
@@ -192,21 +196,25 @@ static void offer_all(const struct wm_list *l, const char *glob, struct wm_neare
 	}
 }
 
-static void say_no_match(const struct wm_list *l, const char *glob)
+/* The nearest names among programs' events; false when there is none. */
+static bool find_near(const struct wm_list *l, const char *glob, char *cure, size_t bytes)
 {
 	struct wm_nearest near;
-	uint32_t nr = 0;
-	char cure[WM_DIAG_SENTENCE];
 
-	for (uint32_t i = 0; i < l->nr_files; i++)
-		nr += l->files[i]->nr_events;
-	if (!nr)
-		return;
 	wm_nearest_init(&near, strncmp(glob, "user:", 5) ? glob : glob + 5);
 	offer_all(l, glob, &near);
-	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	wm_say("no event matches '%s'; %s", glob,
-	       *cure ? cure : "'waymark list' without it shows all there are");
+	return *wm_nearest_sentence(&near, "", cure, bytes) != '\0';
+}
+
+static void say_no_match(const struct wm_list *l, const char *glob)
+{
+	char cure[WM_DIAG_SENTENCE];
+
+	if (glob)
+		wm_say("no event matches '%s'; %s", glob,
+		       find_near(l, glob, cure, sizeof(cure))
+			   ? cure
+			   : "'waymark list' without it shows all there are");
 }
 
 static void say_no_events(const struct wm_list *l, const struct values *v, int nr_files)
@@ -234,50 +242,132 @@ static bool has_events(const struct wm_list *l)
 	return false;
 }
 
-static int show(const struct wm_list *l, const struct values *v, const char *glob,
-		const struct wm_rules *rules, int nr_files)
-{
-	uint32_t nr = v->json ? wm_list_print_json(l, rules) : wm_list_print_text(l, rules);
+/* What was asked for, and what was found. */
+struct found {
+	const struct values *values;
+	const char *glob;
+	int nr_files;
+	struct wm_rules *rules;
+	struct wm_list list;
+	struct wm_list_kernel kernel;
+	int kernel_err; /* < 0: the glob means nothing to the kernel; `diag` says why */
+	struct wm_diag diag;
+};
 
-	say_bad_sites(l);
-	if (nr)
-		return has_bad_sites(l) ? WM_EXIT_INCOMPLETE : WM_EXIT_DONE;
-	if (has_bad_sites(l))
-		return WM_EXIT_INCOMPLETE;
-	if (has_events(l))
-		say_no_match(l, glob);
+/* Only when nothing narrower was asked for. */
+static bool wants_families(const struct found *f)
+{
+	return !f->glob && !f->nr_files && !f->values->pid;
+}
+
+/* The kernel's events of that name, or the USDT probes of what was named. */
+static void find_kernel(struct found *f, char **files)
+{
+	for (int i = 0; i < f->nr_files; i++)
+		wm_list_kernel_add_file(&f->kernel, files[i], f->glob);
+	if (f->values->pid)
+		wm_list_kernel_add_process(&f->kernel, (pid_t)f->values->pid, f->glob);
+	else if (f->glob && !f->nr_files)
+		f->kernel_err = wm_list_kernel_find(&f->kernel, f->glob, &f->diag);
+}
+
+static uint32_t print_all(const struct found *f)
+{
+	struct wm_json j;
+	uint32_t nr;
+
+	if (!f->values->json) {
+		if (wants_families(f))
+			wm_list_families_text(&f->kernel);
+		if (wants_families(f) && f->list.nr_groups)
+			(void)printf("\n");
+		nr = wm_list_print_text(&f->list, f->rules);
+		return nr + wm_list_kernel_text(&f->kernel, nr != 0);
+	}
+	wm_json_init(&j, stdout, 3);
+	wm_json_array(&j, NULL);
+	if (wants_families(f))
+		wm_list_families_json(&f->kernel, &j);
+	nr = wm_list_print_json(&f->list, f->rules, &j);
+	nr += wm_list_kernel_json(&f->kernel, &j);
+	wm_json_end(&j);
+	return nr;
+}
+
+/* The glob was looked up in the kernel, too, and what that said is better. */
+static bool kernel_says_why(const struct found *f)
+{
+	char cure[WM_DIAG_SENTENCE];
+
+	return f->kernel_err < 0 && (f->kernel_err != -ENOENT || !has_events(&f->list) ||
+				     !find_near(&f->list, f->glob, cure, sizeof(cure)));
+}
+
+static int say_nothing_found(const struct found *f)
+{
+	if (kernel_says_why(f)) {
+		wm_say("list: %s", f->diag.sentence);
+		return f->kernel_err == -ENOENT   ? WM_EXIT_NO_MATCH
+		       : f->kernel_err == -EINVAL ? WM_EXIT_USAGE
+						  : (int)wm_exit_of(f->kernel_err);
+	}
+	if (has_events(&f->list))
+		say_no_match(&f->list, f->glob);
 	else
-		say_no_events(l, v, nr_files);
+		say_no_events(&f->list, f->values, f->nr_files);
 	return WM_EXIT_NO_MATCH;
+}
+
+static int show(const struct found *f)
+{
+	uint32_t nr = print_all(f);
+
+	say_bad_sites(&f->list);
+	if (has_bad_sites(&f->list))
+		return WM_EXIT_INCOMPLETE;
+	return nr || wants_families(f) ? WM_EXIT_DONE : say_nothing_found(f);
+}
+
+static int find_and_show(struct found *f, char **files)
+{
+	int status, shown, err = wm_list_kernel_open(&f->kernel, f->list.fields);
+
+	if (err < 0) {
+		wm_say("list: %s", strerror(-err));
+		return WM_EXIT_FAILED;
+	}
+	status = collect(&f->list, f->values, f->nr_files, files);
+	if (status == WM_EXIT_DONE || f->list.nr_groups) {
+		find_kernel(f, files);
+		shown = show(f);
+		status = status == WM_EXIT_DONE ? shown : status;
+	}
+	wm_list_kernel_close(&f->kernel);
+	return status;
 }
 
 static int run(void *values, int nr_args, char **args)
 {
-	const struct values *v = values;
-	struct wm_list list = {.fields = v->fields || v->json};
-	struct wm_rules *rules = NULL;
-	const char *glob = NULL;
-	int status, shown;
+	struct found f = {.values = values, .diag = {.offset = -1}};
+	int status;
 
+	f.list.fields = f.values->fields || f.values->json;
 	if (nr_args && is_glob(args[0])) {
-		glob = *args++;
+		f.glob = *args++;
 		nr_args--;
 	}
-	if (v->pid && nr_args) {
+	f.nr_files = nr_args;
+	if (f.values->pid && nr_args) {
 		wm_say("list: '%s' and -p cannot be listed at once", args[0]);
 		return WM_EXIT_USAGE;
 	}
-	if (glob && make_rules(glob, &rules) < 0) {
-		wm_rules_destroy(rules);
+	if (f.glob && make_rules(f.glob, &f.rules) < 0) {
+		wm_rules_destroy(f.rules);
 		return WM_EXIT_USAGE;
 	}
-	status = collect(&list, v, nr_args, args);
-	if (status == WM_EXIT_DONE || list.nr_groups) {
-		shown = show(&list, v, glob, rules, nr_args);
-		status = status == WM_EXIT_DONE ? shown : status;
-	}
-	wm_rules_destroy(rules);
-	wm_list_done(&list);
+	status = find_and_show(&f, args);
+	wm_rules_destroy(f.rules);
+	wm_list_done(&f.list);
 	return status;
 }
 
@@ -294,19 +384,20 @@ static const struct wm_option options[] = {
      .help = "also types, print forms, and where the sites are",
      WM_OPTION_TO_FLAG(struct values, fields)},
     {.name = "json",
-     .help = "print JSON: an array of files or commands, each with its events",
+     .help = "print JSON: an array of files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_list = {
     .name = "list",
-    .summary = "show the events that programs, libraries and running processes have",
+    .summary = "show the events that programs, processes and the kernel have",
     .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--json]",
     .details =
-	"GLOB is 'provider:name' with *, ? and [...]; without a ':' it is a name. The first\n"
-	"argument is taken for a file when it has a '/' or is the name of one. Without files\n"
-	"and -p, the running processes of this user are listed (for root, of everybody).",
+	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it is a name of\n"
+	"any provider. The first argument is taken for a file when it has a '/' or is the name of\n"
+	"one, unless it begins with a family as 'usdt:'. Without all that, the families of events\n"
+	"are shown, and the running processes of this user (for root, of everybody).",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -112,8 +112,13 @@ int wm_list_add_all_processes(struct wm_list *l);
 struct wm_rules;
 bool wm_list_wants(const struct wm_rules *rules, const struct wm_class *c);
 
-/* Both return the number of events printed. `rules` NULL: all. */
+/*
+ * Both return the number of events printed. `rules` NULL: all. JSON goes into
+ * an open array.
+ */
+struct wm_json;
 uint32_t wm_list_print_text(const struct wm_list *l, const struct wm_rules *rules);
-uint32_t wm_list_print_json(const struct wm_list *l, const struct wm_rules *rules);
+uint32_t wm_list_print_json(const struct wm_list *l, const struct wm_rules *rules,
+			    struct wm_json *j);
 
 #endif

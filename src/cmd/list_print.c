@@ -355,15 +355,12 @@ static uint32_t json_group(struct wm_json *j, const struct wm_list_group *g,
 	return nr;
 }
 
-uint32_t wm_list_print_json(const struct wm_list *l, const struct wm_rules *rules)
+uint32_t wm_list_print_json(const struct wm_list *l, const struct wm_rules *rules,
+			    struct wm_json *j)
 {
-	struct wm_json j;
 	uint32_t nr = 0;
 
-	wm_json_init(&j, stdout, 3);
-	wm_json_array(&j, NULL);
 	for (uint32_t i = 0; i < l->nr_groups; i++)
-		nr += json_group(&j, &l->groups[i], rules);
-	wm_json_end(&j);
+		nr += json_group(j, &l->groups[i], rules);
 	return nr;
 }

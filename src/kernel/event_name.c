@@ -176,14 +176,29 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 
 struct offer {
 	struct wm_nearest near;
-	bool whole;
+	bool whole, wild;
+	char system[WM_TRACEFS_NAME_MAX]; /* the last one offered as a whole */
 };
+
+/* "shced:*" is near "sched:*". */
+static void offer_system(struct offer *o, const struct wm_event_item *item)
+{
+	char all[WM_TRACEFS_NAME_MAX + 4];
+
+	if (!strcmp(o->system, item->system))
+		return;
+	(void)snprintf(o->system, sizeof(o->system), "%s", item->system);
+	(void)snprintf(all, sizeof(all), "%s:*", item->system);
+	wm_nearest_offer(&o->near, all);
+}
 
 static int on_offer(const struct wm_event_item *item, void *data)
 {
 	struct offer *o = data;
 	bool full = o->whole || item->family == WM_FAMILY_SYSCALL;
 
+	if (o->wild && item->family == WM_FAMILY_TRACEPOINT)
+		offer_system(o, item);
 	wm_nearest_offer(&o->near, full                                   ? item->name
 				   : item->family == WM_FAMILY_TRACEPOINT ? item->event
 									  : item->last);
@@ -192,7 +207,8 @@ static int on_offer(const struct wm_event_item *item, void *data)
 
 static int no_match(const struct wm_event_space *s, const char *pattern, struct wm_diag *diag)
 {
-	struct offer o = {.whole = strchr(pattern, ':') != NULL};
+	struct offer o = {.whole = strchr(pattern, ':') != NULL,
+			  .wild = wm_glob_is_pattern(pattern, strlen(pattern))};
 	char cure[160];
 
 	if (!s->tracefs)

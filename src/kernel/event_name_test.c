@@ -220,6 +220,7 @@ static void test_what_is_wrong_is_said(void **state)
 	    {"user:shop:order", -ENOENT, "event of programs"},
 	    {"page-fautls", -ENOENT, "page-faults"},
 	    {"sw:contxt-switches", -ENOENT, "sw:context-switches"},
+	    {"shced:*", -ENOENT, "sched:*"},
 	    {"nosuchpmu/event=1/", -ENOENT, "no source of events"},
 	    {"software/event=1/", -EINVAL, "its terms are"},
 	    {"uprobe:main", -EINVAL, "uprobe:PROGRAM:FUNCTION"},
