@@ -132,6 +132,7 @@ static void roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct 
 	if (!f->role || (f->type->is_signed && f->role < WM_CTF_SLOT_CPU))
 		return;
 	op->role = f->role;
+	c->ids_in_events |= f->role >= WM_CTF_SLOT_CPU;
 	c->has[f->role] = true;
 	c->bits[f->role] = op->bits;
 }

@@ -34,7 +34,8 @@ struct wm_ctf_compiler {
 	uint32_t nr_slots;
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
-	const char *clock; /* the clock its fields are mapped to; "" the only one; NULL: none */
+	bool ids_in_events; /* a context met since this was cleared says pid, tid or cpu */
+	const char *clock;  /* the clock its fields are mapped to; "" the only one; NULL: none */
 	const struct wm_member *uuid;
 
 	struct wm_ctf_place place;

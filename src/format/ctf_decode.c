@@ -45,18 +45,18 @@ inline_always uint64_t float32(uint32_t bits)
 	return bits_of_double((double)f);
 }
 
-static uint64_t load64_little(const unsigned char *p)
+inline_always uint64_t load64_little(const unsigned char *p)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? load64(p) : swap64(p);
 }
 
-static uint64_t load64_big(const unsigned char *p)
+inline_always uint64_t load64_big(const unsigned char *p)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? swap64(p) : load64(p);
 }
 
 /* 1 to 64 bits from bit `at` on, in either order. Reads up to 9 bytes from there. */
-static uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
+inline_always uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
 {
 	uint32_t skew = at % 8;
 	uint64_t v;
@@ -164,14 +164,14 @@ static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_m
 /* --- the loop ------------------------------------------------------------------------------- */
 
 /* A field of CLOCK moves the low bits on; smaller than before means they wrapped once. */
-static void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
+inline_always void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
 {
 	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-	uint64_t high = d->clock & ~mask;
+	uint64_t clock = (d->clock & ~mask) | (v & mask);
 
-	if (v < (d->clock & mask) && bits < 64)
-		high += mask + 1;
-	d->clock = high | (v & mask);
+	if (clock < d->clock && bits < 64)
+		clock += mask + 1;
+	d->clock = clock;
 }
 
 static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
@@ -516,6 +516,26 @@ inline_always enum wm_ctf_status run(struct wm_ctf_decoder *d, const struct wm_c
 			i->u = v;
 		}
 	}
+}
+
+bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q)
+{
+	uint64_t mask = (UINT64_C(1) << q->shift) - 1, pos = (d->pos + mask) & ~mask, id;
+	const unsigned char *p = d->data + pos / 8;
+
+	if (unlikely(pos > d->end || q->bits > d->end - pos))
+		return false;
+	if (q->id_bits) {
+		id = load_bits(p, q->id_at, q->id_bits, q->id_big);
+		if (unlikely(id < q->low || id > q->high))
+			return false;
+		d->slots[q->id_slot] = id;
+		d->slots[WM_CTF_EVENT_ID] = id;
+	}
+	if (likely(q->time_bits))
+		move_clock(d, load_bits(p, q->time_at, q->time_bits, q->time_big), q->time_bits);
+	d->pos = pos + q->bits;
+	return true;
 }
 
 enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program p,

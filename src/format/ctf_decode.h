@@ -46,6 +46,9 @@ struct wm_ctf_decoder {
 enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program p,
 				 struct wm_batch *b);
 
+/* The quick header at d->pos; false: it is another one, or not whole. Nothing was done then. */
+bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q);
+
 /*
  * Converts a string to UTF-8 in `a`; up to a zero unit. What is no character
  * becomes U+FFFD. NULL: no memory, or too much.

@@ -171,6 +171,16 @@ static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before
 		p->packet.begin_ns = before ? before->packet.end_ns : INT64_MIN;
 }
 
+/* As they come while reading. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct wm_trace_loss *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return compare(x->stream, y->stream);
+}
+
 static bool same_stream(const struct wm_ctf_founds *f, uint64_t a, uint64_t b)
 {
 	return b < f->count && !compare_streams(f->at[a].file, f->at[b].file);
@@ -209,6 +219,8 @@ int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 		f->at[i].packet.stream = f->at[i].file->stream.index;
 		err = wm_trace_add_packet(t, &f->at[i].packet);
 	}
+	if (!err && t->nr_losses)
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_begin);
 	if (!err && t->nr_packets)
 		qsort(t->packets, t->nr_packets, sizeof(*t->packets), by_place);
 	return err;

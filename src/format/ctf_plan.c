@@ -235,9 +235,11 @@ static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 		set_program(&p->events[i].fields, ops, b->events[i].fields);
 	}
 	p->nr_slots = c->nr_slots;
+	p->ids_in_events = c->ids_in_events;
 	p->uuid = c->uuid;
 	memcpy(p->has, c->has, sizeof(p->has));
 	memcpy(p->bits, c->bits, sizeof(p->bits));
+	wm_ctf_quick_make(p);
 	return 0;
 }
 
@@ -260,6 +262,7 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	}
 	b.packet_header = compile(c, p, WM_CTF_PACKET_HEADER, c->m->packet_header, &place);
 	b.packet_context = compile(c, p, WM_CTF_PACKET_CONTEXT, s->packet_context, &place);
+	c->ids_in_events = false;
 	b.event_header = compile(c, p, WM_CTF_EVENT_HEADER, s->event_header, &body);
 	b.event_context = compile(c, p, WM_CTF_STREAM_EVENT_CONTEXT, s->event_context, &body);
 	err = c->err ? c->err : find_clock(t, c, s, clocks, &p->clock, c->diag);

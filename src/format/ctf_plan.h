@@ -133,6 +133,20 @@ struct wm_ctf_event_plan {
 	struct wm_ctf_program context, fields;
 };
 
+/*
+ * The usual event header in one step: an id and a time at fixed places behind
+ * an aligned position, when the id is `low` to `high`. Others, and a header
+ * whose items are wanted, take the program.
+ */
+struct wm_ctf_quick {
+	bool is_usable;
+	bool id_big, time_big;
+	uint8_t shift, id_bits, time_bits; /* time_bits 0: no time; id_bits 0: no id */
+	uint16_t id_slot;                  /* besides the role's */
+	uint32_t id_at, time_at, bits;     /* from the aligned position; of the header */
+	uint64_t low, high;
+};
+
 struct wm_ctf_stream_plan {
 	const struct wm_ctf_stream *class;
 	const struct wm_ctf_metadata *metadata;
@@ -144,7 +158,9 @@ struct wm_ctf_stream_plan {
 	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* of that field */
 	const struct wm_trace_clock *clock; /* NULL: events have no time */
 	const struct wm_member *uuid;       /* in the packet header; NULL: none */
-	struct wm_ctf_event_plan *events;   /* by id */
+	struct wm_ctf_quick quick;
+	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
+	struct wm_ctf_event_plan *events; /* by id */
 	uint32_t nr_events;
 	uint32_t nr_dense; /* events whose index is their id */
 };
@@ -174,6 +190,9 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_
 {
 	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
 }
+
+/* Looks for what struct wm_ctf_quick says in the header's program. */
+void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
 
 /* The option a value chooses; NULL: none. */
 const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);

@@ -27,7 +27,7 @@ struct wm_packet_reader {
 	const struct wm_packet *packet;
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
-	bool ended;
+	bool ended, is_quick;
 	uint64_t content_bytes;
 	uint64_t ids[NR_IDS]; /* what its header says of pid, tid... */
 	struct wm_batch head; /* items of its header and context */
@@ -241,6 +241,8 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	r->file = (const struct wm_ctf_file *)r->t->streams[p->stream];
 	r->plan = r->file->plan;
 	r->ended = false;
+	r->is_quick =
+	    r->plan->quick.is_usable && r->want && (r->want->no_parts & 1u << WM_PART_HEADER);
 	r->content_bytes = (p->own + 7) / 8;
 	r->base = r->have = 0;
 	r->head.nr_items = r->nr_header = 0;
@@ -326,6 +328,18 @@ static const struct wm_ctf_event_plan *plan_of(const struct wm_packet_reader *r)
 	return wm_ctf_plan_event(p, r->d.slots[WM_CTF_EVENT_ID]);
 }
 
+static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
+{
+	const struct wm_trace_clock *c = r->plan->clock;
+
+	if (!c)
+		return WM_TIME_NONE;
+	/* Offsets are below 2^62, so that the sum cannot overflow. */
+	if (c->hz == NS_PER_SECOND && ticks < (UINT64_C(1) << 62))
+		return c->offset_ns + (int64_t)ticks;
+	return wm_ctf_ns(c, ticks);
+}
+
 /* One event at d->pos into the batch, or over it. *ret_bad: said already. */
 static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch *b, bool *ret_bad)
 {
@@ -338,11 +352,14 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 	if (!wm_batch_room(b, 0))
 		return WM_CTF_NO_MEMORY;
 	e = &b->events[b->nr_events];
-	memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
+	if (r->plan->ids_in_events)
+		memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
 	d->first_item = e->parts[WM_PART_HEADER].at = b->nr_items;
-	status = wm_ctf_decode(d, r->plan->event_header, wanted(r, b, WM_PART_HEADER));
-	if (status)
-		return status;
+	if (!r->is_quick || !wm_ctf_decode_quick(d, &r->plan->quick)) {
+		status = wm_ctf_decode(d, r->plan->event_header, wanted(r, b, WM_PART_HEADER));
+		if (status)
+			return status;
+	}
 	e->parts[WM_PART_HEADER].end = b->nr_items;
 	plan = plan_of(r);
 	if (!plan) {
@@ -359,7 +376,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 	if (status)
 		return status;
 	e->type = plan->type;
-	e->ns = r->plan->clock ? wm_ctf_ns(r->plan->clock, e->clock) : WM_TIME_NONE;
+	e->ns = time_of(r, e->clock);
 	finish_event(r, e);
 	b->nr_events++;
 	return WM_CTF_OK;

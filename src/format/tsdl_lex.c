@@ -203,7 +203,9 @@ static size_t unescape_one(const char *text, size_t bytes, unsigned char *ret)
 	if (!bytes)
 		return 0;
 	if (text[0] == 'x') {
-		for (n = 1; n < 3 && n < bytes && digit_value((unsigned char)text[n]) < 16; n++)
+		for (n = 1;
+		     n < bytes && value < 16 && digit_value((unsigned char)text[n]) < 16 && n < 4;
+		     n++)
 			value = value * 16 + (unsigned)digit_value((unsigned char)text[n]);
 		*ret = (unsigned char)value;
 		return n > 1 ? n : 0;

@@ -299,6 +299,7 @@ struct wm_ctf_type *tsdl_enumeration(struct tsdl *p)
 		return NULL;
 	t->element = container;
 	t->bits = container->bits;
+	t->base = container->base;
 	t->align = container->align;
 	t->is_signed = container->is_signed;
 	enum_body(p, t);
