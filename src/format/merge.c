@@ -307,7 +307,10 @@ static int start(struct wm_merge *m)
 static int make_sources(struct wm_merge *m, const struct wm_merge_options *options)
 {
 	const struct wm_timeline *tl = m->timeline;
+	uint32_t merges = options && options->nr_merges ? options->nr_merges : 1, nr_open;
 
+	if (__builtin_mul_overflow(tl->nr_open, merges, &nr_open))
+		nr_open = UINT32_MAX;
 	m->sources = calloc(tl->nr_traces + 1, sizeof(*m->sources));
 	if (!m->sources)
 		return -ENOMEM;
@@ -316,8 +319,8 @@ static int make_sources(struct wm_merge *m, const struct wm_merge_options *optio
 		m->sources[i].trace = tl->traces[i];
 		if (options && options->wants && options->wants[i])
 			m->sources[i].want = *options->wants[i];
-		if (m->sources[i].want.nr_open < tl->nr_open)
-			m->sources[i].want.nr_open = tl->nr_open;
+		if (m->sources[i].want.nr_open < nr_open)
+			m->sources[i].want.nr_open = nr_open;
 	}
 	return start(m);
 }

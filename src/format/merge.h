@@ -22,7 +22,8 @@ struct wm_merge;
 struct wm_merge_options {
 	int64_t begin_ns, end_ns; /* begin <= time < end; INT64_MIN and MAX: everything */
 	const struct wm_want *const
-	    *wants; /* one for each trace; NULL, or one of them: everything */
+	    *wants;         /* one for each trace; NULL, or one of them: everything */
+	uint32_t nr_merges; /* at work at a time: readers hold less each; 0: one */
 };
 
 /* NULL: out of memory. The traces stay the caller's, and open. */

@@ -2,8 +2,8 @@
 /*
  * render.c - see render.h. Threads take slices in order. The one whose slice is
  * the first not yet written has the turn: it writes as it goes. The others
- * collect up to WM_RENDER_AHEAD_BYTES and then wait, so memory is bounded
- * whatever a slice holds.
+ * collect their share of WM_RENDER_AHEAD_BYTES and then wait, so memory is
+ * bounded whatever a slice holds.
  */
 #include "view/render.h"
 
@@ -18,6 +18,7 @@ struct job {
 	const struct wm_render *r;
 	int64_t *cuts; /* slice i is [cuts[i], cuts[i + 1]) */
 	uint64_t nr_slices, next;
+	uint32_t nr_threads;
 
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t turned;
@@ -97,7 +98,8 @@ static void pass_turn(struct slice *s)
 /* Called when the page is full enough. */
 static int flush(struct slice *s)
 {
-	bool must = s->page.text.bytes >= WM_RENDER_AHEAD_BYTES || s->page.text.failed;
+	size_t share = WM_RENDER_AHEAD_BYTES / s->job->nr_threads;
+	bool must = s->page.text.bytes >= share || s->page.text.failed;
 
 	if (!take_turn(s, must))
 		return failed(s->job) ? -ECANCELED : 0;
@@ -128,7 +130,8 @@ static int write_events(struct slice *s)
 static int do_slice(struct slice *s)
 {
 	struct job *j = s->job;
-	struct wm_merge_options o = {j->cuts[s->index], j->cuts[s->index + 1], j->r->wants};
+	struct wm_merge_options o = {j->cuts[s->index], j->cuts[s->index + 1], j->r->wants,
+				     j->nr_threads};
 	int err;
 
 	s->merge = wm_merge_create_on(j->r->timeline, &o);
@@ -166,10 +169,10 @@ static void *work(void *data)
 	return NULL;
 }
 
-static void run_threads(struct job *j, uint32_t n)
+static void run_threads(struct job *j)
 {
+	uint32_t n = j->nr_threads, started = 1;
 	pthread_t *threads = calloc(n, sizeof(*threads));
-	uint32_t started = 1;
 
 	for (; threads && started < n; started++)
 		if (pthread_create(&threads[started], NULL, work, j))
@@ -181,13 +184,13 @@ static void run_threads(struct job *j, uint32_t n)
 }
 
 /* One slice when events are counted: their numbers are known in order only. */
-static int cut(struct job *j, uint32_t *nr_threads)
+static int cut(struct job *j)
 {
 	const struct wm_render *r = j->r;
 	int64_t got;
 
-	*nr_threads = wm_scan_threads(r->nr_threads);
-	if (*nr_threads == 1 || r->skip || r->limit != UINT64_MAX)
+	j->nr_threads = wm_scan_threads(r->nr_threads);
+	if (j->nr_threads == 1 || r->skip || r->limit != UINT64_MAX)
 		got = wm_timeline_cut(r->timeline, r->begin_ns, r->end_ns, UINT64_MAX, &j->cuts);
 	else
 		got = wm_timeline_cut(r->timeline, r->begin_ns, r->end_ns,
@@ -196,22 +199,21 @@ static int cut(struct job *j, uint32_t *nr_threads)
 	if (got < 0)
 		return (int)got;
 	j->nr_slices = (uint64_t)got;
-	if (j->nr_slices < *nr_threads)
-		*nr_threads = (uint32_t)j->nr_slices;
+	if (j->nr_slices < j->nr_threads)
+		j->nr_threads = (uint32_t)j->nr_slices;
 	return 0;
 }
 
 int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events)
 {
 	struct job j = {.r = r, .past = *past};
-	uint32_t nr_threads;
-	int err = cut(&j, &nr_threads);
+	int err = cut(&j);
 
 	if (err)
 		return err;
 	pthread_mutex_init(&j.lock, NULL);
 	pthread_cond_init(&j.turned, NULL);
-	run_threads(&j, nr_threads);
+	run_threads(&j);
 	pthread_cond_destroy(&j.turned);
 	pthread_mutex_destroy(&j.lock);
 	free(j.cuts);

@@ -10,9 +10,9 @@
 #include "format/timeline.h"
 #include "view/writer.h"
 
-#define WM_RENDER_FLUSH_BYTES (1u << 20) /* written at once */
-#define WM_RENDER_AHEAD_BYTES (8u << 20) /* of a page whose turn has not come */
-#define WM_RENDER_SLICE_BYTES (4u << 20) /* of packets */
+#define WM_RENDER_FLUSH_BYTES (1u << 20)  /* written at once */
+#define WM_RENDER_AHEAD_BYTES (64u << 20) /* of all pages whose turn has not come */
+#define WM_RENDER_SLICE_BYTES (4u << 20)  /* of packets */
 
 struct wm_render {
 	const struct wm_timeline *timeline;

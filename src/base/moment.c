@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* moment.c - see moment.h. */
+#include "base/moment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000
+
+/* Exactly `digits` of them; moves on. */
+static bool number(const char **s, int digits, int *ret)
+{
+	int n = 0;
+
+	for (int i = 0; i < digits; i++, ++*s) {
+		if (**s < '0' || **s > '9')
+			return false;
+		n = 10 * n + (**s - '0');
+	}
+	*ret = n;
+	return true;
+}
+
+/* ".123" behind seconds, if there is one. */
+static bool fraction(const char **s, int64_t *ret_ns)
+{
+	int64_t scale = NS_PER_SECOND, ns = 0;
+
+	*ret_ns = 0;
+	if (**s != '.')
+		return true;
+	++*s;
+	if (**s < '0' || **s > '9')
+		return false;
+	while (**s >= '0' && **s <= '9') {
+		if (scale == 1)
+			return false; /* finer than we can say */
+		scale /= 10;
+		ns += (*(*s)++ - '0') * scale;
+	}
+	*ret_ns = ns;
+	return true;
+}
+
+static int seconds(const char *s, int64_t *ret_ns)
+{
+	bool negative = *s == '-';
+	int64_t n = 0, ns;
+
+	if (negative)
+		s++;
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *s - '0', &n))
+			return -ERANGE;
+	if (!fraction(&s, &ns) || *s)
+		return -EINVAL;
+	if (__builtin_mul_overflow(n, NS_PER_SECOND, &n) || __builtin_add_overflow(n, ns, &n))
+		return -ERANGE;
+	*ret_ns = negative ? -n : n;
+	return 0;
+}
+
+/* YYYY-MM-DD and a space or T, if there is one. False: begun, but wrong. */
+static bool date(const char **s, struct tm *tm, bool *ret_has)
+{
+	const char *at = *s;
+
+	*ret_has = strlen(at) > 5 && at[4] == '-';
+	if (!*ret_has)
+		return true;
+	if (!number(&at, 4, &tm->tm_year) || *at++ != '-' || !number(&at, 2, &tm->tm_mon) ||
+	    *at++ != '-' || !number(&at, 2, &tm->tm_mday) || (*at != ' ' && *at != 'T'))
+		return false;
+	tm->tm_year -= 1900;
+	tm->tm_mon--;
+	*s = at + 1;
+	return tm->tm_mon >= 0 && tm->tm_mon < 12 && tm->tm_mday >= 1 && tm->tm_mday <= 31;
+}
+
+static bool clock_time(const char **s, struct tm *tm, int64_t *ret_ns)
+{
+	*ret_ns = 0;
+	tm->tm_sec = 0;
+	if (!number(s, 2, &tm->tm_hour) || *(*s)++ != ':' || !number(s, 2, &tm->tm_min))
+		return false;
+	if (**s == ':') {
+		++*s;
+		if (!number(s, 2, &tm->tm_sec) || !fraction(s, ret_ns))
+			return false;
+	}
+	return tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec <= 60;
+}
+
+static bool is_utc(const char **s)
+{
+	if (**s != 'Z')
+		return false;
+	++*s;
+	return true;
+}
+
+/* mktime() takes the 31st of February for a day of March. */
+static int combine(struct tm *tm, bool utc, int64_t ns, int64_t *ret_ns)
+{
+	int day = tm->tm_mday, month = tm->tm_mon;
+	time_t when;
+
+	tm->tm_isdst = -1;
+	when = utc ? timegm(tm) : mktime(tm);
+	if (tm->tm_mday != day || tm->tm_mon != month)
+		return -EINVAL;
+	if (__builtin_mul_overflow((int64_t)when, NS_PER_SECOND, &when) ||
+	    __builtin_add_overflow(when, ns, &when))
+		return -ERANGE;
+	*ret_ns = when;
+	return 0;
+}
+
+int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns)
+{
+	time_t day = (time_t)(day_ns / NS_PER_SECOND);
+	bool has_date, utc = strchr(text, 'Z');
+	struct tm tm;
+	int64_t ns;
+
+	if (!strchr(text, ':'))
+		return seconds(text, ret_ns);
+	if (!(utc ? gmtime_r(&day, &tm) : localtime_r(&day, &tm)))
+		return -ERANGE;
+	if (!date(&text, &tm, &has_date) || !clock_time(&text, &tm, &ns))
+		return -EINVAL;
+	if (utc != is_utc(&text) || *text)
+		return -EINVAL;
+	return combine(&tm, utc, ns, ret_ns);
+}

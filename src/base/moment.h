@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * moment.h - points in time as people type them, in babeltrace2's forms:
+ *
+ *   2026-11-22 14:05[:30[.123456789]]   local time, or UTC with a Z behind it
+ *   14:05[:30[.123456789]]              the same, of the day something began
+ *   [-]1795221541[.123456789]           seconds since the clock's origin
+ *
+ * A T may stand between date and time. Fractions have one to nine digits.
+ */
+#ifndef WM_BASE_MOMENT_H
+#define WM_BASE_MOMENT_H
+
+#include <stdint.h>
+
+/*
+ * `day_ns` is any time of the day that hours without a date are of. 0, -EINVAL
+ * (none of the forms, or no such day or hour), -ERANGE (beyond 64 bits of
+ * nanoseconds).
+ */
+int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns);
+
+#endif
