@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter_bind.c - binds a portable filter to an event's types: one pass over
+ * the postfix code with a stack of types, as filter_link.c does it for
+ * descriptions, without its folding. See filter_item.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/nearest.h"
+#include "event/filter_code.h"
+#include "event/filter_item_int.h"
+
+enum value_type { VALUE_INT, VALUE_UINT, VALUE_FLOAT, VALUE_TEXT };
+
+struct value {
+	enum value_type type;
+	bool is_const;                     /* the last instruction pushes it */
+	const struct wm_type *enumeration; /* NULL: none */
+	uint32_t operand;                  /* TEXT: its index */
+};
+
+/* The right operand of && or || while it is bound. */
+struct block {
+	uint32_t end, jump; /* in the code; the instruction that skips it */
+	uint32_t depth;
+};
+
+struct binder {
+	struct wm_item_filter *f;
+	struct wm_filter_code code;
+	const struct wm_type *const *parts;
+	const char *name;
+	struct wm_diag *diag;
+	uint32_t nr_insns, nr_operands, depth, nr_blocks, op;
+	struct value stack[WM_FILTER_STACK_MAX];
+	struct block blocks[WM_FILTER_NEST_MAX];
+	int err;
+};
+
+/* --- faults ----------------------------------------------------------------------- */
+
+/* The first counts. The column is that of the operation. */
+static void fail(struct binder *b, int err, const char *sentence, const char *name)
+{
+	if (b->err)
+		return;
+	b->err = wm_diag_set(b->diag, err, "filter", -1, sentence, name, name);
+	if (b->diag && b->op < b->code.nr_ops) {
+		b->diag->offset = wm_load_u16(b->code.columns + 2 * b->op);
+		b->diag->line = 1;
+		b->diag->column = (uint32_t)b->diag->offset + 1;
+	}
+}
+
+static void damaged(struct binder *b)
+{
+	fail(b, -EBADMSG, "the compiled filter is damaged%.0s%.0s", "");
+}
+
+/* No such field: the nearest names are offered. */
+static void no_field(struct binder *b, const char *wanted)
+{
+	char near_words[WM_DIAG_SENTENCE / 2], sentence[2 * WM_DIAG_SENTENCE];
+	struct wm_nearest near;
+
+	wm_nearest_init(&near, wanted);
+	for (int part = WM_NR_PARTS - 1; part >= 0; part--)
+		for (uint32_t i = 0; b->parts[part] && i < b->parts[part]->nr_members; i++)
+			wm_nearest_offer(&near, b->parts[part]->members[i].name);
+	(void)wm_nearest_sentence(&near, "", near_words, sizeof(near_words));
+	(void)snprintf(sentence, sizeof(sentence), "%.80s has no field '%.80s'%s%s", b->name,
+		       wanted, near_words[0] ? "; " : "", near_words);
+	fail(b, -ENOENT, "%s%.0s", sentence);
+}
+
+/* --- instructions and values --------------------------------------------------------- */
+
+static struct wm_filter_insn *emit(struct binder *b, int op)
+{
+	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++]; /* room for all: see bind */
+
+	*insn = (struct wm_filter_insn){.op = (uint8_t)op};
+	return insn;
+}
+
+static void push(struct binder *b, struct value v)
+{
+	if (b->depth == WM_FILTER_STACK_MAX)
+		damaged(b);
+	else
+		b->stack[b->depth++] = v;
+}
+
+static struct value pop(struct binder *b)
+{
+	uint32_t floor = b->nr_blocks ? b->blocks[b->nr_blocks - 1].depth : 0;
+
+	if (b->depth > floor)
+		return b->stack[--b->depth];
+	damaged(b);
+	return (struct value){VALUE_INT};
+}
+
+static uint32_t operand(struct binder *b, struct operand o)
+{
+	b->f->operands[b->nr_operands] = o;
+	return b->nr_operands++;
+}
+
+static bool is_int(const struct value *v)
+{
+	return v->type == VALUE_INT || v->type == VALUE_UINT;
+}
+
+static void need_number(struct binder *b, const struct value *v)
+{
+	if (v->type == VALUE_TEXT)
+		fail(b, -EINVAL, "a string can only be compared%.0s%.0s", "");
+}
+
+/* The value is to be 0 or 1. */
+static void truth(struct binder *b, const struct value *v)
+{
+	need_number(b, v);
+	(void)emit(b, v->type == VALUE_FLOAT ? (int)WM_INSN_FLOAT_TRUTH : (int)ITEM_TRUTH);
+}
+
+/* --- fields ------------------------------------------------------------------------------ */
+
+static bool find_member(struct binder *b, const struct wm_filter_step *step, struct operand *ret,
+			char name[WM_SCHEMA_NAME_MAX + 1])
+{
+	if (step->text_bytes > WM_SCHEMA_NAME_MAX) {
+		damaged(b);
+		return false;
+	}
+	memcpy(name, step->text, step->text_bytes);
+	name[step->text_bytes] = 0;
+	for (int part = WM_NR_PARTS - 1; part >= 0; part--)
+		for (uint32_t i = 0; b->parts[part] && i < b->parts[part]->nr_members; i++)
+			if (!strcmp(b->parts[part]->members[i].name, name)) {
+				*ret = (struct operand){OPERAND_MEMBER,
+							b->parts[part]->members[i].type, part, i};
+				return true;
+			}
+	no_field(b, name);
+	return false;
+}
+
+static bool is_number(const struct wm_type *t)
+{
+	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED ||
+	       t->kind == WM_TYPE_BOOL || t->kind == WM_TYPE_FLOAT;
+}
+
+static void push_number(struct binder *b, const struct wm_type *t)
+{
+	struct value v = {VALUE_INT};
+
+	if (t->kind == WM_TYPE_FLOAT)
+		v.type = VALUE_FLOAT;
+	else if (t->kind == WM_TYPE_UNSIGNED && t->bits == 64)
+		v.type = VALUE_UINT;
+	if (t->is_enum)
+		v.enumeration = t;
+	push(b, v);
+}
+
+static void bind_field(struct binder *b, const struct wm_filter_step *step)
+{
+	char name[WM_SCHEMA_NAME_MAX + 1];
+	struct operand o;
+
+	if (!find_member(b, step, &o, name))
+		return;
+	if (o.type->kind == WM_TYPE_STRING) {
+		push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
+	} else if (is_number(o.type)) {
+		emit(b, o.type->kind == WM_TYPE_FLOAT ? ITEM_REAL : ITEM_NUMBER)->x = operand(b, o);
+		push_number(b, o.type);
+	} else if (o.type->kind == WM_TYPE_LIST || o.type->kind == WM_TYPE_BYTES) {
+		fail(b, -EINVAL, "'%s' has several elements: name one of them, %s[0]", name);
+	} else {
+		fail(b, -EINVAL, "'%s' is neither a number nor a string%.0s", name);
+	}
+}
+
+static void bind_element(struct binder *b, const struct wm_filter_step *step)
+{
+	static const struct wm_type byte = {.kind = WM_TYPE_UNSIGNED, .bits = 8};
+	char name[WM_SCHEMA_NAME_MAX + 1];
+	struct value index = pop(b);
+	const struct wm_type *element = &byte;
+	struct operand o;
+
+	if (!find_member(b, step, &o, name))
+		return;
+	if (o.type->kind == WM_TYPE_LIST)
+		element = o.type->element.type;
+	else if (o.type->kind != WM_TYPE_STRING && o.type->kind != WM_TYPE_BYTES)
+		fail(b, -EINVAL, "'%s' has no elements to choose from%.0s", name);
+	if (!is_number(element))
+		fail(b, -EINVAL, "elements of '%s' are no numbers%.0s", name);
+	if (!is_int(&index))
+		fail(b, -EINVAL, "the index of '%s' must be an integer%.0s", name);
+	if (!b->err && index.is_const && o.type->fixed &&
+	    b->f->insns[b->nr_insns - 1].x >= o.type->length)
+		fail(b, -EINVAL, "'%s' has no element of this index%.0s", name);
+	emit(b, ITEM_ELEMENT)->x = operand(b, o);
+	push_number(b, element);
+}
+
+static void bind_context(struct binder *b, uint8_t bit)
+{
+	if (bit > 4) {
+		damaged(b);
+		return;
+	}
+	b->f->needs |= 1u << bit;
+	if (1u << bit == WM_FILTER_COMM) {
+		push(b, (struct value){VALUE_TEXT,
+				       .operand = operand(b, (struct operand){OPERAND_COMM})});
+		return;
+	}
+	emit(b, WM_INSN_CONTEXT)->kind = bit;
+	push(b, (struct value){VALUE_INT});
+}
+
+/* --- operators ------------------------------------------------------------------------------ */
+
+static bool is_literal(const struct operand *o)
+{
+	return o->kind == OPERAND_LITERAL || o->kind == OPERAND_PATTERN;
+}
+
+static void compare_texts(struct binder *b, uint8_t op, const struct value *left,
+			  const struct value *right)
+{
+	struct wm_filter_insn *insn;
+
+	if (op != WM_OP_EQ && op != WM_OP_NE)
+		fail(b, -EINVAL, "strings can be compared with == and != only%.0s%.0s", "");
+	if (is_literal(&b->f->operands[left->operand]))
+		fail(b, -EINVAL, "both sides are constants%.0s%.0s", "");
+	insn = emit(b, ITEM_TEXT);
+	insn->x = left->operand;
+	insn->y = right->operand;
+	insn->invert = op == WM_OP_NE;
+	push(b, (struct value){VALUE_INT});
+}
+
+bool wm_item_label_matches(const struct operand *o, const char *name)
+{
+	size_t n = strlen(name);
+
+	return o->kind == OPERAND_PATTERN ? wm_glob_match(o->text, o->bytes, name, n)
+					  : o->bytes == n && !memcmp(o->text, name, n);
+}
+
+static void compare_label(struct binder *b, uint8_t op, const struct value *left,
+			  const struct value *right)
+{
+	struct operand *o = &b->f->operands[right->operand];
+	const struct wm_type *t = left->enumeration;
+	uint32_t nr = 0;
+	struct wm_filter_insn *insn;
+
+	if (!is_literal(o)) {
+		fail(b, -EINVAL, "a string is compared with a number%.0s%.0s", "");
+		return;
+	}
+	for (uint32_t i = 0; i < t->nr_labels; i++)
+		nr += wm_item_label_matches(o, t->labels[i].name);
+	if (!nr)
+		fail(b, -EINVAL, "there is no label '%s'%.0s", o->text);
+	if (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)
+		fail(b, -EINVAL, "'%s' means several values, so nothing is less%.0s", o->text);
+	o->type = t;
+	insn = emit(b, ITEM_LABEL);
+	insn->x = right->operand;
+	insn->kind = op;
+	push(b, (struct value){VALUE_INT});
+}
+
+static void make_float(struct binder *b, const struct value *v, uint8_t depth)
+{
+	struct wm_filter_insn *insn;
+
+	if (v->type == VALUE_FLOAT)
+		return;
+	insn = emit(b, WM_INSN_FLOAT_FROM);
+	insn->kind = depth;
+	insn->offset = v->type == VALUE_UINT;
+}
+
+static void bind_float(struct binder *b, uint8_t op, const struct value *left,
+		       const struct value *right)
+{
+	bool compares = op >= WM_OP_LT;
+
+	if (!compares && op != WM_OP_MUL && op != WM_OP_DIV && op != WM_OP_ADD && op != WM_OP_SUB)
+		fail(b, -EINVAL, "this operator takes no floating-point number%.0s%.0s", "");
+	make_float(b, left, 1);
+	make_float(b, right, 0);
+	emit(b, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
+	push(b, (struct value){compares ? VALUE_INT : VALUE_FLOAT});
+}
+
+static void bind_ints(struct binder *b, uint8_t op, const struct value *left,
+		      const struct value *right)
+{
+	bool lu = left->type == VALUE_UINT, ru = right->type == VALUE_UINT;
+	bool shift = op == WM_OP_SHL || op == WM_OP_SHR, is_unsigned = lu || (!shift && ru);
+	struct wm_filter_insn *insn = emit(b, op >= WM_OP_LT ? WM_INSN_COMPARE : WM_INSN_ARITH);
+
+	insn->kind = op;
+	insn->offset = op >= WM_OP_LT ? (uint32_t)lu | (uint32_t)ru << 1 : is_unsigned;
+	push(b, (struct value){op < WM_OP_LT && is_unsigned ? VALUE_UINT : VALUE_INT});
+}
+
+static void bind_binary(struct binder *b, uint8_t op)
+{
+	struct value right = pop(b), left = pop(b);
+
+	if (b->err)
+		return;
+	if (left.type == VALUE_TEXT || right.type == VALUE_TEXT) {
+		if (op < WM_OP_LT)
+			need_number(b, left.type == VALUE_TEXT ? &left : &right);
+		else if (left.type == right.type)
+			compare_texts(b, op, &left, &right);
+		else if (left.enumeration)
+			compare_label(b, op, &left, &right);
+		else
+			fail(b, -EINVAL, "a string is compared with a number%.0s%.0s", "");
+	} else if (left.type == VALUE_FLOAT || right.type == VALUE_FLOAT) {
+		bind_float(b, op, &left, &right);
+	} else {
+		bind_ints(b, op, &left, &right);
+	}
+}
+
+static void bind_negative(struct binder *b, const struct value *v)
+{
+	struct wm_filter_insn *last = &b->f->insns[b->nr_insns - 1], *insn;
+	enum value_type type = v->type;
+
+	if (v->is_const) {
+		if (last->x == 1ull << 63)
+			type = VALUE_INT; /* the least integer can be written */
+		last->x = 0 - last->x;
+		push(b, (struct value){type, true});
+		return;
+	}
+	(void)emit(b, WM_INSN_INV); /* -x is ~x + 1 */
+	emit(b, WM_INSN_CONST)->x = 1;
+	insn = emit(b, WM_INSN_ARITH);
+	insn->kind = WM_OP_ADD;
+	insn->offset = type == VALUE_UINT;
+	push(b, (struct value){type});
+}
+
+static void bind_unary(struct binder *b, uint8_t op)
+{
+	struct value v = pop(b);
+
+	need_number(b, &v);
+	if (op == WM_OP_INV && v.type == VALUE_FLOAT)
+		fail(b, -EINVAL, "this operator takes no floating-point number%.0s%.0s", "");
+	if (b->err)
+		return;
+	if (op == WM_OP_NOT) {
+		truth(b, &v);
+		(void)emit(b, ITEM_NOT);
+		push(b, (struct value){VALUE_INT});
+	} else if (v.type == VALUE_FLOAT) {
+		(void)emit(b, WM_INSN_FLOAT_NEG);
+		push(b, (struct value){VALUE_FLOAT});
+	} else if (op == WM_OP_NEG) {
+		bind_negative(b, &v);
+	} else {
+		(void)emit(b, WM_INSN_INV);
+		push(b, (struct value){v.type});
+	}
+}
+
+/* && or ||: the left operand is ready, the right one's code ends at `end`. */
+static void open_block(struct binder *b, bool when, uint32_t end)
+{
+	uint32_t outer = b->nr_blocks ? b->blocks[b->nr_blocks - 1].end : b->code.code_bytes;
+	struct value v = pop(b);
+
+	truth(b, &v);
+	if (end > outer || b->nr_blocks == WM_FILTER_NEST_MAX)
+		damaged(b);
+	if (b->err)
+		return;
+	b->blocks[b->nr_blocks++] = (struct block){end, b->nr_insns, b->depth};
+	emit(b, WM_INSN_JUMP)->when = when;
+}
+
+static void close_block(struct binder *b)
+{
+	struct value v = pop(b);
+	const struct block *block = &b->blocks[--b->nr_blocks];
+
+	truth(b, &v);
+	if (b->depth != block->depth)
+		damaged(b);
+	b->f->insns[block->jump].jump = (uint16_t)b->nr_insns;
+	push(b, (struct value){VALUE_INT});
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static void bind_literal(struct binder *b, const struct wm_filter_step *step)
+{
+	struct operand o = {step->op == WM_OP_TEXT ? OPERAND_LITERAL : OPERAND_PATTERN};
+
+	o.text = b->f->text + ((const unsigned char *)step->text - b->code.text);
+	o.bytes = step->text_bytes;
+	push(b, (struct value){VALUE_TEXT, .operand = operand(b, o)});
+}
+
+static void bind_step(struct binder *b, const struct wm_filter_step *step, uint32_t pos)
+{
+	static const enum value_type of_const[] = {
+	    [WM_OP_INT] = VALUE_INT, [WM_OP_UINT] = VALUE_UINT, [WM_OP_FLOAT] = VALUE_FLOAT};
+
+	switch (step->op) {
+	case WM_OP_INT:
+	case WM_OP_UINT:
+	case WM_OP_FLOAT:
+		emit(b, WM_INSN_CONST)->x = wm_load_u64(step->operand);
+		push(b, (struct value){of_const[step->op], step->op != WM_OP_FLOAT});
+		break;
+	case WM_OP_TEXT:
+	case WM_OP_GLOB:
+		bind_literal(b, step);
+		break;
+	case WM_OP_FIELD:
+		bind_field(b, step);
+		break;
+	case WM_OP_ELEMENT:
+		bind_element(b, step);
+		break;
+	case WM_OP_CONTEXT:
+		bind_context(b, *step->operand);
+		break;
+	case WM_OP_AND:
+	case WM_OP_OR:
+		open_block(b, step->op == WM_OP_OR, pos + wm_load_u16(step->operand));
+		break;
+	case WM_OP_NEG:
+	case WM_OP_NOT:
+	case WM_OP_INV:
+		bind_unary(b, step->op);
+		break;
+	default:
+		bind_binary(b, step->op);
+	}
+}
+
+static void bind_code(struct binder *b)
+{
+	struct wm_filter_step step;
+	uint32_t pos = 0, nr = 0;
+	struct value v;
+	int more;
+
+	while ((more = wm_filter_code_next(&b->code, &pos, &step)) > 0 && !b->err) {
+		b->op = nr++;
+		bind_step(b, &step, pos);
+		while (!b->err && b->nr_blocks && b->blocks[b->nr_blocks - 1].end <= pos) {
+			if (b->blocks[b->nr_blocks - 1].end < pos || step.op >= WM_OP_AND)
+				damaged(b);
+			else
+				close_block(b);
+		}
+	}
+	if (more < 0 || (!b->err && (nr != b->code.nr_ops || b->nr_blocks || b->depth != 1)))
+		damaged(b);
+	if (b->err)
+		return;
+	v = pop(b);
+	truth(b, &v);
+	(void)emit(b, WM_INSN_END);
+}
+
+int wm_item_filter_bind(const unsigned char *code, size_t bytes, const char *name,
+			const struct wm_type *const parts[WM_NR_PARTS], struct wm_item_filter **ret,
+			struct wm_diag *diag)
+{
+	struct binder b = {.parts = parts, .name = name, .diag = diag};
+	size_t room;
+
+	if (wm_filter_code_open(&b.code, code, bytes)) {
+		b.code.nr_ops = 0;
+		damaged(&b);
+		return b.err;
+	}
+	room = 4 * (size_t)b.code.code_bytes + 8; /* no step makes more than four */
+	b.f = calloc(1, sizeof(*b.f));
+	if (b.f) {
+		b.f->insns = calloc(room, sizeof(*b.f->insns));
+		b.f->operands = calloc(b.code.code_bytes + 1, sizeof(*b.f->operands));
+		b.f->text = malloc(b.code.text_bytes + 1);
+	}
+	if (!b.f || !b.f->insns || !b.f->operands || !b.f->text) {
+		wm_item_filter_destroy(b.f);
+		return wm_diag_set(diag, -ENOMEM, "filter", -1, "out of memory");
+	}
+	memcpy(b.f->text, b.code.text, b.code.text_bytes);
+	b.f->text[b.code.text_bytes] = 0;
+	bind_code(&b);
+	if (b.err) {
+		wm_item_filter_destroy(b.f);
+		return b.err;
+	}
+	*ret = b.f;
+	return 0;
+}
+
+void wm_item_filter_destroy(struct wm_item_filter *f)
+{
+	if (!f)
+		return;
+	free(f->insns);
+	free(f->operands);
+	free(f->text);
+	free(f);
+}
+
+uint32_t wm_item_filter_needs(const struct wm_item_filter *f)
+{
+	return f->needs;
+}
