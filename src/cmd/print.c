@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * print.c - waymark print: the events of a trace in order of time, as text or
- * JSON. What is damaged or was lost is said at the end.
- */
+/* print.c - waymark print: its options, and which of the two ways is gone; see print.h. */
+#include "cmd/print.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,111 +9,170 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
+#include "cmd/trace_open.h"
 #include "cmd/verb.h"
-#include "view/event_text.h"
 
-struct values {
-	bool json, jsonl, all;
-};
-
-struct printing {
-	const struct values *v;
-	struct wm_text out;
-	struct wm_view_clock clock;
-	uint64_t events;
-};
-
-static void print_one(struct printing *p, const struct wm_trace_event *e)
+static int on_input(const struct wm_option *o, const char *argument, void *values,
+		    struct wm_diag *diag)
 {
-	if (p->v->jsonl) {
-		wm_view_event_json(&p->out, e);
-		wm_text_char(&p->out, '\n');
-	} else if (p->v->json) {
-		wm_text_str(&p->out, p->events ? ",\n" : "\n");
-		wm_view_event_json(&p->out, e);
-	} else {
-		wm_view_event(&p->out, &p->clock, e);
-	}
-	p->events++;
+	struct wm_print_values *v = values;
+
+	if (v->nr_inputs == WM_PRINT_TRACES_MAX)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces",
+				   WM_PRINT_TRACES_MAX);
+	v->inputs[v->nr_inputs++] = argument;
+	return 0;
 }
 
-static int print_all(struct printing *p, struct wm_trace_reader *r)
+static int on_event(const struct wm_option *o, const char *argument, void *values,
+		    struct wm_diag *diag)
 {
-	struct wm_trace_event e;
-	int got, err = 0;
+	return wm_select_event(&((struct wm_print_values *)values)->select, argument);
+}
 
-	if (p->v->json)
-		wm_text_char(&p->out, '[');
-	while (!err && (got = wm_trace_reader_next(r, &e)) == 1) {
-		if (e.recorder && !p->v->all)
-			continue;
-		print_one(p, &e);
-		if (p->out.bytes >= WM_TRACE_DIR_BUFFER)
-			err = wm_trace_dir_flush(&p->out);
+static int on_filter(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	return wm_select_filter(&((struct wm_print_values *)values)->select, argument, diag);
+}
+
+/* Is there anything that the plain way of our own traces does not know? */
+static bool is_plain(const struct wm_print_values *v)
+{
+	return v->nr_inputs == 1 && !v->begin && !v->end && !v->fields && !v->follow && !v->limit &&
+	       !v->tail && !v->select.nr_rules && v->format == WM_VIEW_WAYMARK;
+}
+
+static int choose_format(struct wm_print_values *v)
+{
+	if (v->json && v->jsonl) {
+		wm_say("print: --json and --jsonl exclude each other");
+		return WM_EXIT_USAGE;
 	}
-	if (!err && got < 0)
-		err = got;
-	if (p->v->json)
-		wm_text_str(&p->out, "\n]\n");
-	return err ? err : wm_trace_dir_flush(&p->out);
+	if ((v->json || v->jsonl) && v->format) {
+		wm_say("print: --format and %s exclude each other", v->json ? "--json" : "--jsonl");
+		return WM_EXIT_USAGE;
+	}
+	if (v->limit && v->tail) {
+		wm_say("print: --limit and --tail exclude each other");
+		return WM_EXIT_USAGE;
+	}
+	if (v->follow && (v->tail || v->format == WM_VIEW_JSON || v->json)) {
+		wm_say("print: --follow has no end: no --tail, and --jsonl in place of --json");
+		return WM_EXIT_USAGE;
+	}
+	return WM_EXIT_DONE;
 }
 
 static int run(void *values, int nr_args, char **args)
 {
-	struct printing p = {.v = values};
-	struct wm_trace_reader *r = NULL;
+	struct wm_print_values *v = values;
 	char dir[PATH_MAX];
-	int status, err;
+	int status = choose_format(v);
 
-	if (p.v->json && p.v->jsonl) {
-		wm_say("print: --json and --jsonl exclude each other");
-		return WM_EXIT_USAGE;
+	for (int i = 0; i < nr_args && !status; i++)
+		if (on_input(NULL, args[i], v, NULL)) {
+			wm_say("print: more than %u traces", WM_PRINT_TRACES_MAX);
+			status = WM_EXIT_USAGE;
+		}
+	if (!status && !v->nr_inputs) {
+		status = wm_trace_dir_find(0, args, dir);
+		v->inputs[v->nr_inputs++] = dir;
 	}
-	status = wm_trace_dir_find(nr_args, args, dir);
-	if (!status)
-		status = wm_trace_dir_open(dir, &r);
 	if (status)
 		return status;
-	wm_text_init(&p.out);
-	wm_view_clock_init(&p.clock);
-	err = print_all(&p, r);
-	wm_text_done(&p.out);
-	if (err && err != -EPIPE) {
-		wm_say_cannot("print", dir, err);
-		status = wm_exit_of(err);
-	} else if (!err && !p.events) {
-		wm_say("'%s' holds no events", dir);
-		status = WM_EXIT_NO_MATCH;
-	}
-	status = wm_trace_dir_finish(r, status);
-	wm_trace_reader_close(r);
-	return status;
+	if (is_plain(v) && wm_trace_is_own(v->inputs[0]))
+		return wm_print_own(v, v->inputs[0]);
+	if (v->json || v->jsonl)
+		v->format = v->json ? WM_VIEW_JSON : WM_VIEW_JSONL;
+	return wm_print_any(v);
 }
 
+static void release(void *values)
+{
+	wm_select_done(&((struct wm_print_values *)values)->select);
+}
+
+#define TO(kind, member) WM_OPTION_TO_##kind(struct wm_print_values, member)
+
 static const struct wm_option options[] = {
-    {.name = "json",
-     .help = "print one JSON array of events",
-     WM_OPTION_TO_FLAG(struct values, json)},
-    {.name = "jsonl",
-     .help = "print one JSON object per line",
-     WM_OPTION_TO_FLAG(struct values, jsonl)},
+    {.name = "input",
+     .letter = 'i',
+     .argument = "TRACE",
+     .help = "also this trace: all are merged on their clocks",
+     .kind = WM_OPTION_CALL,
+     .call = on_input},
+    {.name = "format",
+     .argument = "FORMAT",
+     .choices = "waymark|babeltrace|perf|json|jsonl|csv",
+     .initial = "waymark",
+     .help = "how events are written",
+     TO(CHOICE, format)},
+    {.name = "json", .help = "print one JSON array of events", TO(FLAG, json)},
+    {.name = "jsonl", .help = "print one JSON object per line", TO(FLAG, jsonl)},
+    {.name = "fields",
+     .argument = "NAME,...",
+     .help = "show these fields and contexts only; columns of csv",
+     TO(TEXT, fields)},
     {.name = "all",
      .letter = 'A',
      .help = "also the recorder's own events: processes, modules, losses",
-     WM_OPTION_TO_FLAG(struct values, all)},
+     TO(FLAG, all)},
+    WM_OPTION_HEADING("Which events"),
+    {.name = "event",
+     .letter = 'e',
+     .argument = "GLOB",
+     .help = "events of these names, PROVIDER:NAME",
+     .kind = WM_OPTION_CALL,
+     .call = on_event},
+    {.name = "filter",
+     .argument = "EXPR",
+     .help = "those that pass, of the -e before it; before any -e: of all",
+     .kind = WM_OPTION_CALL,
+     .call = on_filter},
+    {.name = "begin",
+     .argument = "TIME",
+     .help = "from this time on: seconds, hh:mm[:ss[.ns]], or with YYYY-MM-DD before",
+     TO(TEXT, begin)},
+    {.name = "end", .argument = "TIME", .help = "up to this time, it included", TO(TEXT, end)},
+    {.name = "limit",
+     .argument = "N",
+     .min = 1,
+     .max = INT64_MAX,
+     .help = "stop after the first N events",
+     TO(INTEGER, limit)},
+    {.name = "tail",
+     .argument = "N",
+     .min = 1,
+     .max = INT64_MAX,
+     .help = "the last N events only",
+     TO(INTEGER, tail)},
+    {.name = "follow",
+     .help = "go on with what is added to a growing trace, until interrupted",
+     TO(FLAG, follow)},
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "on so many processors; without: on all",
+     TO(INTEGER, threads)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_print = {
     .name = "print",
     .alias = "script",
-    .summary = "print the events of a trace in order of time",
-    .synopsis = "[DIR] [--json|--jsonl] [--all]",
-    .details = "Without DIR: the newest waymark-* trace in the current folder.\n"
-	       "A line is: local time, time since the line before, command:pid/tid, event,\n"
-	       "contexts, fields. Exit status 5: done, but events are missing (why is said).",
+    .summary = "print the events of traces in order of time",
+    .synopsis =
+	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
+    .details =
+	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
+	"Without: the newest waymark-* trace in the current folder.\n"
+	"A line is: local time, time since the line before, command:pid/tid, event,\n"
+	"contexts, fields. Exit status 5: done, but events are missing (why is said).",
     .options = options,
-    .values_bytes = sizeof(struct values),
-    .max_args = 1,
+    .values_bytes = sizeof(struct wm_print_values),
+    .max_args = WM_VERB_ANY,
     .run = run,
+    .release = release,
 };

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print_any.c - prints traces of any tracer: opens them, finds the window,
+ * binds names and filters, and lets view/render.h do the work. With --follow
+ * the traces are opened again and again, and what is new in them is printed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/moment.h"
+#include "cmd/exit.h"
+#include "cmd/print.h"
+#include "cmd/print_seen.h"
+#include "cmd/say.h"
+#include "cmd/trace_open.h"
+#include "view/render.h"
+
+#define FOLLOW_NS 200000000
+
+struct printing {
+	struct wm_print_values *v;
+	struct wm_trace **traces;
+	uint32_t nr_traces;
+	const char **fields; /* --fields, cut at commas; the first owns the text */
+	uint32_t nr_fields;
+	struct wm_view_past past;
+	uint64_t nr_events;
+	bool begun;                 /* what stands before all events was written */
+	struct wm_print_seen *seen; /* --follow: packets printed already */
+};
+
+static int write_all(void *sink, const char *bytes, size_t count)
+{
+	return wm_file_write(STDOUT_FILENO, bytes, count);
+}
+
+/* --- the traces and what of them ------------------------------------------------------- */
+
+static int open_all(struct printing *p)
+{
+	int status = WM_EXIT_DONE;
+
+	p->traces = calloc(p->v->nr_inputs, sizeof(struct wm_trace *));
+	if (!p->traces) {
+		wm_say("out of memory");
+		return WM_EXIT_FAILED;
+	}
+	for (uint32_t i = 0; i < p->v->nr_inputs && !status; i++) {
+		status = wm_trace_open_said(p->v->inputs[i], &p->traces[i]);
+		p->nr_traces += !status;
+	}
+	return status;
+}
+
+static void close_all(struct printing *p)
+{
+	wm_select_unbind(&p->v->select);
+	for (uint32_t i = 0; i < p->nr_traces; i++)
+		wm_trace_close(p->traces[i]);
+	free(p->traces);
+	p->traces = NULL;
+	p->nr_traces = 0;
+}
+
+static int split_fields(struct printing *p)
+{
+	char *copy = p->v->fields ? strdup(p->v->fields) : NULL, *at, *save = NULL;
+
+	if (!p->v->fields)
+		return WM_EXIT_DONE;
+	p->fields = calloc(strlen(p->v->fields) + 1, sizeof(char *));
+	if (!copy || !p->fields) {
+		free(copy);
+		wm_say("out of memory");
+		return WM_EXIT_FAILED;
+	}
+	for (at = strtok_r(copy, ",", &save); at; at = strtok_r(NULL, ",", &save))
+		p->fields[p->nr_fields++] = at;
+	if (p->nr_fields)
+		return WM_EXIT_DONE;
+	free(copy);
+	wm_say("print: --fields names no field");
+	return WM_EXIT_USAGE;
+}
+
+/* The first moment of all traces, for hours without a date. */
+static int64_t first_ns(const struct printing *p)
+{
+	int64_t first = INT64_MAX;
+
+	for (uint32_t i = 0; i < p->nr_traces; i++)
+		if (p->traces[i]->begin_ns < first)
+			first = p->traces[i]->begin_ns;
+	return first == INT64_MAX ? 0 : first;
+}
+
+static int bound(const struct printing *p, const char *option, const char *text, int64_t *ret)
+{
+	if (!text || !wm_moment_parse(text, first_ns(p), ret))
+		return WM_EXIT_DONE;
+	wm_say("print: --%s: '%s' is no time: seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
+	       option, text);
+	return WM_EXIT_USAGE;
+}
+
+static int window(const struct printing *p, struct wm_render *r)
+{
+	int status;
+
+	r->begin_ns = INT64_MIN;
+	r->end_ns = INT64_MAX;
+	status = bound(p, "begin", p->v->begin, &r->begin_ns);
+	if (!status)
+		status = bound(p, "end", p->v->end, &r->end_ns);
+	if (!status && p->v->end && r->end_ns < INT64_MAX)
+		r->end_ns++; /* it included */
+	return status;
+}
+
+/* --- printing --------------------------------------------------------------------------- */
+
+static int failed(int err)
+{
+	if (err == -EPIPE)
+		return WM_EXIT_DONE; /* who read had enough */
+	wm_say("cannot print: %s", strerror(-err));
+	return wm_exit_of(err);
+}
+
+static int write_frame(const struct wm_view *view,
+		       void (*frame)(const struct wm_view *v, struct wm_text *t))
+{
+	struct wm_text t;
+	int err;
+
+	wm_text_init(&t);
+	frame(view, &t);
+	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
+static int render(struct printing *p, struct wm_render *r)
+{
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (p->v->tail)
+		err = wm_render_tail(r, (uint64_t)p->v->tail, &r->begin_ns, &r->skip);
+	if (!err && !p->begun)
+		err = write_frame(r->view, wm_view_begin);
+	p->begun = true;
+	if (!err)
+		err = wm_render(r, &p->past, &nr);
+	p->nr_events += nr;
+	if (!err && !p->v->follow)
+		err = write_frame(r->view, wm_view_end);
+	return err;
+}
+
+/* All that is in the traces now. */
+static int print_opened(struct printing *p)
+{
+	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
+	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
+					  p->nr_fields};
+	struct wm_timeline *timeline = NULL;
+	struct wm_view *view = NULL;
+	int status = window(p, &r), err;
+
+	if (!status)
+		status = wm_select_bind(&p->v->select, p->traces, p->nr_traces);
+	if (status)
+		return status;
+	err = wm_timeline_create(p->traces, p->nr_traces, &timeline);
+	if (!err)
+		view = wm_view_create(p->traces, p->nr_traces, &options);
+	r.timeline = timeline;
+	r.view = view;
+	r.wants = p->v->select.want_list;
+	r.passes = wm_select_asks(&p->v->select) ? wm_select_passes : NULL;
+	r.data = &p->v->select;
+	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
+	if (!err)
+		err = view ? render(p, &r) : -ENOMEM;
+	wm_view_destroy(view);
+	wm_timeline_destroy(timeline);
+	return err ? failed(err) : WM_EXIT_DONE;
+}
+
+static int finish(struct printing *p, int status)
+{
+	if (!status && !p->nr_events && !p->v->follow) {
+		wm_say(p->v->select.nr_rules || p->v->begin || p->v->end
+			   ? "no event is meant by this"
+			   : "there are no events");
+		status = WM_EXIT_NO_MATCH;
+	}
+	for (uint32_t i = 0; i < p->nr_traces; i++)
+		status = wm_trace_finish(p->traces[i], status, p->v->format == WM_VIEW_BABELTRACE);
+	return status;
+}
+
+/* What was added since the last time; ends with the reader of our output, or a limit. */
+static int follow(struct printing *p)
+{
+	const struct timespec pause = {.tv_nsec = FOLLOW_NS};
+	int status;
+
+	for (;;) {
+		status = open_all(p);
+		for (uint32_t i = 0; i < p->nr_traces && !status; i++)
+			status = wm_print_seen_skip(p->seen, p->traces[i], i) ? WM_EXIT_FAILED
+									      : WM_EXIT_DONE;
+		if (!status)
+			status = print_opened(p);
+		if (status || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
+			return finish(p, status);
+		close_all(p);
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+int wm_print_any(struct wm_print_values *v)
+{
+	struct printing p = {.v = v};
+	int status = split_fields(&p);
+
+	v->select.hidden = v->all;
+	if (!status && v->follow) {
+		p.seen = wm_print_seen_create();
+		status = p.seen ? follow(&p) : WM_EXIT_FAILED;
+	} else if (!status) {
+		status = open_all(&p);
+		if (!status)
+			status = print_opened(&p);
+		status = finish(&p, status);
+	}
+	close_all(&p);
+	wm_print_seen_destroy(p.seen);
+	if (p.nr_fields)
+		free((char *)p.fields[0]);
+	free(p.fields);
+	return status;
+}

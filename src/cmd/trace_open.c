@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_open.c - see trace_open.h. */
+#include "cmd/trace_open.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "view/value_text.h"
+#include "view/writer.h"
+
+#define FAULTS_SAID 20u
+
+int wm_trace_open_said(const char *path, struct wm_trace **ret)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_trace_open(path, ret, &diag);
+
+	if (!err)
+		return WM_EXIT_DONE;
+	wm_say_diag("read the trace", path, err, &diag);
+	return wm_exit_of(err);
+}
+
+bool wm_trace_is_own(const char *path)
+{
+	struct wm_trace *t = NULL;
+	const char *tracer;
+	struct stat st;
+	bool own;
+
+	if (wm_trace_open(path, &t, NULL)) /* damaged as it is, the other way knows more of it */
+		return !stat(path, &st) && S_ISDIR(st.st_mode);
+	tracer = wm_trace_word(t, "tracer_name");
+	own = tracer && !strcmp(tracer, "waymark");
+	wm_trace_close(t);
+	return own;
+}
+
+void wm_trace_fault_text(struct wm_text *t, const struct wm_fault *f)
+{
+	if (f->file[0]) {
+		wm_view_safe(t, f->file, strlen(f->file), false);
+		wm_text_f(t, ": at offset %llu: ", (unsigned long long)f->offset);
+	}
+	wm_view_safe(t, f->reason, strlen(f->reason), false);
+}
+
+static void say_faults(const struct wm_trace *t)
+{
+	struct wm_text text;
+
+	wm_text_init(&text);
+	for (uint32_t i = 0; i < t->nr_faults && i < FAULTS_SAID; i++) {
+		wm_text_cut(&text, 0);
+		wm_trace_fault_text(&text, &t->faults[i]);
+		if (!text.failed)
+			wm_say("%s", text.data);
+	}
+	if (t->nr_faults > FAULTS_SAID)
+		wm_say("... and %llu more; 'waymark info --verify' lists them",
+		       (unsigned long long)(t->nr_faults - FAULTS_SAID + t->nr_faults_more));
+	wm_text_done(&text);
+}
+
+static void say_losses_as_babeltrace(const struct wm_trace *t)
+{
+	struct wm_text text;
+
+	wm_text_init(&text);
+	for (uint32_t i = 0; i < t->nr_losses; i++)
+		wm_view_loss(&text, t, &t->losses[i]);
+	if (text.bytes)
+		(void)fwrite(text.data, 1, text.bytes, stderr); /* nothing else to do about it */
+	wm_text_done(&text);
+}
+
+static void say_losses(const struct wm_trace *t)
+{
+	uint64_t events = 0, packets = 0, unknown = 0;
+
+	for (uint32_t i = 0; i < t->nr_losses; i++) {
+		const struct wm_trace_loss *l = &t->losses[i];
+
+		if (l->count == UINT64_MAX)
+			unknown++;
+		else if (l->packets)
+			packets += l->count;
+		else
+			events += l->count;
+	}
+	if (events)
+		wm_say("the tracer lost %llu events", (unsigned long long)events);
+	if (packets)
+		wm_say("the tracer lost %llu packets", (unsigned long long)packets);
+	if (unknown)
+		wm_say("the tracer lost events %llu times, it does not say how many",
+		       (unsigned long long)unknown);
+}
+
+int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace)
+{
+	if (!t->nr_faults && !t->nr_losses)
+		return status;
+	(void)fflush(stdout);
+	say_faults(t);
+	if (babeltrace)
+		say_losses_as_babeltrace(t);
+	else
+		say_losses(t);
+	return status == WM_EXIT_DONE || status == WM_EXIT_NO_MATCH ? WM_EXIT_INCOMPLETE : status;
+}
