@@ -11,17 +11,15 @@
 #include <time.h>
 
 #include "cmd/exit.h"
+#include "cmd/info.h"
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
+#include "cmd/trace_open.h"
 #include "cmd/verb.h"
 #include "ring/pool.h"
 #include "view/value_text.h"
 
 #define NS_PER_SECOND 1000000000u
-
-struct values {
-	bool repair, json;
-};
 
 /* --- events by class ------------------------------------------------------------- */
 
@@ -391,37 +389,59 @@ static int show(const char *dir, bool as_json)
 
 static int run(void *values, int nr_args, char **args)
 {
-	const struct values *v = values;
+	const struct wm_info_values *v = values;
 	char dir[PATH_MAX];
 	int status;
 
-	if (v->repair && v->json) {
-		wm_say("info: --repair prints no JSON");
+	if (v->repair + v->json + v->verify + v->hash > 1) {
+		wm_say("info: --repair, --json, --verify and --hash exclude one another");
 		return WM_EXIT_USAGE;
 	}
 	status = wm_trace_dir_find(nr_args, args, dir);
 	if (status)
 		return status;
-	return v->repair ? repair(dir) : show(dir, v->json);
+	if (v->verify)
+		return wm_info_verify(v, dir);
+	if (v->hash)
+		return wm_info_hash(v, dir);
+	if (v->repair)
+		return repair(dir);
+	return wm_trace_is_own(dir) ? show(dir, v->json) : wm_info_any(v, dir);
 }
 
 static const struct wm_option options[] = {
     {.name = "repair",
      .help = "make a damaged trace whole: cut partial packets, mend index files",
-     WM_OPTION_TO_FLAG(struct values, repair)},
-    {.name = "json", .help = "print JSON: one object", WM_OPTION_TO_FLAG(struct values, json)},
+     WM_OPTION_TO_FLAG(struct wm_info_values, repair)},
+    {.name = "verify",
+     .help = "decode everything, and list each violation with its file and offset",
+     WM_OPTION_TO_FLAG(struct wm_info_values, verify)},
+    {.name = "hash",
+     .help = "decode everything, and print the number of events and a hash over all values",
+     WM_OPTION_TO_FLAG(struct wm_info_values, hash)},
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "on so many processors; without: on all",
+     WM_OPTION_TO_INTEGER(struct wm_info_values, threads)},
+    {.name = "json",
+     .help = "print JSON: one object",
+     WM_OPTION_TO_FLAG(struct wm_info_values, json)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_info = {
     .name = "info",
     .summary = "show what a trace is, what it holds and what is missing",
-    .synopsis = "[DIR] [--repair] [--json]",
-    .details = "Without DIR: the newest waymark-* trace in the current folder.\n"
-	       "--repair keeps every whole packet that can be read and prints what it did; do not\n"
-	       "run it while the trace is being recorded. Exit status 5: events are missing.",
+    .synopsis = "[TRACE] [--repair|--verify|--hash|--json]",
+    .details =
+	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
+	"Without: the newest waymark-* trace in the current folder.\n"
+	"--repair keeps every whole packet that can be read and prints what it did; do not\n"
+	"run it while the trace is being recorded. Exit status 5: events are missing.",
     .options = options,
-    .values_bytes = sizeof(struct values),
+    .values_bytes = sizeof(struct wm_info_values),
     .max_args = 1,
     .run = run,
 };

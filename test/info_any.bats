@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark info of traces that other tracers wrote: what is in them, the hash over
+# all values against the one of babeltrace2's text, violations with their place.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export TZ=UTC
+	waymark="$WAYMARK_BUILD/waymark"
+	cd "$BATS_TEST_TMPDIR"
+	[ -d "${WAYMARK_CORPUS:-}/ctf1/babeltrace" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+	corpus="$WAYMARK_CORPUS/ctf1"
+}
+
+@test "the hash is that of babeltrace2's text" {
+	command -v babeltrace2 >/dev/null || skip "babeltrace2 is not installed"
+	local trace n=0
+	for trace in "$corpus"/babeltrace/succeed/{lttng-tracefile-rotation/kernel,sequence,env-warning} \
+		"$corpus"/babeltrace/succeed/{multi-domains/ust,lttng-crash,meta-variant-two-underscores} \
+		"$corpus"/barectf/basic/{real/double,int/sint-bit-fields-wrap,enum/senum64} \
+		"$corpus"/barectf/basic/{static-array/nested-5-uint8,dynamic-array/of-str} \
+		"$corpus"/tracecompass/cyg-profile/glxgears-cyg-profile; do
+		[ -d "$trace" ] || continue
+		babeltrace2 "$trace" 2>/dev/null | python3 "$WAYMARK_SOURCE/test/data/value_hash.py" >wanted
+		"$waymark" info --hash "$trace" >got 2>/dev/null || [ $? = 5 ]
+		diff got wanted || { echo "$trace"; false; }
+		"$waymark" info --hash --threads 3 "$trace" 2>/dev/null | diff - wanted
+		n=$((n + 1))
+	done
+	[ "$n" -ge 8 ]
+}
+
+@test "what a trace is and holds" {
+	run -5 "$waymark" info "$corpus/babeltrace/succeed/multi-domains/kernel"
+	[[ $output == *"format     ctf 1.8"* ]]
+	[[ $output == *"hostname   joraj-alpa"* ]]
+	[[ $output == *"time       2019-08-05 19:05:39.266917593 to 2019-08-05 19:20:12.117684979"* ]]
+	[[ $output == *"events     272"* ]]
+	[[ $output == *" 728  events, 2019-08-05 19:16:02.352676346 to 2019-08-05 19:16:33.426663981, kernel_channel_0"* ]]
+	[[ $output == *" 272  lttng_test_filter_event"* ]]
+	"$waymark" info --json "$corpus/babeltrace/packet-seq-num/2-streams-lost-in-2" >json || [ $? = 5 ]
+	python3 - <<-'EOF'
+		import json
+		info = json.load(open("json"))
+		assert info["events"] == 8 and info["streams"] == 2, info
+		assert [l["count"] for l in info["losses"]] == [2, 3, 1], info
+		assert info["clocks"][0]["hz"] == 1000000000, info
+	EOF
+}
+
+@test "violations are listed with file and offset" {
+	run -0 "$waymark" info --verify "$corpus/babeltrace/succeed/sequence"
+	[ "$output" = "10 events in 1 packets: sound" ] || [[ $output == "10 events in "*" packets: sound" ]]
+	run -5 "$waymark" info --verify "$corpus/conformance/stream/fail/cross-packet-event-integer"
+	[[ $output == *"dummystream: at offset 28: "*"beyond the packet"* ]]
+	[[ $output == *"1 violations" ]]
+	cp -r "$corpus/babeltrace/succeed/sequence" trace
+	chmod -R u+w trace
+	local stream=$(ls trace | grep -v metadata | head -1)
+	printf '\377\377\377\377' | dd of="trace/$stream" bs=1 conv=notrunc 2>/dev/null
+	run -5 "$waymark" info --verify trace
+	[[ $output == *"$stream: at offset 0: "* ]]
+	run -2 "$waymark" info --verify --hash trace
+}
