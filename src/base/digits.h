@@ -87,4 +87,7 @@ static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const ch
 	return end;
 }
 
+/* A double as printf's %g has it, in a fraction of the time for numbers of daily life. */
+char *wm_digits_g(char *at, double d);
+
 #endif

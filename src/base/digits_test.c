@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/digits.h"
@@ -67,11 +68,51 @@ static void test_binary(void **unused)
 	assert_int_equal(wm_digits_bits(got, UINT64_MAX, 1, "01") - got, 64);
 }
 
+static void check_g(double d)
+{
+	char got[WM_DIGITS_MAX], wanted[80];
+	char *end = wm_digits_g(got, d);
+
+	snprintf(wanted, sizeof(wanted), "%g", d);
+	if ((size_t)(end - got) != strlen(wanted) || memcmp(got, wanted, strlen(wanted)) != 0)
+		fail_msg("%a: %.*s, not %s", d, (int)(end - got), got, wanted);
+}
+
+static void test_floats(void **unused)
+{
+	static const double cases[] = {
+	    0,         -0.0,      1,        0.5,       1e-4,     9.9999e-5, 0.00012345,
+	    0.1,       1.5,       999999,   999999.5,  999998.5, 99999.95,  9.9999995,
+	    9.999995,  1e6,       1e-300,   1e300,     123456.5, 12345.65,  1.000005,
+	    1.0000005, 0.1 + 0.2, INFINITY, -INFINITY, NAN,      -3.25,     0.30000005};
+	uint64_t random = 4711;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		check_g(cases[i]);
+		check_g(-cases[i]);
+	}
+	for (int i = 0; i < 300000; i++) {
+		double d;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		memcpy(&d, &random, sizeof(d));
+		check_g(d);                              /* of any size */
+		check_g((double)(int64_t)random / 1e13); /* of daily life */
+		check_g((double)(int32_t)random / 1000);
+		check_g((double)(random % 20000001) / 2 / 1e1); /* ties */
+		check_g((double)(float)((double)(random % 9999999) / 1e7));
+		check_g(ldexp((double)(random % 1000), -(int)(random >> 60)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_all),
 	    cmocka_unit_test(test_binary),
+	    cmocka_unit_test(test_floats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

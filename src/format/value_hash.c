@@ -7,10 +7,10 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "format/scan.h"
 
 #define FACTOR 0x9e3779b97f4a7c15u
@@ -57,15 +57,17 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 /* A number that looks like an integer is one, in %g. */
 static uint64_t real(double d)
 {
-	char text[40];
+	char text[WM_DIGITS_MAX];
 	size_t bytes;
 
 	if (d > -1e6 && d < 1e6 && d == (double)(int32_t)d)
 		return (uint64_t)(int64_t)(int32_t)d;
-	bytes = (size_t)snprintf(text, sizeof(text), "%g", d);
-	if (strspn(text, "-0123456789") == bytes)
-		return (uint64_t)strtoll(text, NULL, 10);
-	return wm_value_hash_text(text, bytes);
+	bytes = (size_t)(wm_digits_g(text, d) - text);
+	text[bytes] = 0;
+	for (size_t i = text[0] == '-'; i < bytes; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return wm_value_hash_text(text, bytes);
+	return (uint64_t)strtoll(text, NULL, 10);
 }
 
 /* As many low bits as the digits of its base show. */

@@ -8,8 +8,6 @@
  */
 #include "view/style.h"
 
-#include <stdio.h>
-
 wm_shape_write wm_style_u64, wm_style_i64;
 
 const struct wm_item *wm_style_u64(struct wm_pen *p, const struct wm_shape *s,
@@ -69,16 +67,10 @@ static const struct wm_item *boolean(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* Integers of up to six digits are themselves in %g. */
 static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
 				  const struct wm_item *i)
 {
-	double d = i->f;
-
-	if (d > 0 && d < 1e6 && d == (double)(uint32_t)d)
-		p->at = wm_digits_u64(p->at, (uint32_t)d);
-	else
-		p->at += snprintf(p->at, 40, "%g", d);
+	p->at = wm_digits_g(p->at, i->f);
 	return i + 1;
 }
 

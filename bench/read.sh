@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# read.sh - the group `read` of bench/run, which sources it: a big LTTng-UST trace recorded on
+# the spot, read by us and by babeltrace2, in turn, from warm caches. BENCH_READ_EVENTS: how many.
+
+# Nothing is lost: the program waits for the consumer.
+read_record() { # N
+	trace=$work/lttng-read
+	{
+		lttng create bench --output="$trace" &&
+			lttng enable-channel -u -s bench --subbuf-size=512K --num-subbuf=16 \
+				--blocking-timeout=inf ch &&
+			lttng enable-event -u -s bench -c ch 'bench:on_*' && lttng start bench
+	} >"$work/lttng.log" 2>&1 || { cat "$work/lttng.log" >&2; return 1; }
+	LTTNG_UST_ALLOW_BLOCKING=1 LTTNG_UST_REGISTER_TIMEOUT=-1 "$BUILD/bench/bench-burst" "$1"
+	lttng stop bench >/dev/null 2>&1
+	lttng destroy bench >/dev/null 2>&1
+}
+
+# Runs COMMAND, and notes the seconds: wall time (1), or of processors (2).
+read_time() { # ROW WHO WHICH COMMAND...
+	row=$1 who=$2 which=$3
+	shift 3
+	"$BUILD/bench/bench-timed" "$work/out" "$@" >"$work/time" 2>"$work/err" ||
+		{ echo "bench: '$*' ended with status $?:" >&2; head -n3 "$work/err" >&2; }
+	cut -f"$which" "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
+}
+
+read_memory() { # of what ran last
+	cut -f3 "$work/time" | sed "s/^/read_memory\tours\t/" >>"$raw"
+}
+
+# A window of a thousandth of the trace, in its middle, in seconds.
+read_window() {
+	"$BUILD/waymark" info --json "$trace" | python3 -c '
+import json, sys
+info = json.load(sys.stdin)
+begin, end = info["begin_ns"], info["end_ns"]
+middle, half = (begin + end) // 2, (end - begin) // 2000
+for ns in middle - half, middle + half:
+    print(f"{ns // 10**9}.{ns % 10**9:09}")'
+}
+
+# The same bytes, or the times mean nothing.
+read_check() {
+	$aside "$BUILD/waymark" print --format=babeltrace "$trace" 2>/dev/null | cmp - "$work/theirs" ||
+		echo "bench: our text is not babeltrace2's" >&2
+}
+
+read_rounds() {
+	ours=$BUILD/waymark
+	set -- $(read_window)
+	for _ in 1 2 3; do
+		read_time read_text peer 2 $aside babeltrace2 "$trace"
+		[ -f "$work/theirs" ] || mv "$work/out" "$work/theirs"
+		read_time read_text ours 2 $aside "$ours" print --format=babeltrace --threads 1 "$trace"
+		read_memory
+		read_time read_text_1 ours 1 "$ours" print --format=babeltrace --threads 1 "$trace"
+		read_time read_text_all ours 1 "$ours" print --format=babeltrace --threads "$cpus" "$trace"
+		read_memory
+		read_time read_hash peer 1 babeltrace2 "$trace" -c sink.utils.counter
+		read_time read_hash ours 1 "$ours" info --hash "$trace"
+		read_time read_hash_1 ours 2 $aside "$ours" info --hash --threads 1 "$trace"
+		read_time read_window peer 1 babeltrace2 "$trace" --begin "$1" --end "$2"
+		read_time read_window ours 1 "$ours" print --format=babeltrace "$trace" --begin "$1" --end "$2"
+	done
+}
+
+# How much faster all processors are than one, of the best times.
+read_speedup() {
+	awk -F '\t' '
+	$1 == "read_text_1" && (!one || $3 < one) { one = $3 }
+	$1 == "read_text_all" && (!all || $3 < all) { all = $3 }
+	END { if (one && all) printf "read_threads\tours\t%.3f\n", one / all }' "$raw" >>"$raw.more"
+	cat "$raw.more" >>"$raw"
+}
+
+read_group() {
+	command -v babeltrace2 >/dev/null || { echo "bench: babeltrace2 is not installed" >&2; return 0; }
+	lttng_on
+	[ -n "$lttng_pid" ] || return 0
+	read_record "${BENCH_READ_EVENTS:-12000000}" || return 0
+	lttng_off
+	BENCH_PEER="babeltrace2 $(babeltrace2 --version | sed -n 's/^Babeltrace \([0-9.]*\).*/\1/p')"
+	echo "# read: $("$BUILD/waymark" info --hash "$trace" | tr '\n' ' '), $(du -sm "$trace" | cut -f1) MiB"
+	read_rounds
+	read_check
+	read_speedup
+}
