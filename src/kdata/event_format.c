@@ -152,8 +152,6 @@ static uint16_t flags_of(struct slice type, bool is_array)
 		flags |= WM_KFIELD_BITMASK;
 	if (contains(type, "*"))
 		flags |= WM_KFIELD_POINTER;
-	else if (flags & WM_KFIELD_ARRAY && contains(type, "char"))
-		flags |= WM_KFIELD_CHARS;
 	if (starts(type, "bool") || starts(type, "_Bool"))
 		flags |= WM_KFIELD_BOOL;
 	return flags;
@@ -165,6 +163,10 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 {
 	uint32_t nr = number(length);
 
+	if (f->bytes == 0) /* "u32 buf[]", or "u32 buf" of old kernels */
+		f->flags |= WM_KFIELD_ARRAY | WM_KFIELD_TAIL;
+	if (f->flags & WM_KFIELD_ARRAY && !(f->flags & WM_KFIELD_POINTER) && contains(type, "char"))
+		f->flags |= WM_KFIELD_CHARS;
 	if (f->flags & WM_KFIELD_DYNAMIC) {
 		if (f->bytes != 4)
 			return refuse(p, at, "a dynamic array whose word is not of 4 bytes");
@@ -175,8 +177,6 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		f->element_bytes = is_width(f->bytes) ? (uint8_t)f->bytes : 0;
 		return 0;
 	}
-	if (f->bytes == 0)
-		f->flags |= WM_KFIELD_TAIL;
 	f->element_bytes = width_of(p->machine, type);
 	/* A length spelled by name, or of several dimensions: the width of the type decides. */
 	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)

@@ -90,7 +90,7 @@ static void test_oddities(void **state)
 	    "name: print\nID: 5\nformat:\n\tfield:int common_type;\toffset:0;\tsize:2;\n\n"
 	    "\tfield special:char comm[TASK_COMM_LEN];\toffset:8;\tsize:16;\n"
 	    "\tfield:u32 grid[2][3];\toffset:24;\tsize:24;\n"
-	    "\tfield:char buf[];\toffset:48;\tsize:0;\n";
+	    "\tfield:char buf[];\toffset:48;\tsize:0;\n\tfield:u32 more;\toffset:48;\tsize:0;\n";
 	struct world w = begin();
 	const struct wm_kformat *f = parsed(&w, text);
 	unsigned char record[60] = {0};
@@ -99,6 +99,7 @@ static void test_oddities(void **state)
 	check(f, "comm", "char", 8, 1, 16, WM_KFIELD_ARRAY | WM_KFIELD_CHARS);
 	check(f, "grid", "u32", 24, 4, 6, WM_KFIELD_ARRAY);
 	check(f, "buf", "char", 48, 1, 0, WM_KFIELD_ARRAY | WM_KFIELD_CHARS | WM_KFIELD_TAIL);
+	check(f, "more", "u32", 48, 4, 0, WM_KFIELD_ARRAY | WM_KFIELD_TAIL);
 	assert_string_equal(f->print, "");
 	assert_ptr_equal(wm_kfield_bytes(wm_kformat_field(f, "buf"), false, record, 60, &bytes),
 			 record + 48);

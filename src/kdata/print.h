@@ -40,6 +40,9 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 /* The event's fields are printed, because its print form could not be compiled. */
 bool wm_kprint_is_fields(const struct wm_kprint *p);
 
+/* The print form shows that field, or elements of it, in hexadecimal. */
+bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f);
+
 /*
  * Adds the text of a record. `known` (optional) turns addresses into symbols
  * and texts.

@@ -261,3 +261,26 @@ bool wm_kprint_is_fields(const struct wm_kprint *p)
 {
 	return !p->convs;
 }
+
+static bool is_hex(const struct wm_kconv *c)
+{
+	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
+}
+
+/* The field itself under casts, or of which it is an element. */
+static const struct wm_kfield *shown_field(const struct wm_knode *n)
+{
+	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||
+		     n->kind == WM_KNODE_ELEMENT))
+		n = n->a;
+	return n && (n->kind == WM_KNODE_FIELD || n->kind == WM_KNODE_BYTES) ? n->field : NULL;
+}
+
+bool wm_kprint_shows_hex(const struct wm_kprint *p, const struct wm_kfield *f)
+{
+	for (uint32_t i = 0; i < p->nr_convs; i++) {
+		if (is_hex(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
+			return true;
+	}
+	return false;
+}

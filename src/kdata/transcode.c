@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "event/desc_build.h"
-#include "kdata/print_tree.h"
 
 enum step_kind {
 	STEP_COPY,   /* `bytes` as they are */
@@ -52,34 +51,11 @@ struct builder {
 	uint16_t nr_values;
 };
 
-static bool is_hex_conv(const struct wm_kconv *c)
-{
-	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
-}
-
-/* The field itself under casts, or an element of it. */
-static const struct wm_kfield *shown_field(const struct wm_knode *n)
-{
-	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||
-		     n->kind == WM_KNODE_ELEMENT))
-		n = n->a;
-	return n && (n->kind == WM_KNODE_FIELD || n->kind == WM_KNODE_BYTES) ? n->field : NULL;
-}
-
-static bool is_hex(const struct wm_kprint *p, const struct wm_kfield *f)
-{
-	for (uint32_t i = 0; p && i < p->nr_convs; i++) {
-		if (is_hex_conv(&p->convs[i]) && shown_field(p->convs[i].arg) == f)
-			return true;
-	}
-	return false;
-}
-
 static char letter(const struct builder *b, const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BOOL && f->element_bytes == 1)
 		return 'b';
-	if (is_hex(b->print, f))
+	if (b->print && wm_kprint_shows_hex(b->print, f))
 		return 'x';
 	return f->flags & WM_KFIELD_SIGNED ? 'i' : 'u';
 }
