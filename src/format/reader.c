@@ -13,6 +13,7 @@
 
 #include "format/ctf_trace.h"
 #include "format/perfdata.h"
+#include "format/tracedat.h"
 
 #define ARENA_MAX       ((size_t)1 << 30)
 #define FAULT_ARENA_MAX ((size_t)1 << 20)
@@ -21,6 +22,7 @@
 /* Asked in this order. */
 static const struct wm_reader_ops *const formats[] = {
     &wm_perfdata_ops,
+    &wm_tracedat_ops,
     &wm_ctf_ops,
     NULL,
 };

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracedat_index.c - every page is walked once, without looking into records:
+ * so the packets' times and counts are exact, and what is damaged or lost is
+ * told before the first event is shown.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/tracedat_int.h"
+
+#define CHUNK_HEADER_BYTES 8u
+#define LOSSES_MAX         4096u /* told one by one; more are added to the last */
+
+struct indexing {
+	struct wm_td *td;
+	const struct wm_td_cpu *cpu;
+	const struct wm_stream *stream;
+	unsigned char *unknown; /* bits: ids that were told */
+	unsigned char *data;    /* pages, unpacked */
+	size_t room;
+
+	bool open; /* a packet is being made */
+	struct wm_packet packet;
+	uint64_t origin; /* where in the file `data` is, or was packed */
+	uint64_t packed; /* bytes it has there when it is packed; 0: it is not */
+	int64_t last_ns; /* of the stream so far */
+	bool any;
+};
+
+static int close_packet(struct indexing *x)
+{
+	if (!x->open)
+		return 0;
+	x->open = false;
+	if (!x->packed)
+		x->packet.bytes = (uint64_t)(uint32_t)x->packet.own * x->cpu->page_bytes;
+	return wm_trace_add_packet(x->td->trace, &x->packet);
+}
+
+/* Page `i` of what is in memory begins a packet. */
+static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cursor *c)
+{
+	int64_t ns = wm_td_ns(x->td, c->begin);
+
+	x->open = true;
+	x->packet = (struct wm_packet){
+	    .offset = x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes,
+	    .bytes = x->packed,
+	    .begin_ns = ns,
+	    .end_ns = ns,
+	    .stream = x->stream->index,
+	    .part = (uint32_t)(x->cpu - x->td->cpus),
+	    .lost = c->lost == WM_PAGE_LOST_UNKNOWN ? 0 : c->lost,
+	    .own = x->packed ? (uint64_t)i << 32 : 0,
+	};
+}
+
+static int add_loss(struct indexing *x, const struct wm_page_cursor *c)
+{
+	struct wm_trace *t = x->td->trace;
+	int64_t end = wm_td_ns(x->td, c->begin);
+	struct wm_trace_loss loss = {
+	    .stream = x->stream->index,
+	    .count = c->lost,
+	    .begin_ns = x->any && x->last_ns < end ? x->last_ns : end,
+	    .end_ns = end,
+	    .cause = "overrun",
+	};
+	struct wm_trace_loss *last = t->nr_losses ? &t->losses[t->nr_losses - 1] : NULL;
+
+	if (t->nr_losses < LOSSES_MAX || last->stream != loss.stream)
+		return wm_trace_add_loss(t, &loss);
+	if (__builtin_add_overflow(last->count, loss.count, &last->count) ||
+	    loss.count == WM_PAGE_LOST_UNKNOWN)
+		last->count = UINT64_MAX;
+	last->end_ns = loss.end_ns;
+	return 0;
+}
+
+/* Whether records of that id are events; tells once when they are not. */
+static bool is_event(struct indexing *x, const struct wm_page_cursor *c, uint64_t offset)
+{
+	uint32_t id = c->bytes >= 2 ? wm_get_u16(c->data, c->swap) : UINT16_MAX;
+
+	if (id < x->td->nr_types && x->td->types[id])
+		return true;
+	if (!(x->unknown[id / 8] & 1u << id % 8)) {
+		x->unknown[id / 8] |= (unsigned char)(1u << id % 8);
+		wm_trace_fault(x->td->trace, "", offset,
+			       "records of event %u, which the file does not describe: they are "
+			       "left out",
+			       id);
+	}
+	return false;
+}
+
+static uint64_t place_of(const struct indexing *x, uint32_t i, size_t offset)
+{
+	return x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes + offset;
+}
+
+int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *last_ns)
+{
+	const unsigned char *at = c->at;
+	int got = wm_page_next(c);
+	int64_t ns;
+
+	if (got != 1)
+		return got;
+	ns = wm_td_ns(td, c->time);
+	if (ns < *last_ns) {
+		c->at = at;
+		return -EBADMSG;
+	}
+	*last_ns = ns;
+	return 1;
+}
+
+/* Counts the records of a page and finds the time of its last. */
+static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
+{
+	int64_t ns = wm_td_ns(x->td, c->begin);
+	int got;
+
+	while ((got = wm_td_page_next(x->td, c, &ns)) == 1)
+		x->packet.nr_events += is_event(x, c, place_of(x, i, wm_page_offset(c)));
+	if (got < 0)
+		wm_trace_fault(x->td->trace, "", place_of(x, i, wm_page_offset(c)),
+			       "no record where one must be: the rest of the page (%zu bytes) is "
+			       "left out",
+			       (size_t)(c->end - c->at));
+	x->packet.end_ns = x->last_ns = ns;
+	x->packet.own++;
+	x->any = true;
+}
+
+static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, size_t bytes)
+{
+	struct wm_diag why = {.offset = 0};
+	struct wm_page_cursor c;
+	uint32_t nr = (uint32_t)x->packet.own;
+	int err;
+
+	if (wm_page_open(&c, &x->td->layout, page, bytes, &why)) {
+		wm_trace_fault(x->td->trace, "", place_of(x, i, (size_t)why.offset), "%s",
+			       why.sentence);
+		return close_packet(x);
+	}
+	if (!c.committed && !c.lost && !x->open)
+		return 0;
+	if (c.lost || (x->open && wm_td_ns(x->td, c.begin) < x->last_ns && c.committed) ||
+	    (x->open && !x->packed && nr >= WM_TD_PACKET_PAGES)) {
+		err = close_packet(x);
+		if (!err && c.lost)
+			err = add_loss(x, &c);
+		if (err)
+			return err;
+	}
+	if (!x->open)
+		open_packet(x, i, &c);
+	if (c.committed)
+		walk_page(x, i, &c);
+	else
+		x->packet.own++;
+	return 0;
+}
+
+static int add_pages(struct indexing *x, size_t bytes)
+{
+	uint32_t size = x->cpu->page_bytes;
+	int err = 0;
+
+	for (size_t at = 0; !err && at < bytes; at += size)
+		err = add_page(x, (uint32_t)(at / size), x->data + at,
+			       bytes - at < size ? bytes - at : size);
+	return err ? err : close_packet(x);
+}
+
+static int reserve(struct indexing *x, size_t bytes)
+{
+	if (bytes <= x->room)
+		return 0;
+	free(x->data);
+	x->data = malloc(bytes);
+	x->room = x->data ? bytes : 0;
+	return x->data ? 0 : -ENOMEM;
+}
+
+static int index_plain(struct indexing *x)
+{
+	const struct wm_td_cpu *c = x->cpu;
+	uint64_t window = (uint64_t)c->page_bytes * WM_TD_PACKET_PAGES;
+	int err = reserve(x, window);
+
+	for (uint64_t at = 0; !err && at < c->bytes; at += window) {
+		uint64_t bytes = c->bytes - at < window ? c->bytes - at : window;
+
+		x->origin = c->offset + at;
+		err = wm_td_pread(x->td, x->data, bytes, x->origin);
+		if (!err)
+			err = add_pages(x, bytes);
+	}
+	return err;
+}
+
+/* One chunk at `at`; where the next one is. 0: there is none, as told. */
+static uint64_t index_chunk(struct indexing *x, uint64_t at, uint64_t end, int *ret_err)
+{
+	unsigned char head[CHUNK_HEADER_BYTES], *from;
+	uint32_t packed, bytes;
+
+	if (end - at < sizeof(head)) {
+		wm_trace_fault(x->td->trace, "", at, "compressed pages are missing at the end");
+		return 0;
+	}
+	*ret_err = wm_td_pread(x->td, head, sizeof(head), at);
+	packed = wm_get_u32(head, x->td->machine.swap);
+	bytes = wm_get_u32(head + 4, x->td->machine.swap);
+	at += sizeof(head);
+	if (*ret_err)
+		return 0;
+	if (packed > end - at || bytes > WM_TD_CHUNK_MAX) {
+		wm_trace_fault(x->td->trace, "", at - 8,
+			       "compressed pages claim %u bytes, unpacked %u: what follows is lost",
+			       packed, bytes);
+		return 0;
+	}
+	from = malloc(packed ? packed : 1);
+	*ret_err = from ? reserve(x, bytes) : -ENOMEM;
+	if (!*ret_err)
+		*ret_err = wm_td_pread(x->td, from, packed, at);
+	x->origin = at;
+	x->packed = packed;
+	if (!*ret_err && wm_td_unpack(x->td->codec, x->data, bytes, from, packed))
+		*ret_err = add_pages(x, bytes);
+	else if (!*ret_err)
+		wm_trace_fault(x->td->trace, "", at,
+			       "compressed pages cannot be unpacked: %u bytes of events are lost",
+			       bytes);
+	free(from);
+	return *ret_err ? 0 : at + packed;
+}
+
+/* The size that the file says is not looked at: writers leave headers out of it. */
+static int index_packed(struct indexing *x)
+{
+	const struct wm_td_cpu *c = x->cpu;
+	uint64_t at = c->offset + 4, end = x->td->file_bytes;
+	unsigned char head[4];
+	uint32_t nr;
+	int err;
+
+	if (c->bytes < 4)
+		return 0;
+	err = wm_td_pread(x->td, head, sizeof(head), c->offset);
+	nr = wm_get_u32(head, x->td->machine.swap);
+	for (uint32_t i = 0; !err && at && i < nr; i++)
+		at = index_chunk(x, at, end, &err);
+	return err;
+}
+
+/* Believes no place that is not in the file. */
+static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
+{
+	uint64_t left = c->offset < td->file_bytes ? td->file_bytes - c->offset : 0;
+
+	if (c->bytes > left) {
+		wm_trace_fault(td->trace, "", c->offset,
+			       "CPU %u claims %llu bytes of pages, %llu are there", c->cpu,
+			       (unsigned long long)c->bytes, (unsigned long long)left);
+		c->bytes = left;
+	}
+	if (c->page_bytes < td->layout.page_bytes)
+		c->page_bytes = td->layout.page_bytes;
+	if (c->page_bytes > WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES) {
+		wm_trace_fault(td->trace, "", c->offset, "pages of CPU %u claim %u bytes each",
+			       c->cpu, c->page_bytes);
+		return false;
+	}
+	return c->bytes > 0;
+}
+
+static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
+{
+	struct wm_stream *s = wm_arena_get(&td->trace->arena, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->file = "";
+	s->cpu = c->cpu <= INT32_MAX ? (int32_t)c->cpu : -1;
+	s->class_id = c->buffer;
+	s->instance = c->cpu;
+	s->clock = td->clock;
+	c->stream = s;
+	return wm_trace_add_stream(td->trace, s);
+}
+
+int wm_td_index(struct wm_td *td)
+{
+	struct indexing x = {.td = td, .unknown = calloc(1, WM_KFORMATS_IDS / 8)};
+	int err = x.unknown ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < td->nr_cpus; i++) {
+		struct wm_td_cpu *c = &td->cpus[i];
+
+		if (!check_place(td, c))
+			continue;
+		err = add_stream(td, c);
+		x.cpu = c;
+		x.stream = c->stream;
+		x.packed = 0;
+		x.any = x.open = false;
+		if (!err)
+			err = c->packed ? index_packed(&x) : index_plain(&x);
+		if (err == -ENODATA) {
+			wm_trace_fault(td->trace, "", c->offset, "the file became shorter");
+			err = 0;
+		}
+	}
+	free(x.unknown);
+	free(x.data);
+	return err;
+}

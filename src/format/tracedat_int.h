@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracedat_int.h - what the files of the trace.dat reader share.
+ *
+ *   tracedat.c          opens: the first bytes, then
+ *   tracedat_v6.c       one sequence of parts, or
+ *   tracedat_v7.c       sections found through options; both read by
+ *   tracedat_meta.c     the parts both have: formats, symbols, names
+ *   tracedat_option.c   the options both have: clocks, machine, buffers
+ *   tracedat_input.c    bytes from the file, or unpacked
+ *   tracedat_index.c    pages of the ring, as packets
+ *   tracedat_read.c     a packet's records as events
+ *   tracedat_items.c    a record's fields as items
+ *
+ * A packet is some pages in a row of one CPU of one buffer, or one compressed
+ * chunk of them; nothing is lost inside a packet, only before it.
+ */
+#ifndef WM_FORMAT_TRACEDAT_INT_H
+#define WM_FORMAT_TRACEDAT_INT_H
+
+#include "format/reader.h"
+#include "kdata/formats.h"
+#include "kdata/page.h"
+#include "kdata/print.h"
+
+#define WM_TD_SECTION_MAX  (256u << 20) /* of metadata, unpacked */
+#define WM_TD_CHUNK_MAX    (64u << 20)  /* of pages, unpacked */
+#define WM_TD_BUFFERS_MAX  1024u
+#define WM_TD_CPUS_MAX     65536u /* of all buffers */
+#define WM_TD_STRING_MAX   4096u
+#define WM_TD_PACKET_PAGES 16u
+
+enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
+
+/* The pages of one CPU in one buffer. */
+struct wm_td_cpu {
+	uint32_t cpu, page_bytes;
+	uint64_t offset, bytes; /* in the file */
+	bool packed;
+	uint32_t buffer; /* index */
+	const struct wm_stream *stream;
+};
+
+struct wm_td_buffer {
+	const char *name; /* "": the one on top */
+	uint64_t offset;  /* where the file says where its pages are (6), its section (7) */
+};
+
+/* Every event's description, its `own`. */
+struct wm_td_event {
+	const struct wm_kformat *format;
+	const struct wm_kprint *print;
+	const struct wm_kfield *pid; /* of the thread; NULL: records have none */
+	uint32_t nr_items;           /* of its fields when no array has elements */
+};
+
+struct wm_td {
+	struct wm_trace *trace;
+	int fd;
+	uint64_t file_bytes;
+	int version;
+	struct wm_kmachine machine;
+	struct wm_page_layout layout;
+	uint32_t page_bytes; /* as the first bytes say */
+	enum wm_td_codec codec;
+	struct wm_kformats *formats;
+	struct wm_event_type **types; /* by id; NULL: no such event */
+	uint32_t nr_types;
+	struct wm_trace_clock *clock;
+
+	uint32_t nr_buffers, nr_cpus;
+	struct wm_td_buffer *buffers;
+	struct wm_td_cpu *cpus;
+	uint32_t cpu_count; /* of version 6: pairs of offset and size */
+
+	/* From ticks to nanoseconds. */
+	int64_t offset_ns;
+	uint32_t mult, shift; /* mult 0: ticks are nanoseconds */
+};
+
+static inline int64_t wm_td_ns(const struct wm_td *td, uint64_t ticks)
+{
+	uint64_t ns = ticks;
+
+	if (td->mult)
+		ns = (uint64_t)((unsigned __int128)ticks * td->mult >> td->shift);
+	return (int64_t)(ns + (uint64_t)td->offset_ns);
+}
+
+/*
+ * Bytes to be read in order: of the file, or of a section that was unpacked.
+ * Running out is sticky.
+ */
+struct wm_td_in {
+	const struct wm_td *td;
+	const unsigned char *mem; /* NULL: of the file */
+	uint64_t at, end;         /* in the file, or in `mem` */
+	uint64_t origin;          /* where in the file `mem` was */
+	unsigned char *buffer;    /* owned: what was read last, or what `mem` is */
+	size_t room;
+	bool failed; /* there were less bytes than wanted */
+	int err;     /* the system's */
+};
+
+void wm_td_in_file(struct wm_td_in *in, const struct wm_td *td, uint64_t offset);
+/* Over what was unpacked, or is read later, of [offset, offset + bytes) of the file. */
+int wm_td_in_unpack(struct wm_td_in *in, const struct wm_td *td, uint64_t offset,
+		    struct wm_diag *diag);
+void wm_td_in_memory(struct wm_td_in *in, const struct wm_td *td, const void *data, size_t bytes,
+		     uint64_t origin);
+void wm_td_in_done(struct wm_td_in *in);
+/* The next bytes, valid until the next take; NULL when they are not there. */
+const unsigned char *wm_td_take(struct wm_td_in *in, uint64_t bytes);
+uint16_t wm_td_u16(struct wm_td_in *in);
+uint32_t wm_td_u32(struct wm_td_in *in);
+uint64_t wm_td_u64(struct wm_td_in *in);
+/* A text with its NUL; "" when there is none of at most WM_TD_STRING_MAX bytes. */
+const char *wm_td_text(struct wm_td_in *in, char *room);
+/* Where we stand, in the file. */
+uint64_t wm_td_offset(const struct wm_td_in *in);
+/* 0, or what ended `in` as an error of the file. */
+int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *diag);
+
+/* All of `bytes` at `offset`: 0, -ENODATA when the file ends before, -errno. */
+int wm_td_pread(const struct wm_td *td, void *to, uint64_t bytes, uint64_t offset);
+/* One compressed piece; false: damaged. */
+bool wm_td_unpack(enum wm_td_codec codec, void *to, size_t to_bytes, const void *from,
+		  size_t from_bytes);
+
+/* tracedat_meta.c; each reads one part. 0 or -errno with `diag`. */
+int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_ftrace(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+
+/* tracedat_option.c: one option of `bytes`. */
+int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_add_buffer(struct wm_td *td, const char *name, uint64_t offset);
+int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu);
+
+/* From the version's first own byte on. 0 or -errno with `diag`. */
+int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+
+/* tracedat_items.c */
+int wm_td_make_types(struct wm_td *td);
+/* Adds the items of a part; false: no memory. */
+bool wm_td_add_items(const struct wm_td *td, const struct wm_type *part,
+		     const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
+		     struct wm_batch *b);
+
+/* tracedat_index.c */
+int wm_td_index(struct wm_td *td);
+/* wm_page_next() where time does not run back; *last_ns is that of the record. */
+int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *last_ns);
+
+/* tracedat_read.c */
+struct wm_packet_reader *wm_td_reader_create(struct wm_trace *t, const struct wm_want *want);
+int wm_td_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
+int wm_td_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
+void wm_td_reader_destroy(struct wm_packet_reader *r);
+
+#endif
