@@ -242,7 +242,6 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 		    i, o->buffer_bytes ? o->buffer_bytes : wm_instance_buffer_default(), diag);
 	if (err)
 		return err;
-	(void)put(i, "options/copy_trace_marker", "1"); /* since Linux 6.12 */
 	return open_rings(i, diag);
 }
 
@@ -277,13 +276,35 @@ int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_opti
 	return 0;
 }
 
+void wm_instance_close_rings(struct wm_instance *i)
+{
+	for (uint32_t cpu = 0; i->fds && cpu < i->nr_cpus; cpu++) {
+		if (i->fds[cpu] >= 0)
+			close(i->fds[cpu]);
+		i->fds[cpu] = -1;
+	}
+}
+
+int wm_instance_fds(const struct wm_instance *i, int **ret)
+{
+	int *fds = malloc((i->nr_cpus + 2u) * sizeof(*fds)), n = 0;
+
+	if (!fds)
+		return -ENOMEM;
+	fds[n++] = i->dirfd;
+	fds[n++] = i->parent;
+	for (uint32_t cpu = 0; cpu < i->nr_cpus; cpu++)
+		if (i->fds[cpu] >= 0)
+			fds[n++] = i->fds[cpu];
+	*ret = fds;
+	return n;
+}
+
 void wm_instance_destroy(struct wm_instance *i)
 {
 	if (!i)
 		return;
-	for (uint32_t cpu = 0; i->fds && cpu < i->nr_cpus; cpu++)
-		if (i->fds[cpu] >= 0)
-			close(i->fds[cpu]);
+	wm_instance_close_rings(i);
 	if (i->dirfd >= 0) {
 		(void)put(i, "tracing_on", "0");
 		(void)put(i, "events/enable", "0");
@@ -447,6 +468,11 @@ int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes)
 		return err;
 	i->cpu_bytes = bytes;
 	return 1;
+}
+
+int wm_instance_copy_markers(struct wm_instance *i)
+{
+	return put(i, "options/copy_trace_marker", "1");
 }
 
 int wm_instance_marker(const struct wm_instance *i)

@@ -73,6 +73,14 @@ uint64_t wm_instance_buffer_bytes(const struct wm_instance *i); /* all CPUs, now
 int wm_instance_fd(const struct wm_instance *i, uint32_t cpu);
 
 /*
+ * Over a fork: the descriptors a child needs to go on with the instance,
+ * malloc'ed (their number, or -ENOMEM), and, for the parent, to be without the
+ * rings: it can still choose tasks, start, and remove the instance at last.
+ */
+int wm_instance_fds(const struct wm_instance *i, int **ret);
+void wm_instance_close_rings(struct wm_instance *i);
+
+/*
  * The next page of a CPU: its bytes (of which the head says how many count),
  * 0: nothing is there, -errno.
  */
@@ -84,6 +92,12 @@ int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes);
 /* A file of the instance, e.g. "saved_cmdlines" of its tracefs; free() it. */
 int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,
 			  char **ret_text, size_t *ret_bytes);
+
+/*
+ * What programs write into the system's own trace_marker comes here, too, as
+ * ftrace:print. -ENOENT: the kernel cannot (Linux 6.12 and later can).
+ */
+int wm_instance_copy_markers(struct wm_instance *i);
 
 /* For programs: a descriptor that writes into this instance's trace_marker; -errno. */
 int wm_instance_marker(const struct wm_instance *i);
