@@ -45,6 +45,9 @@ struct record {
 	uint64_t buffer_bytes;
 	int mode, format;
 	bool all, quiet, fail_on_loss;
+	struct wm_kernel_events *kernel; /* NULL: none was asked for */
+	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: some of the kernel, too */
+	int status;                      /* why there are no rules, when words were said */
 };
 
 /* ------------------------------------------------------------------ *
@@ -161,8 +164,9 @@ static const struct wm_option options[] = {
     {.name = "event",
      .letter = 'e',
      .argument = "GLOB",
-     .help = "events by provider:name, wildcards allowed; may be repeated; without it, all user "
-	     "events",
+     .help = "events by provider:name, wildcards allowed, of programs and of the kernel "
+	     "(sched:sched_switch, syscall:openat, ftrace:print); user: or kernel: before it says "
+	     "whose; may be repeated; without it, all events of programs",
      .kind = WM_OPTION_CALL,
      .call = on_event},
     {.name = "exclude",
@@ -249,6 +253,7 @@ static void release(void *values)
 {
 	struct record *r = values;
 
+	wm_kernel_events_destroy(r->kernel);
 	free(r->wanted);
 	free(r->pids.ids);
 }
@@ -320,6 +325,30 @@ static uint32_t chunk_bytes(uint64_t buffer_bytes)
 	return bytes;
 }
 
+/* An -e: of programs, of the kernel, or of both. 0 or -errno; r->status after words. */
+static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struct wanted *w)
+{
+	const char *user;
+	struct wanted of_user = *w;
+	char *filter;
+	int got = 0, err;
+
+	if (wm_record_kernel_pattern(w->glob, &user) && !r->change) {
+		filter = join_filters(r->wanted[0].filter, w->filter, &err);
+		got = err ? err : wm_record_kernel_add(w->glob, filter, &r->kernel);
+		free(filter);
+		if (got < 0) {
+			r->status = err ? 0 : -got;
+			return err ? err : -ECANCELED;
+		}
+	}
+	if (!user)
+		return 0;
+	r->in_kernel[wm_rules_count(rules)] = got > 0;
+	of_user.glob = user;
+	return add_rule(rules, &r->wanted[0], &of_user);
+}
+
 /* Those of -e, or else everything; then those of -x. */
 static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_asked)
 {
@@ -328,9 +357,9 @@ static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_
 
 	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
 		if (!r->wanted[i].exclude)
-			err = add_rule(rules, &r->wanted[0], &r->wanted[i]);
+			err = add_wanted_rule(r, rules, &r->wanted[i]);
 	*ret_nr_asked = wm_rules_count(rules);
-	if (err == 0 && !*ret_nr_asked && !r->change)
+	if (err == 0 && !*ret_nr_asked && !r->change && !r->kernel)
 		err = add_rule(rules, &r->wanted[0], &everything);
 	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
 		if (r->wanted[i].exclude)
@@ -472,7 +501,11 @@ static int run(void *values, int nr_args, char **args)
 	if (r->snapshot)
 		return snapshot(r);
 	if (build_rules(r, &plan.rules, &plan.nr_asked) < 0)
-		return WM_EXIT_USAGE;
+		return r->status == WM_EXIT_FAILED && nr_args ? WM_EXIT_BEFORE_COMMAND
+		       : r->status                            ? r->status
+							      : WM_EXIT_USAGE;
+	plan.kernel = r->kernel;
+	plan.in_kernel = r->in_kernel;
 	plan.dir = r->change ? r->change : r->dir;
 	if (!plan.dir && default_dir(r, args, dir, sizeof(dir)) == 0)
 		plan.dir = dir;

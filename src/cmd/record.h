@@ -6,6 +6,7 @@
  *   record_run.c    plan -> a recording: the loop around CMD and the pump
  *   record_env.c    what CMD finds in its environment
  *   record_target.c processes that run already (-p, -a)
+ *   record_kernel.c events of the kernel
  *   record_names.c  "no event matches": nearest names
  *   record_change.c other events for a recording that runs (--change)
  */
@@ -18,6 +19,7 @@
 #include <sys/types.h>
 
 #include "base/loop.h"
+#include "control/kernel_events.h"
 #include "control/recording.h"
 #include "control/rules.h"
 #include "control/session.h"
@@ -31,6 +33,8 @@ struct wm_record_plan {
 	enum wm_trace_format format;
 	const char *preload; /* "malloc,pthread", "none"; NULL: nothing but the runtime */
 	bool all, quiet, fail_on_loss;
+	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel */
+	const bool *in_kernel;           /* rule i matched events of the kernel, too */
 	const pid_t *pids;
 	size_t nr_pids;
 	char **command; /* NULL-terminated; NULL: none */
@@ -74,6 +78,24 @@ void wm_record_targets_done(struct wm_record_targets *t); /* accepts NULL */
  * fields they have in CMD's file. 0, or -EINVAL after it said why not.
  */
 int wm_record_check_filters(const struct wm_record_plan *plan);
+
+/*
+ * Whether the pattern of an -e may mean events of the kernel, and whether of
+ * programs: "kernel:" and "user:" before it decide, else what it looks like.
+ * *ret_user is the pattern for programs, NULL: it means none of theirs.
+ */
+bool wm_record_kernel_pattern(const char *glob, const char **ret_user);
+
+/*
+ * Switches on what `glob` means in the kernel; the first makes *kernel. How
+ * many events, 0: none is called so, or an exit status, negative, after words.
+ */
+int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel);
+
+/* Before the recording begins: only the tasks of the plan. 0 or -errno after words. */
+int wm_record_kernel_begin(const struct wm_record_plan *plan, pid_t pump);
+/* The command that will run is this child of ours. */
+int wm_record_kernel_command(const struct wm_record_plan *plan, pid_t child);
 
 /* Says which of the plan's globs matched nothing. Returns how many matched something. */
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,

@@ -134,7 +134,7 @@ uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
 	uint32_t matched = 0;
 
 	for (uint32_t i = 0; i < plan->nr_asked; i++) {
-		if (t->matched[i / 8] >> (i % 8) & 1)
+		if (t->matched[i / 8] >> (i % 8) & 1 || (plan->in_kernel && plan->in_kernel[i]))
 			matched++;
 		else
 			say_unmatched(plan, wm_rules_glob(plan->rules, i));

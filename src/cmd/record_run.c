@@ -176,11 +176,15 @@ static void on_usr2(int signo, pid_t from, void *data)
  * CMD
  * ------------------------------------------------------------------ */
 
-static void __attribute__((noreturn)) be_the_command(struct run *r, int error_pipe)
+/* Waits at `gate` until the kernel follows it; a parent that is gone lets it go, too. */
+static void __attribute__((noreturn)) be_the_command(struct run *r, int gate, int error_pipe)
 {
+	char word;
 	int err;
 
 	(void)sigprocmask(SIG_SETMASK, wm_loop_original_mask(r->loop), NULL);
+	while (read(gate, &word, 1) < 0 && errno == EINTR)
+		;
 	execvp(r->plan->command[0], r->plan->command);
 	err = errno;
 	while (write(error_pipe, &err, sizeof(err)) < 0 && errno == EINTR)
@@ -191,21 +195,34 @@ static void __attribute__((noreturn)) be_the_command(struct run *r, int error_pi
 /* 0, or the errno execvp failed with, negative; the child is watched either way. */
 static int start_command(struct run *r)
 {
-	int pipe_fds[2], err = 0;
+	int pipe_fds[2], gate[2], err = 0;
 	ssize_t n;
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return -errno;
+	if (pipe2(gate, O_CLOEXEC) < 0) {
+		err = -errno;
+		close(pipe_fds[0]);
+		close(pipe_fds[1]);
+		return err;
+	}
 	pid = fork();
-	if (pid == 0)
-		be_the_command(r, pipe_fds[1]);
+	if (pid == 0) {
+		close(gate[1]);
+		be_the_command(r, gate[0], pipe_fds[1]);
+	}
 	close(pipe_fds[1]);
+	close(gate[0]);
 	if (pid < 0) {
 		err = -errno;
 		close(pipe_fds[0]);
+		close(gate[1]);
 		return err;
 	}
+	if (r->plan->kernel)
+		(void)wm_record_kernel_command(r->plan, pid); /* said; CMD runs all the same */
+	close(gate[1]);
 	do {
 		n = read(pipe_fds[0], &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
@@ -260,9 +277,15 @@ static void say_total(const struct run *r)
 	char size[32];
 
 	wm_text_init(&line);
-	wm_text_f(&line, "%" PRIu64 " events, %s", t->events, wm_record_size_text(t->bytes, size));
-	wm_text_f(&line, " in %.3f s from %u process%s, ", (double)t->duration_ns / 1e9,
-		  t->nr_processes, t->nr_processes == 1 ? "" : "es");
+	wm_text_f(&line, "%" PRIu64 " events", t->events);
+	if (r->plan->kernel)
+		wm_text_f(&line, " (%" PRIu64 " of the kernel)", t->kernel_events);
+	wm_text_f(&line, ", %s in %.3f s", wm_record_size_text(t->bytes, size),
+		  (double)t->duration_ns / 1e9);
+	if (t->nr_processes || !r->plan->kernel)
+		wm_text_f(&line, " from %u process%s", t->nr_processes,
+			  t->nr_processes == 1 ? "" : "es");
+	wm_text_str(&line, ", ");
 	add_lost(&line, t);
 	wm_text_f(&line, ": %s", r->plan->dir);
 	if (!line.failed)
@@ -285,6 +308,15 @@ static void say_unpatched(const struct wm_recording_totals *t)
 static void say_oddities(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->last.totals;
+	char size[32];
+
+	if (t->kernel_grown)
+		wm_say("the kernel's rings were too small and grew to %s in all",
+		       wm_record_size_text(t->kernel_buffer_bytes, size));
+	if (t->kernel_torn)
+		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
+		       "not in the trace",
+		       t->kernel_torn);
 
 	if (t->filtered_missing)
 		wm_say("%" PRIu64 " events matched a wildcard but have no field of that name for "
@@ -395,6 +427,7 @@ static int begin(struct run *r)
 	    .dir = r->plan->dir,
 	    .format = r->plan->format,
 	    .command = r->plan->command ? r->plan->command[0] : NULL,
+	    .kernel = r->plan->kernel,
 	};
 	struct wm_diag diag = {.offset = -1};
 	int err = 0;
@@ -437,6 +470,8 @@ static int start_recorded(struct run *r)
 	struct wm_diag diag = {.offset = -1};
 	int err, status;
 
+	if (r->plan->kernel && wm_record_kernel_begin(r->plan, r->recorder.pid) < 0)
+		return WM_EXIT_FAILED;
 	status =
 	    wm_record_targets_start(r->loop, r->plan, &r->session, on_targets_gone, r, &r->targets);
 	if (status)
@@ -489,8 +524,8 @@ static int record(struct run *r)
 	if (!r->done)
 		return final_status(r, false);
 	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals) &&
-			  !(r->last.totals.nr_changes && r->last.totals.events);
-	if (!r->last.totals.nr_processes)
+			  !(r->last.totals.nr_changes && r->last.totals.events) && !r->plan->kernel;
+	if (!r->last.totals.nr_processes && !r->plan->kernel)
 		say_nobody(r);
 	say_oddities(r);
 	if (!r->plan->quiet || wm_recording_lost(&r->last.totals))

@@ -122,6 +122,8 @@ int wm_record_targets_check(const struct wm_record_plan *plan)
 {
 	int status = 0;
 
+	if (plan->kernel)
+		return 0; /* what the kernel says of a process needs nothing of the process */
 	for (size_t i = 0; i < plan->nr_pids; i++) {
 		struct wm_diag diag = {.offset = -1};
 		struct wm_target target;
@@ -146,10 +148,17 @@ static int attach(struct wm_record_targets *t, pid_t pid, bool quick, struct wm_
 /* 0 or the exit status of its failure, which was said. */
 static int attach_one(struct wm_record_targets *t, pid_t pid)
 {
-	struct wm_attach_result result;
+	struct wm_attach_result result = {0};
 	struct wm_diag diag = {.offset = -1};
 	int err = attach(t, pid, false, &result, &diag);
+	bool attached = err == 0;
 
+	if (err < 0 && t->plan->kernel && err != -ESRCH) {
+		if (t->plan->nr_asked && !t->plan->quiet)
+			wm_say("process %d: only events of the kernel: %s", (int)pid,
+			       diag.sentence);
+		err = 0;
+	}
 	if (err < 0)
 		return say_failure(pid, err, &diag);
 	if (result.nr_refused)
@@ -166,7 +175,8 @@ static int attach_one(struct wm_record_targets *t, pid_t pid)
 		return wm_exit_of(err);
 	}
 	t->nr_alive++;
-	(void)add_seen(t, pid); /* only to name it in on_worry() */
+	if (attached)
+		(void)add_seen(t, pid); /* only to name it in on_worry() */
 	return 0;
 }
 

@@ -76,11 +76,20 @@ static void leave_the_terminal(void)
 
 static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
 {
-	int keep[] = {channel, o->session->dirfd, o->session->listen_fd, o->session->lock_fd};
+	const int always[] = {channel, o->session->dirfd, o->session->listen_fd,
+			      o->session->lock_fd};
+	int none[sizeof(always) / sizeof(always[0])], *keep = none, nr = 0;
 
 	forget_signals();
 	leave_the_terminal();
-	close_others(keep, sizeof(keep) / sizeof(keep[0]));
+	if (o->kernel)
+		nr = wm_kernel_events_fds(o->kernel, &keep);
+	if (nr >= 0)
+		keep = nr ? realloc(keep, (size_t)nr * sizeof(*keep) + sizeof(always)) : none;
+	if (nr < 0 || !keep)
+		_exit(1);
+	memcpy(keep + nr, always, sizeof(always));
+	close_others(keep, (size_t)nr + sizeof(always) / sizeof(always[0]));
 	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
 }
 
@@ -111,6 +120,8 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 	if (r.pid == 0)
 		be_the_pump(o, pair[1]);
 	close(pair[1]);
+	if (o->kernel)
+		wm_kernel_events_leave_rings(o->kernel);
 	got = wm_recording_read(&r, true, &report);
 	if (got == 1 && report.kind == WM_REPORT_READY) {
 		*ret = r;

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "control/kernel_events.h"
 #include "control/rules.h"
 #include "control/session.h"
 #include "format/trace_writer.h"
@@ -37,7 +38,8 @@ struct wm_recording_options {
 	const struct wm_rules *rules;
 	const char *dir; /* the trace directory */
 	enum wm_trace_format format;
-	const char *command; /* for the trace's environment block; may be NULL */
+	const char *command;             /* for the trace's environment block; may be NULL */
+	struct wm_kernel_events *kernel; /* of the caller's; NULL: none of the kernel */
 };
 
 struct wm_recording_totals {
@@ -49,6 +51,10 @@ struct wm_recording_totals {
 	uint32_t nr_changes;   /* of the rules, while it ran */
 	uint32_t nr_quarantined;
 	uint32_t nr_refused;                        /* connections beyond the limits */
+	uint64_t kernel_events, kernel_lost;        /* of the above, the kernel's */
+	uint64_t kernel_torn;                       /* its records that could not be understood */
+	uint64_t kernel_buffer_bytes;               /* its rings at the end, all CPUs */
+	uint32_t kernel_grown;                      /* how often they were made larger */
 	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
 	uint32_t nr_unpatched;                      /* processes whose code is not patched */
 	uint32_t nr_unwanted;                       /* of these: with WAYMARK_NOPATCH set */

@@ -2,7 +2,7 @@
 /*
  * recording_int.h - the pump process's state, shared by recording_main.c (its
  * life and its rounds), recording_members.c (the processes and tools that are
- * connected) and recording_change.c (rules that change). For those only.
+ * connected), recording_change.c (rules that change) and recording_kernel.c. For those only.
  */
 #ifndef WM_CONTROL_RECORDING_INT_H
 #define WM_CONTROL_RECORDING_INT_H
@@ -33,6 +33,7 @@ struct serving {
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
+	struct wm_kernel_source *kernel; /* NULL: nothing of the kernel */
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
 	uint32_t accepted;      /* in this round */
@@ -77,5 +78,9 @@ bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes
 /* Between rounds: begins a change, answers one that is in force or took too long. */
 void wm_serving_change_round(struct serving *s);
 void wm_serving_change_gone(struct serving *s, struct member *m); /* the tool left */
+
+/* recording_kernel.c */
+int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag);
+void wm_serving_end_kernel(struct serving *s); /* the last of it, and its totals */
 
 #endif

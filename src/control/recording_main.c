@@ -161,11 +161,15 @@ static void one_round(struct serving *s)
 {
 	uint64_t now = wm_clock_monotonic_ns();
 	bool seal = now - s->sealed_ns >= SEAL_NS;
+	int moved = 0, moved_kernel = 0;
 
 	if (s->snapshot)
 		take_snapshot(s);
 	else if (!s->overwrite)
-		adapt(s, wm_pump_round(s->pump, seal));
+		moved = wm_pump_round(s->pump, seal);
+	if (s->kernel)
+		moved_kernel = wm_kernel_source_round(s->kernel, seal);
+	adapt(s, moved > 0 ? moved : moved_kernel);
 	if (seal)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
@@ -309,6 +313,8 @@ static int begin(struct serving *s)
 	err = s->host.buffer ? begin_waiting(s) : -ENOMEM;
 	if (err == 0)
 		err = create_trace(s, &diag);
+	if (err == 0 && s->o->kernel)
+		err = wm_serving_begin_kernel(s, &diag);
 	s->host.loop = s->loop;
 	s->host.writer = s->writer;
 	if (err < 0) {
@@ -326,6 +332,8 @@ static void leave(struct serving *s)
 {
 	uint64_t until;
 
+	if (s->kernel)
+		wm_kernel_events_stop(s->o->kernel);
 	wm_session_remove(s->o->session);
 	wm_serving_take_last(s);
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
@@ -358,6 +366,7 @@ static int close_trace(struct serving *s)
 	struct wm_trace_totals trace;
 	int err;
 
+	wm_serving_end_kernel(s);
 	wm_pump_totals(s->pump, &pump);
 	refit(s);
 	wm_trace_writer_totals(s->writer, &trace);
@@ -369,6 +378,7 @@ static int close_trace(struct serving *s)
 	s->totals.bytes = trace.bytes;
 	s->totals.packets = trace.packets;
 	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
+	s->totals.lost[WM_LOST_OVERWRITTEN] += s->totals.kernel_lost;
 	s->totals.nr_quarantined += pump.quarantined;
 	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 	r.err = err < 0 ? err : 0;
@@ -382,8 +392,10 @@ static void release(struct serving *s)
 {
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
+	wm_kernel_source_destroy(s->kernel);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
+	wm_kernel_events_destroy(s->o->kernel); /* the command's is another, after the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
 	close(s->channel);

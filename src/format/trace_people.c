@@ -76,6 +76,21 @@ static int add_process(struct wm_trace_people *p, const struct wm_class *class,
 	return 0;
 }
 
+static int add_thread(struct wm_trace_people *p, const struct wm_class *class,
+		      const unsigned char *payload, size_t bytes)
+{
+	struct wm_trace_thread *list =
+	    wm_arena_grow(&p->arena, p->threads, p->nr_threads, sizeof(*list));
+	const char *comm = text(p, class, payload, bytes, "comm");
+
+	if (!list || !comm)
+		return -ENOMEM;
+	p->threads = list;
+	list[p->nr_threads++] = (struct wm_trace_thread){NUMBER("clock"), (uint32_t)NUMBER("tid"),
+							 (uint32_t)NUMBER("pid"), comm};
+	return 0;
+}
+
 static int add_end(struct wm_trace_people *p, uint32_t pid, uint64_t clock)
 {
 	struct wm_trace_end *ends = wm_arena_grow(&p->arena, p->ends, p->nr_ends, sizeof(*ends));
@@ -106,6 +121,8 @@ int wm_trace_people_add(struct wm_trace_people *p, const struct wm_class *class,
 		return add_process(p, class, payload, bytes);
 	if (!strcmp(class->name, "process_end"))
 		return add_end(p, (uint32_t)NUMBER("pid"), NUMBER("clock"));
+	if (!strcmp(class->name, "thread"))
+		return add_thread(p, class, payload, bytes);
 	if (!strcmp(class->name, "lost"))
 		add_loss(p, NUMBER("cause"), NUMBER("count"));
 	return 0;
@@ -137,8 +154,38 @@ static uint32_t place(const struct wm_trace_people *p, uint32_t pid, uint64_t cl
 	return low;
 }
 
+static int by_tid_and_clock(const void *a, const void *b)
+{
+	const struct wm_trace_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->clock < y->clock ? -1 : x->clock > y->clock;
+}
+
+const struct wm_trace_thread *wm_trace_people_thread(const struct wm_trace_people *p, uint32_t tid,
+						     uint64_t clock)
+{
+	const struct wm_trace_thread key = {.tid = tid, .clock = clock}, *list = p->threads;
+	uint32_t low = 0, high = p->nr_threads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (by_tid_and_clock(&list[mid], &key) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && list[low - 1].tid == tid)
+		return &list[low - 1];
+	return low < p->nr_threads && list[low].tid == tid ? &list[low] : NULL;
+}
+
 void wm_trace_people_sort(struct wm_trace_people *p)
 {
+	if (p->nr_threads)
+		qsort(p->threads, p->nr_threads, sizeof(*p->threads), by_tid_and_clock);
 	if (p->count)
 		qsort(p->list, p->count, sizeof(*p->list), by_pid_and_begin);
 	for (uint32_t i = 0; i < p->nr_ends; i++) {

@@ -304,6 +304,15 @@ static void set_owner(struct wm_trace_reader *r, struct wm_trace_event *e, uint6
 	e->comm = p ? p->comm : "";
 }
 
+/* Of an event of the kernel: its thread's process, as far as somebody asked then. */
+static void set_task(struct wm_trace_reader *r, struct wm_trace_event *e)
+{
+	const struct wm_trace_thread *t = wm_trace_people_thread(&r->people, e->tid, e->clock);
+
+	e->pid = t ? t->pid : e->tid;
+	e->comm = t ? t->comm : "";
+}
+
 static void give(struct wm_trace_reader *r, struct wm_trace_event *ret)
 {
 	const struct wm_cursor *c = r->heap[0];
@@ -332,7 +341,10 @@ static void give(struct wm_trace_reader *r, struct wm_trace_event *ret)
 		e.pid =
 		    (uint32_t)wm_trace_people_number(e.class, e.payload, e.payload_bytes, "pid");
 	/* A chunk may be older than its process's joining, but its end is not. */
-	set_owner(r, &e, c->frame.stream->mixed || e.recorder ? c->clock : c->frame.end);
+	if (c->frame.stream->kernel)
+		set_task(r, &e);
+	else
+		set_owner(r, &e, c->frame.stream->mixed || e.recorder ? c->clock : c->frame.end);
 	*ret = e;
 }
 

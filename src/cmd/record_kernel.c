@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_kernel.c - events of the kernel in `waymark record`: which patterns
+ * mean some, switching them on, and whose tasks they are taken of.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/exit.h"
+#include "cmd/record.h"
+#include "cmd/say.h"
+#include "kernel/event_name.h"
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Wildcards in what stands before the colon: "*:*" means programs, not 2,000 tracepoints. */
+static bool is_vague(const char *glob)
+{
+	size_t system = strcspn(glob, ":");
+
+	return strcspn(glob, "*?[") < system;
+}
+
+bool wm_record_kernel_pattern(const char *glob, const char **ret_user)
+{
+	*ret_user = glob;
+	if (begins(glob, "user:")) {
+		*ret_user = glob + strlen("user:");
+		return false;
+	}
+	if (begins(glob, "kernel:") || begins(glob, "syscall:")) {
+		*ret_user = NULL;
+		return true;
+	}
+	return !is_vague(glob);
+}
+
+/* Not among the events that can be switched on: it comes by an option of its own. */
+static bool is_marker(const char *glob)
+{
+	return !strcmp(glob, "ftrace:print") || !strcmp(glob, "kernel:ftrace:print");
+}
+
+/* Events of a ring only; what is merely counted is refused when it was named outright. */
+static int add_defs(const struct wm_event_defs *defs, const char *filter, bool outright,
+		    struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	int added = 0;
+
+	for (size_t i = 0; i < defs->nr; i++) {
+		int err = wm_kernel_events_add(k, &defs->defs[i], filter, diag);
+
+		if (err == -EOPNOTSUPP && !outright)
+			continue;
+		if (err)
+			return err;
+		added++;
+	}
+	return added;
+}
+
+static int add_found(const char *glob, const struct wm_event_defs *defs, const char *filter,
+		     struct wm_kernel_events **kernel)
+{
+	struct wm_diag diag = {.offset = -1};
+	const char *user;
+	int err = 0;
+
+	(void)wm_record_kernel_pattern(glob, &user);
+	if (!*kernel)
+		err = wm_kernel_events_create(wm_clock_best(), 0, kernel, &diag);
+	if (!err && is_marker(glob)) {
+		err = wm_kernel_events_add_markers(*kernel, &diag);
+		err = err ? err : 1;
+	} else if (!err) {
+		err = add_defs(defs, filter, !user, *kernel, &diag);
+	}
+	if (err >= 0)
+		return err;
+	wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+	return err == -EINVAL || err == -EOPNOTSUPP ? -WM_EXIT_USAGE : -wm_exit_of(err);
+}
+
+int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_event_space space;
+	struct wm_event_defs defs;
+	const char *user;
+	int got;
+
+	(void)wm_record_kernel_pattern(glob, &user);
+	if (wm_event_space_open(&space, getenv("PATH")) < 0)
+		return -WM_EXIT_FAILED;
+	wm_event_defs_init(&defs);
+	got = is_marker(glob) ? 1 : wm_event_name_resolve(&space, glob, &defs, &diag);
+	if (got > 0)
+		got = add_found(glob, &defs, filter, kernel);
+	else if (user)
+		got = 0; /* it may be a program's */
+	else {
+		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-got));
+		got = got == -ENOENT ? -WM_EXIT_NO_MATCH : -wm_exit_of(got);
+	}
+	wm_event_defs_done(&defs);
+	wm_event_space_close(&space);
+	return got;
+}
+
+/* --- whose ----------------------------------------------------------------------- */
+
+/* All threads of a process, behind those in the list. */
+static int add_threads(pid_t pid, pid_t **list, size_t *nr)
+{
+	char name[64];
+	struct dirent *d;
+	DIR *dir;
+	int err = 0;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	dir = opendir(name);
+	if (!dir)
+		return 0; /* it has just ended */
+	while (!err && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10), *more;
+
+		if (tid <= 0)
+			continue;
+		more = realloc(*list, (*nr + 1) * sizeof(*more));
+		if (!more) {
+			err = -ENOMEM;
+			break;
+		}
+		*list = more;
+		(*list)[(*nr)++] = tid;
+	}
+	closedir(dir);
+	return err;
+}
+
+static int follow(const struct wm_record_plan *plan, const pid_t *tids, size_t nr)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_kernel_events_follow(plan->kernel, tids, nr, &diag);
+
+	if (err)
+		wm_say("%s", diag.sentence);
+	return err;
+}
+
+static int start(const struct wm_record_plan *plan)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_kernel_events_start(plan->kernel, &diag);
+
+	if (err)
+		wm_say("%s", diag.sentence);
+	return err;
+}
+
+int wm_record_kernel_begin(const struct wm_record_plan *plan, pid_t pump)
+{
+	const pid_t ours[] = {getpid(), pump};
+	pid_t *tids = NULL;
+	size_t nr = 0;
+	int err = 0;
+
+	if (plan->all) {
+		(void)wm_kernel_events_exclude(plan->kernel, ours, 2);
+	} else if (plan->nr_pids) {
+		for (size_t i = 0; !err && i < plan->nr_pids; i++)
+			err = add_threads(plan->pids[i], &tids, &nr);
+		if (!err && nr)
+			err = follow(plan, tids, nr);
+		free(tids);
+	} else {
+		return 0; /* when CMD is there */
+	}
+	return err ? err : start(plan);
+}
+
+int wm_record_kernel_command(const struct wm_record_plan *plan, pid_t child)
+{
+	int err;
+
+	if (plan->all || plan->nr_pids)
+		return 0;
+	err = follow(plan, &child, 1);
+	return err ? err : start(plan);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* task_names.c - names of threads; see task_names.h. */
+#include "collect/task_names.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define SMALL_FILE 65536u
+#define LIST_BYTES (64u << 20)
+#define MISSED_MAX 8192u /* each is looked for in a list of some thousand lines */
+
+struct wm_task_names *wm_task_names_create(struct wm_trace_writer *w)
+{
+	struct wm_task_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->writer = w;
+	n->met = calloc(WM_TASK_IDS / 64, sizeof(*n->met)); /* untouched pages cost nothing */
+	if (!n->met) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void wm_task_names_destroy(struct wm_task_names *n)
+{
+	if (!n)
+		return;
+	free(n->met);
+	free(n->missed);
+	free(n->missed_at);
+	free(n);
+}
+
+static void remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
+{
+	if (n->nr_missed >= MISSED_MAX)
+		return;
+	if (n->nr_missed == n->room_missed) {
+		uint32_t room = n->room_missed ? 2 * n->room_missed : 64;
+		uint32_t *tids = realloc(n->missed, room * sizeof(*tids));
+		uint64_t *clocks;
+
+		if (tids)
+			n->missed = tids;
+		clocks = realloc(n->missed_at, room * sizeof(*clocks));
+		if (clocks)
+			n->missed_at = clocks;
+		if (!tids || !clocks)
+			return;
+		n->room_missed = room;
+	}
+	n->missed[n->nr_missed] = tid;
+	n->missed_at[n->nr_missed++] = clock;
+}
+
+/* The text behind "KEY:" and blanks in a status file, to the line's end; NULL. */
+static char *value_of(char *text, const char *key)
+{
+	char *at = strstr(text, key), *end;
+
+	if (!at)
+		return NULL;
+	at += strlen(key);
+	at += strspn(at, " \t");
+	end = strchr(at, '\n');
+	if (end)
+		*end = '\0';
+	return at;
+}
+
+void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock)
+{
+	char name[64], *text, *tgid, *comm;
+	size_t bytes;
+
+	n->met[tid / 64] |= 1ull << (tid % 64);
+	if (tid == 0) {
+		(void)wm_trace_thread(n->writer, 0, 0, clock, "swapper");
+		return;
+	}
+	snprintf(name, sizeof(name), "/proc/%u/status", tid);
+	if (wm_file_read(AT_FDCWD, name, SMALL_FILE, &text, &bytes) < 0) {
+		remember(n, tid, clock);
+		return;
+	}
+	tgid = value_of(text + strcspn(text, "\n"), "\nTgid:");
+	comm = value_of(text, "Name:");
+	(void)wm_trace_thread(n->writer, tgid ? (uint32_t)strtoul(tgid, NULL, 10) : tid, tid, clock,
+			      comm ? comm : "");
+	free(text);
+}
+
+/* "123 name" of a line; NULL when no line has that tid. */
+static const char *find_saved(const char *list, uint32_t tid, char *comm, size_t room)
+{
+	char key[16];
+	const char *at = list;
+	size_t n = (size_t)snprintf(key, sizeof(key), "%u ", tid);
+
+	while (at && strncmp(at, key, n)) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		return NULL;
+	snprintf(comm, room, "%.*s", (int)strcspn(at + n, "\n"), at + n);
+	return comm;
+}
+
+void wm_task_names_finish(struct wm_task_names *n, const struct wm_instance *i)
+{
+	char comm[64], *list;
+	size_t bytes;
+
+	if (!n->nr_missed ||
+	    wm_instance_read_file(i, "../../saved_cmdlines", LIST_BYTES, &list, &bytes) < 0)
+		return;
+	for (uint32_t k = 0; k < n->nr_missed; k++)
+		if (find_saved(list, n->missed[k], comm, sizeof(comm)))
+			(void)wm_trace_thread(n->writer, n->missed[k], n->missed[k],
+					      n->missed_at[k], comm);
+	n->nr_missed = 0;
+	free(list);
+}

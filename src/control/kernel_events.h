@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_events.h - what of the kernel a recording takes: a tracing instance
+ * with the events that are on in it, and their formats.
+ *
+ * Made by the command, which says what is wanted and when it begins; drained
+ * by the pump, which inherits it over the fork. Whoever of the two ends last
+ * removes the instance.
+ */
+#ifndef WM_CONTROL_KERNEL_EVENTS_H
+#define WM_CONTROL_KERNEL_EVENTS_H
+
+#include "collect/kernel_source.h"
+#include "kernel/event_def.h"
+
+struct wm_kernel_events;
+
+/* `buffer_bytes` for all CPUs; 0: the default. Errors as of wm_instance_create(). */
+int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
+			    struct wm_kernel_events **ret, struct wm_diag *diag);
+void wm_kernel_events_destroy(struct wm_kernel_events *k); /* accepts NULL */
+
+/*
+ * Switches an event on. An event that is on already stays as it is.
+ * -EOPNOTSUPP: it is none that a ring can hold (a counter), said in `diag`.
+ */
+int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *def,
+			 const char *filter, struct wm_diag *diag);
+/*
+ * ftrace:print: what programs write to trace_marker. -EOPNOTSUPP with the
+ * reason where the kernel cannot give it to an instance.
+ */
+int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *diag);
+size_t wm_kernel_events_count(const struct wm_kernel_events *k);
+
+/* Which tasks: these and what they fork, or all but these. Then it begins. */
+int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr,
+			    struct wm_diag *diag);
+int wm_kernel_events_exclude(struct wm_kernel_events *k, const pid_t *tids, size_t nr);
+int wm_kernel_events_start(struct wm_kernel_events *k, struct wm_diag *diag);
+
+/* Descriptors the pump needs, malloc'ed; their number or -ENOMEM. */
+int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret);
+/* The command's copies of the rings go; the pump has its own. */
+void wm_kernel_events_leave_rings(struct wm_kernel_events *k);
+
+/* For the pump: switched off, and drained by a source of its own. */
+void wm_kernel_events_stop(struct wm_kernel_events *k);
+int wm_kernel_events_source(struct wm_kernel_events *k, struct wm_trace_writer *w,
+			    struct wm_kernel_source **ret, struct wm_diag *diag);
+/* CPU i's descriptor to wait on, -1: none; i < what is returned by nr_cpus(). */
+uint32_t wm_kernel_events_nr_cpus(const struct wm_kernel_events *k);
+int wm_kernel_events_fd(const struct wm_kernel_events *k, uint32_t cpu);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* recording_kernel.c - the kernel's events in the pump process; see recording_int.h. */
+#include "control/recording_int.h"
+
+/* Wakes the loop; the round after it looks what there is. */
+static void on_kernel_ring(int fd, uint32_t events, void *data)
+{
+	(void)fd;
+	(void)events;
+	(void)data;
+}
+
+int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag)
+{
+	struct wm_kernel_events *k = s->o->kernel;
+	int err = wm_kernel_events_source(k, s->writer, &s->kernel, diag);
+
+	for (uint32_t cpu = 0; err == 0 && cpu < wm_kernel_events_nr_cpus(k); cpu++)
+		if (wm_kernel_events_fd(k, cpu) >= 0)
+			err = wm_loop_fd(s->loop, wm_kernel_events_fd(k, cpu), EPOLLIN,
+					 on_kernel_ring, s, NULL);
+	return err;
+}
+
+void wm_serving_end_kernel(struct serving *s)
+{
+	struct wm_kernel_totals t;
+
+	if (!s->kernel)
+		return;
+	wm_kernel_events_stop(s->o->kernel);
+	(void)wm_kernel_source_finish(s->kernel); /* errors are in the totals */
+	wm_kernel_source_totals(s->kernel, &t);
+	s->totals.kernel_events = t.events;
+	s->totals.kernel_lost = t.lost;
+	s->totals.kernel_torn = t.torn;
+	s->totals.kernel_buffer_bytes = t.buffer_bytes;
+	s->totals.kernel_grown = t.grown;
+}
