@@ -51,9 +51,22 @@ setup() {
 	fi
 }
 
+# Others may be recording on this machine; an instance whose maker is gone is a leftover.
 teardown() {
-	run -0 sh -c "ls $TRACEFS/instances | grep -c '^waymark-' || true"
-	[ "$output" = 0 ]
+	local name pid
+	for name in "$TRACEFS"/instances/waymark-*; do
+		[ -e "$name" ] || continue
+		pid=${name#*/waymark-}
+		[ -e "/proc/${pid%-*}" ] || { echo "left behind: $name"; return 1; }
+	done
+}
+
+pump_of() { # of a recording command
+	for _ in $(seq 100); do
+		pgrep -P "$1" -x waymark-pump && return
+		sleep 0.05
+	done
+	return 1
 }
 
 @test "each system call is there twice, of CMD alone, with CMD's status" {
@@ -76,9 +89,8 @@ teardown() {
 	run -0 waymark record -q -o p -e syscall:getppid:enter -p $pid -- sleep 0.3
 	kill $pid
 	[ "$(waymark print p | grep -c " calls:")" -gt 500 ]
-	waymark record -q -o a -a -e 'syscall:*' -- sh -c "sleep 0.3; $W/calls 100" 3>&- & local command=$!
-	sleep 0.2
-	pump=$(pgrep -P $command -x waymark-pump)
+	waymark record -q -o a -a -e 'syscall:*' -- sh -c "sleep 0.5; $W/calls 100" 3>&- & local command=$!
+	pump=$(pump_of $command)
 	wait $command
 	waymark print a >a.txt
 	[ "$(grep -c ' calls:.*sys_enter_getppid' a.txt)" -ge 100 ]
@@ -122,13 +134,15 @@ teardown() {
 
 @test "kill -9 of the pump or the command leaves no instance" {
 	waymark record -q -o t -e syscall:getppid -- sh -c "while :; do $W/calls 1000; done" 3>&- & local command=$!
-	for _ in $(seq 50); do pump=$(pgrep -P $command -x waymark-pump) && [ -e t/kernel/formats ] && break; sleep 0.1; done
+	pump=$(pump_of $command)
+	for _ in $(seq 50); do [ -e t/kernel/formats ] && break; sleep 0.1; done
 	kill -9 $command
 	for _ in $(seq 50); do [ -e "/proc/$pump" ] || break; sleep 0.1; done
 	[ ! -e "/proc/$pump" ]
 	pkill -f "while :; do $W/calls" || true
 	waymark record -q -o t2 -e syscall:getppid -- sh -c "sleep 1; $W/calls 10" 3>&- & command=$!
-	for _ in $(seq 50); do pump=$(pgrep -P $command -x waymark-pump) && [ -e t2/kernel/formats ] && break; sleep 0.1; done
+	pump=$(pump_of $command)
+	for _ in $(seq 50); do [ -e t2/kernel/formats ] && break; sleep 0.1; done
 	kill -9 "$pump"
 	wait $command
 }
