@@ -267,6 +267,13 @@ static int walk(struct indexing *x)
 
 /* --- the index file: only asked whether it knows of more than there is ------------------ */
 
+static uint64_t entries_in(uint64_t bytes)
+{
+	return bytes < sizeof(struct wm_index_header)
+		   ? 0
+		   : (bytes - sizeof(struct wm_index_header)) / sizeof(struct wm_index_entry);
+}
+
 static void ask_index(struct indexing *x, int dirfd)
 {
 	struct wm_index_entry last;
@@ -279,9 +286,7 @@ static void ask_index(struct indexing *x, int dirfd)
 	fd = wm_stream_file_open(dirfd, name, &bytes);
 	if (fd < 0)
 		return;
-	count = bytes < sizeof(struct wm_index_header)
-		    ? 0
-		    : (bytes - sizeof(struct wm_index_header)) / sizeof(last);
+	count = entries_in(bytes);
 	if (count &&
 	    !wm_pread_all(fd, &last, sizeof(last),
 			  sizeof(struct wm_index_header) + (count - 1) * sizeof(last)) &&
@@ -292,6 +297,40 @@ static void ask_index(struct indexing *x, int dirfd)
 		tell(x, x->f->bytes, reason);
 	}
 	close(fd);
+}
+
+/* "NAME.idx" to NAME, when there is no such stream file. */
+static bool is_gone(int dirfd, const char *index, char *ret_name, size_t room)
+{
+	size_t n = strlen(index);
+	struct stat st;
+
+	if (n < 5 || n >= room || index[0] == '.' || strcmp(index + n - 4, ".idx") != 0)
+		return false;
+	memcpy(ret_name, index, n - 4);
+	ret_name[n - 4] = '\0';
+	return fstatat(dirfd, ret_name, &st, 0) < 0 && errno == ENOENT;
+}
+
+void wm_stream_files_gone(int dirfd, void (*fn)(void *data, const char *name, uint64_t nr_packets),
+			  void *data)
+{
+	int fd = openat(dirfd, "index", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	struct stat st;
+	char name[256];
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		if (is_gone(dirfd, entry->d_name, name, sizeof(name)) &&
+		    !fstatat(fd, entry->d_name, &st, 0) && S_ISREG(st.st_mode) &&
+		    entries_in((uint64_t)st.st_size))
+			fn(data, name, entries_in((uint64_t)st.st_size));
+	}
+	if (dir)
+		closedir(dir);
 }
 
 int wm_stream_file_index(const struct wm_plan *p, int dirfd, const char *name,

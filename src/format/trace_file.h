@@ -38,6 +38,13 @@ struct wm_packet_visit {
 /* Names of the stream files of `dirfd`, sorted; free() each and the list. Count or -errno. */
 int wm_stream_files_list(int dirfd, char ***ret_names);
 
+/*
+ * Index files of packets whose stream file is gone: fn gets the stream file's name and how many
+ * packets there were. A folder without an index has none.
+ */
+void wm_stream_files_gone(int dirfd, void (*fn)(void *data, const char *name, uint64_t nr_packets),
+			  void *data);
+
 /* Opens a regular file there. Descriptor or -errno. */
 int wm_stream_file_open(int dirfd, const char *name, uint64_t *ret_bytes);
 

@@ -159,6 +159,15 @@ static int open_file(struct wm_trace_reader *r, const char *name, uint64_t *disc
 	return 0;
 }
 
+static void add_gone(void *data, const char *name, uint64_t nr_packets)
+{
+	char reason[WM_DIAG_SENTENCE];
+
+	(void)snprintf(reason, sizeof(reason), "the file is gone; its index knows %llu packets",
+		       (unsigned long long)nr_packets);
+	add_fault(data, name, 0, reason);
+}
+
 static int open_files(struct wm_trace_reader *r, uint64_t *discarded, struct wm_diag *diag)
 {
 	char **names = NULL;
@@ -177,6 +186,7 @@ static int open_files(struct wm_trace_reader *r, uint64_t *discarded, struct wm_
 		free(names[i]);
 	}
 	free(names);
+	wm_stream_files_gone(r->dirfd, add_gone, r);
 	return err;
 }
 

@@ -393,6 +393,20 @@ static int mend_file(struct repair *r, const char *name)
 	return err;
 }
 
+/* Nothing can be done about a stream file that is gone but to stop asking for it. */
+static void drop_index(void *data, const char *name, uint64_t nr_packets)
+{
+	struct repair *r = data;
+	char path[300];
+
+	(void)snprintf(path, sizeof(path), "index/%.250s.idx", name);
+	if (unlinkat(r->dirfd, path, 0))
+		return; /* it is reported again the next time */
+	r->file.name = path;
+	done(r, 0, "removed: its %llu packets are gone", (unsigned long long)nr_packets);
+	r->file.name = NULL;
+}
+
 static int mend_files(struct repair *r)
 {
 	char **names = NULL;
@@ -412,6 +426,8 @@ static int mend_files(struct repair *r)
 		free(names[i]);
 	}
 	free(names);
+	if (!err)
+		wm_stream_files_gone(r->dirfd, drop_index, r);
 	return err;
 }
 
