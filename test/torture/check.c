@@ -7,8 +7,9 @@
  * what the recorder had asked for: writers of other kinds are to be absent; with
  * a p it came late and left early: what it has of a writer has no hole; with a c
  * the pump was killed: a stream may end in a part of a packet; with a d the program
- * was let go at some time after `done`: one of its sites after the other. Exit status
- * 0, or 1 and a sentence for each thing that is wrong.
+ * was let go at some time after `done`: one of its sites after the other; with an l
+ * not all losses could be written. Exit status 0, or 1 and a sentence for each thing
+ * that is wrong.
  */
 #include <dirent.h>
 #include <stdarg.h>
@@ -627,7 +628,7 @@ int main(int argc, char **argv)
 		done += tally->slot[who].done;
 		due += tally->slot[who].due;
 	}
-	if (!strchr(kinds, 'p'))
+	if (!strchr(kinds, 'p') && !strchr(kinds, 'l'))
 		check_processes();
 	printf("check: %u writers, %llu done, %llu begun, %llu recorded in %llu packets, %llu lost",
 	       tally->next, (unsigned long long)done, (unsigned long long)begun,
