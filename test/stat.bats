@@ -188,6 +188,46 @@ count_with_both() {
 	[[ $output == *"did you mean 'zoo:two'"* ]]
 }
 
+@test "--filter: in the kernel, the same as perf's; what it cannot say is refused" {
+	need_tracepoints
+	cat >sizes.c <<-'END'
+	#include <fcntl.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		char bytes[100] = {0};
+		int fd = open("/dev/null", O_WRONLY);
+		for (int i = 1; i <= 100; i++)
+			(void)!write(fd, bytes, i);
+		return 0;
+	}
+	END
+	cc sizes.c -o sizes
+	counts() { cut -d, -f1 out | paste -sd ' '; }
+	run -0 waymark stat -x, -o out -e syscall:write --filter 'count > 90' -e syscall:write \
+		--filter 'count == 7 || (count & 64) != 0 && $comm == "si*"' -e syscall:write:exit \
+		--filter 'ret < 10' -e syscall:write -- ./sizes
+	[ "$(counts)" = "10 38 9 100" ]
+	# Before any -e: for all, and together with their own.
+	run -0 waymark stat -x, -o out --filter 'count > 50' -e syscall:write --filter 'count <= 60' \
+		-e syscall:write -- ./sizes
+	[ "$(counts)" = "10 50" ]
+	if perf stat -x, -o perf.out -e syscalls:sys_enter_write --filter 'count > 90' ./sizes 2>/dev/null; then
+		[ "$(grep -v '^#' perf.out | grep . | cut -d, -f1)" = 10 ]
+	fi
+	run -2 waymark stat -e syscall:write --filter 'count + 1 > 5' -p $$
+	[[ $output == *"the kernel cannot evaluate 'count + 1 > 5'"* ]]
+	run -2 waymark stat -e syscall:write --filter 'cuont > 5' -p $$
+	[[ $output == *"has no field 'cuont'"* ]]
+	run -2 waymark stat -e syscall:write --filter 'count >' -p $$
+	[[ $output == *"^"* ]]
+	run -2 waymark stat -e page-faults --filter 'count > 5' -p $$
+	[[ $output == *"only tracepoints and system calls have fields"* ]]
+	run --separate-stderr -0 waymark stat -x, -e 'syscall:write*' --filter 'count > 90' -- ./sizes
+	[[ $stderr == *"lack a field of the filter"* ]]
+	[[ $output == *"10,,syscall:write,"* ]]
+}
+
 @test "a command: its tree is counted from its first instruction, its status is returned" {
 	run -3 waymark stat -x, -o out -e page-faults:u,task-clock:u -- ./work
 	[ "$(cut -d, -f1 out | head -1)" -ge 900 ]

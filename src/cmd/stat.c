@@ -19,9 +19,15 @@
 #define IDS_MAX    4096u
 #define WANTED_MAX 4096u
 
+/* One -e, as typed, and its --filter. */
+struct wanted {
+	const char *names, *filter;
+};
+
 struct values {
-	const char **wanted; /* each -e, as typed */
+	struct wanted *wanted;
 	size_t nr_wanted;
+	const char *filter; /* before any -e: for those that have none of their own, too */
 	struct wm_ids pids, tids;
 	const char *cpus, *separator, *output;
 	int64_t interval_ms, runs;
@@ -34,7 +40,7 @@ static int on_event(const struct wm_option *o, const char *argument, void *value
 		    struct wm_diag *diag)
 {
 	struct values *v = values;
-	const char **grown;
+	struct wanted *grown;
 
 	(void)o;
 	if (v->nr_wanted >= WANTED_MAX)
@@ -43,7 +49,23 @@ static int on_event(const struct wm_option *o, const char *argument, void *value
 	if (!grown)
 		return -ENOMEM;
 	v->wanted = grown;
-	v->wanted[v->nr_wanted++] = argument;
+	v->wanted[v->nr_wanted++] = (struct wanted){.names = argument};
+	return 0;
+}
+
+static int on_filter(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	struct values *v = values;
+	struct wanted *w = v->nr_wanted ? &v->wanted[v->nr_wanted - 1] : NULL;
+	const char **to = w ? &w->filter : &v->filter;
+
+	(void)o;
+	if (*to)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "there is a filter already for %s: join them with &&",
+				   w ? w->names : "all events");
+	*to = argument;
 	return 0;
 }
 
@@ -103,49 +125,53 @@ static int check(const struct values *v, int nr_args)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static int exit_of_name(int err)
-{
-	if (err == -ENOENT)
-		return WM_EXIT_NO_MATCH;
-	return err == -EINVAL ? WM_EXIT_USAGE : (int)wm_exit_of(err);
-}
-
 /* What perf counts when nothing is named; hardware only where there is some. */
 static const char *const defaults[] = {
     "task-clock", "context-switches", "cpu-migrations", "page-faults",
     "cycles",     "instructions",     "branches",       "branch-misses",
 };
 
+/* Events by one name, with the filters that belong to it. 0 or an exit status, which was said. */
 static int add_name(const struct wm_event_space *space, const char *name, size_t bytes,
-		    struct wm_event_defs *defs)
+		    const struct wm_stat_filters *filters, struct wm_stat_events *events)
 {
 	char *copy = strndup(name, bytes);
 	struct wm_diag diag = {.offset = -1};
-	int nr = copy ? wm_event_name_resolve(space, copy, defs, &diag) : -ENOMEM;
+	size_t before = events->defs.nr;
+	int nr = copy ? wm_event_name_resolve(space, copy, &events->defs, &diag) : -ENOMEM;
+	int status = 0;
 
-	free(copy);
-	if (nr < 0)
+	if (nr < 0) {
 		wm_say("stat: %s", diag.sentence[0] ? diag.sentence : strerror(-nr));
-	return nr < 0 ? exit_of_name(nr) : 0;
+		status = nr == -ENOENT   ? WM_EXIT_NO_MATCH
+			 : nr == -EINVAL ? WM_EXIT_USAGE
+					 : (int)wm_exit_of(nr);
+	} else {
+		status = wm_stat_filter(space, copy, filters, before, events);
+	}
+	free(copy);
+	return status;
 }
 
 /* 0 or an exit status, which was said. */
 static int add_events(const struct values *v, const struct wm_event_space *space,
-		      struct wm_event_defs *defs)
+		      struct wm_stat_events *events)
 {
+	struct wm_stat_filters filters = {.text = {v->filter}};
 	size_t nr = space->hardware ? 8 : 4;
 	int status = 0;
 
 	for (size_t i = 0; !v->nr_wanted && i < nr && !status; i++)
-		status = add_name(space, defaults[i], strlen(defaults[i]), defs);
+		status = add_name(space, defaults[i], strlen(defaults[i]), &filters, events);
 	for (size_t i = 0; i < v->nr_wanted && !status; i++) {
-		const char *list = v->wanted[i], *name;
+		const char *list = v->wanted[i].names, *name;
 		size_t bytes;
 
+		filters.text[1] = v->wanted[i].filter;
 		while (!status && (bytes = wm_event_name_next(&list, &name)))
-			status = add_name(space, name, bytes, defs);
+			status = add_name(space, name, bytes, &filters, events);
 	}
-	if (!status && !defs->nr)
+	if (!status && !events->defs.nr)
 		status = usage("-e names no event");
 	return status;
 }
@@ -205,14 +231,15 @@ static int count(const struct values *v, const struct wm_event_space *space, cha
 	    .json = v->json,
 	    .separator = v->separator,
 	};
-	struct wm_event_defs defs;
+	struct wm_stat_events events = {0};
 	int *cpus = NULL, status;
 
-	wm_event_defs_init(&defs);
-	plan.counting.defs = &defs;
+	wm_event_defs_init(&events.defs);
+	plan.counting.defs = &events.defs;
 	if (!v->nr_wanted && !space->hardware)
 		plan.without = "(no hardware counters on this machine: 'waymark doctor' says why)";
-	status = add_events(v, space, &defs);
+	status = add_events(v, space, &events);
+	plan.counting.filters = (const char *const *)events.filters;
 	if (!status)
 		status = find_cpus(v, &plan, &cpus);
 	if (!status)
@@ -221,7 +248,7 @@ static int count(const struct values *v, const struct wm_event_space *space, cha
 		status = close_output(v, &plan, wm_stat_run(&plan));
 	else if (command && status != WM_EXIT_USAGE)
 		status = WM_EXIT_BEFORE_COMMAND;
-	wm_event_defs_done(&defs);
+	wm_stat_events_done(&events);
 	free(cpus);
 	return status;
 }
@@ -253,6 +280,12 @@ static const struct wm_option options[] = {
 	     "clocks, switches, faults and what the CPU counts",
      .kind = WM_OPTION_CALL,
      .call = on_event},
+    {.name = "filter",
+     .argument = "EXPR",
+     .help = "count the events of the -e before it only when this is true, 'count > 100 && $comm "
+	     "== \"dd\"'; before any -e it is for all",
+     .kind = WM_OPTION_CALL,
+     .call = on_filter},
     WM_OPTION_HEADING("Where to count"),
     {.name = "pid",
      .letter = 'p',

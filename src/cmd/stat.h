@@ -3,6 +3,7 @@
  * stat.h - what `waymark stat` was asked to do, shared by its files:
  *
  *   stat.c        options -> plan
+ *   stat_filter.c filters, in the kernel's words
  *   stat_run.c    plan -> runs of counting, and the exit status
  *   stat_show.c   counters -> rows of view/count_table.h
  */
@@ -15,7 +16,29 @@
 #include "base/json.h"
 #include "control/counting.h"
 #include "kernel/event_def.h"
+#include "kernel/event_space.h"
 #include "view/count_table.h"
+
+/* The events named, and for each the filter the kernel is to use (NULL: none). */
+struct wm_stat_events {
+	struct wm_event_defs defs;
+	char **filters;
+	size_t nr_filters;
+};
+void wm_stat_events_done(struct wm_stat_events *e);
+
+/* As typed: the one for all, and the one of this -e; NULL: none. */
+struct wm_stat_filters {
+	const char *text[2];
+};
+
+/*
+ * Gives the events from `before` on their filters. Those a wildcard matched
+ * that lack a field are taken off the list and counted in words; one named
+ * outright is an error. 0 or an exit status, which was said.
+ */
+int wm_stat_filter(const struct wm_event_space *space, const char *name,
+		   const struct wm_stat_filters *filters, size_t before, struct wm_stat_events *e);
 
 struct wm_stat_plan {
 	struct wm_counting_plan counting;
