@@ -228,6 +228,60 @@ count_with_both() {
 	[[ $output == *"10,,syscall:write,"* ]]
 }
 
+# The sum of the counts of rows "COUNT,EVENT,..." of an event.
+sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print n + 0 }' out; }
+
+@test "--by: rows add up to the whole, of threads and children, of running processes, of all" {
+	need_tracepoints
+	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
+	run -3 waymark stat -x, -o out -e syscall:write,syscall:write:exit --by comm,tid -- ./work
+	[ "$(sum_by syscall:write)" = 900 ]
+	[ "$(sum_by syscall:write:exit)" = 900 ]
+	# main, its thread, its child: 300 each.
+	[ "$(grep -c '^300,syscall:write,work,' out)" = 3 ]
+	run -3 waymark stat -i -x, -o out -e syscall:write --by comm -- ./work
+	[ "$(sum_by syscall:write)" = 300 ]
+	./work stop &
+	pid=$!
+	while [[ $(cat /proc/$pid/stat) != *") T "* ]]; do sleep 0.01; done
+	waymark stat -x, -o out -e syscall:write --by count,pid -p $pid &
+	local waymark_pid=$!
+	wait_for_counters $waymark_pid 1
+	kill -CONT $pid
+	wait $pid || true
+	wait $waymark_pid
+	[ "$(sum_by syscall:write)" = 900 ]
+	grep -q "^600,syscall:write,1,$pid$" out
+	# Everybody: ours are in it.
+	run -0 waymark stat -a -x, -o out -e syscall:write --by comm,count -- sh -c './work; true'
+	[ "$(grep '^[0-9]*,syscall:write,work,1$' out)" = 900,syscall:write,work,1 ]
+}
+
+@test "--by: texts, numbers with signs, JSON; what cannot be is refused" {
+	need_tracepoints
+	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
+	waymark stat --json -o out -e syscall:openat,syscall:openat:exit --by '$comm' -- cat /etc/hostname >/dev/null
+	waymark stat -x, -o names -e syscall:openat --by filename -- cat /etc/hostname >/dev/null
+	grep -q '^1,syscall:openat,/etc/hostname$' names
+	run -1 waymark stat -x, -o rets -e syscall:openat:exit --by ret -- cat /nonexistent
+	grep -q ',syscall:openat:exit,-2$' rets
+	python3 - <<-'END'
+	import json
+	d = json.load(open("out"))
+	totals = {e["event"]: e["value"] for e in d["events"]}
+	for table in d["by"]:
+	    assert table["left_over"] == 0
+	    assert sum(r["count"] for r in table["rows"]) == totals[table["event"]], d
+	    assert {r["by"]["$comm"] for r in table["rows"]} == {"cat"}, d
+	END
+	run -125 waymark stat -e syscall:write --by cuont -- true
+	[[ $output == *"has no field 'cuont'"* ]]
+	run -125 waymark stat -e page-faults --by comm -- true
+	[[ $output == *"has no fields"* ]]
+	run -2 waymark stat -e syscall:write --by comm -r 2 -- true
+	run -2 waymark stat -e syscall:write --filter 'fd == 1' --by comm -- true
+}
+
 @test "a command: its tree is counted from its first instruction, its status is returned" {
 	run -3 waymark stat -x, -o out -e page-faults:u,task-clock:u -- ./work
 	[ "$(cut -d, -f1 out | head -1)" -ge 900 ]

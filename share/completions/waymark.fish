@@ -17,6 +17,8 @@ complete -c waymark -n '__fish_seen_subcommand_from list' -l json -d 'print JSON
 complete -c waymark -n '__fish_seen_subcommand_from list' -s h -l help -d 'show the options and end'
 complete -c waymark -n '__fish_seen_subcommand_from list' -F
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s e -l event -x -d 'events, see waymark-events(7)'
+complete -c waymark -n '__fish_seen_subcommand_from stat' -l filter -x -d 'count the events of the -e before it only when this is true...'
+complete -c waymark -n '__fish_seen_subcommand_from stat' -l by -x -d 'count tracepoints and system calls apart by the values of these...'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s p -l pid -x -a '(__fish_complete_pids)' -d 'these processes, with all threads they have and will have'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s t -l tid -x -d 'these threads'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s a -l all -d 'the whole machine'

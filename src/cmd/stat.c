@@ -29,7 +29,7 @@ struct values {
 	size_t nr_wanted;
 	const char *filter; /* before any -e: for those that have none of their own, too */
 	struct wm_ids pids, tids;
-	const char *cpus, *separator, *output;
+	const char *cpus, *separator, *output, *by;
 	int64_t interval_ms, runs;
 	bool all, json, per_thread, per_cpu, no_inherit;
 };
@@ -103,6 +103,15 @@ static int usage(const char *sentence)
 	return WM_EXIT_USAGE;
 }
 
+static bool has_filter(const struct values *v)
+{
+	bool has = v->filter != NULL;
+
+	for (size_t i = 0; i < v->nr_wanted; i++)
+		has |= v->wanted[i].filter != NULL;
+	return has;
+}
+
 static int check(const struct values *v, int nr_args)
 {
 	bool named = v->pids.nr || v->tids.nr;
@@ -120,6 +129,11 @@ static int check(const struct values *v, int nr_args)
 		return usage("--json and -x do not go together");
 	if (v->runs > 1 && (!nr_args || v->interval_ms))
 		return usage("-r runs a command again and again: it needs one, and no -I");
+	if (v->by && (v->cpus || v->per_cpu || v->per_thread || v->interval_ms || v->runs > 1))
+		return usage("--by counts one run as a whole: no -C, -I, -r, --per-cpu or "
+			     "--per-thread beside it");
+	if (v->by && has_filter(v))
+		return usage("--by and --filter do not go together yet");
 	return WM_EXIT_DONE;
 }
 
@@ -222,6 +236,7 @@ static int count(const struct values *v, const struct wm_event_space *space, cha
 			 .tids = v->tids.ids,
 			 .nr_tids = v->tids.nr,
 			 .all = v->all || (v->cpus && !v->pids.nr && !v->tids.nr),
+			 .by = v->by,
 			 .no_inherit = v->no_inherit || v->per_thread,
 			 .interval_ns = (uint64_t)v->interval_ms * 1000000u,
 			 .command = command},
@@ -286,6 +301,11 @@ static const struct wm_option options[] = {
 	     "== \"dd\"'; before any -e it is for all",
      .kind = WM_OPTION_CALL,
      .call = on_filter},
+    {.name = "by",
+     .argument = "FIELD,...",
+     .help = "count tracepoints and system calls apart by the values of these fields, or by pid, "
+	     "tid, comm, cpu",
+     WM_OPTION_TO_TEXT(struct values, by)},
     WM_OPTION_HEADING("Where to count"),
     {.name = "pid",
      .letter = 'p',

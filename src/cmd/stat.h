@@ -5,6 +5,7 @@
  *   stat.c        options -> plan
  *   stat_filter.c filters, in the kernel's words
  *   stat_run.c    plan -> runs of counting, and the exit status
+ *   stat_by.c     tables of --by
  *   stat_show.c   counters -> rows of view/count_table.h
  */
 #ifndef WM_CMD_STAT_H
@@ -52,6 +53,10 @@ struct wm_stat_plan {
 
 /* Counts and prints; the exit status. */
 int wm_stat_run(const struct wm_stat_plan *plan);
+
+/* The tables of --by; JSON as a member "by". False: some events are in no row; it was said. */
+bool wm_stat_show_by(const struct wm_stat_plan *plan, const struct wm_counting *c,
+		     struct wm_json *j);
 
 /* Several runs of the same events: value by row of wm_stat_rows(). */
 struct wm_stat_runs {

@@ -230,6 +230,8 @@ static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret
 	for (size_t i = 0; i < wm_counters_nr(c.counters); i++)
 		*ret_missing |= wm_counters_event(c.counters, i)->err < 0;
 	err = show_result(s, &c, last || c.signo);
+	if (!err && s->plan->counting.by && !wm_stat_show_by(s->plan, &c, &s->json))
+		*ret_missing = true;
 	status = status_of(&c);
 	if (c.signo && s->runs.nr_runs < s->plan->runs)
 		*ret_exit = status ? status : WM_EXIT_SIGNAL_BASE + c.signo;

@@ -161,6 +161,31 @@ static bool counts_command(const struct wm_counting_plan *p)
 	return !p->all && !p->nr_pids && !p->nr_tids;
 }
 
+/* Every event that is counted is counted by the same fields. */
+static int open_by(struct run *r, struct wm_diag *diag)
+{
+	const struct wm_counting_plan *p = r->plan;
+	struct wm_counting *c = r->result;
+	size_t nr = wm_counters_nr(c->counters);
+	int err = 0;
+
+	c->by = calloc(nr + 1, sizeof(struct wm_count_by *));
+	if (!c->by)
+		return -ENOMEM;
+	c->nr_by = nr;
+	if (!p->all)
+		err = wm_by_threads_create(p->tracefs, c->tids, c->nr_tids, counts_command(p),
+					   !p->no_inherit, &c->threads, diag);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct wm_counters_event *e = wm_counters_event(c->counters, i);
+
+		if (!e->err)
+			err = wm_count_by_create(p->tracefs, e->def, p->by, c->threads, &c->by[i],
+						 diag);
+	}
+	return err;
+}
+
 static int open_counters(struct run *r, struct wm_diag *diag)
 {
 	const struct wm_counting_plan *p = r->plan;
@@ -177,7 +202,8 @@ static int open_counters(struct run *r, struct wm_diag *diag)
 		return err;
 	plan.tids = r->result->tids;
 	plan.nr_tids = r->result->nr_tids;
-	return wm_counters_open(&plan, &r->result->counters);
+	err = wm_counters_open(&plan, &r->result->counters);
+	return err < 0 || !p->by ? err : open_by(r, diag);
 }
 
 /* ---- the run ---------------------------------------------------------------------------- */
@@ -191,8 +217,17 @@ static uint64_t time_ns(const struct timeval *t)
 static int go(struct run *r, struct wm_diag *diag)
 {
 	bool apart = !counts_command(r->plan);
-	int err;
+	int err = 0;
 
+	for (size_t i = 0; i < r->result->nr_by && !err; i++) {
+		if (r->result->by[i])
+			err = wm_count_by_start(r->result->by[i], diag);
+	}
+	if (err < 0) {
+		if (r->child.pid)
+			wm_child_drop(&r->child);
+		return err;
+	}
 	if (apart)
 		wm_counters_enable(r->result->counters);
 	r->start_ns = wm_clock_monotonic_ns();
@@ -212,6 +247,10 @@ static int go(struct run *r, struct wm_diag *diag)
 		err = wm_loop_run(r->loop);
 	r->result->elapsed_ns = wm_clock_monotonic_ns() - r->start_ns;
 	wm_counters_disable(r->result->counters);
+	for (size_t i = 0; i < r->result->nr_by; i++) {
+		if (r->result->by[i])
+			wm_count_by_stop(r->result->by[i]);
+	}
 	return err < 0 ? err : wm_counters_read(r->result->counters);
 }
 
@@ -264,6 +303,13 @@ int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *read
 
 void wm_counting_done(struct wm_counting *c)
 {
+	for (size_t i = 0; i < c->nr_by; i++)
+		wm_count_by_destroy(c->by[i]);
+	free(c->by);
+	wm_by_threads_destroy(c->threads);
+	c->by = NULL;
+	c->nr_by = 0;
+	c->threads = NULL;
 	wm_counters_close(c->counters);
 	free(c->tids);
 	c->counters = NULL;

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "kernel/count_by.h"
 #include "kernel/counters.h"
 #include "kernel/event_def.h"
 
@@ -31,6 +32,7 @@ struct wm_counting_plan {
 	const int *cpus; /* only there, and apart; none: all together */
 	size_t nr_cpus;
 	bool no_inherit;
+	const char *by;       /* fields that tracepoints are counted apart by; NULL: none */
 	char **command;       /* NULL: until the threads end or a signal comes */
 	uint64_t interval_ns; /* 0: none */
 };
@@ -42,7 +44,11 @@ struct wm_counting {
 	uint64_t elapsed_ns;
 	uint64_t user_ns, system_ns; /* of CMD and its children; 0 without CMD */
 	int status;                  /* of CMD as waitpid(2) has it; -1: there was none */
-	int signo;                   /* the signal that ended the run; 0: none */
+	/* With `by`: for each event of the counters; NULL: it is not counted. */
+	struct wm_count_by **by;
+	size_t nr_by;
+	struct wm_by_threads *threads;
+	int signo; /* the signal that ended the run; 0: none */
 };
 
 /*
