@@ -129,6 +129,12 @@ const char *wm_kconv_read(const char *at, uint8_t long_bytes, struct wm_kconv *k
 	return k->kind == 'p' ? read_pointer(at, k) : at;
 }
 
+static bool is_quick(const struct wm_kconv *k)
+{
+	return (k->kind == 'd' || k->kind == 'u' || k->kind == 'x') && k->width == -1 &&
+	       k->precision == -1 && !k->left && !k->zero && !k->alternate && !k->plus && !k->space;
+}
+
 /* Behind a '%': the conversion and its arguments. */
 static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 {
@@ -147,6 +153,8 @@ static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 	k->arg = argument(c->parser);
 	if (c->parser->nr_unknown != nr_unknown)
 		k->kind = '?';
+	if (is_quick(k))
+		k->quick = k->kind;
 	return k->arg != NULL;
 }
 

@@ -15,12 +15,14 @@ void wm_krun_symbol(const struct wm_krun *r, uint64_t addr, bool offset)
 	const char *name = r->known ? wm_kformats_symbol(r->known, addr, &start) : NULL;
 
 	if (!name) {
-		wm_text_f(r->out, "0x%llx", (unsigned long long)addr);
+		wm_krun_hex(r->out, addr);
 		return;
 	}
 	wm_text_str(r->out, name);
-	if (offset)
-		wm_text_f(r->out, "+0x%llx", (unsigned long long)(addr - start));
+	if (!offset)
+		return;
+	wm_text_char(r->out, '+');
+	wm_krun_hex(r->out, addr - start);
 }
 
 static void symbol(const struct wm_krun *r, const struct wm_kconv *c)
@@ -228,7 +230,7 @@ void wm_krun_pointer(const struct wm_krun *r, const struct wm_kconv *c, int32_t 
 	default:
 		v = wm_krun_number(r, c->arg);
 		if (v)
-			wm_text_f(r->out, "0x%llx", (unsigned long long)v);
+			wm_krun_hex(r->out, v);
 		else
 			wm_text_str(r->out, "(nil)");
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* print_run.c - the program over a record: numbers by C's rules, then the conversions. */
+#include "base/digits.h"
 #include "kdata/print_tree.h"
 
 #define WIDTH_MAX 4096 /* of a conversion, whatever a record says */
@@ -209,6 +210,40 @@ void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 		wm_krun_pad(r, c, start, width, c->kind == 's' ? precision : -1);
 }
 
+/* A number as most are printed. Writes at `at`, where there is room. */
+static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
+{
+	const struct wm_knode *n = c->arg;
+	uint64_t v = n->kind == WM_KNODE_FIELD
+			 ? wm_kfield_number(n->field, r->print->machine.swap, r->record, r->bytes)
+			 : wm_krun_number(r, n);
+
+	v = fit(v, c->bytes, c->quick == 'd');
+	if (c->quick == 'd')
+		return wm_digits_i64(at, (int64_t)v);
+	if (c->quick == 'u')
+		return wm_digits_u64(at, v);
+	return wm_digits_bits(at, v, 4, "0123456789abcdef");
+}
+
+/* The text before a conversion and, when it is a quick one, the conversion. */
+static bool begin_conversion(const struct wm_krun *r, const struct wm_kconv *c)
+{
+	struct wm_text *out = r->out;
+	char *at;
+
+	if (!wm_text_reserve(out, c->before_bytes + WM_DIGITS_MAX))
+		return false;
+	at = out->data + out->bytes;
+	memcpy(at, c->before, c->before_bytes);
+	at += c->before_bytes;
+	if (c->quick)
+		at = quick(r, c, at);
+	*at = 0;
+	out->bytes = (size_t)(at - out->data);
+	return true;
+}
+
 void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		   const unsigned char *record, uint32_t bytes, struct wm_text *out)
 {
@@ -224,9 +259,9 @@ void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 	for (uint32_t i = 0; i < p->nr_convs; i++) {
 		const struct wm_kconv *c = &p->convs[i];
 
-		if (c->before_bytes)
-			wm_text_add(out, c->before, c->before_bytes);
-		if (c->kind && out->bytes - start < WM_KPRINT_LINE_MAX)
+		if (!begin_conversion(&r, c))
+			return;
+		if (c->kind && !c->quick && out->bytes - start < WM_KPRINT_LINE_MAX)
 			wm_krun_conversion(&r, c);
 	}
 }

@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* print_text.c - integers and text as the conversions of a format want them. */
+#include "base/digits.h"
+#include "kdata/formats.h"
 #include "kdata/print_tree.h"
 
-#include "kdata/formats.h"
-
 #define ELEMENTS_MAX 16384u /* printed of one array */
-
-/* Digits of a value, written backwards from `end`. Returns where they begin. */
-static char *digits(char *end, uint64_t v, char kind)
-{
-	static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
-	const char *set = kind == 'X' ? upper : lower;
-	unsigned shift = kind == 'o' ? 3 : 4;
-
-	if (kind == 'u' || kind == 'd') {
-		do
-			*--end = (char)('0' + v % 10);
-		while (v /= 10);
-		return end;
-	}
-	do
-		*--end = set[v & ((1u << shift) - 1)];
-	while (v >>= shift);
-	return end;
-}
 
 static void repeat(struct wm_text *out, char c, int64_t nr)
 {
@@ -31,10 +12,18 @@ static void repeat(struct wm_text *out, char c, int64_t nr)
 		wm_text_char(out, c);
 }
 
+static char *digits(char *at, uint64_t v, char kind)
+{
+	if (kind == 'u' || kind == 'd')
+		return wm_digits_u64(at, v);
+	return wm_digits_bits(at, v, kind == 'o' ? 3 : 4,
+			      kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef");
+}
+
 void wm_krun_integer(struct wm_text *out, const struct wm_kconv *c, uint64_t v, int32_t width,
 		     int32_t precision)
 {
-	char room[24], *end = room + sizeof(room), *at;
+	char room[WM_DIGITS_MAX], *at = room + 1, *end; /* before them: the 0 of %#o */
 	const char *prefix = c->plus ? "+" : c->space ? " " : "";
 	int64_t zeroes, blanks, nr, nr_prefix;
 
@@ -54,7 +43,7 @@ void wm_krun_integer(struct wm_text *out, const struct wm_kconv *c, uint64_t v, 
 							      : ""
 					   : "";
 	}
-	at = digits(end, v, c->kind);
+	end = digits(at, v, c->kind);
 	if (c->kind == 'o' && c->alternate && *at != '0')
 		*--at = '0';
 	nr = end - at;
@@ -96,6 +85,13 @@ void wm_krun_pad(const struct wm_krun *r, const struct wm_kconv *c, size_t start
 	memset(out->data + start, ' ', more);
 }
 
+void wm_krun_hex(struct wm_text *out, uint64_t v)
+{
+	char room[WM_DIGITS_MAX] = "0x";
+
+	wm_text_add(out, room, (size_t)(wm_digits_bits(room + 2, v, 4, "0123456789abcdef") - room));
+}
+
 void wm_krun_char(const struct wm_krun *r, char c)
 {
 	if (c)
@@ -118,7 +114,7 @@ static void symbolic(const struct wm_krun *r, const struct wm_knode *n)
 			return;
 		}
 	}
-	wm_text_f(r->out, "0x%llx", (unsigned long long)v);
+	wm_krun_hex(r->out, v);
 }
 
 static void flags(const struct wm_krun *r, const struct wm_knode *n)
@@ -137,8 +133,10 @@ static void flags(const struct wm_krun *r, const struct wm_knode *n)
 		any = true;
 		v &= ~mask;
 	}
+	if (v && any)
+		wm_text_str(r->out, n->text);
 	if (v)
-		wm_text_f(r->out, "%s0x%llx", any ? n->text : "", (unsigned long long)v);
+		wm_krun_hex(r->out, v);
 }
 
 static void hex(const struct wm_krun *r, const struct wm_knode *n)
@@ -163,10 +161,12 @@ static void array(const struct wm_krun *r, const struct wm_knode *n)
 	bool known = width == 1 || width == 2 || width == 4 || width == 8;
 
 	wm_text_char(r->out, '{');
-	for (uint64_t i = 0; known && i < nr && i < b.bytes / width && i < ELEMENTS_MAX; i++)
-		wm_text_f(r->out, "%s0x%llx", i ? "," : "",
-			  (unsigned long long)wm_get_uint(b.data + i * width, (unsigned)width,
-							  r->print->machine.swap));
+	for (uint64_t i = 0; known && i < nr && i < b.bytes / width && i < ELEMENTS_MAX; i++) {
+		if (i)
+			wm_text_char(r->out, ',');
+		wm_krun_hex(r->out, wm_get_uint(b.data + i * width, (unsigned)width,
+						r->print->machine.swap));
+	}
 	wm_text_char(r->out, '}');
 }
 

@@ -79,6 +79,7 @@ struct wm_kconv {
 	const char *before;
 	uint32_t before_bytes;
 	char kind;       /* d u x X o c s p; 0: only text, the last one */
+	char quick;      /* kind, of a number without width, precision or flags; else 0 */
 	char pointer[5]; /* of p: what follows, "I4", "S", ... */
 	uint8_t bytes;   /* of an integer's length modifier */
 	bool left, zero, alternate, plus, space;
@@ -211,6 +212,7 @@ void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c);
 
 /* print_text.c: what %s makes of a node; a number is an address of a text. */
 void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n);
+void wm_krun_hex(struct wm_text *out, uint64_t v);  /* 0x... */
 void wm_krun_char(const struct wm_krun *r, char c); /* no NUL gets into a line */
 /* What was added since `start` gets its width and precision. */
 void wm_krun_pad(const struct wm_krun *r, const struct wm_kconv *c, size_t start, int32_t width,
