@@ -26,6 +26,31 @@ struct wm_knode *wm_kparser_node(struct wm_kparser *p, enum wm_knode_kind kind)
 	return n;
 }
 
+static bool is_number(const struct wm_knode *n)
+{
+	return !n || n->kind == WM_KNODE_NUMBER;
+}
+
+/* Of numbers alone: computed now, once. */
+static void fold(struct wm_kparser *p, struct wm_knode *n)
+{
+	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
+	bool is_truth = n->kind == WM_KNODE_BINARY && n->number;
+
+	if (n->kind != WM_KNODE_CAST && n->kind != WM_KNODE_UNARY && n->kind != WM_KNODE_BINARY)
+		return;
+	if (!is_number(n->a) || !is_number(n->b))
+		return;
+	n->number = wm_krun_number(&none, n);
+	n->kind = WM_KNODE_NUMBER;
+	n->a = n->b = NULL;
+	n->height = 0;
+	if (is_truth) {
+		n->bytes = 4;
+		n->is_signed = true;
+	}
+}
+
 struct wm_knode *wm_kparser_whole(struct wm_kparser *p, struct wm_knode *n)
 {
 	const struct wm_knode *part[] = {n ? n->a : NULL, n ? n->b : NULL, n ? n->c : NULL};
@@ -36,6 +61,8 @@ struct wm_knode *wm_kparser_whole(struct wm_kparser *p, struct wm_knode *n)
 	}
 	if (n && n->height > WM_KPRINT_HEIGHT_MAX)
 		return wm_kparser_fail(p, "too many operators in a row");
+	if (n)
+		fold(p, n);
 	return n;
 }
 
