@@ -78,6 +78,18 @@ count() {
 	grep -q 'kernel.perf_event_paranoid must be [12] or less and is 3' nobody.err
 }
 
+@test "doctor knows this kernel: what it has, what it is too old for, what nobody may" {
+	cat doctor
+	grep -q '^  yes  *in the kernel  *any function of the kernel' doctor
+	grep -q '^  yes  *function tracer  *function and function_graph' doctor
+	grep -q '^  yes  *histograms ' doctor
+	grep -q '^  yes  *one clock with programs  *CLOCK_MONOTONIC (mono), as in programs' doctor
+	grep -q '^  yes  *names of kernel addresses ' doctor
+	grep -q '^  partly  *buffers  *read, not mapped' doctor
+	grep -q '^  no  *your own processes .*kernel.perf_event_paranoid must be 2 or less and is 3' doctor.nobody
+	grep -q '^  no  *names of kernel addresses ' doctor.nobody
+}
+
 @test "killed while it probes, it leaves its own probes no longer and others' alone" {
 	grep -q waymark probes.before
 	grep -q mine/getpgid probes.before

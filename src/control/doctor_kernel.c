@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "control/doctor_int.h"
 #include "kernel/event_name.h"
@@ -117,12 +118,15 @@ static void check_ring(struct wm_doctor *d, struct wm_check *c)
 
 static void check_trace_clock(struct wm_doctor *d, struct wm_check *c)
 {
+	bool cycles = wm_clock_best() == WM_CLOCK_CYCLES;
+
 	if (!d->space.tracefs)
 		no_tracefs(d, c);
-	else if (file_has(d->space.tracefs, "trace_clock", "x86-tsc"))
+	else if (cycles && file_has(d->space.tracefs, "trace_clock", "x86-tsc"))
 		wm_check_yes(c, "the cycle counter (x86-tsc), as in programs");
 	else if (file_has(d->space.tracefs, "trace_clock", "mono"))
-		wm_check_yes(c, "CLOCK_MONOTONIC (mono)");
+		wm_check_yes(c, cycles ? "CLOCK_MONOTONIC (mono)"
+				       : "CLOCK_MONOTONIC (mono), as in programs");
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel of 4.1 or later",
 			    "the kernel's events have no clock that programs can read");
@@ -347,16 +351,31 @@ static void check_btf(struct wm_doctor *d, struct wm_check *c)
 			    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
 }
 
+/* The first line about code: per-CPU data, which may come before, does begin at 0. */
+static void first_function(FILE *f, char *line, size_t bytes)
+{
+	char *type;
+
+	while (fgets(line, (int)bytes, f)) {
+		type = strchr(line, ' ');
+		if (type && (type[1] == 'T' || type[1] == 't'))
+			return;
+	}
+}
+
 static void check_symbols(struct wm_doctor *d, struct wm_check *c)
 {
-	char line[64] = "";
+	char line[512] = "";
 	FILE *f = fopen("/proc/kallsyms", "re");
-	bool shown = f && fgets(line, sizeof(line), f) && strtoull(line, NULL, 16) != 0;
 	int64_t restricted = 0;
+	bool shown;
 
 	(void)d;
-	if (f)
+	if (f) {
+		first_function(f, line, sizeof(line));
 		(void)fclose(f);
+	}
+	shown = strtoull(line, NULL, 16) != 0;
 	(void)wm_privilege_setting("/proc/sys/kernel/kptr_restrict", &restricted);
 	if (shown)
 		wm_check_yes(c, "/proc/kallsyms has the addresses");

@@ -57,6 +57,9 @@ done
 su nobody -s /bin/sh -c 'waymark stat -e page-faults -- true' 2>nobody.err
 echo $? >nobody.status
 
+waymark doctor >doctor
+su nobody -s /bin/sh -c 'waymark doctor' >doctor.nobody
+
 # Killed, it leaves no probe behind; what is not its own stays.
 waymark stat -e "kprobe:$G,uprobe:$PWD/calls:tick" -- sleep 100 &
 await "grep -q waymark $T/kprobe_events && grep -q waymark $T/uprobe_events"
