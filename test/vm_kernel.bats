@@ -90,6 +90,42 @@ count() {
 	grep -q '^  no  *names of kernel addresses ' doctor.nobody
 }
 
+@test "list names what this kernel has, functions among it" {
+	grep -q '^kprobe  *any ' families
+	grep -q '  kprobe:__x64_sys_getpgid  *kprobe$' list.kprobe
+	[ "$(grep -c '^  sched:' list.sched)" -eq "$(wc -l <tracefs.sched)" ]
+}
+
+@test "system calls are recorded through rings that are read, none lost, and babeltrace2 reads them" {
+	cat getpgid.err getpgid.info
+	[ "$(cat getpgid.status)" -eq 3 ]
+	grep -q '^waymark: 10000 events (10000 of the kernel), .* 0 lost: getpgid$' getpgid.err
+	grep -q '^clock *monotonic,' getpgid.info
+	[ "$(grep -c 'calls:.* syscalls:sys_enter_getpgid: ' getpgid.text)" -eq 5000 ]
+	[ "$(grep -c 'calls:.* syscalls:sys_exit_getpgid: ' getpgid.text)" -eq 5000 ]
+	"$WAYMARK_BUILD/waymark" print getpgid | cmp - getpgid.text
+	[ "$(babeltrace2 getpgid 2>bt.err | grep -c getpgid)" -eq 10000 ]
+	[ ! -s bt.err ]
+}
+
+@test "the whole machine, in the layouts of this kernel's events; nothing of ours is left" {
+	cat machine.err
+	[ "$(cat machine.status)" -eq 3 ]
+	grep -q 'sched:sched_switch: .* prev_state = ' machine.text
+	[ "$(grep -c 'calls:.* raw_syscalls:sys_enter: .* id = 121,' machine.text)" -eq 100 ]
+	[ "$(babeltrace2 machine 2>bt.err | grep -vc ' waymark:')" -eq "$(wc -l <machine.text)" ]
+	[ ! -s bt.err ]
+	[ ! -s instances.after ]
+}
+
+@test "a program's events and the kernel's are in true order on the clock they share" {
+	cat beside.err beside.text
+	[ "$(cat hello.out)" = $'hello, world\nhello, world\nhello, world' ]
+	# Its output is a file: one write(2), after the three marks.
+	[ "$(grep -oE 'hello:greeting|sys_enter_write|sys_exit_write' beside.text | paste -sd ' ')" = \
+		"hello:greeting hello:greeting hello:greeting sys_enter_write sys_exit_write" ]
+}
+
 @test "killed while it probes, it leaves its own probes no longer and others' alone" {
 	grep -q waymark probes.before
 	grep -q mine/getpgid probes.before

@@ -60,6 +60,24 @@ echo $? >nobody.status
 waymark doctor >doctor
 su nobody -s /bin/sh -c 'waymark doctor' >doctor.nobody
 
+# Named as this kernel names them.
+waymark list >families
+waymark list 'kprobe:__x64_sys_getpg*' >list.kprobe
+waymark list 'sched:*' >list.sched
+ls -d $T/events/sched/*/ >tracefs.sched
+
+# Recorded through the rings this kernel has: read, for they cannot be mapped.
+waymark record -o getpgid -e syscall:getpgid -- ./calls 5000 2>getpgid.err
+echo $? >getpgid.status
+waymark print getpgid >getpgid.text
+waymark info getpgid >getpgid.info
+waymark record -q -a -o machine -e 'sched:*' -e 'raw_syscalls:*' -- ./calls 100 2>machine.err
+echo $? >machine.status
+waymark print machine >machine.text
+waymark record -q -o beside -e syscall:write -e 'hello:*' -- "$WAYMARK_BUILD/examples/hello" >hello.out 2>beside.err
+waymark print beside >beside.text
+ls $T/instances >instances.after
+
 # Killed, it leaves no probe behind; what is not its own stays.
 waymark stat -e "kprobe:$G,uprobe:$PWD/calls:tick" -- sleep 100 &
 await "grep -q waymark $T/kprobe_events && grep -q waymark $T/uprobe_events"
