@@ -9,6 +9,7 @@
  *   record_kernel.c events of the kernel
  *   record_names.c  "no event matches": nearest names
  *   record_change.c other events for a recording that runs (--change)
+ *   record_empty.c  why nothing was recorded
  */
 #ifndef WM_CMD_RECORD_H
 #define WM_CMD_RECORD_H
@@ -54,11 +55,11 @@ int wm_record_env_check(const char *command, const char *preload, struct wm_diag
 int wm_record_env_set(const char *session, const char *command, const char *preload,
 		      struct wm_diag *diag);
 
-/* Whether all of the plan's processes can be attached to: 0, or an exit status after words. */
-int wm_record_targets_check(const struct wm_record_plan *plan);
-
 /* Processes that run already. */
 struct wm_record_targets;
+
+/* Whether all of the plan's processes can be attached to: 0, or an exit status after words. */
+int wm_record_targets_check(const struct wm_record_plan *plan);
 
 /*
  * Attaches to the plan's processes (with a CMD alone there are none), and with
@@ -71,6 +72,8 @@ int wm_record_targets_start(struct wm_loop *loop, const struct wm_record_plan *p
 /* The session's rules are others now: reaches who has not joined. */
 void wm_record_targets_changed(struct wm_record_targets *t);
 void wm_record_targets_joined(struct wm_record_targets *t, pid_t pid);
+/* At the end: says why those of -p that never joined did not. Returns how many. */
+uint32_t wm_record_targets_say_missing(const struct wm_record_targets *t);
 void wm_record_targets_done(struct wm_record_targets *t); /* accepts NULL */
 
 /*
@@ -96,6 +99,10 @@ int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_
 int wm_record_kernel_begin(const struct wm_record_plan *plan, pid_t pump);
 /* The command that will run is this child of ours. */
 int wm_record_kernel_command(const struct wm_record_plan *plan, pid_t child);
+
+/* Says why a recording is empty (nobody joined, or nobody has marks), and the cure. */
+void wm_record_say_empty(const struct wm_record_plan *plan, const struct wm_recording_totals *t,
+			 const struct wm_record_targets *targets);
 
 /* Says which of the plan's globs matched nothing. Returns how many matched something. */
 uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,

@@ -5,6 +5,7 @@
  * and what is near. Looks into CMD's ELF file; a script, or events of a
  * library, are not seen there, so nothing is refused for not being found.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
 	if (plan->command && !plan->nr_pids)
 		(void)snprintf(cure, sizeof(cure), "'waymark list %.200s' shows what there is",
 			       plan->command[0]);
-	else if (plan->nr_pids)
+	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
 		(void)snprintf(cure, sizeof(cure), "'waymark list -p %d' shows what there is",
 			       (int)plan->pids[0]);
 	else

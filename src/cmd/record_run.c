@@ -493,16 +493,6 @@ static int start_recorded(struct run *r)
 	return err == -ENOENT ? WM_EXIT_NOT_FOUND : WM_EXIT_CANNOT_RUN;
 }
 
-/* An empty trace has a reason, and the program's own words do not tell it. */
-static void say_nobody(const struct run *r)
-{
-	if (r->plan->nr_pids || r->plan->all)
-		wm_say("no process joined: no thread passed a marked place that is wanted");
-	else
-		wm_say("no process joined: '%s' has no marked places, or cleared its environment",
-		       r->plan->command[0]);
-}
-
 static int record(struct run *r)
 {
 	int status, err;
@@ -525,8 +515,8 @@ static int record(struct run *r)
 		return final_status(r, false);
 	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals) &&
 			  !(r->last.totals.nr_changes && r->last.totals.events) && !r->plan->kernel;
-	if (!r->last.totals.nr_processes && !r->plan->kernel)
-		say_nobody(r);
+	if (!r->plan->kernel)
+		wm_record_say_empty(r->plan, &r->last.totals, r->targets);
 	say_oddities(r);
 	if (!r->plan->quiet || wm_recording_lost(&r->last.totals))
 		say_total(r);

@@ -100,15 +100,46 @@ static void on_end(pid_t pid, int status, void *data)
 		t->gone(t->data);
 }
 
+/* Why a process that was attached to is not recorded, and what helps. */
+static void say_missing(pid_t pid)
+{
+	int outcome = wm_attach_outcome(pid);
+
+	if (outcome == -ENOENT || outcome == -EACCES)
+		wm_say("process %d cannot reach this recorder: its root or mounts are others (a "
+		       "container, a chroot), or it gave up its user. Record from inside (nsenter "
+		       "-t %d -a), or set XDG_RUNTIME_DIR to a folder both have under one name",
+		       (int)pid, (int)pid);
+	else if (outcome == -EBUSY)
+		wm_say("process %d has as many recorders as it can have: end one of them",
+		       (int)pid);
+	else if (outcome == -ESRCH)
+		wm_say("process %d ended before it joined", (int)pid);
+	else if (outcome < 0)
+		wm_say("process %d could not join: %s", (int)pid, strerror(-outcome));
+	else
+		wm_say("process %d has not joined: it does when a thread of it passes a marked "
+		       "place that is wanted; 'waymark list -p %d' shows them",
+		       (int)pid, (int)pid);
+}
+
 static void on_worry(void *data)
 {
 	struct wm_record_targets *t = data;
 
-	for (size_t i = 0; i < t->nr_seen; i++)
-		if (!t->seen[i].joined)
-			wm_say("process %d has not joined yet: it does when a thread of it passes "
-			       "a marked place",
-			       (int)t->seen[i].pid);
+	(void)wm_record_targets_say_missing(t);
+}
+
+uint32_t wm_record_targets_say_missing(const struct wm_record_targets *t)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; t && !t->plan->all && i < t->nr_seen; i++)
+		if (!t->seen[i].joined) {
+			say_missing(t->seen[i].pid);
+			nr++;
+		}
+	return nr;
 }
 
 static int say_failure(pid_t pid, int err, const struct wm_diag *diag)

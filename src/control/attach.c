@@ -328,6 +328,21 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 	return 0;
 }
 
+int wm_attach_outcome(pid_t pid)
+{
+	struct wm_target t;
+	int err = wm_target_open(pid, true, &t, NULL);
+
+	if (err < 0)
+		return -ESRCH;
+	if (t.control.attach_request != t.control.attach_done)
+		err = 1;
+	else if (t.control.attach_error < 0)
+		err = t.control.attach_error;
+	wm_target_close(&t);
+	return err;
+}
+
 /* ------------------------------------------------------------------ *
  * Listing
  * ------------------------------------------------------------------ */

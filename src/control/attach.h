@@ -36,6 +36,13 @@ struct wm_attach_result {
 int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
 	      struct wm_attach_result *ret, struct wm_diag *diag);
 
+/*
+ * What became of a request that wm_attach() left: 1: nobody has taken it yet;
+ * 0: taken; or why the process could not join, -errno as it met it (-ENOENT:
+ * it does not see the folder). -ESRCH also when the process is gone.
+ */
+int wm_attach_outcome(pid_t pid);
+
 /* A marked place of a process, as the runtime in it knows it. Valid during the call. */
 struct wm_attach_site {
 	const struct wm_class *class;

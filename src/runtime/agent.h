@@ -172,7 +172,8 @@ struct wm_rule {
  * Attach: the tool writes `folder`, then attach_request = attach_done + 1,
  * then sets the flag of events to COMPLEX|RECORD and flips their sites; the
  * first thread through a flipped site enters the runtime's gate, sees the
- * request, joins the session as a forked child does, and sets attach_done.
+ * request, joins the session as a forked child does, and sets attach_done. When
+ * it cannot join, attach_error says why and the sites are off again.
  * ------------------------------------------------------------------ */
 #define WM_CONTROL_MAGIC       0x4c544e4f434d57ull
 #define WM_CONTROL_SYMBOL      "waymark_control"
@@ -186,7 +187,8 @@ struct wm_control {
 	uint32_t attach_request; /* w: tool */
 	uint32_t attach_done;    /* w: runtime */
 	uint32_t flags;          /* w: runtime; WM_CONTROL_* */
-	uint32_t reserved[5];
+	int32_t attach_error;    /* w: runtime; of the request done last: 0 or -errno */
+	uint32_t reserved[4];
 	char folder[1024]; /* w: tool; session folder, NUL-terminated */
 };
 

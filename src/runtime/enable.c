@@ -135,9 +135,15 @@ static bool clean_environment(struct start *s)
 	return s->envp != NULL;
 }
 
-/* Becomes the tool, from a process that shares our memory until then. */
+/*
+ * Becomes the tool, from a process that shares our memory until then. What the
+ * tool would say when it cannot begin is said for it when there is none.
+ */
 static __attribute__((noinline)) long become_tool(struct start *s)
 {
+	static const char none[] =
+	    "waymark: WAYMARK_ENABLE is set, but there is no waymark command "
+	    "beside the runtime or in /usr/bin; set WAYMARK_TOOL to its path\n";
 	long pid = WM_SYS_6(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);
 
 	if (pid)
@@ -145,6 +151,7 @@ static __attribute__((noinline)) long become_tool(struct start *s)
 	(void)WM_SYS_0(SYS_setsid);
 	for (unsigned i = 0; i < s->nr_paths; i++)
 		(void)WM_SYS_3(SYS_execve, s->path[i], s->argv, s->envp);
+	(void)WM_SYS_3(SYS_write, 2, none, sizeof(none) - 1);
 	(void)WM_SYS_1(SYS_exit, 127);
 	return -1;
 }

@@ -444,6 +444,24 @@ void wm_plan_links_lost(struct wm_module *m)
 		publish_all();
 }
 
+void wm_plan_restore(void)
+{
+	wm_patch_begin();
+	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
+		for (struct wm_site_ref *r = e->refs; r; r = r->next) {
+			struct waymark_event *event = wm_site_event(r->site);
+			if (event->word == e->word)
+				continue;
+			wm_store_release(&event->word, e->word);
+			if (e->enabled)
+				continue;
+			wm_store_release(&event->enabled, 0);
+			if (r->site->insn)
+				(void)wm_patch_site(r->site, false); /* if it is ours at all */
+		}
+	wm_patch_end();
+}
+
 void wm_plan_drop_module(struct wm_module *m)
 {
 	/* Its events keep the plans they have: if this is exit, they are still used. */

@@ -178,17 +178,21 @@ void wm_runtime_attach_check(void)
 {
 	uint32_t request = wm_load_acquire(&waymark_control.attach_request);
 	char folder[sizeof(waymark_control.folder)];
+	int err;
 
 	if (request == wm_load_acquire(&waymark_control.attach_done) || !wm_try_lock())
 		return;
 	if (request != waymark_control.attach_done) {
 		wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
 		folder[sizeof(folder) - 1] = 0;
-		if (wm_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED) == 0) {
+		err = wm_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
+		if (err == 0) {
 			wm_plan_update_all();
 			wm_session_all_synced();
 			(void)wm_agent_start();
 		}
+		wm_plan_restore();
+		waymark_control.attach_error = err == -17 ? 0 : err; /* EEXIST: is there already */
 		wm_store_release(&waymark_control.attach_done, request);
 	}
 	wm_unlock();

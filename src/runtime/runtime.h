@@ -131,6 +131,7 @@ void wm_plan_update_all(void);
 void wm_plan_update_module(struct wm_module *m);
 void wm_plan_drop_module(struct wm_module *m); /* it is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
+void wm_plan_restore(void); /* what a tool switched on from outside and nobody wants */
 void wm_plan_links_lost(struct wm_module *m); /* it was unloaded: its linked markers' probes go */
 
 /* session.c. Locked. */

@@ -573,8 +573,10 @@ int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
 	struct wm_session *s = free_slot();
 	int err;
 
-	if (!bytes || bytes >= WM_FOLDER_MAX || joined_already(folder, bytes))
+	if (!bytes || bytes >= WM_FOLDER_MAX)
 		return -22;
+	if (joined_already(folder, bytes))
+		return -17; /* EEXIST */
 	if (!s)
 		return -16; /* EBUSY: as many recorders as there are slots */
 	s->next_id = 0;

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# empty.bats - recordings that stay empty: each reason is said, with what helps, and what is said
+# to help does.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=60
+	cat >"$W/app.c" <<-'EOC'
+	#include <stdlib.h>
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(app, tick, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	WAYMARK_EVENT(app, never, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
+	int main(int argc, char **argv)
+	{
+		int n = argc > 1 ? atoi(argv[1]) : 5;
+		if (argc > 7)
+			trace_event(app, never, 1);
+		for (int i = 0; i < n; i++) {
+			trace_event(app, tick, i);
+			if (n > 100)
+				usleep(1000);
+		}
+		return 0;
+	}
+	EOC
+	options=(-O2 -I"$WAYMARK_SOURCE/include" "$W/app.c")
+	cc "${options[@]}" -o "$W/app" -L"$WAYMARK_BUILD" -Wl,--no-as-needed -l:libwaymark-rt.so.0 \
+		-Wl,-rpath,"$WAYMARK_BUILD"
+	cc "${options[@]}" -static -o "$W/static"
+	chmod 755 "$W"
+}
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	mkdir "$BATS_TEST_TMPDIR/here"
+	cd "$BATS_TEST_TMPDIR/here"
+	pids=()
+}
+
+teardown() {
+	for p in "${pids[@]}"; do
+		kill -9 "$p" 2>/dev/null || true
+	done
+}
+
+until_true() {
+	for _ in $(seq 200); do
+		if "$@" >/dev/null 2>&1; then return 0; fi
+		sleep 0.05
+	done
+	echo "never became true: $*" >&2
+	return 1
+}
+
+@test "programs without marks, and the helpers that give them some" {
+	run -0 waymark record -o t -- env -i /bin/true
+	[[ "$output" == *"nothing that joined has marked places"*"cleaned environment"*"--preload malloc,pthread"* ]]
+	run -0 waymark record -o t2 --preload malloc -- ls /
+	[[ "$output" =~ [1-9][0-9]*" events, " ]]
+	[[ "$output" != *"marked places"* ]]
+}
+
+@test "a static program without the runtime; --preload none" {
+	run -0 waymark record -o t -- "$W/static"
+	[[ "$output" == *"linked statically, without the runtime"*"libwaymark-rt.a"* ]]
+	run -0 waymark record -o t2 --preload none -- /bin/true
+	[[ "$output" == *"--preload none kept it out"* ]]
+}
+
+@test "a setuid program is not reached by its environment, but from outside" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to make a program setuid"
+	cp "$W/app" setuid
+	chown nobody setuid
+	chmod 4755 setuid
+	run -0 waymark record -o t -- ./setuid
+	[[ "$output" == *"privileges of its own"*"waymark record -p PID"* ]]
+	./setuid 5000 3>&- &
+	pids+=("$!")
+	until_true grep -q libwaymark-rt "/proc/$!/maps"
+	run -0 waymark record -o t2 -p "$!" -- sleep 0.3
+	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
+}
+
+@test "a process that passes no marked place" {
+	"$W/app" 20000 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q libwaymark-rt "/proc/$app/maps"
+	run -4 waymark record -o t -p "$app" -e app:never -- sleep 0.2
+	[[ "$output" == *"process $app has not joined: it does when a thread of it passes"* ]]
+	run -0 waymark record -o t2 -p "$app" -e app:tick -- sleep 0.3 # the place of the first is free
+	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
+}
+
+@test "a process with mounts of its own: why it cannot join, its marks off again, the cure works" {
+	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
+	[ -w /dev/shm ] || skip "no /dev/shm"
+	shared=$(mktemp -d /dev/shm/waymark-test.XXXXXX)
+	cp "$W/app" "$WAYMARK_BUILD/libwaymark-rt.so.0" "$shared"
+	unshare -m sh -c "mount -t tmpfs none /tmp && LD_LIBRARY_PATH=$shared exec $shared/app 20000" 3>&- &
+	app=$!
+	pids+=("$app")
+	until_true grep -q libwaymark-rt "/proc/$app/maps"
+	run -4 env -u XDG_RUNTIME_DIR waymark record -o t -p "$app" -e app:tick -- sleep 0.5
+	[[ "$output" == *"process $app cannot reach this recorder"*"XDG_RUNTIME_DIR"* ]]
+	run -0 waymark list -p "$app" app:tick
+	[[ "$output" == *" off"* ]]
+	run env XDG_RUNTIME_DIR="$shared" waymark record -o t2 -p "$app" -e app:tick -- sleep 0.5
+	rm -rf "$shared"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
+}
+
+@test "WAYMARK_ENABLE without a command to record with" {
+	mkdir alone
+	cp "$WAYMARK_BUILD/libwaymark-rt.so.0" alone
+	[ ! -e /usr/bin/waymark ] && [ ! -e /usr/local/bin/waymark ] || skip "waymark is installed"
+	run -0 env WAYMARK_ENABLE='app:*' WAYMARK_OUTPUT=t LD_LIBRARY_PATH="$PWD/alone" "$W/app"
+	[[ "$output" == *"no waymark command"*"WAYMARK_TOOL"* ]]
+	run -0 env WAYMARK_ENABLE='app:*' WAYMARK_OUTPUT=t LD_LIBRARY_PATH="$PWD/alone" \
+		WAYMARK_TOOL="$WAYMARK_BUILD/waymark" "$W/app"
+	[ -z "$output" ]
+	until_true sh -c 'waymark print t | grep -q app:tick'
+}
