@@ -33,7 +33,7 @@ complete -c waymark -n '__fish_seen_subcommand_from stat' -l json -d 'print JSON
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s o -l output -x -d 'print there instead of standard output'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s h -l help -d 'show the options and end'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -a '(__fish_complete_command)'
-complete -c waymark -n '__fish_seen_subcommand_from record' -s e -l event -x -d 'events by provider:name, wildcards allowed'
+complete -c waymark -n '__fish_seen_subcommand_from record' -s e -l event -x -d 'events by provider:name, wildcards allowed, of programs and of the...'
 complete -c waymark -n '__fish_seen_subcommand_from record' -s x -l exclude -x -d 'not these, whatever -e says'
 complete -c waymark -n '__fish_seen_subcommand_from record' -l filter -x -d 'record the events of the -e before it only when this is true...'
 complete -c waymark -n '__fish_seen_subcommand_from record' -l context -x -a 'cpu ustack' -d 'record with them: cpu, ustack (the user call stack)'

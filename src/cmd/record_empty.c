@@ -24,9 +24,8 @@ static bool is_privileged(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 &&
-	       ((st.st_mode & (S_ISUID | S_ISGID)) ||
-		getxattr(path, "security.capability", NULL, 0) > 0);
+	return stat(path, &st) == 0 && ((st.st_mode & (S_ISUID | S_ISGID)) ||
+					getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
 static bool is_static(const struct wm_elf *e)
@@ -83,8 +82,9 @@ static void say_nobody(const struct wm_record_plan *plan, const struct wm_record
 	char *path;
 
 	if (plan->all)
-		wm_say("no process joined: none has the runtime, or no thread passed a marked place "
-		       "that is wanted; 'waymark list' shows the processes with marks");
+		wm_say(
+		    "no process joined: none has the runtime, or no thread passed a marked place "
+		    "that is wanted; 'waymark list' shows the processes with marks");
 	if (plan->all || plan->nr_pids) {
 		(void)wm_record_targets_say_missing(targets);
 		return;

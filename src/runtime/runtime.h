@@ -9,7 +9,8 @@
  *   plan.c      what an event does when hit: the word and the plan behind it
  *   patch.c     sites are flipped; window.c: many at once
  *   slow.c      chunks for threads;  gate.c  complex events
- *   session.c   a recorder is joined or left;  agent.c  the thread that listens
+ *   session.c   a recorder is joined or left;  tell.c  what it is told
+ *   agent.c     the thread that listens
  *   probe.c     in-process callbacks;  mark.c  those of markers
  *
  * Locking: `lock` serialises changes to everything but threads and pools. It

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session.c - joining and leaving a recorder: its rules, our pool, the socket.
- * The protocol is agent.h's. All under the runtime's lock; nothing here waits
- * for the recorder but for room in the socket.
+ * What is said over it is in tell.c. All under the runtime's lock.
  */
 #include <fcntl.h>
-#include <linux/memfd.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,11 +17,9 @@
 #include "runtime/patch.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
+#include "runtime/tell.h"
 
-#define OUT_BYTES      WM_BATCH_MAX_BYTES
-#define SEND_WAIT_MS   500
-#define FD_MOVED_ABOVE 100 /* low numbers belong to the program */
-#define F_LINUX_BASE   1024
+#define F_LINUX_BASE 1024
 
 static size_t copy_text(char *to, size_t room, const char *from, size_t n)
 {
@@ -116,235 +111,10 @@ int wm_session_read_rules(struct wm_session *s)
  * The socket
  * ------------------------------------------------------------------ */
 
-/*
- * The program may have closed our descriptor and got its number back for
- * something else. Then the session goes on deaf: the pool is mapped at both
- * ends, so what was announced is still recorded; nothing new is.
- */
-static bool socket_is_ours(const struct wm_session *s)
-{
-	struct stat st;
-	return s->socket >= 0 && !wm_sys_failed(WM_SYS_2(SYS_fstat, s->socket, &st)) &&
-	       st.st_ino == s->socket_inode && (st.st_mode & S_IFMT) == S_IFSOCK;
-}
-
-bool wm_session_is_deaf(struct wm_session *s)
-{
-	if (s->socket >= 0 && !socket_is_ours(s))
-		s->socket = -1;
-	return s->socket < 0;
-}
-
-static int send_message(struct wm_session *s, const void *bytes, size_t n, int fd)
-{
-	union {
-		char room[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec iov = {(void *)(uintptr_t)bytes, n};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-
-	if (wm_session_is_deaf(s))
-		return -9; /* EBADF */
-	if (fd >= 0) {
-		struct cmsghdr *c = &control.align;
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		*(int *)(void *)CMSG_DATA(c) = fd;
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control.room);
-	}
-	for (int waited = 0;; waited += 10) {
-		struct pollfd p = {s->socket, POLLOUT, 0};
-		struct timespec ms10 = {0, 10 * 1000 * 1000};
-		long got = WM_SYS_3(SYS_sendmsg, s->socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (got != -11 && got != -4) /* EAGAIN, EINTR */
-			return got < 0 ? (int)got : 0;
-		if (waited >= SEND_WAIT_MS)
-			return -110; /* ETIMEDOUT: it does not read */
-		(void)WM_SYS_6(SYS_ppoll, &p, 1, &ms10, 0, 0, 0);
-	}
-}
-
-static long memfd(const char *name)
-{
-	long fd = WM_SYS_2(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING), high;
-	if (wm_sys_failed(fd))
-		return fd;
-	high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_MOVED_ABOVE);
-	if (wm_sys_failed(high))
-		return fd; /* a small limit: then a low number it is */
-	(void)WM_SYS_1(SYS_close, fd);
-	return high;
-}
-
-/* Beyond RLIMIT_FSIZE a write is a signal for the program. */
-static bool may_write(size_t bytes)
-{
-	struct rlimit limit = {0, 0};
-
-	(void)WM_SYS_2(SYS_getrlimit, RLIMIT_FSIZE, &limit);
-	return bytes <= limit.rlim_cur;
-}
-
-/* A great many messages at once, in a file. */
-static int send_batch(struct wm_session *s)
-{
-	struct wm_msg_batch b = {{WM_MSG_BATCH, sizeof(b)}, s->out_bytes};
-	long fd = memfd("waymark-batch"), got = 0;
-	size_t n = 0;
-	int err;
-
-	if (wm_sys_failed(fd))
-		return (int)fd;
-	while (n < s->out_bytes && got >= 0) {
-		got = WM_SYS_3(SYS_write, fd, s->out + n, s->out_bytes - n);
-		if (got > 0)
-			n += (size_t)got;
-	}
-	err = got < 0 ? (int)got : send_message(s, &b, sizeof(b), (int)fd);
-	(void)WM_SYS_1(SYS_close, fd);
-	return err;
-}
-
-/* One by one: the recorder takes one message a packet. */
-static int send_each(struct wm_session *s)
-{
-	size_t at = 0;
-	while (at < s->out_bytes) {
-		const struct wm_msg *m = (const void *)(s->out + at);
-		int err = send_message(s, m, m->bytes, -1);
-		if (err < 0)
-			return err;
-		at += (m->bytes + 7u) & ~7u;
-	}
-	return 0;
-}
-
-int wm_session_flush(struct wm_session *s)
-{
-	int err;
-
-	if (!s->out_bytes)
-		return 0;
-	err = s->out_bytes > 16384 && may_write(s->out_bytes) ? send_batch(s) : send_each(s);
-	s->out_bytes = 0;
-	return err;
-}
-
-/* Room for a message of n bytes in the outgoing buffer, zeroed; NULL: it does not fit. */
-static void *out_message(struct wm_session *s, uint32_t type, size_t n)
-{
-	size_t padded = (n + 7) & ~(size_t)7;
-	struct wm_msg *m;
-
-	if (!s->out) {
-		s->out = wm_sys_map(OUT_BYTES);
-		s->out_room = OUT_BYTES;
-	}
-	if (!s->out || n > WM_MSG_MAX)
-		return NULL;
-	if (padded > s->out_room - s->out_bytes && wm_session_flush(s) < 0)
-		return NULL;
-	m = (void *)(s->out + s->out_bytes);
-	wm_mem_zero(m, padded);
-	m->type = type;
-	m->bytes = (uint32_t)n;
-	s->out_bytes += padded;
-	return m;
-}
-
-bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
-			 uint32_t contexts)
-{
-	size_t n = sizeof(struct wm_msg_event) + e->desc->size + e->provider_bytes;
-	struct wm_msg_event *m = s->socket < 0 ? NULL : out_message(s, WM_MSG_EVENT, n);
-
-	if (!m)
-		return false;
-	m->id = id;
-	m->contexts = contexts;
-	m->desc_bytes = e->desc->size;
-	m->provider_bytes = e->provider_bytes;
-	wm_mem_copy(m + 1, e->desc, e->desc->size);
-	wm_mem_copy((char *)(m + 1) + e->desc->size, e->provider, e->provider_bytes);
-	return true;
-}
-
-static void say_module(struct wm_session *s, const struct wm_module *m, bool unload)
-{
-	size_t path = wm_str_len(m->path);
-	struct wm_msg_module *msg =
-	    out_message(s, WM_MSG_MODULE, sizeof(*msg) + m->build_id_bytes + path);
-	char *p;
-
-	if (!msg)
-		return;
-	msg->clock = wm_clock_now(s->clock_kind);
-	msg->base = m->bias;
-	msg->start = m->start;
-	msg->bytes = m->end - m->start;
-	msg->unload = unload;
-	msg->build_id_bytes = m->build_id_bytes;
-	msg->path_bytes = (uint32_t)path;
-	p = (char *)(msg + 1);
-	wm_mem_copy(p, m->build_id, m->build_id_bytes);
-	wm_mem_copy(p + m->build_id_bytes, m->path, path);
-}
-
-void wm_session_module(const struct wm_module *m, bool unload)
-{
-	for (unsigned k = 0; k < WM_SLOTS; k++)
-		if (wm_rt.session[k].active)
-			say_module(&wm_rt.session[k], m, unload);
-}
-
-void wm_session_synced(struct wm_session *s)
-{
-	struct wm_msg_synced *m = out_message(s, WM_MSG_SYNCED, sizeof(*m));
-	unsigned k = (unsigned)(s - wm_rt.session);
-	bool stuck = wm_patch_init(false) == WM_PATCH_NONE;
-
-	if (!m)
-		return;
-	m->generation = s->rules_generation;
-	m->nr_refused = wm_rt.refused;
-	wm_mem_copy(m->matched, s->matched, sizeof(m->matched));
-	wm_mem_copy(m->unfit, s->unfit, sizeof(m->unfit));
-	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
-		bool on = e->enabled && e->slot[k].on;
-		m->nr_events += on;
-		for (struct wm_site_ref *r = on ? e->refs : NULL; r; r = r->next) {
-			m->nr_sites++;
-			m->nr_unpatched += stuck && r->site->insn;
-		}
-	}
-	(void)wm_session_flush(s);
-}
-
-void wm_session_counts(void)
-{
-	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
-		struct wm_msg_counts m = {{WM_MSG_COUNTS, sizeof(m)}, s->missing_field};
-		if (s->active && s->missing_told != s->missing_field &&
-		    send_message(s, &m, sizeof(m), -1) == 0)
-			s->missing_told = s->missing_field;
-	}
-}
-
-void wm_session_all_synced(void)
-{
-	for (unsigned k = 0; k < WM_SLOTS; k++)
-		if (wm_rt.session[k].active)
-			wm_session_synced(&wm_rt.session[k]);
-}
-
 static int connect_socket(struct wm_session *s)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	struct timeval limit = {0, SEND_WAIT_MS * 1000};
+	struct timeval limit = {0, WM_SEND_WAIT_MS * 1000};
 	struct stat st;
 	long fd, high, err;
 	socklen_t length = sizeof(a);
@@ -376,7 +146,7 @@ static int connect_socket(struct wm_session *s)
 	if (wm_sys_failed(fd))
 		return (int)fd;
 	if (!err) {
-		high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FD_MOVED_ABOVE);
+		high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, WM_FD_MOVED_ABOVE);
 		if (!wm_sys_failed(high)) {
 			(void)WM_SYS_1(SYS_close, fd);
 			fd = high;
@@ -434,7 +204,7 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	if (!fit_file_limit(o))
 		return -27; /* EFBIG */
 	s->pool_bytes = wm_pool_size(o);
-	fd = memfd("waymark-pool");
+	fd = wm_session_memfd("waymark-pool");
 	if (wm_sys_failed(fd))
 		return fd;
 	err = WM_SYS_2(SYS_ftruncate, fd, s->pool_bytes);
@@ -488,7 +258,7 @@ static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int 
 	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
 	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;
 	read_comm(hello.m.comm);
-	return send_message(s, &hello, hello.m.h.bytes, pool_fd);
+	return wm_session_send(s, &hello, hello.m.h.bytes, pool_fd);
 }
 
 static struct wm_session *free_slot(void)
@@ -565,7 +335,7 @@ static void activate(struct wm_session *s)
 	wm_store_release(&s->active, 1);
 	wm_early(0);
 	for (const struct wm_module *m = wm_rt.modules; m; m = m->next)
-		say_module(s, m, false);
+		wm_session_say_module(s, m, false);
 }
 
 int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
@@ -600,7 +370,7 @@ void wm_session_leave(unsigned slot, bool say_bye)
 	wm_store_release(&s->active, 0);
 	if (say_bye) {
 		struct wm_msg bye = {WM_MSG_BYE, sizeof(bye)};
-		(void)send_message(s, &bye, sizeof(bye), -1);
+		(void)wm_session_send(s, &bye, sizeof(bye), -1);
 	}
 	if (!wm_session_is_deaf(s))
 		(void)WM_SYS_1(SYS_close, s->socket);
