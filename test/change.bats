@@ -288,6 +288,8 @@ count() { # DIR NAME
 	[[ "$output" == *"the filter names a field that shop:order does not have"* ]]
 	run -2 waymark record --change t -x order --filter 'id > 3'
 	[[ "$output" == *"it goes behind an -e, not behind -x"* ]]
+	run -2 waymark record --change t -e kernel:sched:sched_switch
+	[[ "$output" == *"events of the kernel are chosen by -e when a recording begins"* ]]
 	run -2 waymark record --change t
 	[[ "$output" == *"-e GLOB"*"-x GLOB"* ]]
 	run -2 waymark record --change t -e order -- true

@@ -342,10 +342,11 @@ static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struc
 			return err ? err : -ECANCELED;
 		}
 	}
-	if (!user)
+	if (!user && !r->change)
 		return 0;
+	if (user)
+		of_user.glob = user; /* else it is refused, with words */
 	r->in_kernel[wm_rules_count(rules)] = got > 0;
-	of_user.glob = user;
 	return add_rule(rules, &r->wanted[0], &of_user);
 }
 

@@ -50,7 +50,9 @@ static int normalise(const char *glob, char *out, size_t size, struct wm_diag *d
 
 	if (!strncmp(glob, "kernel:", 7))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.100s': events of the kernel cannot be recorded yet", glob);
+				   "'%.100s': events of the kernel are chosen by -e when a "
+				   "recording begins; they cannot be excluded or changed later",
+				   glob);
 	if (!strncmp(glob, "user:", 5))
 		glob += 5;
 	if (!*glob)

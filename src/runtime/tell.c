@@ -18,7 +18,7 @@
 #include "runtime/sys.h"
 #include "runtime/tell.h"
 
-#define OUT_BYTES    WM_BATCH_MAX_BYTES
+#define OUT_BYTES WM_BATCH_MAX_BYTES
 
 /*
  * The program may have closed our descriptor and got its number back for
