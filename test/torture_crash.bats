@@ -117,6 +117,10 @@ crashes() {
 	crashes pump "$(torture_count 50 1000)" "$memory"
 }
 
+@test "the pump is killed before a call of it that changes files" {
+	crashes calls "$(torture_count 40 1000)" "$disk"
+}
+
 @test "both are killed" {
 	crashes both "$(torture_count 20 1000)" "$disk"
 }

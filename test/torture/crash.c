@@ -4,7 +4,8 @@
  * emits, FOLDER/0, FOLDER/1 and so on, in each of which `waymark record`
  * itself is killed with SIGKILL at a random moment. WHOM is command, pump or
  * both. One in four dies before the program runs, or about then; the others
- * while it emits.
+ * while it emits. WHOM may also be calls: then it is the pump, before one of
+ * the first CALLS system calls by which it writes or changes names.
  *
  * The program must not notice: it emits as long as it was to, what it
  * computes meanwhile is right, it ends with its own status, and soon. So must
@@ -20,6 +21,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "torture.h"
@@ -27,6 +29,7 @@
 #define WORKERS        4   /* rounds at a time: they mostly wait */
 #define LIFE_MS        220 /* of the program; open chunks are written every 100 ms */
 #define BURST          5   /* events, then a nap of 300 us */
+#define CALLS          60
 #define EARLY_US       20000
 #define ERRNO          4711u
 #define OWN            7 /* the program's status */
@@ -108,7 +111,7 @@ struct round {
 	unsigned number, first; /* its first writer */
 	uint64_t *chance;
 	char path[4000];
-	pid_t command;
+	pid_t command, pump_pid;
 	int pump; /* a pidfd; -1: none, or not looked for */
 	bool early;
 	uint64_t killed_ns, pump_ended_ns;
@@ -166,20 +169,21 @@ static void start(struct round *r)
 	_exit(99);
 }
 
-/* The command's first child, as a pidfd. */
-static int find_pump(pid_t command)
+/* The command's first child. */
+static void find_pump(struct round *r)
 {
 	char path[64];
 	int pid = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)command, (int)command);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)r->command, (int)r->command);
 	f = fopen(path, "r");
 	if (!f || fscanf(f, "%d", &pid) != 1)
 		pid = 0;
 	if (f)
 		fclose(f);
-	return pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	r->pump_pid = pid;
+	r->pump = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 /* On a busy machine all may be over before we look. */
@@ -191,14 +195,59 @@ static bool is_over(const struct round *r)
 	return info.si_pid != 0;
 }
 
+static bool changes_files(uint64_t call)
+{
+	static const long calls[] = {SYS_write,     SYS_pwrite64, SYS_pwritev,  SYS_openat,
+				     SYS_ftruncate, SYS_mkdirat,  SYS_unlinkat, SYS_renameat};
+
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (call == (uint64_t)calls[i])
+			return true;
+	return false;
+}
+
+/* Is this stop the beginning of such a call? */
+static bool at_change(pid_t pid)
+{
+	struct __ptrace_syscall_info info;
+
+	return ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(info.entry.nr);
+}
+
+/* Until the pump is about to make the n-th such call, or has ended without. */
+static void wait_for_call(struct round *r, unsigned n)
+{
+	siginfo_t info = {.si_pid = 0};
+	int status, signal;
+
+	if (r->pump < 0 || ptrace(PTRACE_SEIZE, r->pump_pid, NULL, PTRACE_O_TRACESYSGOOD) < 0 ||
+	    ptrace(PTRACE_INTERRUPT, r->pump_pid, NULL, NULL) < 0)
+		return; /* it has ended */
+	while (!waitid(P_PID, (id_t)r->pump_pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) &&
+	       info.si_code == CLD_TRAPPED) {
+		(void)waitpid(r->pump_pid, &status, __WALL);
+		signal = WSTOPSIG(status);
+		if (signal == (SIGTRAP | 0x80) && at_change(r->pump_pid) && !n--)
+			return;
+		if (status >> 16 || signal == (SIGTRAP | 0x80))
+			signal = 0;
+		(void)ptrace(PTRACE_SYSCALL, r->pump_pid, NULL, (void *)(intptr_t)signal);
+	}
+}
+
 static void wait_for_moment(struct round *r)
 {
 	uint64_t until = torture_now_ns() + PATIENCE;
 
 	while (r->pump < 0 && strcmp(whom, "command") && !is_over(r)) {
-		r->pump = find_pump(r->command);
+		find_pump(r);
 		if (torture_now_ns() > until)
 			failed(r, "no pump", 0);
+	}
+	if (!strcmp(whom, "calls")) {
+		wait_for_call(r, torture_random(r->chance, CALLS));
+		return;
 	}
 	if (r->early) {
 		usleep(torture_random(r->chance, EARLY_US));
@@ -220,7 +269,7 @@ static void strike(struct round *r)
 	r->killed_ns = torture_now_ns();
 	if (r->pump >= 0)
 		(void)syscall(SYS_pidfd_send_signal, r->pump, SIGKILL, NULL, 0);
-	if (strcmp(whom, "pump"))
+	if (!strcmp(whom, "command") || !strcmp(whom, "both"))
 		kill(r->command, SIGKILL);
 }
 
@@ -312,7 +361,7 @@ static void judge(const struct round *r)
 		failed(r, "the program did not run", status);
 	else if (by_itself && WEXITSTATUS(status) != BEFORE_COMMAND)
 		failed(r, "the command's status", status);
-	if (!by_itself && strcmp(whom, "pump") == 0)
+	if (!by_itself && strcmp(whom, "command") && strcmp(whom, "both"))
 		failed(r, "the command did not end by itself", r->command_status);
 	if (!strcmp(whom, "pump") && r->pump >= 0 && r->killed_ns < tally->ended_ns &&
 	    !file_has(r, ".err", "ended early"))
@@ -350,7 +399,7 @@ static void one_round(unsigned number, uint64_t *chance)
 	setenv("TORTURE_TALLY", path, 1);
 	tally = torture_map();
 	tally->next = r.first;
-	r.early = torture_random(chance, 4) == 0;
+	r.early = !strcmp(whom, "calls") || torture_random(chance, 4) == 0;
 	start(&r);
 	wait_for_moment(&r);
 	strike(&r);
