@@ -127,7 +127,11 @@ WAYMARK_INLINE void waymark_putf64(unsigned char *p, double v)
 	__asm__ volatile("movsd %1, %0" : "=m"(WAYMARK_CELL(p)) : "x"(v));
 }
 
-/* Takes the level: the one above is current while we are busy. Returns the writer. */
+/*
+ * Takes the level: the one above is current while we are busy. Returns the
+ * writer. Our place in the stack is there before: by it a handler that comes
+ * in between knows that this emit lives (wm_thread_take_back()).
+ */
 WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 {
 	struct waymark_writer *w;
@@ -135,8 +139,8 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 			 "movq %%fs:(%%rax), %0\n\t"
 			 "movq %c2(%0), %%rdx\n\t"
 			 "addq %0, %%rdx\n\t"
-			 "movq %%rdx, %%fs:(%%rax)\n\t"
-			 "movq %%rsp, %c3(%0)"
+			 "movq %%rsp, %c3(%0)\n\t"
+			 "movq %%rdx, %%fs:(%%rax)"
 			 : "=&r"(w)
 			 : "m"(waymark_module.writer_offset), "i"(WAYMARK_OFFSET(step)),
 			   "i"(WAYMARK_OFFSET(sp))
@@ -293,11 +297,11 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 			 "ldr x17, %1\n\t"
 			 "add x16, x16, x17\n\t"
 			 "ldr %0, [x16]\n\t"
+			 "mov x17, sp\n\t"
+			 "str x17, [%0, %3]\n\t"
 			 "ldr x17, [%0, %2]\n\t"
 			 "add x17, %0, x17\n\t"
-			 "str x17, [x16]\n\t"
-			 "mov x17, sp\n\t"
-			 "str x17, [%0, %3]"
+			 "str x17, [x16]"
 			 : "=&r"(w)
 			 : "m"(waymark_module.writer_offset), "i"(WAYMARK_OFFSET(step)),
 			   "i"(WAYMARK_OFFSET(sp))

@@ -91,6 +91,17 @@ static __attribute__((noinline)) void emit(void)
 		torture_fixed(tally, who);
 }
 
+/* Deeper in the stack than the handlers will be: what is left of it must not mislead. */
+static __attribute__((noinline)) void emit_deep_down(void)
+{
+	volatile char room[32768];
+
+	room[0] = 0;
+	for (unsigned i = 0; i < pre; i++)
+		torture_fixed(tally, who);
+	room[sizeof(room) - 1] = 0;
+}
+
 static __attribute__((noinline)) void run(void)
 {
 	bool jumps = !strcmp(handler, "jump");
@@ -103,8 +114,7 @@ static __attribute__((noinline)) void run(void)
 	sigaction(SIGUSR1, &a, NULL);
 	if (!sigsetjmp(back, 1)) {
 		may_jump = true;
-		for (unsigned i = 0; i < pre; i++)
-			torture_fixed(tally, who);
+		emit_deep_down();
 		emit();
 	}
 	for (unsigned i = 0; i < (jumps ? AFTER_JUMP : AFTER); i++)
