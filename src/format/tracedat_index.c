@@ -11,7 +11,9 @@
 #include "format/tracedat_int.h"
 
 #define CHUNK_HEADER_BYTES 8u
-#define LOSSES_MAX         4096u /* told one by one; more are added to the last */
+#define UNPACKED_BASE      (64ull << 20) /* a file may unpack to this, ... */
+#define UNPACKED_RATIO     256u          /* ... and to so much of its own size; more is a bomb */
+#define LOSSES_MAX         4096u         /* told one by one; more are added to the last */
 
 struct indexing {
 	struct wm_td *td;
@@ -23,9 +25,10 @@ struct indexing {
 
 	bool open; /* a packet is being made */
 	struct wm_packet packet;
-	uint64_t origin; /* where in the file `data` is, or was packed */
-	uint64_t packed; /* bytes it has there when it is packed; 0: it is not */
-	int64_t last_ns; /* of the stream so far */
+	uint64_t origin;   /* where in the file `data` is, or was packed */
+	uint64_t packed;   /* bytes it has there when it is packed; 0: it is not */
+	uint64_t unpacked; /* bytes, of all chunks so far */
+	int64_t last_ns;   /* of the stream so far */
 	bool any;
 };
 
@@ -205,42 +208,56 @@ static int index_plain(struct indexing *x)
 	return err;
 }
 
-/* One chunk at `at`; where the next one is. 0: there is none, as told. */
-static uint64_t index_chunk(struct indexing *x, uint64_t at, uint64_t end, int *ret_err)
-{
-	unsigned char head[CHUNK_HEADER_BYTES], *from;
+/* Some pages compressed as one. */
+struct chunk {
+	uint64_t at; /* of what is compressed */
 	uint32_t packed, bytes;
+};
 
-	if (end - at < sizeof(head)) {
+/* The header of the chunk at `at`. 1; 0: it cannot be, as told; -errno. */
+static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chunk *ret)
+{
+	unsigned char head[CHUNK_HEADER_BYTES];
+	int err = -ENODATA;
+
+	if (end - at >= sizeof(head))
+		err = wm_td_pread(x->td, head, sizeof(head), at);
+	if (err == -ENODATA)
 		wm_trace_fault(x->td->trace, "", at, "compressed pages are missing at the end");
-		return 0;
-	}
-	*ret_err = wm_td_pread(x->td, head, sizeof(head), at);
-	packed = wm_get_u32(head, x->td->machine.swap);
-	bytes = wm_get_u32(head + 4, x->td->machine.swap);
-	at += sizeof(head);
-	if (*ret_err)
-		return 0;
-	if (packed > end - at || bytes > WM_TD_CHUNK_MAX) {
-		wm_trace_fault(x->td->trace, "", at - 8,
-			       "compressed pages claim %u bytes, unpacked %u: what follows is lost",
-			       packed, bytes);
-		return 0;
-	}
-	from = malloc(packed ? packed : 1);
-	*ret_err = from ? reserve(x, bytes) : -ENOMEM;
-	if (!*ret_err)
-		*ret_err = wm_td_pread(x->td, from, packed, at);
-	x->origin = at;
-	x->packed = packed;
-	if (!*ret_err && wm_td_unpack(x->td->codec, x->data, bytes, from, packed))
-		*ret_err = add_pages(x, bytes);
-	else if (!*ret_err)
-		wm_trace_fault(x->td->trace, "", at,
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	ret->packed = wm_get_u32(head, x->td->machine.swap);
+	ret->bytes = wm_get_u32(head + 4, x->td->machine.swap);
+	ret->at = at + sizeof(head);
+	x->unpacked += ret->bytes;
+	if (ret->packed <= end - ret->at && ret->bytes <= WM_TD_CHUNK_MAX &&
+	    x->unpacked <= UNPACKED_BASE + UNPACKED_RATIO * x->td->file_bytes)
+		return 1;
+	wm_trace_fault(
+	    x->td->trace, "", at,
+	    "compressed pages claim %u bytes, unpacked %u (%llu in all): what follows is "
+	    "lost",
+	    ret->packed, ret->bytes, (unsigned long long)x->unpacked);
+	return 0;
+}
+
+static int index_chunk(struct indexing *x, const struct chunk *c)
+{
+	unsigned char *from = malloc(c->packed ? c->packed : 1);
+	int err = from ? reserve(x, c->bytes) : -ENOMEM;
+
+	if (!err)
+		err = wm_td_pread(x->td, from, c->packed, c->at);
+	x->origin = c->at;
+	x->packed = c->packed;
+	if (!err && wm_td_unpack(x->td->codec, x->data, c->bytes, from, c->packed))
+		err = add_pages(x, c->bytes);
+	else if (!err)
+		wm_trace_fault(x->td->trace, "", c->at,
 			       "compressed pages cannot be unpacked: %u bytes of events are lost",
-			       bytes);
+			       c->bytes);
 	free(from);
-	return *ret_err ? 0 : at + packed;
+	return err;
 }
 
 /* The size that the file says is not looked at: writers leave headers out of it. */
@@ -249,15 +266,22 @@ static int index_packed(struct indexing *x)
 	const struct wm_td_cpu *c = x->cpu;
 	uint64_t at = c->offset + 4, end = x->td->file_bytes;
 	unsigned char head[4];
-	uint32_t nr;
 	int err;
 
 	if (c->bytes < 4)
 		return 0;
 	err = wm_td_pread(x->td, head, sizeof(head), c->offset);
-	nr = wm_get_u32(head, x->td->machine.swap);
-	for (uint32_t i = 0; !err && at && i < nr; i++)
-		at = index_chunk(x, at, end, &err);
+	if (err)
+		return err;
+	for (uint32_t left = wm_get_u32(head, x->td->machine.swap); !err && left; left--) {
+		struct chunk chunk = {0};
+		int got = read_chunk(x, at, end, &chunk);
+
+		if (got <= 0)
+			return got;
+		err = index_chunk(x, &chunk);
+		at = chunk.at + chunk.packed;
+	}
 	return err;
 }
 

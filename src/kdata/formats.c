@@ -55,6 +55,11 @@ void wm_kformats_destroy(struct wm_kformats *k)
 	free(k);
 }
 
+static bool is_same(const struct wm_kformat *a, const struct wm_kformat *b)
+{
+	return a && strcmp(a->system, b->system) == 0 && strcmp(a->name, b->name) == 0;
+}
+
 int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
 		    const struct wm_kformat **ret, struct wm_diag *diag)
 {
@@ -66,6 +71,11 @@ int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text,
 	if (f->id >= WM_KFORMATS_IDS)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "event %s:%s has the impossible ID %u",
 				   system, f->name, f->id);
+	if (is_same(k->events[f->id].format, f)) { /* told twice */
+		if (ret)
+			*ret = k->events[f->id].format;
+		return 0;
+	}
 	if (k->events[f->id].format)
 		return wm_diag_set(diag, -EEXIST, NULL, 0,
 				   "events %s:%s and %s:%s have the same ID %u",

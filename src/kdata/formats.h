@@ -22,8 +22,9 @@ struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine); /* NU
 void wm_kformats_destroy(struct wm_kformats *k);
 
 /*
- * Adds the event of a format file. 0; -EEXIST when the id is taken (the first
- * one stays); else as wm_kformat_parse(). `ret` (optional) is the event.
+ * Adds the event of a format file. 0; -EEXIST when another event has the id
+ * (the first one stays); else as wm_kformat_parse(). `ret` (optional) is the
+ * event.
  */
 int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
 		    const struct wm_kformat **ret, struct wm_diag *diag);

@@ -36,6 +36,8 @@ static void test_events(void **state)
 	assert_int_equal(wm_kformats_add(k, "x", kit_switch, sizeof(kit_switch) - 1, NULL, &d),
 			 -EEXIST);
 	assert_non_null(strstr(d.sentence, "314"));
+	assert_int_equal(
+	    wm_kformats_add(k, "sched", kit_switch, sizeof(kit_switch) - 1, NULL, NULL), 0);
 	assert_int_equal(wm_kformats_add(k, "x", "name: a\nID: 65536\n", 18, NULL, &d), -EBADMSG);
 	assert_int_equal(wm_kformats_seal(k), 0);
 	assert_ptr_equal(wm_kformats_event(k, 314), f);

@@ -61,8 +61,9 @@ static const char *read_measure(const char *at, int32_t *ret)
 	if (*at < '0' || *at > '9')
 		return at;
 	for (; *at >= '0' && *at <= '9'; at++) {
-		if (value < 100000)
-			value = 10 * value + (*at - '0');
+		value = 10 * value + (*at - '0');
+		if (value > WM_KPRINT_WIDTH_MAX)
+			value = WM_KPRINT_WIDTH_MAX;
 	}
 	*ret = value;
 	return at;

@@ -3,8 +3,6 @@
 #include "base/digits.h"
 #include "kdata/print_tree.h"
 
-#define WIDTH_MAX 4096 /* of a conversion, whatever a record says */
-
 /* A value as the type has it: cut, and extended by its sign or zeroes. */
 static uint64_t fit(uint64_t v, uint8_t bytes, bool is_signed)
 {
@@ -178,7 +176,7 @@ static int32_t measure(const struct wm_krun *r, const struct wm_knode *arg, int3
 	if (!arg)
 		return value;
 	got = (int32_t)wm_krun_number(r, arg);
-	return got < 0 ? -1 : got > WIDTH_MAX ? WIDTH_MAX : (int32_t)got;
+	return got < 0 ? -1 : got > WM_KPRINT_WIDTH_MAX ? WM_KPRINT_WIDTH_MAX : (int32_t)got;
 }
 
 void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c)

@@ -106,7 +106,7 @@ static int32_t unpack_measure(struct packed *k, int32_t value)
 	if (value != WM_KCONV_STAR)
 		return value;
 	value = (int32_t)unpack(k, 4);
-	return value < 0 ? -1 : value > 4096 ? 4096 : value;
+	return value < 0 ? -1 : value > WM_KPRINT_WIDTH_MAX ? WM_KPRINT_WIDTH_MAX : value;
 }
 
 static void unpack_pointer(const struct wm_krun *r, struct wm_kconv *c, struct packed *k)
@@ -151,6 +151,7 @@ static bool special_bprint(const struct wm_krun *r)
 	const struct wm_kfield *ip = wm_kformat_field(f, "ip"), *fmt = wm_kformat_field(f, "fmt"),
 			       *buf = wm_kformat_field(f, "buf");
 	struct packed k = {.swap = r->print->machine.swap};
+	size_t start = r->out->bytes;
 	const char *at;
 
 	if (!ip || !fmt || !buf || !r->known)
@@ -161,7 +162,7 @@ static bool special_bprint(const struct wm_krun *r)
 		return false;
 	wm_krun_symbol(r, wm_kfield_number(ip, k.swap, r->record, r->bytes), false);
 	wm_text_str(r->out, ": ");
-	while (*at && r->out->bytes < SIZE_MAX / 2) {
+	while (*at && r->out->bytes - start < WM_KPRINT_LINE_MAX) {
 		struct wm_kconv c = {0};
 		const char *behind = *at == '%' && at[1] != '%'
 					 ? wm_kconv_read(at + 1, r->print->machine.long_bytes, &c)

@@ -72,6 +72,8 @@ struct wm_knode {
 	const struct wm_kpair *pairs;
 };
 
+#define WM_KPRINT_WIDTH_MAX 4096 /* of a conversion, whatever form or record say */
+
 #define WM_KCONV_STAR (-2) /* of a width or precision: an argument says it */
 
 /* One conversion of the format and the text before it. */
