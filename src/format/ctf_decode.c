@@ -273,250 +273,41 @@ inline_always bool not_empty(struct wm_ctf_decoder *d, const struct wm_ctf_loop 
 	return likely(d->pos != l->begin) || ++d->nr_empty < WM_CTF_EMPTY_MAX;
 }
 
-#define SHOWN (items && !(op->flags & WM_CTF_FLAG_HIDDEN))
+#define SHOWN (ITEMS && !(op->flags & WM_CTF_FLAG_HIDDEN))
 #define ROOM(n)                                                                                    \
 	do {                                                                                       \
 		if (unlikely(!room(b, &s, (n))))                                                   \
 			return WM_CTF_NO_MEMORY;                                                   \
 	} while (0)
+#define NEXT                                                                                       \
+	do {                                                                                       \
+		op++;                                                                              \
+		goto *labels[op->code];                                                            \
+	} while (0)
+#define STORE                                                                                      \
+	do {                                                                                       \
+		d->slots[op->slot] = v;                                                            \
+		d->slots[op->role] = v;                                                            \
+		if (SHOWN)                                                                         \
+			add(&s, op)->u = v;                                                        \
+	} while (0)
 #define NUMBER(code, value)                                                                        \
-	case code:                                                                                 \
-		v = (uint64_t)(value);                                                             \
-		goto number
+	code:                                                                                      \
+	v = (uint64_t)(value);                                                                     \
+	if (unlikely(op->flags & WM_CTF_FLAG_CLOCK))                                               \
+		move_clock(d, v, op->bits);                                                        \
+	STORE;                                                                                     \
+	NEXT
+#define LABEL(code) [code] = &&code
 
-inline_always enum wm_ctf_status run(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
-				     struct wm_batch *b, const bool items)
-{
-	struct loop_state s = {.items = items ? b->items : NULL, .n = items ? b->nr_items : 0};
-	const struct wm_ctf_choice_range *chosen;
-	const unsigned char *base = d->data;
-	enum wm_ctf_status status;
-	struct wm_ctf_loop *loop;
-	struct wm_item *i;
-	uint64_t v, pos;
-	int bytes;
-
-	for (;; op++) {
-		switch ((enum wm_ctf_code)op->code) {
-		case WM_CTF_OP_END:
-			if (items)
-				b->nr_items = s.n;
-			return WM_CTF_OK;
-		case WM_CTF_OP_RUN:
-			v = (UINT64_C(1) << op->shift) - 1;
-			pos = (d->pos + v) & ~v;
-			if (unlikely(pos > d->end || op->length > d->end - pos))
-				return more(d, op);
-			base = d->data + pos / 8;
-			d->pos = pos + op->length;
-			if (items)
-				ROOM(op->n);
-			else
-				op += op->at;
-			continue;
-			NUMBER(WM_CTF_OP_U8, base[op->at]);
-			NUMBER(WM_CTF_OP_U16, load16(base + op->at));
-			NUMBER(WM_CTF_OP_U32, load32(base + op->at));
-			NUMBER(WM_CTF_OP_U64, load64(base + op->at));
-			NUMBER(WM_CTF_OP_U16_SWAP, swap16(base + op->at));
-			NUMBER(WM_CTF_OP_U32_SWAP, swap32(base + op->at));
-			NUMBER(WM_CTF_OP_U64_SWAP, swap64(base + op->at));
-			NUMBER(WM_CTF_OP_S8, (int8_t)base[op->at]);
-			NUMBER(WM_CTF_OP_S16, (int16_t)load16(base + op->at));
-			NUMBER(WM_CTF_OP_S32, (int32_t)load32(base + op->at));
-			NUMBER(WM_CTF_OP_S64, load64(base + op->at));
-			NUMBER(WM_CTF_OP_S16_SWAP, (int16_t)swap16(base + op->at));
-			NUMBER(WM_CTF_OP_S32_SWAP, (int32_t)swap32(base + op->at));
-			NUMBER(WM_CTF_OP_S64_SWAP, swap64(base + op->at));
-			NUMBER(WM_CTF_OP_F32, float32(load32(base + op->at)));
-			NUMBER(WM_CTF_OP_F64, load64(base + op->at));
-			NUMBER(WM_CTF_OP_F32_SWAP, float32(swap32(base + op->at)));
-			NUMBER(WM_CTF_OP_F64_SWAP, swap64(base + op->at));
-			NUMBER(WM_CTF_OP_BITS, load_any(base, op->at, op));
-		case WM_CTF_OP_TEXT:
-		case WM_CTF_OP_BYTES:
-			if (!SHOWN)
-				continue;
-			i = add(&s, op);
-			i->bytes = base + op->at;
-			i->count = op->code == WM_CTF_OP_BYTES
-				       ? op->n
-				       : (uint32_t)strnlen((const char *)i->bytes, op->n);
-			continue;
-		case WM_CTF_OP_LIST:
-			if (!SHOWN)
-				continue;
-			i = add(&s, op);
-			i->u = 0;
-			i->count = op->n;
-			plain_elements(i + 1, s.n, &op->member->type->element, op->length,
-				       base + op->at, op->n);
-			s.n += op->n;
-			i->next = s.n;
-			continue;
-		case WM_CTF_OP_STRUCT:
-			if (!SHOWN)
-				continue;
-			ROOM(1);
-			i = add(&s, op);
-			i->u = 0;
-			i->count = op->n;
-			i->next = s.n + (uint32_t)op->length;
-			continue;
-		case WM_CTF_OP_OPEN:
-			if (!SHOWN)
-				continue;
-			ROOM(1);
-			d->open[s.nr_open++] = s.n;
-			i = add(&s, op);
-			i->u = 0;
-			i->count = op->n;
-			continue;
-		case WM_CTF_OP_CLOSE:
-			if (SHOWN)
-				s.items[d->open[--s.nr_open]].next = s.n;
-			continue;
-		case WM_CTF_OP_FREE_BITS:
-			v = (UINT64_C(1) << op->shift) - 1;
-			pos = (d->pos + v) & ~v;
-			if (unlikely(pos > d->end || op->bits > d->end - pos))
-				return more(d, op);
-			v = load_any(d->data, pos, op);
-			d->pos = pos + op->bits;
-			if (SHOWN)
-				ROOM(1);
-			goto number;
-		case WM_CTF_OP_STRING:
-		case WM_CTF_OP_TEXT_N:
-		case WM_CTF_OP_BYTES_N:
-		case WM_CTF_OP_WIDE:
-		case WM_CTF_OP_WIDE_N:
-			if (SHOWN)
-				ROOM(1);
-			status = span(d, op, SHOWN ? add(&s, op) : NULL);
-			if (unlikely(status))
-				return status;
-			continue;
-		case WM_CTF_OP_LIST_N:
-			if (!length(d, op, op->bits, &v))
-				return bad(d, op, "is longer than what is left of the packet");
-			if (v * op->bits > d->end - d->pos)
-				return more(d, op);
-			base = d->data + d->pos / 8;
-			d->pos += v * op->bits;
-			if (!SHOWN)
-				continue;
-			if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
-				return bad(d, op, "has more elements than can be shown");
-			ROOM((uint32_t)v + 1);
-			i = add(&s, op);
-			i->u = 0;
-			i->count = (uint32_t)v;
-			plain_elements(i + 1, s.n, &op->member->type->element, op->length, base,
-				       i->count);
-			s.n += i->count;
-			i->next = s.n;
-			continue;
-		case WM_CTF_OP_LEB_U:
-		case WM_CTF_OP_LEB_S:
-			d->pos = (d->pos + 7) & ~UINT64_C(7);
-			if (d->pos > d->end)
-				return more(d, op);
-			bytes = load_leb(d->data + d->pos / 8, (d->end - d->pos) / 8,
-					 op->code == WM_CTF_OP_LEB_S, &v);
-			if (!bytes)
-				return more(d, op);
-			if (bytes < 0)
-				return bad(d, op, "is a number of more than 64 bits");
-			d->pos += 8 * (uint64_t)bytes;
-			if (op->flags & WM_CTF_FLAG_CLOCK)
-				move_clock(d, v, 7 * (uint32_t)bytes);
-			if (SHOWN)
-				ROOM(1);
-			goto value;
-		case WM_CTF_OP_ALIGN:
-			v = (UINT64_C(1) << op->shift) - 1;
-			d->pos = (d->pos + v) & ~v;
-			if (d->pos > d->end)
-				return more(d, op);
-			continue;
-		case WM_CTF_OP_LOOP:
-			if (!length(d, op, op->length, &v))
-				return bad(d, op, "is longer than what is left of the packet");
-			loop = &d->loops[s.nr_loops++];
-			*loop = (struct wm_ctf_loop){.left = v, .begin = d->pos, .item = s.n};
-			if (SHOWN) {
-				if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
-					return bad(d, op, "has more elements than can be shown");
-				ROOM(1);
-				i = add(&s, op);
-				i->u = 0;
-				i->count = (uint32_t)v;
-			}
-			if (v)
-				continue;
-			op = d->ops + op->at;
-			goto list_ends;
-		case WM_CTF_OP_NEXT:
-			loop = &d->loops[s.nr_loops - 1];
-			if (--loop->left) {
-				if (!not_empty(d, loop))
-					return bad(d, op, "has too many elements without a bit");
-				if (items && s.n - d->first_item > WM_CTF_ITEMS_MAX)
-					return bad(d, op, "has more elements than can be shown");
-				loop->begin = d->pos;
-				op = d->ops + op->at - 1;
-				continue;
-			}
-		list_ends:
-			loop = &d->loops[--s.nr_loops];
-			if (SHOWN)
-				s.items[loop->item].next = s.n;
-			continue;
-		case WM_CTF_OP_CHOOSE:
-			chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
-			if (!chosen)
-				return bad(d, op, "has a tag that chooses none of its options");
-			if (SHOWN) {
-				ROOM(1);
-				d->open[s.nr_open++] = s.n;
-				i = add(&s, op);
-				i->u = chosen->option;
-				i->count = 1;
-			}
-			op = d->ops + chosen->at - 1;
-			continue;
-		case WM_CTF_OP_PERHAPS:
-			chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
-			if (SHOWN) {
-				ROOM(1);
-				d->open[s.nr_open++] = s.n;
-				i = add(&s, op);
-				i->u = 0;
-				i->count = chosen != NULL;
-			}
-			if (!chosen)
-				op = d->ops + op->at - 1;
-			continue;
-		case WM_CTF_OP_JUMP:
-			op = d->ops + op->at - 1;
-			continue;
-		case WM_CTF_OP_NR:
-			return bad(d, op, "is of no known kind");
-		}
-		return bad(d, op, "is of no known kind");
-	number:
-		if (unlikely(op->flags & WM_CTF_FLAG_CLOCK))
-			move_clock(d, v, op->bits);
-	value:
-		d->slots[op->slot] = v;
-		d->slots[op->role] = v;
-		if (SHOWN) {
-			i = add(&s, op);
-			i->u = v;
-		}
-	}
-}
+#define ITEMS 1
+#define RUN   run_with_items
+#include "format/ctf_loop.h"
+#undef ITEMS
+#undef RUN
+#define ITEMS 0
+#define RUN   run_without
+#include "format/ctf_loop.h"
 
 bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q)
 {
@@ -543,5 +334,19 @@ enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program
 {
 	if (!p.ops)
 		return WM_CTF_OK;
-	return b ? run(d, p.ops, b, true) : run(d, p.ops, NULL, false);
+	return b ? run_with_items(d, &p.ops, 1, b, NULL) : run_without(d, &p.ops, 1, NULL, NULL);
+}
+
+enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *p,
+				     uint32_t nr, struct wm_batch *b, struct wm_part_range *parts)
+{
+	while (nr && !*p) {
+		if (b)
+			*parts++ = (struct wm_part_range){b->nr_items, b->nr_items};
+		p++;
+		nr--;
+	}
+	if (!nr)
+		return WM_CTF_OK;
+	return b ? run_with_items(d, p, nr, b, parts) : run_without(d, p, nr, NULL, NULL);
 }

@@ -46,6 +46,13 @@ struct wm_ctf_decoder {
 enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program p,
 				 struct wm_batch *b);
 
+/*
+ * The same for several programs, one behind the other; NULL ones decode
+ * nothing. With `b`, parts[i] gets the items of the i-th.
+ */
+enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *p,
+				     uint32_t nr, struct wm_batch *b, struct wm_part_range *parts);
+
 /* The quick header at d->pos; false: it is another one, or not whole. Nothing was done then. */
 bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q);
 

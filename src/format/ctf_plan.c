@@ -210,9 +210,9 @@ static void mark_runs(struct wm_ctf_op *ops, uint32_t count)
 	}
 }
 
-static void set_program(struct wm_ctf_program *p, const struct wm_ctf_op *ops, uint32_t begin)
+static const struct wm_ctf_op *program(const struct wm_ctf_op *ops, uint32_t begin)
 {
-	p->ops = begin == NONE ? NULL : ops + begin;
+	return begin == NONE ? NULL : ops + begin;
 }
 
 /* Indices to pointers. */
@@ -226,13 +226,16 @@ static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 		return no_memory(c->diag);
 	mark_runs(ops, c->nr_ops);
 	p->ops = ops;
-	set_program(&p->packet_header, ops, b->packet_header);
-	set_program(&p->packet_context, ops, b->packet_context);
-	set_program(&p->event_header, ops, b->event_header);
-	set_program(&p->event_context, ops, b->event_context);
+	p->packet_header.ops = program(ops, b->packet_header);
+	p->packet_context.ops = program(ops, b->packet_context);
+	p->event_header.ops = program(ops, b->event_header);
+	p->event_context.ops = program(ops, b->event_context);
 	for (uint32_t i = 0; i < p->nr_events; i++) {
-		set_program(&p->events[i].context, ops, b->events[i].context);
-		set_program(&p->events[i].fields, ops, b->events[i].fields);
+		const struct wm_ctf_op **body = p->events[i].body;
+
+		body[0] = p->event_context.ops;
+		body[1] = program(ops, b->events[i].context);
+		body[2] = program(ops, b->events[i].fields);
 	}
 	p->nr_slots = c->nr_slots;
 	p->ids_in_events = c->ids_in_events;

@@ -130,7 +130,8 @@ struct wm_ctf_program {
 struct wm_ctf_event_plan {
 	uint64_t id;
 	const struct wm_event_type *type;
-	struct wm_ctf_program context, fields;
+	/* Common context of the stream, context, fields; NULL: nothing to decode. */
+	const struct wm_ctf_op *body[3];
 };
 
 /*

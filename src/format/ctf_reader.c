@@ -18,6 +18,8 @@
 #define NR_IDS        (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU)
 
 #define WANT_HEAD ((1u << WM_PART_PACKET_HEADER) | (1u << WM_PART_PACKET_CONTEXT))
+#define WANT_BODY                                                                                  \
+	((1u << WM_PART_STREAM_CONTEXT) | (1u << WM_PART_CONTEXT) | (1u << WM_PART_FIELDS))
 
 struct wm_packet_reader {
 	struct wm_trace *t;
@@ -275,33 +277,19 @@ static struct wm_batch *wanted(const struct wm_packet_reader *r, struct wm_batch
 static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batch *b,
 				      const struct wm_ctf_event_plan *plan, struct wm_event *e)
 {
-	const struct wm_ctf_program programs[] = {r->plan->event_context, plan->context,
-						  plan->fields};
+	struct wm_part_range *parts = &e->parts[WM_PART_STREAM_CONTEXT];
+	uint32_t unwanted = r->want ? r->want->no_parts & WANT_BODY : 0;
+	enum wm_ctf_status status = WM_CTF_OK;
 
-	for (uint32_t i = 0; i < 3; i++) {
-		const enum wm_part part = WM_PART_STREAM_CONTEXT + i;
-		enum wm_ctf_status status;
-
-		e->parts[part].at = b->nr_items;
-		if (programs[i].ops) {
-			status = wm_ctf_decode(&r->d, programs[i], wanted(r, b, part));
-			if (status)
-				return status;
-		}
-		e->parts[part].end = b->nr_items;
+	if (!unwanted)
+		return wm_ctf_decode_all(&r->d, plan->body, 3, b, parts);
+	for (uint32_t i = 0; i < 3 && !status; i++) {
+		parts[i].at = b->nr_items;
+		status = wm_ctf_decode(&r->d, (struct wm_ctf_program){plan->body[i]},
+				       wanted(r, b, WM_PART_STREAM_CONTEXT + i));
+		parts[i].end = b->nr_items;
 	}
-	return WM_CTF_OK;
-}
-
-/* Steps over the parts behind the header. */
-static enum wm_ctf_status skip_body(struct wm_packet_reader *r,
-				    const struct wm_ctf_event_plan *plan)
-{
-	enum wm_ctf_status status = wm_ctf_decode(&r->d, r->plan->event_context, NULL);
-
-	if (!status)
-		status = wm_ctf_decode(&r->d, plan->context, NULL);
-	return status ? status : wm_ctf_decode(&r->d, plan->fields, NULL);
+	return status;
 }
 
 static void finish_event(const struct wm_packet_reader *r, struct wm_event *e)
@@ -370,7 +358,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 	e->clock = d->clock;
 	if (r->want && r->want->types && !r->want->types[plan->type->index]) {
 		b->nr_items = d->first_item;
-		return skip_body(r, plan);
+		return wm_ctf_decode_all(d, plan->body, 3, NULL, NULL);
 	}
 	status = decode_body(r, b, plan, e);
 	if (status)
