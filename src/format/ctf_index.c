@@ -105,6 +105,9 @@ struct walk {
 	uint64_t head_bytes, head_room;
 	uint64_t slots[WM_CTF_SLOTS_MAX];
 	struct wm_batch items;  /* of the frame */
+	unsigned char sign[20]; /* what the first packet begins with: its magic number, and the */
+	uint32_t nr_holes;      /* bad places so far */
+	uint32_t sign_bytes;    /* uuid when it stands behind; 0: no packet or no magic yet */
 	bool has_uuid;          /* the first packet's. Some tracers write another one into */
 	unsigned char uuid[16]; /* the metadata, which is no reason to read nothing */
 };
@@ -348,24 +351,81 @@ static int take(struct walk *w, struct wm_ctf_frame *f)
 	return add_found(w->found, &one);
 }
 
+/* --- behind a bad place ------------------------------------------------------------------------
+ */
+
+#define SEARCH_BYTES (1u << 18)
+
+/* Notes how packets of this file begin. */
+static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
+{
+	if (w->sign_bytes || !p->has[WM_CTF_MAGIC])
+		return;
+	w->sign_bytes = 4;
+	if (w->has_uuid && w->head_bytes >= sizeof(w->sign) && !memcmp(w->head + 4, w->uuid, 16))
+		w->sign_bytes = 20;
+	memcpy(w->sign, w->head, w->sign_bytes);
+}
+
+/* The next place behind w->at that begins like a packet; the file's end when none does. */
+static int find_next(struct walk *w)
+{
+	uint64_t at = w->at + 1;
+
+	if (++w->nr_holes == WM_CTF_HOLES_MAX) {
+		wm_trace_fault(w->t, w->name, w->at, "%u bad places: the rest is not looked at",
+			       WM_CTF_HOLES_MAX);
+		w->sign_bytes = 0;
+	}
+	while (w->sign_bytes && w->bytes - at >= w->sign_bytes) {
+		unsigned char *found;
+		int err;
+
+		w->at = at;
+		err = load(w, SEARCH_BYTES);
+		if (err)
+			return err;
+		found = w->head_bytes < w->sign_bytes
+			    ? NULL
+			    : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
+		if (found) {
+			w->at += (uint64_t)(found - w->head);
+			return 0;
+		}
+		if (w->head_bytes < SEARCH_BYTES)
+			break;
+		at += SEARCH_BYTES - w->sign_bytes + 1;
+	}
+	w->at = w->bytes;
+	return 0;
+}
+
+/* One packet, or over a place where none is. */
+static int walk_one(struct walk *w)
+{
+	struct wm_ctf_frame f;
+	int got = decode_frame(w, &f);
+
+	if (got < 0)
+		return got;
+	if (!got || !check_frame(w, &f))
+		return find_next(w);
+	learn_sign(w, f.plan);
+	got = take(w, &f);
+	if (!f.packet_bits) {
+		wm_trace_fault(w->t, w->name, w->at, "a packet without a bit");
+		return got ? got : find_next(w);
+	}
+	w->at += f.packet_bits / 8 < w->bytes - w->at ? f.packet_bits / 8 : w->bytes - w->at;
+	return got;
+}
+
 static int walk_file(struct walk *w)
 {
 	int err = 0;
 
-	while (w->at < w->bytes && !err) {
-		struct wm_ctf_frame f;
-		int got = decode_frame(w, &f);
-
-		if (got <= 0 || !check_frame(w, &f))
-			return got < 0 ? got : 0;
-		err = take(w, &f);
-		w->at +=
-		    f.packet_bits / 8 < w->bytes - w->at ? f.packet_bits / 8 : w->bytes - w->at;
-		if (!f.packet_bits) {
-			wm_trace_fault(w->t, w->name, w->at, "a packet without a bit");
-			break;
-		}
-	}
+	while (w->at < w->bytes && !err)
+		err = walk_one(w);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 
 #include "format/ctf_compile.h"
 #include "format/ctf_shape.h"
+#include "format/trace_layout.h"
 
 #define NONE            UINT32_MAX
 #define NS_PER_SECOND   1000000000
@@ -140,6 +141,15 @@ static const char *provider_of(struct wm_trace *t, const char *name)
 	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
 }
 
+/* Our own traces tell of the recording in stream class 0. */
+static bool is_recorder(const struct wm_ctf_metadata *m, const struct wm_ctf_event *e)
+{
+	const struct wm_ctf_pair *tracer = wm_ctf_env(m, "tracer_name");
+
+	return e->stream_id == WM_STREAM_RECORDER && tracer && tracer->text &&
+	       !strcmp(tracer->text, "waymark");
+}
+
 static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 		       const struct wm_ctf_stream_plan *p, const struct wm_ctf_event *e,
 		       struct wm_ctf_event_plan *plan)
@@ -162,6 +172,7 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 	type->parts[WM_PART_CONTEXT] = context;
 	type->parts[WM_PART_FIELDS] = fields;
 	type->own = e;
+	type->meta = is_recorder(c->m, e);
 	plan->type = type;
 	if (wm_trace_add_type(t, type))
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");

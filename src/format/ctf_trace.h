@@ -17,6 +17,7 @@
 #define WM_CTF_NAMES_MAX   1048576u    /* files and folders below a path */
 #define WM_CTF_HEAD_FIRST  4096u       /* bytes of a packet that its frame is looked for in, */
 #define WM_CTF_HEAD_MAX    (1u << 20)  /* and those at most */
+#define WM_CTF_HOLES_MAX   1024u       /* bad places between packets of a file */
 #define WM_CTF_EVENT_MAX   (16u << 20) /* bytes of one event */
 
 extern const struct wm_reader_ops wm_ctf_ops;
