@@ -220,7 +220,7 @@ static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_mem
 	uint16_t role = (uint16_t)wm_ctf_member_role(c->m, c->scope, m);
 
 	if (role || c->scope == WM_CTF_PACKET_HEADER || c->scope == WM_CTF_EVENT_HEADER ||
-	    c->scope == WM_CTF_EVENT_FIELDS)
+	    (c->scope == WM_CTF_EVENT_FIELDS && !c->fields_say_pid))
 		return role;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(m->name, names[i].name))

@@ -34,8 +34,9 @@ struct wm_ctf_compiler {
 	uint32_t nr_slots;
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
-	bool ids_in_events; /* a context met since this was cleared says pid, tid or cpu */
-	const char *clock;  /* the clock its fields are mapped to; "" the only one; NULL: none */
+	bool fields_say_pid; /* a field "pid" is who the event is about, not data of it */
+	bool ids_in_events;  /* a context met since this was cleared says pid, tid or cpu */
+	const char *clock;   /* the clock its fields are mapped to; "" the only one; NULL: none */
 	const struct wm_member *uuid;
 
 	struct wm_ctf_place place;

@@ -370,6 +370,7 @@ static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag
 {
 	struct wm_ctf_trace *c = calloc(1, sizeof(*c));
 	struct tree tree = {0};
+	bool is_own = false;
 	int err = c ? walk(&tree, path, "", 0) : -ENOMEM;
 
 	t->own = c;
@@ -384,12 +385,15 @@ static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag
 	for (uint32_t i = 0; i < (c && !err ? c->nr_folders : 0) && !t->version[0]; i++) {
 		const struct wm_ctf_plan *p = c->folders[i].plan;
 
+		is_own |= p && wm_ctf_is_own(p->metadata);
 		if (p)
 			(void)snprintf(t->version, sizeof(t->version), "%s",
 				       p->metadata->major == 2 ? "2" : "1.8");
 	}
 	if (!err)
 		err = index_all(t, c);
+	if (!err && is_own)
+		err = wm_ctf_own_read(t);
 	if (err == -ENOMEM)
 		(void)wm_diag_set(diag, err, t->path, -1, "out of memory");
 	return err;
@@ -416,4 +420,5 @@ const struct wm_reader_ops wm_ctf_ops = {
     .reader_begin = wm_ctf_reader_begin,
     .reader_read = wm_ctf_reader_read,
     .reader_destroy = wm_ctf_reader_destroy,
+    .comm = wm_ctf_own_comm,
 };

@@ -141,15 +141,6 @@ static const char *provider_of(struct wm_trace *t, const char *name)
 	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
 }
 
-/* Our own traces tell of the recording in stream class 0. */
-static bool is_recorder(const struct wm_ctf_metadata *m, const struct wm_ctf_event *e)
-{
-	const struct wm_ctf_pair *tracer = wm_ctf_env(m, "tracer_name");
-
-	return e->stream_id == WM_STREAM_RECORDER && tracer && tracer->text &&
-	       !strcmp(tracer->text, "waymark");
-}
-
 static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 		       const struct wm_ctf_stream_plan *p, const struct wm_ctf_event *e,
 		       struct wm_ctf_event_plan *plan)
@@ -172,7 +163,7 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 	type->parts[WM_PART_CONTEXT] = context;
 	type->parts[WM_PART_FIELDS] = fields;
 	type->own = e;
-	type->meta = is_recorder(c->m, e);
+	type->meta = e->stream_id == WM_STREAM_RECORDER && wm_ctf_is_own(c->m);
 	plan->type = type;
 	if (wm_trace_add_type(t, type))
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
@@ -267,6 +258,7 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	int err;
 
 	p->metadata = c->m;
+	c->fields_say_pid = s->id == WM_STREAM_RECORDER && wm_ctf_is_own(c->m);
 	p->nr_events = nr_events;
 	p->events = wm_arena_array(&c->m->arena, nr_events + (size_t)1, sizeof(*p->events));
 	b.events = calloc(nr_events + (size_t)1, sizeof(*b.events));

@@ -192,6 +192,8 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_
 	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
 }
 
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m); /* waymark wrote it */
+
 /* Looks for what struct wm_ctf_quick says in the header's program. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
 

@@ -48,9 +48,18 @@ struct wm_ctf_file {
 	bool has_instance;
 };
 
+/* A process that waymark recorded, from then on. */
+struct wm_ctf_person {
+	int32_t pid;
+	int64_t ns;
+	const char *comm;
+};
+
 struct wm_ctf_trace {
 	struct wm_ctf_folder *folders;
 	uint32_t nr_folders;
+	struct wm_ctf_person *people; /* by pid, then by time */
+	uint32_t nr_people;
 };
 
 /* A packet while the trace is opened. */
@@ -89,6 +98,10 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 
 /* Orders streams and packets, drops doubles, tells losses; gives all to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
+
+/* Waymark's own traces (ctf_own.c): who the processes were. 0 or -ENOMEM. */
+int wm_ctf_own_read(struct wm_trace *t);
+const char *wm_ctf_own_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
 
 /* Ticks of the clock as ns since its origin: tick 0's time plus theirs, each rounded down. */
 int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_own.c - what waymark's own traces say beyond what any CTF trace does: the
+ * recorder's stream tells who the processes were, and when. Read once, while
+ * the trace is opened; the rest of it are ordinary events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/ctf_trace.h"
+#include "format/trace_layout.h"
+
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m)
+{
+	const struct wm_ctf_pair *tracer = wm_ctf_env(m, "tracer_name");
+
+	return tracer && tracer->text && !strcmp(tracer->text, "waymark");
+}
+
+static const struct wm_item *field(const struct wm_event *e, const char *name)
+{
+	const struct wm_part_range *part = &e->parts[WM_PART_FIELDS];
+
+	for (uint32_t i = part->at; i < part->end; i = e->items[i].next) {
+		if (e->items[i].member->name && !strcmp(e->items[i].member->name, name))
+			return &e->items[i];
+	}
+	return NULL;
+}
+
+static int add_person(struct wm_trace *t, const struct wm_event *e)
+{
+	struct wm_ctf_trace *c = t->own;
+	const struct wm_item *comm = field(e, "comm");
+	struct wm_ctf_person *more;
+
+	if (e->pid < 0 || !comm || comm->member->type->kind != WM_TYPE_STRING)
+		return 0;
+	more = wm_arena_grow(&t->arena, c->people, c->nr_people, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->people = more;
+	more[c->nr_people].comm = wm_arena_copy(&t->arena, comm->text, comm->count);
+	more[c->nr_people].pid = e->pid;
+	more[c->nr_people].ns = e->ns;
+	return more[c->nr_people].comm ? (int)(c->nr_people++, 0) : -ENOMEM;
+}
+
+static int by_pid_and_time(const void *a, const void *b)
+{
+	const struct wm_ctf_person *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static int read_packet(struct wm_trace *t, struct wm_packet_reader *r, const struct wm_packet *p,
+		       struct wm_batch *b)
+{
+	int got = wm_ctf_reader_begin(r, p);
+
+	while (got >= 0 && (got = wm_batch_read(t, r, b)) > 0) {
+		for (uint32_t i = 0; i < b->nr_events && got >= 0; i++)
+			got = add_person(t, &b->events[i]);
+	}
+	return got == -ENOMEM ? got : 0;
+}
+
+static bool is_recorders(const struct wm_trace *t, const struct wm_packet *p)
+{
+	const struct wm_ctf_file *f = (const struct wm_ctf_file *)t->streams[p->stream];
+
+	return f->stream.class_id == WM_STREAM_RECORDER && wm_ctf_is_own(f->plan->metadata);
+}
+
+/* Faults met here are told again by who reads the packet, so here they are not. */
+int wm_ctf_own_read(struct wm_trace *t)
+{
+	struct wm_ctf_trace *c = t->own;
+	bool *types = calloc(t->nr_types + 1u, sizeof(*types));
+	struct wm_want want = {.types = types, .no_parts = ~(1u << WM_PART_FIELDS)};
+	struct wm_packet_reader *r = wm_ctf_reader_create(t, &want);
+	uint32_t nr_faults = t->nr_faults;
+	uint64_t nr_more = t->nr_faults_more;
+	struct wm_batch b = {0};
+	int err = types && r ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < t->nr_types; i++)
+		types[i] = t->types[i]->meta && !strcmp(t->types[i]->name, "waymark:process");
+	for (uint64_t i = 0; !err && i < t->nr_packets; i++) {
+		if (is_recorders(t, &t->packets[i]))
+			err = read_packet(t, r, &t->packets[i], &b);
+	}
+	if (c->nr_people)
+		qsort(c->people, c->nr_people, sizeof(*c->people), by_pid_and_time);
+	t->nr_faults = nr_faults;
+	t->nr_faults_more = nr_more;
+	wm_batch_done(&b);
+	wm_ctf_reader_destroy(r);
+	free(types);
+	return err;
+}
+
+/* Who had that pid then; before the first of them was seen, that one: its events are older. */
+const char *wm_ctf_own_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_trace *c = t->own;
+	uint32_t low = 0, high = c->nr_people;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct wm_ctf_person *one = &c->people[mid];
+
+		if (one->pid < pid || (one->pid == pid && one->ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && c->people[low - 1].pid == pid)
+		return c->people[low - 1].comm;
+	return low < c->nr_people && c->people[low].pid == pid ? c->people[low].comm : "";
+}
