@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf_index.c - the packets of a CTF stream file, from their headers alone.
- * LTTng's index files are not asked: a header costs one read of a page, and
+ * LTTng's index files are only counted: a header costs one read of a page, and
  * an index would have to be held against it anyway.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -429,6 +431,47 @@ static int walk_file(struct walk *w)
 	return err;
 }
 
+/* --- LTTng's index ------------------------------------------------------------------------------
+ */
+
+/* How many packets index/NAME.idx beside the file lists; 0: no index, or none to be believed. */
+static uint64_t indexed(const struct walk *w)
+{
+	const char *slash = strrchr(w->path, '/');
+	uint32_t head[4], entry;
+	struct stat st;
+	int64_t got = 0;
+	char *path;
+	int fd;
+
+	if (!slash ||
+	    asprintf(&path, "%.*s/index%s.idx", (int)(slash - w->path), w->path, slash) < 0)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	free(path);
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		got = wm_ctf_pread(fd, head, sizeof(head), 0);
+	close(fd);
+	entry = be32toh(head[3]);
+	if (got != sizeof(head) || be32toh(head[0]) != WM_INDEX_MAGIC || entry < 56 ||
+	    entry > WM_CTF_HEAD_FIRST)
+		return 0;
+	return ((uint64_t)st.st_size - sizeof(head)) / entry;
+}
+
+/* A file cut between two packets looks whole but for its index. */
+static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
+{
+	if (listed <= nr_packets)
+		return;
+	wm_trace_fault(w->t, w->name, w->bytes,
+		       "its index lists %llu packets, of which %llu are there",
+		       (unsigned long long)listed, (unsigned long long)nr_packets);
+	w->t->incomplete = true;
+}
+
 static int open_file(struct walk *w)
 {
 	struct stat st;
@@ -446,6 +489,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 	struct walk *w = calloc(1, sizeof(*w));
 	size_t bytes = strlen(t->path) + strlen(name) + 2;
 	char *path = wm_arena_get(&t->arena, bytes);
+	uint64_t before = found->count, listed;
 	int err;
 
 	if (!w || !path) {
@@ -463,11 +507,12 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 	w->fd = -1;
 	w->d.slots = w->slots;
 	wm_arena_init(&w->d.wide, WM_CTF_WIDE_MAX);
+	listed = indexed(w); /* first: the file may grow, and its index behind it */
 	err = open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));
-	else if (folder->plan->nr_streams)
-		err = walk_file(w);
+	else if (folder->plan->nr_streams && !(err = walk_file(w)))
+		check_index(w, listed, found->count - before);
 	else if (w->bytes)
 		wm_trace_fault(t, name, 0, "the metadata describes no stream");
 	if (w->fd >= 0)

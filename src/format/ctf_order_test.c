@@ -242,6 +242,33 @@ static void test_damage_between_packets(void **state)
 	drop_tree(&tree);
 }
 
+/* A file cut between two packets: only its index can tell. */
+static void test_index_lists_more(void **state)
+{
+	static const struct packet packets[] = {{1, 10, 20, 0, 0, 15}, {1, 20, 30, 1, 0, 25}};
+	unsigned char index[16 + 3 * 72] = {0xc1, 0xf1, 0xdc, 0xc1, 0, 0, 0, 1,
+					    0,    0,    0,    1,    0, 0, 0, 72};
+	const char *metadata = METADATA("");
+
+	for (uint32_t n = 2; n <= 3; n++) {
+		struct wm_trace *t;
+		struct tree tree;
+
+		make_tree(&tree);
+		put(&tree, "metadata", metadata, strlen(metadata));
+		put_packets(&tree, "s", packets, 2);
+		assert_int_equal(mkdir(made(&tree, "index"), 0700), 0);
+		put(&tree, "index/s.idx", index, 16 + n * 72);
+		assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+		assert_int_equal(t->nr_packets, 2);
+		assert_int_equal(t->nr_faults, n - 2);
+		if (n == 3)
+			assert_non_null(strstr(t->faults[0].reason, "lists 3 packets"));
+		wm_trace_close(t);
+		drop_tree(&tree);
+	}
+}
+
 /* Old tracers' ends and begins are not believed. */
 static void test_quirks(void **state)
 {
@@ -311,6 +338,7 @@ int main(void)
 	    cmocka_unit_test(test_lost_packets),
 	    cmocka_unit_test(test_damage_between_packets),
 	    cmocka_unit_test(test_quirks),
+	    cmocka_unit_test(test_index_lists_more),
 	    cmocka_unit_test(test_false_beginnings),
 	};
 
