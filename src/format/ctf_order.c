@@ -77,6 +77,14 @@ static int by_place(const void *a, const void *b)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
+/* Streams that say no instance are counted, class by class. */
+static void number(struct wm_ctf_file *file, const struct wm_ctf_file *before)
+{
+	if (!file->has_instance && before && !compare_origins(file, before) &&
+	    file->stream.class_id == before->stream.class_id)
+		file->stream.instance = before->stream.instance + 1;
+}
+
 static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 {
 	struct wm_ctf_file **files = calloc(found->count + 1, sizeof(struct wm_ctf_file *));
@@ -90,8 +98,10 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 	}
 	if (n)
 		qsort(files, n, sizeof(struct wm_ctf_file *), by_stream);
-	for (uint64_t i = 0; i < n && !err; i++)
+	for (uint64_t i = 0; i < n && !err; i++) {
+		number(files[i], i ? files[i - 1] : NULL);
 		err = wm_trace_add_stream(t, &files[i]->stream);
+	}
 	free(files);
 	return err;
 }

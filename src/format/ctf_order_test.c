@@ -212,6 +212,29 @@ static void test_lost_packets(void **state)
 	drop_tree(&tree);
 }
 
+/* Files whose packets say no instance are streams 0, 1... */
+static void test_streams_without_instance(void **state)
+{
+	static const char metadata[] =
+	    "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };"
+	    "event { name = \"e\"; fields := struct { integer { size = 8; } a; }; };";
+	struct wm_trace *t;
+	struct tree tree;
+
+	make_tree(&tree);
+	put(&tree, "metadata", metadata, strlen(metadata));
+	put(&tree, "b", "x", 1);
+	put(&tree, "a", "y", 1);
+	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(t->nr_streams, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(t->streams[i]->instance, i);
+		assert_int_equal(t->streams[i]->file[0], 'a' + i);
+	}
+	wm_trace_close(t);
+	drop_tree(&tree);
+}
+
 /* Bytes between packets, and a file that ends in one. */
 static void test_damage_between_packets(void **state)
 {
@@ -338,6 +361,7 @@ int main(void)
 	    cmocka_unit_test(test_lost_packets),
 	    cmocka_unit_test(test_damage_between_packets),
 	    cmocka_unit_test(test_quirks),
+	    cmocka_unit_test(test_streams_without_instance),
 	    cmocka_unit_test(test_index_lists_more),
 	    cmocka_unit_test(test_false_beginnings),
 	};
