@@ -111,11 +111,13 @@ static const struct wm_ctf_type *find_relative(const struct walk *w, const struc
 		depth--;
 	for (; nr_names && depth; depth--) {
 		const struct frame *f = &w->frames[depth - 1];
-		int at = f->type->kind == WM_CTF_STRUCT ? wm_ctf_member_find(f->type, names[0])
-							: -ENOENT;
+		uint32_t at = f->type->kind == WM_CTF_STRUCT ? f->at : 0;
 
-		if (at >= 0 && (uint32_t)at < f->at)
-			return descend(f->type->members[at].type, names + 1, nr_names - 1);
+		/* Backwards: lengths stand right before what they are lengths of. */
+		while (at && strcmp(f->type->members[at - 1].raw, names[0]) != 0)
+			at--;
+		if (at)
+			return descend(f->type->members[at - 1].type, names + 1, nr_names - 1);
 		if (w->m->major == 2)
 			break;
 	}

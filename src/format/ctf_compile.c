@@ -52,7 +52,7 @@ void wm_ctf_compiler_init(struct wm_ctf_compiler *c, struct wm_ctf_metadata *m, 
 			  struct wm_diag *diag)
 {
 	*c = (struct wm_ctf_compiler){.m = m, .diag = diag, .max_ops = max_ops, .run = NONE};
-	c->nr_slots = WM_CTF_SLOT_OTHERS;
+	c->nr_slots = c->max_slots = WM_CTF_SLOT_OTHERS;
 	wm_arena_init(&c->nodes[0], NODES_MAX);
 	wm_arena_init(&c->nodes[1], NODES_MAX);
 }

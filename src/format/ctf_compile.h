@@ -31,7 +31,9 @@ struct wm_ctf_compiler {
 	struct wm_ctf_op *ops;
 	uint32_t nr_ops, room_ops, max_ops;
 	struct wm_ctf_op trash; /* written to after an error */
-	uint32_t nr_slots;
+	uint32_t nr_slots, max_slots;
+	uint32_t event_op; /* the first operation of the event; before it: of the stream */
+	bool keeps_slots;  /* a field of the stream got a slot for the event's sake */
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
 	bool fields_say_pid; /* a field "pid" is who the event is about, not data of it */

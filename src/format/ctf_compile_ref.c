@@ -92,8 +92,12 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 					  WM_CTF_SLOTS_MAX);
 		return 0;
 	}
-	if (!op->slot)
+	if (!op->slot) {
 		op->slot = (uint16_t)c->nr_slots++;
+		c->keeps_slots |= n->op < c->event_op;
+	}
+	if (c->max_slots < c->nr_slots)
+		c->max_slots = c->nr_slots;
 	*ret_type = n->type;
 	return op->slot;
 }

@@ -341,6 +341,27 @@ static void test_extension_is_refused_by_name(void **state)
 	folder_done(&f);
 }
 
+/* Two events' lengths take turns with the slots; one for both is the stream's. */
+static void test_slots(void **state)
+{
+	static const char metadata[] = HEAD("le") U8
+	    "stream { event.header := struct { u8 id; u8 n; }; };"
+	    "event { id = 0; name = \"a\"; fields := struct { u8 m; u8 x[m];"
+	    "  u8 y[stream.event.header.n]; }; };"
+	    "event { id = 1; name = \"b\"; fields := struct { u8 k; u8 z[k]; u8 l; u8 w[l]; }; };"
+	    "event { id = 2; name = \"c\"; fields := struct { u8 j; u8 v[stream.event.header.n];"
+	    "  u8 u[j]; }; };";
+	static const unsigned char data[] = {0, 2, 1, 9, 8, 7, 1, 3, 2, 4, 5, 1, 6, 2, 1, 1, 3, 4};
+	struct wm_text t;
+	struct folder f;
+
+	folder_init(&f, metadata, data, sizeof(data));
+	read_all(f.path, NULL, &t);
+	assert_string_equal(t.data, "m=1 x=(9) y=(8 7)\nk=2 z=(4 5) l=1 w=(6)\nj=1 v=(3) u=(4)\n");
+	wm_text_done(&t);
+	folder_done(&f);
+}
+
 /* --- windows ------------------------------------------------------------------------------ */
 
 static const char window_metadata[] = HEAD("le") U8
@@ -551,6 +572,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_extension_is_refused_by_name),
+	    cmocka_unit_test(test_slots),
 	    cmocka_unit_test(test_windows),
 	    cmocka_unit_test_prestate(test_windows, &yes),
 	    cmocka_unit_test(test_shrinking),

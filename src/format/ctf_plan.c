@@ -177,7 +177,10 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 		const struct wm_ctf_event *e = list[i];
 		struct wm_ctf_event_plan *plan = &p->events[i];
 		struct wm_ctf_place place = *after;
+		uint32_t nr_slots = c->nr_slots;
 
+		c->event_op = c->nr_ops;
+		c->keeps_slots = false;
 		event_type(t, c, p, e, plan);
 		if (c->err)
 			return;
@@ -187,6 +190,9 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 		begins->events[i].fields = wm_ctf_compile(
 		    c, WM_CTF_EVENT_FIELDS, e->fields, plan->type->parts[WM_PART_FIELDS], &place);
 		wm_ctf_compile_event_end(c);
+		/* Events take turns with the slots of their own fields. */
+		if (!c->keeps_slots)
+			c->nr_slots = nr_slots;
 		if (p->nr_dense == i && e->id == i)
 			p->nr_dense++;
 	}
@@ -239,7 +245,7 @@ static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 		body[1] = program(ops, b->events[i].context);
 		body[2] = program(ops, b->events[i].fields);
 	}
-	p->nr_slots = c->nr_slots;
+	p->nr_slots = c->max_slots;
 	p->ids_in_events = c->ids_in_events;
 	p->uuid = c->uuid;
 	memcpy(p->has, c->has, sizeof(p->has));

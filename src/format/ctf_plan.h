@@ -24,7 +24,7 @@
 #include "format/reader.h"
 
 #define WM_CTF_OPS_MAX        (1u << 20) /* of all programs of a trace */
-#define WM_CTF_SLOTS_MAX      4096u
+#define WM_CTF_SLOTS_MAX      16384u     /* of a stream class and one event */
 #define WM_CTF_RUN_BITS_MAX   (1u << 24)
 #define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
 #define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are on their own */
