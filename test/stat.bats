@@ -56,6 +56,7 @@ setup_file() {
 setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$W"
+	waymark stat -o /dev/null -e page-faults:u -- true 2>why || skip "nothing can be counted here: $(cat why)"
 }
 
 teardown() {
@@ -368,6 +369,8 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -4 waymark stat -e page-fautls -p 1
 	[[ $output == *"did you mean"*"page-faults"* ]] || [[ $output == *"cannot be looked up"* ]]
 	run -125 waymark stat -e page-fautls -- true
+	run -4 waymark stat -e user:shop:order -p 1
+	[[ $output == *"is an event of programs"* ]]
 	run -2 waymark stat -e mem:xyz -- true
 	[[ $output == *"mem:ADDRESS"* ]]
 	run -2 waymark stat

@@ -157,6 +157,9 @@ static int add_name(const struct wm_event_space *space, const char *name, size_t
 
 	if (nr < 0) {
 		wm_say("stat: %s", diag.sentence[0] ? diag.sentence : strerror(-nr));
+		if (nr == -ENOENT && strchr(copy, ':'))
+			wm_say("events of marked programs are not counted by stat yet: 'waymark "
+			       "record' has them, 'waymark info' their numbers");
 		status = nr == -ENOENT   ? WM_EXIT_NO_MATCH
 			 : nr == -EINVAL ? WM_EXIT_USAGE
 					 : (int)wm_exit_of(nr);

@@ -156,6 +156,7 @@ static void test_nobody_is_told_the_setting(void **state)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		struct wm_diag diag = {.offset = -1};
+		int err;
 
 		if (geteuid() == 0 && setreuid(65534, 65534) < 0)
 			_exit(77);
@@ -163,14 +164,16 @@ static void test_nobody_is_told_the_setting(void **state)
 		if (!p.has_paranoid || p.paranoid < 1)
 			_exit(77);
 		wm_perf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-		if (wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, "sw:cpu-clock", &diag) !=
-		    -EACCES)
+		err = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, "sw:cpu-clock", &diag);
+		if (err == -EPERM || err == -ENOSYS)
+			_exit(77); /* a sandbox lets nobody ask */
+		if (err != -EACCES)
 			_exit(1);
 		_exit(strstr(diag.sentence, "sudo sysctl kernel.perf_event_paranoid=0") ? 0 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		print_message("skipped: everybody may count whole CPUs here\n");
+		print_message("skipped: everybody may count whole CPUs here, or nobody may ask\n");
 		skip();
 	}
 	assert_int_equal(status, 0);
