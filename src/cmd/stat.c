@@ -243,6 +243,7 @@ static int count(const struct values *v, const struct wm_event_space *space, cha
 			 .no_inherit = v->no_inherit || v->per_thread,
 			 .interval_ns = (uint64_t)v->interval_ms * 1000000u,
 			 .command = command},
+	    .defaults = !v->nr_wanted,
 	    .per_cpu = v->per_cpu,
 	    .per_thread = v->per_thread,
 	    .runs = v->runs,

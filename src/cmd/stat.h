@@ -48,6 +48,7 @@ struct wm_stat_plan {
 	FILE *out;
 	bool json;
 	const char *separator; /* NULL: a table for people */
+	bool defaults;         /* nobody named an event: what is not there is not missed */
 	const char *without;   /* default events that are not there, for people; NULL: none */
 };
 

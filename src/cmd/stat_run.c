@@ -228,7 +228,7 @@ static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret
 	}
 	add_times(s, &c);
 	for (size_t i = 0; i < wm_counters_nr(c.counters); i++)
-		*ret_missing |= wm_counters_event(c.counters, i)->err < 0;
+		*ret_missing |= !s->plan->defaults && wm_counters_event(c.counters, i)->err < 0;
 	err = show_result(s, &c, last || c.signo);
 	if (!err && s->plan->counting.by && !wm_stat_show_by(s->plan, &c, &s->json))
 		*ret_missing = true;

@@ -211,13 +211,13 @@ static int no_match(const struct wm_event_space *s, const char *pattern, struct 
 			  .wild = wm_glob_is_pattern(pattern, strlen(pattern))};
 	char cure[160];
 
-	if (!s->tracefs)
-		return wm_diag_set(diag, s->tracefs_err, NULL, -1,
-				   "'%.60s' cannot be looked up among the kernel's tracepoints: %s",
-				   pattern, s->tracefs_diag.sentence);
 	wm_nearest_init(&o.near, pattern);
 	(void)wm_event_space_each(s, on_offer, &o);
 	wm_nearest_sentence(&o.near, "", cure, sizeof(cure));
+	if (!s->tracefs && !*cure)
+		return wm_diag_set(diag, s->tracefs_err, NULL, -1,
+				   "'%.60s' cannot be looked up among the kernel's tracepoints: %s",
+				   pattern, s->tracefs_diag.sentence);
 	return wm_diag_set(diag, -ENOENT, NULL, -1, "no event of the kernel matches '%.60s'; %s",
 			   pattern, *cure ? cure : "'waymark list' shows what there is");
 }
