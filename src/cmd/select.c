@@ -157,7 +157,9 @@ static int bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i)
 		status = bind_rule(&s->rules[k], t, i);
 	if (!status && t->wanted[i] && s->nr_rules && s->rules[0].filter)
 		status = bind_common(s, t, i);
-	if (!s->hidden && is_recorders(t->trace, t->trace->types[i]))
+	/* What a tracer says about itself is shown when it is asked for, by -A or by name. */
+	if (!s->hidden && (is_recorders(t->trace, t->trace->types[i]) ||
+			   (s->nr_rules < 2 && t->trace->types[i]->meta)))
 		t->wanted[i] = false;
 	return status;
 }
