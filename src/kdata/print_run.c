@@ -179,7 +179,7 @@ static int32_t measure(const struct wm_krun *r, const struct wm_knode *arg, int3
 	return got < 0 ? -1 : got > WM_KPRINT_WIDTH_MAX ? WM_KPRINT_WIDTH_MAX : (int32_t)got;
 }
 
-void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c)
+static void run_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 {
 	int32_t width = measure(r, c->width_arg, c->width);
 	int32_t precision = measure(r, c->precision_arg, c->precision);
@@ -260,6 +260,6 @@ void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		if (!begin_conversion(&r, c))
 			return;
 		if (c->kind && !c->quick && out->bytes - start < WM_KPRINT_LINE_MAX)
-			wm_krun_conversion(&r, c);
+			run_conversion(&r, c);
 	}
 }

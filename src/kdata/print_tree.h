@@ -209,9 +209,6 @@ int wm_kparser_format(struct wm_kparser *p, struct wm_kprint *ret);
 uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n);
 struct wm_kbytes wm_krun_bytes(const struct wm_krun *r, const struct wm_knode *n);
 
-/* One conversion of a number or of text: what %d and %c make of it, with its width. */
-void wm_krun_conversion(const struct wm_krun *r, const struct wm_kconv *c);
-
 /* print_text.c: what %s makes of a node; a number is an address of a text. */
 void wm_krun_text(const struct wm_krun *r, const struct wm_knode *n);
 void wm_krun_hex(struct wm_text *out, uint64_t v);  /* 0x... */
