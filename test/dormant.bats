@@ -1,20 +1,23 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # dormant.bats - what a mark costs while nobody listens: one instruction. Each
-# function of test/dormant/hot.c is compiled with and without its mark at -O2,
-# and their hot paths are compared; see test/dormant/compare.py.
+# function of test/dormant/hot.c is compiled with and without its mark at -O2
+# and -O3, and their hot paths are compared; see test/dormant/compare.py.
 
 bats_require_minimum_version 1.5.0
 
 # Compiles with and without marks and compares: $1 tools' prefix, $2 variant, then the compiler.
 same_but_sites() {
-	local prefix=$1 variant=$2 flags=() source=$WAYMARK_SOURCE/test/dormant
+	local level prefix=$1 variant=$2 flags=() source=$WAYMARK_SOURCE/test/dormant
 	shift 2
 	[[ $variant != load* ]] || flags=(-DWAYMARK_LOADTEST)
 	cd "$BATS_TEST_TMPDIR"
-	"$@" -O2 -Wall -Wextra -Werror "${flags[@]}" -I"$WAYMARK_SOURCE/include" -DMARKED -c "$source/hot.c" -o marked.o
-	"$@" -O2 -Wall -Wextra "${flags[@]}" -I"$WAYMARK_SOURCE/include" -c "$source/hot.c" -o plain.o
-	python3 "$source/compare.py" "$prefix" "$variant" marked.o plain.o
+	flags+=(-Wall -Wextra -I"$WAYMARK_SOURCE/include" -c "$source/hot.c")
+	for level in -O2 -O3; do
+		"$@" $level -Werror -DMARKED "${flags[@]}" -o marked.o
+		"$@" $level "${flags[@]}" -o plain.o
+		python3 "$source/compare.py" "$prefix" "$variant" marked.o plain.o
+	done
 }
 
 @test "gcc: one instruction" {

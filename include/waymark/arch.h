@@ -11,8 +11,9 @@
  * machine keeps it (x86-64) or the releasing store imposes it (aarch64).
  *
  * Registers are scarce on purpose: while the fields are packed only the writer
- * and the place are live, and no block takes more than two more, so that a
- * dormant function pays no push for code it does not run.
+ * and the place are live, and no block takes more than one more on x86-64 (two
+ * on aarch64), so that a dormant function pays no push for code it does not run:
+ * nine registers are free there, and six hold arguments.
  */
 #ifndef WAYMARK_ARCH_H
 #define WAYMARK_ARCH_H
@@ -97,8 +98,13 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 
 #define WAYMARK_LOAD(ret, p, member) \
 	__asm__ volatile("movq %c2(%1), %0" : "=r"(ret) : "r"(p), "i"(WAYMARK_OFFSET(member)))
+#if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %1, %0" : "=r"(ret) : "m"(lvalue))
+#else /* not "m", whose address may be put in a register before the loop, or in one we use */
+#define WAYMARK_LOAD_STATIC(ret, lvalue) \
+	__asm__ volatile("movq %c1(%%rip), %0" : "=r"(ret) : "i"(&(lvalue)))
+#endif
 #define WAYMARK_LOAD_BITS(ret, lvalue) \
 	__asm__ volatile("movl %1, %0" : "=r"(ret) : "m"(WAYMARK_HIGH_HALF(lvalue)))
 
@@ -134,122 +140,164 @@ WAYMARK_INLINE void waymark_putf64(unsigned char *p, double v)
  */
 WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 {
-	struct waymark_writer *w;
-	__asm__ volatile("movq %1, %%rax\n\t"
+	struct waymark_writer *w, *above;
+	__asm__ volatile("movq %c2(%%rip), %%rax\n\t"
 			 "movq %%fs:(%%rax), %0\n\t"
-			 "movq %c2(%0), %%rdx\n\t"
-			 "addq %0, %%rdx\n\t"
-			 "movq %%rsp, %c3(%0)\n\t"
-			 "movq %%rdx, %%fs:(%%rax)"
-			 : "=&r"(w)
-			 : "m"(waymark_module.writer_offset), "i"(WAYMARK_OFFSET(step)),
+			 "movq %c3(%0), %1\n\t"
+			 "addq %0, %1\n\t"
+			 "movq %%rsp, %c4(%0)\n\t"
+			 "movq %1, %%fs:(%%rax)"
+			 : "=&r"(w), "=&r"(above)
+			 : "i"(&waymark_module.writer_offset), "i"(WAYMARK_OFFSET(step)),
 			   "i"(WAYMARK_OFFSET(sp))
-			 : "rax", "rdx", "cc");
+			 : "rax", "cc");
 	return w;
 }
 
-WAYMARK_INLINE void waymark_idle(struct waymark_writer *w)
-{
-	__asm__ volatile("movq %0, %%rax\n\t"
-			 "movq %1, %%fs:(%%rax)"
-			 :
-			 : "m"(waymark_module.writer_offset), "r"(w)
-			 : "rax");
-}
-
-/* The header of the record at `start`: the time, remembered for the next one, and the word. */
-WAYMARK_INLINE void waymark_stamp(struct waymark_writer *w, unsigned char *start, uint64_t word)
-{
-	__asm__ volatile("rdtsc\n\t"
-			 "shlq $48, %%rdx\n\t"
-			 "shlq $16, %%rax\n\t"
-			 "orq %%rdx, %%rax\n\t"
-			 "movq %%rax, %c3(%0)\n\t"
-			 "orq %2, %%rax\n\t"
-			 "movq %%rax, (%1)\n\t"
-			 "prefetchw 256(%1)" /* the records to come */
-			 :
-			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
-			 : "rax", "rdx", "cc");
-}
-/* The same with the time of the record before. */
-WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char *start,
-					uint64_t word)
-{
-	__asm__ volatile("movq %c3(%0), %%rax\n\t"
-			 "orq %2, %%rax\n\t"
-			 "movq %%rax, (%1)\n\t"
-			 "prefetchw 256(%1)" /* the records to come */
-			 :
-			 : "r"(w), "r"(start), "r"(word), "i"(WAYMARK_OFFSET(last))
-			 : "rax", "cc");
-}
+/*
+ * Opens a record: waymark_open(q, w, fixed, stamp) is true, and q, which was
+ * the event's word, the record's place; false: the chunk has no room for `fixed`
+ * bytes of fields. The header is the time, remembered for the next one, and the
+ * word. The word waits in the record for the time, and rdx, which the clock
+ * takes, in q: so q and rax are enough. A word left in q is no place: it is an id.
+ */
+#define WAYMARK_OPEN_TEXT_ \
+	"movq %c[pos](%[w]), %%rax\n\t" \
+	"subq %c[end](%[w]), %%rax\n\t" \
+	"cmpq %[room], %%rax\n\t" \
+	"jg 1f\n\t"
+#define WAYMARK_OPEN_STAMP_ \
+	"movq %c[pos](%[w]), %%rax\n\t" \
+	"movq %[q], (%%rax)\n\t" \
+	"movq %%rdx, %[q]\n\t" \
+	"rdtsc\n\t" \
+	"shlq $48, %%rdx\n\t" \
+	"shlq $16, %%rax\n\t" \
+	"orq %%rdx, %%rax\n\t" \
+	"movq %[q], %%rdx\n\t" \
+	"movq %%rax, %c[last](%[w])\n\t" \
+	"movq %c[pos](%[w]), %[q]\n\t" \
+	"orq (%[q]), %%rax\n\t"
+#define WAYMARK_OPEN_AGAIN_ /* with the time of the record before */ \
+	"movq %c[last](%[w]), %%rax\n\t" \
+	"orq %[q], %%rax\n\t" \
+	"movq %c[pos](%[w]), %[q]\n\t"
+#define WAYMARK_OPEN_END_ \
+	"movq %%rax, (%[q])\n\t" \
+	"prefetchw 256(%[q])\n" /* the records to come */ \
+	"1:"
+#define WAYMARK_OPEN_(text, q_, w_, fixed) \
+	__asm__ volatile(WAYMARK_OPEN_TEXT_ text WAYMARK_OPEN_END_ \
+			 : [q] "+r"(q_) \
+			 : [w] "r"(w_), [room] "i"(-(int64_t)(8 + (fixed))), \
+			   [pos] "i"(WAYMARK_OFFSET(pos)), [end] "i"(WAYMARK_OFFSET(end)), \
+			   [last] "i"(WAYMARK_OFFSET(last)) \
+			 : "rax", "cc")
+#define waymark_open(q, w, fixed, stamp) \
+	__extension__({ \
+		if (stamp) \
+			WAYMARK_OPEN_(WAYMARK_OPEN_STAMP_, q, w, fixed); \
+		else \
+			WAYMARK_OPEN_(WAYMARK_OPEN_AGAIN_, q, w, fixed); \
+		(uintptr_t)(q) > 0xffff; \
+	})
 
 /*
  * Publishes the record that ends at q (a multiple of 8), and leaves the level:
- *   rdx = 1 << 40 | (q - pos) / 8       what the tally grows by
+ *   rax = 1 << 40 | (q - pos) / 8       what the tally grows by
  *   commit word = new tally | old end << 20
  */
 WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 {
-	__asm__ volatile("movq %[q], %%rdx\n\t"
-			 "subq %c[pos](%[w]), %%rdx\n\t"
-			 "movl %c[tally](%[w]), %%eax\n\t" /* the old end */
-			 "shrq $3, %%rdx\n\t"
+	__asm__ volatile("movq %[q], %%rax\n\t"
+			 "subq %c[pos](%[w]), %%rax\n\t"
 			 "movq %[q], %c[pos](%[w])\n\t"
-			 "btsq $40, %%rdx\n\t"
-			 "shlq $20, %%rax\n\t"
-			 "addq %c[tally](%[w]), %%rdx\n\t"
-			 "movq %%rdx, %c[tally](%[w])\n\t"
-			 "orq %%rdx, %%rax\n\t"
-			 "movq %c[base](%[w]), %%rdx\n\t"
-			 "movq %%rax, (%%rdx)\n\t" /* the record exists. A release: TSO */
-			 "movq %[offset], %%rdx\n\t"
-			 "movq %[w], %%fs:(%%rdx)" /* idle */
-			 :
-			 : [q] "r"(q), [w] "r"(w), [offset] "m"(waymark_module.writer_offset),
+			 "movl %c[tally](%[w]), %k[q]\n\t" /* the old end */
+			 "shrq $3, %%rax\n\t"
+			 "btsq $40, %%rax\n\t"
+			 "shlq $20, %[q]\n\t"
+			 "addq %c[tally](%[w]), %%rax\n\t"
+			 "movq %%rax, %c[tally](%[w])\n\t"
+			 "orq %%rax, %[q]\n\t"
+			 "movq %c[base](%[w]), %%rax\n\t"
+			 "movq %[q], (%%rax)\n\t" /* the record exists. A release: TSO */
+			 "movq %c[offset](%%rip), %%rax\n\t"
+			 "movq %[w], %%fs:(%%rax)" /* idle */
+			 : [q] "+r"(q)
+			 : [w] "r"(w), [offset] "i"(&waymark_module.writer_offset),
 			   [tally] "i"(WAYMARK_OFFSET(tally)), [pos] "i"(WAYMARK_OFFSET(pos)),
 			   [base] "i"(WAYMARK_OFFSET(base))
-			 : "rax", "rdx", "cc");
+			 : "rax", "cc");
 }
 
 /*
  * Calls a runtime entry: first argument and result in rax, then rdx and rcx,
- * every other register preserved, over the red zone of a leaf function.
+ * every other register preserved, over the red zone of a leaf function. So are
+ * rdx and rcx, on the stack behind it.
  */
-#define WAYMARK_CALL_TEXT_ \
-	WAYMARK_UNWIND_ENDS_(16) \
-	"leaq -128(%%rsp), %%rsp\n\t" \
-	"callq *%[entry]\n\t" \
-	"leaq 128(%%rsp), %%rsp\n\t" \
-	WAYMARK_UNWIND_GOES_ON_
+#define WAYMARK_CALL_BEGIN_ WAYMARK_UNWIND_ENDS_(16) "leaq -128(%%rsp), %%rsp\n\t"
+#define WAYMARK_CALL_SAVE_ "pushq %%rdx\n\tpushq %%rcx\n\t"
+#define WAYMARK_CALL_ENTRY_ "callq *%c[entry](%%rip)\n\t"
+#define WAYMARK_CALL_RESTORE_ "popq %%rcx\n\tpopq %%rdx\n\t"
+#define WAYMARK_CALL_END_ "leaq 128(%%rsp), %%rsp\n\t" WAYMARK_UNWIND_GOES_ON_
 #define WAYMARK_CALL1(ret, member, a) \
-	__asm__ volatile(WAYMARK_CALL_TEXT_ \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_ENTRY_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
-			 : [entry] "m"(waymark_module.member), "0"(a) \
+			 : [entry] "i"(&waymark_module.member), "0"(a) \
 			 : "cc")
 /* For an entry that reads the traced program's memory at b. */
-#define WAYMARK_CALL_READS(ret, member, a, b, c) \
-	__asm__ volatile(WAYMARK_CALL_TEXT_ \
+#define WAYMARK_CALL_READS_(ret, member, a, b, c, if_null) \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
+			 "pushq %[third]\n\t" \
+			 "movq %[second], %%rdx\n\t" if_null "popq %%rcx\n\t" \
+			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
-			 : [entry] "m"(waymark_module.member), "0"(a), "d"(b), "c"(c), \
-			   "m"(WAYMARK_BYTES(b)) \
+			 : [entry] "i"(&waymark_module.member), "0"(a), [second] "r"(b), \
+			   [third] "re"((uint64_t)(c)), "m"(WAYMARK_BYTES(b)) \
+			 : "cc")
+#define WAYMARK_CALL_READS(ret, member, a, b, c) WAYMARK_CALL_READS_(ret, member, a, b, c, "")
+/* The same for a string, which may be NULL: then it is `text`. Chosen here, lest it be before. */
+#define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
+	WAYMARK_CALL_READS_(ret, member, a, b, c, \
+			    ".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
+			    "1:\t.asciz \"" text "\"\n" \
+			    ".popsection\n\t" \
+			    "leaq 1b(%%rip), %%rcx\n\t" \
+			    "testq %%rdx, %%rdx\n\t" \
+			    "cmovzq %%rcx, %%rdx\n\t")
+/* For an entry that is called by WAYMARK_CALL_SYMBOLS(), too, and must see the same stack pointer. */
+#define WAYMARK_CALL_ALIKE(ret, member, a) \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
+			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
+			 : "=a"(ret) \
+			 : [entry] "i"(&waymark_module.member), "0"(a) \
 			 : "cc")
 /* For an entry that wants addresses known to the linker as b and c. */
 #if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* parameters are no constants there */ \
-	__asm__ volatile(WAYMARK_CALL_TEXT_ \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
+			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
-			 : [entry] "m"(waymark_module.member), "0"(a), "d"(b), "c"(c) \
+			 : [entry] "i"(&waymark_module.member), "0"(a), "d"(b), "c"(c) \
 			 : "cc")
+#define WAYMARK_CALL_SYMBOL(ret, member, a, b) WAYMARK_CALL_SYMBOLS(ret, member, a, b, 0)
 #else
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) \
-	__asm__ volatile("leaq %c[symbol_b](%%rip), %%rdx\n\t" \
-			 "leaq %c[symbol_c](%%rip), %%rcx\n\t" WAYMARK_CALL_TEXT_ \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
+			 "leaq %c[symbol_b](%%rip), %%rdx\n\t" \
+			 "leaq %c[symbol_c](%%rip), %%rcx\n\t" \
+			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
-			 : [entry] "m"(waymark_module.member), "0"(a), [symbol_b] "i"(b), \
+			 : [entry] "i"(&waymark_module.member), "0"(a), [symbol_b] "i"(b), \
 			   [symbol_c] "i"(c) \
-			 : "rdx", "rcx", "cc")
+			 : "cc")
+#define WAYMARK_CALL_SYMBOL(ret, member, a, b) /* has no third argument: most filters say no */ \
+	__asm__ volatile(WAYMARK_CALL_BEGIN_ "pushq %%rdx\n\t" \
+			 "leaq %c[symbol](%%rip), %%rdx\n\t" \
+			 WAYMARK_CALL_ENTRY_ "popq %%rdx\n\t" WAYMARK_CALL_END_ \
+			 : "=a"(ret) \
+			 : [entry] "i"(&waymark_module.member), "0"(a), [symbol] "i"(b) \
+			 : "cc")
 #endif
 
 #elif defined(__aarch64__)
@@ -335,6 +383,24 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 	WAYMARK_LOAD(last, w, last);
 	waymark_put64(start, last | word);
 }
+/* Opens a record: q, the event's word, becomes the record's place; false: no room. */
+#define waymark_open(q, w, fixed, stamp) \
+	__extension__({ \
+		unsigned char *start_, *end_; \
+		int full_ = 1; \
+		WAYMARK_LOAD(start_, w, pos); \
+		WAYMARK_LOAD(end_, w, end); \
+		if (__builtin_expect((int64_t)(end_ - start_) >= (int64_t)(8 + (fixed)), 1)) { \
+			if (stamp) \
+				waymark_stamp(w, start_, (uint64_t)(q)); \
+			else \
+				waymark_stamp_again(w, start_, (uint64_t)(q)); \
+			(q) = start_; \
+			full_ = 0; \
+		} \
+		!full_; \
+	})
+
 WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 {
 	unsigned char *start, *base;
@@ -371,34 +437,22 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 		(ret) = (__typeof__(ret))waymark_x0_; \
 	} while (0)
 #define WAYMARK_CALL1(ret, member, a) WAYMARK_CALL_(ret, waymark_module.member, a, 0, 0, "i"(0))
+#define WAYMARK_CALL_ALIKE WAYMARK_CALL1
 #define WAYMARK_CALL_READS(ret, member, a, b, c) \
 	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "Q"(WAYMARK_BYTES(b)))
+/* The same for a string, a variable, which becomes `text` when it is NULL. */
+#define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
+	do { \
+		if (!(b)) \
+			(b) = (text); \
+		WAYMARK_CALL_READS(ret, member, a, b, c); \
+	} while (0)
 #define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) \
 	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "i"(0))
+#define WAYMARK_CALL_SYMBOL(ret, member, a, b) WAYMARK_CALL_SYMBOLS(ret, member, a, b, b)
 
 #else
 #error "waymark: this machine is not supported; build with -DWAYMARK_DISABLE"
 #endif
-
-/*
- * The place for a record's fields, `fixed` bytes of them, behind the header
- * that was just written; or 0 when the chunk has no room for it.
- */
-#define waymark_open(w, word, fixed, stamp) \
-	__extension__({ \
-		unsigned char *start_, *end_; \
-		WAYMARK_LOAD(start_, w, pos); \
-		WAYMARK_LOAD(end_, w, end); \
-		if (__builtin_expect((int64_t)(end_ - start_) >= (int64_t)(8 + (fixed)), 1)) { \
-			if (stamp) \
-				waymark_stamp(w, start_, word); \
-			else \
-				waymark_stamp_again(w, start_, word); \
-			start_ += 8; \
-		} else { \
-			start_ = 0; \
-		} \
-		start_; \
-	})
 
 #endif

@@ -39,9 +39,7 @@ extern "C" {
 /* A string, NUL included; NULL is "(null)". */
 WAYMARK_INLINE unsigned char *waymark_put_string(unsigned char *q, const char *s, uint64_t after)
 {
-	if (!s)
-		s = "(null)";
-	WAYMARK_CALL_READS(q, put_string, q, s, after);
+	WAYMARK_CALL_STRING(q, put_string, q, s, after, "(null)");
 	return q;
 }
 
@@ -50,10 +48,8 @@ WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *
 						  uint64_t count, uint64_t element, uint64_t after)
 {
 	const uint64_t most = 0xffffffffull; /* fits no chunk: refused below */
-	if (!from) {
-		from = "";
-		count = 0;
-	}
+	if (!from)
+		count = 0; /* nothing is read there then */
 	if (count > most)
 		count = most;
 	waymark_put32(q, (uint32_t)count);
@@ -71,9 +67,7 @@ WAYMARK_INLINE unsigned char *waymark_put_array(unsigned char *q, const void *fr
 /* A fixed char array: at most n bytes of a string, NUL padded. NULL is all NULs. */
 WAYMARK_INLINE unsigned char *waymark_put_chars(unsigned char *q, const char *s, uint64_t n)
 {
-	if (!s)
-		s = "";
-	WAYMARK_CALL_READS(q, put_chars, q, s, n);
+	WAYMARK_CALL_STRING(q, put_chars, q, s, n, "");
 	return q;
 }
 
@@ -111,16 +105,17 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 		enum { waymark_fixed_ = (fixed) }; \
 		struct waymark_writer *waymark_w_ = waymark_busy(); \
 		unsigned char *waymark_q_; \
-		uint64_t waymark_word_, waymark_ignored_; \
+		uint64_t waymark_ignored_; \
 		uint32_t waymark_bits_; \
 		(void)sizeof(char[(int)waymark_fixed_ < 60000 ? 1 : -1]); \
 		for (;;) { \
-			WAYMARK_LOAD_STATIC(waymark_word_, (event).word); \
-			if (__builtin_expect(waymark_word_ >> 63, 0)) \
+			WAYMARK_LOAD_STATIC(waymark_q_, (event).word); \
+			if (__builtin_expect((intptr_t)waymark_q_ < 0, 0)) \
 				break; \
-			waymark_q_ = waymark_open(waymark_w_, waymark_word_, waymark_fixed_, \
-						  !((flags) & WAYMARK_DESC_NOCLOCK)); \
-			if (__builtin_expect(waymark_q_ != 0, 1)) { \
+			if (__builtin_expect(waymark_open(waymark_q_, waymark_w_, waymark_fixed_, \
+							  !((flags) & WAYMARK_DESC_NOCLOCK)), \
+					     1)) { \
+				waymark_q_ += 8; \
 				do { \
 					__VA_ARGS__ \
 				} while (0); \
@@ -153,8 +148,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 			do { \
 				__VA_ARGS__ \
 			} while (0); \
-			WAYMARK_CALL_SYMBOLS(waymark_ignored_, gate, waymark_q_, &(event), \
-					     &(event)); \
+			WAYMARK_CALL_SYMBOL(waymark_ignored_, gate, waymark_q_, &(event)); \
 		} else { \
 			WAYMARK_CALL1(waymark_ignored_, leave, 0); \
 		} \

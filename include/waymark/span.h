@@ -135,7 +135,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 {
 	uint64_t ret;
-	WAYMARK_CALL1(ret, span, op);
+	WAYMARK_CALL_ALIKE(ret, span, op);
 	return ret;
 }
 

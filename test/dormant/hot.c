@@ -112,6 +112,97 @@ int pointer_1(const struct thing *t, int a)
 	return t->number + a;
 }
 
+/*
+ * Leaf functions with one to six values that outlive the mark: as many as
+ * arguments have registers, and the mark needs none of them. (With six the end
+ * of a span, which has a value of its own, and clang's scope are one too many.)
+ */
+#define P1 long a
+#define P2 P1, long b
+#define P3 P2, long c
+#define P4 P3, long d
+#define P5 P4, long e
+#define P6 P5, long f
+#define E1 a
+#define E2 (E1) * 3 + b
+#define E3 (E2) * 3 + c
+#define E4 (E3) * 3 + d
+#define E5 (E4) * 3 + e
+#define E6 (E5) * 3 + f
+#define LIVE(nr, name, ...)                                                                        \
+	long leaf_live##nr##_##name(P##nr)                                                         \
+	{                                                                                          \
+		M(__VA_ARGS__;)                                                                    \
+		return E##nr;                                                                      \
+	}
+#define LIVE_1_TO_5(name, ...)                                                                     \
+	LIVE(1, name, __VA_ARGS__)                                                                 \
+	LIVE(2, name, __VA_ARGS__)                                                                 \
+	LIVE(3, name, __VA_ARGS__)                                                                 \
+	LIVE(4, name, __VA_ARGS__)                                                                 \
+	LIVE(5, name, __VA_ARGS__)
+#define LIVE_1_TO_6(name, ...) LIVE_1_TO_5(name, __VA_ARGS__) LIVE(6, name, __VA_ARGS__)
+LIVE_1_TO_6(event_0_1, trace_event(dormant, a0))
+LIVE_1_TO_6(event_1_1, trace_event(dormant, a1, (int)a))
+LIVE_1_TO_6(quick_1, trace_event(dormant, quick, (int)a))
+LIVE_1_TO_6(string_1, trace_event(dormant, a3, (int)a, a, (const char *)a))
+LIVE_1_TO_6(mark_1, trace_mark(live, "a %ld", a))
+LIVE_1_TO_6(printf_1, trace_printf("a %ld", a))
+LIVE_1_TO_5(scope_2, trace_span(scope, (i64, a, a)))
+LIVE_1_TO_5(stop_1, trace_span_stop(dormant, once, (uint64_t)a, (int)a))
+LIVE(6, all_1, trace_mark(all, "%ld %ld %ld %ld %ld %ld", a, b, c, d, e, f))
+LIVE(6, strings_1, trace_mark(strings, "%s %ld %s", (const char *)a, b, (const char *)c))
+LIVE(6, four_1, trace_event(dormant, i4, (int)a, b, (int)c, d))
+
+/* The same in loops, whose state is v, n, s and so many more. */
+#define IN_LOOP(nr, parameters, mix, name, ...)                                                    \
+	long loop_live##nr##_##name(const long *v, long n parameters)                              \
+	{                                                                                          \
+		long s = 0;                                                                        \
+		PLAIN_LOOP                                                                         \
+		for (; n; n--) {                                                                   \
+			M(__VA_ARGS__;)                                                            \
+			s = (s ^ v[n]) * 31;                                                       \
+			mix                                                                        \
+		}                                                                                  \
+		return s;                                                                          \
+	}
+#define AND , /* in an argument */
+#define IN_LOOPS(name, ...)                                                                        \
+	IN_LOOP(3, , , name, __VA_ARGS__)                                                          \
+	IN_LOOP(4, AND long a, s += a;, name, __VA_ARGS__)                                         \
+	IN_LOOP(5, AND long a AND long b, s += a; a ^= b;, name, __VA_ARGS__)                      \
+	IN_LOOP(6, AND long a AND long b AND long c, s += a; a ^= b; b += c;, name, __VA_ARGS__)
+IN_LOOPS(event_0_1, trace_event(dormant, a0))
+IN_LOOPS(event_2_1, trace_event(dormant, a2, (int)n, s))
+IN_LOOPS(mark_2_1, trace_mark(m2, "a %ld b %ld", s, n))
+IN_LOOPS(string_1, trace_event(dormant, a3, (int)n, s, (const char *)v))
+
+/* Structures by value, in registers and behind a pointer; floating point, all its registers. */
+struct pair {
+	long x, y;
+};
+long leaf_pairs_1(struct pair p, struct pair q)
+{
+	M(trace_event(dormant, i4, (int)p.x, p.y, (int)q.x, q.y);)
+	return p.x * p.y + q.x * q.y;
+}
+long leaf_pair_pointer_1(struct pair p, const struct pair *q, struct pair r)
+{
+	M(trace_event(dormant, a2, (int)p.x, p.y);)
+	return p.x * p.y + q->x * r.y;
+}
+double leaf_doubles_1(double a, double b, double c, double d, double e, double f, double h, float k)
+{
+	M(trace_mark(doubles, "%f %f", a, (double)k);)
+	return ((((((a * b + c) * d) + e) * f) + h) * (double)k);
+}
+double leaf_mixed_1(int a, long b, double x, double y)
+{
+	M(trace_event(dormant, a4, a, b, "constant", x);)
+	return x * y + (double)(a * b);
+}
+
 #ifdef __cplusplus
 }
 #endif
