@@ -165,6 +165,18 @@ child_of() {
 	[ ! -e t ]
 }
 
+@test "events that a filter does not fit are not recorded, and said" {
+	run -0 waymark record -o t -e 'shop:*' --filter 'id < 3' -- "$W/app"
+	[[ "$output" == *"1 event matched an -e whose filter does not fit"* ]]
+	[ "$(events t shop:order)" -eq 3 ]
+	[ "$(events t shop:idle)" -eq 0 ]
+	many=()
+	for i in $(seq 9); do many+=(-e 'shop:o*' --filter "id == $i"); done
+	run -0 waymark record -o t2 "${many[@]}" -- "$W/app"
+	[[ "$output" == *"1 event matched"*"more than 8 filters for one event"* ]]
+	[ "$(events t2 shop:order)" -eq 8 ]
+}
+
 @test "a glob that matches nothing: nearest names, status 4" {
 	run -4 waymark record -o t -e shop:ordre -- "$W/app"
 	[[ "$output" == *"no event matched 'shop:ordre'; did you mean 'shop:order'"* ]]

@@ -319,9 +319,10 @@ static void say_oddities(const struct run *r)
 		       t->kernel_torn);
 
 	if (t->filtered_missing)
-		wm_say("%" PRIu64 " events matched a wildcard but have no field of that name for "
-		       "the filter; they are not recorded",
-		       t->filtered_missing);
+		wm_say(
+		    "%" PRIu64 " event%s matched an -e and not its filter's needs (no such field, "
+		    "one of another type, more than 8 filters for one event): not recorded by it",
+		    t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
 	if (t->sites_refused)
 		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
 		       "off",

@@ -58,7 +58,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
 	bits[i / 64] |= 1ull << i % 64;
 }
 
-/* No filter of the rules that want the event fits it. Each is counted once. */
+/* No filter of the rules that want the event fits it, or one had no room. Counted once. */
 static void note_unfit(struct wm_event_entry *e, unsigned k)
 {
 	struct wm_session *s = &wm_rt.session[k];
@@ -71,7 +71,7 @@ static void note_unfit(struct wm_event_entry *e, unsigned k)
 static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
 {
 	struct wm_session *s = &wm_rt.session[k];
-	bool all = false, off = false, unfit = false;
+	bool all = false, off = false, unfit = false, too_many = false;
 	const struct wm_session_rule *last = NULL;
 
 	for (uint32_t i = s->active ? s->nr_rules : 0; i-- > 0;) {
@@ -89,13 +89,14 @@ static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry 
 			all = true;
 		} else if (!add_filter(p, r, e)) {
 			unfit = true;
+			too_many = too_many || p->nr_filters == WM_FILTERS_MAX;
 			set_bit(s->unfit, i);
 		}
 	}
 	p->on = !off && (all || p->nr_filters);
 	if (all)
 		p->nr_filters = 0;
-	if (unfit && !off && !p->on)
+	if (!off && !all && (too_many || (unfit && !p->on)))
 		note_unfit(e, k);
 }
 
