@@ -21,7 +21,7 @@ struct wm_pen {
 /* False: no memory. The text has WM_PEN_ROOM_MAX bytes of room from now on. */
 static inline bool wm_pen_open(struct wm_pen *p, struct wm_text *t)
 {
-	if (!wm_text_reserve(t, WM_PEN_ROOM_MAX))
+	if (t->room - t->bytes <= WM_PEN_ROOM_MAX && !wm_text_reserve(t, WM_PEN_ROOM_MAX))
 		return false;
 	*p = (struct wm_pen){t->data + t->bytes, t->data + t->room - 1, t};
 	return true;

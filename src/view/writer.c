@@ -64,9 +64,13 @@ static bool part_is_shown(const struct wm_type *t, int part)
 
 static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
 {
-	piece->text = wm_arena_copy(&v->arena, t->data ? t->data : "", t->bytes);
+	char *copy = wm_arena_get(&v->arena, t->bytes + WM_VIEW_PIECE_PADDING);
+
+	if (copy && t->bytes)
+		memcpy(copy, t->data, t->bytes);
+	piece->text = copy;
 	piece->bytes = (uint32_t)t->bytes;
-	return piece->text && !t->failed;
+	return copy && !t->failed;
 }
 
 /* PROVIDER:NAME, whether the tracer wrote it so or not. */

@@ -3,6 +3,8 @@
 #ifndef WM_VIEW_WRITER_INT_H
 #define WM_VIEW_WRITER_INT_H
 
+#include <string.h>
+
 #include "view/shape.h"
 #include "view/writer.h"
 
@@ -45,9 +47,18 @@ void wm_view_delta(struct wm_text *t, bool known, int64_t ns, int64_t before);
 /* The thread's name as bytes, from wherever it is known; "" when it is not. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
 
+/* Pieces are padded: most are copied whole at once, and as much of it kept as they are. */
+#define WM_VIEW_PIECE_PADDING 64u
+
 static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *piece)
 {
-	wm_pen_add(p, piece->text, piece->bytes);
+	if (piece->bytes > WM_VIEW_PIECE_PADDING) {
+		wm_pen_add(p, piece->text, piece->bytes);
+		return;
+	}
+	wm_pen_need(p, WM_VIEW_PIECE_PADDING);
+	memcpy(p->at, piece->text, WM_VIEW_PIECE_PADDING);
+	p->at += piece->bytes;
 }
 
 /* Does the event's type have a print form that its format can fill? Adds it. */
