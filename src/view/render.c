@@ -34,6 +34,7 @@ struct slice {
 	struct wm_view_page page;
 	struct wm_merge *merge;
 	uint64_t index, nr_passed;
+	size_t flush_at; /* bytes of the page, to ask whether its turn has come */
 	bool has_turn;
 };
 
@@ -76,10 +77,11 @@ static int write_out(struct slice *s)
 	struct wm_text *t = &s->page.text;
 	int err = t->failed ? -ENOMEM : 0;
 
-	if (!err && t->bytes)
-		err = s->job->r->write(s->job->r->sink, t->data, t->bytes);
-	if (t->data)
-		wm_text_cut(t, 0);
+	if (!err && t->bytes > s->page.start)
+		err = s->job->r->write(s->job->r->sink, t->data + s->page.start,
+				       t->bytes - s->page.start);
+	wm_view_page_clear(&s->page);
+	s->flush_at = WM_RENDER_FLUSH_BYTES;
 	return err;
 }
 
@@ -101,6 +103,7 @@ static int flush(struct slice *s)
 	size_t share = WM_RENDER_AHEAD_BYTES / s->job->nr_threads;
 	bool must = s->page.text.bytes >= share || s->page.text.failed;
 
+	s->flush_at += WM_RENDER_FLUSH_BYTES;
 	if (!take_turn(s, must))
 		return failed(s->job) ? -ECANCELED : 0;
 	return write_out(s);
@@ -121,7 +124,7 @@ static int write_events(struct slice *s)
 		if (s->nr_passed++ < r->skip)
 			continue;
 		wm_view_event_line(r->view, &s->page, trace, e);
-		if (s->page.text.bytes >= WM_RENDER_FLUSH_BYTES || s->page.text.failed)
+		if (s->page.text.bytes >= s->flush_at || s->page.text.failed)
 			err = flush(s);
 	}
 	return err ? err : got < 0 ? got : 0;
@@ -153,7 +156,7 @@ static void *work(void *data)
 	int err = 0;
 
 	while (!err && !failed(j)) {
-		struct slice s = {.job = j};
+		struct slice s = {.job = j, .flush_at = WM_RENDER_FLUSH_BYTES};
 
 		s.index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
 		if (s.index >= j->nr_slices)

@@ -226,6 +226,21 @@ void wm_view_destroy(struct wm_view *v)
 	free(v);
 }
 
+/* babeltrace2 takes a difference of -1 for none. */
+static char *delta(char *at, bool known, int64_t ns, int64_t before)
+{
+	uint64_t n = (uint64_t)ns - (uint64_t)before;
+
+	if (!known || n == UINT64_MAX) {
+		memcpy(at, "+?.?????????", 12);
+		return at + 12;
+	}
+	*at++ = '+';
+	at = wm_digits_u64(at, n / NS_PER_SECOND);
+	*at++ = '.';
+	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
+}
+
 /* --- pages --------------------------------------------------------------------------------- */
 
 void wm_view_page_init(struct wm_view_page *p, bool later)
@@ -252,27 +267,42 @@ void wm_view_end(const struct wm_view *v, struct wm_text *t)
 		wm_text_str(t, "\n]\n");
 }
 
+/* For the first line's delta, once it is known. */
+static void leave_room(struct wm_view_page *p)
+{
+	if (!wm_text_reserve(&p->text, WM_DIGITS_MAX))
+		return;
+	p->text.bytes = p->start = WM_DIGITS_MAX;
+}
+
+void wm_view_page_clear(struct wm_view_page *p)
+{
+	if (p->text.data)
+		wm_text_cut(&p->text, 0);
+	p->start = 0;
+}
+
 void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
 			const struct wm_event *e)
 {
+	if (p->later && !p->past.any && !p->text.bytes)
+		leave_room(p);
 	formats[v->options.format].write(v, p, &v->traces[trace], e);
 	p->nr_events++;
 	p->past.any = true;
 }
 
-/* Puts the delta of the first line in, which had to be left out. */
+/* Puts the delta of the first line in: what stands before it moves to the left. */
 static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
 {
-	struct wm_text tail;
+	char text[WM_DIGITS_MAX];
+	size_t bytes = (size_t)(delta(text, past->has_time, p->first_ns, past->last_ns) - text);
+	char *from = p->text.data + p->start;
 
-	wm_text_init(&tail);
-	wm_text_add(&tail, p->text.data + p->joint, p->text.bytes - p->joint);
-	wm_text_cut(&p->text, p->joint);
-	wm_view_delta(&p->text, past->has_time, p->first_ns, past->last_ns);
-	wm_text_add(&p->text, tail.data, tail.bytes);
-	p->text.failed |= tail.failed;
+	memmove(from - bytes, from, p->joint - p->start);
+	memcpy(p->text.data + p->joint - bytes, text, bytes);
+	p->start -= bytes;
 	p->joint = SIZE_MAX;
-	wm_text_done(&tail);
 }
 
 void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
@@ -281,10 +311,8 @@ void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 	if (!p->later || p->text.failed)
 		return;
 	p->later = false;
-	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any) {
-		p->text.bytes--; /* no comma before the first */
-		memmove(p->text.data, p->text.data + 1, p->text.bytes);
-	}
+	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any)
+		p->start++; /* no comma before the first */
 	if (p->joint != SIZE_MAX)
 		fill_joint(p, past);
 	if (!p->past.has_time) {
@@ -316,28 +344,6 @@ void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	wm_pen_put(p, page->hh_mm_ss, 8);
 	wm_pen_char(p, '.');
 	p->at = wm_digits_9(p->at, (uint32_t)(ns % NS_PER_SECOND));
-}
-
-/* babeltrace2 takes a difference of -1 for none. */
-static char *delta(char *at, bool known, int64_t ns, int64_t before)
-{
-	uint64_t n = (uint64_t)ns - (uint64_t)before;
-
-	if (!known || n == UINT64_MAX) {
-		memcpy(at, "+?.?????????", 12);
-		return at + 12;
-	}
-	*at++ = '+';
-	at = wm_digits_u64(at, n / NS_PER_SECOND);
-	*at++ = '.';
-	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
-}
-
-void wm_view_delta(struct wm_text *t, bool known, int64_t ns, int64_t before)
-{
-	char text[WM_DIGITS_MAX];
-
-	wm_text_add(t, text, (size_t)(delta(text, known, ns, before) - text));
 }
 
 void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)

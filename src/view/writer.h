@@ -50,6 +50,7 @@ struct wm_view_page {
 	uint64_t nr_events;
 	struct wm_view_past past;
 	bool later;       /* there may be lines before this page: `past` is of its own only */
+	size_t start;     /* of what is to be written in `text`; before it is room for the joint */
 	size_t joint;     /* where the first line's delta belongs; SIZE_MAX: nowhere */
 	int64_t first_ns; /* of that line */
 	int64_t second;   /* of hh_mm_ss; INT64_MIN: of none */
@@ -63,6 +64,9 @@ void wm_view_destroy(struct wm_view *v);
 
 void wm_view_page_init(struct wm_view_page *p, bool later);
 void wm_view_page_done(struct wm_view_page *p);
+
+/* Forgets its text from `start` on, which was written. */
+void wm_view_page_clear(struct wm_view_page *p);
 
 /* What stands before all events, and behind them. */
 void wm_view_begin(const struct wm_view *v, struct wm_text *t);

@@ -42,7 +42,6 @@ void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
 /* "+1.000000123" or, without a time before, "+?.?????????"; remembers the time. */
 void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
-void wm_view_delta(struct wm_text *t, bool known, int64_t ns, int64_t before);
 
 /* The thread's name as bytes, from wherever it is known; "" when it is not. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);

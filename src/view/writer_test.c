@@ -424,7 +424,8 @@ static void test_joints(void **unused)
 			}
 			wm_view_page_join(v, &page, &past);
 			past = page.past;
-			wm_text_add(&joined, page.text.data, page.text.bytes);
+			wm_text_add(&joined, page.text.data + page.start,
+				    page.text.bytes - page.start);
 			wm_view_page_done(&page);
 		}
 		wm_view_end(v, &joined);
