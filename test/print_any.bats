@@ -110,3 +110,26 @@ assert {e['trace'] for e in events} == {'$perf', 'other'}
 	run -0 bash -c "set -o pipefail; '$waymark' print '$perf' | head -1 >/dev/null || [ \$? = 141 ]"
 	[ -z "$output" ]
 }
+
+@test "a growing trace is followed: each packet once" {
+	local trace="$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel" n pid file
+	[ -d "$trace" ] || skip "not in the corpus: $trace"
+	"$waymark" print --jsonl "$trace" 2>/dev/null | sort >wanted
+	n=$(wc -l <wanted)
+	mkdir growing
+	cp "$trace"/metadata "$trace"/*_0_* growing/
+	timeout 60 "$waymark" print --jsonl --follow --limit "$n" growing >got 2>err &
+	pid=$!
+	for _ in $(seq 100); do
+		[ ! -s got ] || break
+		sleep 0.1
+	done
+	[ -s got ]
+	[ "$(wc -l <got)" -lt "$n" ]
+	for file in "$trace"/*; do
+		[ -d "$file" ] || [ -e "growing/${file##*/}" ] || cp "$file" "growing/.new"
+		[ ! -e growing/.new ] || mv growing/.new "growing/${file##*/}"
+	done
+	wait $pid || [ $? = 5 ]
+	sort got | cmp - wanted
+}
