@@ -16,11 +16,12 @@ read_record() { # N
 	lttng destroy bench >/dev/null 2>&1
 }
 
-# Runs COMMAND, and notes the seconds: wall time (1), or of processors (2).
+# Runs COMMAND, whose output is thrown away, and notes the seconds: wall time (1), or of
+# processors (2).
 read_time() { # ROW WHO WHICH COMMAND...
 	row=$1 who=$2 which=$3
 	shift 3
-	"$BUILD/bench/bench-timed" "$work/out" "$@" >"$work/time" 2>"$work/err" ||
+	"$BUILD/bench/bench-timed" /dev/null "$@" >"$work/time" 2>"$work/err" ||
 		{ echo "bench: '$*' ended with status $?:" >&2; head -n3 "$work/err" >&2; }
 	cut -f"$which" "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
 }
@@ -42,7 +43,8 @@ for ns in middle - half, middle + half:
 
 # The same bytes, or the times mean nothing.
 read_check() {
-	$aside "$BUILD/waymark" print --format=babeltrace "$trace" 2>/dev/null | cmp - "$work/theirs" ||
+	babeltrace2 "$trace" 2>/dev/null >"$work/theirs"
+	"$BUILD/waymark" print --format=babeltrace "$trace" 2>/dev/null | cmp - "$work/theirs" ||
 		echo "bench: our text is not babeltrace2's" >&2
 }
 
@@ -51,7 +53,6 @@ read_rounds() {
 	set -- $(read_window)
 	for _ in 1 2 3; do
 		read_time read_text peer 2 $aside babeltrace2 "$trace"
-		[ -f "$work/theirs" ] || mv "$work/out" "$work/theirs"
 		read_time read_text ours 2 $aside "$ours" print --format=babeltrace --threads 1 "$trace"
 		read_memory
 		read_time read_text_1 ours 1 "$ours" print --format=babeltrace --threads 1 "$trace"

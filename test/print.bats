@@ -4,6 +4,8 @@
 # the referee: the same events with the same values in the same order, and
 # after any cut every whole packet, with exit status 5.
 
+bats_require_minimum_version 1.5.0
+
 setup_file() {
 	local flags= lib="$WAYMARK_BUILD/libwaymark-platform.a"
 	cd "$BATS_FILE_TMPDIR"
@@ -212,4 +214,13 @@ no_delta() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *'still being written'* ]]
 	[ "$(stat -c %s one/user-1-0)" -eq 1000 ]
+}
+
+@test "chosen events of our own traces keep the names of their processes" {
+	run -5 --separate-stderr "$waymark" print -e app:plain --limit 1 one
+	[[ $output == *" alpha:100/101 app:plain: "*" { n = 0 }" ]]
+	run --separate-stderr "$waymark" print --jsonl --filter '$comm == "beta"' one
+	[[ $output == *'"comm":"beta"'* ]]
+	[[ $output != *'"comm":"alpha"'* ]]
+	"$waymark" print --format=babeltrace --all one 2>/dev/null | cmp - <(babeltrace2 one 2>/dev/null)
 }

@@ -15,6 +15,7 @@
 #include "base/moment.h"
 #include "cmd/exit.h"
 #include "cmd/print.h"
+#include "cmd/print_people.h"
 #include "cmd/print_seen.h"
 #include "cmd/say.h"
 #include "cmd/trace_open.h"
@@ -26,6 +27,7 @@ struct printing {
 	struct wm_print_values *v;
 	struct wm_trace **traces;
 	uint32_t nr_traces;
+	struct wm_print_people *people;
 	const char **fields; /* --fields, cut at commas; the first owns the text */
 	uint32_t nr_fields;
 	struct wm_view_past past;
@@ -54,12 +56,17 @@ static int open_all(struct printing *p)
 		status = wm_trace_open_said(p->v->inputs[i], &p->traces[i]);
 		p->nr_traces += !status;
 	}
+	if (!status)
+		p->people = wm_print_people_create(p->traces, p->nr_traces); /* NULL: no names */
+	p->v->select.people = p->people;
 	return status;
 }
 
 static void close_all(struct printing *p)
 {
 	wm_select_unbind(&p->v->select);
+	wm_print_people_destroy(p->people);
+	p->people = NULL;
 	for (uint32_t i = 0; i < p->nr_traces; i++)
 		wm_trace_close(p->traces[i]);
 	free(p->traces);
@@ -168,7 +175,7 @@ static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields};
+					  p->nr_fields, wm_print_people_comm, p->people};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
 	int status = window(p, &r), err;

@@ -238,17 +238,19 @@ int wm_select_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t
 /* --- asking -------------------------------------------------------------------------------- */
 
 /* The name of the thread: from the format, else from nowhere. */
-static void fill_comm(const struct wm_select_trace *t, const struct wm_event *e,
-		      struct wm_item_contexts *c)
+static void fill_comm(const struct wm_select *s, const struct wm_select_trace *t,
+		      const struct wm_event *e, struct wm_item_contexts *c)
 {
 	c->comm = t->trace->ops->comm ? t->trace->ops->comm(t->trace, e->pid, e->tid, e->ns) : "";
+	if (!c->comm[0] && s->people)
+		c->comm = wm_print_people_comm(s->people, (uint32_t)(t - s->traces), e);
 	c->comm_bytes = (uint32_t)strlen(c->comm);
 	if (c->comm_bytes)
 		c->known |= WM_FILTER_COMM;
 }
 
-static bool run(const struct wm_select_trace *t, const struct wm_item_filter *f,
-		const struct wm_event *e)
+static bool run(const struct wm_select *s, const struct wm_select_trace *t,
+		const struct wm_item_filter *f, const struct wm_event *e)
 {
 	struct wm_item_contexts c = {e->pid, e->tid, e->cpu, e->ns, "", 0, 0};
 	uint32_t at[WM_NR_PARTS], needs = wm_item_filter_needs(f);
@@ -260,7 +262,7 @@ static bool run(const struct wm_select_trace *t, const struct wm_item_filter *f,
 	c.known |= e->cpu >= 0 ? WM_FILTER_CPU : 0;
 	c.known |= e->ns != WM_TIME_NONE ? WM_FILTER_TIME : 0;
 	if (needs & WM_FILTER_COMM)
-		fill_comm(t, e, &c);
+		fill_comm(s, t, e, &c);
 	return wm_item_filter_run(f, e->items, at, &c);
 }
 
@@ -273,8 +275,8 @@ bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event 
 	bool any = !r->nr;
 
 	for (uint32_t i = 0; i < r->nr && !any; i++)
-		any = !r->filters[i] || run(t, r->filters[i], e);
-	return any && (!common || run(t, common, e));
+		any = !r->filters[i] || run(s, t, r->filters[i], e);
+	return any && (!common || run(s, t, common, e));
 }
 
 bool wm_select_asks(const struct wm_select *s)

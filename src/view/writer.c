@@ -184,6 +184,8 @@ static bool make_place(struct wm_view *v, const struct wm_trace *trace, struct w
 static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_trace *ret)
 {
 	ret->trace = trace;
+	ret->options = &v->options;
+	ret->index = (uint32_t)(ret - v->traces);
 	ret->types = wm_arena_array(&v->arena, trace->nr_types + 1, sizeof(*ret->types));
 	ret->streams = wm_arena_array(&v->arena, trace->nr_streams + 1, sizeof(*ret->streams));
 	if (!ret->types || !ret->streams || !make_place(v, trace, &ret->place))
@@ -376,6 +378,8 @@ const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, u
 	}
 	if (t->trace->ops->comm)
 		comm = t->trace->ops->comm(t->trace, e->pid, e->tid, e->ns);
+	if (!comm[0] && t->options->comm)
+		comm = t->options->comm(t->options->comm_data, t->index, e);
 	if (!comm[0] && (word = wm_stream_word(t->trace, e->stream, "procname")))
 		comm = word;
 	*ret_bytes = (uint32_t)strlen(comm);

@@ -34,6 +34,10 @@ struct wm_view_options {
 	enum wm_view_format format;
 	const char *const *fields; /* only these are shown, and make CSV's columns */
 	uint32_t nr_fields;        /* 0: all */
+
+	/* Who knows names of threads where the trace's format does not: or "". May be NULL. */
+	const char *(*comm)(const void *data, uint32_t trace, const struct wm_event *e);
+	const void *comm_data;
 };
 
 struct wm_view;

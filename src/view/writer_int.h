@@ -18,6 +18,8 @@ struct view_type {
 
 struct view_trace {
 	struct wm_trace *trace;
+	const struct wm_view_options *options;
+	uint32_t index;           /* of the trace */
 	struct view_type *types;  /* by index */
 	struct wm_piece *streams; /* by index: what stands before the name (babeltrace) */
 	struct wm_piece place;    /* JSON, of several traces: which one */
