@@ -33,7 +33,7 @@
 
 #define WM_TIME_NONE     INT64_MIN    /* of an event without a clock */
 #define WM_TRACE_FAULTS  1000u        /* kept; more are counted */
-#define WM_BATCH_EVENTS  256u         /* wanted in one batch */
+#define WM_BATCH_EVENTS  64u          /* wanted in one batch: it stays in the nearest cache */
 #define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
 
 struct wm_trace;
