@@ -50,6 +50,12 @@ static bool is_epoch(const struct wm_ctf_metadata *m, const struct wm_ctf_clock 
 			       !strncmp(tracer->text, "lttng-", 6));
 }
 
+static bool same_clock(const struct wm_trace_clock *a, const struct wm_trace_clock *b)
+{
+	return !strcmp(a->name, b->name) && a->hz == b->hz && a->offset_ns == b->offset_ns &&
+	       a->is_epoch == b->is_epoch;
+}
+
 static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 		      const struct wm_ctf_clock *from, const struct wm_trace_clock **ret,
 		      struct wm_diag *diag)
@@ -69,11 +75,20 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 			       from->id);
 		offset = 0;
 	}
-	c->name = from->name;
-	c->hz = from->hz;
-	c->offset_ns = (int64_t)offset;
-	c->error_ns = UINT64_MAX;
-	c->is_epoch = is_epoch(m, from) && offset;
+	*c = (struct wm_trace_clock){
+	    .name = from->name,
+	    .hz = from->hz,
+	    .offset_ns = (int64_t)offset,
+	    .error_ns = UINT64_MAX,
+	    .is_epoch = is_epoch(m, from) && offset,
+	};
+	/* Several traces of one machine have one clock. */
+	for (uint32_t i = 0; i < t->nr_clocks; i++) {
+		if (same_clock(t->clocks[i], c)) {
+			*ret = t->clocks[i];
+			return 0;
+		}
+	}
 	*ret = c;
 	return wm_trace_add_clock(t, c) ? no_memory(diag) : 0;
 }
