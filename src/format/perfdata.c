@@ -190,9 +190,21 @@ static void close_perfdata(struct wm_trace *t)
 	for (uint32_t i = 0; pd && i < pd->nr_sources; i++)
 		close(pd->sources[i].fd);
 	if (pd) {
+		wm_kformats_destroy(pd->formats);
 		free(pd->ids);
 		free(pd->comms);
 	}
+}
+
+static bool print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out)
+{
+	const struct wm_pd *pd = t->own;
+	const struct wm_pd_attr *a = e->type->meta ? NULL : e->type->own;
+
+	if (!a || !a->format || !e->raw)
+		return false;
+	wm_kprint_run(a->print, pd->formats, e->raw, e->raw_bytes, out);
+	return true;
 }
 
 const struct wm_reader_ops wm_perfdata_ops = {
@@ -205,4 +217,5 @@ const struct wm_reader_ops wm_perfdata_ops = {
     .reader_read = wm_pd_reader_read,
     .reader_destroy = wm_pd_reader_destroy,
     .comm = wm_pd_comm,
+    .print = print,
 };

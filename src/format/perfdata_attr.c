@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/kernel_items.h"
 #include "format/perfdata_int.h"
 
 #define NAME_BYTES 64u /* in the table of event types */
@@ -182,6 +183,22 @@ static const char *provider_of(struct wm_trace *t, const char *name)
 	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
 }
 
+/* A tracepoint's own fields, when its format came with the file. */
+static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_type *type)
+{
+	const struct wm_kformat *f = NULL;
+
+	if (pd->formats && a->attr.type == WM_PERF_TYPE_TRACEPOINT && a->attr.config <= UINT16_MAX)
+		f = wm_kformats_event(pd->formats, (uint32_t)a->attr.config);
+	if (!f || !(a->attr.sample_type & WM_PERF_SAMPLE_RAW))
+		return 0;
+	a->format = f;
+	a->print = wm_kformats_print(pd->formats, (uint32_t)a->attr.config);
+	type->print = f->print;
+	return wm_kernel_part(&pd->trace->arena, a->print, f->fields + f->nr_common,
+			      f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
+}
+
 static int finish_attr(struct wm_pd *pd, uint32_t i)
 {
 	struct wm_pd_attr *a = &pd->attrs[i];
@@ -190,11 +207,22 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 
 	if (!type)
 		return -ENOMEM;
+	if (!a->name && pd->formats && a->attr.type == WM_PERF_TYPE_TRACEPOINT &&
+	    a->attr.config <= UINT16_MAX) {
+		const struct wm_kformat *f =
+		    wm_kformats_event(pd->formats, (uint32_t)a->attr.config);
+
+		if (f &&
+		    snprintf(name, sizeof(name), "%s:%s", f->system, f->name) < (int)sizeof(name))
+			wm_pd_attr_name(pd, i, name);
+	}
 	if (!a->name) {
 		default_name(&a->attr, name, sizeof(name));
 		wm_pd_attr_name(pd, i, name);
 	}
-	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, &a->attr);
+	if (add_fields(pd, a, type))
+		return -ENOMEM;
+	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, &a->attr, !a->format);
 	if (!a->name || !type->parts[WM_PART_STREAM_CONTEXT])
 		return -ENOMEM;
 	type->name = a->name;

@@ -2,6 +2,7 @@
 /* perfdata_event.c - one record of the kernel as an event; see perfdata_int.h. */
 #include <errno.h>
 
+#include "format/kernel_items.h"
 #include "format/perfdata_int.h"
 
 /* One event being added. */
@@ -30,6 +31,21 @@ static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
 }
 
+/* A tracepoint's own fields. 1 or -ENOMEM. */
+static int add_fields(struct adding *x, const struct wm_pd_attr *a, const struct wm_perf_sample *s)
+{
+	uint32_t at = x->batch->nr_items;
+
+	if (!a->format || x->want->no_parts & 1u << WM_PART_FIELDS)
+		return 1;
+	if (!wm_kernel_items(&x->pd->machine, a->type->parts[WM_PART_FIELDS],
+			     a->format->fields + a->format->nr_common, s->raw.data,
+			     (uint32_t)s->raw.bytes, x->batch))
+		return -ENOMEM;
+	end_part(x, WM_PART_FIELDS, at);
+	return 1;
+}
+
 static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
 {
 	struct wm_event *e = x->event;
@@ -48,12 +64,12 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	e->tid = known(s.present & WM_PERF_SAMPLE_TID, s.tid);
 	e->raw = s.raw.data;
 	e->raw_bytes = (uint32_t)s.raw.bytes;
-	if (x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)
-		return 1;
-	if (!wm_pd_sample_items(&a->shape, &s, x->batch))
-		return -ENOMEM;
-	end_part(x, WM_PART_STREAM_CONTEXT, at);
-	return 1;
+	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
+		if (!wm_pd_sample_items(&a->shape, &s, !a->format, x->batch))
+			return -ENOMEM;
+		end_part(x, WM_PART_STREAM_CONTEXT, at);
+	}
+	return add_fields(x, a, &s);
 }
 
 static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)

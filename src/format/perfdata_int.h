@@ -6,6 +6,7 @@
  *   perfdata_header.c   file form: attrs, sections, features, folders
  *   perfdata_pipe.c     pipe form, and records of the perf tool (64 and up)
  *   perfdata_feature.c  what the feature sections say
+ *   perfdata_tracing.c  formats of the kernel's events
  *   perfdata_walk.c     record after record of one file
  *   perfdata_attr.c     attrs: their names, ids and event types
  *   perfdata_index.c    one walk over all records: packets, comms, losses
@@ -26,8 +27,10 @@
 
 #include "base/order.h"
 #include "format/reader.h"
+#include "kdata/formats.h"
 #include "kdata/perf_record.h"
 #include "kdata/perf_sample.h"
+#include "kdata/print.h"
 
 #define WM_PD_ATTRS_MAX    65536u
 #define WM_PD_IDS_MAX      (1u << 22)
@@ -76,6 +79,8 @@ struct wm_pd_attr {
 	struct wm_perf_shape shape;
 	const char *name; /* as perf calls it; NULL: not said */
 	struct wm_event_type *type;
+	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
+	const struct wm_kprint *print;
 };
 
 /* attr by id; open addressing, a power of two, id 0 is a free place. */
@@ -109,6 +114,8 @@ struct wm_pd {
 	uint32_t nr_sources;
 	struct wm_pd_source *sources;
 	struct wm_trace_clock *clock;
+	struct wm_kmachine machine;
+	struct wm_kformats *formats; /* NULL: none came with it */
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
@@ -173,6 +180,11 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
 
+/* --- perfdata_tracing.c ----------------------------------------------------- */
+
+/* The formats of the kernel's events; the first ones stay. 0 or -ENOMEM. */
+int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
+
 /* --- perfdata_attr.c -------------------------------------------------------- */
 
 /* Adds an attr; its ids follow. The index, or -errno with `diag`. */
@@ -195,10 +207,11 @@ const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned ch
 
 /* --- perfdata_items.c ------------------------------------------------------- */
 
-/* The structure of what a sample of that shape has. */
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a);
+/* The structure of what a sample of that shape has; `with_raw`: RAW is bytes in it. */
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
+					bool with_raw);
 bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
-			struct wm_batch *b); /* false: no memory */
+			bool with_raw, struct wm_batch *b); /* false: no memory */
 
 /* --- perfdata_meta.c -------------------------------------------------------- */
 

@@ -189,7 +189,8 @@ static const struct part {
 };
 #define NR_SAMPLE_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a)
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
+					bool with_raw)
 {
 	struct wm_type *type = wm_arena_get(&t->arena, sizeof(*type));
 	struct wm_member *members = wm_arena_array(&t->arena, NR_SAMPLE_PARTS, sizeof(*members));
@@ -199,7 +200,8 @@ const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf
 	type->kind = WM_TYPE_STRUCT;
 	type->members = members;
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if (a->sample_type & parts[i].bit)
+		if ((a->sample_type & parts[i].bit) &&
+		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW))
 			members[type->nr_members++] = parts[i].member;
 	return type;
 }
@@ -229,12 +231,13 @@ static bool add_part(struct adding *x, const struct part *p)
 }
 
 bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
-			struct wm_batch *b)
+			bool with_raw, struct wm_batch *b)
 {
 	struct adding x = {.shape = shape, .sample = s, .batch = b};
 
 	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
-		if ((shape->sample_type & parts[i].bit) && !add_part(&x, &parts[i]))
+		if ((shape->sample_type & parts[i].bit) &&
+		    (with_raw || parts[i].bit != WM_PERF_SAMPLE_RAW) && !add_part(&x, &parts[i]))
 			return false;
 	return true;
 }

@@ -4,6 +4,7 @@
  * in pipe form all there is, in file form names that changed.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/perfdata_int.h"
@@ -76,6 +77,26 @@ static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *
 	return wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
 }
 
+/* Its bytes stand behind the record. */
+static int add_tracing(struct wm_pd *pd, const struct wm_pd_walk *w)
+{
+	unsigned char *data;
+	struct wm_pd_bytes b;
+	int err;
+
+	if (w->tail > WM_PD_FEATURE_MAX)
+		return 0;
+	data = malloc(w->tail + 1);
+	if (!data)
+		return -ENOMEM;
+	err = wm_pd_pread(w->source, data, w->tail, w->offset + w->header.size);
+	b = (struct wm_pd_bytes){.at = data, .end = data + w->tail, .swap = pd->swap};
+	if (!err)
+		err = wm_pd_tracing(pd, &b);
+	free(data);
+	return err;
+}
+
 static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	(void)b;
@@ -98,6 +119,8 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 	struct wm_pd_bytes b = body_of(pd, w);
 	int err;
 
+	if (w->header.type == WM_PD_TRACING_DATA)
+		return add_tracing(pd, w);
 	for (size_t i = 0; i < sizeof(describers) / sizeof(describers[0]); i++) {
 		if (describers[i].type != w->header.type)
 			continue;

@@ -10,7 +10,7 @@
  *   tracedat_input.c    bytes from the file, or unpacked
  *   tracedat_index.c    pages of the ring, as packets
  *   tracedat_read.c     a packet's records as events
- *   tracedat_items.c    a record's fields as items
+ *   tracedat_items.c    the types of its events
  *
  * A packet is some pages in a row of one CPU of one buffer, or one compressed
  * chunk of them; nothing is lost inside a packet, only before it.
@@ -146,10 +146,6 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 
 /* tracedat_items.c */
 int wm_td_make_types(struct wm_td *td);
-/* Adds the items of a part; false: no memory. */
-bool wm_td_add_items(const struct wm_td *td, const struct wm_type *part,
-		     const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
-		     struct wm_batch *b);
 
 /* tracedat_index.c */
 int wm_td_index(struct wm_td *td);

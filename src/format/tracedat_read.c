@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/kernel_items.h"
 #include "format/tracedat_int.h"
 
 struct wm_packet_reader {
@@ -163,7 +164,8 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 			continue;
 		at = b->nr_items;
 		fields += part == WM_PART_FIELDS ? own->format->nr_common : 1;
-		if (!wm_td_add_items(r->td, type->parts[part], fields, c->data, c->bytes, b))
+		if (!wm_kernel_items(&r->td->machine, type->parts[part], fields, c->data, c->bytes,
+				     b))
 			return -ENOMEM;
 		b->events[b->nr_events - 1].parts[part] = (struct wm_part_range){at, b->nr_items};
 	}
