@@ -85,6 +85,26 @@ static bool context_part(const char *name, struct part *p)
 	return false;
 }
 
+/*
+ * Arguments of system calls are whole registers, called unsigned, whatever
+ * their type: -100 is to be seen as such, and an int's upper half is nothing.
+ */
+static void use_type(const struct wm_kfield *f, struct part *p)
+{
+	static const struct {
+		const char *type;
+		uint32_t bytes;
+	} types[] = {{"int", 4}, {"pid_t", 4}, {"long", 8}, {"ssize_t", 8}, {"off_t", 8}};
+
+	for (size_t i = 0; f->bytes == 8 && i < sizeof(types) / sizeof(types[0]); i++) {
+		if (strcmp(types[i].type, f->type))
+			continue;
+		p->field_bytes = types[i].bytes;
+		p->field += __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - types[i].bytes : 0;
+		p->is_signed = true;
+	}
+}
+
 /* False: its value cannot be a key. */
 static bool field_part(const struct wm_kfield *f, struct part *p)
 {
@@ -103,6 +123,7 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 	}
 	/* A system call's text is a pointer into the program. */
 	p->kind = f->flags & WM_KFIELD_POINTER && strstr(f->type, "char") ? PART_USER : PART_NUMBER;
+	use_type(f, p);
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;
 }
 
