@@ -290,7 +290,7 @@ child_of() {
 	[ "$(events t 'id = -1')" -gt 10 ]
 	kill -0 "$app"
 	background waymark record -o t2 -p "$app"
-	until_true test -e t2/.waymark
+	until_true sh -c 'waymark print t2 | grep -q shop:order'
 	kill -9 "$app"
 	wait "$pid"
 	grep -q ' 0 lost: t2' err

@@ -319,10 +319,11 @@ static void say_oddities(const struct run *r)
 		       t->kernel_torn);
 
 	if (t->filtered_missing)
-		wm_say(
-		    "%" PRIu64 " event%s matched an -e and not its filter's needs (no such field, "
-		    "one of another type, more than 8 filters for one event): not recorded by it",
-		    t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
+		wm_say("%" PRIu64
+		       " event%s matched an -e whose filter does not fit (no such field, "
+		       "one of another type, or more than 8 filters for one event): not recorded "
+		       "by it",
+		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
 	if (t->sites_refused)
 		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
 		       "off",
