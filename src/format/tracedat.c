@@ -104,7 +104,7 @@ static int open_tracedat(struct wm_trace *t, const char *path, struct wm_diag *d
 	if (!err)
 		err = read_all(td, diag);
 	if (err && diag && !diag->sentence[0])
-		wm_diag_set(diag, err, path, -1, "cannot be read: %s", strerror(-err));
+		wm_diag_set(diag, err, path, 0, "cannot be read: %s", strerror(-err));
 	return err;
 }
 

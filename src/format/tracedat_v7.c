@@ -120,7 +120,7 @@ static int read_sections(struct wm_td *td, const struct chain *c, struct wm_diag
 		if (!c->sections[i] && i > 0)
 			continue;
 		if (!c->sections[i])
-			return wm_diag_set(diag, -EBADMSG, td->trace->path, -1,
+			return wm_diag_set(diag, -EBADMSG, td->trace->path, 0,
 					   "nothing in it describes its ring pages");
 		err = wm_td_in_unpack(&in, td, c->sections[i], diag);
 		if (!err)
@@ -196,7 +196,7 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	if (!err)
 		err = read_sections(td, &c, diag);
 	if (!err && !td->nr_buffers && c.nr_texts)
-		return wm_diag_set(diag, -ENOTSUP, td->trace->path, -1,
+		return wm_diag_set(diag, -ENOTSUP, td->trace->path, 0,
 				   "it holds the text of a latency tracer and no events: "
 				   "'trace-cmd report' shows it");
 	return err ? err : find_packed(td, diag);

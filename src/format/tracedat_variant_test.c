@@ -553,6 +553,7 @@ static void test_refused(void **state)
 	expect_refused(&six, 18, "headex", 6, -EBADMSG);
 	expect_refused(&six, 30, "\xff\xff\xff\xff", 4, -EBADMSG); /* size of a part */
 	expect_refused(&seven, 18, "lzma", 4, -ENOTSUP);
+	expect_refused(&seven, 24, "\0\0\0\0", 4, -EBADMSG);         /* no options at all */
 	expect_refused(&seven, 24, "\xff\xff\xff\xff", 4, -EBADMSG); /* where options are */
 }
 
