@@ -56,6 +56,13 @@ count() {
 	grep -q 'Hits: 1500$' hist
 }
 
+@test "counts by the values of fields, by a program in this kernel; filters" {
+	cat by by.err filter.csv filter.err
+	[ "$(cat by.status)" -eq 3 ]
+	grep -qE '^ +300  calls +121$' by
+	[ "$(count filter.csv raw_syscalls:sys_enter)" -eq 200 ]
+}
+
 @test "perf and waymark on one stopped process count the same" {
 	[ -s perf.csv ] || skip "no perf in the machine"
 	cat perf.csv both.csv
@@ -110,9 +117,11 @@ count() {
 
 @test "the whole machine, in the layouts of this kernel's events; nothing of ours is left" {
 	cat machine.err
+	"$WAYMARK_BUILD/waymark" info machine
+	grep 'sys_enter: .* id = 121,' machine.text | cut -d' ' -f3 | sort | uniq -c
 	[ "$(cat machine.status)" -eq 3 ]
 	grep -q 'sched:sched_switch: .* prev_state = ' machine.text
-	[ "$(grep -c 'calls:.* raw_syscalls:sys_enter: .* id = 121,' machine.text)" -eq 100 ]
+	[ "$(grep -c ' raw_syscalls:sys_enter: .* id = 121,' machine.text)" -eq 100 ]
 	[ "$(babeltrace2 machine 2>bt.err | grep -vc ' waymark:')" -eq "$(wc -l <machine.text)" ]
 	[ ! -s bt.err ]
 	[ ! -s instances.after ]

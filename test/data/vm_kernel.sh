@@ -34,6 +34,11 @@ grep Hits $T/events/syscalls/sys_enter_getpgid/hist >hist
 echo '!hist:keys=common_pid' >$T/events/syscalls/sys_enter_getpgid/trigger
 echo 0 >$T/events/mine/getpgid/enable
 
+# Counted apart, and filtered, in the kernel.
+waymark stat --by comm,id -e raw_syscalls:sys_enter -- ./calls 300 >by 2>by.err
+echo $? >by.status
+waymark stat -x , -e raw_syscalls:sys_enter --filter 'id == 121 && $comm == "calls"' -- ./calls 200 >filter.csv 2>filter.err
+
 # perf and waymark on one process that both found stopped.
 E=sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter,page-faults,context-switches
 ./calls 2000 stop &
