@@ -67,6 +67,8 @@ assert all(len(row) == 8 for row in rows)
 
 @test "names and filters choose" {
 	"$waymark" print --jsonl "$perf" >all
+	run -1 grep -c '"perf:mmap' all # what perf says about itself is for those who ask
+	"$waymark" print --jsonl --all "$perf" >all
 	"$waymark" print --jsonl -e 'perf:mmap*' "$perf" | cmp - <(grep '"perf:mmap' all)
 	"$waymark" print --jsonl -e perf:mmap --filter 'len == 0x9fff' "$perf" |
 		cmp - <(grep '"perf:mmap".*"len":40959,' all)
