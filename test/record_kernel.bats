@@ -147,6 +147,13 @@ pump_of() { # of a recording command
 	wait $command
 }
 
+@test "in a PID namespace, whose numbers the kernel's tracing does not know, it is said" {
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces for us"
+	run unshare --pid --fork --mount-proc "$WAYMARK_BUILD/waymark" record -o n -e syscall:getppid -- "$W/calls" 5
+	[[ $output == *"container"*"-a"* ]]
+	[[ $output == *"0 events"* ]]
+}
+
 @test "without permission it says so, and how to get it" {
 	run setpriv --reuid=65534 --clear-groups waymark record -q -o "$W/none" -e kernel:sched:sched_switch -- true
 	[ "$status" -ne 0 ]

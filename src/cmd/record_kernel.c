@@ -145,11 +145,35 @@ static int add_threads(pid_t pid, pid_t **list, size_t *nr)
 	return err;
 }
 
+/* The namespace the machine's numbers of processes are in; the kernel fixed its inode. */
+#define HOST_PID_NAMESPACE "pid:[4026531836]"
+
+/*
+ * The kernel's tracing counts tasks as the machine does. Where we see other
+ * numbers, those we know would choose somebody else's tasks.
+ */
+static bool numbers_are_the_machines(void)
+{
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	if (n < 0)
+		return true; /* no namespaces here */
+	link[n] = '\0';
+	return !strcmp(link, HOST_PID_NAMESPACE);
+}
+
 static int follow(const struct wm_record_plan *plan, const pid_t *tids, size_t nr)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = wm_kernel_events_follow(plan->kernel, tids, nr, &diag);
+	int err;
 
+	if (!numbers_are_the_machines()) {
+		wm_say("in a container (a PID namespace of its own) the kernel's events of single "
+		       "processes cannot be chosen: record on the host, or everything with -a");
+		return -EOPNOTSUPP;
+	}
+	err = wm_kernel_events_follow(plan->kernel, tids, nr, &diag);
 	if (err)
 		wm_say("%s", diag.sentence);
 	return err;

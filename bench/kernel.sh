@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# kernel.sh - the group `kernel` of bench/run, which sources it: every read and write of a dd with
+# one-byte blocks recorded, by us and by perf record, in turn, as trees of processes.
+
+kernel_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_KERNEL_BLOCKS:-200000}"
+
+# The seconds dd itself says it took: what the traced program pays.
+kernel_dd_seconds() { # ROW WHO FILE
+	sed -n "s/.* copied, \([0-9.e-]*\) s.*/$1\t$2\t\1/p" "$3" >>"$raw"
+}
+
+kernel_ours() {
+	rm -rf "$work/ours"
+	"$BUILD/bench/bench-timed" "$work/dd" "$BUILD/waymark" record -o "$work/ours" --preload none \
+		-e syscall:read -e syscall:write -- sh -c "$kernel_dd 2>&1" >"$work/time" 2>"$work/said"
+	kernel_dd_seconds kernel_dd ours "$work/dd"
+	cut -f2 "$work/time" | sed "s/^/kernel_cpu\tours\t/" >>"$raw"
+	set -- $(sed -n 's/^waymark: \([0-9]*\) events.* \([0-9]*\) lost.*/\1 \2/p' "$work/said")
+	printf 'kernel_bytes\tours\t%d\n' $(($(du -sb "$work/ours" | cut -f1) / $1)) >>"$raw"
+	printf 'kernel_lost\tours\t%d\n' "$2" >>"$raw"
+}
+
+kernel_perf() {
+	rm -f "$work/perf.data"
+	"$BUILD/bench/bench-timed" "$work/dd" perf record -q -o "$work/perf.data" \
+		-e 'syscalls:sys_*_read,syscalls:sys_*_write' -- sh -c "$kernel_dd 2>&1" \
+		>"$work/time" 2>"$work/said"
+	kernel_dd_seconds kernel_dd peer "$work/dd"
+	cut -f2 "$work/time" | sed "s/^/kernel_cpu\tpeer\t/" >>"$raw"
+	events=$("$BUILD/waymark" info --json "$work/perf.data" 2>/dev/null |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')
+	printf 'kernel_bytes\tpeer\t%d\n' $(($(stat -c %s "$work/perf.data") / events)) >>"$raw"
+	expected=$((4 * ${BENCH_KERNEL_BLOCKS:-200000}))
+	printf 'kernel_lost\tpeer\t%d\n' $((events < expected ? expected - events : 0)) >>"$raw"
+}
+
+kernel_group() {
+	if [ -n "${BENCH_INSIDE-}" ]; then
+		echo "bench: kernel: runs alone: make bench B=kernel" >&2
+		return 0
+	fi
+	if [ ! -d /sys/kernel/tracing/instances ] || ! command -v perf >/dev/null; then
+		echo "bench: kernel: needs tracefs at /sys/kernel/tracing, root and perf" >&2
+		return 0
+	fi
+	BENCH_PEER="perf $(perf --version | sed 's/.* //')"
+	export BENCH_PEER
+	for _ in 1 2 3 4 5; do
+		kernel_ours
+		kernel_perf
+	done
+}
