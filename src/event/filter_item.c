@@ -130,7 +130,7 @@ static bool context(const struct wm_item_contexts *c, uint8_t bit, uint64_t *ret
 /* Instructions that push or replace the top. The new top, or NULL: the filter is false. */
 static uint64_t *step(const struct frame *fr, const struct wm_filter_insn *insn, uint64_t *sp)
 {
-	const struct operand *o = &fr->f->operands[insn->x];
+	const struct operand *operands = fr->f->operands;
 
 	switch (insn->op) {
 	case WM_INSN_CONST:
@@ -138,16 +138,16 @@ static uint64_t *step(const struct frame *fr, const struct wm_filter_insn *insn,
 		return sp + 1;
 	case ITEM_NUMBER:
 	case ITEM_REAL:
-		*sp = number(member(fr, o));
+		*sp = number(member(fr, &operands[insn->x]));
 		return sp + 1;
 	case WM_INSN_CONTEXT:
 		return context(fr->contexts, insn->kind, sp) ? sp + 1 : NULL;
 	case ITEM_ELEMENT:
-		return element(fr, o, sp[-1], sp - 1) ? sp : NULL;
+		return element(fr, &operands[insn->x], sp[-1], sp - 1) ? sp : NULL;
 	case ITEM_TEXT:
 		return compare_texts(fr, insn, sp) ? sp + 1 : NULL;
 	case ITEM_LABEL:
-		sp[-1] = compare_label(o, insn->kind, sp[-1]);
+		sp[-1] = compare_label(&operands[insn->x], insn->kind, sp[-1]);
 		return sp;
 	case ITEM_TRUTH:
 		sp[-1] = sp[-1] != 0;
