@@ -17,11 +17,21 @@
 #include "runtime/sys.h"
 
 static enum wm_patch_way way;
-static int mem_fd = -1;
+static int mem_fd =
+    -1;            /* opened by the first write of an update: most plans of a start flip nothing */
+static bool wrote; /* since wm_patch_begin() */
 
 static unsigned char *address_of(const int32_t *word)
 {
 	return (unsigned char *)(uintptr_t)((intptr_t)word + *word);
+}
+
+static bool open_mem(void)
+{
+	if (mem_fd < 0)
+		mem_fd =
+		    (int)WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	return mem_fd >= 0;
 }
 
 static bool write_mem(unsigned char *at, const void *bytes, size_t n)
@@ -47,6 +57,9 @@ static bool write_mprotect(unsigned char *at, const void *bytes, size_t n)
 
 bool wm_patch_write(unsigned char *at, const void *bytes, size_t n)
 {
+	wrote = true;
+	if (way == WM_PATCH_MEM && !open_mem())
+		way = WM_PATCH_MPROTECT;
 	if (way == WM_PATCH_MEM)
 		return write_mem(at, bytes, n);
 	return write_mprotect(at, bytes, n);
@@ -55,11 +68,7 @@ bool wm_patch_write(unsigned char *at, const void *bytes, size_t n)
 void wm_patch_begin(void)
 {
 	(void)wm_patch_init(false);
-	if (way == WM_PATCH_MEM && mem_fd < 0)
-		mem_fd =
-		    (int)WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	if (way == WM_PATCH_MEM && mem_fd < 0)
-		way = WM_PATCH_MPROTECT;
+	wrote = false;
 }
 
 void wm_patch_end(void)
@@ -67,7 +76,8 @@ void wm_patch_end(void)
 	if (mem_fd >= 0)
 		(void)WM_SYS_1(SYS_close, mem_fd);
 	mem_fd = -1;
-	wm_patch_sync();
+	if (wrote)
+		wm_patch_sync();
 }
 
 void wm_patch_sync(void)
@@ -92,7 +102,10 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 
 	if (now != 0xa9 && now != 0xe9)
 		return false;
-	return now == wanted || wm_window_put(at, wanted) || wm_patch_write(at, &wanted, 1);
+	if (now == wanted)
+		return true;
+	wrote = true;
+	return wm_window_put(at, wanted) || wm_patch_write(at, &wanted, 1);
 }
 #else
 bool wm_patch_site(const struct waymark_site *site, bool on)
@@ -163,11 +176,9 @@ static bool works(enum wm_patch_way candidate)
 	bool jumped;
 
 	way = candidate;
-	wm_patch_begin();
-	jumped = way == candidate && wm_patch_site(private_site(), true);
-	wm_patch_end();
+	jumped = wm_patch_site(private_site(), true) && way == candidate;
+	wm_patch_sync();
 	jumped = jumped && wm_patch_private_jumps();
-	wm_patch_begin();
 	jumped = wm_patch_site(private_site(), false) && jumped;
 	wm_patch_end();
 	return jumped && !wm_patch_private_jumps();
