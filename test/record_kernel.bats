@@ -154,6 +154,17 @@ pump_of() { # of a recording command
 	[[ $output == *"0 events"* ]]
 }
 
+@test "a disk that fills is said at once, what it costs is counted as such, status 5" {
+	mkdir small
+	mount -t tmpfs -o size=2m none small || skip "no small file system for us"
+	run -5 --separate-stderr waymark record -o small/t --preload none -e syscall:getppid -- "$W/calls" 100000
+	umount small
+	[[ $stderr == *"cannot write to 'small/t': No space left on device"* ]]
+	[[ $stderr =~ ([0-9]+)" events (".*", "([0-9]+)" lost (disk "([0-9]+)")" ]]
+	[ "${BASH_REMATCH[2]}" = "${BASH_REMATCH[3]}" ]
+	[ $((BASH_REMATCH[1] + BASH_REMATCH[2])) = 200000 ]
+}
+
 @test "without permission it says so, and how to get it" {
 	run setpriv --reuid=65534 --clear-groups waymark record -q -o "$W/none" -e kernel:sched:sched_switch -- true
 	[ "$status" -ne 0 ]

@@ -207,7 +207,7 @@ static int flush(struct wm_kernel_source *s)
 	err = wm_kernel_stream_packet(s->stream, &out);
 	if (err) {
 		s->totals.error = err;
-		s->totals.lost += p->count;
+		s->totals.lost_disk += p->count;
 	} else {
 		s->totals.packets++;
 		s->totals.events += p->count;

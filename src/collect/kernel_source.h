@@ -30,7 +30,9 @@ struct wm_kernel_source_event {
 };
 
 struct wm_kernel_totals {
-	uint64_t events, lost, packets;
+	uint64_t events, packets;
+	uint64_t lost;         /* overwritten in a ring before they were read */
+	uint64_t lost_disk;    /* read, and not written: see error */
 	uint64_t torn;         /* records that are not as their format says */
 	uint64_t buffer_bytes; /* of all rings, now */
 	uint32_t grown;        /* how often they were made larger */

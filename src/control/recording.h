@@ -51,7 +51,8 @@ struct wm_recording_totals {
 	uint32_t nr_changes;   /* of the rules, while it ran */
 	uint32_t nr_quarantined;
 	uint32_t nr_refused;                        /* connections beyond the limits */
-	uint64_t kernel_events, kernel_lost;        /* of the above, the kernel's */
+	uint64_t kernel_events;                     /* of `events`, the kernel's */
+	uint64_t kernel_lost, kernel_lost_disk;     /* of `lost`: overwritten, and disk */
 	uint64_t kernel_torn;                       /* its records that could not be understood */
 	uint64_t kernel_buffer_bytes;               /* its rings at the end, all CPUs */
 	uint32_t kernel_grown;                      /* how often they were made larger */

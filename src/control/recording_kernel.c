@@ -33,6 +33,7 @@ void wm_serving_end_kernel(struct serving *s)
 	wm_kernel_source_totals(s->kernel, &t);
 	s->totals.kernel_events = t.events;
 	s->totals.kernel_lost = t.lost;
+	s->totals.kernel_lost_disk = t.lost_disk;
 	s->totals.kernel_torn = t.torn;
 	s->totals.kernel_buffer_bytes = t.buffer_bytes;
 	s->totals.kernel_grown = t.grown;

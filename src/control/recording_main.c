@@ -76,9 +76,14 @@ static void before_write(void *data)
 /* Says at once that the disk takes no more, and again when it is another reason. */
 static void watch_disk(struct serving *s)
 {
+	struct wm_kernel_totals kernel = {0};
 	struct wm_pump_totals t;
 
 	wm_pump_totals(s->pump, &t);
+	if (s->kernel)
+		wm_kernel_source_totals(s->kernel, &kernel);
+	if (!t.error)
+		t.error = kernel.error;
 	if (t.error == s->last_error)
 		return;
 	s->last_error = t.error;
@@ -379,6 +384,7 @@ static int close_trace(struct serving *s)
 	s->totals.packets = trace.packets;
 	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
 	s->totals.lost[WM_LOST_OVERWRITTEN] += s->totals.kernel_lost;
+	s->totals.lost[WM_LOST_DISK] += s->totals.kernel_lost_disk;
 	s->totals.nr_quarantined += pump.quarantined;
 	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 	r.err = err < 0 ? err : 0;
