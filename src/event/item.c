@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static bool holds(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
+bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
+			 const struct wm_item *i)
 {
 	if (t->kind == WM_TYPE_SIGNED)
 		return i->s >= l->low && i->s <= l->high;
@@ -14,7 +15,7 @@ static bool holds(const struct wm_type *t, const struct wm_type_label *l, const 
 const char *wm_type_label(const struct wm_type *t, const struct wm_item *value)
 {
 	for (uint32_t k = 0; k < t->nr_labels; k++)
-		if (holds(t, &t->labels[k], value))
+		if (wm_type_label_holds(t, &t->labels[k], value))
 			return t->labels[k].name;
 	return NULL;
 }

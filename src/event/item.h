@@ -98,6 +98,10 @@ enum wm_part {
 	WM_NR_PARTS
 };
 
+/* Whether the value is in the label's range; of a type that is_enum. */
+bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
+			 const struct wm_item *value);
+
 /* The first label that holds the value, or NULL. Unsigned types compare as such. */
 const char *wm_type_label(const struct wm_type *t, const struct wm_item *value);
 

@@ -19,7 +19,8 @@ extern const struct wm_style wm_style_perf;
 
 extern const struct wm_style wm_style_json;
 
-/* Decimal integers, which most styles share. */
-wm_shape_write wm_style_u64, wm_style_i64;
+/* What the styles share (style.c): decimal integers, and true and false. */
+wm_shape_write wm_style_u64, wm_style_i64, wm_style_bool;
+wm_shape_write *wm_style_decimal(const struct wm_type *t); /* one of the first two */
 
 #endif

@@ -8,22 +8,6 @@
  */
 #include "view/style.h"
 
-wm_shape_write wm_style_u64, wm_style_i64;
-
-const struct wm_item *wm_style_u64(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
-{
-	p->at = wm_digits_u64(p->at, i->u);
-	return i + 1;
-}
-
-const struct wm_item *wm_style_i64(struct wm_pen *p, const struct wm_shape *s,
-				   const struct wm_item *i)
-{
-	p->at = wm_digits_i64(p->at, i->s);
-	return i + 1;
-}
-
 /* The low bits of whole digits. */
 static uint64_t whole(uint64_t n, uint32_t bits, uint32_t per_digit)
 {
@@ -54,16 +38,6 @@ static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
 	WM_PEN_PUT(p, "0b");
 	for (uint32_t bit = s->type->bits; bit-- > 0;)
 		wm_pen_char(p, i->u >> bit & 1 ? '1' : '0');
-	return i + 1;
-}
-
-static const struct wm_item *boolean(struct wm_pen *p, const struct wm_shape *s,
-				     const struct wm_item *i)
-{
-	if (i->u)
-		WM_PEN_PUT(p, "true");
-	else
-		WM_PEN_PUT(p, "false");
 	return i + 1;
 }
 
@@ -148,23 +122,14 @@ static wm_shape_write *number(const struct wm_type *t)
 	    [WM_LOOK_POINTER] = hex,
 	};
 
-	if (t->look)
-		return of_look[t->look];
-	return t->kind == WM_TYPE_SIGNED ? wm_style_i64 : wm_style_u64;
-}
-
-static bool in_range(const struct wm_type *t, const struct wm_type_label *l,
-		     const struct wm_item *i)
-{
-	return t->kind == WM_TYPE_SIGNED ? i->s >= l->low && i->s <= l->high
-					 : i->u >= (uint64_t)l->low && i->u <= (uint64_t)l->high;
+	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
 /* A flag's label names a range of bits. */
 static bool labels(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
 {
 	if (!t->is_flags)
-		return in_range(t, l, i);
+		return wm_type_label_holds(t, l, i);
 	for (int64_t bit = l->low; bit <= l->high && bit < 64; bit++)
 		if (bit >= 0 && i->u >> bit & 1)
 			return true;
@@ -207,7 +172,7 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 static wm_shape_write *leaf(const struct wm_type *t)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
-	    [WM_TYPE_BOOL] = boolean,
+	    [WM_TYPE_BOOL] = wm_style_bool,
 	    [WM_TYPE_FLOAT] = real,
 	    [WM_TYPE_STRING] = string,
 	    [WM_TYPE_BYTES] = bytes,

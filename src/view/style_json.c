@@ -15,16 +15,6 @@ static void name(struct wm_text *t, const char *s)
 	wm_view_json_string(t, s, strlen(s));
 }
 
-static const struct wm_item *boolean(struct wm_pen *p, const struct wm_shape *s,
-				     const struct wm_item *i)
-{
-	if (i->u)
-		WM_PEN_PUT(p, "true");
-	else
-		WM_PEN_PUT(p, "false");
-	return i + 1;
-}
-
 static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
 				  const struct wm_item *i)
 {
@@ -85,18 +75,13 @@ static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static wm_shape_write *number(const struct wm_type *t)
-{
-	return t->kind == WM_TYPE_SIGNED ? wm_style_i64 : wm_style_u64;
-}
-
 static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
 					 const struct wm_item *i)
 {
 	const char *label = s->type->is_flags ? NULL : wm_type_label(s->type, i);
 
 	WM_PEN_PUT(p, "{\"value\":");
-	(void)number(s->type)(p, s, i);
+	(void)wm_style_decimal(s->type)(p, s, i);
 	wm_pen_need(p, 32);
 	WM_PEN_PUT(p, ",\"label\":");
 	wm_pen_close(p);
@@ -112,7 +97,7 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 static wm_shape_write *leaf(const struct wm_type *t)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
-	    [WM_TYPE_BOOL] = boolean,
+	    [WM_TYPE_BOOL] = wm_style_bool,
 	    [WM_TYPE_FLOAT] = real,
 	    [WM_TYPE_STRING] = string,
 	    [WM_TYPE_BYTES] = bytes,
@@ -120,7 +105,7 @@ static wm_shape_write *leaf(const struct wm_type *t)
 
 	if (t->is_enum)
 		return enumeration;
-	return others[t->kind] ? others[t->kind] : number(t);
+	return others[t->kind] ? others[t->kind] : wm_style_decimal(t);
 }
 
 const struct wm_style wm_style_json = {

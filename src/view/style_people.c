@@ -39,16 +39,6 @@ static const struct wm_item *binary(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-static const struct wm_item *boolean(struct wm_pen *p, const struct wm_shape *s,
-				     const struct wm_item *i)
-{
-	if (i->u)
-		WM_PEN_PUT(p, "true");
-	else
-		WM_PEN_PUT(p, "false");
-	return i + 1;
-}
-
 static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
 				  const struct wm_item *i)
 {
@@ -135,9 +125,7 @@ static wm_shape_write *number(const struct wm_type *t)
 	    [WM_LOOK_POINTER] = hex,
 	};
 
-	if (t->look)
-		return of_look[t->look];
-	return t->kind == WM_TYPE_SIGNED ? wm_style_i64 : wm_style_u64;
+	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
 static void label(struct wm_pen *p, const char *name, uint32_t nr)
@@ -188,7 +176,7 @@ static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape
 static wm_shape_write *leaf_of(const struct wm_type *t, wm_shape_write *text)
 {
 	static wm_shape_write *const others[WM_TYPE_NR] = {
-	    [WM_TYPE_BOOL] = boolean,
+	    [WM_TYPE_BOOL] = wm_style_bool,
 	    [WM_TYPE_FLOAT] = real,
 	    [WM_TYPE_BYTES] = bytes,
 	};
