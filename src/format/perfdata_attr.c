@@ -84,13 +84,11 @@ const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
 	return pd->ids[at].id ? &pd->attrs[pd->ids[at].attr] : NULL;
 }
 
-const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record,
-				       uint16_t size)
+const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record)
 {
 	const struct wm_pd_attr *found = NULL;
 	uint64_t id;
 
-	(void)size;
 	if (!pd->nr_attrs)
 		return NULL;
 	if (wm_perf_record_id(&pd->attrs[0].shape, record, &id) == 0)

@@ -30,7 +30,7 @@ static int add(struct wm_pd *pd, const struct wm_pd_comm *c)
 int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h,
 		    int64_t ns)
 {
-	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record, h->size);
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	struct wm_pd_comm c = {.time = ns, .order = pd->nr_comms};
 	struct wm_perf_record r;
 

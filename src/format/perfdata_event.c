@@ -111,7 +111,7 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	int got;
 
 	x.header = wm_perf_header_get(record, pd->swap);
-	a = wm_pd_attr_of(pd, record, x.header.size);
+	a = wm_pd_attr_of(pd, record);
 	if (!a)
 		return 0;
 	if (!wm_batch_room(b, 0))

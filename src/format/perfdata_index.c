@@ -13,7 +13,7 @@
 int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
 		   const struct wm_perf_header *h)
 {
-	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record, h->size);
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	uint64_t time;
 
 	/* 0 and all ones: made up by perf about what was there before. */
@@ -69,7 +69,7 @@ static void note_time(struct indexing *x, int64_t time)
 
 static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
-	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record, w->header.size);
+	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
 	struct wm_trace_loss loss = {.stream = x->source->stream->index, .cause = "full"};
 	struct wm_perf_record r;
 

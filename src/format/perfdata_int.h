@@ -202,8 +202,7 @@ int wm_pd_attrs_finish(struct wm_pd *pd);
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
 
 /* The attr of a record of the kernel: by its id, else the first. */
-const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record,
-				       uint16_t size);
+const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record);
 
 /* --- perfdata_items.c ------------------------------------------------------- */
 
