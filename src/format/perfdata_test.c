@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real perf.data files against what perf says of them; the same, cut and changed. */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "base/file.h"
+#include "format/corpus_test_kit.h"
 #include "format/reader.h"
-
-#define FILE_MAX (64u << 20)
 
 struct counts {
 	uint64_t samples, meta, own;
@@ -73,32 +61,6 @@ static struct counts count(const char *path)
 
 /* --- the corpus ---------------------------------------------------------------- */
 
-/* Calls fn for each perf.data entry: its path, "valid" or not, "records/samples". */
-static int each_entry(void (*fn)(const char *path, bool valid, const char *events))
-{
-	const char *corpus = getenv("WAYMARK_CORPUS");
-	char name[4096], line[4096], kind[64], verdict[64], events[64], path[1024];
-	FILE *f;
-	int n = 0;
-
-	if (!corpus)
-		return 0;
-	snprintf(name, sizeof(name), "%s/MANIFEST.tsv", corpus);
-	f = fopen(name, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%1023s %63s %*s %63s %63s", path, kind, verdict, events) != 4 ||
-		    strncmp(kind, "perf.data/", 10))
-			continue;
-		snprintf(name, sizeof(name), "%s/%s", corpus, path);
-		fn(name, !strcmp(verdict, "valid"), events);
-		n++;
-	}
-	fclose(f);
-	return n;
-}
-
 static void check_entry(const char *path, bool valid, const char *events)
 {
 	struct counts c = count(path);
@@ -119,39 +81,13 @@ static void check_entry(const char *path, bool valid, const char *events)
 	assert_int_equal(c.samples + c.meta + c.own, records);
 }
 
-static void skip_aloud(void)
-{
-	print_message("no corpus: set WAYMARK_CORPUS to the folder with MANIFEST.tsv\n");
-	skip();
-}
-
 static void corpus_counts_are_perfs(void **state)
 {
 	(void)state;
-	if (!each_entry(check_entry))
-		skip_aloud();
+	kit_each_entry("perf.data/", check_entry);
 }
 
 /* --- damage ---------------------------------------------------------------------- */
-
-static char scratch[] = "/tmp/perfdata_test.XXXXXX";
-
-static void write_scratch(const void *data, size_t bytes)
-{
-	FILE *f = fopen(scratch, "we");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, bytes, f), bytes);
-	assert_int_equal(fclose(f), 0);
-}
-
-static char *load(const char *path, size_t *bytes)
-{
-	char *data;
-
-	assert_int_equal(wm_file_read(AT_FDCWD, path, FILE_MAX, &data, bytes), 0);
-	return data;
-}
 
 static void cut_entry(const char *path, bool valid, const char *events)
 {
@@ -163,12 +99,12 @@ static void cut_entry(const char *path, bool valid, const char *events)
 	if (!valid)
 		return;
 	whole = count(path);
-	data = load(path, &bytes);
+	data = kit_load(path, &bytes);
 	for (int i = 0; i < 12; i++) {
 		struct counts c;
 
-		write_scratch(data, bytes * (size_t)i / 12);
-		c = count(scratch);
+		kit_write(data, bytes * (size_t)i / 12);
+		c = count(kit_scratch);
 		/* Nothing is missing without a word. */
 		if (c.samples + c.meta < whole.samples + whole.meta)
 			assert_true(c.refused || c.faults);
@@ -179,8 +115,7 @@ static void cut_entry(const char *path, bool valid, const char *events)
 static void what_is_cut_is_said(void **state)
 {
 	(void)state;
-	if (!each_entry(cut_entry))
-		skip_aloud();
+	kit_each_entry("perf.data/", cut_entry);
 }
 
 static void change_entry(const char *path, bool valid, const char *events)
@@ -191,16 +126,11 @@ static void change_entry(const char *path, bool valid, const char *events)
 
 	(void)events;
 	(void)valid;
-	data = load(path, &bytes);
+	data = kit_load(path, &bytes);
 	for (int i = 0; i < 10; i++) {
-		for (int k = 0; k < 8; k++) {
-			seed ^= seed << 13;
-			seed ^= seed >> 7;
-			seed ^= seed << 17;
-			data[k < 4 ? seed % 1024 % bytes : seed % bytes] = (char)(seed >> 32);
-		}
-		write_scratch(data, bytes);
-		(void)count(scratch);
+		kit_change(data, bytes, 4, 1024, &seed);
+		kit_write(data, bytes);
+		(void)count(kit_scratch);
 	}
 	free(data);
 }
@@ -208,8 +138,7 @@ static void change_entry(const char *path, bool valid, const char *events)
 static void what_is_changed_is_survived(void **state)
 {
 	(void)state;
-	if (!each_entry(change_entry))
-		skip_aloud();
+	kit_each_entry("perf.data/", change_entry);
 }
 
 int main(void)
@@ -219,12 +148,6 @@ int main(void)
 	    cmocka_unit_test(what_is_cut_is_said),
 	    cmocka_unit_test(what_is_changed_is_survived),
 	};
-	int fd = mkstemp(scratch), status;
 
-	if (fd < 0)
-		return 1;
-	close(fd);
-	status = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(scratch);
-	return status;
+	return kit_run(tests);
 }

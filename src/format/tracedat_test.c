@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real trace.dat files against what trace-cmd says of them; the same, cut and changed. */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "base/file.h"
+#include "format/corpus_test_kit.h"
 #include "format/reader.h"
-
-#define FILE_MAX (64u << 20)
 
 struct counts {
 	uint64_t events, faults, printed;
@@ -83,37 +71,14 @@ static struct counts count(const char *path)
 
 /* --- the corpus ---------------------------------------------------------------- */
 
-/* Calls fn for each trace.dat entry: its path, and how many events it has. */
-static int each_entry(void (*fn)(const char *path, unsigned long long events))
+static void check_entry(const char *path, bool valid, const char *text)
 {
-	const char *corpus = getenv("WAYMARK_CORPUS");
-	char name[4096], line[4096], path[1024], verdict[64], kind[256];
-	unsigned long long events;
-	FILE *f;
-	int n = 0;
+	unsigned long long events = strtoull(text, NULL, 10);
+	struct counts c;
 
-	if (!corpus)
-		return 0;
-	snprintf(name, sizeof(name), "%s/MANIFEST.tsv", corpus);
-	f = fopen(name, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%1023[^\t]\t%255[^\t]\t%*[^\t]\t%63[^\t]\t%llu", path, kind,
-			   verdict, &events) != 4 ||
-		    strncmp(kind, "trace.dat", 9) != 0 || strcmp(verdict, "valid") != 0)
-			continue;
-		snprintf(name, sizeof(name), "%s/%s", corpus, path);
-		fn(name, events);
-		n++;
-	}
-	fclose(f);
-	return n;
-}
-
-static void check_entry(const char *path, unsigned long long events)
-{
-	struct counts c = count(path);
+	if (!valid)
+		return;
+	c = count(path);
 
 	if (c.refused || c.events != events)
 		print_error("%s: want %llu, have %llu, refused %d, faults %llu\n", path, events,
@@ -124,50 +89,29 @@ static void check_entry(const char *path, unsigned long long events)
 	assert_int_equal(c.faults, 0);
 }
 
-static void skip_aloud(void)
-{
-	print_message("no corpus: set WAYMARK_CORPUS to the folder with MANIFEST.tsv\n");
-	skip();
-}
-
 static void corpus_counts_are_trace_cmds(void **state)
 {
 	(void)state;
-	if (!each_entry(check_entry))
-		skip_aloud();
+	kit_each_entry("trace.dat", check_entry);
 }
 
 /* --- damage ---------------------------------------------------------------------- */
 
-static char scratch[] = "/tmp/tracedat_test.XXXXXX";
-
-static void write_scratch(const void *data, size_t bytes)
+static void cut_entry(const char *path, bool valid, const char *text)
 {
-	FILE *f = fopen(scratch, "we");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(data, 1, bytes, f), bytes);
-	assert_int_equal(fclose(f), 0);
-}
-
-static char *load(const char *path, size_t *bytes)
-{
+	unsigned long long events = strtoull(text, NULL, 10);
+	size_t bytes;
 	char *data;
 
-	assert_int_equal(wm_file_read(AT_FDCWD, path, FILE_MAX, &data, bytes), 0);
-	return data;
-}
-
-static void cut_entry(const char *path, unsigned long long events)
-{
-	size_t bytes;
-	char *data = load(path, &bytes);
+	if (!valid)
+		return;
+	data = kit_load(path, &bytes);
 
 	for (int i = 0; i < 16; i++) {
 		struct counts c;
 
-		write_scratch(data, bytes * (size_t)i / 16);
-		c = count(scratch);
+		kit_write(data, bytes * (size_t)i / 16);
+		c = count(kit_scratch);
 		if (c.events < events) /* nothing is missing without a word */
 			assert_true(c.refused || c.faults);
 	}
@@ -177,27 +121,22 @@ static void cut_entry(const char *path, unsigned long long events)
 static void what_is_cut_is_said(void **state)
 {
 	(void)state;
-	if (!each_entry(cut_entry))
-		skip_aloud();
+	kit_each_entry("trace.dat", cut_entry);
 }
 
-static void change_entry(const char *path, unsigned long long events)
+static void change_entry(const char *path, bool valid, const char *text)
 {
 	uint64_t seed = 88172645463325252ull;
 	size_t bytes;
-	char *data = load(path, &bytes);
+	char *data = kit_load(path, &bytes);
 
-	(void)events;
+	(void)valid;
+	(void)text;
 	for (int i = 0; i < 12; i++) {
-		for (int k = 0; k < 8; k++) {
-			seed ^= seed << 13;
-			seed ^= seed >> 7;
-			seed ^= seed << 17;
-			data[k < 2 ? seed % 256 : seed % bytes] = (char)(seed >> 32);
-		}
+		kit_change(data, bytes, 2, 256, &seed);
 		memcpy(data, "\x17\x08\x44tracing", 10);
-		write_scratch(data, bytes);
-		(void)count(scratch);
+		kit_write(data, bytes);
+		(void)count(kit_scratch);
 	}
 	free(data);
 }
@@ -205,8 +144,7 @@ static void change_entry(const char *path, unsigned long long events)
 static void what_is_changed_is_survived(void **state)
 {
 	(void)state;
-	if (!each_entry(change_entry))
-		skip_aloud();
+	kit_each_entry("trace.dat", change_entry);
 }
 
 int main(void)
@@ -216,12 +154,6 @@ int main(void)
 	    cmocka_unit_test(what_is_cut_is_said),
 	    cmocka_unit_test(what_is_changed_is_survived),
 	};
-	int fd = mkstemp(scratch), status;
 
-	if (fd < 0)
-		return 1;
-	close(fd);
-	status = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(scratch);
-	return status;
+	return kit_run(tests);
 }

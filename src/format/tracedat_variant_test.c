@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "format/corpus_test_kit.h"
 #include "format/reader.h"
 #include "kdata/format_test_kit.h"
 
@@ -368,17 +369,6 @@ static void make_v7(struct image *m)
 
 /* --- reading --------------------------------------------------------------- */
 
-static char scratch[] = "/tmp/tracedat_variant_test.XXXXXX";
-
-static void write_scratch(const struct image *m)
-{
-	FILE *f = fopen(scratch, "we");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(m->data, 1, m->bytes, f), m->bytes);
-	assert_int_equal(fclose(f), 0);
-}
-
 static void check_event(const struct wm_trace *t, const struct wm_event *e, unsigned page,
 			unsigned record, struct wm_text *text)
 {
@@ -448,8 +438,8 @@ static void check_kind(const struct kind *k)
 	struct image m = make(k);
 	struct wm_trace *t;
 
-	write_scratch(&m);
-	if (wm_trace_open(scratch, &t, &diag))
+	kit_write(m.data, m.bytes);
+	if (wm_trace_open(kit_scratch, &t, &diag))
 		fail_msg("%d %d: %s", k->version, k->codec, diag.sentence);
 	assert_string_equal(t->version, k->version == 6 ? "6" : "7");
 	assert_int_equal(t->nr_faults, 0);
@@ -512,8 +502,8 @@ static void cut_kind(const struct kind *k)
 		struct wm_trace *t;
 
 		m.bytes = cut;
-		write_scratch(&m);
-		if (wm_trace_open(scratch, &t, &diag)) {
+		kit_write(m.data, m.bytes);
+		if (wm_trace_open(kit_scratch, &t, &diag)) {
 			assert_true(diag.sentence[0]);
 			continue;
 		}
@@ -536,8 +526,8 @@ static void expect_refused(const struct kind *k, size_t at, const char *bytes, s
 	struct wm_trace *t;
 
 	memcpy(m.data + at, bytes, nr);
-	write_scratch(&m);
-	assert_int_equal(wm_trace_open(scratch, &t, &diag), want);
+	kit_write(m.data, m.bytes);
+	assert_int_equal(wm_trace_open(kit_scratch, &t, &diag), want);
 	assert_true(diag.sentence[0] && diag.offset >= 0);
 	free(m.data);
 }
@@ -564,12 +554,6 @@ int main(void)
 	    cmocka_unit_test(test_cuts),
 	    cmocka_unit_test(test_refused),
 	};
-	int fd = mkstemp(scratch), status;
 
-	if (fd < 0)
-		return 1;
-	close(fd);
-	status = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(scratch);
-	return status;
+	return kit_run(tests);
 }
