@@ -421,4 +421,5 @@ const struct wm_reader_ops wm_ctf_ops = {
     .reader_read = wm_ctf_reader_read,
     .reader_destroy = wm_ctf_reader_destroy,
     .comm = wm_ctf_own_comm,
+    .kallsyms = wm_ctf_own_kallsyms,
 };

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf_own.c - what waymark's own traces say beyond what any CTF trace does: the
- * recorder's stream tells who the processes were, and when. Read once, while
- * the trace is opened; the rest of it are ordinary events.
+ * recorder's stream tells who the processes were, and when, and what they had
+ * mapped. Read once, while the trace is opened; the rest of it are ordinary events.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "format/ctf_trace.h"
 #include "format/trace_layout.h"
 
@@ -47,6 +50,40 @@ static int add_person(struct wm_trace *t, const struct wm_event *e)
 	return more[c->nr_people].comm ? (int)(c->nr_people++, 0) : -ENOMEM;
 }
 
+static int add_binary(struct wm_trace *t, const struct wm_event *e, const char *path_name)
+{
+	const struct wm_item *path = field(e, path_name), *id = field(e, "build_id");
+	const struct wm_item *pid = field(e, "pid");
+
+	if (!path || path->member->type->kind != WM_TYPE_STRING || !id ||
+	    id->member->type->kind != WM_TYPE_BYTES)
+		return 0;
+	return wm_trace_add_binary(t, path->text, path->count, id->bytes, id->count,
+				   pid && pid->member->type->kind == WM_TYPE_SIGNED && pid->s == -1);
+}
+
+static int add_module(struct wm_trace *t, const struct wm_event *e)
+{
+	return add_binary(t, e, "path");
+}
+
+/* Of the kernel where there is no process. */
+static int add_mmap(struct wm_trace *t, const struct wm_event *e)
+{
+	return add_binary(t, e, "filename");
+}
+
+/* What of the events about the recording is kept. */
+static const struct {
+	const char *name;
+	int (*add)(struct wm_trace *t, const struct wm_event *e);
+} kept[] = {
+    {"waymark:process", add_person},
+    {"waymark:module", add_module},
+    {"perf:mmap2", add_mmap},
+};
+#define NR_KEPT (sizeof(kept) / sizeof(kept[0]))
+
 static int by_pid_and_time(const void *a, const void *b)
 {
 	const struct wm_ctf_person *x = a, *y = b;
@@ -56,6 +93,22 @@ static int by_pid_and_time(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
+static int keep(struct wm_trace *t, const struct wm_event *e)
+{
+	for (size_t i = 0; i < NR_KEPT; i++)
+		if (!strcmp(e->type->name, kept[i].name))
+			return kept[i].add(t, e);
+	return 0;
+}
+
+static bool is_kept(const struct wm_event_type *type)
+{
+	for (size_t i = 0; i < NR_KEPT; i++)
+		if (type->meta && !strcmp(type->name, kept[i].name))
+			return true;
+	return false;
+}
+
 static int read_packet(struct wm_trace *t, struct wm_packet_reader *r, const struct wm_packet *p,
 		       struct wm_batch *b)
 {
@@ -63,7 +116,7 @@ static int read_packet(struct wm_trace *t, struct wm_packet_reader *r, const str
 
 	while (got >= 0 && (got = wm_batch_read(t, r, b)) > 0) {
 		for (uint32_t i = 0; i < b->nr_events && got >= 0; i++)
-			got = add_person(t, &b->events[i]);
+			got = keep(t, &b->events[i]);
 	}
 	return got == -ENOMEM ? got : 0;
 }
@@ -88,7 +141,7 @@ int wm_ctf_own_read(struct wm_trace *t)
 	int err = types && r ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < t->nr_types; i++)
-		types[i] = t->types[i]->meta && !strcmp(t->types[i]->name, "waymark:process");
+		types[i] = is_kept(t->types[i]);
 	for (uint64_t i = 0; !err && i < t->nr_packets; i++) {
 		if (is_recorders(t, &t->packets[i]))
 			err = read_packet(t, r, &t->packets[i], &b);
@@ -101,6 +154,27 @@ int wm_ctf_own_read(struct wm_trace *t)
 	wm_ctf_reader_destroy(r);
 	free(types);
 	return err;
+}
+
+int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
+{
+	const struct wm_ctf_trace *c = t->own;
+
+	for (uint32_t i = 0; i < c->nr_folders; i++) {
+		const struct wm_ctf_folder *f = &c->folders[i];
+		char *path;
+		int err;
+
+		if (!f->plan || !wm_ctf_is_own(f->plan->metadata))
+			continue;
+		if (asprintf(&path, "%s/%s/kernel/kallsyms", t->path, f->origin.name) < 0)
+			return -ENOMEM;
+		err = wm_file_read(AT_FDCWD, path, WM_KALLSYMS_MAX, ret_text, ret_bytes);
+		free(path);
+		if (err != -ENOENT)
+			return err;
+	}
+	return -ENOENT;
 }
 
 /* Who had that pid then; before the first of them was seen, that one: its events are older. */

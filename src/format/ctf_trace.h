@@ -99,8 +99,9 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 /* Orders streams and packets, drops doubles, tells losses; gives all to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
-/* Waymark's own traces (ctf_own.c): who the processes were. 0 or -ENOMEM. */
+/* Waymark's own traces (ctf_own.c): who the processes were, their binaries. 0 or -ENOMEM. */
 int wm_ctf_own_read(struct wm_trace *t);
+int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 const char *wm_ctf_own_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
 
 /* Ticks of the clock as ns since its origin: tick 0's time plus theirs, each rounded down. */

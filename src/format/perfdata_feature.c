@@ -101,6 +101,42 @@ static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
+/*
+ * Of a section one after the other, each with a record's header whose type may
+ * be 0; in pipe form records. s32 pid; 20 bytes of build-id, their number where
+ * misc says so; text.
+ */
+int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h)
+{
+	const unsigned char *id = record + WM_PERF_HEADER_BYTES + 4;
+	uint32_t mode = h->misc & WM_PERF_MISC_MODE_MASK, bytes = WM_PD_BUILD_ID_BYTES;
+
+	if (h->size < WM_PD_BUILD_ID_NAME)
+		return 0;
+	if (h->misc & WM_PD_MISC_BUILD_ID_SIZE && id[WM_PD_BUILD_ID_BYTES] <= WM_PD_BUILD_ID_BYTES)
+		bytes = id[WM_PD_BUILD_ID_BYTES];
+	return wm_trace_add_binary(
+	    pd->trace, (const char *)record + WM_PD_BUILD_ID_NAME, h->size - WM_PD_BUILD_ID_NAME,
+	    id, bytes, mode == WM_PERF_MISC_KERNEL || mode == WM_PERF_MISC_GUEST_KERNEL);
+}
+
+static int add_build_ids(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	int err = 0;
+
+	while (!err && b->end - b->at >= (ptrdiff_t)WM_PERF_HEADER_BYTES) {
+		const unsigned char *record = b->at;
+		struct wm_perf_header h = wm_perf_header_get(record, b->swap);
+
+		if (h.size < WM_PERF_HEADER_BYTES || !wm_pd_take(b, h.size)) {
+			b->failed = true;
+			break;
+		}
+		err = wm_pd_build_id(pd, record, &h);
+	}
+	return err;
+}
+
 /* The attr one of whose ids this is, or -1. */
 static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
 {
@@ -149,6 +185,7 @@ static const struct {
 	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b);
 } others[] = {
     {WM_PD_HAS_TRACING_DATA, wm_pd_tracing}, {WM_PD_HAS_CMDLINE, add_command},
+    {WM_PD_HAS_BUILD_ID, add_build_ids},
     {WM_PD_HAS_EVENT_DESC, add_event_desc},  {WM_PD_HAS_COMPRESSED, note_packed},
     {WM_PD_HAS_CLOCK_DATA, add_clock_data},
 };

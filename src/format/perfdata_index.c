@@ -80,6 +80,21 @@ static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 	return wm_trace_add_loss(x->pd->trace, &loss);
 }
 
+/* The kernel's own build-id of what was mapped. */
+static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
+{
+	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
+	struct wm_perf_record r;
+
+	if (!(w->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) || !a ||
+	    wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
+		return 0;
+	return wm_trace_add_binary(
+	    x->pd->trace, r.mmap.filename.data, r.mmap.filename.bytes, r.mmap.build_id,
+	    r.mmap.build_id_bytes,
+	    (w->header.misc & WM_PERF_MISC_MODE_MASK) == WM_PERF_MISC_KERNEL);
+}
+
 static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 {
 	struct wm_packet *p = &x->packet;
@@ -98,6 +113,8 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	case WM_PERF_FORK:
 		return err ? err
 			   : wm_pd_comm_note(x->pd, w->record, &w->header, wm_pd_ns(x->pd, time));
+	case WM_PERF_MMAP2:
+		return err ? err : note_binary(x, w);
 	case WM_PERF_LOST:
 	case WM_PERF_LOST_SAMPLES:
 		return err ? err : note_loss(x, w, time == WM_TIME_NONE ? x->last : time);

@@ -16,9 +16,10 @@ static const struct wm_type s32 = {.kind = WM_TYPE_SIGNED, .bits = 32};
 static const struct wm_type u64 = {.kind = WM_TYPE_UNSIGNED, .bits = 64};
 static const struct wm_type hex = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
+static const struct wm_type bytes = {.kind = WM_TYPE_BYTES};
 
 #define AT(f)      offsetof(struct wm_perf_record, f)
-#define FIELDS_MAX 8
+#define FIELDS_MAX 10
 
 static const struct meta {
 	uint32_t kind;
@@ -65,6 +66,7 @@ static const struct meta {
       {{"pgoff", &hex}, AT(mmap.pgoff)},
       {{"prot", &u32}, AT(mmap.prot)},
       {{"flags", &u32}, AT(mmap.flags)},
+      {{"build_id", &bytes}, AT(mmap)},
       {{"filename", &string}, AT(mmap.filename)}}},
     {WM_PERF_AUX,
      {{{"offset", &hex}, AT(aux.offset)},
@@ -154,7 +156,12 @@ static void set_value(struct wm_item *i, const struct wm_type *type, const void 
 	uint32_t narrow;
 	uint16_t half;
 
-	if (type == &string) {
+	if (type == &bytes) {
+		const struct wm_perf_mmap *mmap = from;
+
+		i->bytes = mmap->build_id;
+		i->count = mmap->build_id ? mmap->build_id_bytes : 0;
+	} else if (type == &string) {
 		const struct wm_perf_text *text = from;
 
 		i->text = text->data;

@@ -121,6 +121,8 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 
 	if (w->header.type == WM_PD_TRACING_DATA)
 		return add_tracing(pd, w);
+	if (w->header.type == WM_PD_BUILD_ID)
+		return wm_pd_build_id(pd, w->record, &w->header);
 	for (size_t i = 0; i < sizeof(describers) / sizeof(describers[0]); i++) {
 		if (describers[i].type != w->header.type)
 			continue;

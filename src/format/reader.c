@@ -53,6 +53,8 @@ void wm_trace_close(struct wm_trace *t)
 	if (t->ops)
 		t->ops->close(t);
 	free(t->packets);
+	free(t->binary_places);
+	free(t->kallsyms);
 	free(t->path);
 	wm_arena_done(&t->arena);
 	wm_arena_done(&t->fault_arena);

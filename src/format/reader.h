@@ -35,6 +35,10 @@
 #define WM_TRACE_FAULTS  1000u        /* kept; more are counted */
 #define WM_BATCH_EVENTS  64u          /* wanted in one batch: it stays in the nearest cache */
 #define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
+#define WM_BUILD_ID_MAX  64u          /* bytes; today's have 20 */
+#define WM_KALLSYMS_MAX  (256u << 20) /* bytes of text */
+
+#define WM_TRACE_BINARIES (1u << 20) /* kept */
 
 struct wm_trace;
 struct wm_packet_reader;
@@ -100,6 +104,14 @@ struct wm_trace_loss {
 	bool packets;    /* counts packets, not events */
 	int64_t begin_ns, end_ns;
 	const char *cause; /* a word; "" unknown */
+};
+
+/* A file that was mapped, the kernel or a module of it; and which build of it that was. */
+struct wm_trace_binary {
+	const char *path; /* as the tracer wrote it; of the kernel often "[kernel.kallsyms]" */
+	const unsigned char *build_id;
+	uint32_t build_id_bytes; /* 1 to WM_BUILD_ID_MAX */
+	bool kernel;		 /* the kernel, or a module of it */
 };
 
 struct wm_fault {
@@ -196,6 +208,12 @@ struct wm_reader_ops {
 
 	/* Adds the print form of an event; false: it has none. May be NULL. */
 	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
+
+	/*
+	 * The traced kernel's symbols, malloc'ed. 0, -ENOENT: there are none,
+	 * -errno. Asked once. May be NULL.
+	 */
+	int (*kallsyms)(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 };
 
 struct wm_trace {
@@ -214,6 +232,13 @@ struct wm_trace {
 	int64_t begin_ns, end_ns; /* of all packets; begin > end: none */
 	char version[16];         /* of the format: "1.8", "7" */
 
+	uint32_t nr_binaries;
+	struct wm_trace_binary *binaries; /* each build of each path once */
+	uint32_t nr_binary_places;
+	uint32_t *binary_places; /* malloc'ed: index + 1, by hash; 0: free */
+	char *kallsyms;		 /* malloc'ed; NULL: nobody has asked */
+	size_t kallsyms_bytes;
+
 	void *own; /* the format's */
 
 	pthread_mutex_t fault_lock;
@@ -227,6 +252,12 @@ struct wm_trace {
 /* Opens a file or folder of any known format. */
 int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag);
 void wm_trace_close(struct wm_trace *t);
+
+/*
+ * The symbols of the kernel that was traced, lines as in /proc/kallsyms; the
+ * text is the trace's. 0; -ENOENT: they did not come with it; -errno. Thread-safe.
+ */
+int wm_trace_kallsyms(struct wm_trace *t, const char **ret_text, size_t *ret_bytes);
 
 /* Empties the batch and reads the next one of the packet, as reader_read() says. */
 int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b);
@@ -249,6 +280,9 @@ int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
 int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
 int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
 const char *wm_trace_word(const struct wm_trace *t, const char *key);         /* NULL: none */
+/* Copies; one that is there already, without build-id or path, is left out. */
+int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
+			const void *build_id, uint32_t build_id_bytes, bool kernel);
 
 /* The word of the stream's origin, else of the trace; NULL: none. */
 const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key);

@@ -157,4 +157,5 @@ const struct wm_reader_ops wm_tracedat_ops = {
     .reader_destroy = wm_td_reader_destroy,
     .comm = comm,
     .print = print,
+    .kallsyms = wm_td_kallsyms,
 };

@@ -64,6 +64,8 @@ struct wm_td {
 	uint32_t page_bytes; /* as the first bytes say */
 	enum wm_td_codec codec;
 	struct wm_kformats *formats;
+	uint64_t kallsyms_at; /* their size and text, or the section that is unpacked for it; 0: none */
+	bool kallsyms_in_section; /* packed */
 	struct wm_event_type **types; /* by id; NULL: no such event */
 	uint32_t nr_types;
 	struct wm_trace_clock *clock;
@@ -134,6 +136,8 @@ int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *di
 int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+/* For the table of functions. */
+int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
 /* tracedat_option.c: one option of `bytes`. */
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag);

@@ -137,7 +137,38 @@ static int read_text(struct wm_td *td, struct wm_td_in *in, unsigned width, cons
 
 int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
+	td->kallsyms_at = wm_td_offset(in);
+	td->kallsyms_in_section = in->mem != NULL;
 	return read_text(td, in, 4, "symbols", wm_kformats_add_symbols, diag);
+}
+
+int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
+{
+	const struct wm_td *td = t->own;
+	struct wm_diag diag = {.offset = -1};
+	const unsigned char *text = NULL;
+	struct wm_td_in in = {0};
+	uint32_t bytes = 0;
+	int err = 0;
+
+	if (!td->kallsyms_at)
+		return -ENOENT;
+	if (td->kallsyms_in_section)
+		err = wm_td_in_unpack(&in, td, td->kallsyms_at, &diag);
+	else
+		wm_td_in_file(&in, td, td->kallsyms_at);
+	if (!err)
+		bytes = wm_td_u32(&in);
+	if (!err && bytes)
+		text = wm_td_take(&in, bytes);
+	if (!err)
+		err = wm_td_verdict(&in, "symbols", &diag);
+	if (!err && !text)
+		err = -ENOENT;
+	*ret_text = err ? NULL : strndup((const char *)text, bytes);
+	*ret_bytes = *ret_text ? strlen(*ret_text) : 0;
+	wm_td_in_done(&in);
+	return err ? err : *ret_text ? 0 : -ENOMEM;
 }
 
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)

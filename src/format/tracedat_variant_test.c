@@ -126,9 +126,11 @@ static void put_formats(struct image *m)
 	put_sized(m, tick, 8);
 }
 
+static const char kallsyms[] = "c0000000 T start\nc0001000 T end\n";
+
 static void put_kallsyms(struct image *m)
 {
-	put_sized(m, "c0000000 T start\nc0001000 T end\n", 4);
+	put_sized(m, kallsyms, 4);
 }
 
 static void put_printk(struct image *m)
@@ -395,7 +397,14 @@ static void check_trace(struct wm_trace *t, unsigned nr_buffers)
 	unsigned nr[2][NR_CPUS] = {{0}};
 	struct wm_batch b = {0};
 	struct wm_text text;
+	const char *symbols;
+	size_t bytes;
 
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(wm_trace_kallsyms(t, &symbols, &bytes), 0);
+		assert_int_equal(bytes, strlen(kallsyms));
+		assert_string_equal(symbols, kallsyms);
+	}
 	wm_text_init(&text);
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
 		int got;
