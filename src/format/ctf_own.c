@@ -59,7 +59,8 @@ static int add_binary(struct wm_trace *t, const struct wm_event *e, const char *
 	    id->member->type->kind != WM_TYPE_BYTES)
 		return 0;
 	return wm_trace_add_binary(t, path->text, path->count, id->bytes, id->count,
-				   pid && pid->member->type->kind == WM_TYPE_SIGNED && pid->s == -1);
+				   pid && pid->member->type->kind == WM_TYPE_SIGNED &&
+				       pid->s == -1);
 }
 
 static int add_module(struct wm_trace *t, const struct wm_event *e)

@@ -185,9 +185,8 @@ static const struct {
 	int (*add)(struct wm_pd *pd, struct wm_pd_bytes *b);
 } others[] = {
     {WM_PD_HAS_TRACING_DATA, wm_pd_tracing}, {WM_PD_HAS_CMDLINE, add_command},
-    {WM_PD_HAS_BUILD_ID, add_build_ids},
-    {WM_PD_HAS_EVENT_DESC, add_event_desc},  {WM_PD_HAS_COMPRESSED, note_packed},
-    {WM_PD_HAS_CLOCK_DATA, add_clock_data},
+    {WM_PD_HAS_BUILD_ID, add_build_ids},     {WM_PD_HAS_EVENT_DESC, add_event_desc},
+    {WM_PD_HAS_COMPRESSED, note_packed},     {WM_PD_HAS_CLOCK_DATA, add_clock_data},
 };
 
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes)

@@ -89,10 +89,10 @@ static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 	if (!(w->header.misc & WM_PERF_MISC_MMAP_BUILD_ID) || !a ||
 	    wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
 		return 0;
-	return wm_trace_add_binary(
-	    x->pd->trace, r.mmap.filename.data, r.mmap.filename.bytes, r.mmap.build_id,
-	    r.mmap.build_id_bytes,
-	    (w->header.misc & WM_PERF_MISC_MODE_MASK) == WM_PERF_MISC_KERNEL);
+	return wm_trace_add_binary(x->pd->trace, r.mmap.filename.data, r.mmap.filename.bytes,
+				   r.mmap.build_id, r.mmap.build_id_bytes,
+				   (w->header.misc & WM_PERF_MISC_MODE_MASK) ==
+				       WM_PERF_MISC_KERNEL);
 }
 
 static int index_record(struct indexing *x, const struct wm_pd_walk *w)

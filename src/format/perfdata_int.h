@@ -181,8 +181,8 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
 
 #define WM_PD_MISC_BUILD_ID_SIZE (1u << 15)
-#define WM_PD_BUILD_ID_BYTES	 20u
-#define WM_PD_BUILD_ID_NAME	 36u /* where its path begins, in the record */
+#define WM_PD_BUILD_ID_BYTES     20u
+#define WM_PD_BUILD_ID_NAME      36u /* where its path begins, in the record */
 
 /* A whole BUILD_ID record; one that ends too early says nothing. 0 or -ENOMEM. */
 int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h);

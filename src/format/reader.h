@@ -111,7 +111,7 @@ struct wm_trace_binary {
 	const char *path; /* as the tracer wrote it; of the kernel often "[kernel.kallsyms]" */
 	const unsigned char *build_id;
 	uint32_t build_id_bytes; /* 1 to WM_BUILD_ID_MAX */
-	bool kernel;		 /* the kernel, or a module of it */
+	bool kernel;             /* the kernel, or a module of it */
 };
 
 struct wm_fault {
@@ -236,7 +236,7 @@ struct wm_trace {
 	struct wm_trace_binary *binaries; /* each build of each path once */
 	uint32_t nr_binary_places;
 	uint32_t *binary_places; /* malloc'ed: index + 1, by hash; 0: free */
-	char *kallsyms;		 /* malloc'ed; NULL: nobody has asked */
+	char *kallsyms;          /* malloc'ed; NULL: nobody has asked */
 	size_t kallsyms_bytes;
 
 	void *own; /* the format's */

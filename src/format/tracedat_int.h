@@ -64,8 +64,9 @@ struct wm_td {
 	uint32_t page_bytes; /* as the first bytes say */
 	enum wm_td_codec codec;
 	struct wm_kformats *formats;
-	uint64_t kallsyms_at; /* their size and text, or the section that is unpacked for it; 0: none */
-	bool kallsyms_in_section; /* packed */
+	uint64_t
+	    kallsyms_at; /* their size and text, or the section that is unpacked for it; 0: none */
+	bool kallsyms_in_section;     /* packed */
 	struct wm_event_type **types; /* by id; NULL: no such event */
 	uint32_t nr_types;
 	struct wm_trace_clock *clock;
