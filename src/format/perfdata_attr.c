@@ -227,6 +227,7 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	type->provider = provider_of(pd->trace, a->name);
 	type->level = -1;
 	type->id = i;
+	type->user_regs = a->attr.sample_type & WM_PERF_SAMPLE_REGS_USER ? a->attr.regs_user : 0;
 	type->own = a;
 	a->type = type;
 	return type->provider ? wm_trace_add_type(pd->trace, type) : -ENOMEM;

@@ -120,7 +120,8 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	*x.event = (struct wm_event){.ns = wm_pd_ns(pd, time),
 				     .clock = time == WM_TIME_NONE ? 0 : (uint64_t)time,
 				     .stream = pd->trace->streams[p->stream],
-				     .packet = p};
+				     .packet = p,
+				     .mode = x.header.misc & WM_PERF_MISC_MODE_MASK};
 	got = x.header.type == WM_PERF_SAMPLE ? add_sample(&x, a, &diag) : add_meta(&x, a, &diag);
 	if (got == 1)
 		b->nr_events++;

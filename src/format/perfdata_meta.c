@@ -15,6 +15,7 @@ static const struct wm_type u32 = {.kind = WM_TYPE_UNSIGNED, .bits = 32};
 static const struct wm_type s32 = {.kind = WM_TYPE_SIGNED, .bits = 32};
 static const struct wm_type u64 = {.kind = WM_TYPE_UNSIGNED, .bits = 64};
 static const struct wm_type hex = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
+static const struct wm_type flags = {.kind = WM_TYPE_UNSIGNED, .bits = 16, .look = WM_LOOK_HEX};
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
 static const struct wm_type bytes = {.kind = WM_TYPE_BYTES};
 
@@ -34,12 +35,14 @@ static const struct meta {
       {{"addr", &hex}, AT(mmap.addr)},
       {{"len", &hex}, AT(mmap.len)},
       {{"pgoff", &hex}, AT(mmap.pgoff)},
-      {{"filename", &string}, AT(mmap.filename)}}},
+      {{"filename", &string}, AT(mmap.filename)},
+      {{"misc", &flags}, AT(header.misc)}}},
     {WM_PERF_LOST, {{{"id", &u64}, AT(lost.id)}, {{"lost", &u64}, AT(lost.lost)}}},
     {WM_PERF_COMM,
      {{{"pid", &s32}, AT(comm.pid)},
       {{"tid", &s32}, AT(comm.tid)},
-      {{"comm", &string}, AT(comm.comm)}}},
+      {{"comm", &string}, AT(comm.comm)},
+      {{"misc", &flags}, AT(header.misc)}}},
     {WM_PERF_EXIT,
      {{{"pid", &s32}, AT(task.pid)},
       {{"ppid", &s32}, AT(task.ppid)},
@@ -53,7 +56,8 @@ static const struct meta {
      {{{"pid", &s32}, AT(task.pid)},
       {{"ppid", &s32}, AT(task.ppid)},
       {{"tid", &s32}, AT(task.tid)},
-      {{"ptid", &s32}, AT(task.ptid)}}},
+      {{"ptid", &s32}, AT(task.ptid)},
+      {{"misc", &flags}, AT(header.misc)}}},
     {WM_PERF_READ,
      {{{"pid", &s32}, AT(read.pid)},
       {{"tid", &s32}, AT(read.tid)},
@@ -67,7 +71,8 @@ static const struct meta {
       {{"prot", &u32}, AT(mmap.prot)},
       {{"flags", &u32}, AT(mmap.flags)},
       {{"build_id", &bytes}, AT(mmap)},
-      {{"filename", &string}, AT(mmap.filename)}}},
+      {{"filename", &string}, AT(mmap.filename)},
+      {{"misc", &flags}, AT(header.misc)}}},
     {WM_PERF_AUX,
      {{{"offset", &hex}, AT(aux.offset)},
       {{"size", &u64}, AT(aux.size)},
@@ -166,7 +171,7 @@ static void set_value(struct wm_item *i, const struct wm_type *type, const void 
 
 		i->text = text->data;
 		i->count = text->bytes;
-	} else if (type == &u16) {
+	} else if (type->bits == 16) {
 		memcpy(&half, from, 2);
 		i->u = half;
 	} else if (type->bits == 32) {

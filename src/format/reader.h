@@ -53,6 +53,7 @@ struct wm_event_type {
 	const char *provider; /* before the first colon, or the kernel's system; "": none */
 	const char *print;    /* print form, as the tracer wrote it; NULL: none */
 	bool meta;            /* about the recording; people see these when they ask */
+	uint64_t user_regs;   /* which registers a sample's regs_user has: a bit each, as perf's */
 	const void *own;      /* the format's */
 };
 
@@ -128,6 +129,16 @@ struct wm_part_range {
 	uint32_t at, end;
 };
 
+/* What the processor was doing; perf's numbers. */
+enum wm_event_mode {
+	WM_MODE_UNKNOWN,
+	WM_MODE_KERNEL,
+	WM_MODE_USER,
+	WM_MODE_HYPERVISOR,
+	WM_MODE_GUEST_KERNEL,
+	WM_MODE_GUEST_USER,
+};
+
 struct wm_event {
 	int64_t ns;     /* since the clock's origin, rounded down; or WM_TIME_NONE */
 	uint64_t clock; /* ticks */
@@ -135,6 +146,7 @@ struct wm_event {
 	const struct wm_stream *stream;
 	const struct wm_packet *packet;
 	int32_t cpu, pid, tid;    /* -1: not known. pid is the process, tid the thread */
+	uint8_t mode;             /* enum wm_event_mode */
 	const unsigned char *raw; /* the record's bytes, where a print form needs them */
 	uint32_t raw_bytes;
 	const struct wm_item *items; /* of the batch; all indices count from here */
