@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 
+static const char kernel[] = "[kernel.kallsyms]";
+
 /* A build that the trace told of beside the mappings. */
 struct told {
 	const char *path;
@@ -221,6 +223,27 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 		name[n++] = *begin == '-' ? '_' : *begin;
 	name[n++] = ']';
 	return n;
+}
+
+int wm_modules_of_trace(struct wm_modules *m, const struct wm_trace *t)
+{
+	char name[WM_MODULE_PATH_MAX + 3];
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < t->nr_binaries; i++) {
+		const struct wm_trace_binary *b = &t->binaries[i];
+		const char *path = b->path;
+		size_t n = strnlen(path, WM_MODULE_PATH_MAX);
+
+		if (b->kernel && path[0] == '/') {
+			n = kmodule_name(path, n, name);
+			path = name;
+		} else if (b->kernel && !strncmp(path, kernel, strlen(kernel))) {
+			n = strlen(kernel); /* without the symbol it was placed by */
+		}
+		err = wm_modules_build_id(m, path, n, b->build_id, b->build_id_bytes);
+	}
+	return err;
 }
 
 static const char *last_part(const char *path)

@@ -11,9 +11,7 @@
 #ifndef WM_ANALYSIS_MODULES_H
 #define WM_ANALYSIS_MODULES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "format/reader.h"
 
 #define WM_MODULES_MAX        (1u << 20)
 #define WM_MODULE_PATH_MAX    4096u
@@ -70,6 +68,9 @@ struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_ke
  */
 int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_bytes,
 			const unsigned char *id, size_t id_bytes);
+
+/* The same for all that a trace says so (wm_trace.binaries). 0 or -ENOMEM. */
+int wm_modules_of_trace(struct wm_modules *m, const struct wm_trace *t);
 
 uint32_t wm_modules_nr(const struct wm_modules *m);
 struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index); /* index < nr */
