@@ -158,7 +158,8 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 {
 	struct told *t;
 
-	path_bytes = strnlen(path, path_bytes < WM_MODULE_PATH_MAX ? path_bytes : WM_MODULE_PATH_MAX);
+	path_bytes =
+	    strnlen(path, path_bytes < WM_MODULE_PATH_MAX ? path_bytes : WM_MODULE_PATH_MAX);
 	if (!id_bytes)
 		return 0;
 	t = find_told(m, path, path_bytes);

@@ -233,10 +233,10 @@ static int map_image(struct wm_spaces *s, const struct wm_event *e, int32_t pid,
 
 	text(e, "path", &k.path, &k.path_bytes);
 	k.build_id_bytes = bytes(e, "build_id", id);
-	k.kind = is_name(k.path, k.path_bytes, "[vdso]") ||
-			 begins(k.path, k.path_bytes, "linux-vdso")
-		     ? WM_MODULE_VDSO
-		     : WM_MODULE_FILE;
+	k.kind =
+	    is_name(k.path, k.path_bytes, "[vdso]") || begins(k.path, k.path_bytes, "linux-vdso")
+		? WM_MODULE_VDSO
+		: WM_MODULE_FILE;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
 	return m->module ? only_memory(wm_spaces_map(s, pid, m)) : -ENOMEM;
 }
@@ -317,7 +317,8 @@ static const struct {
 };
 #define NR_LEARNERS (sizeof(learners) / sizeof(learners[0]))
 
-static int (*find_learner(const struct wm_event_type *t))(struct wm_spaces *, const struct wm_event *)
+static int (*find_learner(const struct wm_event_type *t))(struct wm_spaces *,
+							  const struct wm_event *)
 {
 	for (size_t i = 0; i < NR_LEARNERS; i++)
 		if (!strcmp(learners[i].name, t->name))
