@@ -17,9 +17,8 @@ static int on_input(const struct wm_option *o, const char *argument, void *value
 {
 	struct wm_print_values *v = values;
 
-	if (v->nr_inputs == WM_PRINT_TRACES_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces",
-				   WM_PRINT_TRACES_MAX);
+	if (v->nr_inputs == WM_INPUTS_MAX)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
 	v->inputs[v->nr_inputs++] = argument;
 	return 0;
 }
@@ -72,7 +71,7 @@ static int run(void *values, int nr_args, char **args)
 
 	for (int i = 0; i < nr_args && !status; i++)
 		if (on_input(NULL, args[i], v, NULL)) {
-			wm_say("print: more than %u traces", WM_PRINT_TRACES_MAX);
+			wm_say("print: more than %u traces", WM_INPUTS_MAX);
 			status = WM_EXIT_USAGE;
 		}
 	if (!status && !v->nr_inputs) {

@@ -7,17 +7,17 @@
 #ifndef WM_CMD_PRINT_H
 #define WM_CMD_PRINT_H
 
+#include "cmd/inputs.h"
 #include "cmd/select.h"
 #include "view/writer.h"
 
-#define WM_PRINT_TRACES_MAX 1024u
 
 struct wm_print_values {
 	bool json, jsonl, all, follow;
 	int format; /* enum wm_view_format */
 	const char *begin, *end, *fields;
 	int64_t limit, tail, threads;
-	const char *inputs[WM_PRINT_TRACES_MAX];
+	const char *inputs[WM_INPUTS_MAX];
 	uint32_t nr_inputs;
 	struct wm_select select;
 };

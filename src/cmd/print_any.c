@@ -12,22 +12,18 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/moment.h"
 #include "cmd/exit.h"
+#include "cmd/inputs.h"
 #include "cmd/print.h"
-#include "cmd/print_people.h"
 #include "cmd/print_seen.h"
 #include "cmd/say.h"
-#include "cmd/trace_open.h"
 #include "view/render.h"
 
 #define FOLLOW_NS 200000000
 
 struct printing {
 	struct wm_print_values *v;
-	struct wm_trace **traces;
-	uint32_t nr_traces;
-	struct wm_print_people *people;
+	struct wm_inputs in;
 	const char **fields; /* --fields, cut at commas; the first owns the text */
 	uint32_t nr_fields;
 	struct wm_view_past past;
@@ -45,33 +41,16 @@ static int write_all(void *sink, const char *bytes, size_t count)
 
 static int open_all(struct printing *p)
 {
-	int status = WM_EXIT_DONE;
+	int status = wm_inputs_open(&p->in, p->v->inputs, p->v->nr_inputs);
 
-	p->traces = calloc(p->v->nr_inputs, sizeof(struct wm_trace *));
-	if (!p->traces) {
-		wm_say("out of memory");
-		return WM_EXIT_FAILED;
-	}
-	for (uint32_t i = 0; i < p->v->nr_inputs && !status; i++) {
-		status = wm_trace_open_said(p->v->inputs[i], &p->traces[i]);
-		p->nr_traces += !status;
-	}
-	if (!status)
-		p->people = wm_print_people_create(p->traces, p->nr_traces); /* NULL: no names */
-	p->v->select.people = p->people;
+	p->v->select.people = p->in.people;
 	return status;
 }
 
 static void close_all(struct printing *p)
 {
 	wm_select_unbind(&p->v->select);
-	wm_print_people_destroy(p->people);
-	p->people = NULL;
-	for (uint32_t i = 0; i < p->nr_traces; i++)
-		wm_trace_close(p->traces[i]);
-	free(p->traces);
-	p->traces = NULL;
-	p->nr_traces = 0;
+	wm_inputs_close(&p->in);
 }
 
 static int split_fields(struct printing *p)
@@ -93,40 +72,6 @@ static int split_fields(struct printing *p)
 	free(copy);
 	wm_say("print: --fields names no field");
 	return WM_EXIT_USAGE;
-}
-
-/* The first moment of all traces, for hours without a date. */
-static int64_t first_ns(const struct printing *p)
-{
-	int64_t first = INT64_MAX;
-
-	for (uint32_t i = 0; i < p->nr_traces; i++)
-		if (p->traces[i]->begin_ns < first)
-			first = p->traces[i]->begin_ns;
-	return first == INT64_MAX ? 0 : first;
-}
-
-static int bound(const struct printing *p, const char *option, const char *text, int64_t *ret)
-{
-	if (!text || !wm_moment_parse(text, first_ns(p), ret))
-		return WM_EXIT_DONE;
-	wm_say("print: --%s: '%s' is no time: seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
-	       option, text);
-	return WM_EXIT_USAGE;
-}
-
-static int window(const struct printing *p, struct wm_render *r)
-{
-	int status;
-
-	r->begin_ns = INT64_MIN;
-	r->end_ns = INT64_MAX;
-	status = bound(p, "begin", p->v->begin, &r->begin_ns);
-	if (!status)
-		status = bound(p, "end", p->v->end, &r->end_ns);
-	if (!status && p->v->end && r->end_ns < INT64_MAX)
-		r->end_ns++; /* it included */
-	return status;
 }
 
 /* --- printing --------------------------------------------------------------------------- */
@@ -175,18 +120,20 @@ static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields, wm_print_people_comm, p->people};
+					  p->nr_fields, wm_print_people_comm, p->in.people};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
-	int status = window(p, &r), err;
+	int status =
+	    wm_inputs_window(&p->in, "print", p->v->begin, p->v->end, &r.begin_ns, &r.end_ns);
+	int err;
 
 	if (!status)
-		status = wm_select_bind(&p->v->select, p->traces, p->nr_traces);
+		status = wm_select_bind(&p->v->select, p->in.traces, p->in.nr);
 	if (status)
 		return status;
-	err = wm_timeline_create(p->traces, p->nr_traces, &timeline);
+	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
 	if (!err)
-		view = wm_view_create(p->traces, p->nr_traces, &options);
+		view = wm_view_create(p->in.traces, p->in.nr, &options);
 	r.timeline = timeline;
 	r.view = view;
 	r.wants = p->v->select.want_list;
@@ -208,9 +155,7 @@ static int finish(struct printing *p, int status)
 			   : "there are no events");
 		status = WM_EXIT_NO_MATCH;
 	}
-	for (uint32_t i = 0; i < p->nr_traces; i++)
-		status = wm_trace_finish(p->traces[i], status, p->v->format == WM_VIEW_BABELTRACE);
-	return status;
+	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
 /* What was added since the last time; ends with the reader of our output, or a limit. */
@@ -221,9 +166,9 @@ static int follow(struct printing *p)
 
 	for (;;) {
 		status = open_all(p);
-		for (uint32_t i = 0; i < p->nr_traces && !status; i++)
-			status = wm_print_seen_skip(p->seen, p->traces[i], i) ? WM_EXIT_FAILED
-									      : WM_EXIT_DONE;
+		for (uint32_t i = 0; i < p->in.nr && !status; i++)
+			status = wm_print_seen_skip(p->seen, p->in.traces[i], i) ? WM_EXIT_FAILED
+										 : WM_EXIT_DONE;
 		if (!status)
 			status = print_opened(p);
 		if (status || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))

@@ -58,6 +58,7 @@ struct wm_merge {
 	struct open_packet *front; /* heap[0]'s, while its events come before all others' */
 	int64_t limit_ns;          /* the last time of which that holds */
 	uint32_t trace;            /* of the last event */
+	uint64_t done_bytes;       /* of packets that were opened and left */
 	int err;                   /* sticky */
 };
 
@@ -160,8 +161,9 @@ static struct open_packet *take_reader(struct source *s)
 	return NULL;
 }
 
-static void give_reader(struct source *s, struct open_packet *o)
+static void give_reader(struct wm_merge *m, struct source *s, struct open_packet *o)
 {
+	m->done_bytes += o->packet->bytes;
 	o->next_free = s->unused;
 	s->unused = o;
 }
@@ -250,7 +252,7 @@ static int open_first(struct wm_merge *m)
 		err = push(m, &e);
 	}
 	if (got != 1 || err)
-		give_reader(s, o);
+		give_reader(m, s, o);
 	if (got < 0 || err)
 		return got < 0 ? got : err;
 	return got == 1 && e.lane->lane->chained ? 0 : wait_next(m, e.lane);
@@ -270,7 +272,7 @@ static int put_back(struct wm_merge *m, struct open_packet *o)
 		return 0;
 	}
 	drop_first(m);
-	give_reader(&m->sources[l->lane->trace], o);
+	give_reader(m, &m->sources[l->lane->trace], o);
 	return l->lane->chained ? wait_next(m, l) : 0;
 }
 
@@ -423,4 +425,9 @@ int wm_merge_next(struct wm_merge *m, const struct wm_event **ret)
 uint32_t wm_merge_trace(const struct wm_merge *m)
 {
 	return m->trace;
+}
+
+uint64_t wm_merge_done_bytes(const struct wm_merge *m)
+{
+	return m->done_bytes;
 }

@@ -41,4 +41,7 @@ int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 /* Which trace the last event is of: its index. */
 uint32_t wm_merge_trace(const struct wm_merge *m);
 
+/* Bytes of the packets that are done with, for who shows how far it is. */
+uint64_t wm_merge_done_bytes(const struct wm_merge *m);
+
 #endif

@@ -25,6 +25,7 @@ struct job {
 	uint64_t turn; /* the slice that may write */
 	struct wm_view_past past;
 	uint64_t nr_events;
+	uint64_t done_bytes; /* of packets, in slices that are written */
 	int err;
 };
 
@@ -75,11 +76,13 @@ static bool take_turn(struct slice *s, bool wait)
 static int write_out(struct slice *s)
 {
 	struct wm_text *t = &s->page.text;
+	const struct wm_render *r = s->job->r;
 	int err = t->failed ? -ENOMEM : 0;
 
+	if (!err && r->tick)
+		err = r->tick(r->sink, s->job->done_bytes + wm_merge_done_bytes(s->merge));
 	if (!err && t->bytes > s->page.start)
-		err = s->job->r->write(s->job->r->sink, t->data + s->page.start,
-				       t->bytes - s->page.start);
+		err = r->write(r->sink, t->data + s->page.start, t->bytes - s->page.start);
 	wm_view_page_clear(&s->page);
 	s->flush_at = WM_RENDER_FLUSH_BYTES;
 	return err;
@@ -92,6 +95,7 @@ static void pass_turn(struct slice *s)
 	pthread_mutex_lock(&j->lock);
 	j->past = s->page.past;
 	j->nr_events += s->nr_passed;
+	j->done_bytes += wm_merge_done_bytes(s->merge);
 	j->turn++;
 	pthread_cond_broadcast(&j->turned);
 	pthread_mutex_unlock(&j->lock);
@@ -141,11 +145,13 @@ static int do_slice(struct slice *s)
 	if (!s->merge)
 		return -ENOMEM;
 	err = write_events(s);
+	if (!err && !take_turn(s, true))
+		err = -ECANCELED;
+	if (!err) {
+		err = write_out(s);
+		pass_turn(s);
+	}
 	wm_merge_destroy(s->merge);
-	if (err || !take_turn(s, true))
-		return err ? err : -ECANCELED;
-	err = write_out(s);
-	pass_turn(s);
 	return err;
 }
 

@@ -30,6 +30,8 @@ struct wm_render {
 
 	/* Takes text; -errno ends it all. Never called on two threads at once. */
 	int (*write)(void *sink, const char *bytes, size_t count);
+	/* Told before that how many bytes of packets are done; -errno ends it all. May be NULL. */
+	int (*tick)(void *sink, uint64_t done_bytes);
 	void *sink;
 };
 

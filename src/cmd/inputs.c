@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* inputs.c - see inputs.h. */
+#include "cmd/inputs.h"
+
+#include <stdlib.h>
+
+#include "base/moment.h"
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "cmd/trace_open.h"
+
+int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr)
+{
+	int status = WM_EXIT_DONE;
+
+	*in = (struct wm_inputs){.traces = calloc(nr + 1, sizeof(struct wm_trace *))};
+	if (!in->traces) {
+		wm_say("out of memory");
+		return WM_EXIT_FAILED;
+	}
+	for (uint32_t i = 0; i < nr && !status; i++) {
+		status = wm_trace_open_said(paths[i], &in->traces[i]);
+		in->nr += !status;
+	}
+	if (!status)
+		in->people = wm_print_people_create(in->traces, in->nr);
+	return status;
+}
+
+void wm_inputs_close(struct wm_inputs *in)
+{
+	wm_print_people_destroy(in->people);
+	for (uint32_t i = 0; i < in->nr; i++)
+		wm_trace_close(in->traces[i]);
+	free(in->traces);
+	*in = (struct wm_inputs){0};
+}
+
+/* The first moment of all traces, for hours without a date. */
+static int64_t first_ns(const struct wm_inputs *in)
+{
+	int64_t first = INT64_MAX;
+
+	for (uint32_t i = 0; i < in->nr; i++)
+		if (in->traces[i]->begin_ns < first)
+			first = in->traces[i]->begin_ns;
+	return first == INT64_MAX ? 0 : first;
+}
+
+static int bound(const struct wm_inputs *in, const char *verb, const char *option, const char *text,
+		 int64_t *ret)
+{
+	if (!text || !wm_moment_parse(text, first_ns(in), ret))
+		return WM_EXIT_DONE;
+	wm_say("%s: --%s: '%s' is no time: seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
+	       verb, option, text);
+	return WM_EXIT_USAGE;
+}
+
+int wm_inputs_window(const struct wm_inputs *in, const char *verb, const char *begin,
+		     const char *end, int64_t *ret_begin_ns, int64_t *ret_end_ns)
+{
+	int64_t from = INT64_MIN, to = INT64_MAX;
+	int status = bound(in, verb, "begin", begin, &from);
+
+	if (!status)
+		status = bound(in, verb, "end", end, &to);
+	if (status)
+		return status;
+	*ret_begin_ns = from;
+	*ret_end_ns = end && to < INT64_MAX ? to + 1 : to; /* it included */
+	return WM_EXIT_DONE;
+}
+
+int wm_inputs_finish(const struct wm_inputs *in, int status, bool babeltrace)
+{
+	for (uint32_t i = 0; i < in->nr; i++)
+		status = wm_trace_finish(in->traces[i], status, babeltrace);
+	return status;
+}

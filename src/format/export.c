@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* export.c - the exporters of this room, and what they share; see export.h. */
+#include "format/export.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "format/merge.h"
+
+/* One line an exporter. */
+/* clang-format off */
+const struct wm_exporter_ops *const wm_format_exporters[] = {
+	NULL,
+};
+/* clang-format on */
+
+void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
+{
+	uint32_t i = 0;
+
+	while (i < x->nr_reasons && strcmp(x->reasons[i].text, reason))
+		i++;
+	if (i == WM_EXPORT_REASONS) /* there are not so many: exporters name theirs */
+		i--;
+	else if (i == x->nr_reasons)
+		x->reasons[x->nr_reasons++].text = reason;
+	x->reasons[i].nr += nr;
+}
+
+const char *wm_export_comm(const struct wm_export *x, uint32_t trace, const struct wm_event *e)
+{
+	struct wm_trace *t = x->traces[trace];
+	const char *comm = t->ops->comm ? t->ops->comm(t, e->pid, e->tid, e->ns) : "";
+
+	if (comm[0] || !x->options.comm)
+		return comm;
+	return x->options.comm(x->options.comm_data, trace, e);
+}
+
+static int tick(const struct wm_export_input *in, const struct wm_merge *m)
+{
+	return in->tick ? in->tick(in->tick_data, wm_merge_done_bytes(m)) : 0;
+}
+
+static int give_all(struct wm_export *x, const struct wm_export_input *in, struct wm_merge *m)
+{
+	const struct wm_event *e;
+	uint32_t until_tick = 1;
+	int err;
+
+	while ((err = wm_merge_next(m, &e)) > 0) {
+		uint32_t trace = wm_merge_trace(m);
+
+		if (!--until_tick) {
+			until_tick = WM_EXPORT_TICK_EVENTS;
+			err = tick(in, m);
+			if (err)
+				return err;
+		}
+		if (in->passes && !in->passes(in->passes_data, trace, e))
+			continue;
+		err = x->ops->event(x, trace, e);
+		if (err)
+			return err;
+		x->nr_events++;
+	}
+	return err;
+}
+
+static int give(struct wm_export *x, const struct wm_export_input *in)
+{
+	struct wm_merge_options o = {in->begin_ns, in->end_ns, in->wants, 1};
+	struct wm_merge *m = wm_merge_create_on(in->timeline, &o);
+	int err = m ? give_all(x, in, m) : -ENOMEM;
+
+	if (!err)
+		err = tick(in, m);
+	wm_merge_destroy(m);
+	return err;
+}
+
+int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
+		  const struct wm_export_options *options, const struct wm_export_input *input,
+		  struct wm_diag *diag)
+{
+	struct wm_diag later = {.offset = -1}; /* the first error is the one that is told */
+	int err, closed;
+
+	*x = (struct wm_export){.ops = ops,
+				.traces = input->timeline->traces,
+				.nr_traces = input->timeline->nr_traces,
+				.options = *options};
+	err = ops->open(x, diag);
+	if (!err)
+		err = give(x, input);
+	closed = ops->close(x, !err, err ? &later : diag);
+	return err ? err : closed;
+}
