@@ -11,7 +11,6 @@
 #include "cmd/select.h"
 #include "view/writer.h"
 
-
 struct wm_print_values {
 	bool json, jsonl, all, follow;
 	int format; /* enum wm_view_format */
