@@ -159,7 +159,7 @@ int wm_kernel_source_create(struct wm_instance *instance, struct wm_trace_writer
 	wm_page_layout_init(&s->layout, sizeof(long), big_endian);
 	err = allocate(s);
 	if (!err)
-		err = wm_kernel_stream_create(writer, &s->stream);
+		err = wm_kernel_stream_create(writer, WM_KERNEL_EVENTS, &s->stream);
 	for (size_t i = 0; !err && i < nr_events; i++)
 		err = add_event(s, &events[i], diag);
 	if (!err)

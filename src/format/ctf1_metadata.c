@@ -154,7 +154,7 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		       "\t\twm_u8 event_count;\n");
 	if (kind == WM_STREAM_KIND_USER)
 		wm_text_str(t, owner);
-	if (kind == WM_STREAM_KIND_KERNEL)
+	if (wm_stream_kind_has_cpu(kind))
 		wm_text_str(t, "\t\twm_u8 cpu_id;\n");
 	wm_text_str(t, "\t};\n");
 	if (kind == WM_STREAM_KIND_MIXED) {
@@ -165,6 +165,9 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 	if (kind == WM_STREAM_KIND_KERNEL)
 		wm_text_str(t, "\tevent.context := struct {\n\t\twm_u4 tid;\n"
 			       "\t\twm_x1 flags;\n\t\twm_u1 preempt_count;\n\t};\n");
+	if (kind == WM_STREAM_KIND_SAMPLES)
+		wm_text_str(t, "\tevent.context := struct {\n\t\twm_i4 pid;\n\t\twm_i4 tid;\n"
+			       "\t\twm_p8 ip;\n\t\twm_u8 period;\n\t};\n");
 	wm_text_str(t, "};\n\n");
 }
 

@@ -161,6 +161,14 @@ static void task(struct wm_text *t)
 		       "{\"name\":\"preempt_count\",\"field-class\":\"wm_u1\"}");
 }
 
+static void sampled(struct wm_text *t)
+{
+	wm_text_str(t, "{\"name\":\"pid\",\"field-class\":\"wm_i4\"},"
+		       "{\"name\":\"tid\",\"field-class\":\"wm_i4\"},"
+		       "{\"name\":\"ip\",\"field-class\":\"wm_p8\"},"
+		       "{\"name\":\"period\",\"field-class\":\"wm_u8\"}");
+}
+
 static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 {
 	static const struct {
@@ -191,7 +199,7 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		wm_text_char(t, ',');
 		owner(t);
 	}
-	if (kind == WM_STREAM_KIND_KERNEL)
+	if (wm_stream_kind_has_cpu(kind))
 		wm_text_str(t, ",{\"name\":\"cpu_id\",\"field-class\":\"wm_u8\"}");
 	wm_text_str(t, "]},\"event-record-header-field-class\":{\"type\":\"structure\","
 		       "\"minimum-alignment\":64,\"member-classes\":[");
@@ -199,13 +207,16 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 	wm_text_char(t, ',');
 	integer(t, "timestamp", 48, "default-clock-timestamp");
 	wm_text_str(t, "]}");
-	if (kind == WM_STREAM_KIND_MIXED || kind == WM_STREAM_KIND_KERNEL) {
+	if (kind == WM_STREAM_KIND_MIXED || kind == WM_STREAM_KIND_KERNEL ||
+	    kind == WM_STREAM_KIND_SAMPLES) {
 		wm_text_str(t, ",\"event-record-common-context-field-class\":"
 			       "{\"type\":\"structure\",\"member-classes\":[");
 		if (kind == WM_STREAM_KIND_MIXED)
 			owner(t);
-		else
+		else if (kind == WM_STREAM_KIND_KERNEL)
 			task(t);
+		else
+			sampled(t);
 		wm_text_str(t, "]}");
 	}
 	wm_text_str(t, "}\n");

@@ -21,6 +21,18 @@ bool wm_ctf_is_own(const struct wm_ctf_metadata *m)
 	return tracer && tracer->text && !strcmp(tracer->text, "waymark");
 }
 
+/* Only that of the tasks has packets of a CPU and no context before the fields. */
+static bool is_of_tasks(const struct wm_ctf_stream *s)
+{
+	return !s->event_context && s->packet_context &&
+	       wm_ctf_member_find(s->packet_context, "cpu_id") >= 0;
+}
+
+bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s)
+{
+	return wm_ctf_is_own(m) && (s->id == WM_STREAM_RECORDER || is_of_tasks(s));
+}
+
 static const struct wm_item *field(const struct wm_event *e, const char *name)
 {
 	const struct wm_part_range *part = &e->parts[WM_PART_FIELDS];
@@ -50,17 +62,35 @@ static int add_person(struct wm_trace *t, const struct wm_event *e)
 	return more[c->nr_people].comm ? (int)(c->nr_people++, 0) : -ENOMEM;
 }
 
+/* Of a blob, which CTF 1.8 calls a sequence of numbers. How many bytes. */
+static uint32_t get_bytes(const struct wm_event *e, const char *name,
+			  unsigned char to[WM_BUILD_ID_MAX])
+{
+	const struct wm_item *i = field(e, name);
+	uint32_t n = i && i->count <= WM_BUILD_ID_MAX ? i->count : 0;
+
+	if (n && i->member->type->kind == WM_TYPE_BYTES) {
+		memcpy(to, i->bytes, n);
+		return n;
+	}
+	if (!n || i->member->type->kind != WM_TYPE_LIST ||
+	    i->next != (uint32_t)(i - e->items) + n + 1) /* each is one item */
+		return 0;
+	for (uint32_t k = 0; k < n; k++)
+		to[k] = (unsigned char)i[k + 1].u;
+	return n;
+}
+
 static int add_binary(struct wm_trace *t, const struct wm_event *e, const char *path_name)
 {
-	const struct wm_item *path = field(e, path_name), *id = field(e, "build_id");
-	const struct wm_item *pid = field(e, "pid");
+	const struct wm_item *path = field(e, path_name), *pid = field(e, "pid");
+	unsigned char id[WM_BUILD_ID_MAX];
+	uint32_t bytes = get_bytes(e, "build_id", id);
 
-	if (!path || path->member->type->kind != WM_TYPE_STRING || !id ||
-	    id->member->type->kind != WM_TYPE_BYTES)
+	if (!path || path->member->type->kind != WM_TYPE_STRING)
 		return 0;
-	return wm_trace_add_binary(t, path->text, path->count, id->bytes, id->count,
-				   pid && pid->member->type->kind == WM_TYPE_SIGNED &&
-				       pid->s == -1);
+	return wm_trace_add_binary(t, path->text, path->count, id, bytes,
+				   pid && pid->member->type->kind == WM_TYPE_SIGNED && pid->s == -1);
 }
 
 static int add_module(struct wm_trace *t, const struct wm_event *e)
@@ -122,11 +152,11 @@ static int read_packet(struct wm_trace *t, struct wm_packet_reader *r, const str
 	return got == -ENOMEM ? got : 0;
 }
 
-static bool is_recorders(const struct wm_trace *t, const struct wm_packet *p)
+static bool is_about_recording(const struct wm_trace *t, const struct wm_packet *p)
 {
 	const struct wm_ctf_file *f = (const struct wm_ctf_file *)t->streams[p->stream];
 
-	return f->stream.class_id == WM_STREAM_RECORDER && wm_ctf_is_own(f->plan->metadata);
+	return wm_ctf_is_about_recording(f->plan->metadata, f->plan->class);
 }
 
 /* Faults met here are told again by who reads the packet, so here they are not. */
@@ -144,7 +174,7 @@ int wm_ctf_own_read(struct wm_trace *t)
 	for (uint32_t i = 0; !err && i < t->nr_types; i++)
 		types[i] = is_kept(t->types[i]);
 	for (uint64_t i = 0; !err && i < t->nr_packets; i++) {
-		if (is_recorders(t, &t->packets[i]))
+		if (is_about_recording(t, &t->packets[i]))
 			err = read_packet(t, r, &t->packets[i], &b);
 	}
 	if (c->nr_people)

@@ -178,7 +178,7 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 	type->parts[WM_PART_CONTEXT] = context;
 	type->parts[WM_PART_FIELDS] = fields;
 	type->own = e;
-	type->meta = e->stream_id == WM_STREAM_RECORDER && wm_ctf_is_own(c->m);
+	type->meta = wm_ctf_is_about_recording(c->m, p->class);
 	plan->type = type;
 	if (wm_trace_add_type(t, type))
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
@@ -279,7 +279,7 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	int err;
 
 	p->metadata = c->m;
-	c->fields_say_pid = s->id == WM_STREAM_RECORDER && wm_ctf_is_own(c->m);
+	c->fields_say_pid = wm_ctf_is_about_recording(c->m, s);
 	p->nr_events = nr_events;
 	p->events = wm_arena_array(&c->m->arena, nr_events + (size_t)1, sizeof(*p->events));
 	b.events = calloc(nr_events + (size_t)1, sizeof(*b.events));

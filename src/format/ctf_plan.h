@@ -193,6 +193,8 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_
 }
 
 bool wm_ctf_is_own(const struct wm_ctf_metadata *m); /* waymark wrote it */
+/* Of waymark's traces: the recorder's own stream, and that of what tasks did. */
+bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s);
 
 /* Looks for what struct wm_ctf_quick says in the header's program. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);

@@ -36,7 +36,16 @@ enum wm_stream_kind {
 	WM_STREAM_KIND_MIXED,    /* packets of many: pid and tid in the event context */
 	WM_STREAM_KIND_KERNEL,   /* packets of one CPU: which in the packet context; tid, flags and
 				    preempt_count in the event context */
+	WM_STREAM_KIND_SAMPLES,  /* packets of one CPU; pid, tid, ip and period in the event
+				    context */
+	WM_STREAM_KIND_TASKS,    /* packets of one CPU; about the tasks: nothing but fields */
 };
+
+/* Packets of one CPU, which the packet context says. */
+static inline bool wm_stream_kind_has_cpu(enum wm_stream_kind kind)
+{
+	return kind >= WM_STREAM_KIND_KERNEL;
+}
 
 struct wm_meta_format {
 	/* All that stands before the first stream class. */

@@ -90,6 +90,14 @@ struct wm_kernel_context {
 
 static_assert(sizeof(struct wm_kernel_context) == 6, "on disk");
 
+/* Event context of a stream of samples, in the same place. */
+struct wm_sample_context {
+	int32_t pid, tid;
+	uint64_t ip, period;
+};
+
+static_assert(sizeof(struct wm_sample_context) == 24, "on disk");
+
 /* index/NAME.idx: one header, one entry per packet. BIG-endian (LTTng's index 1.1). */
 #define WM_INDEX_MAGIC 0xc1f1dcc1u
 #define WM_INDEX_MAJOR 1u

@@ -113,7 +113,8 @@ static void destroy(struct wm_trace_writer *w)
 		wm_stream_destroy(w->streams[i]);
 	free(w->streams);
 	wm_mixed_destroy(w->mixed);
-	wm_kernel_stream_destroy(w->kernel);
+	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
+		wm_kernel_stream_destroy(w->kernel[i]);
 	wm_recorder_done(&w->recorder);
 	wm_event_store_done(&w->events);
 	wm_text_done(&w->declared);
@@ -395,12 +396,14 @@ static int first_error(int a, int b)
 int wm_trace_writer_flush(struct wm_trace_writer *w)
 {
 	struct wm_producer *p;
+	uint32_t i;
 	int err = wm_mixed_flush(w);
 
 	for (p = w->producers; p; p = p->next)
 		report_disk_loss(p);
-	if (w->kernel)
-		wm_kernel_stream_flush(w->kernel);
+	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
+		if (w->kernel[i])
+			wm_kernel_stream_flush(w->kernel[i]);
 	return first_error(err, wm_recorder_flush(w));
 }
 

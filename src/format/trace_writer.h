@@ -115,13 +115,25 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
 
 /*
- * The kernel's events: one stream class, a lane for each CPU, ids as the
- * kernel numbers them. A record is
+ * The kernel's events: at most one stream class of each kind, a lane for each
+ * CPU in it. A record is
  *
- *   u64 clock << 16 | id | struct wm_kernel_context | fields, packed | zeros to 8
+ *   u64 clock << 16 | id | context | fields, packed | zeros to 8
+ *
+ * of what stands in the kernel's rings with its ids and a struct
+ * wm_kernel_context; of samples with a struct wm_sample_context; of what tasks
+ * did (mapped, forked, were called) without any.
  */
+enum wm_kernel_stream_kind {
+	WM_KERNEL_EVENTS,
+	WM_KERNEL_SAMPLES,
+	WM_KERNEL_TASKS,
+	WM_NR_KERNEL_STREAMS,
+};
 struct wm_kernel_stream;
-int wm_kernel_stream_create(struct wm_trace_writer *w, struct wm_kernel_stream **ret);
+/* -EEXIST: there is one of the kind. */
+int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
+			    struct wm_kernel_stream **ret);
 
 /* As wm_producer_event(); takes over `class`. */
 int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);

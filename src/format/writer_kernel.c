@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_kernel.c - the kernel's events in a trace: one stream class with the
- * kernel's ids, one lane for each CPU, words about them in the folder kernel/.
+ * writer_kernel.c - the kernel's events in a trace: stream classes for those of
+ * its rings, for samples and for what tasks did, one lane for each CPU in each;
+ * words about them in the folder kernel/.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,23 +13,30 @@
 #include "base/file.h"
 #include "format/writer.h"
 
-int wm_kernel_stream_create(struct wm_trace_writer *w, struct wm_kernel_stream **ret)
+static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
+    [WM_KERNEL_EVENTS] = WM_STREAM_KIND_KERNEL,
+    [WM_KERNEL_SAMPLES] = WM_STREAM_KIND_SAMPLES,
+    [WM_KERNEL_TASKS] = WM_STREAM_KIND_TASKS,
+};
+
+int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
+			    struct wm_kernel_stream **ret)
 {
 	struct wm_kernel_stream *k;
 	int err;
 
-	if (w->kernel)
+	if (w->kernel[kind])
 		return -EEXIST;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
 	k->writer = w;
-	err = wm_stream_create(w, WM_STREAM_KIND_KERNEL, &k->stream);
+	err = wm_stream_create(w, kinds[kind], &k->stream);
 	if (err) {
 		free(k);
 		return err;
 	}
-	w->kernel = *ret = k;
+	w->kernel[kind] = *ret = k;
 	return 0;
 }
 

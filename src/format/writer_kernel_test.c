@@ -40,8 +40,8 @@ static void write_trace(enum wm_trace_format format)
 	struct kit_packet k = {0};
 	struct wm_kernel_stream *ks;
 
-	assert_int_equal(wm_kernel_stream_create(w, &ks), 0);
-	assert_int_equal(wm_kernel_stream_create(w, &ks), -EEXIST);
+	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_EVENTS, &ks), 0);
+	assert_int_equal(wm_kernel_stream_create(w, WM_KERNEL_EVENTS, &ks), -EEXIST);
 	assert_int_equal(wm_kernel_stream_event(ks, 314, kit_class("switch", "next:u4", NULL, 0)),
 			 0);
 	assert_int_equal(wm_kernel_stream_event(ks, 700, kit_class("open", "path:s", NULL, 0)), 0);

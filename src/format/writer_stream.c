@@ -183,6 +183,11 @@ void wm_stream_forget(struct wm_producer *p)
 
 int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
 {
+	static const char *const words[] = {
+	    [WM_STREAM_KIND_USER] = "user",	  [WM_STREAM_KIND_MIXED] = "user",
+	    [WM_STREAM_KIND_KERNEL] = "kernel", [WM_STREAM_KIND_SAMPLES] = "samples",
+	    [WM_STREAM_KIND_TASKS] = "tasks",
+	};
 	struct wm_lane **grown, *lane;
 	char name[32];
 
@@ -195,10 +200,9 @@ int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm
 		return -ENOMEM;
 	if (s->kind == WM_STREAM_KIND_RECORDER)
 		(void)snprintf(name, sizeof(name), "waymark-%u", s->nr_lanes); /* fits */
-	else if (s->kind == WM_STREAM_KIND_KERNEL)
-		(void)snprintf(name, sizeof(name), "kernel-%u-%u", s->id, s->nr_lanes); /* fits */
 	else
-		(void)snprintf(name, sizeof(name), "user-%u-%u", s->id, s->nr_lanes); /* fits */
+		(void)snprintf(name, sizeof(name), "%s-%u-%u", words[s->kind], s->id,
+			       s->nr_lanes); /* fits */
 	wm_lane_init(lane, name, s->id, s->nr_lanes);
 	s->lanes[s->nr_lanes++] = lane;
 	if (s->kind == WM_STREAM_KIND_USER)

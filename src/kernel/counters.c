@@ -53,19 +53,6 @@ static int add_row(struct wm_counters *c, const struct wm_event_def *def, const 
 	return 0;
 }
 
-/* Counting outside the kernel alone is allowed where the whole is not. */
-static bool may_narrow(const struct wm_event_def *def, int err)
-{
-	struct wm_privilege p;
-
-	if ((err != -EACCES && err != -EPERM) || def->in_kernel || def->exclude_kernel ||
-	    def->exclude_user ||
-	    (def->family != WM_FAMILY_SOFTWARE && def->family != WM_FAMILY_HARDWARE))
-		return false;
-	wm_privilege_read(&p);
-	return !wm_privilege_perf(&p, WM_PERF_NEED_KERNEL);
-}
-
 /* The descriptor or -errno, in which case the event knows why. */
 static int open_cell(struct wm_counters_event *e, const struct row *r,
 		     const struct wm_counters_plan *plan, struct wm_perf_where where)
@@ -80,7 +67,7 @@ static int open_cell(struct wm_counters_event *e, const struct row *r,
 	wm_perf_attr_counting(&attr, plan->inherit, plan->on_exec);
 	attr.exclude_kernel |= e->user_only;
 	fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);
-	if (fd < 0 && !e->user_only && may_narrow(r->def, fd)) {
+	if (fd < 0 && !e->user_only && wm_event_def_may_narrow(r->def, fd)) {
 		attr.exclude_kernel = 1;
 		attr.exclude_hv = 1;
 		fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/perf_event.h"
+#include "kernel/privilege.h"
 
 const char *wm_event_family_name(enum wm_event_family family)
 {
@@ -86,6 +87,18 @@ bool wm_event_def_modify(struct wm_event_def *def, const char *letters)
 	}
 	def->precise = precise > 3 ? 3 : (uint8_t)precise;
 	return *letters != '\0';
+}
+
+bool wm_event_def_may_narrow(const struct wm_event_def *def, int err)
+{
+	struct wm_privilege p;
+
+	if ((err != -EACCES && err != -EPERM) || def->in_kernel || def->exclude_kernel ||
+	    def->exclude_user ||
+	    (def->family != WM_FAMILY_SOFTWARE && def->family != WM_FAMILY_HARDWARE))
+		return false;
+	wm_privilege_read(&p);
+	return !wm_privilege_perf(&p, WM_PERF_NEED_KERNEL);
 }
 
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr)

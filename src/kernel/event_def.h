@@ -92,6 +92,12 @@ int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def);
  */
 bool wm_event_def_modify(struct wm_event_def *def, const char *letters);
 
+/*
+ * An event was refused with that errno, but what of it is outside the kernel
+ * alone would be allowed and makes sense.
+ */
+bool wm_event_def_may_narrow(const struct wm_event_def *def, int err);
+
 /* An attr that names this event and has nothing else set. Borrows strings of the def. */
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr);
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler.c - opens what a plan says: each event on each thread and CPU, for
+ * the kernel lets children inherit an event with a ring only where it is bound
+ * to a CPU. The first descriptor of a CPU has the ring, the others write there.
+ * See sampler.h.
+ */
+#include "kernel/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "kernel/perf_event.h"
+
+#define RING_MAX ((size_t)16 << 20)
+#define WAKE_AT	 4 /* the reader, when a ring is that part full */
+
+struct place {
+	int cpu, fd; /* fd -1: no thread had one here */
+	struct wm_perf_ring ring;
+};
+
+/* Open addressing, a power of two; id 0 is a free place. */
+struct id {
+	uint64_t id;
+	size_t event;
+};
+
+struct wm_sampler {
+	const struct wm_sampler_plan *plan; /* while it is opened */
+	struct place *places;
+	size_t nr_places;
+	int *fds; /* those of tasks first */
+	size_t nr_fds, room_fds, nr_tasks_fds;
+	struct id *ids;
+	size_t nr_ids, room_ids;
+	bool *user_only; /* by event */
+	bool plain_tasks; /* the kernel is older than build-ids of mappings */
+};
+
+/* --- ids ------------------------------------------------------------------------- */
+
+static struct id *find(const struct wm_sampler *s, uint64_t id)
+{
+	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (s->room_ids - 1);
+
+	while (s->ids[at].id && s->ids[at].id != id)
+		at = (at + 1) & (s->room_ids - 1);
+	return &s->ids[at];
+}
+
+static int add_id(struct wm_sampler *s, int fd, size_t event)
+{
+	struct id *old = s->ids, *to;
+	size_t room = s->room_ids;
+	uint64_t id;
+
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+		return -errno;
+	if (2 * (s->nr_ids + 1) > room) {
+		s->room_ids = room ? 2 * room : 64;
+		s->ids = calloc(s->room_ids, sizeof(*s->ids));
+		if (!s->ids) {
+			s->ids = old;
+			s->room_ids = room;
+			return -ENOMEM;
+		}
+		for (size_t i = 0; i < room; i++)
+			if (old[i].id)
+				*find(s, old[i].id) = old[i];
+		free(old);
+	}
+	to = find(s, id);
+	s->nr_ids += !to->id;
+	*to = (struct id){id, event};
+	return 0;
+}
+
+size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
+{
+	const struct id *found = s->room_ids ? find(s, id) : NULL;
+
+	return found && found->id ? found->event : WM_SAMPLER_NONE;
+}
+
+/* --- opening ---------------------------------------------------------------------- */
+
+/* Takes the descriptor over, also on failure. */
+static int keep(struct wm_sampler *s, int fd, size_t event)
+{
+	int *more, err;
+
+	if (s->nr_fds == s->room_fds) {
+		more = realloc(s->fds, (s->room_fds ? 2 * s->room_fds : 64) * sizeof(*more));
+		if (!more) {
+			(void)close(fd);
+			return -ENOMEM;
+		}
+		s->room_fds = s->room_fds ? 2 * s->room_fds : 64;
+		s->fds = more;
+	}
+	s->fds[s->nr_fds++] = fd;
+	err = add_id(s, fd, event);
+	return err;
+}
+
+static size_t ring_bytes(const struct wm_sampler_plan *plan)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t most = plan->buffer_bytes / plan->nr_cpus;
+
+	if (most > RING_MAX)
+		most = RING_MAX;
+	while (2 * bytes <= most)
+		bytes *= 2;
+	return bytes;
+}
+
+/* The largest ring we may have. */
+static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
+{
+	int err = wm_perf_ring_map(p->fd, bytes, &p->ring);
+
+	while (err == -EPERM && bytes > (size_t)sysconf(_SC_PAGESIZE)) {
+		bytes /= 2;
+		err = wm_perf_ring_map(p->fd, bytes, &p->ring);
+	}
+	if (err)
+		wm_diag_set(diag, err, NULL, -1, "no ring for samples on CPU %d: %s%s", p->cpu,
+			    strerror(-err),
+			    err == -EPERM
+				? "; kernel.perf_event_mlock_kb says how much memory a user may have "
+				  "for them"
+				: "");
+	return err;
+}
+
+/* The descriptor writes to the CPU's ring; the first one gets it. */
+static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_diag *diag)
+{
+	if (p->fd < 0) {
+		p->fd = fd;
+		return map_ring(p, ring_bytes(s->plan), diag);
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->fd) < 0)
+		return wm_diag_set(diag, -errno, NULL, -1,
+				   "the samples of CPU %d cannot share a ring: %s", p->cpu,
+				   strerror(errno));
+	return 0;
+}
+
+static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct wm_diag *diag)
+{
+	struct perf_event_attr a;
+	int fd = -EINVAL;
+
+	wm_sampler_tasks_attr(s->plan->clockid, &a);
+	a.inherit = s->plan->nr_tids != 0;
+	a.disabled = s->plan->on_exec;
+	a.enable_on_exec = s->plan->on_exec;
+	a.watermark = 1;
+	a.wakeup_watermark = (uint32_t)(ring_bytes(s->plan) / WAKE_AT);
+	if (!s->plain_tasks)
+		fd = wm_perf_open(&a, where, -1, "sw:dummy", diag);
+	if (fd != -EINVAL)
+		return fd;
+	s->plain_tasks = true;
+	a.build_id = a.ksymbol = 0;
+	return wm_perf_open(&a, where, -1, "sw:dummy", diag);
+}
+
+static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where where,
+		      struct wm_diag *diag)
+{
+	const struct wm_sampler_event *e = &s->plan->events[event];
+	struct perf_event_attr a;
+	int fd, err;
+
+	wm_sampler_attr(e, s->plan->clockid, &a);
+	a.inherit = s->plan->nr_tids != 0;
+	a.enable_on_exec = s->plan->on_exec;
+	if (s->user_only[event])
+		wm_sampler_narrow(&a);
+	fd = wm_perf_open(&a, where, -1, e->def->name, diag);
+	if (fd < 0 && !s->user_only[event] && wm_event_def_may_narrow(e->def, fd)) {
+		wm_sampler_narrow(&a);
+		fd = wm_perf_open(&a, where, -1, e->def->name, diag);
+		s->user_only[event] = fd >= 0;
+	}
+	err = fd >= 0 && e->filter ? wm_perf_filter(fd, e->filter, e->def->name, diag) : 0;
+	if (err < 0)
+		(void)close(fd);
+	return err < 0 ? err : fd;
+}
+
+/* One event, or what tasks do, on each thread and CPU. A thread that has ended has none. */
+static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
+{
+	const struct wm_sampler_plan *plan = s->plan;
+	size_t nr_tids = plan->nr_tids ? plan->nr_tids : 1;
+
+	for (size_t t = 0; t < nr_tids; t++) {
+		for (size_t c = 0; c < s->nr_places; c++) {
+			const struct wm_perf_where where = {plan->nr_tids ? plan->tids[t] : -1,
+							    s->places[c].cpu};
+			int fd = event == WM_SAMPLER_TASKS ? open_tasks(s, where, diag)
+							   : open_event(s, event, where, diag);
+			int err = fd < 0 ? fd : keep(s, fd, event);
+
+			if (!err)
+				err = join_ring(s, &s->places[c], fd, diag);
+			if (err == -ESRCH)
+				break;
+			if (err)
+				return err;
+		}
+	}
+	return s->nr_fds ? 0 : -ESRCH;
+}
+
+int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
+		    struct wm_diag *diag)
+{
+	struct wm_sampler *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	s->plan = plan;
+	s->places = calloc(plan->nr_cpus, sizeof(*s->places));
+	s->user_only = calloc(plan->nr_events + 1, sizeof(*s->user_only));
+	if (!s->places || !s->user_only)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < plan->nr_cpus; i++)
+		s->places[s->nr_places++] = (struct place){.cpu = plan->cpus[i], .fd = -1};
+	if (!err)
+		err = open_row(s, WM_SAMPLER_TASKS, diag);
+	s->nr_tasks_fds = s->nr_fds;
+	for (size_t i = 0; !err && i < plan->nr_events; i++)
+		err = open_row(s, i, diag);
+	s->plan = NULL;
+	if (err) {
+		wm_sampler_close(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+void wm_sampler_close(struct wm_sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_places; i++)
+		wm_perf_ring_unmap(&s->places[i].ring);
+	for (size_t i = 0; i < s->nr_fds; i++)
+		(void)close(s->fds[i]);
+	free(s->places);
+	free(s->fds);
+	free(s->ids);
+	free(s->user_only);
+	free(s);
+}
+
+/* --- running ------------------------------------------------------------------------ */
+
+int wm_sampler_start(struct wm_sampler *s)
+{
+	int err = 0;
+
+	for (size_t i = s->nr_tasks_fds; i < s->nr_fds && !err; i++)
+		err = wm_perf_enable(s->fds[i], false);
+	return err;
+}
+
+void wm_sampler_stop(struct wm_sampler *s)
+{
+	for (size_t i = s->nr_fds; i > 0; i--) /* samples first: what is mapped is still told */
+		(void)wm_perf_disable(s->fds[i - 1], false);
+}
+
+size_t wm_sampler_nr_cpus(const struct wm_sampler *s)
+{
+	return s->nr_places;
+}
+
+int wm_sampler_cpu(const struct wm_sampler *s, size_t i)
+{
+	return s->places[i].cpu;
+}
+
+int wm_sampler_fd(const struct wm_sampler *s, size_t i)
+{
+	return s->places[i].fd;
+}
+
+struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i)
+{
+	return s->places[i].ring.page ? &s->places[i].ring : NULL;
+}
+
+uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->nr_places; i++)
+		sum += s->places[i].ring.bytes;
+	return sum;
+}
+
+bool wm_sampler_user_only(const struct wm_sampler *s, size_t event)
+{
+	return s->user_only[event];
+}
