@@ -90,7 +90,8 @@ static int add_binary(struct wm_trace *t, const struct wm_event *e, const char *
 	if (!path || path->member->type->kind != WM_TYPE_STRING)
 		return 0;
 	return wm_trace_add_binary(t, path->text, path->count, id, bytes,
-				   pid && pid->member->type->kind == WM_TYPE_SIGNED && pid->s == -1);
+				   pid && pid->member->type->kind == WM_TYPE_SIGNED &&
+				       pid->s == -1);
 }
 
 static int add_module(struct wm_trace *t, const struct wm_event *e)

@@ -65,7 +65,8 @@ struct wm_recorder {
 
 struct wm_mixed;
 
-/* A stream class of the kernel's events; its lanes are by CPU, NULL where there was no packet yet. */
+/* A stream class of the kernel's events; its lanes are by CPU, NULL where there was no packet yet.
+ */
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
 	struct wm_stream *stream;
@@ -91,7 +92,7 @@ struct wm_trace_writer {
 	struct wm_lane_folder folder;
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder recorder;
-	struct wm_mixed *mixed;          /* NULL until lanes run out */
+	struct wm_mixed *mixed;                                /* NULL until lanes run out */
 	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: none of that kind */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;

@@ -184,7 +184,7 @@ void wm_stream_forget(struct wm_producer *p)
 int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
 {
 	static const char *const words[] = {
-	    [WM_STREAM_KIND_USER] = "user",	  [WM_STREAM_KIND_MIXED] = "user",
+	    [WM_STREAM_KIND_USER] = "user",     [WM_STREAM_KIND_MIXED] = "user",
 	    [WM_STREAM_KIND_KERNEL] = "kernel", [WM_STREAM_KIND_SAMPLES] = "samples",
 	    [WM_STREAM_KIND_TASKS] = "tasks",
 	};

@@ -53,7 +53,8 @@ const void *wm_perf_ring_next(struct wm_perf_ring *r, size_t *ret_bytes)
 
 	if (r->head - r->tail < sizeof(header))
 		return NULL;
-	memcpy(&header, record, sizeof(header)); /* records are multiples of 8: it is in one piece */
+	memcpy(&header, record,
+	       sizeof(header)); /* records are multiples of 8: it is in one piece */
 	if (header.size < sizeof(header) || header.size > r->head - r->tail) {
 		r->tail = r->head; /* no kernel writes that; nothing behind it makes sense */
 		return NULL;

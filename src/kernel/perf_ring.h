@@ -22,12 +22,13 @@
 struct wm_perf_ring {
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
-	size_t bytes;	     /* of data: a power of two */
-	uint64_t head, tail; /* as read last, and how far we are */
+	size_t bytes;         /* of data: a power of two */
+	uint64_t head, tail;  /* as read last, and how far we are */
 	unsigned char *whole; /* a record that lies around the end is put together here */
 };
 
-/* Maps the ring of a descriptor, of a power of two of pages. 0, -EPERM: too large for us, -errno. */
+/* Maps the ring of a descriptor, of a power of two of pages. 0, -EPERM: too large for us, -errno.
+ */
 int wm_perf_ring_map(int fd, size_t bytes, struct wm_perf_ring *ret);
 void wm_perf_ring_unmap(struct wm_perf_ring *r); /* accepts one that is not mapped */
 

@@ -16,7 +16,7 @@
 #include "kernel/perf_event.h"
 
 #define RING_MAX ((size_t)16 << 20)
-#define WAKE_AT	 4 /* the reader, when a ring is that part full */
+#define WAKE_AT  4 /* the reader, when a ring is that part full */
 
 struct place {
 	int cpu, fd; /* fd -1: no thread had one here */
@@ -37,7 +37,7 @@ struct wm_sampler {
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
 	size_t nr_ids, room_ids;
-	bool *user_only; /* by event */
+	bool *user_only;  /* by event */
 	bool plain_tasks; /* the kernel is older than build-ids of mappings */
 };
 
@@ -129,12 +129,13 @@ static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 		err = wm_perf_ring_map(p->fd, bytes, &p->ring);
 	}
 	if (err)
-		wm_diag_set(diag, err, NULL, -1, "no ring for samples on CPU %d: %s%s", p->cpu,
-			    strerror(-err),
-			    err == -EPERM
-				? "; kernel.perf_event_mlock_kb says how much memory a user may have "
-				  "for them"
-				: "");
+		wm_diag_set(
+		    diag, err, NULL, -1, "no ring for samples on CPU %d: %s%s", p->cpu,
+		    strerror(-err),
+		    err == -EPERM
+			? "; kernel.perf_event_mlock_kb says how much memory a user may have "
+			  "for them"
+			: "");
 	return err;
 }
 

@@ -22,18 +22,19 @@
 enum wm_sample_chain {
 	WM_CHAIN_NONE,
 	WM_CHAIN_FRAMES, /* of kernel and user, by frame pointers */
-	WM_CHAIN_STACK,  /* the user's stack and registers, to be unwound later; the kernel's frames */
+	WM_CHAIN_STACK,  /* the user's stack and registers, to be unwound later; the kernel's frames
+			  */
 };
 
 /* User stacks: a multiple of 8, and the record has room for the rest. */
 #define WM_SAMPLE_STACK_DEFAULT 8192u
-#define WM_SAMPLE_STACK_MAX	65528u
+#define WM_SAMPLE_STACK_MAX     65528u
 
 struct wm_sampler_event {
 	const struct wm_event_def *def;
-	const char *filter;   /* in the kernel's language; NULL: none */
-	uint64_t period;      /* each so many of them, or */
-	uint64_t frequency;   /* as often as gives so many samples a second; one of both is 0 */
+	const char *filter; /* in the kernel's language; NULL: none */
+	uint64_t period;    /* each so many of them, or */
+	uint64_t frequency; /* as often as gives so many samples a second; one of both is 0 */
 	enum wm_sample_chain chain;
 	uint32_t stack_bytes; /* WM_CHAIN_STACK */
 };
@@ -41,12 +42,12 @@ struct wm_sampler_event {
 struct wm_sampler_plan {
 	const struct wm_sampler_event *events;
 	size_t nr_events;
-	int clockid;	   /* CLOCK_*: of the records' times */
+	int clockid;       /* CLOCK_*: of the records' times */
 	const pid_t *tids; /* and what they fork; none: every task */
 	size_t nr_tids;
 	const int *cpus; /* where */
 	size_t nr_cpus;
-	bool on_exec;	      /* begins when the thread calls execve(2), else at wm_sampler_start() */
+	bool on_exec; /* begins when the thread calls execve(2), else at wm_sampler_start() */
 	uint64_t buffer_bytes; /* of all rings, at most */
 };
 
@@ -84,13 +85,13 @@ int wm_sampler_start(struct wm_sampler *s);
 void wm_sampler_stop(struct wm_sampler *s); /* the rings stay to be read */
 
 size_t wm_sampler_nr_cpus(const struct wm_sampler *s);
-int wm_sampler_cpu(const struct wm_sampler *s, size_t i);  /* which it is */
-int wm_sampler_fd(const struct wm_sampler *s, size_t i);   /* readable when its ring is */
+int wm_sampler_cpu(const struct wm_sampler *s, size_t i); /* which it is */
+int wm_sampler_fd(const struct wm_sampler *s, size_t i);  /* readable when its ring is */
 struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i);
 uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s);
 
 #define WM_SAMPLER_TASKS SIZE_MAX /* what tasks do */
-#define WM_SAMPLER_NONE	 (SIZE_MAX - 1)
+#define WM_SAMPLER_NONE  (SIZE_MAX - 1)
 
 /* Which of the plan's events a record's id means; WM_SAMPLER_TASKS, WM_SAMPLER_NONE. */
 size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id);
