@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define ROW(d) d, '0', d, '1', d, '2', d, '3', d, '4', d, '5', d, '6', d, '7', d, '8', d, '9'
 
@@ -35,65 +36,104 @@ const uint64_t wm_digit_powers[20] = {1,
 
 /* --- floating point ------------------------------------------------------------------ */
 
-/* Six digits and where the point is: d = digits / 10^(5 - exponent). */
-struct six {
-	uint32_t digits;
-	int exponent; /* -4 .. 5 */
-};
+#define POWER_MIN (-17) /* 10^(5 - POWER_MIN) is the last that is exact */
+#define POWER_MAX 22
+
+static const double powers[] = {
+    1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4,
+    1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,   1e4,   1e5,  1e6,  1e7,  1e8,  1e9,  1e10,
+    1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19, 1e20, 1e21, 1e22};
+
+static inline double power(int n)
+{
+	return powers[n - POWER_MIN];
+}
+
+/* The power of ten at or below it; one too little for some just above 10^n, which does no harm. */
+static inline int exponent_of(double a)
+{
+	uint64_t bits;
+	int two, ten;
+
+	memcpy(&bits, &a, sizeof(bits));
+	two = (int)(bits >> 52) - 1023;
+	ten = (two * 1233) >> 12; /* log10(2); rounds down */
+	return ten + (ten < POWER_MAX && a >= power(ten + 1));
+}
 
 /*
- * False when that cannot be said for certain here: too small or large for
- * digits without an exponent, or as good as in the middle between two of them.
- * A product with a power of ten below 2^64 is off by at most one in 2^64.
+ * A product or quotient with a power that is exact is off by at most one in
+ * 2^53: 2^-33 of the sixth digit. What is nearer to the middle between two
+ * numbers is decided here only when it lies there exactly: the even one, as in
+ * printf.
  */
-static bool six_digits(double a, struct six *ret)
+bool wm_digits_six(double d, struct wm_six *ret)
 {
-	static const double least[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
-	int e = 5;
-	long double v;
-	double part;
+	double a = fabs(d), v, part;
+	int e;
 
-	if (!(a >= 1e-4 && a < 999999))
+	if (!(a >= power(POWER_MIN) && a < power(POWER_MAX)))
 		return false;
-	while (a < least[e + 4])
-		e--;
-	v = (long double)a * (long double)wm_digit_powers[5 - e];
+	e = exponent_of(a);
+	v = e <= 5 ? a * power(5 - e) : a / power(e - 5);
 	ret->digits = (uint32_t)v;
-	part = (double)(v - ret->digits);
-	if (part > 0.499999 && part < 0.500001)
-		return false;
-	ret->digits += part > 0.5;
+	part = v - ret->digits;
+	if (part > 0.499999 && part < 0.500001) {
+		bool is_middle = part == 0.5 && (e <= 5 ? fma(a, power(5 - e), -v)
+							: fma(v, power(e - 5), -a)) == 0;
+
+		if (!is_middle)
+			return false;
+		ret->digits += ret->digits & 1;
+	} else {
+		ret->digits += part > 0.5;
+	}
 	ret->exponent = e;
 	if (ret->digits == 1000000) { /* 9.999999 is 10.0000 */
 		ret->digits = 100000;
 		ret->exponent++;
 	}
-	return ret->digits >= 100000 && ret->exponent <= 5;
+	return ret->digits >= 100000;
 }
 
-char *wm_digits_g(char *at, double d)
+/* Behind the point; zeros at the end are left out, and so is the point with nothing behind it. */
+static char *fraction(char *at, uint32_t part, int digits)
 {
-	uint32_t whole, part, scale;
-	int after; /* digits behind the point */
-	struct six n;
-
-	if (!six_digits(fabs(d), &n))
-		return at + snprintf(at, 40, "%g", d);
-	if (d < 0)
-		*at++ = '-';
-	after = 5 - n.exponent;
-	scale = (uint32_t)wm_digit_powers[after];
-	whole = n.digits / scale;
-	part = n.digits % scale;
-	at = wm_digits_u64(at, whole);
 	if (!part)
 		return at;
 	while (part % 10 == 0) {
 		part /= 10;
-		after--;
+		digits--;
 	}
 	*at++ = '.';
-	for (int i = after - 1; i >= 0; i--, part /= 10)
+	for (int i = digits - 1; i >= 0; i--, part /= 10)
 		at[i] = (char)('0' + part % 10);
-	return at + after;
+	return at + digits;
+}
+
+static char *scientific(char *at, const struct wm_six *n)
+{
+	uint32_t e = (uint32_t)abs(n->exponent);
+
+	*at++ = (char)('0' + n->digits / 100000);
+	at = fraction(at, n->digits % 100000, 5);
+	*at++ = 'e';
+	*at++ = n->exponent < 0 ? '-' : '+';
+	return wm_digits_pair(at, e);
+}
+
+char *wm_digits_g(char *at, double d)
+{
+	struct wm_six n;
+	uint32_t scale;
+
+	if (!wm_digits_six(d, &n))
+		return at + snprintf(at, 40, "%g", d);
+	if (d < 0)
+		*at++ = '-';
+	if (n.exponent < -4 || n.exponent > 5)
+		return scientific(at, &n);
+	scale = (uint32_t)wm_digit_powers[5 - n.exponent];
+	at = wm_digits_u64(at, n.digits / scale);
+	return fraction(at, n.digits % scale, 5 - n.exponent);
 }

@@ -7,6 +7,7 @@
 #ifndef WM_BASE_DIGITS_H
 #define WM_BASE_DIGITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -86,6 +87,15 @@ static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const ch
 		*--p = digits[n & ((1u << bits) - 1)];
 	return end;
 }
+
+/* What printf's %g shows of a number, but for its sign: digits * 10^(exponent - 5). */
+struct wm_six {
+	uint32_t digits; /* six of them, the first not 0 */
+	int exponent;
+};
+
+/* False: not finite, 0, very large or small, or too near to the middle of two such numbers. */
+bool wm_digits_six(double d, struct wm_six *ret);
 
 /* A double as printf's %g has it, in a fraction of the time for numbers of daily life. */
 char *wm_digits_g(char *at, double d);

@@ -84,7 +84,8 @@ static void test_floats(void **unused)
 	    0,         -0.0,      1,        0.5,       1e-4,     9.9999e-5, 0.00012345,
 	    0.1,       1.5,       999999,   999999.5,  999998.5, 99999.95,  9.9999995,
 	    9.999995,  1e6,       1e-300,   1e300,     123456.5, 12345.65,  1.000005,
-	    1.0000005, 0.1 + 0.2, INFINITY, -INFINITY, NAN,      -3.25,     0.30000005};
+	    1.0000005, 0.1 + 0.2, INFINITY, -INFINITY, NAN,      -3.25,     0.30000005,
+	    1e-17,     9.99e-18,  1e22,     9.9e21,    1e100,    5e-324,    1000005};
 	uint64_t random = 4711;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -103,6 +104,7 @@ static void test_floats(void **unused)
 		check_g((double)(int32_t)random / 1000);
 		check_g((double)(random % 20000001) / 2 / 1e1); /* ties */
 		check_g((double)(float)((double)(random % 9999999) / 1e7));
+		check_g((double)(random % 2000001) * 5 * 1e7); /* ties behind an exponent */
 		check_g(ldexp((double)(random % 1000), -(int)(random >> 60)));
 	}
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "format/ctf_straight.h"
 #include "format/ctf_type.h"
 #include "format/reader.h"
 
@@ -109,6 +110,7 @@ struct wm_ctf_op {
 	const struct wm_member *member;
 	union {
 		uint64_t length;
+		uint64_t shown; /* of a number: the bits that its digits show; see wm_value_mask() */
 		const struct wm_ctf_choice *choice;
 	};
 };
@@ -132,6 +134,7 @@ struct wm_ctf_event_plan {
 	const struct wm_event_type *type;
 	/* Common context of the stream, context, fields; NULL: nothing to decode. */
 	const struct wm_ctf_op *body[3];
+	const struct wm_ctf_straight *straight; /* NULL: is not; or has no bit */
 };
 
 /*
@@ -146,6 +149,9 @@ struct wm_ctf_quick {
 	uint16_t id_slot;                  /* besides the role's */
 	uint32_t id_at, time_at, bits;     /* from the aligned position; of the header */
 	uint64_t low, high;
+	/* Both little-endian and in the first 64 bits: the id is word >> id_at & id_mask. */
+	bool is_word;
+	uint64_t id_mask, time_mask;
 };
 
 struct wm_ctf_stream_plan {
@@ -190,6 +196,15 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_
 								uint64_t id)
 {
 	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
+}
+
+/* The event whose header was decoded; NULL: no such event. */
+static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf_stream_plan *s,
+							     const uint64_t *slots)
+{
+	if (!s->has[WM_CTF_EVENT_ID])
+		return s->nr_events == 1 ? &s->events[0] : wm_ctf_plan_event(s, 0);
+	return wm_ctf_plan_event(s, slots[WM_CTF_EVENT_ID]);
 }
 
 bool wm_ctf_is_own(const struct wm_ctf_metadata *m); /* waymark wrote it */

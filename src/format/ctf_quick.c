@@ -105,6 +105,20 @@ static bool follow(struct follow *f, const struct wm_ctf_op *ops, const struct w
 	return false;
 }
 
+static uint64_t mask(uint32_t bits)
+{
+	return bits ? UINT64_MAX >> (64 - bits) : 0;
+}
+
+/* Do id and time lie in the word the header begins with? */
+static void word(struct wm_ctf_quick *q)
+{
+	q->is_word = q->bits <= 64 && q->time_bits && q->time_bits < 64 && !q->time_big &&
+		     !q->id_big && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	q->id_mask = mask(q->id_bits);
+	q->time_mask = mask(q->time_bits);
+}
+
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p)
 {
 	struct follow f = {.q.high = UINT64_MAX};
@@ -115,5 +129,6 @@ void wm_ctf_quick_make(struct wm_ctf_stream_plan *p)
 	if (f.q.shift < 3 || !f.q.bits)
 		return;
 	f.q.is_usable = true;
+	word(&f.q);
 	p->quick = f.q;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/ctf_trace.h"
+#include "format/value_sum.h"
 
 #define NS_PER_SECOND 1000000000u
 #define IDS_BEGIN     WM_CTF_SLOT_CPU
@@ -307,15 +308,6 @@ static void finish_event(const struct wm_packet_reader *r, struct wm_event *e)
 	e->parts[WM_PART_PACKET_CONTEXT] = (struct wm_part_range){r->nr_header, r->head.nr_items};
 }
 
-static const struct wm_ctf_event_plan *plan_of(const struct wm_packet_reader *r)
-{
-	const struct wm_ctf_stream_plan *p = r->plan;
-
-	if (!p->has[WM_CTF_EVENT_ID])
-		return p->nr_events == 1 ? &p->events[0] : wm_ctf_plan_event(p, 0);
-	return wm_ctf_plan_event(p, r->d.slots[WM_CTF_EVENT_ID]);
-}
-
 static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
 {
 	const struct wm_trace_clock *c = r->plan->clock;
@@ -349,7 +341,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 			return status;
 	}
 	e->parts[WM_PART_HEADER].end = b->nr_items;
-	plan = plan_of(r);
+	plan = wm_ctf_plan_of(r->plan, d->slots);
 	if (!plan) {
 		damaged(r, begin, "an event", NULL, "of a kind the metadata does not describe");
 		*ret_bad = true;
@@ -444,4 +436,15 @@ int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	while (b->nr_events < events && !r->ended && err > 0)
 		err = step(r, b);
 	return err < 0 ? err : (int)b->nr_events;
+}
+
+uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash)
+{
+	struct wm_value_sum head = WM_VALUE_SUM_NONE;
+
+	if (r->ended)
+		return 0;
+	for (uint32_t i = r->nr_header; i < r->head.nr_items; i++)
+		wm_value_sum_item(&head, &r->head.items[i]);
+	return wm_ctf_hash_events(&r->d, r->plan, r->is_quick, &head, hash);
 }

@@ -213,6 +213,12 @@ struct wm_reader_ops {
 	 * record ends the packet with a fault.
 	 */
 	int (*reader_read)(struct wm_packet_reader *r, struct wm_batch *b);
+	/*
+	 * Adds the hashes (value_hash.h) of the next events without making
+	 * items, as far as that goes; their count. reader_read() goes on behind
+	 * them. May be NULL.
+	 */
+	uint64_t (*reader_hash)(struct wm_packet_reader *r, uint64_t *hash);
 	void (*reader_destroy)(struct wm_packet_reader *r);
 
 	/* The name of a thread at that time, or "". May be NULL. */

@@ -1,106 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * value_hash.c - see value_hash.h. An event's sum has a factor of its own for
- * each value, so that the multiplications do not wait for one another.
- */
+/* value_hash.c - see value_hash.h and value_sum.h. */
 #include "format/value_hash.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
 #include "format/scan.h"
-
-#define FACTOR 0x9e3779b97f4a7c15u
-#define MIXER  0xd6e8feb86659fd93u
-
-struct sum {
-	uint64_t sum, factor; /* factor: of the next value */
-	uint32_t nr;
-};
-
-static uint64_t mix(uint64_t n)
-{
-	n = (n ^ n >> 32) * MIXER;
-	n = (n ^ n >> 32) * MIXER;
-	return n ^ n >> 32;
-}
-
-static inline void add(struct sum *s, uint64_t value)
-{
-	s->sum += value * s->factor;
-	s->factor *= FACTOR;
-	s->nr++;
-}
+#include "format/value_sum.h"
 
 uint64_t wm_value_hash_text(const void *bytes, size_t count)
 {
 	const unsigned char *at = bytes;
-	uint64_t h = count, word;
+	unsigned char last[8] = {0};
+	uint64_t h = count;
 
-	for (; count >= 8; count -= 8, at += 8) {
-		memcpy(&word, at, 8);
-		h = (h ^ le64toh(word)) * FACTOR;
-		h ^= h >> 32;
-	}
+	for (; count >= 8; count -= 8, at += 8)
+		h = wm_value_text_word(h, wm_value_load(at));
 	if (count) {
-		word = 0;
-		memcpy(&word, at, count);
-		h = (h ^ le64toh(word)) * FACTOR;
-		h ^= h >> 32;
+		memcpy(last, at, count);
+		h = wm_value_text_word(h, wm_value_load(last));
 	}
 	return h;
 }
 
-/* A number that looks like an integer is one, in %g. */
-static uint64_t real(double d)
+/* Six digits and an exponent; an integer when the point is behind them and no exponent shown. */
+static uint64_t of_six(const struct wm_six *n, bool is_negative)
 {
-	char text[WM_DIGITS_MAX];
-	size_t bytes;
+	uint64_t v = (uint64_t)(n->exponent + 1024) << 20 | n->digits;
 
-	if (d > -1e6 && d < 1e6 && d == (double)(int32_t)d)
-		return (uint64_t)(int64_t)(int32_t)d;
-	bytes = (size_t)(wm_digits_g(text, d) - text);
-	text[bytes] = 0;
-	for (size_t i = text[0] == '-'; i < bytes; i++)
-		if (text[i] < '0' || text[i] > '9')
-			return wm_value_hash_text(text, bytes);
-	return (uint64_t)strtoll(text, NULL, 10);
+	if (n->exponent >= 0 && n->exponent <= 5) {
+		uint32_t scale = (uint32_t)wm_digit_powers[5 - n->exponent];
+
+		if (n->digits % scale == 0)
+			v = n->digits / scale;
+	}
+	return is_negative ? 0 - v : v;
 }
 
-/* As many low bits as the digits of its base show. */
-static uint64_t shown(const struct wm_type *t, uint64_t n)
+/* Of a text of %g with digits: those, and the exponent of ten of the first that is not 0. */
+static struct wm_six six_of(const char *text)
+{
+	struct wm_six n = {0, -1};
+	uint32_t digits = 0;
+	bool behind = false;
+
+	for (; *text && *text != 'e'; text++) {
+		behind |= *text == '.';
+		if (*text < '0' || *text > '9')
+			continue;
+		if (digits || *text != '0') {
+			n.digits = n.digits * 10 + (uint32_t)(*text - '0');
+			digits++;
+			n.exponent += !behind;
+		} else {
+			n.exponent -= behind;
+		}
+	}
+	for (; digits < 6; digits++)
+		n.digits *= 10;
+	if (*text == 'e')
+		n.exponent += (int)strtol(text + 1, NULL, 10);
+	return n;
+}
+
+uint64_t wm_value_of_real(double d)
+{
+	char text[WM_DIGITS_MAX];
+	struct wm_six n;
+	size_t bytes;
+
+	if (wm_digits_six(d, &n))
+		return of_six(&n, d < 0);
+	bytes = (size_t)(wm_digits_g(text, d) - text);
+	text[bytes] = 0;
+	if (d == 0 || strpbrk(text, "in")) /* "inf", "nan" */
+		return d == 0 ? 0 : wm_value_hash_text(text, bytes);
+	n = six_of(text);
+	return of_six(&n, d < 0);
+}
+
+uint64_t wm_value_mask(const struct wm_type *t)
 {
 	uint32_t per_digit = t->look == WM_LOOK_OCTAL ? 3 : t->look == WM_LOOK_BINARY ? 1 : 4;
 	uint32_t bits = (t->bits + per_digit - 1) / per_digit * per_digit;
+	bool is_cut = t->kind == WM_TYPE_SIGNED && t->look != WM_LOOK_DECIMAL;
 
-	return t->look == WM_LOOK_DECIMAL || t->bits >= 64 || bits >= 64 ? n
-									 : n & ((1ull << bits) - 1);
+	return !is_cut || t->bits >= 64 || bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-static void add_item(struct sum *s, const struct wm_item *i)
+void wm_value_sum_item(struct wm_value_sum *s, const struct wm_item *i)
 {
 	const struct wm_type *t = i->member->type;
 
 	switch (t->kind) {
 	case WM_TYPE_UNSIGNED:
 	case WM_TYPE_BOOL:
-		add(s, i->u);
+		wm_value_sum_add(s, i->u);
 		break;
 	case WM_TYPE_SIGNED:
-		add(s, shown(t, i->u));
+		wm_value_sum_add(s, i->u & wm_value_mask(t));
 		break;
 	case WM_TYPE_FLOAT:
-		add(s, real(i->f));
+		wm_value_sum_add(s, wm_value_real(i->f));
 		break;
 	case WM_TYPE_STRING:
 	case WM_TYPE_BYTES:
-		add(s, wm_value_hash_text(i->bytes, i->count));
+		wm_value_sum_add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_LIST:
-		add(s, i->count);
+		wm_value_sum_add(s, i->count);
 		break;
 	default: /* what holds others; those follow */
 		break;
@@ -109,15 +119,15 @@ static void add_item(struct sum *s, const struct wm_item *i)
 
 uint64_t wm_value_hash(const struct wm_event *e)
 {
-	struct sum s = {.factor = FACTOR};
+	struct wm_value_sum s = WM_VALUE_SUM_NONE;
 
 	for (int part = 0; part < WM_NR_PARTS; part++) {
 		if (part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
 			continue;
 		for (uint32_t i = e->parts[part].at; i < e->parts[part].end; i++)
-			add_item(&s, &e->items[i]);
+			wm_value_sum_item(&s, &e->items[i]);
 	}
-	return mix(s.sum + s.nr);
+	return wm_value_mix(s.sum + s.nr);
 }
 
 /* --- a whole trace --------------------------------------------------------------------- */
@@ -139,12 +149,21 @@ static int batch(void *state, const struct wm_batch *b)
 	return 0;
 }
 
+/* What the format can hash by itself. */
+static void ahead(void *state, struct wm_trace *trace, struct wm_packet_reader *r)
+{
+	struct tally *t = state;
+
+	t->events += trace->ops->reader_hash(r, &t->hash);
+}
+
 int wm_value_hash_trace(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_events,
 			uint64_t *ret_hash)
 {
 	static const struct wm_want want = {.no_parts =
 						1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER};
-	struct wm_scan_options o = {INT64_MIN, INT64_MAX, &want, wm_scan_threads(nr_threads)};
+	struct wm_scan_options o = {INT64_MIN, INT64_MAX, &want, wm_scan_threads(nr_threads),
+				    t->ops->reader_hash ? ahead : NULL};
 	struct tally *tallies = calloc(o.nr_threads, sizeof(*tallies));
 	void **states = calloc(o.nr_threads, sizeof(void *));
 	int err = -ENOMEM;

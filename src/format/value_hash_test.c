@@ -6,6 +6,7 @@
  */
 #include "format/reader_test_kit.h"
 #include "format/value_hash.h"
+#include "format/value_sum.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ static void test_event(void **unused)
 	struct wm_event e = {.items = items, .parts = {[WM_PART_FIELDS] = {0, 9}}};
 	uint64_t before = wm_value_hash(&e);
 
-	assert_int_equal(before, 0x3adf1a91be44dd86u);
+	assert_int_equal(before, 0x7762c013f7858f50u);
 	for (uint32_t i = 0; i < 8; i++) { /* each value counts */
 		struct wm_item was = items[i];
 
@@ -64,6 +65,25 @@ static void test_event(void **unused)
 	assert_int_equal(wm_value_hash(&e), before);
 	items[3].f = NAN;
 	(void)wm_value_hash(&e);
+}
+
+/* { f = -0.000123457, ..., m = -123456 }, as %g has them. */
+static void test_reals(void **unused)
+{
+	static const double reals[] = {-0.0001234565,   1234567, -1e-7,   INFINITY,
+				       -(double)NAN, 1e20,    999999, -123456};
+	const struct wm_member m = {"f", TYPE(WM_TYPE_FLOAT, 64, 0)};
+	struct wm_item items[8];
+	struct wm_event e = {.items = items, .parts = {[WM_PART_FIELDS] = {0, 8}}};
+
+	for (uint32_t i = 0; i < 8; i++)
+		items[i] = (struct wm_item){.member = &m, .f = reals[i]};
+	assert_int_equal(wm_value_hash(&e), 0x8da27fceab970447u);
+	items[0].f = 123456.5; /* a tie: 123456 */
+	items[7].f = 123456;
+	assert_int_equal(wm_value_real(items[0].f), 123456);
+	assert_int_equal(wm_value_real(-1e300), 0 - ((1324ull << 20) + 100000));
+	assert_int_equal(wm_value_real(0.0001234565), (1020ull << 20) + 123457);
 }
 
 static void test_trace(void **unused)
@@ -96,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_text),
 	    cmocka_unit_test(test_event),
+	    cmocka_unit_test(test_reals),
 	    cmocka_unit_test(test_trace),
 	};
 

@@ -43,6 +43,18 @@ def unescape(b):
     return ESCAPE.sub(one, b)
 
 
+REAL = re.compile(rb"(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?")
+
+
+def real(sign, whole, part, power):
+    """%g's six digits and the exponent of ten of the first."""
+    part = part or b""
+    digits = (whole + part).lstrip(b"0")
+    exponent = int(power or 0) + len(whole) - 1 - (len(whole + part) - len(digits))
+    v = (exponent + 1024 << 20) + int(digits.ljust(6, b"0"))
+    return (-v if sign else v) & MASK
+
+
 def number(token):
     if token.startswith(b"0x"):
         return int(token, 16)
@@ -54,6 +66,8 @@ def number(token):
         return int(token) & MASK
     if token in (b"true", b"false"):
         return int(token == b"true")
+    if m := REAL.fullmatch(token):
+        return real(*m.groups())
     return text_hash(token)
 
 
