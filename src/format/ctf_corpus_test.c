@@ -2,8 +2,8 @@
 /*
  * Every CTF trace of the corpus gives as many events as its referee says, and
  * damage is told exactly where there is some; the hash over all values is the
- * same from the bytes as from items. Skips, aloud, without WAYMARK_CORPUS. Where we differ from the referee and mean to, `differs` says
- * why.
+ * same from the bytes as from items. Skips, aloud, without WAYMARK_CORPUS. Where we differ from the
+ * referee and mean to, `differs` says why.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -132,8 +132,8 @@ static bool judge(const char *name, const char *verdict, const char *referee, ui
 			counted = true;
 		}
 	}
-	return !r->bad_fault && !r->bad_hash && !r->packets_outside && damage == (r->err || r->faults) &&
-	       (!counted || events == r->events);
+	return !r->bad_fault && !r->bad_hash && !r->packets_outside &&
+	       damage == (r->err || r->faults) && (!counted || events == r->events);
 }
 
 static void test_corpus(void **state)

@@ -25,7 +25,8 @@ enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program
 {
 	if (!p.ops)
 		return WM_CTF_OK;
-	return b ? run_with_items(d, &p.ops, 1, b, NULL, NULL) : run_without(d, &p.ops, 1, NULL, NULL, NULL);
+	return b ? run_with_items(d, &p.ops, 1, b, NULL, NULL)
+		 : run_without(d, &p.ops, 1, NULL, NULL, NULL);
 }
 
 enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *p,

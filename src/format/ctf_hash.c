@@ -16,10 +16,10 @@
 #define STRING_BITS 256u /* that short_string() reads */
 
 #define STRAIGHT_LABEL(code) [WM_CTF_STRAIGHT_##code] = &&code
-#define STRAIGHT_NEXT	     goto *labels[(++step)->code]
+#define STRAIGHT_NEXT        goto *labels[(++step)->code]
 #define STRAIGHT(name, value)                                                                      \
 	name:                                                                                      \
-	sum += (uint64_t)(value) * step->factor;                                                   \
+	sum += (uint64_t)(value)*step->factor;                                                     \
 	STRAIGHT_NEXT
 
 /* The factors of an event's values begin behind those of the packet's. */
@@ -40,10 +40,9 @@ static uint64_t hash_straight(struct wm_ctf_decoder *d, const struct wm_ctf_stre
 			      const struct wm_value_sum *head, uint64_t *hash)
 {
 	static const void *const labels[WM_CTF_STRAIGHT_NR] = {
-	    STRAIGHT_LABEL(END), STRAIGHT_LABEL(RUN),  STRAIGHT_LABEL(U8),
-	    STRAIGHT_LABEL(U16), STRAIGHT_LABEL(U32),  STRAIGHT_LABEL(U64),
-	    STRAIGHT_LABEL(S8),	 STRAIGHT_LABEL(S16),  STRAIGHT_LABEL(S32),
-	    STRAIGHT_LABEL(F32), STRAIGHT_LABEL(F64),  STRAIGHT_LABEL(TEXT),
+	    STRAIGHT_LABEL(END),    STRAIGHT_LABEL(RUN), STRAIGHT_LABEL(U8),  STRAIGHT_LABEL(U16),
+	    STRAIGHT_LABEL(U32),    STRAIGHT_LABEL(U64), STRAIGHT_LABEL(S8),  STRAIGHT_LABEL(S16),
+	    STRAIGHT_LABEL(S32),    STRAIGHT_LABEL(F32), STRAIGHT_LABEL(F64), STRAIGHT_LABEL(TEXT),
 	    STRAIGHT_LABEL(STRING),
 	};
 	const struct wm_ctf_quick q = p->quick;
@@ -110,14 +109,14 @@ enough:
 	return nr;
 }
 
-/* --- all others --------------------------------------------------------------------------------- */
+/* --- all others ---------------------------------------------------------------------------------
+ */
 
 static enum wm_ctf_status header(struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,
 				 bool is_quick)
 {
-	return is_quick && quick_header(d, &p->quick)
-		   ? WM_CTF_OK
-		   : wm_ctf_decode(d, p->event_header, NULL);
+	return is_quick && quick_header(d, &p->quick) ? WM_CTF_OK
+						      : wm_ctf_decode(d, p->event_header, NULL);
 }
 
 static enum wm_ctf_status body(struct wm_ctf_decoder *d, const struct wm_ctf_event_plan *plan,
@@ -127,8 +126,7 @@ static enum wm_ctf_status body(struct wm_ctf_decoder *d, const struct wm_ctf_eve
 
 	while (at < 3 && !plan->body[at])
 		at++;
-	return at == 3 ? WM_CTF_OK
-		       : run_with_sum(d, plan->body + at, 3 - at, NULL, NULL, sum);
+	return at == 3 ? WM_CTF_OK : run_with_sum(d, plan->body + at, 3 - at, NULL, NULL, sum);
 }
 
 uint64_t wm_ctf_hash_events(struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,

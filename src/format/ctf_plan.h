@@ -110,7 +110,8 @@ struct wm_ctf_op {
 	const struct wm_member *member;
 	union {
 		uint64_t length;
-		uint64_t shown; /* of a number: the bits that its digits show; see wm_value_mask() */
+		uint64_t
+		    shown; /* of a number: the bits that its digits show; see wm_value_mask() */
 		const struct wm_ctf_choice *choice;
 	};
 };

@@ -329,8 +329,8 @@ static void sum_elements(struct wm_value_sum *sum, const struct wm_ctf_op *op,
 
 		plain_elements(items, 0, element, op->length, p, n);
 		for (uint32_t i = 0; i < n; i++)
-			wm_value_sum_add(sum, is_real ? wm_value_real(items[i].f)
-						      : items[i].u & mask);
+			wm_value_sum_add(sum,
+					 is_real ? wm_value_real(items[i].f) : items[i].u & mask);
 		p += (size_t)n * op->bits / 8;
 		count -= n;
 	}
@@ -370,11 +370,11 @@ inline_always uint32_t short_string(const unsigned char *p, uint64_t *ret_hash)
 #define SUMMED (HASH && !(op->flags & WM_CTF_FLAG_HIDDEN))
 
 /* With a hash, items are only counted: there are as many bounds to them as when they are made. */
-#define ROOM(count)                                                                                  \
+#define ROOM(count)                                                                                \
 	do {                                                                                       \
 		if (HASH)                                                                          \
-			s.n += (count);                                                               \
-		else if (unlikely(!room(b, &s, (count))))                                                   \
+			s.n += (count);                                                            \
+		else if (unlikely(!room(b, &s, (count))))                                          \
 			return WM_CTF_NO_MEMORY;                                                   \
 	} while (0)
 #define NEXT                                                                                       \

@@ -70,8 +70,8 @@ static void test_event(void **unused)
 /* { f = -0.000123457, ..., m = -123456 }, as %g has them. */
 static void test_reals(void **unused)
 {
-	static const double reals[] = {-0.0001234565,   1234567, -1e-7,   INFINITY,
-				       -(double)NAN, 1e20,    999999, -123456};
+	static const double reals[] = {-0.0001234565, 1234567, -1e-7,  INFINITY,
+				       -(double)NAN,  1e20,    999999, -123456};
 	const struct wm_member m = {"f", TYPE(WM_TYPE_FLOAT, 64, 0)};
 	struct wm_item items[8];
 	struct wm_event e = {.items = items, .parts = {[WM_PART_FIELDS] = {0, 8}}};

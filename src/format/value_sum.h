@@ -17,7 +17,7 @@
 #include "event/item.h"
 
 #define WM_VALUE_FACTOR 0x9e3779b97f4a7c15u
-#define WM_VALUE_MIXER	0xd6e8feb86659fd93u
+#define WM_VALUE_MIXER  0xd6e8feb86659fd93u
 
 struct wm_value_sum {
 	uint64_t sum, factor; /* factor: of the next value */
