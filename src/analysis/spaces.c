@@ -16,6 +16,7 @@
 struct space {
 	int32_t pid;
 	uint32_t last; /* mapping that answered last */
+	uint32_t version;
 	struct wm_layout *layout;
 	bool dead;
 	struct space *older, *newer; /* of the dead */
@@ -29,6 +30,7 @@ struct wm_spaces {
 	struct space *kernel;
 	struct space *oldest, *newest; /* of the dead, by when they died */
 	uint32_t nr_dead;
+	uint32_t nr_versions; /* given out; each change of a space takes the next */
 	uint64_t nr_refused;
 	struct wm_spaces_kind kinds[WM_SPACES_KINDS];
 };
@@ -189,6 +191,8 @@ int wm_spaces_map(struct wm_spaces *s, int32_t pid, const struct wm_mapping *m)
 	struct space *p = pid == KERNEL ? s->kernel : get_space(s, pid);
 	int err = p ? wm_layout_map(&p->layout, m) : -ENOMEM;
 
+	if (p)
+		p->version = ++s->nr_versions;
 	s->nr_refused += err == -E2BIG;
 	return err;
 }
@@ -197,7 +201,10 @@ void wm_spaces_unmap(struct wm_spaces *s, int32_t pid, uint64_t start, uint64_t 
 {
 	struct space *p = pid == KERNEL ? s->kernel : find_space(s, pid);
 
-	if (p && wm_layout_unmap(&p->layout, start, end))
+	if (!p)
+		return;
+	p->version = ++s->nr_versions;
+	if (wm_layout_unmap(&p->layout, start, end))
 		s->nr_refused++;
 }
 
@@ -210,6 +217,7 @@ int wm_spaces_fork(struct wm_spaces *s, int32_t parent, int32_t child)
 	to = get_space(s, child);
 	if (!to)
 		return -ENOMEM;
+	to->version = ++s->nr_versions;
 	from = find_space(s, parent);
 	wm_layout_put(to->layout);
 	to->layout = from ? from->layout : NULL;
@@ -225,6 +233,7 @@ void wm_spaces_exec(struct wm_spaces *s, int32_t pid)
 	if (!p)
 		return;
 	leave_dead(s, p);
+	p->version = ++s->nr_versions;
 	wm_layout_put(p->layout);
 	p->layout = NULL;
 }
@@ -300,6 +309,13 @@ bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_
 			return false;
 	}
 	return find_kernel(s, address, ret);
+}
+
+uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid)
+{
+	const struct space *p = find_space(s, pid);
+
+	return (uint64_t)(p ? p->version : 0) << 32 | s->kernel->version;
 }
 
 uint64_t wm_spaces_nr_refused(const struct wm_spaces *s)

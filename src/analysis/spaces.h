@@ -48,6 +48,9 @@ bool wm_spaces_wants(const struct wm_event_type *type);
 bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_event_mode mode,
 		    struct wm_place *ret);
 
+/* Another number whenever addresses of the process, or the kernel, may have another answer. */
+uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid);
+
 /* ---- what the feed does, for other sources -------------------------------- */
 
 struct wm_mapping {
