@@ -27,6 +27,7 @@ struct wm_modules {
 	struct wm_module **all;
 	struct told *told;
 	struct index by_key, by_path; /* of all[], of told[] */
+	struct wm_trace *trace;
 };
 
 struct wm_modules *wm_modules_create(void)
@@ -226,11 +227,12 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 	return n;
 }
 
-int wm_modules_of_trace(struct wm_modules *m, const struct wm_trace *t)
+int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
 {
 	char name[WM_MODULE_PATH_MAX + 3];
 	int err = 0;
 
+	m->trace = t;
 	for (uint32_t i = 0; !err && i < t->nr_binaries; i++) {
 		const struct wm_trace_binary *b = &t->binaries[i];
 		const char *path = b->path;
@@ -265,6 +267,7 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, u
 	e->by_build = k->build_id_bytes > 0;
 	e->module.kind = k->kind;
 	e->module.pid = k->pid;
+	e->module.trace = m->trace;
 	e->module.path = wm_arena_copy(&m->arena, k->path, k->path_bytes);
 	if (!e->module.path)
 		return NULL;

@@ -38,6 +38,10 @@ struct wm_module {
 	enum wm_module_kind kind;
 	uint32_t index;         /* from 0, in the order of appearance */
 	int32_t pid;            /* who mapped it first; -1: the kernel */
+	struct wm_trace *trace; /* of wm_modules_of_trace(); NULL: none said */
+	/* Of the kernel: where this symbol was; 0: not said. It moves from boot to boot. */
+	uint64_t mark_address;
+	char mark[16];
 	uint8_t build_id_bytes; /* 0: not known */
 	unsigned char build_id[WM_MODULE_BUILD_BYTES];
 	struct wm_module_symbols *symbols;
@@ -69,8 +73,11 @@ struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_ke
 int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_bytes,
 			const unsigned char *id, size_t id_bytes);
 
-/* The same for all that a trace says so (wm_trace.binaries). 0 or -ENOMEM. */
-int wm_modules_of_trace(struct wm_modules *m, const struct wm_trace *t);
+/*
+ * The same for all that a trace says so (wm_trace.binaries), which is asked for
+ * the kernel's symbols later. Before its events are fed. 0 or -ENOMEM.
+ */
+int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t);
 
 uint32_t wm_modules_nr(const struct wm_modules *m);
 struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index); /* index < nr */

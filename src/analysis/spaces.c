@@ -11,13 +11,15 @@
 
 #include "analysis/spaces_int.h"
 
-#define KERNEL (-1)
+#define KERNEL	      (-1)
+#define KERNEL_BEHIND (64u << 20) /* bytes behind its text that may be the kernel's too */
 
 struct space {
 	int32_t pid;
 	uint32_t last; /* mapping that answered last */
 	uint32_t version;
 	struct wm_layout *layout;
+	struct wm_layout *before; /* of the program that called exec; NULL: none */
 	bool dead;
 	struct space *older, *newer; /* of the dead */
 };
@@ -108,6 +110,7 @@ static void forget(struct wm_spaces *s, struct space *p)
 	if (s->last == p)
 		s->last = NULL;
 	wm_layout_put(p->layout);
+	wm_layout_put(p->before);
 	free(p);
 }
 
@@ -178,6 +181,7 @@ void wm_spaces_destroy(struct wm_spaces *s)
 		if (!s->table[i])
 			continue;
 		wm_layout_put(s->table[i]->layout);
+		wm_layout_put(s->table[i]->before);
 		free(s->table[i]);
 	}
 	wm_layout_put(s->kernel->layout);
@@ -220,6 +224,8 @@ int wm_spaces_fork(struct wm_spaces *s, int32_t parent, int32_t child)
 	to->version = ++s->nr_versions;
 	from = find_space(s, parent);
 	wm_layout_put(to->layout);
+	wm_layout_put(to->before);
+	to->before = NULL;
 	to->layout = from ? from->layout : NULL;
 	if (to->layout)
 		to->layout->nr_users++;
@@ -234,7 +240,8 @@ void wm_spaces_exec(struct wm_spaces *s, int32_t pid)
 		return;
 	leave_dead(s, p);
 	p->version = ++s->nr_versions;
-	wm_layout_put(p->layout);
+	wm_layout_put(p->before);
+	p->before = p->layout;
 	p->layout = NULL;
 }
 
@@ -268,6 +275,19 @@ static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
 	return true;
 }
 
+/* The call of exec itself was made by the program before. */
+static bool find_before(const struct space *p, uint64_t address, struct wm_place *ret)
+{
+	uint32_t i = p->before ? wm_layout_find(p->before, address) : 0;
+	const struct wm_mapping *m;
+
+	if (!p->before || i == p->before->nr)
+		return false;
+	m = &p->before->mappings[i];
+	*ret = (struct wm_place){m->module, address - m->base, m->is_offset};
+	return true;
+}
+
 const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uint64_t address)
 {
 	struct space *p = pid == KERNEL ? s->kernel : find_space(s, pid);
@@ -276,8 +296,25 @@ const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uin
 	return p && find_in(p, address, &place) ? &p->layout->mappings[p->last] : NULL;
 }
 
+/* What the kernel threw away when it had started lay behind what is told of it. */
+static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+{
+	const struct wm_layout *l = s->kernel->layout;
+
+	for (uint32_t i = 0; l && i < l->nr; i++) {
+		const struct wm_mapping *m = &l->mappings[i];
+
+		if (m->module->kind != WM_MODULE_KERNEL || address < m->end ||
+		    address - m->end >= KERNEL_BEHIND)
+			continue;
+		*ret = (struct wm_place){m->module, address - m->base, m->is_offset};
+		return true;
+	}
+	return false;
+}
+
 /* A kernel of which the trace says nothing but addresses. */
-static bool find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+static bool describe_kernel(struct wm_spaces *s)
 {
 	const struct wm_module_key key = {.kind = WM_MODULE_KERNEL,
 					  .path = "[kernel.kallsyms]",
@@ -285,13 +322,17 @@ static bool find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *
 					  .pid = KERNEL};
 	struct wm_mapping m = {.start = 1ull << 63, .end = UINT64_MAX};
 
+	m.module = wm_modules_get(s->modules, &key);
+	return m.module && wm_layout_map(&s->kernel->layout, &m) == 0;
+}
+
+static bool find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+{
 	if (find_in(s->kernel, address, ret))
 		return true;
-	if (s->kernel->layout || address < m.start)
-		return false;
-	m.module = wm_modules_get(s->modules, &key);
-	return m.module && wm_layout_map(&s->kernel->layout, &m) == 0 &&
-	       find_in(s->kernel, address, ret);
+	if (s->kernel->layout)
+		return find_behind(s, address, ret);
+	return address >> 63 && describe_kernel(s) && find_in(s->kernel, address, ret);
 }
 
 bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_event_mode mode,
@@ -303,7 +344,7 @@ bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_
 		return false;
 	if (mode != WM_MODE_KERNEL) {
 		p = find_space(s, pid);
-		if (p && find_in(p, address, ret))
+		if (p && (find_in(p, address, ret) || find_before(p, address, ret)))
 			return true;
 		if (mode == WM_MODE_USER || !(address >> 63))
 			return false;

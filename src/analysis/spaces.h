@@ -7,7 +7,8 @@
  * and LTTng's records of processes and modules): feed them in order of time
  * with everything else, and ask for addresses in between. A new mapping cuts
  * what it overlaps; a forked child shares its parent's mappings until either
- * changes; exec clears them. Spaces of processes that ended are kept for a
+ * changes. Exec puts them aside: what the new program maps comes first, but the
+ * call of exec itself lies in the old one. Spaces of processes that ended are kept for a
  * while, as events of their last moments may come behind the end.
  */
 #ifndef WM_ANALYSIS_SPACES_H

@@ -100,7 +100,8 @@ static bool is_kernel_name(const char *s, size_t n)
 }
 
 /* [kernel.kallsyms]_text and the modules; whatever else is described as the kernel's. */
-static int map_kernel(struct wm_spaces *s, uint64_t start, uint64_t end, const char *name, size_t n)
+static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t start, uint64_t end,
+		      const char *name, size_t n)
 {
 	struct wm_module_key k = {.path = name, .path_bytes = n, .pid = -1};
 	struct wm_mapping m = {.start = start, .end = end};
@@ -115,7 +116,14 @@ static int map_kernel(struct wm_spaces *s, uint64_t start, uint64_t end, const c
 	if (k.kind == WM_MODULE_KERNEL && !start && start == end)
 		m.end = UINT64_MAX; /* recorded by one who might not see the addresses */
 	m.module = wm_modules_get(wm_spaces_modules(s), &k);
-	return m.module ? only_memory(wm_spaces_map(s, -1, &m)) : -ENOMEM;
+	if (!m.module)
+		return -ENOMEM;
+	if (k.kind == WM_MODULE_KERNEL && n > k.path_bytes && !m.module->mark_address &&
+	    n - k.path_bytes < sizeof(m.module->mark)) {
+		memcpy(m.module->mark, name + k.path_bytes, n - k.path_bytes);
+		m.module->mark_address = number(e, "pgoff");
+	}
+	return only_memory(wm_spaces_map(s, -1, &m));
 }
 
 static enum wm_module_kind kind_of(const char *name, size_t n, bool is_code)
@@ -166,7 +174,7 @@ static int learn_perf_mmap(struct wm_spaces *s, const struct wm_event *e)
 		return 0;
 	text(e, "filename", &name, &n);
 	if (mode == WM_MODE_KERNEL)
-		return map_kernel(s, m.start, m.end, name, n);
+		return map_kernel(s, e, m.start, m.end, name, n);
 	return map_user(s, e, pid_of(e, "pid"), is_code, &m);
 }
 

@@ -108,7 +108,7 @@ static void test_a_new_mapping_cuts_what_it_overlaps(void **state)
 	assert_string_equal(at(w, 7, 0x20, WM_MODE_USER), "/all+20");
 }
 
-static void test_fork_shares_and_exec_clears(void **state)
+static void test_fork_shares_and_exec_puts_aside(void **state)
 {
 	struct world *w = *state;
 	uint32_t processes;
@@ -128,7 +128,11 @@ static void test_fork_shares_and_exec_clears(void **state)
 	task(w, "perf:comm", 2, 0, 0); /* only a name */
 	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "/lib/b+10");
 	task(w, "perf:comm", 2, 0, EXEC);
-	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "");
+	map(w, 2, 0x1000, 0x2000, 0, "/bin/new");
+	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "/bin/new+10");
+	assert_string_equal(at(w, 2, 0x5010, WM_MODE_USER), "/lib/b+10"); /* who called exec */
+	task(w, "perf:comm", 2, 0, EXEC);
+	assert_string_equal(at(w, 2, 0x5010, WM_MODE_USER), "");
 	assert_string_equal(at(w, 1, 0x1010, WM_MODE_USER), "/lib/b+10");
 	task(w, "perf:fork", 9000, 1, EXEC); /* of perf's making: it was there before */
 	assert_string_equal(at(w, 9000, 0x10, WM_MODE_USER), "");
@@ -172,6 +176,9 @@ static void test_the_kernel_has_a_space_of_its_own(void **state)
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_UNKNOWN),
 			    "[snd_hda]+ffffffffc0000010!");
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_USER), "");
+	assert_string_equal(at(w, 7, 0xffffffff82000010, WM_MODE_KERNEL), /* .init.text */
+			    "[kernel.kallsyms]+ffffffff82000010!");
+	assert_string_equal(at(w, 7, 0xfffffffff2000010, WM_MODE_KERNEL), "");
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_GUEST_KERNEL), "");
 	assert_true(wm_spaces_find(w->spaces, 7, 0xffffffffc0000010, WM_MODE_KERNEL, &p));
 	assert_string_equal(p.module->file, "/lib/modules/6.1/kernel/snd/snd-hda.ko.xz");
@@ -323,7 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(test_a_new_mapping_cuts_what_it_overlaps),
-	    TEST(test_fork_shares_and_exec_clears),
+	    TEST(test_fork_shares_and_exec_puts_aside),
 	    TEST(test_the_dead_are_few),
 	    TEST(test_the_kernel_has_a_space_of_its_own),
 	    TEST(test_a_kernel_nobody_described),

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_symbols.c - names of the kernel and its modules: from the trace, else
+ * from this machine when it runs the very same kernel, else from perf's cache
+ * of builds. A kernel lies elsewhere after each boot: names that are not of
+ * the recorded boot are moved by where the trace says one of them was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/symbols_int.h"
+#include "base/file.h"
+
+#define NOTES_MAX (1u << 20)
+
+enum { OF_KERNEL, OF_MODULE }; /* tags */
+
+/* ---- lines -------------------------------------------------------------------- */
+
+static const char *hex(const char *at, const char *end, uint64_t *ret)
+{
+	const char *from = at;
+
+	for (*ret = 0; at < end; at++) {
+		unsigned digit = (unsigned)*at - '0';
+
+		if (digit > 9) {
+			digit = ((unsigned)*at | 32u) - 'a';
+			if (digit > 5)
+				break;
+			digit += 10;
+		}
+		*ret = *ret << 4 | digit;
+	}
+	return at > from && at - from <= 16 ? at : NULL;
+}
+
+/* As perf: functions and data; local ones have small letters. */
+static bool is_wanted(char type)
+{
+	return memchr("TWDB", type & ~32, 4) != NULL;
+}
+
+/* "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]". -ENOMEM; else 0. */
+static int add_line(struct wm_code *c, const char *at, const char *end, uint64_t *any)
+{
+	struct wm_code_symbol s = {0};
+	const char *name, *tail;
+	char type;
+
+	at = hex(at, end, &s.start);
+	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !is_wanted(at[1]))
+		return 0;
+	*any |= s.start;
+	type = at[1];
+	name = at + 3;
+	tail = memchr(name, '\t', (size_t)(end - name));
+	s.tag = tail ? OF_MODULE : OF_KERNEL;
+	s.end = s.start;
+	s.binding = type == 'W' ? STB_WEAK : type & 32 ? STB_LOCAL : STB_GLOBAL;
+	if (name[0] == '$' || name == (tail ? tail : end))
+		return 0;
+	s.name = wm_arena_copy(&c->names, name, (size_t)((tail ? tail : end) - name));
+	s.asked = true; /* nothing of it is mangled */
+	return s.name ? wm_code_add(c, &s) : -ENOMEM;
+}
+
+/* Between the last name of the kernel and the first of a module there is nothing. */
+static void end_at_gaps(struct wm_code *c)
+{
+	for (size_t i = 0; i + 1 < c->nr; i++) {
+		struct wm_code_symbol *s = &c->symbols[i];
+
+		if (s->tag != s[1].tag && s->start != s[1].start)
+			s->end = (s->start + 4096 + 4095) & ~4095ull;
+	}
+}
+
+int wm_kallsyms_parse(struct wm_code *c, const char *text, size_t bytes)
+{
+	const char *end = text + bytes;
+	uint64_t any = 0;
+	int err = 0;
+
+	while (!err && text < end) {
+		const char *line = memchr(text, '\n', (size_t)(end - text));
+
+		if (!line)
+			line = end;
+		err = add_line(c, text, line, &any);
+		text = line + 1;
+	}
+	if (err == -EFBIG)
+		err = 0; /* as many as there may be */
+	if (!err && !any)
+		err = -ENOENT;
+	if (!err) {
+		wm_code_sort(c);
+		end_at_gaps(c);
+	}
+	return err;
+}
+
+/* ---- where from ------------------------------------------------------------------ */
+
+static int load_trace(struct wm_module_symbols *t, const struct wm_module *m)
+{
+	const char *text;
+	size_t bytes;
+	int err = m->trace ? wm_trace_kallsyms(m->trace, &text, &bytes) : -ENOENT;
+
+	return err ? err : wm_kallsyms_parse(&t->code, text, bytes);
+}
+
+static int load_file(struct wm_module_symbols *t, const char *path)
+{
+	size_t bytes;
+	char *text;
+	int err = wm_file_read(AT_FDCWD, path, WM_KALLSYMS_MAX, &text, &bytes);
+
+	if (err)
+		return err;
+	err = wm_kallsyms_parse(&t->code, text, bytes);
+	free(text);
+	return err;
+}
+
+/* The build-id note of the kernel that runs here. */
+static bool is_this_kernel(const unsigned char *id, uint32_t id_bytes)
+{
+	bool is = false;
+	char *notes;
+	size_t bytes;
+
+	if (!id_bytes || wm_file_read(AT_FDCWD, "/sys/kernel/notes", NOTES_MAX, &notes, &bytes))
+		return false;
+	for (size_t at = 0; !is && bytes - at >= sizeof(Elf64_Nhdr);) {
+		Elf64_Nhdr n;
+		uint64_t name = at + sizeof(n), desc, next;
+
+		memcpy(&n, notes + at, sizeof(n));
+		desc = name + ((n.n_namesz + 3ull) & ~3ull);
+		next = desc + ((n.n_descsz + 3ull) & ~3ull);
+		if (next > bytes)
+			break;
+		is = n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		     !memcmp(notes + name, "GNU", 4) && n.n_descsz == id_bytes &&
+		     !memcmp(notes + desc, id, id_bytes);
+		at = (size_t)next;
+	}
+	free(notes);
+	return is;
+}
+
+static int load_cached(struct wm_module_symbols *t, const char *cache, const unsigned char *id,
+		       uint32_t id_bytes)
+{
+	char path[4096];
+	int n;
+
+	if (!cache || !id_bytes)
+		return -ENOENT;
+	n = snprintf(path, sizeof(path), "%s/[kernel.kallsyms]/", cache);
+	for (uint32_t i = 0; i < id_bytes && n + 3 < (int)sizeof(path); i++)
+		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", id[i]);
+	if (n + 16 >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	strcpy(path + n, "/kallsyms");
+	return load_file(t, path);
+}
+
+/* The build of the kernel itself, also when a module of it is asked about. */
+static uint32_t kernel_build(const struct wm_module *m, const unsigned char **ret_id)
+{
+	*ret_id = m->build_id;
+	if (m->kind == WM_MODULE_KERNEL && m->build_id_bytes)
+		return m->build_id_bytes;
+	for (uint32_t i = 0; m->trace && i < m->trace->nr_binaries; i++) {
+		const struct wm_trace_binary *b = &m->trace->binaries[i];
+
+		if (b->kernel && !strncmp(b->path, "[kernel.", 8)) {
+			*ret_id = b->build_id;
+			return b->build_id_bytes;
+		}
+	}
+	return 0;
+}
+
+/* How far the kernel was from where these names are. */
+static uint64_t how_far(const struct wm_code *c, const struct wm_module *m)
+{
+	for (size_t i = 0; m->mark_address && i < c->nr; i++)
+		if (!strcmp(c->symbols[i].name, m->mark))
+			return m->mark_address - c->symbols[i].start;
+	return 0;
+}
+
+int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *m,
+			   const struct wm_symbols_options *options)
+{
+	const unsigned char *id;
+	uint32_t id_bytes = kernel_build(m, &id);
+	int err = load_trace(t, m);
+
+	if (err && err != -ENOMEM && is_this_kernel(id, id_bytes))
+		err = load_file(t, "/proc/kallsyms");
+	if (err && err != -ENOMEM)
+		err = load_cached(t, options->places.cache, id, id_bytes);
+	t->why = err ? WM_UNNAMED_NO_KALLSYMS : WM_NAMED;
+	if (!err)
+		t->moved = how_far(&t->code, m);
+	return err == -ENOMEM ? err : 0;
+}

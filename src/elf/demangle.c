@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * demangle.c - see demangle.h. A short name can mean a text of exponential
+ * length: libiberty hands it over piece by piece, and when it is too long we
+ * jump out of it, which is safe because it then keeps everything on the stack.
+ */
+#include "elf/demangle.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "base/text.h"
+
+struct taking {
+	struct wm_text text;
+	jmp_buf too_long;
+};
+
+static void take(const char *piece, size_t bytes, void *opaque)
+{
+	struct taking *t = opaque;
+
+	if (bytes > WM_DEMANGLE_RESULT_MAX - t->text.bytes)
+		longjmp(t->too_long, 1);
+	wm_text_add(&t->text, piece, bytes);
+	if (t->text.failed)
+		longjmp(t->too_long, 1);
+}
+
+bool wm_demangle_may(const char *name)
+{
+	return (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == '_' ||
+				   !strncmp(name + 1, "GLOBAL_", 7)));
+}
+
+/* Rust's own names, and its older ones, which look like C++ and end in a hash. */
+static bool take_name(const char *name, struct taking *t)
+{
+	return rust_demangle_callback(name, DMGL_NO_OPTS, take, t) ||
+	       cplus_demangle_v3_callback(name, DMGL_NO_OPTS, take, t);
+}
+
+char *wm_demangle(const char *name)
+{
+	struct taking t;
+	bool known = false;
+
+	if (!wm_demangle_may(name) || strnlen(name, WM_DEMANGLE_NAME_MAX) == WM_DEMANGLE_NAME_MAX)
+		return NULL;
+	wm_text_init(&t.text);
+	if (setjmp(t.too_long) == 0)
+		known = take_name(name, &t) && t.text.bytes > 0;
+	else
+		known = false;
+	if (known)
+		return t.text.data;
+	wm_text_done(&t.text);
+	return NULL;
+}

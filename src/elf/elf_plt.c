@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_plt.c - the entries of the procedure linkage table: its relocations, in
+ * order, say what each jumps to. Newer x86-64 linkers put the jumps into
+ * .plt.sec, with no head; .plt then only has the way to the loader.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/demangle.h"
+#include "elf/elf_code.h"
+#include "elf/elf_symbols.h"
+
+/* What the relocations refer to. */
+struct dynamic_names {
+	Elf64_Sym *symbols;
+	char *strings;
+	uint64_t nr, bytes;
+};
+
+static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_names *n)
+{
+	const struct wm_elf_section *s, *text;
+
+	if (!index || index >= e->nr_sections)
+		return -ENOENT;
+	s = &e->sections[index];
+	if ((s->type != SHT_DYNSYM && s->type != SHT_SYMTAB) || !s->link ||
+	    s->link >= e->nr_sections)
+		return -ENOENT;
+	text = &e->sections[s->link];
+	n->nr = s->bytes / sizeof(Elf64_Sym);
+	n->bytes = text->bytes;
+	if (n->nr > WM_ELF_SYMBOLS_MAX ||
+	    wm_elf_read_new(e, s->offset, n->nr * sizeof(Elf64_Sym), SIZE_MAX,
+			    (void **)&n->symbols, NULL) < 0)
+		return -ENOENT;
+	return wm_elf_read_new(e, text->offset, text->bytes, WM_ELF_STRINGS_MAX,
+			       (void **)&n->strings, NULL);
+}
+
+static char *with_plt(struct wm_code *c, const char *name)
+{
+	size_t bytes = strlen(name);
+	char *made = wm_arena_get(&c->names, bytes + sizeof("@plt"));
+
+	if (made) {
+		memcpy(made, name, bytes);
+		strcpy(made + bytes, "@plt");
+	}
+	return made;
+}
+
+/* "malloc@plt"; of a function that is chosen at run time the address: "*ABS*+0x4f2a0@plt". */
+static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
+{
+	uint64_t i = ELF64_R_SYM(r->r_info);
+	const char *name = "", *made;
+	char text[32], *shown = NULL;
+
+	if (i && i < n->nr && n->symbols[i].st_name < n->bytes)
+		name = n->strings + n->symbols[i].st_name;
+	if (!i) {
+		snprintf(text, sizeof(text), "*ABS*+0x%llx", (unsigned long long)r->r_addend);
+		name = text;
+	}
+	if (!c->raw)
+		shown = wm_demangle(name);
+	made = with_plt(c, shown ? shown : name);
+	free(shown);
+	return made;
+}
+
+static int add_entries(struct wm_code *c, const struct wm_elf *e,
+		       const struct wm_elf_section *relocations, uint64_t start,
+		       uint64_t entry_bytes, uint64_t end)
+{
+	struct dynamic_names n = {0};
+	Elf64_Rela *all = NULL;
+	int err = read_names(e, relocations->link, &n);
+
+	if (!err)
+		err = wm_elf_read_new(e, relocations->offset, relocations->bytes,
+				      WM_ELF_SYMBOLS_MAX * sizeof(Elf64_Rela), (void **)&all, NULL);
+	for (uint64_t i = 0; !err && i < relocations->bytes / sizeof(*all); i++) {
+		struct wm_code_symbol s = {.start = start,
+					   .end = start + entry_bytes,
+					   .binding = STB_GLOBAL,
+					   .asked = true};
+
+		if (end - start < entry_bytes)
+			break;
+		s.name = name_of(c, &n, &all[i]);
+		err = s.name ? wm_code_add(c, &s) : -ENOMEM;
+		start += entry_bytes;
+	}
+	free(all);
+	free(n.symbols);
+	free(n.strings);
+	return err == -ENOMEM ? err : 0;
+}
+
+int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e)
+{
+	const struct wm_elf_section *relocations = wm_elf_section(e, ".rela.plt");
+	const struct wm_elf_section *plt = wm_elf_section(e, ".plt.sec");
+	uint64_t head = 0, entry = 16, end;
+
+	if (!plt) {
+		plt = wm_elf_section(e, ".plt");
+		head = e->machine == EM_AARCH64 ? 32 : 16;
+	}
+	if (!relocations || !plt || __builtin_add_overflow(plt->address, plt->bytes, &end) ||
+	    plt->bytes < head)
+		return 0;
+	return add_entries(c, e, relocations, plt->address + head, entry, end);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name_stacks.c - names the addresses of a trace's samples, in the form of
+ * `perf script -F ip,sym,dso`: the ip or the call chain, innermost first, an
+ * empty line behind each sample.
+ *
+ *   name_stacks TRACE [quiet]     quiet: only what is said on stderr
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/symbols.h"
+#include "format/merge.h"
+#include "kdata/perf_sample.h"
+
+struct naming {
+	struct wm_spaces *spaces;
+	struct wm_symbols *symbols;
+	bool quiet;
+	uint64_t nr_samples, nr_addresses;
+	uint64_t ns_naming;
+};
+
+static const struct wm_item *part(const struct wm_event *e, const char *name)
+{
+	const struct wm_part_range *r = &e->parts[WM_PART_STREAM_CONTEXT];
+
+	for (uint32_t i = r->at; i < r->end; i = e->items[i].next)
+		if (!strcmp(e->items[i].member->name, name))
+			return &e->items[i];
+	return NULL;
+}
+
+static void name_one(struct naming *n, const struct wm_event *e, uint64_t ip,
+		     enum wm_event_mode mode, const char *lead)
+{
+	struct wm_place place;
+	bool mapped = wm_spaces_find(n->spaces, e->pid, ip, mode, &place);
+	const struct wm_symbol *s = wm_symbols_find(n->symbols, mapped ? &place : NULL, NULL);
+
+	n->nr_addresses++;
+	if (!n->quiet)
+		printf("%s%16" PRIx64 " %s (%s)\n", lead, ip, s ? s->name : "[unknown]",
+		       mapped ? place.module->path : "[unknown]");
+}
+
+static enum wm_event_mode context(uint64_t marker)
+{
+	switch (marker) {
+	case WM_PERF_CONTEXT_KERNEL:
+		return WM_MODE_KERNEL;
+	case WM_PERF_CONTEXT_USER:
+		return WM_MODE_USER;
+	default:
+		return WM_MODE_GUEST_USER;
+	}
+}
+
+static void name_sample(struct naming *n, const struct wm_event *e)
+{
+	const struct wm_item *ip = part(e, "ip"), *chain = part(e, "callchain");
+	enum wm_event_mode mode = e->mode;
+
+	n->nr_samples++;
+	if (chain && chain->count) {
+		for (uint32_t i = 1; i <= chain->count; i++) {
+			if (chain[i].u >= WM_PERF_CONTEXT_MAX)
+				mode = context(chain[i].u);
+			else
+				name_one(n, e, chain[i].u, mode, "\t");
+		}
+	} else if (ip) {
+		name_one(n, e, ip->u, mode, "");
+	}
+	if (!n->quiet && chain)
+		printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *home = getenv("HOME");
+	char cache[4096];
+	struct wm_symbols_options options = {.places.cache = cache};
+	struct wm_modules *modules = wm_modules_create();
+	struct naming n = {.quiet = argc > 2};
+	struct wm_diag diag = {.offset = -1};
+	const struct wm_event *e;
+	struct wm_merge *merge;
+	struct wm_trace *t;
+
+	snprintf(cache, sizeof(cache), "%s/.debug", home ? home : "");
+	if (argc < 2 || wm_trace_open(argv[1], &t, &diag)) {
+		fprintf(stderr, "name_stacks: %s\n", diag.sentence);
+		return 1;
+	}
+	n.spaces = wm_spaces_create(modules);
+	n.symbols = wm_symbols_create(&options);
+	merge = wm_merge_create(&t, 1, NULL);
+	if (!n.spaces || !n.symbols || !merge || wm_modules_of_trace(modules, t))
+		return 1;
+	while (wm_merge_next(merge, &e) == 1) {
+		if (wm_spaces_feed(n.spaces, e))
+			return 1;
+		if (!e->type->meta)
+			name_sample(&n, e);
+	}
+	fprintf(stderr, "%" PRIu64 " samples, %" PRIu64 " addresses\n", n.nr_samples, n.nr_addresses);
+	for (int i = 0; i < WM_UNNAMED_NR; i++)
+		if (wm_symbols_count(n.symbols, i))
+			fprintf(stderr, "%10" PRIu64 " %s\n", wm_symbols_count(n.symbols, i),
+				wm_unnamed_text(i));
+	wm_merge_destroy(merge);
+	wm_symbols_destroy(n.symbols);
+	wm_spaces_destroy(n.spaces);
+	wm_modules_destroy(modules);
+	wm_trace_close(t);
+	return 0;
+}
