@@ -17,7 +17,7 @@
 
 #include "base/text.h"
 
-#define DEBUG_ROOT "/usr/lib/debug"
+#define DEBUG_ROOT     "/usr/lib/debug"
 #define LINK_MAX_BYTES 4096u
 
 static const char *const texts[WM_UNNAMED_NR] = {
@@ -269,8 +269,7 @@ static bool find_debug(struct looking *x)
 
 	if (try_link(x))
 		return true;
-	if (x->places->cache && set_build_path(x, x->places->cache, "/debug") &&
-	    try_debug(x, NULL))
+	if (x->places->cache && set_build_path(x, x->places->cache, "/debug") && try_debug(x, NULL))
 		return true;
 	set_path(x, DEBUG_ROOT, path);
 	wm_text_str(&x->path, ".debug");
@@ -286,11 +285,8 @@ static bool find_debug(struct looking *x)
 enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module_places *places,
 			       struct wm_module_files *ret, struct wm_diag *diag)
 {
-	struct looking x = {.module = m,
-			    .places = places,
-			    .files = ret,
-			    .why = WM_UNNAMED_NO_FILE,
-			    .diag = diag};
+	struct looking x = {
+	    .module = m, .places = places, .files = ret, .why = WM_UNNAMED_NO_FILE, .diag = diag};
 	enum wm_unnamed why;
 
 	*ret = (struct wm_module_files){0};

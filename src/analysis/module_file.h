@@ -30,9 +30,9 @@ const char *wm_unnamed_text(enum wm_unnamed why);
 
 /* Strings stay the caller's; NULL: not there. */
 struct wm_module_places {
-	const char *symfs;  /* all files are below this folder */
-	const char *cache;  /* builds by id, "$HOME/.debug" of perf */
-	bool no_processes;  /* not to look through /proc/PID/root of a process that mapped it */
+	const char *symfs;   /* all files are below this folder */
+	const char *cache;   /* builds by id, "$HOME/.debug" of perf */
+	bool no_processes;   /* not to look through /proc/PID/root of a process that mapped it */
 	bool no_debug_files; /* only the files themselves */
 };
 

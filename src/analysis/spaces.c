@@ -11,7 +11,7 @@
 
 #include "analysis/spaces_int.h"
 
-#define KERNEL	      (-1)
+#define KERNEL        (-1)
 #define KERNEL_BEHIND (64u << 20) /* bytes behind its text that may be the kernel's too */
 
 struct space {

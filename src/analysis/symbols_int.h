@@ -27,9 +27,9 @@ struct wm_symbol_hit {
 struct wm_module_symbols {
 	struct wm_module_symbols *next; /* of all */
 	struct wm_code code;
-	struct wm_symbol **made;  /* by index in code */
-	struct wm_symbol *whole;  /* of WM_MODULE_CODE: the only one */
-	enum wm_unnamed why;      /* WM_NAMED: there are some */
+	struct wm_symbol **made;   /* by index in code */
+	struct wm_symbol *whole;   /* of WM_MODULE_CODE: the only one */
+	enum wm_unnamed why;       /* WM_NAMED: there are some */
 	enum wm_unnamed otherwise; /* what an address between them is */
 	char sentence[WM_DIAG_SENTENCE];
 	struct wm_module_segment *segments;

@@ -38,9 +38,8 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 				continue;
 			if (g->offset < into || g->address < into)
 				into = 0;
-			t->segments[t->nr_segments++] =
-			    (struct wm_module_segment){g->offset - into, g->memory_bytes + into,
-						       g->address - into};
+			t->segments[t->nr_segments++] = (struct wm_module_segment){
+			    g->offset - into, g->memory_bytes + into, g->address - into};
 		}
 	}
 	return 0;

@@ -208,9 +208,9 @@ static void test_symbols_beside_a_stripped_file(void **state)
 	begin(&a, NULL);
 	assert_string_equal(name_at(&a, module(&a, WM_MODULE_FILE, "lib.so", NULL, 0), local),
 			    "local");
-	assert_string_equal(name_at(&a, module(&a, WM_MODULE_FILE, "bare.so", NULL, 0),
-				    address_of("talks", NULL)),
-			    "talks"); /* .dynsym cannot be stripped */
+	assert_string_equal(
+	    name_at(&a, module(&a, WM_MODULE_FILE, "bare.so", NULL, 0), address_of("talks", NULL)),
+	    "talks"); /* .dynsym cannot be stripped */
 	assert_string_equal(name_at(&a, module(&a, WM_MODULE_FILE, "bare.so", NULL, 0), local),
 			    wm_unnamed_text(WM_UNNAMED_STRIPPED));
 	end(&a);
@@ -374,8 +374,8 @@ static void test_the_kernels_list(void **state)
 		uint64_t address;
 		const char *name;
 	} cases[] = {
-	    {0xffffffff81000010, "_stext"}, {0xffffffff81000190, "helper"},
-	    {0xffffffff81000fff, "weak"},   {0xffffffff81002fff, NULL},
+	    {0xffffffff81000010, "_stext"},    {0xffffffff81000190, "helper"},
+	    {0xffffffff81000fff, "weak"},      {0xffffffff81002fff, NULL},
 	    {0xffffffffc0000000, "of_module"}, {0xffffffffc0000041, "last"},
 	    {0xffffffffc0003000, NULL},
 	};
@@ -403,7 +403,8 @@ static void test_the_kernel_is_not_guessed(void **state)
 	struct asking a;
 
 	begin(&a, NULL);
-	assert_string_equal(name_at(&a, module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", other, 20),
+	assert_string_equal(name_at(&a,
+				    module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", other, 20),
 				    0xffffffff81000000),
 			    wm_unnamed_text(WM_UNNAMED_NO_KALLSYMS));
 	assert_string_equal(name_at(&a, module(&a, WM_MODULE_CODE, "bpf_prog_1", NULL, 0), 12),

@@ -78,8 +78,7 @@ static bool is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, const char *
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), seen = ELF64_ST_VISIBILITY(sym->st_other);
 
-	if (!*name || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
-	    is_mapping(e, name))
+	if (!*name || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || is_mapping(e, name))
 		return false;
 	if (type == STT_NOTYPE) /* labels of assembly code */
 		return seen != STV_HIDDEN && seen != STV_INTERNAL &&

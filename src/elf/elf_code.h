@@ -39,7 +39,7 @@ struct wm_code {
 	struct wm_arena names; /* made ones; also for who adds */
 	void *tables[4];       /* string tables that names point into */
 	uint32_t nr_tables;
-	bool raw;    /* names as linked */
+	bool raw;          /* names as linked */
 	bool static_table; /* there was a .symtab: what it does not name has no name */
 };
 

@@ -33,9 +33,8 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 	text = &e->sections[s->link];
 	n->nr = s->bytes / sizeof(Elf64_Sym);
 	n->bytes = text->bytes;
-	if (n->nr > WM_ELF_SYMBOLS_MAX ||
-	    wm_elf_read_new(e, s->offset, n->nr * sizeof(Elf64_Sym), SIZE_MAX,
-			    (void **)&n->symbols, NULL) < 0)
+	if (n->nr > WM_ELF_SYMBOLS_MAX || wm_elf_read_new(e, s->offset, n->nr * sizeof(Elf64_Sym),
+							  SIZE_MAX, (void **)&n->symbols, NULL) < 0)
 		return -ENOENT;
 	return wm_elf_read_new(e, text->offset, text->bytes, WM_ELF_STRINGS_MAX,
 			       (void **)&n->strings, NULL);
