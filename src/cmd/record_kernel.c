@@ -30,12 +30,17 @@ static bool is_vague(const char *glob)
 
 bool wm_record_kernel_pattern(const char *glob, const char **ret_user)
 {
+	static const char *const kernels[] = {"kernel:", "syscall:", "uprobe:",    "uretprobe:",
+					      "usdt:",   "kprobe:",  "kretprobe:", "func:"};
+
 	*ret_user = glob;
 	if (begins(glob, "user:")) {
 		*ret_user = glob + strlen("user:");
 		return false;
 	}
-	if (begins(glob, "kernel:") || begins(glob, "syscall:")) {
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		if (!begins(glob, kernels[i]))
+			continue;
 		*ret_user = NULL;
 		return true;
 	}
@@ -54,9 +59,11 @@ static int add_defs(const struct wm_event_defs *defs, const char *filter, bool o
 {
 	int added = 0;
 
-	for (size_t i = 0; i < defs->nr; i++) {
-		int err = wm_kernel_events_add(k, &defs->defs[i], filter, diag);
+	for (size_t i = 0, places; i < defs->nr; i += places) {
+		int err;
 
+		places = wm_kernel_events_places(defs, i);
+		err = wm_kernel_events_add(k, &defs->defs[i], places, filter, diag);
 		if (err == -EOPNOTSUPP && !outright)
 			continue;
 		if (err)
@@ -64,6 +71,26 @@ static int add_defs(const struct wm_event_defs *defs, const char *filter, bool o
 		added++;
 	}
 	return added;
+}
+
+/* What was typed cannot be had, or something failed. */
+static enum wm_exit status_of(int err)
+{
+	return err == -EINVAL || err == -EOPNOTSUPP ? WM_EXIT_USAGE : wm_exit_of(err);
+}
+
+/* What of a probe the kernel cannot fetch is said once, whatever many places it has. */
+static void say_left_out(const struct wm_event_defs *defs)
+{
+	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
+		size_t places = wm_kernel_events_places(defs, i), k = 0;
+
+		while (k < places && !defs->defs[i + k].left_out)
+			k++;
+		if (k < places)
+			wm_say("%s is recorded without one or more of its arguments: %s",
+			       defs->defs[i].name, defs->defs[i + k].left_out);
+	}
 }
 
 static int add_found(const char *glob, const struct wm_event_defs *defs, const char *filter,
@@ -82,10 +109,15 @@ static int add_found(const char *glob, const struct wm_event_defs *defs, const c
 	} else if (!err) {
 		err = add_defs(defs, filter, !user, *kernel, &diag);
 	}
-	if (err >= 0)
+	if (err >= 0) {
+		say_left_out(defs);
 		return err;
-	wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
-	return err == -EINVAL || err == -EOPNOTSUPP ? -WM_EXIT_USAGE : -wm_exit_of(err);
+	}
+	if (diag.column && filter)
+		wm_say_caret(filter, &diag);
+	else
+		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+	return -status_of(err);
 }
 
 int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel)
@@ -106,8 +138,11 @@ int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_
 	else if (user)
 		got = 0; /* it may be a program's */
 	else {
-		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-got));
-		got = got == -ENOENT ? -WM_EXIT_NO_MATCH : -wm_exit_of(got);
+		if (diag.column)
+			wm_say_caret(glob, &diag);
+		else
+			wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-got));
+		got = got == -ENOENT ? -WM_EXIT_NO_MATCH : -status_of(got);
 	}
 	wm_event_defs_done(&defs);
 	wm_event_space_close(&space);

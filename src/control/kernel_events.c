@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "kernel/dynamic.h"
+
 #define FORMATS_BYTES_MAX ((size_t)256 << 20)
 
 struct wm_kernel_events {
 	struct wm_arena arena;
 	struct wm_tracefs *tracefs;
 	struct wm_instance *instance;
+	struct wm_dynamic *dynamic; /* NULL: no probes of ours */
 	enum wm_clock_kind clock;
 	uint64_t most_bytes;
 	struct wm_kernel_source_event *events;
@@ -33,6 +37,8 @@ int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 	err = wm_tracefs_open(&k->tracefs, diag);
 	if (!err)
 		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
+	if (!err)
+		wm_dynamic_sweep(k->tracefs); /* what used them is gone now */
 	if (err) {
 		wm_kernel_events_destroy(k);
 		return err;
@@ -45,7 +51,8 @@ void wm_kernel_events_destroy(struct wm_kernel_events *k)
 {
 	if (!k)
 		return;
-	wm_instance_destroy(k->instance);
+	wm_instance_destroy(k->instance); /* it uses the probes */
+	wm_dynamic_destroy(k->dynamic);
 	wm_tracefs_close(k->tracefs);
 	wm_arena_done(&k->arena);
 	free(k);
@@ -61,22 +68,16 @@ static bool is_there(const struct wm_kernel_events *k, const struct wm_event_def
 }
 
 /* Keeps the event's names and format. */
-static int remember(struct wm_kernel_events *k, const struct wm_event_def *def,
-		    struct wm_diag *diag)
+static int keep(struct wm_kernel_events *k, const char *system, const char *name,
+		const char *format, size_t bytes)
 {
 	struct wm_kernel_source_event *more, e = {0};
-	size_t bytes;
-	char *text;
-	int err = wm_tracefs_event_format(k->tracefs, def->system, def->event, &text, &bytes, diag);
 
-	if (err)
-		return err;
 	more = wm_arena_grow(&k->arena, k->events, k->nr_events, sizeof(*more));
-	e.system = wm_arena_copy(&k->arena, def->system, strlen(def->system));
-	e.name = wm_arena_copy(&k->arena, def->event, strlen(def->event));
-	e.format = wm_arena_copy(&k->arena, text, bytes);
+	e.system = wm_arena_copy(&k->arena, system, strlen(system));
+	e.name = wm_arena_copy(&k->arena, name, strlen(name));
+	e.format = wm_arena_copy(&k->arena, format, bytes);
 	e.format_bytes = bytes;
-	free(text);
 	if (!more || !e.system || !e.name || !e.format)
 		return -ENOMEM;
 	k->events = more;
@@ -84,24 +85,170 @@ static int remember(struct wm_kernel_events *k, const struct wm_event_def *def,
 	return 0;
 }
 
-int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *def,
-			 const char *filter, struct wm_diag *diag)
+static int remember(struct wm_kernel_events *k, const struct wm_event_def *def,
+		    struct wm_diag *diag)
 {
+	size_t bytes;
+	char *text;
+	int err = wm_tracefs_event_format(k->tracefs, def->system, def->event, &text, &bytes, diag);
+
+	if (err)
+		return err;
+	err = keep(k, def->system, def->event, text, bytes);
+	free(text);
+	return err;
+}
+
+static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def *def,
+			  const char *filter, struct wm_diag *diag)
+{
+	const struct wm_instance_event e = {def->system, def->event, NULL};
 	int err;
 
-	if (!def->system || !def->event)
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "%s is counted, not recorded: 'waymark stat -e %s'", def->name,
-				   def->name);
 	if (is_there(k, def))
 		return 0;
 	err = remember(k, def, diag);
 	if (err)
 		return err;
-	err = wm_instance_enable(k->instance, def->system, def->event, filter, diag);
+	err = wm_instance_enable(k->instance, &e, filter, diag);
 	if (err)
 		k->nr_events--;
 	return err;
+}
+
+/* --- probes -------------------------------------------------------------------- */
+
+/* Is the word among those of a list separated by blanks? */
+static bool is_among(const char *list, const char *word, size_t bytes)
+{
+	while (list && *list) {
+		size_t n = strcspn(list, " ");
+
+		if (n == bytes && !memcmp(list, word, n))
+			return true;
+		list += n + (list[n] == ' ');
+	}
+	return false;
+}
+
+/* "field:u64 arg2;" of an argument that is a double's bytes: says so. */
+static bool put_float(struct wm_text *t, const char *line, size_t bytes, const char *floats)
+{
+	static const char *const types[][2] = {{"\tfield:u64 ", "\tfield:double "},
+					       {"\tfield:u32 ", "\tfield:float "}};
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(types[i][0]), name;
+
+		if (bytes <= n || strncmp(line, types[i][0], n))
+			continue;
+		name = strcspn(line + n, ";");
+		if (!is_among(floats, line + n, name))
+			return false;
+		wm_text_str(t, types[i][1]);
+		wm_text_add(t, line + n, bytes - n);
+		return true;
+	}
+	return false;
+}
+
+/* The probe's format file under the name people know it by. */
+static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
+			  const char *system, const char *event, struct wm_diag *diag)
+{
+	const char *family = wm_event_family_name(def->family);
+	struct wm_text t;
+	size_t bytes;
+	char *text;
+	int err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
+
+	if (err)
+		return err;
+	wm_text_init(&t);
+	wm_text_f(&t, "name: %s\n", def->label);
+	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
+		size_t n = strcspn(line, "\n");
+
+		if (!put_float(&t, line, n, def->floats))
+			wm_text_add(&t, line, n);
+		wm_text_char(&t, '\n');
+		if (!line[n])
+			break;
+	}
+	free(text);
+	err = t.failed ? -ENOMEM : keep(k, family, def->label, t.data, t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
+/* The events that one probe became: the kernel's names of them. */
+struct made {
+	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
+};
+
+/*
+ * A place goes to the first of the events made before that fetches the same
+ * types, or gets one of its own.
+ */
+static int place(struct wm_kernel_events *k, const struct wm_event_def *def, struct made *made,
+		 size_t *nr, struct wm_diag *diag)
+{
+	int err;
+
+	for (size_t i = 0; i < *nr; i++) {
+		err = wm_dynamic_append(k->dynamic, def, made[i].event, diag);
+		if (err != -EEXIST)
+			return err;
+	}
+	err = wm_dynamic_add(k->dynamic, def, made[*nr].system, made[*nr].event, diag);
+	if (!err)
+		err = remember_probe(k, def, made[*nr].system, made[*nr].event, diag);
+	*nr += !err;
+	return err;
+}
+
+static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs, size_t nr_defs,
+		     const char *filter, struct wm_diag *diag)
+{
+	struct made *made = calloc(nr_defs, sizeof(*made));
+	uint32_t before = k->nr_events;
+	size_t nr = 0;
+	int err = made ? 0 : -ENOMEM;
+
+	if (!err && !k->dynamic)
+		err = wm_dynamic_create(k->tracefs, &k->dynamic, diag);
+	for (size_t i = 0; i < nr_defs && !err; i++)
+		err = place(k, &defs[i], made, &nr, diag);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct wm_instance_event e = {made[i].system, made[i].event, defs->name};
+
+		err = wm_instance_enable(k->instance, &e, filter, diag);
+	}
+	if (err)
+		k->nr_events = before;
+	free(made);
+	return err;
+}
+
+size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first)
+{
+	size_t nr = 1;
+
+	while (first + nr < defs->nr && defs->defs[first + nr].more)
+		nr++;
+	return nr;
+}
+
+int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
+			 size_t nr_places, const char *filter, struct wm_diag *diag)
+{
+	if (defs->label)
+		return add_probe(k, defs, nr_places, filter, diag);
+	if (!defs->system || !defs->event)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "%s is counted, not recorded: 'waymark stat -e %s'", defs->name,
+				   defs->name);
+	return add_tracepoint(k, defs, filter, diag);
 }
 
 int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *diag)
@@ -148,14 +295,16 @@ int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret)
 
 	if (nr < 0)
 		return nr;
-	more = realloc(*ret, ((size_t)nr + 1) * sizeof(*more));
+	more = realloc(*ret, ((size_t)nr + 2) * sizeof(*more));
 	if (!more) {
 		free(*ret);
 		return -ENOMEM;
 	}
-	more[nr] = k->tracefs->dirfd;
+	more[nr++] = k->tracefs->dirfd;
+	if (k->dynamic)
+		more[nr++] = wm_dynamic_fd(k->dynamic);
 	*ret = more;
-	return nr + 1;
+	return nr;
 }
 
 void wm_kernel_events_leave_rings(struct wm_kernel_events *k)

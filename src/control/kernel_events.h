@@ -21,11 +21,17 @@ int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 void wm_kernel_events_destroy(struct wm_kernel_events *k); /* accepts NULL */
 
 /*
- * Switches an event on. An event that is on already stays as it is.
- * -EOPNOTSUPP: it is none that a ring can hold (a counter), said in `diag`.
+ * Switches an event on, with all of its places (a USDT probe has several), the
+ * first of `defs`. A tracepoint that is on already stays as it is; a probe is
+ * made, and vanishes with the last process that holds these. -EOPNOTSUPP: it
+ * is none that a ring can hold (a counter), said in `diag`.
  */
-int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *def,
-			 const char *filter, struct wm_diag *diag);
+int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
+			 size_t nr_places, const char *filter, struct wm_diag *diag);
+
+/* How many places on the list the event has that begins there. */
+size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first);
+
 /*
  * ftrace:print: what programs write to trace_marker. -EOPNOTSUPP with the
  * reason where the kernel cannot give it to an instance.

@@ -55,6 +55,9 @@ static char letter(const struct builder *b, const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BOOL && f->element_bytes == 1)
 		return 'b';
+	/* No event of the kernel has these: a probe's arguments, whose types we know better. */
+	if (f->element_bytes >= 4 && (!strcmp(f->type, "double") || !strcmp(f->type, "float")))
+		return 'f';
 	if (b->print && wm_kprint_shows_hex(b->print, f))
 		return 'x';
 	return f->flags & WM_KFIELD_SIGNED ? 'i' : 'u';

@@ -119,7 +119,7 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 	if (!c->dynamic)
 		err = wm_dynamic_create(plan->tracefs, &c->dynamic, &e->why);
 	if (!err)
-		err = wm_dynamic_add(c->dynamic, r->def, NULL, system, event, &e->why);
+		err = wm_dynamic_add(c->dynamic, r->def, system, event, &e->why);
 	if (!err)
 		err = wm_tracefs_event_id(plan->tracefs, system, event, &r->dynamic_id, &e->why);
 	return err;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "kernel/instance.h"
 #include "kernel/perf_event.h"
 
 #define PREFIX     "waymark_"
@@ -135,17 +136,26 @@ static void __attribute__((noreturn)) keep(const struct wm_dynamic *d, int pipe_
 	do {
 		n = read(pipe_end, &byte, 1);
 	} while (n > 0 || (n < 0 && errno == EINTR));
-	for (unsigned i = 0; i < TRIES && remove_probes(d->tracefs, d->file, d->group); i++)
+	for (unsigned i = 0; i < TRIES && remove_probes(d->tracefs, d->file, d->group); i++) {
 		(void)nanosleep(&nap, NULL);
+		(void)wm_instance_sweep(d->tracefs);
+	}
 	_exit(0);
 }
 
 static int start_keeper(struct wm_dynamic *d)
 {
-	int fds[2], err;
+	int fds[2], ready[2], err;
+	char byte;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
+	if (pipe2(ready, O_CLOEXEC) < 0) {
+		err = -errno;
+		(void)close(fds[0]);
+		(void)close(fds[1]);
+		return err;
+	}
 	d->keeper = fork();
 	if (d->keeper == 0) {
 		(void)close(fds[1]);
@@ -153,11 +163,33 @@ static int start_keeper(struct wm_dynamic *d)
 	}
 	err = d->keeper < 0 ? -errno : 0;
 	(void)close(fds[0]);
+	(void)close(ready[1]);
+	/* Until the keeper has closed what is not its own: a ring it holds keeps the instance. */
+	while (err == 0 && read(ready[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	(void)close(ready[0]);
 	if (err < 0)
 		(void)close(fds[1]);
 	else
 		d->alive = fds[1];
 	return err;
+}
+
+/* Where all probes are listed; older kernels have a list for each kind. */
+static const char *list_file(const struct wm_tracefs *t)
+{
+	return faccessat(t->dirfd, "dynamic_events", F_OK, 0) == 0 ? "dynamic_events"
+								   : "uprobe_events";
+}
+
+void wm_dynamic_sweep(const struct wm_tracefs *t)
+{
+	(void)remove_probes(t, list_file(t), NULL);
+}
+
+int wm_dynamic_fd(const struct wm_dynamic *d)
+{
+	return d->alive;
 }
 
 int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struct wm_diag *diag)
@@ -168,9 +200,7 @@ int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struc
 	if (!d)
 		return -ENOMEM;
 	d->tracefs = t;
-	d->file = "dynamic_events";
-	if (faccessat(t->dirfd, d->file, F_OK, 0) < 0)
-		d->file = "uprobe_events";
+	d->file = list_file(t);
 	(void)snprintf(d->group, sizeof(d->group), PREFIX "%d_%" PRIx64, (int)getpid(),
 		       start_of(getpid()));
 	err = faccessat(t->dirfd, d->file, W_OK, AT_EACCESS) < 0 ? -errno : 0;
@@ -181,7 +211,8 @@ int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struc
 		    "probes cannot be made: %s/%s may not be written (%s); run as root", t->path,
 		    err == -ENOENT ? "uprobe_events" : "dynamic_events", strerror(-err));
 	}
-	(void)remove_probes(t, d->file, NULL);
+	(void)wm_instance_sweep(t);
+	wm_dynamic_sweep(t);
 	err = start_keeper(d);
 	if (err < 0) {
 		free(d);
@@ -205,83 +236,150 @@ void wm_dynamic_destroy(struct wm_dynamic *d)
 
 /* ---- making --------------------------------------------------------------------------- */
 
-/* What the kernel said last: "trace_uprobe: error: Failed to ...", without the prefix. */
-static void last_error(const struct wm_tracefs *t, char *buf, size_t bytes)
+/* What the kernel said last, and where in the line the caret was (from 1; 0: nowhere). */
+static uint32_t last_error(const struct wm_tracefs *t, char *buf, size_t bytes)
 {
-	static const char mark[] = "error: ";
-	char *text, *at, *last = NULL;
+	static const char mark[] = "error: ", command[] = "Command: ";
+	char *text, *at, *last = NULL, *line, *caret;
+	uint32_t column = 0;
 	size_t nr;
 
 	(void)snprintf(buf, bytes, "the kernel refuses it");
 	if (wm_file_read(t->dirfd, "error_log", LOG_MAX, &text, &nr) < 0)
-		return;
+		return 0;
 	for (at = text; (at = strstr(at, mark)); at += strlen(mark))
 		last = at + strlen(mark);
-	if (last)
+	if (last) {
 		(void)snprintf(buf, bytes, "%.*s", (int)strcspn(last, "\n"), last);
+		line = strstr(last, command);
+		caret = line ? strchr(line, '^') : NULL;
+		for (at = caret; at && at > line && at[-1] != '\n'; at--)
+			;
+		/* The caret stands under the text behind "  Command: ". */
+		if (caret && (size_t)(caret - at) >= strlen(command) + 2)
+			column = (uint32_t)((size_t)(caret - at) - strlen(command) - 2 + 1);
+	}
 	free(text);
+	return column;
 }
 
-/* Why a line was refused; `buf` is room for the sentence. */
-static const char *refusal(const struct wm_tracefs *t, bool kernel, int err, char *buf,
-			   size_t bytes)
+/* A probe's line, and where in it the arguments begin. */
+struct line {
+	char text[LINE_BYTES];
+	size_t arguments;
+	int file; /* held open while the kernel looks at its name; -1: none */
+};
+
+static int refused(const struct wm_tracefs *t, const struct wm_event_def *def,
+		   const struct line *l, int err, struct wm_diag *diag)
 {
+	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;
+	const char *at = "";
+	char why[160];
+	uint32_t column = 0;
 
-	if (err != -EINVAL)
-		return place ? place : strerror(-err);
-	last_error(t, buf, bytes);
+	if (err == -EINVAL)
+		column = last_error(t, why, sizeof(why));
 	/* The line was understood: it is the place that it does not like. */
-	return place && !strcmp(buf, "Failed to register probe event") ? place : buf;
+	if (err != -EINVAL || (place && !strcmp(why, "Failed to register probe event")))
+		(void)snprintf(why, sizeof(why), "%s", place ? place : strerror(-err));
+	if (def->arguments && column > l->arguments && column <= strlen(l->text))
+		at = l->text + column - 1;
+	return wm_diag_set(diag, err, NULL, -1, "'%.80s' cannot be probed: %s%s%.*s%s", def->name,
+			   why, *at ? ", at '" : "", (int)strcspn(at, " \n"), at, *at ? "'" : "");
 }
 
-/* "p:GROUP/eN PLACE ARGUMENTS"; false: it cannot be said in the kernel's words. */
-static bool make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
-		      const char *arguments, const char *event, char *buf, size_t bytes)
+/* The kernel splits lines at blanks: a path with some is said by a descriptor of ours. */
+static int make_path(const struct wm_event_def *def, struct line *l, char *buf, size_t bytes)
+{
+	int n;
+
+	l->file = -1;
+	if (!strpbrk(def->path, " \t\n;#")) {
+		n = snprintf(buf, bytes, "%s", def->path);
+		return n < (int)bytes ? 0 : -ENAMETOOLONG;
+	}
+	l->file = open(def->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (l->file < 0)
+		return -errno;
+	(void)snprintf(buf, bytes, "/proc/self/fd/%d", l->file);
+	return 0;
+}
+
+/* "p:GROUP/eN PLACE ARGUMENTS". */
+static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
+		     struct line *l)
 {
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	bool ret = def->family == WM_FAMILY_URETPROBE || def->family == WM_FAMILY_KRETPROBE;
-	char place[LINE_BYTES / 2], semaphore[32] = "";
-	int n;
+	char path[LINE_BYTES / 2], offset[32] = "", semaphore[32] = "";
+	int n, err = 0;
 
+	l->file = -1;
 	if (def->semaphore_offset)
 		(void)snprintf(semaphore, sizeof(semaphore), "(0x%" PRIx64 ")",
 			       def->semaphore_offset);
-	if (kernel && def->offset)
-		n = snprintf(place, sizeof(place), "%s+%" PRIu64, def->symbol, def->offset);
-	else if (kernel)
-		n = snprintf(place, sizeof(place), "%s", def->symbol);
-	else
-		n = snprintf(place, sizeof(place), "%s:0x%" PRIx64 "%s", def->path, def->offset,
-			     semaphore);
-	if (n >= (int)sizeof(place) || strpbrk(place, " \t\n;"))
-		return false;
-	n = snprintf(buf, bytes, "%c:%s/%s %s%s%s\n", ret ? 'r' : 'p', d->group, event, place,
-		     arguments ? " " : "", arguments ? arguments : "");
-	return n < (int)bytes;
+	if (kernel) {
+		n = snprintf(path, sizeof(path), "%s", def->symbol);
+		err = n < (int)sizeof(path) && !strpbrk(path, " \t\n;#") ? 0 : -EINVAL;
+		if (def->offset)
+			(void)snprintf(offset, sizeof(offset), "+%" PRIu64, def->offset);
+	} else {
+		err = make_path(def, l, path, sizeof(path));
+		(void)snprintf(offset, sizeof(offset), ":0x%" PRIx64, def->offset);
+	}
+	if (err)
+		return err;
+	n = snprintf(l->text, sizeof(l->text), "%c:%s/%s %s%s%s ", ret ? 'r' : 'p', d->group, event,
+		     path, offset, semaphore);
+	if (n >= (int)sizeof(l->text))
+		return -E2BIG;
+	l->arguments = (size_t)n;
+	n = snprintf(l->text + n, sizeof(l->text) - (size_t)n, "%s\n",
+		     def->arguments ? def->arguments : "");
+	return n < (int)(sizeof(l->text) - l->arguments) ? 0 : -E2BIG;
 }
 
-int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, const char *arguments,
-		   char *ret_system, char *ret_event, struct wm_diag *diag)
+static int put(struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
+	       struct wm_diag *diag)
 {
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *file = d->file;
-	char line[LINE_BYTES], event[32], why[120];
-	int err;
+	struct line l;
+	int err = make_line(d, def, event, &l);
 
 	if (kernel && !strcmp(file, "uprobe_events"))
 		file = "kprobe_events";
+	if (err)
+		wm_diag_set(diag, err, NULL, -1, "'%.120s' cannot be probed: %s", def->name,
+			    err == -E2BIG ? "what is to be fetched is too long a list"
+					  : strerror(-err));
+	else if ((err = write_line(d->tracefs, file, l.text)))
+		(void)refused(d->tracefs, def, &l, err, diag);
+	if (l.file >= 0)
+		(void)close(l.file);
+	return err;
+}
+
+int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, char *ret_system,
+		   char *ret_event, struct wm_diag *diag)
+{
+	char event[32];
+	int err;
+
 	(void)snprintf(event, sizeof(event), "e%u", d->nr);
-	if (!make_line(d, def, arguments, event, line, sizeof(line)))
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.120s' cannot be probed: its path has blanks or is too long",
-				   def->name);
-	err = write_line(d->tracefs, file, line);
-	if (err < 0)
-		return wm_diag_set(diag, err, NULL, -1, "'%.80s' cannot be probed: %s", def->name,
-				   refusal(d->tracefs, kernel, err, why, sizeof(why)));
+	err = put(d, def, event, diag);
+	if (err)
+		return err;
 	d->nr++;
 	(void)snprintf(ret_system, WM_TRACEFS_NAME_MAX, "%s", d->group);
 	(void)snprintf(ret_event, WM_TRACEFS_NAME_MAX, "%s", event);
 	return 0;
+}
+
+int wm_dynamic_append(struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
+		      struct wm_diag *diag)
+{
+	return put(d, def, event, diag);
 }

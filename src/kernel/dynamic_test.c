@@ -68,7 +68,7 @@ static struct wm_dynamic *make(struct world *w, char *system, char *event)
 	assert_int_equal(
 	    wm_event_name_resolve(&w->space, "uprobe:/proc/self/exe:probed", &w->defs, &diag), 1);
 	assert_int_equal(
-	    wm_dynamic_add(d, &w->defs.defs[w->defs.nr - 1], NULL, system, event, &diag), 0);
+	    wm_dynamic_add(d, &w->defs.defs[w->defs.nr - 1], system, event, &diag), 0);
 	return d;
 }
 
@@ -100,7 +100,7 @@ static void test_made_and_removed(void **state)
 	struct world *w = *state;
 	struct wm_dynamic *d = make(w, system, event);
 	struct wm_diag diag = {.offset = -1};
-	struct wm_event_def blank = {.family = WM_FAMILY_UPROBE, .name = "x", .path = "/a b"};
+	struct wm_event_def blank = {.family = WM_FAMILY_KPROBE, .name = "x", .symbol = "a b"};
 	struct wm_event_def none = {.family = WM_FAMILY_UPROBE, .name = "x", .path = "/a"};
 	uint64_t id;
 
@@ -109,9 +109,9 @@ static void test_made_and_removed(void **state)
 		skip();
 	}
 	assert_int_equal(wm_tracefs_event_id(w->space.tracefs, system, event, &id, NULL), 0);
-	assert_int_equal(wm_dynamic_add(d, &blank, NULL, system, event, &diag), -EINVAL);
-	assert_non_null(strstr(diag.sentence, "blanks"));
-	assert_true(wm_dynamic_add(d, &none, NULL, system, event, &diag) < 0);
+	assert_int_equal(wm_dynamic_add(d, &blank, system, event, &diag), -EINVAL);
+	assert_non_null(strstr(diag.sentence, "cannot be probed"));
+	assert_true(wm_dynamic_add(d, &none, system, event, &diag) < 0);
 	assert_non_null(strstr(diag.sentence, "cannot be probed"));
 	wm_dynamic_destroy(d);
 	assert_true(is_gone(w, system));

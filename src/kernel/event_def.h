@@ -64,6 +64,10 @@ struct wm_event_def {
 	const char *symbol;        /* the function, as far as known */
 	const char *operands;      /* USDT; "" none */
 	bool more;                 /* another place of the event before it on the list */
+	const char *label;         /* what a trace calls it: "PROGRAM:function" */
+	const char *arguments;     /* what is fetched there (probe_args.h); NULL: nothing */
+	const char *floats;        /* names of those that are floats' bytes; NULL: none */
+	const char *left_out;      /* a sentence: what of it the kernel cannot fetch; NULL */
 
 	/* PMU events: what one count is worth, "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;

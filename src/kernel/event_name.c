@@ -234,16 +234,49 @@ static const struct {
     {"mem", wm_event_place_memory},
 };
 
+/* Cuts "(arguments)" off the end of a name and returns them; NULL: there are none. */
+static const char *split_arguments(char *name)
+{
+	char *end = name + strlen(name) - 1, *at = end;
+	int depth = 0;
+
+	if (*end != ')')
+		return NULL;
+	for (; at > name; at--) {
+		depth += (*at == ')') - (*at == '(');
+		if (!depth)
+			break;
+	}
+	if (at == name)
+		return NULL;
+	*at = *end = '\0';
+	return at + 1;
+}
+
 /* 0: it names no place. */
 static int resolve_place(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		size_t n = strlen(places[i].family);
-		const struct wm_event_place p = {s, places[i].family, pattern + n + 1, defs, diag};
+		struct wm_event_place p = {
+		    .space = s, .family = places[i].family, .defs = defs, .diag = diag};
+		char *copy;
+		int err;
 
-		if (!strncmp(pattern, places[i].family, n) && pattern[n] == ':')
-			return places[i].resolve(&p);
+		if (strncmp(pattern, places[i].family, n) || pattern[n] != ':')
+			continue;
+		copy = strdup(pattern);
+		if (!copy)
+			return -ENOMEM;
+		p.arguments = split_arguments(copy);
+		p.text = copy + n + 1;
+		err = places[i].resolve(&p);
+		/* A column is one of the arguments: people see the whole name. */
+		if (err < 0 && diag && diag->column && p.arguments)
+			diag->column += (uint32_t)(p.arguments - copy);
+		free(copy);
+		return err;
 	}
 	return 0;
 }
@@ -288,12 +321,14 @@ static bool begins_terms(const char *start, const char *slash)
 size_t wm_event_name_next(const char **list, const char **ret_start)
 {
 	const char *p = *list, *start;
+	int depth = 0;
 
 	p += strspn(p, ",");
 	start = p;
-	while (*p && *p != ',') {
+	while (*p && (*p != ',' || depth > 0)) {
 		const char *end = *p == '/' && begins_terms(start, p) ? strchr(p + 1, '/') : NULL;
 
+		depth += (*p == '(') - (*p == ')');
 		p = end ? end + 1 : p + 1;
 	}
 	*ret_start = start;

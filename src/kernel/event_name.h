@@ -14,6 +14,8 @@
  *   func:BIN:glob  func:kernel:glob               each function of that name
  *   kprobe:function+8  kretprobe:function         a place in the kernel
  *
+ * Behind a place, in parentheses, what is fetched there: probe_args.h.
+ *
  * *, ? and [...] stand for names wherever names are known: everywhere but in
  * BIN. "kernel:" may come before any of them; "user:" names a program's event.
  * :u and :k behind it (and :h, :p, as in perf) count outside or inside the
@@ -41,7 +43,8 @@ int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 
 /*
  * The next pattern of a list separated by commas, as after -e: commas between
- * the slashes of "cpu/event=1,umask=2/" belong to the pattern. Returns its
+ * the slashes of "cpu/event=1,umask=2/" and within parentheses belong to the
+ * pattern. Returns its
  * length and moves *list behind it and its comma; 0: no more.
  */
 size_t wm_event_name_next(const char **list, const char **ret_start);

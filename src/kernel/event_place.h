@@ -12,8 +12,9 @@
 
 struct wm_event_place {
 	const struct wm_event_space *space;
-	const char *family; /* "uprobe", as typed */
-	const char *text;   /* what follows it and its ':' */
+	const char *family;    /* "uprobe", as typed */
+	const char *text;      /* what follows it and its ':', without arguments */
+	const char *arguments; /* what stood in parentheses behind it; NULL: none did */
 	struct wm_event_defs *defs;
 	struct wm_diag *diag;
 };
@@ -27,6 +28,9 @@ int wm_event_place_memory(const struct wm_event_place *p);
 
 /* func:kernel:glob; `glob` is the last part. */
 int wm_event_place_kernel_functions(const struct wm_event_place *p, const char *glob);
+
+/* Type and bits of the kernel's uprobe PMU put into `def`, which is added to the list. */
+int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def);
 
 /* Splits "function+0x10": the name's length, and the offset (0: none). -EINVAL: no number. */
 int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *ret_offset);

@@ -14,6 +14,7 @@
 #include "base/glob.h"
 #include "base/number.h"
 #include "kernel/event_place.h"
+#include "kernel/probe_args.h"
 
 #define KALLSYMS     "/proc/kallsyms"
 #define KALLSYMS_MAX (256u << 20)
@@ -34,13 +35,30 @@ int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *re
 
 /* ---- kprobes -------------------------------------------------------------------- */
 
+/* What is to be fetched there. */
+static int fetch(const struct wm_event_place *p, struct wm_event_def *def,
+		 struct wm_probe_args *args)
+{
+	const struct wm_probe_scope scope = {.probe = def->name,
+					     .in_kernel = true,
+					     .returns = def->family == WM_FAMILY_KRETPROBE};
+	int err = 0;
+
+	if (p->arguments)
+		err = wm_probe_args_compile(p->arguments, &scope, args, p->diag);
+	def->arguments = args->kernel.data;
+	def->floats = args->floats.data;
+	return err;
+}
+
 static int add_kprobe(const struct wm_event_place *p, bool ret, const char *symbol, uint64_t offset)
 {
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "kprobe");
 	struct wm_event_def def = {.family = ret ? WM_FAMILY_KRETPROBE : WM_FAMILY_KPROBE,
 				   .symbol = symbol,
 				   .offset = offset};
-	char name[NAME_BYTES];
+	char name[NAME_BYTES], label[NAME_BYTES];
+	struct wm_probe_args args;
 	int err;
 
 	if (!pmu)
@@ -52,12 +70,19 @@ static int add_kprobe(const struct wm_event_place *p, bool ret, const char *symb
 	if (err < 0)
 		return err;
 	if (offset)
-		(void)snprintf(name, sizeof(name), "%s:%s+%llu", ret ? "kretprobe" : "kprobe",
-			       symbol, (unsigned long long)offset);
+		(void)snprintf(label, sizeof(label), "%.300s+%llu", symbol,
+			       (unsigned long long)offset);
 	else
-		(void)snprintf(name, sizeof(name), "%s:%s", ret ? "kretprobe" : "kprobe", symbol);
+		(void)snprintf(label, sizeof(label), "%.300s", symbol);
+	(void)snprintf(name, sizeof(name), "%s:%.400s", ret ? "kretprobe" : "kprobe", label);
 	def.name = name;
-	return wm_event_defs_add(p->defs, &def);
+	def.label = label;
+	wm_probe_args_init(&args);
+	err = fetch(p, &def, &args);
+	if (!err)
+		err = wm_event_defs_add(p->defs, &def);
+	wm_probe_args_done(&args);
+	return err;
 }
 
 /* "ffffffff81000000 T start_kernel [module]": the name when it is code; NULL else. */

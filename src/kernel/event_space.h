@@ -24,6 +24,7 @@ struct wm_event_space {
 	bool hardware; /* the CPU's counters can be used, or it cannot be told */
 	const char
 	    *search; /* where programs are looked for; borrowed, NULL: the system's folders */
+	const char *root; /* and in which root first, "/proc/PID/root"; borrowed, NULL: ours */
 };
 
 /* What is missing or not permitted is left out and remembered. 0 or -ENOMEM. */

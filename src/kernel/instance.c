@@ -325,8 +325,8 @@ void wm_instance_destroy(struct wm_instance *i)
  * The last complaint of error_log: its sentence, and the caret under the word
  * that was refused. The log is the whole system's; it is emptied before we ask.
  */
-static int filter_refused(struct wm_instance *i, const char *system, const char *name,
-			  const char *filter, struct wm_diag *diag)
+static int filter_refused(struct wm_instance *i, const char *called, const char *filter,
+			  struct wm_diag *diag)
 {
 	char *log = NULL, *error = NULL, *caret = NULL, *end, *line;
 	size_t bytes;
@@ -348,32 +348,33 @@ static int filter_refused(struct wm_instance *i, const char *system, const char 
 		if (caret - line >= COMMAND)
 			column = (uint32_t)(caret - line) - COMMAND + 1;
 	}
-	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s:%s: %s",
-		    filter, system, name, error ? error : "it gives no reason");
+	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s",
+		    filter, called, error ? error : "it gives no reason");
 	if (diag && column && column <= strlen(filter))
 		diag->column = column;
 	free(log);
 	return -EINVAL;
 }
 
-int wm_instance_enable(struct wm_instance *i, const char *system, const char *name,
+int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 		       const char *filter, struct wm_diag *diag)
 {
-	char file[2 * WM_TRACEFS_NAME_MAX + 32];
+	char file[2 * WM_TRACEFS_NAME_MAX + 32], called[2 * WM_TRACEFS_NAME_MAX];
 	int err = 0;
 
+	snprintf(called, sizeof(called), "%s:%s", e->system, e->name);
 	if (filter) {
-		snprintf(file, sizeof(file), "events/%s/%s/filter", system, name);
+		snprintf(file, sizeof(file), "events/%s/%s/filter", e->system, e->name);
 		(void)put(i, "error_log", "");
 		err = put(i, file, filter);
 		if (err == -EINVAL)
-			return filter_refused(i, system, name, filter, diag);
+			return filter_refused(i, e->called ? e->called : called, filter, diag);
 	}
-	snprintf(file, sizeof(file), "events/%s/%s/enable", system, name);
+	snprintf(file, sizeof(file), "events/%s/%s/enable", e->system, e->name);
 	if (!err)
 		err = put(i, file, "1");
-	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %s:%s on: %s", system, name,
-				 strerror(-err))
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %.200s on: %s",
+				 e->called ? e->called : called, strerror(-err))
 		   : 0;
 }
 

@@ -54,7 +54,11 @@ uint32_t wm_instance_sweep(const struct wm_tracefs *t);
  * NULL: none. -EINVAL when the kernel refuses the filter: `diag` has its word
  * and the column.
  */
-int wm_instance_enable(struct wm_instance *i, const char *system, const char *name,
+struct wm_instance_event {
+	const char *system, *name;
+	const char *called; /* in sentences; NULL: SYSTEM:NAME */
+};
+int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 		       const char *filter, struct wm_diag *diag);
 
 /* Only these tasks, and all they fork from now on. */

@@ -15,6 +15,9 @@
 #include "kdata/page.h"
 #include "kernel/instance.h"
 
+static const struct wm_instance_event getppid_event = {"syscalls", "sys_enter_getppid", NULL};
+static const struct wm_instance_event switch_event = {"sched", "sched_switch", NULL};
+
 struct world {
 	struct wm_tracefs *fs;
 	struct wm_instance *instance;
@@ -84,7 +87,7 @@ static void every_call_is_in_the_ring(void **state)
 	struct wm_instance *i = instance_of(state);
 	const pid_t me = getpid();
 
-	if (wm_instance_enable(i, "syscalls", "sys_enter_getppid", NULL, NULL) < 0)
+	if (wm_instance_enable(i, &getppid_event, NULL, NULL) < 0)
 		skip(); /* a kernel without system call events */
 	assert_int_equal(wm_instance_follow(i, &me, 1, NULL), 0);
 	(void)getppid(); /* not started: not seen */
@@ -113,7 +116,7 @@ static void a_refused_filter_says_where(void **state)
 	struct wm_instance *i = instance_of(state);
 	struct wm_diag diag = {.offset = -1};
 	int err =
-	    wm_instance_enable(i, "sched", "sched_switch", "prev_pid == 1 && nosuch > 2", &diag);
+	    wm_instance_enable(i, &switch_event, "prev_pid == 1 && nosuch > 2", &diag);
 
 	assert_int_equal(err, -EINVAL);
 	assert_non_null(strstr(diag.sentence, "nosuch"));

@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# record_probe.bats - probes made on the spot: at functions, addresses and returns, at USDT notes, with
+# what they fetch; on commands, processes, in containers; and that nothing of them stays behind.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=60 TRACEFS=/sys/kernel/tracing
+	cat >"$W/work.c" <<-'EOF'
+	#include <stdlib.h>
+	#include <unistd.h>
+	struct item { int size; const char *name; struct item *next; };
+	__attribute__((noinline)) int tick(int i, const char *name)
+	{
+		__asm__ volatile("" : "+r"(i), "+r"(name));
+		return i + 1;
+	}
+	__attribute__((noinline)) const char *label(struct item *it, double weight, unsigned char c)
+	{
+		__asm__ volatile("" : "+r"(it), "+x"(weight), "+r"(c));
+		return it->name;
+	}
+	int main(int argc, char **argv)
+	{
+		struct item last = {7, "last", NULL}, it = {-5, "inner", &last};
+		int n = argc > 1 ? atoi(argv[1]) : 3;
+		for (int i = -2; i < n - 2; i++) {
+			tick(i, "hello");
+			label(&it, i, 'c');
+			if (argc > 2)
+				usleep(1000);
+		}
+		return 0;
+	}
+	EOF
+	cc -O2 -g "$W/work.c" -o "$W/work"
+	cc -O2 -g "$W/work.c" -o "$W/with blanks: and a colon"
+	cat >"$W/usdt.c" <<-'EOF'
+	unsigned short zoo_feed_semaphore __attribute__((section(".probes"), used));
+	long outside = 77;
+	#define PROBE(name, semaphore, operands, ...) __asm__ volatile("990: nop\n" \
+		".pushsection .note.stapsdt,\"\",\"note\"\n" \
+		".balign 4\n.4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+		"993: .8byte 990b\n.8byte 0\n.8byte " semaphore "\n.asciz \"zoo\"\n.asciz \"" name "\"\n" \
+		".asciz \"" operands "\"\n994: .balign 4\n.popsection\n" :: __VA_ARGS__)
+	int main(void)
+	{
+		volatile struct { long pad; int memory; double weight; } s = {1, -9, 2.5};
+		long table[4] = {10, 11, 12, 13};
+		for (int i = 0; i < 50; i++) {
+			PROBE("two", "0", "-4@%[i] 8@%[c]", [i] "r"(i), [c] "n"(5));
+			if (i % 2)
+				PROBE("two", "0", "-4@%[i] 8@%[c]", [i] "n"(-1), [c] "r"(6L));
+			if (*(volatile unsigned short *)&zoo_feed_semaphore)
+				PROBE("feed", "zoo_feed_semaphore", "8@%[t]", [t] "r"("banana"));
+			PROBE("all", "0", "-4@%[m] 8f@%[d] 8@outside(%%rip) 8@(%[b],%[x],8) 8f@%[f] 1@%%ah",
+			      [m] "m"(s.memory), [d] "m"(s.weight), [b] "r"(table), [x] "r"((long)(i % 4)),
+			      [f] "x"(1.5), "a"(0x4100 + i));
+		}
+		return 0;
+	}
+	EOF
+	if [ "$(uname -m)" = x86_64 ]; then cc -O2 -no-pie "$W/usdt.c" -o "$W/usdt"; cc -O2 "$W/usdt.c" -o "$W/usdt_pie"; fi
+}
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	cd "$BATS_TEST_TMPDIR"
+	if [ ! -w "$TRACEFS/uprobe_events" ]; then
+		echo "# SKIPPED: no tracefs whose uprobe_events we may write at $TRACEFS" >&3
+		skip "no probes can be made"
+	fi
+}
+
+# Others may be probing on this machine: what is left of a maker that is gone is ours.
+teardown() {
+	local left
+	for _ in $(seq 50); do
+		left=$(left_behind)
+		[ -n "$left" ] || return 0
+		sleep 0.1
+	done
+	echo "left behind: $left"
+	return 1
+}
+
+left_behind() {
+	local name pid
+	for name in "$TRACEFS"/instances/waymark-*; do
+		pid=${name#*/waymark-}
+		[ ! -e "$name" ] || [ -e "/proc/${pid%-*}" ] || echo "$name"
+	done
+	for pid in $(grep -o 'waymark_[0-9]*' "$TRACEFS/uprobe_events" | sort -u); do
+		[ -e "/proc/${pid#waymark_}" ] || grep "$pid" "$TRACEFS/uprobe_events"
+	done
+}
+
+need_x86() {
+	[ "$(uname -m)" = x86_64 ] || skip "written for x86-64"
+}
+
+record() {
+	run --separate-stderr waymark record -o t --preload none "$@"
+	echo "$stderr" "$output"
+	[ "$status" -eq 0 ]
+}
+
+# What babeltrace2 reads is what print reads.
+same_in_babeltrace() {
+	run -0 --separate-stderr babeltrace2 t
+	[ -z "$stderr" ]
+	[ "$(grep -c "$1" <<<"$output")" -eq "$(waymark print t | grep -c "$1")" ]
+}
+
+@test "a function's arguments by number, register and address, strings; what it returns" {
+	need_x86
+	record -e "uprobe:$W/work:tick(i=arg1:s32, arg2:string, again=%rdi:x8, first=+0(%si):char, \$comm)" \
+		-e "uretprobe:$W/work:tick(ret=\$retval:s32)" -e "uretprobe:$W/work:label(\$retval:string)" -- "$W/work"
+	[[ $stderr == *"9 events (9 of the kernel)"*"0 lost"* ]]
+	waymark print t >text
+	[[ $(sed -n 1p text) == *" uprobe:work:tick: "*"i = -2, arg2 = \"hello\", again = 0xfe, first = "*"comm = \"work\""* ]]
+	[[ $(sed -n 2p text) == *" uretprobe:work:tick: "*"ret = -1 "* ]]
+	[[ $(sed -n 3p text) == *" uretprobe:work:label: "*"retval = \"inner\" "* ]]
+	same_in_babeltrace probe:work
+}
+
+@test "places: an offset, an address, functions by glob, a path with blanks and a colon" {
+	need_x86
+	local at
+	at=$(nm "$W/work" | awk '$3 == "tick" { print $1 }')
+	record -e "uprobe:$W/work:0x$at" -e "func:$W/work:*[kb]*e*l" -e "func:$W/work:t?ck" -- "$W/work" 4
+	[ "$(waymark print t | grep -c "uprobe:work:0x")" -eq 4 ]
+	[ "$(waymark print t | grep -c "uprobe:work:label")" -eq 4 ]
+	[ "$(waymark print t | grep -c "uprobe:work:tick")" -eq 4 ]
+	rm -r t
+	record -e "uprobe:$W/with blanks: and a colon:tick(arg1:s8)" -- "$W/with blanks: and a colon"
+	[ "$(waymark print t | grep -c "uprobe:with blanks: and a colon:tick.*arg1 = ")" -eq 3 ]
+	same_in_babeltrace arg1
+}
+
+@test "the kernel filters on what a probe fetches" {
+	need_x86
+	record -e "uprobe:$W/work:tick(i=arg1:s32)" --filter 'i >= 0' -- "$W/work" 10
+	[ "$(waymark print t | grep -c tick)" -eq 8 ]
+	run -2 --separate-stderr waymark record -q -o u -e "uprobe:$W/work:tick(i=arg1:s32)" --filter 'j > 1' -- true
+	[[ $stderr == *"Field not found"* ]]
+	[[ $stderr == *"  j > 1"*"  ^"* ]]
+}
+
+@test "a running process, everything, and what the process forks" {
+	need_x86
+	"$W/work" 20000 slowly >/dev/null 3>&- & pid=$!
+	run -0 waymark record -q -o p -e "uprobe:$W/work:tick" -p $pid -- sleep 0.3
+	"$W/work" 20000 slowly >/dev/null 3>&- & local other=$!
+	run -0 waymark record -q -o a -e "uprobe:$W/work:tick" -a -- sleep 0.3
+	kill $pid $other
+	wait $pid || true
+	[ "$(waymark print p | grep -c "work:$pid/.*tick")" -gt 20 ]
+	[ "$(waymark print p | grep -vc "$pid/")" -eq 0 ]
+	[ "$(waymark print a | grep -c "work:$pid/")" -gt 20 ]
+	[ "$(waymark print a | grep -c "work:$other/")" -gt 20 ]
+	record -e "uprobe:$W/work:tick" -- sh -c "$W/work 10; $W/work 20 & wait"
+	[ "$(waymark print t | grep -c tick)" -eq 30 ]
+}
+
+@test "USDT: registers, memory, constants, variables, doubles; several places are one event" {
+	need_x86
+	local program
+	for program in usdt usdt_pie; do
+		rm -rf t
+		record -e "usdt:$W/$program:zoo:*" -- "$W/$program"
+		waymark print t >text
+		[ "$(grep -c "usdt:$program:zoo:two: " text)" -eq 75 ]
+		[ "$(grep -c "zoo:two: .*arg1 = -1, arg2 = 6 " text)" -eq 25 ]
+		[ "$(grep -c "zoo:two: .*arg1 = 49, arg2 = 5 " text)" -eq 1 ]
+		[ "$(grep -c "zoo:feed: " text)" -eq 50 ]
+		[ "$(grep -c "zoo:all: .*arg1 = -9, arg2 = 2.5, arg3 = 77, arg6 = 65 " text)" -eq 50 ]
+		[ "$(waymark info t --json | grep -o '"usdt:[a-z_]*:zoo:two"' | wc -l)" -le 1 ]
+		[ "$(grep -c 'without one or more' <<<"$stderr")" -eq 1 ]
+		[[ $stderr == *"argument 4 ("*",8)) is memory with an index"*"argument 5 (8f@%xmm"*"the kernel cannot read"* ]]
+		same_in_babeltrace zoo:
+	done
+}
+
+@test "USDT: arguments by name and type; the semaphore is counted down again" {
+	need_x86
+	record -e "usdt:$W/usdt:zoo:feed(what=arg1:string)" -- "$W/usdt"
+	[ "$(waymark print t | grep -c 'zoo:feed: .*what = "banana"')" -eq 50 ]
+	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:all(arg4)" -- true
+	[[ $stderr == *"memory with an index"* ]]
+	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:feed(arg2)" -- true
+	[[ $stderr == *"no argument 2"* ]]
+	[ ! -e u ]
+}
