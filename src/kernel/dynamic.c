@@ -270,8 +270,8 @@ struct line {
 	int file; /* held open while the kernel looks at its name; -1: none */
 };
 
-static int refused(const struct wm_tracefs *t, const struct wm_event_def *def,
-		   const struct line *l, int err, struct wm_diag *diag)
+static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, const struct line *l,
+		   int err, struct wm_diag *diag)
 {
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;

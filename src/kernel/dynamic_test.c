@@ -67,8 +67,7 @@ static struct wm_dynamic *make(struct world *w, char *system, char *event)
 	}
 	assert_int_equal(
 	    wm_event_name_resolve(&w->space, "uprobe:/proc/self/exe:probed", &w->defs, &diag), 1);
-	assert_int_equal(
-	    wm_dynamic_add(d, &w->defs.defs[w->defs.nr - 1], system, event, &diag), 0);
+	assert_int_equal(wm_dynamic_add(d, &w->defs.defs[w->defs.nr - 1], system, event, &diag), 0);
 	return d;
 }
 

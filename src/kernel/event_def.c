@@ -57,8 +57,8 @@ int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def)
 		return -E2BIG;
 	if (!keep(d, &copy.name) || !keep(d, &copy.system) || !keep(d, &copy.event) ||
 	    !keep(d, &copy.path) || !keep(d, &copy.symbol) || !keep(d, &copy.operands) ||
-	    !keep(d, &copy.label) || !keep(d, &copy.arguments) || !keep(d, &copy.floats) || !keep(d, &copy.left_out) ||
-	    !keep(d, &copy.scale) || !keep(d, &copy.unit))
+	    !keep(d, &copy.label) || !keep(d, &copy.arguments) || !keep(d, &copy.floats) ||
+	    !keep(d, &copy.left_out) || !keep(d, &copy.scale) || !keep(d, &copy.unit))
 		return -ENOMEM;
 	grown = wm_arena_grow(&d->arena, d->defs, d->nr, sizeof(*grown));
 	if (!grown)

@@ -147,11 +147,12 @@ static int open_file(const struct wm_event_place *p, char *path, struct wm_event
 	*ret = (struct wm_event_file){.path = path};
 	err = wm_elf_open(path, &ret->elf, p->diag);
 	if (err == 0 && ret->elf->machine != MACHINE)
-		err = wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				  "'%.100s' is for %s: it cannot run here (%s), so nothing in it is "
-				  "met",
-				  path, wm_elf_machine_name(ret->elf->machine, machine),
-				  wm_elf_machine_name(MACHINE, ours));
+		err =
+		    wm_diag_set(p->diag, -EINVAL, NULL, -1,
+				"'%.100s' is for %s: it cannot run here (%s), so nothing in it is "
+				"met",
+				path, wm_elf_machine_name(ret->elf->machine, machine),
+				wm_elf_machine_name(MACHINE, ours));
 	if (err < 0)
 		close_file(ret);
 	return err;
@@ -258,8 +259,8 @@ static unsigned colons(const char *text)
 	return nr;
 }
 
-int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every,
-		       const char *form, wm_event_file_fn *fn)
+int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every, const char *form,
+		       wm_event_file_fn *fn)
 {
 	char *copy = strdup(p->text), *path = NULL, *end = NULL, *first;
 	int err;
@@ -280,10 +281,10 @@ int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every,
 			*at = ':';
 	}
 	if (path) {
-		err = colons(end + 1) + 1 < nr
-			  ? wm_diag_set(p->diag, -EINVAL, NULL, -1,
-					"'%s:%.80s' is not of the form %s", p->family, p->text, form)
-			  : 0;
+		err = colons(end + 1) + 1 < nr ? wm_diag_set(p->diag, -EINVAL, NULL, -1,
+							     "'%s:%.80s' is not of the form %s",
+							     p->family, p->text, form)
+					       : 0;
 		if (err)
 			free(path);
 		else

@@ -26,8 +26,8 @@ struct wm_event_file {
  */
 typedef int wm_event_file_fn(const struct wm_event_place *p, const struct wm_event_file *file,
 			     const char *rest);
-int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every,
-		       const char *form, wm_event_file_fn *fn);
+int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every, const char *form,
+		       wm_event_file_fn *fn);
 
 /* The last part of a path. */
 const char *wm_event_file_base(const char *path);

@@ -149,7 +149,8 @@ static int add_matching(const struct wm_event_place *p, const struct wm_event_fi
 }
 
 /* `place`: "function", "function+8", "glob*". */
-static int add_functions(const struct wm_event_place *p, const struct wm_event_file *b, const char *place)
+static int add_functions(const struct wm_event_place *p, const struct wm_event_file *b,
+			 const char *place)
 {
 	struct wm_elf_symbols symbols;
 	const struct wm_elf_symbol *s;
@@ -200,9 +201,8 @@ int wm_event_place_uprobe(const struct wm_event_place *p)
 {
 	char form[120];
 
-	(void)snprintf(form, sizeof(form),
-		       "%s:PROGRAM:FUNCTION[+OFFSET] or %s:PROGRAM:0xADDRESS", p->family,
-		       p->family);
+	(void)snprintf(form, sizeof(form), "%s:PROGRAM:FUNCTION[+OFFSET] or %s:PROGRAM:0xADDRESS",
+		       p->family, p->family);
 	return wm_event_file_each(p, 1, false, form, add_at);
 }
 

@@ -39,9 +39,8 @@ int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *re
 static int fetch(const struct wm_event_place *p, struct wm_event_def *def,
 		 struct wm_probe_args *args)
 {
-	const struct wm_probe_scope scope = {.probe = def->name,
-					     .in_kernel = true,
-					     .returns = def->family == WM_FAMILY_KRETPROBE};
+	const struct wm_probe_scope scope = {
+	    .probe = def->name, .in_kernel = true, .returns = def->family == WM_FAMILY_KRETPROBE};
 	int err = 0;
 
 	if (p->arguments)

@@ -188,6 +188,6 @@ static int add_matching(const struct wm_event_place *p, const struct wm_event_fi
 int wm_event_place_usdt(const struct wm_event_place *p)
 {
 	return wm_event_file_each(
-	    p, 2, true,
-	    "usdt:PROGRAM:PROVIDER:NAME, wildcards allowed in PROVIDER and NAME", add_matching);
+	    p, 2, true, "usdt:PROGRAM:PROVIDER:NAME, wildcards allowed in PROVIDER and NAME",
+	    add_matching);
 }

@@ -23,7 +23,7 @@ struct wm_event_space {
 	struct wm_pmus pmus;
 	bool hardware; /* the CPU's counters can be used, or it cannot be told */
 	const char
-	    *search; /* where programs are looked for; borrowed, NULL: the system's folders */
+	    *search;      /* where programs are looked for; borrowed, NULL: the system's folders */
 	const char *root; /* and in which root first, "/proc/PID/root"; borrowed, NULL: ours */
 };
 

@@ -348,16 +348,16 @@ static int filter_refused(struct wm_instance *i, const char *called, const char 
 		if (caret - line >= COMMAND)
 			column = (uint32_t)(caret - line) - COMMAND + 1;
 	}
-	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s",
-		    filter, called, error ? error : "it gives no reason");
+	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s", filter,
+		    called, error ? error : "it gives no reason");
 	if (diag && column && column <= strlen(filter))
 		diag->column = column;
 	free(log);
 	return -EINVAL;
 }
 
-int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
-		       const char *filter, struct wm_diag *diag)
+int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
+		       struct wm_diag *diag)
 {
 	char file[2 * WM_TRACEFS_NAME_MAX + 32], called[2 * WM_TRACEFS_NAME_MAX];
 	int err = 0;

@@ -58,8 +58,8 @@ struct wm_instance_event {
 	const char *system, *name;
 	const char *called; /* in sentences; NULL: SYSTEM:NAME */
 };
-int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
-		       const char *filter, struct wm_diag *diag);
+int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
+		       struct wm_diag *diag);
 
 /* Only these tasks, and all they fork from now on. */
 int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag);

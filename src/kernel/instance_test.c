@@ -115,8 +115,7 @@ static void a_refused_filter_says_where(void **state)
 {
 	struct wm_instance *i = instance_of(state);
 	struct wm_diag diag = {.offset = -1};
-	int err =
-	    wm_instance_enable(i, &switch_event, "prev_pid == 1 && nosuch > 2", &diag);
+	int err = wm_instance_enable(i, &switch_event, "prev_pid == 1 && nosuch > 2", &diag);
 
 	assert_int_equal(err, -EINVAL);
 	assert_non_null(strstr(diag.sentence, "nosuch"));

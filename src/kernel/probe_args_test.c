@@ -42,18 +42,22 @@ static void test_words(void **state)
 		const char *text, *words, *floats;
 	} rows[] = {
 #if defined(__x86_64__)
-	    {&entry, "n=arg1:s32", "n=%di:s32", NULL},
-	    {&entry, "arg2:string,arg6", "arg2=+0(%si):string arg6=%r9", NULL},
-	    {&entry, "a=%rdi, %r10d:u32 , b = +8(%rsp):u8", "a=%di r10d=%r10:u32 b=+8(%sp):u8", NULL},
-	    {&entry, "+0(%di):double,x=+4(%si):float", "arg1=+0(%di):u64 x=+4(%si):u32", "arg1 x"},
-	    {&entry, "+0(+8(%di)):string", "arg1=+0(+8(%di)):string", NULL},
+		{&entry, "n=arg1:s32", "n=%di:s32", NULL},
+		{&entry, "arg2:string,arg6", "arg2=+0(%si):string arg6=%r9", NULL},
+		{&entry, "a=%rdi, %r10d:u32 , b = +8(%rsp):u8", "a=%di r10d=%r10:u32 b=+8(%sp):u8",
+		 NULL},
+		{&entry, "+0(%di):double,x=+4(%si):float", "arg1=+0(%di):u64 x=+4(%si):u32",
+		 "arg1 x"},
+		{&entry, "+0(+8(%di)):string", "arg1=+0(+8(%di)):string", NULL},
 #endif
-	    {&entry, "count,c=count:u8", "count=+8(%sp):s32 c=+8(%sp):u8", NULL},
-	    {&entry, "list->head.size", "size=+8(%sp):s32", NULL},
-	    {&entry, "$comm,$stack2,five=\\5:s8", "comm=$comm stack2=$stack2 five=\\5:s8", NULL},
-	    {&entry, "a=@0x1000:u32[4]", "a=@0x1000:u32[4]", NULL},
-	    {&returns, "$retval,r=$retval:string", "retval=$retval:s16 r=+0($retval):string", NULL},
-	    {&kernel, "arg3:x32,$arg1", "arg3=$arg3:x32 arg1=$arg1", NULL},
+		{&entry, "count,c=count:u8", "count=+8(%sp):s32 c=+8(%sp):u8", NULL},
+		{&entry, "list->head.size", "size=+8(%sp):s32", NULL},
+		{&entry, "$comm,$stack2,five=\\5:s8", "comm=$comm stack2=$stack2 five=\\5:s8",
+		 NULL},
+		{&entry, "a=@0x1000:u32[4]", "a=@0x1000:u32[4]", NULL},
+		{&returns, "$retval,r=$retval:string", "retval=$retval:s16 r=+0($retval):string",
+		 NULL},
+		{&kernel, "arg3:x32,$arg1", "arg3=$arg3:x32 arg1=$arg1", NULL},
 	};
 
 	(void)state;
@@ -102,8 +106,8 @@ static void test_refused(void **state)
 		struct wm_probe_args args;
 
 		wm_probe_args_init(&args);
-		assert_int_equal(
-		    wm_probe_args_compile(rows[i].text, rows[i].scope, &args, &diag), rows[i].err);
+		assert_int_equal(wm_probe_args_compile(rows[i].text, rows[i].scope, &args, &diag),
+				 rows[i].err);
 		if (!strstr(diag.sentence, rows[i].word) || diag.column != rows[i].column)
 			fail_msg("%s: column %u: %s", rows[i].text, diag.column, diag.sentence);
 		wm_probe_args_done(&args);
@@ -192,11 +196,11 @@ static void test_operands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_words),
-	    cmocka_unit_test(test_refused),
-	    cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_every_byte),
 #if defined(__x86_64__)
-	    cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_operands),
 #endif
 	};
 

@@ -16,15 +16,15 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"ax", {"rax", "eax", "ax", "al", "ah"}},       {"bx", {"rbx", "ebx", "bx", "bl", "bh"}},
-    {"cx", {"rcx", "ecx", "cx", "cl", "ch"}},       {"dx", {"rdx", "edx", "dx", "dl", "dh"}},
-    {"si", {"rsi", "esi", "si", "sil", ""}},        {"di", {"rdi", "edi", "di", "dil", ""}},
-    {"bp", {"rbp", "ebp", "bp", "bpl", ""}},        {"sp", {"rsp", "esp", "sp", "spl", ""}},
-    {"r8", {"r8", "r8d", "r8w", "r8b", ""}},        {"r9", {"r9", "r9d", "r9w", "r9b", ""}},
-    {"r10", {"r10", "r10d", "r10w", "r10b", ""}},   {"r11", {"r11", "r11d", "r11w", "r11b", ""}},
-    {"r12", {"r12", "r12d", "r12w", "r12b", ""}},   {"r13", {"r13", "r13d", "r13w", "r13b", ""}},
-    {"r14", {"r14", "r14d", "r14w", "r14b", ""}},   {"r15", {"r15", "r15d", "r15w", "r15b", ""}},
-    {"ip", {"rip", "eip", "ip", "", ""}},           {"flags", {"rflags", "eflags", "flags", "", ""}},
+    {"ax", {"rax", "eax", "ax", "al", "ah"}},     {"bx", {"rbx", "ebx", "bx", "bl", "bh"}},
+    {"cx", {"rcx", "ecx", "cx", "cl", "ch"}},     {"dx", {"rdx", "edx", "dx", "dl", "dh"}},
+    {"si", {"rsi", "esi", "si", "sil", ""}},      {"di", {"rdi", "edi", "di", "dil", ""}},
+    {"bp", {"rbp", "ebp", "bp", "bpl", ""}},      {"sp", {"rsp", "esp", "sp", "spl", ""}},
+    {"r8", {"r8", "r8d", "r8w", "r8b", ""}},      {"r9", {"r9", "r9d", "r9w", "r9b", ""}},
+    {"r10", {"r10", "r10d", "r10w", "r10b", ""}}, {"r11", {"r11", "r11d", "r11w", "r11b", ""}},
+    {"r12", {"r12", "r12d", "r12w", "r12b", ""}}, {"r13", {"r13", "r13d", "r13w", "r13b", ""}},
+    {"r14", {"r14", "r14d", "r14w", "r14b", ""}}, {"r15", {"r15", "r15d", "r15w", "r15b", ""}},
+    {"ip", {"rip", "eip", "ip", "", ""}},         {"flags", {"rflags", "eflags", "flags", "", ""}},
 };
 
 static const char *const arguments[] = {"di", "si", "dx", "cx", "r8", "r9"};

@@ -92,8 +92,7 @@ static int image(const struct operand *o, uint64_t address, struct wm_probe_valu
 	uint64_t at = address - o->site->address + o->site->offset;
 
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "@+0x%" PRIx64, at);
-	return at >> 63 ? refuse(o, "lies before the file's first byte")
-			: set_type(o, ret);
+	return at >> 63 ? refuse(o, "lies before the file's first byte") : set_type(o, ret);
 }
 
 /* "name+8" in front of "(%rip)", or alone: its address. */
@@ -142,8 +141,7 @@ static int memory(const struct operand *o, const char *open, struct wm_probe_val
 				   ? refuse(o, "is a symbol moved by a register")
 				   : image(o, address, ret);
 		if (end != open)
-			return refuse(o,
-				      "is a variable whose name the file does not have");
+			return refuse(o, "is a variable whose name the file does not have");
 	}
 	err = in_register(o, open + 2, (size_t)(close - open - 2), &base);
 	if (err)
@@ -160,8 +158,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 	if (*o->at == '$')
 		return constant(o, o->at + 1, ret);
 	if (*o->at == '%' && memchr(o->at, ':', (size_t)(o->end - o->at)))
-		return refuse(o,
-			      "is a variable of the thread: the kernel does not know where");
+		return refuse(o, "is a variable of the thread: the kernel does not know where");
 	if (*o->at == '%')
 		return in_register(o, o->at + 1, (size_t)(o->end - o->at - 1), ret);
 	if (open)
@@ -190,8 +187,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 	if (comma) {
 		offset = strtoll(comma + 1, &stop, 0);
 		if (stop != end)
-			return refuse(o,
-				      "is memory with an index: the kernel cannot add one");
+			return refuse(o, "is memory with an index: the kernel cannot add one");
 		end = comma;
 	}
 	err = in_register(o, name, (size_t)(end - name), &base);
