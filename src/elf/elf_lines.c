@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_lines.c - see elf_lines.h. gcc writes an index of addresses
- * (.debug_aranges), clang does not: then the compile units are asked in turn,
- * the one that answered last first.
+ * elf_lines.c - see elf_lines.h. gcc writes an index of the units' addresses
+ * (.debug_aranges), clang does not, and neither is to be trusted with all
+ * units: so they are asked themselves, once.
  */
 #include "elf/elf_lines.h"
 
@@ -10,19 +10,38 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "elf/elf_scopes.h"
+
+#define UNITS_MAX (1u << 22) /* and ranges of units */
+#define NEARBY    8u         /* units' ranges may overlap: so many before an address are asked */
+
+struct unit {
+	Dwarf_Die die;
+	struct wm_scopes scopes;
+	bool read; /* scopes are */
+};
+
+struct unit_range {
+	uint64_t low, high;
+	uint32_t unit;
+};
+
 struct wm_elf_lines {
 	int fd;
 	Dwarf *dwarf;
-	Dwarf_Die last; /* compile unit that answered last */
-	bool has_last;
+	struct unit *units;
+	struct unit_range *ranges; /* by low */
+	uint32_t nr_units, nr_ranges, room_units, room_ranges;
+	uint32_t last; /* range that answered last */
 };
+
+/* ---- opening ------------------------------------------------------------------- */
 
 static bool has_units(Dwarf *dwarf)
 {
@@ -62,6 +81,67 @@ static int open_separate(const struct wm_elf *e)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+static int by_low(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static void *grow(void *array, uint32_t nr, uint32_t *room, size_t bytes)
+{
+	void *grown;
+
+	if (nr < *room)
+		return array;
+	if (nr >= UNITS_MAX)
+		return NULL;
+	grown = reallocarray(array, *room ? 2 * *room : 64, bytes);
+	if (grown)
+		*room = *room ? 2 * *room : 64;
+	return grown;
+}
+
+static int add_unit(struct wm_elf_lines *l, Dwarf_Die *die)
+{
+	struct unit *units = grow(l->units, l->nr_units, &l->room_units, sizeof(*units));
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	if (!units)
+		return -ENOMEM;
+	l->units = units;
+	units[l->nr_units] = (struct unit){.die = *die};
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		struct unit_range *ranges =
+		    grow(l->ranges, l->nr_ranges, &l->room_ranges, sizeof(*ranges));
+
+		if (!ranges)
+			return -ENOMEM;
+		l->ranges = ranges;
+		if (low < high)
+			ranges[l->nr_ranges++] = (struct unit_range){low, high, l->nr_units};
+	}
+	l->nr_units++;
+	return 0;
+}
+
+static int list_units(struct wm_elf_lines *l)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header_bytes;
+	Dwarf_Die die;
+	int err = 0;
+
+	for (; !err && dwarf_nextcu(l->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
+	     offset = next)
+		if (dwarf_offdie(l->dwarf, offset + header_bytes, &die))
+			err = add_unit(l, &die);
+	if (!err && l->nr_ranges)
+		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_low);
+	return err;
+}
+
 int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines)
 {
 	struct wm_elf_lines *l = calloc(1, sizeof(*l));
@@ -73,6 +153,8 @@ int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines)
 	err = try_file(l, fcntl(e->fd, F_DUPFD_CLOEXEC, 0));
 	if (err < 0)
 		err = try_file(l, open_separate(e));
+	if (!err)
+		err = list_units(l);
 	if (err < 0) {
 		wm_elf_lines_close(l);
 		return err;
@@ -85,6 +167,10 @@ void wm_elf_lines_close(struct wm_elf_lines *l)
 {
 	if (!l)
 		return;
+	for (uint32_t i = 0; i < l->nr_units; i++)
+		wm_scopes_done(&l->units[i].scopes);
+	free(l->units);
+	free(l->ranges);
 	if (l->dwarf)
 		(void)dwarf_end(l->dwarf);
 	if (l->fd >= 0)
@@ -92,91 +178,117 @@ void wm_elf_lines_close(struct wm_elf_lines *l)
 	free(l);
 }
 
-/* The compile unit an address is in, kept in l->last. */
-static bool find_unit(struct wm_elf_lines *l, uint64_t address)
-{
-	Dwarf_Off offset = 0, next;
-	size_t header_bytes;
+/* ---- asking ----------------------------------------------------------------------- */
 
-	if (l->has_last && dwarf_haspc(&l->last, address) == 1)
-		return true;
-	l->has_last = dwarf_addrdie(l->dwarf, address, &l->last) != NULL;
-	for (; !l->has_last &&
-	       dwarf_nextcu(l->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
-	     offset = next)
-		l->has_last = dwarf_offdie(l->dwarf, offset + header_bytes, &l->last) &&
-			      dwarf_haspc(&l->last, address) == 1;
-	return l->has_last;
+static bool holds(const struct unit_range *r, uint64_t address)
+{
+	return r->low <= address && address < r->high;
 }
 
-static bool number_of(Dwarf_Die *die, unsigned name, Dwarf_Word *ret_value)
+/* The compile unit an address is in; NULL: none. */
+static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
 {
-	Dwarf_Attribute attribute;
+	uint32_t low = 0, high = l->nr_ranges;
 
-	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, ret_value) == 0;
+	if (l->last < l->nr_ranges && holds(&l->ranges[l->last], address))
+		return &l->units[l->ranges[l->last].unit];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (l->ranges[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = 0; low > 0 && i < NEARBY; low--, i++) {
+		if (!holds(&l->ranges[low - 1], address))
+			continue;
+		l->last = low - 1;
+		return &l->units[l->ranges[l->last].unit];
+	}
+	return NULL;
 }
 
-/*
- * What contains an address, innermost first, as the code lies: beyond an
- * inlined function dwarf_getscopes() goes on where that function was written.
- */
-static int scopes_around(struct wm_elf_lines *l, uint64_t address, Dwarf_Die **ret_scopes)
+static uint32_t find_scope(struct unit *u, uint64_t address)
 {
-	Dwarf_Die *written = NULL;
-	int nr = dwarf_getscopes(&l->last, address, &written);
+	if (!u->read && wm_scopes_read(&u->scopes, &u->die))
+		wm_scopes_done(&u->scopes); /* no memory: then nothing is known */
+	u->read = true;
+	return wm_scopes_find(&u->scopes, address);
+}
 
-	if (nr > 0)
-		nr = dwarf_getscopes_die(&written[0], ret_scopes);
-	free(written);
-	return nr;
+static bool find_row(struct unit *u, uint64_t address, const char **ret_file, uint32_t *ret_line)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
+	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+	int line;
+
+	if (!file || dwarf_lineno(row, &line) != 0 || line <= 0)
+		return false;
+	*ret_file = file;
+	*ret_line = (uint32_t)line;
+	return true;
 }
 
 /* Where the outermost of the functions to skip around an address is called. */
-static bool find_call(struct wm_elf_lines *l, uint64_t address, const char *skip,
+static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {
-	Dwarf_Word file = 0, line = 0;
-	Dwarf_Die *scopes = NULL;
-	Dwarf_Files *files;
-	size_t nr_files;
-	int nr = scopes_around(l, address, &scopes);
 	bool found = false;
 
-	for (int i = 0; i < nr; i++) {
-		const char *name = dwarf_diename(&scopes[i]);
-		int tag = dwarf_tag(&scopes[i]);
+	for (uint32_t i = find_scope(u, address); i != WM_SCOPE_NONE;) {
+		struct wm_scope *s = &u->scopes.scopes[i];
+		const char *name = wm_scope_name(s, l->dwarf);
 
-		if (tag == DW_TAG_lexical_block)
-			continue;
-		if (tag != DW_TAG_inlined_subroutine || !name || strncmp(name, skip, strlen(skip)))
+		if (s->parent == WM_SCOPE_NONE || !name || strncmp(name, skip, strlen(skip)) != 0)
 			break;
-		found = number_of(&scopes[i], DW_AT_call_line, &line) &&
-			number_of(&scopes[i], DW_AT_call_file, &file);
+		found = s->call_line && s->call_file;
+		*ret_file = s->call_file;
+		*ret_line = s->call_line;
+		i = s->parent;
 	}
-	free(scopes);
-	if (!found || dwarf_getsrcfiles(&l->last, &files, &nr_files) != 0 || file >= nr_files)
-		return false;
-	*ret_file = dwarf_filesrc(files, file, NULL, NULL);
-	*ret_line = (uint32_t)line;
-	return *ret_file != NULL;
+	return found;
 }
 
 int wm_elf_lines_find(struct wm_elf_lines *l, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {
-	Dwarf_Line *row;
+	struct unit *u = find_unit(l, address);
 	const char *file;
-	int line;
+	uint32_t line;
 
-	if (!find_unit(l, address))
+	if (!u)
 		return -ENOENT;
-	if (skip && find_call(l, address, skip, ret_file, ret_line))
+	if ((skip && find_call(l, u, address, skip, &file, &line)) ||
+	    find_row(u, address, &file, &line)) {
+		*ret_file = file;
+		*ret_line = line;
 		return 0;
-	row = dwarf_getsrc_die(&l->last, address);
-	file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	if (!file || dwarf_lineno(row, &line) != 0 || line <= 0)
+	}
+	return -ENOENT;
+}
+
+int wm_elf_lines_frames(struct wm_elf_lines *l, uint64_t address,
+			struct wm_elf_frame frames[WM_ELF_FRAMES_MAX])
+{
+	struct unit *u = find_unit(l, address);
+	struct wm_elf_frame at = {0};
+	bool has_row;
+	int nr = 0;
+
+	if (!u)
 		return -ENOENT;
-	*ret_file = file;
-	*ret_line = (uint32_t)line;
-	return 0;
+	has_row = find_row(u, address, &at.file, &at.line);
+	for (uint32_t i = find_scope(u, address);
+	     i != WM_SCOPE_NONE && nr < (int)WM_ELF_FRAMES_MAX;) {
+		struct wm_scope *s = &u->scopes.scopes[i];
+
+		at.function = wm_scope_name(s, l->dwarf);
+		frames[nr++] = at;
+		at = (struct wm_elf_frame){.file = s->call_file, .line = s->call_line};
+		i = s->parent;
+	}
+	if (!nr && has_row)
+		frames[nr++] = at;
+	return nr ? nr : -ENOENT;
 }

@@ -92,10 +92,45 @@ static void test_inlined_code_is_where_it_is_called(void **state)
 	wm_elf_close(e);
 }
 
+static void check_frame(const struct wm_elf_frame *f, const char *function, uint32_t line)
+{
+	assert_string_equal(f->function, function);
+	assert_non_null(strstr(f->file, "elf_lines_test.c"));
+	if (line)
+		assert_int_equal(f->line, line);
+	else
+		assert_true(f->line > 0);
+}
+
+static void test_inlined_functions_are_told_one_by_one(void **state)
+{
+	struct wm_elf_frame frames[WM_ELF_FRAMES_MAX];
+	struct wm_elf_lines *lines;
+	uint32_t wanted;
+	uint64_t address = user(&wanted);
+	struct wm_elf *e;
+
+	assert_int_equal(wm_elf_open("/proc/self/exe", &e, NULL), 0);
+	if (wm_elf_lines_open(e, &lines) < 0) {
+		wm_elf_close(e);
+		skip();
+	}
+	address -= bias(e);
+	assert_int_equal(wm_elf_lines_frames(lines, address, frames), 3);
+	check_frame(&frames[0], "skipped_inner", inner_line);
+	check_frame(&frames[1], "skipped_outer", 0);
+	check_frame(&frames[2], "user", wanted);
+	assert_int_equal(wm_elf_lines_frames(lines, 1, frames), -ENOENT);
+	assert_int_equal(wm_elf_lines_frames(lines, UINT64_MAX, frames), -ENOENT);
+	wm_elf_lines_close(lines);
+	wm_elf_close(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_inlined_code_is_where_it_is_called),
+	    cmocka_unit_test(test_inlined_functions_are_told_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

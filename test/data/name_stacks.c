@@ -4,14 +4,16 @@
  * `perf script -F ip,sym,dso`: the ip or the call chain, innermost first, an
  * empty line behind each sample.
  *
- *   name_stacks TRACE [quiet]     quiet: only what is said on stderr
+ *   name_stacks TRACE [WORD...]     words: quiet: only what is said on stderr;
+ *                                   lines: "file:line" of each address and, on lines of
+ *                                   their own before it, of what is inlined there
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "analysis/lines.h"
 #include "analysis/symbols.h"
 #include "format/merge.h"
 #include "kdata/perf_sample.h"
@@ -19,9 +21,9 @@
 struct naming {
 	struct wm_spaces *spaces;
 	struct wm_symbols *symbols;
+	struct wm_lines *lines; /* NULL: not wanted */
 	bool quiet;
 	uint64_t nr_samples, nr_addresses;
-	uint64_t ns_naming;
 };
 
 static const struct wm_item *part(const struct wm_event *e, const char *name)
@@ -34,6 +36,16 @@ static const struct wm_item *part(const struct wm_event *e, const char *name)
 	return NULL;
 }
 
+static void name_inlined(struct naming *n, const struct wm_place *place, const char *lead)
+{
+	const struct wm_line_frames *f = wm_lines_find(n->lines, place);
+
+	for (uint32_t i = 0; f && !n->quiet && i < f->nr; i++)
+		printf("%s%s %s:%u%s\n", lead, f->frames[i].function ? f->frames[i].function : "??",
+		       f->frames[i].file ? f->frames[i].file : "??", f->frames[i].line,
+		       i + 1 < f->nr ? " (inlined)" : "");
+}
+
 static void name_one(struct naming *n, const struct wm_event *e, uint64_t ip,
 		     enum wm_event_mode mode, const char *lead)
 {
@@ -42,6 +54,8 @@ static void name_one(struct naming *n, const struct wm_event *e, uint64_t ip,
 	const struct wm_symbol *s = wm_symbols_find(n->symbols, mapped ? &place : NULL, NULL);
 
 	n->nr_addresses++;
+	if (mapped && n->lines)
+		name_inlined(n, &place, lead);
 	if (!n->quiet)
 		printf("%s%16" PRIx64 " %s (%s)\n", lead, ip, s ? s->name : "[unknown]",
 		       mapped ? place.module->path : "[unknown]");
@@ -85,7 +99,7 @@ int main(int argc, char **argv)
 	char cache[4096];
 	struct wm_symbols_options options = {.places.cache = cache};
 	struct wm_modules *modules = wm_modules_create();
-	struct naming n = {.quiet = argc > 2};
+	struct naming n = {0};
 	struct wm_diag diag = {.offset = -1};
 	const struct wm_event *e;
 	struct wm_merge *merge;
@@ -99,6 +113,11 @@ int main(int argc, char **argv)
 	n.spaces = wm_spaces_create(modules);
 	n.symbols = wm_symbols_create(&options);
 	merge = wm_merge_create(&t, 1, NULL);
+	for (int i = 2; i < argc; i++) {
+		n.quiet |= !strcmp(argv[i], "quiet");
+		if (!strcmp(argv[i], "lines"))
+			n.lines = wm_lines_create(n.symbols);
+	}
 	if (!n.spaces || !n.symbols || !merge || wm_modules_of_trace(modules, t))
 		return 1;
 	while (wm_merge_next(merge, &e) == 1) {
@@ -113,6 +132,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%10" PRIu64 " %s\n", wm_symbols_count(n.symbols, i),
 				wm_unnamed_text(i));
 	wm_merge_destroy(merge);
+	wm_lines_destroy(n.lines);
 	wm_symbols_destroy(n.symbols);
 	wm_spaces_destroy(n.spaces);
 	wm_modules_destroy(modules);

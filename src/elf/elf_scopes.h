@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_scopes.h - the functions of one compile unit and what was inlined into
+ * them, by address; for elf_lines.c alone.
+ */
+#ifndef WM_ELF_ELF_SCOPES_H
+#define WM_ELF_ELF_SCOPES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WM_SCOPE_NONE UINT32_MAX
+
+/* A function, or an inlined call of one. */
+struct wm_scope {
+	Dwarf_Off die;
+	uint32_t parent;    /* the scope it is inlined into; WM_SCOPE_NONE: it is none */
+	uint32_t call_line; /* 0: not known */
+	const char *call_file;
+	char *name; /* once `named` */
+	const char *linked;
+	bool named;
+};
+
+/* Addresses of a scope; it may have several ranges. */
+struct wm_scope_range {
+	uint64_t low, high;
+	uint32_t scope;
+	uint32_t outer; /* the range it lies in; WM_SCOPE_NONE */
+};
+
+struct wm_scopes {
+	struct wm_scope *scopes;
+	struct wm_scope_range *ranges; /* by low, the longer one first */
+	uint32_t nr_scopes, nr_ranges, room_scopes, room_ranges;
+};
+
+int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit); /* 0 or -ENOMEM */
+void wm_scopes_done(struct wm_scopes *s);
+
+/* The innermost scope of an address, or WM_SCOPE_NONE. */
+uint32_t wm_scopes_find(const struct wm_scopes *s, uint64_t address);
+
+/* The function's name, demangled; NULL: it has none. */
+const char *wm_scope_name(struct wm_scope *s, Dwarf *dwarf);
+
+#endif
