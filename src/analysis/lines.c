@@ -12,7 +12,7 @@
 
 /* A module's debug information, and what was asked of it; by the module's index. */
 struct file {
-	struct wm_elf_lines *lines; /* NULL: it has none */
+	struct wm_elf_lines *lines;      /* NULL: it has none */
 	struct wm_line_frames **answers; /* open addressing, a power of two */
 	uint32_t nr, room;
 };

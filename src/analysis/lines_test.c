@@ -14,18 +14,17 @@
 #include "analysis/lines.h"
 #include "elf/elf_symbols.h"
 
-static const char source[] =
-    "static inline __attribute__((always_inline)) int inner(int x)\n"
-    "{\n"
-    "	int y = 0;\n"
-    "	for (int i = 0; i < x; i++)\n"
-    "		y += *(volatile int *)&x;\n"
-    "	return y;\n"
-    "}\n"
-    "int outer(int x)\n"
-    "{\n"
-    "	return inner(x) + 1;\n"
-    "}\n";
+static const char source[] = "static inline __attribute__((always_inline)) int inner(int x)\n"
+			     "{\n"
+			     "	int y = 0;\n"
+			     "	for (int i = 0; i < x; i++)\n"
+			     "		y += *(volatile int *)&x;\n"
+			     "	return y;\n"
+			     "}\n"
+			     "int outer(int x)\n"
+			     "{\n"
+			     "	return inner(x) + 1;\n"
+			     "}\n";
 
 static char folder[] = "/tmp/waymark-lines-XXXXXX";
 
@@ -40,11 +39,12 @@ static int make_files(void **state)
 	f = fopen(command, "we");
 	if (!f || fputs(source, f) < 0 || fclose(f))
 		return -1;
-	snprintf(command, sizeof(command),
-		 "cd %s && gcc -O1 -g -shared -fPIC -Wl,--build-id -o whole.so lib.c && "
-		 "cp whole.so lib.so && objcopy --only-keep-debug lib.so lib.debug && "
-		 "strip lib.so && cp lib.so bare.so && objcopy --add-gnu-debuglink=lib.debug lib.so",
-		 folder);
+	snprintf(
+	    command, sizeof(command),
+	    "cd %s && gcc -O1 -g -shared -fPIC -Wl,--build-id -o whole.so lib.c && "
+	    "cp whole.so lib.so && objcopy --only-keep-debug lib.so lib.debug && "
+	    "strip lib.so && cp lib.so bare.so && objcopy --add-gnu-debuglink=lib.debug lib.so",
+	    folder);
 	return system(command);
 }
 
