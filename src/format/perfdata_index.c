@@ -37,7 +37,20 @@ struct indexing {
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
 	int64_t last;            /* time seen */
+	uint64_t first_packet;   /* of the source */
 };
+
+/*
+ * Packets before the first time are as if they were of that time: one without a
+ * begin would make those behind it wait, however their times overlap.
+ */
+static void mend_first(struct indexing *x)
+{
+	const struct wm_trace *t = x->pd->trace;
+
+	for (uint64_t i = x->first_packet; i < t->nr_packets; i++)
+		t->packets[i].begin_ns = t->packets[i].end_ns = x->packet.begin_ns;
+}
 
 static int end_packet(struct indexing *x)
 {
@@ -45,7 +58,11 @@ static int end_packet(struct indexing *x)
 	int err = 0;
 
 	if (!x->timed)
-		p->begin_ns = p->end_ns = wm_pd_ns(x->pd, x->last);
+		p->begin_ns = p->end_ns = x->last;
+	else if (x->first_packet < UINT64_MAX)
+		mend_first(x);
+	if (x->timed)
+		x->first_packet = UINT64_MAX;
 	if (p->nr_events)
 		err = wm_trace_add_packet(x->pd->trace, p);
 	*p = (struct wm_packet){.stream = x->source->stream->index};
@@ -125,7 +142,10 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 {
-	struct indexing x = {.pd = pd, .source = s, .last = WM_TIME_NONE};
+	struct indexing x = {.pd = pd,
+			     .source = s,
+			     .last = WM_TIME_NONE,
+			     .first_packet = pd->trace->nr_packets};
 	struct wm_pd_walk w;
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
