@@ -35,7 +35,8 @@ bool wm_trace_is_own(const char *path)
 	if (wm_trace_open(path, &t, NULL)) /* damaged as it is, the other way knows more of it */
 		return !stat(path, &st) && S_ISDIR(st.st_mode);
 	tracer = wm_trace_word(t, "tracer_name");
-	own = tracer && !strcmp(tracer, "waymark");
+	/* A conversion of one has other packets. */
+	own = tracer && !strcmp(tracer, "waymark") && !wm_trace_word(t, "converted_by");
 	wm_trace_close(t);
 	return own;
 }

@@ -68,6 +68,7 @@ struct wm_type {
 	struct wm_member element;        /* LIST, OPTIONAL; its name is NULL */
 	uint32_t nr_labels;
 	const struct wm_type_label *labels;
+	const void *own; /* the format's */
 };
 
 struct wm_item {

@@ -233,7 +233,7 @@ static void fields(struct wm_text *t, uint32_t contexts, const struct wm_class *
 	wm_meta_members_done(&m);
 }
 
-static void literal(struct wm_text *t, const char *s)
+void wm_meta_tsdl_string(struct wm_text *t, const char *s)
 {
 	quoted(t, s, QUOTE_STRING);
 }
@@ -255,7 +255,7 @@ static void event(struct wm_text *t, uint32_t stream_id, uint32_t id, uint32_t c
 		quoted(t, class->print, QUOTE_COMMENT);
 	}
 	wm_text_str(t, " */\n\tname = ");
-	wm_meta_event_name(t, class, literal);
+	wm_meta_event_name(t, class, wm_meta_tsdl_string);
 	wm_text_f(t, ";\n\tid = %u;\n\tstream_id = %u;\n\tloglevel = %u;\n", id, stream_id, level);
 	if (contexts & WM_CONTEXT_CPU)
 		wm_text_str(t, "\tcontext := struct {\n\t\twm_u4 _cpu;\n\t};\n");

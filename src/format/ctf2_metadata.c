@@ -15,7 +15,7 @@
 #define RECORD_SEPARATOR "\x1e"
 
 /* A JSON string; bytes that are not UTF-8 become U+FFFD. */
-static void string(struct wm_text *t, const char *s)
+void wm_meta_json_string(struct wm_text *t, const char *s)
 {
 	uint32_t n;
 
@@ -40,7 +40,7 @@ static void string(struct wm_text *t, const char *s)
 static void key_string(struct wm_text *t, const char *key, const char *value)
 {
 	wm_text_f(t, "\"%s\":", key);
-	string(t, value);
+	wm_meta_json_string(t, value);
 }
 
 /* An integer written out, where an alias can not stand: with roles, or with another width. */
@@ -268,7 +268,7 @@ static void mappings(struct wm_text *t, const struct wm_field *f)
 		} else {
 			if (i)
 				wm_text_str(t, "],");
-			string(t, sorted[i]->name);
+			wm_meta_json_string(t, sorted[i]->name);
 			wm_text_str(t, ":[");
 		}
 		range(t, f, sorted[i]->value);
@@ -298,7 +298,7 @@ static void element(struct wm_text *t, const struct wm_field *f)
 static void length_location(struct wm_text *t, const char *origin, const char *length)
 {
 	wm_text_f(t, ",\"length-field-location\":{\"origin\":\"%s\",\"path\":[", origin);
-	string(t, length);
+	wm_meta_json_string(t, length);
 	wm_text_str(t, "]}");
 }
 
@@ -308,11 +308,11 @@ static void field(struct wm_text *t, const struct wm_field *f, const struct wm_m
 
 	if (m->length[0]) {
 		wm_text_str(t, "{\"name\":");
-		string(t, m->length);
+		wm_meta_json_string(t, m->length);
 		wm_text_str(t, ",\"field-class\":\"wm_u4\"},");
 	}
 	wm_text_str(t, "{\"name\":");
-	string(t, m->name);
+	wm_meta_json_string(t, m->name);
 	wm_text_str(t, ",\"field-class\":");
 	switch (f->shape) {
 	case WM_SHAPE_SCALAR:
@@ -402,7 +402,7 @@ static void event(struct wm_text *t, uint32_t stream_id, uint32_t id, uint32_t c
 				   "\"id\":%u,",
 		  stream_id, id);
 	wm_text_str(t, "\"name\":");
-	wm_meta_event_name(t, class, string);
+	wm_meta_event_name(t, class, wm_meta_json_string);
 	attributes(t, contexts, class);
 	if (contexts & WM_CONTEXT_ALL)
 		contexts_class(t, contexts);

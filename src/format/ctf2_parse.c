@@ -281,14 +281,15 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 	}
 }
 
+const char *const wm_ctf2_levels[WM_CTF2_LEVELS] = {
+    "emergency",    "alert",      "critical",       "error",         "warning",
+    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
+    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
+};
+
 /* As LTTng counts them; babeltrace2 writes words. */
 static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
-	static const char *const words[] = {
-	    "emergency",    "alert",      "critical",       "error",         "warning",
-	    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
-	    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
-	};
 	json_t *all = json_object_get(f, "attributes");
 	json_t *lttng = json_object_get(json_object_get(all, "lttng.org,2009"), "log-level");
 	json_t *other = json_object_get(json_object_get(all, "babeltrace.org,2020"), "log-level");
@@ -296,8 +297,8 @@ static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 
 	if (json_is_integer(level))
 		e->level = json_integer_value(level);
-	for (size_t i = 0; json_is_string(level) && i < sizeof(words) / sizeof(*words); i++) {
-		if (!strcmp(json_string_value(level), words[i]))
+	for (size_t i = 0; json_is_string(level) && i < WM_CTF2_LEVELS; i++) {
+		if (!strcmp(json_string_value(level), wm_ctf2_levels[i]))
 			e->level = (int64_t)i;
 	}
 }

@@ -8,6 +8,11 @@
 
 #include "format/ctf_type.h"
 
+#define WM_CTF2_LEVELS 15u
+
+extern const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES]; /* of field locations */
+extern const char *const wm_ctf2_levels[WM_CTF2_LEVELS];    /* as babeltrace2 calls LTTng's */
+
 /*
  * Adds what the fragments say to `m`. On failure `m` holds those before the
  * wrong one, which `diag` places (line counts from the fragment's begin).

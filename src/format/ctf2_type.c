@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/ctf2_int.h"
+#include "format/ctf2_parse.h"
 
 #define NATURAL_BASE 10
 
@@ -286,28 +287,26 @@ static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	t->length = ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
 }
 
+const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES] = {
+    [WM_CTF_PACKET_HEADER] = "packet-header",
+    [WM_CTF_PACKET_CONTEXT] = "packet-context",
+    [WM_CTF_EVENT_HEADER] = "event-record-header",
+    [WM_CTF_STREAM_EVENT_CONTEXT] = "event-record-common-context",
+    [WM_CTF_EVENT_CONTEXT] = "event-record-specific-context",
+    [WM_CTF_EVENT_FIELDS] = "event-record-payload",
+};
+
 static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
 {
-	static const struct {
-		const char *name;
-		enum wm_ctf_scope scope;
-	} origins[] = {
-	    {"packet-header", WM_CTF_PACKET_HEADER},
-	    {"packet-context", WM_CTF_PACKET_CONTEXT},
-	    {"event-record-header", WM_CTF_EVENT_HEADER},
-	    {"event-record-common-context", WM_CTF_STREAM_EVENT_CONTEXT},
-	    {"event-record-specific-context", WM_CTF_EVENT_CONTEXT},
-	    {"event-record-payload", WM_CTF_EVENT_FIELDS},
-	};
 	json_t *place = ctf2_need(p, v, key), *name;
 	json_t *path = place ? ctf2_need(p, place, "path") : NULL;
 	const char *origin = place ? ctf2_text(p, place, "origin") : NULL, **names;
 	size_t i, count = json_array_size(path);
 
 	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
-	for (i = 0; origin && i < sizeof(origins) / sizeof(*origins); i++) {
-		if (!strcmp(origin, origins[i].name))
-			ret->scope = origins[i].scope;
+	for (i = 0; origin && i < WM_CTF_NR_SCOPES; i++) {
+		if (!strcmp(origin, wm_ctf2_origins[i]))
+			ret->scope = (enum wm_ctf_scope)i;
 	}
 	if (!count || count > WM_CTF_DEPTH_MAX || (origin && ret->scope == WM_CTF_RELATIVE)) {
 		(void)ctf2_fail(p, -EBADMSG, "%s is no field location", key);

@@ -59,31 +59,29 @@ static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char
 	return t;
 }
 
+const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3] = {
+    [WM_CTF_PACKET_HEADER] = {"trace", "packet", "header"},
+    [WM_CTF_PACKET_CONTEXT] = {"stream", "packet", "context"},
+    [WM_CTF_EVENT_HEADER] = {"stream", "event", "header"},
+    [WM_CTF_STREAM_EVENT_CONTEXT] = {"stream", "event", "context"},
+    [WM_CTF_EVENT_CONTEXT] = {"event", "context", NULL},
+    [WM_CTF_EVENT_FIELDS] = {"event", "fields", NULL},
+};
+
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret)
 {
-	static const struct {
-		const char *names[3];
-		enum wm_ctf_scope scope;
-	} prefixes[] = {
-	    {{"trace", "packet", "header"}, WM_CTF_PACKET_HEADER},
-	    {{"stream", "packet", "context"}, WM_CTF_PACKET_CONTEXT},
-	    {{"stream", "event", "header"}, WM_CTF_EVENT_HEADER},
-	    {{"stream", "event", "context"}, WM_CTF_STREAM_EVENT_CONTEXT},
-	    {{"event", "context", NULL}, WM_CTF_EVENT_CONTEXT},
-	    {{"event", "fields", NULL}, WM_CTF_EVENT_FIELDS},
-	};
-
 	*ret = ref->scope;
 	if (ref->scope != WM_CTF_RELATIVE)
 		return 0;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+	for (uint32_t i = 0; i < WM_CTF_NR_SCOPES; i++) {
+		const char *const *words = wm_ctf_scope_words[i];
 		uint32_t n = 0;
 
-		while (n < 3 && prefixes[i].names[n] && n < ref->nr_names && ref->names[n] &&
-		       !strcmp(prefixes[i].names[n], ref->names[n]))
+		while (n < 3 && words[n] && n < ref->nr_names && ref->names[n] &&
+		       !strcmp(words[n], ref->names[n]))
 			n++;
-		if (n == 3 || (n == 2 && !prefixes[i].names[2])) {
-			*ret = prefixes[i].scope;
+		if (n == 3 || (n == 2 && !words[2])) {
+			*ret = (enum wm_ctf_scope)i;
 			return n;
 		}
 	}

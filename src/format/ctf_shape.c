@@ -82,6 +82,7 @@ static const struct wm_type *make(struct wm_ctf_metadata *m, enum wm_ctf_scope s
 
 	if (!s)
 		return NULL;
+	s->own = t;
 	s->kind = kind_of(t);
 	s->look = look_of(t);
 	s->bits = (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf_shape.h - the types of CTF metadata as those every reader shows
- * (event/item.h). Each is made once and kept in the metadata's arena.
+ * (event/item.h). Each is made once and kept in the metadata's arena; its `own` is
+ * the wm_ctf_type.
  */
 #ifndef WM_FORMAT_CTF_SHAPE_H
 #define WM_FORMAT_CTF_SHAPE_H

@@ -213,6 +213,9 @@ int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
 
+/* As CTF 1.8 writes scopes: two words, or three. */
+extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
+
 /* CTF 1.8 writes the scope of a path as its first names. Returns how many they are. */
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);
 

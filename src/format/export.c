@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "format/export_ctf.h"
 #include "format/merge.h"
 
 /* One line an exporter. */
 /* clang-format off */
 const struct wm_exporter_ops *const wm_format_exporters[] = {
+	&wm_export_ctf1,
+	&wm_export_ctf2,
 	NULL,
 };
 /* clang-format on */
@@ -89,7 +92,9 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 	*x = (struct wm_export){.ops = ops,
 				.traces = input->timeline->traces,
 				.nr_traces = input->timeline->nr_traces,
-				.options = *options};
+				.options = *options,
+				.begin_ns = input->begin_ns,
+				.end_ns = input->end_ns};
 	err = ops->open(x, diag);
 	if (!err)
 		err = give(x, input);

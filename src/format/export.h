@@ -67,6 +67,7 @@ struct wm_export {
 	struct wm_trace *const *traces;
 	uint32_t nr_traces;
 	struct wm_export_options options;
+	int64_t begin_ns, end_ns; /* events are in [begin, end): MIN and MAX for all */
 	void *own;          /* the exporter's */
 	uint64_t nr_events; /* that event() took */
 	uint32_t nr_files;  /* of the output; more than one when it was split */

@@ -12,7 +12,7 @@
 
 #include "format/export_file.h"
 
-#define DEPTH_MAX 2 /* a trace's files and its index/; deeper nothing of ours lies */
+#define DEPTH_MAX 12 /* a tree of traces, each with its files and its index/ */
 
 static void remove_entry(int dirfd, const char *name, int depth);
 

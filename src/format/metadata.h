@@ -60,6 +60,10 @@ extern const struct wm_meta_format wm_meta_ctf1, wm_meta_ctf2;
 
 /* --- shared by both languages (metadata_text.c) ----------------------------- */
 
+/* Any text as a string of TSDL; of JSON, where bytes that are not UTF-8 become U+FFFD. */
+void wm_meta_tsdl_string(struct wm_text *t, const char *s);
+void wm_meta_json_string(struct wm_text *t, const char *s);
+
 const char *wm_meta_clock_name(enum wm_clock_kind kind);
 void wm_meta_uuid(struct wm_text *t, const unsigned char uuid[WM_TRACE_UUID_BYTES]);
 

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark convert to the files of tracers: what was converted is read back equal,
+# by waymark and by the tools whose formats they are. The traces are real:
+# $WAYMARK_CORPUS; a choice of them, all with WAYMARK_LONG.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export TZ=UTC
+	waymark="$WAYMARK_BUILD/waymark"
+	compare="$BATS_TEST_DIRNAME/data/compare_events.py"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+corpus() { # KIND-REGEX NAME...: the valid traces of a kind; of them these, without WAYMARK_LONG
+	local kind=$1 path
+	shift
+	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+	if [ -z "${WAYMARK_LONG-}" ]; then
+		for path; do
+			[ -e "$WAYMARK_CORPUS/$path" ] || skip "not in the corpus: $path"
+		done
+		traces=("$@")
+	else
+		mapfile -t traces < <(awk -F'\t' -v kind="$kind" '$4 == "valid" && $2 ~ kind { print $1 }' \
+			"$WAYMARK_CORPUS/MANIFEST.tsv")
+	fi
+	[ "${#traces[@]}" -gt 0 ]
+}
+
+convert() { # FORMAT TRACE OUT: 0, or 5 when the trace itself is damaged or lost events
+	rm -rf "$3"
+	"$waymark" convert --all --to "$1" "$2" "$3" 2>convert.log || [ $? = 5 ]
+}
+
+print_as() { # FORMAT TRACE
+	"$waymark" print --all --format="$1" "$2" 2>/dev/null || true
+}
+
+as_babeltrace2() { # TRACE: prints as it does, but for its bug with an empty string behind another
+	! diff <(print_as babeltrace "$1") <(babeltrace2 "$1" 2>/dev/null) | grep '^<' | grep -v '= ""'
+}
+
+ctf_names=(
+	ctf1/babeltrace/packet-seq-num/7-lost-between-2-with-index
+	ctf1/babeltrace/succeed/meta-variant-two-underscores
+	ctf1/babeltrace/succeed/lttng-event-after-packet
+	ctf1/babeltrace/succeed/session-rotation/3/ust/pid/10352
+	ctf1/barectf/basic/int/sint-bit-fields-wrap
+	ctf1/barectf/basic/dynamic-array/of-static-array-of-str
+	ctf1/barectf/counter-clock/dst-packet-features/disc-er-counter-snapshot-uint8
+	ctf1/conformance/metadata/pass/sequence-scoped-length
+	ctf1/conformance/stream/pass/variant-missing-fields
+	ctf1/tracecompass/context-switches/context-switches-ust
+	ctf1/tracecompass/funky_trace
+)
+
+@test "CTF 1.8 to CTF 1.8: babeltrace2 prints the same, losses included" {
+	corpus '^ctf1' "${ctf_names[@]}"
+	for t in "${traces[@]}"; do
+		convert ctf-1.8 "$WAYMARK_CORPUS/$t" out
+		diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+			<("$waymark" info --hash out 2>/dev/null)
+		cmp <(print_as babeltrace "$WAYMARK_CORPUS/$t") <(print_as babeltrace out)
+		babeltrace2 "$WAYMARK_CORPUS/$t" >a 2>a.err || true
+		babeltrace2 out >b 2>b.err || true
+		cmp a b
+		diff <(grep -a discarded a.err | sed 's/ in trace.*//') \
+			<(grep -a discarded b.err | sed 's/ in trace.*//')
+	done
+}
+
+@test "CTF 1.8 to CTF 2 and back" {
+	corpus '^ctf1' "${ctf_names[@]}"
+	for t in "${traces[@]}"; do
+		convert ctf-2 "$WAYMARK_CORPUS/$t" out
+		grep -aq '"version":2' out/metadata
+		diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+			<("$waymark" info --hash out 2>/dev/null)
+		cmp <(print_as babeltrace "$WAYMARK_CORPUS/$t") <(print_as babeltrace out)
+		convert ctf-1.8 out back
+		"$compare" <(print_as jsonl out) <(print_as jsonl back)
+	done
+}
+
+@test "CTF 2 to CTF 2, and to CTF 1.8 with a tag before each choice" {
+	corpus '^ctf2' ctf2/converted/babeltrace/succeed/meta-variant-no-underscore \
+		ctf2/converted/ctf-testsuite/stream/pass/variant-missing-fields
+	for t in "${traces[@]}"; do
+		convert ctf-2 "$WAYMARK_CORPUS/$t" out
+		diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+			<("$waymark" info --hash out 2>/dev/null)
+		cmp <(print_as babeltrace "$WAYMARK_CORPUS/$t") <(print_as babeltrace out)
+		convert ctf-1.8 "$WAYMARK_CORPUS/$t" out
+		[ "$("$compare" <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out))" = \
+			"$(print_as jsonl out | wc -l)" ]
+		as_babeltrace2 out
+	done
+}
+
+@test "perf.data and trace.dat to CTF 1.8 and 2: the same values, and babeltrace2 reads them" {
+	corpus '^(perf|trace)' perf.data/quipper/perf.data.raw_callgraph_branch-3.4 \
+		perf.data/quipper/perf.data.lost_samples-4.4 \
+		perf.data/linux-perf-data/sleep.data \
+		trace.dat/trappy/conv-tests-v7-zstd.dat trace.dat/trappy/trace_idle.dat
+	for t in "${traces[@]}"; do
+		for format in ctf-1.8 ctf-2; do
+			convert $format "$WAYMARK_CORPUS/$t" out
+			n=$("$compare" <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out))
+			[ "$n" -gt 0 ]
+			[ $format = ctf-2 ] || as_babeltrace2 out
+		done
+		lost=$("$waymark" print "$WAYMARK_CORPUS/$t" 2>&1 >/dev/null | grep 'tracer lost' || true)
+		[ "$("$waymark" print out 2>&1 >/dev/null | grep 'tracer lost' || true)" = "$lost" ]
+	done
+}
+
+@test "our own recordings keep their values and people, whole or in part" {
+	"$waymark" record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	for format in ctf-1.8 ctf-2; do
+		convert $format t out
+		diff <("$waymark" info --hash t) <("$waymark" info --hash out)
+		"$waymark" print out | grep -q 'hello:[0-9]*/[0-9]* hello:greeting'
+		rm -rf out
+		"$waymark" convert --to $format -e hello:greeting --filter 'times == 2' t out
+		[ "$("$waymark" print --jsonl out | wc -l)" = 1 ]
+		"$waymark" print --jsonl out | grep -q '"times":2'
+		run -1 "$waymark" convert --to $format t out
+		[[ $output == *"'out': it is there already"* ]]
+	done
+	cmp <(babeltrace2 t) <(convert ctf-1.8 t whole && babeltrace2 whole)
+}
+
+@test "several traces: a folder for each, merged when they are read" {
+	"$waymark" record -q -o a -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	"$waymark" record -q -o b -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	"$waymark" convert --all a b both.ctf
+	[ -f both.ctf/1-a/metadata ]
+	[ -f both.ctf/2-b/metadata ]
+	"$compare" <(print_as jsonl both.ctf) <("$waymark" print --all --jsonl -i a -i b)
+	convert ctf-2 both.ctf again
+	"$compare" <(print_as jsonl both.ctf) <(print_as jsonl again)
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare_events.py A B [--cpu] - two JSONL prints of one trace in two formats.
+
+Same events in the same order: name, time, all values. What a format had to
+add is passed over: a length or tag before what it belongs to (_X_length,
+_X_tag), fields of packets, and the time of an event that had none. A blob may
+be a list of bytes, a boolean a number. --cpu: CPUs are equal too. Says the
+first difference; prints how many events are equal.
+"""
+import json
+import sys
+
+
+def values(part):
+    if isinstance(part, dict):
+        return {
+            k: values(v)
+            for k, v in part.items()
+            if not (k[:1] == "_" and k.rsplit("_", 1)[-1] in ("length", "tag")
+                    and k[1:].rsplit("_", 1)[0] in part)
+        }
+    if isinstance(part, list):
+        return [values(v) for v in part]
+    return part
+
+
+def same(a, b):
+    if isinstance(a, str) and isinstance(b, list):
+        return list(bytes.fromhex(a)) == b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b  # True is 1
+
+
+def fields(event):
+    all_parts = []
+    for part in ("common", "context", "fields"):
+        all_parts += values(event.get(part, {})).items()
+    return all_parts
+
+
+def main():
+    with_cpu = "--cpu" in sys.argv
+    a, b = [open(path) for path in sys.argv[1:] if path != "--cpu"]
+    count = 0
+    for line in a:
+        other = b.readline()
+        x, y = json.loads(line), json.loads(other or "{}")
+        ok = x["name"] == y.get("name") and x["time_ns"] in (None, y.get("time_ns"))
+        if with_cpu:
+            ok = ok and x.get("cpu") == y.get("cpu")
+        fx, fy = fields(x), fields(y)
+        ok = ok and [k for k, v in fx] == [k for k, v in fy]
+        ok = ok and all(same(v, w) for (k, v), (l, w) in zip(fx, fy))
+        if not ok:
+            sys.exit(f"event {count}:\n{line}{other}")
+        count += 1
+    if b.readline():
+        sys.exit(f"more than {count} events")
+    print(count)
+
+
+main()
