@@ -68,9 +68,9 @@ struct wm_export {
 	uint32_t nr_traces;
 	struct wm_export_options options;
 	int64_t begin_ns, end_ns; /* events are in [begin, end): MIN and MAX for all */
-	void *own;          /* the exporter's */
-	uint64_t nr_events; /* that event() took */
-	uint32_t nr_files;  /* of the output; more than one when it was split */
+	void *own;                /* the exporter's */
+	uint64_t nr_events;       /* that event() took */
+	uint32_t nr_files;        /* of the output; more than one when it was split */
 	uint32_t nr_reasons;
 	struct wm_export_reason reasons[WM_EXPORT_REASONS];
 };

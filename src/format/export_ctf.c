@@ -47,8 +47,8 @@ static int give_losses(struct wm_cx *cx, struct wm_trace *t, struct wm_cx_stream
 	}
 	for (uint32_t i = 0; i < t->nr_streams; i++)
 		if (streams[i].nr_losses)
-			qsort_r(streams[i].losses, streams[i].nr_losses,
-				sizeof(*streams[i].losses), compare_losses, t);
+			qsort_r(streams[i].losses, streams[i].nr_losses, sizeof(*streams[i].losses),
+				compare_losses, t);
 	return 0;
 }
 
@@ -70,8 +70,8 @@ static int open_trace(struct wm_cx *cx, uint32_t trace)
 	struct wm_cx_stream *streams;
 	int err;
 
-	cx->events[trace] = wm_arena_array(&cx->arena, t->nr_types + (size_t)1,
-					   sizeof(struct wm_cx_event *));
+	cx->events[trace] =
+	    wm_arena_array(&cx->arena, t->nr_types + (size_t)1, sizeof(struct wm_cx_event *));
 	streams = wm_arena_array(&cx->arena, t->nr_streams + (size_t)1, sizeof(*streams));
 	if (!cx->events[trace] || !streams)
 		return -ENOMEM;

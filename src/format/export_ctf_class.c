@@ -290,8 +290,8 @@ int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
 
 	if (err)
 		return err;
-	return class_get(f, s->class_id, file ? file->plan : NULL, s->clock,
-			 !file && s->cpu >= 0, ret);
+	return class_get(f, s->class_id, file ? file->plan : NULL, s->clock, !file && s->cpu >= 0,
+			 ret);
 }
 
 int wm_cx_folders(struct wm_cx *cx, uint32_t trace)

@@ -53,8 +53,8 @@ struct wm_cx_node {
 	struct wm_cx_ref ref;           /* of the trace's; nr_names 0: none is needed, or made */
 	uint32_t length;                /* of bytes that are always so many */
 	uint32_t nr_parts;
-	struct wm_cx_node *parts;         /* members, options, the one element */
-	uint32_t nr_ranges;               /* of an option: values of the tag that choose it */
+	struct wm_cx_node *parts; /* members, options, the one element */
+	uint32_t nr_ranges;       /* of an option: values of the tag that choose it */
 	const struct wm_ctf_range *ranges;
 };
 
@@ -120,10 +120,11 @@ struct wm_cx_event {
 	const struct wm_event_type *type;
 	struct wm_cx_class *class;
 	uint64_t id;
-	struct wm_cx_node *parts[WM_NR_PARTS]; /* STREAM_CONTEXT: of this event, of a class without */
-	bool common_in_fields;                 /* it stands before the fields in their structure */
-	struct wm_cx_event *next;              /* of the class, in order of ids given */
-	struct wm_cx_event *next_of_type;      /* of another class */
+	struct wm_cx_node
+	    *parts[WM_NR_PARTS];          /* STREAM_CONTEXT: of this event, of a class without */
+	bool common_in_fields;            /* it stands before the fields in their structure */
+	struct wm_cx_event *next;         /* of the class, in order of ids given */
+	struct wm_cx_event *next_of_type; /* of another class */
 };
 
 struct wm_cx_class {
@@ -145,7 +146,7 @@ struct wm_cx_class {
 struct wm_cx_folder {
 	struct wm_cx *cx;
 	uint32_t trace;
-	const char *name;                /* below the output; "": the output itself */
+	const char *name;                 /* below the output; "": the output itself */
 	const struct wm_ctf_folder *from; /* NULL: not CTF */
 	bool has_uuid;
 	unsigned char uuid[WM_TRACE_UUID_BYTES];
@@ -199,13 +200,14 @@ struct wm_cx_stream {
 	struct wm_cx_class *class;
 	const struct wm_stream *from;
 	struct wm_trace *trace;
-	const char *file;          /* below the output */
-	const char *index;         /* its index, below the output */
-	struct wm_text body;       /* bytes behind the frame of the packet being made */
-	struct wm_text context;    /* fields of its context behind the frame's */
-	const struct wm_packet *at; /* of the input, whose events it gets; NULL: none is being made */
-	bool is_begun;             /* an input packet's begin was written already */
-	uint64_t first, last;      /* ticks of its events */
+	const char *file;       /* below the output */
+	const char *index;      /* its index, below the output */
+	struct wm_text body;    /* bytes behind the frame of the packet being made */
+	struct wm_text context; /* fields of its context behind the frame's */
+	const struct wm_packet
+	    *at;              /* of the input, whose events it gets; NULL: none is being made */
+	bool is_begun;        /* an input packet's begin was written already */
+	uint64_t first, last; /* ticks of its events */
 	uint64_t nr_events;
 	uint64_t next_packet, end_packet; /* of the input's: places in `order`, or in the list */
 	uint64_t *order;                  /* by time; NULL: as they lie */
@@ -221,9 +223,9 @@ struct wm_cx {
 	struct wm_arena arena;
 	struct wm_export_folder out;
 	struct wm_cx_folder *folders;
-	struct wm_cx_stream **streams;     /* of each trace, by index */
-	struct wm_cx_event ***events;      /* of each trace, by index of the type */
-	size_t packet_bytes;               /* a packet that is larger ends */
+	struct wm_cx_stream **streams; /* of each trace, by index */
+	struct wm_cx_event ***events;  /* of each trace, by index of the type */
+	size_t packet_bytes;           /* a packet that is larger ends */
 	uint64_t nr_renamed;
 };
 

@@ -95,10 +95,8 @@ static void labels(struct wm_text *t, const struct wm_type *type)
 
 static void number(struct wm_text *t, const struct wm_type *type)
 {
-	static const uint8_t bases[] = {[WM_LOOK_HEX] = 16,
-					[WM_LOOK_OCTAL] = 8,
-					[WM_LOOK_BINARY] = 2,
-					[WM_LOOK_POINTER] = 16};
+	static const uint8_t bases[] = {
+	    [WM_LOOK_HEX] = 16, [WM_LOOK_OCTAL] = 8, [WM_LOOK_BINARY] = 2, [WM_LOOK_POINTER] = 16};
 	bool has_labels = type->is_enum && type->nr_labels;
 
 	if (type->kind == WM_TYPE_BOOL) {
@@ -265,9 +263,9 @@ static void real(struct wm_text *t, const struct wm_cx_node *n)
 
 static void class(struct wm_text *t, const struct wm_cx_node *n)
 {
-	static void (*const kinds[WM_TYPE_NR])(struct wm_text *t, const struct wm_cx_node *n) = {
-	    [WM_TYPE_FLOAT] = real,      [WM_TYPE_STRING] = string,  [WM_TYPE_BYTES] = blob,
-	    [WM_TYPE_STRUCT] = structure, [WM_TYPE_LIST] = list,      [WM_TYPE_CHOICE] = variant,
+	static void (*const kinds[WM_TYPE_NR])(struct wm_text * t, const struct wm_cx_node *n) = {
+	    [WM_TYPE_FLOAT] = real,        [WM_TYPE_STRING] = string, [WM_TYPE_BYTES] = blob,
+	    [WM_TYPE_STRUCT] = structure,  [WM_TYPE_LIST] = list,     [WM_TYPE_CHOICE] = variant,
 	    [WM_TYPE_OPTIONAL] = optional,
 	};
 
@@ -457,7 +455,7 @@ void wm_cx_json(struct wm_text *t, const struct wm_cx_folder *f)
 	for (const struct wm_cx_class *c = f->classes; c; c = c->next)
 		stream(t, c);
 	for (const struct wm_cx_class *c = f->classes; c; c = c->next)
-		for (const struct wm_cx_event *e = c->events;
-		     e && t->bytes <= WM_CTF_METADATA_MAX; e = e->next)
+		for (const struct wm_cx_event *e = c->events; e && t->bytes <= WM_CTF_METADATA_MAX;
+		     e = e->next)
 			event(t, c, e);
 }

@@ -188,10 +188,10 @@ static bool same_labels(const struct wm_type *a, const struct wm_type *b)
 
 static bool same_type(const struct wm_type *a, const struct wm_type *b)
 {
-	return a == b || (a->kind == b->kind && a->look == b->look && a->bits == b->bits &&
-			  a->fixed == b->fixed && a->length == b->length &&
-			  a->is_enum == b->is_enum && a->is_flags == b->is_flags &&
-			  same_labels(a, b));
+	return a == b ||
+	       (a->kind == b->kind && a->look == b->look && a->bits == b->bits &&
+		a->fixed == b->fixed && a->length == b->length && a->is_enum == b->is_enum &&
+		a->is_flags == b->is_flags && same_labels(a, b));
 }
 
 bool wm_cx_same(const struct wm_cx_node *a, const struct wm_cx_node *b)

@@ -237,8 +237,7 @@ static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, s
 	}
 	for (; nr && depth; depth--) {
 		const struct wm_cx_frame *at = &b->frames[depth - 1];
-		const struct wm_cx_node *n =
-		    at->node ? member(at->node, at->done, names[0]) : NULL;
+		const struct wm_cx_node *n = at->node ? member(at->node, at->done, names[0]) : NULL;
 
 		if (n && descend(f, n, names + 1, nr - 1)) {
 			skip = b->nr_frames - depth;
@@ -364,8 +363,8 @@ static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
 {
 	struct by_name *sorted = calloc(tag->nr_labels + (size_t)1, sizeof(*sorted));
 	struct want *wants = calloc(tag->nr_labels + (size_t)1, sizeof(*wants));
-	struct wm_cx_node *options = wm_arena_array(b->arena, n->type->nr_members + (size_t)1,
-						    sizeof(*options));
+	struct wm_cx_node *options =
+	    wm_arena_array(b->arena, n->type->nr_members + (size_t)1, sizeof(*options));
 	int err = sorted && wants && options ? 0 : -ENOMEM;
 	size_t nr = 0;
 

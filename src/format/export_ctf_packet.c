@@ -104,8 +104,8 @@ static bool count_losses(struct wm_cx_stream *s, int64_t ns)
 static int append(const struct wm_cx *cx, const char *file, const void *head, size_t head_bytes,
 		  const void *body, size_t body_bytes)
 {
-	int fd = openat(cx->out.fd, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-			0600);
+	int fd =
+	    openat(cx->out.fd, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int err;
 
 	if (fd < 0)
@@ -198,7 +198,8 @@ static int flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
 	return err;
 }
 
-/* --- packets of the input ---------------------------------------------------------------------- */
+/* --- packets of the input ----------------------------------------------------------------------
+ */
 
 static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t i)
 {
@@ -316,7 +317,8 @@ void wm_cx_stream_done(struct wm_cx_stream *s)
 	free(s->order);
 }
 
-/* --- opening ------------------------------------------------------------------------------------ */
+/* --- opening ------------------------------------------------------------------------------------
+ */
 
 struct placed {
 	int64_t begin_ns;

@@ -44,8 +44,8 @@ static void number(struct wm_text *t, const struct wm_type *type)
 
 	if (type->is_enum && type->nr_labels)
 		wm_text_str(t, "enum : ");
-	integer(t, type->bits, is_signed,
-		type->is_flags && !type->look ? WM_LOOK_HEX : type->look, NULL);
+	integer(t, type->bits, is_signed, type->is_flags && !type->look ? WM_LOOK_HEX : type->look,
+		NULL);
 	if (!type->is_enum || !type->nr_labels)
 		return;
 	wm_text_str(t, " { ");
@@ -138,8 +138,7 @@ static void variant(struct wm_text *t, const struct wm_cx_node *n, uint32_t dept
 		wm_text_str(t, "struct { } _none;\n");
 	}
 	for (uint32_t i = 0; i < n->nr_parts; i++) {
-		const char *name =
-		    n->type->kind == WM_TYPE_OPTIONAL ? "_some" : n->parts[i].name;
+		const char *name = n->type->kind == WM_TYPE_OPTIONAL ? "_some" : n->parts[i].name;
 
 		indent(t, depth + 1);
 		if (wm_cx_is_wrapped(&n->parts[i], n)) {
@@ -276,8 +275,7 @@ static void clocks(struct wm_text *t, const struct wm_cx_folder *f)
 			  "\tfreq = %llu;\n\tprecision = %llu;\n\toffset_s = %lld;\n\toffset = "
 			  "%lld;\n\tabsolute = %s;\n};\n\n",
 			  (unsigned long long)c.hz, (unsigned long long)c.precision,
-			  (long long)c.seconds, (long long)c.cycles,
-			  c.is_epoch ? "TRUE" : "FALSE");
+			  (long long)c.seconds, (long long)c.cycles, c.is_epoch ? "TRUE" : "FALSE");
 	}
 }
 
@@ -359,7 +357,7 @@ void wm_cx_tsdl(struct wm_text *t, const struct wm_cx_folder *f)
 	for (const struct wm_cx_class *c = f->classes; c; c = c->next)
 		stream(t, c);
 	for (const struct wm_cx_class *c = f->classes; c; c = c->next)
-		for (const struct wm_cx_event *e = c->events;
-		     e && t->bytes <= WM_CTF_METADATA_MAX; e = e->next)
+		for (const struct wm_cx_event *e = c->events; e && t->bytes <= WM_CTF_METADATA_MAX;
+		     e = e->next)
 			event(t, c, e);
 }

@@ -142,10 +142,8 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 {
-	struct indexing x = {.pd = pd,
-			     .source = s,
-			     .last = WM_TIME_NONE,
-			     .first_packet = pd->trace->nr_packets};
+	struct indexing x = {
+	    .pd = pd, .source = s, .last = WM_TIME_NONE, .first_packet = pd->trace->nr_packets};
 	struct wm_pd_walk w;
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
