@@ -88,6 +88,31 @@ static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const ch
 	return end;
 }
 
+/* Eight hexadecimal digits, all at once: a nibble to a byte, and letters from 10 on. */
+static inline void wm_digits_hex_8(char *at, uint32_t n)
+{
+	uint64_t v = n, letters;
+
+	v = (v | v << 16) & 0x0000ffff0000ffffu;
+	v = (v | v << 8) & 0x00ff00ff00ff00ffu;
+	v = (v | v << 4) & 0x0f0f0f0f0f0f0f0fu;
+	letters = (v + 0x0606060606060606u) >> 4 & 0x0101010101010101u;
+	v += 0x3030303030303030u + letters * ('a' - '0' - 10);
+	v = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(v) : v;
+	memcpy(at, &v, 8);
+}
+
+/* Hexadecimal digits at the right end of sixteen characters, blanks before them. */
+static inline char *wm_digits_hex_wide(char *at, uint64_t n)
+{
+	uint32_t blanks = (uint32_t)__builtin_clzll(n | 1) / 4;
+
+	wm_digits_hex_8(at, (uint32_t)(n >> 32));
+	wm_digits_hex_8(at + 8, (uint32_t)n);
+	memset(at, ' ', blanks);
+	return at + 16;
+}
+
 /* What printf's %g shows of a number, but for its sign: digits * 10^(exponent - 5). */
 struct wm_six {
 	uint32_t digits; /* six of them, the first not 0 */

@@ -68,6 +68,20 @@ static void test_binary(void **unused)
 	assert_int_equal(wm_digits_bits(got, UINT64_MAX, 1, "01") - got, 64);
 }
 
+static void test_hex_wide(void **unused)
+{
+	uint64_t n = 0x0123456789abcdefu;
+	char got[17] = "", wanted[17];
+
+	for (int i = 0; i < 17; i++, n >>= 4) {
+		assert_ptr_equal(wm_digits_hex_wide(got, n), got + 16);
+		snprintf(wanted, sizeof(wanted), "%16llx", (unsigned long long)n);
+		assert_string_equal(got, wanted);
+	}
+	(void)wm_digits_hex_wide(got, 0xffffffff81a0fe9cu);
+	assert_string_equal(got, "ffffffff81a0fe9c");
+}
+
 static void check_g(double d)
 {
 	char got[WM_DIGITS_MAX], wanted[80];
@@ -114,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_all),
 	    cmocka_unit_test(test_binary),
+	    cmocka_unit_test(test_hex_wide),
 	    cmocka_unit_test(test_floats),
 	};
 

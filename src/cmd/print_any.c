@@ -134,6 +134,9 @@ static int print_opened(struct printing *p)
 	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
 	if (!err)
 		view = wm_view_create(p->in.traces, p->in.nr, &options);
+	for (uint32_t i = 0; view && i < p->in.nr; i++)
+		wm_select_spare(&p->v->select, i,
+				wm_view_unused(view, i, p->v->select.want_list[i]->types));
 	r.timeline = timeline;
 	r.view = view;
 	r.wants = p->v->select.want_list;

@@ -287,6 +287,12 @@ bool wm_select_asks(const struct wm_select *s)
 	return false;
 }
 
+void wm_select_spare(struct wm_select *s, uint32_t trace, uint32_t parts)
+{
+	if (!wm_select_asks(s))
+		s->wants[trace].no_parts |= parts;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static void unbind_trace(struct wm_select_trace *t)

@@ -49,6 +49,9 @@ bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event 
 /* Does it have to be asked, or is every event of wanted types meant? */
 bool wm_select_asks(const struct wm_select *s);
 
+/* Nobody but filters needs the items of these parts (bits 1 << enum wm_part) of a trace. */
+void wm_select_spare(struct wm_select *s, uint32_t trace, uint32_t parts);
+
 void wm_select_unbind(struct wm_select *s);
 void wm_select_done(struct wm_select *s);
 

@@ -89,8 +89,8 @@ const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned ch
 	const struct wm_pd_attr *found = NULL;
 	uint64_t id;
 
-	if (!pd->nr_attrs)
-		return NULL;
+	if (pd->nr_attrs < 2)
+		return pd->attrs; /* the only one, or NULL */
 	if (wm_perf_record_id(&pd->attrs[0].shape, record, &id) == 0)
 		found = wm_pd_attr_find(pd, id);
 	return found ? found : &pd->attrs[0];
@@ -193,6 +193,7 @@ static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_ty
 	a->format = f;
 	a->print = wm_kformats_print(pd->formats, (uint32_t)a->attr.config);
 	type->print = f->print;
+	type->prints = a->print;
 	return wm_kernel_part(&pd->trace->arena, a->print, f->fields + f->nr_common,
 			      f->nr_fields - f->nr_common, &type->parts[WM_PART_FIELDS]);
 }
@@ -220,6 +221,7 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	}
 	if (add_fields(pd, a, type))
 		return -ENOMEM;
+	wm_pd_flat_make(a);
 	type->parts[WM_PART_STREAM_CONTEXT] = wm_pd_sample_type(pd->trace, &a->attr, !a->format);
 	if (!a->name || !type->parts[WM_PART_STREAM_CONTEXT])
 		return -ENOMEM;
@@ -227,6 +229,7 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	type->provider = provider_of(pd->trace, a->name);
 	type->level = -1;
 	type->id = i;
+	type->period = a->attr.period;
 	type->user_regs = a->attr.sample_type & WM_PERF_SAMPLE_REGS_USER ? a->attr.regs_user : 0;
 	type->own = a;
 	a->type = type;

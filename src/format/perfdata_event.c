@@ -31,19 +31,53 @@ static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
 }
 
-/* A tracepoint's own fields. 1 or -ENOMEM. */
-static int add_fields(struct adding *x, const struct wm_pd_attr *a, const struct wm_perf_sample *s)
+/* A tracepoint's own fields, which are the event's raw bytes. 1 or -ENOMEM. */
+static int add_fields(struct adding *x, const struct wm_pd_attr *a)
 {
 	uint32_t at = x->batch->nr_items;
 
 	if (!a->format || x->want->no_parts & 1u << WM_PART_FIELDS)
 		return 1;
 	if (!wm_kernel_items(&x->pd->machine, a->type->parts[WM_PART_FIELDS],
-			     a->format->fields + a->format->nr_common, s->raw.data,
-			     (uint32_t)s->raw.bytes, x->batch))
+			     a->format->fields + a->format->nr_common, x->event->raw,
+			     x->event->raw_bytes, x->batch))
 		return -ENOMEM;
 	end_part(x, WM_PART_FIELDS, at);
 	return 1;
+}
+
+/* The raw data of a flat sample; false: it goes beyond the record. */
+static bool flat_raw(struct adding *x, uint16_t at)
+{
+	uint32_t bytes = wm_get_u32(x->record + at, x->pd->swap);
+
+	if (bytes > x->header.size - at - 4)
+		return false;
+	x->event->raw = x->record + at + 4;
+	x->event->raw_bytes = bytes;
+	return true;
+}
+
+/* A sample with all at its place. 1, -ENOMEM; 0: it is not one. */
+static int add_flat(struct adding *x, const struct wm_pd_attr *a)
+{
+	const struct wm_pd_flat *f = &a->flat;
+	bool swap = x->pd->swap;
+	struct wm_event *e = x->event;
+	uint32_t at = x->batch->nr_items;
+
+	if (!f->bytes || x->header.size < f->bytes || (f->raw_at && !flat_raw(x, f->raw_at)))
+		return 0;
+	e->type = a->type;
+	e->cpu = known(f->cpu_at, f->cpu_at ? wm_get_u32(x->record + f->cpu_at, swap) : 0);
+	e->pid = known(f->tid_at, f->tid_at ? wm_get_u32(x->record + f->tid_at, swap) : 0);
+	e->tid = known(f->tid_at, f->tid_at ? wm_get_u32(x->record + f->tid_at + 4, swap) : 0);
+	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
+		if (!wm_pd_flat_items(f, x->record, swap, x->batch))
+			return -ENOMEM;
+		end_part(x, WM_PART_STREAM_CONTEXT, at);
+	}
+	return add_fields(x, a);
 }
 
 static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
@@ -69,7 +103,7 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 			return -ENOMEM;
 		end_part(x, WM_PART_STREAM_CONTEXT, at);
 	}
-	return add_fields(x, a, &s);
+	return add_fields(x, a);
 }
 
 static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
@@ -102,16 +136,28 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 	return 1;
 }
 
+/* A record that is not flat, or damaged, which is told. */
+static int add_any(struct adding *x, const struct wm_pd_attr *a, uint64_t offset)
+{
+	struct wm_diag diag = {.offset = -1};
+	int got = x->header.type == WM_PERF_SAMPLE ? add_sample(x, a, &diag)
+						   : add_meta(x, a, &diag);
+
+	if (got >= 0 || got == -ENOMEM)
+		return got;
+	wm_trace_fault(x->pd->trace, x->event->stream->file,
+		       offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
+	return 0;
+}
+
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
 {
 	struct adding x = {.pd = pd, .packet = p, .record = record, .want = want, .batch = b};
-	const struct wm_pd_attr *a;
-	struct wm_diag diag = {.offset = -1};
-	int got;
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
+	int got = 0;
 
 	x.header = wm_perf_header_get(record, pd->swap);
-	a = wm_pd_attr_of(pd, record);
 	if (!a)
 		return 0;
 	if (!wm_batch_room(b, 0))
@@ -122,12 +168,11 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 				     .stream = pd->trace->streams[p->stream],
 				     .packet = p,
 				     .mode = x.header.misc & WM_PERF_MISC_MODE_MASK};
-	got = x.header.type == WM_PERF_SAMPLE ? add_sample(&x, a, &diag) : add_meta(&x, a, &diag);
+	if (x.header.type == WM_PERF_SAMPLE && wanted(want, a->type))
+		got = add_flat(&x, a);
+	if (!got)
+		got = add_any(&x, a, offset);
 	if (got == 1)
 		b->nr_events++;
-	if (got >= 0 || got == -ENOMEM)
-		return got;
-	wm_trace_fault(pd->trace, x.event->stream->file,
-		       offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
-	return 0;
+	return got;
 }

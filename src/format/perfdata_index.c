@@ -14,12 +14,15 @@ int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
 		   const struct wm_perf_header *h)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
+	int at = a && h->type == WM_PERF_SAMPLE ? a->shape.time_in_sample : -1;
 	uint64_t time;
 
-	/* 0 and all ones: made up by perf about what was there before. */
-	if (!a || wm_perf_record_time(&a->shape, record, &time) || !time || time > INT64_MAX)
+	if (at > 0 && at + 8 <= h->size)
+		time = wm_get_u64(record + at, pd->swap);
+	else if (!a || wm_perf_record_time(&a->shape, record, &time))
 		return WM_TIME_NONE;
-	return (int64_t)time;
+	/* 0 and all ones: made up by perf about what was there before. */
+	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
 }
 
 int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)

@@ -73,6 +73,21 @@ enum wm_pd_feature {
 	WM_PD_NR_FEATURES = 256
 };
 
+/*
+ * Samples of words at constant places, with raw data behind them or not. Most
+ * are; `bytes` 0: not these. Places count from the record's begin, 0: none.
+ */
+struct wm_pd_flat {
+	uint16_t bytes; /* of a record, at least */
+	uint16_t tid_at, cpu_at, raw_at;
+	uint32_t nr_items;
+	struct wm_pd_flat_item {
+		const struct wm_member *member;
+		uint16_t at;
+		uint8_t width; /* 8; 4; 5: of 4 bytes, with a sign */
+	} items[8];
+};
+
 /* One kind of event that was recorded. */
 struct wm_pd_attr {
 	struct wm_perf_attr attr;
@@ -81,6 +96,7 @@ struct wm_pd_attr {
 	struct wm_event_type *type;
 	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
 	const struct wm_kprint *print;
+	struct wm_pd_flat flat;
 };
 
 /* attr by id; open addressing, a power of two, id 0 is a free place. */
@@ -218,6 +234,9 @@ const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf
 					bool with_raw);
 bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
 			bool with_raw, struct wm_batch *b); /* false: no memory */
+void wm_pd_flat_make(struct wm_pd_attr *a);
+bool wm_pd_flat_items(const struct wm_pd_flat *f, const unsigned char *record, bool swap,
+		      struct wm_batch *b); /* false: no memory */
 
 /* --- perfdata_meta.c -------------------------------------------------------- */
 

@@ -241,3 +241,79 @@ bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_
 			return false;
 	return true;
 }
+
+/* --- samples whose words lie at constant places --------------------------------- */
+
+/* The words a sample begins with, in their order. */
+static const uint64_t words_first[] = {
+    WM_PERF_SAMPLE_IDENTIFIER, WM_PERF_SAMPLE_IP, WM_PERF_SAMPLE_TID,
+    WM_PERF_SAMPLE_TIME,       WM_PERF_SAMPLE_ADDR, WM_PERF_SAMPLE_ID,
+    WM_PERF_SAMPLE_STREAM_ID,  WM_PERF_SAMPLE_CPU,  WM_PERF_SAMPLE_PERIOD,
+};
+#define NR_FIRST (sizeof(words_first) / sizeof(words_first[0]))
+
+/* Behind all words with `bit` 0; 0: samples of the type do not have it. */
+static uint16_t place_of(uint64_t type, uint64_t bit)
+{
+	uint16_t at = WM_PERF_HEADER_BYTES;
+
+	for (size_t i = 0; i < NR_FIRST; i++) {
+		if (words_first[i] == bit)
+			return type & bit ? at : 0;
+		at += type & words_first[i] ? 8 : 0;
+	}
+	return at;
+}
+
+static void flat_item(struct wm_pd_flat *f, const struct part *p, uint64_t type)
+{
+	uint16_t at = place_of(type, p->bit);
+	bool is_tid = p->offset == offsetof(struct wm_perf_sample, tid);
+
+	if (!at || f->nr_items == sizeof(f->items) / sizeof(f->items[0]))
+		return;
+	f->items[f->nr_items++] = (struct wm_pd_flat_item){
+	    &p->member, (uint16_t)(at + (is_tid ? 4 : 0)),
+	    (uint8_t)(p->width + (p->member.type == &s32 ? 1 : 0))};
+}
+
+void wm_pd_flat_make(struct wm_pd_attr *a)
+{
+	uint64_t type = a->shape.sample_type, flat = a->format ? WM_PERF_SAMPLE_RAW : 0;
+	struct wm_pd_flat *f = &a->flat;
+
+	for (size_t i = 0; i < NR_FIRST; i++)
+		flat |= words_first[i];
+	if (type & ~flat)
+		return;
+	for (size_t i = 0; i < NR_SAMPLE_PARTS; i++)
+		if (parts[i].width)
+			flat_item(f, &parts[i], type);
+	f->tid_at = place_of(type, WM_PERF_SAMPLE_TID);
+	f->cpu_at = place_of(type, WM_PERF_SAMPLE_CPU);
+	f->raw_at = type & WM_PERF_SAMPLE_RAW ? place_of(type, 0) : 0;
+	f->bytes = (uint16_t)(place_of(type, 0) + (f->raw_at ? 4 : 0));
+}
+
+bool wm_pd_flat_items(const struct wm_pd_flat *f, const unsigned char *record, bool swap,
+		      struct wm_batch *b)
+{
+	struct wm_item *to;
+
+	if (!wm_batch_room(b, f->nr_items))
+		return false;
+	to = &b->items[b->nr_items];
+	for (uint32_t k = 0; k < f->nr_items; k++, to++) {
+		const struct wm_pd_flat_item *from = &f->items[k];
+		const unsigned char *p = record + from->at;
+
+		to->member = from->member;
+		to->u = from->width == 8   ? wm_get_u64(p, swap)
+			: from->width == 4 ? wm_get_u32(p, swap)
+					   : (uint64_t)(int32_t)wm_get_u32(p, swap);
+		to->count = 0;
+		to->next = b->nr_items + k + 1;
+	}
+	b->nr_items += f->nr_items;
+	return true;
+}

@@ -82,10 +82,32 @@ static uint64_t tail_bytes(const struct wm_pd_walk *w)
 	return 0;
 }
 
+/* A record of the kernel that is in the buffer, as nearly all are. */
+static bool next_buffered(struct wm_pd_walk *w)
+{
+	size_t at = (size_t)(w->at - w->buffered_at), left = w->buffered - at;
+	struct wm_perf_header h;
+
+	if (at > w->buffered || left < WM_PERF_HEADER_BYTES)
+		return false;
+	h = wm_perf_header_get(w->buffer + at, w->pd->swap);
+	if (!wm_pd_sane(&h) || h.type >= WM_PERF_KIND_USER || h.size > left)
+		return false;
+	w->header = h;
+	w->record = w->buffer + at;
+	w->offset = w->at;
+	w->tail = 0;
+	w->at += h.size;
+	return true;
+}
+
 int wm_pd_walk_next(struct wm_pd_walk *w)
 {
 	const unsigned char *p;
 	int got;
+
+	if (next_buffered(w))
+		return 1;
 
 	if (w->at >= w->source->end)
 		return 0;

@@ -52,7 +52,9 @@ struct wm_event_type {
 	const struct wm_type *parts[WM_NR_PARTS]; /* STRUCT each; NULL: none */
 	const char *provider; /* before the first colon, or the kernel's system; "": none */
 	const char *print;    /* print form, as the tracer wrote it; NULL: none */
+	bool prints;          /* ops->print() has a text for each of its events */
 	bool meta;            /* about the recording; people see these when they ask */
+	uint64_t period;      /* of a sample that does not say its own */
 	uint64_t user_regs;   /* which registers a sample's regs_user has: a bit each, as perf's */
 	const void *own;      /* the format's */
 };

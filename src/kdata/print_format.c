@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "base/digits.h"
 #include "kdata/print_tree.h"
 
 #define CONVERSIONS_MAX 512u
@@ -130,8 +131,13 @@ const char *wm_kconv_read(const char *at, uint8_t long_bytes, struct wm_kconv *k
 	return k->kind == 'p' ? read_pointer(at, k) : at;
 }
 
+#define QUICK_ZEROES_MAX 32
+
 static bool is_quick(const struct wm_kconv *k)
 {
+	if (k->kind == 'x' && k->zero && k->width >= 0 && k->width <= QUICK_ZEROES_MAX &&
+	    k->precision == -1 && !k->left && !k->alternate)
+		return true; /* signs are not for them */
 	return (k->kind == 'd' || k->kind == 'u' || k->kind == 'x') && k->width == -1 &&
 	       k->precision == -1 && !k->left && !k->zero && !k->alternate && !k->plus && !k->space;
 }
@@ -222,6 +228,8 @@ int wm_kparser_format(struct wm_kparser *p, struct wm_kprint *ret)
 		return err;
 	ret->convs = c.convs;
 	ret->nr_convs = c.nr;
+	for (uint32_t i = 0; i < c.nr; i++)
+		ret->room += c.convs[i].before_bytes + WM_DIGITS_MAX;
 	return 0;
 }
 

@@ -208,58 +208,74 @@ static void run_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 		wm_krun_pad(r, c, start, width, c->kind == 's' ? precision : -1);
 }
 
+static uint64_t quick_number(const struct wm_krun *r, const struct wm_knode *n)
+{
+	bool swap = r->print->machine.swap;
+
+	if (n->kind == WM_KNODE_FIELD)
+		return wm_kfield_number(n->field, swap, r->record, r->bytes);
+	if (n->kind == WM_KNODE_CAST && n->a->kind == WM_KNODE_FIELD)
+		return fit(wm_kfield_number(n->a->field, swap, r->record, r->bytes), n->bytes,
+			   n->is_signed);
+	return wm_krun_number(r, n);
+}
+
 /* A number as most are printed. Writes at `at`, where there is room. */
 static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 {
-	const struct wm_knode *n = c->arg;
-	uint64_t v = n->kind == WM_KNODE_FIELD
-			 ? wm_kfield_number(n->field, r->print->machine.swap, r->record, r->bytes)
-			 : wm_krun_number(r, n);
+	uint64_t v = fit(quick_number(r, c->arg), c->bytes, c->quick == 'd');
+	int32_t nr;
 
-	v = fit(v, c->bytes, c->quick == 'd');
 	if (c->quick == 'd')
 		return wm_digits_i64(at, (int64_t)v);
 	if (c->quick == 'u')
 		return wm_digits_u64(at, v);
+	nr = (int32_t)(63 - __builtin_clzll(v | 1)) / 4 + 1;
+	for (; nr < c->width; nr++)
+		*at++ = '0';
 	return wm_digits_bits(at, v, 4, "0123456789abcdef");
 }
 
-/* The text before a conversion and, when it is a quick one, the conversion. */
-static bool begin_conversion(const struct wm_krun *r, const struct wm_kconv *c)
+/*
+ * The texts and quick conversions from `c` on, up to one that is not quick,
+ * whose text is written: that one. Room for all of the form was asked for.
+ */
+static const struct wm_kconv *run_quick(const struct wm_krun *r, const struct wm_kconv *c)
 {
-	struct wm_text *out = r->out;
-	char *at;
+	char *at = r->out->data + r->out->bytes;
 
-	if (!wm_text_reserve(out, c->before_bytes + WM_DIGITS_MAX))
-		return false;
-	at = out->data + out->bytes;
-	memcpy(at, c->before, c->before_bytes);
-	at += c->before_bytes;
-	if (c->quick)
+	for (;; c++) {
+		memcpy(at, c->before, c->before_bytes);
+		at += c->before_bytes;
+		if (!c->quick)
+			break;
 		at = quick(r, c, at);
+	}
 	*at = 0;
-	out->bytes = (size_t)(at - out->data);
-	return true;
+	r->out->bytes = (size_t)(at - r->out->data);
+	return c;
 }
 
 void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		   const unsigned char *record, uint32_t bytes, struct wm_text *out)
 {
 	struct wm_krun r = {p, known, record, bytes, out};
+	const struct wm_kconv *c = p->convs;
 	size_t start = out->bytes;
 
 	if (p->special != WM_KSPECIAL_NONE && wm_krun_special(&r))
 		return;
-	if (!p->convs) {
+	if (!c) {
 		wm_krun_fields(&r);
 		return;
 	}
-	for (uint32_t i = 0; i < p->nr_convs; i++) {
-		const struct wm_kconv *c = &p->convs[i];
-
-		if (!begin_conversion(&r, c))
+	for (;; c++) { /* the last one is only text */
+		if (!wm_text_reserve(out, p->room))
 			return;
-		if (c->kind && !c->quick && out->bytes - start < WM_KPRINT_LINE_MAX)
+		c = run_quick(&r, c);
+		if (!c->kind)
+			return;
+		if (out->bytes - start < WM_KPRINT_LINE_MAX)
 			run_conversion(&r, c);
 	}
 }

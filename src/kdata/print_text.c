@@ -8,8 +8,11 @@
 
 static void repeat(struct wm_text *out, char c, int64_t nr)
 {
-	while (nr-- > 0)
-		wm_text_char(out, c);
+	if (nr <= 0 || !wm_text_reserve(out, (size_t)nr))
+		return;
+	memset(out->data + out->bytes, c, (size_t)nr);
+	out->bytes += (size_t)nr;
+	out->data[out->bytes] = 0;
 }
 
 static char *digits(char *at, uint64_t v, char kind)

@@ -81,7 +81,7 @@ struct wm_kconv {
 	const char *before;
 	uint32_t before_bytes;
 	char kind;       /* d u x X o c s p; 0: only text, the last one */
-	char quick;      /* kind, of a number without width, precision or flags; else 0 */
+	char quick;      /* kind, of a number without width (but zeroes before hex); else 0 */
 	char pointer[5]; /* of p: what follows, "I4", "S", ... */
 	uint8_t bytes;   /* of an integer's length modifier */
 	bool left, zero, alternate, plus, space;
@@ -95,6 +95,7 @@ struct wm_kprint {
 	struct wm_kmachine machine;
 	uint32_t nr_convs;
 	const struct wm_kconv *convs; /* NULL: fields are printed */
+	uint32_t room;                /* bytes for all texts and quick conversions */
 	uint8_t special;              /* enum wm_kspecial */
 };
 

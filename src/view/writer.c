@@ -131,6 +131,90 @@ static void find_comm(const struct wm_event_type *type, struct view_type *ret)
 	}
 }
 
+/* The number of a member + 1; 0: there is none of that name and kind. */
+static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
+{
+	for (uint32_t k = 0; t && k < t->nr_members; k++)
+		if (t->members[k].type->kind == kind && !strcmp(t->members[k].name, name))
+			return k + 1;
+	return 0;
+}
+
+/* Where a sample has what perf script shows of it; events without an address are none. */
+static void find_sample(const struct wm_event_type *type, struct view_type *ret)
+{
+	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
+
+	ret->sample.ip = type->meta ? 0 : find_member(context, "ip", WM_TYPE_UNSIGNED);
+	if (!ret->sample.ip)
+		return;
+	ret->sample.period = find_member(context, "period", WM_TYPE_UNSIGNED);
+	ret->sample.chain_part = WM_PART_STREAM_CONTEXT;
+	ret->sample.chain = find_member(context, "callchain", WM_TYPE_LIST);
+	if (ret->sample.chain)
+		return;
+	ret->sample.chain_part = WM_PART_FIELDS;
+	ret->sample.chain = find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
+}
+
+/* perf's format: names of samples are as wide as the widest. */
+static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct view_trace *t)
+{
+	uint32_t width = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < trace->nr_types; i++)
+		if (t->types[i].sample.ip && t->types[i].name.bytes > width)
+			width = t->types[i].name.bytes;
+	for (uint32_t i = 0; i < trace->nr_types && ok; i++) {
+		struct wm_piece *name = &t->types[i].name;
+		struct wm_text text;
+
+		if (!t->types[i].sample.ip || name->bytes == width)
+			continue;
+		wm_text_init(&text);
+		for (uint32_t k = name->bytes; k < width; k++)
+			wm_text_char(&text, ' ');
+		wm_text_add(&text, name->text, name->bytes);
+		ok = keep(v, &text, name);
+		wm_text_done(&text);
+	}
+	return ok;
+}
+
+/* What of an event's items the formats look at. */
+static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *type,
+			 const struct view_type *t)
+{
+	bool is_people = v->options.format == WM_VIEW_WAYMARK && !v->options.nr_fields;
+	bool is_perf = v->options.format == WM_VIEW_PERF && !v->options.nr_fields;
+	uint32_t needs = 0;
+
+	for (int part = 0; part < WM_NR_PARTS; part++)
+		if (t->parts[part])
+			needs |= 1u << part;
+	if (is_people && type->prints)
+		needs &= ~(1u << WM_PART_FIELDS);
+	if (is_perf && (t->sample.ip || type->prints))
+		needs = 0;
+	if (is_perf && t->sample.ip && !type->print)
+		needs |= 1u << WM_PART_STREAM_CONTEXT;
+	if (is_perf && t->sample.chain)
+		needs |= 1u << t->sample.chain_part;
+	return t->comm_part < 0 ? needs : needs | 1u << t->comm_part;
+}
+
+uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types)
+{
+	const struct view_trace *t = &v->traces[trace];
+	uint32_t needs = 0;
+
+	for (uint32_t i = 0; i < t->trace->nr_types; i++)
+		if (!types || types[i])
+			needs |= t->types[i].needs;
+	return ~needs & ((1u << WM_NR_PARTS) - 1);
+}
+
 static bool make_type(struct wm_view *v, const struct wm_event_type *type, struct view_type *ret)
 {
 	for (int part = 0; part < WM_NR_PARTS; part++) {
@@ -141,6 +225,8 @@ static bool make_type(struct wm_view *v, const struct wm_event_type *type, struc
 			return false;
 	}
 	find_comm(type, ret);
+	find_sample(type, ret);
+	ret->needs = needs_of(v, type, ret);
 	return make_name(v, type, &ret->name);
 }
 
@@ -193,6 +279,8 @@ static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_tr
 	for (uint32_t i = 0; i < trace->nr_types; i++)
 		if (!make_type(v, trace->types[i], &ret->types[i]))
 			return false;
+	if (v->options.format == WM_VIEW_PERF && !align_names(v, trace, ret))
+		return false;
 	for (uint32_t i = 0; i < trace->nr_streams; i++)
 		if (!make_stream(v, trace, trace->streams[i], &ret->streams[i]))
 			return false;

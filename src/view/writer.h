@@ -6,7 +6,7 @@
  *
  *   waymark     [22:13:20.000001234] (+0.000000123) app:42/43 app:query: { cpu = 1 } { rows = 3 }
  *   babeltrace  babeltrace2 2.0.4's text, byte for byte
- *   perf        as perf script: comm tid [cpu] seconds: event: fields
+ *   perf        as perf script: comm tid [cpu] seconds: event: print form, or address
  *   json        one array of objects; jsonl: an object a line
  *   csv         time_ns, name, cpu, pid, tid, comm, then the fields
  *
@@ -30,6 +30,14 @@ enum wm_view_format {
 	WM_VIEW_NR_FORMATS
 };
 
+/* What is at an address; perf's format shows it. Strings stay as long as the view. */
+struct wm_view_place {
+	uint64_t address;   /* to show: the one asked for, or in the file */
+	const char *symbol; /* NULL: not known */
+	uint64_t offset;    /* from the symbol's begin */
+	const char *file;   /* NULL: not known */
+};
+
 struct wm_view_options {
 	enum wm_view_format format;
 	const char *const *fields; /* only these are shown, and make CSV's columns */
@@ -38,6 +46,11 @@ struct wm_view_options {
 	/* Who knows names of threads where the trace's format does not: or "". May be NULL. */
 	const char *(*comm)(const void *data, uint32_t trace, const struct wm_event *e);
 	const void *comm_data;
+
+	/* Who knows what is at an address of a sample: false, it does not. May be NULL. */
+	bool (*place)(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
+		      struct wm_view_place *ret);
+	const void *place_data;
 };
 
 struct wm_view;
@@ -57,14 +70,27 @@ struct wm_view_page {
 	size_t start;     /* of what is to be written in `text`; before it is room for the joint */
 	size_t joint;     /* where the first line's delta belongs; SIZE_MAX: nowhere */
 	int64_t first_ns; /* of that line */
-	int64_t second;   /* of hh_mm_ss; INT64_MIN: of none */
+	int64_t second;   /* of hh_mm_ss, or seconds; INT64_MIN: of none */
 	char hh_mm_ss[8];
+	char seconds[24]; /* perf's, with the point */
+	uint8_t seconds_bytes;
+	const char *comm; /* perf's last thread: which string of the trace; NULL: none */
+	int32_t tid;
+	uint32_t comm_width;
+	char thread[32]; /* as it was written */
+	uint8_t thread_bytes;
 };
 
 /* NULL: out of memory. Options and traces stay the caller's, and as they are. */
 struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
 			       const struct wm_view_options *options);
 void wm_view_destroy(struct wm_view *v);
+
+/*
+ * The parts (bits 1 << enum wm_part) whose items no line of the trace shows, of
+ * those types (by index; NULL: all): struct wm_want's no_parts.
+ */
+uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types);
 
 void wm_view_page_init(struct wm_view_page *p, bool later);
 void wm_view_page_done(struct wm_view_page *p);

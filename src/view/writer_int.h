@@ -6,14 +6,20 @@
 #include <string.h>
 
 #include "view/shape.h"
+#include "view/value_text.h"
 #include "view/writer.h"
 
 /* What is known of an event's type: shapes of its parts, and its name. */
 struct view_type {
 	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
 	struct wm_piece name;                      /* as the format has it, with what follows */
-	int comm_part; /* where a member procname or comm is; -1: none */
+	uint32_t needs; /* bits 1 << enum wm_part: parts whose items its lines show */
+	int comm_part;  /* where a member procname or comm is; -1: none */
 	uint32_t comm_member;
+	struct {
+		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
+		enum wm_part chain_part;    /* the others are in the stream's context */
+	} sample;			    /* of perf's format */
 };
 
 struct view_trace {
@@ -47,6 +53,14 @@ void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
 /* The thread's name as bytes, from wherever it is known; "" when it is not. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
+
+/* Made harmless. 256 bytes of room are there again behind it. */
+static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t bytes)
+{
+	wm_pen_close(p);
+	wm_view_safe(p->text, text, bytes, false);
+	wm_pen_resume(p);
+}
 
 /* Pieces are padded: most are copied whole at once, and as much of it kept as they are. */
 #define WM_VIEW_PIECE_PADDING 64u

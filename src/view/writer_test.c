@@ -315,6 +315,147 @@ static void test_perf(void **unused)
 	done(&w);
 }
 
+static const char *named(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+{
+	return tid == 43 ? "sh" : tid == 44 ? "a name that is too long\n" : "";
+}
+
+static bool place(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
+		  struct wm_view_place *ret)
+{
+	if (address == 0x401234)
+		*ret = (struct wm_view_place){0x1234, "main", 0x1c, "/bin/a\nb"};
+	return address == 0x401234 || address == 0x401235;
+}
+
+/* A line of perf's format, written twice: the second time from what the page kept. */
+static void expect_perf(struct world *w, bool with_places, const char *line)
+{
+	struct wm_view_options o = {.format = WM_VIEW_PERF, .place = with_places ? place : NULL};
+	struct wm_view *v = wm_view_create(&w->trace, 1, &o);
+	struct wm_view_page page;
+	size_t n = strlen(line);
+
+	wm_view_page_init(&page, false);
+	w->event.items = w->items;
+	w->event.type = &w->type;
+	w->event.stream = &w->stream;
+	for (int i = 0; i < 2; i++)
+		wm_view_event_line(v, &page, 0, &w->event);
+	assert_non_null(page.text.data);
+	if (page.text.bytes != 2 * n || memcmp(page.text.data, line, n) != 0 ||
+	    memcmp(page.text.data + n, line, n) != 0)
+		fail_msg("not twice\n%s\nbut\n%s", line, page.text.data);
+	wm_view_page_done(&page);
+	wm_view_destroy(v);
+}
+
+static const struct wm_type chain = {.kind = WM_TYPE_LIST, .element = {NULL, &u64}};
+
+static void test_perf_samples(void **unused)
+{
+	struct wm_reader_ops with_names = ops;
+	struct world w;
+
+	setup(&w);
+	with_names.comm = named;
+	w.trace->ops = &with_names;
+	w.event.ns = 12000345678;
+	w.event.cpu = 1000;
+	w.event.tid = 43;
+	w.type.name = "clock";
+	w.type.provider = "";
+	w.type.period = 4000;
+	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
+	expect_perf(&w, false,
+		    "              sh      43 [1000]    12.000345:       4000 clock:            "
+		    "401234\n");
+	expect_perf(&w, true,
+		    "              sh      43 [1000]    12.000345:       4000 clock:              "
+		    "1234 main+0x1c (/bin/a\\nb)\n");
+	field(&w, WM_PART_STREAM_CONTEXT, "period", &u64)->u = 12345678901;
+	w.items[0].u = 0xffffffff81000001;
+	w.event.tid = 44;
+	w.event.cpu = -1;
+	w.event.ns = -3000000001;
+	expect_perf(&w, true,
+		    "a name that is too long\\n      44    -3.000000: 12345678901 clock:  "
+		    "ffffffff81000001 [unknown] ([unknown])\n");
+	w.event.tid = 12345678;
+	w.event.ns = 1234567000000000;
+	expect_perf(&w, false, "       :12345678 12345678 1234567.000000: 12345678901 clock:  "
+			       "ffffffff81000001\n");
+	w.type.print = "%d"; /* a tracepoint */
+	w.event.raw_bytes = 2;
+	expect_perf(&w, false,
+		    "       :12345678 12345678 1234567.000000: clock: a \"form\" of 2 bytes\n");
+	w.trace->ops = &ops;
+	done(&w);
+}
+
+static void test_perf_chain(void **unused)
+{
+	struct wm_reader_ops with_names = ops;
+	struct world w;
+	struct wm_item *l;
+
+	setup(&w);
+	with_names.comm = named;
+	w.trace->ops = &with_names;
+	w.event.ns = 12000345678;
+	w.event.tid = 43;
+	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
+	l = field(&w, WM_PART_FIELDS, "callchain", &chain);
+	l->count = 3;
+	item(&w, &chain.element)->u = (uint64_t)-512; /* of the program from here on */
+	item(&w, &chain.element)->u = 0x401234;
+	item(&w, &chain.element)->u = 0x401235;
+	l->next = w.nr_items;
+	w.event.parts[WM_PART_FIELDS].end = w.nr_items;
+	expect_perf(&w, false, "sh      43    12.000345:          0 app:query: \n"
+			       "\t          401234\n\t          401235\n\n");
+	expect_perf(&w, true, "sh      43    12.000345:          0 app:query: \n"
+			      "\t            1234 main+0x1c (/bin/a\\nb)\n"
+			      "\t          401235 [unknown] ([unknown])\n\n");
+	w.trace->ops = &ops;
+	done(&w);
+}
+
+/* What lines do not show is not asked for. */
+static void test_unused(void **unused)
+{
+	static const uint32_t fields = 1u << WM_PART_FIELDS,
+			      context = 1u << WM_PART_STREAM_CONTEXT;
+	static const struct {
+		enum wm_view_format format;
+		bool prints;
+		uint32_t needs;
+	} cases[] = {
+	    {WM_VIEW_WAYMARK, false, fields | context}, {WM_VIEW_WAYMARK, true, context},
+	    {WM_VIEW_PERF, false, fields | context},	{WM_VIEW_PERF, true, 0},
+	    {WM_VIEW_JSONL, true, fields | context},
+	};
+	static const bool none[1];
+	struct world w;
+
+	setup(&w);
+	field(&w, WM_PART_STREAM_CONTEXT, "a", &u64);
+	field(&w, WM_PART_FIELDS, "b", &u64);
+	for (uint32_t i = 0; i < NR(cases); i++) {
+		struct wm_view_options o = {.format = cases[i].format};
+		struct wm_view *v;
+
+		w.type.print = "%d";
+		w.type.prints = cases[i].prints;
+		v = wm_view_create(&w.trace, 1, &o);
+		assert_int_equal(wm_view_unused(v, 0, NULL),
+				 ((1u << WM_NR_PARTS) - 1) & ~cases[i].needs);
+		assert_int_equal(wm_view_unused(v, 0, none), (1u << WM_NR_PARTS) - 1);
+		wm_view_destroy(v);
+	}
+	done(&w);
+}
+
 static void test_json(void **unused)
 {
 	struct world w;
@@ -512,6 +653,9 @@ int main(void)
 	    cmocka_unit_test(test_babeltrace_heads),
 	    cmocka_unit_test(test_waymark),
 	    cmocka_unit_test(test_perf),
+	    cmocka_unit_test(test_perf_samples),
+	    cmocka_unit_test(test_perf_chain),
+	    cmocka_unit_test(test_unused),
 	    cmocka_unit_test(test_json),
 	    cmocka_unit_test(test_csv),
 	    cmocka_unit_test(test_fields),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_text.c - events as lines: waymark's, babeltrace2's, perf script's. */
+/* writer_text.c - events as lines: waymark's, babeltrace2's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,13 +140,6 @@ static void put_number(struct wm_pen *p, int32_t n)
 		p->at = wm_digits_u64(p->at, (uint32_t)n);
 }
 
-static void put_safe(struct wm_pen *p, const char *text, uint32_t bytes)
-{
-	wm_pen_close(p);
-	wm_view_safe(p->text, text, bytes, false);
-	wm_pen_resume(p);
-}
-
 /* command:pid/tid and a space, unless nothing is known of it. */
 static void put_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
 {
@@ -156,7 +149,7 @@ static void put_thread(struct wm_pen *p, const struct view_trace *t, const struc
 	if (!bytes && e->pid < 0 && e->tid < 0)
 		return;
 	if (bytes)
-		put_safe(p, comm, bytes);
+		wm_view_put_safe(p, comm, bytes);
 	else
 		wm_pen_char(p, '?');
 	if (e->pid >= 0 || e->tid >= 0) {
@@ -226,86 +219,6 @@ void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
 	put_contexts(&p, type, e);
 	if (v->options.nr_fields || !wm_view_put_print(&p, t, e))
 		put_fields(&p, type, e);
-	wm_pen_need(&p, 2);
-	wm_pen_char(&p, '\n');
-	wm_pen_close(&p);
-}
-
-/* --- perf ------------------------------------------------------------------------------------ */
-
-static void put_padded(struct wm_pen *p, const char *text, uint32_t bytes, uint32_t width)
-{
-	for (; width > bytes; width--)
-		wm_pen_char(p, ' ');
-	put_safe(p, text, bytes);
-}
-
-/* Seven wide, as perf's thread numbers. */
-static void put_tid(struct wm_pen *p, int32_t tid)
-{
-	char digits[WM_DIGITS_MAX], *end = wm_digits_i64(digits, tid);
-
-	for (int n = (int)(end - digits); n < 7; n++)
-		wm_pen_char(p, ' ');
-	wm_pen_put(p, digits, (size_t)(end - digits));
-}
-
-static void put_cpu(struct wm_pen *p, int32_t cpu)
-{
-	wm_pen_char(p, '[');
-	if (cpu < 100)
-		wm_pen_char(p, '0');
-	if (cpu < 10)
-		wm_pen_char(p, '0');
-	put_number(p, cpu);
-	WM_PEN_PUT(p, "] ");
-}
-
-static void put_perf_time(struct wm_pen *p, int64_t ns)
-{
-	char digits[WM_DIGITS_MAX], *end = wm_digits_i64(digits, ns / NS_PER_SECOND);
-
-	for (int n = (int)(end - digits); n < 5; n++)
-		wm_pen_char(p, ' ');
-	wm_pen_put(p, digits, (size_t)(end - digits));
-	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)llabs(ns % NS_PER_SECOND)) - 3;
-	WM_PEN_PUT(p, ": ");
-}
-
-/* perf knows no contexts: what a sample carries beside its fields comes before them. */
-static void put_all_parts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
-{
-	uint32_t nr = 0;
-
-	for (int part = 0; part < WM_NR_PARTS; part++)
-		if (type->parts[part])
-			nr = wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
-					      e->parts[part].end, nr);
-}
-
-void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
-			const struct view_trace *t, const struct wm_event *e)
-{
-	const struct view_type *type = &t->types[e->type->index];
-	const char *comm;
-	uint32_t bytes;
-	struct wm_pen p;
-
-	if (!wm_pen_open(&p, &page->text))
-		return;
-	comm = wm_view_comm(t, e, &bytes);
-	put_padded(&p, bytes ? comm : ":-1", bytes ? bytes : 3, 16);
-	wm_pen_char(&p, ' ');
-	put_tid(&p, e->tid);
-	wm_pen_char(&p, ' ');
-	if (e->cpu >= 0)
-		put_cpu(&p, e->cpu);
-	if (e->ns != WM_TIME_NONE)
-		put_perf_time(&p, e->ns);
-	wm_view_put_piece(&p, &type->name);
-	if (v->options.nr_fields || !wm_view_put_print(&p, t, e))
-		put_all_parts(&p, type, e);
 	wm_pen_need(&p, 2);
 	wm_pen_char(&p, '\n');
 	wm_pen_close(&p);
