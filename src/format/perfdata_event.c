@@ -140,8 +140,8 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 static int add_any(struct adding *x, const struct wm_pd_attr *a, uint64_t offset)
 {
 	struct wm_diag diag = {.offset = -1};
-	int got = x->header.type == WM_PERF_SAMPLE ? add_sample(x, a, &diag)
-						   : add_meta(x, a, &diag);
+	int got =
+	    x->header.type == WM_PERF_SAMPLE ? add_sample(x, a, &diag) : add_meta(x, a, &diag);
 
 	if (got >= 0 || got == -ENOMEM)
 		return got;

@@ -246,7 +246,7 @@ bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_
 
 /* The words a sample begins with, in their order. */
 static const uint64_t words_first[] = {
-    WM_PERF_SAMPLE_IDENTIFIER, WM_PERF_SAMPLE_IP, WM_PERF_SAMPLE_TID,
+    WM_PERF_SAMPLE_IDENTIFIER, WM_PERF_SAMPLE_IP,   WM_PERF_SAMPLE_TID,
     WM_PERF_SAMPLE_TIME,       WM_PERF_SAMPLE_ADDR, WM_PERF_SAMPLE_ID,
     WM_PERF_SAMPLE_STREAM_ID,  WM_PERF_SAMPLE_CPU,  WM_PERF_SAMPLE_PERIOD,
 };
@@ -272,9 +272,9 @@ static void flat_item(struct wm_pd_flat *f, const struct part *p, uint64_t type)
 
 	if (!at || f->nr_items == sizeof(f->items) / sizeof(f->items[0]))
 		return;
-	f->items[f->nr_items++] = (struct wm_pd_flat_item){
-	    &p->member, (uint16_t)(at + (is_tid ? 4 : 0)),
-	    (uint8_t)(p->width + (p->member.type == &s32 ? 1 : 0))};
+	f->items[f->nr_items++] =
+	    (struct wm_pd_flat_item){&p->member, (uint16_t)(at + (is_tid ? 4 : 0)),
+				     (uint8_t)(p->width + (p->member.type == &s32 ? 1 : 0))};
 }
 
 void wm_pd_flat_make(struct wm_pd_attr *a)

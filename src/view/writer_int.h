@@ -19,7 +19,7 @@ struct view_type {
 	struct {
 		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
 		enum wm_part chain_part;    /* the others are in the stream's context */
-	} sample;			    /* of perf's format */
+	} sample;                           /* of perf's format */
 };
 
 struct view_trace {

@@ -383,8 +383,9 @@ static void test_perf_samples(void **unused)
 		    "ffffffff81000001 [unknown] ([unknown])\n");
 	w.event.tid = 12345678;
 	w.event.ns = 1234567000000000;
-	expect_perf(&w, false, "       :12345678 12345678 1234567.000000: 12345678901 clock:  "
-			       "ffffffff81000001\n");
+	expect_perf(&w, false,
+		    "       :12345678 12345678 1234567.000000: 12345678901 clock:  "
+		    "ffffffff81000001\n");
 	w.type.print = "%d"; /* a tracepoint */
 	w.event.raw_bytes = 2;
 	expect_perf(&w, false,
@@ -412,11 +413,13 @@ static void test_perf_chain(void **unused)
 	item(&w, &chain.element)->u = 0x401235;
 	l->next = w.nr_items;
 	w.event.parts[WM_PART_FIELDS].end = w.nr_items;
-	expect_perf(&w, false, "sh      43    12.000345:          0 app:query: \n"
-			       "\t          401234\n\t          401235\n\n");
-	expect_perf(&w, true, "sh      43    12.000345:          0 app:query: \n"
-			      "\t            1234 main+0x1c (/bin/a\\nb)\n"
-			      "\t          401235 [unknown] ([unknown])\n\n");
+	expect_perf(&w, false,
+		    "sh      43    12.000345:          0 app:query: \n"
+		    "\t          401234\n\t          401235\n\n");
+	expect_perf(&w, true,
+		    "sh      43    12.000345:          0 app:query: \n"
+		    "\t            1234 main+0x1c (/bin/a\\nb)\n"
+		    "\t          401235 [unknown] ([unknown])\n\n");
 	w.trace->ops = &ops;
 	done(&w);
 }
@@ -424,15 +427,14 @@ static void test_perf_chain(void **unused)
 /* What lines do not show is not asked for. */
 static void test_unused(void **unused)
 {
-	static const uint32_t fields = 1u << WM_PART_FIELDS,
-			      context = 1u << WM_PART_STREAM_CONTEXT;
+	static const uint32_t fields = 1u << WM_PART_FIELDS, context = 1u << WM_PART_STREAM_CONTEXT;
 	static const struct {
 		enum wm_view_format format;
 		bool prints;
 		uint32_t needs;
 	} cases[] = {
 	    {WM_VIEW_WAYMARK, false, fields | context}, {WM_VIEW_WAYMARK, true, context},
-	    {WM_VIEW_PERF, false, fields | context},	{WM_VIEW_PERF, true, 0},
+	    {WM_VIEW_PERF, false, fields | context},    {WM_VIEW_PERF, true, 0},
 	    {WM_VIEW_JSONL, true, fields | context},
 	};
 	static const bool none[1];
