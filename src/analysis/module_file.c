@@ -11,10 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/file.h"
+#include "base/maps.h"
 #include "base/text.h"
 
 #define DEBUG_ROOT     "/usr/lib/debug"
@@ -282,6 +286,47 @@ static bool find_debug(struct looking *x)
 	return set_build_path(x, root, ".debug") && try_debug(x, NULL);
 }
 
+/* ---- the vdso ------------------------------------------------------------------------ */
+
+/* Ours, as a file; the kernel gives the same one to all. */
+static int open_vdso(struct wm_elf **ret)
+{
+	uint64_t at = getauxval(AT_SYSINFO_EHDR);
+	const struct wm_map *map;
+	struct wm_maps maps;
+	int err, fd = -1;
+
+	if (!at)
+		return -ENOENT;
+	err = wm_maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	map = wm_maps_find(&maps, at);
+	if (!map || map->start != at)
+		err = -ENOENT;
+	if (!err && (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
+		err = -errno;
+	if (!err)
+		err = wm_file_write(fd, (const void *)(uintptr_t)at, map->end - at);
+	wm_maps_done(&maps);
+	if (err) {
+		if (fd >= 0)
+			(void)close(fd);
+		return err;
+	}
+	return wm_elf_open_fd(fd, "[vdso]", ret, NULL);
+}
+
+static enum wm_unnamed open_our_vdso(const struct wm_module *m, struct wm_module_files *ret)
+{
+	if (open_vdso(&ret->image))
+		return WM_UNNAMED_NO_FILE;
+	if (!m->build_id_bytes || is_build(ret->image, m))
+		return WM_NAMED;
+	wm_module_close(ret);
+	return WM_UNNAMED_CHANGED;
+}
+
 enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module_places *places,
 			       struct wm_module_files *ret, struct wm_diag *diag)
 {
@@ -290,7 +335,9 @@ enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module
 	enum wm_unnamed why;
 
 	*ret = (struct wm_module_files){0};
-	if (m->path[0] != '/')
+	if (m->kind == WM_MODULE_VDSO)
+		return open_our_vdso(m, ret);
+	if (m->kind != WM_MODULE_FILE || m->path[0] != '/')
 		return WM_UNNAMED_NO_FILE;
 	wm_text_init(&x.path);
 	ret->image = open_image(&x);

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols_load.c - reads the names of one module: from its files, from this
- * process's own copy of the kernel's vdso, or from what a compiler wrote to
- * /tmp/perf-PID.map.
+ * symbols_load.c - reads the names of one module: from its files, or from
+ * what a compiler wrote to /tmp/perf-PID.map.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/symbols_int.h"
 #include "base/file.h"
-#include "base/maps.h"
 
 /* ---- files ------------------------------------------------------------------------ */
 
@@ -89,55 +85,6 @@ static int load_file(struct wm_module_symbols *t, const struct wm_module *m,
 		err = load_files(t, &files);
 	else
 		memcpy(t->sentence, diag.sentence, sizeof(t->sentence));
-	wm_module_close(&files);
-	return err;
-}
-
-/* ---- the vdso ------------------------------------------------------------------------ */
-
-/* Ours, as a file; the kernel gives the same one to all. */
-static int open_vdso(struct wm_elf **ret)
-{
-	uint64_t at = getauxval(AT_SYSINFO_EHDR);
-	const struct wm_map *map;
-	struct wm_maps maps;
-	int err, fd = -1;
-
-	if (!at)
-		return -ENOENT;
-	err = wm_maps_read(getpid(), &maps);
-	if (err)
-		return err;
-	map = wm_maps_find(&maps, at);
-	if (!map || map->start != at)
-		err = -ENOENT;
-	if (!err && (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
-		err = -errno;
-	if (!err)
-		err = wm_file_write(fd, (const void *)(uintptr_t)at, map->end - at);
-	wm_maps_done(&maps);
-	if (err) {
-		if (fd >= 0)
-			(void)close(fd);
-		return err;
-	}
-	return wm_elf_open_fd(fd, "[vdso]", ret, NULL);
-}
-
-static int load_vdso(struct wm_module_symbols *t, const struct wm_module *m)
-{
-	struct wm_module_files files = {0};
-	int err = open_vdso(&files.image);
-
-	if (err) {
-		t->why = WM_UNNAMED_NO_FILE;
-		return err == -ENOMEM ? err : 0;
-	}
-	if (m->build_id_bytes && (files.image->build_id_bytes != m->build_id_bytes ||
-				  memcmp(files.image->build_id, m->build_id, m->build_id_bytes)))
-		t->why = WM_UNNAMED_CHANGED;
-	else
-		err = load_files(t, &files);
 	wm_module_close(&files);
 	return err;
 }
@@ -217,9 +164,8 @@ int wm_symbols_load(struct wm_module_symbols *t, const struct wm_module *m,
 {
 	switch (m->kind) {
 	case WM_MODULE_FILE:
-		return load_file(t, m, &options->places);
 	case WM_MODULE_VDSO:
-		return load_vdso(t, m);
+		return load_file(t, m, &options->places);
 	case WM_MODULE_JIT:
 		return load_jit(t, m, &options->places);
 	case WM_MODULE_CODE:

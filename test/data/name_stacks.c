@@ -6,7 +6,8 @@
  *
  *   name_stacks TRACE [WORD...]     words: quiet: only what is said on stderr;
  *                                   lines: "file:line" of each address and, on lines of
- *                                   their own before it, of what is inlined there
+ *                                   their own before it, of what is inlined there;
+ *                                   unwind: the callers by the copy of the stack, too
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +16,16 @@
 
 #include "analysis/lines.h"
 #include "analysis/symbols.h"
+#include "analysis/unwind.h"
 #include "format/merge.h"
 #include "kdata/perf_sample.h"
 
 struct naming {
+	struct wm_trace *trace;
 	struct wm_spaces *spaces;
 	struct wm_symbols *symbols;
-	struct wm_lines *lines; /* NULL: not wanted */
+	struct wm_lines *lines;   /* NULL: not wanted */
+	struct wm_unwind *unwind; /* NULL: not wanted */
 	bool quiet;
 	uint64_t nr_samples, nr_addresses;
 };
@@ -46,19 +50,41 @@ static void name_inlined(struct naming *n, const struct wm_place *place, const c
 		       i + 1 < f->nr ? " (inlined)" : "");
 }
 
+static void name_place(struct naming *n, uint64_t ip, const struct wm_place *place,
+		       const char *lead)
+{
+	const struct wm_symbol *s = wm_symbols_find(n->symbols, place, NULL);
+
+	n->nr_addresses++;
+	if (place && n->lines)
+		name_inlined(n, place, lead);
+	if (!n->quiet)
+		printf("%s%16" PRIx64 " %s (%s)\n", lead, ip, s ? s->name : "[unknown]",
+		       place ? place->module->path : "[unknown]");
+}
+
 static void name_one(struct naming *n, const struct wm_event *e, uint64_t ip,
 		     enum wm_event_mode mode, const char *lead)
 {
 	struct wm_place place;
 	bool mapped = wm_spaces_find(n->spaces, e->pid, ip, mode, &place);
-	const struct wm_symbol *s = wm_symbols_find(n->symbols, mapped ? &place : NULL, NULL);
 
-	n->nr_addresses++;
-	if (mapped && n->lines)
-		name_inlined(n, &place, lead);
-	if (!n->quiet)
-		printf("%s%16" PRIx64 " %s (%s)\n", lead, ip, s ? s->name : "[unknown]",
-		       mapped ? place.module->path : "[unknown]");
+	name_place(n, ip, mapped ? &place : NULL, lead);
+}
+
+static bool name_unwound(struct naming *n, const struct wm_event *e)
+{
+	static struct wm_user_frame frames[WM_UNWIND_FRAMES_MAX];
+	struct wm_user_stack stack;
+	enum wm_unwound how;
+	uint32_t nr;
+
+	if (!n->unwind || !wm_unwind_stack_of(n->trace, e, &stack))
+		return false;
+	nr = wm_unwind(n->unwind, &stack, frames, &how);
+	for (uint32_t i = 0; i < nr; i++)
+		name_place(n, frames[i].ip, frames[i].mapped ? &frames[i].place : NULL, "\t");
+	return nr > 0;
 }
 
 static enum wm_event_mode context(uint64_t marker)
@@ -79,16 +105,14 @@ static void name_sample(struct naming *n, const struct wm_event *e)
 	enum wm_event_mode mode = e->mode;
 
 	n->nr_samples++;
-	if (chain && chain->count) {
-		for (uint32_t i = 1; i <= chain->count; i++) {
-			if (chain[i].u >= WM_PERF_CONTEXT_MAX)
-				mode = context(chain[i].u);
-			else
-				name_one(n, e, chain[i].u, mode, "\t");
-		}
-	} else if (ip) {
-		name_one(n, e, ip->u, mode, "");
+	for (uint32_t i = 1; chain && i <= chain->count; i++) {
+		if (chain[i].u >= WM_PERF_CONTEXT_MAX)
+			mode = context(chain[i].u);
+		else
+			name_one(n, e, chain[i].u, mode, "\t");
 	}
+	if (!name_unwound(n, e) && ip && !(chain && chain->count))
+		name_one(n, e, ip->u, e->mode, "");
 	if (!n->quiet && chain)
 		printf("\n");
 }
@@ -110,6 +134,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "name_stacks: %s\n", diag.sentence);
 		return 1;
 	}
+	n.trace = t;
 	n.spaces = wm_spaces_create(modules);
 	n.symbols = wm_symbols_create(&options);
 	merge = wm_merge_create(&t, 1, NULL);
@@ -117,6 +142,8 @@ int main(int argc, char **argv)
 		n.quiet |= !strcmp(argv[i], "quiet");
 		if (!strcmp(argv[i], "lines"))
 			n.lines = wm_lines_create(n.symbols);
+		if (!strcmp(argv[i], "unwind"))
+			n.unwind = wm_unwind_create(n.spaces, n.symbols);
 	}
 	if (!n.spaces || !n.symbols || !merge || wm_modules_of_trace(modules, t))
 		return 1;
@@ -132,6 +159,11 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%10" PRIu64 " %s\n", wm_symbols_count(n.symbols, i),
 				wm_unnamed_text(i));
 	wm_merge_destroy(merge);
+	for (int i = 0; n.unwind && i < WM_UNWOUND_NR; i++)
+		if (wm_unwind_count(n.unwind, i))
+			fprintf(stderr, "%10" PRIu64 " stacks %s\n", wm_unwind_count(n.unwind, i),
+				wm_unwound_text(i));
+	wm_unwind_destroy(n.unwind);
 	wm_lines_destroy(n.lines);
 	wm_symbols_destroy(n.symbols);
 	wm_spaces_destroy(n.spaces);

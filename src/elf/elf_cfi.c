@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_cfi.c - finds the rows of unwind tables and remembers them; see elf_cfi.h. */
+#include "elf/elf_cfi.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf/elf_cfi_int.h"
+
+#define ROWS_MAX  (1u << 20) /* different ones of a file */
+#define PLACES_MAX (1u << 22) /* addresses remembered */
+#define OPS_MAX	  (1u << 20) /* operations of all expressions */
+#define NO_ROW	  UINT32_MAX
+
+/* Where an address leads; `row` NO_ROW: nowhere. */
+struct place {
+	uint64_t address;
+	uint32_t row;
+	bool used;
+};
+
+struct wm_elf_cfi {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;      /* NULL: the table is the ELF file's */
+	Dwarf_CFI *table;  /* dwarf's, or ours to end */
+	struct wm_cfi_machine machine;
+	struct wm_cfi_row *rows;
+	Dwarf_Op *ops;
+	uint32_t nr_rows, room_rows, nr_ops, room_ops;
+	uint32_t *by_content; /* rows; index + 1; open addressing */
+	uint32_t room_by_content;
+	struct place *places; /* open addressing */
+	uint32_t nr_places, room_places;
+};
+
+/* Registers that a function has to give back as they were, and all there are. */
+static const uint8_t x86_saved[] = {3, 6, 7, 12, 13, 14, 15, 16};
+static const uint8_t x86_all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const uint8_t aarch64_saved[] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+static const uint8_t aarch64_all[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static void let_go(struct wm_elf_cfi *c)
+{
+	if (c->table && !c->dwarf)
+		(void)dwarf_cfi_end(c->table);
+	if (c->dwarf)
+		(void)dwarf_end(c->dwarf);
+	if (c->elf)
+		(void)elf_end(c->elf);
+	if (c->fd >= 0)
+		(void)close(c->fd);
+	c->table = NULL;
+	c->dwarf = NULL;
+	c->elf = NULL;
+	c->fd = -1;
+}
+
+/* .eh_frame of what runs, or .debug_frame of what does not. */
+static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug)
+{
+	if (!e)
+		return false;
+	(void)elf_version(EV_CURRENT);
+	c->fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 0);
+	c->elf = c->fd >= 0 ? elf_begin(c->fd, ELF_C_READ_MMAP, NULL) : NULL;
+	if (c->elf && is_debug)
+		c->dwarf = dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
+	if (is_debug)
+		c->table = c->dwarf ? dwarf_getcfi(c->dwarf) : NULL;
+	else
+		c->table = c->elf ? dwarf_getcfi_elf(c->elf) : NULL;
+	if (c->table)
+		return true;
+	let_go(c);
+	return false;
+}
+
+int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug,
+		    struct wm_elf_cfi **ret)
+{
+	const struct wm_elf *any = image ? image : debug;
+	struct wm_elf_cfi *c;
+
+	if (!any || (any->machine != EM_X86_64 && any->machine != EM_AARCH64))
+		return -ENODATA;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->fd = -1;
+	c->machine = any->machine == EM_X86_64
+			 ? (struct wm_cfi_machine){WM_REG_X86_RSP, WM_REG_X86_RIP}
+			 : (struct wm_cfi_machine){WM_REG_AARCH64_SP, WM_REG_AARCH64_PC};
+	if (!try_file(c, image, false) && !try_file(c, image, true) && !try_file(c, debug, true)) {
+		wm_elf_cfi_close(c);
+		return -ENODATA;
+	}
+	*ret = c;
+	return 0;
+}
+
+void wm_elf_cfi_close(struct wm_elf_cfi *c)
+{
+	if (!c)
+		return;
+	let_go(c);
+	free(c->rows);
+	free(c->ops);
+	free(c->by_content);
+	free(c->places);
+	free(c);
+}
+
+/* ---- a row from libdw ------------------------------------------------------------ */
+
+/* Operations are copied: libdw's live as long as a frame or the table. */
+static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
+{
+	Dwarf_Op *grown;
+	uint32_t room = c->room_ops ? c->room_ops : 256;
+
+	if (nr > WM_CFI_OPS_MAX || c->nr_ops + nr > OPS_MAX)
+		return false;
+	while (room < c->nr_ops + nr)
+		room *= 2;
+	if (room > c->room_ops) {
+		grown = reallocarray(c->ops, room, sizeof(*grown));
+		if (!grown)
+			return false;
+		c->ops = grown;
+		c->room_ops = room;
+	}
+	memcpy(c->ops + c->nr_ops, ops, nr * sizeof(*ops));
+	rule->offset = (int32_t)c->nr_ops;
+	rule->nr_ops = (uint16_t)nr;
+	c->nr_ops += (uint32_t)nr;
+	return true;
+}
+
+static bool fits(Dwarf_Word value)
+{
+	return (int64_t)value == (int32_t)value;
+}
+
+/* Most say: a register and an offset. */
+static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
+{
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_frame_cfa(frame, &ops, &nr) != 0 || !nr)
+		return false;
+	row->cfa.kind = WM_RULE_VALUE;
+	if (nr == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 &&
+	    fits(ops->number)) {
+		row->cfa.reg = (uint8_t)(ops->atom - DW_OP_breg0);
+		row->cfa.offset = (int32_t)ops->number;
+		return true;
+	}
+	if (nr == 1 && ops->atom == DW_OP_bregx && ops->number < WM_REGS_MAX &&
+	    fits(ops->number2)) {
+		row->cfa.reg = (uint8_t)ops->number;
+		row->cfa.offset = (int32_t)ops->number2;
+		return true;
+	}
+	row->cfa.kind = WM_RULE_VALUE_EXPRESSION;
+	return copy_ops(c, ops, nr, &row->cfa);
+}
+
+/* "CFA, plus an offset": the place of what was saved, or with a third operation the value. */
+static bool is_simple(const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
+{
+	size_t at = 1;
+
+	if (!nr || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	rule->offset = 0;
+	if (at < nr && ops[at].atom == DW_OP_plus_uconst && fits(ops[at].number))
+		rule->offset = (int32_t)ops[at++].number;
+	rule->kind = WM_RULE_SAVED;
+	if (at < nr && ops[at].atom == DW_OP_stack_value) {
+		rule->kind = WM_RULE_VALUE;
+		at++;
+	}
+	return at == nr;
+}
+
+static bool register_of(const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
+{
+	if (nr != 1)
+		return false;
+	if (ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
+		rule->offset = (int32_t)(ops->atom - DW_OP_reg0);
+	else if (ops->atom == DW_OP_regx && ops->number < WM_REGS_MAX)
+		rule->offset = (int32_t)ops->number;
+	else
+		return false;
+	rule->kind = WM_RULE_REGISTER;
+	return true;
+}
+
+static bool read_rule(struct wm_elf_cfi *c, Dwarf_Frame *frame, uint8_t reg, struct wm_cfi_row *row)
+{
+	struct wm_cfi_rule *rule = &row->rules[row->nr_rules];
+	Dwarf_Op memory[3], *ops;
+	size_t nr;
+
+	if (dwarf_frame_register(frame, reg, memory, &ops, &nr) != 0)
+		return false;
+	if (!nr && !ops)
+		return true; /* it is what it was */
+	*rule = (struct wm_cfi_rule){.reg = reg, .kind = WM_RULE_UNDEFINED};
+	row->nr_rules++;
+	if (!nr || is_simple(ops, nr, rule) || register_of(ops, nr, rule))
+		return true;
+	rule->kind = WM_RULE_EXPRESSION;
+	if (ops[nr - 1].atom == DW_OP_stack_value) {
+		rule->kind = WM_RULE_VALUE_EXPRESSION;
+		nr--;
+	}
+	return copy_ops(c, ops, nr, rule);
+}
+
+static bool read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
+{
+	bool is_x86 = c->machine.pc == WM_REG_X86_RIP;
+	const uint8_t *regs = is_x86 ? x86_saved : aarch64_saved;
+	size_t nr = is_x86 ? sizeof(x86_saved) : sizeof(aarch64_saved);
+	int pc = dwarf_frame_info(frame, NULL, NULL, &row->is_signal);
+
+	if (pc < 0 || pc >= (int)WM_REGS_MAX || !read_cfa(c, frame, row))
+		return false;
+	row->pc = (uint8_t)pc;
+	if (row->is_signal) {
+		regs = is_x86 ? x86_all : aarch64_all;
+		nr = is_x86 ? sizeof(x86_all) : sizeof(aarch64_all);
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (!read_rule(c, frame, regs[i], row))
+			return false;
+	return true;
+}
+
+/* ---- rows are kept once -------------------------------------------------------------- */
+
+static uint32_t hash_row(const struct wm_cfi_row *row)
+{
+	const unsigned char *b = (const unsigned char *)row;
+	uint64_t hash = 0xcbf29ce484222325ull;
+	size_t bytes = offsetof(struct wm_cfi_row, rules) + row->nr_rules * sizeof(row->rules[0]);
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ b[i]) * 0x100000001b3ull;
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static uint32_t *place_of_row(const struct wm_elf_cfi *c, const struct wm_cfi_row *row)
+{
+	uint32_t at = hash_row(row) & (c->room_by_content - 1);
+
+	while (c->by_content[at] && memcmp(&c->rows[c->by_content[at] - 1], row, sizeof(*row)) != 0)
+		at = (at + 1) & (c->room_by_content - 1);
+	return &c->by_content[at];
+}
+
+static bool make_room(struct wm_elf_cfi *c)
+{
+	uint32_t room = c->room_rows ? 2 * c->room_rows : 64;
+	struct wm_cfi_row *rows;
+
+	if (c->nr_rows < c->room_rows)
+		return true;
+	if (c->nr_rows >= ROWS_MAX)
+		return false;
+	rows = reallocarray(c->rows, room, sizeof(*rows));
+	if (!rows)
+		return false;
+	c->rows = rows;
+	c->room_rows = room;
+	free(c->by_content);
+	c->room_by_content = 2 * room;
+	c->by_content = calloc(c->room_by_content, sizeof(*c->by_content));
+	if (!c->by_content) {
+		c->nr_rows = c->room_rows = c->room_by_content = 0;
+		c->nr_places = 0;
+		memset(c->places, 0, c->room_places * sizeof(*c->places));
+		return false;
+	}
+	for (uint32_t i = 0; i < c->nr_rows; i++)
+		*place_of_row(c, &c->rows[i]) = i + 1;
+	return true;
+}
+
+static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
+{
+	uint32_t *at;
+
+	if (!make_room(c))
+		return NO_ROW;
+	at = place_of_row(c, row);
+	if (!*at) {
+		c->rows[c->nr_rows] = *row;
+		*at = ++c->nr_rows;
+	}
+	return *at - 1;
+}
+
+static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
+{
+	struct wm_cfi_row row;
+	Dwarf_Frame *frame;
+	uint32_t found = NO_ROW;
+
+	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
+	if (dwarf_cfi_addrframe(c->table, address, &frame) != 0)
+		return NO_ROW;
+	if (read_frame(c, frame, &row))
+		found = keep_row(c, &row);
+	free(frame);
+	return found;
+}
+
+/* ---- addresses are looked up once ------------------------------------------------------- */
+
+static struct place *place_of(const struct wm_elf_cfi *c, uint64_t address)
+{
+	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 32) & (c->room_places - 1);
+
+	while (c->places[at].used && c->places[at].address != address)
+		at = (at + 1) & (c->room_places - 1);
+	return &c->places[at];
+}
+
+static bool grow_places(struct wm_elf_cfi *c)
+{
+	struct place *old = c->places;
+	uint32_t room = c->room_places;
+
+	if (2 * c->nr_places < room)
+		return true;
+	if (room >= PLACES_MAX) {
+		memset(c->places, 0, room * sizeof(*c->places));
+		c->nr_places = 0;
+		return true;
+	}
+	c->room_places = room ? 2 * room : 1024;
+	c->places = calloc(c->room_places, sizeof(*c->places));
+	if (!c->places) {
+		c->places = old;
+		c->room_places = room;
+		return false;
+	}
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i].used)
+			*place_of(c, old[i].address) = old[i];
+	free(old);
+	return true;
+}
+
+static uint32_t row_of(struct wm_elf_cfi *c, uint64_t address)
+{
+	uint32_t row;
+
+	if (c->room_places) {
+		const struct place *known = place_of(c, address);
+
+		if (known->used)
+			return known->row;
+	}
+	row = find_row(c, address);
+	if (grow_places(c)) {
+		*place_of(c, address) = (struct place){address, row, true};
+		c->nr_places++;
+	}
+	return row;
+}
+
+enum wm_cfi_step wm_elf_cfi_step(struct wm_elf_cfi *c, uint64_t address, struct wm_registers *regs,
+				 wm_cfi_memory *memory, void *data, bool *ret_exact)
+{
+	uint32_t row = row_of(c, address);
+
+	if (row == NO_ROW)
+		return WM_CFI_NO_TABLE;
+	*ret_exact = c->rows[row].is_signal;
+	return wm_cfi_row_step(&c->rows[row], c->ops, &c->machine, regs, memory, data);
+}

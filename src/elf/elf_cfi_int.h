@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_cfi_int.h - rows of unwind tables: elf_cfi.c finds them, elf_cfi_step.c obeys them. */
+#ifndef WM_ELF_ELF_CFI_INT_H
+#define WM_ELF_ELF_CFI_INT_H
+
+#include <elfutils/libdw.h>
+
+#include "elf/elf_cfi.h"
+
+enum wm_rule_kind {
+	WM_RULE_SAVED,     /* it is in memory at CFA + offset */
+	WM_RULE_VALUE,     /* it is CFA + offset */
+	WM_RULE_REGISTER,  /* it is in register `offset` */
+	WM_RULE_UNDEFINED, /* it is lost */
+	WM_RULE_EXPRESSION,       /* memory at what is computed */
+	WM_RULE_VALUE_EXPRESSION, /* what is computed */
+};
+
+struct wm_cfi_rule {
+	uint8_t reg, kind; /* enum wm_rule_kind */
+	uint16_t nr_ops;
+	int32_t offset; /* or index of the first operation */
+};
+
+/* Registers without a rule keep their values. */
+struct wm_cfi_row {
+	struct wm_cfi_rule cfa; /* VALUE: register `reg` + offset; VALUE_EXPRESSION */
+	uint8_t pc;             /* the column of the return address */
+	bool is_signal;
+	uint8_t nr_rules;
+	struct wm_cfi_rule rules[WM_REGS_MAX];
+};
+
+/* Whether a row can be obeyed depends on the machine: where sp and pc are. */
+struct wm_cfi_machine {
+	uint8_t sp, pc;
+};
+
+enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,
+				 const struct wm_cfi_machine *machine, struct wm_registers *regs,
+				 wm_cfi_memory *memory, void *data);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_cfi_step.c - obeys a row of an unwind table. Expressions are few: of the
+ * procedure linkage table, of frames of signals, of realigned stacks.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "elf/elf_cfi_int.h"
+
+#define STACK_MAX 64u
+
+/* A computation under way. */
+struct computing {
+	const struct wm_registers *regs;
+	wm_cfi_memory *memory;
+	void *data;
+	uint64_t cfa;
+	bool has_cfa;
+	uint64_t stack[STACK_MAX];
+	unsigned nr;
+	enum wm_cfi_step failed; /* WM_CFI_STEPPED: it has not */
+};
+
+static void fail(struct computing *x, enum wm_cfi_step how)
+{
+	if (x->failed == WM_CFI_STEPPED)
+		x->failed = how;
+}
+
+static void push(struct computing *x, uint64_t value)
+{
+	if (x->nr < STACK_MAX)
+		x->stack[x->nr++] = value;
+	else
+		fail(x, WM_CFI_NOT_KNOWN);
+}
+
+static uint64_t pop(struct computing *x)
+{
+	if (x->nr)
+		return x->stack[--x->nr];
+	fail(x, WM_CFI_NOT_KNOWN);
+	return 0;
+}
+
+static uint64_t get(struct computing *x, uint64_t reg)
+{
+	if (reg < WM_REGS_MAX && x->regs->known >> reg & 1)
+		return x->regs->value[reg];
+	fail(x, WM_CFI_NOT_KNOWN);
+	return 0;
+}
+
+static uint64_t load(struct computing *x, uint64_t address)
+{
+	uint64_t value = 0;
+
+	if (!x->memory(x->data, address, &value))
+		fail(x, WM_CFI_NO_MEMORY);
+	return value;
+}
+
+/* Operations on two operands; `a` lay below `b`. */
+static bool two(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
+{
+	int64_t s = (int64_t)a, t = (int64_t)b;
+
+	switch (atom) {
+	case DW_OP_and: *ret = a & b; return true;
+	case DW_OP_or: *ret = a | b; return true;
+	case DW_OP_xor: *ret = a ^ b; return true;
+	case DW_OP_plus: *ret = a + b; return true;
+	case DW_OP_minus: *ret = a - b; return true;
+	case DW_OP_mul: *ret = a * b; return true;
+	case DW_OP_shl: *ret = b < 64 ? a << b : 0; return true;
+	case DW_OP_shr: *ret = b < 64 ? a >> b : 0; return true;
+	case DW_OP_shra: *ret = (uint64_t)(s >> (b < 63 ? b : 63)); return true;
+	case DW_OP_eq: *ret = a == b; return true;
+	case DW_OP_ne: *ret = a != b; return true;
+	case DW_OP_ge: *ret = s >= t; return true;
+	case DW_OP_gt: *ret = s > t; return true;
+	case DW_OP_le: *ret = s <= t; return true;
+	case DW_OP_lt: *ret = s < t; return true;
+	default: return false;
+	}
+}
+
+static void rearrange(struct computing *x, unsigned atom, uint64_t n)
+{
+	uint64_t a, b;
+
+	switch (atom) {
+	case DW_OP_dup:
+	case DW_OP_over:
+	case DW_OP_pick:
+		n = atom == DW_OP_dup ? 0 : atom == DW_OP_over ? 1 : n;
+		if (n >= x->nr)
+			fail(x, WM_CFI_NOT_KNOWN);
+		else
+			push(x, x->stack[x->nr - 1 - n]);
+		break;
+	case DW_OP_drop:
+		(void)pop(x);
+		break;
+	case DW_OP_swap:
+		a = pop(x);
+		b = pop(x);
+		push(x, a);
+		push(x, b);
+		break;
+	default:
+		fail(x, WM_CFI_NOT_KNOWN);
+	}
+}
+
+/* One operation; libdw gives constants their values, and signs, in `number`. */
+static void operate(struct computing *x, const Dwarf_Op *op)
+{
+	unsigned atom = op->atom;
+	uint64_t a, b, result;
+
+	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
+		push(x, atom - DW_OP_lit0);
+	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
+		push(x, get(x, atom - DW_OP_breg0) + op->number);
+	} else if (atom == DW_OP_bregx) {
+		push(x, get(x, op->number) + op->number2);
+	} else if (atom == DW_OP_addr || (atom >= DW_OP_const1u && atom <= DW_OP_consts)) {
+		push(x, op->number);
+	} else if (atom == DW_OP_call_frame_cfa) {
+		if (!x->has_cfa)
+			fail(x, WM_CFI_NOT_KNOWN);
+		push(x, x->cfa);
+	} else if (atom == DW_OP_plus_uconst) {
+		push(x, pop(x) + op->number);
+	} else if (atom == DW_OP_deref) {
+		push(x, load(x, pop(x)));
+	} else if (atom == DW_OP_neg || atom == DW_OP_not) {
+		a = pop(x);
+		push(x, atom == DW_OP_neg ? -a : ~a);
+	} else if (two(atom, 0, 0, &result)) {
+		b = pop(x);
+		a = pop(x);
+		(void)two(atom, a, b, &result);
+		push(x, result);
+	} else if (atom != DW_OP_nop) {
+		rearrange(x, atom, op->number);
+	}
+}
+
+static uint64_t compute(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
+{
+	x->nr = 0;
+	for (unsigned i = 0; i < rule->nr_ops && x->failed == WM_CFI_STEPPED; i++)
+		operate(x, &ops[(uint32_t)rule->offset + i]);
+	return pop(x);
+}
+
+static uint64_t value_of(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
+{
+	switch (rule->kind) {
+	case WM_RULE_SAVED:
+		return load(x, x->cfa + (uint64_t)(int64_t)rule->offset);
+	case WM_RULE_VALUE:
+		return x->cfa + (uint64_t)(int64_t)rule->offset;
+	case WM_RULE_REGISTER:
+		return get(x, (uint64_t)rule->offset);
+	case WM_RULE_EXPRESSION:
+		return load(x, compute(x, ops, rule));
+	default:
+		return compute(x, ops, rule);
+	}
+}
+
+/* What a lost register was matters only to who needs it; but without a pc there is no caller. */
+static void set_registers(struct computing *x, const struct wm_cfi_row *row, const Dwarf_Op *ops,
+			  struct wm_registers *next)
+{
+	for (unsigned i = 0; i < row->nr_rules; i++) {
+		const struct wm_cfi_rule *rule = &row->rules[i];
+		bool lost = rule->kind == WM_RULE_UNDEFINED;
+		uint64_t value = lost ? 0 : value_of(x, ops, rule);
+
+		if (x->failed != WM_CFI_STEPPED && rule->reg != row->pc) {
+			lost = true;
+			x->failed = WM_CFI_STEPPED;
+		}
+		next->value[rule->reg] = value;
+		next->known = lost ? next->known & ~(1ull << rule->reg)
+				   : next->known | 1ull << rule->reg;
+	}
+}
+
+enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,
+				 const struct wm_cfi_machine *machine, struct wm_registers *regs,
+				 wm_cfi_memory *memory, void *data)
+{
+	struct computing x = {.regs = regs, .memory = memory, .data = data};
+	struct wm_registers next = *regs;
+
+	x.cfa = row->cfa.kind == WM_RULE_VALUE
+		    ? get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset
+		    : compute(&x, ops, &row->cfa);
+	x.has_cfa = true;
+	if (x.failed != WM_CFI_STEPPED)
+		return x.failed;
+	next.value[machine->sp] = x.cfa;
+	next.known |= 1ull << machine->sp;
+	set_registers(&x, row, ops, &next);
+	if (x.failed != WM_CFI_STEPPED)
+		return x.failed;
+	if (!(next.known >> row->pc & 1))
+		return WM_CFI_OUTERMOST;
+	next.value[machine->pc] = next.value[row->pc];
+	next.known |= 1ull << machine->pc;
+	*regs = next;
+	return WM_CFI_STEPPED;
+}
