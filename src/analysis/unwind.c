@@ -104,8 +104,8 @@ bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 /* ---- machines --------------------------------------------------------------------- */
 
 struct machine {
-	uint8_t nr;      /* registers that perf numbers and we want */
-	uint8_t sp, pc;  /* DWARF's numbers */
+	uint8_t nr;     /* registers that perf numbers and we want */
+	uint8_t sp, pc; /* DWARF's numbers */
 	uint8_t fp;
 	uint8_t dwarf[WM_REGS_MAX]; /* by perf's number; 255: none */
 };

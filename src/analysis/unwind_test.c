@@ -31,8 +31,8 @@
 #ifdef __x86_64__
 
 #define STACK_BYTES (256u << 10)
-#define MASK	    0xff0fffull /* ax ... ss, r8 ... r15 */
-#define NR_REGS	    20u
+#define MASK        0xff0fffull /* ax ... ss, r8 ... r15 */
+#define NR_REGS     20u
 
 /* What a sample would have, and what libgcc makes of the same moment. */
 static struct sample {
@@ -44,7 +44,7 @@ static struct sample {
 } sample;
 
 static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP,
-			    REG_RSP, REG_RIP, REG_EFL, -1,	-1,	REG_R8,	 REG_R9,
+			    REG_RSP, REG_RIP, REG_EFL, -1,      -1,      REG_R8,  REG_R9,
 			    REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 static void take_registers(const ucontext_t *c)
@@ -60,7 +60,7 @@ static uint64_t sp_of(void)
 
 /* The marks that sanitizers keep between variables are part of the stack, too. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_words(void *to, uint64_t from,
-									   size_t bytes)
+									 size_t bytes)
 {
 	const volatile uint64_t *stack = (const volatile uint64_t *)(uintptr_t)from;
 
@@ -382,12 +382,9 @@ static void test_damaged_tables_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(test_through_the_c_library),
-	    TEST(test_through_a_signal),
-	    TEST(test_a_short_copy_is_said),
-	    TEST(test_a_jump_to_nowhere),
-	    TEST(test_without_registers),
-	    TEST(test_damage_is_survived),
+	    TEST(test_through_the_c_library),       TEST(test_through_a_signal),
+	    TEST(test_a_short_copy_is_said),        TEST(test_a_jump_to_nowhere),
+	    TEST(test_without_registers),           TEST(test_damage_is_survived),
 	    TEST(test_damaged_tables_are_survived),
 	};
 

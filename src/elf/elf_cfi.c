@@ -12,10 +12,10 @@
 
 #include "elf/elf_cfi_int.h"
 
-#define ROWS_MAX  (1u << 20) /* different ones of a file */
+#define ROWS_MAX   (1u << 20) /* different ones of a file */
 #define PLACES_MAX (1u << 22) /* addresses remembered */
-#define OPS_MAX	  (1u << 20) /* operations of all expressions */
-#define NO_ROW	  UINT32_MAX
+#define OPS_MAX    (1u << 20) /* operations of all expressions */
+#define NO_ROW     UINT32_MAX
 
 /* Where an address leads; `row` NO_ROW: nowhere. */
 struct place {
@@ -27,8 +27,8 @@ struct place {
 struct wm_elf_cfi {
 	int fd;
 	Elf *elf;
-	Dwarf *dwarf;      /* NULL: the table is the ELF file's */
-	Dwarf_CFI *table;  /* dwarf's, or ours to end */
+	Dwarf *dwarf;     /* NULL: the table is the ELF file's */
+	Dwarf_CFI *table; /* dwarf's, or ours to end */
 	struct wm_cfi_machine machine;
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
@@ -85,8 +85,7 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 	return false;
 }
 
-int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug,
-		    struct wm_elf_cfi **ret)
+int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug, struct wm_elf_cfi **ret)
 {
 	const struct wm_elf *any = image ? image : debug;
 	struct wm_elf_cfi *c;
@@ -160,8 +159,7 @@ static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row
 	if (dwarf_frame_cfa(frame, &ops, &nr) != 0 || !nr)
 		return false;
 	row->cfa.kind = WM_RULE_VALUE;
-	if (nr == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 &&
-	    fits(ops->number)) {
+	if (nr == 1 && ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31 && fits(ops->number)) {
 		row->cfa.reg = (uint8_t)(ops->atom - DW_OP_breg0);
 		row->cfa.offset = (int32_t)ops->number;
 		return true;

@@ -15,16 +15,16 @@
 #include "elf/elf_file.h"
 
 /* DWARF's numbers of registers, up to the program counter. */
-#define WM_REGS_MAX	   33u
-#define WM_REG_X86_RBP	   6u
-#define WM_REG_X86_RSP	   7u
-#define WM_REG_X86_RIP	   16u
-#define WM_REG_AARCH64_FP  29u
-#define WM_REG_AARCH64_LR  30u
-#define WM_REG_AARCH64_SP  31u
-#define WM_REG_AARCH64_PC  32u
-#define WM_CFI_STEPS_MAX   256u /* operations that an expression may take */
-#define WM_CFI_OPS_MAX	   128u /* of one expression */
+#define WM_REGS_MAX       33u
+#define WM_REG_X86_RBP    6u
+#define WM_REG_X86_RSP    7u
+#define WM_REG_X86_RIP    16u
+#define WM_REG_AARCH64_FP 29u
+#define WM_REG_AARCH64_LR 30u
+#define WM_REG_AARCH64_SP 31u
+#define WM_REG_AARCH64_PC 32u
+#define WM_CFI_STEPS_MAX  256u /* operations that an expression may take */
+#define WM_CFI_OPS_MAX    128u /* of one expression */
 
 struct wm_registers {
 	uint64_t value[WM_REGS_MAX];
@@ -35,11 +35,11 @@ struct wm_registers {
 typedef bool wm_cfi_memory(void *data, uint64_t address, uint64_t *ret);
 
 enum wm_cfi_step {
-	WM_CFI_STEPPED,    /* the registers are the caller's */
-	WM_CFI_OUTERMOST,  /* there is no caller: the table says so */
-	WM_CFI_NO_TABLE,   /* none for this address */
-	WM_CFI_NO_MEMORY,  /* what it needs was not recorded */
-	WM_CFI_NOT_KNOWN,  /* a register it needs is not known, or an operation */
+	WM_CFI_STEPPED,   /* the registers are the caller's */
+	WM_CFI_OUTERMOST, /* there is no caller: the table says so */
+	WM_CFI_NO_TABLE,  /* none for this address */
+	WM_CFI_NO_MEMORY, /* what it needs was not recorded */
+	WM_CFI_NOT_KNOWN, /* a register it needs is not known, or an operation */
 };
 
 struct wm_elf_cfi;

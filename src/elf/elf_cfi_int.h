@@ -8,10 +8,10 @@
 #include "elf/elf_cfi.h"
 
 enum wm_rule_kind {
-	WM_RULE_SAVED,     /* it is in memory at CFA + offset */
-	WM_RULE_VALUE,     /* it is CFA + offset */
-	WM_RULE_REGISTER,  /* it is in register `offset` */
-	WM_RULE_UNDEFINED, /* it is lost */
+	WM_RULE_SAVED,            /* it is in memory at CFA + offset */
+	WM_RULE_VALUE,            /* it is CFA + offset */
+	WM_RULE_REGISTER,         /* it is in register `offset` */
+	WM_RULE_UNDEFINED,        /* it is lost */
 	WM_RULE_EXPRESSION,       /* memory at what is computed */
 	WM_RULE_VALUE_EXPRESSION, /* what is computed */
 };

@@ -67,22 +67,53 @@ static bool two(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 	int64_t s = (int64_t)a, t = (int64_t)b;
 
 	switch (atom) {
-	case DW_OP_and: *ret = a & b; return true;
-	case DW_OP_or: *ret = a | b; return true;
-	case DW_OP_xor: *ret = a ^ b; return true;
-	case DW_OP_plus: *ret = a + b; return true;
-	case DW_OP_minus: *ret = a - b; return true;
-	case DW_OP_mul: *ret = a * b; return true;
-	case DW_OP_shl: *ret = b < 64 ? a << b : 0; return true;
-	case DW_OP_shr: *ret = b < 64 ? a >> b : 0; return true;
-	case DW_OP_shra: *ret = (uint64_t)(s >> (b < 63 ? b : 63)); return true;
-	case DW_OP_eq: *ret = a == b; return true;
-	case DW_OP_ne: *ret = a != b; return true;
-	case DW_OP_ge: *ret = s >= t; return true;
-	case DW_OP_gt: *ret = s > t; return true;
-	case DW_OP_le: *ret = s <= t; return true;
-	case DW_OP_lt: *ret = s < t; return true;
-	default: return false;
+	case DW_OP_and:
+		*ret = a & b;
+		return true;
+	case DW_OP_or:
+		*ret = a | b;
+		return true;
+	case DW_OP_xor:
+		*ret = a ^ b;
+		return true;
+	case DW_OP_plus:
+		*ret = a + b;
+		return true;
+	case DW_OP_minus:
+		*ret = a - b;
+		return true;
+	case DW_OP_mul:
+		*ret = a * b;
+		return true;
+	case DW_OP_shl:
+		*ret = b < 64 ? a << b : 0;
+		return true;
+	case DW_OP_shr:
+		*ret = b < 64 ? a >> b : 0;
+		return true;
+	case DW_OP_shra:
+		*ret = (uint64_t)(s >> (b < 63 ? b : 63));
+		return true;
+	case DW_OP_eq:
+		*ret = a == b;
+		return true;
+	case DW_OP_ne:
+		*ret = a != b;
+		return true;
+	case DW_OP_ge:
+		*ret = s >= t;
+		return true;
+	case DW_OP_gt:
+		*ret = s > t;
+		return true;
+	case DW_OP_le:
+		*ret = s <= t;
+		return true;
+	case DW_OP_lt:
+		*ret = s < t;
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -187,8 +218,8 @@ static void set_registers(struct computing *x, const struct wm_cfi_row *row, con
 			x->failed = WM_CFI_STEPPED;
 		}
 		next->value[rule->reg] = value;
-		next->known = lost ? next->known & ~(1ull << rule->reg)
-				   : next->known | 1ull << rule->reg;
+		next->known =
+		    lost ? next->known & ~(1ull << rule->reg) : next->known | 1ull << rule->reg;
 	}
 }
 
