@@ -53,6 +53,7 @@ extern const struct wm_verb wm_cmd_info;
 extern const struct wm_verb wm_cmd_list;
 extern const struct wm_verb wm_cmd_print;
 extern const struct wm_verb wm_cmd_record;
+extern const struct wm_verb wm_cmd_report;
 extern const struct wm_verb wm_cmd_stat;
 extern const struct wm_verb wm_cmd_version;
 

@@ -40,20 +40,7 @@ struct indexing {
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
 	int64_t last;            /* time seen */
-	uint64_t first_packet;   /* of the source */
 };
-
-/*
- * Packets before the first time are as if they were of that time: one without a
- * begin would make those behind it wait, however their times overlap.
- */
-static void mend_first(struct indexing *x)
-{
-	const struct wm_trace *t = x->pd->trace;
-
-	for (uint64_t i = x->first_packet; i < t->nr_packets; i++)
-		t->packets[i].begin_ns = t->packets[i].end_ns = x->packet.begin_ns;
-}
 
 static int end_packet(struct indexing *x)
 {
@@ -61,16 +48,29 @@ static int end_packet(struct indexing *x)
 	int err = 0;
 
 	if (!x->timed)
-		p->begin_ns = p->end_ns = x->last;
-	else if (x->first_packet < UINT64_MAX)
-		mend_first(x);
-	if (x->timed)
-		x->first_packet = UINT64_MAX;
+		p->begin_ns = p->end_ns = wm_pd_ns(x->pd, x->last);
 	if (p->nr_events)
 		err = wm_trace_add_packet(x->pd->trace, p);
 	*p = (struct wm_packet){.stream = x->source->stream->index};
 	x->timed = false;
 	return err;
+}
+
+/*
+ * What stands before the first time is what there was when perf began: its
+ * packets come first of all, wherever the first time of their file lies.
+ */
+static void put_untimed_first(const struct wm_pd *pd)
+{
+	const struct wm_trace *t = pd->trace;
+	int64_t first = INT64_MAX;
+
+	for (uint64_t i = 0; i < t->nr_packets; i++)
+		if (t->packets[i].begin_ns != WM_TIME_NONE && t->packets[i].begin_ns < first)
+			first = t->packets[i].begin_ns;
+	for (uint64_t i = 0; i < t->nr_packets && first < INT64_MAX; i++)
+		if (t->packets[i].begin_ns == WM_TIME_NONE)
+			t->packets[i].begin_ns = t->packets[i].end_ns = first;
 }
 
 static void note_time(struct indexing *x, int64_t time)
@@ -121,7 +121,8 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	int64_t time = wm_pd_time(x->pd, w->record, &w->header);
 	int err = 0;
 
-	if (p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES)
+	if ((p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES) ||
+	    (x->last == WM_TIME_NONE && time != WM_TIME_NONE))
 		err = end_packet(x);
 	if (!p->nr_events)
 		p->offset = w->offset;
@@ -145,8 +146,7 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 {
-	struct indexing x = {
-	    .pd = pd, .source = s, .last = WM_TIME_NONE, .first_packet = pd->trace->nr_packets};
+	struct indexing x = {.pd = pd, .source = s, .last = WM_TIME_NONE};
 	struct wm_pd_walk w;
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
@@ -172,6 +172,7 @@ int wm_pd_index(struct wm_pd *pd)
 
 	for (uint32_t i = 0; !err && i < pd->nr_sources; i++)
 		err = index_source(pd, &pd->sources[i]);
+	put_untimed_first(pd);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);
 	if (!err)
 		err = wm_trace_add_word(pd->trace, "perf's own records", number);

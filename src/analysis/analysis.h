@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analysis.h - what an analysis is: one const struct, one line in the table of
+ * analyses.c, one file.
+ *
+ *   open trace(s) --pass.h--> events in order, with who they are of
+ *                       feed(), feed()...   one pass for all analyses asked for
+ *                       finish()            ->  struct wm_result (result.h)
+ *                                               ->  view/ makes text or JSON of it
+ *
+ * An analysis keeps what it counts and nothing else: threads, names and
+ * processors are the pass's (state.h). It prints nothing and knows no file.
+ */
+#ifndef WM_ANALYSIS_ANALYSIS_H
+#define WM_ANALYSIS_ANALYSIS_H
+
+#include "analysis/result.h"
+#include "analysis/state.h"
+#include "base/diag.h"
+#include "base/option.h"
+
+struct wm_pass;
+
+/* An event as an analysis gets it. Valid during the call. */
+struct wm_sight {
+	const struct wm_event *event;
+	uint32_t trace;             /* index of the pass's traces */
+	const struct wm_task *task; /* whose it is, before the event; NULL: nobody knows */
+};
+
+struct wm_analysis {
+	const char *name;    /* of the verb, or of `waymark report`'s ways */
+	const char *summary; /* one line, lower case, no full stop */
+
+	/*
+	 * Events it cannot do without, as people name them ("sched:sched_switch");
+	 * NULL ends the list. When none of one name is in the traces, the result
+	 * says which -e would have recorded it.
+	 */
+	const char *const *needs;
+
+	const struct wm_option *options; /* of its own; NULL: none */
+	size_t values_bytes;             /* of the struct they fill */
+
+	/* Traces are open and bound. `values` outlives it. 0 or -errno with `diag`. */
+	int (*create)(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag);
+	int (*feed)(void *own, const struct wm_sight *s); /* 0 or -errno, which ends the pass */
+	int (*finish)(void *own, struct wm_result *r);    /* fills the result; 0 or -ENOMEM */
+	void (*destroy)(void *own);                       /* accepts NULL */
+};
+
+extern const struct wm_analysis *const wm_analyses[]; /* NULL ends it */
+
+const struct wm_analysis *wm_analysis_find(const char *name); /* NULL: none */
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* profile.c - see profile.h: from options to keys, from events to buckets, from entries to rows. */
+#include "analysis/profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_int.h"
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+static int add_key(struct wm_profile *p, const char *name, struct wm_diag *diag)
+{
+	int err;
+
+	if (p->nr_keys == WM_KEYS_MAX)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u keys", WM_KEYS_MAX);
+	err = wm_key_bind(&p->keys[p->nr_keys], p->pass, p->stacks, name, diag);
+	if (err)
+		return err;
+	p->of_frame |= p->keys[p->nr_keys].def->of_frame;
+	p->nr_keys++;
+	return 0;
+}
+
+static int add_keys(struct wm_profile *p, const char *list, struct wm_diag *diag)
+{
+	char *copy = strdup(list), *save = NULL;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (char *at = copy ? strtok_r(copy, ",", &save) : NULL; at && !err;
+	     at = strtok_r(NULL, ",", &save))
+		err = add_key(p, at, diag);
+	/* Titles of fields point to their names: they live as long as the options do. */
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		if (!p->keys[i].def->name)
+			p->keys[i].title = strstr(list, p->keys[i].title);
+	free(copy);
+	if (!err && !p->nr_keys)
+		err = wm_diag_set(diag, -EINVAL, NULL, -1, "no key in '%.100s'", list);
+	return err;
+}
+
+static bool has_key(const struct wm_profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		if (p->keys[i].def->name && !strcmp(p->keys[i].def->name, name))
+			return true;
+	return false;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static int bind(struct wm_profile *p, struct wm_diag *diag)
+{
+	bool addresses = p->samples.any_ip || p->samples.any_chain;
+	uint32_t nr_words = 2; /* the event, the stack */
+	int err;
+
+	err = add_keys(p,
+		       p->v->keys      ? p->v->keys
+		       : addresses ? "comm,dso,sym"
+				       : "event,comm",
+		       diag);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		if (!p->keys[i].def->of_frame)
+			nr_words += p->keys[i].def->nr_words;
+	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children;
+	p->chains = p->children || (p->v->graph && p->samples.any_chain);
+	p->per_event = p->samples.any_period && !p->samples.weights && !p->samples.count &&
+		       !has_key(p, "event");
+	err = wm_buckets_init(&p->hidden, 1);
+	return err ? err : wm_buckets_init(&p->buckets, nr_words);
+}
+
+int wm_profile_create(struct wm_pass *pass, const struct wm_profile_values *v,
+		      struct wm_profile **ret, struct wm_diag *diag)
+{
+	struct wm_profile *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->pass = pass;
+	p->v = v;
+	p->stacks = wm_stacks_create(&pass->state.names, pass->spaces, pass->symbols);
+	err = p->stacks ? wm_samples_init(&p->samples, pass, v->weight, diag) : -ENOMEM;
+	if (!err)
+		err = bind(p, diag);
+	if (err) {
+		wm_profile_destroy(p);
+		return err;
+	}
+	*ret = p;
+	return 0;
+}
+
+void wm_profile_destroy(struct wm_profile *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		wm_key_done(&p->keys[i]);
+	wm_samples_done(&p->samples);
+	wm_buckets_done(&p->buckets);
+	wm_buckets_done(&p->hidden);
+	wm_buckets_done(&p->entry_words);
+	free(p->entries);
+	free(p->refs);
+	wm_stacks_destroy(p->stacks);
+	free(p);
+}
+
+/* --- events ------------------------------------------------------------------------------------- */
+
+/* The words of an event's bucket but the stack. False: it lacks one. */
+static bool event_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
+{
+	*words++ = p->per_event ? wm_pass_event_id(p->pass, s) : 0;
+	for (uint32_t i = 0; i < p->nr_keys; i++) {
+		const struct wm_key_def *d = p->keys[i].def;
+
+		if (d->of_frame)
+			continue;
+		if (!d->of_event(&p->keys[i], s, words))
+			return false;
+		words += d->nr_words;
+	}
+	return true;
+}
+
+static uint32_t stack_of(struct wm_profile *p, const struct wm_sight *s)
+{
+	uint64_t chain[WM_CHAIN_MAX];
+	uint32_t nr;
+	int32_t pid = s->event->pid;
+
+	if (!p->of_frame && !p->chains)
+		return WM_STACK_NONE;
+	nr = wm_samples_chain(&p->samples, s, p->chains, chain);
+	if (!nr)
+		return WM_STACK_NONE;
+	if (pid < 0 && s->task)
+		pid = s->task->pid;
+	return wm_stacks_chain(p->stacks, pid, s->event->mode, chain, nr);
+}
+
+static bool is_hidden(const struct wm_profile *p, const struct wm_sight *s)
+{
+	char pid[16];
+
+	if (p->v->comms && !wm_profile_listed(p->v->comms, wm_state_comm(&p->pass->state, s->task)))
+		return true;
+	if (!p->v->pids)
+		return false;
+	(void)snprintf(pid, sizeof(pid), "%d",
+		       s->event->pid < 0 && s->task ? s->task->pid : s->event->pid);
+	return !wm_profile_listed(p->v->pids, pid);
+}
+
+static int add_weight(struct wm_buckets *b, const uint64_t *words, uint64_t weight)
+{
+	uint32_t i = wm_buckets_get(b, words);
+
+	if (i == UINT32_MAX)
+		return -ENOMEM;
+	b->weights[i] += weight;
+	b->counts[i]++;
+	return 0;
+}
+
+int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
+{
+	uint64_t words[WM_PROFILE_WORDS_MAX], weight;
+	uint32_t stack;
+
+	if (!event_words(p, s, words) || !wm_samples_weight(&p->samples, s, &weight)) {
+		p->nr_unfit++;
+		return 0;
+	}
+	if (is_hidden(p, s))
+		return add_weight(&p->hidden, words, weight);
+	stack = stack_of(p, s);
+	if (stack == UINT32_MAX)
+		return -ENOMEM;
+	words[p->buckets.nr_words - 1] = stack;
+	return add_weight(&p->buckets, words, weight);
+}
+
+/* --- the buckets, for others ----------------------------------------------------------------- */
+
+uint32_t wm_profile_nr_buckets(const struct wm_profile *p)
+{
+	return p->buckets.nr;
+}
+
+struct wm_bucket wm_profile_bucket(const struct wm_profile *p, uint32_t index)
+{
+	const uint64_t *words = wm_buckets_words(&p->buckets, index);
+
+	return (struct wm_bucket){p->buckets.weights[index], p->buckets.counts[index], words,
+				  (uint32_t)words[p->buckets.nr_words - 1]};
+}
+
+struct wm_stacks *wm_profile_stacks(struct wm_profile *p)
+{
+	return p->stacks;
+}

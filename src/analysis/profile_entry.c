@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_entry.c - from buckets to what people see: entries; see profile_int.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_int.h"
+
+/* The words of the entry that frame `frame` of a bucket belongs to. */
+static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint32_t frame,
+			uint64_t *words)
+{
+	*words++ = *bucket++; /* the event */
+	for (uint32_t i = 0; i < p->nr_keys; i++) {
+		const struct wm_key_def *d = p->keys[i].def;
+
+		if (d->of_frame) {
+			*words = frame == WM_FRAME_NONE ? 0 : d->of_stack(p->stacks, frame);
+		} else {
+			memcpy(words, bucket, d->nr_words * sizeof(*words));
+			bucket += d->nr_words;
+		}
+		words += d->nr_words;
+	}
+}
+
+static bool grow_entries(struct wm_profile *p, uint32_t *room)
+{
+	uint32_t more = p->entry_words.room;
+	struct wm_entry *entries;
+
+	if (more <= *room)
+		return true;
+	entries = realloc(p->entries, more * sizeof(*entries));
+	if (!entries)
+		return false;
+	memset(entries + *room, 0, (more - *room) * sizeof(*entries));
+	p->entries = entries;
+	*room = more;
+	return true;
+}
+
+static bool add_ref(struct wm_profile *p, struct wm_entry *e, uint32_t bucket, uint32_t depth)
+{
+	if (p->nr_refs == p->room_refs) {
+		uint32_t room = p->room_refs ? p->room_refs * 2 : 4096;
+		struct wm_entry_ref *more = realloc(p->refs, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		p->refs = more;
+		p->room_refs = room;
+	}
+	p->refs[p->nr_refs++] = (struct wm_entry_ref){bucket, depth, e->refs};
+	e->refs = p->nr_refs;
+	return true;
+}
+
+bool wm_profile_listed(const char *list, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == bytes && !memcmp(list, text, n))
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return !list;
+}
+
+static bool is_shown(const struct wm_profile *p, uint32_t frame)
+{
+	const struct wm_names *n = &p->pass->state.names;
+
+	if (!p->v->dsos && !p->v->syms)
+		return true;
+	return frame != WM_FRAME_NONE &&
+	       wm_profile_listed(p->v->dsos, wm_names_text(n, wm_stacks_dso(p->stacks, frame))) &&
+	       wm_profile_listed(p->v->syms, wm_stacks_name(p->stacks, frame));
+}
+
+/* One frame of a bucket's chain. */
+static int add_frame(struct wm_profile *p, uint32_t bucket, uint32_t frame, uint32_t depth,
+		     uint32_t *room)
+{
+	uint64_t words[WM_PROFILE_WORDS_MAX], weight = p->buckets.weights[bucket];
+	struct wm_entry *e;
+	uint32_t i;
+
+	if (!is_shown(p, frame))
+		return 0;
+	entry_words(p, wm_buckets_words(&p->buckets, bucket), frame, words);
+	i = wm_buckets_get(&p->entry_words, words);
+	if (i == UINT32_MAX || !grow_entries(p, room))
+		return -ENOMEM;
+	e = &p->entries[i];
+	if (!depth) {
+		e->self += weight;
+		e->self_count += p->buckets.counts[bucket];
+	}
+	if (e->last_bucket == bucket + 1)
+		return 0; /* it called itself */
+	e->last_bucket = bucket + 1;
+	e->children += weight;
+	e->count += p->buckets.counts[bucket];
+	return !p->v->graph || add_ref(p, e, bucket, depth) ? 0 : -ENOMEM;
+}
+
+static int add_bucket(struct wm_profile *p, uint32_t bucket, uint32_t *room)
+{
+	const uint64_t *words = wm_buckets_words(&p->buckets, bucket);
+	uint32_t stack = (uint32_t)words[p->buckets.nr_words - 1], nr;
+	const uint32_t *frames = wm_stacks_frames(p->stacks, stack, &nr);
+	int err = 0;
+
+	if (!nr || !p->of_frame)
+		return add_frame(p, bucket, nr ? frames[0] : WM_FRAME_NONE, 0, room);
+	for (uint32_t i = 0; i < (p->children ? nr : 1) && !err; i++)
+		err = add_frame(p, bucket, frames[i], i, room);
+	return err;
+}
+
+int wm_profile_make_entries(struct wm_profile *p)
+{
+	uint32_t nr_words = 1, room = 0;
+	int err;
+
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		nr_words += p->keys[i].def->nr_words;
+	err = wm_buckets_init(&p->entry_words, nr_words);
+	for (uint32_t i = 0; i < p->buckets.nr && !err; i++)
+		err = add_bucket(p, i, &room);
+	return err;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_int.h - what the files of the profile share; see profile.h. */
+#ifndef WM_ANALYSIS_PROFILE_INT_H
+#define WM_ANALYSIS_PROFILE_INT_H
+
+#include "analysis/profile.h"
+#include "analysis/sample.h"
+
+/* Combinations of words, each once, with what fell to it (profile_bucket.c). */
+struct wm_buckets {
+	uint32_t nr_words; /* of each */
+	uint64_t *words;   /* nr_words of each, one after the other */
+	uint64_t *weights, *counts;
+	uint32_t nr, room;
+	uint32_t *slots; /* index + 1; 0: empty */
+	uint32_t nr_slots;
+	uint64_t seed;
+};
+
+int wm_buckets_init(struct wm_buckets *b, uint32_t nr_words); /* 0 or -ENOMEM */
+void wm_buckets_done(struct wm_buckets *b);
+
+/* The bucket of these words, made when it is new. UINT32_MAX: no memory, or too many. */
+uint32_t wm_buckets_get(struct wm_buckets *b, const uint64_t *words);
+
+static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint32_t i)
+{
+	return b->words + (size_t)i * b->nr_words;
+}
+
+/* A place where an entry's words stand in a bucket's chain. */
+struct wm_entry_ref {
+	uint32_t bucket, depth; /* 0: the chain's end */
+	uint32_t next;          /* of the same entry, + 1; 0: the last */
+};
+
+struct wm_entry {
+	uint64_t self, children; /* weights */
+	uint64_t self_count, count;
+	uint32_t refs;        /* first of its refs, + 1; 0: none are kept */
+	uint32_t last_bucket; /* + 1: where it was met last, so that recursion counts once */
+};
+
+struct wm_profile {
+	struct wm_pass *pass;
+	const struct wm_profile_values *v;
+	struct wm_key keys[WM_KEYS_MAX];
+	uint32_t nr_keys;
+	bool of_frame;  /* a key is of frames: entries are made of chains */
+	bool chains;    /* whole chains are kept, not just their ends */
+	bool children;
+	bool per_event; /* a table for each event */
+	bool any_chain; /* there was one */
+	struct wm_samples samples;
+	struct wm_stacks *stacks;
+	struct wm_buckets buckets; /* words: event, keys of events, stack */
+	struct wm_buckets hidden;  /* words: event; of comms and pids that are not shown */
+	uint64_t nr_unfit;         /* events without a field that a key asks for */
+
+	/* Made at the end, from the buckets: */
+	struct wm_buckets entry_words; /* words: event, keys in their order */
+	struct wm_entry *entries;      /* beside them */
+	struct wm_entry_ref *refs;
+	uint32_t nr_refs, room_refs;
+};
+
+/* Is it in the list "a,b,c"? Of a NULL list everything is. */
+bool wm_profile_listed(const char *list, const char *text);
+
+/* From buckets to entries. 0 or -ENOMEM. */
+int wm_profile_make_entries(struct wm_profile *p);
+
+/* Adds the calls below a row. 0 or -ENOMEM. */
+int wm_profile_graph(struct wm_profile *p, uint32_t entry, struct wm_result *r,
+		     struct wm_result_row *row);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_key.c - the table of keys; see profile_key.h. */
+#include "analysis/profile_key.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- of the event: contexts ----------------------------------------------------------------- */
+
+static uint32_t name_id(const struct wm_key *k, const char *text, size_t bytes)
+{
+	uint32_t id = wm_names_id(&k->pass->state.names, text, bytes);
+
+	return id == WM_NAMES_NONE ? 0 : id;
+}
+
+static bool comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	char text[16];
+
+	words[0] = s->task ? s->task->comm : 0;
+	if (words[0])
+		return true;
+	/* As perf has it: who has no name is called by number. */
+	words[0] = name_id(
+	    k, text, (size_t)snprintf(text, sizeof(text), ":%d", s->task ? s->task->tid : -1));
+	return true;
+}
+
+static bool pid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	int32_t pid = s->task && s->event->pid < 0 ? s->task->pid : s->event->pid;
+
+	words[0] = (uint64_t)(int64_t)pid;
+	return true;
+}
+
+static bool tid_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = (uint64_t)(int64_t)(s->task ? s->task->tid : s->event->tid);
+	return true;
+}
+
+static bool cpu_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = (uint64_t)(int64_t)s->event->cpu;
+	return true;
+}
+
+static bool event_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	words[0] = wm_pass_event_id(k->pass, s);
+	return true;
+}
+
+static union wm_cell name_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	const struct wm_names *n = &k->pass->state.names;
+	uint32_t id = (uint32_t)words[0];
+
+	return (union wm_cell){.text = id < n->nr ? wm_result_text(r, n->texts[id], n->bytes[id])
+						  : ""};
+}
+
+static union wm_cell id_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	int64_t v = (int64_t)words[0];
+
+	return (union wm_cell){.text = v < 0 ? "?" : wm_result_format(r, "%lld", (long long)v)};
+}
+
+/* --- of the event: its own fields ------------------------------------------------------------- */
+
+/* The second word of a field's value: how the first is to be read. */
+enum shape { SHAPE_NAME, SHAPE_SIGNED, SHAPE_UNSIGNED, SHAPE_HEX, SHAPE_FLOAT };
+
+static bool number_words(const struct wm_key *k, const struct wm_type *t, const struct wm_item *i,
+			 uint64_t *words)
+{
+	const char *label = t->is_enum && !t->is_flags ? wm_type_label(t, i) : NULL;
+
+	if (label) {
+		words[0] = name_id(k, label, strlen(label));
+		words[1] = SHAPE_NAME;
+		return true;
+	}
+	words[0] = i->u;
+	words[1] = t->look != WM_LOOK_DECIMAL   ? SHAPE_HEX
+		   : t->kind == WM_TYPE_SIGNED ? SHAPE_SIGNED
+					       : SHAPE_UNSIGNED;
+	return true;
+}
+
+static bool field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *words)
+{
+	const struct wm_field_ref *f = &k->fields[s->trace][s->event->type->index];
+	const struct wm_item *i = f->type ? wm_field_ref_item(f, s->event) : NULL;
+
+	if (!i)
+		return false;
+	switch (f->type->kind) {
+	case WM_TYPE_UNSIGNED:
+	case WM_TYPE_SIGNED:
+	case WM_TYPE_BOOL:
+		return number_words(k, f->type, i, words);
+	case WM_TYPE_FLOAT:
+		words[0] = i->u;
+		words[1] = SHAPE_FLOAT;
+		return true;
+	case WM_TYPE_STRING:
+		words[0] = name_id(k, i->text, i->count);
+		words[1] = SHAPE_NAME;
+		return true;
+	default:
+		return false; /* lists and structures are no keys */
+	}
+}
+
+static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	unsigned long long u = words[0];
+	double f;
+
+	switch ((enum shape)words[1]) {
+	case SHAPE_NAME:
+		return name_cell(k, words, r);
+	case SHAPE_SIGNED:
+		return (union wm_cell){.text = wm_result_format(r, "%lld", (long long)u)};
+	case SHAPE_HEX:
+		return (union wm_cell){.text = wm_result_format(r, "0x%llx", u)};
+	case SHAPE_FLOAT:
+		memcpy(&f, words, sizeof(f));
+		return (union wm_cell){.text = wm_result_format(r, "%.17g", f)};
+	default:
+		return (union wm_cell){.text = wm_result_format(r, "%llu", u)};
+	}
+}
+
+/* --- of a frame -------------------------------------------------------------------------------- */
+
+static uint64_t dso_of(struct wm_stacks *s, uint32_t frame)
+{
+	return wm_stacks_dso(s, frame);
+}
+
+static uint64_t sym_of(struct wm_stacks *s, uint32_t frame)
+{
+	return wm_stacks_symbol(s, frame);
+}
+
+static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
+{
+	return (union wm_cell){.text =
+				   wm_stacks_symbol_text(k->stacks, (uint32_t)words[0], true, r)};
+}
+
+/* --- the table ----------------------------------------------------------------------------------- */
+
+static const struct wm_key_def defs[] = {
+    {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, name_cell},
+    {"pid", "Pid", WM_CELL_TEXT, 1, false, pid_of, NULL, id_cell},
+    {"tid", "Tid", WM_CELL_TEXT, 1, false, tid_of, NULL, id_cell},
+    {"cpu", "CPU", WM_CELL_TEXT, 1, false, cpu_of, NULL, id_cell},
+    {"event", "Event", WM_CELL_TEXT, 1, false, event_of, NULL, name_cell},
+    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, dso_of, name_cell},
+    {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
+    {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
+};
+
+static const struct wm_key_def field_def = {NULL,  NULL,     WM_CELL_TEXT, 2,
+					    false, field_of, NULL,         field_cell};
+
+const char *const wm_key_names[] = {"comm", "pid", "tid", "cpu", "event", "dso", "sym", NULL};
+
+int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
+		struct wm_diag *diag)
+{
+	*k = (struct wm_key){.pass = pass, .stacks = stacks};
+	for (size_t i = 0; i < sizeof(defs) / sizeof(defs[0]); i++)
+		if (!strcmp(defs[i].name, name)) {
+			k->def = &defs[i];
+			k->title = defs[i].title;
+			return 0;
+		}
+	k->def = &field_def;
+	k->title = name;
+	return wm_key_fields(pass, name, &k->fields, diag);
+}
+
+void wm_key_done(struct wm_key *k)
+{
+	if (k->pass)
+		wm_key_fields_free(k->pass, k->fields);
+	*k = (struct wm_key){0};
+}

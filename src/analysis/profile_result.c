@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* profile_result.c - a profile's entries as tables: sorted, cut at the limits, with totals. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_int.h"
+
+#define FIXED_COLUMNS 3u /* children, self, events; the keys follow */
+
+struct totals {
+	uint64_t event; /* id of its name; 0: all */
+	uint64_t weight, count;
+};
+
+/* What entries are sorted by and shares are of. */
+static uint64_t main_weight(const struct wm_profile *p, const struct wm_entry *e)
+{
+	return p->children ? e->children : e->self;
+}
+
+static int by_table_and_weight(const void *a, const void *b, void *data)
+{
+	const struct wm_profile *p = data;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const uint64_t *x = wm_buckets_words(&p->entry_words, i);
+	const uint64_t *y = wm_buckets_words(&p->entry_words, k);
+	uint64_t v = main_weight(p, &p->entries[i]), w = main_weight(p, &p->entries[k]);
+
+	if (x[0] != y[0])
+		return x[0] < y[0] ? -1 : 1;
+	if (v != w)
+		return v < w ? 1 : -1;
+	if (p->entries[i].self != p->entries[k].self)
+		return p->entries[i].self < p->entries[k].self ? 1 : -1;
+	return memcmp(x, y, p->entry_words.nr_words * sizeof(*x));
+}
+
+static uint32_t *sorted_entries(struct wm_profile *p)
+{
+	uint32_t nr = p->entry_words.nr, *list = malloc((nr + 1) * sizeof(*list));
+
+	for (uint32_t i = 0; list && i < nr; i++)
+		list[i] = i;
+	if (list)
+		qsort_r(list, nr, sizeof(*list), by_table_and_weight, p);
+	return list;
+}
+
+static void add_buckets(struct totals *t, const struct wm_buckets *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++)
+		if (wm_buckets_words(b, i)[0] == t->event) {
+			t->weight += b->weights[i];
+			t->count += b->counts[i];
+		}
+}
+
+static struct totals add_up(const struct wm_profile *p, uint64_t event)
+{
+	struct totals t = {event, 0, 0};
+
+	add_buckets(&t, &p->buckets);
+	add_buckets(&t, &p->hidden);
+	return t;
+}
+
+/* --- one table ------------------------------------------------------------------------------- */
+
+static struct wm_result_table *make_table(const struct wm_profile *p, const struct totals *t,
+					  struct wm_result *r)
+{
+	struct wm_result_column *c =
+	    wm_arena_array(&r->arena, FIXED_COLUMNS + p->nr_keys, sizeof(*c));
+	uint32_t nr = 0;
+
+	if (!c)
+		return NULL;
+	if (p->children)
+		c[nr++] = (struct wm_result_column){"children", "Children", WM_CELL_SHARE};
+	c[nr++] = (struct wm_result_column){"self", "Self", WM_CELL_SHARE};
+	c[nr++] = (struct wm_result_column){"events", "Events", WM_CELL_COUNT};
+	for (uint32_t i = 0; i < p->nr_keys; i++) {
+		const struct wm_key *k = &p->keys[i];
+
+		c[nr++] = (struct wm_result_column){k->def->name ? k->def->name : k->title,
+						    k->title, k->def->kind};
+	}
+	return wm_result_table(
+	    r, "profile",
+	    p->per_event
+		? wm_result_format(r, "%s: %" PRIu64 " samples, weight %" PRIu64,
+				   wm_names_text(&p->pass->state.names, (uint32_t)t->event),
+				   t->count, t->weight)
+		: wm_result_format(r, "%" PRIu64 " events, weight %" PRIu64, t->count, t->weight),
+	    c, nr);
+}
+
+static int add_row(struct wm_profile *p, uint32_t entry, const struct totals *total,
+		   struct wm_result *r, struct wm_result_table *t)
+{
+	const struct wm_entry *e = &p->entries[entry];
+	const uint64_t *words = wm_buckets_words(&p->entry_words, entry) + 1;
+	double all = total->weight ? (double)total->weight : 1;
+	union wm_cell *cells;
+	struct wm_result_row *row = wm_result_row(r, t, NULL, &cells);
+
+	if (!row)
+		return -ENOMEM;
+	row->weight = main_weight(p, e);
+	row->share = (double)row->weight / all;
+	row->own = entry;
+	if (p->children)
+		*cells++ = (union wm_cell){.f = (double)e->children / all};
+	*cells++ = (union wm_cell){.f = (double)e->self / all};
+	*cells++ = (union wm_cell){.u = p->children ? e->count : e->self_count};
+	for (uint32_t i = 0; i < p->nr_keys; i++) {
+		*cells++ = p->keys[i].def->cell(&p->keys[i], words, r);
+		words += p->keys[i].def->nr_words;
+	}
+	return p->v->graph ? wm_profile_graph(p, entry, r, row) : 0;
+}
+
+/* The entries of one table, from list[at] on. Where the next begins. */
+static int64_t add_table(struct wm_profile *p, const uint32_t *list, uint32_t at,
+			 struct wm_result *r)
+{
+	uint64_t event = wm_buckets_words(&p->entry_words, list[at])[0];
+	struct totals total = add_up(p, event);
+	uint64_t least = (uint64_t)((double)total.weight * p->v->percent_limit / 100);
+	struct wm_result_table *t = make_table(p, &total, r);
+
+	if (!t)
+		return -ENOMEM;
+	for (; at < p->entry_words.nr; at++) {
+		const struct wm_entry *e = &p->entries[list[at]];
+
+		if (wm_buckets_words(&p->entry_words, list[at])[0] != event)
+			break;
+		if (main_weight(p, e) < least) {
+			t->nr_left_out++;
+			t->share_left_out += (double)e->self / (double)total.weight;
+		} else if (add_row(p, list[at], &total, r, t)) {
+			return -ENOMEM;
+		}
+	}
+	return at;
+}
+
+int wm_profile_result(struct wm_profile *p, struct wm_result *r)
+{
+	int err = wm_profile_make_entries(p);
+	uint32_t *list = err ? NULL : sorted_entries(p);
+	int64_t at = 0;
+
+	if (!list)
+		return -ENOMEM;
+	while (at >= 0 && at < p->entry_words.nr)
+		at = add_table(p, list, (uint32_t)at, r);
+	free(list);
+	if (p->nr_unfit)
+		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
+			       "%" PRIu64 " events lack a field that was asked for: left out",
+			       p->nr_unfit);
+	if (p->samples.nr_cut)
+		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
+			       "%" PRIu64 " call chains are longer than %u: their outer ends are left out",
+			       p->samples.nr_cut, WM_CHAIN_MAX);
+	wm_stacks_notes(p->stacks, r);
+	return at < 0 ? (int)at : r->failed ? -ENOMEM : 0;
+}
+
+/* --- the analysis -------------------------------------------------------------------------------- */
+
+static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+{
+	struct wm_profile *p = NULL;
+	int err = wm_profile_create(pass, values, &p, diag);
+
+	*ret = p;
+	return err;
+}
+
+static int feed(void *own, const struct wm_sight *s)
+{
+	return wm_profile_feed(own, s);
+}
+
+static int finish(void *own, struct wm_result *r)
+{
+	return wm_profile_result(own, r);
+}
+
+static void destroy(void *own)
+{
+	wm_profile_destroy(own);
+}
+
+const struct wm_analysis wm_analysis_profile = {
+    .name = "profile",
+    .summary = "who causes events, by which call chain",
+    .values_bytes = sizeof(struct wm_profile_values),
+    .create = create,
+    .feed = feed,
+    .finish = finish,
+    .destroy = destroy,
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.c - see sample.h. */
+#include "analysis/sample.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_key.h"
+
+/* Names of call chains: perf's and ours, our user stacks, LTTng's contexts. */
+static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
+
+static bool is_list_of_numbers(const struct wm_type *t)
+{
+	return t->kind == WM_TYPE_LIST && t->element.type->kind <= WM_TYPE_SIGNED;
+}
+
+static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
+		      struct wm_sample_fields *f)
+{
+	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]) && !f->chain.type; i++)
+		if (wm_field_ref_find(t, chains[i], &f->chain) && !is_list_of_numbers(f->chain.type))
+			f->chain = (struct wm_field_ref){0};
+	/* Events of programs may have fields of these names that mean something else. */
+	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &f->ip);
+	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "period", &f->period);
+	if (f->ip.type && f->ip.type->kind > WM_TYPE_SIGNED)
+		f->ip = (struct wm_field_ref){0};
+	if (f->period.type && f->period.type->kind > WM_TYPE_SIGNED)
+		f->period = (struct wm_field_ref){0};
+	s->any_ip |= f->ip.type != NULL;
+	s->any_chain |= f->chain.type != NULL;
+	s->any_period |= f->period.type != NULL;
+}
+
+static int bind(struct wm_samples *s)
+{
+	const struct wm_pass_input *in = s->pass->in;
+
+	s->fields = calloc(in->nr_traces + 1, sizeof(*s->fields));
+	for (uint32_t i = 0; s->fields && i < in->nr_traces; i++) {
+		const struct wm_trace *t = in->traces[i];
+
+		s->fields[i] = calloc(t->nr_types + 1, sizeof(**s->fields));
+		if (!s->fields[i])
+			return -ENOMEM;
+		for (uint32_t k = 0; k < t->nr_types; k++)
+			if (wm_pass_selects(s->pass, i, t->types[k]))
+				bind_type(s, t->types[k], &s->fields[i][k]);
+	}
+	return s->fields ? 0 : -ENOMEM;
+}
+
+int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weight,
+		    struct wm_diag *diag)
+{
+	int err;
+
+	*s = (struct wm_samples){.pass = pass, .count = weight && !strcmp(weight, "count")};
+	err = bind(s);
+	if (!err && weight && !s->count && strcmp(weight, "period") != 0)
+		err = wm_key_fields(pass, weight, &s->weights, diag);
+	if (err)
+		wm_samples_done(s);
+	return err;
+}
+
+void wm_samples_done(struct wm_samples *s)
+{
+	for (uint32_t i = 0; s->fields && i < s->pass->in->nr_traces; i++)
+		free(s->fields[i]);
+	free(s->fields);
+	if (s->weights)
+		wm_key_fields_free(s->pass, s->weights);
+	*s = (struct wm_samples){0};
+}
+
+bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight, uint64_t *ret)
+{
+	uint32_t kind = sight->event->type->index;
+	const struct wm_field_ref *f =
+	    s->weights ? &s->weights[sight->trace][kind] : &s->fields[sight->trace][kind].period;
+	const struct wm_item *i = f->type && !s->count ? wm_field_ref_item(f, sight->event) : NULL;
+
+	*ret = 1;
+	if (!i)
+		return !s->weights;
+	if (f->type->kind == WM_TYPE_FLOAT)
+		*ret = i->f > 0 && i->f < 1e18 ? (uint64_t)i->f : 0;
+	else if (f->type->kind == WM_TYPE_SIGNED)
+		*ret = i->s > 0 ? (uint64_t)i->s : 0; /* what is below zero weighs nothing */
+	else if (f->type->kind <= WM_TYPE_BOOL)
+		*ret = i->u;
+	else
+		return false;
+	return true;
+}
+
+/* A precise event's own address is better than the one its chain begins with. */
+static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
+{
+	uint32_t i = 0;
+
+	while (i < nr && chain[i] >= WM_CHAIN_MARKERS)
+		i++;
+	if (i < nr)
+		chain[i] = ip;
+}
+
+uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
+			  uint64_t *ret)
+{
+	const struct wm_sample_fields *f = &s->fields[sight->trace][sight->event->type->index];
+	const struct wm_item *list =
+	    f->chain.type && (whole || !f->ip.type) ? wm_field_ref_item(&f->chain, sight->event) : NULL;
+	const struct wm_item *ip = f->ip.type ? wm_field_ref_item(&f->ip, sight->event) : NULL;
+	uint32_t nr = list ? list->count : 0;
+
+	if (nr > WM_CHAIN_MAX) {
+		nr = WM_CHAIN_MAX;
+		s->nr_cut++;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		ret[i] = list[1 + i].u; /* elements are numbers: an item each */
+	if (!nr && ip)
+		ret[nr++] = ip->u;
+	else if (ip)
+		put_end(ret, nr, ip->u);
+	return nr;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.c - see stacks.h. Three tables, each entry kept once:
+ *
+ *   chain   hash of {process's version, addresses}  ->  stack    what makes it fast
+ *   stack   list of frames                          ->  its id
+ *   frame   {module, address}                       ->  its id
+ *
+ * A chain is known by 64 bits of hash alone: two different ones that agree in
+ * them would be taken for one, which in a billion chains happens once in
+ * thirty. Stacks and frames are compared whole.
+ */
+#include "analysis/stacks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/mix.h"
+#include "analysis/stacks_int.h"
+
+#define FIRST_ROOM 1024u
+#define FRAMES_OF_CHAIN_MAX 4096u
+
+/* ---- open addressing, of ids ---------------------------------------------------- */
+
+static bool table_init(struct wm_id_table *t)
+{
+	*t = (struct wm_id_table){.nr_slots = FIRST_ROOM};
+	t->hashes = calloc(t->nr_slots, sizeof(*t->hashes));
+	t->ids = calloc(t->nr_slots, sizeof(*t->ids));
+	return t->hashes && t->ids;
+}
+
+static void table_done(struct wm_id_table *t)
+{
+	free(t->hashes);
+	free(t->ids);
+}
+
+static void table_put(struct wm_id_table *t, uint64_t hash, uint32_t id)
+{
+	uint32_t mask = t->nr_slots - 1, i = (uint32_t)hash & mask;
+
+	while (t->ids[i])
+		i = (i + 1) & mask;
+	t->hashes[i] = hash;
+	t->ids[i] = id + 1;
+	t->nr++;
+}
+
+bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id)
+{
+	struct wm_id_table more = {.nr_slots = t->nr_slots * 2};
+
+	if ((t->nr + 1) * 2 > t->nr_slots) {
+		more.hashes = calloc(more.nr_slots, sizeof(*more.hashes));
+		more.ids = calloc(more.nr_slots, sizeof(*more.ids));
+		if (!more.hashes || !more.ids) {
+			table_done(&more);
+			return false;
+		}
+		for (uint32_t i = 0; i < t->nr_slots; i++)
+			if (t->ids[i])
+				table_put(&more, t->hashes[i], t->ids[i] - 1);
+		table_done(t);
+		*t = more;
+	}
+	table_put(t, hash, id);
+	return true;
+}
+
+uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at)
+{
+	uint32_t mask = t->nr_slots - 1;
+
+	for (; t->ids[*at & mask]; ++*at)
+		if (t->hashes[*at & mask] == hash)
+			return t->ids[(*at)++ & mask] - 1;
+	return UINT32_MAX;
+}
+
+bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
+{
+	uint32_t more = *room ? *room * 2 : FIRST_ROOM;
+	void *bigger;
+
+	if (nr < *room)
+		return true;
+	bigger = realloc(*array, more * bytes);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*room = more;
+	return true;
+}
+
+/* ---- making ------------------------------------------------------------------------ */
+
+struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
+				   struct wm_symbols *symbols)
+{
+	struct wm_stacks *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->names = names;
+	s->spaces = spaces;
+	s->symbols = symbols;
+	s->seed = wm_mix_seed();
+	s->scratch = malloc(FRAMES_OF_CHAIN_MAX * sizeof(*s->scratch));
+	if (s->scratch && table_init(&s->chain_table) && table_init(&s->stack_table) &&
+	    table_init(&s->frame_table) && table_init(&s->function_table) &&
+	    wm_stacks_add(s, NULL, 0) == WM_STACK_NONE)
+		return s;
+	wm_stacks_destroy(s);
+	return NULL;
+}
+
+void wm_stacks_destroy(struct wm_stacks *s)
+{
+	if (!s)
+		return;
+	table_done(&s->chain_table);
+	table_done(&s->stack_table);
+	table_done(&s->frame_table);
+	table_done(&s->function_table);
+	free(s->scratch);
+	free(s->stacks);
+	free(s->pool);
+	free(s->frames);
+	free(s->functions);
+	free(s);
+}
+
+/* ---- frames -------------------------------------------------------------------------- */
+
+static uint64_t frame_hash(const struct wm_stacks *s, const struct wm_frame *f)
+{
+	return wm_mix(wm_mix(s->seed ^ (uintptr_t)f->place.module, f->place.address),
+		      (uint64_t)f->level);
+}
+
+static bool same_frame(const struct wm_frame *a, const struct wm_frame *b)
+{
+	return a->place.module == b->place.module && a->place.address == b->place.address &&
+	       a->level == b->level;
+}
+
+static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
+{
+	uint64_t hash = frame_hash(s, f);
+	uint32_t at = (uint32_t)hash, id;
+
+	while ((id = wm_id_next(&s->frame_table, hash, &at)) != UINT32_MAX)
+		if (same_frame(&s->frames[id], f))
+			return id;
+	if (!wm_stacks_grow((void **)&s->frames, s->nr_frames, &s->room_frames, sizeof(*s->frames)) ||
+	    !wm_id_add(&s->frame_table, hash, s->nr_frames))
+		return UINT32_MAX;
+	s->frames[s->nr_frames] = *f;
+	return s->nr_frames++;
+}
+
+static char level_of(enum wm_event_mode mode, uint64_t address)
+{
+	static const char levels[] = {
+	    [WM_MODE_KERNEL] = 'k',	  [WM_MODE_USER] = '.',	      [WM_MODE_HYPERVISOR] = 'H',
+	    [WM_MODE_GUEST_KERNEL] = 'g', [WM_MODE_GUEST_USER] = 'u',
+	};
+
+	if (mode > WM_MODE_UNKNOWN && mode <= WM_MODE_GUEST_USER)
+		return levels[mode];
+	return address >> 63 ? 'k' : '.';
+}
+
+/*
+ * The frame of an address. A caller's address is the one behind its call; where
+ * a function ends with a call, that is the next function. perf names that one,
+ * and so do we: names are compared. UINT32_MAX: no memory.
+ */
+static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
+			 uint64_t address)
+{
+	struct wm_frame f = {.level = level_of(mode, address), .symbol = UINT32_MAX};
+
+	if (!wm_spaces_find(s->spaces, pid, address, mode, &f.place))
+		f.place = (struct wm_place){.address = address};
+	return get_frame(s, &f);
+}
+
+/* ---- stacks --------------------------------------------------------------------------- */
+
+uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
+{
+	uint64_t hash = wm_mix_bytes(s->seed + nr, frames ? (const void *)frames : "",
+				     nr * sizeof(*frames));
+	uint32_t at = (uint32_t)hash, id;
+
+	while ((id = wm_id_next(&s->stack_table, hash, &at)) != UINT32_MAX)
+		if (s->stacks[id].nr == nr &&
+		    !memcmp(s->pool + s->stacks[id].first, frames, nr * sizeof(*frames)))
+			return id;
+	while (s->nr_pool + nr > s->room_pool)
+		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool, sizeof(*s->pool)))
+			return UINT32_MAX;
+	if (!wm_stacks_grow((void **)&s->stacks, s->nr_stacks, &s->room_stacks, sizeof(*s->stacks)) ||
+	    !wm_id_add(&s->stack_table, hash, s->nr_stacks))
+		return UINT32_MAX;
+	if (nr)
+		memcpy(s->pool + s->nr_pool, frames, nr * sizeof(*frames));
+	s->stacks[s->nr_stacks] = (struct wm_stack){s->nr_pool, nr};
+	s->nr_pool += nr;
+	return s->nr_stacks++;
+}
+
+/* perf's markers say whose the addresses behind them are. False: there is no such marker. */
+static bool mode_of_marker(uint64_t marker, enum wm_event_mode *mode)
+{
+	static const struct {
+		int64_t marker;
+		enum wm_event_mode mode;
+	} table[] = {
+	    {-32, WM_MODE_HYPERVISOR},     {-128, WM_MODE_KERNEL},     {-512, WM_MODE_USER},
+	    {-2176, WM_MODE_GUEST_KERNEL}, {-2560, WM_MODE_GUEST_USER},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if ((int64_t)marker == table[i].marker) {
+			*mode = table[i].mode;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * A chain walked by frame pointers can run into anything. What is no address
+ * and no marker shows that it did: then only its end is sure (perf, too, keeps
+ * no more of it).
+ */
+static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
+			const uint64_t *addresses, uint32_t nr)
+{
+	uint32_t nr_frames = 0;
+
+	for (uint32_t i = 0; i < nr && nr_frames < FRAMES_OF_CHAIN_MAX; i++) {
+		if (addresses[i] >= WM_STACKS_MARKERS) {
+			if (mode_of_marker(addresses[i], &mode))
+				continue;
+			s->nr_corrupt++;
+			nr_frames = nr_frames ? 1 : 0;
+			break;
+		}
+		s->scratch[nr_frames] = frame_of(s, pid, mode, addresses[i]);
+		if (s->scratch[nr_frames++] == UINT32_MAX)
+			return UINT32_MAX;
+	}
+	return wm_stacks_add(s, s->scratch, nr_frames);
+}
+
+uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
+			 const uint64_t *addresses, uint32_t nr)
+{
+	uint64_t hash = wm_mix(wm_mix(s->seed ^ (uint32_t)pid, wm_spaces_version(s->spaces, pid)),
+			       (uint64_t)mode << 32 | nr);
+	uint32_t at, id;
+
+	hash = wm_mix_words(hash, addresses, nr);
+	at = (uint32_t)hash;
+	id = wm_id_next(&s->chain_table, hash, &at);
+	if (id != UINT32_MAX)
+		return id;
+	id = resolve(s, pid, mode, addresses, nr);
+	if (id != UINT32_MAX && !wm_id_add(&s->chain_table, hash, id))
+		return UINT32_MAX;
+	return id;
+}
+
+const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr)
+{
+	*ret_nr = s->stacks[stack].nr;
+	return s->pool + s->stacks[stack].first;
+}

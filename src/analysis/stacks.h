@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.h - call chains as numbers. A frame is an address in a module; a
+ * stack is a list of frames, innermost first. Both are kept once: equal chains of one process cost a look-up, no matter how
+ * often they come.
+ *
+ * Names are found when somebody asks for them: a frame's symbol, and what
+ * has none is said with the reason (wm_stacks_notes()).
+ */
+#ifndef WM_ANALYSIS_STACKS_H
+#define WM_ANALYSIS_STACKS_H
+
+#include "analysis/names.h"
+#include "analysis/result.h"
+#include "analysis/spaces.h"
+#include "analysis/symbols.h"
+
+#define WM_FRAME_NONE UINT32_MAX
+#define WM_STACK_NONE 0u /* the empty one */
+
+struct wm_stacks;
+
+/* What it is given stays the caller's. NULL: out of memory. */
+struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
+				   struct wm_symbols *symbols);
+void wm_stacks_destroy(struct wm_stacks *s);
+
+/*
+ * The stack of a chain of addresses, innermost first, with perf's markers
+ * among them; `mode` is that of the first ones. WM_STACK_NONE: nothing in it;
+ * UINT32_MAX: out of memory.
+ */
+uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
+			 const uint64_t *addresses, uint32_t nr);
+
+/* Frames of a stack, innermost first, valid until the next chain is added. */
+const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr);
+
+/* The id of the object's name; a number that is the same for the same function. */
+uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame);
+uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame);
+
+/* The frame's function; "" when there is no name. Valid as long as the stacks are. */
+const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame);
+
+/* "[.] main", or without `level` "main"; an address where there is no name. */
+const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool level,
+				  struct wm_result *r);
+
+/* Adds notes on what could not be named, and why. */
+void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* stacks_name.c - names of frames, found when somebody asks; see stacks.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/mix.h"
+#include "analysis/stacks_int.h"
+
+/* ---- objects ------------------------------------------------------------------------ */
+
+/* As perf names them: the last part of a path, "[kernel.kallsyms]", "[unknown]". */
+static const char *dso_of(const struct wm_frame *f)
+{
+	return f->place.module ? f->place.module->name : "[unknown]";
+}
+
+uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame)
+{
+	const char *name = dso_of(&s->frames[frame]);
+	uint32_t id = wm_names_id(s->names, name, strlen(name));
+
+	return id == WM_NAMES_NONE ? 0 : id;
+}
+
+/* ---- functions ----------------------------------------------------------------------- */
+
+static bool same_function(const struct wm_function *a, const struct wm_function *b)
+{
+	return a->symbol == b->symbol && a->level == b->level &&
+	       (a->symbol || (a->module == b->module && a->address == b->address));
+}
+
+static uint64_t function_hash(const struct wm_stacks *s, const struct wm_function *f)
+{
+	uint64_t what = f->symbol ? (uintptr_t)f->symbol : (uintptr_t)f->module;
+
+	return wm_mix(wm_mix(s->seed ^ what, f->symbol ? 0 : f->address), (uint64_t)f->level);
+}
+
+static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
+{
+	uint64_t hash = function_hash(s, f);
+	uint32_t at = (uint32_t)hash, id;
+
+	while ((id = wm_id_next(&s->function_table, hash, &at)) != UINT32_MAX)
+		if (same_function(&s->functions[id], f))
+			return id;
+	if (!wm_stacks_grow((void **)&s->functions, s->nr_functions, &s->room_functions,
+			    sizeof(*s->functions)) ||
+	    !wm_id_add(&s->function_table, hash, s->nr_functions))
+		return 0;
+	s->functions[s->nr_functions] = *f;
+	return s->nr_functions++;
+}
+
+uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame)
+{
+	struct wm_frame *f = &s->frames[frame];
+	struct wm_function function = {.module = f->place.module, .level = f->level};
+	enum wm_unnamed why;
+
+	if (f->symbol != UINT32_MAX)
+		return f->symbol;
+	if (f->place.module)
+		function.symbol = wm_symbols_find(s->symbols, &f->place, &why);
+	if (!function.symbol)
+		function.address = f->place.address;
+	f->symbol = get_function(s, &function);
+	return f->symbol;
+}
+
+const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame)
+{
+	const struct wm_function *f = &s->functions[wm_stacks_symbol(s, frame)];
+
+	return f->symbol ? f->symbol->name : "";
+}
+
+const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool level,
+				  struct wm_result *r)
+{
+	const struct wm_function *f;
+
+	if (symbol >= s->nr_functions)
+		return "";
+	f = &s->functions[symbol];
+	if (!f->symbol)
+		return level ? wm_result_format(r, "[%c] 0x%016" PRIx64, f->level, f->address)
+			     : wm_result_format(r, "0x%" PRIx64, f->address);
+	return level ? wm_result_format(r, "[%c] %s", f->level, f->symbol->name)
+		     : wm_result_text(r, f->symbol->name, strlen(f->symbol->name));
+}
+
+/* ---- what has no name ------------------------------------------------------------------- */
+
+/* Addresses without a name, by module. */
+static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules, uint32_t *ret_nowhere)
+{
+	uint32_t *counts = calloc(nr_modules + 1, sizeof(*counts));
+
+	for (uint32_t i = 0; counts && i < s->nr_functions; i++) {
+		const struct wm_function *f = &s->functions[i];
+
+		if (f->symbol)
+			continue;
+		if (f->module)
+			counts[f->module->index]++;
+		else
+			++*ret_nowhere;
+	}
+	return counts;
+}
+
+void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
+{
+	const struct wm_modules *modules = wm_spaces_modules(s->spaces);
+	uint32_t nr = wm_modules_nr(modules), nowhere = 0;
+	uint32_t *counts = count_unnamed(s, nr, &nowhere);
+
+	for (uint32_t i = 0; counts && i < nr; i++) {
+		struct wm_module *m = wm_modules_at(modules, i);
+		const char *sentence = "";
+
+		if (!counts[i])
+			continue;
+		if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
+			sentence = "they are outside of all functions";
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u addresses in %s: %s", counts[i],
+			       m->path, sentence);
+	}
+	if (s->nr_corrupt)
+		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
+			       "%" PRIu64 " call chains run into what is no address: only their ends count",
+			       s->nr_corrupt);
+	if (nowhere)
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
+			       "%u addresses lie where nothing was mapped, as far as the trace says",
+			       nowhere);
+	free(counts);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* analyse.c - see analyse.h. */
+#include "cmd/analyse.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/pass.h"
+#include "base/file.h"
+#include "cmd/exit.h"
+#include "cmd/progress.h"
+#include "cmd/say.h"
+#include "cmd/trace_dir.h"
+#include "view/result_view.h"
+
+#define PROGRESS_PARTS 1000u
+
+/* --- options ------------------------------------------------------------------------ */
+
+static struct wm_analyse_values *common(const struct wm_option *o, void *values)
+{
+	return (struct wm_analyse_values *)((char *)values + o->offset);
+}
+
+int wm_analyse_on_input(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
+{
+	struct wm_analyse_values *v = common(o, values);
+
+	if (v->nr_inputs == WM_INPUTS_MAX)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
+	v->inputs[v->nr_inputs++] = argument;
+	return 0;
+}
+
+int wm_analyse_on_event(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
+{
+	return wm_select_event(&common(o, values)->select, argument);
+}
+
+int wm_analyse_on_filter(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag)
+{
+	return wm_select_filter(&common(o, values)->select, argument, diag);
+}
+
+/* --- running ------------------------------------------------------------------------- */
+
+static int open_inputs(struct wm_analysing *a, int nr_args, char **args)
+{
+	struct wm_analyse_values *v = a->v;
+	char dir[PATH_MAX];
+
+	for (int i = 0; i < nr_args; i++) {
+		if (v->nr_inputs == WM_INPUTS_MAX) {
+			wm_say("%s: more than %u traces", a->verb, WM_INPUTS_MAX);
+			return WM_EXIT_USAGE;
+		}
+		v->inputs[v->nr_inputs++] = args[i];
+	}
+	if (!v->nr_inputs) {
+		int status = wm_trace_dir_find(0, args, dir);
+
+		if (status)
+			return status;
+		v->inputs[v->nr_inputs++] = dir;
+	}
+	return wm_inputs_open(&a->in, v->inputs, v->nr_inputs);
+}
+
+static int failed(const struct wm_analysing *a, int err, const struct wm_diag *diag)
+{
+	if (diag->sentence[0])
+		wm_say("%s: %s", a->verb, diag->sentence);
+	else
+		wm_say("%s: %s", a->verb, strerror(-err));
+	return err == -ENOENT ? WM_EXIT_NO_MATCH : err == -EINVAL ? WM_EXIT_USAGE : WM_EXIT_FAILED;
+}
+
+static void tick(void *progress, double done)
+{
+	wm_progress_tick(progress, (uint64_t)(done * PROGRESS_PARTS));
+}
+
+static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, const void *values)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_progress progress;
+	struct wm_pass_run run = {.analysis = analysis};
+	int err = wm_pass_init(a->pass, a->input);
+
+	if (err)
+		return failed(a, err, &diag);
+	err = analysis->create(a->pass, values, &a->own, &diag);
+	if (err)
+		return failed(a, err, &diag);
+	run.own = a->own;
+	wm_progress_begin(&progress, a->verb, PROGRESS_PARTS);
+	a->input->progress = tick;
+	a->input->progress_data = &progress;
+	err = wm_pass_walk(a->pass, &run, 1);
+	wm_progress_end(&progress);
+	wm_result_init(&a->result, analysis->name);
+	if (!err)
+		err = wm_pass_head(a->pass, analysis, &a->result);
+	if (!err)
+		err = analysis->finish(a->own, &a->result);
+	return err ? failed(a, err, &diag) : WM_EXIT_DONE;
+}
+
+int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
+		   const struct wm_analysis *analysis, const void *values, int nr_args, char **args)
+{
+	int status;
+
+	*a = (struct wm_analysing){.v = v, .verb = verb};
+	a->pass = calloc(1, sizeof(*a->pass));
+	a->input = calloc(1, sizeof(*a->input));
+	if (!a->pass || !a->input) {
+		wm_say("out of memory");
+		return WM_EXIT_FAILED;
+	}
+	status = open_inputs(a, nr_args, args);
+	if (!status)
+		status = wm_inputs_window(&a->in, verb, v->begin, v->end, &a->input->begin_ns,
+					  &a->input->end_ns);
+	v->select.people = a->in.people;
+	if (!status)
+		status = wm_select_bind(&v->select, a->in.traces, a->in.nr);
+	if (status)
+		return status;
+	a->input->traces = a->in.traces;
+	a->input->nr_traces = a->in.nr;
+	a->input->wants = v->select.want_list;
+	a->input->passes = wm_select_asks(&v->select) ? wm_select_passes : NULL;
+	a->input->data = &v->select;
+	a->input->symfs = v->symfs;
+	return walk(a, analysis, values);
+}
+
+int wm_analyse_finish(struct wm_analysing *a, int status)
+{
+	if (!status && !a->pass->nr_events) {
+		wm_say("%s: no event is meant by this", a->verb);
+		status = WM_EXIT_NO_MATCH;
+	}
+	return wm_inputs_finish(&a->in, status, false);
+}
+
+void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis)
+{
+	wm_result_done(&a->result);
+	if (a->own)
+		analysis->destroy(a->own);
+	if (a->pass && a->pass->in)
+		wm_pass_done(a->pass);
+	free(a->pass);
+	free(a->input);
+	wm_select_unbind(&a->v->select);
+	wm_inputs_close(&a->in);
+	*a = (struct wm_analysing){0};
+}
+
+static int print(const struct wm_analysing *a)
+{
+	const struct wm_result_view view = {
+	    .columns = isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
+	    .max_rows = (uint64_t)a->v->rows};
+	struct wm_text t;
+	int err;
+
+	if (a->v->json) {
+		wm_result_view_json(stdout, &a->result);
+		return fflush(stdout) ? -errno : 0;
+	}
+	wm_text_init(&t);
+	wm_result_view_text(&t, &a->result, &view);
+	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
+int wm_analyse_print(const char *verb, struct wm_analyse_values *v,
+		     const struct wm_analysis *analysis, const void *values, int nr_args,
+		     char **args)
+{
+	struct wm_analysing a;
+	int status = wm_analyse_run(&a, verb, v, analysis, values, nr_args, args), err;
+
+	if (!status) {
+		err = print(&a);
+		if (err && err != -EPIPE) {
+			wm_say("cannot print: %s", strerror(-err));
+			status = wm_exit_of(err);
+		}
+		status = wm_analyse_finish(&a, status);
+	}
+	wm_analyse_close(&a, analysis);
+	return status;
+}

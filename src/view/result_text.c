@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result_text.c - a result as aligned text; see result_view.h. Widths are those
+ * of what is shown; the last column is as long as it is.
+ */
+#include <string.h>
+
+#include "view/result_view.h"
+#include "view/value_text.h"
+
+#define COLUMNS_MAX 64u
+#define WIDTH_MAX   60u /* of a column that is not the last one */
+
+struct sheet {
+	const struct wm_result_view *v;
+	const struct wm_result_table *table;
+	struct wm_text *out, cell;
+	unsigned widths[COLUMNS_MAX];
+	uint32_t nr_columns;
+};
+
+/* Characters, not bytes: text is UTF-8 by now. */
+static unsigned width_of(const char *text, size_t bytes)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static unsigned make_cell(struct sheet *s, uint32_t column, const struct wm_result_row *row)
+{
+	wm_text_cut(&s->cell, 0);
+	wm_result_view_cell(&s->cell, s->table->columns[column].kind, &row->cells[column]);
+	return width_of(s->cell.data ? s->cell.data : "", s->cell.bytes);
+}
+
+static void measure_rows(struct sheet *s, const struct wm_result_row *row, unsigned depth)
+{
+	uint64_t nr = 0;
+
+	for (; row && (depth || !s->v->max_rows || nr < s->v->max_rows); row = row->next, nr++) {
+		if (row->kind != WM_ROW_PLAIN)
+			continue;
+		for (uint32_t i = 0; i < s->nr_columns; i++) {
+			unsigned width = make_cell(s, i, row) + (i ? 0 : depth * 2);
+
+			if (width > s->widths[i])
+				s->widths[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
+		}
+		measure_rows(s, row->first, depth + 1);
+	}
+}
+
+static void pad(struct wm_text *t, unsigned nr)
+{
+	while (nr--)
+		wm_text_char(t, ' ');
+}
+
+/* Ends a line, cut at the terminal's edge; `start` is where it began. */
+static void end_line(struct sheet *s, size_t start)
+{
+	struct wm_text *t = s->out;
+	unsigned n = 0;
+	size_t at = start;
+
+	while (t->bytes > start && t->data[t->bytes - 1] == ' ')
+		wm_text_cut(t, t->bytes - 1);
+	while (s->v->columns && at < t->bytes) {
+		if (((unsigned char)t->data[at] & 0xc0) != 0x80 && ++n > s->v->columns)
+			break;
+		at++;
+	}
+	if (s->v->columns && at < t->bytes)
+		wm_text_cut(t, at);
+	wm_text_char(t, '\n');
+}
+
+/* Text to the left, numbers to the right. */
+static void put_cell(struct sheet *s, uint32_t i, const char *text, size_t bytes, unsigned indent)
+{
+	unsigned width = width_of(text, bytes) + indent;
+	unsigned space = width < s->widths[i] ? s->widths[i] - width : 0;
+	bool left = s->table->columns[i].kind == WM_CELL_TEXT;
+
+	pad(s->out, indent);
+	if (!left)
+		pad(s->out, space);
+	wm_text_add(s->out, text, bytes);
+	if (left)
+		pad(s->out, space);
+	wm_text_str(s->out, "  ");
+}
+
+static size_t begin_line(struct sheet *s)
+{
+	size_t start = s->out->bytes;
+
+	if (s->v->indent)
+		wm_text_str(s->out, s->v->indent);
+	return start;
+}
+
+/* --- call graphs ------------------------------------------------------------------------------- */
+
+/* What stands left of a call: one stroke for each level that goes on below. */
+static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);
+
+static void put_label(struct sheet *s, const char *label)
+{
+	wm_view_safe(s->out, label, strlen(label), false);
+}
+
+static bool goes_on_alone(const struct wm_result_row *row)
+{
+	return row->first && !row->first->next && row->first->kind == WM_ROW_CALL &&
+	       row->first->weight == row->weight;
+}
+
+static void put_call(struct sheet *s, const struct wm_result_row *row, struct wm_text *left)
+{
+	size_t start = begin_line(s), bytes = left->bytes;
+	bool last = !row->next;
+
+	wm_text_add(s->out, left->data ? left->data : "", bytes);
+	wm_text_f(s->out, "%s--%.2f%%--", last ? "`" : "|", row->share * 100);
+	put_label(s, row->label);
+	end_line(s, start);
+	wm_text_str(left, last ? "           " : "|          ");
+	for (; goes_on_alone(row); row = row->first) {
+		start = begin_line(s);
+		wm_text_add(s->out, left->data, left->bytes);
+		put_label(s, row->first->label);
+		end_line(s, start);
+	}
+	put_calls(s, row->first, left);
+	wm_text_cut(left, bytes);
+}
+
+static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left)
+{
+	for (; row; row = row->next)
+		if (row->kind == WM_ROW_CALL)
+			put_call(s, row, left);
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
+static void put_graph(struct sheet *s, const struct wm_result_row *row)
+{
+	struct wm_text left;
+
+	if (!row->first || row->first->kind != WM_ROW_CALL)
+		return;
+	wm_text_init(&left);
+	pad(&left, s->widths[0] + 2);
+	put_calls(s, row->first, &left);
+	wm_text_char(s->out, '\n');
+	wm_text_done(&left);
+}
+
+static void put_rows(struct sheet *s, const struct wm_result_row *row, unsigned depth)
+{
+	uint64_t nr = 0;
+
+	for (; row && (depth || !s->v->max_rows || nr < s->v->max_rows); row = row->next, nr++) {
+		size_t start;
+
+		if (row->kind != WM_ROW_PLAIN)
+			continue;
+		start = begin_line(s);
+		for (uint32_t i = 0; i < s->nr_columns; i++) {
+			(void)make_cell(s, i, row);
+			put_cell(s, i, s->cell.data ? s->cell.data : "", s->cell.bytes,
+				 i ? 0 : depth * 2);
+		}
+		end_line(s, start);
+		put_graph(s, row);
+		put_rows(s, row->first, depth + 1);
+	}
+}
+
+static void put_titles(struct sheet *s)
+{
+	size_t start = begin_line(s);
+
+	for (uint32_t i = 0; i < s->nr_columns; i++) {
+		const char *title = s->table->columns[i].title;
+
+		put_cell(s, i, title, strlen(title), 0);
+	}
+	end_line(s, start);
+}
+
+static void put_table(struct sheet *s)
+{
+	const struct wm_result_table *t = s->table;
+
+	s->nr_columns = t->nr_columns < COLUMNS_MAX ? t->nr_columns : COLUMNS_MAX;
+	for (uint32_t i = 0; i < s->nr_columns; i++)
+		s->widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
+	measure_rows(s, t->first, 0);
+	wm_text_char(s->out, '\n');
+	if (t->title) {
+		size_t start = begin_line(s);
+
+		wm_text_str(s->out, "# ");
+		put_label(s, t->title);
+		end_line(s, start);
+	}
+	put_titles(s);
+	put_rows(s, t->first, 0);
+	if (t->nr_left_out)
+		wm_text_f(s->out, "# and %llu rows below the limit, %.2f%%\n",
+			  (unsigned long long)t->nr_left_out, t->share_left_out * 100);
+}
+
+/* Facts first; what is missing or wrong after them, so that it is seen. */
+static void put_notes(struct wm_text *out, const struct wm_result *r, bool facts)
+{
+	for (const struct wm_result_note *n = r->notes; n; n = n->next) {
+		if ((n->kind == WM_NOTE_FACT) != facts)
+			continue;
+		wm_text_f(out, facts ? "# %-10s " : "# %s: ", n->name);
+		wm_view_safe(out, n->text, strlen(n->text), false);
+		wm_text_char(out, '\n');
+	}
+}
+
+void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
+			 const struct wm_result_view *v)
+{
+	struct sheet s = {.v = v, .out = t};
+
+	wm_text_init(&s.cell);
+	put_notes(t, r, true);
+	put_notes(t, r, false);
+	for (s.table = r->tables; s.table; s.table = s.table->next) {
+		memset(s.widths, 0, sizeof(s.widths));
+		put_table(&s);
+	}
+	t->failed |= s.cell.failed;
+	wm_text_done(&s.cell);
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""report_compare.py WAYMARK FILE KEYS [--no-children] - shares of `waymark report` against `perf report`.
+
+Both are asked for the same keys over the same perf.data. Prints one line; exit
+status 1 when a share differs by more than 0.01 percentage points, or a row is
+missing on one side.
+"""
+import json
+import re
+import subprocess
+import sys
+
+PERF_KEYS = {"comm": "comm", "dso": "dso", "sym": "sym"}
+LIMIT = 0.0101  # percentage points; perf prints two digits
+
+
+def plain(texts):
+    """Without what perf writes in two ways: an address of 0, PLT entries of functions without a name."""
+    return tuple(re.sub(r"^(\[.\]) 0{16}$", r"\1 0x0000000000000000", re.sub(r"\*ABS\*\+0x[0-9a-f]+@plt$", "@plt", t))
+                 for t in texts)
+
+
+def is_address(key):
+    return any(re.match(r"\[.\] 0x[0-9a-f]{16}$", t) for t in key)
+
+
+def perf_rows(path, keys, children):
+    """{(key texts): [children, self]} for each of perf's tables; without children where there are no chains."""
+    flag = "--children" if children else "--no-children"
+    args = ["perf", "report", "--stdio", "--no-branch-stack", "--no-group", flag, "-t", "\x01", "--percent-limit", "0",
+            "-w", "16,256,256,256", "-i", path, "-s", ",".join(PERF_KEYS[k] for k in keys)]
+    out = ""
+    for more in (["-g", "none"], []):  # refused where there are no chains
+        run = subprocess.run(args + more, capture_output=True, stdin=subprocess.DEVNULL)
+        out = run.stdout.decode("utf-8", "replace")
+        if "\n# Samples:" in out:
+            break
+    children = "Children\x01" in out
+    tables = []
+    for line in out.splitlines():
+        if line.startswith("# Samples:"):
+            tables.append({})
+        if not line or line.startswith("#"):
+            continue
+        parts = [p.strip() for p in line.split("\x01")]
+        nr = 2 if children else 1
+        if len(parts) < nr + len(keys) or not parts[0].endswith("%"):
+            continue
+        shares = [float(p.rstrip("%")) for p in parts[:nr]]
+        key = plain(parts[nr:nr + len(keys)])
+        # perf has rows of equal text (functions of one name); each is rounded
+        old = tables[-1].get(key, (0, [0] * nr))
+        tables[-1][key] = (old[0] + 1, [a + b for a, b in zip(old[1], shares)])
+    return tables, children
+
+
+def our_rows(waymark, path, keys, children):
+    args = [waymark, "report", "--json", "-s", ",".join(keys), path]
+    if not children:
+        args.append("--no-children")
+    run = subprocess.run(args, capture_output=True)
+    if run.returncode not in (0, 5):
+        sys.exit("waymark report failed: " + run.stderr.decode())
+    tables = []
+    for t in json.loads(run.stdout)["tables"]:
+        rows = {}
+        for r in t["rows"]:
+            key = plain((r[k] or "").strip() for k in keys)
+            shares = [r["self"] * 100]
+            if children:
+                shares.insert(0, r.get("children", r["self"]) * 100)
+            old = rows.get(key)
+            rows[key] = [a + b for a, b in zip(old, shares)] if old else shares
+        tables.append(rows)
+    return tables
+
+
+def main():
+    children = "--no-children" not in sys.argv
+    waymark, path, keys = [a for a in sys.argv[1:] if a != "--no-children"]
+    keys = keys.split(",")
+    theirs, children = perf_rows(path, keys, children)
+    ours = our_rows(waymark, path, keys, children)
+    theirs = [t for t in theirs if t]
+    bad, rows, worst = [], 0, 0.0
+    if len(theirs) != len(ours):
+        bad.append(f"{len(theirs)} tables of perf, {len(ours)} of ours")
+    for a, b in zip(theirs, ours):
+        for key in a.keys() | b.keys():
+            # perf has two rows of a place without a name: one by its place in the file, one by its address
+            if children and is_address(key):
+                continue
+            rows += 1
+            nr, x = a.get(key, (1, None))
+            y = b.get(key)
+            if x is None or y is None:
+                if max(x or y) > LIMIT:
+                    bad.append(f"{key}: perf {x}, ours {y}")
+                continue
+            d = max(abs(p - q) for p, q in zip(x, y)) / nr
+            worst = max(worst, d)
+            if d > LIMIT:
+                bad.append(f"{key}: perf {x}, ours {[round(v, 4) for v in y]}")
+    print(f"{path.split('/')[-1]}: {rows} rows, largest difference {worst:.4f}, {len(bad)} differ")
+    for line in bad[:int(10)]:
+        print("  ", line)
+    sys.exit(bool(bad) or not rows)
+
+
+main()

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark report: shares equal perf report's, keys of events and fields, graphs,
+# limits, JSON, what is said when something is missing.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export TZ=UTC
+	waymark="$WAYMARK_BUILD/waymark"
+	compare="$BATS_TEST_DIRNAME/data/report_compare.py"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+need_corpus() {
+	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+	quipper="$WAYMARK_CORPUS/perf.data/quipper"
+}
+
+need_perf() {
+	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+}
+
+# A program whose functions take 3/4 and 1/4 of its time, called from two places.
+make_program() {
+	cat >busy.c <<-'END'
+	#include <stdio.h>
+	static volatile unsigned sink;
+	__attribute__((noinline)) static void spin(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	__attribute__((noinline)) static void large(void) { spin(3000); sink++; }
+	__attribute__((noinline)) static void small(void) { spin(1000); sink++; }
+	int main(void) { for (int i = 0; i < 40000; i++) { large(); small(); } return 0; }
+	END
+	gcc -O0 -g busy.c -o busy
+}
+
+@test "shares and symbols equal perf report's over recordings of now" {
+	need_perf
+	make_program
+	perf record -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf record -q -e cpu-clock -F 4000 -o flat.data ./busy
+	perf record -q -a -e cpu-clock -F 2000 -g -o all.data ./busy
+	perf record -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	perf record -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
+	for file in chains flat all faults two; do
+		python3 "$compare" "$waymark" $file.data comm,dso,sym
+		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
+		python3 "$compare" "$waymark" $file.data sym
+	done
+}
+
+@test "shares equal perf report's over files of kernels 3.2 to 6.12" {
+	need_corpus
+	local nr=0
+	for file in armv7-3.4 branch-4.14 branch_stack_hw_index busy.0-3.4 busy.1-3.4 callgraph-3.4 \
+		callgraph_and_branch-3.8 ctx_switch_namespaces-4.14 forkexit-3.8 group_desc-4.14 hybrid_topology \
+		lost_samples-4.4 numatopology-3.2 piped.ctx_switch_namespaces-4.14 piped.target.throttled-3.4 \
+		raw_callgraph_branch-3.4 remmap-3.2 singleprocess-3.8 systemwide.0-3.4 systemwide.0-3.8 \
+		systemwide.1-3.4 systemwide.1-3.8 systemwide.5-3.8 weight_struct; do
+		[ -f "$quipper/perf.data.$file" ] || continue
+		python3 "$compare" "$waymark" "$quipper/perf.data.$file" comm,dso
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 20 ]
+}
+
+@test "call graphs divide a function's time among what it calls, and who called it" {
+	need_perf
+	make_program
+	perf record -q -e cpu-clock -F 4000 -g -o p.data ./busy
+	"$waymark" report p.data -s sym -g --json >caller.json
+	"$waymark" report p.data -s sym --no-children --call-graph callee --json >callee.json
+	"$waymark" report p.data -s comm --call-graph folded --json >folded.json
+	python3 - <<-'END'
+	import json
+	def rows(name):
+	    return {r["sym"] if "sym" in r else r["comm"]: r for r in json.load(open(name))["tables"][0]["rows"]}
+	main = rows("caller.json")["[.] main"]
+	calls = {c["name"]: c["share"] for c in main["calls"] if c["depth"] == 1}
+	assert 0.65 < calls["large"] < 0.85, calls
+	assert 0.15 < calls["small"] < 0.35, calls
+	spin = rows("callee.json")["[.] spin"]
+	callers = {c["name"]: c["share"] for c in spin["calls"] if c["depth"] == 1}
+	assert 0.65 < callers["large"] < 0.85, callers
+	folded = rows("folded.json")["busy"]["calls"]
+	lines = [c["name"] for c in folded]
+	assert any(l.endswith("main;large;spin") for l in lines), lines
+	assert abs(sum(c["share"] for c in folded) - 1) < 0.2
+	END
+}
+
+@test "events of any tracer are split by contexts and by their fields" {
+	need_corpus
+	local trace="$WAYMARK_CORPUS/ctf1/tracecompass/context-switches"
+	[ -e "$trace" ] || skip "not in the corpus: $trace"
+	"$waymark" report "$trace" -s event --json >events.json
+	"$waymark" print --jsonl "$trace" >events.jsonl
+	python3 - <<-'END'
+	import collections, json
+	ours = {r["event"]: r["events"] for r in json.load(open("events.json"))["tables"][0]["rows"]}
+	theirs = collections.Counter(json.loads(l)["name"] for l in open("events.jsonl"))
+	assert ours == dict(theirs), (ours, theirs)
+	END
+	"$waymark" report "$trace" -s comm,func_entry.addr --json >field.json
+	python3 - <<-'END'
+	import collections, json
+	ours = {(r["comm"], int(r["func_entry.addr"], 16)): r["events"]
+	        for r in json.load(open("field.json"))["tables"][0]["rows"]}
+	theirs = collections.Counter()
+	for line in open("events.jsonl"):
+	    e = json.loads(line)
+	    if e["name"].endswith(":func_entry"):
+	        theirs[(e["comm"], e["fields"]["addr"])] += 1
+	assert ours == dict(theirs), (ours, theirs)
+	END
+}
+
+@test "a window and a selection leave out what they should" {
+	need_corpus
+	local f="$quipper/perf.data.systemwide.1-3.4"
+	local all=$("$waymark" report "$f" -s event --json -e cycles | python3 -c '
+import json, sys
+print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]))')
+	[ "$all" -gt 100 ]
+	[ "$("$waymark" print --jsonl -e cycles "$f" | wc -l)" = "$all" ]
+	run -4 "$waymark" report "$f" -e nosuch
+	run -4 "$waymark" report "$f" -s nosuchfield
+	[[ $output == *"nosuchfield"* ]]
+}
+
+@test "limits say what they left out" {
+	need_corpus
+	run -0 "$waymark" report "$quipper/perf.data.systemwide.1-3.4" -s comm,dso --percent-limit 5
+	[[ $output == *"rows below the limit"* ]]
+	run -0 "$waymark" report "$quipper/perf.data.systemwide.1-3.4" -s comm --rows 1
+	[ "$(grep -c '^[ 0-9.]*%' <<<"$output")" -ge 1 ]
+}
+
+@test "losses stand on top and in the exit status" {
+	need_corpus
+	run -5 "$waymark" report "$quipper/perf.data.lost_samples-4.4" -s comm
+	[[ $output == *"# lost: "* ]]
+}
