@@ -15,7 +15,7 @@ static bool same_name(const char *member, const char *name)
 }
 
 bool wm_field_ref_find_in(const struct wm_event_type *t, enum wm_part part, const char *name,
-		      struct wm_field_ref *ret)
+			  struct wm_field_ref *ret)
 {
 	const struct wm_type *s = t->parts[part];
 	bool fixed = true;
@@ -39,7 +39,8 @@ bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct w
 	return false;
 }
 
-const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e, size_t *ret_bytes)
+const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e,
+				size_t *ret_bytes)
 {
 	const struct wm_item *i = f->type ? wm_field_ref_item(f, e) : NULL;
 

@@ -27,11 +27,11 @@ bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct w
 
 /* The same in one part only. */
 bool wm_field_ref_find_in(const struct wm_event_type *t, enum wm_part part, const char *name,
-		      struct wm_field_ref *ret);
+			  struct wm_field_ref *ret);
 
 /* The field's item; NULL: the event has none (it was damaged). */
 static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref *f,
-						  const struct wm_event *e)
+						      const struct wm_event *e)
 {
 	uint32_t at = e->parts[f->part].at, end = e->parts[f->part].end;
 
@@ -45,7 +45,7 @@ static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref 
 
 /* An integer's value; `otherwise` when the event has none. */
 static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const struct wm_event *e,
-				       int64_t otherwise)
+					   int64_t otherwise)
 {
 	const struct wm_item *i = f->type ? wm_field_ref_item(f, e) : NULL;
 
@@ -53,6 +53,7 @@ static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const s
 }
 
 /* A string's bytes, not NUL-terminated; *ret_bytes is 0 when there is none. */
-const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e, size_t *ret_bytes);
+const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e,
+				size_t *ret_bytes);
 
 #endif

@@ -66,7 +66,8 @@ int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in)
 	*p = (struct wm_pass){.in = in, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
 	p->selected = calloc(in->nr_traces + 1, sizeof(bool *));
 	p->event_ids = calloc(in->nr_traces + 1, sizeof(uint32_t *));
-	err = p->selected && p->event_ids ? wm_state_init(&p->state, in->traces, in->nr_traces) : -ENOMEM;
+	err = p->selected && p->event_ids ? wm_state_init(&p->state, in->traces, in->nr_traces)
+					  : -ENOMEM;
 	for (uint32_t i = 0; i < in->nr_traces && !err; i++)
 		err = bind_trace(p, i);
 	if (!err)
@@ -160,8 +161,8 @@ static int feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_r
 	return err;
 }
 
-static int step(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
-		uint32_t trace, const struct wm_event *e)
+static int step(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs, uint32_t trace,
+		const struct wm_event *e)
 {
 	const struct wm_pass_input *in = p->in;
 	int err = 0;

@@ -38,9 +38,9 @@ struct wm_pass {
 	struct wm_spaces *spaces;   /* what is mapped where */
 	struct wm_symbols *symbols; /* names of addresses */
 	uint32_t **event_ids;       /* by trace and index of the kind: names, "provider:name" */
-	uint64_t nr_events;   /* fed to the analyses */
-	int64_t first_ns, last_ns; /* of those with a time; first > last: none */
-	bool **selected;      /* by trace and index of the kind */
+	uint64_t nr_events;         /* fed to the analyses */
+	int64_t first_ns, last_ns;  /* of those with a time; first > last: none */
+	bool **selected;            /* by trace and index of the kind */
 };
 
 /* The input outlives the pass. 0 or -ENOMEM. */

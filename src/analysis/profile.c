@@ -60,9 +60,9 @@ static int bind(struct wm_profile *p, struct wm_diag *diag)
 	int err;
 
 	err = add_keys(p,
-		       p->v->keys      ? p->v->keys
+		       p->v->keys  ? p->v->keys
 		       : addresses ? "comm,dso,sym"
-				       : "event,comm",
+				   : "event,comm",
 		       diag);
 	if (err)
 		return err;
@@ -115,7 +115,8 @@ void wm_profile_destroy(struct wm_profile *p)
 	free(p);
 }
 
-/* --- events ------------------------------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------------------------------
+ */
 
 /* The words of an event's bucket but the stack. False: it lacks one. */
 static bool event_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words)

@@ -50,9 +50,8 @@ static bool grow(struct wm_buckets *b)
 {
 	uint32_t room = b->room ? b->room * 2 : FIRST_ROOM;
 
-	if (b->nr == WM_PROFILE_BUCKETS_MAX ||
-	    !grow_array(&b->words, (size_t)room * b->nr_words) || !grow_array(&b->weights, room) ||
-	    !grow_array(&b->counts, room))
+	if (b->nr == WM_PROFILE_BUCKETS_MAX || !grow_array(&b->words, (size_t)room * b->nr_words) ||
+	    !grow_array(&b->weights, room) || !grow_array(&b->counts, room))
 		return false;
 	b->room = room;
 	return true;

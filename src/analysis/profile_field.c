@@ -61,7 +61,8 @@ int wm_key_fields(const struct wm_pass *pass, const char *name, struct wm_field_
 		  struct wm_diag *diag)
 {
 	const char *dot = strrchr(name, '.'), *field = dot ? dot + 1 : name;
-	struct wm_field_ref **fields = calloc(pass->in->nr_traces + 1, sizeof(struct wm_field_ref *));
+	struct wm_field_ref **fields =
+	    calloc(pass->in->nr_traces + 1, sizeof(struct wm_field_ref *));
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; fields && i < pass->in->nr_traces; i++) {

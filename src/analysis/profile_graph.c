@@ -88,8 +88,8 @@ static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 		const uint64_t *words = wm_buckets_words(&p->buckets, ref->bucket);
 		uint64_t weight = p->buckets.weights[ref->bucket];
 		uint32_t nr, d = ref->depth;
-		const uint32_t *frames = wm_stacks_frames(
-		    p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
+		const uint32_t *frames =
+		    wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
 
 		/* Without a key of frames the row is all of the chain, from its outer end. */
 		if (!p->of_frame)
@@ -181,7 +181,8 @@ static int emit_folded(const struct graph *g, uint32_t at, struct wm_text *path,
 			err = -ENOMEM;
 		else if (n->self && n->self >= g->least &&
 			 !wm_result_call(g->r, row, wm_result_text(g->r, path->data, path->bytes),
-					 n->self, g->total ? (double)n->self / (double)g->total : 0))
+					 n->self,
+					 g->total ? (double)n->self / (double)g->total : 0))
 			err = -ENOMEM;
 		if (!err)
 			err = emit_folded(g, list[i], path, row);

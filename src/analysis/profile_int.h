@@ -46,8 +46,8 @@ struct wm_profile {
 	const struct wm_profile_values *v;
 	struct wm_key keys[WM_KEYS_MAX];
 	uint32_t nr_keys;
-	bool of_frame;  /* a key is of frames: entries are made of chains */
-	bool chains;    /* whole chains are kept, not just their ends */
+	bool of_frame; /* a key is of frames: entries are made of chains */
+	bool chains;   /* whole chains are kept, not just their ends */
 	bool children;
 	bool per_event; /* a table for each event */
 	bool any_chain; /* there was one */

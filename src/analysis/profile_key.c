@@ -61,8 +61,8 @@ static union wm_cell name_cell(const struct wm_key *k, const uint64_t *words, st
 	const struct wm_names *n = &k->pass->state.names;
 	uint32_t id = (uint32_t)words[0];
 
-	return (union wm_cell){.text = id < n->nr ? wm_result_text(r, n->texts[id], n->bytes[id])
-						  : ""};
+	return (union wm_cell){.text =
+				   id < n->nr ? wm_result_text(r, n->texts[id], n->bytes[id]) : ""};
 }
 
 static union wm_cell id_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
@@ -88,7 +88,7 @@ static bool number_words(const struct wm_key *k, const struct wm_type *t, const 
 		return true;
 	}
 	words[0] = i->u;
-	words[1] = t->look != WM_LOOK_DECIMAL   ? SHAPE_HEX
+	words[1] = t->look != WM_LOOK_DECIMAL  ? SHAPE_HEX
 		   : t->kind == WM_TYPE_SIGNED ? SHAPE_SIGNED
 					       : SHAPE_UNSIGNED;
 	return true;
@@ -139,7 +139,8 @@ static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, s
 	}
 }
 
-/* --- of a frame -------------------------------------------------------------------------------- */
+/* --- of a frame --------------------------------------------------------------------------------
+ */
 
 static uint64_t dso_of(struct wm_stacks *s, uint32_t frame)
 {
@@ -157,7 +158,8 @@ static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, str
 				   wm_stacks_symbol_text(k->stacks, (uint32_t)words[0], true, r)};
 }
 
-/* --- the table ----------------------------------------------------------------------------------- */
+/* --- the table -----------------------------------------------------------------------------------
+ */
 
 static const struct wm_key_def defs[] = {
     {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, name_cell},

@@ -165,13 +165,15 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 			       p->nr_unfit);
 	if (p->samples.nr_cut)
 		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
-			       "%" PRIu64 " call chains are longer than %u: their outer ends are left out",
+			       "%" PRIu64
+			       " call chains are longer than %u: their outer ends are left out",
 			       p->samples.nr_cut, WM_CHAIN_MAX);
 	wm_stacks_notes(p->stacks, r);
 	return at < 0 ? (int)at : r->failed ? -ENOMEM : 0;
 }
 
-/* --- the analysis -------------------------------------------------------------------------------- */
+/* --- the analysis --------------------------------------------------------------------------------
+ */
 
 static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
 {

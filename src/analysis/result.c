@@ -64,8 +64,8 @@ const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
 	return text;
 }
 
-void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name,
-		    const char *fmt, ...)
+void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name, const char *fmt,
+		    ...)
 {
 	struct wm_result_note *n = get(r, 1, sizeof(*n));
 	va_list args;
@@ -83,8 +83,7 @@ void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *nam
 }
 
 struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, const char *title,
-					const struct wm_result_column *columns,
-					uint32_t nr_columns)
+					const struct wm_result_column *columns, uint32_t nr_columns)
 {
 	struct wm_result_table *t = get(r, 1, sizeof(*t));
 

@@ -54,11 +54,11 @@ struct wm_result_row {
 	struct wm_result_row *next, *first; /* the one behind it; the first below it */
 	struct wm_result_row *last;         /* below it; for who adds */
 	enum wm_row_kind kind;
-	uint64_t weight;           /* what rows are sorted by */
-	double share;              /* of the table's total, 0 .. 1 */
-	const char *label;         /* CALL */
+	uint64_t weight;            /* what rows are sorted by */
+	double share;               /* of the table's total, 0 .. 1 */
+	const char *label;          /* CALL */
 	const union wm_cell *cells; /* PLAIN */
-	uint64_t own;              /* the analysis's: how it finds the row again */
+	uint64_t own;               /* the analysis's: how it finds the row again */
 };
 
 struct wm_result_table {
@@ -101,8 +101,8 @@ const char *wm_result_text(struct wm_result *r, const char *text, size_t bytes);
 const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name,
-		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name, const char *fmt,
+		    ...) __attribute__((format(printf, 4, 5)));
 
 /* Columns and titles are not copied: they are constants, or the arena's. NULL: no memory. */
 struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, const char *title,

@@ -20,10 +20,10 @@ enum wm_role {
 
 /* What a role's event may say; not every tracer says all of it. */
 enum wm_role_field {
-	WM_ROLE_TID,    /* SWITCH: of the next */
-	WM_ROLE_PID,    /* the process */
-	WM_ROLE_PARENT, /* SWITCH: the tid of the one before */
-	WM_ROLE_COMM,   /* SWITCH: of the next; FORK: of the child */
+	WM_ROLE_TID,        /* SWITCH: of the next */
+	WM_ROLE_PID,        /* the process */
+	WM_ROLE_PARENT,     /* SWITCH: the tid of the one before */
+	WM_ROLE_COMM,       /* SWITCH: of the next; FORK: of the child */
 	WM_ROLE_OTHER_COMM, /* SWITCH: of the one before */
 	WM_NR_ROLE_FIELDS
 };

@@ -20,7 +20,8 @@ static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 		      struct wm_sample_fields *f)
 {
 	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]) && !f->chain.type; i++)
-		if (wm_field_ref_find(t, chains[i], &f->chain) && !is_list_of_numbers(f->chain.type))
+		if (wm_field_ref_find(t, chains[i], &f->chain) &&
+		    !is_list_of_numbers(f->chain.type))
 			f->chain = (struct wm_field_ref){0};
 	/* Events of programs may have fields of these names that mean something else. */
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &f->ip);
@@ -112,8 +113,9 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 			  uint64_t *ret)
 {
 	const struct wm_sample_fields *f = &s->fields[sight->trace][sight->event->type->index];
-	const struct wm_item *list =
-	    f->chain.type && (whole || !f->ip.type) ? wm_field_ref_item(&f->chain, sight->event) : NULL;
+	const struct wm_item *list = f->chain.type && (whole || !f->ip.type)
+					 ? wm_field_ref_item(&f->chain, sight->event)
+					 : NULL;
 	const struct wm_item *ip = f->ip.type ? wm_field_ref_item(&f->ip, sight->event) : NULL;
 	uint32_t nr = list ? list->count : 0;
 

@@ -9,7 +9,7 @@
 
 #include "analysis/pass.h"
 
-#define WM_CHAIN_MAX     4096u /* addresses of one call chain that are looked at */
+#define WM_CHAIN_MAX     4096u             /* addresses of one call chain that are looked at */
 #define WM_CHAIN_MARKERS ((uint64_t)-4095) /* from here on: perf's PERF_CONTEXT_*, no address */
 
 struct wm_sample_fields {
@@ -18,11 +18,11 @@ struct wm_sample_fields {
 
 struct wm_samples {
 	struct wm_pass *pass;
-	struct wm_sample_fields **fields; /* by trace and index of the kind */
-	struct wm_field_ref **weights;        /* the same: of a field; NULL: it is none */
-	bool count;                       /* every event counts one */
+	struct wm_sample_fields **fields;   /* by trace and index of the kind */
+	struct wm_field_ref **weights;      /* the same: of a field; NULL: it is none */
+	bool count;                         /* every event counts one */
 	bool any_ip, any_chain, any_period; /* some selected kind has it */
-	uint64_t nr_cut;                  /* chains longer than WM_CHAIN_MAX */
+	uint64_t nr_cut;                    /* chains longer than WM_CHAIN_MAX */
 };
 
 /*

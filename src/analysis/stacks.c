@@ -20,7 +20,7 @@
 #include "analysis/mix.h"
 #include "analysis/stacks_int.h"
 
-#define FIRST_ROOM 1024u
+#define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
 
 /* ---- open addressing, of ids ---------------------------------------------------- */
@@ -156,7 +156,8 @@ static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
 	while ((id = wm_id_next(&s->frame_table, hash, &at)) != UINT32_MAX)
 		if (same_frame(&s->frames[id], f))
 			return id;
-	if (!wm_stacks_grow((void **)&s->frames, s->nr_frames, &s->room_frames, sizeof(*s->frames)) ||
+	if (!wm_stacks_grow((void **)&s->frames, s->nr_frames, &s->room_frames,
+			    sizeof(*s->frames)) ||
 	    !wm_id_add(&s->frame_table, hash, s->nr_frames))
 		return UINT32_MAX;
 	s->frames[s->nr_frames] = *f;
@@ -166,7 +167,7 @@ static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
 static char level_of(enum wm_event_mode mode, uint64_t address)
 {
 	static const char levels[] = {
-	    [WM_MODE_KERNEL] = 'k',	  [WM_MODE_USER] = '.',	      [WM_MODE_HYPERVISOR] = 'H',
+	    [WM_MODE_KERNEL] = 'k',       [WM_MODE_USER] = '.',       [WM_MODE_HYPERVISOR] = 'H',
 	    [WM_MODE_GUEST_KERNEL] = 'g', [WM_MODE_GUEST_USER] = 'u',
 	};
 
@@ -194,8 +195,8 @@ static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 
 uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 {
-	uint64_t hash = wm_mix_bytes(s->seed + nr, frames ? (const void *)frames : "",
-				     nr * sizeof(*frames));
+	uint64_t hash =
+	    wm_mix_bytes(s->seed + nr, frames ? (const void *)frames : "", nr * sizeof(*frames));
 	uint32_t at = (uint32_t)hash, id;
 
 	while ((id = wm_id_next(&s->stack_table, hash, &at)) != UINT32_MAX)
@@ -203,9 +204,11 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 		    !memcmp(s->pool + s->stacks[id].first, frames, nr * sizeof(*frames)))
 			return id;
 	while (s->nr_pool + nr > s->room_pool)
-		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool, sizeof(*s->pool)))
+		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool,
+				    sizeof(*s->pool)))
 			return UINT32_MAX;
-	if (!wm_stacks_grow((void **)&s->stacks, s->nr_stacks, &s->room_stacks, sizeof(*s->stacks)) ||
+	if (!wm_stacks_grow((void **)&s->stacks, s->nr_stacks, &s->room_stacks,
+			    sizeof(*s->stacks)) ||
 	    !wm_id_add(&s->stack_table, hash, s->nr_stacks))
 		return UINT32_MAX;
 	if (nr)
@@ -222,7 +225,7 @@ static bool mode_of_marker(uint64_t marker, enum wm_event_mode *mode)
 		int64_t marker;
 		enum wm_event_mode mode;
 	} table[] = {
-	    {-32, WM_MODE_HYPERVISOR},     {-128, WM_MODE_KERNEL},     {-512, WM_MODE_USER},
+	    {-32, WM_MODE_HYPERVISOR},     {-128, WM_MODE_KERNEL},      {-512, WM_MODE_USER},
 	    {-2176, WM_MODE_GUEST_KERNEL}, {-2560, WM_MODE_GUEST_USER},
 	};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stacks.h - call chains as numbers. A frame is an address in a module; a
- * stack is a list of frames, innermost first. Both are kept once: equal chains of one process cost a look-up, no matter how
- * often they come.
+ * stack is a list of frames, innermost first. Both are kept once: equal chains of one process cost
+ * a look-up, no matter how often they come.
  *
  * Names are found when somebody asks for them: a frame's symbol, and what
  * has none is said with the reason (wm_stacks_notes()).

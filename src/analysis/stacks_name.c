@@ -95,7 +95,8 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 /* ---- what has no name ------------------------------------------------------------------- */
 
 /* Addresses without a name, by module. */
-static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules, uint32_t *ret_nowhere)
+static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules,
+			       uint32_t *ret_nowhere)
 {
 	uint32_t *counts = calloc(nr_modules + 1, sizeof(*counts));
 
@@ -131,11 +132,12 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 	}
 	if (s->nr_corrupt)
 		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
-			       "%" PRIu64 " call chains run into what is no address: only their ends count",
+			       "%" PRIu64
+			       " call chains run into what is no address: only their ends count",
 			       s->nr_corrupt);
 	if (nowhere)
-		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
-			       "%u addresses lie where nothing was mapped, as far as the trace says",
-			       nowhere);
+		wm_result_note(
+		    r, WM_NOTE_PROBLEM, "unnamed",
+		    "%u addresses lie where nothing was mapped, as far as the trace says", nowhere);
 	free(counts);
 }

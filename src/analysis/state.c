@@ -126,8 +126,8 @@ struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace, const struct wm
 
 /* --- what events change ----------------------------------------------------------------- */
 
-static int32_t number(const struct wm_role_bound *r, enum wm_role_field f,
-		      const struct wm_event *e, int32_t otherwise)
+static int32_t number(const struct wm_role_bound *r, enum wm_role_field f, const struct wm_event *e,
+		      int32_t otherwise)
 {
 	int64_t v = wm_field_ref_integer(&r->fields[f], e, otherwise);
 

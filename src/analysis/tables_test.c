@@ -29,13 +29,11 @@ static void names_are_kept_once(void **state)
 	assert_int_equal(wm_names_id(&n, "make2", 4), a); /* the bytes count, not the NUL */
 	assert_string_equal(wm_names_text(&n, b), "make2");
 	for (unsigned i = 0; i < MANY; i++)
-		assert_int_equal(wm_names_id(&n, text,
-					     (size_t)snprintf(text, sizeof(text), "t%u", i)),
-				 i + 3);
+		assert_int_equal(
+		    wm_names_id(&n, text, (size_t)snprintf(text, sizeof(text), "t%u", i)), i + 3);
 	for (unsigned i = 0; i < MANY; i++)
-		assert_int_equal(wm_names_id(&n, text,
-					     (size_t)snprintf(text, sizeof(text), "t%u", i)),
-				 i + 3);
+		assert_int_equal(
+		    wm_names_id(&n, text, (size_t)snprintf(text, sizeof(text), "t%u", i)), i + 3);
 	assert_int_equal(wm_names_id(&n, "make", 4), a);
 	assert_string_equal(wm_names_text(&n, n.nr), "");
 	wm_names_done(&n);
@@ -113,9 +111,12 @@ static void lists_name_whole_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_are_kept_once),	  cmocka_unit_test(names_may_have_nuls_inside),
-	    cmocka_unit_test(tasks_stay_where_they_are), cmocka_unit_test(ids_below_zero_are_nobodys),
-	    cmocka_unit_test(buckets_are_found_again),	  cmocka_unit_test(lists_name_whole_words),
+	    cmocka_unit_test(names_are_kept_once),
+	    cmocka_unit_test(names_may_have_nuls_inside),
+	    cmocka_unit_test(tasks_stay_where_they_are),
+	    cmocka_unit_test(ids_below_zero_are_nobodys),
+	    cmocka_unit_test(buckets_are_found_again),
+	    cmocka_unit_test(lists_name_whole_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,14 +15,14 @@
 #define WM_TASKS_MAX (1u << 22)
 
 struct wm_task {
-	int32_t tid;    /* -1: nobody's; also of all that are beyond WM_TASKS_MAX */
-	int32_t pid;    /* the process; -1: not known */
-	int32_t parent; /* process; -1: not known */
-	int32_t cpu;    /* it runs there; -1: it does not, or nobody knows */
-	uint32_t comm;  /* id in the state's names; 0: not known */
-	bool asked;     /* the trace's format was asked for its name, too */
-	bool gone;      /* it ended; its id may come back */
-	uint32_t index; /* 0, 1, 2... in the order they were met: for arrays beside */
+	int32_t tid;      /* -1: nobody's; also of all that are beyond WM_TASKS_MAX */
+	int32_t pid;      /* the process; -1: not known */
+	int32_t parent;   /* process; -1: not known */
+	int32_t cpu;      /* it runs there; -1: it does not, or nobody knows */
+	uint32_t comm;    /* id in the state's names; 0: not known */
+	bool asked;       /* the trace's format was asked for its name, too */
+	bool gone;        /* it ended; its id may come back */
+	uint32_t index;   /* 0, 1, 2... in the order they were met: for arrays beside */
 	int64_t since_ns; /* when it got on the processor or left it */
 };
 

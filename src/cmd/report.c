@@ -109,7 +109,8 @@ static const struct wm_option options[] = {
      .call = on_graph},
     {.name = "call-graph",
      .argument = "HOW[,PERCENT]",
-     .help = "calls below each row: caller (to what it called), callee (to who called it), folded, none",
+     .help = "calls below each row: caller (to what it called), callee (to who called it), folded, "
+	     "none",
      .kind = WM_OPTION_CALL,
      .call = on_graph},
     {.name = "no-children",

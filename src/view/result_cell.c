@@ -80,9 +80,11 @@ static void number_cell(struct wm_text *t, const union wm_cell *c)
 }
 
 static void (*const cells[])(struct wm_text *t, const union wm_cell *c) = {
-    [WM_CELL_TEXT] = text_cell,	      [WM_CELL_COUNT] = count_cell,   [WM_CELL_BYTES] = bytes_cell,
-    [WM_CELL_NS] = ns_cell,	      [WM_CELL_TIME] = time_cell,     [WM_CELL_SHARE] = share_cell,
-    [WM_CELL_ADDRESS] = address_cell, [WM_CELL_CHANGE] = change_cell, [WM_CELL_NUMBER] = number_cell,
+    [WM_CELL_TEXT] = text_cell,       [WM_CELL_COUNT] = count_cell,
+    [WM_CELL_BYTES] = bytes_cell,     [WM_CELL_NS] = ns_cell,
+    [WM_CELL_TIME] = time_cell,       [WM_CELL_SHARE] = share_cell,
+    [WM_CELL_ADDRESS] = address_cell, [WM_CELL_CHANGE] = change_cell,
+    [WM_CELL_NUMBER] = number_cell,
 };
 
 void wm_result_view_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c)

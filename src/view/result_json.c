@@ -11,8 +11,7 @@
 
 static const char *const note_kinds[] = {"fact", "loss", "problem"};
 
-static void put_cell(struct wm_json *j, const struct wm_result_column *c,
-		     const union wm_cell *cell)
+static void put_cell(struct wm_json *j, const struct wm_result_column *c, const union wm_cell *cell)
 {
 	switch (c->kind) {
 	case WM_CELL_TEXT:

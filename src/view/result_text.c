@@ -103,7 +103,8 @@ static size_t begin_line(struct sheet *s)
 	return start;
 }
 
-/* --- call graphs ------------------------------------------------------------------------------- */
+/* --- call graphs -------------------------------------------------------------------------------
+ */
 
 /* What stands left of a call: one stroke for each level that goes on below. */
 static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);

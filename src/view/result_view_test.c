@@ -104,9 +104,12 @@ static void json_has_everything(void **state)
 	make(&r);
 	wm_result_view_json(f, &r);
 	(void)fclose(f);
-	assert_non_null(strstr(out, "{\"kind\":\"loss\",\"name\":\"lost\",\"text\":\"3 events lost\"}"));
-	assert_non_null(strstr(out, "\"self\":0.75,\"events\":1200,\"name\":\"\\u001b]0;x\\u0007long "));
-	assert_non_null(strstr(out, "{\"depth\":2,\"name\":\"read\",\"weight\":900,\"share\":0.75}"));
+	assert_non_null(
+	    strstr(out, "{\"kind\":\"loss\",\"name\":\"lost\",\"text\":\"3 events lost\"}"));
+	assert_non_null(
+	    strstr(out, "\"self\":0.75,\"events\":1200,\"name\":\"\\u001b]0;x\\u0007long "));
+	assert_non_null(
+	    strstr(out, "{\"depth\":2,\"name\":\"read\",\"weight\":900,\"share\":0.75}"));
 	assert_non_null(strstr(out, "\"name\":null"));
 	assert_non_null(strstr(out, "\"rows_left_out\":7"));
 	free(out);
