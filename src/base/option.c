@@ -336,6 +336,26 @@ static int refuse(const struct parser *p, int code, int argc, char **argv, struc
 	return unknown_long(p, argv[optind - 1] + 2, diag);
 }
 
+/* "-g dwarf,4096": the word behind may be an argument that may be missing. */
+static const char *argument_of(const struct wm_option *o, int argc, char **argv)
+{
+	const char *next = optind < argc ? argv[optind] : "";
+	size_t n = strcspn(next, ",");
+
+	if (optarg || !o->optional || !o->choices)
+		return optarg;
+	for (const char *word = o->choices; word;) {
+		size_t length = strcspn(word, "|");
+
+		if (n == length && !strncmp(word, next, length)) {
+			optind++;
+			return next;
+		}
+		word = word[length] ? word + length + 1 : NULL;
+	}
+	return NULL;
+}
+
 int wm_option_parse(const struct wm_option *table, enum wm_option_order order, int argc,
 		    char **argv, void *values, int *ret_first, struct wm_diag *diag)
 {
@@ -351,7 +371,8 @@ int wm_option_parse(const struct wm_option *table, enum wm_option_order order, i
 			return 1;
 		if (code == '?' || code == ':')
 			return refuse(&p, code, argc, argv, diag);
-		err = set(by_code(&p, code), optarg, values, diag);
+		err = set(by_code(&p, code), argument_of(by_code(&p, code), argc, argv), values,
+			  diag);
 		if (err < 0)
 			return err;
 	}

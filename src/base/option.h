@@ -54,11 +54,16 @@ struct wm_option {
 	const char *name;     /* long name without "--"; NULL: only a letter */
 	char letter;          /* 0: only a long name */
 	uint8_t kind;         /* enum wm_option_kind */
-	bool optional;        /* the argument may be missing: TEXT gets "", CALL gets NULL */
+	/*
+	 * The argument may be missing: TEXT gets "", CALL gets NULL. With
+	 * `choices` the next word is taken for it when it is one of them, up to
+	 * a comma: -g dwarf,4096.
+	 */
+	bool optional;
 	bool hidden;          /* not in --help */
 	const char *argument; /* its name in --help; NULL: takes none */
 	const char *initial;  /* default, parsed as if typed first; NULL: zero. Not for CALL */
-	const char *choices;  /* CHOICE: words separated by '|' */
+	const char *choices;  /* CHOICE: words separated by '|'; see also `optional` */
 	int64_t min, max;     /* INTEGER, SIZE, DURATION (ns); both 0: unbounded */
 	const char *help;     /* one sentence, lower case, no full stop */
 	size_t offset;        /* of the member; use WM_OPTION_TO_* */

@@ -21,7 +21,7 @@
 
 struct values {
 	bool json, all;
-	const char *output, *snapshot;
+	const char *output, *snapshot, *graph;
 	int64_t count;
 	uint64_t buffer_bytes, wait_ns;
 	int mode;
@@ -100,6 +100,13 @@ static const struct wm_option table[] = {
      .hidden = true,
      .kind = WM_OPTION_FLAG,
      .offset = offsetof(struct values, all)},
+    {.name = "graph",
+     .letter = 'g',
+     .argument = "KIND",
+     .hidden = true,
+     .optional = true,
+     .choices = "fp|dwarf",
+     WM_OPTION_TO_TEXT(struct values, graph)},
     {.letter = 'a', .help = "all of them", WM_OPTION_TO_FLAG(struct values, all)},
     WM_OPTION_END,
 };
@@ -123,6 +130,33 @@ static int parse(const char *line, enum wm_option_order order, struct values *v)
 	memset(&diag, 0, sizeof(diag));
 	first = -1;
 	return wm_option_parse(table, order, nr, args, v, &first, &diag);
+}
+
+static void test_optional_word(void **state)
+{
+	static const struct {
+		const char *line, *graph, *rest;
+	} cases[] = {
+	    {"-g cmd", "", "cmd"},
+	    {"-g fp cmd", "fp", "cmd"},
+	    {"-ag dwarf,77 cmd x", "dwarf,77", "cmd"},
+	    {"--graph dwarf cmd", "dwarf", "cmd"},
+	    {"--graph=odd fp", "odd", "fp"},
+	    {"-gfp dwarf", "fp", "dwarf"},
+	    {"-g -- fp", "", "fp"},
+	    {"-g dwarfs", "", "dwarfs"},
+	    {"-g", "", NULL},
+	};
+	struct values v;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(cases[i].line, WM_OPTION_FIRST, &v), 0);
+		assert_string_equal(v.graph, cases[i].graph);
+		if (cases[i].rest)
+			assert_string_equal(args[first], cases[i].rest);
+		else
+			assert_null(args[first]);
+	}
 }
 
 static void test_defaults(void **state)
@@ -404,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_defaults),
 	    cmocka_unit_test(test_every_kind),
+	    cmocka_unit_test(test_optional_word),
 	    cmocka_unit_test(test_repeated_and_abbreviated),
 	    cmocka_unit_test(test_order_of_calls),
 	    cmocka_unit_test(test_command_keeps_its_options),
