@@ -176,9 +176,9 @@ static int build_class(struct builder *b, const struct wm_kformat *f, struct wm_
 	return wm_class_parse(p->desc, p->desc_bytes, NULL, &p->class, diag);
 }
 
-int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
-		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
-		    struct wm_diag *diag)
+static int create(const char *before, bool common, const struct wm_kformat *f,
+		  const struct wm_kmachine *m, const struct wm_kprint *print, struct wm_kplan **ret,
+		  struct wm_diag *diag)
 {
 	struct builder b = {.machine = m, .print = print};
 	int err;
@@ -188,6 +188,7 @@ int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 		return -ENOMEM;
 	b.plan->machine = *m;
 	wm_text_init(&b.schema);
+	wm_text_str(&b.schema, before);
 	for (unsigned i = common ? 1 : f->nr_common; i < f->nr_fields; i++) {
 		if (f->fields[i].bytes || f->fields[i].flags & WM_KFIELD_TAIL)
 			add_field(&b, &f->fields[i]);
@@ -200,6 +201,20 @@ int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 	}
 	*ret = b.plan;
 	return 0;
+}
+
+int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
+		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
+		    struct wm_diag *diag)
+{
+	return create("", common, f, m, print, ret, diag);
+}
+
+int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
+			   const struct wm_kmachine *m, const struct wm_kprint *print,
+			   struct wm_kplan **ret, struct wm_diag *diag)
+{
+	return create(schema ? schema : "", false, f, m, print, ret, diag);
 }
 
 void wm_kplan_destroy(struct wm_kplan *p)

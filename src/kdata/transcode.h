@@ -35,6 +35,13 @@ struct wm_kplan;
 int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
 		    struct wm_diag *diag);
+/*
+ * The same, and the class has the fields of a schema (<waymark/abi.h>; without
+ * '#') before them, which the caller writes itself. NULL: none.
+ */
+int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
+			   const struct wm_kmachine *m, const struct wm_kprint *print,
+			   struct wm_kplan **ret, struct wm_diag *diag);
 void wm_kplan_destroy(struct wm_kplan *p);
 
 /* Borrowed from the plan. Its provider is the event's system. */

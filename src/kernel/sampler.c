@@ -29,15 +29,21 @@ struct id {
 	size_t event;
 };
 
+struct opened {
+	int fd;
+	uint32_t place;
+};
+
 struct wm_sampler {
 	const struct wm_sampler_plan *plan; /* while it is opened */
 	struct place *places;
 	size_t nr_places;
-	int *fds; /* those of tasks first */
+	struct opened *fds; /* those of tasks first */
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
 	size_t nr_ids, room_ids;
 	bool *user_only;  /* by event */
+	bool counts_lost; /* the kernel tells for each event how many it lost */
 	bool plain_tasks; /* the kernel is older than build-ids of mappings */
 };
 
@@ -89,9 +95,9 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 /* --- opening ---------------------------------------------------------------------- */
 
 /* Takes the descriptor over, also on failure. */
-static int keep(struct wm_sampler *s, int fd, size_t event)
+static int keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
-	int *more, err;
+	struct opened *more;
 
 	if (s->nr_fds == s->room_fds) {
 		more = realloc(s->fds, (s->room_fds ? 2 * s->room_fds : 64) * sizeof(*more));
@@ -102,9 +108,8 @@ static int keep(struct wm_sampler *s, int fd, size_t event)
 		s->room_fds = s->room_fds ? 2 * s->room_fds : 64;
 		s->fds = more;
 	}
-	s->fds[s->nr_fds++] = fd;
-	err = add_id(s, fd, event);
-	return err;
+	s->fds[s->nr_fds++] = (struct opened){fd, (uint32_t)place};
+	return add_id(s, fd, event);
 }
 
 static size_t ring_bytes(const struct wm_sampler_plan *plan)
@@ -164,11 +169,16 @@ static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct w
 	a.enable_on_exec = s->plan->on_exec;
 	a.watermark = 1;
 	a.wakeup_watermark = (uint32_t)(ring_bytes(s->plan) / WAKE_AT);
+	a.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (!s->plain_tasks)
 		fd = wm_perf_open(&a, where, -1, "sw:dummy", diag);
+	if (fd == -EINVAL && s->counts_lost) { /* before Linux 6.0 */
+		s->counts_lost = false;
+		return open_tasks(s, where, diag);
+	}
 	if (fd != -EINVAL)
 		return fd;
-	s->plain_tasks = true;
+	s->plain_tasks = true; /* before Linux 5.12 */
 	a.build_id = a.ksymbol = 0;
 	return wm_perf_open(&a, where, -1, "sw:dummy", diag);
 }
@@ -183,6 +193,7 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 	wm_sampler_attr(e, s->plan->clockid, &a);
 	a.inherit = s->plan->nr_tids != 0;
 	a.enable_on_exec = s->plan->on_exec;
+	a.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (s->user_only[event])
 		wm_sampler_narrow(&a);
 	fd = wm_perf_open(&a, where, -1, e->def->name, diag);
@@ -209,7 +220,7 @@ static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 							    s->places[c].cpu};
 			int fd = event == WM_SAMPLER_TASKS ? open_tasks(s, where, diag)
 							   : open_event(s, event, where, diag);
-			int err = fd < 0 ? fd : keep(s, fd, event);
+			int err = fd < 0 ? fd : keep(s, fd, event, c);
 
 			if (!err)
 				err = join_ring(s, &s->places[c], fd, diag);
@@ -231,6 +242,7 @@ int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
 	if (!s)
 		return -ENOMEM;
 	s->plan = plan;
+	s->counts_lost = true;
 	s->places = calloc(plan->nr_cpus, sizeof(*s->places));
 	s->user_only = calloc(plan->nr_events + 1, sizeof(*s->user_only));
 	if (!s->places || !s->user_only)
@@ -258,7 +270,7 @@ void wm_sampler_close(struct wm_sampler *s)
 	for (size_t i = 0; i < s->nr_places; i++)
 		wm_perf_ring_unmap(&s->places[i].ring);
 	for (size_t i = 0; i < s->nr_fds; i++)
-		(void)close(s->fds[i]);
+		(void)close(s->fds[i].fd);
 	free(s->places);
 	free(s->fds);
 	free(s->ids);
@@ -273,14 +285,14 @@ int wm_sampler_start(struct wm_sampler *s)
 	int err = 0;
 
 	for (size_t i = s->nr_tasks_fds; i < s->nr_fds && !err; i++)
-		err = wm_perf_enable(s->fds[i], false);
+		err = wm_perf_enable(s->fds[i].fd, false);
 	return err;
 }
 
 void wm_sampler_stop(struct wm_sampler *s)
 {
 	for (size_t i = s->nr_fds; i > 0; i--) /* samples first: what is mapped is still told */
-		(void)wm_perf_disable(s->fds[i - 1], false);
+		(void)wm_perf_disable(s->fds[i - 1].fd, false);
 }
 
 size_t wm_sampler_nr_cpus(const struct wm_sampler *s)
@@ -301,6 +313,17 @@ int wm_sampler_fd(const struct wm_sampler *s, size_t i)
 struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i)
 {
 	return s->places[i].ring.page ? &s->places[i].ring : NULL;
+}
+
+uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t place)
+{
+	uint64_t sum = 0, values[2]; /* the count, those lost */
+
+	for (size_t i = 0; s->counts_lost && i < s->nr_fds; i++)
+		if (s->fds[i].place == place &&
+		    read(s->fds[i].fd, values, sizeof(values)) == (ssize_t)sizeof(values))
+			sum += values[1];
+	return sum;
 }
 
 uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s)

@@ -89,6 +89,11 @@ int wm_sampler_cpu(const struct wm_sampler *s, size_t i); /* which it is */
 int wm_sampler_fd(const struct wm_sampler *s, size_t i);  /* readable when its ring is */
 struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i);
 uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s);
+/*
+ * Records that found no room in that ring so far, 0 on kernels before 6.0. The
+ * ring tells of them when there is room again; of the last of them, never.
+ */
+uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t i);
 
 #define WM_SAMPLER_TASKS SIZE_MAX /* what tasks do */
 #define WM_SAMPLER_NONE  (SIZE_MAX - 1)
