@@ -11,6 +11,7 @@
 #include "format/reader.h"
 
 #define PLACES_MIN 64u
+#define KERNEL	   "[kernel.kallsyms]"
 
 static uint32_t hash_of(const char *path, size_t bytes, const unsigned char *id, uint32_t id_bytes)
 {
@@ -68,6 +69,10 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	struct wm_trace_binary *more, b = {.build_id_bytes = build_id_bytes, .kernel = kernel};
 	size_t bytes = strnlen(path, path_bytes);
 	uint32_t *place;
+
+	/* perf puts the name of a symbol behind it. */
+	if (kernel && bytes > strlen(KERNEL) && !memcmp(path, KERNEL, strlen(KERNEL)))
+		bytes = strlen(KERNEL);
 
 	if (!bytes || !build_id_bytes || build_id_bytes > WM_BUILD_ID_MAX ||
 	    t->nr_binaries >= WM_TRACE_BINARIES)

@@ -90,6 +90,10 @@ static void env(struct wm_text *t, const struct wm_meta_trace *trace)
 	env_string(t, "trace_creation_datetime", trace->created);
 	env_string(t, "clock_kind", wm_meta_clock_name(trace->clock_kind));
 	wm_text_f(t, "\tclock_error_ns = %llu;\n", (unsigned long long)trace->clock_error_ns);
+	if (trace->sample_regs)
+		wm_text_f(t, "\tsample_regs = %llu;\n\tsample_clock_error_ns = %llu;\n",
+			  (unsigned long long)trace->sample_regs,
+			  (unsigned long long)trace->sample_error_ns);
 	if (trace->command)
 		env_string(t, "command", trace->command);
 	wm_text_str(t, "};\n\n");

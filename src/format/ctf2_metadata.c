@@ -95,6 +95,10 @@ static void env(struct wm_text *t, const struct wm_meta_trace *trace)
 	key_string(t, "trace_creation_datetime", trace->created);
 	wm_text_f(t, ",\"clock_kind\":\"%s\",\"clock_error_ns\":%llu",
 		  wm_meta_clock_name(trace->clock_kind), (unsigned long long)trace->clock_error_ns);
+	if (trace->sample_regs)
+		wm_text_f(t, ",\"sample_regs\":%llu,\"sample_clock_error_ns\":%llu",
+			  (unsigned long long)trace->sample_regs,
+			  (unsigned long long)trace->sample_error_ns);
 	if (trace->command) {
 		wm_text_char(t, ',');
 		key_string(t, "command", trace->command);

@@ -5,12 +5,9 @@
  * mapped. Read once, while the trace is opened; the rest of it are ordinary events.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "format/ctf_trace.h"
 #include "format/trace_layout.h"
 
@@ -99,7 +96,7 @@ static int add_module(struct wm_trace *t, const struct wm_event *e)
 	return add_binary(t, e, "path");
 }
 
-/* Of the kernel where there is no process. */
+/* Of the kernel and its modules where there is no process. */
 static int add_mmap(struct wm_trace *t, const struct wm_event *e)
 {
 	return add_binary(t, e, "filename");
@@ -186,27 +183,6 @@ int wm_ctf_own_read(struct wm_trace *t)
 	wm_ctf_reader_destroy(r);
 	free(types);
 	return err;
-}
-
-int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
-{
-	const struct wm_ctf_trace *c = t->own;
-
-	for (uint32_t i = 0; i < c->nr_folders; i++) {
-		const struct wm_ctf_folder *f = &c->folders[i];
-		char *path;
-		int err;
-
-		if (!f->plan || !wm_ctf_is_own(f->plan->metadata))
-			continue;
-		if (asprintf(&path, "%s/%s/kernel/kallsyms", t->path, f->origin.name) < 0)
-			return -ENOMEM;
-		err = wm_file_read(AT_FDCWD, path, WM_KALLSYMS_MAX, ret_text, ret_bytes);
-		free(path);
-		if (err != -ENOENT)
-			return err;
-	}
-	return -ENOENT;
 }
 
 /* Who had that pid then; before the first of them was seen, that one: its events are older. */

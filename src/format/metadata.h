@@ -28,6 +28,8 @@ struct wm_meta_trace {
 	char *command;    /* NULL: unknown */
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz, clock_start, start_realtime_ns, clock_error_ns;
+	uint64_t sample_regs;     /* registers in samples' regs_user; 0: nothing is sampled */
+	uint64_t sample_error_ns; /* how far off the samples' times are at most */
 };
 
 enum wm_stream_kind {

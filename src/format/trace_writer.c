@@ -365,6 +365,13 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 	return 0;
 }
 
+void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns)
+{
+	w->meta.sample_regs = regs;
+	w->meta.sample_error_ns = error_ns;
+	w->clock_refined = true; /* the file is mended with the next, as for the frequency */
+}
+
 /* --- the recorder's stream -------------------------------------------------- */
 
 int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m)

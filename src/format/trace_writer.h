@@ -62,6 +62,12 @@ int wm_trace_writer_flush(struct wm_trace_writer *w);
 /* The frequency is refined while recording; takes effect with the next metadata. */
 void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
+/*
+ * The trace has samples: the registers in their regs_user, as a mask, and how
+ * far off their times are at most, as far as that is known already.
+ */
+void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
+
 struct wm_producer_info {
 	uint32_t pid, ppid; /* as the recorder sees them */
 	uint32_t vpid;      /* as the process sees itself */
@@ -161,6 +167,9 @@ int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, 
 /* A file of words beside the streams, "kernel/NAME"; replaced whole. */
 int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
 			 size_t bytes);
+
+/* Symbols of the kernel, lines as in /proc/kallsyms: "kernel/kallsyms.zst". */
+int wm_trace_kernel_symbols(struct wm_trace_writer *w, const char *text, size_t bytes);
 
 /* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {

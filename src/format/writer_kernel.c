@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/file.h"
 #include "format/writer.h"
+
+#define SYMBOLS_LEVEL 1 /* of zstd: a fifth is left; more takes longer and gains nothing */
 
 static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
     [WM_KERNEL_EVENTS] = WM_STREAM_KIND_KERNEL,
@@ -135,7 +138,8 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 		return err;
 	}
 	k->carry = 0;
-	w->totals.events += p->count;
+	if (k->stream->kind != WM_STREAM_KIND_TASKS) /* they are about the recording */
+		w->totals.events += p->count;
 	w->totals.packets++;
 	wm_kernel_stream_flush(k);
 	return 0;
@@ -174,5 +178,20 @@ int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void
 		return -errno;
 	err = wm_file_replace(fd, name, 0600, data, bytes);
 	close(fd);
+	return err;
+}
+
+int wm_trace_kernel_symbols(struct wm_trace_writer *w, const char *text, size_t bytes)
+{
+	size_t room = ZSTD_compressBound(bytes), packed;
+	void *data = malloc(room);
+	int err;
+
+	if (!data)
+		return -ENOMEM;
+	packed = ZSTD_compress(data, room, text, bytes, SYMBOLS_LEVEL);
+	err = ZSTD_isError(packed) ? -EIO
+				   : wm_trace_kernel_file(w, "kallsyms.zst", data, packed);
+	free(data);
 	return err;
 }

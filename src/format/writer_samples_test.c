@@ -76,13 +76,13 @@ static void write_trace(enum wm_trace_format format)
 	assert_int_equal(
 	    wm_kernel_stream_event(samples, 0, kit_class("clock", "callchain:qp8", NULL, 0)), 0);
 	assert_int_equal(wm_kernel_stream_event(tasks, 10, mmap_class()), 0);
-	put_mmap(&k, KIT_START + 10, -1, "[kernel.kallsyms]");
+	put_mmap(&k, KIT_START + 10, -1, "[kernel.kallsyms]_text");
 	put_mmap(&k, KIT_START + 20, 41, "/bin/app");
 	send(tasks, &k, 1);
 	put_sample(&k, KIT_START + 30);
 	put_sample(&k, KIT_START + 40);
 	send(samples, &k, 1);
-	assert_int_equal(wm_trace_kernel_file(w, "kallsyms", symbols, strlen(symbols)), 0);
+	assert_int_equal(wm_trace_kernel_symbols(w, symbols, strlen(symbols)), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 }
 
