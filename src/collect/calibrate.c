@@ -153,6 +153,7 @@ int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 	struct line l;
 
 	if (c->kind == WM_CLOCK_MONOTONIC) {
+		r.same = true;
 		*ret = r;
 		return 0;
 	}
@@ -172,6 +173,19 @@ int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 	r.hz += !r.hz;
 	r.error_ns = worst < 1e18 ? (uint64_t)worst + 1 : UINT64_MAX;
 	r.span_ns = c->pair[c->nr - 1].ns - c->pair[0].ns;
+	r.clock0 = c->pair[0].clock;
+	r.ns0 = c->pair[0].ns;
+	r.offset_ns = l.offset;
 	*ret = r;
 	return 0;
+}
+
+uint64_t wm_calibration_clock(const struct wm_calibration *c, uint64_t ns)
+{
+	double ticks;
+
+	if (c->same)
+		return ns;
+	ticks = ((double)(int64_t)(ns - c->ns0) - c->offset_ns) * c->hz_exact / 1e9;
+	return c->clock0 + (uint64_t)(int64_t)(ticks < 0 ? ticks - 0.5 : ticks + 0.5);
 }

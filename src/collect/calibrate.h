@@ -7,6 +7,7 @@
 #ifndef WM_COLLECT_CALIBRATE_H
 #define WM_COLLECT_CALIBRATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -29,6 +30,11 @@ struct wm_calibration {
 	double hz_exact;
 	uint64_t error_ns; /* no pair is further from the fit, its own error included */
 	uint64_t span_ns;  /* what the pairs cover */
+
+	/* The line itself: at clock0 the other clock says ns0 + offset_ns. */
+	uint64_t clock0, ns0;
+	double offset_ns;
+	bool same; /* both are one clock */
 };
 
 /* Starts with one pair. */
@@ -45,6 +51,12 @@ void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair);
  * no pairs: 10^9, no error.
  */
 int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret);
+
+/*
+ * What the clock said when CLOCK_MONOTONIC_RAW said `ns`, by a fit. Within
+ * error_ns between the pairs; of MONOTONIC, when MONOTONIC said so.
+ */
+uint64_t wm_calibration_clock(const struct wm_calibration *c, uint64_t ns);
 
 /* The clock beside another host clock, whose reader is given; the closest of a few tries. */
 void wm_calibrate_pair(enum wm_clock_kind kind, uint64_t (*read_ns)(void),

@@ -68,6 +68,26 @@ static void test_keeps_few_and_the_ends(void **state)
 	}
 }
 
+static void test_between_pairs(void **state)
+{
+	struct wm_calibration r;
+	struct wm_calibrate c;
+	uint64_t first = (uint64_t)1 << 45;
+
+	feed(&c, 2995200000.0, 1000, 0);
+	assert_int_equal(wm_calibrate_fit(&c, &r), 0);
+	for (uint64_t s = 0; s < 1000; s += 37) {
+		uint64_t want = first + s * 2995200000ull + 1497600000;
+		uint64_t got = wm_calibration_clock(&r, 123456789 + s * 1000000000ull + 500000000);
+
+		assert_true(got >= want - 200 && got <= want + 200); /* 60 ns */
+	}
+	assert_true(wm_calibration_clock(&r, 123456789 - 1000) < first); /* before the first */
+	wm_calibrate_init(&c, WM_CLOCK_MONOTONIC);
+	assert_int_equal(wm_calibrate_fit(&c, &r), 0);
+	assert_true(wm_calibration_clock(&r, UINT64_MAX - 1) == UINT64_MAX - 1);
+}
+
 static void test_too_little(void **state)
 {
 	struct wm_calibration r = {.hz = 42};
@@ -127,6 +147,7 @@ int main(void)
 	    cmocka_unit_test(test_known_frequency),
 	    cmocka_unit_test(test_jitter_averages_out),
 	    cmocka_unit_test(test_keeps_few_and_the_ends),
+	    cmocka_unit_test(test_between_pairs),
 	    cmocka_unit_test(test_too_little),
 	    cmocka_unit_test(test_this_machine),
 	    cmocka_unit_test(test_pair),

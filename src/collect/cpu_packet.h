@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu_packet.h - a packet of a CPU's records while it is put together. Records
+ * go straight into its memory; it is written when it is full, or spans as much
+ * time as a packet may, or its maker says so.
+ */
+#ifndef WM_COLLECT_CPU_PACKET_H
+#define WM_COLLECT_CPU_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/trace_layout.h"
+#include "format/trace_writer.h"
+
+#define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* written when there is as much */
+#define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* of a packet, in ticks */
+
+struct wm_cpu_packet {
+	struct wm_kernel_stream *stream;
+	unsigned char *buffer;
+	size_t room;
+	/* Of the packet: empty without a record, but `lost` may be told already. */
+	uint32_t cpu;
+	uint64_t begin, end, count, lost;
+	size_t bytes;
+	uint32_t padding; /* of the last record */
+	/* Of all packets. */
+	uint64_t events, packets, lost_disk;
+	int error; /* the last write that failed: -errno; 0: none did */
+};
+
+/* `record_bytes`: no record is longer. 0 or -ENOMEM. */
+int wm_cpu_packet_init(struct wm_cpu_packet *p, struct wm_kernel_stream *stream,
+		       size_t record_bytes);
+void wm_cpu_packet_done(struct wm_cpu_packet *p);
+
+/* Writes it. 0 or -errno: the records are lost then, and counted. */
+int wm_cpu_packet_flush(struct wm_cpu_packet *p);
+
+/* Where the next record goes; what was there is written first when it must be. */
+static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t clock)
+{
+	if (p->bytes >= WM_CPU_PACKET_BYTES || (p->count && clock - p->begin >= WM_CPU_PACKET_SPAN))
+		(void)wm_cpu_packet_flush(p); /* told in the totals */
+	return p->buffer + p->bytes;
+}
+
+/* A record of so many bytes, without padding, is there. Clocks do not run back. */
+static inline void wm_cpu_packet_add(struct wm_cpu_packet *p, uint64_t clock, size_t bytes)
+{
+	uint32_t padding = (uint32_t)(-bytes & (WM_RECORD_ALIGN - 1));
+
+	__builtin_memset(p->buffer + p->bytes + bytes, 0, padding);
+	p->bytes += bytes + padding;
+	p->padding = padding;
+	if (!p->count++)
+		p->begin = clock;
+	p->end = clock;
+}
+
+#endif

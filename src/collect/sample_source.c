@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* sample_source.c - from the sampler's rings to a trace; see sample_source.h. */
+#include "collect/sample_source.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "collect/cpu_packet.h"
+#include "collect/task_names.h"
+#include "collect/task_record.h"
+#include "format/trace_layout.h"
+
+#define FORMATS_BYTES_MAX ((size_t)64 << 20)
+#define OURS_MAX	  4u
+#define ALL_EVERY_NS	  1000000000u /* all rings are drained so often, */
+#define WORTH_PART	  8	      /* those before that are this part full */
+
+/* What is known of one CPU between rounds; times of records do not run back in a stream. */
+struct place {
+	uint64_t last_sample, last_task; /* clock values */
+	uint64_t told;			 /* losses the ring told of */
+};
+
+struct wm_sample_source {
+	struct wm_trace_writer *writer;
+	struct wm_calibrate *clock;
+	struct wm_calibration fit; /* of this round */
+	int clockid;
+	struct wm_arena arena;
+	struct wm_kmachine machine;
+	struct wm_sample_plan *plans;
+	size_t nr_plans;
+	struct wm_perf_shape tasks_shape;
+	struct wm_cpu_packet samples, tasks;
+	struct wm_task_names *names;
+	struct wm_sampler *sampler;
+	struct place *places;
+	pid_t ours[OURS_MAX];
+	size_t nr_ours;
+	uint64_t all_ns, told; /* when all rings were drained; the moment of what was so before */
+	struct wm_sample_totals totals;
+};
+
+/* --- beginning ----------------------------------------------------------------------- */
+
+int wm_sample_clockid(enum wm_clock_kind kind)
+{
+	return kind == WM_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
+}
+
+static int set_tasks_shape(struct wm_sample_source *s)
+{
+	const bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	struct perf_event_attr bytes;
+	struct wm_perf_attr attr;
+	int err;
+
+	wm_sampler_tasks_attr(s->clockid, &bytes);
+	err = wm_perf_attr_parse(&bytes, sizeof(bytes), false, &attr, NULL);
+	if (!err)
+		wm_perf_shape_init(&s->tasks_shape, &attr, big_endian);
+	return err;
+}
+
+static int make_streams(struct wm_sample_source *s, const struct wm_sample_event *events,
+			size_t nr, struct wm_diag *diag)
+{
+	struct wm_kernel_stream *samples, *tasks;
+	int err = wm_kernel_stream_create(s->writer, WM_KERNEL_SAMPLES, &samples);
+
+	if (!err)
+		err = wm_kernel_stream_create(s->writer, WM_KERNEL_TASKS, &tasks);
+	if (!err)
+		err = wm_task_records_declare(tasks);
+	if (!err)
+		err = wm_cpu_packet_init(&s->samples, samples, WM_SAMPLE_BYTES_MAX);
+	if (!err)
+		err = wm_cpu_packet_init(&s->tasks, tasks, WM_TASK_RECORD_BYTES);
+	s->plans = wm_arena_array(&s->arena, nr + 1, sizeof(*s->plans));
+	if (!err && !s->plans)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = wm_sample_plan_make(&s->plans[s->nr_plans++], &events[i], s->clockid, samples,
+					  (uint32_t)i, &s->machine, &s->arena, diag);
+	return err;
+}
+
+int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
+			    const struct wm_sample_event *events, size_t nr_events,
+			    struct wm_sample_source **ret, struct wm_diag *diag)
+{
+	struct wm_sample_source *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->writer = writer;
+	s->clock = clock;
+	s->clockid = wm_sample_clockid(clock->kind);
+	wm_arena_init(&s->arena, FORMATS_BYTES_MAX);
+	wm_kmachine_init(&s->machine, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	s->names = wm_task_names_create(writer);
+	err = s->names ? set_tasks_shape(s) : -ENOMEM;
+	if (!err)
+		err = make_streams(s, events, nr_events, diag);
+	if (err) {
+		wm_sample_source_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+void wm_sample_source_destroy(struct wm_sample_source *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_plans; i++)
+		wm_sample_plan_done(&s->plans[i]);
+	wm_cpu_packet_done(&s->samples);
+	wm_cpu_packet_done(&s->tasks);
+	wm_task_names_destroy(s->names);
+	wm_sampler_close(s->sampler);
+	wm_arena_done(&s->arena);
+	free(s);
+}
+
+int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
+			    const pid_t *ours, size_t nr_ours)
+{
+	s->places = wm_arena_array(&s->arena, wm_sampler_nr_cpus(sampler), sizeof(*s->places));
+	if (!s->places)
+		return -ENOMEM;
+	s->sampler = sampler;
+	s->nr_ours = nr_ours < OURS_MAX ? nr_ours : OURS_MAX;
+	for (size_t i = 0; i < s->nr_ours; i++)
+		s->ours[i] = ours[i];
+	return 0;
+}
+
+struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s)
+{
+	return s->sampler;
+}
+
+/* --- records -------------------------------------------------------------------------- */
+
+/* Not before what stands in the stream: interrupts write between another's time and its record. */
+static uint64_t no_earlier(uint64_t clock, uint64_t *last)
+{
+	if (clock < *last)
+		return *last;
+	return *last = clock;
+}
+
+static uint64_t clock_of(struct wm_sample_source *s, const void *record,
+			 const struct wm_perf_shape *shape)
+{
+	uint64_t ns;
+
+	if (wm_perf_record_time(shape, record, &ns))
+		return 0; /* so it is that of the record before */
+	return wm_calibration_clock(&s->fit, ns);
+}
+
+static void put_header(unsigned char *to, uint32_t id, uint64_t clock)
+{
+	const uint64_t header = htole64(wm_record_header((uint16_t)id, clock));
+
+	memcpy(to, &header, sizeof(header));
+}
+
+static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
+{
+	for (size_t i = 0; i < s->nr_ours; i++)
+		if (s->ours[i] == (pid_t)pid)
+			return true;
+	return false;
+}
+
+static void add_sample(struct wm_sample_source *s, struct place *p, const void *record,
+		       size_t bytes, size_t event)
+{
+	const struct wm_sample_plan *plan = &s->plans[event];
+	uint64_t clock = clock_of(s, record, &plan->shape);
+	unsigned char *to;
+	uint32_t pid, tid;
+	int64_t n;
+
+	clock = clock < p->last_sample ? p->last_sample : clock;
+	to = wm_cpu_packet_at(&s->samples, clock);
+	n = wm_sample_put(plan, record, bytes, to + WM_RECORD_HEADER_BYTES, &pid, &tid);
+	if (n < 0) {
+		s->totals.torn++;
+		return;
+	}
+	if (is_ours(s, pid))
+		return;
+	put_header(to, (uint32_t)event, no_earlier(clock, &p->last_sample));
+	wm_cpu_packet_add(&s->samples, clock, WM_RECORD_HEADER_BYTES + (size_t)n);
+	wm_task_names_meet(s->names, tid, clock);
+}
+
+/* Between the record before and the kernel's word about it. */
+static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost, uint64_t until)
+{
+	uint64_t from = p->last_sample ? p->last_sample : until;
+
+	(void)wm_cpu_packet_flush(&s->samples); /* told in the totals */
+	s->samples.lost += lost;
+	s->totals.lost += lost;
+	(void)wm_trace_kernel_lost(s->writer, from < until ? from : until, until, "full", lost);
+}
+
+/* The text of a damaged record may end anywhere: it is cut, and always ends. */
+static void learn_name(struct wm_sample_source *s, const struct wm_perf_comm *c, uint64_t clock)
+{
+	char comm[32];
+	size_t n = c->comm.bytes < sizeof(comm) - 1 ? c->comm.bytes : sizeof(comm) - 1;
+
+	memcpy(comm, c->comm.data, n);
+	comm[n] = '\0';
+	(void)wm_trace_thread(s->writer, c->pid, c->tid, clock, comm);
+}
+
+static void put_task(struct wm_sample_source *s, const struct wm_perf_record *r, uint64_t clock)
+{
+	unsigned char *to = wm_cpu_packet_at(&s->tasks, clock);
+	size_t n = wm_task_record_put(r, to + WM_RECORD_HEADER_BYTES);
+
+	if (!n)
+		return;
+	put_header(to, r->header.type, clock);
+	wm_cpu_packet_add(&s->tasks, clock, WM_RECORD_HEADER_BYTES + n);
+	if (r->header.type == WM_PERF_COMM)
+		learn_name(s, &r->comm, clock);
+}
+
+static void add_task(struct wm_sample_source *s, struct place *p, const void *record, size_t bytes,
+		     const struct wm_perf_shape *shape)
+{
+	uint64_t clock = clock_of(s, record, shape);
+	struct wm_perf_record r;
+
+	if (wm_perf_record_parse(shape, record, bytes, &r, NULL) < 0) {
+		s->totals.torn++;
+		return;
+	}
+	if (r.header.type == WM_PERF_LOST)
+		p->told += r.lost.lost;
+	if (r.header.type == WM_PERF_LOST || r.header.type == WM_PERF_LOST_SAMPLES) {
+		note_loss(s, p, r.lost.lost, clock);
+		return;
+	}
+	s->totals.throttled += r.header.type == WM_PERF_THROTTLE;
+	put_task(s, &r, no_earlier(clock, &p->last_task));
+}
+
+static void add_record(struct wm_sample_source *s, struct place *p, const void *record,
+		       size_t bytes)
+{
+	struct wm_perf_header h = wm_perf_header_get(record, false);
+	size_t event = WM_SAMPLER_NONE;
+	uint64_t id;
+
+	/* All attrs keep the id at the same place. */
+	if (!wm_perf_record_id(&s->tasks_shape, record, &id))
+		event = wm_sampler_event_of(s->sampler, id);
+	if (h.type == WM_PERF_SAMPLE && event < s->nr_plans)
+		add_sample(s, p, record, bytes, event);
+	else if (h.type != WM_PERF_SAMPLE)
+		add_task(s, p, record, bytes,
+			 event < s->nr_plans ? &s->plans[event].shape : &s->tasks_shape);
+	else
+		s->totals.torn++;
+}
+
+/* --- rounds ------------------------------------------------------------------------------ */
+
+static void drain(struct wm_sample_source *s, size_t place)
+{
+	struct wm_perf_ring *ring = wm_sampler_ring(s->sampler, place);
+	const void *record;
+	size_t bytes;
+
+	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
+	while ((record = wm_perf_ring_next(ring, &bytes)))
+		add_record(s, &s->places[place], record, bytes);
+	wm_perf_ring_end(ring);
+	/* Mappings first: who reads the trace while it is written finds them there. */
+	(void)wm_cpu_packet_flush(&s->tasks);
+	(void)wm_cpu_packet_flush(&s->samples);
+}
+
+/* The times in the rings lie between two pairs then, and not behind the last. */
+static bool fit_clock(struct wm_sample_source *s)
+{
+	struct wm_calibration fit;
+
+	wm_calibrate_tick(s->clock);
+	if (wm_calibrate_fit(s->clock, &fit))
+		return false;
+	s->fit = fit;
+	if (fit.error_ns > s->totals.clock_error_ns)
+		s->totals.clock_error_ns = fit.error_ns;
+	return true;
+}
+
+static bool is_worth(struct wm_perf_ring *ring, bool all)
+{
+	uint64_t waiting = ring ? wm_perf_ring_begin(ring) : 0;
+
+	return waiting && (all || waiting >= ring->bytes / WORTH_PART);
+}
+
+static int drain_rings(struct wm_sample_source *s, bool all)
+{
+	uint64_t before = s->samples.packets + s->tasks.packets;
+	bool fitted = false;
+
+	for (size_t i = 0; i < wm_sampler_nr_cpus(s->sampler); i++) {
+		if (!is_worth(wm_sampler_ring(s->sampler, i), all))
+			continue;
+		fitted = fitted || fit_clock(s);
+		if (fitted)
+			drain(s, i);
+	}
+	return (int)(s->samples.packets + s->tasks.packets - before);
+}
+
+int wm_sample_source_round(struct wm_sample_source *s)
+{
+	uint64_t now = wm_clock_monotonic_ns();
+	bool all = now - s->all_ns >= ALL_EVERY_NS;
+
+	if (!s->sampler)
+		return 0;
+	if (all)
+		s->all_ns = now;
+	return drain_rings(s, all);
+}
+
+/* The last ones no record came after to tell of them. */
+static void tell_last_losses(struct wm_sample_source *s, size_t place)
+{
+	struct place *p = &s->places[place];
+	uint64_t lost = wm_sampler_lost(s->sampler, place);
+
+	if (lost > p->told)
+		note_loss(s, p, lost - p->told, wm_clock_read(s->clock->kind));
+}
+
+int wm_sample_source_finish(struct wm_sample_source *s)
+{
+	if (!s->sampler)
+		return 0;
+	(void)drain_rings(s, true);
+	for (size_t i = 0; i < wm_sampler_nr_cpus(s->sampler); i++)
+		tell_last_losses(s, i);
+	return s->samples.error ? s->samples.error : s->tasks.error;
+}
+
+/* All of one moment, that of the first: before anything a ring can hold is read. */
+void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r)
+{
+	if (!s->told) {
+		s->told = wm_clock_read(s->clock->kind);
+		s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, 0);
+	}
+	put_task(s, r, s->told);
+	s->places[0].last_task = s->told;
+}
+
+void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_sample_totals *ret)
+{
+	*ret = s->totals;
+	ret->samples = s->samples.events;
+	ret->tasks = s->tasks.events;
+	ret->packets = s->samples.packets + s->tasks.packets;
+	ret->lost_disk = s->samples.lost_disk + s->tasks.lost_disk;
+	ret->error = s->samples.error ? s->samples.error : s->tasks.error;
+	ret->buffer_bytes = s->sampler ? wm_sampler_buffer_bytes(s->sampler) : 0;
+}

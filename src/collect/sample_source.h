@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_source.h - drains a sampler's rings into a trace: samples to one
+ * stream, what tasks did to another, the kernel's times turned into the
+ * trace's clock.
+ *
+ * Two steps: the events are declared when the trace begins; the sampler comes
+ * when it is known whose samples are wanted. Single-threaded, beside the pump;
+ * knows no sessions.
+ */
+#ifndef WM_COLLECT_SAMPLE_SOURCE_H
+#define WM_COLLECT_SAMPLE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collect/calibrate.h"
+#include "collect/sample_record.h"
+#include "format/trace_writer.h"
+#include "kernel/sampler.h"
+
+struct wm_sample_source;
+
+struct wm_sample_totals {
+	uint64_t samples, tasks; /* written: samples, and what tasks did */
+	uint64_t packets;
+	uint64_t lost;		 /* a ring was full */
+	uint64_t lost_disk;	 /* read, and not written: see error */
+	uint64_t torn;		 /* records that are not as they should be */
+	uint64_t throttled;	 /* how often the kernel held an event back for being too frequent */
+	uint64_t buffer_bytes;	 /* of all rings */
+	uint64_t clock_error_ns; /* no time is further off than that */
+	int error;		 /* the last write that failed: -errno; 0: none did */
+};
+
+/* CLOCK_* of the records' times, which can be turned into that clock. */
+int wm_sample_clockid(enum wm_clock_kind kind);
+
+/*
+ * `clock` is the trace's, kept up by its owner; a round adds pairs to it.
+ * `events` and `clock` must outlive the source.
+ */
+int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
+			    const struct wm_sample_event *events, size_t nr_events,
+			    struct wm_sample_source **ret, struct wm_diag *diag);
+void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; closes the sampler */
+
+/* Takes the sampler over, not on -ENOMEM. Samples of the processes in `ours` are not kept. */
+int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
+			     const pid_t *ours, size_t nr_ours);
+struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
+
+/*
+ * What was so before the sampler came: one record of what tasks do, told of
+ * this moment. The caller tells all of them before the first round.
+ */
+void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r);
+
+/* Packets moved. Rings are drained that are worth it, all of them once a second. */
+int wm_sample_source_round(struct wm_sample_source *s);
+/* After wm_sampler_stop(): all that is left. */
+int wm_sample_source_finish(struct wm_sample_source *s);
+
+void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_sample_totals *ret);
+
+#endif
