@@ -26,6 +26,7 @@
 #include "control/tool.h"
 #include "event/context.h"
 #include "event/filter.h"
+#include "kernel/counters.h"
 
 #define CHUNKS_MIN 64u   /* in a buffer, as long as a chunk is at least a page */
 #define BLOCK_MS   1000u /* block mode: a thread waits at most so long for room */
@@ -35,6 +36,7 @@ struct wanted {
 	const char *filter;
 	uint32_t contexts;
 	bool exclude; /* of -x */
+	struct wm_sampling_how how;
 };
 
 struct record {
@@ -46,6 +48,9 @@ struct record {
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: none was asked for */
+	struct wm_sampling *sampling;	 /* NULL: nothing is sampled */
+	int *cpus;			 /* to sample; NULL: all */
+	size_t nr_cpus;
 	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: some of the kernel, too */
 	int status;                      /* why there are no rules, when words were said */
 };
@@ -159,6 +164,44 @@ static int on_pid(const struct wm_option *o, const char *argument, void *values,
 	return wm_ids_add(&r->pids, argument, "process", WM_RECORD_TARGETS_MAX, diag);
 }
 
+static int on_rate(const struct wm_option *o, const char *argument, void *values,
+		   struct wm_diag *diag)
+{
+	struct wanted *w = current(values);
+
+	if (!w)
+		return -ENOMEM;
+	if (w->exclude)
+		return refuse_exclude(w, diag);
+	return wm_record_sample_rate(&w->how, argument, o->letter == 'F', diag);
+}
+
+static int on_chain(const struct wm_option *o, const char *argument, void *values,
+		    struct wm_diag *diag)
+{
+	struct wanted *w = current(values);
+
+	(void)o;
+	if (!w)
+		return -ENOMEM;
+	return w->exclude ? refuse_exclude(w, diag)
+			  : wm_record_sample_chain(&w->how, argument, diag);
+}
+
+static int on_cpus(const struct wm_option *o, const char *argument, void *values,
+		   struct wm_diag *diag)
+{
+	struct record *r = values;
+	int err;
+
+	(void)o;
+	free(r->cpus);
+	r->cpus = NULL;
+	err = wm_cpus_parse(argument, &r->cpus, &r->nr_cpus);
+	return err ? wm_diag_set(diag, err, NULL, -1, "'%s' is no list of CPUs: '0-3,8'", argument)
+		   : 0;
+}
+
 static const struct wm_option options[] = {
     WM_OPTION_HEADING("What to record"),
     {.name = "event",
@@ -191,6 +234,36 @@ static const struct wm_option options[] = {
      .argument = "LIST",
      .help = "load helpers into CMD: malloc, pthread, func; 'none' loads not even the runtime",
      WM_OPTION_TO_TEXT(struct record, preload)},
+    WM_OPTION_HEADING("Sampling"),
+    {.name = "freq",
+     .letter = 'F',
+     .argument = "HZ",
+     .help = "sample the kernel's events of the -e before it so often a second; before any -e all "
+	     "of them, or cpu:cycles (sw:cpu-clock where there is none) when none is named",
+     .kind = WM_OPTION_CALL,
+     .call = on_rate},
+    {.name = "count",
+     .letter = 'c',
+     .argument = "N",
+     .help = "the same, at every Nth event",
+     .kind = WM_OPTION_CALL,
+     .call = on_rate},
+    {.name = "call-graph",
+     .letter = 'g',
+     .argument = "MODE",
+     .optional = true,
+     .choices = "fp|dwarf",
+     .help = "sample with call chains: fp by frame pointers, of kernel and program; dwarf[,BYTES] "
+	     "with a copy of the program's stack (8192 bytes) to be unwound later; belongs to the "
+	     "-e before it, as -F",
+     .kind = WM_OPTION_CALL,
+     .call = on_chain},
+    {.name = "cpu",
+     .letter = 'C',
+     .argument = "LIST",
+     .help = "sample on these CPUs only, '0-3,8'",
+     .kind = WM_OPTION_CALL,
+     .call = on_cpus},
     WM_OPTION_HEADING("Which processes"),
     {.name = "pid",
      .letter = 'p',
@@ -254,6 +327,8 @@ static void release(void *values)
 	struct record *r = values;
 
 	wm_kernel_events_destroy(r->kernel);
+	wm_sampling_destroy(r->sampling);
+	free(r->cpus);
 	free(r->wanted);
 	free(r->pids.ids);
 }
@@ -325,17 +400,35 @@ static uint32_t chunk_bytes(uint64_t buffer_bytes)
 	return bytes;
 }
 
+/* How that -e is sampled; false: not at all. */
+static bool sampled(struct record *r, const struct wanted *w, struct wm_record_sampled *ret)
+{
+	*ret = (struct wm_record_sampled){
+	    .outright = w->how.frequency || w->how.period || w->how.chain,
+	    .everywhere = r->all,
+	    .cpus = r->cpus,
+	    .nr_cpus = r->nr_cpus,
+	    .sampling = &r->sampling,
+	};
+	return wm_record_sample_join(&r->wanted[0].how, &w->how, &ret->how);
+}
+
 /* An -e: of programs, of the kernel, or of both. 0 or -errno; r->status after words. */
 static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struct wanted *w)
 {
 	const char *user;
 	struct wanted of_user = *w;
+	struct wm_record_sampled how;
 	char *filter;
 	int got = 0, err;
 
 	if (wm_record_kernel_pattern(w->glob, &user) && !r->change) {
+		bool sample = sampled(r, w, &how);
+
 		filter = join_filters(r->wanted[0].filter, w->filter, &err);
-		got = err ? err : wm_record_kernel_add(w->glob, filter, &r->kernel);
+		got = err ? err
+			  : wm_record_kernel_add(w->glob, filter, &r->kernel,
+						 sample ? &how : NULL);
 		free(filter);
 		if (got < 0) {
 			r->status = err ? 0 : -got;
@@ -350,6 +443,19 @@ static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struc
 	return add_rule(rules, &r->wanted[0], &of_user);
 }
 
+/* A rate or -g before any -e, and no event it was for: the usual one. */
+static int sample_default(struct record *r)
+{
+	struct wm_record_sampled how;
+	int err;
+
+	if (r->sampling || r->change || !sampled(r, &r->wanted[0], &how))
+		return 0;
+	err = wm_record_sample_default(&how, r->quiet);
+	r->status = -err;
+	return err ? -ECANCELED : 0;
+}
+
 /* Those of -e, or else everything; then those of -x. */
 static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_asked)
 {
@@ -359,8 +465,10 @@ static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_
 	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
 		if (!r->wanted[i].exclude)
 			err = add_wanted_rule(r, rules, &r->wanted[i]);
+	if (err == 0)
+		err = sample_default(r);
 	*ret_nr_asked = wm_rules_count(rules);
-	if (err == 0 && !*ret_nr_asked && !r->change && !r->kernel)
+	if (err == 0 && !*ret_nr_asked && !r->change && !r->kernel && !r->sampling)
 		err = add_rule(rules, &r->wanted[0], &everything);
 	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
 		if (r->wanted[i].exclude)
@@ -506,6 +614,7 @@ static int run(void *values, int nr_args, char **args)
 		       : r->status                            ? r->status
 							      : WM_EXIT_USAGE;
 	plan.kernel = r->kernel;
+	plan.sampling = r->sampling;
 	plan.in_kernel = r->in_kernel;
 	plan.dir = r->change ? r->change : r->dir;
 	if (!plan.dir && default_dir(r, args, dir, sizeof(dir)) == 0)

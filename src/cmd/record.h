@@ -7,6 +7,7 @@
  *   record_env.c    what CMD finds in its environment
  *   record_target.c processes that run already (-p, -a)
  *   record_kernel.c events of the kernel
+ *   record_sample.c sampling
  *   record_names.c  "no event matches": nearest names
  *   record_change.c other events for a recording that runs (--change)
  *   record_empty.c  why nothing was recorded
@@ -23,6 +24,7 @@
 #include "control/kernel_events.h"
 #include "control/recording.h"
 #include "control/rules.h"
+#include "control/sampling.h"
 #include "control/session.h"
 
 #define WM_RECORD_TARGETS_MAX 1024u
@@ -35,6 +37,7 @@ struct wm_record_plan {
 	const char *preload; /* "malloc,pthread", "none"; NULL: nothing but the runtime */
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel */
+	struct wm_sampling *sampling;	 /* NULL: nothing is sampled */
 	const bool *in_kernel;           /* rule i matched events of the kernel, too */
 	const pid_t *pids;
 	size_t nr_pids;
@@ -89,11 +92,40 @@ int wm_record_check_filters(const struct wm_record_plan *plan);
  */
 bool wm_record_kernel_pattern(const char *glob, const char **ret_user);
 
+/* How events are to be sampled, and of whom; the first that is makes *sampling. */
+struct wm_record_sampled {
+	struct wm_sampling_how how;
+	bool outright; /* said of this -e alone, and not of all */
+	bool everywhere;
+	const int *cpus; /* none: all */
+	size_t nr_cpus;
+	struct wm_sampling **sampling;
+};
+
+/* -F (or -c) and -g. 0, or -EINVAL and a sentence. */
+int wm_record_sample_rate(struct wm_sampling_how *how, const char *argument, bool frequency,
+			  struct wm_diag *diag);
+int wm_record_sample_chain(struct wm_sampling_how *how, const char *argument,
+			   struct wm_diag *diag); /* NULL: the default */
+/* What was said before any -e, and of one; whether anything was. */
+bool wm_record_sample_join(const struct wm_sampling_how *general, const struct wm_sampling_how *own,
+			   struct wm_sampling_how *ret);
+/* 0, or the kernel's refusal with its sentence; says it when only a part is permitted. */
+int wm_record_sample_add(struct wm_record_sampled *s, const struct wm_event_def *def,
+			 const char *filter, struct wm_diag *diag);
+/* No event was named: says which it takes. 0, or an exit status, negative, after words. */
+int wm_record_sample_default(struct wm_record_sampled *s, bool quiet);
+
 /*
- * Switches on what `glob` means in the kernel; the first makes *kernel. How
- * many events, 0: none is called so, or an exit status, negative, after words.
+ * Switches on what `glob` means in the kernel; the first makes *kernel, or,
+ * with `sampled`, *sampled->sampling. How many events, 0: none is called so,
+ * or an exit status, negative, after words.
  */
-int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel);
+int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel,
+			 struct wm_record_sampled *sampled);
+
+/* All threads of the plan's processes; free() them. 0 or -ENOMEM. */
+int wm_record_threads(const struct wm_record_plan *plan, pid_t **ret_tids, size_t *ret_nr);
 
 /* Before the recording begins: only the tasks of the plan. 0 or -errno after words. */
 int wm_record_kernel_begin(const struct wm_record_plan *plan, pid_t pump);

@@ -73,6 +73,28 @@ static int add_defs(const struct wm_event_defs *defs, const char *filter, bool o
 	return added;
 }
 
+/* Those that are sampled; probes and what else is there at each hit are not, unless so said. */
+static int sample_defs(const struct wm_event_defs *defs, const char *filter,
+		       struct wm_record_sampled *sampled, struct wm_diag *diag)
+{
+	int added = 0;
+
+	for (size_t i = 0; i < defs->nr; i++) {
+		int err = wm_record_sample_add(sampled, &defs->defs[i], filter, diag);
+
+		if (err)
+			return err;
+		added++;
+	}
+	return added;
+}
+
+static bool can_sample(const struct wm_event_defs *defs, const struct wm_record_sampled *sampled)
+{
+	return sampled && defs->nr &&
+	       (sampled->outright || defs->defs[0].family <= WM_FAMILY_BREAKPOINT);
+}
+
 /* What was typed cannot be had, or something failed. */
 static enum wm_exit status_of(int err)
 {
@@ -93,22 +115,33 @@ static void say_left_out(const struct wm_event_defs *defs)
 	}
 }
 
-static int add_found(const char *glob, const struct wm_event_defs *defs, const char *filter,
-		     struct wm_kernel_events **kernel)
+/* How many, or -errno. */
+static int switch_on(const char *glob, const struct wm_event_defs *defs, const char *filter,
+		     struct wm_kernel_events **kernel, struct wm_record_sampled *sampled,
+		     struct wm_diag *diag)
 {
-	struct wm_diag diag = {.offset = -1};
 	const char *user;
 	int err = 0;
 
 	(void)wm_record_kernel_pattern(glob, &user);
+	if (can_sample(defs, sampled))
+		return sample_defs(defs, filter, sampled, diag);
 	if (!*kernel)
-		err = wm_kernel_events_create(wm_clock_best(), 0, kernel, &diag);
-	if (!err && is_marker(glob)) {
-		err = wm_kernel_events_add_markers(*kernel, &diag);
-		err = err ? err : 1;
-	} else if (!err) {
-		err = add_defs(defs, filter, !user, *kernel, &diag);
-	}
+		err = wm_kernel_events_create(wm_clock_best(), 0, kernel, diag);
+	if (err)
+		return err;
+	if (!is_marker(glob))
+		return add_defs(defs, filter, !user, *kernel, diag);
+	err = wm_kernel_events_add_markers(*kernel, diag);
+	return err ? err : 1;
+}
+
+static int add_found(const char *glob, const struct wm_event_defs *defs, const char *filter,
+		     struct wm_kernel_events **kernel, struct wm_record_sampled *sampled)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = switch_on(glob, defs, filter, kernel, sampled, &diag);
+
 	if (err >= 0) {
 		say_left_out(defs);
 		return err;
@@ -120,7 +153,8 @@ static int add_found(const char *glob, const struct wm_event_defs *defs, const c
 	return -status_of(err);
 }
 
-int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel)
+int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel,
+			 struct wm_record_sampled *sampled)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_event_space space;
@@ -134,7 +168,7 @@ int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_
 	wm_event_defs_init(&defs);
 	got = is_marker(glob) ? 1 : wm_event_name_resolve(&space, glob, &defs, &diag);
 	if (got > 0)
-		got = add_found(glob, &defs, filter, kernel);
+		got = add_found(glob, &defs, filter, kernel, sampled);
 	else if (user)
 		got = 0; /* it may be a program's */
 	else {
@@ -177,6 +211,21 @@ static int add_threads(pid_t pid, pid_t **list, size_t *nr)
 		(*list)[(*nr)++] = tid;
 	}
 	closedir(dir);
+	return err;
+}
+
+int wm_record_threads(const struct wm_record_plan *plan, pid_t **ret_tids, size_t *ret_nr)
+{
+	int err = 0;
+
+	*ret_tids = NULL;
+	*ret_nr = 0;
+	for (size_t i = 0; !err && i < plan->nr_pids; i++)
+		err = add_threads(plan->pids[i], ret_tids, ret_nr);
+	if (err) {
+		free(*ret_tids);
+		*ret_tids = NULL;
+	}
 	return err;
 }
 
@@ -234,8 +283,7 @@ int wm_record_kernel_begin(const struct wm_record_plan *plan, pid_t pump)
 	if (plan->all) {
 		(void)wm_kernel_events_exclude(plan->kernel, ours, 2);
 	} else if (plan->nr_pids) {
-		for (size_t i = 0; !err && i < plan->nr_pids; i++)
-			err = add_threads(plan->pids[i], &tids, &nr);
+		err = wm_record_threads(plan, &tids, &nr);
 		if (!err && nr)
 			err = follow(plan, tids, nr);
 		free(tids);

@@ -38,6 +38,7 @@ struct run {
 	struct wm_recording recorder;
 	struct wm_record_targets *targets;
 	enum phase phase;
+	bool sampling;   /* it has begun, or was refused */
 	bool done;       /* the last report came */
 	bool pump_lost;  /* it ended without */
 	int interrupted; /* the signal that ended us */
@@ -88,6 +89,11 @@ static void on_report(struct run *r, const struct wm_report *report)
 	case WM_REPORT_CHANGED:
 		if (r->targets && r->phase == RUNNING)
 			wm_record_targets_changed(r->targets);
+		break;
+	case WM_REPORT_SAMPLING:
+		r->sampling = true;
+		if (report->err < 0)
+			wm_say("nothing is sampled: %s", report->sentence);
 		break;
 	case WM_REPORT_DONE:
 		r->done = true;
@@ -176,6 +182,43 @@ static void on_usr2(int signo, pid_t from, void *data)
  * CMD
  * ------------------------------------------------------------------ */
 
+/* The pump opens what is sampled; until it has, nothing that should be seen may run. */
+static void begin_sampling(struct run *r, const struct wm_sampling_whom *whom)
+{
+	struct wm_report report;
+	int err = wm_recording_sample(&r->recorder, whom);
+
+	if (err == -E2BIG)
+		wm_say("nothing is sampled: more than %u threads; -a samples all of them",
+		       WM_SAMPLING_TIDS_MAX);
+	else if (err < 0)
+		wm_say("nothing is sampled: %s", strerror(-err));
+	while (err == 0 && !r->sampling && wm_recording_read(&r->recorder, true, &report) > 0)
+		on_report(r, &report);
+}
+
+/* Of everything, or of processes that run already. */
+static int sample_running(struct run *r)
+{
+	struct wm_sampling_whom whom = {0};
+	pid_t *tids = NULL;
+	int err = r->plan->all ? 0 : wm_record_threads(r->plan, &tids, &whom.nr_tids);
+
+	whom.tids = tids;
+	if (!err && (r->plan->all || whom.nr_tids))
+		begin_sampling(r, &whom);
+	free(tids);
+	return err;
+}
+
+static void sample_command(struct run *r, pid_t pid)
+{
+	const struct wm_sampling_whom whom = {.tids = &pid, .nr_tids = 1, .on_exec = true};
+
+	if (!r->plan->all && !r->plan->nr_pids)
+		begin_sampling(r, &whom);
+}
+
 /* Waits at `gate` until the kernel follows it; a parent that is gone lets it go, too. */
 static void __attribute__((noreturn)) be_the_command(struct run *r, int gate, int error_pipe)
 {
@@ -222,6 +265,8 @@ static int start_command(struct run *r)
 	}
 	if (r->plan->kernel)
 		(void)wm_record_kernel_command(r->plan, pid); /* said; CMD runs all the same */
+	if (r->plan->sampling)
+		sample_command(r, pid);
 	close(gate[1]);
 	do {
 		n = read(pipe_fds[0], &err, sizeof(err));
@@ -280,9 +325,11 @@ static void say_total(const struct run *r)
 	wm_text_f(&line, "%" PRIu64 " events", t->events);
 	if (r->plan->kernel)
 		wm_text_f(&line, " (%" PRIu64 " of the kernel)", t->kernel_events);
+	if (r->plan->sampling)
+		wm_text_f(&line, " (%" PRIu64 " samples)", t->samples);
 	wm_text_f(&line, ", %s in %.3f s", wm_record_size_text(t->bytes, size),
 		  (double)t->duration_ns / 1e9);
-	if (t->nr_processes || !r->plan->kernel)
+	if (t->nr_processes || (!r->plan->kernel && !r->plan->sampling))
 		wm_text_f(&line, " from %u process%s", t->nr_processes,
 			  t->nr_processes == 1 ? "" : "es");
 	wm_text_str(&line, ", ");
@@ -317,7 +364,14 @@ static void say_oddities(const struct run *r)
 		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
 		       "not in the trace",
 		       t->kernel_torn);
-
+	if (t->sample_torn)
+		wm_say("%" PRIu64 " records of perf events could not be understood; they are not "
+		       "in the trace",
+		       t->sample_torn);
+	if (t->sample_throttled)
+		wm_say("the kernel held samples back %" PRIu64 " times, for they came too fast "
+		       "(perf:throttle in the trace says when): a lower -F, or a higher -c",
+		       t->sample_throttled);
 	if (t->filtered_missing)
 		wm_say("%" PRIu64
 		       " event%s matched an -e whose filter does not fit (no such field, "
@@ -430,6 +484,7 @@ static int begin(struct run *r)
 	    .format = r->plan->format,
 	    .command = r->plan->command ? r->plan->command[0] : NULL,
 	    .kernel = r->plan->kernel,
+	    .sampling = r->plan->sampling,
 	};
 	struct wm_diag diag = {.offset = -1};
 	int err = 0;
@@ -474,6 +529,8 @@ static int start_recorded(struct run *r)
 
 	if (r->plan->kernel && wm_record_kernel_begin(r->plan, r->recorder.pid) < 0)
 		return WM_EXIT_FAILED;
+	if (r->plan->sampling && (r->plan->all || r->plan->nr_pids) && sample_running(r) < 0)
+		return WM_EXIT_FAILED;
 	status =
 	    wm_record_targets_start(r->loop, r->plan, &r->session, on_targets_gone, r, &r->targets);
 	if (status)
@@ -516,8 +573,9 @@ static int record(struct run *r)
 	if (!r->done)
 		return final_status(r, false);
 	nothing_matched = r->plan->nr_asked && !wm_record_say_unmatched(r->plan, &r->last.totals) &&
-			  !(r->last.totals.nr_changes && r->last.totals.events) && !r->plan->kernel;
-	if (!r->plan->kernel)
+			  !(r->last.totals.nr_changes && r->last.totals.events) &&
+			  !r->plan->kernel && !r->plan->sampling;
+	if (!r->plan->kernel && !r->plan->sampling)
 		wm_record_say_empty(r->plan, &r->last.totals, r->targets);
 	say_oddities(r);
 	if (!r->plan->quiet || wm_recording_lost(&r->last.totals))

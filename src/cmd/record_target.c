@@ -153,7 +153,7 @@ int wm_record_targets_check(const struct wm_record_plan *plan)
 {
 	int status = 0;
 
-	if (plan->kernel)
+	if (plan->kernel || plan->sampling)
 		return 0; /* what the kernel says of a process needs nothing of the process */
 	for (size_t i = 0; i < plan->nr_pids; i++) {
 		struct wm_diag diag = {.offset = -1};
@@ -184,7 +184,7 @@ static int attach_one(struct wm_record_targets *t, pid_t pid)
 	int err = attach(t, pid, false, &result, &diag);
 	bool attached = err == 0;
 
-	if (err < 0 && t->plan->kernel && err != -ESRCH) {
+	if (err < 0 && (t->plan->kernel || t->plan->sampling) && err != -ESRCH) {
 		if (t->plan->nr_asked && !t->plan->quiet)
 			wm_say("process %d: only events of the kernel: %s", (int)pid,
 			       diag.sentence);

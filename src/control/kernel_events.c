@@ -246,8 +246,9 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 		return add_probe(k, defs, nr_places, filter, diag);
 	if (!defs->system || !defs->event)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "%s is counted, not recorded: 'waymark stat -e %s'", defs->name,
-				   defs->name);
+				   "%s is counted ('waymark stat -e %s'), or sampled: add -F HZ or "
+				   "-c N",
+				   defs->name, defs->name);
 	return add_tracepoint(k, defs, filter, diag);
 }
 

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/recording_int.h"
+
 uint64_t wm_recording_lost(const struct wm_recording_totals *t)
 {
 	uint64_t sum = 0;
@@ -141,6 +143,28 @@ int wm_recording_order(struct wm_recording *r, enum wm_order order)
 	if (r->channel < 0)
 		return -EPIPE;
 	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom)
+{
+	size_t bytes = sizeof(struct wm_order_sample) + whom->nr_tids * sizeof(pid_t);
+	struct wm_order_sample *o;
+	int err = 0;
+
+	if (whom->nr_tids > WM_SAMPLING_TIDS_MAX)
+		return -E2BIG;
+	o = calloc(1, bytes);
+	if (!o)
+		return -ENOMEM;
+	o->order = WM_ORDER_SAMPLE;
+	o->on_exec = whom->on_exec;
+	o->nr_tids = (uint32_t)whom->nr_tids;
+	if (whom->nr_tids)
+		memcpy(o->tids, whom->tids, whom->nr_tids * sizeof(pid_t));
+	if (send(r->channel, o, bytes, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	free(o);
+	return err;
 }
 
 int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)

@@ -29,6 +29,7 @@
 #include "base/diag.h"
 #include "control/kernel_events.h"
 #include "control/rules.h"
+#include "control/sampling.h"
 #include "control/session.h"
 #include "format/trace_writer.h"
 #include "ring/pool.h"
@@ -40,6 +41,7 @@ struct wm_recording_options {
 	enum wm_trace_format format;
 	const char *command;             /* for the trace's environment block; may be NULL */
 	struct wm_kernel_events *kernel; /* of the caller's; NULL: none of the kernel */
+	const struct wm_sampling *sampling; /* of the caller's; NULL: nothing is sampled */
 };
 
 struct wm_recording_totals {
@@ -56,6 +58,10 @@ struct wm_recording_totals {
 	uint64_t kernel_torn;                       /* its records that could not be understood */
 	uint64_t kernel_buffer_bytes;               /* its rings at the end, all CPUs */
 	uint32_t kernel_grown;                      /* how often they were made larger */
+	uint64_t samples;                           /* of `events` */
+	uint64_t sample_lost, sample_lost_disk;     /* of `lost`: full, and disk */
+	uint64_t sample_torn;                       /* records that could not be understood */
+	uint64_t sample_throttled;                  /* how often an event was held back */
 	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
 	uint32_t nr_unpatched;                      /* processes whose code is not patched */
 	uint32_t nr_unwanted;                       /* of these: with WAYMARK_NOPATCH set */
@@ -71,6 +77,7 @@ enum wm_report_kind {
 	WM_REPORT_TROUBLE,  /* sentence: something people should know now */
 	WM_REPORT_JOINED,   /* process `pid` joined */
 	WM_REPORT_SNAPSHOT, /* written: totals.events and totals.bytes are of the snapshot */
+	WM_REPORT_SAMPLING, /* sampling has begun; err and sentence: or why not */
 	WM_REPORT_CHANGED,  /* DIR/rules was replaced: who has not joined may be wanted now */
 	WM_REPORT_DONE,     /* the trace is complete; err: its last error */
 };
@@ -84,7 +91,7 @@ struct wm_report {
 	char sentence[WM_DIAG_SENTENCE];
 };
 
-enum wm_order { WM_ORDER_STOP = 1, WM_ORDER_SNAPSHOT = 2 };
+enum wm_order { WM_ORDER_STOP = 1, WM_ORDER_SNAPSHOT = 2, WM_ORDER_SAMPLE = 3 };
 
 struct wm_recording {
 	pid_t pid;
@@ -99,6 +106,9 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 		       struct wm_diag *diag);
 
 int wm_recording_order(struct wm_recording *r, enum wm_order order);
+
+/* Tells the pump whose samples are wanted; WM_REPORT_SAMPLING answers. -E2BIG: too many threads. */
+int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom);
 
 /*
  * The next report: 1; 0 when there is none now (or, with `wait`, never again:

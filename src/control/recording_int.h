@@ -2,7 +2,8 @@
 /*
  * recording_int.h - the pump process's state, shared by recording_main.c (its
  * life and its rounds), recording_members.c (the processes and tools that are
- * connected), recording_change.c (rules that change) and recording_kernel.c. For those only.
+ * connected), recording_change.c (rules that change), recording_kernel.c and
+ * recording_sample.c. For those only.
  */
 #ifndef WM_CONTROL_RECORDING_INT_H
 #define WM_CONTROL_RECORDING_INT_H
@@ -27,13 +28,20 @@ struct member {
 	uint64_t missed; /* filtered_missing, as last seen */
 };
 
+struct wm_order_sample;
+
 struct serving {
 	const struct wm_recording_options *o;
+	struct wm_order_sample *order; /* room for whatever the command says */
 	int channel;
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
 	struct wm_kernel_source *kernel; /* NULL: nothing of the kernel */
+	struct wm_sample_source *samples; /* NULL: nothing is sampled */
+	struct wm_watch **ring_watches;   /* by place of the sampler; of those that wake us */
+	size_t nr_ring_watches;
+	struct wm_kernel_symbols symbols; /* text NULL: not to be had, or told already */
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
 	uint32_t accepted;      /* in this round */
@@ -51,6 +59,16 @@ struct serving {
 	int last_error; /* of a write, as it was reported */
 	uint32_t quarantines_said;
 };
+
+/* What the command says besides its words: whose samples are wanted. */
+struct wm_order_sample {
+	uint32_t order; /* WM_ORDER_SAMPLE */
+	uint32_t on_exec, nr_tids;
+	pid_t tids[];
+};
+
+#define WM_ORDER_BYTES_MAX                                                                         \
+	(sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
 
 /* recording_main.c: words to the command */
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive);
@@ -82,5 +100,12 @@ void wm_serving_change_gone(struct serving *s, struct member *m); /* the tool le
 /* recording_kernel.c */
 int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag);
 void wm_serving_end_kernel(struct serving *s); /* the last of it, and its totals */
+
+/* recording_sample.c */
+int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag);
+void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
+void wm_serving_stop_sampling(struct serving *s);
+void wm_serving_end_sampling(struct serving *s); /* the last of it, and its totals */
+void wm_serving_release_sampling(struct serving *s);
 
 #endif

@@ -77,6 +77,7 @@ static void before_write(void *data)
 static void watch_disk(struct serving *s)
 {
 	struct wm_kernel_totals kernel = {0};
+	struct wm_sample_totals samples;
 	struct wm_pump_totals t;
 
 	wm_pump_totals(s->pump, &t);
@@ -84,6 +85,10 @@ static void watch_disk(struct serving *s)
 		wm_kernel_source_totals(s->kernel, &kernel);
 	if (!t.error)
 		t.error = kernel.error;
+	if (s->samples && !t.error) {
+		wm_sample_source_totals(s->samples, &samples);
+		t.error = samples.error;
+	}
 	if (t.error == s->last_error)
 		return;
 	s->last_error = t.error;
@@ -97,9 +102,9 @@ static void watch_disk(struct serving *s)
  * Packets came: look again soon, for a burst fills buffers faster than any
  * wake-up. Nothing came for a while: wait longer, up to a tenth of a second.
  */
-static void adapt(struct serving *s, int moved)
+static void adapt(struct serving *s, bool moved)
 {
-	if (moved > 0) {
+	if (moved) {
 		s->wait_ms = WAIT_MIN_MS;
 		s->quiet = 0;
 	} else if (++s->quiet >= QUIET_ROUNDS) {
@@ -166,7 +171,7 @@ static void one_round(struct serving *s)
 {
 	uint64_t now = wm_clock_monotonic_ns();
 	bool seal = now - s->sealed_ns >= SEAL_NS;
-	int moved = 0, moved_kernel = 0;
+	int moved = 0, moved_kernel = 0, moved_samples = 0;
 
 	if (s->snapshot)
 		take_snapshot(s);
@@ -174,7 +179,9 @@ static void one_round(struct serving *s)
 		moved = wm_pump_round(s->pump, seal);
 	if (s->kernel)
 		moved_kernel = wm_kernel_source_round(s->kernel, seal);
-	adapt(s, moved > 0 ? moved : moved_kernel);
+	if (s->samples)
+		moved_samples = wm_sample_source_round(s->samples);
+	adapt(s, moved > 0 || moved_kernel > 0 || moved_samples > 0);
 	if (seal)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
@@ -194,13 +201,13 @@ static void one_round(struct serving *s)
 static void on_order(int fd, uint32_t events, void *data)
 {
 	struct serving *s = data;
-	uint32_t order;
-	ssize_t n = recv(fd, &order, sizeof(order), MSG_DONTWAIT);
+	ssize_t n = recv(fd, s->order, WM_ORDER_BYTES_MAX, MSG_DONTWAIT);
+	uint32_t order = s->order->order;
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != (ssize_t)sizeof(order)) {
+	if (n < (ssize_t)sizeof(order)) {
 		s->command_gone = s->stop = true;
 		wm_watch_remove(s->order_watch);
 		s->order_watch = NULL;
@@ -208,6 +215,8 @@ static void on_order(int fd, uint32_t events, void *data)
 		s->stop = true;
 	else if (order == WM_ORDER_SNAPSHOT)
 		s->snapshot = true;
+	else if (order == WM_ORDER_SAMPLE)
+		wm_serving_sample(s, s->order, (size_t)n);
 }
 
 static void on_signal(int signo, pid_t from, void *data)
@@ -320,6 +329,8 @@ static int begin(struct serving *s)
 		err = create_trace(s, &diag);
 	if (err == 0 && s->o->kernel)
 		err = wm_serving_begin_kernel(s, &diag);
+	if (err == 0 && s->o->sampling)
+		err = wm_serving_begin_sampling(s, &diag);
 	s->host.loop = s->loop;
 	s->host.writer = s->writer;
 	if (err < 0) {
@@ -339,6 +350,7 @@ static void leave(struct serving *s)
 
 	if (s->kernel)
 		wm_kernel_events_stop(s->o->kernel);
+	wm_serving_stop_sampling(s);
 	wm_session_remove(s->o->session);
 	wm_serving_take_last(s);
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
@@ -371,6 +383,7 @@ static int close_trace(struct serving *s)
 	struct wm_trace_totals trace;
 	int err;
 
+	wm_serving_end_sampling(s);
 	wm_serving_end_kernel(s);
 	wm_pump_totals(s->pump, &pump);
 	refit(s);
@@ -384,7 +397,9 @@ static int close_trace(struct serving *s)
 	s->totals.packets = trace.packets;
 	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
 	s->totals.lost[WM_LOST_OVERWRITTEN] += s->totals.kernel_lost;
-	s->totals.lost[WM_LOST_DISK] += s->totals.kernel_lost_disk;
+	s->totals.lost[WM_LOST_FULL] += s->totals.sample_lost;
+	s->totals.lost[WM_LOST_DISK] +=
+	    s->totals.kernel_lost_disk + s->totals.sample_lost_disk;
 	s->totals.nr_quarantined += pump.quarantined;
 	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 	r.err = err < 0 ? err : 0;
@@ -399,11 +414,13 @@ static void release(struct serving *s)
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
 	wm_kernel_source_destroy(s->kernel);
+	wm_serving_release_sampling(s);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
 	wm_kernel_events_destroy(s->o->kernel); /* the command's is another, after the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
+	free(s->order);
 	close(s->channel);
 }
 
@@ -416,7 +433,8 @@ int wm_recording_main(const struct wm_recording_options *o, int channel)
 		return -ENOMEM;
 	s->o = o;
 	s->channel = channel;
-	err = begin(s);
+	s->order = calloc(1, WM_ORDER_BYTES_MAX); /* untouched pages cost nothing */
+	err = s->order ? begin(s) : -ENOMEM;
 	if (err == 0) {
 		while (!s->stop) {
 			(void)wm_loop_step(s->loop, s->snapshot ? 0 : s->wait_ms);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* sampling.c - see sampling.h. */
+#include "control/sampling.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/counters.h"
+#include "kernel/instance.h"
+#include "kernel/running.h"
+#include "kernel/tracefs.h"
+
+#define FORMATS_BYTES_MAX ((size_t)64 << 20)
+
+struct wm_sampling {
+	struct wm_arena arena;
+	struct wm_tracefs *tracefs; /* NULL: no tracepoint was asked for */
+	enum wm_clock_kind clock;
+	struct wm_sample_event *events;
+	struct wm_event_defs defs; /* copies, with their strings */
+	uint32_t nr_events;
+	int *cpus;
+	size_t nr_cpus;
+};
+
+int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus,
+		       struct wm_sampling **ret)
+{
+	struct wm_sampling *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	wm_arena_init(&s->arena, FORMATS_BYTES_MAX);
+	wm_event_defs_init(&s->defs);
+	s->clock = clock;
+	if (nr_cpus) {
+		s->cpus = malloc(nr_cpus * sizeof(*cpus));
+		if (s->cpus)
+			memcpy(s->cpus, cpus, nr_cpus * sizeof(*cpus));
+		s->nr_cpus = nr_cpus;
+		err = s->cpus ? 0 : -ENOMEM;
+	} else {
+		err = wm_cpus_online(&s->cpus, &s->nr_cpus);
+	}
+	if (err) {
+		wm_sampling_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+void wm_sampling_destroy(struct wm_sampling *s)
+{
+	if (!s)
+		return;
+	wm_tracefs_close(s->tracefs);
+	wm_event_defs_done(&s->defs);
+	wm_arena_done(&s->arena);
+	free(s->cpus);
+	free(s);
+}
+
+/* --- which ---------------------------------------------------------------------------- */
+
+/* A tracepoint's fields are written as its format says. */
+static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
+		       const struct wm_event_def *def, struct wm_diag *diag)
+{
+	size_t bytes;
+	char *text;
+	int err = s->tracefs ? 0 : wm_tracefs_open(&s->tracefs, diag);
+
+	if (!err)
+		err = wm_tracefs_event_format(s->tracefs, def->system, def->event, &text, &bytes,
+					      diag);
+	if (err)
+		return err;
+	e->system = def->system;
+	e->name = def->event;
+	e->format = wm_arena_copy(&s->arena, text, bytes);
+	e->format_bytes = bytes;
+	free(text);
+	return e->format ? 0 : -ENOMEM;
+}
+
+static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def)
+{
+	for (size_t i = 0; i < s->defs.nr; i++)
+		if (!strcmp(s->defs.defs[i].name, def->name) &&
+		    s->defs.defs[i].config == def->config)
+			return true;
+	return false;
+}
+
+int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
+		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag)
+{
+	struct wm_sample_event *more, e = {
+					  .sampled = {.def = def,
+						      .filter = filter,
+						      .period = how->period,
+						      .frequency = how->frequency,
+						      .chain = how->chain,
+						      .stack_bytes = how->stack_bytes},
+				      };
+	int narrowed = wm_sampler_try(&e.sampled, wm_sample_clockid(s->clock), everywhere, diag);
+	int err = narrowed < 0 ? narrowed : 0;
+
+	if (err || is_there(s, def))
+		return err;
+	err = wm_event_defs_add(&s->defs, def);
+	if (err)
+		return err;
+	def = &s->defs.defs[s->defs.nr - 1];
+	if (def->type == PERF_TYPE_TRACEPOINT && def->system)
+		err = read_format(s, &e, def, diag);
+	if (!err && filter) {
+		e.sampled.filter = wm_arena_copy(&s->arena, filter, strlen(filter));
+		err = e.sampled.filter ? 0 : -ENOMEM;
+	}
+	more = err ? NULL : wm_arena_grow(&s->arena, s->events, s->nr_events, sizeof(*more));
+	if (!more) {
+		s->defs.nr--;
+		return err ? err : -ENOMEM;
+	}
+	s->events = more;
+	s->events[s->nr_events++] = e;
+	/* The list of definitions moves while it grows. */
+	for (uint32_t i = 0; i < s->nr_events; i++)
+		s->events[i].sampled.def = &s->defs.defs[i];
+	return narrowed;
+}
+
+size_t wm_sampling_count(const struct wm_sampling *s)
+{
+	return s->nr_events;
+}
+
+/* --- the pump's half --------------------------------------------------------------------- */
+
+int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
+		       struct wm_calibrate *clock, struct wm_sample_source **ret,
+		       struct wm_diag *diag)
+{
+	return wm_sample_source_create(w, clock, s->events, s->nr_events, ret, diag);
+}
+
+static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_whom *whom,
+			struct wm_sampler **ret, struct wm_diag *diag)
+{
+	struct wm_sampler_event *events = calloc(s->nr_events + 1u, sizeof(*events));
+	struct wm_sampler_plan plan = {
+	    .events = events,
+	    .nr_events = s->nr_events,
+	    .clockid = wm_sample_clockid(s->clock),
+	    .tids = whom->tids,
+	    .nr_tids = whom->nr_tids,
+	    .cpus = s->cpus,
+	    .nr_cpus = s->nr_cpus,
+	    .on_exec = whom->on_exec,
+	    .buffer_bytes = wm_instance_buffer_default(),
+	};
+	int err;
+
+	if (!events)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_events; i++)
+		events[i] = s->events[i].sampled;
+	err = wm_sampler_open(&plan, ret, diag);
+	free(events);
+	return err;
+}
+
+static void tell(const struct wm_perf_record *r, void *data)
+{
+	wm_sample_source_tell(data, r);
+}
+
+int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
+		      const struct wm_sampling_whom *whom, const pid_t *ours, size_t nr_ours,
+		      const struct wm_kernel_symbols *symbols, struct wm_diag *diag)
+{
+	struct wm_sampler *sampler;
+	int err = open_sampler(s, whom, &sampler, diag);
+
+	if (err)
+		return err;
+	err = wm_sample_source_attach(source, sampler, ours, nr_ours);
+	if (err) {
+		wm_sampler_close(sampler);
+		return err;
+	}
+	/* The rings tell what is mapped from now on; twice told does no harm. */
+	if (symbols)
+		wm_running_tell_kernel(symbols, tell, source);
+	if (!whom->on_exec)
+		wm_running_tell(whom->tids, whom->nr_tids, tell, source);
+	return whom->on_exec ? 0 : wm_sampler_start(sampler);
+}
