@@ -51,9 +51,9 @@ enum wm_option_kind {
 };
 
 struct wm_option {
-	const char *name;     /* long name without "--"; NULL: only a letter */
-	char letter;          /* 0: only a long name */
-	uint8_t kind;         /* enum wm_option_kind */
+	const char *name; /* long name without "--"; NULL: only a letter */
+	char letter;      /* 0: only a long name */
+	uint8_t kind;     /* enum wm_option_kind */
 	/*
 	 * The argument may be missing: TEXT gets "", CALL gets NULL. With
 	 * `choices` the next word is taken for it when it is one of them, up to

@@ -48,8 +48,8 @@ struct record {
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: none was asked for */
-	struct wm_sampling *sampling;	 /* NULL: nothing is sampled */
-	int *cpus;			 /* to sample; NULL: all */
+	struct wm_sampling *sampling;    /* NULL: nothing is sampled */
+	int *cpus;                       /* to sample; NULL: all */
 	size_t nr_cpus;
 	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: some of the kernel, too */
 	int status;                      /* why there are no rules, when words were said */
@@ -427,8 +427,7 @@ static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struc
 
 		filter = join_filters(r->wanted[0].filter, w->filter, &err);
 		got = err ? err
-			  : wm_record_kernel_add(w->glob, filter, &r->kernel,
-						 sample ? &how : NULL);
+			  : wm_record_kernel_add(w->glob, filter, &r->kernel, sample ? &how : NULL);
 		free(filter);
 		if (got < 0) {
 			r->status = err ? 0 : -got;

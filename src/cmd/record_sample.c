@@ -29,9 +29,9 @@ int wm_record_sample_rate(struct wm_sampling_how *how, const char *argument, boo
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
 				   "-F and -c exclude each other, and each is said once");
 	if (wm_number_parse_integer(argument, 1, INT64_MAX, &n) < 0)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is not a number of 1 or more: %s", argument,
-				   frequency ? "samples a second" : "one sample each so many events");
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1, "'%s' is not a number of 1 or more: %s", argument,
+		    frequency ? "samples a second" : "one sample each so many events");
 	if (frequency)
 		how->frequency = (uint64_t)n;
 	else
@@ -48,8 +48,8 @@ int wm_record_sample_chain(struct wm_sampling_how *how, const char *argument, st
 		return 0;
 	}
 	if (strncmp(argument, "dwarf", 5) != 0 || (argument[5] && argument[5] != ','))
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is neither fp nor dwarf[,BYTES]", argument);
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is neither fp nor dwarf[,BYTES]",
+				   argument);
 	if (argument[5] &&
 	    (wm_number_parse_integer(argument + 6, 8, WM_SAMPLE_STACK_MAX, &bytes) < 0 ||
 	     bytes % 8))

@@ -80,8 +80,8 @@ static int tracepoint_class(struct wm_sample_plan *p, const struct wm_sample_eve
 	const struct wm_kformat *format;
 	const unsigned char *desc;
 	size_t bytes;
-	int err = wm_kformat_parse(arena, machine, e->system, e->format, e->format_bytes, &format,
-				   diag);
+	int err =
+	    wm_kformat_parse(arena, machine, e->system, e->format, e->format_bytes, &format, diag);
 
 	if (!err)
 		err = wm_kprint_compile(arena, machine, format, &print, NULL);

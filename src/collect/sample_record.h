@@ -24,7 +24,7 @@ struct wm_sample_event {
 /* How one event's samples are read and written. */
 struct wm_sample_plan {
 	struct wm_perf_shape shape;
-	uint64_t parts;		 /* WM_PERF_SAMPLE_* that are fields */
+	uint64_t parts;          /* WM_PERF_SAMPLE_* that are fields */
 	struct wm_kplan *fields; /* a tracepoint's; NULL: none */
 };
 

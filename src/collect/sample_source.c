@@ -15,14 +15,14 @@
 #include "format/trace_layout.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
-#define OURS_MAX	  4u
-#define ALL_EVERY_NS	  1000000000u /* all rings are drained so often, */
-#define WORTH_PART	  8	      /* those before that are this part full */
+#define OURS_MAX          4u
+#define ALL_EVERY_NS      1000000000u /* all rings are drained so often, */
+#define WORTH_PART        8           /* those before that are this part full */
 
 /* What is known of one CPU between rounds; times of records do not run back in a stream. */
 struct place {
 	uint64_t last_sample, last_task; /* clock values */
-	uint64_t told;			 /* losses the ring told of */
+	uint64_t told;                   /* losses the ring told of */
 };
 
 struct wm_sample_source {
@@ -66,8 +66,8 @@ static int set_tasks_shape(struct wm_sample_source *s)
 	return err;
 }
 
-static int make_streams(struct wm_sample_source *s, const struct wm_sample_event *events,
-			size_t nr, struct wm_diag *diag)
+static int make_streams(struct wm_sample_source *s, const struct wm_sample_event *events, size_t nr,
+			struct wm_diag *diag)
 {
 	struct wm_kernel_stream *samples, *tasks;
 	int err = wm_kernel_stream_create(s->writer, WM_KERNEL_SAMPLES, &samples);

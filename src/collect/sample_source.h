@@ -25,13 +25,13 @@ struct wm_sample_source;
 struct wm_sample_totals {
 	uint64_t samples, tasks; /* written: samples, and what tasks did */
 	uint64_t packets;
-	uint64_t lost;		 /* a ring was full */
-	uint64_t lost_disk;	 /* read, and not written: see error */
-	uint64_t torn;		 /* records that are not as they should be */
-	uint64_t throttled;	 /* how often the kernel held an event back for being too frequent */
-	uint64_t buffer_bytes;	 /* of all rings */
+	uint64_t lost;         /* a ring was full */
+	uint64_t lost_disk;    /* read, and not written: see error */
+	uint64_t torn;         /* records that are not as they should be */
+	uint64_t throttled;    /* how often the kernel held an event back for being too frequent */
+	uint64_t buffer_bytes; /* of all rings */
 	uint64_t clock_error_ns; /* no time is further off than that */
-	int error;		 /* the last write that failed: -errno; 0: none did */
+	int error;               /* the last write that failed: -errno; 0: none did */
 };
 
 /* CLOCK_* of the records' times, which can be turned into that clock. */
@@ -48,7 +48,7 @@ void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; clos
 
 /* Takes the sampler over, not on -ENOMEM. Samples of the processes in `ours` are not kept. */
 int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
-			     const pid_t *ours, size_t nr_ours);
+			    const pid_t *ours, size_t nr_ours);
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*

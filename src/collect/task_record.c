@@ -8,7 +8,7 @@
 
 #include "event/desc_build.h"
 
-#define AT(f)	   offsetof(struct wm_perf_record, f)
+#define AT(f)      offsetof(struct wm_perf_record, f)
 #define FIELDS_MAX 10
 
 /* `width` 0: text; ID: the build-id of a mapping. */

@@ -39,8 +39,8 @@ struct wm_recording_options {
 	const struct wm_rules *rules;
 	const char *dir; /* the trace directory */
 	enum wm_trace_format format;
-	const char *command;             /* for the trace's environment block; may be NULL */
-	struct wm_kernel_events *kernel; /* of the caller's; NULL: none of the kernel */
+	const char *command;                /* for the trace's environment block; may be NULL */
+	struct wm_kernel_events *kernel;    /* of the caller's; NULL: none of the kernel */
 	const struct wm_sampling *sampling; /* of the caller's; NULL: nothing is sampled */
 };
 

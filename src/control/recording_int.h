@@ -37,7 +37,7 @@ struct serving {
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
-	struct wm_kernel_source *kernel; /* NULL: nothing of the kernel */
+	struct wm_kernel_source *kernel;  /* NULL: nothing of the kernel */
 	struct wm_sample_source *samples; /* NULL: nothing is sampled */
 	struct wm_watch **ring_watches;   /* by place of the sampler; of those that wake us */
 	size_t nr_ring_watches;
@@ -67,8 +67,7 @@ struct wm_order_sample {
 	pid_t tids[];
 };
 
-#define WM_ORDER_BYTES_MAX                                                                         \
-	(sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
+#define WM_ORDER_BYTES_MAX (sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
 
 /* recording_main.c: words to the command */
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive);

@@ -398,8 +398,7 @@ static int close_trace(struct serving *s)
 	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
 	s->totals.lost[WM_LOST_OVERWRITTEN] += s->totals.kernel_lost;
 	s->totals.lost[WM_LOST_FULL] += s->totals.sample_lost;
-	s->totals.lost[WM_LOST_DISK] +=
-	    s->totals.kernel_lost_disk + s->totals.sample_lost_disk;
+	s->totals.lost[WM_LOST_DISK] += s->totals.kernel_lost_disk + s->totals.sample_lost_disk;
 	s->totals.nr_quarantined += pump.quarantined;
 	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 	r.err = err < 0 ? err : 0;

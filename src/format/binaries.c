@@ -11,7 +11,7 @@
 #include "format/reader.h"
 
 #define PLACES_MIN 64u
-#define KERNEL	   "[kernel.kallsyms]"
+#define KERNEL     "[kernel.kallsyms]"
 
 static uint32_t hash_of(const char *path, size_t bytes, const unsigned char *id, uint32_t id_bytes)
 {

@@ -190,8 +190,7 @@ int wm_trace_kernel_symbols(struct wm_trace_writer *w, const char *text, size_t 
 	if (!data)
 		return -ENOMEM;
 	packed = ZSTD_compress(data, room, text, bytes, SYMBOLS_LEVEL);
-	err = ZSTD_isError(packed) ? -EIO
-				   : wm_trace_kernel_file(w, "kallsyms.zst", data, packed);
+	err = ZSTD_isError(packed) ? -EIO : wm_trace_kernel_file(w, "kallsyms.zst", data, packed);
 	free(data);
 	return err;
 }

@@ -19,11 +19,11 @@
 #include "elf/elf_file.h"
 #include "kernel/counters.h"
 
-#define SYMBOLS_MAX  ((size_t)256 << 20)
-#define MODULES_MAX  ((size_t)16 << 20)
-#define SMALL_FILE   65536u
-#define ID_BYTES     20u /* what a record has room for */
-#define FILES_KNOWN  4096u
+#define SYMBOLS_MAX ((size_t)256 << 20)
+#define MODULES_MAX ((size_t)16 << 20)
+#define SMALL_FILE  65536u
+#define ID_BYTES    20u /* what a record has room for */
+#define FILES_KNOWN 4096u
 
 /* --- build-ids ------------------------------------------------------------------------ */
 
@@ -51,7 +51,8 @@ static struct id id_of_notes(const char *path)
 		at += sizeof(h);
 		if (owner > bytes - at || desc > bytes - at - owner)
 			break;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(data + at, "GNU", 4)) {
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    !memcmp(data + at, "GNU", 4)) {
 			id.bytes = (uint8_t)(h.n_descsz < ID_BYTES ? h.n_descsz : ID_BYTES);
 			memcpy(id.data, data + at + owner, id.bytes);
 			break;
