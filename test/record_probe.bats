@@ -139,6 +139,112 @@ same_in_babeltrace() {
 	same_in_babeltrace arg1
 }
 
+@test "parameters and variables by name, types and parts of them, at functions and lines" {
+	need_x86
+	local level
+	for level in 0 2; do
+		cc -O$level -g "$W/work.c" -o work$level
+		rm -rf t
+		record -e "uprobe:./work$level:tick(*)" -e "uretprobe:./work$level:tick(\$retval)" \
+			-e "uprobe:./work$level:label(it->size, next=it->next->name, weight=c, hex=it->size:x8)" \
+			-e "uprobe:./work$level:work.c:21(i, it.name, next=last.size)" -- ./work$level
+		waymark print t >text
+		grep -q "uprobe:work$level:tick: .* i = -1, name = \"hello\" }" text
+		grep -q "uretprobe:work$level:tick: .* retval = -1 }" text
+		grep -q "uprobe:work$level:label: .* size = -5, next = \"last\", weight = 99, hex = 0xfb }" text
+		grep -q "uprobe:work$level:work.c:21: .* i = 0, name = \"inner\", next = 7 }" text
+		[ "$(grep -c work.c:21 text)" -eq 3 ]
+		same_in_babeltrace uprobe
+	done
+}
+
+@test "C++: names as written, this, references, arguments on the stack" {
+	need_x86
+	cat >cage.cc <<-'END'
+	#include <string>
+	namespace zoo {
+	struct Point { int x, y; };
+	struct Cage {
+		std::string name; int size;
+		__attribute__((noinline)) int feed(const std::string &food, Point p, double kg, long n, short last);
+		__attribute__((noinline)) int feed(int n);
+	};
+	int Cage::feed(const std::string &food, Point p, double kg, long n, short last)
+	{
+		asm volatile("" ::: "memory");
+		return size + p.x + (int)food.size() + (int)n + last + (int)kg;
+	}
+	int Cage::feed(int n)
+	{
+		asm volatile("" ::: "memory");
+		return n;
+	}
+	}
+	__attribute__((noinline)) long many(int a, int b, int c, int d, int e, int f, int g, char h, const char *i)
+	{
+		asm volatile("" ::: "memory");
+		return a + b + c + d + e + f + g + h + *i;
+	}
+	int main()
+	{
+		zoo::Cage c = {"lion", 7};
+		for (int i = 0; i < 3; i++)
+			if (c.feed("meat", {i, 2}, 1.5, 10, -3) + c.feed(i) + many(1, 2, 3, 4, 5, 6, 7 + i, 'h', "ninth") == 0)
+				return 1;
+	}
+	END
+	c++ -O1 -g cage.cc -o cage
+	record -e 'uprobe:./cage:zoo::Cage::feed(this->size)' -e 'uprobe:./cage:many(a,f,g,h,i)' \
+		-e "uprobe:./cage:$(nm cage | awk '/feedERK/ { print $3 }')(n, last)" -- ./cage
+	waymark print t >text
+	[ "$(grep -c 'cage:zoo::Cage::feed: .* size = 7 }' text)" -eq 6 ]
+	grep -q 'cage:many: .* a = 1, f = 6, g = 9, h = 104, i = "ninth" }' text
+	[ "$(grep -c 'cage:_ZN.* n = 10, last = -3 }' text)" -eq 3 ]
+	same_in_babeltrace cage:
+	rm -rf t
+	record -e 'func:./cage:zoo::*:return' -- ./cage
+	[ "$(waymark print t | grep -c 'uretprobe:cage:zoo::Cage::feed')" -eq 6 ]
+	run -4 waymark record -q -o u -e 'uprobe:./cage:zoo::Cage::fed' -- true
+	[[ $output == *"did you mean 'zoo::Cage::feed'"* ]]
+}
+
+@test "what is wrong with a place or what it fetches is said, with the place in the text" {
+	need_x86
+	refused() { # STATUS WORDS EVENT
+		run "-$1" waymark record -q -o u --preload none -e "$3" -- true
+		[[ $output == *$2* ]]
+		[ ! -e u ]
+	}
+	cc -O0 -g "$W/work.c" -o work
+	refused 4 "did you mean 'tick'" uprobe:./work:tik
+	refused 2 "is behind it" uprobe:./work:tick+5000
+	refused 2 "in the middle of an instruction, which begins 1 byte before: tick+1" uprobe:./work:tick+2
+	refused 4 "line 3 of work.c has no code; the next one that has is 5" uprobe:./work:work.c:3
+	refused 4 "none behind it" uprobe:./work:work.c:3000
+	refused 4 "did you mean 'work.c'" uprobe:./work:wrok.c:3
+	refused 2 "functions return, not lines" uretprobe:./work:work.c:5
+	refused 4 "did you mean 'name'" 'uprobe:./work:tick(nam)'
+	refused 4 "did you mean 'size'" 'uprobe:./work:label(it->sise)'
+	refused 2 "vector register" 'uprobe:./work:label(weight)'
+	refused 2 "it is a structure" 'uprobe:./work:work.c:21(it)'
+	refused 2 "use uretprobe" 'uprobe:./work:tick($retval)'
+	refused 2 "Unknown type is specified, at 'u65'" 'uprobe:./work:tick(i:u65)'
+	refused 4 "give its path" uprobe:./nothing:tick
+	refused 2 "more than 2000 functions" 'func:libc.so.6:*'
+	run -2 waymark record -q -o u -e 'uprobe:./work:tick(i=arg1, b=%xmm0)' -- true
+	local before=${lines[1]%%\%xmm0*} caret=${lines[2]%^}
+	[ "${#before}" -eq "${#caret}" ]
+	strip work
+	refused 4 "no debug information, so its lines are not known" uprobe:./work:work.c:5
+	printf '\177ELF\1\1\1' >old
+	head -c 100 /dev/zero >>old
+	refused 125 "32" uprobe:./old:main
+	if command -v aarch64-linux-gnu-gcc >/dev/null; then
+		aarch64-linux-gnu-gcc "$W/work.c" -o arm
+		refused 2 "cannot run here" uprobe:./arm:tick
+	fi
+}
+
 @test "the kernel filters on what a probe fetches" {
 	need_x86
 	record -e "uprobe:$W/work:tick(i=arg1:s32)" --filter 'i >= 0' -- "$W/work" 10

@@ -98,7 +98,8 @@ static bool can_sample(const struct wm_event_defs *defs, const struct wm_record_
 /* What was typed cannot be had, or something failed. */
 static enum wm_exit status_of(int err)
 {
-	return err == -EINVAL || err == -EOPNOTSUPP ? WM_EXIT_USAGE : wm_exit_of(err);
+	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG ? WM_EXIT_USAGE
+									 : wm_exit_of(err);
 }
 
 /* What of a probe the kernel cannot fetch is said once, whatever many places it has. */

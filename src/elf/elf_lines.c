@@ -7,15 +7,12 @@
 #include "elf/elf_lines.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "elf/dwarf_file.h"
 #include "elf/elf_scopes.h"
 
 #define UNITS_MAX (1u << 22) /* and ranges of units */
@@ -33,8 +30,7 @@ struct unit_range {
 };
 
 struct wm_elf_lines {
-	int fd;
-	Dwarf *dwarf;
+	struct wm_dwarf_file file;
 	struct unit *units;
 	struct unit_range *ranges; /* by low */
 	uint32_t nr_units, nr_ranges, room_units, room_ranges;
@@ -42,44 +38,6 @@ struct wm_elf_lines {
 };
 
 /* ---- opening ------------------------------------------------------------------- */
-
-static bool has_units(Dwarf *dwarf)
-{
-	Dwarf_Off next;
-	size_t bytes;
-
-	return dwarf_nextcu(dwarf, 0, &next, &bytes, NULL, NULL, NULL) == 0;
-}
-
-static int try_file(struct wm_elf_lines *l, int fd)
-{
-	if (fd < 0)
-		return -ENODATA;
-	l->dwarf = dwarf_begin(fd, DWARF_C_READ);
-	if (l->dwarf && has_units(l->dwarf)) {
-		l->fd = fd;
-		return 0;
-	}
-	if (l->dwarf)
-		(void)dwarf_end(l->dwarf);
-	l->dwarf = NULL;
-	(void)close(fd);
-	return -ENODATA;
-}
-
-static int open_separate(const struct wm_elf *e)
-{
-	char path[64 + 2 * WM_ELF_BUILD_ID_MAX];
-	int n;
-
-	if (e->build_id_bytes < 2)
-		return -ENOENT;
-	n = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", e->build_id[0]);
-	for (uint32_t i = 1; i < e->build_id_bytes; i++)
-		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", e->build_id[i]);
-	(void)snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
 
 static int by_low(const void *a, const void *b)
 {
@@ -133,9 +91,9 @@ static int list_units(struct wm_elf_lines *l)
 	Dwarf_Die die;
 	int err = 0;
 
-	for (; !err && dwarf_nextcu(l->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
+	for (; !err && dwarf_nextcu(l->file.dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
 	     offset = next)
-		if (dwarf_offdie(l->dwarf, offset + header_bytes, &die))
+		if (dwarf_offdie(l->file.dwarf, offset + header_bytes, &die))
 			err = add_unit(l, &die);
 	if (!err && l->nr_ranges)
 		qsort(l->ranges, l->nr_ranges, sizeof(*l->ranges), by_low);
@@ -149,10 +107,7 @@ int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines)
 
 	if (!l)
 		return -ENOMEM;
-	l->fd = -1;
-	err = try_file(l, fcntl(e->fd, F_DUPFD_CLOEXEC, 0));
-	if (err < 0)
-		err = try_file(l, open_separate(e));
+	err = wm_dwarf_file_open(e, &l->file);
 	if (!err)
 		err = list_units(l);
 	if (err < 0) {
@@ -171,10 +126,7 @@ void wm_elf_lines_close(struct wm_elf_lines *l)
 		wm_scopes_done(&l->units[i].scopes);
 	free(l->units);
 	free(l->ranges);
-	if (l->dwarf)
-		(void)dwarf_end(l->dwarf);
-	if (l->fd >= 0)
-		(void)close(l->fd);
+	wm_dwarf_file_close(&l->file);
 	free(l);
 }
 
@@ -238,7 +190,7 @@ static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, 
 
 	for (uint32_t i = find_scope(u, address); i != WM_SCOPE_NONE;) {
 		struct wm_scope *s = &u->scopes.scopes[i];
-		const char *name = wm_scope_name(s, l->dwarf);
+		const char *name = wm_scope_name(s, l->file.dwarf);
 
 		if (s->parent == WM_SCOPE_NONE || !name || strncmp(name, skip, strlen(skip)) != 0)
 			break;
@@ -283,7 +235,7 @@ int wm_elf_lines_frames(struct wm_elf_lines *l, uint64_t address,
 	     i != WM_SCOPE_NONE && nr < (int)WM_ELF_FRAMES_MAX;) {
 		struct wm_scope *s = &u->scopes.scopes[i];
 
-		at.function = wm_scope_name(s, l->dwarf);
+		at.function = wm_scope_name(s, l->file.dwarf);
 		frames[nr++] = at;
 		at = (struct wm_elf_frame){.file = s->call_file, .line = s->call_line};
 		i = s->parent;

@@ -37,9 +37,17 @@ const char *wm_event_file_base(const char *path)
 
 static void close_file(struct wm_event_file *f)
 {
+	wm_elf_vars_close(f->vars);
 	wm_elf_close(f->elf);
 	free(f->path);
 	*f = (struct wm_event_file){0};
+}
+
+struct wm_elf_vars *wm_event_file_vars(struct wm_event_file *f)
+{
+	if (!f->vars && !f->no_vars)
+		f->no_vars = wm_elf_vars_open(f->elf, &f->vars) < 0;
+	return f->vars;
 }
 
 /* ---- paths ---------------------------------------------------------------------------- */

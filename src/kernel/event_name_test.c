@@ -189,6 +189,8 @@ static void test_places_in_this_program(void **state)
 {
 	struct world *w = *state;
 	const struct wm_event_def *d, *p;
+	unsigned offset = 1;
+	char name[64];
 	int nr;
 
 	if (!wm_pmu_named(&w->space.pmus, "uprobe")) {
@@ -202,9 +204,15 @@ static void test_places_in_this_program(void **state)
 	p = resolve(w, "uretprobe:/proc/self/exe:probed_one", &nr);
 	d = &w->defs.defs[w->defs.nr - 2];
 	assert_true(p->offset == d->offset && p->config == 1 && d->config == 0);
-	p = resolve(w, "uprobe:/proc/self/exe:probed_one+1", &nr);
+	/* The next instruction begins a few bytes behind; between there is no place. */
+	for (nr = 0; nr <= 0 && offset < 16; offset++) {
+		(void)snprintf(name, sizeof(name), "uprobe:/proc/self/exe:probed_one+%u", offset);
+		p = resolve(w, name, &nr);
+		assert_true(nr == 1 || strstr(w->diag.sentence, "in the middle of"));
+	}
+	assert_int_equal(nr, 1);
 	d = &w->defs.defs[w->defs.nr - 3];
-	assert_true(p->offset == d->offset + 1);
+	assert_true(p->offset == d->offset + offset - 1);
 	(void)resolve(w, "func:/proc/self/exe:probed_*", &nr);
 	assert_int_equal(nr, 2);
 }

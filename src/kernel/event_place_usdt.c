@@ -15,7 +15,7 @@
 #include "kernel/event_file.h"
 #include "kernel/usdt_operand.h"
 
-static int no_probe(const struct wm_event_place *p, const struct wm_event_file *b,
+static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 		    const struct wm_elf_usdts *usdts, const char *wanted)
 {
 	struct wm_nearest near;
@@ -62,8 +62,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 }
 
 /* All operands; what the kernel cannot fetch is left out, and said in `left_out`. */
-static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *args,
-			struct wm_text *left_out)
+static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *args)
 {
 	for (unsigned i = 0; i < WM_PROBE_ARGS_MAX; i++) {
 		struct wm_diag diag = {.offset = -1};
@@ -77,25 +76,26 @@ static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *a
 		if (!err)
 			wm_probe_args_add(args, name, &value);
 		else
-			wm_text_f(left_out, "%s%s", left_out->bytes ? "; " : "", diag.sentence);
+			wm_text_f(&args->left_out, "%s%s", args->left_out.bytes ? "; " : "",
+				  diag.sentence);
 	}
-	return args->kernel.failed || args->floats.failed || left_out->failed ? -ENOMEM : 0;
+	return args->kernel.failed || args->floats.failed || args->left_out.failed ? -ENOMEM : 0;
 }
 
 static int fetch(const struct wm_event_place *p, struct wm_usdt_site *site, const char *name,
-		 struct wm_probe_args *args, struct wm_text *left_out)
+		 struct wm_probe_args *args)
 {
 	const struct wm_probe_scope scope = {.probe = name, .named = on_name, .data = site};
 
 	return p->arguments ? wm_probe_args_compile(p->arguments, &scope, args, p->diag)
-			    : all_operands(site, args, left_out);
+			    : all_operands(site, args);
 }
 
 /* ---- places ---------------------------------------------------------------------------- */
 
 struct search {
 	const struct wm_event_place *p;
-	const struct wm_event_file *file;
+	struct wm_event_file *file;
 	const struct wm_elf_symbols *symbols;
 };
 
@@ -107,19 +107,16 @@ static int add_def(const struct search *s, const struct wm_elf_usdt *u, struct w
 				    .offset = u->offset,
 				    .operands = u->operands};
 	struct wm_probe_args args;
-	struct wm_text left_out;
 	int err;
 
 	wm_probe_args_init(&args);
-	wm_text_init(&left_out);
-	err = fetch(s->p, &site, def->name, &args, &left_out);
+	err = fetch(s->p, &site, def->name, &args);
 	def->arguments = args.kernel.data;
 	def->floats = args.floats.data;
-	def->left_out = left_out.data;
+	def->left_out = args.left_out.data;
 	if (!err)
 		err = wm_event_place_add_uprobe(s->p, def);
 	wm_probe_args_done(&args);
-	wm_text_done(&left_out);
 	return err;
 }
 
@@ -167,7 +164,7 @@ static int add_usdts(const struct search *s, const struct wm_elf_usdts *usdts, c
 	return err < 0 ? err : nr;
 }
 
-static int add_matching(const struct wm_event_place *p, const struct wm_event_file *file,
+static int add_matching(const struct wm_event_place *p, struct wm_event_file *file,
 			const char *wanted)
 {
 	struct wm_elf_symbols symbols = {0};

@@ -254,12 +254,14 @@ void wm_probe_args_init(struct wm_probe_args *a)
 {
 	wm_text_init(&a->kernel);
 	wm_text_init(&a->floats);
+	wm_text_init(&a->left_out);
 }
 
 void wm_probe_args_done(struct wm_probe_args *a)
 {
 	wm_text_done(&a->kernel);
 	wm_text_done(&a->floats);
+	wm_text_done(&a->left_out);
 }
 
 void wm_probe_args_add(struct wm_probe_args *out, const char *name,
@@ -267,8 +269,8 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 {
 	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
 	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
-	bool inner =
-	    strstr(type, "string") && is_number(value->fetch) && strcmp(value->fetch, "$comm");
+	bool inner = strstr(type, "string") && (value->points || is_number(value->fetch)) &&
+		     strcmp(value->fetch, "$comm");
 
 	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
 		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);
@@ -276,15 +278,51 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 		wm_text_f(&out->floats, "%s%s", out->floats.bytes ? " " : "", name);
 }
 
+/* One of "*". */
+static int on_each(const char *name, void *data)
+{
+	struct compiler *c = data;
+	struct wm_diag diag = {.offset = -1};
+	struct wm_probe_value value = {.points = false};
+	struct slice s = {name, name + strlen(name)};
+	int err;
+
+	if (c->nr >= WM_PROBE_ARGS_MAX || s.end - s.at >= NAME_MAX_BYTES || !is_name(s))
+		return 0;
+	err = c->scope->named(c->scope->data, name, &value, &diag);
+	if (err == -ENOMEM)
+		return err;
+	c->nr += !err;
+	if (!err)
+		wm_probe_args_add(c->out, name, &value);
+	else
+		wm_text_f(&c->out->left_out, "%s%s", c->out->left_out.bytes ? "; " : "",
+			  diag.sentence);
+	return 0;
+}
+
+static int compile_all(struct compiler *c, const char *at)
+{
+	int err = c->scope->each ? c->scope->each(c->scope->data, on_each, c) : -ENOENT;
+
+	if (err == -ENOENT)
+		return refuse(c, at, err,
+			      "what its parameters are is not known: there is no debug information "
+			      "of it");
+	return err;
+}
+
 static int compile_one(struct compiler *c, struct slice s)
 {
-	struct wm_probe_value value = {{0}, {0}};
+	struct wm_probe_value value = {.points = false};
 	char name[NAME_MAX_BYTES], type[sizeof(value.type)];
 	int err;
 
 	s = trim(s);
 	if (s.at == s.end)
 		return refuse(c, s.at, -EINVAL, "an argument is missing here");
+	if (*s.at == '*' && s.at + 1 == s.end)
+		return compile_all(c, s.at);
 	if (++c->nr > WM_PROBE_ARGS_MAX)
 		return refuse(c, s.at, -EINVAL, "more arguments than the kernel fetches");
 	type_of(&s, type, sizeof(type));

@@ -12,6 +12,7 @@
  *   $retval            what it returns
  *   name               a parameter or variable by name, where debug
  *                      information (or BTF, in the kernel) knows it
+ *   *                  all parameters that debug information knows
  *   %reg @ADDRESS +OFF(...) $stackN $comm \NUMBER   the kernel's own words
  *
  * Behind it a type: u8..u64, s8..s64, x8..x64, char, string, and what else
@@ -36,6 +37,8 @@ struct wm_probe_args {
 	struct wm_text kernel;
 	/* Names of arguments fetched as integers whose bytes are a float's or a double's. */
 	struct wm_text floats;
+	/* Sentences about what "all" would have had, but the kernel cannot fetch. */
+	struct wm_text left_out;
 };
 
 void wm_probe_args_init(struct wm_probe_args *a);
@@ -45,6 +48,7 @@ void wm_probe_args_done(struct wm_probe_args *a);
 struct wm_probe_value {
 	char fetch[WM_PROBE_FETCH_MAX]; /* "%di", "+8(%sp)" */
 	char type[32];                  /* "s32", "string", "double"; "": not known */
+	bool points;                    /* it is an address: a string is what lies there */
 };
 
 /* What names mean at a place. */
@@ -59,6 +63,8 @@ struct wm_probe_scope {
 	 */
 	int (*named)(void *data, const char *name, struct wm_probe_value *ret,
 		     struct wm_diag *diag);
+	/* Calls fn with every name "*" stands for; -ENOENT: that is not known. NULL: likewise. */
+	int (*each)(void *data, int (*fn)(const char *name, void *), void *user);
 	void *data;
 };
 
@@ -80,6 +86,9 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
  */
 bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, unsigned *ret_bytes,
 		       unsigned *ret_shift);
+
+/* The kernel's name for a register by its number in DWARF; NULL: it has none. */
+const char *wm_probe_dwarf_register(unsigned number);
 
 /* The register the calling convention passes an integer in; NULL: none (from 0). */
 const char *wm_probe_argument_register(unsigned nr);

@@ -28,6 +28,8 @@ static const struct row rows[] = {
 };
 
 static const char *const arguments[] = {"di", "si", "dx", "cx", "r8", "r9"};
+static const char *const by_number[] = {"ax", "dx", "cx",  "bx",  "si",  "di",  "bp",  "sp",
+					"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
 
 bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, unsigned *ret_bytes,
 		       unsigned *ret_shift)
@@ -47,6 +49,11 @@ bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, un
 		}
 	}
 	return false;
+}
+
+const char *wm_probe_dwarf_register(unsigned number)
+{
+	return number < sizeof(by_number) / sizeof(by_number[0]) ? by_number[number] : NULL;
 }
 
 #elif defined(__aarch64__)
@@ -77,6 +84,11 @@ bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, un
 		return true;
 	}
 	return false;
+}
+
+const char *wm_probe_dwarf_register(unsigned number)
+{
+	return number < 32 ? registers[number] : NULL;
 }
 
 #endif

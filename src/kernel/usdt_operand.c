@@ -4,10 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernel/probe_dwarf.h"
 
 struct operand {
 	const struct wm_usdt_site *site;
@@ -83,16 +84,12 @@ static int constant(const struct operand *o, const char *text, struct wm_probe_v
 
 #if defined(__x86_64__)
 
-/*
- * Memory of the file's image. The kernel counts "@+N" from where the probe's
- * own segment would begin at offset 0 of the file; data may lie elsewhere.
- */
 static int image(const struct operand *o, uint64_t address, struct wm_probe_value *ret)
 {
-	uint64_t at = address - o->site->address + o->site->offset;
-
-	(void)snprintf(ret->fetch, sizeof(ret->fetch), "@+0x%" PRIx64, at);
-	return at >> 63 ? refuse(o, "lies before the file's first byte") : set_type(o, ret);
+	if (!wm_probe_image(address, o->site->address, o->site->offset, ret->fetch,
+			    sizeof(ret->fetch)))
+		return refuse(o, "lies where the kernel cannot reach it from there");
+	return set_type(o, ret);
 }
 
 /* "name+8" in front of "(%rip)", or alone: its address. */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_source.c - the addresses of a source line. Compilers spread a line's
+ * code: of each function that has some, inlined ones by themselves, the lowest
+ * address where a statement begins is taken. See elf_vars.h.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "elf/elf_vars_int.h"
+
+struct found {
+	uint64_t address;
+	Dwarf_Off function; /* its description's */
+};
+
+struct search {
+	struct wm_elf_vars *vars;
+	const char *file;
+	size_t file_bytes;
+	uint32_t line, next; /* next: the nearest line behind it that has code; 0: none */
+	bool has_file;
+	struct found *found;
+	size_t nr;
+	struct wm_nearest near;
+};
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "dir/x.c" is the end of "/src/dir/x.c". */
+static bool is_file(const struct search *s, const char *path)
+{
+	size_t n = strlen(path);
+
+	return n >= s->file_bytes && !strcmp(path + n - s->file_bytes, s->file) &&
+	       (n == s->file_bytes || path[n - s->file_bytes - 1] == '/');
+}
+
+/* The innermost function, inlined or not, an address is in. */
+static Dwarf_Off function_of(Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Die *scopes = NULL;
+	Dwarf_Off offset = 0;
+	int nr = dwarf_getscopes(unit, address, &scopes);
+
+	for (int i = 0; i < nr && !offset; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+			offset = dwarf_dieoffset(&scopes[i]);
+	}
+	free(scopes);
+	return offset;
+}
+
+static int add(struct search *s, Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Off function = function_of(unit, address);
+	struct found *grown;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		if (s->found[i].function != function)
+			continue;
+		if (address < s->found[i].address)
+			s->found[i].address = address;
+		return 0;
+	}
+	if (s->nr >= WM_ELF_LINE_MAX)
+		return -E2BIG;
+	grown = reallocarray(s->found, s->nr + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	s->found = grown;
+	s->found[s->nr++] = (struct found){address, function};
+	return 0;
+}
+
+static int look_at(struct search *s, Dwarf_Die *unit, Dwarf_Line *row)
+{
+	const char *file = dwarf_linesrc(row, NULL, NULL);
+	bool begins = false, end = false;
+	Dwarf_Addr address;
+	int line = 0;
+
+	if (!file || dwarf_lineno(row, &line) != 0 || line <= 0 || !is_file(s, file))
+		return 0;
+	s->has_file = true;
+	if (dwarf_linebeginstatement(row, &begins) != 0 || !begins ||
+	    dwarf_lineendsequence(row, &end) != 0 || end || dwarf_lineaddr(row, &address) != 0)
+		return 0;
+	if ((uint32_t)line == s->line)
+		return add(s, unit, address);
+	if ((uint32_t)line > s->line && (!s->next || (uint32_t)line < s->next))
+		s->next = (uint32_t)line;
+	return 0;
+}
+
+static int look_through(struct search *s, Dwarf_Die *unit)
+{
+	const char *name = dwarf_diename(unit);
+	Dwarf_Lines *lines;
+	size_t nr;
+	int err = 0;
+
+	if (name)
+		wm_nearest_offer(&s->near, base_of(name));
+	if (dwarf_getsrclines(unit, &lines, &nr) != 0)
+		return 0;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = look_at(s, unit, dwarf_onesrcline(lines, i));
+	return err;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Unwinds the search into addresses, or says what is wrong. */
+static int finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag)
+{
+	char cure[120];
+	uint64_t *addresses;
+
+	if (!s->has_file) {
+		wm_nearest_sentence(&s->near, "", cure, sizeof(cure));
+		return wm_diag_set(diag, -ENOENT, NULL, -1,
+				   "'%.100s' has no code of a source file '%.80s'%s%s",
+				   s->vars->elf->name, s->file, *cure ? "; " : "", cure);
+	}
+	if (!s->nr && s->next)
+		return wm_diag_set(diag, -ENOENT, NULL, -1,
+				   "line %u of %.80s has no code; the next one that has is %u",
+				   s->line, s->file, s->next);
+	if (!s->nr)
+		return wm_diag_set(diag, -ENOENT, NULL, -1,
+				   "line %u of %.80s has no code, and none behind it has any",
+				   s->line, s->file);
+	addresses = calloc(s->nr, sizeof(*addresses));
+	if (!addresses)
+		return -ENOMEM;
+	qsort(s->found, s->nr, sizeof(*s->found), by_address);
+	for (size_t i = 0; i < s->nr; i++)
+		addresses[i] = s->found[i].address;
+	*ret_addresses = addresses;
+	*ret_nr = s->nr;
+	return 0;
+}
+
+int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
+		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag)
+{
+	struct search s = {.vars = v, .file = file, .file_bytes = strlen(file), .line = line};
+	Dwarf_Off offset = 0, next;
+	size_t header_bytes;
+	int err = 0;
+
+	wm_nearest_init(&s.near, base_of(file));
+	while (!err && dwarf_nextcu(v->file.dwarf, offset, &next, &header_bytes, NULL, NULL,
+				    NULL) == 0) {
+		Dwarf_Die unit;
+
+		if (dwarf_offdie(v->file.dwarf, offset + header_bytes, &unit))
+			err = look_through(&s, &unit);
+		offset = next;
+	}
+	if (!err)
+		err = finish(&s, ret_addresses, ret_nr, diag);
+	free(s.found);
+	return err;
+}

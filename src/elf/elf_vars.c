@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* elf_vars.c - see elf_vars.h. */
+#include "elf/elf_vars.h"
+
+#include <ctype.h>
+#include <dwarf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "elf/elf_vars_int.h"
+
+#define TYPES_MAX 64u /* of one type in another, typedefs of typedefs */
+
+int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret)
+{
+	struct wm_elf_vars *v = calloc(1, sizeof(*v));
+	int err;
+
+	if (!v)
+		return -ENOMEM;
+	v->elf = e;
+	err = wm_dwarf_file_open(e, &v->file);
+	if (err < 0) {
+		free(v);
+		return err;
+	}
+	(void)elf_version(EV_CURRENT);
+	v->image = elf_begin(e->fd, ELF_C_READ, NULL);
+	v->eh_cfi = v->image ? dwarf_getcfi_elf(v->image) : NULL;
+	*ret = v;
+	return 0;
+}
+
+void wm_elf_vars_close(struct wm_elf_vars *v)
+{
+	if (!v)
+		return;
+	if (v->eh_cfi)
+		(void)dwarf_cfi_end(v->eh_cfi);
+	if (v->image)
+		(void)elf_end(v->image);
+	wm_dwarf_file_close(&v->file);
+	free(v);
+}
+
+bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	if (!dwarf_attr_integrate(of, DW_AT_type, &attribute) ||
+	    !dwarf_formref_die(&attribute, &type))
+		return false;
+	for (unsigned i = 0; i < TYPES_MAX; i++) {
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			break;
+		default:
+			*ret = type;
+			return true;
+		}
+		if (!dwarf_attr_integrate(&type, DW_AT_type, &attribute) ||
+		    !dwarf_formref_die(&attribute, &type))
+			return false;
+	}
+	return false;
+}
+
+bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
+{
+	Dwarf_Die *scopes = NULL;
+	bool found = false;
+	int nr;
+
+	if (!wm_dwarf_file_unit(&v->file, address))
+		return false;
+	nr = dwarf_getscopes(&v->file.last, address, &scopes);
+	for (int i = 0; i < nr && !found; i++) {
+		Dwarf_Addr low;
+
+		/* An inlined function's own description has no code. */
+		found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
+			dwarf_haspc(&scopes[i], address) == 1 && dwarf_entrypc(&scopes[i], &low) == 0;
+		if (found)
+			*ret = scopes[i];
+	}
+	free(scopes);
+	return found;
+}
+
+/* ---- types --------------------------------------------------------------------------- */
+
+static unsigned number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	if (dwarf_attr_integrate(die, name, &attribute))
+		(void)dwarf_formudata(&attribute, &value);
+	return (unsigned)value;
+}
+
+static bool is_char(Dwarf_Die *type)
+{
+	unsigned encoding = number_of(type, DW_AT_encoding);
+
+	return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1 &&
+	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
+static bool is_pointer(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type;
+}
+
+/* Kind and size of a type that is a single value or an array of some; false: another. */
+static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
+{
+	unsigned encoding = number_of(type, DW_AT_encoding);
+	Dwarf_Die target;
+	Dwarf_Word bytes = 0;
+
+	ret->bytes = 8;
+	if (is_pointer(type)) {
+		ret->kind = dwarf_tag(type) == DW_TAG_pointer_type &&
+				    wm_dwarf_bare_type(type, &target) && is_char(&target)
+				? WM_ELF_VALUE_TEXT
+				: WM_ELF_VALUE_POINTER;
+		return true;
+	}
+	if (dwarf_tag(type) == DW_TAG_array_type && wm_dwarf_bare_type(type, &target)) {
+		int element = dwarf_bytesize(&target);
+		bool chars = is_char(&target);
+
+		if (dwarf_tag(&target) == DW_TAG_array_type || !describe(&target, ret))
+			return false;
+		if (chars)
+			ret->kind = WM_ELF_VALUE_CHARS;
+		if (dwarf_aggregate_size(type, &bytes) == 0 && element > 0)
+			ret->elements = (uint32_t)(bytes / (Dwarf_Word)element);
+		return ret->elements > 0;
+	}
+	if (dwarf_tag(type) != DW_TAG_base_type && dwarf_tag(type) != DW_TAG_enumeration_type)
+		return false;
+	ret->bytes = (uint32_t)dwarf_bytesize(type);
+	ret->kind = encoding == DW_ATE_float ? WM_ELF_VALUE_FLOAT
+		    : encoding == DW_ATE_signed || encoding == DW_ATE_signed_char
+			? WM_ELF_VALUE_SIGNED
+			: WM_ELF_VALUE_UNSIGNED;
+	return ret->bytes == 1 || ret->bytes == 2 || ret->bytes == 4 || ret->bytes == 8;
+}
+
+/* ---- parts of a variable ------------------------------------------------------------------ */
+
+static int refuse(struct wm_diag *diag, int err, const char *path, const char *why)
+{
+	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
+}
+
+/* One more step through memory. */
+static bool step(struct wm_elf_value *v, int64_t offset)
+{
+	if (v->nr_steps >= WM_ELF_VALUE_DEPTH)
+		return false;
+	v->offset[v->nr_steps++] = offset;
+	return true;
+}
+
+static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v)
+{
+	uint32_t bits = number_of(member, DW_AT_bit_size), at;
+	int bytes = dwarf_bytesize(type);
+
+	if (!bits || bytes < 1 || bytes > 8 || !dwarf_hasattr(member, DW_AT_data_bit_offset))
+		return;
+	at = number_of(member, DW_AT_data_bit_offset);
+	v->nr_bits = bits;
+	v->bit_offset = at % (8u * (unsigned)bytes);
+	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
+}
+
+/* Members of structures without a name are members of what they are in. */
+static bool find_member(Dwarf_Die *type, const char *name, uint64_t at, Dwarf_Die *ret,
+			uint64_t *ret_offset, struct wm_nearest *near, unsigned depth)
+{
+	Dwarf_Die member, inner;
+
+	if (depth > TYPES_MAX || dwarf_child(type, &member) != 0)
+		return false;
+	do {
+		const char *known = dwarf_diename(&member);
+		int tag = dwarf_tag(&member);
+		uint64_t offset = at + number_of(&member, DW_AT_data_member_location);
+
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		if (known && tag == DW_TAG_member)
+			wm_nearest_offer(near, known);
+		if (known && tag == DW_TAG_member && !strcmp(known, name)) {
+			*ret = member;
+			*ret_offset = offset;
+			return true;
+		}
+		if ((!known || tag == DW_TAG_inheritance) && wm_dwarf_bare_type(&member, &inner) &&
+		    find_member(&inner, name, offset, ret, ret_offset, near, depth + 1))
+			return true;
+	} while (dwarf_siblingof(&member, &member) == 0);
+	return false;
+}
+
+static bool has_members(Dwarf_Die *type)
+{
+	int tag = dwarf_tag(type);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type;
+}
+
+/* ".name" or "->name" of a value of that type, which becomes the member's. */
+static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name, const char *path,
+		       struct wm_diag *diag)
+{
+	Dwarf_Die member, outer = *type;
+	struct wm_nearest near;
+	char cure[120], why[200];
+	uint64_t offset = 0;
+
+	if (is_pointer(type)) {
+		if (!wm_dwarf_bare_type(type, &outer) || !step(v, 0))
+			return refuse(diag, -EOPNOTSUPP, path, "it points to nothing that is known");
+	}
+	if (!has_members(&outer))
+		return refuse(diag, -EINVAL, path, "it is no structure, and points to none");
+	if (!v->nr_steps)
+		return refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
+	wm_nearest_init(&near, name);
+	if (!find_member(&outer, name, 0, &member, &offset, &near, 0)) {
+		wm_nearest_sentence(&near, "", cure, sizeof(cure));
+		(void)snprintf(why, sizeof(why), "it has no member '%.40s'%s%s", name,
+			       *cure ? "; " : "", cure);
+		return refuse(diag, -ENOENT, path, why);
+	}
+	v->offset[v->nr_steps - 1] += (int64_t)offset;
+	if (!wm_dwarf_bare_type(&member, type))
+		return refuse(diag, -EOPNOTSUPP, path, "it has no type");
+	take_bits(&member, type, v);
+	return 0;
+}
+
+/* "[3]" of an array or a pointer. */
+static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index, const char *path,
+			struct wm_diag *diag)
+{
+	Dwarf_Die element;
+	Dwarf_Word bytes;
+
+	if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) ||
+	    !wm_dwarf_bare_type(type, &element) || dwarf_aggregate_size(&element, &bytes) != 0)
+		return refuse(diag, -EOPNOTSUPP, path, "it is no array, and points to none");
+	if (is_pointer(type) && !step(v, 0))
+		return refuse(diag, -EOPNOTSUPP, path, "it is too deep");
+	if (!v->nr_steps)
+		return refuse(diag, -EOPNOTSUPP, path, "it is an array in registers");
+	v->offset[v->nr_steps - 1] += (int64_t)(index * bytes);
+	*type = element;
+	return 0;
+}
+
+/* All behind the variable's name: "->head.size[3]". */
+static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts, const char *path,
+		      struct wm_diag *diag)
+{
+	int err = 0;
+
+	while (*parts && !err) {
+		size_t skip = *parts == '.' ? 1 : !strncmp(parts, "->", 2) ? 2 : 0, n;
+		char name[128], *end;
+		unsigned long index;
+
+		if (*parts == '[') {
+			index = strtoul(parts + 1, &end, 0);
+			if (end == parts + 1 || *end != ']' || index > UINT32_MAX / 2)
+				return refuse(diag, -EINVAL, path, "an index is a number, [3]");
+			err = take_element(v, type, (uint32_t)index, path, diag);
+			parts = end + 1;
+			continue;
+		}
+		parts += skip;
+		for (n = 0; isalnum((unsigned char)parts[n]) || parts[n] == '_'; n++)
+			;
+		if (!skip || !n || n >= sizeof(name))
+			return refuse(diag, -EINVAL, path,
+				      "parts of it are said as in C: p->head.size[3]");
+		memcpy(name, parts, n);
+		name[n] = '\0';
+		err = take_member(v, type, name, path, diag);
+		parts += n;
+	}
+	return err;
+}
+
+/* ---- variables ---------------------------------------------------------------------------- */
+
+static void offer_names(Dwarf_Die *scope, struct wm_nearest *near)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(scope, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+		const char *name = dwarf_diename(&child);
+
+		if (name && (tag == DW_TAG_formal_parameter || tag == DW_TAG_variable))
+			wm_nearest_offer(near, name);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static int not_there(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag *diag)
+{
+	struct wm_nearest near;
+	char cure[120];
+
+	wm_nearest_init(&near, name);
+	for (int i = 0; i < nr; i++)
+		offer_names(&scopes[i], &near);
+	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	return wm_diag_set(diag, -ENOENT, NULL, -1,
+			   "there is no parameter or variable '%.60s' there; %s", name,
+			   *cure ? cure : "arg1 is the first argument, %di a register");
+}
+
+static bool is_entry(Dwarf_Die *function, uint64_t address)
+{
+	Dwarf_Addr entry;
+
+	return dwarf_entrypc(function, &entry) == 0 && entry == address;
+}
+
+static int place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
+		 struct wm_elf_value *ret, const char **why)
+{
+	Dwarf_Die function;
+	bool known = wm_dwarf_function(v, address, &function);
+	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
+
+	/* Memory is filled by the function itself: at its first instruction it was not yet. */
+	if (known && is_entry(&function, address) &&
+	    dwarf_tag(variable) == DW_TAG_formal_parameter &&
+	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))
+		err = wm_dwarf_argument(&function, variable, ret, why);
+	return err;
+}
+
+static int find_variable(struct wm_elf_vars *v, uint64_t address, const char *name, Dwarf_Die *ret,
+			 struct wm_diag *diag)
+{
+	Dwarf_Die *scopes = NULL;
+	int nr, err = 0;
+
+	if (!wm_dwarf_file_unit(&v->file, address))
+		return wm_diag_set(diag, -ENOENT, NULL, -1,
+				   "'%.60s': there is no debug information of that place", name);
+	nr = dwarf_getscopes(&v->file.last, address, &scopes);
+	if (nr <= 0 || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
+		err = not_there(scopes, nr, name, diag);
+	free(scopes);
+	return err;
+}
+
+int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
+		     struct wm_elf_value *ret, struct wm_diag *diag)
+{
+	size_t n = strcspn(path, ".-[");
+	const char *why = "it has no type";
+	struct wm_elf_value value;
+	Dwarf_Die variable, type;
+	char name[128];
+	int err;
+
+	if (!n || n >= sizeof(name))
+		return refuse(diag, -EINVAL, path, "this is no name");
+	memcpy(name, path, n);
+	name[n] = '\0';
+	err = find_variable(v, address, name, &variable, diag);
+	if (err)
+		return err;
+	err = place(v, &variable, address, &value, &why);
+	if (err || !wm_dwarf_bare_type(&variable, &type))
+		return refuse(diag, -EOPNOTSUPP, path, why);
+	err = take_parts(&value, &type, path + n, path, diag);
+	if (err)
+		return err;
+	if (!describe(&type, &value))
+		return refuse(diag, -EOPNOTSUPP, path,
+			      "it is a structure, or of a size no number has: name a member of it, or "
+			      "fetch it by register and offset");
+	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
+		return refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
+	*ret = value;
+	return 0;
+}
+
+int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret)
+{
+	Dwarf_Die function, type;
+
+	*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER};
+	if (!wm_dwarf_function(v, address, &function) || !wm_dwarf_bare_type(&function, &type) ||
+	    !describe(&type, ret) || ret->elements)
+		return -ENOENT;
+	return 0;
+}
+
+int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
+			   int (*fn)(const char *name, void *data), void *data)
+{
+	Dwarf_Die function, child;
+	int err = 0;
+
+	if (!wm_dwarf_function(v, address, &function))
+		return -ENOENT;
+	if (dwarf_child(&function, &child) != 0)
+		return 0;
+	do {
+		const char *name = dwarf_diename(&child);
+
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter && name)
+			err = fn(name, data);
+	} while (!err && dwarf_siblingof(&child, &child) == 0);
+	return err;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elf_vars.h - where a program's parameters and variables are at an address of
+ * its code, and where the code of a source line is: from DWARF, by libdw
+ * (dwarf_file.h says what it believes). Not thread safe.
+ *
+ *   elf_vars.c      a name, "p->head.size", to its value and type
+ *   dwarf_place.c   DWARF's expressions of where a variable is
+ *   dwarf_call.c    where arguments are when a function is entered
+ *   dwarf_source.c  the addresses of a source line
+ */
+#ifndef WM_ELF_ELF_VARS_H
+#define WM_ELF_ELF_VARS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+
+#define WM_ELF_VALUE_DEPTH 8u    /* of "a->b->c" */
+#define WM_ELF_LINE_MAX    4096u /* addresses of one source line */
+
+enum wm_elf_value_base {
+	WM_ELF_VALUE_REGISTER, /* number: DWARF's number of it */
+	WM_ELF_VALUE_ADDRESS,  /* number: an address of the file */
+	WM_ELF_VALUE_CONSTANT, /* number: the value itself */
+};
+
+enum wm_elf_value_kind {
+	WM_ELF_VALUE_UNKNOWN,
+	WM_ELF_VALUE_UNSIGNED,
+	WM_ELF_VALUE_SIGNED,
+	WM_ELF_VALUE_FLOAT,
+	WM_ELF_VALUE_POINTER,
+	WM_ELF_VALUE_TEXT,  /* a pointer to char */
+	WM_ELF_VALUE_CHARS, /* an array of char */
+};
+
+/* Begins with the base; then for each step: what lies `offset` behind it. */
+struct wm_elf_value {
+	enum wm_elf_value_base base;
+	uint64_t number;
+	unsigned nr_steps;
+	int64_t offset[WM_ELF_VALUE_DEPTH];
+	enum wm_elf_value_kind kind;
+	uint32_t bytes;               /* of one element */
+	uint32_t elements;            /* of an array; 0: it is none */
+	uint32_t bit_offset, nr_bits; /* of a bit field in `bytes`; nr_bits 0: it is none */
+};
+
+struct wm_elf_vars;
+
+/* -ENODATA: there is no debug information; -ENOMEM. The ELF file must outlive it. */
+int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret);
+void wm_elf_vars_close(struct wm_elf_vars *v); /* accepts NULL */
+
+/*
+ * A parameter or variable, or a part of one, "p->head.size", "table[3]", at an
+ * address. -ENOENT: none is called so there; -EOPNOTSUPP: it is nowhere at
+ * that address, or is no single value; both with a sentence.
+ */
+int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
+		     struct wm_elf_value *ret, struct wm_diag *diag);
+
+/* What the function at an address returns, its type alone. -ENOENT: not known, or nothing. */
+int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);
+
+/* Calls fn with the name of each parameter of the function that begins at an address. */
+int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
+			   int (*fn)(const char *name, void *data), void *data);
+
+/*
+ * The addresses where statements of a line begin, one for each function it is
+ * in, inlined ones, too; free() them. `file` is the end of its path. -ENOENT
+ * with a sentence: no such file (the nearest names), or no code of that line.
+ */
+int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
+		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag);
+
+#endif
