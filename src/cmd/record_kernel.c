@@ -99,7 +99,7 @@ static bool can_sample(const struct wm_event_defs *defs, const struct wm_record_
 static enum wm_exit status_of(int err)
 {
 	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG ? WM_EXIT_USAGE
-									 : wm_exit_of(err);
+								     : wm_exit_of(err);
 }
 
 /* What of a probe the kernel cannot fetch is said once, whatever many places it has. */

@@ -20,10 +20,10 @@ static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define STACK_REGISTER 31
 #define STACK_FIRST    0
 #endif
-#define NR_REGISTERS  sizeof(registers)
-#define NR_VECTORS    8u
-#define PIECES_MAX    2u /* of 8 bytes, of what is passed in registers */
-#define NESTING_MAX   16u
+#define NR_REGISTERS sizeof(registers)
+#define NR_VECTORS   8u
+#define PIECES_MAX   2u /* of 8 bytes, of what is passed in registers */
+#define NESTING_MAX  16u
 
 /* How a value of some type is passed. */
 struct passing {
@@ -98,7 +98,8 @@ static struct passing passing_of(Dwarf_Die *parameter)
 		p.nr_integer += integers[i];
 		p.nr_vector += !integers[i];
 	}
-	/* long double has 16 bytes and lies in memory; so does nothing else of one piece too many. */
+	/* long double has 16 bytes and lies in memory; so does nothing else of one piece too many.
+	 */
 	if (dwarf_tag(&type) == DW_TAG_base_type && bytes > 8)
 		p = (struct passing){.stack_bytes = 16, .known = !integers[0]};
 	return p;

@@ -28,8 +28,8 @@ static bool based(const Dwarf_Op *op, uint64_t *ret_register, int64_t *ret_offse
 
 static bool named(const Dwarf_Op *op, uint64_t *ret_register)
 {
-	*ret_register = op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 ? op->atom - DW_OP_reg0
-									    : op->number;
+	*ret_register =
+	    op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 ? op->atom - DW_OP_reg0 : op->number;
 	return (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) || op->atom == DW_OP_regx;
 }
 
@@ -91,9 +91,8 @@ static bool constant(const Dwarf_Op *op, uint64_t *ret)
 	return op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts;
 }
 
-static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr,
-			 Dwarf_Die *function, uint64_t address, struct wm_elf_value *ret,
-			 const char **why)
+static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr, Dwarf_Die *function,
+			 uint64_t address, struct wm_elf_value *ret, const char **why)
 {
 	uint64_t number;
 	int64_t offset;

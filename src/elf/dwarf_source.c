@@ -166,8 +166,8 @@ int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 	int err = 0;
 
 	wm_nearest_init(&s.near, base_of(file));
-	while (!err && dwarf_nextcu(v->file.dwarf, offset, &next, &header_bytes, NULL, NULL,
-				    NULL) == 0) {
+	while (!err &&
+	       dwarf_nextcu(v->file.dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 
 		if (dwarf_offdie(v->file.dwarf, offset + header_bytes, &unit))

@@ -91,7 +91,8 @@ static int list_units(struct wm_elf_lines *l)
 	Dwarf_Die die;
 	int err = 0;
 
-	for (; !err && dwarf_nextcu(l->file.dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
+	for (; !err &&
+	       dwarf_nextcu(l->file.dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) == 0;
 	     offset = next)
 		if (dwarf_offdie(l->file.dwarf, offset + header_bytes, &die))
 			err = add_unit(l, &die);

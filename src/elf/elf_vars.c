@@ -88,7 +88,8 @@ bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 
 		/* An inlined function's own description has no code. */
 		found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
-			dwarf_haspc(&scopes[i], address) == 1 && dwarf_entrypc(&scopes[i], &low) == 0;
+			dwarf_haspc(&scopes[i], address) == 1 &&
+			dwarf_entrypc(&scopes[i], &low) == 0;
 		if (found)
 			*ret = scopes[i];
 	}
@@ -223,8 +224,7 @@ static bool has_members(Dwarf_Die *type)
 {
 	int tag = dwarf_tag(type);
 
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type;
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
 /* ".name" or "->name" of a value of that type, which becomes the member's. */
@@ -238,7 +238,8 @@ static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name
 
 	if (is_pointer(type)) {
 		if (!wm_dwarf_bare_type(type, &outer) || !step(v, 0))
-			return refuse(diag, -EOPNOTSUPP, path, "it points to nothing that is known");
+			return refuse(diag, -EOPNOTSUPP, path,
+				      "it points to nothing that is known");
 	}
 	if (!has_members(&outer))
 		return refuse(diag, -EINVAL, path, "it is no structure, and points to none");
@@ -403,9 +404,10 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	if (err)
 		return err;
 	if (!describe(&type, &value))
-		return refuse(diag, -EOPNOTSUPP, path,
-			      "it is a structure, or of a size no number has: name a member of it, or "
-			      "fetch it by register and offset");
+		return refuse(
+		    diag, -EOPNOTSUPP, path,
+		    "it is a structure, or of a size no number has: name a member of it, or "
+		    "fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
 		return refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");
 	*ret = value;

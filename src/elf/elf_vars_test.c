@@ -33,8 +33,8 @@ struct item {
 
 static uint32_t body_line;
 
-__attribute__((noinline, used)) static int subject(int count, const struct item *list, double weight,
-						   char c)
+__attribute__((noinline, used)) static int subject(int count, const struct item *list,
+						   double weight, char c)
 {
 	body_line = __LINE__ + 1;
 	__asm__ volatile("" : "+r"(count), "+r"(list), "+x"(weight), "+r"(c));
@@ -100,8 +100,8 @@ static void test_parameters(void **state)
 		close_world(&w);
 		skip();
 	}
-	assert_int_equal(
-	    wm_elf_vars_parameters(w.vars, w.function->address, on_parameter, names), 0);
+	assert_int_equal(wm_elf_vars_parameters(w.vars, w.function->address, on_parameter, names),
+			 0);
 	assert_string_equal(names, "count list weight c ");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct wm_elf_value v;
@@ -119,8 +119,8 @@ static void test_parameters(void **state)
 		if (strstr(rows[i].path, "numbers[2]"))
 			assert_int_equal(v.offset[0], offsetof(struct item, head.numbers[2]));
 		if (strstr(rows[i].path, "list[1]"))
-			assert_int_equal(v.offset[0], sizeof(struct item) +
-							  offsetof(struct item, head.numbers));
+			assert_int_equal(v.offset[0],
+					 sizeof(struct item) + offsetof(struct item, head.numbers));
 	}
 	close_world(&w);
 }
@@ -138,7 +138,8 @@ static void test_refused(void **state)
 	    {"count->x", "no structure", -EINVAL},
 	    {"list->", "as in C", -EINVAL},
 	    {"list[x]", "index", -EINVAL},
-	    {"list->next->next->next->next->next->next->next->next->next", "points to", -EOPNOTSUPP},
+	    {"list->next->next->next->next->next->next->next->next->next", "points to",
+	     -EOPNOTSUPP},
 	    {"", "no name", -EINVAL},
 	};
 	struct world w;

@@ -16,8 +16,8 @@ static int walk(const uint8_t *code, uint64_t bytes, uint64_t until, uint64_t *r
 	ZydisDecodedInstruction instruction;
 	uint64_t at = 0;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-					   ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(
+		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return -EINVAL;
 	while (at < until) {
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at,

@@ -47,10 +47,10 @@ static int no_function(const struct search *s)
 		free(written);
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	return wm_diag_set(
-	    s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s", s->file->path,
-	    s->wanted,
-	    *cure ? cure : "was it stripped or inlined? an address can be given: 0x1234");
+	return wm_diag_set(s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s",
+			   s->file->path, s->wanted,
+			   *cure ? cure
+				 : "was it stripped or inlined? an address can be given: 0x1234");
 }
 
 static int add(struct search *s, const struct wm_elf_symbol *symbol, const char *name)
@@ -118,8 +118,8 @@ static int add_all(const struct wm_event_place *p, struct wm_event_file *f, cons
 	int err;
 
 	if (!wm_glob_is_pattern(text, bytes) && wm_event_place_offset(text, &bytes, &s.offset) < 0)
-		return wm_diag_set(p->diag, -EINVAL, NULL, -1, "'%s:%.80s': the offset is no number",
-				   p->family, p->text);
+		return wm_diag_set(p->diag, -EINVAL, NULL, -1,
+				   "'%s:%.80s': the offset is no number", p->family, p->text);
 	err = wm_elf_symbols_read(f->elf, &s.symbols, p->diag);
 	if (err < 0)
 		return err;
@@ -133,8 +133,7 @@ static int add_all(const struct wm_event_place *p, struct wm_event_file *f, cons
 	return err ? err : s.nr;
 }
 
-int wm_event_function_add(const struct wm_event_place *p, struct wm_event_file *f,
-			  const char *name)
+int wm_event_function_add(const struct wm_event_place *p, struct wm_event_file *f, const char *name)
 {
 	return add_all(p, f, name, false);
 }

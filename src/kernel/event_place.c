@@ -54,8 +54,9 @@ static bool is_code(const struct wm_elf *e, uint64_t address)
 }
 
 /* What is to be fetched at the place of `def`. */
-static int fetch(const struct wm_event_place *p, struct wm_event_file *b, const struct wm_event_spot *spot,
-		 struct wm_event_def *def, struct wm_probe_args *args)
+static int fetch(const struct wm_event_place *p, struct wm_event_file *b,
+		 const struct wm_event_spot *spot, struct wm_event_def *def,
+		 struct wm_probe_args *args)
 {
 	struct wm_probe_site site = {.address = spot->address + spot->offset,
 				     .offset = def->offset,
@@ -116,7 +117,7 @@ static int check_instruction(const struct wm_event_place *p, struct wm_event_fil
 }
 
 int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
-		     const struct wm_event_spot *spot)
+		      const struct wm_event_spot *spot)
 {
 	bool ret = spot->returns || !strcmp(p->family, "uretprobe");
 	struct wm_event_def def = {.family = ret ? WM_FAMILY_URETPROBE : WM_FAMILY_UPROBE,
@@ -188,7 +189,8 @@ static int add_line(const struct wm_event_place *p, struct wm_event_file *b, con
 				       &addresses, &nr, p->diag);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = wm_event_spot_add(
-		    p, b, &(struct wm_event_spot){.line = place, .address = addresses[i], .more = i > 0});
+		    p, b,
+		    &(struct wm_event_spot){.line = place, .address = addresses[i], .more = i > 0});
 	free(addresses);
 	free(file);
 	return err ? err : (int)nr;

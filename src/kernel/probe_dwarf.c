@@ -19,8 +19,8 @@ bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offse
 }
 
 /* The thing that steps through memory begin with. */
-static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *v,
-		   const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
+static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
+		   struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	const char *reg;
 
@@ -33,7 +33,8 @@ static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *
 				   ret->fetch, sizeof(ret->fetch)))
 			return 0;
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s' lies where the kernel cannot reach it from there", name);
+				   "'%.80s' lies where the kernel cannot reach it from there",
+				   name);
 	case WM_ELF_VALUE_REGISTER:
 		break;
 	}
@@ -55,15 +56,15 @@ static void put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
 				       [WM_ELF_VALUE_FLOAT] = 'x'};
 	uint32_t elements = v->elements < ELEMENTS_MAX ? v->elements : ELEMENTS_MAX;
 
-	ret->points = !v->elements &&
-		      (v->kind == WM_ELF_VALUE_POINTER || v->kind == WM_ELF_VALUE_TEXT);
+	ret->points =
+	    !v->elements && (v->kind == WM_ELF_VALUE_POINTER || v->kind == WM_ELF_VALUE_TEXT);
 	if (v->kind == WM_ELF_VALUE_CHARS || (v->kind == WM_ELF_VALUE_TEXT && !v->elements))
 		(void)snprintf(ret->type, sizeof(ret->type), "string");
 	else if (v->kind == WM_ELF_VALUE_FLOAT && !v->elements)
 		(void)snprintf(ret->type, sizeof(ret->type), v->bytes == 4 ? "float" : "double");
 	else if (v->nr_bits)
-		(void)snprintf(ret->type, sizeof(ret->type), "b%u@%u/%u", v->nr_bits,
-			       v->bit_offset, 8 * v->bytes);
+		(void)snprintf(ret->type, sizeof(ret->type), "b%u@%u/%u", v->nr_bits, v->bit_offset,
+			       8 * v->bytes);
 	else if (v->elements)
 		(void)snprintf(ret->type, sizeof(ret->type), "%c%u[%u]", letters[v->kind],
 			       8 * v->bytes, elements);
@@ -72,8 +73,8 @@ static void put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
 			       8 * v->bytes);
 }
 
-static int convert(const struct wm_probe_site *site, const struct wm_elf_value *v,
-		   const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
+static int convert(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
+		   struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	int err = base_of(site, v, name, ret, diag);
 
@@ -83,8 +84,8 @@ static int convert(const struct wm_probe_site *site, const struct wm_elf_value *
 		char inner[WM_PROBE_FETCH_MAX];
 
 		memcpy(inner, ret->fetch, sizeof(inner));
-		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%+" PRId64 "(%.900s)",
-			       v->offset[i], inner);
+		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%+" PRId64 "(%.900s)", v->offset[i],
+			       inner);
 	}
 	put_type(v, ret);
 	return 0;
@@ -104,9 +105,10 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 		    wm_elf_vars_returned(site->vars, site->address, &value))
 			return -ENOENT;
 		if (value.kind == WM_ELF_VALUE_FLOAT)
-			return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-					   "it returns a floating-point number, in a vector register "
-					   "that the kernel cannot read");
+			return wm_diag_set(
+			    diag, -EOPNOTSUPP, NULL, -1,
+			    "it returns a floating-point number, in a vector register "
+			    "that the kernel cannot read");
 		put_type(&value, ret);
 		return 0;
 	}
