@@ -160,9 +160,17 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	return m->module ? only_memory(wm_spaces_map(s, pid, m)) : -ENOMEM;
 }
 
+/* Traces of our own do not keep the record's head: the kernel's pid tells. */
+static unsigned mode_of(const struct wm_event *e)
+{
+	if (field(e, "misc"))
+		return (unsigned)number(e, "misc") & MISC_MODE_MASK;
+	return pid_of(e, "pid") == -1 ? WM_MODE_KERNEL : WM_MODE_USER;
+}
+
 static int learn_perf_mmap(struct wm_spaces *s, const struct wm_event *e)
 {
-	unsigned mode = (unsigned)number(e, "misc") & MISC_MODE_MASK;
+	unsigned mode = mode_of(e);
 	uint64_t start = number(e, "addr");
 	struct wm_mapping m = {.start = start, .end = end_of(start, number(e, "len"))};
 	bool is_code = field(e, "prot") ? number(e, "prot") & PROT_EXECUTE

@@ -13,11 +13,14 @@
 #include "elf/elf_code.h"
 #include "elf/elf_symbols.h"
 
+#define SEARCHED_MAX 256u /* each costs a look at all symbols; libc has 40 */
+
 /* What the relocations refer to. */
 struct dynamic_names {
 	Elf64_Sym *symbols;
 	char *strings;
 	uint64_t nr, bytes;
+	unsigned nr_searched; /* entries that are known by an address alone */
 };
 
 static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_names *n)
@@ -40,9 +43,8 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 			       (void **)&n->strings, NULL);
 }
 
-static char *with_plt(struct wm_code *c, const char *name)
+static char *with_plt(struct wm_code *c, const char *name, size_t bytes)
 {
-	size_t bytes = strlen(name);
 	char *made = wm_arena_get(&c->names, bytes + sizeof("@plt"));
 
 	if (made) {
@@ -52,22 +54,34 @@ static char *with_plt(struct wm_code *c, const char *name)
 	return made;
 }
 
-/* "malloc@plt"; of a function that is chosen at run time the address: "*ABS*+0x4f2a0@plt". */
-static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
+/* Chosen at run time by the function at `address`: without the version, or by the address. */
+static char *name_by_address(struct wm_code *c, struct dynamic_names *n, uint64_t address)
+{
+	const struct wm_code_symbol *s = n->nr_searched++ < SEARCHED_MAX ? wm_code_best(c, address) : NULL;
+	const char *name = s ? wm_code_name(c, s) : NULL;
+	char text[32];
+
+	if (name)
+		return with_plt(c, name, strcspn(name, "@"));
+	snprintf(text, sizeof(text), "*ABS*+0x%llx", (unsigned long long)address);
+	return with_plt(c, text, strlen(text));
+}
+
+static const char *name_of(struct wm_code *c, struct dynamic_names *n, const Elf64_Rela *r)
 {
 	uint64_t i = ELF64_R_SYM(r->r_info);
 	const char *name = "", *made;
-	char text[32], *shown = NULL;
+	char *shown = NULL;
 
-	if (i && i < n->nr && n->symbols[i].st_name < n->bytes)
+	if (!i)
+		return name_by_address(c, n, (uint64_t)r->r_addend);
+	if (i < n->nr && n->symbols[i].st_name < n->bytes)
 		name = n->strings + n->symbols[i].st_name;
-	if (!i) {
-		snprintf(text, sizeof(text), "*ABS*+0x%llx", (unsigned long long)r->r_addend);
-		name = text;
-	}
 	if (!c->raw)
 		shown = wm_demangle(name);
-	made = with_plt(c, shown ? shown : name);
+	if (shown)
+		name = shown;
+	made = with_plt(c, name, strlen(name));
 	free(shown);
 	return made;
 }

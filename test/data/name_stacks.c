@@ -20,6 +20,8 @@
 #include "format/merge.h"
 #include "kdata/perf_sample.h"
 
+#define PERF_SHOWS 127u /* addresses of a chain */
+
 struct naming {
 	struct wm_trace *trace;
 	struct wm_spaces *spaces;
@@ -87,31 +89,56 @@ static bool name_unwound(struct naming *n, const struct wm_event *e)
 	return nr > 0;
 }
 
-static enum wm_event_mode context(uint64_t marker)
+/* The context that a marker begins; false: there is no such marker, the chain is damaged. */
+static bool context(uint64_t marker, enum wm_event_mode *ret)
 {
 	switch (marker) {
 	case WM_PERF_CONTEXT_KERNEL:
-		return WM_MODE_KERNEL;
+		*ret = WM_MODE_KERNEL;
+		return true;
 	case WM_PERF_CONTEXT_USER:
-		return WM_MODE_USER;
+		*ret = WM_MODE_USER;
+		return true;
+	case WM_PERF_CONTEXT_HV:
+		*ret = WM_MODE_HYPERVISOR;
+		return true;
 	default:
-		return WM_MODE_GUEST_USER;
+		return false;
 	}
+}
+
+/* perf shows nothing of a chain in which a frame pointer led to nonsense of that kind. */
+static bool is_damaged(const struct wm_item *chain)
+{
+	enum wm_event_mode mode;
+
+	for (uint32_t i = 1; i <= chain->count; i++)
+		if (chain[i].u >= WM_PERF_CONTEXT_MAX && !context(chain[i].u, &mode))
+			return true;
+	return false;
+}
+
+static void name_chain(struct naming *n, const struct wm_event *e, const struct wm_item *chain)
+{
+	enum wm_event_mode mode = e->mode;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 1; i <= chain->count && nr < PERF_SHOWS; i++)
+		if (!(chain[i].u >= WM_PERF_CONTEXT_MAX && context(chain[i].u, &mode))) {
+			name_one(n, e, chain[i].u, mode, "\t");
+			nr++;
+		}
 }
 
 static void name_sample(struct naming *n, const struct wm_event *e)
 {
 	const struct wm_item *ip = part(e, "ip"), *chain = part(e, "callchain");
-	enum wm_event_mode mode = e->mode;
+	bool has_chain = chain && chain->count;
 
 	n->nr_samples++;
-	for (uint32_t i = 1; chain && i <= chain->count; i++) {
-		if (chain[i].u >= WM_PERF_CONTEXT_MAX)
-			mode = context(chain[i].u);
-		else
-			name_one(n, e, chain[i].u, mode, "\t");
-	}
-	if (!name_unwound(n, e) && ip && !(chain && chain->count))
+	if (has_chain && !is_damaged(chain))
+		name_chain(n, e, chain);
+	if (!name_unwound(n, e) && ip && !has_chain)
 		name_one(n, e, ip->u, e->mode, "");
 	if (!n->quiet && chain)
 		printf("\n");

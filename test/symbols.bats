@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Names of addresses are perf script's: over fresh recordings of programs that
+# fork and exec, over stacks unwound by the programs' tables, and over the
+# corpus, whose programs are not here, but whose mappings are.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local flags= lib="$WAYMARK_BUILD/libwaymark-platform.a"
+	cd "$BATS_FILE_TMPDIR"
+	if nm "$lib" 2>/dev/null | grep -q __asan_init; then
+		flags="-fsanitize=address,undefined"
+	elif nm "$lib" 2>/dev/null | grep -q __tsan_init; then
+		flags="-fsanitize=thread"
+	fi
+	gcc -std=gnu11 -O1 -D_GNU_SOURCE $flags -I"$WAYMARK_SOURCE/include" \
+		-I"$WAYMARK_SOURCE/src" "$WAYMARK_SOURCE/test/data/name_stacks.c" "$lib" \
+		-ljansson -lelf -ldw -liberty -lzstd -lz -lm -lpthread -o name_stacks
+	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	PATH="$BATS_FILE_TMPDIR:$PATH"
+	export HOME="$BATS_TEST_TMPDIR" # perf keeps builds it saw in ~/.debug
+	unset DEBUGINFOD_URLS
+}
+
+need_perf() {
+	command -v perf >/dev/null || skip "needs perf"
+	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+}
+
+# Names and objects, line by line. perf 6.1 has no name for a jump to a function that is
+# chosen at run time.
+plain() {
+	sed -E 's/^\s+//; s/\s+$//; /^$/d; s/^[0-9a-f]+ //; s/^[^ ]+@plt \(([^)]*libc.so.6)\)/@plt (\1)/'
+}
+
+compare() { # FILE [WORD...]
+	perf script --no-inline -i "$1" -F ip,sym,dso 2>/dev/null | plain >theirs
+	name_stacks "$@" 2>said | plain >ours
+	diff theirs ours | head -20
+	cmp theirs ours
+}
+
+@test "names are perf's: processes that fork and exec, call chains" {
+	need_perf
+	perf record -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
+		printf 'int f(int x) { return x * 3; }' >f.c; gcc -O2 -c f.c; deep 60; ls / >/dev/null"
+	compare it.data
+	[ "$(wc -l <ours)" -gt 100 ]
+	grep -q 'app::Worker<long>::' ours
+	grep -q 'kernel.kallsyms' ours
+}
+
+@test "stacks without frame pointers lead to main, by the programs' own tables" {
+	need_perf
+	perf record -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
+	compare it.data unwind
+	# Whole, for 99 of 100 at least.
+	samples=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' said)
+	whole=$(sed -n 's/^ *\([0-9]*\) stacks whole$/\1/p' said)
+	[ "$samples" -gt 100 ]
+	[ $((whole * 100)) -ge $((samples * 99)) ]
+	[ "$(grep -c '^main (' ours)" -gt $((samples / 2)) ]
+}
+
+@test "a program that was built anew is said to be another" {
+	need_perf
+	cp "$BATS_FILE_TMPDIR/deep" one
+	perf record -q -e cpu-clock:u -F 2000 -N -o it.data -- ./one 60
+	run --separate-stderr name_stacks it.data
+	[[ $output == *"app::Worker<long>::"* ]]
+	rm one
+	g++ -O1 -g "$WAYMARK_SOURCE/test/data/deep.cc" -o one
+	run --separate-stderr name_stacks it.data
+	[[ $output != *"app::"* ]]
+	[[ $stderr == *"the file is another build now"* ]]
+}
+
+@test "objects of the corpus are perf's" {
+	[ -n "$WAYMARK_CORPUS" ] || skip "no corpus: set WAYMARK_CORPUS"
+	command -v perf >/dev/null || skip "needs perf"
+	nr=0
+	for file in "$WAYMARK_CORPUS"/perf.data/quipper/perf.data.*; do
+		case $file in
+		*.pb_text | *corrupted* | *piped.ctx* | *header_features*) continue ;;
+		esac
+		# Only objects: perf takes this machine's kernel for that of a file that names none.
+		# Modules of the kernel it calls by their files, when the file has their builds.
+		perf script --no-inline -i "$file" -F ip,sym,dso 2>/dev/null | plain |
+			sed -E 's/.*\((.*)\)$/\1/; s|^/lib/modules/.*/([^/]*)\.ko$|[\1]|; /^\[/s/-/_/g' >theirs
+		name_stacks "$file" 2>said | plain | sed -E 's/.*\((.*)\)$/\1/; /^\[/s/-/_/g' >ours
+		if ! cmp -s theirs ours; then
+			echo "${file##*/}"
+			diff theirs ours | head -5
+			false
+		fi
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 20 ]
+}
