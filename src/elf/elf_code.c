@@ -258,8 +258,7 @@ const struct wm_code_symbol *wm_code_best(const struct wm_code *c, uint64_t star
 	const struct wm_code_symbol *best = NULL;
 
 	for (size_t i = 0; i < c->nr; i++)
-		if (c->symbols[i].start == start &&
-		    (!best || is_better(c, &c->symbols[i], best)))
+		if (c->symbols[i].start == start && (!best || is_better(c, &c->symbols[i], best)))
 			best = &c->symbols[i];
 	return best;
 }

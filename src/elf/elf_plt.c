@@ -57,7 +57,8 @@ static char *with_plt(struct wm_code *c, const char *name, size_t bytes)
 /* Chosen at run time by the function at `address`: without the version, or by the address. */
 static char *name_by_address(struct wm_code *c, struct dynamic_names *n, uint64_t address)
 {
-	const struct wm_code_symbol *s = n->nr_searched++ < SEARCHED_MAX ? wm_code_best(c, address) : NULL;
+	const struct wm_code_symbol *s =
+	    n->nr_searched++ < SEARCHED_MAX ? wm_code_best(c, address) : NULL;
 	const char *name = s ? wm_code_name(c, s) : NULL;
 	char text[32];
 
