@@ -21,6 +21,7 @@ struct space {
 	struct wm_layout *layout;
 	struct wm_layout *before; /* of the program that called exec; NULL: none */
 	bool dead;
+	bool is_watched;             /* the kernel tells of all it maps */
 	struct space *older, *newer; /* of the dead */
 };
 
@@ -227,9 +228,25 @@ int wm_spaces_fork(struct wm_spaces *s, int32_t parent, int32_t child)
 	wm_layout_put(to->before);
 	to->before = NULL;
 	to->layout = from ? from->layout : NULL;
+	to->is_watched = from && from->is_watched;
 	if (to->layout)
 		to->layout->nr_users++;
 	return 0;
+}
+
+void wm_spaces_watch(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = find_space(s, pid);
+
+	if (p)
+		p->is_watched = true;
+}
+
+bool wm_spaces_is_watched(struct wm_spaces *s, int32_t pid)
+{
+	const struct space *p = find_space(s, pid);
+
+	return p && p->is_watched;
 }
 
 void wm_spaces_exec(struct wm_spaces *s, int32_t pid)

@@ -157,7 +157,10 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	m->is_offset = k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO;
 	m->base = m->is_offset ? m->start - number(e, "pgoff") : 0;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
-	return m->module ? only_memory(wm_spaces_map(s, pid, m)) : -ENOMEM;
+	if (!m->module || wm_spaces_map(s, pid, m) == -ENOMEM)
+		return -ENOMEM;
+	wm_spaces_watch(s, pid);
+	return 0;
 }
 
 /* Traces of our own do not keep the record's head: the kernel's pid tells. */
@@ -231,6 +234,8 @@ static int learn_own_process(struct wm_spaces *s, const struct wm_event *e)
 {
 	int32_t pid = pid_of(e, "pid");
 
+	if (wm_spaces_is_watched(s, pid))
+		return 0;
 	wm_spaces_exec(s, pid);
 	return wm_spaces_fork(s, pid_of(e, "ppid"), pid);
 }

@@ -42,6 +42,13 @@ struct wm_spaces_kind {
 /* The mapping of a process (-1: the kernel) with that address; NULL. Until it changes. */
 const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uint64_t address);
 
+/*
+ * The kernel itself tells of what the process maps and when it calls exec: what
+ * the process says of itself is no news then. Children are watched as well.
+ */
+void wm_spaces_watch(struct wm_spaces *s, int32_t pid);
+bool wm_spaces_is_watched(struct wm_spaces *s, int32_t pid);
+
 struct wm_spaces_kind *wm_spaces_kinds(struct wm_spaces *s);
 
 #endif

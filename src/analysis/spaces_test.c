@@ -140,6 +140,21 @@ static void test_fork_shares_and_exec_puts_aside(void **state)
 	assert_string_equal(at(w, 1, 0x10, WM_MODE_USER), "/bin/a+10");
 }
 
+/* That it joined a recording changes nothing when the kernel told of its mappings already. */
+static void test_who_is_watched_says_nothing_new(void **state)
+{
+	struct world *w = *state;
+
+	map(w, 7, 0x10000, 0x9000, 0, "/bin/a");
+	task(w, "waymark:process", 7, 1, 0);
+	assert_string_equal(at(w, 7, 0x10010, WM_MODE_USER), "/bin/a+10");
+	task(w, "perf:fork", 8, 7, 0);
+	task(w, "waymark:process", 8, 7, 0);
+	assert_string_equal(at(w, 8, 0x10010, WM_MODE_USER), "/bin/a+10");
+	task(w, "waymark:process", 9, 8, 0); /* of whom nobody told: as its parent */
+	assert_string_equal(at(w, 9, 0x10010, WM_MODE_USER), "/bin/a+10");
+}
+
 static void test_the_dead_are_few(void **state)
 {
 	struct world *w = *state;
@@ -331,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_a_new_mapping_cuts_what_it_overlaps),
 	    TEST(test_fork_shares_and_exec_puts_aside),
+	    TEST(test_who_is_watched_says_nothing_new),
 	    TEST(test_the_dead_are_few),
 	    TEST(test_the_kernel_has_a_space_of_its_own),
 	    TEST(test_a_kernel_nobody_described),
