@@ -281,3 +281,17 @@ pump_of() { # of a recording command
 	[[ $output == *"-F HZ"* ]]
 	[ ! -e t ]
 }
+
+@test "report names the functions of a program and of the kernel, joined to the recording or not" {
+	for how in "-g" "-g dwarf"; do
+		for preload in "" "--preload none"; do
+			rm -rf t
+			waymark record -q $preload -F 1000 $how -e sw:cpu-clock -o t -- "$W/work" burn 200
+			waymark report t >table
+			grep -E '^ +[5-9][0-9]\.[0-9]+% +[5-9][0-9]\.[0-9]+% .* work +\[\.\] deep$' table
+		done
+	done
+	[ -e /sys/kernel/tracing/events/sched/sched_switch ] || return 0
+	waymark record -q --preload none -c 1 -g -e sched:sched_switch -o k -- sleep 0.01
+	waymark report k | grep -E '\[kernel.kallsyms\] +\[k\] schedule'
+}

@@ -118,6 +118,7 @@ static void tell_maps(struct telling *t, pid_t pid)
 	for (size_t i = 0; i < maps.nr; i++) {
 		const struct wm_map *m = &maps.maps[i];
 		struct wm_perf_record r = {
+		    .header = {.misc = WM_PERF_MISC_USER},
 		    .mmap = {.pid = (uint32_t)pid,
 			     .tid = (uint32_t)pid,
 			     .addr = m->start,
@@ -264,7 +265,8 @@ void wm_kernel_symbols_done(struct wm_kernel_symbols *s)
 static void tell_part(struct telling *t, const char *name, uint64_t addr, uint64_t len,
 		      const char *notes)
 {
-	struct wm_perf_record r = {.mmap = {.pid = UINT32_MAX,
+	struct wm_perf_record r = {.header = {.misc = WM_PERF_MISC_KERNEL},
+				   .mmap = {.pid = UINT32_MAX,
 					    .addr = addr,
 					    .len = len,
 					    .pgoff = addr,
