@@ -22,3 +22,11 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
 	va_end(args);
 	return err;
 }
+
+void wm_diag_keep(struct wm_diag *d)
+{
+	if (!d || !d->where || d->where == d->kept)
+		return;
+	(void)snprintf(d->kept, sizeof(d->kept), "%s", d->where);
+	d->where = d->kept;
+}

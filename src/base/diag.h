@@ -2,7 +2,7 @@
 /*
  * diag.h - where and why an input was refused: filled by parsers beside their
  * negative errno, turned into words by cmd. Always NUL-terminated; never
- * allocated.
+ * allocated. Who names a place in memory that goes away says wm_diag_keep().
  */
 #ifndef WM_BASE_DIAG_H
 #define WM_BASE_DIAG_H
@@ -17,10 +17,14 @@ struct wm_diag {
 	int64_t offset;        /* byte offset in it; -1: none */
 	uint32_t line, column; /* from 1; 0: none */
 	char sentence[WM_DIAG_SENTENCE];
+	char kept[WM_DIAG_SENTENCE]; /* what `where` may point to */
 };
 
 /* Fills `d` (NULL is fine) and returns `err`, so that callers can `return wm_diag_set(...)`. */
 int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* Copies the name of the place into `d` itself, which must not be copied from now on. */
+void wm_diag_keep(struct wm_diag *d);
 
 #endif

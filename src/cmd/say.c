@@ -49,7 +49,10 @@ void wm_say_diag(const char *verb, const char *object, int err, const struct wm_
 	}
 	if (diag->where && strcmp(diag->where, object))
 		wm_say("cannot %s '%s': in '%s':", verb, object, diag->where);
-	if (diag->line)
+	if (diag->line && diag->offset >= 0)
+		(void)snprintf(place, sizeof(place), "line %" PRIu32 ", at offset %" PRId64 ": ",
+			       diag->line, diag->offset);
+	else if (diag->line)
 		(void)snprintf(place, sizeof(place), "line %" PRIu32 ": ", diag->line);
 	else if (diag->offset >= 0)
 		(void)snprintf(place, sizeof(place), "at offset %" PRId64 ": ", diag->offset);

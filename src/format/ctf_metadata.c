@@ -95,6 +95,20 @@ static bool worth_keeping(const struct wm_ctf_metadata *m)
 	return m->packet_header && m->nr_streams && m->nr_clocks;
 }
 
+/* What is said of a line gets the line's offset, and what is said of all of it the first one. */
+static void find_place(const char *text, size_t bytes, struct wm_diag *diag)
+{
+	const char *at = text;
+
+	if (diag->offset >= 0)
+		return;
+	for (uint32_t line = 1; line < diag->line && at < text + bytes; line++) {
+		at = memchr(at, '\n', (size_t)(text + bytes - at));
+		at = at ? at + 1 : text + bytes;
+	}
+	diag->offset = at - text;
+}
+
 static int parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
 		 struct wm_diag *ret_damage, struct wm_diag *diag)
 {
@@ -113,15 +127,18 @@ static int parse(struct wm_ctf_metadata *m, const char *where, const char *text,
 	}
 	if (!err)
 		err = parse_text(m, where, text, bytes, unwrapped != NULL, diag);
-	free(unwrapped);
 	if (err == -EBADMSG && ret_damage && worth_keeping(m)) {
-		if (diag)
-			*ret_damage = *diag;
+		*ret_damage = *diag;
 		err = 0;
 	}
 	if (!err && (m->order == WM_CTF_NATIVE && m->major == 1))
-		err = wm_diag_set(diag, -EBADMSG, where, -1, "no byte_order in a trace block");
-	return err ? err : wm_ctf_check(m, diag);
+		err = wm_diag_set(diag, -EBADMSG, where, 0, "no byte_order in a trace block");
+	if (!err)
+		err = wm_ctf_check(m, diag);
+	if (err && text)
+		find_place(text, bytes, diag);
+	free(unwrapped);
+	return err;
 }
 
 int wm_ctf_metadata_parse(const char *where, const char *text, size_t bytes,

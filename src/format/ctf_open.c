@@ -306,8 +306,8 @@ static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *
 		err = plan_folder(t, c, order[i], diag);
 		if (err && err != -ENOMEM && c->nr_folders > 1) {
 			wm_trace_fault(t, order[i]->metadata_name,
-				       diag->offset < 0 ? 0 : (uint64_t)diag->offset, "line %u: %s",
-				       diag->line, diag->sentence);
+				       diag->offset < 0 ? 0 : (uint64_t)diag->offset, "%s",
+				       diag->sentence);
 			err = 0;
 		}
 	}

@@ -107,6 +107,21 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 	return NULL;
 }
 
+/* Who reads it is told a file and a place in it: what has none is about all of it. */
+static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
+{
+	if (diag && !diag->sentence[0])
+		(void)wm_diag_set(diag, err, path, 0, "cannot be read: %s", strerror(-err));
+	if (diag && (!diag->where || !diag->where[0] || !strcmp(diag->where, t->path)))
+		diag->where = path;
+	if (diag && diag->offset < 0)
+		diag->offset = 0;
+	if (diag && diag->where != path)
+		wm_diag_keep(diag); /* the trace's own names go with it */
+	wm_trace_close(t);
+	return err;
+}
+
 int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 {
 	const struct wm_reader_ops *ops;
@@ -120,11 +135,11 @@ int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 	if (!t)
 		return wm_diag_set(diag, -ENOMEM, path, -1, "out of memory");
 	t->ops = ops;
+	if (diag)
+		*diag = (struct wm_diag){.offset = -1};
 	err = ops->open(t, path, diag);
-	if (err) {
-		wm_trace_close(t);
-		return err;
-	}
+	if (err)
+		return refuse(t, path, err, diag);
 	*ret = t;
 	return 0;
 }
@@ -138,6 +153,8 @@ void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
+	if (!file[0])
+		file = t->path;
 	pthread_mutex_lock(&t->fault_lock);
 	fault.file = wm_arena_copy(&t->fault_arena, file, strlen(file));
 	fault.reason = wm_arena_copy(&t->fault_arena, reason, strlen(reason));

@@ -288,7 +288,7 @@ void wm_batch_done(struct wm_batch *b);
 /* An empty one, without ops; wm_trace_close() takes it. NULL: out of memory. */
 struct wm_trace *wm_trace_create(const char *path);
 
-/* Copies what it is given. Thread-safe. */
+/* Copies what it is given; a trace that is one file may be "". Thread-safe. */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -65,7 +65,9 @@ void wm_td_in_done(struct wm_td_in *in)
 
 uint64_t wm_td_offset(const struct wm_td_in *in)
 {
-	return in->mem ? in->origin : in->at;
+	uint64_t at = in->mem ? in->origin : in->at;
+
+	return at < in->td->file_bytes ? at : in->td->file_bytes;
 }
 
 int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *diag)
