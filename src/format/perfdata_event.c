@@ -5,12 +5,15 @@
 #include "format/kernel_items.h"
 #include "format/perfdata_int.h"
 
+#define REST_MIN 8u /* the kernel fills records up to words */
+
 /* One event being added. */
 struct adding {
 	struct wm_pd *pd;
 	const struct wm_packet *packet;
 	const unsigned char *record;
 	struct wm_perf_header header;
+	uint64_t offset; /* of the record */
 	const struct wm_want *want;
 	struct wm_batch *batch;
 	struct wm_event *event; /* room was made; not counted yet */
@@ -29,6 +32,17 @@ static int32_t known(bool present, uint32_t id)
 static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 {
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
+}
+
+/* A record that is longer than its kind is has taken in others. */
+static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
+{
+	if (__builtin_expect(rest->bytes < REST_MIN, 1))
+		return;
+	wm_trace_fault(x->pd->trace, x->event->stream->file, x->offset,
+		       "%llu bytes of this record (type %u, %u bytes) mean nothing: events may "
+		       "be missing",
+		       (unsigned long long)rest->bytes, x->header.type, x->header.size);
 }
 
 /* A tracepoint's own fields, which are the event's raw bytes. 1 or -ENOMEM. */
@@ -66,7 +80,8 @@ static int add_flat(struct adding *x, const struct wm_pd_attr *a)
 	struct wm_event *e = x->event;
 	uint32_t at = x->batch->nr_items;
 
-	if (!f->bytes || x->header.size < f->bytes || (f->raw_at && !flat_raw(x, f->raw_at)))
+	if (!f->bytes || x->header.size < f->bytes || (f->raw_at && !flat_raw(x, f->raw_at)) ||
+	    x->header.size - f->bytes - x->event->raw_bytes >= REST_MIN)
 		return 0;
 	e->type = a->type;
 	e->cpu = known(f->cpu_at, f->cpu_at ? wm_get_u32(x->record + f->cpu_at, swap) : 0);
@@ -92,6 +107,8 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
 	if (err)
 		return err;
+	if (!(a->shape.sample_type & ~(uint64_t)WM_PERF_SAMPLE_KNOWN))
+		check_rest(x, &s.rest);
 	e->type = a->type;
 	e->cpu = known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
 	e->pid = known(s.present & WM_PERF_SAMPLE_TID, s.pid);
@@ -124,6 +141,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
 				   "a record of type %u, which this reader does not know",
 				   x->header.type);
+	check_rest(x, &r.rest);
 	e->type = type;
 	e->cpu = known(r.id.present & WM_PERF_SAMPLE_CPU, r.id.cpu);
 	e->pid = known(r.id.present & WM_PERF_SAMPLE_TID, r.id.pid);
@@ -137,7 +155,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 }
 
 /* A record that is not flat, or damaged, which is told. */
-static int add_any(struct adding *x, const struct wm_pd_attr *a, uint64_t offset)
+static int add_any(struct adding *x, const struct wm_pd_attr *a)
 {
 	struct wm_diag diag = {.offset = -1};
 	int got =
@@ -146,14 +164,19 @@ static int add_any(struct adding *x, const struct wm_pd_attr *a, uint64_t offset
 	if (got >= 0 || got == -ENOMEM)
 		return got;
 	wm_trace_fault(x->pd->trace, x->event->stream->file,
-		       offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
+		       x->offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
 	return 0;
 }
 
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
 {
-	struct adding x = {.pd = pd, .packet = p, .record = record, .want = want, .batch = b};
+	struct adding x = {.pd = pd,
+			   .packet = p,
+			   .record = record,
+			   .offset = offset,
+			   .want = want,
+			   .batch = b};
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	int got = 0;
 
@@ -171,7 +194,7 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	if (x.header.type == WM_PERF_SAMPLE && wanted(want, a->type))
 		got = add_flat(&x, a);
 	if (!got)
-		got = add_any(&x, a, offset);
+		got = add_any(&x, a);
 	if (got == 1)
 		b->nr_events++;
 	return got;

@@ -40,6 +40,8 @@ struct indexing {
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
 	int64_t last;            /* time seen */
+	bool has_rounds;         /* of a perf that ends whatever it writes with a round's end */
+	bool in_round;           /* records came behind the last round's end */
 };
 
 static int end_packet(struct indexing *x)
@@ -144,6 +146,28 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	}
 }
 
+/* One of the perf tool's. */
+static int index_own(struct indexing *x, const struct wm_pd_walk *w)
+{
+	uint32_t type = w->header.type;
+
+	x->pd->nr_own++;
+	wm_pd_own_check(w);
+	x->has_rounds |= type == WM_PD_FINISHED_ROUND || type == WM_PD_FEATURE;
+	if (type == WM_PD_FINISHED_ROUND)
+		x->in_round = false;
+	return x->packet.bytes >= ROUND_BYTES || w->tail ? end_packet(x) : 0;
+}
+
+/* A pipe does not say how long it is. */
+static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
+{
+	if (x->pd->is_pipe && x->has_rounds && x->in_round && w->at == x->source->end)
+		wm_trace_fault(x->pd->trace, x->source->file, w->at,
+			       "the file ends inside a round of records: it was cut, or perf was "
+			       "killed");
+}
+
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 {
 	struct indexing x = {.pd = pd, .source = s, .last = WM_TIME_NONE};
@@ -154,12 +178,13 @@ static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 	while (!err && (got = wm_pd_walk_next(&w)) == 1) {
 		if (w.header.type < WM_PERF_KIND_USER) {
 			err = index_record(&x, &w);
-			continue;
+			x.in_round = true;
+		} else {
+			err = index_own(&x, &w);
 		}
-		pd->nr_own++;
-		if (x.packet.bytes >= ROUND_BYTES || w.tail)
-			err = end_packet(&x);
 	}
+	if (!err && !got)
+		check_end(&x, &w);
 	wm_pd_walk_done(&w);
 	err = err ? err : got;
 	return err ? err : end_packet(&x);

@@ -8,6 +8,7 @@
  *   perfdata_feature.c  what the feature sections say
  *   perfdata_tracing.c  formats of the kernel's events
  *   perfdata_walk.c     record after record of one file
+ *   perfdata_own.c      whether those can be what they say
  *   perfdata_attr.c     attrs: their names, ids and event types
  *   perfdata_index.c    one walk over all records: packets, comms, losses
  *   perfdata_comm.c     who was called what, and when
@@ -47,11 +48,22 @@ enum wm_pd_user {
 	WM_PD_TRACING_DATA = 66,
 	WM_PD_BUILD_ID = 67,
 	WM_PD_FINISHED_ROUND = 68,
+	WM_PD_ID_INDEX = 69,
+	WM_PD_AUXTRACE_INFO = 70,
 	WM_PD_AUXTRACE = 71,
+	WM_PD_AUXTRACE_ERROR = 72,
+	WM_PD_THREAD_MAP = 73,
+	WM_PD_CPU_MAP = 74,
+	WM_PD_STAT_CONFIG = 75,
+	WM_PD_STAT = 76,
+	WM_PD_STAT_ROUND = 77,
 	WM_PD_EVENT_UPDATE = 78,
+	WM_PD_TIME_CONV = 79,
 	WM_PD_FEATURE = 80,
 	WM_PD_COMPRESSED = 81,
+	WM_PD_FINISHED_INIT = 82,
 	WM_PD_COMPRESSED2 = 83,
+	WM_PD_BPF_METADATA = 84,
 };
 
 /* Bits of the header, and numbers of FEATURE records. */
@@ -191,6 +203,11 @@ int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
 
 /* One of perf's own records that says something about others. 0 or -errno. */
 int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag);
+
+/* --- perfdata_own.c --------------------------------------------------------- */
+
+/* A record of the perf tool that no perf can have written is a fault. */
+void wm_pd_own_check(const struct wm_pd_walk *w);
 
 /* --- perfdata_feature.c ----------------------------------------------------- */
 

@@ -169,14 +169,17 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 		id->id = wm_perf_u64(&t, "identifier");
 }
 
-/* All that is left, up to the NUL. */
+/* Up to the NUL, or to the end; NULs fill the last word. */
 static struct wm_perf_text take_text(struct wm_perf_cursor *c)
 {
-	size_t left = wm_perf_left(c);
+	size_t left = wm_perf_left(c), length, bytes;
 	const char *p = (const char *)c->at;
 
-	c->at = c->end;
-	return (struct wm_perf_text){p, (uint32_t)strnlen(p, left)};
+	length = strnlen(p, left);
+	bytes = (size_t)(c->at - c->start) + length + 1;
+	bytes = ((bytes + 7) & ~(size_t)7) - (size_t)(c->at - c->start);
+	c->at += bytes < left ? bytes : left;
+	return (struct wm_perf_text){p, (uint32_t)length};
 }
 
 static void parse_mmap(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
@@ -390,6 +393,7 @@ int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size
 	known = wm_perf_kind_name(h.type) != NULL;
 	if (known && !c.missing)
 		kinds[h.type].parse(&c, s, ret);
+	ret->rest = (struct wm_perf_bytes){c.at, wm_perf_left(&c)};
 	err = wm_perf_cursor_verdict(&c, diag);
 	return err ? err : known;
 }

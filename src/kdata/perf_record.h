@@ -241,6 +241,7 @@ struct wm_perf_record {
 	struct wm_perf_header header;
 	struct wm_perf_sample_id id;
 	struct wm_perf_bytes body; /* between header and sample_id: of any kind, known or not */
+	struct wm_perf_bytes rest; /* of the body, behind what its kind has */
 	union {                    /* by header.type; nothing for SWITCH and unknown types */
 		struct wm_perf_mmap mmap;
 		struct wm_perf_task task;
