@@ -394,6 +394,8 @@ int wm_info_any(const struct wm_info_values *v, const char *path)
 	err = count(&i, (uint32_t)v->threads);
 	if (!err)
 		err = sort_types(&i);
+	if (!err && !i.nr_events && !i.t->nr_faults)
+		wm_say("there are no events");
 	if (!err && v->json) {
 		json(&i);
 	} else if (!err) {

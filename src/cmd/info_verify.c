@@ -159,6 +159,8 @@ int wm_info_verify(const struct wm_info_values *v, const char *path)
 	if (status)
 		return status;
 	err = walk_all(t, (uint32_t)v->threads, &events);
+	if (!err && !events && !t->nr_faults)
+		wm_say("there are no events");
 	return done(t, path, err ? err : list(t, events));
 }
 
@@ -173,6 +175,8 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 		return status;
 	wm_text_init(&out);
 	err = wm_value_hash_trace(t, (uint32_t)v->threads, &events, &hash);
+	if (!err && !events && !t->nr_faults)
+		wm_say("there are no events");
 	wm_text_f(&out, "events %" PRIu64 "\nhash 0x%016" PRIx64 "\n", events, hash);
 	if (!err)
 		err = wm_trace_dir_flush(&out);

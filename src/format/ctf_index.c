@@ -109,6 +109,7 @@ struct walk {
 	struct wm_batch items;  /* of the frame */
 	unsigned char sign[20]; /* what the first packet begins with: its magic number, and the */
 	uint32_t nr_holes;      /* bad places so far */
+	uint64_t last_bytes;    /* of the packet before */
 	uint32_t sign_bytes;    /* uuid when it stands behind; 0: no packet or no magic yet */
 	bool has_uuid;          /* the first packet's. Some tracers write another one into */
 	unsigned char uuid[16]; /* the metadata, which is no reason to read nothing */
@@ -357,6 +358,7 @@ static int take(struct walk *w, struct wm_ctf_frame *f)
  */
 
 #define SEARCH_BYTES (1u << 18)
+#define PADDING_SEEN (1u << 14)
 
 /* Notes how packets of this file begin. */
 static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
@@ -402,6 +404,32 @@ static int find_next(struct walk *w)
 	return 0;
 }
 
+/*
+ * A packet that says to be longer than it is takes in those behind it. Packets
+ * of one size are believed.
+ */
+static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
+{
+	uint64_t bytes = f->packet_bits / 8, content = (f->content_bits + 7) / 8, at = w->at;
+	uint64_t padding = bytes - content < PADDING_SEEN ? bytes - content : PADDING_SEEN;
+	unsigned char *found;
+	int err;
+
+	if (bytes == w->last_bytes || w->sign_bytes < sizeof(w->sign) || bytes > w->bytes - at ||
+	    padding <= sizeof(w->sign))
+		return 0;
+	w->at += content;
+	err = load(w, padding);
+	found = err ? NULL : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
+	if (found)
+		wm_trace_fault(w->t, w->name, w->at + (uint64_t)(found - w->head),
+			       "a packet begins inside the one at %llu, which says it has %llu "
+			       "bytes",
+			       (unsigned long long)at, (unsigned long long)bytes);
+	w->at = at;
+	return err;
+}
+
 /* One packet, or over a place where none is. */
 static int walk_one(struct walk *w)
 {
@@ -418,6 +446,9 @@ static int walk_one(struct walk *w)
 		wm_trace_fault(w->t, w->name, w->at, "a packet without a bit");
 		return got ? got : find_next(w);
 	}
+	if (!got)
+		got = check_padding(w, &f);
+	w->last_bytes = f.packet_bits / 8;
 	w->at += f.packet_bits / 8 < w->bytes - w->at ? f.packet_bits / 8 : w->bytes - w->at;
 	return got;
 }

@@ -378,6 +378,18 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 	return err ? err : 1;
 }
 
+/* Behind the last event: times are read by the packet's, so damage shows there. */
+static void check_end(const struct wm_packet_reader *r)
+{
+	int64_t ns = time_of(r, r->d.clock);
+
+	if (ns == WM_TIME_NONE || ns <= r->packet->end_ns)
+		return;
+	wm_trace_fault(r->t, r->file->stream.file, r->packet->offset,
+		       "the last event of this packet is %" PRIu64 " ns behind its end",
+		       (uint64_t)ns - (uint64_t)r->packet->end_ns);
+}
+
 /* One step. 1: go on; 0: enough, or the packet ends; -errno. */
 static int step(struct wm_packet_reader *r, struct wm_batch *b)
 {
@@ -387,6 +399,7 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	bool said = false;
 
 	if (begin >= r->d.limit) {
+		check_end(r);
 		r->ended = true;
 		return 0;
 	}

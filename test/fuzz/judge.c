@@ -88,7 +88,9 @@ static void read_all(struct wm_trace *t, unsigned style, struct fuzz_verdict *v)
 	v->err = hash_all(t, v);
 	if (!v->err)
 		v->err = print_all(t, style, &printed);
-	v->nr_words = t->nr_faults + t->nr_faults_more + t->nr_losses;
+	v->nr_faults = t->nr_faults + t->nr_faults_more;
+	for (uint32_t i = 0; i < t->nr_losses; i++)
+		v->nr_lost += t->losses[i].count == UINT64_MAX ? 1 : t->losses[i].count;
 	if (t->nr_faults)
 		(void)snprintf(v->reason, sizeof(v->reason), "%s", t->faults[0].reason);
 	if (!v->err && printed != v->events) {

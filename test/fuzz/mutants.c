@@ -2,11 +2,17 @@
 /*
  * mutants.c - damages traces in many ways and reads each of them as waymark does:
  *
- *   fuzz-mutants [-n MUTANTS] [-s SEED] [-j JOBS] [-k FOLDER] [-m MAX_BYTES] TRACE...
+ *   fuzz-mutants [-n MUTANTS] [-s SEED] [-j JOBS] [-k FOLDER] [-m MAX_BYTES] [-r REFEREE] TRACE...
  *
  * A mutant is a process: a signal, a hang, too much memory and an event that is
  * missing without a word are finds. Finds are told, kept in FOLDER, and make
  * the status 1. The same seed and traces give the same mutants.
+ *
+ * A file may be cut or changed into another sound one that holds fewer events:
+ * nobody can tell. REFEREE is a command that is given a trace and says how many
+ * events it sees; where it has nothing to say and counts as we do, that is what
+ * happened, and the mutant is counted as sound. Of a trace that the referee
+ * cannot read as it is, nobody knows; such mutants may be one in UNJUDGED.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -29,6 +35,7 @@
 #define CPU_SECONDS  2u  /* of the processor: other work on the machine does not count */
 #define WALL_SECONDS 60u /* asleep for ever */
 #define JOBS_MAX     64u
+#define UNJUDGED     200u
 
 /* Instrumented programs need address space without end. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -48,7 +55,7 @@ static const char *const find_names[NR_FINDS] = {"-",      "signals", "hangs",
 						 "silent", "memory",  "bad words"};
 
 struct tally {
-	uint64_t done, refused, damaged, same, finds[NR_FINDS];
+	uint64_t done, refused, damaged, same, sound, unjudged, finds[NR_FINDS];
 	uint64_t max_rss_kib, max_cpu_us;
 };
 
@@ -61,9 +68,10 @@ struct job {
 struct campaign {
 	uint64_t nr, seed, max_bytes;
 	unsigned nr_jobs;
-	const char *keep;
+	const char *keep, *referee;
 	struct fuzz_input *inputs;
 	struct fuzz_verdict *whole; /* of each, unchanged */
+	bool *judged;               /* the referee reads it, unchanged, as we do */
 	size_t nr_inputs;
 	uint64_t *weights, weight; /* of each; of all */
 	struct job *jobs;          /* shared with the processes that work on them */
@@ -158,7 +166,11 @@ static enum find judge_end(const struct campaign *c, const struct job *j, const 
 		return FIND_MEMORY;
 	if (v->flaw)
 		return FIND_FLAW;
-	return !v->err && !v->nr_words && v->events < whole->events ? FIND_SILENT : NO_FIND;
+	if (v->err || v->events >= whole->events || !v->events) /* that there are none is said */
+		return NO_FIND;
+	/* What was said of the unchanged trace already is no word about the change. */
+	return v->nr_faults > whole->nr_faults || v->nr_lost > whole->nr_lost ? NO_FIND
+									      : FIND_SILENT;
 }
 
 static void keep(const struct campaign *c, const struct mutant *m, char *path)
@@ -205,7 +217,7 @@ static void count(const struct campaign *c, struct job *j, const struct mutant *
 	t->done++;
 	t->finds[find]++;
 	t->refused += v->err != 0;
-	t->damaged += !v->err && v->nr_words;
+	t->damaged += !v->err && v->nr_faults + v->nr_lost > 0;
 	t->same +=
 	    !v->err && v->events == c->whole[m->input].events && v->hash == c->whole[m->input].hash;
 	if ((uint64_t)used->ru_maxrss > t->max_rss_kib)
@@ -245,6 +257,24 @@ static void write_or_die(const struct fuzz_input *in, const char *path, size_t w
 	exit(2);
 }
 
+/* Whether the referee finds nothing wrong with it, and as many events as we. */
+static bool is_sound(const struct campaign *c, uint64_t wanted, const char *path)
+{
+	unsigned long long events;
+	char command[2 * PATH_MAX];
+	bool good;
+	FILE *f;
+
+	if (!c->referee)
+		return false;
+	(void)snprintf(command, sizeof(command), "%s '%s'", c->referee, path);
+	f = popen(command, "r");
+	if (!f)
+		return false;
+	good = fscanf(f, "%llu", &events) == 1;
+	return pclose(f) == 0 && good && events == wanted;
+}
+
 static void try_mutant(const struct campaign *c, struct job *j, uint64_t number, const char *path)
 {
 	struct rusage used;
@@ -258,8 +288,15 @@ static void try_mutant(const struct campaign *c, struct job *j, uint64_t number,
 	}
 	write_or_die(&c->inputs[m.input], path, m.file, &m.bytes);
 	status = run(j, path, (unsigned)(number % WM_VIEW_NR_FORMATS), &used);
-	fuzz_input_remove(&c->inputs[m.input], path);
 	find = judge_end(c, j, &m, status);
+	if (find == FIND_SILENT && !c->judged[m.input]) {
+		find = NO_FIND;
+		j->tally.unjudged++;
+	} else if (find == FIND_SILENT && is_sound(c, j->verdict.events, path)) {
+		find = NO_FIND;
+		j->tally.sound++;
+	}
+	fuzz_input_remove(&c->inputs[m.input], path);
 	count(c, j, &m, find, &used);
 	if (find)
 		tell(c, j, &m, find, status);
@@ -279,8 +316,9 @@ static void read_inputs(struct campaign *c)
 		write_or_die(&c->inputs[i], path, SIZE_MAX, NULL);
 		if (run(&c->jobs[0], path, 0, &used))
 			(void)printf("'%s' cannot be read as it is\n", c->inputs[i].path);
-		fuzz_input_remove(&c->inputs[i], path);
 		c->whole[i] = c->jobs[0].verdict;
+		c->judged[i] = is_sound(c, c->whole[i].events, path);
+		fuzz_input_remove(&c->inputs[i], path);
 	}
 }
 
@@ -324,18 +362,24 @@ static uint64_t report(const struct campaign *c)
 		sum.refused += t->refused;
 		sum.damaged += t->damaged;
 		sum.same += t->same;
+		sum.sound += t->sound;
+		sum.unjudged += t->unjudged;
 		for (int f = 1; f < NR_FINDS; f++)
 			sum.finds[f] += t->finds[f];
 		sum.max_rss_kib =
 		    t->max_rss_kib > sum.max_rss_kib ? t->max_rss_kib : sum.max_rss_kib;
 		sum.max_cpu_us = t->max_cpu_us > sum.max_cpu_us ? t->max_cpu_us : sum.max_cpu_us;
 	}
-	(void)printf(
-	    "%llu mutants of %zu traces: %llu refused, %llu read with words, %llu as before; "
-	    "at most %llu MiB, %llu ms\n",
-	    (unsigned long long)sum.done, c->nr_inputs, (unsigned long long)sum.refused,
-	    (unsigned long long)sum.damaged, (unsigned long long)sum.same,
-	    (unsigned long long)sum.max_rss_kib / 1024, (unsigned long long)sum.max_cpu_us / 1000);
+	(void)printf("%llu mutants of %zu traces: %llu refused, %llu read with words, %llu as "
+		     "before, fewer events without a word: %llu sound, %llu not judged; at most "
+		     "%llu MiB, %llu ms\n",
+		     (unsigned long long)sum.done, c->nr_inputs, (unsigned long long)sum.refused,
+		     (unsigned long long)sum.damaged, (unsigned long long)sum.same,
+		     (unsigned long long)sum.sound, (unsigned long long)sum.unjudged,
+		     (unsigned long long)sum.max_rss_kib / 1024,
+		     (unsigned long long)sum.max_cpu_us / 1000);
+	if (sum.unjudged > 1 + sum.done / UNJUDGED)
+		sum.finds[FIND_SILENT] += sum.unjudged;
 	(void)printf("finds:");
 	for (int f = 1; f < NR_FINDS; f++) {
 		(void)printf(" %llu %s%s", (unsigned long long)sum.finds[f], find_names[f],
@@ -349,8 +393,9 @@ static void load_inputs(struct campaign *c, char **paths, size_t nr)
 {
 	c->inputs = calloc(nr, sizeof(*c->inputs));
 	c->whole = calloc(nr, sizeof(*c->whole));
+	c->judged = calloc(nr, sizeof(*c->judged));
 	c->weights = calloc(nr, sizeof(*c->weights));
-	for (size_t i = 0; c->inputs && c->whole && c->weights && i < nr; i++) {
+	for (size_t i = 0; c->inputs && c->whole && c->judged && c->weights && i < nr; i++) {
 		struct fuzz_input *in = &c->inputs[c->nr_inputs];
 		int err = fuzz_input_load(in, paths[i]);
 
@@ -374,7 +419,7 @@ static void load_inputs(struct campaign *c, char **paths, size_t nr)
 static void usage(void)
 {
 	(void)fprintf(stderr, "usage: fuzz-mutants [-n MUTANTS] [-s SEED] [-j JOBS] [-k FOLDER] "
-			      "[-m MAX_BYTES] TRACE...\n");
+			      "[-m MAX_BYTES] [-r REFEREE] TRACE...\n");
 	exit(2);
 }
 
@@ -382,7 +427,7 @@ static void options(struct campaign *c, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:s:j:k:m:")) != -1) {
+	while ((option = getopt(argc, argv, "n:s:j:k:m:r:")) != -1) {
 		switch (option) {
 		case 'n':
 			c->nr = strtoull(optarg, NULL, 10);
@@ -398,6 +443,9 @@ static void options(struct campaign *c, int argc, char **argv)
 			break;
 		case 'm':
 			c->max_bytes = strtoull(optarg, NULL, 10);
+			break;
+		case 'r':
+			c->referee = optarg;
 			break;
 		default:
 			usage();
