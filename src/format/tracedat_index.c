@@ -151,6 +151,9 @@ static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, s
 			       why.sentence);
 		return close_packet(x);
 	}
+	if (!c.committed && !c.lost)
+		wm_trace_fault(x->td->trace, "", place_of(x, i, 0),
+			       "a page without a record: what it held is lost");
 	if (!c.committed && !c.lost && !x->open)
 		return 0;
 	if (c.lost || (x->open && wm_td_ns(x->td, c.begin) < x->last_ns && c.committed) ||
@@ -282,6 +285,10 @@ static int index_packed(struct indexing *x)
 		err = index_chunk(x, &chunk);
 		at = chunk.at + chunk.packed;
 	}
+	if (!err && at - c->offset < c->bytes)
+		wm_trace_fault(x->td->trace, "", at,
+			       "%llu bytes of compressed pages are behind the last one that is told of",
+			       (unsigned long long)(c->offset + c->bytes - at));
 	return err;
 }
 
