@@ -4,8 +4,10 @@
 
 BUILD ?= build
 B ?= emit
+MUTANTS ?= 100000
+SEED ?= 2
 
-.PHONY: all build demo check check-long bench install clean format need-build
+.PHONY: all build demo check check-long fuzz-long bench install clean format need-build
 
 all: build
 
@@ -31,6 +33,16 @@ check-long:
 	@tools/need build demo check vm
 	@$(MAKE) --no-print-directory build
 	@tools/run-tests --long $(BUILD)
+
+# 100,000 damaged traces of each format; what is found is kept in fuzz-finds/.
+fuzz-long:
+	@tools/need build check
+	@$(MAKE) --no-print-directory build
+	@mkdir -p fuzz-finds
+	@for format in ctf-1.8 ctf-2 perf.data trace.dat own; do \
+		echo "$$format"; WAYMARK_BUILD="$(abspath $(BUILD))" WAYMARK_SOURCE="$(CURDIR)" \
+		FUZZ_KEEP="$(CURDIR)/fuzz-finds" test/fuzz/mutants $$format $(MUTANTS) $(SEED) || exit 1; \
+	done
 
 bench:
 	@tools/need build bench

@@ -71,7 +71,6 @@ struct campaign {
 	const char *keep, *referee;
 	struct fuzz_input *inputs;
 	struct fuzz_verdict *whole; /* of each, unchanged */
-	bool *judged;               /* the referee reads it, unchanged, as we do */
 	size_t nr_inputs;
 	uint64_t *weights, weight; /* of each; of all */
 	struct job *jobs;          /* shared with the processes that work on them */
@@ -275,6 +274,26 @@ static bool is_sound(const struct campaign *c, uint64_t wanted, const char *path
 	return pclose(f) == 0 && good && events == wanted;
 }
 
+/* Of the mutant at `path`, which has fewer events; asks of the unchanged trace as well. */
+static enum find ask_referee(const struct campaign *c, struct job *j, const struct mutant *m,
+			     const char *path)
+{
+	const struct fuzz_input *in = &c->inputs[m->input];
+	char whole[2 * PATH_MAX];
+	bool judged;
+
+	if (is_sound(c, j->verdict.events, path)) {
+		j->tally.sound++;
+		return NO_FIND;
+	}
+	(void)snprintf(whole, sizeof(whole), "%s-whole", path);
+	write_or_die(in, whole, SIZE_MAX, NULL);
+	judged = is_sound(c, c->whole[m->input].events, whole);
+	fuzz_input_remove(in, whole);
+	j->tally.unjudged += !judged;
+	return judged ? FIND_SILENT : NO_FIND;
+}
+
 static void try_mutant(const struct campaign *c, struct job *j, uint64_t number, const char *path)
 {
 	struct rusage used;
@@ -289,13 +308,8 @@ static void try_mutant(const struct campaign *c, struct job *j, uint64_t number,
 	write_or_die(&c->inputs[m.input], path, m.file, &m.bytes);
 	status = run(j, path, (unsigned)(number % WM_VIEW_NR_FORMATS), &used);
 	find = judge_end(c, j, &m, status);
-	if (find == FIND_SILENT && !c->judged[m.input]) {
-		find = NO_FIND;
-		j->tally.unjudged++;
-	} else if (find == FIND_SILENT && is_sound(c, j->verdict.events, path)) {
-		find = NO_FIND;
-		j->tally.sound++;
-	}
+	if (find == FIND_SILENT)
+		find = ask_referee(c, j, &m, path);
 	fuzz_input_remove(&c->inputs[m.input], path);
 	count(c, j, &m, find, &used);
 	if (find)
@@ -317,7 +331,6 @@ static void read_inputs(struct campaign *c)
 		if (run(&c->jobs[0], path, 0, &used))
 			(void)printf("'%s' cannot be read as it is\n", c->inputs[i].path);
 		c->whole[i] = c->jobs[0].verdict;
-		c->judged[i] = is_sound(c, c->whole[i].events, path);
 		fuzz_input_remove(&c->inputs[i], path);
 	}
 }
@@ -393,9 +406,8 @@ static void load_inputs(struct campaign *c, char **paths, size_t nr)
 {
 	c->inputs = calloc(nr, sizeof(*c->inputs));
 	c->whole = calloc(nr, sizeof(*c->whole));
-	c->judged = calloc(nr, sizeof(*c->judged));
 	c->weights = calloc(nr, sizeof(*c->weights));
-	for (size_t i = 0; c->inputs && c->whole && c->judged && c->weights && i < nr; i++) {
+	for (size_t i = 0; c->inputs && c->whole && c->weights && i < nr; i++) {
 		struct fuzz_input *in = &c->inputs[c->nr_inputs];
 		int err = fuzz_input_load(in, paths[i]);
 

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Damaged traces of every format: none ends the reader by a signal, none hangs or takes a
+# GiB of memory, none loses an event without a word, each refusal says file, place and
+# reason. `make fuzz-long` tries fifty times as many.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	[ -x "$WAYMARK_BUILD/test/fuzz/fuzz-seeds" ] || skip "built without cmocka"
+	python3 "$WAYMARK_SOURCE/test/fuzz/seeds.py" "$BATS_FILE_TMPDIR/seeds"
+	"$WAYMARK_BUILD/test/fuzz/fuzz-seeds" "$BATS_FILE_TMPDIR/seeds/trace.dat"
+}
+
+setup() {
+	waymark="$WAYMARK_BUILD/waymark"
+	number=${WAYMARK_MUTANTS:-${WAYMARK_LONG:+20000}}
+	number=${number:-2000}
+	cd "$BATS_TEST_TMPDIR"
+	cp -r "$BATS_FILE_TMPDIR/seeds" .
+}
+
+mutants() { # FORMAT
+	run -0 "$WAYMARK_SOURCE/test/fuzz/mutants" "$1" "$number"
+	[[ "$output" == *"$number mutants of "* ]]
+	[[ "${lines[-1]}" == "finds: 0 signals, 0 hangs, 0 silent, 0 memory, 0 bad words" ]]
+}
+
+@test "CTF 1.8" { mutants ctf-1.8; }
+@test "CTF 2" { mutants ctf-2; }
+@test "perf.data" { mutants perf.data; }
+@test "trace.dat" { mutants trace.dat; }
+@test "waymark's own traces" { mutants own; }
+
+@test "the same seed makes the same mutants" {
+	"$WAYMARK_BUILD/test/fuzz/fuzz-mutants" -n 300 -s 7 -j 2 seeds/perf.data/* | grep -o '^.* before' >one
+	"$WAYMARK_BUILD/test/fuzz/fuzz-mutants" -n 300 -s 7 -j 1 seeds/perf.data/* | grep -o '^.* before' >two
+	"$WAYMARK_BUILD/test/fuzz/fuzz-mutants" -n 300 -s 8 -j 1 seeds/perf.data/* | grep -o '^.* before' >other
+	cmp one two
+	! cmp -s one other
+}
+
+# --- finds, each of which was once read without a word -------------------------------
+
+bytes() { # FILE OFFSET HEX: becomes that
+	printf "$(echo "$3" | sed 's/../\\x&/g')" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who read
+	local verb
+	for verb in "info --verify" "info --hash" info print; do
+		run -5 --separate-stderr "$waymark" $verb "$1"
+		[[ "$output$stderr" == *"at offset $2: "*"$3"* ]]
+	done
+}
+
+@test "a sample whose type became one of perf's own records is told" {
+	bytes seeds/perf.data/file-little 640 44 # FINISHED_ROUND
+	told seeds/perf.data/file-little 640 "no record of that type has this shape (type 68, 56 bytes)"
+}
+
+@test "a record of a type that nobody knows is told" {
+	bytes seeds/perf.data/file-little 816 ff
+	told seeds/perf.data/file-little 816 "no record of that type is known (type 255, 56 bytes)"
+}
+
+@test "a record that swallowed the next one is told" {
+	bytes seeds/perf.data/file-little 1638 7000 # 56 bytes become 112
+	told seeds/perf.data/file-little 1632 "56 bytes of this record (type 9, 112 bytes) mean nothing"
+}
+
+@test "a pipe of perf's that was cut between two records is told" {
+	truncate -s -8 seeds/perf.data/pipe-little
+	told seeds/perf.data/pipe-little "$(stat -c %s seeds/perf.data/pipe-little)" "ends inside a round"
+}
+
+@test "a packet that takes in the next one is told" {
+	local at=$((24 + 3 * 8)) bytes # packet_size, behind begin, end and content_size
+	bytes=$(od -An -tu8 -j$at -N8 seeds/ctf-1.8/large/stream_0 | tr -d ' ')
+	printf "%016x" $((2 * bytes)) | fold -w2 | tac | tr -d '\n' >twice
+	bytes seeds/ctf-1.8/large/stream_0 $at "$(cat twice)"
+	run -5 "$waymark" info --verify seeds/ctf-1.8/large
+	[[ "$output" == *"stream_0: at offset $((bytes / 8)): a packet begins inside the one at 0"* ]]
+}
+
+@test "an event behind the end of its packet is told" {
+	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns behind the begin
+	told seeds/ctf-1.8/large 0 "ns behind its end"
+}
+
+@test "compressed pages that are not counted are told" {
+	local f=seeds/trace.dat/v7-zstd-little-64-1
+	bytes $f 4096 00000000
+	told $f 4100 "bytes of compressed pages are behind the last one"
+}
+
+@test "a page without a record is told" {
+	local f=seeds/trace.dat/v6-none-little-64-1
+	dd if=/dev/zero of=$f bs=1 seek=4096 count=64 conv=notrunc status=none
+	told $f 4096 "a page without a record"
+}
+
+@test "a refusal names the file in the folder, its line and offset" {
+	sed -i 's/stream_id = 7;$/stream_id = 8;/' seeds/ctf-1.8/plain/metadata
+	run -1 "$waymark" print seeds/ctf-1.8/plain
+	[[ "$output" == *"in 'metadata':"* ]]
+	[[ "$output" =~ line\ [0-9]+,\ at\ offset\ [0-9]+:\ .+ ]]
+}
+
+@test "that there are no events is said" {
+	: >seeds/ctf-2/little/stream
+	for verb in "info --verify" "info --hash" info; do
+		run -0 "$waymark" $verb seeds/ctf-2/little
+		[[ "$output" == *"there are no events"* ]]
+	done
+	run -4 "$waymark" print seeds/ctf-2/little
+	[[ "$output" == *"there are no events"* ]]
+}
