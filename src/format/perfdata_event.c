@@ -164,19 +164,16 @@ static int add_any(struct adding *x, const struct wm_pd_attr *a)
 	if (got >= 0 || got == -ENOMEM)
 		return got;
 	wm_trace_fault(x->pd->trace, x->event->stream->file,
-		       x->offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s", diag.sentence);
+		       x->offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s",
+		       diag.sentence);
 	return 0;
 }
 
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
 {
-	struct adding x = {.pd = pd,
-			   .packet = p,
-			   .record = record,
-			   .offset = offset,
-			   .want = want,
-			   .batch = b};
+	struct adding x = {
+	    .pd = pd, .packet = p, .record = record, .offset = offset, .want = want, .batch = b};
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	int got = 0;
 

@@ -286,9 +286,10 @@ static int index_packed(struct indexing *x)
 		at = chunk.at + chunk.packed;
 	}
 	if (!err && at - c->offset < c->bytes)
-		wm_trace_fault(x->td->trace, "", at,
-			       "%llu bytes of compressed pages are behind the last one that is told of",
-			       (unsigned long long)(c->offset + c->bytes - at));
+		wm_trace_fault(
+		    x->td->trace, "", at,
+		    "%llu bytes of compressed pages are behind the last one that is told of",
+		    (unsigned long long)(c->offset + c->bytes - at));
 	return err;
 }
 
