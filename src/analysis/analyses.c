@@ -7,6 +7,8 @@
 
 const struct wm_analysis *const wm_analyses[] = {
     &wm_analysis_profile,
+    &wm_analysis_off_cpu,
+    &wm_analysis_wakeups,
     NULL,
 };
 

@@ -71,14 +71,15 @@ static int bind(struct wm_profile *p, struct wm_diag *diag)
 			nr_words += p->keys[i].def->nr_words;
 	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
-	p->per_event = p->samples.any_period && !p->samples.weights && !p->samples.count &&
+	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period && !p->samples.weights && !p->samples.count &&
 		       !has_key(p, "event");
 	err = wm_buckets_init(&p->hidden, 1);
 	return err ? err : wm_buckets_init(&p->buckets, nr_words);
 }
 
-int wm_profile_create(struct wm_pass *pass, const struct wm_profile_values *v,
-		      struct wm_profile **ret, struct wm_diag *diag)
+int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
+		      const struct wm_profile_values *v, struct wm_profile **ret,
+		      struct wm_diag *diag)
 {
 	struct wm_profile *p = calloc(1, sizeof(*p));
 	int err;
@@ -86,11 +87,14 @@ int wm_profile_create(struct wm_pass *pass, const struct wm_profile_values *v,
 	if (!p)
 		return -ENOMEM;
 	p->pass = pass;
+	p->mode = mode;
 	p->v = v;
 	p->stacks = wm_stacks_create(&pass->state.names, pass->spaces, pass->symbols);
 	err = p->stacks ? wm_samples_init(&p->samples, pass, v->weight, diag) : -ENOMEM;
 	if (!err)
 		err = bind(p, diag);
+	if (!err && mode != WM_PROFILE_EVENTS)
+		err = wm_waits_create(pass, &p->waits);
 	if (err) {
 		wm_profile_destroy(p);
 		return err;
@@ -112,14 +116,14 @@ void wm_profile_destroy(struct wm_profile *p)
 	free(p->entries);
 	free(p->refs);
 	wm_stacks_destroy(p->stacks);
+	wm_waits_destroy(p->waits, p->pass);
 	free(p);
 }
 
 /* --- events -------------------------------------------------------------------------------------
  */
 
-/* The words of an event's bucket but the stack. False: it lacks one. */
-static bool event_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
+bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
 {
 	*words++ = p->per_event ? wm_pass_event_id(p->pass, s) : 0;
 	for (uint32_t i = 0; i < p->nr_keys; i++) {
@@ -134,7 +138,7 @@ static bool event_words(const struct wm_profile *p, const struct wm_sight *s, ui
 	return true;
 }
 
-static uint32_t stack_of(struct wm_profile *p, const struct wm_sight *s)
+uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s)
 {
 	uint64_t chain[WM_CHAIN_MAX];
 	uint32_t nr;
@@ -179,13 +183,15 @@ int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 	uint64_t words[WM_PROFILE_WORDS_MAX], weight;
 	uint32_t stack;
 
-	if (!event_words(p, s, words) || !wm_samples_weight(&p->samples, s, &weight)) {
+	if (p->waits)
+		return is_hidden(p, s) ? 0 : wm_waits_feed(p, s);
+	if (!wm_profile_words(p, s, words) || !wm_samples_weight(&p->samples, s, &weight)) {
 		p->nr_unfit++;
 		return 0;
 	}
 	if (is_hidden(p, s))
 		return add_weight(&p->hidden, words, weight);
-	stack = stack_of(p, s);
+	stack = wm_profile_stack(p, s);
 	if (stack == UINT32_MAX)
 		return -ENOMEM;
 	words[p->buckets.nr_words - 1] = stack;

@@ -32,6 +32,13 @@ enum wm_profile_graph {
 	WM_GRAPH_FOLDED, /* no rows: a line a chain */
 };
 
+/* What weighs. */
+enum wm_profile_mode {
+	WM_PROFILE_EVENTS,
+	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by where it was left */
+	WM_PROFILE_WAKEUPS, /* the same, by who ended it */
+};
+
 struct wm_profile_values {
 	const char *keys;   /* "comm,dso,sym"; NULL: by what the traces have */
 	const char *weight; /* "count", "period", a field; NULL: period where there is one */
@@ -44,8 +51,9 @@ struct wm_profile_values {
 
 struct wm_profile;
 
-int wm_profile_create(struct wm_pass *pass, const struct wm_profile_values *v,
-		      struct wm_profile **ret, struct wm_diag *diag);
+int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
+		      const struct wm_profile_values *v, struct wm_profile **ret,
+		      struct wm_diag *diag);
 int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_profile_destroy(struct wm_profile *p);
 
@@ -64,6 +72,6 @@ uint32_t wm_profile_nr_buckets(const struct wm_profile *p);
 struct wm_bucket wm_profile_bucket(const struct wm_profile *p, uint32_t index);
 struct wm_stacks *wm_profile_stacks(struct wm_profile *p);
 
-extern const struct wm_analysis wm_analysis_profile;
+extern const struct wm_analysis wm_analysis_profile, wm_analysis_off_cpu, wm_analysis_wakeups;
 
 #endif

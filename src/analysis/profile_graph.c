@@ -155,6 +155,8 @@ static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 		label = wm_stacks_symbol_text(g->p->stacks, n->symbol, false, g->r);
 		call = wm_result_call(g->r, row, label, n->weight,
 				      g->total ? (double)n->weight / (double)g->total : 0);
+		if (call)
+			call->own = (unsigned char)wm_stacks_level(g->p->stacks, n->symbol);
 		err = call ? emit(g, list[i], call) : -ENOMEM;
 	}
 	free(list);

@@ -41,8 +41,11 @@ struct wm_entry {
 	uint32_t last_bucket; /* + 1: where it was met last, so that recursion counts once */
 };
 
+struct wm_waits; /* threads that are off their processors (profile_wait.c) */
+
 struct wm_profile {
 	struct wm_pass *pass;
+	enum wm_profile_mode mode;
 	const struct wm_profile_values *v;
 	struct wm_key keys[WM_KEYS_MAX];
 	uint32_t nr_keys;
@@ -53,6 +56,7 @@ struct wm_profile {
 	bool any_chain; /* there was one */
 	struct wm_samples samples;
 	struct wm_stacks *stacks;
+	struct wm_waits *waits;    /* NULL: events count */
 	struct wm_buckets buckets; /* words: event, keys of events, stack */
 	struct wm_buckets hidden;  /* words: event; of comms and pids that are not shown */
 	uint64_t nr_unfit;         /* events without a field that a key asks for */
@@ -63,6 +67,17 @@ struct wm_profile {
 	struct wm_entry_ref *refs;
 	uint32_t nr_refs, room_refs;
 };
+
+/* The words of an event's bucket but the stack. False: it lacks one. */
+bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words);
+
+/* The event's stack; UINT32_MAX: no memory. */
+uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s);
+
+int wm_waits_create(const struct wm_pass *pass, struct wm_waits **ret); /* *ret is to be destroyed in any case */
+void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass);  /* accepts NULL */
+int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
+void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
 
 /* Is it in the list "a,b,c"? Of a NULL list everything is. */
 bool wm_profile_listed(const char *list, const char *text);

@@ -168,6 +168,8 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 			       "%" PRIu64
 			       " call chains are longer than %u: their outer ends are left out",
 			       p->samples.nr_cut, WM_CHAIN_MAX);
+	if (p->waits)
+		wm_waits_note(p, r);
 	wm_stacks_notes(p->stacks, r);
 	return at < 0 ? (int)at : r->failed ? -ENOMEM : 0;
 }
@@ -175,13 +177,31 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 /* --- the analysis --------------------------------------------------------------------------------
  */
 
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int create_mode(struct wm_pass *pass, enum wm_profile_mode mode, const void *values,
+		       void **ret, struct wm_diag *diag)
 {
 	struct wm_profile *p = NULL;
-	int err = wm_profile_create(pass, values, &p, diag);
+	int err = wm_profile_create(pass, mode, values, &p, diag);
 
 	*ret = p;
 	return err;
+}
+
+static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+{
+	return create_mode(pass, WM_PROFILE_EVENTS, values, ret, diag);
+}
+
+static int create_off_cpu(struct wm_pass *pass, const void *values, void **ret,
+			  struct wm_diag *diag)
+{
+	return create_mode(pass, WM_PROFILE_OFF_CPU, values, ret, diag);
+}
+
+static int create_wakeups(struct wm_pass *pass, const void *values, void **ret,
+			  struct wm_diag *diag)
+{
+	return create_mode(pass, WM_PROFILE_WAKEUPS, values, ret, diag);
 }
 
 static int feed(void *own, const struct wm_sight *s)
@@ -204,6 +224,32 @@ const struct wm_analysis wm_analysis_profile = {
     .summary = "who causes events, by which call chain",
     .values_bytes = sizeof(struct wm_profile_values),
     .create = create,
+    .feed = feed,
+    .finish = finish,
+    .destroy = destroy,
+};
+
+static const char *const off_cpu_needs[] = {"sched:sched_switch", NULL};
+
+const struct wm_analysis wm_analysis_off_cpu = {
+    .name = "off-cpu",
+    .summary = "who waits off the processor, by where it went to sleep",
+    .needs = off_cpu_needs,
+    .values_bytes = sizeof(struct wm_profile_values),
+    .create = create_off_cpu,
+    .feed = feed,
+    .finish = finish,
+    .destroy = destroy,
+};
+
+static const char *const wakeups_needs[] = {"sched:sched_switch", "sched:sched_waking", NULL};
+
+const struct wm_analysis wm_analysis_wakeups = {
+    .name = "wakeups",
+    .summary = "who waits off the processor, by who ended it",
+    .needs = wakeups_needs,
+    .values_bytes = sizeof(struct wm_profile_values),
+    .create = create_wakeups,
     .feed = feed,
     .finish = finish,
     .destroy = destroy,

@@ -47,6 +47,9 @@ const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame);
 const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool level,
 				  struct wm_result *r);
 
+/* 'k' of the kernel, '.' of programs, as perf has it. */
+char wm_stacks_level(const struct wm_stacks *s, uint32_t symbol);
+
 /* Adds notes on what could not be named, and why. */
 void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r);
 

@@ -77,6 +77,11 @@ const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame)
 	return f->symbol ? f->symbol->name : "";
 }
 
+char wm_stacks_level(const struct wm_stacks *s, uint32_t symbol)
+{
+	return symbol < s->nr_functions ? s->functions[symbol].level : '.';
+}
+
 const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool level,
 				  struct wm_result *r)
 {

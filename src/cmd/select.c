@@ -65,6 +65,20 @@ int wm_select_filter(struct wm_select *s, const char *text, struct wm_diag *diag
 	return wm_filter_parse(text, &r->code, &r->code_bytes, diag);
 }
 
+int wm_select_again(const struct wm_select *from, struct wm_select *to)
+{
+	struct wm_diag diag;
+	int err = 0;
+
+	for (uint32_t k = 0; k < from->nr_rules && !err; k++) {
+		if (from->rules[k].glob)
+			err = wm_select_event(to, from->rules[k].glob);
+		if (!err && from->rules[k].filter)
+			err = wm_select_filter(to, from->rules[k].filter, &diag);
+	}
+	return err;
+}
+
 /* --- binding ---------------------------------------------------------------------------- */
 
 static bool name_matches(const char *glob, const struct wm_event_type *t)

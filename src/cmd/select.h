@@ -37,6 +37,9 @@ struct wm_select {
 int wm_select_event(struct wm_select *s, const char *glob);
 int wm_select_filter(struct wm_select *s, const char *text, struct wm_diag *diag);
 
+/* What was typed for one, for another. 0 or -ENOMEM. */
+int wm_select_again(const struct wm_select *from, struct wm_select *to);
+
 /*
  * Binds the rules to the traces, which outlive it. An exit status; what is
  * wrong was said: nothing matches, a filter does not fit an event named outright.

@@ -48,6 +48,7 @@ int wm_verb_unknown(const char *name); /* says the nearest; returns WM_EXIT_USAG
 
 extern const struct wm_verb wm_cmd_convert;
 extern const struct wm_verb wm_cmd_doctor;
+extern const struct wm_verb wm_cmd_flame;
 extern const struct wm_verb wm_cmd_help;
 extern const struct wm_verb wm_cmd_info;
 extern const struct wm_verb wm_cmd_list;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flame.h - call chains as a picture that one file holds: a page with the tree
+ * in it (share/pages/flame.html draws it: zoom, search, icicle, differences),
+ * or as folded lines, "make;main;read_file 12".
+ *
+ * The tree is a result's table: rows split by anything, calls below them.
+ */
+#ifndef WM_VIEW_FLAME_H
+#define WM_VIEW_FLAME_H
+
+#include "analysis/result.h"
+#include "base/text.h"
+
+struct wm_flame {
+	const char *title;
+	const char *unit; /* of weights: "ns", "samples"; "": none */
+	bool icicle;      /* the root is on top */
+	const struct wm_result_note *notes; /* losses and problems are shown */
+	const struct wm_result_table *table;
+	const struct wm_result_table *before; /* what it is compared with; NULL: nothing */
+};
+
+/* 0 or -ENOMEM. */
+int wm_flame_page(struct wm_text *t, const struct wm_flame *f);
+int wm_flame_folded(struct wm_text *t, const struct wm_result_table *table);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* page.h - pages for browsers, from share/pages/, as the build puts them in (tools/embed). */
+#ifndef WM_VIEW_PAGE_H
+#define WM_VIEW_PAGE_H
+
+#include <stddef.h>
+
+extern const char wm_page_flame[];
+extern const size_t wm_page_flame_bytes;
+
+#endif

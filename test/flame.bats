@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark flame: trees, folded lines in and out, time off the processor, and the
+# page as a browser draws it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	waymark="$WAYMARK_BUILD/waymark"
+	cd "$BATS_TEST_TMPDIR"
+	cat >folded <<-'END'
+	make;main;read_file;parse 60
+	make;main;read_file 20
+	make;main;write</script><b>;flush 15
+	cc1;main 5
+	END
+}
+
+# What the page looks like once its script ran; its address may have a view.
+page_as_drawn() { # FILE [#VIEW]
+	chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --window-size=1200,800 \
+		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --dump-dom "file://$PWD/$1${2-}" 2>chromium.log
+}
+
+@test "folded lines come out as they went in, the heaviest first" {
+	"$waymark" flame --folded folded >out
+	diff <(sort out) <(sort folded)
+	[ "$(tail -1 out)" = "cc1;main 5" ]
+}
+
+@test "lines that are none are refused with their number" {
+	printf 'a;b 1\na;c\n' >bad
+	run -1 "$waymark" flame --folded bad
+	[[ $output == *"line 2"* ]]
+}
+
+@test "a page is one file without references, and hostile names stay text" {
+	run -0 "$waymark" flame folded -o page.html
+	[ "$(grep -c '</script>' page.html)" = 2 ]
+	! grep -q 'src=\|href=\|http' <(grep -v 'www.w3.org' page.html)
+	run -1 "$waymark" flame folded -o page.html
+	[[ $output == *"page.html"* ]]
+	run -0 "$waymark" flame folded -o page.html --force
+}
+
+@test "a browser draws it: boxes, zoom, search, icicle, changes" {
+	command -v chromium >/dev/null || skip "chromium is not installed"
+	"$waymark" flame folded -o page.html
+	page_as_drawn page.html >dom
+	grep -q '<title>read_file: 80, 80.00%</title>' dom
+	grep -q '<title>write&lt;/script&gt;&lt;b&gt;: 15, 15.00%</title>' dom
+	grep -q '<title>all: 100, 100.00%</title>' dom
+	page_as_drawn page.html '#q=pars' >dom
+	grep -q 'id="matched">matched 60.00%' dom
+	grep -q '#e040fb' dom
+	page_as_drawn page.html '#z=make&z=main&z=read_file' >dom
+	grep -q 'id="status">read_file: 80, 80.00%' dom
+	! grep -q '<title>cc1: ' dom
+	page_as_drawn page.html '#turn=1' >dom
+	grep -q 'id="turn" type="button">Flame' dom
+	sed 's/parse 60/parse 10/' folded >less
+	"$waymark" flame folded --before less -o change.html
+	page_as_drawn change.html >dom
+	grep -q 'parse: 60, 60.00%; before 20.00% (+40.00)' dom
+}
+
+@test "chains of a recording: every weight is in the tree" {
+	perf record -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
+		skip "perf cannot record here"
+	"$waymark" flame p.data --folded >lines
+	"$waymark" report p.data -s comm --json | python3 -c '
+import json, sys
+total = sum(r["weight"] for t in json.load(sys.stdin)["tables"] for r in t["rows"])
+lines = sum(int(l.rsplit(" ", 1)[1]) for l in open("lines"))
+assert total == lines, (total, lines)'
+	"$waymark" flame p.data -o p.html
+	diff <("$waymark" flame lines --folded | sort) <(sort lines)
+}
+
+@test "time off the processor is what was slept" {
+	perf record -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
+		python3 -c 'import time; [time.sleep(0.05) for i in range(10)]' 2>/dev/null || skip "perf cannot record here"
+	for how in off-cpu wakeups; do
+		"$waymark" flame s.data --$how --folded >$how
+	done
+	python3 - <<-'END'
+	for how in "off-cpu", "wakeups":
+	    slept = sum(int(l.rsplit(" ", 1)[1]) for l in open(how) if l.startswith("python3;"))
+	    assert 490e6 < slept < 60e9, (how, slept)
+	END
+	grep -q '^python3;.*schedule' off-cpu
+	perf record -q -g -e cpu-clock -o c.data true
+	run -4 "$waymark" flame c.data --off-cpu
+	[[ $output == *"-e sched:sched_switch"* ]]
+}
