@@ -115,8 +115,7 @@ static uint32_t first_child(const struct folding *f, uint64_t parent)
 static struct wm_result_row *add_row(struct folding *f, struct wm_result_table *t,
 				     struct wm_result_row *above, uint32_t node)
 {
-	const char *name =
-	    wm_names_text(&f->names, (uint32_t)wm_buckets_words(&f->nodes, node)[1]);
+	const char *name = wm_names_text(&f->names, (uint32_t)wm_buckets_words(&f->nodes, node)[1]);
 	uint64_t weight = f->nodes.weights[node];
 	struct wm_result_row *row;
 	union wm_cell *cells;

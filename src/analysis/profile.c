@@ -71,8 +71,8 @@ static int bind(struct wm_profile *p, struct wm_diag *diag)
 			nr_words += p->keys[i].def->nr_words;
 	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
-	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period && !p->samples.weights && !p->samples.count &&
-		       !has_key(p, "event");
+	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period &&
+		       !p->samples.weights && !p->samples.count && !has_key(p, "event");
 	err = wm_buckets_init(&p->hidden, 1);
 	return err ? err : wm_buckets_init(&p->buckets, nr_words);
 }

@@ -74,8 +74,9 @@ bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint
 /* The event's stack; UINT32_MAX: no memory. */
 uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s);
 
-int wm_waits_create(const struct wm_pass *pass, struct wm_waits **ret); /* *ret is to be destroyed in any case */
-void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass);  /* accepts NULL */
+int wm_waits_create(const struct wm_pass *pass,
+		    struct wm_waits **ret); /* *ret is to be destroyed in any case */
+void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass); /* accepts NULL */
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
 

@@ -27,7 +27,7 @@ struct values {
 
 static const struct wm_analysis *analysis_of(const struct values *v)
 {
-	return v->off_cpu ? &wm_analysis_off_cpu
+	return v->off_cpu   ? &wm_analysis_off_cpu
 	       : v->wakeups ? &wm_analysis_wakeups
 			    : &wm_analysis_profile;
 }
@@ -94,7 +94,8 @@ static int tree_of_traces(struct tree *t, struct values *v, int nr_args, char **
 	int status;
 
 	t->analysis = analysis_of(v);
-	status = wm_analyse_run(&t->a, "flame", &v->common, t->analysis, &v->profile, nr_args, args);
+	status =
+	    wm_analyse_run(&t->a, "flame", &v->common, t->analysis, &v->profile, nr_args, args);
 	t->result = &t->a.result;
 	return status ? status : choose_table(t, "flame");
 }

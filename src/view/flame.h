@@ -14,8 +14,8 @@
 
 struct wm_flame {
 	const char *title;
-	const char *unit; /* of weights: "ns", "samples"; "": none */
-	bool icicle;      /* the root is on top */
+	const char *unit;                   /* of weights: "ns", "samples"; "": none */
+	bool icicle;                        /* the root is on top */
 	const struct wm_result_note *notes; /* losses and problems are shown */
 	const struct wm_result_table *table;
 	const struct wm_result_table *before; /* what it is compared with; NULL: nothing */
