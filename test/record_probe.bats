@@ -270,6 +270,99 @@ same_in_babeltrace() {
 	[ "$(waymark print t | grep -c tick)" -eq 30 ]
 }
 
+@test "in a container: files as its processes see them, by -p, by /proc/PID/root, by process" {
+	need_x86
+	mkdir -p root/app root/lib64 root/bin root/proc
+	cc -O2 -g -static "$W/work.c" -o root/app/work
+	ln -s /app/work root/bin/tool
+	unshare -m true 2>why || skip "no mount namespaces: $(cat why)"
+	unshare -m chroot root /bin/tool 20000 slowly >/dev/null 3>&- & local pid=$!
+	for _ in $(seq 100); do [ "$(readlink /proc/$pid/exe)" = "$PWD/root/app/work" ] && break; sleep 0.02; done
+	local name
+	for name in uprobe:/bin/tool:tick uprobe:/app/work:tick uprobe:tool:tick; do
+		rm -rf t
+		PATH="$PATH:/app:/bin" run -0 waymark record -q -o t -e "$name(arg1:s32)" -p $pid -- sleep 0.2
+		[ "$(waymark print t | grep -c "tool:$pid/.*uprobe:work:tick: .*arg1 = ")" -gt 10 ]
+	done
+	for name in "uprobe:/proc/$pid/root/bin/tool:tick" "uprobe:$pid:tick"; do
+		rm -rf t
+		run -0 waymark record -q -o t -e "$name" -a -- sleep 0.2
+		[ "$(waymark print t | grep -c "tool:$pid/.*uprobe:work:tick: ")" -gt 10 ]
+	done
+	kill $pid
+	run -4 waymark record -q -o u -e "uprobe:/app/work:tick" -a -- true
+	run -125 waymark record -q -o u -e "uprobe:4194305:tick" -- true
+	[[ $output == *"there is no process 4194305"* ]]
+}
+
+@test "kill -9 of command and pump while probes fire: the next start leaves no instance and no probe" {
+	need_x86
+	local pump keeper
+	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 20000 slowly 3>&- & local command=$!
+	for _ in $(seq 100); do pump=$(pgrep -P $command -x waymark-pump) && keeper=$(pgrep -P $command -x waymark-probes) && break; sleep 0.05; done
+	for _ in $(seq 100); do [ -e t/kernel/formats ] && break; sleep 0.05; done
+	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events"
+	# Somebody else's probe of the same place, and somebody else's instance, stay.
+	echo "p:other_$$/tick $W/work:0x$(nm "$W/work" | awk '$3 == "tick" { print $1 }')" >>"$TRACEFS/uprobe_events"
+	mkdir "$TRACEFS/instances/other_$$"
+	kill -9 "$keeper" "$pump" "$command"
+	wait $command || true
+	pkill -P 1 -x work || true
+	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events"
+	run -0 waymark record -q -o next -e syscall:getppid -- true
+	run -1 grep "waymark_${command}_" "$TRACEFS/uprobe_events"
+	[ -z "$(ls "$TRACEFS/instances" | grep "waymark-$command-")" ]
+	grep -q "other_$$" "$TRACEFS/uprobe_events"
+	rmdir "$TRACEFS/instances/other_$$"
+	echo "-:other_$$/tick" >>"$TRACEFS/uprobe_events"
+}
+
+@test "kill -9 of the command: its pump writes what there was, then the keeper removes the probes" {
+	need_x86
+	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 300 slowly 3>&- & local command=$!
+	for _ in $(seq 100); do [ -e t/kernel/formats ] && break; sleep 0.05; done
+	sleep 0.2
+	kill -9 $command
+	wait $command || true
+	for _ in $(seq 100); do grep -q "waymark_${command}_" "$TRACEFS/uprobe_events" || break; sleep 0.05; done
+	run -1 grep "waymark_${command}_" "$TRACEFS/uprobe_events"
+	[ "$(waymark print t | grep -c work:tick)" -gt 10 ]
+	same_in_babeltrace work:tick
+}
+
+@test "200 processes at once, by -p and as a tree" {
+	need_x86
+	record -e "uprobe:$W/work:tick(arg1:s32)" -- sh -c "for i in \$(seq 200); do $W/work 5 & done; wait"
+	[ "$(waymark print t | grep -c work:tick)" -eq 1000 ]
+	[ "$(waymark print t | grep -o 'work:[0-9]*/' | sort -u | wc -l)" -eq 200 ]
+	rm -rf t
+	local pids=() i
+	for ((i = 0; i < 200; i++)); do
+		sh -c "kill -STOP \$\$; exec $W/work 5" >/dev/null 3>&- &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do while [[ $(cat /proc/$i/stat) != *") T "* ]]; do sleep 0.01; done; done
+	waymark record -q -o t -e "uprobe:$W/work:tick(arg1:s32)" -p "$(IFS=,; echo "${pids[*]}")" 3>&- & local command=$!
+	for _ in $(seq 200); do [ -e t/kernel/formats ] && break; sleep 0.05; done
+	sleep 0.3
+	kill -9 "${pids[0]}"
+	kill -CONT "${pids[@]:1}"
+	wait $command
+	[ "$(waymark print t | grep -c work:tick)" -eq 995 ]
+	[ "$(waymark print t | grep -o 'work:[0-9]*/' | sort -u | wc -l)" -eq 199 ]
+}
+
+@test "Debian's programs: readline of bash, malloc and fopen of libc" {
+	need_x86
+	record -e 'uretprobe:bash:readline($retval:string)' -- bash --norc -i <<<'echo typed by nobody' || true
+	[[ $(waymark print t) == *'uretprobe:bash:readline: '*'retval = "echo typed by nobody"'* ]]
+	rm -rf t
+	record -e 'uprobe:libc.so.6:malloc(bytes=arg1)' -e 'uretprobe:libc.so.6:fopen($retval:x64)' \
+		-e 'uprobe:libc.so.6:fopen(path=arg1:string, mode=arg2:string)' -- sort /etc/passwd
+	[ "$(waymark print t | grep -c 'libc.so.6:malloc: .* bytes = [1-9]')" -gt 5 ]
+	same_in_babeltrace libc.so.6:
+}
+
 @test "USDT: registers, memory, constants, variables, doubles; several places are one event" {
 	need_x86
 	local program

@@ -423,11 +423,14 @@ static int add_wanted_rule(struct record *r, struct wm_rules *rules, const struc
 	int got = 0, err;
 
 	if (wm_record_kernel_pattern(w->glob, &user) && !r->change) {
-		bool sample = sampled(r, w, &how);
+		const struct wm_record_kernel_to to = {
+		    .kernel = &r->kernel,
+		    .sampled = sampled(r, w, &how) ? &how : NULL,
+		    .of = r->pids.nr ? r->pids.ids[0] : 0,
+		};
 
 		filter = join_filters(r->wanted[0].filter, w->filter, &err);
-		got = err ? err
-			  : wm_record_kernel_add(w->glob, filter, &r->kernel, sample ? &how : NULL);
+		got = err ? err : wm_record_kernel_add(w->glob, filter, &to);
 		free(filter);
 		if (got < 0) {
 			r->status = err ? 0 : -got;

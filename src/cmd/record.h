@@ -121,8 +121,13 @@ int wm_record_sample_default(struct wm_record_sampled *s, bool quiet);
  * with `sampled`, *sampled->sampling. How many events, 0: none is called so,
  * or an exit status, negative, after words.
  */
-int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel,
-			 struct wm_record_sampled *sampled);
+struct wm_record_kernel_to {
+	struct wm_kernel_events **kernel;
+	struct wm_record_sampled *sampled; /* NULL: not sampled */
+	pid_t of;                          /* files are named as this process sees them; 0: as we do */
+};
+int wm_record_kernel_add(const char *glob, const char *filter,
+			 const struct wm_record_kernel_to *to);
 
 /* All threads of the plan's processes; free() them. 0 or -ENOMEM. */
 int wm_record_threads(const struct wm_record_plan *plan, pid_t **ret_tids, size_t *ret_nr);

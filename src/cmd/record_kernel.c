@@ -118,15 +118,15 @@ static void say_left_out(const struct wm_event_defs *defs)
 
 /* How many, or -errno. */
 static int switch_on(const char *glob, const struct wm_event_defs *defs, const char *filter,
-		     struct wm_kernel_events **kernel, struct wm_record_sampled *sampled,
-		     struct wm_diag *diag)
+		     const struct wm_record_kernel_to *to, struct wm_diag *diag)
 {
+	struct wm_kernel_events **kernel = to->kernel;
 	const char *user;
 	int err = 0;
 
 	(void)wm_record_kernel_pattern(glob, &user);
-	if (can_sample(defs, sampled))
-		return sample_defs(defs, filter, sampled, diag);
+	if (can_sample(defs, to->sampled))
+		return sample_defs(defs, filter, to->sampled, diag);
 	if (!*kernel)
 		err = wm_kernel_events_create(wm_clock_best(), 0, kernel, diag);
 	if (err)
@@ -138,10 +138,10 @@ static int switch_on(const char *glob, const struct wm_event_defs *defs, const c
 }
 
 static int add_found(const char *glob, const struct wm_event_defs *defs, const char *filter,
-		     struct wm_kernel_events **kernel, struct wm_record_sampled *sampled)
+		     const struct wm_record_kernel_to *to)
 {
 	struct wm_diag diag = {.offset = -1};
-	int err = switch_on(glob, defs, filter, kernel, sampled, &diag);
+	int err = switch_on(glob, defs, filter, to, &diag);
 
 	if (err >= 0) {
 		say_left_out(defs);
@@ -154,10 +154,11 @@ static int add_found(const char *glob, const struct wm_event_defs *defs, const c
 	return -status_of(err);
 }
 
-int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_events **kernel,
-			 struct wm_record_sampled *sampled)
+int wm_record_kernel_add(const char *glob, const char *filter,
+			 const struct wm_record_kernel_to *to)
 {
 	struct wm_diag diag = {.offset = -1};
+	char root[WM_EVENT_ROOT_BYTES];
 	struct wm_event_space space;
 	struct wm_event_defs defs;
 	const char *user;
@@ -166,10 +167,11 @@ int wm_record_kernel_add(const char *glob, const char *filter, struct wm_kernel_
 	(void)wm_record_kernel_pattern(glob, &user);
 	if (wm_event_space_open(&space, getenv("PATH")) < 0)
 		return -WM_EXIT_FAILED;
+	space.root = to->of ? wm_event_space_root(to->of, root) : NULL;
 	wm_event_defs_init(&defs);
 	got = is_marker(glob) ? 1 : wm_event_name_resolve(&space, glob, &defs, &diag);
 	if (got > 0)
-		got = add_found(glob, &defs, filter, kernel, sampled);
+		got = add_found(glob, &defs, filter, to);
 	else if (user)
 		got = 0; /* it may be a program's */
 	else {

@@ -149,12 +149,26 @@ static int say_failure(pid_t pid, int err, const struct wm_diag *diag)
 	return wm_exit_of(err);
 }
 
+static int check_there(const struct wm_record_plan *plan)
+{
+	struct wm_diag diag = {.offset = -1};
+	int status = 0;
+
+	for (size_t i = 0; i < plan->nr_pids; i++)
+		if (kill(plan->pids[i], 0) < 0 && errno == ESRCH) {
+			(void)wm_diag_set(&diag, -ESRCH, NULL, -1, "there is no process %d",
+					  (int)plan->pids[i]);
+			status = say_failure(plan->pids[i], -ESRCH, &diag);
+		}
+	return status;
+}
+
 int wm_record_targets_check(const struct wm_record_plan *plan)
 {
 	int status = 0;
 
 	if (plan->kernel || plan->sampling)
-		return 0; /* what the kernel says of a process needs nothing of the process */
+		return check_there(plan); /* what the kernel says of it needs nothing of it */
 	for (size_t i = 0; i < plan->nr_pids; i++) {
 		struct wm_diag diag = {.offset = -1};
 		struct wm_target target;
@@ -176,15 +190,33 @@ static int attach(struct wm_record_targets *t, pid_t pid, bool quick, struct wm_
 	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
 }
 
+/* The recording ends when the last of them does. 0, -ESRCH: it has ended, or an errno. */
+static int watch_end(struct wm_record_targets *t, pid_t pid)
+{
+	int err = wm_loop_process(t->loop, pid, on_end, t, NULL);
+
+	t->nr_alive += err == 0;
+	return err;
+}
+
 /* 0 or the exit status of its failure, which was said. */
 static int attach_one(struct wm_record_targets *t, pid_t pid)
 {
 	struct wm_attach_result result = {0};
 	struct wm_diag diag = {.offset = -1};
-	int err = attach(t, pid, false, &result, &diag);
-	bool attached = err == 0;
+	bool of_kernel = t->plan->kernel || t->plan->sampling, attached;
+	int err;
 
-	if (err < 0 && (t->plan->kernel || t->plan->sampling) && err != -ESRCH) {
+	/* It was there when we looked first, so the kernel has all of it. */
+	if (of_kernel && !wm_rules_count(t->plan->rules)) {
+		err = watch_end(t, pid);
+		return err == -ESRCH ? 0 : err < 0 ? say_failure(pid, err, &diag) : 0;
+	}
+	err = attach(t, pid, false, &result, &diag);
+	attached = err == 0;
+	if (err == -ESRCH && of_kernel)
+		return 0;
+	if (err < 0 && of_kernel) {
 		if (t->plan->nr_asked && !t->plan->quiet)
 			wm_say("process %d: only events of the kernel: %s", (int)pid,
 			       diag.sentence);
@@ -200,12 +232,11 @@ static int attach_one(struct wm_record_targets *t, pid_t pid)
 		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set there; start "
 		    "it without, or build it with -DWAYMARK_LOADTEST",
 		    (int)pid, result.nr_unpatched);
-	err = wm_loop_process(t->loop, pid, on_end, t, NULL);
+	err = watch_end(t, pid);
 	if (err < 0) {
 		wm_say_cannot("watch", "the process", err);
 		return wm_exit_of(err);
 	}
-	t->nr_alive++;
 	if (attached)
 		(void)add_seen(t, pid); /* only to name it in on_worry() */
 	return 0;
@@ -220,6 +251,10 @@ static int start_named(struct wm_record_targets *t)
 
 		if (!status)
 			status = one;
+	}
+	if (!t->nr_alive && !status && (t->plan->kernel || t->plan->sampling)) {
+		t->gone(t->data); /* all have ended while we attached */
+		return 0;
 	}
 	if (!t->nr_alive)
 		return status ? status : WM_EXIT_FAILED;

@@ -275,6 +275,7 @@ static int count(const struct values *v, const struct wm_event_space *space, cha
 static int run(void *values, int nr_args, char **args)
 {
 	const struct values *v = values;
+	char root[WM_EVENT_ROOT_BYTES];
 	struct wm_event_space space;
 	int status = check(v, nr_args), err;
 
@@ -285,6 +286,7 @@ static int run(void *values, int nr_args, char **args)
 		wm_say("stat: %s", strerror(-err));
 		return WM_EXIT_FAILED;
 	}
+	space.root = v->pids.nr ? wm_event_space_root(v->pids.ids[0], root) : NULL;
 	status = count(v, &space, nr_args ? args : NULL);
 	wm_event_space_close(&space);
 	return status;

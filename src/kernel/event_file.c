@@ -52,41 +52,54 @@ struct wm_elf_vars *wm_event_file_vars(struct wm_event_file *f)
 
 /* ---- paths ---------------------------------------------------------------------------- */
 
+static bool is_same(int fd, const char *path)
+{
+	struct stat seen, named;
+
+	return fstat(fd, &seen) == 0 && stat(path, &named) == 0 && seen.st_ino == named.st_ino &&
+	       seen.st_dev == named.st_dev;
+}
+
 /*
- * A path as seen from another root, without links: links are followed within
- * that root, and the answer begins with it. NULL: there is none.
+ * A name without links of what is open: in that root, if it has mounts of its
+ * own; as we see it, if it is a mere folder of ours; else the name given.
  */
+static char *name_of(int fd, const char *root, const char *path)
+{
+	char link[48], text[PATH_MAX], *whole;
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, text, sizeof(text) - 1);
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	if (asprintf(&whole, "%s%s", root, text) < 0)
+		return NULL;
+	if (is_same(fd, whole))
+		return whole;
+	free(whole);
+	if (is_same(fd, text))
+		return strdup(text);
+	return asprintf(&whole, "%s/%s", root, path) < 0 ? NULL : whole;
+}
+
+/* A path as seen from another root, links followed within that root. NULL: there is none. */
 static char *within(const char *root, const char *path)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	char link[48], text[PATH_MAX], *whole = NULL;
-	struct stat seen, named;
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	ssize_t n = -1;
+	char *name = NULL;
 
 	if (dir >= 0)
 		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	if (fd >= 0) {
-		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-		n = readlink(link, text, sizeof(text) - 1);
-	}
-	if (n > 0) {
-		text[n] = '\0';
-		if (asprintf(&whole, "%s%s", root, text) < 0)
-			whole = NULL;
-		/* Mounts can lie between their name here and there: then the name given must do. */
-		if (whole && (fstat(fd, &seen) || stat(whole, &named) ||
-			      seen.st_ino != named.st_ino || seen.st_dev != named.st_dev)) {
-			free(whole);
-			if (asprintf(&whole, "%s/%s", root, path) < 0)
-				whole = NULL;
-		}
-	}
-	if (fd >= 0)
+		name = name_of(fd, root, path);
 		(void)close(fd);
+	}
 	if (dir >= 0)
 		(void)close(dir);
-	return whole;
+	return name;
 }
 
 /* "/proc/12/root/usr/bin/x": the length of its root; 0: it has none. */
@@ -144,6 +157,16 @@ static char *find_file(const struct wm_event_space *s, const char *name)
 	return real;
 }
 
+const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES])
+{
+	struct stat ours, its;
+
+	(void)snprintf(buf, WM_EVENT_ROOT_BYTES, "/proc/%d/root", (int)pid);
+	if (stat("/", &ours) || stat(buf, &its))
+		return NULL;
+	return ours.st_ino == its.st_ino && ours.st_dev == its.st_dev ? NULL : buf;
+}
+
 /* ---- one file --------------------------------------------------------------------------- */
 
 /* Takes the path over. */
@@ -190,6 +213,20 @@ static bool seen_before(const struct wm_maps *m, size_t i)
 	return false;
 }
 
+/* In the process's root, or, when that is a mere folder of ours, as we see it. */
+static char *mapped_path(pid_t pid, const struct wm_map *map)
+{
+	struct stat st;
+	char *path;
+
+	if (asprintf(&path, "/proc/%d/root%s", (int)pid, map->path) < 0)
+		return NULL;
+	if (stat(path, &st) == 0 && st.st_ino == map->inode)
+		return path;
+	free(path);
+	return stat(map->path, &st) == 0 && st.st_ino == map->inode ? strdup(map->path) : NULL;
+}
+
 static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct wm_maps *m,
 		       const char *rest, bool every, wm_event_file_fn *fn)
 {
@@ -208,8 +245,9 @@ static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct w
 		    map->deleted || seen_before(m, i))
 			continue;
 		quiet.diag = &diag;
-		if (asprintf(&path, "/proc/%d/root%s", (int)pid, map->path) < 0)
-			return -ENOMEM;
+		path = mapped_path(pid, map);
+		if (!path)
+			continue;
 		nr_files++;
 		got = with_file(&quiet, path, rest, fn);
 		if (got < 0 && !first.sentence[0])

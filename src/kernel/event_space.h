@@ -8,6 +8,7 @@
 #define WM_KERNEL_EVENT_SPACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 #include "kernel/event_def.h"
@@ -30,6 +31,13 @@ struct wm_event_space {
 /* What is missing or not permitted is left out and remembered. 0 or -ENOMEM. */
 int wm_event_space_open(struct wm_event_space *s, const char *search);
 void wm_event_space_close(struct wm_event_space *s);
+
+/*
+ * For space.root: the root a process sees, when it sees other files than we do
+ * (a container's), written to `buf`; NULL: it sees ours, or is not to be asked.
+ */
+#define WM_EVENT_ROOT_BYTES 32u
+const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES]);
 
 /* An event on the list, before anything was read for it. */
 struct wm_event_item {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 #define PREFIX       "waymark-"
 #define PAGE_KIB     16   /* sub-buffers, where their size can be chosen */
@@ -46,9 +47,9 @@ uint64_t wm_instance_buffer_default(void)
 
 /* --- files ------------------------------------------------------------------- */
 
-static int put_flags(const struct wm_instance *i, const char *name, const char *text, int flags)
+static int put(const struct wm_instance *i, const char *name, const char *text)
 {
-	int fd = openat(i->dirfd, name, O_WRONLY | O_CLOEXEC | flags), err;
+	int fd = openat(i->dirfd, name, O_WRONLY | O_TRUNC | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
@@ -56,11 +57,6 @@ static int put_flags(const struct wm_instance *i, const char *name, const char *
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
-}
-
-static int put(const struct wm_instance *i, const char *name, const char *text)
-{
-	return put_flags(i, name, text, O_TRUNC);
 }
 
 static int put_number(const struct wm_instance *i, const char *name, uint64_t number)
@@ -378,15 +374,17 @@ int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 		   : 0;
 }
 
+/* All with one write: the kernel waits for all CPUs after each. */
 static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr)
 {
-	char text[24];
-	int err = 0;
+	struct wm_text t;
+	int err;
 
-	for (size_t k = 0; !err && k < nr; k++) {
-		snprintf(text, sizeof(text), "%d", (int)tids[k]);
-		err = put_flags(i, name, text, k ? O_APPEND : O_TRUNC);
-	}
+	wm_text_init(&t);
+	for (size_t k = 0; k < nr; k++)
+		wm_text_f(&t, "%d ", (int)tids[k]);
+	err = t.failed ? -ENOMEM : nr ? put(i, name, t.data) : 0;
+	wm_text_done(&t);
 	return err;
 }
 

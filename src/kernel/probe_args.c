@@ -140,6 +140,7 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 		return refuse(c, at, -EINVAL,
 			      "what a function was called with is known when it is entered: use "
 			      "uprobe or kprobe");
+	(void)snprintf(ret->type, sizeof(ret->type), "u64");
 	if (c->scope->in_kernel)
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", nr + 1);
 	else if (name)

@@ -43,7 +43,7 @@ static void test_words(void **state)
 	} rows[] = {
 #if defined(__x86_64__)
 		{&entry, "n=arg1:s32", "n=%di:s32", NULL},
-		{&entry, "arg2:string,arg6", "arg2=+0(%si):string arg6=%r9", NULL},
+		{&entry, "arg2:string,arg6", "arg2=+0(%si):string arg6=%r9:u64", NULL},
 		{&entry, "a=%rdi, %r10d:u32 , b = +8(%rsp):u8", "a=%di r10d=%r10:u32 b=+8(%sp):u8",
 		 NULL},
 		{&entry, "+0(%di):double,x=+4(%si):float", "arg1=+0(%di):u64 x=+4(%si):u32",
@@ -57,7 +57,7 @@ static void test_words(void **state)
 		{&entry, "a=@0x1000:u32[4]", "a=@0x1000:u32[4]", NULL},
 		{&returns, "$retval,r=$retval:string", "retval=$retval:s16 r=+0($retval):string",
 		 NULL},
-		{&kernel, "arg3:x32,$arg1", "arg3=$arg3:x32 arg1=$arg1", NULL},
+		{&kernel, "arg3:x32,$arg1", "arg3=$arg3:x32 arg1=$arg1:u64", NULL},
 	};
 
 	(void)state;
