@@ -124,7 +124,7 @@ int wm_record_sample_default(struct wm_record_sampled *s, bool quiet);
 struct wm_record_kernel_to {
 	struct wm_kernel_events **kernel;
 	struct wm_record_sampled *sampled; /* NULL: not sampled */
-	pid_t of;                          /* files are named as this process sees them; 0: as we do */
+	pid_t of; /* files are named as this process sees them; 0: as we do */
 };
 int wm_record_kernel_add(const char *glob, const char *filter,
 			 const struct wm_record_kernel_to *to);

@@ -154,8 +154,7 @@ static int add_found(const char *glob, const struct wm_event_defs *defs, const c
 	return -status_of(err);
 }
 
-int wm_record_kernel_add(const char *glob, const char *filter,
-			 const struct wm_record_kernel_to *to)
+int wm_record_kernel_add(const char *glob, const char *filter, const struct wm_record_kernel_to *to)
 {
 	struct wm_diag diag = {.offset = -1};
 	char root[WM_EVENT_ROOT_BYTES];
