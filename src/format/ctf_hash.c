@@ -95,9 +95,7 @@ STRING:
 	pos += 8 * (uint64_t)bytes;
 	STRAIGHT_NEXT;
 END:
-	h = clock & ~q.time_mask;
-	h |= word >> q.time_at & q.time_mask;
-	clock = h < clock ? h + q.time_mask + 1 : h;
+	clock = clock_after(clock, word >> q.time_at, q.time_mask);
 	done = pos;
 	all += wm_value_mix(head->sum + scale * sum + head->nr + step->at);
 	nr++;

@@ -176,15 +176,19 @@ static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_m
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
-/* A field of CLOCK moves the low bits on; smaller than before means they wrapped once. */
+/* The low bits move on; smaller than before means they wrapped once. */
+inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
+{
+	uint64_t next = (clock & ~mask) | (v & mask);
+
+	return next < clock ? next + mask + 1 : next; /* of 64 bits: the value itself */
+}
+
+/* A field of CLOCK. */
 inline_always void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
 {
-	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-	uint64_t clock = (d->clock & ~mask) | (v & mask);
-
-	if (clock < d->clock && bits < 64)
-		clock += mask + 1;
-	d->clock = clock;
+	d->clock = clock_after(d->clock, v,
+			       bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
 static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
@@ -287,22 +291,35 @@ inline_always bool not_empty(struct wm_ctf_decoder *d, const struct wm_ctf_loop 
 	return likely(d->pos != l->begin) || ++d->nr_empty < WM_CTF_EMPTY_MAX;
 }
 
+inline_always bool quick_id(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q, uint64_t id)
+{
+	if (unlikely(id < q->low || id > q->high))
+		return false;
+	d->slots[q->id_slot] = id;
+	d->slots[WM_CTF_EVENT_ID] = id;
+	return true;
+}
+
 inline_always bool quick_header(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q)
 {
-	uint64_t mask = (UINT64_C(1) << q->shift) - 1, pos = (d->pos + mask) & ~mask, id;
+	uint64_t mask = (UINT64_C(1) << q->shift) - 1, pos = (d->pos + mask) & ~mask, word;
 	const unsigned char *p = d->data + pos / 8;
 
 	if (unlikely(pos > d->end || q->bits > d->end - pos))
 		return false;
-	if (q->id_bits) {
-		id = load_bits(p, q->id_at, q->id_bits, q->id_big);
-		if (unlikely(id < q->low || id > q->high))
+	if (likely(q->is_word)) {
+		word = load64(p);
+		if (q->id_bits && !quick_id(d, q, word >> q->id_at & q->id_mask))
 			return false;
-		d->slots[q->id_slot] = id;
-		d->slots[WM_CTF_EVENT_ID] = id;
+		d->clock = clock_after(d->clock, word >> q->time_at, q->time_mask);
+	} else {
+		if (q->id_bits &&
+		    !quick_id(d, q, load_bits(p, q->id_at, q->id_bits, q->id_big)))
+			return false;
+		if (q->time_bits)
+			move_clock(d, load_bits(p, q->time_at, q->time_bits, q->time_big),
+				   q->time_bits);
 	}
-	if (likely(q->time_bits))
-		move_clock(d, load_bits(p, q->time_at, q->time_bits, q->time_big), q->time_bits);
 	d->pos = pos + q->bits;
 	return true;
 }

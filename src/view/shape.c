@@ -104,15 +104,16 @@ static const struct wm_item *write_optional(struct wm_pen *p, const struct wm_sh
 uint32_t wm_shape_members(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *items,
 			  uint32_t at, uint32_t end, uint32_t nr)
 {
-	for (uint32_t k = 0; at < end && k < s->nr_pieces; k++) {
-		const struct wm_piece *piece = &s->pieces[k];
+	const struct wm_item *i = items + at, *behind = items + end;
+	const struct wm_piece *piece = s->pieces, *last = piece + s->nr_pieces;
 
+	for (; i < behind && piece < last; piece++) {
 		if (piece->hidden) {
-			at = items[at].next;
+			i = items + i->next;
 			continue;
 		}
 		put_piece(p, piece, nr++ == 0);
-		at = (uint32_t)(piece->shape->write(p, piece->shape, &items[at]) - items);
+		i = piece->shape->write(p, piece->shape, i);
 	}
 	return nr;
 }

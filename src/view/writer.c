@@ -207,12 +207,15 @@ static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *ty
 uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types)
 {
 	const struct view_trace *t = &v->traces[trace];
-	uint32_t needs = 0;
+	uint32_t needs = 0, has = 0;
 
-	for (uint32_t i = 0; i < t->trace->nr_types; i++)
+	for (uint32_t i = 0; i < t->trace->nr_types; i++) {
+		for (int part = 0; part < WM_NR_PARTS; part++)
+			has |= t->trace->types[i]->parts[part] ? 1u << part : 0;
 		if (!types || types[i])
 			needs |= t->types[i].needs;
-	return ~needs & ((1u << WM_NR_PARTS) - 1);
+	}
+	return has & ~needs;
 }
 
 static bool make_type(struct wm_view *v, const struct wm_event_type *type, struct view_type *ret)
@@ -326,6 +329,10 @@ static char *delta(char *at, bool known, int64_t ns, int64_t before)
 		return at + 12;
 	}
 	*at++ = '+';
+	if (n < NS_PER_SECOND) { /* nearly always */
+		memcpy(at, "0.", 2);
+		return wm_digits_9(at + 2, (uint32_t)n);
+	}
 	at = wm_digits_u64(at, n / NS_PER_SECOND);
 	*at++ = '.';
 	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
