@@ -187,8 +187,7 @@ inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
 /* A field of CLOCK. */
 inline_always void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
 {
-	d->clock = clock_after(d->clock, v,
-			       bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
+	d->clock = clock_after(d->clock, v, bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
 }
 
 static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
@@ -313,8 +312,7 @@ inline_always bool quick_header(struct wm_ctf_decoder *d, const struct wm_ctf_qu
 			return false;
 		d->clock = clock_after(d->clock, word >> q->time_at, q->time_mask);
 	} else {
-		if (q->id_bits &&
-		    !quick_id(d, q, load_bits(p, q->id_at, q->id_bits, q->id_big)))
+		if (q->id_bits && !quick_id(d, q, load_bits(p, q->id_at, q->id_bits, q->id_big)))
 			return false;
 		if (q->time_bits)
 			move_clock(d, load_bits(p, q->time_at, q->time_bits, q->time_big),

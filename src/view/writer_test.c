@@ -450,8 +450,7 @@ static void test_unused(void **unused)
 		w.type.print = "%d";
 		w.type.prints = cases[i].prints;
 		v = wm_view_create(&w.trace, 1, &o);
-		assert_int_equal(wm_view_unused(v, 0, NULL),
-				 (fields | context) & ~cases[i].needs);
+		assert_int_equal(wm_view_unused(v, 0, NULL), (fields | context) & ~cases[i].needs);
 		assert_int_equal(wm_view_unused(v, 0, none), fields | context);
 		wm_view_destroy(v);
 	}
