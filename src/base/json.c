@@ -10,33 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void wm_json_init(struct wm_json *j, FILE *out, unsigned lines)
 {
 	*j = (struct wm_json){.out = out, .lines = lines};
-}
-
-/* Bytes of the UTF-8 character at `s`, 0 when there is none that is valid. */
-static size_t utf8_length(const unsigned char *s, size_t bytes)
-{
-	static const struct {
-		unsigned char mask, lead;
-		uint32_t least;
-	} forms[] = {
-	    {0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-
-	for (size_t n = 1; n <= 4 && n <= bytes; n++) {
-		uint32_t code = s[0] & (unsigned char)~forms[n - 1].mask;
-		size_t i = 1;
-
-		if ((s[0] & forms[n - 1].mask) != forms[n - 1].lead)
-			continue;
-		for (; i < n && (s[i] & 0xc0) == 0x80; i++)
-			code = code << 6 | (s[i] & 0x3f);
-		if (i == n && code >= forms[n - 1].least && code <= 0x10ffff &&
-		    (code < 0xd800 || code > 0xdfff))
-			return n;
-	}
-	return 0;
 }
 
 static void put_escaped(FILE *out, unsigned char c)
@@ -59,10 +37,10 @@ static void put_quoted(FILE *out, const char *text, size_t bytes)
 	(void)putc('"', out);
 	while (s < end) {
 		const unsigned char *run = s;
-		size_t length = 1;
+		uint32_t length = 1, code;
 
 		while (s < end && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f &&
-		       (length = utf8_length(s, (size_t)(end - s))))
+		       (length = wm_utf8_read(s, (size_t)(end - s), &code)))
 			s += length;
 		(void)fwrite(run, 1, (size_t)(s - run), out);
 		if (s == end)

@@ -7,32 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* --- characters ------------------------------------------------------------------- */
-
-/* Length and value of the well-formed UTF-8 character there; 0: none. */
-static uint32_t character(const unsigned char *s, size_t bytes, uint32_t *ret)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	uint32_t n, c;
-
-	if (s[0] < 0x80) {
-		*ret = s[0];
-		return 1;
-	}
-	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || n > bytes)
-		return 0;
-	c = s[0] & (0x7fu >> n);
-	for (uint32_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	*ret = c;
-	return n;
-}
 
 /* Controls, line and paragraph separators, direction marks. */
 static bool harmful(uint32_t c)
@@ -74,7 +51,7 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 		s += skip;
 		if (s == end)
 			break;
-		n = character(s, (size_t)(end - s), &c);
+		n = wm_utf8_read(s, (size_t)(end - s), &c);
 		if (!n)
 			wm_text_f(t, "\\x%02x", *s);
 		else if (n == 1 && c >= 0x20 && c != 0x7f)
@@ -99,7 +76,7 @@ void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count)
 		s += skip;
 		if (s == end)
 			break;
-		n = character(s, (size_t)(end - s), &c);
+		n = wm_utf8_read(s, (size_t)(end - s), &c);
 		if (!n)
 			wm_text_str(t, "\\ufffd");
 		else if (c == '"' || c == '\\')
