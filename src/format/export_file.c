@@ -55,13 +55,13 @@ char *wm_export_piece_path(const char *path, uint32_t n)
 	return made;
 }
 
-static int refuse_there(const char *path, bool force, bool is_folder, struct wm_diag *diag)
+int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
 {
 	struct stat st;
 
 	if (lstat(path, &st))
 		return 0;
-	if (is_folder || S_ISDIR(st.st_mode))
+	if (S_ISDIR(st.st_mode))
 		return wm_diag_set(diag, -EEXIST, path, -1,
 				   "it is there already; remove it, or choose another name");
 	if (!force)
@@ -106,7 +106,7 @@ int wm_export_file_create(struct wm_export_file *f, const char *path, bool force
 
 	*f = (struct wm_export_file){.fd = -1, .force = force};
 	wm_text_init(&f->buffer);
-	err = refuse_there(path, force, false, diag);
+	err = wm_export_file_refuse(path, force, diag);
 	if (!err)
 		err = make_names(path, &f->path, &f->part);
 	if (err)

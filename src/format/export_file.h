@@ -25,6 +25,9 @@ struct wm_export_file {
 	struct wm_text buffer;
 };
 
+/* -EEXIST with `diag` when the name is taken by what is not to be replaced. */
+int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag);
+
 /* 0 or -errno with `diag`: it is there, it cannot be made, another one makes it. */
 int wm_export_file_create(struct wm_export_file *f, const char *path, bool force,
 			  struct wm_diag *diag);
