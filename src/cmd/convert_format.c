@@ -4,6 +4,7 @@
 
 #include "cmd/convert.h"
 #include "view/export_chrome.h"
+#include "view/export_perfetto.h"
 
 static const struct wm_convert_format texts[] = {
     {.name = "jsonl", .suffixes = ".jsonl|.ndjson", .text = WM_VIEW_JSONL},
@@ -13,6 +14,7 @@ static const struct wm_convert_format texts[] = {
 
 /* Exporters that are not of room format. */
 static const struct wm_exporter_ops *const viewers[] = {
+    &wm_export_perfetto,
     &wm_export_chrome,
     NULL,
 };

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* export_perfetto.h - Perfetto's own format, as an exporter (format/export.h). */
+#ifndef WM_VIEW_EXPORT_PERFETTO_H
+#define WM_VIEW_EXPORT_PERFETTO_H
+
+#include "format/export.h"
+
+extern const struct wm_exporter_ops wm_export_perfetto;
+
+#endif
