@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""timeline_check.py chrome|perfetto JSONL FILE... - is every event in the timeline, with its values?
+
+JSONL is what `waymark print --format=jsonl` says of the traces. The FILEs are
+the pieces of what `waymark convert` made of the same: JSON for chrome, what
+`protoc --decode=Trace perfetto.proto` printed for perfetto. Events are taken
+out of points, bars and numbers again, as doc/format/chrome.md and perfetto.md
+say, and compared by time and all their fields, contexts and messages.
+Exit status 1 and the first differences when they are not the same.
+"""
+import collections
+import decimal
+import json
+import re
+import sys
+
+FTRACE = {  # what Perfetto's messages call fields that tracers call otherwise
+    "tid": "pid", "prev_tid": "prev_pid", "next_tid": "next_pid", "old_tid": "old_pid",
+}
+
+
+# --- one form for values of all formats -------------------------------------------
+
+def plain(v):
+    """Numbers as text; labels without the number, which is beside them in JSONL only."""
+    if isinstance(v, bool):
+        return v
+    if isinstance(v, dict):
+        if set(v) == {"value", "label"}:
+            return plain(v["value"]) if v["label"] is None else f"{v['label']} ({v['value']})"
+        return {k: plain(x) for k, x in v.items()} or None
+    if isinstance(v, list):
+        return [plain(x) for x in v] or None
+    if isinstance(v, int):
+        return str(v)
+    if isinstance(v, (float, decimal.Decimal)):
+        return real(float(v))
+    if isinstance(v, str) and v.lower() in ("nan", "-nan", "infinity", "-infinity", "inf", "-inf"):
+        return v.lower().replace("infinity", "inf").lstrip("-")
+    if isinstance(v, str) and re.fullmatch(r"0x[0-9a-f]{14,16}|-?[0-9]{16,20}", v):
+        return str(int(v, 0))
+    return v
+
+
+def real(d):
+    if d != d or d in (float("inf"), float("-inf")):
+        return "nan" if d != d else "inf"
+    return str(int(d)) if d == int(d) and abs(d) < 1e6 else "%.6g" % d
+
+
+def key(ns, fields, common=None, context=None, message=None):
+    return json.dumps([ns, plain(fields) or {}, plain(common or {}) or {},
+                       plain(context or {}) or {}, message], sort_keys=True)
+
+
+def key_of_args(ns, args):
+    fields = {k: v for k, v in args.items() if not k.startswith("$")}
+    return key(ns, fields, args.get("$common"), args.get("$context"), args.get("$message"))
+
+
+def is_whole(fields):
+    return list(fields)[:3] == ["begin", "duration", "parent_id"]
+
+
+def is_number(e):
+    return re.search(r"(^|:)(power_)?cpu_(frequency|idle)$", e["name"])
+
+
+# --- the three formats ---------------------------------------------------------------
+
+def from_jsonl(path, ftrace):
+    for line in open(path, encoding="utf-8"):
+        e = json.loads(line)
+        fields, name = e.get("fields", {}), e["name"].split(":")[-1]
+        if name in ftrace:
+            renamed = {FTRACE.get(k, k): v for k, v in fields.items()}
+            yield json.dumps([e["time_ns"], name, e["cpu"], plain(renamed)], sort_keys=True)
+        elif is_number(e):
+            value = fields["state"] if fields["state"] != 0xffffffff else -1
+            yield json.dumps([e["time_ns"], "number", str(value)])
+        else:
+            ns = None if is_whole(fields) else e["time_ns"]
+            yield key(ns, fields, e.get("common"), e.get("context"), e.get("message"))
+
+
+def refuse(constant):
+    raise ValueError(f"{constant} is no JSON")
+
+
+def from_chrome(path):
+    with open(path, encoding="utf-8") as f:
+        trace = json.load(f, parse_constant=refuse, parse_float=decimal.Decimal)
+    base = int(trace["otherData"].get("ts_0_ns", "0"))
+
+    def ns(us):
+        n = us * 1000
+        assert n == int(n)
+        return base + int(n)
+
+    for e in trace["traceEvents"]:
+        args, phase = e["args"], e["ph"]
+        if phase == "M" or e["pid"] == 10000002:
+            continue
+        assert isinstance(e["pid"], int) and isinstance(e["tid"], int) and e["name"] is not None
+        begin = ns(e["ts"])
+        if phase == "C":
+            yield json.dumps([begin, "number", str(list(args.values())[0])])
+            continue
+        assert phase in ("i", "X", "B", "b", "e"), phase
+        if phase in ("X", "b") and is_whole(args):
+            begin = None
+        if not (phase == "e" and not args):
+            yield key_of_args(begin, args)
+        if "$end" in args:
+            yield key_of_args(ns(e["ts"] + e["dur"]), args["$end"])
+
+
+def parse_text(path):
+    """protoc's text as (name, value) pairs; a message's value is a list of them."""
+    stack = [[]]
+    for line in open(path, encoding="ascii"):
+        line = line.strip()
+        if line == "}":
+            stack.pop()
+        elif line.endswith(" {"):
+            message = []
+            stack[-1].append((line[:-2], message))
+            stack.append(message)
+        else:
+            name, value = line.split(": ", 1)
+            if value.startswith('"'):
+                value = unescape(value[1:-1])
+            elif name == "double_value":
+                value = float(value)
+            elif value in ("true", "false"):
+                value = value == "true"
+            elif re.fullmatch(r"-?[0-9]+", value):
+                value = int(value)
+            stack[-1].append((name, value))
+    assert len(stack) == 1
+    return stack[0]
+
+
+def unescape(text):
+    special = {"n": 10, "r": 13, "t": 9}
+    out = re.sub(rb"\\([0-7]{1,3}|.)", lambda m: bytes([int(m[1], 8) if m[1][:1].isdigit() else
+                                                       special.get(m[1].decode(), m[1][0])]),
+                 text.encode())
+    return out.decode()
+
+
+def annotation(a, names):
+    """(name, value): a value, a dict, a list, or None."""
+    name, value, entries, elements = None, None, {}, []
+    for k, v in a:
+        if k in ("name_iid", "name"):
+            name = names["debug_annotation_names"][v] if k == "name_iid" else v
+        elif k == "dict_entries":
+            entries.update([annotation(v, names)])
+        elif k == "array_values":
+            elements.append(annotation(v, names)[1])
+        else:
+            value = v
+    return name, entries or elements or value
+
+
+def from_perfetto(path):
+    names = collections.defaultdict(dict)
+    tracks, open_bars = {}, collections.defaultdict(int)
+    for _, packet in parse_text(path):
+        p = dict(packet)
+        for kind, entry in p.get("interned_data", []):
+            entry = dict(entry)
+            names[kind][entry["iid"]] = entry["name"]
+        if "track_descriptor" in p:
+            tracks[dict(p["track_descriptor"])["uuid"]] = dict(p["track_descriptor"])
+        if "ftrace_events" in p:
+            cpu = dict(p["ftrace_events"])["cpu"]
+            for kind, e in p["ftrace_events"]:
+                if kind == "event":
+                    message, fields = [x for x in e if x[0] not in ("timestamp", "pid")][0]
+                    yield json.dumps([dict(e)["timestamp"], message, cpu, plain(dict(fields))],
+                                     sort_keys=True)
+        if "track_event" not in p:
+            continue
+        e = dict(p["track_event"])
+        assert e["track_uuid"] in tracks, "a track that is not described"
+        if tracks[e["track_uuid"]].get("name") == "Lost events":
+            continue
+        if "name_iid" in e:
+            assert names["event_names"][e["name_iid"]] is not None
+        args = dict(annotation(a, names) for k, a in p["track_event"] if k == "debug_annotations")
+        if e["type"] == "TYPE_COUNTER":
+            yield json.dumps([p["timestamp"], "number", str(e["counter_value"])])
+        elif e["type"] == "TYPE_SLICE_END":
+            open_bars[e["track_uuid"]] -= 1
+            assert open_bars[e["track_uuid"]] >= 0, "an end without a begin"
+            if "$end" in args:
+                yield key_of_args(p["timestamp"], args["$end"] or {})
+        else:
+            open_bars[e["track_uuid"]] += e["type"] == "TYPE_SLICE_BEGIN"
+            yield key_of_args(None if is_whole(args) else p["timestamp"], args)
+
+
+def main():
+    kind, jsonl, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+    read, ftrace = (from_chrome, set()) if kind == "chrome" else (from_perfetto, {
+        "sched_switch", "sched_wakeup", "sched_waking", "sched_wakeup_new", "sched_process_exec",
+        "sched_process_free", "cpu_frequency", "cpu_idle", "softirq_entry", "softirq_exit",
+        "softirq_raise", "irq_handler_exit", "task_rename"})
+    found = collections.Counter(k for f in files for k in read(f))
+    wanted = collections.Counter(from_jsonl(jsonl, ftrace))
+    missing, extra = wanted - found, found - wanted
+    for title, counter in (("missing", missing), ("not in the trace", extra)):
+        for k in list(counter)[:5]:
+            print(f"{title}: {k}")
+    print(f"{sum(found.values())} events")
+    return 1 if missing or extra else 0
+
+
+sys.exit(main())
