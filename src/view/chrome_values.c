@@ -15,7 +15,8 @@
 
 static bool is_hex(const struct wm_type *t)
 {
-	return t->look == WM_LOOK_HEX || t->look == WM_LOOK_POINTER;
+	return t->kind == WM_TYPE_UNSIGNED &&
+	       (t->look == WM_LOOK_HEX || t->look == WM_LOOK_POINTER);
 }
 
 static const struct wm_item *large(struct wm_pen *p, const struct wm_shape *s,
@@ -134,6 +135,25 @@ static void put_message(struct wm_pen *p, const struct wm_trace *trace, const st
 	wm_text_done(&message);
 }
 
+/* What is known of the event beside its values. */
+static void put_own(struct wm_pen *p, const struct wm_event *e, bool *any)
+{
+	wm_pen_need(p, ROOM);
+	if (e->cpu >= 0) {
+		if (*any)
+			wm_pen_char(p, ',');
+		*any = true;
+		WM_PEN_PUT(p, "\"$cpu\":");
+		p->at = wm_digits_u64(p->at, (uint32_t)e->cpu);
+	}
+	if (e->ns == WM_TIME_NONE) {
+		if (*any)
+			wm_pen_char(p, ',');
+		*any = true;
+		WM_PEN_PUT(p, "\"$time\":\"none\"");
+	}
+}
+
 int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_trace *trace,
 			 const struct wm_event *e, struct wm_text *t)
 {
@@ -145,14 +165,7 @@ int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_trace *trac
 		return -ENOMEM;
 	nr = put_part(v, &p, e, WM_PART_FIELDS, 0);
 	any = nr > 0;
-	if (e->cpu >= 0) {
-		wm_pen_need(&p, ROOM);
-		if (any)
-			wm_pen_char(&p, ',');
-		any = true;
-		WM_PEN_PUT(&p, "\"$cpu\":");
-		p.at = wm_digits_u64(p.at, (uint32_t)e->cpu);
-	}
+	put_own(&p, e, &any);
 	if (nr < 0 || !put_context(v, &p, e, WM_PART_STREAM_CONTEXT, "\"$common\":{", &any) ||
 	    !put_context(v, &p, e, WM_PART_CONTEXT, "\"$context\":{", &any))
 		t->failed = true;

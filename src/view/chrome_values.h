@@ -4,7 +4,8 @@
  * viewers in browsers read: they take all numbers as doubles, so integers
  * beyond 2^53 are strings, hexadecimal ones as 0x...; an enumeration's value is
  * "label (3)". All else is as style_json.c has it. Contexts are in objects
- * called $common and $context, the processor is $cpu, the print form $message.
+ * called $common and $context, the processor is $cpu, the print form $message;
+ * $time is "none" where there is none.
  */
 #ifndef WM_VIEW_CHROME_VALUES_H
 #define WM_VIEW_CHROME_VALUES_H

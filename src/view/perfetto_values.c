@@ -385,6 +385,11 @@ int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_trace *
 		wm_pb_u64(t, UINT, (uint64_t)e->cpu);
 		wm_pb_end(t, at);
 	}
+	if (e->ns == WM_TIME_NONE) {
+		at = wm_perfetto_values_begin(v, field, "$time", t);
+		wm_pb_string(t, STRING, "none", 4);
+		wm_pb_end(t, at);
+	}
 	if (!put_context(v, e, WM_PART_STREAM_CONTEXT, "$common", field, t) ||
 	    !put_context(v, e, WM_PART_CONTEXT, "$context", field, t))
 		return -ENOMEM;

@@ -15,9 +15,19 @@ import json
 import re
 import sys
 
-FTRACE = {  # what Perfetto's messages call fields that tracers call otherwise
-    "tid": "pid", "prev_tid": "prev_pid", "next_tid": "next_pid", "old_tid": "old_pid",
+WAKE = {"comm", "pid", "prio", "success", "target_cpu"}
+FTRACE = {  # what Perfetto has messages for; events with more fields are its TrackEvents
+    "sched_switch": {"prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid",
+                     "next_prio"},
+    "sched_wakeup": WAKE, "sched_waking": WAKE, "sched_wakeup_new": WAKE,
+    "sched_process_exec": {"filename", "pid", "old_pid"},
+    "sched_process_free": {"comm", "pid", "prio"},
+    "cpu_frequency": {"state", "cpu_id"}, "cpu_idle": {"state", "cpu_id"},
+    "softirq_entry": {"vec"}, "softirq_exit": {"vec"}, "softirq_raise": {"vec"},
+    "irq_handler_entry": {"irq", "name"}, "irq_handler_exit": {"irq", "ret"},
+    "task_rename": {"pid", "oldcomm", "newcomm", "oom_score_adj"},
 }
+RENAMED = {"tid": "pid", "prev_tid": "prev_pid", "next_tid": "next_pid", "old_tid": "old_pid"}
 
 
 # --- one form for values of all formats -------------------------------------------
@@ -46,7 +56,7 @@ def plain(v):
 def real(d):
     if d != d or d in (float("inf"), float("-inf")):
         return "nan" if d != d else "inf"
-    return str(int(d)) if d == int(d) and abs(d) < 1e6 else "%.6g" % d
+    return str(int(d)) if d == int(d) and abs(d) < 2**53 else "%.6g" % d
 
 
 def key(ns, fields, common=None, context=None, message=None):
@@ -55,6 +65,7 @@ def key(ns, fields, common=None, context=None, message=None):
 
 
 def key_of_args(ns, args):
+    ns = None if args.get("$time") == "none" else ns
     fields = {k: v for k, v in args.items() if not k.startswith("$")}
     return key(ns, fields, args.get("$common"), args.get("$context"), args.get("$message"))
 
@@ -73,8 +84,8 @@ def from_jsonl(path, ftrace):
     for line in open(path, encoding="utf-8"):
         e = json.loads(line)
         fields, name = e.get("fields", {}), e["name"].split(":")[-1]
-        if name in ftrace:
-            renamed = {FTRACE.get(k, k): v for k, v in fields.items()}
+        renamed = {RENAMED.get(k, k): v for k, v in fields.items()}
+        if name in ftrace and set(renamed) <= ftrace[name] and "cpu" in e:
             yield json.dumps([e["time_ns"], name, e["cpu"], plain(renamed)], sort_keys=True)
         elif is_number(e):
             value = fields["state"] if fields["state"] != 0xffffffff else -1
@@ -205,10 +216,7 @@ def from_perfetto(path):
 
 def main():
     kind, jsonl, files = sys.argv[1], sys.argv[2], sys.argv[3:]
-    read, ftrace = (from_chrome, set()) if kind == "chrome" else (from_perfetto, {
-        "sched_switch", "sched_wakeup", "sched_waking", "sched_wakeup_new", "sched_process_exec",
-        "sched_process_free", "cpu_frequency", "cpu_idle", "softirq_entry", "softirq_exit",
-        "softirq_raise", "irq_handler_exit", "task_rename"})
+    read, ftrace = (from_chrome, {}) if kind == "chrome" else (from_perfetto, FTRACE)
     found = collections.Counter(k for f in files for k in read(f))
     wanted = collections.Counter(from_jsonl(jsonl, ftrace))
     missing, extra = wanted - found, found - wanted

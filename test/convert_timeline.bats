@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# convert_timeline.bats - waymark convert to what viewers draw, Chrome's JSON and
+# Perfetto's protobuf: strict parsers read it, and each event with all its values
+# is found in it again, as doc/format/chrome.md and perfetto.md say.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH="$WAYMARK_BUILD:$PATH"
+	check="$WAYMARK_SOURCE/test/data/timeline_check.py"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+need_corpus() {
+	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+}
+
+decode() { # what protoc makes of it, by the public numbers of the fields
+	command -v protoc >/dev/null || skip "protoc is not installed"
+	protoc --decode=Trace -I"$WAYMARK_SOURCE/test/data" perfetto.proto <"$1"
+}
+
+all_there() { # STATUS TRACE...: in both formats
+	local status=$1
+	shift
+	waymark print --format=jsonl "$@" >wanted.jsonl 2>/dev/null || [ $? = "$status" ]
+	run -"$status" waymark convert --force "$@" out.json
+	python3 "$check" chrome wanted.jsonl out.json
+	run -"$status" waymark convert --force "$@" out.pftrace
+	decode out.pftrace >decoded
+	python3 "$check" perfetto wanted.jsonl decoded
+}
+
+@test "spans of a program are bars with the values of their begins and ends" {
+	waymark record -q -o t -- "$WAYMARK_BUILD/examples/span" >/dev/null
+	all_there 0 t
+	command -v jq >/dev/null || skip "jq is not installed"
+	[ "$(jq '[.traceEvents[] | select(.ph == "X" and .name == "span:job" and .dur > 0)] | length' \
+		out.json)" = 3 ]
+	[ "$(jq '.traceEvents[] | select(.name == "span:job" and .args.number == 27) | .args."$end".result' \
+		out.json)" = 111 ]
+}
+
+@test "values that JSON has no words for, and text that is none" {
+	local lib
+	lib=$(find "$WAYMARK_BUILD" -maxdepth 1 -name libwaymark-rt.so)
+	cc -O2 -I"$WAYMARK_SOURCE/include" "$WAYMARK_SOURCE/test/data/odd_values.c" -o odd "$lib" \
+		-Wl,--no-as-needed -Wl,-rpath,"$WAYMARK_BUILD"
+	waymark record -q -o t -- ./odd
+	all_there 0 t
+	python3 - <<-'END'
+		import json
+		events = [e["args"] for e in json.load(open("out.json"))["traceEvents"] if e["ph"] == "i"]
+		first, second, third = events[0], events[1], events[2]
+		assert first["u"] == "18446744073709551615" and first["i"] == "-9223372036854775808"
+		assert first["d"] == "NaN" and first["f"] == "Infinity" and second["d"] == "-Infinity"
+		assert first["p"] == "0xffffffffffffffff" and second["u"] == "9007199254740993"
+		assert third["u"] == 1 << 53 and third["i"] == -(1 << 53) and second["f"] == 0.1
+		texts = [e["s"] for e in events[4:]]
+		assert texts[2] == '"quoted\\" \t\n\r\b\f\x01\x1b[31m\x7f', texts[2]
+		assert set(texts[3]) == {"\ufffd", "("}, texts[3]
+		assert texts[4] == "gr\u00fc\u00df \U0001f600 \u2028\u202e"
+	END
+	! grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out.json
+	grep -q 'double_value: nan' decoded
+	grep -q 'uint_value: 18446744073709551615' decoded
+	grep -q 'pointer_value: 18446744073709551615' decoded
+}
+
+@test "the kernel's events: what runs where, calls and interrupts, in traces of other tracers" {
+	need_corpus
+	for trace in ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel \
+		ctf1/tracecompass/perf-taskset2 trace.dat/trappy/conv-tests-v7-zstd.dat; do
+		all_there 0 "$WAYMARK_CORPUS/$trace"
+	done
+	[ "$(grep -c 'sched_switch {' decoded)" -gt 0 ] || grep -q 'debug_annotations' decoded
+}
+
+@test "LTTng's user events, function calls, CTF 2, perf.data, several at once" {
+	need_corpus
+	all_there 0 "$WAYMARK_CORPUS/ctf1/tracecompass/cyg-profile/glxgears-cyg-profile"
+	grep -q '"name":"0x[0-9a-f]*","args":{"addr":' out.json
+	all_there 0 "$WAYMARK_CORPUS/ctf2/tracecompass/CTF2-vl-ints"
+	all_there 0 "$WAYMARK_CORPUS/ctf1/tracecompass/context-switches/context-switches-ust"
+	all_there 0 "$WAYMARK_CORPUS/perf.data/quipper/perf.data.callgraph-3.4"
+	all_there 5 "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/multi-domains/kernel" \
+		"$WAYMARK_CORPUS/ctf1/babeltrace/succeed/multi-domains/ust"
+	[[ $output == *"the tracer lost 728 events"* ]]
+}
+
+@test "a damaged trace gives its good part, status 5, and what is missing" {
+	need_corpus
+	trace=ctf1/babeltrace/fail/valid-events-then-invalid-events/trace
+	all_there 5 "$WAYMARK_CORPUS/$trace"
+	[[ $output == *"at offset"* ]]
+	for format in jsonl csv; do
+		run -5 waymark convert "$WAYMARK_CORPUS/$trace" "out.$format"
+		[[ $output == *"at offset"* ]]
+		[ -s "out.$format" ]
+	done
+	run -1 waymark convert "$WAYMARK_SOURCE/README.md" none.json
+	[ ! -e none.json ] && [ ! -e none.json.part ]
+}
+
+@test "what was lost has a row of its own" {
+	need_corpus
+	trace=ctf1/babeltrace/packet-seq-num/7-lost-between-2-with-index
+	run -5 waymark convert "$WAYMARK_CORPUS/$trace" out.json
+	[[ $output == *"the tracer lost 7 packets"* ]]
+	python3 - <<-'END'
+		import json
+		bars = [e for e in json.load(open("out.json"))["traceEvents"] if e.get("cat") == "lost"]
+		assert bars and sum(int(e["name"].split()[0]) for e in bars if e["ph"] in "Xb") == 7, bars
+	END
+	run -5 waymark convert "$WAYMARK_CORPUS/$trace" out.pftrace
+	decode out.pftrace >decoded
+	grep -q 'name: "Lost events"' decoded
+}
+
+@test "no event at all is a trace, too" {
+	waymark record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	run -0 waymark convert t out.json --end 1
+	[[ $output == *"no event"* ]]
+	python3 -c 'import json; assert json.load(open("out.json"))["traceEvents"] == []'
+	run -0 waymark convert t out.pftrace --end 1
+	decode out.pftrace | grep -q clock_snapshot
+}
+
+@test "what is too large becomes pieces in order of time that can be read alone" {
+	need_corpus
+	trace=$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel
+	waymark print --format=jsonl "$trace" >wanted.jsonl
+	run -0 waymark convert --split-size 500K "$trace" out.json
+	[[ $output == *"'out.json' would be too large for its readers: it is "*" files, in order of time"* ]]
+	[ ! -e out.json ] && [ -e out.1.json ] && [ -e out.3.json ]
+	! ls -- *.part 2>/dev/null
+	python3 "$check" chrome wanted.jsonl out.*.json
+	[ "$(wc -c <out.1.json)" -lt 600000 ]
+	run -1 waymark convert --split-size 500K "$trace" out.json
+	[[ $output == *"it is there already"* ]]
+
+	run -0 waymark convert --split-size 200K "$trace" out.pftrace
+	for piece in out.*.pftrace; do
+		decode "$piece" >"$piece.text"
+		head -2 "$piece.text" | grep -q clock_snapshot
+	done
+	python3 "$check" perfetto wanted.jsonl out.*.pftrace.text
+	run -2 waymark convert --split-size 1M "$trace" out.csv
+}
+
+many() { # as many names of one trace as make work for seconds
+	for ((i = 0; i < 60; i++)); do
+		echo "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel"
+	done
+}
+
+@test "an interrupt leaves nothing behind" {
+	need_corpus
+	mapfile -t traces < <(many)
+	waymark convert "${traces[@]}" out.json &
+	pid=$!
+	while [ ! -e out.json.part ]; do
+		kill -0 $pid
+		sleep 0.02
+	done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ $status = 143 ]
+	[ ! -e out.json ] && [ ! -e out.json.part ]
+}
+
+@test "a terminal is shown how far it is, nothing else is" {
+	need_corpus
+	command -v script >/dev/null || skip "script is not installed: there is no terminal"
+	mapfile -t traces < <(many)
+	SECONDS=0
+	NO_COLOR=1 script -qec "waymark convert ${traces[*]} out.json" seen >/dev/null
+	[ $SECONDS -ge 2 ] || skip "this machine is too quick to be shown anything"
+	grep -q 'convert \[#*\.*\] *[0-9]*%' seen
+	! grep -q $'\033' seen
+	run -0 waymark convert --force "${traces[@]}" out.json
+	[ -z "$output" ]
+}
