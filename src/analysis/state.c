@@ -98,8 +98,14 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 		     const struct wm_event *e)
 {
 	struct wm_trace *t = s->traces[trace].trace;
-	const char *comm = t->ops->comm ? t->ops->comm(t, task->pid, task->tid, e->ns) : "";
-	uint32_t id = comm[0] ? wm_names_id(&s->names, comm, strlen(comm)) : 0;
+	struct wm_event its = *e; /* as if it were the task's own */
+	const char *comm;
+	uint32_t id;
+
+	its.pid = task->pid;
+	its.tid = task->tid;
+	comm = t->ops->comm ? t->ops->comm(t, &its) : "";
+	id = comm[0] ? wm_names_id(&s->names, comm, strlen(comm)) : 0;
 
 	task->asked = true;
 	if (id != WM_NAMES_NONE)

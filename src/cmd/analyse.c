@@ -128,7 +128,6 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 	if (!status)
 		status = wm_inputs_window(&a->in, verb, v->begin, v->end, &a->input->begin_ns,
 					  &a->input->end_ns);
-	v->select.people = a->in.people;
 	if (!status)
 		status = wm_select_bind(&v->select, a->in.traces, a->in.nr);
 	if (status)

@@ -92,9 +92,7 @@ static int export(struct converting *c)
 	struct wm_export_options options = {.path = c->v->out,
 					    .split_bytes = c->v->split_bytes,
 					    .force = c->v->force,
-					    .tracer = "waymark " WM_VERSION,
-					    .comm = wm_print_people_comm,
-					    .comm_data = c->in.people};
+					    .tracer = "waymark " WM_VERSION};
 	struct wm_export_input input = {.timeline = c->timeline,
 					.begin_ns = c->begin_ns,
 					.end_ns = c->end_ns,
@@ -157,8 +155,7 @@ static int render(struct converting *c, const struct wm_view *view)
 
 static int text(struct converting *c)
 {
-	struct wm_view_options options = {
-	    .format = c->format->text, .comm = wm_print_people_comm, .comm_data = c->in.people};
+	struct wm_view_options options = {.format = c->format->text};
 	struct wm_view *view = wm_view_create(c->in.traces, c->in.nr, &options);
 	struct wm_diag diag = {.offset = -1};
 	int err = view ? 0 : -ENOMEM;
@@ -183,7 +180,6 @@ static int convert_opened(struct converting *c)
 	int err, status = wm_inputs_window(&c->in, "convert", v->begin, v->end, &c->begin_ns,
 					   &c->end_ns);
 
-	v->select.people = c->in.people;
 	v->select.hidden = v->all;
 	if (!status)
 		status = wm_select_bind(&v->select, c->in.traces, c->in.nr);

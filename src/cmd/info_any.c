@@ -1,109 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* info_any.c - waymark info of traces that other tracers wrote. */
-#include <errno.h>
+/* info_any.c - waymark info of traces that other tracers wrote; see info.h. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cmd/exit.h"
 #include "cmd/info.h"
-#include "cmd/say.h"
-#include "cmd/trace_dir.h"
 #include "cmd/trace_open.h"
-#include "format/scan.h"
 #include "view/value_text.h"
 
 #define NS_PER_SECOND 1000000000u
 #define LOSSES_SHOWN  20u
-
-struct info {
-	const char *path;
-	struct wm_trace *t;
-	uint64_t *counts; /* by index of trace->types */
-	uint32_t *order;  /* of types: by name */
-	uint64_t nr_events, bytes;
-	struct wm_text out;
-};
-
-/* --- counting ------------------------------------------------------------------------ */
-
-static int count_batch(void *state, const struct wm_batch *b)
-{
-	uint64_t *counts = state;
-
-	for (uint32_t i = 0; i < b->nr_events; i++)
-		counts[b->events[i].type->index]++;
-	return 0;
-}
-
-static int count_with(struct info *i, uint32_t nr_threads, uint64_t *counts, void **states)
-{
-	static const struct wm_want none = {.no_parts = (1u << WM_NR_PARTS) - 1};
-	struct wm_scan_options o = {INT64_MIN, INT64_MAX, &none, nr_threads};
-	uint32_t nr = i->t->nr_types;
-	int err;
-
-	for (uint32_t k = 0; k < nr_threads; k++)
-		states[k] = counts + (size_t)k * nr;
-	err = wm_scan(i->t, &o, count_batch, states);
-	for (uint32_t k = 0; k < nr_threads; k++)
-		for (uint32_t n = 0; n < nr; n++)
-			i->counts[n] += counts[(size_t)k * nr + n];
-	return err;
-}
-
-/* Events of each type, with no field decoded. */
-static int count(struct info *i, uint32_t nr_threads)
-{
-	uint32_t nr = i->t->nr_types, threads = wm_scan_threads(nr_threads);
-	uint64_t *counts = calloc((size_t)threads * nr + 1, sizeof(*counts));
-	void **states = calloc(threads, sizeof(void *));
-	int err = -ENOMEM;
-
-	i->counts = calloc(nr + 1, sizeof(*i->counts));
-	if (counts && states && i->counts)
-		err = count_with(i, threads, counts, states);
-	for (uint32_t n = 0; !err && n < nr; n++)
-		i->nr_events += i->counts[n];
-	for (uint64_t p = 0; p < i->t->nr_packets; p++)
-		i->bytes += i->t->packets[p].bytes;
-	free(counts);
-	free(states);
-	return err;
-}
-
-static int by_name(const void *a, const void *b, void *data)
-{
-	const struct wm_trace *t = data;
-	const struct wm_event_type *x = t->types[*(const uint32_t *)a];
-	const struct wm_event_type *y = t->types[*(const uint32_t *)b];
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : x->index < y->index ? -1 : 1;
-}
-
-static int sort_types(struct info *i)
-{
-	i->order = calloc(i->t->nr_types + 1, sizeof(*i->order));
-	if (!i->order)
-		return -ENOMEM;
-	for (uint32_t n = 0; n < i->t->nr_types; n++)
-		i->order[n] = n;
-	qsort_r(i->order, i->t->nr_types, sizeof(*i->order), by_name, i->t);
-	return 0;
-}
-
-/* The same event can be declared in several streams: one line for all of one name. */
-static uint64_t take_name(const struct info *i, uint32_t *at)
-{
-	const char *name = i->t->types[i->order[*at]]->name;
-	uint64_t sum = 0;
-
-	for (; *at < i->t->nr_types && !strcmp(i->t->types[i->order[*at]]->name, name); ++*at)
-		sum += i->counts[i->order[*at]];
-	return sum;
-}
 
 /* --- text -------------------------------------------------------------------------------- */
 
@@ -145,7 +51,7 @@ static bool is_epoch(const struct wm_trace *t)
 	return t->nr_clocks && t->clocks[0]->is_epoch;
 }
 
-static void clock_lines(struct info *i)
+static void clock_lines(struct wm_info *i)
 {
 	for (uint32_t k = 0; k < i->t->nr_clocks; k++) {
 		const struct wm_trace_clock *c = i->t->clocks[k];
@@ -160,7 +66,7 @@ static void clock_lines(struct info *i)
 	}
 }
 
-static void time_line(struct info *i)
+static void time_line(struct wm_info *i)
 {
 	if (i->t->begin_ns > i->t->end_ns)
 		return;
@@ -173,7 +79,7 @@ static void time_line(struct info *i)
 	wm_text_str(&i->out, " s\n");
 }
 
-static void loss_line(struct info *i, const struct wm_trace_loss *l)
+static void loss_line(struct wm_info *i, const struct wm_trace_loss *l)
 {
 	struct wm_text *t = &i->out;
 
@@ -200,7 +106,7 @@ static void loss_line(struct info *i, const struct wm_trace_loss *l)
 	wm_text_char(t, '\n');
 }
 
-static void losses(struct info *i)
+static void losses(struct wm_info *i)
 {
 	uint32_t n = i->t->nr_losses;
 
@@ -212,7 +118,7 @@ static void losses(struct info *i)
 		wm_text_f(&i->out, "          ... and %u more; --json has all\n", n - LOSSES_SHOWN);
 }
 
-static void head(struct info *i)
+static void head(struct wm_info *i)
 {
 	struct wm_trace *t = i->t;
 
@@ -229,7 +135,7 @@ static void head(struct info *i)
 		line(&i->out, "state", "not finished: the tracer is still writing, or was killed");
 }
 
-static void lists(struct info *i)
+static void lists(struct wm_info *i)
 {
 	struct wm_text *t = &i->out;
 
@@ -238,7 +144,7 @@ static void lists(struct info *i)
 		wm_text_str(t, "\nkinds          events  name\n");
 	for (uint32_t at = 0; at < i->t->nr_types;) {
 		const struct wm_event_type *type = i->t->types[i->order[at]];
-		uint64_t n = take_name(i, &at);
+		uint64_t n = wm_info_take_name(i, &at);
 
 		if (!n)
 			continue;
@@ -253,6 +159,12 @@ static void lists(struct info *i)
 		wm_trace_fault_text(t, &i->t->faults[k]);
 		wm_text_char(t, '\n');
 	}
+}
+
+void wm_info_any_text(struct wm_info *i)
+{
+	head(i);
+	lists(i);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
@@ -283,8 +195,8 @@ static void signed_number(struct wm_text *t, const char *name, int64_t value)
 }
 
 /* One after the other, with `one` for each: [{...},{...}]. */
-static void list(struct info *i, const char *name, uint32_t nr,
-		 void (*one)(struct info *i, uint32_t k))
+static void list(struct wm_info *i, const char *name, uint32_t nr,
+		 void (*one)(struct wm_info *i, uint32_t k))
 {
 	key(&i->out, name);
 	wm_text_char(&i->out, '[');
@@ -296,7 +208,7 @@ static void list(struct info *i, const char *name, uint32_t nr,
 	wm_text_char(&i->out, ']');
 }
 
-static void json_clock(struct info *i, uint32_t k)
+static void json_clock(struct wm_info *i, uint32_t k)
 {
 	const struct wm_trace_clock *c = i->t->clocks[k];
 
@@ -307,7 +219,7 @@ static void json_clock(struct info *i, uint32_t k)
 	wm_text_str(&i->out, c->is_epoch ? "true" : "false");
 }
 
-static void json_loss(struct info *i, uint32_t k)
+static void json_loss(struct wm_info *i, uint32_t k)
 {
 	const struct wm_trace_loss *l = &i->t->losses[k];
 
@@ -323,7 +235,7 @@ static void json_loss(struct info *i, uint32_t k)
 		text(&i->out, "file", i->t->streams[l->stream]->file);
 }
 
-static void json_fault(struct info *i, uint32_t k)
+static void json_fault(struct wm_info *i, uint32_t k)
 {
 	const struct wm_fault *f = &i->t->faults[k];
 
@@ -332,7 +244,7 @@ static void json_fault(struct info *i, uint32_t k)
 	text(&i->out, "reason", f->reason);
 }
 
-static void json_kinds(struct info *i)
+static void json_kinds(struct wm_info *i)
 {
 	const char *between = "";
 
@@ -343,13 +255,13 @@ static void json_kinds(struct info *i)
 
 		wm_text_f(&i->out, "%s{", between);
 		text(&i->out, "name", type->name);
-		number(&i->out, "events", take_name(i, &at));
+		number(&i->out, "events", wm_info_take_name(i, &at));
 		wm_text_char(&i->out, '}');
 	}
 	wm_text_char(&i->out, ']');
 }
 
-static void json(struct info *i)
+void wm_info_any_json(struct wm_info *i)
 {
 	struct wm_text *t = &i->out;
 
@@ -379,40 +291,4 @@ static void json(struct info *i)
 	json_kinds(i);
 	list(i, "faults", i->t->nr_faults, json_fault);
 	wm_text_str(t, "}\n");
-}
-
-/* --- the whole -------------------------------------------------------------------------------- */
-
-int wm_info_any(const struct wm_info_values *v, const char *path)
-{
-	struct info i = {.path = path};
-	int status = wm_trace_open_said(path, &i.t), err;
-
-	if (status)
-		return status;
-	wm_text_init(&i.out);
-	err = count(&i, (uint32_t)v->threads);
-	if (!err)
-		err = sort_types(&i);
-	if (!err && !i.nr_events && !i.t->nr_faults)
-		wm_say("there are no events");
-	if (!err && v->json) {
-		json(&i);
-	} else if (!err) {
-		head(&i);
-		lists(&i);
-	}
-	if (!err)
-		err = wm_trace_dir_flush(&i.out);
-	if (err && err != -EPIPE) {
-		wm_say_cannot("read the trace", path, err);
-		status = wm_exit_of(err);
-	} else if (i.t->nr_faults || i.t->nr_losses) {
-		status = WM_EXIT_INCOMPLETE;
-	}
-	wm_text_done(&i.out);
-	free(i.counts);
-	free(i.order);
-	wm_trace_close(i.t);
-	return status;
 }

@@ -22,14 +22,11 @@ int wm_inputs_open(struct wm_inputs *in, const char *const *paths, uint32_t nr)
 		status = wm_trace_open_said(paths[i], &in->traces[i]);
 		in->nr += !status;
 	}
-	if (!status)
-		in->people = wm_print_people_create(in->traces, in->nr);
 	return status;
 }
 
 void wm_inputs_close(struct wm_inputs *in)
 {
-	wm_print_people_destroy(in->people);
 	for (uint32_t i = 0; i < in->nr; i++)
 		wm_trace_close(in->traces[i]);
 	free(in->traces);

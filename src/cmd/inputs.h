@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inputs.h - the traces a verb reads at once: opened, with the names of their
- * processes, the window of time that people typed, and what is said at the end.
+ * inputs.h - the traces a verb reads at once: opened, the
+ * window of time that people typed, and what is said at the end.
  */
 #ifndef WM_CMD_INPUTS_H
 #define WM_CMD_INPUTS_H
 
-#include "cmd/print_people.h"
 #include "format/reader.h"
 
 #define WM_INPUTS_MAX 1024u
@@ -14,7 +13,6 @@
 struct wm_inputs {
 	struct wm_trace **traces;
 	uint32_t nr;
-	struct wm_print_people *people; /* NULL: no names */
 };
 
 /* Exit statuses; what went wrong was said. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print.c - waymark print: its options, and which of the two ways is gone; see print.h. */
+/* print.c - waymark print: its options; see print.h. */
 #include "cmd/print.h"
 
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
-#include "cmd/trace_open.h"
 #include "cmd/verb.h"
 
 static int on_input(const struct wm_option *o, const char *argument, void *values,
@@ -33,13 +32,6 @@ static int on_filter(const struct wm_option *o, const char *argument, void *valu
 		     struct wm_diag *diag)
 {
 	return wm_select_filter(&((struct wm_print_values *)values)->select, argument, diag);
-}
-
-/* Is there anything that the plain way of our own traces does not know? */
-static bool is_plain(const struct wm_print_values *v)
-{
-	return v->nr_inputs == 1 && !v->begin && !v->end && !v->fields && !v->follow && !v->limit &&
-	       !v->tail && !v->select.nr_rules && v->format == WM_VIEW_WAYMARK;
 }
 
 static int choose_format(struct wm_print_values *v)
@@ -80,11 +72,9 @@ static int run(void *values, int nr_args, char **args)
 	}
 	if (status)
 		return status;
-	if (is_plain(v) && wm_trace_is_own(v->inputs[0]))
-		return wm_print_own(v, v->inputs[0]);
 	if (v->json || v->jsonl)
 		v->format = v->json ? WM_VIEW_JSON : WM_VIEW_JSONL;
-	return wm_print_any(v);
+	return wm_print_run(v);
 }
 
 static void release(void *values)

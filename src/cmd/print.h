@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * print.h - the two ways of waymark print: print_own.c for a trace of our own
- * in our own formats, which knows processes and causes of loss; print_any.c for
- * everything else: other tracers' files, several traces, windows, filters.
- */
+/* print.h - the parts of waymark print: print.c has the options, print_run.c prints. */
 #ifndef WM_CMD_PRINT_H
 #define WM_CMD_PRINT_H
 
@@ -21,8 +17,7 @@ struct wm_print_values {
 	struct wm_select select;
 };
 
-/* Exit statuses; what went wrong was said. */
-int wm_print_own(const struct wm_print_values *v, const char *dir);
-int wm_print_any(struct wm_print_values *v);
+/* An exit status; what went wrong was said. */
+int wm_print_run(struct wm_print_values *v);
 
 #endif

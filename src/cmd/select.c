@@ -93,14 +93,6 @@ static bool name_matches(const char *glob, const struct wm_event_type *t)
 	return wm_glob_match(glob, strlen(glob), full, strlen(full));
 }
 
-/* waymark:process and the like, in traces of our own. */
-static bool is_recorders(const struct wm_trace *t, const struct wm_event_type *type)
-{
-	const char *tracer = wm_trace_word(t, "tracer_name");
-
-	return tracer && !strcmp(tracer, "waymark") && !strcmp(type->provider, "waymark");
-}
-
 /* An exit status; `ret` is NULL when a filter of a glob does not fit. */
 static int bind_filter(struct wm_select_rule *r, const struct wm_event_type *type,
 		       struct wm_item_filter **ret)
@@ -172,8 +164,7 @@ static int bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i)
 	if (!status && t->wanted[i] && s->nr_rules && s->rules[0].filter)
 		status = bind_common(s, t, i);
 	/* What a tracer says about itself is shown when it is asked for, by -A or by name. */
-	if (!s->hidden && (is_recorders(t->trace, t->trace->types[i]) ||
-			   (s->nr_rules < 2 && t->trace->types[i]->meta)))
+	if (!s->hidden && t->trace->types[i]->meta && (t->trace->is_own || s->nr_rules < 2))
 		t->wanted[i] = false;
 	return status;
 }
@@ -252,19 +243,17 @@ int wm_select_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t
 /* --- asking -------------------------------------------------------------------------------- */
 
 /* The name of the thread: from the format, else from nowhere. */
-static void fill_comm(const struct wm_select *s, const struct wm_select_trace *t,
-		      const struct wm_event *e, struct wm_item_contexts *c)
+static void fill_comm(const struct wm_select_trace *t, const struct wm_event *e,
+		      struct wm_item_contexts *c)
 {
-	c->comm = t->trace->ops->comm ? t->trace->ops->comm(t->trace, e->pid, e->tid, e->ns) : "";
-	if (!c->comm[0] && s->people)
-		c->comm = wm_print_people_comm(s->people, (uint32_t)(t - s->traces), e);
+	c->comm = t->trace->ops->comm ? t->trace->ops->comm(t->trace, e) : "";
 	c->comm_bytes = (uint32_t)strlen(c->comm);
 	if (c->comm_bytes)
 		c->known |= WM_FILTER_COMM;
 }
 
-static bool run(const struct wm_select *s, const struct wm_select_trace *t,
-		const struct wm_item_filter *f, const struct wm_event *e)
+static bool run(const struct wm_select_trace *t, const struct wm_item_filter *f,
+		const struct wm_event *e)
 {
 	struct wm_item_contexts c = {e->pid, e->tid, e->cpu, e->ns, "", 0, 0};
 	uint32_t at[WM_NR_PARTS], needs = wm_item_filter_needs(f);
@@ -276,7 +265,7 @@ static bool run(const struct wm_select *s, const struct wm_select_trace *t,
 	c.known |= e->cpu >= 0 ? WM_FILTER_CPU : 0;
 	c.known |= e->ns != WM_TIME_NONE ? WM_FILTER_TIME : 0;
 	if (needs & WM_FILTER_COMM)
-		fill_comm(s, t, e, &c);
+		fill_comm(t, e, &c);
 	return wm_item_filter_run(f, e->items, at, &c);
 }
 
@@ -289,8 +278,8 @@ bool wm_select_passes(const void *select, uint32_t trace, const struct wm_event 
 	bool any = !r->nr;
 
 	for (uint32_t i = 0; i < r->nr && !any; i++)
-		any = !r->filters[i] || run(s, t, r->filters[i], e);
-	return any && (!common || run(s, t, common, e));
+		any = !r->filters[i] || run(t, r->filters[i], e);
+	return any && (!common || run(t, common, e));
 }
 
 bool wm_select_asks(const struct wm_select *s)

@@ -8,7 +8,6 @@
 #define WM_CMD_SELECT_H
 
 #include "base/diag.h"
-#include "cmd/print_people.h"
 #include "format/reader.h"
 
 struct wm_select_rule {
@@ -23,8 +22,7 @@ struct wm_select_rule {
 struct wm_select {
 	struct wm_select_rule *rules; /* rules[0]: before any -e */
 	uint32_t nr_rules;
-	bool hidden;                          /* also the recorder's own events */
-	const struct wm_print_people *people; /* names of processes; NULL: none */
+	bool hidden; /* also the recorder's own events */
 
 	/* Bound, by wm_select_bind(): */
 	uint32_t nr_traces;

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "cmd/exit.h"
@@ -23,22 +22,6 @@ int wm_trace_open_said(const char *path, struct wm_trace **ret)
 		return WM_EXIT_DONE;
 	wm_say_diag("read the trace", path, err, &diag);
 	return wm_exit_of(err);
-}
-
-bool wm_trace_is_own(const char *path)
-{
-	struct wm_trace *t = NULL;
-	const char *tracer;
-	struct stat st;
-	bool own;
-
-	if (wm_trace_open(path, &t, NULL)) /* damaged as it is, the other way knows more of it */
-		return !stat(path, &st) && S_ISDIR(st.st_mode);
-	tracer = wm_trace_word(t, "tracer_name");
-	/* A conversion of one has other packets. */
-	own = tracer && !strcmp(tracer, "waymark") && !wm_trace_word(t, "converted_by");
-	wm_trace_close(t);
-	return own;
 }
 
 void wm_trace_fault_text(struct wm_text *t, const struct wm_fault *f)
@@ -79,6 +62,50 @@ static void say_losses_as_babeltrace(const struct wm_trace *t)
 	wm_text_done(&text);
 }
 
+uint64_t wm_trace_nr_lost(const struct wm_trace *t)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < t->nr_causes; i++)
+		if (__builtin_add_overflow(sum, t->causes[i].count, &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+void wm_trace_lost_text(struct wm_text *text, const struct wm_trace *t)
+{
+	const char *between = ": ";
+
+	wm_text_u64(text, wm_trace_nr_lost(t));
+	wm_text_str(text, " lost");
+	for (uint32_t i = 0; i < t->nr_causes; i++) {
+		const struct wm_trace_cause *c = &t->causes[i];
+		bool unknown = !strcmp(c->name, WM_CAUSE_UNKNOWN);
+
+		if (!c->count)
+			continue;
+		wm_text_str(text, between);
+		wm_text_u64(text, c->count);
+		wm_text_char(text, ' ');
+		wm_view_safe(text, unknown ? "for an unknown cause" : c->name,
+			     strlen(unknown ? "for an unknown cause" : c->name), false);
+		between = ", ";
+	}
+}
+
+static void say_causes(const struct wm_trace *t)
+{
+	struct wm_text text;
+
+	if (!wm_trace_nr_lost(t))
+		return;
+	wm_text_init(&text);
+	wm_trace_lost_text(&text, t);
+	if (!text.failed)
+		wm_say("events are missing: %s", text.data);
+	wm_text_done(&text);
+}
+
 static void say_losses(const struct wm_trace *t)
 {
 	uint64_t events = 0, packets = 0, unknown = 0;
@@ -93,7 +120,9 @@ static void say_losses(const struct wm_trace *t)
 		else
 			events += l->count;
 	}
-	if (events)
+	if (t->is_own)
+		say_causes(t); /* which have those events among them */
+	else if (events)
 		wm_say("the tracer lost %llu events", (unsigned long long)events);
 	if (packets)
 		wm_say("the tracer lost %llu packets", (unsigned long long)packets);
@@ -102,9 +131,14 @@ static void say_losses(const struct wm_trace *t)
 		       (unsigned long long)unknown);
 }
 
+bool wm_trace_is_damaged(const struct wm_trace *t)
+{
+	return t->nr_faults || t->nr_losses || wm_trace_nr_lost(t);
+}
+
 int wm_trace_finish(struct wm_trace *t, int status, bool babeltrace)
 {
-	if (!t->nr_faults && !t->nr_losses)
+	if (!wm_trace_is_damaged(t))
 		return status;
 	(void)fflush(stdout);
 	say_faults(t);

@@ -4,8 +4,7 @@
  * reader finds, record by record, is what was emitted less what was lost.
  */
 #include "collect/pump_program.h"
-#include "format/trace_reader.h"
-#include "format/writer_test_kit.h"
+#include "format/own_read_test_kit.h"
 
 #define NR_PROGRAMS 3
 #define NR_THREADS  4
@@ -80,50 +79,39 @@ static void scene_end(struct scene *s, struct wm_pump_totals *ret)
 static uint64_t read_back(void)
 {
 	uint64_t next[NR_PROGRAMS][NR_THREADS] = {{0}}, n = 0, time = 0;
-	struct wm_trace_reader *r;
-	struct wm_trace_event e;
-	struct wm_diag diag = {0};
+	const struct wm_event *e;
+	struct wm_trace *t = kit_open();
+	struct wm_merge *m = kit_merge(t);
 	int more;
 
-	if (wm_trace_reader_open(kit_dir, &r, &diag))
-		fail_msg("%s", diag.sentence);
-	while ((more = wm_trace_reader_next(r, &e)) > 0) {
-		uint64_t seq;
-		uint32_t tid;
+	while ((more = kit_next(m, &e)) > 0) {
+		uint64_t seq = kit_field(e, "seq")->u;
+		uint32_t tid = (uint32_t)kit_field(e, "tid")->u;
 
-		if (e.recorder)
-			continue;
-		assert_int_equal(e.payload_bytes, 16);
-		memcpy(&tid, e.payload + 4, sizeof(tid));
-		memcpy(&seq, e.payload + 8, sizeof(seq));
-		assert_int_equal(e.tid, tid);
-		assert_true(e.pid >= 500 && e.pid < 500 + NR_PROGRAMS);
+		assert_int_equal(e->tid, tid);
+		assert_true(e->pid >= 500 && e->pid < 500 + NR_PROGRAMS);
 		assert_true(tid >= 100 && tid < 100 + NR_THREADS);
-		assert_true(seq >= next[e.pid - 500][tid - 100]);
-		next[e.pid - 500][tid - 100] = seq + 1;
-		assert_true(e.time_ns >= time);
-		time = e.time_ns;
+		assert_true(seq >= next[e->pid - 500][tid - 100]);
+		next[e->pid - 500][tid - 100] = seq + 1;
+		assert_true((uint64_t)e->ns >= time);
+		time = (uint64_t)e->ns;
 		n++;
 	}
 	assert_int_equal(more, 0);
-	assert_int_equal(wm_trace_reader_nr_faults(r), 0);
-	wm_trace_reader_close(r);
+	assert_int_equal(t->nr_faults, 0);
+	wm_merge_destroy(m);
+	wm_trace_close(t);
 	return n;
 }
 
-static void check_summary(const struct wm_pump_totals *t)
+static void check_lost(const struct wm_pump_totals *totals)
 {
-	struct wm_trace_summary sum;
-	struct wm_trace_reader *r;
-	struct wm_diag diag = {0};
+	struct wm_trace *t = kit_open();
 
-	assert_int_equal(wm_trace_reader_open(kit_dir, &r, &diag), 0);
-	assert_int_equal(wm_trace_reader_summary(r, &sum), 0);
-	assert_int_equal(sum.events, t->events);
 	for (int i = 0; i < WM_LOST_NR; i++)
-		assert_int_equal(sum.lost[i], t->lost[i]);
-	assert_int_equal(sum.lost_unknown, 0);
-	wm_trace_reader_close(r);
+		assert_int_equal(kit_lost(t, wm_lost_name((enum wm_lost)i)), totals->lost[i]);
+	assert_int_equal(kit_lost(t, WM_CAUSE_UNKNOWN), 0);
+	wm_trace_close(t);
 }
 
 static void there_and_back(uint32_t mode)
@@ -143,7 +131,7 @@ static void there_and_back(uint32_t mode)
 	assert_int_equal(emitted, t.events + lost_sum(t.lost));
 	assert_true(t.events > 10000);
 	assert_int_equal(read_back(), t.events);
-	check_summary(&t);
+	check_lost(&t);
 }
 
 static void test_discard(void **state)

@@ -234,7 +234,9 @@ static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_mem
 		if (!strcmp(m->name, names[i].name))
 			return names[i].slot;
 	}
-	return 0;
+	return c->is_own && c->scope == WM_CTF_EVENT_CONTEXT && !strcmp(m->name, "cpu")
+		   ? WM_CTF_SLOT_CPU
+		   : 0;
 }
 
 static void members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,

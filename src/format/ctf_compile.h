@@ -36,6 +36,7 @@ struct wm_ctf_compiler {
 	bool keeps_slots;  /* a field of the stream got a slot for the event's sake */
 	bool has[WM_CTF_SLOT_OTHERS];
 	uint8_t bits[WM_CTF_SLOT_OTHERS];
+	bool is_own;         /* waymark wrote it: a context "cpu" is the processor */
 	bool fields_say_pid; /* a field "pid" is who the event is about, not data of it */
 	bool ids_in_events;  /* a context met since this was cleared says pid, tid or cpu */
 	const char *clock;   /* the clock its fields are mapped to; "" the only one; NULL: none */

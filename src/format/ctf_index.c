@@ -24,7 +24,7 @@ int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks)
 	__int128 sum;
 
 	if (c->hz != NS_PER_SECOND)
-		ns = ns * NS_PER_SECOND / c->hz;
+		ns = (ns * NS_PER_SECOND + c->rest) / c->hz;
 	sum = (__int128)ns + c->offset_ns;
 	if (ns > INT64_MAX || sum >= INT64_MAX)
 		return INT64_MAX - 1;
@@ -272,7 +272,9 @@ static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 		    (unsigned long long)f->content_bits, (unsigned long long)f->bits,
 		    (unsigned long long)(f->packet_bits == UINT64_MAX ? left : f->packet_bits));
 	else
-		return true;
+		return !p->has_own_packets ||
+		       wm_ctf_own_frame(w->t, w->name, w->at, w->bytes - w->at, f,
+					wm_ctf_own_count(&w->items));
 	return false;
 }
 
@@ -309,6 +311,7 @@ static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *
 	    .cpu = f->plan->has[WM_CTF_SLOT_CPU] ? (int32_t)w->d.slots[WM_CTF_SLOT_CPU] : -1,
 	    .clock = f->plan->clock,
 	    .origin = &w->folder->origin,
+	    .meta = wm_ctf_is_about_recording(f->plan->metadata, f->plan->class),
 	};
 	return file;
 }
@@ -340,6 +343,8 @@ static int take(struct walk *w, struct wm_ctf_frame *f)
 	    .nr_events = f->content_bits == f->bits ? 0 : UINT64_MAX,
 	    .own = f->content_bits < left * 8 ? f->content_bits : left * 8,
 	};
+	if (p->has_own_packets && one.packet.nr_events)
+		one.packet.nr_events = wm_ctf_own_count(&w->items);
 	if ((w->folder->quirks & WM_CTF_QUIRK_NO_END) && !f->end && f->begin)
 		one.packet.end_ns = INT64_MAX;
 	if (one.packet.begin_ns > one.packet.end_ns)
@@ -462,6 +467,21 @@ static int walk_file(struct walk *w)
 	return err;
 }
 
+/* How packets of waymark's begin is known before the first one. */
+static void expect_own(struct walk *w)
+{
+	const struct wm_ctf_metadata *m = w->folder->plan->metadata;
+	const uint32_t magic = htole32(WM_PACKET_MAGIC);
+
+	if (!m->has_uuid)
+		return;
+	memcpy(w->sign, &magic, sizeof(magic));
+	memcpy(w->sign + sizeof(magic), m->uuid, 16);
+	w->sign_bytes = sizeof(w->sign);
+	memcpy(w->uuid, m->uuid, 16);
+	w->has_uuid = true;
+}
+
 /* --- LTTng's index ------------------------------------------------------------------------------
  */
 
@@ -495,7 +515,9 @@ static uint64_t indexed(const struct walk *w)
 /* A file cut between two packets looks whole but for its index. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 {
-	if (listed <= nr_packets)
+	/* Of our own, a bad place was told where it is. */
+	if (listed <= nr_packets ||
+	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
 		return;
 	wm_trace_fault(w->t, w->name, w->bytes,
 		       "its index lists %llu packets, of which %llu are there",
@@ -538,6 +560,8 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 	w->fd = -1;
 	w->d.slots = w->slots;
 	wm_arena_init(&w->d.wide, WM_CTF_WIDE_MAX);
+	if (wm_ctf_has_own_packets(folder->plan->metadata))
+		expect_own(w);
 	listed = indexed(w); /* first: the file may grow, and its index behind it */
 	err = open_file(w);
 	if (err)

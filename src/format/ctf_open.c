@@ -341,6 +341,8 @@ static int index_folder(struct wm_trace *t, struct wm_ctf_folder *f, struct wm_c
 		free(full);
 	}
 	names_done(&n);
+	if (!err && wm_ctf_has_own_packets(f->plan->metadata))
+		wm_ctf_own_gone(t, path, f->origin.name);
 	free(path);
 	return err;
 }

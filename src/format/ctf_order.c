@@ -218,6 +218,8 @@ int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 	for (uint64_t i = 0; i < f->count && !err; i++) {
 		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
 
+		if (before && before->file->plan->has_own_packets)
+			wm_ctf_own_follow(t, before, &f->at[i]);
 		err = losses(t, before, &f->at[i]);
 	}
 	for (uint64_t i = 0; i < f->count && !err; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_own.c - what waymark's own traces say beyond what any CTF trace does: the
- * recorder's stream tells who the processes were, and when, and what they had
- * mapped. Read once, while the trace is opened; the rest of it are ordinary events.
+ * ctf_own.c - processes, threads and losses of waymark's own traces: see
+ * ctf_own.h. Everything read here may be forged.
  */
+#include "format/ctf_own.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,11 @@ bool wm_ctf_is_own(const struct wm_ctf_metadata *m)
 	return tracer && tracer->text && !strcmp(tracer->text, "waymark");
 }
 
+bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m)
+{
+	return wm_ctf_is_own(m) && !wm_ctf_env(m, "converted_by");
+}
+
 /* Only that of the tasks has packets of a CPU and no context before the fields. */
 static bool is_of_tasks(const struct wm_ctf_stream *s)
 {
@@ -30,7 +36,9 @@ bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_
 	return wm_ctf_is_own(m) && (s->id == WM_STREAM_RECORDER || is_of_tasks(s));
 }
 
-static const struct wm_item *field(const struct wm_event *e, const char *name)
+/* --- fields of events about the recording ------------------------------------------------ */
+
+const struct wm_item *wm_ctf_own_field(const struct wm_event *e, const char *name)
 {
 	const struct wm_part_range *part = &e->parts[WM_PART_FIELDS];
 
@@ -41,126 +49,229 @@ static const struct wm_item *field(const struct wm_event *e, const char *name)
 	return NULL;
 }
 
-static int add_person(struct wm_trace *t, const struct wm_event *e)
+static uint64_t number(const struct wm_event *e, const char *name)
 {
-	struct wm_ctf_trace *c = t->own;
-	const struct wm_item *comm = field(e, "comm");
-	struct wm_ctf_person *more;
+	const struct wm_item *i = wm_ctf_own_field(e, name);
 
-	if (e->pid < 0 || !comm || comm->member->type->kind != WM_TYPE_STRING)
-		return 0;
-	more = wm_arena_grow(&t->arena, c->people, c->nr_people, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	c->people = more;
-	more[c->nr_people].comm = wm_arena_copy(&t->arena, comm->text, comm->count);
-	more[c->nr_people].pid = e->pid;
-	more[c->nr_people].ns = e->ns;
-	return more[c->nr_people].comm ? (int)(c->nr_people++, 0) : -ENOMEM;
+	return i && i->member->type->kind == WM_TYPE_UNSIGNED ? i->u : 0;
 }
 
-/* Of a blob, which CTF 1.8 calls a sequence of numbers. How many bytes. */
-static uint32_t get_bytes(const struct wm_event *e, const char *name,
-			  unsigned char to[WM_BUILD_ID_MAX])
+static const char *text(struct wm_trace *t, const struct wm_event *e, const char *name)
 {
-	const struct wm_item *i = field(e, name);
-	uint32_t n = i && i->count <= WM_BUILD_ID_MAX ? i->count : 0;
+	const struct wm_item *i = wm_ctf_own_field(e, name);
+	bool is_text = i && i->member->type->kind == WM_TYPE_STRING;
 
-	if (n && i->member->type->kind == WM_TYPE_BYTES) {
-		memcpy(to, i->bytes, n);
-		return n;
-	}
-	if (!n || i->member->type->kind != WM_TYPE_LIST ||
-	    i->next != (uint32_t)(i - e->items) + n + 1) /* each is one item */
-		return 0;
-	for (uint32_t k = 0; k < n; k++)
-		to[k] = (unsigned char)i[k + 1].u;
-	return n;
+	return wm_arena_copy(&t->arena, is_text ? i->text : "", is_text ? i->count : 0);
 }
 
-static int add_binary(struct wm_trace *t, const struct wm_event *e, const char *path_name)
+/* A moment the recorder noted, in ticks of the event's clock. */
+static int64_t moment(const struct wm_event *e, const char *name)
 {
-	const struct wm_item *path = field(e, path_name), *pid = field(e, "pid");
-	unsigned char id[WM_BUILD_ID_MAX];
-	uint32_t bytes = get_bytes(e, "build_id", id);
+	const struct wm_item *i = wm_ctf_own_field(e, name);
 
-	if (!path || path->member->type->kind != WM_TYPE_STRING)
-		return 0;
-	return wm_trace_add_binary(t, path->text, path->count, id, bytes,
-				   pid && pid->member->type->kind == WM_TYPE_SIGNED &&
-				       pid->s == -1);
+	if (!i || i->member->type->kind != WM_TYPE_UNSIGNED || !e->stream->clock)
+		return e->ns;
+	return wm_ctf_ns(e->stream->clock, i->u);
 }
 
-static int add_module(struct wm_trace *t, const struct wm_event *e)
-{
-	return add_binary(t, e, "path");
-}
+/* --- one event -------------------------------------------------------------------------- */
 
-/* Of the kernel and its modules where there is no process. */
-static int add_mmap(struct wm_trace *t, const struct wm_event *e)
-{
-	return add_binary(t, e, "filename");
-}
-
-/* What of the events about the recording is kept. */
-static const struct {
-	const char *name;
-	int (*add)(struct wm_trace *t, const struct wm_event *e);
-} kept[] = {
-    {"waymark:process", add_person},
-    {"waymark:module", add_module},
-    {"perf:mmap2", add_mmap},
+struct end {
+	int64_t ns;
+	uint32_t pid;
 };
-#define NR_KEPT (sizeof(kept) / sizeof(kept[0]))
 
-static int by_pid_and_time(const void *a, const void *b)
+struct hearing {
+	struct wm_trace *t;
+	struct end *ends; /* in the trace's arena; matched with processes at the end */
+	uint32_t nr_ends;
+	uint64_t lost; /* of all causes */
+};
+
+static int add_process(struct hearing *h, const struct wm_event *e)
 {
-	const struct wm_ctf_person *x = a, *y = b;
+	struct wm_trace *t = h->t;
+	struct wm_trace_process *list, *one;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
-
-static int keep(struct wm_trace *t, const struct wm_event *e)
-{
-	for (size_t i = 0; i < NR_KEPT; i++)
-		if (!strcmp(e->type->name, kept[i].name))
-			return kept[i].add(t, e);
+	list = wm_arena_grow(&t->arena, t->processes, t->nr_processes, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	t->processes = list;
+	one = &list[t->nr_processes];
+	*one = (struct wm_trace_process){.pid = (uint32_t)number(e, "pid"),
+					 .ppid = (uint32_t)number(e, "ppid"),
+					 .vpid = (uint32_t)number(e, "vpid"),
+					 .uid = (uint32_t)number(e, "uid"),
+					 .begin_ns = moment(e, "clock"),
+					 .end_ns = INT64_MAX};
+	one->comm = text(t, e, "comm");
+	one->path = text(t, e, "path");
+	if (!one->comm || !one->path)
+		return -ENOMEM;
+	t->nr_processes++;
 	return 0;
 }
 
-static bool is_kept(const struct wm_event_type *type)
+static int add_end(struct hearing *h, const struct wm_event *e)
 {
-	for (size_t i = 0; i < NR_KEPT; i++)
-		if (type->meta && !strcmp(type->name, kept[i].name))
-			return true;
-	return false;
+	struct end *ends = wm_arena_grow(&h->t->arena, h->ends, h->nr_ends, sizeof(*ends));
+
+	if (!ends)
+		return -ENOMEM;
+	h->ends = ends;
+	ends[h->nr_ends++] = (struct end){moment(e, "clock"), (uint32_t)number(e, "pid")};
+	return 0;
 }
 
-static int read_packet(struct wm_trace *t, struct wm_packet_reader *r, const struct wm_packet *p,
+static int add_thread(struct hearing *h, const struct wm_event *e)
+{
+	struct wm_ctf_trace *c = h->t->own;
+	struct wm_ctf_thread *list =
+	    wm_arena_grow(&h->t->arena, c->threads, c->nr_threads, sizeof(*list));
+	const char *comm = text(h->t, e, "comm");
+
+	if (!list || !comm)
+		return -ENOMEM;
+	c->threads = list;
+	list[c->nr_threads++] = (struct wm_ctf_thread){
+	    moment(e, "clock"), (int32_t)number(e, "tid"), (int32_t)number(e, "pid"), comm};
+	return 0;
+}
+
+static void count(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+static struct wm_trace_cause *cause_named(struct wm_trace *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->nr_causes; i++) {
+		if (!strcmp(t->causes[i].name, name))
+			return &t->causes[i];
+	}
+	return NULL;
+}
+
+static int add_loss(struct hearing *h, const struct wm_event *e)
+{
+	const struct wm_item *i = wm_ctf_own_field(e, "cause");
+	const char *name = i && i->member->type->is_enum ? wm_type_label(i->member->type, i) : NULL;
+	struct wm_trace_cause *cause = cause_named(h->t, name ? name : WM_CAUSE_UNKNOWN);
+
+	if (cause)
+		count(&cause->count, number(e, "count"));
+	count(&h->lost, number(e, "count"));
+	return 0;
+}
+
+static int add_module(struct hearing *h, const struct wm_event *e)
+{
+	return wm_ctf_own_module(h->t, e);
+}
+
+static int add_mmap(struct hearing *h, const struct wm_event *e)
+{
+	return wm_ctf_own_mmap(h->t, e);
+}
+
+static const struct {
+	const char *name;
+	int (*hear)(struct hearing *h, const struct wm_event *e);
+} heard[] = {
+    {"waymark:process", add_process}, {"waymark:process_end", add_end},
+    {"waymark:thread", add_thread},   {"waymark:lost", add_loss},
+    {"waymark:module", add_module},   {"perf:mmap2", add_mmap},
+};
+
+#define NR_HEARD (sizeof(heard) / sizeof(heard[0]))
+
+static int hear(struct hearing *h, const struct wm_event *e)
+{
+	for (size_t i = 0; i < NR_HEARD; i++) {
+		if (!strcmp(e->type->name, heard[i].name))
+			return heard[i].hear(h, e);
+	}
+	return 0;
+}
+
+/* --- causes ------------------------------------------------------------------------------- */
+
+static int add_cause(struct wm_trace *t, const char *name)
+{
+	struct wm_trace_cause *more =
+	    wm_arena_grow(&t->arena, t->causes, t->nr_causes, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	t->causes = more;
+	more[t->nr_causes++] = (struct wm_trace_cause){name, 0};
+	return 0;
+}
+
+/* Its labels, in order of their values, whatever order the metadata has them in. */
+static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
+{
+	int err = 0;
+
+	for (int64_t value = 0; value <= UINT8_MAX && !err; value++) {
+		const struct wm_item item = {.u = (uint64_t)value};
+		const char *name = cause->is_enum ? wm_type_label(cause, &item) : NULL;
+
+		if (name && !cause_named(t, name) && strcmp(name, WM_CAUSE_UNKNOWN) != 0)
+			err = add_cause(t, name);
+	}
+	return err;
+}
+
+/* All that the recorder has a name for; what it does not know comes last. */
+static int list_causes(struct wm_trace *t)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nr_types && !err; i++) {
+		const struct wm_type *fields = t->types[i]->parts[WM_PART_FIELDS];
+
+		if (!t->types[i]->meta || strcmp(t->types[i]->name, "waymark:lost") != 0)
+			continue;
+		for (uint32_t k = 0; fields && k < fields->nr_members && !err; k++)
+			if (!strcmp(fields->members[k].name, "cause"))
+				err = add_causes_of(t, fields->members[k].type);
+	}
+	return err ? err : add_cause(t, WM_CAUSE_UNKNOWN);
+}
+
+/* The recorder's stream may be damaged; the packets' counters know a lower bound. */
+static void believe_counters(struct hearing *h)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < h->t->nr_losses; i++) {
+		if (!h->t->losses[i].packets)
+			count(&sum, h->t->losses[i].count);
+	}
+	if (sum > h->lost)
+		count(&cause_named(h->t, WM_CAUSE_UNKNOWN)->count, sum - h->lost);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static int read_packet(struct hearing *h, struct wm_packet_reader *r, const struct wm_packet *p,
 		       struct wm_batch *b)
 {
 	int got = wm_ctf_reader_begin(r, p);
 
-	while (got >= 0 && (got = wm_batch_read(t, r, b)) > 0) {
+	while (got >= 0 && (got = wm_batch_read(h->t, r, b)) > 0) {
 		for (uint32_t i = 0; i < b->nr_events && got >= 0; i++)
-			got = keep(t, &b->events[i]);
+			got = hear(h, &b->events[i]);
 	}
 	return got == -ENOMEM ? got : 0;
 }
 
-static bool is_about_recording(const struct wm_trace *t, const struct wm_packet *p)
-{
-	const struct wm_ctf_file *f = (const struct wm_ctf_file *)t->streams[p->stream];
-
-	return wm_ctf_is_about_recording(f->plan->metadata, f->plan->class);
-}
-
 /* Faults met here are told again by who reads the packet, so here they are not. */
-int wm_ctf_own_read(struct wm_trace *t)
+static int read_recorder(struct hearing *h)
 {
-	struct wm_ctf_trace *c = t->own;
+	struct wm_trace *t = h->t;
 	bool *types = calloc(t->nr_types + 1u, sizeof(*types));
 	struct wm_want want = {.types = types, .no_parts = ~(1u << WM_PART_FIELDS)};
 	struct wm_packet_reader *r = wm_ctf_reader_create(t, &want);
@@ -170,13 +281,12 @@ int wm_ctf_own_read(struct wm_trace *t)
 	int err = types && r ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < t->nr_types; i++)
-		types[i] = is_kept(t->types[i]);
+		for (size_t k = 0; t->types[i]->meta && k < NR_HEARD; k++)
+			types[i] |= !strcmp(t->types[i]->name, heard[k].name);
 	for (uint64_t i = 0; !err && i < t->nr_packets; i++) {
-		if (is_about_recording(t, &t->packets[i]))
-			err = read_packet(t, r, &t->packets[i], &b);
+		if (t->streams[t->packets[i].stream]->meta)
+			err = read_packet(h, r, &t->packets[i], &b);
 	}
-	if (c->nr_people)
-		qsort(c->people, c->nr_people, sizeof(*c->people), by_pid_and_time);
 	t->nr_faults = nr_faults;
 	t->nr_faults_more = nr_more;
 	wm_batch_done(&b);
@@ -185,22 +295,139 @@ int wm_ctf_own_read(struct wm_trace *t)
 	return err;
 }
 
-/* Who had that pid then; before the first of them was seen, that one: its events are older. */
-const char *wm_ctf_own_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+static int by_pid_and_begin(const void *a, const void *b)
 {
-	const struct wm_ctf_trace *c = t->own;
-	uint32_t low = 0, high = c->nr_people;
+	const struct wm_trace_process *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+static int by_tid_and_time(const void *a, const void *b)
+{
+	const struct wm_ctf_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+/* Behind the last one that is not after (pid, ns). */
+static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
+{
+	uint32_t low = 0, high = t->nr_processes;
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct wm_ctf_person *one = &c->people[mid];
+		const struct wm_trace_process *one = &t->processes[mid];
 
-		if (one->pid < pid || (one->pid == pid && one->ns <= ns))
+		if (one->pid < pid || (one->pid == pid && one->begin_ns <= ns))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low && c->people[low - 1].pid == pid)
-		return c->people[low - 1].comm;
-	return low < c->nr_people && c->people[low].pid == pid ? c->people[low].comm : "";
+	return low;
+}
+
+static void sort(struct hearing *h)
+{
+	struct wm_trace *t = h->t;
+	struct wm_ctf_trace *c = t->own;
+
+	if (c->nr_threads)
+		qsort(c->threads, c->nr_threads, sizeof(*c->threads), by_tid_and_time);
+	if (t->nr_processes)
+		qsort(t->processes, t->nr_processes, sizeof(*t->processes), by_pid_and_begin);
+	for (uint32_t i = 0; i < h->nr_ends; i++) {
+		uint32_t at = place(t, h->ends[i].pid, h->ends[i].ns);
+
+		if (at && t->processes[at - 1].pid == h->ends[i].pid)
+			t->processes[at - 1].end_ns = h->ends[i].ns;
+	}
+}
+
+/* How well the wall clock is known; the packets' own time range leaves the recorder's out. */
+static void mend_clocks(struct wm_trace *t)
+{
+	const char *error = wm_trace_word(t, "clock_error_ns");
+	char *end;
+	uint64_t ns = error ? strtoull(error, &end, 10) : 0;
+
+	for (uint32_t i = 0; error && end != error && i < t->nr_clocks; i++)
+		t->clocks[i]->error_ns = ns;
+}
+
+int wm_ctf_own_read(struct wm_trace *t)
+{
+	struct hearing h = {.t = t};
+	int err;
+
+	t->is_own = true;
+	mend_clocks(t);
+	err = list_causes(t);
+	if (!err)
+		err = read_recorder(&h);
+	if (err)
+		return err;
+	believe_counters(&h);
+	sort(&h);
+	return 0;
+}
+
+/* --- who was who ------------------------------------------------------------------------------ */
+
+/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
+static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_trace *c = t->own;
+	uint32_t low = 0, high = c->nr_threads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct wm_ctf_thread *one = &c->threads[mid];
+
+		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && c->threads[low - 1].tid == tid)
+		return &c->threads[low - 1];
+	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
+}
+
+/* Who had that pid then; before the first of them was seen, that one: its chunk is older. */
+static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
+{
+	uint32_t at = place(t, pid, ns);
+
+	if (at && t->processes[at - 1].pid == pid)
+		return t->processes[at - 1].comm;
+	return at < t->nr_processes && t->processes[at].pid == pid ? t->processes[at].comm : "";
+}
+
+int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_thread *one = thread_of(t, tid, ns);
+
+	return one ? one->pid : tid;
+}
+
+const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
+{
+	const struct wm_ctf_file *f = (const struct wm_ctf_file *)e->stream;
+	const struct wm_ctf_thread *thread;
+	int64_t ns = e->ns;
+
+	if (!t->is_own || e->pid < 0)
+		return "";
+	if (wm_ctf_is_task(f->plan)) {
+		thread = thread_of(t, e->tid, ns);
+		return thread ? thread->comm : "";
+	}
+	/* A packet of one thread may begin before its process joined; its end does not. */
+	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
+		ns = e->packet->end_ns;
+	return process_comm(t, (uint32_t)e->pid, ns);
 }

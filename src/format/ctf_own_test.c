@@ -70,6 +70,15 @@ static void make(const char *folder)
 	put(folder, "user", data, 9);
 }
 
+/* The name of who emits as that process then. */
+static const char *comm(const struct wm_trace *t, int32_t pid, int64_t ns)
+{
+	const struct wm_event e = {
+	    .ns = ns, .pid = pid, .tid = pid, .stream = t->streams[1], .packet = &t->packets[1]};
+
+	return t->ops->comm(t, &e);
+}
+
 static void test_names_by_time(void **state)
 {
 	char folder[] = "/tmp/waymark-ctf-XXXXXX";
@@ -79,10 +88,10 @@ static void test_names_by_time(void **state)
 	make(folder);
 	assert_int_equal(wm_trace_open(folder, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0); /* who reads the packet tells */
-	assert_string_equal(t->ops->comm(t, 5, 5, 100), "old");
-	assert_string_equal(t->ops->comm(t, 5, 5, INT64_MAX), "old");
-	assert_string_equal(t->ops->comm(t, 6, 6, 10), "six"); /* older than its joining */
-	assert_string_equal(t->ops->comm(t, 7, 7, 150), "");
+	assert_string_equal(comm(t, 5, 100), "old");
+	assert_string_equal(comm(t, 5, INT64_MAX), "old");
+	assert_string_equal(comm(t, 6, 10), "six"); /* older than its joining */
+	assert_string_equal(comm(t, 7, 150), "");
 	wm_trace_close(t);
 	drop(folder);
 }

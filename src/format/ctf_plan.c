@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/ctf_compile.h"
+#include "format/ctf_own.h"
 #include "format/ctf_shape.h"
 #include "format/trace_layout.h"
 
@@ -53,7 +54,7 @@ static bool is_epoch(const struct wm_ctf_metadata *m, const struct wm_ctf_clock 
 static bool same_clock(const struct wm_trace_clock *a, const struct wm_trace_clock *b)
 {
 	return !strcmp(a->name, b->name) && a->hz == b->hz && a->offset_ns == b->offset_ns &&
-	       a->is_epoch == b->is_epoch;
+	       a->rest == b->rest && a->is_epoch == b->is_epoch;
 }
 
 static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
@@ -61,24 +62,26 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 		      struct wm_diag *diag)
 {
 	struct wm_trace_clock *c = wm_arena_get(&t->arena, sizeof(*c));
-	__int128 product, offset;
+	__int128 product, offset, rest;
 
 	if (!c)
 		return no_memory(diag);
 	product = (__int128)from->offset_cycles * NS_PER_SECOND;
 	offset = product / (__int128)from->hz - (product % (__int128)from->hz < 0);
+	rest = product - offset * (__int128)from->hz;
 	offset += (__int128)from->offset_seconds * NS_PER_SECOND;
 	if (offset > INT64_MAX / 2 || offset < INT64_MIN / 2) {
 		wm_trace_fault(t, diag && diag->where ? diag->where : "metadata", 0,
 			       "clock '%.60s' begins centuries from its origin, beyond 64 bits of "
 			       "nanoseconds: times count from its begin",
 			       from->id);
-		offset = 0;
+		offset = rest = 0;
 	}
 	*c = (struct wm_trace_clock){
 	    .name = from->name,
 	    .hz = from->hz,
 	    .offset_ns = (int64_t)offset,
+	    .rest = (uint64_t)rest,
 	    .error_ns = UINT64_MAX,
 	    .is_epoch = is_epoch(m, from) && offset,
 	};
@@ -179,6 +182,8 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 	type->parts[WM_PART_FIELDS] = fields;
 	type->own = e;
 	type->meta = wm_ctf_is_about_recording(c->m, p->class);
+	if (p->is_own && wm_ctf_own_note(t, e, type))
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
 	plan->type = type;
 	if (wm_trace_add_type(t, type))
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
@@ -280,6 +285,8 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	int err;
 
 	p->metadata = c->m;
+	p->is_own = c->is_own = wm_ctf_is_own(c->m);
+	p->has_own_packets = wm_ctf_has_own_packets(c->m);
 	c->fields_say_pid = wm_ctf_is_about_recording(c->m, s);
 	p->nr_events = nr_events;
 	p->events = wm_arena_array(&c->m->arena, nr_events + (size_t)1, sizeof(*p->events));
@@ -388,6 +395,8 @@ int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_
 		return no_memory(diag);
 	}
 	p->metadata = m;
+	if (m->major != 2 && wm_ctf_is_own(m))
+		wm_ctf_own_types(m);
 	err = create(t, p, diag);
 	if (err) {
 		wm_ctf_plan_destroy(p);

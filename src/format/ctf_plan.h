@@ -168,6 +168,8 @@ struct wm_ctf_stream_plan {
 	const struct wm_member *uuid;       /* in the packet header; NULL: none */
 	struct wm_ctf_quick quick;
 	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
+	bool is_own;                      /* waymark recorded it, */
+	bool has_own_packets;             /* and nobody converted it since */
 	struct wm_ctf_event_plan *events; /* by id */
 	uint32_t nr_events;
 	uint32_t nr_dense; /* events whose index is their id */
@@ -208,9 +210,17 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf
 	return wm_ctf_plan_event(s, slots[WM_CTF_EVENT_ID]);
 }
 
-bool wm_ctf_is_own(const struct wm_ctf_metadata *m); /* waymark wrote it */
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m);          /* waymark recorded it, */
+bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m); /* and it is as it was written */
 /* Of waymark's traces: the recorder's own stream, and that of what tasks did. */
 bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s);
+
+/* Do its events say which thread ran, and not of which process? The kernel's in our own traces. */
+static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
+{
+	return s->is_own && s->has[WM_CTF_SLOT_TID] && !s->has[WM_CTF_SLOT_PID] &&
+	       !s->has[WM_CTF_SLOT_VPID];
+}
 
 /* Looks for what struct wm_ctf_quick says in the header's program. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);

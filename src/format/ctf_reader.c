@@ -31,6 +31,8 @@ struct wm_packet_reader {
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
 	bool ended, is_quick;
+	bool is_late;       /* an event behind the packet's end was told */
+	uint64_t nr_events; /* so far, unwanted ones too */
 	uint64_t content_bytes;
 	uint64_t ids[NR_IDS]; /* what its header says of pid, tid... */
 	struct wm_batch head; /* items of its header and context */
@@ -243,7 +245,8 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	r->packet = p;
 	r->file = (const struct wm_ctf_file *)r->t->streams[p->stream];
 	r->plan = r->file->plan;
-	r->ended = false;
+	r->ended = r->is_late = false;
+	r->nr_events = 0;
 	r->is_quick =
 	    r->plan->quick.is_usable && r->want && (r->want->no_parts & 1u << WM_PART_HEADER);
 	r->content_bytes = (p->own + 7) / 8;
@@ -293,7 +296,25 @@ static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batc
 	return status;
 }
 
-static void finish_event(const struct wm_packet_reader *r, struct wm_event *e)
+/* Packets of our own traces bound their events: a time behind would spoil the others' order. */
+static void bound_time(struct wm_packet_reader *r, struct wm_event *e)
+{
+	if (!r->is_late)
+		wm_trace_fault(r->t, r->file->stream.file, r->packet->offset,
+			       "an event's time is after its packet's end");
+	r->is_late = true;
+	e->ns = r->packet->end_ns;
+}
+
+static void finish_own(struct wm_packet_reader *r, struct wm_event *e)
+{
+	if (r->plan->has_own_packets && e->ns > r->packet->end_ns)
+		bound_time(r, e);
+	if (wm_ctf_is_task(r->plan))
+		e->pid = wm_ctf_own_pid(r->t, e->tid, e->ns);
+}
+
+static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 {
 	const uint64_t *slots = r->d.slots;
 
@@ -306,6 +327,8 @@ static void finish_event(const struct wm_packet_reader *r, struct wm_event *e)
 	e->raw_bytes = 0;
 	e->parts[WM_PART_PACKET_HEADER] = (struct wm_part_range){0, r->nr_header};
 	e->parts[WM_PART_PACKET_CONTEXT] = (struct wm_part_range){r->nr_header, r->head.nr_items};
+	if (r->plan->is_own)
+		finish_own(r, e);
 }
 
 static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
@@ -390,6 +413,17 @@ static void check_end(const struct wm_packet_reader *r)
 		       (uint64_t)ns - (uint64_t)r->packet->end_ns);
 }
 
+/* Of a packet that was read to its end. */
+static void check_count(struct wm_packet_reader *r)
+{
+	const struct wm_packet *p = r->packet;
+
+	if (p->nr_events != UINT64_MAX && p->nr_events != r->nr_events)
+		wm_trace_fault(r->t, r->file->stream.file, p->offset,
+			       "a packet of %llu events holds %llu",
+			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
+}
+
 /* One step. 1: go on; 0: enough, or the packet ends; -errno. */
 static int step(struct wm_packet_reader *r, struct wm_batch *b)
 {
@@ -399,21 +433,25 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	bool said = false;
 
 	if (begin >= r->d.limit) {
-		check_end(r);
 		r->ended = true;
+		if (r->plan->is_own)
+			check_count(r);
+		else
+			check_end(r);
 		return 0;
 	}
 	status = read_event(r, b, &said);
-	if (status == WM_CTF_OK && r->d.pos > begin)
+	if (status == WM_CTF_OK && r->d.pos > begin) {
+		r->nr_events++;
 		return 1;
+	}
 	b->nr_items = nr_items;
 	if (status == WM_CTF_NO_MEMORY)
 		return -ENOMEM;
 	r->d.clock = clock;
-	if (status == WM_CTF_MORE) {
-		r->d.pos = begin;
+	r->d.pos = begin;
+	if (status == WM_CTF_MORE)
 		return get_more(r, b, begin);
-	}
 	if (status == WM_CTF_OK) {
 		b->nr_events -= b->nr_events > 0;
 		damaged(r, begin, "an event", NULL, "without a bit");
@@ -455,9 +493,16 @@ uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash)
 {
 	struct wm_value_sum head = WM_VALUE_SUM_NONE;
 
-	if (r->ended)
+	/* Our own promise more than the hash's loop asks: they are read as they are for anybody. */
+	if (r->ended || r->plan->is_own)
 		return 0;
 	for (uint32_t i = r->nr_header; i < r->head.nr_items; i++)
 		wm_value_sum_item(&head, &r->head.items[i]);
 	return wm_ctf_hash_events(&r->d, r->plan, r->is_quick, &head, hash);
+}
+
+uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events)
+{
+	*ret_events = r->nr_events;
+	return r->base + (r->d.pos + 7) / 8;
 }

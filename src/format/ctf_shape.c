@@ -87,6 +87,7 @@ static const struct wm_type *make(struct wm_ctf_metadata *m, enum wm_ctf_scope s
 	s->look = look_of(t);
 	s->bits = (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);
 	s->fixed = t->kind == WM_CTF_ARRAY;
+	s->is_bare = t->is_bare;
 	s->length = (uint32_t)t->length;
 	if (!labels(m, t, s))
 		return NULL;

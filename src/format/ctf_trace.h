@@ -11,6 +11,7 @@
 #define WM_FORMAT_CTF_TRACE_H
 
 #include "format/ctf_decode.h"
+#include "format/ctf_own.h"
 
 #define WM_CTF_FOLDERS_MAX 65536u      /* CTF traces below a path */
 #define WM_CTF_TREE_DEPTH  8u          /* folders inside folders */
@@ -48,18 +49,11 @@ struct wm_ctf_file {
 	bool has_instance;
 };
 
-/* A process that waymark recorded, from then on. */
-struct wm_ctf_person {
-	int32_t pid;
-	int64_t ns;
-	const char *comm;
-};
-
 struct wm_ctf_trace {
 	struct wm_ctf_folder *folders;
 	uint32_t nr_folders;
-	struct wm_ctf_person *people; /* by pid, then by time */
-	uint32_t nr_people;
+	struct wm_ctf_thread *threads; /* of our own traces: by tid, then by time */
+	uint32_t nr_threads;
 };
 
 /* A packet while the trace is opened. */
@@ -99,10 +93,8 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 /* Orders streams and packets, drops doubles, tells losses; gives all to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
-/* Waymark's own traces (ctf_own.c): who the processes were, their binaries. 0 or -ENOMEM. */
-int wm_ctf_own_read(struct wm_trace *t);
+/* The kernel's symbols, which waymark keeps beside the streams (ctf_symbols.c). */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
-const char *wm_ctf_own_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
 
 /* Ticks of the clock as ns since its origin: tick 0's time plus theirs, each rounded down. */
 int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);
@@ -116,5 +108,8 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
 int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
 uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash);
 void wm_ctf_reader_destroy(struct wm_packet_reader *r);
+
+/* How far a packet was read: bytes behind its begin, and how many events they are. */
+uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events);
 
 #endif

@@ -128,6 +128,7 @@ struct wm_ctf_type {
 	uint8_t encoding;  /* enum wm_ctf_encoding, of what is text */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
+	bool is_bare;      /* blob, is_bool: by its name only; in the file numbers */
 	uint8_t base;      /* integer: 2, 8, 10, 16 */
 	uint16_t bits;     /* integer, float, enum */
 	uint32_t align;    /* bits, a power of two, >= 1; of the strictest part */

@@ -33,11 +33,8 @@ void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 const char *wm_export_comm(const struct wm_export *x, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_trace *t = x->traces[trace];
-	const char *comm = t->ops->comm ? t->ops->comm(t, e->pid, e->tid, e->ns) : "";
 
-	if (comm[0] || !x->options.comm)
-		return comm;
-	return x->options.comm(x->options.comm_data, trace, e);
+	return t->ops->comm ? t->ops->comm(t, e) : "";
 }
 
 static int tick(const struct wm_export_input *in, const struct wm_merge *m)

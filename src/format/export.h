@@ -30,9 +30,6 @@ struct wm_export_options {
 	bool force;           /* a file that is there is replaced; a folder never is */
 	const char *tracer;   /* "waymark VERSION", for formats that name who wrote them */
 
-	/* Who knows names of threads where the trace's format does not: or "". May be NULL. */
-	const char *(*comm)(const void *data, uint32_t trace, const struct wm_event *e);
-	const void *comm_data;
 };
 
 struct wm_exporter_ops {
@@ -106,7 +103,7 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 /* Counts an event, or a part of one, that the format cannot hold. `reason` is a literal. */
 void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr);
 
-/* The name of the event's thread: the trace's, else options.comm's, else "". */
+/* The name of the event's thread, or "". */
 const char *wm_export_comm(const struct wm_export *x, uint32_t trace, const struct wm_event *e);
 
 #endif

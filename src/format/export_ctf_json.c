@@ -165,15 +165,23 @@ static void list(struct wm_text *t, const struct wm_cx_node *n)
 	wm_text_char(t, '}');
 }
 
+/* What is a list of numbers where it came from stays one; the bytes are the same. */
 static void blob(struct wm_text *t, const struct wm_cx_node *n)
 {
+	const char *kind = n->type->is_bare ? "array" : "blob";
+
 	if (n->count || n->ref.nr_names) {
-		wm_text_str(t, "{\"type\":\"dynamic-length-blob\"");
+		wm_text_f(t, "{\"type\":\"dynamic-length-%s\"", kind);
 		location(t, "length", n);
-		wm_text_char(t, '}');
 	} else {
-		wm_text_f(t, "{\"type\":\"static-length-blob\",\"length\":%u}", n->length);
+		wm_text_f(t, "{\"type\":\"static-length-%s\",\"length\":%u", kind, n->length);
 	}
+	if (n->type->is_bare) {
+		wm_text_str(t, ",\"element-field-class\":");
+		integer(t, "unsigned-integer", 8);
+		wm_text_str(t, ",\"preferred-display-base\":16}");
+	}
+	wm_text_char(t, '}');
 }
 
 static void ranges(struct wm_text *t, const struct wm_ctf_range *list, uint32_t nr, bool is_signed)

@@ -124,13 +124,12 @@ int wm_pd_comm_sort(struct wm_pd *pd)
 	return name_forks(pd);
 }
 
-const char *wm_pd_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_pd *pd = t->own;
-	const struct wm_pd_comm *c = find(pd->comms, pd->nr_comms, tid, ns, UINT32_MAX);
+	const struct wm_pd_comm *c = find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
 
-	(void)pid;
 	if (c)
 		return c->name;
-	return tid == 0 ? "swapper" : "";
+	return e->tid == 0 ? "swapper" : "";
 }

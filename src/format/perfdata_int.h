@@ -284,7 +284,7 @@ int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time); /* since the clock's ori
 int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h,
 		    int64_t ns);
 int wm_pd_comm_sort(struct wm_pd *pd); /* 0 or -ENOMEM */
-const char *wm_pd_comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
+const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e);
 
 /* --- perfdata_unpack.c ------------------------------------------------------ */
 

@@ -144,6 +144,19 @@ int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag)
 	return 0;
 }
 
+/* A packet is read more than once by who looks at its begin, or in slices of time. */
+static bool is_known(const struct wm_trace *t, const char *file, uint64_t offset,
+		     const char *reason)
+{
+	for (uint32_t i = 0; i < t->nr_faults; i++) {
+		const struct wm_fault *f = &t->faults[i];
+
+		if (f->offset == offset && !strcmp(f->reason, reason) && !strcmp(f->file, file))
+			return true;
+	}
+	return false;
+}
+
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
 {
 	char reason[WM_DIAG_SENTENCE];
@@ -156,6 +169,10 @@ void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const
 	if (!file[0])
 		file = t->path;
 	pthread_mutex_lock(&t->fault_lock);
+	if (is_known(t, file, offset, reason)) {
+		pthread_mutex_unlock(&t->fault_lock);
+		return;
+	}
 	fault.file = wm_arena_copy(&t->fault_arena, file, strlen(file));
 	fault.reason = wm_arena_copy(&t->fault_arena, reason, strlen(reason));
 	fault.offset = offset;

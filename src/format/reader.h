@@ -53,6 +53,7 @@ struct wm_event_type {
 	const char *provider; /* before the first colon, or the kernel's system; "": none */
 	const char *print;    /* print form, as the tracer wrote it; NULL: none */
 	bool prints;          /* ops->print() has a text for each of its events */
+	uint32_t nr_contexts; /* so many of the fields, the first ones, are contexts in truth */
 	bool meta;            /* about the recording; people see these when they ask */
 	uint64_t period;      /* of a sample that does not say its own */
 	uint64_t user_regs;   /* which registers a sample's regs_user has: a bit each, as perf's */
@@ -62,7 +63,8 @@ struct wm_event_type {
 struct wm_trace_clock {
 	const char *name;
 	uint64_t hz;
-	int64_t offset_ns; /* of tick 0 since the origin */
+	int64_t offset_ns; /* of tick 0 since the origin, rounded down; */
+	uint64_t rest;     /* what that left, in parts of a nanosecond: below hz */
 	uint64_t error_ns; /* how well that is known; UINT64_MAX: not said */
 	bool is_epoch;     /* the origin is 1970: wall time can be shown */
 };
@@ -87,6 +89,7 @@ struct wm_stream {
 	int32_t cpu;                        /* the only one; -1: none or several */
 	const struct wm_trace_clock *clock; /* NULL: no event has a time */
 	const struct wm_trace_origin *origin; /* NULL: the trace is one */
+	bool meta;                            /* all its events are about the recording */
 };
 
 /* One entry of the index, 64 bytes. Sorted by the format: stream, then place. */
@@ -115,6 +118,21 @@ struct wm_trace_binary {
 	const unsigned char *build_id;
 	uint32_t build_id_bytes; /* 1 to WM_BUILD_ID_MAX */
 	bool kernel;             /* the kernel, or a module of it */
+};
+
+#define WM_CAUSE_UNKNOWN "unknown"
+
+/* All that was lost for one cause, where the tracer keeps such accounts. */
+struct wm_trace_cause {
+	const char *name;
+	uint64_t count;
+};
+
+/* A process of the recording, from its joining to its end. */
+struct wm_trace_process {
+	uint32_t pid, ppid, vpid, uid;
+	int64_t begin_ns, end_ns; /* end INT64_MAX: not seen to end */
+	const char *comm, *path;
 };
 
 struct wm_fault {
@@ -223,10 +241,13 @@ struct wm_reader_ops {
 	uint64_t (*reader_hash)(struct wm_packet_reader *r, uint64_t *hash);
 	void (*reader_destroy)(struct wm_packet_reader *r);
 
-	/* The name of a thread at that time, or "". May be NULL. */
-	const char *(*comm)(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns);
+	/* The name the event's thread had, or "". May be NULL. */
+	const char *(*comm)(const struct wm_trace *t, const struct wm_event *e);
 
-	/* Adds the print form of an event; false: it has none. May be NULL. */
+	/*
+	 * Adds the print form of an event; false: it has none. NULL: forms are
+	 * printf's, each conversion takes the next field.
+	 */
 	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
 
 	/*
@@ -259,6 +280,11 @@ struct wm_trace {
 	char *kallsyms;          /* malloc'ed; NULL: nobody has asked */
 	size_t kallsyms_bytes;
 
+	bool is_own; /* waymark recorded it. Only then: */
+	uint32_t nr_causes, nr_processes;
+	struct wm_trace_cause *causes; /* they include what `losses`, from packets' counters, say */
+	struct wm_trace_process *processes; /* by pid, then by begin */
+
 	void *own; /* the format's */
 
 	pthread_mutex_t fault_lock;
@@ -288,7 +314,10 @@ void wm_batch_done(struct wm_batch *b);
 /* An empty one, without ops; wm_trace_close() takes it. NULL: out of memory. */
 struct wm_trace *wm_trace_create(const char *path);
 
-/* Copies what it is given; a trace that is one file may be "". Thread-safe. */
+/*
+ * Copies what it is given; a trace that is one file may be "". The same fault
+ * again is not kept. Thread-safe.
+ */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -119,14 +119,14 @@ static void close_tracedat(struct wm_trace *t)
 	wm_kformats_destroy(td->formats);
 }
 
-static const char *comm(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+static const char *comm(const struct wm_trace *t, const struct wm_event *e)
 {
 	const struct wm_td *td = t->own;
 	const char *name;
 
-	if (tid == 0)
+	if (e->tid == 0)
 		return "<idle>";
-	name = tid > 0 ? wm_kformats_comm(td->formats, (uint32_t)tid) : NULL;
+	name = e->tid > 0 ? wm_kformats_comm(td->formats, (uint32_t)e->tid) : NULL;
 	return name ? name : "";
 }
 

@@ -33,7 +33,7 @@ static void check_event(const struct wm_trace *t, const struct wm_event *e, unsi
 	assert_int_equal(items[0].s, number_of(buffer, cpu, page, record));
 	assert_int_equal(items[1].count, 3);
 	assert_memory_equal(items[1].text, "abc", 3);
-	assert_string_equal(t->ops->comm(t, -1, e->tid, e->ns), cpu ? "one" : "zero");
+	assert_string_equal(t->ops->comm(t, e), cpu ? "one" : "zero");
 	(void)snprintf(want, sizeof(want), "n=%d name=abc", number_of(buffer, cpu, page, record));
 	wm_text_cut(text, 0);
 	assert_true(t->ops->print(t, e, text));

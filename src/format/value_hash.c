@@ -105,8 +105,16 @@ void wm_value_sum_item(struct wm_value_sum *s, const struct wm_item *i)
 	case WM_TYPE_FLOAT:
 		wm_value_sum_add(s, wm_value_real(i->f));
 		break;
-	case WM_TYPE_STRING:
 	case WM_TYPE_BYTES:
+		if (t->is_bare) { /* as the list of numbers it is in the file */
+			wm_value_sum_add(s, i->count);
+			for (uint32_t k = 0; k < i->count; k++)
+				wm_value_sum_add(s, i->bytes[k]);
+			break;
+		}
+		wm_value_sum_add(s, wm_value_hash_text(i->bytes, i->count));
+		break;
+	case WM_TYPE_STRING:
 		wm_value_sum_add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_LIST:

@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "format/trace_reader.h"
-#include "format/writer_test_kit.h"
+#include "format/own_read_test_kit.h"
 
 static void put_record(struct kit_packet *k, uint16_t id, uint64_t clock, uint32_t tid)
 {
@@ -70,30 +69,27 @@ static void check_read(enum wm_trace_format format)
 		const char *name;
 	} expected[] = {
 	    {10, 3, 42, "switch"}, {20, 0, 43, "open"}, {30, 3, 42, "switch"}, {40, 0, 43, "open"}};
-	struct wm_trace_summary sum;
-	struct wm_trace_reader *r;
-	struct wm_trace_event e;
+	const struct wm_event *e;
+	struct wm_trace *t;
+	struct wm_merge *m;
 	uint32_t n = 0;
 
 	write_trace(format);
-	assert_int_equal(wm_trace_reader_open(kit_dir, &r, NULL), 0);
-	while (wm_trace_reader_next(r, &e) == 1) {
-		if (e.recorder)
-			continue;
+	t = kit_open();
+	m = kit_merge(t);
+	while (kit_next(m, &e) == 1) {
 		assert_true(n < 4);
-		assert_int_equal(e.clock, KIT_START + expected[n].clock);
-		assert_true(e.has_cpu);
-		assert_int_equal(e.cpu, expected[n].cpu);
-		assert_int_equal(e.tid, expected[n].tid);
-		assert_string_equal(e.class->name, expected[n].name);
+		assert_int_equal(e->clock, KIT_START + expected[n].clock);
+		assert_int_equal(e->cpu, expected[n].cpu);
+		assert_int_equal(e->tid, expected[n].tid);
+		assert_string_equal(strchr(e->type->name, ':') + 1, expected[n].name);
 		n++;
 	}
 	assert_int_equal(n, 4);
-	assert_int_equal(wm_trace_reader_nr_faults(r), 0);
-	assert_int_equal(wm_trace_reader_summary(r, &sum), 0);
-	assert_int_equal(sum.events, 4);
-	assert_int_equal(sum.lost[3], 5); /* overwritten */
-	wm_trace_reader_close(r);
+	assert_int_equal(t->nr_faults, 0);
+	assert_int_equal(kit_lost(t, "overwritten"), 5);
+	wm_merge_destroy(m);
+	wm_trace_close(t);
 	assert_true(kit_exists("kernel/formats"));
 }
 

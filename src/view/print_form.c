@@ -114,14 +114,54 @@ static void digits_of(uint64_t n, char letter, char *buf, size_t bytes)
 	(void)snprintf(buf, bytes, f, (unsigned long long)n);
 }
 
-static void put_integer(struct wm_text *t, const struct conversion *c, const struct wm_value *v)
+/* The fields of an event, one after the other. */
+struct cursor {
+	const struct wm_shape *fields;
+	const struct wm_item *items;
+	uint32_t at, end, index;
+};
+
+/* A field's value, and who writes it in its own way. */
+struct value {
+	const struct wm_item *item;
+	const struct wm_type *type;
+	const struct wm_shape *shape;
+};
+
+static bool next(struct cursor *c, struct value *ret)
+{
+	while (c->index < c->fields->nr_pieces && c->at < c->end) {
+		const struct wm_piece *piece = &c->fields->pieces[c->index++];
+		const struct wm_item *item = &c->items[c->at];
+
+		c->at = item->next;
+		if (piece->hidden)
+			continue;
+		*ret = (struct value){item, item->member->type, piece->shape};
+		return true;
+	}
+	return false;
+}
+
+static bool is_integer(const struct wm_type *t)
+{
+	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
+}
+
+/* As unsigned, without the bits its type has not. */
+static uint64_t bits_of(const struct value *v)
+{
+	return v->type->bits < 64 ? v->item->u & ((UINT64_C(1) << v->type->bits) - 1) : v->item->u;
+}
+
+static void put_integer(struct wm_text *t, const struct conversion *c, const struct value *v)
 {
 	bool other_base = strchr("xXo", c->letter) != NULL;
-	int64_t value = wm_value_integer(v, 0);
-	bool negative = !other_base && v->field->scalar == WM_SCALAR_SIGNED && value < 0;
-	uint64_t bits = negative                                              ? 0 - (uint64_t)value
-			: v->field->scalar == WM_SCALAR_SIGNED && !other_base ? (uint64_t)value
-									      : wm_view_bits(v, 0);
+	bool is_signed = v->type->kind == WM_TYPE_SIGNED;
+	bool negative = !other_base && is_signed && v->item->s < 0;
+	uint64_t bits = negative                  ? 0 - v->item->u
+			: is_signed && !other_base ? v->item->u
+						   : bits_of(v);
 	const char *prefix = "";
 	char buf[32];
 	uint32_t have, zeros = 0;
@@ -142,10 +182,10 @@ static void put_integer(struct wm_text *t, const struct conversion *c, const str
 	wm_text_str(t, buf);
 }
 
-static void put_real(struct wm_text *t, const struct conversion *c, const struct wm_value *v)
+static void put_real(struct wm_text *t, const struct conversion *c, const struct value *v)
 {
 	int precision = c->precision > 40 ? 40 : c->precision;
-	double d = wm_value_float(v, 0);
+	double d = v->item->f;
 	char buf[400];
 
 	if (c->plus && d >= 0)
@@ -178,46 +218,48 @@ static void put_real(struct wm_text *t, const struct conversion *c, const struct
 	wm_text_str(t, buf);
 }
 
-static void put_text(struct wm_text *t, const struct conversion *c, const struct wm_value *v)
+static void put_text(struct wm_text *t, const struct conversion *c, const struct value *v)
 {
-	size_t n = wm_view_text_bytes(v);
+	size_t n = v->item->count;
 
 	if (c->precision >= 0 && n > (size_t)c->precision)
 		n = (size_t)c->precision;
-	wm_view_safe(t, v->data, n, false);
+	wm_view_safe(t, v->item->text, n, false);
 }
 
-static void put_char(struct wm_text *t, const struct wm_value *v)
+/* As it is shown where no form says how. */
+static void put_own(struct wm_text *t, const struct value *v)
 {
-	char c = (char)wm_value_integer(v, 0);
+	struct wm_pen p;
 
-	wm_view_safe(t, &c, 1, false);
+	if (!wm_pen_open(&p, t))
+		return;
+	(void)v->shape->write(&p, v->shape, v->item);
+	wm_pen_close(&p);
 }
 
-static void put(struct wm_text *t, const struct conversion *c, const struct wm_value *v)
+static void put(struct wm_text *t, const struct conversion *c, const struct value *v)
 {
-	const struct wm_field *f = v->field;
-	bool scalar = f->shape == WM_SHAPE_SCALAR, real = scalar && f->scalar == WM_SCALAR_FLOAT;
-	bool text = f->shape == WM_SHAPE_STRING || f->shape == WM_SHAPE_CHARS;
+	bool integer = is_integer(v->type);
+	const char *label = v->type->is_enum ? wm_type_label(v->type, v->item) : NULL;
 	size_t from = t->bytes;
 
-	if (strchr("diuxXo", c->letter) && scalar && !real) {
+	if (strchr("diuxXo", c->letter) && integer) {
 		put_integer(t, c, v);
-	} else if (c->letter == 'c' && scalar && !real) {
-		put_char(t, v);
-	} else if (c->letter == 'p' && scalar && !real) {
-		wm_view_hex(t, wm_view_bits(v, 0));
-	} else if (strchr("fFeEgGaA", c->letter) && real) {
-		put_real(t, c, v);
-	} else if (c->letter == 's' && text) {
-		put_text(t, c, v);
-	} else if (c->letter == 's' && scalar && f->nr_labels &&
-		   wm_field_label(f, wm_value_integer(v, 0))) {
-		const char *label = wm_field_label(f, wm_value_integer(v, 0));
+	} else if (c->letter == 'c' && integer) {
+		char letter = (char)v->item->u;
 
+		wm_view_safe(t, &letter, 1, false);
+	} else if (c->letter == 'p' && integer) {
+		wm_view_hex(t, bits_of(v));
+	} else if (strchr("fFeEgGaA", c->letter) && v->type->kind == WM_TYPE_FLOAT) {
+		put_real(t, c, v);
+	} else if (c->letter == 's' && v->type->kind == WM_TYPE_STRING) {
+		put_text(t, c, v);
+	} else if (c->letter == 's' && label) {
 		wm_view_safe(t, label, strlen(label), false);
 	} else {
-		wm_view_value(t, v);
+		put_own(t, v);
 	}
 	pad(t, from, c);
 }
@@ -225,17 +267,17 @@ static void put(struct wm_text *t, const struct conversion *c, const struct wm_v
 /* --- the form -------------------------------------------------------------------------- */
 
 /* A '*' takes a field, too. */
-static bool star(struct wm_payload_cursor *cursor, int64_t *ret)
+static bool star(struct cursor *cursor, int64_t *ret)
 {
-	struct wm_value v;
+	struct value v;
 
-	if (wm_payload_next(cursor, &v) != 1 || v.field->shape != WM_SHAPE_SCALAR)
+	if (!next(cursor, &v) || !is_integer(v.type))
 		return false;
-	*ret = wm_value_integer(&v, 0);
+	*ret = v.item->s;
 	return true;
 }
 
-static bool stars(struct wm_payload_cursor *cursor, struct conversion *c)
+static bool stars(struct cursor *cursor, struct conversion *c)
 {
 	int64_t n = 0;
 
@@ -257,13 +299,14 @@ static bool stars(struct wm_payload_cursor *cursor, struct conversion *c)
 	return true;
 }
 
-void wm_view_print_form(struct wm_text *t, const struct wm_class *class,
-			const unsigned char *payload, size_t bytes)
+void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_shape *fields,
+			const struct wm_event *e)
 {
-	struct wm_payload_cursor cursor = {.class = class, .data = payload, .bytes = bytes};
-	const char *s = class->print ? class->print : "", *end = s + strlen(s);
+	const struct wm_part_range *part = &e->parts[WM_PART_FIELDS];
+	struct cursor cursor = {fields, e->items, part->at, part->end, 0};
+	const char *s = form, *end = s + strlen(s);
 	struct conversion c;
-	struct wm_value v;
+	struct value v;
 
 	while (end > s && end[-1] == '\n')
 		end--;
@@ -277,7 +320,7 @@ void wm_view_print_form(struct wm_text *t, const struct wm_class *class,
 		if (c.letter == '%')
 			wm_text_char(t, '%');
 		else if (c.letter && c.letter != 'm' && stars(&cursor, &c) &&
-			 wm_payload_next(&cursor, &v) == 1)
+			 next(&cursor, &v))
 			put(t, &c, &v);
 		else
 			wm_view_safe(t, percent, c.bytes, false);

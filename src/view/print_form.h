@@ -12,11 +12,13 @@
 #define WM_VIEW_PRINT_FORM_H
 
 #include "base/text.h"
-#include "event/class.h"
+#include "format/reader.h"
+#include "view/shape.h"
 
 #define WM_PRINT_WIDTH_MAX 4096u
 
-void wm_view_print_form(struct wm_text *t, const struct wm_class *class,
-			const unsigned char *payload, size_t bytes);
+/* `fields`: of the event's fields as people see them; hidden ones are not taken. */
+void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_shape *fields,
+			const struct wm_event *e);
 
 #endif

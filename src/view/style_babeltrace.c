@@ -97,7 +97,25 @@ static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* CTF 1.8 has none: as babeltrace2 2.1 shows arrays of bytes. */
+/* CTF 1.8 has lists of numbers in their place; others as babeltrace2 2.1 shows them. */
+static const struct wm_item *bare_bytes(struct wm_pen *p, const struct wm_shape *s,
+					const struct wm_item *i)
+{
+	wm_pen_char(p, '[');
+	for (uint32_t k = 0; k < i->count; k++) {
+		wm_pen_need(p, 2 * WM_DIGITS_MAX + 16);
+		if (k)
+			wm_pen_char(p, ',');
+		WM_PEN_PUT(p, " [");
+		p->at = wm_digits_u64(p->at, k);
+		WM_PEN_PUT(p, "] = 0x");
+		p->at = wm_digits_bits(p->at, i->bytes[k], 4, "0123456789ABCDEF");
+	}
+	wm_pen_need(p, 4);
+	WM_PEN_PUT(p, " ]");
+	return i + 1;
+}
+
 static const struct wm_item *bytes(struct wm_pen *p, const struct wm_shape *s,
 				   const struct wm_item *i)
 {
@@ -180,6 +198,8 @@ static wm_shape_write *leaf(const struct wm_type *t)
 
 	if (t->is_enum || t->is_flags)
 		return enumeration;
+	if (t->is_bare)
+		return t->kind == WM_TYPE_BYTES ? bare_bytes : wm_style_u64;
 	return others[t->kind] ? others[t->kind] : number(t);
 }
 

@@ -96,11 +96,6 @@ void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count)
 	wm_text_char(t, '"');
 }
 
-size_t wm_view_text_bytes(const struct wm_value *v)
-{
-	return v->count ? strnlen((const char *)v->data, v->count) : 0;
-}
-
 /* --- numbers ------------------------------------------------------------------------ */
 
 void wm_view_hex(struct wm_text *t, uint64_t n)
@@ -118,13 +113,6 @@ void wm_view_hex(struct wm_text *t, uint64_t n)
 	wm_text_add(t, buf + at, sizeof(buf) - at);
 }
 
-uint64_t wm_view_bits(const struct wm_value *v, uint32_t i)
-{
-	uint64_t n = (uint64_t)wm_value_integer(v, i);
-
-	return v->field->bytes >= 8 ? n : n & ((1ull << (8 * v->field->bytes)) - 1);
-}
-
 void wm_view_real(struct wm_text *t, double d, bool is_float)
 {
 	char buf[40];
@@ -135,83 +123,6 @@ void wm_view_real(struct wm_text *t, double d, bool is_float)
 	wm_text_str(t, buf);
 }
 
-static void integer(struct wm_text *t, const struct wm_value *v, uint32_t i)
-{
-	if (v->field->scalar == WM_SCALAR_SIGNED)
-		wm_text_i64(t, wm_value_integer(v, i));
-	else
-		wm_text_u64(t, wm_view_bits(v, i));
-}
-
-/* --- values ---------------------------------------------------------------------------- */
-
-void wm_view_element(struct wm_text *t, const struct wm_value *v, uint32_t i)
-{
-	const struct wm_field *f = v->field;
-	const char *label;
-
-	if (f->nr_labels) {
-		label = wm_field_label(f, wm_value_integer(v, i));
-		if (label)
-			wm_view_safe(t, label, strlen(label), false);
-		else
-			wm_text_str(t, "<unknown>");
-		wm_text_str(t, " (");
-		integer(t, v, i);
-		wm_text_char(t, ')');
-	} else if (f->scalar == WM_SCALAR_FLOAT) {
-		wm_view_real(t, wm_value_float(v, i), f->bytes == 4);
-	} else if (f->scalar == WM_SCALAR_BOOL) {
-		wm_text_str(t, wm_view_bits(v, i) ? "true" : "false");
-	} else if (f->scalar == WM_SCALAR_HEX || f->scalar == WM_SCALAR_POINTER) {
-		wm_view_hex(t, wm_view_bits(v, i));
-	} else {
-		integer(t, v, i);
-	}
-}
-
-static void blob(struct wm_text *t, const struct wm_value *v, const char *between)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (uint32_t i = 0; i < v->count; i++) {
-		if (i)
-			wm_text_str(t, between);
-		wm_text_char(t, digits[v->data[i] >> 4]);
-		wm_text_char(t, digits[v->data[i] & 15]);
-	}
-}
-
-void wm_view_value(struct wm_text *t, const struct wm_value *v)
-{
-	switch (v->field->shape) {
-	case WM_SHAPE_SCALAR:
-		wm_view_element(t, v, 0);
-		return;
-	case WM_SHAPE_STRING:
-	case WM_SHAPE_CHARS:
-		wm_text_char(t, '"');
-		wm_view_safe(t, v->data, wm_view_text_bytes(v), true);
-		wm_text_char(t, '"');
-		return;
-	case WM_SHAPE_BLOB:
-		wm_text_char(t, '<');
-		blob(t, v, " ");
-		wm_text_char(t, '>');
-		return;
-	case WM_SHAPE_ARRAY:
-	case WM_SHAPE_SEQUENCE:
-		wm_text_str(t, "[ ");
-		for (uint32_t i = 0; i < v->count; i++) {
-			if (i)
-				wm_text_str(t, ", ");
-			wm_view_element(t, v, i);
-		}
-		wm_text_str(t, v->count ? " ]" : "]");
-		return;
-	}
-}
-
 void wm_view_json_real(struct wm_text *t, double d, bool is_float)
 {
 	if (isnan(d))
@@ -220,55 +131,4 @@ void wm_view_json_real(struct wm_text *t, double d, bool is_float)
 		wm_text_str(t, d < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 	else
 		wm_view_real(t, d, is_float);
-}
-
-static void json_element(struct wm_text *t, const struct wm_value *v, uint32_t i)
-{
-	const struct wm_field *f = v->field;
-	const char *label = f->nr_labels ? wm_field_label(f, wm_value_integer(v, i)) : NULL;
-
-	if (f->nr_labels) {
-		wm_text_str(t, "{\"value\":");
-		integer(t, v, i);
-		wm_text_str(t, ",\"label\":");
-		if (label)
-			wm_view_json_string(t, label, strlen(label));
-		else
-			wm_text_str(t, "null");
-		wm_text_char(t, '}');
-	} else if (f->scalar == WM_SCALAR_FLOAT) {
-		wm_view_json_real(t, wm_value_float(v, i), f->bytes == 4);
-	} else if (f->scalar == WM_SCALAR_BOOL) {
-		wm_text_str(t, wm_view_bits(v, i) ? "true" : "false");
-	} else {
-		integer(t, v, i);
-	}
-}
-
-void wm_view_value_json(struct wm_text *t, const struct wm_value *v)
-{
-	switch (v->field->shape) {
-	case WM_SHAPE_SCALAR:
-		json_element(t, v, 0);
-		return;
-	case WM_SHAPE_STRING:
-	case WM_SHAPE_CHARS:
-		wm_view_json_string(t, v->data, wm_view_text_bytes(v));
-		return;
-	case WM_SHAPE_BLOB:
-		wm_text_char(t, '"');
-		blob(t, v, "");
-		wm_text_char(t, '"');
-		return;
-	case WM_SHAPE_ARRAY:
-	case WM_SHAPE_SEQUENCE:
-		wm_text_char(t, '[');
-		for (uint32_t i = 0; i < v->count; i++) {
-			if (i)
-				wm_text_char(t, ',');
-			json_element(t, v, i);
-		}
-		wm_text_char(t, ']');
-		return;
-	}
 }

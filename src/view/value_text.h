@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "event/class.h"
 
 /*
  * Bytes for people: control characters (C0, DEL, C1), bytes that are not
@@ -30,19 +29,6 @@ void wm_view_real(struct wm_text *t, double d, bool is_float);
 
 /* As JSON: NaN and infinities are strings. */
 void wm_view_json_real(struct wm_text *t, double d, bool is_float);
-
-/* Bytes up to the first NUL, at most v->count: of a string or a char array. */
-size_t wm_view_text_bytes(const struct wm_value *v);
-
-/* A whole value: 12, 0x1f, true, 1.5, "text", label (3), [ 1, 2 ], <de ad>. */
-void wm_view_value(struct wm_text *t, const struct wm_value *v);
-void wm_view_value_json(struct wm_text *t, const struct wm_value *v);
-
-/* One element of it. */
-void wm_view_element(struct wm_text *t, const struct wm_value *v, uint32_t i);
-
-/* An element as unsigned, without the bits its type has not. */
-uint64_t wm_view_bits(const struct wm_value *v, uint32_t i);
 
 void wm_view_hex(struct wm_text *t, uint64_t n); /* 0x1f */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "view/print_form.h"
 #include "view/style.h"
 #include "view/value_text.h"
 #include "view/writer_int.h"
@@ -27,31 +28,96 @@ static const struct {
 
 /* --- what is made once ---------------------------------------------------------------- */
 
-/* Is the member one of those that are wanted, and not shown elsewhere on the line? */
-static bool is_shown(const struct wm_member *m, void *data)
-{
-	const struct wm_view_options *o = data;
+/* A part whose members are asked for one by one. */
+struct asking {
+	const struct wm_view_options *options;
+	const struct wm_event_type *type;
+	int part;
+	bool has_cpu; /* the line begins with the cpu */
+	bool is_own;  /* members of our own traces are known by their names */
+	uint32_t nr;  /* shown so far */
+};
 
+static bool is_wanted(const struct wm_view_options *o, const char *name)
+{
 	for (uint32_t i = 0; i < o->nr_fields; i++)
-		if (!strcmp(m->name, o->fields[i]))
+		if (!strcmp(name, o->fields[i]))
 			return true;
 	return !o->nr_fields;
 }
 
-static bool is_not_cpu(const struct wm_member *m, void *data)
+/* Is it the number of elements of the member behind it? That has them itself. */
+static bool is_length(const struct wm_type *t, const struct wm_member *m)
 {
-	return strcmp(m->name, "cpu_id") != 0 && is_shown(m, data);
+	const struct wm_member *list = m + 1;
+	size_t bytes = strlen(m->name);
+
+	return list < t->members + t->nr_members && m->name[0] == '_' && bytes > 8 &&
+	       (list->type->kind == WM_TYPE_LIST || list->type->kind == WM_TYPE_BYTES) &&
+	       strlen(list->name) == bytes - 8 && !strncmp(m->name + 1, list->name, bytes - 8) &&
+	       !strcmp(m->name + bytes - 7, "_length");
 }
 
-static const struct wm_shape *part_shape(struct wm_view *v, const struct wm_type *t, int part)
+/* Of our own traces: what the line says elsewhere, and what packets are made of. */
+static bool is_hidden(const struct asking *a, const struct wm_member *m)
 {
-	bool has_cpu = v->options.format == WM_VIEW_WAYMARK || v->options.format == WM_VIEW_PERF;
+	static const char *const known[] = {"pid",         "vpid",   "tid",   "level",
+					    "event_count", "cpu_id", "flags", "preempt_count"};
+	const struct wm_type *t = a->type->parts[a->part];
 
-	if (part == WM_PART_PACKET_CONTEXT && has_cpu)
-		return wm_shape_some(&v->shapes, t, is_not_cpu, &v->options);
-	if (v->options.nr_fields)
-		return wm_shape_some(&v->shapes, t, is_shown, &v->options);
-	return wm_shape_of(&v->shapes, t);
+	if (is_length(t, m) || (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
+		return true;
+	if (a->part == WM_PART_CONTEXT)
+		return !strcmp(m->name, "cpu");
+	for (size_t i = 0; a->part != WM_PART_FIELDS && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(m->name, known[i]))
+			return !a->options->nr_fields;
+	return false;
+}
+
+/* Is the member one of those that are wanted, and not shown elsewhere on the line? */
+static bool is_shown(const struct wm_member *m, void *data)
+{
+	struct asking *a = data;
+	bool shown = is_wanted(a->options, m->name);
+
+	if (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu)
+		shown &= strcmp(m->name, "cpu_id") != 0;
+	if (a->is_own)
+		shown &= !is_hidden(a, m);
+	a->nr += shown;
+	return shown;
+}
+
+/* The first fields, when they are contexts in truth. */
+static bool is_context(const struct wm_member *m, void *data)
+{
+	const struct asking *a = data;
+	const struct wm_type *t = a->type->parts[WM_PART_FIELDS];
+
+	return m < t->members + a->type->nr_contexts && !is_length(t, m) &&
+	       is_wanted(a->options, m->name);
+}
+
+/* What print forms take; all of it, whatever is shown. */
+static bool is_operand(const struct wm_member *m, void *data)
+{
+	return !is_hidden(data, m);
+}
+
+/* False: no memory. A part of which nothing is shown is none. */
+static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
+{
+	const struct wm_type *t = a->type->parts[a->part];
+	const struct wm_shape *shape;
+
+	if (a->is_own || v->options.nr_fields || (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu))
+		shape = wm_shape_some(&v->shapes, t, is_shown, a);
+	else
+		shape = wm_shape_of(&v->shapes, t);
+	if (shape && (!a->is_own || a->nr || a->part == WM_PART_FIELDS))
+		ret->parts[a->part] = shape;
+	return shape;
 }
 
 /* Headers are how the format works, not what was traced. */
@@ -188,11 +254,13 @@ static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *ty
 {
 	bool is_people = v->options.format == WM_VIEW_WAYMARK && !v->options.nr_fields;
 	bool is_perf = v->options.format == WM_VIEW_PERF && !v->options.nr_fields;
-	uint32_t needs = 0;
+	uint32_t needs = t->level_part < 0 ? 0 : 1u << t->level_part;
 
 	for (int part = 0; part < WM_NR_PARTS; part++)
 		if (t->parts[part])
 			needs |= 1u << part;
+	if (t->form || t->contexts)
+		needs |= 1u << WM_PART_FIELDS;
 	if (is_people && type->prints)
 		needs &= ~(1u << WM_PART_FIELDS);
 	if (is_perf && (t->sample.ip || type->prints))
@@ -218,15 +286,58 @@ uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *typ
 	return has & ~needs;
 }
 
-static bool make_type(struct wm_view *v, const struct wm_event_type *type, struct view_type *ret)
+/* Of our own traces: where the level of signal nesting is. */
+static void find_level(const struct wm_view *v, const struct wm_event_type *type,
+		       struct view_type *ret)
 {
-	for (int part = 0; part < WM_NR_PARTS; part++) {
-		if (!part_is_shown(type->parts[part], part))
-			continue;
-		ret->parts[part] = part_shape(v, type->parts[part], part);
-		if (!ret->parts[part])
+	for (int part = WM_PART_PACKET_CONTEXT; part <= WM_PART_STREAM_CONTEXT; part++) {
+		const struct wm_type *t = type->parts[part];
+
+		for (uint32_t k = 0; t && k < t->nr_members && !v->options.nr_fields; k++)
+			if (!strcmp(t->members[k].name, "level") &&
+			    t->members[k].type->kind == WM_TYPE_UNSIGNED) {
+				ret->level_part = part;
+				ret->level_member = k;
+			}
+	}
+}
+
+/* What of the fields is no field, and what fills the print form. */
+static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
+{
+	const struct wm_type *fields = a->type->parts[WM_PART_FIELDS];
+
+	find_level(v, a->type, ret);
+	a->part = WM_PART_FIELDS;
+	if (fields && a->type->nr_contexts) {
+		ret->contexts = wm_shape_some(&v->shapes, fields, is_context, a);
+		if (!ret->contexts)
 			return false;
 	}
+	if (fields && a->type->print) {
+		ret->form = wm_shape_some(&v->forms, fields, is_operand, a);
+		if (!ret->form)
+			return false;
+	}
+	return true;
+}
+
+static bool make_type(struct wm_view *v, const struct wm_trace *trace,
+		      const struct wm_event_type *type, struct view_type *ret)
+{
+	enum wm_view_format format = v->options.format;
+	struct asking a = {.options = &v->options, .type = type};
+
+	a.has_cpu = format == WM_VIEW_WAYMARK || format == WM_VIEW_PERF;
+	a.is_own = trace->is_own && format != WM_VIEW_BABELTRACE;
+	ret->level_part = -1;
+	for (a.part = 0; a.part < WM_NR_PARTS; a.part++) {
+		a.nr = 0;
+		if (part_is_shown(type->parts[a.part], a.part) && !make_part(v, &a, ret))
+			return false;
+	}
+	if (a.is_own && !make_own(v, &a, ret))
+		return false;
 	find_comm(type, ret);
 	find_sample(type, ret);
 	ret->needs = needs_of(v, type, ret);
@@ -280,7 +391,7 @@ static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_tr
 	if (!ret->types || !ret->streams || !make_place(v, trace, &ret->place))
 		return false;
 	for (uint32_t i = 0; i < trace->nr_types; i++)
-		if (!make_type(v, trace->types[i], &ret->types[i]))
+		if (!make_type(v, trace, trace->types[i], &ret->types[i]))
 			return false;
 	if (v->options.format == WM_VIEW_PERF && !align_names(v, trace, ret))
 		return false;
@@ -300,6 +411,7 @@ struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_trace
 	v->options = *options;
 	wm_arena_init(&v->arena, ARENA_MAX);
 	wm_shapes_init(&v->shapes, &v->arena, formats[options->format].style);
+	wm_shapes_init(&v->forms, &v->arena, &wm_style_people);
 	v->nr_traces = nr_traces;
 	v->traces = wm_arena_array(&v->arena, nr_traces + 1, sizeof(*v->traces));
 	for (uint32_t i = 0; i < nr_traces; i++)
@@ -315,6 +427,7 @@ void wm_view_destroy(struct wm_view *v)
 	if (!v)
 		return;
 	wm_shapes_done(&v->shapes);
+	wm_shapes_done(&v->forms);
 	wm_arena_done(&v->arena);
 	free(v);
 }
@@ -472,13 +585,22 @@ const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, u
 		return e->items[at].text;
 	}
 	if (t->trace->ops->comm)
-		comm = t->trace->ops->comm(t->trace, e->pid, e->tid, e->ns);
-	if (!comm[0] && t->options->comm)
-		comm = t->options->comm(t->options->comm_data, t->index, e);
+		comm = t->trace->ops->comm(t->trace, e);
 	if (!comm[0] && (word = wm_stream_word(t->trace, e->stream, "procname")))
 		comm = word;
 	*ret_bytes = (uint32_t)strlen(comm);
 	return comm;
+}
+
+bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out)
+{
+	const struct wm_shape *fields = t->types[e->type->index].form;
+
+	if (t->trace->ops->print)
+		return t->trace->ops->print(t->trace, e, out);
+	if (fields)
+		wm_view_print_form(out, e->type->print, fields, e);
+	return fields;
 }
 
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
@@ -486,11 +608,11 @@ bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struc
 	size_t before;
 	bool has;
 
-	if (!e->type->print || !t->trace->ops->print)
+	if (!e->type->print)
 		return false;
 	wm_pen_close(p);
 	before = p->text->bytes;
-	has = t->trace->ops->print(t->trace, e, p->text);
+	has = wm_view_print(t, e, p->text);
 	if (!has)
 		wm_text_cut(p->text, before);
 	wm_pen_resume(p);

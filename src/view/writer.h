@@ -43,10 +43,6 @@ struct wm_view_options {
 	const char *const *fields; /* only these are shown, and make CSV's columns */
 	uint32_t nr_fields;        /* 0: all */
 
-	/* Who knows names of threads where the trace's format does not: or "". May be NULL. */
-	const char *(*comm)(const void *data, uint32_t trace, const struct wm_event *e);
-	const void *comm_data;
-
 	/* Who knows what is at an address of a sample: false, it does not. May be NULL. */
 	bool (*place)(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
 		      struct wm_view_place *ret);

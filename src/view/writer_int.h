@@ -20,6 +20,10 @@ struct view_type {
 		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
 		enum wm_part chain_part;    /* the others are in the stream's context */
 	} sample;                           /* of perf's format */
+	const struct wm_shape *form;     /* fields, to fill the print form with; NULL: none */
+	const struct wm_shape *contexts; /* those of the fields that are contexts; NULL: none */
+	int level_part;                  /* where a member level is, shown when not 0; -1: none */
+	uint32_t level_member;
 };
 
 struct view_trace {
@@ -35,6 +39,7 @@ struct wm_view {
 	struct wm_view_options options;
 	struct wm_arena arena;
 	struct wm_shapes shapes;
+	struct wm_shapes forms; /* people's, to fill print forms with */
 	struct view_trace *traces;
 	uint32_t nr_traces;
 };
@@ -76,8 +81,24 @@ static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *pi
 	p->at += piece->bytes;
 }
 
+/* The level of signal nesting, of a type that has one; 0: none. */
+static inline uint64_t wm_view_level(const struct view_type *type, const struct wm_event *e)
+{
+	uint32_t at;
+
+	if (type->level_part < 0)
+		return 0;
+	at = e->parts[type->level_part].at;
+	for (uint32_t k = 0; k < type->level_member; k++)
+		at = e->items[at].next;
+	return e->items[at].u;
+}
+
 /* Does the event's type have a print form that its format can fill? Adds it. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
+
+/* The same into a text, of a type that has a print form. */
+bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
 /* CSV's heading. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);

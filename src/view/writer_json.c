@@ -36,10 +36,33 @@ static void put_string(struct wm_pen *p, const char *key, const char *text, uint
 	wm_pen_resume(p);
 }
 
-static void put_parts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+/* Contexts of our own traces are keys of the event itself. */
+static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
+	const struct wm_part_range *parts = e->parts;
+
+	if (wm_view_level(type, e)) {
+		put_text(p, ",\"level\":");
+		p->at = wm_digits_u64(p->at, wm_view_level(type, e));
+	}
+	if (type->parts[WM_PART_CONTEXT])
+		wm_shape_members(p, type->parts[WM_PART_CONTEXT], e->items,
+				 parts[WM_PART_CONTEXT].at, parts[WM_PART_CONTEXT].end, 1);
+	if (type->contexts)
+		wm_shape_members(p, type->contexts, e->items, parts[WM_PART_FIELDS].at,
+				 parts[WM_PART_FIELDS].end, 1);
+	wm_pen_need(p, HEAD_ROOM);
+}
+
+static void put_parts(struct wm_pen *p, const struct view_trace *t, const struct view_type *type,
+		      const struct wm_event *e)
+{
+	bool is_own = t->trace->is_own;
+
+	if (is_own)
+		put_contexts(p, type, e);
 	for (int part = 0; part < WM_NR_PARTS; part++) {
-		if (!type->parts[part])
+		if (!type->parts[part] || (is_own && part == WM_PART_CONTEXT))
 			continue;
 		wm_pen_need(p, HEAD_ROOM);
 		put_text(p, part_keys[part]);
@@ -54,10 +77,10 @@ static void put_message(struct wm_pen *p, const struct view_trace *t, const stru
 {
 	struct wm_text message;
 
-	if (!e->type->print || !t->trace->ops->print)
+	if (!e->type->print)
 		return;
 	wm_text_init(&message);
-	if (t->trace->ops->print(t->trace, e, &message))
+	if (wm_view_print(t, e, &message))
 		put_string(p, ",\"message\":", message.data ? message.data : "",
 			   (uint32_t)message.bytes);
 	p->text->failed |= message.failed;
@@ -85,7 +108,7 @@ static void put_object(struct wm_pen *p, const struct view_trace *t, const struc
 	wm_view_put_piece(p, &t->place);
 	wm_pen_need(p, HEAD_ROOM);
 	put_key_number(p, ",\"cpu\":", e->cpu);
-	put_parts(p, type, e);
+	put_parts(p, t, type, e);
 	put_message(p, t, e);
 	wm_pen_need(p, 4);
 	wm_pen_char(p, '}');
@@ -162,14 +185,15 @@ void wm_view_csv_head(const struct wm_view *v, struct wm_text *t)
 }
 
 /* All parts as one cell: {"common":{...},"fields":{...}}. */
-static void put_all(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+static void put_all(struct wm_pen *p, const struct view_trace *trace, const struct view_type *type,
+		    const struct wm_event *e)
 {
 	struct wm_text t;
 	struct wm_pen q;
 
 	wm_text_init(&t);
 	if (wm_pen_open(&q, &t)) {
-		put_parts(&q, type, e);
+		put_parts(&q, trace, type, e);
 		WM_PEN_PUT(&q, "}");
 		wm_pen_close(&q);
 		t.data[0] = '{'; /* in place of the first comma */
@@ -260,7 +284,7 @@ void wm_view_write_csv(const struct wm_view *v, struct wm_view_page *page,
 	wm_pen_need(&p, 4);
 	if (!v->options.nr_fields) {
 		wm_pen_char(&p, ',');
-		put_all(&p, type, e);
+		put_all(&p, t, type, e);
 	}
 	wm_pen_need(&p, 4);
 	WM_PEN_PUT(&p, "\r\n");

@@ -85,7 +85,7 @@ static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct
 {
 	const struct wm_reader_ops *ops = t->trace->ops;
 	const char *comm = t->types[e->type->index].comm_part < 0 && ops->comm
-			       ? ops->comm(t->trace, e->pid, e->tid, e->ns)
+			       ? ops->comm(t->trace, e)
 			       : "";
 	size_t start, bytes;
 
@@ -222,10 +222,14 @@ static void put_all_parts(struct wm_pen *p, const struct view_type *type, const 
 {
 	uint32_t nr = 0;
 
-	for (int part = 0; part < WM_NR_PARTS; part++)
+	for (int part = 0; part < WM_NR_PARTS; part++) {
+		if (part == WM_PART_FIELDS && type->contexts)
+			nr = wm_shape_members(p, type->contexts, e->items, e->parts[part].at,
+					      e->parts[part].end, nr);
 		if (type->parts[part])
 			nr = wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
 					      e->parts[part].end, nr);
+	}
 }
 
 static void put_period(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)

@@ -298,6 +298,57 @@ static void test_waymark(void **unused)
 	done(&w);
 }
 
+static const struct wm_reader_ops own_ops = {.name = "test", .close = no_close};
+
+/* A user stack that stands before the fields; the lengths of lists are not shown. */
+static void fill_own(struct world *w)
+{
+	struct wm_item *i;
+
+	setup(w);
+	w->trace->is_own = true;
+	w->trace->ops = &own_ops;
+	field(w, WM_PART_PACKET_CONTEXT, "event_count", &u64)->u = 9;
+	field(w, WM_PART_PACKET_CONTEXT, "pid", &u64)->u = 42;
+	field(w, WM_PART_PACKET_CONTEXT, "level", &u64)->u = 1;
+	field(w, WM_PART_CONTEXT, "cpu", &u8)->u = 3;
+	field(w, WM_PART_FIELDS, "_ustack_length", &u64)->u = 1;
+	i = field(w, WM_PART_FIELDS, "ustack", &list);
+	inside(w, i, &list.element, 77);
+	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5; /* of nothing */
+	field(w, WM_PART_FIELDS, "_q_length", &u64)->u = 0;
+	field(w, WM_PART_FIELDS, "q", &list);
+	w->event.cpu = 3;
+	w->event.pid = 42;
+	w->type.nr_contexts = 2;
+}
+
+static void test_own(void **unused)
+{
+	static const char *const some[] = {"q", "pid"};
+	struct world w;
+	char *got;
+
+	fill_own(&w);
+	expect(&w, WM_VIEW_WAYMARK, 1,
+	       "[22:13:20.000000001] (+?.?????????) ?:42 app:query: { cpu = 3, level = 1, ustack = "
+	       "[ 77 ] } { _length = 5, q = [ ] }\n");
+	w.items[2].u = 0;
+	w.type.print = "is %d, %s";
+	expect(&w, WM_VIEW_JSONL, 1,
+	       "{\"time_ns\":80001500000124,\"pid\":42,\"name\":\"app:query\",\"cpu\":3,\"ustack\":["
+	       "77],\"fields\":{\"_length\":5,\"q\":[]},\"message\":\"is 5, [ ]\"}\n");
+	expect(&w, WM_VIEW_BABELTRACE, 1,
+	       "[22:13:23.000000247] (+?.?????????) app:query: { event_count = 9, pid = 42, level = "
+	       "0 }, { cpu = 3 }, { _ustack_length = 1, ustack = [ [0] = 77 ], _length = 5, "
+	       "_q_length = 0, q = [ ] }\n");
+	got = written(&w, WM_VIEW_WAYMARK, 1, some, NR(some));
+	assert_string_equal(got, "[22:13:24.500000370] (+?.?????????) ?:42 app:query: { cpu = 3, "
+				 "pid = 42 } { q = [ ] }\n");
+	free(got);
+	done(&w);
+}
+
 static void test_perf(void **unused)
 {
 	struct world w;
@@ -315,9 +366,9 @@ static void test_perf(void **unused)
 	done(&w);
 }
 
-static const char *named(const struct wm_trace *t, int32_t pid, int32_t tid, int64_t ns)
+static const char *named(const struct wm_trace *t, const struct wm_event *e)
 {
-	return tid == 43 ? "sh" : tid == 44 ? "a name that is too long\n" : "";
+	return e->tid == 43 ? "sh" : e->tid == 44 ? "a name that is too long\n" : "";
 }
 
 static bool place(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
@@ -653,6 +704,7 @@ int main(void)
 	    cmocka_unit_test(test_babeltrace_numbers),
 	    cmocka_unit_test(test_babeltrace_heads),
 	    cmocka_unit_test(test_waymark),
+	    cmocka_unit_test(test_own),
 	    cmocka_unit_test(test_perf),
 	    cmocka_unit_test(test_perf_samples),
 	    cmocka_unit_test(test_perf_chain),

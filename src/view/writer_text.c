@@ -175,10 +175,18 @@ static void put_contexts(struct wm_pen *p, const struct view_type *type, const s
 		put_number(p, e->cpu);
 		nr = 1;
 	}
+	if (wm_view_level(type, e)) {
+		wm_pen_put(p, nr ? ", level = " : " level = ", nr ? 10 : 9);
+		p->at = wm_digits_u64(p->at, wm_view_level(type, e));
+		nr++;
+	}
 	for (int part = 0; part < WM_PART_FIELDS; part++)
 		if (type->parts[part])
 			nr = wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
 					      e->parts[part].end, nr);
+	if (type->contexts)
+		nr = wm_shape_members(p, type->contexts, e->items, e->parts[WM_PART_FIELDS].at,
+				      e->parts[WM_PART_FIELDS].end, nr);
 	wm_pen_need(p, HEAD_ROOM);
 	if (nr)
 		WM_PEN_PUT(p, " } ");

@@ -28,6 +28,8 @@ def values(part):
 def same(a, b):
     if isinstance(a, str) and isinstance(b, list):
         return list(bytes.fromhex(a)) == b
+    if isinstance(a, list) and isinstance(b, str):
+        return same(b, a)
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, list) and isinstance(b, list):

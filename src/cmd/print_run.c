@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_any.c - prints traces of any tracer: opens them, finds the window,
+ * print_run.c - prints traces of any tracer: opens them, finds the window,
  * binds names and filters, and lets view/render.h do the work. With --follow
  * the traces are opened again and again, and what is new in them is printed.
  */
@@ -41,10 +41,7 @@ static int write_all(void *sink, const char *bytes, size_t count)
 
 static int open_all(struct printing *p)
 {
-	int status = wm_inputs_open(&p->in, p->v->inputs, p->v->nr_inputs);
-
-	p->v->select.people = p->in.people;
-	return status;
+	return wm_inputs_open(&p->in, p->v->inputs, p->v->nr_inputs);
 }
 
 static void close_all(struct printing *p)
@@ -120,7 +117,7 @@ static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields, wm_print_people_comm, p->in.people};
+					  p->nr_fields};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
 	int status =
@@ -181,7 +178,7 @@ static int follow(struct printing *p)
 	}
 }
 
-int wm_print_any(struct wm_print_values *v)
+int wm_print_run(struct wm_print_values *v)
 {
 	struct printing p = {.v = v};
 	int status = split_fields(&p);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * info_own.c - waymark info of a trace that waymark recorded: who was in it,
+ * and what was lost for which cause. See info.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/info.h"
+#include "cmd/trace_open.h"
+#include "view/value_text.h"
+
+#define NS_PER_SECOND 1000000000u
+
+/* Without the recorder's own packets and empty ones. */
+struct range {
+	int64_t begin_ns, end_ns; /* begin > end: none */
+	uint64_t nr_events;       /* as the packets say */
+};
+
+static struct range range_of(const struct wm_trace *t)
+{
+	struct range r = {INT64_MAX, INT64_MIN, 0};
+
+	for (uint64_t i = 0; i < t->nr_packets; i++) {
+		const struct wm_packet *p = &t->packets[i];
+
+		if (t->streams[p->stream]->meta || !p->nr_events)
+			continue;
+		if (p->nr_events != UINT64_MAX)
+			r.nr_events += p->nr_events;
+		r.begin_ns = p->begin_ns < r.begin_ns ? p->begin_ns : r.begin_ns;
+		r.end_ns = p->end_ns > r.end_ns ? p->end_ns : r.end_ns;
+	}
+	return r;
+}
+
+static const char *word(const struct wm_info *i, const char *key)
+{
+	const char *text = wm_trace_word(i->t, key);
+
+	return text ? text : "";
+}
+
+/* "waymark 1.2.3" */
+static void tracer(const struct wm_info *i, char *buf, size_t bytes)
+{
+	(void)snprintf(buf, bytes, "%.40s %.8s.%.8s.%.8s", word(i, "tracer_name"),
+		       word(i, "tracer_major"), word(i, "tracer_minor"), word(i, "tracer_patch"));
+}
+
+static uint64_t clock_error(const struct wm_trace *t)
+{
+	return t->clocks[0]->error_ns == UINT64_MAX ? 0 : t->clocks[0]->error_ns;
+}
+
+/* The part behind the provider. */
+static const char *short_name(const struct wm_event_type *t)
+{
+	const char *colon = strchr(t->name, ':');
+
+	return colon ? colon + 1 : t->name;
+}
+
+/* The next name that has events, without the recorder's; NULL: no more. */
+static const struct wm_event_type *next_class(const struct wm_info *i, uint32_t *at,
+					      uint64_t *ret_events)
+{
+	while (*at < i->t->nr_types) {
+		const struct wm_event_type *t = i->t->types[i->order[*at]];
+
+		*ret_events = wm_info_take_name(i, at);
+		if (!t->meta && *ret_events)
+			return t;
+	}
+	return NULL;
+}
+
+static uint32_t nr_classes(const struct wm_info *i)
+{
+	uint32_t at = 0, n = 0;
+	uint64_t events;
+
+	while (next_class(i, &at, &events))
+		n++;
+	return n;
+}
+
+/* --- text --------------------------------------------------------------------------- */
+
+static void label(struct wm_text *t, const char *name)
+{
+	wm_text_f(t, "%-10s ", name);
+}
+
+static void safe(struct wm_text *t, const char *s)
+{
+	wm_view_safe(t, s, strlen(s), false);
+}
+
+static void line(struct wm_text *t, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	label(t, name);
+	safe(t, value);
+	wm_text_char(t, '\n');
+}
+
+static void moment(struct wm_text *t, int64_t ns)
+{
+	time_t when = (time_t)(ns / NS_PER_SECOND);
+	struct tm tm;
+	char buf[32];
+
+	if (!localtime_r(&when, &tm) || !strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S", &tm))
+		(void)snprintf(buf, sizeof(buf), "?");
+	wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % NS_PER_SECOND);
+}
+
+static void clock_line(struct wm_info *i)
+{
+	label(&i->out, "clock");
+	safe(&i->out, i->t->clocks[0]->name);
+	wm_text_f(&i->out, ", %" PRIu64 " Hz, wall clock known to +-%" PRIu64 " ns\n",
+		  i->t->clocks[0]->hz, clock_error(i->t));
+}
+
+static void time_line(struct wm_info *i, const struct range *r)
+{
+	uint64_t ns = (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
+
+	if (r->begin_ns > r->end_ns)
+		return;
+	label(&i->out, "time");
+	moment(&i->out, r->begin_ns);
+	wm_text_str(&i->out, " to ");
+	moment(&i->out, r->end_ns);
+	wm_text_f(&i->out, ", %" PRIu64 ".%09" PRIu64 " s\n", ns / NS_PER_SECOND,
+		  ns % NS_PER_SECOND);
+}
+
+static void head(struct wm_info *i)
+{
+	struct range r = range_of(i->t);
+	struct wm_text *t = &i->out;
+	char name[80];
+
+	tracer(i, name, sizeof(name));
+	line(t, "trace", i->path);
+	label(t, "format");
+	wm_text_f(t, "CTF %s\n", i->t->version);
+	line(t, "tracer", name);
+	line(t, "host", word(i, "hostname"));
+	line(t, "command", word(i, "command"));
+	if (i->t->nr_clocks)
+		clock_line(i);
+	time_line(i, &r);
+	label(t, "streams");
+	wm_text_f(t, "%u files, %" PRIu64 " packets, %" PRIu64 " bytes\n", i->t->nr_streams,
+		  i->t->nr_packets, i->bytes);
+	label(t, "events");
+	wm_text_f(t, "%" PRIu64 " of %u classes", i->nr_events, nr_classes(i));
+	if (i->nr_events != r.nr_events)
+		wm_text_f(t, "; the packets say %" PRIu64, r.nr_events);
+	wm_text_str(t, "\n");
+	label(t, "lost");
+	wm_trace_lost_text(t, i->t);
+	wm_text_char(t, '\n');
+	if (i->t->incomplete)
+		line(t, "state", "not finished: it is still being recorded, or the end is missing");
+}
+
+static void processes(struct wm_info *i)
+{
+	struct wm_text *t = &i->out;
+
+	if (i->t->nr_processes)
+		wm_text_str(t, "\nprocesses      pid     ppid      uid  command\n");
+	for (uint32_t k = 0; k < i->t->nr_processes; k++) {
+		const struct wm_trace_process *p = &i->t->processes[k];
+
+		wm_text_f(t, "          %8u %8u %8u  ", p->pid, p->ppid, p->uid);
+		safe(t, p->comm);
+		wm_text_str(t, p->path[0] ? "  " : "");
+		safe(t, p->path);
+		wm_text_char(t, '\n');
+	}
+}
+
+static void lists(struct wm_info *i)
+{
+	const struct wm_event_type *type;
+	struct wm_text *t = &i->out;
+	uint64_t events;
+
+	processes(i);
+	if (i->nr_events)
+		wm_text_str(t, "\nclasses         events  name\n");
+	for (uint32_t at = 0; (type = next_class(i, &at, &events));) {
+		wm_text_f(t, "          %12" PRIu64 "  ", events);
+		safe(t, type->name);
+		wm_text_char(t, '\n');
+	}
+	if (i->t->nr_faults)
+		wm_text_str(t, "\nfaults\n");
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		wm_text_str(t, "          ");
+		wm_trace_fault_text(t, &i->t->faults[k]);
+		wm_text_char(t, '\n');
+	}
+}
+
+void wm_info_own_text(struct wm_info *i)
+{
+	head(i);
+	lists(i);
+}
+
+/* --- JSON ------------------------------------------------------------------------------ */
+
+static void json_key(struct wm_text *t, const char *key)
+{
+	wm_text_f(t, "%s\"%s\":", t->bytes && t->data[t->bytes - 1] != '{' ? "," : "", key);
+}
+
+static void json_text(struct wm_text *t, const char *key, const char *value)
+{
+	json_key(t, key);
+	wm_view_json_string(t, value, strlen(value));
+}
+
+static void json_number(struct wm_text *t, const char *key, uint64_t value)
+{
+	json_key(t, key);
+	wm_text_u64(t, value);
+}
+
+static void json_lost(struct wm_info *i)
+{
+	struct wm_text *t = &i->out;
+
+	json_key(t, "lost");
+	wm_text_char(t, '{');
+	for (uint32_t k = 0; k < i->t->nr_causes; k++) {
+		wm_text_str(t, k ? "," : "");
+		wm_view_json_string(t, i->t->causes[k].name, strlen(i->t->causes[k].name));
+		wm_text_char(t, ':');
+		wm_text_u64(t, i->t->causes[k].count);
+	}
+	wm_text_char(t, '}');
+}
+
+static void json_processes(struct wm_info *i)
+{
+	struct wm_text *t = &i->out;
+
+	json_key(t, "processes");
+	wm_text_char(t, '[');
+	for (uint32_t k = 0; k < i->t->nr_processes; k++) {
+		const struct wm_trace_process *p = &i->t->processes[k];
+
+		wm_text_str(t, k ? ",{" : "{");
+		json_number(t, "pid", p->pid);
+		json_number(t, "ppid", p->ppid);
+		json_number(t, "vpid", p->vpid);
+		json_number(t, "uid", p->uid);
+		json_number(t, "begin_ns", (uint64_t)p->begin_ns);
+		json_text(t, "comm", p->comm);
+		json_text(t, "path", p->path);
+		wm_text_char(t, '}');
+	}
+	wm_text_char(t, ']');
+}
+
+static void json_classes(struct wm_info *i)
+{
+	const struct wm_event_type *type;
+	struct wm_text *t = &i->out;
+	const char *between = "";
+	uint64_t events;
+
+	json_key(t, "classes");
+	wm_text_char(t, '[');
+	for (uint32_t at = 0; (type = next_class(i, &at, &events)); between = ",") {
+		wm_text_f(t, "%s{", between);
+		json_text(t, "provider", type->provider);
+		json_text(t, "name", short_name(type));
+		json_number(t, "events", events);
+		wm_text_char(t, '}');
+	}
+	wm_text_char(t, ']');
+}
+
+static void json_faults(struct wm_info *i)
+{
+	struct wm_text *t = &i->out;
+
+	json_key(t, "faults");
+	wm_text_char(t, '[');
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		const struct wm_fault *f = &i->t->faults[k];
+
+		wm_text_str(t, k ? ",{" : "{");
+		json_text(t, "file", f->file);
+		json_number(t, "offset", f->offset);
+		json_text(t, "reason", f->reason);
+		wm_text_char(t, '}');
+	}
+	wm_text_char(t, ']');
+}
+
+/* What stands before the lists. */
+static void json_head(struct wm_info *i)
+{
+	struct range r = range_of(i->t);
+	struct wm_text *t = &i->out;
+	char name[80], format[32];
+
+	tracer(i, name, sizeof(name));
+	(void)snprintf(format, sizeof(format), "CTF %s", i->t->version);
+	json_text(t, "trace", i->path);
+	json_text(t, "format", format);
+	json_text(t, "tracer", name);
+	json_text(t, "host", word(i, "hostname"));
+	json_text(t, "command", word(i, "command"));
+	if (i->t->nr_clocks) {
+		json_text(t, "clock", i->t->clocks[0]->name);
+		json_number(t, "clock_hz", i->t->clocks[0]->hz);
+		json_number(t, "clock_error_ns", clock_error(i->t));
+	}
+	json_number(t, "begin_ns", r.begin_ns > r.end_ns ? 0 : (uint64_t)r.begin_ns);
+	json_number(t, "end_ns", r.begin_ns > r.end_ns ? 0 : (uint64_t)r.end_ns);
+	json_number(t, "streams", i->t->nr_streams);
+	json_number(t, "packets", i->t->nr_packets);
+	json_number(t, "bytes", i->bytes);
+	json_number(t, "events", i->nr_events);
+	json_number(t, "events_in_packets", r.nr_events);
+}
+
+void wm_info_own_json(struct wm_info *i)
+{
+	wm_text_char(&i->out, '{');
+	json_head(i);
+	json_lost(i);
+	json_processes(i);
+	json_classes(i);
+	json_faults(i);
+	wm_text_str(&i->out, "}\n");
+}

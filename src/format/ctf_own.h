@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_own.h - what waymark's own traces say beyond what any CTF trace does.
+ * Who the processes and threads were, and what was lost and why, is in the
+ * recorder's stream: ctf_own.c reads it once, while the trace is opened.
+ * Packets and events promise more than CTF asks for: ctf_own_check.c holds
+ * them to it. Notes about event classes: ctf_own_note.c.
+ */
+#ifndef WM_FORMAT_CTF_OWN_H
+#define WM_FORMAT_CTF_OWN_H
+
+#include "format/ctf_plan.h"
+
+struct wm_ctf_frame;
+struct wm_ctf_found;
+
+/* A thread the kernel's events speak of, from when it was met. */
+struct wm_ctf_thread {
+	int64_t ns;
+	int32_t tid, pid;
+	const char *comm;
+};
+
+/* --- ctf_own.c -------------------------------------------------------------- */
+
+/* Fills the trace's processes, causes and threads. 0 or -ENOMEM. */
+int wm_ctf_own_read(struct wm_trace *t);
+
+const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e);
+
+/* The process of a thread of the kernel's events; the thread's own number when nobody asked. */
+int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns);
+
+/* A field of the event, by its name; NULL: none. */
+const struct wm_item *wm_ctf_own_field(const struct wm_event *e, const char *name);
+
+/* --- ctf_own_binary.c --------------------------------------------------------- */
+
+/* From events about the recording; of the kernel where there is no process. 0 or -ENOMEM. */
+int wm_ctf_own_module(struct wm_trace *t, const struct wm_event *e);
+int wm_ctf_own_mmap(struct wm_trace *t, const struct wm_event *e);
+
+/* --- ctf_own_check.c ---------------------------------------------------------- */
+
+/* How many events a packet says it has, out of its frame's items; UINT64_MAX: it does not. */
+uint64_t wm_ctf_own_count(const struct wm_batch *frame);
+
+/* Can the frame be true, with `left` bytes of the file behind its begin? False: a fault said why. */
+bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_t left,
+		      const struct wm_ctf_frame *f, uint64_t nr_events);
+
+/* Packets of a stream follow one another in time. */
+void wm_ctf_own_follow(struct wm_trace *t, const struct wm_ctf_found *before,
+		       const struct wm_ctf_found *now);
+
+/*
+ * Files of packets that are gone, but whose index is there: a fault each. `folder`
+ * is a path, `below` its name below the trace's.
+ */
+void wm_ctf_own_gone(struct wm_trace *t, const char *folder, const char *below);
+
+/* The same for anybody: fn gets the name of the stream file and how many packets there were. */
+void wm_ctf_own_each_gone(int dirfd, void (*fn)(void *data, const char *name, uint64_t nr_packets),
+			  void *data);
+
+/* --- ctf_own_note.c ------------------------------------------------------------ */
+
+/* What the writer noted of a class: its print form, which fields are contexts. 0 or -ENOMEM. */
+int wm_ctf_own_note(struct wm_trace *t, const struct wm_ctf_event *e, struct wm_event_type *type);
+
+/* CTF 1.8 knows no booleans and no blobs: the names of our types tell them. */
+void wm_ctf_own_types(struct wm_ctf_metadata *m);
+
+#endif
