@@ -21,10 +21,10 @@ struct wm_info_values {
 struct wm_info {
 	const char *path;
 	struct wm_trace *t;
-	uint64_t *counts;    /* by index of trace->types */
-	uint32_t *order;     /* of types: by name */
-	uint64_t nr_events;  /* that could be read, of the recorder's own none */
-	uint64_t bytes;      /* of packets */
+	uint64_t *counts;   /* by index of trace->types */
+	uint32_t *order;    /* of types: by name */
+	uint64_t nr_events; /* that could be read, of the recorder's own none */
+	uint64_t bytes;     /* of packets */
 	struct wm_text out;
 };
 

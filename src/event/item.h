@@ -56,13 +56,14 @@ struct wm_member {
 };
 
 struct wm_type {
-	uint8_t kind;    /* enum wm_type_kind */
-	uint8_t look;    /* enum wm_type_look, of numbers */
-	uint8_t bits;    /* of numbers: as recorded, 1..64; LEB128: 64 */
-	bool fixed;      /* LIST: every one has `length` elements */
-	bool is_enum;    /* labels name the values, though there may be none of them */
-	bool is_flags;   /* labels name bit ranges instead */
-	bool is_bare;    /* BOOL, BYTES: in the file a number, a list of numbers, as CTF 1.8 has them */
+	uint8_t kind;  /* enum wm_type_kind */
+	uint8_t look;  /* enum wm_type_look, of numbers */
+	uint8_t bits;  /* of numbers: as recorded, 1..64; LEB128: 64 */
+	bool fixed;    /* LIST: every one has `length` elements */
+	bool is_enum;  /* labels name the values, though there may be none of them */
+	bool is_flags; /* labels name bit ranges instead */
+	bool
+	    is_bare; /* BOOL, BYTES: in the file a number, a list of numbers, as CTF 1.8 has them */
 	uint32_t length; /* LIST, when fixed */
 	uint32_t nr_members;
 	const struct wm_member *members; /* STRUCT, CHOICE */

@@ -45,7 +45,8 @@ int wm_ctf_own_mmap(struct wm_trace *t, const struct wm_event *e);
 /* How many events a packet says it has, out of its frame's items; UINT64_MAX: it does not. */
 uint64_t wm_ctf_own_count(const struct wm_batch *frame);
 
-/* Can the frame be true, with `left` bytes of the file behind its begin? False: a fault said why. */
+/* Can the frame be true, with `left` bytes of the file behind its begin? False: a fault said why.
+ */
 bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_t left,
 		      const struct wm_ctf_frame *f, uint64_t nr_events);
 

@@ -29,7 +29,6 @@ struct wm_export_options {
 	uint64_t split_bytes; /* what is larger becomes several files; 0: never */
 	bool force;           /* a file that is there is replaced; a folder never is */
 	const char *tracer;   /* "waymark VERSION", for formats that name who wrote them */
-
 };
 
 struct wm_exporter_ops {

@@ -159,7 +159,7 @@ static void put_integer(struct wm_text *t, const struct conversion *c, const str
 	bool other_base = strchr("xXo", c->letter) != NULL;
 	bool is_signed = v->type->kind == WM_TYPE_SIGNED;
 	bool negative = !other_base && is_signed && v->item->s < 0;
-	uint64_t bits = negative                  ? 0 - v->item->u
+	uint64_t bits = negative                   ? 0 - v->item->u
 			: is_signed && !other_base ? v->item->u
 						   : bits_of(v);
 	const char *prefix = "";
@@ -319,8 +319,7 @@ void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_sha
 		c = parse(percent);
 		if (c.letter == '%')
 			wm_text_char(t, '%');
-		else if (c.letter && c.letter != 'm' && stars(&cursor, &c) &&
-			 next(&cursor, &v))
+		else if (c.letter && c.letter != 'm' && stars(&cursor, &c) && next(&cursor, &v))
 			put(t, &c, &v);
 		else
 			wm_view_safe(t, percent, c.bytes, false);

@@ -19,11 +19,8 @@ static const struct wm_type x64 = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look =
 static const struct wm_type f64 = {.kind = WM_TYPE_FLOAT, .bits = 64};
 static const struct wm_type text = {.kind = WM_TYPE_STRING};
 static const struct wm_type_label labels[] = {{"minus", -1, -1}, {"two", 2, 2}};
-static const struct wm_type labelled = {.kind = WM_TYPE_SIGNED,
-					.bits = 32,
-					.is_enum = true,
-					.labels = labels,
-					.nr_labels = NR(labels)};
+static const struct wm_type labelled = {
+    .kind = WM_TYPE_SIGNED, .bits = 32, .is_enum = true, .labels = labels, .nr_labels = NR(labels)};
 
 /* An event with some fields. */
 struct one {

@@ -20,9 +20,9 @@ struct view_type {
 		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
 		enum wm_part chain_part;    /* the others are in the stream's context */
 	} sample;                           /* of perf's format */
-	const struct wm_shape *form;     /* fields, to fill the print form with; NULL: none */
-	const struct wm_shape *contexts; /* those of the fields that are contexts; NULL: none */
-	int level_part;                  /* where a member level is, shown when not 0; -1: none */
+	const struct wm_shape *form;        /* fields, to fill the print form with; NULL: none */
+	const struct wm_shape *contexts;    /* those of the fields that are contexts; NULL: none */
+	int level_part; /* where a member level is, shown when not 0; -1: none */
 	uint32_t level_member;
 };
 

@@ -335,13 +335,15 @@ static void test_own(void **unused)
 	       "[ 77 ] } { _length = 5, q = [ ] }\n");
 	w.items[2].u = 0;
 	w.type.print = "is %d, %s";
-	expect(&w, WM_VIEW_JSONL, 1,
-	       "{\"time_ns\":80001500000124,\"pid\":42,\"name\":\"app:query\",\"cpu\":3,\"ustack\":["
-	       "77],\"fields\":{\"_length\":5,\"q\":[]},\"message\":\"is 5, [ ]\"}\n");
-	expect(&w, WM_VIEW_BABELTRACE, 1,
-	       "[22:13:23.000000247] (+?.?????????) app:query: { event_count = 9, pid = 42, level = "
-	       "0 }, { cpu = 3 }, { _ustack_length = 1, ustack = [ [0] = 77 ], _length = 5, "
-	       "_q_length = 0, q = [ ] }\n");
+	expect(
+	    &w, WM_VIEW_JSONL, 1,
+	    "{\"time_ns\":80001500000124,\"pid\":42,\"name\":\"app:query\",\"cpu\":3,\"ustack\":["
+	    "77],\"fields\":{\"_length\":5,\"q\":[]},\"message\":\"is 5, [ ]\"}\n");
+	expect(
+	    &w, WM_VIEW_BABELTRACE, 1,
+	    "[22:13:23.000000247] (+?.?????????) app:query: { event_count = 9, pid = 42, level = "
+	    "0 }, { cpu = 3 }, { _ustack_length = 1, ustack = [ [0] = 77 ], _length = 5, "
+	    "_q_length = 0, q = [ ] }\n");
 	got = written(&w, WM_VIEW_WAYMARK, 1, some, NR(some));
 	assert_string_equal(got, "[22:13:24.500000370] (+?.?????????) ?:42 app:query: { cpu = 3, "
 				 "pid = 42 } { q = [ ] }\n");
