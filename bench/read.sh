@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# read.sh - the group `read` of bench/run, which sources it: a big LTTng-UST trace recorded on
-# the spot, read by us and by babeltrace2, in turn, from warm caches. BENCH_READ_EVENTS: how many.
+# read.sh - the groups `read` and `read-long` of bench/run, which sources it: a big LTTng-UST trace
+# recorded on the spot, read by us and by babeltrace2, in turn, from warm caches; what is not CTF
+# is in read_files.sh. BENCH_READ_EVENTS: how many events.
 
 # Nothing is lost: the program waits for the consumer.
 read_record() { # N
@@ -27,7 +28,31 @@ read_time() { # ROW WHO WHICH COMMAND...
 }
 
 read_memory() { # of what ran last
-	cut -f3 "$work/time" | sed "s/^/read_memory\tours\t/" >>"$raw"
+	cut -f3 "$work/time" >>"$work/memory"
+}
+
+# The most of any that ran.
+read_memory_row() { # ROW
+	sort -g "$work/memory" | tail -n1 | sed "s/^/$1\tours\t/" >>"$raw"
+}
+
+# The first look at a trace no cache holds, in seconds of wall time.
+read_cold() { # TRACE WHO COMMAND...
+	find "$1" -type f -exec dd if={} iflag=nocache count=0 status=none \;
+	who=$2
+	shift 2
+	"$BUILD/bench/bench-timed" /dev/null "$@" 2>/dev/null | cut -f1 |
+		sed "s/^/# read: from a cold cache, $who: /; s/\$/ s/"
+}
+
+# /dev/shm is never cold: a copy on a disk.
+read_cold_copy() {
+	copy=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
+	cp -r "$trace" "$copy" && sync "$copy"
+	read_cold "$copy" 'babeltrace2 -c sink.utils.counter' babeltrace2 "$copy" -c sink.utils.counter
+	read_cold "$copy" 'waymark info --hash' "$BUILD/waymark" info --hash "$copy"
+	read_cold "$copy" 'waymark print' "$BUILD/waymark" print "$copy"
+	rm -rf "$copy"
 }
 
 # A window of a thousandth of the trace, in its middle, in seconds.
@@ -60,6 +85,7 @@ read_rounds() {
 		read_memory
 		read_time read_hash peer 1 babeltrace2 "$trace" -c sink.utils.counter
 		read_time read_hash ours 1 "$ours" info --hash "$trace"
+		read_memory
 		read_time read_hash_1 ours 2 $aside "$ours" info --hash --threads 1 "$trace"
 		read_time read_window peer 1 babeltrace2 "$trace" --begin "$1" --end "$2"
 		read_time read_window ours 1 "$ours" print --format=babeltrace "$trace" --begin "$1" --end "$2"
@@ -75,15 +101,43 @@ read_speedup() {
 	cat "$raw.more" >>"$raw"
 }
 
+read_start() { # EVENTS
+	lttng_on
+	[ -n "$lttng_pid" ] || return 1
+	read_record "$1" || return 1
+	lttng_off
+	echo "# read: $("$BUILD/waymark" info --hash "$trace" | tr '\n' ' '), $(du -sm "$trace" | cut -f1) MiB"
+}
+
 read_group() {
 	command -v babeltrace2 >/dev/null || { echo "bench: babeltrace2 is not installed" >&2; return 0; }
-	lttng_on
-	[ -n "$lttng_pid" ] || return 0
-	read_record "${BENCH_READ_EVENTS:-12000000}" || return 0
-	lttng_off
+	read_start "${BENCH_READ_EVENTS:-12000000}" || return 0
 	BENCH_PEER="babeltrace2 $(babeltrace2 --version | sed -n 's/^Babeltrace \([0-9.]*\).*/\1/p')"
-	echo "# read: $("$BUILD/waymark" info --hash "$trace" | tr '\n' ' '), $(du -sm "$trace" | cut -f1) MiB"
 	read_rounds
 	read_check
+	read_cold_copy
+	rm -rf "$trace" "$work/theirs"
+	read_perf
+	read_tracedat
+	read_memory_row read_memory
 	read_speedup
+}
+
+# Memory does not follow from a trace's size: 240 million events, 4.2 GiB, in BENCH_DIR (/var/tmp).
+read_long_group() {
+	folder=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
+	short=$work
+	work=$folder
+	if read_start "${BENCH_READ_EVENTS:-240000000}"; then
+		read_cold "$trace" 'waymark info --hash' "$BUILD/waymark" info --hash "$trace"
+		read_time read_long_hash ours 1 "$BUILD/waymark" info --hash "$trace"
+		read_memory
+		read_time read_long_text ours 1 "$BUILD/waymark" print --format=babeltrace "$trace"
+		read_memory
+		read_time read_long_text_1 ours 1 $aside "$BUILD/waymark" print --threads 1 "$trace"
+		read_memory
+		read_memory_row read_long_memory
+	fi
+	work=$short
+	rm -rf "$folder"
 }
