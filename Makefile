@@ -6,8 +6,9 @@ BUILD ?= build
 B ?= emit
 MUTANTS ?= 100000
 SEED ?= 2
+SECONDS ?= 60
 
-.PHONY: all build demo check check-long fuzz-long bench install clean format need-build
+.PHONY: all build demo check check-long fuzz fuzz-long bench install clean format need-build
 
 all: build
 
@@ -33,6 +34,13 @@ check-long:
 	@tools/need build demo check vm
 	@$(MAKE) --no-print-directory build
 	@tools/run-tests --long $(BUILD)
+
+# libFuzzer, a minute for each parser; finds go to fuzz-finds/. One of them: make fuzz F=tsdl
+fuzz:
+	@tools/need build check
+	@CC=clang CXX=clang++ tools/configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
+	@ninja -C build-fuzz --quiet $$(ninja -C build-fuzz -t targets all | grep -o '^test/fuzz/fuzz-[a-z0-9-]*:' | tr -d :)
+	@test/fuzz/fuzz build-fuzz $(SECONDS) $(F)
 
 # 100,000 damaged traces of each format; what is found is kept in fuzz-finds/.
 fuzz-long:

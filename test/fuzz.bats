@@ -32,6 +32,19 @@ mutants() { # FORMAT
 @test "trace.dat" { mutants trace.dat; }
 @test "waymark's own traces" { mutants own; }
 
+@test "each parser takes what it begins with and what was ever found" {
+	"$WAYMARK_SOURCE/test/fuzz/inputs" "$WAYMARK_BUILD" inputs
+	local name nr=0
+	for name in "$WAYMARK_SOURCE"/test/fuzz/fuzz_*.c; do
+		name=$(basename "$name" .c)
+		name=${name#fuzz_}
+		run -0 "$WAYMARK_BUILD/test/fuzz/fuzz-$name" inputs/"$name"/*
+		[[ "$output" == *" files" ]]
+		nr=$((nr + 1))
+	done
+	[ $nr -ge 10 ]
+}
+
 @test "the same seed makes the same mutants" {
 	"$WAYMARK_BUILD/test/fuzz/fuzz-mutants" -n 300 -s 7 -j 2 seeds/perf.data/* | grep -o '^.* before' >one
 	"$WAYMARK_BUILD/test/fuzz/fuzz-mutants" -n 300 -s 7 -j 1 seeds/perf.data/* | grep -o '^.* before' >two

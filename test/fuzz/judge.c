@@ -99,6 +99,9 @@ static void read_all(struct wm_trace *t, unsigned style, struct fuzz_verdict *v)
 			       (unsigned long long)v->events, (unsigned long long)printed);
 	}
 	for (uint32_t i = 0; i < t->nr_faults; i++)
+		v->faults += t->faults[i].offset +
+			     wm_value_hash_text(t->faults[i].reason, strlen(t->faults[i].reason));
+	for (uint32_t i = 0; i < t->nr_faults; i++)
 		if (!t->faults[i].file[0] || !t->faults[i].reason[0])
 			v->flaw = FUZZ_BAD_FAULT;
 }

@@ -23,7 +23,8 @@ enum fuzz_flaw {
 struct fuzz_verdict {
 	int err; /* of opening or reading: it was refused */
 	uint64_t events, hash;
-	uint64_t nr_faults, nr_lost; /* that were told; lost by the tracer as it says itself */
+	uint64_t nr_faults, faults; /* that were told; a hash of what was told, and where */
+	uint64_t nr_lost;           /* by the tracer, as it says itself */
 	enum fuzz_flaw flaw;
 	char reason[256]; /* of the refusal or the first fault */
 };

@@ -168,8 +168,9 @@ static enum find judge_end(const struct campaign *c, const struct job *j, const 
 	if (v->err || v->events >= whole->events || !v->events) /* that there are none is said */
 		return NO_FIND;
 	/* What was said of the unchanged trace already is no word about the change. */
-	return v->nr_faults > whole->nr_faults || v->nr_lost > whole->nr_lost ? NO_FIND
-									      : FIND_SILENT;
+	return (v->nr_faults && v->faults != whole->faults) || v->nr_lost > whole->nr_lost
+		   ? NO_FIND
+		   : FIND_SILENT;
 }
 
 static void keep(const struct campaign *c, const struct mutant *m, char *path)

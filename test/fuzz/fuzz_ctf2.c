@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_ctf2.c - metadata of CTF 2: fragments of JSON, up to their checks. */
+#include <stdlib.h>
+
+#include "format/ctf2_parse.h"
+#include "harness.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct wm_ctf_metadata *m = wm_ctf_metadata_create();
+	struct wm_diag diag = {.offset = -1};
+	char *text = fuzz_copy(data, bytes);
+
+	if (m && text && !wm_ctf2_parse(m, "metadata", text, bytes, &diag))
+		(void)wm_ctf_check(m, &diag);
+	wm_ctf_metadata_destroy(m);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_formats.c - an event format of the kernel, a NUL, a record of it: its
+ * fields, its print form run over the record, and the record as ours. The
+ * record's first byte says of what machine it is.
+ */
+#include <stdlib.h>
+
+#include "harness.h"
+#include "kdata/formats.h"
+#include "kdata/print.h"
+#include "kdata/transcode.h"
+
+static void transcode(const struct wm_kformat *f, const struct wm_kmachine *m,
+		      const struct wm_kprint *print, const uint8_t *record, uint32_t bytes)
+{
+	struct wm_kplan *plan;
+	unsigned char *out;
+	size_t room;
+
+	if (wm_kplan_create(f, m, print, true, &plan, NULL))
+		return;
+	room = wm_kplan_bound(plan, bytes);
+	out = malloc(room ? room : 1);
+	if (out && wm_kplan_run(plan, record, bytes, out, room) > (int64_t)room)
+		abort();
+	free(out);
+	wm_kplan_destroy(plan);
+}
+
+static void run(struct wm_kformats *k, const struct wm_kformat *f, const struct wm_kmachine *m,
+		const uint8_t *rest, size_t bytes)
+{
+	const struct wm_kprint *print = wm_kformats_print(k, f->id);
+	uint8_t *record = fuzz_copy(rest, bytes);
+	struct wm_text text;
+
+	wm_text_init(&text);
+	if (record)
+		wm_kprint_run(print, k, record, (uint32_t)bytes, &text);
+	if (record)
+		transcode(f, m, print, record, (uint32_t)bytes);
+	wm_text_done(&text);
+	free(record);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	size_t text_bytes, rest_bytes;
+	const uint8_t *rest;
+	char *text = fuzz_split(data, bytes, &text_bytes, &rest, &rest_bytes);
+	const struct wm_kformat *f = NULL;
+	struct wm_diag diag = {.offset = -1};
+	struct wm_kmachine m;
+	struct wm_kformats *k;
+
+	wm_kmachine_init(&m, rest_bytes && rest[0] & 1 ? 4 : 8, rest_bytes && rest[0] & 2);
+	k = wm_kformats_create(&m);
+	if (text && k && !wm_kformats_add(k, "fuzz", text, text_bytes, &f, &diag) && f &&
+	    !wm_kformats_seal(k) && rest_bytes < UINT16_MAX)
+		run(k, f, &m, rest, rest_bytes);
+	wm_kformats_destroy(k);
+	free(text);
+	return 0;
+}

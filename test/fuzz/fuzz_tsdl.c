@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_tsdl.c - metadata of CTF 1.8, also in packets, up to its checks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/ctf_type.h"
+#include "harness.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct wm_ctf_metadata *m = NULL;
+	struct wm_diag damage, diag;
+	char *text = fuzz_copy(data, bytes);
+
+	if (!text)
+		return 0;
+	if (!wm_ctf_metadata_parse("metadata", text, bytes, &m, &damage, &diag))
+		wm_ctf_metadata_destroy(m);
+	else if (!diag.sentence[0])
+		abort();
+	free(text);
+	return 0;
+}
