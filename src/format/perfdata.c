@@ -137,24 +137,58 @@ static int read_magic(struct wm_pd *pd, struct wm_diag *diag)
 	return 0;
 }
 
+static int finish_types(struct wm_pd *pd, struct wm_diag *diag)
+{
+	int err;
+
+	if (!pd->nr_attrs)
+		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0,
+				   "no attr in it: nothing says what its records are");
+	err = wm_pd_attrs_finish(pd);
+	return err ? err : wm_pd_meta_types(pd);
+}
+
+static int unpack_all(struct wm_pd *pd, struct wm_diag *diag)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && pd->packed && i < pd->nr_sources; i++)
+		err = wm_pd_unpack(pd, &pd->sources[i], diag);
+	pd->packed = false;
+	return err;
+}
+
+/* The head of a pipe says nothing: what its records are is in other records, read first. */
+static int read_pipe(struct wm_pd *pd, struct wm_diag *diag)
+{
+	int err = wm_pd_pipe_read(pd, diag);
+
+	if (!err)
+		err = unpack_all(pd, diag);
+	if (!err)
+		err = finish_types(pd, diag);
+	return err ? err : wm_pd_index(pd, diag);
+}
+
+/* That of a file says nearly all: one walk is enough, which names a few more things. */
+static int read_file(struct wm_pd *pd, struct wm_diag *diag)
+{
+	int err = wm_pd_header_read(pd, &pd->sources[0], diag);
+
+	if (!err)
+		err = unpack_all(pd, diag);
+	if (!err)
+		err = wm_pd_index(pd, diag);
+	return err ? err : finish_types(pd, diag);
+}
+
 static int read_all(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = read_magic(pd, diag);
 
-	if (!err && !pd->is_pipe)
-		err = wm_pd_header_read(pd, &pd->sources[0], diag);
-	if (!err)
-		err = wm_pd_pipe_read(pd, diag);
-	if (!err && !pd->nr_attrs)
-		err = wm_diag_set(diag, -EBADMSG, pd->trace->path, 0,
-				  "no attr in it: nothing says what its records are");
-	for (uint32_t i = 0; !err && pd->packed && i < pd->nr_sources; i++)
-		err = wm_pd_unpack(pd, &pd->sources[i], diag);
-	if (!err)
-		err = wm_pd_attrs_finish(pd);
-	if (!err)
-		err = wm_pd_meta_types(pd);
-	return err ? err : wm_pd_index(pd);
+	if (err)
+		return err;
+	return pd->is_pipe ? read_pipe(pd, diag) : read_file(pd, diag);
 }
 
 static int open_perfdata(struct wm_trace *t, const char *path, struct wm_diag *diag)

@@ -37,6 +37,7 @@ int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
 struct indexing {
 	struct wm_pd *pd;
 	struct wm_pd_source *source;
+	struct wm_diag *diag;
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
 	int64_t last;            /* time seen */
@@ -146,17 +147,33 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	}
 }
 
+/* In a file, attrs are those of its head. A pipe's records were asked before. */
+static int describe(struct indexing *x, const struct wm_pd_walk *w)
+{
+	if (x->pd->is_pipe || w->header.type == WM_PD_ATTR)
+		return 0;
+	if (w->header.type == WM_PD_COMPRESSED || w->header.type == WM_PD_COMPRESSED2)
+		wm_trace_fault(x->pd->trace, x->source->file, w->offset,
+			       "compressed records, of which the head says nothing: they are left "
+			       "out");
+	return wm_pd_describe(x->pd, w, x->diag);
+}
+
 /* One of the perf tool's. */
 static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 {
 	uint32_t type = w->header.type;
+	int err;
 
 	x->pd->nr_own++;
 	wm_pd_own_check(w);
 	x->has_rounds |= type == WM_PD_FINISHED_ROUND || type == WM_PD_FEATURE;
 	if (type == WM_PD_FINISHED_ROUND)
 		x->in_round = false;
-	return x->packet.bytes >= ROUND_BYTES || w->tail ? end_packet(x) : 0;
+	err = describe(x, w);
+	if (!err && (x->packet.bytes >= ROUND_BYTES || w->tail))
+		err = end_packet(x);
+	return err;
 }
 
 /* A pipe does not say how long it is. */
@@ -168,9 +185,9 @@ static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
 			       "killed");
 }
 
-static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
+static int index_source(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 {
-	struct indexing x = {.pd = pd, .source = s, .last = WM_TIME_NONE};
+	struct indexing x = {.pd = pd, .source = s, .diag = diag, .last = WM_TIME_NONE};
 	struct wm_pd_walk w;
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
@@ -190,13 +207,13 @@ static int index_source(struct wm_pd *pd, struct wm_pd_source *s)
 	return err ? err : end_packet(&x);
 }
 
-int wm_pd_index(struct wm_pd *pd)
+int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag)
 {
 	char number[24];
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < pd->nr_sources; i++)
-		err = index_source(pd, &pd->sources[i]);
+		err = index_source(pd, &pd->sources[i], diag);
 	put_untimed_first(pd);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);
 	if (!err)

@@ -10,7 +10,7 @@
  *   perfdata_walk.c     record after record of one file
  *   perfdata_own.c      whether those can be what they say
  *   perfdata_attr.c     attrs: their names, ids and event types
- *   perfdata_index.c    one walk over all records: packets, comms, losses
+ *   perfdata_index.c    one walk over all records: packets, comms, losses; of a file the only one
  *   perfdata_comm.c     who was called what, and when
  *   perfdata_unpack.c   compressed records, into a file of our own
  *   perfdata_items.c    samples to items
@@ -272,7 +272,8 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 
 /* --- perfdata_index.c ------------------------------------------------------- */
 
-int wm_pd_index(struct wm_pd *pd);
+/* One walk: packets, comms, losses; of a file also what wm_pd_describe() knows. */
+int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
 
 /* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
 int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,

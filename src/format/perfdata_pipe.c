@@ -144,8 +144,7 @@ int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag)
 		err = wm_pd_walk_begin(&w, pd, &pd->sources[i]);
 		w.quiet = true;
 		while (!err && (got = wm_pd_walk_next(&w)) == 1)
-			if (w.header.type >= WM_PERF_KIND_USER &&
-			    (pd->is_pipe || w.header.type != WM_PD_ATTR))
+			if (w.header.type >= WM_PERF_KIND_USER)
 				err = wm_pd_describe(pd, &w, diag);
 		wm_pd_walk_done(&w);
 		err = err ? err : got;
