@@ -227,12 +227,22 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 	return n;
 }
 
+/* Of several traces of one machine that with the kernel's symbols counts, else the last. */
+static bool has_symbols(struct wm_trace *t)
+{
+	const char *text;
+	size_t bytes;
+
+	return wm_trace_kallsyms(t, &text, &bytes) == 0;
+}
+
 int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
 {
 	char name[WM_MODULE_PATH_MAX + 3];
 	int err = 0;
 
-	m->trace = t;
+	if (!m->trace || !has_symbols(m->trace))
+		m->trace = t;
 	for (uint32_t i = 0; !err && i < t->nr_binaries; i++) {
 		const struct wm_trace_binary *b = &t->binaries[i];
 		const char *path = b->path;

@@ -46,7 +46,8 @@ static int bind_trace(struct wm_pass *p, uint32_t i)
 
 static int make_spaces(struct wm_pass *p)
 {
-	const struct wm_symbols_options options = {.places = {.symfs = p->in->symfs}};
+	const struct wm_symbols_options options = {
+	    .places = {.symfs = p->in->symfs, .cache = p->in->builds}};
 
 	p->modules = wm_modules_create();
 	p->spaces = p->modules ? wm_spaces_create(p->modules) : NULL;

@@ -28,7 +28,8 @@ struct wm_pass_input {
 	void (*progress)(void *data, double done);
 	void *progress_data;
 
-	const char *symfs; /* root of the files with symbols; NULL: / */
+	const char *symfs;  /* root of the files with symbols; NULL: / */
+	const char *builds; /* folder of files by build-id, as perf's cache; NULL: none */
 };
 
 struct wm_pass {

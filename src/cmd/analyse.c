@@ -112,6 +112,19 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 	return err ? failed(a, err, &diag) : WM_EXIT_DONE;
 }
 
+/* Where perf keeps the builds that it saw; NULL: nowhere. */
+static char *folder_of_builds(void)
+{
+	const char *folder = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
+	char *path = NULL;
+
+	if (folder && *folder)
+		return strdup(folder);
+	if (!home || !*home || asprintf(&path, "%s/.debug", home) < 0)
+		return NULL;
+	return path;
+}
+
 int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
 		   const struct wm_analysis *analysis, const void *values, int nr_args, char **args)
 {
@@ -138,6 +151,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 	a->input->passes = wm_select_asks(&v->select) ? wm_select_passes : NULL;
 	a->input->data = &v->select;
 	a->input->symfs = v->symfs;
+	a->input->builds = a->builds = folder_of_builds();
 	return walk(a, analysis, values);
 }
 
@@ -158,6 +172,7 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	if (a->pass && a->pass->in)
 		wm_pass_done(a->pass);
 	free(a->pass);
+	free(a->builds);
 	free(a->input);
 	wm_select_unbind(&a->v->select);
 	wm_inputs_close(&a->in);

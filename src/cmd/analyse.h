@@ -70,7 +70,8 @@ struct wm_analysing {
 	struct wm_inputs in;
 	struct wm_pass_input *input;
 	struct wm_pass *pass;
-	void *own; /* of the analysis */
+	char *builds; /* input->builds */
+	void *own;    /* of the analysis */
 	struct wm_result result;
 };
 
