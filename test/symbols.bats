@@ -32,10 +32,9 @@ need_perf() {
 	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
-# Names and objects, line by line. perf 6.1 has no name for a jump to a function that is
-# chosen at run time.
+# Names and objects, line by line.
 plain() {
-	sed -E 's/^\s+//; s/\s+$//; /^$/d; s/^[0-9a-f]+ //; s/^[^ ]+@plt \(([^)]*libc.so.6)\)/@plt (\1)/'
+	sed -E 's/^\s+//; s/\s+$//; /^$/d; s/^[0-9a-f]+ //'
 }
 
 compare() { # FILE [WORD...]

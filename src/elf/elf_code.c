@@ -253,16 +253,6 @@ static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 	return !strncmp(x, "SyS", 3) || !strncmp(x, "compat_SyS", 10);
 }
 
-const struct wm_code_symbol *wm_code_best(const struct wm_code *c, uint64_t start)
-{
-	const struct wm_code_symbol *best = NULL;
-
-	for (size_t i = 0; i < c->nr; i++)
-		if (c->symbols[i].start == start && (!best || is_better(c, &c->symbols[i], best)))
-			best = &c->symbols[i];
-	return best;
-}
-
 /* Of the symbols with the start of symbols[last], which is the last of them. */
 static const struct wm_code_symbol *choose(struct wm_code *c, size_t last)
 {

@@ -8,8 +8,8 @@
  * not weak, a global one, the one with fewer underscores in front, the longest,
  * the first. A symbol without a size reaches to the next one. Which is chosen
  * is found when first asked for, so that opening a large file stays quick.
- * Entries of the procedure linkage table are called "function@plt"; those of
- * functions that are chosen at run time by who chooses: "memcpy@plt".
+ * Entries of the procedure linkage table are called "function@plt", and only
+ * "@plt" when the function is chosen at run time.
  *
  * Addresses are the file's own.
  */
@@ -61,9 +61,6 @@ void wm_code_sort(struct wm_code *c);
 
 /* The symbol with that address, NULL: none. Its name: wm_code_name(). */
 const struct wm_code_symbol *wm_code_at(struct wm_code *c, uint64_t address);
-
-/* The best name of those that begin there, sorted or not; NULL: none does. Linear. */
-const struct wm_code_symbol *wm_code_best(const struct wm_code *c, uint64_t start);
 
 const char *wm_code_name(const struct wm_code *c, const struct wm_code_symbol *symbol);
 

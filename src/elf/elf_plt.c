@@ -5,7 +5,6 @@
  * .plt.sec, with no head; .plt then only has the way to the loader.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +12,11 @@
 #include "elf/elf_code.h"
 #include "elf/elf_symbols.h"
 
-#define SEARCHED_MAX 256u /* each costs a look at all symbols; libc has 40 */
-
 /* What the relocations refer to. */
 struct dynamic_names {
 	Elf64_Sym *symbols;
 	char *strings;
 	uint64_t nr, bytes;
-	unsigned nr_searched; /* entries that are known by an address alone */
 };
 
 static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_names *n)
@@ -43,46 +39,26 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 			       (void **)&n->strings, NULL);
 }
 
-static char *with_plt(struct wm_code *c, const char *name, size_t bytes)
-{
-	char *made = wm_arena_get(&c->names, bytes + sizeof("@plt"));
-
-	if (made) {
-		memcpy(made, name, bytes);
-		strcpy(made + bytes, "@plt");
-	}
-	return made;
-}
-
-/* Chosen at run time by the function at `address`: without the version, or by the address. */
-static char *name_by_address(struct wm_code *c, struct dynamic_names *n, uint64_t address)
-{
-	const struct wm_code_symbol *s =
-	    n->nr_searched++ < SEARCHED_MAX ? wm_code_best(c, address) : NULL;
-	const char *name = s ? wm_code_name(c, s) : NULL;
-	char text[32];
-
-	if (name)
-		return with_plt(c, name, strcspn(name, "@"));
-	snprintf(text, sizeof(text), "*ABS*+0x%llx", (unsigned long long)address);
-	return with_plt(c, text, strlen(text));
-}
-
-static const char *name_of(struct wm_code *c, struct dynamic_names *n, const Elf64_Rela *r)
+/* Of a function that is chosen at run time there is no name: "@plt", as with perf. */
+static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
 {
 	uint64_t i = ELF64_R_SYM(r->r_info);
-	const char *name = "", *made;
-	char *shown = NULL;
+	const char *name = "";
+	char *made, *shown = NULL;
+	size_t bytes;
 
-	if (!i)
-		return name_by_address(c, n, (uint64_t)r->r_addend);
-	if (i < n->nr && n->symbols[i].st_name < n->bytes)
+	if (i && i < n->nr && n->symbols[i].st_name < n->bytes)
 		name = n->strings + n->symbols[i].st_name;
 	if (!c->raw)
 		shown = wm_demangle(name);
 	if (shown)
 		name = shown;
-	made = with_plt(c, name, strlen(name));
+	bytes = strlen(name);
+	made = wm_arena_get(&c->names, bytes + sizeof("@plt"));
+	if (made) {
+		memcpy(made, name, bytes);
+		strcpy(made + bytes, "@plt");
+	}
 	free(shown);
 	return made;
 }
