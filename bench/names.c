@@ -17,8 +17,8 @@
 #include "analysis/unwind.h"
 #include "format/merge.h"
 
-#define NR_RUNS	  7
-#define STACKS	  2000u
+#define NR_RUNS   7
+#define STACKS    2000u
 #define ADDRESSES 200000u
 
 struct stack {
