@@ -118,6 +118,7 @@ static void destroy(struct wm_trace_writer *w)
 	wm_recorder_done(&w->recorder);
 	wm_event_store_done(&w->events);
 	wm_text_done(&w->declared);
+	wm_text_done(&w->formats);
 	free(w->meta.command);
 	if (w->index_dirfd >= 0)
 		(void)close(w->index_dirfd); /* a folder: nothing to lose */
@@ -392,7 +393,7 @@ int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char 
 void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret)
 {
 	*ret = w->totals;
-	ret->bytes = w->folder.bytes + w->metadata_bytes;
+	ret->bytes = w->folder.bytes + w->metadata_bytes + w->kernel_bytes;
 }
 
 static int first_error(int a, int b)

@@ -168,8 +168,21 @@ int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, 
 int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
 			 size_t bytes);
 
-/* Symbols of the kernel, lines as in /proc/kallsyms: "kernel/kallsyms.zst". */
-int wm_trace_kernel_symbols(struct wm_trace_writer *w, const char *text, size_t bytes);
+/*
+ * The format file of one of the kernel's events, kept; all that were kept make
+ * the file "kernel/formats", each behind a line "# SYSTEM/NAME BYTES".
+ */
+int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
+			   const char *text, size_t bytes);
+int wm_trace_kernel_formats(struct wm_trace_writer *w);
+
+/*
+ * Symbols of the kernel, lines as in /proc/kallsyms: "DIR/kernel/kallsyms.zst".
+ * Needs no writer: another process may do it. What it made is counted in the
+ * writer's totals by wm_trace_kernel_adopt().
+ */
+int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes);
+void wm_trace_kernel_adopt(struct wm_trace_writer *w);
 
 /* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {

@@ -85,6 +85,7 @@ struct wm_trace_writer {
 	bool clock_refined;      /* the file's frequency is an older one: mended with the next */
 	bool metadata_old;       /* the file lacks something of the above */
 	uint64_t metadata_bytes; /* of the file */
+	uint64_t kernel_bytes;   /* of the files in kernel/ */
 	struct wm_event_store events;
 	struct wm_stream **streams; /* by id */
 	uint32_t nr_streams;
@@ -93,6 +94,7 @@ struct wm_trace_writer {
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder recorder;
 	struct wm_mixed *mixed;                                /* NULL until lanes run out */
+	struct wm_text formats; /* of the kernel's events */
 	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: none of that kind */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "format/writer.h"
 
+#define SYMBOLS_FILE  "kallsyms.zst"
 #define SYMBOLS_LEVEL 1 /* of zstd: a fifth is left; more takes longer and gains nothing */
 
 static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
@@ -166,14 +167,13 @@ int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, 
 	return 0;
 }
 
-int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
-			 size_t bytes)
+static int put_file(int dirfd, const char *name, const void *data, size_t bytes)
 {
 	int fd, err;
 
-	if (mkdirat(w->dirfd, "kernel", 0700) && errno != EEXIST)
+	if (mkdirat(dirfd, "kernel", 0700) && errno != EEXIST)
 		return -errno;
-	fd = openat(w->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	err = wm_file_replace(fd, name, 0600, data, bytes);
@@ -181,16 +181,52 @@ int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void
 	return err;
 }
 
-int wm_trace_kernel_symbols(struct wm_trace_writer *w, const char *text, size_t bytes)
+int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			 size_t bytes)
 {
-	size_t room = ZSTD_compressBound(bytes), packed;
-	void *data = malloc(room);
-	int err;
+	return put_file(w->dirfd, name, data, bytes);
+}
 
-	if (!data)
-		return -ENOMEM;
-	packed = ZSTD_compress(data, room, text, bytes, SYMBOLS_LEVEL);
-	err = ZSTD_isError(packed) ? -EIO : wm_trace_kernel_file(w, "kallsyms.zst", data, packed);
+/* What the files in it take; they are few and small beside the streams. */
+void wm_trace_kernel_adopt(struct wm_trace_writer *w)
+{
+	static const char *const names[] = {"kernel/formats", "kernel/" SYMBOLS_FILE};
+	struct stat st;
+
+	w->kernel_bytes = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!fstatat(w->dirfd, names[i], &st, AT_SYMLINK_NOFOLLOW))
+			w->kernel_bytes += (uint64_t)st.st_size;
+}
+
+int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
+			   const char *text, size_t bytes)
+{
+	wm_text_f(&w->formats, "# %s/%s %zu\n", system, name, bytes);
+	wm_text_add(&w->formats, text, bytes);
+	return w->formats.failed ? -ENOMEM : 0;
+}
+
+int wm_trace_kernel_formats(struct wm_trace_writer *w)
+{
+	return wm_trace_kernel_file(w, "formats", w->formats.data ? w->formats.data : "",
+				    w->formats.bytes);
+}
+
+int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes)
+{
+	int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = dirfd < 0 ? -errno : 0;
+	size_t room = ZSTD_compressBound(bytes), packed;
+	void *data = err ? NULL : malloc(room);
+
+	if (!err && !data)
+		err = -ENOMEM;
+	if (!err) {
+		packed = ZSTD_compress(data, room, text, bytes, SYMBOLS_LEVEL);
+		err = ZSTD_isError(packed) ? -EIO : put_file(dirfd, SYMBOLS_FILE, data, packed);
+	}
 	free(data);
+	if (dirfd >= 0)
+		close(dirfd);
 	return err;
 }

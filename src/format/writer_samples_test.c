@@ -82,7 +82,7 @@ static void write_trace(enum wm_trace_format format)
 	put_sample(&k, KIT_START + 30);
 	put_sample(&k, KIT_START + 40);
 	send(samples, &k, 1);
-	assert_int_equal(wm_trace_kernel_symbols(w, symbols, strlen(symbols)), 0);
+	assert_int_equal(wm_trace_kernel_symbols(kit_dir, symbols, strlen(symbols)), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 }
 
