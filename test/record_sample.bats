@@ -183,6 +183,19 @@ pump_of() { # of a recording command
 	[ "$(grep -c "perf:comm.* pid = $pid, .*\"work\"" text)" = 1 ]
 }
 
+@test "beside events of the kernel the trace says what the tasks mapped and were called" {
+	needs_tracepoints
+	run -0 --separate-stderr waymark record --preload none -e syscall:getcpu:enter -o t -- sh -c "$W/work calls 5"
+	[[ $stderr == *" 5 events (5 of the kernel)"* ]]
+	text t >text
+	[ "$(grep -c 'perf:mmap2.*/work"' text)" = 1 ]
+	[ "$(grep -c 'perf:comm.*"work"' text)" = 1 ]
+	[ "$(grep -c 'perf:mmap2.* pid = -1.*kernel.kallsyms' text)" = 1 ]
+	[ ! -e t/kernel/kallsyms.zst ] # no print form of these events shows a symbol
+	waymark record -q --preload none -e kmem:kmem_cache_alloc -o k -- true
+	[ -s k/kernel/kallsyms.zst ]
+}
+
 @test "everything, but not ourselves; one CPU alone" {
 	needs_tracepoints
 	waymark record -q -a -c 1 -e syscall:write:enter -o a -- sh -c "sleep 0.5; $W/work calls 100; echo x" >/dev/null & command=$!

@@ -615,6 +615,8 @@ static int run(void *values, int nr_args, char **args)
 		return r->status == WM_EXIT_FAILED && nr_args ? WM_EXIT_BEFORE_COMMAND
 		       : r->status                            ? r->status
 							      : WM_EXIT_USAGE;
+	if (r->kernel && !r->sampling)
+		(void)wm_sampling_create(wm_clock_best(), NULL, 0, &r->sampling); /* or without */
 	plan.kernel = r->kernel;
 	plan.sampling = r->sampling;
 	plan.in_kernel = r->in_kernel;

@@ -37,7 +37,8 @@ struct wm_record_plan {
 	const char *preload; /* "malloc,pthread", "none"; NULL: nothing but the runtime */
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel */
-	struct wm_sampling *sampling;    /* NULL: nothing is sampled */
+	/* NULL: nothing is sampled; without events: what tasks do, beside the kernel's events. */
+	struct wm_sampling *sampling;
 	const bool *in_kernel;           /* rule i matched events of the kernel, too */
 	const pid_t *pids;
 	size_t nr_pids;

@@ -67,6 +67,14 @@ static void end_recording(struct run *r)
 	(void)wm_recording_order(&r->recorder, WM_ORDER_STOP); /* a pump that is gone is seen so */
 }
 
+static void say_unsampled(const struct run *r, const char *why)
+{
+	if (wm_sampling_count(r->plan->sampling))
+		wm_say("nothing is sampled: %s", why);
+	else if (!r->plan->quiet)
+		wm_say("what the tasks mapped and were called is not in the trace: %s", why);
+}
+
 static void on_report(struct run *r, const struct wm_report *report)
 {
 	char size[32];
@@ -93,7 +101,7 @@ static void on_report(struct run *r, const struct wm_report *report)
 	case WM_REPORT_SAMPLING:
 		r->sampling = true;
 		if (report->err < 0)
-			wm_say("nothing is sampled: %s", report->sentence);
+			say_unsampled(r, report->sentence);
 		break;
 	case WM_REPORT_DONE:
 		r->done = true;
@@ -189,10 +197,9 @@ static void begin_sampling(struct run *r, const struct wm_sampling_whom *whom)
 	int err = wm_recording_sample(&r->recorder, whom);
 
 	if (err == -E2BIG)
-		wm_say("nothing is sampled: more than %u threads; -a samples all of them",
-		       WM_SAMPLING_TIDS_MAX);
+		say_unsampled(r, "more than 32768 threads; -a takes all of the machine");
 	else if (err < 0)
-		wm_say("nothing is sampled: %s", strerror(-err));
+		say_unsampled(r, strerror(-err));
 	while (err == 0 && !r->sampling && wm_recording_read(&r->recorder, true, &report) > 0)
 		on_report(r, &report);
 }
@@ -325,7 +332,7 @@ static void say_total(const struct run *r)
 	wm_text_f(&line, "%" PRIu64 " events", t->events);
 	if (r->plan->kernel)
 		wm_text_f(&line, " (%" PRIu64 " of the kernel)", t->kernel_events);
-	if (r->plan->sampling)
+	if (r->plan->sampling && wm_sampling_count(r->plan->sampling))
 		wm_text_f(&line, " (%" PRIu64 " samples)", t->samples);
 	wm_text_f(&line, ", %s in %.3f s", wm_record_size_text(t->bytes, size),
 		  (double)t->duration_ns / 1e9);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/text.h"
 #include "collect/task_names.h"
 #include "format/trace_layout.h"
 #include "kdata/page.h"
@@ -105,18 +104,12 @@ static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_e
 static int write_formats(struct wm_kernel_source *s, const struct wm_kernel_source_event *events,
 			 size_t nr)
 {
-	struct wm_text t;
-	int err;
+	int err = 0;
 
-	wm_text_init(&t);
-	for (size_t i = 0; i < nr; i++) {
-		wm_text_f(&t, "# %s/%s %zu\n", events[i].system, events[i].name,
-			  events[i].format_bytes);
-		wm_text_add(&t, events[i].format, events[i].format_bytes);
-	}
-	err = t.failed ? -ENOMEM : wm_trace_kernel_file(s->writer, "formats", t.data, t.bytes);
-	wm_text_done(&t);
-	return err;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = wm_trace_kernel_format(s->writer, events[i].system, events[i].name,
+					     events[i].format, events[i].format_bytes);
+	return err ? err : wm_trace_kernel_formats(s->writer);
 }
 
 static int allocate(struct wm_kernel_source *s)

@@ -69,8 +69,8 @@ static int set_tasks_shape(struct wm_sample_source *s)
 static int make_streams(struct wm_sample_source *s, const struct wm_sample_event *events, size_t nr,
 			struct wm_diag *diag)
 {
-	struct wm_kernel_stream *samples, *tasks;
-	int err = wm_kernel_stream_create(s->writer, WM_KERNEL_SAMPLES, &samples);
+	struct wm_kernel_stream *samples = NULL, *tasks;
+	int err = nr ? wm_kernel_stream_create(s->writer, WM_KERNEL_SAMPLES, &samples) : 0;
 
 	if (!err)
 		err = wm_kernel_stream_create(s->writer, WM_KERNEL_TASKS, &tasks);
@@ -83,6 +83,12 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 	s->plans = wm_arena_array(&s->arena, nr + 1, sizeof(*s->plans));
 	if (!err && !s->plans)
 		err = -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++)
+		if (events[i].format)
+			err = wm_trace_kernel_format(s->writer, events[i].system, events[i].name,
+						     events[i].format, events[i].format_bytes);
+	if (!err && nr)
+		err = wm_trace_kernel_formats(s->writer);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = wm_sample_plan_make(&s->plans[s->nr_plans++], &events[i], s->clockid, samples,
 					  (uint32_t)i, &s->machine, &s->arena, diag);
@@ -140,6 +146,12 @@ int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampl
 	for (size_t i = 0; i < s->nr_ours; i++)
 		s->ours[i] = ours[i];
 	return 0;
+}
+
+void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid)
+{
+	if (s->nr_ours < OURS_MAX)
+		s->ours[s->nr_ours++] = pid;
 }
 
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s)

@@ -49,6 +49,7 @@ void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; clos
 /* Takes the sampler over, not on -ENOMEM. Samples of the processes in `ours` are not kept. */
 int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
 			    const pid_t *ours, size_t nr_ours);
+void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);  /* one more of ours */
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*

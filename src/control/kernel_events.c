@@ -264,6 +264,23 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *dia
 	return is_there(k, &print) ? 0 : remember(k, &print, diag);
 }
 
+/* %pS, %ps, %pB: the other letters behind %p are no symbols. */
+static bool shows_symbols(const char *format, size_t bytes)
+{
+	for (size_t i = 0; i + 2 < bytes; i++)
+		if (format[i] == '%' && format[i + 1] == 'p' && strchr("SsBFf", format[i + 2]))
+			return true;
+	return false;
+}
+
+bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k)
+{
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		if (shows_symbols(k->events[i].format, k->events[i].format_bytes))
+			return true;
+	return false;
+}
+
 size_t wm_kernel_events_count(const struct wm_kernel_events *k)
 {
 	return k->nr_events;

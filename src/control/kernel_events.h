@@ -38,6 +38,8 @@ size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first);
  */
 int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *diag);
 size_t wm_kernel_events_count(const struct wm_kernel_events *k);
+/* Whether a print form of one of them shows addresses by their symbols. */
+bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k);
 
 /* Which tasks: these and what they fork, or all but these. Then it begins. */
 int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr,

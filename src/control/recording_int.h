@@ -41,7 +41,7 @@ struct serving {
 	struct wm_sample_source *samples; /* NULL: nothing is sampled */
 	struct wm_watch **ring_watches;   /* by place of the sampler; of those that wake us */
 	size_t nr_ring_watches;
-	struct wm_kernel_symbols symbols; /* text NULL: not to be had, or told already */
+	pid_t symbols_helper; /* writes the kernel's symbols; 0: nobody does */
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
 	uint32_t accepted;      /* in this round */

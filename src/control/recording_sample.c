@@ -4,22 +4,67 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control/recording_int.h"
 
-/* The kernel's symbols go into the trace at once: its mappings are told from them. */
+#define HELPER_NICE 10 /* the recorded program goes first */
+
 int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag)
 {
 	int err = wm_sampling_source(s->o->sampling, s->writer, &s->clock, &s->samples, diag);
 
-	if (err)
-		return err;
-	wm_trace_writer_samples(s->writer, wm_sampler_regs(), 0);
-	if (!wm_kernel_symbols_read(&s->symbols))
-		(void)wm_trace_kernel_symbols(s->writer, s->symbols.text, s->symbols.bytes);
-	return 0;
+	if (!err && wm_sampling_count(s->o->sampling))
+		wm_trace_writer_samples(s->writer, wm_sampler_regs(), 0);
+	return err;
 }
+
+/* --- the kernel's symbols ---------------------------------------------------------------- */
+
+static void __attribute__((noreturn)) be_the_helper(const char *dir)
+{
+	char *text;
+	size_t bytes;
+
+	(void)prctl(PR_SET_NAME, "waymark-syms");
+	(void)nice(HELPER_NICE);
+	(void)syscall(SYS_close_range, 3, ~0u,
+		      0); /* the pump's rings and locks end with the pump */
+	if (!wm_kernel_symbols_read(&text, &bytes))
+		(void)wm_trace_kernel_symbols(dir, text, bytes);
+	_exit(0);
+}
+
+/*
+ * Reading and packing them takes longer than the pump may be away from its
+ * rings: a process of its own does it, and is waited for at the end.
+ */
+static void keep_symbols(struct serving *s)
+{
+	bool wanted = wm_sampling_count(s->o->sampling) ||
+		      (s->o->kernel && wm_kernel_events_show_symbols(s->o->kernel));
+	pid_t pid = wanted ? fork() : -1;
+
+	if (pid == 0)
+		be_the_helper(s->o->dir);
+	if (pid > 0) {
+		s->symbols_helper = pid;
+		wm_sample_source_leave_out(s->samples, pid);
+	}
+}
+
+static void wait_for_symbols(struct serving *s)
+{
+	while (s->symbols_helper && waitpid(s->symbols_helper, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->symbols_helper = 0;
+	wm_trace_kernel_adopt(s->writer);
+}
+
+/* --- rings ----------------------------------------------------------------------------------- */
 
 /* Wakes the loop; a ring nobody writes to any more would wake it forever. */
 static void on_ring(int fd, uint32_t events, void *data)
@@ -56,14 +101,14 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	struct wm_report r = {.kind = WM_REPORT_SAMPLING};
 	struct wm_diag diag = {.offset = -1};
 	struct wm_sampling_whom whom;
+	struct wm_kernel_text text;
 	int err = -EINVAL;
 
 	if (s->samples && !wm_sample_source_sampler(s->samples) && bytes >= sizeof(*o) &&
 	    bytes == sizeof(*o) + (size_t)o->nr_tids * sizeof(pid_t)) {
 		whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->on_exec};
 		err = wm_sampling_begin(s->o->sampling, s->samples, &whom, ours, 2,
-					s->symbols.text ? &s->symbols : NULL, &diag);
-		wm_kernel_symbols_done(&s->symbols);
+					wm_kernel_text_find(&text) ? NULL : &text, &diag);
 	}
 	if (!err)
 		err = watch_rings(s);
@@ -71,6 +116,7 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
 		       diag.sentence[0] ? diag.sentence : strerror(-r.err));
 	wm_serving_report(s, &r, true);
+	keep_symbols(s);
 }
 
 void wm_serving_stop_sampling(struct serving *s)
@@ -88,12 +134,14 @@ void wm_serving_end_sampling(struct serving *s)
 	wm_serving_stop_sampling(s);
 	(void)wm_sample_source_finish(s->samples); /* errors are in the totals */
 	wm_sample_source_totals(s->samples, &t);
-	wm_trace_writer_samples(s->writer, wm_sampler_regs(), t.clock_error_ns);
+	if (wm_sampling_count(s->o->sampling))
+		wm_trace_writer_samples(s->writer, wm_sampler_regs(), t.clock_error_ns);
 	s->totals.samples = t.samples;
 	s->totals.sample_lost = t.lost;
 	s->totals.sample_lost_disk = t.lost_disk;
 	s->totals.sample_torn = t.torn;
 	s->totals.sample_throttled = t.throttled;
+	wait_for_symbols(s);
 }
 
 void wm_serving_release_sampling(struct serving *s)
@@ -106,5 +154,4 @@ void wm_serving_release_sampling(struct serving *s)
 	s->nr_ring_watches = 0;
 	wm_sample_source_destroy(s->samples);
 	s->samples = NULL;
-	wm_kernel_symbols_done(&s->symbols);
 }

@@ -13,6 +13,7 @@
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
+#define TASKS_RING_BYTES  ((uint64_t)512 << 10) /* of a CPU, when nothing is sampled */
 
 struct wm_sampling {
 	struct wm_arena arena;
@@ -162,7 +163,8 @@ static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_wh
 	    .cpus = s->cpus,
 	    .nr_cpus = s->nr_cpus,
 	    .on_exec = whom->on_exec,
-	    .buffer_bytes = wm_instance_buffer_default(),
+	    .buffer_bytes =
+		s->nr_events ? wm_instance_buffer_default() : TASKS_RING_BYTES * s->nr_cpus,
 	};
 	int err;
 
@@ -182,7 +184,7 @@ static void tell(const struct wm_perf_record *r, void *data)
 
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
 		      const struct wm_sampling_whom *whom, const pid_t *ours, size_t nr_ours,
-		      const struct wm_kernel_symbols *symbols, struct wm_diag *diag)
+		      const struct wm_kernel_text *text, struct wm_diag *diag)
 {
 	struct wm_sampler *sampler;
 	int err = open_sampler(s, whom, &sampler, diag);
@@ -195,8 +197,8 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 		return err;
 	}
 	/* The rings tell what is mapped from now on; twice told does no harm. */
-	if (symbols)
-		wm_running_tell_kernel(symbols, tell, source);
+	if (text)
+		wm_running_tell_kernel(text, tell, source);
 	if (!whom->on_exec)
 		wm_running_tell(whom->tids, whom->nr_tids, tell, source);
 	return whom->on_exec ? 0 : wm_sampler_start(sampler);

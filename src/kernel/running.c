@@ -20,6 +20,7 @@
 #include "kernel/counters.h"
 
 #define SYMBOLS_MAX ((size_t)256 << 20)
+#define BEGIN_BYTES ((size_t)1 << 20) /* of all symbols: _text is among these */
 #define MODULES_MAX ((size_t)16 << 20)
 #define SMALL_FILE  65536u
 #define ID_BYTES    20u /* what a record has room for */
@@ -227,39 +228,76 @@ void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data
 
 /* --- the kernel ------------------------------------------------------------------------------ */
 
-/* The address at the begin of the line that ends with " T NAME". */
-static uint64_t address_of(const struct wm_kernel_symbols *s, const char *key)
+/* The address at the begin of the line that has the key; 0: none has. */
+static uint64_t address_of(const char *text, const char *key)
 {
-	const char *at = strstr(s->text, key), *line = at;
+	const char *at = strstr(text, key), *line = at;
 
-	while (line && line > s->text && line[-1] != '\n')
+	while (line && line > text && line[-1] != '\n')
 		line--;
 	return line ? strtoull(line, NULL, 16) : 0;
 }
 
-int wm_kernel_symbols_read(struct wm_kernel_symbols *ret)
+/* The kernel sorts by address: what stands before its code are a few of its data. */
+static int find_begin(uint64_t *ret)
 {
-	struct wm_kernel_symbols s = {0};
-	int err = wm_file_read(AT_FDCWD, "/proc/kallsyms", SYMBOLS_MAX, &s.text, &s.bytes);
+	char *text = malloc(BEGIN_BYTES + 1);
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : -EACCES;
+	size_t bytes = 0;
 
-	if (err)
-		return err;
-	s.begin = address_of(&s, " T _text\n");
-	if (!s.begin)
-		s.begin = address_of(&s, " T _stext\n");
-	s.end = address_of(&s, " T _etext\n");
-	if (!s.begin) {
-		wm_kernel_symbols_done(&s);
-		return -EACCES;
+	while (text && fd >= 0 && err == -EACCES && bytes < BEGIN_BYTES) {
+		ssize_t n = read(fd, text + bytes, BEGIN_BYTES - bytes);
+
+		if (n <= 0)
+			break;
+		bytes += (size_t)n;
+		text[bytes] = '\0';
+		*ret = address_of(text, " T _text\n");
+		if (*ret)
+			err = 0;
 	}
-	*ret = s;
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return err;
 }
 
-void wm_kernel_symbols_done(struct wm_kernel_symbols *s)
+/* "  01000000-02209987 : Kernel code": physical addresses, but as many of them. */
+static uint64_t code_bytes(void)
 {
-	free(s->text);
-	s->text = NULL;
+	uint64_t first = 0, last = 0;
+	char *text, *at;
+	size_t bytes;
+
+	if (wm_file_read(AT_FDCWD, "/proc/iomem", SMALL_FILE * 16, &text, &bytes) < 0)
+		return 0;
+	at = strstr(text, " : Kernel code\n");
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	if (at && sscanf(at, " %" SCNx64 "-%" SCNx64, &first, &last) != 2)
+		first = last = 0;
+	free(text);
+	return last > first ? last - first + 1 : 0;
+}
+
+int wm_kernel_text_find(struct wm_kernel_text *ret)
+{
+	uint64_t bytes = code_bytes();
+	int err = find_begin(&ret->begin);
+
+	ret->end = err || !bytes ? 0 : ret->begin + bytes;
+	return err;
+}
+
+int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes)
+{
+	int err = wm_file_read(AT_FDCWD, "/proc/kallsyms", SYMBOLS_MAX, ret_text, ret_bytes);
+
+	if (!err && !address_of(*ret_text, " T _text\n")) {
+		free(*ret_text);
+		err = -EACCES;
+	}
+	return err;
 }
 
 static void tell_part(struct telling *t, const char *name, uint64_t addr, uint64_t len,
@@ -301,11 +339,11 @@ static void tell_modules(struct telling *t)
 	free(list);
 }
 
-void wm_running_tell_kernel(const struct wm_kernel_symbols *s, wm_running_fn *fn, void *data)
+void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, void *data)
 {
 	struct telling t = {fn, data, NULL};
 
-	tell_part(&t, "[kernel.kallsyms]_text", s->begin,
-		  s->end > s->begin ? s->end - s->begin : ~s->begin, "/sys/kernel/notes");
+	tell_part(&t, "[kernel.kallsyms]_text", k->begin,
+		  k->end > k->begin ? k->end - k->begin : ~k->begin, "/sys/kernel/notes");
 	tell_modules(&t);
 }

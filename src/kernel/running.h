@@ -14,21 +14,24 @@
 
 #include "kdata/perf_record.h"
 
-/* Lines as in /proc/kallsyms, with addresses. */
-struct wm_kernel_symbols {
-	char *text; /* malloc'ed */
-	size_t bytes;
-	uint64_t begin, end; /* of the kernel's own code; 0: not told */
+/* Where the kernel's own code is. */
+struct wm_kernel_text {
+	uint64_t begin, end; /* end 0: not known */
 };
 
-/* 0; -EACCES: the addresses are hidden from us (kernel.kptr_restrict); -errno. */
-int wm_kernel_symbols_read(struct wm_kernel_symbols *ret);
-void wm_kernel_symbols_done(struct wm_kernel_symbols *s);
+/* Quick. 0; -EACCES: addresses are hidden from us (kernel.kptr_restrict); -errno. */
+int wm_kernel_text_find(struct wm_kernel_text *ret);
+
+/*
+ * All symbols, lines as in /proc/kallsyms; free() them. Takes a tenth of a
+ * second. Errors as above.
+ */
+int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes);
 
 typedef void wm_running_fn(const struct wm_perf_record *r, void *data);
 
 /* The kernel and its modules, as mappings of process -1, with their build-ids. */
-void wm_running_tell_kernel(const struct wm_kernel_symbols *s, wm_running_fn *fn, void *data);
+void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, void *data);
 
 /*
  * The processes these threads belong to; `nr` 0: every process. Each once,

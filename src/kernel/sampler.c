@@ -15,7 +15,7 @@
 
 #include "kernel/perf_event.h"
 
-#define RING_MAX ((size_t)16 << 20)
+#define RING_MAX ((size_t)8 << 20)
 #define WAKE_AT  4 /* the reader, when a ring is that part full */
 
 struct place {
