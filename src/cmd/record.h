@@ -39,7 +39,7 @@ struct wm_record_plan {
 	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel */
 	/* NULL: nothing is sampled; without events: what tasks do, beside the kernel's events. */
 	struct wm_sampling *sampling;
-	const bool *in_kernel;           /* rule i matched events of the kernel, too */
+	const bool *in_kernel; /* rule i matched events of the kernel, too */
 	const pid_t *pids;
 	size_t nr_pids;
 	char **command; /* NULL-terminated; NULL: none */

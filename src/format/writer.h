@@ -94,7 +94,7 @@ struct wm_trace_writer {
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder recorder;
 	struct wm_mixed *mixed;                                /* NULL until lanes run out */
-	struct wm_text formats; /* of the kernel's events */
+	struct wm_text formats;                                /* of the kernel's events */
 	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: none of that kind */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;
