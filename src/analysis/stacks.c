@@ -22,6 +22,7 @@
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
+#define CHAINS_MAX	    (1u << 18) /* that are remembered at a time */
 
 /* ---- open addressing, of ids ---------------------------------------------------- */
 
@@ -262,6 +263,34 @@ static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mod
 	return wm_stacks_add(s, s->scratch, nr_frames);
 }
 
+/* One address: its frame is found as fast as a chain would be. */
+static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode, uint64_t address)
+{
+	uint32_t frame = frame_of(s, pid, mode, address);
+
+	if (frame == UINT32_MAX)
+		return UINT32_MAX;
+	if (s->frames[frame].stack == WM_STACK_NONE) {
+		uint32_t id = wm_stacks_add(s, &frame, 1);
+
+		if (id == UINT32_MAX)
+			return UINT32_MAX;
+		s->frames[frame].stack = id;
+	}
+	return s->frames[frame].stack;
+}
+
+/* Chains of processes that ended are never asked for again: all go, those that matter come back. */
+static bool remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
+{
+	if (s->chain_table.nr == CHAINS_MAX) {
+		memset(s->chain_table.ids, 0,
+		       s->chain_table.nr_slots * sizeof(*s->chain_table.ids));
+		s->chain_table.nr = 0;
+	}
+	return wm_id_add(&s->chain_table, hash, id);
+}
+
 uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			 const uint64_t *addresses, uint32_t nr)
 {
@@ -269,15 +298,15 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 			       (uint64_t)mode << 32 | nr);
 	uint32_t at, id;
 
+	if (nr == 1 && addresses[0] < WM_STACKS_MARKERS)
+		return single(s, pid, mode, addresses[0]);
 	hash = wm_mix_words(hash, addresses, nr);
 	at = (uint32_t)hash;
 	id = wm_id_next(&s->chain_table, hash, &at);
 	if (id != UINT32_MAX)
 		return id;
 	id = resolve(s, pid, mode, addresses, nr);
-	if (id != UINT32_MAX && !wm_id_add(&s->chain_table, hash, id))
-		return UINT32_MAX;
-	return id;
+	return id == UINT32_MAX || remember(s, hash, id) ? id : UINT32_MAX;
 }
 
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr)

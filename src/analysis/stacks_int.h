@@ -17,6 +17,7 @@ struct wm_frame {
 	struct wm_place place; /* module NULL: nothing known is there */
 	char level;            /* 'k', '.', 'H', 'g', 'u', as perf shows it */
 	uint32_t symbol;       /* of the functions; UINT32_MAX: nobody has asked */
+	uint32_t stack;        /* that of this frame alone; WM_STACK_NONE: not made */
 };
 
 /* A function, or an address without one. */

@@ -7,6 +7,8 @@
 #include "analysis/mix.h"
 #include "analysis/stacks_int.h"
 
+#define NOTED_MODULES 5u
+
 /* ---- objects ------------------------------------------------------------------------ */
 
 /* As perf names them: the last part of a path, "[kernel.kallsyms]", "[unknown]". */
@@ -118,31 +120,69 @@ static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules,
 	return counts;
 }
 
+/* Modules by how many of their addresses have no name. */
+static int by_count(const void *a, const void *b, void *counts)
+{
+	uint32_t x = ((const uint32_t *)counts)[*(const uint32_t *)a];
+	uint32_t y = ((const uint32_t *)counts)[*(const uint32_t *)b];
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_module *m,
+			uint32_t count)
+{
+	const char *sentence = "";
+
+	if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
+		sentence = "they are outside of all functions";
+	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u addresses in %s: %s", count, m->path,
+		       sentence);
+}
+
+/* The worst modules by name, the others in one line. */
+static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *counts, uint32_t nr)
+{
+	struct wm_modules *modules = wm_spaces_modules(s->spaces);
+	uint32_t *order = malloc((nr + 1) * sizeof(*order)), nr_others = 0;
+	uint64_t others = 0;
+
+	for (uint32_t i = 0; order && i < nr; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, nr, sizeof(*order), by_count, counts);
+	for (uint32_t i = 0; order && i < nr && counts[order[i]]; i++) {
+		if (i < NOTED_MODULES) {
+			note_module(s, r, wm_modules_at(modules, order[i]), counts[order[i]]);
+			continue;
+		}
+		others += counts[order[i]];
+		nr_others++;
+	}
+	if (nr_others)
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
+			       "%" PRIu64 " addresses in %u other objects", others, nr_others);
+	free(order);
+}
+
 void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 {
-	const struct wm_modules *modules = wm_spaces_modules(s->spaces);
-	uint32_t nr = wm_modules_nr(modules), nowhere = 0;
+	uint32_t nr = wm_modules_nr(wm_spaces_modules(s->spaces)), nowhere = 0;
 	uint32_t *counts = count_unnamed(s, nr, &nowhere);
 
-	for (uint32_t i = 0; counts && i < nr; i++) {
-		struct wm_module *m = wm_modules_at(modules, i);
-		const char *sentence = "";
-
-		if (!counts[i])
-			continue;
-		if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
-			sentence = "they are outside of all functions";
-		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u addresses in %s: %s", counts[i],
-			       m->path, sentence);
+	if (!counts) {
+		r->failed = true;
+		return;
 	}
+	note_modules(s, r, counts, nr);
 	if (s->nr_corrupt)
-		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
-			       "%" PRIu64
-			       " call chains run into what is no address: only their ends count",
-			       s->nr_corrupt);
-	if (nowhere)
 		wm_result_note(
-		    r, WM_NOTE_PROBLEM, "unnamed",
-		    "%u addresses lie where nothing was mapped, as far as the trace says", nowhere);
+		    r, WM_NOTE_PROBLEM, "corrupt",
+		    "%" PRIu64 " call chains run into what is no address: only their ends count",
+		    s->nr_corrupt);
+	if (nowhere)
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
+			       "%u addresses lie where nothing was mapped, as far as the trace says",
+			       nowhere);
 	free(counts);
 }
