@@ -49,6 +49,29 @@ make_program() {
 	done
 }
 
+@test "source lines equal perf report's, and inlined functions have names" {
+	need_perf
+	cat >inlined.c <<-'END'
+	static volatile unsigned sink;
+	static inline __attribute__((always_inline)) void deep(unsigned n) { while (n--) sink = sink * 3 + 1; }
+	static inline __attribute__((always_inline)) void middle(unsigned n) { deep(n); sink++; }
+	__attribute__((noinline)) static void work(void) { middle(2000); sink += 2; }
+	int main(void) { for (int i = 0; i < 60000; i++) work(); return 0; }
+	END
+	gcc -O2 -g inlined.c -o inlined
+	perf record -q -e cpu-clock -F 4000 -o p.data ./inlined
+	python3 "$compare" "$waymark" p.data srcline --no-children
+	"$waymark" report p.data -s srcline --json >line.json
+	"$waymark" report p.data -s sym --inline --json >inline.json
+	python3 - <<-'END'
+	import json
+	def rows(name, key):
+	    return {r[key]: r["self"] for r in json.load(open(name))["tables"][0]["rows"]}
+	assert rows("line.json", "srcline")["inlined.c:2"] > 0.8
+	assert rows("inline.json", "sym")["[.] deep (inlined)"] > 0.8
+	END
+}
+
 @test "shares equal perf report's over files of kernels 3.2 to 6.12" {
 	need_corpus
 	local nr=0

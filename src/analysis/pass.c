@@ -52,7 +52,8 @@ static int make_spaces(struct wm_pass *p)
 	p->modules = wm_modules_create();
 	p->spaces = p->modules ? wm_spaces_create(p->modules) : NULL;
 	p->symbols = wm_symbols_create(&options);
-	if (!p->spaces || !p->symbols)
+	p->lines = p->symbols ? wm_lines_create(p->symbols) : NULL;
+	if (!p->spaces || !p->lines)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->in->nr_traces; i++)
 		if (wm_modules_of_trace(p->modules, p->in->traces[i]))
@@ -86,6 +87,7 @@ void wm_pass_done(struct wm_pass *p)
 		free(p->event_ids[i]);
 	free(p->selected);
 	free(p->event_ids);
+	wm_lines_destroy(p->lines);
 	wm_symbols_destroy(p->symbols);
 	wm_spaces_destroy(p->spaces);
 	wm_modules_destroy(p->modules);

@@ -10,6 +10,7 @@
 #define WM_ANALYSIS_PASS_H
 
 #include "analysis/analysis.h"
+#include "analysis/lines.h"
 #include "analysis/spaces.h"
 #include "analysis/symbols.h"
 #include "format/reader.h"
@@ -38,6 +39,7 @@ struct wm_pass {
 	struct wm_modules *modules;
 	struct wm_spaces *spaces;   /* what is mapped where */
 	struct wm_symbols *symbols; /* names of addresses */
+	struct wm_lines *lines;     /* their source lines */
 	uint32_t **event_ids;       /* by trace and index of the kind: names, "provider:name" */
 	uint64_t nr_events;         /* fed to the analyses */
 	int64_t first_ns, last_ns;  /* of those with a time; first > last: none */

@@ -89,7 +89,8 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 	p->pass = pass;
 	p->mode = mode;
 	p->v = v;
-	p->stacks = wm_stacks_create(&pass->state.names, pass->spaces, pass->symbols);
+	p->stacks = wm_stacks_create(&pass->state.names, pass->spaces, pass->symbols, pass->lines,
+				     v->inlines);
 	err = p->stacks ? wm_samples_init(&p->samples, pass, v->weight, diag) : -ENOMEM;
 	if (!err)
 		err = bind(p, diag);

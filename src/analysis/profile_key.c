@@ -152,6 +152,11 @@ static uint64_t sym_of(struct wm_stacks *s, uint32_t frame)
 	return wm_stacks_symbol(s, frame);
 }
 
+static uint64_t srcline_of(struct wm_stacks *s, uint32_t frame)
+{
+	return wm_stacks_line(s, frame);
+}
+
 static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
 {
 	return (union wm_cell){.text =
@@ -170,12 +175,13 @@ static const struct wm_key_def defs[] = {
     {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, dso_of, name_cell},
     {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
     {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
+    {"srcline", "Source:line", WM_CELL_TEXT, 1, true, NULL, srcline_of, name_cell},
 };
 
 static const struct wm_key_def field_def = {NULL,  NULL,     WM_CELL_TEXT, 2,
 					    false, field_of, NULL,         field_cell};
 
-const char *const wm_key_names[] = {"comm", "pid", "tid", "cpu", "event", "dso", "sym", NULL};
+const char *const wm_key_names[] = {"comm", "pid", "tid", "cpu", "event", "dso", "sym", "srcline", NULL};
 
 int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
 		struct wm_diag *diag)

@@ -5,7 +5,7 @@
  * into what people read.
  *
  *   comm pid tid cpu event     of the event
- *   dso sym                    of a frame of its call chain
+ *   dso sym srcline            of a frame of its call chain
  *   FIELD, EVENT.FIELD         any field of the events themselves
  *
  * The plain words are the contexts; a field called like one is EVENT.FIELD.

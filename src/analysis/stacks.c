@@ -4,7 +4,7 @@
  *
  *   chain   hash of {process's version, addresses}  ->  stack    what makes it fast
  *   stack   list of frames                          ->  its id
- *   frame   {module, address}                       ->  its id
+ *   frame   {module, address, inlined function}     ->  its id
  *
  * A chain is known by 64 bits of hash alone: two different ones that agree in
  * them would be taken for one, which in a billion chains happens once in
@@ -100,7 +100,8 @@ bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
 /* ---- making ------------------------------------------------------------------------ */
 
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
-				   struct wm_symbols *symbols)
+				   struct wm_symbols *symbols, struct wm_lines *lines,
+				   bool inlines)
 {
 	struct wm_stacks *s = calloc(1, sizeof(*s));
 
@@ -109,6 +110,8 @@ struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spa
 	s->names = names;
 	s->spaces = spaces;
 	s->symbols = symbols;
+	s->lines = lines;
+	s->inlines = inlines;
 	s->seed = wm_mix_seed();
 	s->scratch = malloc(FRAMES_OF_CHAIN_MAX * sizeof(*s->scratch));
 	if (s->scratch && table_init(&s->chain_table) && table_init(&s->stack_table) &&
@@ -140,13 +143,13 @@ void wm_stacks_destroy(struct wm_stacks *s)
 static uint64_t frame_hash(const struct wm_stacks *s, const struct wm_frame *f)
 {
 	return wm_mix(wm_mix(s->seed ^ (uintptr_t)f->place.module, f->place.address),
-		      (uint64_t)f->level);
+		      (uint64_t)f->level ^ (uintptr_t)f->inlined);
 }
 
 static bool same_frame(const struct wm_frame *a, const struct wm_frame *b)
 {
 	return a->place.module == b->place.module && a->place.address == b->place.address &&
-	       a->level == b->level;
+	       a->level == b->level && a->inlined == b->inlined;
 }
 
 static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
@@ -190,6 +193,25 @@ static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 	if (!wm_spaces_find(s->spaces, pid, address, mode, &f.place))
 		f.place = (struct wm_place){.address = address};
 	return get_frame(s, &f);
+}
+
+/* The functions inlined at a frame, innermost first, and it: appended to the scratch. */
+static bool add_frames(struct wm_stacks *s, uint32_t frame, uint32_t *nr)
+{
+	struct wm_frame f = s->frames[frame];
+	const struct wm_line_frames *lines =
+	    s->inlines && f.place.module ? wm_lines_find(s->lines, &f.place) : NULL;
+
+	f.symbol = UINT32_MAX;
+	f.stack = WM_STACK_NONE;
+	for (uint32_t i = 0; lines && i + 1 < lines->nr && *nr + 1 < FRAMES_OF_CHAIN_MAX; i++) {
+		f.inlined = &lines->frames[i];
+		s->scratch[*nr] = get_frame(s, &f);
+		if (s->scratch[(*nr)++] == UINT32_MAX)
+			return false;
+	}
+	s->scratch[(*nr)++] = frame;
+	return true;
 }
 
 /* ---- stacks --------------------------------------------------------------------------- */
@@ -246,7 +268,7 @@ static bool mode_of_marker(uint64_t marker, enum wm_event_mode *mode)
 static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			const uint64_t *addresses, uint32_t nr)
 {
-	uint32_t nr_frames = 0;
+	uint32_t nr_frames = 0, frame;
 
 	for (uint32_t i = 0; i < nr && nr_frames < FRAMES_OF_CHAIN_MAX; i++) {
 		if (addresses[i] >= WM_STACKS_MARKERS) {
@@ -256,8 +278,8 @@ static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mod
 			nr_frames = nr_frames ? 1 : 0;
 			break;
 		}
-		s->scratch[nr_frames] = frame_of(s, pid, mode, addresses[i]);
-		if (s->scratch[nr_frames++] == UINT32_MAX)
+		frame = frame_of(s, pid, mode, addresses[i]);
+		if (frame == UINT32_MAX || !add_frames(s, frame, &nr_frames))
 			return UINT32_MAX;
 	}
 	return wm_stacks_add(s, s->scratch, nr_frames);
@@ -266,12 +288,13 @@ static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mod
 /* One address: its frame is found as fast as a chain would be. */
 static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode, uint64_t address)
 {
-	uint32_t frame = frame_of(s, pid, mode, address);
+	uint32_t frame = frame_of(s, pid, mode, address), nr = 0;
 
 	if (frame == UINT32_MAX)
 		return UINT32_MAX;
 	if (s->frames[frame].stack == WM_STACK_NONE) {
-		uint32_t id = wm_stacks_add(s, &frame, 1);
+		uint32_t id = add_frames(s, frame, &nr) ? wm_stacks_add(s, s->scratch, nr)
+							: UINT32_MAX;
 
 		if (id == UINT32_MAX)
 			return UINT32_MAX;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.h - call chains as numbers. A frame is an address in a module; a
- * stack is a list of frames, innermost first. Both are kept once: equal chains of one process cost
+ * stacks.h - call chains as numbers. A frame is an address in a module, or a
+ * function inlined there; a stack is a list of frames, innermost first. Both
+ * are kept once: equal chains of one process cost
  * a look-up, no matter how often they come.
  *
  * Names are found when somebody asks for them: a frame's symbol, and what
@@ -10,6 +11,7 @@
 #ifndef WM_ANALYSIS_STACKS_H
 #define WM_ANALYSIS_STACKS_H
 
+#include "analysis/lines.h"
 #include "analysis/names.h"
 #include "analysis/result.h"
 #include "analysis/spaces.h"
@@ -20,9 +22,13 @@
 
 struct wm_stacks;
 
-/* What it is given stays the caller's. NULL: out of memory. */
+/*
+ * With `inlines`, functions that were inlined are frames of their own. What it
+ * is given stays the caller's. NULL: out of memory.
+ */
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
-				   struct wm_symbols *symbols);
+				   struct wm_symbols *symbols, struct wm_lines *lines,
+				   bool inlines);
 void wm_stacks_destroy(struct wm_stacks *s);
 
 /*
@@ -39,6 +45,9 @@ const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint
 /* The id of the object's name; a number that is the same for the same function. */
 uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame);
 uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame);
+
+/* The id of "file.c:12", or of "libfoo.so[1f20]" where no line is known. */
+uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame);
 
 /* The frame's function; "" when there is no name. Valid as long as the stacks are. */
 const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame);

@@ -15,6 +15,7 @@ struct wm_id_table {
 
 struct wm_frame {
 	struct wm_place place; /* module NULL: nothing known is there */
+	const struct wm_elf_frame *inlined; /* NULL: the function the compiler made */
 	char level;            /* 'k', '.', 'H', 'g', 'u', as perf shows it */
 	uint32_t symbol;       /* of the functions; UINT32_MAX: nobody has asked */
 	uint32_t stack;        /* that of this frame alone; WM_STACK_NONE: not made */
@@ -23,6 +24,7 @@ struct wm_frame {
 /* A function, or an address without one. */
 struct wm_function {
 	const struct wm_symbol *symbol; /* NULL: none is known */
+	const char *inlined;            /* name of a function inlined in it; NULL: itself */
 	const struct wm_module *module; /* of the first frame; NULL: of none */
 	uint64_t address;               /* without a symbol */
 	char level;
@@ -36,6 +38,8 @@ struct wm_stacks {
 	struct wm_names *names;
 	struct wm_spaces *spaces;
 	struct wm_symbols *symbols;
+	struct wm_lines *lines;
+	bool inlines;
 	uint64_t seed;
 	struct wm_id_table chain_table, stack_table, frame_table, function_table;
 	uint32_t *scratch; /* frames of the chain in work */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stacks_name.c - names of frames, found when somebody asks; see stacks.h. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame)
 
 static bool same_function(const struct wm_function *a, const struct wm_function *b)
 {
-	return a->symbol == b->symbol && a->level == b->level &&
+	return a->symbol == b->symbol && a->level == b->level && a->inlined == b->inlined &&
 	       (a->symbol || (a->module == b->module && a->address == b->address));
 }
 
@@ -37,7 +38,8 @@ static uint64_t function_hash(const struct wm_stacks *s, const struct wm_functio
 {
 	uint64_t what = f->symbol ? (uintptr_t)f->symbol : (uintptr_t)f->module;
 
-	return wm_mix(wm_mix(s->seed ^ what, f->symbol ? 0 : f->address), (uint64_t)f->level);
+	return wm_mix(wm_mix(s->seed ^ what, f->symbol ? 0 : f->address),
+		      (uint64_t)f->level ^ (uintptr_t)f->inlined);
 }
 
 static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
@@ -56,6 +58,14 @@ static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 	return s->nr_functions++;
 }
 
+/* Inlined functions of one name are one: their names are kept once, and compared by where. */
+static const char *name_of_inlined(struct wm_stacks *s, const struct wm_elf_frame *f)
+{
+	const char *name = f->function ? f->function : "?";
+
+	return wm_names_text(s->names, wm_names_id(s->names, name, strlen(name)));
+}
+
 uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame)
 {
 	struct wm_frame *f = &s->frames[frame];
@@ -68,15 +78,18 @@ uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame)
 		function.symbol = wm_symbols_find(s->symbols, &f->place, &why);
 	if (!function.symbol)
 		function.address = f->place.address;
+	if (f->inlined)
+		function.inlined = name_of_inlined(s, f->inlined);
 	f->symbol = get_function(s, &function);
 	return f->symbol;
 }
 
 const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame)
 {
-	const struct wm_function *f = &s->functions[wm_stacks_symbol(s, frame)];
+	uint32_t symbol = wm_stacks_symbol(s, frame); /* may move the functions */
+	const struct wm_function *f = &s->functions[symbol];
 
-	return f->symbol ? f->symbol->name : "";
+	return f->inlined ? f->inlined : f->symbol ? f->symbol->name : "";
 }
 
 char wm_stacks_level(const struct wm_stacks *s, uint32_t symbol)
@@ -92,11 +105,58 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 	if (symbol >= s->nr_functions)
 		return "";
 	f = &s->functions[symbol];
+	if (f->inlined)
+		return level ? wm_result_format(r, "[%c] %s (inlined)", f->level, f->inlined)
+			     : wm_result_format(r, "%s (inlined)", f->inlined);
 	if (!f->symbol)
 		return level ? wm_result_format(r, "[%c] 0x%016" PRIx64, f->level, f->address)
 			     : wm_result_format(r, "0x%" PRIx64, f->address);
 	return level ? wm_result_format(r, "[%c] %s", f->level, f->symbol->name)
 		     : wm_result_text(r, f->symbol->name, strlen(f->symbol->name));
+}
+
+/* ---- lines ------------------------------------------------------------------------------ */
+
+/* The line, else the function and how far in it, else the object and the address in it: perf's ways. */
+static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_frame *line,
+		    char *text, size_t bytes)
+{
+	const struct wm_frame *f = &s->frames[frame];
+	const struct wm_symbol *symbol;
+	const char *slash;
+	uint64_t address = f->place.address;
+	uint32_t function;
+
+	if (line && line->file && line->line) {
+		slash = strrchr(line->file, '/');
+		return snprintf(text, bytes, "%s:%" PRIu32, slash ? slash + 1 : line->file,
+				line->line);
+	}
+	function = wm_stacks_symbol(s, frame); /* may move the functions */
+	symbol = s->functions[function].symbol;
+	if (symbol && f->place.is_offset)
+		(void)wm_symbols_address(s->symbols, &f->place, &address);
+	if (symbol)
+		return snprintf(text, bytes, "%s+%" PRIu64, symbol->name, address - symbol->start);
+	return snprintf(text, bytes, "%s[%" PRIx64 "]", dso_of(f), address);
+}
+
+uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame)
+{
+	const struct wm_frame *f = &s->frames[frame];
+	const struct wm_elf_frame *line = f->inlined;
+	const struct wm_line_frames *found =
+	    !line && f->place.module ? wm_lines_find(s->lines, &f->place) : NULL;
+	char text[512];
+	uint32_t id;
+	int bytes;
+
+	if (found && found->nr)
+		line = &found->frames[s->inlines ? found->nr - 1 : 0];
+	bytes = put_line(s, frame, line, text, sizeof(text));
+	id = wm_names_id(s->names, text,
+			 (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1);
+	return id == WM_NAMES_NONE ? 0 : id;
 }
 
 /* ---- what has no name ------------------------------------------------------------------- */

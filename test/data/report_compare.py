@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-PERF_KEYS = {"comm": "comm", "dso": "dso", "sym": "sym"}
+PERF_KEYS = {"comm": "comm", "dso": "dso", "sym": "sym", "srcline": "srcline"}
 LIMIT = 0.0101  # percentage points; perf prints two digits
 
 
@@ -27,7 +27,7 @@ def is_address(key):
 def perf_rows(path, keys, children):
     """{(key texts): [children, self]} for each of perf's tables; without children where there are no chains."""
     flag = "--children" if children else "--no-children"
-    args = ["perf", "report", "--stdio", "--no-branch-stack", "--no-group", flag, "-t", "\x01", "--percent-limit", "0",
+    args = ["perf", "report", "--stdio", "--no-branch-stack", "--no-group", "--no-inline", flag, "-t", "\x01", "--percent-limit", "0",
             "-w", "16,256,256,256", "-i", path, "-s", ",".join(PERF_KEYS[k] for k in keys)]
     out = ""
     for more in (["-g", "none"], []):  # refused where there are no chains
