@@ -44,7 +44,7 @@ struct wm_profile_values {
 	const char *weight; /* "count", "period", a field; NULL: period where there is one */
 	int graph;          /* enum wm_profile_graph */
 	bool no_children;
-	bool inlines; /* functions that were inlined are frames */
+	bool inlines;                           /* functions that were inlined are frames */
 	double percent_limit;                   /* rows below are left out; percent */
 	double graph_percent_limit;             /* the same of calls, of their row */
 	const char *comms, *dsos, *syms, *pids; /* lists of what is shown only; NULL: all */

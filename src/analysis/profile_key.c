@@ -181,7 +181,8 @@ static const struct wm_key_def defs[] = {
 static const struct wm_key_def field_def = {NULL,  NULL,     WM_CELL_TEXT, 2,
 					    false, field_of, NULL,         field_cell};
 
-const char *const wm_key_names[] = {"comm", "pid", "tid", "cpu", "event", "dso", "sym", "srcline", NULL};
+const char *const wm_key_names[] = {"comm", "pid", "tid",     "cpu", "event",
+				    "dso",  "sym", "srcline", NULL};
 
 int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
 		struct wm_diag *diag)

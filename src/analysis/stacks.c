@@ -22,7 +22,7 @@
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
-#define CHAINS_MAX	    (1u << 18) /* that are remembered at a time */
+#define CHAINS_MAX          (1u << 18) /* that are remembered at a time */
 
 /* ---- open addressing, of ids ---------------------------------------------------- */
 
@@ -100,8 +100,7 @@ bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
 /* ---- making ------------------------------------------------------------------------ */
 
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
-				   struct wm_symbols *symbols, struct wm_lines *lines,
-				   bool inlines)
+				   struct wm_symbols *symbols, struct wm_lines *lines, bool inlines)
 {
 	struct wm_stacks *s = calloc(1, sizeof(*s));
 
@@ -293,8 +292,8 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
 	if (frame == UINT32_MAX)
 		return UINT32_MAX;
 	if (s->frames[frame].stack == WM_STACK_NONE) {
-		uint32_t id = add_frames(s, frame, &nr) ? wm_stacks_add(s, s->scratch, nr)
-							: UINT32_MAX;
+		uint32_t id =
+		    add_frames(s, frame, &nr) ? wm_stacks_add(s, s->scratch, nr) : UINT32_MAX;
 
 		if (id == UINT32_MAX)
 			return UINT32_MAX;

@@ -14,11 +14,11 @@ struct wm_id_table {
 };
 
 struct wm_frame {
-	struct wm_place place; /* module NULL: nothing known is there */
+	struct wm_place place;              /* module NULL: nothing known is there */
 	const struct wm_elf_frame *inlined; /* NULL: the function the compiler made */
-	char level;            /* 'k', '.', 'H', 'g', 'u', as perf shows it */
-	uint32_t symbol;       /* of the functions; UINT32_MAX: nobody has asked */
-	uint32_t stack;        /* that of this frame alone; WM_STACK_NONE: not made */
+	char level;                         /* 'k', '.', 'H', 'g', 'u', as perf shows it */
+	uint32_t symbol;                    /* of the functions; UINT32_MAX: nobody has asked */
+	uint32_t stack;                     /* that of this frame alone; WM_STACK_NONE: not made */
 };
 
 /* A function, or an address without one. */

@@ -117,7 +117,8 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* The line, else the function and how far in it, else the object and the address in it: perf's ways. */
+/* The line, else the function and how far in it, else the object and the address in it: perf's
+ * ways. */
 static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_frame *line,
 		    char *text, size_t bytes)
 {
@@ -236,13 +237,13 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 	}
 	note_modules(s, r, counts, nr);
 	if (s->nr_corrupt)
-		wm_result_note(
-		    r, WM_NOTE_PROBLEM, "corrupt",
-		    "%" PRIu64 " call chains run into what is no address: only their ends count",
-		    s->nr_corrupt);
+		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
+			       "%" PRIu64
+			       " call chains run into what is no address: only their ends count",
+			       s->nr_corrupt);
 	if (nowhere)
-		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
-			       "%u addresses lie where nothing was mapped, as far as the trace says",
-			       nowhere);
+		wm_result_note(
+		    r, WM_NOTE_PROBLEM, "unnamed",
+		    "%u addresses lie where nothing was mapped, as far as the trace says", nowhere);
 	free(counts);
 }
