@@ -11,6 +11,10 @@ setup() {
 	waymark record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
 }
 
+teardown() {
+	[ ! -d small ] || umount small 2>/dev/null || true
+}
+
 @test "jsonl, json and csv are what print prints" {
 	waymark convert t a.jsonl
 	waymark print --format=jsonl t | cmp - a.jsonl
@@ -33,6 +37,26 @@ setup() {
 	run -2 waymark convert t
 	run -2 waymark convert t a.what
 	[[ $output == *"'a.what' does not tell the format"* ]]
+}
+
+@test "what is read is not written over" {
+	waymark convert t a.jsonl
+	run -2 waymark convert --force --to jsonl t t/../t
+	[[ $output == *"'t/../t' is what is read"* ]]
+	waymark info t >/dev/null
+}
+
+@test "a full disk is said, and nothing is left of the output" {
+	[ "$(id -u)" = 0 ] || skip "not root: no small file system can be mounted"
+	mkdir small
+	mount -t tmpfs -o size=16k none small 2>/dev/null || skip "no small file system can be mounted here"
+	for ((i = 0; i < 400; i++)); do echo t; done >names
+	for out in a.json a.pftrace a.jsonl; do
+		run -1 waymark convert $(cat names) small/$out
+		[[ $output == *"cannot write 'small/$out': No space left on device"* ]] || break
+	done
+	[[ $output == *"No space left on device"* ]]
+	[ -z "$(ls -A small)" ]
 }
 
 @test "what a killed conversion left is taken over" {

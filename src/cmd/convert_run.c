@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/convert.h"
 #include "cmd/exit.h"
@@ -172,6 +173,23 @@ static int text(struct converting *c)
 	return err ? failed(c, err, &diag) : WM_EXIT_DONE;
 }
 
+/* Is OUT one of what is read? It would be replaced by what was made of it. */
+static int refuse_itself(const struct wm_convert_values *v)
+{
+	struct stat out, in;
+
+	if (stat(v->out, &out))
+		return WM_EXIT_DONE;
+	for (uint32_t i = 0; i < v->nr_inputs; i++)
+		if (!stat(v->inputs[i], &in) && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino) {
+			wm_say("convert: '%s' is what is read; choose another name for the result",
+			       v->out);
+			return WM_EXIT_USAGE;
+		}
+	return WM_EXIT_DONE;
+}
+
 /* --- all of it -------------------------------------------------------------------------- */
 
 static int convert_opened(struct converting *c)
@@ -201,8 +219,10 @@ int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *
 {
 	struct converting c = {.v = v, .format = format};
 	sigset_t before;
-	int status;
+	int status = refuse_itself(v);
 
+	if (status)
+		return status;
 	sigemptyset(&c.waiting);
 	sigaddset(&c.waiting, SIGINT);
 	sigaddset(&c.waiting, SIGTERM);

@@ -3,6 +3,7 @@
 #include "format/export.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/export_ctf.h"
@@ -67,15 +68,42 @@ static int give_all(struct wm_export *x, const struct wm_export_input *in, struc
 	return err;
 }
 
+/* What the caller wants, without the items that the exporter does not look at. */
+struct wants {
+	struct wm_want *list;
+	const struct wm_want **pointers;
+};
+
+static int make_wants(const struct wm_export *x, const struct wm_export_input *in, struct wants *w)
+{
+	w->list = calloc(x->nr_traces + 1, sizeof(*w->list));
+	w->pointers = calloc(x->nr_traces + 1, sizeof(struct wm_want *));
+	if (!w->list || !w->pointers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->nr_traces; i++) {
+		if (in->wants && in->wants[i])
+			w->list[i] = *in->wants[i];
+		if (!in->passes) /* who chooses may look at all of them */
+			w->list[i].no_parts |= x->ops->no_parts;
+		w->pointers[i] = &w->list[i];
+	}
+	return 0;
+}
+
 static int give(struct wm_export *x, const struct wm_export_input *in)
 {
-	struct wm_merge_options o = {in->begin_ns, in->end_ns, in->wants, 1};
-	struct wm_merge *m = wm_merge_create_on(in->timeline, &o);
-	int err = m ? give_all(x, in, m) : -ENOMEM;
+	struct wants w = {0};
+	int err = make_wants(x, in, &w);
+	struct wm_merge_options o = {in->begin_ns, in->end_ns, w.pointers, 1};
+	struct wm_merge *m = err ? NULL : wm_merge_create_on(in->timeline, &o);
 
+	if (!err)
+		err = m ? give_all(x, in, m) : -ENOMEM;
 	if (!err)
 		err = tick(in, m);
 	wm_merge_destroy(m);
+	free(w.list);
+	free(w.pointers);
 	return err;
 }
 

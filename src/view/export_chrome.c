@@ -177,6 +177,18 @@ static int put_name(struct chrome *c, const struct wm_scene_row *row, const char
 	return close_line(c, &p);
 }
 
+/* The process comes above all others. */
+static int put_first(struct chrome *c, const struct wm_scene_row *row)
+{
+	struct wm_pen p;
+
+	if (!open_line(c, &p, "M"))
+		return -ENOMEM;
+	put_row(&p, row);
+	put_key(&p, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":-1}");
+	return close_line(c, &p);
+}
+
 static int name_thread(struct chrome *c, const struct wm_scene_row *row, const char *name)
 {
 	const struct wm_task *t = row->task;
@@ -209,6 +221,8 @@ static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, cons
 		return put_name(c, row, "process_name", "Lost events");
 	(void)snprintf(text, sizeof(text), formats[row->kind], row->index);
 	err = put_name(c, row, "process_name", "CPUs");
+	if (!err)
+		err = put_first(c, row);
 	return err ? err : put_name(c, row, "thread_name", text);
 }
 
@@ -476,6 +490,7 @@ const struct wm_exporter_ops wm_export_chrome = {
     .suffixes = ".json",
     .summary = "Chrome's trace event format, JSON",
     .splits = true,
+    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = chrome_open,
     .event = chrome_event,
     .close = chrome_close,

@@ -386,6 +386,7 @@ const struct wm_exporter_ops wm_export_perfetto = {
     .suffixes = ".perfetto-trace|.pftrace|.perfetto",
     .summary = "Perfetto's format: ui.perfetto.dev, trace_processor",
     .splits = true,
+    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = perfetto_open,
     .event = perfetto_event,
     .close = perfetto_close,
