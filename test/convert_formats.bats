@@ -142,3 +142,75 @@ ctf_names=(
 	convert ctf-2 both.ctf again
 	"$compare" <(print_as jsonl both.ctf) <(print_as jsonl again)
 }
+
+report() { # FILE: what trace-cmd shows, without what it says about losses and CPUs
+	trace-cmd report "$1" 2>/dev/null | grep -vE '^cpus=|EVENTS DROPPED'
+}
+
+@test "trace.dat to trace.dat: trace-cmd reports the same" {
+	corpus '^trace' trace.dat/trappy/raw_trace.dat trace.dat/trappy/conv-tests-v7-zstd.dat \
+		trace.dat/trappy/trace_idle.dat
+	for t in "${traces[@]}"; do
+		for format in trace.dat trace.dat-plain; do
+			convert $format "$WAYMARK_CORPUS/$t" out.dat
+			cmp <(trace-cmd report "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+				<(trace-cmd report out.dat 2>/dev/null)
+			diff <("$waymark" info --hash "$WAYMARK_CORPUS/$t" 2>/dev/null) \
+				<("$waymark" info --hash out.dat 2>/dev/null)
+			cmp <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out.dat)
+			trace-cmd dump --summary out.dat >dump
+			grep -q 'CPUs\|cpus' dump
+		done
+	done
+	"$waymark" convert --force --filter 'common_pid == 0' "$WAYMARK_CORPUS/$t" some.dat ||
+		[ $? = 5 ]
+	[ "$(report some.dat | wc -l)" = "$("$waymark" print --filter 'common_pid == 0' \
+		"$WAYMARK_CORPUS/$t" 2>/dev/null | wc -l)" ]
+}
+
+@test "events without a kernel's format get one of their own in trace.dat" {
+	corpus '^(ctf|perf)' ctf1/tracecompass/funky_trace ctf1/babeltrace/succeed/sequence \
+		ctf1/babeltrace/succeed/lttng-event-after-packet \
+		ctf1/tracecompass/context-switches/context-switches-ust \
+		perf.data/quipper/perf.data.raw_callgraph_branch-3.4
+	for t in "${traces[@]}"; do
+		convert trace.dat "$WAYMARK_CORPUS/$t" out.dat
+		n=$(print_as jsonl "$WAYMARK_CORPUS/$t" | wc -l)
+		[ "$(print_as jsonl out.dat | wc -l)" = "$n" ]
+		[ "$(report out.dat | wc -l)" = "$n" ]
+	done
+	"$waymark" record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	"$waymark" convert t t.dat
+	[ "$(report t.dat | grep -o 'greeting: .*' | tr -s ' ')" = \
+		"greeting: who=world times=1 mood=calm
+greeting: who=world times=2 mood=calm
+greeting: who=world times=3 mood=glad" ]
+	"$waymark" convert t a.jsonl
+	"$waymark" convert t.dat b.jsonl
+	[ "$("$compare" --fields a.jsonl b.jsonl)" = 3 ]
+	run -1 "$waymark" convert -i t -i t two.dat
+	[[ $output == *"one trace at a time"* ]]
+	[ ! -e two.dat ]
+}
+
+@test "the kernel's events of our own recordings, and of perf's, are the kernel's again" {
+	[ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events/sched ] || skip "needs root and tracefs"
+	"$waymark" record -q -o t -e sched:sched_switch -e sched:sched_process_exec \
+		-e syscalls:sys_enter_openat -e 'hello:*' -- \
+		sh -c "$WAYMARK_BUILD/examples/hello; ls /" >/dev/null
+	"$waymark" convert t t.dat
+	"$waymark" convert t a.jsonl
+	"$waymark" convert t.dat b.jsonl
+	[ "$("$compare" --fields --cpu <(grep -v hello: a.jsonl) <(grep -v hello: b.jsonl))" -gt 3 ]
+	[ "$(report t.dat | wc -l)" = "$(wc -l <a.jsonl)" ]
+	report t.dat | grep -q 'sched_process_exec: *filename=/.*ls pid='
+	report t.dat | grep -q ' hello-[0-9]* .*greeting: *who=world times=3 mood=glad'
+	perf record -q -e sched:sched_process_exec -e sched:sched_switch -o p.data -- \
+		sh -c 'ls / >/dev/null' 2>/dev/null || skip "perf cannot record here"
+	"$waymark" convert p.data p.dat
+	"$waymark" convert --force p.data a.jsonl
+	"$waymark" convert --force p.dat b.jsonl
+	[ "$("$compare" --fields --cpu a.jsonl b.jsonl)" -gt 1 ]
+	diff <(perf script -i p.data -F event,trace 2>/dev/null | grep -o 'filename=.*') \
+		<(report p.dat | grep -o 'filename=.*')
+}

@@ -133,3 +133,23 @@ int wm_file_replace(int dirfd, const char *name, mode_t mode, const void *data, 
 		(void)unlinkat(dirfd, temporary, 0); /* may not exist */
 	return err;
 }
+
+int wm_file_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char name[4096];
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/var/tmp";
+	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (snprintf(name, sizeof(name), "%s/waymark-XXXXXX", folder) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(name);
+	return fd;
+}

@@ -34,4 +34,10 @@ int wm_file_read(int dirfd, const char *name, size_t limit, char **ret_data, siz
  */
 int wm_file_replace(int dirfd, const char *name, mode_t mode, const void *data, size_t bytes);
 
+/*
+ * A file nobody else sees, empty and open for reading and writing, where there
+ * is room: in $TMPDIR, else /var/tmp. The descriptor, or -errno.
+ */
+int wm_file_temporary(void);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_symbols.c - the kernel's symbols that came with one of waymark's traces:
- * DIR/kernel/kallsyms, as text or packed. See wm_trace_kallsyms().
+ * ctf_symbols.c - what came with one of waymark's traces about the kernel, in
+ * DIR/kernel/: its symbols, as text or packed (wm_trace_kallsyms()), its formats.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +50,20 @@ static int read_one(const struct wm_trace *t, const struct wm_ctf_folder *f, con
 		return -ENOMEM;
 	err = wm_file_read(AT_FDCWD, path, WM_KALLSYMS_MAX, ret_text, ret_bytes);
 	free(path);
+	return err;
+}
+
+int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
+{
+	const struct wm_ctf_trace *c = t->own;
+	int err = -ENOENT;
+
+	for (uint32_t i = 0; i < c->nr_folders && err == -ENOENT; i++) {
+		const struct wm_ctf_folder *f = &c->folders[i];
+
+		if (f->plan && wm_ctf_is_own(f->plan->metadata))
+			err = read_one(t, f, "formats", ret_text, ret_bytes);
+	}
 	return err;
 }
 

@@ -93,6 +93,9 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 /* Orders streams and packets, drops doubles, tells losses; gives all to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
+/* Formats of the kernel's events, each behind "# SYSTEM/NAME BYTES". -ENOENT: none came with it. */
+int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
+
 /* The kernel's symbols, which waymark keeps beside the streams (ctf_symbols.c). */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/export_ctf.h"
+#include "format/export_tracedat.h"
 #include "format/merge.h"
 
 /* One line an exporter. */
@@ -14,6 +15,8 @@
 const struct wm_exporter_ops *const wm_format_exporters[] = {
 	&wm_export_ctf1,
 	&wm_export_ctf2,
+	&wm_export_tracedat,
+	&wm_export_tracedat_plain,
 	NULL,
 };
 /* clang-format on */

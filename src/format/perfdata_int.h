@@ -133,6 +133,12 @@ struct wm_pd_comm {
 	const char *name; /* NULL: of a fork not yet named */
 };
 
+/* Bytes of a section or record body, walked with bounds; running out is sticky. */
+struct wm_pd_bytes {
+	const unsigned char *at, *end;
+	bool swap, failed;
+};
+
 struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
@@ -144,6 +150,7 @@ struct wm_pd {
 	struct wm_trace_clock *clock;
 	struct wm_kmachine machine;
 	struct wm_kformats *formats; /* NULL: none came with it */
+	struct wm_pd_bytes tracing;  /* what they came in, for who passes it on; in the arena */
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
@@ -151,11 +158,6 @@ struct wm_pd {
 	uint64_t nr_own; /* records of the perf tool, which are no events */
 };
 
-/* Bytes of a section or record body, walked with bounds; running out is sticky. */
-struct wm_pd_bytes {
-	const unsigned char *at, *end;
-	bool swap, failed;
-};
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);
 uint64_t wm_pd_u64(struct wm_pd_bytes *b);
 const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);

@@ -88,9 +88,21 @@ static int add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
 	return text && add(pd->formats, (const char *)text, bytes) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* From `begin` to where the walk ended. */
+static int keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
+{
+	size_t bytes = (size_t)(b->at - begin);
+	unsigned char *copy = b->failed ? NULL : wm_arena_copy(&pd->trace->arena, begin, bytes);
+
+	if (b->failed)
+		return 0;
+	pd->tracing = (struct wm_pd_bytes){.at = copy, .end = copy + bytes, .swap = b->swap};
+	return copy ? 0 : -ENOMEM;
+}
+
 int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
-	const unsigned char *head = wm_pd_take(b, sizeof(magic) - 1), *machine;
+	const unsigned char *begin = b->at, *head = wm_pd_take(b, sizeof(magic) - 1), *machine;
 	uint64_t bytes;
 	int err;
 
@@ -114,5 +126,7 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 		err = add_words(pd, b, wm_kformats_add_symbols);
 	if (!err)
 		err = add_words(pd, b, wm_kformats_add_printk);
+	if (!err)
+		err = keep(pd, begin, b);
 	return err ? err : wm_kformats_seal(pd->formats);
 }

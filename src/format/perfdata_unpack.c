@@ -32,27 +32,6 @@ struct unpacking {
 	size_t rest;
 };
 
-/* A file nobody else sees, where there is room. */
-static int open_temporary(void)
-{
-	const char *folder = getenv("TMPDIR");
-	char name[4096];
-	int fd;
-
-	if (!folder || !*folder)
-		folder = "/var/tmp";
-	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	if (snprintf(name, sizeof(name), "%s/waymark-XXXXXX", folder) >= (int)sizeof(name))
-		return -ENAMETOOLONG;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(name);
-	return fd;
-}
-
 static int put(struct unpacking *u, const void *data, size_t bytes)
 {
 	if (bytes > UNPACKED_MAX - u->written)
@@ -149,7 +128,7 @@ static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
 
 int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 {
-	struct unpacking u = {.pd = pd, .source = s, .fd = open_temporary()};
+	struct unpacking u = {.pd = pd, .source = s, .fd = wm_file_temporary()};
 	struct wm_pd_walk w = {0};
 	int err = -ENOMEM;
 

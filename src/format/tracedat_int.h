@@ -29,6 +29,44 @@
 #define WM_TD_CPUS_MAX     65536u /* of all buffers */
 #define WM_TD_STRING_MAX   4096u
 #define WM_TD_PACKET_PAGES 16u
+#define WM_TD_KEPT_MAX     (1u << 20) /* bytes of an option that is kept */
+
+/* The parts both versions have, in the order of version 6. */
+enum wm_td_part_kind {
+	WM_TD_HEADER_INFO,
+	WM_TD_FTRACE,
+	WM_TD_FORMATS,
+	WM_TD_KALLSYMS,
+	WM_TD_PRINTK,
+	WM_TD_COMMS,
+	WM_TD_NR_PARTS
+};
+
+/* Options that the reader asks for, and those that are only passed on. */
+enum wm_td_option {
+	WM_TD_OPTION_DONE = 0,
+	WM_TD_OPTION_DATE = 1,
+	WM_TD_OPTION_CPUSTAT = 2,
+	WM_TD_OPTION_BUFFER = 3,
+	WM_TD_OPTION_TRACECLOCK = 4,
+	WM_TD_OPTION_UNAME = 5,
+	WM_TD_OPTION_HOOK = 6,
+	WM_TD_OPTION_OFFSET = 7,
+	WM_TD_OPTION_CPUCOUNT = 8,
+	WM_TD_OPTION_VERSION = 9,
+	WM_TD_OPTION_TRACEID = 11,
+	WM_TD_OPTION_TSC2NSEC = 14,
+	WM_TD_OPTION_LAST_KEPT, /* those before it mean the same in another file */
+	WM_TD_OPTION_PARTS = 16, /* of version 7: where each part is */
+	WM_TD_OPTION_BUFFER_TEXT = 22,
+};
+
+/* An option as it stands in the file, for who writes the file anew. */
+struct wm_td_kept {
+	uint16_t id;
+	uint32_t bytes;
+	const unsigned char *data;
+};
 
 enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
 
@@ -75,6 +113,10 @@ struct wm_td {
 	struct wm_td_buffer *buffers;
 	struct wm_td_cpu *cpus;
 	uint32_t cpu_count; /* of version 6: pairs of offset and size */
+	/* Of version 6 from where to where, of 7 where its section is; 0: none. */
+	uint64_t part_at[WM_TD_NR_PARTS], part_end[WM_TD_NR_PARTS];
+	uint32_t nr_kept;
+	struct wm_td_kept *kept;
 
 	/* From ticks to nanoseconds. */
 	int64_t offset_ns;
@@ -139,6 +181,10 @@ int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 /* For the table of functions. */
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
+
+/* Adds a part of the file as it stands, unpacked. 0 or -errno with `diag`. */
+int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,
+		    struct wm_diag *diag);
 
 /* tracedat_option.c: one option of `bytes`. */
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag);

@@ -180,3 +180,28 @@ int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag
 {
 	return read_text(td, in, 8, "names of processes", wm_kformats_add_comms, diag);
 }
+
+int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,
+		    struct wm_diag *diag)
+{
+	uint64_t at = td->part_at[part];
+	const unsigned char *p;
+	struct wm_td_in in;
+	int err = 0;
+
+	if (!at)
+		return 0;
+	if (td->version == 7) {
+		err = wm_td_in_unpack(&in, td, at, diag);
+	} else {
+		wm_td_in_file(&in, td, at);
+		in.end = td->part_end[part];
+	}
+	p = err ? NULL : wm_td_take(&in, in.end - in.at);
+	if (p)
+		wm_text_add(out, p, in.end - (in.mem ? 0 : at));
+	if (!err && !p)
+		err = wm_td_verdict(&in, "description of events", diag);
+	wm_td_in_done(&in);
+	return err ? err : out->failed ? -ENOMEM : 0;
+}

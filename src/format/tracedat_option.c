@@ -6,18 +6,6 @@
 
 #include "format/tracedat_int.h"
 
-enum option {
-	OPTION_DATE = 1,
-	OPTION_CPUSTAT = 2,
-	OPTION_TRACECLOCK = 4,
-	OPTION_UNAME = 5,
-	OPTION_OFFSET = 7,
-	OPTION_CPUCOUNT = 8,
-	OPTION_VERSION = 9,
-	OPTION_TRACEID = 11,
-	OPTION_TSC2NSEC = 14,
-};
-
 int wm_td_add_buffer(struct wm_td *td, const char *name, uint64_t offset)
 {
 	struct wm_arena *a = &td->trace->arena;
@@ -116,23 +104,45 @@ static void take_tsc(struct wm_td *td, struct wm_td_in *in)
 	td->shift = shift;
 }
 
+static int keep(struct wm_td *td, uint16_t id, const struct wm_td_in *in)
+{
+	struct wm_arena *a = &td->trace->arena;
+	uint64_t bytes = in->end - in->at;
+	struct wm_td_kept *more;
+
+	if (id == WM_TD_OPTION_CPUCOUNT || bytes > WM_TD_KEPT_MAX)
+		return 0;
+	more = wm_arena_grow(a, td->kept, td->nr_kept, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	td->kept = more;
+	more += td->nr_kept;
+	*more = (struct wm_td_kept){id, (uint32_t)bytes,
+				    wm_arena_copy(a, in->mem + in->at, (size_t)bytes)};
+	return more->data ? (int)(td->nr_kept++, 0) : -ENOMEM;
+}
+
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag)
 {
+	int err = keep(td, id, in);
+
+	if (err)
+		return err;
 	switch (id) {
-	case OPTION_DATE: /* microseconds */
+	case WM_TD_OPTION_DATE: /* microseconds */
 		return add_offset(td, in, 1000, true);
-	case OPTION_OFFSET:
+	case WM_TD_OPTION_OFFSET:
 		return add_offset(td, in, 1, false);
-	case OPTION_TRACECLOCK:
+	case WM_TD_OPTION_TRACECLOCK:
 		return add_clock_name(td, in);
-	case OPTION_UNAME:
+	case WM_TD_OPTION_UNAME:
 		return add_word(td, "uname", in);
-	case OPTION_VERSION:
+	case WM_TD_OPTION_VERSION:
 		return add_word(td, "tracer_version", in);
-	case OPTION_CPUCOUNT:
+	case WM_TD_OPTION_CPUCOUNT:
 		td->cpu_count = wm_td_u32(in);
 		return 0;
-	case OPTION_TSC2NSEC:
+	case WM_TD_OPTION_TSC2NSEC:
 		take_tsc(td, in);
 		return 0;
 	default:

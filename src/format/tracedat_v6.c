@@ -6,7 +6,6 @@
 #include "format/tracedat_int.h"
 
 #define KIND_BYTES    10u /* "flyrecord\0" */
-#define OPTION_BUFFER 3u
 #define OPTIONS_MAX   65536u
 
 typedef int read_fn(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
@@ -40,7 +39,7 @@ static int read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *d
 		if (!data)
 			return wm_td_verdict(in, "options", diag);
 		wm_td_in_memory(&option, td, data, bytes, at);
-		err = id == OPTION_BUFFER ? add_buffer(td, &option)
+		err = id == WM_TD_OPTION_BUFFER ? add_buffer(td, &option)
 					  : wm_td_read_option(td, id, &option, diag);
 		if (err)
 			return err;
@@ -120,8 +119,11 @@ int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	char kind[KIND_BYTES];
 	int err = wm_td_add_buffer(td, "", 0);
 
-	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		td->part_at[i] = in->at;
 		err = parts[i](td, in, diag);
+		td->part_end[i] = in->at;
+	}
 	if (err)
 		return err;
 	td->cpu_count = wm_td_u32(in);

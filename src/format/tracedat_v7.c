@@ -8,29 +8,14 @@
 #define CHAIN_MAX   4096u /* sections of options */
 #define OPTIONS_MAX 65536u
 
-enum option {
-	OPTION_DONE = 0,
-	OPTION_BUFFER = 3,
-	OPTION_HEADER_INFO = 16,
-	OPTION_FTRACE,
-	OPTION_FORMATS,
-	OPTION_KALLSYMS,
-	OPTION_PRINTK,
-	OPTION_CMDLINES,
-	OPTION_BUFFER_TEXT,
-};
-
-#define NR_SECTIONS (OPTION_CMDLINES - OPTION_HEADER_INFO + 1)
-
 struct chain {
-	uint64_t sections[NR_SECTIONS]; /* where; 0: none */
 	uint64_t next;                  /* section of options; 0: that was the last */
 	uint32_t nr_options, nr_texts;
 };
 
 typedef int read_fn(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 
-static read_fn *const readers[NR_SECTIONS] = {
+static read_fn *const readers[WM_TD_NR_PARTS] = {
     wm_td_read_header_info, wm_td_read_ftrace, wm_td_read_formats,
     wm_td_read_kallsyms,    wm_td_read_printk, wm_td_read_comms,
 };
@@ -68,13 +53,13 @@ static int add_buffer(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm_td_in *option,
 		       struct wm_diag *diag)
 {
-	if (id == OPTION_BUFFER)
+	if (id == WM_TD_OPTION_BUFFER)
 		return add_buffer(td, option, diag);
-	if (id >= OPTION_HEADER_INFO && id <= OPTION_CMDLINES) {
-		c->sections[id - OPTION_HEADER_INFO] = wm_td_u64(option);
+	if (id >= WM_TD_OPTION_PARTS && id < WM_TD_OPTION_PARTS + WM_TD_NR_PARTS) {
+		td->part_at[id - WM_TD_OPTION_PARTS] = wm_td_u64(option);
 		return wm_td_verdict(option, "options", diag);
 	}
-	c->nr_texts += id == OPTION_BUFFER_TEXT;
+	c->nr_texts += id == WM_TD_OPTION_BUFFER_TEXT;
 	return wm_td_read_option(td, id, option, diag);
 }
 
@@ -97,7 +82,7 @@ static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 			break;
 		}
 		wm_td_in_memory(&option, td, data, bytes, at);
-		if (id == OPTION_DONE) {
+		if (id == WM_TD_OPTION_DONE) {
 			c->next = bytes >= 8 ? wm_td_u64(&option) : 0;
 			break;
 		}
@@ -111,18 +96,18 @@ static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 	return err;
 }
 
-static int read_sections(struct wm_td *td, const struct chain *c, struct wm_diag *diag)
+static int read_sections(struct wm_td *td, struct wm_diag *diag)
 {
-	for (size_t i = 0; i < NR_SECTIONS; i++) {
+	for (size_t i = 0; i < WM_TD_NR_PARTS; i++) {
 		struct wm_td_in in;
 		int err;
 
-		if (!c->sections[i] && i > 0)
+		if (!td->part_at[i] && i > 0)
 			continue;
-		if (!c->sections[i])
+		if (!td->part_at[i])
 			return wm_diag_set(diag, -EBADMSG, td->trace->path, 0,
 					   "nothing in it describes its ring pages");
-		err = wm_td_in_unpack(&in, td, c->sections[i], diag);
+		err = wm_td_in_unpack(&in, td, td->part_at[i], diag);
 		if (!err)
 			err = readers[i](td, &in, diag);
 		wm_td_in_done(&in);
@@ -194,7 +179,7 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		err = read_options(td, &c, diag);
 	}
 	if (!err)
-		err = read_sections(td, &c, diag);
+		err = read_sections(td, diag);
 	if (!err && !td->nr_buffers && c.nr_texts)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, 0,
 				   "it holds the text of a latency tracer and no events: "

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare_events.py A B [--cpu] - two JSONL prints of one trace in two formats.
+"""compare_events.py A B [--cpu] [--fields] - two JSONL prints of one trace in two formats.
 
 Same events in the same order: name, time, all values. What a format had to
 add is passed over: a length or tag before what it belongs to (_X_length,
-_X_tag), fields of packets, and the time of an event that had none. A blob may
-be a list of bytes, a boolean a number. --cpu: CPUs are equal too. Says the
-first difference; prints how many events are equal.
+_X_tag), the kernel's common fields, fields of packets, and the time of an event that had none. A blob may
+be a list of bytes, a boolean a number. --cpu: CPUs are equal
+too. --fields: contexts are not looked at. Says the first difference; prints how many events are equal.
 """
 import json
 import sys
@@ -34,19 +34,22 @@ def same(a, b):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and "value" in a and isinstance(b, int):
+        return a["value"] == b  # a label that the other keeps in its print form
     return a == b  # True is 1
 
 
 def fields(event):
     all_parts = []
-    for part in ("common", "context", "fields"):
+    for part in ("fields",) if "--fields" in sys.argv else ("common", "context", "fields"):
         all_parts += values(event.get(part, {})).items()
+    all_parts = [(k, v) for k, v in all_parts if not k.startswith("common_")]
     return all_parts
 
 
 def main():
     with_cpu = "--cpu" in sys.argv
-    a, b = [open(path) for path in sys.argv[1:] if path != "--cpu"]
+    a, b = [open(path) for path in sys.argv[1:] if path[:2] != "--"]
     count = 0
     for line in a:
         other = b.readline()

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export_tracedat_int.h - what the files that write trace.dat share:
+ *
+ *   export_tracedat.c         the door: which events, which records
+ *   export_tracedat_format.c  formats for events that the kernel has none for
+ *   export_tracedat_source.c  what the input knows of its kernel: trace.dat,
+ *                             perf.data with tracing data, our own recordings
+ *   export_tracedat_ring.c    pages of ftrace's ring, and where they wait
+ *   export_tracedat_file.c    sections and options: the file
+ *
+ * Pages of a CPU must stand together, and events come in order of time: full
+ * pages go to a file of their own (a spool), some at a time and compressed, and
+ * from there to the output when all is there.
+ */
+#ifndef WM_FORMAT_EXPORT_TRACEDAT_INT_H
+#define WM_FORMAT_EXPORT_TRACEDAT_INT_H
+
+#include "format/export.h"
+#include "format/export_file.h"
+#include "format/kernel_record.h"
+#include "format/tracedat_int.h"
+
+#define WM_TDX_CPUS_MAX    4096u /* of all buffers: each has pages in memory */
+#define WM_TDX_CHUNK_PAGES 10u   /* compressed at once; as many as trace-cmd takes */
+#define WM_TDX_NAMES_MAX   65536u /* of threads */
+
+/* --- export_tracedat_ring.c --------------------------------------------------- */
+
+/* Some pages in the spool. */
+struct wm_tdx_chunk {
+	uint64_t offset;
+	uint32_t packed, bytes;
+	uint32_t ring;
+};
+
+struct wm_tdx_spool {
+	int fd;
+	uint64_t bytes;
+	bool packed;
+	struct wm_tdx_chunk *chunks; /* malloc'ed */
+	uint32_t nr_chunks, room_chunks;
+	void *zstd;
+	unsigned char *buffer; /* of a packed chunk */
+	size_t room;
+};
+
+/* The pages of one CPU in one buffer. */
+struct wm_tdx_ring {
+	uint32_t index, buffer, cpu;
+	unsigned char *pages;    /* WM_TDX_CHUNK_PAGES; NULL before the first event */
+	uint32_t nr_pages;       /* full ones */
+	uint32_t at;             /* bytes of data in the one being filled */
+	uint64_t time;           /* of the last record in it */
+	uint64_t lost;           /* records before the page; WM_PAGE_LOST_UNKNOWN: some */
+	bool open;               /* a page has a time */
+	uint64_t offset, bytes;  /* in the output, when it is there */
+};
+
+int wm_tdx_spool_open(struct wm_tdx_spool *s, bool packed);
+void wm_tdx_spool_done(struct wm_tdx_spool *s);
+
+/* Adds a record. 0, -E2BIG: it fits no page, -errno. */
+int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
+		    uint64_t time, const void *record, uint32_t bytes);
+/* Records were lost here: the next one begins a page. */
+int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
+		     uint64_t count);
+int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
+		       const struct wm_page_layout *l);
+/* Writes a ring's pages behind the output's end. */
+int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
+		     struct wm_export_file *out);
+
+/* --- export_tracedat_source.c ------------------------------------------------- */
+
+/* What the output says of the kernel. All texts are as the file has them: counts, sizes. */
+struct wm_tdx_source {
+	struct wm_kmachine machine;
+	struct wm_page_layout layout;
+	const struct wm_kformats *formats; /* of the input; NULL: none */
+	struct wm_kformats *own_formats;   /* the same, to be freed */
+	struct wm_text parts[WM_TD_NR_PARTS];
+	const struct wm_td *td; /* the input is trace.dat: records are taken as they are */
+	bool raw;               /* events bring their record, if the kernel has a format for them */
+	uint32_t nr_ids;        /* ids that are taken: formats made here come behind */
+};
+struct wm_tdx;
+int wm_tdx_source_init(struct wm_tdx *d, struct wm_diag *diag);
+void wm_tdx_source_done(struct wm_tdx_source *s);
+
+/* --- export_tracedat_format.c ------------------------------------------------- */
+
+/* Formats made here, by system. */
+struct wm_tdx_made {
+	struct wm_tdx_system {
+		char *name;
+		struct wm_text formats; /* u64 bytes, text; of each event */
+		uint32_t nr_formats;
+		struct wm_tdx_system *next;
+	} * systems;
+	uint32_t nr_systems;
+};
+/* Adds a format's text. 0 or -ENOMEM. */
+int wm_tdx_made_add(struct wm_tdx_made *m, const char *system, const char *text, size_t bytes,
+		    bool big_endian);
+/* A format of that id for the type; `ret` lives in the arena. 0 or -errno. */
+int wm_tdx_make_format(struct wm_tdx_made *m, struct wm_arena *arena, const struct wm_kmachine *k,
+		       const struct wm_event_type *type, uint32_t id,
+		       const struct wm_kformat **ret);
+void wm_tdx_made_done(struct wm_tdx_made *m);
+
+/* --- export_tracedat.c -------------------------------------------------------- */
+
+/* What becomes of the events of a type. */
+struct wm_tdx_event {
+	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
+	const struct wm_kformat *format; /* KERNELS, MADE */
+};
+
+struct wm_tdx_stream {
+	uint32_t next_loss, nr_losses;
+	uint32_t *losses; /* indices, by end */
+};
+
+struct wm_tdx {
+	struct wm_export *x;
+	struct wm_trace *trace;
+	struct wm_arena arena;
+	struct wm_export_file out;
+	struct wm_tdx_source source;
+	struct wm_tdx_made made;
+	struct wm_tdx_spool spool;
+	struct wm_tdx_event *events; /* by index of the type */
+	struct wm_tdx_stream *streams;
+	struct wm_tdx_ring **rings;
+	uint32_t nr_rings, nr_held; /* nr_held: about so many have pages in memory */
+	struct wm_tdx_ring **by_cpu; /* of each buffer WM_TDX_CPUS_MAX */
+	uint32_t nr_buffers, nr_cpus, nr_made;
+	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* in the output */
+	int64_t base_ns;         /* what times in pages count from; not of trace.dat */
+	struct wm_text record, scratch;
+	struct wm_tdx_name {
+		int32_t tid;
+		const char *name;
+	} * names; /* open addressing; WM_TDX_NAMES_MAX * 2 */
+	uint32_t nr_names;
+};
+
+/* --- export_tracedat_file.c --------------------------------------------------- */
+
+void wm_tdx_write_head(struct wm_tdx *d);
+/* The whole file but its name. 0 or -errno. */
+int wm_tdx_write(struct wm_tdx *d);
+
+static inline void wm_tdx_u(struct wm_text *t, uint64_t value, uint32_t bytes, bool big_endian)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		wm_text_char(t, (char)(value >> 8 * (big_endian ? bytes - 1 - i : i)));
+}
+
+#endif
