@@ -3,10 +3,10 @@
  * What the CTF exporter decides without a trace: times to ticks and back, and
  * names. Whole traces are converted by test/convert_formats.bats.
  */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "format/export_ctf_int.h"
@@ -43,8 +43,7 @@ static const struct wm_type list = {.kind = WM_TYPE_LIST, .element = {NULL, &num
 static const struct wm_member members[] = {
     {"a b", &number}, {"a_b", &number}, {"_list_length", &number}, {"list", &list}, {"", &number},
 };
-static const struct wm_type part = {
-    .kind = WM_TYPE_STRUCT, .nr_members = 5, .members = members};
+static const struct wm_type part = {.kind = WM_TYPE_STRUCT, .nr_members = 5, .members = members};
 
 static void expect_names(enum wm_cx_language language, const char *const *names, const char *count)
 {
@@ -81,8 +80,9 @@ static void items_become_bytes(void **state)
 	    {.member = &list.element, .u = 7, .next = 5},
 	    {.member = &list.element, .u = 8, .next = 6},
 	};
-	static const unsigned char wanted[] = {0x44, 0x33, 0x22, 0x11, 5, 0, 0, 0, 2, 0, 0, 0, 2, 0,
-					       0,    0,    7,    0,    0, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+	static const unsigned char wanted[] = {0x44, 0x33, 0x22, 0x11, 5, 0, 0, 0, 2, 0,
+					       0,    0,    2,    0,    0, 0, 7, 0, 0, 0,
+					       8,    0,    0,    0,    0, 0, 0, 0};
 	struct wm_arena arena;
 	struct wm_cx_build b = {.arena = &arena, .language = WM_CX_TSDL};
 	struct wm_cx_node *n;

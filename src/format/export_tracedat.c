@@ -15,7 +15,8 @@
 #define MEMORY_BYTES  (128u << 20) /* of pages being made */
 #define FORMATS_BYTES (128u << 20)
 
-/* --- opening ----------------------------------------------------------------------------------- */
+/* --- opening -----------------------------------------------------------------------------------
+ */
 
 static int compare_losses(const void *a, const void *b, void *trace)
 {
@@ -123,7 +124,8 @@ static int open_plain(struct wm_export *x, struct wm_diag *diag)
 	return open_any(x, false, diag);
 }
 
-/* --- events ---------------------------------------------------------------------------------------- */
+/* --- events
+ * ---------------------------------------------------------------------------------------- */
 
 /* The kernel's own format of an event of ours; NULL: there is none, or it is another's. */
 static const struct wm_kformat *kernels(const struct wm_tdx *d, const struct wm_event_type *type)
@@ -315,7 +317,8 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 		bytes = (uint32_t)d->record.bytes;
 	}
 	if (!err)
-		err = wm_tdx_ring_add(&d->spool, r, &d->source.layout, time_of(d, e), record, bytes);
+		err =
+		    wm_tdx_ring_add(&d->spool, r, &d->source.layout, time_of(d, e), record, bytes);
 	if (err != -E2BIG)
 		return err;
 	wm_export_skip(d->x, "larger than a page of the ring", 1);
@@ -338,7 +341,8 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 	return add(d, what, e);
 }
 
-/* --- closing ----------------------------------------------------------------------------------------- */
+/* --- closing
+ * ----------------------------------------------------------------------------------------- */
 
 /* What was lost behind the last event. */
 static int last_losses(struct wm_tdx *d)

@@ -51,7 +51,8 @@ static void patch_u64(struct wm_tdx *d, uint64_t at, uint64_t value)
 	wm_text_cut(t, 0);
 }
 
-/* --- the first bytes --------------------------------------------------------------------------- */
+/* --- the first bytes ---------------------------------------------------------------------------
+ */
 
 void wm_tdx_write_head(struct wm_tdx *d)
 {
@@ -71,7 +72,8 @@ void wm_tdx_write_head(struct wm_tdx *d)
 	write_u(d, 0, 8); /* where the options are: patched */
 }
 
-/* --- sections ------------------------------------------------------------------------------------- */
+/* --- sections
+ * ------------------------------------------------------------------------------------- */
 
 /* Returns where its size is to be patched. */
 static uint64_t begin_section(struct wm_tdx *d, uint16_t id, bool packed)
@@ -124,7 +126,8 @@ static int write_part(struct wm_tdx *d, enum wm_td_part_kind part)
 	return err ? err : d->out.err;
 }
 
-/* --- formats and names ------------------------------------------------------------------------------ */
+/* --- formats and names
+ * ------------------------------------------------------------------------------ */
 
 /* The systems made here, behind those of the source. */
 static void add_made(struct wm_tdx *d)
@@ -171,7 +174,8 @@ static void add_names(struct wm_tdx *d)
 	wm_text_cut(lines, 0);
 }
 
-/* --- buffers ------------------------------------------------------------------------------------------ */
+/* --- buffers
+ * ------------------------------------------------------------------------------------------ */
 
 static void pad_to_page(struct wm_tdx *d)
 {
@@ -202,7 +206,8 @@ static int write_buffer(struct wm_tdx *d, uint32_t buffer)
 	return err ? err : d->out.err;
 }
 
-/* --- options ------------------------------------------------------------------------------------------- */
+/* --- options
+ * ------------------------------------------------------------------------------------------- */
 
 static void option(struct wm_text *t, const struct wm_tdx *d, uint16_t id, const void *data,
 		   size_t bytes)
@@ -231,9 +236,8 @@ static void option_buffer(struct wm_text *t, const struct wm_tdx *d, uint32_t bu
 {
 	const struct wm_td *td = d->source.td;
 	const char *name = td ? td->buffers[buffer].name : "";
-	const char *clock = td && td->clock->name && strcmp(td->clock->name, "ftrace")
-				? td->clock->name
-				: "local";
+	const char *clock =
+	    td && td->clock->name && strcmp(td->clock->name, "ftrace") ? td->clock->name : "local";
 	struct wm_text data;
 
 	wm_text_init(&data);
@@ -317,8 +321,7 @@ int wm_tdx_write(struct wm_tdx *d)
 	for (uint32_t i = 0; !err && i < d->nr_buffers; i++)
 		err = write_buffer(d, i);
 	for (int i = 0; !err && i < WM_TD_NR_PARTS; i++)
-		err = d->source.parts[i].failed ? -ENOMEM
-						: write_part(d, (enum wm_td_part_kind)i);
+		err = d->source.parts[i].failed ? -ENOMEM : write_part(d, (enum wm_td_part_kind)i);
 	if (!err)
 		write_options(d);
 	return err ? err : wm_export_file_flush(&d->out);

@@ -12,10 +12,10 @@
 
 #include "format/export_tracedat_int.h"
 
-#define LABELS_MAX  64u /* in a print form */
-#define COMMON_END  8u
-#define FIELDS_MAX  (WM_KFORMAT_FIELDS_MAX - 4)
-#define PREFIX_MAX  256u
+#define LABELS_MAX 64u /* in a print form */
+#define COMMON_END 8u
+#define FIELDS_MAX (WM_KFORMAT_FIELDS_MAX - 4)
+#define PREFIX_MAX 256u
 
 static const char common[] =
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -135,7 +135,9 @@ static void add_number(struct making *x, const struct wm_type *t, const char *na
 		return;
 	}
 	wm_text_f(x->form, "%s%%%s%c", is_hex ? "0x" : "", width == 8 ? "ll" : "",
-		  is_hex ? 'x' : is_signed ? 'd' : 'u');
+		  is_hex      ? 'x'
+		  : is_signed ? 'd'
+			      : 'u');
 	wm_text_f(x->values, ", REC->%s", name);
 }
 
@@ -259,8 +261,7 @@ static void split_name(const char *name, char *system, char *event, size_t room)
 }
 
 int wm_tdx_make_format(struct wm_tdx_made *m, struct wm_arena *arena, const struct wm_kmachine *k,
-		       const struct wm_event_type *type, uint32_t id,
-		       const struct wm_kformat **ret)
+		       const struct wm_event_type *type, uint32_t id, const struct wm_kformat **ret)
 {
 	static const enum wm_part parts[] = {WM_PART_STREAM_CONTEXT, WM_PART_CONTEXT,
 					     WM_PART_FIELDS};

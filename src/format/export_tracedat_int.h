@@ -21,8 +21,8 @@
 #include "format/kernel_record.h"
 #include "format/tracedat_int.h"
 
-#define WM_TDX_CPUS_MAX    4096u /* of all buffers: each has pages in memory */
-#define WM_TDX_CHUNK_PAGES 10u   /* compressed at once; as many as trace-cmd takes */
+#define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
+#define WM_TDX_CHUNK_PAGES 10u    /* compressed at once; as many as trace-cmd takes */
 #define WM_TDX_NAMES_MAX   65536u /* of threads */
 
 /* --- export_tracedat_ring.c --------------------------------------------------- */
@@ -48,13 +48,13 @@ struct wm_tdx_spool {
 /* The pages of one CPU in one buffer. */
 struct wm_tdx_ring {
 	uint32_t index, buffer, cpu;
-	unsigned char *pages;    /* WM_TDX_CHUNK_PAGES; NULL before the first event */
-	uint32_t nr_pages;       /* full ones */
-	uint32_t at;             /* bytes of data in the one being filled */
-	uint64_t time;           /* of the last record in it */
-	uint64_t lost;           /* records before the page; WM_PAGE_LOST_UNKNOWN: some */
-	bool open;               /* a page has a time */
-	uint64_t offset, bytes;  /* in the output, when it is there */
+	unsigned char *pages;   /* WM_TDX_CHUNK_PAGES; NULL before the first event */
+	uint32_t nr_pages;      /* full ones */
+	uint32_t at;            /* bytes of data in the one being filled */
+	uint64_t time;          /* of the last record in it */
+	uint64_t lost;          /* records before the page; WM_PAGE_LOST_UNKNOWN: some */
+	bool open;              /* a page has a time */
+	uint64_t offset, bytes; /* in the output, when it is there */
 };
 
 int wm_tdx_spool_open(struct wm_tdx_spool *s, bool packed);
@@ -134,11 +134,11 @@ struct wm_tdx {
 	struct wm_tdx_event *events; /* by index of the type */
 	struct wm_tdx_stream *streams;
 	struct wm_tdx_ring **rings;
-	uint32_t nr_rings, nr_held; /* nr_held: about so many have pages in memory */
+	uint32_t nr_rings, nr_held;  /* nr_held: about so many have pages in memory */
 	struct wm_tdx_ring **by_cpu; /* of each buffer WM_TDX_CPUS_MAX */
 	uint32_t nr_buffers, nr_cpus, nr_made;
 	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* in the output */
-	int64_t base_ns;         /* what times in pages count from; not of trace.dat */
+	int64_t base_ns; /* what times in pages count from; not of trace.dat */
 	struct wm_text record, scratch;
 	struct wm_tdx_name {
 		int32_t tid;

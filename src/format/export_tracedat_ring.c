@@ -90,7 +90,8 @@ static int flush_chunk(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 	return err;
 }
 
-/* --- pages --------------------------------------------------------------------------------------- */
+/* --- pages ---------------------------------------------------------------------------------------
+ */
 
 static void put(unsigned char *p, uint64_t value, uint32_t bytes, bool big_endian)
 {
@@ -231,8 +232,8 @@ static int copy_chunk(struct wm_tdx_spool *s, const struct wm_tdx_chunk *c, bool
 	int err = data ? 0 : -ENOMEM;
 
 	for (uint32_t done = 0; !err && done < c->packed;) {
-		ssize_t got = pread(s->fd, data + done, c->packed - done,
-				    (off_t)(c->offset + done));
+		ssize_t got =
+		    pread(s->fd, data + done, c->packed - done, (off_t)(c->offset + done));
 
 		if (got > 0)
 			done += (uint32_t)got;

@@ -4,11 +4,11 @@
  * both widths and byte orders, with times near, far and back, records of all
  * sizes, losses.
  */
+#include <cmocka.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,7 +54,8 @@ static void give(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_
 		struct given *g = &list[i];
 
 		time = next_random(&seed) % 500 ? time + step(&seed) : time / 2; /* rarely back */
-		*g = (struct given){time, 0, 4 + (uint32_t)(next_random(&seed) % 590), (unsigned char)i};
+		*g = (struct given){time, 0, 4 + (uint32_t)(next_random(&seed) % 590),
+				    (unsigned char)i};
 		if (next_random(&seed) % 100 == 0) {
 			g->lost = next_random(&seed) % 2 ? WM_PAGE_LOST_UNKNOWN : 1 + i;
 			assert_int_equal(wm_tdx_ring_lose(s, r, l, g->lost), 0);

@@ -15,8 +15,8 @@
 #include "format/perfdata_int.h"
 #include "format/tracedat.h"
 
-#define FORMATS_MAX   (64u << 20)
-#define PERF_HEAD     10u /* bytes of its magic */
+#define FORMATS_MAX (64u << 20)
+#define PERF_HEAD   10u /* bytes of its magic */
 
 /* As large as a record can be: strings and lists of programs are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u
@@ -58,7 +58,8 @@ static void plain(struct wm_tdx_source *s)
 	wm_tdx_u(&s->parts[WM_TD_PRINTK], 0, 4, big);
 }
 
-/* --- trace.dat ---------------------------------------------------------------------------------- */
+/* --- trace.dat ----------------------------------------------------------------------------------
+ */
 
 static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_diag *diag)
 {
@@ -79,7 +80,8 @@ static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	return err;
 }
 
-/* --- perf.data ---------------------------------------------------------------------------------- */
+/* --- perf.data ----------------------------------------------------------------------------------
+ */
 
 /* What the walk went over since `from` becomes a part. */
 static void take_part(struct wm_tdx_source *s, enum wm_td_part_kind part, const unsigned char *from,
@@ -108,8 +110,8 @@ static void skip_formats(struct wm_pd_bytes *b)
 static int take_layout(struct wm_tdx_source *s, const unsigned char *at, uint64_t bytes,
 		       struct wm_diag *diag)
 {
-	int err = wm_page_layout_parse((const char *)at, bytes, s->machine.big_endian, &s->layout,
-				       diag);
+	int err =
+	    wm_page_layout_parse((const char *)at, bytes, s->machine.big_endian, &s->layout, diag);
 
 	if (!err)
 		s->machine.long_bytes = s->layout.long_bytes;
@@ -163,7 +165,8 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	return err;
 }
 
-/* --- our own ------------------------------------------------------------------------------------- */
+/* --- our own -------------------------------------------------------------------------------------
+ */
 
 /* "# SYSTEM/NAME BYTES" and so many bytes of format. Where the next one is; NULL: no more. */
 static const char *add_own(struct wm_tdx *d, const char *at, const char *end)

@@ -156,7 +156,8 @@ static bool is_number_list(const struct wm_type *t)
 static void put_field(struct making *x, const struct wm_kfield *f, const struct wm_item *i)
 {
 	const struct wm_type *t = i->member->type;
-	bool is_array = f->flags & WM_KFIELD_ARRAY || f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL);
+	bool is_array =
+	    f->flags & WM_KFIELD_ARRAY || f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL);
 
 	if (f->flags & WM_KFIELD_CHARS && t->kind != WM_TYPE_STRING) {
 		wm_text_cut(x->scratch, 0);
@@ -217,8 +218,7 @@ static void put_common(struct making *x, const struct wm_kformat *f,
 	for (uint32_t i = 0; i < f->nr_common; i++)
 		for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
 			if (!strcmp(f->fields[i].name, values[k].name))
-				number(x, f->fields[i].offset, values[k].value,
-				       f->fields[i].bytes);
+				number(x, f->fields[i].offset, values[k].value, f->fields[i].bytes);
 }
 
 int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
@@ -252,7 +252,8 @@ static bool field_fits(const struct wm_kfield *f, const struct wm_type *t)
 	if (f->flags & WM_KFIELD_CHARS)
 		return t->kind == WM_TYPE_STRING;
 	if (!f->element_bytes)
-		return t->kind == WM_TYPE_BYTES || (is_number_list(t) && t->element.type->bits == 8);
+		return t->kind == WM_TYPE_BYTES ||
+		       (is_number_list(t) && t->element.type->bits == 8);
 	if (is_array)
 		return is_number_list(t) || t->kind == WM_TYPE_BYTES;
 	return is_number(t);

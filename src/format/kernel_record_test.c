@@ -3,11 +3,11 @@
  * Items made of a record become a record of which the same items are made:
  * fields of every kind, both byte orders, longs of both widths.
  */
+#include <cmocka.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +31,9 @@ static void begin(struct world *w, const char *text, unsigned long_bytes, bool b
 	memset(w, 0, sizeof(*w));
 	wm_arena_init(&w->arena, 1 << 20);
 	wm_kmachine_init(&w->machine, long_bytes, big);
-	assert_int_equal(wm_kformat_parse(&w->arena, &w->machine, "sys", text, strlen(text),
-					  &w->format, NULL),
-			 0);
+	assert_int_equal(
+	    wm_kformat_parse(&w->arena, &w->machine, "sys", text, strlen(text), &w->format, NULL),
+	    0);
 	assert_int_equal(wm_kprint_compile(&w->arena, &w->machine, w->format, &print, NULL), 0);
 	assert_int_equal(wm_kernel_part(&w->arena, print, w->format->fields + w->format->nr_common,
 					w->format->nr_fields - w->format->nr_common, &w->part),
@@ -159,13 +159,13 @@ static void too_long(void **state)
 
 	assert_non_null(text);
 	begin(&w, kit_exec, 8, false);
-	assert_int_equal(wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1,
-					  &w.scratch, &w.record),
-			 -E2BIG);
+	assert_int_equal(
+	    wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1, &w.scratch, &w.record),
+	    -E2BIG);
 	item.count = 65000;
-	assert_int_equal(wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1,
-					  &w.scratch, &w.record),
-			 0);
+	assert_int_equal(
+	    wm_kernel_record(&w.machine, w.format, &common, &item, &part, 1, &w.scratch, &w.record),
+	    0);
 	end(&w);
 	free(text);
 }

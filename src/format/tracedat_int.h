@@ -56,7 +56,7 @@ enum wm_td_option {
 	WM_TD_OPTION_VERSION = 9,
 	WM_TD_OPTION_TRACEID = 11,
 	WM_TD_OPTION_TSC2NSEC = 14,
-	WM_TD_OPTION_LAST_KEPT, /* those before it mean the same in another file */
+	WM_TD_OPTION_LAST_KEPT,  /* those before it mean the same in another file */
 	WM_TD_OPTION_PARTS = 16, /* of version 7: where each part is */
 	WM_TD_OPTION_BUFFER_TEXT = 22,
 };

@@ -5,8 +5,8 @@
 
 #include "format/tracedat_int.h"
 
-#define KIND_BYTES    10u /* "flyrecord\0" */
-#define OPTIONS_MAX   65536u
+#define KIND_BYTES  10u /* "flyrecord\0" */
+#define OPTIONS_MAX 65536u
 
 typedef int read_fn(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 
@@ -40,7 +40,7 @@ static int read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *d
 			return wm_td_verdict(in, "options", diag);
 		wm_td_in_memory(&option, td, data, bytes, at);
 		err = id == WM_TD_OPTION_BUFFER ? add_buffer(td, &option)
-					  : wm_td_read_option(td, id, &option, diag);
+						: wm_td_read_option(td, id, &option, diag);
 		if (err)
 			return err;
 	}

@@ -9,7 +9,7 @@
 #define OPTIONS_MAX 65536u
 
 struct chain {
-	uint64_t next;                  /* section of options; 0: that was the last */
+	uint64_t next; /* section of options; 0: that was the last */
 	uint32_t nr_options, nr_texts;
 };
 
