@@ -101,3 +101,19 @@ compare() { # FILE [WORD...]
 	done
 	[ "$nr" -ge 20 ]
 }
+
+@test "our own recording of copies of the stack: the report leads to main" {
+	waymark="$WAYMARK_BUILD/waymark"
+	"$waymark" record -q -o it -e sw:cpu-clock -F 2000 -g dwarf -- deep 300 ||
+		skip "sampling is not possible here"
+	"$waymark" report --json -s sym it >said
+	python3 - <<-'END'
+	import json
+
+	said = json.load(open("said"))
+	rows = {r["sym"]: r for t in said["tables"] for r in t["rows"]}
+	print({k: r["children"] for k, r in rows.items()})
+	assert rows["[.] main"]["children"] > 0.9
+	assert any(k.startswith("[.] app::Worker<long>::") for k in rows)
+	END
+}

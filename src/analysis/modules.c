@@ -3,6 +3,7 @@
 #include "analysis/modules.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,6 +267,15 @@ static const char *last_part(const char *path)
 	return slash && slash[1] && strncmp(path, "//", 2) != 0 ? slash + 1 : path;
 }
 
+/* As perf: whose code it is, rather than where its names would be. */
+static const char *jit_name(struct wm_modules *m, int32_t pid)
+{
+	char name[32];
+
+	return wm_arena_copy(&m->arena, name,
+			     (size_t)snprintf(name, sizeof(name), "[JIT] tid %d", pid));
+}
+
 static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
 {
 	struct entry *e = wm_arena_get(&m->arena, sizeof(*e));
@@ -281,7 +291,10 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, u
 	e->module.path = wm_arena_copy(&m->arena, k->path, k->path_bytes);
 	if (!e->module.path)
 		return NULL;
-	e->module.name = last_part(e->module.path);
+	e->module.name =
+	    k->kind == WM_MODULE_JIT ? jit_name(m, k->pid) : last_part(e->module.path);
+	if (!e->module.name)
+		return NULL;
 	if (e->by_build) {
 		e->module.build_id_bytes = (uint8_t)cut_id(k->build_id_bytes);
 		memcpy(e->module.build_id, k->build_id, e->module.build_id_bytes);

@@ -33,7 +33,7 @@ struct wm_module_symbols;
 /* Users read it; `symbols` is the resolver's. Lives as long as the wm_modules. */
 struct wm_module {
 	const char *path; /* as perf names it; bytes of a trace, not clean for a terminal */
-	const char *name; /* its last part */
+	const char *name; /* its last part; of JIT "[JIT] tid PID" */
 	const char *file; /* where the file was, when path is not that; else NULL */
 	enum wm_module_kind kind;
 	uint32_t index;         /* from 0, in the order of appearance */

@@ -163,11 +163,7 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
 			       "%" PRIu64 " events lack a field that was asked for: left out",
 			       p->nr_unfit);
-	if (p->samples.nr_cut)
-		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
-			       "%" PRIu64
-			       " call chains are longer than %u: their outer ends are left out",
-			       p->samples.nr_cut, WM_CHAIN_MAX);
+	wm_samples_notes(&p->samples, r);
 	if (p->waits)
 		wm_waits_note(p, r);
 	wm_stacks_notes(p->stacks, r);

@@ -3,10 +3,14 @@
 #include "analysis/sample.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/profile_key.h"
+#include "analysis/result.h"
+
+#define USER_MARKER ((uint64_t)-512) /* perf's: what follows is the user's */
 
 /* Names of call chains: perf's and ours, our user stacks, LTTng's contexts. */
 static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
@@ -19,10 +23,15 @@ static bool is_list_of_numbers(const struct wm_type *t)
 static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 		      struct wm_sample_fields *f)
 {
+	struct wm_field_ref registers, stack;
+
 	for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]) && !f->chain.type; i++)
 		if (wm_field_ref_find(t, chains[i], &f->chain) &&
 		    !is_list_of_numbers(f->chain.type))
 			f->chain = (struct wm_field_ref){0};
+	f->has_stack = wm_field_ref_find(t, "regs_user", &registers) &&
+		       wm_field_ref_find(t, "stack_user", &stack) &&
+		       is_list_of_numbers(registers.type) && stack.type->kind == WM_TYPE_BYTES;
 	/* Events of programs may have fields of these names that mean something else. */
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &f->ip);
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "period", &f->period);
@@ -31,7 +40,8 @@ static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 	if (f->period.type && f->period.type->kind > WM_TYPE_SIGNED)
 		f->period = (struct wm_field_ref){0};
 	s->any_ip |= f->ip.type != NULL;
-	s->any_chain |= f->chain.type != NULL;
+	s->any_chain |= f->chain.type != NULL || f->has_stack;
+	s->any_stack |= f->has_stack;
 	s->any_period |= f->period.type != NULL;
 }
 
@@ -62,6 +72,10 @@ int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weig
 	err = bind(s);
 	if (!err && weight && !s->count && strcmp(weight, "period") != 0)
 		err = wm_key_fields(pass, weight, &s->weights, diag);
+	if (!err && s->any_stack) {
+		s->unwind = wm_unwind_create(pass->spaces, pass->symbols);
+		err = s->unwind ? 0 : -ENOMEM;
+	}
 	if (err)
 		wm_samples_done(s);
 	return err;
@@ -72,6 +86,7 @@ void wm_samples_done(struct wm_samples *s)
 	for (uint32_t i = 0; s->fields && i < s->pass->in->nr_traces; i++)
 		free(s->fields[i]);
 	free(s->fields);
+	wm_unwind_destroy(s->unwind);
 	if (s->weights)
 		wm_key_fields_free(s->pass, s->weights);
 	*s = (struct wm_samples){0};
@@ -109,6 +124,27 @@ static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 		chain[i] = ip;
 }
 
+/* Behind a chain of `nr`: the callers by the copy of the stack; how many there are then. */
+static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, uint64_t *chain,
+			    uint32_t nr)
+{
+	struct wm_user_frame frames[WM_UNWIND_FRAMES_MAX];
+	struct wm_user_stack stack;
+	enum wm_unwound how;
+	uint32_t nr_frames;
+
+	if (!wm_unwind_stack_of(s->pass->in->traces[sight->trace], sight->event, &stack))
+		return nr;
+	nr_frames = wm_unwind(s->unwind, &stack, frames, &how);
+	if (nr_frames > WM_CHAIN_MAX - 1 - nr)
+		nr_frames = nr < WM_CHAIN_MAX ? WM_CHAIN_MAX - 1 - nr : 0;
+	if (nr_frames)
+		chain[nr++] = USER_MARKER;
+	for (uint32_t i = 0; i < nr_frames; i++)
+		chain[nr++] = frames[i].ip;
+	return nr;
+}
+
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
 			  uint64_t *ret)
 {
@@ -125,9 +161,25 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		ret[i] = list[1 + i].u; /* elements are numbers: an item each */
+	if (f->has_stack && (whole || !f->ip.type))
+		nr = add_unwound(s, sight, ret, nr);
 	if (!nr && ip)
 		ret[nr++] = ip->u;
 	else if (ip)
 		put_end(ret, nr, ip->u);
 	return nr;
+}
+
+void wm_samples_notes(const struct wm_samples *s, struct wm_result *r)
+{
+	if (s->nr_cut)
+		wm_result_note(r, WM_NOTE_PROBLEM, "cut",
+			       "%" PRIu64
+			       " call chains are longer than %u: their outer ends are left out",
+			       s->nr_cut, WM_CHAIN_MAX);
+	for (int how = 0; s->unwind && how < WM_UNWOUND_NR; how++)
+		if (how != WM_UNWOUND_WHOLE && wm_unwind_count(s->unwind, how))
+			wm_result_note(r, WM_NOTE_PROBLEM, "unwound",
+				       "%" PRIu64 " call chains: %s", wm_unwind_count(s->unwind, how),
+				       wm_unwound_text(how));
 }

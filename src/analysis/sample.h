@@ -8,12 +8,14 @@
 #define WM_ANALYSIS_SAMPLE_H
 
 #include "analysis/pass.h"
+#include "analysis/unwind.h"
 
 #define WM_CHAIN_MAX     4096u             /* addresses of one call chain that are looked at */
 #define WM_CHAIN_MARKERS ((uint64_t)-4095) /* from here on: perf's PERF_CONTEXT_*, no address */
 
 struct wm_sample_fields {
 	struct wm_field_ref ip, chain, period;
+	bool has_stack; /* registers and a copy of the stack: its callers are found by those */
 };
 
 struct wm_samples {
@@ -22,7 +24,9 @@ struct wm_samples {
 	struct wm_field_ref **weights;      /* the same: of a field; NULL: it is none */
 	bool count;                         /* every event counts one */
 	bool any_ip, any_chain, any_period; /* some selected kind has it */
+	bool any_stack;
 	uint64_t nr_cut;                    /* chains longer than WM_CHAIN_MAX */
+	struct wm_unwind *unwind;           /* NULL: no kind has a stack */
 };
 
 /*
@@ -39,9 +43,13 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
 /*
  * The addresses of the event's call chain into `ret` (WM_CHAIN_MAX of them),
  * innermost first, perf's markers of user and kernel among them; of an event
- * without a chain its address alone. Their count; 0: it has neither.
+ * without a chain its address alone. What a copy of the stack tells stands
+ * behind the kernel's part. Their count; 0: it has neither.
  */
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
 			  uint64_t *ret);
+
+/* Adds notes on chains that are not whole, and why. */
+void wm_samples_notes(const struct wm_samples *s, struct wm_result *r);
 
 #endif

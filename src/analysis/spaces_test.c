@@ -219,12 +219,15 @@ static void test_a_kernel_nobody_described(void **state)
 static void test_memory_without_a_file(void **state)
 {
 	struct world *w = *state;
+	struct wm_place p;
 
 	map(w, 7, 0x1000, 0x1000, 0x1000, "//anon");
 	mmap_as(w, 7, 0x3000, 0x1000, 0x3000, "//anon", WM_MODE_USER, 3);
 	mmap_as(w, 7, 0x5000, 0x1000, 0, "[heap]", WM_MODE_USER, 3);
 	map(w, 7, 0x7000, 0x1000, 0, "[vdso]");
 	assert_string_equal(at(w, 7, 0x1010, WM_MODE_USER), "/tmp/perf-7.map+1010!");
+	assert_true(wm_spaces_find(w->spaces, 7, 0x1010, WM_MODE_USER, &p));
+	assert_string_equal(p.module->name, "[JIT] tid 7");
 	assert_string_equal(at(w, 7, 0x3010, WM_MODE_USER), "//anon+3010!");
 	assert_string_equal(at(w, 7, 0x5010, WM_MODE_USER), "[heap]+5010!");
 	assert_string_equal(at(w, 7, 0x7010, WM_MODE_USER), "[vdso]+10");

@@ -4,7 +4,6 @@
  * procedure linkage table, of frames of signals, of realigned stacks.
  */
 #include <dwarf.h>
-#include <string.h>
 
 #include "elf/elf_cfi_int.h"
 
@@ -180,6 +179,7 @@ static void operate(struct computing *x, const Dwarf_Op *op)
 	}
 }
 
+/* x->stack is not zeroed: only what was pushed is read. */
 static uint64_t compute(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
 {
 	x->nr = 0;
@@ -204,47 +204,65 @@ static uint64_t value_of(struct computing *x, const Dwarf_Op *ops, const struct 
 	}
 }
 
-/* What a lost register was matters only to who needs it; but without a pc there is no caller. */
-static void set_registers(struct computing *x, const struct wm_cfi_row *row, const Dwarf_Op *ops,
-			  struct wm_registers *next)
+/* All are computed before the first is set: rules speak of the registers as they were. */
+static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const Dwarf_Op *ops,
+			uint64_t values[WM_REGS_MAX], uint64_t *ret_lost)
 {
+	uint64_t lost = 0;
+
 	for (unsigned i = 0; i < row->nr_rules; i++) {
 		const struct wm_cfi_rule *rule = &row->rules[i];
-		bool lost = rule->kind == WM_RULE_UNDEFINED;
-		uint64_t value = lost ? 0 : value_of(x, ops, rule);
 
-		if (x->failed != WM_CFI_STEPPED && rule->reg != row->pc) {
-			lost = true;
-			x->failed = WM_CFI_STEPPED;
+		if (rule->kind == WM_RULE_UNDEFINED) {
+			lost |= 1ull << i;
+			continue;
 		}
-		next->value[rule->reg] = value;
-		next->known =
-		    lost ? next->known & ~(1ull << rule->reg) : next->known | 1ull << rule->reg;
+		values[i] = value_of(x, ops, rule);
+		if (x->failed == WM_CFI_STEPPED)
+			continue;
+		/* What another register was matters only to who needs it. */
+		if (rule->reg == row->pc)
+			return false;
+		lost |= 1ull << i;
+		x->failed = WM_CFI_STEPPED;
 	}
+	*ret_lost = lost;
+	return true;
 }
 
 enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,
 				 const struct wm_cfi_machine *machine, struct wm_registers *regs,
 				 wm_cfi_memory *memory, void *data)
 {
-	struct computing x = {.regs = regs, .memory = memory, .data = data};
-	struct wm_registers next = *regs;
+	struct computing x;
+	uint64_t values[WM_REGS_MAX], lost;
 
+	x.regs = regs;
+	x.memory = memory;
+	x.data = data;
+	x.has_cfa = false;
+	x.failed = WM_CFI_STEPPED;
 	x.cfa = row->cfa.kind == WM_RULE_VALUE
 		    ? get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset
 		    : compute(&x, ops, &row->cfa);
 	x.has_cfa = true;
-	if (x.failed != WM_CFI_STEPPED)
+	if (x.failed != WM_CFI_STEPPED || !compute_all(&x, row, ops, values, &lost))
 		return x.failed;
-	next.value[machine->sp] = x.cfa;
-	next.known |= 1ull << machine->sp;
-	set_registers(&x, row, ops, &next);
-	if (x.failed != WM_CFI_STEPPED)
-		return x.failed;
-	if (!(next.known >> row->pc & 1))
+	regs->value[machine->sp] = x.cfa;
+	regs->known |= 1ull << machine->sp;
+	for (unsigned i = 0; i < row->nr_rules; i++) {
+		uint64_t bit = 1ull << row->rules[i].reg;
+
+		if (lost >> i & 1) {
+			regs->known &= ~bit;
+			continue;
+		}
+		regs->value[row->rules[i].reg] = values[i];
+		regs->known |= bit;
+	}
+	if (!(regs->known >> row->pc & 1))
 		return WM_CFI_OUTERMOST;
-	next.value[machine->pc] = next.value[row->pc];
-	next.known |= 1ull << machine->pc;
-	*regs = next;
+	regs->value[machine->pc] = regs->value[row->pc];
+	regs->known |= 1ull << machine->pc;
 	return WM_CFI_STEPPED;
 }

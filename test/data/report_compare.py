@@ -17,7 +17,7 @@ LIMIT = 0.0101  # percentage points; perf prints two digits
 
 def plain(texts):
     """Without what perf writes in two ways: an address of 0; and names no longer than it shows them."""
-    return tuple(re.sub(r"^(\[.\]) 0{16}$", r"\1 0x0000000000000000", t)[:400] for t in texts)
+    return tuple(re.sub(r"^(\[.\]) 0{16}$", r"\1 0x0000000000000000", t)[:240] for t in texts)
 
 
 def is_address(key):
