@@ -291,8 +291,7 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, u
 	e->module.path = wm_arena_copy(&m->arena, k->path, k->path_bytes);
 	if (!e->module.path)
 		return NULL;
-	e->module.name =
-	    k->kind == WM_MODULE_JIT ? jit_name(m, k->pid) : last_part(e->module.path);
+	e->module.name = k->kind == WM_MODULE_JIT ? jit_name(m, k->pid) : last_part(e->module.path);
 	if (!e->module.name)
 		return NULL;
 	if (e->by_build) {

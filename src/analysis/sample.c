@@ -179,7 +179,6 @@ void wm_samples_notes(const struct wm_samples *s, struct wm_result *r)
 			       s->nr_cut, WM_CHAIN_MAX);
 	for (int how = 0; s->unwind && how < WM_UNWOUND_NR; how++)
 		if (how != WM_UNWOUND_WHOLE && wm_unwind_count(s->unwind, how))
-			wm_result_note(r, WM_NOTE_PROBLEM, "unwound",
-				       "%" PRIu64 " call chains: %s", wm_unwind_count(s->unwind, how),
-				       wm_unwound_text(how));
+			wm_result_note(r, WM_NOTE_PROBLEM, "unwound", "%" PRIu64 " call chains: %s",
+				       wm_unwind_count(s->unwind, how), wm_unwound_text(how));
 }

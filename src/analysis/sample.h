@@ -25,8 +25,8 @@ struct wm_samples {
 	bool count;                         /* every event counts one */
 	bool any_ip, any_chain, any_period; /* some selected kind has it */
 	bool any_stack;
-	uint64_t nr_cut;                    /* chains longer than WM_CHAIN_MAX */
-	struct wm_unwind *unwind;           /* NULL: no kind has a stack */
+	uint64_t nr_cut;          /* chains longer than WM_CHAIN_MAX */
+	struct wm_unwind *unwind; /* NULL: no kind has a stack */
 };
 
 /*
