@@ -3,10 +3,13 @@
  * What the CTF exporter decides without a trace: times to ticks and back, and
  * names. Whole traces are converted by test/convert_formats.bats.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <string.h>
 
 #include "format/export_ctf_int.h"

@@ -3,11 +3,14 @@
  * Items made of a record become a record of which the same items are made:
  * fields of every kind, both byte orders, longs of both widths.
  */
-#include <cmocka.h>
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
