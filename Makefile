@@ -47,7 +47,7 @@ fuzz-long:
 	@tools/need build check
 	@$(MAKE) --no-print-directory build
 	@mkdir -p fuzz-finds
-	@for format in ctf-1.8 ctf-2 perf.data trace.dat own; do \
+	@for format in ctf-1.8 ctf-2 perf.data trace.dat ftrace own; do \
 		echo "$$format"; WAYMARK_BUILD="$(abspath $(BUILD))" WAYMARK_SOURCE="$(CURDIR)" \
 		FUZZ_KEEP="$(CURDIR)/fuzz-finds" test/fuzz/mutants $$format $(MUTANTS) $(SEED) || exit 1; \
 	done

@@ -30,6 +30,7 @@ mutants() { # FORMAT
 @test "CTF 2" { mutants ctf-2; }
 @test "perf.data" { mutants perf.data; }
 @test "trace.dat" { mutants trace.dat; }
+@test "ftrace's text" { mutants ftrace; }
 @test "waymark's own traces" { mutants own; }
 
 @test "each parser takes what it begins with and what was ever found" {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/ctf_trace.h"
+#include "format/ftrace.h"
 #include "format/perfdata.h"
 #include "format/tracedat.h"
 
@@ -24,6 +25,7 @@ static const struct wm_reader_ops *const formats[] = {
     &wm_perfdata_ops,
     &wm_tracedat_ops,
     &wm_ctf_ops,
+    &wm_ftrace_ops, /* the last: text can be anything */
     NULL,
 };
 

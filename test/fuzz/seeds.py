@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """seeds.py DIR - small sound traces of other tracers' formats, to be damaged.
 
-DIR/ctf-1.8/NAME/, DIR/ctf-2/NAME/ and DIR/perf.data/NAME: every kind of field,
+DIR/ctf-1.8/NAME/, DIR/ctf-2/NAME/, DIR/perf.data/NAME and DIR/ftrace/NAME: every kind of field,
 both byte orders, every usual event header, several packets, losses; perf.data in
 file and pipe form with every record of the kernel that matters. All is written
 here; nothing comes from a recording.
@@ -394,6 +394,46 @@ def perf_pipe(order):
     return out + perf_records(order)
 
 
+# --- ftrace's text --------------------------------------------------------------------
+
+TRACE_HEAD = """# tracer: nop
+#
+# entries-in-buffer/entries-written: 40/%d   #P:2
+#
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+"""
+
+
+def trace_lines(tgid, count):
+    for i in range(count):
+        task = "%16s-%-7d %s[%03d]" % ("<idle>" if i % 5 == 0 else "a task-%d" % (i % 3), i % 5 * 10,
+                                       "(%7d) " % 40 if tgid and i % 2 else "(-------) " if tgid else "", i % 2)
+        time = "%6d.%06d" % (100 + i // 10, 1000 * i)
+        if i % 4 == 0:
+            yield (f"{task} d..2. {time}: sched_switch: prev_comm=a b prev_pid={i} prev_prio=120 "
+                   f"prev_state=R+ ==> next_comm=c next_pid={i + 1} next_prio=120")
+        elif i % 4 == 1:
+            yield f"{task} ..... {time}: tracing_mark_write: hello {i}"
+        elif i % 4 == 2:
+            yield f"{task} dN.1. {time}: <stack trace>"
+            yield " => schedule"
+            yield " => do_idle"
+        else:
+            yield f"{task} d.h1. {time}: mm_page_alloc: page=0xffff{i:04x} pfn=0x{i:x} order=0 gfp_flags=GFP_KERNEL"
+        if i % 16 == 15 and not tgid:
+            yield "CPU:1 [LOST 3 EVENTS]"
+
+
+def ftrace(where):
+    where.mkdir(parents=True)
+    (where / "trace").write_text(TRACE_HEAD % 47 + "\n".join(trace_lines(True, 40)) + "\n")
+    (where / "plain").write_text(TRACE_HEAD % 40 + "\n".join(trace_lines(False, 40)) + "\n")
+    pipe = where.parent / "ftrace-pipe"  # without the header, nobody can tell how much is missing
+    pipe.mkdir()
+    (pipe / "trace_pipe").write_text("\n".join(trace_lines(False, 40)) + "\n")
+
+
 # ------------------------------------------------------------------------------------
 
 def main():
@@ -404,6 +444,7 @@ def main():
     ctf1(top / "ctf-1.8/plain", "big", plain_header, TSDL_PLAIN)
     ctf2(top / "ctf-2/little", "little")
     ctf2(top / "ctf-2/big", "big")
+    ftrace(top / "ftrace")
     (top / "perf.data").mkdir(parents=True)
     for order in ("little", "big"):
         (top / "perf.data" / f"file-{order}").write_bytes(perf_file(order))
