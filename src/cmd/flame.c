@@ -255,11 +255,11 @@ const struct wm_verb wm_cmd_flame = {
     .name = "flame",
     .summary = "draw call chains as a page: flame graphs and icicles",
     .synopsis = "[TRACE...|FOLDED] [-o FILE] [--before TRACE] [-e GLOB [--filter EXPR]]...",
-    .details =
-	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
-	"FOLDED: a text file of folded chains. The page is one file without references:\n"
-	"click zooms, / searches, Escape goes back. Exit status 5: done, but events are\n"
-	"missing (why is said).",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "FOLDED: a text file of folded chains. The page is one file without references:\n"
+	       "click zooms, / searches, Escape goes back. Exit status 5: done, but events are\n"
+	       "missing (why is said).",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

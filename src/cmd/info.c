@@ -126,11 +126,11 @@ const struct wm_verb wm_cmd_info = {
     .name = "info",
     .summary = "show what a trace is, what it holds and what is missing",
     .synopsis = "[TRACE] [--repair|--verify|--hash|--json]",
-    .details =
-	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
-	"Without: the newest waymark-* trace in the current folder.\n"
-	"--repair keeps every whole packet that can be read and prints what it did; do not\n"
-	"run it while the trace is being recorded. Exit status 5: events are missing.",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "Without: the newest waymark-* trace in the current folder.\n"
+	       "--repair keeps every whole packet that can be read and prints what it did; do not\n"
+	       "run it while the trace is being recorded. Exit status 5: events are missing.",
     .options = options,
     .values_bytes = sizeof(struct wm_info_values),
     .max_args = 1,

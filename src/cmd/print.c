@@ -154,11 +154,11 @@ const struct wm_verb wm_cmd_print = {
     .summary = "print the events of traces in order of time",
     .synopsis =
 	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
-    .details =
-	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
-	"Without: the newest waymark-* trace in the current folder.\n"
-	"A line is: local time, time since the line before, command:pid/tid, event,\n"
-	"contexts, fields. Exit status 5: done, but events are missing (why is said).",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "Without: the newest waymark-* trace in the current folder.\n"
+	       "A line is: local time, time since the line before, command:pid/tid, event,\n"
+	       "contexts, fields. Exit status 5: done, but events are missing (why is said).",
     .options = options,
     .values_bytes = sizeof(struct wm_print_values),
     .max_args = WM_VERB_ANY,

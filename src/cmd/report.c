@@ -162,12 +162,12 @@ const struct wm_verb wm_cmd_report = {
     .name = "report",
     .summary = "show who causes events, by which call chain",
     .synopsis = "[TRACE...] [-s KEY,...] [-g] [-e GLOB [--filter EXPR]]...",
-    .details =
-	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
-	"Without: the newest waymark-* trace in the current folder.\n"
-	"Without -s: comm,dso,sym of samples, event,comm of other events. Samples weigh\n"
-	"their period and have a table for each event. Exit status 5: done, but events\n"
-	"are missing (why is said).",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "Without: the newest waymark-* trace in the current folder.\n"
+	       "Without -s: comm,dso,sym of samples, event,comm of other events. Samples weigh\n"
+	       "their period and have a table for each event. Exit status 5: done, but events\n"
+	       "are missing (why is said).",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "format/export_ctf_int.h"
 
 /* The first and the last tick shown as `ns` are shown so, their neighbours are not. */
