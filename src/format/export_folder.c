@@ -26,6 +26,7 @@ static void remove_inside(int fd, int depth)
 		(void)close(fd);
 		return;
 	}
+	rewinddir(dir); /* descriptors that were duplicated share where they are */
 	while ((d = readdir(dir)))
 		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
 			remove_entry(dirfd(dir), d->d_name, depth);

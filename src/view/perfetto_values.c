@@ -65,13 +65,25 @@ static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32
 	wm_pb_end(&n->pending, at);
 }
 
+/* Mostly the same few names stand at the same few places. */
+static uint32_t id_of(struct wm_perfetto_names *n, const char *text)
+{
+	uint32_t i = (uint32_t)((uintptr_t)text * 0x9e3779b97f4a7c15ull >> 56);
+
+	if (n->recent[i].text == text && !strcmp(text, wm_names_text(&n->names, n->recent[i].id)))
+		return n->recent[i].id;
+	n->recent[i].text = text;
+	n->recent[i].id = wm_names_id(&n->names, text, strlen(text));
+	return n->recent[i].id;
+}
+
 uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kind, const char *text)
 {
 	uint32_t id;
 
 	if (n->names.nr >= WM_PERFETTO_NAMES_MAX)
 		return 0;
-	id = wm_names_id(&n->names, text, strlen(text));
+	id = id_of(n, text);
 	if (id == WM_NAMES_NONE || !room_for(n, id))
 		return 0;
 	if (!(n->sent[id] & 1u << kind)) {

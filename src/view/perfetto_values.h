@@ -17,6 +17,8 @@
 
 #define WM_PERFETTO_NAMES_MAX (1u << 16) /* that get numbers; further ones are written out */
 
+#define WM_PERFETTO_RECENT 256u
+
 /* What a name is of: each has numbers of its own. */
 enum wm_perfetto_name {
 	WM_PERFETTO_CATEGORY = 1, /* fields of InternedData */
@@ -26,6 +28,10 @@ enum wm_perfetto_name {
 
 struct wm_perfetto_names {
 	struct wm_names names;
+	struct {
+		const char *text; /* where it was; what stands there may have changed */
+		uint32_t id;
+	} recent[WM_PERFETTO_RECENT];
 	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name */
 	uint32_t room;
 	struct wm_text pending; /* of InternedData, for the next packet */
