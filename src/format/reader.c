@@ -284,6 +284,17 @@ const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, 
 	return own ? own : wm_trace_word(t, key);
 }
 
+bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m)
+{
+	const struct wm_member *list = m + 1;
+	size_t bytes = strlen(m->name);
+
+	return list < t->members + t->nr_members && m->name[0] == '_' && bytes > 8 &&
+	       (list->type->kind == WM_TYPE_LIST || list->type->kind == WM_TYPE_BYTES) &&
+	       strlen(list->name) == bytes - 8 && !strncmp(m->name + 1, list->name, bytes - 8) &&
+	       !strcmp(m->name + bytes - 7, "_length");
+}
+
 bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items)
 {
 	uint64_t events = b->room_events ? b->room_events : WM_BATCH_EVENTS;

@@ -329,6 +329,9 @@ int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
 int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
 int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
 const char *wm_trace_word(const struct wm_trace *t, const char *key);         /* NULL: none */
+
+/* Is the member, of that structure, the length of the one behind it: _NAME_length? */
+bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m);
 /* Copies; one that is there already, without build-id or path, is left out. */
 int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 			const void *build_id, uint32_t build_id_bytes, bool kernel);

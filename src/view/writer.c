@@ -46,18 +46,6 @@ static bool is_wanted(const struct wm_view_options *o, const char *name)
 	return !o->nr_fields;
 }
 
-/* Is it the number of elements of the member behind it? That has them itself. */
-static bool is_length(const struct wm_type *t, const struct wm_member *m)
-{
-	const struct wm_member *list = m + 1;
-	size_t bytes = strlen(m->name);
-
-	return list < t->members + t->nr_members && m->name[0] == '_' && bytes > 8 &&
-	       (list->type->kind == WM_TYPE_LIST || list->type->kind == WM_TYPE_BYTES) &&
-	       strlen(list->name) == bytes - 8 && !strncmp(m->name + 1, list->name, bytes - 8) &&
-	       !strcmp(m->name + bytes - 7, "_length");
-}
-
 /* Of our own traces: what the line says elsewhere, and what packets are made of. */
 static bool is_hidden(const struct asking *a, const struct wm_member *m)
 {
@@ -65,7 +53,7 @@ static bool is_hidden(const struct asking *a, const struct wm_member *m)
 					    "event_count", "cpu_id", "flags", "preempt_count"};
 	const struct wm_type *t = a->type->parts[a->part];
 
-	if (is_length(t, m) || (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
+	if (wm_member_is_length(t, m) || (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
 		return true;
 	if (a->part == WM_PART_CONTEXT)
 		return !strcmp(m->name, "cpu");
@@ -95,7 +83,7 @@ static bool is_context(const struct wm_member *m, void *data)
 	const struct asking *a = data;
 	const struct wm_type *t = a->type->parts[WM_PART_FIELDS];
 
-	return m < t->members + a->type->nr_contexts && !is_length(t, m) &&
+	return m < t->members + a->type->nr_contexts && !wm_member_is_length(t, m) &&
 	       is_wanted(a->options, m->name);
 }
 

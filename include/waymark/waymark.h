@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* waymark.h - all of libwaymark, for tools. Programs that are traced include tracepoint.h. */
+#ifndef WAYMARK_WAYMARK_H
+#define WAYMARK_WAYMARK_H
+
+#include <waymark/read.h>
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c - events for <waymark/read.h>: merged by time, or packet by packet in
+ * no order. An event is copied into the installed structure, its values are
+ * the decoder's own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+
+static void give(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e,
+		 struct waymark_event *ret)
+{
+	const struct waymark_trace *t = r->trace;
+
+	ret->time_ns = e->ns;
+	ret->clock = e->clock;
+	ret->type = &t->types[t->first_type[trace] + e->type->index];
+	ret->values = (const struct waymark_value *)e->items;
+	for (int i = 0; i < WM_NR_PARTS; i++) {
+		ret->parts[i].begin = e->parts[i].at;
+		ret->parts[i].end = e->parts[i].end;
+	}
+	ret->cpu = e->cpu;
+	ret->pid = e->pid;
+	ret->tid = e->tid;
+	ret->stream = t->first_stream[trace] + e->stream->index;
+	ret->own = e->packet;
+}
+
+/* --- in order ------------------------------------------------------------------------------ */
+
+static int begin_merge(struct waymark_reader *r, int64_t begin_ns)
+{
+	const struct wm_merge_options o = {begin_ns, r->end_ns, r->select.list, 1};
+
+	wm_merge_destroy(r->merge);
+	r->merge = wm_merge_create_on(r->trace->timeline, &o);
+	return r->merge ? 0 : -ENOMEM;
+}
+
+static int next_merged(struct waymark_reader *r, const struct waymark_event **ret)
+{
+	const struct wm_event *e;
+	int got;
+
+	while ((got = wm_merge_next(r->merge, &e)) == 1) {
+		uint32_t trace = wm_merge_trace(r->merge);
+
+		if (!wm_api_passes(r, trace, e))
+			continue;
+		give(r, trace, e, &r->event);
+		*ret = &r->event;
+		return 1;
+	}
+	return got;
+}
+
+/* --- packet by packet ------------------------------------------------------------------------ */
+
+static void walk_done(struct waymark_reader *r)
+{
+	struct wm_api_walk *w = &r->walk;
+
+	if (w->reader)
+		r->trace->traces[w->trace]->ops->reader_destroy(w->reader);
+	wm_batch_done(&w->batch);
+	free(w->events);
+	*w = (struct wm_api_walk){0};
+}
+
+static void begin_walk(struct waymark_reader *r)
+{
+	walk_done(r);
+	r->walk.step = r->nr_shares ? r->nr_shares : 1;
+	r->walk.packet = r->nr_shares ? r->share : 0;
+}
+
+static bool is_wanted(const struct waymark_reader *r, const struct wm_packet *p)
+{
+	const struct wm_api_walk *w = &r->walk;
+
+	if (r->select.stream != WAYMARK_NO_NUMBER &&
+	    r->select.stream != r->trace->first_stream[w->trace] + p->stream)
+		return false;
+	return p->end_ns >= r->begin_ns && (p->begin_ns < r->end_ns || r->end_ns == INT64_MAX);
+}
+
+/* Opens the next packet. 1, 0 when there are no more, -errno. */
+static int next_packet(struct waymark_reader *r)
+{
+	struct wm_api_walk *w = &r->walk;
+	struct wm_trace *t;
+
+	for (;;) {
+		t = r->trace->traces[w->trace];
+		for (; w->packet < t->nr_packets; w->packet += w->step)
+			if (is_wanted(r, &t->packets[w->packet]))
+				break;
+		if (w->packet < t->nr_packets)
+			break;
+		if (w->trace + 1 == r->trace->nr_traces)
+			return 0;
+		if (w->reader)
+			t->ops->reader_destroy(w->reader);
+		w->reader = NULL;
+		w->packet -= t->nr_packets; /* shares go on where the trace before ended */
+		w->trace++;
+	}
+	if (!w->reader)
+		w->reader = t->ops->reader_create(t, &r->select.wants[w->trace]);
+	if (!w->reader)
+		return -ENOMEM;
+	w->open = true;
+	w->packet += w->step;
+	return t->ops->reader_begin(w->reader, &t->packets[w->packet - w->step]) ?: 1;
+}
+
+static int make_room(struct wm_api_walk *w)
+{
+	struct waymark_event *more;
+
+	if (w->batch.nr_events <= w->room_events)
+		return 0;
+	more = realloc(w->events, w->batch.room_events * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	w->events = more;
+	w->room_events = w->batch.room_events;
+	return 0;
+}
+
+static int take_batch(struct waymark_reader *r)
+{
+	struct wm_api_walk *w = &r->walk;
+	int err = make_room(w);
+
+	w->nr_events = w->at = 0;
+	for (uint32_t i = 0; !err && i < w->batch.nr_events; i++) {
+		const struct wm_event *e = &w->batch.events[i];
+		bool inside =
+		    e->ns == WM_TIME_NONE ||
+		    (e->ns >= r->begin_ns && (e->ns < r->end_ns || r->end_ns == INT64_MAX));
+
+		if (inside && wm_api_passes(r, w->trace, e))
+			give(r, w->trace, e, &w->events[w->nr_events++]);
+	}
+	return err;
+}
+
+/* The next batch that has an event. Their count, 0 at the end, -errno. */
+static int64_t next_walked(struct waymark_reader *r)
+{
+	struct wm_api_walk *w = &r->walk;
+
+	for (;;) {
+		int got =
+		    w->open ? wm_batch_read(r->trace->traces[w->trace], w->reader, &w->batch) : 0;
+
+		if (got > 0)
+			got = take_batch(r) ?: 1;
+		if (got < 0)
+			return got;
+		if (got && w->nr_events)
+			return w->nr_events;
+		if (got)
+			continue;
+		w->open = false;
+		got = next_packet(r);
+		if (got <= 0)
+			return got;
+	}
+}
+
+/* --- the outside ----------------------------------------------------------------------------- */
+
+static int check(const struct waymark_options *o, struct waymark_error *error)
+{
+	bool unordered = o->flags & WAYMARK_READ_UNORDERED;
+
+	if (o->flags & ~(WAYMARK_READ_META | WAYMARK_READ_UNORDERED))
+		return wm_api_fail(error, -EINVAL, "a flag this release does not know");
+	if ((o->nr_events && !o->events) || (o->nr_fields && !o->fields))
+		return wm_api_fail(error, -EINVAL, "a count of names without the names");
+	for (uint32_t i = 0; i < o->nr_events; i++)
+		if (!o->events[i])
+			return wm_api_fail(error, -EINVAL, "name %u of events is NULL", i);
+	if (o->nr_shares && (!unordered || o->share >= o->nr_shares))
+		return wm_api_fail(error, -EINVAL, "%s",
+				   unordered ? "the share is not below the number of shares"
+					     : "only unordered readers have shares");
+	return 0;
+}
+
+WM_API int waymark_read(struct waymark_trace *trace, const struct waymark_options *options,
+			struct waymark_reader **ret, struct waymark_error *error)
+{
+	static const struct waymark_options all;
+	const struct waymark_options *o = options ? options : &all;
+	struct waymark_reader *r;
+	int err;
+
+	if (error)
+		*error = (struct waymark_error){0};
+	err = check(o, error);
+	if (err)
+		return err;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return wm_api_fail(error, -ENOMEM, "out of memory");
+	r->trace = trace;
+	r->begin_ns = o->has_begin ? o->begin_ns : INT64_MIN;
+	r->end_ns = o->has_end ? o->end_ns : INT64_MAX;
+	r->unordered = o->flags & WAYMARK_READ_UNORDERED;
+	r->share = o->share;
+	r->nr_shares = o->nr_shares;
+	err = wm_api_select(trace, o, &r->select, error);
+	if (!err && r->unordered)
+		begin_walk(r);
+	else if (!err && (err = begin_merge(r, r->begin_ns)))
+		(void)wm_api_fail(error, err, "out of memory");
+	if (err) {
+		waymark_reader_close(r);
+		return err;
+	}
+	*ret = r;
+	return 0;
+}
+
+WM_API void waymark_reader_close(struct waymark_reader *r)
+{
+	if (!r)
+		return;
+	wm_merge_destroy(r->merge);
+	walk_done(r);
+	wm_api_select_done(&r->select, r->trace);
+	free(r);
+}
+
+WM_API int waymark_next(struct waymark_reader *r, const struct waymark_event **ret)
+{
+	int64_t got;
+
+	if (r->err)
+		return r->err;
+	if (!r->unordered) {
+		got = next_merged(r, ret);
+	} else {
+		got = r->walk.at < r->walk.nr_events ? 1 : next_walked(r);
+		if (got > 0)
+			*ret = &r->walk.events[r->walk.at++];
+	}
+	if (got < 0)
+		r->err = (int)got;
+	return got > 0 ? 1 : (int)got;
+}
+
+WM_API int64_t waymark_next_batch(struct waymark_reader *r, const struct waymark_event **ret)
+{
+	struct wm_api_walk *w = &r->walk;
+	int64_t got;
+
+	if (!r->unordered)
+		return -EINVAL;
+	if (r->err)
+		return r->err;
+	got = w->at < w->nr_events ? w->nr_events - w->at : next_walked(r);
+	if (got < 0)
+		r->err = (int)got;
+	if (got <= 0)
+		return got;
+	*ret = &w->events[w->at];
+	w->at = w->nr_events;
+	return got;
+}
+
+WM_API int waymark_seek(struct waymark_reader *r, int64_t time_ns)
+{
+	int err = 0;
+
+	if (r->unordered) {
+		r->begin_ns = time_ns;
+		begin_walk(r);
+	} else {
+		err = begin_merge(r, time_ns);
+	}
+	r->err = err;
+	return err;
+}
+
+WM_API const char *waymark_comm(struct waymark_reader *r, const struct waymark_event *event,
+				uint32_t *ret_bytes)
+{
+	const struct waymark_trace *t = r->trace;
+	const struct waymark_type *type = event->type;
+	uint32_t stream = event->stream - t->first_stream[type->trace];
+	struct wm_event e = {
+	    .ns = event->time_ns,
+	    .clock = event->clock,
+	    .type = type->type,
+	    .stream = t->traces[type->trace]->streams[stream],
+	    .packet = event->own,
+	    .cpu = event->cpu,
+	    .pid = event->pid,
+	    .tid = event->tid,
+	    .items = (const struct wm_item *)event->values,
+	};
+
+	for (int i = 0; i < WM_NR_PARTS; i++)
+		e.parts[i] = (struct wm_part_range){event->parts[i].begin, event->parts[i].end};
+	return wm_api_comm(t, type, &e, ret_bytes);
+}

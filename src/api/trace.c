@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.c - opens traces for <waymark/read.h>, and tells what is in them. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+
+#define ARENA_MAX ((size_t)1 << 30)
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+int wm_api_fail(struct waymark_error *error, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!error)
+		return err;
+	error->code = -err;
+	va_start(args, fmt);
+	(void)vsnprintf(error->text, sizeof(error->text), fmt, args);
+	va_end(args);
+	return err;
+}
+
+int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
+		     const struct wm_diag *diag)
+{
+	char where[64] = "";
+
+	if (!diag->sentence[0])
+		return wm_api_fail(error, err, "cannot read the trace '%.200s': %s", path,
+				   strerror(-err));
+	if (diag->line)
+		(void)snprintf(where, sizeof(where), "line %u: ", diag->line);
+	else if (diag->offset >= 0)
+		(void)snprintf(where, sizeof(where), "at offset %lld: ", (long long)diag->offset);
+	return wm_api_fail(error, err, "cannot read the trace '%.200s': %s%s", path, where,
+			   diag->sentence);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static const char *full_name(struct waymark_trace *t, const struct wm_event_type *type)
+{
+	size_t provider = strlen(type->provider), name = strlen(type->name);
+	char *full;
+
+	if (!provider || strchr(type->name, ':'))
+		return type->name;
+	full = wm_arena_get(&t->arena, provider + name + 2);
+	if (full)
+		(void)snprintf(full, provider + name + 2, "%s:%s", type->provider, type->name);
+	return full;
+}
+
+/* LTTng's procname, and others' comm. */
+static void find_comm(struct waymark_type *t)
+{
+	t->comm_part = -1;
+	for (int part = WM_PART_STREAM_CONTEXT; part <= WM_PART_CONTEXT; part++) {
+		const struct wm_type *type = t->type->parts[part];
+
+		for (uint32_t k = 0; type && k < type->nr_members; k++)
+			if (type->members[k].type->kind == WM_TYPE_STRING &&
+			    (!strcmp(type->members[k].name, "procname") ||
+			     !strcmp(type->members[k].name, "comm"))) {
+				t->comm_part = part;
+				t->comm_member = k;
+			}
+	}
+}
+
+/* Numbers types and streams of all traces. */
+static int number(struct waymark_trace *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nr_traces; i++) {
+		t->first_type[i] = t->nr_types;
+		t->first_stream[i] = t->nr_streams;
+		t->nr_types += t->traces[i]->nr_types;
+		t->nr_streams += t->traces[i]->nr_streams;
+	}
+	t->types = wm_arena_array(&t->arena, t->nr_types + (size_t)1, sizeof(*t->types));
+	for (uint32_t i = 0; t->types && i < t->nr_traces; i++)
+		for (uint32_t k = 0; k < t->traces[i]->nr_types; k++, n++) {
+			const struct wm_event_type *type = t->traces[i]->types[k];
+
+			t->types[n] = (struct waymark_type){
+			    .type = type, .name = full_name(t, type), .number = n, .trace = i};
+			if (!t->types[n].name)
+				return -ENOMEM;
+			find_comm(&t->types[n]);
+		}
+	return t->types ? 0 : -ENOMEM;
+}
+
+static int open_each(struct waymark_trace *t, const char *const *paths, uint32_t nr_paths,
+		     struct waymark_error *error)
+{
+	for (uint32_t i = 0; i < nr_paths; i++) {
+		struct wm_diag diag = {.offset = -1};
+		int err = paths[i] ? wm_trace_open(paths[i], &t->traces[i], &diag) : -EINVAL;
+
+		if (err)
+			return wm_api_fail_diag(error, err, paths[i] ? paths[i] : "", &diag);
+		t->nr_traces++;
+	}
+	return 0;
+}
+
+static struct waymark_trace *create(uint32_t nr_paths)
+{
+	struct waymark_trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	wm_arena_init(&t->arena, ARENA_MAX);
+	t->traces = calloc(nr_paths, sizeof(struct wm_trace *));
+	t->first_type = calloc(nr_paths, sizeof(*t->first_type));
+	t->first_stream = calloc(nr_paths, sizeof(*t->first_stream));
+	if (t->traces && t->first_type && t->first_stream)
+		return t;
+	waymark_close(t);
+	return NULL;
+}
+
+WM_API int waymark_open_all(const char *const *paths, uint32_t nr_paths, struct waymark_trace **ret,
+			    struct waymark_error *error)
+{
+	struct waymark_trace *t;
+	int err;
+
+	if (error)
+		*error = (struct waymark_error){0};
+	if (!paths || !nr_paths || nr_paths > WM_TIMELINE_TRACES_MAX)
+		return wm_api_fail(error, -EINVAL, "%s", nr_paths ? "too many traces" : "no trace");
+	t = create(nr_paths);
+	if (!t)
+		return wm_api_fail(error, -ENOMEM, "out of memory");
+	err = open_each(t, paths, nr_paths, error);
+	if (!err) {
+		err = number(t);
+		if (!err)
+			err = wm_timeline_create(t->traces, t->nr_traces, &t->timeline);
+		if (err)
+			(void)wm_api_fail(error, err, "cannot open the traces: %s", strerror(-err));
+	}
+	if (err) {
+		waymark_close(t);
+		return err;
+	}
+	*ret = t;
+	return 0;
+}
+
+WM_API int waymark_open(const char *path, struct waymark_trace **ret, struct waymark_error *error)
+{
+	return waymark_open_all(&path, 1, ret, error);
+}
+
+WM_API void waymark_close(struct waymark_trace *t)
+{
+	if (!t)
+		return;
+	wm_timeline_destroy(t->timeline);
+	for (uint32_t i = 0; i < t->nr_traces; i++)
+		wm_trace_close(t->traces[i]);
+	free(t->traces);
+	free(t->first_type);
+	free(t->first_stream);
+	wm_arena_done(&t->arena);
+	free(t);
+}
+
+WM_API const char *waymark_version(void)
+{
+	return WM_VERSION;
+}
+
+/* --- what is there ------------------------------------------------------------------------------
+ */
+
+WM_API uint32_t waymark_nr_traces(const struct waymark_trace *t)
+{
+	return t->nr_traces;
+}
+
+WM_API uint32_t waymark_nr_streams(const struct waymark_trace *t)
+{
+	return t->nr_streams;
+}
+
+WM_API uint32_t waymark_nr_types(const struct waymark_trace *t)
+{
+	return t->nr_types;
+}
+
+WM_API const struct waymark_type *waymark_type(const struct waymark_trace *t, uint32_t i)
+{
+	return i < t->nr_types ? &t->types[i] : NULL;
+}
+
+WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymark_info *ret)
+{
+	const struct wm_trace *one;
+
+	if (i >= t->nr_traces)
+		return -ERANGE;
+	one = t->traces[i];
+	*ret = (struct waymark_info){
+	    .path = one->path,
+	    .format = one->ops->name,
+	    .version = one->version,
+	    .begin_ns = one->begin_ns,
+	    .end_ns = one->end_ns,
+	    .nr_packets = one->nr_packets,
+	    .is_epoch = one->nr_clocks && one->clocks[0]->is_epoch,
+	    .is_incomplete = one->incomplete,
+	};
+	return 0;
+}
+
+/* The trace that has that number of a list; `i` becomes its index there. */
+static uint32_t owner(const struct waymark_trace *t, const uint32_t *first, uint32_t *i)
+{
+	uint32_t trace = t->nr_traces - 1;
+
+	while (trace && first[trace] > *i)
+		trace--;
+	*i -= first[trace];
+	return trace;
+}
+
+WM_API int waymark_stream(const struct waymark_trace *t, uint32_t i, struct waymark_stream *ret)
+{
+	const struct wm_stream *s;
+	uint32_t trace;
+
+	if (i >= t->nr_streams)
+		return -ERANGE;
+	trace = owner(t, t->first_stream, &i);
+	s = t->traces[trace]->streams[i];
+	*ret = (struct waymark_stream){.file = s->file,
+				       .class_id = s->class_id,
+				       .instance = s->instance,
+				       .trace = trace,
+				       .cpu = s->cpu};
+	return 0;
+}
+
+WM_API uint32_t waymark_nr_losses(const struct waymark_trace *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nr_traces; i++)
+		n += t->traces[i]->nr_losses;
+	return n;
+}
+
+WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymark_loss *ret)
+{
+	const struct wm_trace_loss *l;
+	uint32_t trace = 0;
+
+	while (trace < t->nr_traces && i >= t->traces[trace]->nr_losses)
+		i -= t->traces[trace++]->nr_losses;
+	if (trace == t->nr_traces)
+		return -ERANGE;
+	l = &t->traces[trace]->losses[i];
+	*ret = (struct waymark_loss){
+	    .count = l->count,
+	    .begin_ns = l->begin_ns,
+	    .end_ns = l->end_ns,
+	    .cause = l->cause ? l->cause : "",
+	    .stream =
+		l->stream == UINT32_MAX ? WAYMARK_NO_NUMBER : t->first_stream[trace] + l->stream,
+	    .is_packets = l->packets,
+	};
+	return 0;
+}
+
+/* Readers add faults meanwhile; those that are there stay where they are. */
+static uint32_t count_faults(struct wm_trace *t)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&t->fault_lock);
+	n = t->nr_faults;
+	pthread_mutex_unlock(&t->fault_lock);
+	return n;
+}
+
+WM_API uint32_t waymark_nr_faults(const struct waymark_trace *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nr_traces; i++)
+		n += count_faults(t->traces[i]);
+	return n;
+}
+
+WM_API int waymark_fault(const struct waymark_trace *t, uint32_t i, struct waymark_fault *ret)
+{
+	for (uint32_t k = 0; k < t->nr_traces; k++) {
+		struct wm_trace *one = t->traces[k];
+		bool found;
+
+		pthread_mutex_lock(&one->fault_lock);
+		found = i < one->nr_faults;
+		if (found)
+			*ret = (struct waymark_fault){one->faults[i].file, one->faults[i].reason,
+						      one->faults[i].offset};
+		else
+			i -= one->nr_faults;
+		pthread_mutex_unlock(&one->fault_lock);
+		if (found)
+			return 0;
+	}
+	return -ERANGE;
+}
+
+WM_API const char *waymark_word(const struct waymark_trace *t, uint32_t i, const char *key)
+{
+	return i < t->nr_traces ? wm_trace_word(t->traces[i], key) : NULL;
+}

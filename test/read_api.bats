@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# read_api.bats - <waymark/read.h>: the installed library reads what print reads,
+# exports nothing else, and its header and page say the same.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export TZ=UTC
+	waymark="$WAYMARK_BUILD/waymark"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# Time, thread and name of each event, as examples/read.c writes them.
+printed() {
+	"$waymark" print --jsonl "$@" 2>/dev/null | python3 -c '
+import json, sys
+for line in sys.stdin:
+    e = json.loads(line)
+    time = -2**63 if e["time_ns"] is None else e["time_ns"]
+    print(time, e.get("comm", ""), e["name"])
+'
+}
+
+@test "the example reads what print reads: our own, and those of other tracers" {
+	"$waymark" record -q -o own -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	"$WAYMARK_BUILD/examples/read" own >ours
+	[ "$(wc -l <ours)" -eq 3 ]
+	diff ours <(printed own)
+	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
+	for trace in ctf1/tracecompass/context-switches/context-switches-ust \
+		ctf1/babeltrace/succeed/meta-variant-two-underscores \
+		perf.data/linux-perf-data/sleep.data trace.dat/trappy/trace_idle.dat; do
+		"$WAYMARK_BUILD/examples/read" "$WAYMARK_CORPUS/$trace" >ours
+		[ -s ours ]
+		cmp ours <(printed "$WAYMARK_CORPUS/$trace")
+	done
+}
+
+@test "what is no trace is refused with a sentence" {
+	echo no trace >file
+	run -1 "$WAYMARK_BUILD/examples/read" file
+	[ "$output" = "cannot read the trace 'file': at offset 0: not a trace of a known format" ]
+}
+
+@test "the library exports waymark_ and nothing else; all of it is in the header and the page" {
+	lib="$WAYMARK_BUILD/libwaymark.so.0"
+	[ -z "$(nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^waymark_')" ]
+	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >exported
+	[ "$(wc -l <exported)" -gt 30 ]
+	grep -oE '\bwaymark_[a-z0-9_]+\(' "$WAYMARK_SOURCE/include/waymark/read.h" | tr -d '(' | sort -u \
+		>declared
+	diff exported declared
+	grep -oE '\bwaymark_[a-z0-9_]+' <(sed 's/\\f[BRI]/ /g' \
+		"$WAYMARK_SOURCE/doc/man/waymark-read.3") | sort -u >described
+	[ -z "$(comm -23 declared described)" ]
+}
+
+@test "an outsider's C and C++ program, by pkg-config" {
+	DESTDIR="$PWD/root" meson install -C "$WAYMARK_BUILD" --no-rebuild --quiet
+	pc=$(find root -name waymark.pc)
+	prefix=$(dirname "$(dirname "$(find "$PWD/root" -path '*/bin/waymark')")")
+	flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$prefix" \
+		--cflags --libs waymark)
+	[[ $flags != *"$WAYMARK_SOURCE/include"* ]]
+	export LD_LIBRARY_PATH
+	LD_LIBRARY_PATH=$(dirname "$(dirname "$PWD/$pc")")
+	"$waymark" record -q -o own -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	cp "$WAYMARK_SOURCE/examples/read.c" read.cc
+	for compile in "gcc -std=c99" "gcc -std=c11" "g++ -std=c++11"; do
+		source="$WAYMARK_SOURCE/examples/read.c"
+		[[ $compile != g++* ]] || source=read.cc
+		$compile -Wall -Wextra -Werror "$source" -o read $flags
+		[ "$(./read own | wc -l)" -eq 3 ]
+	done
+}
