@@ -150,8 +150,8 @@ void waymark_close(struct waymark_trace *trace);
 
 struct waymark_info {
 	const char *path;
-	const char *format;  /* "ctf", "perf.data", "trace.dat" */
-	const char *version; /* of the format */
+	const char *format;       /* "ctf", "perf.data", "trace.dat" */
+	const char *version;      /* of the format */
 	int64_t begin_ns, end_ns; /* begin > end: nobody knows without reading */
 	uint64_t nr_packets;
 	int is_epoch;      /* times count from 1970 */
@@ -193,7 +193,8 @@ int waymark_stream(const struct waymark_trace *trace, uint32_t i, struct waymark
 int waymark_loss(const struct waymark_trace *trace, uint32_t i, struct waymark_loss *ret);
 int waymark_fault(const struct waymark_trace *trace, uint32_t i, struct waymark_fault *ret);
 
-/* What the tracer wrote about itself and the machine: "hostname", "tracer_name"... NULL: nothing. */
+/* What the tracer wrote about itself and the machine: "hostname", "tracer_name"... NULL: nothing.
+ */
 const char *waymark_word(const struct waymark_trace *trace, uint32_t i, const char *key);
 
 /* Types of events. The same name may be there more than once, with other fields. NULL: no such. */
@@ -227,18 +228,23 @@ struct waymark_options {
 	const char *filter;        /* as of `waymark print --filter`; NULL: none */
 	const char *const *fields; /* only these are looked at; others may be left out */
 	uint32_t nr_fields;
-	int64_t begin_ns;     /* from then on, with has_begin; */
-	int64_t end_ns;       /* up to, and without, with has_end */
+	int64_t begin_ns; /* from then on, with has_begin; */
+	int64_t end_ns;   /* up to, and without, with has_end */
 	int has_begin, has_end;
 	uint32_t stream_plus_1; /* only that stream: its number + 1; 0: all */
-	uint32_t share;         /* unordered: this one of `nr_shares` equal shares of the packets, */
-	uint32_t nr_shares;     /* for a reader in each of several threads; 0: all */
+	uint32_t share;     /* unordered: this one of `nr_shares` equal shares of the packets, */
+	uint32_t nr_shares; /* for a reader in each of several threads; 0: all */
 };
 
 #ifdef __cplusplus
-#define WAYMARK_OPTIONS_INIT {}
+#define WAYMARK_OPTIONS_INIT                                                                       \
+	{                                                                                          \
+	}
 #else
-#define WAYMARK_OPTIONS_INIT {0}
+#define WAYMARK_OPTIONS_INIT                                                                       \
+	{                                                                                          \
+		0                                                                                  \
+	}
 #endif
 
 /* `options` may be NULL, and are not needed any more once this returns. 0 or -errno. */

@@ -53,7 +53,8 @@ static bool is_hidden(const struct asking *a, const struct wm_member *m)
 					    "event_count", "cpu_id", "flags", "preempt_count"};
 	const struct wm_type *t = a->type->parts[a->part];
 
-	if (wm_member_is_length(t, m) || (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
+	if (wm_member_is_length(t, m) ||
+	    (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
 		return true;
 	if (a->part == WM_PART_CONTEXT)
 		return !strcmp(m->name, "cpu");
