@@ -73,6 +73,8 @@ static struct wm_result_table *make_table(const struct wm_profile *p, const stru
 {
 	struct wm_result_column *c =
 	    wm_arena_array(&r->arena, FIXED_COLUMNS + p->nr_keys, sizeof(*c));
+	const char *event = wm_names_text(&p->pass->state.names, (uint32_t)t->event);
+	struct wm_result_table *table;
 	uint32_t nr = 0;
 
 	if (!c)
@@ -87,14 +89,16 @@ static struct wm_result_table *make_table(const struct wm_profile *p, const stru
 		c[nr++] = (struct wm_result_column){k->def->name ? k->def->name : k->title,
 						    k->title, k->def->kind};
 	}
-	return wm_result_table(
+	table = wm_result_table(
 	    r, "profile",
 	    p->per_event
-		? wm_result_format(r, "%s: %" PRIu64 " samples, weight %" PRIu64,
-				   wm_names_text(&p->pass->state.names, (uint32_t)t->event),
-				   t->count, t->weight)
+		? wm_result_format(r, "%s: %" PRIu64 " samples, weight %" PRIu64, event, t->count,
+				   t->weight)
 		: wm_result_format(r, "%" PRIu64 " events, weight %" PRIu64, t->count, t->weight),
 	    c, nr);
+	if (table && p->per_event)
+		table->subject = wm_result_text(r, event, strlen(event));
+	return table;
 }
 
 static int add_row(struct wm_profile *p, uint32_t entry, const struct totals *total,

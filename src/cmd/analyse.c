@@ -48,6 +48,18 @@ int wm_analyse_on_filter(const struct wm_option *o, const char *argument, void *
 	return wm_select_filter(&common(o, values)->select, argument, diag);
 }
 
+int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void *values,
+			  struct wm_diag *diag)
+{
+	char *end;
+	double limit = strtod(argument, &end);
+
+	if (end == argument || *end || !(limit >= 0 && limit <= 100))
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is no percentage", argument);
+	*(double *)((char *)values + o->offset) = limit;
+	return 0;
+}
+
 /* --- running ------------------------------------------------------------------------- */
 
 static int open_inputs(struct wm_analysing *a, int nr_args, char **args)
@@ -179,23 +191,34 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	*a = (struct wm_analysing){0};
 }
 
-static int print(const struct wm_analysing *a)
+static int print(const struct wm_analyse_values *v, const struct wm_result *result)
 {
-	const struct wm_result_view view = {.columns =
-						isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
-					    .max_rows = (uint64_t)a->v->rows};
+	const struct wm_result_view view = {
+	    .columns = isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
+	    .max_rows = (uint64_t)v->rows};
 	struct wm_text t;
 	int err;
 
-	if (a->v->json) {
-		wm_result_view_json(stdout, &a->result);
+	if (v->json) {
+		wm_result_view_json(stdout, result);
 		return fflush(stdout) ? -errno : 0;
 	}
 	wm_text_init(&t);
-	wm_result_view_text(&t, &a->result, &view);
+	wm_result_view_text(&t, result, &view);
 	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
 	wm_text_done(&t);
 	return err;
+}
+
+int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
+		    const struct wm_result *result)
+{
+	int err = print(v, result);
+
+	if (!err || err == -EPIPE)
+		return WM_EXIT_DONE;
+	wm_say("%s: cannot print: %s", verb, strerror(-err));
+	return wm_exit_of(err);
 }
 
 int wm_analyse_print(const char *verb, struct wm_analyse_values *v,
@@ -203,16 +226,10 @@ int wm_analyse_print(const char *verb, struct wm_analyse_values *v,
 		     char **args)
 {
 	struct wm_analysing a;
-	int status = wm_analyse_run(&a, verb, v, analysis, values, nr_args, args), err;
+	int status = wm_analyse_run(&a, verb, v, analysis, values, nr_args, args);
 
-	if (!status) {
-		err = print(&a);
-		if (err && err != -EPIPE) {
-			wm_say("cannot print: %s", strerror(-err));
-			status = wm_exit_of(err);
-		}
-		status = wm_analyse_finish(&a, status);
-	}
+	if (!status)
+		status = wm_analyse_finish(&a, wm_analyse_show(verb, v, &a.result));
 	wm_analyse_close(&a, analysis);
 	return status;
 }

@@ -63,6 +63,10 @@ int wm_analyse_on_event(const struct wm_option *o, const char *argument, void *v
 int wm_analyse_on_filter(const struct wm_option *o, const char *argument, void *values,
 			 struct wm_diag *diag);
 
+/* A percentage, 0 to 100, into the double at the option's offset. */
+int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void *values,
+			  struct wm_diag *diag);
+
 /* Traces that were opened, a pass over them, and what it found. */
 struct wm_analysing {
 	struct wm_analyse_values *v;
@@ -87,6 +91,10 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 /* Says damage and losses, and that nothing matched: the exit status. */
 int wm_analyse_finish(struct wm_analysing *a, int status);
 void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis);
+
+/* A result as text or JSON on standard output. An exit status. */
+int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
+		    const struct wm_result *result);
 
 /* All of it, with the result as text or JSON on standard output. */
 int wm_analyse_print(const char *verb, struct wm_analyse_values *v,

@@ -24,6 +24,7 @@ const struct wm_verb *const wm_verbs[] = {
 	&wm_cmd_info,
 	&wm_cmd_report,
 	&wm_cmd_flame,
+	&wm_cmd_diff,
 	&wm_cmd_convert,
 	&wm_cmd_doctor,
 	&wm_cmd_help,

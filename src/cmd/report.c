@@ -49,18 +49,6 @@ static int on_graph(const struct wm_option *o, const char *argument, void *value
 			   "'%.*s' is not one of none, caller, callee, folded", (int)bytes, how);
 }
 
-static int on_percent(const struct wm_option *o, const char *argument, void *values,
-		      struct wm_diag *diag)
-{
-	char *end;
-	double *limit = &((struct values *)values)->profile.percent_limit;
-
-	*limit = strtod(argument, &end);
-	if (end == argument || *end || !(*limit >= 0 && *limit <= 100))
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is no percentage", argument);
-	return 0;
-}
-
 /* --time A,B as perf has it: either may be left out. */
 static int on_time(const struct wm_option *o, const char *argument, void *values,
 		   struct wm_diag *diag)
@@ -123,7 +111,8 @@ static const struct wm_option options[] = {
      .argument = "PERCENT",
      .help = "leave out rows below",
      .kind = WM_OPTION_CALL,
-     .call = on_percent},
+     .offset = offsetof(struct values, profile.percent_limit),
+     .call = wm_analyse_on_percent},
     {.name = "rows",
      .argument = "N",
      .min = 1,

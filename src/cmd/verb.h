@@ -47,6 +47,7 @@ void wm_verb_print_overview(FILE *out);                         /* `waymark help
 int wm_verb_unknown(const char *name); /* says the nearest; returns WM_EXIT_USAGE */
 
 extern const struct wm_verb wm_cmd_convert;
+extern const struct wm_verb wm_cmd_diff;
 extern const struct wm_verb wm_cmd_doctor;
 extern const struct wm_verb wm_cmd_flame;
 extern const struct wm_verb wm_cmd_help;

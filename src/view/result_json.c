@@ -74,6 +74,8 @@ static void put_table(struct wm_json *j, const struct wm_result_table *t)
 	wm_json_object(j, NULL);
 	wm_json_string(j, "name", t->name);
 	wm_json_string(j, "title", t->title);
+	if (t->subject)
+		wm_json_string(j, "subject", t->subject);
 	wm_json_array(j, "rows");
 	put_rows(j, t, t->first, 0);
 	wm_json_end(j);

@@ -213,9 +213,13 @@ static void put_table(struct sheet *s)
 	}
 	put_titles(s);
 	put_rows(s, t->first, 0);
-	if (t->nr_left_out)
-		wm_text_f(s->out, "# and %llu rows below the limit, %.2f%%\n",
-			  (unsigned long long)t->nr_left_out, t->share_left_out * 100);
+	if (t->nr_left_out) {
+		wm_text_f(s->out, "# and %llu rows below the limit",
+			  (unsigned long long)t->nr_left_out);
+		if (t->share_left_out > 0)
+			wm_text_f(s->out, ", %.2f%%", t->share_left_out * 100);
+		wm_text_char(s->out, '\n');
+	}
 }
 
 /* Facts first; what is missing or wrong after them, so that it is seen. */
