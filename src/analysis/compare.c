@@ -26,10 +26,10 @@ struct comparing {
 	const struct wm_compare *c;
 	struct wm_result *r;
 	struct wm_names names;
-	struct wm_buckets rows;  /* words: subject, key */
-	struct value *values;    /* nr_recordings of each row */
-	uint32_t room;           /* rows of them */
-	uint64_t *totals;        /* by recording: events, of the subject in work */
+	struct wm_buckets rows;                  /* words: subject, key */
+	struct value *values;                    /* nr_recordings of each row */
+	uint32_t room;                           /* rows of them */
+	uint64_t *totals;                        /* by recording: events, of the subject in work */
 	const struct wm_result_table **likeness; /* by row: a table whose columns it has */
 	const struct wm_result_row **sources;    /* by row: one that has its texts */
 	uint32_t *order;
@@ -127,7 +127,8 @@ static int add_recordings(struct comparing *x)
 	return err;
 }
 
-/* --- what a row says --------------------------------------------------------------------------- */
+/* --- what a row says ---------------------------------------------------------------------------
+ */
 
 /* The values of one side, in a row: their number. */
 static uint32_t side_values(const struct comparing *x, uint32_t row, uint32_t side, bool rate,
@@ -201,7 +202,8 @@ static bool is_shown(const struct comparing *x, uint32_t row)
 	return false;
 }
 
-/* --- tables ---------------------------------------------------------------------------------------- */
+/* --- tables
+ * ---------------------------------------------------------------------------------------- */
 
 static int by_subject_and_change(const void *a, const void *b, void *data)
 {

@@ -65,7 +65,8 @@ struct wm_result_table {
 	struct wm_result_table *next;
 	const char *name;  /* a word for programs */
 	const char *title; /* a line for people; NULL: none */
-	const char *subject; /* what it is about where there are several: an event's name; NULL: all */
+	const char
+	    *subject; /* what it is about where there are several: an event's name; NULL: all */
 	const struct wm_result_column *columns;
 	uint32_t nr_columns, nr_rows;
 	struct wm_result_row *first, *last;

@@ -193,9 +193,9 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 
 static int print(const struct wm_analyse_values *v, const struct wm_result *result)
 {
-	const struct wm_result_view view = {
-	    .columns = isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
-	    .max_rows = (uint64_t)v->rows};
+	const struct wm_result_view view = {.columns =
+						isatty(STDOUT_FILENO) ? wm_say_columns(stdout) : 0,
+					    .max_rows = (uint64_t)v->rows};
 	struct wm_text t;
 	int err;
 

@@ -78,7 +78,8 @@ static int add_sides(struct comparing *c, int nr_args, char **args)
 	return status;
 }
 
-/* --- profiles ---------------------------------------------------------------------------------- */
+/* --- profiles ----------------------------------------------------------------------------------
+ */
 
 static int profile(struct comparing *c, struct recording *r)
 {
