@@ -13,10 +13,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analysis/symbols_int.h"
@@ -294,6 +296,46 @@ static void test_a_build_is_found_by_its_id(void **state)
 	end(&a);
 }
 
+/* A container's path: only a process inside of it can say what is there. */
+static void test_files_that_only_a_process_sees(void **state)
+{
+	struct wm_module_key k = {.kind = WM_MODULE_FILE, .path = "/jail.so", .path_bytes = 8};
+	unsigned char id[20];
+	uint64_t talks = address_of("talks", id);
+	int ready[2], status;
+	struct asking a;
+	pid_t child;
+	char c;
+
+	sh("cp whole.so jail.so");
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		c = chroot(folder) == 0 ? 'y' : 'n';
+		(void)!write(ready[1], &c, 1);
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	begin(&a, NULL);
+	k.pid = child;
+	if (c == 'y') {
+		assert_string_equal(name_at(&a, wm_modules_get(a.modules, &k), talks),
+				    wm_unnamed_text(WM_UNNAMED_NO_FILE)); /* which build? */
+		k.build_id = id;
+		k.build_id_bytes = 20;
+		assert_string_equal(name_at(&a, wm_modules_get(a.modules, &k), talks), "talks");
+	}
+	end(&a);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(ready[0]);
+	close(ready[1]);
+	if (c != 'y')
+		skip();
+}
+
 static void test_what_is_no_file_is_not_opened(void **state)
 {
 	struct wm_module_key k = {.kind = WM_MODULE_FILE, .path = "/dev/zero", .path_bytes = 9};
@@ -416,6 +458,28 @@ static void test_the_kernel_is_not_guessed(void **state)
 	end(&a);
 }
 
+/* Names of another boot: moved by where the trace says one of them was. */
+static void test_a_kernel_that_lay_elsewhere(void **state)
+{
+	static const char list[] = "ffffffff81000000 T _text\nffffffff81000100 t helper\n"
+				   "ffffffff81000200 T behind\n";
+	unsigned char build[20] = {0xab, 0xcd};
+	struct wm_symbols_options cached = {.places.cache = folder};
+	struct wm_module *m;
+	struct asking a;
+
+	sh("mkdir -p '[kernel.kallsyms]/abcd000000000000000000000000000000000000'");
+	put("[kernel.kallsyms]/abcd000000000000000000000000000000000000/kallsyms", list,
+	    strlen(list));
+	begin(&a, &cached);
+	m = module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", build, 20);
+	strcpy(m->mark, "_text");
+	m->mark_address = 0xffffffff9a000000;
+	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
+	assert_string_equal(name_at(&a, m, 0xffffffff81000110), wm_unnamed_text(WM_UNNAMED_OUTSIDE));
+	end(&a);
+}
+
 static void test_the_vdso(void **state)
 {
 	unsigned char other[20] = {1};
@@ -444,11 +508,13 @@ int main(void)
 	    cmocka_unit_test(test_jumps_to_other_libraries),
 	    cmocka_unit_test(test_another_build_is_not_taken),
 	    cmocka_unit_test(test_a_build_is_found_by_its_id),
+	    cmocka_unit_test(test_files_that_only_a_process_sees),
 	    cmocka_unit_test(test_what_is_no_file_is_not_opened),
 	    cmocka_unit_test(test_damaged_files_are_survived),
 	    cmocka_unit_test(test_a_compilers_map),
 	    cmocka_unit_test(test_the_kernels_list),
 	    cmocka_unit_test(test_the_kernel_is_not_guessed),
+	    cmocka_unit_test(test_a_kernel_that_lay_elsewhere),
 	    cmocka_unit_test(test_the_vdso),
 	};
 
