@@ -476,7 +476,8 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	strcpy(m->mark, "_text");
 	m->mark_address = 0xffffffff9a000000;
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
-	assert_string_equal(name_at(&a, m, 0xffffffff81000110), wm_unnamed_text(WM_UNNAMED_OUTSIDE));
+	assert_string_equal(name_at(&a, m, 0xffffffff81000110),
+			    wm_unnamed_text(WM_UNNAMED_OUTSIDE));
 	end(&a);
 }
 

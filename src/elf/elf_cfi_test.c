@@ -164,8 +164,8 @@ static void test_a_file_without_a_table(void **state)
 
 	if (!build("x86_64-linux-gnu-gcc", path))
 		skip();
-	snprintf(command, sizeof(command), "objcopy -R .eh_frame -R .eh_frame_hdr %s %s.bare 2>/dev/null",
-		 path, path);
+	snprintf(command, sizeof(command),
+		 "objcopy -R .eh_frame -R .eh_frame_hdr %s %s.bare 2>/dev/null", path, path);
 	assert_int_equal(system(command), 0);
 	strcat(path, ".bare");
 	assert_int_equal(wm_elf_open(path, &e, NULL), 0);
