@@ -108,6 +108,13 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 	told $f 4100 "bytes of compressed pages are behind the last one"
 }
 
+@test "what a sample does not have is not read from behind it" {
+	"$waymark" info --hash seeds/perf.data/file-little >little
+	for f in file-big pipe-little pipe-big; do
+		"$waymark" info --hash seeds/perf.data/$f | cmp - little
+	done
+}
+
 @test "a page without a record is told" {
 	local f=seeds/trace.dat/v6-none-little-64-1
 	dd if=/dev/zero of=$f bs=1 seek=4096 count=64 conv=notrunc status=none

@@ -267,7 +267,7 @@ static uint16_t place_of(uint64_t type, uint64_t bit)
 
 static void flat_item(struct wm_pd_flat *f, const struct part *p, uint64_t type)
 {
-	uint16_t at = place_of(type, p->bit);
+	uint16_t at = type & p->bit ? place_of(type, p->bit) : 0;
 	bool is_tid = p->offset == offsetof(struct wm_perf_sample, tid);
 
 	if (!at || f->nr_items == sizeof(f->items) / sizeof(f->items[0]))

@@ -302,13 +302,13 @@ def record(order, kind, body, misc=2):
 
 
 def trailer(order, time, ident):
-    return u(order, 4, 42) + u(order, 4, 43) + u(order, 8, time) + u(order, 8, 1) + u(order, 8, ident)
+    return u(order, 4, 42) + u(order, 4, 43) + u(order, 8, time) + u(order, 4, 1) + bytes(4) + u(order, 8, ident)
 
 
 def sample(order, i, traced):
     time = START + 100 * i
     body = u(order, 8, 2 if traced else 1) + u(order, 8, 0x400000 + i) + u(order, 4, 42) + u(order, 4, 43)
-    body += u(order, 8, time) + u(order, 8, 1) + u(order, 8, 1)
+    body += u(order, 8, time) + u(order, 4, 1) + bytes(4) + u(order, 8, 1)
     if traced:
         raw = u(order, 2, 300) + bytes(2) + u(order, 4, 43) + u(order, 4, i) + u(order, 4, 16 | 6 << 16) + b"hello\0"
         raw = raw.ljust(28, b"\0")
