@@ -20,7 +20,7 @@
 #include "format/timeline.h"
 
 #define WM_EXPORT_REASONS     16u   /* different ones, for what was left out */
-#define WM_EXPORT_TICK_EVENTS 1024u /* between two questions whether to go on */
+#define WM_EXPORT_TICK_EVENTS 8192u /* between two questions whether to go on */
 
 struct wm_export;
 

@@ -427,7 +427,24 @@ uint32_t wm_merge_trace(const struct wm_merge *m)
 	return m->trace;
 }
 
+/* How much of an open packet is behind, by the time of its last event. */
+static uint64_t part_done(const struct open_packet *o)
+{
+	const struct wm_packet *p = o->packet;
+	double whole = (double)p->end_ns - (double)p->begin_ns;
+	double part = (double)o->last_ns - (double)p->begin_ns;
+
+	if (p->begin_ns == INT64_MIN || p->end_ns == INT64_MAX || part <= 0)
+		return 0;
+	return part < whole ? (uint64_t)((double)p->bytes * (part / whole)) : p->bytes;
+}
+
 uint64_t wm_merge_done_bytes(const struct wm_merge *m)
 {
-	return m->done_bytes;
+	uint64_t bytes = m->done_bytes;
+
+	for (uint32_t i = 0; i < m->nr_heap; i++)
+		if (m->heap[i].open)
+			bytes += part_done(m->heap[i].open);
+	return bytes;
 }

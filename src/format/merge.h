@@ -41,7 +41,11 @@ int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 /* Which trace the last event is of: its index. */
 uint32_t wm_merge_trace(const struct wm_merge *m);
 
-/* Bytes of the packets that are done with, for who shows how far it is. */
+/*
+ * Bytes of the packets that are done with, and of the open ones as much as they
+ * got on in time: for who shows how far it is. Not for each event: it looks at
+ * all that is open.
+ */
 uint64_t wm_merge_done_bytes(const struct wm_merge *m);
 
 #endif

@@ -130,6 +130,38 @@ static void test_unknown_begins(void **unused)
 	wm_trace_close(t);
 }
 
+/* It grows with each event, begins with nothing and ends with everything. */
+static void test_done_bytes(void **unused)
+{
+	struct fake *f = fake_create();
+	uint64_t last = 0, all = 0, middle = 0;
+	const struct wm_event *e;
+	struct wm_merge *m;
+	struct wm_trace *t;
+
+	ADD(f, 0, 0, 25, 50, 75, 100);
+	ADD(f, 0, 110, 120);
+	ADD(f, 1, 10, 90);
+	for (int i = 0; i < 3; i++) {
+		f->packets[i].bytes = 1000;
+		all += 1000;
+	}
+	f->batch = 1;
+	t = fake_trace(f);
+	m = wm_merge_create(&t, 1, NULL);
+	assert_int_equal(wm_merge_done_bytes(m), 0);
+	while (wm_merge_next(m, &e) == 1) {
+		assert_true(wm_merge_done_bytes(m) >= last);
+		last = wm_merge_done_bytes(m);
+		assert_true(last <= all);
+		middle = e->ns == 50 ? last : middle;
+	}
+	assert_true(middle > 500 && middle < 2000);
+	assert_int_equal(wm_merge_done_bytes(m), all);
+	wm_merge_destroy(m);
+	wm_trace_close(t);
+}
+
 static void test_window(void **unused)
 {
 	struct fake *f = fake_create();
@@ -404,6 +436,7 @@ int main(void)
 	    cmocka_unit_test(test_equal_times),
 	    cmocka_unit_test(test_packets_out_of_order),
 	    cmocka_unit_test(test_unknown_begins),
+	    cmocka_unit_test(test_done_bytes),
 	    cmocka_unit_test(test_window),
 	    cmocka_unit_test(test_latest_time),
 	    cmocka_unit_test(test_time_runs_back),
