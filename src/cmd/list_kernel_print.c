@@ -30,6 +30,7 @@ static const char *kind_name(const struct wm_event_def *d)
 	    [WM_FAMILY_URETPROBE] = "uretprobe",
 	    [WM_FAMILY_KPROBE] = "kprobe",
 	    [WM_FAMILY_KRETPROBE] = "kretprobe",
+	    [WM_FAMILY_EPROBE] = "eprobe",
 	};
 
 	return kinds[d->family];

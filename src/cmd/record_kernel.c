@@ -31,7 +31,7 @@ static bool is_vague(const char *glob)
 bool wm_record_kernel_pattern(const char *glob, const char **ret_user)
 {
 	static const char *const kernels[] = {"kernel:", "syscall:", "uprobe:",    "uretprobe:",
-					      "usdt:",   "kprobe:",  "kretprobe:", "func:"};
+					      "usdt:",   "kprobe:",  "kretprobe:", "func:", "eprobe:"};
 
 	*ret_user = glob;
 	if (begins(glob, "user:")) {

@@ -108,6 +108,11 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
 	int err = 0;
 
+	if (r->def->family == WM_FAMILY_EPROBE)
+		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s': event probes are recorded, not counted: counters of "
+				   "perf do not reach them",
+				   r->def->name);
 	if (!plan->inherit || r->def->family < WM_FAMILY_USDT)
 		return 0;
 	if (!plan->tracefs)

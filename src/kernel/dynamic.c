@@ -236,23 +236,25 @@ void wm_dynamic_destroy(struct wm_dynamic *d)
 
 /* ---- making --------------------------------------------------------------------------- */
 
-/* What the kernel said last, and where in the line the caret was (from 1; 0: nowhere). */
-static uint32_t last_error(const struct wm_tracefs *t, char *buf, size_t bytes)
+/*
+ * What the kernel said last, if it said it of a line that begins so, and where
+ * in the line the caret was (from 1; 0: nowhere). The log is everybody's.
+ */
+static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *buf, size_t bytes)
 {
 	static const char mark[] = "error: ", command[] = "Command: ";
 	char *text, *at, *last = NULL, *line, *caret;
 	uint32_t column = 0;
 	size_t nr;
 
-	(void)snprintf(buf, bytes, "the kernel refuses it");
 	if (wm_file_read(t->dirfd, "error_log", LOG_MAX, &text, &nr) < 0)
 		return 0;
 	for (at = text; (at = strstr(at, mark)); at += strlen(mark))
 		last = at + strlen(mark);
-	if (last) {
+	line = last ? strstr(last, command) : NULL;
+	if (line && !strncmp(line + strlen(command), begin, strcspn(begin, " "))) {
 		(void)snprintf(buf, bytes, "%.*s", (int)strcspn(last, "\n"), last);
-		line = strstr(last, command);
-		caret = line ? strchr(line, '^') : NULL;
+		caret = strchr(line, '^');
 		for (at = caret; at && at > line && at[-1] != '\n'; at--)
 			;
 		/* The caret stands under the text behind "  Command: ". */
@@ -276,11 +278,14 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;
 	const char *at = "";
-	char why[160];
+	char why[160] = "the kernel refuses it, and says no more";
 	uint32_t column = 0;
 
+	if (def->family == WM_FAMILY_EPROBE)
+		(void)snprintf(why, sizeof(why), "this kernel has no probes on events (Linux 5.15 "
+						 "and later, with CONFIG_KPROBE_EVENTS)");
 	if (err == -EINVAL)
-		column = last_error(t, why, sizeof(why));
+		column = last_error(t, l->text, why, sizeof(why));
 	/* The line was understood: it is the place that it does not like. */
 	if (err != -EINVAL || (place && !strcmp(why, "Failed to register probe event")))
 		(void)snprintf(why, sizeof(why), "%s", place ? place : strerror(-err));
@@ -320,7 +325,11 @@ static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
 	if (def->semaphore_offset)
 		(void)snprintf(semaphore, sizeof(semaphore), "(0x%" PRIx64 ")",
 			       def->semaphore_offset);
-	if (kernel) {
+	if (def->family == WM_FAMILY_EPROBE) {
+		n = snprintf(path, sizeof(path), "%s", def->symbol);
+		*strchrnul(path, ':') = '.';
+		path[n < (int)sizeof(path) ? n : 0] = '\0';
+	} else if (kernel) {
 		n = snprintf(path, sizeof(path), "%s", def->symbol);
 		err = n < (int)sizeof(path) && !strpbrk(path, " \t\n;#") ? 0 : -EINVAL;
 		if (def->offset)
@@ -331,7 +340,10 @@ static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
 	}
 	if (err)
 		return err;
-	n = snprintf(l->text, sizeof(l->text), "%c:%s/%s %s%s%s ", ret ? 'r' : 'p', d->group, event,
+	n = snprintf(l->text, sizeof(l->text), "%c:%s/%s %s%s%s ",
+		     def->family == WM_FAMILY_EPROBE ? 'e'
+		     : ret                           ? 'r'
+						     : 'p', d->group, event,
 		     path, offset, semaphore);
 	if (n >= (int)sizeof(l->text))
 		return -E2BIG;

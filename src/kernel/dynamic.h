@@ -41,7 +41,7 @@ void wm_dynamic_destroy(struct wm_dynamic *d);
 
 /*
  * Makes the event of a probe (families USDT, UPROBE, URETPROBE, KPROBE,
- * KRETPROBE), with what def->arguments fetches. Its system and name in tracefs
+ * KRETPROBE, EPROBE), with what def->arguments fetches. Its system and name in tracefs
  * are written to the two buffers of WM_TRACEFS_NAME_MAX bytes. -EINVAL with
  * what the kernel finds wrong, and where.
  */

@@ -22,6 +22,7 @@ const char *wm_event_family_name(enum wm_event_family family)
 	    [WM_FAMILY_URETPROBE] = "uretprobe",
 	    [WM_FAMILY_KPROBE] = "kprobe",
 	    [WM_FAMILY_KRETPROBE] = "kretprobe",
+	    [WM_FAMILY_EPROBE] = "eprobe",
 	};
 
 	return (unsigned)family < WM_FAMILY_NR ? names[family] : "?";

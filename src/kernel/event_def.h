@@ -26,6 +26,7 @@ enum wm_event_family {
 	WM_FAMILY_URETPROBE,
 	WM_FAMILY_KPROBE, /* kprobe:function */
 	WM_FAMILY_KRETPROBE,
+	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the event */
 	WM_FAMILY_NR,
 };
 

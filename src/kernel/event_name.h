@@ -12,6 +12,7 @@
  *   usdt:BIN:provider:name                        probes compiled into a program
  *   uprobe:BIN:function+8  uretprobe:BIN:f        a place in a program, and returns
  *   func:BIN:glob  func:kernel:glob               each function of that name
+ *   eprobe:sched:sched_switch(next_comm)          an event, with what is fetched of its fields
  *   kprobe:function+8  kretprobe:function         a place in the kernel
  *
  * Behind a place, in parentheses, what is fetched there: probe_args.h.

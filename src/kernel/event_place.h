@@ -25,6 +25,7 @@ int wm_event_place_usdt(const struct wm_event_place *p);
 int wm_event_place_function(const struct wm_event_place *p);
 int wm_event_place_kprobe(const struct wm_event_place *p); /* kretprobe, too */
 int wm_event_place_memory(const struct wm_event_place *p);
+int wm_event_place_event(const struct wm_event_place *p); /* eprobe */
 
 /* func:kernel:glob; `glob` is the last part. */
 int wm_event_place_kernel_functions(const struct wm_event_place *p, const char *glob);

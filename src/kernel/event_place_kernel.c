@@ -14,7 +14,7 @@
 #include "base/glob.h"
 #include "base/number.h"
 #include "kernel/event_place.h"
-#include "kernel/probe_args.h"
+#include "kernel/probe_btf.h"
 
 #define KALLSYMS     "/proc/kallsyms"
 #define KALLSYMS_MAX (256u << 20)
@@ -35,23 +35,48 @@ int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *re
 
 /* ---- kprobes -------------------------------------------------------------------- */
 
-/* What is to be fetched there. */
-static int fetch(const struct wm_event_place *p, struct wm_event_def *def,
-		 struct wm_probe_args *args)
+/* What is probed, and what is known of the kernel's types when something is to be fetched. */
+struct wanted {
+	const struct wm_event_place *p;
+	bool ret;
+	struct wm_probe_btf btf;
+};
+
+/* Without types, numbers and registers still do. */
+static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool ret)
 {
-	const struct wm_probe_scope scope = {
-	    .probe = def->name, .in_kernel = true, .returns = def->family == WM_FAMILY_KRETPROBE};
+	*w = (struct wanted){.p = p, .ret = ret};
+	if (p->arguments)
+		(void)wm_probe_btf_open(&w->btf, NULL);
+}
+
+/* What is to be fetched there. */
+static int fetch(const struct wanted *w, struct wm_event_def *def, struct wm_probe_args *args)
+{
+	struct wm_probe_btf_site site = {.btf = w->btf.data ? &w->btf : NULL,
+					 .function = def->symbol,
+					 .entry = !def->offset,
+					 .returns = w->ret};
+	const struct wm_probe_scope scope = {.probe = def->name,
+					     .in_kernel = true,
+					     .returns = w->ret,
+					     .named = wm_probe_btf_named,
+					     .each = wm_probe_btf_each,
+					     .data = &site};
 	int err = 0;
 
-	if (p->arguments)
-		err = wm_probe_args_compile(p->arguments, &scope, args, p->diag);
+	if (w->p->arguments)
+		err = wm_probe_args_compile(w->p->arguments, &scope, args, w->p->diag);
 	def->arguments = args->kernel.data;
 	def->floats = args->floats.data;
+	def->left_out = args->left_out.data;
 	return err;
 }
 
-static int add_kprobe(const struct wm_event_place *p, bool ret, const char *symbol, uint64_t offset)
+static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offset)
 {
+	const struct wm_event_place *p = w->p;
+	bool ret = w->ret;
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "kprobe");
 	struct wm_event_def def = {.family = ret ? WM_FAMILY_KRETPROBE : WM_FAMILY_KPROBE,
 				   .symbol = symbol,
@@ -77,7 +102,7 @@ static int add_kprobe(const struct wm_event_place *p, bool ret, const char *symb
 	def.name = name;
 	def.label = label;
 	wm_probe_args_init(&args);
-	err = fetch(p, &def, &args);
+	err = fetch(w, &def, &args);
 	if (!err)
 		err = wm_event_defs_add(p->defs, &def);
 	wm_probe_args_done(&args);
@@ -101,7 +126,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Adds the functions of the list that match, each name once. */
-static int add_functions(const struct wm_event_place *p, bool ret, const char *glob, char *text)
+static int add_functions(const struct wanted *w, const char *glob, char *text)
 {
 	char *save = NULL, **names = NULL, *last = NULL;
 	size_t nr = 0, room = 0;
@@ -128,26 +153,27 @@ static int add_functions(const struct wm_event_place *p, bool ret, const char *g
 	for (size_t i = 0; i < nr && !err; last = names[i++]) {
 		if (last && !strcmp(last, names[i]))
 			continue;
-		err = add_kprobe(p, ret, names[i], 0);
+		err = add_kprobe(w, names[i], 0);
 		added += err == 0;
 	}
 	free(names);
 	return err < 0 ? err : added;
 }
 
-static int match_functions(const struct wm_event_place *p, bool ret, const char *glob)
+static int match_functions(const struct wanted *w, const char *glob)
 {
+	const struct wm_event_place *p = w->p;
 	size_t bytes;
 	char *text;
 	int err;
 
 	if (!wm_pmu_named(&p->space->pmus, "kprobe"))
-		return add_kprobe(p, ret, glob, 0); /* says why not */
+		return add_kprobe(w, glob, 0); /* says why not */
 	err = wm_file_read(AT_FDCWD, KALLSYMS, KALLSYMS_MAX, &text, &bytes);
 	if (err < 0)
 		return wm_diag_set(p->diag, err, NULL, -1, "cannot read " KALLSYMS ": %s",
 				   strerror(-err));
-	err = add_functions(p, ret, glob, text);
+	err = add_functions(w, glob, text);
 	free(text);
 	if (!err)
 		return wm_diag_set(
@@ -158,27 +184,39 @@ static int match_functions(const struct wm_event_place *p, bool ret, const char 
 
 int wm_event_place_kernel_functions(const struct wm_event_place *p, const char *glob)
 {
-	return match_functions(p, false, glob);
+	struct wanted w;
+	int nr;
+
+	open_wanted(&w, p, false);
+	nr = match_functions(&w, glob);
+	wm_probe_btf_close(&w.btf);
+	return nr;
 }
 
 int wm_event_place_kprobe(const struct wm_event_place *p)
 {
 	bool ret = !strcmp(p->family, "kretprobe");
+	struct wanted w;
 	size_t bytes;
 	uint64_t offset;
 	char *symbol;
-	int err;
+	int nr;
 
 	if (!*p->text || wm_event_place_offset(p->text, &bytes, &offset) < 0 || (ret && offset))
 		return wm_diag_set(p->diag, -EINVAL, NULL, -1, "'%s:%.80s' is not of the form %s",
 				   p->family, p->text,
 				   ret ? "kretprobe:FUNCTION" : "kprobe:FUNCTION[+OFFSET]");
-	if (wm_glob_is_pattern(p->text, bytes))
-		return match_functions(p, ret, p->text);
+	open_wanted(&w, p, ret);
 	symbol = strndup(p->text, bytes);
-	err = symbol ? add_kprobe(p, ret, symbol, offset) : -ENOMEM;
+	if (!symbol)
+		nr = -ENOMEM;
+	else if (wm_glob_is_pattern(p->text, bytes))
+		nr = match_functions(&w, p->text);
+	else
+		nr = add_kprobe(&w, symbol, offset);
 	free(symbol);
-	return err < 0 ? err : 1;
+	wm_probe_btf_close(&w.btf);
+	return nr ? nr : 1;
 }
 
 /* ---- breakpoints ---------------------------------------------------------------------- */

@@ -49,6 +49,7 @@ struct wm_probe_value {
 	char fetch[WM_PROBE_FETCH_MAX]; /* "%di", "+8(%sp)" */
 	char type[32];                  /* "s32", "string", "double"; "": not known */
 	bool points;                    /* it is an address: a string is what lies there */
+	bool is_text;                   /* it is the text itself */
 };
 
 /* What names mean at a place. */
