@@ -270,6 +270,48 @@ same_in_babeltrace() {
 	[ "$(waymark print t | grep -c tick)" -eq 30 ]
 }
 
+@test "stacks behind events, triggers that write them, stop tracing, switch events on" {
+	local stack='ftrace:kernel_stack: .* size = [0-9]*, caller = \[ 0x[0-9a-f]*, .*\]'
+	cc -O2 "$WAYMARK_SOURCE/test/data/calls.c" -o calls
+	rm -rf t
+	run -3 --separate-stderr waymark record -o t --preload none --stacks kernel,user -e syscall:getpgid:exit -- ./calls 20
+	[[ $stderr == *"60 events (60 of the kernel)"*"0 lost"* ]]
+	waymark print t >text
+	[ "$(grep -c "calls:.*$stack" text)" -eq 20 ]
+	[ "$(grep -c 'calls:.*ftrace:user_stack: ' text)" -eq 20 ]
+	[[ $(sed -n 1p text) == *sys_exit_getpgid* ]]
+	[[ $(sed -n 2p text) == *kernel_stack* ]]
+	same_in_babeltrace kernel_stack
+	rm -rf t
+	run -3 waymark record -q -o t --preload none --trigger 'syscalls:sys_enter_getpgid:traceoff:1 if pid == 0' -e syscall:getpgid:exit \
+		-e syscall:brk:enter -- ./calls 20
+	[ "$(waymark print t | grep -c getpgid)" -eq 0 ]
+	[ "$(waymark print t | grep -c 'calls:.*brk')" -gt 0 ]
+	rm -rf t
+	run -3 waymark record -q -o t --preload none --trigger 'syscalls:sys_enter_getpgid:enable_event:syscalls:sys_exit_getpgid:1' \
+		--trigger 'syscalls:sys_enter_getpgid:stacktrace:3' -- ./calls 20
+	[ "$(waymark print t | grep -c 'calls:.*sys_exit_getpgid')" -eq 20 ]
+	[ "$(waymark print t | grep -c "$stack")" -eq 3 ]
+}
+
+@test "what a trigger cannot do is said: no such event, no such command, a filter, what the kernel was built without" {
+	refused() { # STATUS WORDS OPTION TEXT
+		run "-$1" waymark record -q -o u --preload none "$3" "$4" -e syscall:getppid -- true
+		[[ $output == *$2* ]]
+		[ ! -e u ]
+	}
+	refused 4 "no event 'sched:sched_swich'" --trigger sched:sched_swich:stacktrace
+	refused 2 "not of the form SYSTEM:EVENT:COMMAND" --trigger stacktrace
+	refused 2 "refuses the trigger 'nonsense'" --trigger sched:sched_switch:nonsense
+	refused 2 "Field not found" --trigger 'sched:sched_switch:stacktrace if nosuch == 1'
+	refused 2 "there are kernel and user" --stacks kernel,none
+	[ -e "$TRACEFS/events/sched/sched_switch/hist" ] || refused 2 CONFIG_HIST_TRIGGERS --trigger sched:sched_switch:hist:keys=next_pid
+	[ -e "$TRACEFS/snapshot" ] || refused 2 CONFIG_TRACER_SNAPSHOT --trigger sched:sched_switch:snapshot
+	[ -e "$TRACEFS/synthetic_events" ] || refused 2 CONFIG_SYNTH_EVENTS --synthetic 'late u64 ns'
+	[ -e "$TRACEFS/kprobe_events" ] || refused 2 CONFIG_KPROBE_EVENTS -e 'eprobe:sched:sched_switch(next_comm)'
+	refused 2 "is not of the form eprobe" -e eprobe:sched:sched_switch
+}
+
 @test "in a container: files as its processes see them, by -p, by /proc/PID/root, by process" {
 	need_x86
 	mkdir -p root/app root/lib64 root/bin root/proc

@@ -48,6 +48,7 @@ struct record {
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: none was asked for */
+	struct wm_record_more more;
 	struct wm_sampling *sampling;    /* NULL: nothing is sampled */
 	int *cpus;                       /* to sample; NULL: all */
 	size_t nr_cpus;
@@ -153,6 +154,27 @@ static int on_context(const struct wm_option *o, const char *argument, void *val
 		p += n + (p[n] == ',');
 	}
 	return 0;
+}
+
+static int on_trigger(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_trigger(&((struct record *)values)->more, argument, diag);
+}
+
+static int on_synthetic(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_synthetic(&((struct record *)values)->more, argument, diag);
+}
+
+static int on_stacks(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_stacks(&((struct record *)values)->more, argument, diag);
 }
 
 static int on_pid(const struct wm_option *o, const char *argument, void *values,
@@ -264,6 +286,25 @@ static const struct wm_option options[] = {
      .help = "sample on these CPUs only, '0-3,8'",
      .kind = WM_OPTION_CALL,
      .call = on_cpus},
+    {.name = "stacks",
+     .argument = "LIST",
+     .help = "after each event of the kernel a stack, as an event (ftrace:kernel_stack, "
+	     "ftrace:user_stack): kernel, user",
+     .kind = WM_OPTION_CALL,
+     .call = on_stacks},
+    {.name = "trigger",
+     .argument = "TEXT",
+     .help = "let an event of the kernel do something, in tracefs' words: "
+	     "'sched:sched_switch:stacktrace if prev_pid == 0', "
+	     "'kmem:kmalloc:hist:keys=call_site'; may be repeated",
+     .kind = WM_OPTION_CALL,
+     .call = on_trigger},
+    {.name = "synthetic",
+     .argument = "TEXT",
+     .help = "make an event that triggers write, 'NAME TYPE FIELD; ...'; it is recorded as "
+	     "synthetic:NAME; may be repeated",
+     .kind = WM_OPTION_CALL,
+     .call = on_synthetic},
     WM_OPTION_HEADING("Which processes"),
     {.name = "pid",
      .letter = 'p',
@@ -462,7 +503,12 @@ static int sample_default(struct record *r)
 static int add_rules(struct record *r, struct wm_rules *rules, uint32_t *ret_nr_asked)
 {
 	const struct wanted everything = {.glob = "*:*"};
-	int err = 0;
+	int err = 0, got = wm_record_more_begin(&r->more, &r->kernel);
+
+	if (got < 0) {
+		r->status = -got;
+		return -ECANCELED;
+	}
 
 	for (uint32_t i = 1; err == 0 && i < r->nr_wanted; i++)
 		if (!r->wanted[i].exclude)

@@ -8,6 +8,7 @@
  *   record_target.c processes that run already (-p, -a)
  *   record_kernel.c events of the kernel
  *   record_sample.c sampling
+ *   record_more.c   triggers, synthetic events, stacks, functions of the kernel
  *   record_names.c  "no event matches": nearest names
  *   record_change.c other events for a recording that runs (--change)
  *   record_empty.c  why nothing was recorded
@@ -152,5 +153,22 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 
 /* "12 KiB": what a trace takes, for people. */
 const char *wm_record_size_text(uint64_t bytes, char buf[32]);
+
+/* What else of the kernel is taken: --trigger, --synthetic, --stacks. */
+#define WM_RECORD_MORE_MAX 32u
+struct wm_record_more {
+	const char *triggers[WM_RECORD_MORE_MAX], *synthetics[WM_RECORD_MORE_MAX];
+	unsigned nr_triggers, nr_synthetics;
+	bool kernel_stacks, user_stacks;
+};
+int wm_record_more_trigger(struct wm_record_more *m, const char *argument, struct wm_diag *diag);
+int wm_record_more_synthetic(struct wm_record_more *m, const char *argument, struct wm_diag *diag);
+int wm_record_more_stacks(struct wm_record_more *m, const char *argument, struct wm_diag *diag);
+/* Sets it up; the first makes *kernel. 0, or an exit status, negative, after words. */
+int wm_record_more_begin(const struct wm_record_more *m, struct wm_kernel_events **kernel);
+
+/* "func:kernel:GLOB", by the kernel's function tracer (with ":graph" the other one). */
+bool wm_record_more_is_functions(const char *glob);
+int wm_record_more_functions(const char *glob, struct wm_kernel_events *k, struct wm_diag *diag);
 
 #endif

@@ -98,7 +98,7 @@ static bool can_sample(const struct wm_event_defs *defs, const struct wm_record_
 /* What was typed cannot be had, or something failed. */
 static enum wm_exit status_of(int err)
 {
-	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG ? WM_EXIT_USAGE
+	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG || err == -EILSEQ ? WM_EXIT_USAGE
 								     : wm_exit_of(err);
 }
 
@@ -131,6 +131,11 @@ static int switch_on(const char *glob, const struct wm_event_defs *defs, const c
 		err = wm_kernel_events_create(wm_clock_best(), 0, kernel, diag);
 	if (err)
 		return err;
+	if (wm_record_more_is_functions(glob) && !defs->nr)
+		return filter ? wm_diag_set(diag, -EINVAL, NULL, -1,
+					    "functions are chosen by their names: --filter has no "
+					    "fields of theirs")
+			      : wm_record_more_functions(glob, *kernel, diag);
 	if (!is_marker(glob))
 		return add_defs(defs, filter, !user, *kernel, diag);
 	err = wm_kernel_events_add_markers(*kernel, diag);
@@ -151,7 +156,7 @@ static int add_found(const char *glob, const struct wm_event_defs *defs, const c
 		wm_say_caret(filter, &diag);
 	else
 		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
-	return -status_of(err);
+	return err == -ENOENT ? -WM_EXIT_NO_MATCH : -(int)status_of(err);
 }
 
 int wm_record_kernel_add(const char *glob, const char *filter, const struct wm_record_kernel_to *to)
@@ -168,7 +173,9 @@ int wm_record_kernel_add(const char *glob, const char *filter, const struct wm_r
 		return -WM_EXIT_FAILED;
 	space.root = to->of ? wm_event_space_root(to->of, root) : NULL;
 	wm_event_defs_init(&defs);
-	got = is_marker(glob) ? 1 : wm_event_name_resolve(&space, glob, &defs, &diag);
+	got = is_marker(glob) || wm_record_more_is_functions(glob)
+		  ? 1
+		  : wm_event_name_resolve(&space, glob, &defs, &diag);
 	if (got > 0)
 		got = add_found(glob, &defs, filter, to);
 	else if (user)

@@ -367,6 +367,8 @@ static void say_oddities(const struct run *r)
 	if (t->kernel_grown)
 		wm_say("the kernel's rings were too small and grew to %s in all",
 		       wm_record_size_text(t->kernel_buffer_bytes, size));
+	if (r->plan->kernel && wm_kernel_events_has_files(r->plan->kernel) && !r->plan->quiet)
+		wm_say("histograms and snapshots are in %s/kernel", r->plan->dir);
 	if (t->kernel_torn)
 		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
 		       "not in the trace",

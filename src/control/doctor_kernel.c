@@ -172,6 +172,28 @@ static void check_histograms(struct wm_doctor *d, struct wm_check *c)
 			    "this kernel was built without hist triggers");
 }
 
+static void check_snapshots(struct wm_doctor *d, struct wm_check *c)
+{
+	if (!d->space.tracefs)
+		no_tracefs(d, c);
+	else if (faccessat(d->space.tracefs->dirfd, "snapshot", F_OK, 0) == 0)
+		wm_check_yes(c, "by snapshot triggers");
+	else
+		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_TRACER_SNAPSHOT",
+			    "this kernel was built without snapshots");
+}
+
+static void check_synthetic(struct wm_doctor *d, struct wm_check *c)
+{
+	if (!d->space.tracefs)
+		no_tracefs(d, c);
+	else if (faccessat(d->space.tracefs->dirfd, "synthetic_events", F_OK, 0) == 0)
+		wm_check_yes(c, "record --synthetic");
+	else
+		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_SYNTH_EVENTS",
+			    "this kernel was built without synthetic events");
+}
+
 /* ---- perf events -------------------------------------------------------------------------- */
 
 /* Opens the event of that name as stat would; says how it went. */
@@ -262,6 +284,21 @@ static void check_kprobes(struct wm_doctor *d, struct wm_check *c)
 			    "this kernel was built without kprobes");
 	else
 		try_event(d, "kprobe:do_exit", self, "any function of the kernel", c);
+}
+
+/* The kernel has them with kprobes or not at all, whatever its README says. */
+static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
+{
+	const struct wm_tracefs *t = d->space.tracefs;
+
+	if (!t)
+		no_tracefs(d, c);
+	else if (faccessat(t->dirfd, "kprobe_events", F_OK, 0) == 0 && file_has(t, "README", "e[:"))
+		wm_check_yes(c, "what the pointers of an event point to");
+	else
+		wm_check_no(c, WM_WORKS_NO,
+			    "use Linux 5.15 or later, built with CONFIG_KPROBE_EVENTS",
+			    "this kernel has no probes on events");
 }
 
 static void check_paranoid(struct wm_doctor *d, struct wm_check *c)
@@ -412,8 +449,11 @@ const struct wm_doctor_check wm_doctor_kernel[] = {
     {EVENTS, "trace-clock", "one clock with programs", check_trace_clock},
     {EVENTS, "function", "function tracer", check_function_tracer},
     {EVENTS, "hist", "histograms", check_histograms},
+    {EVENTS, "snapshot", "snapshots", check_snapshots},
+    {EVENTS, "synthetic", "synthetic events", check_synthetic},
     {PROBES, "uprobes", "in programs", check_uprobes},
     {PROBES, "kprobes", "in the kernel", check_kprobes},
+    {PROBES, "eprobes", "on events", check_eprobes},
     {BPF, "bpf", "BPF", check_bpf},
     {BPF, "btf", "types of the kernel (BTF)", check_btf},
     {BPF, "kallsyms", "names of kernel addresses", check_symbols},

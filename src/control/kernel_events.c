@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel_events.c - what of the kernel a recording takes; see kernel_events.h. */
-#include "control/kernel_events.h"
+#include "control/kernel_events_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "kernel/dynamic.h"
 
 #define FORMATS_BYTES_MAX ((size_t)256 << 20)
-
-struct wm_kernel_events {
-	struct wm_arena arena;
-	struct wm_tracefs *tracefs;
-	struct wm_instance *instance;
-	struct wm_dynamic *dynamic; /* NULL: no probes of ours */
-	enum wm_clock_kind clock;
-	uint64_t most_bytes;
-	struct wm_kernel_source_event *events;
-	uint32_t nr_events;
-};
 
 int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 			    struct wm_kernel_events **ret, struct wm_diag *diag)
@@ -58,18 +46,16 @@ void wm_kernel_events_destroy(struct wm_kernel_events *k)
 	free(k);
 }
 
-static bool is_there(const struct wm_kernel_events *k, const struct wm_event_def *def)
+static bool is_there(const struct wm_kernel_events *k, const char *system, const char *event)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++)
-		if (!strcmp(k->events[i].name, def->event) &&
-		    !strcmp(k->events[i].system, def->system))
+		if (!strcmp(k->events[i].name, event) && !strcmp(k->events[i].system, system))
 			return true;
 	return false;
 }
 
-/* Keeps the event's names and format. */
-static int keep(struct wm_kernel_events *k, const char *system, const char *name,
-		const char *format, size_t bytes)
+int wm_kernel_events_keep(struct wm_kernel_events *k, const char *system, const char *name,
+			  const char *format, size_t bytes)
 {
 	struct wm_kernel_source_event *more, e = {0};
 
@@ -85,16 +71,19 @@ static int keep(struct wm_kernel_events *k, const char *system, const char *name
 	return 0;
 }
 
-static int remember(struct wm_kernel_events *k, const struct wm_event_def *def,
-		    struct wm_diag *diag)
+int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, const char *event,
+			      struct wm_diag *diag)
 {
 	size_t bytes;
 	char *text;
-	int err = wm_tracefs_event_format(k->tracefs, def->system, def->event, &text, &bytes, diag);
+	int err;
 
+	if (is_there(k, system, event))
+		return 0;
+	err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
 	if (err)
 		return err;
-	err = keep(k, def->system, def->event, text, bytes);
+	err = wm_kernel_events_keep(k, system, event, text, bytes);
 	free(text);
 	return err;
 }
@@ -105,9 +94,9 @@ static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def 
 	const struct wm_instance_event e = {def->system, def->event, NULL};
 	int err;
 
-	if (is_there(k, def))
+	if (is_there(k, def->system, def->event))
 		return 0;
-	err = remember(k, def, diag);
+	err = wm_kernel_events_remember(k, def->system, def->event, diag);
 	if (err)
 		return err;
 	err = wm_instance_enable(k->instance, &e, filter, diag);
@@ -152,32 +141,41 @@ static bool put_float(struct wm_text *t, const char *line, size_t bytes, const c
 	return false;
 }
 
-/* The probe's format file under the name people know it by. */
+/* A format file under the name people know the event by. */
+int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, const char *name,
+			     const char *format, const char *floats)
+{
+	struct wm_text t;
+	int err;
+
+	wm_text_init(&t);
+	wm_text_f(&t, "name: %s\n", name);
+	for (const char *line = strchr(format, '\n'); line && *++line; line = strchr(line, '\n')) {
+		size_t n = strcspn(line, "\n");
+
+		if (!put_float(&t, line, n, floats))
+			wm_text_add(&t, line, n);
+		wm_text_char(&t, '\n');
+		if (!line[n])
+			break;
+	}
+	err = t.failed ? -ENOMEM : wm_kernel_events_keep(k, system, name, t.data, t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
 static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
 			  const char *system, const char *event, struct wm_diag *diag)
 {
-	const char *family = wm_event_family_name(def->family);
-	struct wm_text t;
 	size_t bytes;
 	char *text;
 	int err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
 
 	if (err)
 		return err;
-	wm_text_init(&t);
-	wm_text_f(&t, "name: %s\n", def->label);
-	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
-		size_t n = strcspn(line, "\n");
-
-		if (!put_float(&t, line, n, def->floats))
-			wm_text_add(&t, line, n);
-		wm_text_char(&t, '\n');
-		if (!line[n])
-			break;
-	}
+	err = wm_kernel_events_keep_as(k, wm_event_family_name(def->family), def->label, text,
+				       def->floats);
 	free(text);
-	err = t.failed ? -ENOMEM : keep(k, family, def->label, t.data, t.bytes);
-	wm_text_done(&t);
 	return err;
 }
 
@@ -207,6 +205,11 @@ static int place(struct wm_kernel_events *k, const struct wm_event_def *def, str
 	return err;
 }
 
+int wm_kernel_events_dynamic(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	return k->dynamic ? 0 : wm_dynamic_create(k->tracefs, &k->dynamic, diag);
+}
+
 static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs, size_t nr_defs,
 		     const char *filter, struct wm_diag *diag)
 {
@@ -215,8 +218,8 @@ static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs
 	size_t nr = 0;
 	int err = made ? 0 : -ENOMEM;
 
-	if (!err && !k->dynamic)
-		err = wm_dynamic_create(k->tracefs, &k->dynamic, diag);
+	if (!err)
+		err = wm_kernel_events_dynamic(k, diag);
 	for (size_t i = 0; i < nr_defs && !err; i++)
 		err = place(k, &defs[i], made, &nr, diag);
 	for (size_t i = 0; i < nr && !err; i++) {
@@ -254,14 +257,11 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 
 int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *diag)
 {
-	const struct wm_event_def print = {
-	    .name = "ftrace:print", .system = "ftrace", .event = "print"};
-
 	if (wm_instance_copy_markers(k->instance) < 0)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "this kernel does not give what is written to trace_marker to a "
 				   "private instance (Linux 6.12 and later do)");
-	return is_there(k, &print) ? 0 : remember(k, &print, diag);
+	return wm_kernel_events_remember(k, "ftrace", "print", diag);
 }
 
 /* %pS, %ps, %pB: the other letters behind %p are no symbols. */

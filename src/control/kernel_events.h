@@ -37,6 +37,30 @@ size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first);
  * reason where the kernel cannot give it to an instance.
  */
 int wm_kernel_events_add_markers(struct wm_kernel_events *k, struct wm_diag *diag);
+
+/*
+ * The rest that a tracefs has (kernel_more.c), all within the instance.
+ * -EOPNOTSUPP: this kernel has no such thing, said in `diag`; -EINVAL: refused.
+ *
+ * trigger:    "SYSTEM:EVENT:COMMAND [if FILTER]", as tracefs knows commands;
+ *             it acts whatever tasks are followed
+ * synthetic:  "NAME TYPE FIELD; ...", recorded as synthetic:NAME; triggers
+ *             that come later may name it
+ * stacks:     a stack after each event, of the kernel or of the program
+ * functions:  the kernel's function tracer, ftrace:function, or with `graph`
+ *             ftrace:funcgraph_entry and _exit
+ */
+int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struct wm_diag *diag);
+int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definition,
+			       struct wm_diag *diag);
+int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct wm_diag *diag);
+int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
+			       struct wm_diag *diag);
+
+/* For the pump, at the end: histograms and snapshots go into the trace's folder `kernel`. */
+bool wm_kernel_events_has_files(const struct wm_kernel_events *k);
+int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w);
+
 size_t wm_kernel_events_count(const struct wm_kernel_events *k);
 /* Whether a print form of one of them shows addresses by their symbols. */
 bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k);

@@ -30,6 +30,7 @@ void wm_serving_end_kernel(struct serving *s)
 		return;
 	wm_kernel_events_stop(s->o->kernel);
 	(void)wm_kernel_source_finish(s->kernel); /* errors are in the totals */
+	(void)wm_kernel_events_save(s->o->kernel, s->writer); /* a full disk was seen before */
 	wm_kernel_source_totals(s->kernel, &t);
 	s->totals.kernel_events = t.events;
 	s->totals.kernel_lost = t.lost;

@@ -66,7 +66,7 @@ static uint64_t start_of(pid_t pid)
 	return start;
 }
 
-/* "waymark_PID_START" of a process that is no more? */
+/* "waymark_PID_START", of synthetic events with "_NAME", of a process that is no more? */
 static bool is_orphan(const char *group)
 {
 	char *end;
@@ -76,15 +76,25 @@ static bool is_orphan(const char *group)
 	if (pid <= 0 || pid > INT32_MAX || *end != '_')
 		return false;
 	start = strtoull(end + 1, &end, 16);
-	return !*end && start_of((pid_t)pid) != start;
+	return (!*end || *end == '_') && start_of((pid_t)pid) != start;
+}
+
+/* Whether a name is that of the group, or begins with it as synthetic events' do. */
+static bool is_of(const char *name, const char *group)
+{
+	size_t n = strlen(group);
+
+	return !strncmp(name, group, n) && (!name[n] || name[n] == '_');
 }
 
 /*
- * Removes the probes whose lines are "X:GROUP/NAME ...": of one group, or
- * (NULL) of groups whose process is no more. How many were busy.
+ * Removes the probes whose lines are "X:GROUP/NAME ...", and synthetic events,
+ * "s:synthetic/GROUP_NAME ...": of one group, or (NULL) of groups whose process
+ * is no more. How many were busy.
  */
 static unsigned remove_probes(const struct wm_tracefs *t, const char *file, const char *group)
 {
+	static const char synthetic[] = "synthetic/";
 	char *text, *save = NULL;
 	size_t bytes;
 	unsigned busy = 0;
@@ -94,15 +104,18 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *name = strchr(line, ':'), *slash, remove[512];
 
-		if (!name || strncmp(name + 1, PREFIX, strlen(PREFIX)))
+		if (!name)
 			continue;
-		name[strcspn(name, " ")] = '\0';
-		(void)snprintf(remove, sizeof(remove), "-%s", name);
-		slash = strchr(++name, '/');
-		if (!slash)
+		name[strcspn(name, " \t")] = '\0';
+		(void)snprintf(remove, sizeof(remove), "-%s", name++);
+		slash = strchr(name, '/');
+		if (slash && !strncmp(name, synthetic, strlen(synthetic)))
+			name = slash + 1;
+		else if (slash)
+			*slash = '\0';
+		if (!slash || strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		*slash = '\0';
-		if (group ? !strcmp(name, group) : is_orphan(name))
+		if (group ? is_of(name, group) : is_orphan(name))
 			busy += write_line(t, file, remove) == -EBUSY;
 	}
 	free(text);
@@ -394,4 +407,33 @@ int wm_dynamic_append(struct wm_dynamic *d, const struct wm_event_def *def, cons
 		      struct wm_diag *diag)
 {
 	return put(d, def, event, diag);
+}
+
+int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret_event,
+			 struct wm_diag *diag)
+{
+	size_t name_bytes = strcspn(definition, " \t;");
+	char event[WM_TRACEFS_NAME_MAX], text[LINE_BYTES], why[160] = "the kernel refuses it";
+	int n, err;
+
+	if (faccessat(d->tracefs->dirfd, "synthetic_events", F_OK, 0) < 0)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "this kernel has no synthetic events (it was built without "
+				   "CONFIG_SYNTH_EVENTS)");
+	n = snprintf(event, sizeof(event), "%s_%.*s", d->group, (int)name_bytes, definition);
+	if (!name_bytes || !definition[name_bytes] || n >= (int)sizeof(event))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.120s' is not of the form NAME TYPE FIELD; ..., as wakeup u64 "
+				   "latency; pid_t pid",
+				   definition);
+	n = snprintf(text, sizeof(text), "s:synthetic/%s%s\n", event, definition + name_bytes);
+	err = n < (int)sizeof(text) ? write_line(d->tracefs, d->file, text) : -E2BIG;
+	if (err == -EINVAL)
+		(void)last_error(d->tracefs, event, why, sizeof(why));
+	if (err)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "the synthetic event '%.120s' cannot be made: %s", definition,
+				   err == -EINVAL ? why : strerror(-err));
+	(void)snprintf(ret_event, WM_TRACEFS_NAME_MAX, "%s", event);
+	return 0;
 }

@@ -49,6 +49,14 @@ int wm_dynamic_add(struct wm_dynamic *d, const struct wm_event_def *def, char *r
 		   char *ret_event, struct wm_diag *diag);
 
 /*
+ * Makes a synthetic event, "NAME TYPE FIELD; ...", under a name that is ours
+ * alone: it is written to ret_event, of WM_TRACEFS_NAME_MAX bytes. -EOPNOTSUPP:
+ * this kernel has none.
+ */
+int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret_event,
+			 struct wm_diag *diag);
+
+/*
  * One more place of an event that was made before and is not used yet. -EEXIST
  * when what is fetched there has other types: it needs an event of its own.
  */

@@ -172,11 +172,15 @@ const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES])
 /* Takes the path over. */
 static int open_file(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
 {
+	struct wm_diag why = {.offset = -1};
 	char machine[24], ours[24];
 	int err;
 
 	*ret = (struct wm_event_file){.path = path};
-	err = wm_elf_open(path, &ret->elf, p->diag);
+	err = wm_elf_open(path, &ret->elf, &why);
+	if (err < 0)
+		(void)wm_diag_set(p->diag, err, NULL, -1, "'%.100s' has no places to probe: %s",
+				  path, why.sentence[0] ? why.sentence : strerror(-err));
 	if (err == 0 && ret->elf->machine != MACHINE)
 		err =
 		    wm_diag_set(p->diag, -EINVAL, NULL, -1,

@@ -184,13 +184,23 @@ static int match_functions(const struct wanted *w, const char *glob)
 
 int wm_event_place_kernel_functions(const struct wm_event_place *p, const char *glob)
 {
+	static const char back[] = ":return";
+	size_t n = strlen(glob);
+	bool returns = n > strlen(back) && !strcmp(glob + n - strlen(back), back);
+	char *name = strndup(glob, returns ? n - strlen(back) : n);
 	struct wanted w;
-	int nr;
+	int nr, more = 0;
 
+	if (!name)
+		return -ENOMEM;
 	open_wanted(&w, p, false);
-	nr = match_functions(&w, glob);
+	nr = match_functions(&w, name);
+	w.ret = true;
+	if (nr > 0 && returns)
+		more = match_functions(&w, name);
 	wm_probe_btf_close(&w.btf);
-	return nr;
+	free(name);
+	return nr < 0 || more >= 0 ? nr + more : more;
 }
 
 int wm_event_place_kprobe(const struct wm_event_place *p)

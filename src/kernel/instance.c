@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* instance.c - a private corner of tracefs; see instance.h. */
-#include "kernel/instance.h"
+#include "kernel/instance_int.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,15 +25,6 @@
 #define COMMAND      11            /* columns of "  Command: ", before the text */
 #define SMALL_FILE   65536u
 
-struct wm_instance {
-	int dirfd;  /* of the instance: locked as long as we live */
-	int parent; /* the folder "instances" */
-	char name[64];
-	uint32_t nr_cpus, page_bytes;
-	uint64_t cpu_bytes; /* of each ring */
-	int *fds;           /* by CPU */
-};
-
 uint64_t wm_instance_buffer_default(void)
 {
 	struct sysinfo s;
@@ -47,9 +38,9 @@ uint64_t wm_instance_buffer_default(void)
 
 /* --- files ------------------------------------------------------------------- */
 
-static int put(const struct wm_instance *i, const char *name, const char *text)
+static int put_flags(const struct wm_instance *i, const char *name, const char *text, int flags)
 {
-	int fd = openat(i->dirfd, name, O_WRONLY | O_TRUNC | O_CLOEXEC), err;
+	int fd = openat(i->dirfd, name, O_WRONLY | O_CLOEXEC | flags), err;
 
 	if (fd < 0)
 		return -errno;
@@ -59,12 +50,22 @@ static int put(const struct wm_instance *i, const char *name, const char *text)
 	return err;
 }
 
+int wm_instance_put(const struct wm_instance *i, const char *name, const char *text)
+{
+	return put_flags(i, name, text, O_TRUNC);
+}
+
+int wm_instance_append(const struct wm_instance *i, const char *name, const char *text)
+{
+	return put_flags(i, name, text, O_APPEND);
+}
+
 static int put_number(const struct wm_instance *i, const char *name, uint64_t number)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return put(i, name, text);
+	return wm_instance_put(i, name, text);
 }
 
 int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,
@@ -108,6 +109,16 @@ static int open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 	return fd;
 }
 
+static bool remove_folder(const struct wm_instance *i, int parent, const char *name)
+{
+	if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+		return true;
+	if (errno != EBUSY)
+		return false;
+	wm_instance_clear_triggers(i);
+	return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
 static void remove_stale(int parent, const char *name, uint32_t *count)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -116,10 +127,10 @@ static void remove_stale(int parent, const char *name, uint32_t *count)
 	if (fd < 0)
 		return;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		(void)put(&i, "tracing_on", "0");
-		(void)put(&i, "events/enable", "0");
-		if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
-			(*count)++;
+		(void)wm_instance_put(&i, "tracing_on", "0");
+		(void)wm_instance_put(&i, "current_tracer", "nop");
+		(void)wm_instance_put(&i, "events/enable", "0");
+		*count += remove_folder(&i, parent, name);
 	}
 	close(fd);
 }
@@ -179,7 +190,7 @@ static int set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_d
 	const char *cycles = "counter"; /* the kernel has no name for CNTVCT here */
 #endif
 	const char *clock = kind == WM_CLOCK_CYCLES ? cycles : "mono";
-	int err = put(i, "trace_clock", clock);
+	int err = wm_instance_put(i, "trace_clock", clock);
 
 	if (!err)
 		return 0;
@@ -205,11 +216,11 @@ static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *di
 		return wm_diag_set(diag, err, NULL, -1,
 				   "the kernel gives no ring of %llu KiB for each CPU: %s",
 				   (unsigned long long)(i->cpu_bytes / 1024), strerror(-err));
-	(void)put(i, "buffer_percent", WAKE_PERCENT); /* since Linux 5.0 */
+	(void)wm_instance_put(i, "buffer_percent", WAKE_PERCENT); /* since Linux 5.0 */
 	return 0;
 }
 
-static int open_rings(struct wm_instance *i, struct wm_diag *diag)
+int wm_instance_open_rings(struct wm_instance *i, struct wm_diag *diag)
 {
 	uint32_t opened = 0;
 	char name[64];
@@ -230,7 +241,7 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 	int err = make_folder(i, diag);
 
 	if (!err)
-		err = put(i, "tracing_on", "0");
+		err = wm_instance_put(i, "tracing_on", "0");
 	if (!err)
 		err = set_clock(i, o->clock, diag);
 	if (!err)
@@ -238,7 +249,7 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 		    i, o->buffer_bytes ? o->buffer_bytes : wm_instance_buffer_default(), diag);
 	if (err)
 		return err;
-	return open_rings(i, diag);
+	return wm_instance_open_rings(i, diag);
 }
 
 int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
@@ -302,53 +313,65 @@ void wm_instance_destroy(struct wm_instance *i)
 		return;
 	wm_instance_close_rings(i);
 	if (i->dirfd >= 0) {
-		(void)put(i, "tracing_on", "0");
-		(void)put(i, "events/enable", "0");
+		(void)wm_instance_put(i, "tracing_on", "0");
+		if (i->functions)
+			(void)wm_instance_put(i, "current_tracer", "nop");
+		(void)wm_instance_put(i, "events/enable", "0");
+		(void)remove_folder(i, i->parent, i->name);
 		close(i->dirfd);
 	}
-	if (i->parent >= 0) {
-		if (i->name[0])
-			(void)unlinkat(i->parent, i->name, AT_REMOVEDIR);
+	if (i->parent >= 0)
 		close(i->parent);
-	}
 	free(i->fds);
 	free(i);
 }
 
 /* --- what is recorded ---------------------------------------------------------- */
 
-/*
- * The last complaint of error_log: its sentence, and the caret under the word
- * that was refused. The log is the whole system's; it is emptied before we ask.
- */
+bool wm_instance_has(const struct wm_instance *i, const char *name)
+{
+	return faccessat(i->dirfd, name, F_OK, 0) == 0;
+}
+
+void wm_instance_forget_errors(const struct wm_instance *i)
+{
+	(void)wm_instance_put(i, "error_log", "");
+}
+
+uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t bytes)
+{
+	char *log = NULL, *error, *caret, *end, *line;
+	uint32_t column = 0;
+	size_t nr;
+
+	if (wm_file_read(i->dirfd, "error_log", SMALL_FILE, &log, &nr) < 0)
+		return 0;
+	error = strstr(log, "error: ");
+	while (error && !strncmp(error, "error: ", 7)) /* it says so twice */
+		error += 7;
+	end = error ? strchr(error, '\n') : NULL;
+	caret = end ? strchr(end, '^') : NULL;
+	for (line = caret; line && line > log && line[-1] != '\n'; line--)
+		;
+	if (caret && caret - line >= COMMAND)
+		column = (uint32_t)(caret - line) - COMMAND + 1;
+	if (error)
+		(void)snprintf(buf, bytes, "%.*s", (int)strcspn(error, "\n"), error);
+	free(log);
+	return column;
+}
+
+/* With the caret under the word that was refused. */
 static int filter_refused(struct wm_instance *i, const char *called, const char *filter,
 			  struct wm_diag *diag)
 {
-	char *log = NULL, *error = NULL, *caret = NULL, *end, *line;
-	size_t bytes;
-	uint32_t column = 0;
+	char why[160] = "it gives no reason";
+	uint32_t column = wm_instance_last_error(i, why, sizeof(why));
 
-	if (wm_file_read(i->dirfd, "error_log", SMALL_FILE, &log, &bytes) == 0)
-		error = strstr(log, "error: ");
-	if (error) {
-		while (!strncmp(error, "error: ", 7)) /* it says so twice */
-			error += 7;
-		end = strchr(error, '\n');
-		caret = end ? strchr(end, '^') : NULL;
-		if (end)
-			*end = '\0';
-	}
-	if (caret) {
-		for (line = caret; line > log && line[-1] != '\n'; line--)
-			;
-		if (caret - line >= COMMAND)
-			column = (uint32_t)(caret - line) - COMMAND + 1;
-	}
-	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s", filter,
-		    called, error ? error : "it gives no reason");
+	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s",
+		    filter, called, why);
 	if (diag && column && column <= strlen(filter))
 		diag->column = column;
-	free(log);
 	return -EINVAL;
 }
 
@@ -361,14 +384,14 @@ int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 	snprintf(called, sizeof(called), "%s:%s", e->system, e->name);
 	if (filter) {
 		snprintf(file, sizeof(file), "events/%s/%s/filter", e->system, e->name);
-		(void)put(i, "error_log", "");
-		err = put(i, file, filter);
+		wm_instance_forget_errors(i);
+		err = wm_instance_put(i, file, filter);
 		if (err == -EINVAL)
 			return filter_refused(i, e->called ? e->called : called, filter, diag);
 	}
 	snprintf(file, sizeof(file), "events/%s/%s/enable", e->system, e->name);
 	if (!err)
-		err = put(i, file, "1");
+		err = wm_instance_put(i, file, "1");
 	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %.200s on: %s",
 				 e->called ? e->called : called, strerror(-err))
 		   : 0;
@@ -383,17 +406,21 @@ static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, 
 	wm_text_init(&t);
 	for (size_t k = 0; k < nr; k++)
 		wm_text_f(&t, "%d ", (int)tids[k]);
-	err = t.failed ? -ENOMEM : nr ? put(i, name, t.data) : 0;
+	err = t.failed ? -ENOMEM : nr ? wm_instance_put(i, name, t.data) : 0;
 	wm_text_done(&t);
 	return err;
 }
 
 int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag)
 {
-	int err = put(i, "options/event-fork", "1");
+	int err = wm_instance_put(i, "options/event-fork", "1");
 
 	if (!err)
 		err = put_tids(i, "set_event_pid", tids, nr);
+	if (!err && i->functions) {
+		(void)wm_instance_put(i, "options/function-fork", "1");
+		err = put_tids(i, "set_ftrace_pid", tids, nr);
+	}
 	return err ? wm_diag_set(diag, err, NULL, -1,
 				 "the kernel does not let us choose tasks to trace: %s",
 				 strerror(-err))
@@ -402,12 +429,14 @@ int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, stru
 
 int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr)
 {
+	if (i->functions)
+		(void)put_tids(i, "set_ftrace_notrace_pid", tids, nr); /* since Linux 5.7 */
 	return put_tids(i, "set_event_notrace_pid", tids, nr);
 }
 
 int wm_instance_start(struct wm_instance *i, struct wm_diag *diag)
 {
-	int err = put(i, "tracing_on", "1");
+	int err = wm_instance_put(i, "tracing_on", "1");
 
 	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch tracing on: %s",
 				 strerror(-err))
@@ -416,7 +445,7 @@ int wm_instance_start(struct wm_instance *i, struct wm_diag *diag)
 
 void wm_instance_stop(struct wm_instance *i)
 {
-	(void)put(i, "tracing_on", "0");
+	(void)wm_instance_put(i, "tracing_on", "0");
 }
 
 /* --- reading ------------------------------------------------------------------- */
@@ -471,7 +500,7 @@ int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes)
 
 int wm_instance_copy_markers(struct wm_instance *i)
 {
-	return put(i, "options/copy_trace_marker", "1");
+	return wm_instance_put(i, "options/copy_trace_marker", "1");
 }
 
 int wm_instance_marker(const struct wm_instance *i)

@@ -61,6 +61,23 @@ struct wm_instance_event {
 int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
 		       struct wm_diag *diag);
 
+/*
+ * A trigger of an event, "stacktrace if prev_pid == 0", "hist:keys=next_pid";
+ * it acts whenever the event happens, whatever tasks are followed.
+ * -EOPNOTSUPP: the kernel has no such triggers; -EINVAL: it refuses this one.
+ */
+int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
+			const char *trigger, struct wm_diag *diag);
+/* After each event a stack: ftrace:kernel_stack, or ftrace:user_stack. */
+int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *diag);
+/*
+ * Traces functions of the kernel, of those tasks that are followed:
+ * ftrace:function for each call, or (`graph`) ftrace:funcgraph_entry and
+ * _exit. -EOPNOTSUPP where the kernel does not; -ENOENT: none is called so.
+ */
+int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph,
+			  struct wm_diag *diag);
+
 /* Only these tasks, and all they fork from now on. */
 int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag);
 /* Not these tasks. */

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# vm_probe.sh - run by test/vm_probe.bats in the machine, by busybox: probes and the rest of a tracefs on
+# that kernel. $1: a folder shared with the machine outside; results go there, one file a fact.
+cd "$1" || exit 9
+exec 2>script.err
+T=/sys/kernel/tracing
+R="waymark record --preload none"
+
+# A recording named $1 of the rest; its words and its text beside it.
+take() {
+	local name=$1
+	shift
+	$R -o "$name" "$@" >"$name.out" 2>"$name.err"
+	echo $? >"$name.status"
+	waymark print "$name" >"$name.text" 2>>"$name.err"
+}
+
+# The processes of that name.
+called() {
+	for comm in /proc/[0-9]*/comm; do
+		[ "$(cat "$comm")" != "$1" ] || echo "$comm" | cut -d/ -f3
+	done
+}
+
+take typed -e 'kprobe:vfs_write(file->f_flags, count, buf=buf:x64, name=file->f_path.dentry->d_name.name:string)' \
+	-e 'kretprobe:vfs_write($retval)' -- sh -c 'echo 12345 >written'
+take all -e 'kprobe:vfs_write(*)' -e 'kprobe:vfs_write+5(%di)' -- sh -c 'echo 12345 >written'
+take open -e 'kprobe:do_sys_openat2(arg2:ustring, dfd)' -- cat "$PWD/there"
+take event -e 'eprobe:syscalls:sys_enter_openat(file=filename:ustring, flags)' -- cat "$PWD/there"
+take function -e 'func:kernel:vfs_re*' -e 'func:kernel:vfs_open' -- cat "$PWD/there"
+take both -e 'func:kernel:vfs_rea?:return' -- dd "if=$PWD/there" of=/dev/null
+take graph -e 'func:kernel:vfs_read:graph' -- true
+take hist --trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid' --trigger 'syscalls:sys_exit_getpgid:snapshot:1' \
+	--stacks kernel -e syscall:getpgid:enter -- ./calls 50
+# The time between entry and exit, made by the kernel; the name in it is the one given here.
+take synthetic --synthetic 'pgid_time u64 ns; long id' \
+	--trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid:ts0=common_timestamp' \
+	--trigger 'syscalls:sys_exit_getpgid:hist:keys=common_pid:ns=common_timestamp-$ts0:onmatch(syscalls.sys_enter_getpgid).pgid_time($ns,ret)' \
+	-- ./calls 50
+take user -e 'uprobe:./calls:tick(i)' -e 'uretprobe:./calls:tick($retval)' -- ./calls 20
+for name in 'kprobe:vfs_writ' 'kprobe:vfs_write(cuont)' 'kprobe:vfs_write(file->f_flgs)' 'kprobe:vfs_write(file)x' 'kprobe:vfs_write+1' 'eprobe:sched:sched_switch(next_com)'; do
+	$R -o refused -e "$name" -- true 2>>refused.err
+	echo $? >>refused.status
+done
+cat $T/dynamic_events >clean
+ls $T/instances >>clean
+
+# All of it killed while it records, then the next start.
+waymark record -q -o killed --synthetic 'left u64 x' --trigger 'sched:sched_switch:hist:keys=next_pid' -e kprobe:vfs_read -a -- sleep 100 &
+command=$!
+n=0
+until [ -e killed/kernel/formats ] || [ $n -ge 400 ]; do sleep 0.05; n=$((n + 1)); done
+sleep 0.5
+cat $T/dynamic_events >killed.before
+kill -9 $command $(called waymark-pump) $(called waymark-probes)
+sleep 0.5
+cat $T/dynamic_events >killed.between
+$R -q -o next -e syscall:getpgid -- ./calls 1
+cat $T/dynamic_events >killed.after
+ls $T/instances >killed.instances
+: >done

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# vm_probe.bats - what our machines' own kernels may lack, recorded on Debian's kernel in the machine of
+# tools/vm: kprobes with arguments typed by BTF, probes on events, the function tracer, triggers with
+# histograms and snapshots, synthetic events; and that none of it outlives the recorder.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=240
+	"$VM" --prepare >"$W/release" 2>"$W/why" || {
+		[ $? -eq 77 ]
+		return 0
+	}
+	local script=$WAYMARK_SOURCE/test/data/vm_probe.sh
+	mkdir "$W/r"
+	cc -O2 -g "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
+	echo hello >"$W/r/there"
+	"$VM" -t 200 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+}
+
+setup() {
+	[ -s "$W/release" ] || skip "$(cat "$W/why"): nothing was run in it"
+	cd "$W/r"
+}
+
+taken() { # NAME [STATUS]
+	cat "$W/err" script.err "$1.err"
+	[ "$(cat "$1.status")" -eq "${2-0}" ]
+	run -0 --separate-stderr babeltrace2 "$1"
+	[ -z "$stderr" ]
+}
+
+@test "kprobes fetch parameters by name, with the kernel's types; returns too" {
+	cat script.err
+	[ -e done ]
+	taken typed
+	grep -q 'kprobe:vfs_write: .* f_flags = [0-9]*, count = 6, buf = 0x[0-9a-f]*, name = "written" }' typed.text
+	grep -q 'kretprobe:vfs_write: .* retval = 6 }' typed.text
+	taken all
+	grep -q 'kprobe:vfs_write: .* file = 0x[0-9a-f]*, buf = .*, count = 6, pos = 0x[0-9a-f]* }' all.text
+	grep -q 'kprobe:vfs_write+5: .* di = 0x' all.text
+	taken open
+	grep -q "kprobe:do_sys_openat2: .* arg2 = \"$PWD/there\", dfd = -100 }" open.text
+}
+
+@test "a probe on an event fetches what its pointers point to" {
+	taken event
+	grep -q "eprobe:syscalls:sys_enter_openat: .* file = \"$PWD/there\", flags = 0 }" event.text
+}
+
+@test "functions of the kernel: by its tracer, by pairs of probes; a graph that it does not give us is said" {
+	taken function
+	[ "$(grep -c ' cat:.*ftrace:function: ' function.text)" -gt 2 ]
+	run -1 grep -vc ' cat:\| sh:\| waymark:' function.text
+	taken both
+	grep -q 'kprobe:vfs_read: ' both.text
+	grep -q 'kretprobe:vfs_read: ' both.text
+	[ "$(cat graph.status)" -eq 2 ] || grep -q funcgraph_exit graph.text
+}
+
+@test "triggers: histograms and snapshots are in the trace; stacks behind events" {
+	taken hist 3
+	# The first of them is in the snapshot: it takes what the rings hold.
+	[ "$(grep -c 'sys_enter_getpgid: ' hist.text)" -eq 49 ]
+	[ "$(grep -c 'ftrace:kernel_stack: ' hist.text)" -eq 49 ]
+	grep -q 'Hits: 50$' hist/kernel/histograms
+	grep -q 'sys_enter_getpgid\|getpgid' hist/kernel/snapshot
+	grep -q 'histograms and snapshots are in hist/kernel' hist.err
+}
+
+@test "synthetic events that histograms make are recorded under the name they were given" {
+	taken synthetic 3
+	[ "$(grep -c 'synthetic:pgid_time: .* ns = [1-9][0-9]*, id = ' synthetic.text)" -eq 50 ]
+}
+
+@test "uprobes with debug information on that kernel" {
+	taken user 3
+	[ "$(grep -c 'uprobe:calls:tick: .* i = ' user.text)" -eq 20 ]
+	[ "$(grep -c 'uretprobe:calls:tick: .* retval = ' user.text)" -eq 20 ]
+}
+
+@test "what cannot be had is said with the reason" {
+	cat refused.err refused.status
+	[ "$(tr '\n' ' ' <refused.status)" = "4 4 4 4 2 4 " ]
+	grep -q "did you mean 'count'" refused.err
+	grep -q "no such member" refused.err
+	grep -q "did you mean 'next_comm'" refused.err
+}
+
+@test "nothing stays behind, not even when all of it is killed" {
+	[ ! -s clean ]
+	[ "$(grep -c waymark_ killed.before)" -eq 2 ]
+	cat killed.between killed.after killed.instances
+	[ "$(grep -c waymark_ killed.between)" -ge 1 ]
+	[ ! -s killed.after ]
+	[ ! -s killed.instances ]
+}
