@@ -49,8 +49,8 @@ struct record {
 	bool all, quiet, fail_on_loss;
 	struct wm_kernel_events *kernel; /* NULL: none was asked for */
 	struct wm_record_more more;
-	struct wm_sampling *sampling;    /* NULL: nothing is sampled */
-	int *cpus;                       /* to sample; NULL: all */
+	struct wm_sampling *sampling; /* NULL: nothing is sampled */
+	int *cpus;                    /* to sample; NULL: all */
 	size_t nr_cpus;
 	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: some of the kernel, too */
 	int status;                      /* why there are no rules, when words were said */

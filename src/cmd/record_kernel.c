@@ -30,8 +30,9 @@ static bool is_vague(const char *glob)
 
 bool wm_record_kernel_pattern(const char *glob, const char **ret_user)
 {
-	static const char *const kernels[] = {"kernel:", "syscall:", "uprobe:",    "uretprobe:",
-					      "usdt:",   "kprobe:",  "kretprobe:", "func:", "eprobe:"};
+	static const char *const kernels[] = {
+	    "kernel:", "syscall:",   "uprobe:", "uretprobe:", "usdt:",
+	    "kprobe:", "kretprobe:", "func:",   "eprobe:"};
 
 	*ret_user = glob;
 	if (begins(glob, "user:")) {
@@ -98,8 +99,9 @@ static bool can_sample(const struct wm_event_defs *defs, const struct wm_record_
 /* What was typed cannot be had, or something failed. */
 static enum wm_exit status_of(int err)
 {
-	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG || err == -EILSEQ ? WM_EXIT_USAGE
-								     : wm_exit_of(err);
+	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG || err == -EILSEQ
+		   ? WM_EXIT_USAGE
+		   : wm_exit_of(err);
 }
 
 /* What of a probe the kernel cannot fetch is said once, whatever many places it has. */

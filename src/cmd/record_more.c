@@ -60,7 +60,7 @@ static bool is_any(const struct wm_record_more *m)
 static int said(int err, const struct wm_diag *diag)
 {
 	wm_say("%s", diag->sentence[0] ? diag->sentence : strerror(-err));
-	return err == -ENOENT                                               ? -WM_EXIT_NO_MATCH
+	return err == -ENOENT                                           ? -WM_EXIT_NO_MATCH
 	       : err == -EINVAL || err == -EOPNOTSUPP || err == -EEXIST ? -WM_EXIT_USAGE
 									: -(int)wm_exit_of(err);
 }

@@ -29,7 +29,8 @@ static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *dia
 	struct wm_text t;
 	size_t bytes;
 	char *text, *at;
-	int err = wm_tracefs_event_format(k->tracefs, "ftrace", "kernel_stack", &text, &bytes, diag);
+	int err =
+	    wm_tracefs_event_format(k->tracefs, "ftrace", "kernel_stack", &text, &bytes, diag);
 
 	if (err)
 		return err;
@@ -114,9 +115,9 @@ int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definitio
 	if (!more)
 		return -ENOMEM;
 	k->synthetics = more;
-	more[k->nr_synthetics++] = (struct wm_kernel_synthetic){
-	    wm_arena_copy(&k->arena, name, strlen(name)),
-	    wm_arena_copy(&k->arena, event, strlen(event))};
+	more[k->nr_synthetics++] =
+	    (struct wm_kernel_synthetic){wm_arena_copy(&k->arena, name, strlen(name)),
+					 wm_arena_copy(&k->arena, event, strlen(event))};
 	err = wm_tracefs_event_format(k->tracefs, "synthetic", event, &text, &bytes, diag);
 	if (err)
 		return err;
@@ -153,8 +154,8 @@ static bool split(const char *text, char *system, char *event, const char **ret_
 {
 	size_t n = strcspn(text, ":"), m = text[n] ? strcspn(text + n + 1, ":") : 0;
 
-	if (!n || !m || n >= WM_TRACEFS_NAME_MAX || m >= WM_TRACEFS_NAME_MAX ||
-	    !text[n + 1 + m] || !text[n + 2 + m])
+	if (!n || !m || n >= WM_TRACEFS_NAME_MAX || m >= WM_TRACEFS_NAME_MAX || !text[n + 1 + m] ||
+	    !text[n + 2 + m])
 		return false;
 	memcpy(system, text, n);
 	system[n] = '\0';
@@ -195,8 +196,8 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 		return 0;
 	}
 	if (begins(trigger, "enable_event:")) {
-		(void)snprintf(event, sizeof(event), "%.*s:",
-			       (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
+		(void)snprintf(event, sizeof(event),
+			       "%.*s:", (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
 			       trigger + strlen("enable_event:"));
 		if (!split(strcat(event, "x"), system, event, &rest))
 			return 0; /* the kernel says what is wrong with it */
@@ -215,10 +216,11 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	int err;
 
 	if (!split(text, system, event, &rest))
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], as "
-				   "sched:sched_switch:stacktrace if prev_pid == 0",
-				   text);
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], as "
+		    "sched:sched_switch:stacktrace if prev_pid == 0",
+		    text);
 	err = wm_tracefs_event_id(k->tracefs, system, event, &id, diag);
 	if (err)
 		return err;

@@ -29,7 +29,7 @@ void wm_serving_end_kernel(struct serving *s)
 	if (!s->kernel)
 		return;
 	wm_kernel_events_stop(s->o->kernel);
-	(void)wm_kernel_source_finish(s->kernel); /* errors are in the totals */
+	(void)wm_kernel_source_finish(s->kernel);             /* errors are in the totals */
 	(void)wm_kernel_events_save(s->o->kernel, s->writer); /* a full disk was seen before */
 	wm_kernel_source_totals(s->kernel, &t);
 	s->totals.kernel_events = t.events;

@@ -36,12 +36,24 @@ static uint32_t parts_bytes(const struct btf_type *t)
 	static const struct {
 		uint8_t fixed, each;
 	} sizes[] = {
-	    [BTF_KIND_INT] = {4, 0},    [BTF_KIND_PTR] = {0, 0},         [BTF_KIND_ARRAY] = {12, 0},
-	    [BTF_KIND_STRUCT] = {0, 12}, [BTF_KIND_UNION] = {0, 12},     [BTF_KIND_ENUM] = {0, 8},
-	    [BTF_KIND_FWD] = {0, 0},    [BTF_KIND_TYPEDEF] = {0, 0},     [BTF_KIND_VOLATILE] = {0, 0},
-	    [BTF_KIND_CONST] = {0, 0},  [BTF_KIND_RESTRICT] = {0, 0},    [BTF_KIND_FUNC] = {0, 0},
-	    [BTF_KIND_FUNC_PROTO] = {0, 8}, [BTF_KIND_VAR] = {4, 0},     [BTF_KIND_DATASEC] = {0, 12},
-	    [16] = {0, 0},              [17] = {4, 0},                   [18] = {0, 0},
+	    [BTF_KIND_INT] = {4, 0},
+	    [BTF_KIND_PTR] = {0, 0},
+	    [BTF_KIND_ARRAY] = {12, 0},
+	    [BTF_KIND_STRUCT] = {0, 12},
+	    [BTF_KIND_UNION] = {0, 12},
+	    [BTF_KIND_ENUM] = {0, 8},
+	    [BTF_KIND_FWD] = {0, 0},
+	    [BTF_KIND_TYPEDEF] = {0, 0},
+	    [BTF_KIND_VOLATILE] = {0, 0},
+	    [BTF_KIND_CONST] = {0, 0},
+	    [BTF_KIND_RESTRICT] = {0, 0},
+	    [BTF_KIND_FUNC] = {0, 0},
+	    [BTF_KIND_FUNC_PROTO] = {0, 8},
+	    [BTF_KIND_VAR] = {4, 0},
+	    [BTF_KIND_DATASEC] = {0, 12},
+	    [16] = {0, 0},
+	    [17] = {4, 0},
+	    [18] = {0, 0},
 	    [KIND_ENUM64] = {0, 12},
 	};
 	uint32_t kind = kind_of(t);
@@ -288,7 +300,8 @@ static bool find_member(const struct wm_btf *b, uint32_t id, const char *name, u
 		return false;
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(t.info); i++) {
 		const char *known = string_at(b, word_behind(b, id, 3 * i));
-		uint32_t type = word_behind(b, id, 3 * i + 1), offset = word_behind(b, id, 3 * i + 2);
+		uint32_t type = word_behind(b, id, 3 * i + 1),
+			 offset = word_behind(b, id, 3 * i + 2);
 		uint32_t bits = t.info >> 31 ? offset >> 24 : 0;
 		struct wm_btf_type bare_type;
 

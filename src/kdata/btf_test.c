@@ -24,18 +24,37 @@ enum { INT = 1, CHAR = 5, S = 10, A = 12, B = 14, C = 16, SHORT = 18, F = 24, P 
 static size_t make(unsigned char *to)
 {
 	const uint32_t types[] = {
-	    INT, BTF_KIND_INT << 24, 4, (BTF_INT_SIGNED << 24) | 32,      /* 1 int */
-	    CHAR, BTF_KIND_INT << 24, 1, (BTF_INT_SIGNED << 24) | 8,      /* 2 char */
-	    SHORT, BTF_KIND_INT << 24, 2, (BTF_INT_SIGNED << 24) | 16,    /* 3 short */
-	    0, (1u << 31) | (BTF_KIND_STRUCT << 24) | 2, 4,               /* 4 */
-	    B, 3, 0, C, 1, (3u << 24) | 16,
-	    S, (BTF_KIND_STRUCT << 24) | 2, 8, A, 1, 0, 0, 4, 32,         /* 5 struct s */
-	    0, BTF_KIND_PTR << 24, 5,                                     /* 6 */
-	    0, BTF_KIND_CONST << 24, 2,                                   /* 7 */
-	    0, BTF_KIND_PTR << 24, 7,                                     /* 8 */
-	    0, (BTF_KIND_FUNC_PROTO << 24) | 2, 1, P, 6, TEXT, 8,         /* 9 */
-	    F, BTF_KIND_FUNC << 24, 9,                                    /* 10 */
-	    0, BTF_KIND_ARRAY << 24, 0, 3, 1, 4,                          /* 11 short[4] */
+	    INT,   BTF_KIND_INT << 24,
+	    4,     (BTF_INT_SIGNED << 24) | 32, /* 1 int */
+	    CHAR,  BTF_KIND_INT << 24,
+	    1,     (BTF_INT_SIGNED << 24) | 8, /* 2 char */
+	    SHORT, BTF_KIND_INT << 24,
+	    2,     (BTF_INT_SIGNED << 24) | 16, /* 3 short */
+	    0,     (1u << 31) | (BTF_KIND_STRUCT << 24) | 2,
+	    4, /* 4 */
+	    B,     3,
+	    0,     C,
+	    1,     (3u << 24) | 16,
+	    S,     (BTF_KIND_STRUCT << 24) | 2,
+	    8,     A,
+	    1,     0,
+	    0,     4,
+	    32, /* 5 struct s */
+	    0,     BTF_KIND_PTR << 24,
+	    5, /* 6 */
+	    0,     BTF_KIND_CONST << 24,
+	    2, /* 7 */
+	    0,     BTF_KIND_PTR << 24,
+	    7, /* 8 */
+	    0,     (BTF_KIND_FUNC_PROTO << 24) | 2,
+	    1,     P,
+	    6,     TEXT,
+	    8, /* 9 */
+	    F,     BTF_KIND_FUNC << 24,
+	    9, /* 10 */
+	    0,     BTF_KIND_ARRAY << 24,
+	    0,     3,
+	    1,     4, /* 11 short[4] */
 	};
 	struct btf_header h = {.magic = BTF_MAGIC,
 			       .version = BTF_VERSION,
@@ -136,7 +155,8 @@ static void test_this_kernel(void **state)
 	char *data;
 
 	(void)state;
-	if (wm_file_read(AT_FDCWD, "/sys/kernel/btf/vmlinux", WM_BTF_BYTES_MAX, &data, &bytes) < 0) {
+	if (wm_file_read(AT_FDCWD, "/sys/kernel/btf/vmlinux", WM_BTF_BYTES_MAX, &data, &bytes) <
+	    0) {
 		print_message("skipped: this kernel does not describe its types\n");
 		skip();
 	}

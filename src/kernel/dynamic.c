@@ -295,8 +295,9 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 	uint32_t column = 0;
 
 	if (def->family == WM_FAMILY_EPROBE)
-		(void)snprintf(why, sizeof(why), "this kernel has no probes on events (Linux 5.15 "
-						 "and later, with CONFIG_KPROBE_EVENTS)");
+		(void)snprintf(why, sizeof(why),
+			       "this kernel has no probes on events (Linux 5.15 "
+			       "and later, with CONFIG_KPROBE_EVENTS)");
 	if (err == -EINVAL)
 		column = last_error(t, l->text, why, sizeof(why));
 	/* The line was understood: it is the place that it does not like. */
@@ -356,8 +357,8 @@ static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def,
 	n = snprintf(l->text, sizeof(l->text), "%c:%s/%s %s%s%s ",
 		     def->family == WM_FAMILY_EPROBE ? 'e'
 		     : ret                           ? 'r'
-						     : 'p', d->group, event,
-		     path, offset, semaphore);
+						     : 'p',
+		     d->group, event, path, offset, semaphore);
 	if (n >= (int)sizeof(l->text))
 		return -E2BIG;
 	l->arguments = (size_t)n;
@@ -422,10 +423,11 @@ int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret
 				   "CONFIG_SYNTH_EVENTS)");
 	n = snprintf(event, sizeof(event), "%s_%.*s", d->group, (int)name_bytes, definition);
 	if (!name_bytes || !definition[name_bytes] || n >= (int)sizeof(event))
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.120s' is not of the form NAME TYPE FIELD; ..., as wakeup u64 "
-				   "latency; pid_t pid",
-				   definition);
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%.120s' is not of the form NAME TYPE FIELD; ..., as wakeup u64 "
+		    "latency; pid_t pid",
+		    definition);
 	n = snprintf(text, sizeof(text), "s:synthetic/%s%s\n", event, definition + name_bytes);
 	err = n < (int)sizeof(text) ? write_line(d->tracefs, d->file, text) : -E2BIG;
 	if (err == -EINVAL)

@@ -231,7 +231,7 @@ static const struct {
     {"uprobe", wm_event_place_uprobe}, {"uretprobe", wm_event_place_uprobe},
     {"usdt", wm_event_place_usdt},     {"func", wm_event_place_function},
     {"kprobe", wm_event_place_kprobe}, {"kretprobe", wm_event_place_kprobe},
-    {"mem", wm_event_place_memory},     {"eprobe", wm_event_place_event},
+    {"mem", wm_event_place_memory},    {"eprobe", wm_event_place_event},
 };
 
 /* Cuts "(arguments)" off the end of a name and returns them; NULL: there are none. */

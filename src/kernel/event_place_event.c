@@ -96,8 +96,8 @@ static int read_format_and_add(const struct wm_event_place *p, const struct wm_t
 	struct wm_arena arena;
 	size_t bytes;
 	char *text;
-	int err = wm_tracefs_event_format(p->space->tracefs, e->system, e->name, &text, &bytes,
-					  p->diag);
+	int err =
+	    wm_tracefs_event_format(p->space->tracefs, e->system, e->name, &text, &bytes, p->diag);
 
 	if (err)
 		return err;

@@ -368,8 +368,8 @@ static int filter_refused(struct wm_instance *i, const char *called, const char 
 	char why[160] = "it gives no reason";
 	uint32_t column = wm_instance_last_error(i, why, sizeof(why));
 
-	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s",
-		    filter, called, why);
+	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s", filter,
+		    called, why);
 	if (diag && column && column <= strlen(filter))
 		diag->column = column;
 	return -EINVAL;

@@ -108,8 +108,8 @@ static unsigned each_folder(const struct wm_instance *i, const char *folder,
 	while (dir && (d = readdir(dir))) {
 		char path[2 * WM_TRACEFS_NAME_MAX + 32];
 
-		if (*d->d_name != '.' && snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) <
-					     (int)sizeof(path))
+		if (*d->d_name != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) < (int)sizeof(path))
 			nr += fn(i, path);
 	}
 	if (dir)
@@ -152,7 +152,7 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 {
 	const char *tracer = graph ? "function_graph" : "function";
 	int opened = 0, err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
-			       : wm_instance_put(i, "set_ftrace_filter", glob);
+					   : wm_instance_put(i, "set_ftrace_filter", glob);
 
 	if (err == -EINVAL)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
@@ -168,9 +168,10 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	if (opened)
 		return opened;
 	if (err)
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "this kernel does not trace functions for us (its %s tracer: %s)",
-				   tracer, strerror(-err));
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "this kernel does not trace functions for us (its %s tracer: %s)", tracer,
+		    strerror(-err));
 	i->functions = true;
 	return 0;
 }

@@ -270,8 +270,8 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 {
 	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
 	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
-	bool inner = strstr(type, "string") && !value->is_text && (value->points || is_number(value->fetch)) &&
-		     strcmp(value->fetch, "$comm");
+	bool inner = strstr(type, "string") && !value->is_text &&
+		     (value->points || is_number(value->fetch)) && strcmp(value->fetch, "$comm");
 
 	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
 		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);

@@ -126,8 +126,8 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 		return 0;
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	return wm_diag_set(diag, -ENOENT, NULL, -1, "the function has no parameter '%.60s'; %s", name,
-			   *cure ? cure : "arg1 is the first argument");
+	return wm_diag_set(diag, -ENOENT, NULL, -1, "the function has no parameter '%.60s'; %s",
+			   name, *cure ? cure : "arg1 is the first argument");
 }
 
 /* "->name" or ".name": one step from a structure, or what points to one, to its member. */
