@@ -31,6 +31,7 @@ struct wm_packet_reader {
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
 	bool ended, is_quick;
+	bool is_before; /* no event at want->from_ns was there */
 	bool is_late;       /* an event behind the packet's end was told */
 	uint64_t nr_events; /* so far, unwanted ones too */
 	uint64_t content_bytes;
@@ -246,6 +247,7 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	r->file = (const struct wm_ctf_file *)r->t->streams[p->stream];
 	r->plan = r->file->plan;
 	r->ended = r->is_late = false;
+	r->is_before = r->want && r->want->has_from;
 	r->nr_events = 0;
 	r->is_quick =
 	    r->plan->quick.is_usable && r->want && (r->want->no_parts & 1u << WM_PART_HEADER);
@@ -343,6 +345,14 @@ static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
 	return wm_ctf_ns(c, ticks);
 }
 
+/* Is the event one to step over? */
+static bool is_unwanted(struct wm_packet_reader *r, const struct wm_ctf_event_plan *plan,
+			int64_t ns)
+{
+	r->is_before = r->is_before && ns != WM_TIME_NONE && ns < r->want->from_ns;
+	return r->is_before || (r->want && r->want->types && !r->want->types[plan->type->index]);
+}
+
 /* One event at d->pos into the batch, or over it. *ret_bad: said already. */
 static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch *b, bool *ret_bad)
 {
@@ -371,7 +381,8 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 		return WM_CTF_BAD;
 	}
 	e->clock = d->clock;
-	if (r->want && r->want->types && !r->want->types[plan->type->index]) {
+	e->ns = time_of(r, e->clock);
+	if (is_unwanted(r, plan, e->ns)) {
 		b->nr_items = d->first_item;
 		return wm_ctf_decode_all(d, plan->body, 3, NULL, NULL);
 	}
@@ -379,7 +390,6 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 	if (status)
 		return status;
 	e->type = plan->type;
-	e->ns = time_of(r, e->clock);
 	finish_event(r, e);
 	b->nr_events++;
 	return WM_CTF_OK;

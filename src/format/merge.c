@@ -295,9 +295,10 @@ static int start(struct wm_merge *m)
 	const struct wm_timeline *tl = m->timeline;
 	int err = 0;
 
-	m->lanes = calloc(tl->nr_lanes + 1, sizeof(*m->lanes));
-	if (!m->lanes)
-		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nr_sources; i++) {
+		m->sources[i].want.has_from = m->begin_ns != INT64_MIN;
+		m->sources[i].want.from_ns = m->begin_ns;
+	}
 	for (uint32_t i = 0; i < tl->nr_lanes && !err; i++) {
 		m->lanes[i].lane = &tl->lanes[i];
 		m->lanes[i].at = wm_lane_find(tl, &tl->lanes[i], m->begin_ns);
@@ -314,7 +315,8 @@ static int make_sources(struct wm_merge *m, const struct wm_merge_options *optio
 	if (__builtin_mul_overflow(tl->nr_open, merges, &nr_open))
 		nr_open = UINT32_MAX;
 	m->sources = calloc(tl->nr_traces + 1, sizeof(*m->sources));
-	if (!m->sources)
+	m->lanes = calloc(tl->nr_lanes + 1, sizeof(*m->lanes));
+	if (!m->sources || !m->lanes)
 		return -ENOMEM;
 	m->nr_sources = tl->nr_traces;
 	for (uint32_t i = 0; i < m->nr_sources; i++) {
@@ -358,6 +360,20 @@ struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_tra
 	else
 		wm_timeline_destroy(own);
 	return m;
+}
+
+int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = 0; i < m->nr_heap; i++)
+		if (m->heap[i].open)
+			give_reader(m, &m->sources[m->heap[i].lane->lane->trace], m->heap[i].open);
+	m->nr_heap = 0;
+	m->front = NULL;
+	m->done_bytes = 0;
+	m->begin_ns = begin_ns;
+	m->end_ns = end_ns;
+	m->err = start(m);
+	return m->err;
 }
 
 void wm_merge_destroy(struct wm_merge *m)

@@ -33,6 +33,9 @@ struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_tra
 /* The same for who makes several merges: the timeline stays the caller's. */
 struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
 				    const struct wm_merge_options *options);
+/* Another window, as if made anew; readers are used again. 0 or -ENOMEM. */
+int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns);
+
 void wm_merge_destroy(struct wm_merge *m);
 
 /* 1 and an event, valid until the next call; 0 at the end; -errno. */

@@ -182,6 +182,45 @@ static void test_window(void **unused)
 	wm_trace_close(t);
 }
 
+/* How many events there are, and the first one's time. */
+static int count(struct wm_merge *m, int64_t *ret_first)
+{
+	const struct wm_event *e;
+	int n = 0;
+
+	*ret_first = INT64_MAX;
+	for (; wm_merge_next(m, &e) == 1; n++)
+		if (n == 0)
+			*ret_first = e->ns;
+	return n;
+}
+
+static void test_another_window(void **unused)
+{
+	struct fake *f = fake_create();
+	const struct wm_event *e;
+	struct wm_trace *t;
+	struct wm_merge *m;
+	int64_t first;
+
+	ADD(f, 0, 10, 20);
+	ADD(f, 0, 30, 40);
+	ADD(f, 1, 10, 60);
+	t = fake_trace(f);
+	m = wm_merge_create(&t, 1, &(struct wm_merge_options){INT64_MIN, INT64_MAX});
+	assert_int_equal(wm_merge_next(m, &e), 1); /* left in the middle */
+	assert_int_equal(wm_merge_window(m, 20, 41), 0);
+	assert_int_equal(count(m, &first), 3);
+	assert_int_equal(first, 20);
+	assert_int_equal(wm_merge_window(m, 100, 200), 0);
+	assert_int_equal(count(m, &first), 0);
+	assert_int_equal(wm_merge_window(m, INT64_MIN, INT64_MAX), 0);
+	assert_int_equal(count(m, &first), 6);
+	assert_int_equal(first, 10);
+	wm_merge_destroy(m);
+	wm_trace_close(t);
+}
+
 static void test_latest_time(void **unused)
 {
 	struct fake *f = fake_create();
@@ -438,6 +477,7 @@ int main(void)
 	    cmocka_unit_test(test_unknown_begins),
 	    cmocka_unit_test(test_done_bytes),
 	    cmocka_unit_test(test_window),
+	    cmocka_unit_test(test_another_window),
 	    cmocka_unit_test(test_latest_time),
 	    cmocka_unit_test(test_time_runs_back),
 	    cmocka_unit_test(test_errors),

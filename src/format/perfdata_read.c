@@ -69,6 +69,13 @@ static int by_time(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+static bool is_before(const struct wm_packet_reader *r, const struct place *p)
+{
+	int64_t ns = wm_pd_ns(r->pd, p->time);
+
+	return ns != WM_TIME_NONE && ns < r->want.from_ns;
+}
+
 /* The index walked the same bytes; they may have changed since. */
 static void find_records(struct wm_packet_reader *r)
 {
@@ -96,6 +103,8 @@ static void find_records(struct wm_packet_reader *r)
 	}
 	if (!sorted) /* then there are two at least */
 		qsort(r->places, r->nr_places, sizeof(*r->places), by_time);
+	while (r->want.has_from && r->at < r->nr_places && is_before(r, &r->places[r->at]))
+		r->at++;
 }
 
 int wm_pd_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)

@@ -191,6 +191,12 @@ struct wm_want {
 	const bool *types; /* by index of trace->types; NULL: all. Unwanted ones are stepped over */
 	uint32_t no_parts; /* bits 1 << enum wm_part: make no items of these */
 	uint32_t nr_open;  /* readers there may be at a time; many get less memory each */
+	/*
+	 * Whether a packet's first events, up to one at from_ns, may be left
+	 * out: they are before what is asked for. A reader need not.
+	 */
+	bool has_from;
+	int64_t from_ns;
 };
 
 /* How many events a batch should have, and the bytes of a file a reader should hold. */

@@ -17,6 +17,7 @@ struct wm_packet_reader {
 	struct wm_page_cursor page;
 	bool in_page;
 	int64_t last_ns;
+	bool is_before; /* no event at want.from_ns was there */
 	uint64_t nr_read;
 };
 
@@ -94,6 +95,7 @@ int wm_td_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	r->packet = p;
 	r->cpu = &r->td->cpus[p->part];
 	r->in_page = false;
+	r->is_before = r->want.has_from;
 	r->nr_read = 0;
 	r->last_ns = INT64_MIN;
 	r->at = r->end = 0;
@@ -140,6 +142,9 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 		return 0;
 	r->nr_read++;
 	if (r->want.types && !r->want.types[type->index])
+		return 0;
+	r->is_before = r->is_before && r->last_ns < r->want.from_ns;
+	if (r->is_before)
 		return 0;
 	own = type->own;
 	if (!wm_batch_room(b, own->nr_items))

@@ -134,24 +134,31 @@ static int write_events(struct slice *s)
 	return err ? err : got < 0 ? got : 0;
 }
 
-static int do_slice(struct slice *s)
+/* One merge for all slices of a thread: what readers hold is used again. */
+static int begin_slice(struct slice *s)
 {
 	struct job *j = s->job;
 	struct wm_merge_options o = {j->cuts[s->index], j->cuts[s->index + 1], j->r->wants,
 				     j->nr_threads};
-	int err;
 
+	if (s->merge)
+		return wm_merge_window(s->merge, o.begin_ns, o.end_ns);
 	s->merge = wm_merge_create_on(j->r->timeline, &o);
-	if (!s->merge)
-		return -ENOMEM;
-	err = write_events(s);
+	return s->merge ? 0 : -ENOMEM;
+}
+
+static int do_slice(struct slice *s)
+{
+	int err = begin_slice(s);
+
+	if (!err)
+		err = write_events(s);
 	if (!err && !take_turn(s, true))
 		err = -ECANCELED;
 	if (!err) {
 		err = write_out(s);
 		pass_turn(s);
 	}
-	wm_merge_destroy(s->merge);
 	return err;
 }
 
@@ -159,10 +166,12 @@ static void *work(void *data)
 {
 	struct job *j = data;
 	struct wm_text text = {0}; /* one buffer for all slices */
+	struct wm_merge *merge = NULL;
 	int err = 0;
 
 	while (!err && !failed(j)) {
-		struct slice s = {.job = j, .flush_at = WM_RENDER_FLUSH_BYTES};
+		struct slice s = {
+		    .job = j, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
 
 		s.index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
 		if (s.index >= j->nr_slices)
@@ -171,10 +180,13 @@ static void *work(void *data)
 		s.page.text = text;
 		err = do_slice(&s);
 		text = s.page.text;
+		merge = s.merge;
 	}
 	if (err)
 		fail(j, err);
 	wm_text_done(&text);
+	if (merge)
+		wm_merge_destroy(merge);
 	return NULL;
 }
 

@@ -12,7 +12,7 @@
 
 #define WM_RENDER_FLUSH_BYTES (1u << 18)  /* written at once: it stays in a near cache */
 #define WM_RENDER_AHEAD_BYTES (64u << 20) /* of all pages whose turn has not come */
-#define WM_RENDER_SLICE_BYTES (4u << 20)  /* of packets */
+#define WM_RENDER_SLICE_BYTES (2u << 20)  /* of packets */
 
 struct wm_render {
 	const struct wm_timeline *timeline;
