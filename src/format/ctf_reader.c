@@ -31,7 +31,7 @@ struct wm_packet_reader {
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
 	bool ended, is_quick;
-	bool is_before; /* no event at want->from_ns was there */
+	bool is_before;     /* no event at want->from_ns was there */
 	bool is_late;       /* an event behind the packet's end was told */
 	uint64_t nr_events; /* so far, unwanted ones too */
 	uint64_t content_bytes;

@@ -202,7 +202,8 @@ int64_t wm_timeline_cut(const struct wm_timeline *l, int64_t begin_ns, int64_t e
 	}
 	cuts[0] = begin_ns;
 	for (uint64_t i = 0; i < nr && !l->has_chained; i++) {
-		/* A packet may end when the next one begins: behind that it need not be read again. */
+		/* A packet may end when the next one begins: behind that it need not be read again.
+		 */
 		if (sum >= bytes && begins[i].ns > cuts[slices] && begins[i].ns < end_ns - 1) {
 			cuts[++slices] = begins[i].ns + 1;
 			sum = 0;

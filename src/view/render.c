@@ -170,8 +170,7 @@ static void *work(void *data)
 	int err = 0;
 
 	while (!err && !failed(j)) {
-		struct slice s = {
-		    .job = j, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
+		struct slice s = {.job = j, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
 
 		s.index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
 		if (s.index >= j->nr_slices)
