@@ -2,7 +2,7 @@
 /*
  * kernel_symbols.c - names of the kernel and its modules: from the trace, else
  * from this machine when it runs the very same kernel, else from perf's cache
- * of builds. A kernel lies elsewhere after each boot: names that are not of
+ * of builds or the debug information of that build. A kernel lies elsewhere after each boot: names that are not of
  * the recorded boot are moved by where the trace says one of them was.
  */
 #include <errno.h>
@@ -198,6 +198,36 @@ static uint64_t how_far(const struct wm_code *c, const struct wm_module *m)
 	return 0;
 }
 
+/* The kernel as it was linked, where debug information of that build is kept. */
+static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_places *places,
+			const unsigned char *id, uint32_t id_bytes)
+{
+	struct wm_module vmlinux = {.path = "/boot/vmlinux", .kind = WM_MODULE_FILE, .pid = -1};
+	struct wm_module_files files;
+	int err;
+
+	if (!id_bytes || id_bytes > WM_MODULE_BUILD_BYTES)
+		return -ENOENT;
+	vmlinux.build_id_bytes = (uint8_t)id_bytes;
+	memcpy(vmlinux.build_id, id, id_bytes);
+	if (wm_module_open(&vmlinux, places, &files, NULL) != WM_NAMED)
+		return -ENOENT;
+	err = wm_code_add_elf(&t->code, files.debug ? files.debug : files.image, NULL);
+	wm_module_close(&files);
+	if (!err && !t->code.nr)
+		err = -ENOENT;
+	if (!err)
+		wm_code_sort(&t->code);
+	return err;
+}
+
+/* It is the kernel that runs here, but not all may see where its functions are. */
+static void say_hidden(struct wm_module_symbols *t)
+{
+	strcpy(t->sentence, "the running kernel hides its addresses from you "
+			    "(kernel.kptr_restrict): read the trace as root");
+}
+
 int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *m,
 			   const struct wm_symbols_options *options)
 {
@@ -205,10 +235,15 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 	uint32_t id_bytes = kernel_build(m, &id);
 	int err = load_trace(t, m);
 
-	if (err && err != -ENOMEM && is_this_kernel(id, id_bytes))
+	if (err && err != -ENOMEM && is_this_kernel(id, id_bytes)) {
 		err = load_file(t, "/proc/kallsyms");
+		if (err)
+			say_hidden(t);
+	}
 	if (err && err != -ENOMEM)
 		err = load_cached(t, options->places.cache, id, id_bytes);
+	if (err && err != -ENOMEM)
+		err = load_vmlinux(t, &options->places, id, id_bytes);
 	t->why = err ? WM_UNNAMED_NO_KALLSYMS : WM_NAMED;
 	if (!err)
 		t->moved = how_far(&t->code, m);

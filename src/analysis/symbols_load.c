@@ -14,6 +14,8 @@
 #include "analysis/symbols_int.h"
 #include "base/file.h"
 
+#define STATUS_MAX (64u << 10)
+
 /* ---- files ------------------------------------------------------------------------ */
 
 /*
@@ -143,6 +145,26 @@ static int read_jit_map(struct wm_module_symbols *t, const char *path)
 	return err;
 }
 
+/* The process's own number for itself, which is another in a container; 0: not known. */
+static int own_pid(int32_t pid)
+{
+	char path[40], *text, *at;
+	size_t bytes;
+	int own = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (wm_file_read(AT_FDCWD, path, STATUS_MAX, &text, &bytes))
+		return 0;
+	at = strstr(text, "\nNSpid:");
+	if (at) {
+		at[strcspn(at + 1, "\n") + 1] = '\0';
+		at = strrchr(at, '\t');
+		own = at ? (int)strtol(at, NULL, 10) : 0;
+	}
+	free(text);
+	return own;
+}
+
 static int load_jit(struct wm_module_symbols *t, const struct wm_module *m,
 		    const struct wm_module_places *places)
 {
@@ -152,7 +174,8 @@ static int load_jit(struct wm_module_symbols *t, const struct wm_module *m,
 	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", m->path);
 	err = read_jit_map(t, path);
 	if (err && err != -ENOMEM && !places->no_processes && !places->symfs) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", m->pid, m->path);
+		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", m->pid,
+			 own_pid(m->pid));
 		err = read_jit_map(t, path);
 	}
 	t->why = t->code.nr ? WM_NAMED : WM_UNNAMED_NO_JIT_MAP;

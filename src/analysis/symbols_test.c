@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,6 +482,89 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	end(&a);
 }
 
+/* The same by the file that was linked, kept by its build. */
+static void test_a_kernels_debug_information(void **state)
+{
+	static const char vmlinux[] = ".text\n.globl _text\n_text: nop\n"
+				      ".globl helper\n.type helper,@function\nhelper: nop\nret\n"
+				      ".size helper, .-helper\n";
+	unsigned char build[20];
+	struct wm_symbols_options cached = {.places.cache = folder};
+	struct wm_module *m;
+	struct asking a;
+	struct wm_elf *e;
+	char path[256], hex[48];
+
+	put("vmlinux.s", vmlinux, strlen(vmlinux));
+	sh("gcc -nostdlib -static -no-pie -Wl,--build-id,-Ttext=0x81000000,-e,_text -o vmlinux "
+	   "vmlinux.s");
+	snprintf(path, sizeof(path), "%s/vmlinux", folder);
+	assert_int_equal(wm_elf_open(path, &e, NULL), 0);
+	assert_int_equal(e->build_id_bytes, 20);
+	memcpy(build, e->build_id, 20);
+	wm_elf_close(e);
+	for (int i = 0; i < 20; i++)
+		snprintf(hex + 2 * i, 3, "%02x", build[i]);
+	sh("mkdir -p .build-id/%.2s/%s && mv vmlinux .build-id/%.2s/%s/elf", hex, hex + 2, hex,
+	   hex + 2);
+	begin(&a, &cached);
+	m = module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", build, 20);
+	strcpy(m->mark, "_text");
+	m->mark_address = 0xffffffff9a000000;
+	assert_string_equal(name_at(&a, m, 0xffffffff9a000002), "helper");
+	end(&a);
+}
+
+/* The first process of a namespace of its own, rooted in the folder; what it is outside. */
+static pid_t start_container(pid_t *ret_keeper)
+{
+	pid_t inside = -1;
+	int ready[2];
+
+	assert_int_equal(pipe(ready), 0);
+	*ret_keeper = fork();
+	assert_true(*ret_keeper >= 0);
+	if (!*ret_keeper) {
+		if (chroot(folder) == 0 && unshare(CLONE_NEWPID) == 0)
+			inside = fork();
+		if (inside)
+			(void)!write(ready[1], &inside, sizeof(inside));
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &inside, sizeof(inside)), sizeof(inside));
+	close(ready[0]);
+	close(ready[1]);
+	return inside;
+}
+
+/* A compiler in a container writes under the number that its process has there. */
+static void test_a_map_in_a_container(void **state)
+{
+	static const char map[] = "1000 20 inside\n";
+	struct wm_module_key k = {.kind = WM_MODULE_JIT};
+	pid_t keeper, inside = start_container(&keeper);
+	struct asking a;
+	char name[32];
+	int status;
+
+	if (inside > 0) {
+		put("tmp/perf-1.map", map, strlen(map));
+		snprintf(name, sizeof(name), "/tmp/perf-%d.map", inside);
+		k.path = name;
+		k.path_bytes = strlen(name);
+		k.pid = inside;
+		begin(&a, NULL);
+		assert_string_equal(name_at(&a, wm_modules_get(a.modules, &k), 0x1001), "inside");
+		end(&a);
+		assert_int_equal(kill(inside, SIGKILL), 0);
+	}
+	assert_int_equal(kill(keeper, SIGKILL), 0);
+	assert_int_equal(waitpid(keeper, &status, 0), keeper);
+	if (inside <= 0)
+		skip();
+}
+
 static void test_the_vdso(void **state)
 {
 	unsigned char other[20] = {1};
@@ -516,7 +600,9 @@ int main(void)
 	    cmocka_unit_test(test_the_kernels_list),
 	    cmocka_unit_test(test_the_kernel_is_not_guessed),
 	    cmocka_unit_test(test_a_kernel_that_lay_elsewhere),
+	    cmocka_unit_test(test_a_kernels_debug_information),
 	    cmocka_unit_test(test_the_vdso),
+	    cmocka_unit_test(test_a_map_in_a_container),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
