@@ -2,8 +2,8 @@
 /*
  * kernel_symbols.c - names of the kernel and its modules: from the trace, else
  * from this machine when it runs the very same kernel, else from perf's cache
- * of builds or the debug information of that build. A kernel lies elsewhere after each boot: names that are not of
- * the recorded boot are moved by where the trace says one of them was.
+ * of builds or the debug information of that build. A kernel lies elsewhere after each boot: names
+ * that are not of the recorded boot are moved by where the trace says one of them was.
  */
 #include <errno.h>
 #include <fcntl.h>
