@@ -170,3 +170,34 @@ pump_of() { # of a recording command
 	[ "$status" -ne 0 ]
 	[[ $output == *root* || $output == *permi* ]]
 }
+
+# System calls have a text of their own in the kernel, and a bare %p is another number there: neither is compared.
+@test "events print as the kernel prints them, here and on another machine" {
+	local other="$TRACEFS/instances/bats-print-$$" systems="sched signal task irq exceptions raw_syscalls" s
+	mkdir "$other"
+	echo 65536 >"$other/buffer_size_kb"
+	for s in $systems; do [ ! -d "$other/events/$s" ] || echo 1 >"$other/events/$s/enable"; done
+	waymark record -q --preload none -o t $(for s in $systems; do [ ! -d "$TRACEFS/events/$s" ] || echo "-e $s:*"; done) \
+		-- sh -c 'ls -lR /usr/include/linux; sleep 0.01 & kill $!; wait' >/dev/null
+	echo 0 >"$other/tracing_on"
+	cp "$other/trace" kernel.txt
+	echo 0 >"$other/events/enable"
+	rmdir "$other"
+	mkdir elsewhere && mv t elsewhere/
+	waymark print elsewhere/t >ours.txt
+	python3 - kernel.txt ours.txt <<-'EOP'
+	import collections, re, sys
+	theirs = re.compile(r'.*?-\d+ +\[\d+\] \S+ +[\d.]+: (\w+): (.*)')
+	ours = re.compile(r'.*? \w+:(\w+): \{ cpu = \d+ \} (.*)')
+	def texts(file, form):
+	    found = (form.match(line) for line in open(file))
+	    return collections.Counter((m.group(1), m.group(2).rstrip()) for m in found if m)
+	kernel, mine = texts(sys.argv[1], theirs), texts(sys.argv[2], ours)
+	missing = mine - kernel
+	for name, text in list(missing)[:5]:
+	    print("not the kernel's:", name, text)
+	names = {name for name, text in mine}
+	print('#', sum(mine.values()), 'lines of', len(names), 'events,', sum(missing.values()), 'are not the kernel\'s')
+	sys.exit(len(names) < 8 or sum(missing.values()) > 0)
+	EOP
+}

@@ -228,17 +228,6 @@ static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost
 	(void)wm_trace_kernel_lost(s->writer, from < until ? from : until, until, "full", lost);
 }
 
-/* The text of a damaged record may end anywhere: it is cut, and always ends. */
-static void learn_name(struct wm_sample_source *s, const struct wm_perf_comm *c, uint64_t clock)
-{
-	char comm[32];
-	size_t n = c->comm.bytes < sizeof(comm) - 1 ? c->comm.bytes : sizeof(comm) - 1;
-
-	memcpy(comm, c->comm.data, n);
-	comm[n] = '\0';
-	(void)wm_trace_thread(s->writer, c->pid, c->tid, clock, comm);
-}
-
 static void put_task(struct wm_sample_source *s, const struct wm_perf_record *r, uint64_t clock)
 {
 	unsigned char *to = wm_cpu_packet_at(&s->tasks, clock);
@@ -248,8 +237,6 @@ static void put_task(struct wm_sample_source *s, const struct wm_perf_record *r,
 		return;
 	put_header(to, r->header.type, clock);
 	wm_cpu_packet_add(&s->tasks, clock, WM_RECORD_HEADER_BYTES + n);
-	if (r->header.type == WM_PERF_COMM)
-		learn_name(s, &r->comm, clock);
 }
 
 static void add_task(struct wm_sample_source *s, struct place *p, const void *record, size_t bytes,

@@ -396,6 +396,8 @@ static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag
 		err = index_all(t, c);
 	if (!err && is_own)
 		err = wm_ctf_own_read(t);
+	if (!err && is_own)
+		err = wm_ctf_kernel_read(t);
 	if (err == -ENOMEM)
 		(void)wm_diag_set(diag, err, t->path, -1, "out of memory");
 	return err;
@@ -410,6 +412,8 @@ static void close_trace(struct wm_trace *t)
 			wm_ctf_plan_destroy(c->folders[i].plan);
 		free(c->folders[i].text);
 	}
+	if (c)
+		wm_ctf_kernel_done(c->kernel);
 	free(c);
 }
 
@@ -424,5 +428,6 @@ const struct wm_reader_ops wm_ctf_ops = {
     .reader_hash = wm_ctf_reader_hash,
     .reader_destroy = wm_ctf_reader_destroy,
     .comm = wm_ctf_own_comm,
+    .print = wm_ctf_kernel_print,
     .kallsyms = wm_ctf_own_kallsyms,
 };

@@ -123,19 +123,50 @@ static int add_end(struct hearing *h, const struct wm_event *e)
 	return 0;
 }
 
-static int add_thread(struct hearing *h, const struct wm_event *e)
+static int keep_thread(struct hearing *h, const struct wm_ctf_thread *thread)
 {
 	struct wm_ctf_trace *c = h->t->own;
 	struct wm_ctf_thread *list =
 	    wm_arena_grow(&h->t->arena, c->threads, c->nr_threads, sizeof(*list));
-	const char *comm = text(h->t, e, "comm");
 
-	if (!list || !comm)
+	if (!list)
 		return -ENOMEM;
 	c->threads = list;
-	list[c->nr_threads++] = (struct wm_ctf_thread){
-	    moment(e, "clock"), (int32_t)number(e, "tid"), (int32_t)number(e, "pid"), comm};
+	list[c->nr_threads++] = *thread;
 	return 0;
+}
+
+static int add_thread(struct hearing *h, const struct wm_event *e)
+{
+	struct wm_ctf_thread one = {.ns = moment(e, "clock"),
+				    .tid = (int32_t)number(e, "tid"),
+				    .pid = (int32_t)number(e, "pid"),
+				    .comm = text(h->t, e, "comm")};
+
+	return one.comm ? keep_thread(h, &one) : -ENOMEM;
+}
+
+/* Of the kernel's records numbers are signed: a thread of another namespace is -1. */
+static int32_t id(const struct wm_event *e, const char *name)
+{
+	const struct wm_item *i = wm_ctf_own_field(e, name);
+
+	return i && i->member->type->kind == WM_TYPE_SIGNED ? (int32_t)i->s : -1;
+}
+
+static int add_comm(struct hearing *h, const struct wm_event *e)
+{
+	struct wm_ctf_thread one = {
+	    .ns = e->ns, .tid = id(e, "tid"), .pid = id(e, "pid"), .comm = text(h->t, e, "comm")};
+
+	return one.comm ? keep_thread(h, &one) : -ENOMEM;
+}
+
+static int add_fork(struct hearing *h, const struct wm_event *e)
+{
+	return keep_thread(
+	    h, &(struct wm_ctf_thread){
+		   .ns = e->ns, .tid = id(e, "tid"), .pid = id(e, "pid"), .parent = id(e, "ptid")});
 }
 
 static void count(uint64_t *sum, uint64_t n)
@@ -181,6 +212,7 @@ static const struct {
 } heard[] = {
     {"waymark:process", add_process}, {"waymark:process_end", add_end},
     {"waymark:thread", add_thread},   {"waymark:lost", add_loss},
+    {"perf:comm", add_comm},          {"perf:fork", add_fork},
     {"waymark:module", add_module},   {"perf:mmap2", add_mmap},
 };
 
@@ -313,6 +345,15 @@ static int by_tid_and_time(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct wm_ctf_thread *const *x = a, *const *y = b;
+
+	if ((*x)->ns != (*y)->ns)
+		return (*x)->ns < (*y)->ns ? -1 : 1;
+	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
+}
+
 /* Behind the last one that is not after (pid, ns). */
 static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
@@ -330,13 +371,57 @@ static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 	return low;
 }
 
-static void sort(struct hearing *h)
+/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
+static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_trace *c = t->own;
+	uint32_t low = 0, high = c->nr_threads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct wm_ctf_thread *one = &c->threads[mid];
+
+		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && c->threads[low - 1].tid == tid)
+		return &c->threads[low - 1];
+	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
+}
+
+/* Oldest first: a parent's own fork has its name by then. */
+static int name_forks(struct wm_trace *t)
+{
+	struct wm_ctf_trace *c = t->own;
+	struct wm_ctf_thread **forks = malloc((c->nr_threads + 1) * sizeof(*forks));
+	uint32_t n = 0;
+
+	if (!forks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->nr_threads; i++)
+		if (!c->threads[i].comm)
+			forks[n++] = &c->threads[i];
+	qsort(forks, n, sizeof(*forks), by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct wm_ctf_thread *parent = thread_of(t, forks[i]->parent, forks[i]->ns);
+
+		forks[i]->comm = parent && parent->comm ? parent->comm : "";
+	}
+	free(forks);
+	return 0;
+}
+
+static int sort(struct hearing *h)
 {
 	struct wm_trace *t = h->t;
 	struct wm_ctf_trace *c = t->own;
 
 	if (c->nr_threads)
 		qsort(c->threads, c->nr_threads, sizeof(*c->threads), by_tid_and_time);
+	if (name_forks(t))
+		return -ENOMEM;
 	if (t->nr_processes)
 		qsort(t->processes, t->nr_processes, sizeof(*t->processes), by_pid_and_begin);
 	for (uint32_t i = 0; i < h->nr_ends; i++) {
@@ -345,6 +430,7 @@ static void sort(struct hearing *h)
 		if (at && t->processes[at - 1].pid == h->ends[i].pid)
 			t->processes[at - 1].end_ns = h->ends[i].ns;
 	}
+	return 0;
 }
 
 /* How well the wall clock is known; the packets' own time range leaves the recorder's out. */
@@ -371,31 +457,10 @@ int wm_ctf_own_read(struct wm_trace *t)
 	if (err)
 		return err;
 	believe_counters(&h);
-	sort(&h);
-	return 0;
+	return sort(&h);
 }
 
 /* --- who was who ------------------------------------------------------------------------------ */
-
-/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
-static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
-{
-	const struct wm_ctf_trace *c = t->own;
-	uint32_t low = 0, high = c->nr_threads;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct wm_ctf_thread *one = &c->threads[mid];
-
-		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low && c->threads[low - 1].tid == tid)
-		return &c->threads[low - 1];
-	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
-}
 
 /* Who had that pid then; before the first of them was seen, that one: its chunk is older. */
 static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
@@ -422,7 +487,7 @@ const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 
 	if (!t->is_own || e->pid < 0)
 		return "";
-	if (wm_ctf_is_task(f->plan)) {
+	if (f->plan->is_of_cpu) {
 		thread = thread_of(t, e->tid, ns);
 		return thread ? thread->comm : "";
 	}

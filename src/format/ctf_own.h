@@ -18,7 +18,8 @@ struct wm_ctf_found;
 struct wm_ctf_thread {
 	int64_t ns;
 	int32_t tid, pid;
-	const char *comm;
+	int32_t parent;   /* thread, of a fork */
+	const char *comm; /* NULL: as its parent was called then; never after opening */
 };
 
 /* --- ctf_own.c -------------------------------------------------------------- */
@@ -63,6 +64,15 @@ void wm_ctf_own_gone(struct wm_trace *t, const char *folder, const char *below);
 /* The same for anybody: fn gets the name of the stream file and how many packets there were. */
 void wm_ctf_own_each_gone(int dirfd, void (*fn)(void *data, const char *name, uint64_t nr_packets),
 			  void *data);
+
+/* --- ctf_kernel.c ------------------------------------------------------------- */
+
+struct wm_ctf_kernel;
+
+/* How the kernel's events print, and which fields are a sample's. 0 or -ENOMEM. */
+int wm_ctf_kernel_read(struct wm_trace *t);
+void wm_ctf_kernel_done(struct wm_ctf_kernel *k); /* accepts NULL */
+bool wm_ctf_kernel_print(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
 
 /* --- ctf_own_note.c ------------------------------------------------------------ */
 

@@ -287,6 +287,8 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 	p->metadata = c->m;
 	p->is_own = c->is_own = wm_ctf_is_own(c->m);
 	p->has_own_packets = wm_ctf_has_own_packets(c->m);
+	p->is_of_cpu =
+	    p->is_own && s->packet_context && wm_ctf_member_find(s->packet_context, "cpu_id") >= 0;
 	c->fields_say_pid = wm_ctf_is_about_recording(c->m, s);
 	p->nr_events = nr_events;
 	p->events = wm_arena_array(&c->m->arena, nr_events + (size_t)1, sizeof(*p->events));

@@ -169,6 +169,7 @@ struct wm_ctf_stream_plan {
 	struct wm_ctf_quick quick;
 	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
 	bool is_own;                      /* waymark recorded it, */
+	bool is_of_cpu;                   /* and its packets are each of one CPU: the kernel's */
 	bool has_own_packets;             /* and nobody converted it since */
 	struct wm_ctf_event_plan *events; /* by id */
 	uint32_t nr_events;

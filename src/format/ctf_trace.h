@@ -54,6 +54,7 @@ struct wm_ctf_trace {
 	uint32_t nr_folders;
 	struct wm_ctf_thread *threads; /* of our own traces: by tid, then by time */
 	uint32_t nr_threads;
+	struct wm_ctf_kernel *kernel; /* NULL: not of ours */
 };
 
 /* A packet while the trace is opened. */

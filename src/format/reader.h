@@ -53,6 +53,7 @@ struct wm_event_type {
 	const char *provider; /* before the first colon, or the kernel's system; "": none */
 	const char *print;    /* print form, as the tracer wrote it; NULL: none */
 	bool prints;          /* ops->print() has a text for each of its events */
+	uint32_t print_parts; /* bits 1 << enum wm_part: whose items it reads */
 	uint32_t nr_contexts; /* so many of the fields, the first ones, are contexts in truth */
 	bool meta;            /* about the recording; people see these when they ask */
 	uint64_t period;      /* of a sample that does not say its own */
@@ -251,8 +252,9 @@ struct wm_reader_ops {
 	const char *(*comm)(const struct wm_trace *t, const struct wm_event *e);
 
 	/*
-	 * Adds the print form of an event; false: it has none. NULL: forms are
-	 * printf's, each conversion takes the next field.
+	 * Adds the print form of an event whose type `prints`; false: it has
+	 * none. Forms of other types are printf's, each conversion takes the
+	 * next field. May be NULL.
 	 */
 	bool (*print)(const struct wm_trace *t, const struct wm_event *e, struct wm_text *out);
 

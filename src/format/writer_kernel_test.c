@@ -57,7 +57,8 @@ static void write_trace(enum wm_trace_format format)
 	put_record(&k, 700, KIT_START + 40, 43);
 	kit_string(&k, "x");
 	send(ks, &k, 0, 5);
-	assert_int_equal(wm_trace_kernel_file(w, "formats", "hello", 5), 0);
+	assert_int_equal(wm_trace_kernel_format(w, "x", "y", "hello", 5), 0);
+	assert_int_equal(wm_trace_kernel_formats(w), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 }
 

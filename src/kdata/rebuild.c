@@ -103,6 +103,23 @@ static int add_field(struct rebuilding *r, const struct wm_kfield *f, uint32_t i
 	return n < 0 ? (int)n : 0;
 }
 
+/*
+ * CTF 1.8 has the length of a list as a member of its own before it, called
+ * after it: "_words_length".
+ */
+static bool is_length(const struct wm_item *items, uint32_t at, uint32_t end)
+{
+	const char *name = items[at].member->name, *next;
+	uint32_t behind = items[at].next;
+	size_t n;
+
+	if (behind >= end || !name || name[0] != '_' || !items[behind].member->name)
+		return false;
+	next = items[behind].member->name;
+	n = strlen(next);
+	return !strncmp(name + 1, next, n) && !strcmp(name + 1 + n, "_length");
+}
+
 /* --- the record -------------------------------------------------------------------------- */
 
 static bool is_in_class(const struct wm_kfield *f)
@@ -151,6 +168,8 @@ int64_t wm_rebuild_record(const struct wm_kformat *f, const struct wm_item *item
 	for (unsigned i = f->nr_common; i < f->nr_fields && !err; i++) {
 		if (!is_in_class(&f->fields[i]))
 			continue;
+		if (at < end && is_length(items, at, end))
+			at = items[at].next;
 		if (at >= end)
 			return -EBADMSG;
 		err = add_field(&r, &f->fields[i], at);

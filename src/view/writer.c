@@ -251,9 +251,10 @@ static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *ty
 	if (t->form || t->contexts)
 		needs |= 1u << WM_PART_FIELDS;
 	if (is_people && type->prints)
-		needs &= ~(1u << WM_PART_FIELDS);
+		needs = (needs & ~(1u << WM_PART_FIELDS)) | type->print_parts |
+			(t->contexts ? 1u << WM_PART_FIELDS : 0);
 	if (is_perf && (t->sample.ip || type->prints))
-		needs = 0;
+		needs = type->print_parts;
 	if (is_perf && t->sample.ip && !type->print)
 		needs |= 1u << WM_PART_STREAM_CONTEXT;
 	if (is_perf && t->sample.chain)
@@ -303,7 +304,7 @@ static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
 		if (!ret->contexts)
 			return false;
 	}
-	if (fields && a->type->print) {
+	if (fields && a->type->print && !a->type->prints) {
 		ret->form = wm_shape_some(&v->forms, fields, is_operand, a);
 		if (!ret->form)
 			return false;
@@ -585,7 +586,7 @@ bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct 
 {
 	const struct wm_shape *fields = t->types[e->type->index].form;
 
-	if (t->trace->ops->print)
+	if (e->type->prints)
 		return t->trace->ops->print(t->trace, e, out);
 	if (fields)
 		wm_view_print_form(out, e->type->print, fields, e);

@@ -285,6 +285,7 @@ static void test_waymark(void **unused)
 	       "e = "
 	       "RED (0), l = [ 1, 200 ], none = [ ], empty = { }, o = none }\n");
 	w.type.print = "%d";
+	w.type.prints = true;
 	w.event.raw_bytes = 5;
 	w.event.pid = w.event.tid = w.event.cpu = -1;
 	w.type.parts[WM_PART_CONTEXT] = NULL;
@@ -440,6 +441,7 @@ static void test_perf_samples(void **unused)
 		    "       :12345678 12345678 1234567.000000: 12345678901 clock:  "
 		    "ffffffff81000001\n");
 	w.type.print = "%d"; /* a tracepoint */
+	w.type.prints = true;
 	w.event.raw_bytes = 2;
 	expect_perf(&w, false,
 		    "       :12345678 12345678 1234567.000000: clock: a \"form\" of 2 bytes\n");
@@ -484,11 +486,15 @@ static void test_unused(void **unused)
 	static const struct {
 		enum wm_view_format format;
 		bool prints;
-		uint32_t needs;
+		uint32_t needs, print_parts;
 	} cases[] = {
-	    {WM_VIEW_WAYMARK, false, fields | context}, {WM_VIEW_WAYMARK, true, context},
-	    {WM_VIEW_PERF, false, fields | context},    {WM_VIEW_PERF, true, 0},
-	    {WM_VIEW_JSONL, true, fields | context},
+	    {WM_VIEW_WAYMARK, false, fields | context, 0},
+	    {WM_VIEW_WAYMARK, true, context, 0},
+	    {WM_VIEW_WAYMARK, true, fields | context, fields},
+	    {WM_VIEW_PERF, false, fields | context, 0},
+	    {WM_VIEW_PERF, true, 0, 0},
+	    {WM_VIEW_PERF, true, fields, fields},
+	    {WM_VIEW_JSONL, true, fields | context, 0},
 	};
 	static const bool none[1];
 	struct world w;
@@ -502,6 +508,7 @@ static void test_unused(void **unused)
 
 		w.type.print = "%d";
 		w.type.prints = cases[i].prints;
+		w.type.print_parts = cases[i].print_parts;
 		v = wm_view_create(&w.trace, 1, &o);
 		assert_int_equal(wm_view_unused(v, 0, NULL), (fields | context) & ~cases[i].needs);
 		assert_int_equal(wm_view_unused(v, 0, none), fields | context);
@@ -523,6 +530,7 @@ static void test_json(void **unused)
 	set_text(field(&w, WM_PART_FIELDS, "raw", &bytes), "\x01\xfe");
 	field(&w, WM_PART_FIELDS, "e9", &color)->u = 9;
 	w.type.print = "%d";
+	w.type.prints = true;
 	w.event.raw_bytes = 2;
 	expect(
 	    &w, WM_VIEW_JSONL, 1,
