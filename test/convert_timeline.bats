@@ -63,6 +63,14 @@ all_there() { # STATUS TRACE...: in both formats
 		assert texts[4] == "gr\u00fc\u00df \U0001f600 \u2028\u202e"
 	END
 	! grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out.json
+	waymark convert t out.jsonl
+	python3 - <<-'END'
+		import json
+		def refuse(constant):
+		    raise ValueError(constant)
+		events = [json.loads(line, parse_constant=refuse)["fields"] for line in open("out.jsonl")]
+		assert events[0]["u"] == (1 << 64) - 1 and events[0]["i"] == -(1 << 63) and len(events) == 10
+	END
 	grep -q 'double_value: nan' decoded
 	grep -q 'uint_value: 18446744073709551615' decoded
 	grep -q 'pointer_value: 18446744073709551615' decoded
@@ -147,6 +155,24 @@ all_there() { # STATUS TRACE...: in both formats
 	done
 	python3 "$check" perfetto wanted.jsonl out.*.pftrace.text
 	run -2 waymark convert --split-size 1M "$trace" out.csv
+}
+
+peak_kib() { # COMMAND...: the most memory it had
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+
+@test "memory does not grow with the trace" {
+	need_corpus
+	trace=$WAYMARK_CORPUS/ctf1/tracecompass/memory # 328,056 events in half a second
+	for format in json pftrace; do
+		few=$(peak_kib waymark convert --force "$trace" --end 1448652394.37 "out.$format")
+		all=$(peak_kib waymark convert --force "$trace" "out.$format")
+		echo "$format: $few KiB, $all KiB"
+		[ "$(wc -c <"out.$format")" -gt 20000000 ]
+		[ "$all" -lt $((few + 4096)) ]
+	done
 }
 
 many() { # as many names of one trace as make work for seconds

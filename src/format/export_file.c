@@ -67,6 +67,9 @@ int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
 	if (!force)
 		return wm_diag_set(diag, -EEXIST, path, -1,
 				   "it is there already; --force replaces it");
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* behind a link, too: /dev/stdout */
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "it is no ordinary file; choose another name");
 	return 0;
 }
 

@@ -111,6 +111,9 @@ static void what_is_there_stays(void **state)
 
 	assert_int_equal(wm_export_file_create(&f, ".", true, &diag), -EEXIST);
 	wm_export_file_done(&f);
+	assert_int_equal(symlink("/dev/null", "link"), 0);
+	assert_int_equal(wm_export_file_create(&f, "link", true, &diag), -EEXIST);
+	wm_export_file_done(&f);
 }
 
 /* It came into being while ours was written. */
