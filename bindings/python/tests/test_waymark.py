@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""The package against what `waymark print --format=jsonl` says of the same traces.
+
+Run by test/python.bats, which sets WAYMARK (the command), WAYMARK_LIBRARY, OWN (a
+trace of waymark's), DAMAGED (one that was cut) and, where there is a corpus, CORPUS.
+"""
+import array
+import json
+import os
+import subprocess
+import threading
+import unittest
+
+import waymark
+
+OWN = os.environ["OWN"]
+CORPUS = os.environ.get("CORPUS", "")
+TRACES = ["ctf1/tracecompass/context-switches/context-switches-ust",
+          "ctf1/babeltrace/succeed/meta-variant-two-underscores",
+          "ctf1/barectf/basic/dynamic-array/of-static-array-of-str",
+          "perf.data/linux-perf-data/sleep.data", "trace.dat/trappy/trace_idle.dat"]
+
+
+def printed(*args):
+    """Events of print, as dicts."""
+    run = subprocess.run([os.environ["WAYMARK"], "print", "--format=jsonl", *args],
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def shown(value):
+    """As print's JSON has it."""
+    if isinstance(value, waymark.Label):
+        return {"value": int(value), "label": value.label}
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {k: shown(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [shown(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    return value
+
+
+def without_lengths(fields, mine):
+    """Without the lengths of lists and bytes, which Python's have themselves."""
+    names = list(fields)
+    return {name: fields[name] for i, name in enumerate(names)
+            if name in mine or not (name[:1] == "_" and name[-7:] == "_length" and
+                                    names[i + 1:i + 2] == [name[1:-7]] and
+                                    isinstance(mine[name[1:-7]], (list, bytes)))}
+
+
+class Comparing(unittest.TestCase):
+    def compare(self, path, **options):
+        wanted = printed(path)
+        with waymark.open(path) as trace:
+            for event, other in zip(trace.events(**options), wanted):
+                self.assertEqual(event.time_ns, other["time_ns"])
+                self.assertEqual(event.name, other["name"])
+                self.assertEqual(event.comm, other.get("comm", ""))
+                for key in ("cpu", "pid", "tid"):
+                    self.assertEqual(getattr(event, key), other.get(key))
+                self.assertEqual(shown(event.fields),
+                                 without_lengths(other.get("fields", {}), event.fields))
+            self.assertEqual(sum(1 for _ in trace), len(wanted))
+        self.assertTrue(wanted)
+
+    def test_own(self):
+        self.compare(OWN)
+
+    @unittest.skipUnless(CORPUS, "no corpus: WAYMARK_CORPUS is not set")
+    def test_others(self):
+        for name in TRACES:
+            with self.subTest(name):
+                self.compare(os.path.join(CORPUS, name))
+
+
+class Events(unittest.TestCase):
+    def setUp(self):
+        self.trace = waymark.open(OWN)
+        self.addCleanup(self.trace.close)
+
+    def test_access(self):
+        event = next(iter(self.trace.events("app:all")))
+        self.assertEqual(event["i8"], -2**63)
+        self.assertEqual(event.u8, 2**64 - 1)
+        self.assertEqual(event.e, -1)
+        self.assertEqual(event.e.label, "bad")
+        self.assertEqual(event.blob, b"\xfe\xca")
+        self.assertEqual(event["ustack"], [0x401000, 2**64 - 1])
+        self.assertIn("ustack", event.contexts)
+        self.assertNotIn("ustack", event.fields)
+        self.assertEqual(event.get("nothing", 5), 5)
+        self.assertNotIn("nothing", event)
+        with self.assertRaises(AttributeError):
+            _ = event.nothing
+        with self.assertRaises(KeyError):
+            _ = event["nothing"]
+
+    def test_events_stay(self):
+        events = list(self.trace)
+        self.trace.close()
+        self.assertEqual([e.n for e in events if e.name == "app:plain"][:12],
+                         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 101])
+
+    def test_chosen(self):
+        self.assertEqual({e.name for e in self.trace.events("app:p*", "app:q*")},
+                         {"app:plain", "app:query"})
+        self.assertEqual([e.n for e in self.trace.events(filter="n < 3")], [0, 1, 2])
+        times = [e.time_ns for e in self.trace]
+        self.assertEqual(times, sorted(times))
+        some = [e.time_ns for e in self.trace.events(begin=times[10], end=times[50])]
+        self.assertEqual(some, [t for t in times if times[10] <= t < times[50]])
+        self.assertEqual(sorted(e.time_ns for e in self.trace.events(ordered=False)), times)
+        self.assertTrue(any(e.name == "waymark:process" for e in self.trace.events(meta=True)))
+        streams = sum(sum(1 for _ in self.trace.events(stream=i))
+                      for i in range(len(self.trace.streams)))
+        self.assertEqual(streams, len(times))
+
+    def test_threads(self):
+        counts = [0] * 3
+
+        def work(i):
+            counts[i] = sum(1 for _ in self.trace.events(ordered=False, share=(i, 3)))
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sum(counts), sum(1 for _ in self.trace))
+
+    def test_several(self):
+        with waymark.open(OWN, OWN) as both:
+            self.assertEqual(sum(1 for _ in both), 2 * sum(1 for _ in self.trace))
+            self.assertEqual(len(both.infos), 2)
+
+
+class Columns(unittest.TestCase):
+    def setUp(self):
+        self.trace = waymark.open(OWN)
+        self.addCleanup(self.trace.close)
+
+    def test_values(self):
+        names = ("$time", "$tid", "$comm", "n", "s", "d", "e")
+        rows = []
+        for batch in self.trace.columns(*names, rows=17, kinds={"e": "text"}):
+            self.assertLessEqual(batch.rows, 17)
+            rows += zip(*(batch[name] for name in names))
+        wanted = [(e.time_ns, e.tid, e.comm, e.get("n"), e.get("s"), e.get("d"),
+                   e.e.label if "e" in e else None) for e in self.trace]
+        self.assertEqual(rows, wanted)
+
+    def test_buffers(self):
+        batch = next(self.trace.columns("n", "d", "s", "u8", events=["app:*"]))
+        self.assertEqual(batch["n"].data.format, "Q")
+        self.assertEqual(batch["u8"].data.format, "Q")
+        self.assertEqual(batch["d"].data.format, "d")
+        self.assertEqual(batch["n"].data.nbytes, 8 * batch.rows)
+        self.assertEqual(len(batch["n"].valid), batch.rows)
+        self.assertIsNone(batch["s"].data)
+        numbers = array.array("Q", batch["n"].data)
+        self.trace.close()  # what was given stays
+        self.assertEqual(sum(numbers), sum(batch["n"].data))
+
+    def test_numpy(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("numpy is not installed")
+        batch = next(self.trace.columns("n", "s"))
+        self.assertEqual(batch["n"].numpy().dtype, numpy.uint64)
+        self.assertEqual(numpy.asarray(batch["n"].data).sum(), sum(batch["n"].data))
+        self.assertEqual(len(batch["s"].numpy()), batch.rows)
+
+
+class Errors(unittest.TestCase):
+    def test_sentences(self):
+        with self.assertRaisesRegex(waymark.Error, "'/nowhere'") as caught:
+            waymark.open("/nowhere")
+        self.assertEqual(caught.exception.errno, 2)
+        with waymark.open(OWN) as trace:
+            with self.assertRaisesRegex(waymark.Error, "no event matches 'nobody:x'"):
+                trace.events("nobody:x")
+            with self.assertRaisesRegex(waymark.Error, "column 5"):
+                trace.events(filter="n > > 1")
+            with self.assertRaisesRegex(waymark.Error, "'nothing'"):
+                next(trace.columns("nothing"))
+            events = trace.events()
+            next(events)
+        with self.assertRaisesRegex(waymark.Error, "closed"):
+            next(events)
+        with self.assertRaisesRegex(waymark.Error, "closed"):
+            trace.events()
+
+    def test_faults(self):
+        with waymark.open(os.environ["DAMAGED"]) as trace:
+            self.assertEqual(len(trace.faults), 1)
+            self.assertEqual(trace.faults[0].file, "user-1-0")
+            self.assertIn("cut", trace.faults[0].reason)
+            self.assertTrue(sum(1 for _ in trace))
+
+    def test_what_there_is(self):
+        with waymark.open(OWN) as trace:
+            self.assertEqual(trace.info.format, "ctf")
+            self.assertEqual(trace.word("tracer_name"), "waymark")
+            self.assertIsNone(trace.word("nothing"))
+            self.assertEqual([loss.count for loss in trace.losses], [7])
+            kinds = {f.name: f.kind_name for t in trace.types if t.name == "app:all"
+                     for f in t.fields}
+            self.assertEqual(kinds["seq"], "list")
+            self.assertEqual(kinds["yes"], "bool")
+            self.assertNotIn("_seq_length", kinds)
+        self.assertEqual(waymark.__version__, waymark.version())
+
+
+if __name__ == "__main__":
+    unittest.main()

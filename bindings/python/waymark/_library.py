@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""libwaymark, by ctypes: its functions and structures, as <waymark/read.h> has them.
+
+WAYMARK_LIBRARY names the library where it is not installed.
+"""
+import ctypes
+import os
+from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_int, c_int32, c_int64, c_uint32,
+                    c_uint64, c_void_p)
+
+NO_TIME = -(1 << 63)
+UNKNOWN = (1 << 64) - 1
+NO_NUMBER = (1 << 32) - 1
+NR_PARTS = 6
+FIELDS = 5
+READ_META = 1
+READ_UNORDERED = 2
+
+
+class Error(Exception):
+    """What went wrong, as a sentence; errno is its number."""
+
+    def __init__(self, errno, text):
+        super().__init__(text)
+        self.errno = errno
+
+
+class ErrorStruct(Structure):
+    _fields_ = [("code", c_int), ("text", c_char * 512)]
+
+
+class InfoStruct(Structure):
+    _fields_ = [("path", c_char_p), ("format", c_char_p), ("version", c_char_p),
+                ("begin_ns", c_int64), ("end_ns", c_int64), ("nr_packets", c_uint64),
+                ("is_epoch", c_int), ("is_incomplete", c_int)]
+
+
+class StreamStruct(Structure):
+    _fields_ = [("file", c_char_p), ("class_id", c_uint64), ("instance", c_uint64),
+                ("trace", c_uint32), ("cpu", c_int32)]
+
+
+class LossStruct(Structure):
+    _fields_ = [("count", c_uint64), ("begin_ns", c_int64), ("end_ns", c_int64),
+                ("cause", c_char_p), ("stream", c_uint32), ("is_packets", c_int)]
+
+
+class FaultStruct(Structure):
+    _fields_ = [("file", c_char_p), ("reason", c_char_p), ("offset", c_uint64)]
+
+
+class OptionsStruct(Structure):
+    _fields_ = [("flags", c_uint32), ("events", POINTER(c_char_p)), ("nr_events", c_uint32),
+                ("filter", c_char_p), ("fields", POINTER(c_char_p)), ("nr_fields", c_uint32),
+                ("begin_ns", c_int64), ("end_ns", c_int64), ("has_begin", c_int),
+                ("has_end", c_int), ("stream_plus_1", c_uint32), ("share", c_uint32),
+                ("nr_shares", c_uint32)]
+
+
+# Name: what it returns, and takes. Handles are addresses.
+_functions = {
+    "open_all": (c_int, POINTER(c_char_p), c_uint32, POINTER(c_void_p), POINTER(ErrorStruct)),
+    "close": (None, c_void_p),
+    "nr_traces": (c_uint32, c_void_p),
+    "nr_streams": (c_uint32, c_void_p),
+    "nr_types": (c_uint32, c_void_p),
+    "nr_losses": (c_uint32, c_void_p),
+    "nr_faults": (c_uint32, c_void_p),
+    "info": (c_int, c_void_p, c_uint32, POINTER(InfoStruct)),
+    "stream": (c_int, c_void_p, c_uint32, POINTER(StreamStruct)),
+    "loss": (c_int, c_void_p, c_uint32, POINTER(LossStruct)),
+    "fault": (c_int, c_void_p, c_uint32, POINTER(FaultStruct)),
+    "word": (c_char_p, c_void_p, c_uint32, c_char_p),
+    "type": (c_void_p, c_void_p, c_uint32),
+    "type_name": (c_char_p, c_void_p),
+    "type_level": (c_int, c_void_p),
+    "type_is_meta": (c_int, c_void_p),
+    "type_nr_fields": (c_uint32, c_void_p, c_int),
+    "type_field": (c_void_p, c_void_p, c_int, c_uint32),
+    "type_role": (c_int, c_void_p, c_int, c_uint32),
+    "field_name": (c_char_p, c_void_p),
+    "field_kind": (c_int, c_void_p),
+    "field_bits": (c_uint32, c_void_p),
+    "field_base": (c_uint32, c_void_p),
+    "field_nr_inside": (c_uint32, c_void_p),
+    "field_inside": (c_void_p, c_void_p, c_uint32),
+    "field_is_enum": (c_int, c_void_p),
+    "value_label": (c_char_p, c_void_p),
+    "read": (c_int, c_void_p, POINTER(OptionsStruct), POINTER(c_void_p), POINTER(ErrorStruct)),
+    "reader_close": (None, c_void_p),
+    "next": (c_int, c_void_p, POINTER(c_void_p)),
+    "comm": (c_void_p, c_void_p, c_void_p, POINTER(c_uint32)),
+    "columns": (c_int, c_void_p, POINTER(c_char_p), POINTER(c_int), c_uint32, c_uint64,
+                POINTER(c_void_p), POINTER(ErrorStruct)),
+    "columns_close": (None, c_void_p),
+    "columns_fill": (c_int64, c_void_p),
+    "column_kind": (c_int, c_void_p, c_uint32),
+    "column_data": (c_void_p, c_void_p, c_uint32),
+    "column_valid": (c_void_p, c_void_p, c_uint32),
+    "column_text": (c_void_p, c_void_p, c_uint32),
+    "version": (c_char_p,),
+}
+
+
+class _Library:
+    """lib.next is waymark_next, and so on."""
+
+    def __init__(self):
+        shared = ctypes.CDLL(os.environ.get("WAYMARK_LIBRARY") or "libwaymark.so.0")
+        for name, (result, *arguments) in _functions.items():
+            function = getattr(shared, "waymark_" + name)
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+
+lib = _Library()
+
+
+def version():
+    """The version of the library: "0.1.0"."""
+    return lib.version().decode()
+
+
+def text(raw):
+    """Bytes of a trace as str; what is no UTF-8 becomes U+FFFD."""
+    return (raw or b"").decode("utf-8", "replace")
+
+
+def strings(names):
+    """A C array of strings; keep it as long as it is used."""
+    return (c_char_p * max(len(names), 1))(*[os.fsencode(name) for name in names])
+
+
+def check(status, error):
+    """Raises what a function said of its failure."""
+    if status:
+        raise Error(-status, text(error.text) or os.strerror(-status))
+
+
+def failed(status):
+    """Raises an error that came without a sentence."""
+    raise Error(-status, "cannot read the trace: " + os.strerror(-status))
+
+
+def get(function, structure, handle, i):
+    """A structure that a function of a trace fills; IndexError when there is none."""
+    one = structure()
+    if function(handle, i, byref(one)):
+        raise IndexError(i)
+    return one
