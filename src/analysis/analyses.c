@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/annotate.h"
 #include "analysis/profile.h"
 
 const struct wm_analysis *const wm_analyses[] = {
     &wm_analysis_profile,
     &wm_analysis_off_cpu,
     &wm_analysis_wakeups,
+    &wm_analysis_annotate,
     NULL,
 };
 

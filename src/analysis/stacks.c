@@ -336,3 +336,8 @@ const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint
 	*ret_nr = s->stacks[stack].nr;
 	return s->pool + s->stacks[stack].first;
 }
+
+const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame)
+{
+	return &s->frames[frame].place;
+}

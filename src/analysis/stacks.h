@@ -42,6 +42,9 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 /* Frames of a stack, innermost first, valid until the next chain is added. */
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr);
 
+/* Where a frame lies; its module is NULL where nothing known was mapped. Until the next chain. */
+const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame);
+
 /* The id of the object's name; a number that is the same for the same function. */
 uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame);
 uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame);

@@ -46,6 +46,7 @@ void wm_verb_print_help(const struct wm_verb *verb, FILE *out); /* `waymark VERB
 void wm_verb_print_overview(FILE *out);                         /* `waymark help` */
 int wm_verb_unknown(const char *name); /* says the nearest; returns WM_EXIT_USAGE */
 
+extern const struct wm_verb wm_cmd_annotate;
 extern const struct wm_verb wm_cmd_convert;
 extern const struct wm_verb wm_cmd_diff;
 extern const struct wm_verb wm_cmd_doctor;

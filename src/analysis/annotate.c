@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * annotate.c - see annotate.h. A profile finds where samples fell; the function
+ * of that name in the object with most of them is read and disassembled.
+ */
+#include "analysis/annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_int.h"
+#include "analysis/source_text.h"
+#include "elf/disassemble.h"
+
+/* What fell on an address. */
+struct hit {
+	uint64_t address, weight, count;
+};
+
+/* A function of the name that was asked for, in one module. */
+struct found {
+	struct wm_module *module;
+	const struct wm_symbol *symbol;
+	uint64_t weight;
+};
+
+struct annotating {
+	struct wm_pass *pass;
+	const struct wm_annotate_values *v;
+	struct wm_profile *profile;
+	struct found best;
+	uint32_t nr_found; /* different functions of that name */
+	struct hit *hits;  /* by address */
+	uint32_t nr_hits;
+	uint64_t total, inside; /* weights: of all events, of the function */
+	/* While rows are made: */
+	struct wm_result *r;
+	struct wm_result_table *t;
+	struct wm_source_text *source;
+	const char *last_file;
+	uint32_t last_line;
+};
+
+/* --- where samples fell --------------------------------------------------------------------- */
+
+/* The end of a bucket's chain; NULL: it has none. */
+static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
+{
+	uint32_t nr;
+	const uint32_t *frames = wm_stacks_frames(
+	    wm_profile_stacks(a->profile), wm_profile_bucket(a->profile, bucket).stack, &nr);
+
+	if (!nr)
+		return NULL;
+	*ret_frame = frames[0];
+	return wm_stacks_place(wm_profile_stacks(a->profile), frames[0]);
+}
+
+static bool is_meant(struct annotating *a, uint32_t frame, const struct wm_place *place)
+{
+	struct wm_stacks *s = wm_profile_stacks(a->profile);
+
+	return place->module && wm_profile_listed(a->v->profile.syms, wm_stacks_name(s, frame)) &&
+	       wm_profile_listed(a->v->profile.dsos, place->module->name);
+}
+
+/* The weight of each function of that name; the heaviest is the best. */
+static int find_function(struct annotating *a)
+{
+	struct found *list = NULL;
+	uint32_t nr = wm_profile_nr_buckets(a->profile), frame;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct wm_place *place = end_of(a, i, &frame);
+		uint64_t weight = wm_profile_bucket(a->profile, i).weight;
+		enum wm_unnamed why;
+		struct found f, *more;
+		uint32_t k = 0;
+
+		a->total += weight;
+		if (!place || !is_meant(a, frame, place))
+			continue;
+		f = (struct found){place->module, wm_symbols_find(a->pass->symbols, place, &why),
+				   0};
+		while (k < a->nr_found &&
+		       (list[k].module != f.module || list[k].symbol != f.symbol))
+			k++;
+		if (k == a->nr_found) {
+			more = realloc(list, (k + 1) * sizeof(*list));
+			if (!more) {
+				free(list);
+				return -ENOMEM;
+			}
+			list = more;
+			list[a->nr_found++] = f;
+		}
+		list[k].weight += weight;
+		if (!a->best.symbol || list[k].weight > a->best.weight)
+			a->best = list[k];
+	}
+	free(list);
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The place's address in the image as linked; of the kernel as it is. */
+static bool address_of(const struct annotating *a, const struct wm_place *place, uint64_t *ret)
+{
+	if (place->is_offset)
+		return wm_symbols_address(a->pass->symbols, place, ret);
+	*ret = place->address;
+	return true;
+}
+
+static int collect_hits(struct annotating *a)
+{
+	uint32_t nr = wm_profile_nr_buckets(a->profile), frame, kept = 0;
+
+	a->hits = calloc(nr + 1, sizeof(*a->hits));
+	if (!a->hits)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct wm_place *place = end_of(a, i, &frame);
+		struct wm_bucket b = wm_profile_bucket(a->profile, i);
+		enum wm_unnamed why;
+		uint64_t address;
+
+		if (!place || place->module != a->best.module ||
+		    wm_symbols_find(a->pass->symbols, place, &why) != a->best.symbol ||
+		    !address_of(a, place, &address))
+			continue;
+		a->hits[a->nr_hits++] = (struct hit){address, b.weight, b.count};
+		a->inside += b.weight;
+	}
+	qsort(a->hits, a->nr_hits, sizeof(*a->hits), by_address);
+	for (uint32_t i = 0; i < a->nr_hits; i++) {
+		if (kept && a->hits[kept - 1].address == a->hits[i].address) {
+			a->hits[kept - 1].weight += a->hits[i].weight;
+			a->hits[kept - 1].count += a->hits[i].count;
+		} else {
+			a->hits[kept++] = a->hits[i];
+		}
+	}
+	a->nr_hits = kept;
+	return 0;
+}
+
+/* What fell on [address, address + bytes). */
+static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t bytes)
+{
+	struct hit sum = {.address = address};
+	uint32_t low = 0, high = a->nr_hits;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (a->hits[mid].address < address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < a->nr_hits && a->hits[low].address - address < bytes; low++) {
+		sum.weight += a->hits[low].weight;
+		sum.count += a->hits[low].count;
+	}
+	return sum;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+enum column { SHARE, EVENTS, ADDRESS, INSTRUCTION, SOURCE, NR_COLUMNS };
+
+static const struct wm_result_column columns[NR_COLUMNS] = {
+    {"share", "Share", WM_CELL_SHARE},	     {"events", "Events", WM_CELL_COUNT},
+    {"address", "Address", WM_CELL_ADDRESS}, {"instruction", "Instruction", WM_CELL_TEXT},
+    {"source", "Source", WM_CELL_TEXT},
+};
+
+/* "1130 <memcpy@plt>", or "12a0 <+0x40>" inside the function. */
+static const char *target_text(struct annotating *a, uint64_t target)
+{
+	const struct wm_place place = {a->best.module, target, false};
+	enum wm_unnamed why;
+	const struct wm_symbol *s;
+
+	if (target >= a->best.symbol->start && target < a->best.symbol->end)
+		return wm_result_format(a->r, "%" PRIx64 " <+0x%" PRIx64 ">", target,
+					target - a->best.symbol->start);
+	s = wm_symbols_find(a->pass->symbols, &place, &why);
+	return s ? wm_result_format(a->r, "%" PRIx64 " <%s>", target, s->name)
+		 : wm_result_format(a->r, "%" PRIx64, target);
+}
+
+/* The source line, where another one begins; NULL: it goes on, or nobody knows. */
+static const char *source_text(struct annotating *a, uint64_t address)
+{
+	const struct wm_place place = {a->best.module, address, false};
+	const struct wm_line_frames *f =
+	    a->v->no_source ? NULL : wm_lines_find(a->pass->lines, &place);
+	const char *file, *text, *slash;
+
+	if (!f || !f->nr || !f->frames[0].file || !f->frames[0].line)
+		return NULL;
+	file = f->frames[0].file;
+	if (a->last_file && !strcmp(a->last_file, file) && a->last_line == f->frames[0].line)
+		return NULL;
+	a->last_file = file;
+	a->last_line = f->frames[0].line;
+	slash = strrchr(file, '/');
+	text = wm_source_text_line(a->source, file, a->last_line);
+	return wm_result_format(a->r, "%s:%" PRIu32 "%s%s", slash ? slash + 1 : file, a->last_line,
+				text ? "  " : "", text ? text : "");
+}
+
+static int put_row(struct annotating *a, const struct hit *h, const char *instruction)
+{
+	union wm_cell *cells;
+	struct wm_result_row *row = wm_result_row(a->r, a->t, NULL, &cells);
+
+	if (!row)
+		return -ENOMEM;
+	row->weight = h->weight;
+	row->share = a->inside ? (double)h->weight / (double)a->inside : 0;
+	cells[SHARE].f = row->share;
+	cells[EVENTS].u = h->count;
+	cells[ADDRESS].u = h->address;
+	cells[INSTRUCTION].text = instruction;
+	cells[SOURCE].text = source_text(a, h->address);
+	return 0;
+}
+
+static int put_instruction(const struct wm_disassembled *i, void *data)
+{
+	struct annotating *a = data;
+	struct hit h = hit_at(a, i->address, i->bytes);
+
+	return put_row(a, &h,
+		       wm_result_format(a->r, "%-7s %s", i->name,
+					i->has_target ? target_text(a, i->target) : i->operands));
+}
+
+/* The function's bytes as the file has them. */
+static int disassemble(struct annotating *a, struct wm_elf *e)
+{
+	const struct wm_symbol *s = a->best.symbol;
+	uint64_t bytes = s->end - s->start, offset;
+	void *code;
+	int err;
+
+	if (!bytes || bytes > WM_ANNOTATE_CODE_MAX)
+		return -EFBIG;
+	err = wm_elf_offset(e, s->start, bytes, &offset);
+	if (!err)
+		err = wm_elf_read_new(e, offset, bytes, WM_ANNOTATE_CODE_MAX, &code, NULL);
+	if (err)
+		return err;
+	err = wm_disassemble(e->machine, code, bytes, s->start, put_instruction, a);
+	free(code);
+	return err;
+}
+
+/* Without the code (the kernel's is not in a file): the addresses that were hit. */
+static int put_hits(struct annotating *a, const char *why)
+{
+	int err = 0;
+
+	wm_result_note(a->r, WM_NOTE_PROBLEM, "code", "no instructions of %s: %s",
+		       a->best.module->path, why);
+	for (uint32_t i = 0; i < a->nr_hits && !err; i++)
+		err = put_row(a, &a->hits[i], NULL);
+	return err;
+}
+
+static int put_code(struct annotating *a)
+{
+	struct wm_module_files files = {0};
+	struct wm_diag diag = {.offset = -1};
+	enum wm_unnamed why;
+	int err;
+
+	if (a->best.module->kind != WM_MODULE_FILE)
+		return put_hits(a, "it lies in no file");
+	why = wm_module_open(a->best.module, wm_symbols_places(a->pass->symbols), &files, &diag);
+	if (!files.image) {
+		wm_module_close(&files);
+		return put_hits(a, wm_unnamed_text(why));
+	}
+	err = disassemble(a, files.image);
+	wm_module_close(&files);
+	if (!err || err == -ENOMEM)
+		return err;
+	return put_hits(a, err == -ENOTSUP ? "code of another kind of machine"
+					   : "the file does not hold it");
+}
+
+/* --- the analysis ---------------------------------------------------------------------------------- */
+
+static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+{
+	struct annotating *a = calloc(1, sizeof(*a));
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	a->pass = pass;
+	a->v = values;
+	*ret = a;
+	err = wm_profile_create(pass, WM_PROFILE_EVENTS, &a->v->profile, &a->profile, diag);
+	if (!err)
+		err = wm_source_text_create(&a->source);
+	return err;
+}
+
+static int feed(void *own, const struct wm_sight *s)
+{
+	return wm_profile_feed(((struct annotating *)own)->profile, s);
+}
+
+static int finish(void *own, struct wm_result *r)
+{
+	struct annotating *a = own;
+	int err = find_function(a);
+
+	a->r = r;
+	if (!err && a->best.symbol)
+		err = collect_hits(a);
+	if (err)
+		return err;
+	if (!a->best.symbol) {
+		wm_result_note(r, WM_NOTE_PROBLEM, "function",
+			       "no event fell into a function called '%s'", a->v->profile.syms);
+		return 0;
+	}
+	if (a->nr_found > 1)
+		wm_result_note(r, WM_NOTE_PROBLEM, "function",
+			       "%" PRIu32 " functions have that name: this is the one with most "
+			       "events, --dso chooses another",
+			       a->nr_found);
+	a->t = wm_result_table(
+	    r, "annotate",
+	    wm_result_format(r, "%s in %s: %.2f%% of all", a->best.symbol->name,
+			     a->best.module->path,
+			     a->total ? 100.0 * (double)a->inside / (double)a->total : 0),
+	    columns, NR_COLUMNS);
+	return a->t ? put_code(a) : -ENOMEM;
+}
+
+static void destroy(void *own)
+{
+	struct annotating *a = own;
+
+	if (!a)
+		return;
+	wm_profile_destroy(a->profile);
+	wm_source_text_destroy(a->source);
+	free(a->hits);
+	free(a);
+}
+
+const struct wm_analysis wm_analysis_annotate = {
+    .name = "annotate",
+    .summary = "one function, instruction by instruction",
+    .values_bytes = sizeof(struct wm_annotate_values),
+    .create = create,
+    .feed = feed,
+    .finish = finish,
+    .destroy = destroy,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* annotate.c - waymark annotate: one function, instruction by instruction. */
+#include "analysis/annotate.h"
+
+#include "cmd/analyse.h"
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "cmd/verb.h"
+
+struct values {
+	struct wm_analyse_values common;
+	struct wm_annotate_values annotate;
+};
+
+static int run(void *values, int nr_args, char **args)
+{
+	struct values *v = values;
+
+	v->annotate.profile.keys = "sym";
+	v->annotate.profile.no_children = true;
+	v->annotate.profile.syms = args[0];
+	return wm_analyse_print("annotate", &v->common, &wm_analysis_annotate, &v->annotate,
+				nr_args - 1, args + 1);
+}
+
+static void release(void *values)
+{
+	wm_select_done(&((struct values *)values)->common.select);
+}
+
+#define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
+
+static const struct wm_option options[] = {
+    {.name = "dso",
+     .argument = "OBJECT",
+     .help = "the function of this program or library",
+     TO(TEXT, annotate.profile.dsos)},
+    {.name = "no-source", .help = "instructions only", TO(FLAG, annotate.no_source)},
+    {.name = "weight",
+     .argument = "WHAT",
+     .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",
+     TO(TEXT, annotate.profile.weight)},
+    {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
+    WM_OPTION_HEADING("Which events"),
+    WM_ANALYSE_OPTIONS(struct values),
+    WM_OPTION_END,
+};
+
+const struct wm_verb wm_cmd_annotate = {
+    .name = "annotate",
+    .summary = "show a function's instructions and source with their share of events",
+    .synopsis = "SYMBOL [TRACE...] [--dso OBJECT] [-e GLOB [--filter EXPR]]...",
+    .details =
+	"SYMBOL: the name of a function, as report shows it.\n"
+	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
+	"Without: the newest waymark-* trace in the current folder. Exit status 5: done, but\n"
+	"events are missing (why is said).",
+    .options = options,
+    .values_bytes = sizeof(struct values),
+    .min_args = 1,
+    .max_args = WM_VERB_ANY,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark annotate: instructions are objdump's, shares are those of the samples.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	waymark="$WAYMARK_BUILD/waymark"
+	cd "$BATS_TEST_TMPDIR"
+	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	cat >busy.c <<-'END'
+	#include <string.h>
+	static volatile unsigned sink;
+	static char from[4096], to[4096];
+	__attribute__((noinline)) static void work(unsigned n)
+	{
+		while (n--)
+			sink = sink * 3 + 1;
+		memcpy(to, from, sizeof(to) - sink % 7);
+	}
+	int main(void)
+	{
+		for (int i = 0; i < 60000; i++)
+			work(2000);
+		return 0;
+	}
+	END
+	gcc -O2 -g busy.c -o busy
+	perf record -q -e cpu-clock -F 4000 -o p.data ./busy
+}
+
+@test "every instruction is there, with the samples that fell on it" {
+	"$waymark" annotate work p.data --json >ours.json
+	objdump -d --disassemble=work busy >wanted
+	perf script -i p.data -F ip,sym >ips
+	python3 - <<-'END'
+	import json, re, collections
+	rows = json.load(open("ours.json"))["tables"][0]["rows"]
+	listed = [int(m[1], 16) for m in re.finditer(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t\S", open("wanted").read(), re.M)]
+	assert [r["address"] for r in rows] == listed, (rows, listed)
+	samples = collections.Counter(int(l.split()[0], 16) & 0xfff for l in open("ips") if l.split()[1:] == ["work"])
+	ours = {r["address"] & 0xfff: r["events"] for r in rows if r["events"]}
+	assert ours == dict(samples), (ours, samples)
+	assert abs(sum(r["share"] for r in rows) - 1) < 1e-9
+	assert any("memcpy@plt" in r["instruction"] for r in rows), rows
+	assert any(r["source"] and "sink = sink * 3 + 1;" in r["source"] for r in rows), rows
+	END
+	run -0 "$waymark" annotate work p.data --no-source
+	[[ $output != *"busy.c:"* ]]
+}
+
+@test "a file that changed is not shown as what ran" {
+	sed 's/sink \* 3/sink * 5/' busy.c >other.c
+	gcc -O2 -g other.c -o busy
+	run "$waymark" annotate work p.data
+	[[ $output != *"imul"* && $output != *"leal"* ]]
+}
+
+@test "a function that is not there is said, and the kernel has addresses only" {
+	run -0 "$waymark" annotate nosuch p.data
+	[[ $output == *"no event fell into a function called 'nosuch'"* ]]
+	perf record -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
+	local name=$("$waymark" report k.data -s dso,sym --json | python3 -c '
+import json, sys
+for r in json.load(sys.stdin)["tables"][0]["rows"]:
+    if r["dso"] == "[kernel.kallsyms]" and not r["sym"].startswith("[k] 0x"):
+        print(r["sym"][4:])
+        break')
+	[ -n "$name" ] || skip "the kernel tells no names here"
+	run -0 "$waymark" annotate "$name" k.data
+	[[ $output == *"no instructions"* && $output == *"0xffff"* ]]
+}
