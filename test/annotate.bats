@@ -12,7 +12,7 @@ setup() {
 	#include <string.h>
 	static volatile unsigned sink;
 	static char from[4096], to[4096];
-	__attribute__((noinline)) static void work(unsigned n)
+	__attribute__((noipa)) static void work(unsigned n)
 	{
 		while (n--)
 			sink = sink * 3 + 1;
