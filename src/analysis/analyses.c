@@ -7,11 +7,7 @@
 #include "analysis/profile.h"
 
 const struct wm_analysis *const wm_analyses[] = {
-    &wm_analysis_profile,
-    &wm_analysis_off_cpu,
-    &wm_analysis_wakeups,
-    &wm_analysis_annotate,
-    NULL,
+    &wm_analysis_profile, &wm_analysis_off_cpu, &wm_analysis_wakeups, &wm_analysis_annotate, NULL,
 };
 
 const struct wm_analysis *wm_analysis_find(const char *name)

@@ -49,8 +49,8 @@ struct annotating {
 static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
 {
 	uint32_t nr;
-	const uint32_t *frames = wm_stacks_frames(
-	    wm_profile_stacks(a->profile), wm_profile_bucket(a->profile, bucket).stack, &nr);
+	const uint32_t *frames = wm_stacks_frames(wm_profile_stacks(a->profile),
+						  wm_profile_bucket(a->profile, bucket).stack, &nr);
 
 	if (!nr)
 		return NULL;
@@ -174,12 +174,13 @@ static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t 
 	return sum;
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------------------------------
+ */
 
 enum column { SHARE, EVENTS, ADDRESS, INSTRUCTION, SOURCE, NR_COLUMNS };
 
 static const struct wm_result_column columns[NR_COLUMNS] = {
-    {"share", "Share", WM_CELL_SHARE},	     {"events", "Events", WM_CELL_COUNT},
+    {"share", "Share", WM_CELL_SHARE},       {"events", "Events", WM_CELL_COUNT},
     {"address", "Address", WM_CELL_ADDRESS}, {"instruction", "Instruction", WM_CELL_TEXT},
     {"source", "Source", WM_CELL_TEXT},
 };
@@ -301,7 +302,8 @@ static int put_code(struct annotating *a)
 					   : "the file does not hold it");
 }
 
-/* --- the analysis ---------------------------------------------------------------------------------- */
+/* --- the analysis
+ * ---------------------------------------------------------------------------------- */
 
 static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
 {
