@@ -77,12 +77,16 @@ struct looking {
 	struct wm_diag *diag;
 };
 
+/* A trace may keep less of a long build-id than the file has, and fill up a short one with zeros. */
 static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 {
-	return e->build_id_bytes >= m->build_id_bytes &&
-	       !memcmp(e->build_id, m->build_id, m->build_id_bytes) &&
-	       (e->build_id_bytes == m->build_id_bytes ||
-		m->build_id_bytes == WM_MODULE_BUILD_BYTES);
+	uint32_t nr = e->build_id_bytes < m->build_id_bytes ? e->build_id_bytes : m->build_id_bytes;
+	bool filled = true;
+
+	for (uint32_t i = nr; i < m->build_id_bytes; i++)
+		filled &= !m->build_id[i];
+	return nr && filled && !memcmp(e->build_id, m->build_id, nr) &&
+	       (e->build_id_bytes <= nr || nr == WM_MODULE_BUILD_BYTES);
 }
 
 /* The file at x->path when it is the module's build, or when nobody knows which that is. */

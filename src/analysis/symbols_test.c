@@ -267,6 +267,35 @@ static void test_another_build_is_not_taken(void **state)
 	end(&a);
 }
 
+static void test_short_and_long_build_ids(void **state)
+{
+	static const struct {
+		const char *linked; /* what the linker is told */
+		size_t bytes;       /* of what the trace says */
+		bool is;
+	} cases[] = {
+	    {"0x0102030405060708", 8, true},   {"0x0102030405060708", 20, true},
+	    {"0x0102030405060708", 7, false},  {"0x0102030405060709", 8, false},
+	    {"0x0102030405060709", 20, false}, {"0x010203040506070800000000", 8, false},
+	    {"0x010203040506070800000000000000000000000000000000", 20, true},
+	};
+	static const unsigned char id[20] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct asking a;
+	char name[16];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(name, sizeof(name), "id%zu.so", i);
+		sh("gcc -shared -fPIC -fno-ipa-icf -Wl,--build-id=%s -o %s lib.c", cases[i].linked,
+		   name);
+		begin(&a, NULL); /* what was read of a build would serve for its next file */
+		assert_int_equal(
+		    strcmp(name_at(&a, module(&a, WM_MODULE_FILE, name, id, cases[i].bytes), 0),
+			   wm_unnamed_text(WM_UNNAMED_CHANGED)) != 0,
+		    cases[i].is);
+		end(&a);
+	}
+}
+
 /* A build is found where its path no longer leads: renamed away, in a cache, below a root. */
 static void test_a_build_is_found_by_its_id(void **state)
 {
@@ -592,6 +621,7 @@ int main(void)
 	    cmocka_unit_test(test_symbols_beside_a_stripped_file),
 	    cmocka_unit_test(test_jumps_to_other_libraries),
 	    cmocka_unit_test(test_another_build_is_not_taken),
+	    cmocka_unit_test(test_short_and_long_build_ids),
 	    cmocka_unit_test(test_a_build_is_found_by_its_id),
 	    cmocka_unit_test(test_files_that_only_a_process_sees),
 	    cmocka_unit_test(test_what_is_no_file_is_not_opened),

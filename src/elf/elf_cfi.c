@@ -79,6 +79,11 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 		c->table = c->dwarf ? dwarf_getcfi(c->dwarf) : NULL;
 	else
 		c->table = c->elf ? dwarf_getcfi_elf(c->elf) : NULL;
+	/* The file is mapped, or was read: descriptors are few where many modules are. */
+	if (c->table && elf_cntl(c->elf, ELF_C_FDREAD) == 0) {
+		(void)close(c->fd);
+		c->fd = -1;
+	}
 	if (c->table)
 		return true;
 	let_go(c);

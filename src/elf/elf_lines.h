@@ -19,7 +19,7 @@
 
 struct wm_elf_lines;
 
-/* -ENODATA: there is no debug information; -ENOMEM. The file stays open until close. */
+/* -ENODATA: there is no debug information; -ENOMEM. The file stays mapped until close. */
 int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines);
 void wm_elf_lines_close(struct wm_elf_lines *l); /* accepts NULL */
 
