@@ -77,7 +77,8 @@ struct looking {
 	struct wm_diag *diag;
 };
 
-/* A trace may keep less of a long build-id than the file has, and fill up a short one with zeros. */
+/* A trace may keep less of a long build-id than the file has, and fill up a short one with zeros.
+ */
 static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 {
 	uint32_t nr = e->build_id_bytes < m->build_id_bytes ? e->build_id_bytes : m->build_id_bytes;
