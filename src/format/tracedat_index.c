@@ -45,7 +45,7 @@ static int close_packet(struct indexing *x)
 /* Page `i` of what is in memory begins a packet. */
 static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cursor *c)
 {
-	int64_t ns = wm_td_ns(x->td, c->begin);
+	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
 
 	x->open = true;
 	x->packet = (struct wm_packet){
@@ -63,7 +63,7 @@ static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cur
 static int add_loss(struct indexing *x, const struct wm_page_cursor *c)
 {
 	struct wm_trace *t = x->td->trace;
-	int64_t end = wm_td_ns(x->td, c->begin);
+	int64_t end = wm_td_ns(x->td, x->cpu, c->begin);
 	struct wm_trace_loss loss = {
 	    .stream = x->stream->index,
 	    .count = c->lost,
@@ -104,7 +104,8 @@ static uint64_t place_of(const struct indexing *x, uint32_t i, size_t offset)
 	return x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes + offset;
 }
 
-int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *last_ns)
+int wm_td_page_next(const struct wm_td *td, const struct wm_td_cpu *cpu, struct wm_page_cursor *c,
+		    int64_t *last_ns)
 {
 	const unsigned char *at = c->at;
 	int got = wm_page_next(c);
@@ -112,7 +113,7 @@ int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *l
 
 	if (got != 1)
 		return got;
-	ns = wm_td_ns(td, c->time);
+	ns = wm_td_ns(td, cpu, c->time);
 	if (ns < *last_ns) {
 		c->at = at;
 		return -EBADMSG;
@@ -124,10 +125,10 @@ int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *l
 /* Counts the records of a page and finds the time of its last. */
 static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 {
-	int64_t ns = wm_td_ns(x->td, c->begin);
+	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
 	int got;
 
-	while ((got = wm_td_page_next(x->td, c, &ns)) == 1)
+	while ((got = wm_td_page_next(x->td, x->cpu, c, &ns)) == 1)
 		x->packet.nr_events += is_event(x, c, place_of(x, i, wm_page_offset(c)));
 	if (got < 0)
 		wm_trace_fault(x->td->trace, "", place_of(x, i, wm_page_offset(c)),
@@ -156,7 +157,7 @@ static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, s
 			       "a page without a record: what it held is lost");
 	if (!c.committed && !c.lost && !x->open)
 		return 0;
-	if (c.lost || (x->open && wm_td_ns(x->td, c.begin) < x->last_ns && c.committed) ||
+	if (c.lost || (x->open && wm_td_ns(x->td, x->cpu, c.begin) < x->last_ns && c.committed) ||
 	    (x->open && !x->packed && nr >= WM_TD_PACKET_PAGES)) {
 		err = close_packet(x);
 		if (!err && c.lost)
@@ -326,6 +327,7 @@ static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
 	s->instance = c->cpu;
 	s->clock = td->clock;
 	c->stream = s;
+	c->sync = c->cpu < td->nr_syncs && td->syncs[c->cpu].nr ? &td->syncs[c->cpu] : NULL;
 	return wm_trace_add_stream(td->trace, s);
 }
 

@@ -7,6 +7,7 @@
  *   tracedat_v7.c       sections found through options; both read by
  *   tracedat_meta.c     the parts both have: formats, symbols, names
  *   tracedat_option.c   the options both have: clocks, machine, buffers
+ *   tracedat_sync.c     a guest's time by its host's
  *   tracedat_input.c    bytes from the file, or unpacked
  *   tracedat_index.c    pages of the ring, as packets
  *   tracedat_read.c     a packet's records as events
@@ -55,6 +56,7 @@ enum wm_td_option {
 	WM_TD_OPTION_CPUCOUNT = 8,
 	WM_TD_OPTION_VERSION = 9,
 	WM_TD_OPTION_TRACEID = 11,
+	WM_TD_OPTION_TIME_SHIFT = 12,
 	WM_TD_OPTION_TSC2NSEC = 14,
 	WM_TD_OPTION_LAST_KEPT,  /* those before it mean the same in another file */
 	WM_TD_OPTION_PARTS = 16, /* of version 7: where each part is */
@@ -70,6 +72,13 @@ struct wm_td_kept {
 
 enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
 
+/* Corrections of a CPU's time, each from a moment on. */
+struct wm_td_sync {
+	bool interpolate;
+	uint32_t nr;
+	uint64_t *times, *offsets, *scales, *fractions; /* fractions NULL: all 0 */
+};
+
 /* The pages of one CPU in one buffer. */
 struct wm_td_cpu {
 	uint32_t cpu, page_bytes;
@@ -77,6 +86,7 @@ struct wm_td_cpu {
 	bool packed;
 	uint32_t buffer; /* index */
 	const struct wm_stream *stream;
+	const struct wm_td_sync *sync; /* NULL: its time is right */
 };
 
 struct wm_td_buffer {
@@ -118,15 +128,23 @@ struct wm_td {
 	uint32_t nr_kept;
 	struct wm_td_kept *kept;
 
+	uint32_t nr_syncs;
+	struct wm_td_sync *syncs; /* by CPU */
+
 	/* From ticks to nanoseconds. */
 	int64_t offset_ns;
 	uint32_t mult, shift; /* mult 0: ticks are nanoseconds */
 };
 
-static inline int64_t wm_td_ns(const struct wm_td *td, uint64_t ticks)
-{
-	uint64_t ns = ticks;
+uint64_t wm_td_sync_apply(const struct wm_td_sync *s, uint64_t ticks);
 
+static inline int64_t wm_td_ns(const struct wm_td *td, const struct wm_td_cpu *cpu, uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (__builtin_expect(cpu->sync != NULL, 0))
+		ticks = wm_td_sync_apply(cpu->sync, ticks);
+	ns = ticks;
 	if (td->mult)
 		ns = (uint64_t)((unsigned __int128)ticks * td->mult >> td->shift);
 	return (int64_t)(ns + (uint64_t)td->offset_ns);
@@ -191,6 +209,9 @@ int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct
 int wm_td_add_buffer(struct wm_td *td, const char *name, uint64_t offset);
 int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu);
 
+/* tracedat_sync.c: the option that has corrections of time. */
+int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+
 /* From the version's first own byte on. 0 or -errno with `diag`. */
 int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
@@ -201,7 +222,8 @@ int wm_td_make_types(struct wm_td *td);
 /* tracedat_index.c */
 int wm_td_index(struct wm_td *td);
 /* wm_page_next() where time does not run back; *last_ns is that of the record. */
-int wm_td_page_next(const struct wm_td *td, struct wm_page_cursor *c, int64_t *last_ns);
+int wm_td_page_next(const struct wm_td *td, const struct wm_td_cpu *cpu, struct wm_page_cursor *c,
+		    int64_t *last_ns);
 
 /* tracedat_read.c */
 struct wm_packet_reader *wm_td_reader_create(struct wm_trace *t, const struct wm_want *want);

@@ -142,6 +142,8 @@ int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct
 	case WM_TD_OPTION_CPUCOUNT:
 		td->cpu_count = wm_td_u32(in);
 		return 0;
+	case WM_TD_OPTION_TIME_SHIFT:
+		return wm_td_read_sync(td, in, diag);
 	case WM_TD_OPTION_TSC2NSEC:
 		take_tsc(td, in);
 		return 0;

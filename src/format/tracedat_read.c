@@ -196,7 +196,7 @@ int wm_td_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 			finish(r);
 			break;
 		}
-		if (wm_td_page_next(r->td, &r->page, &r->last_ns) != 1) {
+		if (wm_td_page_next(r->td, r->cpu, &r->page, &r->last_ns) != 1) {
 			r->in_page = false; /* damage: the index told */
 			continue;
 		}
