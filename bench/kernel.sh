@@ -34,6 +34,30 @@ kernel_perf() {
 	printf 'kernel_lost\tpeer\t%d\n' $((events < expected ? expected - events : 0)) >>"$raw"
 }
 
+# The same dd, sampled with call chains; what a recording costs beside the samples is in it, too.
+sample_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_SAMPLE_BLOCKS:-2000000}"
+
+sample_ours() {
+	rm -rf "$work/ours"
+	"$BUILD/bench/bench-timed" "$work/dd" "$BUILD/waymark" record -o "$work/ours" --preload none \
+		-F 4000 -g -e cpu-clock -- sh -c "$sample_dd 2>&1" >"$work/time" 2>"$work/said"
+	kernel_dd_seconds sample_dd ours "$work/dd"
+	cut -f2 "$work/time" | sed "s/^/sample_cpu\tours\t/" >>"$raw"
+	samples=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' "$work/said")
+	printf 'sample_bytes\tours\t%d\n' $(($(du -cb "$work"/ours/samples-* | tail -1 | cut -f1) / samples)) >>"$raw"
+}
+
+sample_perf() {
+	rm -f "$work/perf.data"
+	"$BUILD/bench/bench-timed" "$work/dd" perf record -q -o "$work/perf.data" -F 4000 -g -e cpu-clock \
+		-- sh -c "$sample_dd 2>&1" >"$work/time" 2>"$work/said"
+	kernel_dd_seconds sample_dd peer "$work/dd"
+	cut -f2 "$work/time" | sed "s/^/sample_cpu\tpeer\t/" >>"$raw"
+	samples=$("$BUILD/waymark" info --json "$work/perf.data" 2>/dev/null |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')
+	printf 'sample_bytes\tpeer\t%d\n' $(($(stat -c %s "$work/perf.data") / samples)) >>"$raw"
+}
+
 kernel_group() {
 	if [ -n "${BENCH_INSIDE-}" ]; then
 		echo "bench: kernel: runs alone: make bench B=kernel" >&2
@@ -48,5 +72,7 @@ kernel_group() {
 	for _ in 1 2 3 4 5; do
 		kernel_ours
 		kernel_perf
+		sample_ours
+		sample_perf
 	done
 }

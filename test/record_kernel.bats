@@ -79,6 +79,17 @@ pump_of() { # of a recording command
 	[ -z "$stderr" ]
 }
 
+@test "as many system calls as there were are recorded or counted as lost (WAYMARK_LONG: two million)" {
+	local n=200000 kept lost
+	[ -z "${WAYMARK_LONG-}" ] || n=2000000
+	run -0 --separate-stderr waymark record -o t --preload none -e syscall:getppid -- "$W/calls" $n
+	kept=$(sed -n 's/.*(\([0-9]*\) of the kernel).*/\1/p' <<<"$stderr")
+	lost=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' <<<"$stderr")
+	echo "# $kept recorded, $lost lost" >&3
+	[ $((kept + lost)) = $((2 * n)) ]
+	[ "$(waymark info --json t | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')" = "$kept" ]
+}
+
 @test "children are followed, their names known" {
 	run -0 waymark record -q -o t --preload none -e syscall:getppid:enter -- sh -c "$W/calls 10; $W/calls 20 & wait"
 	[ "$(waymark print t | grep -c ' calls:')" = 30 ]

@@ -279,6 +279,7 @@ pump_of() { # of a recording command
 	sys.exit(good != 200)
 	EOF
 	grep -q 'sample_clock_error_ns = [0-9]*;' t/metadata
+	waymark info t | grep -E '^samples +at most [0-9]+ ns off the clock'
 }
 
 @test "what cannot be sampled is said before anything is recorded" {

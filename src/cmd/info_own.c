@@ -128,6 +128,19 @@ static void clock_line(struct wm_info *i)
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
 
+/* Samples are stamped by another clock of the kernel's. */
+static void sample_line(struct wm_info *i)
+{
+	const char *error = wm_trace_word(i->t, "sample_clock_error_ns");
+
+	if (!error)
+		return;
+	label(&i->out, "samples");
+	wm_text_str(&i->out, "at most ");
+	safe(&i->out, error);
+	wm_text_str(&i->out, " ns off the clock of the other events\n");
+}
+
 static void time_line(struct wm_info *i, const struct range *r)
 {
 	uint64_t ns = (uint64_t)r->end_ns - (uint64_t)r->begin_ns;
@@ -157,6 +170,7 @@ static void head(struct wm_info *i)
 	line(t, "command", word(i, "command"));
 	if (i->t->nr_clocks)
 		clock_line(i);
+	sample_line(i);
 	time_line(i, &r);
 	label(t, "streams");
 	wm_text_f(t, "%u files, %" PRIu64 " packets, %" PRIu64 " bytes\n", i->t->nr_streams,
