@@ -42,6 +42,13 @@ all_there() { # STATUS TRACE...: in both formats
 		out.json)" = 111 ]
 }
 
+@test "what a marker says in words is there, too" {
+	waymark record -q -o t -- "$WAYMARK_BUILD/examples/marker" >/dev/null
+	all_there 0 t
+	grep -q '"$message":"' out.json
+	grep -q 'name: "$message"' decoded
+}
+
 @test "values that JSON has no words for, and text that is none" {
 	local lib
 	lib=$(find "$WAYMARK_BUILD" -maxdepth 1 -name libwaymark-rt.so)

@@ -113,15 +113,15 @@ static bool put_context(struct wm_chrome_values *v, struct wm_pen *p, const stru
 	return true;
 }
 
-static void put_message(struct wm_pen *p, const struct wm_trace *trace, const struct wm_event *e,
-			bool *any)
+static void put_message(struct wm_pen *p, const struct wm_view *view, uint32_t trace,
+			const struct wm_event *e, bool *any)
 {
 	struct wm_text message;
 
-	if (!e->type->print || !trace->ops->print)
+	if (!e->type->print)
 		return;
 	wm_text_init(&message);
-	if (trace->ops->print(trace, e, &message)) {
+	if (wm_view_message(view, trace, e, &message)) {
 		wm_pen_need(p, ROOM);
 		if (*any)
 			wm_pen_char(p, ',');
@@ -154,7 +154,7 @@ static void put_own(struct wm_pen *p, const struct wm_event *e, bool *any)
 	}
 }
 
-int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_trace *trace,
+int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_view *view, uint32_t trace,
 			 const struct wm_event *e, struct wm_text *t)
 {
 	struct wm_pen p;
@@ -169,7 +169,7 @@ int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_trace *trac
 	if (nr < 0 || !put_context(v, &p, e, WM_PART_STREAM_CONTEXT, "\"$common\":{", &any) ||
 	    !put_context(v, &p, e, WM_PART_CONTEXT, "\"$context\":{", &any))
 		t->failed = true;
-	put_message(&p, trace, e, &any);
+	put_message(&p, view, trace, e, &any);
 	wm_pen_close(&p);
 	return t->failed ? -ENOMEM : 0;
 }

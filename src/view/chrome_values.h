@@ -12,6 +12,7 @@
 
 #include "format/reader.h"
 #include "view/style.h"
+#include "view/writer.h"
 
 struct wm_chrome_values {
 	struct wm_style style;
@@ -23,7 +24,7 @@ void wm_chrome_values_init(struct wm_chrome_values *v);
 void wm_chrome_values_done(struct wm_chrome_values *v);
 
 /* Adds "NAME":VALUE, ... to `t`, which is text of any kind. 0 or -ENOMEM. */
-int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_trace *trace,
+int wm_chrome_values_put(struct wm_chrome_values *v, const struct wm_view *view, uint32_t trace,
 			 const struct wm_event *e, struct wm_text *t);
 
 #endif

@@ -148,7 +148,7 @@ static int put_values(struct chrome *c, struct wm_pen *p, uint32_t trace, const 
 	int err;
 
 	wm_pen_close(p);
-	err = wm_chrome_values_put(&c->values, c->x->traces[trace], e, p->text);
+	err = wm_chrome_values_put(&c->values, c->scene.view, trace, e, p->text);
 	wm_pen_resume(p);
 	return err;
 }
@@ -159,7 +159,7 @@ static int on_values(void *own, uint32_t trace, const struct wm_event *e, struct
 {
 	struct chrome *c = own;
 
-	return wm_chrome_values_put(&c->values, c->x->traces[trace], e, t);
+	return wm_chrome_values_put(&c->values, c->scene.view, trace, e, t);
 }
 
 static int put_name(struct chrome *c, const struct wm_scene_row *row, const char *what,

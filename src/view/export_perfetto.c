@@ -66,7 +66,7 @@ static int on_values(void *own, uint32_t trace, const struct wm_event *e, struct
 {
 	struct wm_perfetto *p = own;
 
-	return wm_perfetto_values_put(&p->values, p->x->traces[trace], e, WM_PF_ANNOTATIONS, t);
+	return wm_perfetto_values_put(&p->values, p->scene.view, trace, e, WM_PF_ANNOTATIONS, t);
 }
 
 static int on_point(void *own, const struct wm_scene_point *point)
@@ -106,7 +106,7 @@ static int put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t
 
 	if (b->values && b->event) {
 		end = wm_perfetto_values_begin(&p->values, WM_PF_ANNOTATIONS, "$end", t);
-		err = wm_perfetto_values_put(&p->values, p->x->traces[b->trace], b->event, 11, t);
+		err = wm_perfetto_values_put(&p->values, p->scene.view, b->trace, b->event, 11, t);
 		wm_pb_end(t, end);
 	}
 	return err ? err : end_event(p, at, inner);

@@ -367,16 +367,16 @@ static bool put_context(struct wm_perfetto_values *v, const struct wm_event *e, 
 	return ok;
 }
 
-static void put_message(struct wm_perfetto_values *v, const struct wm_trace *trace,
+static void put_message(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
 			const struct wm_event *e, uint32_t field, struct wm_text *t)
 {
 	struct wm_text message;
 	size_t at;
 
-	if (!e->type->print || !trace->ops->print)
+	if (!e->type->print)
 		return;
 	wm_text_init(&message);
-	if (trace->ops->print(trace, e, &message)) {
+	if (wm_view_message(view, trace, e, &message)) {
 		at = wm_perfetto_values_begin(v, field, "$message", t);
 		wm_pb_utf8(t, STRING, message.data ? message.data : "", message.bytes);
 		wm_pb_end(t, at);
@@ -385,7 +385,7 @@ static void put_message(struct wm_perfetto_values *v, const struct wm_trace *tra
 	wm_text_done(&message);
 }
 
-int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_trace *trace,
+int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
 			   const struct wm_event *e, uint32_t field, struct wm_text *t)
 {
 	size_t at;
@@ -405,6 +405,6 @@ int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_trace *
 	if (!put_context(v, e, WM_PART_STREAM_CONTEXT, "$common", field, t) ||
 	    !put_context(v, e, WM_PART_CONTEXT, "$context", field, t))
 		return -ENOMEM;
-	put_message(v, trace, e, field, t);
+	put_message(v, view, trace, e, field, t);
 	return t->failed ? -ENOMEM : 0;
 }

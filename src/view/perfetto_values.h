@@ -14,6 +14,7 @@
 #include "analysis/names.h"
 #include "base/pb.h"
 #include "format/reader.h"
+#include "view/writer.h"
 
 #define WM_PERFETTO_NAMES_MAX (1u << 16) /* that get numbers; further ones are written out */
 
@@ -68,7 +69,7 @@ size_t wm_perfetto_values_begin(struct wm_perfetto_values *v, uint32_t field, co
  * Adds the event's values as repeated DebugAnnotations of that field number:
  * 4 of a TrackEvent, 11 of another annotation. 0 or -ENOMEM.
  */
-int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_trace *trace,
+int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
 			   const struct wm_event *e, uint32_t field, struct wm_text *t);
 
 #endif

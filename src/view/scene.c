@@ -45,6 +45,7 @@ static int bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
 int wm_scene_init(struct wm_scene *s, const struct wm_export *x, const struct wm_scene_ops *ops,
 		  void *own)
 {
+	struct wm_view_options options = {.format = WM_VIEW_JSONL};
 	int err;
 
 	*s = (struct wm_scene){
@@ -53,7 +54,8 @@ int wm_scene_init(struct wm_scene *s, const struct wm_export *x, const struct wm
 	if (!err)
 		err = wm_open_slices_init(&s->open);
 	s->traces = calloc(x->nr_traces + 1, sizeof(*s->traces));
-	if (!err && !s->traces)
+	s->view = wm_view_create(x->traces, x->nr_traces, &options);
+	if (!err && (!s->traces || !s->view))
 		err = -ENOMEM;
 	for (uint32_t i = 0; i < x->nr_traces && !err; i++)
 		err = bind_trace(&s->traces[i], x->traces[i]);
@@ -81,6 +83,7 @@ void wm_scene_done(struct wm_scene *s)
 	free(s->told_cpus);
 	if (s->open.slots)
 		wm_open_slices_done(&s->open);
+	wm_view_destroy(s->view);
 	wm_state_done(&s->state);
 	*s = (struct wm_scene){0};
 }

@@ -22,6 +22,7 @@
 #include "view/acts.h"
 #include "view/lanes.h"
 #include "view/open_slices.h"
+#include "view/writer.h"
 
 enum wm_scene_row_kind {
 	WM_ROW_NOBODY, /* neither thread nor processor are known */
@@ -106,6 +107,7 @@ struct wm_scene {
 	const struct wm_export *export;
 	const struct wm_scene_ops *ops;
 	void *own;
+	struct wm_view *view; /* for print forms */
 	struct wm_state state;
 	struct wm_scene_trace *traces;
 	struct wm_open_slices open;

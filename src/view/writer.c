@@ -443,6 +443,12 @@ static char *delta(char *at, bool known, int64_t ns, int64_t before)
 
 /* --- pages --------------------------------------------------------------------------------- */
 
+bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
+		     struct wm_text *out)
+{
+	return e->type->print && wm_view_print(&v->traces[trace], e, out);
+}
+
 void wm_view_page_init(struct wm_view_page *p, bool later)
 {
 	*p = (struct wm_view_page){.later = later, .joint = SIZE_MAX, .second = INT64_MIN};

@@ -102,6 +102,10 @@ void wm_view_end(const struct wm_view *v, struct wm_text *t);
 void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
 			const struct wm_event *e);
 
+/* Adds the event's print form, of the trace of that index; false: it has none. */
+bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
+		     struct wm_text *out);
+
 /* Completes a `later` page, which may be written on, with what the lines before it were. */
 void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 		       const struct wm_view_past *past);
