@@ -9,14 +9,13 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
-	#include <string.h>
+	#include <stdlib.h>
 	static volatile unsigned sink;
-	static char from[4096], to[4096];
 	__attribute__((noipa)) static void work(unsigned n)
 	{
 		while (n--)
 			sink = sink * 3 + 1;
-		memcpy(to, from, sizeof(to) - sink % 7);
+		sink += getenv("NOTHING") != NULL;
 	}
 	int main(void)
 	{
@@ -42,18 +41,20 @@ setup() {
 	ours = {r["address"] & 0xfff: r["events"] for r in rows if r["events"]}
 	assert ours == dict(samples), (ours, samples)
 	assert abs(sum(r["share"] for r in rows) - 1) < 1e-9
-	assert any("memcpy@plt" in r["instruction"] for r in rows), rows
+	assert any("getenv@plt" in r["instruction"] for r in rows), rows
 	assert any(r["source"] and "sink = sink * 3 + 1;" in r["source"] for r in rows), rows
 	END
 	run -0 "$waymark" annotate work p.data --no-source
 	[[ $output != *"busy.c:"* ]]
 }
 
-@test "a file that changed is not shown as what ran" {
+@test "a file that changed is not shown as what ran: the kept build is, or none" {
 	sed 's/sink \* 3/sink * 5/' busy.c >other.c
 	gcc -O2 -g other.c -o busy
+	objdump -d --disassemble=work busy | grep -q '(%r[a-z]*,%r[a-z]*,4)'
 	run "$waymark" annotate work p.data
-	[[ $output != *"imul"* && $output != *"leal"* ]]
+	! grep -q '(%r[a-z]*, %r[a-z]*, 4)' <<<"$output"
+	grep -q '(%r[a-z]*, %r[a-z]*, 2)\|no instructions\|no event fell' <<<"$output"
 }
 
 @test "a function that is not there is said, and the kernel has addresses only" {

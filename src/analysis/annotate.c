@@ -243,9 +243,11 @@ static int put_instruction(const struct wm_disassembled *i, void *data)
 	struct annotating *a = data;
 	struct hit h = hit_at(a, i->address, i->bytes);
 
+	const char *operands = i->has_target ? target_text(a, i->target) : i->operands;
+
 	return put_row(a, &h,
-		       wm_result_format(a->r, "%-7s %s", i->name,
-					i->has_target ? target_text(a, i->target) : i->operands));
+		       operands[0] ? wm_result_format(a->r, "%-7s %s", i->name, operands)
+				   : wm_result_format(a->r, "%s", i->name));
 }
 
 /* The function's bytes as the file has them. */
