@@ -214,3 +214,55 @@ greeting: who=world times=3 mood=glad" ]
 	diff <(perf script -i p.data -F event,trace 2>/dev/null | grep -o 'filename=.*') \
 		<(report p.dat | grep -o 'filename=.*')
 }
+
+script() { # FILE: what perf script shows
+	perf script -i "$1" 2>/dev/null
+}
+
+@test "perf.data to perf.data: perf script shows the same, of a part too" {
+	corpus '^perf' perf.data/quipper/perf.data.callgraph-3.4 \
+		perf.data/quipper/perf.data.lost_samples-4.4 \
+		perf.data/quipper/perf.data.branch_stack_hw_index \
+		perf.data/quipper/perf.data.piped.header_features_aligned-6.12
+	for t in "${traces[@]}"; do
+		convert perf.data "$WAYMARK_CORPUS/$t" out.data
+		cmp <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out.data)
+		# A perf that is older than the file reads what we write, and not always that.
+		script "$WAYMARK_CORPUS/$t" >a || true
+		[ ! -s a ] || cmp a <(script out.data)
+	done
+	t=$WAYMARK_CORPUS/perf.data/quipper/perf.data.callgraph-3.4
+	"$waymark" convert -e cycles --filter '$cpu == 0' "$t" part.data
+	n=$("$waymark" print -e cycles --filter '$cpu == 0' "$t" | wc -l)
+	[ "$n" -gt 10 ]
+	[ "$(script part.data | grep -c 'cycles:')" = "$n" ]
+}
+
+@test "our own samples become perf's: perf report has their symbols" {
+	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
+		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||
+		skip "no samples can be taken here"
+	"$waymark" convert t t.data
+	"$waymark" convert -e sw:cpu-clock t a.jsonl
+	"$waymark" convert -e sw:cpu-clock t.data b.jsonl
+	n=$(wc -l <a.jsonl)
+	[ "$n" -gt 5 ]
+	python3 - <<-'EOF'
+		import json
+		def samples(name):
+		    for line in open(name):
+		        e = json.loads(line)
+		        v = {**e["common"], **e.get("fields", {})}
+		        yield (e["name"], e["time_ns"], e["pid"], e["tid"], e["cpu"],
+		               v["ip"], v["period"], v["callchain"])
+		a, b = list(samples("a.jsonl")), list(samples("b.jsonl"))
+		assert a == b, [x for x in zip(a, b) if x[0] != x[1]][:1]
+	EOF
+	[ "$(script t.data | grep -c 'sw:cpu-clock:')" = "$n" ]
+	perf report -i t.data --stdio --no-children -g none -F overhead,comm,dso 2>/dev/null >report
+	grep -q '% *sh .*[a-z]' report
+	"$waymark" record -q -o hello -- "$WAYMARK_BUILD/examples/hello" >/dev/null
+	run -1 "$waymark" convert hello hello.data
+	[[ $output == *"there are no samples in it"* ]]
+	[ ! -e hello.data ]
+}

@@ -153,7 +153,7 @@ complete -c waymark -n '__fish_seen_subcommand_from diff' -l begin -x -d 'from t
 complete -c waymark -n '__fish_seen_subcommand_from diff' -l end -x -d 'up to this time, it included'
 complete -c waymark -n '__fish_seen_subcommand_from diff' -l symfs -x -d 'look for the files with symbols below this folder'
 complete -c waymark -n '__fish_seen_subcommand_from diff' -s h -l help -d 'show the options and end'
-complete -c waymark -n '__fish_seen_subcommand_from convert' -l to -x -a 'auto ctf-1.8 ctf-2 trace.dat trace.dat-plain perfetto chrome jsonl json csv' -d 'what to write'
+complete -c waymark -n '__fish_seen_subcommand_from convert' -l to -x -a 'auto ctf-1.8 ctf-2 trace.dat trace.dat-plain perf.data perfetto chrome jsonl json csv' -d 'what to write'
 complete -c waymark -n '__fish_seen_subcommand_from convert' -s i -l input -x -d 'also this trace: all are merged on their clocks'
 complete -c waymark -n '__fish_seen_subcommand_from convert' -s f -l force -d 'replace OUT when it is there'
 complete -c waymark -n '__fish_seen_subcommand_from convert' -l split-size -x -d 'begin another file (OUT.2, OUT.3) when one reaches this size'

@@ -136,8 +136,9 @@ const struct wm_verb wm_cmd_convert = {
     .synopsis = "[TRACE...] OUT [-i TRACE]... [--to FORMAT] [-e GLOB [--filter EXPR]]...",
     .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
 	       "ftrace.\n"
-	       "OUT's name says the format: .ctf, .ctf2, .dat, .perfetto-trace, .json (chrome),\n"
-	       ".jsonl, .csv. It is there when it is whole, and readable by you alone.\n"
+	       "OUT's name says the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
+	       ".json (chrome), .jsonl, .csv. It is there when it is whole, and readable by\n"
+	       "you alone. "
 	       "Exit status 5: done, but events are missing (why is said).",
     .options = options,
     .values_bytes = sizeof(struct wm_convert_values),

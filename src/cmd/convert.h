@@ -13,7 +13,7 @@
 
 /* --to's words, the first of which means: by OUT's name. convert_format.c has one line for each. */
 #define WM_CONVERT_CHOICES                                                                         \
-	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perfetto|chrome|jsonl|json|csv"
+	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perf.data|perfetto|chrome|jsonl|json|csv"
 
 /* A format that convert writes: an exporter, or text of the view. */
 struct wm_convert_format {

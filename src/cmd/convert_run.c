@@ -199,6 +199,7 @@ static int convert_opened(struct converting *c)
 					   &c->end_ns);
 
 	v->select.hidden = v->all;
+	v->select.all_meta = c->format->ops && c->format->ops->needs_meta;
 	if (!status)
 		status = wm_select_bind(&v->select, c->in.traces, c->in.nr);
 	if (status)

@@ -158,6 +158,13 @@ static int bind_type(struct wm_select *s, struct wm_select_trace *t, uint32_t i)
 {
 	int status = WM_EXIT_DONE;
 
+	if (s->all_meta && t->trace->types[i]->meta) {
+		t->wanted[i] = true;
+		for (uint32_t k = 1; k < s->nr_rules; k++)
+			s->rules[k].nr_matched +=
+			    name_matches(s->rules[k].glob, t->trace->types[i]);
+		return WM_EXIT_DONE;
+	}
 	t->wanted[i] = s->nr_rules < 2;
 	for (uint32_t k = 1; k < s->nr_rules && !status; k++)
 		status = bind_rule(&s->rules[k], t, i);

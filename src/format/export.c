@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/export_ctf.h"
+#include "format/export_perfdata.h"
 #include "format/export_tracedat.h"
 #include "format/merge.h"
 
@@ -17,6 +18,7 @@ const struct wm_exporter_ops *const wm_format_exporters[] = {
 	&wm_export_ctf2,
 	&wm_export_tracedat,
 	&wm_export_tracedat_plain,
+	&wm_export_perfdata,
 	NULL,
 };
 /* clang-format on */

@@ -37,6 +37,7 @@ struct wm_exporter_ops {
 	const char *summary;  /* one line, lower case, no full stop */
 	bool is_folder;       /* OUT is one */
 	bool splits;          /* knows split_bytes */
+	bool needs_meta;      /* what is told of tasks and mappings comes too, chosen or not */
 	uint32_t no_parts;    /* bits 1 << enum wm_part: items it does not look at */
 
 	/* The traces are open, one at least. -errno with `diag` for what it cannot hold. */

@@ -21,6 +21,10 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 	if (err)
 		return err;
 	wm_perf_shape_init(&a.shape, &a.attr, pd->big_endian);
+	a.bytes = wm_arena_copy(&pd->trace->arena, data,
+				a.attr.size ? a.attr.size : WM_PERF_ATTR_BYTES_MIN);
+	if (!a.bytes)
+		return -ENOMEM;
 	more = wm_arena_grow(&pd->trace->arena, pd->attrs, pd->nr_attrs, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -154,6 +158,28 @@ static void default_name(const struct wm_perf_attr *a, char *name, size_t room)
 		snprintf(name, room, "mem:0x%llx", (unsigned long long)a->config1);
 		break;
 	}
+}
+
+static bool find(const char *const *names, size_t nr, const char *name, uint64_t *ret)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(names[i], name)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config)
+{
+	const char *colon = strchr(name, ':'), *word = colon ? colon + 1 : name;
+
+	*ret_type = WM_PERF_TYPE_SOFTWARE;
+	if (find(software, sizeof(software) / sizeof(software[0]), word, ret_config))
+		return true;
+	*ret_type = WM_PERF_TYPE_HARDWARE;
+	return find(hardware, sizeof(hardware) / sizeof(hardware[0]), word, ret_config);
 }
 
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name)

@@ -187,6 +187,7 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 				     .clock = time == WM_TIME_NONE ? 0 : (uint64_t)time,
 				     .stream = pd->trace->streams[p->stream],
 				     .packet = p,
+				     .record = record,
 				     .mode = x.header.misc & WM_PERF_MISC_MODE_MASK};
 	if (x.header.type == WM_PERF_SAMPLE && wanted(want, a->type))
 		got = add_flat(&x, a);

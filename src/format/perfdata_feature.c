@@ -189,11 +189,29 @@ static const struct {
     {WM_PD_HAS_COMPRESSED, note_packed},     {WM_PD_HAS_CLOCK_DATA, add_clock_data},
 };
 
+int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes)
+{
+	struct wm_arena *a = &pd->trace->arena;
+	struct wm_pd_kept *more;
+
+	if (bytes > WM_PD_KEPT_MAX)
+		return 0;
+	more = wm_arena_grow(a, pd->kept, pd->nr_kept, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	pd->kept = more;
+	more[pd->nr_kept] =
+	    (struct wm_pd_kept){feature, (uint32_t)bytes, wm_arena_copy(a, data, bytes)};
+	return more[pd->nr_kept].data ? (int)(pd->nr_kept++, 0) : -ENOMEM;
+}
+
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes)
 {
 	struct wm_pd_bytes b = {.at = data, .end = data + bytes, .swap = pd->swap};
-	int err = 0;
+	int err = feature == WM_PD_HAS_TRACING_DATA ? 0 : wm_pd_keep(pd, feature, data, bytes);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		if (strings[i].feature == feature)
 			err = add_string(pd, i, &b);

@@ -37,6 +37,7 @@
 #define WM_PD_IDS_MAX      (1u << 22)
 #define WM_PD_COMMS_MAX    (1u << 22)
 #define WM_PD_FEATURE_MAX  (64u << 20) /* bytes of one feature section */
+#define WM_PD_KEPT_MAX     (16u << 20)
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
 #define WM_PD_SOURCES_MAX  4096u
@@ -74,10 +75,14 @@ enum wm_pd_feature {
 	WM_PD_HAS_OSRELEASE = 4,
 	WM_PD_HAS_VERSION = 5,
 	WM_PD_HAS_ARCH = 6,
+	WM_PD_HAS_NRCPUS = 7,
 	WM_PD_HAS_CPUDESC = 8,
 	WM_PD_HAS_CPUID = 9,
 	WM_PD_HAS_CMDLINE = 11,
 	WM_PD_HAS_EVENT_DESC = 12,
+	WM_PD_HAS_AUXTRACE = 18,
+	WM_PD_HAS_STAT = 19,
+	WM_PD_HAS_SAMPLE_TIME = 21,
 	WM_PD_HAS_CLOCKID = 23,
 	WM_PD_HAS_DIR_FORMAT = 24,
 	WM_PD_HAS_COMPRESSED = 27,
@@ -103,6 +108,7 @@ struct wm_pd_flat {
 /* One kind of event that was recorded. */
 struct wm_pd_attr {
 	struct wm_perf_attr attr;
+	const unsigned char *bytes; /* as the file has it, `attr.size` of them; 64 when that is 0 */
 	struct wm_perf_shape shape;
 	const char *name; /* as perf calls it; NULL: not said */
 	struct wm_event_type *type;
@@ -139,6 +145,12 @@ struct wm_pd_bytes {
 	bool swap, failed;
 };
 
+/* A feature as it stands in the file, for who writes the file anew. */
+struct wm_pd_kept {
+	uint32_t feature, bytes;
+	const unsigned char *data;
+};
+
 struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
@@ -150,6 +162,8 @@ struct wm_pd {
 	struct wm_trace_clock *clock;
 	struct wm_kmachine machine;
 	struct wm_kformats *formats; /* NULL: none came with it */
+	uint32_t nr_kept;
+	struct wm_pd_kept *kept;
 	struct wm_pd_bytes tracing;  /* what they came in, for who passes it on; in the arena */
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
@@ -214,6 +228,8 @@ void wm_pd_own_check(const struct wm_pd_walk *w);
 /* --- perfdata_feature.c ----------------------------------------------------- */
 
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
+/* Keeps it, up to WM_PD_KEPT_MAX bytes; several of one feature follow one another. */
+int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes);
 
 #define WM_PD_MISC_BUILD_ID_SIZE (1u << 15)
 #define WM_PD_BUILD_ID_BYTES     20u
@@ -232,6 +248,8 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
 /* Adds an attr; its ids follow. The index, or -errno with `diag`. */
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
+/* Type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
+bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
 
 /* Name of attrs with that config that have none; `name` is 64 bytes. */

@@ -121,8 +121,10 @@ int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag 
 
 	if (w->header.type == WM_PD_TRACING_DATA)
 		return add_tracing(pd, w);
-	if (w->header.type == WM_PD_BUILD_ID)
-		return wm_pd_build_id(pd, w->record, &w->header);
+	if (w->header.type == WM_PD_BUILD_ID) {
+		err = wm_pd_keep(pd, WM_PD_HAS_BUILD_ID, w->record, w->header.size);
+		return err ? err : wm_pd_build_id(pd, w->record, &w->header);
+	}
 	for (size_t i = 0; i < sizeof(describers) / sizeof(describers[0]); i++) {
 		if (describers[i].type != w->header.type)
 			continue;

@@ -170,6 +170,7 @@ struct wm_event {
 	uint8_t mode;             /* enum wm_event_mode */
 	const unsigned char *raw; /* the record's bytes, where a print form needs them */
 	uint32_t raw_bytes;
+	const unsigned char *record; /* of perf.data: all of it; others leave it alone */
 	const struct wm_item *items; /* of the batch; all indices count from here */
 	struct wm_part_range parts[WM_NR_PARTS];
 };
