@@ -22,7 +22,7 @@ struct wm_select_rule {
 struct wm_select {
 	struct wm_select_rule *rules; /* rules[0]: before any -e */
 	uint32_t nr_rules;
-	bool hidden; /* also the recorder's own events */
+	bool hidden;   /* also the recorder's own events */
 	bool all_meta; /* those, and what perf says of tasks, whatever the rules */
 
 	/* Bound, by wm_select_bind(): */

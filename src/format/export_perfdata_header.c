@@ -113,7 +113,8 @@ int wm_pdx_begin(struct wm_pdx *d)
 	return begin_attrs(d);
 }
 
-/* --- features of our own ------------------------------------------------------------------------ */
+/* --- features of our own ------------------------------------------------------------------------
+ */
 
 static void put_string(struct wm_pdx *d, const char *text)
 {
@@ -200,9 +201,9 @@ static const struct {
 	uint32_t feature;
 	bool (*put)(struct wm_pdx *d);
 } made[] = {
-    {WM_PD_HAS_HOSTNAME, host},           {WM_PD_HAS_OSRELEASE, release},
-    {WM_PD_HAS_VERSION, version},         {WM_PD_HAS_ARCH, arch},
-    {WM_PD_HAS_CMDLINE, command},         {WM_PD_HAS_EVENT_DESC, descriptions},
+    {WM_PD_HAS_HOSTNAME, host},         {WM_PD_HAS_OSRELEASE, release},
+    {WM_PD_HAS_VERSION, version},       {WM_PD_HAS_ARCH, arch},
+    {WM_PD_HAS_CMDLINE, command},       {WM_PD_HAS_EVENT_DESC, descriptions},
     {WM_PD_HAS_CLOCK_DATA, clock_data},
 };
 
@@ -210,11 +211,11 @@ static const struct {
 
 static bool is_passed_on(uint32_t feature)
 {
-	static const uint32_t not[] = {WM_PD_HAS_AUXTRACE, WM_PD_HAS_STAT, WM_PD_HAS_SAMPLE_TIME,
-				       WM_PD_HAS_DIR_FORMAT, WM_PD_HAS_COMPRESSED};
+	static const uint32_t not [] = {WM_PD_HAS_AUXTRACE, WM_PD_HAS_STAT, WM_PD_HAS_SAMPLE_TIME,
+					WM_PD_HAS_DIR_FORMAT, WM_PD_HAS_COMPRESSED};
 
-	for (size_t i = 0; i < sizeof(not) / sizeof(not[0]); i++)
-		if (feature == not[i])
+	for (size_t i = 0; i < sizeof(not ) / sizeof(not [0]); i++)
+		if (feature == not [i])
 			return false;
 	return true;
 }
@@ -249,7 +250,8 @@ static bool put_feature(struct wm_pdx *d, uint32_t feature)
 	return false;
 }
 
-/* --- the end --------------------------------------------------------------------------------------- */
+/* --- the end
+ * --------------------------------------------------------------------------------------- */
 
 struct features {
 	uint64_t bits[WM_PD_NR_FEATURES / 64];
@@ -293,8 +295,14 @@ static void write_features(struct wm_pdx *d, struct features *f)
 
 static void patch_header(struct wm_pdx *d, uint64_t data_bytes, const struct features *f)
 {
-	const uint64_t words[] = {HEADER_BYTES, d->attr_bytes + SECTION_BYTES, d->attrs_at,
-				  d->attrs_bytes, d->data_at,  data_bytes, 0, 0};
+	const uint64_t words[] = {HEADER_BYTES,
+				  d->attr_bytes + SECTION_BYTES,
+				  d->attrs_at,
+				  d->attrs_bytes,
+				  d->data_at,
+				  data_bytes,
+				  0,
+				  0};
 
 	wm_text_str(&d->text, d->swap ? "2ELIFREP" : "PERFILE2");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

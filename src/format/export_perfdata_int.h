@@ -35,8 +35,8 @@ struct wm_pdx {
 	bool swap;              /* numbers are of the other byte order */
 	struct wm_arena arena;
 	struct wm_export_file out;
-	struct wm_text text;         /* a record, a feature: one at a time */
-	struct wm_pdx_attr *attrs;   /* made here */
+	struct wm_text text;       /* a record, a feature: one at a time */
+	struct wm_pdx_attr *attrs; /* made here */
 	uint32_t nr_attrs;
 	struct wm_pdx_attr **by_type; /* by index of the type */
 	uint64_t regs_user;           /* mask of our recordings' registers */

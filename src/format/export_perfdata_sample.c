@@ -57,7 +57,8 @@ static bool has_member(const struct wm_type *part, const char *name)
 	return false;
 }
 
-/* --- attrs --------------------------------------------------------------------------------------- */
+/* --- attrs ---------------------------------------------------------------------------------------
+ */
 
 /* Parts of a sample that only some have. */
 static const struct {
@@ -113,8 +114,8 @@ static bool loses_fields(const struct wm_type *fields)
 
 	for (uint32_t i = 0; i < nr; i++) {
 		const char *name = fields->members[i].name;
-		bool is_length = i + 1 < nr && wm_kernel_is_length(&fields->members[i],
-								   &fields->members[i + 1]);
+		bool is_length =
+		    i + 1 < nr && wm_kernel_is_length(&fields->members[i], &fields->members[i + 1]);
 
 		known += is_length;
 		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
@@ -147,8 +148,8 @@ int wm_pdx_make_attrs(struct wm_pdx *d)
 	const char *regs = wm_trace_word(t, "sample_regs");
 
 	d->regs_user = regs ? strtoull(regs, NULL, 0) : 0;
-	d->by_type = wm_arena_array(&d->arena, t->nr_types + (size_t)1,
-				    sizeof(struct wm_pdx_attr *));
+	d->by_type =
+	    wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(struct wm_pdx_attr *));
 	d->attrs = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->attrs));
 	if (!d->by_type || !d->attrs)
 		return -ENOMEM;
@@ -158,7 +159,8 @@ int wm_pdx_make_attrs(struct wm_pdx *d)
 	return d->text.failed ? -ENOMEM : 0;
 }
 
-/* --- records ----------------------------------------------------------------------------------- */
+/* --- records -----------------------------------------------------------------------------------
+ */
 
 static void begin(struct wm_pdx *d, uint32_t type, uint16_t misc)
 {
@@ -264,9 +266,11 @@ static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm
 	return finish(d);
 }
 
-/* --- what tasks did ------------------------------------------------------------------------------- */
+/* --- what tasks did
+ * ------------------------------------------------------------------------------- */
 
-static void put_ids(struct wm_pdx *d, const struct wm_event *e, const char *const *names, uint32_t nr)
+static void put_ids(struct wm_pdx *d, const struct wm_event *e, const char *const *names,
+		    uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
 		put(d, number(e, names[i], 0), 4);

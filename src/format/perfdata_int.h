@@ -164,7 +164,7 @@ struct wm_pd {
 	struct wm_kformats *formats; /* NULL: none came with it */
 	uint32_t nr_kept;
 	struct wm_pd_kept *kept;
-	struct wm_pd_bytes tracing;  /* what they came in, for who passes it on; in the arena */
+	struct wm_pd_bytes tracing; /* what they came in, for who passes it on; in the arena */
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
