@@ -134,6 +134,21 @@ compare() {
 	[ "$(waymark print t | grep -c 'gc__start')" -ge 7 ]
 }
 
+@test "USDT of a running Python, by its number; a probe that none of its files has" {
+	readelf -n "$(readlink -f $PYTHON)" 2>/dev/null | grep -q 'Provider: python' || skip "no USDT probes in $PYTHON"
+	$PYTHON -c 'import gc, time
+while True:
+    gc.collect()
+    time.sleep(0.005)' 3>&- &
+	pid=$!
+	await "grep -q libc.so /proc/$pid/maps"
+	run -0 waymark record -q -o p -e "usdt:$pid:python:gc__*" -p $pid -- sleep 0.5
+	[ "$(waymark print p | grep -c "/$pid .*python:gc__start: .*arg1 = 2 ")" -gt 5 ]
+	[ "$(waymark print p | grep -c "/$pid .*python:gc__done: ")" -gt 5 ]
+	run -4 waymark record -q -o u -e "usdt:$pid:python:nothing" -a -- true
+	[[ $output == *"none of the "*" files process $pid has code of has it"* ]]
+}
+
 @test "USDT and uprobes: PostgreSQL's queries, transactions, buffers" {
 	local bin
 	bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
