@@ -154,7 +154,7 @@ same_in_babeltrace() {
 		grep -q "uprobe:work$level:label: .* size = -5, next = \"last\", weight = 99, hex = 0xfb }" text
 		grep -q "uprobe:work$level:work.c:21: .* i = 0, name = \"inner\", next = 7 }" text
 		[ "$(grep -c work.c:21 text)" -eq 3 ]
-		same_in_babeltrace uprobe
+		same_in_babeltrace "probe:work"
 	done
 }
 
