@@ -190,11 +190,11 @@ static uint32_t kernel_build(const struct wm_module *m, const unsigned char **re
 }
 
 /* How far the kernel was from where these names are. */
-static uint64_t how_far(const struct wm_code *c, const struct wm_module *m)
+static uint64_t how_far(const struct wm_code *c, const struct wm_kernel_mark *mark)
 {
-	for (size_t i = 0; m->mark_address && i < c->nr; i++)
-		if (!strcmp(c->symbols[i].name, m->mark))
-			return m->mark_address - c->symbols[i].start;
+	for (size_t i = 0; mark->address && i < c->nr; i++)
+		if (!strcmp(c->symbols[i].name, mark->name))
+			return mark->address - c->symbols[i].start;
 	return 0;
 }
 
@@ -246,6 +246,6 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 		err = load_vmlinux(t, &options->places, id, id_bytes);
 	t->why = err ? WM_UNNAMED_NO_KALLSYMS : WM_NAMED;
 	if (!err)
-		t->moved = how_far(&t->code, m);
+		t->moved = how_far(&t->code, m->kernel);
 	return err == -ENOMEM ? err : 0;
 }

@@ -29,6 +29,7 @@ struct wm_modules {
 	struct told *told;
 	struct index by_key, by_path; /* of all[], of told[] */
 	struct wm_trace *trace;
+	struct wm_kernel_mark kernel;
 };
 
 struct wm_modules *wm_modules_create(void)
@@ -288,6 +289,7 @@ static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, u
 	e->module.kind = k->kind;
 	e->module.pid = k->pid;
 	e->module.trace = m->trace;
+	e->module.kernel = &m->kernel;
 	e->module.path = wm_arena_copy(&m->arena, k->path, k->path_bytes);
 	if (!e->module.path)
 		return NULL;

@@ -30,6 +30,12 @@ enum wm_module_kind {
 
 struct wm_module_symbols;
 
+/* Where a symbol of the kernel was when it was recorded: it moves from boot to boot. */
+struct wm_kernel_mark {
+	uint64_t address; /* 0: not said */
+	char name[16];
+};
+
 /* Users read it; `symbols` is the resolver's. Lives as long as the wm_modules. */
 struct wm_module {
 	const char *path; /* as perf names it; bytes of a trace, not clean for a terminal */
@@ -39,9 +45,7 @@ struct wm_module {
 	uint32_t index;         /* from 0, in the order of appearance */
 	int32_t pid;            /* who mapped it first; -1: the kernel */
 	struct wm_trace *trace; /* of wm_modules_of_trace(); NULL: none said */
-	/* Of the kernel: where this symbol was; 0: not said. It moves from boot to boot. */
-	uint64_t mark_address;
-	char mark[16];
+	struct wm_kernel_mark *kernel; /* one for all modules */
 	uint8_t build_id_bytes; /* 0: not known */
 	unsigned char build_id[WM_MODULE_BUILD_BYTES];
 	struct wm_module_symbols *symbols;

@@ -118,10 +118,10 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	m.module = wm_modules_get(wm_spaces_modules(s), &k);
 	if (!m.module)
 		return -ENOMEM;
-	if (k.kind == WM_MODULE_KERNEL && n > k.path_bytes && !m.module->mark_address &&
-	    n - k.path_bytes < sizeof(m.module->mark)) {
-		memcpy(m.module->mark, name + k.path_bytes, n - k.path_bytes);
-		m.module->mark_address = number(e, "pgoff");
+	if (k.kind == WM_MODULE_KERNEL && n > k.path_bytes && !m.module->kernel->address &&
+	    n - k.path_bytes < sizeof(m.module->kernel->name)) {
+		memcpy(m.module->kernel->name, name + k.path_bytes, n - k.path_bytes);
+		m.module->kernel->address = number(e, "pgoff");
 	}
 	return only_memory(wm_spaces_map(s, -1, &m));
 }

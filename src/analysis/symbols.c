@@ -263,11 +263,13 @@ static const struct wm_symbol *answer(struct wm_symbols *s, const struct wm_plac
 	*why = t ? t->why : WM_UNNAMED_UNREADABLE;
 	if (*why != WM_NAMED)
 		return NULL;
-	if (t->kind == WM_MODULE_CODE)
+	if (t->moved && place->module->kind == WM_MODULE_KMODULE)
+		t = NULL; /* of another boot: its modules lay elsewhere, each on its own */
+	else if (t->kind == WM_MODULE_CODE)
 		found = whole(s, place->module, t);
 	else if (to_address(t, place, &address))
 		found = find(s, t, address);
-	*why = found ? WM_NAMED : t->otherwise;
+	*why = found ? WM_NAMED : t ? t->otherwise : WM_UNNAMED_NO_KALLSYMS;
 	return found;
 }
 

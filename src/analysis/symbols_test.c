@@ -506,11 +506,14 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	    strlen(list));
 	begin(&a, &cached);
 	m = module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", build, 20);
-	strcpy(m->mark, "_text");
-	m->mark_address = 0xffffffff9a000000;
+	strcpy(m->kernel->name, "_text");
+	m->kernel->address = 0xffffffff9a000000;
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
 	assert_string_equal(name_at(&a, m, 0xffffffff81000110),
 			    wm_unnamed_text(WM_UNNAMED_OUTSIDE));
+	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each moves on its own */
+	assert_string_equal(name_at(&a, m, 0xffffffff9a000110),
+			    wm_unnamed_text(WM_UNNAMED_NO_KALLSYMS));
 	end(&a);
 }
 
@@ -541,8 +544,8 @@ static void test_a_kernels_debug_information(void **state)
 	   hex + 2);
 	begin(&a, &cached);
 	m = module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", build, 20);
-	strcpy(m->mark, "_text");
-	m->mark_address = 0xffffffff9a000000;
+	strcpy(m->kernel->name, "_text");
+	m->kernel->address = 0xffffffff9a000000;
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000002), "helper");
 	end(&a);
 }
