@@ -42,11 +42,11 @@ struct wm_module {
 	const char *name; /* its last part; of JIT "[JIT] tid PID" */
 	const char *file; /* where the file was, when path is not that; else NULL */
 	enum wm_module_kind kind;
-	uint32_t index;         /* from 0, in the order of appearance */
-	int32_t pid;            /* who mapped it first; -1: the kernel */
-	struct wm_trace *trace; /* of wm_modules_of_trace(); NULL: none said */
+	uint32_t index;                /* from 0, in the order of appearance */
+	int32_t pid;                   /* who mapped it first; -1: the kernel */
+	struct wm_trace *trace;        /* of wm_modules_of_trace(); NULL: none said */
 	struct wm_kernel_mark *kernel; /* one for all modules */
-	uint8_t build_id_bytes; /* 0: not known */
+	uint8_t build_id_bytes;        /* 0: not known */
 	unsigned char build_id[WM_MODULE_BUILD_BYTES];
 	struct wm_module_symbols *symbols;
 };
