@@ -121,6 +121,13 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 	told $f 4096 "a page without a record"
 }
 
+@test "pages that claim to be larger than they are described are told" {
+	local f=seeds/trace.dat/v6-none-little-64-1
+	bytes $f 14 00200000 # behind magic, version, byte order and width of a long
+	run -5 "$waymark" info --verify $f
+	[[ "$output" == *"pages of CPU 0 claim 8192 bytes each"* ]]
+}
+
 @test "a refusal names the file in the folder, its line and offset" {
 	sed -i 's/stream_id = 7;$/stream_id = 8;/' seeds/ctf-1.8/plain/metadata
 	run -1 "$waymark" print seeds/ctf-1.8/plain

@@ -355,13 +355,13 @@ static void fragment(struct ctf2 *p, json_t *f)
  */
 static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 {
-	size_t mark = sizeof(large_mark) - 1, large = 0, n = 0;
+	size_t mark = sizeof(large_mark) - 1, digits_in_all = 0, n = 0;
 	bool in_string = false;
 	char *out;
 
-	for (size_t i = 0; i + 18 < bytes; i++)
-		large += text[i] >= '1' && text[i] <= '9';
-	out = malloc(bytes + large / 18 * (mark + 2) + mark + 3);
+	for (size_t i = 0; i < bytes; i++)
+		digits_in_all += text[i] >= '0' && text[i] <= '9';
+	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1); /* 19 each, at least */
 	for (size_t i = 0; out && i < bytes;) {
 		size_t digits = 0;
 

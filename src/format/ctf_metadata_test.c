@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "format/ctf_type.h"
 
 #define NR(a)    (sizeof(a) / sizeof((a)[0]))
@@ -207,6 +208,23 @@ static uint32_t roll(uint32_t n)
 }
 
 /* Bytes changed, mostly into others that JSON knows; cut. */
+/* Each becomes longer when it is read: so must what they are read into. */
+static void test_large_numbers(void **state)
+{
+	struct wm_ctf_metadata *m;
+	struct wm_diag diag;
+	struct wm_text t;
+
+	wm_text_init(&t);
+	wm_text_str(&t, "\x1e{\"type\":\"preamble\",\"version\":2,\"attributes\":[0");
+	for (int i = 0; i < 1000; i++)
+		wm_text_str(&t, ",10000000000000000000");
+	wm_text_str(&t, "]}\n\x1e{\"type\":\"trace-class\"}\n");
+	assert_int_equal(wm_ctf_metadata_parse("metadata", t.data, t.bytes, &m, NULL, &diag), 0);
+	wm_ctf_metadata_destroy(m);
+	wm_text_done(&t);
+}
+
 static void test_mutants(void **state)
 {
 	static const char likely[] = "{}[]\",:0123456789-nulltrue\x1e";
@@ -298,9 +316,9 @@ static void test_corpus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rich),   cmocka_unit_test(test_wrong),
-	    cmocka_unit_test(test_depth),  cmocka_unit_test(test_mutants),
-	    cmocka_unit_test(test_corpus),
+	    cmocka_unit_test(test_rich),    cmocka_unit_test(test_wrong),
+	    cmocka_unit_test(test_depth),   cmocka_unit_test(test_large_numbers),
+	    cmocka_unit_test(test_mutants), cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,6 +307,12 @@ static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 	}
 	if (c->page_bytes < td->layout.page_bytes)
 		c->page_bytes = td->layout.page_bytes;
+	if (c->page_bytes > td->layout.page_bytes && c->bytes)
+		wm_trace_fault(
+		    td->trace, "", c->offset,
+		    "pages of CPU %u claim %u bytes each, by their description they have "
+		    "%u: what is behind that is lost",
+		    c->cpu, c->page_bytes, td->layout.page_bytes);
 	if (c->page_bytes > WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES) {
 		wm_trace_fault(td->trace, "", c->offset, "pages of CPU %u claim %u bytes each",
 			       c->cpu, c->page_bytes);
