@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * judge.h - reads a trace as waymark does, all of it: every field of every event
- * is decoded and hashed, then all is merged in order of time and written as
+ * is decoded and hashed, from items and from bytes, then all is merged in order of time and written as
  * text. Says what came out and whether every word about damage names file,
  * place and reason.
  */
@@ -15,7 +15,7 @@ enum fuzz_flaw {
 	FUZZ_SOUND,
 	FUZZ_BAD_REFUSAL, /* without file, place or reason */
 	FUZZ_BAD_FAULT,   /* the same of damage that was read over */
-	FUZZ_DISAGREES,   /* reading in order gave other events than reading packets */
+	FUZZ_DISAGREES,   /* reading in order, or hashing bytes, gave other events than packets */
 	FUZZ_NO_MEMORY,   /* more was asked for than there may be */
 	FUZZ_NR_FLAWS
 };
