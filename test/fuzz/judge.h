@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * judge.h - reads a trace as waymark does, all of it: every field of every event
- * is decoded and hashed, from items and from bytes, then all is merged in order of time and written as
- * text. Says what came out and whether every word about damage names file,
- * place and reason.
+ * is decoded and hashed, from items and from bytes, then all is merged in order of time and written
+ * as text. Says what came out and whether every word about damage names file, place and reason.
  */
 #ifndef WM_FUZZ_JUDGE_H
 #define WM_FUZZ_JUDGE_H
