@@ -252,7 +252,7 @@ script() { # FILE: what perf script shows
 		def samples(name):
 		    for line in open(name):
 		        e = json.loads(line)
-		        v = {**e["common"], **e.get("fields", {})}
+		        v = {**e, **e["common"], **e.get("fields", {})}
 		        yield (e["name"], e["time_ns"], e["pid"], e["tid"], e["cpu"],
 		               v["ip"], v["period"], v["callchain"])
 		a, b = list(samples("a.jsonl")), list(samples("b.jsonl"))
