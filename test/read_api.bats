@@ -74,3 +74,26 @@ for line in sys.stdin:
 		[ "$(./read own | wc -l)" -eq 3 ]
 	done
 }
+
+@test "reading allocates by packet, not by event" {
+	nm "$WAYMARK_BUILD/libwaymark.so.0" | grep -qE '__[at]san_init' && skip "sanitizers allocate themselves"
+	cat >many.c <<-'END'
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(many, one, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n), (str, s, "text")));
+	int main(void)
+	{
+		for (int n = 0; n < 50000; n++)
+			trace_event(many, one, n);
+	}
+	END
+	gcc -O2 -I"$WAYMARK_SOURCE/include" many.c -o many -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed,-rpath,"$WAYMARK_BUILD" -lwaymark-rt
+	"$waymark" record -q --mode block -o own -- ./many
+	gcc -O2 -D_GNU_SOURCE -fPIC -shared "$WAYMARK_SOURCE/test/data/count_malloc.c" -o count_malloc.so
+	truncate -s 4096 counts
+	COUNT_FILE="$PWD/counts" LD_PRELOAD="$PWD/count_malloc.so" "$WAYMARK_BUILD/examples/read" own >out
+	[ "$(wc -l <out)" -eq 50000 ]
+	read -r allocs _ callocs reallocs memaligns < <(od -An -t d8 -w40 -N 40 counts)
+	[ "$allocs" -gt 0 ]
+	[ $((allocs + callocs + reallocs + memaligns)) -lt 2500 ]
+}
