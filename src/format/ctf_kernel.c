@@ -89,6 +89,16 @@ static bool is_named(const struct wm_event_type *type, const char *system, const
 	       !strcmp(type->name + n + 1, name);
 }
 
+/*
+ * What the kernel makes up for a probe says less than its fields do, and a
+ * stack's is many lines: those print their fields.
+ */
+static bool is_worth(const struct wm_kformat *f)
+{
+	return f->print[0] && !wm_kformat_field(f, "__probe_ip") &&
+	       !wm_kformat_field(f, "__probe_func") && !strstr(f->print, "\\n\\t");
+}
+
 /* A format that cannot be read costs its print form. */
 static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *system,
 		      const char *name, const char *text, size_t bytes)
@@ -107,7 +117,9 @@ static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *s
 			err = wm_kprint_compile(&t->arena, &k->machine, format, &print, NULL);
 		if (err)
 			break;
-		k->types[i] = (struct kernel_type){format, print};
+		k->types[i] = (struct kernel_type){format, is_worth(format) ? print : NULL};
+		if (!k->types[i].print)
+			continue;
 		t->types[i]->print = format->print;
 		t->types[i]->prints = true;
 		t->types[i]->print_parts = 1u << WM_PART_FIELDS | 1u << WM_PART_STREAM_CONTEXT;
