@@ -33,6 +33,13 @@ mutants() { # FORMAT
 @test "ftrace's text" { mutants ftrace; }
 @test "waymark's own traces" { mutants own; }
 
+@test "waymark's own traces, cut at each of the last bytes of each file" {
+	"$WAYMARK_BUILD/test/fuzz/fuzz-own" one ctf-1.8
+	"$WAYMARK_BUILD/test/fuzz/fuzz-own" two ctf-2
+	run -0 "$WAYMARK_BUILD/test/fuzz/fuzz-cuts" "${WAYMARK_LONG:+20}150" one two
+	[[ "${lines[-1]}" =~ ^[0-9]{4,}" cuts, 0 without a word"$ ]]
+}
+
 @test "each parser takes what it begins with and what was ever found" {
 	"$WAYMARK_SOURCE/test/fuzz/inputs" "$WAYMARK_BUILD" inputs
 	local name nr=0
