@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# report.sh - the group `report` of bench/run, which sources it: profiles of a recording of three
+# million samples, by us and by perf report, in turn; and of LTTng's events through the task state.
+
+report_time() { # ROW WHO COMMAND...
+	row=$1 who=$2
+	shift 2
+	"$BUILD/bench/bench-timed" /dev/null "$@" >"$work/time" 2>"$work/err" ||
+		{ echo "bench: '$*' ended with status $?:" >&2; head -n3 "$work/err" >&2; }
+	cut -f1 "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
+}
+
+# Source lines come from debug information, and perf asks another program for each address: a
+# program of ours with many lines and inlined functions, sampled on the spot.
+report_lines() {
+	perf record -q -e cpu-clock -F 20000 -o "$work/lines.data" \
+		"$BUILD/waymark" print --jsonl --threads 1 "$work/report.data" >/dev/null 2>"$work/perf.log" ||
+		{ cat "$work/perf.log" >&2; return 0; }
+	for _ in 1 2 3; do
+		report_time report_lines ours "$BUILD/waymark" report -s srcline "$work/lines.data"
+	done
+	report_time report_lines peer timeout 120 perf report --stdio -i "$work/lines.data" -s srcline
+}
+
+report_group() {
+	command -v perf >/dev/null || { echo "bench: 'report' needs perf" >&2; return 0; }
+	BENCH_PEER="perf $(perf --version | sed 's/.* //')"
+	export BENCH_PEER
+	perf record -q -o "$work/report.data" -e page-faults -c 1 -m 16M -- \
+		"$BUILD/bench/bench-faults" "${BENCH_REPORT_SAMPLES:-3000000}" >"$work/said" 2>&1 ||
+		{ echo "bench: perf cannot record here: $(head -n1 "$work/said")" >&2; return 0; }
+	for _ in 1 2 3; do
+		report_time report_symbols peer perf report --stdio -i "$work/report.data" -s comm,dso,sym
+		report_time report_symbols ours "$BUILD/waymark" report "$work/report.data" -s comm,dso,sym
+		report_time report_comm ours "$BUILD/waymark" report "$work/report.data" -s comm
+	done
+	# Seconds for three million events become events a second.
+	awk -F '\t' -v n="${BENCH_REPORT_SAMPLES:-3000000}" \
+		'$1 == "report_comm" {printf "report_rate\tours\t%.3f\n", n / $3 / 1e6}' "$raw" >"$raw.rate"
+	cat "$raw.rate" >>"$raw"
+	report_lines
+	rm -f "$work/report.data" "$work/lines.data"
+}
