@@ -22,7 +22,8 @@ template <class T> struct Worker {
 
 	__attribute__((noinline)) void sort()
 	{
-		std::sort(values.begin(), values.end(), [](const T &a, const T &b) { return a < b; });
+		std::sort(values.begin(), values.end(),
+			  [](const T &a, const T &b) { return a < b; });
 	}
 
 	__attribute__((noinline)) long sum(int n)
@@ -38,7 +39,9 @@ template <class T> struct Worker {
 
 struct Runner {
 	virtual long run(int depth) = 0;
-	virtual ~Runner() {}
+	virtual ~Runner()
+	{
+	}
 };
 
 struct Again : Runner {

@@ -180,7 +180,8 @@ int main(int argc, char **argv)
 		if (!e->type->meta)
 			name_sample(&n, e);
 	}
-	fprintf(stderr, "%" PRIu64 " samples, %" PRIu64 " addresses\n", n.nr_samples, n.nr_addresses);
+	fprintf(stderr, "%" PRIu64 " samples, %" PRIu64 " addresses\n", n.nr_samples,
+		n.nr_addresses);
 	for (int i = 0; i < WM_UNNAMED_NR; i++)
 		if (wm_symbols_count(n.symbols, i))
 			fprintf(stderr, "%10" PRIu64 " %s\n", wm_symbols_count(n.symbols, i),

@@ -13,8 +13,12 @@ WAYMARK_EVENT(odd, text, WAYMARK_ARGS(const char *, s), WAYMARK_FIELDS((str, s, 
 int main(void)
 {
 	static const char *const texts[] = {
-	    "", "plain", "\"quoted\\\" \t\n\r\b\f\x01\x1b[31m\x7f", "\xff\xfe\xc3\x28\xed\xa0\x80\xf4\x90\x80\x80",
-	    "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80 \xe2\x80\xa8\xe2\x80\xae", "</script>",
+	    "",
+	    "plain",
+	    "\"quoted\\\" \t\n\r\b\f\x01\x1b[31m\x7f",
+	    "\xff\xfe\xc3\x28\xed\xa0\x80\xf4\x90\x80\x80",
+	    "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80 \xe2\x80\xa8\xe2\x80\xae",
+	    "</script>",
 	};
 
 	trace_event(odd, numbers, UINT64_MAX, INT64_MIN, NAN, INFINITY, (void *)-1l);
