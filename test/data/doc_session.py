@@ -71,7 +71,7 @@ def commands(path, lines):
 def run(found):
     """The output and status of each command; one shell runs them all."""
     with tempfile.TemporaryDirectory() as folder:
-        script = ["exec </dev/null", "unset WAYMARK_ENABLE WAYMARK_SESSION", "last=0"]
+        script = ["exec </dev/null", "unset WAYMARK_ENABLE WAYMARK_SESSION MAKEFLAGS MAKELEVEL MFLAGS", "last=0"]
         for i, (command, *_) in enumerate(found):
             script += [f"{{ (exit $last)", command, f"}} >{folder}/{i} 2>&1", "last=$?",
                        f"echo $last >{folder}/{i}.status"]
@@ -94,7 +94,7 @@ def shown_as(text):
 def plain(line):
     line = re.sub(r"0x[0-9a-f]+", "HEX", line.rstrip())
     line = re.sub(r"\b(\d+ bytes|[\d.]+ [KMG]iB)", "SIZE", line)
-    line = re.sub(r"\?\.\?+|[0-9]+([.:][0-9]+)*", "N", line)
+    line = re.sub(r"\?\.\?+|[0-9]+(,[0-9]{3})*([.:][0-9]+)*", "N", line)
     return re.sub(r" +", " ", line)
 
 
