@@ -60,7 +60,8 @@ make_program() {
 	END
 	gcc -O2 -g inlined.c -o inlined
 	perf record -q -e cpu-clock -F 4000 -o p.data ./inlined
-	python3 "$compare" "$waymark" p.data srcline --no-children
+	# Of other objects perf asks addr2line, which names files otherwise now and then.
+	python3 "$compare" "$waymark" p.data srcline 'inlined.c:' --no-children
 	"$waymark" report p.data -s srcline --json >line.json
 	"$waymark" report p.data -s sym --inline --json >inline.json
 	python3 - <<-'END'

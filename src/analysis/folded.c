@@ -59,7 +59,7 @@ static int add_line(struct folding *f, const char *line, size_t bytes)
 		f->nodes.weights[node] += weight;
 		words[0] = node + 1;
 	}
-	return 0;
+	return line <= end ? -E2BIG : 0;
 }
 
 static int add_lines(struct folding *f, const char *text, size_t bytes, struct wm_diag *diag)
@@ -74,6 +74,9 @@ static int add_lines(struct folding *f, const char *text, size_t bytes, struct w
 		if (err == -EBADMSG)
 			return wm_diag_set(diag, err, NULL, -1,
 					   "line %u does not end with a space and a weight", nr);
+		if (err == -E2BIG)
+			return wm_diag_set(diag, err, NULL, -1, "line %u has more than %u names",
+					   nr, DEPTH_MAX);
 		if (err)
 			return err;
 		text += n + 1;

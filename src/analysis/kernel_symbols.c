@@ -55,6 +55,8 @@ static int add_line(struct wm_code *c, const char *at, const char *end, uint64_t
 	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !is_wanted(at[1]))
 		return 0;
 	*any |= s.start;
+	if (!s.start)
+		return 0; /* hidden from us; others may be told by another source */
 	type = at[1];
 	name = at + 3;
 	tail = memchr(name, '\t', (size_t)(end - name));

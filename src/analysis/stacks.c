@@ -55,6 +55,8 @@ bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id)
 {
 	struct wm_id_table more = {.nr_slots = t->nr_slots * 2};
 
+	if (t->nr_slots > UINT32_MAX / 2)
+		return false;
 	if ((t->nr + 1) * 2 > t->nr_slots) {
 		more.hashes = calloc(more.nr_slots, sizeof(*more.hashes));
 		more.ids = calloc(more.nr_slots, sizeof(*more.ids));
@@ -89,6 +91,8 @@ bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
 
 	if (nr < *room)
 		return true;
+	if (*room > UINT32_MAX / 2)
+		return false;
 	bigger = realloc(*array, more * bytes);
 	if (!bigger)
 		return false;

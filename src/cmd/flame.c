@@ -27,9 +27,7 @@ struct values {
 
 static const struct wm_analysis *analysis_of(const struct values *v)
 {
-	return v->off_cpu   ? &wm_analysis_off_cpu
-	       : v->wakeups ? &wm_analysis_wakeups
-			    : &wm_analysis_profile;
+	return wm_analysis_find(v->off_cpu ? "off-cpu" : v->wakeups ? "wakeups" : "profile");
 }
 
 /* --- trees ------------------------------------------------------------------------------ */

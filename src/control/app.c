@@ -342,11 +342,6 @@ bool wm_app_has_joined(const struct wm_app *a)
 	return a->joined;
 }
 
-bool wm_app_is_dead(const struct wm_app *a)
-{
-	return a->dead;
-}
-
 uint32_t wm_app_flags(const struct wm_app *a)
 {
 	return a->flags;

@@ -80,7 +80,6 @@ enum wm_app_state wm_app_state(const struct wm_app *a);
 uint32_t wm_app_pid(const struct wm_app *a);
 uint32_t wm_app_uid(const struct wm_app *a);
 bool wm_app_has_joined(const struct wm_app *a); /* said a good HELLO, whatever came later */
-bool wm_app_is_dead(const struct wm_app *a);    /* its process has ended */
 uint32_t wm_app_flags(const struct wm_app *a);  /* of its HELLO: WM_HELLO_* */
 bool wm_app_hears(const struct wm_app *a);      /* its socket is open */
 /* What it last said of its rules; generation 0: nothing yet. All hostile numbers. */

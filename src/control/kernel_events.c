@@ -281,11 +281,6 @@ bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k)
 	return false;
 }
 
-size_t wm_kernel_events_count(const struct wm_kernel_events *k)
-{
-	return k->nr_events;
-}
-
 int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr,
 			    struct wm_diag *diag)
 {

@@ -61,7 +61,6 @@ int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, boo
 bool wm_kernel_events_has_files(const struct wm_kernel_events *k);
 int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w);
 
-size_t wm_kernel_events_count(const struct wm_kernel_events *k);
 /* Whether a print form of one of them shows addresses by their symbols. */
 bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k);
 

@@ -116,7 +116,8 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
 		       diag.sentence[0] ? diag.sentence : strerror(-r.err));
 	wm_serving_report(s, &r, true);
-	keep_symbols(s);
+	if (s->samples && !s->symbols_helper)
+		keep_symbols(s);
 }
 
 void wm_serving_stop_sampling(struct serving *s)

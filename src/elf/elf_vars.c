@@ -356,7 +356,7 @@ static int place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
 	bool known = wm_dwarf_function(v, address, &function);
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
-	/* Memory is filled by the function itself: at its first instruction it was not yet. */
+	/* Memory is filled by the function itself: at its first instruction it is still empty. */
 	if (known && is_entry(&function, address) &&
 	    dwarf_tag(variable) == DW_TAG_formal_parameter &&
 	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))

@@ -19,35 +19,3 @@ const char *wm_type_label(const struct wm_type *t, const struct wm_item *value)
 			return t->labels[k].name;
 	return NULL;
 }
-
-double wm_item_number(const struct wm_item *i)
-{
-	switch (i->member->type->kind) {
-	case WM_TYPE_UNSIGNED:
-	case WM_TYPE_BOOL:
-		return (double)i->u;
-	case WM_TYPE_SIGNED:
-		return (double)i->s;
-	case WM_TYPE_FLOAT:
-		return i->f;
-	default:
-		return NAN;
-	}
-}
-
-bool wm_item_integer(const struct wm_item *i, int64_t *ret)
-{
-	switch (i->member->type->kind) {
-	case WM_TYPE_UNSIGNED:
-	case WM_TYPE_BOOL:
-		if (i->u > INT64_MAX)
-			return false;
-		*ret = (int64_t)i->u;
-		return true;
-	case WM_TYPE_SIGNED:
-		*ret = i->s;
-		return true;
-	default:
-		return false;
-	}
-}

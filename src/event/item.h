@@ -108,13 +108,4 @@ bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 /* The first label that holds the value, or NULL. Unsigned types compare as such. */
 const char *wm_type_label(const struct wm_type *t, const struct wm_item *value);
 
-/* A number as a double, of whatever kind; NAN when it is none. */
-double wm_item_number(const struct wm_item *i);
-
-/*
- * An integer (signed, unsigned, bool); false when it is none or does not fit
- * int64_t.
- */
-bool wm_item_integer(const struct wm_item *i, int64_t *ret);
-
 #endif

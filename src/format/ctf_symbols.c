@@ -74,15 +74,17 @@ int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 
 	for (uint32_t i = 0; i < c->nr_folders && err == -ENOENT; i++) {
 		const struct wm_ctf_folder *f = &c->folders[i];
+		char *packed;
+		size_t packed_bytes;
 
 		if (!f->plan || !wm_ctf_is_own(f->plan->metadata))
 			continue;
 		err = read_one(t, f, "kallsyms", ret_text, ret_bytes);
 		if (err != -ENOENT)
 			break;
-		err = read_one(t, f, "kallsyms.zst", ret_text, ret_bytes);
+		err = read_one(t, f, "kallsyms.zst", &packed, &packed_bytes);
 		if (!err)
-			err = unpack(*ret_text, *ret_bytes, ret_text, ret_bytes);
+			err = unpack(packed, packed_bytes, ret_text, ret_bytes);
 	}
 	return err;
 }

@@ -49,11 +49,18 @@ static void remove_entry(int dirfd, const char *name, int depth)
 static int open_part(const char *part)
 {
 	int fd, err = mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
+	struct stat held, there;
 
 	fd = err ? err : open(part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err ? err : -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		(void)close(fd);
+		return -EBUSY;
+	}
+	/* Who held it may have given it its name before the lock was free. */
+	if (fstat(fd, &held) || lstat(part, &there) || held.st_dev != there.st_dev ||
+	    held.st_ino != there.st_ino) {
 		(void)close(fd);
 		return -EBUSY;
 	}

@@ -178,7 +178,9 @@ const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm
 		int order = strncmp(other, name->at, name->bytes);
 
 		if (!order)
-			order = other[name->bytes] ? 1 : 0;
+			order = strlen(other) > name->bytes   ? 1
+				: strlen(other) < name->bytes ? -1
+							      : 0;
 		if (!order)
 			return t->types[middle];
 		if (order < 0)

@@ -278,7 +278,7 @@ bool wm_ft_number(const struct wm_ft_text *value, bool *ret_hex, int64_t *ret)
 {
 	const char *at = value->at, *end = at + value->bytes;
 	bool minus = value->bytes && *at == '-', good;
-	uint64_t n;
+	uint64_t n = 0;
 
 	*ret_hex = value->bytes > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
 	at += *ret_hex ? 2 : minus;

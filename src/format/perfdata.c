@@ -69,10 +69,14 @@ static int add_source(struct wm_pd *pd, const char *path, const char *file)
 	if (!stream || !more || !s.file)
 		return -ENOMEM;
 	pd->sources = more;
-	s.fd = open(path, O_RDONLY | O_CLOEXEC);
+	s.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (s.fd < 0)
 		return -errno;
-	s.end = fstat(s.fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	if (fstat(s.fd, &st) || !S_ISREG(st.st_mode)) {
+		(void)close(s.fd);
+		return -EBADMSG;
+	}
+	s.end = (uint64_t)st.st_size;
 	stream->file = s.file;
 	stream->cpu = -1;
 	stream->instance = pd->nr_sources;

@@ -136,7 +136,7 @@ struct wm_pd_comm {
 	uint32_t order; /* of the records */
 	int32_t pid, tid;
 	int32_t parent;   /* thread, of a fork */
-	const char *name; /* NULL: of a fork not yet named */
+	const char *name; /* NULL: of a fork without a name */
 };
 
 /* Bytes of a section or record body, walked with bounds; running out is sticky. */

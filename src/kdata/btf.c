@@ -249,16 +249,6 @@ uint32_t wm_btf_function(const struct wm_btf *b, const char *name)
 	return 0;
 }
 
-void wm_btf_functions(const struct wm_btf *b, void (*fn)(const char *name, void *data), void *data)
-{
-	for (uint32_t id = 1; id < b->nr; id++) {
-		struct btf_type t = type_at(b, b->offsets[id]);
-
-		if (kind_of(&t) == BTF_KIND_FUNC)
-			fn(string_at(b, t.name_off), data);
-	}
-}
-
 static bool prototype_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
 {
 	return type_of(b, id, ret) && kind_of(ret) == BTF_KIND_FUNC_PROTO;
@@ -312,7 +302,7 @@ static bool find_member(const struct wm_btf *b, uint32_t id, const char *name, u
 			continue;
 		wm_btf_type(b, type, &bare_type);
 		*ret = (struct wm_btf_member){.type = type, .offset = offset / 8, .nr_bits = bits};
-		if (bits && bare_type.bytes) {
+		if (bits && bare_type.bytes && bare_type.bytes <= 16) {
 			ret->offset = offset / (8 * bare_type.bytes) * bare_type.bytes;
 			ret->bit_offset = offset - 8 * ret->offset;
 		}

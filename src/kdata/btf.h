@@ -54,8 +54,6 @@ void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret);
 
 /* The function's prototype; 0: there is no function of that name. */
 uint32_t wm_btf_function(const struct wm_btf *b, const char *name);
-/* Calls fn with every function's name. */
-void wm_btf_functions(const struct wm_btf *b, void (*fn)(const char *name, void *data), void *data);
 
 uint32_t wm_btf_returned(const struct wm_btf *b, uint32_t prototype); /* type; 0: nothing */
 uint32_t wm_btf_nr_parameters(const struct wm_btf *b, uint32_t prototype);

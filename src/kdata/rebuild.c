@@ -21,7 +21,7 @@ void wm_rebuild_machine(struct wm_kmachine *ret)
 static void put(unsigned char *to, uint64_t value, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		to[i] = (unsigned char)(value >> 8 * i);
+		to[i] = i < sizeof(value) ? (unsigned char)(value >> 8 * i) : 0;
 }
 
 /* --- one field's bytes ------------------------------------------------------------------ */

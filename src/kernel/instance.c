@@ -137,12 +137,16 @@ static void remove_stale(int parent, const char *name, uint32_t *count)
 
 static uint32_t sweep(int parent)
 {
-	DIR *dir = fdopendir(dup(parent));
+	int fd = fcntl(parent, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
 	uint32_t count = 0;
 
-	if (!dir)
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
 		return 0;
+	}
 	rewinddir(dir);
 	while ((d = readdir(dir)))
 		if (!strncmp(d->d_name, PREFIX, sizeof(PREFIX) - 1))

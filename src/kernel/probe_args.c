@@ -155,10 +155,11 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 static int dollar(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
 	char name[32];
-	int err = copy(c, s, name, sizeof(name)), nr = argument_number(name + 1);
+	int err = copy(c, s, name, sizeof(name)), nr;
 
 	if (err)
 		return err;
+	nr = argument_number(name + 1);
 	if (nr >= 0)
 		return convention(c, s.at, (unsigned)nr, ret);
 	if (!strcmp(name, "$retval") && !c->scope->returns)

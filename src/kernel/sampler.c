@@ -334,8 +334,3 @@ uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s)
 		sum += s->places[i].ring.bytes;
 	return sum;
 }
-
-bool wm_sampler_user_only(const struct wm_sampler *s, size_t event)
-{
-	return s->user_only[event];
-}

@@ -101,7 +101,4 @@ uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t i);
 /* Which of the plan's events a record's id means; WM_SAMPLER_TASKS, WM_SAMPLER_NONE. */
 size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id);
 
-/* Whether an event had to do without what happens in the kernel. */
-bool wm_sampler_user_only(const struct wm_sampler *s, size_t event);
-
 #endif

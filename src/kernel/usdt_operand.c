@@ -209,7 +209,7 @@ static bool parse_width(struct operand *o)
 	else
 		return false;
 	o->is_signed = n < 0;
-	n = n < 0 ? -n : n;
+	n = n < -8 ? 0 : n < 0 ? -n : n;
 	o->bytes = n == 1 || n == 2 || n == 4 || n == 8 ? (unsigned)n : 0;
 	o->at = *end == '@' ? end + 1 : o->whole;
 	return *end != '@' || o->bytes;

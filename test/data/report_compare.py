@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report_compare.py WAYMARK FILE KEYS [--no-children] - shares of `waymark report` against `perf report`.
+"""report_compare.py WAYMARK FILE KEYS [ONLY] [--no-children] - shares of `waymark report` against `perf report`.
 
-Both are asked for the same keys over the same perf.data. Prints one line; exit
+Both are asked for the same keys over the same perf.data; ONLY is a regular
+expression of the first key of rows that count. Prints one line; exit
 status 1 when a share differs by more than 0.01 percentage points, or a row is
 missing on one side.
 """
@@ -77,7 +78,7 @@ def our_rows(waymark, path, keys, children):
 
 def main():
     children = "--no-children" not in sys.argv
-    waymark, path, keys = [a for a in sys.argv[1:] if a != "--no-children"]
+    waymark, path, keys, only = ([a for a in sys.argv[1:] if a != "--no-children"] + [""])[:4]
     keys = keys.split(",")
     theirs, children = perf_rows(path, keys, children)
     ours = our_rows(waymark, path, keys, children)
@@ -88,7 +89,7 @@ def main():
     for a, b in zip(theirs, ours):
         for key in a.keys() | b.keys():
             # perf has two rows of a place without a name: one by its place in the file, one by its address
-            if children and is_address(key):
+            if (children and is_address(key)) or not re.match(only, key[0]):
                 continue
             rows += 1
             nr, x = a.get(key, (1, None))
