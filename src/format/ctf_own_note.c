@@ -22,10 +22,20 @@ static void take(struct wm_event_type *type, const char *key, size_t bytes, cons
 		*contexts = number;
 }
 
+/* A quoted text with its quotes; what is not closed reaches to the end. */
+static size_t quoted_bytes(const char *at)
+{
+	size_t n = 1;
+
+	while (at[n] && at[n] != '"')
+		n += at[n] == '\\' && at[n + 1] ? 2 : 1;
+	return at[n] ? n + 1 : n;
+}
+
 /* NUMBER or "C literal". 1, 0 when it is neither, -ENOMEM. */
 static int value(struct wm_trace *t, const char **at, const char **ret_text, uint64_t *ret_number)
 {
-	size_t bytes = strlen(*at), n, bad;
+	size_t bytes, n, bad;
 	char *text, *end;
 	int64_t used;
 
@@ -38,6 +48,7 @@ static int value(struct wm_trace *t, const char **at, const char **ret_text, uin
 		*at = end;
 		return 1;
 	}
+	bytes = quoted_bytes(*at);
 	text = wm_arena_get(&t->arena, bytes + 1);
 	if (!text)
 		return -ENOMEM;

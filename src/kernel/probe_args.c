@@ -70,6 +70,8 @@ static const char *find(struct slice s, char wanted, bool last)
 		if (quoted)
 			continue;
 		depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
+		if (depth < 0)
+			break;
 		if (depth || *p != wanted)
 			continue;
 		found = p;
