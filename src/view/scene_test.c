@@ -39,6 +39,8 @@ static struct wm_event_type kinds[NR_KINDS] = {
 		.parts[WM_PART_FIELDS] = &switch_fields},
 };
 
+static const struct wm_reader_ops air = {.name = "air"};
+
 static struct {
 	struct wm_scene scene;
 	struct wm_export export;
@@ -109,7 +111,7 @@ static int begin(void **state)
 	kit.clock = (struct wm_trace_clock){.name = "c", .hz = 500000000};
 	kit.stream = (struct wm_stream){.file = "", .cpu = -1, .clock = &kit.clock};
 	kit.export = (struct wm_export){.traces = &kit.trace, .nr_traces = 1};
-	kit.trace->ops = &(const struct wm_reader_ops){.name = "air"};
+	kit.trace->ops = &air;
 	assert_int_equal(wm_scene_init(&kit.scene, &kit.export, &ops, NULL), 0);
 	wm_text_init(&kit.said);
 	return 0;
