@@ -246,7 +246,8 @@ static void keep_comms(struct indexing *x)
 	for (uint32_t i = 0; i < x->room_comms; i++)
 		if (x->comms[i].name)
 			x->comms[nr++] = x->comms[i];
-	qsort(x->comms, nr, sizeof(*x->comms), by_tid);
+	if (nr)
+		qsort(x->comms, nr, sizeof(*x->comms), by_tid);
 	x->ft->comms = x->comms;
 	x->ft->nr_comms = nr;
 	x->comms = NULL;

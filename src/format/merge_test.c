@@ -28,7 +28,8 @@ static uint64_t *merged(struct wm_trace *const *traces, uint32_t nr,
 	while ((got = wm_merge_next(m, &e)) == 1) {
 		assert_true(e->ns >= last);
 		last = e->ns;
-		numbers = realloc(numbers, (n + 1) * sizeof(*numbers));
+		if (!(n & (n - 1)))
+			numbers = realloc(numbers, (n ? 2 * n : 1) * sizeof(*numbers));
 		numbers[n++] = fake_number_of(e) + 1000000ull * wm_merge_trace(m);
 	}
 	assert_int_equal(got, 0);

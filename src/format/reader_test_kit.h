@@ -68,7 +68,9 @@ static inline struct wm_packet *fake_packet(struct fake *f, uint32_t stream)
 {
 	struct wm_packet *p;
 
-	f->packets = realloc(f->packets, (f->nr_packets + 1) * sizeof(*f->packets));
+	if (!(f->nr_packets & (f->nr_packets - 1)))
+		f->packets = realloc(f->packets,
+				     (f->nr_packets ? 2 * f->nr_packets : 1) * sizeof(*f->packets));
 	p = &f->packets[f->nr_packets++];
 	*p = (struct wm_packet){.stream = stream,
 				.own = f->nr_events,

@@ -119,7 +119,7 @@ static void test_every_byte(void **state)
 	static const char text[] = "n=%di:s32,+0(+8(%si)):string[2],$retval,a.b->c[1],\"x\",\\-1";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(text); i++) {
+	for (size_t i = 0; i + 1 < sizeof(text); i++) {
 		for (int c = 1; c < 256; c++) {
 			char copy[sizeof(text)];
 			struct wm_probe_args args;
