@@ -13,10 +13,16 @@ setup_file() {
 		return 0
 	}
 	local script=$WAYMARK_SOURCE/test/data/vm_probe.sh
-	mkdir "$W/r"
-	cc -O2 -g "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
-	echo hello >"$W/r/there"
-	"$VM" -t 200 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+	# An emulated machine stands still now and then: then it is tried once more, aloud.
+	for try in 1 2; do
+		rm -rf "$W/r"
+		mkdir "$W/r"
+		cc -O2 -g "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
+		echo hello >"$W/r/there"
+		"$VM" -t 110 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+		[ ! -e "$W/r/done" ] || return 0
+		echo "# the emulated machine did not get to the end (try $try): $(head -n 1 "$W/err")" >&3
+	done
 }
 
 setup() {
