@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "collect/cpu_packet.h"
 #include "collect/task_names.h"
 #include "format/trace_layout.h"
 #include "kdata/page.h"
@@ -17,18 +18,8 @@
 
 #define PLANS_BYTES_MAX ((size_t)256 << 20)
 #define IDS             65536u
-#define PACKET_BYTES    ((size_t)256 << 10) /* written when there is as much */
-#define ROOM_MIN        ((size_t)1 << 20)   /* for one more record behind it */
-#define SPAN_MAX        ((uint64_t)1 << 45) /* of a packet, in ticks */
-#define PAGES_PER_ROUND 4096u               /* of a CPU, before the others have their turn */
-
-/* The packet being made, of one CPU at a time. */
-struct packet {
-	uint32_t cpu;
-	uint64_t begin, end, count, lost;
-	size_t bytes;
-	uint32_t padding; /* of the last record */
-};
+#define RECORD_BYTES    ((size_t)1 << 20) /* no record is longer */
+#define PAGES_PER_ROUND 4096u             /* of a CPU, before the others have their turn */
 
 /* How one event's records are read. */
 struct plan {
@@ -54,9 +45,8 @@ struct wm_kernel_source {
 	struct cpu *cpus;
 	struct pollfd *polls;
 	struct wm_task_names *names;
-	unsigned char *page, *buffer;
-	size_t buffer_room;
-	struct packet packet;
+	unsigned char *page;
+	struct wm_cpu_packet packet;
 	uint64_t most_bytes;
 	struct wm_kernel_totals totals;
 };
@@ -117,14 +107,12 @@ static int allocate(struct wm_kernel_source *s)
 	uint32_t nr_cpus = wm_instance_nr_cpus(s->instance);
 	uint32_t page_bytes = wm_instance_page_bytes(s->instance);
 
-	s->buffer_room = PACKET_BYTES + ROOM_MIN;
 	s->plans = wm_arena_array(&s->arena, IDS, sizeof(*s->plans));
 	s->cpus = wm_arena_array(&s->arena, nr_cpus, sizeof(*s->cpus));
 	s->polls = wm_arena_array(&s->arena, nr_cpus, sizeof(*s->polls));
 	s->page = malloc(page_bytes);
-	s->buffer = malloc(s->buffer_room);
 	s->names = wm_task_names_create(s->writer);
-	if (!s->plans || !s->cpus || !s->polls || !s->page || !s->buffer || !s->names)
+	if (!s->plans || !s->cpus || !s->polls || !s->page || !s->names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr_cpus; i++)
 		s->polls[i] =
@@ -153,6 +141,8 @@ int wm_kernel_source_create(struct wm_instance *instance, struct wm_trace_writer
 	err = allocate(s);
 	if (!err)
 		err = wm_kernel_stream_create(writer, WM_KERNEL_EVENTS, &s->stream);
+	if (!err)
+		err = wm_cpu_packet_init(&s->packet, s->stream, RECORD_BYTES);
 	for (size_t i = 0; !err && i < nr_events; i++)
 		err = add_event(s, &events[i], diag);
 	if (!err)
@@ -173,48 +163,19 @@ void wm_kernel_source_destroy(struct wm_kernel_source *s)
 	for (uint32_t id = 0; s->plans && id < IDS; id++)
 		wm_kplan_destroy(s->plans[id].fields);
 	free(s->page);
-	free(s->buffer);
+	wm_cpu_packet_done(&s->packet);
 	wm_arena_done(&s->arena);
 	free(s);
 }
 
 /* --- packets --------------------------------------------------------------------- */
 
-static int flush(struct wm_kernel_source *s)
-{
-	struct packet *p = &s->packet;
-	const struct wm_kernel_packet out = {
-	    .cpu = p->cpu,
-	    .begin = p->begin,
-	    .end = p->end,
-	    .count = p->count,
-	    .lost = p->lost,
-	    .payload = s->buffer,
-	    .payload_bytes = p->bytes,
-	    .padding_bytes = p->padding,
-	};
-	int err;
-
-	if (!p->count)
-		return 0;
-	err = wm_kernel_stream_packet(s->stream, &out);
-	if (err) {
-		s->totals.error = err;
-		s->totals.lost_disk += p->count;
-	} else {
-		s->totals.packets++;
-		s->totals.events += p->count;
-	}
-	*p = (struct packet){.cpu = p->cpu};
-	return err;
-}
-
 /* Losses lie between the last record of the CPU and the page that tells of them. */
 static void note_loss(struct wm_kernel_source *s, uint32_t cpu, uint64_t lost, uint64_t until)
 {
 	struct cpu *c = &s->cpus[cpu];
 
-	(void)flush(s); /* counted there */
+	(void)wm_cpu_packet_flush(&s->packet); /* counted there */
 	s->packet.lost += lost;
 	s->totals.lost += lost;
 	c->told += lost;
@@ -237,7 +198,7 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 						  (uint8_t)number(s, p->preempt, c)};
 	unsigned char *payload = to + sizeof(header) + sizeof(context);
 	int64_t bytes = wm_kplan_run(p->fields, c->data, c->bytes, payload,
-				     s->buffer_room - (size_t)(payload - s->buffer));
+				     s->packet.room - (size_t)(payload - s->packet.buffer));
 
 	memcpy(to, &header, sizeof(header));
 	memcpy(to + sizeof(header), &context, sizeof(context));
@@ -247,8 +208,7 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 /* One record, at the packet's end. */
 static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
 {
-	struct packet *p = &s->packet;
-	unsigned char *to = s->buffer + p->bytes;
+	unsigned char *to = wm_cpu_packet_at(&s->packet, c->time);
 	const struct plan *plan;
 	uint16_t id = 0;
 	uint32_t tid;
@@ -264,44 +224,33 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 		s->totals.torn++;
 		return;
 	}
-	p->padding = (uint32_t)(-bytes & (WM_RECORD_ALIGN - 1));
-	memset(to + bytes, 0, p->padding);
-	p->bytes += (size_t)bytes + p->padding;
-	if (!p->count++)
-		p->begin = c->time;
-	p->end = c->time;
+	wm_cpu_packet_add(&s->packet, c->time, (size_t)bytes);
 	wm_task_names_meet(s->names, tid, c->time);
 }
 
-static int add_page(struct wm_kernel_source *s, uint32_t cpu, size_t bytes)
+static void add_page(struct wm_kernel_source *s, uint32_t cpu, size_t bytes)
 {
 	struct wm_page_cursor c;
-	int err = 0, got;
+	int got;
 
 	if (wm_page_open(&c, &s->layout, s->page, bytes, NULL) < 0) {
 		s->totals.torn++;
-		return 0;
+		return;
 	}
 	if (c.lost && c.lost != WM_PAGE_LOST_UNKNOWN)
 		note_loss(s, cpu, c.lost, c.begin);
-	while ((got = wm_page_next(&c)) == 1) {
-		struct packet *p = &s->packet;
-
-		if (p->bytes >= PACKET_BYTES || (p->count && c.time - p->begin >= SPAN_MAX))
-			err = flush(s);
+	while ((got = wm_page_next(&c)) == 1)
 		add_record(s, &c);
-	}
 	if (got < 0)
 		s->totals.torn++;
 	s->cpus[cpu].last = c.time;
-	return err;
 }
 
 /* --- rounds ---------------------------------------------------------------------- */
 
 static int drain(struct wm_kernel_source *s, uint32_t cpu, uint32_t *ret_pages)
 {
-	int error = 0, err;
+	uint64_t lost_disk = s->packet.lost_disk;
 	ssize_t got = 0;
 	uint32_t n;
 
@@ -310,12 +259,13 @@ static int drain(struct wm_kernel_source *s, uint32_t cpu, uint32_t *ret_pages)
 		got = wm_instance_read(s->instance, cpu, s->page);
 		if (got <= 0)
 			break;
-		err = add_page(s, cpu, (size_t)got);
-		error = err ? err : error;
+		add_page(s, cpu, (size_t)got);
 	}
 	*ret_pages = n;
-	err = flush(s);
-	return got < 0 ? (int)got : err ? err : error;
+	(void)wm_cpu_packet_flush(&s->packet); /* told by what it counts */
+	if (got < 0)
+		return (int)got;
+	return s->packet.lost_disk != lost_disk ? s->packet.error : 0;
 }
 
 /* A ring that filled while we were at it is too small. */
@@ -330,7 +280,7 @@ static void grow(struct wm_kernel_source *s, uint64_t lost_before)
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 {
 	uint32_t nr = wm_instance_nr_cpus(s->instance), pages;
-	uint64_t lost = s->totals.lost, packets = s->totals.packets;
+	uint64_t lost = s->totals.lost, packets = s->packet.packets;
 	int error = 0;
 
 	if (!seal && poll(s->polls, nr, 0) <= 0)
@@ -344,7 +294,7 @@ int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 		error = err ? err : error;
 	}
 	grow(s, lost);
-	return error ? error : (int)(s->totals.packets - packets);
+	return error ? error : (int)(s->packet.packets - packets);
 }
 
 /* "overrun: 17" of a CPU's statistics. */
@@ -388,5 +338,9 @@ int wm_kernel_source_finish(struct wm_kernel_source *s)
 void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_kernel_totals *ret)
 {
 	*ret = s->totals;
+	ret->events = s->packet.events;
+	ret->packets = s->packet.packets;
+	ret->lost_disk = s->packet.lost_disk;
+	ret->error = s->packet.error;
 	ret->buffer_bytes = wm_instance_buffer_bytes(s->instance);
 }
