@@ -6,6 +6,8 @@
  *   bench-emit overwrite ROUNDS   nobody reads; and two threads, and cold caches
  *   bench-emit full ROUNDS        readers stopped, buffers full: the cost of losing an event
  *
+ *   bench-emit count ROUNDS       run under `waymark stat`: counted, not recorded
+ *
  * Run under `waymark record` and, for the peer's side, with a session of
  * LTTng's of which $BENCH_LTTNG_SESSION is the name. Prints "row who value" a burst;
  * bench/report makes a table of it.
@@ -199,6 +201,14 @@ static int run_full(unsigned rounds)
 	return 0;
 }
 
+/* Nobody reads, nothing fills up: the burst alone. */
+static int run_count(unsigned rounds)
+{
+	for (unsigned i = 0; i < rounds; i++)
+		emit_say("emit_count", "ours", burst(rows[0].ours, rows[0].events));
+	return 0;
+}
+
 /* To the last processor: readers are kept on the others. */
 static void settle(void)
 {
@@ -222,6 +232,8 @@ int main(int argc, char **argv)
 	int err;
 
 	settle();
+	if (!strcmp(set, "count"))
+		return run_count(rounds);
 	err = side_open_ours(&sides[0]);
 	if (!err)
 		err = bare_open();

@@ -16,8 +16,11 @@ read_perf_theirs="comm,tid,time,event,period,ip" # what perf script shows but fo
 # Columns are as wide as perf's version likes.
 read_perf_check() {
 	perf script -i "$work/perf.data" -F $read_perf_theirs 2>/dev/null | tr -s ' ' >"$work/theirs"
-	"$BUILD/waymark" print --format=perf "$work/perf.data" 2>/dev/null | tr -s ' ' |
+	"$BUILD/waymark" print --format=perf --no-symbols "$work/perf.data" 2>/dev/null | tr -s ' ' |
 		cmp - "$work/theirs" || echo "bench: our text is not perf script's" >&2
+	perf script -i "$work/perf.data" 2>/dev/null | tr -s ' ' >"$work/theirs"
+	"$BUILD/waymark" print --format=perf "$work/perf.data" 2>/dev/null | tr -s ' ' |
+		cmp - "$work/theirs" || echo "bench: our text with symbols is not perf script's" >&2
 	echo "# read: perf.data: $(wc -l <"$work/theirs") samples, $(du -m "$work/perf.data" | cut -f1) MiB"
 	rm -f "$work/theirs"
 }
@@ -28,11 +31,11 @@ read_perf() {
 	for _ in 1 2 3; do
 		read_time read_perf peer 2 $aside perf script -i "$work/perf.data" -F $read_perf_theirs
 		read_time read_perf_symbols peer 2 $aside perf script -i "$work/perf.data"
-		read_time read_perf ours 2 $aside "$BUILD/waymark" print --format=perf --threads 1 "$work/perf.data"
+		read_time read_perf ours 2 $aside "$BUILD/waymark" print --format=perf --no-symbols --threads 1 \
+			"$work/perf.data"
+		read_time read_perf_symbols ours 2 $aside "$BUILD/waymark" print --format=perf --threads 1 "$work/perf.data"
 		read_memory
 	done
-	# Ours without symbols against perf script with them, as both are by default.
-	sed -n 's/^read_perf\tours/read_perf_symbols\tours/p' "$raw" >>"$raw.more"
 	read_perf_check
 	rm -f "$work/perf.data"
 }

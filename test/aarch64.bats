@@ -14,8 +14,7 @@ setup_file() {
 		-fno-tree-loop-distribute-patterns -DWM_GUEST -fPIC -ftls-model=initial-exec
 		-mno-outline-atomics -Iinclude -Isrc -Wall -Wextra -Werror -Wno-unused-parameter
 		-Wno-sign-compare -Wno-missing-field-initializers) file
-	for file in $(tools/sources runtime) src/base/glob.c src/ring/pool.c src/event/filter_link.c \
-		src/event/filter_run.c src/event/provider.c; do
+	for file in $(tools/sources --guest); do
 		echo "-mgeneral-regs-only -c $file -o $W/$(basename "$file").o"
 	done >"$W/list"
 	echo "-c src/event/filter_float.c -o $W/filter_float.o" >>"$W/list"

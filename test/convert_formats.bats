@@ -242,7 +242,10 @@ script() { # FILE: what perf script shows
 	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
 		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||
 		skip "no samples can be taken here"
-	"$waymark" convert t t.data
+	# What memory held before is in no file.
+	MALLOC_PERTURB_=171 "$waymark" convert t t.data
+	MALLOC_PERTURB_=85 "$waymark" convert t again.data
+	cmp t.data again.data
 	"$waymark" convert -e sw:cpu-clock t a.jsonl
 	"$waymark" convert -e sw:cpu-clock t.data b.jsonl
 	n=$(wc -l <a.jsonl)
@@ -265,4 +268,27 @@ script() { # FILE: what perf script shows
 	run -1 "$waymark" convert hello hello.data
 	[[ $output == *"there are no samples in it"* ]]
 	[ ! -e hello.data ]
+}
+
+@test "our own samples of tracepoints keep their fields: perf script prints them" {
+	"$waymark" record -q -c 1 -e sched:sched_switch -g -e syscalls:sys_exit_read -o t -- \
+		sh -c 'for i in 1 2 3 4 5 6; do echo $i | cat; done' >/dev/null 2>&1 ||
+		skip "no tracepoint can be sampled here"
+	"$waymark" convert t t.data
+	"$waymark" convert -e 's*' t a.jsonl
+	"$waymark" convert -e 's*' t.data b.jsonl
+	python3 - <<-'EOF'
+		import json
+		def samples(name):
+		    for line in open(name):
+		        e = json.loads(line)
+		        yield (e["name"], e["time_ns"], e["tid"], e["cpu"], e["message"],
+		               {k: v for k, v in e["fields"].items() if k != "callchain"})
+		a, b = list(samples("a.jsonl")), list(samples("b.jsonl"))
+		assert a == b, [x for x in zip(a, b) if x[0] != x[1]][:1]
+		assert {x[0] for x in a} == {"sched:sched_switch", "syscalls:sys_exit_read"}
+		open("messages", "w").writelines(f"{x[0]}: {x[4]}\n" for x in a)
+	EOF
+	perf script -i t.data -F event,trace 2>/dev/null | tr -s ' ' | sed 's/^ //; s/ $//' >script
+	diff messages script
 }

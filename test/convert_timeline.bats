@@ -118,6 +118,52 @@ all_there() { # STATUS TRACE...: in both formats
 	[ ! -e none.json ] && [ ! -e none.json.part ]
 }
 
+@test "readings of /proc are counters: one for each field, processor, device, process" {
+	waymark record -q -e 'proc:*' --every 1h -o t -- true # at the beginning and at the end
+	all_there 0 t
+	values=$(waymark print --jsonl -e proc:pid_stat t | wc -l)
+	[ "$(grep -c '"proc:pid_stat rss_bytes","args":{"bytes":[0-9]*}' out.json)" = "$values" ]
+	[ "$(grep -c '"ph":"i".*"name":"proc:pid_stat","args":{"comm":' out.json)" = "$values" ]
+	grep -q '"pid":10000003,.*"name":"proc:cpu 0 idle_ns","args":{"ns":[0-9]*}' out.json
+	grep -q '"name":"proc:loadavg load1","args":{"value":[0-9.]*}' out.json
+	[ "$(grep -c '"pid":10000003,.*"name":"process_name"' out.json)" = 1 ]
+	! grep -q 'Events of unknown threads' out.json decoded
+	grep -q 'name: "proc:vmstat pgfault"' decoded
+	# a piece tells its counters again
+	run -0 waymark convert --force --split-size 64K t out.pftrace
+	for piece in out.*.pftrace; do
+		decode "$piece" >"$piece.text"
+	done
+	[ -e out.2.pftrace ]
+	waymark print --format=jsonl t >wanted.jsonl
+	python3 "$check" perfetto wanted.jsonl out.*.pftrace.text
+}
+
+@test "counters at the ends of what numbers can be" {
+	cat >ends.c <<-'END'
+		#include <stdint.h>
+		#include <waymark/tracepoint.h>
+		WAYMARK_EVENT(proc, ends, WAYMARK_ARGS(const char *, s, uint64_t, u, int64_t, i, double, d),
+			WAYMARK_FIELDS((str, dev, s), (u64, u, u), (i64, i, i), (f64, d_avg10, d)));
+		int main(void)
+		{
+			trace_event(proc, ends, "a\"\xff b", ~0ull, INT64_MIN, 0.1);
+			trace_event(proc, ends, "", 1ull << 63, 1, 1e300);
+			return 0;
+		}
+	END
+	lib=$(find "$WAYMARK_BUILD" -maxdepth 1 -name libwaymark-rt.so)
+	cc -O2 -I"$WAYMARK_SOURCE/include" ends.c -o ends "$lib" -Wl,--no-as-needed \
+		-Wl,-rpath,"$WAYMARK_BUILD"
+	waymark record -q -o t -- ./ends
+	all_there 0 t
+	grep -q '"args":{"value":18446744073709551615}' out.json
+	grep -q '"args":{"value":-9223372036854775808}' out.json
+	grep -q 'double_counter_value: 1.8446744073709552e+19' decoded
+	grep -q ' counter_value: -9223372036854775808' decoded
+	grep -q 'double_counter_value: 0.1$' decoded
+}
+
 @test "what was lost has a row of its own" {
 	need_corpus
 	trace=ctf1/babeltrace/packet-seq-num/7-lost-between-2-with-index

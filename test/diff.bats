@@ -37,8 +37,9 @@ setup() {
 	    many = name == "sides"
 	    second = rows["[.] second"]
 	    after, chance = second["after_1" if many else "after"], second["chance_1" if many else "chance"]
-	    assert 0.4 < second["before"] < 0.6, second
-	    assert 0.65 < after < 0.85, second
+	    # Half and three quarters, but for interrupts and others on a busy machine.
+	    assert 0.3 < second["before"] < 0.6, second
+	    assert 0.6 < after < 0.85, second
 	    assert chance < 0.05, second
 	    if many:
 	        assert abs(second["change_2"]) < 0.1, second

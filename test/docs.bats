@@ -45,9 +45,20 @@ setup() {
 	session "$WAYMARK_SOURCE/README.md"
 }
 
+@test "guides: every command runs and prints what it shows" {
+	may_attach
+	[ -w /sys/kernel/tracing/trace ] || skip "the kernel's events cannot be recorded here: not run"
+	for guide in "$WAYMARK_SOURCE"/doc/guide/*.md; do
+		mkdir "$(basename "$guide")"
+		cd "$(basename "$guide")"
+		session "$guide"
+		cd ..
+	done
+}
+
 @test "manual pages: every example runs and prints what it shows" {
 	may_attach
-	for page in "$WAYMARK_SOURCE"/doc/man/*.[13]; do
+	for page in "$WAYMARK_SOURCE"/doc/man/*.[13] "$WAYMARK_SOURCE/doc/man/waymark-filter.7"; do
 		mkdir "$(basename "$page")"
 		cd "$(basename "$page")"
 		cp "$W/shop" .
@@ -97,56 +108,6 @@ setup() {
 		WAYMARK_EVENT WAYMARK_SPAN WAYMARK_SESSION WAYMARK_MARK_ON_EVENT; do
 		grep -qF "$name" "$page" || { echo "$name is not in $page"; return 1; }
 	done
-}
-
-@test "completions complete" {
-	# What bash does on <Tab>, for the words given.
-	complete_words() {
-		bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _waymark
-			printf "%s\n" "${COMPREPLY[@]}"' \
-			"$WAYMARK_SOURCE/share/completions/waymark" "$@"
-	}
-	[ "$(complete_words waymark rec)" = record ]
-	[ "$(complete_words waymark record --mod)" = --mode ]
-	[ "$(complete_words waymark record --mode over)" = overwrite ]
-	[ "$(complete_words waymark record --mode = bl)" = block ]
-	[ "$(complete_words waymark record --preload ma)" = malloc ]
-	[[ $(complete_words waymark record -o x -- bas) == *bash* ]]
-	[ "$(complete_words waymark help pri)" = print ]
-	mkdir trace-of-mine
-	[ "$(complete_words waymark print trace-of)" = trace-of-mine ]
-	[ -z "$(complete_words waymark record -e ma)" ]
-	[[ $(complete_words waymark list -p '') == *"$$"* ]]
-}
-
-@test "completions of zsh" {
-	command -v zsh >/dev/null || skip "zsh is not installed"
-	zsh -n "$WAYMARK_SOURCE/share/completions/_waymark"
-	# What a line becomes on <Tab>, in a shell on a terminal of its own.
-	cat >complete.zsh <<-'END'
-	zmodload zsh/zpty
-	zpty z zsh -f -i
-	zpty -w z "fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; echo RE''ADY"
-	zpty -r -m z out '*READY*'
-	zpty -w -n z "$2"$'\t'
-	zpty -r -m z out "*$3*" && print found
-	END
-	[ "$(timeout 20 zsh -f complete.zsh "$WAYMARK_SOURCE/share/completions" \
-		'waymark record --mode over' overwrite)" = found ]
-	[ "$(timeout 20 zsh -f complete.zsh "$WAYMARK_SOURCE/share/completions" \
-		'waymark rec' 'waymark record')" = found ]
-}
-
-@test "completions of fish" {
-	command -v fish >/dev/null || skip "fish is not installed"
-	complete_words() {
-		fish --no-config -c "source $WAYMARK_SOURCE/share/completions/waymark.fish
-			complete -C '$1'" | cut -f1
-	}
-	[ "$(complete_words 'waymark rec')" = record ]
-	[ "$(complete_words 'waymark record --mod')" = --mode ]
-	[ "$(complete_words 'waymark record --mode over')" = overwrite ]
-	[ "$(complete_words 'waymark help pri')" = print ]
 }
 
 @test "links in documents lead somewhere" {

@@ -4,9 +4,10 @@
 # to help does.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=60
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
 	cat >"$W/app.c" <<-'EOC'
 	#include <stdlib.h>
 	#include <unistd.h>
@@ -44,15 +45,6 @@ teardown() {
 	for p in "${pids[@]}"; do
 		kill -9 "$p" 2>/dev/null || true
 	done
-}
-
-until_true() {
-	for _ in $(seq 200); do
-		if "$@" >/dev/null 2>&1; then return 0; fi
-		sleep 0.05
-	done
-	echo "never became true: $*" >&2
-	return 1
 }
 
 @test "programs without marks, and the helpers that give them some" {

@@ -90,6 +90,29 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 	told seeds/perf.data/file-little 1632 "56 bytes of this record (type 9, 112 bytes) mean nothing"
 }
 
+@test "a record of perf's own that swallowed the next one is told, whichever it is" {
+	local f damaged nr=0
+	for f in seeds/perf.data/pipe-little seeds/perf.data/pipe-big; do
+		run -0 "$waymark" info --verify $f
+		mkdir swallowed
+		python3 "$WAYMARK_SOURCE/test/fuzz/swallow.py" $f swallowed
+		for damaged in swallowed/*; do
+			run -5 "$waymark" info --verify "$damaged"
+			[[ "$output" == *"at offset ${damaged#*/}: "* ]]
+			nr=$((nr + 1))
+		done
+		rm -r swallowed
+	done
+	[ $nr -ge 56 ]
+}
+
+@test "a feature that is not read, and is longer than what is in it, is told" {
+	local f=seeds/perf.data/pipe-little at
+	at=$(($(LC_ALL=C grep -obUaP '\x10\0{7}\x02\0{3}\x04\0{3}' $f | cut -d: -f1) - 8)) # PMU_MAPPINGS
+	bytes $f $at 5000000000000801 # its 168 bytes, and the 96 of the next one
+	told $f $at "the record of feature 16 (type 80, "
+}
+
 @test "a pipe of perf's that was cut between two records is told" {
 	truncate -s -8 seeds/perf.data/pipe-little
 	told seeds/perf.data/pipe-little "$(stat -c %s seeds/perf.data/pipe-little)" "ends inside a round"
@@ -122,10 +145,36 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 	done
 }
 
+@test "pages that no CPU claims any more are told" {
+	local f at
+	for f in seeds/trace.dat/v6-none-little-64-1 seeds/trace.dat/v7-none-little-64-1; do
+		# Where CPU 0's pages are and how many: 4096, 12288.
+		at=$(LC_ALL=C grep -obUaP '\x10\x00\x00\x00\x00\x00\x00\x00\x30\x00\x00' $f | cut -d: -f1)
+		bytes $f $((at - 1)) 00000000000000000000000000000000
+		run -5 "$waymark" info --verify $f
+		[[ "$output" =~ "at offset "[0-9]+": "[0-9]+" bytes belong to nothing that the file tells of" ]]
+		run -5 "$waymark" print $f
+	done
+}
+
+@test "records that perf's header leaves out are told" {
+	local f=seeds/perf.data/file-little
+	truncate -s +8 $f
+	bytes $f $(($(stat -c %s $f) - 8)) 0900000000000800
+	told $f $(($(stat -c %s $f) - 8)) "8 bytes belong to nothing that the file tells of"
+}
+
 @test "a page without a record is told" {
 	local f=seeds/trace.dat/v6-none-little-64-1
 	dd if=/dev/zero of=$f bs=1 seek=4096 count=64 conv=notrunc status=none
 	told $f 4096 "a page without a record"
+}
+
+@test "pages of a size that no kernel has are told" {
+	local f=seeds/trace.dat/v6-none-big-32-1 at
+	at=$(LC_ALL=C grep -obUaP 'size:\K4084' $f | head -1 | cut -d: -f1)
+	bytes $f "$at" 35303834 # 5084
+	told $f 0 "pages of 5096 bytes, by their description, are of no kernel"
 }
 
 @test "pages that claim to be larger than they are described are told" {

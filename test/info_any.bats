@@ -63,3 +63,17 @@ setup() {
 	[[ $output == *"$stream: at offset 0: "* ]]
 	run -2 "$waymark" info --verify --hash trace
 }
+
+@test "of several damaged traces each is named, and why metadata is refused is a reason" {
+	fail=$corpus/conformance/stream/fail
+	run -5 "$waymark" print "$fail/out-of-bound-float" "$fail/out-of-bound-sequence-start"
+	for name in out-of-bound-float out-of-bound-sequence-start; do
+		grep -A1 -F "waymark: in '$fail/$name':" <<<"$output" | grep -q 'dummystream: at offset 20: '
+	done
+	run -5 "$waymark" print "$fail/out-of-bound-float"
+	[[ $output != *"in '$fail"* ]]
+	run -1 "$waymark" print "$corpus/babeltrace/fail/packet-based-metadata"
+	[[ $output == *"at offset 0: a metadata packet claims 4096 bytes, 636 are left in the file"* ]]
+	run -1 "$waymark" print "$corpus/conformance/metadata/fail/lttng-modules-2.0-pre1"
+	[[ $output == *"at offset 24576: "*" claims that 35 of them are used; its header alone has 37"* ]]
+}

@@ -6,22 +6,25 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
-	export BATS_TEST_TIMEOUT=60
+	export BATS_TEST_TIMEOUT=300
 	cd "$BATS_TEST_TMPDIR"
 	command -v perf >/dev/null || skip "perf is not installed"
 }
 
 # Lines of perf script with these fields, and ours; columns are as wide as the version likes.
-perf_says() { # FILE FIELDS
-	perf script -i "$1" -F "$2" 2>/dev/null | tr -s ' ' | sed 's/ *$//'
+plain() {
+	tr -s ' ' | sed 's/ *$//'
 }
-we_say() {
-	waymark print --format=perf "$1" | tr -s ' ' | sed 's/ *$//'
+perf_says() { # FILE FIELDS
+	perf script -i "$1" -F "$2" 2>/dev/null | plain
+}
+we_say() { # FILE [OPTION...]
+	waymark print --format=perf "$@" | plain
 }
 
 record_tracepoints() {
 	perf record -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
-		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo $i | cat; done' >/dev/null 2>err ||
+		sh -c 'for i in $(seq 40); do echo $i | cat; done' >/dev/null 2>err ||
 		skip "perf may not record tracepoints here: $(head -1 err)"
 }
 
@@ -35,7 +38,8 @@ record_tracepoints() {
 
 @test "the same of a pipe, and compressed" {
 	perf record -q -o - -e sched:sched_switch -- sleep 0.05 >pipe.data 2>err || skip "$(head -1 err)"
-	[ "$(we_say pipe.data | wc -l)" = "$(perf script -i pipe.data 2>/dev/null | wc -l)" ]
+	perf script -i pipe.data >pipe.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"
+	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
 	record_tracepoints -z -o z.data
 	[ "$(we_say z.data | wc -l)" = "$(perf script -i z.data 2>/dev/null | wc -l)" ]
 }
@@ -44,21 +48,51 @@ record_tracepoints() {
 	perf record -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	perf_says f.data comm,tid,time,event,period,ip >perf.txt
-	we_say f.data >ours.txt
+	we_say f.data --no-symbols >ours.txt
 	[ "$(wc -l <ours.txt)" -gt 100 ]
 	diff perf.txt ours.txt
 }
 
-# Addresses of programs are shown by perf as they are in their files: that takes symbols.
-@test "call chains and names of several kinds: the same lines but for the program's addresses" {
-	local user='/^\t *[0-9a-f]\{1,15\}$/d'
+@test "samples on the wall clock: the same times, to the nanosecond" {
+	perf record -q -k CLOCK_REALTIME -e page-faults -c 1 -o r.data -- true 2>err || skip "$(head -1 err)"
+	perf script -i r.data --ns -F time 2>/dev/null | tr -d ' :.' >perf.txt
+	waymark print --jsonl r.data | grep -o '"time_ns":[0-9]*' | cut -d: -f2 >ours.txt
+	[ -s ours.txt ]
+	diff perf.txt ours.txt
+}
+
+# perf asks another program for functions that were inlined; we do not show them here.
+same_with_symbols() { # FILE
+	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt
+	we_say "$1" --threads 1 >ours.txt
+	diff perf.txt ours.txt
+	waymark print --format=perf "$1" | plain | cmp - ours.txt
+}
+
+@test "samples with symbols, of processes that come and go: the same lines" {
+	export HOME="$PWD" # perf keeps builds it saw in ~/.debug
+	perf record -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
+		skip "$(head -1 err)"
+	same_with_symbols f.data
+	[ "$(wc -l <ours.txt)" -gt 100 ]
+	grep -q '+0x[0-9a-f]* (.*/libc' ours.txt
+}
+
+@test "call chains and names of several kinds, with symbols: the same lines" {
+	export HOME="$PWD"
 	perf record -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
-	perf_says g.data comm,tid,time,event,period,ip | sed "$user" >perf.txt
-	we_say g.data | sed "$user" >ours.txt
+	same_with_symbols g.data
 	grep -q ' page-faults:' ours.txt
-	grep -q '^	' ours.txt || skip "no chain has an address of the kernel"
-	diff perf.txt ours.txt
+	grep -q '^	.*+0x[0-9a-f]* (' ours.txt
+}
+
+@test "callers by a copy of the stack, with symbols: the same lines" {
+	export HOME="$PWD"
+	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep
+	perf record -q -e cpu-clock:u -F 1000 --call-graph dwarf -o d.data -- ./deep 40 2>err || skip "$(head -1 err)"
+	same_with_symbols d.data
+	grep -q '^	.* main+0x[0-9a-f]* (.*/deep)' ours.txt
 }
 
 @test "samples with call chains: as many, as deep" {
@@ -67,4 +101,111 @@ record_tracepoints() {
 	run -0 waymark print --format=jsonl g.data
 	[ "${#lines[@]}" = "$(perf script -i g.data -F event 2>/dev/null | grep -c cpu-clock)" ]
 	[[ ${lines[0]} == *callchain* ]]
+}
+
+# The counts of a round as perf stat report shows them: time, cpu, event, count in its unit. What
+# is in the file are totals; an interval's counts are what they grew by.
+counts_of() { # FILE
+	waymark print --jsonl "$1" | python3 -c '
+import json, sys
+last = {}
+for line in sys.stdin:
+    e = json.loads(line)
+    f = e.get("fields", {})
+    if "value" not in f or f["round"]["label"] == "none":
+        continue
+    key = e["name"], f["cpu"]
+    value, ran = f["value"], f["running"]
+    grown, ran = value - last.get(key, (0, 0))[0], ran - last.get(key, (0, 0))[1]
+    last[key] = f["value"], f["running"]
+    count = "%.2f" % (grown * f["scale"]) if "scale" in f else "%d" % grown
+    print("%.9f" % (e["time_ns"] / 1e9), f["cpu"], e["name"], count if ran else "-")' | sort
+}
+
+@test "counts of perf stat at intervals: the values of perf stat report" {
+	perf stat record -o s.data -a -A -I 50 -e cpu-clock,context-switches sleep 0.3 >/dev/null 2>err ||
+		skip "$(head -1 err)"
+	perf stat report -i s.data 2>&1 | sed -n 's/<not counted>/-/; /^ *[0-9.]* CPU/p' | tr -d , |
+		awk '{ unit = $4 == "msec"; print $1, substr($2, 4), $(4 + unit), $3 }' | sort >perf.txt
+	[ "$(wc -l <perf.txt)" -ge 4 ]
+	counts_of s.data >ours.txt
+	diff perf.txt ours.txt
+	waymark info s.data | grep -q 'perf stat, 1000000000 Hz'
+	waymark info --verify s.data
+	[ "$(waymark print -e cpu-clock --filter 'value > 0 && $cpu == 0' s.data 2>err | wc -l)" -ge 2 ]
+	[ ! -s err ]
+}
+
+@test "counts of perf stat at the end, in file and pipe: the values of perf stat report" {
+	perf stat record -o s.data -e task-clock:u,page-faults true >/dev/null 2>err || skip "$(head -1 err)"
+	perf stat report -i s.data 2>&1 | tr -d , |
+		awk '$2 == "msec" { print $3, $1 } $2 == "page-faults" { print $2, $1 }' | sort >perf.txt
+	[ "$(wc -l <perf.txt)" = 2 ]
+	counts_of s.data | awk '{ print $3, $4 }' | sort >ours.txt
+	diff perf.txt ours.txt
+	[ "$(waymark print s.data | grep -c ' thread = [0-9].* round = final (1)')" = 2 ]
+	perf stat record -o - -e page-faults true >pipe.data 2>err || skip "$(head -1 err)"
+	waymark print pipe.data | grep 'page-faults: { cpu = -1, .* value = [1-9][0-9]*, enabled'
+	run -5 waymark convert s.data out.data
+	[[ $output == *"2 events left out of perf.data: counts of perf stat"* ]]
+	waymark convert s.data s.ctf/
+	[ "$(waymark print s.ctf | grep -c 'round = .*final')" = 2 ]
+}
+
+@test "counts whose rounds are damaged: all there, and told" {
+	perf stat record -o s.data -I 30 -e page-faults sleep 0.1 >/dev/null 2>err || skip "$(head -1 err)"
+	all=$(waymark print s.data | wc -l)
+	python3 - <<-'END'
+		import struct
+		data = bytearray(open("s.data", "rb").read())
+		at, size = struct.unpack_from("<QQ", data, 40)
+		rounds, end = [], at + size
+		while at < end:
+		    kind, _, size = struct.unpack_from("<IHH", data, at)
+		    rounds += [at] if kind == 77 else []
+		    at += size
+		struct.pack_into("<Q", data, rounds[1] + 16, 1)  # before the first one
+		open("back.data", "wb").write(data)
+		struct.pack_into("<I", data, rounds[1], 64 + 57)  # no record of perf
+		open("none.data", "wb").write(data)
+		struct.pack_into("<Q", data, rounds[0] - 40, 12345678)  # the id of a count
+		open("id.data", "wb").write(data)
+		open("places", "w").write("%d %d\n" % (rounds[1], rounds[0] - 48))
+	END
+	read -r second count <places
+	run -5 waymark print back.data
+	[[ $output == *"at offset $second: a round of counts that has no time, or one before"* ]]
+	[ "$(grep -c 'page-faults:' <<<"$output")" = "$all" ]
+	run -5 waymark print none.data
+	[[ $output == *"at offset $second: no record of that type is known"* ]]
+	[ "$(grep -c 'page-faults:' <<<"$output")" = "$all" ]
+	run -5 waymark print id.data
+	[[ $output == *"at offset $count: a count of an event that is not described"* ]]
+	[ "$(grep -c 'page-faults:' <<<"$output")" = $((all - 1)) ]
+}
+
+# As perf record --kcore leaves it; not every machine lets its kernel's memory be copied.
+kcore_of() { # FILE FOLDER
+	mkdir -p "$2/kcore_dir"
+	cp "$1" "$2/data"
+	grep -v ' 0000000000000000 ' /proc/kallsyms >"$2/kcore_dir/kallsyms"
+	: >"$2/kcore_dir/kcore"
+	: >"$2/kcore_dir/modules"
+}
+
+@test "a folder with a copy of the kernel: its symbols, and what of it is not used" {
+	perf record -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
+	kcore_of f.data kc
+	name=$(we_say f.data | grep -o '[a-z_0-9]*+0x[0-9a-f]* (\[kernel' | head -1 | cut -d+ -f1)
+	[ -n "$name" ] || skip "this kernel hides its symbols"
+	sed -i "s/ $name\$/ as_it_was_then/" kc/kcore_dir/kallsyms
+	we_say kc >ours.txt
+	diff <(we_say f.data | sed "s/ $name+/ as_it_was_then+/") ours.txt
+	grep -q ' as_it_was_then+0x' ours.txt
+	waymark info kc | grep -q "^kernel's copy *kcore_dir: its symbols are used, its code is not"
+	rm kc/kcore_dir/kallsyms
+	mkdir kc/kcore_dir/kallsyms
+	run -5 waymark print --format=perf kc
+	[[ $output == *" kcore_dir/kallsyms: at offset 0: cannot be read (it is no file)"* ]]
+	[ "$(grep -c ' page-faults:' <<<"$output")" = "$(grep -c ' page-faults:' ours.txt)" ]
 }

@@ -16,6 +16,7 @@ setup_file() {
 }
 
 setup() {
+	export LC_ALL=C.UTF-8 # in that of POSIX programs hardly allocate
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 }
@@ -318,4 +319,17 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	for kind in ("entry", "exit"):
 	    assert (seen[kind, "leaf"], seen[kind, "branch"], seen[kind, "work"]) == (102, 51, 1)
 	END
+}
+
+@test "stacks of a program without marks have names, with no event of the kernel beside" {
+	cat >deep.c <<-'END'
+	#include <stdlib.h>
+	__attribute__((noinline)) void *innermost(size_t n) { void *p = malloc(n); __asm__("" : "+r"(p)); return p; }
+	int main(void) { for (int i = 0; i < 10; i++) free(innermost(4321)); return 0; }
+	END
+	cc -g -O1 -fno-builtin -fno-omit-frame-pointer deep.c -o deep
+	waymark record -q -o T --preload malloc -e malloc:alloc --filter 'size == 4321' --context ustack -- ./deep
+	run --separate-stderr waymark report T -s sym
+	echo "$output"
+	[[ $output == *innermost* && $output == *main* ]]
 }

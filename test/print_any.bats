@@ -120,9 +120,9 @@ assert {e['trace'] for e in events} == {'$perf', 'other'}
 	n=$(wc -l <wanted)
 	mkdir growing
 	cp "$trace"/metadata "$trace"/*_0_* growing/
-	timeout 60 "$waymark" print --jsonl --follow --limit "$n" growing >got 2>err &
+	timeout 200 "$waymark" print --jsonl --follow --limit "$n" growing >got 2>err &
 	pid=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 300); do
 		[ ! -s got ] || break
 		sleep 0.1
 	done

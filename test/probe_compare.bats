@@ -5,9 +5,10 @@
 # runs of each; twenty with WAYMARK_LONG. PostgreSQL is of the packages of group bench.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=170 TRACEFS=/sys/kernel/tracing PYTHON=/usr/bin/python3
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=500 TRACEFS=/sys/kernel/tracing PYTHON=/usr/bin/python3
 	[ -z "${WAYMARK_LONG-}" ] || export BATS_TEST_TIMEOUT=1800
 	cat >"$W/work.py" <<-'END'
 	import gc
@@ -34,13 +35,9 @@ teardown() {
 	[ -z "${sdt-}" ] || perf probe -q -d "$sdt" 2>/dev/null || true
 }
 
-# Until a shell condition holds, 20 s at most.
+# Until a shell condition holds.
 await() {
-	for _ in $(seq 1000); do
-		! eval "$1" || return 0
-		sleep 0.02
-	done
-	return 1
+	until_true eval "$1"
 }
 
 # Adds the probes of a program that perf knows by PROVIDER:NAME, all their places; in $sdt.
@@ -79,7 +76,8 @@ compare_one() {
 		await "[ \$(find /proc/$p/fd -lname '*perf_event*' 2>/dev/null | wc -l) -ge $(wc -l <<<"$listed") ]"
 	done
 	await "[ -e t/kernel/formats ] && grep -q $pid $TRACEFS/instances/waymark-$record_pid-0/set_event_pid"
-	sleep 0.3
+	until_tracing $record_pid
+	until_idle $perf_pid $stat_pid
 	kill -CONT $pid
 	wait $pid
 	wait $record_pid
@@ -142,7 +140,7 @@ while True:
     time.sleep(0.005)' 3>&- &
 	pid=$!
 	await "grep -q libc.so /proc/$pid/maps"
-	run -0 waymark record -q -o p -e "usdt:$pid:python:gc__*" -p $pid -- sleep 0.5
+	run -0 waymark record -q -o p -e "usdt:$pid:python:gc__*" -p $pid -- sleep 2
 	[ "$(waymark print p | grep -c "/$pid .*python:gc__start: .*arg1 *= *2")" -gt 5 ]
 	[ "$(waymark print p | grep -c "/$pid .*python:gc__done: ")" -gt 5 ]
 	run -4 waymark record -q -o u -e "usdt:$pid:python:nothing" -a -- true

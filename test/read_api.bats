@@ -41,19 +41,24 @@ for line in sys.stdin:
 	echo no trace >file
 	run -1 "$WAYMARK_BUILD/examples/read" file
 	[ "$output" = "cannot read the trace 'file': at offset 0: not a trace of a known format" ]
+	: >file
+	run -1 "$WAYMARK_BUILD/examples/read" file
+	[[ "$output" == "cannot read the trace 'file': at offset 0: an empty file: "* ]]
 }
 
-@test "the library exports waymark_ and nothing else; all of it is in the header and the page" {
+@test "the library exports waymark_ and nothing else; all of it is in a header and its page" {
 	lib="$WAYMARK_BUILD/libwaymark.so.0"
 	[ -z "$(nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^waymark_')" ]
 	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >exported
 	[ "$(wc -l <exported)" -gt 30 ]
-	grep -oE '\bwaymark_[a-z0-9_]+\(' "$WAYMARK_SOURCE/include/waymark/read.h" | tr -d '(' | sort -u \
-		>declared
-	diff exported declared
-	grep -oE '\bwaymark_[a-z0-9_]+' <(sed 's/\\f[BRI]/ /g' \
-		"$WAYMARK_SOURCE/doc/man/waymark-read.3") | sort -u >described
-	[ -z "$(comm -23 declared described)" ]
+	for name in list read record; do
+		grep -oE '\bwaymark_[a-z0-9_]+\(' "$WAYMARK_SOURCE/include/waymark/$name.h" | tr -d '(' |
+			sort -u >$name.declared
+		grep -oE '\bwaymark_[a-z0-9_]+' <(sed 's/\\f[BRI]/ /g' \
+			"$WAYMARK_SOURCE/doc/man/waymark-$name.3") | sort -u >described
+		[ -z "$(comm -23 $name.declared described)" ]
+	done
+	diff exported <(sort -u ./*.declared)
 }
 
 @test "an outsider's C and C++ program, by pkg-config" {

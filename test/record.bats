@@ -4,9 +4,10 @@
 # anybody dies, and what it says about wrong names, directories and disks.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=60
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
 	cat >"$W/app.c" <<-'EOF'
 	#include <signal.h>
 	#include <stdlib.h>
@@ -71,21 +72,11 @@ teardown() {
 }
 
 # Starts a command in the background; its pid is in $pid, its standard error in ./err. A shell
-# has background commands ignore SIGINT, which record passes on; so that is undone.
+# has background commands ignore SIGINT, and CMD goes on ignoring it; so that is undone.
 background() {
 	env --default-signal=INT "$@" >out 2>err 3>&- &
 	pid=$!
 	pids+=("$pid")
-}
-
-# Waits until a command succeeds, ten seconds at most.
-until_true() {
-	for _ in $(seq 200); do
-		if "$@" >/dev/null 2>&1; then return 0; fi
-		sleep 0.05
-	done
-	echo "never became true: $*" >&2
-	return 1
 }
 
 events() { # DIR [GREP]: how many events print finds
@@ -253,6 +244,35 @@ child_of() {
 	[ ! -e t/.waymark ]
 }
 
+@test "kill -INT ends a recorder that a script began with &, where SIGINT is ignored" {
+	local who
+	"$W/app" run >out 3>&- &
+	pids+=("$!")
+	who=$!
+	until_true grep -q ready out
+	env --ignore-signal=INT waymark record -o t -p "$who" 2>err 3>&- &
+	pid=$!
+	pids+=("$pid")
+	until_true sh -c 'waymark print t | grep -q still'
+	kill -INT "$pid"
+	wait "$pid"
+	grep -q ' 0 lost: t' err
+	[ ! -e t/.waymark ]
+	kill -0 "$who"
+}
+
+@test "of two runtimes in a process, one linked and one preloaded, -p takes the one with the marks" {
+	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o own -Wl,-u,waymark_module_register \
+		"$WAYMARK_BUILD/libwaymark-rt.a"
+	LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" ./own run >out 3>&- &
+	pids+=("$!")
+	local who=$!
+	until_true grep -q ready out
+	grep -q libwaymark-rt "/proc/$who/maps"
+	run -0 waymark record -o t -e shop:order -p "$who" -- sleep 0.5
+	[ "$(events t still)" -gt 10 ]
+}
+
 @test "kill -9 of the command: the pump finishes the trace, the program runs on" {
 	background waymark record -o t -- "$W/app" run
 	until_true grep -q ready out
@@ -270,7 +290,7 @@ child_of() {
 @test "kill -9 of the pump: said, and the program's status is kept" {
 	background waymark record -o t -- "$W/app" run
 	until_true grep -q ready out
-	sleep 0.3 # some packets are on disk
+	until_shows t 1 'id = 99,' # packets are on disk
 	kill -9 "$(child_of "$pid" waymark-pump)"
 	until_true grep -q 'ended early' err
 	kill -0 "$(child_of "$pid" app)"
@@ -285,7 +305,7 @@ child_of() {
 	pids+=("$app")
 	until_true grep -q ready out
 	[ "$(ls "/proc/$app/task" | wc -l)" -eq 1 ]
-	run -0 waymark record -o t -e order -p "$app" -- sleep 0.5
+	run -0 waymark record -o t -e order -p "$app" -- bash -c '. "$0" && until_shows t 11 "id = -1"' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t"* ]]
 	[ "$(events t 'id = -1')" -gt 10 ]
 	kill -0 "$app"
@@ -302,7 +322,7 @@ child_of() {
 	pids+=("$app")
 	until_true grep -q ready out
 	for i in 1 2 3; do
-		waymark record -q -o t$i -e order --filter 'id == -1' -p "$app" -- sleep 0.2
+		waymark record -q -o t$i -e order --filter 'id == -1' -p "$app" -- bash -c '. "$0" && until_shows t$1 6 "id = -1"' "$WAYMARK_SOURCE/test/wait.bash" $i
 		[ "$(events t$i 'id = -1')" -gt 5 ]
 	done
 	kill -0 "$app"
@@ -314,13 +334,15 @@ child_of() {
 	pids+=("$app")
 	until_true grep -q ready out
 	for i in 1 2 3; do
-		waymark record -q -o t$i -p "$app" -- sleep 0.2
+		waymark record -q -o t$i -p "$app" -- bash -c '. "$0" && until_shows t$1 6 "id = -1"' "$WAYMARK_SOURCE/test/wait.bash" $i
 		[ "$(events t$i 'id = -1')" -gt 5 ]
 	done
-	background waymark record -o t4 -p "$app" -- sleep 1
-	run -0 waymark record -o t5 -p "$app" -- sleep 0.3
-	wait "$pid"
-	[ "$(events t4 'id = -1')" -gt 100 ]
+	background waymark record -o t4 -p "$app"
+	until_shows t4 1 'id = -1'
+	run -0 waymark record -o t5 -p "$app" -- bash -c '. "$0" && until_shows t5 11 "id = -1"' "$WAYMARK_SOURCE/test/wait.bash"
+	until_shows t4 101 'id = -1'
+	kill -INT "$pid"
+	wait "$pid" || [ "$?" -eq 130 ]
 	[ "$(events t5 'id = -1')" -gt 10 ]
 }
 
@@ -350,12 +372,15 @@ child_of() {
 	pids+=("$!")
 	first=$!
 	until_true grep -q ready out
-	background waymark record -o t -a -e 'shop:*' -- sleep 2
+	background waymark record -o t -a -e 'shop:*'
 	until_true test -e t/.waymark
 	"$W/app" run >out2 3>&- &
 	pids+=("$!")
 	second=$!
-	wait "$pid"
+	until_shows t 11 "app:$first/"
+	until_shows t 11 "app:$second/"
+	kill -INT "$pid"
+	wait "$pid" || [ "$?" -eq 130 ]
 	[ "$(events t "app:$first/")" -gt 10 ]
 	[ "$(events t "app:$second/")" -gt 10 ]
 }
@@ -366,8 +391,8 @@ child_of() {
 	until_true test -e all/.waymark
 	background waymark record -q -o own -e shop:order -- "$W/app" run
 	until_true grep -q ready out
-	until_true sh -c 'waymark print all | grep -q shop:order'
-	sleep 0.5
+	until_shows all 101 'id = -1'
+	until_shows own 101 'id = -1'
 	kill -TERM "$pid"
 	wait "$pid" || [ "$?" -eq 143 ]
 	kill -TERM "$all"

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
+	export HOME=${HOME:-$BATS_TEST_TMPDIR} # perf ends without
 	export TZ=UTC
 	waymark="$WAYMARK_BUILD/waymark"
 	compare="$BATS_TEST_DIRNAME/data/report_compare.py"
@@ -47,6 +48,46 @@ make_program() {
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
 		python3 "$compare" "$waymark" $file.data sym
 	done
+}
+
+@test "levels of --hierarchy equal perf report's, and limits hold on each" {
+	need_perf
+	make_program
+	perf record -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf record -q -e page-faults -c 1 -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	for file in chains faults; do
+		python3 "$compare" "$waymark" $file.data comm,dso,sym --hierarchy
+		python3 "$compare" "$waymark" $file.data dso,sym --hierarchy
+	done
+	if [ -d "${WAYMARK_CORPUS:-}" ]; then
+		for file in callgraph-3.4 singleprocess-3.8 systemwide.1-3.8 weight_struct; do
+			python3 "$compare" "$waymark" "$WAYMARK_CORPUS/perf.data/quipper/perf.data.$file" comm,dso --hierarchy
+		done
+	fi
+	"$waymark" report chains.data --hierarchy --percent-limit 10 --stdio >text
+	# One row of each level: the command, the program, its function; each in its own column.
+	[ "$(grep -v '^#' text | sed 's/^ *[0-9.]*% *[0-9]* *//; /^ *Self/d; /^$/d')" = $'busy\nbusy\n[.] spin' ]
+	grep -q 'rows below the limit' text
+	"$waymark" report chains.data --hierarchy -g callee --json | python3 -c '
+import json, sys
+row = json.load(sys.stdin)["tables"][0]["rows"][0]["parts"][0]["parts"][0]
+calls = {c["name"]: c["share"] for c in row["calls"] if c["depth"] == 1}
+assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
+}
+
+@test "options are taken as perf report has them" {
+	need_perf
+	make_program
+	perf record -q -e cpu-clock -F 1000 -g -o p.data ./busy
+	"$waymark" report -i p.data --stdio -f -n --children -d busy -S spin -c busy -g callee --show-total-period >text
+	"$waymark" report p.data --dso busy --symbol spin --comm busy -G --json >json
+	python3 - <<-'END'
+	import json
+	row, = json.load(open("json"))["tables"][0]["rows"]
+	lines = [l.split() for l in open("text") if "spin" in l]
+	assert lines[0][2:4] == [str(row["events"]), str(row["weight"])], (lines, row)
+	assert any("large" in l for l in open("text"))
+	END
 }
 
 @test "source lines equal perf report's, and inlined functions have names" {
@@ -164,4 +205,49 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	need_corpus
 	run -5 "$waymark" report "$quipper/perf.data.lost_samples-4.4" -s comm
 	[[ $output == *"# lost: "* ]]
+}
+
+@test "several threads find what one finds, to the byte" {
+	need_perf
+	cat >faults.c <<-'END'
+	#include <stdlib.h>
+	#include <sys/mman.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	static void (*volatile keep)(char *p);
+	__attribute__((noinline)) static void small(char *p) { *p = 1; }
+	__attribute__((noinline)) static void large(char *p) { *(volatile char *)p = 2; keep = small; }
+	static void fault(long n) {
+		while (n > 0) {
+			char *p = mmap(NULL, 4096 * 512, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(p, 4096 * 512, MADV_NOHUGEPAGE);
+			for (int i = 0; i < 512; i++, n--)
+				i % 3 ? large(p + 4096 * i) : small(p + 4096 * i);
+			munmap(p, 4096 * 512);
+		}
+	}
+	int main(int argc, char **argv) {
+		for (int i = 0; i < 4; i++)
+			if (!fork()) { fault(atol(argv[1])); execlp("true", "true", NULL); _exit(1); }
+		while (wait(NULL) > 0) ;
+		return 0;
+	}
+	END
+	gcc -O1 -g -fno-omit-frame-pointer faults.c -o faults
+	perf record -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
+	perf record -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
+	for file in flat chains; do
+		# Long enough to be cut in three.
+		[ "$(stat -c %s $file.data)" -gt 6000000 ]
+		for options in "-s comm,dso,sym" "-s pid,cpu,sym --hierarchy" "-g caller --no-children -s sym" \
+			"-s tid,dso --json" "-s event,comm,sym -c faults" "-s sym --weight count --rows 5 -g callee"; do
+			for threads in 1 2 5; do
+				# shellcheck disable=SC2086
+				"$waymark" report $file.data $options --stdio --threads $threads >text.$threads 2>said.$threads
+			done
+			grep -q large text.1 || [[ $options == *tid,dso* ]]
+			cmp text.1 text.2 && cmp text.1 text.5
+			cmp said.1 said.2 && cmp said.1 said.5
+		done
+	done
 }

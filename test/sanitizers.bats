@@ -33,11 +33,13 @@ under() {
 	torture_check
 	"$WAYMARK_BUILD/asan/waymark" print "$W/trace" | grep -c ' torture:'
 	"$WAYMARK_BUILD/asan/waymark" info --repair "$W/trace"
+	"$WAYMARK_BUILD/asan/waymark" record -q --preload none -o "$W/sound" -- "$WAYMARK_BUILD/examples/hello"
+	"$WAYMARK_BUILD/asan/waymark" info --verify "$W/sound"
 	if cat "$W"/*san.[0-9]*; then return 1; fi
 }
 
-@test "rings, pump and sockets are clean under ThreadSanitizer" {
+@test "rings, pump, sockets and passes in parts are clean under ThreadSanitizer" {
 	# Those in which threads or processes meet; the others would only be slow.
 	under tsan thread ring-pool_test ring-pool_crowd_test collect-pump_test \
-		collect-snapshot_test collect-hostile_test control-app_test base-loop_test
+		collect-snapshot_test collect-hostile_test control-app_test base-loop_test analysis-pass_parts_test
 }

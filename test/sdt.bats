@@ -65,14 +65,14 @@ setup() {
 	[ "$(id -u)" -eq 0 ] || skip "only root may attach"
 	for compiler in gcc clang; do
 		rm -rf T
-		timeout 60 bpftrace -e "
+		timeout 200 bpftrace -e "
 			interval:ms:200 { if (@hits == 10) { exit(); } }
 			BEGIN { printf(\"ready\\n\"); }
 			usdt:$W/shop-$compiler:shop:order { printf(\"order %d %s %d\\n\", arg0, str(arg1), arg2); @hits++; }
 			usdt:$W/shop-$compiler:shop:paid { printf(\"paid %d %d\\n\", arg0, arg1); @hits++; }" \
 			>seen 2>said 3>&- &
 		watcher=$!
-		for _ in $(seq 100); do
+		for _ in $(seq 600); do
 			! grep -q ready seen && kill -0 $watcher 2>/dev/null || break
 			sleep 0.1
 		done

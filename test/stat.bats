@@ -4,6 +4,7 @@
 # both were attached to before it ran; its options, its words, its statuses.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR"
@@ -78,12 +79,8 @@ need_perf() {
 
 # Until the process holds that many counters (of each thread); then it enables them.
 wait_for_counters() {
-	local i
-	for ((i = 0; i < 300; i++)); do
-		[ "$(find "/proc/$1/fd" -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l)" -lt "$2" ] || break
-		sleep 0.02
-	done
-	sleep 0.2
+	until_true eval '[ "$(find "/proc/'"$1"'/fd" -lname "anon_inode:*perf_event*" | wc -l)" -ge '"$2"' ]'
+	until_idle "$1"
 }
 
 # Starts ./work stopped, attaches both, lets it run; their counts in by_perf and by_waymark,
@@ -143,20 +140,14 @@ count_with_both() {
 	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
 	run -0 waymark stat -x, -o out -e uprobe:./work:tick -- sh -c './work; ./work; true'
 	[ "$(cut -d, -f1 out)" = 1800 ]
-	waymark stat -e uprobe:./work:tick -- sleep 20 &
+	waymark stat -e uprobe:./work:tick -- sleep 100 3>&- &
 	pid=$!
-	for ((i = 0; i < 100; i++)); do
-		! grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events || break
-		sleep 0.02
-	done
-	grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events
-	pkill -P $pid sleep
+	until_true grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events
+	until_true pgrep -P $pid sleep
+	local sleeper=$(pgrep -P $pid sleep)
 	kill -9 $pid
-	for ((i = 0; i < 100; i++)); do
-		grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events || return 0
-		sleep 0.02
-	done
-	false
+	kill $sleeper
+	until_true eval '! grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events'
 }
 
 @test "USDT: every place of a probe, semaphores counted up while it is watched" {
@@ -189,7 +180,7 @@ count_with_both() {
 	[[ $output == *"did you mean 'zoo:two'"* ]]
 }
 
-@test "--filter: in the kernel, the same as perf's; what it cannot say is refused" {
+@test "--filter: in the kernel, the same as perf's; what it cannot say, from the stream" {
 	need_tracepoints
 	cat >sizes.c <<-'END'
 	#include <fcntl.h>
@@ -216,14 +207,28 @@ count_with_both() {
 	if perf stat -x, -o perf.out -e syscalls:sys_enter_write --filter 'count > 90' ./sizes 2>/dev/null; then
 		[ "$(grep -v '^#' perf.out | grep . | cut -d, -f1)" = 10 ]
 	fi
-	run -2 waymark stat -e syscall:write --filter 'count + 1 > 5' -p $$
-	[[ $output == *"the kernel cannot evaluate 'count + 1 > 5'"* ]]
+	run -0 waymark stat -x, -o out -e syscall:write --filter 'count % 2 == 0 && $pid > 0' -e syscall:close,syscall:getppid -- ./sizes
+	[ "$(counts)" = "50 $(waymark stat -x, -e syscall:close -- ./sizes | cut -d, -f1) 0" ]
+	waymark record -q -o even -e syscall:write:enter --filter 'count % 2 == 0 && $pid > 0' -- ./sizes
+	[ "$(waymark print even | wc -l)" = 50 ]
+	run -0 waymark stat --no-aggr -x, -o out -r 2 -e syscall:write --filter 'count % 2 == 0' -- ./sizes
+	[ "$(wc -l <out)" = "$(getconf _NPROCESSORS_ONLN)" ]
+	grep -q '^CPU0,' out
+	run -0 waymark stat -I 60000 --json -o out -e syscall:write --filter 'count % 2 == 0' -- ./sizes
+	python3 -c 'import json; d = json.load(open("out")); i = d["intervals"]; assert sum(e["events"][0]["value"] for e in i) == 50 and d["counted"] == "from the stream" and d["lost"] == 0, d'
+	run -2 waymark stat -e page-faults -e syscall:write --filter 'count % 2 == 0' -- ./sizes
+	[[ $output == *"where sw:page-faults is not"* ]]
+	run -2 waymark stat -e syscall:write --filter 'count % 2 == 0' -e syscall:write -- ./sizes
+	[[ $output == *"is there twice"* ]]
+	# Without children: those of the shell are not counted, its own are.
+	run -0 waymark stat -i -x, -o out -e syscall:write --filter 'count % 2 == 0' -- sh -c './sizes; echo 123 >/dev/null'
+	[ "$(counts)" = 1 ]
 	run -2 waymark stat -e syscall:write --filter 'cuont > 5' -p $$
 	[[ $output == *"has no field 'cuont'"* ]]
 	run -2 waymark stat -e syscall:write --filter 'count >' -p $$
 	[[ $output == *"^"* ]]
 	run -2 waymark stat -e page-faults --filter 'count > 5' -p $$
-	[[ $output == *"only tracepoints and system calls have fields"* ]]
+	[[ $output == *"only tracepoints, system calls and probes have fields"* ]]
 	run --separate-stderr -0 waymark stat -x, -e 'syscall:write*' --filter 'count > 90' -- ./sizes
 	[[ $stderr == *"lack a field of the filter"* ]]
 	[[ $output == *"10,,syscall:write,"* ]]
@@ -279,8 +284,46 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	[[ $output == *"has no field 'cuont'"* ]]
 	run -125 waymark stat -e page-faults --by comm -- true
 	[[ $output == *"has no fields"* ]]
-	run -2 waymark stat -e syscall:write --by comm -r 2 -- true
-	run -2 waymark stat -e syscall:write --filter 'fd == 1' --by comm -- true
+	run -2 waymark stat -e syscall:write --by comm --per-cpu -- true
+	run -0 waymark stat -x, -o out -e syscall:write -i --by comm -r 2 -- sh -c './work; echo 123 >/dev/null'
+	[ "$(cat out)" = 2,syscall:write,sh ]
+}
+
+@test "--by where BPF cannot: filters, repetitions, intervals, from the stream; as many as in the kernel" {
+	need_tracepoints
+	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
+	run -3 waymark stat -x, -o kernel -e syscall:write --by comm,count -- ./work
+	run -3 waymark stat -x, -o out -e syscall:write --filter 'count + 0 == 1' --by comm,count -- ./work
+	[ "$(grep '^[0-9]*,syscall:write,' kernel)" = "$(cat out)" ]
+	[ "$(sum_by syscall:write)" = 900 ]
+	run -3 waymark stat -x, -o out -r 2 -e syscall:write:exit --by '$comm,ret' -- ./work
+	[ "$(cat out)" = 1800,syscall:write:exit,work,1 ]
+	run -0 waymark stat --json -o out -I 100 -e syscall:write --by fd -- sh -c './work; sleep 1; ./work; true'
+	python3 - <<-'END'
+	import json
+	d = json.load(open("out"))
+	assert d["counted"] == "from the stream" and d["lost"] == 0, d
+	assert len(d["intervals"]) >= 3, d
+	rows = [r for i in d["intervals"] for t in i["by"] for r in t["rows"] if r["by"]["fd"] > 2]
+	assert sum(r["count"] for r in rows) == 1800, d
+	END
+}
+
+@test "--by and --filter of what a uprobe fetches: from the stream, and so it is said" {
+	need_tracepoints
+	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
+	run -3 waymark stat -x, -o out -e 'uprobe:./work:tick(i=arg1:s32)' --filter 'i >= 290' --by i -- ./work
+	[ "$(sort out | sed -n 1p)" = "3,uprobe:$W/work:tick,290" ]
+	[ "$(wc -l <out)" = 10 ]
+	run -3 waymark stat -x, -o out -e 'uprobe:./work:tick(i=arg1:s32)' --filter 'i >= 290' -- ./work
+	[ "$(cut -d, -f1,3 out)" = "30,uprobe:$W/work:tick" ]
+}
+
+@test "--timeout ends it, --append goes on in a file" {
+	run -143 timeout 50 waymark stat --timeout 200 -x, -o out -e page-faults:u -- sleep 20
+	run -0 timeout 50 waymark stat --timeout 200 -x, -o out --append -e page-faults:u -p $$
+	[ "$(grep -c page-faults out)" = 2 ]
+	run -2 waymark stat --append -e page-faults:u -- true
 }
 
 @test "a command: its tree is counted from its first instruction, its status is returned" {
@@ -302,6 +345,23 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	[[ ${lines[1]} =~ ^\ +[0-9,]+\ \ sw:page-faults:u\ \ [0-9,]+\ per\ second$ ]]
 	[[ ${lines[2]} =~ ^\ +[0-9.]+\ ms\ \ sw:task-clock:u\ \ +[0-9.]+\ CPUs\ used$ ]]
 	[[ $output =~ [0-9.]+\ s\ elapsed,\ [0-9.]+\ s\ user,\ [0-9.]+\ s\ system ]]
+}
+
+@test "a wildcard's zeros are one line; a name's is there, and so are all in JSON" {
+	need_tracepoints
+	run --separate-stderr -3 waymark stat -e 'syscall:*,syscall:swapoff' -- ./work
+	[[ $output =~ \ syscall:write\ .*per\ second ]]
+	[ "$(grep -c ' 0  syscall:swapoff$' <<<"$output")" -eq 1 ]
+	[[ ! $output =~ syscall:reboot ]]
+	[[ $output =~ \ 0\ \ each\ of\ [0-9]+\ more\ that\ the\ wildcards\ match ]]
+	run --separate-stderr -3 waymark stat --json -e 'syscall:*' -- ./work
+	[[ $output =~ syscall:reboot ]]
+}
+
+@test "a system call by the name programs have for it" {
+	need_tracepoints
+	run --separate-stderr -0 waymark stat -x, -e syscall:uname -- uname
+	[ "$(grep -c '^[1-9][0-9]*,,syscall:newuname,' <<<"$output")" -eq 1 ]
 }
 
 @test "without -e: clocks, switches, faults" {
@@ -333,12 +393,12 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 }
 
 @test "-I: intervals add up to the whole" {
-	# 20 times 900 faults at least, over half a second.
-	run -0 waymark stat -I 100 -x, -o parts -e page-faults:u -- sh -c 'for i in 1 2 3 4 5; do ./work; sleep 0.1; done; true'
+	# 20 times 900 faults at least, over a second and a half.
+	run -0 waymark stat -I 100 -x, -o parts -e page-faults:u -- sh -c 'for i in 1 2 3 4 5; do ./work; sleep 0.3; done; true'
 	[ "$(wc -l <parts)" -ge 4 ]
 	[ "$(awk -F, '{ n += $2 } END { print n }' parts)" -ge 4500 ]
 	awk -F, '$1 <= last { exit 1 } { last = $1 }' parts
-	run -0 waymark stat -I 100 --json -o parts -e page-faults:u -- sleep 0.25
+	run -0 waymark stat -I 100 --json -o parts -e page-faults:u -- sleep 1
 	python3 -c 'import json; d = json.load(open("parts")); assert len(d["intervals"]) >= 3, d'
 }
 
@@ -358,8 +418,8 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 }
 
 @test "-p ends with the process, -a with CMD" {
-	sleep 0.3 &
-	run -0 timeout 10 waymark stat -x, -e page-faults:u -p $!
+	sleep 3 &
+	run -0 timeout 50 waymark stat -x, -e page-faults:u -p $!
 	waymark stat -o /dev/null -a -e cpu-clock -- true 2>why || skip "$(cat why)"
 	run -0 waymark stat -a -x, -e cpu-clock -- sleep 0.2
 	# Each CPU's clock runs all the time.
@@ -370,8 +430,9 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -4 waymark stat -e page-fautls -p 1
 	[[ $output == *"did you mean"*"page-faults"* ]] || [[ $output == *"cannot be looked up"* ]]
 	run -125 waymark stat -e page-fautls -- true
-	run -4 waymark stat -e user:shop:order -p 1
-	[[ $output == *"is an event of programs"* ]]
+	run waymark stat -e user:shop:order -p $$
+	[ "$status" -ne 0 ]
+	[[ $output == *"has no waymark runtime"* ]]
 	run -2 waymark stat -e mem:xyz -- true
 	[[ $output == *"mem:ADDRESS"* ]]
 	run -2 waymark stat

@@ -57,7 +57,7 @@ recorded_with_loss() {
 @test "a disk that fills and gets room again: what comes then is recorded" {
 	head -c 39900000 /dev/zero >"$small/ballast"
 	(
-		for _ in $(seq 1000); do # until it is full, and events were lost for that
+		for _ in $(seq 6000); do # until it is full, and events were lost for that
 			[ "$(df --output=avail "$small" | tail -1)" -ge 64 ] || break
 			sleep 0.01
 		done

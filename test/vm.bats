@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=240
+	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=3000
 	"$VM" --prepare >"$W/release" 2>"$W/why" || {
 		[ $? -eq 77 ]
 		return 0
@@ -56,7 +56,7 @@ setup_file() {
 	mkdir "$W/r"
 	mv "$W/app" "$W/bare" "$W/r"
 	local script=$WAYMARK_SOURCE/test/data/vm_user.sh
-	"$VM" -t 240 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+	"$VM" -t 480 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
 }
 
 setup() {
@@ -140,14 +140,14 @@ orders() {
 	for signal in INT KILL; do
 		env --default-signal=INT "$VM" sleep 100 3>&- &
 		pid=$!
-		for _ in $(seq 100); do
+		for _ in $(seq 600); do
 			qemu=$(pgrep -P $pid qemu) && break
 			sleep 0.1
 		done
 		[ -n "$qemu" ]
 		kill -$signal $pid
 		wait $pid || true
-		for _ in $(seq 100); do
+		for _ in $(seq 1200); do
 			[ -e "/proc/$qemu" ] || break
 			sleep 0.05
 		done

@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=240
+	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=3000
 	"$VM" --prepare >"$W/release" 2>"$W/why" || {
 		[ $? -eq 77 ]
 		return 0
@@ -20,7 +20,7 @@ setup_file() {
 	mkdir "$W/r"
 	cc -O2 "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
 	if command -v perf >/dev/null; then files+=(-f "$(command -v perf)"); fi
-	"$VM" -t 240 "${files[@]}" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+	"$VM" -t 480 "${files[@]}" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
 }
 
 setup() {
@@ -61,6 +61,20 @@ count() {
 	[ "$(cat by.status)" -eq 3 ]
 	grep -qE '^ +300  calls +121$' by
 	[ "$(count filter.csv raw_syscalls:sys_enter)" -eq 200 ]
+}
+
+@test "a function of the kernel has the instructions that are in its memory" {
+	cat kernel_time.err
+	python3 - <<-'END'
+	import json
+	a = json.load(open("kernel_code.json"))
+	assert not [n for n in a["notes"] if n["name"] == "code"], a["notes"]
+	rows = a["tables"][0]["rows"]
+	start = int(open("kernel_code.kallsyms").read().split()[0], 16)
+	assert rows[0]["address"] == start and all(r["instruction"] for r in rows), rows
+	assert sum(r["events"] for r in rows) > 100 and abs(sum(r["share"] for r in rows) - 1) < 1e-9, rows
+	assert any(r["instruction"].startswith(("ret", "jmp")) for r in rows), rows
+	END
 }
 
 @test "perf and waymark on one stopped process count the same" {

@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=240
+	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=3000
 	"$VM" --prepare >"$W/release" 2>"$W/why" || {
 		[ $? -eq 77 ]
 		return 0
@@ -19,7 +19,7 @@ setup_file() {
 		mkdir "$W/r"
 		cc -O2 -g "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
 		echo hello >"$W/r/there"
-		"$VM" -t 110 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
+		"$VM" -t 300 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
 		[ ! -e "$W/r/done" ] || return 0
 		echo "# the emulated machine did not get to the end (try $try): $(head -n 1 "$W/err")" >&3
 	done
@@ -56,14 +56,13 @@ taken() { # NAME [STATUS]
 	grep -q "eprobe:syscalls:sys_enter_openat: .* file = \"$PWD/there\", flags = 0 }" event.fields
 }
 
-@test "functions of the kernel: by its tracer, by pairs of probes; a graph that it does not give us is said" {
+@test "functions of the kernel: by its tracer, by pairs of probes" {
 	taken function
 	[ "$(grep -c ' cat:.*ftrace:function: ' function.text)" -gt 2 ]
 	run -1 grep -vc ' cat:\| sh:\| waymark:' function.text
 	taken both
 	grep -q 'kprobe:vfs_read: ' both.text
 	grep -q 'kretprobe:vfs_read: ' both.text
-	[ "$(cat graph.status)" -eq 2 ] || grep -q funcgraph_exit graph.text
 }
 
 @test "triggers: histograms and snapshots are in the trace; stacks behind events" {
@@ -93,6 +92,7 @@ taken() { # NAME [STATUS]
 	grep -q "did you mean 'count'" refused.err
 	grep -q "no such member" refused.err
 	grep -q "did you mean 'next_comm'" refused.err
+	grep -q "the synthetic event 'bad nosuch_t x' cannot be made: Invalid type" refused_synthetic.err
 }
 
 @test "nothing stays behind, not even when all of it is killed" {

@@ -107,7 +107,7 @@ struct waymark_site {
 	int32_t insn;	/* the patched instruction; 0: a load+test site */
 	int32_t target; /* where it jumps when on; 0: a load+test site */
 	int32_t desc;	/* struct waymark_desc */
-	int32_t event;	/* struct waymark_event */
+	int32_t event;	/* struct waymark_event_state */
 };
 
 /* ------------------------------------------------------------------ *
@@ -128,12 +128,12 @@ struct waymark_site {
 #define WAYMARK_WORD_RECORD (1ull << 61)
 #define WAYMARK_WORD_PROBES (1ull << 60)
 
-struct waymark_event {
+struct waymark_event_state {
 	uint64_t word;
 	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Starts as 0, or
 			     as the struct waymark_link of a linked marker */
 	uint32_t enabled; /* the load+test variant's flag */
-	uint32_t epoch;	  /* how often it was switched on; tells spans from before */
+	uint32_t epoch;	  /* how often it was switched off; tells spans from before */
 };
 
 /* What waymark_module.span is asked. */

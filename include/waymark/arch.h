@@ -155,7 +155,7 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 }
 
 /*
- * Opens a record: waymark_open(q, w, fixed, stamp) is true, and q, which was
+ * Opens a record: waymark_open_record(q, w, fixed, stamp) is true, and q, which was
  * the event's word, the record's place; false: the chunk has no room for `fixed`
  * bytes of fields. The header is the time, remembered for the next one, and the
  * word. The word waits in the record for the time, and rdx, which the clock
@@ -193,7 +193,7 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 			   [pos] "i"(WAYMARK_OFFSET(pos)), [end] "i"(WAYMARK_OFFSET(end)), \
 			   [last] "i"(WAYMARK_OFFSET(last)) \
 			 : "rax", "cc")
-#define waymark_open(q, w, fixed, stamp) \
+#define waymark_open_record(q, w, fixed, stamp) \
 	__extension__({ \
 		if (stamp) \
 			WAYMARK_OPEN_(WAYMARK_OPEN_STAMP_, q, w, fixed); \
@@ -384,7 +384,7 @@ WAYMARK_INLINE void waymark_stamp_again(struct waymark_writer *w, unsigned char 
 	waymark_put64(start, last | word);
 }
 /* Opens a record: q, the event's word, becomes the record's place; false: no room. */
-#define waymark_open(q, w, fixed, stamp) \
+#define waymark_open_record(q, w, fixed, stamp) \
 	__extension__({ \
 		unsigned char *start_, *end_; \
 		int full_ = 1; \

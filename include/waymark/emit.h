@@ -112,7 +112,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 			WAYMARK_LOAD_STATIC(waymark_q_, (event).word); \
 			if (__builtin_expect((intptr_t)waymark_q_ < 0, 0)) \
 				break; \
-			if (__builtin_expect(waymark_open(waymark_q_, waymark_w_, waymark_fixed_, \
+			if (__builtin_expect(waymark_open_record(waymark_q_, waymark_w_, waymark_fixed_, \
 							  !((flags) & WAYMARK_DESC_NOCLOCK)), \
 					     1)) { \
 				waymark_q_ += 8; \

@@ -213,12 +213,12 @@ WAYMARK_INLINE uint64_t waymark_bits(double v)
 
 #ifdef __cplusplus
 
-template <char Letter, int Bytes, int Fixed> struct waymark_kind {
+template <char Letter, int Bytes, int Fixed> struct waymark_word_kind {
 	static constexpr int64_t code = WAYMARK_ARG(Letter, Bytes);
 	static constexpr int fixed = Fixed;
 };
 #define WAYMARK_ARG_TYPE_(name, type, letter, bytes, fixed_, slot, put) \
-	waymark_kind<letter, bytes, fixed_> waymark_arg_kind(type); \
+	waymark_word_kind<letter, bytes, fixed_> waymark_arg_kind(type); \
 	WAYMARK_INLINE uint64_t waymark_arg_slot(type v) \
 	{ \
 		return slot; \
@@ -230,7 +230,7 @@ template <char Letter, int Bytes, int Fixed> struct waymark_kind {
 		return q; \
 	}
 WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
-waymark_kind<'p', 8, 8> waymark_arg_kind(decltype(nullptr));
+waymark_word_kind<'p', 8, 8> waymark_arg_kind(decltype(nullptr));
 WAYMARK_INLINE uint64_t waymark_arg_slot(decltype(nullptr))
 {
 	return 0;

@@ -62,12 +62,12 @@ template <int Nr, int Bytes> struct waymark_described {
 
 template <class Place> struct WAYMARK_HIDDEN waymark_holder {
 	static const decltype(Place::describe()) desc __attribute__((aligned(8)));
-	static struct waymark_event event;
+	static struct waymark_event_state event;
 };
 template <class Place>
 const decltype(Place::describe()) waymark_holder<Place>::desc = Place::describe();
 template <class Place>
-struct waymark_event waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, Place::binding(), 0, 0};
+struct waymark_event_state waymark_holder<Place>::event = {WAYMARK_WORD_COMPLEX, Place::binding(), 0, 0};
 
 #define WAYMARK_PLACE_(id, binding_, kind_, level_, flags_, nr_, text_, ...) \
 	struct waymark_place_##id { \
@@ -120,7 +120,7 @@ on:
 #else /* C */
 
 #define WAYMARK_PLACE_(id, binding_, kind_, level_, flags_, nr_, text_, ...) \
-	static struct waymark_event waymark_event_##id = {WAYMARK_WORD_COMPLEX, binding_, 0, 0}; \
+	static struct waymark_event_state waymark_event_##id = {WAYMARK_WORD_COMPLEX, binding_, 0, 0}; \
 	static const struct { \
 		struct waymark_desc head; \
 		int64_t values[(nr_) + 1]; \
@@ -147,7 +147,7 @@ on:
 			 }), \
 			 0)
 #elif defined(__clang__)
-WAYMARK_INLINE int waymark_place_on(const void *desc, struct waymark_event *event)
+WAYMARK_INLINE int waymark_place_on(const void *desc, struct waymark_event_state *event)
 {
 	__asm__ goto(WAYMARK_SITE_TEXT_
 		     :

@@ -57,8 +57,9 @@ struct waymark_field;   /* a name and a kind */
 struct waymark_columns; /* fields of many events, as arrays */
 
 struct waymark_error {
-	int code;       /* errno, above 0; 0: none */
-	char text[512]; /* a sentence, without a line end */
+	int code;        /* errno, above 0; 0: none */
+	char text[512];  /* a sentence, without a line end */
+	uint32_t column; /* from 1, in what was typed (a filter, a name); 0: none */
 };
 
 /* --- what values are ------------------------------------------------------------------- */

@@ -198,7 +198,7 @@ template <class End, class Begin> struct waymark_span_object {
 
 /* Constants all three: the optimiser sees through the variable that holds them. */
 struct waymark_span_scope {
-	struct waymark_event *event, *begin;
+	struct waymark_event_state *event, *begin;
 	const void *desc;
 };
 WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)

@@ -145,7 +145,7 @@
  * ones of several units are joined by the runtime.
  */
 #define WAYMARK_DEFINE_DESC_(kind_, provider, name, fields, level_, flags_, print_) \
-	static struct waymark_event WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
+	static struct waymark_event_state WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
 		WAYMARK_WORD_COMPLEX, 0, 0, 0}; \
 	__extension__ static const struct { \
 		struct waymark_desc head; \

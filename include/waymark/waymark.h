@@ -3,6 +3,8 @@
 #ifndef WAYMARK_WAYMARK_H
 #define WAYMARK_WAYMARK_H
 
+#include <waymark/list.h>
 #include <waymark/read.h>
+#include <waymark/record.h>
 
 #endif

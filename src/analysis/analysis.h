@@ -20,6 +20,13 @@
 #include "base/option.h"
 
 struct wm_pass;
+struct wm_module;
+
+/* Numbers of a part that lies behind, as they are in the part before it. */
+struct wm_join {
+	const uint32_t *names;            /* by id of the state's names */
+	struct wm_module *const *modules; /* by index */
+};
 
 /* An event as an analysis gets it. Valid during the call. */
 struct wm_sight {
@@ -47,6 +54,21 @@ struct wm_analysis {
 	int (*feed)(void *own, const struct wm_sight *s); /* 0 or -errno, which ends the pass */
 	int (*finish)(void *own, struct wm_result *r);    /* fills the result; 0 or -ENOMEM */
 	void (*destroy)(void *own);                       /* accepts NULL */
+
+	/*
+	 * For passes whose threads have a part of the time each: is what this one
+	 * finds the same when it is found in parts and joined? NULL: never.
+	 */
+	bool (*divides)(const void *own);
+	/* Adds what the part behind found, which is left as it is. 0 or -errno. */
+	int (*join)(void *own, const void *later, const struct wm_join *j);
+
+	/*
+	 * For views that people move in, when the values asked for it: makes what
+	 * is below a row that has `more`, and clears that. NULL: finish() makes
+	 * all. 0 or -ENOMEM.
+	 */
+	int (*expand)(void *own, struct wm_result *r, struct wm_result_row *row);
 };
 
 extern const struct wm_analysis *const wm_analyses[]; /* NULL ends it */

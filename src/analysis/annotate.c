@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kernel_code.h"
 #include "analysis/profile_int.h"
 #include "analysis/source_text.h"
 #include "elf/disassemble.h"
@@ -28,7 +29,7 @@ struct found {
 
 struct annotating {
 	struct wm_pass *pass;
-	const struct wm_annotate_values *v;
+	const struct wm_annotate_what *what;
 	struct wm_profile *profile;
 	struct found best;
 	uint32_t nr_found; /* different functions of that name */
@@ -44,6 +45,15 @@ struct annotating {
 };
 
 /* --- where samples fell --------------------------------------------------------------------- */
+
+static bool is_counted(const struct annotating *a, uint32_t bucket)
+{
+	const struct wm_names *n = &a->pass->state.names;
+
+	return !a->what->event ||
+	       !strcmp(a->what->event,
+		       wm_names_text(n, (uint32_t)wm_profile_bucket(a->profile, bucket).words[0]));
+}
 
 /* The end of a bucket's chain; NULL: it has none. */
 static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
@@ -62,8 +72,8 @@ static bool is_meant(struct annotating *a, uint32_t frame, const struct wm_place
 {
 	struct wm_stacks *s = wm_profile_stacks(a->profile);
 
-	return place->module && wm_profile_listed(a->v->profile.syms, wm_stacks_name(s, frame)) &&
-	       wm_profile_listed(a->v->profile.dsos, place->module->name);
+	return place->module && !strcmp(a->what->symbol, wm_stacks_name(s, frame)) &&
+	       (!a->what->object || !strcmp(a->what->object, place->module->name));
 }
 
 /* The weight of each function of that name; the heaviest is the best. */
@@ -79,6 +89,8 @@ static int find_function(struct annotating *a)
 		struct found f, *more;
 		uint32_t k = 0;
 
+		if (!is_counted(a, i))
+			continue;
 		a->total += weight;
 		if (!place || !is_meant(a, frame, place))
 			continue;
@@ -133,7 +145,7 @@ static int collect_hits(struct annotating *a)
 		enum wm_unnamed why;
 		uint64_t address;
 
-		if (!place || place->module != a->best.module ||
+		if (!is_counted(a, i) || !place || place->module != a->best.module ||
 		    wm_symbols_find(a->pass->symbols, place, &why) != a->best.symbol ||
 		    !address_of(a, place, &address))
 			continue;
@@ -205,7 +217,7 @@ static const char *source_text(struct annotating *a, uint64_t address)
 {
 	const struct wm_place place = {a->best.module, address, false};
 	const struct wm_line_frames *f =
-	    a->v->no_source ? NULL : wm_lines_find(a->pass->lines, &place);
+	    a->what->no_source ? NULL : wm_lines_find(a->pass->lines, &place);
 	const char *file, *text, *slash;
 
 	if (!f || !f->nr || !f->frames[0].file || !f->frames[0].line)
@@ -270,7 +282,7 @@ static int disassemble(struct annotating *a, struct wm_elf *e)
 	return err;
 }
 
-/* Without the code (the kernel's is not in a file): the addresses that were hit. */
+/* Without the code: the addresses that were hit. */
 static int put_hits(struct annotating *a, const char *why)
 {
 	int err = 0;
@@ -282,6 +294,29 @@ static int put_hits(struct annotating *a, const char *why)
 	return err;
 }
 
+/* Why there are none although the code was found; NULL: another error, or none. */
+static const char *no_code(int err)
+{
+	return err == -ENOTSUP   ? "code of another kind of machine"
+	       : err == -ELIBACC ? "the library Capstone is not installed (Debian: libcapstone4)"
+				 : NULL;
+}
+
+static int put_kernel(struct annotating *a)
+{
+	struct wm_kernel_code code;
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_kernel_code(a->best.module, a->best.symbol,
+				 wm_symbols_places(a->pass->symbols), &code, &diag);
+
+	if (err)
+		return err == -ENOMEM ? err : put_hits(a, diag.sentence);
+	err = wm_disassemble(code.machine, code.bytes, code.nr_bytes, a->best.symbol->start,
+			     put_instruction, a);
+	free(code.bytes);
+	return no_code(err) ? put_hits(a, no_code(err)) : err;
+}
+
 static int put_code(struct annotating *a)
 {
 	struct wm_module_files files = {0};
@@ -289,6 +324,8 @@ static int put_code(struct annotating *a)
 	enum wm_unnamed why;
 	int err;
 
+	if (a->best.module->kind == WM_MODULE_KERNEL || a->best.module->kind == WM_MODULE_KMODULE)
+		return put_kernel(a);
 	if (a->best.module->kind != WM_MODULE_FILE)
 		return put_hits(a, "it lies in no file");
 	why = wm_module_open(a->best.module, wm_symbols_places(a->pass->symbols), &files, &diag);
@@ -300,73 +337,89 @@ static int put_code(struct annotating *a)
 	wm_module_close(&files);
 	if (!err || err == -ENOMEM)
 		return err;
-	return put_hits(a, err == -ENOTSUP ? "code of another kind of machine"
-					   : "the file does not hold it");
+	return put_hits(a, no_code(err) ? no_code(err) : "the file does not hold it");
 }
 
-/* --- the analysis
- * ---------------------------------------------------------------------------------- */
-
-static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+static int show(struct annotating *a)
 {
-	struct annotating *a = calloc(1, sizeof(*a));
-	int err;
-
-	if (!a)
-		return -ENOMEM;
-	a->pass = pass;
-	a->v = values;
-	*ret = a;
-	err = wm_profile_create(pass, WM_PROFILE_EVENTS, &a->v->profile, &a->profile, diag);
-	if (!err)
-		err = wm_source_text_create(&a->source);
-	return err;
-}
-
-static int feed(void *own, const struct wm_sight *s)
-{
-	return wm_profile_feed(((struct annotating *)own)->profile, s);
-}
-
-static int finish(void *own, struct wm_result *r)
-{
-	struct annotating *a = own;
 	int err = find_function(a);
 
-	a->r = r;
 	if (!err && a->best.symbol)
 		err = collect_hits(a);
 	if (err)
 		return err;
 	if (!a->best.symbol) {
-		wm_result_note(r, WM_NOTE_PROBLEM, "function",
-			       "no event fell into a function called '%s'", a->v->profile.syms);
+		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
+			       "no event fell into a function called '%s'", a->what->symbol);
 		return 0;
 	}
 	if (a->nr_found > 1)
-		wm_result_note(r, WM_NOTE_PROBLEM, "function",
+		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
 			       "%" PRIu32 " functions have that name: this is the one with most "
 			       "events, --dso chooses another",
 			       a->nr_found);
 	a->t = wm_result_table(
-	    r, "annotate",
-	    wm_result_format(r, "%s in %s: %.2f%% of all", a->best.symbol->name,
+	    a->r, "annotate",
+	    wm_result_format(a->r, "%s in %s: %.2f%% of all", a->best.symbol->name,
 			     a->best.module->path,
 			     a->total ? 100.0 * (double)a->inside / (double)a->total : 0),
 	    columns, NR_COLUMNS);
 	return a->t ? put_code(a) : -ENOMEM;
 }
 
-static void destroy(void *own)
+int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct wm_annotate_what *w,
+		struct wm_result *r)
 {
-	struct annotating *a = own;
+	struct annotating a = {.pass = pass, .profile = profile, .what = w, .r = r};
+	int err = wm_source_text_create(&a.source);
 
-	if (!a)
+	if (!err)
+		err = show(&a);
+	wm_source_text_destroy(a.source);
+	free(a.hits);
+	return err || !r->failed ? err : -ENOMEM;
+}
+
+/* --- the analysis ----------------------------------------------------------------------- */
+
+struct own {
+	struct wm_pass *pass;
+	struct wm_profile *profile;
+	const struct wm_annotate_values *v;
+};
+
+static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
+{
+	struct own *own = calloc(1, sizeof(*own));
+
+	if (!own)
+		return -ENOMEM;
+	*ret = own;
+	own->pass = pass;
+	own->v = values;
+	return wm_profile_create(pass, WM_PROFILE_EVENTS, &own->v->profile, &own->profile, diag);
+}
+
+static int feed(void *own, const struct wm_sight *s)
+{
+	return wm_profile_feed(((struct own *)own)->profile, s);
+}
+
+static int finish(void *data, struct wm_result *r)
+{
+	struct own *own = data;
+
+	return wm_annotate(own->pass, own->profile, &own->v->what, r);
+}
+
+static void destroy(void *data)
+{
+	struct own *own = data;
+
+	if (!own)
 		return;
-	wm_profile_destroy(a->profile);
-	wm_source_text_destroy(a->source);
-	free(a->hits);
-	free(a);
+	wm_profile_destroy(own->profile);
+	free(own);
 }
 
 const struct wm_analysis wm_analysis_annotate = {

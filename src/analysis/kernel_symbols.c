@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "analysis/symbols_int.h"
 #include "base/file.h"
@@ -20,9 +21,10 @@ enum { OF_KERNEL, OF_MODULE }; /* tags */
 
 /* ---- lines -------------------------------------------------------------------- */
 
-static const char *hex(const char *at, const char *end, uint64_t *ret)
+/* How many digits a line begins with; 0 also when they are too many. */
+static size_t hex(const char *from, const char *end, uint64_t *ret)
 {
-	const char *from = at;
+	const char *at = from;
 
 	for (*ret = 0; at < end; at++) {
 		unsigned digit = (unsigned)*at - '0';
@@ -35,7 +37,7 @@ static const char *hex(const char *at, const char *end, uint64_t *ret)
 		}
 		*ret = *ret << 4 | digit;
 	}
-	return at > from && at - from <= 16 ? at : NULL;
+	return at - from <= 16 ? (size_t)(at - from) : 0;
 }
 
 /* As perf: functions and data; local ones have small letters. */
@@ -44,30 +46,30 @@ static bool is_wanted(char type)
 	return memchr("TWDB", type & ~32, 4) != NULL;
 }
 
-/* "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]". -ENOMEM; else 0. */
-static int add_line(struct wm_code *c, const char *at, const char *end, uint64_t *any)
+/* "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; *end may be written. 0, -errno.
+ */
+static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 {
 	struct wm_code_symbol s = {0};
-	const char *name, *tail;
-	char type;
+	size_t digits = hex(line, end, &s.start);
+	char *at = line + digits, *name, *tail;
 
-	at = hex(at, end, &s.start);
-	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !is_wanted(at[1]))
+	if (!digits || end - at < 4 || at[0] != ' ' || at[2] != ' ' || !is_wanted(at[1]))
 		return 0;
 	*any |= s.start;
 	if (!s.start)
 		return 0; /* hidden from us; others may be told by another source */
-	type = at[1];
 	name = at + 3;
 	tail = memchr(name, '\t', (size_t)(end - name));
 	s.tag = tail ? OF_MODULE : OF_KERNEL;
 	s.end = s.start;
-	s.binding = type == 'W' ? STB_WEAK : type & 32 ? STB_LOCAL : STB_GLOBAL;
+	s.binding = at[1] == 'W' ? STB_WEAK : at[1] & 32 ? STB_LOCAL : STB_GLOBAL;
 	if (name[0] == '$' || name == (tail ? tail : end))
 		return 0;
-	s.name = wm_arena_copy(&c->names, name, (size_t)((tail ? tail : end) - name));
+	*(tail ? tail : end) = '\0';
+	s.name = name;
 	s.asked = true; /* nothing of it is mangled */
-	return s.name ? wm_code_add(c, &s) : -ENOMEM;
+	return wm_code_add(c, &s);
 }
 
 /* Between the last name of the kernel and the first of a module there is nothing. */
@@ -81,29 +83,28 @@ static void end_at_gaps(struct wm_code *c)
 	}
 }
 
-int wm_kallsyms_parse(struct wm_code *c, const char *text, size_t bytes)
+int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes)
 {
-	const char *end = text + bytes;
+	char *at = text, *end = text + bytes, *line;
 	uint64_t any = 0;
-	int err = 0;
+	int err = c->nr_tables < sizeof(c->tables) / sizeof(c->tables[0]) ? 0 : -ENOENT;
 
-	while (!err && text < end) {
-		const char *line = memchr(text, '\n', (size_t)(end - text));
-
+	for (; !err && at < end; at = line + 1) {
+		line = memchr(at, '\n', (size_t)(end - at));
 		if (!line)
 			line = end;
-		err = add_line(c, text, line, &any);
-		text = line + 1;
+		err = add_line(c, at, line, &any);
 	}
 	if (err == -EFBIG)
 		err = 0; /* as many as there may be */
-	if (!err && !any)
-		err = -ENOENT;
-	if (!err) {
-		wm_code_sort(c);
-		end_at_gaps(c);
+	if (err || !any) {
+		free(text);
+		return err ? err : -ENOENT;
 	}
-	return err;
+	c->tables[c->nr_tables++] = text;
+	wm_code_sort(c);
+	end_at_gaps(c);
+	return 0;
 }
 
 /* ---- where from ------------------------------------------------------------------ */
@@ -113,8 +114,16 @@ static int load_trace(struct wm_module_symbols *t, const struct wm_module *m)
 	const char *text;
 	size_t bytes;
 	int err = m->trace ? wm_trace_kallsyms(m->trace, &text, &bytes) : -ENOENT;
+	char *copy;
 
-	return err ? err : wm_kallsyms_parse(&t->code, text, bytes);
+	if (err)
+		return err;
+	copy = malloc(bytes + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, bytes);
+	copy[bytes] = '\0';
+	return wm_kallsyms_parse(&t->code, copy, bytes);
 }
 
 static int load_file(struct wm_module_symbols *t, const char *path)
@@ -123,15 +132,10 @@ static int load_file(struct wm_module_symbols *t, const char *path)
 	char *text;
 	int err = wm_file_read(AT_FDCWD, path, WM_KALLSYMS_MAX, &text, &bytes);
 
-	if (err)
-		return err;
-	err = wm_kallsyms_parse(&t->code, text, bytes);
-	free(text);
-	return err;
+	return err ? err : wm_kallsyms_parse(&t->code, text, bytes);
 }
 
-/* The build-id note of the kernel that runs here. */
-static bool is_this_kernel(const unsigned char *id, uint32_t id_bytes)
+bool wm_kernel_runs(const unsigned char *id, uint32_t id_bytes)
 {
 	bool is = false;
 	char *notes;
@@ -174,8 +178,7 @@ static int load_cached(struct wm_module_symbols *t, const char *cache, const uns
 	return load_file(t, path);
 }
 
-/* The build of the kernel itself, also when a module of it is asked about. */
-static uint32_t kernel_build(const struct wm_module *m, const unsigned char **ret_id)
+uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id)
 {
 	*ret_id = m->build_id;
 	if (m->kind == WM_MODULE_KERNEL && m->build_id_bytes)
@@ -191,8 +194,7 @@ static uint32_t kernel_build(const struct wm_module *m, const unsigned char **re
 	return 0;
 }
 
-/* How far the kernel was from where these names are. */
-static uint64_t how_far(const struct wm_code *c, const struct wm_kernel_mark *mark)
+uint64_t wm_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark)
 {
 	for (size_t i = 0; mark->address && i < c->nr; i++)
 		if (!strcmp(c->symbols[i].name, mark->name))
@@ -200,20 +202,44 @@ static uint64_t how_far(const struct wm_code *c, const struct wm_kernel_mark *ma
 	return 0;
 }
 
-/* The kernel as it was linked, where debug information of that build is kept. */
-static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_places *places,
-			const unsigned char *id, uint32_t id_bytes)
+static int open_at(const char *path, const struct wm_module_places *places, const unsigned char *id,
+		   uint32_t id_bytes, struct wm_module_files *ret)
 {
-	struct wm_module vmlinux = {.path = "/boot/vmlinux", .kind = WM_MODULE_FILE, .pid = -1};
-	struct wm_module_files files;
+	struct wm_module vmlinux = {
+	    .path = path, .kind = WM_MODULE_FILE, .pid = -1, .build_id_bytes = (uint8_t)id_bytes};
+
+	memcpy(vmlinux.build_id, id, id_bytes);
+	return wm_module_open(&vmlinux, places, ret, NULL) == WM_NAMED ? 0 : -ENOENT;
+}
+
+int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *id,
+		    uint32_t id_bytes, struct wm_module_files *ret)
+{
+	/* Below /usr/lib/debug, too: wm_module_open() looks there. */
+	static const char *const paths[] = {"/boot/vmlinux-%s", "/lib/modules/%s/build/vmlinux",
+					    "/lib/modules/%s/vmlinux"};
+	struct utsname name;
+	char path[256];
 	int err;
 
 	if (!id_bytes || id_bytes > WM_MODULE_BUILD_BYTES)
 		return -ENOENT;
-	vmlinux.build_id_bytes = (uint8_t)id_bytes;
-	memcpy(vmlinux.build_id, id, id_bytes);
-	if (wm_module_open(&vmlinux, places, &files, NULL) != WM_NAMED)
-		return -ENOENT;
+	err = open_at("/boot/vmlinux", places, id, id_bytes, ret);
+	for (size_t i = 0; err && i < sizeof(paths) / sizeof(paths[0]) && !uname(&name); i++) {
+		(void)snprintf(path, sizeof(path), paths[i], name.release);
+		err = open_at(path, places, id, id_bytes, ret);
+	}
+	return err;
+}
+
+static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_places *places,
+			const unsigned char *id, uint32_t id_bytes)
+{
+	struct wm_module_files files;
+	int err = wm_vmlinux_open(places, id, id_bytes, &files);
+
+	if (err)
+		return err;
 	err = wm_code_add_elf(&t->code, files.debug ? files.debug : files.image, NULL);
 	wm_module_close(&files);
 	if (!err && !t->code.nr)
@@ -234,10 +260,10 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 			   const struct wm_symbols_options *options)
 {
 	const unsigned char *id;
-	uint32_t id_bytes = kernel_build(m, &id);
+	uint32_t id_bytes = wm_kernel_build(m, &id);
 	int err = load_trace(t, m);
 
-	if (err && err != -ENOMEM && is_this_kernel(id, id_bytes)) {
+	if (err && err != -ENOMEM && wm_kernel_runs(id, id_bytes)) {
 		err = load_file(t, "/proc/kallsyms");
 		if (err)
 			say_hidden(t);
@@ -247,7 +273,5 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 	if (err && err != -ENOMEM)
 		err = load_vmlinux(t, &options->places, id, id_bytes);
 	t->why = err ? WM_UNNAMED_NO_KALLSYMS : WM_NAMED;
-	if (!err)
-		t->moved = how_far(&t->code, m->kernel);
 	return err == -ENOMEM ? err : 0;
 }

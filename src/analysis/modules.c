@@ -261,6 +261,15 @@ int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
 	return err;
 }
 
+int wm_modules_rebind(struct wm_modules *m, struct wm_trace *t)
+{
+	m->trace = NULL;
+	for (uint32_t i = 0; i < wm_modules_nr(m); i++)
+		if (wm_modules_at(m, i)->trace)
+			wm_modules_at(m, i)->trace = t;
+	return wm_modules_of_trace(m, t);
+}
+
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -372,4 +381,42 @@ struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_ke
 	if (found && is_file && !found->file)
 		found->file = wm_arena_copy(&m->arena, key->path, bytes);
 	return found;
+}
+
+/* ---- parts ---------------------------------------------------------------------- */
+
+static struct wm_module *get_like(struct wm_modules *m, const struct entry *e)
+{
+	const struct wm_module *other = &e->module;
+	struct wm_module_key k = {.kind = other->kind,
+				  .path = other->path,
+				  .path_bytes = strlen(other->path),
+				  .pid = other->pid,
+				  .build_id = other->build_id,
+				  .build_id_bytes = e->by_build ? other->build_id_bytes : 0};
+	struct wm_module *found = wm_modules_get(m, &k);
+
+	if (found && other->file && !found->file)
+		found->file = wm_arena_copy(&m->arena, other->file, strlen(other->file));
+	return found;
+}
+
+int wm_modules_join(struct wm_modules *m, const struct wm_modules *later, struct wm_module ***ret)
+{
+	uint32_t nr = wm_modules_nr(later);
+	struct wm_module **list = calloc(nr + 1, sizeof(*list));
+	bool all = list;
+
+	for (uint32_t i = 0; i < nr && all; i++) {
+		list[i] = get_like(m, (const struct entry *)later->all[i]);
+		all = list[i];
+	}
+	if (!all) {
+		free(list);
+		return -ENOMEM;
+	}
+	if (!m->kernel.address)
+		m->kernel = later->kernel;
+	*ret = list;
+	return 0;
 }

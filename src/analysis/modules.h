@@ -83,6 +83,15 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
  */
 int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t);
 
+/* The same when that trace was opened anew and the one before is about to go. */
+int wm_modules_rebind(struct wm_modules *m, struct wm_trace *t);
+
+/*
+ * The modules of a part of the same traces that lies behind, in their order:
+ * *ret, malloc'ed, has for each of them the one here. 0 or -ENOMEM.
+ */
+int wm_modules_join(struct wm_modules *m, const struct wm_modules *later, struct wm_module ***ret);
+
 uint32_t wm_modules_nr(const struct wm_modules *m);
 struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index); /* index < nr */
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/mix.h"
+#include "analysis/pass_int.h"
 #include "format/merge.h"
 
 #define PROGRESS_EVENTS 65536u /* between two calls of progress() */
@@ -31,12 +33,17 @@ static int bind_trace(struct wm_pass *p, uint32_t i)
 	const struct wm_trace *t = p->in->traces[i];
 	const struct wm_want *want = p->in->wants ? p->in->wants[i] : NULL;
 
-	p->selected[i] = calloc(t->nr_types + 1, sizeof(bool));
+	p->kinds[i] = calloc(t->nr_types + 1, sizeof(uint8_t));
 	p->event_ids[i] = calloc(t->nr_types + 1, sizeof(uint32_t));
-	if (!p->selected[i] || !p->event_ids[i])
+	if (!p->kinds[i] || !p->event_ids[i])
 		return -ENOMEM;
 	for (uint32_t k = 0; k < t->nr_types; k++) {
-		p->selected[i][k] = want && want->types ? want->types[k] : !t->types[k]->meta;
+		const struct wm_event_type *type = t->types[k];
+
+		if (want && want->types ? want->types[k] : !type->meta)
+			p->kinds[i][k] |= WM_PASS_SELECTED;
+		if (wm_state_role(&p->state, i, type) != WM_ROLE_NONE || wm_spaces_wants(type))
+			p->kinds[i][k] |= WM_PASS_TOLD;
 		p->event_ids[i][k] = name_of(p, t->types[k]);
 		if (p->event_ids[i][k] == WM_NAMES_NONE)
 			return -ENOMEM;
@@ -65,11 +72,12 @@ int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in)
 {
 	int err;
 
-	*p = (struct wm_pass){.in = in, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
-	p->selected = calloc(in->nr_traces + 1, sizeof(bool *));
+	*p = (struct wm_pass){
+	    .in = in, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .seed = wm_mix_seed()};
+	p->kinds = calloc(in->nr_traces + 1, sizeof(uint8_t *));
 	p->event_ids = calloc(in->nr_traces + 1, sizeof(uint32_t *));
-	err = p->selected && p->event_ids ? wm_state_init(&p->state, in->traces, in->nr_traces)
-					  : -ENOMEM;
+	err = p->kinds && p->event_ids ? wm_state_init(&p->state, in->traces, in->nr_traces)
+				       : -ENOMEM;
 	for (uint32_t i = 0; i < in->nr_traces && !err; i++)
 		err = bind_trace(p, i);
 	if (!err)
@@ -79,13 +87,40 @@ int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in)
 	return err;
 }
 
+static void forget_want(struct wm_pass *p);
+
+static void unbind(struct wm_pass *p)
+{
+	forget_want(p);
+	for (uint32_t i = 0; p->kinds && i < p->in->nr_traces; i++) {
+		free(p->kinds[i]);
+		p->kinds[i] = NULL;
+	}
+	for (uint32_t i = 0; p->event_ids && i < p->in->nr_traces; i++) {
+		free(p->event_ids[i]);
+		p->event_ids[i] = NULL;
+	}
+}
+
+int wm_pass_rebind(struct wm_pass *p)
+{
+	int err;
+
+	unbind(p);
+	wm_symbols_settle(p->symbols);
+	err = wm_state_rebind(&p->state, p->in->traces);
+	for (uint32_t i = 0; i < p->in->nr_traces && !err; i++) {
+		err = bind_trace(p, i);
+		if (!err)
+			err = wm_modules_rebind(p->modules, p->in->traces[i]);
+	}
+	return err;
+}
+
 void wm_pass_done(struct wm_pass *p)
 {
-	for (uint32_t i = 0; p->selected && i < p->in->nr_traces; i++)
-		free(p->selected[i]);
-	for (uint32_t i = 0; p->event_ids && i < p->in->nr_traces; i++)
-		free(p->event_ids[i]);
-	free(p->selected);
+	unbind(p);
+	free(p->kinds);
 	free(p->event_ids);
 	wm_lines_destroy(p->lines);
 	wm_symbols_destroy(p->symbols);
@@ -95,14 +130,14 @@ void wm_pass_done(struct wm_pass *p)
 	*p = (struct wm_pass){0};
 }
 
-/* What the merge has to bring: the selected, and those that tell of threads. */
-struct reading {
+/* What the merge has to bring, by the kinds' reasons. */
+struct wm_reading {
 	struct wm_want *wants;
 	const struct wm_want **list;
 	bool **types;
 };
 
-static void reading_done(struct reading *r, uint32_t nr)
+static void reading_done(struct wm_reading *r, uint32_t nr)
 {
 	for (uint32_t i = 0; r->types && i < nr; i++)
 		free(r->types[i]);
@@ -111,13 +146,13 @@ static void reading_done(struct reading *r, uint32_t nr)
 	free(r->list);
 }
 
-static int reading_init(struct reading *r, const struct wm_pass *p)
+static int reading_init(struct wm_reading *r, const struct wm_pass *p, uint8_t reasons)
 {
 	uint32_t nr = p->in->nr_traces;
 
-	*r = (struct reading){calloc(nr + 1, sizeof(*r->wants)),
-			      calloc(nr + 1, sizeof(struct wm_want *)),
-			      calloc(nr + 1, sizeof(bool *))};
+	*r = (struct wm_reading){calloc(nr + 1, sizeof(*r->wants)),
+				 calloc(nr + 1, sizeof(struct wm_want *)),
+				 calloc(nr + 1, sizeof(bool *))};
 	if (!r->wants || !r->list || !r->types)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
@@ -127,9 +162,7 @@ static int reading_init(struct reading *r, const struct wm_pass *p)
 		if (!r->types[i])
 			return -ENOMEM;
 		for (uint32_t k = 0; k < t->nr_types; k++)
-			r->types[i][k] = p->selected[i][k] ||
-					 wm_state_role(&p->state, i, t->types[k]) != WM_ROLE_NONE ||
-					 wm_spaces_wants(t->types[k]);
+			r->types[i][k] = p->kinds[i][k] & reasons;
 		r->wants[i] = (struct wm_want){
 		    .types = r->types[i],
 		    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER,
@@ -137,6 +170,24 @@ static int reading_init(struct reading *r, const struct wm_pass *p)
 		r->list[i] = &r->wants[i];
 	}
 	return 0;
+}
+
+static void forget_want(struct wm_pass *p)
+{
+	if (p->reading)
+		reading_done(p->reading, p->in->nr_traces);
+	free(p->reading);
+	p->reading = NULL;
+}
+
+const struct wm_want *wm_pass_want(struct wm_pass *p)
+{
+	if (!p->reading) {
+		p->reading = calloc(1, sizeof(*p->reading));
+		if (p->reading && reading_init(p->reading, p, WM_PASS_SELECTED | WM_PASS_TOLD))
+			forget_want(p);
+	}
+	return p->reading ? p->reading->list[0] : NULL;
 }
 
 /* --- the walk ------------------------------------------------------------------------------ */
@@ -164,21 +215,30 @@ static int feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_r
 	return err;
 }
 
-static int step(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs, uint32_t trace,
-		const struct wm_event *e)
+static int learn(struct wm_pass *p, uint32_t trace, const struct wm_event *e)
+{
+	int err = wm_state_apply(&p->state, trace, e);
+
+	p->nr_told++;
+	return err ? err : wm_spaces_feed(p->spaces, e);
+}
+
+int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
+		 uint32_t trace, const struct wm_event *e)
 {
 	const struct wm_pass_input *in = p->in;
+	uint8_t kind = p->kinds[trace][e->type->index];
 	int err = 0;
 
-	if (wm_pass_selects(p, trace, e->type) && in_window(in, e)) {
+	if (kind & WM_PASS_SELECTED && in_window(in, e)) {
 		struct wm_sight s = {e, trace, wm_state_who(&p->state, trace, e)};
 
 		if (!in->passes || in->passes(in->data, trace, e))
 			err = feed(p, runs, nr_runs, &s);
 	}
-	if (!err)
-		err = wm_state_apply(&p->state, trace, e);
-	return err ? err : wm_spaces_feed(p->spaces, e);
+	if (err || !(kind & WM_PASS_TOLD))
+		return err;
+	return learn(p, trace, e);
 }
 
 static void tell(const struct wm_pass *p, const struct wm_event *e, int64_t first, int64_t last)
@@ -189,7 +249,7 @@ static void tell(const struct wm_pass *p, const struct wm_event *e, int64_t firs
 }
 
 static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run *runs,
-		uint32_t nr_runs)
+		uint32_t nr_runs, int64_t end_ns)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	const struct wm_event *e;
@@ -202,32 +262,93 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 		first = t->begin_ns < first ? t->begin_ns : first;
 		last = t->end_ns > last ? t->end_ns : last;
 	}
+	last = end_ns < last ? end_ns : last;
 	while (err > 0 && (err = wm_merge_next(m, &e)) > 0) {
-		int failed = step(p, runs, nr_runs, wm_merge_trace(m), e);
+		int failed;
 
+		if (e->ns != WM_TIME_NONE && e->ns >= p->in->end_ns)
+			return 0; /* what comes is later still */
+		failed = wm_pass_feed(p, runs, nr_runs, wm_merge_trace(m), e);
 		if (++nr % PROGRESS_EVENTS == 0)
 			tell(p, e, first, last);
 		if (failed)
 			err = failed;
-		else if (e->ns != WM_TIME_NONE && e->ns >= p->in->end_ns)
-			return 0; /* what comes is later still */
 	}
+	return err;
+}
+
+/* A merge of the kinds that are there for one of the reasons. */
+static int begin_merge(struct wm_pass *p, const struct wm_timeline *timeline, uint8_t reasons,
+		       int64_t begin_ns, int64_t end_ns, uint32_t nr_merges, struct wm_reading *r,
+		       struct wm_merge **ret)
+{
+	int err = reading_init(r, p, reasons);
+	struct wm_merge_options o = {begin_ns, end_ns, r->list, nr_merges};
+
+	*ret = err ? NULL : wm_merge_create_on(timeline, &o);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int wm_pass_walk_told(struct wm_pass *p, const struct wm_pass_part *part)
+{
+	const struct wm_event *e;
+	struct wm_reading r;
+	struct wm_merge *m;
+	int got = begin_merge(p, part->timeline, WM_PASS_TOLD, INT64_MIN, part->begin_ns,
+			      part->nr_merges, &r, &m);
+	int err = got;
+
+	while (!err && (got = wm_merge_next(m, &e)) > 0)
+		err = learn(p, wm_merge_trace(m), e);
+	wm_merge_destroy(m);
+	reading_done(&r, p->in->nr_traces);
+	return err ? err : got;
+}
+
+int wm_pass_walk_part(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
+		      const struct wm_pass_part *part)
+{
+	struct wm_reading r;
+	struct wm_merge *m;
+	int err = begin_merge(p, part->timeline, WM_PASS_SELECTED | WM_PASS_TOLD, part->begin_ns,
+			      part->end_ns, part->nr_merges, &r, &m);
+
+	if (!err)
+		err = walk(p, m, runs, nr_runs, part->end_ns);
+	wm_merge_destroy(m);
+	reading_done(&r, p->in->nr_traces);
+	return err;
+}
+
+/* Faults of one trace stand as they do when parts of it are walked. */
+static int walk_whole(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
+		      const struct wm_timeline *timeline)
+{
+	const struct wm_pass_part all = {timeline, INT64_MIN, INT64_MAX, 1};
+	struct wm_trace *only = p->in->nr_traces == 1 ? p->in->traces[0] : NULL;
+	uint32_t nr_faults = only ? only->nr_faults : 0;
+	int err = wm_pass_walk_part(p, runs, nr_runs, &all);
+
+	if (only)
+		wm_trace_sort_faults(only, nr_faults);
 	return err;
 }
 
 int wm_pass_walk(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs)
 {
-	struct reading r;
-	struct wm_merge *m;
-	int err = reading_init(&r, p);
+	struct wm_timeline *timeline;
+	int64_t *cuts = NULL, nr = 1;
+	int err = wm_timeline_create(p->in->traces, p->in->nr_traces, &timeline);
 
-	if (!err) {
-		struct wm_merge_options o = {INT64_MIN, INT64_MAX, r.list, 1};
-
-		m = wm_merge_create(p->in->traces, p->in->nr_traces, &o);
-		err = m ? walk(p, m, runs, nr_runs) : -ENOMEM;
-		wm_merge_destroy(m);
-	}
-	reading_done(&r, p->in->nr_traces);
+	if (err)
+		return err;
+	if (nr_runs == 1)
+		nr = wm_pass_cut(p, runs, timeline, &cuts);
+	if (nr > 1)
+		err = wm_pass_walk_parts(p, runs, timeline, cuts, (uint32_t)nr);
+	else
+		err = nr < 0 ? (int)nr : walk_whole(p, runs, nr_runs, timeline);
+	free(cuts);
+	wm_timeline_destroy(timeline);
 	return err;
 }

@@ -18,8 +18,10 @@ static int add_key(struct wm_profile *p, const char *name, struct wm_diag *diag)
 	if (p->nr_keys == WM_KEYS_MAX)
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u keys", WM_KEYS_MAX);
 	err = wm_key_bind(&p->keys[p->nr_keys], p->pass, p->stacks, name, diag);
-	if (err)
+	if (err) {
+		wm_key_done(&p->keys[p->nr_keys]);
 		return err;
+	}
 	p->of_frame |= p->keys[p->nr_keys].def->of_frame;
 	p->nr_keys++;
 	return 0;
@@ -33,10 +35,6 @@ static int add_keys(struct wm_profile *p, const char *list, struct wm_diag *diag
 	for (char *at = copy ? strtok_r(copy, ",", &save) : NULL; at && !err;
 	     at = strtok_r(NULL, ",", &save))
 		err = add_key(p, at, diag);
-	/* Titles of fields point to their names: they live as long as the options do. */
-	for (uint32_t i = 0; i < p->nr_keys; i++)
-		if (!p->keys[i].def->name)
-			p->keys[i].title = strstr(list, p->keys[i].title);
 	free(copy);
 	if (!err && !p->nr_keys)
 		err = wm_diag_set(diag, -EINVAL, NULL, -1, "no key in '%.100s'", list);
@@ -69,7 +67,9 @@ static int bind(struct wm_profile *p, struct wm_diag *diag)
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		if (!p->keys[i].def->of_frame)
 			nr_words += p->keys[i].def->nr_words;
-	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children;
+	if (!p->pass->is_part && (has_key(p, "sym") || has_key(p, "symbol")))
+		wm_stacks_expect_names(p->stacks);
+	p->children = p->of_frame && p->samples.any_chain && !p->v->no_children && !p->v->hierarchy;
 	p->chains = p->children || (p->v->graph && p->samples.any_chain);
 	p->per_event = p->mode == WM_PROFILE_EVENTS && p->samples.any_period &&
 		       !p->samples.weights && !p->samples.count && !has_key(p, "event");
@@ -89,13 +89,16 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 	p->pass = pass;
 	p->mode = mode;
 	p->v = v;
+	p->unit = v->live ? WM_PROFILE_FINE : 1;
 	p->stacks = wm_stacks_create(&pass->state.names, pass->spaces, pass->symbols, pass->lines,
-				     v->inlines);
+				     v->inlines, pass->seed);
 	err = p->stacks ? wm_samples_init(&p->samples, pass, v->weight, diag) : -ENOMEM;
 	if (!err)
 		err = bind(p, diag);
 	if (!err && mode != WM_PROFILE_EVENTS)
 		err = wm_waits_create(pass, &p->waits);
+	if (!err && wm_memo_fits(p))
+		err = wm_memo_init(&p->memo, has_key(p, "cpu"));
 	if (err) {
 		wm_profile_destroy(p);
 		return err;
@@ -113,6 +116,7 @@ void wm_profile_destroy(struct wm_profile *p)
 	wm_samples_done(&p->samples);
 	wm_buckets_done(&p->buckets);
 	wm_buckets_done(&p->hidden);
+	wm_memo_done(&p->memo);
 	wm_buckets_done(&p->entry_words);
 	free(p->entries);
 	free(p->refs);
@@ -168,35 +172,103 @@ static bool is_hidden(const struct wm_profile *p, const struct wm_sight *s)
 	return !wm_profile_listed(p->v->pids, pid);
 }
 
-static int add_weight(struct wm_buckets *b, const uint64_t *words, uint64_t weight)
+/* 0 or -ENOMEM: bucket UINT32_MAX is none. */
+static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t bucket,
+		      uint64_t weight)
 {
-	uint32_t i = wm_buckets_get(b, words);
-
-	if (i == UINT32_MAX)
+	if (bucket == UINT32_MAX)
 		return -ENOMEM;
-	b->weights[i] += weight;
-	b->counts[i]++;
+	b->weights[bucket] += weight * p->unit;
+	b->counts[bucket] += p->unit;
 	return 0;
+}
+
+/* The event's bucket; UINT32_MAX: no memory. */
+static uint32_t bucket_of(struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
+{
+	uint32_t stack = wm_profile_stack(p, s);
+
+	if (stack == UINT32_MAX)
+		return UINT32_MAX;
+	words[p->buckets.nr_words - 1] = stack;
+	return wm_buckets_get(&p->buckets, words);
 }
 
 int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 {
-	uint64_t words[WM_PROFILE_WORDS_MAX], weight;
-	uint32_t stack;
+	uint64_t words[WM_PROFILE_WORDS_MAX], weight = 1;
+	struct wm_memo_entry *like;
+	uint32_t bucket;
 
 	if (p->waits)
 		return is_hidden(p, s) ? 0 : wm_waits_feed(p, s);
-	if (!wm_profile_words(p, s, words) || !wm_samples_weight(&p->samples, s, &weight)) {
+	like = p->memo.entries ? wm_memo_find(p, s) : NULL;
+	if ((!(like && like->known) && !wm_profile_words(p, s, words)) ||
+	    (!p->samples.count && !wm_samples_weight(&p->samples, s, &weight))) {
 		p->nr_unfit++;
 		return 0;
 	}
+	if (like && like->known)
+		return add_weight(p, &p->buckets, like->bucket, weight);
 	if (is_hidden(p, s))
-		return add_weight(&p->hidden, words, weight);
-	stack = wm_profile_stack(p, s);
-	if (stack == UINT32_MAX)
-		return -ENOMEM;
-	words[p->buckets.nr_words - 1] = stack;
-	return add_weight(&p->buckets, words, weight);
+		return add_weight(p, &p->hidden, wm_buckets_get(&p->hidden, words), weight);
+	bucket = bucket_of(p, s, words);
+	if (like && bucket != UINT32_MAX) {
+		like->bucket = bucket;
+		like->known = true;
+	}
+	return add_weight(p, &p->buckets, bucket, weight);
+}
+
+/* --- of what happens now -----------------------------------------------------------------------
+ */
+
+int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag)
+{
+	int err;
+
+	wm_samples_done(&p->samples);
+	err = wm_samples_init(&p->samples, p->pass, p->v->weight, diag);
+	for (uint32_t i = 0; i < p->nr_keys && !err; i++)
+		err = wm_key_rebind(&p->keys[i], diag);
+	wm_memo_forget(&p->memo);
+	return err;
+}
+
+static int decayed(const struct wm_buckets *from, double keep, struct wm_buckets *ret)
+{
+	int err = wm_buckets_init(ret, from->nr_words);
+
+	for (uint32_t i = 0; i < from->nr && !err; i++) {
+		uint64_t count = (uint64_t)((double)from->counts[i] * keep);
+		uint32_t to = count ? wm_buckets_get(ret, wm_buckets_words(from, i)) : 0;
+
+		if (to == UINT32_MAX)
+			err = -ENOMEM;
+		else if (count) {
+			ret->counts[to] = count;
+			ret->weights[to] = (uint64_t)((double)from->weights[i] * keep);
+		}
+	}
+	if (err)
+		wm_buckets_done(ret);
+	return err;
+}
+
+int wm_profile_decay(struct wm_profile *p, double keep)
+{
+	struct wm_buckets *const all[] = {&p->buckets, &p->hidden};
+
+	wm_memo_forget(&p->memo); /* it knows buckets by their place */
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct wm_buckets less;
+
+		if (decayed(all[i], keep, &less))
+			return -ENOMEM;
+		wm_buckets_done(all[i]);
+		*all[i] = less;
+	}
+	return 0;
 }
 
 /* --- the buckets, for others ----------------------------------------------------------------- */

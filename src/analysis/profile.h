@@ -44,7 +44,16 @@ struct wm_profile_values {
 	const char *weight; /* "count", "period", a field; NULL: period where there is one */
 	int graph;          /* enum wm_profile_graph */
 	bool no_children;
-	bool inlines;                           /* functions that were inlined are frames */
+	bool hierarchy; /* a row for each value of the first key, below it those of the second... */
+	bool lazy;      /* calls are made when they are looked at: wm_profile_expand() */
+	bool weights;   /* a column of what rows weigh */
+	bool inlines;   /* functions that were inlined are frames */
+	/*
+	 * Of what happens now: a column of events a second instead of events, which
+	 * were fed in so many. 0: of what is over.
+	 */
+	double seconds;
+	bool live;
 	double percent_limit;                   /* rows below are left out; percent */
 	double graph_percent_limit;             /* the same of calls, of their row */
 	const char *comms, *dsos, *syms, *pids; /* lists of what is shown only; NULL: all */
@@ -58,8 +67,20 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_profile_destroy(struct wm_profile *p);
 
-/* Adds tables and notes. */
+/* Adds tables and notes. Events may be fed after it, and another result be had. */
 int wm_profile_result(struct wm_profile *p, struct wm_result *r);
+
+/* The pass was bound again: so are keys and weights. 0, or as wm_profile_create(). */
+int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag);
+
+/*
+ * What was fed so far weighs so much less from here on, 0 .. 1; what weighs
+ * nothing any more is forgotten. Only of a live one. 0 or -ENOMEM.
+ */
+int wm_profile_decay(struct wm_profile *p, double keep);
+
+/* The calls below a row of it, when they are made lazily. 0 or -ENOMEM. */
+int wm_profile_expand(struct wm_profile *p, struct wm_result *r, struct wm_result_row *row);
 
 /* ---- the buckets, for other views of the same -------------------------------- */
 

@@ -127,6 +127,10 @@ int wm_profile_make_entries(struct wm_profile *p)
 	uint32_t nr_words = 1, room = 0;
 	int err;
 
+	wm_buckets_done(&p->entry_words); /* of a result before */
+	free(p->entries);
+	p->entries = NULL;
+	p->nr_refs = 0;
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		nr_words += p->keys[i].def->nr_words;
 	err = wm_buckets_init(&p->entry_words, nr_words);

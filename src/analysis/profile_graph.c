@@ -77,16 +77,21 @@ static int add_chain(struct wm_profile *p, struct tree *t, const uint32_t *frame
 	return 0;
 }
 
+/* Without children a row is the chain's end: only its callers can be below it. */
+static bool goes_outwards(const struct wm_profile *p)
+{
+	return p->v->graph == WM_GRAPH_CALLEE || (p->of_frame && !p->children);
+}
+
 static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 {
-	/* Without children a row is the chain's end: only its callers can be below it. */
-	bool outwards = p->v->graph == WM_GRAPH_CALLEE || (p->of_frame && !p->children);
+	bool outwards = goes_outwards(p);
 	int err = add_node(t, 0) == UINT32_MAX ? -ENOMEM : 0;
 
 	for (uint32_t i = e->refs; i && !err; i = p->refs[i - 1].next) {
 		const struct wm_entry_ref *ref = &p->refs[i - 1];
 		const uint64_t *words = wm_buckets_words(&p->buckets, ref->bucket);
-		uint64_t weight = p->buckets.weights[ref->bucket];
+		uint64_t weight = p->buckets.weights[ref->bucket] / p->unit;
 		uint32_t nr, d = ref->depth;
 		const uint32_t *frames =
 		    wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
@@ -216,9 +221,33 @@ int wm_profile_graph(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 	if (!err) {
 		struct graph g = {p, r, &t, t.nodes[0].weight, 0};
 
-		g.least = (uint64_t)((double)g.total * p->v->graph_percent_limit / 100);
+		g.least = wm_profile_least(g.total, p->v->graph_percent_limit);
 		err = emit_all(&g, row);
 	}
 	free(t.nodes);
+	return err;
+}
+
+bool wm_profile_has_calls(const struct wm_profile *p, uint32_t entry)
+{
+	for (uint32_t i = p->entries[entry].refs; i; i = p->refs[i - 1].next) {
+		const struct wm_entry_ref *ref = &p->refs[i - 1];
+		const uint64_t *words = wm_buckets_words(&p->buckets, ref->bucket);
+		uint32_t nr;
+
+		(void)wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
+		if (!p->of_frame ? nr : goes_outwards(p) ? nr > ref->depth + 1 : ref->depth)
+			return true;
+	}
+	return false;
+}
+
+int wm_profile_expand(struct wm_profile *p, struct wm_result *r, struct wm_result_row *row)
+{
+	int err = 0;
+
+	if (row->more && row->own < p->entry_words.nr)
+		err = wm_profile_graph(p, (uint32_t)row->own, r, row);
+	row->more = false;
 	return err;
 }

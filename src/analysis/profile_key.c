@@ -24,9 +24,13 @@ static bool comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *
 	words[0] = s->task ? s->task->comm : 0;
 	if (words[0])
 		return true;
-	/* As perf has it: who has no name is called by number. */
-	words[0] = name_id(
-	    k, text, (size_t)snprintf(text, sizeof(text), ":%d", s->task ? s->task->tid : -1));
+	/* Read of the machine, as counters of /proc are: no task did it. */
+	if (!s->task && s->event->tid < 0 && s->event->mode == WM_MODE_UNKNOWN)
+		words[0] = name_id(k, "-", 1);
+	else /* as perf has it: who has no name is called by number */
+		words[0] = name_id(
+		    k, text,
+		    (size_t)snprintf(text, sizeof(text), ":%d", s->task ? s->task->tid : -1));
 	return true;
 }
 
@@ -54,6 +58,11 @@ static bool event_of(const struct wm_key *k, const struct wm_sight *s, uint64_t 
 {
 	words[0] = wm_pass_event_id(k->pass, s);
 	return true;
+}
+
+static void join_name(const struct wm_join *j, uint64_t *words)
+{
+	words[0] = j->names[words[0]];
 }
 
 static union wm_cell name_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
@@ -119,6 +128,12 @@ static bool field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t 
 	}
 }
 
+static void join_field(const struct wm_join *j, uint64_t *words)
+{
+	if (words[1] == SHAPE_NAME)
+		join_name(j, words);
+}
+
 static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, struct wm_result *r)
 {
 	unsigned long long u = words[0];
@@ -167,19 +182,19 @@ static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, str
  */
 
 static const struct wm_key_def defs[] = {
-    {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, name_cell},
-    {"pid", "Pid", WM_CELL_TEXT, 1, false, pid_of, NULL, id_cell},
-    {"tid", "Tid", WM_CELL_TEXT, 1, false, tid_of, NULL, id_cell},
-    {"cpu", "CPU", WM_CELL_TEXT, 1, false, cpu_of, NULL, id_cell},
-    {"event", "Event", WM_CELL_TEXT, 1, false, event_of, NULL, name_cell},
-    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, dso_of, name_cell},
-    {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
-    {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, sym_cell},
-    {"srcline", "Source:line", WM_CELL_TEXT, 1, true, NULL, srcline_of, name_cell},
+    {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, join_name, name_cell},
+    {"pid", "Pid", WM_CELL_TEXT, 1, false, pid_of, NULL, NULL, id_cell},
+    {"tid", "Tid", WM_CELL_TEXT, 1, false, tid_of, NULL, NULL, id_cell},
+    {"cpu", "CPU", WM_CELL_TEXT, 1, false, cpu_of, NULL, NULL, id_cell},
+    {"event", "Event", WM_CELL_TEXT, 1, false, event_of, NULL, join_name, name_cell},
+    {"dso", "Object", WM_CELL_TEXT, 1, true, NULL, dso_of, NULL, name_cell},
+    {"sym", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
+    {"symbol", "Symbol", WM_CELL_TEXT, 1, true, NULL, sym_of, NULL, sym_cell},
+    {"srcline", "Source:line", WM_CELL_TEXT, 1, true, NULL, srcline_of, NULL, name_cell},
 };
 
-static const struct wm_key_def field_def = {NULL,  NULL,     WM_CELL_TEXT, 2,
-					    false, field_of, NULL,         field_cell};
+static const struct wm_key_def field_def = {NULL,     NULL, WM_CELL_TEXT, 2,         false,
+					    field_of, NULL, join_field,   field_cell};
 
 const char *const wm_key_names[] = {"comm", "pid", "tid",     "cpu", "event",
 				    "dso",  "sym", "srcline", NULL};
@@ -195,13 +210,23 @@ int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks
 			return 0;
 		}
 	k->def = &field_def;
-	k->title = name;
-	return wm_key_fields(pass, name, &k->fields, diag);
+	k->title = k->name = strdup(name);
+	return k->name ? wm_key_fields(pass, name, &k->fields, diag) : -ENOMEM;
+}
+
+int wm_key_rebind(struct wm_key *k, struct wm_diag *diag)
+{
+	if (!k->fields)
+		return 0;
+	wm_key_fields_free(k->pass, k->fields);
+	k->fields = NULL;
+	return wm_key_fields(k->pass, k->name, &k->fields, diag);
 }
 
 void wm_key_done(struct wm_key *k)
 {
 	if (k->pass)
 		wm_key_fields_free(k->pass, k->fields);
+	free(k->name);
 	*k = (struct wm_key){0};
 }

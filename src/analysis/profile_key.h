@@ -31,6 +31,9 @@ struct wm_key_def {
 	bool (*of_event)(const struct wm_key *k, const struct wm_sight *s, uint64_t *words);
 	uint64_t (*of_stack)(struct wm_stacks *stacks, uint32_t frame);
 
+	/* Makes words of another part those of this one; NULL: they are the same in all. */
+	void (*join)(const struct wm_join *j, uint64_t *words);
+
 	/* The cell of these words. Texts go to the result. */
 	union wm_cell (*cell)(const struct wm_key *k, const uint64_t *words, struct wm_result *r);
 };
@@ -40,17 +43,21 @@ struct wm_key {
 	struct wm_pass *pass;
 	struct wm_stacks *stacks;
 	const char *title;
+	char *name; /* of a field, as it was asked for; NULL: it is none */
 	/* Of fields: by trace and index of the kind; type NULL: that kind has none. */
 	struct wm_field_ref **fields;
 };
 
 /*
  * Binds one name of a list. 0, -ENOENT with `diag` when no kind of event has
- * such a field (the nearest is named), -ENOMEM.
+ * such a field (the nearest is named), -ENOMEM. Then, too, wm_key_done() is due.
  */
 int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
 		struct wm_diag *diag);
 void wm_key_done(struct wm_key *k);
+
+/* The pass was bound again. 0, or as wm_key_bind(). */
+int wm_key_rebind(struct wm_key *k, struct wm_diag *diag);
 
 /* The names of all context keys, for help: a NULL-ended list. */
 extern const char *const wm_key_names[];

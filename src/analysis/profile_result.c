@@ -2,17 +2,13 @@
 /* profile_result.c - a profile's entries as tables: sorted, cut at the limits, with totals. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/profile_int.h"
 
-#define FIXED_COLUMNS 3u /* children, self, events; the keys follow */
-
-struct totals {
-	uint64_t event; /* id of its name; 0: all */
-	uint64_t weight, count;
-};
+#define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow */
 
 /* What entries are sorted by and shares are of. */
 static uint64_t main_weight(const struct wm_profile *p, const struct wm_entry *e)
@@ -48,7 +44,7 @@ static uint32_t *sorted_entries(struct wm_profile *p)
 	return list;
 }
 
-static void add_buckets(struct totals *t, const struct wm_buckets *b)
+static void add_buckets(struct wm_profile_total *t, const struct wm_buckets *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
 		if (wm_buckets_words(b, i)[0] == t->event) {
@@ -57,19 +53,38 @@ static void add_buckets(struct totals *t, const struct wm_buckets *b)
 		}
 }
 
-static struct totals add_up(const struct wm_profile *p, uint64_t event)
+static struct wm_profile_total add_up(const struct wm_profile *p, uint64_t event)
 {
-	struct totals t = {event, 0, 0};
+	struct wm_profile_total t = {event, 0, 0};
 
 	add_buckets(&t, &p->buckets);
 	add_buckets(&t, &p->hidden);
 	return t;
 }
 
+/* Events a second; two digits behind the point are more than it is good for. */
+static double rate(const struct wm_profile *p, uint64_t count)
+{
+	double events = (double)count / p->unit;
+
+	return p->v->seconds > 0 ? round(events / p->v->seconds * 100) / 100 : 0;
+}
+
 /* --- one table ------------------------------------------------------------------------------- */
 
-static struct wm_result_table *make_table(const struct wm_profile *p, const struct totals *t,
-					  struct wm_result *r)
+static const char *title_of(const struct wm_profile *p, const struct wm_profile_total *t,
+			    const char *event, struct wm_result *r)
+{
+	const char *what = p->per_event ? wm_result_format(r, "%s: ", event) : "";
+
+	if (p->v->live)
+		return wm_result_format(r, "%s%.0f events/s", what, rate(p, t->count));
+	return wm_result_format(r, "%s%" PRIu64 " %s, weight %" PRIu64, what, t->count,
+				p->per_event ? "samples" : "events", t->weight);
+}
+
+static struct wm_result_table *make_table(const struct wm_profile *p,
+					  const struct wm_profile_total *t, struct wm_result *r)
 {
 	struct wm_result_column *c =
 	    wm_arena_array(&r->arena, FIXED_COLUMNS + p->nr_keys, sizeof(*c));
@@ -82,74 +97,118 @@ static struct wm_result_table *make_table(const struct wm_profile *p, const stru
 	if (p->children)
 		c[nr++] = (struct wm_result_column){"children", "Children", WM_CELL_SHARE};
 	c[nr++] = (struct wm_result_column){"self", "Self", WM_CELL_SHARE};
-	c[nr++] = (struct wm_result_column){"events", "Events", WM_CELL_COUNT};
+	c[nr++] = p->v->live ? (struct wm_result_column){"events_per_s", "Events/s", WM_CELL_NUMBER}
+			     : (struct wm_result_column){"events", "Events", WM_CELL_COUNT};
+	if (p->v->weights)
+		c[nr++] = (struct wm_result_column){"total", "Weight", WM_CELL_COUNT};
 	for (uint32_t i = 0; i < p->nr_keys; i++) {
 		const struct wm_key *k = &p->keys[i];
 
 		c[nr++] = (struct wm_result_column){k->def->name ? k->def->name : k->title,
 						    k->title, k->def->kind};
 	}
-	table = wm_result_table(
-	    r, "profile",
-	    p->per_event
-		? wm_result_format(r, "%s: %" PRIu64 " samples, weight %" PRIu64, event, t->count,
-				   t->weight)
-		: wm_result_format(r, "%" PRIu64 " events, weight %" PRIu64, t->count, t->weight),
-	    c, nr);
+	table = wm_result_table(r, "profile", title_of(p, t, event, r), c, nr);
 	if (table && p->per_event)
 		table->subject = wm_result_text(r, event, strlen(event));
 	return table;
 }
 
-static int add_row(struct wm_profile *p, uint32_t entry, const struct totals *total,
-		   struct wm_result *r, struct wm_result_table *t)
+uint64_t wm_profile_least(uint64_t total, double percent)
 {
-	const struct wm_entry *e = &p->entries[entry];
-	const uint64_t *words = wm_buckets_words(&p->entry_words, entry) + 1;
+	return (uint64_t)ceil((double)total * percent / 100);
+}
+
+struct wm_result_row *wm_profile_row(struct wm_profile *p, const struct wm_entry *e,
+				     const struct wm_profile_total *total, struct wm_result *r,
+				     struct wm_result_table *t, struct wm_result_row *above,
+				     union wm_cell **ret_keys)
+{
 	double all = total->weight ? (double)total->weight : 1;
 	union wm_cell *cells;
-	struct wm_result_row *row = wm_result_row(r, t, NULL, &cells);
+	uint64_t count;
+	struct wm_result_row *row = wm_result_row(r, t, above, &cells);
 
 	if (!row)
-		return -ENOMEM;
-	row->weight = main_weight(p, e);
-	row->share = (double)row->weight / all;
-	row->own = entry;
+		return NULL;
+	row->weight = main_weight(p, e) / p->unit;
+	row->share = (double)main_weight(p, e) / all;
 	if (p->children)
 		*cells++ = (union wm_cell){.f = (double)e->children / all};
 	*cells++ = (union wm_cell){.f = (double)e->self / all};
-	*cells++ = (union wm_cell){.u = p->children ? e->count : e->self_count};
+	count = p->children ? e->count : e->self_count;
+	*cells++ = p->v->live ? (union wm_cell){.f = rate(p, count)} : (union wm_cell){.u = count};
+	if (p->v->weights)
+		*cells++ = (union wm_cell){.u = row->weight};
+	*ret_keys = cells;
+	return row;
+}
+
+int wm_profile_calls(struct wm_profile *p, uint32_t entry, struct wm_result *r,
+		     struct wm_result_row *row)
+{
+	row->own = entry;
+	if (!p->v->graph)
+		return 0;
+	if (!p->v->lazy)
+		return wm_profile_graph(p, entry, r, row);
+	row->more = wm_profile_has_calls(p, entry);
+	return 0;
+}
+
+static int add_row(struct wm_profile *p, uint32_t entry, const struct wm_profile_total *total,
+		   struct wm_result *r, struct wm_result_table *t)
+{
+	const uint64_t *words = wm_buckets_words(&p->entry_words, entry) + 1;
+	union wm_cell *cells;
+	struct wm_result_row *row =
+	    wm_profile_row(p, &p->entries[entry], total, r, t, NULL, &cells);
+
+	if (!row)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nr_keys; i++) {
 		*cells++ = p->keys[i].def->cell(&p->keys[i], words, r);
 		words += p->keys[i].def->nr_words;
 	}
-	return p->v->graph ? wm_profile_graph(p, entry, r, row) : 0;
+	return wm_profile_calls(p, entry, r, row);
+}
+
+/* Each entry a row; those below the limit are left out. */
+static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
+		    const struct wm_profile_total *total, struct wm_result *r,
+		    struct wm_result_table *t)
+{
+	uint64_t least = wm_profile_least(total->weight, p->v->percent_limit);
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		const struct wm_entry *e = &p->entries[list[i]];
+
+		if (main_weight(p, e) < least) {
+			t->nr_left_out++;
+			t->share_left_out += (double)e->self / (double)total->weight;
+		} else {
+			err = add_row(p, list[i], total, r, t);
+		}
+	}
+	return err;
 }
 
 /* The entries of one table, from list[at] on. Where the next begins. */
-static int64_t add_table(struct wm_profile *p, const uint32_t *list, uint32_t at,
-			 struct wm_result *r)
+static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, struct wm_result *r)
 {
 	uint64_t event = wm_buckets_words(&p->entry_words, list[at])[0];
-	struct totals total = add_up(p, event);
-	uint64_t least = (uint64_t)((double)total.weight * p->v->percent_limit / 100);
+	struct wm_profile_total total = add_up(p, event);
 	struct wm_result_table *t = make_table(p, &total, r);
+	uint32_t end = at;
+	int err;
 
 	if (!t)
 		return -ENOMEM;
-	for (; at < p->entry_words.nr; at++) {
-		const struct wm_entry *e = &p->entries[list[at]];
-
-		if (wm_buckets_words(&p->entry_words, list[at])[0] != event)
-			break;
-		if (main_weight(p, e) < least) {
-			t->nr_left_out++;
-			t->share_left_out += (double)e->self / (double)total.weight;
-		} else if (add_row(p, list[at], &total, r, t)) {
-			return -ENOMEM;
-		}
-	}
-	return at;
+	while (end < p->entry_words.nr && wm_buckets_words(&p->entry_words, list[end])[0] == event)
+		end++;
+	err = p->v->hierarchy ? wm_profile_hierarchy(p, list + at, end - at, &total, r, t)
+			      : add_rows(p, list + at, end - at, &total, r, t);
+	return err ? err : end;
 }
 
 int wm_profile_result(struct wm_profile *p, struct wm_result *r)
@@ -209,9 +268,24 @@ static int feed(void *own, const struct wm_sight *s)
 	return wm_profile_feed(own, s);
 }
 
+static bool divides(const void *own)
+{
+	return wm_profile_divides(own);
+}
+
+static int join(void *own, const void *later, const struct wm_join *j)
+{
+	return wm_profile_join(own, later, j);
+}
+
 static int finish(void *own, struct wm_result *r)
 {
 	return wm_profile_result(own, r);
+}
+
+static int expand(void *own, struct wm_result *r, struct wm_result_row *row)
+{
+	return wm_profile_expand(own, r, row);
 }
 
 static void destroy(void *own)
@@ -227,6 +301,9 @@ const struct wm_analysis wm_analysis_profile = {
     .feed = feed,
     .finish = finish,
     .destroy = destroy,
+    .divides = divides,
+    .join = join,
+    .expand = expand,
 };
 
 static const char *const off_cpu_needs[] = {"sched:sched_switch", NULL};
@@ -240,6 +317,7 @@ const struct wm_analysis wm_analysis_off_cpu = {
     .feed = feed,
     .finish = finish,
     .destroy = destroy,
+    .expand = expand,
 };
 
 static const char *const wakeups_needs[] = {"sched:sched_switch", "sched:sched_waking", NULL};
@@ -253,4 +331,5 @@ const struct wm_analysis wm_analysis_wakeups = {
     .feed = feed,
     .finish = finish,
     .destroy = destroy,
+    .expand = expand,
 };

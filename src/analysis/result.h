@@ -59,6 +59,7 @@ struct wm_result_row {
 	const char *label;          /* CALL */
 	const union wm_cell *cells; /* PLAIN */
 	uint64_t own;               /* the analysis's: how it finds the row again */
+	bool more;                  /* there are rows below: the analysis's expand() makes them */
 };
 
 struct wm_result_table {

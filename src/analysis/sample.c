@@ -72,6 +72,7 @@ int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weig
 	err = bind(s);
 	if (!err && weight && !s->count && strcmp(weight, "period") != 0)
 		err = wm_key_fields(pass, weight, &s->weights, diag);
+	s->count |= !s->weights && !s->any_period;
 	if (!err && s->any_stack) {
 		s->unwind = wm_unwind_create(pass->spaces, pass->symbols);
 		err = s->unwind ? 0 : -ENOMEM;

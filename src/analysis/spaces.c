@@ -381,6 +381,11 @@ uint64_t wm_spaces_nr_refused(const struct wm_spaces *s)
 	return s->nr_refused;
 }
 
+void wm_spaces_join(struct wm_spaces *s, const struct wm_spaces *later)
+{
+	s->nr_refused = later->nr_refused;
+}
+
 struct wm_modules *wm_spaces_modules(const struct wm_spaces *s)
 {
 	return s->modules;

@@ -71,6 +71,9 @@ void wm_spaces_exit(struct wm_spaces *s, int32_t pid);
 /* Mappings that were not kept because a process had too many. */
 uint64_t wm_spaces_nr_refused(const struct wm_spaces *s);
 
+/* What came behind was followed by other spaces, from the same beginning on. */
+void wm_spaces_join(struct wm_spaces *s, const struct wm_spaces *later);
+
 struct wm_modules *wm_spaces_modules(const struct wm_spaces *s);
 
 /* How many processes have a space, and how many mappings are held in memory. */

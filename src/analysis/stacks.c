@@ -104,7 +104,8 @@ bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes)
 /* ---- making ------------------------------------------------------------------------ */
 
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
-				   struct wm_symbols *symbols, struct wm_lines *lines, bool inlines)
+				   struct wm_symbols *symbols, struct wm_lines *lines, bool inlines,
+				   uint64_t seed)
 {
 	struct wm_stacks *s = calloc(1, sizeof(*s));
 
@@ -115,11 +116,11 @@ struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spa
 	s->symbols = symbols;
 	s->lines = lines;
 	s->inlines = inlines;
-	s->seed = wm_mix_seed();
+	s->seed = seed;
 	s->scratch = malloc(FRAMES_OF_CHAIN_MAX * sizeof(*s->scratch));
 	if (s->scratch && table_init(&s->chain_table) && table_init(&s->stack_table) &&
 	    table_init(&s->frame_table) && table_init(&s->function_table) &&
-	    wm_stacks_add(s, NULL, 0) == WM_STACK_NONE)
+	    table_init(&s->corrupt_table) && wm_stacks_add(s, NULL, 0) == WM_STACK_NONE)
 		return s;
 	wm_stacks_destroy(s);
 	return NULL;
@@ -133,12 +134,18 @@ void wm_stacks_destroy(struct wm_stacks *s)
 	table_done(&s->stack_table);
 	table_done(&s->frame_table);
 	table_done(&s->function_table);
+	table_done(&s->corrupt_table);
 	free(s->scratch);
 	free(s->stacks);
 	free(s->pool);
 	free(s->frames);
 	free(s->functions);
 	free(s);
+}
+
+void wm_stacks_expect_names(struct wm_stacks *s)
+{
+	s->names_ahead = true;
 }
 
 /* ---- frames -------------------------------------------------------------------------- */
@@ -155,7 +162,7 @@ static bool same_frame(const struct wm_frame *a, const struct wm_frame *b)
 	       a->level == b->level && a->inlined == b->inlined;
 }
 
-static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
+uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f)
 {
 	uint64_t hash = frame_hash(s, f);
 	uint32_t at = (uint32_t)hash, id;
@@ -168,6 +175,8 @@ static uint32_t get_frame(struct wm_stacks *s, const struct wm_frame *f)
 	    !wm_id_add(&s->frame_table, hash, s->nr_frames))
 		return UINT32_MAX;
 	s->frames[s->nr_frames] = *f;
+	if (s->names_ahead && f->place.module)
+		wm_symbols_expect(s->symbols, f->place.module);
 	return s->nr_frames++;
 }
 
@@ -195,7 +204,7 @@ static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 
 	if (!wm_spaces_find(s->spaces, pid, address, mode, &f.place))
 		f.place = (struct wm_place){.address = address};
-	return get_frame(s, &f);
+	return wm_stacks_frame(s, &f);
 }
 
 /* The functions inlined at a frame, innermost first, and it: appended to the scratch. */
@@ -209,7 +218,7 @@ static bool add_frames(struct wm_stacks *s, uint32_t frame, uint32_t *nr)
 	f.stack = WM_STACK_NONE;
 	for (uint32_t i = 0; lines && i + 1 < lines->nr && *nr + 1 < FRAMES_OF_CHAIN_MAX; i++) {
 		f.inlined = &lines->frames[i];
-		s->scratch[*nr] = get_frame(s, &f);
+		s->scratch[*nr] = wm_stacks_frame(s, &f);
 		if (s->scratch[(*nr)++] == UINT32_MAX)
 			return false;
 	}
@@ -227,7 +236,7 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 
 	while ((id = wm_id_next(&s->stack_table, hash, &at)) != UINT32_MAX)
 		if (s->stacks[id].nr == nr &&
-		    !memcmp(s->pool + s->stacks[id].first, frames, nr * sizeof(*frames)))
+		    (!nr || !memcmp(s->pool + s->stacks[id].first, frames, nr * sizeof(*frames))))
 			return id;
 	while (s->nr_pool + nr > s->room_pool)
 		if (!wm_stacks_grow((void **)&s->pool, s->room_pool, &s->room_pool,
@@ -244,8 +253,7 @@ uint32_t wm_stacks_add(struct wm_stacks *s, const uint32_t *frames, uint32_t nr)
 	return s->nr_stacks++;
 }
 
-/* perf's markers say whose the addresses behind them are. False: there is no such marker. */
-static bool mode_of_marker(uint64_t marker, enum wm_event_mode *mode)
+bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *mode)
 {
 	static const struct {
 		int64_t marker;
@@ -263,21 +271,31 @@ static bool mode_of_marker(uint64_t marker, enum wm_event_mode *mode)
 	return false;
 }
 
+bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
+{
+	uint32_t at = (uint32_t)hash;
+
+	return s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ||
+	       wm_id_next(&s->corrupt_table, hash, &at) != UINT32_MAX ||
+	       wm_id_add(&s->corrupt_table, hash, 0);
+}
+
 /*
  * A chain walked by frame pointers can run into anything. What is no address
  * and no marker shows that it did: then only its end is sure (perf, too, keeps
  * no more of it).
  */
 static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
-			const uint64_t *addresses, uint32_t nr)
+			const uint64_t *addresses, uint32_t nr, uint64_t hash)
 {
 	uint32_t nr_frames = 0, frame;
 
 	for (uint32_t i = 0; i < nr && nr_frames < FRAMES_OF_CHAIN_MAX; i++) {
 		if (addresses[i] >= WM_STACKS_MARKERS) {
-			if (mode_of_marker(addresses[i], &mode))
+			if (wm_stacks_mode(addresses[i], &mode))
 				continue;
-			s->nr_corrupt++;
+			if (!wm_stacks_note_corrupt(s, hash))
+				return UINT32_MAX;
 			nr_frames = nr_frames ? 1 : 0;
 			break;
 		}
@@ -331,7 +349,7 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 	id = wm_id_next(&s->chain_table, hash, &at);
 	if (id != UINT32_MAX)
 		return id;
-	id = resolve(s, pid, mode, addresses, nr);
+	id = resolve(s, pid, mode, addresses, nr, hash);
 	return id == UINT32_MAX || remember(s, hash, id) ? id : UINT32_MAX;
 }
 

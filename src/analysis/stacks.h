@@ -23,13 +23,17 @@
 struct wm_stacks;
 
 /*
- * With `inlines`, functions that were inlined are frames of their own. What it
- * is given stays the caller's. NULL: out of memory.
+ * With `inlines`, functions that were inlined are frames of their own. Stacks
+ * that will be joined have one `seed`. What it is given stays the caller's.
+ * NULL: out of memory.
  */
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
-				   struct wm_symbols *symbols, struct wm_lines *lines,
-				   bool inlines);
+				   struct wm_symbols *symbols, struct wm_lines *lines, bool inlines,
+				   uint64_t seed);
 void wm_stacks_destroy(struct wm_stacks *s);
+
+/* Functions will be asked for: their modules' symbols may be read while chains are added. */
+void wm_stacks_expect_names(struct wm_stacks *s);
 
 /*
  * The stack of a chain of addresses, innermost first, with perf's markers
@@ -38,6 +42,17 @@ void wm_stacks_destroy(struct wm_stacks *s);
  */
 uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			 const uint64_t *addresses, uint32_t nr);
+
+/*
+ * Adds the stacks of a part of the same traces that lies behind, whose modules are
+ * those of the list here: *ret, malloc'ed, has for each of its stacks the one here.
+ * Neither has inlined frames. 0 or -ENOMEM.
+ */
+int wm_stacks_join(struct wm_stacks *s, const struct wm_stacks *later,
+		   struct wm_module *const *modules, uint32_t **ret);
+
+/* perf's markers say whose the addresses behind them are. False: there is no such marker. */
+bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *ret);
 
 /* Frames of a stack, innermost first, valid until the next chain is added. */
 const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint32_t *ret_nr);

@@ -5,7 +5,8 @@
 
 #include "analysis/stacks.h"
 
-#define WM_STACKS_MARKERS ((uint64_t)-4095) /* from here on: no address */
+#define WM_STACKS_CORRUPT_MAX (1u << 18)        /* that are told apart */
+#define WM_STACKS_MARKERS     ((uint64_t)-4095) /* from here on: no address */
 
 struct wm_id_table {
 	uint64_t *hashes;
@@ -40,6 +41,7 @@ struct wm_stacks {
 	struct wm_symbols *symbols;
 	struct wm_lines *lines;
 	bool inlines;
+	bool names_ahead; /* of frames' functions */
 	uint64_t seed;
 	struct wm_id_table chain_table, stack_table, frame_table, function_table;
 	uint32_t *scratch; /* frames of the chain in work */
@@ -51,12 +53,18 @@ struct wm_stacks {
 	uint32_t nr_frames, room_frames;
 	struct wm_function *functions;
 	uint32_t nr_functions, room_functions;
-	uint64_t nr_corrupt; /* different chains that were cut to their ends */
+	struct wm_id_table corrupt_table; /* of different chains that were cut to their ends */
 };
 
 /* The next id of that hash from slot *at on (begin with the hash); UINT32_MAX: no more. */
 uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at);
 bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id); /* false: no memory */
+
+/* The frame's id; UINT32_MAX: no memory. */
+uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f);
+
+/* Notes the chain of that hash as cut to its end; false: no memory. */
+bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash);
 
 /* Makes room for one more element; false: no memory. */
 bool wm_stacks_grow(void **array, uint32_t nr, uint32_t *room, size_t bytes);

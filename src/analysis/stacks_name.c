@@ -236,11 +236,16 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 		return;
 	}
 	note_modules(s, r, counts, nr);
-	if (s->nr_corrupt)
+	if (s->corrupt_table.nr)
 		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
-			       "%" PRIu64
-			       " call chains run into what is no address: only their ends count",
-			       s->nr_corrupt);
+			       "%s%u call chains run into what is no address: only their ends "
+			       "count",
+			       s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
+			       s->corrupt_table.nr);
+	if (wm_spaces_nr_refused(s->spaces))
+		wm_result_note(r, WM_NOTE_PROBLEM, "mappings",
+			       "%" PRIu64 " mappings of processes with very many were not kept",
+			       wm_spaces_nr_refused(s->spaces));
 	if (nowhere)
 		wm_result_note(
 		    r, WM_NOTE_PROBLEM, "unnamed",

@@ -56,6 +56,20 @@ void wm_state_done(struct wm_state *s)
 	*s = (struct wm_state){0};
 }
 
+int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces)
+{
+	int err = 0;
+
+	s->plain = NULL;
+	for (uint32_t i = 0; i < s->nr_traces && !err; i++) {
+		free(s->traces[i].roles);
+		free(s->traces[i].names);
+		s->traces[i].names = NULL;
+		err = bind_trace(&s->traces[i], traces[i]);
+	}
+	return err;
+}
+
 /* --- who ---------------------------------------------------------------------------- */
 
 static struct wm_cpu *get_cpu(struct wm_state *s, int32_t cpu)
@@ -112,7 +126,7 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 		task->comm = id;
 }
 
-struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace, const struct wm_event *e)
+struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct wm_event *e)
 {
 	struct wm_task *task = NULL;
 
@@ -123,7 +137,8 @@ struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace, const struct wm
 	} else if (e->cpu >= 0 && (uint32_t)e->cpu < s->nr_cpus) {
 		task = s->cpus[e->cpu].current;
 	}
-	if (task && s->traces[trace].names[e->type->index].type)
+	s->plain = s->traces[trace].names[e->type->index].type ? NULL : e->type;
+	if (task && !s->plain)
 		rename_task(s, task, &s->traces[trace].names[e->type->index], e);
 	else if (task && !task->comm && !task->asked)
 		ask_name(s, trace, task, e);

@@ -34,11 +34,15 @@ struct wm_state {
 	uint32_t nr_cpus;
 	struct wm_state_trace *traces;
 	uint32_t nr_traces;
+	const struct wm_event_type *plain; /* kind of the last event that had no thread's name */
 };
 
 /* The traces stay the caller's, open, and are one machine's. 0 or -ENOMEM. */
 int wm_state_init(struct wm_state *s, struct wm_trace *const *traces, uint32_t nr_traces);
 void wm_state_done(struct wm_state *s);
+
+/* The traces are others, with the same and more kinds of events; what is known stays. */
+int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces);
 
 static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trace,
 					 const struct wm_event_type *t)
@@ -46,11 +50,23 @@ static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trac
 	return s->traces[trace].roles[t->index].role;
 }
 
+/* As wm_state_who(), of any event. */
+struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct wm_event *e);
+
 /*
  * The thread an event is of: the one it names, else the one that runs on its
- * processor; NULL: nobody knows, or out of memory.
+ * processor; NULL: nobody knows, or out of memory. Mostly it is the one before.
  */
-struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace, const struct wm_event *e);
+static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
+					   const struct wm_event *e)
+{
+	struct wm_task *last = s->tasks.last;
+
+	if (last && last->tid == e->tid && e->tid >= 0 && last->pid == e->pid && last->comm &&
+	    e->type == s->plain)
+		return last;
+	return wm_state_find(s, trace, e);
+}
 
 /* The event happened. 0 or -ENOMEM. */
 int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e);

@@ -6,6 +6,7 @@
 #include "analysis/symbols.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,19 @@
 #define HITS_MAX (1u << 20) /* answers remembered of one build */
 #define BUCKETS  1024u
 
+/* A table being read on a thread of its own. */
+struct ahead {
+	struct wm_symbols *symbols;
+	struct wm_module *of;    /* NULL: there is none */
+	struct wm_module module; /* as it was then: of may learn more meanwhile */
+	struct wm_module_symbols *table;
+	pthread_t thread;
+	bool done; /* atomic: joining it takes no time */
+};
+
 struct wm_symbols {
 	struct wm_symbols_options options;
+	struct ahead ahead;
 	struct wm_arena arena;
 	struct wm_module_symbols *builds[BUCKETS];
 	uint64_t counts[WM_UNNAMED_NR];
@@ -46,6 +58,7 @@ void wm_symbols_destroy(struct wm_symbols *s)
 {
 	if (!s)
 		return;
+	wm_symbols_settle(s);
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (s->builds[i]) {
 			struct wm_module_symbols *t = s->builds[i];
@@ -87,7 +100,7 @@ static struct wm_module_symbols **bucket_of(struct wm_symbols *s, const struct w
 	return &s->builds[(hash * 0x9e3779b97f4a7c15ull) >> 54];
 }
 
-static int load(struct wm_symbols *s, struct wm_module_symbols *t, const struct wm_module *m)
+static int load(const struct wm_symbols *s, struct wm_module_symbols *t, const struct wm_module *m)
 {
 	int err;
 
@@ -107,31 +120,91 @@ static int load(struct wm_symbols *s, struct wm_module_symbols *t, const struct 
 }
 
 /* What memory does not suffice for is as unreadable as a file can be. */
-static struct wm_module_symbols *make_table(struct wm_symbols *s, struct wm_module *m)
+static void fill_table(const struct wm_symbols *s, struct wm_module_symbols *t,
+		       const struct wm_module *m)
 {
-	struct wm_module_symbols **bucket = bucket_of(s, m), *t;
+	if (!load(s, t, m))
+		return;
+	wm_code_done(&t->code);
+	t->why = WM_UNNAMED_UNREADABLE;
+	strcpy(t->sentence, "out of memory");
+}
 
-	for (t = *bucket; t; t = t->next)
-		if (is_shared(t, m))
-			return t;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	if (load(s, t, m)) {
-		wm_code_done(&t->code);
-		t->why = WM_UNNAMED_UNREADABLE;
-		strcpy(t->sentence, "out of memory");
-	}
+static struct wm_module_symbols *find_table(struct wm_symbols *s, const struct wm_module *m)
+{
+	struct wm_module_symbols *t = *bucket_of(s, m);
+
+	while (t && !is_shared(t, m))
+		t = t->next;
+	return t;
+}
+
+static void add_table(struct wm_symbols *s, struct wm_module *m, struct wm_module_symbols *t)
+{
+	struct wm_module_symbols **bucket = bucket_of(s, m);
+
+	if (is_kernel(m) && t->why == WM_NAMED)
+		t->moved = wm_kernel_moved(&t->code, m->kernel);
 	t->next = *bucket;
 	*bucket = t;
-	return t;
+	m->symbols = t;
 }
 
 static struct wm_module_symbols *table_of(struct wm_symbols *s, struct wm_module *m)
 {
+	struct wm_module_symbols *t;
+
+	if (m->symbols)
+		return m->symbols;
+	wm_symbols_settle(s);
 	if (!m->symbols)
-		m->symbols = make_table(s, m);
-	return m->symbols;
+		m->symbols = find_table(s, m);
+	if (m->symbols)
+		return m->symbols;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	fill_table(s, t, m);
+	add_table(s, m, t);
+	return t;
+}
+
+/* ---- read ahead -------------------------------------------------------------------- */
+
+static void *read_ahead(void *data)
+{
+	struct ahead *a = data;
+
+	fill_table(a->symbols, a->table, &a->module);
+	__atomic_store_n(&a->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+void wm_symbols_settle(struct wm_symbols *s)
+{
+	struct ahead *a = &s->ahead;
+
+	if (!a->of)
+		return;
+	pthread_join(a->thread, NULL);
+	add_table(s, a->of, a->table);
+	a->of = NULL;
+}
+
+void wm_symbols_expect(struct wm_symbols *s, struct wm_module *m)
+{
+	struct ahead *a = &s->ahead;
+
+	if (m->symbols || (a->of && !__atomic_load_n(&a->done, __ATOMIC_ACQUIRE)))
+		return;
+	wm_symbols_settle(s);
+	if (m->symbols || find_table(s, m))
+		return;
+	*a = (struct ahead){.symbols = s, .module = *m, .table = calloc(1, sizeof(*a->table))};
+	if (a->table && !pthread_create(&a->thread, NULL, read_ahead, a))
+		a->of = m;
+	else
+		free(a->table); /* then when it is asked for */
 }
 
 /* ---- places -------------------------------------------------------------------------- */

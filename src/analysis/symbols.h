@@ -5,7 +5,8 @@
  * that perf report shows.
  *
  * A module's symbols are read when first asked for, and once for all modules
- * of one build. What has no name is counted, by the reason.
+ * of one build; or before that, beside what else is done, when it was said that
+ * they will be asked for. What has no name is counted, by the reason.
  *
  * For one thread.
  */
@@ -30,6 +31,15 @@ struct wm_symbols;
 /* NULL: out of memory. Options are copied, their strings not. */
 struct wm_symbols *wm_symbols_create(const struct wm_symbols_options *options);
 void wm_symbols_destroy(struct wm_symbols *s);
+
+/*
+ * Names of the module will be asked for: they are read meanwhile, on a thread of
+ * their own. A hint: while it reads those of another module, nothing happens.
+ */
+void wm_symbols_expect(struct wm_symbols *s, struct wm_module *m);
+
+/* Waits until nothing is read meanwhile: before a trace goes that modules are of. */
+void wm_symbols_settle(struct wm_symbols *s);
 
 /*
  * The symbol at a place (NULL: nothing is mapped there), or NULL and the

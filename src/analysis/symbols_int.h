@@ -45,14 +45,30 @@ struct wm_module_symbols {
 	uint32_t nr_hits, room_hits;
 };
 
-/* Fill t->code, segments, why and sentence. 0 or -ENOMEM. */
+/* Fill t->code, segments, why and sentence, on any thread. 0 or -ENOMEM. */
 int wm_symbols_load(struct wm_module_symbols *t, const struct wm_module *m,
 		    const struct wm_symbols_options *options);
 int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *m,
 			   const struct wm_symbols_options *options);
 
-/* Lines as in /proc/kallsyms. 0, -ENOENT: no address in it is told; -ENOMEM. */
-int wm_kallsyms_parse(struct wm_code *c, const char *text, size_t bytes);
+/*
+ * Lines as in /proc/kallsyms, malloc'ed, with a NUL behind: the code's from now
+ * on, as names stay where they are. 0, -ENOENT: no address in it is told; -ENOMEM.
+ */
+int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes);
+
+/* The build of the kernel itself, also when a module of it is asked about; 0: not told. */
+uint32_t wm_kernel_build(const struct wm_module *m, const unsigned char **ret_id);
+
+/* Is that the kernel that runs here? By its build-id note. */
+bool wm_kernel_runs(const unsigned char *id, uint32_t id_bytes);
+
+/* How far the kernel was from where these names are. */
+uint64_t wm_kernel_moved(const struct wm_code *c, const struct wm_kernel_mark *mark);
+
+/* The kernel as it was linked, where debug information of that build is kept. 0 or -ENOENT. */
+int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *id,
+		    uint32_t id_bytes, struct wm_module_files *ret);
 
 /* Lines "START BYTES name" in hexadecimal, as compilers write them. 0 or -ENOMEM. */
 int wm_jit_map_parse(struct wm_code *c, char *text);

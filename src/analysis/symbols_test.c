@@ -457,7 +457,7 @@ static void test_the_kernels_list(void **state)
 	struct wm_code code;
 
 	wm_code_init(&code, false);
-	assert_int_equal(wm_kallsyms_parse(&code, list, strlen(list)), 0);
+	assert_int_equal(wm_kallsyms_parse(&code, strdup(list), strlen(list)), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct wm_code_symbol *s = wm_code_at(&code, cases[i].address);
 
@@ -468,7 +468,7 @@ static void test_the_kernels_list(void **state)
 	}
 	wm_code_done(&code);
 	wm_code_init(&code, false);
-	assert_int_equal(wm_kallsyms_parse(&code, "0 T a\n0000 T b\n", 15), -ENOENT);
+	assert_int_equal(wm_kallsyms_parse(&code, strdup("0 T a\n0000 T b\n"), 15), -ENOENT);
 	wm_code_done(&code);
 }
 
@@ -491,21 +491,17 @@ static void test_the_kernel_is_not_guessed(void **state)
 	end(&a);
 }
 
-/* Names of another boot: moved by where the trace says one of them was. */
-static void test_a_kernel_that_lay_elsewhere(void **state)
+/* Names of another boot: moved by where the trace says one of them was, sooner or later. */
+static void ask_elsewhere(const struct wm_symbols_options *cached, bool ahead)
 {
-	static const char list[] = "ffffffff81000000 T _text\nffffffff81000100 t helper\n"
-				   "ffffffff81000200 T behind\n";
 	unsigned char build[20] = {0xab, 0xcd};
-	struct wm_symbols_options cached = {.places.cache = folder};
 	struct wm_module *m;
 	struct asking a;
 
-	sh("mkdir -p '[kernel.kallsyms]/abcd000000000000000000000000000000000000'");
-	put("[kernel.kallsyms]/abcd000000000000000000000000000000000000/kallsyms", list,
-	    strlen(list));
-	begin(&a, &cached);
+	begin(&a, cached);
 	m = module(&a, WM_MODULE_KERNEL, "[kernel.kallsyms]", build, 20);
+	if (ahead)
+		wm_symbols_expect(a.symbols, m);
 	strcpy(m->kernel->name, "_text");
 	m->kernel->address = 0xffffffff9a000000;
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
@@ -514,6 +510,41 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each moves on its own */
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110),
 			    wm_unnamed_text(WM_UNNAMED_NO_KALLSYMS));
+	end(&a);
+}
+
+static void test_a_kernel_that_lay_elsewhere(void **state)
+{
+	static const char list[] = "ffffffff81000000 T _text\nffffffff81000100 t helper\n"
+				   "ffffffff81000200 T behind\n";
+	struct wm_symbols_options cached = {.places.cache = folder};
+
+	sh("mkdir -p '[kernel.kallsyms]/abcd000000000000000000000000000000000000'");
+	put("[kernel.kallsyms]/abcd000000000000000000000000000000000000/kallsyms", list,
+	    strlen(list));
+	ask_elsewhere(&cached, false);
+	ask_elsewhere(&cached, true);
+}
+
+/* Said before, for several modules of one build and of others; asked or not. */
+static void test_names_that_are_expected(void **state)
+{
+	uint64_t one = address_of("one", NULL), run = address_of("_Z3runi", NULL);
+	struct wm_module *whole, *bare;
+	struct asking a;
+
+	begin(&a, NULL);
+	bare = module(&a, WM_MODULE_FILE, "bare.so", NULL, 0);
+	whole = module(&a, WM_MODULE_FILE, "whole.so", NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		wm_symbols_expect(a.symbols, whole);
+		wm_symbols_expect(a.symbols, bare);
+	}
+	assert_string_equal(name_at(&a, whole, one), "one");
+	assert_string_equal(name_at(&a, bare, run), "run"); /* it stays in .dynsym */
+	wm_symbols_settle(a.symbols);
+	wm_symbols_expect(a.symbols, whole); /* there already */
+	wm_symbols_expect(a.symbols, module(&a, WM_MODULE_FILE, "missing.so", NULL, 0));
 	end(&a);
 }
 
@@ -636,6 +667,7 @@ int main(void)
 	    cmocka_unit_test(test_the_kernels_list),
 	    cmocka_unit_test(test_the_kernel_is_not_guessed),
 	    cmocka_unit_test(test_a_kernel_that_lay_elsewhere),
+	    cmocka_unit_test(test_names_that_are_expected),
 	    cmocka_unit_test(test_a_kernels_debug_information),
 	    cmocka_unit_test(test_the_vdso),
 	    cmocka_unit_test(test_a_map_in_a_container),

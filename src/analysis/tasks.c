@@ -84,9 +84,14 @@ static struct wm_task *add(struct wm_tasks *t, int32_t tid)
 
 struct wm_task *wm_tasks_get(struct wm_tasks *t, int32_t tid)
 {
-	struct wm_task *task = tid < 0 ? &t->others : wm_tasks_find(t, tid);
+	struct wm_task *task = t->last;
 
-	if (task)
+	if (task && task->tid == tid)
 		return task;
-	return t->nr == WM_TASKS_MAX ? &t->others : add(t, tid);
+	task = tid < 0 ? &t->others : wm_tasks_find(t, tid);
+	if (!task)
+		task = t->nr == WM_TASKS_MAX ? &t->others : add(t, tid);
+	if (task)
+		t->last = task;
+	return task;
 }

@@ -31,6 +31,7 @@ struct wm_tasks {
 	uint32_t nr;
 	uint32_t *slots; /* index + 1; 0: empty */
 	uint32_t nr_slots;
+	struct wm_task *last; /* asked for; NULL: none yet */
 	struct wm_task others;
 };
 

@@ -33,6 +33,7 @@ struct waymark_trace {
 	struct waymark_type *types;          /* by number */
 	struct wm_timeline *timeline;
 	struct wm_arena arena;
+	bool is_borrowed; /* the traces are somebody else's */
 };
 
 /* What a reader wants of each trace. */
@@ -71,8 +72,12 @@ struct waymark_reader {
 /* Fills `error`, which may be NULL. Always returns `err`. */
 int wm_api_fail(struct waymark_error *error, int err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+int wm_api_fail_said(struct waymark_error *error, int err, const struct wm_diag *diag);
 int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
 		     const struct wm_diag *diag);
+
+/* "provider:name" in the arena, or `name` itself when that is all; NULL: out of memory. */
+const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const char *name);
 
 /* 0 or -errno; wm_api_select_done() in any case. */
 int wm_api_select(struct waymark_trace *t, const struct waymark_options *o,
@@ -81,6 +86,17 @@ void wm_api_select_done(struct wm_api_select *s, const struct waymark_trace *t);
 
 /* Is the event, of the trace of that number, wanted? */
 bool wm_api_passes(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e);
+
+/* The same over a trace that is open elsewhere and outlives it; NULL: out of memory. */
+struct waymark_trace *wm_api_trace_of(struct wm_trace *one);
+
+/* An event of the trace of that number, as it is given. */
+void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_event *e,
+		 struct waymark_event *ret);
+
+/* waymark_comm() of it. */
+const char *wm_api_event_comm(const struct waymark_trace *t, const struct waymark_event *event,
+			      uint32_t *ret_bytes);
 
 /* The name of the event's thread; bytes that end with no NUL. */
 const char *wm_api_comm(const struct waymark_trace *t, const struct waymark_type *type,

@@ -10,11 +10,9 @@
 
 #include "api/api.h"
 
-static void give(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e,
+void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_event *e,
 		 struct waymark_event *ret)
 {
-	const struct waymark_trace *t = r->trace;
-
 	ret->time_ns = e->ns;
 	ret->clock = e->clock;
 	ret->type = &t->types[t->first_type[trace] + e->type->index];
@@ -51,7 +49,7 @@ static int next_merged(struct waymark_reader *r, const struct waymark_event **re
 
 		if (!wm_api_passes(r, trace, e))
 			continue;
-		give(r, trace, e, &r->event);
+		wm_api_give(r->trace, trace, e, &r->event);
 		*ret = &r->event;
 		return 1;
 	}
@@ -145,7 +143,7 @@ static int take_batch(struct waymark_reader *r)
 		    (e->ns >= r->begin_ns && (e->ns < r->end_ns || r->end_ns == INT64_MAX));
 
 		if (inside && wm_api_passes(r, w->trace, e))
-			give(r, w->trace, e, &w->events[w->nr_events++]);
+			wm_api_give(r->trace, w->trace, e, &w->events[w->nr_events++]);
 	}
 	return err;
 }
@@ -290,10 +288,9 @@ WM_API int waymark_seek(struct waymark_reader *r, int64_t time_ns)
 	return err;
 }
 
-WM_API const char *waymark_comm(struct waymark_reader *r, const struct waymark_event *event,
-				uint32_t *ret_bytes)
+const char *wm_api_event_comm(const struct waymark_trace *t, const struct waymark_event *event,
+			      uint32_t *ret_bytes)
 {
-	const struct waymark_trace *t = r->trace;
 	const struct waymark_type *type = event->type;
 	uint32_t stream = event->stream - t->first_stream[type->trace];
 	struct wm_event e = {
@@ -311,4 +308,10 @@ WM_API const char *waymark_comm(struct waymark_reader *r, const struct waymark_e
 	for (int i = 0; i < WM_NR_PARTS; i++)
 		e.parts[i] = (struct wm_part_range){event->parts[i].begin, event->parts[i].end};
 	return wm_api_comm(t, type, &e, ret_bytes);
+}
+
+WM_API const char *waymark_comm(struct waymark_reader *r, const struct waymark_event *event,
+				uint32_t *ret_bytes)
+{
+	return wm_api_event_comm(r->trace, event, ret_bytes);
 }

@@ -21,6 +21,16 @@ static bool is_meant(const struct waymark_options *o, const struct waymark_type 
 	return !o->nr_events;
 }
 
+static int fail_filter(struct waymark_error *error, int err, const char *filter,
+		       const struct wm_diag *diag)
+{
+	(void)wm_api_fail(error, err, "the filter '%.200s', column %u: %s", filter, diag->column,
+			  diag->sentence);
+	if (error)
+		error->column = diag->column;
+	return err;
+}
+
 /* A type without the fields that a filter asks for does not pass, as in the command. */
 static int bind_filters(struct waymark_trace *t, const struct waymark_options *o,
 			struct wm_api_select *s, struct waymark_error *error)
@@ -32,8 +42,7 @@ static int bind_filters(struct waymark_trace *t, const struct waymark_options *o
 	int err = wm_filter_parse(o->filter, &code, &bytes, &diag);
 
 	if (err)
-		return wm_api_fail(error, err, "the filter '%.200s', column %u: %s", o->filter,
-				   diag.column, diag.sentence);
+		return fail_filter(error, err, o->filter, &diag);
 	s->filters = calloc(t->nr_types + (size_t)1, sizeof(struct wm_item_filter *));
 	err = s->filters ? 0 : wm_api_fail(error, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < t->nr_types && !err; i++) {
@@ -48,8 +57,7 @@ static int bind_filters(struct waymark_trace *t, const struct waymark_options *o
 		if (err == -ENOENT)
 			err = 0;
 		else if (err)
-			(void)wm_api_fail(error, err, "the filter '%.200s', column %u: %s",
-					  o->filter, diag.column, diag.sentence);
+			(void)fail_filter(error, err, o->filter, &diag);
 	}
 	free(code);
 	if (!err && !nr_bound && diag.sentence[0])

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/words.h"
 
 #define ARENA_MAX ((size_t)1 << 30)
 
@@ -19,9 +20,18 @@ int wm_api_fail(struct waymark_error *error, int err, const char *fmt, ...)
 	if (!error)
 		return err;
 	error->code = -err;
+	error->column = 0;
 	va_start(args, fmt);
 	(void)vsnprintf(error->text, sizeof(error->text), fmt, args);
 	va_end(args);
+	return err;
+}
+
+int wm_api_fail_said(struct waymark_error *error, int err, const struct wm_diag *diag)
+{
+	(void)wm_api_fail(error, err, "%s", wm_words_of(err, diag));
+	if (error)
+		error->column = diag->column;
 	return err;
 }
 
@@ -43,16 +53,16 @@ int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static const char *full_name(struct waymark_trace *t, const struct wm_event_type *type)
+const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const char *name)
 {
-	size_t provider = strlen(type->provider), name = strlen(type->name);
+	size_t bytes = strlen(provider) + strlen(name) + 2;
 	char *full;
 
-	if (!provider || strchr(type->name, ':'))
-		return type->name;
-	full = wm_arena_get(&t->arena, provider + name + 2);
+	if (!*provider || strchr(name, ':'))
+		return name;
+	full = wm_arena_get(arena, bytes);
 	if (full)
-		(void)snprintf(full, provider + name + 2, "%s:%s", type->provider, type->name);
+		(void)snprintf(full, bytes, "%s:%s", provider, name);
 	return full;
 }
 
@@ -90,7 +100,10 @@ static int number(struct waymark_trace *t)
 			const struct wm_event_type *type = t->traces[i]->types[k];
 
 			t->types[n] = (struct waymark_type){
-			    .type = type, .name = full_name(t, type), .number = n, .trace = i};
+			    .type = type,
+			    .name = wm_api_full_name(&t->arena, type->provider, type->name),
+			    .number = n,
+			    .trace = i};
 			if (!t->types[n].name)
 				return -ENOMEM;
 			find_comm(&t->types[n]);
@@ -123,6 +136,20 @@ static struct waymark_trace *create(uint32_t nr_paths)
 	t->first_type = calloc(nr_paths, sizeof(*t->first_type));
 	t->first_stream = calloc(nr_paths, sizeof(*t->first_stream));
 	if (t->traces && t->first_type && t->first_stream)
+		return t;
+	waymark_close(t);
+	return NULL;
+}
+
+struct waymark_trace *wm_api_trace_of(struct wm_trace *one)
+{
+	struct waymark_trace *t = create(1);
+
+	if (!t)
+		return NULL;
+	t->is_borrowed = true;
+	t->traces[t->nr_traces++] = one;
+	if (number(t) == 0)
 		return t;
 	waymark_close(t);
 	return NULL;
@@ -167,7 +194,7 @@ WM_API void waymark_close(struct waymark_trace *t)
 	if (!t)
 		return;
 	wm_timeline_destroy(t->timeline);
-	for (uint32_t i = 0; i < t->nr_traces; i++)
+	for (uint32_t i = 0; i < t->nr_traces && !t->is_borrowed; i++)
 		wm_trace_close(t->traces[i]);
 	free(t->traces);
 	free(t->first_type);

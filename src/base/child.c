@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/signals.h"
 
 #define STATUS_NOT_RUN 127
 
@@ -21,17 +25,25 @@ static ssize_t read_word(int fd, void *word, size_t bytes)
 	return n < 0 ? -errno : n;
 }
 
-static void __attribute__((noreturn))
-be_the_command(char *const *argv, const sigset_t *mask, int hold, int error)
+/* Handlers are the caller's code, which has no business in the command. */
+static void forget_handlers(void)
+{
+	for (int i = 1; i < NSIG; i++)
+		if (!wm_signal_is_ignored(i))
+			(void)signal(i, SIG_DFL); /* but for those that cannot be set */
+}
+
+static void __attribute__((noreturn)) be_the_command(char *const *argv, char *const *environment,
+						     const sigset_t *mask, int hold, int error)
 {
 	char go;
 	int err;
 
 	if (read_word(hold, &go, 1) != 1)
 		_exit(STATUS_NOT_RUN);
-	if (mask)
-		(void)sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	forget_handlers();
+	(void)sigprocmask(SIG_SETMASK, mask, NULL);
+	execvpe(argv[0], argv, environment);
 	err = errno;
 	while (write(error, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
@@ -44,24 +56,31 @@ static void close_both(const int fds[2])
 	(void)close(fds[1]);
 }
 
-int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
+int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
+		       struct wm_child *ret)
 {
 	int hold[2], error[2], err;
+	sigset_t all, before;
 	pid_t pid;
 
-	if (pipe2(hold, O_CLOEXEC) < 0)
+	/* A socket, for a pipe whose reader was killed is a signal to who writes. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hold) < 0)
 		return -errno;
 	if (pipe2(error, O_CLOEXEC) < 0) {
 		err = -errno;
 		close_both(hold);
 		return err;
 	}
+	/* Nothing but SIGKILL is for one that is held. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid == 0) {
 		(void)close(hold[1]);
-		be_the_command(argv, mask, hold[0], error[1]);
+		be_the_command(argv, environment, mask ? mask : &before, hold[0], error[1]);
 	}
 	err = pid < 0 ? -errno : 0;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)close(hold[0]);
 	(void)close(error[1]);
 	if (err < 0) {
@@ -71,6 +90,11 @@ int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
 	}
 	*ret = (struct wm_child){pid, hold[1], error[0]};
 	return 0;
+}
+
+int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret)
+{
+	return wm_child_hold_with(argv, environ, mask, ret);
 }
 
 static void reap(pid_t pid)
@@ -86,7 +110,7 @@ int wm_child_go(struct wm_child *c)
 	ssize_t n;
 
 	do {
-		n = write(c->hold, &go, 1);
+		n = send(c->hold, &go, 1, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	(void)close(c->hold);
 	n = read_word(c->error, &err, sizeof(err));

@@ -22,6 +22,9 @@ struct wm_child {
  * the signal mask the command gets (NULL: ours). 0 or -errno.
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
+/* The same in another environment than ours, NULL-terminated. */
+int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
+		       struct wm_child *ret);
 
 /*
  * Lets it run: 0 once it has become the command. -errno when that failed; it

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 
 #define BATCH     64
 #define NS_PER_MS 1000000u
@@ -34,6 +35,7 @@ struct wm_watch {
 	struct wm_watch *earlier, *later; /* in loop->timers */
 	enum watch_kind kind;
 	bool dead, queued; /* queued: in loop->timers */
+	bool is_deaf;      /* SIGNAL: not what the terminal sends */
 	int fd;            /* FD: the caller's; CHILD, PROCESS: our pidfd, -1 when done */
 	int signo;
 	pid_t pid;
@@ -308,6 +310,25 @@ int wm_loop_signal(struct wm_loop *l, int signo, void (*fn)(int signo, pid_t fro
 	return watch_give(w, ret);
 }
 
+int wm_loop_signals_that_end(struct wm_loop *l, void (*fn)(int signo, pid_t from, void *data),
+			     void *data)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++) {
+		bool ignored = wm_signal_is_ignored(signals[i]);
+		struct wm_watch *w;
+
+		if (ignored && signals[i] != SIGINT)
+			continue;
+		err = wm_loop_signal(l, signals[i], fn, data, &w);
+		if (!err)
+			w->is_deaf = ignored;
+	}
+	return err;
+}
+
 static int signals_run(struct wm_loop *l)
 {
 	struct signalfd_siginfo info;
@@ -316,7 +337,7 @@ static int signals_run(struct wm_loop *l)
 	while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		struct wm_watch *w = info.ssi_signo < _NSIG ? l->by_signal[info.ssi_signo] : NULL;
 
-		if (!w)
+		if (!w || (w->is_deaf && info.ssi_pid == 0))
 			continue;
 		w->fn.signal(w->signo, (pid_t)info.ssi_pid, w->data);
 		n++;

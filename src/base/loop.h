@@ -65,6 +65,14 @@ void wm_watch_timer(struct wm_watch *w, uint64_t first_ns, uint64_t interval_ns)
  */
 int wm_loop_signal(struct wm_loop *l, int signo, void (*fn)(int signo, pid_t from, void *data),
 		   void *data, struct wm_watch **ret);
+/*
+ * The same for each of SIGINT, SIGTERM and SIGHUP, unless it is ignored: whoever
+ * started us (nohup) does not want it to end us. A shell without job control has
+ * what it begins with & ignore SIGINT, for the terminal's is for others: one that
+ * somebody sends is reported all the same.
+ */
+int wm_loop_signals_that_end(struct wm_loop *l, void (*fn)(int signo, pid_t from, void *data),
+			     void *data);
 /* The thread's mask as it was before the loop: what a child should get before exec. */
 const sigset_t *wm_loop_original_mask(const struct wm_loop *l);
 

@@ -121,8 +121,9 @@ static void test_timers(void **state)
 	struct wm_watch *idle;
 	uint64_t before = wm_clock_monotonic_ns();
 
-	assert_int_equal(wm_loop_timer(l, 2 * MS, 2 * MS, tick_a, &t, &t.watch), 0);
+	/* The earlier one first: it is, however long we are held up between. */
 	assert_int_equal(wm_loop_timer(l, 1 * MS, 0, tick_b, &t, NULL), 0);
+	assert_int_equal(wm_loop_timer(l, 2 * MS, 2 * MS, tick_a, &t, &t.watch), 0);
 	assert_int_equal(wm_loop_timer(l, UINT64_MAX, 0, tick_b, &t, &idle), 0);
 	assert_int_equal(wm_loop_run(l), 7);
 	assert_string_equal(t.order, "baaaaaaaa");
@@ -189,6 +190,28 @@ static void on_exit_of(pid_t pid, int status, void *data)
 	e->n++;
 }
 
+/* As under nohup: the others are taken, that one does nothing. */
+static void test_ignored_signals(void **state)
+{
+	struct wm_loop *l = *state;
+	struct signals s = {0};
+
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
+	assert_int_equal(wm_loop_signals_that_end(l, on_signal, &s), 0);
+	raise(SIGHUP);
+	raise(SIGTERM);
+	assert_int_equal(wm_loop_step(l, 5000), 1);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.signo, SIGTERM);
+	assert_int_equal(wm_loop_step(l, 0), 0);
+	kill(getpid(), SIGINT);
+	assert_int_equal(wm_loop_step(l, 5000), 1);
+	assert_int_equal(s.signo, SIGINT);
+	(void)signal(SIGHUP, SIG_DFL);
+	(void)signal(SIGINT, SIG_DFL);
+}
+
 static pid_t child(int signo, int code)
 {
 	pid_t pid = fork();
@@ -245,6 +268,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_fd_events, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_timers, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_ignored_signals, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_child, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_reaped_elsewhere, setup, teardown),
 	};

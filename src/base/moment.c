@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -136,4 +137,29 @@ int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns)
 	if (utc != is_utc(&text) || *text)
 		return -EINVAL;
 	return combine(&tm, utc, ns, ret_ns);
+}
+
+static int days_of_year(int year)
+{
+	return 365 + ((year % 4 == 0 && year % 100 != 0) || year % 400 == 0);
+}
+
+int wm_moment_print_utc(int64_t seconds, char *buf, size_t bytes)
+{
+	static const int months[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int64_t days = seconds / 86400;
+	int year = 1970, month = 0, leap, of_day = (int)(seconds % 86400), n;
+
+	if (seconds < 0 || days > 366 * 8030)
+		return -EINVAL;
+	for (; days >= days_of_year(year); year++)
+		days -= days_of_year(year);
+	leap = days_of_year(year) - 365;
+	for (; days >= months[month] + (month == 1 ? leap : 0); month++)
+		days -= months[month] + (month == 1 ? leap : 0);
+	if (year > 9999)
+		return -EINVAL;
+	n = snprintf(buf, bytes, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month + 1, (int)days + 1,
+		     of_day / 3600, of_day / 60 % 60, of_day % 60);
+	return n < 0 || (size_t)n >= bytes ? -EINVAL : 0;
 }

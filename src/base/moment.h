@@ -11,7 +11,15 @@
 #ifndef WM_BASE_MOMENT_H
 #define WM_BASE_MOMENT_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+/*
+ * "2026-11-22T14:05:30Z". Takes no lock: behind fork(2) the C library's clock may
+ * be held for ever, by a thread that is not there. 0 or -EINVAL: before 1970,
+ * beyond the year 9999, or no room.
+ */
+int wm_moment_print_utc(int64_t seconds, char *buf, size_t bytes);
 
 /*
  * `day_ns` is any time of the day that hours without a date are of. 0, -EINVAL

@@ -64,9 +64,34 @@ static void test_forms(void **unused)
 	}
 }
 
+/* The C library's words, some days of each year, and the ends of time. */
+static void test_utc_without_a_lock(void **unused)
+{
+	char ours[32], theirs[32];
+	struct tm tm;
+
+	for (int64_t s = 0; s < 253402300800; s += s % 7 ? 86400 * 29 + 3601 : 86400 * 31 - 1) {
+		assert_non_null(gmtime_r(&(time_t){(time_t)s}, &tm));
+		assert_true(strftime(theirs, sizeof(theirs), "%Y-%m-%dT%H:%M:%SZ", &tm));
+		assert_int_equal(wm_moment_print_utc(s, ours, sizeof(ours)), 0);
+		assert_string_equal(ours, theirs);
+	}
+	assert_int_equal(wm_moment_print_utc(1709164800, ours, 21), 0);
+	assert_string_equal(ours, "2024-02-29T00:00:00Z");
+	assert_int_equal(wm_moment_print_utc(4107542399, ours, 21), 0);
+	assert_string_equal(ours, "2100-02-28T23:59:59Z");
+	assert_int_equal(wm_moment_print_utc(253402300799, ours, 21), 0);
+	assert_string_equal(ours, "9999-12-31T23:59:59Z");
+	assert_int_equal(wm_moment_print_utc(253402300800, ours, 21), -EINVAL);
+	assert_int_equal(wm_moment_print_utc(INT64_MAX, ours, 21), -EINVAL);
+	assert_int_equal(wm_moment_print_utc(-1, ours, 21), -EINVAL);
+	assert_int_equal(wm_moment_print_utc(0, ours, 20), -EINVAL);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms),
+					   cmocka_unit_test(test_utc_without_a_lock)};
 
 	setenv("TZ", "XXX-1", 1);
 	tzset();

@@ -8,8 +8,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct unit {
@@ -186,6 +188,22 @@ static const char *print_scaled(uint64_t value, const struct unit *units, size_t
 	return buf;
 }
 
+int wm_number_parse_float(const char *text, double *ret_value)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *end;
+	double value;
+
+	if (!c)
+		return -ENOMEM;
+	value = strtod_l(text, &end, c);
+	freelocale(c);
+	if (end == text || *end)
+		return -EINVAL;
+	*ret_value = value;
+	return 0;
+}
+
 const char *wm_number_print_size(uint64_t bytes, char *buf)
 {
 	return print_scaled(bytes, size_units, NR(size_units), buf);
@@ -194,4 +212,17 @@ const char *wm_number_print_size(uint64_t bytes, char *buf)
 const char *wm_number_print_duration(uint64_t ns, char *buf)
 {
 	return print_scaled(ns, duration_units, NR(duration_units), buf);
+}
+
+const char *wm_number_print_about(uint64_t bytes, char *buf)
+{
+	static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	unsigned unit = 0;
+
+	while (bytes >= 10240 && unit < NR(names) - 1) {
+		bytes /= 1024;
+		unit++;
+	}
+	(void)snprintf(buf, WM_NUMBER_TEXT, "%" PRIu64 " %s", bytes, names[unit]);
+	return buf;
 }

@@ -20,6 +20,12 @@ int wm_number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t 
 /* "100ms", "1.5s", "2m"; a number without a unit is seconds. */
 int wm_number_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
+/* "2.3e-10", with a dot whatever the locale. */
+int wm_number_parse_float(const char *text, double *ret_value);
+
+/* "12 KiB", for people: two digits or more, rounded down. `buf` has WM_NUMBER_TEXT bytes. */
+const char *wm_number_print_about(uint64_t bytes, char *buf);
+
 /* The shortest exact text of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.
  */
 #define WM_NUMBER_TEXT 32

@@ -81,3 +81,33 @@ bool wm_process_environment_has(uint32_t pid, const char *text)
 	free(environment);
 	return found;
 }
+
+/* A number of /proc/ID/status: the last on its line. 0: there is none. */
+static uint32_t status_number(uint32_t id, const char *name)
+{
+	char *text = NULL, *line;
+	size_t bytes;
+	unsigned long number = 0;
+
+	if (read_proc(id, "status", 16384, &text, &bytes) < 0)
+		return 0;
+	line = strstr(text, name);
+	if (line) {
+		line++;
+		line[strcspn(line, "\n")] = '\0';
+		line = strrchr(line, '\t');
+		number = line ? strtoul(line, NULL, 10) : 0;
+	}
+	free(text);
+	return (uint32_t)number;
+}
+
+uint32_t wm_process_of_thread(uint32_t tid)
+{
+	return status_number(tid, "\nTgid:");
+}
+
+uint32_t wm_process_inner_id(uint32_t tid)
+{
+	return status_number(tid, "\nNSpid:");
+}

@@ -12,6 +12,13 @@
 /* The parent's id; 0 when that cannot be read. */
 uint32_t wm_process_parent(uint32_t pid);
 
+/* The process a thread belongs to; 0 when that cannot be read. */
+uint32_t wm_process_of_thread(uint32_t tid);
+
+/* The id a process or thread has in its own namespace, as it sees itself; 0 when that cannot be
+ * read. */
+uint32_t wm_process_inner_id(uint32_t tid);
+
 /* Whether one of its threads has that name (at most 15 bytes). */
 bool wm_process_has_thread(uint32_t pid, const char *name);
 

@@ -34,6 +34,29 @@ static void parent(void **state)
 	assert_int_equal(wm_process_parent((uint32_t)child), 0);
 }
 
+static void *say_ids(void *data)
+{
+	uint32_t *ret = data;
+
+	ret[0] = wm_process_of_thread((uint32_t)gettid());
+	ret[1] = wm_process_inner_id((uint32_t)gettid()) == (uint32_t)gettid();
+	return NULL;
+}
+
+/* Of a namespace of our own the two would differ; here each has one number. */
+static void threads(void **state)
+{
+	uint32_t said[2] = {0};
+	pthread_t t;
+
+	(void)state;
+	assert_int_equal(pthread_create(&t, NULL, say_ids, said), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_int_equal(said[0], getpid());
+	assert_int_equal(said[1], 1);
+	assert_int_equal(wm_process_of_thread(0x7fffffff), 0);
+}
+
 static void *wait_named(void *barrier)
 {
 	(void)prctl(PR_SET_NAME, "a thread");
@@ -88,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(parent),
+	    cmocka_unit_test(threads),
 	    cmocka_unit_test(thread),
 	    cmocka_unit_test(environment),
 	};

@@ -3,7 +3,6 @@
 #include "cmd/analyse.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,42 +10,14 @@
 #include "analysis/pass.h"
 #include "base/file.h"
 #include "cmd/exit.h"
+#include "cmd/places.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
-#include "cmd/trace_dir.h"
 #include "view/result_view.h"
 
 #define PROGRESS_PARTS 1000u
 
 /* --- options ------------------------------------------------------------------------ */
-
-static struct wm_analyse_values *common(const struct wm_option *o, void *values)
-{
-	return (struct wm_analyse_values *)((char *)values + o->offset);
-}
-
-int wm_analyse_on_input(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag)
-{
-	struct wm_analyse_values *v = common(o, values);
-
-	if (v->nr_inputs == WM_INPUTS_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
-	v->inputs[v->nr_inputs++] = argument;
-	return 0;
-}
-
-int wm_analyse_on_event(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag)
-{
-	return wm_select_event(&common(o, values)->select, argument);
-}
-
-int wm_analyse_on_filter(const struct wm_option *o, const char *argument, void *values,
-			 struct wm_diag *diag)
-{
-	return wm_select_filter(&common(o, values)->select, argument, diag);
-}
 
 int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void *values,
 			  struct wm_diag *diag)
@@ -61,28 +32,6 @@ int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void 
 }
 
 /* --- running ------------------------------------------------------------------------- */
-
-static int open_inputs(struct wm_analysing *a, int nr_args, char **args)
-{
-	struct wm_analyse_values *v = a->v;
-	char dir[PATH_MAX];
-
-	for (int i = 0; i < nr_args; i++) {
-		if (v->nr_inputs == WM_INPUTS_MAX) {
-			wm_say("%s: more than %u traces", a->verb, WM_INPUTS_MAX);
-			return WM_EXIT_USAGE;
-		}
-		v->inputs[v->nr_inputs++] = args[i];
-	}
-	if (!v->nr_inputs) {
-		int status = wm_trace_dir_find(0, args, dir);
-
-		if (status)
-			return status;
-		v->inputs[v->nr_inputs++] = dir;
-	}
-	return wm_inputs_open(&a->in, v->inputs, v->nr_inputs);
-}
 
 static int failed(const struct wm_analysing *a, int err, const struct wm_diag *diag)
 {
@@ -102,7 +51,7 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_progress progress;
-	struct wm_pass_run run = {.analysis = analysis};
+	struct wm_pass_run run = {.analysis = analysis, .values = values};
 	int err = wm_pass_init(a->pass, a->input);
 
 	if (err)
@@ -111,9 +60,9 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 	if (err)
 		return failed(a, err, &diag);
 	run.own = a->own;
-	wm_progress_begin(&progress, a->verb, PROGRESS_PARTS);
-	a->input->progress = tick;
-	a->input->progress_data = &progress;
+	wm_progress_begin(&progress, a->verb, a->v->progress ? 0 : PROGRESS_PARTS);
+	a->input->progress = a->v->progress ? a->v->progress : tick;
+	a->input->progress_data = a->v->progress ? a->v->progress_data : &progress;
 	err = wm_pass_walk(a->pass, &run, 1);
 	wm_progress_end(&progress);
 	wm_result_init(&a->result, analysis->name);
@@ -122,19 +71,6 @@ static int walk(struct wm_analysing *a, const struct wm_analysis *analysis, cons
 	if (!err)
 		err = analysis->finish(a->own, &a->result);
 	return err ? failed(a, err, &diag) : WM_EXIT_DONE;
-}
-
-/* Where perf keeps the builds that it saw; NULL: nowhere. */
-static char *folder_of_builds(void)
-{
-	const char *folder = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
-	char *path = NULL;
-
-	if (folder && *folder)
-		return strdup(folder);
-	if (!home || !*home || asprintf(&path, "%s/.debug", home) < 0)
-		return NULL;
-	return path;
 }
 
 int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_values *v,
@@ -149,21 +85,24 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 		wm_say("out of memory");
 		return WM_EXIT_FAILED;
 	}
-	status = open_inputs(a, nr_args, args);
+	status = wm_asked_find(&v->asked, verb, nr_args, args);
 	if (!status)
-		status = wm_inputs_window(&a->in, verb, v->begin, v->end, &a->input->begin_ns,
-					  &a->input->end_ns);
+		status = wm_inputs_open(&a->in, v->asked.inputs, v->asked.nr_inputs);
 	if (!status)
-		status = wm_select_bind(&v->select, a->in.traces, a->in.nr);
+		status = wm_inputs_window(&a->in, verb, v->asked.begin, v->asked.end,
+					  &a->input->begin_ns, &a->input->end_ns);
+	if (!status)
+		status = wm_select_bind(&v->asked.select, a->in.traces, a->in.nr);
 	if (status)
 		return status;
 	a->input->traces = a->in.traces;
 	a->input->nr_traces = a->in.nr;
-	a->input->wants = v->select.want_list;
-	a->input->passes = wm_select_asks(&v->select) ? wm_select_passes : NULL;
-	a->input->data = &v->select;
+	a->input->wants = v->asked.select.want_list;
+	a->input->passes = wm_select_asks(&v->asked.select) ? wm_select_passes : NULL;
+	a->input->data = &v->asked.select;
+	a->input->nr_threads = (uint32_t)v->threads;
 	a->input->symfs = v->symfs;
-	a->input->builds = a->builds = folder_of_builds();
+	a->input->builds = a->builds = wm_places_builds();
 	return walk(a, analysis, values);
 }
 
@@ -186,7 +125,7 @@ void wm_analyse_close(struct wm_analysing *a, const struct wm_analysis *analysis
 	free(a->pass);
 	free(a->builds);
 	free(a->input);
-	wm_select_unbind(&a->v->select);
+	wm_select_unbind(&a->v->asked.select);
 	wm_inputs_close(&a->in);
 	*a = (struct wm_analysing){0};
 }

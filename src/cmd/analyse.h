@@ -7,61 +7,46 @@
 #define WM_CMD_ANALYSE_H
 
 #include "analysis/analysis.h"
-#include "cmd/inputs.h"
-#include "cmd/select.h"
+#include "cmd/asked.h"
 
 struct wm_analyse_values {
 	bool json;
-	const char *begin, *end;
 	const char *symfs;
-	const char *inputs[WM_INPUTS_MAX];
-	uint32_t nr_inputs;
-	int64_t rows; /* of a table; 0: all */
-	struct wm_select select;
+	int64_t rows;    /* of a table; 0: all */
+	int64_t threads; /* 0: as many as there are processors */
+	struct wm_asked asked;
+	/* Told how far it is, 0 .. 1; NULL: a line on standard error. */
+	void (*progress)(void *data, double done);
+	void *progress_data;
 };
 
 /* Options every such verb has; `type` has a member `common` of the struct above. */
 #define WM_ANALYSE_OPTIONS(type)                                                                   \
-	{.name = "input",                                                                          \
-	 .letter = 'i',                                                                            \
-	 .argument = "TRACE",                                                                      \
-	 .help = "also this trace, of the same machine: all are merged on their clocks",           \
-	 .kind = WM_OPTION_CALL,                                                                   \
-	 .offset = offsetof(type, common),                                                         \
-	 .call = wm_analyse_on_input},                                                             \
-	    {.name = "event",                                                                      \
-	     .letter = 'e',                                                                        \
-	     .argument = "GLOB",                                                                   \
-	     .help = "events of these names only, PROVIDER:NAME",                                  \
-	     .kind = WM_OPTION_CALL,                                                               \
-	     .offset = offsetof(type, common),                                                     \
-	     .call = wm_analyse_on_event},                                                         \
-	    {.name = "filter",                                                                     \
-	     .argument = "EXPR",                                                                   \
-	     .help = "those that pass, of the -e before it; before any -e: of all",                \
-	     .kind = WM_OPTION_CALL,                                                               \
-	     .offset = offsetof(type, common),                                                     \
-	     .call = wm_analyse_on_filter},                                                        \
-	    {.name = "begin",                                                                      \
-	     .argument = "TIME",                                                                   \
-	     .help = "from this time on: seconds, hh:mm[:ss[.ns]], or with YYYY-MM-DD before",     \
-	     WM_OPTION_TO_TEXT(type, common.begin)},                                               \
-	    {.name = "end",                                                                        \
-	     .argument = "TIME",                                                                   \
-	     .help = "up to this time, it included",                                               \
-	     WM_OPTION_TO_TEXT(type, common.end)},                                                 \
+	WM_ASKED_INPUT(type, common.asked), WM_ASKED_EVENTS(type, common.asked),                   \
 	{                                                                                          \
 		.name = "symfs", .argument = "FOLDER",                                             \
 		.help = "look for the files with symbols below this folder",                       \
 		WM_OPTION_TO_TEXT(type, common.symfs)                                              \
 	}
 
-int wm_analyse_on_input(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag);
-int wm_analyse_on_event(const struct wm_option *o, const char *argument, void *values,
-			struct wm_diag *diag);
-int wm_analyse_on_filter(const struct wm_option *o, const char *argument, void *values,
-			 struct wm_diag *diag);
+/* Options of verbs with a profile; `member` is a struct wm_profile_values of `type`. */
+#define WM_PROFILE_WEIGHT(type, member)                                                            \
+	{                                                                                          \
+		.name = "weight", .argument = "WHAT",                                              \
+		.help = "what an event counts for: count, period, FIELD or EVENT.FIELD",           \
+		WM_OPTION_TO_TEXT(type, member.weight)                                             \
+	}
+#define WM_PROFILE_NO_CHILDREN(type, member)                                                       \
+	{                                                                                          \
+		.name = "no-children",                                                             \
+		.help = "count a function only where it was itself at work",                       \
+		WM_OPTION_TO_FLAG(type, member.no_children)                                        \
+	}
+#define WM_PROFILE_INLINES(type, member)                                                           \
+	{                                                                                          \
+		.name = "inline", .help = "functions that the compiler inlined, too",              \
+		WM_OPTION_TO_FLAG(type, member.inlines)                                            \
+	}
 
 /* A percentage, 0 to 100, into the double at the option's offset. */
 int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void *values,

@@ -18,14 +18,14 @@ static int run(void *values, int nr_args, char **args)
 
 	v->annotate.profile.keys = "sym";
 	v->annotate.profile.no_children = true;
-	v->annotate.profile.syms = args[0];
+	v->annotate.what.symbol = args[0];
 	return wm_analyse_print("annotate", &v->common, &wm_analysis_annotate, &v->annotate,
 				nr_args - 1, args + 1);
 }
 
 static void release(void *values)
 {
-	wm_select_done(&((struct values *)values)->common.select);
+	wm_select_done(&((struct values *)values)->common.asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
@@ -34,8 +34,8 @@ static const struct wm_option options[] = {
     {.name = "dso",
      .argument = "OBJECT",
      .help = "the function of this program or library",
-     TO(TEXT, annotate.profile.dsos)},
-    {.name = "no-source", .help = "instructions only", TO(FLAG, annotate.no_source)},
+     TO(TEXT, annotate.what.object)},
+    {.name = "no-source", .help = "instructions only", TO(FLAG, annotate.what.no_source)},
     {.name = "weight",
      .argument = "WHAT",
      .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",

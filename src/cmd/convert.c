@@ -9,29 +9,6 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
-static int on_input(const struct wm_option *o, const char *argument, void *values,
-		    struct wm_diag *diag)
-{
-	struct wm_convert_values *v = values;
-
-	if (v->nr_inputs == WM_INPUTS_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
-	v->inputs[v->nr_inputs++] = argument;
-	return 0;
-}
-
-static int on_event(const struct wm_option *o, const char *argument, void *values,
-		    struct wm_diag *diag)
-{
-	return wm_select_event(&((struct wm_convert_values *)values)->select, argument);
-}
-
-static int on_filter(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag)
-{
-	return wm_select_filter(&((struct wm_convert_values *)values)->select, argument, diag);
-}
-
 static int choose(const struct wm_convert_values *v, struct wm_convert_format *ret)
 {
 	char name[32];
@@ -51,16 +28,13 @@ static int run(void *values, int nr_args, char **args)
 {
 	struct wm_convert_values *v = values;
 	struct wm_convert_format format;
-	struct wm_diag diag = {.offset = -1};
 	int status;
 
 	v->out = args[nr_args - 1];
-	for (int i = 0; i + 1 < nr_args; i++)
-		if (on_input(NULL, args[i], v, &diag)) {
-			wm_say("convert: %s", diag.sentence);
-			return WM_EXIT_USAGE;
-		}
-	if (!v->nr_inputs) {
+	status = wm_asked_add(&v->asked, "convert", nr_args - 1, args);
+	if (status)
+		return status;
+	if (!v->asked.nr_inputs) {
 		wm_say("convert: '%s' is the only name: what is to be converted, and to what?",
 		       v->out);
 		return WM_EXIT_USAGE;
@@ -75,7 +49,7 @@ static int run(void *values, int nr_args, char **args)
 
 static void release(void *values)
 {
-	wm_select_done(&((struct wm_convert_values *)values)->select);
+	wm_select_done(&((struct wm_convert_values *)values)->asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct wm_convert_values, member)
@@ -87,12 +61,7 @@ static const struct wm_option options[] = {
      .initial = "auto",
      .help = "what to write; auto: what OUT's name says",
      TO(CHOICE, to)},
-    {.name = "input",
-     .letter = 'i',
-     .argument = "TRACE",
-     .help = "also this trace: all are merged on their clocks",
-     .kind = WM_OPTION_CALL,
-     .call = on_input},
+    WM_ASKED_INPUT(struct wm_convert_values, asked),
     {.name = "force", .letter = 'f', .help = "replace OUT when it is there", TO(FLAG, force)},
     {.name = "split-size",
      .argument = "SIZE",
@@ -105,22 +74,7 @@ static const struct wm_option options[] = {
      .help = "also the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
-    {.name = "event",
-     .letter = 'e',
-     .argument = "GLOB",
-     .help = "events of these names, PROVIDER:NAME",
-     .kind = WM_OPTION_CALL,
-     .call = on_event},
-    {.name = "filter",
-     .argument = "EXPR",
-     .help = "those that pass, of the -e before it; before any -e: of all",
-     .kind = WM_OPTION_CALL,
-     .call = on_filter},
-    {.name = "begin",
-     .argument = "TIME",
-     .help = "from this time on: seconds, hh:mm[:ss[.ns]], or with YYYY-MM-DD before",
-     TO(TEXT, begin)},
-    {.name = "end", .argument = "TIME", .help = "up to this time, it included", TO(TEXT, end)},
+    WM_ASKED_EVENTS(struct wm_convert_values, asked),
     {.name = "threads",
      .argument = "N",
      .min = 1,

@@ -6,8 +6,7 @@
 #ifndef WM_CMD_CONVERT_H
 #define WM_CMD_CONVERT_H
 
-#include "cmd/inputs.h"
-#include "cmd/select.h"
+#include "cmd/asked.h"
 #include "format/export.h"
 #include "view/writer.h"
 
@@ -25,12 +24,10 @@ struct wm_convert_format {
 struct wm_convert_values {
 	int to; /* index into WM_CONVERT_CHOICES */
 	bool all, force;
-	const char *begin, *end, *out;
+	const char *out;
 	uint64_t split_bytes;
 	int64_t threads;
-	const char *inputs[WM_INPUTS_MAX];
-	uint32_t nr_inputs;
-	struct wm_select select;
+	struct wm_asked asked;
 };
 
 /* False: none is called so, or none can be told from OUT's name. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/signals.h"
 #include "cmd/convert.h"
 #include "cmd/exit.h"
 #include "cmd/progress.h"
@@ -94,15 +95,15 @@ static int export(struct converting *c)
 					    .split_bytes = c->v->split_bytes,
 					    .force = c->v->force,
 					    .tracer = "waymark " WM_VERSION};
-	struct wm_export_input input = {.timeline = c->timeline,
-					.begin_ns = c->begin_ns,
-					.end_ns = c->end_ns,
-					.wants = c->v->select.want_list,
-					.passes =
-					    wm_select_asks(&c->v->select) ? wm_select_passes : NULL,
-					.passes_data = &c->v->select,
-					.tick = tick,
-					.tick_data = c};
+	struct wm_export_input input = {
+	    .timeline = c->timeline,
+	    .begin_ns = c->begin_ns,
+	    .end_ns = c->end_ns,
+	    .wants = c->v->asked.select.want_list,
+	    .passes = wm_select_asks(&c->v->asked.select) ? wm_select_passes : NULL,
+	    .passes_data = &c->v->asked.select,
+	    .tick = tick,
+	    .tick_data = c};
 	struct wm_export x;
 	int err = wm_export_run(&x, c->format->ops, &options, &input, &diag);
 
@@ -138,9 +139,10 @@ static int render(struct converting *c, const struct wm_view *view)
 			      .view = view,
 			      .begin_ns = c->begin_ns,
 			      .end_ns = c->end_ns,
-			      .wants = c->v->select.want_list,
-			      .passes = wm_select_asks(&c->v->select) ? wm_select_passes : NULL,
-			      .data = &c->v->select,
+			      .wants = c->v->asked.select.want_list,
+			      .passes =
+				  wm_select_asks(&c->v->asked.select) ? wm_select_passes : NULL,
+			      .data = &c->v->asked.select,
 			      .limit = UINT64_MAX,
 			      .nr_threads = (uint32_t)c->v->threads,
 			      .tick = tick,
@@ -180,8 +182,8 @@ static int refuse_itself(const struct wm_convert_values *v)
 
 	if (stat(v->out, &out))
 		return WM_EXIT_DONE;
-	for (uint32_t i = 0; i < v->nr_inputs; i++)
-		if (!stat(v->inputs[i], &in) && in.st_dev == out.st_dev &&
+	for (uint32_t i = 0; i < v->asked.nr_inputs; i++)
+		if (!stat(v->asked.inputs[i], &in) && in.st_dev == out.st_dev &&
 		    in.st_ino == out.st_ino) {
 			wm_say("convert: '%s' is what is read; choose another name for the result",
 			       v->out);
@@ -195,13 +197,13 @@ static int refuse_itself(const struct wm_convert_values *v)
 static int convert_opened(struct converting *c)
 {
 	struct wm_convert_values *v = c->v;
-	int err, status = wm_inputs_window(&c->in, "convert", v->begin, v->end, &c->begin_ns,
-					   &c->end_ns);
+	int err, status = wm_inputs_window(&c->in, "convert", v->asked.begin, v->asked.end,
+					   &c->begin_ns, &c->end_ns);
 
-	v->select.hidden = v->all;
-	v->select.all_meta = c->format->ops && c->format->ops->needs_meta;
+	v->asked.select.hidden = v->all;
+	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
 	if (!status)
-		status = wm_select_bind(&v->select, c->in.traces, c->in.nr);
+		status = wm_select_bind(&v->asked.select, c->in.traces, c->in.nr);
 	if (status)
 		return status;
 	err = wm_timeline_create(c->in.traces, c->in.nr, &c->timeline);
@@ -224,18 +226,15 @@ int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *
 
 	if (status)
 		return status;
-	sigemptyset(&c.waiting);
-	sigaddset(&c.waiting, SIGINT);
-	sigaddset(&c.waiting, SIGTERM);
-	sigaddset(&c.waiting, SIGHUP);
+	wm_signals_that_end(&c.waiting);
 	pthread_sigmask(SIG_BLOCK, &c.waiting, &before);
-	status = wm_inputs_open(&c.in, v->inputs, v->nr_inputs);
+	status = wm_inputs_open(&c.in, v->asked.inputs, v->asked.nr_inputs);
 	if (!status) {
 		status = convert_opened(&c);
 		status = wm_inputs_finish(&c.in, status, false);
 	}
 	wm_timeline_destroy(c.timeline);
-	wm_select_unbind(&v->select);
+	wm_select_unbind(&v->asked.select);
 	wm_inputs_close(&c.in);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return status;

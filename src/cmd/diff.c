@@ -86,8 +86,8 @@ static int profile(struct comparing *c, struct recording *r)
 	char *args[] = {r->path, NULL};
 
 	r->values = *c->v;
-	memset(&r->values.common.select, 0, sizeof(r->values.common.select));
-	if (wm_select_again(&c->v->common.select, &r->values.common.select)) {
+	memset(&r->values.common.asked.select, 0, sizeof(r->values.common.asked.select));
+	if (wm_select_again(&c->v->common.asked.select, &r->values.common.asked.select)) {
 		wm_say("out of memory");
 		return WM_EXIT_FAILED;
 	}
@@ -160,7 +160,7 @@ static int run(void *values, int nr_args, char **args)
 		if (c.list[i].opened) {
 			status = wm_analyse_finish(&c.list[i].a, status);
 			wm_analyse_close(&c.list[i].a, &wm_analysis_profile);
-			wm_select_done(&c.list[i].values.common.select);
+			wm_select_done(&c.list[i].values.common.asked.select);
 		}
 	wm_result_done(&result);
 	for (int i = 0; c.sides && i < nr_args; i++)
@@ -172,7 +172,7 @@ static int run(void *values, int nr_args, char **args)
 
 static void release(void *values)
 {
-	wm_select_done(&((struct values *)values)->common.select);
+	wm_select_done(&((struct values *)values)->common.asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
@@ -183,16 +183,11 @@ static const struct wm_option options[] = {
      .argument = "KEY,...",
      .help = "rows are these: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD",
      TO(TEXT, profile.keys)},
-    {.name = "weight",
-     .argument = "WHAT",
-     .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",
-     TO(TEXT, profile.weight)},
+    WM_PROFILE_WEIGHT(struct values, profile),
     {.name = "by-rate",
      .help = "order and judge by weight a second instead of share",
      TO(FLAG, by_rate)},
-    {.name = "inline",
-     .help = "functions that the compiler inlined, too",
-     TO(FLAG, profile.inlines)},
+    WM_PROFILE_INLINES(struct values, profile),
     {.name = "percent-limit",
      .argument = "PERCENT",
      .help = "leave out rows that are below on all sides",

@@ -165,9 +165,9 @@ static int draw_compared(struct values *v, const struct tree *now)
 
 	if (!v->before)
 		return draw(v, now, NULL);
-	then.common.nr_inputs = 0;
-	memset(&then.common.select, 0, sizeof(then.common.select));
-	status = wm_select_again(&v->common.select, &then.common.select);
+	then.common.asked.nr_inputs = 0;
+	memset(&then.common.asked.select, 0, sizeof(then.common.asked.select));
+	status = wm_select_again(&v->common.asked.select, &then.common.asked.select);
 	if (!status)
 		status = wm_folded_is(v->before) ? tree_of_lines(&before, v->before)
 						 : tree_of_traces(&before, &then, 1, paths);
@@ -175,7 +175,7 @@ static int draw_compared(struct values *v, const struct tree *now)
 		status = draw(v, now, &before);
 	status = tree_finish(&before, status);
 	tree_close(&before);
-	wm_select_done(&then.common.select);
+	wm_select_done(&then.common.asked.select);
 	return status;
 }
 
@@ -203,7 +203,7 @@ static int run(void *values, int nr_args, char **args)
 
 static void release(void *values)
 {
-	wm_select_done(&((struct values *)values)->common.select);
+	wm_select_done(&((struct values *)values)->common.asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)

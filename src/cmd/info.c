@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "cmd/exit.h"
+#include "cmd/name_list.h"
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
 #include "cmd/trace_open.h"
@@ -41,16 +42,54 @@ static int repair(const char *dir)
 	return wm_exit_of(err);
 }
 
-static void fill(struct wm_info *i, bool json)
+void wm_info_faults(struct wm_info *i)
 {
-	if (i->t->is_own && json)
-		wm_info_own_json(i);
-	else if (i->t->is_own)
+	if (i->t->nr_faults)
+		wm_text_str(&i->out, "\nfaults\n");
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		wm_text_str(&i->out, "          ");
+		wm_trace_fault_text(&i->out, &i->t->faults[k]);
+		wm_text_char(&i->out, '\n');
+	}
+}
+
+static int show_text(struct wm_info *i)
+{
+	if (i->t->is_own)
 		wm_info_own_text(i);
-	else if (json)
-		wm_info_any_json(i);
 	else
 		wm_info_any_text(i);
+	return wm_trace_dir_flush(&i->out);
+}
+
+static void json_faults(const struct wm_info *i, struct wm_json *j)
+{
+	wm_json_array(j, "faults");
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		const struct wm_fault *f = &i->t->faults[k];
+
+		wm_json_object(j, NULL);
+		wm_json_string(j, "file", f->file);
+		wm_json_u64(j, "offset", f->offset);
+		wm_json_string(j, "reason", f->reason);
+		wm_json_end(j);
+	}
+	wm_json_end(j);
+}
+
+/* main says what is wrong with standard output. */
+static void show_json(const struct wm_info *i)
+{
+	struct wm_json j;
+
+	wm_json_init(&j, stdout, 0);
+	wm_json_object(&j, NULL);
+	if (i->t->is_own)
+		wm_info_own_json(i, &j);
+	else
+		wm_info_any_json(i, &j);
+	json_faults(i, &j);
+	wm_json_end(&j);
 }
 
 static int show(const struct wm_info_values *v, const char *path)
@@ -64,10 +103,10 @@ static int show(const struct wm_info_values *v, const char *path)
 	err = wm_info_count(&i, (uint32_t)v->threads);
 	if (!err && !i.t->is_own && !i.nr_events && !i.t->nr_faults)
 		wm_say("there are no events");
-	if (!err) {
-		fill(&i, v->json);
-		err = wm_trace_dir_flush(&i.out);
-	}
+	if (!err && v->json)
+		show_json(&i);
+	else if (!err)
+		err = show_text(&i);
 	if (err && err != -EPIPE) {
 		wm_say_cannot("read the trace", path, err);
 		status = wm_exit_of(err);
@@ -78,14 +117,34 @@ static int show(const struct wm_info_values *v, const char *path)
 	return status;
 }
 
+/* Nothing is decoded for that. */
+static int names(const char *path)
+{
+	struct wm_name_list l;
+	struct wm_trace *t;
+	int status = wm_trace_open_said(path, &t), err = 0;
+
+	if (status)
+		return status;
+	wm_name_list_init(&l);
+	for (uint32_t i = 0; i < t->nr_types && !err; i++)
+		if (!t->types[i]->meta)
+			err = wm_name_list_add(&l, t->types[i]->name);
+	if (!err)
+		wm_name_list_print(&l);
+	wm_name_list_done(&l);
+	wm_trace_close(t);
+	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
+}
+
 static int run(void *values, int nr_args, char **args)
 {
 	const struct wm_info_values *v = values;
 	char dir[PATH_MAX];
 	int status;
 
-	if (v->repair + v->json + v->verify + v->hash > 1) {
-		wm_say("info: --repair, --json, --verify and --hash exclude one another");
+	if (v->repair + v->json + v->verify + v->hash + v->names > 1) {
+		wm_say("info: --repair, --json, --verify, --hash and --names exclude one another");
 		return WM_EXIT_USAGE;
 	}
 	status = wm_trace_dir_find(nr_args, args, dir);
@@ -97,6 +156,8 @@ static int run(void *values, int nr_args, char **args)
 		return wm_info_hash(v, dir);
 	if (v->repair)
 		return repair(dir);
+	if (v->names)
+		return names(dir);
 	return show(v, dir);
 }
 
@@ -119,13 +180,16 @@ static const struct wm_option options[] = {
     {.name = "json",
      .help = "print JSON: one object",
      WM_OPTION_TO_FLAG(struct wm_info_values, json)},
+    {.name = "names",
+     .help = "print the names of its events only, one a line, for shells",
+     WM_OPTION_TO_FLAG(struct wm_info_values, names)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_info = {
     .name = "info",
     .summary = "show what a trace is, what it holds and what is missing",
-    .synopsis = "[TRACE] [--repair|--verify|--hash|--json]",
+    .synopsis = "[TRACE] [--repair|--verify|--hash|--json|--names]",
     .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
 	       "ftrace.\n"
 	       "Without: the newest waymark-* trace in the current folder.\n"

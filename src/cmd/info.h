@@ -9,11 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "format/reader.h"
 
 struct wm_info_values {
-	bool repair, json, verify, hash;
+	bool repair, json, verify, hash, names;
 	int64_t threads;
 };
 
@@ -38,11 +39,12 @@ void wm_info_done(struct wm_info *i);
  */
 uint64_t wm_info_take_name(const struct wm_info *i, uint32_t *at);
 
-/* What it is and holds, into i->out. */
+/* What it is and holds, into i->out, or into the JSON object that was begun. */
 void wm_info_own_text(struct wm_info *i);
-void wm_info_own_json(struct wm_info *i);
 void wm_info_any_text(struct wm_info *i);
-void wm_info_any_json(struct wm_info *i);
+void wm_info_own_json(const struct wm_info *i, struct wm_json *j);
+void wm_info_any_json(const struct wm_info *i, struct wm_json *j);
+void wm_info_faults(struct wm_info *i); /* the list of what is damaged, into i->out */
 
 /* Exit statuses; what went wrong was said. */
 int wm_info_verify(const struct wm_info_values *v, const char *path); /* --verify */

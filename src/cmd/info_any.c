@@ -152,13 +152,7 @@ static void lists(struct wm_info *i)
 		safe(t, type->name[0] ? type->name : "(no name)");
 		wm_text_char(t, '\n');
 	}
-	if (i->t->nr_faults)
-		wm_text_str(t, "\nfaults\n");
-	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
-		wm_text_str(t, "          ");
-		wm_trace_fault_text(t, &i->t->faults[k]);
-		wm_text_char(t, '\n');
-	}
+	wm_info_faults(i);
 }
 
 void wm_info_any_text(struct wm_info *i)
@@ -169,126 +163,73 @@ void wm_info_any_text(struct wm_info *i)
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-static void key(struct wm_text *t, const char *name)
+static void json_clocks(const struct wm_info *i, struct wm_json *j)
 {
-	char last = t->data[t->bytes - 1];
+	wm_json_array(j, "clocks");
+	for (uint32_t k = 0; k < i->t->nr_clocks; k++) {
+		const struct wm_trace_clock *c = i->t->clocks[k];
 
-	wm_text_f(t, "%s\"%s\":", last == '{' ? "" : ",", name);
-}
-
-static void text(struct wm_text *t, const char *name, const char *value)
-{
-	key(t, name);
-	wm_view_json_string(t, value, strlen(value));
-}
-
-static void number(struct wm_text *t, const char *name, uint64_t value)
-{
-	key(t, name);
-	wm_text_u64(t, value);
-}
-
-static void signed_number(struct wm_text *t, const char *name, int64_t value)
-{
-	key(t, name);
-	wm_text_i64(t, value);
-}
-
-/* One after the other, with `one` for each: [{...},{...}]. */
-static void list(struct wm_info *i, const char *name, uint32_t nr,
-		 void (*one)(struct wm_info *i, uint32_t k))
-{
-	key(&i->out, name);
-	wm_text_char(&i->out, '[');
-	for (uint32_t k = 0; k < nr; k++) {
-		wm_text_str(&i->out, k ? ",{" : "{");
-		one(i, k);
-		wm_text_char(&i->out, '}');
+		wm_json_object(j, NULL);
+		wm_json_string(j, "name", c->name);
+		wm_json_u64(j, "hz", c->hz);
+		wm_json_i64(j, "offset_ns", c->offset_ns);
+		wm_json_bool(j, "epoch", c->is_epoch);
+		wm_json_end(j);
 	}
-	wm_text_char(&i->out, ']');
+	wm_json_end(j);
 }
 
-static void json_clock(struct wm_info *i, uint32_t k)
+static void json_loss(const struct wm_info *i, const struct wm_trace_loss *l, struct wm_json *j)
 {
-	const struct wm_trace_clock *c = i->t->clocks[k];
-
-	text(&i->out, "name", c->name);
-	number(&i->out, "hz", c->hz);
-	signed_number(&i->out, "offset_ns", c->offset_ns);
-	key(&i->out, "epoch");
-	wm_text_str(&i->out, c->is_epoch ? "true" : "false");
-}
-
-static void json_loss(struct wm_info *i, uint32_t k)
-{
-	const struct wm_trace_loss *l = &i->t->losses[k];
-
+	wm_json_object(j, NULL);
 	if (l->count != UINT64_MAX)
-		number(&i->out, "count", l->count);
-	text(&i->out, "what", l->packets ? "packets" : "events");
-	text(&i->out, "cause", l->cause ? l->cause : "");
+		wm_json_u64(j, "count", l->count);
+	wm_json_string(j, "what", l->packets ? "packets" : "events");
+	wm_json_string(j, "cause", l->cause ? l->cause : "");
 	if (l->begin_ns > INT64_MIN)
-		signed_number(&i->out, "begin_ns", l->begin_ns);
+		wm_json_i64(j, "begin_ns", l->begin_ns);
 	if (l->end_ns < INT64_MAX)
-		signed_number(&i->out, "end_ns", l->end_ns);
+		wm_json_i64(j, "end_ns", l->end_ns);
 	if (l->stream < i->t->nr_streams)
-		text(&i->out, "file", i->t->streams[l->stream]->file);
+		wm_json_string(j, "file", i->t->streams[l->stream]->file);
+	wm_json_end(j);
 }
 
-static void json_fault(struct wm_info *i, uint32_t k)
+static void json_lists(const struct wm_info *i, struct wm_json *j)
 {
-	const struct wm_fault *f = &i->t->faults[k];
-
-	text(&i->out, "file", f->file);
-	number(&i->out, "offset", f->offset);
-	text(&i->out, "reason", f->reason);
+	wm_json_array(j, "losses");
+	for (uint32_t k = 0; k < i->t->nr_losses; k++)
+		json_loss(i, &i->t->losses[k], j);
+	wm_json_end(j);
+	wm_json_array(j, "kinds");
+	for (uint32_t at = 0; at < i->t->nr_types;) {
+		wm_json_object(j, NULL);
+		wm_json_string(j, "name", i->t->types[i->order[at]]->name);
+		wm_json_u64(j, "events", wm_info_take_name(i, &at));
+		wm_json_end(j);
+	}
+	wm_json_end(j);
 }
 
-static void json_kinds(struct wm_info *i)
+void wm_info_any_json(const struct wm_info *i, struct wm_json *j)
 {
-	const char *between = "";
+	const struct wm_trace *t = i->t;
 
-	key(&i->out, "kinds");
-	wm_text_char(&i->out, '[');
-	for (uint32_t at = 0; at < i->t->nr_types; between = ",") {
-		const struct wm_event_type *type = i->t->types[i->order[at]];
-
-		wm_text_f(&i->out, "%s{", between);
-		text(&i->out, "name", type->name);
-		number(&i->out, "events", wm_info_take_name(i, &at));
-		wm_text_char(&i->out, '}');
+	wm_json_string(j, "trace", i->path);
+	wm_json_string(j, "format", t->ops->name);
+	wm_json_string(j, "version", t->version);
+	wm_json_object(j, "words");
+	for (uint32_t k = 0; k < t->nr_words; k++)
+		wm_json_string(j, t->words[k].key, t->words[k].text);
+	wm_json_end(j);
+	json_clocks(i, j);
+	if (t->begin_ns <= t->end_ns) {
+		wm_json_i64(j, "begin_ns", t->begin_ns);
+		wm_json_i64(j, "end_ns", t->end_ns);
 	}
-	wm_text_char(&i->out, ']');
-}
-
-void wm_info_any_json(struct wm_info *i)
-{
-	struct wm_text *t = &i->out;
-
-	wm_text_char(t, '{');
-	text(t, "trace", i->path);
-	text(t, "format", i->t->ops->name);
-	text(t, "version", i->t->version);
-	key(t, "words");
-	wm_text_char(t, '{');
-	for (uint32_t k = 0; k < i->t->nr_words; k++) {
-		wm_text_str(t, k ? "," : "");
-		wm_view_json_string(t, i->t->words[k].key, strlen(i->t->words[k].key));
-		wm_text_char(t, ':');
-		wm_view_json_string(t, i->t->words[k].text, strlen(i->t->words[k].text));
-	}
-	wm_text_char(t, '}');
-	list(i, "clocks", i->t->nr_clocks, json_clock);
-	if (i->t->begin_ns <= i->t->end_ns) {
-		signed_number(t, "begin_ns", i->t->begin_ns);
-		signed_number(t, "end_ns", i->t->end_ns);
-	}
-	number(t, "streams", i->t->nr_streams);
-	number(t, "packets", i->t->nr_packets);
-	number(t, "bytes", i->bytes);
-	number(t, "events", i->nr_events);
-	list(i, "losses", i->t->nr_losses, json_loss);
-	json_kinds(i);
-	list(i, "faults", i->t->nr_faults, json_fault);
-	wm_text_str(t, "}\n");
+	wm_json_u64(j, "streams", t->nr_streams);
+	wm_json_u64(j, "packets", t->nr_packets);
+	wm_json_u64(j, "bytes", i->bytes);
+	wm_json_u64(j, "events", i->nr_events);
+	json_lists(i, j);
 }

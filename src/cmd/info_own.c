@@ -218,13 +218,7 @@ static void lists(struct wm_info *i)
 		safe(t, type->name);
 		wm_text_char(t, '\n');
 	}
-	if (i->t->nr_faults)
-		wm_text_str(t, "\nfaults\n");
-	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
-		wm_text_str(t, "          ");
-		wm_trace_fault_text(t, &i->t->faults[k]);
-		wm_text_char(t, '\n');
-	}
+	wm_info_faults(i);
 }
 
 void wm_info_own_text(struct wm_info *i)
@@ -235,132 +229,80 @@ void wm_info_own_text(struct wm_info *i)
 
 /* --- JSON ------------------------------------------------------------------------------ */
 
-static void json_key(struct wm_text *t, const char *key)
+static void json_lost(const struct wm_info *i, struct wm_json *j)
 {
-	wm_text_f(t, "%s\"%s\":", t->bytes && t->data[t->bytes - 1] != '{' ? "," : "", key);
+	wm_json_object(j, "lost");
+	for (uint32_t k = 0; k < i->t->nr_causes; k++)
+		wm_json_u64(j, i->t->causes[k].name, i->t->causes[k].count);
+	wm_json_end(j);
 }
 
-static void json_text(struct wm_text *t, const char *key, const char *value)
+static void json_processes(const struct wm_info *i, struct wm_json *j)
 {
-	json_key(t, key);
-	wm_view_json_string(t, value, strlen(value));
-}
-
-static void json_number(struct wm_text *t, const char *key, uint64_t value)
-{
-	json_key(t, key);
-	wm_text_u64(t, value);
-}
-
-static void json_lost(struct wm_info *i)
-{
-	struct wm_text *t = &i->out;
-
-	json_key(t, "lost");
-	wm_text_char(t, '{');
-	for (uint32_t k = 0; k < i->t->nr_causes; k++) {
-		wm_text_str(t, k ? "," : "");
-		wm_view_json_string(t, i->t->causes[k].name, strlen(i->t->causes[k].name));
-		wm_text_char(t, ':');
-		wm_text_u64(t, i->t->causes[k].count);
-	}
-	wm_text_char(t, '}');
-}
-
-static void json_processes(struct wm_info *i)
-{
-	struct wm_text *t = &i->out;
-
-	json_key(t, "processes");
-	wm_text_char(t, '[');
+	wm_json_array(j, "processes");
 	for (uint32_t k = 0; k < i->t->nr_processes; k++) {
 		const struct wm_trace_process *p = &i->t->processes[k];
 
-		wm_text_str(t, k ? ",{" : "{");
-		json_number(t, "pid", p->pid);
-		json_number(t, "ppid", p->ppid);
-		json_number(t, "vpid", p->vpid);
-		json_number(t, "uid", p->uid);
-		json_number(t, "begin_ns", (uint64_t)p->begin_ns);
-		json_text(t, "comm", p->comm);
-		json_text(t, "path", p->path);
-		wm_text_char(t, '}');
+		wm_json_object(j, NULL);
+		wm_json_u64(j, "pid", p->pid);
+		wm_json_u64(j, "ppid", p->ppid);
+		wm_json_u64(j, "vpid", p->vpid);
+		wm_json_u64(j, "uid", p->uid);
+		wm_json_i64(j, "begin_ns", p->begin_ns);
+		wm_json_string(j, "comm", p->comm);
+		wm_json_string(j, "path", p->path);
+		wm_json_end(j);
 	}
-	wm_text_char(t, ']');
+	wm_json_end(j);
 }
 
-static void json_classes(struct wm_info *i)
+static void json_classes(const struct wm_info *i, struct wm_json *j)
 {
 	const struct wm_event_type *type;
-	struct wm_text *t = &i->out;
-	const char *between = "";
 	uint64_t events;
 
-	json_key(t, "classes");
-	wm_text_char(t, '[');
-	for (uint32_t at = 0; (type = next_class(i, &at, &events)); between = ",") {
-		wm_text_f(t, "%s{", between);
-		json_text(t, "provider", type->provider);
-		json_text(t, "name", short_name(type));
-		json_number(t, "events", events);
-		wm_text_char(t, '}');
+	wm_json_array(j, "classes");
+	for (uint32_t at = 0; (type = next_class(i, &at, &events));) {
+		wm_json_object(j, NULL);
+		wm_json_string(j, "provider", type->provider);
+		wm_json_string(j, "name", short_name(type));
+		wm_json_u64(j, "events", events);
+		wm_json_end(j);
 	}
-	wm_text_char(t, ']');
-}
-
-static void json_faults(struct wm_info *i)
-{
-	struct wm_text *t = &i->out;
-
-	json_key(t, "faults");
-	wm_text_char(t, '[');
-	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
-		const struct wm_fault *f = &i->t->faults[k];
-
-		wm_text_str(t, k ? ",{" : "{");
-		json_text(t, "file", f->file);
-		json_number(t, "offset", f->offset);
-		json_text(t, "reason", f->reason);
-		wm_text_char(t, '}');
-	}
-	wm_text_char(t, ']');
+	wm_json_end(j);
 }
 
 /* What stands before the lists. */
-static void json_head(struct wm_info *i)
+static void json_head(const struct wm_info *i, struct wm_json *j)
 {
 	struct range r = range_of(i->t);
-	struct wm_text *t = &i->out;
 	char name[80], format[32];
 
 	tracer(i, name, sizeof(name));
 	(void)snprintf(format, sizeof(format), "CTF %s", i->t->version);
-	json_text(t, "trace", i->path);
-	json_text(t, "format", format);
-	json_text(t, "tracer", name);
-	json_text(t, "host", word(i, "hostname"));
-	json_text(t, "command", word(i, "command"));
+	wm_json_string(j, "trace", i->path);
+	wm_json_string(j, "format", format);
+	wm_json_string(j, "tracer", name);
+	wm_json_string(j, "host", word(i, "hostname"));
+	wm_json_string(j, "command", word(i, "command"));
 	if (i->t->nr_clocks) {
-		json_text(t, "clock", i->t->clocks[0]->name);
-		json_number(t, "clock_hz", i->t->clocks[0]->hz);
-		json_number(t, "clock_error_ns", clock_error(i->t));
+		wm_json_string(j, "clock", i->t->clocks[0]->name);
+		wm_json_u64(j, "clock_hz", i->t->clocks[0]->hz);
+		wm_json_u64(j, "clock_error_ns", clock_error(i->t));
 	}
-	json_number(t, "begin_ns", r.begin_ns > r.end_ns ? 0 : (uint64_t)r.begin_ns);
-	json_number(t, "end_ns", r.begin_ns > r.end_ns ? 0 : (uint64_t)r.end_ns);
-	json_number(t, "streams", i->t->nr_streams);
-	json_number(t, "packets", i->t->nr_packets);
-	json_number(t, "bytes", i->bytes);
-	json_number(t, "events", i->nr_events);
-	json_number(t, "events_in_packets", r.nr_events);
+	wm_json_i64(j, "begin_ns", r.begin_ns > r.end_ns ? 0 : r.begin_ns);
+	wm_json_i64(j, "end_ns", r.begin_ns > r.end_ns ? 0 : r.end_ns);
+	wm_json_u64(j, "streams", i->t->nr_streams);
+	wm_json_u64(j, "packets", i->t->nr_packets);
+	wm_json_u64(j, "bytes", i->bytes);
+	wm_json_u64(j, "events", i->nr_events);
+	wm_json_u64(j, "events_in_packets", r.nr_events);
 }
 
-void wm_info_own_json(struct wm_info *i)
+void wm_info_own_json(const struct wm_info *i, struct wm_json *j)
 {
-	wm_text_char(&i->out, '{');
-	json_head(i);
-	json_lost(i);
-	json_processes(i);
-	json_classes(i);
-	json_faults(i);
-	wm_text_str(&i->out, "}\n");
+	json_head(i, j);
+	json_lost(i, j);
+	json_processes(i, j);
+	json_classes(i, j);
 }

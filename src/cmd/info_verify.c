@@ -120,7 +120,8 @@ static int list(struct wm_trace *t, uint64_t events)
 	struct wm_text out;
 	int err;
 
-	qsort(t->faults, t->nr_faults, sizeof(*t->faults), by_place);
+	if (t->nr_faults)
+		qsort(t->faults, t->nr_faults, sizeof(*t->faults), by_place);
 	wm_text_init(&out);
 	for (uint32_t i = 0; i < t->nr_faults; i++) {
 		wm_trace_fault_text(&out, &t->faults[i]);

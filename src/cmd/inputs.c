@@ -71,7 +71,11 @@ int wm_inputs_window(const struct wm_inputs *in, const char *verb, const char *b
 
 int wm_inputs_finish(const struct wm_inputs *in, int status, bool babeltrace)
 {
-	for (uint32_t i = 0; i < in->nr; i++)
+	for (uint32_t i = 0; i < in->nr; i++) {
+		/* Streams of several traces may be called the same. */
+		if (in->nr > 1 && !babeltrace && wm_trace_is_damaged(in->traces[i]))
+			wm_say("in '%s':", in->traces[i]->path);
 		status = wm_trace_finish(in->traces[i], status, babeltrace);
+	}
 	return status;
 }

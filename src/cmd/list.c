@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/nearest.h"
 #include "cmd/exit.h"
 #include "cmd/list.h"
 #include "cmd/list_kernel.h"
@@ -22,67 +21,15 @@
 
 struct values {
 	int64_t pid;
-	bool fields, json;
+	bool fields, json, names;
 };
-
-int wm_list_add_file(struct wm_list *l, struct wm_list_file *file, const char *title)
-{
-	struct wm_list_file **files = reallocarray(l->files, l->nr_files + 1, sizeof(*files));
-	struct wm_list_group *groups, *g;
-
-	if (!files) {
-		wm_list_file_destroy(file);
-		return -ENOMEM;
-	}
-	l->files = files;
-	l->files[l->nr_files++] = file;
-	if (!title)
-		return 0;
-	groups = reallocarray(l->groups, l->nr_groups + 1, sizeof(*groups));
-	if (!groups)
-		return -ENOMEM;
-	l->groups = groups;
-	g = &l->groups[l->nr_groups++];
-	*g = (struct wm_list_group){.title = strdup(title),
-				    .members = calloc(1, sizeof(*g->members))};
-	if (!g->title || !g->members)
-		return -ENOMEM;
-	g->members[g->nr_members++].file = file;
-	return 0;
-}
-
-void wm_list_done(struct wm_list *l)
-{
-	for (uint32_t i = 0; i < l->nr_groups; i++) {
-		struct wm_list_group *g = &l->groups[i];
-
-		for (uint32_t m = 0; m < g->nr_members; m++) {
-			free(g->members[m].on);
-			free(g->members[m].unknown);
-		}
-		free(g->members);
-		free(g->pids);
-		free(g->title);
-	}
-	for (uint32_t i = 0; i < l->nr_files; i++)
-		wm_list_file_destroy(l->files[i]);
-	free(l->files);
-	free(l->groups);
-	free(l->seen);
-	*l = (struct wm_list){0};
-}
-
-bool wm_list_wants(const struct wm_rules *rules, const struct wm_class *c)
-{
-	return !rules || wm_rules_wants(rules, 0, c->provider, c->name, c->level);
-}
 
 /* ---- what was asked for ------------------------------------------------- */
 
 /* The first argument is a glob unless it can only be a file. */
 static bool is_glob(const char *word)
 {
-	if (wm_list_kernel_names(word))
+	if (wm_inventory_kernel_names(word))
 		return true;
 	return !strchr(word, '/') && access(word, F_OK) < 0;
 }
@@ -100,10 +47,10 @@ static int make_rules(const char *glob, struct wm_rules **ret)
 	return err;
 }
 
-static int add_named_file(struct wm_list *l, const char *path)
+static int add_named_file(struct wm_inventory *l, const char *path)
 {
 	struct wm_diag diag = {.offset = -1};
-	struct wm_list_file *file;
+	struct wm_inventory_file *file;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 
 	if (fd < 0) {
@@ -111,18 +58,18 @@ static int add_named_file(struct wm_list *l, const char *path)
 		wm_say_cannot("open", path, err);
 		return err;
 	}
-	err = wm_list_file_load(fd, path, l->fields, &file, &diag);
+	err = wm_inventory_file_load(fd, path, l->fields, &file, &diag);
 	if (err < 0) {
 		wm_say_diag("read", path, err, &diag);
 		return err;
 	}
-	return wm_list_add_file(l, file, path);
+	return wm_inventory_add_file(l, file, path);
 }
 
-static int add_named_process(struct wm_list *l, int64_t pid)
+static int add_named_process(struct wm_inventory *l, int64_t pid)
 {
 	char what[48];
-	int err = wm_list_add_process(l, (pid_t)pid, true);
+	int err = wm_inventory_add_process(l, (pid_t)pid, true);
 
 	if (err == -ENOENT || err == -ESRCH) {
 		wm_say("no process %" PRId64, pid);
@@ -138,7 +85,7 @@ static int add_named_process(struct wm_list *l, int64_t pid)
 }
 
 /* Fills the list; the exit status so far. What failed was said. */
-static int collect(struct wm_list *l, const struct values *v, int nr_files, char **files)
+static int collect(struct wm_inventory *l, const struct values *v, int nr_files, char **files)
 {
 	int status = WM_EXIT_DONE, err;
 
@@ -147,7 +94,7 @@ static int collect(struct wm_list *l, const struct values *v, int nr_files, char
 		return err < 0 ? (int)wm_exit_of(err) : status;
 	}
 	if (!nr_files) {
-		err = wm_list_add_all_processes(l);
+		err = wm_inventory_add_all_processes(l);
 		if (err < 0)
 			wm_say_cannot("read", "/proc", err);
 		return err < 0 ? (int)wm_exit_of(err) : status;
@@ -162,10 +109,10 @@ static int collect(struct wm_list *l, const struct values *v, int nr_files, char
 
 /* ---- what there was to say ------------------------------------------------ */
 
-static void say_bad_sites(const struct wm_list *l)
+static void say_bad_sites(const struct wm_inventory *l)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {
-		const struct wm_list_file *f = l->files[i];
+		const struct wm_inventory_file *f = l->files[i];
 
 		if (f->nr_bad)
 			wm_say("'%s': %" PRIu32 " of its sites cannot be read: %s", f->path,
@@ -173,7 +120,7 @@ static void say_bad_sites(const struct wm_list *l)
 	}
 }
 
-static bool has_bad_sites(const struct wm_list *l)
+static bool has_bad_sites(const struct wm_inventory *l)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {
 		if (l->files[i]->nr_bad)
@@ -182,42 +129,18 @@ static bool has_bad_sites(const struct wm_list *l)
 	return false;
 }
 
-/* A name without ':' was looked for among the names alone. */
-static void offer_all(const struct wm_list *l, const char *glob, struct wm_nearest *near)
-{
-	for (uint32_t i = 0; i < l->nr_files; i++) {
-		for (uint32_t e = 0; e < l->files[i]->nr_events; e++) {
-			const struct wm_class *c = l->files[i]->events[e].class;
-			char full[2 * WM_CLASS_NAME_MAX + 2];
-
-			(void)snprintf(full, sizeof(full), "%s:%s", c->provider, c->name);
-			wm_nearest_offer(near, strchr(glob, ':') ? full : c->name);
-		}
-	}
-}
-
-/* The nearest names among programs' events; false when there is none. */
-static bool find_near(const struct wm_list *l, const char *glob, char *cure, size_t bytes)
-{
-	struct wm_nearest near;
-
-	wm_nearest_init(&near, strncmp(glob, "user:", 5) ? glob : glob + 5);
-	offer_all(l, glob, &near);
-	return *wm_nearest_sentence(&near, "", cure, bytes) != '\0';
-}
-
-static void say_no_match(const struct wm_list *l, const char *glob)
+static void say_no_match(const struct wm_inventory *l, const char *glob)
 {
 	char cure[WM_DIAG_SENTENCE];
 
 	if (glob)
 		wm_say("no event matches '%s'; %s", glob,
-		       find_near(l, glob, cure, sizeof(cure))
+		       wm_inventory_near(l, glob, cure, sizeof(cure))
 			   ? cure
 			   : "'waymark list' without it shows all there are");
 }
 
-static void say_no_events(const struct wm_list *l, const struct values *v, int nr_files)
+static void say_no_events(const struct wm_inventory *l, const struct values *v, int nr_files)
 {
 	if (v->pid)
 		wm_say("process %" PRId64
@@ -233,7 +156,7 @@ static void say_no_events(const struct wm_list *l, const struct values *v, int n
 		       l->groups[i].title);
 }
 
-static bool has_events(const struct wm_list *l)
+static bool has_events(const struct wm_inventory *l)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {
 		if (l->files[i]->nr_events)
@@ -248,8 +171,8 @@ struct found {
 	const char *glob;
 	int nr_files;
 	struct wm_rules *rules;
-	struct wm_list list;
-	struct wm_list_kernel kernel;
+	struct wm_inventory list;
+	struct wm_inventory_kernel kernel;
 	int kernel_err; /* < 0: the glob means nothing to the kernel; `diag` says why */
 	struct wm_diag diag;
 };
@@ -264,11 +187,11 @@ static bool wants_families(const struct found *f)
 static void find_kernel(struct found *f, char **files)
 {
 	for (int i = 0; i < f->nr_files; i++)
-		wm_list_kernel_add_file(&f->kernel, files[i], f->glob);
+		wm_inventory_kernel_add_file(&f->kernel, files[i], f->glob);
 	if (f->values->pid)
-		wm_list_kernel_add_process(&f->kernel, (pid_t)f->values->pid, f->glob);
+		wm_inventory_kernel_add_process(&f->kernel, (pid_t)f->values->pid, f->glob);
 	else if (f->glob && !f->nr_files)
-		f->kernel_err = wm_list_kernel_find(&f->kernel, f->glob, &f->diag);
+		f->kernel_err = wm_inventory_kernel_find(&f->kernel, f->glob, &f->diag);
 }
 
 static uint32_t print_all(const struct found *f)
@@ -300,7 +223,7 @@ static bool kernel_says_why(const struct found *f)
 	char cure[WM_DIAG_SENTENCE];
 
 	return f->kernel_err < 0 && (f->kernel_err != -ENOENT || !has_events(&f->list) ||
-				     !find_near(&f->list, f->glob, cure, sizeof(cure)));
+				     !wm_inventory_near(&f->list, f->glob, cure, sizeof(cure)));
 }
 
 static int say_nothing_found(const struct found *f)
@@ -330,7 +253,8 @@ static int show(const struct found *f)
 
 static int find_and_show(struct found *f, char **files)
 {
-	int status, shown, err = wm_list_kernel_open(&f->kernel, f->list.fields);
+	int status, shown,
+	    err = wm_inventory_kernel_open(&f->kernel, f->list.fields, getenv("PATH"));
 
 	if (err < 0) {
 		wm_say("list: %s", strerror(-err));
@@ -342,7 +266,7 @@ static int find_and_show(struct found *f, char **files)
 		shown = show(f);
 		status = status == WM_EXIT_DONE ? shown : status;
 	}
-	wm_list_kernel_close(&f->kernel);
+	wm_inventory_kernel_close(&f->kernel);
 	return status;
 }
 
@@ -351,6 +275,14 @@ static int run(void *values, int nr_args, char **args)
 	struct found f = {.values = values, .diag = {.offset = -1}};
 	int status;
 
+	if (f.values->names &&
+	    (f.values->fields || f.values->json || f.values->pid || nr_args > 1)) {
+		wm_say("list: --names takes the beginning of a name, and nothing else");
+		return WM_EXIT_USAGE;
+	}
+	if (f.values->names)
+		return wm_list_names(nr_args ? args[0] : "");
+	f.list.words = &wm_say_words;
 	f.list.fields = f.values->fields || f.values->json;
 	if (nr_args && is_glob(args[0])) {
 		f.glob = *args++;
@@ -367,7 +299,7 @@ static int run(void *values, int nr_args, char **args)
 	}
 	status = find_and_show(&f, args);
 	wm_rules_destroy(f.rules);
-	wm_list_done(&f.list);
+	wm_inventory_done(&f.list);
 	return status;
 }
 
@@ -386,13 +318,17 @@ static const struct wm_option options[] = {
     {.name = "json",
      .help = "print JSON: an array of files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
+    {.name = "names",
+     .help = "print names only, one a line, for shells: those that begin as GLOB; the part up to "
+	     "the ':' when GLOB has none",
+     WM_OPTION_TO_FLAG(struct values, names)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_list = {
     .name = "list",
     .summary = "show the events that programs, processes and the kernel have",
-    .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--json]",
+    .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--json] [--names]",
     .details =
 	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it is a name of\n"
 	"any provider. The first argument is taken for a file when it has a '/' or is the name of\n"

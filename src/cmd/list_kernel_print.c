@@ -10,103 +10,47 @@
 
 #include "cmd/list_kernel.h"
 #include "cmd/say.h"
+#include "control/kernel_events.h"
 #include "elf/usdt.h"
-#include "kdata/event_format.h"
-#include "kernel/event_table.h"
+#include "kernel/event_fields.h"
+#include "kernel/proc_files.h"
 
-#define FORMAT_ARENA (4u << 20)
-
-static const char *kind_name(const struct wm_event_def *d)
+/* A schema's letters as people write types. */
+static const char *counter_type(const struct wm_proc_field *f)
 {
-	static const char *const kinds[WM_FAMILY_NR] = {
-	    [WM_FAMILY_TRACEPOINT] = "tracepoint",
-	    [WM_FAMILY_SYSCALL] = "system-call",
-	    [WM_FAMILY_SOFTWARE] = "software",
-	    [WM_FAMILY_HARDWARE] = "hardware",
-	    [WM_FAMILY_PMU] = "pmu",
-	    [WM_FAMILY_BREAKPOINT] = "breakpoint",
-	    [WM_FAMILY_USDT] = "usdt",
-	    [WM_FAMILY_UPROBE] = "uprobe",
-	    [WM_FAMILY_URETPROBE] = "uretprobe",
-	    [WM_FAMILY_KPROBE] = "kprobe",
-	    [WM_FAMILY_KRETPROBE] = "kretprobe",
-	    [WM_FAMILY_EPROBE] = "eprobe",
-	};
-
-	return kinds[d->family];
+	return f->type[0] == 's'   ? "string"
+	       : f->type[0] == 'f' ? "f64"
+	       : f->type[0] == 'i' ? "i64"
+	       : f->type[1] == '4' ? "u32"
+				   : "u64";
 }
 
-/* What a software or hardware event counts; "" for others. */
-static const char *help_of(const struct wm_event_def *d)
+/* Fields of counters of /proc, as this kernel's files have them. */
+static void print_counters(const struct wm_event_def *d)
 {
-	const struct wm_event_known *k;
+	struct wm_proc_plan *plan;
 
-	for (size_t i = 0; (k = wm_event_known(i)); i++) {
-		if (k->family == d->family && k->type == d->type && k->config == d->config)
-			return k->help;
+	if (!d->proc || wm_proc_learn(d->proc, &plan, NULL) < 0)
+		return;
+	for (size_t i = 0; i < wm_proc_plan_nr_fields(plan); i++) {
+		const struct wm_proc_field *f = wm_proc_plan_field(plan, i);
+
+		(void)printf("      %-6s %s%s%s\n", counter_type(f), f->name, *f->unit ? "  " : "",
+			     f->unit);
 	}
-	return "";
+	wm_proc_plan_destroy(plan);
 }
 
-/* Places that follow and belong to the same event. */
-static uint32_t nr_places(const struct wm_event_defs *defs, size_t at)
+static void print_format(const struct wm_inventory_kernel *k, const struct wm_event_def *d)
 {
-	uint32_t nr = 1;
-
-	while (at + nr < defs->nr && defs->defs[at + nr].more)
-		nr++;
-	return nr;
-}
-
-/* ---- fields ----------------------------------------------------------------------- */
-
-struct format {
-	struct wm_arena arena;
-	const struct wm_kformat *format;
-};
-
-/* The event's own fields, without the common ones. False: there is none to show. */
-static bool read_format(const struct wm_list_kernel *k, const struct wm_event_def *d,
-			struct format *ret)
-{
-	struct wm_kmachine machine;
-	size_t bytes;
-	char *text;
-	int err;
-
-	if (!d->system || !k->space.tracefs ||
-	    wm_tracefs_event_format(k->space.tracefs, d->system, d->event, &text, &bytes, NULL) < 0)
-		return false;
-	wm_arena_init(&ret->arena, FORMAT_ARENA);
-	wm_kmachine_init(&machine, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	err = wm_kformat_parse(&ret->arena, &machine, d->system, text, bytes, &ret->format, NULL);
-	free(text);
-	if (err < 0)
-		wm_arena_done(&ret->arena);
-	return err == 0;
-}
-
-/* "char[16]", "u8[]", "unsigned long". */
-static const char *type_text(const struct wm_kfield *f, char *buf, size_t bytes)
-{
-	if (f->flags & (WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL))
-		(void)snprintf(buf, bytes, "%s[]", f->type);
-	else if (f->flags & WM_KFIELD_ARRAY)
-		(void)snprintf(buf, bytes, "%s[%" PRIu32 "]", f->type, f->length);
-	else
-		(void)snprintf(buf, bytes, "%s", f->type);
-	return buf;
-}
-
-static void print_format(const struct wm_list_kernel *k, const struct wm_event_def *d)
-{
-	struct format f;
+	struct wm_event_fields f;
 	char type[128];
 
-	if (!read_format(k, d, &f))
+	if (!wm_event_fields_read(&k->space, d, &f))
 		return;
 	for (uint16_t i = f.format->nr_common; i < f.format->nr_fields; i++) {
-		(void)printf("      %-16s ", type_text(&f.format->fields[i], type, sizeof(type)));
+		(void)printf("      %-16s ",
+			     wm_event_fields_type(&f.format->fields[i], type, sizeof(type)));
 		wm_say_clean(stdout, f.format->fields[i].name);
 		(void)printf("\n");
 	}
@@ -115,15 +59,16 @@ static void print_format(const struct wm_list_kernel *k, const struct wm_event_d
 		wm_say_clean(stdout, f.format->print);
 		(void)printf("\n");
 	}
-	wm_arena_done(&f.arena);
+	wm_event_fields_done(&f);
 }
 
-static void print_details(const struct wm_list_kernel *k, size_t at)
+static void print_details(const struct wm_inventory_kernel *k, size_t at)
 {
 	const struct wm_event_def *d = &k->defs.defs[at];
-	uint32_t nr = nr_places(&k->defs, at);
+	uint32_t nr = (uint32_t)wm_kernel_events_places(&k->defs, at);
 
 	print_format(k, d);
+	print_counters(d);
 	for (uint32_t i = 0; d->path && i < nr; i++) {
 		const struct wm_event_def *place = &d[i];
 
@@ -154,7 +99,7 @@ static unsigned width_of_names(const struct wm_event_defs *defs)
 
 static void print_note(const struct wm_event_def *d, uint32_t places)
 {
-	const char *help = help_of(d);
+	const char *help = wm_inventory_kernel_help(d);
 	const struct wm_elf_usdt usdt = {.operands = d->operands ? d->operands : ""};
 	unsigned operands = wm_elf_usdt_nr_operands(&usdt);
 
@@ -166,7 +111,7 @@ static void print_note(const struct wm_event_def *d, uint32_t places)
 			     d->semaphore_offset ? ", semaphore" : "");
 }
 
-uint32_t wm_list_kernel_text(const struct wm_list_kernel *k, bool blank)
+uint32_t wm_list_kernel_text(const struct wm_inventory_kernel *k, bool blank)
 {
 	unsigned width = width_of_names(&k->defs);
 	uint32_t nr = 0;
@@ -182,8 +127,8 @@ uint32_t wm_list_kernel_text(const struct wm_list_kernel *k, bool blank)
 				     "EVENT");
 		(void)printf("  ");
 		wm_say_clean(stdout, d->name);
-		(void)printf("%*s  %s", pad > 0 ? pad : 0, "", kind_name(d));
-		print_note(d, nr_places(&k->defs, i));
+		(void)printf("%*s  %s", pad > 0 ? pad : 0, "", wm_inventory_kernel_kind(d));
+		print_note(d, (uint32_t)wm_kernel_events_places(&k->defs, i));
 		(void)printf("\n");
 		if (k->fields)
 			print_details(k, i);
@@ -197,13 +142,13 @@ uint32_t wm_list_kernel_text(const struct wm_list_kernel *k, bool blank)
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-static void json_format(const struct wm_list_kernel *k, const struct wm_event_def *d,
+static void json_format(const struct wm_inventory_kernel *k, const struct wm_event_def *d,
 			const char *key, struct wm_json *j)
 {
-	struct format f;
+	struct wm_event_fields f;
 	char type[128];
 
-	if (!read_format(k, d, &f))
+	if (!wm_event_fields_read(&k->space, d, &f))
 		return;
 	wm_json_array(j, key);
 	for (uint16_t i = f.format->nr_common; i < f.format->nr_fields; i++) {
@@ -211,7 +156,7 @@ static void json_format(const struct wm_list_kernel *k, const struct wm_event_de
 
 		wm_json_object(j, NULL);
 		wm_json_string(j, "name", field->name);
-		wm_json_string(j, "type", type_text(field, type, sizeof(type)));
+		wm_json_string(j, "type", wm_event_fields_type(field, type, sizeof(type)));
 		wm_json_u64(j, "offset", field->offset);
 		wm_json_u64(j, "bytes", field->bytes);
 		wm_json_bool(j, "signed", field->flags & WM_KFIELD_SIGNED);
@@ -220,7 +165,27 @@ static void json_format(const struct wm_list_kernel *k, const struct wm_event_de
 	wm_json_end(j);
 	if (!d->implied)
 		wm_json_string(j, "print", *f.format->print ? f.format->print : NULL);
-	wm_arena_done(&f.arena);
+	wm_event_fields_done(&f);
+}
+
+static void json_counters(const struct wm_proc_event *e, struct wm_json *j)
+{
+	struct wm_proc_plan *plan;
+
+	if (wm_proc_learn(e, &plan, NULL) < 0)
+		return;
+	wm_json_array(j, "fields");
+	for (size_t i = 0; i < wm_proc_plan_nr_fields(plan); i++) {
+		const struct wm_proc_field *f = wm_proc_plan_field(plan, i);
+
+		wm_json_object(j, NULL);
+		wm_json_string(j, "name", f->name);
+		wm_json_string(j, "type", counter_type(f));
+		wm_json_string(j, "unit", *f->unit ? f->unit : NULL);
+		wm_json_end(j);
+	}
+	wm_json_end(j);
+	wm_proc_plan_destroy(plan);
 }
 
 static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_json *j)
@@ -239,26 +204,28 @@ static void json_places(const struct wm_event_def *d, uint32_t nr, struct wm_jso
 	wm_json_end(j);
 }
 
-static void json_event(const struct wm_list_kernel *k, size_t at, struct wm_json *j)
+static void json_event(const struct wm_inventory_kernel *k, size_t at, struct wm_json *j)
 {
 	const struct wm_event_def *d = &k->defs.defs[at];
-	const char *help = help_of(d);
+	const char *help = wm_inventory_kernel_help(d);
 
 	wm_json_object(j, NULL);
 	wm_json_string(j, "name", d->name);
-	wm_json_string(j, "kind", kind_name(d));
+	wm_json_string(j, "kind", wm_inventory_kernel_kind(d));
 	if (*help)
 		wm_json_string(j, "help", help);
 	if (d->path)
-		json_places(d, nr_places(&k->defs, at), j);
+		json_places(d, (uint32_t)wm_kernel_events_places(&k->defs, at), j);
 	if (k->fields && d->system)
 		json_format(k, d, "fields", j);
+	if (k->fields && d->proc)
+		json_counters(d->proc, j);
 	if (k->fields && at + 1 < k->defs.nr && d[1].implied)
 		json_format(k, &d[1], "exit_fields", j);
 	wm_json_end(j);
 }
 
-uint32_t wm_list_kernel_json(const struct wm_list_kernel *k, struct wm_json *j)
+uint32_t wm_list_kernel_json(const struct wm_inventory_kernel *k, struct wm_json *j)
 {
 	uint32_t nr = 0;
 
@@ -280,70 +247,23 @@ uint32_t wm_list_kernel_json(const struct wm_list_kernel *k, struct wm_json *j)
 
 /* ---- families ---------------------------------------------------------------------------- */
 
-static int count_item(const struct wm_event_item *item, void *data)
+void wm_list_families_text(const struct wm_inventory_kernel *k)
 {
-	uint32_t *counts = data;
+	struct wm_inventory_family families[WM_INVENTORY_FAMILIES];
 
-	counts[item->family]++;
-	return 0;
-}
-
-struct family {
-	const char *name, *what, *example;
-	enum wm_event_family family; /* NR: they are put where one wants them, not counted */
-};
-
-static const struct family families[] = {
-    {"tracepoint", "places the kernel's makers marked", "waymark list 'sched:*'",
-     WM_FAMILY_TRACEPOINT},
-    {"syscall", "what programs ask of the kernel", "waymark list 'syscall:open*'",
-     WM_FAMILY_SYSCALL},
-    {"sw", "what the kernel counts itself", "waymark list 'sw:*'", WM_FAMILY_SOFTWARE},
-    {"cpu", "what the CPU counts", "waymark list 'cpu:*'", WM_FAMILY_HARDWARE},
-    {"pmu", "other counters of the machine", "ls /sys/bus/event_source/devices", WM_FAMILY_PMU},
-    {"usdt", "probes a program was built with", "waymark list 'usdt:BIN:*:*'", WM_FAMILY_NR},
-    {"uprobe", "any function of a program", "waymark list 'func:BIN:*'", WM_FAMILY_NR},
-    {"kprobe", "any function of the kernel", "waymark list 'func:kernel:vfs_*'", WM_FAMILY_NR},
-    {"mem", "accesses to an address", "waymark stat -e mem:0x601040/8:w -- CMD", WM_FAMILY_NR},
-};
-
-#define NR_FAMILIES (sizeof(families) / sizeof(families[0]))
-
-/* Why a family cannot be used here; NULL: it can. */
-static const char *missing(const struct wm_list_kernel *k, const struct family *f)
-{
-	bool tracefs = f->family == WM_FAMILY_TRACEPOINT || f->family == WM_FAMILY_SYSCALL;
-
-	if (tracefs && !k->space.tracefs)
-		return k->space.tracefs_diag.sentence;
-	if (f->family == WM_FAMILY_HARDWARE && !k->space.hardware)
-		return "this machine has no such counters, or does not give them to us";
-	if (!strcmp(f->name, "kprobe") && !wm_pmu_named(&k->space.pmus, "kprobe"))
-		return "this kernel was built without kprobes";
-	if ((!strcmp(f->name, "uprobe") || !strcmp(f->name, "usdt")) &&
-	    !wm_pmu_named(&k->space.pmus, "uprobe"))
-		return "this kernel was built without uprobes";
-	return NULL;
-}
-
-void wm_list_families_text(const struct wm_list_kernel *k)
-{
-	uint32_t counts[WM_FAMILY_NR] = {0};
-
-	(void)wm_event_space_each(&k->space, count_item, counts);
+	wm_inventory_kernel_families(k, families);
 	(void)printf("%-10s  %6s  %-33s  %s\n", "FAMILY", "EVENTS", "WHAT", "FOR EXAMPLE");
 	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "what programs were marked with",
 		     "waymark list ./app");
-	for (size_t i = 0; i < NR_FAMILIES; i++) {
-		const struct family *f = &families[i];
-		const char *why = missing(k, f);
+	for (size_t i = 0; i < WM_INVENTORY_FAMILIES; i++) {
+		const struct wm_inventory_family *f = &families[i];
 		char count[16] = "any";
 
-		if (f->family != WM_FAMILY_NR)
-			(void)snprintf(count, sizeof(count), "%" PRIu32, counts[f->family]);
-		(void)printf("%-10s  %6s  %-33s  ", f->name, why ? "-" : count, f->what);
-		if (why)
-			(void)printf("(%s)\n", why);
+		if (f->is_counted)
+			(void)snprintf(count, sizeof(count), "%" PRIu32, f->nr_events);
+		(void)printf("%-10s  %6s  %-33s  ", f->name, f->missing ? "-" : count, f->what);
+		if (f->missing)
+			(void)printf("(%s)\n", f->missing);
 		else
 			(void)printf("%s\n", f->example);
 	}
@@ -351,24 +271,23 @@ void wm_list_families_text(const struct wm_list_kernel *k)
 	    "\nwaymark-events(7) explains the names; --fields shows what an event carries.\n");
 }
 
-void wm_list_families_json(const struct wm_list_kernel *k, struct wm_json *j)
+void wm_list_families_json(const struct wm_inventory_kernel *k, struct wm_json *j)
 {
-	uint32_t counts[WM_FAMILY_NR] = {0};
+	struct wm_inventory_family families[WM_INVENTORY_FAMILIES];
 
-	(void)wm_event_space_each(&k->space, count_item, counts);
+	wm_inventory_kernel_families(k, families);
 	wm_json_object(j, NULL);
 	wm_json_array(j, "families");
-	for (size_t i = 0; i < NR_FAMILIES; i++) {
-		const struct family *f = &families[i];
-		const char *why = missing(k, f);
+	for (size_t i = 0; i < WM_INVENTORY_FAMILIES; i++) {
+		const struct wm_inventory_family *f = &families[i];
 
 		wm_json_object(j, NULL);
 		wm_json_string(j, "family", f->name);
 		wm_json_string(j, "what", f->what);
 		wm_json_string(j, "example", f->example);
-		if (f->family != WM_FAMILY_NR && !why)
-			wm_json_u64(j, "nr_events", counts[f->family]);
-		wm_json_string(j, "missing", why);
+		if (f->is_counted && !f->missing)
+			wm_json_u64(j, "nr_events", f->nr_events);
+		wm_json_string(j, "missing", f->missing);
 		wm_json_end(j);
 	}
 	wm_json_end(j);

@@ -16,76 +16,13 @@
 #define LABELS_SHOWN 16u /* of an enumeration, in text */
 #define PIDS_SHOWN   16u
 
-static const char *const kinds[] = {
-    [WAYMARK_KIND_EVENT] = "event",       [WAYMARK_KIND_MARKER] = "marker",
-    [WAYMARK_KIND_PRINTF] = "printf",     [WAYMARK_KIND_SPAN_BEGIN] = "span-begin",
-    [WAYMARK_KIND_SPAN_END] = "span-end", [WAYMARK_KIND_SPAN] = "span",
-};
-
-static const char *const levels[] = {"emerg",   "alert",  "crit", "err",
-				     "warning", "notice", "info", "debug"};
-
-/* wm_class_parse() let no other kind or level pass. */
-static const char *kind_name(const struct wm_class *c)
-{
-	return c->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[c->kind] : "?";
-}
-
-static const char *level_name(const struct wm_class *c)
-{
-	return c->level < sizeof(levels) / sizeof(levels[0]) ? levels[c->level] : "?";
-}
-
-/* "uint32", "float", "char", "pointer"... of one element. */
-static const char *scalar_name(const struct wm_field *f, char *buf, size_t size)
-{
-	static const char *const names[] = {
-	    [WM_SCALAR_SIGNED] = "int",  [WM_SCALAR_UNSIGNED] = "uint",
-	    [WM_SCALAR_HEX] = "hex",     [WM_SCALAR_BOOL] = "bool",
-	    [WM_SCALAR_FLOAT] = "float", [WM_SCALAR_POINTER] = "pointer",
-	};
-
-	if (f->scalar == WM_SCALAR_BOOL || f->scalar == WM_SCALAR_POINTER)
-		(void)snprintf(buf, size, "%s", names[f->scalar]);
-	else
-		(void)snprintf(buf, size, "%s%u", names[f->scalar], 8u * f->bytes);
-	return buf;
-}
-
-static const char *type_name(const struct wm_field *f, char *buf, size_t size)
-{
-	char element[32];
-
-	scalar_name(f, element, sizeof(element));
-	switch (f->shape) {
-	case WM_SHAPE_STRING:
-		(void)snprintf(buf, size, "string");
-		break;
-	case WM_SHAPE_BLOB:
-		(void)snprintf(buf, size, "blob");
-		break;
-	case WM_SHAPE_CHARS:
-		(void)snprintf(buf, size, "char[%" PRIu32 "]", f->length);
-		break;
-	case WM_SHAPE_ARRAY:
-		(void)snprintf(buf, size, "%s[%" PRIu32 "]", element, f->length);
-		break;
-	case WM_SHAPE_SEQUENCE:
-		(void)snprintf(buf, size, "%s[]", element);
-		break;
-	default:
-		(void)snprintf(buf, size, "%s", element);
-	}
-	return buf;
-}
-
 /* ---- text ------------------------------------------------------------------ */
 
 static void print_field(const struct wm_field *f)
 {
 	char type[64];
 
-	(void)printf("      %-10s %s", type_name(f, type, sizeof(type)), f->name);
+	(void)printf("      %-10s %s", wm_inventory_type(f, type, sizeof(type)), f->name);
 	for (uint32_t i = 0; i < f->nr_labels && i < LABELS_SHOWN; i++) {
 		(void)printf("%s", i ? ", " : " {");
 		wm_say_clean(stdout, f->labels[i].name);
@@ -96,7 +33,7 @@ static void print_field(const struct wm_field *f)
 	(void)printf("\n");
 }
 
-static void print_place(const struct wm_list_place *p)
+static void print_place(const struct wm_inventory_place *p)
 {
 	(void)printf("      site");
 	if (p->function) {
@@ -116,7 +53,7 @@ static void print_place(const struct wm_list_place *p)
 	(void)printf("\n");
 }
 
-static void print_details(const struct wm_list_event *e)
+static void print_details(const struct wm_inventory_event *e)
 {
 	const struct wm_class *c = e->class;
 
@@ -143,8 +80,9 @@ static void print_details(const struct wm_list_event *e)
 		print_place(&e->places[i]);
 }
 
-static const char *state_text(const struct wm_list_group *g, const struct wm_list_member *m,
-			      uint32_t event, char *buf, size_t size)
+static const char *state_text(const struct wm_inventory_group *g,
+			      const struct wm_inventory_member *m, uint32_t event, char *buf,
+			      size_t size)
 {
 	if (m->unknown[event])
 		return "?";
@@ -155,10 +93,10 @@ static const char *state_text(const struct wm_list_group *g, const struct wm_lis
 	return m->on[event] ? "on" : "off";
 }
 
-static void print_event(const struct wm_list *l, const struct wm_list_group *g,
-			const struct wm_list_member *m, uint32_t index, int width)
+static void print_event(const struct wm_inventory *l, const struct wm_inventory_group *g,
+			const struct wm_inventory_member *m, uint32_t index, int width)
 {
-	const struct wm_list_event *e = &m->file->events[index];
+	const struct wm_inventory_event *e = &m->file->events[index];
 	int length = (int)(strlen(e->class->provider) + 1 + strlen(e->class->name));
 	char state[24];
 
@@ -167,7 +105,7 @@ static void print_event(const struct wm_list *l, const struct wm_list_group *g,
 	(void)printf(":");
 	wm_say_clean(stdout, e->class->name);
 	(void)printf("%*s  %-10s  %-7s  %5" PRIu32, width > length ? width - length : 0, "",
-		     kind_name(e->class), level_name(e->class), e->nr_sites);
+		     wm_inventory_kind(e->class), wm_inventory_level(e->class), e->nr_sites);
 	if (g->nr_pids)
 		(void)printf("  %s", state_text(g, m, index, state, sizeof(state)));
 	(void)printf("\n");
@@ -175,7 +113,7 @@ static void print_event(const struct wm_list *l, const struct wm_list_group *g,
 		print_details(e);
 }
 
-static void print_title(const struct wm_list_group *g)
+static void print_title(const struct wm_inventory_group *g)
 {
 	wm_say_clean(stdout, g->title);
 	if (g->nr_pids)
@@ -191,7 +129,8 @@ static void print_title(const struct wm_list_group *g)
 }
 
 /* Wanted events of a group, and the width of the longest name. */
-static uint32_t measure(const struct wm_list_group *g, const struct wm_rules *rules, int *ret_width)
+static uint32_t measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
+			int *ret_width)
 {
 	uint32_t nr = 0;
 	int width = (int)strlen("EVENT");
@@ -201,7 +140,7 @@ static uint32_t measure(const struct wm_list_group *g, const struct wm_rules *ru
 			const struct wm_class *c = g->members[i].file->events[e].class;
 			int length = (int)(strlen(c->provider) + 1 + strlen(c->name));
 
-			if (!wm_list_wants(rules, c))
+			if (!wm_inventory_wants(rules, c))
 				continue;
 			nr++;
 			width = length > width ? length : width;
@@ -211,27 +150,27 @@ static uint32_t measure(const struct wm_list_group *g, const struct wm_rules *ru
 	return nr;
 }
 
-static void print_group(const struct wm_list *l, const struct wm_list_group *g,
+static void print_group(const struct wm_inventory *l, const struct wm_inventory_group *g,
 			const struct wm_rules *rules, int width)
 {
 	(void)printf("  %-*s  %-10s  %-7s  %5s%s\n", width, "EVENT", "KIND", "LEVEL", "SITES",
 		     g->nr_pids ? "  STATE" : "");
 	for (uint32_t i = 0; i < g->nr_members; i++) {
-		const struct wm_list_member *m = &g->members[i];
+		const struct wm_inventory_member *m = &g->members[i];
 
 		for (uint32_t e = 0; e < m->file->nr_events; e++) {
-			if (wm_list_wants(rules, m->file->events[e].class))
+			if (wm_inventory_wants(rules, m->file->events[e].class))
 				print_event(l, g, m, e, width);
 		}
 	}
 }
 
-uint32_t wm_list_print_text(const struct wm_list *l, const struct wm_rules *rules)
+uint32_t wm_list_print_text(const struct wm_inventory *l, const struct wm_rules *rules)
 {
 	uint32_t nr = 0, blank = 0;
 
 	for (uint32_t i = 0; i < l->nr_groups; i++) {
-		const struct wm_list_group *g = &l->groups[i];
+		const struct wm_inventory_group *g = &l->groups[i];
 		int width;
 		uint32_t wanted = measure(g, rules, &width);
 
@@ -254,7 +193,7 @@ static void json_field(struct wm_json *j, const struct wm_field *f)
 
 	wm_json_object(j, NULL);
 	wm_json_string(j, "name", f->name);
-	wm_json_string(j, "type", type_name(f, type, sizeof(type)));
+	wm_json_string(j, "type", wm_inventory_type(f, type, sizeof(type)));
 	if (f->nr_labels)
 		wm_json_object(j, "labels");
 	for (uint32_t i = 0; i < f->nr_labels; i++)
@@ -264,7 +203,7 @@ static void json_field(struct wm_json *j, const struct wm_field *f)
 	wm_json_end(j);
 }
 
-static void json_place(struct wm_json *j, const struct wm_list_place *p)
+static void json_place(struct wm_json *j, const struct wm_inventory_place *p)
 {
 	wm_json_object(j, NULL);
 	if (p->address)
@@ -280,17 +219,17 @@ static void json_place(struct wm_json *j, const struct wm_list_place *p)
 	wm_json_end(j);
 }
 
-static void json_event(struct wm_json *j, const struct wm_list_group *g,
-		       const struct wm_list_member *m, uint32_t index)
+static void json_event(struct wm_json *j, const struct wm_inventory_group *g,
+		       const struct wm_inventory_member *m, uint32_t index)
 {
-	const struct wm_list_event *e = &m->file->events[index];
+	const struct wm_inventory_event *e = &m->file->events[index];
 	const struct wm_class *c = e->class;
 
 	wm_json_object(j, NULL);
 	wm_json_string(j, "provider", c->provider);
 	wm_json_string(j, "name", c->name);
-	wm_json_string(j, "kind", kind_name(c));
-	wm_json_string(j, "level", level_name(c));
+	wm_json_string(j, "kind", wm_inventory_kind(c));
+	wm_json_string(j, "level", wm_inventory_level(c));
 	wm_json_u64(j, "nr_sites", e->nr_sites);
 	if (g->nr_pids) {
 		wm_json_string(j, "module", m->file->path);
@@ -325,7 +264,7 @@ static void json_build_id(struct wm_json *j, const struct wm_elf *e)
 	wm_json_string(j, "build_id", hex);
 }
 
-static uint32_t json_group(struct wm_json *j, const struct wm_list_group *g,
+static uint32_t json_group(struct wm_json *j, const struct wm_inventory_group *g,
 			   const struct wm_rules *rules)
 {
 	uint32_t nr = 0;
@@ -344,7 +283,7 @@ static uint32_t json_group(struct wm_json *j, const struct wm_list_group *g,
 	wm_json_array(j, "events");
 	for (uint32_t i = 0; i < g->nr_members; i++) {
 		for (uint32_t e = 0; e < g->members[i].file->nr_events; e++) {
-			if (!wm_list_wants(rules, g->members[i].file->events[e].class))
+			if (!wm_inventory_wants(rules, g->members[i].file->events[e].class))
 				continue;
 			json_event(j, g, &g->members[i], e);
 			nr++;
@@ -355,7 +294,7 @@ static uint32_t json_group(struct wm_json *j, const struct wm_list_group *g,
 	return nr;
 }
 
-uint32_t wm_list_print_json(const struct wm_list *l, const struct wm_rules *rules,
+uint32_t wm_list_print_json(const struct wm_inventory *l, const struct wm_rules *rules,
 			    struct wm_json *j)
 {
 	uint32_t nr = 0;

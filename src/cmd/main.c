@@ -23,6 +23,7 @@ const struct wm_verb *const wm_verbs[] = {
 	&wm_cmd_print,
 	&wm_cmd_info,
 	&wm_cmd_report,
+	&wm_cmd_top,
 	&wm_cmd_annotate,
 	&wm_cmd_flame,
 	&wm_cmd_diff,

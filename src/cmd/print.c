@@ -4,35 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/exit.h"
 #include "cmd/say.h"
-#include "cmd/trace_dir.h"
 #include "cmd/verb.h"
-
-static int on_input(const struct wm_option *o, const char *argument, void *values,
-		    struct wm_diag *diag)
-{
-	struct wm_print_values *v = values;
-
-	if (v->nr_inputs == WM_INPUTS_MAX)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "more than %u traces", WM_INPUTS_MAX);
-	v->inputs[v->nr_inputs++] = argument;
-	return 0;
-}
-
-static int on_event(const struct wm_option *o, const char *argument, void *values,
-		    struct wm_diag *diag)
-{
-	return wm_select_event(&((struct wm_print_values *)values)->select, argument);
-}
-
-static int on_filter(const struct wm_option *o, const char *argument, void *values,
-		     struct wm_diag *diag)
-{
-	return wm_select_filter(&((struct wm_print_values *)values)->select, argument, diag);
-}
 
 static int choose_format(struct wm_print_values *v)
 {
@@ -58,18 +33,10 @@ static int choose_format(struct wm_print_values *v)
 static int run(void *values, int nr_args, char **args)
 {
 	struct wm_print_values *v = values;
-	char dir[PATH_MAX];
 	int status = choose_format(v);
 
-	for (int i = 0; i < nr_args && !status; i++)
-		if (on_input(NULL, args[i], v, NULL)) {
-			wm_say("print: more than %u traces", WM_INPUTS_MAX);
-			status = WM_EXIT_USAGE;
-		}
-	if (!status && !v->nr_inputs) {
-		status = wm_trace_dir_find(0, args, dir);
-		v->inputs[v->nr_inputs++] = dir;
-	}
+	if (!status)
+		status = wm_asked_find(&v->asked, "print", nr_args, args);
 	if (status)
 		return status;
 	if (v->json || v->jsonl)
@@ -79,18 +46,13 @@ static int run(void *values, int nr_args, char **args)
 
 static void release(void *values)
 {
-	wm_select_done(&((struct wm_print_values *)values)->select);
+	wm_select_done(&((struct wm_print_values *)values)->asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct wm_print_values, member)
 
 static const struct wm_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .argument = "TRACE",
-     .help = "also this trace: all are merged on their clocks",
-     .kind = WM_OPTION_CALL,
-     .call = on_input},
+    WM_ASKED_INPUT(struct wm_print_values, asked),
     {.name = "format",
      .argument = "FORMAT",
      .choices = "waymark|babeltrace|perf|json|jsonl|csv",
@@ -103,27 +65,19 @@ static const struct wm_option options[] = {
      .argument = "NAME,...",
      .help = "show these fields and contexts only; columns of csv",
      TO(TEXT, fields)},
+    {.name = "no-symbols",
+     .help = "perf's format: addresses of samples alone",
+     TO(FLAG, no_symbols)},
+    {.name = "symfs",
+     .argument = "FOLDER",
+     .help = "look for the files with symbols below this folder",
+     TO(TEXT, symfs)},
     {.name = "all",
      .letter = 'A',
      .help = "also the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
-    {.name = "event",
-     .letter = 'e',
-     .argument = "GLOB",
-     .help = "events of these names, PROVIDER:NAME",
-     .kind = WM_OPTION_CALL,
-     .call = on_event},
-    {.name = "filter",
-     .argument = "EXPR",
-     .help = "those that pass, of the -e before it; before any -e: of all",
-     .kind = WM_OPTION_CALL,
-     .call = on_filter},
-    {.name = "begin",
-     .argument = "TIME",
-     .help = "from this time on: seconds, hh:mm[:ss[.ns]], or with YYYY-MM-DD before",
-     TO(TEXT, begin)},
-    {.name = "end", .argument = "TIME", .help = "up to this time, it included", TO(TEXT, end)},
+    WM_ASKED_EVENTS(struct wm_print_values, asked),
     {.name = "limit",
      .argument = "N",
      .min = 1,

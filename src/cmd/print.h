@@ -3,18 +3,16 @@
 #ifndef WM_CMD_PRINT_H
 #define WM_CMD_PRINT_H
 
-#include "cmd/inputs.h"
-#include "cmd/select.h"
+#include "cmd/asked.h"
 #include "view/writer.h"
 
 struct wm_print_values {
 	bool json, jsonl, all, follow;
 	int format; /* enum wm_view_format */
-	const char *begin, *end, *fields;
+	bool no_symbols;
+	const char *fields, *symfs;
 	int64_t limit, tail, threads;
-	const char *inputs[WM_INPUTS_MAX];
-	uint32_t nr_inputs;
-	struct wm_select select;
+	struct wm_asked asked;
 };
 
 /* An exit status; what went wrong was said. */

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "cmd/exit.h"
 #include "cmd/inputs.h"
+#include "cmd/places.h"
 #include "cmd/print.h"
 #include "cmd/print_seen.h"
 #include "cmd/say.h"
@@ -29,6 +30,7 @@ struct printing {
 	struct wm_view_past past;
 	uint64_t nr_events;
 	bool begun;                 /* what stands before all events was written */
+	char *builds;               /* where files with symbols are, besides */
 	struct wm_print_seen *seen; /* --follow: packets printed already */
 };
 
@@ -41,12 +43,12 @@ static int write_all(void *sink, const char *bytes, size_t count)
 
 static int open_all(struct printing *p)
 {
-	return wm_inputs_open(&p->in, p->v->inputs, p->v->nr_inputs);
+	return wm_inputs_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
 }
 
 static void close_all(struct printing *p)
 {
-	wm_select_unbind(&p->v->select);
+	wm_select_unbind(&p->v->asked.select);
 	wm_inputs_close(&p->in);
 }
 
@@ -112,33 +114,38 @@ static int render(struct printing *p, struct wm_render *r)
 	return err;
 }
 
-/* All that is in the traces now. */
+/* All that is in the traces now. Of a growing one the mappings that are printed are not read again.
+ */
 static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
+	const struct wm_places_asked asked = {
+	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}};
+	const struct wm_view_places places = wm_places_of(&asked);
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields};
+					  p->nr_fields,
+					  p->v->no_symbols || p->v->follow ? NULL : &places};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
-	int status =
-	    wm_inputs_window(&p->in, "print", p->v->begin, p->v->end, &r.begin_ns, &r.end_ns);
+	int status = wm_inputs_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
+				      &r.begin_ns, &r.end_ns);
 	int err;
 
 	if (!status)
-		status = wm_select_bind(&p->v->select, p->in.traces, p->in.nr);
+		status = wm_select_bind(&p->v->asked.select, p->in.traces, p->in.nr);
 	if (status)
 		return status;
 	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
 	if (!err)
 		view = wm_view_create(p->in.traces, p->in.nr, &options);
 	for (uint32_t i = 0; view && i < p->in.nr; i++)
-		wm_select_spare(&p->v->select, i,
-				wm_view_unused(view, i, p->v->select.want_list[i]->types));
+		wm_select_spare(&p->v->asked.select, i,
+				wm_view_unused(view, i, p->v->asked.select.want_list[i]->types));
 	r.timeline = timeline;
 	r.view = view;
-	r.wants = p->v->select.want_list;
-	r.passes = wm_select_asks(&p->v->select) ? wm_select_passes : NULL;
-	r.data = &p->v->select;
+	r.wants = p->v->asked.select.want_list;
+	r.passes = wm_select_asks(&p->v->asked.select) ? wm_select_passes : NULL;
+	r.data = &p->v->asked.select;
 	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
 	if (!err)
 		err = view ? render(p, &r) : -ENOMEM;
@@ -150,7 +157,7 @@ static int print_opened(struct printing *p)
 static int finish(struct printing *p, int status)
 {
 	if (!status && !p->nr_events && !p->v->follow) {
-		wm_say(p->v->select.nr_rules || p->v->begin || p->v->end
+		wm_say(p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end
 			   ? "no event is meant by this"
 			   : "there are no events");
 		status = WM_EXIT_NO_MATCH;
@@ -180,10 +187,10 @@ static int follow(struct printing *p)
 
 int wm_print_run(struct wm_print_values *v)
 {
-	struct printing p = {.v = v};
+	struct printing p = {.v = v, .builds = wm_places_builds()};
 	int status = split_fields(&p);
 
-	v->select.hidden = v->all;
+	v->asked.select.hidden = v->all;
 	if (!status && v->follow) {
 		p.seen = wm_print_seen_create();
 		status = p.seen ? follow(&p) : WM_EXIT_FAILED;
@@ -194,6 +201,7 @@ int wm_print_run(struct wm_print_values *v)
 		status = finish(&p, status);
 	}
 	close_all(&p);
+	free(p.builds);
 	wm_print_seen_destroy(p.seen);
 	if (p.nr_fields)
 		free((char *)p.fields[0]);

@@ -5,6 +5,8 @@
  * and their fields are looked up in the processes themselves, where they may
  * be read.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -41,9 +43,9 @@ static void check_event(const struct wm_attach_site *s, void *data)
 }
 
 /* A filter that cannot fit the event it names outright changes nothing. 0 or an exit status. */
-static int check_filters(const struct wm_record_plan *plan)
+static int check_filters(const struct wm_recorder_plan *plan)
 {
-	struct check check = {.rules = plan->rules};
+	struct check check = {.rules = plan->events->rules};
 	struct wm_diag diag = {.offset = -1};
 	const struct wm_rules_options none = {0};
 	struct wm_msg_changed now;
@@ -68,15 +70,15 @@ static int check_filters(const struct wm_record_plan *plan)
  * ------------------------------------------------------------------ */
 
 /* Says which globs no recorded process has an event for. Returns how many have one. */
-static uint32_t say_unmatched(const struct wm_record_plan *plan, const struct wm_msg_changed *now)
+static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
 {
 	uint32_t matched = 0;
 
-	for (uint32_t i = 0; i < wm_rules_count(plan->rules); i++) {
-		const char *glob = wm_rules_glob(plan->rules, i);
+	for (uint32_t i = 0; i < wm_rules_count(plan->events->rules); i++) {
+		const char *glob = wm_rules_glob(plan->events->rules, i);
 		char near[1024];
 
-		if (bit(now->matched, i)) {
+		if (bit(now->matched, i) || plan->events->in_kernel[i]) {
 			matched++;
 			continue;
 		}
@@ -89,12 +91,12 @@ static uint32_t say_unmatched(const struct wm_record_plan *plan, const struct wm
 }
 
 /* Returns whether an event that was named outright is not recorded for its filter. */
-static bool say_unfit(const struct wm_record_plan *plan, const struct wm_msg_changed *now)
+static bool say_unfit(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
 {
 	bool outright = false;
 
-	for (uint32_t i = 0; i < wm_rules_count(plan->rules); i++) {
-		const char *glob = wm_rules_glob(plan->rules, i);
+	for (uint32_t i = 0; i < wm_rules_count(plan->events->rules); i++) {
+		const char *glob = wm_rules_glob(plan->events->rules, i);
 
 		if (!bit(now->unfit, i))
 			continue;
@@ -106,7 +108,7 @@ static bool say_unfit(const struct wm_record_plan *plan, const struct wm_msg_cha
 	return outright;
 }
 
-static void say_state(const struct wm_record_plan *plan, const struct wm_msg_changed *now)
+static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
 {
 	uint32_t follow = now->nr_processes - now->nr_late - now->nr_deaf;
 	char events[48];
@@ -137,27 +139,132 @@ static void say_missing(const struct wm_msg_changed *now)
 		       now->nr_deaf, now->nr_processes);
 }
 
-int wm_record_change(const struct wm_record_plan *plan)
+/* ------------------------------------------------------------------ *
+ * The kernel's
+ * ------------------------------------------------------------------ */
+
+static void say_words(const char *lines)
+{
+	while (*lines) {
+		int n = (int)strcspn(lines, "\n");
+
+		wm_say("%.*s", n, lines);
+		lines += n + (lines[n] == '\n');
+	}
+}
+
+/* The name or filter that the recorder found wrong. */
+static const char *text_of(const struct wm_kernel_asks *asks,
+			   const struct wm_msg_kernel_changed *now)
+{
+	const char *at = asks->body.data;
+
+	for (uint32_t i = 0; i < asks->nr; i++) {
+		const char *name = at + 1, *filter = name + strlen(name) + 1;
+
+		if (i == now->ask)
+			return now->in_filter ? filter : name;
+		at = filter + strlen(filter) + 1;
+	}
+	return "";
+}
+
+static int say_refused(const struct wm_recorder_plan *plan, const struct wm_msg_kernel_changed *now)
+{
+	struct wm_diag diag = {.offset = -1, .column = now->column};
+
+	(void)snprintf(diag.sentence, sizeof(diag.sentence), "%s", now->sentence);
+	if (now->column)
+		wm_say_caret(text_of(plan->events->later, now), &diag);
+	else
+		wm_say("the recorder of '%s' changed nothing: %s", plan->dir, now->sentence);
+	return now->err == -EINVAL || now->err == -EOPNOTSUPP || now->err == -E2BIG ? WM_EXIT_USAGE
+	       : now->err == -ENOENT ? WM_EXIT_NO_MATCH
+				     : (int)wm_exit_of(now->err);
+}
+
+/* A rule of the same name means something, too, whatever programs say. How many do. */
+static uint32_t note_matched(const struct wm_recorder_plan *plan,
+			     const struct wm_msg_kernel_changed *now)
+{
+	const struct wm_kernel_asks *asks = plan->events->later;
+	const char *name, *at = asks->body.data;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < asks->nr; i++, at += strlen(at) + 1) {
+		name = at + 1;
+		at = name + strlen(name) + 1; /* its filter */
+		if (!bit(now->matched, i))
+			continue;
+		nr++;
+		for (uint32_t k = 0; k < wm_rules_count(plan->events->rules); k++)
+			if (!strcmp(wm_rules_glob(plan->events->rules, k), name))
+				plan->events->in_kernel[k] = true;
+	}
+	return nr;
+}
+
+/* 0 or an exit status after words; how many of the names meant something. */
+static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
+{
+	const struct wm_kernel_asks *asks = plan->events->later;
+	struct wm_diag diag = {.offset = -1};
+	struct wm_msg_kernel_changed now;
+	int err = wm_tool_change_kernel(plan->dir, asks, plan->search, &now, &diag);
+
+	*ret_matched = 0;
+	if (err < 0) {
+		wm_say("%s", wm_words_of(err, &diag));
+		return (int)wm_exit_of(err);
+	}
+	say_words(now.words);
+	if (now.err < 0)
+		return say_refused(plan, &now);
+	*ret_matched = note_matched(plan, &now);
+	if (!plan->quiet && (*ret_matched || !wm_rules_count(plan->events->rules)))
+		wm_say("%u event%s of the kernel on: %s", now.nr_on, now.nr_on == 1 ? "" : "s",
+		       plan->dir);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Programs'
+ * ------------------------------------------------------------------ */
+
+/* The exit status, after words; `matched` of the kernel's names. */
+static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_msg_changed now;
-	int err, status = check_filters(plan);
-	uint32_t matched;
+	int err = wm_tool_change(plan->dir, plan->events->rules, &now, &diag);
 
-	if (status)
-		return status;
-	err = wm_tool_change(plan->dir, plan->rules, &now, &diag);
 	if (err < 0) {
 		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
 		return (int)wm_exit_of(err);
 	}
-	if (!plan->quiet)
+	if (!plan->quiet && (now.nr_processes || !matched))
 		say_state(plan, &now);
 	say_missing(&now);
 	if (now.nr_processes == now.nr_late + now.nr_deaf)
 		return WM_EXIT_DONE;
-	matched = say_unmatched(plan, &now);
+	matched += say_unmatched(plan, &now);
 	if (say_unfit(plan, &now))
 		return WM_EXIT_USAGE;
+	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
+}
+
+int wm_record_change(const struct wm_recorder_plan *plan)
+{
+	uint32_t matched = 0;
+	int status = check_filters(plan);
+
+	if (!status && plan->events->later->nr)
+		status = change_kernel(plan, &matched);
+	if (status)
+		return status;
+	if (wm_rules_count(plan->events->rules))
+		return change_programs(plan, matched);
+	if (!matched)
+		wm_say("no event of the kernel that is on is called so");
 	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
 }

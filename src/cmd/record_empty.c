@@ -46,7 +46,7 @@ static bool has_marks(const struct wm_elf *e)
 }
 
 /* Nobody joined: what the file of CMD tells. */
-static void say_of_file(const char *path, const char *name, const struct wm_record_plan *plan)
+static void say_of_file(const char *path, const char *name, const struct wm_recorder_plan *plan)
 {
 	struct wm_diag diag = {.offset = -1};
 	struct wm_elf *elf = NULL;
@@ -77,7 +77,7 @@ static void say_of_file(const char *path, const char *name, const struct wm_reco
 	wm_elf_close(elf);
 }
 
-static void say_nobody(const struct wm_record_plan *plan, const struct wm_record_targets *targets)
+static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_recorder *recorder)
 {
 	char *path;
 
@@ -86,7 +86,7 @@ static void say_nobody(const struct wm_record_plan *plan, const struct wm_record
 		    "no process joined: none has the runtime, or no thread passed a marked place "
 		    "that is wanted; 'waymark list' shows the processes with marks");
 	if (plan->all || plan->nr_pids) {
-		(void)wm_record_targets_say_missing(targets);
+		(void)wm_recorder_say_missing(recorder);
 		return;
 	}
 	path = wm_program_find(plan->command[0], getenv("PATH"));
@@ -94,11 +94,11 @@ static void say_nobody(const struct wm_record_plan *plan, const struct wm_record
 	free(path);
 }
 
-void wm_record_say_empty(const struct wm_record_plan *plan, const struct wm_recording_totals *t,
-			 const struct wm_record_targets *targets)
+void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_recording_totals *t,
+			 const struct wm_recorder *recorder)
 {
 	if (!t->nr_processes)
-		say_nobody(plan, targets);
+		say_nobody(plan, recorder);
 	else if (!t->events && !wm_recording_lost(t) && !plan->nr_asked && !t->nr_changes &&
 		 !t->nr_unpatched && !(t->matched[0] & 1))
 		wm_say("nothing that joined has marked places (who starts with a cleaned "

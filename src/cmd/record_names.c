@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_names.c - what the names people typed mean in the program they named:
- * before it runs, whether filters fit; afterwards, which globs matched nothing
- * and what is near. Looks into CMD's ELF file; a script, or events of a
- * library, are not seen there, so nothing is refused for not being found.
+ * record_names.c - which globs matched nothing in the program they were meant for,
+ * and what is near. Looks into CMD's ELF file; a script, or events of a library,
+ * are not seen there.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -11,66 +10,44 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "base/program.h"
-#include "cmd/list.h"
 #include "cmd/record.h"
 #include "cmd/say.h"
 #include "control/attach.h"
-#include "elf/elf_file.h"
-#include "elf/sites.h"
 #include "event/class.h"
-#include "event/provider.h"
+#include "kernel/tracefs.h"
 
-/* Calls fn for each event in the file of CMD. */
-static int each_event(const struct wm_record_plan *plan,
-		      int (*fn)(const struct wm_class *c, const struct wm_elf_event *e, void *data),
-		      void *data)
+struct search {
+	const struct wm_recorder_plan *plan;
+	uint32_t rule;
+	bool found;
+};
+
+static void compare_class(struct search *s, const struct wm_class *c)
 {
-	struct wm_elf *elf = NULL;
-	struct wm_elf_sites sites;
-	char *path = plan->command ? wm_program_find(plan->command[0], getenv("PATH")) : NULL;
-	char provider[WM_PROVIDER_MAX] = "";
-	int err = 0;
-
-	if (path)
-		wm_list_provider(path, provider, sizeof(provider));
-	if (path && wm_elf_open(path, &elf, NULL) == 0 &&
-	    wm_elf_sites_read(elf, &sites, NULL) == 0) {
-		for (uint32_t i = 0; err == 0 && i < sites.nr_events; i++) {
-			struct wm_class *class;
-
-			if (wm_class_parse(sites.events[i].desc, sites.events[i].desc_bytes,
-					   provider, &class, NULL) < 0)
-				continue;
-			err = fn(class, &sites.events[i], data);
-			wm_class_destroy(class);
-		}
-		wm_elf_sites_done(&sites);
-	}
-	wm_elf_close(elf);
-	free(path);
-	return err;
+	s->found |= wm_rules_wants(s->plan->events->rules, s->rule, c->provider, c->name, c->level);
 }
 
-static int check_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
+static int compare_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
 {
-	const struct wm_record_plan *plan = data;
-	struct wm_diag diag = {.offset = -1};
-	int err = wm_rules_check(plan->rules, c, e->desc, e->desc_bytes, &diag);
-
-	if (err < 0)
-		wm_say("record: %s", diag.sentence);
-	return err;
+	(void)e;
+	compare_class(data, c);
+	return 0;
 }
 
-int wm_record_check_filters(const struct wm_record_plan *plan)
+static void compare_listed(const struct wm_attach_site *site, void *data)
 {
-	return each_event(plan, check_event, (void *)plan);
+	compare_class(data, site->class);
 }
 
-/* ------------------------------------------------------------------ *
- * "no event matches"
- * ------------------------------------------------------------------ */
+bool wm_record_has_event(const struct wm_recorder_plan *plan, uint32_t i)
+{
+	struct search s = {plan, i, false};
+
+	(void)wm_recorder_each_event(plan, compare_event, &s);
+	for (size_t k = 0; k < plan->nr_pids && !s.found; k++)
+		(void)wm_attach_list(plan->pids[k], compare_listed, &s, NULL);
+	return s.found;
+}
 
 /* Near by whole name, or by the event's own name when no provider was given. */
 static void offer(const char *provider, const char *name, void *data)
@@ -105,40 +82,56 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 	return wm_nearest_sentence(&near, "", buf, size);
 }
 
-static void say_unmatched(const struct wm_record_plan *plan, const char *glob)
+/* Where to look for it, or why the kernel's events were not looked at. */
+static void find_cure(const struct wm_recorder_plan *plan, const char *glob, char *cure,
+		      size_t size)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_tracefs *tracefs = NULL;
+	int err = strncmp(glob, "user:", strlen("user:")) ? wm_tracefs_open(&tracefs, &diag) : 0;
+
+	wm_tracefs_close(tracefs);
+	if (err < 0)
+		(void)snprintf(cure, size, "the kernel's events are not to be seen: %s",
+			       wm_words_of(err, &diag));
+	else if (plan->command && !plan->nr_pids)
+		(void)snprintf(cure, size, "'waymark list %.200s' shows what there is",
+			       plan->command[0]);
+	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
+		(void)snprintf(cure, size, "'waymark list -p %d' shows what there is",
+			       (int)plan->pids[0]);
+	else
+		(void)snprintf(cure, size, "'waymark list' shows what there is");
+}
+
+static void say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
 {
 	struct wm_nearest near;
-	char sentence[1024], cure[300];
+	char sentence[1024], cure[WM_DIAG_SENTENCE + 64];
 
 	wm_nearest_init(&near, glob);
-	(void)each_event(plan, offer_event, &near);
+	(void)wm_recorder_each_event(plan, offer_event, &near);
 	for (size_t i = 0; i < plan->nr_pids; i++)
 		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
-	if (plan->command && !plan->nr_pids)
-		(void)snprintf(cure, sizeof(cure), "'waymark list %.200s' shows what there is",
-			       plan->command[0]);
-	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
-		(void)snprintf(cure, sizeof(cure), "'waymark list -p %d' shows what there is",
-			       (int)plan->pids[0]);
-	else
-		(void)snprintf(cure, sizeof(cure), "'waymark list' shows what there is");
+	find_cure(plan, glob, cure, sizeof(cure));
 	if (near.nr && near.best[0].distance == 0) /* it is there, but was never passed or joined */
-		wm_say("no process with the event '%s' was recorded", glob);
+		wm_say("no process with the event '%s' was %s", glob,
+		       plan->counts ? "counted" : "recorded");
 	else
 		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
 }
 
-uint32_t wm_record_say_unmatched(const struct wm_record_plan *plan,
+uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,
 				 const struct wm_recording_totals *t)
 {
 	uint32_t matched = 0;
 
 	for (uint32_t i = 0; i < plan->nr_asked; i++) {
-		if (t->matched[i / 8] >> (i % 8) & 1 || (plan->in_kernel && plan->in_kernel[i]))
+		if (t->matched[i / 8] >> (i % 8) & 1 || (plan->events->in_kernel[i]))
 			matched++;
 		else
-			say_unmatched(plan, wm_rules_glob(plan->rules, i));
+			say_unmatched(plan, wm_rules_glob(plan->events->rules, i));
 	}
 	return matched;
 }

@@ -6,14 +6,14 @@
 
 #include "analysis/profile.h"
 #include "cmd/analyse.h"
-#include "cmd/exit.h"
-#include "cmd/say.h"
+#include "cmd/report_view.h"
 #include "cmd/verb.h"
 
 struct values {
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
 	bool stdio;
+	bool as_it_is;       /* options that ask for what is there anyway */
 	char time_begin[64]; /* of --time */
 };
 
@@ -49,6 +49,12 @@ static int on_graph(const struct wm_option *o, const char *argument, void *value
 			   "'%.*s' is not one of none, caller, callee, folded", (int)bytes, how);
 }
 
+static int on_inverted(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag)
+{
+	return on_graph(o, "callee", values, diag);
+}
+
 /* --time A,B as perf has it: either may be left out. */
 static int on_time(const struct wm_option *o, const char *argument, void *values,
 		   struct wm_diag *diag)
@@ -61,8 +67,8 @@ static int on_time(const struct wm_option *o, const char *argument, void *values
 		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is not BEGIN,END", argument);
 	memcpy(v->time_begin, argument, bytes);
 	v->time_begin[bytes] = '\0';
-	v->common.begin = bytes ? v->time_begin : NULL;
-	v->common.end = comma[1] ? comma + 1 : NULL;
+	v->common.asked.begin = bytes ? v->time_begin : NULL;
+	v->common.asked.end = comma[1] ? comma + 1 : NULL;
 	return 0;
 }
 
@@ -70,13 +76,15 @@ static int run(void *values, int nr_args, char **args)
 {
 	struct values *v = values;
 
+	if (!v->stdio && wm_report_view_fits(&v->common))
+		return wm_report_view(&v->common, &v->profile, nr_args, args);
 	return wm_analyse_print("report", &v->common, &wm_analysis_profile, &v->profile, nr_args,
 				args);
 }
 
 static void release(void *values)
 {
-	wm_select_done(&((struct values *)values)->common.select);
+	wm_select_done(&((struct values *)values)->common.asked.select);
 }
 
 #define TO(kind, member) WM_OPTION_TO_##kind(struct values, member)
@@ -87,26 +95,26 @@ static const struct wm_option options[] = {
      .argument = "KEY,...",
      .help = "split by these: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD",
      TO(TEXT, profile.keys)},
-    {.name = "weight",
-     .argument = "WHAT",
-     .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",
-     TO(TEXT, profile.weight)},
-    {.letter = 'g',
-     .help = "calls below each row, from it to what it called",
-     .kind = WM_OPTION_CALL,
-     .call = on_graph},
+    WM_PROFILE_WEIGHT(struct values, profile),
     {.name = "call-graph",
+     .letter = 'g',
      .argument = "HOW[,PERCENT]",
+     .optional = true,
+     .choices = "caller|callee|folded|none",
      .help = "calls below each row: caller (to what it called), callee (to who called it), folded, "
 	     "none",
      .kind = WM_OPTION_CALL,
      .call = on_graph},
-    {.name = "no-children",
-     .help = "count a function only where it was itself at work",
-     TO(FLAG, profile.no_children)},
-    {.name = "inline",
-     .help = "functions that the compiler inlined, too",
-     TO(FLAG, profile.inlines)},
+    {.name = "inverted",
+     .letter = 'G',
+     .help = "the same as -g callee",
+     .kind = WM_OPTION_CALL,
+     .call = on_inverted},
+    WM_PROFILE_NO_CHILDREN(struct values, profile),
+    {.name = "hierarchy",
+     .help = "rows below rows, a level for each key, each with its own share",
+     TO(FLAG, profile.hierarchy)},
+    WM_PROFILE_INLINES(struct values, profile),
     {.name = "percent-limit",
      .argument = "PERCENT",
      .help = "leave out rows below",
@@ -119,6 +127,13 @@ static const struct wm_option options[] = {
      .max = INT64_MAX,
      .help = "the first N rows of each table",
      TO(INTEGER, common.rows)},
+    {.name = "show-total-period", .help = "a column of what rows weigh", TO(FLAG, profile.weights)},
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "on so many processors; without: on all",
+     TO(INTEGER, common.threads)},
     {.name = "stdio", .help = "text, also on a terminal", TO(FLAG, stdio)},
     {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
     WM_OPTION_HEADING("Which events"),
@@ -129,6 +144,7 @@ static const struct wm_option options[] = {
      .kind = WM_OPTION_CALL,
      .call = on_time},
     {.name = "comm",
+     .letter = 'c',
      .argument = "NAME,...",
      .help = "rows of these commands; shares stay those of all",
      TO(TEXT, profile.comms)},
@@ -137,13 +153,23 @@ static const struct wm_option options[] = {
      .help = "rows of these processes",
      TO(TEXT, profile.pids)},
     {.name = "dso",
+     .letter = 'd',
      .argument = "OBJECT,...",
      .help = "rows of these programs and libraries",
      TO(TEXT, profile.dsos)},
     {.name = "symbol",
+     .letter = 'S',
      .argument = "NAME,...",
      .help = "rows of these functions",
      TO(TEXT, profile.syms)},
+    /* As perf report has them; events are counted and functions have children without asking. */
+    {.name = "comms", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.comms)},
+    {.name = "dsos", .argument = "OBJECT,...", .hidden = true, TO(TEXT, profile.dsos)},
+    {.name = "symbols", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.syms)},
+    {.name = "show-nr-samples", .letter = 'n', .hidden = true, TO(FLAG, as_it_is)},
+    {.name = "children", .hidden = true, TO(FLAG, as_it_is)},
+    {.name = "tui", .hidden = true, TO(FLAG, as_it_is)},
+    {.name = "force", .letter = 'f', .hidden = true, TO(FLAG, as_it_is)},
     WM_OPTION_END,
 };
 

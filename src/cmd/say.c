@@ -5,7 +5,6 @@
 #include "cmd/say.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,29 +33,22 @@ void wm_say(const char *fmt, ...)
 	put_line(line);
 }
 
+static void say_sentence(const char *sentence, void *data)
+{
+	(void)data;
+	wm_say("%s", sentence);
+}
+
+const struct wm_words wm_say_words = {say_sentence, NULL};
+
 void wm_say_cannot(const char *verb, const char *object, int err)
 {
-	wm_say("cannot %s '%s': %s", verb, object, strerror(err < 0 ? -err : err));
+	wm_words_cannot(&wm_say_words, verb, object, err);
 }
 
 void wm_say_diag(const char *verb, const char *object, int err, const struct wm_diag *diag)
 {
-	char place[64] = "";
-
-	if (!diag || !diag->sentence[0]) {
-		wm_say_cannot(verb, object, err);
-		return;
-	}
-	if (diag->where && strcmp(diag->where, object))
-		wm_say("cannot %s '%s': in '%s':", verb, object, diag->where);
-	if (diag->line && diag->offset >= 0)
-		(void)snprintf(place, sizeof(place), "line %" PRIu32 ", at offset %" PRId64 ": ",
-			       diag->line, diag->offset);
-	else if (diag->line)
-		(void)snprintf(place, sizeof(place), "line %" PRIu32 ": ", diag->line);
-	else if (diag->offset >= 0)
-		(void)snprintf(place, sizeof(place), "at offset %" PRId64 ": ", diag->offset);
-	wm_say("cannot %s '%s': %s%s", verb, object, place, diag->sentence);
+	wm_words_diag(&wm_say_words, verb, object, err, diag);
 }
 
 void wm_say_caret(const char *text, const struct wm_diag *diag)

@@ -14,9 +14,13 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/words.h"
 
 /* "waymark: SENTENCE". No newline in fmt. */
 void wm_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* What rooms below have to say goes there, each as one line. */
+extern const struct wm_words wm_say_words;
 
 /* "waymark: cannot VERB 'OBJECT': REASON" with the reason of a negative errno. */
 void wm_say_cannot(const char *verb, const char *object, int err);

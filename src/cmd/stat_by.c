@@ -123,23 +123,33 @@ static void print_json(const struct table *t, uint64_t left_over, struct wm_json
 static bool show_one(const struct wm_stat_plan *plan, const char *event,
 		     const struct wm_count_by *by, struct wm_json *j)
 {
-	struct table t = {.plan = plan, .event = event, .parts = wm_count_by_parts(by)};
-	uint64_t left_over = wm_count_by_left_over(by);
 	struct wm_by_row *rows;
-	int err = wm_count_by_read(by, &rows, &t.nr);
+	size_t nr;
+	bool all;
+	int err = wm_count_by_read(by, &rows, &nr);
 
 	if (err < 0) {
 		wm_say("stat: %s", strerror(-err));
 		return false;
 	}
-	t.rows = rows;
+	all = wm_stat_show_table(plan, event, rows, nr, wm_count_by_parts(by),
+				 wm_count_by_left_over(by), j);
+	free(rows);
+	return all;
+}
+
+bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
+			const struct wm_by_row *rows, size_t nr, unsigned parts, uint64_t left_over,
+			struct wm_json *j)
+{
+	const struct table t = {plan, event, rows, nr, parts};
+
 	if (plan->json)
 		print_json(&t, left_over, j);
 	else if (plan->separator)
 		print_separated(&t);
 	else
 		print_text(&t);
-	free(rows);
 	if (left_over)
 		wm_say("%" PRIu64 " of '%s' are in no row: more than %u different keys, or counted "
 		       "while counting",

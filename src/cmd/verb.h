@@ -58,6 +58,7 @@ extern const struct wm_verb wm_cmd_print;
 extern const struct wm_verb wm_cmd_record;
 extern const struct wm_verb wm_cmd_report;
 extern const struct wm_verb wm_cmd_stat;
+extern const struct wm_verb wm_cmd_top;
 extern const struct wm_verb wm_cmd_version;
 
 #endif

@@ -24,6 +24,7 @@ int wm_cpu_packet_flush(struct wm_cpu_packet *p)
 {
 	const struct wm_kernel_packet out = {
 	    .cpu = p->cpu,
+	    .ring = p->ring,
 	    .begin = p->begin,
 	    .end = p->end,
 	    .count = p->count,

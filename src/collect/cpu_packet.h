@@ -21,7 +21,7 @@ struct wm_cpu_packet {
 	unsigned char *buffer;
 	size_t room;
 	/* Of the packet: empty without a record, but `lost` may be told already. */
-	uint32_t cpu;
+	uint32_t cpu, ring; /* see struct wm_kernel_packet */
 	uint64_t begin, end, count, lost;
 	size_t bytes;
 	uint32_t padding; /* of the last record */

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "collect/cpu_packet.h"
+#include "collect/sieve.h"
 #include "collect/task_names.h"
 #include "format/trace_layout.h"
 #include "kdata/page.h"
@@ -25,29 +26,33 @@
 struct plan {
 	struct wm_kplan *fields; /* NULL: no such event is on */
 	const struct wm_kfield *tid, *flags, *preempt;
+	struct wm_filter *filter; /* NULL: all pass; ours */
+	bool in_top;
 };
 
-/* What is known of one CPU between rounds. */
-struct cpu {
-	uint64_t last; /* of its last record */
-	uint64_t told; /* losses its pages told of */
+/* One ring: of a CPU, of an instance. What is known of it between rounds. */
+struct ring {
+	struct wm_instance *instance;
+	uint32_t cpu, number; /* 1: of the system's own buffer, which others write to, too */
+	uint64_t last;        /* of its last record */
+	uint64_t told;        /* losses its pages told of */
 };
 
 struct wm_kernel_source {
-	struct wm_instance *instance;
+	struct wm_kernel_rings from;
 	struct wm_trace_writer *writer;
 	struct wm_kernel_stream *stream;
-	enum wm_clock_kind clock;
 	struct wm_arena arena;
 	struct wm_page_layout layout;
 	struct plan *plans; /* by id */
 	struct wm_kmachine machine;
-	struct cpu *cpus;
-	struct pollfd *polls;
+	struct ring *rings;
+	struct pollfd *polls; /* by ring */
+	uint32_t nr_rings;
 	struct wm_task_names *names;
+	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	unsigned char *page;
 	struct wm_cpu_packet packet;
-	uint64_t most_bytes;
 	struct wm_kernel_totals totals;
 };
 
@@ -64,6 +69,30 @@ static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag
 	desc = wm_kplan_desc(s->plans[id].fields, &bytes);
 	err = wm_class_parse(desc, bytes, NULL, &class, diag);
 	return err ? err : wm_kernel_stream_event(s->stream, id, class);
+}
+
+/* What records must pass, instead of what they had to. */
+static int set_filter(struct wm_kernel_source *s, struct plan *p,
+		      const struct wm_kernel_source_event *e)
+{
+	struct wm_filter *made = NULL;
+	const unsigned char *desc;
+	size_t bytes;
+	int err = 0;
+
+	if (e->filter && !s->sieve)
+		s->sieve = wm_sieve_create(s->from.clock, s->from.instance);
+	if (e->filter && !s->sieve)
+		return -ENOMEM;
+	if (e->filter) {
+		desc = wm_kplan_desc(p->fields, &bytes);
+		err = wm_sieve_make(e->filter, e->filter_bytes, desc, bytes, &made);
+	}
+	if (err)
+		return err;
+	free(p->filter);
+	p->filter = made;
+	return 0;
 }
 
 static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
@@ -86,7 +115,10 @@ static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_e
 	p->tid = wm_kformat_field(format, "common_pid");
 	p->flags = wm_kformat_field(format, "common_flags");
 	p->preempt = wm_kformat_field(format, "common_preempt_count");
+	p->in_top = e->in_top;
 	err = wm_kplan_create(format, &s->machine, print, false, &p->fields, diag);
+	if (!err)
+		err = set_filter(s, p, e);
 	return err ? err : declare(s, format->id, diag);
 }
 
@@ -102,28 +134,39 @@ static int write_formats(struct wm_kernel_source *s, const struct wm_kernel_sour
 	return err ? err : wm_trace_kernel_formats(s->writer);
 }
 
+static void add_rings(struct wm_kernel_source *s, struct wm_instance *instance, uint32_t number)
+{
+	for (uint32_t cpu = 0; instance && cpu < wm_instance_nr_cpus(instance); cpu++) {
+		s->polls[s->nr_rings] =
+		    (struct pollfd){.fd = wm_instance_fd(instance, cpu), .events = POLLIN};
+		s->rings[s->nr_rings++] =
+		    (struct ring){.instance = instance, .cpu = cpu, .number = number};
+	}
+}
+
 static int allocate(struct wm_kernel_source *s)
 {
-	uint32_t nr_cpus = wm_instance_nr_cpus(s->instance);
-	uint32_t page_bytes = wm_instance_page_bytes(s->instance);
+	const struct wm_kernel_rings *from = &s->from;
+	uint32_t most = WM_KERNEL_RINGS * wm_instance_nr_cpus(from->instance);
+	uint32_t page_bytes = wm_instance_page_bytes(from->instance);
 
+	if (from->top && wm_instance_page_bytes(from->top) > page_bytes)
+		page_bytes = wm_instance_page_bytes(from->top);
 	s->plans = wm_arena_array(&s->arena, IDS, sizeof(*s->plans));
-	s->cpus = wm_arena_array(&s->arena, nr_cpus, sizeof(*s->cpus));
-	s->polls = wm_arena_array(&s->arena, nr_cpus, sizeof(*s->polls));
+	s->rings = wm_arena_array(&s->arena, most, sizeof(*s->rings));
+	s->polls = wm_arena_array(&s->arena, most, sizeof(*s->polls));
 	s->page = malloc(page_bytes);
 	s->names = wm_task_names_create(s->writer);
-	if (!s->plans || !s->cpus || !s->polls || !s->page || !s->names)
+	if (!s->plans || !s->rings || !s->polls || !s->page || !s->names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < nr_cpus; i++)
-		s->polls[i] =
-		    (struct pollfd){.fd = wm_instance_fd(s->instance, i), .events = POLLIN};
+	add_rings(s, from->instance, 0);
+	add_rings(s, from->top, 1);
 	return 0;
 }
 
-int wm_kernel_source_create(struct wm_instance *instance, struct wm_trace_writer *writer,
-			    enum wm_clock_kind clock, const struct wm_kernel_source_event *events,
-			    size_t nr_events, uint64_t most_bytes, struct wm_kernel_source **ret,
-			    struct wm_diag *diag)
+int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
+			    const struct wm_kernel_source_event *events, size_t nr_events,
+			    struct wm_kernel_source **ret, struct wm_diag *diag)
 {
 	const bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct wm_kernel_source *s = calloc(1, sizeof(*s));
@@ -131,10 +174,8 @@ int wm_kernel_source_create(struct wm_instance *instance, struct wm_trace_writer
 
 	if (!s)
 		return -ENOMEM;
-	s->instance = instance;
+	s->from = *rings;
 	s->writer = writer;
-	s->clock = clock;
-	s->most_bytes = most_bytes;
 	wm_arena_init(&s->arena, PLANS_BYTES_MAX);
 	wm_kmachine_init(&s->machine, sizeof(long), big_endian);
 	wm_page_layout_init(&s->layout, sizeof(long), big_endian);
@@ -160,27 +201,57 @@ void wm_kernel_source_destroy(struct wm_kernel_source *s)
 	if (!s)
 		return;
 	wm_task_names_destroy(s->names);
-	for (uint32_t id = 0; s->plans && id < IDS; id++)
+	wm_sieve_destroy(s->sieve);
+	for (uint32_t id = 0; s->plans && id < IDS; id++) {
 		wm_kplan_destroy(s->plans[id].fields);
+		free(s->plans[id].filter);
+	}
 	free(s->page);
 	wm_cpu_packet_done(&s->packet);
 	wm_arena_done(&s->arena);
 	free(s);
 }
 
+/* --- while it runs ---------------------------------------------------------------- */
+
+int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
+			 struct wm_diag *diag)
+{
+	int err = add_event(s, e, diag);
+
+	return err ? err : write_formats(s, e, 1);
+}
+
+/* The number behind "ID:" of a format file. */
+static uint32_t id_of(const struct wm_kernel_source_event *e)
+{
+	const char *at = strstr(e->format, "\nID:");
+	unsigned long id = at ? strtoul(at + strlen("\nID:"), NULL, 10) : IDS;
+
+	return id < IDS ? (uint32_t)id : IDS;
+}
+
+int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e)
+{
+	uint32_t id = id_of(e);
+
+	if (id == IDS || !s->plans[id].fields)
+		return -ENOENT;
+	return set_filter(s, &s->plans[id], e);
+}
+
 /* --- packets --------------------------------------------------------------------- */
 
-/* Losses lie between the last record of the CPU and the page that tells of them. */
-static void note_loss(struct wm_kernel_source *s, uint32_t cpu, uint64_t lost, uint64_t until)
+/* Losses lie between the last record of the ring and the page that tells of them. */
+static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost, uint64_t until)
 {
-	struct cpu *c = &s->cpus[cpu];
 
 	(void)wm_cpu_packet_flush(&s->packet); /* counted there */
 	s->packet.lost += lost;
 	s->totals.lost += lost;
-	c->told += lost;
-	(void)wm_trace_kernel_lost(s->writer, c->last ? c->last : until, until, "overwritten",
-				   lost);
+	r->told += lost;
+	(void)wm_trace_kernel_lost(s->writer, r->cpu, r->last ? r->last : until, until,
+				   "overwritten", lost);
 }
 
 static uint64_t number(const struct wm_kernel_source *s, const struct wm_kfield *f,
@@ -205,6 +276,19 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 	return bytes < 0 ? bytes : bytes + (int64_t)(sizeof(header) + sizeof(context));
 }
 
+#define HEAD_BYTES (WM_RECORD_HEADER_BYTES + sizeof(struct wm_kernel_context))
+
+/* Of a record that is put together already. */
+static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t tid,
+		   const struct wm_page_cursor *c, const unsigned char *record, int64_t bytes)
+{
+	const struct wm_sieve_context context = {
+	    .pid = -1, .tid = tid, .cpu = s->packet.cpu, .clock = c->time};
+
+	return wm_sieve_pass(s->sieve, p->filter, &context, record + HEAD_BYTES,
+			     (size_t)bytes - HEAD_BYTES);
+}
+
 /* One record, at the packet's end. */
 static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
 {
@@ -217,6 +301,8 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 	if (c->bytes >= sizeof(id))
 		memcpy(&id, c->data, sizeof(id));
 	plan = &s->plans[id];
+	if (s->packet.ring && !plan->in_top)
+		return; /* somebody else's */
 	tid = (uint32_t)number(s, plan->tid, c);
 	if (plan->fields)
 		bytes = put_record(s, plan, id, c, tid, to);
@@ -224,11 +310,15 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 		s->totals.torn++;
 		return;
 	}
+	if (plan->filter && !passes(s, plan, tid, c, to, bytes)) {
+		s->totals.filtered++;
+		return;
+	}
 	wm_cpu_packet_add(&s->packet, c->time, (size_t)bytes);
 	wm_task_names_meet(s->names, tid, c->time);
 }
 
-static void add_page(struct wm_kernel_source *s, uint32_t cpu, size_t bytes)
+static void add_page(struct wm_kernel_source *s, struct ring *r, size_t bytes)
 {
 	struct wm_page_cursor c;
 	int got;
@@ -238,28 +328,29 @@ static void add_page(struct wm_kernel_source *s, uint32_t cpu, size_t bytes)
 		return;
 	}
 	if (c.lost && c.lost != WM_PAGE_LOST_UNKNOWN)
-		note_loss(s, cpu, c.lost, c.begin);
+		note_loss(s, r, c.lost, c.begin);
 	while ((got = wm_page_next(&c)) == 1)
 		add_record(s, &c);
 	if (got < 0)
 		s->totals.torn++;
-	s->cpus[cpu].last = c.time;
+	r->last = c.time;
 }
 
 /* --- rounds ---------------------------------------------------------------------- */
 
-static int drain(struct wm_kernel_source *s, uint32_t cpu, uint32_t *ret_pages)
+static int drain(struct wm_kernel_source *s, struct ring *r, uint32_t *ret_pages)
 {
 	uint64_t lost_disk = s->packet.lost_disk;
 	ssize_t got = 0;
 	uint32_t n;
 
-	s->packet.cpu = cpu;
+	s->packet.cpu = r->cpu;
+	s->packet.ring = r->number;
 	for (n = 0; n < PAGES_PER_ROUND; n++) {
-		got = wm_instance_read(s->instance, cpu, s->page);
+		got = wm_instance_read(r->instance, r->cpu, s->page);
 		if (got <= 0)
 			break;
-		add_page(s, cpu, (size_t)got);
+		add_page(s, r, (size_t)got);
 	}
 	*ret_pages = n;
 	(void)wm_cpu_packet_flush(&s->packet); /* told by what it counts */
@@ -268,44 +359,64 @@ static int drain(struct wm_kernel_source *s, uint32_t cpu, uint32_t *ret_pages)
 	return s->packet.lost_disk != lost_disk ? s->packet.error : 0;
 }
 
-/* A ring that filled while we were at it is too small. */
-static void grow(struct wm_kernel_source *s, uint64_t lost_before)
+void wm_kernel_source_drain(struct wm_kernel_source *s)
 {
-	if (s->totals.lost == lost_before)
-		return;
-	if (wm_instance_grow(s->instance, s->most_bytes) == 1)
-		s->totals.grown++;
+	for (uint32_t i = 0; i < s->nr_rings; i++) {
+		const struct wm_instance *from = s->rings[i].instance;
+		uint64_t most = wm_instance_buffer_bytes(from) / wm_instance_page_bytes(from);
+		uint32_t pages;
+
+		/* No more than the rings hold: what is written meanwhile is not waited for. */
+		for (uint64_t done = 0; done <= most; done += pages) {
+			(void)drain(s, &s->rings[i], &pages);
+			if (pages < PAGES_PER_ROUND)
+				break;
+		}
+	}
+}
+
+/* A ring that filled while we were at it is too small. */
+static void grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
+{
+	struct wm_instance *const instances[WM_KERNEL_RINGS] = {s->from.instance, s->from.top};
+	uint64_t most = s->from.top ? s->from.most_bytes / 2 : s->from.most_bytes;
+
+	for (uint32_t i = 0; i < WM_KERNEL_RINGS; i++)
+		if (lost[i] && wm_instance_grow(instances[i], most) == 1)
+			s->totals.grown++;
 }
 
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 {
-	uint32_t nr = wm_instance_nr_cpus(s->instance), pages;
-	uint64_t lost = s->totals.lost, packets = s->packet.packets;
+	uint64_t packets = s->packet.packets, lost[WM_KERNEL_RINGS] = {0};
+	uint32_t pages;
 	int error = 0;
 
-	if (!seal && poll(s->polls, nr, 0) <= 0)
+	if (!seal && poll(s->polls, s->nr_rings, 0) <= 0)
 		return 0;
-	for (uint32_t cpu = 0; cpu < nr; cpu++) {
+	for (uint32_t i = 0; i < s->nr_rings; i++) {
+		uint64_t before = s->totals.lost;
 		int err;
 
-		if (!seal && !(s->polls[cpu].revents & POLLIN))
+		if (!seal && !(s->polls[i].revents & POLLIN))
 			continue;
-		err = drain(s, cpu, &pages);
+		err = drain(s, &s->rings[i], &pages);
 		error = err ? err : error;
+		lost[s->rings[i].number] += s->totals.lost - before;
 	}
 	grow(s, lost);
 	return error ? error : (int)(s->packet.packets - packets);
 }
 
 /* "overrun: 17" of a CPU's statistics. */
-static uint64_t overrun_of(struct wm_kernel_source *s, uint32_t cpu)
+static uint64_t overrun_of(const struct ring *r)
 {
 	char name[64], *text, *line;
 	uint64_t n = 0;
 	size_t bytes;
 
-	snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
-	if (wm_instance_read_file(s->instance, name, 65536, &text, &bytes) < 0)
+	snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", r->cpu);
+	if (wm_instance_read_file(r->instance, name, 65536, &text, &bytes) < 0)
 		return 0;
 	line = strstr(text, "overrun:");
 	if (line)
@@ -319,19 +430,20 @@ int wm_kernel_source_finish(struct wm_kernel_source *s)
 	uint32_t pages = 1;
 	int error = 0;
 
-	for (uint32_t cpu = 0; cpu < wm_instance_nr_cpus(s->instance); cpu++) {
+	for (uint32_t i = 0; i < s->nr_rings; i++) {
+		struct ring *r = &s->rings[i];
 		uint64_t lost;
 
 		do {
-			int err = drain(s, cpu, &pages);
+			int err = drain(s, r, &pages);
 
 			error = err ? err : error;
 		} while (pages == PAGES_PER_ROUND);
-		lost = overrun_of(s, cpu);
-		if (lost > s->cpus[cpu].told)
-			note_loss(s, cpu, lost - s->cpus[cpu].told, wm_clock_read(s->clock));
+		lost = overrun_of(r);
+		if (lost > r->told)
+			note_loss(s, r, lost - r->told, wm_clock_read(s->from.clock));
 	}
-	wm_task_names_finish(s->names, s->instance);
+	wm_task_names_finish(s->names, s->from.instance);
 	return error;
 }
 
@@ -342,5 +454,7 @@ void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_kernel_
 	ret->packets = s->packet.packets;
 	ret->lost_disk = s->packet.lost_disk;
 	ret->error = s->packet.error;
-	ret->buffer_bytes = wm_instance_buffer_bytes(s->instance);
+	ret->buffer_bytes = wm_instance_buffer_bytes(s->from.instance);
+	if (s->from.top)
+		ret->buffer_bytes += wm_instance_buffer_bytes(s->from.top);
 }

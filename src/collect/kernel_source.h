@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_source.h - drains the rings of a tracing instance into a trace: page
+ * kernel_source.h - drains the rings of tracing instances into a trace: page
  * by page, record by record, each transcoded as it comes (kdata/transcode.h).
  *
  * A round takes the rings that have a good part full; a sealing round takes
@@ -27,6 +27,10 @@ struct wm_kernel_source_event {
 	const char *system, *name;
 	const char *format; /* the format file's text */
 	size_t format_bytes;
+	/* Bytecode of a filter (event/filter.h) that records must pass; NULL: all do. */
+	const unsigned char *filter;
+	size_t filter_bytes;
+	bool in_top; /* it is taken from the second instance, too, where others' events may be */
 };
 
 struct wm_kernel_totals {
@@ -34,20 +38,42 @@ struct wm_kernel_totals {
 	uint64_t lost;         /* overwritten in a ring before they were read */
 	uint64_t lost_disk;    /* read, and not written: see error */
 	uint64_t torn;         /* records that are not as their format says */
+	uint64_t filtered;     /* records that did not pass their event's filter */
 	uint64_t buffer_bytes; /* of all rings, now */
 	uint32_t grown;        /* how often they were made larger */
 	int error;             /* the last write that failed: -errno; 0: none did */
 };
 
 /*
- * Declares the events to the writer. The instance stays the caller's and must
- * outlive the source. `most_bytes`: how far rings may grow, all together.
+ * Where events come from: an instance, and the system's own buffer as another
+ * (wm_instance_take_top()), NULL: it is not needed. Both stay the caller's and
+ * must outlive the source. `most_bytes`: how far their rings may grow, all
+ * together.
  */
-int wm_kernel_source_create(struct wm_instance *instance, struct wm_trace_writer *writer,
-			    enum wm_clock_kind clock, const struct wm_kernel_source_event *events,
-			    size_t nr_events, uint64_t most_bytes, struct wm_kernel_source **ret,
-			    struct wm_diag *diag);
+struct wm_kernel_rings {
+	struct wm_instance *instance, *top;
+	enum wm_clock_kind clock; /* of both */
+	uint64_t most_bytes;
+};
+
+/* Declares the events to the writer. */
+int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace_writer *writer,
+			    const struct wm_kernel_source_event *events, size_t nr_events,
+			    struct wm_kernel_source **ret, struct wm_diag *diag);
 void wm_kernel_source_destroy(struct wm_kernel_source *s); /* accepts NULL */
+
+/* While it runs: declares an event more, before it is switched on. */
+int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
+			 struct wm_diag *diag);
+
+/*
+ * While it runs: records of the event must pass e->filter instead of what it
+ * had, from the next page on. -ENOENT: it was not declared; -ENOMEM.
+ */
+int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e);
+
+/* Takes all that is in the rings now; errors are in the totals. */
+void wm_kernel_source_drain(struct wm_kernel_source *s);
 
 /* Packets moved, or the error of a write that failed: the round went on. */
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal);

@@ -19,13 +19,17 @@ struct wm_sample_event {
 	/* Of a tracepoint; NULL: it is none. */
 	const char *system, *name, *format;
 	size_t format_bytes;
+	/* Bytecode of a filter (event/filter.h) that samples must pass; NULL: all do. */
+	const unsigned char *filter;
+	size_t filter_bytes;
 };
 
 /* How one event's samples are read and written. */
 struct wm_sample_plan {
 	struct wm_perf_shape shape;
-	uint64_t parts;          /* WM_PERF_SAMPLE_* that are fields */
-	struct wm_kplan *fields; /* a tracepoint's; NULL: none */
+	uint64_t parts;                 /* WM_PERF_SAMPLE_* that are fields */
+	struct wm_kplan *fields;        /* a tracepoint's; NULL: none */
+	const struct wm_filter *filter; /* of the sieve's; NULL: all pass */
 };
 
 /*

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "collect/cpu_packet.h"
+#include "collect/sieve.h"
 #include "collect/task_names.h"
 #include "collect/task_record.h"
 #include "format/trace_layout.h"
@@ -37,6 +38,7 @@ struct wm_sample_source {
 	struct wm_perf_shape tasks_shape;
 	struct wm_cpu_packet samples, tasks;
 	struct wm_task_names *names;
+	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	struct wm_sampler *sampler;
 	struct place *places;
 	pid_t ours[OURS_MAX];
@@ -95,6 +97,25 @@ static int make_streams(struct wm_sample_source *s, const struct wm_sample_event
 	return err;
 }
 
+static int add_filters(struct wm_sample_source *s, const struct wm_sample_event *events, size_t nr)
+{
+	const unsigned char *desc;
+	size_t bytes;
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (!events[i].filter || !s->plans[i].fields)
+			continue;
+		if (!s->sieve)
+			s->sieve = wm_sieve_create(s->clock->kind, NULL);
+		desc = wm_kplan_desc(s->plans[i].fields, &bytes);
+		err = s->sieve ? wm_sieve_link(s->sieve, events[i].filter, events[i].filter_bytes,
+					       desc, bytes, &s->plans[i].filter)
+			       : -ENOMEM;
+	}
+	return err;
+}
+
 int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
 			    const struct wm_sample_event *events, size_t nr_events,
 			    struct wm_sample_source **ret, struct wm_diag *diag)
@@ -113,6 +134,8 @@ int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate 
 	err = s->names ? set_tasks_shape(s) : -ENOMEM;
 	if (!err)
 		err = make_streams(s, events, nr_events, diag);
+	if (!err)
+		err = add_filters(s, events, nr_events);
 	if (err) {
 		wm_sample_source_destroy(s);
 		return err;
@@ -130,6 +153,7 @@ void wm_sample_source_destroy(struct wm_sample_source *s)
 	wm_cpu_packet_done(&s->samples);
 	wm_cpu_packet_done(&s->tasks);
 	wm_task_names_destroy(s->names);
+	wm_sieve_destroy(s->sieve);
 	wm_sampler_close(s->sampler);
 	wm_arena_done(&s->arena);
 	free(s);
@@ -194,6 +218,16 @@ static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
 	return false;
 }
 
+/* A record that is put together already: header, context, payload. */
+static bool passes(struct wm_sample_source *s, const struct wm_sample_plan *plan,
+		   const unsigned char *record, int64_t bytes, const struct wm_sieve_context *c)
+{
+	const size_t context = sizeof(struct wm_sample_context);
+
+	return wm_sieve_pass(s->sieve, plan->filter, c, record + WM_RECORD_HEADER_BYTES + context,
+			     (size_t)bytes - context);
+}
+
 static void add_sample(struct wm_sample_source *s, struct place *p, const void *record,
 		       size_t bytes, size_t event)
 {
@@ -212,6 +246,11 @@ static void add_sample(struct wm_sample_source *s, struct place *p, const void *
 	}
 	if (is_ours(s, pid))
 		return;
+	if (plan->filter &&
+	    !passes(s, plan, to, n, &(struct wm_sieve_context){pid, tid, s->samples.cpu, clock})) {
+		s->totals.filtered++;
+		return;
+	}
 	put_header(to, (uint32_t)event, no_earlier(clock, &p->last_sample));
 	wm_cpu_packet_add(&s->samples, clock, WM_RECORD_HEADER_BYTES + (size_t)n);
 	wm_task_names_meet(s->names, tid, clock);
@@ -225,7 +264,18 @@ static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost
 	(void)wm_cpu_packet_flush(&s->samples); /* told in the totals */
 	s->samples.lost += lost;
 	s->totals.lost += lost;
-	(void)wm_trace_kernel_lost(s->writer, from < until ? from : until, until, "full", lost);
+	(void)wm_trace_kernel_lost(s->writer, s->samples.cpu, from < until ? from : until, until,
+				   "full", lost);
+}
+
+/* Filters ask what tasks are called. */
+static void tell_sieve(struct wm_sieve *s, const struct wm_perf_record *r)
+{
+	if (r->header.type == WM_PERF_COMM)
+		wm_sieve_renamed(s, r->comm.pid, r->comm.tid, r->comm.comm.data,
+				 r->comm.comm.bytes);
+	else if (r->header.type == WM_PERF_FORK)
+		wm_sieve_forked(s, r->task.pid, r->task.tid, r->task.ptid);
 }
 
 static void put_task(struct wm_sample_source *s, const struct wm_perf_record *r, uint64_t clock)
@@ -233,6 +283,8 @@ static void put_task(struct wm_sample_source *s, const struct wm_perf_record *r,
 	unsigned char *to = wm_cpu_packet_at(&s->tasks, clock);
 	size_t n = wm_task_record_put(r, to + WM_RECORD_HEADER_BYTES);
 
+	if (s->sieve)
+		tell_sieve(s->sieve, r);
 	if (!n)
 		return;
 	put_header(to, r->header.type, clock);
@@ -286,6 +338,8 @@ static void drain(struct wm_sample_source *s, size_t place)
 	const void *record;
 	size_t bytes;
 
+	/* What was told waits for the first CPU's packet, at a time later than others' records. */
+	(void)wm_cpu_packet_flush(&s->tasks);
 	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	while ((record = wm_perf_ring_next(ring, &bytes)))
 		add_record(s, &s->places[place], record, bytes);
@@ -343,12 +397,21 @@ int wm_sample_source_round(struct wm_sample_source *s)
 	return drain_rings(s, all);
 }
 
+int wm_sample_source_seal(struct wm_sample_source *s)
+{
+	if (!s->sampler)
+		return 0;
+	s->all_ns = wm_clock_monotonic_ns();
+	return drain_rings(s, true);
+}
+
 /* The last ones no record came after to tell of them. */
 static void tell_last_losses(struct wm_sample_source *s, size_t place)
 {
 	struct place *p = &s->places[place];
 	uint64_t lost = wm_sampler_lost(s->sampler, place);
 
+	s->samples.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	if (lost > p->told)
 		note_loss(s, p, lost - p->told, wm_clock_read(s->clock->kind));
 }

@@ -28,6 +28,7 @@ struct wm_sample_totals {
 	uint64_t lost;         /* a ring was full */
 	uint64_t lost_disk;    /* read, and not written: see error */
 	uint64_t torn;         /* records that are not as they should be */
+	uint64_t filtered;     /* samples that did not pass their event's filter */
 	uint64_t throttled;    /* how often the kernel held an event back for being too frequent */
 	uint64_t buffer_bytes; /* of all rings */
 	uint64_t clock_error_ns; /* no time is further off than that */
@@ -60,6 +61,7 @@ void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_reco
 
 /* Packets moved. Rings are drained that are worth it, all of them once a second. */
 int wm_sample_source_round(struct wm_sample_source *s);
+int wm_sample_source_seal(struct wm_sample_source *s); /* the same of all rings, now */
 /* After wm_sampler_stop(): all that is left. */
 int wm_sample_source_finish(struct wm_sample_source *s);
 

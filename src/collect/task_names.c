@@ -2,6 +2,7 @@
 /* task_names.c - names of threads; see task_names.h. */
 #include "collect/task_names.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,30 +76,52 @@ static char *value_of(char *text, const char *key)
 	return at;
 }
 
-void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock)
+int wm_task_look(uint32_t tid, uint32_t *ret_pid, char comm[WM_TASK_COMM_BYTES])
 {
-	char name[64], *text, *tgid, *comm;
+	char file[64], *text, *tgid, *name;
 	size_t bytes;
 
-	n->met[tid / 64] |= 1ull << (tid % 64);
+	(void)memset(comm, 0, WM_TASK_COMM_BYTES);
 	if (tid == 0) {
-		(void)wm_trace_thread(n->writer, 0, 0, clock, "swapper");
-		return;
+		*ret_pid = 0;
+		(void)strcpy(comm, "swapper");
+		return 0;
 	}
-	snprintf(name, sizeof(name), "/proc/%u/status", tid);
-	if (wm_file_read(AT_FDCWD, name, SMALL_FILE, &text, &bytes) < 0) {
-		remember(n, tid, clock);
-		return;
-	}
+	(void)snprintf(file, sizeof(file), "/proc/%u/status", tid);
+	if (wm_file_read(AT_FDCWD, file, SMALL_FILE, &text, &bytes) < 0)
+		return -ENOENT;
 	tgid = value_of(text + strcspn(text, "\n"), "\nTgid:");
-	comm = value_of(text, "Name:");
-	(void)wm_trace_thread(n->writer, tgid ? (uint32_t)strtoul(tgid, NULL, 10) : tid, tid, clock,
-			      comm ? comm : "");
+	name = value_of(text, "Name:");
+	*ret_pid = tgid ? (uint32_t)strtoul(tgid, NULL, 10) : tid;
+	(void)snprintf(comm, WM_TASK_COMM_BYTES, "%s", name ? name : "");
 	free(text);
+	return 0;
 }
 
-/* "123 name" of a line; NULL when no line has that tid. */
-static const char *find_saved(const char *list, uint32_t tid, char *comm, size_t room)
+void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock)
+{
+	char comm[WM_TASK_COMM_BYTES];
+	uint32_t pid;
+
+	n->met[tid / 64] |= 1ull << (tid % 64);
+	if (wm_task_look(tid, &pid, comm) < 0)
+		remember(n, tid, clock);
+	else
+		(void)wm_trace_thread(n->writer, pid, tid, clock, comm);
+}
+
+char *wm_task_saved_read(const struct wm_instance *i)
+{
+	size_t bytes;
+	char *list;
+
+	if (wm_instance_read_file(i, "../../saved_cmdlines", LIST_BYTES, &list, &bytes) < 0)
+		return NULL;
+	return list;
+}
+
+/* "123 name" is its line. */
+bool wm_task_saved(const char *list, uint32_t tid, char comm[WM_TASK_COMM_BYTES])
 {
 	char key[16];
 	const char *at = list;
@@ -109,21 +132,20 @@ static const char *find_saved(const char *list, uint32_t tid, char *comm, size_t
 		at = at ? at + 1 : NULL;
 	}
 	if (!at)
-		return NULL;
-	snprintf(comm, room, "%.*s", (int)strcspn(at + n, "\n"), at + n);
-	return comm;
+		return false;
+	(void)memset(comm, 0, WM_TASK_COMM_BYTES);
+	(void)snprintf(comm, WM_TASK_COMM_BYTES, "%.*s", (int)strcspn(at + n, "\n"), at + n);
+	return true;
 }
 
 void wm_task_names_finish(struct wm_task_names *n, const struct wm_instance *i)
 {
-	char comm[64], *list;
-	size_t bytes;
+	char comm[WM_TASK_COMM_BYTES], *list = n->nr_missed ? wm_task_saved_read(i) : NULL;
 
-	if (!n->nr_missed ||
-	    wm_instance_read_file(i, "../../saved_cmdlines", LIST_BYTES, &list, &bytes) < 0)
+	if (!list)
 		return;
 	for (uint32_t k = 0; k < n->nr_missed; k++)
-		if (find_saved(list, n->missed[k], comm, sizeof(comm)))
+		if (wm_task_saved(list, n->missed[k], comm))
 			(void)wm_trace_thread(n->writer, n->missed[k], n->missed[k],
 					      n->missed_at[k], comm);
 	n->nr_missed = 0;

@@ -33,7 +33,18 @@ static inline void wm_task_names_meet(struct wm_task_names *n, uint32_t tid, uin
 		wm_task_names_ask(n, tid, clock);
 }
 
-/* What /proc no longer knew, the kernel's own list may. */
+/*
+ * What /proc says of a thread now: its process and its name, cut or filled
+ * with zeros. -ENOENT: it has ended.
+ */
+#define WM_TASK_COMM_BYTES 64u
+int wm_task_look(uint32_t tid, uint32_t *ret_pid, char comm[WM_TASK_COMM_BYTES]);
+
+/* The kernel's own list of names, free() it, NULL: none; and whether it has one. */
+char *wm_task_saved_read(const struct wm_instance *i);
+bool wm_task_saved(const char *list, uint32_t tid, char comm[WM_TASK_COMM_BYTES]);
+
+/* What /proc no longer knew, the kernel's list may. */
 void wm_task_names_finish(struct wm_task_names *n, const struct wm_instance *i);
 
 #endif

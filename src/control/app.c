@@ -165,7 +165,7 @@ static void on_readable(int fd, uint32_t events, void *data)
 
 void wm_app_catch_up(struct wm_app *a)
 {
-	if (!a->source || !wm_pump_source_has_parts(a->source))
+	if (a->host->writer && (!a->source || !wm_pump_source_has_parts(a->source)))
 		return;
 	(void)receive(a, MESSAGES_HELD);
 	if (a->state == WM_APP_ENDED)
@@ -202,7 +202,7 @@ static int peer_pidfd(int sock, uint32_t pid)
 	return pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-int wm_app_create(const struct wm_app_host *host, int sock, struct wm_app **ret)
+int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct wm_app **ret)
 {
 	struct wm_app *a = calloc(1, sizeof(*a));
 	struct ucred peer = {0};
@@ -214,6 +214,7 @@ int wm_app_create(const struct wm_app_host *host, int sock, struct wm_app **ret)
 		return -ENOMEM;
 	}
 	*a = (struct wm_app){.host = host,
+			     .owner = owner,
 			     .sock = sock,
 			     .pidfd = -1,
 			     .allowance = WM_APP_MESSAGES_MAX,
@@ -282,7 +283,7 @@ int wm_app_settle(struct wm_app *a, struct wm_pump *pump)
 	int err = 0, finish_err = 0;
 
 	raise_allowance(a);
-	if (a->pool_waits)
+	if (a->pool_waits && pump)
 		err = hand_over(a, pump);
 	if (a->source && wm_pump_source_fault(a->source) && !a->violation[0]) {
 		a->pump_fault = true;
@@ -320,6 +321,16 @@ int wm_app_send(struct wm_app *a, uint32_t type)
 void wm_app_end(struct wm_app *a)
 {
 	a->state = WM_APP_ENDED;
+}
+
+void *wm_app_owner(const struct wm_app *a)
+{
+	return a->owner;
+}
+
+struct wm_pool *wm_app_pool(struct wm_app *a)
+{
+	return a->pool_waits ? &a->pool : NULL;
 }
 
 enum wm_app_state wm_app_state(const struct wm_app *a)

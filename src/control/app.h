@@ -41,24 +41,26 @@ enum wm_app_state { WM_APP_NEW, WM_APP_JOINED, WM_APP_ENDED };
 /* What the processes of one session have in common; outlives them. */
 struct wm_app_host {
 	struct wm_loop *loop;
-	struct wm_trace_writer *writer;
+	struct wm_trace_writer *writer; /* NULL: the session counts, see control/tally.h */
 	const struct wm_rules *rules;
 	unsigned char *buffer; /* WM_MSG_MAX bytes */
-	/* An event was announced and will be recorded. */
-	void (*on_event)(const struct wm_class *c, void *data);
+	/* An event was announced and will be recorded, or counted, by that id. */
+	void (*on_event)(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data);
 	/* A first message that is no HELLO, of a type from WM_MSG_TOOL on; its length is right. */
 	void (*on_tool)(struct wm_app *a, const void *message, size_t bytes, void *data);
 	void *data;
 };
 
-/* Takes the accepted socket over (also on failure). */
-int wm_app_create(const struct wm_app_host *host, int sock, struct wm_app **ret);
+/* Takes the accepted socket over (also on failure). `owner` is the caller's, for wm_app_owner(). */
+int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct wm_app **ret);
+void *wm_app_owner(const struct wm_app *a);
 void wm_app_destroy(struct wm_app *a); /* accepts NULL; no pump must know it: settle first */
 
 /*
  * Between rounds: hands a new pool to the pump, takes an ended process from
- * it. Returns 1 when nothing more will come from it and it may be destroyed,
- * else 0, or -errno (it is then ENDED, and gone from the pump).
+ * it; without a pump (NULL) the pool stays where wm_app_pool() finds it. Returns 1 when nothing
+ * more will come from it and it may be destroyed, else 0, or -errno (it is then ENDED, and gone
+ * from the pump).
  */
 int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
 
@@ -66,10 +68,13 @@ int wm_app_settle(struct wm_app *a, struct wm_pump *pump);
 int wm_app_send(struct wm_app *a, uint32_t type);
 int wm_app_reply(struct wm_app *a, const void *message, size_t bytes);
 
+/* The pool of a process that counts, until it is destroyed; NULL: it has none. */
+struct wm_pool *wm_app_pool(struct wm_app *a);
+
 /*
  * In the pump's before_write: when there is something of this process to write,
  * reads what it had said until here, and no more than a socket holds: one that
- * never stops talking holds nobody up.
+ * never stops talking holds nobody up. Of one that counts at any time.
  */
 void wm_app_catch_up(struct wm_app *a);
 

@@ -16,6 +16,7 @@
 
 struct wm_app {
 	const struct wm_app_host *host;
+	void *owner;
 	int sock, pidfd; /* -1: closed or none */
 	struct wm_watch *sock_watch, *pid_watch;
 	enum wm_app_state state;

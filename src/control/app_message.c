@@ -60,7 +60,7 @@ static uint64_t not_future(const struct wm_app *a, uint64_t clock)
 	return clock < now ? clock : now;
 }
 
-static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *path)
+static int add_producer(struct wm_app *a, const struct wm_msg_hello *hello, const char *path)
 {
 	uint32_t ppid = a->pid ? wm_process_parent(a->pid) : 0;
 	char comm[sizeof(hello->comm) + 1] = "";
@@ -75,9 +75,19 @@ static int join(struct wm_app *a, const struct wm_msg_hello *hello, const char *
 	};
 
 	memcpy(comm, hello->comm, sizeof(hello->comm));
-	a->vpid = hello->pid;
-	a->flags = hello->flags;
 	return wm_producer_add(a->host->writer, &info, &a->producer);
+}
+
+/* A runtime that does not know the flag records: it is an older one. */
+static int check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
+{
+	bool counts = hello->flags & WM_HELLO_COUNTS;
+
+	if (counts == wm_rules_options(a->host->rules)->counts)
+		return 0;
+	return wm_app_violate(a, counts ? "HELLO: it counts where it shall record"
+					: "its runtime is of a version that cannot count yet, only "
+					  "record; build it anew, or use 'waymark record'");
 }
 
 static int on_hello(struct wm_app *a, struct wm_app_message *m)
@@ -91,6 +101,8 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "it said HELLO twice");
 	if (hello.protocol != WM_PROTOCOL)
 		return wm_app_violate(a, "its runtime speaks another version of the protocol");
+	if (check_counts(a, &hello) < 0)
+		return -EBADMSG;
 	if (hello.path_bytes > PATH_BYTES_MAX || hello.path_bytes != m->bytes - sizeof(hello))
 		return wm_app_violate(a, "HELLO: the length of its path is wrong");
 	if (m->fd < 0)
@@ -102,7 +114,9 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, err == -EFBIG   ? "HELLO: a pool larger than the session's"
 					 : err == -EPERM ? "HELLO: the pool is not sealed"
 							 : "HELLO: the pool makes no sense");
-	err = join(a, &hello, path);
+	a->vpid = hello.pid;
+	a->flags = hello.flags;
+	err = a->host->writer ? add_producer(a, &hello, path) : 0;
 	if (err < 0) {
 		wm_pool_close(&a->pool);
 		return wm_app_violate(a, "HELLO: no memory for one more process");
@@ -138,7 +152,11 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "EVENT: no memory for its description");
 	if (err < 0)
 		return wm_app_violate(a, "EVENT: a description that makes no sense");
-	a->host->on_event(class, a->host->data);
+	a->host->on_event(a, e.id, class, a->host->data);
+	if (!a->producer) {
+		wm_class_destroy(class);
+		return 0;
+	}
 	err = wm_producer_event(a->producer, e.id, e.contexts, class);
 	if (err == -EEXIST)
 		return wm_app_violate(a, "EVENT: an id that means something else already");
@@ -154,6 +172,8 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	size_t rest = m->bytes - sizeof(in);
 	struct wm_module_info info;
 
+	if (!a->producer)
+		return 0; /* addresses are of no use to counts */
 	memcpy(&in, m->data, sizeof(in));
 	if (in.build_id_bytes > BUILD_ID_MAX || in.build_id_bytes > rest ||
 	    in.path_bytes != rest - in.build_id_bytes || in.path_bytes > PATH_BYTES_MAX)

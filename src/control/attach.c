@@ -165,7 +165,7 @@ static void mark_event(struct walk *w, uint64_t event)
 	if (event == s->marked)
 		return;
 	s->marked = event;
-	if (wm_target_write(w->t, event + offsetof(struct waymark_event, word), &word,
+	if (wm_target_write(w->t, event + offsetof(struct waymark_event_state, word), &word,
 			    sizeof(word)) == 0)
 		s->result.nr_events++;
 }
@@ -195,8 +195,8 @@ static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *
 	if (site->insn)
 		err = flip(w->t, insn, target);
 	else
-		err = wm_target_write(w->t, event + offsetof(struct waymark_event, enabled), &yes,
-				      sizeof(yes));
+		err = wm_target_write(w->t, event + offsetof(struct waymark_event_state, enabled),
+				      &yes, sizeof(yes));
 	if (err == 0)
 		s->result.nr_sites++;
 	else

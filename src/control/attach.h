@@ -49,7 +49,7 @@ struct wm_attach_site {
 	const void *desc; /* what the class was parsed from */
 	size_t desc_bytes;
 	uint64_t entry; /* address of its entry in the table of its module */
-	uint64_t event; /* address of its struct waymark_event */
+	uint64_t event; /* address of its struct waymark_event_state */
 };
 
 /* Calls fn for every marked place the process has; an event may have several. 0 or -errno. */

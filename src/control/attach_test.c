@@ -36,7 +36,7 @@ struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_A
 /* In one piece, so that everything is in reach of 32-bit offsets. */
 static struct world {
 	struct waymark_site site[NR_SITES];
-	struct waymark_event event[3];
+	struct waymark_event_state event[3];
 	uint32_t code[2 * NR_SITES]; /* the instructions, 8 bytes apart */
 	unsigned char desc[3][512] __attribute__((aligned(8)));
 	char provider[8];

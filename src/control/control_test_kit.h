@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "control/live.h"
 #include "control/recording.h"
 #include "control/rules.h"
 #include "control/session.h"
@@ -35,7 +36,7 @@
 
 #define NR(a)        (sizeof(a) / sizeof((a)[0]))
 #define KIT_BUFFER   (1u << 20)
-#define KIT_SECONDS  10 /* what a test waits at most for something that must happen */
+#define KIT_SECONDS  60 /* what a test waits at most for something that must happen */
 #define KIT_RECORD   16u
 #define KIT_EVENT_ID 7u
 
@@ -45,6 +46,7 @@ struct kit {
 	struct wm_session session;
 	struct wm_rules *rules;
 	struct wm_recording recorder;
+	struct wm_live *live;           /* the test's; NULL: the trace is in kit.dir */
 	struct wm_report last;          /* DONE */
 	char trouble[WM_DIAG_SENTENCE]; /* the last one */
 	unsigned nr_trouble;
@@ -93,6 +95,8 @@ static inline int kit_try_start(uint32_t mode, struct wm_diag *diag)
 	assert_int_equal(wm_session_create(NULL, kit.folder, &kit.session, diag), 0);
 	assert_int_equal(wm_rules_write(kit.rules, kit.session.dirfd, kit.session.file_mode), 0);
 	r.rules = kit.rules;
+	if (kit.live)
+		wm_live_options(kit.live, &r);
 	return wm_recording_start(&r, &kit.recorder, diag);
 }
 

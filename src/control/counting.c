@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting.c - see counting.h. CMD is our child in our process group: signals
- * of the terminal reach it by themselves, others are passed on to it. It is
- * held before its first instruction until every counter is open.
+ * counting.c - see counting.h. CMD is held before its first instruction until
+ * every counter is open; what ends it is in command.h.
  */
 #include "control/counting.h"
 
@@ -17,6 +16,8 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "control/command.h"
+#include "control/counting_programs.h"
 
 #define LOOK_NS 100000000u /* threads given by -t are looked for this often */
 
@@ -26,21 +27,28 @@ struct run {
 	struct wm_counting *result;
 	wm_counting_tick *tick;
 	void *data;
-	struct wm_child child;
-	bool runs; /* the child was let go and has not ended */
+	struct wm_child child; /* before it is let go; pid 0: there is none */
+	struct wm_command command;
+	struct wm_watch *interval;
+	struct wm_counting_programs programs;
 	size_t nr_alive;
 	uint64_t start_ns;
+	bool declined; /* by the caller, who has said why */
 };
+
+/* CMD is what is counted, not how long. */
+static bool counts_command(const struct wm_counting_plan *p)
+{
+	return !p->all && !p->nr_pids && !p->nr_tids;
+}
 
 /* ---- the end of it --------------------------------------------------------------- */
 
-static void on_command_end(pid_t pid, int status, void *data)
+static void on_command_end(void *data)
 {
 	struct run *r = data;
 
-	(void)pid;
-	r->runs = false;
-	r->result->status = status;
+	r->result->status = r->command.status;
 	wm_loop_stop(r->loop, 0);
 }
 
@@ -50,7 +58,7 @@ static void on_process_end(pid_t pid, int status, void *data)
 
 	(void)pid;
 	(void)status;
-	if (--r->nr_alive == 0 && !r->runs)
+	if (--r->nr_alive == 0 && !r->command.pid)
 		wm_loop_stop(r->loop, 0);
 }
 
@@ -74,38 +82,36 @@ static void on_signal(int signo, pid_t from, void *data)
 	struct run *r = data;
 
 	r->result->signo = signo;
-	if (!r->runs)
+	(void)wm_command_signal(&r->command, signo, from);
+	if (!r->command.pid)
 		wm_loop_stop(r->loop, 0);
-	else if (from != 0)
-		(void)kill(r->child.pid, signo);
 }
 
 static void on_interval(void *data)
 {
 	struct run *r = data;
 
+	if (r->result->tally)
+		wm_tally_read(r->result->tally);
 	if (r->tick && wm_counters_read(r->result->counters) == 0)
 		r->tick(r->result, wm_clock_monotonic_ns() - r->start_ns, r->data);
 }
 
-static int watch_signals(struct run *r)
+static void on_timeout(void *data)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	int err = 0;
+	struct run *r = data;
 
-	for (size_t i = 0; !err && i < sizeof(signals) / sizeof(signals[0]); i++) {
-		struct sigaction old;
-
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-			continue;
-		err = wm_loop_signal(r->loop, signals[i], on_signal, r, NULL);
-	}
-	return err;
+	wm_command_stop(&r->command, SIGTERM);
+	if (!r->command.pid || !counts_command(r->plan))
+		wm_loop_stop(r->loop, 0);
 }
 
 static int watch_targets(struct run *r)
 {
 	int err = 0;
+
+	if (r->plan->timeout_ns)
+		err = wm_loop_timer(r->loop, r->plan->timeout_ns, 0, on_timeout, r, NULL);
 
 	for (size_t i = 0; !err && i < r->plan->nr_pids; i++) {
 		err = wm_loop_process(r->loop, r->plan->pids[i], on_process_end, r, NULL);
@@ -115,7 +121,7 @@ static int watch_targets(struct run *r)
 		err = wm_loop_timer(r->loop, LOOK_NS, LOOK_NS, on_look, r, NULL);
 	if (!err && r->plan->interval_ns)
 		err = wm_loop_timer(r->loop, r->plan->interval_ns, r->plan->interval_ns,
-				    on_interval, r, NULL);
+				    on_interval, r, &r->interval);
 	return err;
 }
 
@@ -154,11 +160,6 @@ static int find_threads(const struct run *r, struct wm_counting *c, struct wm_di
 	if (!err && !p->all && !c->nr_tids)
 		err = add_tids(c, &r->child.pid, 1);
 	return err;
-}
-
-static bool counts_command(const struct wm_counting_plan *p)
-{
-	return !p->all && !p->nr_pids && !p->nr_tids;
 }
 
 /* Every event that is counted is counted by the same fields. */
@@ -206,6 +207,35 @@ static int open_counters(struct run *r, struct wm_diag *diag)
 	return err < 0 || !p->by ? err : open_by(r, diag);
 }
 
+/* ---- programs' events ------------------------------------------------------------- */
+
+/* CMD is held until all is set up. */
+static int hold_command(struct run *r, struct wm_diag *diag)
+{
+	int err = wm_counting_programs_open(&r->programs, r->plan->programs, r->loop, diag);
+
+	r->result->tally = r->programs.tally;
+	if (err || !r->plan->command)
+		return err;
+	return wm_counting_programs_hold(&r->programs, r->plan->command, counts_command(r->plan),
+					 wm_loop_original_mask(r->loop), &r->child, diag);
+}
+
+/* Once it is known whose events are counted. */
+static int serve_tally(struct run *r)
+{
+	const struct wm_counting_plan *p = r->plan;
+	bool only = p->no_inherit || (p->nr_tids && !p->nr_pids);
+	size_t nr = only || p->threads_apart ? r->result->nr_tids : 0;
+
+	return wm_counting_programs_serve(&r->programs, r->result->tids, nr, only);
+}
+
+int wm_counting_check(const struct wm_counting_plan *plan, struct wm_diag *diag)
+{
+	return wm_counting_programs_check(plan->programs, diag);
+}
+
 /* ---- the run ---------------------------------------------------------------------------- */
 
 static uint64_t time_ns(const struct timeval *t)
@@ -217,12 +247,16 @@ static uint64_t time_ns(const struct timeval *t)
 static int go(struct run *r, struct wm_diag *diag)
 {
 	bool apart = !counts_command(r->plan);
-	int err = 0;
+	int err = apart ? wm_counting_programs_attach(&r->programs, diag) : 0;
 
 	for (size_t i = 0; i < r->result->nr_by && !err; i++) {
 		if (r->result->by[i])
 			err = wm_count_by_start(r->result->by[i], diag);
 	}
+	if (!err && r->result->threads)
+		err = wm_by_threads_begin(r->result->threads, r->plan->tracefs, diag);
+	if (!err)
+		err = watch_targets(r);
 	if (err < 0) {
 		if (r->child.pid)
 			wm_child_drop(&r->child);
@@ -231,22 +265,17 @@ static int go(struct run *r, struct wm_diag *diag)
 	if (apart)
 		wm_counters_enable(r->result->counters);
 	r->start_ns = wm_clock_monotonic_ns();
-	if (r->plan->command) {
-		err = wm_child_go(&r->child);
-		r->child.pid = err < 0 ? 0 : r->child.pid;
-		if (err < 0)
-			return wm_diag_set(diag, err, "command", -1, "cannot run '%.160s': %s",
-					   r->plan->command[0], strerror(-err));
-		r->runs = true;
-		err = wm_loop_child(r->loop, r->child.pid, on_command_end, r, NULL);
-		if (err < 0)
-			return err;
-	}
-	err = watch_targets(r);
-	if (!err)
-		err = wm_loop_run(r->loop);
+	if (r->plan->command)
+		err = wm_command_go(&r->command, r->loop, &r->child, on_command_end, r);
+	if (err < 0)
+		return wm_diag_set(diag, err, WM_RECORDER_IN_COMMAND, -1, "cannot run '%.160s': %s",
+				   r->plan->command[0], strerror(-err));
+	err = wm_loop_run(r->loop);
 	r->result->elapsed_ns = wm_clock_monotonic_ns() - r->start_ns;
 	wm_counters_disable(r->result->counters);
+	wm_watch_remove(r->interval);
+	if (r->result->tally)
+		wm_tally_end(r->result->tally);
 	for (size_t i = 0; i < r->result->nr_by; i++) {
 		if (r->result->by[i])
 			wm_count_by_stop(r->result->by[i]);
@@ -257,16 +286,20 @@ static int go(struct run *r, struct wm_diag *diag)
 static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag *diag)
 {
 	struct rusage before, after;
-	int err = watch_signals(r);
+	int err = wm_loop_signals_that_end(r->loop, on_signal, r);
 
-	if (!err && r->plan->command)
-		err = wm_child_hold(r->plan->command, wm_loop_original_mask(r->loop), &r->child);
+	if (!err)
+		err = hold_command(r, diag);
 	if (err < 0)
 		return err;
 	(void)getrusage(RUSAGE_CHILDREN, &before);
 	err = open_counters(r, diag);
 	if (!err)
-		err = ready ? ready(r->result, r->data) : 0;
+		err = serve_tally(r);
+	if (!err && ready) {
+		err = ready(r->result, r->data);
+		r->declined = err != 0;
+	}
 	if (err) {
 		if (r->child.pid)
 			wm_child_drop(&r->child);
@@ -281,6 +314,17 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 	return err;
 }
 
+/* What has no words yet gets some, and what there is to do about it. */
+static int explain(const struct run *r, int err, struct wm_diag *diag)
+{
+	bool files = err == -EMFILE || err == -ENFILE;
+
+	if (err >= 0 || r->declined || !diag || diag->sentence[0])
+		return err;
+	return wm_diag_set(diag, err, NULL, -1, "cannot count: %s%s", strerror(-err),
+			   files ? "; raise the limit of open files with 'ulimit -n'" : "");
+}
+
 int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *ready,
 		    wm_counting_tick *tick, void *data, struct wm_counting *ret,
 		    struct wm_diag *diag)
@@ -290,15 +334,16 @@ int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *read
 	int err = wm_loop_create(&r.loop);
 
 	if (err < 0)
-		return err;
-	err = run_with_loop(&r, ready, diag);
-	wm_loop_destroy(r.loop);
-	if (err) {
+		return explain(&r, err, diag);
+	err = explain(&r, run_with_loop(&r, ready, diag), diag);
+	wm_counting_programs_leave(&r.programs);
+	result.nr_refused = r.programs.nr_refused;
+	if (err)
 		wm_counting_done(&result);
-		return err;
-	}
-	*ret = result;
-	return 0;
+	wm_loop_destroy(r.loop);
+	if (!err)
+		*ret = result;
+	return err;
 }
 
 void wm_counting_done(struct wm_counting *c)
@@ -311,6 +356,8 @@ void wm_counting_done(struct wm_counting *c)
 	c->nr_by = 0;
 	c->threads = NULL;
 	wm_counters_close(c->counters);
+	wm_tally_destroy(c->tally);
+	c->tally = NULL;
 	free(c->tids);
 	c->counters = NULL;
 	c->tids = NULL;

@@ -15,6 +15,7 @@
 
 #define HISTOGRAM_BYTES_MAX (16u << 20)
 #define SNAPSHOT_BYTES_MAX  (64u << 20)
+#define LIST_BYTES_MAX      65536u
 
 /* --- stacks -------------------------------------------------------------------- */
 
@@ -50,17 +51,10 @@ static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *dia
 	return err;
 }
 
-static bool has_event(const struct wm_kernel_events *k, const char *system, const char *name)
-{
-	for (uint32_t i = 0; i < k->nr_events; i++)
-		if (!strcmp(k->events[i].system, system) && !strcmp(k->events[i].name, name))
-			return true;
-	return false;
-}
-
 static int expect_kernel_stacks(struct wm_kernel_events *k, struct wm_diag *diag)
 {
-	return has_event(k, "ftrace", "kernel_stack") ? 0 : remember_kernel_stack(k, diag);
+	return wm_kernel_events_find(k, "ftrace", "kernel_stack") ? 0
+								  : remember_kernel_stack(k, diag);
 }
 
 int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct wm_diag *diag)
@@ -75,18 +69,83 @@ int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct w
 
 /* --- functions ------------------------------------------------------------------ */
 
-int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
-			       struct wm_diag *diag)
+/* The kernel shows both times in hexadecimal; people want the one between them. */
+static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 {
-	int err = wm_instance_functions(k->instance, glob, graph, diag);
+	static const char form[] =
+	    "print fmt: \"<-- %ps (%d) %llu ns over: %d\", (void *)REC->func, REC->depth, "
+	    "REC->rettime - REC->calltime, REC->overrun\n";
+	struct wm_text t;
+	size_t bytes;
+	char *text, *print;
+	int err =
+	    wm_tracefs_event_format(k->tracefs, "ftrace", "funcgraph_exit", &text, &bytes, diag);
 
 	if (err)
 		return err;
-	k->has_functions = true;
-	if (!graph)
-		return wm_kernel_events_remember(k, "ftrace", "function", diag);
-	err = wm_kernel_events_remember(k, "ftrace", "funcgraph_entry", diag);
-	return err ? err : wm_kernel_events_remember(k, "ftrace", "funcgraph_exit", diag);
+	wm_text_init(&t);
+	print = strstr(text, "print fmt:");
+	if (print && strstr(text, " calltime;") && strstr(text, " rettime;") &&
+	    strstr(text, " overrun;")) {
+		wm_text_add(&t, text, (size_t)(print - text));
+		wm_text_str(&t, form);
+	} else {
+		wm_text_str(&t, text);
+	}
+	err = t.failed ? -ENOMEM
+		       : wm_kernel_events_keep(k, "ftrace", "funcgraph_exit", t.data, t.bytes);
+	wm_text_done(&t);
+	free(text);
+	return err;
+}
+
+/* Whether it is in the system's own buffer alone that the kernel has that tracer. */
+static bool has_graph(const struct wm_kernel_events *k)
+{
+	size_t bytes;
+	char *list;
+	bool has;
+
+	if (wm_tracefs_read(k->tracefs, "available_tracers", LIST_BYTES_MAX, &list, &bytes, NULL))
+		return false;
+	has = strstr(list, "function_graph") != NULL;
+	free(list);
+	return has;
+}
+
+static int trace_graph(struct wm_kernel_events *k, const char *glob, struct wm_diag *diag)
+{
+	int err = k->top ? -EOPNOTSUPP : wm_instance_functions(k->instance, glob, true, diag);
+
+	if (err != -EOPNOTSUPP || !has_graph(k))
+		return err;
+	err = wm_kernel_events_take_top(k, "the graph of functions (before Linux 6.13)", diag);
+	return err ? err : wm_instance_functions(k->top, glob, true, diag);
+}
+
+static int remember_graph(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	int err = wm_kernel_events_remember(k, "ftrace", "funcgraph_entry", diag);
+
+	if (!err && !wm_kernel_events_find(k, "ftrace", "funcgraph_exit"))
+		err = remember_exit(k, diag);
+	if (!err && k->top) {
+		wm_kernel_events_find(k, "ftrace", "funcgraph_entry")->in_top = true;
+		wm_kernel_events_find(k, "ftrace", "funcgraph_exit")->in_top = true;
+	}
+	return err;
+}
+
+int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
+			       struct wm_diag *diag)
+{
+	int err = graph ? trace_graph(k, glob, diag)
+			: wm_instance_functions(k->instance, glob, false, diag);
+
+	if (err)
+		return err;
+	return graph ? remember_graph(k, diag)
+		     : wm_kernel_events_remember(k, "ftrace", "function", diag);
 }
 
 /* --- synthetic events -------------------------------------------------------------- */
@@ -227,6 +286,9 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	wm_text_init(&trigger);
 	put_names(k, rest, &trigger);
 	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
+	if (err && diag && diag->column) /* of what was typed, where no name was replaced */
+		diag->column =
+		    strcmp(rest, trigger.data) ? 0 : diag->column + (uint32_t)(rest - text);
 	wm_text_done(&trigger);
 	return err ? err : expect(k, &e, rest, diag);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void leave_the_terminal(void)
 static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
 {
 	const int always[] = {channel, o->session->dirfd, o->session->listen_fd,
-			      o->session->lock_fd};
+			      o->session->lock_fd, o->live_bytes ? o->live_lock_fd : channel};
 	int none[sizeof(always) / sizeof(always[0])], *keep = none, nr = 0;
 
 	forget_signals();
@@ -93,6 +94,29 @@ static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_opti
 	memcpy(keep + nr, always, sizeof(always));
 	close_others(keep, (size_t)nr + sizeof(always) / sizeof(always[0]));
 	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
+}
+
+/*
+ * No handler of the command's runs in the pump, not even before it forgot them.
+ * Of a host's threads only this one is there, and what the others held stays held:
+ * the C library frees its memory and streams for a forked child, but not its clock,
+ * so nothing the pump calls may ask for that (wm_moment_print_utc() does without),
+ * nor load a library, nor look up names of users or hosts. record_test.c of room
+ * api holds the pump to it, with threads that do little else.
+ */
+static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		be_the_pump(o, channel);
+	pid = pid < 0 ? -errno : pid;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
 }
 
 static void reap(pid_t pid)
@@ -111,16 +135,12 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	r = (struct wm_recording){.channel = pair[0]};
-	r.pid = fork();
+	r.pid = fork_quietly(o, pair[1]);
 	if (r.pid < 0) {
-		int err = -errno;
-
 		close(pair[0]);
 		close(pair[1]);
-		return err;
+		return r.pid;
 	}
-	if (r.pid == 0)
-		be_the_pump(o, pair[1]);
 	close(pair[1]);
 	if (o->kernel)
 		wm_kernel_events_leave_rings(o->kernel);
@@ -145,6 +165,15 @@ int wm_recording_order(struct wm_recording *r, enum wm_order order)
 	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
+int wm_recording_look(struct wm_recording *r, uint64_t freed)
+{
+	const struct wm_order_look o = {.order = WM_ORDER_LOOK, .freed = freed};
+
+	if (r->channel < 0)
+		return -EPIPE;
+	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
 int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom)
 {
 	size_t bytes = sizeof(struct wm_order_sample) + whom->nr_tids * sizeof(pid_t);
@@ -158,6 +187,7 @@ int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *w
 		return -ENOMEM;
 	o->order = WM_ORDER_SAMPLE;
 	o->on_exec = whom->on_exec;
+	o->alone = whom->alone;
 	o->nr_tids = (uint32_t)whom->nr_tids;
 	if (whom->nr_tids)
 		memcpy(o->tids, whom->tids, whom->nr_tids * sizeof(pid_t));
@@ -165,6 +195,13 @@ int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *w
 		err = -errno;
 	free(o);
 	return err;
+}
+
+int wm_recording_follow(struct wm_recording *r, pid_t pid)
+{
+	const struct wm_order_follow o = {.order = WM_ORDER_FOLLOW, .pid = pid};
+
+	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)

@@ -23,14 +23,21 @@ static uint64_t generation(const struct serving *s)
 	return s->rules ? wm_rules_generation(s->rules) : 0;
 }
 
-bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes)
+/* Both kinds begin alike. */
+static bool makes_sense(const void *message, size_t bytes)
 {
 	struct wm_msg_change ask;
 
-	if (bytes < sizeof(ask) || m->change)
+	if (bytes < sizeof(ask))
 		return false;
 	memcpy(&ask, message, sizeof(ask));
-	if (ask.nr_rules > WM_RULES_NR_MAX)
+	return ask.h.type == WM_MSG_CHANGE_KERNEL ||
+	       (ask.h.type == WM_MSG_CHANGE && ask.nr_rules <= WM_RULES_NR_MAX);
+}
+
+bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes)
+{
+	if (m->change || !makes_sense(message, bytes))
 		return false;
 	m->change = malloc(bytes);
 	if (!m->change)
@@ -80,8 +87,15 @@ static void begin(struct serving *s, struct member *m)
 {
 	const struct wm_msg_change *ask = m->change;
 	const struct wm_report r = {.kind = WM_REPORT_CHANGED};
-	int err = ask->nr_rules ? replace_rules(s, ask) : 0;
+	int err;
 
+	if (ask->h.type == WM_MSG_CHANGE_KERNEL) {
+		wm_serving_change_kernel(s, m);
+		free(m->change);
+		m->change = NULL;
+		return;
+	}
+	err = ask->nr_rules ? replace_rules(s, ask) : 0;
 	s->changing = m;
 	s->change_until_ns = wm_clock_monotonic_ns() + ANSWER_NS;
 	if (err < 0)

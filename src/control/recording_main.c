@@ -78,6 +78,7 @@ static void watch_disk(struct serving *s)
 {
 	struct wm_kernel_totals kernel = {0};
 	struct wm_sample_totals samples;
+	struct wm_proc_totals proc;
 	struct wm_pump_totals t;
 
 	wm_pump_totals(s->pump, &t);
@@ -88,6 +89,10 @@ static void watch_disk(struct serving *s)
 	if (s->samples && !t.error) {
 		wm_sample_source_totals(s->samples, &samples);
 		t.error = samples.error;
+	}
+	if (s->proc && !t.error) {
+		wm_proc_source_totals(s->proc, &proc);
+		t.error = proc.error;
 	}
 	if (t.error == s->last_error)
 		return;
@@ -170,18 +175,20 @@ static void refit(struct serving *s)
 static void one_round(struct serving *s)
 {
 	uint64_t now = wm_clock_monotonic_ns();
-	bool seal = now - s->sealed_ns >= SEAL_NS;
+	bool seal = now - s->sealed_ns >= SEAL_NS, full = wm_serving_is_full(s);
 	int moved = 0, moved_kernel = 0, moved_samples = 0;
 
 	if (s->snapshot)
 		take_snapshot(s);
-	else if (!s->overwrite)
+	else if (!s->overwrite && !full)
 		moved = wm_pump_round(s->pump, seal);
-	if (s->kernel)
+	if (s->kernel && !full)
 		moved_kernel = wm_kernel_source_round(s->kernel, seal);
-	if (s->samples)
+	if (s->samples && !full)
 		moved_samples = wm_sample_source_round(s->samples);
 	adapt(s, moved > 0 || moved_kernel > 0 || moved_samples > 0);
+	if (s->proc && seal)
+		(void)wm_proc_source_flush(s->proc); /* errors are in the totals */
 	if (seal)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
@@ -189,6 +196,7 @@ static void one_round(struct serving *s)
 		refit(s);
 	}
 	wm_serving_settle(s, true);
+	wm_serving_answer_look(s);
 	wm_serving_change_round(s);
 	watch_disk(s);
 	wm_serving_resume_accepting(s);
@@ -215,8 +223,12 @@ static void on_order(int fd, uint32_t events, void *data)
 		s->stop = true;
 	else if (order == WM_ORDER_SNAPSHOT)
 		s->snapshot = true;
+	else if (order == WM_ORDER_LOOK)
+		wm_serving_look(s, (const struct wm_order_look *)(const void *)s->order, (size_t)n);
 	else if (order == WM_ORDER_SAMPLE)
 		wm_serving_sample(s, s->order, (size_t)n);
+	else if (order == WM_ORDER_FOLLOW)
+		wm_serving_follow_proc(s, (const void *)s->order, (size_t)n);
 }
 
 static void on_signal(int signo, pid_t from, void *data)
@@ -315,6 +327,7 @@ static int begin(struct serving *s)
 	int err;
 
 	s->start_ns = s->sealed_ns = s->fitted_ns = wm_clock_monotonic_ns();
+	s->kernel_events = s->o->kernel;
 	s->overwrite = wm_rules_options(s->o->rules)->pool_mode == WM_POOL_OVERWRITE;
 	s->wait_ms = s->overwrite ? WAIT_MAX_MS : WAIT_MIN_MS; /* there: messages wake us */
 	s->host = (struct wm_app_host){
@@ -327,10 +340,12 @@ static int begin(struct serving *s)
 	err = s->host.buffer ? begin_waiting(s) : -ENOMEM;
 	if (err == 0)
 		err = create_trace(s, &diag);
-	if (err == 0 && s->o->kernel)
+	if (err == 0 && s->kernel_events)
 		err = wm_serving_begin_kernel(s, &diag);
 	if (err == 0 && s->o->sampling)
 		err = wm_serving_begin_sampling(s, &diag);
+	if (err == 0 && s->o->proc.nr_choices)
+		err = wm_serving_begin_proc(s, &diag);
 	s->host.loop = s->loop;
 	s->host.writer = s->writer;
 	if (err < 0) {
@@ -348,8 +363,9 @@ static void leave(struct serving *s)
 {
 	uint64_t until;
 
+	wm_serving_last_proc(s);
 	if (s->kernel)
-		wm_kernel_events_stop(s->o->kernel);
+		wm_kernel_events_stop(s->kernel_events);
 	wm_serving_stop_sampling(s);
 	wm_session_remove(s->o->session);
 	wm_serving_take_last(s);
@@ -376,35 +392,49 @@ static void remove_address(const char *dir)
 	close(fd);
 }
 
+void wm_serving_totals(struct serving *s)
+{
+	struct wm_recording_totals *t = &s->totals;
+	struct wm_pump_totals pump;
+	struct wm_trace_totals trace;
+
+	wm_pump_totals(s->pump, &pump);
+	wm_trace_writer_totals(s->writer, &trace);
+	t->kernel_filtered = 0; /* of both of these */
+	wm_serving_kernel_totals(s);
+	wm_serving_sample_totals(s);
+	t->events = trace.events;
+	t->bytes = trace.bytes;
+	t->packets = trace.packets;
+	memcpy(t->lost, pump.lost, sizeof(pump.lost));
+	t->lost[WM_LOST_OVERWRITTEN] += t->kernel_lost;
+	t->lost[WM_LOST_FULL] += t->sample_lost;
+	t->lost[WM_LOST_DISK] += t->kernel_lost_disk + t->sample_lost_disk + t->proc.lost_disk;
+	t->duration_ns = wm_clock_monotonic_ns() - s->start_ns;
+}
+
 static int close_trace(struct serving *s)
 {
 	struct wm_report r = {.kind = WM_REPORT_DONE};
 	struct wm_pump_totals pump;
-	struct wm_trace_totals trace;
 	int err;
 
+	wm_serving_end_proc(s);
 	wm_serving_end_sampling(s);
 	wm_serving_end_kernel(s);
-	wm_pump_totals(s->pump, &pump);
 	refit(s);
-	wm_trace_writer_totals(s->writer, &trace);
+	wm_serving_totals(s);
+	wm_pump_totals(s->pump, &pump);
+	s->totals.nr_quarantined += pump.quarantined;
 	watch_disk(s);
 	err = wm_trace_writer_close(s->writer);
 	s->writer = NULL;
 	remove_address(s->o->dir);
-	s->totals.events = trace.events;
-	s->totals.bytes = trace.bytes;
-	s->totals.packets = trace.packets;
-	memcpy(s->totals.lost, pump.lost, sizeof(pump.lost));
-	s->totals.lost[WM_LOST_OVERWRITTEN] += s->totals.kernel_lost;
-	s->totals.lost[WM_LOST_FULL] += s->totals.sample_lost;
-	s->totals.lost[WM_LOST_DISK] += s->totals.kernel_lost_disk + s->totals.sample_lost_disk;
-	s->totals.nr_quarantined += pump.quarantined;
-	s->totals.duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 	r.err = err < 0 ? err : 0;
 	r.totals = s->totals;
 	if (!s->command_gone)
 		wm_serving_report(s, &r, true);
+	wm_serving_end_live(s);
 	return err;
 }
 
@@ -414,9 +444,10 @@ static void release(struct serving *s)
 	wm_pump_destroy(s->pump);
 	wm_kernel_source_destroy(s->kernel);
 	wm_serving_release_sampling(s);
+	wm_serving_release_proc(s);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
-	wm_kernel_events_destroy(s->o->kernel); /* the command's is another, after the fork */
+	wm_kernel_events_destroy(s->kernel_events); /* the command's is another, after the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
 	free(s->order);

@@ -21,11 +21,13 @@
 #define DEAD_KEPT        64u /* overwrite mode: processes that ended and keep their buffers */
 #define QUARANTINES_SAID 10u
 
-void wm_serving_on_class(const struct wm_class *c, void *data)
+void wm_serving_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
 {
 	struct serving *s = data;
 	uint32_t nr = wm_rules_count(s->o->rules);
 
+	(void)a;
+	(void)id;
 	for (uint32_t i = 0; i < nr; i++) {
 		if (s->totals.matched[i / 8] >> (i % 8) & 1)
 			continue;
@@ -34,29 +36,20 @@ void wm_serving_on_class(const struct wm_class *c, void *data)
 	}
 }
 
-static struct member *member_of(struct serving *s, const struct wm_app *a)
-{
-	struct member *m = s->members;
-
-	while (m && m->app != a)
-		m = m->next;
-	return m;
-}
-
 void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
 {
 	struct serving *s = data;
-	struct member *m = member_of(s, a);
+	struct member *m = wm_app_owner(a);
 	uint32_t uid = wm_app_uid(a);
 	struct wm_msg h;
 
 	memcpy(&h, message, sizeof(h));
-	if (!m || (uid != 0 && uid != geteuid())) {
+	if (uid != 0 && uid != geteuid()) {
 		wm_app_end(a);
 	} else if (h.type == WM_MSG_SNAPSHOT && bytes == sizeof(h)) {
 		m->asks = true;
 		s->snapshot = true;
-	} else if (h.type != WM_MSG_CHANGE || !wm_serving_change_asked(m, message, bytes)) {
+	} else if (!wm_serving_change_asked(m, message, bytes)) {
 		wm_app_end(a);
 	}
 }
@@ -88,7 +81,7 @@ static void add_member(struct serving *s, int sock)
 		s->totals.nr_refused++;
 		return;
 	}
-	if (wm_app_create(&s->host, sock, &m->app) < 0) {
+	if (wm_app_create(&s->host, sock, m, &m->app) < 0) {
 		free(m);
 		s->totals.nr_refused++;
 		return;

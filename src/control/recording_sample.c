@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* recording_sample.c - sampling in the pump process; see recording_int.h and sampling.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,55 +15,134 @@
 
 #define HELPER_NICE 10 /* the recorded program goes first */
 
-int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag)
-{
-	int err = wm_sampling_source(s->o->sampling, s->writer, &s->clock, &s->samples, diag);
-
-	if (!err && wm_sampling_count(s->o->sampling))
-		wm_trace_writer_samples(s->writer, wm_sampler_regs(), 0);
-	return err;
-}
-
 /* --- the kernel's symbols ---------------------------------------------------------------- */
 
-static void __attribute__((noreturn)) be_the_helper(const char *dir)
+/*
+ * It is there before anything is traced, for it is one of us, and begins when the
+ * pump says so; a pump that is gone says nothing. Its status is the error, 0 for none.
+ */
+static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 {
-	char *text;
+	char *text, byte;
 	size_t bytes;
+	ssize_t got;
+	int err;
 
 	(void)prctl(PR_SET_NAME, "waymark-syms");
 	(void)nice(HELPER_NICE);
+	(void)dup2(gate, 0);
 	(void)syscall(SYS_close_range, 3, ~0u,
 		      0); /* the pump's rings and locks end with the pump */
-	if (!wm_kernel_symbols_read(&text, &bytes))
-		(void)wm_trace_kernel_symbols(dir, text, bytes);
-	_exit(0);
+	while ((got = read(0, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (got != 1)
+		_exit(0);
+	err = wm_kernel_symbols_read(&text, &bytes);
+	if (!err)
+		err = wm_trace_kernel_symbols(dir, text, bytes);
+	_exit(-err);
+}
+
+static void say_no_symbols(struct serving *s, const char *why)
+{
+	wm_serving_trouble(
+	    s,
+	    "the kernel's symbols are not in the trace (%s): its functions are shown "
+	    "by their addresses",
+	    why);
+}
+
+static void start_helper(struct serving *s)
+{
+	int gate[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0) {
+		say_no_symbols(s, strerror(errno));
+		return;
+	}
+	pid = fork();
+	if (pid == 0)
+		be_the_helper(s->o->dir, gate[0]);
+	if (pid < 0)
+		say_no_symbols(s, strerror(errno));
+	(void)close(gate[0]);
+	if (pid < 0) {
+		(void)close(gate[1]);
+		return;
+	}
+	s->symbols_helper = pid;
+	s->symbols_gate = gate[1];
+	if (s->kernel_events) /* a kernel that cannot shows it; see wm_instance_exclude() */
+		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
+	s->symbols_begun = true;
+	if (s->samples)
+		wm_sample_source_leave_out(s->samples, pid);
 }
 
 /*
  * Reading and packing them takes longer than the pump may be away from its
  * rings: a process of its own does it, and is waited for at the end.
  */
+static void prepare_symbols(struct serving *s)
+{
+	/* Who reads a live one asks the kernel that runs. */
+	if (!s->o->live_bytes &&
+	    ((s->samples && wm_sampling_count(s->o->sampling)) ||
+	     (s->kernel_events && wm_kernel_events_show_symbols(s->kernel_events))))
+		start_helper(s);
+}
+
+/* Nobody is there to take the word when the helper was killed: its status says so. */
 static void keep_symbols(struct serving *s)
 {
-	bool wanted = wm_sampling_count(s->o->sampling) ||
-		      (s->o->kernel && wm_kernel_events_show_symbols(s->o->kernel));
-	pid_t pid = wanted ? fork() : -1;
+	if (s->symbols_helper)
+		(void)send(s->symbols_gate, "", 1, MSG_NOSIGNAL);
+}
 
-	if (pid == 0)
-		be_the_helper(s->o->dir);
-	if (pid > 0) {
-		s->symbols_helper = pid;
-		wm_sample_source_leave_out(s->samples, pid);
-	}
+void wm_serving_want_symbols(struct serving *s)
+{
+	if (s->symbols_begun)
+		return;
+	prepare_symbols(s);
+	keep_symbols(s);
+}
+
+static int end_helper(struct serving *s)
+{
+	int status = 0;
+
+	if (!s->symbols_helper)
+		return 0;
+	(void)close(s->symbols_gate);
+	while (waitpid(s->symbols_helper, &status, 0) < 0 && errno == EINTR)
+		;
+	s->symbols_helper = 0;
+	return status;
 }
 
 static void wait_for_symbols(struct serving *s)
 {
-	while (s->symbols_helper && waitpid(s->symbols_helper, NULL, 0) < 0 && errno == EINTR)
-		;
-	s->symbols_helper = 0;
+	int status = end_helper(s);
+
+	if (WIFSIGNALED(status))
+		say_no_symbols(s, "the process that packs them was killed");
+	else if (WEXITSTATUS(status))
+		say_no_symbols(s, WEXITSTATUS(status) == EACCES
+				      ? "it hides them: run as root, see kernel.kptr_restrict"
+				      : strerror(WEXITSTATUS(status)));
 	wm_trace_kernel_adopt(s->writer);
+}
+
+int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag)
+{
+	int err = wm_sampling_source(s->o->sampling, s->writer, &s->clock, &s->samples, diag);
+
+	if (!err)
+		prepare_symbols(s);
+	if (!err && wm_sampling_count(s->o->sampling))
+		wm_trace_writer_samples(s->writer, wm_sampler_regs(), 0);
+	return err;
 }
 
 /* --- rings ----------------------------------------------------------------------------------- */
@@ -106,7 +187,7 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 
 	if (s->samples && !wm_sample_source_sampler(s->samples) && bytes >= sizeof(*o) &&
 	    bytes == sizeof(*o) + (size_t)o->nr_tids * sizeof(pid_t)) {
-		whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->on_exec};
+		whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->alone, o->on_exec};
 		err = wm_sampling_begin(s->o->sampling, s->samples, &whom, ours, 2,
 					wm_kernel_text_find(&text) ? NULL : &text, &diag);
 	}
@@ -116,8 +197,7 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
 		       diag.sentence[0] ? diag.sentence : strerror(-r.err));
 	wm_serving_report(s, &r, true);
-	if (s->samples && !s->symbols_helper)
-		keep_symbols(s);
+	keep_symbols(s);
 }
 
 void wm_serving_stop_sampling(struct serving *s)
@@ -126,10 +206,27 @@ void wm_serving_stop_sampling(struct serving *s)
 		wm_sampler_stop(wm_sample_source_sampler(s->samples));
 }
 
+void wm_serving_sample_totals(struct serving *s)
+{
+	struct wm_sample_totals t;
+
+	if (!s->samples)
+		return;
+	wm_sample_source_totals(s->samples, &t);
+	s->totals.samples = t.samples;
+	s->totals.sample_lost = t.lost;
+	s->totals.sample_lost_disk = t.lost_disk;
+	s->totals.sample_torn = t.torn;
+	s->totals.kernel_filtered += t.filtered;
+	s->totals.sample_throttled = t.throttled;
+}
+
 void wm_serving_end_sampling(struct serving *s)
 {
 	struct wm_sample_totals t;
 
+	if (!s->samples && s->symbols_begun)
+		wait_for_symbols(s);
 	if (!s->samples)
 		return;
 	wm_serving_stop_sampling(s);
@@ -137,11 +234,6 @@ void wm_serving_end_sampling(struct serving *s)
 	wm_sample_source_totals(s->samples, &t);
 	if (wm_sampling_count(s->o->sampling))
 		wm_trace_writer_samples(s->writer, wm_sampler_regs(), t.clock_error_ns);
-	s->totals.samples = t.samples;
-	s->totals.sample_lost = t.lost;
-	s->totals.sample_lost_disk = t.lost_disk;
-	s->totals.sample_torn = t.torn;
-	s->totals.sample_throttled = t.throttled;
 	wait_for_symbols(s);
 }
 
@@ -153,6 +245,7 @@ void wm_serving_release_sampling(struct serving *s)
 	free(s->ring_watches);
 	s->ring_watches = NULL;
 	s->nr_ring_watches = 0;
+	(void)end_helper(s); /* of a recording that did not begin */
 	wm_sample_source_destroy(s->samples);
 	s->samples = NULL;
 }

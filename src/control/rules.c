@@ -15,9 +15,28 @@
 #include "base/file.h"
 #include "base/glob.h"
 #include "event/filter.h"
+#include "ring/pool.h"
+
+#define CHUNKS_MIN 64u /* in a buffer, as long as a chunk is at least a page */
 
 static_assert(sizeof(struct wm_rules_header) == 72, "layout of DIR/rules");
 static_assert(sizeof(struct wm_rule) == 24, "layout of DIR/rules");
+
+bool wm_rules_has_pool(uint64_t buffer_bytes, uint32_t pool_mode)
+{
+	const struct wm_pool_options pool = {.buffer_bytes = buffer_bytes, .mode = pool_mode};
+
+	return buffer_bytes >= WM_RULES_BUFFER_MIN && wm_pool_size(&pool) != 0;
+}
+
+uint32_t wm_rules_chunk_bytes(uint64_t buffer_bytes)
+{
+	uint32_t bytes = WM_POOL_BIG_BYTES_DEFAULT;
+
+	while (bytes > WM_POOL_PAGE && buffer_bytes / bytes < CHUNKS_MIN)
+		bytes /= 2;
+	return bytes;
+}
 
 int wm_rules_create(const struct wm_rules_options *o, struct wm_rules **ret)
 {
@@ -252,6 +271,7 @@ int wm_rules_write(struct wm_rules *r, int dirfd, uint32_t file_mode)
 	    .chunk_bytes = r->options.chunk_bytes,
 	    .block_ms = r->options.block_ms,
 	    .clock_kind = r->options.clock_kind,
+	    .flags = r->options.counts ? WM_RULES_COUNT : 0,
 	};
 	char *file = malloc(r->bytes);
 	size_t at = sizeof(header);

@@ -32,7 +32,18 @@ struct wm_rules_options {
 	uint32_t chunk_bytes; /* 0: the default */
 	uint32_t block_ms;
 	enum wm_clock_kind clock_kind;
+	bool counts; /* events are counted, not recorded: ring/counts.h */
 };
+
+/* Block mode: a thread waits at most so long for room. */
+#define WM_RULES_BLOCK_MS 1000u
+
+/* Whether processes can have a pool of that size, at least this, and mode. */
+#define WM_RULES_BUFFER_MIN 65536u
+bool wm_rules_has_pool(uint64_t buffer_bytes, uint32_t pool_mode);
+
+/* What chunks a buffer is cut into, so that several threads have some each. */
+uint32_t wm_rules_chunk_bytes(uint64_t buffer_bytes);
 
 int wm_rules_create(const struct wm_rules_options *o, struct wm_rules **ret);
 void wm_rules_destroy(struct wm_rules *r); /* accepts NULL */

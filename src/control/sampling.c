@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "kernel/counters.h"
+#include "kernel/event_filter.h"
 #include "kernel/instance.h"
 #include "kernel/running.h"
 #include "kernel/tracefs.h"
@@ -88,6 +89,32 @@ static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 	return e->format ? 0 : -ENOMEM;
 }
 
+/* The kernel gets its part; the rest is kept for who reads the samples. */
+static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
+		      struct wm_diag *diag)
+{
+	struct wm_event_filter f;
+	int err;
+
+	if (!e->format)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.100s' cannot be filtered: only tracepoints and system calls "
+				   "have fields",
+				   e->sampled.def->name);
+	err = wm_event_filter_make(filter, e->system, e->format, e->format_bytes, &f, diag);
+	if (err)
+		return err;
+	if (f.text)
+		e->sampled.filter = wm_arena_copy(&s->arena, f.text, strlen(f.text));
+	if (f.rest)
+		e->filter = wm_arena_copy(&s->arena, f.rest, f.rest_bytes);
+	e->filter_bytes = f.rest_bytes;
+	if ((f.text && !e->sampled.filter) || (f.rest && !e->filter))
+		err = -ENOMEM;
+	wm_event_filter_done(&f);
+	return err;
+}
+
 static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def)
 {
 	for (size_t i = 0; i < s->defs.nr; i++)
@@ -97,43 +124,51 @@ static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def
 	return false;
 }
 
+/* Takes the definition over into the list, whose strings live as long as we. */
+static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
+{
+	struct wm_sample_event *more =
+	    wm_arena_grow(&s->arena, s->events, s->nr_events, sizeof(*more));
+	int err = more ? wm_event_defs_add(&s->defs, e->sampled.def) : -ENOMEM;
+
+	if (err)
+		return err;
+	s->events = more;
+	s->events[s->nr_events++] = *e;
+	/* The list of definitions moves while it grows. */
+	for (uint32_t i = 0; i < s->nr_events; i++) {
+		const struct wm_event_def *def = &s->defs.defs[i];
+
+		s->events[i].sampled.def = def;
+		s->events[i].system = s->events[i].format ? def->system : NULL;
+		s->events[i].name = s->events[i].format ? def->event : NULL;
+	}
+	return 0;
+}
+
 int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
 		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag)
 {
-	struct wm_sample_event *more, e = {
-					  .sampled = {.def = def,
-						      .filter = filter,
-						      .period = how->period,
-						      .frequency = how->frequency,
-						      .chain = how->chain,
-						      .stack_bytes = how->stack_bytes},
-				      };
-	int narrowed = wm_sampler_try(&e.sampled, wm_sample_clockid(s->clock), everywhere, diag);
-	int err = narrowed < 0 ? narrowed : 0;
+	struct wm_sample_event e = {
+	    .sampled = {.def = def,
+			.period = how->period,
+			.frequency = how->frequency,
+			.chain = how->chain,
+			.stack_bytes = how->stack_bytes},
+	};
+	int narrowed, err = 0;
 
-	if (err || is_there(s, def))
-		return err;
-	err = wm_event_defs_add(&s->defs, def);
-	if (err)
-		return err;
-	def = &s->defs.defs[s->defs.nr - 1];
 	if (def->type == PERF_TYPE_TRACEPOINT && def->system)
 		err = read_format(s, &e, def, diag);
-	if (!err && filter) {
-		e.sampled.filter = wm_arena_copy(&s->arena, filter, strlen(filter));
-		err = e.sampled.filter ? 0 : -ENOMEM;
-	}
-	more = err ? NULL : wm_arena_grow(&s->arena, s->events, s->nr_events, sizeof(*more));
-	if (!more) {
-		s->defs.nr--;
-		return err ? err : -ENOMEM;
-	}
-	s->events = more;
-	s->events[s->nr_events++] = e;
-	/* The list of definitions moves while it grows. */
-	for (uint32_t i = 0; i < s->nr_events; i++)
-		s->events[i].sampled.def = &s->defs.defs[i];
-	return narrowed;
+	if (!err && filter)
+		err = set_filter(s, &e, filter, diag);
+	if (err)
+		return err;
+	narrowed = wm_sampler_try(&e.sampled, wm_sample_clockid(s->clock), everywhere, diag);
+	if (narrowed < 0 || is_there(s, def))
+		return narrowed < 0 ? narrowed : 0;
+	err = keep(s, &e);
+	return err ? err : narrowed;
 }
 
 size_t wm_sampling_count(const struct wm_sampling *s)
@@ -162,6 +197,7 @@ static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_wh
 	    .nr_tids = whom->nr_tids,
 	    .cpus = s->cpus,
 	    .nr_cpus = s->nr_cpus,
+	    .alone = whom->alone,
 	    .on_exec = whom->on_exec,
 	    .buffer_bytes =
 		s->nr_events ? wm_instance_buffer_default() : TASKS_RING_BYTES * s->nr_cpus,

@@ -40,8 +40,9 @@ size_t wm_sampling_count(const struct wm_sampling *s);
 /* Whose. */
 #define WM_SAMPLING_TIDS_MAX 32768u
 struct wm_sampling_whom {
-	const pid_t *tids; /* and what they fork; none: every task */
+	const pid_t *tids; /* and what they fork, unless `alone`; none: every task */
 	size_t nr_tids;
+	bool alone;
 	bool on_exec; /* begins when the thread calls execve(2) */
 };
 

@@ -97,14 +97,43 @@ static void read_exe(pid_t pid, char *buf, size_t size)
 		buf[n - 10] = '\0';
 }
 
-/* Reads the page at an address and believes it only with its magic. */
+/* Whether a marked place is in one of its modules; the runtime itself is one without. */
+static bool has_sites(const struct wm_target *t, const struct wm_control *control)
+{
+	uint32_t nr = control->nr_modules;
+
+	for (uint32_t i = 0; i < nr && nr <= WM_CONTROL_MODULES_MAX; i++) {
+		struct waymark_module m;
+		uint64_t address = 0;
+
+		if (wm_target_read(t, control->modules + i * sizeof(address), &address,
+				   sizeof(address)) == 0 &&
+		    address && wm_target_read(t, address, &m, sizeof(m)) == 0 &&
+		    m.sites_end > m.sites)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Reads the page at an address and believes it only with its magic. Whether it is
+ * the one: a runtime without marked places stands only where there is no other (a
+ * library preloaded to a program that is linked with its own).
+ */
 static bool try_page(struct wm_target *t, uint64_t address)
 {
-	if (!address || wm_target_read(t, address, &t->control, sizeof(t->control)) < 0 ||
-	    t->control.magic != WM_CONTROL_MAGIC)
+	struct wm_control control;
+	bool is_it;
+
+	if (!address || wm_target_read(t, address, &control, sizeof(control)) < 0 ||
+	    control.magic != WM_CONTROL_MAGIC)
+		return false;
+	is_it = has_sites(t, &control);
+	if (t->page && !is_it)
 		return false;
 	t->page = address;
-	return true;
+	t->control = control;
+	return is_it;
 }
 
 static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
@@ -124,6 +153,8 @@ static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
 				return 0;
 		}
 	}
+	if (t->page)
+		return 0;
 	return wm_diag_set(
 	    diag, -ENOENT, NULL, -1,
 	    "process %d has no waymark runtime in it: link it as pkg-config waymark-rt "

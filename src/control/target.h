@@ -27,9 +27,9 @@ struct wm_target {
 
 /*
  * Finds the runtime: in a mapped libwaymark-rt.so, in the executable, or,
- * unless `quick`, in any other mapped file. -ENOENT: there is none; -ESRCH: no
- * such process; -EACCES, -EPERM: not ours to touch (the sentence says the
- * cure); -EPROTO: a runtime of another version.
+ * unless `quick`, in any other mapped file; of several the first that has marks.
+ * -ENOENT: there is none; -ESRCH: no such process; -EACCES, -EPERM: not ours to
+ * touch (the sentence says the cure); -EPROTO: a runtime of another version.
  */
 int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag *diag);
 void wm_target_close(struct wm_target *t);

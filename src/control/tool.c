@@ -93,6 +93,20 @@ static int reach(const char *dir, struct wm_diag *diag)
 	return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' is another user's", dir);
 }
 
+int wm_tool_ask(const char *dir, const void *question, size_t bytes, uint32_t type, void *ret,
+		size_t size, struct wm_diag *diag)
+{
+	int sock = reach(dir, diag), err;
+
+	if (sock < 0)
+		return sock;
+	err = ask(sock, question, bytes, type, ret, size);
+	close(sock);
+	return err ? wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' gave no answer: %s",
+				 dir, strerror(-err))
+		   : 0;
+}
+
 int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_diag *diag)
 {
 	const struct wm_msg question = {.type = WM_MSG_SNAPSHOT, .bytes = sizeof(question)};

@@ -25,6 +25,8 @@ enum wm_tool_type {
 	WM_MSG_SNAPSHOT_DONE,          /* struct wm_msg_snapshot: the answer */
 	WM_MSG_CHANGE,                 /* struct wm_msg_change, then rules: from now on these too */
 	WM_MSG_CHANGED,                /* struct wm_msg_changed: the answer */
+	WM_MSG_CHANGE_KERNEL,          /* struct wm_msg_kernel_change, then names (kernel_ask.h) */
+	WM_MSG_KERNEL_CHANGED,         /* struct wm_msg_kernel_changed: the answer */
 };
 
 struct wm_msg_snapshot {
@@ -73,5 +75,12 @@ int wm_tool_change(const char *dir, const struct wm_rules *rules, struct wm_msg_
  * recorder's own error.
  */
 int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_diag *diag);
+
+/*
+ * One question to whoever records to `dir`, and the one answer of that type and
+ * size. Errors as above.
+ */
+int wm_tool_ask(const char *dir, const void *question, size_t bytes, uint32_t type, void *ret,
+		size_t size, struct wm_diag *diag);
 
 #endif

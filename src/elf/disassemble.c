@@ -1,11 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* disassemble.c - see disassemble.h. */
+/*
+ * disassemble.c - see disassemble.h. Capstone is loaded when it is first needed: it
+ * knows many machines, by tables with 80,000 pointers that the loader sets, and a
+ * command that shows no instructions would start a millisecond later for it.
+ */
 #include "elf/disassemble.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+#define LIBRARY  "libcapstone.so." TEXT(CS_API_MAJOR)
+
+/* Its functions, by their own names and types. */
+struct capstone {
+	__typeof__(&cs_open) open;
+	__typeof__(&cs_option) option;
+	__typeof__(&cs_malloc) malloc;
+	__typeof__(&cs_disasm_iter) disasm_iter;
+	__typeof__(&cs_insn_group) insn_group;
+	__typeof__(&cs_free) free;
+	__typeof__(&cs_close) close;
+};
+
+/* It stays loaded, so that a second time costs nothing. False: it is not installed. */
+static bool load(struct capstone *cs)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	const struct {
+		const char *name;
+		void *to;
+	} table[] = {
+	    {"cs_open", &cs->open},
+	    {"cs_option", &cs->option},
+	    {"cs_malloc", &cs->malloc},
+	    {"cs_disasm_iter", &cs->disasm_iter},
+	    {"cs_insn_group", &cs->insn_group},
+	    {"cs_free", &cs->free},
+	    {"cs_close", &cs->close},
+	};
+
+	for (size_t i = 0; library && i < sizeof(table) / sizeof(table[0]); i++) {
+		void *function = dlsym(library, table[i].name);
+
+		if (!function)
+			return false;
+		memcpy(table[i].to, &function, sizeof(function));
+	}
+	return library != NULL;
+}
+
+/* An instruction at a time, for walk(). */
+struct walker {
+	struct capstone cs;
+	cs_arch arch;
+	csh handle;
+	cs_insn *insn;
+	int (*fn)(const struct wm_disassembled *i, void *data);
+	void *data;
+};
 
 /* False: a machine we do not know. */
 static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
@@ -31,18 +89,20 @@ static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 }
 
 /* Where a direct jump or call goes. */
-static bool target_of(csh handle, const cs_insn *i, cs_arch arch, uint64_t *ret)
+static bool target_of(const struct walker *w, uint64_t *ret)
 {
-	const cs_detail *d = i->detail;
+	const cs_detail *d = w->insn->detail;
 
-	if (!cs_insn_group(handle, i, CS_GRP_JUMP) && !cs_insn_group(handle, i, CS_GRP_CALL) &&
-	    !cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE))
+	if (!w->cs.insn_group(w->handle, w->insn, CS_GRP_JUMP) &&
+	    !w->cs.insn_group(w->handle, w->insn, CS_GRP_CALL) &&
+	    !w->cs.insn_group(w->handle, w->insn, CS_GRP_BRANCH_RELATIVE))
 		return false;
-	if (arch == CS_ARCH_X86 && d->x86.op_count == 1 && d->x86.operands[0].type == X86_OP_IMM) {
+	if (w->arch == CS_ARCH_X86 && d->x86.op_count == 1 &&
+	    d->x86.operands[0].type == X86_OP_IMM) {
 		*ret = (uint64_t)d->x86.operands[0].imm;
 		return true;
 	}
-	for (int k = 0; arch == CS_ARCH_ARM64 && k < d->arm64.op_count; k++)
+	for (int k = 0; w->arch == CS_ARCH_ARM64 && k < d->arm64.op_count; k++)
 		if (d->arm64.operands[k].type == ARM64_OP_IMM) {
 			*ret = (uint64_t)d->arm64.operands[k].imm;
 			return true;
@@ -51,39 +111,34 @@ static bool target_of(csh handle, const cs_insn *i, cs_arch arch, uint64_t *ret)
 }
 
 /* A byte that begins no instruction. */
-static int put_byte(const unsigned char **code, size_t *bytes, uint64_t *address,
-		    int (*fn)(const struct wm_disassembled *i, void *data), void *data)
+static int put_byte(const struct walker *w, unsigned char byte, uint64_t address)
 {
 	char text[8];
 	struct wm_disassembled d = {
-	    .address = *address, .bytes = 1, .name = ".byte", .operands = text};
+	    .address = address, .bytes = 1, .name = ".byte", .operands = text};
 
-	(void)snprintf(text, sizeof(text), "0x%02x", **code);
-	++*code;
-	--*bytes;
-	++*address;
-	return fn(&d, data);
+	(void)snprintf(text, sizeof(text), "0x%02x", byte);
+	return w->fn(&d, w->data);
 }
 
-static int walk(csh handle, cs_insn *i, cs_arch arch, const unsigned char *code, size_t bytes,
-		uint64_t address, int (*fn)(const struct wm_disassembled *i, void *data),
-		void *data)
+static int walk(const struct walker *w, const unsigned char *code, size_t bytes, uint64_t address)
 {
 	int err = 0;
 
 	while (bytes && !err) {
 		struct wm_disassembled d = {0};
 
-		if (!cs_disasm_iter(handle, &code, &bytes, &address, i)) {
-			err = put_byte(&code, &bytes, &address, fn, data);
+		if (!w->cs.disasm_iter(w->handle, &code, &bytes, &address, w->insn)) {
+			err = put_byte(w, *code++, address++);
+			bytes--;
 			continue;
 		}
-		d.address = i->address;
-		d.bytes = i->size;
-		d.name = i->mnemonic;
-		d.operands = i->op_str;
-		d.has_target = target_of(handle, i, arch, &d.target);
-		err = fn(&d, data);
+		d.address = w->insn->address;
+		d.bytes = w->insn->size;
+		d.name = w->insn->mnemonic;
+		d.operands = w->insn->op_str;
+		d.has_target = target_of(w, &d.target);
+		err = w->fn(&d, w->data);
 	}
 	return err;
 }
@@ -91,21 +146,24 @@ static int walk(csh handle, cs_insn *i, cs_arch arch, const unsigned char *code,
 int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
 		   int (*fn)(const struct wm_disassembled *i, void *data), void *data)
 {
-	cs_arch arch;
+	struct walker w = {.fn = fn, .data = data};
 	cs_mode mode;
-	csh handle;
-	cs_insn *i;
 	int err = -ENOMEM;
 
-	if (!choose(machine, &arch, &mode) || cs_open(arch, mode, &handle) != CS_ERR_OK)
+	if (!choose(machine, &w.arch, &mode))
 		return -ENOTSUP;
-	(void)cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-	if (arch == CS_ARCH_X86)
-		(void)cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	i = cs_malloc(handle);
-	if (i)
-		err = walk(handle, i, arch, code, bytes, address, fn, data);
-	cs_free(i, i ? 1 : 0);
-	(void)cs_close(&handle);
+	if (!load(&w.cs))
+		return -ELIBACC;
+	if (w.cs.open(w.arch, mode, &w.handle) != CS_ERR_OK)
+		return -ENOTSUP;
+	(void)w.cs.option(w.handle, CS_OPT_DETAIL, CS_OPT_ON);
+	if (w.arch == CS_ARCH_X86)
+		(void)w.cs.option(w.handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	w.insn = w.cs.malloc(w.handle);
+	if (w.insn) {
+		err = walk(&w, code, bytes, address);
+		w.cs.free(w.insn, 1);
+	}
+	(void)w.cs.close(&w.handle);
 	return err;
 }

@@ -21,7 +21,8 @@ struct wm_disassembled {
 
 /*
  * Calls fn for each instruction, ascending; fn returns 0 or -errno, which ends
- * it. `machine` is EM_*. 0, -ENOTSUP for other machines, -ENOMEM, fn's error.
+ * it. `machine` is EM_*. 0, -ENOTSUP for other machines, -ELIBACC: Capstone's
+ * library is not installed; -ENOMEM, fn's error.
  */
 int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
 		   int (*fn)(const struct wm_disassembled *i, void *data), void *data);

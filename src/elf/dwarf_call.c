@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_call.c - where arguments are at the first instruction of a function,
- * by the calling convention (x86-64 System V; on aarch64 integers in
+ * by the calling convention (x86-64 and i386 System V; on aarch64 integers in
  * registers alone). At that instruction it is surer than what compilers say:
  * without optimization they describe where an argument will lie once the
  * function has stored it. See elf_vars.h.
@@ -146,6 +146,66 @@ static int answer(const struct passing *p, unsigned integers, unsigned vectors, 
 	return 0;
 }
 
+/* ---- i386: all lie on the stack, in words of 4 bytes ------------------------------- */
+
+#define NARROW_STACK_REGISTER 4
+
+/* Structures are returned where the caller says, small ones, too. */
+static bool returns_structure(Dwarf_Die *function)
+{
+	Dwarf_Die type;
+	int tag = wm_dwarf_bare_type(function, &type) ? dwarf_tag(&type) : 0;
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+/* Bytes of it on the stack; 0: not known. */
+static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
+{
+	Dwarf_Word bytes = 4;
+	Dwarf_Die type;
+
+	if (!wm_dwarf_bare_type(parameter, &type))
+		return 0;
+	*ret_by_reference = passed_by_reference(&type);
+	if (*ret_by_reference || dwarf_tag(&type) == DW_TAG_reference_type ||
+	    dwarf_tag(&type) == DW_TAG_rvalue_reference_type ||
+	    dwarf_tag(&type) == DW_TAG_pointer_type)
+		return 4;
+	if (dwarf_aggregate_size(&type, &bytes) != 0 || bytes > UINT32_MAX)
+		return 0;
+	return (bytes + 3) & ~(Dwarf_Word)3;
+}
+
+static int narrow_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
+			   const char **why)
+{
+	uint64_t at = returns_structure(function) ? 8 : 4; /* behind the return address */
+	bool by_reference = false;
+	Dwarf_Die child;
+
+	if (dwarf_child(function, &child) != 0)
+		return -EOPNOTSUPP;
+	do {
+		uint64_t bytes;
+
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+			continue;
+		bytes = narrow_bytes(&child, &by_reference);
+		if (dwarf_dieoffset(&child) == dwarf_dieoffset(parameter)) {
+			*ret = (struct wm_elf_value){.base = WM_ELF_VALUE_REGISTER,
+						     .number = NARROW_STACK_REGISTER,
+						     .nr_steps = by_reference ? 2 : 1,
+						     .offset = {(int64_t)at}};
+			return 0;
+		}
+		at += bytes;
+		if (!bytes || at > UINT32_MAX)
+			break;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return -EOPNOTSUPP;
+}
+
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why)
 {
@@ -154,6 +214,8 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 	Dwarf_Die child;
 
 	*why = "how it is passed is not known";
+	if (wm_dwarf_address_bytes(function) == 4)
+		return narrow_argument(function, parameter, ret, why);
 	if (dwarf_child(function, &child) != 0)
 		return -EOPNOTSUPP;
 	do {

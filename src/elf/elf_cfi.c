@@ -305,16 +305,15 @@ static bool make_room(struct wm_elf_cfi *c)
 
 static uint32_t keep_row(struct wm_elf_cfi *c, const struct wm_cfi_row *row)
 {
-	uint32_t *at;
+	uint32_t *at = c->room_rows ? place_of_row(c, row) : NULL;
 
+	if (at && *at)
+		return *at - 1;
 	if (!make_room(c))
 		return NO_ROW;
-	at = place_of_row(c, row);
-	if (!*at) {
-		c->rows[c->nr_rows] = *row;
-		*at = ++c->nr_rows;
-	}
-	return *at - 1;
+	c->rows[c->nr_rows] = *row;
+	*place_of_row(c, row) = ++c->nr_rows;
+	return c->nr_rows - 1;
 }
 
 static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)

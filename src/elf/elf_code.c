@@ -8,6 +8,7 @@
 
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
+#include "elf/elf_wide.h"
 
 #define NEARBY 16u /* starts before an address that are asked whether they reach to it */
 
@@ -123,11 +124,11 @@ static int add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type, s
 	    e->sections[s->link].type != SHT_STRTAB || c->nr_tables >= 4)
 		return -ENOENT;
 	text = &e->sections[s->link];
-	nr = s->bytes / sizeof(Elf64_Sym);
+	nr = s->bytes / wm_elf_entry_bytes(e, WM_ELF_SYM);
 	if (nr > WM_ELF_SYMBOLS_MAX)
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)s->offset,
 				   "a symbol table with too many entries");
-	err = wm_elf_read_new(e, s->offset, nr * sizeof(Elf64_Sym), SIZE_MAX, &entries, diag);
+	err = wm_elf_read_entries(e, WM_ELF_SYM, s->offset, nr, &entries, diag);
 	if (err < 0)
 		return err;
 	err = wm_elf_read_new(e, text->offset, text->bytes, WM_ELF_STRINGS_MAX, &strings, diag);
@@ -174,6 +175,15 @@ static int by_start_and_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* As the kernel's list is. */
+static bool is_in_order(const struct wm_code *c)
+{
+	for (size_t i = 1; i < c->nr; i++)
+		if (c->symbols[i].start < c->symbols[i - 1].start)
+			return false;
+	return true;
+}
+
 static void sort_stably(struct wm_code *c)
 {
 	struct placed *order = reallocarray(NULL, c->nr, sizeof(*order));
@@ -206,7 +216,8 @@ void wm_code_sort(struct wm_code *c)
 {
 	if (!c->nr)
 		return;
-	sort_stably(c);
+	if (!is_in_order(c))
+		sort_stably(c);
 	for (size_t i = 0; i < c->nr; i++) {
 		struct wm_code_symbol *s = &c->symbols[i];
 

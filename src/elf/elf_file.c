@@ -16,6 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "elf/elf_wide.h"
+
+/* Where a member of the header is in the file. */
+#define MEMBER(e, member)                                                                          \
+	((e)->narrow ? offsetof(Elf32_Ehdr, member) : offsetof(Elf64_Ehdr, member))
+
 static int damaged(const struct wm_elf *e, struct wm_diag *diag, uint64_t offset, const char *what)
 {
 	return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)offset, "%s", what);
@@ -80,31 +86,56 @@ static int refuse(const struct wm_elf *e, struct wm_diag *diag, const char *why)
 	return wm_diag_set(diag, -ENOEXEC, e->name, 0, "%s", why);
 }
 
+/* Of a header whose identification is sound `have` bytes were read. */
+static int widen_header(struct wm_elf *e, Elf64_Ehdr *h, size_t have, struct wm_diag *diag)
+{
+	Elf32_Ehdr narrow;
+	size_t whole;
+
+	e->narrow = h->e_ident[EI_CLASS] == ELFCLASS32;
+	whole = e->narrow ? sizeof(narrow) : sizeof(*h);
+	if (have < whole)
+		return damaged(e, diag, have, "the ELF header is cut short");
+	if (e->narrow) {
+		memcpy(&narrow, h, sizeof(narrow));
+		wm_elf_widen_header(&narrow, h);
+	}
+	e->type = h->e_type;
+	e->machine = h->e_machine;
+	return 0;
+}
+
 static int read_header(struct wm_elf *e, Elf64_Ehdr *h, struct wm_diag *diag)
 {
 	size_t have = e->bytes < sizeof(*h) ? (size_t)e->bytes : sizeof(*h);
+	unsigned char class;
 	int err;
 
 	memset(h, 0, sizeof(*h));
 	err = wm_elf_read(e, 0, h, have, diag);
 	if (err < 0)
 		return err;
+	class = h->e_ident[EI_CLASS];
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
 		return refuse(e, diag, "not an ELF file");
-	if (h->e_ident[EI_CLASS] == ELFCLASS32)
-		return refuse(e, diag, "a 32-bit ELF file: only 64-bit ones can be traced");
-	if (h->e_ident[EI_CLASS] != ELFCLASS64)
+	if (class != ELFCLASS32 && class != ELFCLASS64)
 		return refuse(e, diag, "an ELF file of unknown class");
 	if (h->e_ident[EI_DATA] == ELFDATA2MSB)
 		return refuse(e, diag,
 			      "a big-endian ELF file: only little-endian ones can be traced");
 	if (h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_ident[EI_VERSION] != EV_CURRENT)
 		return refuse(e, diag, "an ELF file of unknown data encoding or version");
-	if (have < sizeof(*h))
-		return damaged(e, diag, have, "the ELF header is cut short");
-	e->type = h->e_type;
-	e->machine = h->e_machine;
-	return 0;
+	return widen_header(e, h, have, diag);
+}
+
+static int check_entry(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t nr, size_t bytes,
+		       uint64_t offset, const char *what, struct wm_diag *diag)
+{
+	if (!nr || bytes == wm_elf_entry_bytes(e, kind))
+		return 0;
+	return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)offset,
+			   "%s headers of another size than %zu bytes", what,
+			   wm_elf_entry_bytes(e, kind));
 }
 
 /*
@@ -114,41 +145,40 @@ static int read_header(struct wm_elf *e, Elf64_Ehdr *h, struct wm_diag *diag)
 static int read_counts(const struct wm_elf *e, const Elf64_Ehdr *h, uint32_t *ret_segments,
 		       uint64_t *ret_sections, uint32_t *ret_names, struct wm_diag *diag)
 {
-	Elf64_Shdr zero = {0};
+	Elf64_Shdr *zero;
 	int err;
 
 	*ret_segments = h->e_phoff ? h->e_phnum : 0;
 	*ret_sections = h->e_shoff ? h->e_shnum : 0;
 	*ret_names = h->e_shstrndx;
 	if (h->e_shoff && (!h->e_shnum || h->e_phnum == PN_XNUM || h->e_shstrndx == SHN_XINDEX)) {
-		err = wm_elf_read(e, h->e_shoff, &zero, sizeof(zero), diag);
+		err = wm_elf_read_entries(e, WM_ELF_SHDR, h->e_shoff, 1, (void **)&zero, diag);
 		if (err < 0)
 			return err;
 		if (!h->e_shnum)
-			*ret_sections = zero.sh_size;
+			*ret_sections = zero->sh_size;
 		if (h->e_phnum == PN_XNUM)
-			*ret_segments = zero.sh_info;
+			*ret_segments = zero->sh_info;
 		if (h->e_shstrndx == SHN_XINDEX)
-			*ret_names = zero.sh_link;
+			*ret_names = zero->sh_link;
+		free(zero);
 	}
 	if (*ret_sections > WM_ELF_SECTIONS_MAX)
-		return damaged(e, diag, offsetof(Elf64_Ehdr, e_shnum), "too many sections");
+		return damaged(e, diag, MEMBER(e, e_shnum), "too many sections");
 	if (*ret_segments > WM_ELF_SEGMENTS_MAX)
-		return damaged(e, diag, offsetof(Elf64_Ehdr, e_phnum), "too many segments");
-	if (*ret_sections && h->e_shentsize != sizeof(Elf64_Shdr))
-		return damaged(e, diag, offsetof(Elf64_Ehdr, e_shentsize),
-			       "section headers of another size than 64 bytes");
-	if (*ret_segments && h->e_phentsize != sizeof(Elf64_Phdr))
-		return damaged(e, diag, offsetof(Elf64_Ehdr, e_phentsize),
-			       "program headers of another size than 56 bytes");
-	return 0;
+		return damaged(e, diag, MEMBER(e, e_phnum), "too many segments");
+	err = check_entry(e, WM_ELF_SHDR, *ret_sections, h->e_shentsize, MEMBER(e, e_shentsize),
+			  "section", diag);
+	if (!err)
+		err = check_entry(e, WM_ELF_PHDR, *ret_segments, h->e_phentsize,
+				  MEMBER(e, e_phentsize), "program", diag);
+	return err;
 }
 
 static int read_segments(struct wm_elf *e, uint64_t offset, uint32_t nr, struct wm_diag *diag)
 {
 	Elf64_Phdr *table;
-	int err = wm_elf_read_new(e, offset, (uint64_t)nr * sizeof(*table), SIZE_MAX,
-				  (void **)&table, diag);
+	int err = wm_elf_read_entries(e, WM_ELF_PHDR, offset, nr, (void **)&table, diag);
 
 	if (err < 0)
 		return err;
@@ -199,8 +229,7 @@ static int read_sections(struct wm_elf *e, uint64_t offset, uint32_t nr, uint32_
 			 struct wm_diag *diag)
 {
 	Elf64_Shdr *table;
-	int err = wm_elf_read_new(e, offset, (uint64_t)nr * sizeof(*table), SIZE_MAX,
-				  (void **)&table, diag);
+	int err = wm_elf_read_entries(e, WM_ELF_SHDR, offset, nr, (void **)&table, diag);
 
 	if (err < 0)
 		return err;
@@ -416,6 +445,18 @@ int wm_elf_notes(const struct wm_elf *e, uint64_t offset, uint64_t bytes, uint64
 	err = walk_notes(copy, bytes, align == 8 ? 8 : 4, fn, data);
 	free(copy);
 	return err;
+}
+
+bool wm_elf_is_narrow(const char *path)
+{
+	unsigned char ident[EI_CLASS + 1];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool narrow = fd >= 0 && read(fd, ident, sizeof(ident)) == (ssize_t)sizeof(ident) &&
+		      !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return narrow;
 }
 
 const char *wm_elf_machine_name(uint16_t machine, char *buf)

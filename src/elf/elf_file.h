@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_file.h - a 64-bit little-endian ELF file, read with bounds: every offset
- * and size in it is compared with the file's length before use, every read
- * copies, nothing is mapped (a file cut short while we read is an error, not
- * a signal). Own code rather than libelf, which trusts more than we do.
+ * elf_file.h - a little-endian ELF file of 64 or 32 bits, read with bounds:
+ * every offset and size in it is compared with the file's length before use,
+ * every read copies, nothing is mapped (a file cut short while we read is an
+ * error, not a signal). Own code rather than libelf, which trusts more than we
+ * do. What is kept is of one form for both classes (elf_wide.h).
  *
  * Addresses are the file's own (before the loader adds its bias). Knows no
  * processes: who has one opens its files with base/maps.h.
@@ -12,6 +13,7 @@
 #define WM_ELF_ELF_FILE_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +44,7 @@ struct wm_elf {
 	char *name; /* as given to open, for messages */
 	int fd;
 	uint64_t bytes;         /* length of the file */
+	bool narrow;            /* of 32 bits: so are its addresses and pointers */
 	uint16_t type, machine; /* ET_*, EM_* */
 	uint32_t nr_sections, nr_segments;
 	struct wm_elf_section *sections; /* [0] is the null section; none when stripped of them */
@@ -52,8 +55,8 @@ struct wm_elf {
 };
 
 /*
- * 0; -ENOEXEC: no ELF file, or one we do not read (32 bits, big-endian;
- * `diag` says which); -EBADMSG: damaged, `diag` says where; -EISDIR; or the
+ * 0; -ENOEXEC: no ELF file, or one we do not read (big-endian, say; `diag`
+ * says which); -EBADMSG: damaged, `diag` says where; -EISDIR; or the
  * errno of a call. open_fd takes the descriptor over, also on failure. The
  * diag->where of other functions here is elf->name: it lives as long as elf.
  */
@@ -98,6 +101,9 @@ struct wm_elf_note {
 };
 int wm_elf_notes(const struct wm_elf *e, uint64_t offset, uint64_t bytes, uint64_t align,
 		 int (*fn)(const struct wm_elf_note *note, void *data), void *data);
+
+/* Whether the file is an ELF file of 32 bits; false: it is none, or cannot be read. */
+bool wm_elf_is_narrow(const char *path);
 
 /* "x86-64" and the like, or "machine N"; buf has 24 bytes. */
 const char *wm_elf_machine_name(uint16_t machine, char *buf);

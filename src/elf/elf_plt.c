@@ -11,6 +11,7 @@
 #include "elf/demangle.h"
 #include "elf/elf_code.h"
 #include "elf/elf_symbols.h"
+#include "elf/elf_wide.h"
 
 /* What the relocations refer to. */
 struct dynamic_names {
@@ -30,10 +31,10 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 	    s->link >= e->nr_sections)
 		return -ENOENT;
 	text = &e->sections[s->link];
-	n->nr = s->bytes / sizeof(Elf64_Sym);
+	n->nr = s->bytes / wm_elf_entry_bytes(e, WM_ELF_SYM);
 	n->bytes = text->bytes;
-	if (n->nr > WM_ELF_SYMBOLS_MAX || wm_elf_read_new(e, s->offset, n->nr * sizeof(Elf64_Sym),
-							  SIZE_MAX, (void **)&n->symbols, NULL) < 0)
+	if (n->nr > WM_ELF_SYMBOLS_MAX ||
+	    wm_elf_read_entries(e, WM_ELF_SYM, s->offset, n->nr, (void **)&n->symbols, NULL) < 0)
 		return -ENOENT;
 	return wm_elf_read_new(e, text->offset, text->bytes, WM_ELF_STRINGS_MAX,
 			       (void **)&n->strings, NULL);
@@ -68,13 +69,14 @@ static int add_entries(struct wm_code *c, const struct wm_elf *e,
 		       uint64_t entry_bytes, uint64_t end)
 {
 	struct dynamic_names n = {0};
+	enum wm_elf_entry kind = relocations->type == SHT_REL ? WM_ELF_REL : WM_ELF_RELA;
+	uint64_t nr = relocations->bytes / wm_elf_entry_bytes(e, kind);
 	Elf64_Rela *all = NULL;
-	int err = read_names(e, relocations->link, &n);
+	int err = nr > WM_ELF_SYMBOLS_MAX ? -EFBIG : read_names(e, relocations->link, &n);
 
 	if (!err)
-		err = wm_elf_read_new(e, relocations->offset, relocations->bytes,
-				      WM_ELF_SYMBOLS_MAX * sizeof(Elf64_Rela), (void **)&all, NULL);
-	for (uint64_t i = 0; !err && i < relocations->bytes / sizeof(*all); i++) {
+		err = wm_elf_read_entries(e, kind, relocations->offset, nr, (void **)&all, NULL);
+	for (uint64_t i = 0; !err && i < nr; i++) {
 		struct wm_code_symbol s = {.start = start,
 					   .end = start + entry_bytes,
 					   .binding = STB_GLOBAL,
@@ -98,6 +100,8 @@ int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e)
 	const struct wm_elf_section *plt = wm_elf_section(e, ".plt.sec");
 	uint64_t head = 0, entry = 16, end;
 
+	if (!relocations) /* as on i386 */
+		relocations = wm_elf_section(e, ".rel.plt");
 	if (!plt) {
 		plt = wm_elf_section(e, ".plt");
 		head = e->machine == EM_AARCH64 ? 32 : 16;

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/elf_wide.h"
+
+#define DYNAMIC_MAX 65536u /* entries */
+
 /* Where a symbol table and its strings are in the file. */
 struct table {
 	uint64_t offset, nr, strings_offset, strings_bytes;
@@ -24,8 +28,8 @@ static bool table_of_section(const struct wm_elf *e, uint32_t type, struct table
 		strings = &e->sections[s->link];
 		if (strings->type != SHT_STRTAB)
 			continue;
-		*ret = (struct table){s->offset, s->bytes / sizeof(Elf64_Sym), strings->offset,
-				      strings->bytes};
+		*ret = (struct table){s->offset, s->bytes / wm_elf_entry_bytes(e, WM_ELF_SYM),
+				      strings->offset, strings->bytes};
 		return true;
 	}
 	return false;
@@ -41,14 +45,16 @@ static bool read_dynamic(const struct wm_elf *e, struct dynamic *d)
 {
 	const struct wm_elf_segment *s = NULL;
 	Elf64_Dyn *entries;
+	uint64_t nr;
 
 	for (uint32_t i = 0; i < e->nr_segments && !s; i++)
 		s = e->segments[i].type == PT_DYNAMIC ? &e->segments[i] : NULL;
-	if (!s ||
-	    wm_elf_read_new(e, s->offset, s->file_bytes, 1u << 20, (void **)&entries, NULL) < 0)
+	nr = s ? s->file_bytes / wm_elf_entry_bytes(e, WM_ELF_DYN) : 0;
+	if (!nr || nr > DYNAMIC_MAX ||
+	    wm_elf_read_entries(e, WM_ELF_DYN, s->offset, nr, (void **)&entries, NULL) < 0)
 		return false;
 	*d = (struct dynamic){0};
-	for (uint64_t i = 0; i < s->file_bytes / sizeof(*entries); i++) {
+	for (uint64_t i = 0; i < nr; i++) {
 		uint64_t value = entries[i].d_un.d_val;
 
 		if (entries[i].d_tag == DT_NULL)
@@ -78,7 +84,7 @@ static int read_at(const struct wm_elf *e, uint64_t address, void *buf, size_t b
 
 /*
  * DT_GNU_HASH has no count: the highest bucket's chain ends at the last
- * symbol. Layout: nr_buckets, first, nr_bloom, shift, bloom[8 bytes each],
+ * symbol. Layout: nr_buckets, first, nr_bloom, shift, bloom[an address each],
  * buckets[], chain words of the symbols from `first` on, odd word = end.
  */
 static uint64_t count_by_gnu_hash(const struct wm_elf *e, uint64_t address)
@@ -88,7 +94,7 @@ static uint64_t count_by_gnu_hash(const struct wm_elf *e, uint64_t address)
 
 	if (read_at(e, address, head, sizeof(head)) < 0 || head[0] > WM_ELF_SYMBOLS_MAX)
 		return 0;
-	buckets = address + sizeof(head) + 8ull * head[2];
+	buckets = address + sizeof(head) + (e->narrow ? 4ull : 8ull) * head[2];
 	chains = buckets + 4ull * head[0];
 	for (uint32_t i = 0; i < head[0]; i++) {
 		if (read_at(e, buckets + 4ull * i, &word, sizeof(word)) < 0)
@@ -121,7 +127,8 @@ static bool table_of_dynamic(const struct wm_elf *e, struct table *ret)
 		return false;
 	ret->strings_bytes = d.strings_bytes;
 	return ret->nr <= WM_ELF_SYMBOLS_MAX &&
-	       wm_elf_offset(e, d.symbols, ret->nr * sizeof(Elf64_Sym), &ret->offset) == 0 &&
+	       wm_elf_offset(e, d.symbols, ret->nr * wm_elf_entry_bytes(e, WM_ELF_SYM),
+			     &ret->offset) == 0 &&
 	       wm_elf_offset(e, d.strings, d.strings_bytes, &ret->strings_offset) == 0;
 }
 
@@ -148,8 +155,7 @@ static int read_table(const struct wm_elf *e, const struct table *t, struct wm_e
 	if (t->nr > WM_ELF_SYMBOLS_MAX)
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)t->offset,
 				   "a symbol table with too many entries");
-	err = wm_elf_read_new(e, t->offset, t->nr * sizeof(*entries), SIZE_MAX, (void **)&entries,
-			      diag);
+	err = wm_elf_read_entries(e, WM_ELF_SYM, t->offset, t->nr, (void **)&entries, diag);
 	if (err < 0)
 		return err;
 	err = wm_elf_read_new(e, t->strings_offset, t->strings_bytes, WM_ELF_STRINGS_MAX, &strings,

@@ -13,7 +13,8 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define TYPES_MAX 64u /* of one type in another, typedefs of typedefs */
+#define TYPES_MAX   64u        /* of one type in another, typedefs of typedefs */
+#define MEMBERS_MAX (1u << 16) /* looked at for one name */
 
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret)
 {
@@ -74,6 +75,14 @@ bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret)
 	return false;
 }
 
+unsigned wm_dwarf_address_bytes(Dwarf_Die *of)
+{
+	uint8_t bytes = 8;
+	Dwarf_Die unit;
+
+	return dwarf_diecu(of, &unit, &bytes, NULL) && bytes == 4 ? 4 : 8;
+}
+
 bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 {
 	Dwarf_Die *scopes = NULL;
@@ -132,7 +141,7 @@ static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
 	Dwarf_Die target;
 	Dwarf_Word bytes = 0;
 
-	ret->bytes = 8;
+	ret->bytes = wm_dwarf_address_bytes(type);
 	if (is_pointer(type)) {
 		ret->kind = dwarf_tag(type) == DW_TAG_pointer_type &&
 				    wm_dwarf_bare_type(type, &target) && is_char(&target)
@@ -191,9 +200,17 @@ static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v
 	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
 }
 
+/* Looking for a member; broken debug information may have a type inherit itself, twice. */
+struct member_search {
+	const char *name;
+	struct wm_nearest near;
+	uint32_t nr_seen; /* members looked at */
+	Dwarf_Die found;
+	uint64_t offset;
+};
+
 /* Members of structures without a name are members of what they are in. */
-static bool find_member(Dwarf_Die *type, const char *name, uint64_t at, Dwarf_Die *ret,
-			uint64_t *ret_offset, struct wm_nearest *near, unsigned depth)
+static bool find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, unsigned depth)
 {
 	Dwarf_Die member, inner;
 
@@ -206,15 +223,17 @@ static bool find_member(Dwarf_Die *type, const char *name, uint64_t at, Dwarf_Di
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
+		if (++s->nr_seen > MEMBERS_MAX)
+			return false;
 		if (known && tag == DW_TAG_member)
-			wm_nearest_offer(near, known);
-		if (known && tag == DW_TAG_member && !strcmp(known, name)) {
-			*ret = member;
-			*ret_offset = offset;
+			wm_nearest_offer(&s->near, known);
+		if (known && tag == DW_TAG_member && !strcmp(known, s->name)) {
+			s->found = member;
+			s->offset = offset;
 			return true;
 		}
 		if ((!known || tag == DW_TAG_inheritance) && wm_dwarf_bare_type(&member, &inner) &&
-		    find_member(&inner, name, offset, ret, ret_offset, near, depth + 1))
+		    find_member(s, &inner, offset, depth + 1))
 			return true;
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return false;
@@ -231,10 +250,9 @@ static bool has_members(Dwarf_Die *type)
 static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name, const char *path,
 		       struct wm_diag *diag)
 {
-	Dwarf_Die member, outer = *type;
-	struct wm_nearest near;
+	struct member_search search = {.name = name};
+	Dwarf_Die outer = *type;
 	char cure[120], why[200];
-	uint64_t offset = 0;
 
 	if (is_pointer(type)) {
 		if (!wm_dwarf_bare_type(type, &outer) || !step(v, 0))
@@ -245,17 +263,17 @@ static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name
 		return refuse(diag, -EINVAL, path, "it is no structure, and points to none");
 	if (!v->nr_steps)
 		return refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
-	wm_nearest_init(&near, name);
-	if (!find_member(&outer, name, 0, &member, &offset, &near, 0)) {
-		wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	wm_nearest_init(&search.near, name);
+	if (!find_member(&search, &outer, 0, 0)) {
+		wm_nearest_sentence(&search.near, "", cure, sizeof(cure));
 		(void)snprintf(why, sizeof(why), "it has no member '%.40s'%s%s", name,
 			       *cure ? "; " : "", cure);
 		return refuse(diag, -ENOENT, path, why);
 	}
-	v->offset[v->nr_steps - 1] += (int64_t)offset;
-	if (!wm_dwarf_bare_type(&member, type))
+	v->offset[v->nr_steps - 1] += (int64_t)search.offset;
+	if (!wm_dwarf_bare_type(&search.found, type))
 		return refuse(diag, -EOPNOTSUPP, path, "it has no type");
-	take_bits(&member, type, v);
+	take_bits(&search.found, type, v);
 	return 0;
 }
 

@@ -16,6 +16,9 @@ struct wm_elf_vars {
 /* The type without typedef, const and the like. False: there is none (void). */
 bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret);
 
+/* Bytes of an address in the code a description is of: 4 or 8. */
+unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
+
 /* The function, not inlined, that an address is in. */
 bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
 

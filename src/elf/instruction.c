@@ -10,14 +10,16 @@
 #include <Zydis/Zydis.h>
 
 /* Decodes [code, code + bytes) up to offset `until`. */
-static int walk(const uint8_t *code, uint64_t bytes, uint64_t until, uint64_t *ret_begin)
+static int walk(bool narrow, const uint8_t *code, uint64_t bytes, uint64_t until,
+		uint64_t *ret_begin)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction instruction;
 	uint64_t at = 0;
 
-	if (!ZYAN_SUCCESS(
-		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(ZydisDecoderInit(
+		&decoder, narrow ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
+		narrow ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64)))
 		return -EINVAL;
 	while (at < until) {
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at,
@@ -47,7 +49,7 @@ int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t a
 	err = wm_elf_read_new(e, offset, whole, WM_INSTRUCTION_FUNCTION_MAX + 64, &code, NULL);
 	if (err < 0)
 		return err;
-	err = walk(code, whole, bytes, &begin);
+	err = walk(e->machine == EM_386, code, whole, bytes, &begin);
 	free(code);
 	if (err == 0)
 		*ret_begin = start + begin;

@@ -208,6 +208,12 @@ static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, s
 	if (e->type == ET_REL)
 		return wm_diag_set(diag, -ENOEXEC, e->name, -1,
 				   "an object file: its events are known once it is linked");
+	if (e->narrow)
+		return s ? wm_diag_set(
+			       diag, -ENOEXEC, e->name, -1,
+			       "a 32-bit program with marks: they can be recorded of 64-bit "
+			       "ones only")
+			 : 0;
 	if (!e->nr_sections)
 		return wm_diag_set(diag, -ENODATA, e->name, -1,
 				   "its section headers were stripped off: list a running process "

@@ -28,7 +28,7 @@ struct wm_elf_site {
 /* One event of the file: a description and the run-time state that belongs to it. */
 struct wm_elf_event {
 	uint64_t desc_address;
-	uint64_t state_address; /* struct waymark_event */
+	uint64_t state_address; /* struct waymark_event_state */
 	const unsigned char *desc;
 	uint32_t desc_bytes;
 	uint32_t nr_sites;
@@ -46,7 +46,8 @@ struct wm_elf_sites {
  * Returns 0, also when the file has no such section (no sites) and when
  * single entries are bad. -ENODATA: it cannot be told, because the section
  * headers were stripped off; -EBADMSG: the table itself is damaged; diag says
- * why. Object files (.o) are not linked yet: -ENOEXEC.
+ * why. Object files (.o) are not linked yet, and 32-bit programs have no
+ * runtime that records them: -ENOEXEC.
  */
 int wm_elf_sites_read(const struct wm_elf *e, struct wm_elf_sites *ret_sites, struct wm_diag *diag);
 void wm_elf_sites_done(struct wm_elf_sites *s);

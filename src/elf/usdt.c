@@ -23,6 +23,7 @@ struct reading {
 	struct raw *raws;
 	size_t nr, room;
 	uint32_t nr_bad;
+	uint32_t address_bytes; /* of the file's class */
 	struct wm_text text;
 };
 
@@ -57,10 +58,10 @@ static bool take_string(struct reading *r, const unsigned char **at, const unsig
 static int on_note(const struct wm_elf_note *note, void *data)
 {
 	struct reading *r = data;
-	const unsigned char *at = note->desc + 3 * sizeof(uint64_t);
+	const unsigned char *at = note->desc + 3 * (size_t)r->address_bytes;
 	const unsigned char *end = note->desc + note->desc_bytes;
 	struct raw *raw;
-	uint64_t words[3];
+	uint64_t words[3] = {0};
 
 	if (note->type != NOTE_TYPE || strcmp(note->owner, "stapsdt"))
 		return 0;
@@ -69,11 +70,12 @@ static int on_note(const struct wm_elf_note *note, void *data)
 	raw = new_raw(r);
 	if (!raw)
 		return -ENOMEM;
-	if (note->desc_bytes < sizeof(words)) {
+	if (note->desc_bytes < 3 * r->address_bytes) {
 		r->nr_bad++;
 		return 0;
 	}
-	memcpy(words, note->desc, sizeof(words));
+	for (unsigned i = 0; i < 3; i++)
+		memcpy(&words[i], note->desc + i * r->address_bytes, r->address_bytes);
 	raw->address = words[0];
 	raw->base = words[1];
 	raw->semaphore = words[2];
@@ -136,7 +138,7 @@ int wm_elf_usdts_read(const struct wm_elf *e, struct wm_elf_usdts *ret, struct w
 {
 	const struct wm_elf_section *section = wm_elf_section(e, ".note.stapsdt");
 	struct wm_elf_usdts usdts = {0};
-	struct reading r = {0};
+	struct reading r = {.address_bytes = e->narrow ? 4 : 8};
 	int err = 0;
 
 	wm_text_init(&r.text);

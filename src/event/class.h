@@ -83,28 +83,4 @@ bool wm_class_equal(const struct wm_class *a, const struct wm_class *b);
 /* Index of a field by name, or -ENOENT. */
 int wm_class_field(const struct wm_class *c, const char *name);
 
-/* One field's value inside a payload. */
-struct wm_value {
-	const struct wm_field *field;
-	const unsigned char *data; /* elements, string or bytes; inside the payload */
-	uint32_t count;            /* elements, or bytes of a string (no NUL) or blob */
-};
-
-/*
- * Walks a payload. Start with index 0 and offset 0; returns 1 and a value, 0
- * at the end, -EBADMSG when the bytes end inside a field.
- */
-struct wm_payload_cursor {
-	const struct wm_class *class;
-	const unsigned char *data;
-	size_t bytes, offset;
-	uint32_t index;
-};
-int wm_payload_next(struct wm_payload_cursor *c, struct wm_value *ret_value);
-
-/* Element `i` of a value as an integer (sign-extended) or a double. */
-int64_t wm_value_integer(const struct wm_value *v, uint32_t i);
-double wm_value_float(const struct wm_value *v, uint32_t i);
-const char *wm_field_label(const struct wm_field *f, int64_t value); /* NULL: none */
-
 #endif

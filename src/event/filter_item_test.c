@@ -6,6 +6,7 @@
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"
+#include "event/payload_test_kit.h"
 
 #define ITEMS_MAX 4096
 

@@ -9,172 +9,12 @@
  */
 #include "event/filter.h"
 
-#include "base/glob.h"
 #include "event/filter_code.h"
 #include "event/filter_linker.h"
 #include "event/filter_program.h"
 #include "event/schema.h"
 
-/* --- fields ---------------------------------------------------------- */
-
-/* The field a step names; false and a fault when there is none. */
-static bool find_place(struct linker *l, const struct wm_filter_step *step, struct place *ret)
-{
-	int err = find_field(l, step->text, step->text_bytes, ret);
-
-	if (err)
-		fail_name(l, err, err == -ENOENT ? WM_FAULT_NO_FIELD : WM_FAULT_SPACE, step);
-	return !err;
-}
-
-/* WM_INSN_LOAD_* of an element; F4 is loaded as its bits. */
-static uint8_t load_kind(const struct wm_schema_field *f)
-{
-	uint8_t width = f->bytes == 1 ? 0 : f->bytes == 2 ? 2 : 4;
-
-	if (f->bytes == 8)
-		return WM_INSN_LOAD_W8;
-	if (f->scalar == WM_SCALAR_BOOL)
-		return WM_INSN_LOAD_B1;
-	return (uint8_t)(WM_INSN_LOAD_I1 + width + (f->scalar != WM_SCALAR_SIGNED));
-}
-
-/* What was just loaded is of this field. */
-static void push_element(struct linker *l, const struct wm_schema_field *f, uint8_t flags)
-{
-	enum type type = TYPE_INT;
-
-	if (f->scalar == WM_SCALAR_FLOAT) {
-		type = TYPE_FLOAT;
-		if (f->bytes == 4) {
-			(void)emit(l, WM_INSN_FLOAT_WIDEN);
-			flags = 0;
-		}
-	} else if (f->bytes == 8 && f->scalar != WM_SCALAR_SIGNED) {
-		type = TYPE_UINT;
-	}
-	if (f->nr_labels)
-		flags |= VALUE_ENUM;
-	push(l, type, flags);
-	if (!l->err)
-		l->stack[l->depth - 1].field = (uint8_t)f->index;
-}
-
-static void use_anchor(struct linker *l, uint32_t anchor)
-{
-	if (anchor > l->nr_anchors)
-		l->nr_anchors = anchor;
-}
-
-/* Loads the scalar at a place: a leaf when nothing variable lies before it. */
-static void load_place(struct linker *l, const struct place *p)
-{
-	struct wm_filter_insn *insn = emit(l, p->anchor ? WM_INSN_LOAD_FAR : load_kind(&p->field));
-
-	insn->kind = load_kind(&p->field);
-	insn->anchor = (uint16_t)p->anchor;
-	insn->offset = p->offset;
-	use_anchor(l, p->anchor);
-	push_element(l, &p->field, p->anchor ? 0 : VALUE_LEAF);
-}
-
-__attribute__((noinline)) static void link_field(struct linker *l,
-						 const struct wm_filter_step *step)
-{
-	struct place p;
-	enum wm_operand_kind kind;
-
-	if (!find_place(l, step, &p))
-		return;
-	switch (p.field.shape) {
-	case WM_SHAPE_SCALAR:
-		before_push(l);
-		load_place(l, &p);
-		return;
-	case WM_SHAPE_STRING:
-	case WM_SHAPE_CHARS:
-		kind = p.field.shape == WM_SHAPE_STRING ? WM_OPERAND_STRING : WM_OPERAND_CHARS;
-		use_anchor(l, p.anchor);
-		if (kind == WM_OPERAND_CHARS && !p.field.length)
-			push_string(l, wm_operand_make(WM_OPERAND_TEXT, 0, 0, 0)); /* "" */
-		else
-			push_string(l,
-				    wm_operand_make(kind, p.anchor, p.field.length - 1, p.offset));
-		return;
-	default:
-		fail_name(l, -EINVAL, WM_FAULT_WHOLE, step);
-	}
-}
-
-__attribute__((noinline)) static void link_element(struct linker *l,
-						   const struct wm_filter_step *step)
-{
-	struct value index = pop(l);
-	struct wm_filter_insn *insn;
-	bool fixed;
-	struct place p;
-
-	if (!find_place(l, step, &p))
-		return;
-	if (p.field.shape == WM_SHAPE_SCALAR)
-		fail_name(l, -EINVAL, WM_FAULT_NOT_INDEXED, step);
-	if (!is_int(&index))
-		fail_name(l, -EINVAL, WM_FAULT_INDEX, step);
-	if (l->err)
-		return;
-	fixed = p.field.shape == WM_SHAPE_ARRAY || p.field.shape == WM_SHAPE_CHARS;
-	if (fixed && is_const(l, &index, 1)) {
-		if (last(l)->x >= p.field.length) {
-			fail_name(l, -EINVAL, WM_FAULT_INDEX_RANGE, step);
-			return;
-		}
-		p.offset += (uint32_t)last(l)->x * p.field.bytes;
-		l->nr--;
-		load_place(l, &p);
-		return;
-	}
-	insn = emit(l, WM_INSN_ELEMENT);
-	insn->kind = load_kind(&p.field);
-	insn->anchor = (uint16_t)p.anchor;
-	insn->offset = p.offset;
-	insn->x = p.field.length;
-	insn->y = p.field.shape;
-	use_anchor(l, p.anchor);
-	push_element(l, &p.field, 0);
-}
-
-static void link_context(struct linker *l, uint8_t bit)
-{
-	if (bit > 4) {
-		fail(l, -EBADMSG, WM_FAULT_CODE);
-		return;
-	}
-	l->f->needs |= 1u << bit;
-	if (1u << bit == WM_FILTER_COMM) {
-		push_string(l, wm_operand_make(WM_OPERAND_COMM, 0, 0, 0));
-		return;
-	}
-	before_push(l);
-	emit(l, WM_INSN_CONTEXT)->kind = bit;
-	push(l, TYPE_INT, 0);
-}
-
 /* --- tests ----------------------------------------------------------- */
-
-/* Makes the last instruction a range test: of the load it is, or of the top. */
-static struct wm_filter_insn *make_range(struct linker *l, bool of_load)
-{
-	if (of_load) {
-		last(l)->op = (uint8_t)(last(l)->op - WM_INSN_LOAD_I1 + WM_INSN_RANGE_I1);
-		return last(l);
-	}
-	return emit(l, WM_INSN_RANGE);
-}
-
-static bool is_load(const struct value *v)
-{
-	return (v->flags & VALUE_LEAF) && is_int(v); /* and no constant: the caller knows */
-}
 
 static void become_bool(struct value *v, uint8_t flags)
 {
@@ -281,201 +121,6 @@ static void link_not(struct linker *l)
 	push(l, TYPE_INT, v.flags);
 }
 
-/* --- comparisons ----------------------------------------------------- */
-
-/* The test `value op c` as "first <= value <= first + span", or not that. */
-static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsigned, uint64_t c,
-		      bool c_unsigned)
-{
-	uint64_t lowest = value_unsigned ? 0 : (uint64_t)INT64_MIN;
-	int beyond = 0; /* is c beyond all values, and on which side? */
-
-	if (value_unsigned && !c_unsigned && (int64_t)c < 0)
-		beyond = -1;
-	if (!value_unsigned && c_unsigned && c > INT64_MAX)
-		beyond = 1;
-	if (beyond || (c == lowest && (op == WM_OP_LT || op == WM_OP_GE))) {
-		/* The same for all values: with c at the lowest, all are >= c. */
-		insn->x = 0;
-		insn->y = UINT64_MAX;
-		insn->invert = !wm_filter_order(op, beyond ? -beyond : 1);
-		return;
-	}
-	if (op == WM_OP_EQ || op == WM_OP_NE) {
-		insn->x = c;
-		insn->y = 0;
-		insn->invert = op == WM_OP_NE;
-		return;
-	}
-	insn->x = lowest;
-	insn->y = c - lowest - (op == WM_OP_LT || op == WM_OP_GE);
-	insn->invert = op == WM_OP_GT || op == WM_OP_GE;
-}
-
-/* a op b is b op' a. */
-static uint8_t mirrored(uint8_t op)
-{
-	switch (op) {
-	case WM_OP_LT:
-		return WM_OP_GT;
-	case WM_OP_LE:
-		return WM_OP_GE;
-	case WM_OP_GT:
-		return WM_OP_LT;
-	case WM_OP_GE:
-		return WM_OP_LE;
-	default:
-		return op;
-	}
-}
-
-static void compare_ints(struct linker *l, uint8_t op, const struct value *left,
-			 const struct value *right)
-{
-	bool left_const = is_const(l, left, 2) && (right->flags & VALUE_LEAF);
-	bool right_const = is_const(l, right, 1);
-	bool lu = left->type == TYPE_UINT, ru = right->type == TYPE_UINT;
-	struct wm_filter_insn *insn;
-	uint64_t c;
-
-	if (left_const && right_const) {
-		c = wm_filter_order(op, wm_filter_compare(last(l)[-1].x, lu, last(l)->x, ru));
-		l->nr--;
-		last(l)->x = c;
-		push(l, TYPE_INT, VALUE_LEAF | VALUE_BOOL);
-		return;
-	}
-	if (right_const) {
-		c = last(l)->x;
-		l->nr--;
-		set_range(make_range(l, is_load(left)), op, lu, c, ru);
-		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
-		return;
-	}
-	if (left_const) { /* and the right one is a load */
-		c = last(l)[-1].x;
-		last(l)[-1] = *last(l);
-		l->nr--;
-		set_range(make_range(l, true), mirrored(op), ru, c, lu);
-		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
-		return;
-	}
-	insn = emit(l, WM_INSN_COMPARE);
-	insn->kind = op;
-	insn->offset = (uint32_t)lu | (uint32_t)ru << 1;
-	push(l, TYPE_INT, VALUE_BOOL);
-}
-
-static bool is_literal(uint64_t operand)
-{
-	return wm_operand_kind(operand) == WM_OPERAND_TEXT ||
-	       wm_operand_kind(operand) == WM_OPERAND_GLOB;
-}
-
-/* Both are strings, so both are leaves. The parser puts a literal on the right. */
-static void compare_texts(struct linker *l, uint8_t op)
-{
-	uint64_t left = last(l)[-1].x, right = last(l)->x;
-	struct wm_filter_insn *insn;
-
-	if (op != WM_OP_EQ && op != WM_OP_NE)
-		fail(l, -EINVAL, WM_FAULT_TEXT_ORDER);
-	if (is_literal(left))
-		fail(l, -EINVAL, WM_FAULT_TEXT_TEXT);
-	if (l->err)
-		return;
-	l->nr -= 2;
-	insn = emit(l, WM_INSN_STRING);
-	insn->x = left;
-	insn->y = simplify_pattern(l, right);
-	insn->invert = op == WM_OP_NE;
-	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
-}
-
-/* Finds an enumeration's field again by its index. */
-static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema *s,
-			struct wm_schema_field *f)
-{
-	if (wm_schema_open(s, l->desc, l->desc_bytes))
-		return false;
-	while (wm_schema_next(s, f) > 0) {
-		if (f->index == index)
-			return f->nr_labels;
-	}
-	return false;
-}
-
-/*
- * Appends to the program, as data behind the last instruction, the values of
- * all labels an operand matches; returns how many.
- */
-__attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8_t field,
-							 uint64_t operand)
-{
-	const char *text = (const char *)l->f + l->f->text + wm_operand_offset(operand);
-	uint32_t bytes = wm_operand_bytes(operand), nr = 0, n;
-	uint64_t *values = (uint64_t *)&l->insns[l->nr];
-	uint64_t room = (uint64_t)(l->max - l->nr) * WM_INSN_VALUES;
-	struct wm_schema_field f;
-	struct wm_schema s;
-	bool match;
-
-	if (!find_labels(l, field, &s, &f))
-		return 0;
-	for (uint32_t i = 0; i < f.nr_labels; i++, f.labels += n + 2) {
-		for (n = 0; f.labels[n] != '#';)
-			n++;
-		match = wm_operand_kind(operand) == WM_OPERAND_GLOB
-			    ? wm_glob_match(text, bytes, f.labels, n)
-			    : same(f.labels, n, text, bytes);
-		if (!match)
-			continue;
-		if (nr == room) {
-			fail(l, -ENOSPC, WM_FAULT_SPACE);
-			return nr;
-		}
-		values[nr++] = (uint64_t)wm_schema_fit(wm_schema_value(&s, f.first_value + i),
-						       f.scalar, f.bytes);
-	}
-	return nr;
-}
-
-/* An enumeration and a string: the values of the labels it matches take its place. */
-static void compare_label(struct linker *l, uint8_t op, struct value left)
-{
-	uint64_t operand = last(l)->x;
-	struct wm_filter_insn *insn;
-	struct value c = left;
-	uint32_t nr;
-
-	if (!is_literal(operand)) {
-		fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
-		return;
-	}
-	l->nr--;
-	insn = emit(l, WM_INSN_IN);
-	nr = collect_labels(l, left.field, operand);
-	if (!nr || (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)) {
-		l->fault->field = left.field;
-		l->fault->name = (const char *)l->code.text + wm_operand_offset(operand);
-		l->fault->name_bytes = wm_operand_bytes(operand);
-		fail(l, -EINVAL, nr ? WM_FAULT_LABEL_ORDER : WM_FAULT_LABEL);
-	}
-	if (l->err)
-		return;
-	if (nr == 1) {
-		insn->op = WM_INSN_CONST;
-		insn->x = *(uint64_t *)(insn + 1);
-		c.flags = VALUE_LEAF;
-		compare_ints(l, op, &left, &c);
-		return;
-	}
-	insn->x = nr;
-	insn->invert = op == WM_OP_NE;
-	l->nr += (nr + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
-	push(l, TYPE_INT, VALUE_BOOL);
-}
-
 /* --- operators ------------------------------------------------------- */
 
 /* Makes an operand, `depth` below the top, a double. */
@@ -533,22 +178,14 @@ static void link_binary(struct linker *l, uint8_t op)
 
 	if (l->err)
 		return;
-	if (left.type == TYPE_STRING || right.type == TYPE_STRING) {
-		if (op < WM_OP_LT)
-			fail(l, -EINVAL, WM_FAULT_TEXT_NUMBER);
-		else if (left.type == right.type)
-			compare_texts(l, op);
-		else if (left.flags & VALUE_ENUM)
-			compare_label(l, op, left);
-		else
-			fail(l, -EINVAL, WM_FAULT_TEXT_COMPARE);
-	} else if (left.type == TYPE_FLOAT || right.type == TYPE_FLOAT) {
+	if (left.type == TYPE_STRING || right.type == TYPE_STRING)
+		wm_filter_link_strings(l, op, &left, &right);
+	else if (left.type == TYPE_FLOAT || right.type == TYPE_FLOAT)
 		link_float(l, op, &left, &right);
-	} else if (op >= WM_OP_LT) {
-		compare_ints(l, op, &left, &right);
-	} else {
+	else if (op >= WM_OP_LT)
+		wm_filter_link_ints(l, op, &left, &right);
+	else
 		link_arith(l, op, &left, &right);
-	}
 }
 
 static void link_unary(struct linker *l, uint8_t op)
@@ -614,13 +251,13 @@ static void link_step(struct linker *l, const struct wm_filter_step *step, uint3
 				       0, step->text_bytes, offset));
 		break;
 	case WM_OP_FIELD:
-		link_field(l, step);
+		wm_filter_link_field(l, step);
 		break;
 	case WM_OP_ELEMENT:
-		link_element(l, step);
+		wm_filter_link_element(l, step);
 		break;
 	case WM_OP_CONTEXT:
-		link_context(l, *step->operand);
+		wm_filter_link_context(l, *step->operand);
 		break;
 	case WM_OP_AND:
 	case WM_OP_OR:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_linker.h - the state of the linker: instructions being written, the
- * stack of types, and the rules that keep folding honest. Private to
- * filter_link.c, apart so that each can be read at one sitting. Guest code.
+ * stack of types, and the rules that keep folding honest. Private to the files
+ * filter_link*.c. Guest code.
  *
  * Instructions are emitted at once and folded while they are the last ones: a
  * constant with a constant, a field and a constant into a range test, && and
@@ -209,18 +209,6 @@ static inline void push_string(struct linker *l, uint64_t operand)
 	push(l, TYPE_STRING, VALUE_LEAF);
 }
 
-/* A pattern whose only special byte is a '*' at its end is a prefix. */
-static inline uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
-{
-	uint32_t bytes = wm_operand_bytes(operand), offset = wm_operand_offset(operand);
-	const char *text = (const char *)l->f + l->f->text + offset;
-
-	if (wm_operand_kind(operand) != WM_OPERAND_GLOB || !bytes || text[bytes - 1] != '*' ||
-	    wm_glob_is_pattern(text, bytes - 1))
-		return operand;
-	return wm_operand_make(WM_OPERAND_PREFIX, 0, bytes - 1, offset);
-}
-
 /* --- fields by name --------------------------------------------------- */
 
 /* A field by its name, and its place. */
@@ -228,21 +216,6 @@ struct place {
 	struct wm_schema_field field;
 	uint32_t anchor, offset;
 };
-
-/* Does NAME[0, bytes) end in "_<count>", count > 1? Its base's length, else 0. */
-static inline uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_count)
-{
-	uint32_t i = bytes, scale = 1, count = 0;
-
-	while (i && name[i - 1] >= '0' && name[i - 1] <= '9' && bytes - i < 4) {
-		count += (uint32_t)(name[--i] - '0') * scale;
-		scale *= 10;
-	}
-	if (i < 2 || name[i - 1] != '_' || name[i] == '0' || count < 2)
-		return 0;
-	*ret_count = count;
-	return i - 1;
-}
 
 static inline bool same(const char *a, uint32_t a_bytes, const char *b, uint32_t b_bytes)
 {
@@ -266,26 +239,35 @@ static inline void step_over(struct place *p)
 	}
 }
 
-/* The field of a name, as class.c names fields. Unwritten instructions serve as scratch. */
-__attribute__((noinline, unused)) static int find_field(struct linker *l, const char *name,
-							uint32_t bytes, struct place *ret)
-{
-	char *base = (char *)&l->insns[l->nr];
-	uint32_t count = 0, stem = split_count(name, bytes, &count), n;
-	struct wm_schema s;
+/* --- ranges ---------------------------------------------------------- */
 
-	ret->anchor = ret->offset = 0;
-	if ((l->max - l->nr) * sizeof(*l->insns) <= WM_SCHEMA_NAME_MAX)
-		return -ENOSPC;
-	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* it was walked before */
-	for (; wm_schema_next(&s, &ret->field) > 0; step_over(ret)) {
-		n = wm_schema_base_name(&ret->field, base);
-		if (same(base, n, name, bytes))
-			return 0;
-		if (stem && same(base, n, name, stem) && --count == 0)
-			return 0;
+/* Makes the last instruction a range test: of the load it is, or of the top. */
+static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
+{
+	if (of_load) {
+		last(l)->op = (uint8_t)(last(l)->op - WM_INSN_LOAD_I1 + WM_INSN_RANGE_I1);
+		return last(l);
 	}
-	return -ENOENT;
+	return emit(l, WM_INSN_RANGE);
 }
+
+static inline bool is_load(const struct value *v)
+{
+	return (v->flags & VALUE_LEAF) && is_int(v); /* and no constant: the caller knows */
+}
+
+/* --- the linker's other files ---------------------------------------- */
+
+/* filter_link_field.c: pushes what the step names. */
+void wm_filter_link_field(struct linker *l, const struct wm_filter_step *step);
+void wm_filter_link_element(struct linker *l,
+			    const struct wm_filter_step *step); /* pops an index */
+void wm_filter_link_context(struct linker *l, uint8_t bit);
+
+/* filter_link_compare.c: both operands were popped; pushes the result. */
+void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
+			 const struct value *right);
+void wm_filter_link_strings(struct linker *l, uint8_t op, const struct value *left,
+			    const struct value *right); /* one is a string, at least */
 
 #endif

@@ -215,6 +215,56 @@ static uint64_t context(const struct wm_filter_contexts *c, uint8_t bit)
 	}
 }
 
+/*
+ * What is no test: takes values off the stack and puts one there. Returns its new
+ * end, NULL: there is no value. *at is behind the values of a set afterwards.
+ */
+__attribute__((always_inline)) static inline uint64_t *
+evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
+{
+	const struct wm_filter_insn *insn = *at;
+
+	switch (insn->op) {
+	case WM_INSN_LOAD_I1:
+	case WM_INSN_LOAD_U1:
+	case WM_INSN_LOAD_I2:
+	case WM_INSN_LOAD_U2:
+	case WM_INSN_LOAD_I4:
+	case WM_INSN_LOAD_U4:
+	case WM_INSN_LOAD_W8:
+	case WM_INSN_LOAD_B1:
+		*sp = load(fr->payload + insn->offset, insn->op);
+		return sp + 1;
+	case WM_INSN_CONST:
+		*sp = insn->x;
+		return sp + 1;
+	case WM_INSN_LOAD_FAR:
+		return load_far(fr, insn, sp) ? sp + 1 : NULL;
+	case WM_INSN_ELEMENT:
+		return load_element(fr, insn, sp[-1], sp - 1) ? sp : NULL;
+	case WM_INSN_CONTEXT:
+		*sp = context(fr->contexts, insn->kind);
+		return sp + 1;
+	case WM_INSN_ARITH:
+		sp--;
+		return wm_filter_arith(insn->kind, insn->offset, sp[-1], *sp, sp - 1) ? sp : NULL;
+	case WM_INSN_INV:
+		sp[-1] = ~sp[-1];
+		return sp;
+	case WM_INSN_COMPARE:
+		sp--;
+		sp[-1] = wm_filter_order(
+		    insn->kind, wm_filter_compare(sp[-1], insn->offset & 1, *sp, insn->offset & 2));
+		return sp;
+	case WM_INSN_IN:
+		sp[-1] = is_member(insn, sp[-1]) != insn->invert;
+		*at += (insn->x + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
+		return sp;
+	default:
+		return wm_filter_float_op(insn, sp);
+	}
+}
+
 #define RANGE(value)                                                                               \
 	do {                                                                                       \
 		test = ((uint64_t)(value)-insn->x <= insn->y) != insn->invert;                     \
@@ -274,50 +324,8 @@ bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, siz
 			sp--;
 			test = *sp != 0;
 			goto tested;
-		case WM_INSN_LOAD_I1:
-		case WM_INSN_LOAD_U1:
-		case WM_INSN_LOAD_I2:
-		case WM_INSN_LOAD_U2:
-		case WM_INSN_LOAD_I4:
-		case WM_INSN_LOAD_U4:
-		case WM_INSN_LOAD_W8:
-		case WM_INSN_LOAD_B1:
-			*sp++ = load(payload + insn->offset, insn->op);
-			continue;
-		case WM_INSN_CONST:
-			*sp++ = insn->x;
-			continue;
-		case WM_INSN_LOAD_FAR:
-			if (!load_far(&fr, insn, sp++))
-				return false;
-			continue;
-		case WM_INSN_ELEMENT:
-			if (!load_element(&fr, insn, sp[-1], sp - 1))
-				return false;
-			continue;
-		case WM_INSN_CONTEXT:
-			*sp++ = context(contexts, insn->kind);
-			continue;
-		case WM_INSN_ARITH:
-			sp--;
-			if (!wm_filter_arith(insn->kind, insn->offset, sp[-1], *sp, sp - 1))
-				return false;
-			continue;
-		case WM_INSN_INV:
-			sp[-1] = ~sp[-1];
-			continue;
-		case WM_INSN_COMPARE:
-			sp--;
-			sp[-1] =
-			    wm_filter_order(insn->kind, wm_filter_compare(sp[-1], insn->offset & 1,
-									  *sp, insn->offset & 2));
-			continue;
-		case WM_INSN_IN:
-			sp[-1] = is_member(insn, sp[-1]) != insn->invert;
-			insn += (insn->x + WM_INSN_VALUES - 1) / WM_INSN_VALUES;
-			continue;
 		default:
-			sp = wm_filter_float_op(insn, sp);
+			sp = evaluate(&fr, &insn, sp);
 			if (!sp)
 				return false;
 			continue;

@@ -4,6 +4,7 @@
  * (filter_cases.h), and what is said of wrong ones.
  */
 #include "event/filter_test_kit.h"
+#include "event/payload_test_kit.h"
 
 static void test_cases(void **state)
 {

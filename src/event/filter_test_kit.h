@@ -73,6 +73,8 @@ __attribute__((unused)) static const struct record records[] = {
 #define RECORD(...)
 __attribute__((unused)) static const struct expected cases[] = {
 #include "event/filter_cases.h"
+#include "event/filter_cases_1.h"
+#include "event/filter_cases_2.h"
 };
 
 /* xorshift: the same numbers on every machine. */

@@ -166,6 +166,9 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		wm_text_str(t, owner);
 		wm_text_str(t, "\t};\n");
 	}
+	if (kind == WM_STREAM_KIND_TASK_COUNTERS)
+		wm_text_str(t,
+			    "\tevent.context := struct {\n\t\twm_i4 pid;\n\t\twm_i4 tid;\n\t};\n");
 	if (kind == WM_STREAM_KIND_KERNEL)
 		wm_text_str(t, "\tevent.context := struct {\n\t\twm_u4 tid;\n"
 			       "\t\twm_x1 flags;\n\t\twm_u1 preempt_count;\n\t};\n");

@@ -21,6 +21,7 @@ struct ctf2 {
 	uint32_t nr_aliases;
 	struct ctf2_alias *aliases; /* by name, so that lookups are quick */
 	uint32_t depth;
+	bool has_trace; /* there was a trace class */
 	int err;
 	const char *where;
 	int64_t offset; /* of the fragment being read */

@@ -165,11 +165,16 @@ static void task(struct wm_text *t)
 		       "{\"name\":\"preempt_count\",\"field-class\":\"wm_u1\"}");
 }
 
-static void sampled(struct wm_text *t)
+static void counted(struct wm_text *t)
 {
 	wm_text_str(t, "{\"name\":\"pid\",\"field-class\":\"wm_i4\"},"
-		       "{\"name\":\"tid\",\"field-class\":\"wm_i4\"},"
-		       "{\"name\":\"ip\",\"field-class\":\"wm_p8\"},"
+		       "{\"name\":\"tid\",\"field-class\":\"wm_i4\"}");
+}
+
+static void sampled(struct wm_text *t)
+{
+	counted(t);
+	wm_text_str(t, ",{\"name\":\"ip\",\"field-class\":\"wm_p8\"},"
 		       "{\"name\":\"period\",\"field-class\":\"wm_u8\"}");
 }
 
@@ -185,6 +190,12 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 	    {"packet_seq_num", "packet-sequence-number"},
 	    {"events_discarded", "discarded-event-record-counter-snapshot"},
 	    {"event_count", NULL},
+	};
+	static void (*const contexts[WM_NR_STREAM_KINDS])(struct wm_text *) = {
+	    [WM_STREAM_KIND_MIXED] = owner,
+	    [WM_STREAM_KIND_TASK_COUNTERS] = counted,
+	    [WM_STREAM_KIND_KERNEL] = task,
+	    [WM_STREAM_KIND_SAMPLES] = sampled,
 	};
 	uint32_t i;
 
@@ -211,16 +222,10 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 	wm_text_char(t, ',');
 	integer(t, "timestamp", 48, "default-clock-timestamp");
 	wm_text_str(t, "]}");
-	if (kind == WM_STREAM_KIND_MIXED || kind == WM_STREAM_KIND_KERNEL ||
-	    kind == WM_STREAM_KIND_SAMPLES) {
+	if (contexts[kind]) {
 		wm_text_str(t, ",\"event-record-common-context-field-class\":"
 			       "{\"type\":\"structure\",\"member-classes\":[");
-		if (kind == WM_STREAM_KIND_MIXED)
-			owner(t);
-		else if (kind == WM_STREAM_KIND_KERNEL)
-			task(t);
-		else
-			sampled(t);
+		contexts[kind](t);
 		wm_text_str(t, "]}");
 	}
 	wm_text_str(t, "}\n");

@@ -215,8 +215,11 @@ static void environment(struct ctf2 *p, json_t *f)
 
 static void trace_class(struct ctf2 *p, json_t *f)
 {
-	if (p->m->packet_header)
+	if (p->has_trace)
 		(void)ctf2_fail(p, -EBADMSG, "a second trace class");
+	if (p->m->nr_streams)
+		(void)ctf2_fail(p, -EBADMSG, "a trace class behind a data stream class");
+	p->has_trace = true;
 	environment(p, f);
 	p->m->packet_header = scope(p, f, "packet-header-field-class");
 }
@@ -241,6 +244,14 @@ static void clock_class(struct ctf2 *p, json_t *f)
 	c.absolute = json_is_string(origin) && !strcmp(json_string_value(origin), "unix-epoch");
 	if (!c.id || !c.hz)
 		(void)ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
+	if (origin && !c.absolute && !json_is_object(origin))
+		(void)ctf2_fail(p, -EBADMSG, "origin is neither \"unix-epoch\" nor an object");
+	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX)
+		(void)ctf2_fail(p, -EBADMSG, "more than %u clock classes", WM_CTF_CLOCKS_MAX);
+	for (uint32_t i = 0; c.id && i < p->m->nr_clocks; i++)
+		if (!strcmp(c.id, p->m->clocks[i].id))
+			(void)ctf2_fail(p, -EBADMSG, "clock class '%.60s' is described twice",
+					c.id);
 	APPEND(p, p->m->clocks, p->m->nr_clocks, c);
 }
 
@@ -309,6 +320,11 @@ static void event_class(struct ctf2 *p, json_t *f)
 
 	e.id = ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
 	e.stream_id = ctf2_unsigned(p, f, "data-stream-class-id", 0, UINT64_MAX);
+	if (!wm_ctf_stream_find(p->m, e.stream_id))
+		(void)ctf2_fail(p, -EBADMSG,
+				"an event record class of data stream class %llu, which is not "
+				"described before it",
+				(unsigned long long)e.stream_id);
 	e.name = ctf2_text(p, f, "name");
 	e.context = scope(p, f, "specific-context-field-class");
 	e.fields = scope(p, f, "payload-field-class");

@@ -71,22 +71,25 @@ static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 				t->role = (uint8_t)names[n].role;
 		}
 	}
+	if (t->role && t->is_signed)
+		(void)ctf2_fail(p, -EBADMSG, "a signed number has a role");
 }
 
 /* [[1, 5], [9, 9]]; a lone number counts as a range. */
-static bool range(const json_t *v, struct wm_ctf_range *ret)
+static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 {
+	bool negative[2];
 	uint64_t bits[2];
-	bool negative;
 
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *n = json_is_array(v) ? json_array_get(v, i) : v;
 
-		if (!ctf2_number(n, &negative, &bits[i]))
+		if (!ctf2_number(n, &negative[i], &bits[i]) || (negative[i] && !is_signed))
 			return false;
 	}
 	*ret = (struct wm_ctf_range){(int64_t)bits[0], (int64_t)bits[1]};
-	return !json_is_array(v) || json_array_size(v) == 2;
+	return (!json_is_array(v) || json_array_size(v) == 2) &&
+	       (negative[0] == negative[1] ? bits[0] <= bits[1] : negative[0]);
 }
 
 static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_type *t)
@@ -95,8 +98,12 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 	const char *key;
 	size_t i;
 
+	if (map && !json_is_object(map))
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no object of names with ranges", name);
 	json_object_foreach(map, key, list)
 	{
+		if (!json_is_array(list))
+			(void)ctf2_fail(p, -EBADMSG, "'%.60s' has no list of ranges", key);
 		json_array_foreach(list, i, one)
 		{
 			struct wm_ctf_label *labels;
@@ -113,7 +120,7 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 			t->labels = labels;
 			labels[t->nr_labels].name =
 			    ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
-			if (!range(one, &labels[t->nr_labels++].range)) {
+			if (!range(one, t->is_signed, &labels[t->nr_labels++].range)) {
 				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is none", key);
 				return;
 			}
@@ -200,26 +207,31 @@ static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	uint64_t length = ctf2_unsigned(p, v, "length", 0, 1u << 16);
 
 	t->kind = WM_CTF_FLOAT;
-	if (length != 32 && length != 64)
-		(void)ctf2_fail(p, -EBADMSG, "a float of %llu bits; 32 and 64 can be read",
+	if (length != 16 && length != 32 && length != 64 && length != 128)
+		(void)ctf2_fail(p, -EBADMSG, "a float of %llu bits; 16, 32, 64 and 128 can be read",
 				(unsigned long long)length);
 	t->bits = (uint16_t)length;
 	t->align = power_of_two(p, v, "alignment");
 	byte_order(p, v, t);
 }
 
-static void variable_unsigned(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+static void variable(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
 {
 	t->kind = WM_CTF_VARINT;
+	t->is_signed = is_signed;
 	t->base = (uint8_t)ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
 	roles(p, v, t);
 	mappings(p, v, "mappings", t);
 }
 
+static void variable_unsigned(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	variable(p, v, t, false);
+}
+
 static void variable_signed(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	variable_unsigned(p, v, t);
-	t->is_signed = true;
+	variable(p, v, t, true);
 }
 
 static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -397,7 +409,7 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 		return;
 	json_array_foreach(list, i, one)
 	{
-		if (!range(one, &ranges[i]))
+		if (!range(one, true, &ranges[i])) /* the selector may be signed */
 			(void)ctf2_fail(p, -EBADMSG, "selector-field-ranges holds no range");
 	}
 	member->ranges = ranges;
@@ -452,7 +464,7 @@ static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
 	if (names)
 		qsort(names, t->nr_members, sizeof(*names), by_raw);
 	for (uint32_t i = 1; names && i < t->nr_members; i++) {
-		if (!strcmp(names[i - 1], names[i]))
+		if (names[i][0] && !strcmp(names[i - 1], names[i]))
 			(void)ctf2_fail(p, -EBADMSG, "two fields are named '%.100s'", names[i]);
 	}
 	free(names);
@@ -466,6 +478,37 @@ static void structure(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	refuse_twins(p, t);
 }
 
+static int by_low(const void *a, const void *b)
+{
+	const struct wm_ctf_range *x = a, *y = b;
+
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* No value of a selector chooses two options. */
+static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
+{
+	struct wm_ctf_range *all;
+	uint32_t count = 0, n = 0;
+
+	for (uint32_t i = 0; i < t->nr_members; i++)
+		count += t->members[i].nr_ranges;
+	all = ctf2_memory(p, calloc(count + 1, sizeof(*all)));
+	for (uint32_t i = 0; all && i < t->nr_members; i++) {
+		if (t->members[i].nr_ranges)
+			memcpy(all + n, t->members[i].ranges,
+			       t->members[i].nr_ranges * sizeof(*all));
+		n += t->members[i].nr_ranges;
+	}
+	if (all)
+		qsort(all, count, sizeof(*all), by_low);
+	for (uint32_t i = 1; all && i < count; i++)
+		if (all[i].low <= all[i - 1].high && all[i - 1].high >= all[i - 1].low)
+			(void)ctf2_fail(p, -EBADMSG, "two options of a variant are for %lld",
+					(long long)all[i].low);
+	free(all);
+}
+
 static void variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_VARIANT;
@@ -473,6 +516,8 @@ static void variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	members(p, json_object_get(v, "options"), t);
 	if (!p->err && !t->nr_members)
 		(void)ctf2_fail(p, -EBADMSG, "a variant without options");
+	refuse_twins(p, t);
+	refuse_two_ways(p, t);
 }
 
 static void optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)

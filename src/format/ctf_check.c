@@ -163,6 +163,9 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 			      ref->names[ref->nr_names - 1]);
 	if (is_found_later(w, target))
 		return 0;
+	if (owner->kind == WM_CTF_OPTIONAL && !owner->nr_members && !target->is_bool)
+		return refuse(w, ref, -EBADMSG, "is no boolean, and no ranges of it are given",
+			      ref->names[ref->nr_names - 1]);
 	if (owner->kind == WM_CTF_SEQUENCE ? !is_length(target) : !is_selector(w, target))
 		return refuse(w, ref, -EBADMSG,
 			      owner->kind == WM_CTF_SEQUENCE
@@ -317,6 +320,76 @@ static int check_events(struct walk *w, const struct wm_ctf_metadata *m, const v
 	return err;
 }
 
+/* --- the trace and its streams ---------------------------------------------------- */
+
+static int refuse_at(struct walk *w, const struct wm_ctf_type *t, const char *why, const char *name)
+{
+	const struct wm_ctf_ref at = {.line = t->line, .column = t->column, .offset = -1};
+
+	return refuse(w, &at, -EBADMSG, why, name);
+}
+
+static int check_magic(struct walk *w, const struct wm_ctf_member *m, bool is_first)
+{
+	const struct wm_ctf_type *t = m->type;
+
+	if (!is_first)
+		return refuse_at(w, t, "is not the first field", m->name);
+	if (t->kind != WM_CTF_INTEGER || t->bits != 32 || t->is_signed)
+		return refuse_at(w, t, "is no unsigned number of 32 bits", m->name);
+	return 0;
+}
+
+static int check_uuid(struct walk *w, const struct wm_ctf_member *m)
+{
+	const struct wm_ctf_type *t = m->type, *e = t->element;
+
+	if (t->kind == WM_CTF_ARRAY && t->length == 16 && e->kind == WM_CTF_INTEGER &&
+	    e->bits == 8 && e->align == 8)
+		return 0;
+	return refuse_at(w, t, "is not 16 bytes", m->name);
+}
+
+/* Readers find packets by these: a number of 32 bits before all else, and 16 bytes. */
+static int check_header(struct walk *w, const struct wm_ctf_type *header)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && header && i < header->nr_members; i++) {
+		const struct wm_ctf_member *m = &header->members[i];
+		enum wm_ctf_role role = wm_ctf_member_role(w->m, WM_CTF_PACKET_HEADER, m);
+
+		if (role == WM_CTF_MAGIC)
+			err = check_magic(w, m, i == 0);
+		else if (role == WM_CTF_UUID)
+			err = check_uuid(w, m);
+	}
+	return err;
+}
+
+static int check_streams_told(struct walk *w, const struct wm_ctf_metadata *m)
+{
+	if (m->nr_streams < 2 ||
+	    (m->packet_header && wm_ctf_member_find(m->packet_header, "stream_id") >= 0))
+		return 0;
+	return wm_diag_set(w->diag, -EBADMSG, w->diag ? w->diag->where : NULL, -1,
+			   "%u streams, and no 'stream_id' says which a packet is of",
+			   m->nr_streams);
+}
+
+static int check_clocks(struct walk *w, const struct wm_ctf_metadata *m)
+{
+	for (const struct wm_ctf_type *t = m->types; t; t = t->next) {
+		uint32_t i = 0;
+
+		while (t->clock && i < m->nr_clocks && strcmp(t->clock, m->clocks[i].name) != 0)
+			i++;
+		if (t->clock && i == m->nr_clocks)
+			return refuse_at(w, t, "is a clock that is not described", t->clock);
+	}
+	return 0;
+}
+
 static int check_all(struct walk *w, struct wm_ctf_metadata *m, const void *const *streams,
 		     const void *const *events)
 {
@@ -338,10 +411,16 @@ static int check_all(struct walk *w, struct wm_ctf_metadata *m, const void *cons
 			w->diag->line = e->line;
 		return -EBADMSG;
 	}
-	err = walk_scope(w, WM_CTF_PACKET_HEADER, m->packet_header);
+	err = check_header(w, m->packet_header);
+	if (!err && m->major == 1)
+		err = check_clocks(w, m);
+	if (!err)
+		err = walk_scope(w, WM_CTF_PACKET_HEADER, m->packet_header);
 	for (uint32_t s = 0; s < m->nr_streams && !err; s++)
 		err = walk_stream(w, &m->streams[s]);
-	return err ? err : check_events(w, m, streams, events);
+	if (!err)
+		err = check_events(w, m, streams, events);
+	return err || m->major != 1 ? err : check_streams_told(w, m);
 }
 
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag)

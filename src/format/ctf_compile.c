@@ -119,7 +119,7 @@ static bool moves_clock(struct wm_ctf_compiler *c, const struct field *f)
 	const char *clock = t->clock ? t->clock : t->element ? t->element->clock : NULL;
 	bool is_time = f->role == WM_CTF_TIME_BEGIN || f->role == WM_CTF_EVENT_TIME;
 
-	if (t->is_signed || f->role == WM_CTF_TIME_END || (!clock && !is_time))
+	if (f->role == WM_CTF_TIME_END || (!clock && (t->is_signed || !is_time)))
 		return false;
 	if (!c->clock || !c->clock[0])
 		c->clock = clock ? clock : "";
@@ -141,9 +141,19 @@ static void roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct 
 /* Integers that fit in no register are bytes. */
 static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 {
+	const struct wm_ctf_ref here = {
+	    .line = f->type->line, .column = f->type->column, .offset = -1};
 	int64_t at = wm_ctf_place_bits(c, f->type->align, f->type->bits);
 	struct wm_ctf_op *op;
 
+	if (f->role && f->role < WM_CTF_SLOT_CPU) {
+		(void)wm_ctf_compile_fail(
+		    c, &here, -ENOTSUP,
+		    "an integer of %u bits tells of packets or events: 64 can be "
+		    "read",
+		    f->type->bits);
+		return;
+	}
 	if (at < 0 || at % 8 || f->type->bits % 8) {
 		(void)wm_ctf_compile_fail(c, NULL, -EBADMSG,
 					  "an integer of %u bits that is not in whole bytes",
@@ -154,6 +164,25 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 	op = wm_ctf_emit(c, WM_CTF_OP_BYTES, f->member);
 	op->at = (uint32_t)(at / 8);
 	op->n = f->type->bits / 8;
+}
+
+/* Which bits of a byte are next is another question in each byte order. */
+static void check_order(struct wm_ctf_compiler *c, const struct field *f)
+{
+	const struct wm_ctf_type *t = f->type;
+	const struct wm_ctf_place *at = &c->place;
+	struct wm_ctf_op *op;
+
+	if (!at->order || at->order == t->order || t->align >= 8)
+		return;
+	if (at->known < 8) {
+		op = wm_ctf_emit(c, WM_CTF_OP_WHOLE, f->member);
+		op->shift = wm_ctf_log2(t->align);
+	} else if (((at->mod + t->align - 1) & ~(t->align - 1)) % 8) {
+		(void)wm_ctf_compile_fail(
+		    c, NULL, -EBADMSG, "the byte order changes inside of a byte%s%.60s",
+		    f->member ? ", at " : "", f->member ? f->member->name : "");
+	}
 }
 
 static uint64_t shown_bits(const struct field *f)
@@ -168,10 +197,11 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 	struct wm_ctf_op *op;
 	int64_t at;
 
-	if (t->bits > 64) {
+	if (t->bits > 64 && t->kind != WM_CTF_FLOAT) {
 		wide_number(c, f);
 		return;
 	}
+	check_order(c, f);
 	at = wm_ctf_place_bits(c, t->align, t->bits);
 	count_items(c, f, 1);
 	op = wm_ctf_emit(c,
@@ -188,11 +218,12 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 		uint32_t pad = (t->align - 1) & (0 - c->place.mod);
 
 		if (t->align > c->place.known)
-			c->place = (struct wm_ctf_place){t->align, 0};
+			c->place = (struct wm_ctf_place){.known = t->align};
 		else
 			wm_ctf_move(c, pad);
 		wm_ctf_move(c, t->bits);
 	}
+	c->place.order = t->order;
 	f->node->op = c->err ? NONE : c->nr_ops - 1;
 	roles(c, op, f);
 }
@@ -474,7 +505,7 @@ static void variant(struct wm_ctf_compiler *c, const struct field *f)
 	uint16_t slot = wm_ctf_compile_ref(c, t, &tag);
 	struct wm_ctf_choice *choice = tag ? wm_ctf_compile_choice(c, t, tag) : NULL;
 	uint32_t *begins = calloc(2 * (size_t)t->nr_members + 1, sizeof(*begins));
-	struct wm_ctf_place before, after = {0, 0};
+	struct wm_ctf_place before, after = {0};
 	uint64_t bits = c->min_bits, min_bits = UINT64_MAX;
 	struct wm_ctf_op *op;
 

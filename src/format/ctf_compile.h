@@ -22,6 +22,7 @@ struct wm_ctf_node {
 /* What is known of the position: it is `mod` modulo `known`, a power of two. */
 struct wm_ctf_place {
 	uint32_t known, mod;
+	uint8_t order; /* of the number before it: enum wm_ctf_order; 0: not known */
 };
 
 struct wm_ctf_compiler {

@@ -72,6 +72,10 @@ uint64_t wm_ctf_hash_events(struct wm_ctf_decoder *d, const struct wm_ctf_stream
 char *wm_ctf_wide_text(struct wm_arena *a, enum wm_ctf_encoding encoding, const unsigned char *data,
 		       uint64_t bytes, uint32_t *ret_bytes);
 
+/* Floats of 16 and 128 bits as a double's bits, rounded to the nearest. */
+uint64_t wm_ctf_half(uint16_t bits);
+uint64_t wm_ctf_quad(uint64_t high, uint64_t low);
+
 /* Bytes up to and with the zero unit; 0: none there. */
 uint64_t wm_ctf_wide_bytes(enum wm_ctf_encoding encoding, const unsigned char *data,
 			   uint64_t bytes);

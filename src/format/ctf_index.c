@@ -26,8 +26,8 @@ int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks)
 	if (c->hz != NS_PER_SECOND)
 		ns = (ns * NS_PER_SECOND + c->rest) / c->hz;
 	sum = (__int128)ns + c->offset_ns;
-	if (ns > INT64_MAX || sum >= INT64_MAX)
-		return INT64_MAX - 1;
+	if (ns > INT64_MAX || sum > WM_CTF_NS_MAX)
+		return WM_CTF_NS_MAX;
 	return (int64_t)sum;
 }
 
@@ -482,35 +482,8 @@ static void expect_own(struct walk *w)
 	w->has_uuid = true;
 }
 
-/* --- LTTng's index ------------------------------------------------------------------------------
+/* --- all of a file, or a part --------------------------------------------------------------------
  */
-
-/* How many packets index/NAME.idx beside the file lists; 0: no index, or none to be believed. */
-static uint64_t indexed(const struct walk *w)
-{
-	const char *slash = strrchr(w->path, '/');
-	uint32_t head[4], entry;
-	struct stat st;
-	int64_t got = 0;
-	char *path;
-	int fd;
-
-	if (!slash ||
-	    asprintf(&path, "%.*s/index%s.idx", (int)(slash - w->path), w->path, slash) < 0)
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	free(path);
-	if (fd < 0)
-		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		got = wm_ctf_pread(fd, head, sizeof(head), 0);
-	close(fd);
-	entry = be32toh(head[3]);
-	if (got != sizeof(head) || be32toh(head[0]) != WM_INDEX_MAGIC || entry < 56 ||
-	    entry > WM_CTF_HEAD_FIRST)
-		return 0;
-	return ((uint64_t)st.st_size - sizeof(head)) / entry;
-}
 
 /* A file cut between two packets looks whole but for its index. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
@@ -536,33 +509,61 @@ static int open_file(struct walk *w)
 	return 0;
 }
 
-int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, const char *name,
-		      struct wm_ctf_founds *found)
+/* The path of the file, the trace's; NULL: out of memory. */
+static char *path_of(struct wm_trace *t, const char *name)
 {
-	struct walk *w = calloc(1, sizeof(*w));
 	size_t bytes = strlen(t->path) + strlen(name) + 2;
 	char *path = wm_arena_get(&t->arena, bytes);
-	uint64_t before = found->count, listed;
-	int err;
 
-	if (!w || !path) {
-		free(w);
-		return -ENOMEM;
-	}
-	memcpy(path, t->path, strlen(t->path));
-	path[strlen(t->path)] = '/';
-	memcpy(path + strlen(t->path) + 1, name, strlen(name));
+	if (path)
+		(void)snprintf(path, bytes, "%s/%s", t->path, name);
+	return path;
+}
+
+static struct walk *walk_create(struct wm_trace *t, const struct wm_ctf_folder *folder,
+				struct wm_ctf_founds *found)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
 	w->t = t;
 	w->folder = folder;
 	w->found = found;
-	w->name = name;
-	w->path = path;
 	w->fd = -1;
 	w->d.slots = w->slots;
 	wm_arena_init(&w->d.wide, WM_CTF_WIDE_MAX);
 	if (wm_ctf_has_own_packets(folder->plan->metadata))
 		expect_own(w);
-	listed = indexed(w); /* first: the file may grow, and its index behind it */
+	return w;
+}
+
+static void walk_destroy(struct walk *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	wm_arena_done(&w->d.wide);
+	wm_batch_done(&w->items);
+	free(w->head);
+	free(w);
+}
+
+int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, const char *name,
+		      struct wm_ctf_founds *found)
+{
+	struct walk *w = walk_create(t, folder, found);
+	uint64_t before = found->count, listed;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->name = name;
+	w->path = path_of(t, name);
+	if (!w->path) {
+		walk_destroy(w);
+		return -ENOMEM;
+	}
+	listed = wm_ctf_indexed(w->path); /* first: the file may grow, and its index behind it */
 	err = open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));
@@ -570,11 +571,31 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 		check_index(w, listed, found->count - before);
 	else if (w->bytes)
 		wm_trace_fault(t, name, 0, "the metadata describes no stream");
-	if (w->fd >= 0)
-		close(w->fd);
-	wm_arena_done(&w->d.wide);
-	wm_batch_done(&w->items);
-	free(w->head);
-	free(w);
+	walk_destroy(w);
 	return err == -ENOMEM ? err : 0;
+}
+
+int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
+		      struct wm_ctf_part *part, struct wm_ctf_founds *found)
+{
+	struct walk *w = walk_create(t, folder, found);
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->name = part->name;
+	w->file = part->file;
+	w->path = part->file ? part->file->path : path_of(t, part->name);
+	err = w->path ? open_file(w) : -ENOMEM;
+	if (!err) {
+		w->at = part->at;
+		w->bytes = part->end < w->bytes ? part->end : w->bytes;
+		err = walk_file(w);
+		part->at = w->at;
+		part->file = w->file;
+	}
+	if (!err && w->file)
+		w->file->bytes = w->bytes;
+	walk_destroy(w);
+	return err;
 }

@@ -28,6 +28,7 @@ static enum wm_ctf_status RUN(struct wm_ctf_decoder *d, const struct wm_ctf_op *
 	    LABEL(WM_CTF_OP_LEB_S),    LABEL(WM_CTF_OP_ALIGN),     LABEL(WM_CTF_OP_OPEN),
 	    LABEL(WM_CTF_OP_CLOSE),    LABEL(WM_CTF_OP_LOOP),      LABEL(WM_CTF_OP_NEXT),
 	    LABEL(WM_CTF_OP_CHOOSE),   LABEL(WM_CTF_OP_PERHAPS),   LABEL(WM_CTF_OP_JUMP),
+	    LABEL(WM_CTF_OP_WHOLE),
 	};
 	struct loop_state s = {.items = ITEMS ? b->items : NULL, .n = ITEMS ? b->nr_items : 0};
 	const struct wm_ctf_op *op = *programs;
@@ -209,6 +210,11 @@ WM_CTF_OP_ALIGN:
 	d->pos = (d->pos + v) & ~v;
 	if (d->pos > d->end)
 		return more(d, op);
+	NEXT;
+WM_CTF_OP_WHOLE:
+	v = (UINT64_C(1) << op->shift) - 1;
+	if (((d->pos + v) & ~v) % 8)
+		return bad(d, op, "is of another byte order than the bits before it in its byte");
 	NEXT;
 WM_CTF_OP_LOOP:
 	if (!length(d, op, op->length, &v))

@@ -39,10 +39,15 @@ static int unwrap_one(const char *where, const char *text, size_t bytes, size_t 
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at, "not a metadata packet");
 	content = load32(head + 24, big) / 8;
 	packet = load32(head + 28, big) / 8;
-	if (content < METADATA_HEADER_BYTES || packet < content || packet > bytes - at)
+	if (packet > bytes - at)
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at,
-				   "a metadata packet of %u bytes with %u used; %zu are there",
-				   packet, content, bytes - at);
+				   "a metadata packet claims %u bytes, %zu are left in the file",
+				   packet, bytes - at);
+	if (content < METADATA_HEADER_BYTES || packet < content)
+		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at,
+				   "a metadata packet of %u bytes claims that %u of them are used; "
+				   "its header alone has %u",
+				   packet, content, METADATA_HEADER_BYTES);
 	if (head[32] || head[33] || head[34])
 		return wm_diag_set(
 		    diag, -EBADMSG, where, (int64_t)at + 32,

@@ -32,7 +32,14 @@
 	PREAMBLE STREAM RS "{\"type\":\"event-record-class\",\"id\":0,\"payload-field-class\":"    \
 			   "{\"type\":\"structure\",\"member-classes\":[" members "]}}\n"
 #define MEMBER(name, class) "{\"name\":\"" name "\",\"field-class\":" class "}"
-#define AT(name)            "{\"origin\":\"event-record-payload\",\"path\":[\"" name "\"]}"
+#define NUMBER(sign, more)                                                                         \
+	"{\"type\":\"fixed-length-" sign "-integer\",\"length\":8,\"byte-order\":\"little-"        \
+	"endian\"," more "}"
+#define CLOCK RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1}\n"
+#define VARIANT(options)                                                                           \
+	"{\"type\":\"variant\",\"selector-field-location\":" AT("t") ",\"options\":[" options "]}"
+#define OPTION(range) "{\"selector-field-ranges\":[[" range "]],\"field-class\":" U8 "}"
+#define AT(name)      "{\"origin\":\"event-record-payload\",\"path\":[\"" name "\"]}"
 
 static const char rich[] = PREAMBLE RS
     "{\"type\":\"field-class-alias\",\"name\":\"byte\",\"field-class\":" U8 "}\n" RS
@@ -59,6 +66,7 @@ static const char rich[] = PREAMBLE RS
 				 "18446744073709551615]],\"low\":[[0,5],[7,7]]}"
 				 "}") "," MEMBER("opt",
 						 "{\"type\":\"optional\","
+						 "\"selector-field-ranges\":[[1,255]],"
 						 "\"field-class\":\"byte\","
 						 "\"selector-field-"
 						 "location\":" AT(
@@ -158,6 +166,29 @@ static const struct {
     {EVENT(MEMBER("a", "{\"type\":\"dynamic-length-blob\",\"length-field-location\":{}}")),
      "no 'path'", 3},
     {EVENT(MEMBER("a", "{\"type\":\"static-length-string\",\"length\":1e9}")), "'length' is no", 3},
+    {PREAMBLE RS "{\"type\":\"trace-class\"}\n" RS "{\"type\":\"trace-class\"}\n", "a second trace",
+     3},
+    {PREAMBLE STREAM RS "{\"type\":\"trace-class\"}\n", "behind a data stream class", 3},
+    {PREAMBLE CLOCK CLOCK, "clock class 'c' is described twice", 3},
+    {PREAMBLE RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1,\"origin\":\"x\"}\n",
+     "origin is neither", 2},
+    {PREAMBLE RS "{\"type\":\"event-record-class\"}\n", "stream class 0, which is not", 2},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":[]"))), "'mappings' is no object", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":1}"))), "no list of ranges", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[5,3]]}"))), "range of 'A'", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[-1,3]]}"))), "range of 'A'", 3},
+    {EVENT(MEMBER("a", NUMBER("signed", "\"roles\":[\"event-record-class-id\"]"))), "has a role",
+     3},
+    {EVENT(MEMBER("t", U8) "," MEMBER("a", "{\"type\":\"optional\",\"selector-field-location\":" AT(
+					       "t") ",\"field-class\":" U8 "}")),
+     "'t' is no boolean", 3},
+    {EVENT(MEMBER("t", U8) "," MEMBER("a", VARIANT(OPTION("0,3") "," OPTION("3,5")))),
+     "two options of a variant are for 3", 3},
+    {PREAMBLE RS
+     "{\"type\":\"trace-class\",\"packet-header-field-class\":{\"type\":\"structure\","
+     "\"member-classes\":[" MEMBER("m", "{\"type\":\"variable-length-unsigned-integer\","
+					"\"roles\":[\"packet-magic-number\"]}") "]}}\n",
+     "'m' is no unsigned number of 32 bits", 0},
 };
 
 static void test_wrong(void **state)

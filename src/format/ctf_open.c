@@ -355,11 +355,7 @@ static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
 	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
 		struct wm_ctf_folder *f = &c->folders[i];
 
-		if (!f->plan)
-			continue;
-		f->quirks = quirks_of(f->plan->metadata);
-		err = words(t, f);
-		if (!err)
+		if (f->plan)
 			err = index_folder(t, f, &found);
 	}
 	if (!err)
@@ -368,11 +364,37 @@ static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
 	return err;
 }
 
-static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+/* What the metadata say of each folder, and of the trace. */
+static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
+		struct wm_ctf_folder *f = &c->folders[i];
+
+		if (!f->plan)
+			continue;
+		if (!t->version[0])
+			(void)snprintf(t->version, sizeof(t->version), "%s",
+				       f->plan->metadata->major == 2 ? "2" : "1.8");
+		f->quirks = quirks_of(f->plan->metadata);
+		err = words(t, f);
+	}
+	return err;
+}
+
+static bool is_own(const struct wm_ctf_trace *c)
+{
+	for (uint32_t i = 0; i < c->nr_folders; i++)
+		if (c->folders[i].plan)
+			return wm_ctf_is_own(c->folders[i].plan->metadata);
+	return false;
+}
+
+int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {
 	struct wm_ctf_trace *c = calloc(1, sizeof(*c));
 	struct tree tree = {0};
-	bool is_own = false;
 	int err = c ? walk(&tree, path, "", 0) : -ENOMEM;
 
 	t->own = c;
@@ -384,19 +406,18 @@ static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag
 	names_done(&tree.folders);
 	if (!err)
 		err = plan_all(t, c, diag);
-	for (uint32_t i = 0; i < (c && !err ? c->nr_folders : 0) && !t->version[0]; i++) {
-		const struct wm_ctf_plan *p = c->folders[i].plan;
+	return err ? err : describe(t, c);
+}
 
-		is_own |= p && wm_ctf_is_own(p->metadata);
-		if (p)
-			(void)snprintf(t->version, sizeof(t->version), "%s",
-				       p->metadata->major == 2 ? "2" : "1.8");
-	}
+static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+{
+	int err = wm_ctf_open_plans(t, path, diag);
+
 	if (!err)
-		err = index_all(t, c);
-	if (!err && is_own)
+		err = index_all(t, t->own);
+	if (!err && is_own(t->own))
 		err = wm_ctf_own_read(t);
-	if (!err && is_own)
+	if (!err && is_own(t->own))
 		err = wm_ctf_kernel_read(t);
 	if (err == -ENOMEM)
 		(void)wm_diag_set(diag, err, t->path, -1, "out of memory");

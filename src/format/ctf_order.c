@@ -7,6 +7,7 @@
  * Equal times of different streams come by class, instance and file, which is
  * babeltrace2's order: streams get their index that way.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,9 +209,28 @@ static void drop_doubles(struct wm_ctf_founds *f)
 	f->count = kept;
 }
 
+/* As packets stand in their files: time does not run back, or one of them is not what it says. */
+static void check_order(struct wm_trace *t, const struct wm_ctf_founds *f)
+{
+	for (uint64_t i = 1; i < f->count; i++) {
+		const struct wm_ctf_found *before = &f->at[i - 1], *now = &f->at[i];
+		const struct wm_ctf_file *file = now->file;
+
+		if (file != before->file || !file->plan->clock ||
+		    !file->plan->has[WM_CTF_TIME_BEGIN] ||
+		    now->packet.begin_ns >= before->packet.begin_ns)
+			continue;
+		wm_trace_fault(t, file->stream.file, now->packet.offset,
+			       "a packet begins %" PRIu64 " ns before the one in front of it",
+			       (uint64_t)before->packet.begin_ns - (uint64_t)now->packet.begin_ns);
+	}
+}
+
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
 {
 	int err = add_streams(t, f) ? -1 : 0;
+
+	check_order(t, f);
 
 	if (f->count)
 		qsort(f->at, f->count, sizeof(*f->at), by_time);

@@ -328,6 +328,29 @@ static void test_quirks(void **state)
 	}
 }
 
+/* A packet with another one's time, and with another one inside it, is not where it was. */
+static void test_time_runs_back(void **state)
+{
+	static const struct packet packets[] = {
+	    {1, 10, 20, 0, 0, 15}, {1, 50, 60, 1, 0, 55}, {1, 30, 40, 2, 0, 35}};
+	const char *metadata = METADATA("");
+	struct wm_trace *t;
+	struct tree tree;
+
+	make_tree(&tree);
+	put(&tree, "metadata", metadata, strlen(metadata));
+	put_packets(&tree, "s", packets, 3);
+	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
+	assert_int_equal(t->nr_packets, 3);
+	assert_int_equal(t->nr_faults, 1);
+	assert_string_equal(t->faults[0].file, "s");
+	assert_int_equal(t->faults[0].offset, 2 * PACKET_BYTES);
+	assert_string_equal(t->faults[0].reason,
+			    "a packet begins 20 ns before the one in front of it");
+	wm_trace_close(t);
+	drop_tree(&tree);
+}
+
 /* A false beginning at every fourth byte: told up to a limit, in no time. */
 static void test_false_beginnings(void **state)
 {
@@ -363,6 +386,7 @@ int main(void)
 	    cmocka_unit_test(test_quirks),
 	    cmocka_unit_test(test_streams_without_instance),
 	    cmocka_unit_test(test_index_lists_more),
+	    cmocka_unit_test(test_time_runs_back),
 	    cmocka_unit_test(test_false_beginnings),
 	};
 

@@ -141,7 +141,8 @@ static int add_thread(struct hearing *h, const struct wm_event *e)
 	struct wm_ctf_thread one = {.ns = moment(e, "clock"),
 				    .tid = (int32_t)number(e, "tid"),
 				    .pid = (int32_t)number(e, "pid"),
-				    .comm = text(h->t, e, "comm")};
+				    .comm = text(h->t, e, "comm"),
+				    .asked = true};
 
 	return one.comm ? keep_thread(h, &one) : -ENOMEM;
 }
@@ -300,8 +301,11 @@ static int read_packet(struct hearing *h, struct wm_packet_reader *r, const stru
 	return got == -ENOMEM ? got : 0;
 }
 
-/* Faults met here are told again by who reads the packet, so here they are not. */
-static int read_recorder(struct hearing *h)
+/*
+ * The packets from `first` on. Faults met here are told again by who reads the
+ * packet, so here they are not.
+ */
+static int read_recorder(struct hearing *h, uint64_t first)
 {
 	struct wm_trace *t = h->t;
 	bool *types = calloc(t->nr_types + 1u, sizeof(*types));
@@ -315,7 +319,7 @@ static int read_recorder(struct hearing *h)
 	for (uint32_t i = 0; !err && i < t->nr_types; i++)
 		for (size_t k = 0; t->types[i]->meta && k < NR_HEARD; k++)
 			types[i] |= !strcmp(t->types[i]->name, heard[k].name);
-	for (uint64_t i = 0; !err && i < t->nr_packets; i++) {
+	for (uint64_t i = first; !err && i < t->nr_packets; i++) {
 		if (t->streams[t->packets[i].stream]->meta)
 			err = read_packet(h, r, &t->packets[i], &b);
 	}
@@ -327,110 +331,19 @@ static int read_recorder(struct hearing *h)
 	return err;
 }
 
-static int by_pid_and_begin(const void *a, const void *b)
-{
-	const struct wm_trace_process *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
-
-static int by_tid_and_time(const void *a, const void *b)
-{
-	const struct wm_ctf_thread *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct wm_ctf_thread *const *x = a, *const *y = b;
-
-	if ((*x)->ns != (*y)->ns)
-		return (*x)->ns < (*y)->ns ? -1 : 1;
-	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
-}
-
-/* Behind the last one that is not after (pid, ns). */
-static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
-{
-	uint32_t low = 0, high = t->nr_processes;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct wm_trace_process *one = &t->processes[mid];
-
-		if (one->pid < pid || (one->pid == pid && one->begin_ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
-static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
-{
-	const struct wm_ctf_trace *c = t->own;
-	uint32_t low = 0, high = c->nr_threads;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct wm_ctf_thread *one = &c->threads[mid];
-
-		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low && c->threads[low - 1].tid == tid)
-		return &c->threads[low - 1];
-	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
-}
-
-/* Oldest first: a parent's own fork has its name by then. */
-static int name_forks(struct wm_trace *t)
-{
-	struct wm_ctf_trace *c = t->own;
-	struct wm_ctf_thread **forks = malloc((c->nr_threads + 1) * sizeof(*forks));
-	uint32_t n = 0;
-
-	if (!forks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < c->nr_threads; i++)
-		if (!c->threads[i].comm)
-			forks[n++] = &c->threads[i];
-	qsort(forks, n, sizeof(*forks), by_time);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct wm_ctf_thread *parent = thread_of(t, forks[i]->parent, forks[i]->ns);
-
-		forks[i]->comm = parent && parent->comm ? parent->comm : "";
-	}
-	free(forks);
-	return 0;
-}
-
+/* Whoever ended did so at that time. */
 static int sort(struct hearing *h)
 {
-	struct wm_trace *t = h->t;
-	struct wm_ctf_trace *c = t->own;
+	int err = wm_ctf_own_sort(h->t);
 
-	if (c->nr_threads)
-		qsort(c->threads, c->nr_threads, sizeof(*c->threads), by_tid_and_time);
-	if (name_forks(t))
-		return -ENOMEM;
-	if (t->nr_processes)
-		qsort(t->processes, t->nr_processes, sizeof(*t->processes), by_pid_and_begin);
-	for (uint32_t i = 0; i < h->nr_ends; i++) {
-		uint32_t at = place(t, h->ends[i].pid, h->ends[i].ns);
+	for (uint32_t i = 0; i < h->nr_ends && !err; i++) {
+		struct wm_trace_process *one =
+		    wm_ctf_own_process(h->t, h->ends[i].pid, h->ends[i].ns);
 
-		if (at && t->processes[at - 1].pid == h->ends[i].pid)
-			t->processes[at - 1].end_ns = h->ends[i].ns;
+		if (one)
+			one->end_ns = h->ends[i].ns;
 	}
-	return 0;
+	return err;
 }
 
 /* How well the wall clock is known; the packets' own time range leaves the recorder's out. */
@@ -444,55 +357,30 @@ static void mend_clocks(struct wm_trace *t)
 		t->clocks[i]->error_ns = ns;
 }
 
+int wm_ctf_own_begin(struct wm_trace *t)
+{
+	t->is_own = true;
+	mend_clocks(t);
+	return list_causes(t);
+}
+
+int wm_ctf_own_hear(struct wm_trace *t, uint64_t first)
+{
+	struct hearing h = {.t = t};
+	int err = read_recorder(&h, first);
+
+	return err ? err : sort(&h);
+}
+
 int wm_ctf_own_read(struct wm_trace *t)
 {
 	struct hearing h = {.t = t};
-	int err;
+	int err = wm_ctf_own_begin(t);
 
-	t->is_own = true;
-	mend_clocks(t);
-	err = list_causes(t);
 	if (!err)
-		err = read_recorder(&h);
+		err = read_recorder(&h, 0);
 	if (err)
 		return err;
 	believe_counters(&h);
 	return sort(&h);
-}
-
-/* --- who was who ------------------------------------------------------------------------------ */
-
-/* Who had that pid then; before the first of them was seen, that one: its chunk is older. */
-static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
-{
-	uint32_t at = place(t, pid, ns);
-
-	if (at && t->processes[at - 1].pid == pid)
-		return t->processes[at - 1].comm;
-	return at < t->nr_processes && t->processes[at].pid == pid ? t->processes[at].comm : "";
-}
-
-int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns)
-{
-	const struct wm_ctf_thread *one = thread_of(t, tid, ns);
-
-	return one ? one->pid : tid;
-}
-
-const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
-{
-	const struct wm_ctf_file *f = (const struct wm_ctf_file *)e->stream;
-	const struct wm_ctf_thread *thread;
-	int64_t ns = e->ns;
-
-	if (!t->is_own || e->pid < 0)
-		return "";
-	if (f->plan->is_of_cpu) {
-		thread = thread_of(t, e->tid, ns);
-		return thread ? thread->comm : "";
-	}
-	/* A packet of one thread may begin before its process joined; its end does not. */
-	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
-		ns = e->packet->end_ns;
-	return process_comm(t, (uint32_t)e->pid, ns);
 }

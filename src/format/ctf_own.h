@@ -14,18 +14,42 @@
 struct wm_ctf_frame;
 struct wm_ctf_found;
 
-/* A thread the kernel's events speak of, from when it was met. */
+/*
+ * A thread the kernel's events speak of, from then on. Either the kernel said
+ * so when it happened, or the recorder asked when it met the thread: what it
+ * heard may be younger, or, of one that had ended, older.
+ */
 struct wm_ctf_thread {
 	int64_t ns;
 	int32_t tid, pid;
 	int32_t parent;   /* thread, of a fork */
 	const char *comm; /* NULL: as its parent was called then; never after opening */
+	bool asked;
 };
 
 /* --- ctf_own.c -------------------------------------------------------------- */
 
 /* Fills the trace's processes, causes and threads. 0 or -ENOMEM. */
 int wm_ctf_own_read(struct wm_trace *t);
+
+/* The same by and by, of a trace that grows: first without packets, then of those from `first` on.
+ */
+int wm_ctf_own_begin(struct wm_trace *t);
+int wm_ctf_own_hear(struct wm_trace *t, uint64_t first);
+
+/* --- ctf_own_who.c ---------------------------------------------------------- */
+
+/* Threads and processes in order, so that they are found. 0 or -ENOMEM. */
+int wm_ctf_own_sort(struct wm_trace *t);
+
+/* Who had that pid then; NULL: nobody known. */
+struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t pid, int64_t ns);
+
+/*
+ * Copies what another opening of the same trace knew: losses, and who was who
+ * from `ns` on. 0 or -ENOMEM.
+ */
+int wm_ctf_own_inherit(struct wm_trace *t, const struct wm_trace *from, int64_t ns);
 
 const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e);
 

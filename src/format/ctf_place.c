@@ -70,7 +70,7 @@ static void begin_run(struct wm_ctf_compiler *c, uint32_t align)
 	struct wm_ctf_op *op = wm_ctf_emit(c, WM_CTF_OP_RUN, NULL);
 
 	if (align > c->place.known)
-		c->place = (struct wm_ctf_place){align, 0};
+		c->place = (struct wm_ctf_place){.known = align};
 	else
 		c->place.mod = (c->place.mod + align - 1) & ~(align - 1) & (c->place.known - 1);
 	op->shift = wm_ctf_log2(align);
@@ -111,7 +111,7 @@ void wm_ctf_align(struct wm_ctf_compiler *c, uint32_t align)
 	if (align > 1 && wm_ctf_place_bits(c, align, 0) < 0) {
 		wm_ctf_emit(c, WM_CTF_OP_ALIGN, NULL)->shift = wm_ctf_log2(align);
 		if (align > c->place.known)
-			c->place = (struct wm_ctf_place){align, 0};
+			c->place = (struct wm_ctf_place){.known = align};
 		else
 			c->place.mod =
 			    (c->place.mod + align - 1) & ~(align - 1) & (c->place.known - 1);
@@ -122,7 +122,7 @@ void wm_ctf_align(struct wm_ctf_compiler *c, uint32_t align)
 void wm_ctf_place_unknown(struct wm_ctf_compiler *c, uint32_t known)
 {
 	wm_ctf_end_run(c);
-	c->place = (struct wm_ctf_place){known, 0};
+	c->place = (struct wm_ctf_place){.known = known};
 }
 
 /* What is known behind two ways that meet. */
@@ -132,5 +132,5 @@ struct wm_ctf_place wm_ctf_join(struct wm_ctf_place a, struct wm_ctf_place b)
 
 	while (known > 1 && (a.mod & (known - 1)) != (b.mod & (known - 1)))
 		known /= 2;
-	return (struct wm_ctf_place){known, a.mod & (known - 1)};
+	return (struct wm_ctf_place){known, a.mod & (known - 1), a.order == b.order ? a.order : 0};
 }

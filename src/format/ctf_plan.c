@@ -152,13 +152,6 @@ static uint32_t compile(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 	return wm_ctf_compile(c, scope, t, p->parts[scope], at);
 }
 
-static const char *provider_of(struct wm_trace *t, const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
-}
-
 static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 		       const struct wm_ctf_stream_plan *p, const struct wm_ctf_event *e,
 		       struct wm_ctf_event_plan *plan)
@@ -169,7 +162,7 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 
 	if (type) {
 		type->name = e->name ? e->name : "";
-		type->provider = provider_of(t, type->name);
+		type->provider = wm_trace_provider(t, type->name);
 	}
 	if (!type || !type->provider) {
 		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
@@ -279,7 +272,7 @@ static int stream(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_s
 		  struct wm_ctf_event *const *list, uint32_t nr_events,
 		  const struct wm_trace_clock **clocks)
 {
-	struct wm_ctf_place place = {(1u << 20), 0}, body = {1, 0};
+	struct wm_ctf_place place = {.known = 1u << 20}, body = {.known = 1};
 	const struct wm_ctf_stream *s = p->class;
 	struct stream_begins b = {0};
 	int err;

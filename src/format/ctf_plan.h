@@ -81,7 +81,8 @@ enum wm_ctf_code {
 	WM_CTF_OP_LEB_U,
 	WM_CTF_OP_LEB_S,
 	WM_CTF_OP_ALIGN,
-	WM_CTF_OP_OPEN, /* a structure of `n` members; CLOSE ends it */
+	WM_CTF_OP_WHOLE, /* a byte has to begin at the next multiple of 1 << shift bits */
+	WM_CTF_OP_OPEN,  /* a structure of `n` members; CLOSE ends it */
 	WM_CTF_OP_CLOSE,
 	WM_CTF_OP_LOOP,    /* of a length; `bits` of an element at least; NEXT is at `at` */
 	WM_CTF_OP_NEXT,    /* back to `at`, or on; ends the list */

@@ -33,6 +33,7 @@ struct wm_packet_reader {
 	bool ended, is_quick;
 	bool is_before;     /* no event at want->from_ns was there */
 	bool is_late;       /* an event behind the packet's end was told */
+	bool is_beyond;     /* one whose time needs more than 64 bits was */
 	uint64_t nr_events; /* so far, unwanted ones too */
 	uint64_t content_bytes;
 	uint64_t ids[NR_IDS]; /* what its header says of pid, tid... */
@@ -246,7 +247,7 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	r->packet = p;
 	r->file = (const struct wm_ctf_file *)r->t->streams[p->stream];
 	r->plan = r->file->plan;
-	r->ended = r->is_late = false;
+	r->ended = r->is_late = r->is_beyond = false;
 	r->is_before = r->want && r->want->has_from;
 	r->nr_events = 0;
 	r->is_quick =
@@ -325,6 +326,7 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 	e->cpu = id_of(slots[WM_CTF_SLOT_CPU], UINT64_MAX);
 	e->pid = id_of(slots[WM_CTF_SLOT_PID], slots[WM_CTF_SLOT_VPID]);
 	e->tid = id_of(slots[WM_CTF_SLOT_TID], slots[WM_CTF_SLOT_VTID]);
+	e->mode = WM_MODE_UNKNOWN;
 	e->raw = NULL;
 	e->raw_bytes = 0;
 	e->parts[WM_PART_PACKET_HEADER] = (struct wm_part_range){0, r->nr_header};
@@ -333,7 +335,23 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 		finish_own(r, e);
 }
 
-static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
+/* Of an odd clock, or very far from its origin. */
+static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
+{
+	int64_t ns = wm_ctf_ns(r->plan->clock, ticks);
+
+	if (ns == WM_CTF_NS_MAX && !r->is_beyond) {
+		wm_trace_fault(r->t, r->file->stream.file,
+			       r->packet->offset + r->base + at_bits / 8,
+			       "an event's time (%llu ticks) is centuries from the clock's origin, "
+			       "beyond 64 bits of nanoseconds: such times are shown as %lld ns",
+			       (unsigned long long)ticks, (long long)ns);
+		r->is_beyond = true;
+	}
+	return ns;
+}
+
+static int64_t time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
 {
 	const struct wm_trace_clock *c = r->plan->clock;
 
@@ -342,7 +360,7 @@ static int64_t time_of(const struct wm_packet_reader *r, uint64_t ticks)
 	/* Offsets are below 2^62, so that the sum cannot overflow. */
 	if (c->hz == NS_PER_SECOND && ticks < (UINT64_C(1) << 62))
 		return c->offset_ns + (int64_t)ticks;
-	return wm_ctf_ns(c, ticks);
+	return far_time(r, ticks, at_bits);
 }
 
 /* Is the event one to step over? */
@@ -381,7 +399,7 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 		return WM_CTF_BAD;
 	}
 	e->clock = d->clock;
-	e->ns = time_of(r, e->clock);
+	e->ns = time_of(r, e->clock, begin);
 	if (is_unwanted(r, plan, e->ns)) {
 		b->nr_items = d->first_item;
 		return wm_ctf_decode_all(d, plan->body, 3, NULL, NULL);
@@ -412,9 +430,9 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 }
 
 /* Behind the last event: times are read by the packet's, so damage shows there. */
-static void check_end(const struct wm_packet_reader *r)
+static void check_end(struct wm_packet_reader *r)
 {
-	int64_t ns = time_of(r, r->d.clock);
+	int64_t ns = time_of(r, r->d.clock, r->d.pos);
 
 	if (ns == WM_TIME_NONE || ns <= r->packet->end_ns)
 		return;
@@ -434,6 +452,15 @@ static void check_count(struct wm_packet_reader *r)
 			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
 }
 
+/* No event can begin any more: where the next header would, content has ended. */
+static bool at_end(const struct wm_packet_reader *r)
+{
+	const struct wm_ctf_type *header = r->plan->class->event_header;
+	uint64_t mask = header ? header->align - 1 : 0;
+
+	return ((r->d.pos + mask) & ~mask) >= r->d.limit;
+}
+
 /* One step. 1: go on; 0: enough, or the packet ends; -errno. */
 static int step(struct wm_packet_reader *r, struct wm_batch *b)
 {
@@ -442,7 +469,7 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	enum wm_ctf_status status;
 	bool said = false;
 
-	if (begin >= r->d.limit) {
+	if (at_end(r)) {
 		r->ended = true;
 		if (r->plan->is_own)
 			check_count(r);

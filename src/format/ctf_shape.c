@@ -18,6 +18,14 @@ static uint8_t look_of(const struct wm_ctf_type *t)
 	}
 }
 
+/* As the item holds it; 0 where that are bytes. */
+static uint8_t shown_bits(const struct wm_ctf_type *t)
+{
+	if (t->kind == WM_CTF_FLOAT)
+		return t->bits <= 32 ? 32 : 64;
+	return (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);
+}
+
 /* `t` is an array or a sequence of characters or bytes, or none. */
 static uint8_t kind_of(const struct wm_ctf_type *t)
 {
@@ -85,7 +93,7 @@ static const struct wm_type *make(struct wm_ctf_metadata *m, enum wm_ctf_scope s
 	s->own = t;
 	s->kind = kind_of(t);
 	s->look = look_of(t);
-	s->bits = (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);
+	s->bits = shown_bits(t);
 	s->fixed = t->kind == WM_CTF_ARRAY;
 	s->is_bare = t->is_bare;
 	s->length = (uint32_t)t->length;

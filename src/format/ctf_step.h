@@ -96,17 +96,40 @@ static uint64_t turn_round(uint64_t v, uint32_t bits)
 	return turned;
 }
 
+/* As a double's bits. */
+static uint64_t load_real(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
+{
+	bool big = op->flags & WM_CTF_FLAG_BIG, turned = op->flags & WM_CTF_FLAG_TURNED;
+	uint32_t bits = op->bits < 64 ? op->bits : 64;
+	uint64_t v = load_bits(p, at, bits, big), next;
+
+	v = turned ? turn_round(v, bits) : v;
+	switch (op->bits) {
+	case 16:
+		return wm_ctf_half((uint16_t)v);
+	case 32:
+		return float32((uint32_t)v);
+	case 128:
+		next = load_bits(p, at + 64, 64, big);
+		next = turned ? turn_round(next, 64) : next;
+		return big != turned ? wm_ctf_quad(v, next) : wm_ctf_quad(next, v);
+	default:
+		return v;
+	}
+}
+
 /* Any number of any kind. */
 static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
 {
-	uint64_t v = load_bits(p, at, op->bits, op->flags & WM_CTF_FLAG_BIG);
+	uint64_t v;
 
+	if (op->flags & WM_CTF_FLAG_FLOAT)
+		return load_real(p, at, op);
+	v = load_bits(p, at, op->bits, op->flags & WM_CTF_FLAG_BIG);
 	if (op->flags & WM_CTF_FLAG_TURNED)
 		v = turn_round(v, op->bits);
 	if (op->flags & WM_CTF_FLAG_BOOL)
 		return v != 0;
-	if (op->flags & WM_CTF_FLAG_FLOAT)
-		return op->bits == 32 ? float32((uint32_t)v) : v;
 	if (op->flags & WM_CTF_FLAG_SIGNED)
 		return (uint64_t)((int64_t)(v << (64 - op->bits)) >> (64 - op->bits));
 	return v;

@@ -87,9 +87,28 @@ enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d,
 				       const struct wm_ctf_stream_plan *plan, struct wm_batch *b,
 				       uint32_t *ret_header, struct wm_ctf_frame *ret);
 
+/* Finds the folders and plans them by their metadata; looks at no stream. 0 or -errno with `diag`.
+ */
+int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag);
+
 /* Adds the packets of a file. 0 or -errno; damage is a fault. `name` is below the trace's path. */
 int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, const char *name,
 		      struct wm_ctf_founds *found);
+
+/* A part of a file that grows. */
+struct wm_ctf_part {
+	const char *name; /* below the trace's path */
+	struct wm_ctf_file
+	    *file;        /* NULL before its first packet; then set. Its stream is no one's yet */
+	uint64_t at, end; /* whole packets begin and end there */
+};
+
+/* The same for a part; `at` is then where it got to. */
+int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
+		      struct wm_ctf_part *part, struct wm_ctf_founds *found);
+
+/* How many packets index/NAME.idx beside the file lists; 0: no index, or none to be believed. */
+uint64_t wm_ctf_indexed(const char *path);
 
 /* Orders streams and packets, drops doubles, tells losses; gives all to the trace. */
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
@@ -99,6 +118,8 @@ int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
 /* The kernel's symbols, which waymark keeps beside the streams (ctf_symbols.c). */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
+
+#define WM_CTF_NS_MAX (INT64_MAX - 1) /* and all that is later */
 
 /* Ticks of the clock as ns since its origin: tick 0's time plus theirs, each rounded down. */
 int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks);

@@ -106,10 +106,10 @@ enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf
 	if (m->major == 2 && scope == WM_CTF_PACKET_CONTEXT &&
 	    member->type->role == WM_CTF_EVENT_TIME)
 		return WM_CTF_TIME_BEGIN;
-	if (m->major == 2)
-		return (enum wm_ctf_role)member->type->role;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (names[i].scope == scope && !strcmp(names[i].name, member->raw))
+		if (names[i].scope == scope &&
+		    (m->major == 2 ? names[i].role == member->type->role
+				   : !strcmp(names[i].name, member->raw)))
 			return names[i].role;
 	}
 	return WM_CTF_NO_ROLE;

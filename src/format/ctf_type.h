@@ -27,9 +27,11 @@
 #define WM_CTF_WALK_MAX     (1u << 22)   /* fields of all scopes, aliases opened */
 #define WM_CTF_TEXT_MAX     65536u       /* bytes of one string or name */
 #define WM_CTF_MEMBERS_MAX  65536u       /* of one structure or variant */
-#define WM_CTF_LABELS_MAX   65536u       /* of one enumeration */
-#define WM_CTF_LENGTH_MAX   (1u << 28)   /* elements of a fixed array */
-#define WM_CTF_BITS_MAX     65528u       /* of an integer */
+#define WM_CTF_CLOCKS_MAX   256u
+#define WM_CTF_ENV_MAX      4096u
+#define WM_CTF_LABELS_MAX   65536u     /* of one enumeration */
+#define WM_CTF_LENGTH_MAX   (1u << 28) /* elements of a fixed array */
+#define WM_CTF_BITS_MAX     65528u     /* of an integer */
 
 enum wm_ctf_kind {
 	WM_CTF_INTEGER,

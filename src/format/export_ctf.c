@@ -17,41 +17,6 @@
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-static int compare_losses(const void *a, const void *b, void *trace)
-{
-	const struct wm_trace_loss *losses = ((const struct wm_trace *)trace)->losses;
-	const uint32_t *x = a, *y = b;
-
-	if (losses[*x].end_ns != losses[*y].end_ns)
-		return losses[*x].end_ns < losses[*y].end_ns ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Those of no stream are the first one's. What packets of CTF say they say themselves. */
-static int give_losses(struct wm_cx *cx, struct wm_trace *t, struct wm_cx_stream *streams)
-{
-	bool is_ctf = t->ops == &wm_ctf_ops;
-
-	for (uint32_t i = 0; i < t->nr_losses; i++) {
-		const struct wm_trace_loss *l = &t->losses[i];
-		struct wm_cx_stream *s = &streams[l->stream < t->nr_streams ? l->stream : 0];
-		uint32_t *more;
-
-		if (is_ctf && !l->packets)
-			continue;
-		more = wm_arena_grow(&cx->arena, s->losses, s->nr_losses, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		more[s->nr_losses++] = i;
-		s->losses = more;
-	}
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		if (streams[i].nr_losses)
-			qsort_r(streams[i].losses, streams[i].nr_losses, sizeof(*streams[i].losses),
-				compare_losses, t);
-	return 0;
-}
-
 /* Packets lie by stream. */
 static void give_packets(const struct wm_trace *t, struct wm_cx_stream *streams)
 {
@@ -67,6 +32,7 @@ static void give_packets(const struct wm_trace *t, struct wm_cx_stream *streams)
 static int open_trace(struct wm_cx *cx, uint32_t trace)
 {
 	struct wm_trace *t = cx->x->traces[trace];
+	struct wm_export_losses *losses;
 	struct wm_cx_stream *streams;
 	int err;
 
@@ -76,12 +42,15 @@ static int open_trace(struct wm_cx *cx, uint32_t trace)
 	if (!cx->events[trace] || !streams)
 		return -ENOMEM;
 	give_packets(t, streams);
-	err = wm_cx_folders(cx, trace);
+	/* What packets of CTF say they say themselves. */
+	err = wm_export_losses(&cx->arena, t, t->ops == &wm_ctf_ops, &losses);
+	if (!err)
+		err = wm_cx_folders(cx, trace);
 	for (uint32_t i = 0; !err && i < t->nr_streams; i++)
 		err = wm_cx_stream_open(cx, trace, t->streams[i], &streams[i]);
+	for (uint32_t i = 0; !err && i < t->nr_streams; i++)
+		streams[i].losses = losses[i];
 	cx->streams[trace] = streams;
-	if (!err && t->nr_streams)
-		err = give_losses(cx, t, streams);
 	return err;
 }
 

@@ -27,6 +27,7 @@
 #include "format/ctf_trace.h"
 #include "format/export.h"
 #include "format/export_file.h"
+#include "format/export_loss.h"
 #include "format/trace_layout.h"
 
 #define WM_CX_MODEL_MAX  (256u << 20) /* bytes of all nodes of an output */
@@ -212,8 +213,7 @@ struct wm_cx_stream {
 	uint64_t next_packet, end_packet; /* of the input's: places in `order`, or in the list */
 	uint64_t *order;                  /* by time; NULL: as they lie */
 	uint64_t lost, sequence;          /* counters as written */
-	uint32_t next_loss, nr_losses;
-	uint32_t *losses; /* indices, by end; of packets, and of events when packets do not say */
+	struct wm_export_losses losses;   /* of packets, and of events when packets do not say */
 	uint64_t file_bytes, nr_packets;
 };
 

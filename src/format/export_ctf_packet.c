@@ -83,13 +83,10 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 /* Adds what was lost until `ns` to the counters. True: there was something. */
 static bool count_losses(struct wm_cx_stream *s, int64_t ns)
 {
+	const struct wm_trace_loss *l;
 	bool any = false;
 
-	for (; s->next_loss < s->nr_losses; s->next_loss++) {
-		const struct wm_trace_loss *l = &s->trace->losses[s->losses[s->next_loss]];
-
-		if (l->end_ns > ns)
-			break;
+	for (; (l = wm_export_next_loss(&s->losses, ns)); s->losses.next++) {
 		if (l->packets)
 			s->sequence += l->count;
 		else /* CTF has no word for "some" */
@@ -261,14 +258,14 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 {
 	const struct wm_cx_class *c = s->class;
 	uint64_t ticks;
+	size_t begin;
 	int err = 0;
 
 	if (wm_cx_keeps_ticks(c)) {
 		if (s->at != e->packet)
 			err = change_packet(cx, s, e);
 	} else {
-		bool lost = s->next_loss < s->nr_losses &&
-			    s->trace->losses[s->losses[s->next_loss]].end_ns <= e->ns;
+		bool lost = wm_export_next_loss(&s->losses, e->ns);
 
 		if (lost && s->nr_events)
 			err = flush(cx, s, false);
@@ -276,11 +273,7 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 			(void)count_losses(s, e->ns);
 	}
 	ticks = ticks_of(s, e);
-	if (!s->nr_events || ticks < s->first)
-		s->first = ticks;
-	if (!s->nr_events || ticks > s->last)
-		s->last = ticks;
-	s->nr_events++;
+	begin = s->body.bytes;
 	wm_cx_put(&s->body, event->id, c->id_bytes);
 	if (c->clock)
 		wm_cx_put(&s->body, ticks, 8);
@@ -289,6 +282,16 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 		     e->items, e->parts[WM_PART_STREAM_CONTEXT]);
 	wm_cx_encode(&s->body, event->parts[WM_PART_CONTEXT], e->items, e->parts[WM_PART_CONTEXT]);
 	wm_cx_encode(&s->body, event->parts[WM_PART_FIELDS], e->items, e->parts[WM_PART_FIELDS]);
+	if (s->body.failed) {
+		wm_text_cut(&s->body, begin);
+		wm_export_skip(cx->x, "larger than memory has room for (256 MiB at most)", 1);
+		return err;
+	}
+	if (!s->nr_events || ticks < s->first)
+		s->first = ticks;
+	if (!s->nr_events || ticks > s->last)
+		s->last = ticks;
+	s->nr_events++;
 	if (!err && s->body.bytes >= cx->packet_bytes)
 		err = flush(cx, s, false);
 	return err;

@@ -104,12 +104,46 @@ static void items_become_bytes(void **state)
 	wm_arena_done(&arena);
 }
 
+/* An event that memory has no room for is counted, and those around it are whole. */
+static void an_event_too_large_is_left_out(void **state)
+{
+	const struct wm_type text = {.kind = WM_TYPE_STRING};
+	const struct wm_member member = {.name = "s", .type = &text};
+	const struct wm_type string_part = {
+	    .kind = WM_TYPE_STRUCT, .members = &member, .nr_members = 1};
+	struct wm_item item = {.member = &member, .text = "ab", .count = 2, .next = 1};
+	const struct wm_event e = {.items = &item, .parts[WM_PART_FIELDS] = {0, 1}};
+	struct wm_export x = {.nr_reasons = 0};
+	struct wm_cx cx = {.x = &x, .packet_bytes = 4096};
+	struct wm_cx_class class = {.id_bytes = 2};
+	struct wm_cx_event event = {.id = 7};
+	struct wm_cx_stream s = {.class = &class};
+	struct wm_cx_build b = {.arena = &cx.arena, .language = WM_CX_TSDL};
+
+	wm_arena_init(&cx.arena, 1 << 20);
+	assert_int_equal(
+	    wm_cx_build(&b, WM_CTF_EVENT_FIELDS, &string_part, &event.parts[WM_PART_FIELDS]), 0);
+	assert_int_equal(wm_cx_stream_event(&cx, &s, &event, &e), 0);
+	item.count = WM_CX_EVENT_MAX + 1u;
+	assert_int_equal(wm_cx_stream_event(&cx, &s, &event, &e), 0);
+	item.count = 1;
+	assert_int_equal(wm_cx_stream_event(&cx, &s, &event, &e), 0);
+	assert_int_equal(s.nr_events, 2);
+	assert_int_equal(s.body.bytes, 9);
+	assert_memory_equal(s.body.data, "\7\0ab\0\7\0a", 9);
+	assert_int_equal(x.nr_reasons, 1);
+	assert_int_equal(x.reasons[0].nr, 1);
+	wm_cx_stream_done(&s);
+	wm_arena_done(&cx.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ticks_are_found_again),
 	    cmocka_unit_test(names_are_unlike_and_fit_the_language),
 	    cmocka_unit_test(items_become_bytes),
+	    cmocka_unit_test(an_event_too_large_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static int open_inside(struct wm_pdx *d, struct wm_diag *diag)
 						     "nothing in it says what its records are");
 	}
 	d->base_ns = base_of(t);
-	err = wm_pdx_make_attrs(d);
+	err = wm_pdx_make_attrs(d, diag);
 	if (!err && !d->nr_attrs)
 		return wm_diag_set(diag, -EINVAL, t->path, -1,
 				   "there are no samples in it, and perf.data holds nothing else: "
@@ -53,6 +53,8 @@ static int open_any(struct wm_export *x, struct wm_diag *diag)
 	d->out.fd = -1;
 	wm_arena_init(&d->arena, MEMORY_MAX);
 	wm_text_init(&d->text);
+	wm_text_init(&d->record);
+	wm_text_init(&d->scratch);
 	if (x->nr_traces > 1)
 		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
 				   "a perf.data has the ids of one recording: convert one trace at "
@@ -89,6 +91,10 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 	struct wm_pdx *d = x->own;
 	int got;
 
+	if (d->pd && !e->record) {
+		wm_export_skip(x, "counts of perf stat", 1);
+		return 0;
+	}
 	if (d->pd)
 		return write_record(d, e->record, wm_perf_header_get(e->record, d->swap).size);
 	got = wm_pdx_record(d, e);
@@ -121,6 +127,10 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 	x->nr_files = 1;
 	wm_export_file_done(&d->out);
 	wm_text_done(&d->text);
+	wm_text_done(&d->record);
+	wm_text_done(&d->scratch);
+	wm_tdx_made_done(&d->formats);
+	wm_tdx_source_done(&d->source);
 	wm_arena_done(&d->arena);
 	free(d);
 	x->own = NULL;

@@ -11,11 +11,12 @@
 
 #include "format/export_perfdata_int.h"
 
-#define HEADER_BYTES  104u
-#define SECTION_BYTES 16u
-#define STRING_ALIGN  64u
-#define CLOCK_VERSION 1u
-#define CLOCK_MONO    1u /* CLOCK_MONOTONIC: the clock that perf is told of */
+#define HEADER_BYTES     104u
+#define SECTION_BYTES    16u
+#define STRING_ALIGN     64u
+#define TRACE_PAGE_BYTES 4096u /* of its header; records of perf are in none */
+#define CLOCK_VERSION    1u
+#define CLOCK_MONO       1u /* CLOCK_MONOTONIC: the clock that perf is told of */
 
 static void write_text(struct wm_pdx *d)
 {
@@ -197,13 +198,39 @@ static bool clock_data(struct wm_pdx *d)
 	return true;
 }
 
+/* The formats of tracepoints, as perfdata_tracing.c reads them. */
+static bool tracing(struct wm_pdx *d)
+{
+	static const char head[] = "\x17\x08\x44tracing0.5";
+	static const enum wm_td_part_kind parts[] = {WM_TD_HEADER_INFO, WM_TD_FTRACE, WM_TD_FORMATS,
+						     WM_TD_KALLSYMS, WM_TD_PRINTK};
+	const struct wm_tdx_source *s = &d->source;
+	bool any = false;
+
+	for (uint32_t i = 0; i < d->nr_attrs; i++)
+		any |= d->attrs[i].format != NULL;
+	if (!any)
+		return false;
+	wm_text_add(&d->text, head, sizeof(head));
+	put(d, s->machine.big_endian, 1);
+	put(d, s->machine.long_bytes, 1);
+	put(d, TRACE_PAGE_BYTES, 4);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		wm_text_add(&d->text, s->parts[parts[i]].data, s->parts[parts[i]].bytes);
+	return true;
+}
+
 static const struct {
 	uint32_t feature;
 	bool (*put)(struct wm_pdx *d);
 } made[] = {
-    {WM_PD_HAS_HOSTNAME, host},         {WM_PD_HAS_OSRELEASE, release},
-    {WM_PD_HAS_VERSION, version},       {WM_PD_HAS_ARCH, arch},
-    {WM_PD_HAS_CMDLINE, command},       {WM_PD_HAS_EVENT_DESC, descriptions},
+    {WM_PD_HAS_TRACING_DATA, tracing},
+    {WM_PD_HAS_HOSTNAME, host},
+    {WM_PD_HAS_OSRELEASE, release},
+    {WM_PD_HAS_VERSION, version},
+    {WM_PD_HAS_ARCH, arch},
+    {WM_PD_HAS_CMDLINE, command},
+    {WM_PD_HAS_EVENT_DESC, descriptions},
     {WM_PD_HAS_CLOCK_DATA, clock_data},
 };
 
@@ -321,6 +348,9 @@ int wm_pdx_end(struct wm_pdx *d)
 
 	if (!f)
 		return -ENOMEM;
+	if (!d->pd)
+		wm_tdx_made_join(&d->formats, &d->source.parts[WM_TD_FORMATS],
+				 d->source.machine.big_endian);
 	write_features(d, f);
 	patch_header(d, data_bytes, f);
 	return d->text.failed ? -ENOMEM : wm_export_file_flush(&d->out);

@@ -14,6 +14,7 @@
 
 #include "format/export.h"
 #include "format/export_file.h"
+#include "format/export_kernel.h"
 #include "format/perfdata_int.h"
 
 #define WM_PDX_RECORD_MAX    65535u
@@ -24,7 +25,9 @@
 struct wm_pdx_attr {
 	const struct wm_event_type *type;
 	uint64_t id, sample_type;
-	bool loses_fields; /* a tracepoint's own, which would need its kernel's formats */
+	const struct wm_kformat *format; /* of a tracepoint, whose records are samples' RAW */
+	uint32_t first_field;            /* of it, among the members: behind parts of samples */
+	bool loses_fields;               /* there are some, and no format of the kernel's */
 	unsigned char bytes[WM_PDX_ATTR_BYTES];
 };
 
@@ -41,6 +44,9 @@ struct wm_pdx {
 	struct wm_pdx_attr **by_type; /* by index of the type */
 	uint64_t regs_user;           /* mask of our recordings' registers */
 	int64_t base_ns;              /* what times count from */
+	struct wm_tdx_source source;  /* the kernel of our recording */
+	struct wm_tdx_made formats;   /* of its events */
+	struct wm_text record, scratch;
 	uint64_t attrs_at, attrs_bytes, attr_bytes, data_at;
 	uint32_t nr_in_round;
 };
@@ -54,8 +60,8 @@ int wm_pdx_end(struct wm_pdx *d);
 
 /* --- export_perfdata_sample.c -------------------------------------------------- */
 
-/* The attrs of all types that are samples. 0 or -ENOMEM. */
-int wm_pdx_make_attrs(struct wm_pdx *d);
+/* The attrs of all types that are samples. 0 or -errno with `diag`. */
+int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag);
 
 /*
  * The record of an event in d->text. 1; 0: it is no sample and nothing a task

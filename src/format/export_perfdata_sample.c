@@ -90,7 +90,10 @@ static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 	uint64_t config;
 	uint32_t type;
 
-	if (!wm_pd_named(a->type->name, &type, &config)) {
+	if (a->format) {
+		type = WM_PERF_TYPE_TRACEPOINT;
+		config = a->format->id;
+	} else if (!wm_pd_named(a->type->name, &type, &config)) {
 		type = WM_PERF_TYPE_SOFTWARE;
 		config = CONFIG_DUMMY;
 	}
@@ -107,26 +110,40 @@ static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 	set(d, a, 92, 1, 4); /* CLOCK_MONOTONIC */
 }
 
-/* Are there fields that no part of a sample holds? Those of a tracepoint. */
-static bool loses_fields(const struct wm_type *fields)
+static bool is_part(const char *name)
 {
-	uint32_t nr = fields ? fields->nr_members : 0, known = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!strcmp(parts[i].name, name))
+			return true;
+	return false;
+}
 
-	for (uint32_t i = 0; i < nr; i++) {
-		const char *name = fields->members[i].name;
-		bool is_length =
-		    i + 1 < nr && wm_kernel_is_length(&fields->members[i], &fields->members[i + 1]);
+/* The first field that no part of a sample holds: those of a tracepoint are behind the parts. */
+static uint32_t first_field(const struct wm_type *fields)
+{
+	uint32_t nr = fields ? fields->nr_members : 0, i = 0;
 
-		known += is_length;
-		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
-			known += !strcmp(parts[k].name, name);
-	}
-	return known < nr;
+	while (i < nr && (is_part(fields->members[i].name) ||
+			  (i + 1 < nr && is_part(fields->members[i + 1].name) &&
+			   wm_kernel_is_length(&fields->members[i], &fields->members[i + 1]))))
+		i++;
+	return i;
+}
+
+/* The kernel's format of the fields from the first one of a tracepoint on. */
+static const struct wm_kformat *format_of(const struct wm_pdx *d, const struct wm_pdx_attr *a)
+{
+	struct wm_type own = *a->type->parts[WM_PART_FIELDS];
+
+	own.members += a->first_field;
+	own.nr_members -= a->first_field;
+	return wm_tdx_source_format(&d->source, a->type->name, &own);
 }
 
 static void add_attr(struct wm_pdx *d, const struct wm_event_type *type)
 {
 	struct wm_pdx_attr *a = &d->attrs[d->nr_attrs];
+	const struct wm_type *fields = type->parts[WM_PART_FIELDS];
 
 	a->type = type;
 	a->id = FIRST_ID + d->nr_attrs++;
@@ -137,22 +154,29 @@ static void add_attr(struct wm_pdx *d, const struct wm_event_type *type)
 			a->sample_type |= parts[i].bit;
 	if (!d->regs_user)
 		a->sample_type &= ~WM_PERF_SAMPLE_REGS_USER & ~WM_PERF_SAMPLE_STACK_USER;
-	a->loses_fields = loses_fields(type->parts[WM_PART_FIELDS]);
+	a->first_field = first_field(fields);
+	a->loses_fields = fields && a->first_field < fields->nr_members;
+	a->format = a->loses_fields ? format_of(d, a) : NULL;
+	if (a->format) {
+		a->sample_type |= WM_PERF_SAMPLE_RAW;
+		a->loses_fields = false;
+	}
 	fill_attr(d, a);
 	d->by_type[type->index] = a;
 }
 
-int wm_pdx_make_attrs(struct wm_pdx *d)
+int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag)
 {
 	struct wm_trace *t = d->trace;
 	const char *regs = wm_trace_word(t, "sample_regs");
+	int err = wm_tdx_source_init(&d->source, &d->formats, t, diag);
 
 	d->regs_user = regs ? strtoull(regs, NULL, 0) : 0;
 	d->by_type =
 	    wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(struct wm_pdx_attr *));
 	d->attrs = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->attrs));
-	if (!d->by_type || !d->attrs)
-		return -ENOMEM;
+	if (err || !d->by_type || !d->attrs)
+		return err ? err : -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++)
 		if (has_member(t->types[i]->parts[WM_PART_STREAM_CONTEXT], "ip"))
 			add_attr(d, t->types[i]);
@@ -244,11 +268,46 @@ static void put_stack(struct wm_pdx *d, const struct wm_event *e)
 		put(d, bytes, 8);
 }
 
+/* perf leaves out samples of a mode that it cannot place. */
+static uint8_t mode_of(const struct wm_event *e, uint64_t ip)
+{
+	if (e->mode != WM_MODE_UNKNOWN)
+		return e->mode;
+	return ip >> 63 ? WM_MODE_KERNEL : WM_MODE_USER;
+}
+
+/* A tracepoint's record; with its length a multiple of eight bytes. 0 or -errno. */
+static int put_raw(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm_event *e)
+{
+	const struct wm_kernel_common common = {.pid = e->tid >= 0 ? e->tid : 0};
+	const struct wm_member *first = &a->type->parts[WM_PART_FIELDS]->members[a->first_field];
+	struct wm_part_range fields = e->parts[WM_PART_FIELDS];
+	uint32_t bytes, room;
+	int err;
+
+	while (fields.at < fields.end && e->items[fields.at].member < first)
+		fields.at = e->items[fields.at].next;
+	err = wm_kernel_record(&d->source.machine, a->format, &common, e->items, &fields, 1,
+			       &d->scratch, &d->record);
+	if (err)
+		return err;
+	bytes = (uint32_t)d->record.bytes;
+	room = ((bytes + 4 + 7) & ~7u) - 4;
+	put(d, room, 4);
+	wm_text_add(&d->text, d->record.data, bytes);
+	for (; bytes < room; bytes++)
+		put(d, 0, 1);
+	return 0;
+}
+
 static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm_event *e)
 {
-	begin(d, WM_PERF_SAMPLE, e->mode);
+	uint64_t ip = number(e, "ip", 0);
+	int err = 0;
+
+	begin(d, WM_PERF_SAMPLE, mode_of(e, ip));
 	put(d, a->id, 8);
-	put(d, number(e, "ip", 0), 8);
+	put(d, ip, 8);
 	put(d, (uint32_t)e->pid, 4);
 	put(d, (uint32_t)e->tid, 4);
 	put(d, time_of(d, e), 8);
@@ -259,11 +318,13 @@ static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm
 	put(d, number(e, "period", 1), 8);
 	if (a->sample_type & WM_PERF_SAMPLE_CALLCHAIN)
 		put_callchain(d, e);
+	if (a->format)
+		err = put_raw(d, a, e);
 	if (a->sample_type & WM_PERF_SAMPLE_REGS_USER)
 		put_regs(d, e);
 	if (a->sample_type & WM_PERF_SAMPLE_STACK_USER)
 		put_stack(d, e);
-	return finish(d);
+	return err ? err : finish(d);
 }
 
 /* --- what tasks did

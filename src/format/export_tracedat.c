@@ -18,37 +18,6 @@
 /* --- opening -----------------------------------------------------------------------------------
  */
 
-static int compare_losses(const void *a, const void *b, void *trace)
-{
-	const struct wm_trace_loss *losses = ((const struct wm_trace *)trace)->losses;
-	const uint32_t *x = a, *y = b;
-
-	if (losses[*x].end_ns != losses[*y].end_ns)
-		return losses[*x].end_ns < losses[*y].end_ns ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
-}
-
-static int give_losses(struct wm_tdx *d)
-{
-	struct wm_trace *t = d->trace;
-
-	for (uint32_t i = 0; i < t->nr_losses; i++) {
-		uint32_t stream = t->losses[i].stream < t->nr_streams ? t->losses[i].stream : 0;
-		struct wm_tdx_stream *s = &d->streams[stream];
-		uint32_t *more = wm_arena_grow(&d->arena, s->losses, s->nr_losses, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		more[s->nr_losses++] = i;
-		s->losses = more;
-	}
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		if (d->streams[i].nr_losses)
-			qsort_r(d->streams[i].losses, d->streams[i].nr_losses,
-				sizeof(*d->streams[i].losses), compare_losses, t);
-	return 0;
-}
-
 /* Of clocks that count from 1970, whole microseconds to count from: their begin. */
 static int64_t base_of(const struct wm_trace *t)
 {
@@ -65,19 +34,18 @@ static int64_t base_of(const struct wm_trace *t)
 static int open_inside(struct wm_tdx *d, bool packed, struct wm_diag *diag)
 {
 	struct wm_trace *t = d->trace;
-	int err = wm_tdx_source_init(d, diag);
+	int err = wm_tdx_source_init(&d->source, &d->made, t, diag);
 
 	if (err)
 		return err;
 	d->nr_buffers = d->source.td ? d->source.td->nr_buffers : 1;
 	d->base_ns = d->source.td ? 0 : base_of(t);
 	d->events = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->events));
-	d->streams = wm_arena_array(&d->arena, t->nr_streams + (size_t)1, sizeof(*d->streams));
 	d->by_cpu = calloc((size_t)d->nr_buffers * WM_TDX_CPUS_MAX, sizeof(struct wm_tdx_ring *));
 	d->names = calloc(2 * WM_TDX_NAMES_MAX, sizeof(*d->names));
-	if (!d->events || !d->streams || !d->by_cpu || !d->names)
+	if (!d->events || !d->by_cpu || !d->names)
 		return -ENOMEM;
-	err = t->nr_streams ? give_losses(d) : 0;
+	err = wm_export_losses(&d->arena, t, false, &d->losses);
 	if (!err)
 		err = wm_tdx_spool_open(&d->spool, packed);
 	if (!err)
@@ -127,24 +95,6 @@ static int open_plain(struct wm_export *x, struct wm_diag *diag)
 /* --- events
  * ---------------------------------------------------------------------------------------- */
 
-/* The kernel's own format of an event of ours; NULL: there is none, or it is another's. */
-static const struct wm_kformat *kernels(const struct wm_tdx *d, const struct wm_event_type *type)
-{
-	const char *colon = strchr(type->name, ':');
-
-	if (!d->source.own_formats || !colon)
-		return NULL;
-	for (uint32_t id = 0; id < d->source.nr_ids; id++) {
-		const struct wm_kformat *f = wm_kformats_event(d->source.own_formats, id);
-
-		if (f && !strcmp(f->name, colon + 1) &&
-		    !strncmp(f->system, type->name, (size_t)(colon - type->name)) &&
-		    !f->system[colon - type->name])
-			return wm_kernel_fits(f, type->parts[WM_PART_FIELDS]) ? f : NULL;
-	}
-	return NULL;
-}
-
 static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_tdx_event *ret)
 {
 	bool is_perf = d->trace->ops == &wm_perfdata_ops;
@@ -158,7 +108,7 @@ static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_
 	    ((const struct wm_pd_attr *)type->own)->format)
 		return 0;
 	ret->how = WM_TDX_KERNELS;
-	ret->format = kernels(d, type);
+	ret->format = wm_tdx_source_format(&d->source, type->name, type->parts[WM_PART_FIELDS]);
 	if (ret->format)
 		return 0;
 	ret->how = WM_TDX_LEFT_OUT;
@@ -214,15 +164,13 @@ static int limit_memory(struct wm_tdx *d, const struct wm_tdx_ring *r)
 	return err;
 }
 
-static int add_losses(struct wm_tdx *d, struct wm_tdx_stream *s, struct wm_tdx_ring *r, int64_t ns)
+static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct wm_tdx_ring *r,
+		      int64_t ns)
 {
+	const struct wm_trace_loss *l;
 	int err = 0;
 
-	for (; !err && s->next_loss < s->nr_losses; s->next_loss++) {
-		const struct wm_trace_loss *l = &d->trace->losses[s->losses[s->next_loss]];
-
-		if (l->end_ns > ns)
-			break;
+	for (; !err && (l = wm_export_next_loss(losses, ns)); losses->next++) {
 		err = limit_memory(d, r);
 		if (!err)
 			err = wm_tdx_ring_lose(&d->spool, r, &d->source.layout,
@@ -306,7 +254,7 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 	}
 	err = get_ring(d, buffer, cpu, &r);
 	if (!err)
-		err = add_losses(d, &d->streams[e->stream->index], r, e->ns);
+		err = add_losses(d, &d->losses[e->stream->index], r, e->ns);
 	if (!err)
 		err = limit_memory(d, r);
 	if (err)
@@ -355,11 +303,11 @@ static int last_losses(struct wm_tdx *d)
 		uint32_t cpu = s->cpu >= 0 && s->cpu < (int)WM_TDX_CPUS_MAX ? (uint32_t)s->cpu : 0;
 		struct wm_tdx_ring *r;
 
-		if (d->streams[i].next_loss == d->streams[i].nr_losses || buffer >= d->nr_buffers)
+		if (!wm_export_next_loss(&d->losses[i], INT64_MAX) || buffer >= d->nr_buffers)
 			continue;
 		err = get_ring(d, buffer, cpu, &r);
 		if (!err)
-			err = add_losses(d, &d->streams[i], r, INT64_MAX);
+			err = add_losses(d, &d->losses[i], r, INT64_MAX);
 	}
 	return err;
 }

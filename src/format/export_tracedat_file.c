@@ -129,28 +129,6 @@ static int write_part(struct wm_tdx *d, enum wm_td_part_kind part)
 /* --- formats and names
  * ------------------------------------------------------------------------------ */
 
-/* The systems made here, behind those of the source. */
-static void add_made(struct wm_tdx *d)
-{
-	struct wm_text *t = &d->source.parts[WM_TD_FORMATS];
-	uint32_t nr;
-
-	if (t->bytes < 4) {
-		wm_text_cut(t, 0);
-		wm_tdx_u(t, 0, 4, big(d));
-	}
-	if (t->failed)
-		return;
-	nr = wm_get_u32(t->data, d->source.machine.swap) + d->made.nr_systems;
-	nr = wm_get_u32(&nr, d->source.machine.swap);
-	memcpy(t->data, &nr, 4);
-	for (const struct wm_tdx_system *s = d->made.systems; s; s = s->next) {
-		wm_text_add(t, s->name, strlen(s->name) + 1);
-		wm_tdx_u(t, s->nr_formats, 4, big(d));
-		wm_text_add(t, s->formats.data, s->formats.bytes);
-	}
-}
-
 static void add_names(struct wm_tdx *d)
 {
 	struct wm_text *t = &d->source.parts[WM_TD_COMMS], *lines = &d->scratch;
@@ -313,7 +291,7 @@ int wm_tdx_write(struct wm_tdx *d)
 {
 	int err = 0;
 
-	add_made(d);
+	wm_tdx_made_join(&d->made, &d->source.parts[WM_TD_FORMATS], big(d));
 	add_names(d);
 	d->buffers_at = wm_arena_array(&d->arena, d->nr_buffers, sizeof(*d->buffers_at));
 	if (!d->buffers_at)

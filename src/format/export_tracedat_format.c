@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/export_tracedat_int.h"
+#include "format/export_kernel.h"
 
 #define LABELS_MAX 64u /* in a print form */
 #define COMMON_END 8u
@@ -229,6 +229,27 @@ int wm_tdx_made_add(struct wm_tdx_made *m, const char *system, const char *text,
 	wm_text_add(&(*end)->formats, text, bytes);
 	(*end)->nr_formats++;
 	return (*end)->formats.failed ? -ENOMEM : 0;
+}
+
+void wm_tdx_made_join(const struct wm_tdx_made *m, struct wm_text *formats, bool big_endian)
+{
+	bool swap = wm_order_swap(big_endian);
+	uint32_t nr;
+
+	if (formats->bytes < 4) {
+		wm_text_cut(formats, 0);
+		wm_tdx_u(formats, 0, 4, big_endian);
+	}
+	if (formats->failed)
+		return;
+	nr = wm_get_u32(formats->data, swap) + m->nr_systems;
+	nr = wm_get_u32(&nr, swap);
+	memcpy(formats->data, &nr, 4);
+	for (const struct wm_tdx_system *s = m->systems; s; s = s->next) {
+		wm_text_add(formats, s->name, strlen(s->name) + 1);
+		wm_tdx_u(formats, s->nr_formats, 4, big_endian);
+		wm_text_add(formats, s->formats.data, s->formats.bytes);
+	}
 }
 
 void wm_tdx_made_done(struct wm_tdx_made *m)

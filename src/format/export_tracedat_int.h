@@ -4,8 +4,7 @@
  *
  *   export_tracedat.c         the door: which events, which records
  *   export_tracedat_format.c  formats for events that the kernel has none for
- *   export_tracedat_source.c  what the input knows of its kernel: trace.dat,
- *                             perf.data with tracing data, our own recordings
+ *   export_tracedat_source.c  what the input knows of its kernel (export_kernel.h)
  *   export_tracedat_ring.c    pages of ftrace's ring, and where they wait
  *   export_tracedat_file.c    sections and options: the file
  *
@@ -18,7 +17,8 @@
 
 #include "format/export.h"
 #include "format/export_file.h"
-#include "format/kernel_record.h"
+#include "format/export_kernel.h"
+#include "format/export_loss.h"
 #include "format/tracedat_int.h"
 
 #define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
@@ -72,55 +72,12 @@ int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
 		     struct wm_export_file *out);
 
-/* --- export_tracedat_source.c ------------------------------------------------- */
-
-/* What the output says of the kernel. All texts are as the file has them: counts, sizes. */
-struct wm_tdx_source {
-	struct wm_kmachine machine;
-	struct wm_page_layout layout;
-	const struct wm_kformats *formats; /* of the input; NULL: none */
-	struct wm_kformats *own_formats;   /* the same, to be freed */
-	struct wm_text parts[WM_TD_NR_PARTS];
-	const struct wm_td *td; /* the input is trace.dat: records are taken as they are */
-	bool raw;               /* events bring their record, if the kernel has a format for them */
-	uint32_t nr_ids;        /* ids that are taken: formats made here come behind */
-};
-struct wm_tdx;
-int wm_tdx_source_init(struct wm_tdx *d, struct wm_diag *diag);
-void wm_tdx_source_done(struct wm_tdx_source *s);
-
-/* --- export_tracedat_format.c ------------------------------------------------- */
-
-/* Formats made here, by system. */
-struct wm_tdx_made {
-	struct wm_tdx_system {
-		char *name;
-		struct wm_text formats; /* u64 bytes, text; of each event */
-		uint32_t nr_formats;
-		struct wm_tdx_system *next;
-	} * systems;
-	uint32_t nr_systems;
-};
-/* Adds a format's text. 0 or -ENOMEM. */
-int wm_tdx_made_add(struct wm_tdx_made *m, const char *system, const char *text, size_t bytes,
-		    bool big_endian);
-/* A format of that id for the type; `ret` lives in the arena. 0 or -errno. */
-int wm_tdx_make_format(struct wm_tdx_made *m, struct wm_arena *arena, const struct wm_kmachine *k,
-		       const struct wm_event_type *type, uint32_t id,
-		       const struct wm_kformat **ret);
-void wm_tdx_made_done(struct wm_tdx_made *m);
-
 /* --- export_tracedat.c -------------------------------------------------------- */
 
 /* What becomes of the events of a type. */
 struct wm_tdx_event {
 	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
 	const struct wm_kformat *format; /* KERNELS, MADE */
-};
-
-struct wm_tdx_stream {
-	uint32_t next_loss, nr_losses;
-	uint32_t *losses; /* indices, by end */
 };
 
 struct wm_tdx {
@@ -131,8 +88,8 @@ struct wm_tdx {
 	struct wm_tdx_source source;
 	struct wm_tdx_made made;
 	struct wm_tdx_spool spool;
-	struct wm_tdx_event *events; /* by index of the type */
-	struct wm_tdx_stream *streams;
+	struct wm_tdx_event *events;     /* by index of the type */
+	struct wm_export_losses *losses; /* by stream */
 	struct wm_tdx_ring **rings;
 	uint32_t nr_rings, nr_held;  /* nr_held: about so many have pages in memory */
 	struct wm_tdx_ring **by_cpu; /* of each buffer WM_TDX_CPUS_MAX */
@@ -152,11 +109,5 @@ struct wm_tdx {
 void wm_tdx_write_head(struct wm_tdx *d);
 /* The whole file but its name. 0 or -errno. */
 int wm_tdx_write(struct wm_tdx *d);
-
-static inline void wm_tdx_u(struct wm_text *t, uint64_t value, uint32_t bytes, bool big_endian)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		wm_text_char(t, (char)(value >> 8 * (big_endian ? bytes - 1 - i : i)));
-}
 
 #endif

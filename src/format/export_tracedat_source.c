@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "format/ctf_trace.h"
-#include "format/export_tracedat_int.h"
+#include "format/export_kernel.h"
 #include "format/perfdata.h"
 #include "format/perfdata_int.h"
 #include "format/tracedat.h"
@@ -169,7 +169,8 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
  */
 
 /* "# SYSTEM/NAME BYTES" and so many bytes of format. Where the next one is; NULL: no more. */
-static const char *add_own(struct wm_tdx *d, const char *at, const char *end)
+static const char *add_own(struct wm_tdx_source *s, struct wm_tdx_made *made, const char *at,
+			   const char *end)
 {
 	const char *slash = memchr(at, '/', (size_t)(end - at));
 	const char *line = memchr(at, '\n', (size_t)(end - at)), *space;
@@ -184,15 +185,14 @@ static const char *add_own(struct wm_tdx *d, const char *at, const char *end)
 		return NULL;
 	memcpy(system, at + 2, (size_t)(slash - at - 2));
 	system[slash - at - 2] = '\0';
-	if (wm_kformats_add(d->source.own_formats, system, line + 1, bytes, NULL, NULL) == 0 &&
-	    wm_tdx_made_add(&d->made, system, line + 1, bytes, d->source.machine.big_endian))
+	if (wm_kformats_add(s->own_formats, system, line + 1, bytes, NULL, NULL) == 0 &&
+	    wm_tdx_made_add(made, system, line + 1, bytes, s->machine.big_endian))
 		return NULL;
 	return line + 1 + bytes;
 }
 
-static int of_own(struct wm_tdx *d, struct wm_trace *t)
+static int of_own(struct wm_tdx_source *s, struct wm_tdx_made *made, struct wm_trace *t)
 {
-	struct wm_tdx_source *s = &d->source;
 	const char *at, *symbols;
 	size_t bytes = 0;
 	char *text = NULL;
@@ -202,7 +202,7 @@ static int of_own(struct wm_tdx *d, struct wm_trace *t)
 		return err == -ENOENT ? 0 : err;
 	s->own_formats = wm_kformats_create(&s->machine);
 	for (at = text; s->own_formats && at;)
-		at = add_own(d, at, text + bytes);
+		at = add_own(s, made, at, text + bytes);
 	free(text);
 	err = s->own_formats ? wm_kformats_seal(s->own_formats) : -ENOMEM;
 	if (err)
@@ -216,10 +216,9 @@ static int of_own(struct wm_tdx *d, struct wm_trace *t)
 	return 0;
 }
 
-int wm_tdx_source_init(struct wm_tdx *d, struct wm_diag *diag)
+int wm_tdx_source_init(struct wm_tdx_source *s, struct wm_tdx_made *made, struct wm_trace *t,
+		       struct wm_diag *diag)
 {
-	struct wm_tdx_source *s = &d->source;
-	struct wm_trace *t = d->trace;
 	int err = 0;
 
 	for (int i = 0; i < WM_TD_NR_PARTS; i++)
@@ -231,13 +230,30 @@ int wm_tdx_source_init(struct wm_tdx *d, struct wm_diag *diag)
 	} else {
 		plain(s);
 		if (t->ops == &wm_ctf_ops)
-			err = of_own(d, t);
+			err = of_own(s, made, t);
 	}
 	if (!err && !s->parts[WM_TD_KALLSYMS].bytes)
 		wm_tdx_u(&s->parts[WM_TD_KALLSYMS], 0, 4, s->machine.big_endian);
 	for (int i = 0; !err && i < WM_TD_NR_PARTS; i++)
 		err = s->parts[i].failed ? -ENOMEM : 0;
 	return err;
+}
+
+const struct wm_kformat *wm_tdx_source_format(const struct wm_tdx_source *s, const char *name,
+					      const struct wm_type *fields)
+{
+	const char *colon = strchr(name, ':');
+
+	if (!s->own_formats || !colon)
+		return NULL;
+	for (uint32_t id = 0; id < s->nr_ids; id++) {
+		const struct wm_kformat *f = wm_kformats_event(s->own_formats, id);
+
+		if (f && !strcmp(f->name, colon + 1) &&
+		    !strncmp(f->system, name, (size_t)(colon - name)) && !f->system[colon - name])
+			return wm_kernel_fits(f, fields) ? f : NULL;
+	}
+	return NULL;
 }
 
 void wm_tdx_source_done(struct wm_tdx_source *s)

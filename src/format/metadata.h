@@ -36,11 +36,14 @@ enum wm_stream_kind {
 	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
 	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
 	WM_STREAM_KIND_MIXED,    /* packets of many: pid and tid in the event context */
-	WM_STREAM_KIND_KERNEL,   /* packets of one CPU: which in the packet context; tid, flags and
-				    preempt_count in the event context */
-	WM_STREAM_KIND_SAMPLES,  /* packets of one CPU; pid, tid, ip and period in the event
-				    context */
-	WM_STREAM_KIND_TASKS,    /* packets of one CPU; about the tasks: nothing but fields */
+	WM_STREAM_KIND_COUNTERS, /* counters of /proc: nothing but fields */
+	WM_STREAM_KIND_TASK_COUNTERS, /* those of a process: pid and tid in the event context */
+	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: which in the packet context; tid, flags and
+				   preempt_count in the event context */
+	WM_STREAM_KIND_SAMPLES, /* packets of one CPU; pid, tid, ip and period in the event
+				   context */
+	WM_STREAM_KIND_TASKS,   /* packets of one CPU; about the tasks: nothing but fields */
+	WM_NR_STREAM_KINDS
 };
 
 /* Packets of one CPU, which the packet context says. */

@@ -11,8 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "format/perfdata_int.h"
 
+#define KALLSYMS    "kcore_dir/kallsyms"
 #define MAGIC_BYTES 8
 static const char magic[] = "PERFILE2", magic_swapped[] = "2ELIFREP";
 #define PIPE_HEADER_BYTES 16u
@@ -186,14 +188,83 @@ static int read_file(struct wm_pd *pd, struct wm_diag *diag)
 	return err ? err : finish_types(pd, diag);
 }
 
+static bool is_divisible(const struct wm_pd *pd)
+{
+	bool all = !pd->untimed;
+
+	for (uint32_t i = 0; i < pd->nr_attrs; i++)
+		all = all && pd->attrs[i].shape.sample_type & WM_PERF_SAMPLE_TID;
+	return all;
+}
+
 static int read_all(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = read_magic(pd, diag);
 
-	if (err)
-		return err;
-	return pd->is_pipe ? read_pipe(pd, diag) : read_file(pd, diag);
+	if (!err)
+		err = pd->is_pipe ? read_pipe(pd, diag) : read_file(pd, diag);
+	pd->trace->divisible = !err && is_divisible(pd);
+	return err;
 }
+
+/* --- a copy of the kernel, of perf record --kcore ------------------------------------------- */
+
+/* A descriptor, or -errno: -ENOENT when there is none. */
+static int open_kallsyms(const struct wm_trace *t)
+{
+	struct stat st;
+	char path[4096];
+	int fd, err = 0;
+
+	if (snprintf(path, sizeof(path), "%s/" KALLSYMS, t->path) >= (int)sizeof(path))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		err = -EBADMSG;
+	else if (st.st_size > (off_t)WM_KALLSYMS_MAX)
+		err = -EFBIG;
+	if (err)
+		(void)close(fd);
+	return err ? err : fd;
+}
+
+static int kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
+{
+	int fd = open_kallsyms(t), err;
+
+	if (fd < 0)
+		return fd;
+	err = wm_file_read_fd(fd, WM_KALLSYMS_MAX, ret_text, ret_bytes);
+	(void)close(fd);
+	return err;
+}
+
+/* Says what of it is used; what cannot be, while the trace is opened: faults are locked later. */
+static int note_kcore(struct wm_trace *t)
+{
+	struct stat st;
+	char path[4096];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/kcore_dir", t->path) >= (int)sizeof(path) ||
+	    stat(path, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	fd = open_kallsyms(t);
+	if (fd >= 0)
+		(void)close(fd);
+	else
+		wm_trace_fault(t, KALLSYMS, 0,
+			       "cannot be read (%s): the kernel's functions have no names from "
+			       "there",
+			       fd == -EBADMSG ? "it is no file" : strerror(-fd));
+	return wm_trace_add_word(t, "kernel's copy",
+				 fd < 0 ? "kcore_dir: neither its symbols nor its code are used"
+					: "kcore_dir: its symbols are used, its code is not");
+}
+
+/* --- the door ---------------------------------------------------------------------------- */
 
 static int open_perfdata(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {
@@ -213,6 +284,8 @@ static int open_perfdata(struct wm_trace *t, const char *path, struct wm_diag *d
 		err = main ? add_source(pd, name, main) : add_source(pd, path, "");
 	if (!err && main)
 		err = add_folder(pd, path);
+	if (!err && main)
+		err = note_kcore(t);
 	if (err)
 		return wm_diag_set(diag, err, path, -1, "cannot be opened: %s", strerror(-err));
 	err = read_all(pd, diag);
@@ -231,6 +304,7 @@ static void close_perfdata(struct wm_trace *t)
 		wm_kformats_destroy(pd->formats);
 		free(pd->ids);
 		free(pd->comms);
+		free(pd->rounds);
 	}
 }
 
@@ -256,4 +330,5 @@ const struct wm_reader_ops wm_perfdata_ops = {
     .reader_destroy = wm_pd_reader_destroy,
     .comm = wm_pd_comm,
     .print = print,
+    .kallsyms = kallsyms,
 };

@@ -6,6 +6,7 @@
  * Samples are events called as perf calls them; their parts are items of
  * WM_PART_STREAM_CONTEXT (ip, pid, tid, callchain...). The kernel's other
  * records are events "perf:mmap2", "perf:comm" and their like, marked meta.
+ * Counts of `perf stat record` are events called as what they count.
  */
 #ifndef WM_FORMAT_PERFDATA_H
 #define WM_FORMAT_PERFDATA_H

@@ -30,6 +30,10 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 		return -ENOMEM;
 	pd->attrs = more;
 	pd->attrs[pd->nr_attrs] = a;
+	if (!pd->nr_attrs && a.shape.time_in_sample > 0)
+		pd->time_at = (uint16_t)a.shape.time_in_sample;
+	else if (pd->time_at != a.shape.time_in_sample)
+		pd->time_at = 0;
 	return (int)pd->nr_attrs++;
 }
 
@@ -88,13 +92,11 @@ const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
 	return pd->ids[at].id ? &pd->attrs[pd->ids[at].attr] : NULL;
 }
 
-const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record)
+const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record)
 {
 	const struct wm_pd_attr *found = NULL;
 	uint64_t id;
 
-	if (pd->nr_attrs < 2)
-		return pd->attrs; /* the only one, or NULL */
 	if (wm_perf_record_id(&pd->attrs[0].shape, record, &id) == 0)
 		found = wm_pd_attr_find(pd, id);
 	return found ? found : &pd->attrs[0];
@@ -199,14 +201,6 @@ void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name)
 			wm_pd_attr_name(pd, i, copy);
 }
 
-/* "sched" of "sched:sched_switch". */
-static const char *provider_of(struct wm_trace *t, const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
-}
-
 /* A tracepoint's own fields, when its format came with the file. */
 static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_type *type)
 {
@@ -245,6 +239,8 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 		default_name(&a->attr, name, sizeof(name));
 		wm_pd_attr_name(pd, i, name);
 	}
+	if (pd->has_counts && !pd->has_samples)
+		return wm_pd_stat_type(pd, i);
 	if (add_fields(pd, a, type))
 		return -ENOMEM;
 	wm_pd_flat_make(a);
@@ -252,14 +248,16 @@ static int finish_attr(struct wm_pd *pd, uint32_t i)
 	if (!a->name || !type->parts[WM_PART_STREAM_CONTEXT])
 		return -ENOMEM;
 	type->name = a->name;
-	type->provider = provider_of(pd->trace, a->name);
+	type->provider = wm_trace_provider(pd->trace, a->name);
 	type->level = -1;
 	type->id = i;
 	type->period = a->attr.period;
 	type->user_regs = a->attr.sample_type & WM_PERF_SAMPLE_REGS_USER ? a->attr.regs_user : 0;
 	type->own = a;
 	a->type = type;
-	return type->provider ? wm_trace_add_type(pd->trace, type) : -ENOMEM;
+	if (!type->provider || wm_trace_add_type(pd->trace, type))
+		return -ENOMEM;
+	return pd->has_counts ? wm_pd_stat_type(pd, i) : 0;
 }
 
 int wm_pd_attrs_finish(struct wm_pd *pd)

@@ -91,6 +91,12 @@ static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, 
 	return low && list[low - 1].tid == tid ? &list[low - 1] : NULL;
 }
 
+/* The name of a thread of which no record tells. */
+static const char *unknown(int32_t tid)
+{
+	return tid == 0 ? "swapper" : "";
+}
+
 /*
  * A fork's name is its parent's at that time. Forks are named oldest first, so
  * the parent's own fork has its name by then.
@@ -110,7 +116,7 @@ static int name_forks(struct wm_pd *pd)
 		const struct wm_pd_comm *parent =
 		    find(pd->comms, pd->nr_comms, c->parent, c->time, c->order);
 
-		c->name = parent && parent->name ? parent->name : "";
+		c->name = parent && parent->name ? parent->name : unknown(c->parent);
 	}
 	free(forks);
 	return 0;
@@ -131,5 +137,5 @@ const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e)
 
 	if (c)
 		return c->name;
-	return e->tid == 0 ? "swapper" : "";
+	return unknown(e->tid);
 }

@@ -5,8 +5,6 @@
 #include "format/kernel_items.h"
 #include "format/perfdata_int.h"
 
-#define REST_MIN 8u /* the kernel fills records up to words */
-
 /* One event being added. */
 struct adding {
 	struct wm_pd *pd;
@@ -24,11 +22,6 @@ static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
 	return !w->types || w->types[t->index];
 }
 
-static int32_t known(bool present, uint32_t id)
-{
-	return present && id <= INT32_MAX ? (int32_t)id : -1;
-}
-
 static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 {
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
@@ -37,7 +30,7 @@ static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 /* A record that is longer than its kind is has taken in others. */
 static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
 {
-	if (__builtin_expect(rest->bytes < REST_MIN, 1))
+	if (__builtin_expect(rest->bytes < WM_PD_REST_MIN, 1))
 		return;
 	wm_trace_fault(x->pd->trace, x->event->stream->file, x->offset,
 		       "%llu bytes of this record (type %u, %u bytes) mean nothing: events may "
@@ -45,54 +38,18 @@ static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
 		       (unsigned long long)rest->bytes, x->header.type, x->header.size);
 }
 
-/* A tracepoint's own fields, which are the event's raw bytes. 1 or -ENOMEM. */
-static int add_fields(struct adding *x, const struct wm_pd_attr *a)
+bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
+		  const struct wm_want *want, struct wm_batch *b)
 {
-	uint32_t at = x->batch->nr_items;
+	uint32_t at = b->nr_items;
 
-	if (!a->format || x->want->no_parts & 1u << WM_PART_FIELDS)
-		return 1;
-	if (!wm_kernel_items(&x->pd->machine, a->type->parts[WM_PART_FIELDS],
-			     a->format->fields + a->format->nr_common, x->event->raw,
-			     x->event->raw_bytes, x->batch))
-		return -ENOMEM;
-	end_part(x, WM_PART_FIELDS, at);
-	return 1;
-}
-
-/* The raw data of a flat sample; false: it goes beyond the record. */
-static bool flat_raw(struct adding *x, uint16_t at)
-{
-	uint32_t bytes = wm_get_u32(x->record + at, x->pd->swap);
-
-	if (bytes > x->header.size - at - 4)
+	if (!a->format || want->no_parts & 1u << WM_PART_FIELDS)
+		return true;
+	if (!wm_kernel_items(&pd->machine, a->type->parts[WM_PART_FIELDS],
+			     a->format->fields + a->format->nr_common, e->raw, e->raw_bytes, b))
 		return false;
-	x->event->raw = x->record + at + 4;
-	x->event->raw_bytes = bytes;
+	e->parts[WM_PART_FIELDS] = (struct wm_part_range){at, b->nr_items};
 	return true;
-}
-
-/* A sample with all at its place. 1, -ENOMEM; 0: it is not one. */
-static int add_flat(struct adding *x, const struct wm_pd_attr *a)
-{
-	const struct wm_pd_flat *f = &a->flat;
-	bool swap = x->pd->swap;
-	struct wm_event *e = x->event;
-	uint32_t at = x->batch->nr_items;
-
-	if (!f->bytes || x->header.size < f->bytes || (f->raw_at && !flat_raw(x, f->raw_at)) ||
-	    x->header.size - f->bytes - x->event->raw_bytes >= REST_MIN)
-		return 0;
-	e->type = a->type;
-	e->cpu = known(f->cpu_at, f->cpu_at ? wm_get_u32(x->record + f->cpu_at, swap) : 0);
-	e->pid = known(f->tid_at, f->tid_at ? wm_get_u32(x->record + f->tid_at, swap) : 0);
-	e->tid = known(f->tid_at, f->tid_at ? wm_get_u32(x->record + f->tid_at + 4, swap) : 0);
-	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
-		if (!wm_pd_flat_items(f, x->record, swap, x->batch))
-			return -ENOMEM;
-		end_part(x, WM_PART_STREAM_CONTEXT, at);
-	}
-	return add_fields(x, a);
 }
 
 static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
@@ -102,6 +59,8 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	struct wm_perf_sample s;
 	int err;
 
+	if (a->type == a->counts) /* there was none when the file was indexed */
+		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
 	if (!wanted(x->want, a->type))
 		return 0;
 	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
@@ -110,9 +69,9 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	if (!(a->shape.sample_type & ~(uint64_t)WM_PERF_SAMPLE_KNOWN))
 		check_rest(x, &s.rest);
 	e->type = a->type;
-	e->cpu = known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
-	e->pid = known(s.present & WM_PERF_SAMPLE_TID, s.pid);
-	e->tid = known(s.present & WM_PERF_SAMPLE_TID, s.tid);
+	e->cpu = wm_pd_known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
+	e->pid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.pid);
+	e->tid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.tid);
 	e->raw = s.raw.data;
 	e->raw_bytes = (uint32_t)s.raw.bytes;
 	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
@@ -120,7 +79,7 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 			return -ENOMEM;
 		end_part(x, WM_PART_STREAM_CONTEXT, at);
 	}
-	return add_fields(x, a);
+	return wm_pd_fields(x->pd, a, e, x->want, x->batch) ? 1 : -ENOMEM;
 }
 
 static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
@@ -143,9 +102,9 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 				   x->header.type);
 	check_rest(x, &r.rest);
 	e->type = type;
-	e->cpu = known(r.id.present & WM_PERF_SAMPLE_CPU, r.id.cpu);
-	e->pid = known(r.id.present & WM_PERF_SAMPLE_TID, r.id.pid);
-	e->tid = known(r.id.present & WM_PERF_SAMPLE_TID, r.id.tid);
+	e->cpu = wm_pd_known(r.id.present & WM_PERF_SAMPLE_CPU, r.id.cpu);
+	e->pid = wm_pd_known(r.id.present & WM_PERF_SAMPLE_TID, r.id.pid);
+	e->tid = wm_pd_known(r.id.present & WM_PERF_SAMPLE_TID, r.id.tid);
 	if (x->want->no_parts & 1u << WM_PART_FIELDS)
 		return 1;
 	if (!wm_pd_meta_items(type, &r, x->batch))
@@ -154,7 +113,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 	return 1;
 }
 
-/* A record that is not flat, or damaged, which is told. */
+/* What is damaged is told. */
 static int add_any(struct adding *x, const struct wm_pd_attr *a)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -175,7 +134,7 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	struct adding x = {
 	    .pd = pd, .packet = p, .record = record, .offset = offset, .want = want, .batch = b};
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
-	int got = 0;
+	int got;
 
 	x.header = wm_perf_header_get(record, pd->swap);
 	if (!a)
@@ -183,16 +142,8 @@ int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char
 	if (!wm_batch_room(b, 0))
 		return -ENOMEM;
 	x.event = &b->events[b->nr_events];
-	*x.event = (struct wm_event){.ns = wm_pd_ns(pd, time),
-				     .clock = time == WM_TIME_NONE ? 0 : (uint64_t)time,
-				     .stream = pd->trace->streams[p->stream],
-				     .packet = p,
-				     .record = record,
-				     .mode = x.header.misc & WM_PERF_MISC_MODE_MASK};
-	if (x.header.type == WM_PERF_SAMPLE && wanted(want, a->type))
-		got = add_flat(&x, a);
-	if (!got)
-		got = add_any(&x, a);
+	wm_pd_event_begin(pd, x.event, p, record, x.header.misc, time);
+	got = add_any(&x, a);
 	if (got == 1)
 		b->nr_events++;
 	return got;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/perfdata_int.h"
 
@@ -88,15 +89,15 @@ static int add_command(struct wm_pd *pd, struct wm_pd_bytes *b)
 /* u32 version, clock; u64 wall clock and that clock at one moment. */
 static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
-	uint32_t version = wm_pd_u32(b);
+	uint32_t version = wm_pd_u32(b), id = wm_pd_u32(b);
 	uint64_t wall, clock;
 
-	(void)wm_pd_u32(b);
 	wall = wm_pd_u64(b);
 	clock = wm_pd_u64(b);
 	if (b->failed || version != 1 || wall > INT64_MAX || clock > INT64_MAX)
 		return 0;
-	pd->clock->offset_ns = (int64_t)wall - (int64_t)clock;
+	/* The wall clock itself: between its two readings some time went by. */
+	pd->clock->offset_ns = id == CLOCK_REALTIME ? 0 : (int64_t)wall - (int64_t)clock;
 	pd->clock->is_epoch = true;
 	return 0;
 }
@@ -173,10 +174,18 @@ static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
+/* u32 there are, u32 online */
+static int add_nr_cpus(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	pd->nr_cpus = wm_pd_u32(b);
+	return 0;
+}
+
+/* u32 version, kind, level...: perf stat says that it does not compress. */
 static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
-	(void)b;
-	pd->packed = true;
+	(void)wm_pd_u32(b);
+	pd->packed |= wm_pd_u32(b) != 0 || b->failed;
 	return 0;
 }
 
@@ -187,6 +196,7 @@ static const struct {
     {WM_PD_HAS_TRACING_DATA, wm_pd_tracing}, {WM_PD_HAS_CMDLINE, add_command},
     {WM_PD_HAS_BUILD_ID, add_build_ids},     {WM_PD_HAS_EVENT_DESC, add_event_desc},
     {WM_PD_HAS_COMPRESSED, note_packed},     {WM_PD_HAS_CLOCK_DATA, add_clock_data},
+    {WM_PD_HAS_NRCPUS, add_nr_cpus},
 };
 
 int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes)
@@ -218,7 +228,5 @@ int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data,
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].feature == feature)
 			err = others[i].add(pd, &b);
-	if (b.failed)
-		wm_trace_fault(pd->trace, "", 0, "feature %u ends inside a value", feature);
-	return err;
+	return err ? err : b.failed;
 }

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/claim.h"
 #include "format/perfdata_int.h"
 
 #define HEADER_BYTES     104u
+#define FEATURE_BITS     256u
 #define EVENT_TYPE_BYTES 72u /* u64 config; char name[64] */
 
 struct section {
@@ -21,7 +23,8 @@ struct section {
 };
 
 struct header {
-	uint64_t attr_bytes; /* an attr and the section of its ids */
+	struct wm_claims claims; /* what is of a part that the header tells of */
+	uint64_t attr_bytes;     /* an attr and the section of its ids */
 	struct section attrs, data, event_types;
 	uint64_t features[4];
 };
@@ -78,8 +81,13 @@ static int load(const struct wm_pd_source *s, const struct section *at, unsigned
 	return 0;
 }
 
-static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, const struct section *at,
-		    uint32_t attr, uint64_t file_bytes)
+static int claim(struct header *h, const struct section *at)
+{
+	return wm_claims_add(&h->claims, at->offset, at->bytes);
+}
+
+static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
+		    const struct section *at, uint32_t attr, uint64_t file_bytes)
 {
 	unsigned char *ids = NULL;
 	int err;
@@ -92,14 +100,16 @@ static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, const struct
 			       (unsigned long long)at->bytes);
 		return 0;
 	}
-	err = load(s, at, &ids);
+	err = claim(h, at);
+	if (!err)
+		err = load(s, at, &ids);
 	for (uint64_t i = 0; !err && i < at->bytes / 8; i++)
 		err = wm_pd_id_add(pd, wm_get_u64(ids + 8 * i, pd->swap), attr);
 	free(ids);
 	return err;
 }
 
-static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, const struct header *h,
+static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 		      uint64_t file_bytes, struct wm_diag *diag)
 {
 	unsigned char *data;
@@ -119,7 +129,9 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, const stru
 	if (!n || n > WM_PD_ATTRS_MAX)
 		return wm_diag_set(diag, -EBADMSG, s->file, 32, "%llu attrs",
 				   (unsigned long long)n);
-	err = load(s, &h->attrs, &data);
+	err = claim(h, &h->attrs);
+	if (!err)
+		err = load(s, &h->attrs, &data);
 	if (err)
 		return err;
 	for (uint64_t i = 0; !err && i < n; i++) {
@@ -129,22 +141,25 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, const stru
 		got = wm_pd_attr_add(pd, p, h->attr_bytes - 16, diag);
 		if (got < 0 && diag)
 			diag->offset += (int64_t)(h->attrs.offset + i * h->attr_bytes);
-		err = got < 0 ? got : read_ids(pd, s, &ids, (uint32_t)got, file_bytes);
+		err = got < 0 ? got : read_ids(pd, s, h, &ids, (uint32_t)got, file_bytes);
 	}
 	free(data);
 	return err;
 }
 
 /* Names of events, as perf wrote them before it had descriptions: by config. */
-static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s,
-			    const struct section *at, uint64_t file_bytes)
+static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
+			    uint64_t file_bytes)
 {
+	const struct section *at = &h->event_types;
 	unsigned char *data;
 	int err;
 
 	if (!at->bytes || !inside(at, file_bytes) || at->bytes > WM_PD_FEATURE_MAX)
 		return 0;
-	err = load(s, at, &data);
+	err = claim(h, at);
+	if (!err)
+		err = load(s, at, &data);
 	if (err)
 		return err;
 	for (uint64_t i = 0; i + EVENT_TYPE_BYTES <= at->bytes; i += EVENT_TYPE_BYTES)
@@ -153,26 +168,45 @@ static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s,
 	return 0;
 }
 
-static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, const struct header *h,
+static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t f,
+			const struct section *at)
+{
+	unsigned char *data;
+	int err = f < WM_PD_NR_FEATURES ? load(s, at, &data) : 0;
+
+	if (err || f >= WM_PD_NR_FEATURES)
+		return err; /* others are of perfs to come */
+	err = wm_pd_feature(pd, f, data, at->bytes);
+	free(data);
+	if (err > 0)
+		wm_trace_fault(pd->trace, s->file, at->offset,
+			       "feature %u (%llu bytes) ends inside a value", f,
+			       (unsigned long long)at->bytes);
+	return err < 0 ? err : 0;
+}
+
+static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 			 uint64_t file_bytes)
 {
 	struct section at = {h->data.offset + h->data.bytes, 16};
+	uint64_t table = at.offset, table_end = file_bytes;
 
-	for (uint32_t f = 0; f < WM_PD_NR_FEATURES; f++) {
-		unsigned char table[16], *data;
+	for (uint32_t f = 0; f < FEATURE_BITS; f++) {
+		unsigned char entry[16];
 		struct section section;
 		int err;
 
 		if (!(h->features[f / 64] >> (f % 64) & 1))
 			continue;
-		if (!inside(&at, file_bytes) || wm_pd_pread(s, table, 16, at.offset)) {
+		if (!inside(&at, file_bytes) || wm_pd_pread(s, entry, 16, at.offset)) {
 			wm_trace_fault(pd->trace, s->file, at.offset,
 				       "the table of features ends before feature %u: was the "
 				       "recorder killed?",
 				       f);
 			return 0;
 		}
-		section = get_section(table, pd->swap);
+		section = get_section(entry, pd->swap);
+		err = claim(h, &at);
 		at.offset += 16;
 		if (!inside(&section, file_bytes) || section.bytes > WM_PD_FEATURE_MAX) {
 			wm_trace_fault(pd->trace, s->file, section.offset,
@@ -180,15 +214,17 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, const s
 				       (unsigned long long)section.bytes);
 			continue;
 		}
-		err = load(s, &section, &data);
-		if (!err) {
-			err = wm_pd_feature(pd, f, data, section.bytes);
-			free(data);
-		}
+		if (section.offset >= at.offset && section.offset < table_end)
+			table_end = section.offset;
+		if (!err)
+			err = claim(h, &section);
+		if (!err)
+			err = read_feature(pd, s, f, &section);
 		if (err)
 			return err;
 	}
-	return 0;
+	/* perf 3.4 has places in it of features that it then did not write. */
+	return table_end < file_bytes ? wm_claims_add(&h->claims, table, table_end - table) : 0;
 }
 
 /* The data section as it can be believed. */
@@ -211,10 +247,34 @@ static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *
 	s->end = h->data.offset + h->data.bytes;
 }
 
+static int read_parts(struct wm_pd *pd, struct wm_pd_source *s, struct header *h,
+		      uint64_t file_bytes, struct wm_diag *diag)
+{
+	const struct wm_claims_of of = {.trace = pd->trace,
+					.file = s->file,
+					.fd = s->fd,
+					.bytes = file_bytes,
+					.least = WM_PERF_HEADER_BYTES};
+	const struct section head = {0, HEADER_BYTES};
+	int err = claim(h, &head);
+
+	if (!err)
+		err = read_attrs(pd, s, h, file_bytes, diag);
+	if (!err)
+		err = read_event_types(pd, s, h, file_bytes);
+	if (err)
+		return err;
+	place_data(pd, s, h, file_bytes);
+	err = claim(h, &h->data);
+	if (!err)
+		err = read_features(pd, s, h, file_bytes);
+	return err ? err : wm_claims_tell(&h->claims, &of);
+}
+
 int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 {
 	unsigned char bytes[HEADER_BYTES];
-	struct header h;
+	struct header h = {.attr_bytes = 0};
 	struct stat st;
 	int err;
 
@@ -224,11 +284,7 @@ int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *
 		return wm_diag_set(diag, -EBADMSG, s->file, 0,
 				   "the file ends inside its header (%u bytes)", HEADER_BYTES);
 	get_header(&h, bytes, pd->swap);
-	err = read_attrs(pd, s, &h, (uint64_t)st.st_size, diag);
-	if (!err)
-		err = read_event_types(pd, s, &h.event_types, (uint64_t)st.st_size);
-	if (err)
-		return err;
-	place_data(pd, s, &h, (uint64_t)st.st_size);
-	return read_features(pd, s, &h, (uint64_t)st.st_size);
+	err = read_parts(pd, s, &h, (uint64_t)st.st_size, diag);
+	wm_claims_done(&h.claims);
+	return err;
 }

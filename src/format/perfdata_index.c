@@ -10,8 +10,8 @@
 
 #define ROUND_BYTES (WM_PD_PACKET_BYTES / 4) /* a round this long makes a packet */
 
-int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
-		   const struct wm_perf_header *h)
+int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
+		       const struct wm_perf_header *h)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
 	int at = a && h->type == WM_PERF_SAMPLE ? a->shape.time_in_sample : -1;
@@ -21,17 +21,7 @@ int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
 		time = wm_get_u64(record + at, pd->swap);
 	else if (!a || wm_perf_record_time(&a->shape, record, &time))
 		return WM_TIME_NONE;
-	/* 0 and all ones: made up by perf about what was there before. */
-	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
-}
-
-int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
-{
-	int64_t ns;
-
-	if (time == WM_TIME_NONE || __builtin_add_overflow(time, pd->clock->offset_ns, &ns))
-		return WM_TIME_NONE;
-	return ns;
+	return wm_pd_time_word(time);
 }
 
 struct indexing {
@@ -41,6 +31,7 @@ struct indexing {
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
 	int64_t last;            /* time seen */
+	int64_t before;          /* the same, of this packet */
 	bool has_rounds;         /* of a perf that ends whatever it writes with a round's end */
 	bool in_round;           /* records came behind the last round's end */
 };
@@ -56,6 +47,7 @@ static int end_packet(struct indexing *x)
 		err = wm_trace_add_packet(x->pd->trace, p);
 	*p = (struct wm_packet){.stream = x->source->stream->index};
 	x->timed = false;
+	x->before = WM_TIME_NONE;
 	return err;
 }
 
@@ -80,6 +72,11 @@ static void note_time(struct indexing *x, int64_t time)
 {
 	int64_t ns = wm_pd_ns(x->pd, time);
 
+	if (time != WM_TIME_NONE) {
+		x->packet.own |= time < x->before ? WM_PD_RUNS_BACK : 0;
+		x->before = time;
+	}
+	x->pd->untimed |= ns == WM_TIME_NONE && x->last != WM_TIME_NONE;
 	if (ns == WM_TIME_NONE)
 		return;
 	if (!x->timed || ns < x->packet.begin_ns)
@@ -118,13 +115,30 @@ static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 				       WM_PERF_MISC_KERNEL);
 }
 
+static int note_meta(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
+{
+	x->packet.own |= WM_PD_HAS_META;
+	switch (w->header.type) {
+	case WM_PERF_COMM:
+	case WM_PERF_FORK:
+		return wm_pd_comm_note(x->pd, w->record, &w->header, wm_pd_ns(x->pd, time));
+	case WM_PERF_MMAP2:
+		return note_binary(x, w);
+	case WM_PERF_LOST:
+	case WM_PERF_LOST_SAMPLES:
+		return note_loss(x, w, time == WM_TIME_NONE ? x->last : time);
+	default:
+		return 0;
+	}
+}
+
 static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 {
 	struct wm_packet *p = &x->packet;
 	int64_t time = wm_pd_time(x->pd, w->record, &w->header);
 	int err = 0;
 
-	if ((p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES) ||
+	if ((p->bytes && w->at - p->offset > WM_PD_PACKET_BYTES) || p->own & WM_PD_HAS_COUNTS ||
 	    (x->last == WM_TIME_NONE && time != WM_TIME_NONE))
 		err = end_packet(x);
 	if (!p->nr_events)
@@ -132,19 +146,25 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	p->bytes = w->at - p->offset;
 	p->nr_events++;
 	note_time(x, time);
-	switch (w->header.type) {
-	case WM_PERF_COMM:
-	case WM_PERF_FORK:
-		return err ? err
-			   : wm_pd_comm_note(x->pd, w->record, &w->header, wm_pd_ns(x->pd, time));
-	case WM_PERF_MMAP2:
-		return err ? err : note_binary(x, w);
-	case WM_PERF_LOST:
-	case WM_PERF_LOST_SAMPLES:
-		return err ? err : note_loss(x, w, time == WM_TIME_NONE ? x->last : time);
-	default:
-		return err;
-	}
+	x->pd->has_samples |= w->header.type == WM_PERF_SAMPLE;
+	return err || w->header.type == WM_PERF_SAMPLE ? err : note_meta(x, w, time);
+}
+
+/* A count of perf stat: when that was is said behind it. */
+static int index_count(struct indexing *x, const struct wm_pd_walk *w)
+{
+	struct wm_packet *p = &x->packet;
+	int err = 0;
+
+	if (p->nr_events &&
+	    (!(p->own & WM_PD_HAS_COUNTS) || w->at - p->offset > WM_PD_PACKET_BYTES))
+		err = end_packet(x);
+	if (!p->nr_events)
+		p->offset = w->offset;
+	p->bytes = w->at - p->offset;
+	p->nr_events++;
+	p->own |= WM_PD_HAS_COUNTS;
+	return err || x->pd->is_pipe ? err : wm_pd_stat_seen(x->pd);
 }
 
 /* In a file, attrs are those of its head. A pipe's records were asked before. */
@@ -163,10 +183,15 @@ static int describe(struct indexing *x, const struct wm_pd_walk *w)
 static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 {
 	uint32_t type = w->header.type;
-	int err;
+	int err = 0;
 
+	if (wm_pd_is_count(&w->header))
+		return index_count(x, w);
 	x->pd->nr_own++;
 	wm_pd_own_check(w);
+	if (type == WM_PD_STAT_ROUND && w->header.size == WM_PD_ROUND_BYTES &&
+	    (err = wm_pd_stat_round(x->pd, w)))
+		return err;
 	x->has_rounds |= type == WM_PD_FINISHED_ROUND || type == WM_PD_FEATURE;
 	if (type == WM_PD_FINISHED_ROUND)
 		x->in_round = false;
@@ -187,7 +212,8 @@ static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
 
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 {
-	struct indexing x = {.pd = pd, .source = s, .diag = diag, .last = WM_TIME_NONE};
+	struct indexing x = {
+	    .pd = pd, .source = s, .diag = diag, .last = WM_TIME_NONE, .before = WM_TIME_NONE};
 	struct wm_pd_walk w;
 	int got = 0, err = wm_pd_walk_begin(&w, pd, s);
 
@@ -214,6 +240,7 @@ int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag)
 
 	for (uint32_t i = 0; !err && i < pd->nr_sources; i++)
 		err = index_source(pd, &pd->sources[i], diag);
+	wm_pd_stat_packets(pd);
 	put_untimed_first(pd);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);
 	if (!err)

@@ -6,6 +6,7 @@
  *   perfdata_header.c   file form: attrs, sections, features, folders
  *   perfdata_pipe.c     pipe form, and records of the perf tool (64 and up)
  *   perfdata_feature.c  what the feature sections say
+ *   perfdata_layout.c   how long they are by what is in them
  *   perfdata_tracing.c  formats of the kernel's events
  *   perfdata_walk.c     record after record of one file
  *   perfdata_own.c      whether those can be what they say
@@ -14,14 +15,16 @@
  *   perfdata_comm.c     who was called what, and when
  *   perfdata_unpack.c   compressed records, into a file of our own
  *   perfdata_items.c    samples to items
+ *   perfdata_straight.h most samples to events, by a plan
  *   perfdata_meta.c     other records to items
  *   perfdata_event.c    one record to an event
+ *   perfdata_stat.c     counts of perf stat
  *   perfdata_read.c     the packets' reader
  *
  * perf writes buffer after buffer, so time in its file runs back; what is in
  * one buffer is in order. A packet here is a run of whole records of about
- * WM_PD_PACKET_BYTES, sorted by time when it is read. Packets overlap in time,
- * which merge.h can take.
+ * WM_PD_PACKET_BYTES, sorted by time when it is read, if the index saw that it
+ * needs it. Packets overlap in time, which merge.h can take.
  */
 #ifndef WM_FORMAT_PERFDATA_INT_H
 #define WM_FORMAT_PERFDATA_INT_H
@@ -36,6 +39,7 @@
 #define WM_PD_ATTRS_MAX    65536u
 #define WM_PD_IDS_MAX      (1u << 22)
 #define WM_PD_COMMS_MAX    (1u << 22)
+#define WM_PD_ROUNDS_MAX   (1u << 22)
 #define WM_PD_FEATURE_MAX  (64u << 20) /* bytes of one feature section */
 #define WM_PD_KEPT_MAX     (16u << 20)
 #define WM_PD_STRING_MAX   65536u
@@ -78,28 +82,42 @@ enum wm_pd_feature {
 	WM_PD_HAS_NRCPUS = 7,
 	WM_PD_HAS_CPUDESC = 8,
 	WM_PD_HAS_CPUID = 9,
+	WM_PD_HAS_TOTAL_MEM = 10,
 	WM_PD_HAS_CMDLINE = 11,
 	WM_PD_HAS_EVENT_DESC = 12,
+	WM_PD_HAS_CPU_TOPOLOGY = 13,
+	WM_PD_HAS_NUMA_TOPOLOGY = 14,
+	WM_PD_HAS_BRANCH_STACK = 15,
+	WM_PD_HAS_PMU_MAPPINGS = 16,
+	WM_PD_HAS_GROUP_DESC = 17,
 	WM_PD_HAS_AUXTRACE = 18,
 	WM_PD_HAS_STAT = 19,
+	WM_PD_HAS_CACHE = 20,
 	WM_PD_HAS_SAMPLE_TIME = 21,
+	WM_PD_HAS_MEM_TOPOLOGY = 22,
 	WM_PD_HAS_CLOCKID = 23,
 	WM_PD_HAS_DIR_FORMAT = 24,
+	WM_PD_HAS_BPF_PROG_INFO = 25,
+	WM_PD_HAS_BPF_BTF = 26,
 	WM_PD_HAS_COMPRESSED = 27,
+	WM_PD_HAS_CPU_PMU_CAPS = 28,
 	WM_PD_HAS_CLOCK_DATA = 29,
+	WM_PD_HAS_HYBRID_TOPOLOGY = 30,
+	WM_PD_HAS_PMU_CAPS = 31,
 	WM_PD_NR_FEATURES = 256
 };
 
 /*
- * Samples of words at constant places, with raw data behind them or not. Most
- * are; `bytes` 0: not these. Places count from the record's begin, 0: none.
+ * The plan for samples of words at constant places, with raw data behind them or
+ * not (perfdata_straight.h). `bytes` 0: samples of the attr are others. Places
+ * count from the record's begin, 0: none.
  */
 struct wm_pd_flat {
 	uint16_t bytes; /* of a record, at least */
 	uint16_t tid_at, cpu_at, raw_at;
 	uint32_t nr_items;
 	struct wm_pd_flat_item {
-		const struct wm_member *member;
+		struct wm_item item; /* but for its value; `next` counts from the first one */
 		uint16_t at;
 		uint8_t width; /* 8; 4; 5: of 4 bytes, with a sign */
 	} items[8];
@@ -112,6 +130,9 @@ struct wm_pd_attr {
 	struct wm_perf_shape shape;
 	const char *name; /* as perf calls it; NULL: not said */
 	struct wm_event_type *type;
+	struct wm_event_type *counts;    /* of its counts; NULL: the file has none */
+	const char *unit;                /* of those; NULL: not said */
+	double scale;                    /* of those; 0: not said */
 	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
 	const struct wm_kprint *print;
 	struct wm_pd_flat flat;
@@ -139,6 +160,13 @@ struct wm_pd_comm {
 	const char *name; /* NULL: of a fork without a name */
 };
 
+/* When counts were read: those before it, behind the round before. */
+struct wm_pd_round {
+	uint64_t offset; /* of its record */
+	int64_t time;    /* since perf stat began; never before the last round's */
+	bool final;
+};
+
 /* Bytes of a section or record body, walked with bounds; running out is sticky. */
 struct wm_pd_bytes {
 	const unsigned char *at, *end;
@@ -154,6 +182,7 @@ struct wm_pd_kept {
 struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
+	uint16_t time_at; /* in samples of all attrs; 0: they differ, or have none */
 	uint32_t nr_attrs, nr_ids, room_ids;
 	struct wm_pd_attr *attrs;
 	struct wm_pd_id *ids; /* malloc'ed */
@@ -168,8 +197,16 @@ struct wm_pd {
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
-	bool packed;     /* there are compressed records */
-	uint64_t nr_own; /* records of the perf tool, which are no events */
+	uint32_t nr_rounds, room_rounds;
+	struct wm_pd_round *rounds; /* malloc'ed; of the first source, by offset */
+	uint32_t nr_threads;
+	int32_t *threads; /* by number in counts; -1: all. NULL: not said */
+	bool has_counts;  /* perf stat wrote it */
+	bool has_samples;
+	bool packed;      /* there are compressed records */
+	bool untimed;     /* there are records without a time behind others that have one */
+	uint64_t nr_own;  /* records of the perf tool, which are no events */
+	uint32_t nr_cpus; /* the machine had; 0: not said */
 };
 
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);
@@ -227,6 +264,7 @@ void wm_pd_own_check(const struct wm_pd_walk *w);
 
 /* --- perfdata_feature.c ----------------------------------------------------- */
 
+/* Learns from it. 1: it ends inside a value; 0; -errno. */
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
 /* Keeps it, up to WM_PD_KEPT_MAX bytes; several of one feature follow one another. */
 int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes);
@@ -237,6 +275,12 @@ int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t byte
 
 /* A whole BUILD_ID record; one that ends too early says nothing. 0 or -ENOMEM. */
 int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h);
+
+/* --- perfdata_layout.c ------------------------------------------------------ */
+
+/* False: nobody knows how long such a feature is. `ret_flaw`, when there is one, is static. */
+bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_bytes body,
+			const char **ret_flaw);
 
 /* --- perfdata_tracing.c ----------------------------------------------------- */
 
@@ -261,8 +305,15 @@ int wm_pd_attrs_finish(struct wm_pd *pd);
 /* The attr with that id, or NULL. */
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
 
-/* The attr of a record of the kernel: by its id, else the first. */
-const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd, const unsigned char *record);
+/* The same where there are several attrs: by the record's id, else the first. */
+const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record);
+
+/* The attr of a record of the kernel; NULL: there is none at all. */
+static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
+						     const unsigned char *record)
+{
+	return pd->nr_attrs < 2 ? pd->attrs : wm_pd_attr_by_id(pd, record);
+}
 
 /* --- perfdata_items.c ------------------------------------------------------- */
 
@@ -272,8 +323,6 @@ const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf
 bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
 			bool with_raw, struct wm_batch *b); /* false: no memory */
 void wm_pd_flat_make(struct wm_pd_attr *a);
-bool wm_pd_flat_items(const struct wm_pd_flat *f, const unsigned char *record, bool swap,
-		      struct wm_batch *b); /* false: no memory */
 
 /* --- perfdata_meta.c -------------------------------------------------------- */
 
@@ -281,7 +330,76 @@ int wm_pd_meta_types(struct wm_pd *pd);
 bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_record *r,
 		      struct wm_batch *b); /* false: no memory */
 
+/* --- perfdata_index.c ------------------------------------------------------- */
+
+/* What the index found out about a packet (wm_packet.own), so that who reads it need not. */
+#define WM_PD_RUNS_BACK  1u /* its records are not in order of time */
+#define WM_PD_HAS_META   2u /* there are others than samples */
+#define WM_PD_HAS_COUNTS 4u /* there are counts of perf stat, and nothing else */
+
+/* One walk: packets, comms, losses; of a file also what wm_pd_describe() knows. */
+int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
+
+/* 0 and all ones: made up by perf about what was there before. */
+static inline int64_t wm_pd_time_word(uint64_t time)
+{
+	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
+}
+
+/* Of a record whose time lies anywhere. */
+int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
+		       const struct wm_perf_header *h);
+
+/* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
+static inline int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
+				 const struct wm_perf_header *h)
+{
+	if (h->type != WM_PERF_SAMPLE || !pd->time_at || pd->time_at + 8 > h->size)
+		return wm_pd_time_any(pd, record, h);
+	return wm_pd_time_word(wm_get_u64(record + pd->time_at, pd->swap));
+}
+
+/* Since the clock's origin. */
+static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
+{
+	int64_t ns;
+
+	if (time == WM_TIME_NONE || __builtin_add_overflow(time, pd->clock->offset_ns, &ns))
+		return WM_TIME_NONE;
+	return ns;
+}
+
 /* --- perfdata_event.c ------------------------------------------------------- */
+
+#define WM_PD_REST_MIN 8u /* bytes of a record that mean nothing: the kernel fills up to words */
+
+static inline int32_t wm_pd_known(bool present, uint32_t id)
+{
+	return present && id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+/* Member by member: gcc clears a structure of this size by an instruction that takes 30 ns. */
+static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
+				     const struct wm_packet *p, const unsigned char *record,
+				     uint16_t misc, int64_t time)
+{
+	e->ns = wm_pd_ns(pd, time);
+	e->clock = time == WM_TIME_NONE ? 0 : (uint64_t)time;
+	e->type = NULL;
+	e->stream = pd->trace->streams[p->stream];
+	e->packet = p;
+	e->cpu = e->pid = e->tid = -1;
+	e->mode = misc & WM_PERF_MISC_MODE_MASK;
+	e->raw = NULL;
+	e->raw_bytes = 0;
+	e->record = record;
+	e->items = NULL;
+	memset(e->parts, 0, sizeof(e->parts));
+}
+
+/* Items of a tracepoint's own fields, which are the event's raw bytes; false: no memory. */
+bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
+		  const struct wm_want *want, struct wm_batch *b);
 
 /*
  * Adds a record of the kernel as an event, unless it is not wanted. 1, 0: not
@@ -290,15 +408,32 @@ bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_rec
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
 
-/* --- perfdata_index.c ------------------------------------------------------- */
+/* --- perfdata_stat.c -------------------------------------------------------- */
 
-/* One walk: packets, comms, losses; of a file also what wm_pd_describe() knows. */
-int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
+#define WM_PD_STAT_BYTES  48u
+#define WM_PD_ROUND_BYTES 24u
 
-/* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
-int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
-		   const struct wm_perf_header *h);
-int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time); /* since the clock's origin */
+static inline bool wm_pd_is_count(const struct wm_perf_header *h)
+{
+	return h->type == WM_PD_STAT && h->size == WM_PD_STAT_BYTES;
+}
+
+/* There is a count: times are perf stat's. */
+int wm_pd_stat_seen(struct wm_pd *pd);
+int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b);    /* a THREAD_MAP */
+int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w); /* of the right size */
+
+/* When the count at that offset was read; WM_TIME_NONE. All rounds are known. */
+int64_t wm_pd_stat_time(const struct wm_pd *pd, uint64_t offset);
+void wm_pd_stat_packets(struct wm_pd *pd); /* gives packets of counts their times */
+
+/* The type of an attr's counts, which is the only one where there are no samples; its name is
+ * known. */
+int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr);
+
+/* Adds a count as an event, as wm_pd_event() does. */
+int wm_pd_stat_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		     uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
 
 /* --- perfdata_comm.c -------------------------------------------------------- */
 

@@ -272,9 +272,12 @@ static void flat_item(struct wm_pd_flat *f, const struct part *p, uint64_t type)
 
 	if (!at || f->nr_items == sizeof(f->items) / sizeof(f->items[0]))
 		return;
-	f->items[f->nr_items++] =
-	    (struct wm_pd_flat_item){&p->member, (uint16_t)(at + (is_tid ? 4 : 0)),
-				     (uint8_t)(p->width + (p->member.type == &s32 ? 1 : 0))};
+	f->items[f->nr_items] = (struct wm_pd_flat_item){
+	    .item = {.member = &p->member, .next = f->nr_items + 1},
+	    .at = (uint16_t)(at + (is_tid ? 4 : 0)),
+	    .width = (uint8_t)(p->width + (p->member.type == &s32 ? 1 : 0)),
+	};
+	f->nr_items++;
 }
 
 void wm_pd_flat_make(struct wm_pd_attr *a)
@@ -293,27 +296,4 @@ void wm_pd_flat_make(struct wm_pd_attr *a)
 	f->cpu_at = place_of(type, WM_PERF_SAMPLE_CPU);
 	f->raw_at = type & WM_PERF_SAMPLE_RAW ? place_of(type, 0) : 0;
 	f->bytes = (uint16_t)(place_of(type, 0) + (f->raw_at ? 4 : 0));
-}
-
-bool wm_pd_flat_items(const struct wm_pd_flat *f, const unsigned char *record, bool swap,
-		      struct wm_batch *b)
-{
-	struct wm_item *to;
-
-	if (!wm_batch_room(b, f->nr_items))
-		return false;
-	to = &b->items[b->nr_items];
-	for (uint32_t k = 0; k < f->nr_items; k++, to++) {
-		const struct wm_pd_flat_item *from = &f->items[k];
-		const unsigned char *p = record + from->at;
-
-		to->member = from->member;
-		to->u = from->width == 8   ? wm_get_u64(p, swap)
-			: from->width == 4 ? wm_get_u32(p, swap)
-					   : (uint64_t)(int32_t)wm_get_u32(p, swap);
-		to->count = 0;
-		to->next = b->nr_items + k + 1;
-	}
-	b->nr_items += f->nr_items;
-	return true;
 }

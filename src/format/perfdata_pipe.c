@@ -9,7 +9,7 @@
 
 #include "format/perfdata_int.h"
 
-#define UPDATE_NAME 2u
+enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME };
 
 /* The body of the record. */
 static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_walk *w)
@@ -49,32 +49,46 @@ static int add_event_type(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_dia
 	return 0;
 }
 
-/* u64 what, id; then, of a name, its text. */
+/* u64 what, id; then the text of a unit or name, or a scale's double. */
 static int add_update(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	uint64_t what = wm_pd_u64(b), id = wm_pd_u64(b);
-	const struct wm_pd_attr *a = wm_pd_attr_find(pd, id);
-	char *name;
+	const struct wm_pd_attr *found = wm_pd_attr_find(pd, id);
+	struct wm_pd_attr *a = found ? &pd->attrs[found - pd->attrs] : NULL;
+	uint64_t bits;
+	char *text;
 
 	(void)diag;
-	if (b->failed || what != UPDATE_NAME || !a)
+	if (b->failed || !a)
 		return 0;
-	name = wm_arena_copy(&pd->trace->arena, b->at,
+	if (what == UPDATE_SCALE) {
+		bits = wm_pd_u64(b);
+		memcpy(&a->scale, &bits, sizeof(bits));
+		return 0;
+	}
+	if (what != UPDATE_NAME && what != UPDATE_UNIT)
+		return 0;
+	text = wm_arena_copy(&pd->trace->arena, b->at,
 			     strnlen((const char *)b->at, (size_t)(b->end - b->at)));
-	if (!name)
+	if (!text)
 		return -ENOMEM;
-	wm_pd_attr_name(pd, (uint32_t)(a - pd->attrs), name);
+	if (what == UPDATE_UNIT)
+		a->unit = text;
+	else
+		wm_pd_attr_name(pd, (uint32_t)(a - pd->attrs), text);
 	return 0;
 }
 
 static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	uint64_t feature = wm_pd_u64(b);
+	int err;
 
 	(void)diag;
 	if (b->failed || feature >= WM_PD_NR_FEATURES)
 		return 0;
-	return wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
+	err = wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
+	return err < 0 ? err : 0; /* one that ends too early is told by wm_pd_own_check() */
 }
 
 /* Its bytes stand behind the record. */
@@ -97,6 +111,19 @@ static int add_tracing(struct wm_pd *pd, const struct wm_pd_walk *w)
 	return err;
 }
 
+static int add_threads(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	(void)diag;
+	return wm_pd_stat_threads(pd, b);
+}
+
+static int note_count(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
+{
+	(void)b;
+	(void)diag;
+	return wm_pd_stat_seen(pd);
+}
+
 static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	(void)b;
@@ -111,6 +138,7 @@ static const struct {
 } describers[] = {
     {WM_PD_ATTR, add_attr},           {WM_PD_EVENT_TYPE, add_event_type},
     {WM_PD_EVENT_UPDATE, add_update}, {WM_PD_FEATURE, add_feature},
+    {WM_PD_THREAD_MAP, add_threads},  {WM_PD_STAT, note_count},
     {WM_PD_COMPRESSED, note_packed},  {WM_PD_COMPRESSED2, note_packed},
 };
 
@@ -148,6 +176,8 @@ int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag)
 		while (!err && (got = wm_pd_walk_next(&w)) == 1)
 			if (w.header.type >= WM_PERF_KIND_USER)
 				err = wm_pd_describe(pd, &w, diag);
+			else
+				pd->has_samples |= w.header.type == WM_PERF_SAMPLE;
 		wm_pd_walk_done(&w);
 		err = err ? err : got;
 	}

@@ -87,6 +87,52 @@ static void corpus_counts_are_perfs(void **state)
 	kit_each_entry("perf.data/", check_entry);
 }
 
+/* Events other than samples, when nothing else is wanted: packets of samples are not read. */
+static uint64_t count_meta_only(struct wm_trace *t)
+{
+	bool *types = calloc(t->nr_types + 1, sizeof(*types));
+	struct wm_want want = {.types = types};
+	struct wm_packet_reader *r;
+	struct wm_batch b = {0};
+	uint64_t nr = 0;
+	int got;
+
+	for (uint32_t i = 0; i < t->nr_types; i++)
+		types[i] = t->types[i]->meta;
+	r = t->ops->reader_create(t, &want);
+	assert_non_null(r);
+	for (uint64_t i = 0; i < t->nr_packets; i++) {
+		assert_int_equal(t->ops->reader_begin(r, &t->packets[i]), 0);
+		while ((got = wm_batch_read(t, r, &b)) > 0)
+			nr += (uint64_t)got;
+		assert_int_equal(got, 0);
+	}
+	wm_batch_done(&b);
+	t->ops->reader_destroy(r);
+	free(types);
+	return nr;
+}
+
+static void count_meta(const char *path, bool valid, const char *events)
+{
+	struct counts whole;
+	struct wm_trace *t;
+
+	(void)events;
+	if (!valid)
+		return;
+	whole = count(path);
+	assert_int_equal(wm_trace_open(path, &t, NULL), 0);
+	assert_int_equal(count_meta_only(t), whole.meta);
+	wm_trace_close(t);
+}
+
+static void what_is_no_sample_is_found_without_samples(void **state)
+{
+	(void)state;
+	kit_each_entry("perf.data/", count_meta);
+}
+
 /* --- damage ---------------------------------------------------------------------- */
 
 static void cut_entry(const char *path, bool valid, const char *events)
@@ -145,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(corpus_counts_are_perfs),
+	    cmocka_unit_test(what_is_no_sample_is_found_without_samples),
 	    cmocka_unit_test(what_is_cut_is_said),
 	    cmocka_unit_test(what_is_changed_is_survived),
 	};

@@ -103,6 +103,7 @@ static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
 
 		if (type == WM_PD_COMPRESSED || type == WM_PD_COMPRESSED2) {
 			u->pd->nr_own++;
+			wm_pd_own_check(w);
 			err = unpack_record(u, w);
 		} else {
 			err = put(u, w->record, w->header.size);

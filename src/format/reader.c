@@ -102,10 +102,11 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (formats[i] && formats[i]->probe(path, is_folder, head, (size_t)got))
 			return formats[i];
-	*ret_err =
-	    wm_diag_set(diag, -EBADMSG, path, 0,
-			is_folder ? "no trace in this folder: no file 'metadata' in it or below"
-				  : "not a trace of a known format");
+	*ret_err = wm_diag_set(
+	    diag, -EBADMSG, path, 0,
+	    is_folder ? "no trace in this folder: no file 'metadata' in it or below"
+	    : got     ? "not a trace of a known format"
+		      : "an empty file: whoever wrote it was stopped before its first byte");
 	return NULL;
 }
 
@@ -189,6 +190,24 @@ void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const
 	pthread_mutex_unlock(&t->fault_lock);
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct wm_fault *x = a, *y = b;
+	int order = strcmp(x->file, y->file);
+
+	if (order)
+		return order;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return strcmp(x->reason, y->reason);
+}
+
+void wm_trace_sort_faults(struct wm_trace *t, uint32_t first)
+{
+	if (first < t->nr_faults)
+		qsort(t->faults + first, t->nr_faults - first, sizeof(*t->faults), by_place);
+}
+
 /* Adds a pointer to one of the trace's lists. */
 static int add_pointer(struct wm_trace *t, void *list, uint32_t *count, void *what)
 {
@@ -270,6 +289,13 @@ static const char *find_word(const struct wm_trace_word *words, uint32_t nr, con
 		if (!strcmp(words[i].key, key))
 			return words[i].text;
 	return NULL;
+}
+
+const char *wm_trace_provider(struct wm_trace *t, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
 }
 
 const char *wm_trace_word(const struct wm_trace *t, const char *key)

@@ -289,6 +289,13 @@ struct wm_trace {
 	char *kallsyms;          /* malloc'ed; NULL: nobody has asked */
 	size_t kallsyms_bytes;
 
+	/*
+	 * Each event says when it was and whose, but for those that come first of
+	 * all: who was told of threads and mappings up to a moment can read on from
+	 * there, without the other events before.
+	 */
+	bool divisible;
+
 	bool is_own; /* waymark recorded it. Only then: */
 	uint32_t nr_causes, nr_processes;
 	struct wm_trace_cause *causes; /* they include what `losses`, from packets' counters, say */
@@ -316,6 +323,12 @@ int wm_trace_kallsyms(struct wm_trace *t, const char **ret_text, size_t *ret_byt
 
 /* Empties the batch and reads the next one of the packet, as reader_read() says. */
 int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b);
+
+/*
+ * Faults from the one with that index on by file and offset: threads told of
+ * them in any order.
+ */
+void wm_trace_sort_faults(struct wm_trace *t, uint32_t first);
 void wm_batch_done(struct wm_batch *b);
 
 /* --- for formats ----------------------------------------------------------- */
@@ -338,6 +351,9 @@ int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
 int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
 int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
 const char *wm_trace_word(const struct wm_trace *t, const char *key);         /* NULL: none */
+
+/* "sched" of "sched:sched_switch", in the trace's arena; "": there is none. NULL: no memory. */
+const char *wm_trace_provider(struct wm_trace *t, const char *name);
 
 /* Is the member, of that structure, the length of the one behind it: _NAME_length? */
 bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m);

@@ -98,6 +98,13 @@ struct wm_sample_context {
 
 static_assert(sizeof(struct wm_sample_context) == 24, "on disk");
 
+/* Event context of a stream of processes' counters, in the same place. */
+struct wm_task_context {
+	int32_t pid, tid;
+};
+
+static_assert(sizeof(struct wm_task_context) == 8, "on disk");
+
 /* index/NAME.idx: one header, one entry per packet. BIG-endian (LTTng's index 1.1). */
 #define WM_INDEX_MAGIC 0xc1f1dcc1u
 #define WM_INDEX_MAJOR 1u

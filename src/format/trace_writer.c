@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/moment.h"
 #include "event/context.h"
 #include "format/writer.h"
 
@@ -70,8 +70,7 @@ static int open_folder(struct wm_trace_writer *w, const char *dir, bool *ret_mad
 static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 {
 	struct wm_meta_trace *m = &w->meta;
-	time_t seconds = (time_t)(o->start_realtime_ns / 1000000000);
-	struct tm tm;
+	int64_t seconds = (int64_t)(o->start_realtime_ns / 1000000000);
 
 	if (!o->clock_hz || o->clock_hz > CLOCK_HZ_MAX)
 		return -EINVAL;
@@ -86,8 +85,7 @@ static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 	m->uuid[8] = (unsigned char)((m->uuid[8] & 0x3f) | 0x80);
 	if (gethostname(m->hostname, sizeof(m->hostname) - 1))
 		strcpy(m->hostname, "localhost"); /* fits */
-	if (!gmtime_r(&seconds, &tm) ||
-	    !strftime(m->created, sizeof(m->created), "%Y-%m-%dT%H:%M:%SZ", &tm))
+	if (wm_moment_print_utc(seconds, m->created, sizeof(m->created)))
 		return -EINVAL;
 	if (o->command) {
 		m->command = strndup(o->command, WM_COMMAND_BYTES_MAX);
@@ -203,9 +201,15 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 /* Puts what a full disk cost this producer into the account, once it can be written. */
 static void report_disk_loss(struct wm_producer *p)
 {
+	const struct wm_recorder_loss l = {.pid = p->pid,
+					   .cpu = -1,
+					   .from = p->disk_from,
+					   .to = p->disk_to,
+					   .cause = "disk",
+					   .count = p->disk_count};
+
 	if (p->disk_count)
-		wm_recorder_lost(p->writer, p->pid, p->disk_from, p->disk_to, "disk",
-				 p->disk_count);
+		wm_recorder_lost(p->writer, &l);
 	p->disk_count = 0;
 }
 
@@ -384,7 +388,10 @@ int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m)
 int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
 		  uint64_t count)
 {
-	wm_recorder_lost(p->writer, p->pid, from, to, cause, count);
+	const struct wm_recorder_loss l = {
+	    .pid = p->pid, .cpu = -1, .from = from, .to = to, .cause = cause, .count = count};
+
+	wm_recorder_lost(p->writer, &l);
 	return 0;
 }
 

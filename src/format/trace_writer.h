@@ -122,18 +122,22 @@ int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, si
 
 /*
  * The kernel's events: at most one stream class of each kind, a lane for each
- * CPU in it. A record is
+ * ring of a CPU in it. A record is
  *
  *   u64 clock << 16 | id | context | fields, packed | zeros to 8
  *
  * of what stands in the kernel's rings with its ids and a struct
  * wm_kernel_context; of samples with a struct wm_sample_context; of what tasks
- * did (mapped, forked, were called) without any.
+ * did (mapped, forked, were called) without any. Counters of /proc are of no
+ * CPU (say 0): the machine's without a context, a process's with a struct
+ * wm_task_context.
  */
 enum wm_kernel_stream_kind {
 	WM_KERNEL_EVENTS,
 	WM_KERNEL_SAMPLES,
 	WM_KERNEL_TASKS,
+	WM_KERNEL_COUNTERS,
+	WM_KERNEL_TASK_COUNTERS,
 	WM_NR_KERNEL_STREAMS,
 };
 struct wm_kernel_stream;
@@ -144,25 +148,27 @@ int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kin
 /* As wm_producer_event(); takes over `class`. */
 int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
 
+#define WM_KERNEL_RINGS 2u /* of a CPU, in a stream class; each has a lane */
+
 struct wm_kernel_packet {
-	uint32_t cpu;
+	uint32_t cpu, ring;
 	uint64_t begin, end; /* full clock values, of the first and last record */
 	uint64_t count;
-	uint64_t lost;       /* by this CPU since its packet before */
+	uint64_t lost;       /* by this ring since its packet before */
 	const void *payload; /* whole records; a multiple of 8 bytes */
 	size_t payload_bytes;
 	uint32_t padding_bytes; /* of the last record */
 };
 
-/* Packets of a CPU come in order of time. Errors as of wm_producer_packet(). */
+/* Packets of a CPU's ring come in order of time. Errors as of wm_producer_packet(). */
 int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
 /* A thread the kernel's events speak of, as it was called at that time. */
 int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 		    const char *comm);
-/* The kernel lost events: as wm_trace_lost(), of no process. */
-int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, const char *cause,
-			 uint64_t count);
+/* The kernel lost events of a CPU (-1: of none): as wm_trace_lost(), of no process. */
+int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
+			 const char *cause, uint64_t count);
 
 /* A file of words beside the streams, "kernel/NAME"; replaced whole. */
 int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,

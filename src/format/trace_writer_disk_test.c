@@ -101,7 +101,8 @@ static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int 
 	assert_int_equal(kit_lines(errors), 1);
 	free(errors);
 	out = kit_babeltrace("", &errors);
-	snprintf(want, sizeof(want), "cause = ( \"disk\" : container = 6 ), count = %llu }",
+	snprintf(want, sizeof(want),
+		 "cause = ( \"disk\" : container = 6 ), count = %llu, cpu = -1 }",
 		 (unsigned long long)c.refused);
 	assert_non_null(strstr(out, want));
 	free(out);
@@ -248,7 +249,8 @@ static void test_first_packet(void **state)
 	if (!kit_has_babeltrace())
 		skip();
 	data = kit_babeltrace("", NULL);
-	assert_non_null(strstr(data, "cause = ( \"disk\" : container = 6 ), count = 8 }"));
+	assert_non_null(
+	    strstr(data, "cause = ( \"disk\" : container = 6 ), count = 8, cpu = -1 }"));
 	free(data);
 }
 

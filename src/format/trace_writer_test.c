@@ -563,8 +563,9 @@ static void test_discarded(void **state)
 	free(err);
 	assert_non_null(strstr(out, "003500] waymark:lost: { event_count = 3 }, { pid = 5, begin = "
 				    "1500, end = 3500, cause = ( \"full\" : container = 0 ), "
-				    "count = 42 }\n"));
-	assert_non_null(strstr(out, "cause = ( \"unknown\" : container = 255 ), count = 1 }\n"));
+				    "count = 42, cpu = -1 }\n"));
+	assert_non_null(
+	    strstr(out, "cause = ( \"unknown\" : container = 255 ), count = 1, cpu = -1 }\n"));
 	free(out);
 }
 

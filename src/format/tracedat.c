@@ -68,6 +68,20 @@ static int read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag
 	return wm_td_verdict(in, "first bytes", diag);
 }
 
+static int tell_unclaimed(struct wm_td *td)
+{
+	const struct wm_claims_of of = {.trace = td->trace,
+					.file = "",
+					.fd = td->fd,
+					.bytes = td->file_bytes,
+					.least =
+					    td->codec == WM_TD_PLAIN ? td->layout.page_bytes : 1,
+					.known = td->version == 7 ? wm_td_v7_strings : NULL,
+					.data = td};
+
+	return wm_claims_tell(&td->claims, &of);
+}
+
 static int read_all(struct wm_td *td, struct wm_diag *diag)
 {
 	struct wm_td_in in;
@@ -83,7 +97,12 @@ static int read_all(struct wm_td *td, struct wm_diag *diag)
 		err = wm_kformats_seal(td->formats);
 	if (!err)
 		err = wm_td_make_types(td);
-	return err ? err : wm_td_index(td);
+	if (!err)
+		err = wm_td_index(td);
+	if (!err)
+		err = tell_unclaimed(td);
+	wm_claims_done(&td->claims);
+	return err;
 }
 
 static int open_tracedat(struct wm_trace *t, const char *path, struct wm_diag *diag)

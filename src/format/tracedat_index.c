@@ -281,11 +281,16 @@ static int index_packed(struct indexing *x)
 		struct chunk chunk = {0};
 		int got = read_chunk(x, at, end, &chunk);
 
+		if (!got) /* as told; what follows is nobody's, or this CPU's */
+			got = wm_claims_add(&x->td->claims, c->offset, end - c->offset);
 		if (got <= 0)
 			return got;
 		err = index_chunk(x, &chunk);
 		at = chunk.at + chunk.packed;
 	}
+	if (!err)
+		err = wm_claims_add(&x->td->claims, c->offset,
+				    at - c->offset > c->bytes ? at - c->offset : c->bytes);
 	if (!err && at - c->offset < c->bytes)
 		wm_trace_fault(
 		    x->td->trace, "", at,
@@ -337,11 +342,27 @@ static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
 	return wm_trace_add_stream(td->trace, s);
 }
 
+/* Rings have 2^n pages of the processor in one of theirs. */
+static void check_layout(const struct wm_td *td)
+{
+	uint32_t bytes = td->layout.page_bytes;
+
+	if (bytes & (bytes - 1))
+		wm_trace_fault(td->trace, "", 0,
+			       "pages of %u bytes, by their description, are of no kernel: what is "
+			       "read of them may not be all",
+			       bytes);
+}
+
 int wm_td_index(struct wm_td *td)
 {
 	struct indexing x = {.td = td, .unknown = calloc(1, WM_KFORMATS_IDS / 8)};
 	int err = x.unknown ? 0 : -ENOMEM;
 
+	check_layout(td);
+	for (uint32_t i = 0; !err && i < td->nr_cpus; i++)
+		err = wm_claims_add(&td->claims, td->cpus[i].offset,
+				    td->cpus[i].packed ? 0 : td->cpus[i].bytes);
 	for (uint32_t i = 0; !err && i < td->nr_cpus; i++) {
 		struct wm_td_cpu *c = &td->cpus[i];
 

@@ -180,6 +180,21 @@ static int unpack_section(struct wm_td_in *in, const struct wm_td *td, uint64_t 
 	return 0;
 }
 
+int wm_td_section_head(const struct wm_td *td, uint64_t offset, uint16_t *ret_id,
+		       uint64_t *ret_bytes)
+{
+	unsigned char head[WM_TD_SECTION_HEAD];
+	int err = wm_td_pread(td, head, sizeof(head), offset);
+	uint64_t bytes;
+
+	if (err)
+		return err;
+	bytes = wm_get_u64(head + 8, td->machine.swap);
+	*ret_id = wm_get_u16(head, td->machine.swap);
+	*ret_bytes = bytes < UINT64_MAX - sizeof(head) ? bytes + sizeof(head) : UINT64_MAX;
+	return 0;
+}
+
 int wm_td_in_unpack(struct wm_td_in *in, const struct wm_td *td, uint64_t offset,
 		    struct wm_diag *diag)
 {

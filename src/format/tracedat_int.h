@@ -19,13 +19,15 @@
 #ifndef WM_FORMAT_TRACEDAT_INT_H
 #define WM_FORMAT_TRACEDAT_INT_H
 
+#include "format/claim.h"
 #include "format/reader.h"
 #include "kdata/formats.h"
 #include "kdata/page.h"
 #include "kdata/print.h"
 
 #define WM_TD_SECTION_MAX  (256u << 20) /* of metadata, unpacked */
-#define WM_TD_CHUNK_MAX    (64u << 20)  /* of pages, unpacked */
+#define WM_TD_SECTION_HEAD 16u
+#define WM_TD_CHUNK_MAX    (64u << 20) /* of pages, unpacked */
 #define WM_TD_BUFFERS_MAX  1024u
 #define WM_TD_CPUS_MAX     65536u /* of all buffers */
 #define WM_TD_STRING_MAX   4096u
@@ -130,6 +132,7 @@ struct wm_td {
 
 	uint32_t nr_syncs;
 	struct wm_td_sync *syncs; /* by CPU */
+	struct wm_claims claims;  /* while it is opened */
 
 	/* From ticks to nanoseconds. */
 	int64_t offset_ns;
@@ -215,6 +218,11 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 /* From the version's first own byte on. 0 or -errno with `diag`. */
 int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
+/* Bytes of a section at `offset` that only names others; 0: there is none in `left` bytes. */
+uint64_t wm_td_v7_strings(const void *td, uint64_t offset, uint64_t left);
+/* The header of the section at `offset`, and how long the section says that it is. */
+int wm_td_section_head(const struct wm_td *td, uint64_t offset, uint16_t *ret_id,
+		       uint64_t *ret_bytes);
 
 /* tracedat_items.c */
 int wm_td_make_types(struct wm_td *td);

@@ -187,6 +187,7 @@ int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm
 	uint64_t at = td->part_at[part];
 	const unsigned char *p;
 	struct wm_td_in in;
+	uint64_t bytes;
 	int err = 0;
 
 	if (!at)
@@ -197,9 +198,10 @@ int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm
 		wm_td_in_file(&in, td, at);
 		in.end = td->part_end[part];
 	}
-	p = err ? NULL : wm_td_take(&in, in.end - in.at);
+	bytes = in.end - in.at; /* behind a section's header, when there is one */
+	p = err ? NULL : wm_td_take(&in, bytes);
 	if (p)
-		wm_text_add(out, p, in.end - (in.mem ? 0 : at));
+		wm_text_add(out, p, bytes);
 	if (!err && !p)
 		err = wm_td_verdict(&in, "description of events", diag);
 	wm_td_in_done(&in);

@@ -107,6 +107,9 @@ static int read_instances(struct wm_td *td, struct wm_diag *diag)
 			err = expect_pages(td, &in, kind, diag);
 		if (!err)
 			err = read_places(td, &in, i, diag);
+		if (!err)
+			err = wm_claims_add(&td->claims, td->buffers[i].offset,
+					    in.at - td->buffers[i].offset);
 		wm_td_in_done(&in);
 		if (err)
 			return err;
@@ -137,5 +140,7 @@ int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		err = expect_pages(td, in, kind, diag);
 	if (!err)
 		err = read_places(td, in, 0, diag);
+	if (!err)
+		err = wm_claims_add(&td->claims, 0, in->at);
 	return err ? err : read_instances(td, diag);
 }

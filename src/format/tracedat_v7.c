@@ -5,6 +5,9 @@
 
 #include "format/tracedat_int.h"
 
+#define SECTION_BUFFER  3u
+#define SECTION_STRINGS 15u
+
 #define CHAIN_MAX   4096u /* sections of options */
 #define OPTIONS_MAX 65536u
 
@@ -19,6 +22,28 @@ static read_fn *const readers[WM_TD_NR_PARTS] = {
     wm_td_read_header_info, wm_td_read_ftrace, wm_td_read_formats,
     wm_td_read_kallsyms,    wm_td_read_printk, wm_td_read_comms,
 };
+
+uint64_t wm_td_v7_strings(const void *data, uint64_t offset, uint64_t left)
+{
+	uint64_t bytes;
+	uint16_t id;
+
+	if (wm_td_section_head(data, offset, &id, &bytes) || id != SECTION_STRINGS || bytes > left)
+		return 0;
+	return bytes;
+}
+
+/* A section whose place something told; nobody asks how long those of buffers are. */
+static int claim_section(struct wm_td *td, uint64_t offset)
+{
+	uint64_t bytes;
+	uint16_t id;
+
+	return wm_td_section_head(td, offset, &id, &bytes)
+		   ? 0
+		   : wm_claims_add(&td->claims, offset,
+				   id == SECTION_BUFFER ? WM_TD_SECTION_HEAD : bytes);
+}
 
 static int add_buffer(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
@@ -70,6 +95,8 @@ static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 	struct wm_td_in in;
 	int err = wm_td_in_unpack(&in, td, at, diag);
 
+	if (!err)
+		err = claim_section(td, at);
 	c->next = 0;
 	while (!err) {
 		uint16_t id = wm_td_u16(&in);
@@ -108,6 +135,8 @@ static int read_sections(struct wm_td *td, struct wm_diag *diag)
 			return wm_diag_set(diag, -EBADMSG, td->trace->path, 0,
 					   "nothing in it describes its ring pages");
 		err = wm_td_in_unpack(&in, td, td->part_at[i], diag);
+		if (!err)
+			err = claim_section(td, td->part_at[i]);
 		if (!err)
 			err = readers[i](td, &in, diag);
 		wm_td_in_done(&in);
@@ -172,6 +201,8 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		return err;
 	c.next = wm_td_u64(in);
 	err = wm_td_verdict(in, "first bytes", diag);
+	if (!err)
+		err = wm_claims_add(&td->claims, 0, in->at);
 	for (uint32_t i = 0; !err && c.next; i++) {
 		if (i >= CHAIN_MAX)
 			return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)c.next,
@@ -184,5 +215,7 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, 0,
 				   "it holds the text of a latency tracer and no events: "
 				   "'trace-cmd report' shows it");
+	for (uint32_t i = 0; !err && i < td->nr_buffers; i++)
+		err = claim_section(td, td->buffers[i].offset);
 	return err ? err : find_packed(td, diag);
 }

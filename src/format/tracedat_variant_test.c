@@ -16,6 +16,7 @@
 
 #include "format/corpus_test_kit.h"
 #include "format/reader.h"
+#include "format/tracedat_int.h"
 #include "format/tracedat_test_kit.h"
 
 /* --- reading --------------------------------------------------------------- */
@@ -79,6 +80,18 @@ static void check_trace(struct wm_trace *t, unsigned nr_buffers)
 	t->ops->reader_destroy(r);
 }
 
+/* What describes events is passed on as it is, whatever it is packed in: no byte more. */
+static void check_part(const struct wm_trace *t)
+{
+	struct wm_text part;
+
+	wm_text_init(&part);
+	assert_int_equal(wm_td_part_load(t->own, WM_TD_KALLSYMS, &part, NULL), 0);
+	assert_int_equal(part.bytes, 4 + strlen(kallsyms));
+	assert_memory_equal(part.data + 4, kallsyms, strlen(kallsyms));
+	wm_text_done(&part);
+}
+
 static void check_kind(const struct kind *k)
 {
 	struct wm_diag diag = {.sentence = ""};
@@ -95,6 +108,7 @@ static void check_kind(const struct kind *k)
 	assert_int_equal(t->losses[0].count, LOST);
 	assert_int_equal(t->begin_ns, time_of(0, 0, 0, 0));
 	check_trace(t, k->nr_buffers);
+	check_part(t);
 	wm_trace_close(t);
 	free(m.data);
 }

@@ -33,6 +33,7 @@ struct tsdl {
 	struct tsdl_name *buckets[TSDL_BUCKETS];
 	struct tsdl_name *newest;
 	uint32_t scope, depth;
+	bool has_trace; /* there was a trace block */
 };
 
 /* The right-hand side of "name = value;". */
@@ -53,6 +54,8 @@ void *tsdl_memory(struct tsdl *p, void *piece); /* notes -ENOMEM when NULL */
 
 /* "a.b.c" with keywords allowed as parts; its names, and joined with dots. */
 bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text);
+/* Signs, parentheses and a number; its magnitude. */
+bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret);
 bool tsdl_value(struct tsdl *p, struct tsdl_value *ret);
 bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what, uint64_t max,
 		   uint64_t *ret);

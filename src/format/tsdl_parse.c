@@ -7,6 +7,7 @@
 #include "format/tsdl_parse.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,31 @@ bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text
 	return true;
 }
 
+bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret)
+{
+	uint32_t nr_open = 0;
+	bool negative = false, signs = true;
+	uint64_t number;
+
+	while (signs) {
+		if (tsdl_accept(p, '-'))
+			negative = !negative;
+		else if (tsdl_accept(p, '('))
+			nr_open++;
+		else
+			signs = tsdl_accept(p, '+');
+	}
+	number = p->token.number;
+	if (!tsdl_expect(p, WM_TSDL_NUMBER, what))
+		return false;
+	for (; nr_open; nr_open--)
+		if (!tsdl_expect(p, ')', "')'"))
+			return false;
+	*ret_negative = negative;
+	*ret = number;
+	return true;
+}
+
 bool tsdl_value(struct tsdl *p, struct tsdl_value *ret)
 {
 	*ret = (struct tsdl_value){.at = p->token, .kind = TSDL_NUMBER};
@@ -106,11 +132,7 @@ bool tsdl_value(struct tsdl *p, struct tsdl_value *ret)
 		ret->kind = TSDL_WORD;
 		return tsdl_path(p, NULL, &ret->text);
 	} else {
-		ret->negative = tsdl_accept(p, '-');
-		if (!ret->negative)
-			(void)tsdl_accept(p, '+');
-		ret->number = p->token.number;
-		return tsdl_expect(p, WM_TSDL_NUMBER, "a value");
+		return tsdl_number(p, "a value", &ret->negative, &ret->number);
 	}
 	return !p->lexer.err;
 }
@@ -210,6 +232,13 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 	*slot = t;
 }
 
+/* Names stand in quotes, too. */
+static bool left_side(struct tsdl *p, const char **ret)
+{
+	*ret = p->token.text;
+	return tsdl_accept(p, WM_TSDL_STRING) || tsdl_path(p, NULL, ret);
+}
+
 /* Behind the keyword. False: damaged. */
 static bool block(struct tsdl *p, const struct block *b, void *data)
 {
@@ -224,7 +253,7 @@ static bool block(struct tsdl *p, const struct block *b, void *data)
 			tsdl_declaration(p);
 			continue;
 		}
-		if (!tsdl_path(p, NULL, &name))
+		if (!left_side(p, &name))
 			break;
 		if (tsdl_accept(p, WM_TSDL_ASSIGN))
 			block_type(p, b, name, data);
@@ -314,18 +343,46 @@ static void trace_block(struct tsdl *p)
 {
 	static const struct block b = {trace_value, trace_type};
 
+	if (p->has_trace)
+		(void)tsdl_error(p, "a second trace block");
+	p->has_trace = true;
 	if (block(p, &b, p->m) && p->m->major && (p->m->major != 1 || p->m->minor != 8))
 		(void)tsdl_error(p, "CTF %u.%u; 1.8 can be read", p->m->major, p->m->minor);
 }
 
+/* A text, a number, or a number as text that is too large for a signed one. */
+static bool set_pair(struct tsdl *p, const char *name, const struct tsdl_value *v,
+		     struct wm_ctf_pair *ret)
+{
+	char digits[24];
+
+	*ret = (struct wm_ctf_pair){.key = name, .text = v->kind == TSDL_NUMBER ? NULL : v->text};
+	if (ret->text)
+		return true;
+	if (v->negative || v->number <= INT64_MAX)
+		return tsdl_signed(p, v, name, &ret->number);
+	(void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v->number);
+	ret->text = tsdl_memory(p, wm_arena_copy(&p->m->arena, digits, strlen(digits)));
+	return ret->text != NULL;
+}
+
 static bool env_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
 {
-	struct wm_ctf_pair pair = {.key = name};
+	struct wm_ctf_pair pair;
 
-	if (v->kind != TSDL_NUMBER)
-		pair.text = v->text;
-	else if (!tsdl_signed(p, v, name, &pair.number))
+	if (!set_pair(p, name, v, &pair))
 		return false;
+	/* The last word counts. */
+	for (uint32_t i = 0; i < p->m->nr_env; i++) {
+		if (!strcmp(p->m->env[i].key, name)) {
+			p->m->env[i] = pair;
+			return true;
+		}
+	}
+	if (p->m->nr_env == WM_CTF_ENV_MAX) {
+		(void)tsdl_error(p, "more than %u words in env", WM_CTF_ENV_MAX);
+		return false;
+	}
 	APPEND(p, p->m->env, p->m->nr_env, &pair);
 	return true;
 }
@@ -371,6 +428,13 @@ static void clock_block(struct tsdl *p)
 		return;
 	}
 	c.id = c.name;
+	for (uint32_t i = 0; i < p->m->nr_clocks; i++)
+		if (!strcmp(c.id, p->m->clocks[i].id))
+			return; /* the first one counts, as for babeltrace2 */
+	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX) {
+		(void)tsdl_error(p, "more than %u clocks", WM_CTF_CLOCKS_MAX);
+		return;
+	}
 	APPEND(p, p->m->clocks, p->m->nr_clocks, &c);
 }
 
@@ -404,9 +468,9 @@ static void stream_block(struct tsdl *p)
 static bool event_pair(struct tsdl *p, struct wm_ctf_event *e, const char *name,
 		       const struct tsdl_value *v)
 {
-	struct wm_ctf_pair pair = {.key = name, .text = v->kind == TSDL_NUMBER ? NULL : v->text};
+	struct wm_ctf_pair pair;
 
-	if (!pair.text && !tsdl_signed(p, v, name, &pair.number))
+	if (!set_pair(p, name, v, &pair))
 		return false;
 	APPEND(p, e->pairs, e->nr_pairs, &pair);
 	return true;

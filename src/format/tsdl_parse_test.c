@@ -31,7 +31,8 @@ static const char rich[] = HEAD
     "typealias integer { size = 64; align = 8; signed = true; base = hex; } := unsigned long *;\n"
     "typealias integer { size = 27; align = 1; signed = false; map = clock.mono.value; } := t27;\n"
     "typedef uint8_t uuid_t[16];\n"
-    "env { hostname = \"h\\x41\\102\"; number = -12; big = 0xffffffff; };\n"
+    "env { hostname = \"h\\x41\\102\"; number = -12; big = 0xffffffff;"
+    "\"in quotes\" = 18446744073709551615; turned = -(-(+7)); };\n"
     "clock { name = mono; freq = 2000000000; offset_s = -5; offset = 7; absolute = TRUE; };\n"
     "struct header {\n"
     "	enum : integer { size = 5; align = 1; signed = false; } { compact = 0 ... 30, extended }\n"
@@ -82,6 +83,8 @@ static void test_blocks(void **state)
 	assert_string_equal(wm_ctf_env(m, "hostname")->text, "hAB");
 	assert_int_equal(wm_ctf_env(m, "number")->number, -12);
 	assert_int_equal(wm_ctf_env(m, "big")->number, 0xffffffff);
+	assert_string_equal(wm_ctf_env(m, "in quotes")->text, "18446744073709551615");
+	assert_int_equal(wm_ctf_env(m, "turned")->number, 7);
 	assert_null(wm_ctf_env(m, "none"));
 	assert_int_equal(m->nr_clocks, 1);
 	assert_int_equal(m->clocks[0].hz, 2000000000);
@@ -204,7 +207,7 @@ static const struct {
     {FIELDS("integer { size = 8; align = 0; } x;"), 8, 29, "no power of two"},
     {FIELDS("integer { size = 8; base = 7; } x;"), 8, 28, "base is none of"},
     {FIELDS("integer { size = 8; map = foo; } x;"), 8, 27, "clock.NAME.value"},
-    {FIELDS("floating_point { exp_dig = 5; mant_dig = 11; } x;"), 8, 0, "8+24 and 11+53"},
+    {FIELDS("floating_point { exp_dig = 6; mant_dig = 10; } x;"), 8, 0, "11+53 and 15+113 can"},
     {FIELDS("enum : uint8_t { } x;"), 8, 18, "expected a label"},
     {FIELDS("enum : uint8_t { A = 256 } x;"), 8, 0, "256 does not fit into 8 bits"},
     {FIELDS("enum : uint8_t { A = 255, B } x;"), 8, 0, "256 does not fit"},
@@ -216,6 +219,23 @@ static const struct {
      "no value is left"},
     {HEAD "struct a { uint8_t x; };\nstruct a { uint8_t x; };", 8, 0, "'a' is declared twice"},
     {HEAD "struct a { struct a x; };", 7, 0, "no structure 'a'"},
+    {FIELDS("integer { size = 8; signed = 1; size = 16; } x;"), 8, 0, "'size' is said twice"},
+    {FIELDS("integer { size = 8; map = clock.foo.value; } x;"), 8, 0, "'foo' is a clock that"},
+    {FIELDS("enum : uint8_t { A = -(3 } x;"), 8, 0, "expected ')'"},
+    {HEAD "trace { };", 7, 0, "a second trace block"},
+    {HEAD "stream { id = 0; };\nstream { id = 1; };", 0, 0, "no 'stream_id' says which"},
+    {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct {\n"
+     "integer { size = 64; } magic; }; };",
+     2, 0, "'magic' is no unsigned number of 32 bits"},
+    {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct { string s;\n"
+     "integer { size = 32; } magic; }; };",
+     2, 0, "'magic' is not the first field"},
+    {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct {\n"
+     "integer { size = 8; align = 32; } uuid[16]; }; };",
+     2, 0, "'uuid' is not 16 bytes"},
+    {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct {\n"
+     "integer { size = 8; } uuid[63]; }; };",
+     2, 0, "'uuid' is not 16 bytes"},
 };
 
 static void test_wrong(void **state)
@@ -281,6 +301,11 @@ static void test_limits(void **state)
 	refuse(repeat(HEAD "event { fields := struct { uint8_t a", "[1]", 1000, ";};};"),
 	       "dimensions");
 	refuse(repeat(HEAD "env { ", "aaaaaaaaaa", 10000, " = 1; };"), "a name of more than");
+	chain = malloc(300 * 32);
+	at = chain + sprintf(chain, HEAD);
+	for (int i = 0; i < 257; i++)
+		at += sprintf(at, "clock { name = c%d; };\n", i);
+	refuse(chain, "more than 256 clocks");
 	refuse(repeat(HEAD "env { a = \"", "aaaaaaaaaa", 100000, "\"; };"),
 	       "a string of more than");
 	refuse(repeat(HEAD "event { fields := struct { uint8_t a[", "a.", 1000, "a]; }; };"),

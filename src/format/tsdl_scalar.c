@@ -66,53 +66,100 @@ static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_ty
 	static const char before[] = "clock.", after[] = ".value";
 	size_t n = v->kind == TSDL_WORD ? strlen(v->text) : 0, edge = sizeof(before) - 1;
 
-	if (n <= edge + sizeof(after) - 1 || memcmp(v->text, before, edge) != 0 ||
-	    strcmp(v->text + n - (sizeof(after) - 1), after) != 0) {
+	if (n >= sizeof(after) && !strcmp(v->text + n - (sizeof(after) - 1), after))
+		n -= sizeof(after) - 1; /* some tracers left it away */
+	if (n <= edge || memcmp(v->text, before, edge) != 0) {
 		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "map is not clock.NAME.value");
 		return;
 	}
-	t->clock = tsdl_memory(
-	    p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge - (sizeof(after) - 1)));
+	t->line = v->at.line;
+	t->column = v->at.column;
+	t->clock = tsdl_memory(p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge));
 }
+
+enum attribute {
+	ATTRIBUTE_SIZE,
+	ATTRIBUTE_ALIGN,
+	ATTRIBUTE_SIGNED,
+	ATTRIBUTE_BYTE_ORDER,
+	ATTRIBUTE_BASE,
+	ATTRIBUTE_ENCODING,
+	ATTRIBUTE_MAP,
+	ATTRIBUTE_EXPONENT,
+	ATTRIBUTE_MANTISSA,
+	NR_ATTRIBUTES /* others are allowed and mean nothing to us */
+};
+
+static const char *const attribute_names[NR_ATTRIBUTES] = {
+    "size", "align", "signed", "byte_order", "base", "encoding", "map", "exp_dig", "mant_dig",
+};
 
 struct digits {
 	uint64_t size, exponent, mantissa;
 };
 
-static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, const char *name,
+static enum attribute find_attribute(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < NR_ATTRIBUTES && strcmp(name, attribute_names[i]) != 0)
+		i++;
+	return (enum attribute)i;
+}
+
+static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute which,
 			  const struct tsdl_value *v, struct digits *d)
 {
-	if (!strcmp(name, "size"))
-		(void)tsdl_unsigned(p, v, name, WM_CTF_BITS_MAX, &d->size);
-	else if (!strcmp(name, "align"))
+	switch (which) {
+	case ATTRIBUTE_SIZE:
+		(void)tsdl_unsigned(p, v, "size", WM_CTF_BITS_MAX, &d->size);
+		break;
+	case ATTRIBUTE_ALIGN:
 		(void)tsdl_power_of_two(p, v, &t->align);
-	else if (!strcmp(name, "signed"))
-		(void)tsdl_bool(p, v, name, &t->is_signed);
-	else if (!strcmp(name, "byte_order"))
+		break;
+	case ATTRIBUTE_SIGNED:
+		(void)tsdl_bool(p, v, "signed", &t->is_signed);
+		break;
+	case ATTRIBUTE_BYTE_ORDER:
 		(void)tsdl_order(p, v, &t->order);
-	else if (!strcmp(name, "base"))
+		break;
+	case ATTRIBUTE_BASE:
 		set_base(p, v, t);
-	else if (!strcmp(name, "encoding"))
+		break;
+	case ATTRIBUTE_ENCODING:
 		set_encoding(p, v, t);
-	else if (!strcmp(name, "map"))
+		break;
+	case ATTRIBUTE_MAP:
 		set_map(p, v, t);
-	else if (!strcmp(name, "exp_dig"))
-		(void)tsdl_unsigned(p, v, name, 64, &d->exponent);
-	else if (!strcmp(name, "mant_dig"))
-		(void)tsdl_unsigned(p, v, name, 256, &d->mantissa);
-	/* Others are allowed and mean nothing to us. */
+		break;
+	case ATTRIBUTE_EXPONENT:
+		(void)tsdl_unsigned(p, v, "exp_dig", 64, &d->exponent);
+		break;
+	case ATTRIBUTE_MANTISSA:
+		(void)tsdl_unsigned(p, v, "mant_dig", 256, &d->mantissa);
+		break;
+	case NR_ATTRIBUTES:
+		break;
+	}
 }
 
 static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
+	uint32_t said = 0; /* bits: those met so far */
+
 	while (!tsdl_accept(p, '}')) {
 		struct tsdl_value v;
+		enum attribute which;
 		const char *name;
 
 		if (!tsdl_path(p, NULL, &name) || !tsdl_expect(p, '=', "'='") ||
 		    !tsdl_value(p, &v) || !tsdl_expect(p, ';', "';'"))
 			return;
-		set_attribute(p, t, name, &v, d);
+		which = find_attribute(name);
+		if (which < NR_ATTRIBUTES && said & 1u << which)
+			(void)wm_tsdl_fail(&p->lexer, &v.at, -EBADMSG, "'%s' is said twice", name);
+		said |= 1u << which;
+		set_attribute(p, t, which, &v, d);
 	}
 }
 
@@ -139,6 +186,7 @@ struct wm_ctf_type *tsdl_integer(struct tsdl *p)
 
 struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
 {
+	static const uint8_t floats[][2] = {{5, 11}, {8, 24}, {11, 53}, {15, 113}};
 	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_FLOAT);
 	struct wm_tsdl_token at = p->token;
 	struct digits d = {0};
@@ -146,15 +194,14 @@ struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
 	if (!t || !tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	attributes(p, t, &d);
-	if (d.exponent == 8 && d.mantissa == 24)
-		t->bits = 32;
-	else if (d.exponent == 11 && d.mantissa == 53)
-		t->bits = 64;
-	else
-		(void)wm_tsdl_fail(
-		    &p->lexer, &at, -EBADMSG,
-		    "a float of %llu exponent and %llu mantissa bits; 8+24 and 11+53 can be read",
-		    (unsigned long long)d.exponent, (unsigned long long)d.mantissa);
+	for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++)
+		if (d.exponent == floats[i][0] && d.mantissa == floats[i][1])
+			t->bits = (uint16_t)(d.exponent + d.mantissa);
+	if (!t->bits)
+		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
+				   "a float of %llu exponent and %llu mantissa bits; 5+11, 8+24, "
+				   "11+53 and 15+113 can be read",
+				   (unsigned long long)d.exponent, (unsigned long long)d.mantissa);
 	return t;
 }
 
@@ -190,12 +237,10 @@ static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negativ
 
 static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret)
 {
-	bool negative = tsdl_accept(p, '-');
-	uint64_t number = p->token.number;
+	uint64_t number;
+	bool negative;
 
-	if (!negative)
-		(void)tsdl_accept(p, '+');
-	return tsdl_expect(p, WM_TSDL_NUMBER, "a number") &&
+	return tsdl_number(p, "a number", &negative, &number) &&
 	       enum_value(p, t, negative, number, ret);
 }
 
@@ -300,6 +345,7 @@ struct wm_ctf_type *tsdl_enumeration(struct tsdl *p)
 	t->element = container;
 	t->bits = container->bits;
 	t->base = container->base;
+	t->order = container->order;
 	t->align = container->align;
 	t->is_signed = container->is_signed;
 	enum_body(p, t);

@@ -70,8 +70,8 @@ struct wm_mixed;
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
 	struct wm_stream *stream;
-	struct wm_lane **cpus;
-	uint32_t nr_cpus;
+	struct wm_lane **rings; /* by CPU, WM_KERNEL_RINGS of each */
+	uint32_t nr_rings;
 	uint64_t carry;              /* lost, not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* of the records below */
 	uint64_t disk_count;         /* not written, and no waymark:lost says so yet */
@@ -139,8 +139,14 @@ void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t c
 void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 			const char *comm);
 void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm_module_info *m);
-void wm_recorder_lost(struct wm_trace_writer *w, uint32_t pid, uint64_t from, uint64_t to,
-		      const char *cause, uint64_t count);
+/* cpu -1: of no CPU, but of a process's memory or the disk. */
+struct wm_recorder_loss {
+	uint32_t pid;
+	int32_t cpu;
+	uint64_t from, to, count;
+	const char *cause;
+};
+void wm_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
 
 /* Writes what waits. On failure it goes on waiting. */
 int wm_recorder_flush(struct wm_trace_writer *w);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * writer_kernel.c - the kernel's events in a trace: stream classes for those of
- * its rings, for samples and for what tasks did, one lane for each CPU in each;
- * words about them in the folder kernel/.
+ * its rings, for samples and for what tasks did, one lane for each ring of a CPU in
+ * each; two more for counters of /proc, a lane each; words about them in the folder
+ * kernel/.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,8 @@ static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
     [WM_KERNEL_EVENTS] = WM_STREAM_KIND_KERNEL,
     [WM_KERNEL_SAMPLES] = WM_STREAM_KIND_SAMPLES,
     [WM_KERNEL_TASKS] = WM_STREAM_KIND_TASKS,
+    [WM_KERNEL_COUNTERS] = WM_STREAM_KIND_COUNTERS,
+    [WM_KERNEL_TASK_COUNTERS] = WM_STREAM_KIND_TASK_COUNTERS,
 };
 
 int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
@@ -48,7 +51,7 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
 {
 	if (!k)
 		return;
-	free(k->cpus); /* the lanes are the stream's */
+	free(k->rings); /* the lanes are the stream's */
 	free(k);
 }
 
@@ -69,25 +72,27 @@ int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_cl
 	return wm_stream_event(k->writer, k->stream, id, event);
 }
 
-static int lane_of(struct wm_kernel_stream *k, uint32_t cpu, struct wm_lane **ret)
+static int lane_of(struct wm_kernel_stream *k, const struct wm_kernel_packet *p,
+		   struct wm_lane **ret)
 {
+	uint32_t at = p->cpu * WM_KERNEL_RINGS + p->ring;
 	struct wm_lane **more;
 
-	if (cpu >= k->nr_cpus) {
-		more = realloc(k->cpus, (cpu + 1u) * sizeof(*more));
+	if (at >= k->nr_rings) {
+		more = realloc(k->rings, (at + 1u) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
-		while (k->nr_cpus <= cpu)
-			more[k->nr_cpus++] = NULL;
-		k->cpus = more;
+		while (k->nr_rings <= at)
+			more[k->nr_rings++] = NULL;
+		k->rings = more;
 	}
-	if (!k->cpus[cpu]) {
-		int err = wm_stream_new_lane(k->writer, k->stream, &k->cpus[cpu]);
+	if (!k->rings[at]) {
+		int err = wm_stream_new_lane(k->writer, k->stream, &k->rings[at]);
 
 		if (err)
 			return err;
 	}
-	*ret = k->cpus[cpu];
+	*ret = k->rings[at];
 	return 0;
 }
 
@@ -95,7 +100,7 @@ static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packe
 {
 	struct wm_trace_writer *w = k->writer;
 	struct wm_lane_packet out = {
-	    .has_cpu = true,
+	    .has_cpu = wm_stream_kind_has_cpu(k->stream->kind),
 	    .cpu = p->cpu,
 	    .begin = p->begin,
 	    .end = p->end,
@@ -109,7 +114,7 @@ static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packe
 	int err = wm_stream_metadata(w);
 
 	if (!err)
-		err = lane_of(k, p->cpu, &lane);
+		err = lane_of(k, p, &lane);
 	if (err)
 		return err;
 	if (wm_recorder_due(w, p->end))
@@ -126,7 +131,7 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 	struct wm_trace_writer *w = k->writer;
 	int err;
 
-	if (p->begin > p->end || p->payload_bytes % WM_RECORD_ALIGN)
+	if (p->ring >= WM_KERNEL_RINGS || p->begin > p->end || p->payload_bytes % WM_RECORD_ALIGN)
 		return -EINVAL;
 	err = write_packet(k, p);
 	if (err) {
@@ -148,8 +153,14 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 
 void wm_kernel_stream_flush(struct wm_kernel_stream *k)
 {
+	const struct wm_recorder_loss l = {.cpu = -1,
+					   .from = k->disk_from,
+					   .to = k->disk_to,
+					   .cause = "disk",
+					   .count = k->disk_count};
+
 	if (k->disk_count)
-		wm_recorder_lost(k->writer, 0, k->disk_from, k->disk_to, "disk", k->disk_count);
+		wm_recorder_lost(k->writer, &l);
 	k->disk_count = 0;
 }
 
@@ -160,10 +171,13 @@ int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint6
 	return 0;
 }
 
-int wm_trace_kernel_lost(struct wm_trace_writer *w, uint64_t from, uint64_t to, const char *cause,
-			 uint64_t count)
+int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
+			 const char *cause, uint64_t count)
 {
-	wm_recorder_lost(w, 0, from, to, cause, count);
+	const struct wm_recorder_loss l = {
+	    .cpu = cpu, .from = from, .to = to, .cause = cause, .count = count};
+
+	wm_recorder_lost(w, &l);
 	return 0;
 }
 

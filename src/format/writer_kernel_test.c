@@ -53,7 +53,7 @@ static void write_trace(enum wm_trace_format format)
 	put_record(&k, 700, KIT_START + 20, 43);
 	kit_string(&k, "/etc/passwd");
 	send(ks, &k, 0, 0);
-	wm_trace_kernel_lost(w, KIT_START + 20, KIT_START + 40, "overwritten", 5);
+	wm_trace_kernel_lost(w, 1, KIT_START + 20, KIT_START + 40, "overwritten", 5);
 	put_record(&k, 700, KIT_START + 40, 43);
 	kit_string(&k, "x");
 	send(ks, &k, 0, 5);

@@ -223,7 +223,11 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	m->lost += count;
 	w->totals.events -= count;
 	w->totals.lost_disk += count;
-	wm_recorder_lost(w, 0, packet.begin, packet.end, "disk", count);
+	wm_recorder_lost(w, &(struct wm_recorder_loss){.cpu = -1,
+						       .from = packet.begin,
+						       .to = packet.end,
+						       .cause = "disk",
+						       .count = count});
 	return err;
 }
 

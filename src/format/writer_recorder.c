@@ -43,10 +43,13 @@ static const struct wm_field module_fields[] = {
     S("path"),
 };
 
-/* Values and names of ring/pool.h's enum wm_lost, which this room does not know. */
+/*
+ * Values and names of ring/pool.h's enum wm_lost, which this room does not know;
+ * late: counters of /proc that were not read in time.
+ */
 static const struct wm_label causes[] = {
     {0, "full"},  {1, "too_big"}, {2, "nested"}, {3, "overwritten"}, {4, "torn"},
-    {5, "early"}, {6, "disk"},    {7, "net"},    {255, "unknown"},
+    {5, "early"}, {6, "disk"},    {7, "net"},    {8, "late"},        {255, "unknown"},
 };
 #define NR_CAUSES (sizeof(causes) / sizeof(causes[0]))
 
@@ -60,6 +63,7 @@ static const struct wm_field lost_fields[] = {
      .nr_labels = NR_CAUSES,
      .labels = causes},
     U("count", 8),
+    {.name = "cpu", .scalar = WM_SCALAR_SIGNED, .bytes = 4},
 };
 
 static const struct wm_field thread_fields[] = {U("pid", 4), U("tid", 4), U("clock", 8), S("comm")};
@@ -237,18 +241,19 @@ void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm
 	end_record(w, begin, true);
 }
 
-void wm_recorder_lost(struct wm_trace_writer *w, uint32_t pid, uint64_t from, uint64_t to,
-		      const char *cause, uint64_t count)
+void wm_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l)
 {
+	const char *cause = l->cause ? l->cause : "";
 	struct wm_text *t = &w->recorder.records;
-	size_t begin = begin_record(w, LOST, to), i;
+	size_t begin = begin_record(w, LOST, l->to), i;
 
-	for (i = 0; i < NR_CAUSES - 1 && strcmp(causes[i].name, cause ? cause : ""); i++)
+	for (i = 0; i < NR_CAUSES - 1 && strcmp(causes[i].name, cause); i++)
 		;
-	put(t, pid, 4);
-	put(t, from, 8);
-	put(t, to, 8);
+	put(t, l->pid, 4);
+	put(t, l->from, 8);
+	put(t, l->to, 8);
 	put(t, (uint64_t)causes[i].value, 1);
-	put(t, count, 8);
+	put(t, l->count, 8);
+	put(t, (uint32_t)l->cpu, 4);
 	end_record(w, begin, false);
 }

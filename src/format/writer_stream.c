@@ -184,9 +184,13 @@ void wm_stream_forget(struct wm_producer *p)
 int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
 {
 	static const char *const words[] = {
-	    [WM_STREAM_KIND_USER] = "user",     [WM_STREAM_KIND_MIXED] = "user",
-	    [WM_STREAM_KIND_KERNEL] = "kernel", [WM_STREAM_KIND_SAMPLES] = "samples",
+	    [WM_STREAM_KIND_USER] = "user",
+	    [WM_STREAM_KIND_MIXED] = "user",
+	    [WM_STREAM_KIND_KERNEL] = "kernel",
+	    [WM_STREAM_KIND_SAMPLES] = "samples",
 	    [WM_STREAM_KIND_TASKS] = "tasks",
+	    [WM_STREAM_KIND_COUNTERS] = "counters",
+	    [WM_STREAM_KIND_TASK_COUNTERS] = "counters",
 	};
 	struct wm_lane **grown, *lane;
 	char name[32];

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "event/payload_test_kit.h"
 #include "kdata/format_test_kit.h"
 
 struct world {

@@ -111,14 +111,15 @@ static void raise_memlock(void)
 static int refused(int err, const char *what, struct wm_diag *diag)
 {
 	if (err == -EPERM || err == -EACCES)
-		return wm_diag_set(diag, err, NULL, -1,
+		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "BPF %s is not permitted: run as root, or with CAP_BPF and "
 				   "CAP_PERFMON",
 				   what);
 	if (err == -ENOSYS)
-		return wm_diag_set(diag, err, NULL, -1,
+		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "this kernel was built without BPF (CONFIG_BPF_SYSCALL)");
-	return wm_diag_set(diag, err, NULL, -1, "BPF %s is refused: %s", what, strerror(-err));
+	return wm_diag_set(diag, err, WM_BPF_REFUSED, -1, "BPF %s is refused: %s", what,
+			   strerror(-err));
 }
 
 int wm_bpf_map(enum bpf_map_type type, uint32_t key_bytes, uint32_t value_bytes, uint32_t entries,

@@ -41,6 +41,9 @@ void wm_bpf_return(struct wm_bpf_code *c, int32_t value);
 uint32_t wm_bpf_jump_if(struct wm_bpf_code *c, uint8_t op, uint8_t dst, int32_t value);
 void wm_bpf_land(struct wm_bpf_code *c, uint32_t jump);
 
+/* diag->where of what the kernel refuses here, whatever is to be counted. */
+#define WM_BPF_REFUSED "BPF"
+
 /* Descriptors, or a negative errno with a sentence. */
 int wm_bpf_map(enum bpf_map_type type, uint32_t key_bytes, uint32_t value_bytes, uint32_t entries,
 	       struct wm_diag *diag);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_threads.c - a map of thread ids, kept by two programs: at each fork in
- * the machine the child of a counted thread becomes one, and any other child
- * is taken off the map, should it have the id of one that has ended; at an
- * execve(2) a thread that waits for it begins to be counted.
+ * by_threads.c - a map of thread ids, kept by programs at four tracepoints:
+ *
+ *   fork    the child of a counted thread becomes one; any other child is taken
+ *           off the map, should it have the id of one that has ended
+ *   rename  execve(2) gives the thread its new name where perf's counters begin:
+ *           a thread that waits for that begins to be counted
+ *   exec    a thread that is not its process's first gets the first one's id
+ *   exit    a thread is taken off the map, about where perf's counters end
  */
 #include "kernel/by_threads.h"
 
@@ -18,6 +22,7 @@
 #define AT_PARENT   -4
 #define AT_CHILD    -8
 #define AT_STATE    -12
+#define NR_WATCHES  4
 
 /* What the map holds for a thread id. */
 enum state {
@@ -27,7 +32,7 @@ enum state {
 
 struct wm_by_threads {
 	int map;
-	int programs[2], events[2]; /* fork, exec; -1: not used */
+	int programs[NR_WATCHES], events[NR_WATCHES]; /* by which watch; -1: not used */
 };
 
 /* Ends the program unless the map has what is at the stack; r0 is where its state is. */
@@ -80,13 +85,14 @@ static int offset_of(const struct wm_tracefs *t, const char *event, const char *
 		*ret = f->offset;
 	else if (!err)
 		err = wm_diag_set(diag, -ENOENT, NULL, -1,
-				  "children cannot be followed: sched:%s has no field '%s'", event,
+				  "threads cannot be followed: sched:%s has no field '%s'", event,
 				  field);
 	free(text);
 	wm_arena_done(&arena);
 	return err;
 }
 
+/* The map's entry of the child at the stack, with the state there: set or deleted. */
 static void emit_call_with_child(const struct wm_by_threads *t, struct wm_bpf_code *b,
 				 int32_t helper)
 {
@@ -126,8 +132,8 @@ static int write_fork(const struct wm_by_threads *threads, const struct wm_trace
 	return 0;
 }
 
-static int write_exec(const struct wm_by_threads *threads, const struct wm_tracefs *t,
-		      struct wm_bpf_code *b, struct wm_diag *diag)
+static int write_rename(const struct wm_by_threads *threads, const struct wm_tracefs *t,
+			struct wm_bpf_code *b, struct wm_diag *diag)
 {
 	(void)t;
 	(void)diag;
@@ -139,23 +145,86 @@ static int write_exec(const struct wm_by_threads *threads, const struct wm_trace
 	return 0;
 }
 
-static int watch(struct wm_by_threads *threads, const struct wm_tracefs *t, int which,
-		 struct wm_diag *diag)
+static int write_exec(const struct wm_by_threads *threads, const struct wm_tracefs *t,
+		      struct wm_bpf_code *b, struct wm_diag *diag)
 {
-	static const char *const events[] = {"sched_process_fork", "sched_process_exec"};
-	struct wm_bpf_code *b = calloc(1, sizeof(*b));
-	uint64_t id;
-	int err = b ? wm_tracefs_event_id(t, "sched", events[which], &id, diag) : -ENOMEM;
+	uint32_t old, now;
+	int err = offset_of(t, "sched_process_exec", "old_pid", &old, diag);
 
 	if (!err)
-		err = which ? write_exec(threads, t, b, diag) : write_fork(threads, t, b, diag);
+		err = offset_of(t, "sched_process_exec", "pid", &now, diag);
+	if (err < 0)
+		return err;
+	wm_bpf_load(b, 4, BPF_REG_2, BPF_REG_1, (int16_t)old);
+	wm_bpf_store(b, 4, BPF_REG_10, AT_PARENT, BPF_REG_2);
+	wm_bpf_load(b, 4, BPF_REG_2, BPF_REG_1, (int16_t)now);
+	wm_bpf_store(b, 4, BPF_REG_10, AT_CHILD, BPF_REG_2);
+	wm_bpf_store_value(b, 4, BPF_REG_10, AT_STATE, STATE_COUNTED);
+	emit_lookup(threads, b, AT_PARENT);
+	emit_call_with_child(threads, b, BPF_FUNC_map_update_elem);
+	return 0;
+}
+
+static int write_exit(const struct wm_by_threads *threads, const struct wm_tracefs *t,
+		      struct wm_bpf_code *b, struct wm_diag *diag)
+{
+	(void)t;
+	(void)diag;
+	wm_bpf_call(b, BPF_FUNC_get_current_pid_tgid);
+	wm_bpf_store(b, 4, BPF_REG_10, AT_CHILD, BPF_REG_0);
+	emit_call_with_child(threads, b, BPF_FUNC_map_delete_elem);
+	return 0;
+}
+
+static const struct watch {
+	const char *system, *event;
+	int (*write)(const struct wm_by_threads *threads, const struct wm_tracefs *t,
+		     struct wm_bpf_code *b, struct wm_diag *diag);
+	bool of_children, of_exec; /* only when those are followed, that is waited for */
+	bool last;                 /* behind the programs that count */
+} watches[NR_WATCHES] = {
+    {.system = "sched", .event = "sched_process_fork", .write = write_fork, .of_children = true},
+    {.system = "task", .event = "task_rename", .write = write_rename, .of_exec = true},
+    {.system = "sched", .event = "sched_process_exec", .write = write_exec},
+    {.system = "sched", .event = "sched_process_exit", .write = write_exit, .last = true},
+};
+
+static int attach(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
+		  struct wm_diag *diag)
+{
+	uint64_t id;
+	int err = wm_tracefs_event_id(t, watches[i].system, watches[i].event, &id, diag);
+
 	if (!err)
-		err = threads->programs[which] = wm_bpf_load_program(b, diag);
-	if (err >= 0)
-		err = threads->events[which] =
-		    wm_bpf_attach(id, threads->programs[which], events[which], diag);
+		err = threads->events[i] =
+		    wm_bpf_attach(id, threads->programs[i], watches[i].event, diag);
+	return err < 0 ? err : 0;
+}
+
+static int watch(struct wm_by_threads *threads, const struct wm_tracefs *t, int i,
+		 struct wm_diag *diag)
+{
+	struct wm_bpf_code *b = calloc(1, sizeof(*b));
+	int err = b ? watches[i].write(threads, t, b, diag) : -ENOMEM;
+
+	if (!err)
+		err = threads->programs[i] = wm_bpf_load_program(b, diag);
+	if (err >= 0 && !watches[i].last)
+		err = attach(threads, t, i, diag);
 	free(b);
 	return err < 0 ? err : 0;
+}
+
+int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *t,
+			struct wm_diag *diag)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_WATCHES && !err; i++) {
+		if (watches[i].last)
+			err = attach(threads, t, i, diag);
+	}
+	return err;
 }
 
 int wm_by_threads_create(const struct wm_tracefs *t, const pid_t *tids, size_t nr, bool on_exec,
@@ -167,15 +236,16 @@ int wm_by_threads_create(const struct wm_tracefs *t, const pid_t *tids, size_t n
 
 	if (!threads)
 		return -ENOMEM;
-	threads->programs[0] = threads->programs[1] = threads->events[0] = threads->events[1] = -1;
+	for (int i = 0; i < NR_WATCHES; i++)
+		threads->programs[i] = threads->events[i] = -1;
 	err = threads->map =
 	    wm_bpf_map(BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(state), WM_BY_THREADS_MAX, diag);
 	for (size_t i = 0; i < nr && err >= 0; i++)
 		err = wm_bpf_map_set(threads->map, &tids[i], &state, BPF_ANY);
-	if (err >= 0 && inherit)
-		err = watch(threads, t, 0, diag);
-	if (err >= 0 && on_exec)
-		err = watch(threads, t, 1, diag);
+	for (int i = 0; i < NR_WATCHES && err >= 0; i++) {
+		if ((inherit || !watches[i].of_children) && (on_exec || !watches[i].of_exec))
+			err = watch(threads, t, i, diag);
+	}
 	if (err < 0) {
 		wm_by_threads_destroy(threads);
 		return err;
@@ -188,7 +258,7 @@ void wm_by_threads_destroy(struct wm_by_threads *t)
 {
 	if (!t)
 		return;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < NR_WATCHES; i++) {
 		if (t->events[i] >= 0)
 			(void)close(t->events[i]);
 		if (t->programs[i] >= 0)

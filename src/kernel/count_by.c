@@ -390,13 +390,15 @@ int wm_bpf_attach(uint64_t event_id, int program, const char *name, struct wm_di
 	wm_perf_attr_init(&attr, PERF_TYPE_TRACEPOINT, event_id);
 	attr.disabled = 1; /* the program is run whether it counts or not */
 	fd = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, name, diag);
+	if (fd < 0 && diag)
+		diag->where = WM_BPF_REFUSED;
 	if (fd < 0)
 		return fd;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0) {
 		err = -errno;
 		(void)close(fd);
-		return wm_diag_set(diag, err, NULL, -1, "'%.80s' takes no BPF program: %s", name,
-				   strerror(-err));
+		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
+				   "'%.80s' takes no BPF program: %s", name, strerror(-err));
 	}
 	return fd;
 }
@@ -409,6 +411,24 @@ int wm_count_by_start(struct wm_count_by *c, struct wm_diag *diag)
 		return fd;
 	c->event = fd;
 	return 0;
+}
+
+bool wm_count_by_works(const struct wm_tracefs *t, const struct wm_event_defs *defs,
+		       const char *fields, struct wm_diag *diag)
+{
+	struct wm_by_threads *threads = NULL;
+	int err = wm_by_threads_create(t, NULL, 0, true, true, &threads, diag);
+
+	for (size_t i = 0; i < defs->nr && !err; i++) {
+		struct wm_count_by *by = NULL;
+
+		if (defs->defs[i].implied)
+			continue;
+		err = wm_count_by_create(t, &defs->defs[i], fields, threads, &by, diag);
+		wm_count_by_destroy(by);
+	}
+	wm_by_threads_destroy(threads);
+	return !err || !diag->where || strcmp(diag->where, WM_BPF_REFUSED) != 0;
 }
 
 void wm_count_by_stop(struct wm_count_by *c)

@@ -32,6 +32,9 @@ struct wm_by_threads;
  */
 int wm_by_threads_create(const struct wm_tracefs *t, const pid_t *tids, size_t nr, bool on_exec,
 			 bool inherit, struct wm_by_threads **ret, struct wm_diag *diag);
+/* After all wm_count_by_start(), so that a thread's end is counted before it is forgotten. */
+int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *t,
+			struct wm_diag *diag);
 void wm_by_threads_destroy(struct wm_by_threads *t); /* accepts NULL */
 
 struct wm_count_by;
@@ -45,6 +48,14 @@ int wm_count_by_create(const struct wm_tracefs *t, const struct wm_event_def *de
 		       const char *fields, const struct wm_by_threads *threads,
 		       struct wm_count_by **ret, struct wm_diag *diag);
 void wm_count_by_destroy(struct wm_count_by *c); /* accepts NULL */
+
+/*
+ * Whether the kernel lets such programs be made and attached here, tried with
+ * those that would be. False: `diag` says why not. What else is wrong with
+ * events or fields is said when they are counted.
+ */
+bool wm_count_by_works(const struct wm_tracefs *t, const struct wm_event_defs *defs,
+		       const char *fields, struct wm_diag *diag);
 
 /* Counts from here to there. 0 or -errno with a sentence. */
 int wm_count_by_start(struct wm_count_by *c, struct wm_diag *diag);

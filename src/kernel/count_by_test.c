@@ -66,6 +66,7 @@ static void start(struct world *w, const char *fields, bool inherit)
 		skip();
 	}
 	assert_int_equal(wm_count_by_start(w->by, &diag), 0);
+	assert_int_equal(wm_by_threads_begin(w->threads, w->space.tracefs, &diag), 0);
 }
 
 static void call(pid_t first, unsigned nr)

@@ -3,12 +3,15 @@
 #include "kernel/counters.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "kernel/dynamic.h"
 #include "kernel/privilege.h"
+
+#define FILES_OF_OURS 24u /* what else a counting process has open, and some more */
 
 /* One descriptor; `fd` -1: the thread had ended, or the CPU has no such counter. */
 struct cell {
@@ -113,6 +116,11 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 				   "'%.80s': event probes are recorded, not counted: counters of "
 				   "perf do not reach them",
 				   r->def->name);
+	if (r->def->family == WM_FAMILY_PROC)
+		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s': a file of counters is recorded, again and again, not "
+				   "counted",
+				   r->def->name);
 	if (!plan->inherit || r->def->family < WM_FAMILY_USDT)
 		return 0;
 	if (!plan->tracefs)
@@ -155,6 +163,26 @@ static void open_row(struct wm_counters *c, struct row *r, const struct wm_count
 	}
 }
 
+/* How many files all of them need is not known where one of them is refused. */
+static void explain_files(struct wm_counters *c)
+{
+	size_t nr = c->nr_rows * c->nr_tids * c->nr_cpus;
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
+	for (size_t i = 0; i < c->nr_events; i++) {
+		struct wm_counters_event *e = &c->events[i];
+
+		if (e->err == -EMFILE)
+			(void)wm_diag_set(
+			    &e->why, -EMFILE, NULL, -1,
+			    "too many open files for '%.60s': these events need %zu, one for each "
+			    "of them and each CPU or thread, and the limit is %" PRIu64
+			    "; raise it with 'ulimit -n %zu' or name fewer events",
+			    e->def->name, nr, p.files, nr + FILES_OF_OURS);
+	}
+}
+
 int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **ret)
 {
 	struct wm_counters *c = calloc(1, sizeof(*c));
@@ -185,6 +213,7 @@ int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **r
 		if (!c->events[i].nr_open && !c->events[i].err)
 			c->events[i].err = -ESRCH;
 	}
+	explain_files(c);
 	*ret = c;
 	return 0;
 }

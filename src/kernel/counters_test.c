@@ -7,20 +7,24 @@
 #include "kernel/counters.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "kernel/event_name.h"
 
-#define PAGES 200u
+#define PAGES         200u
+#define NOT_PERMITTED 77
 
 struct world {
 	struct wm_event_space space;
@@ -186,6 +190,59 @@ static void test_a_thread_that_is_not_there(void **state)
 	wm_counters_close(c);
 }
 
+static size_t open_files(void)
+{
+	size_t nr = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/* In a child, for the limit cannot be raised again. 0: as it should be. */
+static int count_with_few_files(const struct wm_event_defs *defs)
+{
+	const pid_t tid = getpid();
+	const struct wm_counters_plan plan = {.defs = defs, .tids = &tid, .nr_tids = 1};
+	struct rlimit few = {3 + 2, 3 + 2};
+	const struct wm_counters_event *e;
+	struct wm_counters *c;
+
+	(void)syscall(SYS_close_range, 3, ~0u, 0); /* whatever the tests were started with */
+	if (setrlimit(RLIMIT_NOFILE, &few) || wm_counters_open(&plan, &c))
+		return 1;
+	e = wm_counters_event(c, 0);
+	if (e->err || e->nr_open != 1)
+		return e->err == -EACCES || e->err == -EPERM ? NOT_PERMITTED : 2;
+	e = wm_counters_event(c, 3);
+	if (e->err != -EMFILE || e->nr_open || !strstr(e->why.sentence, "these events need 4,") ||
+	    !strstr(e->why.sentence, "ulimit -n 28"))
+		return 3;
+	wm_counters_close(c);
+	return open_files() == 3 ? 0 : 4;
+}
+
+static void test_too_few_files(void **state)
+{
+	static const char *const names[] = {"page-faults:u", "task-clock:u", "minor-faults:u",
+					    "major-faults:u"};
+	struct world *w = *state;
+	int status;
+	pid_t pid;
+
+	w->defs.nr = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_int_equal(wm_event_name_resolve(&w->space, names[i], &w->defs, NULL), 1);
+	pid = fork();
+	if (pid == 0)
+		_exit(count_with_few_files(&w->defs));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_PERMITTED)
+		print_message("skipped: nothing can be counted here\n");
+	else
+		assert_int_equal(status, 0);
+}
+
 static void test_lists_of_cpus(void **state)
 {
 	static const char *const bad[] = {"", "x", "1-", "3-1", "1,,2", "-1", "0-999999", "1 2"};
@@ -214,6 +271,7 @@ int main(void)
 	    cmocka_unit_test(test_threads_apart_and_together),
 	    cmocka_unit_test(test_one_that_cannot_be_counted),
 	    cmocka_unit_test(test_a_thread_that_is_not_there),
+	    cmocka_unit_test(test_too_few_files),
 	    cmocka_unit_test(test_lists_of_cpus),
 	};
 

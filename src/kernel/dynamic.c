@@ -431,7 +431,7 @@ int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret
 	n = snprintf(text, sizeof(text), "s:synthetic/%s%s\n", event, definition + name_bytes);
 	err = n < (int)sizeof(text) ? write_line(d->tracefs, d->file, text) : -E2BIG;
 	if (err == -EINVAL)
-		(void)last_error(d->tracefs, event, why, sizeof(why));
+		(void)last_error(d->tracefs, text, why, sizeof(why));
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "the synthetic event '%.120s' cannot be made: %s", definition,

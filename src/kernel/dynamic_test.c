@@ -71,14 +71,14 @@ static struct wm_dynamic *make(struct world *w, char *system, char *event)
 	return d;
 }
 
-/* Is there such a probe? Waits a second at most for its end. */
+/* Is there such a probe? Waits a minute at most for its end. */
 static bool is_gone(const struct world *w, const char *system)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
 	char *text;
 	size_t bytes;
 
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 3000; i++) {
 		bool there;
 
 		assert_int_equal(wm_tracefs_read(w->space.tracefs, "uprobe_events", 1u << 20, &text,

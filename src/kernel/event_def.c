@@ -23,6 +23,7 @@ const char *wm_event_family_name(enum wm_event_family family)
 	    [WM_FAMILY_KPROBE] = "kprobe",
 	    [WM_FAMILY_KRETPROBE] = "kretprobe",
 	    [WM_FAMILY_EPROBE] = "eprobe",
+	    [WM_FAMILY_PROC] = WM_PROC_PROVIDER,
 	};
 
 	return (unsigned)family < WM_FAMILY_NR ? names[family] : "?";

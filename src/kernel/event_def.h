@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "kdata/proc_text.h"
 
 enum wm_event_family {
 	WM_FAMILY_TRACEPOINT, /* sched:sched_switch; also events of others' dynamic probes */
@@ -27,6 +28,7 @@ enum wm_event_family {
 	WM_FAMILY_KPROBE, /* kprobe:function */
 	WM_FAMILY_KRETPROBE,
 	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the event */
+	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf events; `proc` */
 	WM_FAMILY_NR,
 };
 
@@ -43,6 +45,7 @@ enum wm_event_phase {
 struct wm_event_def {
 	enum wm_event_family family;
 	const char *name; /* the one name, "syscall:openat"; several places may share it */
+	bool one_of_many; /* a wildcard matched it, and others */
 
 	/* For perf_event_open; wm_event_def_attr() puts them together. */
 	uint32_t type;
@@ -69,6 +72,8 @@ struct wm_event_def {
 	const char *arguments;     /* what is fetched there (probe_args.h); NULL: nothing */
 	const char *floats;        /* names of those that are floats' bytes; NULL: none */
 	const char *left_out;      /* a sentence: what of it the kernel cannot fetch; NULL */
+
+	const struct wm_proc_event *proc; /* PROC; of a table that is always there */
 
 	/* PMU events: what one count is worth, "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;

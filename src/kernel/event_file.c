@@ -169,6 +169,14 @@ const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES])
 
 /* ---- one file --------------------------------------------------------------------------- */
 
+/* x86-64 runs i386 programs, too; of its own code with 32-bit addresses (x32) nothing is known. */
+static bool runs_here(const struct wm_elf *e)
+{
+	if (MACHINE == EM_X86_64 && e->narrow)
+		return e->machine == EM_386;
+	return e->machine == MACHINE && !e->narrow;
+}
+
 /* Takes the path over. */
 static int open_file(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
 {
@@ -181,7 +189,7 @@ static int open_file(const struct wm_event_place *p, char *path, struct wm_event
 	if (err < 0)
 		(void)wm_diag_set(p->diag, err, NULL, -1, "'%.100s' has no places to probe: %s",
 				  path, why.sentence[0] ? why.sentence : strerror(-err));
-	if (err == 0 && ret->elf->machine != MACHINE)
+	if (err == 0 && !runs_here(ret->elf))
 		err =
 		    wm_diag_set(p->diag, -EINVAL, NULL, -1,
 				"'%.100s' is for %s: it cannot run here (%s), so nothing in it is "

@@ -31,13 +31,19 @@ static bool matches(const struct match *m, const char *name)
 	return name && wm_glob_match(m->pattern, m->bytes, name, strlen(name));
 }
 
-/* A system call is also two tracepoints: only its own family names it. */
+/*
+ * A system call is also two tracepoints: only its own family names it. Counters
+ * of /proc have names that mean other things elsewhere ("stat"), and cost what
+ * events do not: who wants all events has not asked for them.
+ */
 static bool is_meant(const struct match *m, const struct wm_event_item *item)
 {
 	char alias[64];
 
-	if (item->family == WM_FAMILY_SYSCALL)
-		return m->whole && !strncmp(m->pattern, "syscall:", 8) && matches(m, item->name);
+	if (item->family == WM_FAMILY_SYSCALL && (!m->whole || strncmp(m->pattern, "syscall:", 8)))
+		return false;
+	if (item->family == WM_FAMILY_PROC)
+		return m->whole && !strncmp(m->pattern, "proc:", 5) && matches(m, item->name);
 	if (!m->whole)
 		return matches(m,
 			       item->family == WM_FAMILY_TRACEPOINT ? item->event : item->last) ||
@@ -195,7 +201,7 @@ static void offer_system(struct offer *o, const struct wm_event_item *item)
 static int on_offer(const struct wm_event_item *item, void *data)
 {
 	struct offer *o = data;
-	bool full = o->whole || item->family == WM_FAMILY_SYSCALL;
+	bool full = o->whole || item->family == WM_FAMILY_SYSCALL || item->family == WM_FAMILY_PROC;
 
 	if (o->wild && item->family == WM_FAMILY_TRACEPOINT)
 		offer_system(o, item);
@@ -281,10 +287,23 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 	return 0;
 }
 
+/* Those from `before` on came by one pattern: are they what a wildcard found? */
+static void note_many(struct wm_event_defs *defs, size_t before, const char *pattern)
+{
+	const char *first = before < defs->nr ? defs->defs[before].name : NULL;
+	bool many = false;
+
+	for (size_t i = before; i < defs->nr && !many; i++)
+		many = strcmp(defs->defs[i].name, first) != 0;
+	for (size_t i = before; i < defs->nr; i++)
+		defs->defs[i].one_of_many = many && wm_glob_is_pattern(pattern, strlen(pattern));
+}
+
 int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 			  struct wm_event_defs *defs, struct wm_diag *diag)
 {
 	struct match m = {.space = s, .defs = defs, .diag = diag};
+	size_t before = defs->nr;
 	int nr;
 
 	if (!*pattern || strlen(pattern) >= WM_EVENT_PATTERN_MAX)
@@ -303,6 +322,7 @@ int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 		nr = resolve_listed(&m, pattern);
 	if (!nr)
 		nr = resolve_raw(pattern, defs);
+	note_many(defs, before, pattern);
 	return nr ? nr : no_match(s, pattern, diag);
 }
 

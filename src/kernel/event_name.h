@@ -7,6 +7,7 @@
  *   syscall:openat  syscall:openat:enter          a system call, or its entry or exit alone
  *   sw:page-faults  page-faults  faults           the kernel's own counters
  *   cpu:cycles  cycles  L1-dcache-load-misses     the CPU's counters
+ *   proc:vmstat  proc:pid_io                     counters of /proc, which are read, not counted
  *   msr:tsc  msr/tsc/  cpu/event=0x3c/  r01c2     PMU events, terms, raw numbers
  *   mem:0x601040/8:w                              a breakpoint on data
  *   usdt:BIN:provider:name                        probes compiled into a program

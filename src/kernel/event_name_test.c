@@ -129,11 +129,20 @@ static void test_tracepoints_and_syscalls(void **state)
 		assert_int_equal(d->type, PERF_TYPE_TRACEPOINT);
 		assert_true(d->config == id);
 	}
-	(void)resolve(w, "sched:*", &nr);
+	assert_false(resolve(w, "sch?d:sched_s[w]itch", &nr)->one_of_many);
+	assert_true(resolve(w, "sched:*", &nr)->one_of_many);
 	assert_true(nr > 5);
 	if (!wm_tracefs_find(w->space.tracefs, "syscalls", "sys_enter_openat")) {
 		print_message("skipped: no system call events (CONFIG_FTRACE_SYSCALLS)\n");
 		skip();
+	}
+	/* As a program calls it, where the kernel's function has another name. */
+	if (wm_tracefs_find(w->space.tracefs, "syscalls", "sys_enter_newuname")) {
+		d = resolve(w, "syscall:uname:exit", &nr);
+		assert_int_equal(nr, 1);
+		assert_string_equal(d->name, "syscall:newuname:exit");
+		assert_string_equal(d->event, "sys_exit_newuname");
+		assert_null(resolve(w, "uname", &nr));
 	}
 	d = resolve(w, "syscall:openat", &nr);
 	assert_int_equal(nr, 2);

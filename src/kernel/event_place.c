@@ -60,9 +60,11 @@ static int fetch(const struct wm_event_place *p, struct wm_event_file *b,
 {
 	struct wm_probe_site site = {.address = spot->address + spot->offset,
 				     .offset = def->offset,
-				     .returns = def->family == WM_FAMILY_URETPROBE};
+				     .returns = def->family == WM_FAMILY_URETPROBE,
+				     .narrow = b->elf->narrow};
 	const struct wm_probe_scope scope = {.probe = def->name,
 					     .returns = site.returns,
+					     .narrow = site.narrow,
 					     .named = wm_probe_dwarf_named,
 					     .each = wm_probe_dwarf_each,
 					     .data = &site};

@@ -85,7 +85,8 @@ static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *a
 static int fetch(const struct wm_event_place *p, struct wm_usdt_site *site, const char *name,
 		 struct wm_probe_args *args)
 {
-	const struct wm_probe_scope scope = {.probe = name, .named = on_name, .data = site};
+	const struct wm_probe_scope scope = {
+	    .probe = name, .narrow = site->elf->narrow, .named = on_name, .data = site};
 
 	return p->arguments ? wm_probe_args_compile(p->arguments, &scope, args, p->diag)
 			    : all_operands(site, args);

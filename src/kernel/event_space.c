@@ -117,6 +117,39 @@ static int walk_pmus(const struct walk *w)
 	return err;
 }
 
+/* Those this kernel has the file of. */
+static int walk_proc(const struct walk *w)
+{
+	const struct wm_proc_event *e;
+	char path[64];
+	int err = 0;
+
+	for (size_t i = 0; !err && (e = wm_proc_event(i)); i++) {
+		struct wm_event_item item = {.family = WM_FAMILY_PROC, .proc = e};
+
+		(void)snprintf(path, sizeof(path), "/proc/%s%s", e->of_task ? "self/" : "",
+			       e->file);
+		if (access(path, F_OK) == 0)
+			err = pass(w, &item, WM_PROC_PROVIDER, e->name);
+	}
+	return err;
+}
+
+/* What a program calls it where the kernel's function has another name; NULL: the same. */
+static const char *called(const char *call)
+{
+	static const struct {
+		const char *call, *name;
+	} others[] = {{"newstat", "stat"},       {"newfstat", "fstat"}, {"newlstat", "lstat"},
+		      {"newfstatat", "fstatat"}, {"newuname", "uname"}, {"sendfile64", "sendfile"},
+		      {"umount", "umount2"}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(call, others[i].call))
+			return others[i].name;
+	return NULL;
+}
+
 static int walk_tracefs(const struct walk *w, enum wm_event_family family)
 {
 	const struct wm_tracefs *t = w->space->tracefs;
@@ -131,8 +164,10 @@ static int walk_tracefs(const struct walk *w, enum wm_event_family family)
 
 		if (family == WM_FAMILY_TRACEPOINT)
 			err = pass(w, &item, e->system, e->name);
-		else if (enter)
-			err = pass(w, &item, "syscall", e->name + strlen(ENTER));
+		if (family == WM_FAMILY_TRACEPOINT || !enter)
+			continue;
+		item.alias = called(e->name + strlen(ENTER));
+		err = pass(w, &item, "syscall", e->name + strlen(ENTER));
 	}
 	return err;
 }
@@ -145,6 +180,8 @@ int wm_event_space_each(const struct wm_event_space *s,
 
 	if (!err)
 		err = walk_pmus(&w);
+	if (!err)
+		err = walk_proc(&w);
 	if (!err)
 		err = walk_tracefs(&w, WM_FAMILY_SYSCALL);
 	return err ? err : walk_tracefs(&w, WM_FAMILY_TRACEPOINT);
@@ -216,6 +253,13 @@ int wm_event_space_add(const struct wm_event_space *s, const struct wm_event_ite
 		return add_syscall(s, item, phase, &def, defs, diag);
 	case WM_FAMILY_PMU:
 		return add_pmu(s, item, &def, defs, diag);
+	case WM_FAMILY_PROC:
+		if (*suffix)
+			return wm_diag_set(diag, -EINVAL, NULL, -1,
+					   "%s is read from a file: '%s' means nothing there",
+					   item->name, suffix);
+		def.proc = item->proc;
+		return wm_event_defs_add(defs, &def);
 	default:
 		def.type = item->known ? item->known->type : PERF_TYPE_HW_CACHE;
 		def.config = item->known ? item->known->config : item->cache;

@@ -48,6 +48,7 @@ struct wm_event_item {
 	const struct wm_event_known *known;   /* software and hardware events; NULL: a cache */
 	uint64_t cache;                       /* config of a cache event */
 	const char *system, *event;           /* tracepoints and system calls (sys_enter_X) */
+	const struct wm_proc_event *proc;     /* counters of /proc */
 	const struct wm_pmu *pmu;             /* PMU events */
 	const struct wm_pmu_event *pmu_event; /* likewise */
 };

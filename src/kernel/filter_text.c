@@ -12,6 +12,7 @@
 
 #include "event/filter.h"
 #include "event/filter_code.h"
+#include "event/filter_parts.h"
 
 #define TEXT_MAX 250u /* bytes of a string the kernel takes */
 #define COMM_MAX 16u  /* bytes of a process's name with its NUL */
@@ -123,9 +124,11 @@ static const struct wm_kfield *field_of(const struct translation *t, const struc
 	return wm_kformat_field(t->format, name);
 }
 
+/* A probe's floating-point numbers are bytes to the kernel. */
 static bool is_number(const struct wm_kfield *f)
 {
-	return !(f->flags & (WM_KFIELD_ARRAY | WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL |
+	return strcmp(f->type, "double") && strcmp(f->type, "float") &&
+	       !(f->flags & (WM_KFIELD_ARRAY | WM_KFIELD_DYNAMIC | WM_KFIELD_TAIL |
 			     WM_KFIELD_CHARS | WM_KFIELD_POINTER)) &&
 	       (f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8);
 }
@@ -339,54 +342,83 @@ static bool say(const struct translation *t, const struct node *n, struct wm_tex
 	return true;
 }
 
-/* The parts joined by && at the top, each if it can be said. True: all could. */
-static bool say_parts(const struct translation *t, const struct node *n, struct wm_text *text)
+/* Adds a part if it can be said: 1, 0: it cannot, or -errno. */
+static int say_part(struct translation *t, const struct wm_filter_code *c,
+		    const struct wm_filter_part *part, struct wm_text *text)
 {
 	size_t before = text->bytes;
+	uint32_t pos = part->from;
+	int err;
 
-	if (n->op == WM_OP_AND) {
-		bool left = say_parts(t, n->a, text), right = say_parts(t, n->b, text);
-
-		return left && right;
-	}
+	t->nr = t->depth = 0;
+	err = build(t, c, &pos, part->to, 0);
+	if (err)
+		return err;
+	if (t->depth != 1)
+		return -EBADMSG;
 	wm_text_str(text, before ? " && (" : "(");
-	if (!say(t, n, text)) {
+	if (!say(t, t->stack[0], text)) {
 		bool failed = text->failed;
 
 		wm_text_cut(text, before);
 		text->failed = failed;
-		return false;
+		return 0;
 	}
 	wm_text_str(text, ")");
-	return true;
+	return 1;
 }
 
-static int check_name(const char *name, void *data)
+/* All fields it names are the event's, or which is not. */
+static int check_names(const struct translation *t, const struct wm_filter_code *c)
 {
-	const struct translation *t = data;
+	struct wm_filter_step s;
+	uint32_t pos = 0;
+	int more;
 
-	if (wm_kformat_field(t->format, name))
-		return 0;
-	return wm_diag_set(t->diag, -ENOENT, NULL, -1, "%s:%s has no field '%.60s'",
-			   t->format->system, t->format->name, name);
+	for (uint32_t op = 0; (more = wm_filter_code_next(c, &pos, &s)) > 0; op++) {
+		const struct node n = {.op = WM_OP_FIELD, .text = s.text, .bytes = s.text_bytes};
+
+		if ((s.op != WM_OP_FIELD && s.op != WM_OP_ELEMENT) || field_of(t, &n))
+			continue;
+		wm_diag_set(t->diag, -ENOENT, NULL, -1, "%s:%s has no field '%.*s'",
+			    t->format->system, t->format->name,
+			    s.text_bytes < 60 ? (int)s.text_bytes : 60, s.text);
+		if (t->diag && op < c->nr_ops)
+			t->diag->column = wm_load_u16(c->columns + 2 * op) + 1u;
+		return -ENOENT;
+	}
+	return more;
 }
 
 int wm_kernel_filter_text(const unsigned char *code, size_t bytes, const struct wm_kformat *format,
-			  struct wm_text *text, bool *ret_whole, struct wm_diag *diag)
+			  struct wm_text *text, unsigned char **ret_rest, size_t *ret_rest_bytes,
+			  struct wm_diag *diag)
 {
+	struct wm_filter_part parts[WM_FILTER_PARTS_MAX];
 	struct translation t = {.format = format, .diag = diag};
 	struct wm_filter_code c;
-	uint32_t pos = 0;
-	int err = wm_filter_names(code, bytes, check_name, &t);
+	uint32_t nr_left = 0;
+	int nr, err = wm_filter_code_open(&c, code, bytes);
 
 	if (!err)
-		err = wm_filter_code_open(&c, code, bytes);
-	if (!err)
-		err = build(&t, &c, &pos, c.code_bytes, 0);
-	if (!err && t.depth != 1)
-		err = -EBADMSG;
+		err = check_names(&t, &c);
 	if (err)
 		return err;
-	*ret_whole = say_parts(&t, t.stack[0], text);
-	return text->failed ? -ENOMEM : 0;
+	nr = wm_filter_parts(code, bytes, parts);
+	if (nr < 0)
+		return nr;
+	for (int i = 0; i < nr; i++) {
+		int said = say_part(&t, &c, &parts[i], text);
+
+		if (said < 0)
+			return said;
+		if (!said)
+			parts[nr_left++] = parts[i];
+	}
+	if (text->failed)
+		return -ENOMEM;
+	*ret_rest = NULL;
+	*ret_rest_bytes = 0;
+	return nr_left ? wm_filter_of_parts(code, bytes, parts, nr_left, ret_rest, ret_rest_bytes)
+		       : 0;
 }

@@ -9,7 +9,6 @@
 #ifndef WM_KERNEL_FILTER_TEXT_H
 #define WM_KERNEL_FILTER_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/diag.h"
@@ -21,12 +20,13 @@
 /*
  * Adds to `text` those parts of the filter (bytecode of event/filter.h), joined
  * by && at its top, that the kernel evaluates as we do; nothing when there is
- * none. `ret_whole`: that is all of it, so that nobody need ask again.
+ * none. `ret_rest` is bytecode of the others, malloc'ed; NULL: nothing is left.
  *
- * 0; -ENOENT: the event has no field of a name (diag has which); -E2BIG: the
- * filter is too long; -EBADMSG: no valid bytecode; -ENOMEM.
+ * 0; -ENOENT: the event has no field of a name (diag has which, and its
+ * column); -E2BIG: the filter is too long; -EBADMSG: no valid bytecode; -ENOMEM.
  */
 int wm_kernel_filter_text(const unsigned char *code, size_t bytes, const struct wm_kformat *format,
-			  struct wm_text *text, bool *ret_whole, struct wm_diag *diag);
+			  struct wm_text *text, unsigned char **ret_rest, size_t *ret_rest_bytes,
+			  struct wm_diag *diag);
 
 #endif

@@ -64,14 +64,16 @@ static int tear_down(void **state)
 static int said(const struct world *w, const char *filter, char **ret_text, bool *ret_whole,
 		struct wm_diag *diag)
 {
-	unsigned char *code;
-	size_t bytes;
+	unsigned char *code, *rest = NULL;
+	size_t bytes, rest_bytes;
 	struct wm_text text;
 	int err;
 
 	assert_int_equal(wm_filter_parse(filter, &code, &bytes, NULL), 0);
 	wm_text_init(&text);
-	err = wm_kernel_filter_text(code, bytes, w->format, &text, ret_whole, diag);
+	err = wm_kernel_filter_text(code, bytes, w->format, &text, &rest, &rest_bytes, diag);
+	*ret_whole = !rest;
+	free(rest);
 	free(code);
 	*ret_text = text.data ? text.data : strdup("");
 	return err;
@@ -148,6 +150,7 @@ static void test_missing_fields(void **state)
 
 	assert_int_equal(said(w, "rows > 1 && columns > 2", &text, &whole, &diag), -ENOENT);
 	assert_string_equal(diag.sentence, "sys:ev has no field 'columns'");
+	assert_int_equal(diag.column, 13);
 	free(text);
 }
 

@@ -17,13 +17,12 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#define PREFIX       "waymark-"
-#define PAGE_KIB     16   /* sub-buffers, where their size can be chosen */
-#define WAKE_PERCENT "12" /* of a ring, when wm_instance_fd() becomes readable */
-#define BUFFER_MAX   (1ull << 30)
-#define BEGIN_BYTES  (16ull << 20) /* for each CPU, when there is as much */
-#define COMMAND      11            /* columns of "  Command: ", before the text */
-#define SMALL_FILE   65536u
+#define PREFIX      "waymark-"
+#define PAGE_KIB    16 /* sub-buffers, where their size can be chosen */
+#define BUFFER_MAX  (1ull << 30)
+#define BEGIN_BYTES (16ull << 20) /* for each CPU, when there is as much */
+#define COMMAND     11            /* columns of "  Command: ", before the text */
+#define SMALL_FILE  65536u
 
 uint64_t wm_instance_buffer_default(void)
 {
@@ -60,7 +59,7 @@ int wm_instance_append(const struct wm_instance *i, const char *name, const char
 	return put_flags(i, name, text, O_APPEND);
 }
 
-static int put_number(const struct wm_instance *i, const char *name, uint64_t number)
+int wm_instance_put_number(const struct wm_instance *i, const char *name, uint64_t number)
 {
 	char text[24];
 
@@ -74,8 +73,7 @@ int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t 
 	return wm_file_read(i->dirfd, name, limit, ret_text, ret_bytes);
 }
 
-/* The number a small file begins with; 0 when it does not. */
-static uint64_t get_number(const struct wm_instance *i, const char *name)
+uint64_t wm_instance_get_number(const struct wm_instance *i, const char *name)
 {
 	uint64_t number;
 	size_t bytes;
@@ -90,8 +88,7 @@ static uint64_t get_number(const struct wm_instance *i, const char *name)
 
 /* --- beginning and end -------------------------------------------------------- */
 
-/* The folder "instances", locked, so that nobody sweeps what is not locked yet. */
-static int open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
+int wm_instance_open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 {
 	int fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -126,7 +123,8 @@ static void remove_stale(int parent, const char *name, uint32_t *count)
 
 	if (fd < 0)
 		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    (!wm_instance_is_top(name) || wm_instance_top_restore(parent, name))) {
 		(void)wm_instance_put(&i, "tracing_on", "0");
 		(void)wm_instance_put(&i, "current_tracer", "nop");
 		(void)wm_instance_put(&i, "events/enable", "0");
@@ -135,7 +133,7 @@ static void remove_stale(int parent, const char *name, uint32_t *count)
 	close(fd);
 }
 
-static uint32_t sweep(int parent)
+uint32_t wm_instance_sweep_in(int parent)
 {
 	int fd = fcntl(parent, F_DUPFD_CLOEXEC, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -157,11 +155,11 @@ static uint32_t sweep(int parent)
 
 uint32_t wm_instance_sweep(const struct wm_tracefs *t)
 {
-	int parent = open_parent(t, NULL);
+	int parent = wm_instance_open_parent(t, NULL);
 	uint32_t count = 0;
 
 	if (parent >= 0) {
-		count = sweep(parent);
+		count = wm_instance_sweep_in(parent);
 		close(parent);
 	}
 	return count;
@@ -186,7 +184,7 @@ static int make_folder(struct wm_instance *i, struct wm_diag *diag)
 	return 0;
 }
 
-static int set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_diag *diag)
+int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_diag *diag)
 {
 #if defined(__x86_64__)
 	const char *cycles = "x86-tsc";
@@ -204,23 +202,29 @@ static int set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct wm_d
 			   clock);
 }
 
+uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes)
+{
+	uint64_t most = (bytes ? bytes : wm_instance_buffer_default()) / i->nr_cpus;
+
+	return most < BEGIN_BYTES ? most : BEGIN_BYTES;
+}
+
 /* Rings, with sub-buffers of a good size where that can be chosen. */
 static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *diag)
 {
-	uint64_t most = bytes / i->nr_cpus;
 	int err;
 
-	(void)put_number(i, "buffer_subbuf_size_kb", PAGE_KIB); /* since Linux 6.8 */
-	i->page_bytes = (uint32_t)get_number(i, "buffer_subbuf_size_kb") * 1024;
+	(void)wm_instance_put_number(i, "buffer_subbuf_size_kb", PAGE_KIB); /* since Linux 6.8 */
+	i->page_bytes = (uint32_t)wm_instance_get_number(i, "buffer_subbuf_size_kb") * 1024;
 	if (i->page_bytes < 4096 || i->page_bytes > 1u << 20)
 		i->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	i->cpu_bytes = most < BEGIN_BYTES ? most : BEGIN_BYTES;
-	err = put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
+	i->cpu_bytes = wm_instance_cpu_bytes(i, bytes);
+	err = wm_instance_put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "the kernel gives no ring of %llu KiB for each CPU: %s",
 				   (unsigned long long)(i->cpu_bytes / 1024), strerror(-err));
-	(void)wm_instance_put(i, "buffer_percent", WAKE_PERCENT); /* since Linux 5.0 */
+	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT); /* since Linux 5.0 */
 	return 0;
 }
 
@@ -247,35 +251,48 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 	if (!err)
 		err = wm_instance_put(i, "tracing_on", "0");
 	if (!err)
-		err = set_clock(i, o->clock, diag);
+		err = wm_instance_set_clock(i, o->clock, diag);
 	if (!err)
-		err = set_buffers(
-		    i, o->buffer_bytes ? o->buffer_bytes : wm_instance_buffer_default(), diag);
+		err = set_buffers(i, o->buffer_bytes, diag);
 	if (err)
 		return err;
 	return wm_instance_open_rings(i, diag);
 }
 
-int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
-		       struct wm_instance **ret, struct wm_diag *diag)
+int wm_instance_allocate(struct wm_instance **ret)
 {
 	struct wm_instance *i = calloc(1, sizeof(*i));
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	int err;
 
 	if (!i)
 		return -ENOMEM;
-	i->dirfd = -1;
+	i->dirfd = i->parent = i->journal = -1;
 	i->nr_cpus = cpus < 1                      ? 1
 		     : cpus > WM_INSTANCE_CPUS_MAX ? WM_INSTANCE_CPUS_MAX
 						   : (uint32_t)cpus;
 	i->fds = malloc(i->nr_cpus * sizeof(*i->fds));
 	for (uint32_t cpu = 0; i->fds && cpu < i->nr_cpus; cpu++)
 		i->fds[cpu] = -1;
-	i->parent = open_parent(t, diag);
-	err = i->parent < 0 ? i->parent : i->fds ? 0 : -ENOMEM;
+	if (!i->fds) {
+		free(i);
+		return -ENOMEM;
+	}
+	*ret = i;
+	return 0;
+}
+
+int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
+		       struct wm_instance **ret, struct wm_diag *diag)
+{
+	struct wm_instance *i;
+	int err = wm_instance_allocate(&i);
+
+	if (err)
+		return err;
+	i->parent = wm_instance_open_parent(t, diag);
+	err = i->parent < 0 ? i->parent : 0;
 	if (!err) {
-		(void)sweep(i->parent);
+		(void)wm_instance_sweep_in(i->parent);
 		err = set_up(i, o, diag);
 		(void)flock(i->parent, LOCK_UN);
 	}
@@ -298,12 +315,14 @@ void wm_instance_close_rings(struct wm_instance *i)
 
 int wm_instance_fds(const struct wm_instance *i, int **ret)
 {
-	int *fds = malloc((i->nr_cpus + 2u) * sizeof(*fds)), n = 0;
+	int *fds = malloc((i->nr_cpus + 3u) * sizeof(*fds)), n = 0;
 
 	if (!fds)
 		return -ENOMEM;
 	fds[n++] = i->dirfd;
 	fds[n++] = i->parent;
+	if (i->top)
+		fds[n++] = i->journal;
 	for (uint32_t cpu = 0; cpu < i->nr_cpus; cpu++)
 		if (i->fds[cpu] >= 0)
 			fds[n++] = i->fds[cpu];
@@ -311,19 +330,28 @@ int wm_instance_fds(const struct wm_instance *i, int **ret)
 	return n;
 }
 
+static void remove_instance(struct wm_instance *i)
+{
+	(void)wm_instance_put(i, "tracing_on", "0");
+	if (i->functions)
+		(void)wm_instance_put(i, "current_tracer", "nop");
+	(void)wm_instance_put(i, "events/enable", "0");
+	(void)remove_folder(i, i->parent, i->name);
+}
+
 void wm_instance_destroy(struct wm_instance *i)
 {
 	if (!i)
 		return;
 	wm_instance_close_rings(i);
-	if (i->dirfd >= 0) {
-		(void)wm_instance_put(i, "tracing_on", "0");
-		if (i->functions)
-			(void)wm_instance_put(i, "current_tracer", "nop");
-		(void)wm_instance_put(i, "events/enable", "0");
-		(void)remove_folder(i, i->parent, i->name);
+	if (i->journal >= 0)
+		wm_instance_give_top_back(i);
+	else if (i->dirfd >= 0 && !i->top)
+		remove_instance(i);
+	if (i->journal >= 0)
+		close(i->journal);
+	if (i->dirfd >= 0)
 		close(i->dirfd);
-	}
 	if (i->parent >= 0)
 		close(i->parent);
 	free(i->fds);
@@ -379,63 +407,56 @@ static int filter_refused(struct wm_instance *i, const char *called, const char 
 	return -EINVAL;
 }
 
+#define EVENT_FILE_BYTES (2 * WM_TRACEFS_NAME_MAX + 32)
+
+static int put_of_event(struct wm_instance *i, const struct wm_instance_event *e, const char *file,
+			const char *text)
+{
+	char path[EVENT_FILE_BYTES];
+
+	(void)snprintf(path, sizeof(path), "events/%s/%s/%s", e->system, e->name, file);
+	return wm_instance_put(i, path, text);
+}
+
+static const char *called(const struct wm_instance_event *e, char buf[EVENT_FILE_BYTES])
+{
+	(void)snprintf(buf, EVENT_FILE_BYTES, "%s:%s", e->system, e->name);
+	return e->called ? e->called : buf;
+}
+
 int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
 		       struct wm_diag *diag)
 {
-	char file[2 * WM_TRACEFS_NAME_MAX + 32], called[2 * WM_TRACEFS_NAME_MAX];
-	int err = 0;
+	char name[EVENT_FILE_BYTES];
+	int err = filter ? wm_instance_refilter(i, e, filter, diag) : 0;
 
-	snprintf(called, sizeof(called), "%s:%s", e->system, e->name);
-	if (filter) {
-		snprintf(file, sizeof(file), "events/%s/%s/filter", e->system, e->name);
-		wm_instance_forget_errors(i);
-		err = wm_instance_put(i, file, filter);
-		if (err == -EINVAL)
-			return filter_refused(i, e->called ? e->called : called, filter, diag);
-	}
-	snprintf(file, sizeof(file), "events/%s/%s/enable", e->system, e->name);
+	if (err == -EINVAL)
+		return err;
 	if (!err)
-		err = wm_instance_put(i, file, "1");
+		err = put_of_event(i, e, "enable", "1");
 	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %.200s on: %s",
-				 e->called ? e->called : called, strerror(-err))
+				 called(e, name), strerror(-err))
 		   : 0;
 }
 
-/* All with one write: the kernel waits for all CPUs after each. */
-static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr)
+int wm_instance_disable(struct wm_instance *i, const struct wm_instance_event *e)
 {
-	struct wm_text t;
+	return put_of_event(i, e, "enable", "0");
+}
+
+int wm_instance_refilter(struct wm_instance *i, const struct wm_instance_event *e,
+			 const char *filter, struct wm_diag *diag)
+{
+	char name[EVENT_FILE_BYTES];
 	int err;
 
-	wm_text_init(&t);
-	for (size_t k = 0; k < nr; k++)
-		wm_text_f(&t, "%d ", (int)tids[k]);
-	err = t.failed ? -ENOMEM : nr ? wm_instance_put(i, name, t.data) : 0;
-	wm_text_done(&t);
-	return err;
-}
-
-int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag)
-{
-	int err = wm_instance_put(i, "options/event-fork", "1");
-
-	if (!err)
-		err = put_tids(i, "set_event_pid", tids, nr);
-	if (!err && i->functions) {
-		(void)wm_instance_put(i, "options/function-fork", "1");
-		err = put_tids(i, "set_ftrace_pid", tids, nr);
-	}
-	return err ? wm_diag_set(diag, err, NULL, -1,
-				 "the kernel does not let us choose tasks to trace: %s",
+	wm_instance_forget_errors(i);
+	err = put_of_event(i, e, "filter", filter ? filter : "0");
+	if (err == -EINVAL && filter)
+		return filter_refused(i, called(e, name), filter, diag);
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot filter %.200s: %s", called(e, name),
 				 strerror(-err))
 		   : 0;
-}
-
-int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr)
-{
-	if (i->functions)
-		(void)put_tids(i, "set_ftrace_notrace_pid", tids, nr); /* since Linux 5.7 */
-	return put_tids(i, "set_event_notrace_pid", tids, nr);
 }
 
 int wm_instance_start(struct wm_instance *i, struct wm_diag *diag)
@@ -495,11 +516,24 @@ int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes)
 
 	if (bytes > most_bytes / i->nr_cpus)
 		return 0;
-	err = put_number(i, "buffer_size_kb", bytes / 1024);
+	err = wm_instance_put_number(i, "buffer_size_kb", bytes / 1024);
 	if (err)
 		return err;
 	i->cpu_bytes = bytes;
 	return 1;
+}
+
+int wm_instance_limit(struct wm_instance *i, uint64_t most_bytes)
+{
+	uint64_t bytes = most_bytes / i->nr_cpus;
+	int err;
+
+	if (bytes >= i->cpu_bytes)
+		return 0;
+	err = wm_instance_put_number(i, "buffer_size_kb", bytes / 1024);
+	if (!err)
+		i->cpu_bytes = bytes;
+	return err;
 }
 
 int wm_instance_copy_markers(struct wm_instance *i)

@@ -46,6 +46,17 @@ int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_opti
 		       struct wm_instance **ret, struct wm_diag *diag);
 void wm_instance_destroy(struct wm_instance *i); /* removes it; accepts NULL */
 
+/*
+ * The system's own buffer, everybody's, as an instance that has functions and
+ * what is written to trace_marker only, for older kernels, which give these to
+ * no other: `what` it is for, in sentences. Taken when nobody uses it (no tracer,
+ * event, filter or choice of tasks, nothing in it, nobody who reads it), else
+ * -EBUSY with who or what does. Destroying it gives it back as it was found;
+ * when all who hold it are killed, the next sweep does.
+ */
+int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_options *o,
+			 const char *what, struct wm_instance **ret, struct wm_diag *diag);
+
 /* Removes instances whose recorder is gone. How many. */
 uint32_t wm_instance_sweep(const struct wm_tracefs *t);
 
@@ -61,10 +72,16 @@ struct wm_instance_event {
 int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
 		       struct wm_diag *diag);
 
+/* While it runs: off, and on with this filter instead of what it had. 0 or -errno. */
+int wm_instance_disable(struct wm_instance *i, const struct wm_instance_event *e);
+int wm_instance_refilter(struct wm_instance *i, const struct wm_instance_event *e,
+			 const char *filter, struct wm_diag *diag);
+
 /*
  * A trigger of an event, "stacktrace if prev_pid == 0", "hist:keys=next_pid";
  * it acts whenever the event happens, whatever tasks are followed.
- * -EOPNOTSUPP: the kernel has no such triggers; -EINVAL: it refuses this one.
+ * -EOPNOTSUPP: the kernel has no such triggers; -EINVAL: it refuses this one,
+ * at a column of the text when the filter is at fault.
  */
 int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
 			const char *trigger, struct wm_diag *diag);
@@ -78,9 +95,14 @@ int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *di
 int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph,
 			  struct wm_diag *diag);
 
-/* Only these tasks, and all they fork from now on. */
-int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, struct wm_diag *diag);
-/* Not these tasks. */
+/* Only these tasks, and with `children` all they fork from now on. */
+int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, bool children,
+		       struct wm_diag *diag);
+/* These, too, of whom `children` was said. */
+int wm_instance_follow_also(struct wm_instance *i, const pid_t *tids, size_t nr);
+/* Only what happens on these CPUs. -EINVAL: one of them is not there. */
+int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct wm_diag *diag);
+/* Not these tasks, nor those that were said before. */
 int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr);
 
 int wm_instance_start(struct wm_instance *i, struct wm_diag *diag);
@@ -109,6 +131,9 @@ ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page);
 
 /* Twice the room for each CPU, up to `most_bytes` in all. 1: done, 0: no more, -errno. */
 int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes);
+
+/* No more room than that, in all; before it is filled. 0 or -errno. */
+int wm_instance_limit(struct wm_instance *i, uint64_t most_bytes);
 
 /* A file of the instance, e.g. "saved_cmdlines" of its tracefs; free() it. */
 int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,

@@ -89,7 +89,7 @@ static void every_call_is_in_the_ring(void **state)
 
 	if (wm_instance_enable(i, &getppid_event, NULL, NULL) < 0)
 		skip(); /* a kernel without system call events */
-	assert_int_equal(wm_instance_follow(i, &me, 1, NULL), 0);
+	assert_int_equal(wm_instance_follow(i, &me, 1, true, NULL), 0);
 	(void)getppid(); /* not started: not seen */
 	assert_int_equal(wm_instance_start(i, NULL), 0);
 	for (int k = 0; k < 5000; k++)

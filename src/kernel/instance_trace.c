@@ -47,11 +47,24 @@ static const char *missing_option(const struct wm_instance *i, const struct wm_i
 	return NULL;
 }
 
+/* The kernel's caret is under its filter, which stands behind " if ". */
+static uint32_t column_of(const char *trigger, uint32_t in_filter)
+{
+	const char *filter = strstr(trigger, " if ");
+
+	if (!in_filter || !filter)
+		return 0;
+	filter += strlen(" if ");
+	filter += strspn(filter, " ");
+	return in_filter <= strlen(filter) ? (uint32_t)(filter - trigger) + in_filter : 0;
+}
+
 int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
 			const char *trigger, struct wm_diag *diag)
 {
 	const char *missing = missing_option(i, e, trigger);
 	char file[2 * WM_TRACEFS_NAME_MAX + 32], why[160] = "";
+	uint32_t column = 0;
 	int err;
 
 	if (missing)
@@ -64,10 +77,13 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	if (!err)
 		return 0;
 	if (err == -EINVAL || err == -ENOENT)
-		(void)wm_instance_last_error(i, why, sizeof(why));
-	return wm_diag_set(diag, err == -ENOENT ? -EINVAL : err, NULL, -1,
-			   "the kernel refuses the trigger '%.160s' of %s:%s: %s", trigger,
-			   e->system, e->name, *why ? why : strerror(-err));
+		column = column_of(trigger, wm_instance_last_error(i, why, sizeof(why)));
+	wm_diag_set(diag, err == -ENOENT ? -EINVAL : err, NULL, -1,
+		    "the kernel refuses the trigger '%.160s' of %s:%s: %s", trigger, e->system,
+		    e->name, *why ? why : strerror(-err));
+	if (diag)
+		diag->column = column;
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 /* Removes each trigger that a file lists. How many were. */
@@ -151,9 +167,14 @@ int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *di
 int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, struct wm_diag *diag)
 {
 	const char *tracer = graph ? "function_graph" : "function";
-	int opened = 0, err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
-					   : wm_instance_put(i, "set_ftrace_filter", glob);
+	int opened = 0, err;
 
+	if (i->functions && i->graph != graph)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "functions are traced one by one or as a graph, not both at "
+				   "once: make two recordings");
+	err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
+			   : wm_instance_put(i, "set_ftrace_filter", glob);
 	if (err == -EINVAL)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
 				   "no function of the kernel that can be traced matches '%.80s'; "
@@ -173,5 +194,6 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 		    "this kernel does not trace functions for us (its %s tracer: %s)", tracer,
 		    strerror(-err));
 	i->functions = true;
+	i->graph = graph;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_BYTES 32u /* of an argument, as the kernel allows */
 
@@ -133,11 +134,25 @@ static int argument_number(const char *name)
 	return name[4] ? 10 * (name[3] - '0') + name[4] - '0' - 1 : name[3] - '1';
 }
 
+/*
+ * A word of an i386 program's stack: the kernel's own $stackN counts words of
+ * its own width. The return address is word 0 when a function is entered.
+ */
+static int stack_word(unsigned nr, struct wm_probe_value *ret)
+{
+	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%u(%%sp)", 4 * nr);
+	(void)snprintf(ret->type, sizeof(ret->type), "u32");
+	ret->points = true; /* if it is said to be a text */
+	return 0;
+}
+
 static int convention(const struct compiler *c, const char *at, unsigned nr,
 		      struct wm_probe_value *ret)
 {
 	const char *name = wm_probe_argument_register(nr);
 
+	if (c->scope->narrow && !c->scope->returns)
+		return stack_word(nr + 1, ret);
 	if (c->scope->returns)
 		return refuse(c, at, -EINVAL,
 			      "what a function was called with is known when it is entered: use "
@@ -156,7 +171,8 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 
 static int dollar(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
-	char name[32];
+	char name[32], more;
+	unsigned word;
 	int err = copy(c, s, name, sizeof(name)), nr;
 
 	if (err)
@@ -164,6 +180,8 @@ static int dollar(const struct compiler *c, struct slice s, struct wm_probe_valu
 	nr = argument_number(name + 1);
 	if (nr >= 0)
 		return convention(c, s.at, (unsigned)nr, ret);
+	if (c->scope->narrow && sscanf(name, "$stack%3u%c", &word, &more) == 1)
+		return stack_word(word, ret);
 	if (!strcmp(name, "$retval") && !c->scope->returns)
 		return refuse(c, s.at, -EINVAL,
 			      "what a function returns is known when it does: use uretprobe or "
@@ -254,6 +272,34 @@ static bool is_number(const char *fetch)
 	return *fetch == '%' || *fetch == '$';
 }
 
+/* Whether the value is a pointer whose target is wanted: a text that is not the value itself. */
+static bool follows(const struct wm_probe_value *v, const char *type)
+{
+	return strstr(type, "string") && !v->is_text && (v->points || is_number(v->fetch)) &&
+	       strcmp(v->fetch, "$comm");
+}
+
+/* The kernel takes 8 bytes for a pointer that it finds in memory. */
+static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
+{
+	unsigned reads = follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
+
+	for (const char *p = v->fetch; *p; p++)
+		reads += *p == '(';
+	return c->scope->narrow && reads > 1;
+}
+
+static const char out_of_reach[] =
+    "it lies behind a pointer in memory of 32 bits, and the kernel follows only those of 64; "
+    "where a register points to it, it can be had: +0(%eax)";
+
+/* A number of i386 code that nobody said the width of; "$comm" and "\"text\"" are none. */
+static bool is_narrow_number(const struct compiler *c, const struct wm_probe_value *v)
+{
+	return c->scope->narrow && !*v->type && strcasecmp(v->fetch, "$comm") &&
+	       strncmp(v->fetch, "\\\"", 2);
+}
+
 void wm_probe_args_init(struct wm_probe_args *a)
 {
 	wm_text_init(&a->kernel);
@@ -273,8 +319,7 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 {
 	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
 	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
-	bool inner = strstr(type, "string") && !value->is_text &&
-		     (value->points || is_number(value->fetch)) && strcmp(value->fetch, "$comm");
+	bool inner = follows(value, type);
 
 	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
 		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);
@@ -296,6 +341,8 @@ static int on_each(const char *name, void *data)
 	err = c->scope->named(c->scope->data, name, &value, &diag);
 	if (err == -ENOMEM)
 		return err;
+	if (!err && is_out_of_reach(c, &value))
+		err = wm_diag_set(&diag, -EOPNOTSUPP, NULL, -1, "'%.80s': %s", name, out_of_reach);
 	c->nr += !err;
 	if (!err)
 		wm_probe_args_add(c->out, name, &value);
@@ -339,6 +386,10 @@ static int compile_one(struct compiler *c, struct slice s)
 		return err;
 	if (*type)
 		memcpy(value.type, type, sizeof(type));
+	if (is_narrow_number(c, &value))
+		memcpy(value.type, "u32", sizeof("u32"));
+	if (is_out_of_reach(c, &value))
+		return refuse(c, s.at, -EOPNOTSUPP, out_of_reach);
 	wm_probe_args_add(c->out, name, &value);
 	return c->out->kernel.failed || c->out->floats.failed ? -ENOMEM : 0;
 }

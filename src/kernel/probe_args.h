@@ -7,8 +7,9 @@
  *   uretprobe:BIN:func(ret=$retval:s64)
  *
  *   arg1 ... arg6      what the function was called with, as the machine's
- *                      calling convention passes integers and pointers;
- *                      of a USDT probe its operands, as many as it has
+ *                      calling convention passes integers and pointers (i386:
+ *                      each word on the stack); of a USDT probe its operands,
+ *                      as many as it has
  *   $retval            what it returns
  *   name               a parameter or variable by name, where debug
  *                      information (or BTF, in the kernel) knows it
@@ -16,9 +17,12 @@
  *   %reg @ADDRESS +OFF(...) $stackN $comm \NUMBER   the kernel's own words
  *
  * Behind it a type: u8..u64, s8..s64, x8..x64, char, string, and what else
- * the kernel has; without one, what is known of it, or a number of 64 bits.
+ * the kernel has; without one, what is known of it, or a number of 64 bits
+ * (of 32 in i386 code).
  * "string" of a pointer means what it points to; "float" and "double" are
- * read as their bits, from memory: the kernel reads no vector registers.
+ * read as their bits, from memory: the kernel reads no vector registers. It
+ * follows pointers in memory as ones of 64 bits, so in i386 code only what a
+ * register points to can be had.
  */
 #ifndef WM_KERNEL_PROBE_ARGS_H
 #define WM_KERNEL_PROBE_ARGS_H
@@ -57,6 +61,7 @@ struct wm_probe_scope {
 	const char *probe; /* its name, for messages */
 	bool in_kernel;    /* a kprobe */
 	bool returns;      /* when a function returns */
+	bool narrow; /* in i386 code: arguments and $stackN are words of 4 bytes on the stack */
 	/*
 	 * Looks a name up ("count", "arg1" of a USDT probe, "$retval" for its type
 	 * alone): 0, -ENOENT (nothing is known of it), or an error with a sentence.
@@ -88,8 +93,8 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, unsigned *ret_bytes,
 		       unsigned *ret_shift);
 
-/* The kernel's name for a register by its number in DWARF; NULL: it has none. */
-const char *wm_probe_dwarf_register(unsigned number);
+/* The kernel's name for a register by its number in DWARF (of i386: `narrow`); NULL: none. */
+const char *wm_probe_dwarf_register(unsigned number, bool narrow);
 
 /* The register the calling convention passes an integer in; NULL: none (from 0). */
 const char *wm_probe_argument_register(unsigned nr);

@@ -33,6 +33,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 
 static const struct wm_probe_scope entry = {.probe = "p", .named = on_name};
 static const struct wm_probe_scope returns = {.probe = "p", .returns = true, .named = on_name};
+static const struct wm_probe_scope narrow = {.probe = "p", .narrow = true, .named = on_name};
 static const struct wm_probe_scope kernel = {.probe = "p", .in_kernel = true};
 
 static void test_words(void **state)
@@ -57,6 +58,15 @@ static void test_words(void **state)
 		{&entry, "a=@0x1000:u32[4]", "a=@0x1000:u32[4]", NULL},
 		{&returns, "$retval,r=$retval:string", "retval=$retval:s16 r=+0($retval):string",
 		 NULL},
+#if defined(__x86_64__)
+		{&narrow, "arg1,n=arg3:s16,$stack4,arg12",
+		 "arg1=+4(%sp):u32 n=+12(%sp):s16 "
+		 "stack4=+16(%sp):u32 arg12=+48(%sp):u32",
+		 NULL},
+		{&narrow, "%eax,s=%ecx:string,+8(%ebp),$comm",
+		 "eax=%ax:u32 s=+0(%cx):string arg3=+8(%bp):u32 comm=$comm", NULL},
+		{&narrow, "count,+4(%esp):double", "count=+8(%sp):s32 arg2=+4(%sp):u64", "arg2"},
+#endif
 		{&kernel, "arg3:x32,$arg1", "arg3=$arg3:x32 arg1=$arg1:u64", NULL},
 	};
 
@@ -98,6 +108,10 @@ static void test_refused(void **state)
 	    {&entry, "$retval", -EINVAL, 1, "uretprobe"},
 	    {&entry, "arg9:u8", -EINVAL, 1, "on the stack"},
 	    {&returns, "arg1", -EINVAL, 1, "when it is entered"},
+	    {&narrow, "arg1:string", -EOPNOTSUPP, 1, "pointer in memory"},
+	    {&narrow, "a=$stack2:string", -EOPNOTSUPP, 3, "pointer in memory"},
+	    {&narrow, "+0(+8(%ebp)):u8", -EOPNOTSUPP, 1, "pointer in memory"},
+	    {&narrow, "+0(@+0x1000)", -EOPNOTSUPP, 1, "pointer in memory"},
 	};
 
 	(void)state;
@@ -191,6 +205,49 @@ static void test_operands(void **state)
 	}
 }
 
+/* Of an i386 program: its registers are halves, and two of them make 8 bytes. */
+static void test_narrow_operands(void **state)
+{
+	static const struct {
+		const char *operand, *fetch, *type;
+	} rows[] = {
+	    {"4@8(%ebp)", "+8(%bp)", "u32"},
+	    {"-4@%eax", "%ax", "s32"},
+	    {"-1@%bh", "%bx", "b8@8/16"},
+	    {"8f@-24(%ebp)", "-24(%bp)", "double"},
+	    {"8@12(%esp)", "+12(%sp)", "u64"},
+	    {"-4@there", "@+0x5010", "s32"},
+	    {"4@there+4", "@+0x5014", "u32"},
+	    {"8@%eax", NULL, "two registers"},
+	    {"4@(%eax,%ebx,4)", NULL, "index"},
+	    {"4@%gs:20", NULL, "thread"},
+	    {"4@there@GOTOFF(%ebx)", NULL, "does not have"},
+	};
+	struct wm_elf_symbol there = {.name = "there", .address = 0x6010, .type = 1, .binding = 1};
+	struct wm_elf_symbols symbols = {.symbols = &there, .nr = 1};
+	struct wm_elf elf = {.narrow = true, .machine = EM_386};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wm_usdt_site site = {.elf = &elf,
+					    .symbols = &symbols,
+					    .address = 0x2000,
+					    .offset = 0x1000,
+					    .operands = rows[i].operand};
+		struct wm_diag diag = {.offset = -1};
+		struct wm_probe_value value;
+		int err = wm_usdt_operand(&site, 0, &value, &diag);
+
+		assert_int_equal(err, rows[i].fetch ? 0 : -EOPNOTSUPP);
+		if (err) {
+			assert_non_null(strstr(diag.sentence, rows[i].type));
+			continue;
+		}
+		assert_string_equal(value.fetch, rows[i].fetch);
+		assert_string_equal(value.type, rows[i].type);
+	}
+}
+
 #endif
 
 int main(void)
@@ -198,6 +255,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_refused),
+#if defined(__x86_64__)
+		cmocka_unit_test(test_narrow_operands),
+#endif
 		cmocka_unit_test(test_every_byte),
 #if defined(__x86_64__)
 		cmocka_unit_test(test_operands),

@@ -38,7 +38,8 @@ static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *
 	case WM_ELF_VALUE_REGISTER:
 		break;
 	}
-	reg = v->number < UINT32_MAX ? wm_probe_dwarf_register((unsigned)v->number) : NULL;
+	reg = v->number < UINT32_MAX ? wm_probe_dwarf_register((unsigned)v->number, site->narrow)
+				     : NULL;
 	if (!reg)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "'%.80s' is in a vector register, which the kernel cannot read",

@@ -14,6 +14,7 @@ struct wm_probe_site {
 	struct wm_elf_vars *vars;
 	uint64_t address, offset; /* in memory and in the file */
 	bool returns;
+	bool narrow; /* i386 code */
 };
 
 /*

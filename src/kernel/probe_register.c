@@ -28,6 +28,7 @@ static const struct row rows[] = {
 };
 
 static const char *const arguments[] = {"di", "si", "dx", "cx", "r8", "r9"};
+static const char *const by_narrow_number[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 static const char *const by_number[] = {"ax", "dx", "cx",  "bx",  "si",  "di",  "bp",  "sp",
 					"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
 
@@ -51,8 +52,10 @@ bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, un
 	return false;
 }
 
-const char *wm_probe_dwarf_register(unsigned number)
+const char *wm_probe_dwarf_register(unsigned number, bool narrow)
 {
+	if (narrow)
+		return number < 8 ? by_narrow_number[number] : NULL;
 	return number < sizeof(by_number) / sizeof(by_number[0]) ? by_number[number] : NULL;
 }
 
@@ -86,9 +89,9 @@ bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, un
 	return false;
 }
 
-const char *wm_probe_dwarf_register(unsigned number)
+const char *wm_probe_dwarf_register(unsigned number, bool narrow)
 {
-	return number < 32 ? registers[number] : NULL;
+	return !narrow && number < 32 ? registers[number] : NULL;
 }
 
 #endif

@@ -164,7 +164,7 @@ static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct w
 	int fd = -EINVAL;
 
 	wm_sampler_tasks_attr(s->plan->clockid, &a);
-	a.inherit = s->plan->nr_tids != 0;
+	a.inherit = s->plan->nr_tids && !s->plan->alone;
 	a.disabled = s->plan->on_exec;
 	a.enable_on_exec = s->plan->on_exec;
 	a.watermark = 1;
@@ -191,7 +191,7 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 	int fd, err;
 
 	wm_sampler_attr(e, s->plan->clockid, &a);
-	a.inherit = s->plan->nr_tids != 0;
+	a.inherit = s->plan->nr_tids && !s->plan->alone;
 	a.enable_on_exec = s->plan->on_exec;
 	a.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (s->user_only[event])

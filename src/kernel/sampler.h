@@ -43,8 +43,9 @@ struct wm_sampler_plan {
 	const struct wm_sampler_event *events;
 	size_t nr_events;
 	int clockid;       /* CLOCK_*: of the records' times */
-	const pid_t *tids; /* and what they fork; none: every task */
+	const pid_t *tids; /* and what they fork, unless `alone`; none: every task */
 	size_t nr_tids;
+	bool alone;
 	const int *cpus; /* where */
 	size_t nr_cpus;
 	bool on_exec; /* begins when the thread calls execve(2), else at wm_sampler_start() */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usdt_operand.c - see usdt_operand.h. Assembler text of x86-64 and of aarch64. */
+/* usdt_operand.c - see usdt_operand.h. Assembler text of x86-64, i386 and aarch64. */
 #include "kernel/usdt_operand.h"
 
 #include <ctype.h>
@@ -61,6 +61,8 @@ static int in_register(const struct operand *o, const char *name, size_t bytes,
 
 	if (!wm_probe_register(name, bytes, &kernel, &width, &shift))
 		return refuse(o, "is in a register that the kernel cannot read");
+	if (o->site->elf && o->site->elf->narrow && o->bytes == 8)
+		return refuse(o, "is in two registers, of which the probe names one");
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", kernel);
 	if (shift) {
 		(void)snprintf(ret->type, sizeof(ret->type), "b8@%u/16", shift);
@@ -121,6 +123,7 @@ static bool symbol_address(const struct operand *o, const char *text, size_t byt
 static int memory(const struct operand *o, const char *open, struct wm_probe_value *ret)
 {
 	const char *close = memchr(open, ')', (size_t)(o->end - open));
+	struct operand address_of = *o;
 	struct wm_probe_value base;
 	char *end = NULL;
 	long long offset = 0;
@@ -140,7 +143,8 @@ static int memory(const struct operand *o, const char *open, struct wm_probe_val
 		if (end != open)
 			return refuse(o, "is a variable whose name the file does not have");
 	}
-	err = in_register(o, open + 2, (size_t)(close - open - 2), &base);
+	address_of.bytes = 0;
+	err = in_register(&address_of, open + 2, (size_t)(close - open - 2), &base);
 	if (err)
 		return err;
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%+lld(%.64s)", offset, base.fetch);

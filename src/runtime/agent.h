@@ -73,10 +73,11 @@ struct wm_msg_hello {
 	/* char path[path_bytes]; */
 };
 
-#define WM_HELLO_FORKED   1u /* a fork without exec: same image as ppid */
-#define WM_HELLO_NOPATCH  2u /* text could not be patched: only load+test sites work */
-#define WM_HELLO_ATTACHED 4u /* through the control page */
-#define WM_HELLO_UNWANTED 8u /* with NOPATCH: WAYMARK_NOPATCH asked for it */
+#define WM_HELLO_FORKED   1u  /* a fork without exec: same image as ppid */
+#define WM_HELLO_NOPATCH  2u  /* text could not be patched: only load+test sites work */
+#define WM_HELLO_ATTACHED 4u  /* through the control page */
+#define WM_HELLO_UNWANTED 8u  /* with NOPATCH: WAYMARK_NOPATCH asked for it */
+#define WM_HELLO_COUNTS   16u /* it counts, as WM_RULES_COUNT asks; an older runtime records */
 
 struct wm_msg_event {
 	struct wm_msg h;
@@ -148,8 +149,11 @@ struct wm_rules_header {
 	uint32_t chunk_bytes;  /* 0: the default */
 	uint32_t block_ms;     /* block mode: wait at most this long */
 	uint64_t clock_kind;   /* enum wm_clock_kind the session runs on */
-	uint64_t reserved[2];
+	uint64_t flags;        /* WM_RULES_*; those a runtime does not know it passes over */
+	uint64_t reserved;
 };
+
+#define WM_RULES_COUNT 1u /* events are counted, not recorded: see ring/counts.h */
 
 struct wm_rule {
 	uint32_t bytes; /* of this record, padding included */

@@ -50,12 +50,13 @@
 
 /*
  * The complex event's beginning and, for a filter that says no at its first
- * comparison, its end, without saving what nobody touches. The offsets are
+ * comparison or an event that is only counted, its end, without saving what nobody touches. The offsets are
  * those of struct wm_thread, wm_level and wm_plan (checked in thread.c).
  */
 #define LEVELS	 576	/* of struct wm_thread; a level has 16 bytes where a writer has 64 */
 #define PASSES	 8
 #define COMPLEX	 12
+#define QUICK_COUNT 4			/* WM_QUICK_COUNT */
 
 	.globl	wm_entry_enter
 	.hidden	wm_entry_enter
@@ -115,11 +116,19 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	jmp	4f
 2:	movl	(%r11), %r11d
 	jmp	4f
-3:	movq	(%r11), %r11
+3:	cmpl	$QUICK_COUNT, %r9d
+	je	5f
+	movq	(%r11), %r11
 4:	subq	8(%r8), %r11		/* quick.first */
 	cmpq	16(%r8), %r11		/* quick.span */
 	jbe	9f
-	leaq	-64(%r10), %r10		/* refused: not busy any more */
+	jmp	6f
+5:	movl	4(%r8), %r9d
+	addq	16 - 64(%r10), %r9	/* base */
+	cmpq	8 - 64(%r10), %r9	/* end; 0: no chunk, or it is to be looked at anew */
+	jae	9f
+	incq	(%r9)
+6:	leaq	-64(%r10), %r10		/* refused, or counted: not busy any more */
 	movl	%r10d, %r11d
 	andl	$1023, %r11d
 	shrl	$2, %r11d

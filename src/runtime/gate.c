@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "event/context.h"
+#include "ring/counts.h"
 #include "runtime/mark.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
@@ -187,6 +188,21 @@ static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slo
 	commit(w, q, wm_clock_now(s->clock_kind), p->id);
 }
 
+/* A count that only this thread, at this level, writes: an ordinary store. */
+static void count(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
+		  struct waymark_writer *w, struct wm_level *l)
+{
+	uint32_t at = wm_counts_at(p->id);
+	uint64_t *to;
+
+	while (!w->base || l->generation != s->generation || !w->end || w->base + at >= w->end) {
+		if (!wm_counts_next(s, w, l, h->thread, h->level, at))
+			return;
+	}
+	to = (uint64_t *)(void *)(w->base + at);
+	wm_store_relaxed(to, *to + 1);
+}
+
 /* Writers of slots beyond the direct one. */
 static struct wm_thread_extra *extra_of(struct wm_thread *t)
 {
@@ -207,7 +223,7 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 
 	if (!wm_load_acquire(&s->active))
 		return;
-	if (too_big) {
+	if (too_big && !(s->counts && !p->nr_filters)) {
 		wm_pool_lost(s->pool, WM_LOST_TOO_BIG, 1);
 		return;
 	}
@@ -222,7 +238,10 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 		w = &x->writer[slot - 1][h->level];
 		l = &x->level[slot - 1][h->level];
 	}
-	record(h, s, p, w, l);
+	if (s->counts)
+		count(h, s, p, w, l);
+	else
+		record(h, s, p, w, l);
 }
 
 /*
@@ -246,14 +265,37 @@ static void end_complex(struct waymark_writer *w)
 	wm_current = w;
 }
 
-void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
-	     uintptr_t sp, uintptr_t ip)
+/*
+ * To all who want the event. False: a tool set RECORD from outside and asks us
+ * to join; nobody has it yet.
+ */
+static bool to_all(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
-	struct waymark_writer *w = in_progress();
 	/* The word before the plan: only a word that leads to a plan says it is there. */
 	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
-	bool asked = false;
+
+	if (!(word & WAYMARK_WORD_COMPLEX)) {
+		struct wm_plan_slot direct = {.on = true, .id = (uint16_t)word};
+		to_slot(h, 0, &direct, too_big);
+		return true;
+	}
+	if (!(word & WAYMARK_WORD_RECORD))
+		return true;
+	for (unsigned k = 0; plan && k < WM_SLOTS; k++)
+		if (plan->slot[k].on)
+			to_slot(h, k, &plan->slot[k], too_big);
+	return plan != NULL;
+}
+
+/*
+ * A thread that joins here has its fields packed: joining waits for all threads
+ * but its own, and the event is the first of the recording.
+ */
+void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
+	     uintptr_t sp, uintptr_t ip)
+{
+	struct waymark_writer *w = in_progress();
 	struct hit h;
 
 	if (!w) {
@@ -268,20 +310,13 @@ void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, 
 	h.sp = sp;
 	h.ip = ip;
 	h.have = 0;
-	if (!(word & WAYMARK_WORD_COMPLEX)) {
-		struct wm_plan_slot direct = {.on = true, .id = (uint16_t)word};
-		to_slot(&h, 0, &direct, !end);
-	} else if ((word & WAYMARK_WORD_RECORD) && plan) {
-		for (unsigned k = 0; k < WM_SLOTS; k++)
-			if (plan->slot[k].on)
-				to_slot(&h, k, &plan->slot[k], !end);
-	} else {
-		/* A tool set RECORD: it asks us to join. Its recording begins after this event. */
-		asked = word & WAYMARK_WORD_RECORD;
+	if (!to_all(&h, event, !end)) {
+		wm_runtime_attach_check();
+		if (in_progress() != w) /* a handler forked meanwhile: this is the child */
+			return;
+		(void)to_all(&h, event, !end);
 	}
 	end_complex(w);
-	if (asked)
-		wm_runtime_attach_check();
 }
 
 void wm_leave(void)
@@ -292,7 +327,7 @@ void wm_leave(void)
 		end_complex(w);
 }
 
-void wm_probe_run(unsigned char *slots, struct waymark_event *event,
+void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
 		  void (*dispatch)(const unsigned char *, void (*)(void), void *))
 {
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);

@@ -42,8 +42,8 @@ bool wm_mark_name(const struct waymark_module *module, const char *provider, con
 /* Are the callbacks of such events called by wm_mark_run(), not by a dispatcher? */
 bool wm_mark_callbacks(const struct waymark_desc *d);
 /* span.c: the C end of wm_entry_span. */
-uint64_t wm_span(uint64_t op, const struct waymark_event *tag, const struct waymark_event *begin,
-		 uintptr_t fp, uintptr_t sp);
+uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
+		 const struct waymark_event_state *begin, uintptr_t fp, uintptr_t sp);
 
 void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
 

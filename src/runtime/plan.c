@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/glob.h"
+#include "ring/counts.h"
 #include "runtime/mark.h"
 #include "runtime/patch.h"
 #include "runtime/runtime.h"
@@ -139,7 +140,10 @@ static struct wm_plan *keep_plan(void)
 	return p;
 }
 
-/* One recorder, one filter, no callbacks: most events are refused by its first test. */
+/*
+ * One recorder, one filter, no callbacks: most events are refused by its first
+ * test. No filter, and the recorder only counts: nothing else is to be done.
+ */
 static void find_quick(struct wm_plan *p)
 {
 	const struct wm_plan_slot *only = NULL;
@@ -151,9 +155,16 @@ static void find_quick(struct wm_plan *p)
 			nr++;
 		}
 	}
-	if (nr != 1 || only->nr_filters != 1 || p->nr_probes ||
-	    !wm_filter_quick(only->filter[0], &p->quick))
-		p->quick.kind = WM_FILTER_QUICK_NONE;
+	p->quick.kind = WM_FILTER_QUICK_NONE;
+	if (nr != 1 || p->nr_probes)
+		return;
+	if (only->nr_filters == 1 && wm_filter_quick(only->filter[0], &p->quick))
+		return;
+	p->quick.kind = WM_FILTER_QUICK_NONE;
+	if (only == p->slot && !only->nr_filters && wm_rt.session[0].counts) {
+		p->quick.kind = WM_QUICK_COUNT;
+		p->quick.offset = wm_counts_at(only->id);
+	}
 }
 
 static bool plan_is_direct(const struct wm_plan *p)
@@ -163,7 +174,7 @@ static bool plan_is_direct(const struct wm_plan *p)
 		if (p->slot[k].on)
 			return false;
 	return p->slot[0].on && !p->slot[0].nr_filters && !p->slot[0].contexts && !p->nr_probes &&
-	       s->clock_kind == WM_CLOCK_CYCLES;
+	       s->clock_kind == WM_CLOCK_CYCLES && !s->counts;
 }
 
 /* Step 1 for one event. */
@@ -200,7 +211,7 @@ static void compute(struct wm_event_entry *e)
 
 static void set_state(const struct wm_site_ref *r, uint64_t word, struct wm_plan *plan)
 {
-	struct waymark_event *event = wm_site_event(r->site);
+	struct waymark_event_state *event = wm_site_event(r->site);
 	wm_store_release((struct wm_plan **)&event->binding, plan);
 	wm_store_release(&event->word, word);
 }
@@ -224,13 +235,14 @@ static bool is_on(const struct wm_event_entry *e)
 
 static void flip(const struct wm_site_ref *r, bool on)
 {
-	struct waymark_event *event = wm_site_event(r->site);
+	struct waymark_event_state *event = wm_site_event(r->site);
 
-	if (on)
-		wm_store_relaxed(&event->epoch, event->epoch + 1);
 	wm_store_release(&event->enabled, on);
 	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
 		wm_rt.refused++;
+	/* Not when it is switched on: a tool did that before us when a span begins by joining. */
+	if (!on)
+		wm_store_relaxed(&event->epoch, event->epoch + 1);
 }
 
 /* All sites of the module whose event is such. */
@@ -450,7 +462,7 @@ void wm_plan_restore(void)
 	wm_patch_begin();
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
 		for (struct wm_site_ref *r = e->refs; r; r = r->next) {
-			struct waymark_event *event = wm_site_event(r->site);
+			struct waymark_event_state *event = wm_site_event(r->site);
 			if (event->word == e->word)
 				continue;
 			wm_store_release(&event->word, e->word);

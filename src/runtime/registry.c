@@ -24,9 +24,9 @@ const void *wm_site_pointer(const int32_t *word)
 	return *word ? (const void *)((intptr_t)word + *word) : NULL;
 }
 
-struct waymark_event *wm_site_event(const struct waymark_site *site)
+struct waymark_event_state *wm_site_event(const struct waymark_site *site)
 {
-	return (struct waymark_event *)(uintptr_t)wm_site_pointer(&site->event);
+	return (struct waymark_event_state *)(uintptr_t)wm_site_pointer(&site->event);
 }
 
 /* ------------------------------------------------------------------ *

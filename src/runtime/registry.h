@@ -59,6 +59,6 @@ struct wm_module {
 
 void wm_registry_init(void);
 const void *wm_site_pointer(const int32_t *word);
-struct waymark_event *wm_site_event(const struct waymark_site *site);
+struct waymark_event_state *wm_site_event(const struct waymark_site *site);
 
 #endif

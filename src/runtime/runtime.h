@@ -57,6 +57,7 @@ struct wm_session {
 	struct wm_pool pools[2]; /* the one before stays as it was */
 	uint64_t pool_bytes;
 	uint32_t clock_kind, mode, block_ms;
+	bool counts; /* its chunks hold counts instead of records: ring/counts.h */
 	uint32_t next_id;
 	uint64_t rules_generation;
 	unsigned char *rules; /* private copy of the file; behind it, in the same mapping: */
@@ -86,6 +87,13 @@ struct wm_probe {
 	void (*fn)(void);
 	void *data;
 };
+
+/*
+ * A kind of plan.quick beside those of filters: nothing is asked, the count at
+ * `offset` of the chunk of this thread's writer goes up by one.
+ */
+#define WM_QUICK_COUNT 4u
+_Static_assert(WM_QUICK_COUNT > WM_FILTER_QUICK_W8, "a kind of its own");
 
 /* What an event does when it is hit the complex way. Immutable once published. */
 struct wm_plan {
@@ -175,9 +183,9 @@ void wm_runtime_attach_check(void);
 struct waymark_writer *wm_slow(struct waymark_writer *w);
 unsigned char *wm_enter(struct waymark_writer *w);
 void wm_leave(void);
-void wm_gate(unsigned char *end, struct waymark_event *event, uintptr_t unused, uintptr_t fp,
+void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp, uintptr_t ip);
-void wm_probe_run(unsigned char *slots, struct waymark_event *event,
+void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
 		  void (*dispatch)(const unsigned char *, void (*)(void), void *));
 bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *payload,
 			       size_t bytes, const struct wm_filter_contexts *contexts);
@@ -189,5 +197,8 @@ extern uint8_t wm_xsave_works WM_HIDDEN;
 void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);
+/* The same for a session that counts: a chunk that reaches behind `at`. */
+bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+		    const struct wm_thread *t, unsigned level, uint32_t at);
 
 #endif

@@ -74,6 +74,7 @@ static int parse_rules(struct wm_session *s)
 	s->clock_kind = (uint32_t)h->clock_kind;
 	s->mode = h->pool_mode;
 	s->block_ms = h->block_ms;
+	s->counts = h->flags & WM_RULES_COUNT;
 	return 0;
 }
 
@@ -182,6 +183,8 @@ static bool fit_file_limit(struct wm_pool_options *o)
 	for (o->nr_small = 4096; o->nr_small >= 16; o->nr_small /= 2) {
 		while (o->buffer_bytes > limit.rlim_cur / 2)
 			o->buffer_bytes /= 2;
+		while (o->big_bytes > WM_POOL_SMALL_BYTES && o->big_bytes > o->buffer_bytes)
+			o->big_bytes /= 2;
 		bytes = wm_pool_size(o);
 		if (bytes && bytes <= limit.rlim_cur)
 			return true;
@@ -253,7 +256,8 @@ static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int 
 	hello.m.ppid = (uint32_t)WM_SYS_0(SYS_getppid);
 	hello.m.pool_bytes = s->pool_bytes;
 	hello.m.start_clock = o->start_clock;
-	hello.m.flags = flags | (wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0) |
+	hello.m.flags = flags | (s->counts ? WM_HELLO_COUNTS : 0) |
+			(wm_patch_init(false) == WM_PATCH_NONE ? WM_HELLO_NOPATCH : 0) |
 			(waymark_control.flags & WM_CONTROL_NOPATCH ? WM_HELLO_UNWANTED : 0);
 	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
 	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;

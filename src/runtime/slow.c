@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "ring/counts.h"
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
@@ -139,7 +140,8 @@ static int64_t wait_for_chunk(struct want *n)
 	return -11; /* EAGAIN */
 }
 
-static int64_t take_some(struct want *n, bool small)
+/* Inlined for the stack of programs: this is where an event takes most of it. */
+__attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
 	int64_t index = small ? take(n, true) : -11;
 
@@ -222,6 +224,69 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 	return false;
 }
 
+/*
+ * As take_on(). The one record of the chunk, its counts, is committed before a
+ * base is there to count by, so that whoever seals the chunk keeps it. There is
+ * no room behind: an event of the direct case never ends up here.
+ */
+static void count_in(const struct want *n, struct waymark_writer *w, struct wm_level *l,
+		     uint32_t chunk)
+{
+	struct wm_chunk *c = wm_pool_chunk(n->pool, chunk);
+	unsigned char *base = (unsigned char *)c;
+	uint64_t words = wm_pool_chunk_bytes(n->pool, chunk) / 8;
+	uint64_t tally = WAYMARK_COMMIT_COUNT_ONE | words;
+
+	wm_store_relaxed(&w->end, NULL);
+	wm_fence_signal();
+	wm_store_relaxed(&w->base, NULL);
+	wm_fence_signal();
+	l->chunk = chunk;
+	l->generation = n->generation;
+	wm_store_relaxed(&w->pos, base + 8 * words);
+	w->tally = tally;
+	w->last = c->begin << 16;
+	wm_store_relaxed((uint64_t *)(void *)(base + WM_CHUNK_HEADER_BYTES), w->last);
+	wm_store_release(&c->committed, tally | (uint64_t)(WM_CHUNK_HEADER_BYTES / 8)
+						    << WAYMARK_COMMIT_END_BITS);
+	wm_fence_signal();
+	wm_store_relaxed(&w->base, base);
+	wm_fence_signal();
+	wm_store_relaxed(&w->end, base + 8 * words);
+}
+
+bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+		    const struct wm_thread *t, unsigned level, uint32_t at)
+{
+	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
+	bool mine = w->base && l->generation == n.generation;
+	uint32_t bytes = mine ? wm_pool_chunk_bytes(n.pool, l->chunk) : 0;
+	bool small = !mine && at < WM_POOL_SMALL_BYTES;
+	int64_t index;
+
+	if (mine && !w->end) { /* only kicked */
+		wm_store_relaxed(&w->end, w->base + bytes);
+		return true;
+	}
+	if (at >= n.pool->big_bytes) {
+		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1);
+		return false;
+	}
+	index = take_some(&n, small);
+	if (index < 0) {
+		wm_pool_lost(n.pool, WM_LOST_FULL, 1);
+		return false;
+	}
+	if (mine)
+		let_go(&n, w, l->chunk);
+	count_in(&n, w, l, (uint32_t)index);
+	wm_fence_signal();
+	if (wm_thread_owned(t))
+		return true;
+	wm_store_relaxed(&w->end, NULL); /* as in wm_chunk_next() */
+	return false;
+}
+
 struct waymark_writer *wm_slow(struct waymark_writer *full)
 {
 	struct waymark_writer *w = usable(full, false);
@@ -235,7 +300,8 @@ struct waymark_writer *wm_slow(struct waymark_writer *full)
 		return w;
 	t = wm_thread_of(w);
 	level = wm_level_of(w);
-	if (wm_load_acquire(&s->active)) {
+	/* A session that counts has no direct case: this is left of one before it. */
+	if (wm_load_acquire(&s->active) && !s->counts) {
 		if (wm_chunk_next(s, w, &t->level[level], t, level))
 			return w;
 	} else {

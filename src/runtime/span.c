@@ -38,7 +38,7 @@
 struct scope {
 	uint64_t id;
 	uintptr_t sp;
-	const struct waymark_event *tag;
+	const struct waymark_event_state *tag;
 	uint64_t epoch;
 };
 
@@ -139,8 +139,8 @@ static uint64_t id_at(struct wm_spans *s, uint32_t below, uintptr_t sp)
 	return depth > below ? s->scope[depth - 1 - below].id : 0;
 }
 
-static uint64_t push(struct wm_spans *s, const struct waymark_event *tag,
-		     const struct waymark_event *begin, uintptr_t sp)
+static uint64_t push(struct wm_spans *s, const struct waymark_event_state *tag,
+		     const struct waymark_event_state *begin, uintptr_t sp)
 {
 	uint64_t id;
 
@@ -156,8 +156,8 @@ static uint64_t push(struct wm_spans *s, const struct waymark_event *tag,
 	return id;
 }
 
-static uint64_t pop(struct wm_spans *s, const struct waymark_event *tag,
-		    const struct waymark_event *begin)
+static uint64_t pop(struct wm_spans *s, const struct waymark_event_state *tag,
+		    const struct waymark_event_state *begin)
 {
 	uint32_t i = s->depth;
 	const struct scope *p;
@@ -172,7 +172,7 @@ static uint64_t pop(struct wm_spans *s, const struct waymark_event *tag,
 		return 0;
 	p = &s->scope[i - 1];
 	wm_store_relaxed(&s->depth, i - 1);
-	/* Switched off and on again since: this end may be another's of a deeper recursion. */
+	/* Switched off since, and on again: this end may be another's of a deeper recursion. */
 	return p->epoch == wm_load_relaxed(&begin->epoch) ? p->id : 0;
 }
 
@@ -186,8 +186,8 @@ static uint64_t now(void)
 	return wm_clock_now(kind);
 }
 
-uint64_t wm_span(uint64_t op, const struct waymark_event *tag, const struct waymark_event *begin,
-		 uintptr_t fp, uintptr_t sp)
+uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
+		 const struct waymark_event_state *begin, uintptr_t fp, uintptr_t sp)
 {
 	struct wm_spans *s;
 

@@ -33,6 +33,9 @@ _Static_assert(offsetof(struct wm_plan, quick) == 0 &&
 		   offsetof(struct wm_filter_quick, first) == 8 &&
 		   offsetof(struct wm_filter_quick, span) == 16,
 	       "quick");
+_Static_assert(WM_QUICK_COUNT == 4 && offsetof(struct waymark_writer, end) == 8 &&
+		   offsetof(struct waymark_writer, base) == 16,
+	       "QUICK_COUNT");
 
 #define TABLE_MAGIC 0x57415950u
 

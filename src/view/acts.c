@@ -10,7 +10,7 @@ enum family { NO_FAMILY, SYSCALL, FUNCTION, INTERRUPT, SOFTIRQ, SPAN };
 
 struct def {
 	const char *provider; /* "a|b": one of these */
-	const char *name;     /* without it; "x*": the rest is the bar's title */
+	const char *name;     /* without it; "x*": the rest is a bar's title */
 	enum wm_act act;
 	enum wm_act_owner owner;
 	enum family family;
@@ -48,6 +48,9 @@ static const struct def table[] = {
 	{"power|" LTTNG, "cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_frequency", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "kHz", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
+	/* ours: record -e proc:vmstat */
+	{"proc", "cpu", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "cpu"},
+	{"proc", "*", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "dev"},
 };
 /* clang-format on */
 
@@ -85,6 +88,34 @@ static bool is_whole_number(const struct wm_field_ref *f)
 	return f->type && f->type->kind <= WM_TYPE_BOOL;
 }
 
+static bool is_number(const struct wm_type *t)
+{
+	return t->kind <= WM_TYPE_FLOAT;
+}
+
+/* Which device's or processor's they are, and whether numbers are all there is. */
+static void bind_readings(const struct def *d, const struct wm_event_type *t,
+			  struct wm_act_type *ret)
+{
+	const struct wm_type *fields = t->parts[WM_PART_FIELDS];
+	uint32_t nr = 0;
+
+	(void)wm_field_ref_find_in(t, WM_PART_FIELDS, d->label, &ret->part);
+	if (ret->part.type && ret->part.type->kind != WM_TYPE_STRING &&
+	    !is_whole_number(&ret->part))
+		ret->part.type = NULL;
+	for (uint32_t i = 0; fields && i < fields->nr_members; i++) {
+		if (ret->part.type && ret->part.index == i)
+			continue;
+		if (is_number(fields->members[i].type))
+			nr++;
+		else
+			ret->has_words = true;
+	}
+	if (!nr)
+		ret->act = WM_ACT_POINT;
+}
+
 /* Without what its act needs, an event is a point. */
 static void bind_def(const struct def *d, const struct wm_event_type *t, const char *rest,
 		     struct wm_act_type *ret)
@@ -92,6 +123,10 @@ static void bind_def(const struct def *d, const struct wm_event_type *t, const c
 	ret->act = (uint8_t)d->act;
 	ret->owner = (uint8_t)d->owner;
 	ret->family = (uint8_t)d->family;
+	if (d->act == WM_ACT_READINGS) {
+		bind_readings(d, t, ret);
+		return;
+	}
 	if (rest)
 		ret->title = rest;
 	if (d->act == WM_ACT_NUMBER) {

@@ -17,6 +17,7 @@ enum wm_act {
 	WM_ACT_WHOLE,  /* begin and duration are in it */
 	WM_ACT_SWITCH, /* the processor has another thread */
 	WM_ACT_NUMBER,
+	WM_ACT_READINGS, /* each of its numbers is one that changed */
 };
 
 /* Whose a bar is: which begin an end belongs to. */
@@ -39,8 +40,9 @@ struct wm_act_type {
 	struct wm_field_ref id;              /* OF_SPAN */
 	struct wm_field_ref begin, duration; /* WHOLE: in ticks of the event's clock */
 	struct wm_field_ref value,
-	    part; /* NUMBER: which of several it is of; part.type NULL: one */
+	    part; /* NUMBER, READINGS: which of several it is of; part.type NULL: one */
 	const char *unit;
+	bool has_words; /* READINGS: not all of its values are numbers, or `part` */
 };
 
 void wm_act_bind(const struct wm_trace *trace, const struct wm_event_type *t,

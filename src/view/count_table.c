@@ -50,6 +50,11 @@ static void print_clean(FILE *out, const char *text, int width)
 
 /* ---- for people ---------------------------------------------------------------- */
 
+static bool is_shown(const struct wm_count_row *r)
+{
+	return !r->reason && !(r->minor && !r->raw && !r->value);
+}
+
 void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr)
 {
 	l->value = l->value < 12 ? 12 : l->value;
@@ -59,7 +64,7 @@ void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *r
 		size_t value = strlen(value_text(&rows[i], cell)), event = strlen(rows[i].event);
 		size_t where = rows[i].where ? strlen(rows[i].where) : 0;
 
-		if (rows[i].reason)
+		if (!is_shown(&rows[i]))
 			continue;
 		l->value = value > l->value ? (unsigned)value : l->value;
 		l->event = event > l->event && event <= 60 ? (unsigned)event : l->event;
@@ -124,16 +129,31 @@ static void print_row(FILE *out, const struct wm_count_layout *l, const struct w
 	(void)fprintf(out, "%s\n", note);
 }
 
+static void print_time(FILE *out, const struct wm_count_layout *l, uint64_t time_ns)
+{
+	if (l->time)
+		(void)fprintf(out, "%12.6f  ", (double)time_ns / 1e9);
+}
+
 void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 		   const struct wm_count_row *rows, size_t nr)
 {
+	size_t left_out = 0;
+
 	for (size_t i = 0; i < nr; i++) {
-		if (rows[i].reason)
+		left_out += !rows[i].reason && !is_shown(&rows[i]);
+		if (!is_shown(&rows[i]))
 			continue;
-		if (l->time)
-			(void)fprintf(out, "%12.6f  ", (double)time_ns / 1e9);
+		print_time(out, l, time_ns);
 		print_row(out, l, &rows[i]);
 	}
+	if (!left_out)
+		return;
+	print_time(out, l, time_ns);
+	if (l->where)
+		(void)fprintf(out, "%*s", (int)l->where + 2, "");
+	(void)fprintf(out, "%*d  each of %zu more that the wildcards match\n", (int)l->value, 0,
+		      left_out);
 }
 
 /* ---- for programs ---------------------------------------------------------------- */

@@ -19,7 +19,8 @@ struct wm_count_row {
 	const char *event;
 	const char *where;  /* "CPU0", "sh-1234"; NULL: everywhere */
 	const char *reason; /* why it is not counted; NULL: it is */
-	uint64_t raw;       /* as counted */
+	bool minor;     /* one of many that a wildcard matched: people miss nothing while it is 0 */
+	uint64_t raw;   /* as counted */
 	uint64_t value; /* extrapolated to the whole time; equal to raw when nothing was missed */
 	uint64_t enabled_ns, running_ns;
 	double scale;        /* what one count is worth, in `unit`; 0: 1 */
@@ -40,7 +41,8 @@ struct wm_count_layout {
 void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr);
 
 void wm_count_text_head(FILE *out, const struct wm_count_layout *l);
-/* `time_ns` is shown when the layout has that column. Rows not counted are left out. */
+/* `time_ns` is shown when the layout has that column. Rows not counted are left out,
+ * and so are minor ones that are 0, whose number is the last line. */
 void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 		   const struct wm_count_row *rows, size_t nr);
 

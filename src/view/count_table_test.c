@@ -71,6 +71,31 @@ static void test_text(void **state)
 	expect(&s, "    1.500000  CPU0             7  ev?[1m\n");
 }
 
+static void test_zeros_of_wildcards(void **state)
+{
+	static const struct wm_count_row zeros[] = {
+	    {.event = "syscall:accept", .minor = true, .spread = -1},
+	    {.event = "syscall:read", .minor = true, .raw = 3, .value = 3, .spread = -1},
+	    {.event = "syscall:one_that_was_named_outright", .spread = -1},
+	    {.event = "syscall:a_long_one_that_makes_nothing_wide", .minor = true, .spread = -1},
+	    {.event = "syscall:none", .minor = true, .reason = "not there", .spread = -1},
+	};
+	struct wm_count_layout l = {0};
+	struct sheet s;
+
+	(void)state;
+	wm_count_layout_fit(&l, zeros, 5);
+	assert_int_equal(l.event, strlen(zeros[2].event));
+	open_sheet(&s);
+	wm_count_text(s.out, &l, 0, zeros, 5);
+	expect(&s, "           3  syscall:read\n"
+		   "           0  syscall:one_that_was_named_outright\n"
+		   "           0  each of 2 more that the wildcards match\n");
+	open_sheet(&s);
+	wm_count_separated(s.out, ";", false, 0, zeros, 1);
+	expect(&s, "0;;syscall:accept;0;100.00\n");
+}
+
 static void test_separated(void **state)
 {
 	struct sheet s;
@@ -117,9 +142,8 @@ static void test_digits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_text),
-	    cmocka_unit_test(test_separated),
-	    cmocka_unit_test(test_json),
+	    cmocka_unit_test(test_text),      cmocka_unit_test(test_zeros_of_wildcards),
+	    cmocka_unit_test(test_separated), cmocka_unit_test(test_json),
 	    cmocka_unit_test(test_digits),
 	};
 

@@ -18,12 +18,13 @@
 #include "view/value_text.h"
 
 /* Rows that are no threads: numbers beyond all pids and tids there can be. */
-#define CPUS_PID    10000000u
-#define NOBODY_PID  10000001u
-#define LOSSES_PID  10000002u
-#define CPUS_TID    11000000u    /* + 4 * processor + kind of row */
-#define ROOM        256u         /* a line without its names and values */
-#define SPLIT_BYTES (256u << 20) /* viewers in browsers read no more than a few hundred MB */
+#define CPUS_PID     10000000u
+#define NOBODY_PID   10000001u
+#define LOSSES_PID   10000002u
+#define READINGS_PID 10000003u
+#define CPUS_TID     11000000u    /* + 4 * processor + kind of row */
+#define ROOM         256u         /* a line without its names and values */
+#define SPLIT_BYTES  (256u << 20) /* viewers in browsers read no more than a few hundred MB */
 
 struct chrome {
 	struct wm_export *x;
@@ -107,6 +108,8 @@ static uint32_t pid_of(const struct wm_scene_row *row)
 		return NOBODY_PID;
 	case WM_ROW_LOSSES:
 		return LOSSES_PID;
+	case WM_ROW_READINGS:
+		return READINGS_PID;
 	default:
 		return CPUS_PID;
 	}
@@ -116,7 +119,7 @@ static uint32_t tid_of(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)
 		return (uint32_t)row->task->tid;
-	if (row->kind == WM_ROW_NOBODY || row->kind == WM_ROW_LOSSES)
+	if (row->kind == WM_ROW_NOBODY || row->kind >= WM_ROW_LOSSES)
 		return pid_of(row);
 	return CPUS_TID + 4 * row->index + row->kind - WM_ROW_CPU;
 }
@@ -219,6 +222,8 @@ static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, cons
 		return put_name(c, row, "process_name", "Events of unknown threads");
 	if (row->kind == WM_ROW_LOSSES)
 		return put_name(c, row, "process_name", "Lost events");
+	if (row->kind == WM_ROW_READINGS)
+		return put_name(c, row, "process_name", "Counters");
 	(void)snprintf(text, sizeof(text), formats[row->kind], row->index);
 	err = put_name(c, row, "process_name", "CPUs");
 	if (!err)
@@ -323,22 +328,36 @@ static int on_bar(void *own, const struct wm_scene_bar *b)
 	return err || b->is_open ? err : put_async(c, &numbered, "e");
 }
 
+/* As a number, whatever its size: it is drawn. */
+static void put_number_value(struct wm_pen *p, const struct wm_scene_number *n)
+{
+	put_key(p, ":");
+	if (n->kind == WM_TYPE_FLOAT) {
+		wm_pen_close(p);
+		wm_view_json_real(p->text, n->f, false);
+		wm_pen_resume(p);
+	} else if (n->kind == WM_TYPE_SIGNED) {
+		p->at = wm_digits_i64(p->at, n->s);
+	} else {
+		p->at = wm_digits_u64(p->at, n->u);
+	}
+}
+
 static int on_number(void *own, const struct wm_scene_number *n)
 {
 	struct chrome *c = own;
-	struct wm_scene_row row = {.kind = WM_ROW_CPU};
 	char title[128];
 	struct wm_pen p;
 
 	if (!open_line(c, &p, "C"))
 		return -ENOMEM;
 	put_ts(c, &p, n->ns);
-	put_row(&p, &row);
-	(void)snprintf(title, sizeof(title), n->has_part ? "%s %lld" : "%s", n->title,
-		       (long long)n->part);
-	put_string(&p, ",\"name\":", title);
-	put_string(&p, ",\"args\":{", n->unit);
-	put_number(&p, ":", n->value);
+	put_row(&p, &n->row);
+	if (n->has_part)
+		(void)snprintf(title, sizeof(title), "%s %lld", n->title, (long long)n->part);
+	put_string(&p, ",\"name\":", n->has_part ? title : n->title);
+	put_string(&p, ",\"args\":{", n->unit[0] ? n->unit : "value");
+	put_number_value(&p, n);
 	put_key(&p, "}");
 	return close_line(c, &p);
 }

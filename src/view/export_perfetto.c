@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "view/perfetto_int.h"
 
@@ -121,16 +122,22 @@ static int on_bar(void *own, const struct wm_scene_bar *b)
 	return err || b->is_open ? err : put_end(p, b, track);
 }
 
+static void put_counter_value(struct wm_text *t, const struct wm_scene_number *n)
+{
+	if (n->kind == WM_TYPE_FLOAT)
+		wm_pb_double(t, WM_PF_DOUBLE_COUNTER_VALUE, n->f);
+	else if (n->kind != WM_TYPE_SIGNED && n->u > INT64_MAX)
+		wm_pb_double(t, WM_PF_DOUBLE_COUNTER_VALUE, (double)n->u);
+	else
+		wm_pb_i64(t, WM_PF_COUNTER_VALUE, n->s);
+}
+
 static int on_number(void *own, const struct wm_scene_number *n)
 {
 	struct wm_perfetto *p = own;
 	size_t at, inner;
-	char name[128];
-	int track;
+	int track = wm_perfetto_counter_track(p, n);
 
-	(void)snprintf(name, sizeof(name), n->has_part ? "%s %lld" : "%s", n->title,
-		       (long long)n->part);
-	track = wm_perfetto_counter_track(p, name, n->unit);
 	if (track == -ENOSPC) {
 		wm_export_skip(p->x, "there are too many different counters", 1);
 		return 0;
@@ -139,7 +146,7 @@ static int on_number(void *own, const struct wm_scene_number *n)
 		return track;
 	at = begin_event(p, n->ns, WM_PF_COUNTER,
 			 wm_perfetto_uuid(WM_PF_OF_COUNTER, (uint32_t)track), &inner);
-	wm_pb_i64(wm_perfetto_out(p), WM_PF_COUNTER_VALUE, n->value);
+	put_counter_value(wm_perfetto_out(p), n);
 	return end_event(p, at, inner);
 }
 
@@ -265,8 +272,8 @@ static int next_piece(struct wm_perfetto *p)
 	if (err)
 		return err;
 	wm_scene_forget_rows(&p->scene);
-	for (uint32_t i = 0; i < p->nr_counters; i++)
-		p->counters[i].is_told = false;
+	if (p->told_counters)
+		memset(p->told_counters, 0, p->room_counters);
 	wm_perfetto_names_again(&p->names);
 	return begin_piece(p);
 }
@@ -302,6 +309,8 @@ static int perfetto_open(struct wm_export *x, struct wm_diag *diag)
 	p->diag = diag;
 	wm_perfetto_values_init(&p->values, &p->names);
 	err = wm_perfetto_names_init(&p->names);
+	if (!err)
+		err = wm_names_init(&p->counters);
 	if (!err)
 		err = wm_scene_init(&p->scene, x, &scene_ops, p);
 	if (!err)
@@ -373,9 +382,9 @@ static int perfetto_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 	for (uint32_t i = 0; p->ftrace && i < x->nr_traces; i++)
 		free(p->ftrace[i]);
 	free(p->ftrace);
-	for (uint32_t i = 0; i < p->nr_counters; i++)
-		free(p->counters[i].name);
-	free(p->counters);
+	wm_names_done(&p->counters);
+	free(p->told_counters);
+	wm_text_done(&p->counter);
 	wm_text_done(&p->bundle);
 	free(p);
 	return err;

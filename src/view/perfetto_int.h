@@ -7,6 +7,7 @@
 #ifndef WM_VIEW_PERFETTO_INT_H
 #define WM_VIEW_PERFETTO_INT_H
 
+#include "analysis/names.h"
 #include "format/export_pieces.h"
 #include "view/perfetto_ftrace.h"
 #include "view/perfetto_values.h"
@@ -37,6 +38,7 @@ enum wm_perfetto_track_event {
 	WM_PF_CATEGORIES = 22,
 	WM_PF_EVENT_NAME = 23,
 	WM_PF_COUNTER_VALUE = 30,
+	WM_PF_DOUBLE_COUNTER_VALUE = 44,
 };
 enum wm_perfetto_type {
 	WM_PF_SLICE_BEGIN = 1,
@@ -54,6 +56,7 @@ enum wm_perfetto_descriptor {
 };
 enum wm_perfetto_process { WM_PF_PROCESS_PID = 1, WM_PF_PROCESS_NAME = 6 };
 enum wm_perfetto_thread { WM_PF_THREAD_PID = 1, WM_PF_THREAD_TID = 2, WM_PF_THREAD_NAME = 5 };
+enum wm_perfetto_counter { WM_PF_COUNTER_UNIT = 3, WM_PF_COUNTER_UNIT_NAME = 6 };
 enum wm_perfetto_clocks { WM_PF_REALTIME = 1, WM_PF_BOOTTIME = 6 };
 
 /* What a track is of: the upper bits of its uuid. */
@@ -66,14 +69,11 @@ enum wm_perfetto_track {
 	WM_PF_OF_NOBODY,
 	WM_PF_OF_LOSSES,
 	WM_PF_OF_COUNTER,
+	WM_PF_OF_READINGS,
 	WM_PF_OF_LANE = 64, /* + number: of a thread's bars that overlap others */
 };
 
-struct wm_perfetto_counter {
-	char *name;
-	bool is_told;
-};
-#define WM_PF_COUNTERS_MAX 4096u
+#define WM_PF_COUNTERS_MAX 65536u
 
 struct wm_perfetto {
 	struct wm_export *x;
@@ -84,8 +84,10 @@ struct wm_perfetto {
 	struct wm_perfetto_ftrace **ftrace; /* by trace and index of the type */
 	struct wm_text bundle;              /* FtraceEvents of one processor that wait */
 	int32_t bundle_cpu;
-	struct wm_perfetto_counter *counters;
-	uint32_t nr_counters;
+	struct wm_names counters; /* "PID NAME" of each; PID -1: of no process */
+	bool *told_counters;      /* by id: described in this piece */
+	uint32_t room_counters;
+	struct wm_text counter; /* the one at hand */
 	struct wm_diag *diag;
 	int64_t last_ns;
 	bool begun;
@@ -123,7 +125,7 @@ uint64_t wm_perfetto_lane_uuid(const struct wm_scene_row *row, uint32_t lane);
 /* Describes the row's track, as wm_scene_ops wants it. */
 int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name);
 
-/* The counter's number, described; -ENOSPC: there are too many. */
-int wm_perfetto_counter_track(struct wm_perfetto *p, const char *name, const char *unit);
+/* The number's counter, described; -ENOSPC: there are too many. */
+int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n);
 
 #endif

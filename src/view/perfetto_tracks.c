@@ -37,7 +37,7 @@ uint64_t wm_perfetto_row_uuid(const struct wm_scene_row *row)
 	static const enum wm_perfetto_track tracks[WM_NR_ROWS] = {
 	    [WM_ROW_NOBODY] = WM_PF_OF_NOBODY,     [WM_ROW_CPU] = WM_PF_OF_CPU,
 	    [WM_ROW_CPU_RUNS] = WM_PF_OF_CPU_RUNS, [WM_ROW_CPU_STOPS] = WM_PF_OF_CPU_STOPS,
-	    [WM_ROW_LOSSES] = WM_PF_OF_LOSSES,
+	    [WM_ROW_LOSSES] = WM_PF_OF_LOSSES,     [WM_ROW_READINGS] = WM_PF_OF_READINGS,
 	};
 
 	if (row->kind == WM_ROW_THREAD)
@@ -117,6 +117,7 @@ int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, co
 	    [WM_ROW_CPU_RUNS] = "CPU %u",
 	    [WM_ROW_CPU_STOPS] = "CPU %u interrupts",
 	    [WM_ROW_LOSSES] = "Lost events",
+	    [WM_ROW_READINGS] = "Counters",
 	};
 	char text[48];
 
@@ -131,39 +132,100 @@ int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, co
 	return describe(own, wm_perfetto_row_uuid(row), 0, text);
 }
 
-/* The counter's track; -ENOSPC: there are too many. */
-int wm_perfetto_counter_track(struct wm_perfetto *p, const char *name, const char *unit)
+/* --- counters ------------------------------------------------------------------------------- */
+
+static int32_t process_of(const struct wm_scene_row *row)
+{
+	if (row->kind != WM_ROW_THREAD)
+		return -1;
+	return row->task->pid >= 0 ? row->task->pid : row->task->tid;
+}
+
+/* 0: it stands alone. */
+static uint64_t counter_parent(const struct wm_scene_row *row)
+{
+	if (row->kind == WM_ROW_THREAD)
+		return wm_perfetto_uuid(WM_PF_OF_PROCESS, (uint32_t)process_of(row));
+	return row->kind == WM_ROW_READINGS ? wm_perfetto_row_uuid(row) : 0;
+}
+
+static void put_unit(struct wm_text *t, const char *unit)
+{
+	static const struct {
+		const char *name;
+		uint32_t unit; /* of CounterDescriptor.Unit */
+	} units[] = {{"ns", 1}, {"bytes", 3}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].name)) {
+			wm_pb_u64(t, WM_PF_COUNTER_UNIT, units[i].unit);
+			return;
+		}
+	if (unit[0])
+		wm_pb_string(t, WM_PF_COUNTER_UNIT_NAME, unit, strlen(unit));
+}
+
+static int describe_counter(struct wm_perfetto *p, uint32_t id, const struct wm_scene_number *n,
+			    const char *name)
 {
 	struct wm_text *t = wm_perfetto_out(p);
-	struct wm_perfetto_counter *more;
-	uint32_t i = 0;
-	size_t at, inner, counter;
+	size_t at = wm_perfetto_begin_packet(p, 0), inner = wm_pb_begin(t, WM_PF_TRACK_DESCRIPTOR),
+	       counter;
+	uint64_t parent = counter_parent(&n->row);
 
-	while (i < p->nr_counters && strcmp(p->counters[i].name, name) != 0)
-		i++;
-	if (i == WM_PF_COUNTERS_MAX)
-		return -ENOSPC;
-	if (i == p->nr_counters) {
-		more = realloc(p->counters, (i + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->counters = more;
-		more[i] = (struct wm_perfetto_counter){.name = strdup(name)};
-		if (!more[i].name)
-			return -ENOMEM;
-		p->nr_counters++;
-	}
-	if (p->counters[i].is_told)
-		return (int)i;
-	p->counters[i].is_told = true;
-	at = wm_perfetto_begin_packet(p, 0);
-	inner = wm_pb_begin(t, WM_PF_TRACK_DESCRIPTOR);
-	wm_pb_u64(t, WM_PF_UUID, wm_perfetto_uuid(WM_PF_OF_COUNTER, i));
+	wm_pb_u64(t, WM_PF_UUID, wm_perfetto_uuid(WM_PF_OF_COUNTER, id));
+	if (parent)
+		wm_pb_u64(t, WM_PF_PARENT_UUID, parent);
 	wm_pb_utf8(t, WM_PF_NAME, name, strlen(name));
 	counter = wm_pb_begin(t, WM_PF_COUNTER_OF);
-	wm_pb_string(t, 6, unit, strlen(unit)); /* unit_name */
+	put_unit(t, n->unit);
 	wm_pb_end(t, counter);
 	wm_pb_end(t, inner);
-	i = wm_perfetto_end_packet(p, at) ? UINT32_MAX : i;
-	return i == UINT32_MAX ? -ENOMEM : (int)i;
+	return wm_perfetto_end_packet(p, at);
+}
+
+/* Which of the counters were told, with room for this one. */
+static bool room_for_counter(struct wm_perfetto *p, uint32_t id)
+{
+	uint32_t room = p->room_counters ? 2 * p->room_counters : 256;
+	bool *more;
+
+	if (id < p->room_counters)
+		return true;
+	more = realloc(p->told_counters, room);
+	if (!more)
+		return false;
+	memset(more + p->room_counters, 0, room - p->room_counters);
+	p->told_counters = more;
+	p->room_counters = room;
+	return true;
+}
+
+int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n)
+{
+	size_t name_at;
+	uint32_t id;
+	int err;
+
+	wm_text_cut(&p->counter, 0);
+	wm_text_f(&p->counter, "%d ", process_of(&n->row));
+	name_at = p->counter.bytes;
+	wm_text_str(&p->counter, n->title);
+	if (n->has_part)
+		wm_text_f(&p->counter, " %lld", (long long)n->part);
+	wm_text_char(&p->counter, '\0');
+	if (p->counter.failed)
+		return -ENOMEM;
+	id = wm_names_id(&p->counters, p->counter.data, p->counter.bytes - 1);
+	if (id == WM_NAMES_NONE)
+		return -ENOMEM;
+	if (id > WM_PF_COUNTERS_MAX)
+		return -ENOSPC;
+	if (!room_for_counter(p, id))
+		return -ENOMEM;
+	if (p->told_counters[id])
+		return (int)id;
+	p->told_counters[id] = true;
+	err = describe_counter(p, id, n, p->counter.data + name_at);
+	return err ? err : (int)id;
 }

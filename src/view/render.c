@@ -19,6 +19,7 @@ struct job {
 	int64_t *cuts; /* slice i is [cuts[i], cuts[i + 1]) */
 	uint64_t nr_slices, next;
 	uint32_t nr_threads;
+	bool follows; /* there were lines before the first slice's */
 
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t turned;
@@ -165,25 +166,26 @@ static int do_slice(struct slice *s)
 static void *work(void *data)
 {
 	struct job *j = data;
-	struct wm_text text = {0}; /* one buffer for all slices */
+	struct wm_view_page page; /* one for all slices */
 	struct wm_merge *merge = NULL;
 	int err = 0;
 
+	wm_view_page_init(&page, true);
 	while (!err && !failed(j)) {
-		struct slice s = {.job = j, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
+		struct slice s = {
+		    .job = j, .page = page, .merge = merge, .flush_at = WM_RENDER_FLUSH_BYTES};
 
 		s.index = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
 		if (s.index >= j->nr_slices)
 			break;
-		wm_view_page_init(&s.page, true);
-		s.page.text = text;
+		wm_view_page_again(&s.page, s.index || j->follows);
 		err = do_slice(&s);
-		text = s.page.text;
+		page = s.page;
 		merge = s.merge;
 	}
 	if (err)
 		fail(j, err);
-	wm_text_done(&text);
+	wm_view_page_done(&page);
 	if (merge)
 		wm_merge_destroy(merge);
 	return NULL;
@@ -226,7 +228,7 @@ static int cut(struct job *j)
 
 int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events)
 {
-	struct job j = {.r = r, .past = *past};
+	struct job j = {.r = r, .past = *past, .follows = past->any};
 	int err = cut(&j);
 
 	if (err)

@@ -86,11 +86,11 @@ static void put_table(struct wm_json *j, const struct wm_result_table *t)
 	wm_json_end(j);
 }
 
-void wm_result_view_json(FILE *out, const struct wm_result *r)
+static void put_result(FILE *out, const struct wm_result *r, unsigned lines)
 {
 	struct wm_json j;
 
-	wm_json_init(&j, out, 3);
+	wm_json_init(&j, out, lines);
 	wm_json_object(&j, NULL);
 	wm_json_string(&j, "analysis", r->name);
 	wm_json_array(&j, "notes");
@@ -107,4 +107,14 @@ void wm_result_view_json(FILE *out, const struct wm_result *r)
 		put_table(&j, t);
 	wm_json_end(&j);
 	wm_json_end(&j);
+}
+
+void wm_result_view_json(FILE *out, const struct wm_result *r)
+{
+	put_result(out, r, 3);
+}
+
+void wm_result_view_json_line(FILE *out, const struct wm_result *r)
+{
+	put_result(out, r, 0);
 }

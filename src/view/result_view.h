@@ -24,6 +24,7 @@ void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
 
 /* {"analysis", "notes": [...], "tables": [...]}; rows with "calls" and "parts" below them. */
 void wm_result_view_json(FILE *out, const struct wm_result *r);
+void wm_result_view_json_line(FILE *out, const struct wm_result *r); /* the same on one line */
 
 /* One cell as people read it, made harmless; for screens. */
 void wm_result_view_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c);

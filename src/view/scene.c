@@ -83,6 +83,7 @@ void wm_scene_done(struct wm_scene *s)
 	free(s->told_cpus);
 	if (s->open.slots)
 		wm_open_slices_done(&s->open);
+	wm_text_done(&s->title);
 	wm_view_destroy(s->view);
 	wm_state_done(&s->state);
 	*s = (struct wm_scene){0};
@@ -383,18 +384,31 @@ static int on_switch(struct wm_scene *s, const struct wm_act_type *a,
 static int on_number(struct wm_scene *s, const struct wm_act_type *a,
 		     const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
-	struct wm_scene_number n = {.title = a->title,
+	struct wm_scene_number n = {.row = {.kind = WM_ROW_CPU},
+				    .title = a->title,
 				    .ns = e->ns,
-				    .value = wm_field_ref_integer(&a->value, e, 0),
+				    .kind = WM_TYPE_SIGNED,
+				    .s = wm_field_ref_integer(&a->value, e, 0),
 				    .has_part = a->part.type != NULL,
 				    .part = wm_field_ref_integer(&a->part, e, 0),
 				    .unit = a->unit,
 				    .event = e,
 				    .trace = trace};
 
-	if (a->value.type->bits == 32 && n.value == UINT32_MAX)
-		n.value = -1; /* the kernel's unsigned way to say so */
+	if (a->value.type->bits == 32 && n.s == UINT32_MAX)
+		n.s = -1; /* the kernel's unsigned way to say so */
 	return s->ops->number(s->own, &n);
+}
+
+/* The point has all of the values: who looks at it finds the words beside the numbers. */
+static int on_readings(struct wm_scene *s, const struct wm_act_type *a,
+		       const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
+{
+	int err = wm_scene_readings(s, a, row, trace, e);
+
+	if (!err && a->has_words)
+		err = wm_scene_tell(s, row, 0);
+	return err || !a->has_words ? err : give_point(s, row, trace, e);
 }
 
 static int on_point(struct wm_scene *s, const struct wm_act_type *a, const struct wm_scene_row *row,
@@ -408,8 +422,10 @@ int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e)
 	static int (*const acts[])(struct wm_scene * s, const struct wm_act_type *a,
 				   const struct wm_scene_row *row, uint32_t trace,
 				   const struct wm_event *e) = {
-	    [WM_ACT_POINT] = on_point, [WM_ACT_BEGIN] = on_begin,   [WM_ACT_END] = on_end,
-	    [WM_ACT_WHOLE] = on_whole, [WM_ACT_SWITCH] = on_switch, [WM_ACT_NUMBER] = on_number,
+	    [WM_ACT_POINT] = on_point,       [WM_ACT_BEGIN] = on_begin,
+	    [WM_ACT_END] = on_end,           [WM_ACT_WHOLE] = on_whole,
+	    [WM_ACT_SWITCH] = on_switch,     [WM_ACT_NUMBER] = on_number,
+	    [WM_ACT_READINGS] = on_readings,
 	};
 	const struct wm_act_type *a = &s->traces[trace].types[e->type->index];
 	struct wm_scene_row row;

@@ -7,8 +7,9 @@
  *
  * A bar is given when it ends, with the values of its begin, which the format
  * encoded when it began. What is still open at the end of it all is given
- * then. Every event is in what is given exactly once: as a point, as a number,
- * as the begin or the end of a bar, or as all of it.
+ * then. Every event is in what is given exactly once: as a point, as a number
+ * or several, as the begin or the end of a bar, or as all of it; only readings
+ * that have words, too, are numbers and a point.
  *
  * Relies on analysis/state.h for who runs where, and on acts.h for what an
  * event does. Memory is bounded by the numbers of threads and processors, and
@@ -31,6 +32,7 @@ enum wm_scene_row_kind {
 	WM_ROW_CPU_RUNS,  /* which thread it has */
 	WM_ROW_CPU_STOPS, /* interrupts */
 	WM_ROW_LOSSES,
+	WM_ROW_READINGS, /* of the machine, its processors and devices */
 	WM_NR_ROWS
 };
 
@@ -64,13 +66,20 @@ struct wm_scene_bar {
 	uint32_t trace;
 };
 
+/* One value of a number that changes. */
 struct wm_scene_number {
+	struct wm_scene_row row; /* THREAD: its process's */
 	const char *title;
 	int64_t ns;
-	int64_t value;
+	enum wm_type_kind kind; /* UNSIGNED, SIGNED, BOOL, FLOAT: which of these it is: */
+	union {
+		uint64_t u;
+		int64_t s;
+		double f;
+	};
 	bool has_part;
-	int64_t part; /* which of several */
-	const char *unit;
+	int64_t part;     /* which of several */
+	const char *unit; /* "": not known */
 	const struct wm_event *event;
 	uint32_t trace;
 };
@@ -120,6 +129,7 @@ struct wm_scene {
 	struct wm_lanes losses, nobodys;
 	uint64_t told_rows[WM_NR_ROWS]; /* lanes of those kinds there is one row of */
 	int64_t first_ns, last_ns;      /* of events; first > last: none */
+	struct wm_text title;           /* of a reading */
 };
 
 /* 0 or -ENOMEM; wm_scene_done() in any case. */
@@ -137,7 +147,7 @@ int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e)
 int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		   struct wm_scene_row *ret);
 
-/* --- between scene.c and scene_rows.c ------------------------------------------- */
+/* --- between scene.c, scene_rows.c and scene_readings.c -------------------------- */
 
 /* Says the name of the row, and of the lane below it, if that is news. */
 int wm_scene_tell(struct wm_scene *s, const struct wm_scene_row *row, uint32_t lane);
@@ -150,6 +160,10 @@ struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind);
 
 /* The next use of each row tells it again. */
 void wm_scene_forget_rows(struct wm_scene *s);
+
+/* Gives each number of the event. */
+int wm_scene_readings(struct wm_scene *s, const struct wm_act_type *a,
+		      const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e);
 
 /* The last event was given: what is open, and what the traces lost. */
 int wm_scene_finish(struct wm_scene *s);

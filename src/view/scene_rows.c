@@ -99,7 +99,7 @@ static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 /* Which lanes of the row were told; NULL: no memory. */
 static uint64_t *told_of(struct wm_scene *s, const struct wm_scene_row *row)
 {
-	if (row->kind == WM_ROW_NOBODY || row->kind == WM_ROW_LOSSES)
+	if (row->kind == WM_ROW_NOBODY || row->kind >= WM_ROW_LOSSES)
 		return &s->told_rows[row->kind];
 	if (row->kind != WM_ROW_THREAD)
 		return room_for_cpu(s, row->index)
@@ -185,5 +185,9 @@ int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		*ret = (struct wm_scene_row){WM_ROW_THREAD, t->index, t};
 	}
 	err = wm_state_apply(&s->state, trace, e);
-	return err ? err : wm_scene_tell(s, ret, 0);
+	/* Numbers that are of no thread have a row of their own. */
+	if (err || (s->traces[trace].types[e->type->index].act == WM_ACT_READINGS &&
+		    ret->kind != WM_ROW_THREAD))
+		return err;
+	return wm_scene_tell(s, ret, 0);
 }

@@ -454,9 +454,20 @@ void wm_view_page_init(struct wm_view_page *p, bool later)
 	*p = (struct wm_view_page){.later = later, .joint = SIZE_MAX, .second = INT64_MIN};
 }
 
+void wm_view_page_again(struct wm_view_page *p, bool later)
+{
+	struct wm_view_page kept = *p;
+
+	wm_view_page_init(p, later);
+	p->text = kept.text;
+	p->names = kept.names;
+	wm_view_page_clear(p);
+}
+
 void wm_view_page_done(struct wm_view_page *p)
 {
 	wm_text_done(&p->text);
+	wm_view_names_destroy(p->names);
 }
 
 void wm_view_begin(const struct wm_view *v, struct wm_text *t)

@@ -16,6 +16,7 @@
 #ifndef WM_VIEW_WRITER_H
 #define WM_VIEW_WRITER_H
 
+#include "analysis/places.h"
 #include "base/text.h"
 #include "format/reader.h"
 
@@ -30,12 +31,19 @@ enum wm_view_format {
 	WM_VIEW_NR_FORMATS
 };
 
-/* What is at an address; perf's format shows it. Strings stay as long as the view. */
-struct wm_view_place {
-	uint64_t address;   /* to show: the one asked for, or in the file */
-	const char *symbol; /* NULL: not known */
-	uint64_t offset;    /* from the symbol's begin */
-	const char *file;   /* NULL: not known */
+/*
+ * Who knows what is at the addresses of samples, which perf's format shows
+ * (analysis/places.h). Each page opens one of its own, as threads ask each in
+ * order of time. 0 or a count; -errno ends the page.
+ */
+struct wm_view_places {
+	void *(*open)(const void *data); /* NULL: no memory */
+	void (*close)(void *own);
+	int (*find)(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
+		    enum wm_event_mode mode, struct wm_named_place *ret);
+	int (*callers)(void *own, uint32_t trace, const struct wm_event *e,
+		       struct wm_named_place ret[WM_UNWIND_FRAMES_MAX]);
+	const void *data;
 };
 
 struct wm_view_options {
@@ -43,10 +51,7 @@ struct wm_view_options {
 	const char *const *fields; /* only these are shown, and make CSV's columns */
 	uint32_t nr_fields;        /* 0: all */
 
-	/* Who knows what is at an address of a sample: false, it does not. May be NULL. */
-	bool (*place)(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
-		      struct wm_view_place *ret);
-	const void *place_data;
+	const struct wm_view_places *places; /* NULL: nobody does */
 };
 
 struct wm_view;
@@ -75,6 +80,7 @@ struct wm_view_page {
 	uint32_t comm_width;
 	char thread[32]; /* as it was written */
 	uint8_t thread_bytes;
+	struct wm_view_names *names; /* of perf's addresses; NULL: none were asked for */
 };
 
 /* NULL: out of memory. Options and traces stay the caller's, and as they are. */
@@ -90,6 +96,9 @@ uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *typ
 
 void wm_view_page_init(struct wm_view_page *p, bool later);
 void wm_view_page_done(struct wm_view_page *p);
+
+/* The same page for what is later: its memory is used again. */
+void wm_view_page_again(struct wm_view_page *p, bool later);
 
 /* Forgets its text from `start` on, which was written. */
 void wm_view_page_clear(struct wm_view_page *p);

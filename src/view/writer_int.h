@@ -100,6 +100,9 @@ bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struc
 /* The same into a text, of a type that has a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
+/* What a page knows of addresses (writer_perf.c); accepts NULL. */
+void wm_view_names_destroy(struct wm_view_names *n);
+
 /* CSV's heading. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stacks.h"
 #include "view/value_text.h"
 #include "view/writer_int.h"
 
@@ -21,6 +22,11 @@
 #define PERIOD_WIDTH  10u
 #define CONTEXT_MIN   ((uint64_t)-4095) /* a word of a chain that is no address: what follows is */
 #define HEAD_ROOM     256u
+#define FRAMES_MAX    127u /* of a chain, as perf script */
+
+#define NAME_TEXTS_BITS 9
+#define NAME_TEXTS      (1u << NAME_TEXTS_BITS)
+#define NAME_TEXT_MAX   96u /* longer ones are made each time */
 
 #define BLANKS "                " /* as wide as the widest column */
 
@@ -143,8 +149,6 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	WM_PEN_PUT(p, ": ");
 }
 
-/* --- samples --------------------------------------------------------------------------- */
-
 /* The member of that number + 1; NULL: there is none. */
 static const struct wm_item *member(const struct wm_event *e, enum wm_part part, uint32_t nr)
 {
@@ -157,61 +161,194 @@ static const struct wm_item *member(const struct wm_event *e, enum wm_part part,
 	return &e->items[at];
 }
 
-/* Sixteen wide; what is there, for who knows, as " name+0x1c (file)". */
-static void put_address(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
-			uint64_t address)
-{
-	const struct wm_view_options *o = t->options;
-	struct wm_view_place place = {.address = address};
-	bool known = o->place && o->place(o->place_data, t->index, e, address, &place);
+/* --- addresses ------------------------------------------------------------------------- */
 
-	wm_pen_need(p, HEAD_ROOM);
-	p->at = wm_digits_hex_wide(p->at, place.address);
-	if (!o->place)
-		return;
+/* " name+0x1c (file)", as it was written of the same place before. */
+struct name_text {
+	const char *symbol, *file; /* as pointers: they stay */
+	uint64_t offset;
+	uint32_t bytes; /* 0: nothing is kept here */
+	char text[NAME_TEXT_MAX];
+};
+
+struct wm_view_names {
+	const struct wm_view_places *places;
+	void *own;
+	struct name_text texts[NAME_TEXTS];
+	struct wm_named_place callers[WM_UNWIND_FRAMES_MAX];
+};
+
+void wm_view_names_destroy(struct wm_view_names *n)
+{
+	if (n && n->own)
+		n->places->close(n->own);
+	free(n);
+}
+
+/* The page's; NULL: nobody knows what is where, or no memory, of which the text tells. */
+static struct wm_view_names *names_of(struct wm_view_page *page,
+				      const struct wm_view_places *places)
+{
+	struct wm_view_names *n = page->names;
+
+	if (n || !places)
+		return n;
+	n = calloc(1, sizeof(*n));
+	if (n) {
+		n->places = places;
+		n->own = places->open(places->data);
+	}
+	if (n && n->own) {
+		page->names = n;
+		return n;
+	}
+	wm_view_names_destroy(n);
+	page->text.failed = true;
+	return NULL;
+}
+
+static void put_new_name(struct wm_pen *p, const struct wm_named_place *n)
+{
 	wm_pen_char(p, ' ');
-	if (known && place.symbol) {
-		wm_view_put_safe(p, place.symbol, (uint32_t)strlen(place.symbol));
+	if (n->symbol) {
+		wm_view_put_safe(p, n->symbol, (uint32_t)strlen(n->symbol));
 		WM_PEN_PUT(p, "+0x");
-		p->at = wm_digits_bits(p->at, place.offset, 4, "0123456789abcdef");
+		p->at = wm_digits_bits(p->at, n->offset, 4, "0123456789abcdef");
 	} else {
 		WM_PEN_PUT(p, "[unknown]");
 	}
 	WM_PEN_PUT(p, " (");
-	if (known && place.file)
-		wm_view_put_safe(p, place.file, (uint32_t)strlen(place.file));
+	if (n->file)
+		wm_view_put_safe(p, n->file, (uint32_t)strlen(n->file));
 	else
 		WM_PEN_PUT(p, "[unknown]");
 	wm_pen_char(p, ')');
 }
 
-static void put_chain(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
-		      const struct wm_item *chain)
+static struct name_text *text_of(struct wm_view_names *names, const struct wm_named_place *n)
 {
-	wm_pen_char(p, '\n');
-	for (uint32_t i = 1; i <= chain->count; i++) {
-		if (chain[i].u >= CONTEXT_MIN)
-			continue;
-		wm_pen_need(p, HEAD_ROOM);
-		wm_pen_char(p, '\t');
-		put_address(p, t, e, chain[i].u);
-		wm_pen_need(p, HEAD_ROOM);
-		wm_pen_char(p, '\n');
+	uint64_t hash =
+	    ((uintptr_t)(n->symbol ? n->symbol : n->file) + n->offset) * 0x9e3779b97f4a7c15ull;
+
+	return &names->texts[hash >> (64 - NAME_TEXTS_BITS)];
+}
+
+/* Room for NAME_TEXT_MAX was asked for. */
+static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	struct name_text *text = text_of(names, n);
+	size_t start, bytes;
+
+	if (text->bytes && text->symbol == n->symbol && text->offset == n->offset &&
+	    text->file == n->file) {
+		memcpy(p->at, text->text, sizeof(text->text));
+		p->at += text->bytes;
+		return;
+	}
+	start = (size_t)(p->at - p->text->data);
+	put_new_name(p, n);
+	bytes = (size_t)(p->at - p->text->data) - start;
+	*text = (struct name_text){.symbol = n->symbol, .file = n->file, .offset = n->offset};
+	if (bytes <= sizeof(text->text)) {
+		text->bytes = (uint32_t)bytes;
+		memcpy(text->text, p->text->data + start, bytes);
 	}
 }
 
-static void put_sample(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
-		       const struct wm_item *chain)
+/* Sixteen wide; what is there, for who knows. */
+static void put_place(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	wm_pen_need(p, HEAD_ROOM);
+	p->at = wm_digits_hex_wide(p->at, n->address);
+	if (names)
+		put_name(p, names, n);
+}
+
+static void find_place(const struct wm_pen *p, const struct wm_view_names *names,
+		       const struct view_trace *t, const struct wm_event *e,
+		       enum wm_event_mode mode, struct wm_named_place *n)
+{
+	if (names && names->places->find(names->own, t->index, e, n->address, mode, n) < 0)
+		p->text->failed = true;
+}
+
+/* --- samples --------------------------------------------------------------------------- */
+
+static void put_frame(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\t');
+	put_place(p, names, n);
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\n');
+}
+
+/* By the copy of the stack that came with the sample. */
+static void put_callers(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+			const struct wm_event *e)
+{
+	int nr = names->places->callers(names->own, t->index, e, names->callers);
+
+	p->text->failed |= nr < 0;
+	for (int i = 0; i < nr; i++)
+		put_frame(p, names, &names->callers[i]);
+}
+
+/* A chain that led to what is no address and no marker; perf shows nothing of it, either. */
+static bool is_damaged(const struct wm_item *chain)
+{
+	enum wm_event_mode mode;
+
+	for (uint32_t i = 1; i <= chain->count; i++)
+		if (chain[i].u >= CONTEXT_MIN && !wm_stacks_mode(chain[i].u, &mode))
+			return true;
+	return false;
+}
+
+static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+		      const struct wm_event *e, const struct wm_item *chain)
+{
+	enum wm_event_mode mode = e->mode;
+	uint32_t left = is_damaged(chain) ? 0 : FRAMES_MAX;
+
+	wm_pen_char(p, '\n');
+	for (uint32_t i = 1; i <= chain->count && left; i++) {
+		struct wm_named_place n = {.address = chain[i].u};
+
+		if (chain[i].u >= CONTEXT_MIN) {
+			(void)wm_stacks_mode(chain[i].u, &mode); /* not damaged */
+			continue;
+		}
+		find_place(p, names, t, e, mode, &n);
+		put_frame(p, names, &n);
+		left--;
+	}
+	if (names)
+		put_callers(p, names, t, e);
+}
+
+/* As it is: only in chains perf shows addresses in files. */
+static void put_address(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+			const struct wm_event *e, uint64_t address)
+{
+	struct wm_named_place n = {.address = address};
+
+	find_place(p, names, t, e, e->mode, &n);
+	n.address = address;
+	wm_pen_char(p, ' ');
+	put_place(p, names, &n);
+}
+
+static void put_sample(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e, const struct wm_item *chain)
 {
 	const struct view_type *type = &t->types[e->type->index];
 	const struct wm_item *ip = member(e, WM_PART_STREAM_CONTEXT, type->sample.ip);
 
-	if (chain) {
-		put_chain(p, t, e, chain);
-	} else if (ip && !e->type->print) {
-		wm_pen_char(p, ' ');
-		put_address(p, t, e, ip->u);
-	}
+	if (chain)
+		put_chain(p, names_of(page, t->options->places), t, e, chain);
+	else if (ip && !e->type->print)
+		put_address(p, names_of(page, t->options->places), t, e, ip->u);
 }
 
 /* --- the line ------------------------------------------------------------------------------ */
@@ -261,7 +398,7 @@ void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
 	if (v->options.nr_fields || (!wm_view_put_print(&p, t, e) && !is_sample))
 		put_all_parts(&p, type, e);
 	if (is_sample)
-		put_sample(&p, t, e, chain);
+		put_sample(&p, page, t, e, chain);
 	wm_pen_need(&p, 2);
 	wm_pen_char(&p, '\n');
 	wm_pen_close(&p);

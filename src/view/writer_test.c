@@ -374,18 +374,33 @@ static const char *named(const struct wm_trace *t, const struct wm_event *e)
 	return e->tid == 43 ? "sh" : e->tid == 44 ? "a name that is too long\n" : "";
 }
 
-static bool place(const void *data, uint32_t trace, const struct wm_event *e, uint64_t address,
-		  struct wm_view_place *ret)
+static void *open_places(const void *data)
 {
-	if (address == 0x401234)
-		*ret = (struct wm_view_place){0x1234, "main", 0x1c, "/bin/a\nb"};
-	return address == 0x401234 || address == 0x401235;
+	return malloc(1);
 }
+
+static int find_place(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
+		      enum wm_event_mode mode, struct wm_named_place *ret)
+{
+	assert_int_equal(mode, address >> 63 ? WM_MODE_KERNEL : WM_MODE_USER);
+	if (address == 0x401234)
+		*ret = (struct wm_named_place){0x1234, "main", 0x1c, "/bin/a\nb"};
+	return 0;
+}
+
+static int find_callers(void *own, uint32_t trace, const struct wm_event *e,
+			struct wm_named_place ret[WM_UNWIND_FRAMES_MAX])
+{
+	return 0;
+}
+
+static const struct wm_view_places places = {
+    .open = open_places, .close = free, .find = find_place, .callers = find_callers};
 
 /* A line of perf's format, written twice: the second time from what the page kept. */
 static void expect_perf(struct world *w, bool with_places, const char *line)
 {
-	struct wm_view_options o = {.format = WM_VIEW_PERF, .place = with_places ? place : NULL};
+	struct wm_view_options o = {.format = WM_VIEW_PERF, .places = with_places ? &places : NULL};
 	struct wm_view *v = wm_view_create(&w->trace, 1, &o);
 	struct wm_view_page page;
 	size_t n = strlen(line);
@@ -421,14 +436,16 @@ static void test_perf_samples(void **unused)
 	w.type.provider = "";
 	w.type.period = 4000;
 	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
+	w.event.mode = WM_MODE_USER;
 	expect_perf(&w, false,
 		    "              sh      43 [1000]    12.000345:       4000 clock:            "
 		    "401234\n");
 	expect_perf(&w, true,
-		    "              sh      43 [1000]    12.000345:       4000 clock:              "
-		    "1234 main+0x1c (/bin/a\\nb)\n");
+		    "              sh      43 [1000]    12.000345:       4000 clock:            "
+		    "401234 main+0x1c (/bin/a\\nb)\n");
 	field(&w, WM_PART_STREAM_CONTEXT, "period", &u64)->u = 12345678901;
 	w.items[0].u = 0xffffffff81000001;
+	w.event.mode = WM_MODE_KERNEL;
 	w.event.tid = 44;
 	w.event.cpu = -1;
 	w.event.ns = -3000000001;
@@ -460,6 +477,7 @@ static void test_perf_chain(void **unused)
 	w.trace->ops = &with_names;
 	w.event.ns = 12000345678;
 	w.event.tid = 43;
+	w.event.mode = WM_MODE_KERNEL;
 	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
 	l = field(&w, WM_PART_FIELDS, "callchain", &chain);
 	l->count = 3;
@@ -475,6 +493,8 @@ static void test_perf_chain(void **unused)
 		    "sh      43    12.000345:          0 app:query: \n"
 		    "\t            1234 main+0x1c (/bin/a\\nb)\n"
 		    "\t          401235 [unknown] ([unknown])\n\n");
+	l[2].u = (uint64_t)-5; /* no marker, no address: perf shows nothing of such a chain */
+	expect_perf(&w, true, "sh      43    12.000345:          0 app:query: \n\n");
 	w.trace->ops = &ops;
 	done(&w);
 }

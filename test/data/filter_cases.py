@@ -3,11 +3,11 @@
 """filter_cases.py - a second, slow opinion on what filters mean.
 
 Parses and evaluates the filter language of src/event/filter.h on its own (no
-code shared with it), packs a few records, and writes src/event/filter_cases.h:
-records, expressions, and the expected answer of each. With --check it judges
-the answers in that file instead.
+code shared with it), packs a few records, and writes src/event/filter_cases.h
+and its neighbours: records, expressions, and the expected answer of each. With
+--check it judges the answers in those files instead.
 
-    test/data/filter_cases.py > src/event/filter_cases.h
+    test/data/filter_cases.py [--check]
 """
 import pathlib
 import random
@@ -536,30 +536,42 @@ def c_string(text):
     return f'"{out}"'
 
 
-def header():
-    records = make_records()
-    lines = ["/* SPDX-License-Identifier: MIT */",
-             "/* filter_cases.h - written by test/data/filter_cases.py; do not edit. */",
-             "/* clang-format off */"]
+ROOM = pathlib.Path(__file__).resolve().parents[2] / "src/event"
+FILES = {"filter_cases.h": (0,), "filter_cases_1.h": (1,), "filter_cases_2.h": (2, 3, 4)}  # of which records
+
+
+def record_lines(records):
     for number, record in enumerate(records):
         schema, values = record.schema()
         c = record.contexts
-        lines.append(f"RECORD({number}, {c_string(record.name)}, {c_string(schema)},")
-        lines.append("\tVALUES(%s), %d," % (", ".join(map(str, values or [0])), len(values)))
-        lines.append("\tBYTES(%s)," % ", ".join(str(b) for b in record.pack()))
-        lines.append("\tCONTEXTS(%d, %d, %d, %d, %s))" % (
-            c["pid"], c["tid"], c["cpu"], c["time"], c_string(c["comm"])))
+        yield f"RECORD({number}, {c_string(record.name)}, {c_string(schema)},"
+        yield "\tVALUES(%s), %d," % (", ".join(map(str, values or [0])), len(values))
+        yield "\tBYTES(%s)," % ", ".join(str(b) for b in record.pack())
+        yield "\tCONTEXTS(%d, %d, %d, %d, %s))" % (
+            c["pid"], c["tid"], c["cpu"], c["time"], c_string(c["comm"]))
+
+
+def write():
+    records = make_records()
+    cases = {number: [] for number in range(len(records))}
     for number, expression in all_cases(records):
         answer = passes(expression, records[number])
-        lines.append(f"CASE({number}, {c_string(expression)}, {int(answer)})")
-    return "\n".join(lines) + "\n"
+        cases[number].append(f"CASE({number}, {c_string(expression)}, {int(answer)})")
+    for name, numbers in FILES.items():
+        lines = ["/* SPDX-License-Identifier: MIT */",
+                 f"/* {name} - written by test/data/filter_cases.py; do not edit. */",
+                 "/* clang-format off */"]
+        if 0 in numbers:
+            lines += record_lines(records)
+        lines += [line for number in numbers for line in cases[number]]
+        (ROOM / name).write_text("\n".join(lines) + "\n")
 
 
 def check():
-    """Every CASE of the header, judged anew. (Random expressions may differ by Python version.)"""
-    path = pathlib.Path(__file__).resolve().parents[2] / "src/event/filter_cases.h"
+    """Every CASE of the headers, judged anew. (Random expressions may differ by Python version.)"""
+    text = "".join((ROOM / name).read_text() for name in FILES)
     records, wrong, nr = make_records(), 0, 0
-    for match in re.finditer(r'^CASE\((\d+), "(.*)", ([01])\)$', path.read_text(), re.M):
+    for match in re.finditer(r'^CASE\((\d+), "(.*)", ([01])\)$', text, re.M):
         number, answer = int(match[1]), match[3] == "1"
         expression = re.sub(r"\\(.)", r"\1", match[2])
         nr += 1
@@ -570,10 +582,6 @@ def check():
     return 1 if wrong or nr < 500 else 0
 
 
-def main():
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(check())
-    sys.stdout.write(header())
-
-
-main()
+if sys.argv[1:] == ["--check"]:
+    sys.exit(check())
+write()

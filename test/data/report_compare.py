@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report_compare.py WAYMARK FILE KEYS [ONLY] [--no-children] - shares of `waymark report` against `perf report`.
+"""report_compare.py WAYMARK FILE KEYS [ONLY] [--no-children | --hierarchy] - shares of `waymark report` against `perf report`.
 
 Both are asked for the same keys over the same perf.data; ONLY is a regular
-expression of the first key of rows that count. Prints one line; exit
+expression of the first key of rows that count. With --hierarchy the rows of
+each level are compared, known by the texts above them. Prints one line; exit
 status 1 when a share differs by more than 0.01 percentage points, or a row is
 missing on one side.
 """
@@ -55,6 +56,51 @@ def perf_rows(path, keys, children):
     return tables, children
 
 
+def perf_parts(path, keys):
+    """The same of --hierarchy: a row's key is as long as its level."""
+    args = ["perf", "report", "--stdio", "--hierarchy", "--no-branch-stack", "--no-group", "--no-inline", "-t", "\x01",
+            "--percent-limit", "0", "-w", "16,256,256,256", "-i", path, "-s", ",".join(PERF_KEYS[k] for k in keys)]
+    out = ""
+    for more in (["-g", "none"], []):
+        out = subprocess.run(args + more, capture_output=True, stdin=subprocess.DEVNULL).stdout.decode("utf-8", "replace")
+        if "\n# Samples:" in out:
+            break
+    tables, above = [], []
+    for line in out.splitlines():
+        if line.startswith("# Samples:"):
+            tables.append({})
+        share, _, text = line.partition("\x01")
+        if line.startswith("#") or not share.strip().endswith("%"):
+            continue
+        depth = (len(share) - len(share.lstrip()) - 1) // 3
+        above[depth:] = [text.strip()]
+        key = plain(above)
+        old = tables[-1].get(key, (0, [0]))
+        tables[-1][key] = (old[0] + 1, [old[1][0] + float(share.strip().rstrip("%"))])
+    return tables
+
+
+def our_parts(waymark, path, keys):
+    run = subprocess.run([waymark, "report", "--json", "--hierarchy", "-s", ",".join(keys), path], capture_output=True)
+    if run.returncode not in (0, 5):
+        sys.exit("waymark report failed: " + run.stderr.decode())
+
+    def walk(rows, above, found):
+        last = None
+        for r in rows:
+            texts = [r[k] for k in keys if r[k] is not None]
+            assert len(texts) == 1 and (last is None or r["weight"] <= last), r
+            last = r["weight"]
+            key = above + texts
+            old = found.setdefault(plain(t.strip() for t in key), [0.0])
+            old[0] += r["self"] * 100
+            parts = r.get("parts", [])
+            assert not parts or sum(p["weight"] for p in parts) == r["weight"], r
+            walk(parts, key, found)
+        return found
+    return [walk(t["rows"], [], {}) for t in json.loads(run.stdout)["tables"]]
+
+
 def our_rows(waymark, path, keys, children):
     args = [waymark, "report", "--json", "-s", ",".join(keys), path]
     if not children:
@@ -78,10 +124,14 @@ def our_rows(waymark, path, keys, children):
 
 def main():
     children = "--no-children" not in sys.argv
-    waymark, path, keys, only = ([a for a in sys.argv[1:] if a != "--no-children"] + [""])[:4]
+    hierarchy = "--hierarchy" in sys.argv
+    waymark, path, keys, only = ([a for a in sys.argv[1:] if not a.startswith("--")] + [""])[:4]
     keys = keys.split(",")
-    theirs, children = perf_rows(path, keys, children)
-    ours = our_rows(waymark, path, keys, children)
+    if hierarchy:
+        children, theirs, ours = False, perf_parts(path, keys), our_parts(waymark, path, keys)
+    else:
+        theirs, children = perf_rows(path, keys, children)
+        ours = our_rows(waymark, path, keys, children)
     theirs = [t for t in theirs if t]
     bad, rows, worst = [], 0, 0.0
     if len(theirs) != len(ours):

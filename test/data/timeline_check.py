@@ -60,6 +60,8 @@ def real(d):
 
 
 def key(ns, fields, common=None, context=None, message=None):
+    if common and set(common) == {"pid", "tid"}:
+        common = None  # JSONL has them beside the fields
     return json.dumps([ns, plain(fields) or {}, plain(common or {}) or {},
                        plain(context or {}) or {}, message], sort_keys=True)
 
@@ -78,12 +80,38 @@ def is_number(e):
     return re.search(r"(^|:)(power_)?cpu_(frequency|idle)$", e["name"])
 
 
+def reading(ns, pid, title, unit, value):
+    if not isinstance(value, int) or value >= 1 << 63:
+        value = real(float(value))
+    return json.dumps([ns, "reading", pid, title, unit, str(value)])
+
+
+def readings(e):
+    """The numbers of an event of /proc; then whether that was all of it."""
+    fields = dict(e["fields"])
+    part = "cpu" if e["name"] == "proc:cpu" else "dev"
+    start = [e["name"]] + ([str(fields.pop(part))] if part in fields else [])
+    for name, value in list(fields.items()):
+        if isinstance(value, str):
+            continue
+        unit = re.search("_(bytes|ns)$|_(avg)[0-9]+$", name)
+        unit = "value" if not unit else unit[1] or "percent"
+        yield reading(e["time_ns"], e.get("pid"), " ".join(start + [name]), unit, value)
+        del fields[name]
+    yield not fields
+
+
 # --- the three formats ---------------------------------------------------------------
 
 def from_jsonl(path, ftrace):
     for line in open(path, encoding="utf-8"):
         e = json.loads(line)
         fields, name = e.get("fields", {}), e["name"].split(":")[-1]
+        if e["name"].startswith("proc:"):
+            *numbers, all_of_it = readings(e)
+            yield from numbers
+            if numbers and all_of_it:
+                continue
         renamed = {RENAMED.get(k, k): v for k, v in fields.items()}
         if name in ftrace and set(renamed) <= ftrace[name] and "cpu" in e:
             yield json.dumps([e["time_ns"], name, e["cpu"], plain(renamed)], sort_keys=True)
@@ -115,6 +143,11 @@ def from_chrome(path):
             continue
         assert isinstance(e["pid"], int) and isinstance(e["tid"], int) and e["name"] is not None
         begin = ns(e["ts"])
+        if phase == "C" and e["name"].startswith("proc:"):
+            [(unit, value)] = args.items()
+            pid = None if e["pid"] == 10000003 else e["pid"]
+            yield reading(begin, pid, e["name"], unit, value)
+            continue
         if phase == "C":
             yield json.dumps([begin, "number", str(list(args.values())[0])])
             continue
@@ -176,6 +209,17 @@ def annotation(a, names):
     return name, entries or elements or value
 
 
+def perfetto_reading(ns, e, track):
+    """Of the process that is the track's parent, or of the machine."""
+    of, pid = divmod(track["parent_uuid"], 1 << 40)
+    assert of == 1 or (of, pid) == (9, 0)
+    counter = dict(track["counter"])
+    unit = {"UNIT_TIME_NS": "ns", "UNIT_SIZE_BYTES": "bytes"}.get(counter.get("unit"))
+    value = e["counter_value"] if "counter_value" in e else float(e["double_counter_value"])
+    return reading(ns, pid if of == 1 else None, track["name"],
+                   unit or counter.get("unit_name", "value"), value)
+
+
 def from_perfetto(path):
     names = collections.defaultdict(dict)
     tracks, open_bars = {}, collections.defaultdict(int)
@@ -202,7 +246,10 @@ def from_perfetto(path):
         if "name_iid" in e:
             assert names["event_names"][e["name_iid"]] is not None
         args = dict(annotation(a, names) for k, a in p["track_event"] if k == "debug_annotations")
-        if e["type"] == "TYPE_COUNTER":
+        track = tracks[e["track_uuid"]]
+        if e["type"] == "TYPE_COUNTER" and track["name"].startswith("proc:"):
+            yield perfetto_reading(p["timestamp"], e, track)
+        elif e["type"] == "TYPE_COUNTER":
             yield json.dumps([p["timestamp"], "number", str(e["counter_value"])])
         elif e["type"] == "TYPE_SLICE_END":
             open_bars[e["track_uuid"]] -= 1

@@ -29,7 +29,6 @@ take open -e 'kprobe:do_sys_openat2(arg2:ustring, dfd)' -- cat "$PWD/there"
 take event -e 'eprobe:syscalls:sys_enter_openat(file=filename:ustring, flags)' -- cat "$PWD/there"
 take function -e 'func:kernel:vfs_re*' -e 'func:kernel:vfs_open' -- cat "$PWD/there"
 take both -e 'func:kernel:vfs_rea?:return' -- dd "if=$PWD/there" of=/dev/null
-take graph -e 'func:kernel:vfs_read:graph' -- true
 take hist --trigger 'syscalls:sys_enter_getpgid:hist:keys=common_pid' --trigger 'syscalls:sys_exit_getpgid:snapshot:1' \
 	--stacks kernel -e syscall:getpgid:enter -- ./calls 50
 # The time between entry and exit, made by the kernel; the name in it is the one given here.
@@ -42,6 +41,7 @@ for name in 'kprobe:vfs_writ' 'kprobe:vfs_write(cuont)' 'kprobe:vfs_write(file->
 	$R -o refused -e "$name" -- true 2>>refused.err
 	echo $? >>refused.status
 done
+$R -o refused --synthetic 'bad nosuch_t x' -- true 2>refused_synthetic.err
 cat $T/dynamic_events >clean
 ls $T/instances >>clean
 
@@ -49,7 +49,7 @@ ls $T/instances >>clean
 waymark record -q -o killed --synthetic 'left u64 x' --trigger 'sched:sched_switch:hist:keys=next_pid' -e kprobe:vfs_read -a -- sleep 100 &
 command=$!
 n=0
-until [ -e killed/kernel/formats ] || [ $n -ge 400 ]; do sleep 0.05; n=$((n + 1)); done
+until [ -e killed/kernel/formats ] || [ $n -ge 1200 ]; do sleep 0.05; n=$((n + 1)); done
 sleep 0.5
 cat $T/dynamic_events >killed.before
 kill -9 $command $(called waymark-pump) $(called waymark-probes)

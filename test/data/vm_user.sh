@@ -9,12 +9,12 @@ waymark --version >version
 test -e /sys/kernel/tracing/kprobe_events; echo $? >kprobe_events
 wc -l </sys/kernel/tracing/available_filter_functions >functions
 
-# Waits until a shell condition holds, 20 s at most.
+# Waits until a shell condition holds, 60 s at most.
 await() {
 	local n=0
 	until eval "$1"; do
 		n=$((n + 1))
-		[ $n -lt 400 ] || return 1
+		[ $n -lt 1200 ] || return 1
 		sleep 0.05
 	done
 }

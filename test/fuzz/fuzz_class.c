@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "event/class.h"
+#include "event/payload_test_kit.h"
 #include "harness.h"
 
 static void walk(const struct wm_class *class, const uint8_t *payload, size_t bytes)

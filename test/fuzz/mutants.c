@@ -31,11 +31,12 @@
 #include "judge.h"
 #include "view/writer.h"
 
-#define MEMORY_MAX   (1ull << 30)
-#define CPU_SECONDS  2u  /* of the processor: other work on the machine does not count */
-#define WALL_SECONDS 60u /* asleep for ever */
-#define JOBS_MAX     64u
-#define UNJUDGED     200u
+#define MEMORY_MAX     (1ull << 30)
+#define CPU_SECONDS    2u  /* of the processor: other work on the machine does not count */
+#define WALL_SECONDS   60u /* asleep for ever */
+#define JOBS_MAX       64u
+#define UNJUDGED       200u
+#define REFEREE_BEYOND 3 /* its status when a trace is allowed, and too much for it */
 
 /* Instrumented programs need address space without end. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -257,22 +258,28 @@ static void write_or_die(const struct fuzz_input *in, const char *path, size_t w
 	exit(2);
 }
 
-/* Whether the referee finds nothing wrong with it, and as many events as we. */
-static bool is_sound(const struct campaign *c, uint64_t wanted, const char *path)
+enum opinion { UNSOUND, SOUND, BEYOND };
+
+/* SOUND: the referee finds nothing wrong with it, and as many events as we. */
+static enum opinion ask(const struct campaign *c, uint64_t wanted, const char *path)
 {
 	unsigned long long events;
 	char command[2 * PATH_MAX];
+	int status;
 	bool good;
 	FILE *f;
 
 	if (!c->referee)
-		return false;
+		return UNSOUND;
 	(void)snprintf(command, sizeof(command), "%s '%s'", c->referee, path);
 	f = popen(command, "r");
 	if (!f)
-		return false;
+		return UNSOUND;
 	good = fscanf(f, "%llu", &events) == 1;
-	return pclose(f) == 0 && good && events == wanted;
+	status = pclose(f);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == REFEREE_BEYOND)
+		return BEYOND;
+	return status == 0 && good && events == wanted ? SOUND : UNSOUND;
 }
 
 /* Of the mutant at `path`, which has fewer events; asks of the unchanged trace as well. */
@@ -281,15 +288,16 @@ static enum find ask_referee(const struct campaign *c, struct job *j, const stru
 {
 	const struct fuzz_input *in = &c->inputs[m->input];
 	char whole[2 * PATH_MAX];
+	enum opinion opinion = ask(c, j->verdict.events, path);
 	bool judged;
 
-	if (is_sound(c, j->verdict.events, path)) {
+	if (opinion == SOUND) {
 		j->tally.sound++;
 		return NO_FIND;
 	}
 	(void)snprintf(whole, sizeof(whole), "%s-whole", path);
 	write_or_die(in, whole, SIZE_MAX, NULL);
-	judged = is_sound(c, c->whole[m->input].events, whole);
+	judged = opinion != BEYOND && ask(c, c->whole[m->input].events, whole) == SOUND;
 	fuzz_input_remove(in, whole);
 	j->tally.unjudged += !judged;
 	return judged ? FIND_SILENT : NO_FIND;

@@ -5,7 +5,8 @@
  *   fuzz-seeds DIR             trace.dat files of every kind
  *   fuzz-seeds --harness DIR   DIR/NAME/: inputs of harnesses that have no files of
  *                              their own kind: descriptions, bytecode, filters,
- *                              formats of the kernel and pages of its ring
+ *                              formats of the kernel and pages of its ring,
+ *                              programs of 32 and of 64 bits
  *
  * seeds.py writes the rest.
  */
@@ -13,6 +14,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "elf/elf_class_test_kit.h"
 #include "event/desc_build.h"
 #include "event/filter.h"
 #include "format/tracedat_test_kit.h"
@@ -143,6 +145,21 @@ static void write_kernel(void)
 	}
 }
 
+static void write_programs(void)
+{
+	struct kit_image32 narrow;
+	struct kit_image64 wide;
+	FILE *f = create("elf", 32);
+
+	kit_build32(&narrow);
+	(void)fwrite(&narrow, 1, sizeof(narrow), f);
+	finish(f);
+	f = create("elf", 64);
+	kit_build64(&wide);
+	(void)fwrite(&wide, 1, sizeof(wide), f);
+	finish(f);
+}
+
 int main(int argc, char **argv)
 {
 	bool harness = argc == 3 && !strcmp(argv[1], "--harness");
@@ -157,6 +174,7 @@ int main(int argc, char **argv)
 	if (harness) {
 		write_events();
 		write_kernel();
+		write_programs();
 	} else {
 		each_kind(write_kind);
 	}

@@ -384,13 +384,42 @@ def perf_file(order):
     return header + b"".join(ids) + entries + data + table + bodies
 
 
+def perf_features(order):
+    """Those that perf writes, by number, each with what is in it."""
+    def n(value):
+        return u(order, 4, value)
+
+    def q(*values):
+        return b"".join(u(order, 8, v) for v in values)
+
+    def text(*words):
+        return b"".join(perf_string(order, w) for w in words)
+
+    event = attrs(order)[0] + n(1) + text(b"cycles") + q(1)
+    return {
+        3: text(b"here"), 7: n(2) + n(2), 8: text(b"a cpu"), 10: q(4096), 11: n(2) + text(b"perf", b"record"),
+        12: n(1) + n(112) + event,
+        13: n(1) + text(b"0-1") + n(2) + text(b"0", b"1") + n(0) + n(0) + n(1) + n(0) + n(1) + text(b"0-1") + n(0) + n(0),
+        14: n(1) + n(0) + q(4096, 1024) + text(b"0-1"), 16: n(2) + n(4) + text(b"cpu") + n(1) + text(b"software"),
+        17: n(1) + text(b"pair") + n(0) + n(2), 18: q(0), 19: b"",
+        20: n(1) + n(1) + n(1) + n(64) + n(64) + n(8) + text(b"Data", b"32K", b"0-1"), 21: q(START, START + 4000),
+        22: q(1, 1 << 27, 1, 0, 33, 33, 0x1fffffffd), 23: q(1), 24: q(1),
+        25: n(1) + n(8) + n(4) + q(0) + bytes(12), 26: n(1) + n(7) + n(3) + b"btf", 28: n(1) + text(b"branches", b"32"),
+        30: n(1) + text(b"cpu_core", b"0-1"), 31: n(1) + n(1) + text(b"branches", b"32") + text(b"cpu"), 32: b"",
+    }
+
+
 def perf_pipe(order):
     out = (b"PERFILE2" if order == "little" else b"2ELIFREP") + u(order, 8, 16)
     for i, a in enumerate(attrs(order)):
         out += record(order, 64, a + u(order, 8, i + 1), 0)
-    out += record(order, 80, u(order, 8, 3) + perf_string(order, b"here"), 0)
+    for number, body in perf_features(order).items():
+        out += record(order, 80, u(order, 8, number) + body, 0)
     formats = tracing(order)
     out += u(order, 4, 66) + u(order, 2, 0) + u(order, 2, 12) + u(order, 4, len(formats)) + formats
+    out += record(order, 78, u(order, 8, 2) + u(order, 8, 1) + b"cycles\0", 0)
+    out += record(order, 73, u(order, 8, 1) + u(order, 8, 43) + b"app".ljust(16, b"\0"), 0)
+    out += record(order, 74, u(order, 2, 0) + u(order, 2, 2) + u(order, 2, 0) + u(order, 2, 1), 0)
     return out + perf_records(order)
 
 

@@ -23,7 +23,7 @@
  *   progress         what wm_thread_quiesce() compares, of level 0
  *   session          struct wm_session.active of slot 0, and its generation
  *   hit              WAYMARK_EMIT_BLOCK_ of <waymark/emit.h>:
- *     MARK .. DONE     waymark_busy(), load of word, waymark_open(), _commit()
+ *     MARK .. DONE     waymark_busy(), load of word, waymark_open_record(), _commit()
  *     SLOW, SETTLE     wm_slow(), wm_chunk_next() of src/runtime/slow.c
  *     BIND .. RETURN   wm_probe_run() of src/runtime/gate.c
  *   agent            wm_plan_update_all() (plan.c), wm_session_leave(),

@@ -27,7 +27,7 @@
  *   FINDFULL .. REUSE find_oldest(), search_oldest() of pool.c
  *   OVER CLEAR NAME   wm_pool_take() of pool.c
  *   SEAL COUNT        retire() of pool.c, behind wm_pool_seal()
- *   WRITE COMMIT      waymark_open() .. waymark_close() of <waymark/emit.h>
+ *   WRITE COMMIT      waymark_open_record() .. waymark_close() of <waymark/emit.h>
  *   reader            wm_pool_pin(), _committed(), _still(), _release() of
  *                     pool_reader.c, as used by src/collect/source.c and snapshot.c
  *   reclaim           wm_pool_reclaim(), finish_take() of pool.c

@@ -65,12 +65,19 @@ class Tree:
                 data = file.read()
             self.put(real, data, stat.S_IMODE(os.stat(real).st_mode))
             if data.startswith(b"\x7fELF"):
-                self.add_libraries(real)
+                self.add_libraries(real, data)
 
-    def add_libraries(self, path):
+    def add_libraries(self, path, data):
+        """Those the loader maps; of a program built here also those it loads later, which it names."""
         listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
-        for library in re.findall(r"(?:=>\s+|^\s*)(/\S+) \(0x", listed, re.M):
-            self.add(library)
+        libraries = re.findall(r"(?:=>\s+|^\s*)(/\S+) \(0x", listed, re.M)
+        if not path.startswith(("/usr/", "/lib")):
+            named = {n.decode() for n in re.findall(rb"\0(lib[\w+-]+\.so\.\d+)(?=\0)", data)}
+            folders = {os.path.dirname(library) for library in libraries}
+            libraries += [os.path.join(f, n) for f in sorted(folders) for n in sorted(named)]
+        for library in libraries:
+            if os.path.exists(library):
+                self.add(library)
 
     def archive(self):
         out = []

@@ -5,9 +5,12 @@ Run by test/python.bats, which sets WAYMARK (the command), WAYMARK_LIBRARY, OWN 
 trace of waymark's), DAMAGED (one that was cut) and, where there is a corpus, CORPUS.
 """
 import array
+import errno
 import json
 import os
 import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 
@@ -214,6 +217,101 @@ class Errors(unittest.TestCase):
             self.assertEqual(kinds["yes"], "bool")
             self.assertNotIn("_seq_length", kinds)
         self.assertEqual(waymark.__version__, waymark.version())
+
+
+HELLO = os.environ["HELLO"]
+
+
+class Listing(unittest.TestCase):
+    def test_events_are_the_commands(self):
+        run = subprocess.run([os.environ["WAYMARK"], "list", "--json", "--fields", "sw:*"],
+                             stdout=subprocess.PIPE, check=True)
+        wanted = [e["name"] for g in json.loads(run.stdout) for e in g["events"]]
+        self.assertEqual([e.name for e in waymark.list_events("sw:*", kernel=True)], wanted)
+
+    def test_a_program(self):
+        event, = waymark.list_events("hello:*", files=[HELLO])
+        self.assertEqual((event.name, event.kind, event.file), ("hello:greeting", "event", HELLO))
+        self.assertEqual([f.name for f in event.fields], ["who", "times", "mood"])
+        self.assertIn("calm", event.fields[2].labels)
+        self.assertEqual(len(event.places), 1)
+
+    def test_a_miss(self):
+        with self.assertRaisesRegex(waymark.Error, "did you mean 'sw:cpu-clock'") as caught:
+            waymark.list_events("sw:cpu-clok")
+        self.assertEqual(caught.exception.errno, errno.ENOENT)
+
+
+class Recording(unittest.TestCase):
+    def test_while_it_happens(self):
+        with waymark.record([HELLO], events=["hello:*"]) as recording:
+            events = list(recording)
+            self.assertIsNone(recording.next())
+            totals = recording.totals
+        self.assertEqual([e.times for e in events], [1, 2, 3])
+        self.assertEqual({(e.name, e.comm, e.who) for e in events},
+                         {("hello:greeting", os.path.basename(HELLO), "world")})
+        self.assertEqual(events[2].mood.label, "glad")
+        self.assertEqual((totals.events, totals.lost, totals.losses, totals.status), (3, 0, {}, 0))
+
+    def test_to_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with waymark.record([HELLO], folder=folder + "/own") as recording:
+                recording.event("hello:*", filter="times > 1", cpu=True)
+                recording.start()
+                self.assertTrue(recording.wait())
+                self.assertEqual(recording.totals.events, 2)
+            with waymark.open(folder + "/own") as trace:
+                self.assertEqual([e.times for e in trace], [2, 3])
+
+    @unittest.skipUnless(os.access("/sys/kernel/tracing/instances", os.W_OK), "no tracefs for us")
+    def test_the_kernel_later(self):
+        ticks = "import time\nfor _ in range(100): time.sleep(0.01)"
+        with waymark.record([sys.executable, "-c", ticks], events=["no:such"]) as recording:
+            recording.event("syscall:clock_nanosleep:enter")
+            names = [e.name for e in recording]
+        self.assertEqual(set(names), {"syscalls:sys_enter_clock_nanosleep"})
+        self.assertGreater(len(names), 10)
+
+    def test_what_is_wrong(self):
+        with self.assertRaises(waymark.Error) as caught:
+            waymark.record()
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+        with waymark.record(["/nowhere"]) as recording:
+            with self.assertRaisesRegex(waymark.Error, "a value belongs here"):
+                recording.event("a:*", filter="n > > 3")
+            with self.assertRaisesRegex(waymark.Error, "cannot run '/nowhere'"):
+                recording.start()
+
+
+class Counting(unittest.TestCase):
+    def test_a_command(self):
+        with waymark.count("sw:page-faults", command=[HELLO]) as counters:
+            self.assertEqual(counters.wait(), 0)
+            faults = counters.read()["sw:page-faults"]
+        if faults.error:
+            self.skipTest(faults.error)
+        self.assertGreater(faults.value, 10)
+        self.assertEqual(faults.value, faults.counted)
+
+    def test_threads_and_filters(self):
+        with waymark.count("sw:task-clock", "sw:page-faults", alone=True) as counters:
+            here = counters.read_threads()[threading.get_native_id()]
+            self.assertEqual(set(here), {"sw:task-clock", "sw:page-faults"})
+        with waymark.count("sw:task-clock", tids=[threading.get_native_id()]) as counters:
+            self.assertEqual(list(counters.read_threads()), [threading.get_native_id()])
+        with self.assertRaisesRegex(waymark.Error, "cannot be filtered"):
+            waymark.count("sw:task-clock", filters={"sw:task-clock": "a == 1"})
+        with waymark.count("hello:*", "user:hello:other", command=[HELLO],
+                           filters={"hello:*": "times != 2"}) as counters:
+            self.assertEqual(counters.wait(), 0)
+            found = counters.read()
+            self.assertEqual(found["hello:greeting"].value, 2)
+            self.assertEqual(found["hello:other"].value, 0)
+        with self.assertRaisesRegex(waymark.Error, "no waymark runtime in it"):
+            waymark.count("user:a:b")
+        with self.assertRaisesRegex(ValueError, "not counted: b:c"):
+            waymark.count("sw:task-clock", filters={"b:c": "a == 1"})
 
 
 if __name__ == "__main__":

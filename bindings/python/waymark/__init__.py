@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""waymark - reads the traces of any tracer: CTF (LTTng, waymark...), perf.data, trace.dat.
+"""waymark - records, counts and lists events, and reads the traces of any tracer.
 
     import waymark
 
@@ -9,15 +9,25 @@
         for batch in trace.columns("$time", "prev_prio"):
             total += sum(batch["prev_prio"].data)
 
-Everything here may be used from several threads, each with iterators of its own.
+    for event in waymark.record(["ls", "/"], events=["syscall:openat"]):
+        print(event.name, event.comm, event.fields)
+    with waymark.count("page-faults", command=["true"]) as counters:
+        counters.wait()
+        print(counters.read())
+
+Traces may be used from several threads, each with iterators of its own; a recording
+or counters by one thread at a time.
 What cannot be opened, or was asked for wrongly, raises waymark.Error with a
 sentence; what is damaged inside of a trace is in trace.faults.
 """
 from ._library import Error, version
 from ._columns import Batch, Column
 from ._event import Event, Label
+from ._list import Listed, ListedField, ListedPlace, list_events
+from ._record import Counter, Counters, Recording, Totals, count, record
 from ._trace import Fault, Field, Info, Loss, Stream, Trace, Type, open
 
-__all__ = ["Batch", "Column", "Error", "Event", "Fault", "Field", "Info", "Label", "Loss",
-           "Stream", "Trace", "Type", "open", "version"]
+__all__ = ["Batch", "Column", "Counter", "Counters", "Error", "Event", "Fault", "Field", "Info",
+           "Label", "Listed", "ListedField", "ListedPlace", "Loss", "Recording", "Stream", "Totals",
+           "Trace", "Type", "count", "list_events", "open", "record", "version"]
 __version__ = version()

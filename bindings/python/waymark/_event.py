@@ -149,8 +149,9 @@ class Plan:
 class Source:
     """Reads the events of one reader."""
 
-    def __init__(self, reader, types):
-        self.reader, self.types = reader, types
+    def __init__(self, reader, types, comm=lib.comm, is_live=False):
+        self.reader, self.types, self.comm = reader, types, comm
+        self.is_live = is_live  # packets of the next batch may lie where others lay
         self.length = c_uint32()
         self.packet, self.packet_values = None, {}
 
@@ -165,11 +166,11 @@ class Source:
         event.cpu = None if cpu < 0 else cpu
         event.pid = None if pid < 0 else pid
         event.tid = None if tid < 0 else tid
-        comm = lib.comm(self.reader, address, byref(self.length))
+        comm = self.comm(self.reader, address, byref(self.length))
         event.comm = text(string_at(comm, self.length.value)) if self.length.value else ""
         event.fields, event.contexts = {}, {}
         if at1 != end1:
-            if packet != self.packet:  # all events of a packet share its context
+            if packet != self.packet or self.is_live:  # all events of a packet share its context
                 self.packet, self.packet_values = packet, {}
                 self.part(event, values, at1, end1, 1)
                 self.packet_values = event.contexts

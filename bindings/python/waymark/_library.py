@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libwaymark, by ctypes: its functions and structures, as <waymark/read.h> has them.
+"""libwaymark, by ctypes: its functions and structures, as its headers have them.
 
 WAYMARK_LIBRARY names the library where it is not installed.
 """
@@ -26,7 +26,7 @@ class Error(Exception):
 
 
 class ErrorStruct(Structure):
-    _fields_ = [("code", c_int), ("text", c_char * 512)]
+    _fields_ = [("code", c_int), ("text", c_char * 512), ("column", c_uint32)]
 
 
 class InfoStruct(Structure):
@@ -102,19 +102,36 @@ _functions = {
 }
 
 
+class Closing:
+    """What close() gives back: at the end of a with, or when nobody has it any more."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+
 class _Library:
     """lib.next is waymark_next, and so on."""
 
     def __init__(self):
-        shared = ctypes.CDLL(os.environ.get("WAYMARK_LIBRARY") or "libwaymark.so.0")
-        for name, (result, *arguments) in _functions.items():
-            function = getattr(shared, "waymark_" + name)
+        self.shared = ctypes.CDLL(os.environ.get("WAYMARK_LIBRARY") or "libwaymark.so.0")
+
+    def declare(self, functions):
+        for name, (result, *arguments) in functions.items():
+            function = getattr(self.shared, "waymark_" + name)
             function.restype = result
             function.argtypes = arguments
             setattr(self, name, function)
 
 
 lib = _Library()
+declare = lib.declare
+declare(_functions)
 
 
 def version():
@@ -128,8 +145,9 @@ def text(raw):
 
 
 def strings(names):
-    """A C array of strings; keep it as long as it is used."""
-    return (c_char_p * max(len(names), 1))(*[os.fsencode(name) for name in names])
+    """A C array of strings, None among them is NULL; keep it as long as it is used."""
+    return (c_char_p * max(len(names), 1))(*[None if name is None else os.fsencode(name)
+                                             for name in names])
 
 
 def check(status, error):

@@ -7,9 +7,9 @@ from collections import namedtuple
 from ctypes import byref, c_void_p
 
 from . import _columns, _event
-from ._library import (NO_NUMBER, NR_PARTS, READ_META, READ_UNORDERED, UNKNOWN, Error, ErrorStruct,
-                       FaultStruct, InfoStruct, LossStruct, OptionsStruct, StreamStruct, check,
-                       failed, get, lib, strings, text)
+from ._library import (NO_NUMBER, NR_PARTS, READ_META, READ_UNORDERED, UNKNOWN, Closing, Error,
+                       ErrorStruct, FaultStruct, InfoStruct, LossStruct, OptionsStruct,
+                       StreamStruct, check, failed, get, lib, strings, text)
 
 KINDS = ("unsigned", "signed", "bool", "float", "text", "bytes", "struct", "list", "choice",
          "optional")
@@ -104,7 +104,7 @@ class _Reader:
             self.handle = None
 
 
-class Trace:
+class Trace(Closing):
     """One trace or several, opened as one: waymark.open() makes it."""
 
     def __init__(self, paths):
@@ -122,15 +122,6 @@ class Trace:
         if self.handle:
             lib.close(self.handle)
         self.handle = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.close()
-
-    def __del__(self):
-        self.close()
 
     def _open(self):
         if not self.handle:

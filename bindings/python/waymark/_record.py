@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""Recording and counting: <waymark/record.h>."""
+import errno
+import os
+from collections import namedtuple
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32,
+                    c_uint32, c_uint64, c_void_p)
+
+from . import _event
+from ._library import Closing, ErrorStruct, LossStruct, check, declare, lib, strings, text
+from ._list import numbers
+from ._trace import Field, Type
+
+SAY = CFUNCTYPE(None, c_char_p, c_void_p)
+MODES = ("discard", "overwrite", "block")
+CHAINS = (None, "frames", "stack")
+
+
+class OptionsStruct(Structure):
+    _fields_ = [("folder", c_char_p), ("command", POINTER(c_char_p)), ("pids", POINTER(c_int32)),
+                ("nr_pids", c_uint32), ("tids", POINTER(c_int32)), ("nr_tids", c_uint32),
+                ("everything", c_int), ("cpus", POINTER(c_int32)), ("nr_cpus", c_uint32),
+                ("mode", c_int), ("buffer_bytes", c_uint64), ("preload", c_char_p),
+                ("ctf", c_uint32), ("say", SAY), ("data", c_void_p)]
+
+
+class HowStruct(Structure):
+    _fields_ = [("filter", c_char_p), ("with_", c_uint32), ("frequency", c_uint64),
+                ("period", c_uint64), ("chain", c_int), ("stack_bytes", c_uint32),
+                ("every_ns", c_uint64)]
+
+
+class TotalsStruct(Structure):
+    _fields_ = [("events", c_uint64), ("kernel_events", c_uint64), ("samples", c_uint64),
+                ("lost", c_uint64), ("bytes", c_uint64), ("duration_ns", c_uint64),
+                ("nr_processes", c_uint32), ("command", c_int32), ("status", c_int),
+                ("is_over", c_int), ("err", c_int)]
+
+
+class CountOptionsStruct(Structure):
+    _fields_ = [("events", POINTER(c_char_p)), ("nr_events", c_uint32),
+                ("command", POINTER(c_char_p)), ("pids", POINTER(c_int32)), ("nr_pids", c_uint32),
+                ("everything", c_int), ("alone", c_int), ("filters", POINTER(c_char_p)),
+                ("tids", POINTER(c_int32)), ("nr_tids", c_uint32), ("say", SAY),
+                ("data", c_void_p), ("preload", c_char_p)]
+
+
+class CounterStruct(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_uint64), ("counted", c_uint64),
+                ("enabled_ns", c_uint64), ("running_ns", c_uint64), ("unit", c_char_p),
+                ("scale", c_double), ("is_user_only", c_int), ("err", c_int), ("why", c_char_p)]
+
+
+_error = POINTER(ErrorStruct)
+declare({
+    "record": (c_int, POINTER(OptionsStruct), POINTER(c_void_p), _error),
+    "record_close": (None, c_void_p),
+    "record_event": (c_int, c_void_p, c_char_p, POINTER(HowStruct), _error),
+    "record_exclude": (c_int, c_void_p, c_char_p, _error),
+    "record_trigger": (c_int, c_void_p, c_char_p, _error),
+    "record_synthetic": (c_int, c_void_p, c_char_p, _error),
+    "record_stacks": (c_int, c_void_p, c_int, _error),
+    "record_start": (c_int, c_void_p, _error),
+    "record_wait": (c_int, c_void_p, c_int, _error),
+    "record_stop": (c_int, c_void_p, _error),
+    "record_snapshot": (c_int, c_void_p, _error),
+    "record_next": (c_int, c_void_p, c_int, POINTER(c_void_p), _error),
+    "record_comm": (c_void_p, c_void_p, c_void_p, POINTER(c_uint32)),
+    "record_totals": (None, c_void_p, POINTER(TotalsStruct)),
+    "record_loss": (c_int, c_void_p, c_uint32, POINTER(LossStruct)),
+    "type_number": (c_uint32, c_void_p),
+    "count": (c_int, POINTER(CountOptionsStruct), POINTER(c_void_p), _error),
+    "count_close": (None, c_void_p),
+    "count_read": (c_int, c_void_p),
+    "count_wait": (c_int, c_void_p, c_int, POINTER(c_int)),
+    "counter": (c_int, c_void_p, c_uint32, POINTER(CounterStruct)),
+    "counter_thread": (c_int, c_void_p, c_uint32, c_uint32, POINTER(c_int32),
+                       POINTER(CounterStruct)),
+})
+
+Totals = namedtuple("Totals", "events kernel_events samples lost bytes duration_ns nr_processes "
+                              "command status is_over losses")
+Counter = namedtuple("Counter", "name value counted enabled_ns running_ns unit scale "
+                                "is_user_only error")
+
+
+def _command(words):
+    """NULL-terminated; None: there is none."""
+    return (c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words], None) if words else None
+
+
+def _milliseconds(seconds):
+    return -1 if seconds is None else int(seconds * 1000)
+
+
+class _LiveTypes:
+    """Types of a recording that goes on: more come, and their addresses are used anew."""
+
+    def __init__(self):
+        self.known = {}
+
+    def __getitem__(self, address):
+        key = (address, lib.type_number(address), lib.type_name(address))
+        if key not in self.known:
+            self.known[key] = Type(address, key[1])
+        return self.known[key]
+
+    @property
+    def by_address(self):
+        return self
+
+    def field(self, address):
+        return Field(address)
+
+
+class Recording(Closing):
+    """What waymark.record() makes: name events, start it, wait or iterate."""
+
+    def __init__(self, options):
+        error, handle = ErrorStruct(), c_void_p()
+        self.handle = None
+        check(lib.record(byref(options), byref(handle), byref(error)), error)
+        self.handle, self.options = handle, options
+        self.source = _event.Source(handle, _LiveTypes(), lib.record_comm, is_live=True)
+
+    def close(self):
+        """Ends what still runs, but the command."""
+        if self.handle:
+            lib.record_close(self.handle)
+        self.handle = None
+
+    def _call(self, function, *arguments):
+        error = ErrorStruct()
+        if not self.handle:
+            raise ValueError("the recording was closed")
+        got = function(self.handle, *arguments, byref(error))
+        if got < 0 and got != -errno.EAGAIN:
+            check(got, error)
+        return got
+
+    def event(self, name, filter=None, cpu=False, stack=False, frequency=0, period=0, chain=None,
+              stack_bytes=0, every_ns=0):
+        """One more name with *, ? and [...]; once it runs, a change."""
+        how = HowStruct(None if filter is None else os.fsencode(filter),
+                        (1 if cpu else 0) | (2 if stack else 0), frequency, period,
+                        CHAINS.index(chain), stack_bytes, every_ns)
+        self._call(lib.record_event, os.fsencode(name), byref(how))
+
+    def exclude(self, name):
+        self._call(lib.record_exclude, os.fsencode(name))
+
+    def trigger(self, words):
+        self._call(lib.record_trigger, os.fsencode(words))
+
+    def synthetic(self, words):
+        self._call(lib.record_synthetic, os.fsencode(words))
+
+    def stacks(self, of_kernel=True):
+        self._call(lib.record_stacks, int(of_kernel))
+
+    def start(self):
+        self._call(lib.record_start)
+
+    def wait(self, seconds=None):
+        """Until it is over: True; False: it is not, after so long."""
+        return self._call(lib.record_wait, _milliseconds(seconds)) == 1
+
+    def stop(self):
+        self._call(lib.record_stop)
+
+    def snapshot(self):
+        self._call(lib.record_snapshot)
+
+    def next(self, seconds=None):
+        """The next event of a recording without a folder; None: there came none, or no more will."""
+        pointer = c_void_p()
+        got = self._call(lib.record_next, _milliseconds(seconds), byref(pointer))
+        return self.source.read(pointer.value) if got == 1 else None
+
+    def __iter__(self):
+        """Events while they happen, until it is over."""
+        return iter(self.next, None)
+
+    @property
+    def totals(self):
+        """What came of it; losses is a dict by cause, of those that lost something."""
+        t, loss, losses, i = TotalsStruct(), LossStruct(), {}, 0
+        lib.record_totals(self.handle, byref(t))
+        while lib.record_loss(self.handle, i, byref(loss)) == 0:
+            if loss.count:
+                losses[text(loss.cause)] = loss.count
+            i += 1
+        return Totals(t.events, t.kernel_events, t.samples, t.lost, t.bytes, t.duration_ns,
+                      t.nr_processes, t.command, t.status, bool(t.is_over), losses)
+
+
+def record(command=(), folder=None, events=(), pids=(), tids=(), everything=False, cpus=(),
+           mode="discard", buffer_bytes=0, preload=None, ctf=1, say=None):
+    """A recording, to a folder or, without one, to be iterated over while it happens.
+
+    It is of `command`, a list of words; or of processes or threads that run, or of
+    everything. events: names, as Recording.event() takes them one by one; it is started
+    then, else when start() is called. say: called with sentences worth knowing.
+    """
+    o = OptionsStruct()
+    o.folder = None if folder is None else os.fsencode(folder)
+    o.command = _command(command)
+    o.pids, o.nr_pids = numbers(pids), len(pids)
+    o.tids, o.nr_tids = numbers(tids), len(tids)
+    o.cpus, o.nr_cpus = numbers(cpus), len(cpus)
+    o.everything, o.mode, o.buffer_bytes = int(everything), MODES.index(mode), buffer_bytes
+    o.preload = None if preload is None else os.fsencode(preload)
+    o.ctf = ctf
+    if say:
+        o.say = SAY(lambda sentence, data: say(text(sentence)))
+    recording = Recording(o)
+    for name in events:
+        recording.event(name)
+    if events:
+        recording.start()
+    return recording
+
+
+class Counters(Closing):
+    """What waymark.count() makes: counters that count."""
+
+    def __init__(self, options, say=None):
+        error, handle = ErrorStruct(), c_void_p()
+        self.handle = None
+        self._say = SAY(lambda sentence, _: say(text(sentence))) if say else SAY()
+        options.say = self._say  # the library keeps it
+        check(lib.count(byref(options), byref(handle), byref(error)), error)
+        self.handle = handle
+
+    def close(self):
+        if self.handle:
+            lib.count_close(self.handle)
+        self.handle = None
+
+    def wait(self, seconds=None):
+        """The command's status as of os.wait(), -1: not known; None: it runs on after so long."""
+        status = c_int()
+        while True:
+            got = lib.count_wait(self.handle, _milliseconds(seconds), byref(status))
+            if got < 0:
+                check(got, ErrorStruct())
+            if got or seconds is not None:
+                return status.value if got else None
+
+    def read(self):
+        """Counter tuples, by name; error is a sentence about one that cannot be counted."""
+        one, found, i = CounterStruct(), {}, 0
+        self._read()
+        while lib.counter(self.handle, i, byref(one)) == 0:
+            counter = _counter(one)
+            found[counter.name] = counter
+            i += 1
+        return found
+
+    def read_threads(self):
+        """The same of each thread there was at the beginning: {tid: {name: Counter}}."""
+        one, tid, found, i = CounterStruct(), c_int32(), {}, 0
+        self._read()
+        while lib.counter(self.handle, i, byref(one)) == 0:
+            k = 0
+            while lib.counter_thread(self.handle, i, k, byref(tid), byref(one)) == 0:
+                counter = _counter(one)
+                found.setdefault(tid.value, {})[counter.name] = counter
+                k += 1
+            i += 1
+        return found
+
+    def _read(self):
+        got = lib.count_read(self.handle)
+        if got < 0:
+            check(got, ErrorStruct())
+
+
+def _counter(one):
+    return Counter(text(one.name), one.value, one.counted, one.enabled_ns, one.running_ns,
+                   None if one.unit is None else text(one.unit), one.scale,
+                   bool(one.is_user_only), text(one.why) if one.err else None)
+
+
+def count(*events, command=(), pids=(), tids=(), everything=False, alone=False, filters=None,
+          preload=None, say=None):
+    """Counters: of a command, processes, threads, everything, or this process.
+
+    filters: {event: waymark-filter(7)}, for names as they are in events. preload: helpers for
+    the command, as record() has them. Programs' events are served within calls: wait or read
+    now and then.
+    """
+    o, filters = CountOptionsStruct(), filters or {}
+    unknown = set(filters) - set(events)
+    if unknown:
+        raise ValueError("a filter for what is not counted: " + ", ".join(sorted(unknown)))
+    o.events, o.nr_events = strings(events), len(events)
+    o.command = _command(command)
+    o.pids, o.nr_pids = numbers(pids), len(pids)
+    o.tids, o.nr_tids = numbers(tids), len(tids)
+    o.everything, o.alone = int(everything), int(alone)
+    o.preload = None if preload is None else os.fsencode(preload)
+    if filters:
+        o.filters = strings([filters.get(event) for event in events])
+    return Counters(o, say)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass_parts.c - a walk on several threads: each has a stretch of the time and a
+ * pass of its own, which first learns what was told before its stretch. Then the
+ * parts are joined in order of time, the first one being the caller's pass: names,
+ * modules and whatever an analysis numbers get the numbers they would have got
+ * from one walk, so results are the same to the byte.
+ *
+ * Threads share the traces, which are immutable but for their faults, and the
+ * timeline. Nothing else: no lock is needed.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "analysis/pass_int.h"
+#include "format/scan.h"
+
+#define PART_BYTES ((uint64_t)2 << 20) /* of packets: less is not worth a thread */
+
+struct part {
+	struct wm_pass_part what;
+	struct wm_pass *pass; /* the first one: the caller's; the others: `own` */
+	struct wm_pass own;
+	struct wm_pass_input in; /* of `own` */
+	struct wm_pass_run run;
+	pthread_t thread;
+	bool is_running;
+	int err;
+};
+
+/* --- where to cut ------------------------------------------------------------------------- */
+
+bool wm_pass_divides(const struct wm_pass *p, const struct wm_pass_run *run)
+{
+	/* Of several traces each may tell of the same threads, in words of its own. */
+	return p->in->nr_traces == 1 && p->in->traces[0]->divisible && run->analysis->divides &&
+	       run->analysis->divides(run->own);
+}
+
+int64_t wm_pass_cut(const struct wm_pass *p, const struct wm_pass_run *run,
+		    const struct wm_timeline *timeline, int64_t **ret)
+{
+	int64_t nr = wm_scan_threads(p->in->nr_threads), slices;
+	int64_t *cuts;
+
+	if (nr < 2 || !wm_pass_divides(p, run))
+		return 1;
+	slices = wm_timeline_cut(timeline, p->in->begin_ns, p->in->end_ns, PART_BYTES, &cuts);
+	if (slices < 0)
+		return slices;
+	nr = nr < slices ? nr : slices;
+	for (int64_t i = 1; i <= nr; i++)
+		cuts[i] = cuts[slices * i / nr];
+	*ret = cuts;
+	return nr;
+}
+
+/* --- threads -------------------------------------------------------------------------------- */
+
+static void *work(void *data)
+{
+	struct part *x = data;
+
+	if (x->what.begin_ns != INT64_MIN)
+		x->err = wm_pass_walk_told(x->pass, &x->what);
+	if (!x->err)
+		x->err = wm_pass_walk_part(x->pass, &x->run, 1, &x->what);
+	return NULL;
+}
+
+/* A pass like the caller's, with an analysis like its. */
+static int make_part(struct part *x, const struct wm_pass *p, const struct wm_pass_run *run)
+{
+	int err;
+
+	x->in = *p->in;
+	x->in.progress = NULL;
+	err = wm_pass_init(&x->own, &x->in);
+	if (err)
+		return err;
+	x->pass = &x->own;
+	x->own.seed = p->seed;
+	x->own.is_part = true;
+	x->run = (struct wm_pass_run){run->analysis, NULL, run->values};
+	return run->analysis->create(&x->own, run->values, &x->run.own, NULL);
+}
+
+static void done_part(struct part *x)
+{
+	if (x->run.own)
+		x->run.analysis->destroy(x->run.own);
+	if (x->own.in)
+		wm_pass_done(&x->own);
+}
+
+/* --- joining -------------------------------------------------------------------------------- */
+
+static uint32_t *join_names(struct wm_names *n, const struct wm_names *later)
+{
+	uint32_t *map = malloc((later->nr + 1) * sizeof(*map));
+
+	for (uint32_t i = 0; map && i < later->nr; i++) {
+		map[i] = wm_names_id(n, later->texts[i], later->bytes[i]);
+		if (map[i] == WM_NAMES_NONE)
+			map[i] = 0; /* as of all that are too many */
+	}
+	return map;
+}
+
+static void join_counts(struct wm_pass *p, const struct wm_pass *later)
+{
+	p->nr_events += later->nr_events;
+	p->nr_told = later->nr_told; /* it followed all that was told */
+	p->first_ns = later->first_ns < p->first_ns ? later->first_ns : p->first_ns;
+	p->last_ns = later->last_ns > p->last_ns ? later->last_ns : p->last_ns;
+	wm_spaces_join(p->spaces, later->spaces);
+}
+
+static int join(struct wm_pass *p, const struct wm_pass_run *run, const struct part *later)
+{
+	struct wm_module **modules = NULL;
+	uint32_t *names = join_names(&p->state.names, &later->pass->state.names);
+	int err = names ? wm_modules_join(p->modules, later->pass->modules, &modules) : -ENOMEM;
+	const struct wm_join j = {names, modules};
+
+	if (!err)
+		err = run->analysis->join(run->own, later->run.own, &j);
+	join_counts(p, later->pass);
+	free(modules);
+	free(names);
+	return err;
+}
+
+/* --- all ------------------------------------------------------------------------------------- */
+
+static void run_parts(struct part *parts, uint32_t nr)
+{
+	for (uint32_t i = 1; i < nr; i++)
+		parts[i].is_running = !pthread_create(&parts[i].thread, NULL, work, &parts[i]);
+	(void)work(&parts[0]);
+	for (uint32_t i = 1; i < nr; i++)
+		if (parts[i].is_running)
+			pthread_join(parts[i].thread, NULL);
+		else
+			(void)work(&parts[i]); /* no thread was to be had: one after the other */
+}
+
+static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part *parts,
+		   uint32_t nr)
+{
+	uint32_t nr_faults = p->in->traces[0]->nr_faults;
+	int err = 0;
+
+	parts[0].pass = p;
+	parts[0].run = *run;
+	for (uint32_t i = 1; i < nr && !err; i++)
+		err = make_part(&parts[i], p, run);
+	if (!err)
+		run_parts(parts, nr);
+	wm_trace_sort_faults(p->in->traces[0], nr_faults);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		err = parts[i].err;
+		if (!err && i)
+			err = join(p, run, &parts[i]);
+	}
+	parts[0].run.own = NULL; /* the caller's */
+	for (uint32_t i = 0; i < nr; i++)
+		done_part(&parts[i]);
+	return err;
+}
+
+int wm_pass_walk_parts(struct wm_pass *p, const struct wm_pass_run *run,
+		       const struct wm_timeline *timeline, const int64_t *cuts, uint32_t nr)
+{
+	struct part *parts = calloc(nr, sizeof(*parts));
+	int err;
+
+	if (!parts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		parts[i].what = (struct wm_pass_part){timeline, cuts[i], cuts[i + 1], nr};
+	err = walk_on(p, run, parts, nr);
+	free(parts);
+	return err;
+}

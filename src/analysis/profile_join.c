@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile_join.c - a profile of a part of the time, and that of the part behind
+ * it, put together; see profile_int.h. Buckets of the part behind that are new
+ * come behind those there are, in their order: so all stand as if one had met
+ * them all, and what is made of them is the same.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/profile_int.h"
+
+/*
+ * Waiting begins in one part and ends in another. Inlined functions and callers by
+ * a copy of the stack are found in the files of programs, which a part would all
+ * have to open anew.
+ */
+bool wm_profile_divides(const struct wm_profile *p)
+{
+	return !p->waits && !p->v->inlines && !p->samples.any_stack && !p->v->live;
+}
+
+static void join_words(const struct wm_profile *p, const struct wm_join *j, uint64_t *words)
+{
+	*words = j->names[*words]; /* the event */
+	words++;
+	for (uint32_t i = 0; i < p->nr_keys; i++) {
+		const struct wm_key_def *d = p->keys[i].def;
+
+		if (d->of_frame)
+			continue;
+		if (d->join)
+			d->join(j, words);
+		words += d->nr_words;
+	}
+}
+
+static int add(struct wm_buckets *to, const uint64_t *words, const struct wm_buckets *from,
+	       uint32_t i)
+{
+	uint32_t bucket = wm_buckets_get(to, words);
+
+	if (bucket == UINT32_MAX)
+		return -ENOMEM;
+	to->weights[bucket] += from->weights[i];
+	to->counts[bucket] += from->counts[i];
+	return 0;
+}
+
+static int join_buckets(struct wm_profile *p, const struct wm_buckets *from,
+			const struct wm_join *j, const uint32_t *stacks)
+{
+	uint64_t words[WM_PROFILE_WORDS_MAX];
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->nr && !err; i++) {
+		memcpy(words, wm_buckets_words(from, i), from->nr_words * sizeof(*words));
+		join_words(p, j, words);
+		words[from->nr_words - 1] = stacks[words[from->nr_words - 1]];
+		err = add(&p->buckets, words, from, i);
+	}
+	return err;
+}
+
+static int join_hidden(struct wm_profile *p, const struct wm_buckets *from, const struct wm_join *j)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->nr && !err; i++) {
+		uint64_t event = j->names[*wm_buckets_words(from, i)];
+
+		err = add(&p->hidden, &event, from, i);
+	}
+	return err;
+}
+
+int wm_profile_join(struct wm_profile *p, const struct wm_profile *later, const struct wm_join *j)
+{
+	uint32_t *stacks;
+	int err = wm_stacks_join(p->stacks, later->stacks, j->modules, &stacks);
+
+	if (err)
+		return err;
+	err = join_buckets(p, &later->buckets, j, stacks);
+	free(stacks);
+	p->nr_unfit += later->nr_unfit;
+	p->samples.nr_cut += later->samples.nr_cut;
+	return err ? err : join_hidden(p, &later->hidden, j);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile_memo.c - the bucket of an event that is like one before: of the same
+ * kind, thread, name, process, address and address space; see profile_int.h.
+ * Programs are sampled in the same places over and over, so mostly one look
+ * here takes the place of the keys, the address' frame and the bucket's words.
+ *
+ * As with call chains (stacks.c), what is alike is known by 64 bits of hash:
+ * in a billion events two that differ are taken for one with a chance of one
+ * in ten billion, as each is compared with one other only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/mix.h"
+#include "analysis/profile_int.h"
+
+#define ENTRIES   (1u << 15) /* half a MiB, which a near cache holds */
+#define MODE_NONE 0xff       /* of an event without an address */
+
+bool wm_memo_fits(const struct wm_profile *p)
+{
+	for (uint32_t i = 0; i < p->nr_keys; i++)
+		if (!p->keys[i].def->name)
+			return false; /* a field of the event can have any value */
+	return !p->waits && !p->chains && !p->v->comms && !p->v->pids;
+}
+
+int wm_memo_init(struct wm_memo *m, bool by_cpu)
+{
+	*m = (struct wm_memo){.by_cpu = by_cpu, .seed = wm_mix_seed()};
+	m->entries = calloc(ENTRIES, sizeof(*m->entries));
+	return m->entries ? 0 : -ENOMEM;
+}
+
+void wm_memo_done(struct wm_memo *m)
+{
+	free(m->entries);
+	*m = (struct wm_memo){0};
+}
+
+void wm_memo_forget(struct wm_memo *m)
+{
+	for (uint32_t i = 0; m->entries && i < ENTRIES; i++)
+		m->entries[i].known = false;
+}
+
+static int32_t pid_of(const struct wm_sight *s)
+{
+	return s->event->pid < 0 && s->task ? s->task->pid : s->event->pid;
+}
+
+/* Events come in runs of one thread: nothing but the address is new then. */
+static bool is_of_run(const struct wm_profile *p, const struct wm_sight *s)
+{
+	const struct wm_memo *m = &p->memo;
+
+	return s->task && s->task == m->task && s->task->comm == m->comm &&
+	       s->event->type == m->type && p->pass->nr_told == m->nr_told && pid_of(s) == m->pid &&
+	       (!m->by_cpu || s->event->cpu == m->cpu);
+}
+
+static void begin_run(struct wm_profile *p, const struct wm_sight *s)
+{
+	struct wm_memo *m = &p->memo;
+
+	m->type = s->event->type;
+	m->task = s->task;
+	m->nr_told = p->pass->nr_told;
+	m->comm = s->task ? s->task->comm : 0;
+	m->pid = pid_of(s);
+	m->cpu = m->by_cpu ? s->event->cpu : -1;
+	m->who = wm_mix((uintptr_t)m->task ^ m->seed, (uint64_t)(uint32_t)m->pid << 32 | m->comm);
+	m->who = wm_mix((uintptr_t)m->type ^ m->who, (uint32_t)m->cpu);
+	if (p->of_frame)
+		m->who = wm_mix(m->who, wm_spaces_version(p->pass->spaces, m->pid));
+}
+
+struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *s)
+{
+	const struct wm_event *e = s->event;
+	const struct wm_field_ref *ip = &p->samples.fields[s->trace][e->type->index].ip;
+	const struct wm_item *item = NULL;
+	struct wm_memo_entry *entry;
+	uint64_t hash;
+
+	if (p->of_frame && !ip->type)
+		return NULL; /* such events have no address, but a chain */
+	if (!is_of_run(p, s))
+		begin_run(p, s);
+	if (p->of_frame)
+		item = wm_field_ref_item(ip, e);
+	hash = wm_mix(p->memo.who ^ (item ? item->u : 0), item ? e->mode : MODE_NONE) | 1;
+	entry = &p->memo.entries[hash >> 32 & (ENTRIES - 1)];
+	if (entry->hash != hash)
+		*entry = (struct wm_memo_entry){.hash = hash};
+	return entry;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* count.c - counters of the kernel's events, and the life of all, for <waymark/record.h>. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <waymark/record.h>
+
+#include "api/count.h"
+#include "base/child.h"
+#include "base/glob.h"
+#include "base/number.h"
+#include "base/words.h"
+#include "kernel/count_filter.h"
+#include "kernel/counters.h"
+#include "kernel/event_name.h"
+
+struct waymark_counters {
+	struct wm_event_space space;
+	struct wm_event_defs defs;
+	struct wm_count_filters filters;
+	struct wm_words words;
+	struct wm_api_programs programs;
+	struct wm_counters *counters;
+	pid_t *tids;
+	size_t nr_tids;
+	int *cpus; /* of the whole machine */
+	size_t nr_cpus;
+	struct wm_child child; /* pid 0: there is none, or it has ended */
+	int status;            /* of the command, as of waitpid(2); -1: not known */
+	bool had_command;
+};
+
+/* --- what and whose ------------------------------------------------------------------------- */
+
+/* The events from `before` on have the name's filter, or there is none. */
+static int add_filter(struct waymark_counters *c, const char *name, const char *filter,
+		      size_t before, struct wm_diag *diag)
+{
+	bool wild = wm_glob_is_pattern(name, strlen(name));
+	size_t nr_left_out;
+	int err = wm_count_filters_add(&c->filters, &c->space, &filter, 1, wild, before, &c->defs,
+				       &nr_left_out, diag);
+
+	if (!err && c->filters.beyond)
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "the kernel cannot evaluate '%.120s' for '%.80s' as it is meant: "
+		    "record the events with this filter and count those",
+		    filter, name);
+	if (!err && nr_left_out)
+		wm_words_say(&c->words,
+			     "%zu events match '%s' but lack a field of the filter: they do not "
+			     "pass",
+			     nr_left_out, name);
+	return err;
+}
+
+/* One name, which may mean events of the kernel or of programs. */
+static int find_event(struct waymark_counters *c, const char *name, const char *filter,
+		      struct wm_diag *diag)
+{
+	const struct wm_recorder_plan *programs = &c->programs.plan;
+	size_t before = c->defs.nr;
+	const char *user;
+	int got = 0;
+
+	if (!wm_counting_means_programs(programs, &c->space, name, 0, &user))
+		got = wm_event_name_resolve(&c->space, name, &c->defs, diag);
+	if (got > 0)
+		return add_filter(c, name, filter, before, diag);
+	if (got && !wm_counting_means_programs(programs, &c->space, name, got, &user))
+		return got;
+	*diag = (struct wm_diag){.offset = -1};
+	return wm_api_programs_add(&c->programs, user, filter, diag);
+}
+
+static int find_events(struct waymark_counters *c, const struct waymark_count_options *o,
+		       struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = 0;
+
+	for (uint32_t i = 0; i < o->nr_events && !err; i++)
+		err = find_event(c, o->events[i], o->filters ? o->filters[i] : NULL, &diag);
+	return err ? wm_api_fail_said(error, err, &diag) : 0;
+}
+
+static int add_threads(struct waymark_counters *c, pid_t pid, struct waymark_error *error)
+{
+	pid_t *tids, *grown;
+	size_t nr;
+	int err = wm_threads_of(pid, &tids, &nr);
+
+	if (err)
+		return wm_api_fail(error, err,
+				   err == -ESRCH ? "there is no process %d"
+						 : "cannot see the threads of process %d",
+				   (int)pid);
+	grown = reallocarray(c->tids, c->nr_tids + nr, sizeof(*grown));
+	if (grown) {
+		memcpy(grown + c->nr_tids, tids, nr * sizeof(*tids));
+		c->tids = grown;
+		c->nr_tids += nr;
+	}
+	free(tids);
+	return grown ? 0 : wm_api_fail(error, -ENOMEM, "out of memory");
+}
+
+static int add_these(struct waymark_counters *c, const int32_t *tids, uint32_t nr,
+		     struct waymark_error *error)
+{
+	c->tids = calloc(nr, sizeof(*c->tids));
+	if (!c->tids)
+		return wm_api_fail(error, -ENOMEM, "out of memory");
+	memcpy(c->tids, tids, nr * sizeof(*tids));
+	c->nr_tids = nr;
+	return 0;
+}
+
+static bool counts_command(const struct waymark_count_options *o)
+{
+	return o->command && !o->nr_pids && !o->nr_tids && !o->everything;
+}
+
+static int find_whose(struct waymark_counters *c, const struct waymark_count_options *o,
+		      struct waymark_error *error)
+{
+	int err = 0;
+
+	if (o->everything) {
+		err = wm_cpus_online(&c->cpus, &c->nr_cpus);
+		return err ? wm_api_fail(error, err, "cannot tell the CPUs: %s", strerror(-err))
+			   : 0;
+	}
+	for (uint32_t i = 0; i < o->nr_pids && !err; i++)
+		err = add_threads(c, o->pids[i], error);
+	if (err || o->nr_pids)
+		return err;
+	if (o->nr_tids)
+		return add_these(c, o->tids, o->nr_tids, error);
+	return o->command ? add_these(c, &c->child.pid, 1, error) : add_threads(c, getpid(), error);
+}
+
+/* --- from the beginning to the end ------------------------------------------------------------ */
+
+static int hold_command(struct waymark_counters *c, const struct waymark_count_options *o,
+			struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	sigset_t mask;
+	int err;
+
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	err = wm_counting_programs_hold(&c->programs.run, (char *const *)o->command,
+					counts_command(o), &mask, &c->child, &diag);
+	if (err && diag.sentence[0])
+		return wm_api_fail_said(error, err, &diag);
+	if (err)
+		return wm_api_fail(error, err, "cannot start a process: %s", strerror(-err));
+	c->had_command = true;
+	return 0;
+}
+
+static int open_counters(struct waymark_counters *c, const struct waymark_count_options *o,
+			 struct waymark_error *error)
+{
+	const struct wm_counters_plan plan = {
+	    .defs = &c->defs,
+	    .tracefs = c->space.tracefs,
+	    .filters = (const char *const *)c->filters.list,
+	    .tids = c->tids,
+	    .nr_tids = c->nr_tids,
+	    .cpus = c->cpus,
+	    .nr_cpus = c->nr_cpus,
+	    .inherit = !o->everything && !o->alone,
+	    .on_exec = counts_command(o),
+	};
+	int err = wm_counters_open(&plan, &c->counters);
+
+	if (!err)
+		err = wm_counting_programs_serve(&c->programs.run, c->tids, c->nr_tids,
+						 o->alone || o->nr_tids);
+	return err ? wm_api_fail(error, err, "out of memory") : 0;
+}
+
+static int go(struct waymark_counters *c, const struct waymark_count_options *o,
+	      struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = 0;
+
+	if (!counts_command(o)) {
+		err = wm_counting_programs_attach(&c->programs.run, &diag);
+		wm_counters_enable(c->counters);
+	}
+	if (err) {
+		if (c->child.pid)
+			wm_child_drop(&c->child);
+		c->child.pid = 0;
+		return wm_api_fail_said(error, err, &diag);
+	}
+	if (!o->command)
+		return 0;
+	err = wm_child_go(&c->child);
+	if (!err)
+		return 0;
+	c->child.pid = 0; /* reaped */
+	return wm_api_fail(error, err, "cannot run '%.200s': %s", o->command[0], strerror(-err));
+}
+
+static int begin(struct waymark_counters *c, const struct waymark_count_options *o,
+		 struct waymark_error *error)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_api_programs_init(&c->programs, o, &c->words, error);
+
+	if (!err)
+		err = find_events(c, o, error);
+	if (err)
+		return err;
+	err = wm_api_programs_open(&c->programs, c->defs.nr != 0, &diag);
+	if (err)
+		return wm_api_fail_said(error, err, &diag);
+	if (o->command)
+		err = hold_command(c, o, error);
+	if (err)
+		return err;
+	err = find_whose(c, o, error);
+	if (!err)
+		err = open_counters(c, o, error);
+	if (!err)
+		return go(c, o, error);
+	if (c->child.pid)
+		wm_child_drop(&c->child);
+	c->child.pid = 0;
+	return err;
+}
+
+static int check(const struct waymark_count_options *o, struct waymark_error *error)
+{
+	if (!o->nr_events || !o->events)
+		return wm_api_fail(error, -EINVAL, "no event to count");
+	for (uint32_t i = 0; i < o->nr_events; i++)
+		if (!o->events[i])
+			return wm_api_fail(error, -EINVAL, "name %u of events is NULL", i);
+	if ((o->nr_pids && !o->pids) || (o->nr_tids && !o->tids) || (o->command && !o->command[0]))
+		return wm_api_fail(error, -EINVAL,
+				   "a command, processes or threads that are not there");
+	if ((o->nr_pids > 0) + (o->nr_tids > 0) + !!o->everything > 1)
+		return wm_api_fail(error, -EINVAL,
+				   "processes, threads and everything exclude each other");
+	return 0;
+}
+
+WM_API int waymark_count(const struct waymark_count_options *o, struct waymark_counters **ret,
+			 struct waymark_error *error)
+{
+	struct waymark_counters *c;
+	int err;
+
+	if (error)
+		*error = (struct waymark_error){0};
+	err = check(o, error);
+	if (err)
+		return err;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return wm_api_fail(error, -ENOMEM, "out of memory");
+	c->status = -1;
+	c->words = (struct wm_words){o->say, o->data};
+	wm_event_defs_init(&c->defs);
+	err = wm_event_space_open(&c->space, getenv("PATH"));
+	err = err ? wm_api_fail(error, err, "out of memory") : begin(c, o, error);
+	if (err) {
+		waymark_count_close(c);
+		return err;
+	}
+	*ret = c;
+	return 0;
+}
+
+WM_API void waymark_count_close(struct waymark_counters *c)
+{
+	if (!c)
+		return;
+	wm_api_programs_done(&c->programs);
+	wm_counters_close(c->counters);
+	wm_count_filters_done(&c->filters);
+	wm_event_defs_done(&c->defs);
+	wm_event_space_close(&c->space);
+	free(c->tids);
+	free(c->cpus);
+	free(c);
+}
+
+WM_API int waymark_count_read(struct waymark_counters *c)
+{
+	wm_api_programs_read(&c->programs);
+	return wm_counters_read(c->counters);
+}
+
+/* A child that somebody else took the status of has ended as well. */
+static void reap(struct waymark_counters *c)
+{
+	int status;
+	pid_t got;
+
+	do {
+		got = waitpid(c->child.pid, &status, 0);
+	} while (got < 0 && errno == EINTR);
+	c->status = got == c->child.pid ? status : -1;
+	c->child.pid = 0;
+}
+
+/* 1: it has ended; 0: the time is over, or a signal came; -errno. */
+static int wait_end(pid_t pid, int timeout_ms)
+{
+	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	int got = 1;
+
+	if (end.fd >= 0) {
+		got = poll(&end, 1, timeout_ms);
+		got = got < 0 ? -errno : got;
+		(void)close(end.fd);
+	}
+	return got == -EINTR ? 0 : got;
+}
+
+WM_API int waymark_count_wait(struct waymark_counters *c, int timeout_ms, int *ret_status)
+{
+	int got;
+
+	if (!c->had_command)
+		return -ECHILD;
+	if (c->child.pid) {
+		got = c->programs.loop
+			  ? wm_api_programs_wait(&c->programs, c->child.pid, timeout_ms)
+			  : wait_end(c->child.pid, timeout_ms);
+		if (got <= 0)
+			return got;
+		reap(c);
+	}
+	*ret_status = c->status;
+	return 1;
+}
+
+/* Of all threads (WM_COUNTERS_ALL), or of one. */
+static int tell(const struct waymark_counters *c, uint32_t i, size_t thread,
+		struct waymark_counter *ret)
+{
+	const struct wm_counters_event *e;
+	struct wm_counters_sum sum;
+	double scale = 1;
+
+	if (i >= wm_counters_nr(c->counters))
+		return wm_api_programs_tell(&c->programs, i - wm_counters_nr(c->counters), thread,
+					    ret);
+	e = wm_counters_event(c->counters, i);
+	wm_counters_sum(c->counters, i, thread, WM_COUNTERS_ALL, false, &sum);
+	if (e->def->scale && wm_number_parse_float(e->def->scale, &scale) < 0)
+		scale = 1;
+	*ret = (struct waymark_counter){
+	    .name = e->def->name,
+	    .value = sum.scaled,
+	    .counted = sum.count.value,
+	    .enabled_ns = sum.count.enabled_ns,
+	    .running_ns = sum.count.running_ns,
+	    .unit = e->def->unit,
+	    .scale = scale,
+	    .is_user_only = e->user_only,
+	    .err = e->err,
+	    .why = e->err ? wm_words_of(e->err, &e->why) : NULL,
+	};
+	return 0;
+}
+
+WM_API int waymark_counter(const struct waymark_counters *c, uint32_t i,
+			   struct waymark_counter *ret)
+{
+	return tell(c, i, WM_COUNTERS_ALL, ret);
+}
+
+WM_API int waymark_counter_thread(const struct waymark_counters *c, uint32_t i, uint32_t k,
+				  int32_t *ret_tid, struct waymark_counter *ret)
+{
+	int err = k < c->nr_tids ? tell(c, i, k, ret) : -ERANGE;
+
+	if (!err)
+		*ret_tid = c->tids[k];
+	return err;
+}

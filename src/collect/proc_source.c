@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* proc_source.c - see proc_source.h. */
+#include "collect/proc_source.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/cpu_packet.h"
+#include "event/desc_build.h"
+#include "event/filter.h"
+#include "kernel/proc_tasks.h"
+
+#define SOON_NS 10000000u /* a process that is new is read for the first time */
+
+#define RECORD_MAX                                                                                 \
+	(WM_RECORD_HEADER_BYTES + sizeof(struct wm_task_context) + WM_PROC_RECORD_BYTES_MAX)
+
+struct kind {
+	const struct wm_proc_event *event;
+	struct wm_proc_plan *plan;
+	struct wm_filter *filter; /* NULL: everything passes */
+	uint64_t every_ns, next_ns;
+	uint64_t last_clock; /* of the reading before; 0: there was none */
+	uint32_t id;         /* in its stream */
+	unsigned slot;       /* of a process's files */
+	int fd;              /* of the machine's; -1 */
+};
+
+struct wm_proc_source {
+	struct wm_trace_writer *writer;
+	enum wm_clock_kind clock;
+	struct kind *kinds;
+	size_t nr_kinds;
+	struct wm_cpu_packet machine, tasks;
+	struct wm_proc_tasks processes;
+	struct wm_proc_text text;
+	struct wm_proc_totals totals;
+};
+
+/* --- making ---------------------------------------------------------------------------- */
+
+static int link_filter(struct kind *k, const char *text, const unsigned char *desc,
+		       size_t desc_bytes, struct wm_diag *diag)
+{
+	unsigned char *code = NULL;
+	size_t bytes;
+	int64_t n;
+	int err;
+
+	if (!text)
+		return 0;
+	err = wm_filter_parse(text, &code, &bytes, diag);
+	if (!err)
+		err = wm_filter_check(code, bytes, desc, desc_bytes, diag);
+	k->filter = err ? NULL : aligned_alloc(8, WM_FILTER_STORAGE_MAX);
+	if (!err && !k->filter)
+		err = -ENOMEM;
+	if (!err) {
+		n = wm_filter_link(code, bytes, desc, desc_bytes, k->filter, WM_FILTER_STORAGE_MAX);
+		err = n < 0 ? (int)n : 0;
+	}
+	free(code);
+	return err;
+}
+
+int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag)
+{
+	struct kind k = {.event = choice->event};
+	unsigned char *desc = NULL;
+	size_t bytes;
+	int err = wm_proc_learn(k.event, &k.plan, diag);
+
+	if (!err) {
+		desc = wm_desc_simple(WM_PROC_PROVIDER, k.event->name, wm_proc_plan_schema(k.plan),
+				      NULL, 0, &bytes);
+		err = desc ? link_filter(&k, choice->filter, desc, bytes, diag) : -ENOMEM;
+	}
+	free(desc);
+	free(k.filter);
+	wm_proc_plan_destroy(k.plan);
+	return err;
+}
+
+static int declare(struct wm_proc_source *s, struct kind *k, const char *filter,
+		   struct wm_diag *diag)
+{
+	struct wm_cpu_packet *to = k->event->of_task ? &s->tasks : &s->machine;
+	struct wm_class *class;
+	size_t bytes;
+	unsigned char *desc;
+	int err = wm_proc_learn(k->event, &k->plan, diag);
+
+	if (err)
+		return err;
+	desc = wm_desc_simple(WM_PROC_PROVIDER, k->event->name, wm_proc_plan_schema(k->plan), NULL,
+			      0, &bytes);
+	if (!desc)
+		return -ENOMEM;
+	err = link_filter(k, filter, desc, bytes, diag);
+	if (!err)
+		err = wm_class_parse(desc, bytes, NULL, &class, diag);
+	if (!err)
+		err = wm_kernel_stream_event(to->stream, k->id, class);
+	free(desc);
+	return err;
+}
+
+/* The stream of the events of the machine, or of processes, when there are some. */
+static int make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices, size_t nr,
+		       bool of_task)
+{
+	struct wm_kernel_stream *stream;
+	int err;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (choices[i].event->of_task != of_task)
+			continue;
+		err = wm_kernel_stream_create(
+		    s->writer, of_task ? WM_KERNEL_TASK_COUNTERS : WM_KERNEL_COUNTERS, &stream);
+		return err ? err
+			   : wm_cpu_packet_init(of_task ? &s->tasks : &s->machine, stream,
+						RECORD_MAX);
+	}
+	return 0;
+}
+
+static int add_kind(struct wm_proc_source *s, const struct wm_proc_choice *choice, uint32_t ids[2],
+		    uint64_t now, struct wm_diag *diag)
+{
+	struct kind *k = &s->kinds[s->nr_kinds++];
+	int err;
+
+	*k = (struct kind){.event = choice->event,
+			   .every_ns = choice->every_ns,
+			   .next_ns = now,
+			   .id = ids[choice->event->of_task]++,
+			   .fd = -1};
+	k->slot = k->id;
+	err = declare(s, k, choice->filter, diag);
+	if (!err && !k->event->of_task) {
+		k->fd = wm_proc_open(k->event, 0);
+		err = k->fd < 0 ? k->fd : 0;
+	}
+	return err;
+}
+
+int wm_proc_source_create(struct wm_trace_writer *writer, enum wm_clock_kind clock,
+			  const struct wm_proc_choice *choices, size_t nr_choices, bool everything,
+			  const pid_t ours[2], struct wm_proc_source **ret, struct wm_diag *diag)
+{
+	struct wm_proc_source *s = calloc(1, sizeof(*s));
+	uint64_t now = wm_clock_monotonic_ns();
+	uint32_t ids[2] = {0};
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->writer = writer;
+	s->clock = clock;
+	wm_proc_tasks_init(&s->processes, everything, ours);
+	s->kinds = calloc(nr_choices + 1, sizeof(*s->kinds));
+	err = s->kinds ? make_stream(s, choices, nr_choices, false) : -ENOMEM;
+	if (!err)
+		err = make_stream(s, choices, nr_choices, true);
+	for (size_t i = 0; !err && i < nr_choices; i++)
+		err = add_kind(s, &choices[i], ids, now, diag);
+	if (err) {
+		wm_proc_source_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+void wm_proc_source_destroy(struct wm_proc_source *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_kinds; i++) {
+		if (s->kinds[i].fd >= 0)
+			close(s->kinds[i].fd);
+		wm_proc_plan_destroy(s->kinds[i].plan);
+		free(s->kinds[i].filter);
+	}
+	free(s->kinds);
+	wm_cpu_packet_done(&s->machine);
+	wm_cpu_packet_done(&s->tasks);
+	wm_proc_tasks_done(&s->processes);
+	wm_proc_text_done(&s->text);
+	free(s);
+}
+
+int wm_proc_source_follow(struct wm_proc_source *s, pid_t pid)
+{
+	uint64_t soon = wm_clock_monotonic_ns() + SOON_NS;
+
+	for (size_t i = 0; i < s->nr_kinds; i++)
+		if (s->kinds[i].event->of_task && s->kinds[i].next_ns > soon)
+			s->kinds[i].next_ns = soon;
+	return wm_proc_tasks_follow(&s->processes, pid);
+}
+
+const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source *s,
+						    uint32_t *ret_nr)
+{
+	for (size_t i = 0; i < s->nr_kinds; i++) {
+		*ret_nr = wm_proc_plan_left_out(s->kinds[i].plan);
+		if (*ret_nr)
+			return s->kinds[i].event;
+	}
+	return NULL;
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static bool passes(const struct kind *k, const unsigned char *fields, size_t bytes,
+		   const struct wm_proc_task *task)
+{
+	struct wm_filter_contexts contexts = {0};
+
+	if (!k->filter)
+		return true;
+	if (task) {
+		contexts.pid = contexts.tid = task->pid;
+		memcpy(contexts.comm, task->comm, sizeof(contexts.comm));
+	}
+	return wm_filter_run(k->filter, fields, bytes, &contexts);
+}
+
+/* Every record of the text that was read. `task` NULL: it is of the machine. */
+static void put_text(struct wm_proc_source *s, const struct kind *k,
+		     const struct wm_proc_task *task, uint64_t clock)
+{
+	struct wm_cpu_packet *to = task ? &s->tasks : &s->machine;
+	const char *at = s->text.data, *end = at + s->text.bytes;
+	const uint64_t header = htole64(wm_record_header((uint16_t)k->id, clock));
+	const int32_t pid = task ? (int32_t)htole32((uint32_t)task->pid) : 0;
+	const struct wm_task_context context = {pid, pid};
+	size_t before = WM_RECORD_HEADER_BYTES + (task ? sizeof(context) : 0);
+	int64_t n;
+
+	for (;;) {
+		unsigned char *record = wm_cpu_packet_at(to, clock);
+
+		n = wm_proc_put(k->plan, &at, end, record + before);
+		if (n == 0)
+			break;
+		if (n < 0) {
+			s->totals.torn++;
+			continue;
+		}
+		if (!passes(k, record + before, (size_t)n, task))
+			continue;
+		memcpy(record, &header, sizeof(header));
+		if (task)
+			memcpy(record + WM_RECORD_HEADER_BYTES, &context, sizeof(context));
+		wm_cpu_packet_add(to, clock, before + (size_t)n);
+	}
+}
+
+/* --- readings ------------------------------------------------------------------------------ */
+
+static void note_read(struct wm_proc_source *s, uint64_t began_ns)
+{
+	uint64_t took = wm_clock_monotonic_ns() - began_ns;
+
+	if (took > s->totals.read_max_ns)
+		s->totals.read_max_ns = took;
+}
+
+static void read_machine(struct wm_proc_source *s, struct kind *k)
+{
+	uint64_t began = wm_clock_monotonic_ns(), clock = wm_clock_read(s->clock);
+	int err = wm_proc_read(k->fd, &s->text);
+
+	note_read(s, began);
+	k->last_clock = clock;
+	if (err)
+		s->totals.torn++;
+	else
+		put_text(s, k, NULL, clock);
+}
+
+static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_task *task)
+{
+	uint64_t began = wm_clock_monotonic_ns(), clock = wm_clock_read(s->clock);
+	int err = wm_proc_task_read(&s->processes, task, k->event, k->slot, &s->text);
+
+	note_read(s, began);
+	if (!err)
+		put_text(s, k, task, clock);
+	else if (err == -EACCES || err == -EPERM)
+		s->totals.denied++;
+	else if (err != -ESRCH && err != -ENOENT) /* it has ended: nothing is wrong */
+		s->totals.torn++;
+}
+
+/* A name is told before the first event, and when it is another. */
+static void tell_names(struct wm_proc_source *s)
+{
+	for (size_t i = 0; i < s->processes.nr; i++) {
+		struct wm_proc_task *task = &s->processes.tasks[i];
+
+		if (task->followed && wm_proc_task_renamed(&s->processes, task))
+			(void)wm_trace_thread(s->writer, (uint32_t)task->pid, (uint32_t)task->pid,
+					      wm_clock_read(s->clock), task->comm);
+	}
+}
+
+static void read_tasks(struct wm_proc_source *s, struct kind *k)
+{
+	k->last_clock = wm_clock_read(s->clock);
+	for (size_t i = 0; i < s->processes.nr; i++)
+		if (s->processes.tasks[i].followed)
+			read_task(s, k, &s->processes.tasks[i]);
+}
+
+/* How many times before `now` were for nothing; the next one is behind it. */
+static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
+{
+	uint64_t missed = (now - k->next_ns) / k->every_ns;
+	uint64_t late = now - k->next_ns - missed * k->every_ns;
+
+	if (late > s->totals.late_max_ns)
+		s->totals.late_max_ns = late;
+	k->next_ns += (missed + 1) * k->every_ns;
+	if (!missed)
+		return;
+	s->totals.missed += missed;
+	(void)wm_trace_kernel_lost(s->writer, -1, k->last_clock, wm_clock_read(s->clock), "late",
+				   missed);
+}
+
+static void tick(struct wm_proc_source *s, uint64_t now, bool all)
+{
+	bool asked = false, due = false;
+
+	for (size_t i = 0; i < s->nr_kinds; i++) {
+		struct kind *k = &s->kinds[i];
+
+		if (k->next_ns > now && !all)
+			continue;
+		due = true;
+		if (k->next_ns <= now)
+			keep_time(s, k, now);
+		if (!k->event->of_task) {
+			read_machine(s, k);
+			continue;
+		}
+		if (!asked && wm_proc_tasks_refresh(&s->processes))
+			s->totals.torn++; /* no /proc, or no memory */
+		if (!asked)
+			tell_names(s);
+		asked = true;
+		read_tasks(s, k);
+	}
+	if (!due)
+		return;
+	s->totals.ticks++;
+	s->totals.spent_ns += wm_clock_monotonic_ns() - now;
+}
+
+void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns)
+{
+	tick(s, now_ns, false);
+}
+
+void wm_proc_source_last(struct wm_proc_source *s)
+{
+	tick(s, wm_clock_monotonic_ns(), true);
+}
+
+uint64_t wm_proc_source_next(const struct wm_proc_source *s)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < s->nr_kinds; i++)
+		if (s->kinds[i].next_ns < next)
+			next = s->kinds[i].next_ns;
+	return next;
+}
+
+int wm_proc_source_flush(struct wm_proc_source *s)
+{
+	int err = s->machine.stream ? wm_cpu_packet_flush(&s->machine) : 0;
+	int other = s->tasks.stream ? wm_cpu_packet_flush(&s->tasks) : 0;
+
+	return err ? err : other;
+}
+
+void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_proc_totals *ret)
+{
+	*ret = s->totals;
+	ret->events = s->machine.events + s->tasks.events;
+	ret->lost_disk = s->machine.lost_disk + s->tasks.lost_disk;
+	ret->error = s->machine.error ? s->machine.error : s->tasks.error;
+}

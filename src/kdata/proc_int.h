@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc_int.h - the inside of a plan, shared by proc_table.c (what the files
+ * are), proc_text.c (making a plan) and proc_put.c (running it).
+ */
+#ifndef WM_KDATA_PROC_INT_H
+#define WM_KDATA_PROC_INT_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "kdata/proc_text.h"
+
+enum wm_proc_value {
+	WM_PROC_SKIP,    /* a column nobody wants */
+	WM_PROC_COUNT,   /* u8 */
+	WM_PROC_SIGNED,  /* i8 */
+	WM_PROC_DECIMAL, /* f8: "0.42" */
+	WM_PROC_WORD,    /* s: up to the next blank */
+	WM_PROC_COMM,    /* s: in parentheses, which may be in it, too */
+	WM_PROC_CPU,     /* u4: what follows "cpu" */
+};
+
+/* What the kernel's number is in, and what it becomes. */
+enum wm_proc_unit {
+	WM_PROC_PLAIN,
+	WM_PROC_PERCENT,
+	WM_PROC_BYTES,
+	WM_PROC_KIB,     /* -> bytes */
+	WM_PROC_SECTORS, /* of 512 -> bytes */
+	WM_PROC_PAGES,   /* -> bytes */
+	WM_PROC_NS,
+	WM_PROC_US,    /* -> ns */
+	WM_PROC_MS,    /* -> ns */
+	WM_PROC_TICKS, /* -> ns */
+};
+
+struct wm_proc_column {
+	const char *name; /* without its unit; NULL with SKIP */
+	enum wm_proc_value value;
+	enum wm_proc_unit unit;
+};
+
+/* A line of a text that is one record, and what its values are called. */
+struct wm_proc_line {
+	const char *key;
+	const struct wm_proc_column *columns; /* name NULL ends them; NULL: called as the line is */
+};
+
+struct wm_proc_shape {
+	struct wm_proc_event event;
+	/*
+	 * Each line of the text is a record of these columns; NULL: the whole text is one,
+	 * its lines a key and values.
+	 */
+	const struct wm_proc_column *rows;
+	const char *between;  /* rows: what stands between columns */
+	const char *begins;   /* lines that begin so, and a digit: rows are only those, and a
+				 text that is one record goes on without them; NULL: all are */
+	const char *not_with; /* rows: no lines that have one of these; NULL: all */
+	/* Texts of one record: lines that are not as simple as the others; key NULL ends them. */
+	const struct wm_proc_line *lines;
+	bool sizes_only; /* of lines not in `lines` those with "kB" */
+	bool may_lack;   /* a later text may lack lines: they are 0 */
+};
+
+const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e);
+
+struct wm_proc_step {
+	enum wm_proc_value value;
+	uint64_t scale;
+};
+
+struct wm_proc_key {
+	const char *key;
+	uint32_t bytes, nr; /* nr: of its values, the first so many */
+};
+
+struct wm_proc_plan {
+	struct wm_arena arena;
+	const struct wm_proc_shape *shape;
+	struct wm_proc_machine machine;
+	struct wm_proc_field *fields; /* those that are recorded */
+	struct wm_proc_step *steps;   /* of rows, a column each; else a value each */
+	struct wm_proc_key *keys;     /* of a text that is one record, in order */
+	size_t nr_fields, nr_steps, nr_keys;
+	uint32_t left_out;
+	struct wm_text schema;
+};
+
+static inline bool wm_proc_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The line's end: its '\n', or the text's. */
+static inline const char *wm_proc_line_end(const char *at, const char *end)
+{
+	const char *n = __builtin_memchr(at, '\n', (size_t)(end - at));
+
+	return n ? n : end;
+}
+
+/* The end of the key a line begins with: its first blank, ':' or end. */
+static inline const char *wm_proc_key_end(const char *at, const char *end)
+{
+	while (at < end && !wm_proc_is_blank(*at) && *at != ':')
+		at++;
+	return at;
+}
+
+/* Whether a line is one of the records of a text of rows. */
+bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
+
+#endif

@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# change_kernel.bats - waymark record --change with events of the kernel: switched and filtered
+# while a program runs, counted exactly; probes; nothing stays behind.
+
+bats_require_minimum_version 1.5.0
+load wait
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
+	export TRACEFS=/sys/kernel/tracing
+	# Each number it reads makes it do so many of two system calls and pass a function as often.
+	cat >"$W/calls.c" <<-'EOC'
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <sys/syscall.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	int __attribute__((noinline)) probed(int n)
+	{
+		__asm__ volatile("");
+		return n + 1;
+	}
+	static void forked(void)
+	{
+		for (int i = 0; i < 5; i++)
+			syscall(SYS_getppid);
+		_exit(0);
+	}
+	int main(void)
+	{
+		char line[64];
+		int sum = 0;
+		puts("ready");
+		fflush(stdout);
+		while (fgets(line, sizeof(line), stdin)) {
+			if (*line == 'f') {
+				if (fork() == 0)
+					forked();
+				wait(NULL);
+				puts("forked");
+			}
+			for (int i = 0, n = atoi(line); i < n; i++, sum++) {
+				syscall(SYS_getppid);
+				syscall(SYS_umask, i % 100);
+				probed(i);
+			}
+			printf("did %d\n", sum);
+			fflush(stdout);
+		}
+		return 0;
+	}
+	EOC
+	cc -O1 -g "$W/calls.c" -o "$W/calls"
+}
+
+setup() {
+	[ "$(id -u)" = 0 ] && [ -w $TRACEFS/instances ] || skip "not root, or no tracefs"
+	[ -d $TRACEFS/events/syscalls/sys_enter_umask ] || skip "no events of system calls"
+	PATH="$WAYMARK_BUILD:$PATH"
+	mkdir "$BATS_TEST_TMPDIR/here"
+	cd "$BATS_TEST_TMPDIR/here"
+	mkfifo orders
+	pids=()
+	nr=0
+}
+
+teardown() {
+	exec 7>&- || true
+	for p in "${pids[@]}"; do
+		kill -9 "$p" 2>/dev/null || true
+	done
+}
+
+begin() { # a recording of the program, with these options
+	rm -f out
+	waymark record -o t --preload none "$@" -- "$W/calls" <orders >out 2>err 3>&- &
+	pid=$!
+	pids+=("$pid")
+	exec 7>orders
+	until_true grep -q ready out
+}
+
+ten() {
+	echo 10 >&7
+	nr=$((nr + 10))
+	until_true grep -qx "did $nr" out
+}
+
+finish() {
+	exec 7>&-
+	wait "$pid"
+}
+
+count() { # NAME
+	waymark print t | grep -c " $1: " || true
+}
+
+change() {
+	waymark record -q --change t "$@"
+}
+
+@test "on, off, and filtered anew, exactly, by babeltrace2 as well" {
+	begin -e syscall:getppid:enter
+	ten
+	run -0 waymark record --change t -e syscall:umask:enter
+	[ "$output" = "waymark: 2 events of the kernel on: t" ]
+	ten
+	run -0 waymark record --change t -x syscall:getppid
+	[ "$output" = "waymark: 1 event of the kernel on: t" ]
+	ten # 20 of getppid, 20 of umask
+	change -e syscall:umask:enter --filter 'mask >= 7'
+	ten # 3, the kernel's part alone
+	change -e syscall:umask:enter --filter 'mask > 1 && mask * 2 < 8'
+	ten # 2, a part of it ours
+	change -e syscall:umask:enter --filter 'mask * 2 == 8'
+	ten # 1, all of it ours
+	change -e 'syscalls:sys_enter_um*'
+	ten # 10, no filter any more
+	change -x 'kernel:*'
+	ten
+	finish
+	[ "$(count syscalls:sys_enter_getppid)" = 20 ]
+	[ "$(count syscalls:sys_enter_umask)" = 36 ]
+	[ "$(babeltrace2 t | grep -c 'syscalls:sys_enter_umask')" = 36 ]
+	grep -q '^syscalls:sys_enter_umask\|sys_enter_umask' t/kernel/formats
+	waymark info --verify t
+	grep -q '56 events (56 of the kernel)' err
+}
+
+@test "a recording that began without the kernel gets it: of its processes, and what they fork" {
+	begin -e no:such
+	ten
+	change -e syscall:getppid
+	ten
+	echo f >&7
+	until_true grep -q forked out
+	(for i in 1 2 3; do ls / >/dev/null; done) # somebody else's
+	finish
+	[ "$(count syscalls:sys_exit_getppid)" = 15 ]
+	[ "$(count syscalls:sys_enter_getppid)" = 15 ]
+	run -1 grep -v calls: <(waymark print t)
+}
+
+@test "probes are made, filtered, switched; they vanish with the recording, and with its pump" {
+	local pump
+	begin -e no:such
+	ten
+	change -e "uprobe:$W/calls:probed(n=arg1:s32)" --filter 'n > 7'
+	ten # 2
+	change -x 'uprobe:*'
+	ten
+	cd "$W" # files are named as the command sees them
+	waymark record -q --change "$OLDPWD/t" -e 'uprobe:./calls:probed(n=arg1:s32)'
+	cd "$OLDPWD"
+	ten # 10
+	finish
+	[ "$(count uprobe:calls:probed)" = 12 ]
+	run -1 grep "waymark_${pid}_" $TRACEFS/dynamic_events
+	rm -r t
+	nr=0
+	begin -e no:such
+	change -e "uprobe:$W/calls:probed"
+	pump=$(pgrep -P $pid waymark-pump)
+	[ -n "$(ls -d $TRACEFS/instances/waymark-$pump-*)" ]
+	grep -q "waymark_${pump}_" $TRACEFS/dynamic_events
+	kill -9 "$pump"
+	until_true eval '! grep -q "waymark_'"$pump"'_" $TRACEFS/dynamic_events'
+	until_true eval '! ls -d $TRACEFS/instances/waymark-'"$pump"'-* 2>/dev/null'
+	ten # the program runs on
+	finish
+}
+
+@test "what is wrong changes nothing, and is said" {
+	begin -e syscall:getppid:enter
+	run -4 waymark record --change t -e kernel:sched:nothing_like_it
+	[[ $output == *"no event of the kernel matches 'sched:nothing_like_it'"* ]]
+	run -2 waymark record --change t -x 'syscall:*' -e syscall:umask:enter --filter 'nope == 3'
+	[[ $output == *"has no field 'nope'"*"nope == 3"*"^"* ]]
+	run -2 waymark record --change t -e func:kernel:vfs_read
+	[[ $output == *"begins with a recording"* ]]
+	run -2 waymark record --change t -e proc:vmstat
+	[[ $output == *"record anew"* ]]
+	run -2 waymark record --change t -e cpu-clock
+	[[ $output == *"sampled from the beginning"* ]]
+	run -2 waymark record --change t -e sched:sched_switch -c 1
+	[[ $output == *"is sampled from the beginning"* ]]
+	run -4 waymark record --change t -x kernel:sched:sched_switch
+	[[ $output == *"no event of the kernel that is on is called so"* ]]
+	ten
+	finish
+	[ "$(count syscalls:sys_enter_getppid)" = 10 ]
+	[ "$(waymark print t | grep -c .)" = 10 ]
+}
+
+@test "-x at the beginning is for the kernel's events, too" {
+	begin -e 'syscall:getp*id:enter' -e syscall:umask -x syscall:umask:exit -x 'syscalls:*_getpid'
+	ten
+	finish
+	[ "$(count syscalls:sys_enter_getppid)" = 10 ]
+	[ "$(count syscalls:sys_enter_umask)" = 10 ]
+	[ "$(count syscalls:sys_exit_umask)" = 0 ]
+}
+
+@test "no record passes that passes neither filter, and none that passes both is missing" {
+	begin -e syscall:umask:enter --filter 'mask < 30'
+	echo 200000 >&7
+	for i in 1 2 3 4 5; do
+		change -e syscall:umask:enter --filter 'mask % 2 == 1 && mask < 60'
+		change -e syscall:umask:enter --filter 'mask < 30'
+	done
+	until_true grep -qx 'did 200000' out
+	finish
+	waymark print --jsonl t | python3 -c 'import json, sys
+masks = [int(json.loads(line)["fields"]["mask"]) for line in sys.stdin]
+assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(masks))'
+}
+
+@test "a recorder that may not see the kernel says so" {
+	local open
+	open=$(mktemp -d) # which the other user reaches
+	chmod 777 "$open"
+	cd "$open"
+	setpriv --reuid 65534 --regid 65534 --clear-groups true || skip "no other user"
+	setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR test -x "$WAYMARK_BUILD/waymark" ||
+		skip "another user does not reach waymark"
+	setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR TMPDIR=/tmp \
+		waymark record -q -o t --preload none -e no:such -- sleep 60 >err 2>&1 3>&- &
+	pid=$!
+	pids+=("$pid")
+	until_true eval 'test -e t/.waymark || ! kill -0 $pid'
+	[ -e t/.waymark ] || skip "another user does not reach this folder"
+	run waymark record --change t -e sched:sched_switch
+	[ "$status" -ne 0 ]
+	[[ $output == *"changed nothing"*"root"* ]]
+	kill -TERM "$pid" # CMD gets it, too
+	wait "$pid" || true
+	cd "$BATS_TEST_TMPDIR"
+	rm -r "$open"
+}

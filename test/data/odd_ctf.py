@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# odd_ctf.py OUT - small CTF 1.8 traces in corners of the language: a folder in OUT for each.
+import os
+import struct
+import sys
+
+TYPES = "".join(
+    "typealias integer { size = %d; align = 8; } := u%d;" % (n, n) for n in (8, 16, 32, 64)
+)
+HEAD = "/* CTF 1.8 */ " + TYPES + "%s trace { major = 1; minor = 8; byte_order = %s; %s};"
+EVENT = 'event { name = "e"; fields := struct { %s }; };'
+CLOCK = (
+    "clock { name = c; freq = %s; %s };"
+    "typealias integer { size = %d; align = 8; map = clock.c.value; } := ts;"
+)
+
+CASES = {}
+
+
+def fields(name, members, data, decl="", order="le"):
+    CASES[name] = (HEAD % (decl, order, "") + "stream { };" + EVENT % members, data)
+
+
+def clock(name, hz, more, bits, times):
+    head = HEAD % (CLOCK % (hz, more, bits), "le", "")
+    stream = "stream { event.header := struct { ts timestamp; }; };"
+    data = b"".join(t.to_bytes(bits // 8, "little") + b"x" for t in times)
+    CASES[name] = (head + stream + EVENT % "u8 x;", data)
+
+
+BITS = bytes([0x9A, 0x5C, 0xE3, 0x71, 0x0F, 0xAA, 0x55, 0x12, 0xDE, 0xAD, 0xBE, 0xEF, 1, 2, 3, 4])
+VARIANT = "variant <t> { u8 A; struct { u16 x; u8 y; } B; string C; } v; u8 z;"
+
+for order in ("le", "be"):
+    fields(
+        "bits-" + order,
+        "integer { size = 3; align = 1; } a; integer { size = 7; align = 1; signed = true; } b;"
+        "integer { size = 13; align = 1; base = x; } c; integer { size = 1; align = 1; } d;"
+        "integer { size = 40; align = 1; } e; integer { size = 64; align = 1; } f;",
+        BITS,
+        order=order,
+    )
+    fields(
+        "bit-lists-" + order,
+        "struct { integer { size = 3; align = 1; } x; integer { size = 6; align = 1; } y; } a[4];"
+        "integer { size = 4; align = 1; } z; u8 q;",
+        BITS[:6],
+        order=order,
+    )
+    fields(
+        "bit-enums-" + order,
+        "enum : integer { size = 3; align = 1; } { A, B, C = 5, D } x;"
+        "enum : integer { size = 5; align = 1; signed = true; } { N = -1, M = -16 ... -2, P = 0 ... 15 } y;",
+        b"\x9a",
+        order=order,
+    )
+fields("enum-order", "enum : integer { size = 16; align = 8; byte_order = be; } { A = 258 } x;", b"\1\2")
+fields("enum-parens", "enum : u8 { A = +5, B = (7) ... ((9)) } x;", b"\x08")
+fields("enum-overlap", "enum : u8 { A = 0 ... 9, B = 5, C = 3 ... 7, A = 20 } x[4];", bytes([0, 5, 20, 10]))
+fields("enum-64", "enum : u64 { M = 18446744073709551615, L = 0x8000000000000000 } x[2];",
+       struct.pack("<2Q", 2**64 - 1, 2**63))
+fields("pointer", "foo * p; u8 q;", BITS[:9], "typealias integer { size = 64; align = 8; base = x; } := foo *;")
+fields("words", "unsigned long int x;", BITS[:8],
+       "typealias integer { size = 64; align = 8; } := unsigned long int;")
+fields("lists", "u8 n; u8 m; u8 x[n][m]; u16 y[2][n];", b"\2\3abcdef" + BITS[:8])
+fields("own-tags", "u8 n; struct { enum : u8 { A, B } t; variant <t> { u8 A; u16 B; } v; u8 m; u8 q[m]; } s[n];",
+       b"\3\1ab\1x\0c\2xy\1de\0")
+fields("outer-tag", "enum : u8 { A, B } t; struct { struct { variant <t> { u8 A; u16 B; } v; } i; } s;", b"\1ab")
+fields("aligned", "u8 a; struct { u8 x; } align(64) s; struct { } align(32) e; u8 b;", b"\1......." + b"\2...\3")
+fields("floats", "floating_point { exp_dig = 11; mant_dig = 53; align = 8; } a[6];",
+       struct.pack("<6d", float("inf"), float("-inf"), float("nan"), -0.0, 1e-310, 1e22))
+for tag in range(3):
+    fields("variant-%d" % tag, "enum : u8 { A, B, C } t; " + VARIANT, bytes([tag]) + b"ab\0c"[: 2 + 2 * (tag == 1)] +
+           (b"" if tag < 2 else b"\0z"))
+clock("before-origin", 1000000000, "offset_s = -7;", 64, (10**9, 2 * 10**9 + 5))
+clock("wraps", 1000, "", 8, (250, 3, 3, 2))
+clock("odd-hz", 32768, "offset_s = 1; offset = 40000;", 64, (10**3, 2 * 10**5 + 5))
+os.makedirs(sys.argv[1], exist_ok=True)
+for name, (metadata, data) in CASES.items():
+    folder = os.path.join(sys.argv[1], name)
+    os.makedirs(folder)
+    with open(os.path.join(folder, "metadata"), "w", encoding="ascii") as f:
+        f.write(metadata)
+    with open(os.path.join(folder, "stream"), "wb") as f:
+        f.write(data)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+# vm_top.sh - run by test/vm_top.bats in the machine, by busybox: what an older kernel gives to the
+# system's own trace buffer only. $1: a folder shared with the machine outside, with `between` in it;
+# results go there, one file a fact.
+cd "$1" || exit 9
+exec 2>script.err
+T=/sys/kernel/tracing
+R="waymark record"
+
+# Waits until a shell condition holds, 20 s at most.
+await() {
+	local n=0
+	until eval "$1"; do
+		n=$((n + 1))
+		[ $n -lt 400 ] || return 1
+		sleep 0.05
+	done
+}
+
+# All of the buffer that somebody could have set, and who has instances.
+state() {
+	cd $T || exit 9
+	grep '' current_tracer set_event set_event_pid set_event_notrace_pid set_ftrace_pid set_ftrace_notrace_pid \
+		set_ftrace_filter set_ftrace_notrace set_graph_function trace_clock buffer_size_kb buffer_percent \
+		tracing_on tracing_cpumask options/function-fork options/event-fork options/overwrite
+	grep entries per_cpu/cpu*/stats
+	ls instances
+	cd "$OLDPWD" || exit 9
+}
+
+# A recording named $1 of the rest, between two looks at the buffer.
+take() {
+	local name=$1
+	shift
+	state >"$name.before"
+	$R -o "$name" "$@" >"$name.out" 2>"$name.err"
+	echo $? >"$name.status"
+	state >"$name.after"
+	waymark print "$name" >"$name.text" 2>>"$name.err"
+}
+
+# The processes of that name.
+called() {
+	for comm in /proc/[0-9]*/comm; do
+		[ "$(cat "$comm" 2>&-)" != "$1" ] || echo "$comm" | cut -d/ -f3
+	done
+}
+
+# busybox's cat copies by sendfile, its dd reads.
+D="dd if=/proc/uptime of=/dev/null"
+G="-e func:kernel:vfs_read:graph"
+$R -q -o first --preload none -e syscall:getpid -- true # an instance was made: rings are what they will be
+take graph --preload none $G -- sh -c "$D; $D"
+take mixed -a $G -e func:kernel:vfs_open -e syscall:openat:enter -- $D
+# 10,000 times, in the order of time.
+take markers -b 64M -e 'app:*' -e ftrace:print -- ./between 10000 $T/trace_marker
+take filter -e ftrace:print --filter 'buf == "mark*"' -- ./between 10 $T/trace_marker
+echo 0 >$T/tracing_on
+echo mono_raw >$T/trace_clock
+echo 3000 >$T/buffer_size_kb
+echo 70 >$T/buffer_percent
+echo 1 >$T/options/function-fork
+take odd $G -- $D
+echo 1 >$T/tracing_on
+echo local >$T/trace_clock
+echo 0 >$T/options/function-fork
+
+# In use: by each of these it is said, and nothing is changed.
+refuse() { # NAME EVENT
+	state >"refused_$1.before"
+	$R -o "refused_$1" -e "$2" -- true 2>"refused_$1.err"
+	echo $? >"refused_$1.status"
+	state >"refused_$1.after"
+}
+echo 0 >$T/tracing_on # what is in it stays the same between two looks
+echo function >$T/current_tracer
+refuse tracer ftrace:print
+echo nop >$T/current_tracer
+echo >$T/trace
+echo 1 >$T/events/sched/sched_process_fork/enable
+refuse event func:kernel:vfs_read:graph
+echo 0 >$T/events/sched/sched_process_fork/enable
+echo 1 >$T/tracing_on
+echo hello >$T/trace_marker
+refuse unread func:kernel:vfs_read:graph
+echo >$T/trace
+echo vfs_open >$T/set_ftrace_filter
+refuse filter ftrace:print
+echo >$T/set_ftrace_filter
+echo 1 >$T/set_event_pid
+refuse pid func:kernel:vfs_read:graph
+echo >$T/set_event_pid
+echo 1 >$T/tracing_cpumask
+refuse cpus func:kernel:vfs_read:graph
+echo 3 >$T/tracing_cpumask
+cat $T/trace_pipe >/dev/null &
+reader=$!
+await "ls -l /proc/$reader/fd 2>&- | grep -q trace_pipe"
+refuse reader func:kernel:vfs_read:graph
+kill $reader
+wait $reader 2>&-
+$R -q -o other -e ftrace:print -a -- sleep 100 &
+other=$!
+await '[ -e other/kernel/formats ]'
+refuse ours ftrace:print
+kill $other
+wait $other
+state >after_all
+
+echo $$ >$T/set_event_notrace_pid # a choice of tasks is a use, too
+refuse notrace ftrace:print
+echo >$T/set_event_notrace_pid
+
+# The command killed: its pump gives it back. Both killed: the next start does.
+begin_killed() {
+	$R -q -o "$1" $G -a -- sleep 100 &
+	command=$!
+	await "grep -q graph $T/current_tracer && [ -e $1/kernel/formats ]"
+	sleep 0.3
+}
+state >killed.before
+begin_killed killed1
+kill -9 $command
+await "grep -q nop $T/current_tracer && [ -z \"\$(ls $T/instances)\" ]"
+state >killed.pump
+begin_killed killed2
+kill -9 $command $(called waymark-pump)
+sleep 0.5
+state >killed.between
+$R -q -o next --preload none -e syscall:getpid -- true
+state >killed.after
+: >done

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# ending.bats - how record, stat and top end when signals come, or CMD does not end.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	export LC_ALL=C.UTF-8
+	PATH="$WAYMARK_BUILD:$PATH"
+	cd "$BATS_TEST_TMPDIR"
+	unset pid
+	# Says that it runs, and runs until it may end; TRAP is what it does before.
+	cat >waits <<-'END'
+	#!/bin/sh
+	eval "${TRAP:-}"
+	echo $$ >>runs
+	until [ -e go ]; do sleep 0.02; done
+	exit 7
+	END
+	chmod +x waits
+}
+
+teardown() {
+	touch go
+	[ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null || true
+}
+
+# Each verb as it runs a CMD; what all of these tests hold for.
+declare -gA verbs=(
+	[record]="waymark record -q -o t -e hello:*"
+	[stat]="waymark stat -e sw:page-faults:u"
+	[stream]="waymark stat -r 1 -I 60000 -e user:hello:* --by pid"
+	[top]="waymark top --stdio -d 60 -e hello:*"
+)
+
+# Runs a verb on ./waits in the background, from its CMD's first moment on. A shell has background
+# commands ignore SIGINT, which is undone; $signals does that to others.
+begin() {
+	rm -rf t go runs
+	env --default-signal=INT ${signals:-} ${verbs[$1]} -- ./waits >out 2>&1 3>&- &
+	pid=$!
+	until_true test -s runs
+	until_true takes_signals
+	command=$(tail -n 1 runs)
+}
+
+# SIGTERM is blocked, to be read.
+takes_signals() {
+	(((0x$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status") & 0x4000) != 0))
+}
+
+until_true() {
+	for _ in $(seq 600); do
+		if "$@" >/dev/null 2>&1; then return 0; fi
+		sleep 0.05
+	done
+	echo "never became true: $*" >&2
+	cat out >&2
+	return 1
+}
+
+# The status of the verb; it ends within half a minute.
+status_of() {
+	until_true gone "$pid"
+	status=0
+	wait "$pid" || status=$?
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null || [ "$(awk '/^State/ { print $2 }' "/proc/$1/status")" = Z ]
+}
+
+@test "what is ignored from the start ends nothing" {
+	signals=--ignore-signal=HUP
+	for verb in "${!verbs[@]}"; do
+		begin "$verb"
+		kill -HUP "$pid"
+		sleep 0.2
+		touch go
+		status_of
+		echo "$verb: $status"
+		[ "$status" -eq 7 ]
+	done
+}
+
+@test "CMD that stays is killed by a second signal; what there is by then is shown" {
+	export TRAP="trap '' INT TERM HUP"
+	for verb in "${!verbs[@]}"; do
+		begin "$verb"
+		kill -TERM "$pid"
+		sleep 0.5
+		! gone "$pid" && ! gone "$command"
+		kill -TERM "$pid"
+		status_of
+		echo "$verb: $status, $(cat out)"
+		gone "$command"
+		case $verb in
+		record) [ "$status" -eq 137 ] && waymark info t ;;
+		stat) [ "$status" -eq 137 ] && grep -q ' s elapsed' out ;;
+		stream) [ "$status" -eq 137 ] && grep -q ' 0 lost' out ;;
+		top) [ "$status" -eq 0 ] && grep -q '^Seconds  Events/s' out ;;
+		esac
+	done
+}
+
+@test "what comes twice at once, to a group and its leader, is one signal" {
+	export TRAP="trap 'sleep 0.3; exit 5' TERM"
+	for verb in record stat stream; do
+		begin "$verb"
+		kill -TERM "$pid"
+		kill -TERM "$pid"
+		status_of
+		echo "$verb: $status"
+		[ "$status" -eq 5 ]
+	done
+}
+
+@test "who ends after a time ends CMD: by SIGTERM, or by SIGKILL a while later" {
+	verbs=(
+		[stat]="waymark stat --timeout 300 -e sw:page-faults:u"
+		[stream]="waymark stat --timeout 300 -I 60000 -e user:hello:* --by pid"
+		[top]="waymark top --stdio --duration 0.3 -e hello:*"
+	)
+	for TRAP in "" "trap '' TERM"; do
+		export TRAP
+		for verb in "${!verbs[@]}"; do
+			rm -f go runs
+			status=0
+			timeout 60 ${verbs[$verb]} -- ./waits >out 2>&1 || status=$?
+			echo "$verb '$TRAP': $status, $(cat out)"
+			[ ! -e runs ] || gone "$(cat runs)"
+			case $verb$TRAP in
+			top*) [ "$status" -eq 4 ] ;; # no event matched, which is said
+			*TERM) [ "$status" -eq 137 ] || [ ! -e runs ] ;; # before it could say no
+			*) [ "$status" -eq 143 ] ;;
+			esac
+		done
+	done
+}
+
+# Whatever the limit is: CMD ran and its status is ours, or it did not.
+ran_or_not() { # OPTION...
+	local ran=0 not=0 files
+	for files in $(seq 4 40); do
+		rm -f ran
+		status=0
+		(ulimit -n "$files"
+		exec waymark stat -e sw:page-faults:u "$@" -- sh -c 'echo yes >ran; exit 9') >out 2>&1 || status=$?
+		if [ "$status" -eq 9 ]; then
+			test -e ran
+			ran=$((ran + 1))
+		else
+			sleep 0.1
+			test ! -e ran || { echo "$files: $status, $(cat out)" && return 1; }
+			not=$((not + 1))
+		fi
+	done
+	echo "$ran ran, $not did not"
+	[ "$ran" -gt 0 ] && [ "$not" -gt 0 ]
+}
+
+@test "CMD does not run when there is no descriptor to see an end by" {
+	local pids=() p
+	for _ in 1 2 3 4; do
+		sleep 60 3>&- &
+		pids+=("$!")
+	done
+	ran_or_not
+	ran_or_not -p "$(IFS=,; echo "${pids[*]}")"
+	kill "${pids[@]}"
+}

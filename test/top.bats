@@ -1,0 +1,234 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# waymark top: figures of what happens now, against a program whose functions
+# take known parts of its time; as text, as JSON, on a terminal (tmux). Nothing
+# is left behind, however it ends.
+
+bats_require_minimum_version 1.5.0
+load wait
+
+setup_file() {
+	export W="$BATS_FILE_TMPDIR"
+	cat >"$W/busy.c" <<-'END'
+	static volatile unsigned sink;
+	__attribute__((noinline)) static void large(void) { for (unsigned i = 0; i < 3000; i++) sink += i; }
+	__attribute__((noinline)) static void small(void) { for (unsigned i = 0; i < 1000; i++) sink += i; }
+	int main(void) { for (;;) { large(); small(); } }
+	END
+	gcc -O0 -g "$W/busy.c" -o "$W/busy"
+	cat >"$W/ticks.c" <<-'END'
+	#include <waymark/tracepoint.h>
+	#include <time.h>
+	WAYMARK_EVENT(app, tick, WAYMARK_ARGS(int, kind), WAYMARK_FIELDS((i32, kind, kind)));
+	int main(void)
+	{
+		for (int i = 0;; i++) {
+			trace_event(app, tick, i % 4 ? 1 : 2);
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		}
+	}
+	END
+}
+
+setup() {
+	export TZ=UTC LC_ALL=C.UTF-8
+	unset NO_COLOR TMUX
+	waymark="$WAYMARK_BUILD/waymark"
+	cd "$BATS_TEST_TMPDIR"
+	tmux= program=
+	"$waymark" record -q -F 99 -e sw:cpu-clock -o probe -- true 2>/dev/null ||
+		skip "nothing can be sampled here"
+}
+
+teardown() {
+	[ -z "$program" ] || kill "$program" 2>/dev/null || true
+	[ -z "$tmux" ] || $tmux kill-server 2>/dev/null || true
+}
+
+begin() {
+	"$W/$1" >/dev/null 2>&1 3>&- &
+	program=$!
+}
+
+folders() {
+	find /dev/shm /tmp -maxdepth 1 -name 'waymark-live-*' -user "$(id -u)" | sort
+}
+
+# Whatever folders are there that were not BEFORE go, ours and those of others who record beside us.
+nothing_left() { # BEFORE
+	local new
+	new=$(comm -13 <(echo "$1") <(folders))
+	[ -z "$new" ] || until_true none_of $new
+}
+
+none_of() {
+	local name
+	for name in "$@"; do [ ! -e "$name" ] || return 1; done
+}
+
+@test "two functions of a program that runs have the shares of its time that they take" {
+	begin busy
+	before=$(folders)
+	run -0 --separate-stderr "$waymark" top --json --duration 4.5 -d 1.5 -e sw:cpu-clock -F 997 -s sym -p "$program"
+	[ -z "$stderr" ]
+	[ "${#lines[@]}" -ge 2 ]
+	python3 - "${lines[-1]}" <<-'END'
+	import json, sys
+	tables = {t['name']: t for t in json.loads(sys.argv[1])['tables']}
+	now, rows = tables['now']['rows'][0], {r['sym']: r for r in tables['profile']['rows']}
+	large, small = rows['[.] large'], rows['[.] small']
+	assert now['events'] >= 10 and now['lost'] == 0, now
+	assert 2 < large['self'] / small['self'] < 4.5, (large, small)
+	assert large['self'] + small['self'] > 0.85, rows
+	assert large['events_per_s'] > small['events_per_s'] > 0
+	END
+	nothing_left "$before"
+}
+
+@test "each picture is a block of text or a line of JSON; the last one has what came last" {
+	run -0 --separate-stderr "$waymark" top --refreshes 2 -d 0.2 -e sw:cpu-clock -F 200 -- "$W/busy" # which would run on
+	[ "$(grep -c '^Seconds  Events/s  Events  Lost  Late$' <<<"$output")" -eq 2 ]
+	[[ $output == *"# sw:cpu-clock: "*" events/s"* ]]
+	run -124 --separate-stderr "$waymark" top -d 30 -e sw:cpu-clock -F 500 -s sym --stdio -- timeout 0.5 "$W/busy"
+	[ "$(grep -c '^Seconds ' <<<"$output")" -eq 1 ]
+	[[ $output == *"[.] large"* ]]
+}
+
+@test "the calls of functions are counted for who called them" {
+	begin busy
+	run -0 "$waymark" top --stdio --refreshes 1 -d 0.6 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
+	grep -E '^ *(9[0-9]|100)\.[0-9]+% .*\[\.\] main$' <<<"$output"
+	run -0 "$waymark" top --stdio --refreshes 1 -d 0.6 -e sw:cpu-clock -F 500 -g --no-children -s sym -p "$program"
+	! grep -F '[.] main' <<<"$output"
+}
+
+@test "events of a program that runs, by a field of theirs" {
+	gcc -I"$WAYMARK_SOURCE/include" "$W/ticks.c" -o "$W/ticks" -L"$WAYMARK_BUILD" \
+		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
+	begin ticks
+	run -0 --separate-stderr "$waymark" top --json --no-decay --refreshes 2 -d 1.5 -e 'app:*' -s kind -p "$program"
+	python3 - "${lines[-1]}" <<-'END'
+	import json, sys
+	tables = {t['name']: t for t in json.loads(sys.argv[1])['tables']}
+	rows = {r['kind']: r for r in tables['profile']['rows']}
+	assert 2.5 < rows['1']['self'] / rows['2']['self'] < 3.5, rows
+	assert tables['now']['rows'][0]['lost'] == 0
+	END
+}
+
+@test "what cannot be is said" {
+	run -2 "$waymark" top -d 0
+	run -2 "$waymark" top -a -p 1
+	run -127 "$waymark" top -- ./nothing-here
+	run -4 "$waymark" top --stdio -d 0.3 -e nosuch:event -- true
+	[[ $output == *"nosuch:event"* ]]
+	run -0 "$waymark" top --stdio -d 0.3 -e sw:cpu-clock -F 99 -s nosuchfield -- sleep 0.1
+	[[ $output == *"nosuchfield"* ]]
+}
+
+# A folder that was not BEFORE has samples of a while.
+sampled_much() { # BEFORE
+	local new
+	new=$(comm -13 <(echo "$1") <(folders))
+	[ -n "$new" ] && [ "$(cat $(printf '%s/samples-* ' $new) | wc -c)" -gt 10000 ]
+}
+
+@test "killed, it leaves nothing behind; asked to end, it shows what there was" {
+	begin busy
+	before=$(folders)
+	"$waymark" top --stdio -d 0.3 -e sw:cpu-clock -F 200 -p "$program" >out 2>&1 3>&- &
+	top=$!
+	until_true test -s out
+	[ "$(folders)" != "$before" ]
+	kill -9 "$top"
+	nothing_left "$before"
+	env --default-signal=INT "$waymark" top --stdio -d 60 -e sw:cpu-clock -F 200 -p "$program" >out 2>&1 3>&- &
+	top=$!
+	until_true sampled_much "$before"
+	kill -INT "$top"
+	wait "$top"
+	grep -F '[.] large' out
+	nothing_left "$before"
+}
+
+# --- on a terminal ---------------------------------------------------------------
+
+# start COLUMNS ROWS COMMAND...: what stty says before and after, and the status, are in files.
+start() {
+	command -v tmux >/dev/null || skip "tmux is not installed"
+	tmux="tmux -u -L waymark-top-$$-$BATS_TEST_NUMBER -f /dev/null"
+	local columns="$1" rows="$2"
+	shift 2
+	printf '%q ' "$@" >command
+	cat >run.sh <<-'END'
+	stty -a >before
+	eval "$(cat command)"
+	echo $? >status
+	stty -a >after
+	echo over
+	exec sleep 600
+	END
+	$tmux new-session -d -x "$columns" -y "$rows" "bash run.sh" 3>&-
+}
+
+wait_for() {
+	for ((i = 0; i < 1200; i++)); do
+		! $tmux capture-pane -p | grep -qE -- "$1" || return 0
+		sleep 0.05
+	done
+	echo "nothing like '$1' on this screen:"
+	$tmux capture-pane -p
+	return 1
+}
+
+@test "on a terminal it is drawn anew; keys open calls, stand still, split; q gives it back" {
+	begin busy
+	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
+	wait_for 'waymark top +[0-9]+ s +[1-9][0-9]* events/s'
+	wait_for '[0-9]+\.[0-9]+% .*\[\.\] large'
+	wait_for 'q quit'
+	$tmux send-keys h
+	wait_for 'half or double'
+	$tmux send-keys x p
+	wait_for 'STANDS STILL'
+	# The calls of the first row that has some: from main down.
+	for ((row = 0; row < 6; row++)); do
+		$tmux send-keys Enter
+		sleep 0.1
+		! $tmux capture-pane -p | grep -qE '^ +[0-9]+\.[0-9]+% large' || break
+		$tmux send-keys Down
+	done
+	wait_for '^ +[0-9]+\.[0-9]+% large'
+	$tmux send-keys p s
+	wait_for 'Command +Object +Symbol'
+	$tmux resize-window -x 60 -y 10
+	wait_for '^ waymark top '
+	[ "$($tmux capture-pane -p | wc -l)" -eq 10 ]
+	$tmux send-keys q
+	wait_for '^over'
+	[ "$(cat status)" -eq 0 ]
+	cmp <(grep -v rows before) <(grep -v rows after)
+	! $tmux capture-pane -p | grep -q 'q quit'
+}
+
+@test "a name with escape sequences in it does nothing to the terminal" {
+	cp "$W/busy" "$(printf 'b\033[31m')"
+	"./$(printf 'b\033[31m')" >/dev/null 2>&1 3>&- &
+	program=$!
+	start 80 12 "$waymark" top -d 0.3 -e sw:cpu-clock -F 300 -s comm -p "$program"
+	wait_for '%.* b.*31m'
+	! $tmux capture-pane -p -e | grep -q "$(printf 'b\033\\[31m')"
+	$tmux send-keys C-c
+	wait_for '^over'
+}
+
+@test "q ends the command, too, also one that does not want to" {
+	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 100 -- sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.1; done'
+	wait_for 'q quit'
+	for ((i = 0; i < 200; i++)); do [ ! -s pid ] || break; sleep 0.05; done
+	$tmux send-keys q
+	wait_for '^over'
+	[ "$(cat status)" -eq 0 ]
+	! kill -0 "$(cat pid)" 2>/dev/null
+	cmp <(grep -v rows before) <(grep -v rows after)
+}
