@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/maps.h"
+#include "base/receive.h"
 #include "runtime/agent.h"
 
 #ifndef SO_PEERPIDFD
@@ -88,11 +89,11 @@ static int receive_one(struct wm_app *a)
 	    .msg_controllen = sizeof(control.bytes),
 	};
 	struct wm_app_message m = {.data = a->host->buffer, .fd = -1};
-	ssize_t n = recvmsg(a->sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = wm_receive_message(a->sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	int nr_fds, err;
 
 	if (n < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
+		return (int)n;
 	nr_fds = collect_fds(&h, &m.fd);
 	m.bytes = (size_t)n;
 	if (n == 0 && nr_fds == 0)

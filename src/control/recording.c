@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/receive.h"
 #include "control/recording_int.h"
 
 uint64_t wm_recording_lost(const struct wm_recording_totals *t)
@@ -211,10 +212,8 @@ int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)
 
 	if (r->channel < 0)
 		return wait ? 0 : -EPIPE;
-	do {
-		n = recv(r->channel, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN && !wait)
+	n = wm_receive(r->channel, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
+	if (n == -EAGAIN && !wait)
 		return 0;
 	if (n != (ssize_t)sizeof(report))
 		return wait ? 0 : -EPIPE;

@@ -126,6 +126,34 @@ static void late_and_deaf(void **state)
 	fake_close(&deaf);
 }
 
+/* A process ends and never read of the change: its socket is reset, which the system tells the
+ * recorder before the last things the process said. */
+static void gone_with_the_change_unread(void **state)
+{
+	struct wm_report report;
+	struct pollfd change;
+	struct asking a;
+	struct fake f;
+
+	kit_start(WM_POOL_DISCARD);
+	fake_connect(&f, WM_POOL_DISCARD);
+	fake_hello(&f);
+	fake_synced(&f);
+	kit_await(WM_REPORT_JOINED, &report);
+	begin_asking(&a, "fake:tick");
+	change = (struct pollfd){.fd = f.sock, .events = POLLIN};
+	assert_int_equal(poll(&change, 1, KIT_SECONDS * 1000), 1);
+	kit_await(WM_REPORT_CHANGED, &report);
+	assert_int_equal(kill(kit.recorder.pid, SIGSTOP), 0);
+	fake_event(&f, KIT_EVENT_ID, "tick");
+	assert_int_equal(fake_emit(&f, 100), 100);
+	fake_bye(&f);
+	fake_close(&f);
+	assert_int_equal(kill(kit.recorder.pid, SIGCONT), 0);
+	(void)answer_of(&a);
+	assert_int_equal(kit_stop()->events, 100);
+}
+
 /* It read the rules, then they were changed, then it said HELLO. */
 static void joined_with_old_rules(void **state)
 {
@@ -195,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(all_follow, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(late_and_deaf, kit_setup, kit_teardown),
+	    cmocka_unit_test_setup_teardown(gone_with_the_change_unread, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(joined_with_old_rules, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(nonsense, kit_setup, kit_teardown),
 	};

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/loop.h"
+#include "base/receive.h"
 #include "collect/calibrate.h"
 #include "collect/pump.h"
 #include "control/recording_int.h"
@@ -209,11 +210,11 @@ static void one_round(struct serving *s)
 static void on_order(int fd, uint32_t events, void *data)
 {
 	struct serving *s = data;
-	ssize_t n = recv(fd, s->order, WM_ORDER_BYTES_MAX, MSG_DONTWAIT);
+	ssize_t n = wm_receive(fd, s->order, WM_ORDER_BYTES_MAX, MSG_DONTWAIT);
 	uint32_t order = s->order->order;
 
 	(void)events;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n == -EAGAIN)
 		return;
 	if (n < (ssize_t)sizeof(order)) {
 		s->command_gone = s->stop = true;

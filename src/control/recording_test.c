@@ -51,6 +51,25 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* A command that orders while the pump ends in order. */
+static void the_end_is_told_with_orders_unread(void **state)
+{
+	const struct wm_report done = {.kind = WM_REPORT_DONE};
+	struct wm_recording r;
+	struct wm_report got;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	r = (struct wm_recording){.channel = pair[0]};
+	assert_int_equal(wm_recording_order(&r, WM_ORDER_STOP), 0);
+	assert_int_equal(send(pair[1], &done, sizeof(done), 0), sizeof(done));
+	close(pair[1]);
+	assert_int_equal(wm_recording_read(&r, false, &got), 1);
+	assert_int_equal(got.kind, WM_REPORT_DONE);
+	assert_int_equal(wm_recording_read(&r, false, &got), -EPIPE);
+	wm_recording_done(&r);
+}
+
 static void joins_emits_leaves(void **state)
 {
 	const struct wm_recording_totals *t;
@@ -313,6 +332,7 @@ static void disk_is_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_end_is_told_with_orders_unread),
 	    cmocka_unit_test_setup_teardown(joins_emits_leaves, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(loss_is_exact, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(killed_process, kit_setup, kit_teardown),

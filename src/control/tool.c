@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/receive.h"
 #include "control/session.h"
 
 static int read_address(const char *dir, char *path, size_t size, struct wm_diag *diag)
@@ -62,11 +63,9 @@ static int ask(int sock, const void *question, size_t bytes, uint32_t type, void
 
 	if (send(sock, question, bytes, MSG_NOSIGNAL) < 0)
 		return -errno;
-	do {
-		n = recv(sock, ret, size, 0);
-	} while (n < 0 && errno == EINTR);
+	n = wm_receive(sock, ret, size, 0);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	if (n == 0)
 		return -EPERM; /* closed without an answer */
 	memcpy(&h, ret, sizeof(h));
