@@ -292,7 +292,7 @@ child_of() {
 	until_true grep -q ready out
 	until_shows t 1 'id = 99,' # packets are on disk
 	kill -9 "$(child_of "$pid" waymark-pump)"
-	until_true grep -q 'ended early' err
+	until_true grep -q 'ended early, by signal 9: ' err
 	kill -0 "$(child_of "$pid" app)"
 	kill -9 "$(child_of "$pid" app)"
 	wait "$pid" || [ "$?" -eq 137 ]

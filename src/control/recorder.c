@@ -115,13 +115,7 @@ static void on_channel(int fd, uint32_t events, void *data)
 		on_report(r, &report);
 	if (got == 0 && !r->done)
 		return;
-	if (!r->done) {
-		r->is_lost = true;
-		wm_words_say(r->plan.words,
-			     "the pump process (%d) ended early: nothing is recorded any more; "
-			     "what was written is in '%s'",
-			     (int)r->pump.pid, r->plan.dir ? r->plan.dir : "memory");
-	}
+	r->is_lost = !r->done;
 	r->pump_ended = true;
 }
 
@@ -355,14 +349,30 @@ void wm_recorder_end(struct wm_recorder *r)
 	(void)wm_recording_order(&r->pump, WM_ORDER_STOP); /* a pump that is gone is seen so */
 }
 
+static void say_lost(const struct wm_recorder *r, int status)
+{
+	bool killed = WIFSIGNALED(status);
+
+	wm_words_say(r->plan.words,
+		     "the pump process (%d) ended early, %s %d: nothing is recorded any more; "
+		     "what was written is in '%s'",
+		     (int)r->pump.pid, killed ? "by signal" : "with status",
+		     killed ? WTERMSIG(status) : WEXITSTATUS(status),
+		     r->plan.dir ? r->plan.dir : "memory");
+}
+
 static void finish_pump(struct wm_recorder *r)
 {
+	int status = 0;
+
 	wm_watch_remove(r->channel);
 	r->channel = NULL;
 	wm_recording_done(&r->pump);
-	while (waitpid(r->pump.pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(r->pump.pid, &status, 0) < 0 && errno == EINTR)
 		;
 	r->phase = OVER;
+	if (r->is_lost)
+		say_lost(r, status);
 	if (r->is_lost)
 		wm_kernel_events_sweep(); /* what it made while it ran */
 	wm_session_remove(&r->session);   /* a pump that was killed did not */
