@@ -83,6 +83,7 @@ read_rounds() {
 		read_time read_text_1 ours 1 "$ours" print --format=babeltrace --threads 1 "$trace"
 		read_time read_text_all ours 1 "$ours" print --format=babeltrace --threads "$cpus" "$trace"
 		read_memory
+		read_time read_text_pair ours 1 sh -c '"$@" & "$@"; wait' sh "$ours" print --format=babeltrace --threads 1 "$trace"
 		read_time read_hash peer 1 babeltrace2 "$trace" -c sink.utils.counter
 		read_time read_hash ours 1 "$ours" info --hash "$trace"
 		read_memory
@@ -92,12 +93,16 @@ read_rounds() {
 	done
 }
 
-# How much faster all processors are than one, of the best times.
+# How much faster all processors are than one, of the best times; and how much two processes
+# get done at once that share nothing: what two processors of this machine are worth.
 read_speedup() {
 	awk -F '\t' '
-	$1 == "read_text_1" && (!one || $3 < one) { one = $3 }
-	$1 == "read_text_all" && (!all || $3 < all) { all = $3 }
-	END { if (one && all) printf "read_threads\tours\t%.3f\n", one / all }' "$raw" >>"$raw.more"
+	/^read_text_(1|all|pair)\t/ && (!best[$1] || $3 < best[$1]) { best[$1] = $3 }
+	END {
+		one = best["read_text_1"]
+		if (best["read_text_all"]) printf "read_threads\tours\t%.3f\n", one / best["read_text_all"]
+		if (best["read_text_pair"]) printf "read_threads\tpeer\t%.3f\n", 2 * one / best["read_text_pair"]
+	}' "$raw" >>"$raw.more"
 	cat "$raw.more" >>"$raw"
 }
 
