@@ -229,6 +229,8 @@ marked() {
 		rm -f go done end ready
 		./marked wait 3>&- &
 		pid=$!
+		until_true grep -qx marked "/proc/$pid/comm" # a shell until it is executed
+		until_idle "$pid"
 		"$W/count_api" marked:one '' -"${whose%:*}" "$pid" ready done >counts 3>&- &
 		counting=$!
 		until_true test -e ready
