@@ -29,7 +29,7 @@ struct wm_elf_cfi {
 	Elf *elf;
 	Dwarf *dwarf;     /* NULL: the table is the ELF file's */
 	Dwarf_CFI *table; /* dwarf's, or ours to end */
-	struct wm_cfi_machine machine;
+	const struct wm_cfi_machine *machine;
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
@@ -39,13 +39,31 @@ struct wm_elf_cfi {
 	uint32_t nr_places, room_places;
 };
 
-/* Registers that a function has to give back as they were, and all there are. */
 static const uint8_t x86_saved[] = {3, 6, 7, 12, 13, 14, 15, 16};
-static const uint8_t x86_all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const uint8_t i386_saved[] = {3, 4, 5, 6, 7, 8};
 static const uint8_t aarch64_saved[] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-static const uint8_t aarch64_all[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+static const struct wm_cfi_machine machines[] = {
+    {.elf = EM_X86_64,
+     .sp = WM_REG_X86_RSP,
+     .pc = WM_REG_X86_RIP,
+     .nr_saved = sizeof(x86_saved),
+     .nr_all = 17,
+     .saved = x86_saved},
+    {.elf = EM_386,
+     .sp = WM_REG_I386_ESP,
+     .pc = WM_REG_I386_EIP,
+     .is_narrow = true,
+     .nr_saved = sizeof(i386_saved),
+     .nr_all = 9,
+     .saved = i386_saved},
+    {.elf = EM_AARCH64,
+     .sp = WM_REG_AARCH64_SP,
+     .pc = WM_REG_AARCH64_PC,
+     .nr_saved = sizeof(aarch64_saved),
+     .nr_all = 33,
+     .saved = aarch64_saved},
+};
 
 /* ---- opening ------------------------------------------------------------------ */
 
@@ -90,20 +108,26 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 	return false;
 }
 
+static const struct wm_cfi_machine *machine_of(const struct wm_elf *e)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].elf == e->machine)
+			return &machines[i];
+	return NULL;
+}
+
 int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug, struct wm_elf_cfi **ret)
 {
 	const struct wm_elf *any = image ? image : debug;
 	struct wm_elf_cfi *c;
 
-	if (!any || (any->machine != EM_X86_64 && any->machine != EM_AARCH64))
+	if (!any || !machine_of(any))
 		return -ENODATA;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	c->fd = -1;
-	c->machine = any->machine == EM_X86_64
-			 ? (struct wm_cfi_machine){WM_REG_X86_RSP, WM_REG_X86_RIP}
-			 : (struct wm_cfi_machine){WM_REG_AARCH64_SP, WM_REG_AARCH64_PC};
+	c->machine = machine_of(any);
 	if (!try_file(c, image, false) && !try_file(c, image, true) && !try_file(c, debug, true)) {
 		wm_elf_cfi_close(c);
 		return -ENODATA;
@@ -122,6 +146,11 @@ void wm_elf_cfi_close(struct wm_elf_cfi *c)
 	free(c->by_content);
 	free(c->places);
 	free(c);
+}
+
+uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c)
+{
+	return c->machine->elf;
 }
 
 /* ---- a row from libdw ------------------------------------------------------------ */
@@ -235,20 +264,14 @@ static bool read_rule(struct wm_elf_cfi *c, Dwarf_Frame *frame, uint8_t reg, str
 
 static bool read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
 {
-	bool is_x86 = c->machine.pc == WM_REG_X86_RIP;
-	const uint8_t *regs = is_x86 ? x86_saved : aarch64_saved;
-	size_t nr = is_x86 ? sizeof(x86_saved) : sizeof(aarch64_saved);
+	const struct wm_cfi_machine *m = c->machine;
 	int pc = dwarf_frame_info(frame, NULL, NULL, &row->is_signal);
 
 	if (pc < 0 || pc >= (int)WM_REGS_MAX || !read_cfa(c, frame, row))
 		return false;
 	row->pc = (uint8_t)pc;
-	if (row->is_signal) {
-		regs = is_x86 ? x86_all : aarch64_all;
-		nr = is_x86 ? sizeof(x86_all) : sizeof(aarch64_all);
-	}
-	for (size_t i = 0; i < nr; i++)
-		if (!read_rule(c, frame, regs[i], row))
+	for (uint8_t i = 0; i < (row->is_signal ? m->nr_all : m->nr_saved); i++)
+		if (!read_rule(c, frame, row->is_signal ? i : m->saved[i], row))
 			return false;
 	return true;
 }
@@ -394,5 +417,5 @@ enum wm_cfi_step wm_elf_cfi_step(struct wm_elf_cfi *c, uint64_t address, struct 
 	if (row == NO_ROW)
 		return WM_CFI_NO_TABLE;
 	*ret_exact = c->rows[row].is_signal;
-	return wm_cfi_row_step(&c->rows[row], c->ops, &c->machine, regs, memory, data);
+	return wm_cfi_row_step(&c->rows[row], c->ops, c->machine, regs, memory, data);
 }

@@ -2,7 +2,8 @@
 /*
  * elf_cfi.h - unwind tables: how to get from the registers in a function to
  * those of its caller, from .eh_frame (or .debug_frame), read by libdw. An
- * address is looked up once; equal answers are kept once. x86-64 and aarch64.
+ * address is looked up once; equal answers are kept once. x86-64, i386 and
+ * aarch64.
  *
  * Addresses are the file's own. Not thread safe.
  */
@@ -19,6 +20,9 @@
 #define WM_REG_X86_RBP    6u
 #define WM_REG_X86_RSP    7u
 #define WM_REG_X86_RIP    16u
+#define WM_REG_I386_ESP   4u
+#define WM_REG_I386_EBP   5u
+#define WM_REG_I386_EIP   8u
 #define WM_REG_AARCH64_FP 29u
 #define WM_REG_AARCH64_LR 30u
 #define WM_REG_AARCH64_SP 31u
@@ -31,7 +35,8 @@ struct wm_registers {
 	uint64_t known; /* a bit each */
 };
 
-/* Eight bytes of the stopped program's memory; false: they are not known. */
+/* A word of the stopped program's memory, of i386 four bytes, else eight; false: it is not known.
+ */
 typedef bool wm_cfi_memory(void *data, uint64_t address, uint64_t *ret);
 
 enum wm_cfi_step {
@@ -48,6 +53,9 @@ struct wm_elf_cfi;
 int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug,
 		    struct wm_elf_cfi **ret);
 void wm_elf_cfi_close(struct wm_elf_cfi *c); /* accepts NULL */
+
+/* EM_...: whose registers its rows are of. */
+uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c);
 
 /*
  * Steps from a function to its caller: `address` is of an instruction of it

@@ -31,9 +31,14 @@ struct wm_cfi_row {
 	struct wm_cfi_rule rules[WM_REGS_MAX];
 };
 
-/* Whether a row can be obeyed depends on the machine: where sp and pc are. */
+/* What a row leaves to the machine: where sp and pc are, how wide numbers are. */
 struct wm_cfi_machine {
+	uint16_t elf; /* EM_... */
 	uint8_t sp, pc;
+	bool is_narrow;       /* registers and words have 32 bits */
+	uint8_t nr_saved;     /* registers that a function gives back as they were */
+	uint8_t nr_all;       /* and all there are, from 0 on */
+	const uint8_t *saved; /* nr_saved */
 };
 
 enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,

@@ -16,6 +16,7 @@ struct computing {
 	void *data;
 	uint64_t cfa;
 	bool has_cfa;
+	bool is_narrow; /* numbers have 32 bits, kept without a sign */
 	uint64_t stack[STACK_MAX];
 	unsigned nr;
 	enum wm_cfi_step failed; /* WM_CFI_STEPPED: it has not */
@@ -27,10 +28,15 @@ static void fail(struct computing *x, enum wm_cfi_step how)
 		x->failed = how;
 }
 
+static uint64_t of_width(const struct computing *x, uint64_t value)
+{
+	return x->is_narrow ? (uint32_t)value : value;
+}
+
 static void push(struct computing *x, uint64_t value)
 {
 	if (x->nr < STACK_MAX)
-		x->stack[x->nr++] = value;
+		x->stack[x->nr++] = of_width(x, value);
 	else
 		fail(x, WM_CFI_NOT_KNOWN);
 }
@@ -61,9 +67,10 @@ static uint64_t load(struct computing *x, uint64_t address)
 }
 
 /* Operations on two operands; `a` lay below `b`. */
-static bool two(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
+static bool two(unsigned atom, uint64_t a, uint64_t b, bool is_narrow, uint64_t *ret)
 {
-	int64_t s = (int64_t)a, t = (int64_t)b;
+	int64_t s = is_narrow ? (int32_t)a : (int64_t)a;
+	int64_t t = is_narrow ? (int32_t)b : (int64_t)b;
 
 	switch (atom) {
 	case DW_OP_and:
@@ -169,10 +176,10 @@ static void operate(struct computing *x, const Dwarf_Op *op)
 	} else if (atom == DW_OP_neg || atom == DW_OP_not) {
 		a = pop(x);
 		push(x, atom == DW_OP_neg ? -a : ~a);
-	} else if (two(atom, 0, 0, &result)) {
+	} else if (two(atom, 0, 0, x->is_narrow, &result)) {
 		b = pop(x);
 		a = pop(x);
-		(void)two(atom, a, b, &result);
+		(void)two(atom, a, b, x->is_narrow, &result);
 		push(x, result);
 	} else if (atom != DW_OP_nop) {
 		rearrange(x, atom, op->number);
@@ -192,9 +199,9 @@ static uint64_t value_of(struct computing *x, const Dwarf_Op *ops, const struct 
 {
 	switch (rule->kind) {
 	case WM_RULE_SAVED:
-		return load(x, x->cfa + (uint64_t)(int64_t)rule->offset);
+		return load(x, of_width(x, x->cfa + (uint64_t)(int64_t)rule->offset));
 	case WM_RULE_VALUE:
-		return x->cfa + (uint64_t)(int64_t)rule->offset;
+		return of_width(x, x->cfa + (uint64_t)(int64_t)rule->offset);
 	case WM_RULE_REGISTER:
 		return get(x, (uint64_t)rule->offset);
 	case WM_RULE_EXPRESSION:
@@ -241,9 +248,10 @@ enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *o
 	x.memory = memory;
 	x.data = data;
 	x.has_cfa = false;
+	x.is_narrow = machine->is_narrow;
 	x.failed = WM_CFI_STEPPED;
 	x.cfa = row->cfa.kind == WM_RULE_VALUE
-		    ? get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset
+		    ? of_width(&x, get(&x, row->cfa.reg) + (uint64_t)(int64_t)row->cfa.offset)
 		    : compute(&x, ops, &row->cfa);
 	x.has_cfa = true;
 	if (x.failed != WM_CFI_STEPPED || !compute_all(&x, row, ops, values, &lost))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps from functions of both machines to their callers, at each of their
+ * Steps from functions of all machines to their callers, at each of their
  * instructions, over a stack that is laid out here as the tables must say.
  */
 #include <setjmp.h>
@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 
+#include <dwarf.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf_cfi.h"
+#include "elf/elf_cfi_int.h"
 #include "elf/elf_symbols.h"
 
 static char folder[] = "/tmp/waymark-cfi-XXXXXX";
@@ -49,15 +51,30 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-static bool build(const char *compiler, char path[256])
-{
-	char command[512];
+/* A machine, and how its functions are entered. */
+struct machine {
+	const char *compiler;
+	uint16_t elf;
+	unsigned sp, pc, word;
+	unsigned link; /* the register with the return address; 99: it is on the stack */
+};
 
+static const struct machine x86 = {"x86_64-linux-gnu-gcc", EM_X86_64, WM_REG_X86_RSP,
+				   WM_REG_X86_RIP,         8,         99};
+static const struct machine i386 = {
+    "x86_64-linux-gnu-gcc -m32", EM_386, WM_REG_I386_ESP, WM_REG_I386_EIP, 4, 99};
+static const struct machine aarch64 = {"aarch64-linux-gnu-gcc", EM_AARCH64, WM_REG_AARCH64_SP,
+				       WM_REG_AARCH64_PC,       8,          WM_REG_AARCH64_LR};
+
+static bool build(const struct machine *m, char path[256])
+{
+	char command[600];
+
+	snprintf(path, 256, "%s/%u.so", folder, m->elf);
 	snprintf(command, sizeof(command),
 		 "cd %s && %s -O2 -g0 -fomit-frame-pointer -fno-stack-protector -nostdlib "
-		 "-fasynchronous-unwind-tables -shared -fPIC -o %s.so f.c 2>/dev/null",
-		 folder, compiler, compiler);
-	snprintf(path, 256, "%s/%s.so", folder, compiler);
+		 "-fasynchronous-unwind-tables -shared -fPIC -o %s f.c 2>/dev/null",
+		 folder, m->compiler, path);
 	return system(command) == 0;
 }
 
@@ -77,9 +94,11 @@ struct seen {
 #define SP 0x100000ull
 
 /* Each address of keeps(): the caller's stack is above, its pc where it was put. */
-static void walk(struct wm_elf_cfi *c, const struct wm_elf_symbol *f, unsigned sp, unsigned pc,
-		 unsigned link, struct seen *seen)
+static void walk(struct wm_elf_cfi *c, const struct wm_elf_symbol *f, const struct machine *m,
+		 struct seen *seen)
 {
+	unsigned sp = m->sp, pc = m->pc;
+
 	*seen = (struct seen){.least_cfa = UINT64_MAX};
 	for (uint64_t at = 0; at < f->bytes; at++) {
 		struct wm_registers regs = {.known = (1ull << WM_REGS_MAX) - 1};
@@ -99,15 +118,15 @@ static void walk(struct wm_elf_cfi *c, const struct wm_elf_symbol *f, unsigned s
 		if (regs.value[sp] - SP > seen->most_cfa)
 			seen->most_cfa = regs.value[sp] - SP;
 		/* Either on the stack, below where the caller's begins, or in the link register. */
-		if (regs.value[pc] != 0x7000 + link) {
-			assert_in_range(regs.value[pc], SP, regs.value[sp] - 8);
+		if (regs.value[pc] != 0x7000 + m->link) {
+			assert_in_range(regs.value[pc], SP, regs.value[sp] - m->word);
 			seen->saved_pc = true;
 		}
 		seen->nr_steps++;
 	}
 }
 
-static void check(const char *compiler, unsigned sp, unsigned pc, unsigned link, struct seen *seen)
+static void check(const struct machine *m, struct seen *seen)
 {
 	struct wm_elf_symbols all;
 	struct wm_registers regs = {0};
@@ -116,14 +135,15 @@ static void check(const char *compiler, unsigned sp, unsigned pc, unsigned link,
 	char path[256];
 	bool exact;
 
-	if (!build(compiler, path)) {
-		print_message("no %s\n", compiler);
+	if (!build(m, path)) {
+		print_message("no %s\n", m->compiler);
 		skip();
 	}
 	assert_int_equal(wm_elf_open(path, &e, NULL), 0);
 	assert_int_equal(wm_elf_symbols_read(e, &all, NULL), 0);
 	assert_int_equal(wm_elf_cfi_open(e, NULL, &c), 0);
-	walk(c, wm_elf_symbol_named(&all, "keeps"), sp, pc, link, seen);
+	assert_int_equal(wm_elf_cfi_machine(c), m->elf);
+	walk(c, wm_elf_symbol_named(&all, "keeps"), m, seen);
 	assert_true(seen->nr_steps > 20);
 	assert_true(seen->saved_pc);
 	/* Nothing is known: neither where, nor of what. */
@@ -141,17 +161,59 @@ static void test_x86(void **state)
 {
 	struct seen seen;
 
-	check("x86_64-linux-gnu-gcc", WM_REG_X86_RSP, WM_REG_X86_RIP, 99, &seen);
+	check(&x86, &seen);
 	assert_int_equal(seen.least_cfa, 8); /* as called: the return address alone */
 	assert_true(seen.most_cfa >= 8 + 3 * 8);
+}
+
+static void test_i386(void **state)
+{
+	struct seen seen;
+
+	check(&i386, &seen);
+	assert_int_equal(seen.least_cfa, 4);
+	assert_true(seen.most_cfa >= 4 + 3 * 4);
+}
+
+/* Of a table's expressions: signs, and sums that run over. */
+static void test_numbers_of_32_bits(void **state)
+{
+	static const struct {
+		Dwarf_Op ops[4];
+		uint16_t nr;
+		uint64_t cfa;
+	} cases[] = {
+	    {{{.atom = DW_OP_breg0, .number = 0x20}}, 1, 0x10},
+	    {{{.atom = DW_OP_breg0}, {.atom = DW_OP_const1u, .number = 4}, {.atom = DW_OP_shra}},
+	     3,
+	     0xffffffff},
+	    {{{.atom = DW_OP_breg0}, {.atom = DW_OP_lit0}, {.atom = DW_OP_lt}}, 3, 1},
+	    {{{.atom = DW_OP_breg0}, {.atom = DW_OP_lit16}, {.atom = DW_OP_shr}}, 3, 0xffff},
+	    {{{.atom = DW_OP_lit1}, {.atom = DW_OP_neg}}, 2, 0xffffffff},
+	};
+	const struct wm_cfi_machine narrow = {
+	    .elf = EM_386, .sp = WM_REG_I386_ESP, .pc = WM_REG_I386_EIP, .is_narrow = true};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct wm_cfi_row row = {
+		    .cfa = {.kind = WM_RULE_VALUE_EXPRESSION, .nr_ops = cases[i].nr},
+		    .pc = WM_REG_I386_EIP,
+		    .nr_rules = 1,
+		    .rules = {{.reg = WM_REG_I386_EIP, .kind = WM_RULE_SAVED, .offset = 0}}};
+		struct wm_registers regs = {.value = {0xfffffff0}, .known = 1};
+
+		assert_int_equal(
+		    wm_cfi_row_step(&row, cases[i].ops, &narrow, &regs, own_address, NULL),
+		    WM_CFI_STEPPED);
+		assert_int_equal(regs.value[WM_REG_I386_ESP], cases[i].cfa);
+	}
 }
 
 static void test_aarch64(void **state)
 {
 	struct seen seen;
 
-	check("aarch64-linux-gnu-gcc", WM_REG_AARCH64_SP, WM_REG_AARCH64_PC, WM_REG_AARCH64_LR,
-	      &seen);
+	check(&aarch64, &seen);
 	assert_int_equal(seen.least_cfa, 0); /* as called: it is in the link register */
 	assert_true(seen.most_cfa >= 2 * 8 + 3 * 8);
 }
@@ -162,7 +224,7 @@ static void test_a_file_without_a_table(void **state)
 	struct wm_elf *e;
 	char path[256], command[600];
 
-	if (!build("x86_64-linux-gnu-gcc", path))
+	if (!build(&x86, path))
 		skip();
 	snprintf(command, sizeof(command),
 		 "objcopy -R .eh_frame -R .eh_frame_hdr %s %s.bare 2>/dev/null", path, path);
@@ -178,6 +240,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_x86),
+	    cmocka_unit_test(test_i386),
+	    cmocka_unit_test(test_numbers_of_32_bits),
 	    cmocka_unit_test(test_aarch64),
 	    cmocka_unit_test(test_a_file_without_a_table),
 	};
