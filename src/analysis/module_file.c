@@ -11,14 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/file.h"
-#include "base/maps.h"
+#include "analysis/vdso.h"
 #include "base/text.h"
 
 #define DEBUG_ROOT     "/usr/lib/debug"
@@ -293,38 +290,11 @@ static bool find_debug(struct looking *x)
 
 /* ---- the vdso ------------------------------------------------------------------------ */
 
-/* Ours, as a file; the kernel gives the same one to all. */
-static int open_vdso(struct wm_elf **ret)
+/* This machine's: the kernel gives the same one to all. */
+static enum wm_unnamed open_vdso(const struct wm_module *m, struct wm_module_files *ret)
 {
-	uint64_t at = getauxval(AT_SYSINFO_EHDR);
-	const struct wm_map *map;
-	struct wm_maps maps;
-	int err, fd = -1;
-
-	if (!at)
-		return -ENOENT;
-	err = wm_maps_read(getpid(), &maps);
-	if (err)
-		return err;
-	map = wm_maps_find(&maps, at);
-	if (!map || map->start != at)
-		err = -ENOENT;
-	if (!err && (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
-		err = -errno;
-	if (!err)
-		err = wm_file_write(fd, (const void *)(uintptr_t)at, map->end - at);
-	wm_maps_done(&maps);
-	if (err) {
-		if (fd >= 0)
-			(void)close(fd);
-		return err;
-	}
-	return wm_elf_open_fd(fd, "[vdso]", ret, NULL);
-}
-
-static enum wm_unnamed open_our_vdso(const struct wm_module *m, struct wm_module_files *ret)
-{
-	if (open_vdso(&ret->image))
+	if (m->kind == WM_MODULE_VDSO32 ? wm_vdso_open_narrow(&ret->image)
+					: wm_vdso_open(&ret->image))
 		return WM_UNNAMED_NO_FILE;
 	if (!m->build_id_bytes || is_build(ret->image, m))
 		return WM_NAMED;
@@ -340,8 +310,8 @@ enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module
 	enum wm_unnamed why;
 
 	*ret = (struct wm_module_files){0};
-	if (m->kind == WM_MODULE_VDSO)
-		return open_our_vdso(m, ret);
+	if (m->kind == WM_MODULE_VDSO || m->kind == WM_MODULE_VDSO32)
+		return open_vdso(m, ret);
 	if (m->kind != WM_MODULE_FILE || m->path[0] != '/')
 		return WM_UNNAMED_NO_FILE;
 	wm_text_init(&x.path);

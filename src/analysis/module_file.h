@@ -42,8 +42,8 @@ struct wm_module_files {
 };
 
 /*
- * Opens what there is of a module of kind FILE, or of VDSO: that of this
- * process, as the kernel gives the same one to all. WM_NAMED: one or both are
+ * Opens what there is of a module of kind FILE, or of VDSO and VDSO32: those of
+ * this machine, as the kernel gives the same one to all. WM_NAMED: one or both are
  * open; else why not, and the reason in `diag` where it has more to say.
  */
 enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module_places *places,

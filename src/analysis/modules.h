@@ -22,6 +22,7 @@ enum wm_module_kind {
 	WM_MODULE_KERNEL,  /* "[kernel.kallsyms]" */
 	WM_MODULE_KMODULE, /* "[ext4]"; `file` is where its .ko was */
 	WM_MODULE_VDSO,    /* "[vdso]" */
+	WM_MODULE_VDSO32,  /* that of a program of 32 bits */
 	WM_MODULE_JIT,     /* executable memory of one process: "/tmp/perf-PID.map" has its names */
 	WM_MODULE_CODE,    /* one function that the kernel made: it is called what the module is */
 	WM_MODULE_MEMORY,  /* "[stack]", "[heap]", "//anon": no code */

@@ -126,13 +126,19 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	return only_memory(wm_spaces_map(s, -1, &m));
 }
 
-static enum wm_module_kind kind_of(const char *name, size_t n, bool is_code)
+/* Of 32 bits is the one that lies where only such a program has to have it. */
+static enum wm_module_kind vdso_at(uint64_t start)
+{
+	return start <= UINT32_MAX ? WM_MODULE_VDSO32 : WM_MODULE_VDSO;
+}
+
+static enum wm_module_kind kind_of(const char *name, size_t n, uint64_t start, bool is_code)
 {
 	bool is_anon = is_name(name, n, "//anon") || begins(name, n, "/dev/zero") ||
 		       begins(name, n, "/anon_hugepage");
 
 	if (is_name(name, n, "[vdso]"))
-		return WM_MODULE_VDSO;
+		return vdso_at(start);
 	if (is_anon || begins(name, n, "[stack") || begins(name, n, "/SYSV") ||
 	    is_name(name, n, "[heap]"))
 		return is_code ? WM_MODULE_JIT : WM_MODULE_MEMORY;
@@ -148,13 +154,14 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 
 	text(e, "filename", &k.path, &k.path_bytes);
 	k.build_id_bytes = bytes(e, "build_id", id);
-	k.kind = kind_of(k.path, k.path_bytes, is_code);
+	k.kind = kind_of(k.path, k.path_bytes, m->start, is_code);
 	if (k.kind == WM_MODULE_JIT) {
 		k.path_bytes = (size_t)snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", pid);
 		k.path = jit;
 	}
 	/* What is not in a file has the addresses it has. */
-	m->is_offset = k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO;
+	m->is_offset =
+	    k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO || k.kind == WM_MODULE_VDSO32;
 	m->base = m->is_offset ? m->start - number(e, "pgoff") : 0;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
 	if (!m->module || wm_spaces_map(s, pid, m) == -ENOMEM)
@@ -256,7 +263,7 @@ static int map_image(struct wm_spaces *s, const struct wm_event *e, int32_t pid,
 	k.build_id_bytes = bytes(e, "build_id", id);
 	k.kind =
 	    is_name(k.path, k.path_bytes, "[vdso]") || begins(k.path, k.path_bytes, "linux-vdso")
-		? WM_MODULE_VDSO
+		? vdso_at(m->start)
 		: WM_MODULE_FILE;
 	m->module = wm_modules_get(wm_spaces_modules(s), &k);
 	return m->module ? only_memory(wm_spaces_map(s, pid, m)) : -ENOMEM;

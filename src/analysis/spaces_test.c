@@ -225,12 +225,18 @@ static void test_memory_without_a_file(void **state)
 	mmap_as(w, 7, 0x3000, 0x1000, 0x3000, "//anon", WM_MODE_USER, 3);
 	mmap_as(w, 7, 0x5000, 0x1000, 0, "[heap]", WM_MODE_USER, 3);
 	map(w, 7, 0x7000, 0x1000, 0, "[vdso]");
+	map(w, 7, 0x7fff00000000, 0x1000, 0, "[vdso]");
 	assert_string_equal(at(w, 7, 0x1010, WM_MODE_USER), "/tmp/perf-7.map+1010!");
 	assert_true(wm_spaces_find(w->spaces, 7, 0x1010, WM_MODE_USER, &p));
 	assert_string_equal(p.module->name, "[JIT] tid 7");
 	assert_string_equal(at(w, 7, 0x3010, WM_MODE_USER), "//anon+3010!");
 	assert_string_equal(at(w, 7, 0x5010, WM_MODE_USER), "[heap]+5010!");
 	assert_string_equal(at(w, 7, 0x7010, WM_MODE_USER), "[vdso]+10");
+	assert_true(wm_spaces_find(w->spaces, 7, 0x7010, WM_MODE_USER, &p));
+	assert_int_equal(p.module->kind, WM_MODULE_VDSO32);
+	assert_string_equal(at(w, 7, 0x7fff00000010, WM_MODE_USER), "[vdso]+10");
+	assert_true(wm_spaces_find(w->spaces, 7, 0x7fff00000010, WM_MODE_USER, &p));
+	assert_int_equal(p.module->kind, WM_MODULE_VDSO);
 }
 
 static void test_builds_tell_files_of_one_path_apart(void **state)

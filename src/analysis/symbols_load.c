@@ -188,6 +188,7 @@ int wm_symbols_load(struct wm_module_symbols *t, const struct wm_module *m,
 	switch (m->kind) {
 	case WM_MODULE_FILE:
 	case WM_MODULE_VDSO:
+	case WM_MODULE_VDSO32:
 		return load_file(t, m, &options->places);
 	case WM_MODULE_JIT:
 		return load_jit(t, m, &options->places);

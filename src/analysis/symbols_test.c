@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "analysis/symbols_int.h"
+#include "analysis/vdso.h"
 #include "base/file.h"
 #include "elf/elf_symbols.h"
 
@@ -650,6 +651,28 @@ static void test_the_vdso(void **state)
 	end(&a);
 }
 
+/* Which this process has not; it keeps the one it has. */
+static void test_the_vdso_of_32_bits(void **state)
+{
+	struct wm_module *m;
+	struct wm_elf *e;
+	struct asking a;
+	bool seen = false;
+
+	if (wm_vdso_open_narrow(&e) < 0)
+		skip();
+	assert_int_equal(e->machine, EM_386);
+	wm_elf_close(e);
+	begin(&a, NULL);
+	m = module(&a, WM_MODULE_VDSO32, "[vdso]", NULL, 0);
+	for (uint64_t at = 0; at < 0x4000 && !seen; at++)
+		seen = !strcmp(name_at(&a, m, at), "__kernel_vsyscall");
+	assert_true(seen);
+	assert_int_equal(waitpid(-1, NULL, __WALL), -1); /* who asked has gone */
+	end(&a);
+	test_the_vdso(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -670,6 +693,7 @@ int main(void)
 	    cmocka_unit_test(test_names_that_are_expected),
 	    cmocka_unit_test(test_a_kernels_debug_information),
 	    cmocka_unit_test(test_the_vdso),
+	    cmocka_unit_test(test_the_vdso_of_32_bits),
 	    cmocka_unit_test(test_a_map_in_a_container),
 	};
 
