@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Programs of 32 bits on a machine of 64: names, source lines and instructions of what ran in them.
+# Programs of 32 bits on a machine of 64: names, callers, source lines and instructions of what ran in them.
 
 bats_require_minimum_version 1.5.0
 
@@ -44,6 +44,55 @@ sampled() {
 			assert re.search(r"narrow\.c:\d+", str(best)), best
 			END
 		done
+	done
+}
+
+# deep OPTION... - ./deep, which keeps no frame pointers, sampled with copies of its stack by perf and by waymark
+deep() {
+	gcc -m32 -O1 -g -nostdlib -static -ffreestanding -fno-pic -no-pie -fomit-frame-pointer -fasynchronous-unwind-tables \
+		-Wl,--build-id -DWORK=50000 -DROUNDS=3000 "$@" "$WAYMARK_SOURCE/test/data/narrow_deep.c" -o deep
+	perf record -q -N -e cpu-clock -F 2000 --call-graph dwarf,8192 -o p.data ./deep 2>/dev/null ||
+		skip "perf cannot record here"
+	rm -rf t
+	waymark record -q --preload none -o t -F 2000 -g dwarf -- ./deep
+	waymark convert -f t c.data
+}
+
+# chains TRACE WANTED - all chains that begin in work() are WANTED, a regular expression, but for one in a hundred
+chains() {
+	waymark print --format=perf "$1" >chains
+	python3 - "$2" <<-'END'
+	import re, sys
+	chains = []
+	for sample in open("chains").read().split("\n\n"):
+	    names = [l.split()[1].split("+")[0] for l in sample.splitlines()[1:] if "[kernel" not in l]
+	    if names and names[0] == "work":
+	        chains.append(" ".join(names))
+	wrong = [c for c in chains if not re.fullmatch(sys.argv[1], c)]
+	assert len(chains) > 50, len(chains)
+	assert len(wrong) * 100 <= len(chains), (len(wrong), len(chains), wrong[:3])
+	END
+}
+
+@test "callers without frame pointers, from copies of the stack" {
+	deep
+	for trace in p.data t c.data; do
+		chains "$trace" "work sized realigned (descend ){21}main _start"
+		waymark report "$trace" --json >r.json
+		python3 - <<-'END'
+		import json
+		rows = {r["sym"]: r for r in json.load(open("r.json"))["tables"][0]["rows"]}
+		assert rows["[.] main"]["children"] >= 0.99, rows["[.] main"]
+		END
+	done
+	# What perf makes of it is that these are registers of 32 bits.
+	perf script -D -i c.data 2>/dev/null | grep -m1 'user regs: mask 0xff0fff ABI 32-bit'
+}
+
+@test "callers behind a signal of a 32-bit program, by the kernel's own code" {
+	deep -DSIGNALS
+	for trace in p.data t; do
+		chains "$trace" "work handler \\S+ sized realigned (descend ){21}main _start"
 	done
 }
 

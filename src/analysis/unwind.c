@@ -2,12 +2,14 @@
 /* unwind.c - see unwind.h. */
 #include "analysis/unwind.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
 #include "elf/elf_cfi.h"
+#include "format/user_regs.h"
 
 /* The unwind table of a module; by its index. */
 struct file {
@@ -104,6 +106,8 @@ bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 /* ---- machines --------------------------------------------------------------------- */
 
 struct machine {
+	uint16_t elf;   /* EM_... */
+	uint8_t word;   /* bytes of a register, and of what a call pushes */
 	uint8_t nr;     /* registers that perf numbers and we want */
 	uint8_t sp, pc; /* DWARF's numbers */
 	uint8_t fp;
@@ -112,6 +116,8 @@ struct machine {
 
 /* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8... */
 static const struct machine x86 = {
+    .elf = EM_X86_64,
+    .word = 8,
     .nr = 24,
     .sp = WM_REG_X86_RSP,
     .pc = WM_REG_X86_RIP,
@@ -120,8 +126,21 @@ static const struct machine x86 = {
 	      255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15},
 };
 
+/* A program of 32 bits beside those of 64: perf numbers what it has as it does theirs. */
+static const struct machine i386 = {
+    .elf = EM_386,
+    .word = 4,
+    .nr = 9,
+    .sp = WM_REG_I386_ESP,
+    .pc = WM_REG_I386_EIP,
+    .fp = WM_REG_I386_EBP,
+    .dwarf = {0, 3, 1, 2, 6, 7, 5, 4, 8},
+};
+
 /* x0... x29, lr, sp, pc: as DWARF has them. */
 static const struct machine aarch64 = {
+    .elf = EM_AARCH64,
+    .word = 8,
     .nr = 33,
     .sp = WM_REG_AARCH64_SP,
     .pc = WM_REG_AARCH64_PC,
@@ -129,6 +148,13 @@ static const struct machine aarch64 = {
     .dwarf = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
 	      17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
 };
+
+static const struct machine *machine_of(const struct wm_user_stack *s)
+{
+	if (s->mask >> 32 & 1)
+		return &aarch64;
+	return wm_user_regs_narrow(s->mask, s->registers, s->nr_registers) ? &i386 : &x86;
+}
 
 /* ---- a walk -------------------------------------------------------------------------- */
 
@@ -145,12 +171,14 @@ static bool read_memory(void *data, uint64_t address, uint64_t *ret)
 {
 	struct walking *w = data;
 	uint64_t at = address - w->base;
+	uint8_t word = w->machine->word;
 
-	if (w->stack->stack_bytes < 8 || at > w->stack->stack_bytes - 8) {
+	if (w->stack->stack_bytes < word || at > w->stack->stack_bytes - word) {
 		w->missed |= address >= w->base;
 		return false;
 	}
-	*ret = wm_get_u64(w->stack->stack + at, false);
+	*ret = word == 4 ? wm_get_u32(w->stack->stack + at, false)
+			 : wm_get_u64(w->stack->stack + at, false);
 	return true;
 }
 
@@ -172,7 +200,8 @@ static void take_registers(struct walking *w)
 		if (bit < w->machine->nr)
 			reg = w->machine->dwarf[bit];
 		if (reg < WM_REGS_MAX) {
-			w->regs.value[reg] = s->registers[k].u;
+			w->regs.value[reg] =
+			    w->machine->word == 4 ? (uint32_t)s->registers[k].u : s->registers[k].u;
 			w->regs.known |= 1ull << reg;
 		}
 		k++;
@@ -208,17 +237,17 @@ static struct wm_elf_cfi *table_of(struct wm_unwind *u, const struct wm_module *
 	return f->cfi;
 }
 
-/* [fp] is the caller's fp, [fp + 8] where it goes on, when the code keeps it so. */
+/* [fp] is the caller's fp, the word behind it where it goes on, when the code keeps it so. */
 static bool step_by_frame_pointer(struct walking *w)
 {
 	const struct machine *m = w->machine;
 	uint64_t fp = value(w, m->fp), sp = value(w, m->sp), next, pc;
 
-	if (!(w->regs.known >> m->fp & 1) || fp < sp || fp & 7 || !read_memory(w, fp, &next) ||
-	    !read_memory(w, fp + 8, &pc))
+	if (!(w->regs.known >> m->fp & 1) || fp < sp || fp & (m->word - 1u) ||
+	    !read_memory(w, fp, &next) || !read_memory(w, fp + m->word, &pc))
 		return false;
 	w->regs.value[m->fp] = next;
-	w->regs.value[m->sp] = fp + 16;
+	w->regs.value[m->sp] = fp + 2u * m->word;
 	w->regs.value[m->pc] = pc;
 	w->regs.known = 1ull << m->fp | 1ull << m->sp | 1ull << m->pc;
 	return true;
@@ -230,9 +259,9 @@ static bool step_back(struct walking *w)
 	const struct machine *m = w->machine;
 	uint64_t pc;
 
-	if (m != &x86 || !read_memory(w, value(w, m->sp), &pc))
+	if (m == &aarch64 || !read_memory(w, value(w, m->sp), &pc))
 		return false;
-	w->regs.value[m->sp] += 8;
+	w->regs.value[m->sp] += m->word;
 	w->regs.value[m->pc] = pc;
 	return true;
 }
@@ -245,7 +274,8 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 	enum wm_cfi_step how = WM_CFI_NO_TABLE;
 
 	table = table_of(w->u, frame->place.module);
-	if (table && wm_symbols_address(w->u->symbols, &frame->place, &address))
+	if (table && wm_elf_cfi_machine(table) == w->machine->elf &&
+	    wm_symbols_address(w->u->symbols, &frame->place, &address))
 		how = wm_elf_cfi_step(table, address, &w->regs, read_memory, w, exact);
 	if (how == WM_CFI_OUTERMOST)
 		return WM_UNWOUND_WHOLE;
@@ -298,7 +328,7 @@ uint32_t wm_unwind(struct wm_unwind *u, const struct wm_user_stack *s,
 	struct walking w = {.u = u, .stack = s};
 	uint32_t nr = 0;
 
-	w.machine = s->mask >> 32 & 1 ? &aarch64 : &x86;
+	w.machine = machine_of(s);
 	take_registers(&w);
 	if (!(w.regs.known >> w.machine->sp & 1) || !(w.regs.known >> w.machine->pc & 1))
 		*ret_how = WM_UNWOUND_NO_SAMPLE;

@@ -6,7 +6,8 @@
  * own unwind tables (elf/elf_cfi.h) say how to get from one function to its
  * caller; code without a table is left by the frame pointer.
  *
- * x86-64 and aarch64; which it is, the sampled registers tell. For one thread.
+ * x86-64, i386 on it, and aarch64; which it is, the sampled registers tell. For
+ * one thread.
  */
 #ifndef WM_ANALYSIS_UNWIND_H
 #define WM_ANALYSIS_UNWIND_H

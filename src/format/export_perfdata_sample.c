@@ -10,8 +10,10 @@
 
 #include "format/export_perfdata_int.h"
 #include "format/kernel_record.h"
+#include "format/user_regs.h"
 
 #define FIRST_ID       1u
+#define REGS_ABI_32    1u
 #define REGS_ABI_64    2u
 #define CONFIG_DUMMY   9u /* software event: named by EVENT_DESC alone */
 #define BUILD_ID_BYTES 20u
@@ -235,9 +237,13 @@ static void put_regs(struct wm_pdx *d, const struct wm_event *e)
 	const struct wm_item *regs = item(e, "regs_user");
 	bool whole = regs && regs->count == (uint32_t)__builtin_popcountll(d->regs_user);
 
-	put(d, whole ? REGS_ABI_64 : 0, 8);
-	if (whole)
-		put_list(d, regs);
+	if (!whole) {
+		put(d, 0, 8);
+		return;
+	}
+	put(d, wm_user_regs_narrow(d->regs_user, regs + 1, regs->count) ? REGS_ABI_32 : REGS_ABI_64,
+	    8);
+	put_list(d, regs);
 }
 
 static bool is_bytes(const struct wm_item *i)
