@@ -326,6 +326,64 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -2 waymark stat --append -e page-faults:u -- true
 }
 
+# CMD writes ten times at once, and seven times when something was counted, which intervals in `out` tell.
+delayed() {
+	local write='import os, sys, time
+	fd = os.open("/dev/null", os.O_WRONLY)
+	[os.write(fd, b"x") for i in range(10)]
+	end = time.time() + 60
+	while not os.path.getsize(sys.argv[1]) and time.time() < end: time.sleep(0.05)
+	[os.write(fd, b"x") for i in range(7)]'
+	rm -f out
+	"$@" -- python3 -c "${write//$'\t'/}" "$PWD/out"
+}
+
+@test "-D: what is before is not counted, by perf, the counters, from the stream" {
+	need_tracepoints
+	if perf stat -e page-faults true 2>/dev/null; then
+		delayed perf stat -D 2000 -I 100 -x, -o out -e syscalls:sys_enter_write 2>/dev/null
+		[ "$(awk -F, '/write/ { n += $2 } END { print n }' out)" = 7 ]
+	fi
+	delayed waymark stat -D 2000 -I 100 -x, -o out -e syscall:write
+	[ "$(awk -F, '{ n += $2 } END { print n }' out)" = 7 ]
+	awk -F, 'NR == 1 { exit !($1 < 2) }' out # its time began with the counting
+	delayed waymark stat -D 2000 -I 100 -x, -o out -e syscall:write --filter 'count + 0 == 1'
+	[ "$(awk -F, '{ n += $2 } END { print n }' out)" = 7 ]
+	awk -F, 'NR == 1 { exit !($1 < 2) }' out
+	run -143 timeout 60 waymark stat -D 2500 --timeout 1 -x, -o out -e page-faults:u,task-clock:u -- \
+		sh -c 'cat /etc/passwd /etc/passwd; sleep 50'
+	[ "$(awk -F, '/page-faults/ { print $1 }' out)" = 0 ]
+}
+
+@test "-D -1 never begins; one that is longer than CMD is told of" {
+	run -0 --separate-stderr waymark stat --delay -1 -x, -o out -e page-faults:u -- true
+	[ "$(cut -d, -f1 out)" = 0 ]
+	[ -z "$stderr" ]
+	run -5 waymark stat -D 60000 --json -o out -r 2 -e page-faults:u -- true
+	[ "$output" = "waymark: nothing was counted: it ended before the 60000 ms of -D were over; a shorter -D begins earlier" ]
+	grep -q '"elapsed_ns": *0,' out
+	run -3 waymark stat -D 60000 -o out -e page-faults:u -- ./work
+	run -2 waymark stat -D -2 -e page-faults:u -- true
+	need_tracepoints
+	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
+	for filter in --preload=none --filter=count+0==1; do # in the kernel, from the stream
+		run -0 waymark stat -D -1 -x, -o out -e syscall:write --by comm $filter -- sh -c './work; true'
+		[ "$(grep -c '^[0-9]*,syscall:write,' out)" = 0 ]
+		run -5 waymark stat -D 60000 -x, -o out -e syscall:write --by comm $filter -- sh -c './work; true'
+		[ "$(grep -c '^[0-9]*,syscall:write,' out)" = 0 ]
+		[[ $output == *"the 60000 ms of -D"* ]]
+	done
+}
+
+@test "--by after -D: of children that began before, and when they end" {
+	need_tracepoints
+	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
+	timeout 60 waymark stat -D 1500 -x, -o out -e syscall:write,sched:sched_process_exit --by comm -- \
+		sh -c 'echo before; (sleep 3; echo after; exit 0); true' >/dev/null
+	grep -q '^1,syscall:write,sh$' out
+	grep -q '^1,sched:sched_process_exit,sleep$' out
+}
+
 @test "a command: its tree is counted from its first instruction, its status is returned" {
 	run -3 waymark stat -x, -o out -e page-faults:u,task-clock:u -- ./work
 	[ "$(cut -d, -f1 out | head -1)" -ge 900 ]

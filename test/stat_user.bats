@@ -241,6 +241,40 @@ end_steps() {
 	[[ $output == *"no -i beside them"* ]]
 }
 
+@test "-D: what programs counted before is not in it; --per-thread; -1: nothing; from the stream" {
+	cat >late.c <<-'END'
+	#include <sys/stat.h>
+	#include <unistd.h>
+	#include <waymark/tracepoint.h>
+	WAYMARK_EVENT(late, step, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)));
+	/* late FILE: ten steps, and seven when there is something in FILE. */
+	int main(int argc, char **argv)
+	{
+		struct stat s;
+		for (int i = 0; i < 10; i++)
+			trace_event(late, step, i);
+		for (int n = 0; n < 1200 && !(stat(argv[argc - 1], &s) == 0 && s.st_size); n++)
+			usleep(50000);
+		for (int i = 0; i < 7; i++)
+			trace_event(late, step, i);
+		return 0;
+	}
+	END
+	cc -O2 -I"$WAYMARK_SOURCE/include" late.c -o late
+	waymark stat -D 2000 -I 100 -x, -o out -e late:step -- ./late out
+	[ "$(awk -F, '{ n += $2 } END { print n }' out)" = 7 ]
+	waymark stat -D 2000 -I 100 -x, -o by -e late:step --by comm -- ./late by
+	[ "$(awk -F, '/late:step/ { n += $1 } END { print n }' by)" = 7 ]
+	run -0 waymark stat -D -1 -x, -e late:step -- ./late /etc/passwd
+	[[ $output == "0,,late:step,"* ]]
+	run -5 waymark stat -D 60000 -x, -e late:step --by a -- ./late /etc/passwd
+	[ "$output" = "waymark: nothing was counted: it ended before the 60000 ms of -D were over; a shorter -D begins earlier" ]
+	steps
+	run -0 waymark stat -D 300 --per-thread -x, -o each -e steps:step -p $pid -- sleep 1.5
+	[ "$(awk -F, '$2 > 20 && $2 < 2400' each | wc -l)" = 3 ]
+	kill -9 $pid
+}
+
 @test "--by fields of programs' events, from the stream" {
 	run -0 waymark stat -x, -o out -e many:e6 --filter 'a < 4' --by a -- "$W/many"
 	[ "$(sort out)" = "$(for a in 0 1 2 3; do echo "35,many:e6,$a"; done)" ]

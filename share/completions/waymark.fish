@@ -53,6 +53,7 @@ complete -c waymark -n '__fish_seen_subcommand_from stat' -s t -l tid -x -d 'the
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s a -l all -d 'the whole machine'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s C -l cpu -x -d 'only what runs on these CPUs, as 0-3,8'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s i -l no-inherit -d 'not the children and threads made later'
+complete -c waymark -n '__fish_seen_subcommand_from stat' -s D -l delay -x -d 'begin to count so many milliseconds after CMD was started, and...'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -l timeout -x -d 'end after so many milliseconds'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s I -l interval -x -d 'print what was counted every so many milliseconds'
 complete -c waymark -n '__fish_seen_subcommand_from stat' -s r -l repeat -x -d 'run CMD so often'

@@ -93,6 +93,9 @@ struct wm_stat_plan {
 	const char *without;   /* default events that are not there, for people; NULL: none */
 };
 
+/* A run ended before -D was over. */
+void wm_stat_say_cut_short(const struct wm_stat_plan *plan);
+
 /* Counts and prints; the exit status. */
 int wm_stat_run(const struct wm_stat_plan *plan);
 

@@ -167,6 +167,8 @@ static void make_plan(const struct wm_stat_asked *v, const struct wm_event_space
 			 .threads_apart = v->per_thread,
 			 .interval_ns = (uint64_t)v->interval_ms * 1000000u,
 			 .timeout_ns = (uint64_t)v->timeout_ms * 1000000u,
+			 .delay_ns =
+			     v->delay_ms < 0 ? WM_COUNTING_NEVER : (uint64_t)v->delay_ms * 1000000u,
 			 .command = command},
 	    .wanted = v->wanted,
 	    .nr_wanted = v->nr_wanted,

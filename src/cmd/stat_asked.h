@@ -15,7 +15,7 @@ struct wm_stat_asked {
 	const char *filter; /* before any -e: for those that have none of their own, too */
 	struct wm_ids pids, tids;
 	const char *cpus, *separator, *output, *by, *preload;
-	int64_t interval_ms, runs, timeout_ms;
+	int64_t interval_ms, runs, timeout_ms, delay_ms;
 	bool append, all, json, per_thread, per_cpu, no_inherit;
 };
 

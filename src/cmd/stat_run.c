@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stat_run.c - one run or several, intervals, the closing lines, the exit status. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,13 @@ static int on_ready(const struct wm_counting *c, void *data)
 	if (s->out.runs.nr_runs == 0)
 		say_not_counted(c);
 	return counts_something(c) ? 0 : wm_counters_event(c->counters, 0)->err;
+}
+
+void wm_stat_say_cut_short(const struct wm_stat_plan *plan)
+{
+	wm_say("nothing was counted: it ended before the %" PRIu64
+	       " ms of -D were over; a shorter -D begins earlier",
+	       plan->counting.delay_ns / 1000000u);
 }
 
 /* ---- results ---------------------------------------------------------------------- */
@@ -146,6 +154,9 @@ static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret
 		*ret_missing = true;
 	if (c.tally && (last || c.signo))
 		*ret_missing |= say_of_programs(s, &c);
+	if (c.cut_short && (last || c.signo))
+		wm_stat_say_cut_short(s->plan);
+	*ret_missing |= c.cut_short;
 	status = status_of(&c);
 	if (c.signo && s->out.runs.nr_runs < s->plan->runs)
 		*ret_exit = status ? status : WM_EXIT_SIGNAL_BASE + c.signo;

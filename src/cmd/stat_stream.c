@@ -73,7 +73,7 @@ static int begin_pass(struct wm_stat_stream *s, struct wm_diag *diag)
 
 	s->input = (struct wm_pass_input){.traces = &s->trace,
 					  .nr_traces = 1,
-					  .begin_ns = INT64_MIN,
+					  .begin_ns = s->begin_ns,
 					  .end_ns = INT64_MAX,
 					  .passes = passes,
 					  .data = s};
@@ -165,7 +165,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 	while ((got = wm_recorder_wait(s->run, LOOK_MS)) == 0) {
 		(void)wm_recorder_look(s->run); /* one that is not answered yet is enough */
 		if (s->plan->counting.interval_ns &&
-		    wm_clock_monotonic_ns() - s->shown_ns >= s->plan->counting.interval_ns)
+		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->counting.interval_ns)
 			s->err = wm_stat_stream_show(s, false);
 	}
 	return got < 0 ? got : 0;
@@ -198,6 +198,41 @@ static void take_result(struct wm_stat_stream *s)
 		s->status = WEXITSTATUS(r.status);
 }
 
+/* -D: all is recorded, and what was before is followed, but not counted. CMD has just begun. */
+static void begin_delay(struct wm_stat_stream *s)
+{
+	uint64_t delay_ns = s->plan->counting.delay_ns;
+
+	s->begin_ns = delay_ns == WM_COUNTING_NEVER ? INT64_MAX : INT64_MIN;
+	s->counts_ns = 0;
+	if (!delay_ns || delay_ns == WM_COUNTING_NEVER)
+		return;
+	s->begin_ns = (int64_t)(wm_clock_realtime_ns() + delay_ns);
+	s->counts_ns = wm_clock_monotonic_ns() + delay_ns;
+	if (s->shown_ns == s->start_ns) /* with --by, only the first of several runs */
+		s->start_ns = s->counts_ns;
+	s->shown_ns = s->counts_ns;
+}
+
+static void end_delay(struct wm_stat_stream *s)
+{
+	if (wm_clock_monotonic_ns() >= s->counts_ns)
+		return;
+	s->missing = true;
+	if (s->last || s->signo)
+		wm_stat_say_cut_short(s->plan);
+}
+
+static int set_timeout(struct wm_stat_stream *s)
+{
+	const struct wm_counting_plan *c = &s->plan->counting;
+	uint64_t delay_ns = c->delay_ns == WM_COUNTING_NEVER ? 0 : c->delay_ns;
+
+	return c->timeout_ns ? wm_loop_timer(wm_recorder_loop(s->run), delay_ns + c->timeout_ns, 0,
+					     on_timeout, s, NULL)
+			     : 0;
+}
+
 static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err = wm_live_create(s->recorder.runtime_dir, 0, &s->live, diag);
@@ -207,18 +242,19 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 		err = wm_recorder_create(&s->recorder, &s->run, diag);
 	if (!err)
 		err = wm_loop_signals_that_end(wm_recorder_loop(s->run), on_signal, s);
-	if (!err && s->plan->counting.timeout_ns)
-		err = wm_loop_timer(wm_recorder_loop(s->run), s->plan->counting.timeout_ns, 0,
-				    on_timeout, s, NULL);
+	if (!err)
+		err = set_timeout(s);
 	if (!err)
 		err = name_running(s);
 	if (!err) {
 		int failed = wm_recorder_begin(s->run, diag);
 
+		begin_delay(s);
 		s->followed.command = wm_recorder_command(s->run);
 		failed = failed ? failed : name_running(s);
 		err = wait_for_all(s);
 		err = failed ? failed : err;
+		end_delay(s);
 		take_result(s);
 		say_untold(s);
 		if (!err && !s->err && !s->plan->counting.by)

@@ -25,7 +25,9 @@ struct wm_stat_stream {
 	struct wm_followed followed; /* whose events of the kernel are counted; -a: not asked */
 	bool told;                   /* the kernel tells of tasks */
 	struct wm_stat_out out;
-	uint64_t start_ns, shown_ns; /* of this run */
+	uint64_t start_ns, shown_ns; /* of this run, or with --by of all; -D: in the future */
+	uint64_t counts_ns;          /* since then; 0: from the start, or never */
+	int64_t begin_ns;            /* the same as events have it */
 	int err, signo, status, unwanted;
 	bool missing, last; /* the last run */
 	bool none;          /* only events of programs were asked for, and none was there */

@@ -233,6 +233,8 @@ int wm_stat_stream_show(struct wm_stat_stream *s, bool end)
 	uint64_t now_ns = wm_clock_monotonic_ns();
 	int err = 0;
 
+	if (now_ns < s->shown_ns) /* -D is not over: no time is in it */
+		now_ns = s->shown_ns;
 	if (s->plan->counting.by)
 		show_tables(s, now_ns);
 	else

@@ -34,12 +34,20 @@ struct run {
 	size_t nr_alive;
 	uint64_t start_ns;
 	bool declined; /* by the caller, who has said why */
+	struct wm_diag *diag;
+	int late_err; /* why counting did not begin when the delay was over */
 };
 
 /* CMD is what is counted, not how long. */
 static bool counts_command(const struct wm_counting_plan *p)
 {
 	return !p->all && !p->nr_pids && !p->nr_tids;
+}
+
+/* CMD's execve(2) turns its counters on. */
+static bool begins_on_exec(const struct wm_counting_plan *p)
+{
+	return counts_command(p) && !p->delay_ns;
 }
 
 /* ---- the end of it --------------------------------------------------------------- */
@@ -106,13 +114,45 @@ static void on_timeout(void *data)
 		wm_loop_stop(r->loop, 0);
 }
 
-static int watch_targets(struct run *r)
+/* ---- the beginning of it --------------------------------------------------------- */
+
+static int start_by(struct run *r, struct wm_diag *diag)
 {
+	struct wm_counting *c = r->result;
 	int err = 0;
 
-	if (r->plan->timeout_ns)
-		err = wm_loop_timer(r->loop, r->plan->timeout_ns, 0, on_timeout, r, NULL);
+	for (size_t i = 0; i < c->nr_by && !err; i++) {
+		if (c->by[i])
+			err = wm_count_by_start(c->by[i], diag);
+	}
+	if (!err && c->threads)
+		err = wm_by_threads_begin(c->threads, r->plan->tracefs, diag);
+	return err;
+}
 
+/* CMD runs already, and on when this fails: its end is waited for, then the reason is told. */
+static void on_delay_over(void *data)
+{
+	struct run *r = data;
+
+	r->late_err = start_by(r, r->diag);
+	if (r->result->tally)
+		wm_tally_begin(r->result->tally);
+	wm_counters_enable(r->result->counters);
+	r->start_ns = wm_clock_monotonic_ns();
+	r->result->cut_short = false;
+}
+
+static int watch_targets(struct run *r)
+{
+	uint64_t delay_ns = r->plan->delay_ns == WM_COUNTING_NEVER ? 0 : r->plan->delay_ns;
+	int err = 0;
+
+	if (delay_ns)
+		err = wm_loop_timer(r->loop, delay_ns, 0, on_delay_over, r, NULL);
+	if (!err && r->plan->timeout_ns)
+		err =
+		    wm_loop_timer(r->loop, delay_ns + r->plan->timeout_ns, 0, on_timeout, r, NULL);
 	for (size_t i = 0; !err && i < r->plan->nr_pids; i++) {
 		err = wm_loop_process(r->loop, r->plan->pids[i], on_process_end, r, NULL);
 		r->nr_alive += err == 0;
@@ -120,7 +160,7 @@ static int watch_targets(struct run *r)
 	if (!err && r->plan->nr_tids && !r->plan->nr_pids)
 		err = wm_loop_timer(r->loop, LOOK_NS, LOOK_NS, on_look, r, NULL);
 	if (!err && r->plan->interval_ns)
-		err = wm_loop_timer(r->loop, r->plan->interval_ns, r->plan->interval_ns,
+		err = wm_loop_timer(r->loop, delay_ns + r->plan->interval_ns, r->plan->interval_ns,
 				    on_interval, r, &r->interval);
 	return err;
 }
@@ -196,7 +236,7 @@ static int open_counters(struct run *r, struct wm_diag *diag)
 					.cpus = p->cpus,
 					.nr_cpus = p->nr_cpus,
 					.inherit = !p->all && !p->no_inherit,
-					.on_exec = counts_command(p)};
+					.on_exec = begins_on_exec(p)};
 	int err = find_threads(r, r->result, diag);
 
 	if (err < 0)
@@ -228,6 +268,8 @@ static int serve_tally(struct run *r)
 	bool only = p->no_inherit || (p->nr_tids && !p->nr_pids);
 	size_t nr = only || p->threads_apart ? r->result->nr_tids : 0;
 
+	if (r->result->tally && p->delay_ns)
+		wm_tally_hold(r->result->tally);
 	return wm_counting_programs_serve(&r->programs, r->result->tids, nr, only);
 }
 
@@ -246,14 +288,12 @@ static uint64_t time_ns(const struct timeval *t)
 /* Lets CMD go and waits; counters are on. */
 static int go(struct run *r, struct wm_diag *diag)
 {
-	bool apart = !counts_command(r->plan);
-	int err = apart ? wm_counting_programs_attach(&r->programs, diag) : 0;
+	bool at_once = !r->plan->delay_ns;
+	int err = counts_command(r->plan) ? 0 : wm_counting_programs_attach(&r->programs, diag);
 
-	for (size_t i = 0; i < r->result->nr_by && !err; i++) {
-		if (r->result->by[i])
-			err = wm_count_by_start(r->result->by[i], diag);
-	}
-	if (!err && r->result->threads)
+	if (!err && at_once)
+		err = start_by(r, diag);
+	else if (!err && r->result->threads) /* who ends meanwhile is forgotten */
 		err = wm_by_threads_begin(r->result->threads, r->plan->tracefs, diag);
 	if (!err)
 		err = watch_targets(r);
@@ -262,8 +302,9 @@ static int go(struct run *r, struct wm_diag *diag)
 			wm_child_drop(&r->child);
 		return err;
 	}
-	if (apart)
+	if (at_once && !begins_on_exec(r->plan))
 		wm_counters_enable(r->result->counters);
+	r->result->cut_short = !at_once && r->plan->delay_ns != WM_COUNTING_NEVER;
 	r->start_ns = wm_clock_monotonic_ns();
 	if (r->plan->command)
 		err = wm_command_go(&r->command, r->loop, &r->child, on_command_end, r);
@@ -271,7 +312,8 @@ static int go(struct run *r, struct wm_diag *diag)
 		return wm_diag_set(diag, err, WM_RECORDER_IN_COMMAND, -1, "cannot run '%.160s': %s",
 				   r->plan->command[0], strerror(-err));
 	err = wm_loop_run(r->loop);
-	r->result->elapsed_ns = wm_clock_monotonic_ns() - r->start_ns;
+	if (!r->result->cut_short)
+		r->result->elapsed_ns = wm_clock_monotonic_ns() - r->start_ns;
 	wm_counters_disable(r->result->counters);
 	wm_watch_remove(r->interval);
 	if (r->result->tally)
@@ -280,6 +322,7 @@ static int go(struct run *r, struct wm_diag *diag)
 		if (r->result->by[i])
 			wm_count_by_stop(r->result->by[i]);
 	}
+	err = err < 0 ? err : r->late_err;
 	return err < 0 ? err : wm_counters_read(r->result->counters);
 }
 
@@ -330,7 +373,7 @@ int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *read
 		    struct wm_diag *diag)
 {
 	struct wm_counting result = {.status = -1};
-	struct run r = {.plan = plan, .result = &result, .tick = tick, .data = data};
+	struct run r = {.plan = plan, .result = &result, .tick = tick, .data = data, .diag = diag};
 	int err = wm_loop_create(&r.loop);
 
 	if (err < 0)

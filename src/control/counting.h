@@ -44,14 +44,18 @@ struct wm_counting_plan {
 	char **command;       /* NULL: until the threads end or a signal comes */
 	uint64_t interval_ns; /* 0: none */
 	uint64_t timeout_ns;  /* then it ends, and CMD gets SIGTERM; 0: never */
+	uint64_t delay_ns;    /* counts, and both times above, begin so long after all runs */
 };
+
+#define WM_COUNTING_NEVER UINT64_MAX /* as delay_ns: nothing is counted; times begin at once */
 
 struct wm_counting {
 	struct wm_counters *counters; /* read for the last time; close them */
 	struct wm_tally *tally;       /* likewise; NULL: no events of programs */
 	pid_t *tids;                  /* whom they count, free() them; none: -1 */
 	size_t nr_tids;
-	uint64_t elapsed_ns;
+	uint64_t elapsed_ns;         /* since it counts */
+	bool cut_short;              /* it ended before delay_ns were over: nothing is counted */
 	uint64_t user_ns, system_ns; /* of CMD and its children; 0 without CMD */
 	int status;                  /* of CMD as waitpid(2) has it; -1: there was none */
 	/* With `by`: for each event of the counters; NULL: it is not counted. */

@@ -240,6 +240,24 @@ void wm_tally_read(struct wm_tally *t)
 		wm_tally_take(m, true);
 }
 
+void wm_tally_hold(struct wm_tally *t)
+{
+	t->held = true;
+}
+
+void wm_tally_begin(struct wm_tally *t)
+{
+	wm_tally_read(t);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		struct tally_event *e = t->events[i];
+
+		for (size_t c = 0; c < t->nr_columns; c++)
+			e->before[c] = e->kept[c] + e->now[c];
+	}
+	t->lost_before = t->totals.lost + t->lost_now;
+	t->held = false;
+}
+
 /*
  * Who connected before the folder went may have counted, and ended, since: all
  * are accepted, and heard until nobody says anything more.
@@ -274,8 +292,10 @@ void wm_tally_end(struct wm_tally *t)
 
 void wm_tally_totals(const struct wm_tally *t, struct wm_tally_totals *ret)
 {
+	uint64_t lost = t->totals.lost + t->lost_now;
+
 	*ret = t->totals;
-	ret->lost += t->lost_now;
+	ret->lost = t->held || lost < t->lost_before ? 0 : lost - t->lost_before;
 }
 
 void wm_tally_destroy(struct wm_tally *t)

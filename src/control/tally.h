@@ -44,6 +44,9 @@ struct wm_rules_options wm_tally_rules_options(void);
 int wm_tally_create(struct wm_rules *rules, const char *runtime_dir, struct wm_tally **ret,
 		    struct wm_diag *diag);
 int wm_tally_serve(struct wm_tally *t, const struct wm_tally_options *o, struct wm_loop *loop);
+/* Before anybody is served: what happens until wm_tally_begin() is in no count. */
+void wm_tally_hold(struct wm_tally *t);
+void wm_tally_begin(struct wm_tally *t);
 const struct wm_session *wm_tally_session(const struct wm_tally *t);
 void wm_tally_destroy(struct wm_tally *t); /* accepts NULL */
 

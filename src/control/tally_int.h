@@ -13,9 +13,10 @@
 struct tally_event {
 	char *name;
 	uint32_t rule;
-	uint64_t *kept; /* of chunks that are gone */
-	uint64_t *now;  /* of those in use, as last read */
-	uint64_t *told; /* by wm_tally_since() */
+	uint64_t *kept;   /* of chunks that are gone */
+	uint64_t *now;    /* of those in use, as last read */
+	uint64_t *before; /* wm_tally_begin() */
+	uint64_t *told;   /* by wm_tally_since() */
 };
 
 /* A thread that is counted apart, as its process sees it. */
@@ -47,7 +48,9 @@ struct wm_tally {
 	struct tally_thread *threads;
 	size_t nr_columns; /* threads, and all */
 	struct wm_tally_totals totals;
-	uint64_t lost_now; /* of processes that live */
+	uint64_t lost_now;    /* of processes that live */
+	uint64_t lost_before; /* wm_tally_begin() */
+	bool held;            /* until then */
 };
 
 int wm_tally_find_threads(struct wm_tally *t);

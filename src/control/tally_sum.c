@@ -38,13 +38,14 @@ static uint32_t first_rule(const struct wm_tally *t, const struct wm_class *c)
 
 static struct tally_event *new_event(const struct wm_tally *t, const char *name, uint32_t rule)
 {
-	struct tally_event *e = calloc(1, sizeof(*e) + 3 * t->nr_columns * sizeof(uint64_t));
+	struct tally_event *e = calloc(1, sizeof(*e) + 4 * t->nr_columns * sizeof(uint64_t));
 
 	if (!e)
 		return NULL;
 	e->kept = (uint64_t *)(e + 1);
 	e->now = e->kept + t->nr_columns;
-	e->told = e->now + t->nr_columns;
+	e->before = e->now + t->nr_columns;
+	e->told = e->before + t->nr_columns;
 	e->rule = rule;
 	e->name = strdup(name);
 	if (e->name)
@@ -221,9 +222,13 @@ static size_t column(const struct wm_tally *t, size_t thread)
 
 uint64_t wm_tally_count(const struct wm_tally *t, size_t event, size_t thread)
 {
+	const struct tally_event *e = t->events[event];
 	size_t c = column(t, thread);
+	uint64_t count = e->kept[c] + e->now[c];
 
-	return t->events[event]->kept[c] + t->events[event]->now[c];
+	if (t->held || count < e->before[c]) /* a program may write what it likes */
+		return 0;
+	return count - e->before[c];
 }
 
 uint64_t wm_tally_since(struct wm_tally *t, size_t event, size_t thread)

@@ -144,6 +144,38 @@ static void sums(void **state)
 	end(&w);
 }
 
+/* What was before wm_tally_begin() is in no sum, of chunks in use and gone alike. */
+static void held(void **state)
+{
+	struct wm_tally_totals t;
+	struct world w;
+	uint32_t sealed, live;
+
+	(void)state;
+	begin(&w, WM_HELLO_COUNTS);
+	wm_tally_hold(w.tally);
+	fake_event(&w.fake, 3, "tick");
+	sealed = take_chunk(&w, true);
+	count(&w, sealed, 3, 5);
+	assert_int_equal(total(&w), 0);
+	wm_pool_seal(&w.fake.pool, sealed);
+	live = take_chunk(&w, false);
+	count(&w, live, 3, 2);
+	wm_pool_lost(&w.fake.pool, WM_LOST_EARLY, 3);
+	assert_int_equal(total(&w), 0);
+	wm_tally_totals(w.tally, &t);
+	assert_int_equal(t.lost, 0);
+	wm_tally_begin(w.tally);
+	assert_int_equal(total(&w), 0);
+	count(&w, live, 3, 4);
+	wm_pool_lost(&w.fake.pool, WM_LOST_EARLY, 1);
+	assert_int_equal(total(&w), 4);
+	assert_int_equal(wm_tally_since(w.tally, 0, WM_TALLY_ALL), 4);
+	wm_tally_totals(w.tally, &t);
+	assert_int_equal(t.lost, 1);
+	end(&w);
+}
+
 static void an_older_runtime(void **state)
 {
 	struct world w;
@@ -183,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(sums, kit_setup, kit_teardown),
+	    cmocka_unit_test_setup_teardown(held, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(an_older_runtime, kit_setup, kit_teardown),
 	    cmocka_unit_test_setup_teardown(lies, kit_setup, kit_teardown),
 	};

@@ -221,8 +221,12 @@ int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *
 	int err = 0;
 
 	for (int i = 0; i < NR_WATCHES && !err; i++) {
-		if (watches[i].last)
-			err = attach(threads, t, i, diag);
+		if (!watches[i].last)
+			continue;
+		if (threads->events[i] >= 0) /* a program is attached once: it goes behind */
+			(void)close(threads->events[i]);
+		threads->events[i] = -1;
+		err = attach(threads, t, i, diag);
 	}
 	return err;
 }

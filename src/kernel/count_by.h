@@ -32,7 +32,10 @@ struct wm_by_threads;
  */
 int wm_by_threads_create(const struct wm_tracefs *t, const pid_t *tids, size_t nr, bool on_exec,
 			 bool inherit, struct wm_by_threads **ret, struct wm_diag *diag);
-/* After all wm_count_by_start(), so that a thread's end is counted before it is forgotten. */
+/*
+ * After all wm_count_by_start(), so that a thread's end is counted before it is
+ * forgotten; again when more are started later.
+ */
 int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *t,
 			struct wm_diag *diag);
 void wm_by_threads_destroy(struct wm_by_threads *t); /* accepts NULL */
