@@ -24,7 +24,7 @@ we_say() { # FILE [OPTION...]
 
 record_tracepoints() {
 	perf record -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
-		sh -c 'for i in $(seq 40); do echo $i | cat; done' >/dev/null 2>err ||
+		sh -c 'for i in $(seq 40); do echo $i | cat >/dev/null; done' 2>err ||
 		skip "perf may not record tracepoints here: $(head -1 err)"
 }
 
@@ -42,6 +42,19 @@ record_tracepoints() {
 	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
 	record_tracepoints -z -o z.data
 	[ "$(we_say z.data | wc -l)" = "$(perf script -i z.data 2>/dev/null | wc -l)" ]
+	record_tracepoints -z -o - >zpipe.data # the formats stand behind a record, not in the head
+	perf_says zpipe.data comm,tid,cpu,time,event,trace >perf.txt
+	we_say zpipe.data >ours.txt
+	[ "$(wc -l <ours.txt)" -gt 50 ]
+	diff perf.txt ours.txt
+}
+
+@test "a pipe that perf inject changed has no rounds, and is whole" {
+	perf record -q -o - -e page-faults -c 1 -- sh -c 'ls / >/dev/null' 2>err >pipe.data || skip "$(head -1 err)"
+	cat pipe.data | perf inject -b -i - -o - >injected.data 2>err || skip "$(head -1 err)"
+	perf script -i injected.data >perf.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"
+	waymark info --verify injected.data
+	[ "$(waymark print injected.data | wc -l)" = "$(wc -l <perf.txt)" ]
 }
 
 @test "samples without symbols: the same lines" {

@@ -34,6 +34,7 @@ struct indexing {
 	int64_t before;          /* the same, of this packet */
 	bool has_rounds;         /* of a perf that ends whatever it writes with a round's end */
 	bool in_round;           /* records came behind the last round's end */
+	bool injected;           /* perf inject told a build in this round: it drops rounds' ends */
 };
 
 static int end_packet(struct indexing *x)
@@ -193,8 +194,9 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 	    (err = wm_pd_stat_round(x->pd, w)))
 		return err;
 	x->has_rounds |= type == WM_PD_FINISHED_ROUND || type == WM_PD_FEATURE;
+	x->injected |= type == WM_PD_BUILD_ID && x->in_round;
 	if (type == WM_PD_FINISHED_ROUND)
-		x->in_round = false;
+		x->in_round = x->injected = false;
 	err = describe(x, w);
 	if (!err && (x->packet.bytes >= ROUND_BYTES || w->tail))
 		err = end_packet(x);
@@ -204,7 +206,9 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 /* A pipe does not say how long it is. */
 static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
 {
-	if (x->pd->is_pipe && x->has_rounds && x->in_round && w->at == x->source->end)
+	bool open = x->has_rounds && x->in_round && !x->injected;
+
+	if (x->pd->is_pipe && open && w->at == x->source->end)
 		wm_trace_fault(x->pd->trace, x->source->file, w->at,
 			       "the file ends inside a round of records: it was cut, or perf was "
 			       "killed");

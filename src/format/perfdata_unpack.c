@@ -40,6 +40,24 @@ static int put(struct unpacking *u, const void *data, size_t bytes)
 	return wm_file_write(u->fd, data, bytes);
 }
 
+/* A record as it lies, with what belongs to it behind it: a pipe's formats, AUX data. */
+static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
+{
+	uint64_t at = w->offset + w->header.size, left = w->tail;
+	int err = put(u, w->record, w->header.size);
+
+	while (!err && left) {
+		size_t bytes = left < OUT_BYTES - u->rest ? (size_t)left : OUT_BYTES - u->rest;
+
+		err = wm_pd_pread(u->source, u->out + u->rest, bytes, at);
+		if (!err)
+			err = put(u, u->out + u->rest, bytes);
+		at += bytes;
+		left -= bytes;
+	}
+	return err;
+}
+
 /* Writes the whole records among the first `bytes` of `out`; keeps the rest. */
 static int put_records(struct unpacking *u, size_t bytes)
 {
@@ -106,7 +124,7 @@ static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
 			wm_pd_own_check(w);
 			err = unpack_record(u, w);
 		} else {
-			err = put(u, w->record, w->header.size);
+			err = put_as_is(u, w);
 		}
 		if (err == -EBADMSG || err == -EFBIG) {
 			wm_trace_fault(
