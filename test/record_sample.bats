@@ -349,3 +349,65 @@ text() { # of a trace, one event a line
 	waymark record -q --preload none -c 1 -g -e sched:sched_switch -o k -- sleep 0.01
 	waymark report k | grep -E '\[kernel.kallsyms\] +\[k\] schedule'
 }
+
+# Samples of ./grows without their times, which are known better in the end, in an order of their own.
+samples_of() {
+	python3 - "$1" <<-'END'
+	import re, sys
+	for sample in sorted(re.sub(r"\d+\.\d{6}:", "", s, 1) for s in open(sys.argv[1]).read().split("\n\n")):
+	    if sample.startswith("grows"):
+	        print(sample)
+	END
+}
+
+same_samples() {
+	samples_of followed >have
+	samples_of whole >wanted
+	cmp have wanted
+}
+
+@test "a trace is printed with names while it grows, those of libraries that come later, too" {
+	local cpu recording printing
+	cat >grows.c <<-'END'
+	#include <dlfcn.h>
+	#include <unistd.h>
+	volatile unsigned sum;
+	__attribute__((noipa)) static void early(void)
+	{
+		for (int i = 0; i < 100000; i++)
+			sum += i;
+	}
+	int main(void)
+	{
+		void (*f)(void) = early;
+		for (int loaded = 0; access("end", F_OK); f()) {
+			if (!loaded && !access("load", F_OK)) {
+				f = (void (*)(void))dlsym(dlopen("./late.so", RTLD_NOW), "late");
+				loaded = 1;
+			}
+		}
+		return 0;
+	}
+	END
+	sed 's/static void early/void late/; /^int main/,$d' grows.c >late.c
+	gcc -O1 -shared -fPIC -o late.so late.c
+	gcc -O1 -o grows grows.c -ldl
+	# One CPU's records are written in their order; another's may be later.
+	cpu=$(taskset -pc $$ | sed 's/.*: *//; s/[,-].*//')
+	waymark record -q --preload none -F 500 -g dwarf,4096 -e sw:cpu-clock -o t -- taskset -c "$cpu" ./grows 3>&- &
+	recording=$!
+	until_true [ -e t/metadata ]
+	timeout 250 waymark print --follow --format=perf t >followed 2>said 3>&- &
+	printing=$!
+	until_true grep -q ' early+0x.*/grows)' followed
+	touch load
+	until_true grep -q ' late+0x.*/late.so)' followed
+	touch end
+	wait $recording
+	waymark print --format=perf t >whole
+	until_true same_samples
+	kill $printing
+	wait $printing || true
+	same_samples
+	grep -q ' main+0x.*/grows)' have
+}

@@ -44,17 +44,25 @@ struct wm_places {
 
 /* ---- making -------------------------------------------------------------------------- */
 
+static int bind_types(struct memory *m, struct wm_trace *t)
+{
+	bool *types = calloc(t->nr_types + 1, sizeof(*types));
+
+	if (!types)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_types; i++)
+		types[i] = wm_spaces_wants(t->types[i]);
+	free(m->types);
+	m->types = types;
+	m->trace = t;
+	return 0;
+}
+
 static bool memory_init(struct memory *m, struct wm_trace *t)
 {
-	m->trace = t;
 	m->modules = wm_modules_create();
 	m->spaces = m->modules ? wm_spaces_create(m->modules) : NULL;
-	m->types = calloc(t->nr_types + 1, sizeof(*m->types));
-	if (!m->spaces || !m->types)
-		return false;
-	for (uint32_t i = 0; i < t->nr_types; i++)
-		m->types[i] = wm_spaces_wants(t->types[i]);
-	return wm_modules_of_trace(m->modules, t) == 0;
+	return m->spaces && !bind_types(m, t) && !wm_modules_of_trace(m->modules, t);
 }
 
 struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_traces,
@@ -119,15 +127,41 @@ static int begin(struct memory *m)
 	return m->telling ? read_next(m) : -ENOMEM;
 }
 
-/* All that was told up to the event's time. */
-static int follow(struct memory *m, const struct wm_event *e)
+/* All that was told up to that time. */
+static int follow(struct memory *m, int64_t ns)
 {
 	int err = m->telling ? 0 : begin(m);
 
-	while (!err && m->next && m->next->ns <= e->ns) {
+	while (!err && m->next && m->next->ns <= ns) {
 		err = wm_spaces_feed(m->spaces, m->next);
 		if (!err)
 			err = read_next(m);
+	}
+	return err;
+}
+
+int wm_places_leave(struct wm_places *p)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < p->nr; i++) {
+		struct memory *m = &p->memories[i];
+
+		err = follow(m, INT64_MAX);
+		wm_merge_destroy(m->telling);
+		m->telling = NULL;
+	}
+	return err;
+}
+
+int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < p->nr; i++) {
+		err = bind_types(&p->memories[i], traces[i]);
+		if (!err)
+			err = wm_modules_rebind(p->memories[i].modules, traces[i]);
 	}
 	return err;
 }
@@ -169,7 +203,7 @@ int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e
 		   enum wm_event_mode mode, struct wm_named_place *ret)
 {
 	struct memory *m = &p->memories[trace];
-	int err = follow(m, e);
+	int err = follow(m, e->ns);
 	struct answer question = {.address = address, .pid = e->pid, .trace = trace, .mode = mode};
 	struct answer *a = &p->answers[wm_mix(p->seed ^ address, (uint32_t)e->pid) & (ANSWERS - 1)];
 	struct wm_place place;
@@ -200,7 +234,7 @@ int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event
 
 	if (!wm_unwind_stack_of(m->trace, e, &stack))
 		return 0;
-	err = follow(m, e);
+	err = follow(m, e->ns);
 	if (!m->unwind)
 		m->unwind = wm_unwind_create(m->spaces, p->symbols);
 	if (err || !m->unwind)

@@ -28,6 +28,14 @@ struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_t
 				   const struct wm_module_places *files);
 void wm_places_destroy(struct wm_places *p);
 
+/*
+ * Traces that grow are opened again and again, each time with the packets alone
+ * that are new. Before they are closed, what was not asked about is learnt, too;
+ * when they are open again, the same in the same order, it goes on. 0 or -errno.
+ */
+int wm_places_leave(struct wm_places *p);
+int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces);
+
 /* An address of the event. 0, or the error of reading the trace; -ENOMEM. */
 int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
 		   enum wm_event_mode mode, struct wm_named_place *ret);

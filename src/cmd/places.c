@@ -22,12 +22,18 @@ static void *open_places(const void *data)
 {
 	const struct wm_places_asked *asked = data;
 
+	if (asked->kept)
+		return asked->kept;
 	return wm_places_create(asked->traces, asked->nr_traces, &asked->in_files);
 }
 
 static void close_places(void *own)
 {
 	wm_places_destroy(own);
+}
+
+static void leave_kept(void *own)
+{
 }
 
 static int find(void *own, uint32_t trace, const struct wm_event *e, uint64_t address,
@@ -45,7 +51,7 @@ static int callers(void *own, uint32_t trace, const struct wm_event *e,
 struct wm_view_places wm_places_of(const struct wm_places_asked *asked)
 {
 	return (struct wm_view_places){.open = open_places,
-				       .close = close_places,
+				       .close = asked->kept ? leave_kept : close_places,
 				       .find = find,
 				       .callers = callers,
 				       .data = asked};

@@ -13,6 +13,7 @@ struct wm_places_asked {
 	struct wm_trace *const *traces;
 	uint32_t nr_traces;
 	struct wm_module_places in_files;
+	struct wm_places *kept; /* of the caller, for a single page; NULL: each page has its own */
 };
 
 struct wm_view_places wm_places_of(const struct wm_places_asked *asked);

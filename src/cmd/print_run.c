@@ -31,7 +31,8 @@ struct printing {
 	uint64_t nr_events;
 	bool begun;                 /* what stands before all events was written */
 	char *builds;               /* where files with symbols are, besides */
-	struct wm_print_seen *seen; /* --follow: packets printed already */
+	struct wm_print_seen *seen; /* --follow: packets printed already, */
+	struct wm_places *places;   /* and what they told of memory; NULL: nobody asks */
 };
 
 static int write_all(void *sink, const char *bytes, size_t count)
@@ -114,17 +115,15 @@ static int render(struct printing *p, struct wm_render *r)
 	return err;
 }
 
-/* All that is in the traces now. Of a growing one the mappings that are printed are not read again.
- */
+/* All that is in the traces now. */
 static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
 	const struct wm_places_asked asked = {
-	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}};
+	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}, p->places};
 	const struct wm_view_places places = wm_places_of(&asked);
 	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
-					  p->nr_fields,
-					  p->v->no_symbols || p->v->follow ? NULL : &places};
+					  p->nr_fields, p->v->no_symbols ? NULL : &places};
 	struct wm_timeline *timeline = NULL;
 	struct wm_view *view = NULL;
 	int status = wm_inputs_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
@@ -146,6 +145,8 @@ static int print_opened(struct printing *p)
 	r.wants = p->v->asked.select.want_list;
 	r.passes = wm_select_asks(&p->v->asked.select) ? wm_select_passes : NULL;
 	r.data = &p->v->asked.select;
+	if (p->places)
+		r.nr_threads = 1; /* they are asked by one */
 	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
 	if (!err)
 		err = view ? render(p, &r) : -ENOMEM;
@@ -165,6 +166,35 @@ static int finish(struct printing *p, int status)
 	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
+/* Mappings stand in packets that are printed by now: what they said is kept. */
+static int keep_places(struct printing *p)
+{
+	const struct wm_module_places files = {.symfs = p->v->symfs, .cache = p->builds};
+
+	if (p->v->no_symbols || p->v->format != WM_VIEW_PERF)
+		return 0;
+	if (p->places)
+		return wm_places_rebind(p->places, p->in.traces);
+	p->places = wm_places_create(p->in.traces, p->in.nr, &files);
+	return p->places ? 0 : -ENOMEM;
+}
+
+/* The packets that are new. */
+static int print_more(struct printing *p)
+{
+	int status = WM_EXIT_DONE, err = 0;
+
+	for (uint32_t i = 0; i < p->in.nr && !err; i++)
+		err = wm_print_seen_skip(p->seen, p->in.traces[i], i);
+	if (!err)
+		err = keep_places(p);
+	if (!err)
+		status = print_opened(p);
+	if (!err && !status && p->places)
+		err = wm_places_leave(p->places);
+	return err ? failed(err) : status;
+}
+
 /* What was added since the last time; ends with the reader of our output, or a limit. */
 static int follow(struct printing *p)
 {
@@ -173,11 +203,8 @@ static int follow(struct printing *p)
 
 	for (;;) {
 		status = open_all(p);
-		for (uint32_t i = 0; i < p->in.nr && !status; i++)
-			status = wm_print_seen_skip(p->seen, p->in.traces[i], i) ? WM_EXIT_FAILED
-										 : WM_EXIT_DONE;
 		if (!status)
-			status = print_opened(p);
+			status = print_more(p);
 		if (status || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
 			return finish(p, status);
 		close_all(p);
@@ -200,6 +227,7 @@ int wm_print_run(struct wm_print_values *v)
 			status = print_opened(&p);
 		status = finish(&p, status);
 	}
+	wm_places_destroy(p.places);
 	close_all(&p);
 	free(p.builds);
 	wm_print_seen_destroy(p.seen);
