@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	waymark="$WAYMARK_BUILD/waymark"
 	cd "$BATS_TEST_TMPDIR"
-	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
 	#include <stdlib.h>
 	static volatile unsigned sink;
@@ -25,7 +25,7 @@ setup() {
 	}
 	END
 	gcc -O2 -g busy.c -o busy
-	perf record -q -e cpu-clock -F 4000 -o p.data ./busy
+	perf record -N -q -e cpu-clock -F 4000 -o p.data ./busy
 }
 
 @test "every instruction is there, with the samples that fell on it" {
@@ -60,7 +60,7 @@ setup() {
 @test "a function that is not there is said; the kernel has its code, or why it has not" {
 	run -0 "$waymark" annotate nosuch p.data
 	[[ $output == *"no event fell into a function called 'nosuch'"* ]]
-	perf record -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
+	perf record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
 	local name=$("$waymark" report k.data -s dso,sym --json | python3 -c '
 import json, sys
 for r in json.load(sys.stdin)["tables"][0]["rows"]:

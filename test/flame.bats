@@ -65,7 +65,7 @@ page_as_drawn() { # FILE [#VIEW]
 }
 
 @test "chains of a recording: every weight is in the tree" {
-	perf record -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
+	perf record -N -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
 		skip "perf cannot record here"
 	"$waymark" flame p.data --folded >lines
 	"$waymark" report p.data -s comm --json | python3 -c '
@@ -78,7 +78,7 @@ assert total == lines, (total, lines)'
 }
 
 @test "time off the processor is what was slept" {
-	perf record -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
+	perf record -N -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
 		python3 -c 'import time; [time.sleep(0.05) for i in range(10)]' 2>/dev/null || skip "perf cannot record here"
 	for how in off-cpu wakeups; do
 		"$waymark" flame s.data --$how --folded >$how
@@ -89,7 +89,7 @@ assert total == lines, (total, lines)'
 	    assert 490e6 < slept < 60e9, (how, slept)
 	END
 	grep -q '^python3;.*schedule' off-cpu
-	perf record -q -g -e cpu-clock -o c.data true 2>why || skip "perf cannot record here: $(head -1 why)"
+	perf record -N -q -g -e cpu-clock -o c.data true 2>why || skip "perf cannot record here: $(head -1 why)"
 	run -4 "$waymark" flame c.data --off-cpu
 	[[ $output == *"-e sched:sched_switch"* ]]
 }

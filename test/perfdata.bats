@@ -23,7 +23,7 @@ we_say() { # FILE [OPTION...]
 }
 
 record_tracepoints() {
-	perf record -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
+	perf record -N -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
 		sh -c 'for i in $(seq 40); do echo $i | cat >/dev/null; done' 2>err ||
 		skip "perf may not record tracepoints here: $(head -1 err)"
 }
@@ -37,7 +37,7 @@ record_tracepoints() {
 }
 
 @test "the same of a pipe, and compressed" {
-	perf record -q -o - -e sched:sched_switch -- sleep 0.05 >pipe.data 2>err || skip "$(head -1 err)"
+	perf record -N -q -o - -e sched:sched_switch -- sleep 0.05 >pipe.data 2>err || skip "$(head -1 err)"
 	perf script -i pipe.data >pipe.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"
 	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
 	record_tracepoints -z -o z.data
@@ -58,7 +58,7 @@ record_tracepoints() {
 }
 
 @test "samples without symbols: the same lines" {
-	perf record -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
+	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	perf_says f.data comm,tid,time,event,period,ip >perf.txt
 	we_say f.data --no-symbols >ours.txt
@@ -67,7 +67,7 @@ record_tracepoints() {
 }
 
 @test "samples on the wall clock: the same times, to the nanosecond" {
-	perf record -q -k CLOCK_REALTIME -e page-faults -c 1 -o r.data -- true 2>err || skip "$(head -1 err)"
+	perf record -N -q -k CLOCK_REALTIME -e page-faults -c 1 -o r.data -- true 2>err || skip "$(head -1 err)"
 	perf script -i r.data --ns -F time 2>/dev/null | tr -d ' :.' >perf.txt
 	waymark print --jsonl r.data | grep -o '"time_ns":[0-9]*' | cut -d: -f2 >ours.txt
 	[ -s ours.txt ]
@@ -84,7 +84,7 @@ same_with_symbols() { # FILE
 
 @test "samples with symbols, of processes that come and go: the same lines" {
 	export HOME="$PWD" # perf keeps builds it saw in ~/.debug
-	perf record -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
+	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	same_with_symbols f.data
 	[ "$(wc -l <ours.txt)" -gt 100 ]
@@ -93,7 +93,7 @@ same_with_symbols() { # FILE
 
 @test "call chains and names of several kinds, with symbols: the same lines" {
 	export HOME="$PWD"
-	perf record -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||
+	perf record -N -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	same_with_symbols g.data
 	grep -q ' page-faults:' ours.txt
@@ -103,13 +103,13 @@ same_with_symbols() { # FILE
 @test "callers by a copy of the stack, with symbols: the same lines" {
 	export HOME="$PWD"
 	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep
-	perf record -q -e cpu-clock:u -F 1000 --call-graph dwarf -o d.data -- ./deep 40 2>err || skip "$(head -1 err)"
+	perf record -N -q -e cpu-clock:u -F 1000 --call-graph dwarf -o d.data -- ./deep 40 2>err || skip "$(head -1 err)"
 	same_with_symbols d.data
 	grep -q '^	.* main+0x[0-9a-f]* (.*/deep)' ours.txt
 }
 
 @test "samples with call chains: as many, as deep" {
-	perf record -q -g -e cpu-clock -o g.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' 2>err ||
+	perf record -N -q -g -e cpu-clock -o g.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' 2>err ||
 		skip "$(head -1 err)"
 	run -0 waymark print --format=jsonl g.data
 	[ "${#lines[@]}" = "$(perf script -i g.data -F event 2>/dev/null | grep -c cpu-clock)" ]
@@ -207,7 +207,7 @@ kcore_of() { # FILE FOLDER
 }
 
 @test "a folder with a copy of the kernel: its symbols, and what of it is not used" {
-	perf record -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
+	perf record -N -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
 	kcore_of f.data kc
 	name=$(we_say f.data | grep -o '[a-z_0-9]*+0x[0-9a-f]* (\[kernel' | head -1 | cut -d+ -f1)
 	[ -n "$name" ] || skip "this kernel hides its symbols"

@@ -19,7 +19,7 @@ need_corpus() {
 }
 
 need_perf() {
-	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
 # A program whose functions take 3/4 and 1/4 of its time, called from two places.
@@ -38,11 +38,11 @@ make_program() {
 @test "shares and symbols equal perf report's over recordings of now" {
 	need_perf
 	make_program
-	perf record -q -e cpu-clock -F 4000 -g -o chains.data ./busy
-	perf record -q -e cpu-clock -F 4000 -o flat.data ./busy
-	perf record -q -a -e cpu-clock -F 2000 -g -o all.data ./busy
-	perf record -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
-	perf record -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
+	perf record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf record -N -q -e cpu-clock -F 4000 -o flat.data ./busy
+	perf record -N -q -a -e cpu-clock -F 2000 -g -o all.data ./busy
+	perf record -N -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	perf record -N -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
 	for file in chains flat all faults two; do
 		python3 "$compare" "$waymark" $file.data comm,dso,sym
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
@@ -53,8 +53,8 @@ make_program() {
 @test "levels of --hierarchy equal perf report's, and limits hold on each" {
 	need_perf
 	make_program
-	perf record -q -e cpu-clock -F 4000 -g -o chains.data ./busy
-	perf record -q -e page-faults -c 1 -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	perf record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf record -N -q -e page-faults -c 1 -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
 	for file in chains faults; do
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --hierarchy
 		python3 "$compare" "$waymark" $file.data dso,sym --hierarchy
@@ -78,7 +78,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 @test "options are taken as perf report has them" {
 	need_perf
 	make_program
-	perf record -q -e cpu-clock -F 1000 -g -o p.data ./busy
+	perf record -N -q -e cpu-clock -F 1000 -g -o p.data ./busy
 	"$waymark" report -i p.data --stdio -f -n --children -d busy -S spin -c busy -g callee --show-total-period >text
 	"$waymark" report p.data --dso busy --symbol spin --comm busy -G --json >json
 	python3 - <<-'END'
@@ -100,7 +100,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	int main(void) { for (int i = 0; i < 60000; i++) work(); return 0; }
 	END
 	gcc -O2 -g inlined.c -o inlined
-	perf record -q -e cpu-clock -F 4000 -o p.data ./inlined
+	perf record -N -q -e cpu-clock -F 4000 -o p.data ./inlined
 	# Of other objects perf asks addr2line, which names files otherwise now and then.
 	python3 "$compare" "$waymark" p.data srcline 'inlined.c:' --no-children
 	"$waymark" report p.data -s srcline --json >line.json
@@ -132,7 +132,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 @test "call graphs divide a function's time among what it calls, and who called it" {
 	need_perf
 	make_program
-	perf record -q -e cpu-clock -F 4000 -g -o p.data ./busy
+	perf record -N -q -e cpu-clock -F 4000 -g -o p.data ./busy
 	"$waymark" report p.data -s sym -g --json >caller.json
 	"$waymark" report p.data -s sym --no-children --call-graph callee --json >callee.json
 	"$waymark" report p.data -s comm --call-graph folded --json >folded.json
@@ -234,8 +234,8 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	}
 	END
 	gcc -O1 -g -fno-omit-frame-pointer faults.c -o faults
-	perf record -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
-	perf record -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
+	perf record -N -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
+	perf record -N -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
 	for file in flat chains; do
 		# Long enough to be cut in three.
 		[ "$(stat -c %s $file.data)" -gt 6000000 ]

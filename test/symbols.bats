@@ -29,7 +29,7 @@ setup() {
 
 need_perf() {
 	command -v perf >/dev/null || skip "needs perf"
-	perf record -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
 # Names and objects, line by line.
@@ -46,7 +46,7 @@ compare() { # FILE [WORD...]
 
 @test "names are perf's: processes that fork and exec, call chains" {
 	need_perf
-	perf record -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
+	perf record -N -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
 		printf 'int f(int x) { return x * 3; }' >f.c; gcc -O2 -c f.c; deep 60; ls / >/dev/null"
 	compare it.data
 	[ "$(wc -l <ours)" -gt 100 ]
@@ -56,7 +56,7 @@ compare() { # FILE [WORD...]
 
 @test "stacks without frame pointers lead to main, by the programs' own tables" {
 	need_perf
-	perf record -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
+	perf record -N -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
 	compare it.data unwind
 	# Whole, for 99 of 100 at least.
 	samples=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' said)
@@ -69,7 +69,7 @@ compare() { # FILE [WORD...]
 @test "a program that was built anew is said to be another" {
 	need_perf
 	cp "$BATS_FILE_TMPDIR/deep" one
-	perf record -q -e cpu-clock:u -F 2000 -N -o it.data -- ./one 60
+	perf record -N -q -e cpu-clock:u -F 2000 -o it.data -- ./one 60
 	run --separate-stderr name_stacks it.data
 	[[ $output == *"app::Worker<long>::"* ]]
 	rm one
