@@ -49,6 +49,10 @@ takes_signals() {
 	(((0x$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status") & 0x4000) != 0))
 }
 
+is_stopped() {
+	[ "$(awk '/^State/ { print $2 }' "/proc/$pid/status")" = T ]
+}
+
 until_true() {
 	for _ in $(seq 600); do
 		if "$@" >/dev/null 2>&1; then return 0; fi
@@ -84,10 +88,12 @@ gone() {
 }
 
 @test "CMD that stays is killed by a second signal; what there is by then is shown" {
-	export TRAP="trap '' INT TERM HUP"
+	export TRAP="trap '' INT HUP; trap 'echo told >>told' TERM"
 	for verb in "${!verbs[@]}"; do
 		begin "$verb"
+		rm -f told
 		kill -TERM "$pid"
+		until_true test -s told # the first was taken, and is not the second's a moment before
 		sleep 0.5
 		! gone "$pid" && ! gone "$command"
 		kill -TERM "$pid"
@@ -104,11 +110,15 @@ gone() {
 }
 
 @test "what comes twice at once, to a group and its leader, is one signal" {
-	export TRAP="trap 'sleep 0.3; exit 5' TERM"
+	export TRAP="trap 'sleep 0.3; exit 5' HUP TERM"
 	for verb in record stat stream; do
 		begin "$verb"
+		# Stopped, so that both are there when it looks: how long we take from one to the other is not measured.
+		kill -STOP "$pid"
+		until_true is_stopped
 		kill -TERM "$pid"
-		kill -TERM "$pid"
+		kill -HUP "$pid"
+		kill -CONT "$pid"
 		status_of
 		echo "$verb: $status"
 		[ "$status" -eq 5 ]
