@@ -23,18 +23,20 @@ works() {
 	waymark doctor --json >doctor.json
 	waymark doctor >doctor.txt
 	python3 - <<-'END'
-	import json
-	text = open("doctor.txt").read()
+	import json, re
+	# Numbers aside: how many events the kernel has changes while others put probes.
+	plain = lambda s: re.sub(r"\d+", "N", s)
+	text = plain(open("doctor.txt").read())
 	checks = json.load(open("doctor.json"))
 	assert len(checks) >= 20
 	assert len({c["capability"] for c in checks}) == len(checks)
 	for c in checks:
 	    assert c["works"] in ("yes", "partly", "no")
-	    assert c["detail"] in text, c
+	    assert plain(c["detail"]) in text, c
 	    assert c["group"] + ":" in text
 	    assert c["works"] != "yes" or "cure" not in c, c
 	    if "cure" in c:
-	        assert "cure: " + c["cure"] in text, c
+	        assert plain("cure: " + c["cure"]) in text, c
 	END
 }
 

@@ -126,29 +126,35 @@ none_of() {
 	[[ $output == *"nosuchfield"* ]]
 }
 
-# A folder that was not BEFORE has samples of a while.
-sampled_much() { # BEFORE
-	local new
-	new=$(comm -13 <(echo "$1") <(folders))
-	[ -n "$new" ] && [ "$(cat $(printf '%s/samples-* ' $new) | wc -c)" -gt 10000 ]
+# The folder of a top, which others that record have, too.
+folder_of() {
+	find "/proc/$1/fd" -lname '*/waymark-live-*' -printf '%l\n' | head -1
+}
+
+# It has samples of a while.
+sampled_much() {
+	local folder
+	folder=$(folder_of "$1")
+	[ -n "$folder" ] && [ "$(cat "$folder"/samples-* | wc -c)" -gt 10000 ]
 }
 
 @test "killed, it leaves nothing behind; asked to end, it shows what there was" {
 	begin busy
-	before=$(folders)
 	"$waymark" top --stdio -d 0.3 -e sw:cpu-clock -F 200 -p "$program" >out 2>&1 3>&- &
 	top=$!
 	until_true test -s out
-	[ "$(folders)" != "$before" ]
+	folder=$(folder_of "$top")
+	[ -d "$folder" ]
 	kill -9 "$top"
-	nothing_left "$before"
+	until_true none_of "$folder"
 	env --default-signal=INT "$waymark" top --stdio -d 60 -e sw:cpu-clock -F 200 -p "$program" >out 2>&1 3>&- &
 	top=$!
-	until_true sampled_much "$before"
+	until_true sampled_much "$top"
+	folder=$(folder_of "$top")
 	kill -INT "$top"
 	wait "$top"
 	grep -F '[.] large' out
-	nothing_left "$before"
+	until_true none_of "$folder"
 }
 
 # --- on a terminal ---------------------------------------------------------------
@@ -225,7 +231,7 @@ wait_for() {
 @test "q ends the command, too, also one that does not want to" {
 	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 100 -- sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.1; done'
 	wait_for 'q quit'
-	for ((i = 0; i < 200; i++)); do [ ! -s pid ] || break; sleep 0.05; done
+	until_true test -s pid
 	$tmux send-keys q
 	wait_for '^over'
 	[ "$(cat status)" -eq 0 ]
