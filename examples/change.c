@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return fprintf(stderr, "usage: change FIRST THEN COMMAND...\n"), 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	options.command = (const char *const *)argv + 3;
 	if (waymark_record(&options, &recording, &error) ||
 	    waymark_record_event(recording, argv[1], NULL, &error) ||
