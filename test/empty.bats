@@ -72,7 +72,7 @@ teardown() {
 	./setuid 5000 3>&- &
 	pids+=("$!")
 	until_true grep -q libwaymark-rt "/proc/$!/maps"
-	run -0 waymark record -o t2 -p "$!" -- sleep 0.3
+	run -0 waymark record -o t2 -p "$!" -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
@@ -83,7 +83,8 @@ teardown() {
 	until_true grep -q libwaymark-rt "/proc/$app/maps"
 	run -4 waymark record -o t -p "$app" -e app:never -- sleep 0.2
 	[[ "$output" == *"process $app has not joined: it does when a thread of it passes"* ]]
-	run -0 waymark record -o t2 -p "$app" -e app:tick -- sleep 0.3 # the place of the first is free
+	# The place of the first is free.
+	run -0 waymark record -o t2 -p "$app" -e app:tick -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
@@ -100,7 +101,7 @@ teardown() {
 	[[ "$output" == *"process $app cannot reach this recorder"*"XDG_RUNTIME_DIR"* ]]
 	run -0 waymark list -p "$app" app:tick
 	[[ "$output" == *" off"* ]]
-	run env XDG_RUNTIME_DIR="$shared" waymark record -o t2 -p "$app" -e app:tick -- sleep 0.5
+	run env XDG_RUNTIME_DIR="$shared" waymark record -o t2 -p "$app" -e app:tick -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	rm -rf "$shared"
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -3,6 +3,7 @@
 # list.bats - waymark list on programs, libraries and running processes.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR"
@@ -122,7 +123,7 @@ start_app() {
 	void inside(int n);
 	int main(int argc, char **argv)
 	{
-		for (int i = 0; i < (argc > 1 ? 3 : 3000); i++) {
+		for (int i = 0; i < (argc > 1 ? 3 : 600000); i++) {
 			trace_mark(in_prog, "i %d", i);
 			inside(i);
 			if (argc == 1)
@@ -146,7 +147,8 @@ start_app() {
 	start_app ./alias
 	run -0 waymark list -p "$pid"
 	[[ $output == *"my_prog:in_prog "*"my_part_2:in_lib "* ]]
-	run -0 --separate-stderr waymark record -o attached -e my_part_2:in_lib -p "$pid" -- sleep 0.3
+	run -0 --separate-stderr waymark record -o attached -e my_part_2:in_lib -p "$pid" \
+		-- bash -c '. "$0" && until_shows attached 4 my_part_2:in_lib' "$WAYMARK_SOURCE/test/wait.bash"
 	[ "$(waymark print attached | grep -c my_part_2:in_lib)" -gt 3 ]
 	run -4 waymark record -o none -e my_part2:in_lib -p "$pid" -- sleep 0.1
 	[[ $output == *"did you mean 'my_part_2:in_lib'"* ]]

@@ -52,14 +52,22 @@ setup() {
 	fi
 }
 
-# Others may be recording on this machine; an instance whose maker is gone is a leftover.
+# Others may be recording on this machine, and be killed: an instance whose maker is gone and that
+# stays is a leftover.
 teardown() {
+	until_true none_left || { echo "left behind: $(left_behind)"; return 1; }
+}
+
+left_behind() {
 	local name pid
 	for name in "$TRACEFS"/instances/waymark-*; do
-		[ -e "$name" ] || continue
 		pid=${name#*/waymark-}
-		[ -e "/proc/${pid%-*}" ] || { echo "left behind: $name"; return 1; }
+		[ ! -e "$name" ] || [ -e "/proc/${pid%-*}" ] || echo "$name"
 	done
+}
+
+none_left() {
+	[ -z "$(left_behind)" ]
 }
 
 @test "each system call is there twice, of CMD alone, with CMD's status" {
@@ -90,7 +98,8 @@ teardown() {
 
 @test "a running process by -p, everything by -a without ourselves" {
 	sh -c "while :; do $W/calls 1000; done" & pid=$!
-	run -0 waymark record -q -o p -e syscall:getppid:enter -p $pid -- sleep 1
+	run -0 waymark record -q -o p -e syscall:getppid:enter -p $pid \
+		-- bash -c '. "$0" && until_shows p 501 " calls:"' "$WAYMARK_SOURCE/test/wait.bash"
 	kill $pid
 	[ "$(waymark print p | grep -c " calls:")" -gt 500 ]
 	# kmem:kfree shows symbols: who packs them for the trace is one of us, too.
@@ -163,12 +172,11 @@ teardown() {
 	#include <unistd.h>
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(app, tick, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
-	static void *work(void *seconds)
+	static void *work(void *end)
 	{
-		int rounds = atoi(seconds) * 1000;
 		printf("%ld\n", syscall(SYS_gettid));
 		fflush(stdout);
-		for (int i = 0; i < rounds; i++) {
+		for (int i = 0; access(end, F_OK); i++) {
 			(void)getppid();
 			trace_event(app, tick, i);
 			usleep(1000);
@@ -190,13 +198,18 @@ teardown() {
 	EOF
 	cc -O1 -D_GNU_SOURCE -I"$WAYMARK_SOURCE/include" "$W/two.c" -o "$W/two" -pthread -L"$WAYMARK_BUILD" \
 		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
-	"$W/two" 4 60 >tids 3>&- & local pid=$! tid
+	"$W/two" "$PWD/end" "$PWD/never" >tids 3>&- & local pid=$! tid
 	until_true eval '[ "$(grep -c . tids)" = 2 ]'
 	tid=$(head -1 tids)
-	waymark record -q -o s -t "$tid" -c 1 -e syscall:getppid:enter -- sleep 1 3>&- & local sampler=$!
+	waymark record -q -o s -t "$tid" -c 1 -e syscall:getppid:enter \
+		-- bash -c '. "$0" && until_shows s 21 sys_enter_getppid' "$WAYMARK_SOURCE/test/wait.bash" 3>&- & local sampler=$!
 	# It ends by itself, when the thread does.
-	run -0 --separate-stderr waymark record -o t -t "$tid" -e app:tick -e syscall:getppid:enter
+	waymark record -q -o t -t "$tid" -e app:tick -e syscall:getppid:enter 3>&- & local recorder=$!
+	until_shows t 51 app:tick
+	until_shows t 51 sys_enter_getppid
 	wait $sampler
+	touch end
+	wait $recorder
 	waymark print --jsonl t >t.json
 	[ "$(grep -c '"name":"app:tick"' t.json)" -gt 50 ]
 	[ "$(grep -c '"name":"syscalls:sys_enter_getppid"' t.json)" -gt 50 ]

@@ -264,10 +264,11 @@ same_in_babeltrace() {
 
 @test "a running process, everything, and what the process forks" {
 	need_x86
-	"$W/work" 20000 slowly >/dev/null 3>&- & pid=$!
-	run -0 waymark record -q -o p -e "uprobe:$W/work:tick" -p $pid -- sleep 1
-	"$W/work" 20000 slowly >/dev/null 3>&- & local other=$!
-	run -0 waymark record -q -o a -e "uprobe:$W/work:tick" -a -- sleep 1
+	"$W/work" 600000 slowly >/dev/null 3>&- & pid=$!
+	run -0 waymark record -q -o p -e "uprobe:$W/work:tick" -p $pid -- bash -c '. "$0" && until_shows p 21 tick' "$WAYMARK_SOURCE/test/wait.bash"
+	"$W/work" 600000 slowly >/dev/null 3>&- & local other=$!
+	run -0 waymark record -q -o a -e "uprobe:$W/work:tick" -a -- \
+		bash -c '. "$0" && until_shows a 21 "work:$1/" && until_shows a 21 "work:$2/"' "$WAYMARK_SOURCE/test/wait.bash" $pid $other
 	kill $pid $other
 	wait $pid || true
 	[ "$(waymark print p | grep -c "work:$pid/.*tick")" -gt 20 ]
@@ -331,17 +332,18 @@ same_in_babeltrace() {
 	cc -O2 -g -static "$W/work.c" -o root/app/work
 	ln -s /app/work root/bin/tool
 	unshare -m true 2>why || skip "no mount namespaces: $(cat why)"
-	unshare -m chroot root /bin/tool 20000 slowly >/dev/null 3>&- & local pid=$!
+	unshare -m chroot root /bin/tool 600000 slowly >/dev/null 3>&- & local pid=$!
 	until_true eval '[ "$(readlink /proc/$pid/exe)" = "$PWD/root/app/work" ]'
 	local name
 	for name in uprobe:/bin/tool:tick uprobe:/app/work:tick uprobe:tool:tick; do
 		rm -rf t
-		PATH="$PATH:/app:/bin" run -0 waymark record -q -o t -e "$name(arg1:s32)" -p $pid -- sleep 1
+		PATH="$PATH:/app:/bin" run -0 waymark record -q -o t -e "$name(arg1:s32)" -p $pid \
+			-- bash -c '. "$0" && until_shows t 11 work:tick' "$WAYMARK_SOURCE/test/wait.bash"
 		[ "$(fields t | grep -c "uprobe:work:tick: .* tid = $pid, .*arg1 = ")" -gt 10 ]
 	done
 	for name in "uprobe:/proc/$pid/root/bin/tool:tick" "uprobe:$pid:tick"; do
 		rm -rf t
-		run -0 waymark record -q -o t -e "$name" -a -- sleep 1
+		run -0 waymark record -q -o t -e "$name" -a -- bash -c '. "$0" && until_shows t 11 work:tick' "$WAYMARK_SOURCE/test/wait.bash"
 		[ "$(waymark print t | grep -c "tool:$pid/.*uprobe:work:tick: ")" -gt 10 ]
 	done
 	kill $pid
@@ -353,7 +355,7 @@ same_in_babeltrace() {
 @test "kill -9 of command and pump while probes fire: the next start leaves no instance and no probe" {
 	need_x86
 	local pump keeper
-	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 20000 slowly 3>&- & local command=$!
+	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 600000 slowly 3>&- & local command=$!
 	pump=$(pump_of $command)
 	until_true pgrep -P $command -x waymark-probes
 	keeper=$(pgrep -P $command -x waymark-probes)
@@ -362,10 +364,12 @@ same_in_babeltrace() {
 	# Somebody else's probe of the same place, and somebody else's instance, stay.
 	echo "p:other_$$/tick $W/work:0x$(nm "$W/work" | awk '$3 == "tick" { print $1 }')" >>"$TRACEFS/uprobe_events"
 	mkdir "$TRACEFS/instances/other_$$"
+	local app=$(pgrep -P $command -x work)
 	kill -9 "$keeper" "$pump" "$command"
 	wait $command || true
-	pkill -P 1 -x work || true
-	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events"
+	kill "$app"
+	# The next start is ours, unless somebody else's came first.
+	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events" || echo "# the probes were removed by another's start" >&3
 	run -0 waymark record -q -o next -e syscall:getppid -- true
 	run -1 grep "waymark_${command}_" "$TRACEFS/uprobe_events"
 	[ -z "$(ls "$TRACEFS/instances" | grep "waymark-$command-")" ]
@@ -376,7 +380,7 @@ same_in_babeltrace() {
 
 @test "kill -9 of the command: its pump writes what there was, then the keeper removes the probes" {
 	need_x86
-	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 20000 slowly 3>&- & local command=$!
+	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 600000 slowly 3>&- & local command=$!
 	until_shows t 11 work:tick
 	local app=$(pgrep -P $command -x work)
 	kill -9 $command

@@ -188,8 +188,8 @@ text() { # of a trace, one event a line
 }
 
 @test "a running process: what it has mapped, is called and does" {
-	"$W/work" burn 20000 & pid=$!
-	run -0 waymark record -q -F 500 -g -e sw:cpu-clock -p $pid -o t -- sleep 0.5
+	"$W/work" burn 600000 3>&- & pid=$!
+	run -0 waymark record -q -F 500 -g -e sw:cpu-clock -p $pid -o t -- bash -c '. "$0" && until_shows t 6 sw:cpu-clock' "$WAYMARK_SOURCE/test/wait.bash"
 	kill $pid
 	text t >text
 	[ "$(grep -c "sw:cpu-clock.* pid = $pid" text)" -gt 5 ]

