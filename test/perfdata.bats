@@ -49,6 +49,25 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
+@test "a compressed file whose perf was killed has all that was written" {
+	record_tracepoints -z -o z.data
+	python3 - <<-'EOF'
+		import struct
+		data = bytearray(open("z.data", "rb").read())
+		begin, size = struct.unpack_from("<QQ", data, 40)
+		struct.pack_into("<Q", data, 48, 0) # is written at the end, with all features
+		open("killed.data", "wb").write(data[: begin + size])
+		open("cut.data", "wb").write(data[:48] + struct.pack("<Q", size) + data[56 : begin + size + 16])
+	EOF
+	waymark info --json z.data | grep -o '"events":[0-9]*' | head -1 >whole
+	[ -s whole ]
+	for f in killed cut; do
+		run --separate-stderr waymark info --json $f.data
+		[ "$status" = 5 ]
+		grep -o '"events":[0-9]*' <<<"$output" | head -1 | diff - whole
+	done
+}
+
 @test "a pipe that perf inject changed has no rounds, and is whole" {
 	perf record -q -o - -e page-faults -c 1 -- sh -c 'ls / >/dev/null' 2>err >pipe.data || skip "$(head -1 err)"
 	cat pipe.data | perf inject -b -i - -o - >injected.data 2>err || skip "$(head -1 err)"

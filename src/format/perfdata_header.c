@@ -222,9 +222,16 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 			err = read_feature(pd, s, f, &section);
 		if (err)
 			return err;
+		h->features[f / 64] &= ~(1ull << f % 64); /* done with */
 	}
 	/* perf 3.4 has places in it of features that it then did not write. */
 	return table_end < file_bytes ? wm_claims_add(&h->claims, table, table_end - table) : 0;
+}
+
+/* Of a feature that cannot be read its bit is all that is known: the records are looked at. */
+static void note_packed(struct wm_pd *pd, const struct header *h)
+{
+	pd->packed |= h->features[WM_PD_HAS_COMPRESSED / 64] >> WM_PD_HAS_COMPRESSED % 64 & 1;
 }
 
 /* The data section as it can be believed. */
@@ -241,6 +248,7 @@ static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *
 				     "recorder was killed, or is still writing");
 		pd->trace->incomplete = true;
 		h->data.bytes = file_bytes - h->data.offset;
+		note_packed(pd, h);
 		memset(h->features, 0, sizeof(h->features)); /* they come behind the data */
 	}
 	s->begin = h->data.offset;
@@ -268,6 +276,7 @@ static int read_parts(struct wm_pd *pd, struct wm_pd_source *s, struct header *h
 	err = claim(h, &h->data);
 	if (!err)
 		err = read_features(pd, s, h, file_bytes);
+	note_packed(pd, h);
 	return err ? err : wm_claims_tell(&h->claims, &of);
 }
 
