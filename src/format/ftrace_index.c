@@ -34,6 +34,7 @@ struct indexing {
 	uint32_t nr_kinds, nr_faults;
 	uint64_t nr_events, told, written; /* told: by the header */
 	bool has_counts, goes_on;          /* the event before may have more lines */
+	bool has_columns;                  /* a header that names them tells counts, too */
 	int64_t last_ns;
 	uint64_t lost; /* waits for the event behind it */
 	bool any_lost;
@@ -298,17 +299,22 @@ static int note_event(struct indexing *x, const struct wm_ft_line *l, uint64_t o
 	return err;
 }
 
-/* "# entries-in-buffer/entries-written: 5/9   #P:2" and "# tracer: nop". */
+/*
+ * "# entries-in-buffer/entries-written: 5/9   #P:2", or "# latency: 0 us, #5/9, CPU#0 | ..."; and
+ * "# tracer: nop".
+ */
 static int note_comment(struct indexing *x, const char *line, size_t bytes)
 {
 	static const char counts[] = "# entries-in-buffer/entries-written: ";
 	static const char tracer[] = "# tracer: ";
 	char text[80];
 
-	if (bytes >= sizeof(text))
-		return 0;
+	bytes = bytes < sizeof(text) ? bytes : sizeof(text) - 1;
 	memcpy(text, line, bytes);
 	text[bytes] = 0;
+	x->has_columns |= strstr(text, "TASK-PID") != NULL;
+	x->has_counts |=
+	    sscanf(text, "# latency: %*u us, #%20lu/%20lu", &x->told, &x->written) == 2;
 	if (!strncmp(text, counts, sizeof(counts) - 1))
 		x->has_counts =
 		    sscanf(text + sizeof(counts) - 1, "%20lu/%20lu", &x->told, &x->written) == 2;
@@ -409,7 +415,7 @@ static int check_counts(struct indexing *x)
 
 	if (x->any_lost && add_loss(x, x->lost, "overrun", x->last_ns, INT64_MAX))
 		return -ENOMEM;
-	if (!x->has_counts && wm_trace_word(t, "tracer"))
+	if (!x->has_counts && wm_trace_word(t, "tracer") && (x->has_columns || !x->nr_events))
 		wm_trace_fault(t, "", 0, "its header does not tell how many events there are");
 	if (!x->has_counts)
 		return 0;
@@ -439,8 +445,8 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 	if (!err && !x.nr_events && !x.has_counts && ft->trace->nr_faults)
 		err = wm_diag_set(diag, -ENOTSUP, ft->trace->path,
 				  (int64_t)ft->trace->faults[0].offset,
-				  "text of ftrace without an event: of tracers that draw graphs or "
-				  "latencies nothing can be read");
+				  "text of ftrace without an event: what is drawn as a graph, or "
+				  "verbose latencies, cannot be read");
 	if (!err)
 		keep_comms(&x);
 	free(x.comms);

@@ -5,7 +5,13 @@
  *      bash-411     (    411) [001] dN.2.  4626.132111: sched_switch: prev_comm=bash ...
  *
  * The process in parentheses, and the flags, may not be there; the name of a
- * task may hold anything, so a line is taken apart from its "[001]".
+ * task may hold anything, so a line is taken apart from its "[001]". With the
+ * option latency-format, and of the tracers of latencies, it is
+ *
+ *      bash-411     1dN.2. 132111us+: sched_switch: prev_comm=bash ...
+ *
+ * with the time since the trace began, and a mark when it was long until the
+ * next one.
  */
 #include <ctype.h>
 #include <string.h>
@@ -152,6 +158,51 @@ static bool parse_at(const char *line, const char *bracket, const char *end, str
 	return true;
 }
 
+/* "132111us+:", "132us :"; of a clock that counts ticks without the unit. */
+static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns)
+{
+	uint64_t n;
+	bool us;
+
+	if (!digits(at, end, INT64_MAX / 1000, &n))
+		return false;
+	us = end - *at > 2 && !memcmp(*at, "us", 2);
+	*at += us ? 2 : 0;
+	if (end - *at < 2 || !strchr(" +!#*@$", **at) || (*at)[1] != ':')
+		return false;
+	*at += 2;
+	*ret_ns = (int64_t)(us ? n * 1000 : n);
+	return true;
+}
+
+/* From the dash before the thread's number on. */
+static bool parse_latency_at(const char *line, const char *dash, const char *end,
+			     struct wm_ft_line *l)
+{
+	const char *p = dash + 1;
+	uint64_t tid, cpu;
+
+	if (!digits(&p, end, INT32_MAX, &tid) || p == end || *p != ' ')
+		return false;
+	skip_spaces(&p, end);
+	if (!digits(&p, end, INT32_MAX, &cpu))
+		return false;
+	l->flags = (struct wm_ft_text){p, 0};
+	while (p < end && *p != ' ')
+		p++;
+	l->flags.bytes = (uint32_t)(p - l->flags.at);
+	skip_spaces(&p, end);
+	if (!l->flags.bytes || l->flags.bytes > 16 || !parse_latency_time(&p, end, &l->ns))
+		return false;
+	parse_event(p, end, l);
+	l->comm = trim(line, dash);
+	l->tid = (int32_t)tid;
+	l->pid = -1;
+	l->cpu = (int32_t)cpu;
+	l->kind = WM_FT_EVENT;
+	return true;
+}
+
 static bool begins(const char *line, size_t bytes, const char *with)
 {
 	return bytes >= strlen(with) && !memcmp(line, with, strlen(with));
@@ -194,6 +245,9 @@ void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret)
 		return;
 	for (const char *p = line; (p = memchr(p, '[', (size_t)(end - p))); p++)
 		if (parse_at(line, p, end, ret))
+			return;
+	for (const char *p = line; (p = memchr(p, '-', (size_t)(end - p))); p++)
+		if (parse_latency_at(line, p, end, ret))
 			return;
 	ret->kind = WM_FT_NO_EVENT;
 }

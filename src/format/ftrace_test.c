@@ -23,6 +23,11 @@ static const struct {
      5, -1, 0, 2500000000},
     {"cat-5 [000] ..... 2.5: <stack trace>", "cat", ".....", "kernel_stack", "<stack trace>", 5, -1,
      0, 2500000000},
+    {"    bash-18239     0dN.1. 17385us+: sys_exit: NR 1 = 2", "bash", "dN.1.", "sys_exit",
+     "NR 1 = 2", 18239, -1, 0, 17385000},
+    {"  <idle>-0     127..s2    0us : tick_do <-tick_go", "<idle>", "..s2", "function",
+     "tick_do <-tick_go", 0, -1, 127, 0},
+    {" a-1 b-7   1d.... 42 : tick: x", "a-1 b", "d....", "tick", "x", 7, -1, 1, 42},
 };
 
 static void expect_text(const struct wm_ft_text *have, const char *want)
@@ -66,6 +71,9 @@ static void test_others(void **state)
 	    {"bash-1 [000] d... 1,0: x: y", WM_FT_NO_EVENT},
 	    {"bash-1 [x] d... 1.0: x: y", WM_FT_NO_EVENT},
 	    {"bash-99999999999 [000] d... 1.0: x: y", WM_FT_NO_EVENT},
+	    {"bash-1  0d... 5us: x: y", WM_FT_NO_EVENT},
+	    {"bash-1  d... 5us : x: y", WM_FT_NO_EVENT},
+	    {"bash-1  0d... 99999999999999999us : x: y", WM_FT_NO_EVENT},
 	    {"bash-1 [000] d... 99999999999999999999.0: x: y", WM_FT_NO_EVENT},
 	};
 
@@ -159,6 +167,52 @@ static void test_whole(void **state)
 	wm_trace_close(t);
 }
 
+/* Of a tracer of latencies the header has other words for how many there are. */
+static void test_latency(void **state)
+{
+	static const char latency[] =
+	    "# tracer: irqsoff\n#\n"
+	    "# irqsoff latency trace v1.1.5 on 6.18.0\n"
+	    "# ------------------------------------------------------------------\n"
+	    "# latency: 16 us, #2/5, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:2)\n"
+	    "#  cmd     pid   ||||| time  |   caller\n"
+	    "    bash-18     0d...    1us+: f <-g\n"
+	    "    bash-18     0d...    9us : <stack trace>\n => f\n => g\n";
+	struct wm_trace *t;
+	struct wm_text out;
+
+	kit_write(latency, sizeof(latency) - 1);
+	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(t->nr_faults, 0);
+	assert_int_equal(t->nr_losses, 1);
+	assert_int_equal(t->losses[0].count, 3);
+	wm_text_init(&out);
+	read_events(t, &out);
+	assert_string_equal(out.data,
+			    "1000 0 18 function text='f <-g'\n"
+			    "9000 0 18 kernel_stack text='<stack trace>\n => f\n => g'\n");
+	wm_text_done(&out);
+	wm_trace_close(t);
+}
+
+/* The option verbose leaves the columns' names out, and how many events there are. */
+static void test_short_header(void **state)
+{
+	static const char verbose[] = "# tracer: nop\n#\n a-1 [000] ..... 2.5: x: y\n";
+	static const char damaged[] =
+	    "# tracer: nop\n#\n#  TASK-PID  CPU#\n a-1 [000] ..... 2.5: x: y\n";
+	struct wm_trace *t;
+
+	kit_write(verbose, sizeof(verbose) - 1);
+	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(t->nr_faults, 0);
+	wm_trace_close(t);
+	kit_write(damaged, sizeof(damaged) - 1);
+	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
+	assert_int_equal(t->nr_faults, 1);
+	wm_trace_close(t);
+}
+
 /* Cut anywhere: nothing is missing without a word. */
 static void test_cuts(void **state)
 {
@@ -190,7 +244,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_events),  cmocka_unit_test(test_others),
-	    cmocka_unit_test(test_whole),   cmocka_unit_test(test_cuts),
+	    cmocka_unit_test(test_whole),   cmocka_unit_test(test_latency),
+	    cmocka_unit_test(test_cuts),    cmocka_unit_test(test_short_header),
 	    cmocka_unit_test(test_refused),
 	};
 
