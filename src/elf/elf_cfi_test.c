@@ -13,10 +13,13 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "elf/elf_cfi_int.h"
 #include "elf/elf_symbols.h"
 
@@ -218,6 +221,75 @@ static void test_aarch64(void **state)
 	assert_true(seen.most_cfa >= 2 * 8 + 3 * 8);
 }
 
+static uint64_t random64(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Whatever the table says: numbers stay within 32 bits, and it ends. */
+static void step_everywhere(const char *path, uint64_t *seed)
+{
+	struct wm_elf_cfi *c;
+	struct wm_elf *e;
+
+	assert_int_equal(wm_elf_open(path, &e, NULL), 0);
+	if (wm_elf_cfi_open(e, NULL, &c) == 0) {
+		const struct wm_elf_section *text = wm_elf_section(e, ".text");
+
+		for (uint64_t at = 0; at < text->bytes; at++) {
+			struct wm_registers regs = {.known = random64(seed)};
+			bool exact;
+
+			for (unsigned i = 0; i < WM_REGS_MAX; i++)
+				regs.value[i] = (uint32_t)random64(seed);
+			(void)wm_elf_cfi_step(c, text->address + at, &regs, own_address, NULL,
+					      &exact);
+			for (unsigned i = 0; i < WM_REGS_MAX; i++)
+				assert_true(regs.value[i] <= UINT32_MAX);
+		}
+		wm_elf_cfi_close(c);
+	}
+	wm_elf_close(e);
+}
+
+static void test_damaged_tables_of_32_bits(void **state)
+{
+	uint64_t seed = 88172645463325252ull;
+	const struct wm_elf_section *frame;
+	struct wm_elf *e;
+	size_t bytes;
+	char path[256], *data;
+	int fd;
+
+	if (!build(&i386, path)) {
+		print_message("no %s\n", i386.compiler);
+		skip();
+	}
+	assert_int_equal(wm_elf_open(path, &e, NULL), 0);
+	frame = wm_elf_section(e, ".eh_frame");
+	assert_non_null(frame);
+	assert_int_equal(wm_file_read(AT_FDCWD, path, 1u << 20, &data, &bytes), 0);
+	strcat(path, ".damaged");
+	for (int round = 0; round < 300; round++) {
+		char *copy = malloc(bytes);
+
+		assert_non_null(copy);
+		memcpy(copy, data, bytes);
+		for (int k = 0; k < 1 + round % 8; k++)
+			copy[frame->offset + random64(&seed) % frame->bytes] = (char)(seed >> 40);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		assert_int_equal(wm_file_write(fd, copy, bytes), 0);
+		close(fd);
+		free(copy);
+		step_everywhere(path, &seed);
+	}
+	free(data);
+	wm_elf_close(e);
+}
+
 static void test_a_file_without_a_table(void **state)
 {
 	struct wm_elf_cfi *c;
@@ -242,6 +314,7 @@ int main(void)
 	    cmocka_unit_test(test_x86),
 	    cmocka_unit_test(test_i386),
 	    cmocka_unit_test(test_numbers_of_32_bits),
+	    cmocka_unit_test(test_damaged_tables_of_32_bits),
 	    cmocka_unit_test(test_aarch64),
 	    cmocka_unit_test(test_a_file_without_a_table),
 	};
