@@ -266,17 +266,44 @@ static bool step_back(struct walking *w)
 	return true;
 }
 
-/* To the caller; WM_UNWOUND_DEEP: there is one. */
-static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool *exact)
+/*
+ * The call of the system by which a signal's handler goes back ends its code: it
+ * never returns, and where it would lies behind the table.
+ */
+static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi *table,
+					    uint64_t address, bool *exact)
 {
-	struct wm_elf_cfi *table;
-	uint64_t address;
-	enum wm_cfi_step how = WM_CFI_NO_TABLE;
+	const struct walking before = *w;
+	enum wm_cfi_step how = wm_elf_cfi_step(table, address - 1, &w->regs, read_memory, w, exact);
 
-	table = table_of(w->u, frame->place.module);
-	if (table && wm_elf_cfi_machine(table) == w->machine->elf &&
-	    wm_symbols_address(w->u->symbols, &frame->place, &address))
-		how = wm_elf_cfi_step(table, address, &w->regs, read_memory, w, exact);
+	if (*exact)
+		return how;
+	*w = before;
+	return WM_CFI_NO_TABLE;
+}
+
+/* `is_pc`: the frame's address is of an instruction to come. */
+static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
+				      bool is_pc, bool *exact)
+{
+	struct wm_elf_cfi *table = table_of(w->u, frame->place.module);
+	enum wm_cfi_step how;
+	uint64_t address;
+
+	if (!table || wm_elf_cfi_machine(table) != w->machine->elf ||
+	    !wm_symbols_address(w->u->symbols, &frame->place, &address))
+		return WM_CFI_NO_TABLE;
+	how = wm_elf_cfi_step(table, address, &w->regs, read_memory, w, exact);
+	if (how == WM_CFI_NO_TABLE && is_pc)
+		how = step_from_sigreturn(w, table, address, exact);
+	return how;
+}
+
+/* To the caller; WM_UNWOUND_DEEP: there is one. */
+static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool is_pc, bool *exact)
+{
+	enum wm_cfi_step how = step_by_table(w, frame, is_pc, exact);
+
 	if (how == WM_CFI_OUTERMOST)
 		return WM_UNWOUND_WHOLE;
 	if (how == WM_CFI_NO_MEMORY)
@@ -297,7 +324,7 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uint32_t *nr)
 {
 	enum wm_unwound how = WM_UNWOUND_DEEP;
-	bool exact = true;
+	bool exact = true, is_pc;
 
 	while (*nr < WM_UNWIND_FRAMES_MAX && how == WM_UNWOUND_DEEP) {
 		uint64_t pc = value(w, w->machine->pc), sp = value(w, w->machine->sp);
@@ -311,9 +338,10 @@ static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uin
 		++*nr;
 		if (!f->mapped && (*nr > 1 || !step_back(w)))
 			return WM_UNWOUND_NO_MAPPING;
+		is_pc = exact;
 		exact = false;
 		if (f->mapped)
-			how = step(w, f, &exact);
+			how = step(w, f, is_pc, &exact);
 		/* Stacks grow down: callers are above, unless a signal came on another stack. */
 		if (how == WM_UNWOUND_DEEP && !exact && value(w, w->machine->sp) <= sp &&
 		    !(value(w, w->machine->sp) == sp && *nr == 1))
