@@ -43,7 +43,8 @@ make_program() {
 	perf record -N -q -a -e cpu-clock -F 2000 -g -o all.data ./busy
 	perf record -N -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
 	perf record -N -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
-	for file in chains flat all faults two; do
+	perf record -N -q -e page-faults -c 1 -g --user-callchains -o half.data python3 -c 'import json, re'
+	for file in chains flat all faults two half; do
 		python3 "$compare" "$waymark" $file.data comm,dso,sym
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
 		python3 "$compare" "$waymark" $file.data sym

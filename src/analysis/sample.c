@@ -10,7 +10,8 @@
 #include "analysis/profile_key.h"
 #include "analysis/result.h"
 
-#define USER_MARKER ((uint64_t)-512) /* perf's: what follows is the user's */
+#define USER_MARKER   ((uint64_t)-512) /* perf's: what follows is the user's; */
+#define KERNEL_MARKER ((uint64_t)-128) /* the kernel's */
 
 /* Names of call chains: perf's and ours, our user stacks, LTTng's contexts. */
 static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
@@ -125,6 +126,16 @@ static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 		chain[i] = ip;
 }
 
+/* The chain of an event in the kernel may be the user's alone: its own place comes before. */
+static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
+{
+	nr = nr < WM_CHAIN_MAX - 2 ? nr : WM_CHAIN_MAX - 2;
+	memmove(chain + 2, chain, nr * sizeof(*chain));
+	chain[0] = KERNEL_MARKER;
+	chain[1] = ip;
+	return nr + 2;
+}
+
 /* Behind a chain of `nr`: the callers by the copy of the stack; how many there are then. */
 static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, uint64_t *chain,
 			    uint32_t nr)
@@ -166,6 +177,8 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 		nr = add_unwound(s, sight, ret, nr);
 	if (!nr && ip)
 		ret[nr++] = ip->u;
+	else if (ip && ret[0] == USER_MARKER && sight->event->mode == WM_MODE_KERNEL)
+		nr = put_kernel_end(ret, nr, ip->u);
 	else if (ip)
 		put_end(ret, nr, ip->u);
 	return nr;
