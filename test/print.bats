@@ -224,3 +224,14 @@ no_delta() {
 	[[ $output != *'"comm":"alpha"'* ]]
 	"$waymark" print --format=babeltrace --all one 2>/dev/null | cmp - <(babeltrace2 one 2>/dev/null)
 }
+
+@test "who follows ends with the reader of its lines, also where SIGPIPE is ignored" {
+	run -5 timeout 60 python3 - "$waymark" <<-'END' # events were lost
+	import os, signal, subprocess, sys
+	reader, writer = os.pipe()
+	os.close(reader)
+	signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+	sys.exit(subprocess.run([sys.argv[1], 'print', '--follow', 'one'], stdout=writer,
+				restore_signals=False).returncode)
+	END
+}

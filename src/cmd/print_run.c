@@ -30,6 +30,7 @@ struct printing {
 	struct wm_view_past past;
 	uint64_t nr_events;
 	bool begun;                 /* what stands before all events was written */
+	bool unread;                /* who read had enough */
 	char *builds;               /* where files with symbols are, besides */
 	struct wm_print_seen *seen; /* --follow: packets printed already, */
 	struct wm_places *places;   /* and what they told of memory; NULL: nobody asks */
@@ -76,10 +77,11 @@ static int split_fields(struct printing *p)
 
 /* --- printing --------------------------------------------------------------------------- */
 
-static int failed(int err)
+static int failed(struct printing *p, int err)
 {
-	if (err == -EPIPE)
-		return WM_EXIT_DONE; /* who read had enough */
+	p->unread = err == -EPIPE;
+	if (p->unread)
+		return WM_EXIT_DONE;
 	wm_say("cannot print: %s", strerror(-err));
 	return wm_exit_of(err);
 }
@@ -152,7 +154,7 @@ static int print_opened(struct printing *p)
 		err = view ? render(p, &r) : -ENOMEM;
 	wm_view_destroy(view);
 	wm_timeline_destroy(timeline);
-	return err ? failed(err) : WM_EXIT_DONE;
+	return err ? failed(p, err) : WM_EXIT_DONE;
 }
 
 static int finish(struct printing *p, int status)
@@ -192,7 +194,7 @@ static int print_more(struct printing *p)
 		status = print_opened(p);
 	if (!err && !status && p->places)
 		err = wm_places_leave(p->places);
-	return err ? failed(err) : status;
+	return err ? failed(p, err) : status;
 }
 
 /* What was added since the last time; ends with the reader of our output, or a limit. */
@@ -205,7 +207,7 @@ static int follow(struct printing *p)
 		status = open_all(p);
 		if (!status)
 			status = print_more(p);
-		if (status || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
+		if (status || p->unread || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
 			return finish(p, status);
 		close_all(p);
 		(void)nanosleep(&pause, NULL);
