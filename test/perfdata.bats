@@ -110,6 +110,16 @@ same_with_symbols() { # FILE
 	grep -q '+0x[0-9a-f]* (.*/libc' ours.txt
 }
 
+@test "the kernel's names where the trace has no build of it, only on this host and release" {
+	local release=$(uname -r)
+	export HOME="$PWD"
+	perf record -q -B -e page-faults:k -c 1 -o b.data -- ls / >/dev/null 2>err || skip "$(head -1 err)"
+	same_with_symbols b.data
+	grep -q '+0x[0-9a-f]* (\[kernel.kallsyms\])' ours.txt || skip "the kernel hides its addresses"
+	sed "s/${release//./\\.}/${release//?/x}/g" b.data >other.data
+	[ "$(we_say other.data | grep -c '\[unknown\]')" = "$(wc -l <ours.txt)" ]
+}
+
 @test "call chains and names of several kinds, with symbols: the same lines" {
 	export HOME="$PWD"
 	perf record -N -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||

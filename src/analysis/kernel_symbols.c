@@ -3,7 +3,9 @@
  * kernel_symbols.c - names of the kernel and its modules: from the trace, else
  * from this machine when it runs the very same kernel, else from perf's cache
  * of builds or the debug information of that build. A kernel lies elsewhere after each boot: names
- * that are not of the recorded boot are moved by where the trace says one of them was.
+ * that are not of the recorded boot are moved by where the trace says one of them was. A trace
+ * without the kernel's build (of perf record -z, -B, -o -) is of this machine's when host, release
+ * and place are the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -256,6 +258,54 @@ static void say_hidden(struct wm_module_symbols *t)
 			    "(kernel.kptr_restrict): read the trace as root");
 }
 
+static bool is_build(const unsigned char *id, uint32_t id_bytes)
+{
+	for (uint32_t i = 0; i < id_bytes; i++)
+		if (id[i])
+			return true;
+	return false;
+}
+
+/* Of a trace without the kernel's build: it was recorded on this host, by this release. */
+static bool seems_to_run(const struct wm_module *m)
+{
+	const char *host = m->trace ? wm_trace_word(m->trace, "host") : NULL;
+	const char *release = host ? wm_trace_word(m->trace, "kernel") : NULL;
+	struct utsname now;
+
+	return release && !uname(&now) && !strcmp(host, now.nodename) &&
+	       !strcmp(release, now.release);
+}
+
+/* What is said to be at an address is there. */
+static bool is_in_place(const struct wm_code *c, const struct wm_kernel_mark *mark)
+{
+	for (size_t i = 0; mark->address && i < c->nr; i++)
+		if (c->symbols[i].start == mark->address && !strcmp(c->symbols[i].name, mark->name))
+			return true;
+	return false;
+}
+
+/* Names of the running kernel, when it is the one that was traced. 0 or -errno. */
+static int load_running(struct wm_module_symbols *t, const struct wm_module *m,
+			const struct wm_symbols_options *options, const unsigned char *id,
+			uint32_t id_bytes)
+{
+	bool is = wm_kernel_runs(id, id_bytes);
+	int err;
+
+	if (!is && (is_build(id, id_bytes) || !seems_to_run(m)))
+		return -ENOENT;
+	err = load_file(t, "/proc/kallsyms");
+	if (err)
+		say_hidden(t);
+	if (err || is || is_in_place(&t->code, m->kernel))
+		return err;
+	wm_code_done(&t->code);
+	wm_code_init(&t->code, options->raw_names);
+	return -ENOENT;
+}
+
 int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *m,
 			   const struct wm_symbols_options *options)
 {
@@ -263,11 +313,8 @@ int wm_symbols_load_kernel(struct wm_module_symbols *t, const struct wm_module *
 	uint32_t id_bytes = wm_kernel_build(m, &id);
 	int err = load_trace(t, m);
 
-	if (err && err != -ENOMEM && wm_kernel_runs(id, id_bytes)) {
-		err = load_file(t, "/proc/kallsyms");
-		if (err)
-			say_hidden(t);
-	}
+	if (err && err != -ENOMEM)
+		err = load_running(t, m, options, id, id_bytes);
 	if (err && err != -ENOMEM)
 		err = load_cached(t, options->places.cache, id, id_bytes);
 	if (err && err != -ENOMEM)
