@@ -139,7 +139,10 @@ static int take_symbol(struct wm_kformats *k, char *at, char *end)
 	if (stop == name)
 		return 1;
 	*stop = 0;
-	return addr ? add_name(k, &k->symbols, addr, name) : 0;
+	/* Absolute ones are offsets in a processor's own data; ARM marks pieces of code with $. */
+	if (!addr || (p[1] | 32) == 'a' || *name == '$')
+		return 0;
+	return add_name(k, &k->symbols, addr, name);
 }
 
 static int take_comm(struct wm_kformats *k, char *at, char *end)

@@ -55,6 +55,8 @@ static void test_symbols(void **state)
 	static const char text[] = "ffffffff81000200 T second\n"
 				   "ffffffff81000100 T first\n"
 				   "0000000000000000 A zero\n"
+				   "0000000000033000 A __per_cpu_end\n"
+				   "ffffffff81000180 t $x\n"
 				   "no symbol\n\n"
 				   "ffffffffc0000000 t late\t[module]\n"
 				   "ffffffffc0001000 t last";
@@ -70,6 +72,7 @@ static void test_symbols(void **state)
 	assert_null(wm_kformats_symbol(k, 0xffffffff810000ff, &start));
 	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start)); /* how long is the last? */
 	assert_null(wm_kformats_symbol(k, 0, &start));
+	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* a program's */
 	wm_kformats_destroy(k);
 }
 
