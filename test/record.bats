@@ -234,6 +234,35 @@ child_of() {
 	[[ "$output" == *"nobody records to 't'"* ]]
 }
 
+@test "too few open files, a place that may not be written: what there is to do is said" {
+	local n
+	for n in 8 12 16 20 24; do
+		prlimit --nofile=$n:$n waymark record -o t$n -- "$W/app" 2>>few || true
+		prlimit --nofile=$n:$n waymark stat -e 'shop:*' --by pid -- "$W/app" 2>>few || true
+		prlimit --nofile=$n:$n waymark stat -a -- true 2>>few || true
+		prlimit --nofile=$n:$n waymark record -o u$n -a -e sched:sched_switch -F 99 -- true 2>>few || true
+	done
+	grep -q 'Too many open files' few
+	[ "$(grep 'Too many open files' few | grep -vc 'ulimit -n')" = 0 ] || { grep -v 'ulimit -n' few; return 1; }
+	[ "$(grep -c 'protocol\|more than one descriptor' few)" = 0 ]
+	# No signal ends it: it is said as what it is, and CMD has the signal as it was.
+	run -125 prlimit --fsize=0:0 waymark record -o f -- true
+	[[ $output == *"File too large; raise the limit of a file's size with 'ulimit -f'"* ]]
+	run -153 prlimit --fsize=8000:8000 waymark stat -e page-faults:u -- sh -c 'head -c 9000 /dev/zero >large'
+	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
+	open=$(mktemp -d)
+	cp "$(command -v waymark)" "$WAYMARK_BUILD/libwaymark-rt.so.0" "$open/"
+	chmod 755 "$open"
+	mkdir -m 700 "$open/closed"
+	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" record -o "$open/closed/t" -- true
+	[ "$output" = "waymark: cannot record to '$open/closed/t': cannot create the folder: Permission denied; run as a user who may, or as root, or name another place" ]
+	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" stat -o "$open/closed/t" -e page-faults:u -- true
+	[ "$output" = "waymark: cannot write '$open/closed/t': Permission denied; run as a user who may, or as root, or name another place" ]
+	run -3 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" print "$open/closed/t"
+	[[ $output == *"Permission denied; run as a user who may, or as root" ]]
+	rm -r "$open"
+}
+
 @test "Ctrl-C ends the recording and leaves a whole trace" {
 	background waymark record -o t -- "$W/app" run
 	until_true grep -q ready out

@@ -511,6 +511,18 @@ delayed() {
 	[[ $output == *"none is given to this virtual machine"* ]]
 }
 
+@test "root of a user namespace: user faults are counted, and what is not is cured outside of it" {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "others may count other things here"
+	unshare -Ur true 2>/dev/null || skip "no user namespaces for us"
+	run --separate-stderr -3 unshare -Ur waymark stat -x, -e page-faults -- ./work
+	[[ ${lines[0]} == *",,sw:page-faults:u,"* ]]
+	[ "${lines[0]%%,*}" -ge 900 ]
+	run -125 unshare -Ur waymark stat -e context-switches -- true
+	[[ $output == *"run as root outside of this user namespace (container), or: sudo sysctl"* ]]
+	run -125 unshare -Ur waymark stat -a -e page-faults:u -- true
+	[[ $output == *"run as root outside of this user namespace"* ]]
+}
+
 @test "nobody: user faults are counted, what is not permitted has its cure" {
 	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] || skip "everybody may count the kernel here"

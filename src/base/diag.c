@@ -5,8 +5,46 @@
  */
 #include "base/diag.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+static const struct {
+	int err;
+	const char *words;
+} cured[] = {
+    {EACCES, "Permission denied; run as a user who may, or as root"},
+    {EPERM, "Operation not permitted; run as root (root of a container may not be enough)"},
+    {EMFILE, "Too many open files; raise the limit of open files with 'ulimit -n'"},
+    {ENFILE,
+     "Too many open files in system; as root: sysctl fs.file-max=NUMBER raises their limit"},
+    {ENOSPC, "No space left on device; make room there, or name another place"},
+    {EDQUOT, "Disk quota exceeded; make room there, or name another place"},
+    {EROFS, "Read-only file system; name another place"},
+    {EFBIG, "File too large; raise the limit of a file's size with 'ulimit -f'"},
+    {ENOMEM, "Cannot allocate memory; make some free, or raise the limit with 'ulimit -v'"},
+};
+
+const char *wm_diag_errno(int err)
+{
+	for (size_t i = 0; i < sizeof(cured) / sizeof(cured[0]); i++) {
+		if (cured[i].err == -err)
+			return cured[i].words;
+	}
+	return strerror(-err);
+}
+
+/* "cannot open the folder: Permission denied", which ends where it should go on. */
+static void add_cure(struct wm_diag *d, int err)
+{
+	const char *bare = strerror(-err);
+	size_t bytes = strlen(d->sentence), tail = strlen(bare);
+
+	if (bytes < tail || strcmp(d->sentence + bytes - tail, bare) != 0)
+		return;
+	(void)snprintf(d->sentence + bytes - tail, sizeof(d->sentence) - (bytes - tail), "%s",
+		       wm_diag_errno(err));
+}
 
 int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, const char *fmt, ...)
 {
@@ -20,6 +58,7 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
 	va_start(args, fmt);
 	(void)vsnprintf(d->sentence, sizeof(d->sentence), fmt, args); /* cut when too long */
 	va_end(args);
+	add_cure(d, err);
 	return err;
 }
 

@@ -24,6 +24,13 @@ struct wm_diag {
 int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/*
+ * What a negative errno says, and what there is to do about it where that is the
+ * same everywhere. A sentence that wm_diag_set() is given with the errno's own
+ * words at its end gets the cure behind them.
+ */
+const char *wm_diag_errno(int err);
+
 /* Copies the name of the place into `d` itself, which must not be copied from now on. */
 void wm_diag_keep(struct wm_diag *d);
 

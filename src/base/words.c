@@ -2,7 +2,9 @@
 /* words.c - see words.h. */
 #include "base/words.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +25,10 @@ void wm_words_say(const struct wm_words *w, const char *fmt, ...)
 
 void wm_words_cannot(const struct wm_words *w, const char *verb, const char *object, int err)
 {
-	wm_words_say(w, "cannot %s '%s': %s", verb, object, strerror(err < 0 ? -err : err));
+	bool another = err == -EACCES && !strncmp(verb, "write", 5);
+
+	wm_words_say(w, "cannot %s '%s': %s%s", verb, object, wm_diag_errno(err < 0 ? err : -err),
+		     another ? ", or name another place" : "");
 }
 
 void wm_words_diag(const struct wm_words *w, const char *verb, const char *object, int err,
@@ -49,5 +54,5 @@ void wm_words_diag(const struct wm_words *w, const char *verb, const char *objec
 
 const char *wm_words_of(int err, const struct wm_diag *diag)
 {
-	return diag && diag->sentence[0] ? diag->sentence : strerror(err < 0 ? -err : err);
+	return diag && diag->sentence[0] ? diag->sentence : wm_diag_errno(err < 0 ? err : -err);
 }

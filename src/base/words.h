@@ -18,7 +18,7 @@ struct wm_words {
 void wm_words_say(const struct wm_words *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "cannot VERB 'OBJECT': REASON", with the reason of a negative errno. */
+/* "cannot VERB 'OBJECT': REASON", with the reason of a negative errno, and its cure. */
 void wm_words_cannot(const struct wm_words *w, const char *verb, const char *object, int err);
 
 /*
@@ -28,7 +28,8 @@ void wm_words_cannot(const struct wm_words *w, const char *verb, const char *obj
 void wm_words_diag(const struct wm_words *w, const char *verb, const char *object, int err,
 		   const struct wm_diag *diag);
 
-/* What a failure says by itself: the sentence, or the errno's words when there is none. */
+/* What a failure says by itself: the sentence, or the errno's words, and its cure, when there is
+ * none. */
 const char *wm_words_of(int err, const struct wm_diag *diag);
 
 #endif

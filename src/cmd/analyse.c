@@ -38,7 +38,7 @@ static int failed(const struct wm_analysing *a, int err, const struct wm_diag *d
 	if (diag->sentence[0])
 		wm_say("%s: %s", a->verb, diag->sentence);
 	else
-		wm_say("%s: %s", a->verb, strerror(-err));
+		wm_say("%s: %s", a->verb, wm_diag_errno(err));
 	return err == -ENOENT ? WM_EXIT_NO_MATCH : err == -EINVAL ? WM_EXIT_USAGE : WM_EXIT_FAILED;
 }
 
@@ -156,7 +156,7 @@ int wm_analyse_show(const char *verb, const struct wm_analyse_values *v,
 
 	if (!err || err == -EPIPE)
 		return WM_EXIT_DONE;
-	wm_say("%s: cannot print: %s", verb, strerror(-err));
+	wm_say("%s: cannot print: %s", verb, wm_diag_errno(err));
 	return wm_exit_of(err);
 }
 

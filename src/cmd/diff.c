@@ -136,7 +136,7 @@ static int compare(struct comparing *c, struct wm_result *result)
 	err = wm_compare(&what, result);
 	if (!err)
 		return wm_analyse_show("diff", &c->v->common, result);
-	wm_say("diff: %s", strerror(-err));
+	wm_say("diff: %s", wm_diag_errno(err));
 	return WM_EXIT_FAILED;
 }
 

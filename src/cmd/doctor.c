@@ -76,7 +76,7 @@ static int run(void *values, int nr_args, char **args)
 	(void)args;
 	err = wm_doctor(&checks, &nr);
 	if (err < 0) {
-		wm_say("doctor: %s", strerror(-err));
+		wm_say("doctor: %s", wm_diag_errno(err));
 		return WM_EXIT_FAILED;
 	}
 	if (v->json)

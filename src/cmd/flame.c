@@ -146,7 +146,7 @@ static int draw(const struct values *v, const struct tree *now, const struct tre
 	if (!err && v->folded)
 		err = wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
 	if (err && err != -EPIPE) {
-		wm_say("flame: %s", strerror(-err));
+		wm_say("flame: %s", wm_diag_errno(err));
 		status = wm_exit_of(err);
 	} else {
 		status = v->folded ? WM_EXIT_DONE : write_page(v, &t);

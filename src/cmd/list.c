@@ -43,7 +43,7 @@ static int make_rules(const char *glob, struct wm_rules **ret)
 	if (!err)
 		err = wm_rules_add(*ret, glob, NULL, 0, WM_RULES_ALL_LEVELS, &diag);
 	if (err < 0)
-		wm_say("list: %s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_say("list: %s", wm_words_of(err, &diag));
 	return err;
 }
 
@@ -257,7 +257,7 @@ static int find_and_show(struct found *f, char **files)
 	    err = wm_inventory_kernel_open(&f->kernel, f->list.fields, getenv("PATH"));
 
 	if (err < 0) {
-		wm_say("list: %s", strerror(-err));
+		wm_say("list: %s", wm_diag_errno(err));
 		return WM_EXIT_FAILED;
 	}
 	status = collect(&f->list, f->values, f->nr_files, files);

@@ -2,10 +2,12 @@
 /*
  * main.c - waymark: finds the verb, parses its options, runs it. Knows no
  * verb but by the table below. The signal dispositions stay as inherited
- * (SIGPIPE too), so that a command we run gets what the shell gave us.
+ * (SIGPIPE too), so that a command we run gets what the shell gave us; but for
+ * SIGXFSZ, which it gets back.
  */
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,11 +119,27 @@ static int run_verb(const struct wm_verb *verb, int argc, char **argv)
 	return status;
 }
 
+static void on_file_too_large(int signo)
+{
+	(void)signo; /* write(2) says so, and who writes says it to people */
+}
+
+/* `ulimit -f` must not kill us wordless. A handler, and not to ignore it: execve(2) takes it off.
+ */
+static void outlive_file_limit(void)
+{
+	struct sigaction was, ours = {.sa_handler = on_file_too_large, .sa_flags = SA_RESTART};
+
+	if (sigaction(SIGXFSZ, NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+		(void)sigaction(SIGXFSZ, &ours, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct wm_verb *verb;
 	const char *name;
 
+	outlive_file_limit();
 	(void)setlocale(LC_CTYPE, ""); /* only to print names as the terminal reads them */
 	if (argc < 2) {
 		wm_verb_print_overview(stderr);

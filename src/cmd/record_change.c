@@ -57,7 +57,7 @@ static int check_filters(const struct wm_recorder_plan *plan)
 		wm_rules_destroy(empty);
 	}
 	if (err < 0) {
-		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_say("%s", wm_words_of(err, &diag));
 		return (int)wm_exit_of(err);
 	}
 	for (uint32_t i = 0; i < WM_CHANGED_PIDS && now.pids[i] && !check.refused; i++)
@@ -239,7 +239,7 @@ static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched
 	int err = wm_tool_change(plan->dir, plan->events->rules, &now, &diag);
 
 	if (err < 0) {
-		wm_say("%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_say("%s", wm_words_of(err, &diag));
 		return (int)wm_exit_of(err);
 	}
 	if (!plan->quiet && (now.nr_processes || !matched))

@@ -182,12 +182,13 @@ static void say_oddities(const struct run *r)
 		       t->sites_refused);
 	say_unpatched(t);
 	if (t->nr_quarantined)
-		wm_say("%u processes broke the protocol; their recording ended there",
+		wm_say("%u processes were not recorded to their end, for the reasons said",
 		       t->nr_quarantined);
 	if (t->nr_refused)
 		wm_say("%u connections were refused for want of room", t->nr_refused);
 	if (r->result.err < 0)
-		wm_say("cannot finish '%s': %s", r->plan->recorder.dir, strerror(-r->result.err));
+		wm_say("cannot finish '%s': %s", r->plan->recorder.dir,
+		       wm_diag_errno(r->result.err));
 }
 
 static int command_status(const struct run *r)
@@ -273,7 +274,7 @@ static int record(struct run *r)
 		status = say_failure(r->plan, err, &diag); /* an empty trace, but a whole one */
 	err = wm_recorder_wait(r->recorder, -1);
 	if (err < 0)
-		wm_say("cannot wait: %s", strerror(-err));
+		wm_say("cannot wait: %s", wm_diag_errno(err));
 	wm_recorder_result(r->recorder, &r->result);
 	if (status)
 		return status;

@@ -213,7 +213,7 @@ static int browse(struct view *v, const struct wm_profile_values *profile, const
 	int err = wm_terminal_open(wm_say_color(stdout), &v->t, &diag), signo;
 
 	if (err) {
-		wm_say("report: %s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_say("report: %s", wm_words_of(err, &diag));
 		return WM_EXIT_FAILED;
 	}
 	look_at(v, &subject);
@@ -226,7 +226,7 @@ static int browse(struct view *v, const struct wm_profile_values *profile, const
 		end_by(signo);
 	if (!err)
 		return WM_EXIT_DONE;
-	wm_say("report: %s", strerror(-err));
+	wm_say("report: %s", wm_diag_errno(err));
 	return WM_EXIT_FAILED;
 }
 

@@ -113,7 +113,7 @@ static int run(void *values, int nr_args, char **args)
 		return status;
 	err = wm_event_space_open(&space, getenv("PATH"));
 	if (err < 0) {
-		wm_say("stat: %s", strerror(-err));
+		wm_say("stat: %s", wm_diag_errno(err));
 		return WM_EXIT_FAILED;
 	}
 	space.root = v->pids.nr ? wm_event_space_root(v->pids.ids[0], root) : NULL;

@@ -48,7 +48,7 @@ struct naming {
 
 static int say_unknown(const char *name, int err, const struct wm_diag *diag)
 {
-	wm_say("stat: %s", diag->sentence[0] ? diag->sentence : strerror(-err));
+	wm_say("stat: %s", wm_words_of(err, diag));
 	if (err == -ENOENT && !strchr(name, ':'))
 		wm_say("an event of a program is named with its provider, PROVIDER:%s, or "
 		       "user:%s",
@@ -195,7 +195,7 @@ static int find_events(const struct wm_stat_asked *v, const struct wm_event_spac
 	int status;
 
 	if (err < 0) {
-		wm_say("stat: %s", strerror(-err));
+		wm_say("stat: %s", wm_diag_errno(err));
 		return WM_EXIT_FAILED;
 	}
 	status = add_events(v, &naming);

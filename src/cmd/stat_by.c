@@ -129,7 +129,7 @@ static bool show_one(const struct wm_stat_plan *plan, const char *event,
 	int err = wm_count_by_read(by, &rows, &nr);
 
 	if (err < 0) {
-		wm_say("stat: %s", strerror(-err));
+		wm_say("stat: %s", wm_diag_errno(err));
 		return false;
 	}
 	all = wm_stat_show_table(plan, event, rows, nr, wm_count_by_parts(by),

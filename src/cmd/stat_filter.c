@@ -21,7 +21,7 @@ static int say_refused(const struct wm_stat_filters *filters, int err, const str
 	if (diag->column)
 		wm_say_caret(typed, diag);
 	else
-		wm_say("stat: %s", diag->sentence[0] ? diag->sentence : strerror(-err));
+		wm_say("stat: %s", wm_words_of(err, diag));
 	return err == -EINVAL || err == -ENOENT ? WM_EXIT_USAGE : (int)wm_exit_of(err);
 }
 

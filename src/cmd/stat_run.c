@@ -37,7 +37,7 @@ static void say_not_counted(const struct wm_counting *c)
 
 		if (e->err)
 			wm_say("not counted: %s",
-			       e->why.sentence[0] ? e->why.sentence : strerror(-e->err));
+			       e->why.sentence[0] ? e->why.sentence : wm_diag_errno(e->err));
 	}
 }
 
@@ -127,7 +127,7 @@ static int say_failed(const struct stat_state *s, int err, const struct wm_diag 
 	if (diag->sentence[0])
 		wm_say("stat: %s", diag->sentence);
 	else if (s->out.runs.nr_runs || !err)
-		wm_say("stat: %s", strerror(-err));
+		wm_say("stat: %s", wm_diag_errno(err));
 	if (exec)
 		return err == -ENOENT ? WM_EXIT_NOT_FOUND : WM_EXIT_CANNOT_RUN;
 	if (s->plan->counting.command)
@@ -162,7 +162,7 @@ static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret
 		*ret_exit = status ? status : WM_EXIT_SIGNAL_BASE + c.signo;
 	wm_counting_done(&c);
 	if (err < 0)
-		wm_say("stat: %s", strerror(-err));
+		wm_say("stat: %s", wm_diag_errno(err));
 	return err < 0 || *ret_exit ? -1 : status;
 }
 

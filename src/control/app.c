@@ -100,6 +100,9 @@ static int receive_one(struct wm_app *a)
 		return 0;
 	if (h.msg_flags & MSG_TRUNC)
 		err = wm_app_violate(a, "a message longer than 64 KiB");
+	else if (nr_fds == 0 && (h.msg_flags & MSG_CTRUNC))
+		err = wm_app_violate(a, "no open file is left here for its memory; raise the limit "
+					"of open files with 'ulimit -n'");
 	else if (nr_fds > 1 || (h.msg_flags & MSG_CTRUNC))
 		err = wm_app_violate(a, "more than one descriptor in a message");
 	else if (a->allowance-- == 0)

@@ -111,9 +111,12 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 	path[hello.path_bytes] = '\0';
 	err = open_pool(a, m->fd);
 	if (err < 0)
-		return wm_app_violate(a, err == -EFBIG   ? "HELLO: a pool larger than the session's"
-					 : err == -EPERM ? "HELLO: the pool is not sealed"
-							 : "HELLO: the pool makes no sense");
+		return wm_app_violate(
+		    a, err == -EFBIG   ? "HELLO: a pool larger than the session's"
+		       : err == -EPERM ? "HELLO: the pool is not sealed"
+		       : err == -ENOMEM
+			   ? "there is no memory to see its pool; raise the limit with 'ulimit -v'"
+			   : "HELLO: the pool makes no sense");
 	a->vpid = hello.pid;
 	a->flags = hello.flags;
 	err = a->host->writer ? add_producer(a, &hello, path) : 0;

@@ -360,12 +360,9 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 /* What has no words yet gets some, and what there is to do about it. */
 static int explain(const struct run *r, int err, struct wm_diag *diag)
 {
-	bool files = err == -EMFILE || err == -ENFILE;
-
 	if (err >= 0 || r->declined || !diag || diag->sentence[0])
 		return err;
-	return wm_diag_set(diag, err, NULL, -1, "cannot count: %s%s", strerror(-err),
-			   files ? "; raise the limit of open files with 'ulimit -n'" : "");
+	return wm_diag_set(diag, err, NULL, -1, "cannot count: %s", wm_diag_errno(err));
 }
 
 int wm_counting_run(const struct wm_counting_plan *plan, wm_counting_ready *ready,

@@ -148,10 +148,8 @@ static void check_function_tracer(struct wm_doctor *d, struct wm_check *c)
 	}
 	fd = openat(t->dirfd, "available_filter_functions", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		wm_check_no(c, WM_WORKS_NO, "",
-			    "built in, but refused to everybody (%s): the kernel was locked down "
-			    "by its maker",
-			    strerror(errno));
+		wm_check_no(c, WM_WORKS_NO, "use a kernel whose maker did not lock it down",
+			    "built in, but refused to everybody (%s)", strerror(errno));
 	else
 		wm_check_yes(c, "%s",
 			     file_has(t, "available_tracers", "function_graph")
@@ -370,10 +368,13 @@ static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_BPF_SYSCALL",
 			    "this kernel was built without it (%s)", strerror(err));
 	else
-		wm_check_no(c, WM_WORKS_NO, "run as root, or with CAP_BPF and CAP_PERFMON",
+		wm_check_no(c, WM_WORKS_NO,
+			    d->privilege.is_inner ? wm_privilege_cure(&d->privilege)
+						  : "run as root, or with CAP_BPF and CAP_PERFMON",
 			    "programs cannot be loaded: %s%s", strerror(err),
-			    wm_privilege_bpf(&d->privilege) ? ""
-							    : "; you have not the capabilities");
+			    wm_privilege_bpf(&d->privilege)
+				? ""
+				: ", for you have not the machine's capabilities");
 }
 
 static void check_btf(struct wm_doctor *d, struct wm_check *c)

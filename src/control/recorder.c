@@ -58,7 +58,7 @@ static void say_snapshot(const struct wm_recorder *r, const struct wm_report *re
 	char size[WM_NUMBER_TEXT];
 
 	if (report->err < 0)
-		wm_words_say(r->plan.words, "snapshot: %s", strerror(-report->err));
+		wm_words_say(r->plan.words, "snapshot: %s", wm_diag_errno(report->err));
 	else if (!r->plan.quiet)
 		wm_words_say(r->plan.words, "snapshot: %" PRIu64 " events, %s: %s",
 			     report->totals.events,
@@ -135,7 +135,7 @@ static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom 
 	if (err == -E2BIG)
 		say_unsampled(r, "more than 32768 threads; -a takes all of the machine");
 	else if (err < 0)
-		say_unsampled(r, strerror(-err));
+		say_unsampled(r, wm_diag_errno(err));
 	while (err == 0 && !r->sampling && wm_recording_read(&r->pump, true, &report) > 0)
 		on_report(r, &report);
 }
@@ -272,9 +272,9 @@ static int fail_start(const struct wm_recorder_plan *p, int err, struct wm_diag 
 	char why[WM_DIAG_SENTENCE];
 
 	(void)snprintf(why, sizeof(why), "%s", wm_words_of(err, diag));
-	return wm_diag_set(
-	    diag, err, NULL, -1, "cannot record to '%.100s': %s%s", p->dir ? p->dir : "memory", why,
-	    err == -EMFILE ? "; raise the limit of open files with 'ulimit -n'" : "");
+	return wm_diag_set(diag, err, NULL, -1, "cannot record to '%.100s': %s%s",
+			   p->dir ? p->dir : "memory", why,
+			   err == -EACCES && p->dir ? ", or name another place" : "");
 }
 
 int wm_recorder_create(const struct wm_recorder_plan *plan, struct wm_recorder **ret,

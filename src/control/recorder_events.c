@@ -205,8 +205,8 @@ static void say_narrowed(const struct wm_recorder_events *e, const struct wm_eve
 	wm_words_say(e->words,
 		     "%s is sampled outside the kernel only: what happens in it is not ours to see "
 		     "(kernel.perf_event_paranoid is %" PRId64
-		     "); run as root, or: sudo sysctl kernel.perf_event_paranoid=1",
-		     def->name, p.paranoid);
+		     "); %s, or: sudo sysctl kernel.perf_event_paranoid=1",
+		     def->name, p.paranoid, wm_privilege_cure(&p));
 }
 
 static int sample(struct wm_recorder_events *e, const struct wm_event_def *def, const char *filter,

@@ -117,7 +117,7 @@ static void say_missing(const struct wm_words *w, pid_t pid)
 	else if (outcome == -ESRCH)
 		wm_words_say(w, "process %d ended before it joined", (int)pid);
 	else if (outcome < 0)
-		wm_words_say(w, "process %d could not join: %s", (int)pid, strerror(-outcome));
+		wm_words_say(w, "process %d could not join: %s", (int)pid, wm_diag_errno(outcome));
 	else
 		wm_words_say(
 		    w,

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/loop.h"
 #include "base/receive.h"
+#include "base/words.h"
 #include "collect/calibrate.h"
 #include "collect/pump.h"
 #include "control/recording_int.h"
@@ -101,7 +102,7 @@ static void watch_disk(struct serving *s)
 	if (t.error)
 		wm_serving_trouble(s,
 				   "cannot write to '%s': %s; events are lost until it can be done",
-				   s->o->dir, strerror(-t.error));
+				   s->o->dir, wm_diag_errno(t.error));
 }
 
 /*
@@ -254,6 +255,7 @@ static int begin_waiting(struct serving *s)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* it is told as what cannot be written */
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not our death */
 	err = wm_loop_create(&s->loop);
 	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -352,8 +354,7 @@ static int begin(struct serving *s)
 	if (err < 0) {
 		r.kind = WM_REPORT_FAILED;
 		r.err = err;
-		(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
-			       diag.sentence[0] ? diag.sentence : strerror(-err));
+		(void)snprintf(r.sentence, sizeof(r.sentence), "%s", wm_words_of(err, &diag));
 	}
 	wm_serving_report(s, &r, true);
 	return err;

@@ -185,9 +185,8 @@ static void farewell(struct serving *s, struct member *m)
 	if (violation) {
 		s->totals.nr_quarantined += !wm_app_pump_fault(m->app);
 		if (s->quarantines_said++ < QUARANTINES_SAID)
-			wm_serving_trouble(
-			    s, "process %u broke the protocol and is no longer recorded: %s",
-			    wm_app_pid(m->app), violation);
+			wm_serving_trouble(s, "process %u is no longer recorded: %s",
+					   wm_app_pid(m->app), violation);
 	}
 	wm_app_destroy(m->app);
 	free(m);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "control/recording_int.h"
 
 #define HELPER_NICE 10 /* the recorded program goes first */
@@ -58,14 +59,14 @@ static void start_helper(struct serving *s)
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0) {
-		say_no_symbols(s, strerror(errno));
+		say_no_symbols(s, wm_diag_errno(-errno));
 		return;
 	}
 	pid = fork();
 	if (pid == 0)
 		be_the_helper(s->o->dir, gate[0]);
 	if (pid < 0)
-		say_no_symbols(s, strerror(errno));
+		say_no_symbols(s, wm_diag_errno(-errno));
 	(void)close(gate[0]);
 	if (pid < 0) {
 		(void)close(gate[1]);
@@ -130,7 +131,7 @@ static void wait_for_symbols(struct serving *s)
 	else if (WEXITSTATUS(status))
 		say_no_symbols(s, WEXITSTATUS(status) == EACCES
 				      ? "it hides them: run as root, see kernel.kptr_restrict"
-				      : strerror(WEXITSTATUS(status)));
+				      : wm_diag_errno(-WEXITSTATUS(status)));
 	wm_trace_kernel_adopt(s->writer);
 }
 
@@ -194,8 +195,7 @@ void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_
 	if (!err)
 		err = watch_rings(s);
 	r.err = err < 0 ? err : 0;
-	(void)snprintf(r.sentence, sizeof(r.sentence), "%s",
-		       diag.sentence[0] ? diag.sentence : strerror(-r.err));
+	(void)snprintf(r.sentence, sizeof(r.sentence), "%s", wm_words_of(r.err, &diag));
 	wm_serving_report(s, &r, true);
 	keep_symbols(s);
 }

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/privilege.h"
+
 #define LICENSE "Dual MIT/GPL"
 
 /* ---- writing ---------------------------------------------------------------------- */
@@ -110,11 +112,13 @@ static void raise_memlock(void)
 
 static int refused(int err, const char *what, struct wm_diag *diag)
 {
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
 	if (err == -EPERM || err == -EACCES)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
-				   "BPF %s is not permitted: run as root, or with CAP_BPF and "
-				   "CAP_PERFMON",
-				   what);
+				   "BPF %s is not permitted: %s, or with CAP_BPF and CAP_PERFMON",
+				   what, wm_privilege_cure(&p));
 	if (err == -ENOSYS)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "this kernel was built without BPF (CONFIG_BPF_SYSCALL)");

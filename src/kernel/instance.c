@@ -94,8 +94,8 @@ int wm_instance_open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 
 	if (fd < 0)
 		return wm_diag_set(diag, errno == ENOENT ? -EOPNOTSUPP : -errno, NULL, -1,
-				   "cannot record kernel events: '%s/instances': %s%s", t->path,
-				   strerror(errno), errno == EACCES ? "; run as root" : "");
+				   "cannot record kernel events: '%s/instances': %s", t->path,
+				   wm_diag_errno(-errno));
 	if (flock(fd, LOCK_EX) < 0) {
 		int err = -errno;
 
@@ -174,9 +174,8 @@ static int make_folder(struct wm_instance *i, struct wm_diag *diag)
 		err = mkdirat(i->parent, i->name, 0700) ? -errno : 0;
 	}
 	if (err)
-		return wm_diag_set(diag, err, NULL, -1, "cannot make a tracing instance: %s%s",
-				   strerror(-err),
-				   err == -EACCES || err == -EPERM ? "; run as root" : "");
+		return wm_diag_set(diag, err, NULL, -1, "cannot make a tracing instance: %s",
+				   strerror(-err));
 	i->dirfd = openat(i->parent, i->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (i->dirfd < 0 || flock(i->dirfd, LOCK_EX | LOCK_NB) < 0)
 		return wm_diag_set(diag, -errno, NULL, -1, "cannot hold a tracing instance: %s",

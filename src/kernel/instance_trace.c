@@ -188,11 +188,18 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	}
 	if (opened)
 		return opened;
+	if (err == -EPERM || err == -EACCES)
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "the kernel's %s tracer is refused to everybody: its maker locked "
+		    "it down; a kernel of a distribution traces functions",
+		    tracer);
 	if (err)
 		return wm_diag_set(
 		    diag, -EOPNOTSUPP, NULL, -1,
-		    "this kernel does not trace functions for us (its %s tracer: %s)", tracer,
-		    strerror(-err));
+		    "this kernel does not trace functions for us (its %s tracer: %s); 'waymark "
+		    "doctor' says what it has",
+		    tracer, strerror(-err));
 	i->functions = true;
 	i->graph = graph;
 	return 0;

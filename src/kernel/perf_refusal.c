@@ -34,18 +34,17 @@ static int refused_permission(const struct refusal *r)
 		return wm_diag_set(
 		    r->diag, r->err, NULL, -1,
 		    "'%.60s' is not permitted: to count %s, kernel.perf_event_paranoid must be %d "
-		    "or less and is %" PRId64 "; run as root, or: sudo sysctl "
+		    "or less and is %" PRId64 "; %s, or: sudo sysctl "
 		    "kernel.perf_event_paranoid=%d",
-		    r->name, whats[need], (int)need, p.paranoid, (int)need);
+		    r->name, whats[need], (int)need, p.paranoid, wm_privilege_cure(&p), (int)need);
 	if (r->where.pid > 0 && wm_privilege_perf(&p, need))
 		return wm_diag_set(r->diag, r->err, NULL, -1,
 				   "'%.60s' is not permitted on thread %d: it is another user's or "
 				   "protected; try again as root",
 				   r->name, (int)r->where.pid);
 	return wm_diag_set(r->diag, r->err, NULL, -1,
-			   "'%.60s' is not permitted: it needs CAP_PERFMON (or CAP_SYS_ADMIN); run "
-			   "as root",
-			   r->name);
+			   "'%.60s' is not permitted: it needs CAP_PERFMON (or CAP_SYS_ADMIN); %s",
+			   r->name, wm_privilege_cure(&p));
 }
 
 static int refused_files(const struct refusal *r)

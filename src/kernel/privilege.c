@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/number.h"
@@ -52,11 +53,20 @@ static uint64_t limit(rlim_t value)
 	return value == RLIM_INFINITY ? UINT64_MAX : value;
 }
 
+/* The machine's own has always had this number (PROC_USER_INIT_INO). */
+static bool is_inner(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != 0xEFFFFFFDu;
+}
+
 void wm_privilege_read(struct wm_privilege *ret)
 {
 	struct rlimit r;
 
-	*ret = (struct wm_privilege){.capabilities = effective_capabilities()};
+	*ret =
+	    (struct wm_privilege){.capabilities = effective_capabilities(), .is_inner = is_inner()};
 	ret->has_paranoid =
 	    wm_privilege_setting("/proc/sys/kernel/perf_event_paranoid", &ret->paranoid) == 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
@@ -69,7 +79,7 @@ void wm_privilege_read(struct wm_privilege *ret)
 
 bool wm_privilege_has(const struct wm_privilege *p, unsigned capability)
 {
-	return capability < 64 && p->capabilities >> capability & 1;
+	return capability < 64 && !p->is_inner && p->capabilities >> capability & 1;
 }
 
 bool wm_privilege_perfmon(const struct wm_privilege *p)
@@ -86,6 +96,12 @@ bool wm_privilege_bpf(const struct wm_privilege *p)
 bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need)
 {
 	return wm_privilege_perfmon(p) || (p->has_paranoid && p->paranoid <= (int64_t)need);
+}
+
+const char *wm_privilege_cure(const struct wm_privilege *p)
+{
+	return p->is_inner ? "run as root outside of this user namespace (container)"
+			   : "run as root";
 }
 
 uint64_t wm_privilege_raise_files(void)

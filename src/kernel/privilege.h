@@ -12,6 +12,7 @@
 
 struct wm_privilege {
 	uint64_t capabilities;  /* effective ones; bit numbers of <linux/capability.h> */
+	bool is_inner;          /* of a user namespace: root is root there, not of the machine */
 	bool has_paranoid;      /* false: this kernel was built without perf events */
 	int64_t paranoid;       /* kernel.perf_event_paranoid: -1 .. 4 */
 	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, UINT64_MAX: unlimited */
@@ -21,6 +22,7 @@ struct wm_privilege {
 
 void wm_privilege_read(struct wm_privilege *ret);
 
+/* Of the machine: what a user namespace gives counts for nothing in tracing. */
 bool wm_privilege_has(const struct wm_privilege *p, unsigned capability);
 
 /* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not bind us. */
@@ -36,6 +38,9 @@ enum wm_perf_need {
 	WM_PERF_NEED_USER = 2,   /* one's own processes outside the kernel */
 };
 bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
+
+/* "run as root", or for one who is root of a user namespace, where that is not enough. */
+const char *wm_privilege_cure(const struct wm_privilege *p);
 
 /* Raises the soft limit of open files to the hard one. The limit now. */
 uint64_t wm_privilege_raise_files(void);

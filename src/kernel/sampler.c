@@ -136,7 +136,7 @@ static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 	if (err)
 		wm_diag_set(
 		    diag, err, NULL, -1, "no ring for samples on CPU %d: %s%s", p->cpu,
-		    strerror(-err),
+		    err == -EPERM ? strerror(-err) : wm_diag_errno(err),
 		    err == -EPERM
 			? "; kernel.perf_event_mlock_kb says how much memory a user may have "
 			  "for them"

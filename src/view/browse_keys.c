@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "view/browse_int.h"
 
 #define KEYS_MAX    4u
@@ -345,7 +346,7 @@ static void annotate(struct wm_browse *b, int how)
 	if (!err)
 		b->err = wm_browse_look_at(b, WM_BROWSE_FUNCTION, &s);
 	else
-		wm_browse_say(b, "%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_browse_say(b, "%s", wm_words_of(err, &diag));
 }
 
 static void split(struct wm_browse *b, int how)
@@ -366,7 +367,7 @@ static void split(struct wm_browse *b, int how)
 	wm_browse_draw(b);
 	err = b->owner->split(b->owner->data, keys, &s, &diag);
 	if (err) {
-		wm_browse_say(b, "%s", diag.sentence[0] ? diag.sentence : strerror(-err));
+		wm_browse_say(b, "%s", wm_words_of(err, &diag));
 		return;
 	}
 	memcpy(b->keys, keys, sizeof(keys));
