@@ -164,6 +164,32 @@ for line in sys.stdin:
     print("%.9f" % (e["time_ns"] / 1e9), f["cpu"], e["name"], count if ran else "-")' | sort
 }
 
+# perf asks each event at the end how many samples it lost; the kernel said so of most before.
+@test "samples lost are counted once" {
+	perf record -q -o - -e page-faults -c 1 -- true >pipe.data 2>err || skip "$(head -1 err)"
+	python3 - <<-'EOF' || skip "this perf does not ask what was lost"
+		import struct, sys
+		data = open("pipe.data", "rb").read()
+		kind, _, size = struct.unpack_from("<IHH", data, 16)
+		assert kind == 64 # the attr
+		sample_type, read_format = struct.unpack_from("<QQ", data, 16 + 8 + 24)
+		if not read_format & 16:
+		    sys.exit(1)
+		def record(kind, misc, body, time):
+		    for bit, value in ((1, 0), (2, time), (6, 0), (9, 0), (7, 0)):
+		        body += struct.pack("<Q", value) if sample_type >> bit & 1 else b""
+		    if sample_type >> 16 & 1:
+		        body += data[16 + size - 8 : 16 + size] # an id of the event
+		    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+		more = record(2, 0, struct.pack("<QQ", 0, 5), 10**12)
+		more += record(13, 0, struct.pack("<Q", 7), 0)
+		more += record(13, 1 << 15, struct.pack("<Q", 100), 0)
+		open("lost.data", "wb").write(data + more + struct.pack("<IHH", 68, 0, 8))
+	EOF
+	waymark info lost.data >info.txt || [ $? = 5 ]
+	[ "$(grep -o '[0-9]*  events, full' info.txt | tr -s ' ')" = $'5 events, full\n2 events, full' ]
+}
+
 @test "counts of perf stat at intervals: the values of perf stat report" {
 	perf stat record -o s.data -a -A -I 50 -e cpu-clock,context-switches sleep 0.3 >/dev/null 2>err ||
 		skip "$(head -1 err)"

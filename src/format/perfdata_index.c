@@ -88,6 +88,11 @@ static void note_time(struct indexing *x, int64_t time)
 	x->last = time;
 }
 
+/*
+ * The kernel tells what was lost when there is room again, of all kinds. A perf that can asks each
+ * event at the end how many samples it lost, in records without a time: the same ones again, and
+ * those behind which there never was room. What a filter of perf's left out is not lost.
+ */
 static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
@@ -96,9 +101,28 @@ static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 
 	if (!a || wm_perf_record_parse(&a->shape, w->record, w->header.size, &r, NULL) != 1)
 		return 0;
+	if (w->header.type == WM_PERF_LOST_SAMPLES && time == WM_TIME_NONE &&
+	    a->attr.read_format & WM_PERF_FORMAT_LOST) {
+		if (!(w->header.misc & WM_PERF_MISC_LOST_SAMPLES_BPF))
+			x->pd->nr_lost_samples += r.lost.lost;
+		return 0;
+	}
+	x->pd->nr_lost += r.lost.lost;
 	loss.count = r.lost.lost;
-	loss.begin_ns = loss.end_ns = wm_pd_ns(x->pd, time);
+	loss.begin_ns = loss.end_ns = wm_pd_ns(x->pd, time == WM_TIME_NONE ? x->last : time);
 	return wm_trace_add_loss(x->pd->trace, &loss);
+}
+
+/* Samples nobody told of when they were lost. */
+static int note_lost_at_end(struct wm_pd *pd)
+{
+	struct wm_trace_loss loss = {
+	    .cause = "full", .begin_ns = WM_TIME_NONE, .end_ns = WM_TIME_NONE};
+
+	if (pd->nr_lost_samples <= pd->nr_lost)
+		return 0;
+	loss.count = pd->nr_lost_samples - pd->nr_lost;
+	return wm_trace_add_loss(pd->trace, &loss);
 }
 
 /* The kernel's own build-id of what was mapped. */
@@ -127,7 +151,7 @@ static int note_meta(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 		return note_binary(x, w);
 	case WM_PERF_LOST:
 	case WM_PERF_LOST_SAMPLES:
-		return note_loss(x, w, time == WM_TIME_NONE ? x->last : time);
+		return note_loss(x, w, time);
 	default:
 		return 0;
 	}
@@ -244,6 +268,8 @@ int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag)
 
 	for (uint32_t i = 0; !err && i < pd->nr_sources; i++)
 		err = index_source(pd, &pd->sources[i], diag);
+	if (!err)
+		err = note_lost_at_end(pd);
 	wm_pd_stat_packets(pd);
 	put_untimed_first(pd);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)pd->nr_own);

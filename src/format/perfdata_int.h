@@ -203,10 +203,12 @@ struct wm_pd {
 	int32_t *threads; /* by number in counts; -1: all. NULL: not said */
 	bool has_counts;  /* perf stat wrote it */
 	bool has_samples;
-	bool packed;      /* there are compressed records */
-	bool untimed;     /* there are records without a time behind others that have one */
-	uint64_t nr_own;  /* records of the perf tool, which are no events */
-	uint32_t nr_cpus; /* the machine had; 0: not said */
+	bool packed;              /* there are compressed records */
+	bool untimed;             /* there are records without a time behind others that have one */
+	uint64_t nr_own;          /* records of the perf tool, which are no events */
+	uint64_t nr_lost;         /* told by the kernel as they were lost; */
+	uint64_t nr_lost_samples; /* counted by perf at the end: most are among them */
+	uint32_t nr_cpus;         /* the machine had; 0: not said */
 };
 
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);

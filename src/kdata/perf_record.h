@@ -54,18 +54,19 @@ enum wm_perf_kind {
 };
 
 /* header.misc: the mode of the CPU, and flags whose meaning depends on the kind. */
-#define WM_PERF_MISC_MODE_MASK      7u
-#define WM_PERF_MISC_KERNEL         1u
-#define WM_PERF_MISC_USER           2u
-#define WM_PERF_MISC_HYPERVISOR     3u
-#define WM_PERF_MISC_GUEST_KERNEL   4u
-#define WM_PERF_MISC_GUEST_USER     5u
-#define WM_PERF_MISC_MMAP_DATA      (1u << 13) /* MMAP, MMAP2 */
-#define WM_PERF_MISC_COMM_EXEC      (1u << 13) /* COMM */
-#define WM_PERF_MISC_SWITCH_OUT     (1u << 13) /* SWITCH, SWITCH_CPU_WIDE */
-#define WM_PERF_MISC_EXACT_IP       (1u << 14) /* SAMPLE */
-#define WM_PERF_MISC_SWITCH_PREEMPT (1u << 14) /* SWITCH, SWITCH_CPU_WIDE */
-#define WM_PERF_MISC_MMAP_BUILD_ID  (1u << 14) /* MMAP2 */
+#define WM_PERF_MISC_MODE_MASK        7u
+#define WM_PERF_MISC_KERNEL           1u
+#define WM_PERF_MISC_USER             2u
+#define WM_PERF_MISC_HYPERVISOR       3u
+#define WM_PERF_MISC_GUEST_KERNEL     4u
+#define WM_PERF_MISC_GUEST_USER       5u
+#define WM_PERF_MISC_MMAP_DATA        (1u << 13) /* MMAP, MMAP2 */
+#define WM_PERF_MISC_COMM_EXEC        (1u << 13) /* COMM */
+#define WM_PERF_MISC_SWITCH_OUT       (1u << 13) /* SWITCH, SWITCH_CPU_WIDE */
+#define WM_PERF_MISC_EXACT_IP         (1u << 14) /* SAMPLE */
+#define WM_PERF_MISC_LOST_SAMPLES_BPF (1u << 15) /* LOST_SAMPLES: a filter's, not lost */
+#define WM_PERF_MISC_SWITCH_PREEMPT   (1u << 14) /* SWITCH, SWITCH_CPU_WIDE */
+#define WM_PERF_MISC_MMAP_BUILD_ID    (1u << 14) /* MMAP2 */
 
 #define WM_PERF_HEADER_BYTES 8u
 
