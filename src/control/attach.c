@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,6 +240,27 @@ static bool has_agent(const struct wm_target *t)
 	       wm_process_has_thread((uint32_t)t->pid, WM_AGENT_NAME);
 }
 
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
+/*
+ * One recorder at a time looks whether a request is open and writes its own: two
+ * that found none would write over each other. The lock is the process's memory
+ * as a file's, let go by who is killed; who is stopped with it is not waited for.
+ */
+static void lock_requests(const struct wm_target *t)
+{
+	for (int i = 0; i < NAPS && flock(t->mem, LOCK_EX | LOCK_NB) < 0; i++)
+		nap();
+}
+
+static void unlock_requests(const struct wm_target *t)
+{
+	(void)flock(t->mem, LOCK_UN);
+}
+
 /*
  * Waits until no request is open: the process takes it soon when a thread of
  * it passes marked places, or its agent looks ten times a second. 0, or
@@ -255,7 +277,7 @@ static int await_taken(struct wm_target *t, bool while_agent)
 			return 0;
 		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
 			break; /* it goes when its last recorder goes */
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		nap();
 	}
 	return -EAGAIN;
 }
@@ -311,7 +333,9 @@ int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool 
 
 	if (err < 0)
 		return err;
+	lock_requests(&t);
 	err = request(&t, folder, diag);
+	unlock_requests(&t);
 	if (err == 0) {
 		err = has_agent(&t) ? await_taken(&t, true) : -EAGAIN;
 		s.result.agent = err == 0;

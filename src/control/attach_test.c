@@ -12,14 +12,18 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "control/attach.h"
 #include "control/session.h"
 #include "control/target.h"
@@ -253,6 +257,47 @@ static void pending_request(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* Another recorder that is about to ask, and stands still there, for ever. */
+static pid_t start_asking(void)
+{
+	int said[2];
+	char name[32], byte;
+	pid_t pid;
+
+	(void)snprintf(name, sizeof(name), "/proc/%d/mem", (int)target);
+	assert_int_equal(pipe(said), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (flock(open(name, O_RDWR | O_CLOEXEC), LOCK_EX) < 0 || write(said[1], "", 1) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(said[1]);
+	assert_int_equal(read(said[0], &byte, 1), 1);
+	close(said[0]);
+	return pid;
+}
+
+/* Who asks is waited for, so that two do not write over each other; but not for ever. */
+static void asked_one_by_one(void **state)
+{
+	struct wm_attach_result r;
+	uint64_t begin;
+	pid_t other;
+
+	want("app:one");
+	start_target();
+	other = start_asking();
+	begin = wm_clock_monotonic_ns();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_true(wm_clock_monotonic_ns() - begin >= 300000000);
+	assert_int_equal(kill(other, SIGKILL), 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 /* Tables that lead nowhere or never end are skipped. */
 static void hostile_tables(void **state)
 {
@@ -331,6 +376,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(leaves_other_bytes_alone, setup, teardown),
 	    cmocka_unit_test_setup_teardown(sleeping_agent, setup, teardown),
 	    cmocka_unit_test_setup_teardown(pending_request, setup, teardown),
+	    cmocka_unit_test_setup_teardown(asked_one_by_one, setup, teardown),
 	    cmocka_unit_test_setup_teardown(hostile_tables, setup, teardown),
 	    cmocka_unit_test_setup_teardown(listed, setup, teardown),
 	    cmocka_unit_test_setup_teardown(refused, setup, teardown),
