@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/file.h"
 #include "cmd/exit.h"
 #include "cmd/inputs.h"
@@ -82,7 +83,7 @@ static int failed(struct printing *p, int err)
 	p->unread = err == -EPIPE;
 	if (p->unread)
 		return WM_EXIT_DONE;
-	wm_say("cannot print: %s", strerror(-err));
+	wm_say("cannot print: %s", wm_diag_errno(err));
 	return wm_exit_of(err);
 }
 
