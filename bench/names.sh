@@ -23,9 +23,8 @@ names() {
 		awk '{print $1 "\tours\t" $2}' >>"$raw"
 	sed 's/^/# /' "$work/names.log"
 	for _ in 1 2 3; do
-		names_time names_unwind peer $aside perf script --no-inline -F ip,sym,dso \
-			-i "$work/names.data"
-		names_time names_unwind ours $aside "$BUILD/bench/bench-name-stacks" \
-			"$work/names.data" unwind
+		names_time names_unwind peer $aside perf script --no-inline -i "$work/names.data"
+		names_time names_unwind ours $aside "$BUILD/waymark" print --format=perf --threads 1 \
+			"$work/names.data"
 	done
 }
