@@ -15,7 +15,7 @@
 
 #include "analysis/lines.h"
 #include "analysis/unwind.h"
-#include "format/merge.h"
+#include "trace/merge.h"
 
 #define NR_RUNS   7
 #define STACKS    2000u

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 #define KIT_FIELDS_MAX 16
 

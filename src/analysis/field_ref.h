@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 struct wm_field_ref {
 	const struct wm_type *type; /* NULL: the event has no such field */

@@ -2,7 +2,7 @@
 /*
  * mix.h - hashing for tables in memory: fast, good enough against traces made
  * to collide because each process starts from numbers of its own, and never
- * written anywhere. (The hash that people compare is format/value_hash.h.)
+ * written anywhere. (The hash that people compare is trace/value_hash.h.)
  *
  * One step multiplies 64 by 64 bits and folds the halves, as wyhash does
  * (Wang Yi, public domain).

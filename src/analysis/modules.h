@@ -11,7 +11,7 @@
 #ifndef WM_ANALYSIS_MODULES_H
 #define WM_ANALYSIS_MODULES_H
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 #define WM_MODULES_MAX        (1u << 20)
 #define WM_MODULE_PATH_MAX    4096u

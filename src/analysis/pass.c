@@ -9,7 +9,7 @@
 
 #include "analysis/mix.h"
 #include "analysis/pass_int.h"
-#include "format/merge.h"
+#include "trace/merge.h"
 
 #define PROGRESS_EVENTS 65536u /* between two calls of progress() */
 

@@ -13,7 +13,7 @@
 #include "analysis/lines.h"
 #include "analysis/spaces.h"
 #include "analysis/symbols.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 
 struct wm_pass_input {
 	struct wm_trace *const *traces; /* open, of one machine */
@@ -90,7 +90,7 @@ struct wm_pass_run {
 int wm_pass_walk(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs);
 
 /*
- * The same by and by, of one trace that grows (format/growing.h): what of it
+ * The same by and by, of one trace that grows (read/growing.h): what of it
  * is wanted, and each event as it comes. The want is the pass's until it is
  * bound again. NULL: out of memory.
  */

@@ -4,7 +4,7 @@
 #define WM_ANALYSIS_PASS_INT_H
 
 #include "analysis/pass.h"
-#include "format/timeline.h"
+#include "trace/timeline.h"
 
 /* A stretch of time that is walked alone. */
 struct wm_pass_part {

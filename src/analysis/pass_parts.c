@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/pass_int.h"
-#include "format/scan.h"
+#include "trace/scan.h"
 
 #define PART_BYTES ((uint64_t)2 << 20) /* of packets: less is not worth a thread */
 

@@ -2,7 +2,7 @@
 /* What is found in parts of the time, cut anywhere, is what one walk finds: to the byte. */
 #include "analysis/pass_int.h"
 #include "analysis/profile.h"
-#include "format/corpus_test_kit.h"
+#include "read/corpus_test_kit.h"
 
 #define CUTS_MAX 9
 #define ROUNDS   12

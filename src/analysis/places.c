@@ -10,7 +10,7 @@
 
 #include "analysis/mix.h"
 #include "analysis/symbols.h"
-#include "format/merge.h"
+#include "trace/merge.h"
 
 #define ANSWERS 4096u /* a power of two */
 

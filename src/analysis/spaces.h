@@ -15,7 +15,7 @@
 #define WM_ANALYSIS_SPACES_H
 
 #include "analysis/modules.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 
 #define WM_SPACE_MAPPINGS_MAX 65536u /* of one process: above the kernel's usual limit */
 #define WM_SPACES_DEAD_MAX    1024u  /* spaces of ended processes that are kept */

@@ -9,7 +9,7 @@
 
 #include "base/order.h"
 #include "elf/elf_cfi.h"
-#include "format/user_regs.h"
+#include "trace/user_regs.h"
 
 /* The unwind table of a module; by its index. */
 struct file {

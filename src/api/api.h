@@ -13,7 +13,7 @@
 #include <waymark/read.h>
 
 #include "event/filter_item.h"
-#include "format/merge.h"
+#include "trace/merge.h"
 
 #define WM_API __attribute__((visibility("default")))
 

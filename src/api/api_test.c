@@ -15,7 +15,7 @@
 
 #include <waymark/waymark.h>
 
-#include "format/writer_test_kit.h"
+#include "write/writer_test_kit.h"
 
 #define ROUNDS 40u
 #define EVENTS (2 * ROUNDS)

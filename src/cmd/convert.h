@@ -7,7 +7,7 @@
 #define WM_CMD_CONVERT_H
 
 #include "cmd/asked.h"
-#include "format/export.h"
+#include "export/export.h"
 #include "view/writer.h"
 
 /* --to's words, the first of which means: by OUT's name. convert_format.c has one line for each. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * convert_run.c - opens traces, binds what was chosen of them, and lets an
- * exporter (format/export.h) or the view's writer do the work. Signals that end
+ * exporter (export/export.h) or the view's writer do the work. Signals that end
  * programs wait meanwhile and are looked at between events: what was begun is
  * removed first.
  */
@@ -16,7 +16,7 @@
 #include "cmd/progress.h"
 #include "cmd/say.h"
 #include "cmd/trace_open.h"
-#include "format/export_file.h"
+#include "export/file.h"
 #include "view/render.h"
 
 struct converting {

@@ -15,7 +15,7 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "cmd/verb.h"
-#include "format/export_file.h"
+#include "export/file.h"
 #include "view/flame.h"
 
 struct values {

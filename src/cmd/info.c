@@ -14,7 +14,7 @@
 #include "cmd/trace_dir.h"
 #include "cmd/trace_open.h"
 #include "cmd/verb.h"
-#include "format/own_repair.h"
+#include "read/repair.h"
 
 static void repaired(const struct wm_fault *f, void *data)
 {

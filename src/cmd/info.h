@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 
 struct wm_info_values {
 	bool repair, json, verify, hash, names;

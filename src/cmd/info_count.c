@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/info.h"
-#include "format/scan.h"
+#include "trace/scan.h"
 
 static int count_batch(void *state, const struct wm_batch *b)
 {

@@ -15,8 +15,8 @@
 #include "cmd/say.h"
 #include "cmd/trace_dir.h"
 #include "cmd/trace_open.h"
-#include "format/scan.h"
-#include "format/value_hash.h"
+#include "trace/scan.h"
+#include "trace/value_hash.h"
 
 /* One thread's: what it saw of the packet it is in. */
 struct walk {

@@ -6,7 +6,7 @@
 #ifndef WM_CMD_INPUTS_H
 #define WM_CMD_INPUTS_H
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 #define WM_INPUTS_MAX 1024u
 

@@ -3,7 +3,7 @@
 #ifndef WM_CMD_PRINT_SEEN_H
 #define WM_CMD_PRINT_SEEN_H
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 struct wm_print_seen;
 

@@ -8,7 +8,7 @@
 #define WM_CMD_SELECT_H
 
 #include "base/diag.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 
 struct wm_select_rule {
 	const char *glob;    /* NULL: every event */

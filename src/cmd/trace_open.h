@@ -6,7 +6,7 @@
 #ifndef WM_CMD_TRACE_OPEN_H
 #define WM_CMD_TRACE_OPEN_H
 
-#include "format/reader.h"
+#include "trace/reader.h"
 
 /* An exit status; when it is not 0, that was said. */
 int wm_trace_open_said(const char *path, struct wm_trace **ret);

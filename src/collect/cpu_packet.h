@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/trace_layout.h"
-#include "format/trace_writer.h"
+#include "trace/trace_layout.h"
+#include "write/trace_writer.h"
 
 #define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* written when there is as much */
 #define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* of a packet, in ticks */

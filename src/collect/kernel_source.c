@@ -13,9 +13,9 @@
 #include "collect/cpu_packet.h"
 #include "collect/sieve.h"
 #include "collect/task_names.h"
-#include "format/trace_layout.h"
 #include "kdata/page.h"
 #include "kdata/transcode.h"
+#include "trace/trace_layout.h"
 
 #define PLANS_BYTES_MAX ((size_t)256 << 20)
 #define IDS             65536u

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/trace_writer.h"
 #include "kernel/instance.h"
+#include "write/trace_writer.h"
 
 struct wm_kernel_source;
 

@@ -11,8 +11,8 @@
 #define WM_COLLECT_PROC_SOURCE_H
 
 #include "base/clock.h"
-#include "format/trace_writer.h"
 #include "kernel/proc_files.h"
+#include "write/trace_writer.h"
 
 #define WM_PROC_EVERY_MIN_NS     1000000u
 #define WM_PROC_EVERY_MAX_NS     3600000000000u

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/trace_writer.h"
 #include "ring/pool.h"
+#include "write/trace_writer.h"
 
 struct wm_pump;
 struct wm_pump_source;

@@ -4,7 +4,7 @@
  * reader finds, record by record, is what was emitted less what was lost.
  */
 #include "collect/pump_program.h"
-#include "format/own_read_test_kit.h"
+#include "read/ctf/own_read_test_kit.h"
 
 #define NR_PROGRAMS 3
 #define NR_THREADS  4

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "event/desc_build.h"
-#include "format/trace_layout.h"
 #include "kdata/print.h"
+#include "trace/trace_layout.h"
 
 /* Parts of a sample that are fields, in the order they are written. */
 static const struct {

@@ -9,10 +9,10 @@
 
 #include <stddef.h>
 
-#include "format/trace_writer.h"
 #include "kdata/perf_sample.h"
 #include "kdata/transcode.h"
 #include "kernel/sampler.h"
+#include "write/trace_writer.h"
 
 struct wm_sample_event {
 	struct wm_sampler_event sampled;

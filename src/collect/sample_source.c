@@ -13,7 +13,7 @@
 #include "collect/sieve.h"
 #include "collect/task_names.h"
 #include "collect/task_record.h"
-#include "format/trace_layout.h"
+#include "trace/trace_layout.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
 #define OURS_MAX          4u

@@ -17,8 +17,8 @@
 
 #include "collect/calibrate.h"
 #include "collect/sample_record.h"
-#include "format/trace_writer.h"
 #include "kernel/sampler.h"
+#include "write/trace_writer.h"
 
 struct wm_sample_source;
 

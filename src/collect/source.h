@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "format/trace_writer.h"
 #include "ring/pool.h"
+#include "write/trace_writer.h"
 
 struct wm_pump_source;
 

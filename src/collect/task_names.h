@@ -6,8 +6,8 @@
 #ifndef WM_COLLECT_TASK_NAMES_H
 #define WM_COLLECT_TASK_NAMES_H
 
-#include "format/trace_writer.h"
 #include "kernel/instance.h"
+#include "write/trace_writer.h"
 
 struct wm_task_names;
 

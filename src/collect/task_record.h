@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "format/trace_writer.h"
 #include "kdata/perf_record.h"
+#include "write/trace_writer.h"
 
 /* No payload is longer: a kernel's record has 64 KiB at most, and so little is added. */
 #define WM_TASK_RECORD_BYTES (65536u + 64u)

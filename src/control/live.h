@@ -34,7 +34,7 @@
 #define WM_CONTROL_LIVE_H
 
 #include "control/recording.h"
-#include "format/growing.h"
+#include "read/growing.h"
 
 #define WM_LIVE_BYTES_DEFAULT ((uint64_t)64 << 20)
 #define WM_LIVE_BYTES_MIN     ((uint64_t)1 << 20)

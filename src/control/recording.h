@@ -34,8 +34,8 @@
 #include "control/rules.h"
 #include "control/sampling.h"
 #include "control/session.h"
-#include "format/trace_writer.h"
 #include "ring/pool.h"
+#include "write/trace_writer.h"
 
 /* Counters of /proc that are recorded as events. */
 struct wm_recording_proc {

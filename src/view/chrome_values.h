@@ -10,7 +10,7 @@
 #ifndef WM_VIEW_CHROME_VALUES_H
 #define WM_VIEW_CHROME_VALUES_H
 
-#include "format/reader.h"
+#include "trace/reader.h"
 #include "view/style.h"
 #include "view/writer.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/export_pieces.h"
+#include "export/pieces_int.h"
 #include "view/chrome_values.h"
 #include "view/scene.h"
 #include "view/value_text.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* export_perfetto.h - Perfetto's own format, as an exporter (format/export.h). */
+/* export_perfetto.h - Perfetto's own format, as an exporter (export/export.h). */
 #ifndef WM_VIEW_EXPORT_PERFETTO_H
 #define WM_VIEW_EXPORT_PERFETTO_H
 
-#include "format/export.h"
+#include "export/export.h"
 
 extern const struct wm_exporter_ops wm_export_perfetto;
 

@@ -8,7 +8,7 @@
 #define WM_VIEW_PERFETTO_INT_H
 
 #include "analysis/names.h"
-#include "format/export_pieces.h"
+#include "export/pieces_int.h"
 #include "view/perfetto_ftrace.h"
 #include "view/perfetto_values.h"
 #include "view/scene.h"

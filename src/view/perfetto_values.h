@@ -13,7 +13,7 @@
 
 #include "analysis/names.h"
 #include "base/pb.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 #include "view/writer.h"
 
 #define WM_PERFETTO_NAMES_MAX (1u << 16) /* that get numbers; further ones are written out */

@@ -12,7 +12,7 @@
 #define WM_VIEW_PRINT_FORM_H
 
 #include "base/text.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 #include "view/shape.h"
 
 #define WM_PRINT_WIDTH_MAX 4096u

@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "format/merge.h"
-#include "format/scan.h"
+#include "trace/merge.h"
+#include "trace/scan.h"
 
 struct job {
 	const struct wm_render *r;

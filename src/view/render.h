@@ -7,7 +7,7 @@
 #ifndef WM_VIEW_RENDER_H
 #define WM_VIEW_RENDER_H
 
-#include "format/timeline.h"
+#include "trace/timeline.h"
 #include "view/writer.h"
 
 #define WM_RENDER_FLUSH_BYTES (1u << 18)  /* written at once: it stays in a near cache */

@@ -5,7 +5,7 @@
  */
 #include "view/render.h"
 
-#include "format/reader_test_kit.h"
+#include "trace/reader_test_kit.h"
 
 static struct wm_trace *make(void)
 {

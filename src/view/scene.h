@@ -19,7 +19,7 @@
 #define WM_VIEW_SCENE_H
 
 #include "analysis/state.h"
-#include "format/export.h"
+#include "export/export.h"
 #include "view/acts.h"
 #include "view/lanes.h"
 #include "view/open_slices.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.h - events of any trace (format/reader.h) as text, in one of several
+ * writer.h - events of any trace (trace/reader.h) as text, in one of several
  * formats. What can be made before is made once, in a wm_view; each thread
  * writes into a wm_view_page of its own.
  *
@@ -18,7 +18,7 @@
 
 #include "analysis/places.h"
 #include "base/text.h"
-#include "format/reader.h"
+#include "trace/reader.h"
 
 /* In the order of the option's choices. */
 enum wm_view_format {

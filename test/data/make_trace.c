@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "event/context.h"
 #include "event/desc_build.h"
-#include "format/trace_writer.h"
+#include "write/trace_writer.h"
 
 #define START    5000000000ull
 #define REALTIME 1700000000123456789ull

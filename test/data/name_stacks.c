@@ -17,8 +17,8 @@
 #include "analysis/lines.h"
 #include "analysis/symbols.h"
 #include "analysis/unwind.h"
-#include "format/merge.h"
 #include "kdata/perf_sample.h"
+#include "trace/merge.h"
 
 #define PERF_SHOWS 127u /* addresses of a chain */
 

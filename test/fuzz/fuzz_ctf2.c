@@ -2,8 +2,8 @@
 /* fuzz_ctf2.c - metadata of CTF 2: fragments of JSON, up to their checks. */
 #include <stdlib.h>
 
-#include "format/ctf2_parse.h"
 #include "harness.h"
+#include "read/ctf/meta/ctf2_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/ctf_type.h"
 #include "harness.h"
+#include "read/ctf/meta/type.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

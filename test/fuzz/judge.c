@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/reader.h"
-#include "format/value_hash.h"
+#include "trace/reader.h"
+#include "trace/value_hash.h"
 #include "view/render.h"
 
 const char *const fuzz_flaw_names[FUZZ_NR_FLAWS] = {

@@ -17,7 +17,7 @@
 #include "elf/elf_class_test_kit.h"
 #include "event/desc_build.h"
 #include "event/filter.h"
-#include "format/tracedat_test_kit.h"
+#include "read/tracedat/tracedat_test_kit.h"
 
 #define NR(table) (sizeof(table) / sizeof((table)[0]))
 

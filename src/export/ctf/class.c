@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * class.c - which stream classes and events the output has. What
+ * was CTF keeps its classes and ids, and all events that were described; of
+ * other traces an event is described when it is met. See ctf_int.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "export/ctf/ctf_int.h"
+
+#define SHORT_IDS 65536u /* fit into two bytes */
+
+/* --- folders ------------------------------------------------------------------------------ */
+
+static int set_uuid(struct wm_cx_folder *f)
+{
+	const struct wm_ctf_plan *p = f->from ? f->from->plan : NULL;
+
+	if (p) {
+		f->has_uuid = p->metadata->has_uuid;
+		memcpy(f->uuid, p->metadata->uuid, sizeof(f->uuid));
+		return 0;
+	}
+	f->has_uuid = true;
+	if (getrandom(f->uuid, sizeof(f->uuid), 0) != sizeof(f->uuid))
+		return -EIO;
+	f->uuid[6] = (f->uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
+	f->uuid[8] = (f->uuid[8] & 0x3f) | 0x80;
+	return 0;
+}
+
+/* Several inputs get folders of their own: "1-NAME". */
+static const char *folder_name(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from)
+{
+	const char *below = from ? from->origin.name : "", *path = cx->x->traces[trace]->path;
+	size_t end = strlen(path), begin;
+	char name[4096];
+
+	if (cx->x->nr_traces == 1)
+		return below;
+	while (end && path[end - 1] == '/')
+		end--;
+	for (begin = end; begin && path[begin - 1] != '/';)
+		begin--;
+	if (snprintf(name, sizeof(name), "%u-%.*s%s%s", trace + 1, (int)(end - begin), path + begin,
+		     *below ? "/" : "", below) >= (int)sizeof(name))
+		return NULL;
+	return wm_arena_copy(&cx->arena, name, strlen(name));
+}
+
+static int folder_get(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from,
+		      struct wm_cx_folder **ret)
+{
+	struct wm_cx_folder **end = &cx->folders, *f;
+	int err;
+
+	for (; *end; end = &(*end)->next) {
+		if ((*end)->trace == trace && (*end)->from == from) {
+			*ret = *end;
+			return 0;
+		}
+	}
+	f = wm_arena_get(&cx->arena, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct wm_cx_folder){.cx = cx, .trace = trace, .from = from};
+	f->name = folder_name(cx, trace, from);
+	err = f->name ? set_uuid(f) : -ENOMEM;
+	if (err)
+		return err;
+	*ret = *end = f;
+	return 0;
+}
+
+/* --- clocks ------------------------------------------------------------------------------- */
+
+static const struct wm_ctf_metadata *metadata_of(const struct wm_cx_folder *f)
+{
+	return f->from && f->from->plan ? f->from->plan->metadata : NULL;
+}
+
+static const char implicit_clock[] = "default";
+
+/* What the folder's list of clocks calls it. */
+static const char *clock_id(const struct wm_cx_folder *f, const struct wm_trace_clock *c)
+{
+	const struct wm_ctf_metadata *m = metadata_of(f);
+
+	for (uint32_t i = 0; m && i < m->nr_clocks; i++)
+		if (!strcmp(m->clocks[i].name, c->name) && m->clocks[i].hz == c->hz)
+			return m->clocks[i].id;
+	return m ? implicit_clock : c->name;
+}
+
+static bool uses_implicit(const struct wm_cx_folder *f)
+{
+	for (const struct wm_cx_class *c = f->classes; c; c = c->next)
+		if (c->clock_id == implicit_clock)
+			return true;
+	return false;
+}
+
+static bool ctf_clock(const struct wm_cx_folder *f, const struct wm_ctf_metadata *m, uint32_t i,
+		      struct wm_cx_clock *ret)
+{
+	const struct wm_ctf_clock *c;
+
+	if (i == m->nr_clocks && uses_implicit(f)) {
+		*ret = (struct wm_cx_clock){
+		    .id = implicit_clock, .name = implicit_clock, .hz = 1000000000};
+		return true;
+	}
+	if (i >= m->nr_clocks)
+		return false;
+	c = &m->clocks[i];
+	*ret = (struct wm_cx_clock){c->id,        c->name,           c->description,   c->hz,
+				    c->precision, c->offset_seconds, c->offset_cycles, c->absolute};
+	return true;
+}
+
+int64_t wm_cx_base_ns(const struct wm_trace *t, const struct wm_trace_clock *c)
+{
+	return t->nr_packets && t->begin_ns < c->offset_ns && t->begin_ns > INT64_MIN / 2
+		   ? t->begin_ns
+		   : c->offset_ns;
+}
+
+bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_clock *ret)
+{
+	const struct wm_trace *t = f->cx->x->traces[f->trace];
+	const struct wm_ctf_metadata *m = metadata_of(f);
+	const struct wm_trace_clock *c;
+	int64_t base;
+
+	if (m)
+		return ctf_clock(f, m, i, ret);
+	if (i >= t->nr_clocks)
+		return false;
+	c = t->clocks[i];
+	base = wm_cx_base_ns(t, c);
+	*ret = (struct wm_cx_clock){
+	    .id = c->name, .name = c->name, .hz = 1000000000, .is_epoch = c->is_epoch};
+	ret->precision = c->error_ns == UINT64_MAX ? 0 : c->error_ns;
+	ret->seconds = base / 1000000000 - (base % 1000000000 < 0);
+	ret->cycles = base - ret->seconds * 1000000000;
+	return true;
+}
+
+/* --- words --------------------------------------------------------------------------------- */
+
+static const char converted_by[] = "converted_by";
+
+bool wm_cx_word(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_word *ret)
+{
+	const struct wm_trace *t = f->cx->x->traces[f->trace];
+	const struct wm_ctf_metadata *m = metadata_of(f);
+	uint32_t nr = m ? m->nr_env : t->nr_words;
+
+	if (i > nr)
+		return false;
+	if (i == nr)
+		*ret = (struct wm_cx_word){.key = converted_by, .text = f->cx->x->options.tracer};
+	else if (m)
+		*ret = (struct wm_cx_word){m->env[i].key, m->env[i].text, m->env[i].number};
+	else
+		*ret = (struct wm_cx_word){.key = t->words[i].key, .text = t->words[i].text};
+	if (!m && !strcmp(ret->key, "host"))
+		ret->key = "hostname"; /* as CTF calls it */
+	if (i < nr && !strcmp(ret->key, converted_by))
+		ret->key = "converted_before_by";
+	return true;
+}
+
+/* --- events ------------------------------------------------------------------------------ */
+
+static void begin_build(struct wm_cx_build *b, const struct wm_cx_class *c)
+{
+	memset(b, 0, sizeof(*b));
+	b->arena = &c->folder->cx->arena;
+	b->language = c->folder->cx->language;
+	b->metadata = metadata_of(c->folder);
+	b->roots[WM_CTF_PACKET_CONTEXT] = c->packet_context;
+	b->roots[WM_CTF_STREAM_EVENT_CONTEXT] = c->stream_context;
+}
+
+static int add_event(struct wm_cx_class *c, const struct wm_event_type *type,
+		     struct wm_cx_event **slot)
+{
+	static const enum wm_ctf_scope scopes[] = {WM_CTF_STREAM_EVENT_CONTEXT,
+						   WM_CTF_EVENT_CONTEXT, WM_CTF_EVENT_FIELDS};
+	struct wm_cx_event *e = wm_arena_get(&c->folder->cx->arena, sizeof(*e));
+	struct wm_cx_build b;
+	int err = e ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	begin_build(&b, c);
+	*e = (struct wm_cx_event){.type = type, .class = c, .id = c->nr_events};
+	if (c->plan)
+		e->id = type->id;
+	for (size_t i = c->plan ? 1 : 0; !err && i < 3; i++) /* scopes are parts */
+		err = wm_cx_build(&b, scopes[i], type->parts[scopes[i]], &e->parts[scopes[i]]);
+	if (err)
+		return err;
+	c->nr_events++;
+	*c->events_end = e;
+	c->events_end = &e->next;
+	e->next_of_type = *slot;
+	*slot = e;
+	return 0;
+}
+
+int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
+		    struct wm_cx_event **ret)
+{
+	struct wm_cx_event **slot = &c->folder->cx->events[c->folder->trace][type->index];
+	int err = 0;
+
+	for (*ret = *slot; *ret && (*ret)->class != c;)
+		*ret = (*ret)->next_of_type;
+	if (!*ret)
+		err = add_event(c, type, slot);
+	if (!*ret && !err)
+		*ret = *slot;
+	return err;
+}
+
+/* --- classes ------------------------------------------------------------------------------ */
+
+/* Everything a class of a CTF trace describes. */
+static int take_plan(struct wm_cx_class *c)
+{
+	const struct wm_ctf_stream_plan *p = c->plan;
+	struct wm_cx_event *e;
+	struct wm_cx_build b;
+	int err;
+
+	begin_build(&b, c);
+	err = wm_cx_build(&b, WM_CTF_PACKET_CONTEXT, p->parts[WM_PART_PACKET_CONTEXT],
+			  &c->packet_context);
+	if (!err)
+		err = wm_cx_build(&b, WM_CTF_STREAM_EVENT_CONTEXT, p->parts[WM_PART_STREAM_CONTEXT],
+				  &c->stream_context);
+	for (uint32_t i = 0; !err && i < p->nr_events; i++) {
+		err = wm_cx_event_get(c, p->events[i].type, &e);
+		if (p->events[i].id >= SHORT_IDS)
+			c->id_bytes = 8;
+	}
+	return err;
+}
+
+static int class_get(struct wm_cx_folder *f, uint64_t id, const struct wm_ctf_stream_plan *plan,
+		     const struct wm_trace_clock *clock, bool has_cpu, struct wm_cx_class **ret)
+{
+	const struct wm_trace *t = f->cx->x->traces[f->trace];
+	struct wm_cx_class **end = &f->classes, *c;
+
+	for (; *end; end = &(*end)->next) {
+		if ((*end)->id == id) {
+			*ret = *end;
+			return 0;
+		}
+	}
+	c = wm_arena_get(&f->cx->arena, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	*c = (struct wm_cx_class){.folder = f,
+				  .id = id,
+				  .plan = plan,
+				  .clock = clock,
+				  .has_cpu = has_cpu,
+				  .id_bytes = !plan && t->nr_types > SHORT_IDS ? 8 : 2};
+	c->events_end = &c->events;
+	if (clock)
+		c->clock_id = clock_id(f, clock);
+	*ret = *end = c;
+	return plan ? take_plan(c) : 0;
+}
+
+int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
+		    struct wm_cx_class **ret)
+{
+	bool is_ctf = cx->x->traces[trace]->ops == &wm_ctf_ops;
+	const struct wm_ctf_file *file = is_ctf ? (const struct wm_ctf_file *)s : NULL;
+	struct wm_cx_folder *f;
+	int err = folder_get(cx, trace, file ? file->folder : NULL, &f);
+
+	if (err)
+		return err;
+	return class_get(f, s->class_id, file ? file->plan : NULL, s->clock, !file && s->cpu >= 0,
+			 ret);
+}
+
+int wm_cx_folders(struct wm_cx *cx, uint32_t trace)
+{
+	const struct wm_trace *t = cx->x->traces[trace];
+	const struct wm_ctf_trace *ctf = t->ops == &wm_ctf_ops ? t->own : NULL;
+	struct wm_cx_folder *f;
+	struct wm_cx_class *c;
+	int err = 0;
+
+	if (!ctf)
+		return folder_get(cx, trace, NULL, &f);
+	for (uint32_t i = 0; !err && i < ctf->nr_folders; i++) {
+		const struct wm_ctf_plan *p = ctf->folders[i].plan;
+
+		if (!p)
+			continue;
+		err = folder_get(cx, trace, &ctf->folders[i], &f);
+		for (uint32_t k = 0; !err && k < p->nr_streams; k++)
+			err = class_get(f, p->streams[k].class->id, &p->streams[k],
+					p->streams[k].clock, false, &c);
+	}
+	return err;
+}
+
+int wm_cx_class_finish(struct wm_cx_class *c)
+{
+	const struct wm_cx *cx = c->folder->cx;
+	bool same = true;
+	int err = 0;
+
+	if (c->plan || !c->events)
+		return 0;
+	for (const struct wm_cx_event *e = c->events; e; e = e->next)
+		same &= wm_cx_same(e->parts[WM_PART_STREAM_CONTEXT],
+				   c->events->parts[WM_PART_STREAM_CONTEXT]);
+	if (same) {
+		c->stream_context = c->events->parts[WM_PART_STREAM_CONTEXT];
+		return 0;
+	}
+	for (struct wm_cx_event *e = c->events; !err && e; e = e->next) {
+		struct wm_cx_node *common = e->parts[WM_PART_STREAM_CONTEXT];
+
+		e->common_in_fields =
+		    cx->language == WM_CX_TSDL && common && wm_cx_has_sequence(common);
+		if (e->common_in_fields && e->parts[WM_PART_FIELDS])
+			err = wm_cx_make_apart(&c->folder->cx->arena, common,
+					       e->parts[WM_PART_FIELDS]);
+	}
+	return err;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * encode.c - an event's items as the bytes its nodes declare. Items
+ * come from readers of hostile files: a member that is missing is written as
+ * zeros, an element too many not at all. See ctf_int.h.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "export/ctf/ctf_int.h"
+
+/* The items of one scope, and what is behind the last. */
+struct from {
+	const struct wm_item *items;
+	uint32_t end;
+};
+
+static inline unsigned char *room(struct wm_text *out, size_t bytes)
+{
+	if (out->bytes > WM_CX_EVENT_MAX || bytes > WM_CX_EVENT_MAX) {
+		out->failed = true;
+		return NULL;
+	}
+	if (out->room - out->bytes <= bytes && !wm_text_reserve(out, bytes))
+		return NULL;
+	return (unsigned char *)out->data + out->bytes;
+}
+
+static inline void put(struct wm_text *out, uint64_t value, uint32_t bytes)
+{
+	unsigned char *p = room(out, sizeof(value));
+
+	value = htole64(value);
+	if (p)
+		memcpy(p, &value, sizeof(value));
+	out->bytes += p ? bytes : 0;
+}
+
+void wm_cx_put(struct wm_text *out, uint64_t value, uint32_t bytes)
+{
+	put(out, value, bytes);
+}
+
+static uint64_t low_bits(uint64_t value, uint32_t bits)
+{
+	return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+}
+
+static void put_real(struct wm_text *out, const struct wm_type *t, double d)
+{
+	uint64_t bits;
+	float narrow = (float)d;
+	uint32_t half;
+
+	memcpy(&bits, &d, sizeof(bits));
+	memcpy(&half, &narrow, sizeof(half));
+	put(out, t->bits == 32 ? half : bits, t->bits == 32 ? 4 : 8);
+}
+
+static void put_text(struct wm_text *out, const void *data, uint32_t bytes)
+{
+	unsigned char *p = room(out, (size_t)bytes + 1);
+
+	if (!p)
+		return;
+	if (bytes)
+		memcpy(p, data, bytes);
+	p[bytes] = 0;
+	out->bytes += (size_t)bytes + 1;
+}
+
+static void put_bytes(struct wm_text *out, const struct wm_cx_node *n, const struct wm_item *i)
+{
+	uint32_t bytes = i ? i->count : 0, wanted = n->length ? n->length : bytes;
+	unsigned char *p;
+
+	if (n->count)
+		put(out, bytes, WM_CX_COUNT_BITS / 8);
+	p = room(out, wanted);
+	if (!p)
+		return;
+	bytes = bytes < wanted ? bytes : wanted;
+	if (bytes)
+		memcpy(p, i->bytes, bytes);
+	memset(p + bytes, 0, wanted - bytes);
+	out->bytes += wanted;
+}
+
+static void put_leaf(struct wm_text *out, const struct wm_cx_node *n, const struct wm_item *i)
+{
+	const struct wm_type *t = n->type;
+
+	switch (t->kind) {
+	case WM_TYPE_FLOAT:
+		put_real(out, t, i ? i->f : 0);
+		break;
+	case WM_TYPE_STRING:
+		put_text(out, i ? i->text : NULL, i ? i->count : 0);
+		break;
+	case WM_TYPE_BYTES:
+		put_bytes(out, n, i);
+		break;
+	default:
+		put(out, low_bits(i ? i->u : 0, t->bits), (t->bits + 7u) / 8);
+	}
+}
+
+static bool is_number(const struct wm_type *t)
+{
+	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
+}
+
+static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+		   const struct wm_item *i);
+
+/* The next item behind `i` on its level; NULL: there is none. */
+static const struct wm_item *next(struct from f, const struct wm_item *i)
+{
+	return i && i->next < f.end ? &f.items[i->next] : NULL;
+}
+
+static const struct wm_item *first_in(struct from f, const struct wm_item *i)
+{
+	return i && i->count && i->next > (uint32_t)(i - f.items) + 1 ? i + 1 : NULL;
+}
+
+static void encode_numbers(struct wm_text *out, const struct wm_type *t, const struct wm_item *i,
+			   uint32_t nr)
+{
+	uint32_t bytes = (t->bits + 7u) / 8;
+	unsigned char *p = room(out, (size_t)nr * bytes + 8);
+
+	for (uint32_t k = 0; p && k < nr; k++, p += bytes) {
+		uint64_t value = htole64(low_bits(i[k].u, t->bits));
+
+		memcpy(p, &value, sizeof(value));
+	}
+	out->bytes += p ? (size_t)nr * bytes : 0;
+}
+
+static void encode_list(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+			const struct wm_item *list)
+{
+	uint32_t nr = list ? list->count : 0, wanted = n->type->fixed ? n->type->length : nr;
+	const struct wm_item *i = first_in(f, list);
+	uint32_t k = 0;
+
+	if (n->count)
+		put(out, nr, WM_CX_COUNT_BITS / 8);
+	nr = nr < wanted ? nr : wanted;
+	if (is_number(n->parts[0].type) && i) {
+		encode_numbers(out, n->parts[0].type, i, nr);
+		k = nr;
+	}
+	for (; k < wanted && !out->failed; k++) {
+		encode(out, &n->parts[0], f, k < nr ? i : NULL);
+		i = k < nr ? next(f, i) : NULL;
+	}
+}
+
+static void encode_members(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+			   const struct wm_item *i)
+{
+	for (uint32_t k = 0; k < n->nr_parts; k++) {
+		encode(out, &n->parts[k], f, i);
+		i = next(f, i);
+	}
+}
+
+static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
+		   const struct wm_item *i)
+{
+	struct from inside = {f.items, i ? i->next : 0};
+	uint64_t which;
+
+	switch (n->type->kind) {
+	case WM_TYPE_STRUCT:
+		encode_members(out, n, inside, first_in(f, i));
+		break;
+	case WM_TYPE_LIST:
+		encode_list(out, n, inside, i);
+		break;
+	case WM_TYPE_CHOICE:
+		which = i && i->u < n->nr_parts ? i->u : 0;
+		if (n->count)
+			put(out, which, WM_CX_COUNT_BITS / 8);
+		if (n->nr_parts)
+			encode(out, &n->parts[which], inside, first_in(f, i));
+		break;
+	case WM_TYPE_OPTIONAL:
+		which = i && i->count;
+		if (n->count)
+			put(out, which, WM_CX_COUNT_BITS / 8);
+		if (which)
+			encode(out, &n->parts[0], inside, first_in(f, i));
+		break;
+	default:
+		put_leaf(out, n, i);
+	}
+}
+
+void wm_cx_encode(struct wm_text *out, const struct wm_cx_node *scope, const struct wm_item *items,
+		  struct wm_part_range range)
+{
+	struct from f = {items, range.end};
+
+	if (scope)
+		encode_members(out, scope, f, range.at < range.end ? &items[range.at] : NULL);
+}

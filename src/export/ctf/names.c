@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.c - what fields are called in the language that is written,
+ * and how lengths and tags are pointed at; see ctf_int.h.
+ *
+ * CTF 1.8 has identifiers only, and readers drop one leading underscore: so a
+ * name gets one, and whatever is no letter or digit becomes another. What was
+ * CTF 1.8 before keeps its names as they were written. CTF 2 has any names.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/ctf/ctf_int.h"
+
+/* --- names that are taken -------------------------------------------------------------- */
+
+struct taken {
+	const char **at; /* open addressing */
+	size_t room;     /* a power of two, twice as many as there can be names */
+};
+
+static const char *const frame_names[] = {
+    "timestamp_begin", "timestamp_end",    "content_size", "packet_size",
+    "packet_seq_num",  "events_discarded", "cpu_id",
+};
+#define NR_FRAME_NAMES (sizeof(frame_names) / sizeof(frame_names[0]))
+
+/* False: it was there. */
+static bool take(struct taken *t, const char *name)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (const char *c = name; *c; c++)
+		h = (h ^ (unsigned char)*c) * 1099511628211u;
+	for (h &= t->room - 1; t->at[h]; h = (h + 1) & (t->room - 1))
+		if (!strcmp(t->at[h], name))
+			return false;
+	t->at[h] = name;
+	return true;
+}
+
+static bool taken_init(struct taken *t, uint32_t nr)
+{
+	t->room = 64;
+	while (t->room < 4 * ((size_t)nr + NR_FRAME_NAMES))
+		t->room *= 2;
+	t->at = calloc(t->room, sizeof(*t->at));
+	return t->at;
+}
+
+/* --- names ------------------------------------------------------------------------------ */
+
+static bool is_letter(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+const char *wm_cx_identifier(struct wm_arena *a, const char *text)
+{
+	char *copy = wm_arena_copy(a, text, strlen(text));
+
+	for (char *c = copy; c && *c; c++)
+		if (!is_letter(*c))
+			*c = '_';
+	return copy;
+}
+
+static const char *join(struct wm_arena *a, const char *before, const char *name,
+			const char *behind)
+{
+	size_t room = strlen(before) + strlen(name) + strlen(behind) + 1;
+	char *made = wm_arena_get(a, room);
+
+	if (made)
+		(void)snprintf(made, room, "%s%s%s", before, name, behind);
+	return made;
+}
+
+static bool keeps_raw(const struct wm_cx_build *b)
+{
+	return b->language == WM_CX_TSDL && b->metadata && b->metadata->major == 1;
+}
+
+static const char *wanted(const struct wm_cx_build *b, const struct wm_cx_node *part)
+{
+	const char *name = part->name ? part->name : "", *made;
+
+	if (keeps_raw(b) && part->raw)
+		return part->raw;
+	if (b->language == WM_CX_JSON)
+		return name;
+	made = wm_cx_identifier(b->arena, name);
+	return made ? join(b->arena, "_", made, "") : NULL;
+}
+
+/* The name, or with a number behind it; each try moves on by one lap of the parts, so it ends. */
+static const char *unique(const struct wm_cx_build *b, struct taken *t, const char *name,
+			  uint32_t i, uint32_t nr)
+{
+	const char *made = name;
+	char suffix[16];
+
+	for (uint32_t lap = 0; made && !take(t, made); lap++) {
+		(void)snprintf(suffix, sizeof(suffix), "_%u", i + lap * nr);
+		made = join(b->arena, "", name, suffix);
+	}
+	return made;
+}
+
+/* "_NAME_length", as LTTng calls them. */
+static const char *count_name(const struct wm_cx_build *b, const struct wm_cx_node *part)
+{
+	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
+
+	return join(b->arena, "_", part->name, is_length ? "_length" : "_tag");
+}
+
+static bool may_need_count(const struct wm_type *t)
+{
+	return (t->kind == WM_TYPE_LIST && !t->fixed) || t->kind == WM_TYPE_BYTES ||
+	       t->kind == WM_TYPE_CHOICE || t->kind == WM_TYPE_OPTIONAL;
+}
+
+int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n)
+{
+	struct taken t;
+	bool ok = taken_init(&t, n->nr_parts);
+
+	if (ok && b->scope == WM_CTF_PACKET_CONTEXT && !b->nr_frames && !keeps_raw(b))
+		for (size_t i = 0; i < NR_FRAME_NAMES - (b->metadata != NULL); i++)
+			(void)take(&t, frame_names[i]);
+	for (uint32_t i = 0; ok && i < n->nr_parts; i++) {
+		struct wm_cx_node *part = &n->parts[i];
+		const char *name = wanted(b, part);
+
+		part->name = name ? unique(b, &t, name, i, n->nr_parts) : NULL;
+		ok = part->name;
+	}
+	for (uint32_t i = 0; ok && i < n->nr_parts && n->type->kind == WM_TYPE_STRUCT; i++) {
+		struct wm_cx_node *part = &n->parts[i];
+		const char *name;
+
+		if (!may_need_count(part->type))
+			continue;
+		name = count_name(b, part);
+		part->count = name ? unique(b, &t, name, i, n->nr_parts) : NULL;
+		ok = part->count;
+	}
+	free(t.at);
+	return ok ? 0 : -ENOMEM;
+}
+
+int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct wm_cx_node *b)
+{
+	struct wm_cx_build build = {.arena = arena};
+	struct taken t;
+	bool ok = taken_init(&t, a->nr_parts + b->nr_parts);
+
+	for (uint32_t i = 0; ok && i < b->nr_parts; i++) {
+		(void)take(&t, b->parts[i].name);
+		if (b->parts[i].count)
+			(void)take(&t, b->parts[i].count);
+	}
+	for (uint32_t i = 0; ok && i < a->nr_parts; i++) {
+		struct wm_cx_node *n = &a->parts[i];
+
+		n->name = unique(&build, &t, n->name, i, a->nr_parts);
+		if (n->name && n->count)
+			n->count = unique(&build, &t, n->count, i, a->nr_parts);
+		ok = n->name && (n->count || !may_need_count(n->type));
+	}
+	free(t.at);
+	return ok ? 0 : -ENOMEM;
+}
+
+/* --- references -------------------------------------------------------------------------- */
+
+struct found {
+	const struct wm_cx_node *node;
+	uint32_t nr_names;
+	const char *names[WM_CTF_DEPTH_MAX];
+};
+
+/* The last of the first `nr` members with that name, as lengths stand right before lists. */
+static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, const char *raw)
+{
+	while (n && nr-- > 0)
+		if (n->parts[nr].raw && !strcmp(n->parts[nr].raw, raw))
+			return &n->parts[nr];
+	return NULL;
+}
+
+/* From the member `n` down; what is inside lists and variants cannot be pointed at from here. */
+static bool descend(struct found *f, const struct wm_cx_node *n, const char *const *names,
+		    uint32_t nr_names)
+{
+	f->nr_names = 0;
+	for (uint32_t i = 0; n; i++) {
+		if (f->nr_names == WM_CTF_DEPTH_MAX)
+			return false;
+		f->names[f->nr_names++] = n->name;
+		if (i == nr_names)
+			break;
+		n = n->type->kind == WM_TYPE_STRUCT && names[i] ? member(n, n->nr_parts, names[i])
+								: NULL;
+	}
+	f->node = n;
+	return n;
+}
+
+/* In TSDL an inner structure's member of that name would be found first. */
+static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char *name)
+{
+	for (uint32_t i = depth; i < b->nr_frames; i++) {
+		const struct wm_cx_frame *f = &b->frames[i];
+
+		for (uint32_t k = 0; f->node && k < f->done; k++)
+			if (!strcmp(f->node->parts[k].name, name))
+				return true;
+	}
+	return false;
+}
+
+/* Outwards from where it is used. Returns structures gone up, -1: there is none. */
+static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, struct found *f)
+{
+	const char *const *names = ref->names;
+	uint32_t nr = ref->nr_names, depth = b->nr_frames, skip;
+
+	for (; nr && !*names; names++, nr--) {
+		/* A structure made around a length is none of the trace's. */
+		while (depth && !b->frames[depth - 1].node)
+			depth--;
+		depth -= depth > 0;
+	}
+	for (; nr && depth; depth--) {
+		const struct wm_cx_frame *at = &b->frames[depth - 1];
+		const struct wm_cx_node *n = at->node ? member(at->node, at->done, names[0]) : NULL;
+
+		if (n && descend(f, n, names + 1, nr - 1)) {
+			skip = b->nr_frames - depth;
+			if (b->language == WM_CX_TSDL && is_shadowed(b, depth, f->names[0]))
+				return -1;
+			return (int)skip;
+		}
+		if (n || (at->node && b->metadata->major == 2))
+			break;
+	}
+	return -1;
+}
+
+static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const char *const *names,
+		     uint32_t nr, struct found *f)
+{
+	const struct wm_cx_node *root = b->roots[scope], *n;
+	uint32_t done = root ? root->nr_parts : 0;
+
+	if (!root || !nr || !names[0])
+		return false;
+	if (scope == b->scope)
+		done = b->nr_frames ? b->frames[0].done : 0;
+	n = member(root, done, names[0]);
+	return n && descend(f, n, names + 1, nr - 1);
+}
+
+/* Whether that field can count or choose in the language that is written. */
+static bool may_give(const struct wm_cx_build *b, const struct wm_cx_node *n,
+		     const struct wm_cx_node *giver)
+{
+	bool is_list = n->type->kind == WM_TYPE_LIST || n->type->kind == WM_TYPE_BYTES;
+	uint8_t kind = giver->type->kind;
+
+	if (is_list)
+		return kind == WM_TYPE_UNSIGNED;
+	if (b->language == WM_CX_TSDL)
+		return b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE &&
+		       giver->type->is_enum;
+	return kind == WM_TYPE_UNSIGNED || kind == WM_TYPE_SIGNED ||
+	       (kind == WM_TYPE_BOOL && n->type->kind == WM_TYPE_OPTIONAL);
+}
+
+/* --- options of CTF 1.8 for CTF 2: names of labels become ranges ---------------------------- */
+
+struct want {
+	struct wm_ctf_range range;
+	bool is_signed;
+};
+
+static int by_low(const void *a, const void *b)
+{
+	const struct want *x = a, *y = b;
+
+	if (x->is_signed)
+		return x->range.low < y->range.low ? -1 : x->range.low > y->range.low;
+	return (uint64_t)x->range.low < (uint64_t)y->range.low
+		   ? -1
+		   : (uint64_t)x->range.low > (uint64_t)y->range.low;
+}
+
+static bool overlap(struct want *w, size_t nr)
+{
+	qsort(w, nr, sizeof(*w), by_low);
+	for (size_t i = 1; i < nr; i++)
+		if (w[i].is_signed ? w[i].range.low <= w[i - 1].range.high
+				   : (uint64_t)w[i].range.low <= (uint64_t)w[i - 1].range.high)
+			return true;
+	return false;
+}
+
+struct by_name {
+	const char *name;
+	uint32_t index;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct by_name *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The labels of that name, as the option's ranges. */
+static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
+		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
+		      size_t *nr_wants)
+{
+	uint32_t low = 0, high = tag->nr_labels, n = 0;
+	struct wm_ctf_range *ranges;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (strcmp(sorted[mid].name, option->raw) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low + n < tag->nr_labels && !strcmp(sorted[low + n].name, option->raw))
+		n++;
+	ranges = wm_arena_array(b->arena, n ? n : 1, sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct wm_type_label *l = &tag->labels[sorted[low + i].index];
+
+		ranges[i] = (struct wm_ctf_range){l->low, l->high};
+		wants[(*nr_wants)++] = (struct want){ranges[i], tag->kind == WM_TYPE_SIGNED};
+	}
+	option->ranges = ranges;
+	option->nr_ranges = n;
+	return n ? 0 : -ENOENT; /* an option that nothing chooses has no words in CTF 2 */
+}
+
+/*
+ * Ranges for all options. -ENOENT: CTF 2 cannot say it. The options' nodes are
+ * made later, from those that hold the ranges now (set_parts()).
+ */
+static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
+			const struct wm_type *tag)
+{
+	struct by_name *sorted = calloc(tag->nr_labels + (size_t)1, sizeof(*sorted));
+	struct want *wants = calloc(tag->nr_labels + (size_t)1, sizeof(*wants));
+	struct wm_cx_node *options =
+	    wm_arena_array(b->arena, n->type->nr_members + (size_t)1, sizeof(*options));
+	int err = sorted && wants && options ? 0 : -ENOMEM;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; !err && i < tag->nr_labels; i++)
+		sorted[i] = (struct by_name){tag->labels[i].name, i};
+	if (!err)
+		qsort(sorted, tag->nr_labels, sizeof(*sorted), by_name);
+	for (uint32_t i = 0; !err && i < n->from->nr_members; i++) {
+		options[i].raw = n->from->members[i].raw;
+		err = add_ranges(b, &options[i], tag, sorted, wants, &nr);
+	}
+	if (!err && overlap(wants, nr))
+		err = -ENOENT;
+	if (!err)
+		n->parts = options;
+	free(sorted);
+	free(wants);
+	return err;
+}
+
+int wm_cx_resolve(const struct wm_cx_build *b, struct wm_cx_node *n)
+{
+	const struct wm_ctf_ref *ref = &n->from->ref;
+	enum wm_ctf_scope scope;
+	uint32_t used = wm_ctf_ref_scope(ref, &scope);
+	struct found f = {0};
+	const char **names;
+	int up = 0, err = 0;
+
+	if (!ref->nr_names)
+		return 0;
+	if (scope == WM_CTF_RELATIVE)
+		up = outwards(b, ref, &f);
+	else if (!absolute(b, scope, ref->names + used, ref->nr_names - used, &f))
+		up = -1;
+	if (up < 0 || !may_give(b, n, f.node))
+		return 0;
+	if (b->language == WM_CX_JSON && b->metadata->major == 1 && n->type->kind == WM_TYPE_CHOICE)
+		err = label_ranges(b, n, f.node->type);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	names = wm_arena_array(b->arena, f.nr_names, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	memcpy(names, f.names, f.nr_names * sizeof(*names));
+	n->ref = (struct wm_cx_ref){scope, (uint32_t)up, f.nr_names, names};
+	return 0;
+}

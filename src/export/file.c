@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - see file.h. The lock on "OUT.part" tells two
+ * conversions to the same place from a rest that nobody writes any more: it
+ * goes with its process.
+ */
+#include "export/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define PART_TRIES 8 /* somebody may publish it between our open and our lock */
+
+/* --- names ------------------------------------------------------------------------------ */
+
+/* "x" of "x/": names of pieces are made by adding to it. */
+static char *without_slashes(const char *path)
+{
+	char *copy = strdup(path);
+
+	for (size_t n = copy ? strlen(copy) : 0; n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	return copy;
+}
+
+static int make_names(const char *path, char **ret_path, char **ret_part)
+{
+	*ret_path = without_slashes(path);
+	if (!*ret_path || asprintf(ret_part, "%s.part", *ret_path) < 0) {
+		*ret_part = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+char *wm_export_piece_path(const char *path, uint32_t n)
+{
+	const char *name = strrchr(path, '/'), *dot;
+	char *made;
+
+	name = name ? name + 1 : path;
+	dot = strrchr(name, '.');
+	if (!dot || dot == name)
+		dot = path + strlen(path);
+	if (asprintf(&made, "%.*s.%u%s", (int)(dot - path), path, n, dot) < 0)
+		return NULL;
+	return made;
+}
+
+int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "it is there already; remove it, or choose another name");
+	if (!force)
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "it is there already; --force replaces it");
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* behind a link, too: /dev/stdout */
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "it is no ordinary file; choose another name");
+	return 0;
+}
+
+/* --- the file that is being made ---------------------------------------------------------- */
+
+static bool same_file(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !lstat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* A descriptor of the part, locked, that nobody renamed meanwhile; -errno. */
+static int open_part(const char *part)
+{
+	for (int i = 0; i < PART_TRIES; i++) {
+		int fd = open(part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		int err = fd < 0 ? -errno : 0;
+
+		if (err)
+			return err;
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+			err = -EBUSY;
+		if (!err && same_file(fd, part))
+			return fd;
+		(void)close(fd);
+		if (err)
+			return err;
+	}
+	return -EBUSY;
+}
+
+int wm_export_file_create(struct wm_export_file *f, const char *path, bool force,
+			  struct wm_diag *diag)
+{
+	int err;
+
+	*f = (struct wm_export_file){.fd = -1, .force = force};
+	wm_text_init(&f->buffer);
+	err = wm_export_file_refuse(path, force, diag);
+	if (!err)
+		err = make_names(path, &f->path, &f->part);
+	if (err)
+		return err;
+	f->fd = open_part(f->part);
+	if (f->fd == -EBUSY)
+		return wm_diag_set(
+		    diag, -EBUSY, path, -1,
+		    "another conversion is writing it; wait, or choose another name");
+	if (f->fd < 0)
+		return wm_diag_set(diag, f->fd, path, -1, "%s", strerror(-f->fd));
+	if (ftruncate(f->fd, 0))
+		return -errno;
+	return wm_text_reserve(&f->buffer, 2 * WM_EXPORT_BUFFER_BYTES) ? 0 : -ENOMEM;
+}
+
+static void write_buffer(struct wm_export_file *f)
+{
+	if (f->buffer.failed && !f->err)
+		f->err = -ENOMEM;
+	if (!f->err && f->buffer.bytes)
+		f->err = wm_file_write(f->fd, f->buffer.data, f->buffer.bytes);
+	wm_text_cut(&f->buffer, 0);
+}
+
+void wm_export_file_added(struct wm_export_file *f, size_t before)
+{
+	f->bytes += f->buffer.bytes - before;
+	if (f->buffer.bytes >= WM_EXPORT_BUFFER_BYTES || f->buffer.failed)
+		write_buffer(f);
+}
+
+void wm_export_file_write(struct wm_export_file *f, const void *data, size_t bytes)
+{
+	size_t before = f->buffer.bytes;
+
+	wm_text_add(&f->buffer, data, bytes);
+	wm_export_file_added(f, before);
+}
+
+void wm_export_file_patch(struct wm_export_file *f, uint64_t at, const void *data, size_t bytes)
+{
+	const char *p = data;
+
+	write_buffer(f);
+	while (bytes && !f->err) {
+		ssize_t n = pwrite(f->fd, p, bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			f->err = n ? -errno : -EIO;
+			break;
+		}
+		p += n;
+		at += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+}
+
+int wm_export_file_flush(struct wm_export_file *f)
+{
+	write_buffer(f);
+	if (!f->err && fsync(f->fd) && errno != EINVAL)
+		f->err = -errno;
+	return f->err;
+}
+
+/* RENAME_NOREPLACE where the file system knows it; else as near as it goes. */
+static int rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return rename(from, to) ? -errno : 0;
+}
+
+int wm_export_file_publish(struct wm_export_file *f, struct wm_diag *diag)
+{
+	int err = wm_export_file_flush(f);
+
+	if (!err && f->force)
+		err = rename(f->part, f->path) ? -errno : 0;
+	else if (!err)
+		err = rename_new(f->part, f->path);
+	if (err == -EEXIST)
+		return wm_diag_set(diag, err, f->path, -1,
+				   "it was made by somebody else meanwhile; --force replaces it");
+	if (err)
+		return wm_diag_set(diag, err, f->path, -1, "%s", strerror(-err));
+	free(f->part);
+	f->part = NULL;
+	return 0;
+}
+
+void wm_export_file_done(struct wm_export_file *f)
+{
+	if (!f->path)
+		return;
+	if (f->fd >= 0) {
+		if (f->part)
+			(void)unlink(f->part);
+		(void)close(f->fd);
+	}
+	free(f->path);
+	free(f->part);
+	wm_text_done(&f->buffer);
+	*f = (struct wm_export_file){.fd = -1};
+}

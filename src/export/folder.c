@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* folder.c - a folder that is being made; see file.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "export/file.h"
+
+#define DEPTH_MAX 12 /* a tree of traces, each with its files and its index/ */
+
+static void remove_entry(int dirfd, const char *name, int depth);
+
+/* Takes the descriptor. */
+static void remove_inside(int fd, int depth)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *d;
+
+	if (!dir) {
+		(void)close(fd);
+		return;
+	}
+	rewinddir(dir); /* descriptors that were duplicated share where they are */
+	while ((d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			remove_entry(dirfd(dir), d->d_name, depth);
+	(void)closedir(dir);
+}
+
+static void remove_entry(int dirfd, const char *name, int depth)
+{
+	int fd;
+
+	if (!unlinkat(dirfd, name, 0) || (errno != EISDIR && errno != EPERM) || depth >= DEPTH_MAX)
+		return;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		remove_inside(fd, depth + 1);
+	(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+}
+
+/* A folder of that name, locked and empty; what a killed conversion left goes. */
+static int open_part(const char *part)
+{
+	int fd, err = mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
+	struct stat held, there;
+
+	fd = err ? err : open(part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err ? err : -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		(void)close(fd);
+		return -EBUSY;
+	}
+	/* Who held it may have given it its name before the lock was free. */
+	if (fstat(fd, &held) || lstat(part, &there) || held.st_dev != there.st_dev ||
+	    held.st_ino != there.st_ino) {
+		(void)close(fd);
+		return -EBUSY;
+	}
+	remove_inside(fcntl(fd, F_DUPFD_CLOEXEC, 0), 0);
+	return fd;
+}
+
+int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct wm_diag *diag)
+{
+	struct stat st;
+
+	*f = (struct wm_export_folder){.fd = -1, .path = strdup(path)};
+	if (!f->path)
+		return -ENOMEM;
+	for (size_t n = strlen(f->path); n > 1 && f->path[n - 1] == '/'; n--)
+		f->path[n - 1] = '\0';
+	if (!lstat(f->path, &st))
+		return wm_diag_set(diag, -EEXIST, path, -1,
+				   "it is there already; remove it, or choose another name");
+	if (asprintf(&f->part, "%s.part", f->path) < 0) {
+		f->part = NULL;
+		return -ENOMEM;
+	}
+	f->fd = open_part(f->part);
+	if (f->fd == -EBUSY)
+		return wm_diag_set(
+		    diag, -EBUSY, path, -1,
+		    "another conversion is writing it; wait, or choose another name");
+	if (f->fd < 0)
+		return wm_diag_set(diag, f->fd, path, -1, "%s", strerror(-f->fd));
+	return 0;
+}
+
+int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag)
+{
+	/* A rename onto an empty folder would take its place: whose it was is not known. */
+	int err = renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_NOREPLACE) ? -errno : 0;
+
+	if (err == -EINVAL || err == -ENOSYS)
+		err = rename(f->part, f->path) ? -errno : 0;
+	if (err)
+		return wm_diag_set(diag, err, f->path, -1, "%s", strerror(-err));
+	free(f->part);
+	f->part = NULL;
+	return 0;
+}
+
+void wm_export_folder_done(struct wm_export_folder *f)
+{
+	if (!f->path)
+		return;
+	if (f->fd >= 0 && f->part) {
+		remove_inside(f->fd, 0);
+		(void)rmdir(f->part);
+	} else if (f->fd >= 0) {
+		(void)close(f->fd);
+	}
+	free(f->path);
+	free(f->part);
+	*f = (struct wm_export_folder){.fd = -1};
+}

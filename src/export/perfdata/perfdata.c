@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* perfdata.c - the door of the perf.data exporter; see perfdata_int.h. */
+#include "export/perfdata/perfdata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/perfdata/perfdata_int.h"
+#include "read/perfdata/perfdata.h"
+
+#define MEMORY_MAX (64u << 20)
+
+static int64_t base_of(const struct wm_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_clocks; i++)
+		if (t->clocks[i]->is_epoch)
+			return t->clocks[i]->offset_ns;
+	return 0;
+}
+
+static int open_inside(struct wm_pdx *d, struct wm_diag *diag)
+{
+	struct wm_trace *t = d->trace;
+	int err;
+
+	if (t->ops == &wm_perfdata_ops) {
+		d->pd = t->own;
+		d->swap = d->pd->swap;
+		return d->pd->nr_attrs ? wm_pdx_begin(d)
+				       : wm_diag_set(diag, -EINVAL, t->path, -1,
+						     "nothing in it says what its records are");
+	}
+	d->base_ns = base_of(t);
+	err = wm_pdx_make_attrs(d, diag);
+	if (!err && !d->nr_attrs)
+		return wm_diag_set(diag, -EINVAL, t->path, -1,
+				   "there are no samples in it, and perf.data holds nothing else: "
+				   "'waymark record -F' takes some");
+	return err ? err : wm_pdx_begin(d);
+}
+
+static int open_any(struct wm_export *x, struct wm_diag *diag)
+{
+	struct wm_pdx *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	x->own = d;
+	d->x = x;
+	d->trace = x->traces[0];
+	d->out.fd = -1;
+	wm_arena_init(&d->arena, MEMORY_MAX);
+	wm_text_init(&d->text);
+	wm_text_init(&d->record);
+	wm_text_init(&d->scratch);
+	if (x->nr_traces > 1)
+		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
+				   "a perf.data has the ids of one recording: convert one trace at "
+				   "a time");
+	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
+	if (err)
+		return err;
+	if (diag)
+		diag->sentence[0] = '\0';
+	err = open_inside(d, diag);
+	if (err && diag && !diag->sentence[0])
+		(void)wm_diag_set(diag, err, x->options.path, -1, "%s", strerror(-err));
+	return err;
+}
+
+static int write_record(struct wm_pdx *d, const void *record, size_t bytes)
+{
+	wm_export_file_write(&d->out, record, bytes);
+	if (++d->nr_in_round < WM_PDX_ROUND_RECORDS)
+		return d->out.err;
+	d->nr_in_round = 0;
+	wm_text_cut(&d->text, 0);
+	wm_pdx_u(d, &d->text, WM_PD_FINISHED_ROUND, 4);
+	wm_pdx_u(d, &d->text, 0, 2);
+	wm_pdx_u(d, &d->text, WM_PERF_HEADER_BYTES, 2);
+	if (d->text.failed)
+		return -ENOMEM;
+	wm_export_file_write(&d->out, d->text.data, d->text.bytes);
+	return d->out.err;
+}
+
+static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
+{
+	struct wm_pdx *d = x->own;
+	int got;
+
+	if (d->pd && !e->record) {
+		wm_export_skip(x, "counts of perf stat", 1);
+		return 0;
+	}
+	if (d->pd)
+		return write_record(d, e->record, wm_perf_header_get(e->record, d->swap).size);
+	got = wm_pdx_record(d, e);
+	if (got == 1)
+		return write_record(d, d->text.data, d->text.bytes);
+	if (got == -ENOMEM)
+		return got;
+	if (got == -E2BIG)
+		wm_export_skip(x, "longer than a record of perf can be", 1);
+	else if (!e->type->meta)
+		wm_export_skip(x, "no samples", 1);
+	return 0;
+}
+
+static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
+{
+	struct wm_pdx *d = x->own;
+	int err = 0;
+
+	if (!d)
+		return 0;
+	if (whole) {
+		err = wm_pdx_end(d);
+		if (err)
+			(void)wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s",
+					  strerror(-err));
+		else
+			err = wm_export_file_publish(&d->out, diag);
+	}
+	x->nr_files = 1;
+	wm_export_file_done(&d->out);
+	wm_text_done(&d->text);
+	wm_text_done(&d->record);
+	wm_text_done(&d->scratch);
+	wm_tdx_made_done(&d->formats);
+	wm_tdx_source_done(&d->source);
+	wm_arena_done(&d->arena);
+	free(d);
+	x->own = NULL;
+	return err;
+}
+
+const struct wm_exporter_ops wm_export_perfdata = {
+    .name = "perf.data",
+    .suffixes = ".data",
+    .summary = "perf.data, of samples: perf report, perf script, hotspot",
+    .needs_meta = true,
+    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
+    .open = open_any,
+    .event = event,
+    .close = close_any,
+};

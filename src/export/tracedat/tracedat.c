@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* tracedat.c - the door of the trace.dat exporter; see tracedat_int.h. */
+#include "export/tracedat/tracedat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/tracedat/tracedat_int.h"
+#include "read/ctf/trace.h"
+#include "read/perfdata/perfdata.h"
+#include "read/perfdata/perfdata_int.h"
+#include "read/tracedat/tracedat.h"
+
+#define MEMORY_BYTES  (128u << 20) /* of pages being made */
+#define FORMATS_BYTES (128u << 20)
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+/* Of clocks that count from 1970, whole microseconds to count from: their begin. */
+static int64_t base_of(const struct wm_trace *t)
+{
+	int64_t base = 0;
+
+	for (uint32_t i = 0; i < t->nr_clocks; i++)
+		if (t->clocks[i]->is_epoch)
+			base = t->clocks[i]->offset_ns;
+	if (t->nr_packets && t->begin_ns < base && t->begin_ns > INT64_MIN / 2)
+		base = t->begin_ns;
+	return base - (base % 1000 + 1000) % 1000;
+}
+
+static int open_inside(struct wm_tdx *d, bool packed, struct wm_diag *diag)
+{
+	struct wm_trace *t = d->trace;
+	int err = wm_tdx_source_init(&d->source, &d->made, t, diag);
+
+	if (err)
+		return err;
+	d->nr_buffers = d->source.td ? d->source.td->nr_buffers : 1;
+	d->base_ns = d->source.td ? 0 : base_of(t);
+	d->events = wm_arena_array(&d->arena, t->nr_types + (size_t)1, sizeof(*d->events));
+	d->by_cpu = calloc((size_t)d->nr_buffers * WM_TDX_CPUS_MAX, sizeof(struct wm_tdx_ring *));
+	d->names = calloc(2 * WM_TDX_NAMES_MAX, sizeof(*d->names));
+	if (!d->events || !d->by_cpu || !d->names)
+		return -ENOMEM;
+	err = wm_export_losses(&d->arena, t, false, &d->losses);
+	if (!err)
+		err = wm_tdx_spool_open(&d->spool, packed);
+	if (!err)
+		wm_tdx_write_head(d);
+	return err;
+}
+
+static int open_any(struct wm_export *x, bool packed, struct wm_diag *diag)
+{
+	struct wm_tdx *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	x->own = d;
+	d->x = x;
+	d->trace = x->traces[0];
+	d->spool.fd = -1;
+	d->out.fd = -1;
+	wm_arena_init(&d->arena, FORMATS_BYTES);
+	wm_text_init(&d->record);
+	wm_text_init(&d->scratch);
+	if (x->nr_traces > 1)
+		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
+				   "a trace.dat describes one kernel: convert one trace at a time");
+	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
+	if (err)
+		return err;
+	if (diag)
+		diag->sentence[0] = '\0';
+	err = open_inside(d, packed, diag);
+	if (err && diag && !diag->sentence[0])
+		(void)wm_diag_set(diag, err, x->options.path, -1, "%s", strerror(-err));
+	return err;
+}
+
+static int open_packed(struct wm_export *x, struct wm_diag *diag)
+{
+	return open_any(x, true, diag);
+}
+
+static int open_plain(struct wm_export *x, struct wm_diag *diag)
+{
+	return open_any(x, false, diag);
+}
+
+/* --- events
+ * ---------------------------------------------------------------------------------------- */
+
+static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_tdx_event *ret)
+{
+	bool is_perf = d->trace->ops == &wm_perfdata_ops;
+	uint32_t id = d->source.nr_ids + d->nr_made;
+	int err;
+
+	ret->how = WM_TDX_RECORD;
+	if (d->source.td)
+		return 0;
+	if (is_perf && d->source.raw && !type->meta &&
+	    ((const struct wm_pd_attr *)type->own)->format)
+		return 0;
+	ret->how = WM_TDX_KERNELS;
+	ret->format = wm_tdx_source_format(&d->source, type->name, type->parts[WM_PART_FIELDS]);
+	if (ret->format)
+		return 0;
+	ret->how = WM_TDX_LEFT_OUT;
+	if (id == 0)
+		id = ++d->nr_made; /* 0 is no event's */
+	if (id >= WM_KFORMATS_IDS)
+		return 0;
+	err = wm_tdx_make_format(&d->made, &d->arena, &d->source.machine, type, id, &ret->format);
+	if (err == -ENOMEM)
+		return err;
+	d->nr_made++;
+	if (!err)
+		ret->how = WM_TDX_MADE;
+	return 0;
+}
+
+static int get_ring(struct wm_tdx *d, uint32_t buffer, uint32_t cpu, struct wm_tdx_ring **ret)
+{
+	struct wm_tdx_ring **slot = &d->by_cpu[(size_t)buffer * WM_TDX_CPUS_MAX + cpu];
+
+	if (!*slot) {
+		struct wm_tdx_ring *r = wm_arena_get(&d->arena, sizeof(*r));
+		void *more = wm_arena_grow(&d->arena, d->rings, d->nr_rings, sizeof(*d->rings));
+
+		if (!r || !more)
+			return -ENOMEM;
+		*r = (struct wm_tdx_ring){.index = d->nr_rings, .buffer = buffer, .cpu = cpu};
+		d->rings = more;
+		d->rings[d->nr_rings++] = *slot = r;
+		if (d->nr_cpus <= cpu)
+			d->nr_cpus = cpu + 1;
+	}
+	*ret = *slot;
+	return 0;
+}
+
+/* With very many CPUs all pages go to the spool before another CPU gets some. */
+static int limit_memory(struct wm_tdx *d, const struct wm_tdx_ring *r)
+{
+	uint64_t bytes = (uint64_t)WM_TDX_CHUNK_PAGES * d->source.layout.page_bytes;
+	int err = 0;
+
+	if (r->pages)
+		return 0;
+	if (d->nr_held * bytes < MEMORY_BYTES) {
+		d->nr_held++;
+		return 0;
+	}
+	for (uint32_t i = 0; !err && i < d->nr_rings; i++)
+		if (d->rings[i]->pages)
+			err = wm_tdx_ring_finish(&d->spool, d->rings[i], &d->source.layout);
+	d->nr_held = 1;
+	return err;
+}
+
+static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct wm_tdx_ring *r,
+		      int64_t ns)
+{
+	const struct wm_trace_loss *l;
+	int err = 0;
+
+	for (; !err && (l = wm_export_next_loss(losses, ns)); losses->next++) {
+		err = limit_memory(d, r);
+		if (!err)
+			err = wm_tdx_ring_lose(&d->spool, r, &d->source.layout,
+					       l->packets ? WM_PAGE_LOST_UNKNOWN : l->count);
+	}
+	return err;
+}
+
+/* Names live as long as the traces; the last one counts, as in the kernel's own list. */
+static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)
+{
+	const uint32_t mask = 2 * WM_TDX_NAMES_MAX - 1;
+	int32_t tid = e->tid > 0 ? e->tid : e->pid;
+	uint32_t at = ((uint32_t)tid * 0x9e3779b9u >> 8) & mask;
+	const char *name;
+
+	if (tid <= 0 || d->source.td)
+		return;
+	while (d->names[at].tid && d->names[at].tid != tid)
+		at = (at + 1) & mask;
+	if (!d->names[at].tid && d->nr_names == WM_TDX_NAMES_MAX)
+		return;
+	name = wm_export_comm(d->x, trace, e);
+	if (!*name)
+		return;
+	d->nr_names += !d->names[at].tid;
+	d->names[at].tid = tid;
+	d->names[at].name = name;
+}
+
+/* A number among the common fields by that name. */
+static uint8_t common_number(const struct wm_event *e, const char *name)
+{
+	struct wm_part_range part = e->parts[WM_PART_STREAM_CONTEXT];
+
+	for (uint32_t i = part.at; i < part.end; i = e->items[i].next)
+		if (e->items[i].member->name && !strcmp(e->items[i].member->name, name))
+			return (uint8_t)e->items[i].u;
+	return 0;
+}
+
+/* Makes the record of an event that brings none. */
+static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
+{
+	const struct wm_part_range *fields = &e->parts[WM_PART_FIELDS];
+	const struct wm_part_range all[] = {e->parts[WM_PART_STREAM_CONTEXT],
+					    e->parts[WM_PART_CONTEXT], *fields};
+	struct wm_kernel_common common = {.pid = e->tid >= 0 ? e->tid : e->pid >= 0 ? e->pid : 0};
+
+	if (what->how == WM_TDX_MADE)
+		return wm_kernel_record(&d->source.machine, what->format, &common, e->items, all, 3,
+					&d->scratch, &d->record);
+	common.flags = common_number(e, "flags");
+	common.preempt_count = common_number(e, "preempt_count");
+	return wm_kernel_record(&d->source.machine, what->format, &common, e->items, fields, 1,
+				&d->scratch, &d->record);
+}
+
+static uint64_t time_of(const struct wm_tdx *d, const struct wm_event *e)
+{
+	int64_t first = d->trace->begin_ns > INT64_MIN / 2 && d->trace->nr_packets
+			    ? d->trace->begin_ns
+			    : d->base_ns;
+
+	if (d->source.td)
+		return e->clock;
+	return (uint64_t)(e->ns == WM_TIME_NONE ? first : e->ns) - (uint64_t)d->base_ns;
+}
+
+static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
+{
+	uint32_t cpu = e->cpu >= 0 ? (uint32_t)e->cpu : 0, bytes = e->raw_bytes;
+	uint32_t buffer = d->source.td ? (uint32_t)e->stream->class_id : 0;
+	const void *record = e->raw;
+	struct wm_tdx_ring *r;
+	int err = 0;
+
+	if (cpu >= WM_TDX_CPUS_MAX || buffer >= d->nr_buffers) {
+		wm_export_skip(d->x, "of CPUs beyond 4095", 1);
+		return 0;
+	}
+	err = get_ring(d, buffer, cpu, &r);
+	if (!err)
+		err = add_losses(d, &d->losses[e->stream->index], r, e->ns);
+	if (!err)
+		err = limit_memory(d, r);
+	if (err)
+		return err;
+	if (what->how != WM_TDX_RECORD) {
+		err = make_record(d, what, e);
+		record = d->record.data;
+		bytes = (uint32_t)d->record.bytes;
+	}
+	if (!err)
+		err =
+		    wm_tdx_ring_add(&d->spool, r, &d->source.layout, time_of(d, e), record, bytes);
+	if (err != -E2BIG)
+		return err;
+	wm_export_skip(d->x, "larger than a page of the ring", 1);
+	return 0;
+}
+
+static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
+{
+	struct wm_tdx *d = x->own;
+	struct wm_tdx_event *what = &d->events[e->type->index];
+	int err = what->how == WM_TDX_NEW ? choose(d, e->type, what) : 0;
+
+	if (err)
+		return err;
+	if (what->how == WM_TDX_LEFT_OUT || (what->how == WM_TDX_RECORD && !e->raw)) {
+		wm_export_skip(x, "of more kinds, or with more fields, than a kernel has", 1);
+		return 0;
+	}
+	note_name(d, trace, e);
+	return add(d, what, e);
+}
+
+/* --- closing
+ * ----------------------------------------------------------------------------------------- */
+
+/* What was lost behind the last event. */
+static int last_losses(struct wm_tdx *d)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < d->trace->nr_streams; i++) {
+		const struct wm_stream *s = d->trace->streams[i];
+		uint32_t buffer = d->source.td ? (uint32_t)s->class_id : 0;
+		uint32_t cpu = s->cpu >= 0 && s->cpu < (int)WM_TDX_CPUS_MAX ? (uint32_t)s->cpu : 0;
+		struct wm_tdx_ring *r;
+
+		if (!wm_export_next_loss(&d->losses[i], INT64_MAX) || buffer >= d->nr_buffers)
+			continue;
+		err = get_ring(d, buffer, cpu, &r);
+		if (!err)
+			err = add_losses(d, &d->losses[i], r, INT64_MAX);
+	}
+	return err;
+}
+
+static int complete(struct wm_tdx *d, struct wm_diag *diag)
+{
+	int err = last_losses(d);
+
+	if (!d->nr_cpus)
+		d->nr_cpus = 1; /* trace-cmd takes no file without */
+	for (uint32_t i = 0; !err && i < d->nr_rings; i++)
+		err = wm_tdx_ring_finish(&d->spool, d->rings[i], &d->source.layout);
+	if (!err)
+		err = wm_tdx_write(d);
+	if (err)
+		return wm_diag_set(diag, err, d->x->options.path, -1, "cannot be written: %s",
+				   strerror(-err));
+	return wm_export_file_publish(&d->out, diag);
+}
+
+static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
+{
+	struct wm_tdx *d = x->own;
+	int err = 0;
+
+	if (!d)
+		return 0;
+	if (whole)
+		err = complete(d, diag);
+	x->nr_files = 1;
+	wm_export_file_done(&d->out);
+	wm_tdx_spool_done(&d->spool);
+	for (uint32_t i = 0; i < d->nr_rings; i++)
+		free(d->rings[i]->pages);
+	wm_tdx_made_done(&d->made);
+	wm_tdx_source_done(&d->source);
+	wm_text_done(&d->record);
+	wm_text_done(&d->scratch);
+	free(d->by_cpu);
+	free(d->names);
+	wm_arena_done(&d->arena);
+	free(d);
+	x->own = NULL;
+	return err;
+}
+
+const struct wm_exporter_ops wm_export_tracedat = {
+    .name = "trace.dat",
+    .suffixes = ".dat",
+    .summary = "trace.dat 7, compressed: trace-cmd, KernelShark",
+    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
+    .open = open_packed,
+    .event = event,
+    .close = close_any,
+};
+
+const struct wm_exporter_ops wm_export_tracedat_plain = {
+    .name = "trace.dat-plain",
+    .summary = "the same, not compressed",
+    .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
+    .open = open_plain,
+    .event = event,
+    .close = close_any,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracedat_int.h - what the files that write trace.dat share:
+ *
+ *   tracedat.c         the door: which events, which records
+ *   format.c  formats for events that the kernel has none for
+ *   source.c  what the input knows of its kernel (kernel_int.h)
+ *   ring.c    pages of ftrace's ring, and where they wait
+ *   file.c    sections and options: the file
+ *
+ * Pages of a CPU must stand together, and events come in order of time: full
+ * pages go to a file of their own (a spool), some at a time and compressed, and
+ * from there to the output when all is there.
+ */
+#ifndef WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
+#define WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
+
+#include "export/export.h"
+#include "export/file.h"
+#include "export/kernel_int.h"
+#include "export/loss_int.h"
+#include "read/tracedat/tracedat_int.h"
+
+#define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
+#define WM_TDX_CHUNK_PAGES 10u    /* compressed at once; as many as trace-cmd takes */
+#define WM_TDX_NAMES_MAX   65536u /* of threads */
+
+/* --- ring.c --------------------------------------------------- */
+
+/* Some pages in the spool. */
+struct wm_tdx_chunk {
+	uint64_t offset;
+	uint32_t packed, bytes;
+	uint32_t ring;
+};
+
+struct wm_tdx_spool {
+	int fd;
+	uint64_t bytes;
+	bool packed;
+	struct wm_tdx_chunk *chunks; /* malloc'ed */
+	uint32_t nr_chunks, room_chunks;
+	void *zstd;
+	unsigned char *buffer; /* of a packed chunk */
+	size_t room;
+};
+
+/* The pages of one CPU in one buffer. */
+struct wm_tdx_ring {
+	uint32_t index, buffer, cpu;
+	unsigned char *pages;   /* WM_TDX_CHUNK_PAGES; NULL before the first event */
+	uint32_t nr_pages;      /* full ones */
+	uint32_t at;            /* bytes of data in the one being filled */
+	uint64_t time;          /* of the last record in it */
+	uint64_t lost;          /* records before the page; WM_PAGE_LOST_UNKNOWN: some */
+	bool open;              /* a page has a time */
+	uint64_t offset, bytes; /* in the output, when it is there */
+};
+
+int wm_tdx_spool_open(struct wm_tdx_spool *s, bool packed);
+void wm_tdx_spool_done(struct wm_tdx_spool *s);
+
+/* Adds a record. 0, -E2BIG: it fits no page, -errno. */
+int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
+		    uint64_t time, const void *record, uint32_t bytes);
+/* Records were lost here: the next one begins a page. */
+int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
+		     uint64_t count);
+int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
+		       const struct wm_page_layout *l);
+/* Writes a ring's pages behind the output's end. */
+int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
+		     struct wm_export_file *out);
+
+/* --- tracedat.c -------------------------------------------------------- */
+
+/* What becomes of the events of a type. */
+struct wm_tdx_event {
+	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
+	const struct wm_kformat *format; /* KERNELS, MADE */
+};
+
+struct wm_tdx {
+	struct wm_export *x;
+	struct wm_trace *trace;
+	struct wm_arena arena;
+	struct wm_export_file out;
+	struct wm_tdx_source source;
+	struct wm_tdx_made made;
+	struct wm_tdx_spool spool;
+	struct wm_tdx_event *events;     /* by index of the type */
+	struct wm_export_losses *losses; /* by stream */
+	struct wm_tdx_ring **rings;
+	uint32_t nr_rings, nr_held;  /* nr_held: about so many have pages in memory */
+	struct wm_tdx_ring **by_cpu; /* of each buffer WM_TDX_CPUS_MAX */
+	uint32_t nr_buffers, nr_cpus, nr_made;
+	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* in the output */
+	int64_t base_ns; /* what times in pages count from; not of trace.dat */
+	struct wm_text record, scratch;
+	struct wm_tdx_name {
+		int32_t tid;
+		const char *name;
+	} * names; /* open addressing; WM_TDX_NAMES_MAX * 2 */
+	uint32_t nr_names;
+};
+
+/* --- file.c --------------------------------------------------- */
+
+void wm_tdx_write_head(struct wm_tdx *d);
+/* The whole file but its name. 0 or -errno. */
+int wm_tdx_write(struct wm_tdx *d);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile_ref.c - which field gives a length, a tag, a selector, and which
+ * option a tag's value chooses. See compile.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/compile.h"
+
+#define NONE UINT32_MAX
+
+/* --- the field a reference means ------------------------------------------------------ */
+
+/* Backwards, because lengths stand right before what they are lengths of. */
+static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
+{
+	for (uint32_t i = n->nr_parts; i-- > 0;) {
+		if (!strcmp(n->type->members[i].raw, name))
+			return &n->parts[i];
+	}
+	return NULL;
+}
+
+/* Lists, variants and optionals are gone through to what is being decoded in them. */
+static struct wm_ctf_node *descend(struct wm_ctf_node *n, const char *const *names,
+				   uint32_t nr_names)
+{
+	for (uint32_t i = 0; i < nr_names && n; i++) {
+		while (n && n->type->kind != WM_CTF_STRUCT)
+			n = n->inner;
+		n = n && names[i] ? part(n, names[i]) : NULL;
+	}
+	while (n && n->op == NONE && n->type->kind == WM_CTF_OPTIONAL && n->inner)
+		n = n->inner;
+	return n;
+}
+
+static struct wm_ctf_node *outwards(const struct wm_ctf_compiler *c, const struct wm_ctf_ref *ref)
+{
+	const char *const *names = ref->names;
+	uint32_t nr_names = ref->nr_names, depth = c->nr_frames;
+
+	for (; nr_names && !*names && depth; names++, nr_names--)
+		depth--;
+	for (; nr_names && depth; depth--) {
+		struct wm_ctf_node *n = part(c->frames[depth - 1], names[0]);
+
+		if (n && n->nr_parts + (n->op != NONE))
+			return descend(n, names + 1, nr_names - 1);
+		if (c->m->major == 2)
+			break;
+	}
+	return NULL;
+}
+
+static bool may_give(const struct wm_ctf_type *owner, const struct wm_ctf_type *t)
+{
+	if (owner->kind == WM_CTF_SEQUENCE)
+		return !t->is_signed && t->kind != WM_CTF_FLOAT;
+	return t->kind != WM_CTF_FLOAT;
+}
+
+uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type *owner,
+			    const struct wm_ctf_type **ret_type)
+{
+	const struct wm_ctf_ref *ref = &owner->ref;
+	enum wm_ctf_scope scope;
+	uint32_t used = wm_ctf_ref_scope(ref, &scope);
+	struct wm_ctf_node *n;
+	struct wm_ctf_op *op;
+
+	if (c->err)
+		return 0;
+	if (scope == WM_CTF_RELATIVE)
+		n = outwards(c, ref);
+	else
+		n = c->roots[scope]
+			? descend(c->roots[scope], ref->names + used, ref->nr_names - used)
+			: NULL;
+	if (!n || n->op == NONE || !may_give(owner, n->type)) {
+		const char *name = ref->nr_names ? ref->names[ref->nr_names - 1] : NULL;
+
+		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is no number before this one",
+					  name ? name : "..");
+		return 0;
+	}
+	op = &c->ops[n->op];
+	if (!op->slot && c->nr_slots == WM_CTF_SLOTS_MAX) {
+		(void)wm_ctf_compile_fail(c, ref, -E2BIG, "more than %u lengths and tags",
+					  WM_CTF_SLOTS_MAX);
+		return 0;
+	}
+	if (!op->slot) {
+		op->slot = (uint16_t)c->nr_slots++;
+		c->keeps_slots |= n->op < c->event_op;
+	}
+	if (c->max_slots < c->nr_slots)
+		c->max_slots = c->nr_slots;
+	*ret_type = n->type;
+	return op->slot;
+}
+
+/* --- options by value ------------------------------------------------------------------- */
+
+/* A range of values, as the option that stands first wants it. */
+struct want {
+	uint64_t low, high;
+	uint32_t option;
+};
+
+struct wants {
+	struct want *at;
+	uint32_t count;
+};
+
+static int by_label(const void *a, const void *b)
+{
+	const struct wm_ctf_label *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static bool want(struct wants *w, struct wm_ctf_range r, uint64_t bias, uint32_t option)
+{
+	if ((w->count & (w->count - 1)) == 0) {
+		void *more = realloc(w->at, (w->count ? 2 * (size_t)w->count : 1) * sizeof(*w->at));
+
+		if (!more)
+			return false;
+		w->at = more;
+	}
+	w->at[w->count++] = (struct want){(uint64_t)r.low + bias, (uint64_t)r.high + bias, option};
+	return true;
+}
+
+/* CTF 1.8: an option's name is a label of the tag. */
+static bool want_labels(struct wants *w, const struct wm_ctf_type *owner,
+			const struct wm_ctf_type *tag, uint64_t bias)
+{
+	const struct wm_ctf_label **sorted = calloc(tag->nr_labels + 1, sizeof(*sorted));
+	bool ok = sorted;
+
+	for (uint32_t i = 0; ok && i < tag->nr_labels; i++)
+		sorted[i] = &tag->labels[i];
+	if (ok)
+		qsort(sorted, tag->nr_labels, sizeof(*sorted), by_label);
+	for (uint32_t i = 0; ok && i < owner->nr_members; i++) {
+		uint32_t low = 0, high = tag->nr_labels;
+
+		while (low < high) {
+			uint32_t mid = low + (high - low) / 2;
+
+			if (strcmp(sorted[mid]->name, owner->members[i].raw) < 0)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		for (; ok && low < tag->nr_labels &&
+		       !strcmp(sorted[low]->name, owner->members[i].raw);
+		     low++)
+			ok = want(w, sorted[low]->range, bias, i);
+	}
+	free(sorted);
+	return ok;
+}
+
+static bool want_ranges(struct wants *w, const struct wm_ctf_type *owner,
+			const struct wm_ctf_type *tag, uint64_t bias)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < owner->nr_members; i++) {
+		const struct wm_ctf_member *m = &owner->members[i];
+
+		for (uint32_t r = 0; ok && r < m->nr_ranges; r++)
+			ok = want(w, m->ranges[r], bias, i);
+	}
+	/* Without ranges the selector is a boolean. */
+	if (ok && owner->kind == WM_CTF_OPTIONAL && (!owner->nr_members || tag->is_bool))
+		ok = want(w, (struct wm_ctf_range){1, -1}, 0, 0);
+	return ok;
+}
+
+/* By begin; what stands first in the metadata first. */
+static int by_low(const void *a, const void *b)
+{
+	const struct want *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return x->option < y->option ? -1 : x->option > y->option;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Wants that hold now, the first option on top: a binary heap. */
+struct heap {
+	const struct want **at;
+	uint32_t count;
+};
+
+static void heap_push(struct heap *h, const struct want *w)
+{
+	uint32_t i = h->count++;
+
+	for (; i && h->at[(i - 1) / 2]->option > w->option; i = (i - 1) / 2)
+		h->at[i] = h->at[(i - 1) / 2];
+	h->at[i] = w;
+}
+
+static void heap_pop(struct heap *h)
+{
+	const struct want *last = h->at[--h->count];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < h->count) {
+		child += child + 1 < h->count && h->at[child + 1]->option < h->at[child]->option;
+		if (last->option <= h->at[child]->option)
+			break;
+		h->at[i] = h->at[child];
+		i = child;
+	}
+	h->at[i] = last;
+}
+
+/* Wants may overlap; the ranges made of them do not. `edges` are where one begins or has ended. */
+static void sweep(const struct wants *w, struct heap *h, const uint64_t *edges, uint32_t nr_edges,
+		  struct wm_ctf_choice *ret)
+{
+	uint32_t next = 0;
+
+	for (uint32_t e = 0; e < nr_edges; e++) {
+		uint64_t low = edges[e];
+		uint64_t high = e + 1 < nr_edges ? edges[e + 1] - 1 : UINT64_MAX;
+		struct wm_ctf_choice_range *last =
+		    ret->nr_ranges ? &ret->ranges[ret->nr_ranges - 1] : NULL;
+
+		if (e + 1 < nr_edges && edges[e + 1] == low)
+			continue;
+		for (; next < w->count && w->at[next].low <= low; next++)
+			heap_push(h, &w->at[next]);
+		while (h->count && h->at[0]->high < low)
+			heap_pop(h);
+		if (!h->count)
+			continue;
+		if (last && last->option == h->at[0]->option && last->high + 1 == low)
+			last->high = high;
+		else
+			ret->ranges[ret->nr_ranges++] =
+			    (struct wm_ctf_choice_range){low, high, h->at[0]->option, 0};
+	}
+}
+
+static bool disjoint(struct wm_ctf_compiler *c, struct wants *w, struct wm_ctf_choice *ret)
+{
+	uint64_t *edges = calloc(2 * (size_t)w->count + 1, sizeof(*edges));
+	struct heap h = {.at = calloc(w->count + 1, sizeof(*h.at))};
+	uint32_t nr_edges = 0;
+	bool ok;
+
+	ret->ranges = wm_arena_array(&c->m->arena, 2 * (size_t)w->count + 1, sizeof(*ret->ranges));
+	ok = edges && h.at && ret->ranges;
+	for (uint32_t i = 0; ok && i < w->count; i++) {
+		edges[nr_edges++] = w->at[i].low;
+		if (w->at[i].high < UINT64_MAX)
+			edges[nr_edges++] = w->at[i].high + 1;
+	}
+	if (ok && w->count) {
+		qsort(w->at, w->count, sizeof(*w->at), by_low);
+		qsort(edges, nr_edges, sizeof(*edges), by_number);
+		sweep(w, &h, edges, nr_edges, ret);
+	}
+	free(edges);
+	free(h.at);
+	return ok;
+}
+
+struct wm_ctf_choice *wm_ctf_compile_choice(struct wm_ctf_compiler *c,
+					    const struct wm_ctf_type *owner,
+					    const struct wm_ctf_type *tag)
+{
+	struct wm_ctf_choice *choice = wm_arena_get(&c->m->arena, sizeof(*choice));
+	struct wants w = {0};
+	bool ok = choice;
+
+	if (ok) {
+		choice->bias = tag->is_signed ? UINT64_C(1) << 63 : 0;
+		ok = c->m->major == 2 ? want_ranges(&w, owner, tag, choice->bias)
+				      : want_labels(&w, owner, tag, choice->bias);
+	}
+	ok = ok && disjoint(c, &w, choice);
+	free(w.at);
+	if (!ok)
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+	return ok ? choice : NULL;
+}
+
+const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value)
+{
+	uint32_t low = 0, high = c->nr_ranges;
+
+	value += c->bias;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (c->ranges[mid].high < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < c->nr_ranges && c->ranges[low].low <= value ? &c->ranges[low] : NULL;
+}

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c - the packets of a CTF stream file, from their headers alone.
+ * LTTng's index files are only counted: a header costs one read of a page, and
+ * an index would have to be held against it anyway.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "read/ctf/trace.h"
+#include "trace/trace_layout.h"
+
+#define NS_PER_SECOND 1000000000u
+
+int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks)
+{
+	unsigned __int128 ns = ticks;
+	__int128 sum;
+
+	if (c->hz != NS_PER_SECOND)
+		ns = (ns * NS_PER_SECOND + c->rest) / c->hz;
+	sum = (__int128)ns + c->offset_ns;
+	if (ns > INT64_MAX || sum > WM_CTF_NS_MAX)
+		return WM_CTF_NS_MAX;
+	return (int64_t)sum;
+}
+
+int64_t wm_ctf_pread(int fd, void *data, uint64_t bytes, uint64_t offset)
+{
+	uint64_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = pread(fd, (char *)data + done, bytes - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += (uint64_t)n;
+	}
+	return (int64_t)done;
+}
+
+/* --- frames ------------------------------------------------------------------------------- */
+
+static uint64_t slot(const struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,
+		     enum wm_ctf_role role, uint64_t missing)
+{
+	return p->has[role] ? d->slots[role] : missing;
+}
+
+enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,
+				       struct wm_batch *b, uint32_t *ret_header,
+				       struct wm_ctf_frame *ret)
+{
+	enum wm_ctf_status status;
+
+	memset(d->slots, 0, WM_CTF_NR_ROLES * sizeof(*d->slots));
+	/* Ids nobody says are none. */
+	memset(d->slots + WM_CTF_SLOT_CPU, 0xff,
+	       (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU) * sizeof(*d->slots));
+	d->ops = p->ops;
+	d->pos = 0;
+	d->clock = 0;
+	d->nr_empty = 0;
+	d->first_item = 0;
+	status = wm_ctf_decode(d, p->packet_header, b);
+	*ret_header = b ? b->nr_items : 0;
+	if (status)
+		return status;
+	status = wm_ctf_decode(d, p->packet_context, b);
+	*ret = (struct wm_ctf_frame){
+	    .plan = p,
+	    .bits = d->pos,
+	    .packet_bits = slot(d, p, WM_CTF_PACKET_SIZE, UINT64_MAX),
+	    .content_bits = slot(d, p, WM_CTF_CONTENT_SIZE, UINT64_MAX),
+	    .stream_id = slot(d, p, WM_CTF_STREAM_ID, p->class->id),
+	    .instance = slot(d, p, WM_CTF_STREAM_INSTANCE, 0),
+	    .sequence = slot(d, p, WM_CTF_SEQUENCE_NUMBER, 0),
+	    .discarded = slot(d, p, WM_CTF_DISCARDED, 0),
+	    .begin = slot(d, p, WM_CTF_TIME_BEGIN, 0),
+	    .end = slot(d, p, WM_CTF_TIME_END, 0),
+	};
+	return status;
+}
+
+/* --- one file ------------------------------------------------------------------------------- */
+
+struct walk {
+	struct wm_trace *t;
+	const struct wm_ctf_folder *folder;
+	const char *name, *path;
+	struct wm_ctf_founds *found;
+	struct wm_ctf_file *file; /* NULL: no packet yet */
+	int fd;
+	uint64_t bytes, at; /* of the file; of the packet */
+	struct wm_ctf_decoder d;
+	unsigned char *head;
+	uint64_t head_bytes, head_room;
+	uint64_t slots[WM_CTF_SLOTS_MAX];
+	struct wm_batch items;  /* of the frame */
+	unsigned char sign[20]; /* what the first packet begins with: its magic number, and the */
+	uint32_t nr_holes;      /* bad places so far */
+	uint64_t last_bytes;    /* of the packet before */
+	uint32_t sign_bytes;    /* uuid when it stands behind; 0: no packet or no magic yet */
+	bool has_uuid;          /* the first packet's. Some tracers write another one into */
+	unsigned char uuid[16]; /* the metadata, which is no reason to read nothing */
+};
+
+/* Reads `bytes` of the packet's begin, or what there is of them. */
+static int load(struct walk *w, uint64_t bytes)
+{
+	int64_t got;
+
+	if (bytes > w->bytes - w->at)
+		bytes = w->bytes - w->at;
+	if (w->head_room < bytes) {
+		void *more = realloc(w->head, bytes + WM_CTF_SLACK);
+
+		if (!more)
+			return -ENOMEM;
+		w->head = more;
+		w->head_room = bytes;
+	}
+	got = wm_ctf_pread(w->fd, w->head, bytes, w->at);
+	if (got < 0)
+		return (int)got;
+	memset(w->head + got, 0, WM_CTF_SLACK);
+	w->head_bytes = (uint64_t)got;
+	if ((uint64_t)got < bytes)
+		w->bytes = w->at + (uint64_t)got; /* it shrank */
+	w->d.data = w->head;
+	w->d.end = w->head_bytes * 8;
+	w->d.limit = (w->bytes - w->at) * 8;
+	return 0;
+}
+
+/* As the frame of that class; loads more when it does not fit. */
+static int decode_as(struct walk *w, const struct wm_ctf_stream_plan *p, struct wm_ctf_frame *ret,
+		     enum wm_ctf_status *ret_status)
+{
+	for (;;) {
+		uint64_t more = w->head_bytes * 2;
+		uint32_t header;
+		int err;
+
+		w->items.nr_items = 0;
+		*ret_status = wm_ctf_frame_decode(&w->d, p, &w->items, &header, ret);
+		if (*ret_status == WM_CTF_NO_MEMORY)
+			return -ENOMEM;
+		if (*ret_status != WM_CTF_MORE || w->head_bytes == w->bytes - w->at ||
+		    more > WM_CTF_HEAD_MAX)
+			return 0;
+		err = load(w, more);
+		if (err)
+			return err;
+	}
+}
+
+static const struct wm_ctf_stream_plan *class_of(const struct wm_ctf_plan *plan, uint64_t id,
+						 bool said)
+{
+	if (!said && plan->nr_streams == 1)
+		return &plan->streams[0];
+	return wm_ctf_plan_stream(plan, id);
+}
+
+/* The frame at w->at. 1, 0 when there is none and a fault said why, -errno. */
+static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
+{
+	const struct wm_ctf_plan *plan = w->folder->plan;
+	const struct wm_ctf_stream_plan *p = w->file ? w->file->plan : &plan->streams[0];
+	enum wm_ctf_status status;
+	int err = load(w, WM_CTF_HEAD_FIRST);
+
+	if (!err)
+		err = decode_as(w, p, ret, &status);
+	if (err)
+		return err;
+	if (!w->file) {
+		bool said = p->has[WM_CTF_STREAM_ID];
+		uint64_t id = said ? w->d.slots[WM_CTF_STREAM_ID] : 0;
+		const struct wm_ctf_stream_plan *right = class_of(plan, id, said);
+
+		if (!right) {
+			wm_trace_fault(w->t, w->name, w->at,
+				       "a packet of stream class %llu, which the metadata does not "
+				       "describe",
+				       (unsigned long long)id);
+			return 0;
+		}
+		if (right != p)
+			err = decode_as(w, right, ret, &status);
+		if (err)
+			return err;
+	}
+	if (status) {
+		const char *field = w->d.culprit ? w->d.culprit->name : NULL;
+
+		wm_trace_fault(w->t, w->name, w->at, "the packet's header %s%s%s%s",
+			       field ? "cannot be read: '" : "", field ? field : "",
+			       field ? "' " : "",
+			       status == WM_CTF_MORE ? "goes beyond the file's end" : w->d.reason);
+		return 0;
+	}
+	return 1;
+}
+
+/* The bytes of the uuid are the elements of a list, or one blob. False: there is none. */
+static bool find_uuid(const struct walk *w, const struct wm_ctf_stream_plan *p,
+		      unsigned char ret[16])
+{
+	for (uint32_t i = 0; p->uuid && i < w->items.nr_items; i = w->items.items[i].next) {
+		const struct wm_item *item = &w->items.items[i];
+
+		if (item->member != p->uuid || item->count != 16)
+			continue;
+		if (item->member->type->kind == WM_TYPE_BYTES)
+			memcpy(ret, item->bytes, 16);
+		for (uint32_t b = 0; b < 16 && item->member->type->kind == WM_TYPE_LIST; b++)
+			ret[b] = (unsigned char)item[1 + b].u;
+		return true;
+	}
+	return false;
+}
+
+/* Is it of the same trace as the first packet of the file? */
+static bool same_uuid(struct walk *w, const struct wm_ctf_stream_plan *p)
+{
+	unsigned char uuid[16];
+
+	if (!find_uuid(w, p, uuid))
+		return true;
+	if (!w->has_uuid)
+		memcpy(w->uuid, uuid, 16);
+	w->has_uuid = true;
+	return !memcmp(w->uuid, uuid, 16);
+}
+
+/* Makes sense of what the frame says. False: a fault was said. */
+static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
+{
+	const struct wm_ctf_stream_plan *p = f->plan;
+	uint64_t left = (w->bytes - w->at) * 8;
+
+	if (p->has[WM_CTF_MAGIC] && w->d.slots[WM_CTF_MAGIC] != WM_PACKET_MAGIC)
+		wm_trace_fault(w->t, w->name, w->at, "no packet: its magic number is 0x%llx",
+			       (unsigned long long)w->d.slots[WM_CTF_MAGIC]);
+	else if (!same_uuid(w, p))
+		wm_trace_fault(w->t, w->name, w->at, "a packet of another trace: its uuid differs");
+	else if (w->file && p->has[WM_CTF_STREAM_ID] && f->stream_id != w->file->stream.class_id)
+		wm_trace_fault(
+		    w->t, w->name, w->at, "a packet of stream class %llu in a file of class %llu",
+		    (unsigned long long)f->stream_id, (unsigned long long)w->file->stream.class_id);
+	else if (f->packet_bits != UINT64_MAX && (f->packet_bits % 8 || f->packet_bits < f->bits))
+		wm_trace_fault(w->t, w->name, w->at,
+			       "a packet of %llu bits, whose header has %llu already",
+			       (unsigned long long)f->packet_bits, (unsigned long long)f->bits);
+	else if (f->content_bits != UINT64_MAX &&
+		 (f->content_bits < f->bits || f->content_bits > f->packet_bits))
+		wm_trace_fault(
+		    w->t, w->name, w->at,
+		    "a packet with %llu bits of content; its header has %llu and it %llu",
+		    (unsigned long long)f->content_bits, (unsigned long long)f->bits,
+		    (unsigned long long)(f->packet_bits == UINT64_MAX ? left : f->packet_bits));
+	else
+		return !p->has_own_packets ||
+		       wm_ctf_own_frame(w->t, w->name, w->at, w->bytes - w->at, f,
+					wm_ctf_own_count(&w->items));
+	return false;
+}
+
+static int add_found(struct wm_ctf_founds *l, const struct wm_ctf_found *f)
+{
+	if (l->count == l->room) {
+		uint64_t room = l->room ? 2 * l->room : 64;
+		void *more = realloc(l->at, room * sizeof(*l->at));
+
+		if (!more)
+			return -ENOMEM;
+		l->at = more;
+		l->room = room;
+	}
+	l->at[l->count++] = *f;
+	return 0;
+}
+
+static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *f)
+{
+	struct wm_ctf_file *file = wm_arena_get(&w->t->arena, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->folder = w->folder;
+	file->plan = f->plan;
+	file->path = w->path;
+	file->bytes = w->bytes;
+	file->has_instance = f->plan->has[WM_CTF_STREAM_INSTANCE];
+	file->stream = (struct wm_stream){
+	    .file = w->name,
+	    .class_id = f->plan->class->id,
+	    .instance = f->instance,
+	    .cpu = f->plan->has[WM_CTF_SLOT_CPU] ? (int32_t)w->d.slots[WM_CTF_SLOT_CPU] : -1,
+	    .clock = f->plan->clock,
+	    .origin = &w->folder->origin,
+	    .meta = wm_ctf_is_about_recording(f->plan->metadata, f->plan->class),
+	};
+	return file;
+}
+
+/* Events go up to there; a packet of no known size takes the rest of the file. */
+static int take(struct walk *w, struct wm_ctf_frame *f)
+{
+	const struct wm_trace_clock *clock = f->plan->clock;
+	const struct wm_ctf_stream_plan *p = f->plan;
+	uint64_t left = w->bytes - w->at;
+	struct wm_ctf_found one = {.sequence = f->sequence, .discarded = f->discarded};
+
+	if (f->packet_bits == UINT64_MAX && f->content_bits != UINT64_MAX)
+		f->packet_bits = (f->content_bits + 7) & ~UINT64_C(7);
+	if (f->content_bits == UINT64_MAX)
+		f->content_bits = f->packet_bits;
+	if (!w->file)
+		w->file = make_file(w, f);
+	if (!w->file)
+		return -ENOMEM;
+	if (p->has[WM_CTF_SLOT_CPU] && w->file->stream.cpu != (int32_t)w->d.slots[WM_CTF_SLOT_CPU])
+		w->file->stream.cpu = -1;
+	one.file = w->file;
+	one.packet = (struct wm_packet){
+	    .offset = w->at,
+	    .bytes = f->packet_bits / 8 < left ? f->packet_bits / 8 : left,
+	    .begin_ns = clock && p->has[WM_CTF_TIME_BEGIN] ? wm_ctf_ns(clock, f->begin) : INT64_MIN,
+	    .end_ns = clock && p->has[WM_CTF_TIME_END] ? wm_ctf_ns(clock, f->end) : INT64_MAX,
+	    .nr_events = f->content_bits == f->bits ? 0 : UINT64_MAX,
+	    .own = f->content_bits < left * 8 ? f->content_bits : left * 8,
+	};
+	if (p->has_own_packets && one.packet.nr_events)
+		one.packet.nr_events = wm_ctf_own_count(&w->items);
+	if ((w->folder->quirks & WM_CTF_QUIRK_NO_END) && !f->end && f->begin)
+		one.packet.end_ns = INT64_MAX;
+	if (one.packet.begin_ns > one.packet.end_ns)
+		one.packet.end_ns = INT64_MAX;
+	if (f->packet_bits != UINT64_MAX && f->packet_bits / 8 > left) {
+		wm_trace_fault(
+		    w->t, w->name, w->at,
+		    "the file ends in this packet of %llu bytes, of which %llu are there",
+		    (unsigned long long)(f->packet_bits / 8), (unsigned long long)left);
+		w->t->incomplete = true;
+	}
+	return add_found(w->found, &one);
+}
+
+/* --- behind a bad place ------------------------------------------------------------------------
+ */
+
+#define SEARCH_BYTES (1u << 18)
+#define PADDING_SEEN (1u << 14)
+
+/* Notes how packets of this file begin. */
+static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
+{
+	if (w->sign_bytes || !p->has[WM_CTF_MAGIC])
+		return;
+	w->sign_bytes = 4;
+	if (w->has_uuid && w->head_bytes >= sizeof(w->sign) && !memcmp(w->head + 4, w->uuid, 16))
+		w->sign_bytes = 20;
+	memcpy(w->sign, w->head, w->sign_bytes);
+}
+
+/* The next place behind w->at that begins like a packet; the file's end when none does. */
+static int find_next(struct walk *w)
+{
+	uint64_t at = w->at + 1;
+
+	if (++w->nr_holes == WM_CTF_HOLES_MAX) {
+		wm_trace_fault(w->t, w->name, w->at, "%u bad places: the rest is not looked at",
+			       WM_CTF_HOLES_MAX);
+		w->sign_bytes = 0;
+	}
+	while (w->sign_bytes && w->bytes - at >= w->sign_bytes) {
+		unsigned char *found;
+		int err;
+
+		w->at = at;
+		err = load(w, SEARCH_BYTES);
+		if (err)
+			return err;
+		found = w->head_bytes < w->sign_bytes
+			    ? NULL
+			    : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
+		if (found) {
+			w->at += (uint64_t)(found - w->head);
+			return 0;
+		}
+		if (w->head_bytes < SEARCH_BYTES)
+			break;
+		at += SEARCH_BYTES - w->sign_bytes + 1;
+	}
+	w->at = w->bytes;
+	return 0;
+}
+
+/*
+ * A packet that says to be longer than it is takes in those behind it. Packets
+ * of one size are believed.
+ */
+static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
+{
+	uint64_t bytes = f->packet_bits / 8, content = (f->content_bits + 7) / 8, at = w->at;
+	uint64_t padding = bytes - content < PADDING_SEEN ? bytes - content : PADDING_SEEN;
+	unsigned char *found;
+	int err;
+
+	if (bytes == w->last_bytes || w->sign_bytes < sizeof(w->sign) || bytes > w->bytes - at ||
+	    padding <= sizeof(w->sign))
+		return 0;
+	w->at += content;
+	err = load(w, padding);
+	found = err ? NULL : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
+	if (found)
+		wm_trace_fault(w->t, w->name, w->at + (uint64_t)(found - w->head),
+			       "a packet begins inside the one at %llu, which says it has %llu "
+			       "bytes",
+			       (unsigned long long)at, (unsigned long long)bytes);
+	w->at = at;
+	return err;
+}
+
+/* One packet, or over a place where none is. */
+static int walk_one(struct walk *w)
+{
+	struct wm_ctf_frame f;
+	int got = decode_frame(w, &f);
+
+	if (got < 0)
+		return got;
+	if (!got || !check_frame(w, &f))
+		return find_next(w);
+	learn_sign(w, f.plan);
+	got = take(w, &f);
+	if (!f.packet_bits) {
+		wm_trace_fault(w->t, w->name, w->at, "a packet without a bit");
+		return got ? got : find_next(w);
+	}
+	if (!got)
+		got = check_padding(w, &f);
+	w->last_bytes = f.packet_bits / 8;
+	w->at += f.packet_bits / 8 < w->bytes - w->at ? f.packet_bits / 8 : w->bytes - w->at;
+	return got;
+}
+
+static int walk_file(struct walk *w)
+{
+	int err = 0;
+
+	while (w->at < w->bytes && !err)
+		err = walk_one(w);
+	return err;
+}
+
+/* How packets of waymark's begin is known before the first one. */
+static void expect_own(struct walk *w)
+{
+	const struct wm_ctf_metadata *m = w->folder->plan->metadata;
+	const uint32_t magic = htole32(WM_PACKET_MAGIC);
+
+	if (!m->has_uuid)
+		return;
+	memcpy(w->sign, &magic, sizeof(magic));
+	memcpy(w->sign + sizeof(magic), m->uuid, 16);
+	w->sign_bytes = sizeof(w->sign);
+	memcpy(w->uuid, m->uuid, 16);
+	w->has_uuid = true;
+}
+
+/* --- all of a file, or a part --------------------------------------------------------------------
+ */
+
+/* A file cut between two packets looks whole but for its index. */
+static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
+{
+	/* Of our own, a bad place was told where it is. */
+	if (listed <= nr_packets ||
+	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
+		return;
+	wm_trace_fault(w->t, w->name, w->bytes,
+		       "its index lists %llu packets, of which %llu are there",
+		       (unsigned long long)listed, (unsigned long long)nr_packets);
+	w->t->incomplete = true;
+}
+
+static int open_file(struct walk *w)
+{
+	struct stat st;
+
+	w->fd = open(w->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (w->fd < 0 || fstat(w->fd, &st))
+		return -errno;
+	w->bytes = S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	return 0;
+}
+
+/* The path of the file, the trace's; NULL: out of memory. */
+static char *path_of(struct wm_trace *t, const char *name)
+{
+	size_t bytes = strlen(t->path) + strlen(name) + 2;
+	char *path = wm_arena_get(&t->arena, bytes);
+
+	if (path)
+		(void)snprintf(path, bytes, "%s/%s", t->path, name);
+	return path;
+}
+
+static struct walk *walk_create(struct wm_trace *t, const struct wm_ctf_folder *folder,
+				struct wm_ctf_founds *found)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->t = t;
+	w->folder = folder;
+	w->found = found;
+	w->fd = -1;
+	w->d.slots = w->slots;
+	wm_arena_init(&w->d.wide, WM_CTF_WIDE_MAX);
+	if (wm_ctf_has_own_packets(folder->plan->metadata))
+		expect_own(w);
+	return w;
+}
+
+static void walk_destroy(struct walk *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	wm_arena_done(&w->d.wide);
+	wm_batch_done(&w->items);
+	free(w->head);
+	free(w);
+}
+
+int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, const char *name,
+		      struct wm_ctf_founds *found)
+{
+	struct walk *w = walk_create(t, folder, found);
+	uint64_t before = found->count, listed;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->name = name;
+	w->path = path_of(t, name);
+	if (!w->path) {
+		walk_destroy(w);
+		return -ENOMEM;
+	}
+	listed = wm_ctf_indexed(w->path); /* first: the file may grow, and its index behind it */
+	err = open_file(w);
+	if (err)
+		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));
+	else if (folder->plan->nr_streams && !(err = walk_file(w)))
+		check_index(w, listed, found->count - before);
+	else if (w->bytes)
+		wm_trace_fault(t, name, 0, "the metadata describes no stream");
+	walk_destroy(w);
+	return err == -ENOMEM ? err : 0;
+}
+
+int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
+		      struct wm_ctf_part *part, struct wm_ctf_founds *found)
+{
+	struct walk *w = walk_create(t, folder, found);
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->name = part->name;
+	w->file = part->file;
+	w->path = part->file ? part->file->path : path_of(t, part->name);
+	err = w->path ? open_file(w) : -ENOMEM;
+	if (!err) {
+		w->at = part->at;
+		w->bytes = part->end < w->bytes ? part->end : w->bytes;
+		err = walk_file(w);
+		part->at = w->at;
+		part->file = w->file;
+	}
+	if (!err && w->file)
+		w->file->bytes = w->bytes;
+	walk_destroy(w);
+	return err;
+}

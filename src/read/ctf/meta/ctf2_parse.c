@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf2_parse.c - the fragments of CTF 2 metadata. JSON is jansson's; field
+ * classes are ctf2_type.c's.
+ */
+#include "read/ctf/meta/ctf2_parse.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/meta/ctf2_int.h"
+
+#define RECORD_SEPARATOR 0x1e
+
+/* --- errors and members ------------------------------------------------------------ */
+
+int ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
+{
+	char sentence[WM_DIAG_SENTENCE];
+	va_list args;
+
+	if (p->err)
+		return p->err;
+	p->err = err;
+	va_start(args, fmt);
+	(void)vsnprintf(sentence, sizeof(sentence), fmt, args);
+	va_end(args);
+	(void)wm_diag_set(p->diag, err, p->where, p->offset, "%s", sentence);
+	if (p->diag)
+		p->diag->line = p->line;
+	return err;
+}
+
+void *ctf2_memory(struct ctf2 *p, void *piece)
+{
+	if (!piece)
+		(void)ctf2_fail(p, -ENOMEM, "no memory for so much metadata");
+	return piece;
+}
+
+json_t *ctf2_need(struct ctf2 *p, json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!value)
+		(void)ctf2_fail(p, -EBADMSG, "no '%s'", key);
+	return value;
+}
+
+const char *ctf2_copy(struct ctf2 *p, const json_t *string)
+{
+	return ctf2_memory(
+	    p, wm_arena_copy(&p->m->arena, json_string_value(string), json_string_length(string)));
+}
+
+const char *ctf2_text(struct ctf2 *p, json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!value)
+		return NULL;
+	if (!json_is_string(value) || json_string_length(value) > WM_CTF_TEXT_MAX) {
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no string of up to %u bytes", key,
+				WM_CTF_TEXT_MAX);
+		return NULL;
+	}
+	return ctf2_copy(p, value);
+}
+
+/* Numbers beyond jansson's come as strings of this begin, see quote_large(). */
+static const char large_mark[] = "\x7flarge:";
+
+bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
+{
+	const char *text = json_string_value(value);
+	size_t mark = sizeof(large_mark) - 1;
+
+	if (text && !strncmp(text, large_mark, mark)) {
+		errno = 0;
+		*ret_bits = strtoull(text + mark, NULL, 10);
+		*ret_negative = false;
+		return errno == 0;
+	}
+	if (!json_is_integer(value))
+		return false;
+	*ret_bits = (uint64_t)json_integer_value(value);
+	*ret_negative = json_integer_value(value) < 0;
+	return true;
+}
+
+uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
+		       uint64_t max)
+{
+	json_t *value = json_object_get(object, key);
+	bool negative = false;
+	uint64_t n = 0;
+
+	if (!value)
+		return initial;
+	if (!ctf2_number(value, &negative, &n) || negative || n > max) {
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no number from 0 to %llu", key,
+				(unsigned long long)max);
+		return initial;
+	}
+	return n;
+}
+
+int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!value)
+		return initial;
+	if (!json_is_integer(value)) {
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no number of 64 bits", key);
+		return initial;
+	}
+	return json_integer_value(value);
+}
+
+/* --- fragments ----------------------------------------------------------------------- */
+
+#define APPEND(p, array, count, item)                                                              \
+	do {                                                                                       \
+		void *larger_ = ctf2_memory(                                                       \
+		    (p), wm_arena_grow(&(p)->m->arena, (array), (count), sizeof(*(array))));       \
+		if (larger_) {                                                                     \
+			(array) = larger_;                                                         \
+			(array)[(count)++] = (item);                                               \
+		}                                                                                  \
+	} while (0)
+
+/* A scope's structure; NULL when there is none. */
+static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
+{
+	json_t *value = json_object_get(f, key);
+	struct wm_ctf_type *t = value ? ctf2_type(p, value) : NULL;
+
+	if (t && t->kind != WM_CTF_STRUCT)
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no structure", key);
+	return t;
+}
+
+/* Extensions change what bytes mean, so who does not know one must not read on. */
+static void refuse_extensions(struct ctf2 *p, json_t *f)
+{
+	json_t *spaces = json_object_get(f, "extensions"), *names, *one;
+	const char *space, *name;
+
+	json_object_foreach(spaces, space, names)
+	{
+		json_object_foreach(names, name, one)
+		{
+			(void)one;
+			(void)ctf2_fail(p, -EBADMSG,
+					"it needs extension '%.80s' of '%.80s', which "
+					"nobody here knows",
+					name, space);
+		}
+	}
+	if (json_object_size(spaces))
+		(void)ctf2_fail(p, -EBADMSG, "it needs extensions nobody here knows");
+}
+
+static void preamble(struct ctf2 *p, json_t *f)
+{
+	json_t *uuid = json_object_get(f, "uuid"), *byte;
+	size_t i;
+
+	if (p->m->major == 2)
+		(void)ctf2_fail(p, -EBADMSG, "a second preamble");
+	if (ctf2_unsigned(p, f, "version", 0, UINT32_MAX) != 2)
+		(void)ctf2_fail(p, -EBADMSG, "this is not CTF version 2");
+	refuse_extensions(p, f);
+	p->m->major = 2;
+	if (!uuid)
+		return;
+	p->m->has_uuid = json_array_size(uuid) == 16;
+	json_array_foreach(uuid, i, byte)
+	{
+		if (!p->m->has_uuid || !json_is_integer(byte) || json_integer_value(byte) < 0 ||
+		    json_integer_value(byte) > 255) {
+			p->m->has_uuid = false;
+			break;
+		}
+		p->m->uuid[i] = (unsigned char)json_integer_value(byte);
+	}
+	if (!p->m->has_uuid)
+		(void)ctf2_fail(p, -EBADMSG, "uuid is not 16 bytes");
+}
+
+static void environment(struct ctf2 *p, json_t *f)
+{
+	json_t *env = json_object_get(f, "environment"), *value;
+	const char *key;
+
+	json_object_foreach(env, key, value)
+	{
+		struct wm_ctf_pair pair = {0};
+
+		pair.key = ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+		if (json_is_string(value))
+			pair.text = ctf2_copy(p, value);
+		else if (json_is_integer(value))
+			pair.number = json_integer_value(value);
+		else
+			(void)ctf2_fail(p, -EBADMSG,
+					"environment '%.60s' is neither text nor number", key);
+		APPEND(p, p->m->env, p->m->nr_env, pair);
+	}
+}
+
+static void trace_class(struct ctf2 *p, json_t *f)
+{
+	if (p->has_trace)
+		(void)ctf2_fail(p, -EBADMSG, "a second trace class");
+	if (p->m->nr_streams)
+		(void)ctf2_fail(p, -EBADMSG, "a trace class behind a data stream class");
+	p->has_trace = true;
+	environment(p, f);
+	p->m->packet_header = scope(p, f, "packet-header-field-class");
+}
+
+static void clock_class(struct ctf2 *p, json_t *f)
+{
+	json_t *offset = json_object_get(f, "offset-from-origin");
+	json_t *origin = json_object_get(f, "origin");
+	struct wm_ctf_clock c = {0};
+
+	c.id = ctf2_text(p, f, "id");
+	c.name = ctf2_text(p, f, "name");
+	if (!c.name)
+		c.name = c.id;
+	if (!c.id)
+		c.id = c.name;
+	c.description = ctf2_text(p, f, "description");
+	c.hz = ctf2_unsigned(p, f, "frequency", 0, UINT64_MAX);
+	c.precision = ctf2_unsigned(p, f, "precision", 0, UINT64_MAX);
+	c.offset_seconds = ctf2_signed(p, offset, "seconds", 0);
+	c.offset_cycles = (int64_t)ctf2_unsigned(p, offset, "cycles", 0, INT64_MAX);
+	c.absolute = json_is_string(origin) && !strcmp(json_string_value(origin), "unix-epoch");
+	if (!c.id || !c.hz)
+		(void)ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
+	if (origin && !c.absolute && !json_is_object(origin))
+		(void)ctf2_fail(p, -EBADMSG, "origin is neither \"unix-epoch\" nor an object");
+	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX)
+		(void)ctf2_fail(p, -EBADMSG, "more than %u clock classes", WM_CTF_CLOCKS_MAX);
+	for (uint32_t i = 0; c.id && i < p->m->nr_clocks; i++)
+		if (!strcmp(c.id, p->m->clocks[i].id))
+			(void)ctf2_fail(p, -EBADMSG, "clock class '%.60s' is described twice",
+					c.id);
+	APPEND(p, p->m->clocks, p->m->nr_clocks, c);
+}
+
+static void stream_class(struct ctf2 *p, json_t *f)
+{
+	struct wm_ctf_stream s = {0};
+
+	s.id = ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
+	s.clock = ctf2_text(p, f, "default-clock-class-id");
+	if (!s.clock)
+		s.clock = ctf2_text(p, f, "default-clock-class-name");
+	s.packet_context = scope(p, f, "packet-context-field-class");
+	s.event_header = scope(p, f, "event-record-header-field-class");
+	s.event_context = scope(p, f, "event-record-common-context-field-class");
+	if (!p->err)
+		APPEND(p, p->m->streams, p->m->nr_streams, s);
+}
+
+/* What our writer says of an event goes into its pairs. */
+static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
+{
+	json_t *ours = json_object_get(json_object_get(f, "attributes"), "waymark"), *value;
+	const char *key;
+
+	json_object_foreach(ours, key, value)
+	{
+		struct wm_ctf_pair pair = {0};
+
+		if (!json_is_string(value) && !json_is_integer(value))
+			continue;
+		pair.key = ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+		if (json_is_string(value))
+			pair.text = ctf2_copy(p, value);
+		pair.number = json_integer_value(value);
+		if (!p->err && !strcmp(key, "log-level"))
+			e->level = pair.number;
+		APPEND(p, e->pairs, e->nr_pairs, pair);
+	}
+}
+
+const char *const wm_ctf2_levels[WM_CTF2_LEVELS] = {
+    "emergency",    "alert",      "critical",       "error",         "warning",
+    "notice",       "info",       "debug:system",   "debug:program", "debug:process",
+    "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
+};
+
+/* As LTTng counts them; babeltrace2 writes words. */
+static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
+{
+	json_t *all = json_object_get(f, "attributes");
+	json_t *lttng = json_object_get(json_object_get(all, "lttng.org,2009"), "log-level");
+	json_t *other = json_object_get(json_object_get(all, "babeltrace.org,2020"), "log-level");
+	json_t *level = lttng ? lttng : other;
+
+	if (json_is_integer(level))
+		e->level = json_integer_value(level);
+	for (size_t i = 0; json_is_string(level) && i < WM_CTF2_LEVELS; i++) {
+		if (!strcmp(json_string_value(level), wm_ctf2_levels[i]))
+			e->level = (int64_t)i;
+	}
+}
+
+static void event_class(struct ctf2 *p, json_t *f)
+{
+	struct wm_ctf_event e = {.level = -1, .line = p->line};
+
+	e.id = ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
+	e.stream_id = ctf2_unsigned(p, f, "data-stream-class-id", 0, UINT64_MAX);
+	if (!wm_ctf_stream_find(p->m, e.stream_id))
+		(void)ctf2_fail(p, -EBADMSG,
+				"an event record class of data stream class %llu, which is not "
+				"described before it",
+				(unsigned long long)e.stream_id);
+	e.name = ctf2_text(p, f, "name");
+	e.context = scope(p, f, "specific-context-field-class");
+	e.fields = scope(p, f, "payload-field-class");
+	log_level(p, f, &e);
+	waymark_pairs(p, f, &e);
+	if (!p->err)
+		APPEND(p, p->m->events, p->m->nr_events, e);
+}
+
+static const struct {
+	const char *type;
+	void (*read)(struct ctf2 *p, json_t *f);
+} fragments[] = {
+    {"preamble", preamble},
+    {"field-class-alias", ctf2_alias_add},
+    {"trace-class", trace_class},
+    {"clock-class", clock_class},
+    {"data-stream-class", stream_class},
+    {"event-record-class", event_class},
+};
+
+static void fragment(struct ctf2 *p, json_t *f)
+{
+	const char *type = json_string_value(json_object_get(f, "type"));
+
+	if (p->m->major != 2 && (!type || strcmp(type, "preamble") != 0)) {
+		(void)ctf2_fail(p, -EBADMSG, "the first fragment is no preamble");
+		return;
+	}
+	for (size_t i = 0; type && i < sizeof(fragments) / sizeof(*fragments); i++) {
+		if (!strcmp(type, fragments[i].type)) {
+			fragments[i].read(p, f);
+			return;
+		}
+	}
+	(void)ctf2_fail(p, -EBADMSG, "no fragment type '%.60s'", type ? type : "");
+}
+
+/* --- text ----------------------------------------------------------------------------- */
+
+/*
+ * jansson's integers end at 2^63 - 1, CTF's at 2^64 - 1: longer ones become
+ * strings with a mark no text of ours begins with. Returns a malloc'ed copy.
+ */
+static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
+{
+	size_t mark = sizeof(large_mark) - 1, digits_in_all = 0, n = 0;
+	bool in_string = false;
+	char *out;
+
+	for (size_t i = 0; i < bytes; i++)
+		digits_in_all += text[i] >= '0' && text[i] <= '9';
+	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1); /* 19 each, at least */
+	for (size_t i = 0; out && i < bytes;) {
+		size_t digits = 0;
+
+		if (text[i] == '"')
+			in_string = !in_string;
+		if (in_string && text[i] == '\\' && i + 1 < bytes)
+			out[n++] = text[i++];
+		while (!in_string && i + digits < bytes && text[i + digits] >= '0' &&
+		       text[i + digits] <= '9')
+			digits++;
+		if (digits < 19 ||
+		    (digits == 19 && memcmp(text + i, "9223372036854775808", 19) < 0)) {
+			for (size_t d = digits ? digits : 1; d; d--)
+				out[n++] = text[i++];
+			continue;
+		}
+		out[n++] = '"';
+		memcpy(out + n, large_mark, mark);
+		memcpy(out + n + mark, text + i, digits);
+		n += mark + digits;
+		out[n++] = '"';
+		i += digits;
+	}
+	*ret_bytes = n;
+	return out;
+}
+
+static json_t *load(struct ctf2 *p, const char *text, size_t bytes)
+{
+	const size_t flags = JSON_REJECT_DUPLICATES;
+	json_error_t error = {0};
+	json_t *f = json_loadb(text, bytes, flags, &error);
+
+	if (!f && json_error_code(&error) == json_error_numeric_overflow) {
+		size_t n = 0;
+		char *copy = quote_large(text, bytes, &n);
+
+		f = copy ? json_loadb(copy, n, flags, &error) : NULL;
+		free(copy);
+	}
+	if (f && !json_is_object(f)) {
+		json_decref(f);
+		f = NULL;
+		(void)ctf2_fail(p, -EBADMSG, "a fragment that is no JSON object");
+	}
+	if (!f && !p->err) {
+		p->offset += error.position;
+		p->line += error.line > 1 ? (uint32_t)error.line - 1 : 0;
+		(void)ctf2_fail(p, -EBADMSG, "not JSON: %s", error.text);
+	}
+	return f;
+}
+
+static uint32_t count_lines(const char *text, size_t bytes)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += text[i] == '\n';
+	return n;
+}
+
+static bool is_blank(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (!strchr(" \t\r\n", text[i]) || !text[i])
+			return false;
+	}
+	return true;
+}
+
+int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
+		  struct wm_diag *diag)
+{
+	struct ctf2 p = {.m = m, .where = where, .diag = diag, .line = 1};
+	uint32_t line = 1;
+	size_t at = 0;
+
+	m->major = 0;
+	while (at < bytes && !p.err) {
+		const char *begin = text + at, *end;
+		size_t n;
+		json_t *f;
+
+		if (*begin == RECORD_SEPARATOR) {
+			begin++;
+			at++;
+		}
+		end = memchr(begin, RECORD_SEPARATOR, bytes - at);
+		n = end ? (size_t)(end - begin) : bytes - at;
+		p.offset = (int64_t)at;
+		p.line = line;
+		if (!is_blank(begin, n)) {
+			f = load(&p, begin, n);
+			if (f)
+				fragment(&p, f);
+			json_decref(f);
+		}
+		line += count_lines(begin, n);
+		at += n;
+	}
+	if (!p.err && m->major != 2)
+		(void)ctf2_fail(&p, -EBADMSG, "no preamble");
+	return p.err;
+}

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf2_type.c - CTF 2 field classes to the types of type.h. One table:
+ * class name to the function that reads it. See ctf2_int.h for errors.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/meta/ctf2_int.h"
+#include "read/ctf/meta/ctf2_parse.h"
+
+#define NATURAL_BASE 10
+
+static uint32_t power_of_two(struct ctf2 *p, json_t *v, const char *key)
+{
+	uint64_t n = ctf2_unsigned(p, v, key, 1, 1u << 20);
+
+	if (!n || (n & (n - 1))) {
+		(void)ctf2_fail(p, -EBADMSG, "%s is no power of two", key);
+		return 1;
+	}
+	return (uint32_t)n;
+}
+
+static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	const char *order = ctf2_text(p, v, "byte-order");
+	const char *bits = ctf2_text(p, v, "bit-order");
+
+	if (order && !strcmp(order, "little-endian"))
+		t->order = WM_CTF_LITTLE;
+	else if (order && !strcmp(order, "big-endian"))
+		t->order = WM_CTF_BIG;
+	else
+		(void)ctf2_fail(p, -EBADMSG, "byte-order is none of little-endian, big-endian");
+	if (!bits || !order)
+		return;
+	if (strcmp(bits, "first-to-last") != 0 && strcmp(bits, "last-to-first") != 0)
+		(void)ctf2_fail(p, -EBADMSG, "bit-order is none of first-to-last, last-to-first");
+	/* Bits are taken in their own order; the number is built in the bytes'. */
+	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
+	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
+}
+
+static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	static const struct {
+		const char *name;
+		enum wm_ctf_role role;
+	} names[] = {
+	    {"packet-magic-number", WM_CTF_MAGIC},
+	    {"metadata-stream-uuid", WM_CTF_UUID},
+	    {"data-stream-class-id", WM_CTF_STREAM_ID},
+	    {"data-stream-id", WM_CTF_STREAM_INSTANCE},
+	    {"packet-total-length", WM_CTF_PACKET_SIZE},
+	    {"packet-content-length", WM_CTF_CONTENT_SIZE},
+	    {"default-clock-timestamp", WM_CTF_EVENT_TIME},
+	    {"packet-end-default-clock-timestamp", WM_CTF_TIME_END},
+	    {"discarded-event-record-counter-snapshot", WM_CTF_DISCARDED},
+	    {"packet-sequence-number", WM_CTF_SEQUENCE_NUMBER},
+	    {"event-record-class-id", WM_CTF_EVENT_ID},
+	};
+	json_t *list = json_object_get(v, "roles"), *role;
+	size_t i;
+
+	json_array_foreach(list, i, role)
+	{
+		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++) {
+			if (json_is_string(role) && !strcmp(json_string_value(role), names[n].name))
+				t->role = (uint8_t)names[n].role;
+		}
+	}
+	if (t->role && t->is_signed)
+		(void)ctf2_fail(p, -EBADMSG, "a signed number has a role");
+}
+
+/* [[1, 5], [9, 9]]; a lone number counts as a range. */
+static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
+{
+	bool negative[2];
+	uint64_t bits[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *n = json_is_array(v) ? json_array_get(v, i) : v;
+
+		if (!ctf2_number(n, &negative[i], &bits[i]) || (negative[i] && !is_signed))
+			return false;
+	}
+	*ret = (struct wm_ctf_range){(int64_t)bits[0], (int64_t)bits[1]};
+	return (!json_is_array(v) || json_array_size(v) == 2) &&
+	       (negative[0] == negative[1] ? bits[0] <= bits[1] : negative[0]);
+}
+
+static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_type *t)
+{
+	json_t *map = json_object_get(v, name), *list, *one;
+	const char *key;
+	size_t i;
+
+	if (map && !json_is_object(map))
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is no object of names with ranges", name);
+	json_object_foreach(map, key, list)
+	{
+		if (!json_is_array(list))
+			(void)ctf2_fail(p, -EBADMSG, "'%.60s' has no list of ranges", key);
+		json_array_foreach(list, i, one)
+		{
+			struct wm_ctf_label *labels;
+
+			if (t->nr_labels == WM_CTF_LABELS_MAX) {
+				(void)ctf2_fail(p, -EBADMSG, "more than %u labels",
+						WM_CTF_LABELS_MAX);
+				return;
+			}
+			labels = ctf2_memory(p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels,
+							      sizeof(*labels)));
+			if (!labels)
+				return;
+			t->labels = labels;
+			labels[t->nr_labels].name =
+			    ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+			if (!range(one, t->is_signed, &labels[t->nr_labels++].range)) {
+				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is none", key);
+				return;
+			}
+		}
+	}
+}
+
+/* Our writer says which alias an enumeration stands for. */
+static void waymark_alias(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	json_t *ours = json_object_get(json_object_get(v, "attributes"), "waymark");
+	json_t *alias = json_object_get(ours, "type");
+
+	if (json_is_string(alias))
+		t->alias = ctf2_copy(p, alias);
+}
+
+static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
+{
+	uint64_t bits = ctf2_unsigned(p, v, "length", 0, 1u << 16);
+	uint64_t base = ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
+
+	if (!bits || bits > 64)
+		(void)ctf2_fail(p, -EBADMSG, "an integer of %llu bits; 1 to 64 can be read",
+				(unsigned long long)bits);
+	t->kind = WM_CTF_INTEGER;
+	t->bits = (uint16_t)bits;
+	t->base = (uint8_t)base;
+	t->is_signed = is_signed;
+	t->align = power_of_two(p, v, "alignment");
+	byte_order(p, v, t);
+	roles(p, v, t);
+	mappings(p, v, "mappings", t);
+	if (!t->nr_labels)
+		return;
+	t->kind = WM_CTF_ENUM;
+	t->element = ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
+	if (t->element) {
+		struct wm_ctf_type *next = t->element->next;
+
+		*t->element = *t;
+		t->element->next = next;
+		t->element->kind = WM_CTF_INTEGER;
+		t->element->element = NULL;
+		t->element->nr_labels = 0;
+		t->element->labels = NULL;
+		waymark_alias(p, v, t->element);
+	}
+}
+
+static void unsigned_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	fixed_integer(p, v, t, false);
+}
+
+static void signed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	fixed_integer(p, v, t, true);
+}
+
+static void boolean(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	fixed_integer(p, v, t, false);
+	t->is_bool = true;
+}
+
+static void bits(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	fixed_integer(p, v, t, false);
+	t->base = 16;
+}
+
+static void flags(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	bits(p, v, t);
+	if (!json_object_size(json_object_get(v, "flags")))
+		(void)ctf2_fail(p, -EBADMSG, "a bit map without flags");
+	mappings(p, v, "flags", t);
+	t->is_flags = true;
+}
+
+static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	uint64_t length = ctf2_unsigned(p, v, "length", 0, 1u << 16);
+
+	t->kind = WM_CTF_FLOAT;
+	if (length != 16 && length != 32 && length != 64 && length != 128)
+		(void)ctf2_fail(p, -EBADMSG, "a float of %llu bits; 16, 32, 64 and 128 can be read",
+				(unsigned long long)length);
+	t->bits = (uint16_t)length;
+	t->align = power_of_two(p, v, "alignment");
+	byte_order(p, v, t);
+}
+
+static void variable(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
+{
+	t->kind = WM_CTF_VARINT;
+	t->is_signed = is_signed;
+	t->base = (uint8_t)ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
+	roles(p, v, t);
+	mappings(p, v, "mappings", t);
+}
+
+static void variable_unsigned(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	variable(p, v, t, false);
+}
+
+static void variable_signed(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	variable(p, v, t, true);
+}
+
+static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	static const char *const names[WM_CTF_NR_ENCODINGS] = {
+	    [WM_CTF_UTF8] = "utf-8",        [WM_CTF_UTF16_LE] = "utf-16le",
+	    [WM_CTF_UTF16_BE] = "utf-16be", [WM_CTF_UTF32_LE] = "utf-32le",
+	    [WM_CTF_UTF32_BE] = "utf-32be",
+	};
+	const char *name = ctf2_text(p, v, "encoding");
+
+	for (uint8_t i = 0; name && i < WM_CTF_NR_ENCODINGS; i++) {
+		if (!strcmp(name, names[i])) {
+			t->encoding = i;
+			return;
+		}
+	}
+	if (name)
+		(void)ctf2_fail(p, -EBADMSG,
+				"a string in '%.40s'; utf-8, utf-16 and utf-32 can "
+				"be read",
+				name);
+}
+
+static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_STRING;
+	encoding(p, v, t);
+}
+
+static void contain(struct ctf2 *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
+{
+	if (wm_ctf_type_contain(owner, part))
+		(void)ctf2_fail(p, -EBADMSG, "field classes more than %u deep", WM_CTF_DEPTH_MAX);
+}
+
+static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_type *t)
+{
+	json_t *value = ctf2_need(p, v, key);
+
+	t->element = value ? ctf2_type(p, value) : NULL;
+	if (t->element)
+		contain(p, t, t->element);
+}
+
+/* Strings and blobs of a known length are arrays of bytes. */
+static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
+{
+	struct wm_ctf_type *b = ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
+
+	if (!b)
+		return;
+	b->bits = b->align = 8;
+	b->order = WM_CTF_LITTLE;
+	b->text = t->text;
+	b->base = t->blob ? 16 : NATURAL_BASE;
+	t->element = b;
+	contain(p, t, b);
+}
+
+static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_ARRAY;
+	(void)ctf2_need(p, v, "length");
+	t->length = ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
+}
+
+const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES] = {
+    [WM_CTF_PACKET_HEADER] = "packet-header",
+    [WM_CTF_PACKET_CONTEXT] = "packet-context",
+    [WM_CTF_EVENT_HEADER] = "event-record-header",
+    [WM_CTF_STREAM_EVENT_CONTEXT] = "event-record-common-context",
+    [WM_CTF_EVENT_CONTEXT] = "event-record-specific-context",
+    [WM_CTF_EVENT_FIELDS] = "event-record-payload",
+};
+
+static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
+{
+	json_t *place = ctf2_need(p, v, key), *name;
+	json_t *path = place ? ctf2_need(p, place, "path") : NULL;
+	const char *origin = place ? ctf2_text(p, place, "origin") : NULL, **names;
+	size_t i, count = json_array_size(path);
+
+	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
+	for (i = 0; origin && i < WM_CTF_NR_SCOPES; i++) {
+		if (!strcmp(origin, wm_ctf2_origins[i]))
+			ret->scope = (enum wm_ctf_scope)i;
+	}
+	if (!count || count > WM_CTF_DEPTH_MAX || (origin && ret->scope == WM_CTF_RELATIVE)) {
+		(void)ctf2_fail(p, -EBADMSG, "%s is no field location", key);
+		return;
+	}
+	names = ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*names)));
+	if (!names)
+		return;
+	json_array_foreach(path, i, name)
+	{
+		if (!json_is_string(name) && !json_is_null(name))
+			(void)ctf2_fail(p, -EBADMSG, "%s is no field location", key);
+		names[i] = json_is_string(name) ? ctf2_copy(p, name) : NULL;
+	}
+	ret->names = names;
+	ret->nr_names = (uint32_t)count;
+}
+
+static void dynamic_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_SEQUENCE;
+	location(p, v, "length-field-location", &t->ref);
+}
+
+static void fixed_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	encoding(p, v, t);
+	t->text = true;
+	fixed_length(p, v, t);
+	byte_element(p, t);
+}
+
+static void dynamic_string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	encoding(p, v, t);
+	t->text = true;
+	dynamic_length(p, v, t);
+	byte_element(p, t);
+}
+
+static void fixed_blob(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->blob = true;
+	fixed_length(p, v, t);
+	byte_element(p, t);
+	roles(p, v, t);
+}
+
+static void dynamic_blob(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->blob = true;
+	dynamic_length(p, v, t);
+	byte_element(p, t);
+}
+
+static void array_align(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	uint32_t align = power_of_two(p, v, "minimum-alignment");
+
+	if (t->align < align)
+		t->align = align;
+}
+
+static void fixed_array(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	fixed_length(p, v, t);
+	element(p, v, "element-field-class", t);
+	array_align(p, v, t);
+}
+
+static void dynamic_array(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	dynamic_length(p, v, t);
+	element(p, v, "element-field-class", t);
+	array_align(p, v, t);
+}
+
+static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *member)
+{
+	json_t *list = json_object_get(v, "selector-field-ranges"), *one;
+	size_t i, count = json_array_size(list);
+	struct wm_ctf_range *ranges;
+
+	if (!count)
+		return;
+	ranges = ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*ranges)));
+	if (!ranges)
+		return;
+	json_array_foreach(list, i, one)
+	{
+		if (!range(one, true, &ranges[i])) /* the selector may be signed */
+			(void)ctf2_fail(p, -EBADMSG, "selector-field-ranges holds no range");
+	}
+	member->ranges = ranges;
+	member->nr_ranges = (uint32_t)count;
+}
+
+/* Members of a structure, options of a variant. */
+static void members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
+{
+	size_t i, count = json_array_size(list);
+	json_t *one;
+
+	if (count > WM_CTF_MEMBERS_MAX) {
+		(void)ctf2_fail(p, -EBADMSG, "more than %u fields in a structure",
+				WM_CTF_MEMBERS_MAX);
+		return;
+	}
+	t->members = ctf2_memory(p, wm_arena_array(&p->m->arena, count + 1, sizeof(*t->members)));
+	json_array_foreach(list, i, one)
+	{
+		struct wm_ctf_member *m = &t->members[i];
+		json_t *class = p->err ? NULL : ctf2_need(p, one, "field-class");
+
+		if (!class)
+			return;
+		m->name = ctf2_text(p, one, "name");
+		if (!m->name && t->kind == WM_CTF_STRUCT)
+			(void)ctf2_fail(p, -EBADMSG, "a member without a name");
+		m->name = m->raw = m->name ? m->name : "";
+		m->type = ctf2_type(p, class);
+		selector_ranges(p, one, m);
+		if (!m->type || p->err)
+			return;
+		contain(p, t, m->type);
+		t->nr_members++;
+	}
+}
+
+static int by_raw(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
+{
+	const char **names = ctf2_memory(p, calloc(t->nr_members + 1, sizeof(*names)));
+
+	for (uint32_t i = 0; names && i < t->nr_members; i++)
+		names[i] = t->members[i].raw;
+	if (names)
+		qsort(names, t->nr_members, sizeof(*names), by_raw);
+	for (uint32_t i = 1; names && i < t->nr_members; i++) {
+		if (names[i][0] && !strcmp(names[i - 1], names[i]))
+			(void)ctf2_fail(p, -EBADMSG, "two fields are named '%.100s'", names[i]);
+	}
+	free(names);
+}
+
+static void structure(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_STRUCT;
+	members(p, json_object_get(v, "member-classes"), t);
+	array_align(p, v, t);
+	refuse_twins(p, t);
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct wm_ctf_range *x = a, *y = b;
+
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* No value of a selector chooses two options. */
+static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
+{
+	struct wm_ctf_range *all;
+	uint32_t count = 0, n = 0;
+
+	for (uint32_t i = 0; i < t->nr_members; i++)
+		count += t->members[i].nr_ranges;
+	all = ctf2_memory(p, calloc(count + 1, sizeof(*all)));
+	for (uint32_t i = 0; all && i < t->nr_members; i++) {
+		if (t->members[i].nr_ranges)
+			memcpy(all + n, t->members[i].ranges,
+			       t->members[i].nr_ranges * sizeof(*all));
+		n += t->members[i].nr_ranges;
+	}
+	if (all)
+		qsort(all, count, sizeof(*all), by_low);
+	for (uint32_t i = 1; all && i < count; i++)
+		if (all[i].low <= all[i - 1].high && all[i - 1].high >= all[i - 1].low)
+			(void)ctf2_fail(p, -EBADMSG, "two options of a variant are for %lld",
+					(long long)all[i].low);
+	free(all);
+}
+
+static void variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_VARIANT;
+	location(p, v, "selector-field-location", &t->ref);
+	members(p, json_object_get(v, "options"), t);
+	if (!p->err && !t->nr_members)
+		(void)ctf2_fail(p, -EBADMSG, "a variant without options");
+	refuse_twins(p, t);
+	refuse_two_ways(p, t);
+}
+
+static void optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
+{
+	t->kind = WM_CTF_OPTIONAL;
+	location(p, v, "selector-field-location", &t->ref);
+	element(p, v, "field-class", t);
+	if (p->err || !json_object_get(v, "selector-field-ranges"))
+		return;
+	t->members = ctf2_memory(p, wm_arena_array(&p->m->arena, 1, sizeof(*t->members)));
+	if (!t->members)
+		return;
+	t->members[0] = (struct wm_ctf_member){.name = "", .raw = "", .type = t->element};
+	selector_ranges(p, v, &t->members[0]);
+	t->nr_members = 1;
+}
+
+static const struct {
+	const char *name;
+	void (*read)(struct ctf2 *p, json_t *v, struct wm_ctf_type *t);
+} classes[] = {
+    {"fixed-length-unsigned-integer", unsigned_integer},
+    {"fixed-length-signed-integer", signed_integer},
+    {"fixed-length-boolean", boolean},
+    {"fixed-length-bit-array", bits},
+    {"fixed-length-bit-map", flags},
+    {"fixed-length-floating-point-number", real},
+    {"variable-length-unsigned-integer", variable_unsigned},
+    {"variable-length-signed-integer", variable_signed},
+    {"null-terminated-string", string},
+    {"static-length-string", fixed_string},
+    {"dynamic-length-string", dynamic_string},
+    {"static-length-blob", fixed_blob},
+    {"dynamic-length-blob", dynamic_blob},
+    {"structure", structure},
+    {"static-length-array", fixed_array},
+    {"dynamic-length-array", dynamic_array},
+    {"optional", optional},
+    {"variant", variant},
+};
+
+/* --- aliases ------------------------------------------------------------------- */
+
+/* Where the name is, or where it belongs. */
+static uint32_t alias_slot(const struct ctf2 *p, const char *name)
+{
+	uint32_t low = 0, high = p->nr_aliases;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (strcmp(p->aliases[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct wm_ctf_type *known_alias(struct ctf2 *p, const char *name)
+{
+	uint32_t at = alias_slot(p, name);
+
+	if (at < p->nr_aliases && !strcmp(p->aliases[at].name, name))
+		return p->aliases[at].type;
+	(void)ctf2_fail(p, -EBADMSG, "no field class alias '%.100s'", name);
+	return NULL;
+}
+
+void ctf2_alias_add(struct ctf2 *p, json_t *fragment)
+{
+	const char *name = ctf2_text(p, fragment, "name");
+	json_t *class = ctf2_need(p, fragment, "field-class");
+	struct wm_ctf_type *from = class ? ctf2_type(p, class) : NULL, *t, *next;
+	struct ctf2_alias *aliases;
+	uint32_t at;
+
+	if (!name && !p->err)
+		(void)ctf2_fail(p, -EBADMSG, "an alias without a name");
+	t = from && !p->err ? ctf2_memory(p, wm_ctf_type_create(p->m, from->kind)) : NULL;
+	if (!t)
+		return;
+	next = t->next;
+	*t = *from;
+	t->next = next;
+	t->alias = name;
+	at = alias_slot(p, name);
+	if (at < p->nr_aliases && !strcmp(p->aliases[at].name, name)) {
+		(void)ctf2_fail(p, -EBADMSG, "alias '%.100s' is declared twice", name);
+		return;
+	}
+	aliases = ctf2_memory(
+	    p, wm_arena_grow(&p->m->arena, p->aliases, p->nr_aliases, sizeof(*aliases)));
+	if (!aliases)
+		return;
+	memmove(aliases + at + 1, aliases + at, (p->nr_aliases - at) * sizeof(*aliases));
+	aliases[at] = (struct ctf2_alias){name, t};
+	p->aliases = aliases;
+	p->nr_aliases++;
+}
+
+struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value)
+{
+	const char *name;
+	struct wm_ctf_type *t;
+
+	if (json_is_string(value))
+		return known_alias(p, json_string_value(value));
+	name = ctf2_text(p, value, "type");
+	if (p->err || p->depth >= WM_CTF_DEPTH_MAX) {
+		(void)ctf2_fail(p, -EBADMSG, "field classes more than %u deep", WM_CTF_DEPTH_MAX);
+		return NULL;
+	}
+	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++) {
+		if (strcmp(classes[i].name, name) != 0)
+			continue;
+		t = ctf2_memory(p, wm_ctf_type_create(p->m, classes[i].read == string
+								? WM_CTF_STRING
+								: WM_CTF_STRUCT));
+		if (!t)
+			return NULL;
+		t->line = p->line;
+		p->depth++;
+		classes[i].read(p, value, t);
+		p->depth--;
+		if (t->kind == WM_CTF_VARINT)
+			t->align = 8;
+		return p->err ? NULL : t;
+	}
+	(void)ctf2_fail(p, -EBADMSG, "no field class type '%.60s'", name ? name : "");
+	return NULL;
+}

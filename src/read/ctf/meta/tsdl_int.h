@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tsdl_int.h - what tsdl_parse.c (blocks), tsdl_type.c (types and their
+ * names) and tsdl_scalar.c share. Recursive descent with one token of lookahead. After the
+ * first error the lexer gives END for ever, so loops end by themselves;
+ * functions that return a pointer return NULL then.
+ */
+#ifndef WM_READ_CTF_META_TSDL_INT_H
+#define WM_READ_CTF_META_TSDL_INT_H
+
+#include "read/ctf/meta/tsdl_lex.h"
+#include "read/ctf/meta/type.h"
+
+/* Named types: aliases, structures, variants, enumerations have separate names. */
+enum tsdl_space { TSDL_ALIAS, TSDL_STRUCT, TSDL_VARIANT, TSDL_ENUM };
+
+#define TSDL_BUCKETS 1024u
+
+struct tsdl_name {
+	const char *name;
+	struct wm_ctf_type *type;
+	enum tsdl_space space;
+	uint32_t scope;          /* depth of the block it was declared in */
+	struct tsdl_name *next;  /* in its bucket */
+	struct tsdl_name *older; /* in order of declaration */
+	uint32_t bucket;
+};
+
+struct tsdl {
+	struct wm_tsdl_lexer lexer;
+	struct wm_tsdl_token token; /* the next one */
+	struct wm_ctf_metadata *m;
+	struct tsdl_name *buckets[TSDL_BUCKETS];
+	struct tsdl_name *newest;
+	uint32_t scope, depth;
+	bool has_trace; /* there was a trace block */
+};
+
+/* The right-hand side of "name = value;". */
+struct tsdl_value {
+	enum { TSDL_NUMBER, TSDL_TEXT, TSDL_WORD } kind;
+	uint64_t number; /* its magnitude */
+	bool negative;
+	const char *text;
+	struct wm_tsdl_token at;
+};
+
+/* --- tokens --------------------------------------------------------------- */
+void tsdl_advance(struct tsdl *p);
+bool tsdl_accept(struct tsdl *p, int kind);
+bool tsdl_expect(struct tsdl *p, int kind, const char *what); /* false: the error was noted */
+#define tsdl_error(p, ...) wm_tsdl_fail(&(p)->lexer, &(p)->token, -EBADMSG, __VA_ARGS__)
+void *tsdl_memory(struct tsdl *p, void *piece); /* notes -ENOMEM when NULL */
+
+/* "a.b.c" with keywords allowed as parts; its names, and joined with dots. */
+bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text);
+/* Signs, parentheses and a number; its magnitude. */
+bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret);
+bool tsdl_value(struct tsdl *p, struct tsdl_value *ret);
+bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what, uint64_t max,
+		   uint64_t *ret);
+bool tsdl_signed(struct tsdl *p, const struct tsdl_value *v, const char *what, int64_t *ret);
+bool tsdl_text(struct tsdl *p, const struct tsdl_value *v, const char *what, const char **ret);
+bool tsdl_bool(struct tsdl *p, const struct tsdl_value *v, const char *what, bool *ret);
+bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret);
+
+/* --- types ------------------------------------------------------------------ */
+void tsdl_scope_open(struct tsdl *p);
+void tsdl_scope_close(struct tsdl *p);
+struct wm_ctf_type *tsdl_type(struct tsdl *p); /* a type specifier */
+
+struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind);
+struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name);
+void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
+		  struct wm_ctf_type *type);
+/* The type of that name; an error that calls it `kind` when there is none. */
+struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+			       const struct wm_tsdl_token *at, const char *kind);
+bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret);
+
+/* Behind their keyword. */
+struct wm_ctf_type *tsdl_integer(struct tsdl *p);
+struct wm_ctf_type *tsdl_floating_point(struct tsdl *p);
+struct wm_ctf_type *tsdl_string(struct tsdl *p);
+struct wm_ctf_type *tsdl_enumeration(struct tsdl *p);
+
+/* A declaration that begins with typealias, typedef, struct...; `;` included. */
+bool tsdl_is_declaration(const struct tsdl *p);
+void tsdl_declaration(struct tsdl *p);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tsdl_scalar.c - integers, floats, strings and enumerations of CTF 1.8
+ * metadata, behind their keyword. See tsdl_int.h for how errors travel.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "read/ctf/meta/tsdl_int.h"
+
+/* --- attributes of integer, floating_point, string ----------------------------- */
+
+bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret)
+{
+	uint64_t n;
+
+	if (!tsdl_unsigned(p, v, "align", 1u << 20, &n))
+		return false;
+	if (!n || (n & (n - 1))) {
+		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "align is no power of two");
+		return false;
+	}
+	*ret = (uint32_t)n;
+	return true;
+}
+
+static void set_base(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+{
+	static const struct {
+		uint8_t base;
+		const char *words[8];
+	} bases[] = {
+	    {10, {"decimal", "dec", "d", "i", "u"}},
+	    {16, {"hexadecimal", "hex", "x", "X", "p"}},
+	    {8, {"octal", "oct", "o"}},
+	    {2, {"binary", "b"}},
+	};
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
+		bool same = v->kind == TSDL_NUMBER && !v->negative && v->number == bases[i].base;
+
+		for (size_t w = 0; v->kind != TSDL_NUMBER && bases[i].words[w]; w++)
+			same |= !strcmp(bases[i].words[w], v->text);
+		if (same) {
+			t->base = bases[i].base;
+			return;
+		}
+	}
+	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "base is none of 2, 8, 10, 16");
+}
+
+static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+{
+	if (v->kind != TSDL_NUMBER && !strcmp(v->text, "none"))
+		t->text = false;
+	else if (v->kind != TSDL_NUMBER && (!strcmp(v->text, "UTF8") || !strcmp(v->text, "ASCII") ||
+					    !strcmp(v->text, "utf8") || !strcmp(v->text, "ascii")))
+		t->text = true;
+	else
+		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG,
+				   "encoding is none of none, UTF8, ASCII");
+}
+
+static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+{
+	static const char before[] = "clock.", after[] = ".value";
+	size_t n = v->kind == TSDL_WORD ? strlen(v->text) : 0, edge = sizeof(before) - 1;
+
+	if (n >= sizeof(after) && !strcmp(v->text + n - (sizeof(after) - 1), after))
+		n -= sizeof(after) - 1; /* some tracers left it away */
+	if (n <= edge || memcmp(v->text, before, edge) != 0) {
+		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "map is not clock.NAME.value");
+		return;
+	}
+	t->line = v->at.line;
+	t->column = v->at.column;
+	t->clock = tsdl_memory(p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge));
+}
+
+enum attribute {
+	ATTRIBUTE_SIZE,
+	ATTRIBUTE_ALIGN,
+	ATTRIBUTE_SIGNED,
+	ATTRIBUTE_BYTE_ORDER,
+	ATTRIBUTE_BASE,
+	ATTRIBUTE_ENCODING,
+	ATTRIBUTE_MAP,
+	ATTRIBUTE_EXPONENT,
+	ATTRIBUTE_MANTISSA,
+	NR_ATTRIBUTES /* others are allowed and mean nothing to us */
+};
+
+static const char *const attribute_names[NR_ATTRIBUTES] = {
+    "size", "align", "signed", "byte_order", "base", "encoding", "map", "exp_dig", "mant_dig",
+};
+
+struct digits {
+	uint64_t size, exponent, mantissa;
+};
+
+static enum attribute find_attribute(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < NR_ATTRIBUTES && strcmp(name, attribute_names[i]) != 0)
+		i++;
+	return (enum attribute)i;
+}
+
+static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute which,
+			  const struct tsdl_value *v, struct digits *d)
+{
+	switch (which) {
+	case ATTRIBUTE_SIZE:
+		(void)tsdl_unsigned(p, v, "size", WM_CTF_BITS_MAX, &d->size);
+		break;
+	case ATTRIBUTE_ALIGN:
+		(void)tsdl_power_of_two(p, v, &t->align);
+		break;
+	case ATTRIBUTE_SIGNED:
+		(void)tsdl_bool(p, v, "signed", &t->is_signed);
+		break;
+	case ATTRIBUTE_BYTE_ORDER:
+		(void)tsdl_order(p, v, &t->order);
+		break;
+	case ATTRIBUTE_BASE:
+		set_base(p, v, t);
+		break;
+	case ATTRIBUTE_ENCODING:
+		set_encoding(p, v, t);
+		break;
+	case ATTRIBUTE_MAP:
+		set_map(p, v, t);
+		break;
+	case ATTRIBUTE_EXPONENT:
+		(void)tsdl_unsigned(p, v, "exp_dig", 64, &d->exponent);
+		break;
+	case ATTRIBUTE_MANTISSA:
+		(void)tsdl_unsigned(p, v, "mant_dig", 256, &d->mantissa);
+		break;
+	case NR_ATTRIBUTES:
+		break;
+	}
+}
+
+static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
+{
+	uint32_t said = 0; /* bits: those met so far */
+
+	while (!tsdl_accept(p, '}')) {
+		struct tsdl_value v;
+		enum attribute which;
+		const char *name;
+
+		if (!tsdl_path(p, NULL, &name) || !tsdl_expect(p, '=', "'='") ||
+		    !tsdl_value(p, &v) || !tsdl_expect(p, ';', "';'"))
+			return;
+		which = find_attribute(name);
+		if (which < NR_ATTRIBUTES && said & 1u << which)
+			(void)wm_tsdl_fail(&p->lexer, &v.at, -EBADMSG, "'%s' is said twice", name);
+		said |= 1u << which;
+		set_attribute(p, t, which, &v, d);
+	}
+}
+
+struct wm_ctf_type *tsdl_integer(struct tsdl *p)
+{
+	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_INTEGER);
+	struct wm_tsdl_token at = p->token;
+	struct digits d = {0};
+
+	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return NULL;
+	t->align = 0;
+	attributes(p, t, &d);
+	if (!t->align)
+		t->align = d.size % 8 ? 1 : 8;
+	if (!p->lexer.err && (!d.size || (d.size > 64 && (d.size % 8 || t->align < 8))))
+		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
+				   "an integer of %llu bits; 1 to 64, and more in whole bytes, can "
+				   "be read",
+				   (unsigned long long)d.size);
+	t->bits = (uint16_t)d.size;
+	return t;
+}
+
+struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
+{
+	static const uint8_t floats[][2] = {{5, 11}, {8, 24}, {11, 53}, {15, 113}};
+	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_FLOAT);
+	struct wm_tsdl_token at = p->token;
+	struct digits d = {0};
+
+	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return NULL;
+	attributes(p, t, &d);
+	for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++)
+		if (d.exponent == floats[i][0] && d.mantissa == floats[i][1])
+			t->bits = (uint16_t)(d.exponent + d.mantissa);
+	if (!t->bits)
+		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
+				   "a float of %llu exponent and %llu mantissa bits; 5+11, 8+24, "
+				   "11+53 and 15+113 can be read",
+				   (unsigned long long)d.exponent, (unsigned long long)d.mantissa);
+	return t;
+}
+
+struct wm_ctf_type *tsdl_string(struct tsdl *p)
+{
+	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_STRING);
+	struct digits d = {0};
+
+	if (t && tsdl_accept(p, '{'))
+		attributes(p, t, &d);
+	return t;
+}
+
+/* --- enumerations ------------------------------------------------------------- */
+
+/* Does the value fit into the container? As 64-bit bits in *ret. */
+static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negative, uint64_t number,
+		       int64_t *ret)
+{
+	uint64_t positive_max, negative_max;
+
+	positive_max = UINT64_MAX >> (64 - t->bits) >> t->is_signed;
+	negative_max = t->is_signed ? positive_max + 1 : 0;
+	if (number > (negative ? negative_max : positive_max)) {
+		(void)tsdl_error(p, "%s%llu does not fit into %u bits, %s", negative ? "-" : "",
+				 (unsigned long long)number, t->bits,
+				 t->is_signed ? "signed" : "unsigned");
+		return false;
+	}
+	*ret = (int64_t)(negative ? 0 - number : number);
+	return true;
+}
+
+static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *ret)
+{
+	uint64_t number;
+	bool negative;
+
+	return tsdl_number(p, "a number", &negative, &number) &&
+	       enum_value(p, t, negative, number, ret);
+}
+
+static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, bool *full)
+{
+	struct wm_ctf_label *label;
+
+	if (t->nr_labels == WM_CTF_LABELS_MAX) {
+		(void)tsdl_error(p, "more than %u labels in an enumeration", WM_CTF_LABELS_MAX);
+		return false;
+	}
+	t->labels = tsdl_memory(
+	    p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels, sizeof(*t->labels)));
+	if (!t->labels)
+		return false;
+	label = &t->labels[t->nr_labels];
+	if (p->token.kind != WM_TSDL_STRING && p->token.kind < WM_TSDL_NAME) {
+		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
+		return false;
+	}
+	label->name = p->token.text;
+	if (!label->name) {
+		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
+		return false;
+	}
+	tsdl_advance(p);
+	label->range = (struct wm_ctf_range){*next, *next};
+	if (tsdl_accept(p, '=')) {
+		if (!enum_number(p, t, &label->range.low))
+			return false;
+		label->range.high = label->range.low;
+		if (tsdl_accept(p, WM_TSDL_DOTS) && !enum_number(p, t, &label->range.high))
+			return false;
+	} else if (*full ||
+		   !enum_value(p, t, t->is_signed && *next < 0,
+			       t->is_signed && *next < 0 ? 0 - (uint64_t)*next : (uint64_t)*next,
+			       &label->range.low)) {
+		return false;
+	}
+	if (t->is_signed ? label->range.low > label->range.high
+			 : (uint64_t)label->range.low > (uint64_t)label->range.high) {
+		(void)tsdl_error(p, "the range of '%.60s' ends before it begins", label->name);
+		return false;
+	}
+	*full = label->range.high == (t->is_signed ? INT64_MAX : -1);
+	*next = (int64_t)((uint64_t)label->range.high + 1);
+	t->nr_labels++;
+	return true;
+}
+
+static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
+{
+	int64_t next = 0;
+	bool full = false; /* the last value was the largest there is */
+
+	do {
+		if (t->nr_labels && p->token.kind == '}')
+			break;
+		if (!enum_label(p, t, &next, &full)) {
+			if (!p->lexer.err)
+				(void)tsdl_error(p, "no value is left for a label");
+			return;
+		}
+	} while (tsdl_accept(p, ','));
+	(void)tsdl_expect(p, '}', "'}' or ','");
+}
+
+static struct wm_ctf_type *enum_container(struct tsdl *p)
+{
+	struct wm_ctf_type *t;
+	struct tsdl_name *n;
+
+	if (tsdl_accept(p, ':')) {
+		t = tsdl_type(p);
+	} else {
+		n = tsdl_find(p, TSDL_ALIAS, "int");
+		t = n ? n->type : NULL;
+		if (!n)
+			(void)tsdl_error(p, "an enumeration without a type, and no alias 'int'");
+	}
+	if (t && (t->kind != WM_CTF_INTEGER || t->bits > 64)) {
+		(void)tsdl_error(p, "the type of an enumeration is no integer of up to 64 bits");
+		return NULL;
+	}
+	return p->lexer.err ? NULL : t;
+}
+
+struct wm_ctf_type *tsdl_enumeration(struct tsdl *p)
+{
+	struct wm_ctf_type *t, *container;
+	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
+	struct wm_tsdl_token at = p->token;
+
+	if (name)
+		tsdl_advance(p);
+	if (name && p->token.kind != ':' && p->token.kind != '{')
+		return tsdl_known(p, TSDL_ENUM, name, &at, "enumeration");
+	container = enum_container(p);
+	t = container ? tsdl_new(p, WM_CTF_ENUM) : NULL;
+	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return NULL;
+	t->element = container;
+	t->bits = container->bits;
+	t->base = container->base;
+	t->order = container->order;
+	t->align = container->align;
+	t->is_signed = container->is_signed;
+	enum_body(p, t);
+	if (name)
+		tsdl_declare(p, TSDL_ENUM, name, t);
+	return t;
+}

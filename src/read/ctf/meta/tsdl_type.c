@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tsdl_type.c - the types of CTF 1.8 metadata: the scopes their names live in,
+ * declarators, structures, variants. Integers, floats, strings and
+ * enumerations are tsdl_scalar.c's. See tsdl_int.h for how errors travel.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/meta/tsdl_int.h"
+
+/* --- names ------------------------------------------------------------------- */
+
+void tsdl_scope_open(struct tsdl *p)
+{
+	p->scope++;
+}
+
+void tsdl_scope_close(struct tsdl *p)
+{
+	/* The newest name is always the head of its bucket. */
+	while (p->newest && p->newest->scope == p->scope) {
+		p->buckets[p->newest->bucket] = p->newest->next;
+		p->newest = p->newest->older;
+	}
+	p->scope--;
+}
+
+static uint32_t bucket_of(enum tsdl_space space, const char *name)
+{
+	uint32_t h = 2166136261u + space;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return h % TSDL_BUCKETS;
+}
+
+struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
+{
+	struct tsdl_name *n = p->buckets[bucket_of(space, name)];
+
+	while (n && (n->space != space || strcmp(n->name, name) != 0))
+		n = n->next;
+	return n;
+}
+
+/* The type of that name; what it is called as `kind` when there is none. */
+struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+			       const struct wm_tsdl_token *at, const char *kind)
+{
+	struct tsdl_name *known = tsdl_find(p, space, name);
+
+	if (!known)
+		(void)wm_tsdl_fail(&p->lexer, at, -EBADMSG, "no %s '%.100s'", kind, name);
+	return known ? known->type : NULL;
+}
+
+void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name, struct wm_ctf_type *type)
+{
+	struct tsdl_name *n = tsdl_find(p, space, name);
+
+	if (n && n->scope == p->scope) {
+		(void)tsdl_error(p, "'%.100s' is declared twice", name);
+		return;
+	}
+	n = tsdl_memory(p, wm_arena_get(&p->m->arena, sizeof(*n)));
+	if (!n)
+		return;
+	*n = (struct tsdl_name){.name = name, .type = type, .space = space, .scope = p->scope};
+	n->bucket = bucket_of(space, name);
+	n->next = p->buckets[n->bucket];
+	n->older = p->newest;
+	p->buckets[n->bucket] = p->newest = n;
+}
+
+struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
+{
+	struct wm_ctf_type *t = tsdl_memory(p, wm_ctf_type_create(p->m, kind));
+
+	if (t) {
+		t->line = p->token.line;
+		t->column = p->token.column;
+	}
+	return t;
+}
+
+/* A node of its own with the same parts. */
+static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *from)
+{
+	struct wm_ctf_type *t = tsdl_new(p, from->kind), *next;
+
+	if (!t)
+		return NULL;
+	next = t->next;
+	*t = *from;
+	t->next = next;
+	return t;
+}
+
+static void contain(struct tsdl *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
+{
+	if (wm_ctf_type_contain(owner, part))
+		(void)tsdl_error(p, "types more than %u deep", WM_CTF_DEPTH_MAX);
+}
+
+/* --- declarators ----------------------------------------------------------------- */
+
+struct dimension {
+	uint64_t length;
+	struct wm_ctf_ref ref;
+};
+
+static bool dimension(struct tsdl *p, struct dimension *d)
+{
+	*d = (struct dimension){0};
+	if (p->token.kind == WM_TSDL_NUMBER) {
+		d->length = p->token.number;
+		if (d->length > WM_CTF_LENGTH_MAX) {
+			(void)tsdl_error(p, "an array of more than %u elements", WM_CTF_LENGTH_MAX);
+			return false;
+		}
+		tsdl_advance(p);
+	} else {
+		struct wm_tsdl_token at = p->token;
+		const char *text;
+
+		if (!tsdl_path(p, &d->ref, &text))
+			return false;
+		if (d->ref.nr_names == 1 &&
+		    (at.kind != WM_TSDL_NAME || tsdl_find(p, TSDL_ALIAS, text))) {
+			(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
+					   "'%.100s' is a type, not a length", text);
+			return false;
+		}
+	}
+	return tsdl_expect(p, ']', "']'");
+}
+
+static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
+{
+	struct dimension dims[WM_CTF_DEPTH_MAX];
+	uint32_t n = 0;
+
+	while (tsdl_accept(p, '[')) {
+		if (n == WM_CTF_DEPTH_MAX) {
+			(void)tsdl_error(p, "more than %u dimensions", WM_CTF_DEPTH_MAX);
+			return NULL;
+		}
+		if (!dimension(p, &dims[n++]))
+			return NULL;
+	}
+	while (n--) {
+		bool fixed = !dims[n].ref.nr_names;
+		struct wm_ctf_type *t = tsdl_new(p, fixed ? WM_CTF_ARRAY : WM_CTF_SEQUENCE);
+
+		if (!t)
+			return NULL;
+		t->element = element;
+		contain(p, t, element);
+		t->length = dims[n].length;
+		t->ref = dims[n].ref;
+		t->text = element->kind == WM_CTF_INTEGER && element->text && element->bits == 8 &&
+			  element->align == 8;
+		element = t;
+	}
+	return element;
+}
+
+/* NAME and its dimensions. */
+static struct wm_ctf_type *declarator(struct tsdl *p, struct wm_ctf_type *type,
+				      const char **ret_name)
+{
+	*ret_name = p->token.text;
+	if (!tsdl_expect(p, WM_TSDL_NAME, "a name"))
+		return NULL;
+	return arrays(p, type);
+}
+
+/* --- structures and variants ----------------------------------------------------- */
+
+static void add_member(struct tsdl *p, struct wm_ctf_type *owner, const char *name,
+		       struct wm_ctf_type *type)
+{
+	struct wm_ctf_member *members;
+
+	if (owner->nr_members == WM_CTF_MEMBERS_MAX) {
+		(void)tsdl_error(p, "more than %u fields in a structure", WM_CTF_MEMBERS_MAX);
+		return;
+	}
+	members = tsdl_memory(
+	    p, wm_arena_grow(&p->m->arena, owner->members, owner->nr_members, sizeof(*members)));
+	if (!members)
+		return;
+	owner->members = members;
+	contain(p, owner, type);
+	members[owner->nr_members++] = (struct wm_ctf_member){
+	    .name = name[0] == '_' ? name + 1 : name, .raw = name, .type = type};
+}
+
+static int by_raw_name(const void *a, const void *b)
+{
+	const struct wm_ctf_member *const *x = a, *const *y = b;
+
+	return strcmp((*x)->raw, (*y)->raw);
+}
+
+static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
+{
+	const struct wm_ctf_member **sorted;
+
+	if (t->nr_members < 2 || p->lexer.err)
+		return;
+	sorted = tsdl_memory(p, malloc(t->nr_members * sizeof(const struct wm_ctf_member *)));
+	if (!sorted)
+		return;
+	for (uint32_t i = 0; i < t->nr_members; i++)
+		sorted[i] = &t->members[i];
+	qsort(sorted, t->nr_members, sizeof(*sorted), by_raw_name);
+	for (uint32_t i = 1; i < t->nr_members; i++) {
+		if (!by_raw_name(&sorted[i - 1], &sorted[i]))
+			(void)tsdl_error(p, "two fields are named '%.100s'", sorted[i]->raw);
+	}
+	free(sorted);
+}
+
+/* { members } */
+static void body(struct tsdl *p, struct wm_ctf_type *t)
+{
+	tsdl_scope_open(p);
+	while (!tsdl_accept(p, '}') && !p->lexer.err) {
+		struct wm_ctf_type *type;
+
+		if (p->token.kind == WM_TSDL_TYPEALIAS || p->token.kind == WM_TSDL_TYPEDEF) {
+			tsdl_declaration(p);
+			continue;
+		}
+		if (p->token.kind == WM_TSDL_END) {
+			(void)tsdl_expect(p, '}', "'}'");
+			break;
+		}
+		type = tsdl_type(p);
+		if (type && tsdl_accept(p, ';'))
+			continue; /* declares only the name of a structure */
+		do {
+			const char *name;
+			struct wm_ctf_type *full = type ? declarator(p, type, &name) : NULL;
+
+			if (full)
+				add_member(p, t, name, full);
+		} while (!p->lexer.err && tsdl_accept(p, ','));
+		(void)tsdl_expect(p, ';', "';'");
+	}
+	tsdl_scope_close(p);
+	refuse_twins(p, t);
+}
+
+static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
+{
+	struct tsdl_value v;
+	uint32_t align = 1;
+
+	if (!tsdl_accept(p, WM_TSDL_ALIGN))
+		return;
+	if (!tsdl_expect(p, '(', "'('") || !tsdl_value(p, &v) || !tsdl_power_of_two(p, &v, &align))
+		return;
+	if (t->align < align)
+		t->align = align;
+	(void)tsdl_expect(p, ')', "')'");
+}
+
+static struct wm_ctf_type *structure(struct tsdl *p)
+{
+	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
+	struct wm_tsdl_token at = p->token;
+	struct wm_ctf_type *t;
+
+	if (name)
+		tsdl_advance(p);
+	if (name && p->token.kind != '{')
+		return tsdl_known(p, TSDL_STRUCT, name, &at, "structure");
+	t = tsdl_new(p, WM_CTF_STRUCT);
+	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return NULL;
+	body(p, t);
+	struct_align(p, t);
+	if (name && !p->lexer.err)
+		tsdl_declare(p, TSDL_STRUCT, name, t);
+	return t;
+}
+
+static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
+					 const struct wm_tsdl_token *at,
+					 const struct wm_ctf_ref *tag)
+{
+	struct wm_ctf_type *known = tsdl_known(p, TSDL_VARIANT, name, at, "variant"), *t;
+
+	if (!known || !tag->nr_names)
+		return known;
+	t = copy_type(p, known);
+	if (t)
+		t->ref = *tag;
+	return t;
+}
+
+static struct wm_ctf_type *variant(struct tsdl *p)
+{
+	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
+	struct wm_tsdl_token first = p->token, at;
+	struct wm_ctf_ref tag = {0};
+	struct wm_ctf_type *t;
+
+	if (name)
+		tsdl_advance(p);
+	if (tsdl_accept(p, '<')) {
+		at = p->token;
+		if (!tsdl_path(p, &tag, NULL) || !tsdl_expect(p, '>', "'>'"))
+			return NULL;
+		if (tag.nr_names == 1 && at.kind != WM_TSDL_NAME) {
+			(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG, "a keyword as a tag");
+			return NULL;
+		}
+	}
+	if (name && p->token.kind != '{')
+		return known_variant(p, name, &first, &tag);
+	t = tsdl_new(p, WM_CTF_VARIANT);
+	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return NULL;
+	t->ref = tag;
+	body(p, t);
+	if (!p->lexer.err && !t->nr_members)
+		(void)tsdl_error(p, "a variant without options");
+	if (name && !p->lexer.err)
+		tsdl_declare(p, TSDL_VARIANT, name, t);
+	return t;
+}
+
+/* --- specifiers ------------------------------------------------------------------- */
+
+static bool is_word(int kind)
+{
+	static const int words[] = {
+	    WM_TSDL_CONST,  WM_TSDL_VOID,    WM_TSDL_CHAR,     WM_TSDL_SHORT, WM_TSDL_INT,
+	    WM_TSDL_LONG,   WM_TSDL_FLOAT,   WM_TSDL_DOUBLE,   WM_TSDL_BOOL,  WM_TSDL_UNSIGNED,
+	    WM_TSDL_SIGNED, WM_TSDL_COMPLEX, WM_TSDL_IMAGINARY};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (words[i] == kind)
+			return true;
+	}
+	return false;
+}
+
+/* "const unsigned long *", "uint32_t": words with single spaces, or NULL. */
+static const char *words(struct tsdl *p)
+{
+	char text[256];
+	size_t n = 0;
+	bool named = false, any = false;
+
+	while (is_word(p->token.kind) || p->token.kind == '*' ||
+	       (p->token.kind == WM_TSDL_NAME && !named && !any)) {
+		const char *word = p->token.kind == '*' ? "*" : p->token.text;
+		size_t bytes = strlen(word);
+
+		if (bytes + 2 > sizeof(text) - n) {
+			(void)tsdl_error(p, "the name of a type is too long");
+			return NULL;
+		}
+		if (n)
+			text[n++] = ' ';
+		memcpy(text + n, word, bytes);
+		n += bytes;
+		named |= p->token.kind == WM_TSDL_NAME;
+		any |= p->token.kind != WM_TSDL_CONST && p->token.kind != '*';
+		tsdl_advance(p);
+	}
+	if (!n) {
+		(void)tsdl_expect(p, WM_TSDL_NAME, "a type");
+		return NULL;
+	}
+	return tsdl_memory(p, wm_arena_copy(&p->m->arena, text, n));
+}
+
+static struct wm_ctf_type *known_alias(struct tsdl *p)
+{
+	struct wm_tsdl_token at = p->token;
+	const char *name = words(p);
+
+	return name ? tsdl_known(p, TSDL_ALIAS, name, &at, "type") : NULL;
+}
+
+struct wm_ctf_type *tsdl_type(struct tsdl *p)
+{
+	static const struct {
+		int keyword;
+		struct wm_ctf_type *(*parse)(struct tsdl *p);
+	} specifiers[] = {
+	    {WM_TSDL_STRUCT, structure},
+	    {WM_TSDL_VARIANT, variant},
+	    {WM_TSDL_ENUM, tsdl_enumeration},
+	    {WM_TSDL_INTEGER, tsdl_integer},
+	    {WM_TSDL_FLOATING, tsdl_floating_point},
+	    {WM_TSDL_STRING_TYPE, tsdl_string},
+	};
+	struct wm_ctf_type *t = NULL;
+	bool found = false;
+
+	if (p->depth >= WM_CTF_DEPTH_MAX) {
+		(void)tsdl_error(p, "types more than %u deep", WM_CTF_DEPTH_MAX);
+		return NULL;
+	}
+	p->depth++;
+	for (size_t i = 0; i < sizeof(specifiers) / sizeof(*specifiers) && !found; i++) {
+		found = specifiers[i].keyword == p->token.kind;
+		if (found) {
+			tsdl_advance(p);
+			t = specifiers[i].parse(p);
+		}
+	}
+	if (!found)
+		t = known_alias(p);
+	p->depth--;
+	return p->lexer.err ? NULL : t;
+}
+
+/* --- typealias, typedef, bare declarations ------------------------------------------ */
+
+static void named(struct tsdl *p, const char *name, const struct wm_ctf_type *type)
+{
+	struct wm_ctf_type *t = copy_type(p, type);
+
+	if (!t)
+		return;
+	t->alias = name;
+	tsdl_declare(p, TSDL_ALIAS, name, t);
+}
+
+static void type_alias(struct tsdl *p)
+{
+	struct wm_ctf_type *type = tsdl_type(p);
+	const char *name;
+
+	if (!type || !tsdl_expect(p, WM_TSDL_ASSIGN, "':='"))
+		return;
+	name = words(p);
+	if (name)
+		named(p, name, type);
+}
+
+static void type_definition(struct tsdl *p)
+{
+	struct wm_ctf_type *type = tsdl_type(p);
+
+	do {
+		const char *name;
+		struct wm_ctf_type *full = type ? declarator(p, type, &name) : NULL;
+
+		if (full)
+			named(p, name, full);
+	} while (!p->lexer.err && tsdl_accept(p, ','));
+}
+
+bool tsdl_is_declaration(const struct tsdl *p)
+{
+	switch (p->token.kind) {
+	case WM_TSDL_TYPEALIAS:
+	case WM_TSDL_TYPEDEF:
+	case WM_TSDL_STRUCT:
+	case WM_TSDL_VARIANT:
+	case WM_TSDL_ENUM:
+	case WM_TSDL_INTEGER:
+	case WM_TSDL_FLOATING:
+	case WM_TSDL_STRING_TYPE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void tsdl_declaration(struct tsdl *p)
+{
+	bool bare = p->token.kind != WM_TSDL_TYPEALIAS && p->token.kind != WM_TSDL_TYPEDEF;
+
+	if (tsdl_accept(p, WM_TSDL_TYPEALIAS))
+		type_alias(p);
+	else if (tsdl_accept(p, WM_TSDL_TYPEDEF))
+		type_definition(p);
+	else
+		(void)tsdl_type(p);
+	if (bare)
+		(void)tsdl_accept(p, ';'); /* "struct a {...}" may go without */
+	else
+		(void)tsdl_expect(p, ';', "';'");
+}

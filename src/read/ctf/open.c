@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * open.c - opens a CTF trace: finds the folders with metadata, reads it,
+ * plans, and lists the packets of all stream files. See trace.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "read/ctf/trace.h"
+
+/* --- names in folders -------------------------------------------------------------------- */
+
+struct names {
+	char **at;
+	uint32_t count;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_done(struct names *n)
+{
+	while (n->count)
+		free(n->at[--n->count]);
+	free(n->at);
+}
+
+static bool names_add(struct names *n, const char *name)
+{
+	if ((n->count & (n->count - 1)) == 0) {
+		void *more = realloc(n->at, (n->count ? 2 * n->count : 1) * sizeof(*n->at));
+
+		if (!more)
+			return false;
+		n->at = more;
+	}
+	n->at[n->count] = strdup(name);
+	return n->at[n->count] && ++n->count;
+}
+
+/* Names below `path`, hidden ones left out, sorted. */
+static int list(const char *path, struct names *ret)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+	int err = 0;
+
+	*ret = (struct names){0};
+	if (!dir)
+		return -errno;
+	while (!err && (e = readdir(dir))) {
+		if (e->d_name[0] != '.' && !names_add(ret, e->d_name))
+			err = -ENOMEM;
+		if (ret->count > WM_CTF_NAMES_MAX)
+			err = -E2BIG;
+	}
+	closedir(dir);
+	if (ret->count)
+		qsort(ret->at, ret->count, sizeof(*ret->at), by_name);
+	return err;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && (st.st_mode & S_IFMT) == kind;
+}
+
+/* "a/b", or "b" when a is ""; malloc'ed. */
+static char *join(const char *a, const char *b)
+{
+	char *path;
+
+	return asprintf(&path, "%s%s%s", a, a[0] && b[0] ? "/" : "", b) < 0 ? NULL : path;
+}
+
+/* --- folders ---------------------------------------------------------------------------------- */
+
+struct tree {
+	struct names folders; /* with a file `metadata`, below the path */
+	uint32_t nr_names;
+	bool first_only;
+};
+
+static bool has_metadata(const char *path)
+{
+	char *name = join(path, "metadata");
+	struct stat st;
+	bool has = name && !stat(name, &st) && S_ISREG(st.st_mode);
+
+	free(name);
+	return has;
+}
+
+static int walk(struct tree *t, const char *path, const char *below, uint32_t depth)
+{
+	struct names n;
+	int err;
+
+	if (has_metadata(path))
+		return names_add(&t->folders, below) ? 0 : -ENOMEM;
+	if (depth == WM_CTF_TREE_DEPTH)
+		return 0;
+	err = list(path, &n);
+	t->nr_names += n.count;
+	if (!err && (t->nr_names > WM_CTF_NAMES_MAX || t->folders.count > WM_CTF_FOLDERS_MAX))
+		err = -E2BIG;
+	for (uint32_t i = 0; i < n.count && !err && !(t->first_only && t->folders.count); i++) {
+		char *sub = join(path, n.at[i]), *name = join(below, n.at[i]);
+
+		if (!sub || !name)
+			err = -ENOMEM;
+		else if (is_kind(sub, S_IFDIR))
+			err = walk(t, sub, name, depth + 1);
+		free(sub);
+		free(name);
+	}
+	names_done(&n);
+	/* A folder we may not look into holds nothing for us. */
+	return err == -ENOMEM || err == -E2BIG ? err : 0;
+}
+
+static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
+{
+	struct tree t = {.first_only = true};
+	bool found;
+
+	found = is_folder && !walk(&t, path, "", 0) && t.folders.count;
+	names_done(&t.folders);
+	return found;
+}
+
+/* --- metadata of a folder ------------------------------------------------------------------------
+ */
+
+/* A chunk of a recording: the metadata of one begins with all of the other's. */
+static bool is_chunk(const struct wm_ctf_folder *a, const struct wm_ctf_folder *b)
+{
+	size_t bytes = a->text_bytes < b->text_bytes ? a->text_bytes : b->text_bytes;
+
+	return a->plan && a->plan->metadata->has_uuid && bytes && a->text_bytes >= b->text_bytes &&
+	       !memcmp(a->text, b->text, bytes);
+}
+
+static int version_of(const struct wm_ctf_metadata *m, const char *key)
+{
+	const struct wm_ctf_pair *pair = wm_ctf_env(m, key);
+
+	return pair && !pair->text && pair->number >= 0 && pair->number < 1000 ? (int)pair->number
+									       : 0;
+}
+
+static uint32_t quirks_of(const struct wm_ctf_metadata *m)
+{
+	const struct wm_ctf_pair *pair = wm_ctf_env(m, "tracer_name");
+	const char *tracer = pair && pair->text ? pair->text : "";
+	int major = version_of(m, "tracer_major"), minor = version_of(m, "tracer_minor");
+	int patch = version_of(m, "tracer_patchlevel") + version_of(m, "tracer_patch");
+	int version = major * 1000000 + minor * 1000 + patch;
+	bool late = false;
+
+	if (!strcmp(tracer, "barectf"))
+		return version < 2003001 ? WM_CTF_QUIRK_EARLY_EVENTS : 0;
+	if (!strcmp(tracer, "lttng-ust"))
+		late = version < 2011000;
+	else if (!strcmp(tracer, "lttng-modules"))
+		late = version < 2009013 || (version >= 2010000 && version < 2010010);
+	else
+		return 0;
+	return WM_CTF_QUIRK_NO_END | (late ? WM_CTF_QUIRK_LATE_EVENTS : 0);
+}
+
+static const char *uuid_text(struct wm_trace *t, const struct wm_ctf_metadata *m)
+{
+	char text[40];
+	size_t n = 0;
+
+	if (!m->has_uuid)
+		return NULL;
+	for (int i = 0; i < 16; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%02x",
+				      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", m->uuid[i]);
+	return wm_arena_copy(&t->arena, text, n);
+}
+
+/* The environment; the trace's own words are those of its first folder. */
+static int words(struct wm_trace *t, struct wm_ctf_folder *f)
+{
+	const struct wm_ctf_metadata *m = f->plan->metadata;
+	struct wm_trace_word *list = wm_arena_array(&t->arena, m->nr_env + 1u, sizeof(*list));
+	int err = list ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < m->nr_env && !err; i++) {
+		char number[24];
+		const char *text = m->env[i].text;
+
+		if (!text)
+			(void)snprintf(number, sizeof(number), "%lld", (long long)m->env[i].number);
+		list[i].key = m->env[i].key;
+		list[i].text = text ? text : wm_arena_copy(&t->arena, number, strlen(number));
+		if (!list[i].text)
+			err = -ENOMEM;
+		else if (!wm_trace_word(t, list[i].key))
+			err = wm_trace_add_word(t, list[i].key, list[i].text);
+	}
+	f->origin.words = list;
+	f->origin.nr_words = err ? 0 : m->nr_env;
+	f->origin.uuid = uuid_text(t, m);
+	return err;
+}
+
+/* Parses what f->text holds, unless the folder before it has the same. 0 also with a fault. */
+static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf_folder *f,
+		       struct wm_diag *diag)
+{
+	struct wm_ctf_metadata *m = NULL;
+	struct wm_diag damage;
+	int err;
+
+	for (uint32_t i = 0; i < c->nr_folders; i++) {
+		if (&c->folders[i] != f && is_chunk(&c->folders[i], f)) {
+			f->plan = c->folders[i].plan;
+			f->shares_plan = true;
+			return 0;
+		}
+	}
+	err = wm_ctf_metadata_parse(f->metadata_name, f->text, f->text_bytes, &m, &damage, diag);
+	if (!err && damage.sentence[0])
+		wm_trace_fault(t, f->metadata_name, damage.offset < 0 ? 0 : (uint64_t)damage.offset,
+			       "line %u: %s", damage.line, damage.sentence);
+	return err ? err : wm_ctf_plan_create(t, m, &f->plan, diag);
+}
+
+static int read_text(const struct wm_trace *t, struct wm_ctf_folder *f, struct wm_diag *diag)
+{
+	char *path = join(t->path, f->metadata_name);
+	int err = path ? wm_file_read(AT_FDCWD, path, WM_CTF_METADATA_MAX, &f->text, &f->text_bytes)
+		       : -ENOMEM;
+
+	free(path);
+	if (err)
+		return wm_diag_set(diag, err, f->metadata_name, -1, "cannot be read: %s",
+				   strerror(-err));
+	return 0;
+}
+
+/* --- all of it
+ * ------------------------------------------------------------------------------------ */
+
+static int make_folders(struct wm_trace *t, struct wm_ctf_trace *c, const struct tree *tree)
+{
+	c->folders = wm_arena_array(&t->arena, tree->folders.count + 1u, sizeof(*c->folders));
+	if (!c->folders)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->folders.count; i++) {
+		const char *below = tree->folders.at[i];
+		char *name = join(below, "metadata");
+
+		if (!name)
+			return -ENOMEM;
+		c->folders[i].metadata_name = wm_arena_copy(&t->arena, name, strlen(name));
+		c->folders[i].origin.name = wm_arena_copy(&t->arena, below, strlen(below));
+		free(name);
+		if (!c->folders[i].origin.name || !c->folders[i].metadata_name)
+			return -ENOMEM;
+		c->nr_folders++;
+	}
+	return 0;
+}
+
+/* Longest first: chunks that were closed early share the plan of a later one. */
+static int by_bytes(const void *a, const void *b)
+{
+	const struct wm_ctf_folder *const *x = a, *const *y = b;
+
+	if ((*x)->text_bytes != (*y)->text_bytes)
+		return (*x)->text_bytes > (*y)->text_bytes ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* One bad metadata file of many is a fault; the only one is an error. */
+static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *diag)
+{
+	struct wm_ctf_folder **order = calloc(c->nr_folders + 1u, sizeof(struct wm_ctf_folder *));
+	struct wm_diag own = {.offset = -1};
+	int err = order ? 0 : -ENOMEM;
+
+	diag = diag ? diag : &own;
+	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
+		order[i] = &c->folders[i];
+		err = read_text(t, order[i], diag);
+	}
+	if (!err)
+		qsort(order, c->nr_folders, sizeof(struct wm_ctf_folder *), by_bytes);
+	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
+		err = plan_folder(t, c, order[i], diag);
+		if (err && err != -ENOMEM && c->nr_folders > 1) {
+			wm_trace_fault(t, order[i]->metadata_name,
+				       diag->offset < 0 ? 0 : (uint64_t)diag->offset, "%s",
+				       diag->sentence);
+			err = 0;
+		}
+	}
+	free(order);
+	for (uint32_t i = 0; i < c->nr_folders; i++) {
+		free(c->folders[i].text);
+		c->folders[i].text = NULL;
+	}
+	return err;
+}
+
+static int index_folder(struct wm_trace *t, struct wm_ctf_folder *f, struct wm_ctf_founds *found)
+{
+	char *path = join(t->path, f->origin.name);
+	struct names n = {0};
+	int err = path ? list(path, &n) : -ENOMEM;
+
+	for (uint32_t i = 0; i < n.count && !err; i++) {
+		char *name = join(f->origin.name, n.at[i]), *full = join(path, n.at[i]);
+		struct stat st;
+
+		if (!name || !full)
+			err = -ENOMEM;
+		else if (strcmp(n.at[i], "metadata") != 0 && !stat(full, &st) &&
+			 S_ISREG(st.st_mode)) {
+			const char *kept = wm_arena_copy(&t->arena, name, strlen(name));
+
+			err = kept ? wm_ctf_index_file(t, f, kept, found) : -ENOMEM;
+		}
+		free(name);
+		free(full);
+	}
+	names_done(&n);
+	if (!err && wm_ctf_has_own_packets(f->plan->metadata))
+		wm_ctf_own_gone(t, path, f->origin.name);
+	free(path);
+	return err;
+}
+
+static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
+{
+	struct wm_ctf_founds found = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
+		struct wm_ctf_folder *f = &c->folders[i];
+
+		if (f->plan)
+			err = index_folder(t, f, &found);
+	}
+	if (!err)
+		err = wm_ctf_order(t, &found);
+	free(found.at);
+	return err;
+}
+
+/* What the metadata say of each folder, and of the trace. */
+static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->nr_folders && !err; i++) {
+		struct wm_ctf_folder *f = &c->folders[i];
+
+		if (!f->plan)
+			continue;
+		if (!t->version[0])
+			(void)snprintf(t->version, sizeof(t->version), "%s",
+				       f->plan->metadata->major == 2 ? "2" : "1.8");
+		f->quirks = quirks_of(f->plan->metadata);
+		err = words(t, f);
+	}
+	return err;
+}
+
+static bool is_own(const struct wm_ctf_trace *c)
+{
+	for (uint32_t i = 0; i < c->nr_folders; i++)
+		if (c->folders[i].plan)
+			return wm_ctf_is_own(c->folders[i].plan->metadata);
+	return false;
+}
+
+int wm_ctf_open_plans(struct wm_trace *t, const char *path, struct wm_diag *diag)
+{
+	struct wm_ctf_trace *c = calloc(1, sizeof(*c));
+	struct tree tree = {0};
+	int err = c ? walk(&tree, path, "", 0) : -ENOMEM;
+
+	t->own = c;
+	if (err == -E2BIG)
+		(void)wm_diag_set(diag, err, t->path, -1, "more than %u names below it",
+				  WM_CTF_NAMES_MAX);
+	if (!err)
+		err = make_folders(t, c, &tree);
+	names_done(&tree.folders);
+	if (!err)
+		err = plan_all(t, c, diag);
+	return err ? err : describe(t, c);
+}
+
+static int open_trace(struct wm_trace *t, const char *path, struct wm_diag *diag)
+{
+	int err = wm_ctf_open_plans(t, path, diag);
+
+	if (!err)
+		err = index_all(t, t->own);
+	if (!err && is_own(t->own))
+		err = wm_ctf_own_read(t);
+	if (!err && is_own(t->own))
+		err = wm_ctf_kernel_read(t);
+	if (err == -ENOMEM)
+		(void)wm_diag_set(diag, err, t->path, -1, "out of memory");
+	return err;
+}
+
+static void close_trace(struct wm_trace *t)
+{
+	struct wm_ctf_trace *c = t->own;
+
+	for (uint32_t i = 0; c && i < c->nr_folders; i++) {
+		if (!c->folders[i].shares_plan)
+			wm_ctf_plan_destroy(c->folders[i].plan);
+		free(c->folders[i].text);
+	}
+	if (c)
+		wm_ctf_kernel_done(c->kernel);
+	free(c);
+}
+
+const struct wm_reader_ops wm_ctf_ops = {
+    .name = "ctf",
+    .probe = probe,
+    .open = open_trace,
+    .close = close_trace,
+    .reader_create = wm_ctf_reader_create,
+    .reader_begin = wm_ctf_reader_begin,
+    .reader_read = wm_ctf_reader_read,
+    .reader_hash = wm_ctf_reader_hash,
+    .reader_destroy = wm_ctf_reader_destroy,
+    .comm = wm_ctf_own_comm,
+    .print = wm_ctf_kernel_print,
+    .kallsyms = wm_ctf_own_kallsyms,
+};

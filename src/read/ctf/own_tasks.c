@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_tasks.c - which process and which thread had a number at a moment, in
+ * waymark's own traces: see own.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/trace.h"
+
+static int by_pid_and_begin(const void *a, const void *b)
+{
+	const struct wm_trace_process *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+static int by_tid_and_time(const void *a, const void *b)
+{
+	const struct wm_ctf_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct wm_ctf_thread *const *x = a, *const *y = b;
+
+	if ((*x)->ns != (*y)->ns)
+		return (*x)->ns < (*y)->ns ? -1 : 1;
+	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
+}
+
+/* Behind the last one that is not after (pid, ns). */
+static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
+{
+	uint32_t low = 0, high = t->nr_processes;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct wm_trace_process *one = &t->processes[mid];
+
+		if (one->pid < pid || (one->pid == pid && one->begin_ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* What the kernel said when it happened counts more than what was heard by asking. */
+static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uint32_t at)
+{
+	const struct wm_ctf_thread *heard = &c->threads[at], *one = heard;
+
+	while (one->asked && one > c->threads && one[-1].tid == heard->tid)
+		one--;
+	return !one->asked && one->comm && *one->comm ? one : heard;
+}
+
+/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
+static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_trace *c = t->own;
+	uint32_t low = 0, high = c->nr_threads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct wm_ctf_thread *one = &c->threads[mid];
+
+		if (one->tid < tid || (one->tid == tid && one->ns <= ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && c->threads[low - 1].tid == tid)
+		return prefer_told(c, low - 1);
+	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
+}
+
+/* Oldest first: a parent's own fork has its name by then. */
+static int name_forks(struct wm_trace *t)
+{
+	struct wm_ctf_trace *c = t->own;
+	struct wm_ctf_thread **forks = malloc((c->nr_threads + 1) * sizeof(*forks));
+	uint32_t n = 0;
+
+	if (!forks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->nr_threads; i++)
+		if (!c->threads[i].comm)
+			forks[n++] = &c->threads[i];
+	qsort(forks, n, sizeof(*forks), by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct wm_ctf_thread *parent = thread_of(t, forks[i]->parent, forks[i]->ns);
+
+		forks[i]->comm = parent && parent->comm ? parent->comm : "";
+	}
+	free(forks);
+	return 0;
+}
+
+int wm_ctf_own_sort(struct wm_trace *t)
+{
+	struct wm_ctf_trace *c = t->own;
+
+	if (c->nr_threads)
+		qsort(c->threads, c->nr_threads, sizeof(*c->threads), by_tid_and_time);
+	if (t->nr_processes)
+		qsort(t->processes, t->nr_processes, sizeof(*t->processes), by_pid_and_begin);
+	return name_forks(t);
+}
+
+struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t pid, int64_t ns)
+{
+	uint32_t at = place(t, pid, ns);
+
+	return at && t->processes[at - 1].pid == pid ? &t->processes[at - 1] : NULL;
+}
+
+/* --- who was who ------------------------------------------------------------------------------ */
+
+/* Who had that pid then; before the first of them was seen, that one: its chunk is older. */
+static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
+{
+	uint32_t at = place(t, pid, ns);
+
+	if (at && t->processes[at - 1].pid == pid)
+		return t->processes[at - 1].comm;
+	return at < t->nr_processes && t->processes[at].pid == pid ? t->processes[at].comm : "";
+}
+
+int32_t wm_ctf_own_pid(const struct wm_trace *t, int32_t tid, int64_t ns)
+{
+	const struct wm_ctf_thread *one = thread_of(t, tid, ns);
+
+	return one ? one->pid : tid;
+}
+
+const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
+{
+	const struct wm_ctf_file *f = (const struct wm_ctf_file *)e->stream;
+	const struct wm_ctf_thread *thread;
+	int64_t ns = e->ns;
+
+	if (!t->is_own || e->pid < 0)
+		return "";
+	if (f->plan->is_of_cpu) {
+		thread = thread_of(t, e->tid, ns);
+		return thread ? thread->comm : "";
+	}
+	/* A packet of one thread may begin before its process joined; its end does not. */
+	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
+		ns = e->packet->end_ns;
+	return process_comm(t, (uint32_t)e->pid, ns);
+}
+
+/* --- what a reader that begins anew needs of the one before -------------------------------------
+ */
+
+/* Nothing until `ns` needs it: another follows that counts as much. */
+static bool is_superseded(const struct wm_ctf_trace *c, uint32_t at, int64_t ns)
+{
+	const struct wm_ctf_thread *one = &c->threads[at];
+
+	for (uint32_t i = at + 1; i < c->nr_threads; i++) {
+		const struct wm_ctf_thread *next = &c->threads[i];
+
+		if (next->tid != one->tid || next->ns > ns)
+			return false;
+		if (one->asked || !next->asked)
+			return true;
+	}
+	return false;
+}
+
+/* The last of each thread up to then, and whatever is later. */
+static int inherit_threads(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
+{
+	const struct wm_ctf_trace *old = from->own;
+	struct wm_ctf_trace *c = t->own;
+
+	for (uint32_t i = 0; i < old->nr_threads; i++) {
+		const struct wm_ctf_thread *one = &old->threads[i];
+		struct wm_ctf_thread *list;
+
+		if (is_superseded(old, i, ns))
+			continue;
+		list = wm_arena_grow(&t->arena, c->threads, c->nr_threads, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		c->threads = list;
+		list[c->nr_threads] = *one;
+		list[c->nr_threads].comm = wm_arena_copy(&t->arena, one->comm, strlen(one->comm));
+		if (!list[c->nr_threads++].comm)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Those that have not ended by then. */
+static int inherit_processes(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
+{
+	for (uint32_t i = 0; i < from->nr_processes; i++) {
+		const struct wm_trace_process *one = &from->processes[i];
+		struct wm_trace_process *list;
+
+		if (one->end_ns < ns)
+			continue;
+		list = wm_arena_grow(&t->arena, t->processes, t->nr_processes, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		t->processes = list;
+		list[t->nr_processes] = *one;
+		list[t->nr_processes].comm = wm_arena_copy(&t->arena, one->comm, strlen(one->comm));
+		list[t->nr_processes].path = wm_arena_copy(&t->arena, one->path, strlen(one->path));
+		if (!list[t->nr_processes].comm || !list[t->nr_processes].path)
+			return -ENOMEM;
+		t->nr_processes++;
+	}
+	return 0;
+}
+
+int wm_ctf_own_inherit(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
+{
+	int err = inherit_threads(t, from, ns);
+
+	for (uint32_t i = 0; i < t->nr_causes; i++)
+		for (uint32_t k = 0; k < from->nr_causes; k++)
+			if (!strcmp(t->causes[i].name, from->causes[k].name))
+				t->causes[i].count = from->causes[k].count;
+	return err ? err : inherit_processes(t, from, ns);
+}

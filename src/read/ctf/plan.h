@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.h - how to decode the packets and events of a CTF trace: metadata
+ * compiled to flat programs, one for each scope. plan.c makes the plans of
+ * a trace, compile.c the programs, decode.c runs them.
+ *
+ * A program is a list of operations. What lies at constant places from one
+ * another makes a *run*: one operation aligns and asks whether all its bits
+ * are there, those behind it only load. Whatever has a length of its own (a
+ * string, a sequence, a variant, LEB128) ends a run.
+ *
+ * Values that others need (lengths, tags, ids, times) go to *slots*, numbers
+ * of 64 bits that belong to who decodes. Slot 0 is written and never read, so
+ * that no operation has to ask.
+ */
+#ifndef WM_READ_CTF_PLAN_H
+#define WM_READ_CTF_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "read/ctf/meta/type.h"
+#include "read/ctf/straight.h"
+#include "trace/reader.h"
+
+#define WM_CTF_OPS_MAX        (1u << 20) /* of all programs of a trace */
+#define WM_CTF_SLOTS_MAX      16384u     /* of a stream class and one event */
+#define WM_CTF_RUN_BITS_MAX   (1u << 24)
+#define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
+#define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are on their own */
+
+enum wm_ctf_slot {
+	WM_CTF_SLOT_TRASH,
+	/* 1 .. NR_ROLES - 1: what has that role */
+	WM_CTF_SLOT_CPU = WM_CTF_NR_ROLES,
+	WM_CTF_SLOT_PID,
+	WM_CTF_SLOT_TID,
+	WM_CTF_SLOT_VPID,
+	WM_CTF_SLOT_VTID,
+	WM_CTF_SLOT_OTHERS, /* what lengths, tags and selectors read */
+};
+
+enum wm_ctf_code {
+	WM_CTF_OP_END,
+	WM_CTF_OP_RUN, /* `length` bits, `n` items; `at`: operations in it, if none has a slot */
+
+	/* In a run, `at` bytes from its begin. The order is load, size, swapped. */
+	WM_CTF_OP_U8,
+	WM_CTF_OP_U16,
+	WM_CTF_OP_U32,
+	WM_CTF_OP_U64,
+	WM_CTF_OP_U16_SWAP,
+	WM_CTF_OP_U32_SWAP,
+	WM_CTF_OP_U64_SWAP,
+	WM_CTF_OP_S8,
+	WM_CTF_OP_S16,
+	WM_CTF_OP_S32,
+	WM_CTF_OP_S64,
+	WM_CTF_OP_S16_SWAP,
+	WM_CTF_OP_S32_SWAP,
+	WM_CTF_OP_S64_SWAP,
+	WM_CTF_OP_F32,
+	WM_CTF_OP_F64,
+	WM_CTF_OP_F32_SWAP,
+	WM_CTF_OP_F64_SWAP,
+	WM_CTF_OP_BITS,   /* `at` bits from it; any number of any kind: `bits`, flags */
+	WM_CTF_OP_TEXT,   /* `n` bytes, up to a NUL */
+	WM_CTF_OP_BYTES,  /* `n` bytes */
+	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
+	WM_CTF_OP_STRUCT, /* `n` members, `length` items in all */
+
+	/* On their own. */
+	WM_CTF_OP_FREE_BITS, /* as BITS, aligned to 1 << shift, anywhere in a byte */
+	WM_CTF_OP_STRING,    /* to a NUL */
+	WM_CTF_OP_TEXT_N,    /* of a length (below) of bytes, up to a NUL */
+	WM_CTF_OP_BYTES_N,
+	WM_CTF_OP_WIDE,   /* to a zero unit; `bits` is the encoding */
+	WM_CTF_OP_WIDE_N, /* of a length of bytes */
+	WM_CTF_OP_LIST_N, /* as LIST, of a length */
+	WM_CTF_OP_LEB_U,
+	WM_CTF_OP_LEB_S,
+	WM_CTF_OP_ALIGN,
+	WM_CTF_OP_WHOLE, /* a byte has to begin at the next multiple of 1 << shift bits */
+	WM_CTF_OP_OPEN,  /* a structure of `n` members; CLOSE ends it */
+	WM_CTF_OP_CLOSE,
+	WM_CTF_OP_LOOP,    /* of a length; `bits` of an element at least; NEXT is at `at` */
+	WM_CTF_OP_NEXT,    /* back to `at`, or on; ends the list */
+	WM_CTF_OP_CHOOSE,  /* by `slot`; goes to the option's `at`; CLOSE ends it */
+	WM_CTF_OP_PERHAPS, /* by `slot`: into it, or to `at`, a CLOSE either way */
+	WM_CTF_OP_JUMP,
+	WM_CTF_OP_NR
+};
+
+#define WM_CTF_FLAG_SIGNED 1u
+#define WM_CTF_FLAG_BOOL   2u
+#define WM_CTF_FLAG_FLOAT  4u
+#define WM_CTF_FLAG_BIG    8u   /* first bits are the most significant */
+#define WM_CTF_FLAG_CLOCK  16u  /* moves the stream's clock on */
+#define WM_CTF_FLAG_HIDDEN 32u  /* makes no item */
+#define WM_CTF_FLAG_TURNED 128u /* the bits are turned round once they are loaded */
+#define WM_CTF_FLAG_INPUT  64u  /* reads `slot`: length, tag; else the length is `n` */
+
+struct wm_ctf_op {
+	uint8_t code;  /* enum wm_ctf_code */
+	uint8_t bits;  /* of a number */
+	uint8_t shift; /* aligned to 1 << shift bits */
+	uint8_t flags;
+	uint16_t slot, role; /* where a number goes; 0: nowhere */
+	uint32_t at, n;
+	const struct wm_member *member;
+	union {
+		uint64_t length;
+		uint64_t
+		    shown; /* of a number: the bits that its digits show; see wm_value_mask() */
+		const struct wm_ctf_choice *choice;
+	};
+};
+
+/* Which option a value chooses: disjoint ranges in order. */
+struct wm_ctf_choice {
+	uint64_t bias; /* added first, so that signed values compare as unsigned ones */
+	uint32_t nr_ranges;
+	struct wm_ctf_choice_range {
+		uint64_t low, high;
+		uint32_t option, at; /* where its program is */
+	} * ranges;
+};
+
+struct wm_ctf_program {
+	const struct wm_ctf_op *ops; /* NULL: nothing to decode */
+};
+
+struct wm_ctf_event_plan {
+	uint64_t id;
+	const struct wm_event_type *type;
+	/* Common context of the stream, context, fields; NULL: nothing to decode. */
+	const struct wm_ctf_op *body[3];
+	const struct wm_ctf_straight *straight; /* NULL: is not; or has no bit */
+};
+
+/*
+ * The usual event header in one step: an id and a time at fixed places behind
+ * an aligned position, when the id is `low` to `high`. Others, and a header
+ * whose items are wanted, take the program.
+ */
+struct wm_ctf_quick {
+	bool is_usable;
+	bool id_big, time_big;
+	uint8_t shift, id_bits, time_bits; /* time_bits 0: no time; id_bits 0: no id */
+	uint16_t id_slot;                  /* besides the role's */
+	uint32_t id_at, time_at, bits;     /* from the aligned position; of the header */
+	uint64_t low, high;
+	/* Both little-endian and in the first 64 bits: the id is word >> id_at & id_mask. */
+	bool is_word;
+	uint64_t id_mask, time_mask;
+};
+
+struct wm_ctf_stream_plan {
+	const struct wm_ctf_stream *class;
+	const struct wm_ctf_metadata *metadata;
+	const struct wm_type *parts[WM_NR_PARTS]; /* all but those of events */
+	struct wm_ctf_program packet_header, packet_context, event_header, event_context;
+	const struct wm_ctf_op *ops;
+	uint32_t nr_slots;
+	bool has[WM_CTF_SLOT_OTHERS];       /* a field fills that slot */
+	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* of that field */
+	const struct wm_trace_clock *clock; /* NULL: events have no time */
+	const struct wm_member *uuid;       /* in the packet header; NULL: none */
+	struct wm_ctf_quick quick;
+	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
+	bool is_own;                      /* waymark recorded it, */
+	bool is_of_cpu;                   /* and its packets are each of one CPU: the kernel's */
+	bool has_own_packets;             /* and nobody converted it since */
+	struct wm_ctf_event_plan *events; /* by id */
+	uint32_t nr_events;
+	uint32_t nr_dense; /* events whose index is their id */
+};
+
+struct wm_ctf_plan {
+	struct wm_ctf_metadata *metadata; /* owned */
+	uint32_t nr_streams;
+	struct wm_ctf_stream_plan *streams; /* by id */
+	uint32_t align_bytes; /* of the strictest type, at least 8: windows begin at multiples */
+	uint64_t nr_ops;
+};
+
+/*
+ * Compiles all; types and clocks are added to the trace. Takes the metadata
+ * over also on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
+ */
+int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_ctf_plan **ret,
+		       struct wm_diag *diag);
+void wm_ctf_plan_destroy(struct wm_ctf_plan *p);
+
+/* NULL: no such stream class, no such event. */
+const struct wm_ctf_stream_plan *wm_ctf_plan_stream(const struct wm_ctf_plan *p, uint64_t id);
+const struct wm_ctf_event_plan *wm_ctf_plan_event_search(const struct wm_ctf_stream_plan *s,
+							 uint64_t id);
+static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_ctf_stream_plan *s,
+								uint64_t id)
+{
+	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
+}
+
+/* The event whose header was decoded; NULL: no such event. */
+static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf_stream_plan *s,
+							     const uint64_t *slots)
+{
+	if (!s->has[WM_CTF_EVENT_ID])
+		return s->nr_events == 1 ? &s->events[0] : wm_ctf_plan_event(s, 0);
+	return wm_ctf_plan_event(s, slots[WM_CTF_EVENT_ID]);
+}
+
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m);          /* waymark recorded it, */
+bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m); /* and it is as it was written */
+/* Of waymark's traces: the recorder's own stream, and that of what tasks did. */
+bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s);
+
+/* Do its events say which thread ran, and not of which process? The kernel's in our own traces. */
+static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
+{
+	return s->is_own && s->has[WM_CTF_SLOT_TID] && !s->has[WM_CTF_SLOT_PID] &&
+	       !s->has[WM_CTF_SLOT_VPID];
+}
+
+/* Looks for what struct wm_ctf_quick says in the header's program. */
+void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
+
+/* The option a value chooses; NULL: none. */
+const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);
+
+#endif

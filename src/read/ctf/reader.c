@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c - events of one packet. Holds a window of it, however large the
+ * packet is; the window moves between batches, never under one, because items
+ * point into it. No descriptor stays open: thousands of streams are merged.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "read/ctf/trace.h"
+#include "trace/value_sum.h"
+
+#define NS_PER_SECOND 1000000000u
+#define IDS_BEGIN     WM_CTF_SLOT_CPU
+#define NR_IDS        (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU)
+
+#define WANT_HEAD ((1u << WM_PART_PACKET_HEADER) | (1u << WM_PART_PACKET_CONTEXT))
+#define WANT_BODY                                                                                  \
+	((1u << WM_PART_STREAM_CONTEXT) | (1u << WM_PART_CONTEXT) | (1u << WM_PART_FIELDS))
+
+struct wm_packet_reader {
+	struct wm_trace *t;
+	const struct wm_want *want;
+
+	/* Of the packet. */
+	const struct wm_packet *packet;
+	const struct wm_ctf_file *file;
+	const struct wm_ctf_stream_plan *plan;
+	bool ended, is_quick;
+	bool is_before;     /* no event at want->from_ns was there */
+	bool is_late;       /* an event behind the packet's end was told */
+	bool is_beyond;     /* one whose time needs more than 64 bits was */
+	uint64_t nr_events; /* so far, unwanted ones too */
+	uint64_t content_bytes;
+	uint64_t ids[NR_IDS]; /* what its header says of pid, tid... */
+	struct wm_batch head; /* items of its header and context */
+	uint32_t nr_header;
+	unsigned char *head_data;
+	struct wm_arena head_wide;
+
+	/* `have` bytes of it from byte `base` on; base is a multiple of the plan's align_bytes. */
+	unsigned char *data;
+	uint64_t base, have, room;
+
+	struct wm_ctf_decoder d;
+	uint32_t nr_slots;
+};
+
+struct wm_packet_reader *wm_ctf_reader_create(struct wm_trace *t, const struct wm_want *want)
+{
+	struct wm_packet_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->t = t;
+	r->want = want;
+	wm_arena_init(&r->d.wide, WM_CTF_WIDE_MAX);
+	wm_arena_init(&r->head_wide, WM_CTF_WIDE_MAX);
+	return r;
+}
+
+void wm_ctf_reader_destroy(struct wm_packet_reader *r)
+{
+	if (!r)
+		return;
+	wm_batch_done(&r->head);
+	wm_arena_done(&r->d.wide);
+	wm_arena_done(&r->head_wide);
+	free(r->head_data);
+	free(r->data);
+	free(r->d.slots);
+	free(r);
+}
+
+static void forget_wide(struct wm_arena *a)
+{
+	if (!a->used)
+		return;
+	wm_arena_done(a);
+	wm_arena_init(a, WM_CTF_WIDE_MAX);
+}
+
+/* Ends the packet with a fault at the decoder's place. */
+static void damaged(struct wm_packet_reader *r, uint64_t at_bits, const char *what,
+		    const char *field, const char *reason)
+{
+	wm_trace_fault(r->t, r->file->stream.file, r->packet->offset + r->base + at_bits / 8,
+		       "%s%s%.60s%s%s", what, field ? ": '" : "", field ? field : "",
+		       field ? "' " : " ", reason);
+	r->ended = true;
+}
+
+/* --- the window ------------------------------------------------------------------------ */
+
+static int set_room(struct wm_packet_reader *r, uint64_t room)
+{
+	unsigned char *more;
+
+	if (room <= r->room)
+		return 0;
+	more = realloc(r->data, room + WM_CTF_SLACK);
+	if (!more)
+		return -ENOMEM;
+	r->data = more;
+	r->room = room;
+	return 0;
+}
+
+/* Fills the window behind what it has. */
+static int fill(struct wm_packet_reader *r)
+{
+	uint64_t left = r->content_bytes - r->base - r->have;
+	uint64_t bytes = r->room - r->have < left ? r->room - r->have : left;
+	int fd = open(r->file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int64_t got;
+
+	if (fd < 0)
+		return -errno;
+	got = wm_ctf_pread(fd, r->data + r->have, bytes, r->packet->offset + r->base + r->have);
+	close(fd);
+	if (got < 0)
+		return (int)got;
+	r->have += (uint64_t)got;
+	memset(r->data + r->have, 0, WM_CTF_SLACK);
+	if ((uint64_t)got < bytes) {
+		wm_trace_fault(r->t, r->file->stream.file, r->packet->offset + r->base + r->have,
+			       "the file became shorter while it was read");
+		r->content_bytes = r->base + r->have;
+	}
+	r->d.data = r->data;
+	r->d.limit = r->packet->own < r->content_bytes * 8 ? r->packet->own : r->content_bytes * 8;
+	r->d.limit -= r->base * 8;
+	r->d.end = r->have * 8 < r->d.limit ? r->have * 8 : r->d.limit;
+	return 0;
+}
+
+/* Makes the window begin shortly before the event at `at_bits`; larger when it did already. */
+static int refill(struct wm_packet_reader *r, uint64_t at_bits)
+{
+	uint64_t align = r->file->folder->plan->align_bytes;
+	uint64_t skip = at_bits / 8 & ~(align - 1);
+	int err;
+
+	if (!skip && r->have == r->room) {
+		if (r->room >= WM_CTF_EVENT_MAX) {
+			damaged(r, at_bits, "an event", NULL, "of more than 16 MiB");
+			return 0;
+		}
+		err = set_room(r, 2 * r->room);
+		if (err)
+			return err;
+	}
+	memmove(r->data, r->data + skip, r->have - skip);
+	r->base += skip;
+	r->have -= skip;
+	r->d.pos = at_bits - skip * 8;
+	return fill(r);
+}
+
+/* --- the packet's frame ------------------------------------------------------------------- */
+
+static int make_slots(struct wm_packet_reader *r)
+{
+	uint64_t *more;
+
+	if (r->plan->nr_slots <= r->nr_slots)
+		return 0;
+	more = realloc(r->d.slots, r->plan->nr_slots * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more, 0, r->plan->nr_slots * sizeof(*more));
+	r->d.slots = more;
+	r->nr_slots = r->plan->nr_slots;
+	return 0;
+}
+
+/* Items of the frame point into a copy of it, because the window moves on. */
+static int keep_head(struct wm_packet_reader *r, uint64_t bits)
+{
+	uint64_t bytes = (bits + 7) / 8;
+	unsigned char *copy = realloc(r->head_data, bytes + WM_CTF_SLACK);
+	struct wm_ctf_decoder kept = r->d;
+	struct wm_ctf_frame f;
+
+	if (!copy)
+		return -ENOMEM;
+	r->head_data = copy;
+	memcpy(copy, r->data, bytes);
+	memset(copy + bytes, 0, WM_CTF_SLACK);
+	forget_wide(&r->head_wide);
+	r->d.data = copy;
+	r->d.wide = r->head_wide;
+	if (wm_ctf_frame_decode(&r->d, r->plan, &r->head, &r->nr_header, &f) == WM_CTF_NO_MEMORY)
+		return -ENOMEM;
+	r->head_wide = r->d.wide;
+	r->d.data = kept.data;
+	r->d.wide = kept.wide;
+	return 0;
+}
+
+static void keep_ids(struct wm_packet_reader *r)
+{
+	for (uint32_t i = 0; i < NR_IDS; i++)
+		r->ids[i] = r->d.slots[IDS_BEGIN + i];
+}
+
+static int begin_frame(struct wm_packet_reader *r)
+{
+	for (;;) {
+		enum wm_ctf_status status;
+		struct wm_ctf_frame f;
+		uint32_t header;
+		int err;
+
+		status = wm_ctf_frame_decode(&r->d, r->plan, NULL, &header, &f);
+		if (status == WM_CTF_NO_MEMORY)
+			return -ENOMEM;
+		if (status == WM_CTF_MORE && r->d.end < r->d.limit && r->room < WM_CTF_HEAD_MAX) {
+			err = set_room(r, 2 * r->room);
+			if (!err)
+				err = fill(r);
+			if (err)
+				return err;
+			continue;
+		}
+		if (status) {
+			damaged(r, 0, "the packet's header", NULL,
+				"is not what it was when the trace was opened");
+			return 0;
+		}
+		keep_ids(r);
+		if (r->want && (r->want->no_parts & WANT_HEAD) == WANT_HEAD)
+			return 0;
+		return keep_head(r, f.bits);
+	}
+}
+
+int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
+{
+	uint64_t window = wm_want_window(r->want);
+	int err;
+
+	r->packet = p;
+	r->file = (const struct wm_ctf_file *)r->t->streams[p->stream];
+	r->plan = r->file->plan;
+	r->ended = r->is_late = r->is_beyond = false;
+	r->is_before = r->want && r->want->has_from;
+	r->nr_events = 0;
+	r->is_quick =
+	    r->plan->quick.is_usable && r->want && (r->want->no_parts & 1u << WM_PART_HEADER);
+	r->content_bytes = (p->own + 7) / 8;
+	r->base = r->have = 0;
+	r->head.nr_items = r->nr_header = 0;
+	if (window > r->content_bytes)
+		window = r->content_bytes;
+	err = make_slots(r);
+	if (!err)
+		err = set_room(r, window < 64 ? 64 : window);
+	if (!err)
+		err = fill(r);
+	return err ? err : begin_frame(r);
+}
+
+/* --- events --------------------------------------------------------------------------------- */
+
+static int32_t id_of(uint64_t first, uint64_t second)
+{
+	uint64_t id = first <= INT32_MAX ? first : second;
+
+	return id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+static struct wm_batch *wanted(const struct wm_packet_reader *r, struct wm_batch *b,
+			       enum wm_part part)
+{
+	return r->want && (r->want->no_parts & 1u << part) ? NULL : b;
+}
+
+/* The parts behind the header. */
+static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batch *b,
+				      const struct wm_ctf_event_plan *plan, struct wm_event *e)
+{
+	struct wm_part_range *parts = &e->parts[WM_PART_STREAM_CONTEXT];
+	uint32_t unwanted = r->want ? r->want->no_parts & WANT_BODY : 0;
+	enum wm_ctf_status status = WM_CTF_OK;
+
+	if (!unwanted)
+		return wm_ctf_decode_all(&r->d, plan->body, 3, b, parts);
+	for (uint32_t i = 0; i < 3 && !status; i++) {
+		parts[i].at = b->nr_items;
+		status = wm_ctf_decode(&r->d, (struct wm_ctf_program){plan->body[i]},
+				       wanted(r, b, WM_PART_STREAM_CONTEXT + i));
+		parts[i].end = b->nr_items;
+	}
+	return status;
+}
+
+/* Packets of our own traces bound their events: a time behind would spoil the others' order. */
+static void bound_time(struct wm_packet_reader *r, struct wm_event *e)
+{
+	if (!r->is_late)
+		wm_trace_fault(r->t, r->file->stream.file, r->packet->offset,
+			       "an event's time is after its packet's end");
+	r->is_late = true;
+	e->ns = r->packet->end_ns;
+}
+
+static void finish_own(struct wm_packet_reader *r, struct wm_event *e)
+{
+	if (r->plan->has_own_packets && e->ns > r->packet->end_ns)
+		bound_time(r, e);
+	if (wm_ctf_is_task(r->plan))
+		e->pid = wm_ctf_own_pid(r->t, e->tid, e->ns);
+}
+
+static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
+{
+	const uint64_t *slots = r->d.slots;
+
+	e->stream = &r->file->stream;
+	e->packet = r->packet;
+	e->cpu = id_of(slots[WM_CTF_SLOT_CPU], UINT64_MAX);
+	e->pid = id_of(slots[WM_CTF_SLOT_PID], slots[WM_CTF_SLOT_VPID]);
+	e->tid = id_of(slots[WM_CTF_SLOT_TID], slots[WM_CTF_SLOT_VTID]);
+	e->mode = WM_MODE_UNKNOWN;
+	e->raw = NULL;
+	e->raw_bytes = 0;
+	e->parts[WM_PART_PACKET_HEADER] = (struct wm_part_range){0, r->nr_header};
+	e->parts[WM_PART_PACKET_CONTEXT] = (struct wm_part_range){r->nr_header, r->head.nr_items};
+	if (r->plan->is_own)
+		finish_own(r, e);
+}
+
+/* Of an odd clock, or very far from its origin. */
+static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
+{
+	int64_t ns = wm_ctf_ns(r->plan->clock, ticks);
+
+	if (ns == WM_CTF_NS_MAX && !r->is_beyond) {
+		wm_trace_fault(r->t, r->file->stream.file,
+			       r->packet->offset + r->base + at_bits / 8,
+			       "an event's time (%llu ticks) is centuries from the clock's origin, "
+			       "beyond 64 bits of nanoseconds: such times are shown as %lld ns",
+			       (unsigned long long)ticks, (long long)ns);
+		r->is_beyond = true;
+	}
+	return ns;
+}
+
+static int64_t time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
+{
+	const struct wm_trace_clock *c = r->plan->clock;
+
+	if (!c)
+		return WM_TIME_NONE;
+	/* Offsets are below 2^62, so that the sum cannot overflow. */
+	if (c->hz == NS_PER_SECOND && ticks < (UINT64_C(1) << 62))
+		return c->offset_ns + (int64_t)ticks;
+	return far_time(r, ticks, at_bits);
+}
+
+/* Is the event one to step over? */
+static bool is_unwanted(struct wm_packet_reader *r, const struct wm_ctf_event_plan *plan,
+			int64_t ns)
+{
+	r->is_before = r->is_before && ns != WM_TIME_NONE && ns < r->want->from_ns;
+	return r->is_before || (r->want && r->want->types && !r->want->types[plan->type->index]);
+}
+
+/* One event at d->pos into the batch, or over it. *ret_bad: said already. */
+static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch *b, bool *ret_bad)
+{
+	const struct wm_ctf_event_plan *plan;
+	struct wm_ctf_decoder *d = &r->d;
+	uint64_t begin = d->pos;
+	enum wm_ctf_status status;
+	struct wm_event *e;
+
+	if (!wm_batch_room(b, 0))
+		return WM_CTF_NO_MEMORY;
+	e = &b->events[b->nr_events];
+	if (r->plan->ids_in_events)
+		memcpy(d->slots + IDS_BEGIN, r->ids, sizeof(r->ids));
+	d->first_item = e->parts[WM_PART_HEADER].at = b->nr_items;
+	if (!r->is_quick || !wm_ctf_decode_quick(d, &r->plan->quick)) {
+		status = wm_ctf_decode(d, r->plan->event_header, wanted(r, b, WM_PART_HEADER));
+		if (status)
+			return status;
+	}
+	e->parts[WM_PART_HEADER].end = b->nr_items;
+	plan = wm_ctf_plan_of(r->plan, d->slots);
+	if (!plan) {
+		damaged(r, begin, "an event", NULL, "of a kind the metadata does not describe");
+		*ret_bad = true;
+		return WM_CTF_BAD;
+	}
+	e->clock = d->clock;
+	e->ns = time_of(r, e->clock, begin);
+	if (is_unwanted(r, plan, e->ns)) {
+		b->nr_items = d->first_item;
+		return wm_ctf_decode_all(d, plan->body, 3, NULL, NULL);
+	}
+	status = decode_body(r, b, plan, e);
+	if (status)
+		return status;
+	e->type = plan->type;
+	finish_event(r, e);
+	b->nr_events++;
+	return WM_CTF_OK;
+}
+
+/* The event at `begin` is not whole in the window. 1: try again; 0: give what there is. */
+static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64_t begin)
+{
+	int err;
+
+	if (r->d.end == r->d.limit) {
+		damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
+			r->d.reason);
+		return 0;
+	}
+	if (b->nr_events)
+		return 0;
+	err = refill(r, begin);
+	return err ? err : 1;
+}
+
+/* Behind the last event: times are read by the packet's, so damage shows there. */
+static void check_end(struct wm_packet_reader *r)
+{
+	int64_t ns = time_of(r, r->d.clock, r->d.pos);
+
+	if (ns == WM_TIME_NONE || ns <= r->packet->end_ns)
+		return;
+	wm_trace_fault(r->t, r->file->stream.file, r->packet->offset,
+		       "the last event of this packet is %" PRIu64 " ns behind its end",
+		       (uint64_t)ns - (uint64_t)r->packet->end_ns);
+}
+
+/* Of a packet that was read to its end. */
+static void check_count(struct wm_packet_reader *r)
+{
+	const struct wm_packet *p = r->packet;
+
+	if (p->nr_events != UINT64_MAX && p->nr_events != r->nr_events)
+		wm_trace_fault(r->t, r->file->stream.file, p->offset,
+			       "a packet of %llu events holds %llu",
+			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
+}
+
+/* No event can begin any more: where the next header would, content has ended. */
+static bool at_end(const struct wm_packet_reader *r)
+{
+	const struct wm_ctf_type *header = r->plan->class->event_header;
+	uint64_t mask = header ? header->align - 1 : 0;
+
+	return ((r->d.pos + mask) & ~mask) >= r->d.limit;
+}
+
+/* One step. 1: go on; 0: enough, or the packet ends; -errno. */
+static int step(struct wm_packet_reader *r, struct wm_batch *b)
+{
+	uint64_t begin = r->d.pos, clock = r->d.clock;
+	uint32_t nr_items = b->nr_items;
+	enum wm_ctf_status status;
+	bool said = false;
+
+	if (at_end(r)) {
+		r->ended = true;
+		if (r->plan->is_own)
+			check_count(r);
+		else
+			check_end(r);
+		return 0;
+	}
+	status = read_event(r, b, &said);
+	if (status == WM_CTF_OK && r->d.pos > begin) {
+		r->nr_events++;
+		return 1;
+	}
+	b->nr_items = nr_items;
+	if (status == WM_CTF_NO_MEMORY)
+		return -ENOMEM;
+	r->d.clock = clock;
+	r->d.pos = begin;
+	if (status == WM_CTF_MORE)
+		return get_more(r, b, begin);
+	if (status == WM_CTF_OK) {
+		b->nr_events -= b->nr_events > 0;
+		damaged(r, begin, "an event", NULL, "without a bit");
+	} else if (!said) {
+		damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
+			r->d.reason);
+	}
+	return 0;
+}
+
+/* The frame's items stand first in each batch. */
+static bool add_head(struct wm_packet_reader *r, struct wm_batch *b)
+{
+	if (!r->head.nr_items)
+		return true;
+	if (!wm_batch_room(b, r->head.nr_items))
+		return false;
+	memcpy(b->items, r->head.items, r->head.nr_items * sizeof(*b->items));
+	b->nr_items = r->head.nr_items;
+	return true;
+}
+
+int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
+{
+	uint32_t events = wm_want_events(r->want);
+	int err = 1;
+
+	if (r->ended)
+		return 0;
+	forget_wide(&r->d.wide);
+	if (!add_head(r, b))
+		return -ENOMEM;
+	while (b->nr_events < events && !r->ended && err > 0)
+		err = step(r, b);
+	return err < 0 ? err : (int)b->nr_events;
+}
+
+uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash)
+{
+	struct wm_value_sum head = WM_VALUE_SUM_NONE;
+
+	/* Our own promise more than the hash's loop asks: they are read as they are for anybody. */
+	if (r->ended || r->plan->is_own)
+		return 0;
+	for (uint32_t i = r->nr_header; i < r->head.nr_items; i++)
+		wm_value_sum_item(&head, &r->head.items[i]);
+	return wm_ctf_hash_events(&r->d, r->plan, r->is_quick, &head, hash);
+}
+
+uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events)
+{
+	*ret_events = r->nr_events;
+	return r->base + (r->d.pos + 7) / 8;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream_order.c - the packets of all files of a CTF trace as streams: one stream
+ * may lie in several files (LTTng rotates them, and writes snapshots that
+ * overlap), and only together do its counters say what was lost.
+ *
+ * Equal times of different streams come by class, instance and file, which is
+ * babeltrace2's order: streams get their index that way.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/ctf/trace.h"
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_origins(const struct wm_ctf_file *a, const struct wm_ctf_file *b)
+{
+	const char *x = a->stream.origin->uuid, *y = b->stream.origin->uuid;
+
+	if (a->stream.origin == b->stream.origin)
+		return 0;
+	if (x && y && strcmp(x, y) != 0)
+		return strcmp(x, y);
+	if (!x != !y)
+		return x ? 1 : -1;
+	return x ? 0 : strcmp(a->stream.origin->name, b->stream.origin->name);
+}
+
+/* 0: packets of both are of one stream. */
+static int compare_streams(const struct wm_ctf_file *a, const struct wm_ctf_file *b)
+{
+	int order = compare_origins(a, b);
+
+	if (!order)
+		order = compare(a->stream.class_id, b->stream.class_id);
+	if (!order && a->has_instance)
+		order = compare(a->stream.instance, b->stream.instance);
+	if (!order && !a->has_instance)
+		order = strcmp(a->stream.file, b->stream.file);
+	return order;
+}
+
+static int by_stream(const void *a, const void *b)
+{
+	const struct wm_ctf_file *const *x = a, *const *y = b;
+	int order = compare_streams(*x, *y);
+
+	return order ? order : strcmp((*x)->stream.file, (*y)->stream.file);
+}
+
+/* In a stream by time, where packets have one; else as they stand. */
+static int by_time(const void *a, const void *b)
+{
+	const struct wm_ctf_found *x = a, *y = b;
+	int order = compare_streams(x->file, y->file);
+
+	if (order)
+		return order;
+	if (x->packet.begin_ns != y->packet.begin_ns)
+		return x->packet.begin_ns < y->packet.begin_ns ? -1 : 1;
+	if (x->file != y->file)
+		return strcmp(x->file->stream.file, y->file->stream.file);
+	return compare(x->packet.offset, y->packet.offset);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct wm_packet *x = a, *y = b;
+	int order = compare(x->stream, y->stream);
+
+	return order ? order : compare(x->offset, y->offset);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* Streams that say no instance are counted, class by class. */
+static void number(struct wm_ctf_file *file, const struct wm_ctf_file *before)
+{
+	if (!file->has_instance && before && !compare_origins(file, before) &&
+	    file->stream.class_id == before->stream.class_id)
+		file->stream.instance = before->stream.instance + 1;
+}
+
+static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
+{
+	struct wm_ctf_file **files = calloc(found->count + 1, sizeof(struct wm_ctf_file *));
+	uint64_t n = 0;
+	int err = files ? 0 : -1;
+
+	for (uint64_t i = 0; files && i < found->count; i++) {
+		/* Packets of a file stand together. */
+		if (!n || files[n - 1] != found->at[i].file)
+			files[n++] = found->at[i].file;
+	}
+	if (n)
+		qsort(files, n, sizeof(struct wm_ctf_file *), by_stream);
+	for (uint64_t i = 0; i < n && !err; i++) {
+		number(files[i], i ? files[i - 1] : NULL);
+		err = wm_trace_add_stream(t, &files[i]->stream);
+	}
+	free(files);
+	return err;
+}
+
+/* --- packets of a stream ---------------------------------------------------------------------- */
+
+/* A snapshot, or a chunk, may hold a packet that another holds too. */
+static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b)
+{
+	const struct wm_ctf_stream_plan *p = a->file->plan;
+
+	return a->file != b->file && a->file->has_instance && p->metadata->has_uuid && p->clock &&
+	       p->has[WM_CTF_TIME_BEGIN] && p->has[WM_CTF_TIME_END] &&
+	       a->packet.begin_ns == b->packet.begin_ns && a->packet.end_ns == b->packet.end_ns &&
+	       a->packet.bytes == b->packet.bytes && a->packet.own == b->packet.own &&
+	       a->sequence == b->sequence;
+}
+
+/* Counters wrap at the size of their field. */
+static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
+{
+	return (now - before) & (bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
+}
+
+static int add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t count, bool packets,
+		    int64_t begin, int64_t end)
+{
+	struct wm_trace_loss loss = {
+	    .stream = at->file->stream.index,
+	    .count = count,
+	    .packets = packets,
+	    .begin_ns = begin,
+	    .end_ns = end,
+	    .cause = "",
+	};
+
+	return wm_trace_add_loss(t, &loss);
+}
+
+/* What was lost between two packets; before the first one when `before` is NULL. */
+static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct wm_ctf_found *now)
+{
+	const struct wm_ctf_stream_plan *p = now->file->plan;
+	int64_t since = before ? before->packet.end_ns : INT64_MIN;
+	uint64_t n;
+	int err = 0;
+
+	if (p->has[WM_CTF_DISCARDED]) {
+		n = difference(before ? before->discarded : 0, now->discarded,
+			       p->bits[WM_CTF_DISCARDED]);
+		/* A smaller count is a new beginning, not a wrap, when it fills the field. */
+		if (before && now->discarded < before->discarded && p->bits[WM_CTF_DISCARDED] == 64)
+			n = now->discarded;
+		now->packet.lost = n;
+		if (n)
+			err = add_loss(t, now, n, false, since, now->packet.end_ns);
+	}
+	if (!err && before && p->has[WM_CTF_SEQUENCE_NUMBER]) {
+		n = difference(before->sequence, now->sequence, p->bits[WM_CTF_SEQUENCE_NUMBER]);
+		if (n > 1 && now->sequence > before->sequence)
+			err = add_loss(t, now, n - 1, true, since, now->packet.begin_ns);
+	}
+	return err;
+}
+
+/* Ends that are wrong or not said: no event is behind the next packet's begin. */
+static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before,
+		       const struct wm_ctf_found *next)
+{
+	uint32_t quirks = p->file->folder->quirks;
+
+	if ((quirks & WM_CTF_QUIRK_LATE_EVENTS) || p->packet.end_ns == INT64_MAX)
+		p->packet.end_ns = next && next->packet.begin_ns > p->packet.begin_ns
+				       ? next->packet.begin_ns
+				       : INT64_MAX;
+	if (quirks & WM_CTF_QUIRK_EARLY_EVENTS)
+		p->packet.begin_ns = before ? before->packet.end_ns : INT64_MIN;
+}
+
+/* As they come while reading. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct wm_trace_loss *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return compare(x->stream, y->stream);
+}
+
+static bool same_stream(const struct wm_ctf_founds *f, uint64_t a, uint64_t b)
+{
+	return b < f->count && !compare_streams(f->at[a].file, f->at[b].file);
+}
+
+static void drop_doubles(struct wm_ctf_founds *f)
+{
+	uint64_t kept = 0;
+
+	for (uint64_t i = 0; i < f->count; i++) {
+		if (kept && same_stream(f, kept - 1, i) && is_double(&f->at[kept - 1], &f->at[i]))
+			continue;
+		f->at[kept++] = f->at[i];
+	}
+	f->count = kept;
+}
+
+/* As packets stand in their files: time does not run back, or one of them is not what it says. */
+static void check_order(struct wm_trace *t, const struct wm_ctf_founds *f)
+{
+	for (uint64_t i = 1; i < f->count; i++) {
+		const struct wm_ctf_found *before = &f->at[i - 1], *now = &f->at[i];
+		const struct wm_ctf_file *file = now->file;
+
+		if (file != before->file || !file->plan->clock ||
+		    !file->plan->has[WM_CTF_TIME_BEGIN] ||
+		    now->packet.begin_ns >= before->packet.begin_ns)
+			continue;
+		wm_trace_fault(t, file->stream.file, now->packet.offset,
+			       "a packet begins %" PRIu64 " ns before the one in front of it",
+			       (uint64_t)before->packet.begin_ns - (uint64_t)now->packet.begin_ns);
+	}
+}
+
+int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *f)
+{
+	int err = add_streams(t, f) ? -1 : 0;
+
+	check_order(t, f);
+
+	if (f->count)
+		qsort(f->at, f->count, sizeof(*f->at), by_time);
+	drop_doubles(f);
+	for (uint64_t i = 0; i < f->count && !err; i++) {
+		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
+
+		if (before && before->file->plan->has_own_packets)
+			wm_ctf_own_follow(t, before, &f->at[i]);
+		err = losses(t, before, &f->at[i]);
+	}
+	for (uint64_t i = 0; i < f->count && !err; i++) {
+		struct wm_ctf_found *before = i && same_stream(f, i - 1, i) ? &f->at[i - 1] : NULL;
+
+		mend_times(&f->at[i], before, same_stream(f, i, i + 1) ? &f->at[i + 1] : NULL);
+	}
+	for (uint64_t i = 0; i < f->count && !err; i++) {
+		f->at[i].packet.stream = f->at[i].file->stream.index;
+		err = wm_trace_add_packet(t, &f->at[i].packet);
+	}
+	if (!err && t->nr_losses)
+		qsort(t->losses, t->nr_losses, sizeof(*t->losses), by_begin);
+	if (!err && t->nr_packets)
+		qsort(t->packets, t->nr_packets, sizeof(*t->packets), by_place);
+	return err;
+}

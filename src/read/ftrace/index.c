@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c - one walk over all lines: where packets begin and end, which
+ * kinds of events there are and which fields they have, what was lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "read/ftrace/ftrace_int.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+#define TYPE_PLACES  (2 * WM_FT_TYPES_MAX)
+
+/* A field of a kind of event: a number in every line so far, or text. */
+struct field {
+	struct wm_ft_text name;
+	bool is_text, is_hex;
+};
+
+struct kind {
+	const char *name; /* NULL: a free place */
+	uint32_t nr_fields;
+	struct field fields[WM_FT_FIELDS_MAX];
+};
+
+struct indexing {
+	struct wm_ft *ft;
+	struct wm_stream *stream;
+	struct wm_packet packet; /* being made; no events: none */
+	struct kind **kinds;     /* by hash of the name */
+	uint32_t nr_kinds, nr_faults;
+	uint64_t nr_events, told, written; /* told: by the header */
+	bool has_counts, goes_on;          /* the event before may have more lines */
+	bool has_columns;                  /* a header that names them tells counts, too */
+	int64_t last_ns;
+	uint64_t lost; /* waits for the event behind it */
+	bool any_lost;
+	uint32_t room_comms; /* a power of two; by hash of tid while indexing */
+	struct wm_ft_comm *comms;
+	uint32_t nr_comms;
+};
+
+static uint32_t hash(const char *at, uint32_t bytes)
+{
+	uint32_t h = 2166136261u;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		h = (h ^ (unsigned char)at[i]) * 16777619u;
+	return h;
+}
+
+/* --- kinds of events -------------------------------------------------------------------- */
+
+static int make_fields(struct indexing *x, struct kind *k, const struct wm_ft_text *text)
+{
+	struct wm_ft_text key, value;
+	uint32_t at = 0;
+
+	while (k->nr_fields < WM_FT_FIELDS_MAX && wm_ft_pair(text, &at, &key, &value)) {
+		key.at = wm_arena_copy(&x->ft->trace->arena, key.at, key.bytes);
+		if (!key.at)
+			return -ENOMEM;
+		k->fields[k->nr_fields++] = (struct field){.name = key};
+	}
+	return 0;
+}
+
+/* Fields are numbers as long as all lines have some. */
+static void judge_fields(struct kind *k, const struct wm_ft_text *text)
+{
+	struct wm_ft_text key, value;
+	uint32_t at = 0, i = 0;
+	int64_t number;
+	bool hex;
+
+	while (i < k->nr_fields && wm_ft_pair(text, &at, &key, &value)) {
+		struct field *f = &k->fields[i];
+
+		if (key.bytes != f->name.bytes || memcmp(key.at, f->name.at, key.bytes) != 0)
+			continue;
+		if (!wm_ft_number(&value, &hex, &number))
+			f->is_text = true;
+		f->is_hex |= hex;
+		i++;
+	}
+}
+
+static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t offset)
+{
+	uint32_t at = hash(l->name.at, l->name.bytes) % TYPE_PLACES;
+	struct wm_arena *a = &x->ft->trace->arena;
+	struct kind *k;
+	int err;
+
+	while ((k = x->kinds[at]) && (strlen(k->name) != l->name.bytes ||
+				      memcmp(k->name, l->name.at, l->name.bytes) != 0))
+		at = (at + 1) % TYPE_PLACES;
+	if (!k) {
+		if (x->nr_kinds == WM_FT_TYPES_MAX) {
+			wm_trace_fault(x->ft->trace, "", offset,
+				       "more than %u kinds of events: the others are left out",
+				       WM_FT_TYPES_MAX);
+			return 1;
+		}
+		k = wm_arena_get(a, sizeof(*k));
+		if (!k)
+			return -ENOMEM;
+		k->name = wm_arena_copy(a, l->name.at, l->name.bytes);
+		err = k->name ? make_fields(x, k, &l->text) : -ENOMEM;
+		if (err)
+			return err;
+		x->kinds[at] = k;
+		x->nr_kinds++;
+	}
+	judge_fields(k, &l->text);
+	return 0;
+}
+
+static const struct wm_type string = {.kind = WM_TYPE_STRING};
+static const struct wm_type number = {.kind = WM_TYPE_SIGNED, .bits = 64};
+static const struct wm_type hex_number = {
+    .kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
+
+static int make_type(struct wm_trace *t, const struct kind *k, const struct wm_type *context)
+{
+	uint32_t nr = k->nr_fields ? k->nr_fields : 1;
+	struct wm_event_type *type = wm_arena_get(&t->arena, sizeof(*type));
+	struct wm_type *fields = wm_arena_get(&t->arena, sizeof(*fields));
+	struct wm_member *members = wm_arena_array(&t->arena, nr, sizeof(*members));
+
+	if (!type || !fields || !members)
+		return -ENOMEM;
+	members[0] = (struct wm_member){.name = "text", .type = &string};
+	for (uint32_t i = 0; i < k->nr_fields; i++)
+		members[i] = (struct wm_member){.name = k->fields[i].name.at,
+						.type = k->fields[i].is_text  ? &string
+							: k->fields[i].is_hex ? &hex_number
+									      : &number};
+	*fields = (struct wm_type){.kind = WM_TYPE_STRUCT, .nr_members = nr, .members = members};
+	*type = (struct wm_event_type){
+	    .name = k->name, .level = -1, .provider = "", .print = "", .prints = true, .own = k};
+	type->parts[WM_PART_STREAM_CONTEXT] = context;
+	type->parts[WM_PART_FIELDS] = fields;
+	return wm_trace_add_type(t, type);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kind *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* In order of their names, by which wm_ft_type() finds them. */
+static int make_types(struct indexing *x)
+{
+	uint32_t nr = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < TYPE_PLACES; i++)
+		if (x->kinds[i])
+			x->kinds[nr++] = x->kinds[i];
+	qsort(x->kinds, nr, sizeof(struct kind *), by_name);
+	for (uint32_t i = 0; !err && i < nr; i++)
+		err = make_type(x->ft->trace, x->kinds[i], x->ft->context);
+	return err;
+}
+
+const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm_ft_text *name)
+{
+	uint32_t low = 0, high = t->nr_types;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *other = t->types[middle]->name;
+		int order = strncmp(other, name->at, name->bytes);
+
+		if (!order)
+			order = strlen(other) > name->bytes   ? 1
+				: strlen(other) < name->bytes ? -1
+							      : 0;
+		if (!order)
+			return t->types[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* --- names of tasks ------------------------------------------------------------------------ */
+
+static int grow_comms(struct indexing *x)
+{
+	uint32_t room = x->room_comms ? 2 * x->room_comms : 256;
+	struct wm_ft_comm *more = calloc(room, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->room_comms; i++) {
+		uint32_t at = (uint32_t)x->comms[i].tid * 2654435761u & (room - 1);
+
+		if (!x->comms[i].name)
+			continue;
+		while (more[at].name)
+			at = (at + 1) & (room - 1);
+		more[at] = x->comms[i];
+	}
+	free(x->comms);
+	x->comms = more;
+	x->room_comms = room;
+	return 0;
+}
+
+static int note_comm(struct indexing *x, const struct wm_ft_line *l)
+{
+	uint32_t at;
+
+	if (2 * x->nr_comms >= x->room_comms && grow_comms(x))
+		return -ENOMEM;
+	at = (uint32_t)l->tid * 2654435761u & (x->room_comms - 1);
+	while (x->comms[at].name && x->comms[at].tid != l->tid)
+		at = (at + 1) & (x->room_comms - 1);
+	if (x->comms[at].name)
+		return 0;
+	x->comms[at].name = wm_arena_copy(&x->ft->trace->arena, l->comm.at, l->comm.bytes);
+	x->comms[at].tid = l->tid;
+	x->nr_comms++;
+	return x->comms[at].name ? 0 : -ENOMEM;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct wm_ft_comm *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static void keep_comms(struct indexing *x)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < x->room_comms; i++)
+		if (x->comms[i].name)
+			x->comms[nr++] = x->comms[i];
+	if (nr)
+		qsort(x->comms, nr, sizeof(*x->comms), by_tid);
+	x->ft->comms = x->comms;
+	x->ft->nr_comms = nr;
+	x->comms = NULL;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static int end_packet(struct indexing *x)
+{
+	int err = x->packet.nr_events ? wm_trace_add_packet(x->ft->trace, &x->packet) : 0;
+
+	x->packet = (struct wm_packet){.stream = x->stream->index};
+	return err;
+}
+
+static int add_loss(struct indexing *x, uint64_t count, const char *cause, int64_t begin,
+		    int64_t end)
+{
+	struct wm_trace_loss loss = {.stream = x->stream->index,
+				     .count = count,
+				     .begin_ns = begin,
+				     .end_ns = end,
+				     .cause = cause};
+
+	return wm_trace_add_loss(x->ft->trace, &loss);
+}
+
+static int note_event(struct indexing *x, const struct wm_ft_line *l, uint64_t offset)
+{
+	struct wm_packet *p = &x->packet;
+	int err = note_kind(x, l, offset);
+
+	x->goes_on = !err && wm_ft_goes_on(l);
+	if (err)
+		return err < 0 ? err : 0;
+	err = note_comm(x, l);
+	if (!err && p->nr_events && (l->ns < x->last_ns || offset - p->offset > WM_FT_PACKET_BYTES))
+		err = end_packet(x);
+	if (!err && x->any_lost)
+		err = add_loss(x, x->lost, "overrun", x->nr_events ? x->last_ns : INT64_MIN, l->ns);
+	x->any_lost = false;
+	if (!p->nr_events++) {
+		p->offset = offset;
+		p->begin_ns = l->ns;
+	}
+	p->end_ns = x->last_ns = l->ns;
+	x->nr_events++;
+	return err;
+}
+
+/*
+ * "# entries-in-buffer/entries-written: 5/9   #P:2", or "# latency: 0 us, #5/9, CPU#0 | ..."; and
+ * "# tracer: nop".
+ */
+static int note_comment(struct indexing *x, const char *line, size_t bytes)
+{
+	static const char counts[] = "# entries-in-buffer/entries-written: ";
+	static const char tracer[] = "# tracer: ";
+	char text[80];
+
+	bytes = bytes < sizeof(text) ? bytes : sizeof(text) - 1;
+	memcpy(text, line, bytes);
+	text[bytes] = 0;
+	x->has_columns |= strstr(text, "TASK-PID") != NULL;
+	x->has_counts |=
+	    sscanf(text, "# latency: %*u us, #%20lu/%20lu", &x->told, &x->written) == 2;
+	if (!strncmp(text, counts, sizeof(counts) - 1))
+		x->has_counts =
+		    sscanf(text + sizeof(counts) - 1, "%20lu/%20lu", &x->told, &x->written) == 2;
+	if (!strncmp(text, tracer, sizeof(tracer) - 1) && !wm_trace_word(x->ft->trace, "tracer"))
+		return wm_trace_add_word(x->ft->trace, "tracer", text + sizeof(tracer) - 1);
+	return 0;
+}
+
+static int note_line(struct indexing *x, const char *line, size_t bytes, uint64_t offset)
+{
+	struct wm_ft_line l;
+	int err = 0;
+
+	wm_ft_line_parse(line, bytes, &l);
+	if (l.kind == WM_FT_EVENT) {
+		err = note_event(x, &l, offset);
+	} else if (l.kind == WM_FT_COMMENT) {
+		err = note_comment(x, line, bytes);
+	} else if (l.kind == WM_FT_LOST) {
+		x->lost = !x->any_lost ? l.lost : UINT64_MAX;
+		x->any_lost = true;
+	} else if (l.kind == WM_FT_NO_EVENT && !x->goes_on) {
+		wm_trace_fault(x->ft->trace, "", offset, "a line that is no event: it is left out");
+	}
+	x->packet.bytes = offset + bytes + 1 - x->packet.offset;
+	return err;
+}
+
+int wm_ft_pread(int fd, void *to, size_t bytes, uint64_t offset, size_t *ret_got)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	*ret_got = done;
+	return 0;
+}
+
+/* All whole lines of what was read; how many bytes they are. */
+static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64_t offset,
+		      size_t *ret_used)
+{
+	size_t used = 0;
+	const char *end;
+	int err = 0;
+
+	while (!err && (end = memchr(data + used, '\n', bytes - used))) {
+		size_t line = (size_t)(end - data) - used;
+
+		if (line > WM_FT_LINE_MAX)
+			wm_trace_fault(x->ft->trace, "", offset + used,
+				       "a line of %zu bytes, %u are the most: it is left out", line,
+				       WM_FT_LINE_MAX);
+		else
+			err = note_line(x, data + used, line, offset + used);
+		used += line + 1;
+	}
+	*ret_used = used;
+	return err;
+}
+
+static int walk(struct indexing *x, char *buffer)
+{
+	uint64_t at = 0;
+	int err = 0;
+
+	while (!err && at < x->ft->bytes) {
+		size_t got = 0, used = 0;
+
+		err = wm_ft_pread(x->ft->fd, buffer, BUFFER_BYTES, at, &got);
+		if (!err)
+			err = note_lines(x, buffer, got, at, &used);
+		if (err || used) {
+			at += used;
+			continue;
+		}
+		wm_trace_fault(x->ft->trace, "", at,
+			       "a line that does not end: %llu bytes are lost",
+			       (unsigned long long)(x->ft->bytes - at));
+		break;
+	}
+	return err ? err : end_packet(x);
+}
+
+/* What the header says there is and was. */
+static int check_counts(struct indexing *x)
+{
+	struct wm_trace *t = x->ft->trace;
+
+	if (x->any_lost && add_loss(x, x->lost, "overrun", x->last_ns, INT64_MAX))
+		return -ENOMEM;
+	if (!x->has_counts && wm_trace_word(t, "tracer") && (x->has_columns || !x->nr_events))
+		wm_trace_fault(t, "", 0, "its header does not tell how many events there are");
+	if (!x->has_counts)
+		return 0;
+	if (x->nr_events < x->told)
+		wm_trace_fault(t, "", x->ft->bytes,
+			       "its header tells of %llu events, %llu are there",
+			       (unsigned long long)x->told, (unsigned long long)x->nr_events);
+	if (x->written > x->told)
+		return add_loss(x, x->written - x->told, "overwritten", INT64_MIN,
+				t->nr_packets ? t->packets[0].begin_ns : INT64_MAX);
+	return 0;
+}
+
+int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
+{
+	struct indexing x = {.ft = ft, .stream = ft->trace->streams[0], .last_ns = INT64_MIN};
+	char *buffer = malloc(BUFFER_BYTES);
+	int err;
+
+	x.kinds = calloc(TYPE_PLACES, sizeof(struct kind *));
+	x.packet.stream = x.stream->index;
+	err = buffer && x.kinds ? walk(&x, buffer) : -ENOMEM;
+	if (!err)
+		err = make_types(&x);
+	if (!err)
+		err = check_counts(&x);
+	if (!err && !x.nr_events && !x.has_counts && ft->trace->nr_faults)
+		err = wm_diag_set(diag, -ENOTSUP, ft->trace->path,
+				  (int64_t)ft->trace->faults[0].offset,
+				  "text of ftrace without an event: what is drawn as a graph, or "
+				  "verbose latencies, cannot be read");
+	if (!err)
+		keep_comms(&x);
+	free(x.comms);
+	free(x.kinds);
+	free(buffer);
+	return err;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comm.c - who was called what, and when: from COMM records, and from
+ * FORK, since a child begins with its parent's name. Kept sorted, so that any
+ * packet can be read first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "read/perfdata/perfdata_int.h"
+
+static int add(struct wm_pd *pd, const struct wm_pd_comm *c)
+{
+	if (pd->nr_comms == pd->room_comms) {
+		uint32_t room = pd->room_comms ? 2 * pd->room_comms : 256;
+		struct wm_pd_comm *more;
+
+		if (room > WM_PD_COMMS_MAX)
+			return 0;
+		more = realloc(pd->comms, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		pd->comms = more;
+		pd->room_comms = room;
+	}
+	pd->comms[pd->nr_comms++] = *c;
+	return 0;
+}
+
+int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h,
+		    int64_t ns)
+{
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
+	struct wm_pd_comm c = {.time = ns, .order = pd->nr_comms};
+	struct wm_perf_record r;
+
+	if (!a || wm_perf_record_parse(&a->shape, record, h->size, &r, NULL) != 1)
+		return 0; /* told when it is read as an event */
+	if (h->type == WM_PERF_COMM) {
+		c.pid = (int32_t)r.comm.pid;
+		c.tid = (int32_t)r.comm.tid;
+		c.name = wm_arena_copy(&pd->trace->arena, r.comm.comm.data, r.comm.comm.bytes);
+		return c.name ? add(pd, &c) : -ENOMEM;
+	}
+	c.pid = (int32_t)r.task.pid;
+	c.tid = (int32_t)r.task.tid;
+	c.parent = (int32_t)r.task.ptid;
+	return add(pd, &c);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct wm_pd_comm *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_time_of(const void *a, const void *b, void *comms)
+{
+	const struct wm_pd_comm *list = comms;
+
+	return by_time(&list[*(const uint32_t *)a], &list[*(const uint32_t *)b]);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct wm_pd_comm *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return by_time(a, b);
+}
+
+/* The last note of the thread not after (time, order), in by_thread order. */
+static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, int32_t tid,
+				     int64_t time, uint32_t order)
+{
+	const struct wm_pd_comm key = {.tid = tid, .time = time, .order = order};
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_thread(&list[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && list[low - 1].tid == tid ? &list[low - 1] : NULL;
+}
+
+/* The name of a thread of which no record tells. */
+static const char *unknown(int32_t tid)
+{
+	return tid == 0 ? "swapper" : "";
+}
+
+/*
+ * A fork's name is its parent's at that time. Forks are named oldest first, so
+ * the parent's own fork has its name by then.
+ */
+static int name_forks(struct wm_pd *pd)
+{
+	uint32_t *forks = malloc((pd->nr_comms + 1) * sizeof(*forks)), n = 0;
+
+	if (!forks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < pd->nr_comms; i++)
+		if (!pd->comms[i].name)
+			forks[n++] = i;
+	qsort_r(forks, n, sizeof(*forks), by_time_of, pd->comms);
+	for (uint32_t i = 0; i < n; i++) {
+		struct wm_pd_comm *c = &pd->comms[forks[i]];
+		const struct wm_pd_comm *parent =
+		    find(pd->comms, pd->nr_comms, c->parent, c->time, c->order);
+
+		c->name = parent && parent->name ? parent->name : unknown(c->parent);
+	}
+	free(forks);
+	return 0;
+}
+
+int wm_pd_comm_sort(struct wm_pd *pd)
+{
+	if (!pd->nr_comms)
+		return 0;
+	qsort(pd->comms, pd->nr_comms, sizeof(*pd->comms), by_thread);
+	return name_forks(pd);
+}
+
+const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e)
+{
+	const struct wm_pd *pd = t->own;
+	const struct wm_pd_comm *c = find(pd->comms, pd->nr_comms, e->tid, e->ns, UINT32_MAX);
+
+	if (c)
+		return c->name;
+	return unknown(e->tid);
+}

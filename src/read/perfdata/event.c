@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* event.c - one record of the kernel as an event; see perfdata_int.h. */
+#include <errno.h>
+
+#include "read/kernel_items_int.h"
+#include "read/perfdata/perfdata_int.h"
+
+/* One event being added. */
+struct adding {
+	struct wm_pd *pd;
+	const struct wm_packet *packet;
+	const unsigned char *record;
+	struct wm_perf_header header;
+	uint64_t offset; /* of the record */
+	const struct wm_want *want;
+	struct wm_batch *batch;
+	struct wm_event *event; /* room was made; not counted yet */
+};
+
+static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
+{
+	return !w->types || w->types[t->index];
+}
+
+static void end_part(struct adding *x, enum wm_part part, uint32_t at)
+{
+	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
+}
+
+/* A record that is longer than its kind is has taken in others. */
+static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
+{
+	if (__builtin_expect(rest->bytes < WM_PD_REST_MIN, 1))
+		return;
+	wm_trace_fault(x->pd->trace, x->event->stream->file, x->offset,
+		       "%llu bytes of this record (type %u, %u bytes) mean nothing: events may "
+		       "be missing",
+		       (unsigned long long)rest->bytes, x->header.type, x->header.size);
+}
+
+bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
+		  const struct wm_want *want, struct wm_batch *b)
+{
+	uint32_t at = b->nr_items;
+
+	if (!a->format || want->no_parts & 1u << WM_PART_FIELDS)
+		return true;
+	if (!wm_kernel_items(&pd->machine, a->type->parts[WM_PART_FIELDS],
+			     a->format->fields + a->format->nr_common, e->raw, e->raw_bytes, b))
+		return false;
+	e->parts[WM_PART_FIELDS] = (struct wm_part_range){at, b->nr_items};
+	return true;
+}
+
+static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
+{
+	struct wm_event *e = x->event;
+	uint32_t at = x->batch->nr_items;
+	struct wm_perf_sample s;
+	int err;
+
+	if (a->type == a->counts) /* there was none when the file was indexed */
+		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
+	if (!wanted(x->want, a->type))
+		return 0;
+	err = wm_perf_sample_parse(&a->shape, x->record, x->header.size, &s, diag);
+	if (err)
+		return err;
+	if (!(a->shape.sample_type & ~(uint64_t)WM_PERF_SAMPLE_KNOWN))
+		check_rest(x, &s.rest);
+	e->type = a->type;
+	e->cpu = wm_pd_known(s.present & WM_PERF_SAMPLE_CPU, s.cpu);
+	e->pid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.pid);
+	e->tid = wm_pd_known(s.present & WM_PERF_SAMPLE_TID, s.tid);
+	e->raw = s.raw.data;
+	e->raw_bytes = (uint32_t)s.raw.bytes;
+	if (!(x->want->no_parts & 1u << WM_PART_STREAM_CONTEXT)) {
+		if (!wm_pd_sample_items(&a->shape, &s, !a->format, x->batch))
+			return -ENOMEM;
+		end_part(x, WM_PART_STREAM_CONTEXT, at);
+	}
+	return wm_pd_fields(x->pd, a, e, x->want, x->batch) ? 1 : -ENOMEM;
+}
+
+static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag *diag)
+{
+	const struct wm_event_type *type =
+	    x->header.type < WM_PERF_KIND_NR ? x->pd->meta[x->header.type] : NULL;
+	struct wm_event *e = x->event;
+	uint32_t at = x->batch->nr_items;
+	struct wm_perf_record r;
+	int got;
+
+	if (type && !wanted(x->want, type))
+		return 0;
+	got = wm_perf_record_parse(&a->shape, x->record, x->header.size, &r, diag);
+	if (got < 0)
+		return got;
+	if (!got || !type)
+		return wm_diag_set(diag, -EBADMSG, NULL, 0,
+				   "a record of type %u, which this reader does not know",
+				   x->header.type);
+	check_rest(x, &r.rest);
+	e->type = type;
+	e->cpu = wm_pd_known(r.id.present & WM_PERF_SAMPLE_CPU, r.id.cpu);
+	e->pid = wm_pd_known(r.id.present & WM_PERF_SAMPLE_TID, r.id.pid);
+	e->tid = wm_pd_known(r.id.present & WM_PERF_SAMPLE_TID, r.id.tid);
+	if (x->want->no_parts & 1u << WM_PART_FIELDS)
+		return 1;
+	if (!wm_pd_meta_items(type, &r, x->batch))
+		return -ENOMEM;
+	end_part(x, WM_PART_FIELDS, at);
+	return 1;
+}
+
+/* What is damaged is told. */
+static int add_any(struct adding *x, const struct wm_pd_attr *a)
+{
+	struct wm_diag diag = {.offset = -1};
+	int got =
+	    x->header.type == WM_PERF_SAMPLE ? add_sample(x, a, &diag) : add_meta(x, a, &diag);
+
+	if (got >= 0 || got == -ENOMEM)
+		return got;
+	wm_trace_fault(x->pd->trace, x->event->stream->file,
+		       x->offset + (diag.offset > 0 ? (uint64_t)diag.offset : 0), "%s",
+		       diag.sentence);
+	return 0;
+}
+
+int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b)
+{
+	struct adding x = {
+	    .pd = pd, .packet = p, .record = record, .offset = offset, .want = want, .batch = b};
+	const struct wm_pd_attr *a = wm_pd_attr_of(pd, record);
+	int got;
+
+	x.header = wm_perf_header_get(record, pd->swap);
+	if (!a)
+		return 0;
+	if (!wm_batch_room(b, 0))
+		return -ENOMEM;
+	x.event = &b->events[b->nr_events];
+	wm_pd_event_begin(pd, x.event, p, record, x.header.misc, time);
+	got = add_any(&x, a);
+	if (got == 1)
+		b->nr_events++;
+	return got;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout.c - how long a feature is by the counts and lengths in it,
+ * of the ones this reader has no use for as well: a FEATURE record whose size
+ * was damaged has taken in others, and those may be events.
+ */
+#include <string.h>
+
+#include "read/perfdata/perfdata_int.h"
+
+#define PAD_MAX 8u /* records are filled up to words */
+
+/*
+ * u, q: words of 32 and 64 bits; s: perf's string; d: u32, so many bytes; m: u64, so
+ * many bits, in words; p: a program of BPF; c: what there is for each processor; e: descriptions
+ * of events; {} and []: as often as the u32 or u64 before says. Features without
+ * a layout are not judged: perfs to come have others.
+ */
+static const char *const layouts[] = {
+    [WM_PD_HAS_HOSTNAME] = "s",
+    [WM_PD_HAS_OSRELEASE] = "s",
+    [WM_PD_HAS_VERSION] = "s",
+    [WM_PD_HAS_ARCH] = "s",
+    [WM_PD_HAS_NRCPUS] = "uu",
+    [WM_PD_HAS_CPUDESC] = "s",
+    [WM_PD_HAS_CPUID] = "s",
+    [WM_PD_HAS_TOTAL_MEM] = "q",
+    [WM_PD_HAS_CMDLINE] = "{s}",
+    [WM_PD_HAS_EVENT_DESC] = "e",
+    [WM_PD_HAS_CPU_TOPOLOGY] = "{s}{s}c",
+    [WM_PD_HAS_NUMA_TOPOLOGY] = "{uqqs}",
+    [WM_PD_HAS_BRANCH_STACK] = "",
+    [WM_PD_HAS_PMU_MAPPINGS] = "{us}",
+    [WM_PD_HAS_GROUP_DESC] = "{suu}",
+    [WM_PD_HAS_AUXTRACE] = "[qq]",
+    [WM_PD_HAS_STAT] = "",
+    [WM_PD_HAS_CACHE] = "u{uuuusss}",
+    [WM_PD_HAS_SAMPLE_TIME] = "qq",
+    [WM_PD_HAS_MEM_TOPOLOGY] = "qq[qqm]",
+    [WM_PD_HAS_CLOCKID] = "q",
+    [WM_PD_HAS_DIR_FORMAT] = "q",
+    [WM_PD_HAS_BPF_PROG_INFO] = "{p}",
+    [WM_PD_HAS_BPF_BTF] = "{ud}",
+    [WM_PD_HAS_COMPRESSED] = "uuuuu",
+    [WM_PD_HAS_CPU_PMU_CAPS] = "{ss}",
+    [WM_PD_HAS_CLOCK_DATA] = "uuqq",
+    [WM_PD_HAS_HYBRID_TOPOLOGY] = "{ss}",
+    [WM_PD_HAS_PMU_CAPS] = "{{ss}s}",
+};
+
+static void skip(struct wm_pd_bytes *b, uint64_t nr, uint64_t each)
+{
+	uint64_t bytes;
+
+	if (__builtin_mul_overflow(nr, each, &bytes))
+		bytes = UINT64_MAX;
+	(void)wm_pd_take(b, bytes);
+}
+
+static void skip_string(struct wm_pd_bytes *b)
+{
+	skip(b, wm_pd_u32(b), 1);
+}
+
+/* u32 bytes of its description, u32 bytes of what belongs to it, u64; both. */
+static void skip_program(struct wm_pd_bytes *b)
+{
+	uint64_t bytes = wm_pd_u32(b);
+
+	bytes += wm_pd_u32(b);
+	(void)wm_pd_u64(b);
+	(void)wm_pd_take(b, bytes);
+}
+
+static void skip_bits(struct wm_pd_bytes *b)
+{
+	uint64_t bits = wm_pd_u64(b);
+
+	skip(b, bits / 64 + (bits % 64 != 0), 8);
+}
+
+/* Core and socket of each; since Linux 5.3 also a list of dies, and the die of each. */
+static void skip_processors(struct wm_pd_bytes *b, uint32_t nr)
+{
+	uint64_t left = (uint64_t)(b->end - b->at);
+	uint32_t nr_dies;
+
+	if (!nr || left < 8ull * nr) {
+		(void)wm_pd_take(b, left); /* an old perf's, or nobody said how many */
+		return;
+	}
+	skip(b, nr, 8);
+	if (b->end - b->at < (ptrdiff_t)PAD_MAX)
+		return;
+	nr_dies = wm_pd_u32(b);
+	for (uint32_t i = 0; i < nr_dies && !b->failed; i++)
+		skip_string(b);
+	skip(b, nr, 4);
+}
+
+static void skip_descriptions(struct wm_pd_bytes *b)
+{
+	uint32_t nr = wm_pd_u32(b), attr_bytes = wm_pd_u32(b);
+
+	for (uint32_t i = 0; i < nr && !b->failed; i++) {
+		uint32_t nr_ids;
+
+		(void)wm_pd_take(b, attr_bytes);
+		nr_ids = wm_pd_u32(b);
+		skip_string(b);
+		skip(b, nr_ids, 8);
+	}
+}
+
+static void skip_one(const struct wm_pd *pd, char what, struct wm_pd_bytes *b)
+{
+	switch (what) {
+	case 'u':
+		(void)wm_pd_u32(b);
+		break;
+	case 'q':
+		(void)wm_pd_u64(b);
+		break;
+	case 's':
+	case 'd':
+		skip_string(b);
+		break;
+	case 'm':
+		skip_bits(b);
+		break;
+	case 'p':
+		skip_program(b);
+		break;
+	case 'c':
+		skip_processors(b, pd->nr_cpus);
+		break;
+	case 'e':
+		skip_descriptions(b);
+		break;
+	}
+}
+
+/* Behind the bracket that closes the one at `l`. */
+static const char *behind(const char *l)
+{
+	int depth = 0;
+
+	do {
+		depth += *l == '{' || *l == '[';
+		depth -= *l == '}' || *l == ']';
+		l++;
+	} while (depth);
+	return l;
+}
+
+/* What is between `l` and `end`; every round of a loop takes some bytes, or fails. */
+static void skip_layout(const struct wm_pd *pd, const char *l, const char *end,
+			struct wm_pd_bytes *b)
+{
+	while (l < end && !b->failed) {
+		const char *next = l + 1;
+
+		if (*l == '{' || *l == '[') {
+			uint64_t nr = *l == '{' ? wm_pd_u32(b) : wm_pd_u64(b);
+
+			next = behind(l);
+			for (uint64_t i = 0; i < nr && !b->failed; i++)
+				skip_layout(pd, l + 1, next - 1, b);
+		} else {
+			skip_one(pd, *l, b);
+		}
+		l = next;
+	}
+}
+
+bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_bytes b,
+			const char **ret_flaw)
+{
+	const char *l = feature < sizeof(layouts) / sizeof(layouts[0]) ? layouts[feature] : NULL;
+
+	if (!l)
+		return false;
+	if (b.at == b.end)
+		return true; /* a number behind the last feature, without a body, ends them */
+	skip_layout(pd, l, l + strlen(l), &b);
+	if (b.failed)
+		*ret_flaw = "ends inside a value";
+	else if (b.end - b.at >= (ptrdiff_t)PAD_MAX)
+		*ret_flaw = "goes on behind what is in it";
+	return true;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata_int.h - the inside of the perf.data reader: what its files share.
+ *
+ *   perfdata.c          the door: open, close, the table of operations
+ *   header.c   file form: attrs, sections, features, folders
+ *   pipe.c     pipe form, and records of the perf tool (64 and up)
+ *   feature.c  what the feature sections say
+ *   layout.c   how long they are by what is in them
+ *   tracing.c  formats of the kernel's events
+ *   walk.c     record after record of one file
+ *   own.c      whether those can be what they say
+ *   attr.c     attrs: their names, ids and event types
+ *   index.c    one walk over all records: packets, comms, losses; of a file the only one
+ *   comm.c     who was called what, and when
+ *   unpack.c   compressed records, into a file of our own
+ *   items.c    samples to items
+ *   fixed_sample.h most samples to events, by a plan
+ *   meta.c     other records to items
+ *   event.c    one record to an event
+ *   stat.c     counts of perf stat
+ *   read.c     the packets' reader
+ *
+ * perf writes buffer after buffer, so time in its file runs back; what is in
+ * one buffer is in order. A packet here is a run of whole records of about
+ * WM_PD_PACKET_BYTES, sorted by time when it is read, if the index saw that it
+ * needs it. Packets overlap in time, which merge.h can take.
+ */
+#ifndef WM_READ_PERFDATA_PERFDATA_INT_H
+#define WM_READ_PERFDATA_PERFDATA_INT_H
+
+#include "base/order.h"
+#include "kdata/formats.h"
+#include "kdata/perf_record.h"
+#include "kdata/perf_sample.h"
+#include "kdata/print.h"
+#include "trace/reader.h"
+
+#define WM_PD_ATTRS_MAX    65536u
+#define WM_PD_IDS_MAX      (1u << 22)
+#define WM_PD_COMMS_MAX    (1u << 22)
+#define WM_PD_ROUNDS_MAX   (1u << 22)
+#define WM_PD_FEATURE_MAX  (64u << 20) /* bytes of one feature section */
+#define WM_PD_KEPT_MAX     (16u << 20)
+#define WM_PD_STRING_MAX   65536u
+#define WM_PD_PACKET_BYTES (256u << 10)
+#define WM_PD_SOURCES_MAX  4096u
+
+/* perf's own records. */
+enum wm_pd_user {
+	WM_PD_ATTR = 64,
+	WM_PD_EVENT_TYPE = 65,
+	WM_PD_TRACING_DATA = 66,
+	WM_PD_BUILD_ID = 67,
+	WM_PD_FINISHED_ROUND = 68,
+	WM_PD_ID_INDEX = 69,
+	WM_PD_AUXTRACE_INFO = 70,
+	WM_PD_AUXTRACE = 71,
+	WM_PD_AUXTRACE_ERROR = 72,
+	WM_PD_THREAD_MAP = 73,
+	WM_PD_CPU_MAP = 74,
+	WM_PD_STAT_CONFIG = 75,
+	WM_PD_STAT = 76,
+	WM_PD_STAT_ROUND = 77,
+	WM_PD_EVENT_UPDATE = 78,
+	WM_PD_TIME_CONV = 79,
+	WM_PD_FEATURE = 80,
+	WM_PD_COMPRESSED = 81,
+	WM_PD_FINISHED_INIT = 82,
+	WM_PD_COMPRESSED2 = 83,
+	WM_PD_BPF_METADATA = 84,
+};
+
+/* Bits of the header, and numbers of FEATURE records. */
+enum wm_pd_feature {
+	WM_PD_HAS_TRACING_DATA = 1,
+	WM_PD_HAS_BUILD_ID = 2,
+	WM_PD_HAS_HOSTNAME = 3,
+	WM_PD_HAS_OSRELEASE = 4,
+	WM_PD_HAS_VERSION = 5,
+	WM_PD_HAS_ARCH = 6,
+	WM_PD_HAS_NRCPUS = 7,
+	WM_PD_HAS_CPUDESC = 8,
+	WM_PD_HAS_CPUID = 9,
+	WM_PD_HAS_TOTAL_MEM = 10,
+	WM_PD_HAS_CMDLINE = 11,
+	WM_PD_HAS_EVENT_DESC = 12,
+	WM_PD_HAS_CPU_TOPOLOGY = 13,
+	WM_PD_HAS_NUMA_TOPOLOGY = 14,
+	WM_PD_HAS_BRANCH_STACK = 15,
+	WM_PD_HAS_PMU_MAPPINGS = 16,
+	WM_PD_HAS_GROUP_DESC = 17,
+	WM_PD_HAS_AUXTRACE = 18,
+	WM_PD_HAS_STAT = 19,
+	WM_PD_HAS_CACHE = 20,
+	WM_PD_HAS_SAMPLE_TIME = 21,
+	WM_PD_HAS_MEM_TOPOLOGY = 22,
+	WM_PD_HAS_CLOCKID = 23,
+	WM_PD_HAS_DIR_FORMAT = 24,
+	WM_PD_HAS_BPF_PROG_INFO = 25,
+	WM_PD_HAS_BPF_BTF = 26,
+	WM_PD_HAS_COMPRESSED = 27,
+	WM_PD_HAS_CPU_PMU_CAPS = 28,
+	WM_PD_HAS_CLOCK_DATA = 29,
+	WM_PD_HAS_HYBRID_TOPOLOGY = 30,
+	WM_PD_HAS_PMU_CAPS = 31,
+	WM_PD_NR_FEATURES = 256
+};
+
+/*
+ * The plan for samples of words at constant places, with raw data behind them or
+ * not (fixed_sample.h). `bytes` 0: samples of the attr are others. Places
+ * count from the record's begin, 0: none.
+ */
+struct wm_pd_flat {
+	uint16_t bytes; /* of a record, at least */
+	uint16_t tid_at, cpu_at, raw_at;
+	uint32_t nr_items;
+	struct wm_pd_flat_item {
+		struct wm_item item; /* but for its value; `next` counts from the first one */
+		uint16_t at;
+		uint8_t width; /* 8; 4; 5: of 4 bytes, with a sign */
+	} items[8];
+};
+
+/* One kind of event that was recorded. */
+struct wm_pd_attr {
+	struct wm_perf_attr attr;
+	const unsigned char *bytes; /* as the file has it, `attr.size` of them; 64 when that is 0 */
+	struct wm_perf_shape shape;
+	const char *name; /* as perf calls it; NULL: not said */
+	struct wm_event_type *type;
+	struct wm_event_type *counts;    /* of its counts; NULL: the file has none */
+	const char *unit;                /* of those; NULL: not said */
+	double scale;                    /* of those; 0: not said */
+	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
+	const struct wm_kprint *print;
+	struct wm_pd_flat flat;
+};
+
+/* attr by id; open addressing, a power of two, id 0 is a free place. */
+struct wm_pd_id {
+	uint64_t id;
+	uint32_t attr;
+};
+
+/* A file of records. */
+struct wm_pd_source {
+	int fd;
+	const char *file;    /* "" : the path itself */
+	uint64_t begin, end; /* records */
+	struct wm_stream *stream;
+};
+
+struct wm_pd_comm {
+	int64_t time;   /* INT64_MIN: from the beginning */
+	uint32_t order; /* of the records */
+	int32_t pid, tid;
+	int32_t parent;   /* thread, of a fork */
+	const char *name; /* NULL: of a fork without a name */
+};
+
+/* When counts were read: those before it, behind the round before. */
+struct wm_pd_round {
+	uint64_t offset; /* of its record */
+	int64_t time;    /* since perf stat began; never before the last round's */
+	bool final;
+};
+
+/* Bytes of a section or record body, walked with bounds; running out is sticky. */
+struct wm_pd_bytes {
+	const unsigned char *at, *end;
+	bool swap, failed;
+};
+
+/* A feature as it stands in the file, for who writes the file anew. */
+struct wm_pd_kept {
+	uint32_t feature, bytes;
+	const unsigned char *data;
+};
+
+struct wm_pd {
+	struct wm_trace *trace;
+	bool swap, big_endian, is_pipe;
+	uint16_t time_at; /* in samples of all attrs; 0: they differ, or have none */
+	uint32_t nr_attrs, nr_ids, room_ids;
+	struct wm_pd_attr *attrs;
+	struct wm_pd_id *ids; /* malloc'ed */
+	uint32_t nr_sources;
+	struct wm_pd_source *sources;
+	struct wm_trace_clock *clock;
+	struct wm_kmachine machine;
+	struct wm_kformats *formats; /* NULL: none came with it */
+	uint32_t nr_kept;
+	struct wm_pd_kept *kept;
+	struct wm_pd_bytes tracing; /* what they came in, for who passes it on; in the arena */
+	uint32_t nr_comms, room_comms;
+	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
+	const struct wm_event_type *meta[WM_PERF_KIND_NR];
+	uint32_t nr_rounds, room_rounds;
+	struct wm_pd_round *rounds; /* malloc'ed; of the first source, by offset */
+	uint32_t nr_threads;
+	int32_t *threads; /* by number in counts; -1: all. NULL: not said */
+	bool has_counts;  /* perf stat wrote it */
+	bool has_samples;
+	bool packed;              /* there are compressed records */
+	bool untimed;             /* there are records without a time behind others that have one */
+	uint64_t nr_own;          /* records of the perf tool, which are no events */
+	uint64_t nr_lost;         /* told by the kernel as they were lost; */
+	uint64_t nr_lost_samples; /* counted by perf at the end: most are among them */
+	uint32_t nr_cpus;         /* the machine had; 0: not said */
+};
+
+uint32_t wm_pd_u32(struct wm_pd_bytes *b);
+uint64_t wm_pd_u64(struct wm_pd_bytes *b);
+const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
+/* perf's string: u32 room, then text with NULs behind. NULL when it does not fit. */
+const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
+
+/* Reads exactly so many; -ENODATA when the file ends before. */
+int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
+
+/* --- walk.c -------------------------------------------------------- */
+
+/* Record after record of a source, through a buffer. */
+struct wm_pd_walk {
+	const struct wm_pd *pd;
+	const struct wm_pd_source *source;
+	uint64_t offset;             /* of `record` in the file */
+	const unsigned char *record; /* whole */
+	struct wm_perf_header header;
+	uint64_t tail; /* bytes behind the record that belong to it */
+	bool quiet;    /* damage is told by another walk */
+	unsigned char *buffer;
+	uint64_t at, buffered_at; /* of the next record; of the buffer */
+	size_t buffered;
+};
+int wm_pd_walk_begin(struct wm_pd_walk *w, const struct wm_pd *pd, const struct wm_pd_source *s);
+/* 1 and a record; 0 at the end, which may be a fault, told; -errno. */
+int wm_pd_walk_next(struct wm_pd_walk *w);
+void wm_pd_walk_done(struct wm_pd_walk *w);
+
+/* Whether such a header can begin a record. */
+static inline bool wm_pd_sane(const struct wm_perf_header *h)
+{
+	return h->size >= WM_PERF_HEADER_BYTES && h->type != 0;
+}
+
+/* --- header.c ------------------------------------------------------ */
+
+/* The attrs and features of a file in file form; says where its records are. */
+int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
+
+/* --- pipe.c -------------------------------------------------------- */
+
+/* Walks the records of all sources once for those that describe others. */
+int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
+
+/* One of perf's own records that says something about others. 0 or -errno. */
+int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag);
+
+/* --- own.c --------------------------------------------------------- */
+
+/* A record of the perf tool that no perf can have written is a fault. */
+void wm_pd_own_check(const struct wm_pd_walk *w);
+
+/* --- feature.c ----------------------------------------------------- */
+
+/* Learns from it. 1: it ends inside a value; 0; -errno. */
+int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
+/* Keeps it, up to WM_PD_KEPT_MAX bytes; several of one feature follow one another. */
+int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes);
+
+#define WM_PD_MISC_BUILD_ID_SIZE (1u << 15)
+#define WM_PD_BUILD_ID_BYTES     20u
+#define WM_PD_BUILD_ID_NAME      36u /* where its path begins, in the record */
+
+/* A whole BUILD_ID record; one that ends too early says nothing. 0 or -ENOMEM. */
+int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h);
+
+/* --- layout.c ------------------------------------------------------ */
+
+/* False: nobody knows how long such a feature is. `ret_flaw`, when there is one, is static. */
+bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_bytes body,
+			const char **ret_flaw);
+
+/* --- tracing.c ----------------------------------------------------- */
+
+/* The formats of the kernel's events; the first ones stay. 0 or -ENOMEM. */
+int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
+
+/* --- attr.c -------------------------------------------------------- */
+
+/* Adds an attr; its ids follow. The index, or -errno with `diag`. */
+int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
+int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
+/* Type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
+bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);
+void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
+
+/* Name of attrs with that config that have none; `name` is 64 bytes. */
+void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
+
+/* When all were added: names for those without, event types. */
+int wm_pd_attrs_finish(struct wm_pd *pd);
+
+/* The attr with that id, or NULL. */
+const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
+
+/* The same where there are several attrs: by the record's id, else the first. */
+const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record);
+
+/* The attr of a record of the kernel; NULL: there is none at all. */
+static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
+						     const unsigned char *record)
+{
+	return pd->nr_attrs < 2 ? pd->attrs : wm_pd_attr_by_id(pd, record);
+}
+
+/* --- items.c ------------------------------------------------------- */
+
+/* The structure of what a sample of that shape has; `with_raw`: RAW is bytes in it. */
+const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
+					bool with_raw);
+bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
+			bool with_raw, struct wm_batch *b); /* false: no memory */
+void wm_pd_flat_make(struct wm_pd_attr *a);
+
+/* --- meta.c -------------------------------------------------------- */
+
+int wm_pd_meta_types(struct wm_pd *pd);
+bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_record *r,
+		      struct wm_batch *b); /* false: no memory */
+
+/* --- index.c ------------------------------------------------------- */
+
+/* What the index found out about a packet (wm_packet.own), so that who reads it need not. */
+#define WM_PD_RUNS_BACK  1u /* its records are not in order of time */
+#define WM_PD_HAS_META   2u /* there are others than samples */
+#define WM_PD_HAS_COUNTS 4u /* there are counts of perf stat, and nothing else */
+
+/* One walk: packets, comms, losses; of a file also what wm_pd_describe() knows. */
+int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
+
+/* 0 and all ones: made up by perf about what was there before. */
+static inline int64_t wm_pd_time_word(uint64_t time)
+{
+	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
+}
+
+/* Of a record whose time lies anywhere. */
+int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
+		       const struct wm_perf_header *h);
+
+/* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
+static inline int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
+				 const struct wm_perf_header *h)
+{
+	if (h->type != WM_PERF_SAMPLE || !pd->time_at || pd->time_at + 8 > h->size)
+		return wm_pd_time_any(pd, record, h);
+	return wm_pd_time_word(wm_get_u64(record + pd->time_at, pd->swap));
+}
+
+/* Since the clock's origin. */
+static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
+{
+	int64_t ns;
+
+	if (time == WM_TIME_NONE || __builtin_add_overflow(time, pd->clock->offset_ns, &ns))
+		return WM_TIME_NONE;
+	return ns;
+}
+
+/* --- event.c ------------------------------------------------------- */
+
+#define WM_PD_REST_MIN 8u /* bytes of a record that mean nothing: the kernel fills up to words */
+
+static inline int32_t wm_pd_known(bool present, uint32_t id)
+{
+	return present && id <= INT32_MAX ? (int32_t)id : -1;
+}
+
+/* Member by member: gcc clears a structure of this size by an instruction that takes 30 ns. */
+static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
+				     const struct wm_packet *p, const unsigned char *record,
+				     uint16_t misc, int64_t time)
+{
+	e->ns = wm_pd_ns(pd, time);
+	e->clock = time == WM_TIME_NONE ? 0 : (uint64_t)time;
+	e->type = NULL;
+	e->stream = pd->trace->streams[p->stream];
+	e->packet = p;
+	e->cpu = e->pid = e->tid = -1;
+	e->mode = misc & WM_PERF_MISC_MODE_MASK;
+	e->raw = NULL;
+	e->raw_bytes = 0;
+	e->record = record;
+	e->items = NULL;
+	memset(e->parts, 0, sizeof(e->parts));
+}
+
+/* Items of a tracepoint's own fields, which are the event's raw bytes; false: no memory. */
+bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
+		  const struct wm_want *want, struct wm_batch *b);
+
+/*
+ * Adds a record of the kernel as an event, unless it is not wanted. 1, 0: not
+ * added, -ENOMEM. What is not understood is a fault at `offset`.
+ */
+int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
+
+/* --- stat.c -------------------------------------------------------- */
+
+#define WM_PD_STAT_BYTES  48u
+#define WM_PD_ROUND_BYTES 24u
+
+static inline bool wm_pd_is_count(const struct wm_perf_header *h)
+{
+	return h->type == WM_PD_STAT && h->size == WM_PD_STAT_BYTES;
+}
+
+/* There is a count: times are perf stat's. */
+int wm_pd_stat_seen(struct wm_pd *pd);
+int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b);    /* a THREAD_MAP */
+int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w); /* of the right size */
+
+/* When the count at that offset was read; WM_TIME_NONE. All rounds are known. */
+int64_t wm_pd_stat_time(const struct wm_pd *pd, uint64_t offset);
+void wm_pd_stat_packets(struct wm_pd *pd); /* gives packets of counts their times */
+
+/* The type of an attr's counts, which is the only one where there are no samples; its name is
+ * known. */
+int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr);
+
+/* Adds a count as an event, as wm_pd_event() does. */
+int wm_pd_stat_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
+		     uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
+
+/* --- comm.c -------------------------------------------------------- */
+
+int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h,
+		    int64_t ns);
+int wm_pd_comm_sort(struct wm_pd *pd); /* 0 or -ENOMEM */
+const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e);
+
+/* --- unpack.c ------------------------------------------------------ */
+
+/* Replaces a source with compressed records by a plain copy. 0 or -errno. */
+int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
+
+/* --- read.c -------------------------------------------------------- */
+
+struct wm_packet_reader *wm_pd_reader_create(struct wm_trace *t, const struct wm_want *want);
+int wm_pd_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
+int wm_pd_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
+void wm_pd_reader_destroy(struct wm_packet_reader *r);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracing.c - the formats of the kernel's events, which perf keeps as
+ * the beginning of a trace.dat:
+ *
+ *   17 08 44 "tracing" VERSION 0, u8 big endian, u8 bytes of a long, u32 page
+ *   "header_page" 0, u64 bytes, text; "header_event" 0, u64 bytes, text
+ *   u32 formats of ftrace; for each u64 bytes, text
+ *   u32 systems; for each NAME 0, u32 events; for each u64 bytes, text
+ *   u32 bytes, kallsyms; u32 bytes, formats of trace_printk()
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "read/perfdata/perfdata_int.h"
+
+#define SYSTEMS_MAX 65536u
+
+static const char magic[] = "\x17\x08\x44tracing";
+
+/* A NUL-terminated text of the section itself; NULL when it does not end. */
+static const char *take_name(struct wm_pd_bytes *b)
+{
+	const unsigned char *nul = b->failed ? NULL : memchr(b->at, '\0', (size_t)(b->end - b->at));
+
+	if (!nul) {
+		b->failed = true;
+		return NULL;
+	}
+	return (const char *)wm_pd_take(b, (uint64_t)(nul - b->at) + 1);
+}
+
+/* u64 bytes, text. */
+static const unsigned char *take_text(struct wm_pd_bytes *b, uint64_t *ret_bytes)
+{
+	*ret_bytes = wm_pd_u64(b);
+	return wm_pd_take(b, *ret_bytes);
+}
+
+static int add_format(struct wm_pd *pd, struct wm_pd_bytes *b, const char *system)
+{
+	struct wm_diag why = {.offset = 0};
+	uint64_t bytes;
+	const unsigned char *text = take_text(b, &bytes);
+	int err;
+
+	if (!text)
+		return 0;
+	err = wm_kformats_add(pd->formats, system, (const char *)text, bytes, NULL, &why);
+	if (err && err != -ENOMEM && err != -EEXIST)
+		wm_trace_fault(pd->trace, "", 0, "the format of an event of %s: %s", system,
+			       why.sentence);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int add_system(struct wm_pd *pd, struct wm_pd_bytes *b, const char *system)
+{
+	uint32_t nr = wm_pd_u32(b);
+	int err = 0;
+
+	for (uint32_t i = 0; !err && !b->failed && i < nr; i++)
+		err = add_format(pd, b, system);
+	return err;
+}
+
+static int add_systems(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	int err = add_system(pd, b, "ftrace");
+	uint32_t nr = wm_pd_u32(b);
+
+	if (nr > SYSTEMS_MAX)
+		b->failed = true;
+	for (uint32_t i = 0; !err && !b->failed && i < nr; i++) {
+		const char *system = take_name(b);
+
+		if (system)
+			err = add_system(pd, b, system);
+	}
+	return err;
+}
+
+static int add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
+		     int (*add)(struct wm_kformats *k, const char *text, size_t bytes))
+{
+	uint32_t bytes = wm_pd_u32(b);
+	const unsigned char *text = wm_pd_take(b, bytes);
+
+	return text && add(pd->formats, (const char *)text, bytes) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* From `begin` to where the walk ended. */
+static int keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
+{
+	size_t bytes = (size_t)(b->at - begin);
+	unsigned char *copy = b->failed ? NULL : wm_arena_copy(&pd->trace->arena, begin, bytes);
+
+	if (b->failed)
+		return 0;
+	pd->tracing = (struct wm_pd_bytes){.at = copy, .end = copy + bytes, .swap = b->swap};
+	return copy ? 0 : -ENOMEM;
+}
+
+int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
+{
+	const unsigned char *begin = b->at, *head = wm_pd_take(b, sizeof(magic) - 1), *machine;
+	uint64_t bytes;
+	int err;
+
+	if (pd->formats || !head || memcmp(head, magic, sizeof(magic) - 1))
+		return 0;
+	(void)take_name(b); /* its version: 0.5 or 0.6 */
+	machine = wm_pd_take(b, 2);
+	(void)wm_pd_u32(b);
+	if (!machine || (machine[1] != 4 && machine[1] != 8))
+		return 0;
+	wm_kmachine_init(&pd->machine, machine[1], machine[0] != 0);
+	pd->formats = wm_kformats_create(&pd->machine);
+	if (!pd->formats)
+		return -ENOMEM;
+	(void)take_name(b);
+	(void)take_text(b, &bytes);
+	(void)take_name(b);
+	(void)take_text(b, &bytes);
+	err = add_systems(pd, b);
+	if (!err)
+		err = add_words(pd, b, wm_kformats_add_symbols);
+	if (!err)
+		err = add_words(pd, b, wm_kformats_add_printk);
+	if (!err)
+		err = keep(pd, begin, b);
+	return err ? err : wm_kformats_seal(pd->formats);
+}

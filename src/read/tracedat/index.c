@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c - every page is walked once, without looking into records:
+ * so the packets' times and counts are exact, and what is damaged or lost is
+ * told before the first event is shown.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/tracedat/tracedat_int.h"
+
+#define CHUNK_HEADER_BYTES 8u
+#define UNPACKED_BASE      (64ull << 20) /* a file may unpack to this, ... */
+#define UNPACKED_RATIO     256u          /* ... and to so much of its own size; more is a bomb */
+#define LOSSES_MAX         4096u         /* told one by one; more are added to the last */
+
+struct indexing {
+	struct wm_td *td;
+	const struct wm_td_cpu *cpu;
+	const struct wm_stream *stream;
+	unsigned char *unknown; /* bits: ids that were told */
+	unsigned char *data;    /* pages, unpacked */
+	size_t room;
+
+	bool open; /* a packet is being made */
+	struct wm_packet packet;
+	uint64_t origin;   /* where in the file `data` is, or was packed */
+	uint64_t packed;   /* bytes it has there when it is packed; 0: it is not */
+	uint64_t unpacked; /* bytes, of all chunks so far */
+	int64_t last_ns;   /* of the stream so far */
+	bool any;
+};
+
+static int close_packet(struct indexing *x)
+{
+	if (!x->open)
+		return 0;
+	x->open = false;
+	if (!x->packed)
+		x->packet.bytes = (uint64_t)(uint32_t)x->packet.own * x->cpu->page_bytes;
+	return wm_trace_add_packet(x->td->trace, &x->packet);
+}
+
+/* Page `i` of what is in memory begins a packet. */
+static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cursor *c)
+{
+	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
+
+	x->open = true;
+	x->packet = (struct wm_packet){
+	    .offset = x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes,
+	    .bytes = x->packed,
+	    .begin_ns = ns,
+	    .end_ns = ns,
+	    .stream = x->stream->index,
+	    .part = (uint32_t)(x->cpu - x->td->cpus),
+	    .lost = c->lost == WM_PAGE_LOST_UNKNOWN ? 0 : c->lost,
+	    .own = x->packed ? (uint64_t)i << 32 : 0,
+	};
+}
+
+static int add_loss(struct indexing *x, const struct wm_page_cursor *c)
+{
+	struct wm_trace *t = x->td->trace;
+	int64_t end = wm_td_ns(x->td, x->cpu, c->begin);
+	struct wm_trace_loss loss = {
+	    .stream = x->stream->index,
+	    .count = c->lost,
+	    .begin_ns = x->any && x->last_ns < end ? x->last_ns : end,
+	    .end_ns = end,
+	    .cause = "overrun",
+	};
+	struct wm_trace_loss *last = t->nr_losses ? &t->losses[t->nr_losses - 1] : NULL;
+
+	if (t->nr_losses < LOSSES_MAX || last->stream != loss.stream)
+		return wm_trace_add_loss(t, &loss);
+	if (__builtin_add_overflow(last->count, loss.count, &last->count) ||
+	    loss.count == WM_PAGE_LOST_UNKNOWN)
+		last->count = UINT64_MAX;
+	last->end_ns = loss.end_ns;
+	return 0;
+}
+
+/* Whether records of that id are events; tells once when they are not. */
+static bool is_event(struct indexing *x, const struct wm_page_cursor *c, uint64_t offset)
+{
+	uint32_t id = c->bytes >= 2 ? wm_get_u16(c->data, c->swap) : UINT16_MAX;
+
+	if (id < x->td->nr_types && x->td->types[id])
+		return true;
+	if (!(x->unknown[id / 8] & 1u << id % 8)) {
+		x->unknown[id / 8] |= (unsigned char)(1u << id % 8);
+		wm_trace_fault(x->td->trace, "", offset,
+			       "records of event %u, which the file does not describe: they are "
+			       "left out",
+			       id);
+	}
+	return false;
+}
+
+static uint64_t place_of(const struct indexing *x, uint32_t i, size_t offset)
+{
+	return x->packed ? x->origin : x->origin + (uint64_t)i * x->cpu->page_bytes + offset;
+}
+
+int wm_td_page_next(const struct wm_td *td, const struct wm_td_cpu *cpu, struct wm_page_cursor *c,
+		    int64_t *last_ns)
+{
+	const unsigned char *at = c->at;
+	int got = wm_page_next(c);
+	int64_t ns;
+
+	if (got != 1)
+		return got;
+	ns = wm_td_ns(td, cpu, c->time);
+	if (ns < *last_ns) {
+		c->at = at;
+		return -EBADMSG;
+	}
+	*last_ns = ns;
+	return 1;
+}
+
+/* Counts the records of a page and finds the time of its last. */
+static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
+{
+	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
+	int got;
+
+	while ((got = wm_td_page_next(x->td, x->cpu, c, &ns)) == 1)
+		x->packet.nr_events += is_event(x, c, place_of(x, i, wm_page_offset(c)));
+	if (got < 0)
+		wm_trace_fault(x->td->trace, "", place_of(x, i, wm_page_offset(c)),
+			       "no record where one must be: the rest of the page (%zu bytes) is "
+			       "left out",
+			       (size_t)(c->end - c->at));
+	x->packet.end_ns = x->last_ns = ns;
+	x->packet.own++;
+	x->any = true;
+}
+
+static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, size_t bytes)
+{
+	struct wm_diag why = {.offset = 0};
+	struct wm_page_cursor c;
+	uint32_t nr = (uint32_t)x->packet.own;
+	int err;
+
+	if (wm_page_open(&c, &x->td->layout, page, bytes, &why)) {
+		wm_trace_fault(x->td->trace, "", place_of(x, i, (size_t)why.offset), "%s",
+			       why.sentence);
+		return close_packet(x);
+	}
+	if (!c.committed && !c.lost)
+		wm_trace_fault(x->td->trace, "", place_of(x, i, 0),
+			       "a page without a record: what it held is lost");
+	if (!c.committed && !c.lost && !x->open)
+		return 0;
+	if (c.lost || (x->open && wm_td_ns(x->td, x->cpu, c.begin) < x->last_ns && c.committed) ||
+	    (x->open && !x->packed && nr >= WM_TD_PACKET_PAGES)) {
+		err = close_packet(x);
+		if (!err && c.lost)
+			err = add_loss(x, &c);
+		if (err)
+			return err;
+	}
+	if (!x->open)
+		open_packet(x, i, &c);
+	if (c.committed)
+		walk_page(x, i, &c);
+	else
+		x->packet.own++;
+	return 0;
+}
+
+static int add_pages(struct indexing *x, size_t bytes)
+{
+	uint32_t size = x->cpu->page_bytes;
+	int err = 0;
+
+	for (size_t at = 0; !err && at < bytes; at += size)
+		err = add_page(x, (uint32_t)(at / size), x->data + at,
+			       bytes - at < size ? bytes - at : size);
+	return err ? err : close_packet(x);
+}
+
+static int reserve(struct indexing *x, size_t bytes)
+{
+	if (bytes <= x->room)
+		return 0;
+	free(x->data);
+	x->data = malloc(bytes);
+	x->room = x->data ? bytes : 0;
+	return x->data ? 0 : -ENOMEM;
+}
+
+static int index_plain(struct indexing *x)
+{
+	const struct wm_td_cpu *c = x->cpu;
+	uint64_t window = (uint64_t)c->page_bytes * WM_TD_PACKET_PAGES;
+	int err = reserve(x, window);
+
+	for (uint64_t at = 0; !err && at < c->bytes; at += window) {
+		uint64_t bytes = c->bytes - at < window ? c->bytes - at : window;
+
+		x->origin = c->offset + at;
+		err = wm_td_pread(x->td, x->data, bytes, x->origin);
+		if (!err)
+			err = add_pages(x, bytes);
+	}
+	return err;
+}
+
+/* Some pages compressed as one. */
+struct chunk {
+	uint64_t at; /* of what is compressed */
+	uint32_t packed, bytes;
+};
+
+/* The header of the chunk at `at`. 1; 0: it cannot be, as told; -errno. */
+static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chunk *ret)
+{
+	unsigned char head[CHUNK_HEADER_BYTES];
+	int err = -ENODATA;
+
+	if (end - at >= sizeof(head))
+		err = wm_td_pread(x->td, head, sizeof(head), at);
+	if (err == -ENODATA)
+		wm_trace_fault(x->td->trace, "", at, "compressed pages are missing at the end");
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	ret->packed = wm_get_u32(head, x->td->machine.swap);
+	ret->bytes = wm_get_u32(head + 4, x->td->machine.swap);
+	ret->at = at + sizeof(head);
+	x->unpacked += ret->bytes;
+	if (ret->packed <= end - ret->at && ret->bytes <= WM_TD_CHUNK_MAX &&
+	    x->unpacked <= UNPACKED_BASE + UNPACKED_RATIO * x->td->file_bytes)
+		return 1;
+	wm_trace_fault(
+	    x->td->trace, "", at,
+	    "compressed pages claim %u bytes, unpacked %u (%llu in all): what follows is "
+	    "lost",
+	    ret->packed, ret->bytes, (unsigned long long)x->unpacked);
+	return 0;
+}
+
+static int index_chunk(struct indexing *x, const struct chunk *c)
+{
+	unsigned char *from = malloc(c->packed ? c->packed : 1);
+	int err = from ? reserve(x, c->bytes) : -ENOMEM;
+
+	if (!err)
+		err = wm_td_pread(x->td, from, c->packed, c->at);
+	x->origin = c->at;
+	x->packed = c->packed;
+	if (!err && wm_td_unpack(x->td->codec, x->data, c->bytes, from, c->packed))
+		err = add_pages(x, c->bytes);
+	else if (!err)
+		wm_trace_fault(x->td->trace, "", c->at,
+			       "compressed pages cannot be unpacked: %u bytes of events are lost",
+			       c->bytes);
+	free(from);
+	return err;
+}
+
+/* The size that the file says is not looked at: writers leave headers out of it. */
+static int index_packed(struct indexing *x)
+{
+	const struct wm_td_cpu *c = x->cpu;
+	uint64_t at = c->offset + 4, end = x->td->file_bytes;
+	unsigned char head[4];
+	int err;
+
+	if (c->bytes < 4)
+		return 0;
+	err = wm_td_pread(x->td, head, sizeof(head), c->offset);
+	if (err)
+		return err;
+	for (uint32_t left = wm_get_u32(head, x->td->machine.swap); !err && left; left--) {
+		struct chunk chunk = {0};
+		int got = read_chunk(x, at, end, &chunk);
+
+		if (!got) /* as told; what follows is nobody's, or this CPU's */
+			got = wm_claims_add(&x->td->claims, c->offset, end - c->offset);
+		if (got <= 0)
+			return got;
+		err = index_chunk(x, &chunk);
+		at = chunk.at + chunk.packed;
+	}
+	if (!err)
+		err = wm_claims_add(&x->td->claims, c->offset,
+				    at - c->offset > c->bytes ? at - c->offset : c->bytes);
+	if (!err && at - c->offset < c->bytes)
+		wm_trace_fault(
+		    x->td->trace, "", at,
+		    "%llu bytes of compressed pages are behind the last one that is told of",
+		    (unsigned long long)(c->offset + c->bytes - at));
+	return err;
+}
+
+/* Believes no place that is not in the file. */
+static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
+{
+	uint64_t left = c->offset < td->file_bytes ? td->file_bytes - c->offset : 0;
+
+	if (c->bytes > left) {
+		wm_trace_fault(td->trace, "", c->offset,
+			       "CPU %u claims %llu bytes of pages, %llu are there", c->cpu,
+			       (unsigned long long)c->bytes, (unsigned long long)left);
+		c->bytes = left;
+	}
+	if (c->page_bytes < td->layout.page_bytes)
+		c->page_bytes = td->layout.page_bytes;
+	if (c->page_bytes > td->layout.page_bytes && c->bytes)
+		wm_trace_fault(
+		    td->trace, "", c->offset,
+		    "pages of CPU %u claim %u bytes each, by their description they have "
+		    "%u: what is behind that is lost",
+		    c->cpu, c->page_bytes, td->layout.page_bytes);
+	if (c->page_bytes > WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES) {
+		wm_trace_fault(td->trace, "", c->offset, "pages of CPU %u claim %u bytes each",
+			       c->cpu, c->page_bytes);
+		return false;
+	}
+	return c->bytes > 0;
+}
+
+static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
+{
+	struct wm_stream *s = wm_arena_get(&td->trace->arena, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->file = "";
+	s->cpu = c->cpu <= INT32_MAX ? (int32_t)c->cpu : -1;
+	s->class_id = c->buffer;
+	s->instance = c->cpu;
+	s->clock = td->clock;
+	c->stream = s;
+	c->sync = c->cpu < td->nr_syncs && td->syncs[c->cpu].nr ? &td->syncs[c->cpu] : NULL;
+	return wm_trace_add_stream(td->trace, s);
+}
+
+/* Rings have 2^n pages of the processor in one of theirs. */
+static void check_layout(const struct wm_td *td)
+{
+	uint32_t bytes = td->layout.page_bytes;
+
+	if (bytes & (bytes - 1))
+		wm_trace_fault(td->trace, "", 0,
+			       "pages of %u bytes, by their description, are of no kernel: what is "
+			       "read of them may not be all",
+			       bytes);
+}
+
+int wm_td_index(struct wm_td *td)
+{
+	struct indexing x = {.td = td, .unknown = calloc(1, WM_KFORMATS_IDS / 8)};
+	int err = x.unknown ? 0 : -ENOMEM;
+
+	check_layout(td);
+	for (uint32_t i = 0; !err && i < td->nr_cpus; i++)
+		err = wm_claims_add(&td->claims, td->cpus[i].offset,
+				    td->cpus[i].packed ? 0 : td->cpus[i].bytes);
+	for (uint32_t i = 0; !err && i < td->nr_cpus; i++) {
+		struct wm_td_cpu *c = &td->cpus[i];
+
+		if (!check_place(td, c))
+			continue;
+		err = add_stream(td, c);
+		x.cpu = c;
+		x.stream = c->stream;
+		x.packed = 0;
+		x.any = x.open = false;
+		if (!err)
+			err = c->packed ? index_packed(&x) : index_plain(&x);
+		if (err == -ENODATA) {
+			wm_trace_fault(td->trace, "", c->offset, "the file became shorter");
+			err = 0;
+		}
+	}
+	free(x.unknown);
+	free(x.data);
+	return err;
+}

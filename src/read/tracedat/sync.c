@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sync.c - the clock of a guest by that of its host: the option
+ * TIME_SHIFT has corrections for each CPU, from one moment each. As trace-cmd
+ * 3.1.6 has it: one correction is an offset and nothing else; of several, the
+ * segment a time is in gives the scale and, unless the protocol interpolates,
+ * the offset.
+ */
+#include <errno.h>
+
+#include "read/tracedat/tracedat_int.h"
+
+#define FLAG_INTERPOLATE 1u
+#define FRACTION_MAX     63u
+#define ENTRY_BYTES      24u /* time, offset, scale */
+
+static int take_words(struct wm_td *td, struct wm_td_in *in, uint32_t nr, uint64_t **ret)
+{
+	uint64_t *words = wm_arena_array(&td->trace->arena, nr ? nr : 1, sizeof(*words));
+
+	if (!words)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		words[i] = wm_td_u64(in);
+	*ret = words;
+	return 0;
+}
+
+static int take_cpu(struct wm_td *td, struct wm_td_in *in, struct wm_td_sync *s)
+{
+	uint32_t nr = wm_td_u32(in);
+	int err;
+
+	if (in->failed || nr > (in->end - in->at) / ENTRY_BYTES) {
+		in->failed = true;
+		return 0;
+	}
+	err = take_words(td, in, nr, &s->times);
+	if (!err)
+		err = take_words(td, in, nr, &s->offsets);
+	if (!err)
+		err = take_words(td, in, nr, &s->scales);
+	s->nr = nr;
+	return err;
+}
+
+int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
+{
+	struct wm_td_sync *syncs;
+	uint32_t flags, nr;
+	int err = 0;
+
+	(void)wm_td_u64(in); /* whose clock it is */
+	flags = wm_td_u32(in);
+	nr = wm_td_u32(in);
+	if (in->failed || nr > (in->end - in->at) / 4) {
+		in->failed = true;
+		return wm_td_verdict(in, "corrections of time", diag);
+	}
+	syncs = wm_arena_array(&td->trace->arena, nr ? nr : 1, sizeof(*syncs));
+	if (!syncs)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < nr; i++) {
+		syncs[i].interpolate = flags & FLAG_INTERPOLATE;
+		err = take_cpu(td, in, &syncs[i]);
+	}
+	if (!err)
+		err = wm_td_verdict(in, "corrections of time", diag);
+	/* Files of older versions end here: scales are whole numbers. */
+	for (uint32_t i = 0; !err && i < nr && in->at < in->end; i++)
+		err = take_words(td, in, syncs[i].nr, &syncs[i].fractions);
+	if (err)
+		return err;
+	td->syncs = syncs;
+	td->nr_syncs = nr;
+	return wm_td_verdict(in, "corrections of time", diag);
+}
+
+/* Of the last entry but one, or any before, the one that began last. */
+static uint32_t segment(const struct wm_td_sync *s, uint64_t ticks)
+{
+	uint32_t low = 0, high = s->nr - 1;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->times[middle] <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* On the line through entries `i` and i + 1, rounded as trace-cmd rounds. */
+static uint64_t interpolate(const struct wm_td_sync *s, uint32_t i, uint64_t ticks)
+{
+	__int128 run = (__int128)s->times[i + 1] - s->times[i];
+	__int128 rise = (__int128)(int64_t)s->offsets[i + 1] - (int64_t)s->offsets[i];
+	__int128 by = (__int128)ticks - s->times[i], product;
+
+	if (run <= 0 || __builtin_mul_overflow(rise, by, &product) ||
+	    __builtin_add_overflow(product, run / 2, &product))
+		return s->offsets[i];
+	return s->offsets[i] + (uint64_t)(product / run);
+}
+
+uint64_t wm_td_sync_apply(const struct wm_td_sync *s, uint64_t ticks)
+{
+	unsigned __int128 scaled;
+	uint64_t fraction, offset;
+	uint32_t i;
+
+	if (s->nr < 2)
+		return s->nr ? ticks + s->offsets[0] : ticks;
+	i = segment(s, ticks);
+	offset = s->interpolate ? interpolate(s, i, ticks) : s->offsets[i];
+	fraction = s->fractions ? s->fractions[i] : 0;
+	scaled = (unsigned __int128)ticks * s->scales[i];
+	return (uint64_t)(scaled >> (fraction < FRACTION_MAX ? fraction : FRACTION_MAX)) + offset;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * numbering_int.h - which event an id means: to a producer, to a stream class.
+ * Events are interned, so two numberings agree on an id when they hold the
+ * same pointer. Knows no files.
+ */
+#ifndef WM_WRITE_NUMBERING_INT_H
+#define WM_WRITE_NUMBERING_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/class.h"
+
+#define WM_EVENT_IDS 65536u
+
+/* An event with its contexts. Immutable but for mixed_id; lives as long as the store. */
+struct wm_event_def {
+	struct wm_class *class;
+	uint32_t contexts;
+	uint32_t mixed_id; /* its id in mixed streams; UINT32_MAX: none yet */
+	uint64_t hash;
+};
+
+struct wm_event_store {
+	struct wm_event_def **slots; /* open addressing; a power of two of them */
+	uint32_t nr_slots, nr_used;
+};
+
+/* Takes over `class`, also on failure. NULL when out of memory. */
+struct wm_event_def *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
+				     uint32_t contexts);
+void wm_event_store_done(struct wm_event_store *s);
+
+/* id -> event, and the ids in the order they came. */
+struct wm_numbering {
+	struct wm_event_def **at; /* by id; NULL: unused */
+	uint32_t room;
+	uint16_t *order;
+	uint32_t count, order_room;
+};
+
+static inline struct wm_event_def *wm_numbering_get(const struct wm_numbering *n, uint32_t id)
+{
+	return id < n->room ? n->at[id] : NULL;
+}
+
+/* The id (below WM_EVENT_IDS) must be unused. -ENOMEM. */
+int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *event);
+
+/*
+ * Of the ids `of` got from its `from`th on: how many mean the same in `n`, or
+ * -EEXIST when one means something else there.
+ */
+int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_numbering *of,
+			    uint32_t from);
+
+void wm_numbering_done(struct wm_numbering *n);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* record_size.c - see record_size_int.h. */
+#include "write/record_size_int.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "event/context.h"
+#include "trace/trace_layout.h"
+
+/* A walk over bytes: `at` moves on only while enough is left. */
+struct walk {
+	const unsigned char *data;
+	size_t at, avail;
+};
+
+static int skip(struct walk *w, uint64_t bytes)
+{
+	if (bytes > w->avail - w->at)
+		return -EBADMSG;
+	w->at += (size_t)bytes;
+	return 0;
+}
+
+/* A u32 count and that many elements. */
+static int skip_counted(struct walk *w, uint32_t element_bytes)
+{
+	uint32_t count;
+
+	if (w->avail - w->at < sizeof(count))
+		return -EBADMSG;
+	memcpy(&count, w->data + w->at, sizeof(count));
+	__asm__("" : "+r"(count)); /* not read again */
+	w->at += sizeof(count);
+	return skip(w, (uint64_t)le32toh(count) * element_bytes);
+}
+
+static int skip_string(struct walk *w)
+{
+	const unsigned char *from = w->data + w->at, *nul = memchr(from, 0, w->avail - w->at);
+
+	return nul ? skip(w, (uint64_t)(nul - from) + 1) : -EBADMSG;
+}
+
+static int skip_field(struct walk *w, const struct wm_field *f)
+{
+	switch (f->shape) {
+	case WM_SHAPE_SCALAR:
+		return skip(w, f->bytes);
+	case WM_SHAPE_STRING:
+		return skip_string(w);
+	case WM_SHAPE_CHARS:
+		return skip(w, f->length);
+	case WM_SHAPE_ARRAY:
+		return skip(w, (uint64_t)f->length * f->bytes);
+	case WM_SHAPE_SEQUENCE:
+		return skip_counted(w, f->bytes);
+	case WM_SHAPE_BLOB:
+		return skip_counted(w, 1);
+	}
+	return -EBADMSG;
+}
+
+int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
+		       size_t avail)
+{
+	struct walk w = {record, 0, avail};
+	uint32_t i;
+	int err = skip(&w, WM_RECORD_HEADER_BYTES);
+
+	if (!err && (contexts & WM_CONTEXT_CPU))
+		err = skip(&w, sizeof(uint32_t));
+	if (!err && (contexts & WM_CONTEXT_USTACK))
+		err = skip_counted(&w, sizeof(uint64_t));
+	if (!err && class->payload_bytes >= 0) {
+		err = skip(&w, (uint64_t) class->payload_bytes);
+		return err ? err : (int64_t)w.at;
+	}
+	for (i = 0; !err && i < class->nr_fields; i++)
+		err = skip_field(&w, &class->fields[i]);
+	return err ? err : (int64_t)w.at;
+}

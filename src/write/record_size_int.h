@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_size_int.h - how long a record is, from its class: what a writer must
+ * know of the last record of a packet and of every record it interleaves.
+ * The bytes may be another process's memory that changes underway: each is
+ * looked at once, and nothing outside `avail` is.
+ */
+#ifndef WM_WRITE_RECORD_SIZE_INT_H
+#define WM_WRITE_RECORD_SIZE_INT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/class.h"
+
+/*
+ * Bytes of the record at `record` (8-byte header, contexts, fields), without
+ * its padding; -EBADMSG when `avail` bytes end inside it.
+ */
+int64_t wm_record_size(const struct wm_class *class, uint32_t contexts, const unsigned char *record,
+		       size_t avail);
+
+#endif

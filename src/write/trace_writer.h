@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_writer.h - writes a trace directory as packets arrive: CTF 1.8 or
+ * CTF 2, valid at every moment between two calls (ARCHITECTURE.md, decisions 5 and 8).
+ *
+ *   DIR/metadata          replaced whole (new file, rename) before the packet
+ *                         that needs it
+ *   DIR/user-C-L          lane L of stream class C: user events
+ *   DIR/waymark-0         the recorder's own stream: processes, modules, losses
+ *   DIR/index/NAME.idx    one entry per whole packet, after the packet
+ *
+ * A producer is one process of one session with its own numbering of event
+ * ids. Producers whose numberings agree share a stream class; a packet goes
+ * to any lane of its class whose last packet ended before it begins.
+ *
+ * Not thread-safe: one writer, one thread (the pump). Errors are negative
+ * errno and leave the trace valid: a short write is cut back at once. After a
+ * write failed with ENOSPC, EDQUOT, EIO or EFBIG later calls try again. The
+ * process should ignore SIGXFSZ, or the system ends it instead of saying EFBIG.
+ */
+#ifndef WM_WRITE_TRACE_WRITER_H
+#define WM_WRITE_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "event/class.h"
+
+enum wm_trace_format { WM_TRACE_CTF1, WM_TRACE_CTF2 };
+
+struct wm_trace_options {
+	enum wm_trace_format format;
+	enum wm_clock_kind clock_kind;
+	uint64_t clock_hz;
+	uint64_t clock_start;       /* a clock value ... */
+	uint64_t start_realtime_ns; /* ... and the wall clock at that moment */
+	uint64_t clock_error_ns;    /* of that pair */
+	const char *command;        /* what was recorded, for the environment block; may be NULL */
+};
+
+struct wm_trace_writer;
+struct wm_producer;
+
+/* Creates DIR (0700; must not exist or be empty). */
+int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
+			   struct wm_trace_writer **ret, struct wm_diag *diag);
+
+/* Flushes, mends the clock's frequency. The trace was valid before, too. Accepts NULL. */
+int wm_trace_writer_close(struct wm_trace_writer *w);
+
+/*
+ * Writes what waits in memory: the recorder's events, records of mixed
+ * streams, a loss not yet told. Totals taken after it are those of the trace
+ * that close leaves behind; without it, nothing waits longer than the next
+ * packet that comes a second later.
+ */
+int wm_trace_writer_flush(struct wm_trace_writer *w);
+
+/* The frequency is refined while recording; takes effect with the next metadata. */
+void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
+
+/*
+ * The trace has samples: the registers in their regs_user, as a mask, and how
+ * far off their times are at most, as far as that is known already.
+ */
+void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
+
+struct wm_producer_info {
+	uint32_t pid, ppid; /* as the recorder sees them */
+	uint32_t vpid;      /* as the process sees itself */
+	uint32_t uid;
+	uint64_t clock; /* when it joined */
+	const char *comm, *path;
+};
+int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
+		    struct wm_producer **ret);
+/* It ended; its ids can be forgotten. Frees `p`; the writer's end removes what is left. */
+void wm_producer_remove(struct wm_producer *p, uint64_t clock);
+
+/*
+ * Event `id` of this producer carries `contexts` (enum wm_context) and then
+ * the fields of `class`, which the writer takes over (also on failure).
+ * -EEXIST when the id means something else already.
+ */
+int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
+		      struct wm_class *class);
+
+struct wm_raw_packet {
+	uint32_t tid;
+	uint32_t level;       /* signal-nesting level */
+	uint64_t begin, end;  /* full clock values; of the chunk part's begin and last record */
+	uint64_t count;       /* records in it */
+	uint64_t lost;        /* by this producer since the packet before: goes to
+				 events_discarded of the lane */
+	struct iovec payload; /* whole records, header included; a multiple of 8 bytes */
+	uint32_t last_offset; /* of the last record in payload, from commit.last_bytes: CTF
+				 must know where it ends without its padding. 0 with count
+				 above 1: unknown, all records are walked */
+};
+
+/*
+ * Writes the packet; only its first header and its last record are looked at.
+ * begin, end and all other clock values given to the writer were checked
+ * against the present by the caller (a value from the future would block
+ * lanes); `begin` is moved to the first record's time.
+ *
+ * -EBADMSG: the payload does not end in a whole record of a known id; nothing
+ * was written or counted, the caller accounts for it. Any other error: the
+ * records are counted in totals.lost_disk and told to later readers by a
+ * waymark:lost event and events_discarded, as soon as writing works again.
+ */
+int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet);
+
+/*
+ * Bytes of the record at `at`, padding included, for a caller who must cut a
+ * packet in two; -EBADMSG when no whole record of a known id is there.
+ */
+int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
+
+/*
+ * The kernel's events: at most one stream class of each kind, a lane for each
+ * ring of a CPU in it. A record is
+ *
+ *   u64 clock << 16 | id | context | fields, packed | zeros to 8
+ *
+ * of what stands in the kernel's rings with its ids and a struct
+ * wm_kernel_context; of samples with a struct wm_sample_context; of what tasks
+ * did (mapped, forked, were called) without any. Counters of /proc are of no
+ * CPU (say 0): the machine's without a context, a process's with a struct
+ * wm_task_context.
+ */
+enum wm_kernel_stream_kind {
+	WM_KERNEL_EVENTS,
+	WM_KERNEL_SAMPLES,
+	WM_KERNEL_TASKS,
+	WM_KERNEL_COUNTERS,
+	WM_KERNEL_TASK_COUNTERS,
+	WM_NR_KERNEL_STREAMS,
+};
+struct wm_kernel_stream;
+/* -EEXIST: there is one of the kind. */
+int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
+			    struct wm_kernel_stream **ret);
+
+/* As wm_producer_event(); takes over `class`. */
+int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
+
+#define WM_KERNEL_RINGS 2u /* of a CPU, in a stream class; each has a lane */
+
+struct wm_kernel_packet {
+	uint32_t cpu, ring;
+	uint64_t begin, end; /* full clock values, of the first and last record */
+	uint64_t count;
+	uint64_t lost;       /* by this ring since its packet before */
+	const void *payload; /* whole records; a multiple of 8 bytes */
+	size_t payload_bytes;
+	uint32_t padding_bytes; /* of the last record */
+};
+
+/* Packets of a CPU's ring come in order of time. Errors as of wm_producer_packet(). */
+int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
+
+/* A thread the kernel's events speak of, as it was called at that time. */
+int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
+		    const char *comm);
+/* The kernel lost events of a CPU (-1: of none): as wm_trace_lost(), of no process. */
+int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
+			 const char *cause, uint64_t count);
+
+/* A file of words beside the streams, "kernel/NAME"; replaced whole. */
+int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
+			 size_t bytes);
+
+/*
+ * The format file of one of the kernel's events, kept; all that were kept make
+ * the file "kernel/formats", each behind a line "# SYSTEM/NAME BYTES".
+ */
+int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
+			   const char *text, size_t bytes);
+int wm_trace_kernel_formats(struct wm_trace_writer *w);
+
+/*
+ * Symbols of the kernel, lines as in /proc/kallsyms: "DIR/kernel/kallsyms.zst".
+ * Needs no writer: another process may do it. What it made is counted in the
+ * writer's totals by wm_trace_kernel_adopt().
+ */
+int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes);
+void wm_trace_kernel_adopt(struct wm_trace_writer *w);
+
+/* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
+struct wm_module_info {
+	uint64_t clock, base, start, bytes;
+	bool unload;
+	const unsigned char *build_id;
+	uint32_t build_id_bytes;
+	const char *path;
+};
+int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m);
+int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char *cause,
+		  uint64_t count);
+
+struct wm_trace_totals {
+	uint64_t events, bytes, packets; /* user events; bytes of all files */
+	uint64_t lost_disk;              /* records of packets that could not be written */
+};
+void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
+
+#endif
