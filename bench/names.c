@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/lines.h"
-#include "analysis/unwind.h"
+#include "symbol/lines.h"
+#include "symbol/unwind.h"
 #include "trace/merge.h"
 
 #define NR_RUNS   7

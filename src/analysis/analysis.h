@@ -9,15 +9,15 @@
  *                                               ->  view/ makes text or JSON of it
  *
  * An analysis keeps what it counts and nothing else: threads, names and
- * processors are the pass's (state.h). It prints nothing and knows no file.
+ * processors are the pass's (task_state.h). It prints nothing and knows no file.
  */
 #ifndef WM_ANALYSIS_ANALYSIS_H
 #define WM_ANALYSIS_ANALYSIS_H
 
 #include "analysis/result.h"
-#include "analysis/state.h"
 #include "base/diag.h"
 #include "base/option.h"
+#include "trace/task_state.h"
 
 struct wm_pass;
 struct wm_module;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kernel_code.h"
 #include "analysis/profile_int.h"
-#include "analysis/source_text.h"
 #include "elf/disassemble.h"
+#include "symbol/kernel_code.h"
+#include "symbol/source_text.h"
 
 /* What fell on an address. */
 struct hit {

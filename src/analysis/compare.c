@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/names.h"
 #include "analysis/profile_int.h"
 #include "analysis/significance.h"
 #include "base/text.h"
+#include "trace/name_table.h"
 
 #define FIXED_MAX (1 + 4 * WM_COMPARE_SIDES_MAX) /* columns before the keys */
 

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/names.h"
 #include "analysis/profile_int.h"
 #include "base/file.h"
+#include "trace/name_table.h"
 
 #define DEPTH_MAX 4096u
 

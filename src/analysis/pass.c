@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/mix.h"
 #include "analysis/pass_int.h"
 #include "trace/merge.h"
+#include "trace/mix.h"
 
 #define PROGRESS_EVENTS 65536u /* between two calls of progress() */
 

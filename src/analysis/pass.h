@@ -10,9 +10,9 @@
 #define WM_ANALYSIS_PASS_H
 
 #include "analysis/analysis.h"
-#include "analysis/lines.h"
-#include "analysis/spaces.h"
-#include "analysis/symbols.h"
+#include "symbol/address_spaces.h"
+#include "symbol/lines.h"
+#include "symbol/symbols.h"
 #include "trace/reader.h"
 
 struct wm_pass_input {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/mix.h"
 #include "analysis/profile_int.h"
+#include "trace/mix.h"
 
 #define FIRST_ROOM 1024u
 

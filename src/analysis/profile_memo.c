@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/mix.h"
 #include "analysis/profile_int.h"
+#include "trace/mix.h"
 
 #define ENTRIES   (1u << 15) /* half a MiB, which a near cache holds */
 #define MODE_NONE 0xff       /* of an event without an address */

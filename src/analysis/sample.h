@@ -8,7 +8,7 @@
 #define WM_ANALYSIS_SAMPLE_H
 
 #include "analysis/pass.h"
-#include "analysis/unwind.h"
+#include "symbol/unwind.h"
 
 #define WM_CHAIN_MAX     4096u             /* addresses of one call chain that are looked at */
 #define WM_CHAIN_MARKERS ((uint64_t)-4095) /* from here on: perf's PERF_CONTEXT_*, no address */

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/mix.h"
 #include "analysis/stacks_int.h"
+#include "trace/mix.h"
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u

@@ -11,11 +11,11 @@
 #ifndef WM_ANALYSIS_STACKS_H
 #define WM_ANALYSIS_STACKS_H
 
-#include "analysis/lines.h"
-#include "analysis/names.h"
 #include "analysis/result.h"
-#include "analysis/spaces.h"
-#include "analysis/symbols.h"
+#include "symbol/address_spaces.h"
+#include "symbol/lines.h"
+#include "symbol/symbols.h"
+#include "trace/name_table.h"
 
 #define WM_FRAME_NONE UINT32_MAX
 #define WM_STACK_NONE 0u /* the empty one */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/mix.h"
 #include "analysis/stacks_int.h"
+#include "trace/mix.h"
 
 #define NOTED_MODULES 5u
 

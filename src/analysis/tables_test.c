@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analysis/names.h"
 #include "analysis/profile_int.h"
-#include "analysis/tasks.h"
+#include "trace/name_table.h"
+#include "trace/tasks.h"
 
 #define MANY 50000u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* places.c - see places.h: analysis/places.h, as view/writer.h wants it. */
+/* places.c - see places.h: symbol/address_lookup.h, as view/writer.h wants it. */
 #include "cmd/places.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef WM_CMD_STAT_STREAM_H
 #define WM_CMD_STAT_STREAM_H
 
-#include "analysis/apart.h"
-#include "analysis/followed.h"
+#include "analysis/group_count.h"
 #include "analysis/pass.h"
+#include "analysis/task_filter.h"
 #include "cmd/stat.h"
 #include "control/live.h"
 #include "control/recorder.h"

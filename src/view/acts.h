@@ -8,7 +8,7 @@
 #ifndef WM_VIEW_ACTS_H
 #define WM_VIEW_ACTS_H
 
-#include "analysis/field_ref.h"
+#include "trace/field_ref.h"
 
 enum wm_act {
 	WM_ACT_POINT,

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/names.h"
+#include "trace/name_table.h"
 #include "view/page.h"
 #include "view/value_text.h"
 

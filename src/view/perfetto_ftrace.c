@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/role.h"
+#include "trace/event_role.h"
 
 struct def {
 	const char *name;

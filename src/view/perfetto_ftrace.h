@@ -7,8 +7,8 @@
 #ifndef WM_VIEW_PERFETTO_FTRACE_H
 #define WM_VIEW_PERFETTO_FTRACE_H
 
-#include "analysis/field_ref.h"
 #include "base/pb.h"
+#include "trace/field_ref.h"
 
 #define WM_PERFETTO_FTRACE_FIELDS 8u
 

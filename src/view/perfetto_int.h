@@ -7,8 +7,8 @@
 #ifndef WM_VIEW_PERFETTO_INT_H
 #define WM_VIEW_PERFETTO_INT_H
 
-#include "analysis/names.h"
 #include "export/pieces_int.h"
+#include "trace/name_table.h"
 #include "view/perfetto_ftrace.h"
 #include "view/perfetto_values.h"
 #include "view/scene.h"

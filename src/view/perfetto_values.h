@@ -11,8 +11,8 @@
 #ifndef WM_VIEW_PERFETTO_VALUES_H
 #define WM_VIEW_PERFETTO_VALUES_H
 
-#include "analysis/names.h"
 #include "base/pb.h"
+#include "trace/name_table.h"
 #include "trace/reader.h"
 #include "view/writer.h"
 

@@ -11,15 +11,15 @@
  * or several, as the begin or the end of a bar, or as all of it; only readings
  * that have words, too, are numbers and a point.
  *
- * Relies on analysis/state.h for who runs where, and on acts.h for what an
+ * Relies on trace/task_state.h for who runs where, and on acts.h for what an
  * event does. Memory is bounded by the numbers of threads and processors, and
  * by the limits of open_slices.h.
  */
 #ifndef WM_VIEW_SCENE_H
 #define WM_VIEW_SCENE_H
 
-#include "analysis/state.h"
 #include "export/export.h"
+#include "trace/task_state.h"
 #include "view/acts.h"
 #include "view/lanes.h"
 #include "view/open_slices.h"

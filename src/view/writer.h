@@ -16,8 +16,8 @@
 #ifndef WM_VIEW_WRITER_H
 #define WM_VIEW_WRITER_H
 
-#include "analysis/places.h"
 #include "base/text.h"
+#include "symbol/address_lookup.h"
 #include "trace/reader.h"
 
 /* In the order of the option's choices. */
@@ -33,7 +33,7 @@ enum wm_view_format {
 
 /*
  * Who knows what is at the addresses of samples, which perf's format shows
- * (analysis/places.h). Each page opens one of its own, as threads ask each in
+ * (symbol/address_lookup.h). Each page opens one of its own, as threads ask each in
  * order of time. 0 or a count; -errno ends the page.
  */
 struct wm_view_places {

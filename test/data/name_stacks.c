@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/lines.h"
-#include "analysis/symbols.h"
-#include "analysis/unwind.h"
 #include "kdata/perf_sample.h"
+#include "symbol/lines.h"
+#include "symbol/symbols.h"
+#include "symbol/unwind.h"
 #include "trace/merge.h"
 
 #define PERF_SHOWS 127u /* addresses of a chain */

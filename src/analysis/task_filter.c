@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* task_filter.c - see task_filter.h. */
+#include "analysis/task_filter.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wm_followed_init(struct wm_followed *f, bool children)
+{
+	*f = (struct wm_followed){.children = children};
+}
+
+void wm_followed_done(struct wm_followed *f)
+{
+	free(f->named);
+	free(f->members);
+	*f = (struct wm_followed){0};
+}
+
+/* ---- members -------------------------------------------------------------------- */
+
+static int put(struct wm_followed *f, int64_t tid, bool follow)
+{
+	const struct wm_task *task = wm_tasks_get(f->tasks, (int32_t)tid);
+	uint8_t *grown;
+
+	if (!task)
+		return -ENOMEM;
+	if (task == &f->tasks->others)
+		return 0; /* no thread, or one of too many: then it is nobody's */
+	if (task->index >= f->nr_members) {
+		uint32_t room = 2 * task->index + 64;
+
+		grown = realloc(f->members, room);
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + f->nr_members, 0, room - f->nr_members);
+		f->members = grown;
+		f->nr_members = room;
+	}
+	f->members[task->index] = follow;
+	return 0;
+}
+
+static bool is_member(const struct wm_followed *f, int64_t tid)
+{
+	const struct wm_task *task = wm_tasks_find(f->tasks, (int32_t)tid);
+
+	return task && task->index < f->nr_members && f->members[task->index];
+}
+
+static bool is_named(const struct wm_followed *f, pid_t tid)
+{
+	for (size_t i = 0; i < f->nr_named; i++) {
+		if (f->named[i] == tid)
+			return true;
+	}
+	return tid == f->command;
+}
+
+int wm_followed_name(struct wm_followed *f, const pid_t *tids, size_t nr)
+{
+	pid_t *grown = reallocarray(f->named, f->nr_named + nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + f->nr_named, tids, nr * sizeof(*tids));
+	f->named = grown;
+	f->nr_named += nr;
+	return 0;
+}
+
+/* ---- what is told ------------------------------------------------------------------ */
+
+int wm_followed_bind(struct wm_followed *f, const struct wm_trace *t, struct wm_tasks *tasks)
+{
+	bool first = !f->tasks;
+	int err = 0;
+
+	f->tasks = tasks;
+	f->fork = f->comm = f->exit = NULL;
+	for (uint32_t i = 0; i < t->nr_types; i++) {
+		const struct wm_event_type *type = t->types[i];
+
+		if (wm_role_is_named(type, "perf:fork") &&
+		    wm_field_ref_find(type, "tid", &f->tid) &&
+		    wm_field_ref_find(type, "ptid", &f->parent))
+			f->fork = type;
+		else if (wm_role_is_named(type, "perf:comm") &&
+			 wm_field_ref_find(type, "tid", &f->renamed) &&
+			 wm_field_ref_find(type, "misc", &f->misc))
+			f->comm = type;
+		else if (wm_role_is_named(type, "perf:exit") &&
+			 wm_field_ref_find(type, "tid", &f->ended))
+			f->exit = type;
+	}
+	f->told = f->fork && f->comm && f->exit;
+	for (size_t i = 0; first && i < f->nr_named && !err; i++)
+		err = put(f, f->named[i], true);
+	return err;
+}
+
+/*
+ * execve(2): the command begins; and a thread that is not its process's first
+ * becomes that one, whose end was told just before.
+ */
+static int on_comm(struct wm_followed *f, const struct wm_event *e)
+{
+	int64_t tid = wm_field_ref_integer(&f->renamed, e, -1);
+
+	if (!(wm_field_ref_integer(&f->misc, e, 0) & PERF_RECORD_MISC_COMM_EXEC))
+		return 0;
+	return f->children || is_named(f, (pid_t)tid) ? put(f, tid, true) : 0;
+}
+
+int wm_followed_feed(struct wm_followed *f, const struct wm_event *e)
+{
+	if (e->type == f->comm)
+		return on_comm(f, e);
+	if (e->type == f->exit)
+		return put(f, wm_field_ref_integer(&f->ended, e, -1), false);
+	if (e->type != f->fork)
+		return 0;
+	return put(f, wm_field_ref_integer(&f->tid, e, -1),
+		   f->children && is_member(f, wm_field_ref_integer(&f->parent, e, -1)));
+}
+
+bool wm_followed_has(const struct wm_followed *f, const struct wm_event *e)
+{
+	return !f->told || is_member(f, e->tid);
+}

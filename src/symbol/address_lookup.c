@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * address_lookup.c - see address_lookup.h. An address asked for again, in the same address
+ * space as it was, is answered from a table of the last answers.
+ */
+#include "symbol/address_lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbol/symbols.h"
+#include "trace/merge.h"
+#include "trace/mix.h"
+
+#define ANSWERS 4096u /* a power of two */
+
+/* What is mapped in the processes of one trace, at the moment it was read up to. */
+struct memory {
+	struct wm_trace *trace;
+	struct wm_modules *modules;
+	struct wm_spaces *spaces;
+	struct wm_unwind *unwind;    /* NULL: nobody has asked */
+	bool *types;                 /* kinds of events that tell of memory */
+	struct wm_merge *telling;    /* those events; NULL: not begun */
+	const struct wm_event *next; /* of them; NULL: no more */
+};
+
+struct answer {
+	uint64_t address, version;
+	int32_t pid;
+	uint32_t trace;
+	uint8_t mode;
+	bool known;
+	struct wm_named_place named;
+};
+
+struct wm_places {
+	struct wm_symbols *symbols;
+	struct answer *answers;
+	uint64_t seed;
+	uint32_t nr;
+	struct memory memories[]; /* by trace */
+};
+
+/* ---- making -------------------------------------------------------------------------- */
+
+static int bind_types(struct memory *m, struct wm_trace *t)
+{
+	bool *types = calloc(t->nr_types + 1, sizeof(*types));
+
+	if (!types)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_types; i++)
+		types[i] = wm_spaces_wants(t->types[i]);
+	free(m->types);
+	m->types = types;
+	m->trace = t;
+	return 0;
+}
+
+static bool memory_init(struct memory *m, struct wm_trace *t)
+{
+	m->modules = wm_modules_create();
+	m->spaces = m->modules ? wm_spaces_create(m->modules) : NULL;
+	return m->spaces && !bind_types(m, t) && !wm_modules_of_trace(m->modules, t);
+}
+
+struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_traces,
+				   const struct wm_module_places *files)
+{
+	const struct wm_symbols_options options = {.places = *files};
+	struct wm_places *p = calloc(1, sizeof(*p) + nr_traces * sizeof(*p->memories));
+	bool ok;
+
+	if (!p)
+		return NULL;
+	p->nr = nr_traces;
+	p->seed = wm_mix_seed();
+	p->symbols = wm_symbols_create(&options);
+	p->answers = calloc(ANSWERS, sizeof(*p->answers));
+	ok = p->symbols && p->answers;
+	for (uint32_t i = 0; ok && i < nr_traces; i++)
+		ok = memory_init(&p->memories[i], traces[i]);
+	if (ok)
+		return p;
+	wm_places_destroy(p);
+	return NULL;
+}
+
+void wm_places_destroy(struct wm_places *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		struct memory *m = &p->memories[i];
+
+		wm_merge_destroy(m->telling);
+		wm_unwind_destroy(m->unwind);
+		wm_spaces_destroy(m->spaces);
+		wm_modules_destroy(m->modules);
+		free(m->types);
+	}
+	wm_symbols_destroy(p->symbols);
+	free(p->answers);
+	free(p);
+}
+
+/* ---- following --------------------------------------------------------------------------- */
+
+static int read_next(struct memory *m)
+{
+	int got = wm_merge_next(m->telling, &m->next);
+
+	if (got <= 0)
+		m->next = NULL;
+	return got < 0 ? got : 0;
+}
+
+static int begin(struct memory *m)
+{
+	const struct wm_want want = {
+	    .types = m->types, .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER};
+	const struct wm_want *wants[] = {&want};
+	const struct wm_merge_options options = {INT64_MIN, INT64_MAX, wants, 1};
+
+	m->telling = wm_merge_create(&m->trace, 1, &options);
+	return m->telling ? read_next(m) : -ENOMEM;
+}
+
+/* All that was told up to that time. */
+static int follow(struct memory *m, int64_t ns)
+{
+	int err = m->telling ? 0 : begin(m);
+
+	while (!err && m->next && m->next->ns <= ns) {
+		err = wm_spaces_feed(m->spaces, m->next);
+		if (!err)
+			err = read_next(m);
+	}
+	return err;
+}
+
+int wm_places_leave(struct wm_places *p)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < p->nr; i++) {
+		struct memory *m = &p->memories[i];
+
+		err = follow(m, INT64_MAX);
+		wm_merge_destroy(m->telling);
+		m->telling = NULL;
+	}
+	return err;
+}
+
+int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < p->nr; i++) {
+		err = bind_types(&p->memories[i], traces[i]);
+		if (!err)
+			err = wm_modules_rebind(p->memories[i].modules, traces[i]);
+	}
+	return err;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+/* The kernel's addresses are its own; what is in a file, perf script shows as it is there. */
+static struct wm_named_place name(struct wm_places *p, uint64_t address,
+				  const struct wm_place *place)
+{
+	struct wm_named_place n = {.address = address};
+	const struct wm_symbol *s;
+	uint64_t in_image;
+
+	if (!place)
+		return n;
+	n.file = place->module->path;
+	if (place->is_offset)
+		n.address = place->address;
+	s = wm_symbols_find(p->symbols, place, NULL);
+	if (!s)
+		return n;
+	n.symbol = s->name;
+	in_image = place->address;
+	if (place->is_offset)
+		(void)wm_symbols_address(p->symbols, place,
+					 &in_image); /* it has a symbol: it is in one */
+	n.offset = in_image - s->start;
+	return n;
+}
+
+static bool is_answer(const struct answer *a, const struct answer *to)
+{
+	return a->known && a->address == to->address && a->version == to->version &&
+	       a->pid == to->pid && a->mode == to->mode && a->trace == to->trace;
+}
+
+int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
+		   enum wm_event_mode mode, struct wm_named_place *ret)
+{
+	struct memory *m = &p->memories[trace];
+	int err = follow(m, e->ns);
+	struct answer question = {.address = address, .pid = e->pid, .trace = trace, .mode = mode};
+	struct answer *a = &p->answers[wm_mix(p->seed ^ address, (uint32_t)e->pid) & (ANSWERS - 1)];
+	struct wm_place place;
+
+	if (err)
+		return err;
+	question.version = wm_spaces_version(m->spaces, e->pid);
+	if (!is_answer(a, &question)) {
+		bool mapped = wm_spaces_find(m->spaces, e->pid, address, mode, &place);
+
+		*a = question;
+		a->named = name(p, address, mapped ? &place : NULL);
+		a->known = true;
+	}
+	*ret = a->named;
+	return 0;
+}
+
+int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event *e,
+		      struct wm_named_place ret[WM_UNWIND_FRAMES_MAX])
+{
+	struct memory *m = &p->memories[trace];
+	struct wm_user_frame frames[WM_UNWIND_FRAMES_MAX];
+	struct wm_user_stack stack;
+	enum wm_unwound how;
+	uint32_t nr;
+	int err;
+
+	if (!wm_unwind_stack_of(m->trace, e, &stack))
+		return 0;
+	err = follow(m, e->ns);
+	if (!m->unwind)
+		m->unwind = wm_unwind_create(m->spaces, p->symbols);
+	if (err || !m->unwind)
+		return err ? err : -ENOMEM;
+	nr = wm_unwind(m->unwind, &stack, frames, &how);
+	for (uint32_t i = 0; i < nr; i++)
+		ret[i] = name(p, frames[i].ip, frames[i].mapped ? &frames[i].place : NULL);
+	return (int)nr;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * address_spaces.c - see address_spaces.h. Processes are in a table by pid; the one asked for
+ * last and the mapping that answered last are tried first.
+ */
+#include "symbol/address_spaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/address_spaces_int.h"
+
+#define KERNEL        (-1)
+#define KERNEL_BEHIND (64u << 20) /* bytes behind its text that may be the kernel's too */
+
+struct space {
+	int32_t pid;
+	uint32_t last; /* mapping that answered last */
+	uint32_t version;
+	struct wm_layout *layout;
+	struct wm_layout *before; /* of the program that called exec; NULL: none */
+	bool dead;
+	bool is_watched;             /* the kernel tells of all it maps */
+	struct space *older, *newer; /* of the dead */
+};
+
+struct wm_spaces {
+	struct wm_modules *modules;
+	struct space **table; /* open addressing, a power of two */
+	uint32_t nr, room;
+	struct space *last; /* asked for last */
+	struct space *kernel;
+	struct space *oldest, *newest; /* of the dead, by when they died */
+	uint32_t nr_dead;
+	uint32_t nr_versions; /* given out; each change of a space takes the next */
+	uint64_t nr_refused;
+	struct wm_spaces_kind kinds[WM_SPACES_KINDS];
+};
+
+/* ---- the table --------------------------------------------------------------- */
+
+static uint32_t home_of(const struct wm_spaces *s, int32_t pid)
+{
+	return (uint32_t)((uint32_t)pid * 0x9e3779b9u >> 7) & (s->room - 1);
+}
+
+static uint32_t place_of(const struct wm_spaces *s, int32_t pid)
+{
+	uint32_t at = home_of(s, pid);
+
+	while (s->table[at] && s->table[at]->pid != pid)
+		at = (at + 1) & (s->room - 1);
+	return at;
+}
+
+static int grow(struct wm_spaces *s)
+{
+	struct space **old = s->table;
+	uint32_t room = s->room;
+
+	s->room = room ? 2 * room : 256;
+	s->table = calloc(s->room, sizeof(struct space *));
+	if (!s->table) {
+		s->table = old;
+		s->room = room;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i])
+			s->table[place_of(s, old[i]->pid)] = old[i];
+	free(old);
+	return 0;
+}
+
+/* Closes the gap, so that no search ends in it. */
+static void take_out(struct wm_spaces *s, int32_t pid)
+{
+	uint32_t gap = place_of(s, pid), mask = s->room - 1;
+
+	s->table[gap] = NULL;
+	for (uint32_t at = (gap + 1) & mask; s->table[at]; at = (at + 1) & mask) {
+		uint32_t home = home_of(s, s->table[at]->pid);
+
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		s->table[gap] = s->table[at];
+		s->table[at] = NULL;
+		gap = at;
+	}
+	s->nr--;
+}
+
+/* ---- the dead ------------------------------------------------------------------ */
+
+static void leave_dead(struct wm_spaces *s, struct space *p)
+{
+	if (!p->dead)
+		return;
+	*(p->older ? &p->older->newer : &s->oldest) = p->newer;
+	*(p->newer ? &p->newer->older : &s->newest) = p->older;
+	p->older = p->newer = NULL;
+	p->dead = false;
+	s->nr_dead--;
+}
+
+static void forget(struct wm_spaces *s, struct space *p)
+{
+	leave_dead(s, p);
+	take_out(s, p->pid);
+	if (s->last == p)
+		s->last = NULL;
+	wm_layout_put(p->layout);
+	wm_layout_put(p->before);
+	free(p);
+}
+
+static void join_dead(struct wm_spaces *s, struct space *p)
+{
+	leave_dead(s, p);
+	p->dead = true;
+	p->older = s->newest;
+	*(s->newest ? &s->newest->newer : &s->oldest) = p;
+	s->newest = p;
+	if (++s->nr_dead > WM_SPACES_DEAD_MAX)
+		forget(s, s->oldest);
+}
+
+/* ---- processes ------------------------------------------------------------------ */
+
+static struct space *find_space(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = s->last;
+
+	if (p && p->pid == pid)
+		return p;
+	p = s->room ? s->table[place_of(s, pid)] : NULL;
+	if (p)
+		s->last = p;
+	return p;
+}
+
+/* What happens to a process that ended belongs to a new one of that number, which inherits. */
+static struct space *get_space(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = find_space(s, pid);
+
+	if (p) {
+		leave_dead(s, p);
+		return p;
+	}
+	if (2 * s->nr >= s->room && grow(s))
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	s->table[place_of(s, pid)] = p;
+	s->nr++;
+	return p;
+}
+
+struct wm_spaces *wm_spaces_create(struct wm_modules *modules)
+{
+	struct wm_spaces *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->modules = modules;
+	s->kernel = calloc(1, sizeof(*s->kernel));
+	if (s->kernel)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void wm_spaces_destroy(struct wm_spaces *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->room; i++) {
+		if (!s->table[i])
+			continue;
+		wm_layout_put(s->table[i]->layout);
+		wm_layout_put(s->table[i]->before);
+		free(s->table[i]);
+	}
+	wm_layout_put(s->kernel->layout);
+	free(s->kernel);
+	free(s->table);
+	free(s);
+}
+
+int wm_spaces_map(struct wm_spaces *s, int32_t pid, const struct wm_mapping *m)
+{
+	struct space *p = pid == KERNEL ? s->kernel : get_space(s, pid);
+	int err = p ? wm_layout_map(&p->layout, m) : -ENOMEM;
+
+	if (p)
+		p->version = ++s->nr_versions;
+	s->nr_refused += err == -E2BIG;
+	return err;
+}
+
+void wm_spaces_unmap(struct wm_spaces *s, int32_t pid, uint64_t start, uint64_t end)
+{
+	struct space *p = pid == KERNEL ? s->kernel : find_space(s, pid);
+
+	if (!p)
+		return;
+	p->version = ++s->nr_versions;
+	if (wm_layout_unmap(&p->layout, start, end))
+		s->nr_refused++;
+}
+
+int wm_spaces_fork(struct wm_spaces *s, int32_t parent, int32_t child)
+{
+	struct space *from, *to;
+
+	if (parent == child)
+		return 0;
+	to = get_space(s, child);
+	if (!to)
+		return -ENOMEM;
+	to->version = ++s->nr_versions;
+	from = find_space(s, parent);
+	wm_layout_put(to->layout);
+	wm_layout_put(to->before);
+	to->before = NULL;
+	to->layout = from ? from->layout : NULL;
+	to->is_watched = from && from->is_watched;
+	if (to->layout)
+		to->layout->nr_users++;
+	return 0;
+}
+
+void wm_spaces_watch(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = find_space(s, pid);
+
+	if (p)
+		p->is_watched = true;
+}
+
+bool wm_spaces_is_watched(struct wm_spaces *s, int32_t pid)
+{
+	const struct space *p = find_space(s, pid);
+
+	return p && p->is_watched;
+}
+
+void wm_spaces_exec(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = find_space(s, pid);
+
+	if (!p)
+		return;
+	leave_dead(s, p);
+	p->version = ++s->nr_versions;
+	wm_layout_put(p->before);
+	p->before = p->layout;
+	p->layout = NULL;
+}
+
+void wm_spaces_exit(struct wm_spaces *s, int32_t pid)
+{
+	struct space *p = find_space(s, pid);
+
+	if (p)
+		join_dead(s, p);
+}
+
+/* ---- asking ----------------------------------------------------------------------- */
+
+static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
+{
+	const struct wm_layout *l = p->layout;
+	const struct wm_mapping *m;
+
+	if (!l || !l->nr)
+		return false;
+	if (p->last >= l->nr || address < l->mappings[p->last].start ||
+	    address >= l->mappings[p->last].end) {
+		uint32_t i = wm_layout_find(l, address);
+
+		if (i == l->nr)
+			return false;
+		p->last = i;
+	}
+	m = &l->mappings[p->last];
+	*ret = (struct wm_place){m->module, address - m->base, m->is_offset};
+	return true;
+}
+
+/* The call of exec itself was made by the program before. */
+static bool find_before(const struct space *p, uint64_t address, struct wm_place *ret)
+{
+	uint32_t i = p->before ? wm_layout_find(p->before, address) : 0;
+	const struct wm_mapping *m;
+
+	if (!p->before || i == p->before->nr)
+		return false;
+	m = &p->before->mappings[i];
+	*ret = (struct wm_place){m->module, address - m->base, m->is_offset};
+	return true;
+}
+
+const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uint64_t address)
+{
+	struct space *p = pid == KERNEL ? s->kernel : find_space(s, pid);
+	struct wm_place place;
+
+	return p && find_in(p, address, &place) ? &p->layout->mappings[p->last] : NULL;
+}
+
+/* What the kernel threw away when it had started lay behind what is told of it. */
+static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+{
+	const struct wm_layout *l = s->kernel->layout;
+
+	for (uint32_t i = 0; l && i < l->nr; i++) {
+		const struct wm_mapping *m = &l->mappings[i];
+
+		if (m->module->kind != WM_MODULE_KERNEL || address < m->end ||
+		    address - m->end >= KERNEL_BEHIND)
+			continue;
+		*ret = (struct wm_place){m->module, address - m->base, m->is_offset};
+		return true;
+	}
+	return false;
+}
+
+/* A kernel of which the trace says nothing but addresses. */
+static bool describe_kernel(struct wm_spaces *s)
+{
+	const struct wm_module_key key = {.kind = WM_MODULE_KERNEL,
+					  .path = "[kernel.kallsyms]",
+					  .path_bytes = strlen("[kernel.kallsyms]"),
+					  .pid = KERNEL};
+	struct wm_mapping m = {.start = 1ull << 63, .end = UINT64_MAX};
+
+	m.module = wm_modules_get(s->modules, &key);
+	return m.module && wm_layout_map(&s->kernel->layout, &m) == 0;
+}
+
+static bool find_kernel(struct wm_spaces *s, uint64_t address, struct wm_place *ret)
+{
+	if (find_in(s->kernel, address, ret))
+		return true;
+	if (s->kernel->layout)
+		return find_behind(s, address, ret);
+	return address >> 63 && describe_kernel(s) && find_in(s->kernel, address, ret);
+}
+
+bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_event_mode mode,
+		    struct wm_place *ret)
+{
+	struct space *p;
+
+	if (mode == WM_MODE_GUEST_KERNEL || mode == WM_MODE_GUEST_USER)
+		return false;
+	if (mode != WM_MODE_KERNEL) {
+		p = find_space(s, pid);
+		if (p && (find_in(p, address, ret) || find_before(p, address, ret)))
+			return true;
+		if (mode == WM_MODE_USER || !(address >> 63))
+			return false;
+	}
+	return find_kernel(s, address, ret);
+}
+
+uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid)
+{
+	const struct space *p = find_space(s, pid);
+
+	return (uint64_t)(p ? p->version : 0) << 32 | s->kernel->version;
+}
+
+uint64_t wm_spaces_nr_refused(const struct wm_spaces *s)
+{
+	return s->nr_refused;
+}
+
+void wm_spaces_join(struct wm_spaces *s, const struct wm_spaces *later)
+{
+	s->nr_refused = later->nr_refused;
+}
+
+struct wm_modules *wm_spaces_modules(const struct wm_spaces *s)
+{
+	return s->modules;
+}
+
+struct wm_spaces_kind *wm_spaces_kinds(struct wm_spaces *s)
+{
+	return s->kinds;
+}
+
+void wm_spaces_size(const struct wm_spaces *s, uint32_t *ret_processes, uint64_t *ret_mappings)
+{
+	uint64_t nr = 0;
+
+	/* A shared layout is counted by each of its users in part. */
+	for (uint32_t i = 0; i < s->room; i++)
+		if (s->table[i] && s->table[i]->layout)
+			nr += (uint64_t)s->table[i]->layout->nr * 65536u /
+			      s->table[i]->layout->nr_users;
+	*ret_processes = s->nr;
+	*ret_mappings = (nr + 32768u) / 65536u;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.c - see lines.h. */
+#include "symbol/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+#define ANSWERS_BYTES_MAX ((size_t)2 << 30) /* of memory; beyond, nothing more is known */
+
+/* A module's debug information, and what was asked of it; by the module's index. */
+struct file {
+	struct wm_elf_lines *lines;      /* NULL: it has none */
+	struct wm_line_frames **answers; /* open addressing, a power of two */
+	uint32_t nr, room;
+};
+
+struct wm_lines {
+	struct wm_symbols *symbols;
+	struct wm_arena arena;
+	struct file **files; /* by index of the module; shared by those of one build */
+	struct wm_module **modules;
+	uint32_t room;
+	uint32_t nr_open, nr_without;
+	uint64_t nr_unknown;
+};
+
+struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
+{
+	struct wm_lines *l = calloc(1, sizeof(*l));
+
+	if (l) {
+		l->symbols = symbols;
+		wm_arena_init(&l->arena, ANSWERS_BYTES_MAX);
+	}
+	return l;
+}
+
+/* Modules of one build share their file: it goes with the first of them. */
+static void close_file(struct wm_lines *l, uint32_t i)
+{
+	struct file *f = l->files[i];
+
+	for (uint32_t k = i; k < l->room; k++)
+		if (l->files[k] == f)
+			l->files[k] = NULL;
+	wm_elf_lines_close(f->lines);
+	free(f->answers);
+	free(f);
+}
+
+void wm_lines_destroy(struct wm_lines *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->room; i++)
+		if (l->files[i])
+			close_file(l, i);
+	free(l->files);
+	free(l->modules);
+	wm_arena_done(&l->arena);
+	free(l);
+}
+
+/* ---- a module's debug information -------------------------------------------------- */
+
+static int make_room(struct wm_lines *l, uint32_t index)
+{
+	uint32_t room = l->room ? l->room : 64;
+	struct wm_module **modules;
+	struct file **files;
+
+	if (index < l->room)
+		return 0;
+	while (room <= index)
+		room *= 2;
+	files = reallocarray(l->files, room, sizeof(*files));
+	if (files)
+		l->files = files;
+	modules = reallocarray(l->modules, room, sizeof(*modules));
+	if (modules)
+		l->modules = modules;
+	if (!files || !modules)
+		return -ENOMEM;
+	memset(files + l->room, 0, (room - l->room) * sizeof(*files));
+	memset(modules + l->room, 0, (room - l->room) * sizeof(*modules));
+	l->room = room;
+	return 0;
+}
+
+static struct file *of_same_build(const struct wm_lines *l, const struct wm_module *m)
+{
+	for (uint32_t i = 0; m->build_id_bytes && i < l->room; i++) {
+		const struct wm_module *n = l->modules[i];
+
+		if (l->files[i] && n->kind == m->kind && n->build_id_bytes == m->build_id_bytes &&
+		    !memcmp(n->build_id, m->build_id, m->build_id_bytes) && l->files[i]->lines)
+			return l->files[i];
+	}
+	return NULL;
+}
+
+static void open_file(struct wm_lines *l, struct file *f, const struct wm_module *m)
+{
+	struct wm_module_files files;
+	int err = -ENODATA;
+
+	if (m->kind != WM_MODULE_FILE || l->nr_open >= WM_LINES_OPEN_MAX ||
+	    wm_module_open(m, wm_symbols_places(l->symbols), &files, NULL) != WM_NAMED)
+		return;
+	if (files.debug)
+		err = wm_elf_lines_open(files.debug, &f->lines);
+	if (err && files.image)
+		err = wm_elf_lines_open(files.image, &f->lines);
+	l->nr_open += !err;
+	wm_module_close(&files);
+}
+
+static struct file *file_of(struct wm_lines *l, struct wm_module *m)
+{
+	struct file *f;
+
+	if (m->index < l->room && l->files[m->index])
+		return l->files[m->index];
+	if (make_room(l, m->index))
+		return NULL;
+	f = of_same_build(l, m);
+	if (!f) {
+		f = calloc(1, sizeof(*f));
+		if (!f)
+			return NULL;
+		open_file(l, f, m);
+		l->nr_without += !f->lines;
+	}
+	l->files[m->index] = f;
+	l->modules[m->index] = m;
+	return f;
+}
+
+/* ---- answers ---------------------------------------------------------------------------- */
+
+static struct wm_line_frames **place_of(struct wm_line_frames **answers, uint32_t room,
+					uint64_t address)
+{
+	uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 32) & (room - 1);
+
+	while (answers[at] && answers[at]->address != address)
+		at = (at + 1) & (room - 1);
+	return &answers[at];
+}
+
+static bool grow(struct file *f)
+{
+	uint32_t room = f->room ? 2 * f->room : 256;
+	struct wm_line_frames **answers;
+
+	if (2 * f->nr < f->room)
+		return true;
+	answers = calloc(room, sizeof(*answers));
+	if (!answers)
+		return false;
+	for (uint32_t i = 0; i < f->room; i++)
+		if (f->answers[i])
+			*place_of(answers, room, f->answers[i]->address) = f->answers[i];
+	free(f->answers);
+	f->answers = answers;
+	f->room = room;
+	return true;
+}
+
+static struct wm_line_frames *ask(struct wm_lines *l, struct file *f, uint64_t address)
+{
+	struct wm_elf_frame frames[WM_ELF_FRAMES_MAX];
+	int nr = wm_elf_lines_frames(f->lines, address, frames);
+	struct wm_line_frames *answer;
+
+	if (nr < 0)
+		nr = 0;
+	answer = wm_arena_get(&l->arena, sizeof(*answer) + (size_t)nr * sizeof(frames[0]));
+	if (!answer)
+		return NULL;
+	answer->address = address;
+	answer->nr = (uint32_t)nr;
+	memcpy(answer->frames, frames, (size_t)nr * sizeof(frames[0]));
+	return answer;
+}
+
+static const struct wm_line_frames *find(struct wm_lines *l, const struct wm_place *place)
+{
+	struct file *f = file_of(l, place->module);
+	struct wm_line_frames **at;
+	uint64_t address;
+
+	if (!f || !f->lines || !wm_symbols_address(l->symbols, place, &address) || !grow(f))
+		return NULL;
+	at = place_of(f->answers, f->room, address);
+	if (!*at) {
+		*at = ask(l, f, address);
+		f->nr += *at != NULL;
+	}
+	return *at && (*at)->nr ? *at : NULL;
+}
+
+const struct wm_line_frames *wm_lines_find(struct wm_lines *l, const struct wm_place *place)
+{
+	const struct wm_line_frames *found = find(l, place);
+
+	l->nr_unknown += !found;
+	return found;
+}
+
+void wm_lines_unknown(const struct wm_lines *l, uint64_t *ret_addresses, uint32_t *ret_modules)
+{
+	*ret_addresses = l->nr_unknown;
+	*ret_modules = l->nr_without;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* modules.c - a table of modules by what names them; see modules.h. */
+#include "symbol/modules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+static const char kernel[] = "[kernel.kallsyms]";
+
+/* A build that the trace told of beside the mappings. */
+struct told {
+	const char *path;
+	uint8_t bytes;
+	unsigned char id[WM_MODULE_BUILD_BYTES];
+};
+
+/* Open addressing, a power of two; 0 is a free place, else an index + 1. */
+struct index {
+	uint32_t *places, room, nr;
+};
+
+struct wm_modules {
+	struct wm_arena arena;
+	struct wm_module **all;
+	struct told *told;
+	struct index by_key, by_path; /* of all[], of told[] */
+	struct wm_trace *trace;
+	struct wm_kernel_mark kernel;
+};
+
+struct wm_modules *wm_modules_create(void)
+{
+	struct wm_modules *m = calloc(1, sizeof(*m));
+
+	if (m)
+		wm_arena_init(&m->arena, SIZE_MAX);
+	return m;
+}
+
+void wm_modules_destroy(struct wm_modules *m)
+{
+	if (!m)
+		return;
+	wm_arena_done(&m->arena);
+	free(m->by_key.places);
+	free(m->by_path.places);
+	free(m);
+}
+
+uint32_t wm_modules_nr(const struct wm_modules *m)
+{
+	return m->by_key.nr;
+}
+
+struct wm_module *wm_modules_at(const struct wm_modules *m, uint32_t index)
+{
+	return m->all[index];
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+	const unsigned char *b = data;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ b[i]) * 0x100000001b3ull;
+	return hash ^ hash >> 29;
+}
+
+/* Twice the room; the places are filled again by who asked for it. */
+static int grow_index(struct index *x)
+{
+	uint32_t room = x->room ? 2 * x->room : 64;
+	uint32_t *places = calloc(room, sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	free(x->places);
+	x->places = places;
+	x->room = room;
+	return 0;
+}
+
+static bool is_full(const struct index *x)
+{
+	return 4 * (uint64_t)x->nr >= 3 * (uint64_t)x->room;
+}
+
+static void take_place(struct index *x, uint64_t hash, uint32_t value)
+{
+	uint32_t at = (uint32_t)hash & (x->room - 1);
+
+	while (x->places[at])
+		at = (at + 1) & (x->room - 1);
+	x->places[at] = value + 1;
+}
+
+/* ---- builds that were told ----------------------------------------------- */
+
+static uint64_t hash_path(const char *path, size_t bytes)
+{
+	return hash_bytes(0xcbf29ce484222325ull, path, bytes);
+}
+
+static bool same_text(const char *have, const char *path, size_t bytes)
+{
+	return strncmp(have, path, bytes) == 0 && !have[bytes];
+}
+
+static struct told *find_told(const struct wm_modules *m, const char *path, size_t bytes)
+{
+	const struct index *x = &m->by_path;
+
+	if (!x->room)
+		return NULL;
+	for (uint32_t at = (uint32_t)hash_path(path, bytes) & (x->room - 1); x->places[at];
+	     at = (at + 1) & (x->room - 1)) {
+		struct told *t = &m->told[x->places[at] - 1];
+
+		if (same_text(t->path, path, bytes))
+			return t;
+	}
+	return NULL;
+}
+
+static struct told *add_told(struct wm_modules *m, const char *path, size_t bytes)
+{
+	struct index *x = &m->by_path;
+	struct told *more, *t;
+
+	if (x->nr >= WM_MODULES_MAX)
+		return NULL;
+	if (is_full(x)) {
+		if (grow_index(x))
+			return NULL;
+		for (uint32_t i = 0; i < x->nr; i++)
+			take_place(x, hash_path(m->told[i].path, strlen(m->told[i].path)), i);
+	}
+	more = wm_arena_grow(&m->arena, m->told, x->nr, sizeof(*more));
+	if (!more)
+		return NULL;
+	m->told = more;
+	t = &m->told[x->nr];
+	t->path = wm_arena_copy(&m->arena, path, bytes);
+	if (!t->path)
+		return NULL;
+	take_place(x, hash_path(path, bytes), x->nr++);
+	return t;
+}
+
+static size_t cut_id(size_t bytes)
+{
+	return bytes < WM_MODULE_BUILD_BYTES ? bytes : WM_MODULE_BUILD_BYTES;
+}
+
+int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_bytes,
+			const unsigned char *id, size_t id_bytes)
+{
+	struct told *t;
+
+	path_bytes =
+	    strnlen(path, path_bytes < WM_MODULE_PATH_MAX ? path_bytes : WM_MODULE_PATH_MAX);
+	if (!id_bytes)
+		return 0;
+	t = find_told(m, path, path_bytes);
+	if (!t)
+		t = add_told(m, path, path_bytes);
+	if (!t)
+		return -ENOMEM;
+	t->bytes = (uint8_t)cut_id(id_bytes);
+	memcpy(t->id, id, t->bytes);
+	for (uint32_t i = 0; i < m->by_key.nr; i++) {
+		struct wm_module *have = m->all[i];
+
+		if (have->build_id_bytes || !same_text(have->path, path, path_bytes))
+			continue;
+		have->build_id_bytes = t->bytes;
+		memcpy(have->build_id, t->id, t->bytes);
+	}
+	return 0;
+}
+
+/* ---- modules ---------------------------------------------------------------- */
+
+/* Only a build that came with the mapping tells modules of one path apart. */
+struct entry {
+	struct wm_module module;
+	uint64_t hash;
+	bool by_build;
+};
+
+static uint64_t hash_key(const struct wm_module_key *k)
+{
+	uint64_t hash = hash_path(k->path, k->path_bytes);
+
+	hash = hash_bytes(hash, k->build_id, cut_id(k->build_id_bytes));
+	if (k->kind == WM_MODULE_JIT)
+		hash = hash_bytes(hash, &k->pid, sizeof(k->pid));
+	return hash_bytes(hash, &(uint8_t){k->kind}, 1);
+}
+
+static bool is_it(const struct entry *e, const struct wm_module_key *k)
+{
+	const struct wm_module *m = &e->module;
+	size_t id_bytes = cut_id(k->build_id_bytes);
+
+	return m->kind == k->kind && same_text(m->path, k->path, k->path_bytes) &&
+	       (k->kind != WM_MODULE_JIT || m->pid == k->pid) && e->by_build == (id_bytes > 0) &&
+	       (!id_bytes ||
+		(m->build_id_bytes == id_bytes && !memcmp(m->build_id, k->build_id, id_bytes)));
+}
+
+/* Of a module of the kernel: "[ext4]" of "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz". */
+static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_PATH_MAX + 3])
+{
+	const char *slash = memrchr(file, '/', bytes), *begin = slash ? slash + 1 : file;
+	const char *end = memmem(begin, (size_t)(file + bytes - begin), ".ko", 3);
+	size_t n = 0;
+
+	if (!end)
+		end = file + bytes;
+	name[n++] = '[';
+	for (; begin < end; begin++)
+		name[n++] = *begin == '-' ? '_' : *begin;
+	name[n++] = ']';
+	return n;
+}
+
+/* Of several traces of one machine that with the kernel's symbols counts, else the last. */
+static bool has_symbols(struct wm_trace *t)
+{
+	const char *text;
+	size_t bytes;
+
+	return wm_trace_kallsyms(t, &text, &bytes) == 0;
+}
+
+int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
+{
+	char name[WM_MODULE_PATH_MAX + 3];
+	int err = 0;
+
+	if (!m->trace || !has_symbols(m->trace))
+		m->trace = t;
+	for (uint32_t i = 0; !err && i < t->nr_binaries; i++) {
+		const struct wm_trace_binary *b = &t->binaries[i];
+		const char *path = b->path;
+		size_t n = strnlen(path, WM_MODULE_PATH_MAX);
+
+		if (b->kernel && path[0] == '/') {
+			n = kmodule_name(path, n, name);
+			path = name;
+		} else if (b->kernel && !strncmp(path, kernel, strlen(kernel))) {
+			n = strlen(kernel); /* without the symbol it was placed by */
+		}
+		err = wm_modules_build_id(m, path, n, b->build_id, b->build_id_bytes);
+	}
+	return err;
+}
+
+int wm_modules_rebind(struct wm_modules *m, struct wm_trace *t)
+{
+	m->trace = NULL;
+	for (uint32_t i = 0; i < wm_modules_nr(m); i++)
+		if (wm_modules_at(m, i)->trace)
+			wm_modules_at(m, i)->trace = t;
+	return wm_modules_of_trace(m, t);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] && strncmp(path, "//", 2) != 0 ? slash + 1 : path;
+}
+
+/* As perf: whose code it is, rather than where its names would be. */
+static const char *jit_name(struct wm_modules *m, int32_t pid)
+{
+	char name[32];
+
+	return wm_arena_copy(&m->arena, name,
+			     (size_t)snprintf(name, sizeof(name), "[JIT] tid %d", pid));
+}
+
+static struct entry *make(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
+{
+	struct entry *e = wm_arena_get(&m->arena, sizeof(*e));
+	const struct told *t = NULL;
+
+	if (!e)
+		return NULL;
+	e->hash = hash;
+	e->by_build = k->build_id_bytes > 0;
+	e->module.kind = k->kind;
+	e->module.pid = k->pid;
+	e->module.trace = m->trace;
+	e->module.kernel = &m->kernel;
+	e->module.path = wm_arena_copy(&m->arena, k->path, k->path_bytes);
+	if (!e->module.path)
+		return NULL;
+	e->module.name = k->kind == WM_MODULE_JIT ? jit_name(m, k->pid) : last_part(e->module.path);
+	if (!e->module.name)
+		return NULL;
+	if (e->by_build) {
+		e->module.build_id_bytes = (uint8_t)cut_id(k->build_id_bytes);
+		memcpy(e->module.build_id, k->build_id, e->module.build_id_bytes);
+	} else if ((t = find_told(m, k->path, k->path_bytes))) {
+		e->module.build_id_bytes = t->bytes;
+		memcpy(e->module.build_id, t->id, t->bytes);
+	}
+	return e;
+}
+
+static struct wm_module *add(struct wm_modules *m, const struct wm_module_key *k, uint64_t hash)
+{
+	struct index *x = &m->by_key;
+	struct wm_module **more;
+	struct entry *e;
+
+	if (x->nr >= WM_MODULES_MAX)
+		return NULL;
+	if (is_full(x)) {
+		if (grow_index(x))
+			return NULL;
+		for (uint32_t i = 0; i < x->nr; i++)
+			take_place(x, ((struct entry *)m->all[i])->hash, i);
+	}
+	more = wm_arena_grow(&m->arena, m->all, x->nr, sizeof(*more));
+	if (!more)
+		return NULL;
+	m->all = more;
+	e = make(m, k, hash);
+	if (!e)
+		return NULL;
+	e->module.index = x->nr;
+	m->all[x->nr] = &e->module;
+	take_place(x, hash, x->nr++);
+	return &e->module;
+}
+
+static struct wm_module *find(const struct wm_modules *m, const struct wm_module_key *k,
+			      uint64_t hash)
+{
+	const struct index *x = &m->by_key;
+
+	if (!x->room)
+		return NULL;
+	for (uint32_t at = (uint32_t)hash & (x->room - 1); x->places[at];
+	     at = (at + 1) & (x->room - 1)) {
+		struct entry *e = (struct entry *)m->all[x->places[at] - 1];
+
+		if (e->hash == hash && is_it(e, k))
+			return &e->module;
+	}
+	return NULL;
+}
+
+struct wm_module *wm_modules_get(struct wm_modules *m, const struct wm_module_key *key)
+{
+	size_t bytes = strnlen(
+	    key->path, key->path_bytes < WM_MODULE_PATH_MAX ? key->path_bytes : WM_MODULE_PATH_MAX);
+	bool is_file = key->kind == WM_MODULE_KMODULE && bytes && key->path[0] == '/';
+	struct wm_module_key k = *key;
+	char name[WM_MODULE_PATH_MAX + 3];
+	struct wm_module *found;
+	uint64_t hash;
+
+	k.path_bytes = bytes;
+	if (is_file) {
+		k.path_bytes = kmodule_name(key->path, bytes, name);
+		k.path = name;
+	}
+	hash = hash_key(&k);
+	found = find(m, &k, hash);
+	if (!found)
+		found = add(m, &k, hash);
+	if (found && is_file && !found->file)
+		found->file = wm_arena_copy(&m->arena, key->path, bytes);
+	return found;
+}
+
+/* ---- parts ---------------------------------------------------------------------- */
+
+static struct wm_module *get_like(struct wm_modules *m, const struct entry *e)
+{
+	const struct wm_module *other = &e->module;
+	struct wm_module_key k = {.kind = other->kind,
+				  .path = other->path,
+				  .path_bytes = strlen(other->path),
+				  .pid = other->pid,
+				  .build_id = other->build_id,
+				  .build_id_bytes = e->by_build ? other->build_id_bytes : 0};
+	struct wm_module *found = wm_modules_get(m, &k);
+
+	if (found && other->file && !found->file)
+		found->file = wm_arena_copy(&m->arena, other->file, strlen(other->file));
+	return found;
+}
+
+int wm_modules_join(struct wm_modules *m, const struct wm_modules *later, struct wm_module ***ret)
+{
+	uint32_t nr = wm_modules_nr(later);
+	struct wm_module **list = calloc(nr + 1, sizeof(*list));
+	bool all = list;
+
+	for (uint32_t i = 0; i < nr && all; i++) {
+		list[i] = get_like(m, (const struct entry *)later->all[i]);
+		all = list[i];
+	}
+	if (!all) {
+		free(list);
+		return -ENOMEM;
+	}
+	if (!m->kernel.address)
+		m->kernel = later->kernel;
+	*ret = list;
+	return 0;
+}

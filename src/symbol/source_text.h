@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* source_text.h - lines of source files on this machine, each file read once. */
+#ifndef WM_SYMBOL_SOURCE_TEXT_H
+#define WM_SYMBOL_SOURCE_TEXT_H
+
+#include <stdint.h>
+
+#define WM_SOURCE_TEXT_BYTES_MAX (64u << 20) /* of one file */
+#define WM_SOURCE_TEXT_FILES_MAX 1024u
+
+struct wm_source_text;
+
+int wm_source_text_create(struct wm_source_text **ret); /* 0 or -ENOMEM */
+void wm_source_text_destroy(struct wm_source_text *s);  /* accepts NULL */
+
+/*
+ * A line, from 1, without its newline and leading blanks; NULL: the file is not
+ * here, or is shorter. Lives as long as `s`.
+ */
+const char *wm_source_text_line(struct wm_source_text *s, const char *file, uint32_t line);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind.c - see unwind.h. */
+#include "symbol/unwind.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "elf/elf_cfi.h"
+#include "trace/user_regs.h"
+
+/* The unwind table of a module; by its index. */
+struct file {
+	struct wm_elf_cfi *cfi; /* NULL: there is none */
+	bool opened;
+};
+
+struct wm_unwind {
+	struct wm_spaces *spaces;
+	struct wm_symbols *symbols;
+	struct file *files;
+	uint32_t room, nr_open;
+	uint64_t counts[WM_UNWOUND_NR];
+};
+
+static const char *const texts[WM_UNWOUND_NR] = {
+    [WM_UNWOUND_WHOLE] = "whole",
+    [WM_UNWOUND_CUT] = "cut where the copy of the stack ended",
+    [WM_UNWOUND_NO_SAMPLE] = "without registers or stack",
+    [WM_UNWOUND_NO_MAPPING] = "ended where nothing known was mapped",
+    [WM_UNWOUND_NO_TABLE] = "ended in code without an unwind table",
+    [WM_UNWOUND_BROKEN] = "ended at a frame that cannot be",
+    [WM_UNWOUND_DEEP] = "ended because there were too many",
+};
+
+const char *wm_unwound_text(enum wm_unwound how)
+{
+	return how < WM_UNWOUND_NR ? texts[how] : "";
+}
+
+struct wm_unwind *wm_unwind_create(struct wm_spaces *spaces, struct wm_symbols *symbols)
+{
+	struct wm_unwind *u = calloc(1, sizeof(*u));
+
+	if (u) {
+		u->spaces = spaces;
+		u->symbols = symbols;
+	}
+	return u;
+}
+
+void wm_unwind_destroy(struct wm_unwind *u)
+{
+	if (!u)
+		return;
+	for (uint32_t i = 0; i < u->room; i++)
+		wm_elf_cfi_close(u->files[i].cfi);
+	free(u->files);
+	free(u);
+}
+
+uint64_t wm_unwind_count(const struct wm_unwind *u, enum wm_unwound how)
+{
+	return u->counts[how];
+}
+
+/* ---- what a sample took --------------------------------------------------------- */
+
+static const struct wm_item *part(const struct wm_event *e, const char *name)
+{
+	for (int k = WM_PART_STREAM_CONTEXT; k <= WM_PART_FIELDS; k++) {
+		const struct wm_part_range *r = &e->parts[k];
+
+		for (uint32_t i = r->at; i < r->end; i = e->items[i].next)
+			if (e->items[i].member->name && !strcmp(e->items[i].member->name, name))
+				return &e->items[i];
+	}
+	return NULL;
+}
+
+bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
+			struct wm_user_stack *ret)
+{
+	const struct wm_item *regs = part(e, "regs_user"), *stack = part(e, "stack_user");
+	uint64_t mask = e->type->user_regs;
+
+	if (!regs || !stack || regs->member->type->kind != WM_TYPE_LIST || !regs->count ||
+	    stack->member->type->kind != WM_TYPE_BYTES || !stack->count)
+		return false;
+	if (!mask) {
+		const char *word = wm_trace_word(t, "sample_regs");
+
+		mask = word ? strtoull(word, NULL, 0) : 0;
+	}
+	*ret = (struct wm_user_stack){.pid = e->pid,
+				      .mask = mask,
+				      .registers = regs + 1,
+				      .nr_registers = regs->count,
+				      .stack = stack->bytes,
+				      .stack_bytes = stack->count};
+	return mask != 0;
+}
+
+/* ---- machines --------------------------------------------------------------------- */
+
+struct machine {
+	uint16_t elf;   /* EM_... */
+	uint8_t word;   /* bytes of a register, and of what a call pushes */
+	uint8_t nr;     /* registers that perf numbers and we want */
+	uint8_t sp, pc; /* DWARF's numbers */
+	uint8_t fp;
+	uint8_t dwarf[WM_REGS_MAX]; /* by perf's number; 255: none */
+};
+
+/* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8... */
+static const struct machine x86 = {
+    .elf = EM_X86_64,
+    .word = 8,
+    .nr = 24,
+    .sp = WM_REG_X86_RSP,
+    .pc = WM_REG_X86_RIP,
+    .fp = WM_REG_X86_RBP,
+    .dwarf = {0,   3,   2,   1,   4, 5, 6,  7,  16, 255, 255, 255,
+	      255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15},
+};
+
+/* A program of 32 bits beside those of 64: perf numbers what it has as it does theirs. */
+static const struct machine i386 = {
+    .elf = EM_386,
+    .word = 4,
+    .nr = 9,
+    .sp = WM_REG_I386_ESP,
+    .pc = WM_REG_I386_EIP,
+    .fp = WM_REG_I386_EBP,
+    .dwarf = {0, 3, 1, 2, 6, 7, 5, 4, 8},
+};
+
+/* x0... x29, lr, sp, pc: as DWARF has them. */
+static const struct machine aarch64 = {
+    .elf = EM_AARCH64,
+    .word = 8,
+    .nr = 33,
+    .sp = WM_REG_AARCH64_SP,
+    .pc = WM_REG_AARCH64_PC,
+    .fp = WM_REG_AARCH64_FP,
+    .dwarf = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+	      17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
+};
+
+static const struct machine *machine_of(const struct wm_user_stack *s)
+{
+	if (s->mask >> 32 & 1)
+		return &aarch64;
+	return wm_user_regs_narrow(s->mask, s->registers, s->nr_registers) ? &i386 : &x86;
+}
+
+/* ---- a walk -------------------------------------------------------------------------- */
+
+struct walking {
+	struct wm_unwind *u;
+	const struct wm_user_stack *stack;
+	const struct machine *machine;
+	struct wm_registers regs;
+	uint64_t base; /* where the copy of the stack begins */
+	bool missed;   /* something behind the copy was asked for */
+};
+
+static bool read_memory(void *data, uint64_t address, uint64_t *ret)
+{
+	struct walking *w = data;
+	uint64_t at = address - w->base;
+	uint8_t word = w->machine->word;
+
+	if (w->stack->stack_bytes < word || at > w->stack->stack_bytes - word) {
+		w->missed |= address >= w->base;
+		return false;
+	}
+	*ret = word == 4 ? wm_get_u32(w->stack->stack + at, false)
+			 : wm_get_u64(w->stack->stack + at, false);
+	return true;
+}
+
+static uint64_t value(const struct walking *w, uint8_t reg)
+{
+	return w->regs.value[reg];
+}
+
+static void take_registers(struct walking *w)
+{
+	const struct wm_user_stack *s = w->stack;
+	uint32_t k = 0;
+
+	for (unsigned bit = 0; bit < 64 && k < s->nr_registers; bit++) {
+		unsigned reg = 255;
+
+		if (!(s->mask >> bit & 1))
+			continue;
+		if (bit < w->machine->nr)
+			reg = w->machine->dwarf[bit];
+		if (reg < WM_REGS_MAX) {
+			w->regs.value[reg] =
+			    w->machine->word == 4 ? (uint32_t)s->registers[k].u : s->registers[k].u;
+			w->regs.known |= 1ull << reg;
+		}
+		k++;
+	}
+	w->base = value(w, w->machine->sp);
+}
+
+static struct wm_elf_cfi *table_of(struct wm_unwind *u, const struct wm_module *m)
+{
+	struct wm_module_files files;
+	struct file *f;
+
+	if (m->index >= u->room) {
+		uint32_t room = u->room ? u->room : 64;
+
+		while (room <= m->index)
+			room *= 2;
+		f = reallocarray(u->files, room, sizeof(*f));
+		if (!f)
+			return NULL;
+		memset(f + u->room, 0, (room - u->room) * sizeof(*f));
+		u->files = f;
+		u->room = room;
+	}
+	f = &u->files[m->index];
+	if (!f->opened && u->nr_open < WM_UNWIND_OPEN_MAX &&
+	    wm_module_open(m, wm_symbols_places(u->symbols), &files, NULL) == WM_NAMED) {
+		if (wm_elf_cfi_open(files.image, files.debug, &f->cfi) == 0)
+			u->nr_open++;
+		wm_module_close(&files);
+	}
+	f->opened = true;
+	return f->cfi;
+}
+
+/* [fp] is the caller's fp, the word behind it where it goes on, when the code keeps it so. */
+static bool step_by_frame_pointer(struct walking *w)
+{
+	const struct machine *m = w->machine;
+	uint64_t fp = value(w, m->fp), sp = value(w, m->sp), next, pc;
+
+	if (!(w->regs.known >> m->fp & 1) || fp < sp || fp & (m->word - 1u) ||
+	    !read_memory(w, fp, &next) || !read_memory(w, fp + m->word, &pc))
+		return false;
+	w->regs.value[m->fp] = next;
+	w->regs.value[m->sp] = fp + 2u * m->word;
+	w->regs.value[m->pc] = pc;
+	w->regs.known = 1ull << m->fp | 1ull << m->sp | 1ull << m->pc;
+	return true;
+}
+
+/* A jump to nowhere left the return address on top. */
+static bool step_back(struct walking *w)
+{
+	const struct machine *m = w->machine;
+	uint64_t pc;
+
+	if (m == &aarch64 || !read_memory(w, value(w, m->sp), &pc))
+		return false;
+	w->regs.value[m->sp] += m->word;
+	w->regs.value[m->pc] = pc;
+	return true;
+}
+
+/*
+ * The call of the system by which a signal's handler goes back ends its code: it
+ * never returns, and where it would lies behind the table.
+ */
+static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi *table,
+					    uint64_t address, bool *exact)
+{
+	const struct walking before = *w;
+	enum wm_cfi_step how = wm_elf_cfi_step(table, address - 1, &w->regs, read_memory, w, exact);
+
+	if (*exact)
+		return how;
+	*w = before;
+	return WM_CFI_NO_TABLE;
+}
+
+/* `is_pc`: the frame's address is of an instruction to come. */
+static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
+				      bool is_pc, bool *exact)
+{
+	struct wm_elf_cfi *table = table_of(w->u, frame->place.module);
+	enum wm_cfi_step how;
+	uint64_t address;
+
+	if (!table || wm_elf_cfi_machine(table) != w->machine->elf ||
+	    !wm_symbols_address(w->u->symbols, &frame->place, &address))
+		return WM_CFI_NO_TABLE;
+	how = wm_elf_cfi_step(table, address, &w->regs, read_memory, w, exact);
+	if (how == WM_CFI_NO_TABLE && is_pc)
+		how = step_from_sigreturn(w, table, address, exact);
+	return how;
+}
+
+/* To the caller; WM_UNWOUND_DEEP: there is one. */
+static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool is_pc, bool *exact)
+{
+	enum wm_cfi_step how = step_by_table(w, frame, is_pc, exact);
+
+	if (how == WM_CFI_OUTERMOST)
+		return WM_UNWOUND_WHOLE;
+	if (how == WM_CFI_NO_MEMORY)
+		return w->missed ? WM_UNWOUND_CUT : WM_UNWOUND_BROKEN;
+	if (how == WM_CFI_NOT_KNOWN)
+		return WM_UNWOUND_BROKEN;
+	if (how == WM_CFI_NO_TABLE) {
+		*exact = false;
+		if (!value(w, w->machine->fp)) /* so the first function of a thread is marked */
+			return WM_UNWOUND_WHOLE;
+		if (!step_by_frame_pointer(w))
+			return w->missed ? WM_UNWOUND_CUT : WM_UNWOUND_NO_TABLE;
+		frame->guessed = true;
+	}
+	return WM_UNWOUND_DEEP;
+}
+
+static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uint32_t *nr)
+{
+	enum wm_unwound how = WM_UNWOUND_DEEP;
+	bool exact = true, is_pc;
+
+	while (*nr < WM_UNWIND_FRAMES_MAX && how == WM_UNWOUND_DEEP) {
+		uint64_t pc = value(w, w->machine->pc), sp = value(w, w->machine->sp);
+		struct wm_user_frame *f = &frames[*nr];
+
+		if (!pc && *nr)
+			return WM_UNWOUND_WHOLE;
+		*f = (struct wm_user_frame){.ip = exact ? pc : pc - 1};
+		f->mapped =
+		    wm_spaces_find(w->u->spaces, w->stack->pid, f->ip, WM_MODE_USER, &f->place);
+		++*nr;
+		if (!f->mapped && (*nr > 1 || !step_back(w)))
+			return WM_UNWOUND_NO_MAPPING;
+		is_pc = exact;
+		exact = false;
+		if (f->mapped)
+			how = step(w, f, is_pc, &exact);
+		/* Stacks grow down: callers are above, unless a signal came on another stack. */
+		if (how == WM_UNWOUND_DEEP && !exact && value(w, w->machine->sp) <= sp &&
+		    !(value(w, w->machine->sp) == sp && *nr == 1))
+			how = WM_UNWOUND_BROKEN;
+	}
+	return how;
+}
+
+uint32_t wm_unwind(struct wm_unwind *u, const struct wm_user_stack *s,
+		   struct wm_user_frame frames[WM_UNWIND_FRAMES_MAX], enum wm_unwound *ret_how)
+{
+	struct walking w = {.u = u, .stack = s};
+	uint32_t nr = 0;
+
+	w.machine = machine_of(s);
+	take_registers(&w);
+	if (!(w.regs.known >> w.machine->sp & 1) || !(w.regs.known >> w.machine->pc & 1))
+		*ret_how = WM_UNWOUND_NO_SAMPLE;
+	else
+		*ret_how = walk(&w, frames, &nr);
+	u->counts[*ret_how]++;
+	return nr;
+}

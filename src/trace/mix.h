@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mix.h - hashing for tables in memory: fast, good enough against traces made
+ * to collide because each process starts from numbers of its own, and never
+ * written anywhere. (The hash that people compare is trace/value_hash.h.)
+ *
+ * One step multiplies 64 by 64 bits and folds the halves, as wyhash does
+ * (Wang Yi, public domain).
+ */
+#ifndef WM_TRACE_MIX_H
+#define WM_TRACE_MIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define WM_MIX_A 0xa0761d6478bd642full
+#define WM_MIX_B 0xe7037ed1a0b428dbull
+
+static inline uint64_t wm_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ WM_MIX_A) * (b ^ WM_MIX_B);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* A number that differs from run to run: where the kernel put this process. */
+static inline uint64_t wm_mix_seed(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 4;
+}
+
+static inline uint64_t wm_mix_words(uint64_t h, const uint64_t *words, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		h = wm_mix(h ^ words[i], nr);
+	return h;
+}
+
+static inline uint64_t wm_mix_bytes(uint64_t h, const void *data, size_t bytes)
+{
+	const unsigned char *p = data;
+	uint64_t word;
+
+	for (; bytes >= 8; p += 8, bytes -= 8) {
+		memcpy(&word, p, 8);
+		h = wm_mix(h ^ word, bytes);
+	}
+	word = 0;
+	memcpy(&word, p, bytes);
+	return wm_mix(h ^ word, bytes);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name_table.h - strings as small numbers: each different string gets the next id,
+ * once. Ids compare, hash and fit into keys where strings do not. Id 0 is "".
+ *
+ * Strings keep their bytes as they came: who shows them makes them harmless.
+ */
+#ifndef WM_TRACE_NAME_TABLE_H
+#define WM_TRACE_NAME_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+#define WM_NAMES_NONE      UINT32_MAX /* no id: out of memory, or over the limit */
+#define WM_NAMES_MAX       (1u << 26)
+#define WM_NAMES_ARENA_MAX ((size_t)2 << 30) /* bytes of all strings */
+
+struct wm_names {
+	struct wm_arena arena;
+	const char **texts; /* by id */
+	uint32_t *bytes;    /* by id */
+	uint32_t nr, room;
+	uint32_t *slots; /* id + 1; 0: empty; a power of two of them, at most half of them taken */
+	uint32_t nr_slots;
+	uint64_t seed;
+};
+
+/* 0 or -ENOMEM. */
+int wm_names_init(struct wm_names *n);
+void wm_names_done(struct wm_names *n);
+
+/* The id of these bytes, which are copied when they are new; or WM_NAMES_NONE. */
+uint32_t wm_names_id(struct wm_names *n, const char *text, size_t bytes);
+
+/* NUL-terminated, valid as long as the names are. */
+static inline const char *wm_names_text(const struct wm_names *n, uint32_t id)
+{
+	return id < n->nr ? n->texts[id] : "";
+}
+
+#endif
