@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "cmd/top.h"
-#include "kernel/running.h"
+#include "kernel/synthesize.h"
 
 #define NS_PER_S 1e9
 

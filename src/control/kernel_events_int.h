@@ -4,8 +4,8 @@
 #define WM_CONTROL_KERNEL_EVENTS_INT_H
 
 #include "control/kernel_events.h"
-#include "kernel/dynamic.h"
 #include "kernel/event_filter.h"
+#include "kernel/probe_events.h"
 
 /* A synthetic event: what people call it, and its name in the kernel, which is ours alone. */
 struct wm_kernel_synthetic {

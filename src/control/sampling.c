@@ -10,7 +10,7 @@
 #include "kernel/counters.h"
 #include "kernel/event_filter.h"
 #include "kernel/instance.h"
-#include "kernel/running.h"
+#include "kernel/synthesize.h"
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)

@@ -12,7 +12,7 @@
 
 #include "collect/sample_source.h"
 #include "kernel/event_def.h"
-#include "kernel/running.h"
+#include "kernel/synthesize.h"
 
 struct wm_sampling;
 

@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "kernel/event_def.h"
 #include "kernel/event_table.h"
-#include "kernel/pmu.h"
+#include "kernel/names/pmu.h"
 #include "kernel/tracefs.h"
 
 struct wm_event_space {

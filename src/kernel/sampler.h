@@ -17,7 +17,7 @@
 
 #include "base/diag.h"
 #include "kernel/event_def.h"
-#include "kernel/perf_ring.h"
+#include "kernel/sampling/perf_ring.h"
 
 enum wm_sample_chain {
 	WM_CHAIN_NONE,

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* counters.c - see counters.h. One perf descriptor per event, thread and CPU. */
+#include "kernel/counters.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/privilege.h"
+#include "kernel/probe_events.h"
+
+#define FILES_OF_OURS 24u /* what else a counting process has open, and some more */
+
+/* One descriptor; `fd` -1: the thread had ended, or the CPU has no such counter. */
+struct cell {
+	int fd;
+	struct wm_perf_count now, before;
+};
+
+/* One def; several may belong to one event (a probe at several places). */
+struct row {
+	const struct wm_event_def *def;
+	uint64_t dynamic_id; /* of the tracefs event made for a probe; 0: none */
+	const char *filter;
+	size_t event;
+	struct cell *cells; /* nr_tids x nr_cpus */
+};
+
+struct wm_counters {
+	struct wm_counters_event *events;
+	size_t nr_events;
+	struct row *rows;
+	size_t nr_rows;
+	size_t nr_tids, nr_cpus; /* at least 1 each */
+	struct wm_dynamic *dynamic;
+};
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static int add_row(struct wm_counters *c, const struct wm_event_def *def, const char *filter)
+{
+	struct row *r = &c->rows[c->nr_rows];
+
+	if (!def->more || !c->nr_events)
+		c->events[c->nr_events++] =
+		    (struct wm_counters_event){.def = def, .why = {.offset = -1}};
+	*r = (struct row){.def = def, .filter = filter, .event = c->nr_events - 1};
+	r->cells = calloc(c->nr_tids * c->nr_cpus, sizeof(*r->cells));
+	if (!r->cells)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_tids * c->nr_cpus; i++)
+		r->cells[i].fd = -1;
+	c->nr_rows++;
+	return 0;
+}
+
+/* The descriptor or -errno, in which case the event knows why. */
+static int open_cell(struct wm_counters_event *e, const struct row *r,
+		     const struct wm_counters_plan *plan, struct wm_perf_where where)
+{
+	struct perf_event_attr attr;
+	int fd, err;
+
+	if (r->dynamic_id)
+		wm_perf_attr_init(&attr, PERF_TYPE_TRACEPOINT, r->dynamic_id);
+	else
+		wm_event_def_attr(r->def, &attr);
+	wm_perf_attr_counting(&attr, plan->inherit, plan->on_exec);
+	attr.exclude_kernel |= e->user_only;
+	fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);
+	if (fd < 0 && !e->user_only && wm_event_def_may_narrow(r->def, fd)) {
+		attr.exclude_kernel = 1;
+		attr.exclude_hv = 1;
+		fd = wm_perf_open(&attr, where, -1, r->def->name, &e->why);
+		e->user_only = fd >= 0;
+	}
+	if (fd < 0 || !r->filter)
+		return fd;
+	err = wm_perf_filter(fd, r->filter, r->def->name, &e->why);
+	if (err < 0)
+		(void)close(fd);
+	return err < 0 ? err : fd;
+}
+
+static void close_row(struct wm_counters *c, struct row *r)
+{
+	for (size_t i = 0; r->cells && i < c->nr_tids * c->nr_cpus; i++) {
+		if (r->cells[i].fd >= 0)
+			(void)close(r->cells[i].fd);
+		r->cells[i].fd = -1;
+	}
+}
+
+/* An event whose places are not all watched would count too little: then none is. */
+static void give_up(struct wm_counters *c, size_t event, int err)
+{
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		if (c->rows[i].event == event)
+			close_row(c, &c->rows[i]);
+	}
+	c->events[event].err = err;
+	c->events[event].nr_open = 0;
+}
+
+/* A probe that children are to inherit must be an event of tracefs: see probe_events.h. */
+static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_counters_plan *plan)
+{
+	struct wm_counters_event *e = &c->events[r->event];
+	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
+	int err = 0;
+
+	if (r->def->family == WM_FAMILY_EPROBE)
+		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s': event probes are recorded, not counted: counters of "
+				   "perf do not reach them",
+				   r->def->name);
+	if (r->def->family == WM_FAMILY_PROC)
+		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s': a file of counters is recorded, again and again, not "
+				   "counted",
+				   r->def->name);
+	if (!plan->inherit || r->def->family < WM_FAMILY_USDT)
+		return 0;
+	if (!plan->tracefs)
+		return wm_diag_set(
+		    &e->why, -EACCES, NULL, -1,
+		    "'%.80s': a probe that counts children, too, needs tracefs, which "
+		    "cannot be read here; 'waymark doctor' says why",
+		    r->def->name);
+	if (!c->dynamic)
+		err = wm_dynamic_create(plan->tracefs, &c->dynamic, &e->why);
+	if (!err)
+		err = wm_dynamic_add(c->dynamic, r->def, system, event, &e->why);
+	if (!err)
+		err = wm_tracefs_event_id(plan->tracefs, system, event, &r->dynamic_id, &e->why);
+	return err;
+}
+
+static void open_row(struct wm_counters *c, struct row *r, const struct wm_counters_plan *plan)
+{
+	struct wm_counters_event *e = &c->events[r->event];
+	int err = e->err ? 0 : make_dynamic(c, r, plan);
+
+	if (err < 0)
+		give_up(c, r->event, err);
+	for (size_t t = 0; !e->err && t < c->nr_tids; t++) {
+		for (size_t p = 0; !e->err && p < c->nr_cpus; p++) {
+			const struct wm_perf_where where = {
+			    plan->nr_tids ? plan->tids[t] : -1,
+			    plan->nr_cpus ? plan->cpus[p] : -1,
+			};
+			int fd = open_cell(e, r, plan, where);
+
+			if (fd >= 0) {
+				r->cells[t * c->nr_cpus + p].fd = fd;
+				e->nr_open++;
+			} else if (fd != -ESRCH || c->nr_tids == 1) {
+				give_up(c, r->event, fd);
+			}
+		}
+	}
+}
+
+/* How many files all of them need is not known where one of them is refused. */
+static void explain_files(struct wm_counters *c)
+{
+	size_t nr = c->nr_rows * c->nr_tids * c->nr_cpus;
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
+	for (size_t i = 0; i < c->nr_events; i++) {
+		struct wm_counters_event *e = &c->events[i];
+
+		if (e->err == -EMFILE)
+			(void)wm_diag_set(
+			    &e->why, -EMFILE, NULL, -1,
+			    "too many open files for '%.60s': these events need %zu, one for each "
+			    "of them and each CPU or thread, and the limit is %" PRIu64
+			    "; raise it with 'ulimit -n %zu' or name fewer events",
+			    e->def->name, nr, p.files, nr + FILES_OF_OURS);
+	}
+}
+
+int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **ret)
+{
+	struct wm_counters *c = calloc(1, sizeof(*c));
+	size_t nr = plan->defs->nr;
+	int err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->nr_tids = plan->nr_tids ? plan->nr_tids : 1;
+	c->nr_cpus = plan->nr_cpus ? plan->nr_cpus : 1;
+	c->events = calloc(nr + 1, sizeof(*c->events));
+	c->rows = calloc(nr + 1, sizeof(*c->rows));
+	if (!c->events || !c->rows || c->nr_tids > SIZE_MAX / c->nr_cpus)
+		err = -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (!plan->defs->defs[i].implied)
+			err = add_row(c, &plan->defs->defs[i],
+				      plan->filters ? plan->filters[i] : NULL);
+	}
+	if (err < 0) {
+		wm_counters_close(c);
+		return err;
+	}
+	(void)wm_privilege_raise_files();
+	for (size_t i = 0; i < c->nr_rows; i++)
+		open_row(c, &c->rows[i], plan);
+	for (size_t i = 0; i < c->nr_events; i++) {
+		if (!c->events[i].nr_open && !c->events[i].err)
+			c->events[i].err = -ESRCH;
+	}
+	explain_files(c);
+	*ret = c;
+	return 0;
+}
+
+void wm_counters_close(struct wm_counters *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		close_row(c, &c->rows[i]);
+		free(c->rows[i].cells);
+	}
+	wm_dynamic_destroy(c->dynamic); /* its events are closed now */
+	free(c->rows);
+	free(c->events);
+	free(c);
+}
+
+/* ---- counting ------------------------------------------------------------------- */
+
+size_t wm_counters_nr(const struct wm_counters *c)
+{
+	return c->nr_events;
+}
+
+const struct wm_counters_event *wm_counters_event(const struct wm_counters *c, size_t event)
+{
+	return &c->events[event];
+}
+
+static void each_fd(struct wm_counters *c, int (*fn)(int fd, bool group))
+{
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		for (size_t k = 0; k < c->nr_tids * c->nr_cpus; k++) {
+			if (c->rows[i].cells[k].fd >= 0)
+				(void)fn(c->rows[i].cells[k].fd, false);
+		}
+	}
+}
+
+void wm_counters_enable(struct wm_counters *c)
+{
+	each_fd(c, wm_perf_enable);
+}
+
+void wm_counters_disable(struct wm_counters *c)
+{
+	each_fd(c, wm_perf_disable);
+}
+
+int wm_counters_read(struct wm_counters *c)
+{
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		for (size_t k = 0; k < c->nr_tids * c->nr_cpus; k++) {
+			struct cell *cell = &c->rows[i].cells[k];
+			int err;
+
+			cell->before = cell->now;
+			err = cell->fd < 0 ? 0 : wm_perf_read(cell->fd, &cell->now);
+			if (err < 0)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static void add_cell(struct wm_counters_sum *sum, const struct cell *cell, bool since)
+{
+	struct wm_perf_count count = cell->now;
+
+	if (cell->fd < 0)
+		return;
+	if (since)
+		wm_perf_count_since(&count, &cell->before);
+	wm_perf_count_add(&sum->count, &count);
+	sum->scaled += wm_perf_count_scaled(&count);
+	sum->nr++;
+}
+
+void wm_counters_sum(const struct wm_counters *c, size_t event, size_t tid, size_t cpu, bool since,
+		     struct wm_counters_sum *ret)
+{
+	*ret = (struct wm_counters_sum){0};
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		if (c->rows[i].event != event)
+			continue;
+		for (size_t k = 0; k < c->nr_tids * c->nr_cpus; k++) {
+			if ((tid == WM_COUNTERS_ALL || tid == k / c->nr_cpus) &&
+			    (cpu == WM_COUNTERS_ALL || cpu == k % c->nr_cpus))
+				add_cell(ret, &c->rows[i].cells[k], since);
+		}
+	}
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instance_top.c - the system's own trace buffer as an instance, for what older
+ * kernels give to no other. It is everybody's, so it is taken only while nobody
+ * uses it, and given back as it was found.
+ *
+ * How it was found is the name of a folder, an instance that records nothing:
+ * made before anything is changed, held by a lock as other instances are, there
+ * as long as the machine runs, and seen from every container. Whoever finds it
+ * with nobody holding it gives the buffer back.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "kernel/instances/instance_int.h"
+
+#define PREFIX     "waymark-top-"
+#define WORD_BYTES 96
+#define SMALL_FILE 65536u
+#define LIST_BYTES (16u << 20) /* set_ftrace_filter can have each function */
+#define CPUS_BITS  32u         /* of a word of a mask */
+
+/* What is changed of it while it is ours, as it was found. */
+struct found {
+	int pid; /* who took it */
+	unsigned on, percent, cpus, fork;
+	unsigned long long kib; /* of each ring; 0: it stays as it is */
+	char clock[16];
+};
+
+static const char name_form[] = PREFIX "%d-%u-%llu-%u-%u-%u-%s";
+
+bool wm_instance_is_top(const char *name)
+{
+	return !strncmp(name, PREFIX, sizeof(PREFIX) - 1);
+}
+
+static bool parse_name(const char *name, struct found *f)
+{
+	return sscanf(name, PREFIX "%d-%u-%llu-%u-%u-%u-%15s", &f->pid, &f->on, &f->kib,
+		      &f->percent, &f->cpus, &f->fork, f->clock) == 7;
+}
+
+/* --- whether it is free ------------------------------------------------------------- */
+
+/* Each of these has a line that says something while somebody traces with it. */
+static const char *const used_by[] = {
+    "current_tracer",        "set_event",          "set_event_pid",
+    "set_event_notrace_pid", "set_ftrace_pid",     "set_ftrace_notrace_pid",
+    "set_ftrace_filter",     "set_ftrace_notrace", "set_graph_function",
+    "set_graph_notrace",     "tracing_thresh",     "max_graph_depth",
+};
+
+static bool says_nothing(const char *line, size_t bytes)
+{
+	static const char *const nothing[] = {"", "nop", "0", "no pid"};
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
+		if (strlen(nothing[i]) == bytes && !memcmp(nothing[i], line, bytes))
+			return true;
+	return *line == '#';
+}
+
+/* The first line of a file that says something; false: there is none. */
+static bool first_word(const struct wm_instance *i, const char *name, char word[WORD_BYTES])
+{
+	char *text, *line;
+	bool found = false;
+	size_t bytes;
+
+	if (wm_instance_read_file(i, name, LIST_BYTES, &text, &bytes) < 0)
+		return false; /* this kernel has no such file */
+	for (line = text; *line && !found;) {
+		size_t n = strcspn(line, "\n");
+
+		found = !says_nothing(line, n);
+		if (found)
+			(void)snprintf(word, WORD_BYTES, "%.*s", (int)n, line);
+		line += n + (line[n] == '\n');
+	}
+	free(text);
+	return found;
+}
+
+static bool has_snapshot(const struct wm_instance *i)
+{
+	char head[512] = "";
+	int fd = openat(i->dirfd, "snapshot", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && !strstr(head, "Snapshot is freed");
+}
+
+static unsigned long long nr_unread(const struct wm_instance *i)
+{
+	unsigned long long sum = 0;
+
+	for (uint32_t cpu = 0; cpu < i->nr_cpus; cpu++) {
+		char name[64], *text;
+		size_t bytes;
+
+		(void)snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
+		if (wm_instance_read_file(i, name, SMALL_FILE, &text, &bytes) < 0)
+			continue;
+		if (!strncmp(text, "entries:", strlen("entries:")))
+			sum += strtoull(text + strlen("entries:"), NULL, 10);
+		free(text);
+	}
+	return sum;
+}
+
+/* --- who reads it ---------------------------------------------------------------------- */
+
+static bool ends(const char *text, const char *with)
+{
+	size_t n = strlen(text), m = strlen(with);
+
+	return n >= m && !strcmp(text + n - m, with);
+}
+
+/* Whether a descriptor of /proc/PID/fd is a file of the buffer that events are taken from. */
+static bool takes_events(int folder, const char *fd, dev_t tracefs)
+{
+	char target[512];
+	ssize_t n = readlinkat(folder, fd, target, sizeof(target) - 1);
+	struct stat st;
+
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	if (strstr(target, "/instances/") ||
+	    !(ends(target, "/trace_pipe") || ends(target, "/trace_pipe_raw") ||
+	      ends(target, "/snapshot_raw")))
+		return false;
+	return fstatat(folder, fd, &st, 0) == 0 && st.st_dev == tracefs;
+}
+
+static bool is_reader(const char *pid, dev_t tracefs)
+{
+	char path[32];
+	struct dirent *d;
+	bool reads = false;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%.16s/fd", pid);
+	dir = opendir(path);
+	while (dir && !reads && (d = readdir(dir)))
+		reads = takes_events(dirfd(dir), d->d_name, tracefs);
+	if (dir)
+		closedir(dir);
+	return reads;
+}
+
+/* "process 123 (cat)"; false: nobody reads it. */
+static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+	struct stat st;
+	bool found = false;
+
+	if (fstat(i->dirfd, &st) < 0)
+		st.st_dev = 0;
+	while (proc && !found && (d = readdir(proc))) {
+		char path[32], *comm = NULL;
+		size_t bytes;
+
+		if (!isdigit((unsigned char)*d->d_name) || !is_reader(d->d_name, st.st_dev))
+			continue;
+		found = true;
+		(void)snprintf(path, sizeof(path), "/proc/%.16s/comm", d->d_name);
+		(void)wm_file_read(AT_FDCWD, path, SMALL_FILE, &comm, &bytes);
+		(void)snprintf(who, WORD_BYTES, "process %.16s (%.*s)", d->d_name,
+			       comm ? (int)strcspn(comm, "\n") : 0, comm ? comm : "");
+		free(comm);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/* A recording of ours has it: its folder was held when others were swept. */
+static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
+{
+	int fd = openat(i->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct found f = {0};
+	struct dirent *d;
+	bool found = false;
+
+	while (dir && !found && (d = readdir(dir)))
+		found = wm_instance_is_top(d->d_name) && parse_name(d->d_name, &f);
+	if (found)
+		(void)snprintf(who, WORD_BYTES, "process %d", f.pid);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* The bits of "3,ffffffff", of a mask that has all of its first ones; 0: it has not. */
+static unsigned find_cpus(const struct wm_instance *i)
+{
+	unsigned bits = 0;
+	char *text;
+	size_t bytes;
+
+	if (wm_instance_read_file(i, "tracing_cpumask", SMALL_FILE, &text, &bytes) < 0)
+		return 0;
+	for (const char *c = text; *c && *c != '\n'; c++) {
+		const char *digits = "0137f", *at = strchr(digits, *c);
+
+		if (*c == ',')
+			continue;
+		if (!at || (bits && *c != 'f')) {
+			bits = 0;
+			break;
+		}
+		bits += (unsigned)(at - digits);
+	}
+	free(text);
+	return bits;
+}
+
+static int in_use(struct wm_diag *diag, const char *what, const char *by)
+{
+	return wm_diag_set(diag, -EBUSY, NULL, -1,
+			   "this kernel gives %s to the system's own trace buffer only, and that "
+			   "is in use: %s",
+			   what, by);
+}
+
+/* 0, or -EBUSY with who or what uses it. */
+static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, const char *what,
+		      struct wm_diag *diag)
+{
+	char word[WORD_BYTES], by[2 * WORD_BYTES + sizeof(t->path)];
+	unsigned long long unread;
+
+	if (find_reader(i, word)) {
+		(void)snprintf(by, sizeof(by), "%s reads it", word);
+		return in_use(diag, what, by);
+	}
+	if (find_ours(i, word)) {
+		(void)snprintf(by, sizeof(by), "by another recording of waymark's, %s", word);
+		return in_use(diag, what, by);
+	}
+	for (size_t k = 0; k < sizeof(used_by) / sizeof(used_by[0]); k++) {
+		if (!first_word(i, used_by[k], word))
+			continue;
+		(void)snprintf(by, sizeof(by), "%s/%s has '%s'", t->path, used_by[k], word);
+		return in_use(diag, what, by);
+	}
+	if (has_snapshot(i)) {
+		(void)snprintf(by, sizeof(by), "%s/snapshot is allocated ('echo 0' frees it)",
+			       t->path);
+		return in_use(diag, what, by);
+	}
+	if (find_cpus(i) < i->nr_cpus)
+		return in_use(diag, what, "its tracing_cpumask has not all CPUs");
+	unread = nr_unread(i);
+	if (!unread)
+		return 0;
+	(void)snprintf(by, sizeof(by),
+		       "%llu event%s in it that nobody has read ('echo > %s/trace' empties it)",
+		       unread, unread == 1 ? " is" : "s are", t->path);
+	return in_use(diag, what, by);
+}
+
+/* --- how it is found -------------------------------------------------------------------- */
+
+/* "local [global] mono": the one in brackets. */
+static void find_clock(const struct wm_instance *i, char clock[16])
+{
+	char *text, *at;
+	size_t bytes;
+
+	(void)snprintf(clock, 16, "local");
+	if (wm_instance_read_file(i, "trace_clock", SMALL_FILE, &text, &bytes) < 0)
+		return;
+	at = strchr(text, '[');
+	if (at)
+		(void)snprintf(clock, 16, "%.*s", (int)strcspn(at + 1, "]"), at + 1);
+	free(text);
+}
+
+/* What a ring takes: "1408", "7 (expanded: 1408)" of one that was never used; 0 of "X". */
+static unsigned long long find_kib(const struct wm_instance *i)
+{
+	static const char expanded[] = "(expanded: ";
+	unsigned long long kib = 0;
+	char *text, *at;
+	size_t bytes;
+
+	if (wm_instance_read_file(i, "buffer_size_kb", SMALL_FILE, &text, &bytes) < 0)
+		return 0;
+	at = strstr(text, expanded);
+	kib = strtoull(at ? at + strlen(expanded) : text, NULL, 10);
+	free(text);
+	return kib;
+}
+
+static void put_cpus(const struct wm_instance *i, unsigned cpus)
+{
+	struct wm_text t;
+
+	wm_text_init(&t);
+	for (unsigned word = (cpus + CPUS_BITS - 1) / CPUS_BITS; word-- > 0;) {
+		unsigned bits = cpus - word * CPUS_BITS;
+
+		wm_text_f(&t, "%08x%s", bits >= CPUS_BITS ? ~0u : (1u << bits) - 1,
+			  word ? "," : "");
+	}
+	if (!t.failed)
+		(void)wm_instance_put(i, "tracing_cpumask", t.data);
+	wm_text_done(&t);
+}
+
+/* --- taken and given back -------------------------------------------------------------------- */
+
+/* The folder that says how it was found, ours from now on. */
+static int make_journal(struct wm_instance *i, const struct found *f)
+{
+	struct wm_instance journal;
+
+	(void)snprintf(i->name, sizeof(i->name), name_form, f->pid, f->on, f->kib, f->percent,
+		       f->cpus, f->fork, f->clock);
+	if (mkdirat(i->parent, i->name, 0700) < 0)
+		return -errno;
+	i->journal = openat(i->parent, i->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (i->journal < 0 || flock(i->journal, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	journal = (struct wm_instance){.dirfd = i->journal};
+	(void)wm_instance_put(&journal, "tracing_on", "0");
+	(void)wm_instance_put(&journal, "buffer_size_kb", "1");
+	return 0;
+}
+
+/* The rings stay as they are where they are larger, or not all the same. */
+static void make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
+{
+	uint64_t kib = wm_instance_cpu_bytes(i, bytes) / 1024;
+
+	i->cpu_bytes = f->kib * 1024;
+	if (f->kib && kib > f->kib && wm_instance_put_number(i, "buffer_size_kb", kib) == 0)
+		i->cpu_bytes = kib * 1024;
+}
+
+static int set_up(struct wm_instance *i, const struct wm_instance_options *o, struct wm_diag *diag)
+{
+	struct found f = {
+	    .pid = getpid(),
+	    .on = wm_instance_get_number(i, "tracing_on") != 0,
+	    .kib = find_kib(i),
+	    .percent = (unsigned)wm_instance_get_number(i, "buffer_percent"),
+	    .cpus = find_cpus(i),
+	    .fork = wm_instance_get_number(i, "options/function-fork") != 0,
+	};
+	int err;
+
+	find_clock(i, f.clock);
+	err = make_journal(i, &f);
+	if (err)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "cannot note how the system's trace buffer was found: %s",
+				   strerror(-err));
+	err = wm_instance_put(i, "tracing_on", "0");
+	if (!err)
+		err = wm_instance_set_clock(i, o->clock, diag);
+	if (err)
+		return err;
+	make_room(i, &f, o->buffer_bytes);
+	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT);
+	return wm_instance_open_rings(i, diag);
+}
+
+int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_options *o,
+			 const char *what, struct wm_instance **ret, struct wm_diag *diag)
+{
+	struct wm_instance *i;
+	int err = wm_instance_allocate(&i);
+
+	if (err)
+		return err;
+	i->parent = wm_instance_open_parent(t, diag);
+	i->dirfd = i->parent < 0 ? -1 : fcntl(t->dirfd, F_DUPFD_CLOEXEC, 0);
+	err = i->parent < 0 ? i->parent : i->dirfd < 0 ? -errno : 0;
+	i->top = true;
+	i->page_bytes = (uint32_t)wm_instance_get_number(i, "buffer_subbuf_size_kb") * 1024;
+	if (!i->page_bytes)
+		i->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (!err) {
+		(void)wm_instance_sweep_in(i->parent);
+		err = check_free(i, t, what, diag);
+	}
+	if (!err)
+		err = set_up(i, o, diag);
+	if (i->parent >= 0)
+		(void)flock(i->parent, LOCK_UN);
+	if (err) {
+		wm_instance_destroy(i);
+		return err;
+	}
+	*ret = i;
+	return 0;
+}
+
+/* All of it, also when some cannot be: the tracer cannot while somebody reads. */
+static bool restore(const struct wm_instance *top, const struct found *f)
+{
+	int err;
+
+	(void)wm_instance_put(top, "tracing_on", "0");
+	err = wm_instance_put(top, "current_tracer", "nop");
+	(void)wm_instance_put(top, "set_ftrace_filter", "");
+	(void)wm_instance_put(top, "set_ftrace_pid", "");
+	(void)wm_instance_put(top, "set_ftrace_notrace_pid", "");
+	(void)wm_instance_put_number(top, "options/function-fork", f->fork);
+	put_cpus(top, f->cpus);
+	if (f->kib)
+		(void)wm_instance_put_number(top, "buffer_size_kb", f->kib);
+	(void)wm_instance_put_number(top, "buffer_percent", f->percent);
+	(void)wm_instance_put(top, "trace_clock", f->clock);
+	(void)wm_instance_put(top, "trace", ""); /* it was empty */
+	(void)wm_instance_put_number(top, "tracing_on", f->on);
+	return err == 0;
+}
+
+bool wm_instance_top_restore(int parent, const char *name)
+{
+	struct wm_instance top = {.dirfd =
+				      openat(parent, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	struct found f;
+	bool done;
+
+	if (top.dirfd < 0)
+		return false;
+	done = !parse_name(name, &f) || restore(&top, &f);
+	close(top.dirfd);
+	return done;
+}
+
+/*
+ * By the first of those who hold it (the pump, then the command): the folder is
+ * gone then, and the buffer may be somebody else's. The lock is of an opening of
+ * our own; that of i->parent is shared over the fork.
+ */
+void wm_instance_give_top_back(struct wm_instance *i)
+{
+	int parent = openat(i->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (parent < 0)
+		return;
+	if (flock(parent, LOCK_EX) == 0 && faccessat(parent, i->name, F_OK, 0) == 0 &&
+	    wm_instance_top_restore(parent, i->name))
+		(void)unlinkat(parent, i->name, AT_REMOVEDIR);
+	close(parent);
+}

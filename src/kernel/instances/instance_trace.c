@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instance_trace.c - what an instance has besides events: triggers,
+ * stacks behind events, the tracers of functions. See instance.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "kernel/instances/instance_int.h"
+
+#define TRIGGERS_BYTES_MAX (1u << 20)
+#define ROUNDS_MAX         8u
+
+/* A command of a trigger, and the file that is there where the kernel has it. */
+static const struct {
+	const char *command, *file, *option;
+} needs[] = {
+    {"hist", "events/%s/%s/hist", "CONFIG_HIST_TRIGGERS"},
+    {"enable_hist", "events/%s/%s/hist", "CONFIG_HIST_TRIGGERS"},
+    {"disable_hist", "events/%s/%s/hist", "CONFIG_HIST_TRIGGERS"},
+    {"snapshot", "snapshot", "CONFIG_TRACER_SNAPSHOT"},
+};
+
+/* NULL, or the kernel's option that is missing for it. */
+static const char *missing_option(const struct wm_instance *i, const struct wm_instance_event *e,
+				  const char *trigger)
+{
+	size_t n = strcspn(trigger, ": ");
+
+	for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++) {
+		char file[2 * WM_TRACEFS_NAME_MAX + 32];
+
+		if (strlen(needs[k].command) != n || strncmp(needs[k].command, trigger, n) != 0)
+			continue;
+		if (strchr(needs[k].file, '%'))
+			(void)snprintf(file, sizeof(file), "events/%s/%s/hist", e->system, e->name);
+		else
+			(void)snprintf(file, sizeof(file), "%s", needs[k].file);
+		return wm_instance_has(i, file) ? NULL : needs[k].option;
+	}
+	return NULL;
+}
+
+/* The kernel's caret is under its filter, which stands behind " if ". */
+static uint32_t column_of(const char *trigger, uint32_t in_filter)
+{
+	const char *filter = strstr(trigger, " if ");
+
+	if (!in_filter || !filter)
+		return 0;
+	filter += strlen(" if ");
+	filter += strspn(filter, " ");
+	return in_filter <= strlen(filter) ? (uint32_t)(filter - trigger) + in_filter : 0;
+}
+
+int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
+			const char *trigger, struct wm_diag *diag)
+{
+	const char *missing = missing_option(i, e, trigger);
+	char file[2 * WM_TRACEFS_NAME_MAX + 32], why[160] = "";
+	uint32_t column = 0;
+	int err;
+
+	if (missing)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "this kernel has no '%.*s' triggers (it was built without %s)",
+				   (int)strcspn(trigger, ": "), trigger, missing);
+	(void)snprintf(file, sizeof(file), "events/%s/%s/trigger", e->system, e->name);
+	wm_instance_forget_errors(i);
+	err = wm_instance_append(i, file, trigger);
+	if (!err)
+		return 0;
+	if (err == -EINVAL || err == -ENOENT)
+		column = column_of(trigger, wm_instance_last_error(i, why, sizeof(why)));
+	wm_diag_set(diag, err == -ENOENT ? -EINVAL : err, NULL, -1,
+		    "the kernel refuses the trigger '%.160s' of %s:%s: %s", trigger, e->system,
+		    e->name, *why ? why : strerror(-err));
+	if (diag)
+		diag->column = column;
+	return err == -ENOENT ? -EINVAL : err;
+}
+
+/* Removes each trigger that a file lists. How many were. */
+static unsigned clear_file(const struct wm_instance *i, const char *file)
+{
+	char *text, *save = NULL;
+	unsigned nr = 0;
+	size_t bytes;
+
+	if (wm_file_read(i->dirfd, file, TRIGGERS_BYTES_MAX, &text, &bytes) < 0)
+		return 0;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *state = strstr(line, " [");
+		struct wm_text remove;
+
+		if (*line == '#')
+			continue;
+		if (state)
+			*state = '\0'; /* "[active]" */
+		wm_text_init(&remove);
+		wm_text_f(&remove, "!%s", line);
+		nr += !remove.failed && wm_instance_append(i, file, remove.data) == 0;
+		wm_text_done(&remove);
+	}
+	free(text);
+	return nr;
+}
+
+/* Calls fn for each folder within one; its sum. */
+static unsigned each_folder(const struct wm_instance *i, const char *folder,
+			    unsigned (*fn)(const struct wm_instance *i, const char *path))
+{
+	int fd = openat(i->dirfd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+	unsigned nr = 0;
+
+	while (dir && (d = readdir(dir))) {
+		char path[2 * WM_TRACEFS_NAME_MAX + 32];
+
+		if (*d->d_name != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) < (int)sizeof(path))
+			nr += fn(i, path);
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+static unsigned clear_event(const struct wm_instance *i, const char *path)
+{
+	char file[2 * WM_TRACEFS_NAME_MAX + 48];
+
+	(void)snprintf(file, sizeof(file), "%s/trigger", path);
+	return clear_file(i, file);
+}
+
+static unsigned clear_system(const struct wm_instance *i, const char *path)
+{
+	return each_folder(i, path, clear_event);
+}
+
+void wm_instance_clear_triggers(const struct wm_instance *i)
+{
+	/* One that others refer to can go when they have: several times around, then. */
+	for (unsigned n = 0; n < ROUNDS_MAX && each_folder(i, "events", clear_system); n++)
+		;
+}
+
+int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *diag)
+{
+	const char *file = of_kernel ? "options/stacktrace" : "options/userstacktrace";
+	int err = wm_instance_put(i, file, "1");
+
+	return err ? wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				 "this kernel gives no call stacks behind events (%s: %s)", file,
+				 strerror(-err))
+		   : 0;
+}
+
+int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, struct wm_diag *diag)
+{
+	const char *tracer = graph ? "function_graph" : "function";
+	int opened = 0, err;
+
+	if (i->functions && i->graph != graph)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "functions are traced one by one or as a graph, not both at "
+				   "once: make two recordings");
+	err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
+			   : wm_instance_put(i, "set_ftrace_filter", glob);
+	if (err == -EINVAL)
+		return wm_diag_set(diag, -ENOENT, NULL, -1,
+				   "no function of the kernel that can be traced matches '%.80s'; "
+				   "available_filter_functions of tracefs has all names",
+				   glob);
+	if (!err && !i->functions) {
+		/* A tracer is not changed while a ring is open. */
+		wm_instance_close_rings(i);
+		err = wm_instance_put(i, "current_tracer", tracer);
+		opened = wm_instance_open_rings(i, diag);
+	}
+	if (opened)
+		return opened;
+	if (err == -EPERM || err == -EACCES)
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "the kernel's %s tracer is refused to everybody: its maker locked "
+		    "it down; a kernel of a distribution traces functions",
+		    tracer);
+	if (err)
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "this kernel does not trace functions for us (its %s tracer: %s); 'waymark "
+		    "doctor' says what it has",
+		    tracer, strerror(-err));
+	i->functions = true;
+	i->graph = graph;
+	return 0;
+}

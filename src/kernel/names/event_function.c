@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_function.c - functions of a program by name, as linked or as written
+ * in C++, by name and offset, by glob. See event_file.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/nearest.h"
+#include "elf/demangle.h"
+#include "elf/elf_symbols.h"
+#include "kernel/names/event_file.h"
+
+struct search {
+	const struct wm_event_place *p;
+	struct wm_event_file *file;
+	struct wm_elf_symbols symbols;
+	const char *wanted; /* a name or a glob */
+	uint64_t offset;
+	bool both; /* entry and return */
+	int nr;
+	uint64_t last; /* address of the last one added */
+};
+
+static bool is_function(const struct wm_elf_symbol *s)
+{
+	return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+}
+
+static int no_function(const struct search *s)
+{
+	struct wm_nearest near;
+	char cure[120];
+
+	wm_nearest_init(&near, s->wanted);
+	for (size_t i = 0; i < s->symbols.nr; i++) {
+		const struct wm_elf_symbol *symbol = &s->symbols.symbols[i];
+		char *written;
+
+		if (!is_function(symbol))
+			continue;
+		written = wm_demangle_may(symbol->name) ? wm_demangle(symbol->name) : NULL;
+		wm_nearest_offer(&near, written ? written : symbol->name);
+		free(written);
+	}
+	wm_nearest_sentence(&near, "", cure, sizeof(cure));
+	return wm_diag_set(s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s",
+			   s->file->path, s->wanted,
+			   *cure ? cure
+				 : "was it stripped or inlined? an address can be given: 0x1234");
+}
+
+static int add(struct search *s, const struct wm_elf_symbol *symbol, const char *name)
+{
+	struct wm_event_spot spot = {
+	    .symbol = name, .address = symbol->address, .offset = s->offset};
+	int err;
+
+	if (symbol->bytes && s->offset >= symbol->bytes)
+		return wm_diag_set(s->p->diag, -EINVAL, NULL, -1,
+				   "'%.60s' has %" PRIu64 " bytes: +%" PRIu64 " is behind it", name,
+				   symbol->bytes, s->offset);
+	if ((unsigned)s->nr >= WM_EVENT_FUNCTIONS_MAX)
+		return wm_diag_set(s->p->diag, -E2BIG, NULL, -1,
+				   "'%s:%.80s' means more than %u functions of '%.80s': name fewer "
+				   "at once",
+				   s->p->family, s->p->text, WM_EVENT_FUNCTIONS_MAX, s->file->path);
+	err = wm_event_spot_add(s->p, s->file, &spot);
+	spot.returns = true;
+	if (!err && s->both)
+		err = wm_event_spot_add(s->p, s->file, &spot);
+	s->nr += err ? 0 : 1 + s->both;
+	s->last = symbol->address;
+	return err;
+}
+
+/* All functions called so, as written; those at one address are one. */
+static int add_matching(struct search *s)
+{
+	size_t bytes = strlen(s->wanted);
+	int err = 0;
+
+	for (size_t i = 0; i < s->symbols.nr && !err; i++) {
+		const struct wm_elf_symbol *symbol = &s->symbols.symbols[i];
+		char *written = NULL;
+
+		if (!is_function(symbol) || (s->nr && symbol->address == s->last))
+			continue;
+		if (wm_glob_match(s->wanted, bytes, symbol->name, strlen(symbol->name))) {
+			err = add(s, symbol, symbol->name);
+			continue;
+		}
+		if (wm_demangle_may(symbol->name))
+			written = wm_demangle(symbol->name);
+		if (written && wm_glob_match(s->wanted, bytes, written, strlen(written)))
+			err = add(s, symbol, written);
+		free(written);
+	}
+	return err ? err : s->nr ? 0 : no_function(s);
+}
+
+static int add_named(struct search *s)
+{
+	const struct wm_elf_symbol *symbol = wm_elf_symbol_named(&s->symbols, s->wanted);
+
+	return symbol && is_function(symbol) ? add(s, symbol, s->wanted) : add_matching(s);
+}
+
+static int add_all(const struct wm_event_place *p, struct wm_event_file *f, const char *text,
+		   bool both)
+{
+	struct search s = {.p = p, .file = f, .both = both};
+	size_t bytes = strlen(text);
+	char *name;
+	int err;
+
+	if (!wm_glob_is_pattern(text, bytes) && wm_event_place_offset(text, &bytes, &s.offset) < 0)
+		return wm_diag_set(p->diag, -EINVAL, NULL, -1,
+				   "'%s:%.80s': the offset is no number", p->family, p->text);
+	err = wm_elf_symbols_read(f->elf, &s.symbols, p->diag);
+	if (err < 0)
+		return err;
+	s.wanted = name = strndup(text, bytes);
+	if (!name)
+		err = -ENOMEM;
+	else
+		err = wm_glob_is_pattern(name, bytes) ? add_matching(&s) : add_named(&s);
+	free(name);
+	wm_elf_symbols_done(&s.symbols);
+	return err ? err : s.nr;
+}
+
+int wm_event_function_add(const struct wm_event_place *p, struct wm_event_file *f, const char *name)
+{
+	return add_all(p, f, name, false);
+}
+
+int wm_event_function_add_returns(const struct wm_event_place *p, struct wm_event_file *f,
+				  const char *name)
+{
+	return add_all(p, f, name, true);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmu.h - the sources of events in /sys/bus/event_source/devices: their type
+ * numbers, the events they name, and their formats: where in an attr the bits
+ * of "event=0x3c,umask=1" go. Any folder of that layout can be given, so tests
+ * need no such hardware.
+ */
+#ifndef WM_KERNEL_NAMES_PMU_H
+#define WM_KERNEL_NAMES_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "kernel/event_def.h"
+
+#define WM_PMU_FOLDER     "/sys/bus/event_source/devices"
+#define WM_PMU_MAX        1024u
+#define WM_PMU_EVENTS_MAX 16384u /* of one PMU */
+
+struct wm_pmu_event {
+	const char *name, *terms; /* "tsc", "event=0x00" */
+	const char *scale, *unit; /* NULL: none given */
+};
+
+struct wm_pmu {
+	const char *name;
+	uint32_t type;
+	struct wm_pmu_event *events; /* by name */
+	size_t nr_events;
+};
+
+struct wm_pmus {
+	struct wm_arena arena;
+	const char *folder;
+	struct wm_pmu *pmus; /* by name */
+	size_t nr;
+};
+
+/* What cannot be read is left out; a machine without the folder has none. 0 or -ENOMEM. */
+int wm_pmus_read(const char *folder, struct wm_pmus *ret);
+void wm_pmus_done(struct wm_pmus *p);
+
+const struct wm_pmu *wm_pmu_named(const struct wm_pmus *p, const char *name); /* NULL: none */
+
+/*
+ * Sets type, config, config1 and config2 from "event=0x3c,umask=1": names of
+ * the PMU's format files, or config, config1, config2, or the name of one of
+ * its events. A term without a value is 1. -EINVAL and a sentence that names
+ * the terms there are.
+ */
+int wm_pmu_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, const char *terms,
+		 struct wm_event_def *def, struct wm_diag *diag);
+
+#endif

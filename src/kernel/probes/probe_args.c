@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* probe_args.c - see probe_args.h. */
+#include "kernel/probes/probe_args.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define NAME_MAX_BYTES 32u /* of an argument, as the kernel allows */
+
+struct slice {
+	const char *at, *end;
+};
+
+struct compiler {
+	const char *text;
+	const struct wm_probe_scope *scope;
+	struct wm_probe_args *out;
+	struct wm_diag *diag;
+	unsigned nr;
+};
+
+static int refuse(const struct compiler *c, const char *at, int err, const char *what)
+{
+	wm_diag_set(c->diag, err, NULL, -1, "'%.80s': %s", c->scope->probe, what);
+	if (c->diag)
+		c->diag->column = (uint32_t)(at - c->text) + 1;
+	return err;
+}
+
+static struct slice trim(struct slice s)
+{
+	while (s.at < s.end && isspace((unsigned char)*s.at))
+		s.at++;
+	while (s.at < s.end && isspace((unsigned char)s.end[-1]))
+		s.end--;
+	return s;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* A name as in C? */
+static bool is_name(struct slice s)
+{
+	if (s.at == s.end || isdigit((unsigned char)*s.at))
+		return false;
+	for (; s.at < s.end; s.at++)
+		if (!is_word(*s.at))
+			return false;
+	return true;
+}
+
+/*
+ * The first (or last) `wanted` that is not within brackets or quotes; NULL: there is none. What
+ * closes more than was opened ends the search.
+ */
+static const char *find(struct slice s, char wanted, bool last)
+{
+	const char *found = NULL;
+	bool quoted = false;
+	int depth = 0;
+
+	for (const char *p = s.at; p < s.end; p++) {
+		quoted ^= *p == '"';
+		if (quoted)
+			continue;
+		depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
+		if (depth < 0)
+			break;
+		if (depth || *p != wanted)
+			continue;
+		found = p;
+		if (!last)
+			break;
+	}
+	return found;
+}
+
+static int copy(const struct compiler *c, struct slice s, char *to, size_t bytes)
+{
+	size_t n = (size_t)(s.end - s.at);
+
+	if (n >= bytes)
+		return refuse(c, s.at, -EINVAL, "this is too long to be fetched");
+	memcpy(to, s.at, n);
+	to[n] = '\0';
+	return 0;
+}
+
+/* ---- the thing itself ---------------------------------------------------------------- */
+
+/* Registers in the kernel's own words may be spelled as assemblers do: "%rdi" is "%di". */
+static int own_words(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+{
+	size_t n = 0;
+
+	while (s.at < s.end) {
+		const char *name = s.at + 1, *end = name;
+		unsigned bytes, shift;
+		char one[2] = {*s.at, 0};
+		const char *put = one;
+
+		if (isspace((unsigned char)*s.at))
+			return refuse(c, s.at, -EINVAL, "no blank can be within an argument");
+		if (*s.at == '%') {
+			while (end < s.end && is_word(*end))
+				end++;
+			if (!wm_probe_register(name, (size_t)(end - name), &put, &bytes, &shift) ||
+			    shift)
+				return refuse(c, s.at, -EINVAL,
+					      "this is no register that the kernel can read");
+		}
+		n += (size_t)snprintf(ret->fetch + n, sizeof(ret->fetch) - n, "%s%s",
+				      *s.at == '%' ? "%" : "", put);
+		if (n >= sizeof(ret->fetch))
+			return refuse(c, s.at, -EINVAL, "this is too long to be fetched");
+		s.at = *s.at == '%' ? end : s.at + 1;
+	}
+	return 0;
+}
+
+/* "arg3": its number from 0; -1: it is no such thing. */
+static int argument_number(const char *name)
+{
+	if (strncmp(name, "arg", 3) || name[3] < '1' || name[3] > '9' ||
+	    (name[4] && (!isdigit((unsigned char)name[4]) || name[5])))
+		return -1;
+	return name[4] ? 10 * (name[3] - '0') + name[4] - '0' - 1 : name[3] - '1';
+}
+
+/*
+ * A word of an i386 program's stack: the kernel's own $stackN counts words of
+ * its own width. The return address is word 0 when a function is entered.
+ */
+static int stack_word(unsigned nr, struct wm_probe_value *ret)
+{
+	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%u(%%sp)", 4 * nr);
+	(void)snprintf(ret->type, sizeof(ret->type), "u32");
+	ret->points = true; /* if it is said to be a text */
+	return 0;
+}
+
+static int convention(const struct compiler *c, const char *at, unsigned nr,
+		      struct wm_probe_value *ret)
+{
+	const char *name = wm_probe_argument_register(nr);
+
+	if (c->scope->narrow && !c->scope->returns)
+		return stack_word(nr + 1, ret);
+	if (c->scope->returns)
+		return refuse(c, at, -EINVAL,
+			      "what a function was called with is known when it is entered: use "
+			      "uprobe or kprobe");
+	(void)snprintf(ret->type, sizeof(ret->type), "u64");
+	if (c->scope->in_kernel)
+		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", nr + 1);
+	else if (name)
+		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", name);
+	else
+		return refuse(c, at, -EINVAL,
+			      "so many arguments are not passed in registers: say where it is on "
+			      "the stack, +8(%sp) for the first of those");
+	return 0;
+}
+
+static int dollar(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+{
+	char name[32], more;
+	unsigned word;
+	int err = copy(c, s, name, sizeof(name)), nr;
+
+	if (err)
+		return err;
+	nr = argument_number(name + 1);
+	if (nr >= 0)
+		return convention(c, s.at, (unsigned)nr, ret);
+	if (c->scope->narrow && sscanf(name, "$stack%3u%c", &word, &more) == 1)
+		return stack_word(word, ret);
+	if (!strcmp(name, "$retval") && !c->scope->returns)
+		return refuse(c, s.at, -EINVAL,
+			      "what a function returns is known when it does: use uretprobe or "
+			      "kretprobe");
+	if (c->scope->named) {
+		err = c->scope->named(c->scope->data, name, ret, c->diag);
+		if (err && err != -ENOENT)
+			return err;
+	}
+	return copy(c, s, ret->fetch, sizeof(ret->fetch));
+}
+
+static int by_name(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+{
+	char name[256], sentence[400];
+	int err = copy(c, s, name, sizeof(name)), nr;
+
+	if (err)
+		return err;
+	err = c->scope->named ? c->scope->named(c->scope->data, name, ret, c->diag) : -ENOENT;
+	nr = argument_number(name);
+	if (err == -ENOENT && nr >= 0)
+		return convention(c, s.at, (unsigned)nr, ret);
+	if (err == -ENOENT && !(c->diag && c->diag->sentence[0])) {
+		(void)snprintf(sentence, sizeof(sentence),
+			       "nothing is known of '%.60s' there; without debug information it "
+			       "can be said by number (arg1) or by register (%%di)",
+			       name);
+		return refuse(c, s.at, err, sentence);
+	}
+	if (err && c->diag)
+		c->diag->column = (uint32_t)(s.at - c->text) + 1;
+	return err;
+}
+
+/* ---- one of the list --------------------------------------------------------------------- */
+
+static int value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
+{
+	if (*s.at == '$')
+		return dollar(c, s, ret);
+	if (strchr("%@+-\\", *s.at))
+		return own_words(c, s, ret);
+	return by_name(c, s, ret);
+}
+
+/* "x" of "x=%di", or a name made of what is fetched. */
+static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t bytes)
+{
+	const char *equals = find(*s, '=', false);
+	struct slice name = trim((struct slice){s->at, equals ? equals : s->at});
+
+	if (equals && !is_name(name))
+		return refuse(c, s->at, -EINVAL, "a name is of letters, digits and _");
+	if (equals) {
+		*s = trim((struct slice){equals + 1, s->end});
+		return copy(c, name, ret, bytes);
+	}
+	name = *s;
+	name.at += *name.at == '$' || *name.at == '%';
+	for (name.end = name.at; name.end < s->end && is_word(*name.end); name.end++)
+		;
+	/* "list->head.size" is called size. */
+	for (const char *p = name.end; p < s->end && !strchr(":(+", *p); p++)
+		if (is_word(*p))
+			name = (struct slice){is_word(p[-1]) ? name.at : p, p + 1};
+	if (is_name(name))
+		return copy(c, name, ret, bytes);
+	(void)snprintf(ret, bytes, "arg%u", c->nr);
+	return 0;
+}
+
+static void type_of(struct slice *s, char *ret, size_t bytes)
+{
+	const char *colon = find(*s, ':', true);
+
+	*ret = '\0';
+	if (!colon || (size_t)(s->end - colon) > bytes)
+		return;
+	memcpy(ret, colon + 1, (size_t)(s->end - colon - 1));
+	ret[s->end - colon - 1] = '\0';
+	s->end = colon;
+}
+
+/* What lies at an address needs none of "+0(...)" around it; a register does. */
+static bool is_number(const char *fetch)
+{
+	return *fetch == '%' || *fetch == '$';
+}
+
+/* Whether the value is a pointer whose target is wanted: a text that is not the value itself. */
+static bool follows(const struct wm_probe_value *v, const char *type)
+{
+	return strstr(type, "string") && !v->is_text && (v->points || is_number(v->fetch)) &&
+	       strcmp(v->fetch, "$comm");
+}
+
+/* The kernel takes 8 bytes for a pointer that it finds in memory. */
+static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
+{
+	unsigned reads = follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
+
+	for (const char *p = v->fetch; *p; p++)
+		reads += *p == '(';
+	return c->scope->narrow && reads > 1;
+}
+
+static const char out_of_reach[] =
+    "it lies behind a pointer in memory of 32 bits, and the kernel follows only those of 64; "
+    "where a register points to it, it can be had: +0(%eax)";
+
+/* A number of i386 code that nobody said the width of; "$comm" and "\"text\"" are none. */
+static bool is_narrow_number(const struct compiler *c, const struct wm_probe_value *v)
+{
+	return c->scope->narrow && !*v->type && strcasecmp(v->fetch, "$comm") &&
+	       strncmp(v->fetch, "\\\"", 2);
+}
+
+void wm_probe_args_init(struct wm_probe_args *a)
+{
+	wm_text_init(&a->kernel);
+	wm_text_init(&a->floats);
+	wm_text_init(&a->left_out);
+}
+
+void wm_probe_args_done(struct wm_probe_args *a)
+{
+	wm_text_done(&a->kernel);
+	wm_text_done(&a->floats);
+	wm_text_done(&a->left_out);
+}
+
+void wm_probe_args_add(struct wm_probe_args *out, const char *name,
+		       const struct wm_probe_value *value)
+{
+	bool is_float = !strcmp(value->type, "float"), is_double = !strcmp(value->type, "double");
+	const char *type = is_float ? "u32" : is_double ? "u64" : value->type;
+	bool inner = follows(value, type);
+
+	wm_text_f(&out->kernel, "%s%s=%s%s%s%s%s", out->kernel.bytes ? " " : "", name,
+		  inner ? "+0(" : "", value->fetch, inner ? ")" : "", *type ? ":" : "", type);
+	if (is_float || is_double)
+		wm_text_f(&out->floats, "%s%s", out->floats.bytes ? " " : "", name);
+}
+
+/* One of "*". */
+static int on_each(const char *name, void *data)
+{
+	struct compiler *c = data;
+	struct wm_diag diag = {.offset = -1};
+	struct wm_probe_value value = {.points = false};
+	struct slice s = {name, name + strlen(name)};
+	int err;
+
+	if (c->nr >= WM_PROBE_ARGS_MAX || s.end - s.at >= NAME_MAX_BYTES || !is_name(s))
+		return 0;
+	err = c->scope->named(c->scope->data, name, &value, &diag);
+	if (err == -ENOMEM)
+		return err;
+	if (!err && is_out_of_reach(c, &value))
+		err = wm_diag_set(&diag, -EOPNOTSUPP, NULL, -1, "'%.80s': %s", name, out_of_reach);
+	c->nr += !err;
+	if (!err)
+		wm_probe_args_add(c->out, name, &value);
+	else
+		wm_text_f(&c->out->left_out, "%s%s", c->out->left_out.bytes ? "; " : "",
+			  diag.sentence);
+	return 0;
+}
+
+static int compile_all(struct compiler *c, const char *at)
+{
+	int err = c->scope->each ? c->scope->each(c->scope->data, on_each, c) : -ENOENT;
+
+	if (err == -ENOENT)
+		return refuse(c, at, err,
+			      "what its parameters are is not known: there is no debug information "
+			      "of it");
+	return err;
+}
+
+static int compile_one(struct compiler *c, struct slice s)
+{
+	struct wm_probe_value value = {.points = false};
+	char name[NAME_MAX_BYTES], type[sizeof(value.type)];
+	int err;
+
+	s = trim(s);
+	if (s.at == s.end)
+		return refuse(c, s.at, -EINVAL, "an argument is missing here");
+	if (*s.at == '*' && s.at + 1 == s.end)
+		return compile_all(c, s.at);
+	if (++c->nr > WM_PROBE_ARGS_MAX)
+		return refuse(c, s.at, -EINVAL, "more arguments than the kernel fetches");
+	type_of(&s, type, sizeof(type));
+	err = name_of(c, &s, name, sizeof(name));
+	if (!err && s.at == s.end)
+		return refuse(c, s.at, -EINVAL, "what is to be fetched is missing here");
+	if (!err)
+		err = value_of(c, s, &value);
+	if (err)
+		return err;
+	if (*type)
+		memcpy(value.type, type, sizeof(type));
+	if (is_narrow_number(c, &value))
+		memcpy(value.type, "u32", sizeof("u32"));
+	if (is_out_of_reach(c, &value))
+		return refuse(c, s.at, -EOPNOTSUPP, out_of_reach);
+	wm_probe_args_add(c->out, name, &value);
+	return c->out->kernel.failed || c->out->floats.failed ? -ENOMEM : 0;
+}
+
+int wm_probe_args_compile(const char *text, const struct wm_probe_scope *scope,
+			  struct wm_probe_args *out, struct wm_diag *diag)
+{
+	struct compiler c = {.text = text, .scope = scope, .out = out, .diag = diag};
+	struct slice rest = {text, text + strlen(text)};
+
+	for (;;) {
+		const char *comma = find(rest, ',', false);
+		int err = compile_one(&c, (struct slice){rest.at, comma ? comma : rest.end});
+
+		if (err || !comma)
+			return err;
+		rest.at = comma + 1;
+	}
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* probe_dwarf.c - see probe_dwarf.h. */
+#include "kernel/probes/probe_dwarf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ELEMENTS_MAX 64u /* of an array, as the kernel allows */
+
+bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
+		    size_t bytes)
+{
+	uint64_t at = address - site_address + site_offset;
+
+	(void)snprintf(ret, bytes, "@+0x%" PRIx64, at);
+	return at >> 63 == 0;
+}
+
+/* The thing that steps through memory begin with. */
+static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
+		   struct wm_probe_value *ret, struct wm_diag *diag)
+{
+	const char *reg;
+
+	switch (v->base) {
+	case WM_ELF_VALUE_CONSTANT:
+		(void)snprintf(ret->fetch, sizeof(ret->fetch), "\\%" PRId64, (int64_t)v->number);
+		return 0;
+	case WM_ELF_VALUE_ADDRESS:
+		if (wm_probe_image(v->number + (uint64_t)v->offset[0], site->address, site->offset,
+				   ret->fetch, sizeof(ret->fetch)))
+			return 0;
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s' lies where the kernel cannot reach it from there",
+				   name);
+	case WM_ELF_VALUE_REGISTER:
+		break;
+	}
+	reg = v->number < UINT32_MAX ? wm_probe_dwarf_register((unsigned)v->number, site->narrow)
+				     : NULL;
+	if (!reg)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s' is in a vector register, which the kernel cannot read",
+				   name);
+	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", reg);
+	return 0;
+}
+
+static void put_type(const struct wm_elf_value *v, struct wm_probe_value *ret)
+{
+	static const char letters[] = {[WM_ELF_VALUE_UNSIGNED] = 'u',
+				       [WM_ELF_VALUE_SIGNED] = 's',
+				       [WM_ELF_VALUE_POINTER] = 'x',
+				       [WM_ELF_VALUE_TEXT] = 'x',
+				       [WM_ELF_VALUE_FLOAT] = 'x'};
+	uint32_t elements = v->elements < ELEMENTS_MAX ? v->elements : ELEMENTS_MAX;
+
+	ret->points =
+	    !v->elements && (v->kind == WM_ELF_VALUE_POINTER || v->kind == WM_ELF_VALUE_TEXT);
+	if (v->kind == WM_ELF_VALUE_CHARS || (v->kind == WM_ELF_VALUE_TEXT && !v->elements))
+		(void)snprintf(ret->type, sizeof(ret->type), "string");
+	else if (v->kind == WM_ELF_VALUE_FLOAT && !v->elements)
+		(void)snprintf(ret->type, sizeof(ret->type), v->bytes == 4 ? "float" : "double");
+	else if (v->nr_bits)
+		(void)snprintf(ret->type, sizeof(ret->type), "b%u@%u/%u", v->nr_bits, v->bit_offset,
+			       8 * v->bytes);
+	else if (v->elements)
+		(void)snprintf(ret->type, sizeof(ret->type), "%c%u[%u]", letters[v->kind],
+			       8 * v->bytes, elements);
+	else
+		(void)snprintf(ret->type, sizeof(ret->type), "%c%u", letters[v->kind],
+			       8 * v->bytes);
+}
+
+static int convert(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
+		   struct wm_probe_value *ret, struct wm_diag *diag)
+{
+	int err = base_of(site, v, name, ret, diag);
+
+	if (err)
+		return err;
+	for (unsigned i = v->base == WM_ELF_VALUE_ADDRESS; i < v->nr_steps; i++) {
+		char inner[WM_PROBE_FETCH_MAX];
+
+		memcpy(inner, ret->fetch, sizeof(inner));
+		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%+" PRId64 "(%.900s)", v->offset[i],
+			       inner);
+	}
+	put_type(v, ret);
+	return 0;
+}
+
+int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *ret,
+			 struct wm_diag *diag)
+{
+	const struct wm_probe_site *site = data;
+	struct wm_elf_value value;
+	int err;
+
+	if (!site->vars)
+		return -ENOENT;
+	if (*name == '$') {
+		if (strcmp(name, "$retval") ||
+		    wm_elf_vars_returned(site->vars, site->address, &value))
+			return -ENOENT;
+		if (value.kind == WM_ELF_VALUE_FLOAT)
+			return wm_diag_set(
+			    diag, -EOPNOTSUPP, NULL, -1,
+			    "it returns a floating-point number, in a vector register "
+			    "that the kernel cannot read");
+		put_type(&value, ret);
+		return 0;
+	}
+	if (site->returns)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "'%.80s': when a function returns only $retval is known", name);
+	err = wm_elf_vars_find(site->vars, site->address, name, &value, diag);
+	return err ? err : convert(site, &value, name, ret, diag);
+}
+
+int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user)
+{
+	const struct wm_probe_site *site = data;
+
+	return site->vars && !site->returns
+		   ? wm_elf_vars_parameters(site->vars, site->address, fn, user)
+		   : -ENOENT;
+}

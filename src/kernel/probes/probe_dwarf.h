@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_dwarf.h - names in a probe's arguments as debug information knows
+ * them: parameters, variables, parts of them, in the kernel's words.
+ */
+#ifndef WM_KERNEL_PROBES_PROBE_DWARF_H
+#define WM_KERNEL_PROBES_PROBE_DWARF_H
+
+#include "elf/elf_vars.h"
+#include "kernel/probes/probe_args.h"
+
+/* A place of a program. */
+struct wm_probe_site {
+	struct wm_elf_vars *vars;
+	uint64_t address, offset; /* in memory and in the file */
+	bool returns;
+	bool narrow; /* i386 code */
+};
+
+/*
+ * For struct wm_probe_scope: `data` is a struct wm_probe_site. A name is 0,
+ * -ENOENT or -EOPNOTSUPP with a sentence; "$retval" gets its type alone.
+ */
+int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *ret,
+			 struct wm_diag *diag);
+int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user);
+
+/*
+ * Memory of a program's image, in the kernel's words. It counts "@+N" from
+ * where the probe's own segment would begin at offset 0 of the file; data may
+ * lie elsewhere. False: that is before the file's first byte.
+ */
+bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
+		    size_t bytes);
+
+#endif
