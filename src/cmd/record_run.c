@@ -3,7 +3,7 @@
  * record_run.c - carries a plan out, and speaks of it: signals, what came of the
  * recording, the exit status. The recording itself is control/recorder.h.
  *
- * What becomes of CMD is decided in control/command.h.
+ * What becomes of CMD is decided in control/recorder/command.h.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
  * runtime/agent.h over the socket and emits through a pool in a sealed memfd,
  * as the runtime does. Included once per test program, after cmocka.h.
  */
-#ifndef WM_CONTROL_TEST_KIT_H
-#define WM_CONTROL_TEST_KIT_H
+#ifndef WM_CONTROL_CONTROL_TEST_KIT_H
+#define WM_CONTROL_CONTROL_TEST_KIT_H
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,9 +26,9 @@
 
 #include "base/clock.h"
 #include "control/live.h"
-#include "control/recording.h"
+#include "control/pump/recording.h"
 #include "control/rules.h"
-#include "control/session.h"
+#include "control/session/session.h"
 #include "event/desc_build.h"
 #include "ring/pool.h"
 #include "runtime/agent.h"

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "control/counting/program_counts.h"
 #include "control/recorder.h"
-#include "control/tally.h"
 #include "kernel/count_by.h"
 #include "kernel/counters.h"
 #include "kernel/event_def.h"

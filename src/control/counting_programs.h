@@ -8,8 +8,8 @@
 #define WM_CONTROL_COUNTING_PROGRAMS_H
 
 #include "base/child.h"
+#include "control/counting/program_counts.h"
 #include "control/recorder.h"
-#include "control/tally.h"
 #include "kernel/event_space.h"
 
 struct wm_recorder_targets;

@@ -2,8 +2,8 @@
 /*
  * inventory.h - which events programs have: files with their events, and groups
  * of files that belong together (a file alone, or all of a process).
- * inventory_file.c reads a file's events, inventory_memory.c those of a file
- * that no longer tells, inventory_process.c finds the files of running
+ * file.c reads a file's events, memory.c those of a file
+ * that no longer tells, process.c finds the files of running
  * processes. What the kernel has is in inventory_kernel.h. Not thread safe;
  * prints nothing.
  */
@@ -91,7 +91,7 @@ struct wm_inventory {
 	uint32_t nr_files;
 	struct wm_inventory_group *groups;
 	uint32_t nr_groups;
-	struct wm_seen *seen; /* inventory_process.c: files by inode */
+	struct wm_seen *seen; /* process.c: files by inode */
 	uint32_t nr_seen;
 	const struct wm_words *words; /* what cannot be read goes there; NULL: nowhere */
 };

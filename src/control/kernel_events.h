@@ -47,7 +47,7 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 				 struct wm_diag *diag);
 
 /*
- * The rest that a tracefs has (kernel_more.c), all within the instance.
+ * The rest that a tracefs has (kernel_events_trigger.c), all within the instance.
  * -EOPNOTSUPP: this kernel has no such thing, said in `diag`; -EINVAL: refused.
  *
  * trigger:    "SYSTEM:EVENT:COMMAND [if FILTER]", as tracefs knows commands;
@@ -71,7 +71,7 @@ bool wm_kernel_events_has_files(const struct wm_kernel_events *k);
 int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w);
 
 /*
- * A change while it runs (kernel_change.c), by the pump: from begin on what is
+ * A change while it runs (kernel_events_change.c), by the pump: from begin on what is
  * added is only noted, an event that is on already gets the new filter instead of
  * its own; commit does all of it, or nothing (with a sentence). A record is judged
  * by the filter that was in force when it was written. `source` has the events

@@ -12,10 +12,10 @@
  * pump has a session of its own and ends when told, or when we are gone; when it
  * is gone, CMD runs on and its status is still ours.
  *
- * Files: recorder.c the phases, recorder_events.c what names mean, recorder_single.c
- * single threads and CPUs, recorder_target.c processes that run already,
- * recorder_whose.c whose tasks the kernel follows, recorder_env.c what CMD finds
- * in its environment, recorder_check.c whether filters fit. Prints nothing, and
+ * Files: recorder.c the phases, events.c what names mean, threads_and_cpus.c
+ * single threads and CPUs, targets.c processes that run already,
+ * kernel_tasks.c whose tasks the kernel follows, environment.c what CMD finds
+ * in its environment, check_filters.c whether filters fit. Prints nothing, and
  * takes no signal; one thread.
  */
 #ifndef WM_CONTROL_RECORDER_H
@@ -29,8 +29,8 @@
 #include "base/loop.h"
 #include "base/words.h"
 #include "control/live.h"
-#include "control/recorder_events.h"
-#include "control/recording.h"
+#include "control/pump/recording.h"
+#include "control/recorder/events.h"
 
 #define WM_RECORDER_TARGETS_MAX 1024u
 

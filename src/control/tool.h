@@ -25,8 +25,8 @@ enum wm_tool_type {
 	WM_MSG_SNAPSHOT_DONE,          /* struct wm_msg_snapshot: the answer */
 	WM_MSG_CHANGE,                 /* struct wm_msg_change, then rules: from now on these too */
 	WM_MSG_CHANGED,                /* struct wm_msg_changed: the answer */
-	WM_MSG_CHANGE_KERNEL,          /* struct wm_msg_kernel_change, then names (kernel_ask.h) */
-	WM_MSG_KERNEL_CHANGED,         /* struct wm_msg_kernel_changed: the answer */
+	WM_MSG_CHANGE_KERNEL,  /* struct wm_msg_kernel_change, then names (kernel_request.h) */
+	WM_MSG_KERNEL_CHANGED, /* struct wm_msg_kernel_changed: the answer */
 };
 
 struct wm_msg_snapshot {

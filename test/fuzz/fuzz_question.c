@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/kernel_ask.h"
+#include "control/recorder/kernel_request.h"
 #include "harness.h"
 
 /* The text ends within the message: how long it is with its NUL. */

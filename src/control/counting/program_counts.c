@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program_counts.c - see program_counts.h. Connections are accepted and served in the caller's
+ * loop; ten times a second what has ended is summed up and let go, and sealed
+ * chunks are emptied, so that threads may come and go for ever.
+ */
+#include "control/counting/program_counts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control/counting/program_counts_int.h"
+#include "kernel/privilege.h"
+#include "ring/counts.h"
+#include "runtime/agent.h"
+
+#define MEMBERS_MAX     32768u
+#define ACCEPT_PER_CALL 32 /* fewer than the loop serves in a step: as in a recording */
+#define SWEEP_NS        100000000u
+#define BIG_BYTES                                                                                  \
+	(1ull << 30)     /* of big chunks a process may have; what is not used is not there        \
+			  */
+#define LEAVE_STEPS 1000 /* of the loop, for the last words of those that ended */
+
+struct wm_rules_options wm_tally_rules_options(void)
+{
+	return (struct wm_rules_options){
+	    .pool_mode = WM_POOL_DISCARD,
+	    .buffer_bytes = BIG_BYTES,
+	    .chunk_bytes = WM_COUNTS_BIG_BYTES,
+	    .clock_kind = WM_CLOCK_MONOTONIC,
+	    .counts = true,
+	};
+}
+
+/* ---- processes come and go -------------------------------------------------------- */
+
+static void account(struct tally_member *m)
+{
+	struct wm_tally *t = m->tally;
+	uint64_t missed = wm_app_filtered_missing(m->app);
+
+	if (missed > m->missed)
+		t->totals.filtered_missing += missed - m->missed;
+	m->missed = missed;
+	if (m->counted || !wm_app_has_joined(m->app))
+		return;
+	m->counted = true;
+	t->totals.nr_processes++;
+	if (t->o.joined)
+		t->o.joined((pid_t)wm_app_pid(m->app), t->o.data);
+}
+
+static void farewell(struct tally_member *m)
+{
+	struct wm_tally *t = m->tally;
+	const char *why = wm_app_violation(m->app);
+
+	account(m);
+	if (wm_app_pool(m->app))
+		wm_counts_close(wm_app_pool(m->app));
+	if (why && t->o.refused)
+		t->o.refused((pid_t)wm_app_pid(m->app), why, t->o.data);
+	t->totals.nr_unpatched += (wm_app_flags(m->app) & WM_HELLO_NOPATCH) != 0;
+	t->totals.sites_unpatched += wm_app_synced(m->app)->nr_unpatched;
+	t->totals.sites_refused += wm_app_synced(m->app)->nr_refused;
+	wm_app_destroy(m->app);
+	free(m->events);
+	free(m);
+	t->nr_members--;
+}
+
+static void drop_members(struct wm_tally *t)
+{
+	while (t->members) {
+		struct tally_member *m = t->members;
+
+		t->members = m->next;
+		farewell(m);
+	}
+}
+
+/* Who has ended is summed up for good. */
+static void settle(struct wm_tally *t)
+{
+	struct tally_member **link = &t->members;
+
+	while (*link) {
+		struct tally_member *m = *link;
+
+		account(m);
+		if (wm_app_settle(m->app, NULL) == 0) {
+			link = &m->next;
+			continue;
+		}
+		*link = m->next;
+		wm_tally_keep(m);
+		farewell(m);
+	}
+}
+
+static void add_member(struct wm_tally *t, int sock)
+{
+	struct tally_member *m = t->nr_members < MEMBERS_MAX ? calloc(1, sizeof(*m)) : NULL;
+
+	if (!m) {
+		close(sock);
+	} else {
+		m->tally = t;
+		if (wm_app_create(&t->host, sock, m, &m->app) == 0) {
+			m->next = t->members;
+			t->members = m;
+			t->nr_members++;
+			return;
+		}
+		free(m);
+	}
+	if (t->o.refused)
+		t->o.refused(0, "no memory or descriptors for one more process", t->o.data);
+}
+
+/* How many were there; or -errno. */
+static int accept_some(struct wm_tally *t)
+{
+	int nr = 0;
+
+	while (nr < ACCEPT_PER_CALL) {
+		int sock = accept4(t->session.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (sock < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (sock < 0)
+			return errno == EAGAIN ? nr : -errno;
+		add_member(t, sock);
+		nr++;
+	}
+	return nr;
+}
+
+static void on_connection(int fd, uint32_t events, void *data)
+{
+	struct wm_tally *t = data;
+
+	(void)fd;
+	(void)events;
+	if (accept_some(t) >= 0)
+		return;
+	/* Nobody is taken until the next sweep: an event that stays must not wake us all the time.
+	 */
+	wm_watch_remove(t->accept_watch);
+	t->accept_watch = NULL;
+}
+
+static int listen_on(struct wm_tally *t)
+{
+	return t->accept_watch ? 0
+			       : wm_loop_fd(t->loop, t->session.listen_fd, EPOLLIN, on_connection,
+					    t, &t->accept_watch);
+}
+
+static void on_sweep(void *data)
+{
+	struct wm_tally *t = data;
+
+	settle(t);
+	for (struct tally_member *m = t->members; m; m = m->next)
+		wm_tally_take(m, false);
+	(void)listen_on(t);
+}
+
+/* Commands that ask a recorder have nothing to ask here. */
+static void on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
+{
+	(void)message;
+	(void)bytes;
+	(void)data;
+	wm_app_end(a);
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+int wm_tally_create(struct wm_rules *rules, const char *runtime_dir, struct wm_tally **ret,
+		    struct wm_diag *diag)
+{
+	struct wm_tally *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->session = (struct wm_session){.dirfd = -1, .listen_fd = -1, .lock_fd = -1};
+	t->o.rules = rules;
+	t->host = (struct wm_app_host){
+	    .rules = rules,
+	    .buffer = malloc(WM_MSG_MAX),
+	    .on_event = wm_tally_on_event,
+	    .on_tool = on_tool,
+	    .data = t,
+	};
+	err = t->host.buffer ? wm_session_create(runtime_dir, NULL, &t->session, diag) : -ENOMEM;
+	if (err == 0)
+		err = wm_rules_write(rules, t->session.dirfd, t->session.file_mode);
+	if (err < 0) {
+		wm_tally_destroy(t);
+		return err;
+	}
+	*ret = t;
+	return 0;
+}
+
+int wm_tally_serve(struct wm_tally *t, const struct wm_tally_options *o, struct wm_loop *loop)
+{
+	int err;
+
+	(void)wm_privilege_raise_files(); /* two for each process */
+	t->o = *o;
+	t->o.rules = (struct wm_rules *)t->host.rules;
+	t->loop = t->host.loop = loop;
+	err = wm_tally_find_threads(t);
+	if (err == 0)
+		err = listen_on(t);
+	return err < 0 ? err
+		       : wm_loop_timer(loop, SWEEP_NS, SWEEP_NS, on_sweep, t, &t->sweep_watch);
+}
+
+const struct wm_session *wm_tally_session(const struct wm_tally *t)
+{
+	return &t->session;
+}
+
+void wm_tally_read(struct wm_tally *t)
+{
+	for (size_t i = 0; i < t->nr_events; i++)
+		memset(t->events[i]->now, 0, t->nr_columns * sizeof(uint64_t));
+	t->lost_now = 0;
+	settle(t);
+	for (struct tally_member *m = t->members; m; m = m->next)
+		wm_tally_take(m, true);
+}
+
+void wm_tally_hold(struct wm_tally *t)
+{
+	t->held = true;
+}
+
+void wm_tally_begin(struct wm_tally *t)
+{
+	wm_tally_read(t);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		struct tally_event *e = t->events[i];
+
+		for (size_t c = 0; c < t->nr_columns; c++)
+			e->before[c] = e->kept[c] + e->now[c];
+	}
+	t->lost_before = t->totals.lost + t->lost_now;
+	t->held = false;
+}
+
+/*
+ * Who connected before the folder went may have counted, and ended, since: all
+ * are accepted, and heard until nobody says anything more.
+ */
+static void take_last(struct wm_tally *t)
+{
+	int got;
+
+	wm_watch_remove(t->accept_watch);
+	wm_watch_remove(t->sweep_watch);
+	t->accept_watch = t->sweep_watch = NULL;
+	do {
+		got = accept_some(t);
+		for (int n = 0; n < LEAVE_STEPS && wm_loop_step(t->loop, 0) > 0; n++)
+			;
+		settle(t);
+	} while (got > 0);
+}
+
+void wm_tally_end(struct wm_tally *t)
+{
+	wm_session_remove(&t->session);
+	if (!t->loop)
+		return;
+	take_last(t);
+	wm_tally_read(t);
+	for (struct tally_member *m = t->members; m; m = m->next)
+		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it finds its socket closed */
+	drop_members(t);
+	t->loop = NULL;
+}
+
+void wm_tally_totals(const struct wm_tally *t, struct wm_tally_totals *ret)
+{
+	uint64_t lost = t->totals.lost + t->lost_now;
+
+	*ret = t->totals;
+	ret->lost = t->held || lost < t->lost_before ? 0 : lost - t->lost_before;
+}
+
+void wm_tally_destroy(struct wm_tally *t)
+{
+	if (!t)
+		return;
+	wm_watch_remove(t->accept_watch);
+	wm_watch_remove(t->sweep_watch);
+	drop_members(t);
+	wm_session_remove(&t->session);
+	wm_session_done(&t->session);
+	wm_tally_forget(t);
+	free(t->host.buffer);
+	free(t);
+}

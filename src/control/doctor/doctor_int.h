@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_int.h - private to doctor.c, program.c and kernel.c. */
+#ifndef WM_CONTROL_DOCTOR_DOCTOR_INT_H
+#define WM_CONTROL_DOCTOR_DOCTOR_INT_H
+
+#include "control/doctor.h"
+#include "kernel/event_space.h"
+#include "kernel/privilege.h"
+
+struct wm_doctor {
+	struct wm_event_space space;
+	struct wm_privilege privilege;
+};
+
+struct wm_doctor_check {
+	const char *group, *id, *name;
+	void (*run)(struct wm_doctor *d, struct wm_check *c);
+};
+
+/* Both end with an entry without a name. */
+extern const struct wm_doctor_check wm_doctor_programs[], wm_doctor_kernel[];
+
+/* Fills in what was found, and with "no" and "partly" the cure ("": none). */
+void wm_check_yes(struct wm_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void wm_check_no(struct wm_check *c, enum wm_works works, const char *cure, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel.c - the kernel's events in the pump process; see pump_int.h. */
+#include "control/pump/pump_int.h"
+
+/* Wakes the loop; the round after it looks what there is. */
+static void on_kernel_ring(int fd, uint32_t events, void *data)
+{
+	(void)fd;
+	(void)events;
+	(void)data;
+}
+
+int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag)
+{
+	struct wm_kernel_events *k = s->kernel_events;
+	int err = wm_kernel_events_source(k, s->writer, &s->kernel, diag);
+
+	for (uint32_t i = 0; err == 0 && i < wm_kernel_events_nr_rings(k); i++)
+		if (wm_kernel_events_fd(k, i) >= 0)
+			err = wm_loop_fd(s->loop, wm_kernel_events_fd(k, i), EPOLLIN,
+					 on_kernel_ring, s, NULL);
+	return err;
+}
+
+void wm_serving_kernel_totals(struct serving *s)
+{
+	struct wm_kernel_totals t;
+
+	if (!s->kernel)
+		return;
+	wm_kernel_source_totals(s->kernel, &t);
+	s->totals.kernel_events = t.events;
+	s->totals.kernel_lost = t.lost;
+	s->totals.kernel_lost_disk = t.lost_disk;
+	s->totals.kernel_torn = t.torn;
+	s->totals.kernel_filtered += t.filtered;
+	s->totals.kernel_buffer_bytes = t.buffer_bytes;
+	s->totals.kernel_grown = t.grown;
+}
+
+void wm_serving_end_kernel(struct serving *s)
+{
+	if (!s->kernel)
+		return;
+	wm_kernel_events_stop(s->kernel_events);
+	(void)wm_kernel_source_finish(s->kernel);                 /* errors are in the totals */
+	(void)wm_kernel_events_save(s->kernel_events, s->writer); /* a full disk was seen before */
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_change.c - events of the kernel that a tool asks for while a
+ * session is served. They are found and switched here, by the process that has
+ * the rings; a recording that had nothing of the kernel gets what it needs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/pump/pump_int.h"
+#include "control/recorder/events.h"
+#include "control/recorder/kernel_request.h"
+#include "control/recorder/recorder_int.h"
+#include "control/tool.h"
+#include "kernel/counters.h"
+#include "kernel/proc_tasks.h"
+
+#define LOOKS_MAX 16u /* for tasks that were forked while we looked */
+
+/* --- whose, when it begins late --------------------------------------------------------------- */
+
+struct tids {
+	pid_t *tids;
+	size_t nr;
+};
+
+static int add_threads(struct tids *t, pid_t pid)
+{
+	pid_t *tids, *more;
+	size_t nr;
+	int err = wm_threads_of(pid, &tids, &nr);
+
+	if (err)
+		return err == -ENOMEM ? err : 0; /* it has just ended */
+	more = reallocarray(t->tids, t->nr + nr + 1, sizeof(*more));
+	if (more) {
+		memcpy(more + t->nr, tids, nr * sizeof(*tids));
+		t->tids = more;
+		t->nr += nr;
+	}
+	free(tids);
+	return more ? 0 : -ENOMEM;
+}
+
+/* Who was named, who joined, and all that came of them. */
+static int find_processes(const struct serving *s, struct wm_proc_tasks *tasks)
+{
+	const struct wm_recording_whose *whose = &s->o->whose;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < whose->nr_pids; i++)
+		err = wm_proc_tasks_follow(tasks, whose->pids[i]);
+	if (!err && s->command_pid)
+		err = wm_proc_tasks_follow(tasks, s->command_pid);
+	for (const struct member *m = s->members; m && !err; m = m->next)
+		if (wm_app_state(m->app) == WM_APP_JOINED)
+			err = wm_proc_tasks_follow(tasks, (pid_t)wm_app_pid(m->app));
+	return err ? err : wm_proc_tasks_refresh(tasks);
+}
+
+static int find_tids(const struct serving *s, struct tids *ret)
+{
+	const pid_t ours[2] = {getpid(), getppid()};
+	struct wm_proc_tasks tasks;
+	int err;
+
+	ret->nr = 0;
+	wm_proc_tasks_init(&tasks, false, ours);
+	err = find_processes(s, &tasks);
+	for (size_t i = 0; !err && i < tasks.nr; i++)
+		if (tasks.tasks[i].followed)
+			err = add_threads(ret, tasks.tasks[i].pid);
+	wm_proc_tasks_done(&tasks);
+	return err;
+}
+
+/*
+ * What they fork from now on the kernel follows by itself; what was forked between
+ * a look and that is found by the next.
+ */
+static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
+			    struct wm_diag *diag)
+{
+	struct tids t = {0};
+	size_t before = 0;
+	int err = find_tids(s, &t);
+
+	if (!err && !t.nr)
+		err = wm_diag_set(diag, -ESRCH, NULL, -1, "none of the recorded processes lives");
+	if (!err)
+		err = wm_kernel_events_follow(k, t.tids, t.nr, true, diag);
+	for (unsigned i = 0; !err && t.nr != before && i < LOOKS_MAX; i++) {
+		before = t.nr;
+		err = find_tids(s, &t);
+		if (!err)
+			err = wm_kernel_events_follow_also(k, t.tids, t.nr);
+	}
+	free(t.tids);
+	return err;
+}
+
+static int choose(const struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	const struct wm_recording_whose *whose = &s->o->whose;
+	const pid_t ours[] = {getpid(), getppid()};
+	int err = whose->nr_cpus ? wm_kernel_events_cpus(k, whose->cpus, whose->nr_cpus, diag) : 0;
+
+	if (err)
+		return err;
+	if (whose->all)
+		return wm_kernel_events_exclude(k, ours, 2);
+	err = wm_recorder_check_numbers(diag);
+	if (err)
+		return err;
+	return whose->nr_tids ? wm_kernel_events_follow(k, whose->tids, whose->nr_tids, false, diag)
+			      : follow_processes(s, k, diag);
+}
+
+/* The first events of the kernel in this recording. What fails before its stream is there is
+ * as if it had not been tried. */
+static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	int err = choose(s, k, diag);
+
+	if (!err)
+		err = wm_kernel_events_start(k, diag);
+	if (err)
+		return err;
+	s->kernel_events = k;
+	err = wm_serving_begin_kernel(s, diag);
+	if (!s->kernel)
+		s->kernel_events = NULL;
+	else
+		wm_kernel_events_declared(k);
+	return s->kernel ? 0 : err; /* a ring that does not wake us is looked at all the same */
+}
+
+/* --- the question ------------------------------------------------------------------------------
+ */
+
+struct change {
+	struct serving *s;
+	struct wm_recorder_events events;
+	struct wm_words words;
+	struct wm_msg_kernel_changed answer;
+	struct wm_diag diag;
+	bool is_first; /* nothing of the kernel was recorded before */
+};
+
+static void on_words(const char *sentence, void *data)
+{
+	struct wm_msg_kernel_changed *a = data;
+	size_t used = strlen(a->words), bytes = strlen(sentence);
+
+	if (used + bytes + 2 > sizeof(a->words))
+		return;
+	memcpy(a->words + used, sentence, bytes);
+	a->words[used + bytes] = '\n';
+}
+
+static int want(struct change *c, const struct wm_kernel_ask *ask)
+{
+	const struct wm_recorder_wanted w = {.glob = ask->name, .filter = ask->filter};
+
+	return wm_recorder_want(&c->events, &w, &c->diag);
+}
+
+static int off(struct change *c, const struct wm_kernel_ask *ask, bool *ret_matched)
+{
+	uint32_t fixed = 0;
+
+	if (!c->events.kernel)
+		return 0;
+	*ret_matched = wm_kernel_events_off(c->events.kernel, ask->name, &fixed) > 0;
+	if (fixed && !*ret_matched)
+		return wm_diag_set(&c->diag, -EOPNOTSUPP, NULL, -1,
+				   "'%.120s' cannot be switched off: it ends with the recording",
+				   ask->name);
+	return 0;
+}
+
+/* What is switched off goes before what is switched on: it is noted last. */
+static int note_all(struct change *c, const struct wm_kernel_question *q)
+{
+	int err = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; !err && i < q->nr; i++) {
+			bool matched = !q->asks[i].off;
+
+			if (q->asks[i].off != (pass == 1))
+				continue;
+			c->answer.ask = i;
+			err = q->asks[i].off ? off(c, &q->asks[i], &matched) : want(c, &q->asks[i]);
+			if (matched)
+				c->answer.matched[i / 64] |= (uint64_t)1 << i % 64;
+		}
+	return err;
+}
+
+/* Files and programs are named as the command sees them. */
+static int note_from(struct change *c, const struct wm_kernel_question *q)
+{
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (here < 0 || chdir(q->folder) < 0) {
+		err = -errno;
+		if (here >= 0)
+			close(here);
+		return wm_diag_set(&c->diag, err, NULL, -1, "cannot go to '%.200s': %s", q->folder,
+				   strerror(-err));
+	}
+	err = note_all(c, q);
+	if (fchdir(here) < 0 && !err)
+		err = -errno;
+	close(here);
+	return err;
+}
+
+static int switch_all(struct change *c)
+{
+	struct serving *s = c->s;
+	struct wm_kernel_events *k = c->events.kernel;
+	int err = 0;
+
+	if (!k)
+		return 0;
+	if (c->is_first)
+		err = begin_late(s, k, &c->diag);
+	if (!err)
+		err = wm_kernel_events_commit(k, s->kernel, &c->diag);
+	if (!err) {
+		s->totals.nr_changes++;
+		wm_serving_want_symbols(s);
+	}
+	return err;
+}
+
+static int change(struct change *c, const struct wm_kernel_question *q)
+{
+	struct serving *s = c->s;
+	int err;
+
+	if (s->kernel_events)
+		wm_kernel_events_change(s->kernel_events);
+	err = note_from(c, q);
+	if (!err)
+		err = switch_all(c);
+	if (err && s->kernel_events)
+		wm_kernel_events_abandon(s->kernel_events);
+	if (c->events.kernel && !s->kernel_events)
+		wm_kernel_events_destroy(c->events.kernel);
+	return err;
+}
+
+static void answer(struct change *c, struct member *m, int err)
+{
+	struct wm_msg_kernel_changed *a = &c->answer;
+
+	a->err = err < 0 ? err : 0;
+	if (err < 0) {
+		a->column = c->diag.column;
+		a->in_filter = c->diag.where && !strcmp(c->diag.where, WM_RECORDER_IN_FILTER);
+		(void)snprintf(a->sentence, sizeof(a->sentence), "%s", wm_words_of(err, &c->diag));
+	}
+	a->nr_on = c->s->kernel_events ? wm_kernel_events_nr_on(c->s->kernel_events) : 0;
+	(void)wm_app_reply(m->app, a, sizeof(*a)); /* it may have gone */
+}
+
+void wm_serving_change_kernel(struct serving *s, struct member *m)
+{
+	struct wm_kernel_question *q = malloc(sizeof(*q));
+	struct change *c = calloc(1, sizeof(*c));
+	struct wm_msg h;
+	int err;
+
+	memcpy(&h, m->change, sizeof(h));
+	if (q && c && wm_kernel_question_read(m->change, h.bytes, q)) {
+		*c = (struct change){
+		    .s = s,
+		    .words = {on_words, &c->answer},
+		    .answer.h = {WM_MSG_KERNEL_CHANGED, sizeof(c->answer)},
+		    .diag.offset = -1,
+		    .is_first = !s->kernel_events,
+		    .events = {.kernel = s->kernel_events,
+			       .words = &c->words,
+			       .search = q->search,
+			       .of = s->o->whose.nr_pids ? s->o->whose.pids[0] : 0,
+			       .everywhere = s->o->whose.all,
+			       .kernel_only = true,
+			       .running = true},
+		};
+		err = change(c, q);
+		answer(c, m, err);
+	}
+	wm_app_end(m->app);
+	free(c);
+	free(q);
+}

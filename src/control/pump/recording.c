@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording.c - the command's half of recording.h: forks the pump, sends it
+ * orders, reads its reports. Packets of a SOCK_SEQPACKET pair, so a report is
+ * whole or not there.
+ */
+#include "control/pump/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/receive.h"
+#include "control/pump/pump_int.h"
+
+uint64_t wm_recording_lost(const struct wm_recording_totals *t)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < WM_LOST_NR; i++)
+		sum += t->lost[i];
+	return sum;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Closes every descriptor from 3 on but these: a pipe of the command's must not stay open here. */
+static void close_others(int *keep, size_t nr)
+{
+	unsigned next = 3;
+
+	qsort(keep, nr, sizeof(*keep), by_value);
+	for (size_t i = 0; i < nr; i++) {
+		if (keep[i] < (int)next)
+			continue;
+		if (keep[i] > (int)next)
+			(void)syscall(SYS_close_range, next, (unsigned)keep[i] - 1, 0);
+		next = (unsigned)keep[i] + 1;
+	}
+	(void)syscall(SYS_close_range, next, ~0u, 0);
+}
+
+/* Whatever handlers the command has are not the pump's: they would run the command's code here. */
+static void forget_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL); /* but for those that cannot be set */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void leave_the_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)setsid(); /* Ctrl-C is the command's; it will tell us */
+	(void)prctl(PR_SET_NAME, "waymark-pump");
+	if (null < 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		(void)dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
+static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
+{
+	const int always[] = {channel, o->session->dirfd, o->session->listen_fd,
+			      o->session->lock_fd, o->live_bytes ? o->live_lock_fd : channel};
+	int none[sizeof(always) / sizeof(always[0])], *keep = none, nr = 0;
+
+	forget_signals();
+	leave_the_terminal();
+	if (o->kernel)
+		nr = wm_kernel_events_fds(o->kernel, &keep);
+	if (nr >= 0)
+		keep = nr ? realloc(keep, (size_t)nr * sizeof(*keep) + sizeof(always)) : none;
+	if (nr < 0 || !keep)
+		_exit(1);
+	memcpy(keep + nr, always, sizeof(always));
+	close_others(keep, (size_t)nr + sizeof(always) / sizeof(always[0]));
+	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
+}
+
+/*
+ * No handler of the command's runs in the pump, not even before it forgot them.
+ * Of a host's threads only this one is there, and what the others held stays held:
+ * the C library frees its memory and streams for a forked child, but not its clock,
+ * so nothing the pump calls may ask for that (wm_moment_print_utc() does without),
+ * nor load a library, nor look up names of users or hosts. record_test.c of room
+ * api holds the pump to it, with threads that do little else.
+ */
+static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		be_the_pump(o, channel);
+	pid = pid < 0 ? -errno : pid;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
+		       struct wm_diag *diag)
+{
+	struct wm_recording r;
+	struct wm_report report;
+	int pair[2], got;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	r = (struct wm_recording){.channel = pair[0]};
+	r.pid = fork_quietly(o, pair[1]);
+	if (r.pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return r.pid;
+	}
+	close(pair[1]);
+	if (o->kernel)
+		wm_kernel_events_leave_rings(o->kernel);
+	got = wm_recording_read(&r, true, &report);
+	if (got == 1 && report.kind == WM_REPORT_READY) {
+		*ret = r;
+		return 0;
+	}
+	wm_recording_done(&r);
+	reap(r.pid);
+	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
+		return wm_diag_set(diag, -ECHILD, NULL, -1, "the pump process ended at once");
+	return wm_diag_set(diag, report.err, NULL, -1, "%s", report.sentence);
+}
+
+int wm_recording_order(struct wm_recording *r, enum wm_order order)
+{
+	uint32_t word = order;
+
+	if (r->channel < 0)
+		return -EPIPE;
+	return send(r->channel, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int wm_recording_look(struct wm_recording *r, uint64_t freed)
+{
+	const struct wm_order_look o = {.order = WM_ORDER_LOOK, .freed = freed};
+
+	if (r->channel < 0)
+		return -EPIPE;
+	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom)
+{
+	size_t bytes = sizeof(struct wm_order_sample) + whom->nr_tids * sizeof(pid_t);
+	struct wm_order_sample *o;
+	int err = 0;
+
+	if (whom->nr_tids > WM_SAMPLING_TIDS_MAX)
+		return -E2BIG;
+	o = calloc(1, bytes);
+	if (!o)
+		return -ENOMEM;
+	o->order = WM_ORDER_SAMPLE;
+	o->on_exec = whom->on_exec;
+	o->alone = whom->alone;
+	o->nr_tids = (uint32_t)whom->nr_tids;
+	if (whom->nr_tids)
+		memcpy(o->tids, whom->tids, whom->nr_tids * sizeof(pid_t));
+	if (send(r->channel, o, bytes, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	free(o);
+	return err;
+}
+
+int wm_recording_follow(struct wm_recording *r, pid_t pid)
+{
+	const struct wm_order_follow o = {.order = WM_ORDER_FOLLOW, .pid = pid};
+
+	return send(r->channel, &o, sizeof(o), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret)
+{
+	struct wm_report report;
+	ssize_t n;
+
+	if (r->channel < 0)
+		return wait ? 0 : -EPIPE;
+	n = wm_receive(r->channel, &report, sizeof(report), wait ? 0 : MSG_DONTWAIT);
+	if (n == -EAGAIN && !wait)
+		return 0;
+	if (n != (ssize_t)sizeof(report))
+		return wait ? 0 : -EPIPE;
+	report.sentence[sizeof(report.sentence) - 1] = '\0';
+	*ret = report;
+	return 1;
+}
+
+void wm_recording_done(struct wm_recording *r)
+{
+	if (r->channel >= 0)
+		close(r->channel);
+	r->channel = -1;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * environment.c - what CMD finds in its environment: the session, and the
+ * libraries to load first. The libraries are those beside this very code, in
+ * its build folder or its installed prefix, so that an old installation is
+ * never mixed with a new one. See recorder_int.h.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "control/recorder/recorder_int.h"
+#include "elf/elf_file.h"
+#include "runtime/agent.h"
+
+#define RUNTIME "libwaymark-rt.so.0"
+
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#else
+#define MULTIARCH "aarch64-linux-gnu"
+#endif
+
+static const char *const helpers[] = {"malloc", "pthread", "func"};
+
+/* The first of the places a library of ours can be in. -ENOENT: in none. */
+static int find_library(const char *own, const char *name, char *buf, size_t size)
+{
+	static const char *const places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64"};
+	char real[PATH_MAX], whole[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int n = snprintf(whole, sizeof(whole), "%s%s/%s", own, places[i], name);
+
+		if (n < 0 || (size_t)n >= sizeof(whole) || access(whole, R_OK) < 0)
+			continue;
+		if (!realpath(whole, real))
+			return -errno;
+		/* The name, not what it links to: the loader knows it by that. */
+		return snprintf(buf, size, "%s", whole) < (int)size ? 0 : -ENAMETOOLONG;
+	}
+	return -ENOENT;
+}
+
+static int add_library(struct wm_text *t, const char *own, const char *name, struct wm_diag *diag)
+{
+	char path[PATH_MAX];
+	int err = find_library(own, name, path, sizeof(path));
+
+	if (err < 0)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "cannot find %s in '%.150s' or its ../lib: %s", name, own,
+				   strerror(-err));
+	if (strpbrk(path, " :"))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' cannot be preloaded: a space or colon in the name of its "
+				   "folder; move waymark elsewhere",
+				   path);
+	if (t->bytes)
+		wm_text_char(t, ':');
+	wm_text_str(t, path);
+	return 0;
+}
+
+static int add_helper(struct wm_text *t, const char *own, const char *name, size_t bytes,
+		      struct wm_diag *diag)
+{
+	char file[64];
+
+	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++) {
+		if (bytes != strlen(helpers[i]) || strncmp(name, helpers[i], bytes))
+			continue;
+		(void)snprintf(file, sizeof(file), "libwaymark-%s.so", helpers[i]);
+		return add_library(t, own, file, diag);
+	}
+	return wm_diag_set(diag, -EINVAL, NULL, -1,
+			   "--preload: no helper '%.*s'; there are malloc, pthread and func",
+			   (int)bytes, name);
+}
+
+/* Calls fn for each library the file itself asks for (DT_NEEDED). */
+static void each_needed(const struct wm_elf *e, void (*fn)(const char *name, void *data),
+			void *data)
+{
+	const struct wm_elf_section *dynamic = wm_elf_section(e, ".dynamic");
+	const struct wm_elf_section *strings = wm_elf_section(e, ".dynstr");
+	void *entries = NULL, *names = NULL;
+
+	if (dynamic && strings &&
+	    wm_elf_read_new(e, dynamic->offset, dynamic->bytes, 1u << 20, &entries, NULL) == 0 &&
+	    wm_elf_read_new(e, strings->offset, strings->bytes, 64u << 20, &names, NULL) == 0) {
+		const Elf64_Dyn *d = entries;
+
+		for (size_t i = 0; i < dynamic->bytes / sizeof(*d) && d[i].d_tag != DT_NULL; i++)
+			if (d[i].d_tag == DT_NEEDED && d[i].d_un.d_val < strings->bytes)
+				fn((const char *)names + d[i].d_un.d_val, data);
+	}
+	free(entries);
+	free(names);
+}
+
+struct needed {
+	bool runtime;
+	char sanitizer[64]; /* "": none */
+};
+
+static void note_needed(const char *name, void *data)
+{
+	struct needed *n = data;
+
+	if (!strcmp(name, RUNTIME))
+		n->runtime = true;
+	else if (!strncmp(name, "libasan.so", 10) || !strncmp(name, "libtsan.so", 10))
+		(void)snprintf(n->sanitizer, sizeof(n->sanitizer), "%s", name);
+}
+
+static struct needed needed_by(const struct wm_recorder_plan *plan)
+{
+	struct needed n = {0};
+	struct wm_elf *elf = NULL;
+	char *path = wm_program_find(plan->command[0], plan->search);
+
+	if (path && wm_elf_open(path, &elf, NULL) == 0)
+		each_needed(elf, note_needed, &n);
+	wm_elf_close(elf);
+	free(path);
+	return n;
+}
+
+/* A variable of an environment; NULL: it is not in it. */
+static const char *variable(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *environment; environment++)
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+/*
+ * The value of $LD_PRELOAD: helpers, the runtime, what was there before. A
+ * sanitizer insists on being the first library: then it is put before all.
+ */
+static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
+			 struct wm_diag *diag)
+{
+	const char *before = variable(plan->environment, "LD_PRELOAD"), *list = plan->preload;
+	struct needed needed;
+	int err = 0;
+
+	if ((list && !strcmp(list, "none")) || wm_recorder_is_narrow(plan))
+		return 0;
+	needed = needed_by(plan);
+	if (needed.sanitizer[0] && needed.runtime && (!list || !*list))
+		return 0; /* it has all it needs */
+	wm_text_str(t, needed.sanitizer);
+	for (const char *p = list ? list : ""; *p && err == 0;) {
+		size_t n = strcspn(p, ",");
+
+		if (n)
+			err = add_helper(t, plan->folder, p, n, diag);
+		p += n + (p[n] == ',');
+	}
+	if (err == 0)
+		err = add_library(t, plan->folder, RUNTIME, diag);
+	if (err == 0 && before && *before) {
+		wm_text_char(t, ':');
+		wm_text_str(t, before);
+	}
+	return err < 0 ? err : t->failed ? -ENOMEM : 0;
+}
+
+/* The sessions that were there already, and this one. */
+static int session_value(const struct wm_recorder_plan *plan, const char *session,
+			 struct wm_text *t)
+{
+	const char *before = variable(plan->environment, WM_SESSION_ENV);
+
+	if (before && *before) {
+		wm_text_str(t, before);
+		wm_text_char(t, ':');
+	}
+	wm_text_str(t, session);
+	return t->failed ? -ENOMEM : 0;
+}
+
+/* --- the whole of it --------------------------------------------------------------------- */
+
+static bool is_replaced(const char *entry)
+{
+	return !strncmp(entry, "LD_PRELOAD=", strlen("LD_PRELOAD=")) ||
+	       !strncmp(entry, WM_SESSION_ENV "=", strlen(WM_SESSION_ENV "="));
+}
+
+void wm_recorder_env_free(char **environment)
+{
+	for (char **p = environment; p && *p; p++)
+		free(*p);
+	free(environment);
+}
+
+/* Appends "NAME=VALUE"; without a value what was there stays. */
+static int put(char **to, const char *name, const char *value, const char *before)
+{
+	if (!value || !*value)
+		value = before;
+	if (!value)
+		return 0;
+	return asprintf(to, "%s=%s", name, value) < 0 ? (*to = NULL, -ENOMEM) : 1;
+}
+
+static int copy_environment(char *const *from, const char *preload, const char *session,
+			    char ***ret)
+{
+	const char *before = variable(from, "LD_PRELOAD");
+	size_t nr = 0, at = 0;
+	char **to;
+	int put_in = 0;
+
+	while (from[nr])
+		nr++;
+	to = calloc(nr + 3, sizeof(char *));
+	for (size_t i = 0; to && i < nr && put_in >= 0; i++) {
+		if (is_replaced(from[i]))
+			continue;
+		to[at] = strdup(from[i]);
+		put_in = to[at++] ? 0 : -ENOMEM;
+	}
+	if (to && put_in >= 0)
+		put_in = put(&to[at], "LD_PRELOAD", preload, before);
+	if (to && put_in >= 0)
+		put_in = put(&to[at + (size_t)put_in], WM_SESSION_ENV, session, NULL);
+	if (!to || put_in < 0) {
+		wm_recorder_env_free(to);
+		return -ENOMEM;
+	}
+	*ret = to;
+	return 0;
+}
+
+int wm_recorder_env_make(const struct wm_recorder_plan *plan, const char *session, char ***ret,
+			 struct wm_diag *diag)
+{
+	struct wm_text preload, sessions;
+	int err;
+
+	wm_text_init(&preload);
+	wm_text_init(&sessions);
+	err = preload_value(plan, &preload, diag);
+	if (!err)
+		err = session_value(plan, session, &sessions);
+	if (!err)
+		err = copy_environment(plan->environment, preload.data, sessions.data, ret);
+	wm_text_done(&preload);
+	wm_text_done(&sessions);
+	return err;
+}

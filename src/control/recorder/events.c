@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - from names to what is switched on; see events.h. */
+#include "control/recorder/events.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "event/context.h"
+#include "kernel/event_name.h"
+#include "kernel/privilege.h"
+
+#define RATE_DEFAULT  4000 /* samples a second, where no rate was said */
+#define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
+#define FUNCTIONS     "func:kernel:"
+#define GRAPH         ":graph"
+#define RETURN        ":return"
+
+int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_options *o)
+{
+	*e = (struct wm_recorder_events){0};
+	return wm_rules_create(o, &e->rules);
+}
+
+void wm_recorder_events_done(struct wm_recorder_events *e)
+{
+	wm_kernel_events_destroy(e->kernel);
+	wm_sampling_destroy(e->sampling);
+	wm_rules_destroy(e->rules);
+	for (size_t i = 0; i < e->nr_proc; i++)
+		free((char *)e->proc[i].filter);
+	*e = (struct wm_recorder_events){0};
+}
+
+/* --- whose a name is ------------------------------------------------------------------- */
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static bool ends(const char *s, const char *with)
+{
+	size_t n = strlen(s), back = strlen(with);
+
+	return n > back && !strcmp(s + n - back, with);
+}
+
+/* Wildcards in what stands before the colon: "*:*" means programs, not 2,000 tracepoints. */
+static bool is_vague(const char *glob)
+{
+	size_t system = strcspn(glob, ":");
+
+	return strcspn(glob, "*?[") < system;
+}
+
+bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
+{
+	static const char *const kernels[] = {
+	    "kernel:", "syscall:",   "uprobe:", "uretprobe:", "usdt:",
+	    "kprobe:", "kretprobe:", "func:",   "eprobe:",    "proc:"};
+
+	*ret_user = glob;
+	if (begins(glob, "user:")) {
+		*ret_user = glob + strlen("user:");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		if (!begins(glob, kernels[i]))
+			continue;
+		*ret_user = NULL;
+		return true;
+	}
+	return !is_vague(glob);
+}
+
+/* Not among the events that can be switched on: it comes by a file of its own. */
+static bool is_marker(const char *glob)
+{
+	return !strcmp(glob, "ftrace:print") || !strcmp(glob, "kernel:ftrace:print");
+}
+
+/* "func:kernel:GLOB" is the kernel's function tracer, unless a probe is meant by it. */
+static bool is_functions(const char *glob)
+{
+	if (begins(glob, "kernel:"))
+		glob += strlen("kernel:");
+	return begins(glob, FUNCTIONS) && !ends(glob, RETURN) && glob[strlen(glob) - 1] != ')';
+}
+
+/* --- events of the kernel ---------------------------------------------------------------- */
+
+static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
+{
+	int err;
+
+	if (e->kernel)
+		return 0;
+	err = wm_kernel_events_create(wm_clock_best(), 0, &e->kernel, diag);
+	if (!err && e->running)
+		wm_kernel_events_change(e->kernel);
+	return err;
+}
+
+/* Events that lack a field of their filter do not pass: said, unless there is no other. */
+static int say_lacking(const struct wm_recorder_events *e, const char *glob, int added,
+		       size_t nr_lacking)
+{
+	if (!nr_lacking)
+		return added;
+	if (!added)
+		return -EINVAL; /* with the sentence of the last one */
+	wm_words_say(e->words, "%zu event%s of '%s' lack%s a field of the filter: they do not pass",
+		     nr_lacking, nr_lacking == 1 ? "" : "s", glob, nr_lacking == 1 ? "s" : "");
+	return added;
+}
+
+/* Events of a ring only; what is merely counted is refused when it was named outright. */
+static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
+		    const struct wm_recorder_wanted *w, bool outright, struct wm_diag *diag)
+{
+	size_t nr_lacking = 0;
+	int added = 0;
+
+	for (size_t i = 0, places; i < defs->nr; i += places) {
+		int err;
+
+		*diag = (struct wm_diag){.offset = -1};
+		places = wm_kernel_events_places(defs, i);
+		err = wm_kernel_events_add(e->kernel, &defs->defs[i], places, w->filter, diag);
+		nr_lacking += err == -ENOENT && w->filter;
+		if ((err == -EOPNOTSUPP && !outright) || (err == -ENOENT && w->filter))
+			continue;
+		if (err)
+			return err;
+		added++;
+	}
+	return say_lacking(e, w->glob, added, nr_lacking);
+}
+
+/* By the function tracer; with ":graph" by the other one. */
+static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+			 struct wm_diag *diag)
+{
+	char *name = strdup(strstr(w->glob, FUNCTIONS) + strlen(FUNCTIONS));
+	bool graph = name && ends(name, GRAPH);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	if (graph)
+		name[strlen(name) - strlen(GRAPH)] = '\0';
+	if (w->filter)
+		err = wm_diag_set(diag, -EINVAL, NULL, -1,
+				  "functions are chosen by their names: --filter has no fields of "
+				  "theirs");
+	else
+		err = wm_kernel_events_functions(e->kernel, name, graph, diag);
+	free(name);
+	return err ? err : 1;
+}
+
+/* What of a probe the kernel cannot fetch is said once, whatever many places it has. */
+static void say_left_out(const struct wm_recorder_events *e, const struct wm_event_defs *defs)
+{
+	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
+		size_t places = wm_kernel_events_places(defs, i), k = 0;
+
+		while (k < places && !defs->defs[i + k].left_out)
+			k++;
+		if (k < places)
+			wm_words_say(e->words,
+				     "%s is recorded without one or more of its arguments: %s",
+				     defs->defs[i].name, defs->defs[i + k].left_out);
+	}
+}
+
+/* --- what is sampled ------------------------------------------------------------------------ */
+
+/* Where no rate was said: each tracepoint and breakpoint, of others as many a second as perf takes.
+ */
+static void set_rate(struct wm_sampling_how *how, const struct wm_event_def *def)
+{
+	int64_t most;
+
+	if (how->frequency || how->period)
+		return;
+	if (def->type == PERF_TYPE_TRACEPOINT || def->type == PERF_TYPE_BREAKPOINT) {
+		how->period = 1;
+		return;
+	}
+	how->frequency = RATE_DEFAULT;
+	if (wm_privilege_setting(MAX_RATE_FILE, &most) == 0 && most > 0 && most < RATE_DEFAULT)
+		how->frequency = (uint64_t)most;
+}
+
+static void say_narrowed(const struct wm_recorder_events *e, const struct wm_event_def *def)
+{
+	struct wm_privilege p;
+
+	wm_privilege_read(&p);
+	wm_words_say(e->words,
+		     "%s is sampled outside the kernel only: what happens in it is not ours to see "
+		     "(kernel.perf_event_paranoid is %" PRId64
+		     "); %s, or: sudo sysctl kernel.perf_event_paranoid=1",
+		     def->name, p.paranoid, wm_privilege_cure(&p));
+}
+
+static int sample(struct wm_recorder_events *e, const struct wm_event_def *def, const char *filter,
+		  const struct wm_sampling_how *asked, struct wm_diag *diag)
+{
+	struct wm_sampling_how how = *asked;
+	int got = 0;
+
+	if (!e->sampling)
+		got = wm_sampling_create(wm_clock_best(), e->cpus, e->nr_cpus, &e->sampling);
+	set_rate(&how, def);
+	if (!got)
+		got = wm_sampling_add(e->sampling, def, filter, &how, e->everywhere, diag);
+	if (got == 1)
+		say_narrowed(e, def);
+	return got < 0 ? got : 0;
+}
+
+static int sample_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
+		       const struct wm_recorder_wanted *w, struct wm_diag *diag)
+{
+	size_t nr_lacking = 0;
+	int added = 0;
+
+	for (size_t i = 0; i < defs->nr; i++) {
+		int err;
+
+		*diag = (struct wm_diag){.offset = -1};
+		err = sample(e, &defs->defs[i], w->filter, &w->how, diag);
+		nr_lacking += err == -ENOENT && w->filter;
+		if (err == -ENOENT && w->filter)
+			continue;
+		if (err)
+			return err;
+		added++;
+	}
+	return say_lacking(e, w->glob, added, nr_lacking);
+}
+
+/* What has no other way into a trace than to be sampled. */
+static bool is_counter(const struct wm_event_def *def)
+{
+	return def->family >= WM_FAMILY_SOFTWARE && def->family <= WM_FAMILY_BREAKPOINT;
+}
+
+/*
+ * Probes and what else is there at each hit are not, unless so said. A counter is,
+ * when it was named, and not merely met by a wildcard.
+ */
+static bool can_sample(const struct wm_event_defs *defs, const struct wm_recorder_wanted *w)
+{
+	if (!defs->nr)
+		return false;
+	if (!w->sampled)
+		return is_counter(defs->defs) && !wm_glob_is_pattern(w->glob, strlen(w->glob));
+	return w->outright || defs->defs[0].family <= WM_FAMILY_BREAKPOINT;
+}
+
+/* The first of them that this machine has. */
+int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
+			   struct wm_diag *diag)
+{
+	static const char *const names[] = {"cpu:cycles", "sw:cpu-clock"};
+	struct wm_event_space space;
+	struct wm_event_defs defs;
+	int got = wm_event_space_open(&space, e->search);
+
+	if (got < 0)
+		return got;
+	wm_event_defs_init(&defs);
+	got = -ENOENT;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && got < 0; i++) {
+		got = wm_event_name_resolve(&space, names[i], &defs, diag);
+		if (got > 0)
+			got = sample(e, &defs.defs[defs.nr - 1], NULL, how, diag);
+		if (got >= 0 && !e->quiet)
+			wm_words_say(e->words, "sampling %s%s", names[i],
+				     i ? " (this machine has no cpu:cycles for us)" : "");
+	}
+	wm_event_defs_done(&defs);
+	wm_event_space_close(&space);
+	return got < 0 ? got : 0;
+}
+
+/* --- counters of /proc ---------------------------------------------------------------------- */
+
+static bool is_read(const struct wm_recorder_events *e, const struct wm_proc_event *event)
+{
+	for (size_t i = 0; i < e->nr_proc; i++)
+		if (e->proc[i].event == event)
+			return true;
+	return false;
+}
+
+/* An event that was named already stays as it was. */
+static int add_counters(struct wm_recorder_events *e, const struct wm_event_def *def,
+			const struct wm_recorder_wanted *w, struct wm_diag *diag)
+{
+	struct wm_proc_choice c = {
+	    .event = def->proc,
+	    .every_ns = w->every_ns ? w->every_ns : WM_PROC_EVERY_DEFAULT_NS,
+	    .filter = w->filter,
+	};
+	int err;
+
+	if (is_read(e, c.event) || e->nr_proc == WM_PROC_EVENTS_MAX)
+		return 0;
+	err = wm_proc_choice_check(&c, diag);
+	if (err) /* "no such field" is a wrong filter, and not a wrong name */
+		return w->filter && err == -ENOENT ? -EINVAL : err;
+	c.filter = w->filter ? strdup(w->filter) : NULL;
+	if (w->filter && !c.filter)
+		return -ENOMEM;
+	e->proc[e->nr_proc++] = c;
+	return 0;
+}
+
+static int read_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
+		     const struct wm_recorder_wanted *w, struct wm_diag *diag)
+{
+	int err = 0;
+
+	if (w->sampled && w->outright)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "%s is read, not sampled: --every says how often",
+				   defs->defs[0].name);
+	for (size_t i = 0; !err && i < defs->nr; i++)
+		if (defs->defs[i].proc)
+			err = add_counters(e, &defs->defs[i], w, diag);
+	return err ? err : (int)defs->nr;
+}
+
+/* --- one name --------------------------------------------------------------------------------- */
+
+/* How many, or -errno. */
+static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+		     const struct wm_event_defs *defs, bool outright, struct wm_diag *diag)
+{
+	int err;
+
+	if (defs->nr && defs->defs[0].proc)
+		return read_defs(e, defs, w, diag);
+	if (can_sample(defs, w))
+		return sample_defs(e, defs, w, diag);
+	err = make_kernel(e, diag);
+	if (err)
+		return err;
+	if (is_functions(w->glob) && !defs->nr)
+		return add_functions(e, w, diag);
+	if (!is_marker(w->glob))
+		return add_defs(e, defs, w, outright, diag);
+	err = wm_kernel_events_add_markers(e->kernel, w->filter, diag);
+	return err ? err : 1;
+}
+
+/* Says whether a column is in the name or in the filter. */
+static int wrong_in(int err, const char *where, struct wm_diag *diag)
+{
+	diag->where = diag->column ? where : NULL;
+	return err;
+}
+
+/* What begins with a recording, or not at all. */
+static int check_later(const struct wm_recorder_wanted *w, const struct wm_event_defs *defs,
+		       struct wm_diag *diag)
+{
+	if (!defs->nr)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "'%.120s' begins with a recording, and not while one runs: "
+				   "record anew",
+				   w->glob);
+	if (defs->defs[0].proc || w->sampled)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "%.120s is %s from the beginning of a recording or not at all: "
+				   "record anew",
+				   defs->defs[0].name, w->sampled ? "sampled" : "read");
+	return 0;
+}
+
+/* The recorder finds them again, where it is. How many there are here, or -errno. */
+static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+		     const struct wm_event_defs *defs, struct wm_diag *diag)
+{
+	int err = check_later(w, defs, diag);
+
+	if (!err && !defs->defs[0].label && !defs->defs[0].system)
+		err = wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				  "%.120s is counted ('waymark stat'), or sampled from the "
+				  "beginning of a recording: record anew with -F HZ or -c N",
+				  defs->defs[0].name);
+	if (!err)
+		err = wm_kernel_asks_add(e->later, w->glob, w->filter, false, diag);
+	return err ? err : (int)defs->nr;
+}
+
+/* How many, 0: none is called so, and `user` may be a program's; -errno. */
+static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+		       const char *user, struct wm_diag *diag)
+{
+	char root[WM_EVENT_ROOT_BYTES];
+	struct wm_event_space space;
+	struct wm_event_defs defs;
+	int got = wm_event_space_open(&space, e->search);
+
+	if (got < 0)
+		return got;
+	space.root = e->of ? wm_event_space_root(e->of, root) : NULL;
+	wm_event_defs_init(&defs);
+	got = is_marker(w->glob) || is_functions(w->glob)
+		  ? 1
+		  : wm_event_name_resolve(&space, w->glob, &defs, diag);
+	if (got > 0) {
+		got = e->later ? ask_later(e, w, &defs, diag) : switch_on(e, w, &defs, !user, diag);
+		if (got >= 0 && !e->later)
+			say_left_out(e, &defs);
+		else if (got < 0)
+			(void)wrong_in(got, WM_RECORDER_IN_FILTER, diag);
+	} else if (user && !e->running) { /* else it was found by who asks */
+		got = 0;
+	} else {
+		got = wrong_in(got ? got : -ENOENT, WM_RECORDER_IN_NAME, diag);
+	}
+	wm_event_defs_done(&defs);
+	wm_event_space_close(&space);
+	return got;
+}
+
+/* The rule for programs; what is said of all of them is joined to its filter. */
+static int add_rule(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+		    const char *glob, struct wm_diag *diag)
+{
+	struct wm_text both;
+	int got = 0;
+
+	wm_text_init(&both);
+	if (w->filter && e->single)
+		wm_text_f(&both, "(%s) && (%s)", w->filter, e->single);
+	else if (w->filter || e->single)
+		wm_text_str(&both, w->filter ? w->filter : e->single);
+	if (both.failed)
+		got = -ENOMEM;
+	else
+		got =
+		    wm_rules_add(e->rules, glob, both.data, w->contexts, WM_RULES_ALL_LEVELS, diag);
+	e->user_stacks |= got >= 0 && (w->contexts & WM_CONTEXT_USTACK);
+	wm_text_done(&both);
+	return got;
+}
+
+int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
+		     struct wm_diag *diag)
+{
+	const char *user;
+	uint32_t rule;
+	int got = 0;
+
+	if (wm_recorder_is_kernels(w->glob, &user))
+		got = want_kernel(e, w, user, diag);
+	if (got < 0 || e->kernel_only || !user)
+		return got < 0 ? got : 0;
+	rule = wm_rules_count(e->rules);
+	if (rule < WM_RULES_NR_MAX)
+		e->in_kernel[rule] = got > 0;
+	got = add_rule(e, w, user, diag);
+	return got < 0 ? wrong_in(got, WM_RECORDER_IN_FILTER, diag) : 0;
+}
+
+int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag)
+{
+	const char *user, *kernel = begins(glob, "kernel:") ? glob + strlen("kernel:") : glob;
+	uint32_t rule = wm_rules_count(e->rules), fixed, nr = 0;
+	int err;
+
+	if (!wm_recorder_is_kernels(glob, &user))
+		kernel = NULL;
+	if (kernel && e->later) {
+		err = wm_kernel_asks_add(e->later, kernel, NULL, true, diag);
+		if (err)
+			return err;
+	} else if (kernel && e->kernel) {
+		nr = wm_kernel_events_off(e->kernel, kernel, &fixed);
+	}
+	if (!user)
+		return 0;
+	if (rule < WM_RULES_NR_MAX)
+		e->in_kernel[rule] = nr > 0;
+	err = wm_rules_exclude(e->rules, user, diag);
+	return err < 0 ? err : 0;
+}
+
+/* --- what else ----------------------------------------------------------------------------------
+ */
+
+int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag)
+{
+	int err = make_kernel(e, diag);
+
+	return err ? err : wm_kernel_events_trigger(e->kernel, text, diag);
+}
+
+int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text, struct wm_diag *diag)
+{
+	int err = make_kernel(e, diag);
+
+	return err ? err : wm_kernel_events_synthetic(e->kernel, text, diag);
+}
+
+int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag)
+{
+	int err = make_kernel(e, diag);
+
+	return err ? err : wm_kernel_events_stacks(e->kernel, of_kernel, diag);
+}
+
+void wm_recorder_want_tasks(struct wm_recorder_events *e)
+{
+	if ((e->kernel || e->user_stacks) && !e->sampling)
+		(void)wm_sampling_create(wm_clock_best(), NULL, 0, &e->sampling); /* or without */
+}

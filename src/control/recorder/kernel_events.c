@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel_events.c - what of the kernel a recording takes; see kernel_events.h. */
+#include "control/recorder/kernel_events_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "event/filter.h"
+
+#define FORMATS_BYTES_MAX ((size_t)256 << 20)
+
+int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
+			    struct wm_kernel_events **ret, struct wm_diag *diag)
+{
+	const struct wm_instance_options o = {.clock = clock, .buffer_bytes = buffer_bytes};
+	struct wm_kernel_events *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	wm_arena_init(&k->arena, FORMATS_BYTES_MAX);
+	k->clock = clock;
+	k->most_bytes = buffer_bytes ? buffer_bytes : wm_instance_buffer_default();
+	err = wm_tracefs_open(&k->tracefs, diag);
+	if (!err)
+		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
+	if (!err)
+		wm_dynamic_sweep(k->tracefs); /* what used them is gone now */
+	if (err) {
+		wm_kernel_events_destroy(k);
+		return err;
+	}
+	*ret = k;
+	return 0;
+}
+
+void wm_kernel_events_destroy(struct wm_kernel_events *k)
+{
+	if (!k)
+		return;
+	wm_instance_destroy(k->top);
+	wm_instance_destroy(k->instance); /* it uses the probes */
+	wm_dynamic_destroy(k->dynamic);
+	wm_tracefs_close(k->tracefs);
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		wm_kernel_switch_done(&k->switches[i]);
+	wm_arena_done(&k->arena);
+	free(k);
+}
+
+void wm_kernel_events_sweep(void)
+{
+	struct wm_tracefs *t;
+
+	if (wm_tracefs_open(&t, NULL))
+		return;
+	(void)wm_instance_sweep(t);
+	wm_tracefs_close(t);
+}
+
+int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, struct wm_diag *diag)
+{
+	const struct wm_instance_options o = {.clock = k->clock, .buffer_bytes = k->most_bytes / 2};
+	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
+
+	if (!err)
+		(void)wm_instance_limit(k->instance, k->most_bytes / 2); /* or it has more */
+	return err;
+}
+
+struct wm_kernel_source_event *wm_kernel_events_find(const struct wm_kernel_events *k,
+						     const char *system, const char *event)
+{
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		if (!strcmp(k->events[i].name, event) && !strcmp(k->events[i].system, system))
+			return &k->events[i];
+	return NULL;
+}
+
+static bool is_there(const struct wm_kernel_events *k, const char *system, const char *event)
+{
+	return wm_kernel_events_find(k, system, event) != NULL;
+}
+
+int wm_kernel_events_keep(struct wm_kernel_events *k, const char *system, const char *name,
+			  const char *format, size_t bytes)
+{
+	struct wm_kernel_source_event *more, e = {0};
+	struct wm_kernel_switch *switches;
+
+	more = wm_arena_grow(&k->arena, k->events, k->nr_events, sizeof(*more));
+	switches = wm_arena_grow(&k->arena, k->switches, k->nr_events, sizeof(*switches));
+	e.system = wm_arena_copy(&k->arena, system, strlen(system));
+	e.name = wm_arena_copy(&k->arena, name, strlen(name));
+	e.format = wm_arena_copy(&k->arena, format, bytes);
+	e.format_bytes = bytes;
+	if (!more || !switches || !e.system || !e.name || !e.format)
+		return -ENOMEM;
+	k->events = more;
+	k->switches = switches;
+	k->switches[k->nr_events] = (struct wm_kernel_switch){0};
+	k->events[k->nr_events++] = e;
+	return 0;
+}
+
+int wm_kernel_events_remember(struct wm_kernel_events *k, const char *system, const char *event,
+			      struct wm_diag *diag)
+{
+	size_t bytes;
+	char *text;
+	int err;
+
+	if (is_there(k, system, event))
+		return 0;
+	err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
+	if (err)
+		return err;
+	err = wm_kernel_events_keep(k, system, event, text, bytes);
+	free(text);
+	return err;
+}
+
+static char *copy(struct wm_kernel_events *k, const char *text)
+{
+	return text ? wm_arena_copy(&k->arena, text, strlen(text)) : NULL;
+}
+
+/*
+ * The kernel gets its part of the filter; the rest is kept for who reads the
+ * records. While it runs all of it waits for the commit.
+ */
+static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e, uint32_t event,
+		  const char *filter, struct wm_diag *diag)
+{
+	struct wm_kernel_source_event *kept = &k->events[event];
+	struct wm_kernel_switch *s = &k->switches[event];
+	int err;
+
+	s->system = copy(k, e->system);
+	s->event = copy(k, e->name);
+	s->called = copy(k, e->called);
+	if (!s->system || !s->event || (e->called && !s->called))
+		return -ENOMEM;
+	if (k->changing)
+		return wm_kernel_events_stage(k, event, filter, diag);
+	err = filter ? wm_event_filter_make(filter, kept->system, kept->format, kept->format_bytes,
+					    &s->filter, diag)
+		     : 0;
+	kept->filter = s->filter.rest;
+	kept->filter_bytes = s->filter.rest_bytes;
+	if (!err)
+		err = wm_instance_enable(k->instance, e, s->filter.text, diag);
+	s->on = !err;
+	return err;
+}
+
+/* The last ones, which could not be switched on. */
+static int forget(struct wm_kernel_events *k, uint32_t nr, int err)
+{
+	while (k->nr_events > nr)
+		wm_kernel_switch_done(&k->switches[--k->nr_events]);
+	return err;
+}
+
+static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def *def,
+			  const char *filter, struct wm_diag *diag)
+{
+	const struct wm_instance_event e = {def->system, def->event, NULL};
+	const struct wm_kernel_source_event *there =
+	    wm_kernel_events_find(k, def->system, def->event);
+	uint32_t before = k->nr_events;
+	int err;
+
+	if (there)
+		return k->changing
+			   ? wm_kernel_events_stage(k, (uint32_t)(there - k->events), filter, diag)
+			   : 0;
+	err = wm_kernel_events_remember(k, def->system, def->event, diag);
+	if (!err)
+		err = enable(k, &e, before, filter, diag);
+	return err ? forget(k, before, err) : 0;
+}
+
+/* --- probes -------------------------------------------------------------------- */
+
+/* Is the word among those of a list separated by blanks? */
+static bool is_among(const char *list, const char *word, size_t bytes)
+{
+	while (list && *list) {
+		size_t n = strcspn(list, " ");
+
+		if (n == bytes && !memcmp(list, word, n))
+			return true;
+		list += n + (list[n] == ' ');
+	}
+	return false;
+}
+
+/* "field:u64 arg2;" of an argument that is a double's bytes: says so. */
+static bool put_float(struct wm_text *t, const char *line, size_t bytes, const char *floats)
+{
+	static const char *const types[][2] = {{"\tfield:u64 ", "\tfield:double "},
+					       {"\tfield:u32 ", "\tfield:float "}};
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(types[i][0]), name;
+
+		if (bytes <= n || strncmp(line, types[i][0], n))
+			continue;
+		name = strcspn(line + n, ";");
+		if (!is_among(floats, line + n, name))
+			return false;
+		wm_text_str(t, types[i][1]);
+		wm_text_add(t, line + n, bytes - n);
+		return true;
+	}
+	return false;
+}
+
+/* A format file under the name people know the event by. */
+int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, const char *name,
+			     const char *format, const char *floats)
+{
+	struct wm_text t;
+	int err;
+
+	wm_text_init(&t);
+	wm_text_f(&t, "name: %s\n", name);
+	for (const char *line = strchr(format, '\n'); line && *++line; line = strchr(line, '\n')) {
+		size_t n = strcspn(line, "\n");
+
+		if (!put_float(&t, line, n, floats))
+			wm_text_add(&t, line, n);
+		wm_text_char(&t, '\n');
+		if (!line[n])
+			break;
+	}
+	err = t.failed ? -ENOMEM : wm_kernel_events_keep(k, system, name, t.data, t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
+static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
+			  const char *system, const char *event, struct wm_diag *diag)
+{
+	size_t bytes;
+	char *text;
+	int err = wm_tracefs_event_format(k->tracefs, system, event, &text, &bytes, diag);
+
+	if (err)
+		return err;
+	err = wm_kernel_events_keep_as(k, wm_event_family_name(def->family), def->label, text,
+				       def->floats);
+	free(text);
+	return err;
+}
+
+/* The events that one probe became: the kernel's names of them. */
+struct made {
+	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
+};
+
+/*
+ * A place goes to the first of the events made before that fetches the same
+ * types, or gets one of its own.
+ */
+static int place(struct wm_kernel_events *k, const struct wm_event_def *def, struct made *made,
+		 size_t *nr, struct wm_diag *diag)
+{
+	int err;
+
+	for (size_t i = 0; i < *nr; i++) {
+		err = wm_dynamic_append(k->dynamic, def, made[i].event, diag);
+		if (err != -EEXIST)
+			return err;
+	}
+	err = wm_dynamic_add(k->dynamic, def, made[*nr].system, made[*nr].event, diag);
+	if (!err)
+		err = remember_probe(k, def, made[*nr].system, made[*nr].event, diag);
+	*nr += !err;
+	return err;
+}
+
+int wm_kernel_events_dynamic(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	return k->dynamic ? 0 : wm_dynamic_create(k->tracefs, &k->dynamic, diag);
+}
+
+static int add_probe(struct wm_kernel_events *k, const struct wm_event_def *defs, size_t nr_defs,
+		     const char *filter, struct wm_diag *diag)
+{
+	struct made *made;
+	uint32_t before = k->nr_events;
+	size_t nr = 0;
+	int err = k->changing ? wm_kernel_events_stage_probe(k, defs, filter, diag) : 0;
+
+	if (err)
+		return err < 0 ? err : 0;
+	made = calloc(nr_defs, sizeof(*made));
+	err = made ? 0 : -ENOMEM;
+	if (!err)
+		err = wm_kernel_events_dynamic(k, diag);
+	for (size_t i = 0; i < nr_defs && !err; i++)
+		err = place(k, &defs[i], made, &nr, diag);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct wm_instance_event e = {made[i].system, made[i].event, defs->name};
+
+		k->switches[before + i].path = copy(k, defs->path);
+		err = enable(k, &e, before + (uint32_t)i, filter, diag);
+	}
+	free(made);
+	return err ? forget(k, before, err) : 0;
+}
+
+size_t wm_kernel_events_places(const struct wm_event_defs *defs, size_t first)
+{
+	size_t nr = 1;
+
+	while (first + nr < defs->nr && defs->defs[first + nr].more)
+		nr++;
+	return nr;
+}
+
+int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *defs,
+			 size_t nr_places, const char *filter, struct wm_diag *diag)
+{
+	if (defs->label)
+		return add_probe(k, defs, nr_places, filter, diag);
+	if (!defs->system || !defs->event)
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "%s is counted ('waymark stat -e %s'), or sampled: add -F HZ or "
+				   "-c N",
+				   defs->name, defs->name);
+	return add_tracepoint(k, defs, filter, diag);
+}
+
+/* They are no event that is switched on: all of a filter is asked where they are read. */
+static int filter_markers(struct wm_kernel_events *k, const char *filter, struct wm_diag *diag)
+{
+	struct wm_kernel_source_event *e = &k->events[k->nr_events - 1];
+	unsigned char *code;
+	size_t bytes;
+	int err = wm_filter_parse(filter, &code, &bytes, diag);
+
+	if (err)
+		return err;
+	err = wm_event_filter_check(code, bytes, e->system, e->format, e->format_bytes, diag);
+	if (!err) {
+		e->filter = wm_arena_copy(&k->arena, code, bytes);
+		e->filter_bytes = bytes;
+		err = e->filter ? 0 : -ENOMEM;
+	}
+	free(code);
+	return err;
+}
+
+int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
+				 struct wm_diag *diag)
+{
+	bool in_top = false;
+	int err;
+
+	if (is_there(k, "ftrace", "print"))
+		return 0;
+	if (wm_instance_copy_markers(k->instance) < 0) {
+		in_top = true;
+		err = wm_kernel_events_take_top(
+		    k, "what is written to trace_marker (before Linux 6.12)", diag);
+		if (err)
+			return err;
+	}
+	err = wm_kernel_events_remember(k, "ftrace", "print", diag);
+	if (!err)
+		k->events[k->nr_events - 1].in_top = in_top;
+	return err || !filter ? err : filter_markers(k, filter, diag);
+}
+
+/* %pS, %ps, %pB: the other letters behind %p are no symbols. */
+static bool shows_symbols(const char *format, size_t bytes)
+{
+	for (size_t i = 0; i + 2 < bytes; i++)
+		if (format[i] == '%' && format[i + 1] == 'p' && strchr("SsBFf", format[i + 2]))
+			return true;
+	return false;
+}
+
+bool wm_kernel_events_has_system(const struct wm_kernel_events *k, const char *system)
+{
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		if (!strcmp(k->events[i].system, system))
+			return true;
+	return false;
+}
+
+bool wm_kernel_events_show_symbols(const struct wm_kernel_events *k)
+{
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		if (shows_symbols(k->events[i].format, k->events[i].format_bytes))
+			return true;
+	return false;
+}
+
+int wm_kernel_events_follow(struct wm_kernel_events *k, const pid_t *tids, size_t nr, bool children,
+			    struct wm_diag *diag)
+{
+	int err = wm_instance_follow(k->instance, tids, nr, children, diag);
+
+	return err || !k->top ? err : wm_instance_follow(k->top, tids, nr, children, diag);
+}
+
+int wm_kernel_events_follow_also(struct wm_kernel_events *k, const pid_t *tids, size_t nr)
+{
+	return wm_instance_follow_also(k->instance, tids, nr);
+}
+
+int wm_kernel_events_cpus(struct wm_kernel_events *k, const int *cpus, size_t nr,
+			  struct wm_diag *diag)
+{
+	int err = wm_instance_cpus(k->instance, cpus, nr, diag);
+
+	return err || !k->top ? err : wm_instance_cpus(k->top, cpus, nr, diag);
+}
+
+int wm_kernel_events_exclude(struct wm_kernel_events *k, const pid_t *tids, size_t nr)
+{
+	int err = wm_instance_exclude(k->instance, tids, nr);
+
+	return err || !k->top ? err : wm_instance_exclude(k->top, tids, nr);
+}
+
+int wm_kernel_events_start(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	int err = wm_instance_start(k->instance, diag);
+
+	return err || !k->top ? err : wm_instance_start(k->top, diag);
+}
+
+void wm_kernel_events_stop(struct wm_kernel_events *k)
+{
+	wm_instance_stop(k->instance);
+	if (k->top)
+		wm_instance_stop(k->top);
+}
+
+int wm_kernel_events_fds(const struct wm_kernel_events *k, int **ret)
+{
+	int nr = wm_instance_fds(k->instance, ret), nr_top, *more, *top = NULL;
+
+	if (nr < 0)
+		return nr;
+	nr_top = k->top ? wm_instance_fds(k->top, &top) : 0;
+	more = nr_top < 0 ? NULL : realloc(*ret, ((size_t)(nr + nr_top) + 2) * sizeof(*more));
+	if (!more) {
+		free(*ret);
+		free(top);
+		return -ENOMEM;
+	}
+	if (nr_top)
+		memcpy(more + nr, top, (size_t)nr_top * sizeof(*top));
+	nr += nr_top;
+	free(top);
+	more[nr++] = k->tracefs->dirfd;
+	if (k->dynamic)
+		more[nr++] = wm_dynamic_fd(k->dynamic);
+	*ret = more;
+	return nr;
+}
+
+void wm_kernel_events_leave_rings(struct wm_kernel_events *k)
+{
+	wm_instance_close_rings(k->instance);
+	if (k->top)
+		wm_instance_close_rings(k->top);
+}
+
+int wm_kernel_events_source(struct wm_kernel_events *k, struct wm_trace_writer *w,
+			    struct wm_kernel_source **ret, struct wm_diag *diag)
+{
+	const struct wm_kernel_rings from = {k->instance, k->top, k->clock, k->most_bytes};
+
+	return wm_kernel_source_create(&from, w, k->events, k->nr_events, ret, diag);
+}
+
+uint32_t wm_kernel_events_nr_rings(const struct wm_kernel_events *k)
+{
+	return wm_instance_nr_cpus(k->instance) * (k->top ? 2 : 1);
+}
+
+int wm_kernel_events_fd(const struct wm_kernel_events *k, uint32_t ring)
+{
+	uint32_t nr_cpus = wm_instance_nr_cpus(k->instance);
+
+	return ring < nr_cpus ? wm_instance_fd(k->instance, ring)
+			      : wm_instance_fd(k->top, ring - nr_cpus);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_events_change.c - the kernel's events switched on and off, and filtered anew,
+ * while they are recorded. All of a change is noted first, with its filters made
+ * and checked, then done; what the kernel refuses is undone. See kernel_events.h.
+ *
+ * Rings hold records that the kernel let through by the old filter. They are taken
+ * out before, by the old filter's rest; what is written between that and the
+ * kernel's new filter is judged by all of the new one, here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "control/recorder/kernel_events_int.h"
+#include "event/filter.h"
+
+#define NAME_BYTES (2 * WM_TRACEFS_NAME_MAX + 16)
+
+/* --- what shall be --------------------------------------------------------------------- */
+
+static void forget_next(struct wm_kernel_switch *s)
+{
+	wm_event_filter_done(&s->next);
+	s->next = (struct wm_event_filter){0};
+	free(s->whole);
+	s->whole = NULL;
+	s->staged = s->wanted = false;
+}
+
+void wm_kernel_switch_done(struct wm_kernel_switch *s)
+{
+	forget_next(s);
+	wm_event_filter_done(&s->filter);
+	s->filter = (struct wm_event_filter){0};
+}
+
+void wm_kernel_events_change(struct wm_kernel_events *k)
+{
+	k->changing = true;
+	k->nr_declared = k->nr_events;
+}
+
+void wm_kernel_events_declared(struct wm_kernel_events *k)
+{
+	k->nr_declared = k->nr_events;
+}
+
+void wm_kernel_events_abandon(struct wm_kernel_events *k)
+{
+	k->changing = false;
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		forget_next(&k->switches[i]);
+	while (k->nr_events > k->nr_declared)
+		wm_kernel_switch_done(&k->switches[--k->nr_events]);
+}
+
+int wm_kernel_events_stage(struct wm_kernel_events *k, uint32_t event, const char *filter,
+			   struct wm_diag *diag)
+{
+	const struct wm_kernel_source_event *e = &k->events[event];
+	struct wm_kernel_switch *s = &k->switches[event];
+	int err = 0;
+
+	if (s->staged)
+		return 0;
+	if (filter)
+		err = wm_event_filter_make(filter, e->system, e->format, e->format_bytes, &s->next,
+					   diag);
+	if (filter && !err)
+		err = wm_filter_parse(filter, &s->whole, &s->whole_bytes, diag);
+	if (err) {
+		forget_next(s);
+		return err;
+	}
+	s->staged = s->wanted = true;
+	return 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_event_def *def,
+				 const char *filter, struct wm_diag *diag)
+{
+	int nr = 0, err = 0;
+
+	for (uint32_t i = 0; !err && i < k->nr_events; i++) {
+		const struct wm_kernel_switch *s = &k->switches[i];
+
+		if (!s->called || !same(s->called, def->name) || !same(s->path, def->path))
+			continue;
+		err = wm_kernel_events_stage(k, i, filter, diag);
+		nr++;
+	}
+	return err ? err : nr;
+}
+
+/* --- names of what is on ------------------------------------------------------------------ */
+
+/* A name, or without a colon in the glob what stands behind the name's first. */
+static bool is_called(const char *glob, const char *name)
+{
+	const char *last = strchr(name, ':');
+
+	if (!strchr(glob, ':') && last)
+		name = last + 1;
+	return wm_glob_match(glob, strlen(glob), name, strlen(name));
+}
+
+/* "syscall:openat", "syscall:openat:enter" of syscalls:sys_enter_openat. */
+static bool is_call(const char *glob, const struct wm_kernel_source_event *e)
+{
+	static const char *const phases[][2] = {{"sys_enter_", "enter"}, {"sys_exit_", "exit"}};
+
+	for (size_t i = 0; !strcmp(e->system, "syscalls") && i < 2; i++) {
+		size_t n = strlen(phases[i][0]);
+		char name[NAME_BYTES];
+
+		if (strncmp(e->name, phases[i][0], n) != 0)
+			continue;
+		(void)snprintf(name, sizeof(name), "syscall:%s", e->name + n);
+		if (is_called(glob, name))
+			return true;
+		(void)snprintf(name, sizeof(name), "syscall:%s:%s", e->name + n, phases[i][1]);
+		return is_called(glob, name);
+	}
+	return false;
+}
+
+static bool is_meant(const char *glob, const struct wm_kernel_source_event *e,
+		     const struct wm_kernel_switch *s)
+{
+	char name[NAME_BYTES];
+
+	(void)snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
+	return is_called(glob, name) || is_call(glob, e) ||
+	       (s->called && (is_called(glob, s->called) || !strcmp(glob, s->called)));
+}
+
+uint32_t wm_kernel_events_off(struct wm_kernel_events *k, const char *glob, uint32_t *ret_fixed)
+{
+	uint32_t nr = 0;
+
+	*ret_fixed = 0;
+	for (uint32_t i = 0; i < k->nr_events; i++) {
+		struct wm_kernel_switch *s = &k->switches[i];
+
+		if (!is_meant(glob, &k->events[i], s))
+			continue;
+		if (!s->event)
+			++*ret_fixed;
+		if (!s->event || !(s->on || s->wanted))
+			continue;
+		nr++;
+		if (!k->changing) {
+			const struct wm_instance_event e = {s->system, s->event, s->called};
+
+			s->on = wm_instance_disable(k->instance, &e) < 0;
+			continue;
+		}
+		forget_next(s);
+		s->staged = true;
+	}
+	return nr;
+}
+
+uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < k->nr_events; i++)
+		nr += k->switches[i].on || !k->switches[i].event;
+	return nr;
+}
+
+/* --- done ----------------------------------------------------------------------------------- */
+
+/* Events that are new become known to who reads their records. */
+static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
+		   struct wm_diag *diag)
+{
+	int err = 0;
+
+	while (!err && k->nr_declared < k->nr_events) {
+		err = wm_kernel_source_add(source, &k->events[k->nr_declared], diag);
+		k->nr_declared += !err;
+	}
+	return err;
+}
+
+/* What the kernel is told of one event: as it shall be, or (`back`) as it was. */
+static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s, bool back,
+	       struct wm_diag *diag)
+{
+	const struct wm_instance_event e = {s->system, s->event, s->called};
+	const struct wm_event_filter *f = back ? &s->filter : &s->next;
+	bool on = back ? s->on : s->wanted;
+	int err = 0;
+
+	if (!on)
+		return wm_instance_disable(k->instance, &e);
+	if (s->filter.text || s->next.text)
+		err = wm_instance_refilter(k->instance, &e, f->text, diag);
+	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
+}
+
+/* What records of the event must pass when they are read. */
+static int sift(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t event,
+		const unsigned char *code, size_t bytes)
+{
+	struct wm_kernel_source_event *e = &k->events[event];
+
+	e->filter = code;
+	e->filter_bytes = code ? bytes : 0;
+	return wm_kernel_source_filter(source, e);
+}
+
+static void undo(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct wm_kernel_switch *s = &k->switches[i];
+
+		if (!s->staged)
+			continue;
+		(void)put(k, s, true, NULL);
+		(void)sift(k, source, i, s->filter.rest, s->filter.rest_bytes);
+	}
+}
+
+/* All that was noted, or nothing of it. */
+static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, struct wm_diag *diag)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < k->nr_events; i++) {
+		const struct wm_kernel_switch *s = &k->switches[i];
+
+		if (!s->staged)
+			continue;
+		if (s->wanted)
+			err = sift(k, source, i, s->whole, s->whole_bytes);
+		if (!err)
+			err = put(k, s, false, diag);
+		if (err) {
+			undo(k, source, i + 1);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* It is as it shall be: what the kernel asks already is not asked again. */
+static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
+{
+	for (uint32_t i = 0; i < k->nr_events; i++) {
+		struct wm_kernel_switch *s = &k->switches[i];
+
+		if (!s->staged)
+			continue;
+		s->on = s->wanted;
+		/* Without memory it is asked for all of it, which is as right. */
+		if (s->wanted && sift(k, source, i, s->next.rest, s->next.rest_bytes) < 0)
+			k->events[i].filter = NULL;
+		if (s->wanted) {
+			wm_event_filter_done(&s->filter);
+			s->filter = s->next;
+			s->next = (struct wm_event_filter){0};
+		}
+		forget_next(s);
+	}
+}
+
+int wm_kernel_events_commit(struct wm_kernel_events *k, struct wm_kernel_source *source,
+			    struct wm_diag *diag)
+{
+	int err = declare(k, source, diag);
+
+	if (!err) {
+		wm_kernel_source_drain(source);
+		err = apply(k, source, diag);
+	}
+	if (!err) {
+		wm_kernel_source_drain(source);
+		settle(k, source);
+	}
+	wm_kernel_events_abandon(k);
+	return err;
+}

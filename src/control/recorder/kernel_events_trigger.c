@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_events_trigger.c - what of the kernel a recording takes besides events that
+ * are switched on: triggers with their histograms and snapshots, synthetic
+ * events, stacks behind events, functions. See kernel_events.h.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "control/recorder/kernel_events_int.h"
+
+#define HISTOGRAM_BYTES_MAX (16u << 20)
+#define SNAPSHOT_BYTES_MAX  (64u << 20)
+#define LIST_BYTES_MAX      65536u
+
+/* --- stacks -------------------------------------------------------------------- */
+
+/*
+ * The kernel describes 8 callers and writes as many as there were: the array
+ * goes to the record's end.
+ */
+static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	static const char fixed[] = "caller[8];\toffset:16;\tsize:64;",
+			  open[] = "caller[];\toffset:16;\tsize:0;";
+	struct wm_text t;
+	size_t bytes;
+	char *text, *at;
+	int err =
+	    wm_tracefs_event_format(k->tracefs, "ftrace", "kernel_stack", &text, &bytes, diag);
+
+	if (err)
+		return err;
+	wm_text_init(&t);
+	at = strstr(text, fixed);
+	if (at) {
+		wm_text_add(&t, text, (size_t)(at - text));
+		wm_text_str(&t, open);
+		wm_text_str(&t, at + strlen(fixed));
+	} else {
+		wm_text_str(&t, text);
+	}
+	err = t.failed ? -ENOMEM
+		       : wm_kernel_events_keep(k, "ftrace", "kernel_stack", t.data, t.bytes);
+	wm_text_done(&t);
+	free(text);
+	return err;
+}
+
+static int expect_kernel_stacks(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	return wm_kernel_events_find(k, "ftrace", "kernel_stack") ? 0
+								  : remember_kernel_stack(k, diag);
+}
+
+int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct wm_diag *diag)
+{
+	int err = wm_instance_stacks(k->instance, of_kernel, diag);
+
+	if (err)
+		return err;
+	return of_kernel ? expect_kernel_stacks(k, diag)
+			 : wm_kernel_events_remember(k, "ftrace", "user_stack", diag);
+}
+
+/* --- functions ------------------------------------------------------------------ */
+
+/* The kernel shows both times in hexadecimal; people want the one between them. */
+static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	static const char form[] =
+	    "print fmt: \"<-- %ps (%d) %llu ns over: %d\", (void *)REC->func, REC->depth, "
+	    "REC->rettime - REC->calltime, REC->overrun\n";
+	struct wm_text t;
+	size_t bytes;
+	char *text, *print;
+	int err =
+	    wm_tracefs_event_format(k->tracefs, "ftrace", "funcgraph_exit", &text, &bytes, diag);
+
+	if (err)
+		return err;
+	wm_text_init(&t);
+	print = strstr(text, "print fmt:");
+	if (print && strstr(text, " calltime;") && strstr(text, " rettime;") &&
+	    strstr(text, " overrun;")) {
+		wm_text_add(&t, text, (size_t)(print - text));
+		wm_text_str(&t, form);
+	} else {
+		wm_text_str(&t, text);
+	}
+	err = t.failed ? -ENOMEM
+		       : wm_kernel_events_keep(k, "ftrace", "funcgraph_exit", t.data, t.bytes);
+	wm_text_done(&t);
+	free(text);
+	return err;
+}
+
+/* Whether it is in the system's own buffer alone that the kernel has that tracer. */
+static bool has_graph(const struct wm_kernel_events *k)
+{
+	size_t bytes;
+	char *list;
+	bool has;
+
+	if (wm_tracefs_read(k->tracefs, "available_tracers", LIST_BYTES_MAX, &list, &bytes, NULL))
+		return false;
+	has = strstr(list, "function_graph") != NULL;
+	free(list);
+	return has;
+}
+
+static int trace_graph(struct wm_kernel_events *k, const char *glob, struct wm_diag *diag)
+{
+	int err = k->top ? -EOPNOTSUPP : wm_instance_functions(k->instance, glob, true, diag);
+
+	if (err != -EOPNOTSUPP || !has_graph(k))
+		return err;
+	err = wm_kernel_events_take_top(k, "the graph of functions (before Linux 6.13)", diag);
+	return err ? err : wm_instance_functions(k->top, glob, true, diag);
+}
+
+static int remember_graph(struct wm_kernel_events *k, struct wm_diag *diag)
+{
+	int err = wm_kernel_events_remember(k, "ftrace", "funcgraph_entry", diag);
+
+	if (!err && !wm_kernel_events_find(k, "ftrace", "funcgraph_exit"))
+		err = remember_exit(k, diag);
+	if (!err && k->top) {
+		wm_kernel_events_find(k, "ftrace", "funcgraph_entry")->in_top = true;
+		wm_kernel_events_find(k, "ftrace", "funcgraph_exit")->in_top = true;
+	}
+	return err;
+}
+
+int wm_kernel_events_functions(struct wm_kernel_events *k, const char *glob, bool graph,
+			       struct wm_diag *diag)
+{
+	int err = graph ? trace_graph(k, glob, diag)
+			: wm_instance_functions(k->instance, glob, false, diag);
+
+	if (err)
+		return err;
+	return graph ? remember_graph(k, diag)
+		     : wm_kernel_events_remember(k, "ftrace", "function", diag);
+}
+
+/* --- synthetic events -------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definition,
+			       struct wm_diag *diag)
+{
+	char event[WM_TRACEFS_NAME_MAX], name[WM_TRACEFS_NAME_MAX];
+	struct wm_instance_event e = {.system = "synthetic", .name = event};
+	struct wm_kernel_synthetic *more;
+	size_t n = strcspn(definition, " \t"), bytes;
+	char *text;
+	int err = wm_kernel_events_dynamic(k, diag);
+
+	if (!err)
+		err = wm_dynamic_synthetic(k->dynamic, definition, event, diag);
+	if (err)
+		return err;
+	(void)snprintf(name, sizeof(name), "%.*s", (int)n, definition);
+	more = wm_arena_grow(&k->arena, k->synthetics, k->nr_synthetics, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	k->synthetics = more;
+	more[k->nr_synthetics++] =
+	    (struct wm_kernel_synthetic){wm_arena_copy(&k->arena, name, strlen(name)),
+					 wm_arena_copy(&k->arena, event, strlen(event))};
+	err = wm_tracefs_event_format(k->tracefs, "synthetic", event, &text, &bytes, diag);
+	if (err)
+		return err;
+	err = wm_kernel_events_keep_as(k, "synthetic", name, text, NULL);
+	free(text);
+	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
+}
+
+/* Synthetic events as people call them become what they are called in the kernel. */
+static void put_names(const struct wm_kernel_events *k, const char *text, struct wm_text *to)
+{
+	while (*text) {
+		size_t n = 0;
+		const char *put = NULL;
+
+		while (is_word(text[n]))
+			n++;
+		for (uint32_t i = 0; n && i < k->nr_synthetics; i++)
+			if (strlen(k->synthetics[i].name) == n &&
+			    !memcmp(k->synthetics[i].name, text, n))
+				put = k->synthetics[i].event;
+		if (put)
+			wm_text_str(to, put);
+		else
+			wm_text_add(to, text, n ? n : 1);
+		text += n ? n : 1;
+	}
+}
+
+/* --- triggers ------------------------------------------------------------------------- */
+
+/* "sched:sched_switch:stacktrace": system and event, cut off; false: it is not so. */
+static bool split(const char *text, char *system, char *event, const char **ret_rest)
+{
+	size_t n = strcspn(text, ":"), m = text[n] ? strcspn(text + n + 1, ":") : 0;
+
+	if (!n || !m || n >= WM_TRACEFS_NAME_MAX || m >= WM_TRACEFS_NAME_MAX || !text[n + 1 + m] ||
+	    !text[n + 2 + m])
+		return false;
+	memcpy(system, text, n);
+	system[n] = '\0';
+	memcpy(event, text + n + 1, m);
+	event[m] = '\0';
+	*ret_rest = text + n + 2 + m;
+	return true;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* What a trigger brings into the rings, and what is to be read at the end. */
+static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
+		  const char *trigger, struct wm_diag *diag)
+{
+	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX + 8];
+	char file[2 * WM_TRACEFS_NAME_MAX + 32];
+	const char **more, *rest;
+
+	if (begins(trigger, "stacktrace"))
+		return expect_kernel_stacks(k, diag);
+	if (begins(trigger, "snapshot"))
+		k->has_snapshot = true;
+	if (begins(trigger, "hist:")) {
+		more = wm_arena_grow(&k->arena, (void *)k->histograms, k->nr_histograms,
+				     sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		k->histograms = more;
+		(void)snprintf(file, sizeof(file), "events/%s/%s/hist", e->system, e->name);
+		more[k->nr_histograms] = wm_arena_copy(&k->arena, file, strlen(file));
+		if (!more[k->nr_histograms])
+			return -ENOMEM;
+		k->nr_histograms++;
+		return 0;
+	}
+	if (begins(trigger, "enable_event:")) {
+		(void)snprintf(event, sizeof(event),
+			       "%.*s:", (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
+			       trigger + strlen("enable_event:"));
+		if (!split(strcat(event, "x"), system, event, &rest))
+			return 0; /* the kernel says what is wrong with it */
+		return wm_kernel_events_remember(k, system, event, diag);
+	}
+	return 0;
+}
+
+int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struct wm_diag *diag)
+{
+	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
+	struct wm_instance_event e = {.system = system, .name = event};
+	struct wm_text trigger;
+	const char *rest;
+	uint64_t id;
+	int err;
+
+	if (!split(text, system, event, &rest))
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], as "
+		    "sched:sched_switch:stacktrace if prev_pid == 0",
+		    text);
+	err = wm_tracefs_event_id(k->tracefs, system, event, &id, diag);
+	if (err)
+		return err;
+	wm_text_init(&trigger);
+	put_names(k, rest, &trigger);
+	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
+	if (err && diag && diag->column) /* of what was typed, where no name was replaced */
+		diag->column =
+		    strcmp(rest, trigger.data) ? 0 : diag->column + (uint32_t)(rest - text);
+	wm_text_done(&trigger);
+	return err ? err : expect(k, &e, rest, diag);
+}
+
+/* --- at the end ------------------------------------------------------------------------ */
+
+bool wm_kernel_events_has_files(const struct wm_kernel_events *k)
+{
+	return k->nr_histograms || k->has_snapshot;
+}
+
+int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
+{
+	struct wm_text t;
+	size_t bytes;
+	char *text;
+	int err = 0;
+
+	wm_text_init(&t);
+	for (uint32_t i = 0; i < k->nr_histograms; i++) {
+		if (i && !strcmp(k->histograms[i], k->histograms[i - 1]))
+			continue; /* the file has all of its event */
+		if (wm_instance_read_file(k->instance, k->histograms[i], HISTOGRAM_BYTES_MAX, &text,
+					  &bytes) < 0)
+			continue;
+		wm_text_f(&t, "# %s\n", k->histograms[i]);
+		wm_text_add(&t, text, bytes);
+		free(text);
+	}
+	if (k->nr_histograms)
+		err = t.failed ? -ENOMEM : wm_trace_kernel_file(w, "histograms", t.data, t.bytes);
+	wm_text_done(&t);
+	if (err || !k->has_snapshot ||
+	    wm_instance_read_file(k->instance, "snapshot", SNAPSHOT_BYTES_MAX, &text, &bytes) < 0)
+		return err;
+	err = wm_trace_kernel_file(w, "snapshot", text, bytes);
+	free(text);
+	return err;
+}

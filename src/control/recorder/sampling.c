@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* sampling.c - see sampling.h. */
+#include "control/recorder/sampling.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "kernel/counters.h"
+#include "kernel/event_filter.h"
+#include "kernel/instance.h"
+#include "kernel/synthesize.h"
+#include "kernel/tracefs.h"
+
+#define FORMATS_BYTES_MAX ((size_t)64 << 20)
+#define TASKS_RING_BYTES  ((uint64_t)512 << 10) /* of a CPU, when nothing is sampled */
+
+struct wm_sampling {
+	struct wm_arena arena;
+	struct wm_tracefs *tracefs; /* NULL: no tracepoint was asked for */
+	enum wm_clock_kind clock;
+	struct wm_sample_event *events;
+	struct wm_event_defs defs; /* copies, with their strings */
+	uint32_t nr_events;
+	int *cpus;
+	size_t nr_cpus;
+};
+
+int wm_sampling_create(enum wm_clock_kind clock, const int *cpus, size_t nr_cpus,
+		       struct wm_sampling **ret)
+{
+	struct wm_sampling *s = calloc(1, sizeof(*s));
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	wm_arena_init(&s->arena, FORMATS_BYTES_MAX);
+	wm_event_defs_init(&s->defs);
+	s->clock = clock;
+	if (nr_cpus) {
+		s->cpus = malloc(nr_cpus * sizeof(*cpus));
+		if (s->cpus)
+			memcpy(s->cpus, cpus, nr_cpus * sizeof(*cpus));
+		s->nr_cpus = nr_cpus;
+		err = s->cpus ? 0 : -ENOMEM;
+	} else {
+		err = wm_cpus_online(&s->cpus, &s->nr_cpus);
+	}
+	if (err) {
+		wm_sampling_destroy(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+void wm_sampling_destroy(struct wm_sampling *s)
+{
+	if (!s)
+		return;
+	wm_tracefs_close(s->tracefs);
+	wm_event_defs_done(&s->defs);
+	wm_arena_done(&s->arena);
+	free(s->cpus);
+	free(s);
+}
+
+/* --- which ---------------------------------------------------------------------------- */
+
+/* A tracepoint's fields are written as its format says. */
+static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
+		       const struct wm_event_def *def, struct wm_diag *diag)
+{
+	size_t bytes;
+	char *text;
+	int err = s->tracefs ? 0 : wm_tracefs_open(&s->tracefs, diag);
+
+	if (!err)
+		err = wm_tracefs_event_format(s->tracefs, def->system, def->event, &text, &bytes,
+					      diag);
+	if (err)
+		return err;
+	e->system = def->system;
+	e->name = def->event;
+	e->format = wm_arena_copy(&s->arena, text, bytes);
+	e->format_bytes = bytes;
+	free(text);
+	return e->format ? 0 : -ENOMEM;
+}
+
+/* The kernel gets its part; the rest is kept for who reads the samples. */
+static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
+		      struct wm_diag *diag)
+{
+	struct wm_event_filter f;
+	int err;
+
+	if (!e->format)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.100s' cannot be filtered: only tracepoints and system calls "
+				   "have fields",
+				   e->sampled.def->name);
+	err = wm_event_filter_make(filter, e->system, e->format, e->format_bytes, &f, diag);
+	if (err)
+		return err;
+	if (f.text)
+		e->sampled.filter = wm_arena_copy(&s->arena, f.text, strlen(f.text));
+	if (f.rest)
+		e->filter = wm_arena_copy(&s->arena, f.rest, f.rest_bytes);
+	e->filter_bytes = f.rest_bytes;
+	if ((f.text && !e->sampled.filter) || (f.rest && !e->filter))
+		err = -ENOMEM;
+	wm_event_filter_done(&f);
+	return err;
+}
+
+static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def)
+{
+	for (size_t i = 0; i < s->defs.nr; i++)
+		if (!strcmp(s->defs.defs[i].name, def->name) &&
+		    s->defs.defs[i].config == def->config)
+			return true;
+	return false;
+}
+
+/* Takes the definition over into the list, whose strings live as long as we. */
+static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
+{
+	struct wm_sample_event *more =
+	    wm_arena_grow(&s->arena, s->events, s->nr_events, sizeof(*more));
+	int err = more ? wm_event_defs_add(&s->defs, e->sampled.def) : -ENOMEM;
+
+	if (err)
+		return err;
+	s->events = more;
+	s->events[s->nr_events++] = *e;
+	/* The list of definitions moves while it grows. */
+	for (uint32_t i = 0; i < s->nr_events; i++) {
+		const struct wm_event_def *def = &s->defs.defs[i];
+
+		s->events[i].sampled.def = def;
+		s->events[i].system = s->events[i].format ? def->system : NULL;
+		s->events[i].name = s->events[i].format ? def->event : NULL;
+	}
+	return 0;
+}
+
+int wm_sampling_add(struct wm_sampling *s, const struct wm_event_def *def, const char *filter,
+		    const struct wm_sampling_how *how, bool everywhere, struct wm_diag *diag)
+{
+	struct wm_sample_event e = {
+	    .sampled = {.def = def,
+			.period = how->period,
+			.frequency = how->frequency,
+			.chain = how->chain,
+			.stack_bytes = how->stack_bytes},
+	};
+	int narrowed, err = 0;
+
+	if (def->type == PERF_TYPE_TRACEPOINT && def->system)
+		err = read_format(s, &e, def, diag);
+	if (!err && filter)
+		err = set_filter(s, &e, filter, diag);
+	if (err)
+		return err;
+	narrowed = wm_sampler_try(&e.sampled, wm_sample_clockid(s->clock), everywhere, diag);
+	if (narrowed < 0 || is_there(s, def))
+		return narrowed < 0 ? narrowed : 0;
+	err = keep(s, &e);
+	return err ? err : narrowed;
+}
+
+size_t wm_sampling_count(const struct wm_sampling *s)
+{
+	return s->nr_events;
+}
+
+/* --- the pump's half --------------------------------------------------------------------- */
+
+int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
+		       struct wm_calibrate *clock, struct wm_sample_source **ret,
+		       struct wm_diag *diag)
+{
+	return wm_sample_source_create(w, clock, s->events, s->nr_events, ret, diag);
+}
+
+static int open_sampler(const struct wm_sampling *s, const struct wm_sampling_whom *whom,
+			struct wm_sampler **ret, struct wm_diag *diag)
+{
+	struct wm_sampler_event *events = calloc(s->nr_events + 1u, sizeof(*events));
+	struct wm_sampler_plan plan = {
+	    .events = events,
+	    .nr_events = s->nr_events,
+	    .clockid = wm_sample_clockid(s->clock),
+	    .tids = whom->tids,
+	    .nr_tids = whom->nr_tids,
+	    .cpus = s->cpus,
+	    .nr_cpus = s->nr_cpus,
+	    .alone = whom->alone,
+	    .on_exec = whom->on_exec,
+	    .buffer_bytes =
+		s->nr_events ? wm_instance_buffer_default() : TASKS_RING_BYTES * s->nr_cpus,
+	};
+	int err;
+
+	if (!events)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_events; i++)
+		events[i] = s->events[i].sampled;
+	err = wm_sampler_open(&plan, ret, diag);
+	free(events);
+	return err;
+}
+
+static void tell(const struct wm_perf_record *r, void *data)
+{
+	wm_sample_source_tell(data, r);
+}
+
+int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
+		      const struct wm_sampling_whom *whom, const pid_t *ours, size_t nr_ours,
+		      const struct wm_kernel_text *text, struct wm_diag *diag)
+{
+	struct wm_sampler *sampler;
+	int err = open_sampler(s, whom, &sampler, diag);
+
+	if (err)
+		return err;
+	err = wm_sample_source_attach(source, sampler, ours, nr_ours);
+	if (err) {
+		wm_sampler_close(sampler);
+		return err;
+	}
+	/* The rings tell what is mapped from now on; twice told does no harm. */
+	if (text)
+		wm_running_tell_kernel(text, tell, source);
+	if (!whom->on_exec)
+		wm_running_tell(whom->tids, whom->nr_tids, tell, source);
+	return whom->on_exec ? 0 : wm_sampler_start(sampler);
+}

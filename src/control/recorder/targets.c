@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * targets.c - processes that run already: attaches to those named with
+ * -p and waits for their end; with -a looks through /proc again and again.
+ * What another user's processes refuse is counted, not repeated. When the
+ * rules change, processes of the recording that have not joined (nothing of
+ * them was wanted) are reached in the same way. See recorder_int.h.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "control/attach.h"
+#include "control/recorder/recorder_int.h"
+#include "control/target/remote_runtime.h"
+
+#define DEPTH_MAX 64          /* generations of processes */
+#define SCAN_NS   300000000u  /* -a: new processes are found this often */
+#define WORRY_NS  2000000000u /* -p: then it is said who has not come yet */
+#define ALIVE_NS  100000000u  /* -t: whether the threads are still there is asked this often */
+#define SEEN_MAX  65536u
+#define SEEN_FEW  256u /* so few are not looked through for dead ones */
+
+/* One process looked at; a new program in it (exec) is looked at again. */
+struct seen {
+	pid_t pid;
+	dev_t dev;
+	ino_t ino;
+	bool joined, present;
+};
+
+struct wm_recorder_targets {
+	struct wm_loop *loop;
+	const struct wm_recorder_plan *plan;
+	const struct wm_session *session;
+	struct wm_rules *changed; /* NULL: the plan's stand */
+	void (*gone)(void *data);
+	void *data;
+	struct wm_watch *scan, *worry, *alive;
+	struct seen *seen;
+	size_t nr_seen, prune_at;
+	size_t nr_alive; /* of -p, attached and not ended */
+	size_t nr_denied;
+};
+
+static struct seen *find_seen(struct wm_recorder_targets *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->nr_seen; i++)
+		if (t->seen[i].pid == pid)
+			return &t->seen[i];
+	return NULL;
+}
+
+static void forget_dead(struct wm_recorder_targets *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nr_seen; i++)
+		if (kill(t->seen[i].pid, 0) == 0 || errno != ESRCH)
+			t->seen[kept++] = t->seen[i];
+	t->nr_seen = kept;
+	t->prune_at = 2 * kept + SEEN_FEW;
+}
+
+static struct seen *add_seen(struct wm_recorder_targets *t, pid_t pid)
+{
+	struct seen *grown;
+
+	if (t->nr_seen >= t->prune_at)
+		forget_dead(t);
+	if (t->nr_seen >= SEEN_MAX)
+		return NULL;
+	grown = realloc(t->seen, (t->nr_seen + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	t->seen = grown;
+	t->seen[t->nr_seen] = (struct seen){.pid = pid};
+	return &t->seen[t->nr_seen++];
+}
+
+/* ------------------------------------------------------------------ *
+ * -p
+ * ------------------------------------------------------------------ */
+
+static void on_end(pid_t pid, int status, void *data)
+{
+	struct wm_recorder_targets *t = data;
+
+	(void)pid;
+	(void)status;
+	if (--t->nr_alive == 0)
+		t->gone(t->data);
+}
+
+/* Why a process that was attached to is not recorded, and what helps. */
+static void say_missing(const struct wm_words *w, pid_t pid)
+{
+	int outcome = wm_attach_outcome(pid);
+
+	if (outcome == -ENOENT || outcome == -EACCES)
+		wm_words_say(
+		    w,
+		    "process %d cannot reach this recorder: its root or mounts are others (a "
+		    "container, a chroot), or it gave up its user. Record from inside (nsenter "
+		    "-t %d -a), or set XDG_RUNTIME_DIR to a folder both have under one name",
+		    (int)pid, (int)pid);
+	else if (outcome == -EBUSY)
+		wm_words_say(w, "process %d has as many recorders as it can have: end one of them",
+			     (int)pid);
+	else if (outcome == -ESRCH)
+		wm_words_say(w, "process %d ended before it joined", (int)pid);
+	else if (outcome < 0)
+		wm_words_say(w, "process %d could not join: %s", (int)pid, wm_diag_errno(outcome));
+	else
+		wm_words_say(
+		    w,
+		    "process %d has not joined: it does when a thread of it passes a marked "
+		    "place that is wanted; 'waymark list -p %d' shows them",
+		    (int)pid, (int)pid);
+}
+
+static void on_worry(void *data)
+{
+	struct wm_recorder_targets *t = data;
+
+	(void)wm_recorder_targets_say_missing(t);
+}
+
+uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; t && !t->plan->all && i < t->nr_seen; i++)
+		if (!t->seen[i].joined) {
+			say_missing(t->plan->words, t->seen[i].pid);
+			nr++;
+		}
+	return nr;
+}
+
+/* The first failure is told by the caller, those after it are said. */
+static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const struct wm_diag *why,
+		int *first, struct wm_diag *diag)
+{
+	const char *verb = plan->counts ? "count in" : "record";
+
+	if (*first) {
+		wm_words_say(plan->words, "cannot %s process %d: %s", verb, (int)pid,
+			     wm_words_of(err, why));
+		return err;
+	}
+	*first = err;
+	return wm_diag_set(diag, err, WM_RECORDER_IN_TARGETS, -1, "cannot %s process %d: %.190s",
+			   verb, (int)pid, wm_words_of(err, why));
+}
+
+/* What the kernel says of it needs nothing of it. */
+static int check_there(pid_t pid, struct wm_diag *why)
+{
+	if (kill(pid, 0) == 0 || errno != ESRCH)
+		return 0;
+	return wm_diag_set(why, -ESRCH, NULL, -1, "there is no process %d", (int)pid);
+}
+
+static int check_runtime(pid_t pid, struct wm_diag *why)
+{
+	struct wm_target target;
+	int err = wm_target_open(pid, false, &target, why);
+
+	if (!err)
+		wm_target_close(&target);
+	return err;
+}
+
+static bool is_of_kernel(const struct wm_recorder_plan *plan)
+{
+	return plan->events->kernel || wm_recorder_events_sampled(plan->events) || plan->beside;
+}
+
+int wm_recorder_targets_check(const struct wm_recorder_plan *plan, struct wm_diag *diag)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < plan->nr_pids; i++) {
+		struct wm_diag why = {.offset = -1};
+		int err = is_of_kernel(plan) ? check_there(plan->pids[i], &why)
+					     : check_runtime(plan->pids[i], &why);
+
+		if (err)
+			(void)fail(plan, plan->pids[i], err, &why, &first, diag);
+	}
+	return first;
+}
+
+static int attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
+		  struct wm_attach_result *ret, struct wm_diag *diag)
+{
+	const struct wm_rules *rules = t->changed ? t->changed : t->plan->events->rules;
+
+	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
+}
+
+/* The recording ends when the last of them does. 0, -ESRCH: it has ended, or an errno. */
+static int watch_end(struct wm_recorder_targets *t, pid_t pid)
+{
+	int err = wm_loop_process(t->loop, pid, on_end, t, NULL);
+
+	t->nr_alive += err == 0;
+	return err;
+}
+
+static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
+			 const struct wm_attach_result *result)
+{
+	if (result->nr_refused)
+		wm_words_say(t->plan->words,
+			     "process %d: %u places hold other bytes (a debugger's?) and stay off",
+			     (int)pid, result->nr_refused);
+	if (result->nr_unpatched)
+		wm_words_say(
+		    t->plan->words,
+		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set there; "
+		    "start it without, or build it with -DWAYMARK_LOADTEST",
+		    (int)pid, result->nr_unpatched);
+}
+
+/* Its marks; of the kernel's events it needs none. 1: attached, 0: not, and that is well. */
+static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
+{
+	bool of_kernel = is_of_kernel(t->plan);
+	struct wm_attach_result result = {0};
+	int err;
+
+	if (of_kernel && !wm_rules_count(t->plan->events->rules))
+		return 0;
+	err = attach(t, pid, false, &result, why);
+	if (err < 0 && !of_kernel)
+		return err;
+	if (err < 0 && err != -ESRCH && t->plan->nr_asked && !t->plan->quiet)
+		wm_words_say(t->plan->words, "process %d: only events of the kernel: %s", (int)pid,
+			     wm_words_of(err, why));
+	say_left_off(t, pid, &result);
+	return err == 0;
+}
+
+/* 0, also of one that has ended when it was there at first: the kernel has all of it. */
+static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
+{
+	int attached = attach_marks(t, pid, why), err;
+
+	if (attached < 0)
+		return attached;
+	err = watch_end(t, pid);
+	if (err == -ESRCH && is_of_kernel(t->plan))
+		return 0;
+	if (err < 0)
+		return wm_diag_set(why, err, NULL, -1, "cannot watch the process: %s",
+				   strerror(-err));
+	if (attached)
+		(void)add_seen(t, pid); /* only to name it in on_worry() */
+	return 0;
+}
+
+/* A thread's end is told to nobody but its process. */
+static void on_alive(void *data)
+{
+	struct wm_recorder_targets *t = data;
+
+	for (size_t i = 0; i < t->plan->nr_tids; i++)
+		if (kill(t->plan->tids[i], 0) == 0 || errno != ESRCH)
+			return;
+	t->gone(t->data);
+}
+
+static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < t->plan->nr_pids; i++) {
+		struct wm_diag why = {.offset = -1};
+		int err = attach_one(t, t->plan->pids[i], &why);
+
+		if (err)
+			(void)fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
+	}
+	if (!t->nr_alive && !first && is_of_kernel(t->plan)) {
+		t->gone(t->data); /* all have ended while we attached */
+		return 0;
+	}
+	if (!t->nr_alive)
+		return first ? first : -ESRCH;
+	if (first)
+		wm_words_say(t->plan->words, "%s", diag->sentence);
+	(void)wm_loop_timer(t->loop, WORRY_NS, 0, on_worry, t, &t->worry);
+	if (t->plan->nr_tids)
+		(void)wm_loop_timer(t->loop, ALIVE_NS, ALIVE_NS, on_alive, t, &t->alive);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * -a
+ * ------------------------------------------------------------------ */
+
+/* Notes which program is in the process. False when it cannot be told or is no other one. */
+static bool note_program(struct seen *s)
+{
+	char name[32];
+	struct stat st;
+
+	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)s->pid);
+	if (stat(name, &st) < 0)
+		return false; /* a kernel thread, a stranger's, or gone */
+	if (s->dev == st.st_dev && s->ino == st.st_ino)
+		return false;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	return true;
+}
+
+/* Whether this process, with this program in it, has not been looked at yet. */
+static bool is_new(struct wm_recorder_targets *t, pid_t pid)
+{
+	struct seen *s = find_seen(t, pid);
+
+	if (!s)
+		s = add_seen(t, pid);
+	if (!s)
+		return false;
+	s->present = true;
+	return note_program(s);
+}
+
+static void forget_absent(struct wm_recorder_targets *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nr_seen; i++) {
+		if (!t->seen[i].present)
+			continue;
+		t->seen[kept] = t->seen[i];
+		t->seen[kept++].present = false;
+	}
+	t->nr_seen = kept;
+}
+
+static void on_scan(void *data)
+{
+	struct wm_recorder_targets *t = data;
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		struct wm_attach_result result;
+		pid_t pid = (pid_t)atol(entry->d_name);
+		int err;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) || pid == getpid() || !is_new(t, pid))
+			continue;
+		err = attach(t, pid, true, &result, NULL);
+		if (err == -EACCES || err == -EPERM)
+			t->nr_denied++;
+	}
+	if (proc)
+		closedir(proc);
+	forget_absent(t);
+}
+
+static int start_all(struct wm_recorder_targets *t)
+{
+	int err;
+
+	on_scan(t);
+	if (t->nr_denied && !t->plan->quiet)
+		wm_words_say(t->plan->words,
+			     "%zu processes of other users are left out: only root may %s them",
+			     t->nr_denied, t->plan->counts ? "count" : "record");
+	err = wm_loop_timer(t->loop, SCAN_NS, SCAN_NS, on_scan, t, &t->scan);
+	return err < 0 ? err : 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Rules that change
+ * ------------------------------------------------------------------ */
+
+/* Named with -p, or a child of a child of one that is. */
+static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
+{
+	for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+		for (size_t i = 0; i < t->plan->nr_pids; i++)
+			if (t->plan->pids[i] == (pid_t)pid)
+				return true;
+		pid = wm_process_parent(pid);
+	}
+	return false;
+}
+
+/* Whether a process is one of the recording's and has not joined. */
+static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
+{
+	const struct seen *s = find_seen(t, pid);
+
+	if (pid == getpid() || (s && s->joined))
+		return false;
+	if (t->plan->all)
+		return true;
+	if (t->plan->nr_pids)
+		return descends(t, (uint32_t)pid);
+	return wm_process_environment_has((uint32_t)pid, t->session->path);
+}
+
+void wm_recorder_targets_changed(struct wm_recorder_targets *t)
+{
+	struct wm_rules *rules;
+	struct dirent *entry;
+	DIR *proc;
+
+	if (wm_rules_load(t->session->dirfd, &rules) < 0)
+		return; /* the session is over */
+	wm_rules_destroy(t->changed);
+	t->changed = rules;
+	proc = opendir("/proc");
+	while (proc && (entry = readdir(proc))) {
+		struct wm_attach_result result;
+		pid_t pid = (pid_t)atol(entry->d_name);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
+			(void)attach(t, pid, true, &result, NULL); /* without runtime, mostly */
+	}
+	if (proc)
+		closedir(proc);
+}
+
+/* ------------------------------------------------------------------ */
+
+int wm_recorder_targets_start(struct wm_loop *loop, const struct wm_recorder_plan *plan,
+			      const struct wm_session *session, void (*gone)(void *data),
+			      void *data, struct wm_recorder_targets **ret, struct wm_diag *diag)
+{
+	struct wm_recorder_targets *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct wm_recorder_targets){
+	    .loop = loop, .plan = plan, .session = session, .gone = gone, .data = data};
+	*ret = t;
+	if (plan->all)
+		return start_all(t);
+	return plan->nr_pids ? start_named(t, diag) : 0;
+}
+
+void wm_recorder_targets_joined(struct wm_recorder_targets *t, pid_t pid)
+{
+	struct seen *s = find_seen(t, pid);
+
+	if (!s)
+		s = add_seen(t, pid); /* it came through the session by itself */
+	if (!s)
+		return;
+	s->joined = s->present = true;
+	(void)note_program(s);
+}
+
+void wm_recorder_targets_done(struct wm_recorder_targets *t)
+{
+	if (!t)
+		return;
+	wm_watch_remove(t->scan);
+	wm_watch_remove(t->worry);
+	wm_watch_remove(t->alive);
+	wm_rules_destroy(t->changed);
+	free(t->seen);
+	free(t);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * member_int.h - what member.c (a process's life, its socket) and member_message.c
+ * (what it says) share. For those two files only.
+ */
+#ifndef WM_CONTROL_SESSION_MEMBER_INT_H
+#define WM_CONTROL_SESSION_MEMBER_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "control/session/member.h"
+#include "ring/pool.h"
+
+struct wm_app {
+	const struct wm_app_host *host;
+	void *owner;
+	int sock, pidfd; /* -1: closed or none */
+	struct wm_watch *sock_watch, *pid_watch;
+	enum wm_app_state state;
+	uint32_t pid, uid, vpid, flags;
+	bool joined; /* a good HELLO came */
+	bool dead;
+	bool pool_waits; /* open, and the pump does not have it yet */
+	struct wm_pool pool;
+	dev_t pool_dev;
+	ino_t pool_ino;
+	struct wm_producer *producer;
+	struct wm_pump_source *source;
+	uint64_t allowance;    /* messages it may still send */
+	uint64_t allowance_ns; /* when that was last raised */
+	uint64_t filtered_missing;
+	struct wm_msg_synced synced;
+	bool pump_fault;
+	char violation[128]; /* "": none */
+};
+
+/* One received message: bytes are checked to be h.bytes, at least the type's structure. */
+struct wm_app_message {
+	const unsigned char *data;
+	size_t bytes;
+	int fd; /* the one descriptor it carried, or -1; taken over by setting -1 */
+};
+
+/* Quarantines the process; returns -EBADMSG. The first reason given stands. */
+int wm_app_violate(struct wm_app *a, const char *what);
+
+/* Checks a message and does what it says: 0 or -EBADMSG after wm_app_violate(). */
+int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.c - see attach.h. Walks the modules the runtime registered, their
+ * site tables and descriptions, all in the other process's memory. What makes
+ * no sense there is skipped: at worst an event of that process stays off.
+ */
+#include "control/attach.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "control/session/session.h"
+#include "control/target/remote_runtime.h"
+#include "event/class.h"
+#include "event/provider.h"
+#include <waymark/abi.h>
+
+#define SITES_MAX      (1u << 20) /* of one module */
+#define DESC_BYTES_MAX (1u << 20)
+#define NAP_NS         5000000
+#define NAPS           60 /* an agent looks ten times a second */
+
+struct walk {
+	struct wm_target *t;
+	/* For each site; `class` is NULL when its description makes no sense. */
+	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
+		     const struct wm_class *class);
+	void *data;
+	/* The description parsed last: sites of one event follow each other. */
+	uint64_t desc_address;
+	void *desc;
+	size_t desc_bytes;
+	struct wm_class *class;
+};
+
+/* As the runtime says; else, if it says nothing, as it would. */
+static void provider_of(const struct wm_target *t, const struct waymark_module *m, char *buf,
+			size_t size)
+{
+	const struct wm_map *map = wm_maps_find(&t->maps, (uint64_t)(uintptr_t)m->sites);
+
+	wm_target_string(t, (uint64_t)(uintptr_t)m->provider, buf, size);
+	if (!buf[0] && map)
+		wm_provider_of_path(map->path, buf, size);
+}
+
+static void forget_class(struct walk *w)
+{
+	wm_class_destroy(w->class);
+	free(w->desc);
+	w->class = NULL;
+	w->desc = NULL;
+	w->desc_address = 0;
+}
+
+static void load_class(struct walk *w, uint64_t address, const char *provider)
+{
+	struct waymark_desc head;
+
+	if (address == w->desc_address)
+		return;
+	forget_class(w);
+	w->desc_address = address;
+	if (wm_target_read(w->t, address, &head, sizeof(head)) < 0 ||
+	    head.magic != WAYMARK_DESC_MAGIC || head.size < sizeof(head) ||
+	    head.size > DESC_BYTES_MAX)
+		return;
+	w->desc = malloc(head.size);
+	w->desc_bytes = head.size;
+	if (w->desc && wm_target_read(w->t, address, w->desc, head.size) == 0)
+		(void)wm_class_parse(w->desc, head.size, provider, &w->class, NULL);
+}
+
+static int walk_module(struct walk *w, const struct waymark_module *m)
+{
+	uint64_t begin = (uint64_t)(uintptr_t)m->sites, end = (uint64_t)(uintptr_t)m->sites_end;
+	uint64_t nr = end > begin ? (end - begin) / sizeof(struct waymark_site) : 0;
+	char provider[WM_PROVIDER_MAX];
+	struct waymark_site *sites;
+
+	if (nr == 0 || nr > SITES_MAX)
+		return 0;
+	sites = malloc(nr * sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	if (wm_target_read(w->t, begin, sites, nr * sizeof(*sites)) < 0)
+		nr = 0;
+	provider_of(w->t, m, provider, sizeof(provider));
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t at = begin + i * sizeof(*sites);
+
+		load_class(w, at + offsetof(struct waymark_site, desc) + (int64_t)sites[i].desc,
+			   provider);
+		if (w->class)
+			w->site(w, at, &sites[i], w->class);
+	}
+	free(sites);
+	return 0;
+}
+
+static int walk_modules(struct walk *w)
+{
+	uint32_t nr = w->t->control.nr_modules;
+	int err = 0;
+
+	if (nr > WM_CONTROL_MODULES_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; err == 0 && i < nr; i++) {
+		struct waymark_module module;
+		uint64_t address = 0;
+
+		if (wm_target_read(w->t, w->t->control.modules + i * sizeof(address), &address,
+				   sizeof(address)) < 0 ||
+		    !address || wm_target_read(w->t, address, &module, sizeof(module)) < 0)
+			continue;
+		err = walk_module(w, &module);
+	}
+	forget_class(w);
+	return err;
+}
+
+/* ------------------------------------------------------------------ *
+ * Switching on
+ * ------------------------------------------------------------------ */
+
+struct switching {
+	const struct wm_rules *rules;
+	struct wm_attach_result result;
+	uint64_t marked; /* the event whose word was written last */
+	bool flip;       /* second pass: all words are written, now the sites */
+};
+
+/* Writes the instruction's new form. 0; -EBUSY: other bytes are there. */
+static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
+{
+#if defined(__x86_64__)
+	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax -> jmp rel32 */
+	unsigned char now;
+
+	(void)target; /* the displacement is there already, as the immediate */
+#else
+	const uint32_t off = 0xd503201f; /* nop -> b target */
+	const uint32_t on = 0x14000000u | ((uint32_t)((int64_t)(target - insn) >> 2) & 0x3ffffff);
+	uint32_t now;
+#endif
+	int err = wm_target_read(t, insn, &now, sizeof(now));
+
+	if (err < 0)
+		return err;
+	if (now == on)
+		return 0;
+	return now == off ? wm_target_write(t, insn, &on, sizeof(on)) : -EBUSY;
+}
+
+static void mark_event(struct walk *w, uint64_t event)
+{
+	const uint64_t word = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+	struct switching *s = w->data;
+
+	if (event == s->marked)
+		return;
+	s->marked = event;
+	if (wm_target_write(w->t, event + offsetof(struct waymark_event_state, word), &word,
+			    sizeof(word)) == 0)
+		s->result.nr_events++;
+}
+
+static void switch_site(struct walk *w, uint64_t at, const struct waymark_site *site,
+			const struct wm_class *class)
+{
+	struct switching *s = w->data;
+	uint64_t event = at + offsetof(struct waymark_site, event) + (int64_t)site->event;
+	uint64_t insn = at + offsetof(struct waymark_site, insn) + (int64_t)site->insn;
+	uint64_t target = at + offsetof(struct waymark_site, target) + (int64_t)site->target;
+	const uint32_t yes = 1;
+	int err;
+
+	if (!s->flip)
+		s->result.nr_known++;
+	if (!wm_rules_enable(s->rules, class->provider, class->name, class->level))
+		return;
+	if (!s->flip) {
+		mark_event(w, event);
+		return;
+	}
+	if (site->insn && w->t->control.flags & WM_CONTROL_NOPATCH) {
+		s->result.nr_unpatched++;
+		return;
+	}
+	if (site->insn)
+		err = flip(w->t, insn, target);
+	else
+		err = wm_target_write(w->t, event + offsetof(struct waymark_event_state, enabled),
+				      &yes, sizeof(yes));
+	if (err == 0)
+		s->result.nr_sites++;
+	else
+		s->result.nr_refused++;
+}
+
+static void read_folder(const struct wm_target *t, char *buf, size_t size)
+{
+	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
+}
+
+/* Whether the folder of the request that waits is of a recorder that is gone. */
+static bool request_is_stale(const struct wm_target *t)
+{
+	char text[sizeof(t->control.folder)];
+	int fd;
+
+	read_folder(t, text, sizeof(text));
+	fd = wm_session_connect(text);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0;
+}
+
+/* Whether this very request is open already: only the events to switch on are others. */
+static bool request_is_ours(const struct wm_target *t, const char *folder)
+{
+	char text[sizeof(t->control.folder)];
+
+	if (t->control.attach_request == t->control.attach_done)
+		return false;
+	read_folder(t, text, sizeof(text));
+	return !strcmp(text, folder);
+}
+
+/* A forked child that has not joined has its parent's flag, and no agent. */
+static bool has_agent(const struct wm_target *t)
+{
+	return t->control.flags & WM_CONTROL_AGENT &&
+	       wm_process_has_thread((uint32_t)t->pid, WM_AGENT_NAME);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
+/*
+ * One recorder at a time looks whether a request is open and writes its own: two
+ * that found none would write over each other. The lock is the process's memory
+ * as a file's, let go by who is killed; who is stopped with it is not waited for.
+ */
+static void lock_requests(const struct wm_target *t)
+{
+	for (int i = 0; i < NAPS && flock(t->mem, LOCK_EX | LOCK_NB) < 0; i++)
+		nap();
+}
+
+static void unlock_requests(const struct wm_target *t)
+{
+	(void)flock(t->mem, LOCK_UN);
+}
+
+/*
+ * Waits until no request is open: the process takes it soon when a thread of
+ * it passes marked places, or its agent looks ten times a second. 0, or
+ * -EAGAIN when it does not.
+ */
+static int await_taken(struct wm_target *t, bool while_agent)
+{
+	for (int i = 0; i < NAPS; i++) {
+		int err = wm_target_refresh(t);
+
+		if (err < 0)
+			return err;
+		if (t->control.attach_request == t->control.attach_done)
+			return 0;
+		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
+			break; /* it goes when its last recorder goes */
+		nap();
+	}
+	return -EAGAIN;
+}
+
+/* The folder, then the request: whoever sees the request finds the folder whole. */
+static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
+{
+	char text[sizeof(t->control.folder)] = "";
+	uint32_t number;
+	int err;
+
+	if (strlen(folder) >= sizeof(text))
+		return -ENAMETOOLONG;
+	if (request_is_ours(t, folder))
+		return 0;
+	err = await_taken(t, false);
+	if (err == -EAGAIN && request_is_stale(t))
+		err = 0;
+	if (err == -EAGAIN)
+		return wm_diag_set(diag, err, NULL, -1,
+				   "process %d has not taken the request of another recorder yet: "
+				   "no marked place was passed since",
+				   (int)t->pid);
+	strcpy(text, folder);
+	number = t->control.attach_done + 1;
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, folder), text,
+				      sizeof(text));
+	if (err == 0)
+		err = wm_target_write(t, t->page + offsetof(struct wm_control, attach_request),
+				      &number, sizeof(number));
+	if (err < 0)
+		(void)wm_diag_set(diag, err, NULL, -1, "cannot write to process %d: %s",
+				  (int)t->pid, strerror(-err));
+	return err;
+}
+
+static int switch_on(struct wm_target *t, struct switching *s)
+{
+	struct walk w = {.t = t, .site = switch_site, .data = s};
+	int err = walk_modules(&w);
+
+	s->flip = true;
+	return err < 0 ? err : walk_modules(&w);
+}
+
+int wm_attach(pid_t pid, const char *folder, const struct wm_rules *rules, bool quick,
+	      struct wm_attach_result *ret, struct wm_diag *diag)
+{
+	struct wm_target t;
+	struct switching s = {.rules = rules};
+	int err = wm_target_open(pid, quick, &t, diag);
+
+	if (err < 0)
+		return err;
+	lock_requests(&t);
+	err = request(&t, folder, diag);
+	unlock_requests(&t);
+	if (err == 0) {
+		err = has_agent(&t) ? await_taken(&t, true) : -EAGAIN;
+		s.result.agent = err == 0;
+		if (err == -EAGAIN)
+			err = switch_on(&t, &s);
+		if (err < 0)
+			(void)wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s",
+					  (int)pid, strerror(-err));
+	}
+	wm_target_close(&t);
+	if (err < 0)
+		return err;
+	*ret = s.result;
+	return 0;
+}
+
+int wm_attach_outcome(pid_t pid)
+{
+	struct wm_target t;
+	int err = wm_target_open(pid, true, &t, NULL);
+
+	if (err < 0)
+		return -ESRCH;
+	if (t.control.attach_request != t.control.attach_done)
+		err = 1;
+	else if (t.control.attach_error < 0)
+		err = t.control.attach_error;
+	wm_target_close(&t);
+	return err;
+}
+
+/* ------------------------------------------------------------------ *
+ * Listing
+ * ------------------------------------------------------------------ */
+
+struct listing {
+	void (*fn)(const struct wm_attach_site *s, void *data);
+	void *data;
+};
+
+static void list_site(struct walk *w, uint64_t at, const struct waymark_site *site,
+		      const struct wm_class *class)
+{
+	const struct wm_attach_site s = {
+	    .class = class,
+	    .desc = w->desc,
+	    .desc_bytes = w->desc_bytes,
+	    .entry = at,
+	    .event = at + offsetof(struct waymark_site, event) + (int64_t)site->event,
+	};
+	struct listing *l = w->data;
+
+	l->fn(&s, l->data);
+}
+
+int wm_attach_list(pid_t pid, void (*fn)(const struct wm_attach_site *s, void *data), void *data,
+		   struct wm_diag *diag)
+{
+	struct wm_target t;
+	struct listing l = {.fn = fn, .data = data};
+	struct walk w = {.t = &t, .site = list_site, .data = &l};
+	int err = wm_target_open(pid, false, &t, diag);
+
+	if (err < 0)
+		return err;
+	err = walk_modules(&w);
+	wm_target_close(&t);
+	return err;
+}

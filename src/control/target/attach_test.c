@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach_test.c - attaching to a process, with a child of this very program as
+ * the target: it has a control page, modules, sites and descriptions laid out
+ * as the compiler and the runtime do, and never runs any of it. What the tool
+ * wrote is read back from the child's memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "control/attach.h"
+#include "control/session/session.h"
+#include "control/target/remote_runtime.h"
+#include "event/desc_build.h"
+#include "ring/pool.h"
+#include <waymark/abi.h>
+
+#define NR_SITES 4
+
+/* What the runtime exports; found by its symbol. */
+extern struct wm_control waymark_control;
+struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
+
+/* In one piece, so that everything is in reach of 32-bit offsets. */
+static struct world {
+	struct waymark_site site[NR_SITES];
+	struct waymark_event_state event[3];
+	uint32_t code[2 * NR_SITES]; /* the instructions, 8 bytes apart */
+	unsigned char desc[3][512] __attribute__((aligned(8)));
+	char provider[8];
+} world;
+
+static struct waymark_module module;
+static uint64_t modules[3];
+static struct wm_rules *rules;
+static pid_t target;
+
+static int32_t distance(const void *from, const void *to)
+{
+	return (int32_t)((const char *)to - (const char *)from);
+}
+
+#if defined(__x86_64__)
+#define DORMANT 0x000000a9u /* test $imm32, %eax */
+#else
+#define DORMANT 0xd503201fu /* nop */
+#endif
+
+static void describe(unsigned i, const char *provider, const char *name)
+{
+	size_t bytes;
+	unsigned char *desc = wm_desc_simple(provider, name, "a:i4", NULL, 0, &bytes);
+
+	assert_non_null(desc);
+	assert_true(bytes <= sizeof(world.desc[i]));
+	memcpy(world.desc[i], desc, bytes);
+	free(desc);
+}
+
+static void place(unsigned i, unsigned event, bool loadtest)
+{
+	struct waymark_site *s = &world.site[i];
+
+	world.code[2 * i] = DORMANT;
+	s->insn = loadtest ? 0 : distance(&s->insn, &world.code[2 * i]);
+	s->target = loadtest ? 0 : distance(&s->target, &world.code[2 * i + 1]);
+	s->desc = distance(&s->desc, world.desc[event]);
+	s->event = distance(&s->event, &world.event[event]);
+}
+
+/* Events app:one (two sites), app:two (load+test) and lib:three; the first two have no provider. */
+static void build_world(void)
+{
+	memset(&world, 0, sizeof(world));
+	describe(0, "", "one");
+	describe(1, "", "two");
+	describe(2, "lib", "three");
+	place(0, 0, false);
+	place(1, 0, false);
+	place(2, 1, true);
+	place(3, 2, false);
+	strcpy(world.provider, "app");
+	for (int i = 0; i < 3; i++)
+		world.event[i].word = WAYMARK_WORD_COMPLEX;
+	module = (struct waymark_module){
+	    .abi = WAYMARK_ABI,
+	    .sites = world.site,
+	    .sites_end = world.site + NR_SITES,
+	    .provider = world.provider,
+	};
+	modules[0] = 0;                 /* unloaded */
+	modules[1] = 0xdead00000000ull; /* nonsense */
+	modules[2] = (uint64_t)(uintptr_t)&module;
+	waymark_control.nr_modules = 3;
+	waymark_control.modules = (uint64_t)(uintptr_t)modules;
+	waymark_control.attach_request = waymark_control.attach_done = 6;
+	waymark_control.flags = 0;
+	waymark_control.folder[0] = '\0';
+}
+
+static void start_target(void)
+{
+	target = fork();
+	assert_true(target >= 0);
+	while (target == 0)
+		pause();
+}
+
+static int setup(void **state)
+{
+	const struct wm_rules_options o = {.pool_mode = WM_POOL_DISCARD};
+
+	build_world();
+	return wm_rules_create(&o, &rules);
+}
+
+static int teardown(void **state)
+{
+	if (target > 0) {
+		(void)kill(target, SIGKILL);
+		(void)waitpid(target, NULL, 0);
+	}
+	target = 0;
+	wm_rules_destroy(rules);
+	rules = NULL;
+	return 0;
+}
+
+static void peek(const void *address, void *data, size_t bytes)
+{
+	struct wm_target t;
+
+	assert_int_equal(wm_target_open(target, true, &t, NULL), 0);
+	assert_int_equal(wm_target_read(&t, (uint64_t)(uintptr_t)address, data, bytes), 0);
+	wm_target_close(&t);
+}
+
+static bool is_on(unsigned site)
+{
+	uint32_t code[2];
+
+	peek(&world.code[2 * site], code, sizeof(code));
+#if defined(__x86_64__)
+	assert_int_equal(code[0] & ~0xffu, DORMANT & ~0xffu); /* the displacement is not touched */
+	return (code[0] & 0xff) == 0xe9;
+#else
+	return code[0] == 0x14000001u; /* b .+4 */
+#endif
+}
+
+static void want(const char *glob)
+{
+	assert_true(wm_rules_add(rules, glob, NULL, 0, WM_RULES_ALL_LEVELS, NULL) >= 0);
+}
+
+static void switches_what_is_wanted(void **state)
+{
+	const uint64_t on = WAYMARK_WORD_COMPLEX | WAYMARK_WORD_RECORD;
+	struct wm_attach_result r;
+	struct wm_control page;
+	struct world w;
+
+	want("app:*");
+	start_target();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_false(r.agent);
+	assert_int_equal(r.nr_events, 2);
+	assert_int_equal(r.nr_sites, 3);
+	assert_int_equal(r.nr_refused, 0);
+	assert_int_equal(r.nr_known, NR_SITES);
+	peek(&waymark_control, &page, sizeof(page));
+	assert_string_equal(page.folder, "/tmp/session");
+	assert_int_equal(page.attach_request, 7);
+	assert_int_equal(page.attach_done, 6);
+	peek(&world, &w, sizeof(w));
+	assert_true(w.event[0].word == on);
+	assert_true(w.event[1].word == on);
+	assert_int_equal(w.event[1].enabled, 1);
+	assert_int_equal(w.event[0].enabled, 0);
+	assert_true(w.event[2].word == WAYMARK_WORD_COMPLEX);
+	assert_true(is_on(0) && is_on(1));
+	assert_false(is_on(3));
+}
+
+/* A debugger's breakpoint stays where it is. */
+static void leaves_other_bytes_alone(void **state)
+{
+	struct wm_attach_result r;
+	uint32_t code;
+
+	want("one");
+	world.code[2] = 0xcc;
+	start_target();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_int_equal(r.nr_sites, 1);
+	assert_int_equal(r.nr_refused, 1);
+	peek(&world.code[2], &code, sizeof(code));
+	assert_int_equal(code, 0xcc);
+}
+
+/* An agent that is there but never looks: after a while the sites are switched from outside. */
+static void sleeping_agent(void **state)
+{
+	struct wm_attach_result r;
+
+	want("app:one");
+	waymark_control.flags = WM_CONTROL_AGENT;
+	start_target();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_false(r.agent);
+	assert_int_equal(r.nr_sites, 2);
+}
+
+/* The request of a live recorder is respected, that of a gone one is not. */
+static void pending_request(void **state)
+{
+	char folder[] = "/tmp/wm-attach-XXXXXX", base[64];
+	struct wm_diag diag = {.offset = -1};
+	struct wm_attach_result r;
+	struct wm_control page;
+	struct wm_session s;
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(wm_session_create(NULL, folder, &s, NULL), 0);
+	want("app:one");
+	waymark_control.attach_request = 7;
+	strcpy(waymark_control.folder, s.path);
+	start_target();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, &diag), -EAGAIN);
+	peek(&waymark_control, &page, sizeof(page));
+	assert_string_equal(page.folder, s.path);
+
+	wm_session_remove(&s);
+	wm_session_done(&s);
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, &diag), 0);
+	peek(&waymark_control, &page, sizeof(page));
+	assert_string_equal(page.folder, "/tmp/session");
+	assert_int_equal(page.attach_request, 7);
+	(void)snprintf(base, sizeof(base), "%s/waymark-%u", folder, (unsigned)geteuid());
+	assert_int_equal(rmdir(base), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* Another recorder that is about to ask, and stands still there, for ever. */
+static pid_t start_asking(void)
+{
+	int said[2];
+	char name[32], byte;
+	pid_t pid;
+
+	(void)snprintf(name, sizeof(name), "/proc/%d/mem", (int)target);
+	assert_int_equal(pipe(said), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (flock(open(name, O_RDWR | O_CLOEXEC), LOCK_EX) < 0 || write(said[1], "", 1) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(said[1]);
+	assert_int_equal(read(said[0], &byte, 1), 1);
+	close(said[0]);
+	return pid;
+}
+
+/* Who asks is waited for, so that two do not write over each other; but not for ever. */
+static void asked_one_by_one(void **state)
+{
+	struct wm_attach_result r;
+	uint64_t begin;
+	pid_t other;
+
+	want("app:one");
+	start_target();
+	other = start_asking();
+	begin = wm_clock_monotonic_ns();
+	assert_int_equal(wm_attach(target, "/tmp/session", rules, true, &r, NULL), 0);
+	assert_true(wm_clock_monotonic_ns() - begin >= 300000000);
+	assert_int_equal(kill(other, SIGKILL), 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+/* Tables that lead nowhere or never end are skipped. */
+static void hostile_tables(void **state)
+{
+	static const struct waymark_site *const ends[] = {
+	    world.site,                                         /* empty */
+	    world.site - 1,                                     /* before its beginning */
+	    (const struct waymark_site *)0xffffffffffffffffull, /* no end */
+	};
+	struct wm_attach_result r;
+
+	want("*");
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		module.sites_end = ends[i];
+		start_target();
+		assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), 0);
+		assert_int_equal(r.nr_known, 0);
+		(void)kill(target, SIGKILL);
+		(void)waitpid(target, NULL, 0);
+	}
+	module.sites_end = world.site + NR_SITES;
+	world.site[0].desc = INT32_MAX;
+	memset(world.desc[1], 0xff, sizeof(struct waymark_desc));
+	start_target();
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), 0);
+	assert_int_equal(r.nr_known, 2); /* the second site of app:one, and lib:three */
+	waymark_control.nr_modules = WM_CONTROL_MODULES_MAX + 1;
+	(void)kill(target, SIGKILL);
+	(void)waitpid(target, NULL, 0);
+	start_target();
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, NULL), -EBADMSG);
+}
+
+static void count_name(const struct wm_attach_site *s, void *data)
+{
+	const struct waymark_desc *d = s->desc;
+
+	assert_int_equal(d->size, s->desc_bytes);
+	if (!strcmp(s->class->provider, "app") && !strcmp(s->class->name, "one"))
+		++*(unsigned *)data;
+}
+
+static void listed(void **state)
+{
+	unsigned nr = 0;
+
+	start_target();
+	assert_int_equal(wm_attach_list(target, count_name, &nr, NULL), 0);
+	assert_int_equal(nr, 2);
+}
+
+static void refused(void **state)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_attach_result r;
+
+	want("*");
+	waymark_control.abi = WAYMARK_ABI + 1;
+	start_target();
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, &diag), -EPROTO);
+	waymark_control.abi = WAYMARK_ABI;
+	(void)kill(target, SIGKILL);
+	(void)waitpid(target, NULL, 0);
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, &diag), -ESRCH);
+	assert_non_null(strstr(diag.sentence, "no process"));
+
+	waymark_control.magic = 0;
+	start_target();
+	assert_int_equal(wm_attach(target, "/x", rules, true, &r, &diag), -ENOENT);
+	waymark_control.magic = WM_CONTROL_MAGIC;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(switches_what_is_wanted, setup, teardown),
+	    cmocka_unit_test_setup_teardown(leaves_other_bytes_alone, setup, teardown),
+	    cmocka_unit_test_setup_teardown(sleeping_agent, setup, teardown),
+	    cmocka_unit_test_setup_teardown(pending_request, setup, teardown),
+	    cmocka_unit_test_setup_teardown(asked_one_by_one, setup, teardown),
+	    cmocka_unit_test_setup_teardown(hostile_tables, setup, teardown),
+	    cmocka_unit_test_setup_teardown(listed, setup, teardown),
+	    cmocka_unit_test_setup_teardown(refused, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
