@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cmd/convert.h"
-#include "view/export_chrome.h"
-#include "view/export_perfetto.h"
+#include "export/timeline/chrome.h"
+#include "export/timeline/perfetto.h"
 
 static const struct wm_convert_format texts[] = {
     {.name = "jsonl", .suffixes = ".jsonl|.ndjson", .text = WM_VIEW_JSONL},

@@ -9,7 +9,7 @@
 
 #include "analysis/result.h"
 #include "base/diag.h"
-#include "view/terminal.h"
+#include "view/screen/terminal.h"
 
 /* What is looked at. */
 struct wm_browse_subject {

@@ -10,7 +10,7 @@
 
 #include "analysis/result.h"
 #include "base/text.h"
-#include "view/terminal.h"
+#include "view/screen/terminal.h"
 
 #define WM_TICKER_NAME 256u /* bytes of what a row is about that are compared */
 

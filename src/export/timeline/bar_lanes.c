@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* bar_lanes.c - see bar_lanes.h. */
+#include "export/timeline/bar_lanes.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void wm_lanes_done(struct wm_lanes *l)
+{
+	free(l->lanes);
+	*l = (struct wm_lanes){0};
+}
+
+/* Two are one from here on: nothing will be drawn between them. */
+static void join_oldest(struct wm_lane_spans *s)
+{
+	s->spans[1].begin_ns = s->spans[0].begin_ns;
+	s->nr--;
+	memmove(&s->spans[0], &s->spans[1], s->nr * sizeof(s->spans[0]));
+}
+
+/* Spans that the bar holds become one with it; false: one overlaps it. */
+static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t first = s->nr, last;
+
+	while (first && s->spans[first - 1].end_ns > begin_ns)
+		first--;
+	for (last = first; last < s->nr && s->spans[last].begin_ns < end_ns; last++)
+		if (s->spans[last].begin_ns < begin_ns || s->spans[last].end_ns > end_ns)
+			return false;
+	if (first == last && s->nr == WM_LANE_SPANS) {
+		if (first < 2)
+			return false; /* it lies where nothing is remembered any more */
+		join_oldest(s);
+		first--;
+		last--;
+	}
+	memmove(&s->spans[first + 1], &s->spans[last], (s->nr - last) * sizeof(s->spans[0]));
+	s->nr = s->nr - (last - first) + 1;
+	s->spans[first].begin_ns = begin_ns;
+	s->spans[first].end_ns = end_ns;
+	return true;
+}
+
+int wm_lanes_place(struct wm_lanes *l, int64_t begin_ns, int64_t end_ns)
+{
+	struct wm_lane_spans *more;
+
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (put(&l->lanes[i], begin_ns, end_ns))
+			return (int)i;
+	if (l->nr == WM_LANES_MAX)
+		return WM_LANES_MAX;
+	more = realloc(l->lanes, (l->nr + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->lanes = more;
+	more[l->nr] = (struct wm_lane_spans){0};
+	(void)put(&more[l->nr], begin_ns, end_ns);
+	return (int)l->nr++;
+}

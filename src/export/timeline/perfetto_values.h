@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfetto_values.h - the values of an event as Perfetto's DebugAnnotations,
+ * typed and nested, and the names they share: a name is written once into a
+ * piece of the output and meant by a number from then on.
+ *
+ * Integers and reals are what they are, hexadecimal ones pointers; an
+ * enumeration's value is "label (3)"; bytes are hexadecimal text; an optional
+ * that is not there has a name and no value.
+ */
+#ifndef WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
+#define WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
+
+#include "base/pb.h"
+#include "trace/name_table.h"
+#include "trace/reader.h"
+#include "view/writer.h"
+
+#define WM_PERFETTO_NAMES_MAX (1u << 16) /* that get numbers; further ones are written out */
+
+#define WM_PERFETTO_RECENT 256u
+
+/* What a name is of: each has numbers of its own. */
+enum wm_perfetto_name {
+	WM_PERFETTO_CATEGORY = 1, /* fields of InternedData */
+	WM_PERFETTO_EVENT = 2,
+	WM_PERFETTO_ANNOTATION = 3,
+};
+
+struct wm_perfetto_names {
+	struct wm_names names;
+	struct {
+		const char *text; /* where it was; what stands there may have changed */
+		uint32_t id;
+	} recent[WM_PERFETTO_RECENT];
+	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name */
+	uint32_t room;
+	struct wm_text pending; /* of InternedData, for the next packet */
+};
+
+/* 0 or -ENOMEM. */
+int wm_perfetto_names_init(struct wm_perfetto_names *n);
+void wm_perfetto_names_done(struct wm_perfetto_names *n);
+
+/* The name's number; 0: it has none, write it out. */
+uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kind,
+			  const char *text);
+
+/* A new piece begins: all that were ever used are pending again. */
+void wm_perfetto_names_again(struct wm_perfetto_names *n);
+
+struct wm_perfetto_shape;
+
+struct wm_perfetto_values {
+	struct wm_perfetto_names *names;
+	struct wm_arena arena;
+	struct wm_perfetto_shape **table; /* by type; open addressing */
+	uint32_t nr, room;
+};
+
+void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names);
+void wm_perfetto_values_done(struct wm_perfetto_values *v);
+
+/* Begins an annotation of that name, for wm_pb_end(). */
+size_t wm_perfetto_values_begin(struct wm_perfetto_values *v, uint32_t field, const char *name,
+				struct wm_text *t);
+
+/*
+ * Adds the event's values as repeated DebugAnnotations of that field number:
+ * 4 of a TrackEvent, 11 of another annotation. 0 or -ENOMEM.
+ */
+int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
+			   const struct wm_event *e, uint32_t field, struct wm_text *t);
+
+#endif

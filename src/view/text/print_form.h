@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print_form.h - an event's print form, or a marker's format, filled with the
+ * values of one event. The form comes from a traced program: it is data here,
+ * never a format for printf.
+ *
+ * Each conversion takes the next field; %% takes none. A field that does not
+ * fit its conversion is shown in its own way. A conversion without a field
+ * stays as it is written. A line end at the form's end is dropped.
+ */
+#ifndef WM_VIEW_TEXT_PRINT_FORM_H
+#define WM_VIEW_TEXT_PRINT_FORM_H
+
+#include "base/text.h"
+#include "trace/reader.h"
+#include "view/shape.h"
+
+#define WM_PRINT_WIDTH_MAX 4096u
+
+/* `fields`: of the event's fields as people see them; hidden ones are not taken. */
+void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_shape *fields,
+			const struct wm_event *e);
+
+#endif

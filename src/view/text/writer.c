@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.c - the formats of writer.h: what is made once, and what all share. */
+#include "view/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view/style.h"
+#include "view/text/print_form.h"
+#include "view/text/writer_int.h"
+#include "view/value_text.h"
+
+#define NS_PER_SECOND 1000000000
+#define ARENA_MAX     ((size_t)1 << 30)
+
+static const struct {
+	const struct wm_style *style;
+	wm_view_write *write;
+} formats[WM_VIEW_NR_FORMATS] = {
+    [WM_VIEW_WAYMARK] = {&wm_style_people, wm_view_write_waymark},
+    [WM_VIEW_BABELTRACE] = {&wm_style_babeltrace, wm_view_write_babeltrace},
+    [WM_VIEW_PERF] = {&wm_style_perf, wm_view_write_perf},
+    [WM_VIEW_JSON] = {&wm_style_json, wm_view_write_json},
+    [WM_VIEW_JSONL] = {&wm_style_json, wm_view_write_jsonl},
+    [WM_VIEW_CSV] = {&wm_style_json, wm_view_write_csv},
+};
+
+/* --- what is made once ---------------------------------------------------------------- */
+
+/* A part whose members are asked for one by one. */
+struct asking {
+	const struct wm_view_options *options;
+	const struct wm_event_type *type;
+	int part;
+	bool has_cpu; /* the line begins with the cpu */
+	bool is_own;  /* members of our own traces are known by their names */
+	uint32_t nr;  /* shown so far */
+};
+
+static bool is_wanted(const struct wm_view_options *o, const char *name)
+{
+	for (uint32_t i = 0; i < o->nr_fields; i++)
+		if (!strcmp(name, o->fields[i]))
+			return true;
+	return !o->nr_fields;
+}
+
+/* Of our own traces: what the line says elsewhere, and what packets are made of. */
+static bool is_hidden(const struct asking *a, const struct wm_member *m)
+{
+	static const char *const known[] = {"pid",         "vpid",   "tid",   "level",
+					    "event_count", "cpu_id", "flags", "preempt_count"};
+	const struct wm_type *t = a->type->parts[a->part];
+
+	if (wm_member_is_length(t, m) ||
+	    (a->part == WM_PART_FIELDS && m < t->members + a->type->nr_contexts))
+		return true;
+	if (a->part == WM_PART_CONTEXT)
+		return !strcmp(m->name, "cpu");
+	for (size_t i = 0; a->part != WM_PART_FIELDS && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(m->name, known[i]))
+			return !a->options->nr_fields;
+	return false;
+}
+
+/* Is the member one of those that are wanted, and not shown elsewhere on the line? */
+static bool is_shown(const struct wm_member *m, void *data)
+{
+	struct asking *a = data;
+	bool shown = is_wanted(a->options, m->name);
+
+	if (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu)
+		shown &= strcmp(m->name, "cpu_id") != 0;
+	if (a->is_own)
+		shown &= !is_hidden(a, m);
+	a->nr += shown;
+	return shown;
+}
+
+/* The first fields, when they are contexts in truth. */
+static bool is_context(const struct wm_member *m, void *data)
+{
+	const struct asking *a = data;
+	const struct wm_type *t = a->type->parts[WM_PART_FIELDS];
+
+	return m < t->members + a->type->nr_contexts && !wm_member_is_length(t, m) &&
+	       is_wanted(a->options, m->name);
+}
+
+/* What print forms take; all of it, whatever is shown. */
+static bool is_operand(const struct wm_member *m, void *data)
+{
+	return !is_hidden(data, m);
+}
+
+/* False: no memory. A part of which nothing is shown is none. */
+static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
+{
+	const struct wm_type *t = a->type->parts[a->part];
+	const struct wm_shape *shape;
+
+	if (a->is_own || v->options.nr_fields || (a->part == WM_PART_PACKET_CONTEXT && a->has_cpu))
+		shape = wm_shape_some(&v->shapes, t, is_shown, a);
+	else
+		shape = wm_shape_of(&v->shapes, t);
+	if (shape && (!a->is_own || a->nr || a->part == WM_PART_FIELDS))
+		ret->parts[a->part] = shape;
+	return shape;
+}
+
+/* Headers are how the format works, not what was traced. */
+static bool part_is_shown(const struct wm_type *t, int part)
+{
+	if (!t || part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
+		return false;
+	return part != WM_PART_PACKET_CONTEXT || t->nr_members;
+}
+
+static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
+{
+	char *copy = wm_arena_get(&v->arena, t->bytes + WM_VIEW_PIECE_PADDING);
+
+	if (copy && t->bytes)
+		memcpy(copy, t->data, t->bytes);
+	piece->text = copy;
+	piece->bytes = (uint32_t)t->bytes;
+	return copy && !t->failed;
+}
+
+/* PROVIDER:NAME, whether the tracer wrote it so or not. */
+static void full_name(struct wm_text *t, const struct wm_event_type *type)
+{
+	if (type->provider[0] && !strchr(type->name, ':')) {
+		wm_text_str(t, type->provider);
+		wm_text_char(t, ':');
+	}
+	wm_text_str(t, type->name);
+}
+
+static bool make_name(struct wm_view *v, const struct wm_event_type *type, struct wm_piece *ret)
+{
+	struct wm_text full, t;
+	bool ok;
+
+	wm_text_init(&t);
+	wm_text_init(&full);
+	full_name(&full, type);
+	switch (v->options.format) {
+	case WM_VIEW_BABELTRACE:
+		wm_text_str(&t, type->name[0] ? type->name : "<unknown>");
+		wm_text_str(&t, ": ");
+		break;
+	case WM_VIEW_JSON:
+	case WM_VIEW_JSONL:
+		wm_view_json_string(&t, full.data, full.bytes);
+		break;
+	case WM_VIEW_CSV:
+		wm_text_add(&t, full.data, full.bytes);
+		break;
+	default:
+		wm_view_safe(&t, full.data, full.bytes, false);
+		wm_text_str(&t, ": ");
+	}
+	t.failed |= full.failed;
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	wm_text_done(&full);
+	return ok;
+}
+
+/* Where a context tells the name of the thread or process. */
+static void find_comm(const struct wm_event_type *type, struct view_type *ret)
+{
+	ret->comm_part = -1;
+	for (int part = WM_PART_STREAM_CONTEXT; part <= WM_PART_CONTEXT; part++) {
+		const struct wm_type *t = type->parts[part];
+
+		for (uint32_t k = 0; t && k < t->nr_members; k++)
+			if (t->members[k].type->kind == WM_TYPE_STRING &&
+			    (!strcmp(t->members[k].name, "procname") ||
+			     !strcmp(t->members[k].name, "comm"))) {
+				ret->comm_part = part;
+				ret->comm_member = k;
+			}
+	}
+}
+
+/* The number of a member + 1; 0: there is none of that name and kind. */
+static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
+{
+	for (uint32_t k = 0; t && k < t->nr_members; k++)
+		if (t->members[k].type->kind == kind && !strcmp(t->members[k].name, name))
+			return k + 1;
+	return 0;
+}
+
+/* Where a sample has what perf script shows of it; events without an address are none. */
+static void find_sample(const struct wm_event_type *type, struct view_type *ret)
+{
+	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
+
+	ret->sample.ip = type->meta ? 0 : find_member(context, "ip", WM_TYPE_UNSIGNED);
+	if (!ret->sample.ip)
+		return;
+	ret->sample.period = find_member(context, "period", WM_TYPE_UNSIGNED);
+	ret->sample.chain_part = WM_PART_STREAM_CONTEXT;
+	ret->sample.chain = find_member(context, "callchain", WM_TYPE_LIST);
+	if (ret->sample.chain)
+		return;
+	ret->sample.chain_part = WM_PART_FIELDS;
+	ret->sample.chain = find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
+}
+
+/* perf's format: names of samples are as wide as the widest. */
+static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct view_trace *t)
+{
+	uint32_t width = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < trace->nr_types; i++)
+		if (t->types[i].sample.ip && t->types[i].name.bytes > width)
+			width = t->types[i].name.bytes;
+	for (uint32_t i = 0; i < trace->nr_types && ok; i++) {
+		struct wm_piece *name = &t->types[i].name;
+		struct wm_text text;
+
+		if (!t->types[i].sample.ip || name->bytes == width)
+			continue;
+		wm_text_init(&text);
+		for (uint32_t k = name->bytes; k < width; k++)
+			wm_text_char(&text, ' ');
+		wm_text_add(&text, name->text, name->bytes);
+		ok = keep(v, &text, name);
+		wm_text_done(&text);
+	}
+	return ok;
+}
+
+/* What of an event's items the formats look at. */
+static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *type,
+			 const struct view_type *t)
+{
+	bool is_people = v->options.format == WM_VIEW_WAYMARK && !v->options.nr_fields;
+	bool is_perf = v->options.format == WM_VIEW_PERF && !v->options.nr_fields;
+	uint32_t needs = t->level_part < 0 ? 0 : 1u << t->level_part;
+
+	for (int part = 0; part < WM_NR_PARTS; part++)
+		if (t->parts[part])
+			needs |= 1u << part;
+	if (t->form || t->contexts)
+		needs |= 1u << WM_PART_FIELDS;
+	if (is_people && type->prints)
+		needs = (needs & ~(1u << WM_PART_FIELDS)) | type->print_parts |
+			(t->contexts ? 1u << WM_PART_FIELDS : 0);
+	if (is_perf && (t->sample.ip || type->prints))
+		needs = type->print_parts;
+	if (is_perf && t->sample.ip && !type->print)
+		needs |= 1u << WM_PART_STREAM_CONTEXT;
+	if (is_perf && t->sample.chain)
+		needs |= 1u << t->sample.chain_part;
+	return t->comm_part < 0 ? needs : needs | 1u << t->comm_part;
+}
+
+uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types)
+{
+	const struct view_trace *t = &v->traces[trace];
+	uint32_t needs = 0, has = 0;
+
+	for (uint32_t i = 0; i < t->trace->nr_types; i++) {
+		for (int part = 0; part < WM_NR_PARTS; part++)
+			has |= t->trace->types[i]->parts[part] ? 1u << part : 0;
+		if (!types || types[i])
+			needs |= t->types[i].needs;
+	}
+	return has & ~needs;
+}
+
+/* Of our own traces: where the level of signal nesting is. */
+static void find_level(const struct wm_view *v, const struct wm_event_type *type,
+		       struct view_type *ret)
+{
+	for (int part = WM_PART_PACKET_CONTEXT; part <= WM_PART_STREAM_CONTEXT; part++) {
+		const struct wm_type *t = type->parts[part];
+
+		for (uint32_t k = 0; t && k < t->nr_members && !v->options.nr_fields; k++)
+			if (!strcmp(t->members[k].name, "level") &&
+			    t->members[k].type->kind == WM_TYPE_UNSIGNED) {
+				ret->level_part = part;
+				ret->level_member = k;
+			}
+	}
+}
+
+/* What of the fields is no field, and what fills the print form. */
+static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
+{
+	const struct wm_type *fields = a->type->parts[WM_PART_FIELDS];
+
+	find_level(v, a->type, ret);
+	a->part = WM_PART_FIELDS;
+	if (fields && a->type->nr_contexts) {
+		ret->contexts = wm_shape_some(&v->shapes, fields, is_context, a);
+		if (!ret->contexts)
+			return false;
+	}
+	if (fields && a->type->print && !a->type->prints) {
+		ret->form = wm_shape_some(&v->forms, fields, is_operand, a);
+		if (!ret->form)
+			return false;
+	}
+	return true;
+}
+
+static bool make_type(struct wm_view *v, const struct wm_trace *trace,
+		      const struct wm_event_type *type, struct view_type *ret)
+{
+	enum wm_view_format format = v->options.format;
+	struct asking a = {.options = &v->options, .type = type};
+
+	a.has_cpu = format == WM_VIEW_WAYMARK || format == WM_VIEW_PERF;
+	a.is_own = trace->is_own && format != WM_VIEW_BABELTRACE;
+	ret->level_part = -1;
+	for (a.part = 0; a.part < WM_NR_PARTS; a.part++) {
+		a.nr = 0;
+		if (part_is_shown(type->parts[a.part], a.part) && !make_part(v, &a, ret))
+			return false;
+	}
+	if (a.is_own && !make_own(v, &a, ret))
+		return false;
+	find_comm(type, ret);
+	find_sample(type, ret);
+	ret->needs = needs_of(v, type, ret);
+	return make_name(v, type, &ret->name);
+}
+
+/* HOST:PROCNAME:(VPID) and a space, as far as the environment has them. */
+static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const struct wm_stream *s,
+			struct wm_piece *ret)
+{
+	static const char *const keys[] = {"hostname", "procname", "vpid"};
+	struct wm_text t;
+	bool ok;
+
+	wm_text_init(&t);
+	for (int i = 0; i < 3; i++) {
+		const char *word = wm_stream_word(trace, s, keys[i]);
+
+		if (word)
+			wm_text_f(&t, i == 2 ? "%s(%s)" : "%s%s", t.bytes ? ":" : "", word);
+	}
+	if (t.bytes)
+		wm_text_char(&t, ' ');
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	return ok;
+}
+
+static bool make_place(struct wm_view *v, const struct wm_trace *trace, struct wm_piece *ret)
+{
+	struct wm_text t;
+	bool ok;
+
+	wm_text_init(&t);
+	if (v->nr_traces > 1) {
+		wm_text_str(&t, ",\"trace\":");
+		wm_view_json_string(&t, trace->path, strlen(trace->path));
+	}
+	ok = keep(v, &t, ret);
+	wm_text_done(&t);
+	return ok;
+}
+
+static bool make_trace(struct wm_view *v, struct wm_trace *trace, struct view_trace *ret)
+{
+	ret->trace = trace;
+	ret->options = &v->options;
+	ret->index = (uint32_t)(ret - v->traces);
+	ret->types = wm_arena_array(&v->arena, trace->nr_types + 1, sizeof(*ret->types));
+	ret->streams = wm_arena_array(&v->arena, trace->nr_streams + 1, sizeof(*ret->streams));
+	if (!ret->types || !ret->streams || !make_place(v, trace, &ret->place))
+		return false;
+	for (uint32_t i = 0; i < trace->nr_types; i++)
+		if (!make_type(v, trace, trace->types[i], &ret->types[i]))
+			return false;
+	if (v->options.format == WM_VIEW_PERF && !align_names(v, trace, ret))
+		return false;
+	for (uint32_t i = 0; i < trace->nr_streams; i++)
+		if (!make_stream(v, trace, trace->streams[i], &ret->streams[i]))
+			return false;
+	return true;
+}
+
+struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
+			       const struct wm_view_options *options)
+{
+	struct wm_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->options = *options;
+	wm_arena_init(&v->arena, ARENA_MAX);
+	wm_shapes_init(&v->shapes, &v->arena, formats[options->format].style);
+	wm_shapes_init(&v->forms, &v->arena, &wm_style_people);
+	v->nr_traces = nr_traces;
+	v->traces = wm_arena_array(&v->arena, nr_traces + 1, sizeof(*v->traces));
+	for (uint32_t i = 0; i < nr_traces; i++)
+		if (!v->traces || !make_trace(v, traces[i], &v->traces[i])) {
+			wm_view_destroy(v);
+			return NULL;
+		}
+	return v;
+}
+
+void wm_view_destroy(struct wm_view *v)
+{
+	if (!v)
+		return;
+	wm_shapes_done(&v->shapes);
+	wm_shapes_done(&v->forms);
+	wm_arena_done(&v->arena);
+	free(v);
+}
+
+/* babeltrace2 takes a difference of -1 for none. */
+static char *delta(char *at, bool known, int64_t ns, int64_t before)
+{
+	uint64_t n = (uint64_t)ns - (uint64_t)before;
+
+	if (!known || n == UINT64_MAX) {
+		memcpy(at, "+?.?????????", 12);
+		return at + 12;
+	}
+	*at++ = '+';
+	if (n < NS_PER_SECOND) { /* nearly always */
+		memcpy(at, "0.", 2);
+		return wm_digits_9(at + 2, (uint32_t)n);
+	}
+	at = wm_digits_u64(at, n / NS_PER_SECOND);
+	*at++ = '.';
+	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
+}
+
+/* --- pages --------------------------------------------------------------------------------- */
+
+bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
+		     struct wm_text *out)
+{
+	return e->type->print && wm_view_print(&v->traces[trace], e, out);
+}
+
+void wm_view_page_init(struct wm_view_page *p, bool later)
+{
+	*p = (struct wm_view_page){.later = later, .joint = SIZE_MAX, .second = INT64_MIN};
+}
+
+void wm_view_page_again(struct wm_view_page *p, bool later)
+{
+	struct wm_view_page kept = *p;
+
+	wm_view_page_init(p, later);
+	p->text = kept.text;
+	p->names = kept.names;
+	wm_view_page_clear(p);
+}
+
+void wm_view_page_done(struct wm_view_page *p)
+{
+	wm_text_done(&p->text);
+	wm_view_names_destroy(p->names);
+}
+
+void wm_view_begin(const struct wm_view *v, struct wm_text *t)
+{
+	if (v->options.format == WM_VIEW_JSON)
+		wm_text_char(t, '[');
+	else if (v->options.format == WM_VIEW_CSV)
+		wm_view_csv_head(v, t);
+}
+
+void wm_view_end(const struct wm_view *v, struct wm_text *t)
+{
+	if (v->options.format == WM_VIEW_JSON)
+		wm_text_str(t, "\n]\n");
+}
+
+/* For the first line's delta, once it is known. */
+static void leave_room(struct wm_view_page *p)
+{
+	if (!wm_text_reserve(&p->text, WM_DIGITS_MAX))
+		return;
+	p->text.bytes = p->start = WM_DIGITS_MAX;
+}
+
+void wm_view_page_clear(struct wm_view_page *p)
+{
+	if (p->text.data)
+		wm_text_cut(&p->text, 0);
+	p->start = 0;
+}
+
+void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
+			const struct wm_event *e)
+{
+	if (p->later && !p->past.any && !p->text.bytes)
+		leave_room(p);
+	formats[v->options.format].write(v, p, &v->traces[trace], e);
+	p->nr_events++;
+	p->past.any = true;
+}
+
+/* Puts the delta of the first line in: what stands before it moves to the left. */
+static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
+{
+	char text[WM_DIGITS_MAX];
+	size_t bytes = (size_t)(delta(text, past->has_time, p->first_ns, past->last_ns) - text);
+	char *from = p->text.data + p->start;
+
+	memmove(from - bytes, from, p->joint - p->start);
+	memcpy(p->text.data + p->joint - bytes, text, bytes);
+	p->start -= bytes;
+	p->joint = SIZE_MAX;
+}
+
+void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
+		       const struct wm_view_past *past)
+{
+	if (!p->later || p->text.failed)
+		return;
+	p->later = false;
+	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any)
+		p->start++; /* no comma before the first */
+	if (p->joint != SIZE_MAX)
+		fill_joint(p, past);
+	if (!p->past.has_time) {
+		p->past.has_time = past->has_time;
+		p->past.last_ns = past->last_ns;
+	}
+	p->past.any |= past->any;
+}
+
+/* --- times ----------------------------------------------------------------------------------- */
+
+void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	int64_t second = ns / NS_PER_SECOND;
+
+	if (second != page->second) {
+		time_t when = (time_t)second;
+		struct tm tm;
+
+		page->second = second;
+		memcpy(page->hh_mm_ss, "??:??:??", 8);
+		if (localtime_r(&when, &tm)) {
+			(void)wm_digits_pair(page->hh_mm_ss, (uint32_t)tm.tm_hour);
+			(void)wm_digits_pair(page->hh_mm_ss + 3, (uint32_t)tm.tm_min);
+			(void)wm_digits_pair(page->hh_mm_ss + 6, (uint32_t)tm.tm_sec);
+			page->hh_mm_ss[2] = page->hh_mm_ss[5] = ':';
+		}
+	}
+	wm_pen_put(p, page->hh_mm_ss, 8);
+	wm_pen_char(p, '.');
+	p->at = wm_digits_9(p->at, (uint32_t)(ns % NS_PER_SECOND));
+}
+
+void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	if (!page->past.has_time && page->later) {
+		page->joint = (size_t)(p->at - p->text->data);
+		page->first_ns = ns;
+	} else {
+		p->at = delta(p->at, page->past.has_time, ns, page->past.last_ns);
+	}
+	page->past.has_time = true;
+	page->past.last_ns = ns;
+}
+
+/* --- names and forms ---------------------------------------------------------------------------
+ */
+
+const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	const char *comm = "", *word;
+
+	if (type->comm_part >= 0) {
+		uint32_t at = e->parts[type->comm_part].at;
+
+		for (uint32_t k = 0; k < type->comm_member; k++)
+			at = e->items[at].next;
+		*ret_bytes = e->items[at].count;
+		return e->items[at].text;
+	}
+	if (t->trace->ops->comm)
+		comm = t->trace->ops->comm(t->trace, e);
+	if (!comm[0] && (word = wm_stream_word(t->trace, e->stream, "procname")))
+		comm = word;
+	*ret_bytes = (uint32_t)strlen(comm);
+	return comm;
+}
+
+bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out)
+{
+	const struct wm_shape *fields = t->types[e->type->index].form;
+
+	if (e->type->prints)
+		return t->trace->ops->print(t->trace, e, out);
+	if (fields)
+		wm_view_print_form(out, e->type->print, fields, e);
+	return fields;
+}
+
+bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+{
+	size_t before;
+	bool has;
+
+	if (!e->type->print)
+		return false;
+	wm_pen_close(p);
+	before = p->text->bytes;
+	has = wm_view_print(t, e, p->text);
+	if (!has)
+		wm_text_cut(p->text, before);
+	wm_pen_resume(p);
+	return has;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_perf.c - events as perf script shows them:
+ *
+ *             comm     tid [cpu]    seconds:     period event:               ip name+0x1 (file)
+ *             comm     tid [cpu]    seconds: event: print form, or name=value...
+ *
+ * Of samples with a call chain, its addresses follow in lines of their own and
+ * an empty one. Millions of lines are written, so what two have in common is
+ * kept in the page: the thread's name and the whole second.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stacks.h"
+#include "view/text/writer_int.h"
+#include "view/value_text.h"
+
+#define NS_PER_SECOND 1000000000
+#define COMM_WIDTH    16u
+#define TID_WIDTH     7u
+#define PERIOD_WIDTH  10u
+#define CONTEXT_MIN   ((uint64_t)-4095) /* a word of a chain that is no address: what follows is */
+#define HEAD_ROOM     256u
+#define FRAMES_MAX    127u /* of a chain, as perf script */
+
+#define NAME_TEXTS_BITS 9
+#define NAME_TEXTS      (1u << NAME_TEXTS_BITS)
+#define NAME_TEXT_MAX   96u /* longer ones are made each time */
+
+#define BLANKS "                " /* as wide as the widest column */
+
+/* A number at the right end of a column, which it may be wider than. */
+static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
+{
+	uint64_t digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+	uint32_t bytes = wm_digits_count(digits) + (n < 0);
+
+	memcpy(p->at, BLANKS, sizeof(BLANKS) - 1);
+	p->at += width > bytes ? width - bytes : 0;
+	if (n < 0)
+		wm_pen_char(p, '-');
+	p->at = wm_digits_u64(p->at, digits);
+}
+
+/* --- who, where, when ------------------------------------------------------------------- */
+
+/* Up to that width; wider than a column: nothing. */
+static void put_blanks(struct wm_pen *p, uint32_t have, uint32_t width)
+{
+	memcpy(p->at, BLANKS, sizeof(BLANKS) - 1);
+	p->at += have < width ? width - have : 0;
+}
+
+/* A thread without a name is called by its number. */
+static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
+{
+	uint32_t bytes = (uint32_t)strlen(comm);
+
+	if (bytes) {
+		put_blanks(p, bytes, width);
+		wm_view_put_safe(p, comm, bytes);
+		return;
+	}
+	put_blanks(p, 1 + (tid < 0) + wm_digits_count((uint64_t)llabs(tid)), width);
+	wm_pen_char(p, ':');
+	p->at = wm_digits_i64(p->at, tid);
+}
+
+/* Of an event whose name is in its own items, which pass; or of another one's trace. */
+static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
+			     uint32_t width)
+{
+	uint32_t bytes;
+	const char *comm = wm_view_comm(t, e, &bytes);
+
+	if (bytes) {
+		put_blanks(p, bytes, width);
+		wm_view_put_safe(p, comm, bytes);
+	} else {
+		put_comm(p, "", e->tid, width);
+	}
+	wm_pen_char(p, ' ');
+	put_wide(p, e->tid, TID_WIDTH);
+	wm_pen_char(p, ' ');
+}
+
+/* Name and number. A name that the trace keeps is known by where it is. */
+static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e, uint32_t width)
+{
+	const struct wm_reader_ops *ops = t->trace->ops;
+	const char *comm =
+	    t->types[e->type->index].comm_part < 0 && ops->comm ? ops->comm(t->trace, e) : "";
+	size_t start, bytes;
+
+	if (!comm[0]) {
+		put_other_thread(p, t, e, width);
+		return;
+	}
+	if (comm == page->comm && e->tid == page->tid && width == page->comm_width) {
+		memcpy(p->at, page->thread, sizeof(page->thread));
+		p->at += page->thread_bytes;
+		return;
+	}
+	start = (size_t)(p->at - p->text->data);
+	put_comm(p, comm, e->tid, width);
+	wm_pen_char(p, ' ');
+	put_wide(p, e->tid, TID_WIDTH);
+	wm_pen_char(p, ' ');
+	bytes = (size_t)(p->at - p->text->data) - start;
+	page->comm = bytes <= sizeof(page->thread) ? comm : NULL;
+	page->tid = e->tid;
+	page->comm_width = width;
+	page->thread_bytes = (uint8_t)bytes;
+	if (page->comm)
+		memcpy(page->thread, p->text->data + start, bytes);
+}
+
+static void put_cpu(struct wm_pen *p, int32_t cpu)
+{
+	wm_pen_char(p, '[');
+	if (cpu < 100)
+		wm_pen_char(p, '0');
+	if (cpu < 10)
+		wm_pen_char(p, '0');
+	p->at = wm_digits_u64(p->at, (uint32_t)cpu);
+	WM_PEN_PUT(p, "] ");
+}
+
+/* The second, five wide, with the point; then microseconds. */
+static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	int64_t second = ns / NS_PER_SECOND;
+	uint32_t micro = (uint32_t)llabs(ns % NS_PER_SECOND) / 1000;
+
+	if (second != page->second) {
+		struct wm_pen text = {.at = page->seconds};
+
+		put_wide(&text, second, 5);
+		wm_pen_char(&text, '.');
+		page->second = second;
+		page->seconds_bytes = (uint8_t)(text.at - page->seconds);
+	}
+	memcpy(p->at, page->seconds, sizeof(page->seconds));
+	p->at = wm_digits_pair(p->at + page->seconds_bytes, micro / 10000);
+	p->at = wm_digits_pair(p->at, micro / 100 % 100);
+	p->at = wm_digits_pair(p->at, micro % 100);
+	WM_PEN_PUT(p, ": ");
+}
+
+/* The member of that number + 1; NULL: there is none. */
+static const struct wm_item *member(const struct wm_event *e, enum wm_part part, uint32_t nr)
+{
+	uint32_t at = e->parts[part].at;
+
+	if (!nr || at == e->parts[part].end)
+		return NULL;
+	while (--nr)
+		at = e->items[at].next;
+	return &e->items[at];
+}
+
+/* --- addresses ------------------------------------------------------------------------- */
+
+/* " name+0x1c (file)", as it was written of the same place before. */
+struct name_text {
+	const char *symbol, *file; /* as pointers: they stay */
+	uint64_t offset;
+	uint32_t bytes; /* 0: nothing is kept here */
+	char text[NAME_TEXT_MAX];
+};
+
+struct wm_view_names {
+	const struct wm_view_places *places;
+	void *own;
+	struct name_text texts[NAME_TEXTS];
+	struct wm_named_place callers[WM_UNWIND_FRAMES_MAX];
+};
+
+void wm_view_names_destroy(struct wm_view_names *n)
+{
+	if (n && n->own)
+		n->places->close(n->own);
+	free(n);
+}
+
+/* The page's; NULL: nobody knows what is where, or no memory, of which the text tells. */
+static struct wm_view_names *names_of(struct wm_view_page *page,
+				      const struct wm_view_places *places)
+{
+	struct wm_view_names *n = page->names;
+
+	if (n || !places)
+		return n;
+	n = calloc(1, sizeof(*n));
+	if (n) {
+		n->places = places;
+		n->own = places->open(places->data);
+	}
+	if (n && n->own) {
+		page->names = n;
+		return n;
+	}
+	wm_view_names_destroy(n);
+	page->text.failed = true;
+	return NULL;
+}
+
+static void put_new_name(struct wm_pen *p, const struct wm_named_place *n)
+{
+	wm_pen_char(p, ' ');
+	if (n->symbol) {
+		wm_view_put_safe(p, n->symbol, (uint32_t)strlen(n->symbol));
+		WM_PEN_PUT(p, "+0x");
+		p->at = wm_digits_bits(p->at, n->offset, 4, "0123456789abcdef");
+	} else {
+		WM_PEN_PUT(p, "[unknown]");
+	}
+	WM_PEN_PUT(p, " (");
+	if (n->file)
+		wm_view_put_safe(p, n->file, (uint32_t)strlen(n->file));
+	else
+		WM_PEN_PUT(p, "[unknown]");
+	wm_pen_char(p, ')');
+}
+
+static struct name_text *text_of(struct wm_view_names *names, const struct wm_named_place *n)
+{
+	uint64_t hash =
+	    ((uintptr_t)(n->symbol ? n->symbol : n->file) + n->offset) * 0x9e3779b97f4a7c15ull;
+
+	return &names->texts[hash >> (64 - NAME_TEXTS_BITS)];
+}
+
+/* Room for NAME_TEXT_MAX was asked for. */
+static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	struct name_text *text = text_of(names, n);
+	size_t start, bytes;
+
+	if (text->bytes && text->symbol == n->symbol && text->offset == n->offset &&
+	    text->file == n->file) {
+		memcpy(p->at, text->text, sizeof(text->text));
+		p->at += text->bytes;
+		return;
+	}
+	start = (size_t)(p->at - p->text->data);
+	put_new_name(p, n);
+	bytes = (size_t)(p->at - p->text->data) - start;
+	*text = (struct name_text){.symbol = n->symbol, .file = n->file, .offset = n->offset};
+	if (bytes <= sizeof(text->text)) {
+		text->bytes = (uint32_t)bytes;
+		memcpy(text->text, p->text->data + start, bytes);
+	}
+}
+
+/* Sixteen wide; what is there, for who knows. */
+static void put_place(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	wm_pen_need(p, HEAD_ROOM);
+	p->at = wm_digits_hex_wide(p->at, n->address);
+	if (names)
+		put_name(p, names, n);
+}
+
+static void find_place(const struct wm_pen *p, const struct wm_view_names *names,
+		       const struct view_trace *t, const struct wm_event *e,
+		       enum wm_event_mode mode, struct wm_named_place *n)
+{
+	if (names && names->places->find(names->own, t->index, e, n->address, mode, n) < 0)
+		p->text->failed = true;
+}
+
+/* --- samples --------------------------------------------------------------------------- */
+
+static void put_frame(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
+{
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\t');
+	put_place(p, names, n);
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '\n');
+}
+
+/* By the copy of the stack that came with the sample. */
+static void put_callers(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+			const struct wm_event *e)
+{
+	int nr = names->places->callers(names->own, t->index, e, names->callers);
+
+	p->text->failed |= nr < 0;
+	for (int i = 0; i < nr; i++)
+		put_frame(p, names, &names->callers[i]);
+}
+
+/* A chain that led to what is no address and no marker; perf shows nothing of it, either. */
+static bool is_damaged(const struct wm_item *chain)
+{
+	enum wm_event_mode mode;
+
+	for (uint32_t i = 1; i <= chain->count; i++)
+		if (chain[i].u >= CONTEXT_MIN && !wm_stacks_mode(chain[i].u, &mode))
+			return true;
+	return false;
+}
+
+static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+		      const struct wm_event *e, const struct wm_item *chain)
+{
+	enum wm_event_mode mode = e->mode;
+	uint32_t left = is_damaged(chain) ? 0 : FRAMES_MAX;
+
+	wm_pen_char(p, '\n');
+	for (uint32_t i = 1; i <= chain->count && left; i++) {
+		struct wm_named_place n = {.address = chain[i].u};
+
+		if (chain[i].u >= CONTEXT_MIN) {
+			(void)wm_stacks_mode(chain[i].u, &mode); /* not damaged */
+			continue;
+		}
+		find_place(p, names, t, e, mode, &n);
+		put_frame(p, names, &n);
+		left--;
+	}
+	if (names)
+		put_callers(p, names, t, e);
+}
+
+/* As it is: only in chains perf shows addresses in files. */
+static void put_address(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
+			const struct wm_event *e, uint64_t address)
+{
+	struct wm_named_place n = {.address = address};
+
+	find_place(p, names, t, e, e->mode, &n);
+	n.address = address;
+	wm_pen_char(p, ' ');
+	put_place(p, names, &n);
+}
+
+static void put_sample(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
+		       const struct wm_event *e, const struct wm_item *chain)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	const struct wm_item *ip = member(e, WM_PART_STREAM_CONTEXT, type->sample.ip);
+
+	if (chain)
+		put_chain(p, names_of(page, t->options->places), t, e, chain);
+	else if (ip && !e->type->print)
+		put_address(p, names_of(page, t->options->places), t, e, ip->u);
+}
+
+/* --- the line ------------------------------------------------------------------------------ */
+
+/* perf knows no contexts: what a sample carries beside its fields comes before them. */
+static void put_all_parts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+{
+	uint32_t nr = 0;
+
+	for (int part = 0; part < WM_NR_PARTS; part++) {
+		if (part == WM_PART_FIELDS && type->contexts)
+			nr = wm_shape_members(p, type->contexts, e->items, e->parts[part].at,
+					      e->parts[part].end, nr);
+		if (type->parts[part])
+			nr = wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
+					      e->parts[part].end, nr);
+	}
+}
+
+static void put_period(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+{
+	const struct wm_item *period = member(e, WM_PART_STREAM_CONTEXT, type->sample.period);
+
+	put_wide(p, (int64_t)(period ? period->u : e->type->period), PERIOD_WIDTH);
+	wm_pen_char(p, ' ');
+}
+
+void wm_view_write_perf(const struct wm_view *v, struct wm_view_page *page,
+			const struct view_trace *t, const struct wm_event *e)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	bool is_sample = type->sample.ip && !v->options.nr_fields;
+	const struct wm_item *chain =
+	    is_sample ? member(e, type->sample.chain_part, type->sample.chain) : NULL;
+	struct wm_pen p;
+
+	if (!wm_pen_open(&p, &page->text))
+		return;
+	put_thread(&p, page, t, e, chain ? 0 : COMM_WIDTH);
+	if (e->cpu >= 0)
+		put_cpu(&p, e->cpu);
+	if (e->ns != WM_TIME_NONE)
+		put_time(&p, page, e->ns);
+	if (is_sample && !e->type->print)
+		put_period(&p, type, e);
+	wm_view_put_piece(&p, &type->name);
+	if (v->options.nr_fields || (!wm_view_put_print(&p, t, e) && !is_sample))
+		put_all_parts(&p, type, e);
+	if (is_sample)
+		put_sample(&p, page, t, e, chain);
+	wm_pen_need(&p, 2);
+	wm_pen_char(&p, '\n');
+	wm_pen_close(&p);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* writer_text.c - events as lines: waymark's, babeltrace2's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/text/writer_int.h"
+#include "view/value_text.h"
+
+#define NS_PER_SECOND 1000000000
+#define HEAD_ROOM     256u
+
+/* --- babeltrace2 ------------------------------------------------------------------------ */
+
+/* As babeltrace2 computes it: with doubles unless a tick is a nanosecond. */
+static int64_t babeltrace_ns(const struct wm_event *e)
+{
+	const struct wm_trace_clock *c = e->stream->clock;
+
+	if (!c || c->hz == NS_PER_SECOND)
+		return e->ns;
+	return (int64_t)((uint64_t)c->offset_ns +
+			 (uint64_t)(1e9 * (double)e->clock / (double)c->hz));
+}
+
+/* What babeltrace2 does with times before its origin: seconds once, then their clock time. */
+static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
+{
+	uint64_t positive = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	if (ns >= 0 || page->past.has_time || page->later) {
+		wm_view_put_time(p, page, (int64_t)positive);
+		return;
+	}
+	wm_pen_char(p, '-');
+	p->at = wm_digits_u64(p->at, positive / NS_PER_SECOND);
+	wm_pen_char(p, '.');
+	p->at = wm_digits_9(p->at, (uint32_t)(positive % NS_PER_SECOND));
+}
+
+void wm_view_write_babeltrace(const struct wm_view *v, struct wm_view_page *page,
+			      const struct view_trace *t, const struct wm_event *e)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	bool any = false;
+	struct wm_pen p;
+
+	if (!wm_pen_open(&p, &page->text))
+		return;
+	if (e->ns != WM_TIME_NONE) {
+		int64_t ns = babeltrace_ns(e);
+
+		wm_pen_char(&p, '[');
+		babeltrace_time(&p, page, ns);
+		WM_PEN_PUT(&p, "] (");
+		wm_view_put_delta(&p, page, ns);
+		WM_PEN_PUT(&p, ") ");
+	}
+	wm_view_put_piece(&p, &t->streams[e->stream->index]);
+	wm_view_put_piece(&p, &type->name);
+	for (int part = 0; part < WM_NR_PARTS; part++) {
+		if (!type->parts[part])
+			continue;
+		wm_pen_need(&p, HEAD_ROOM);
+		if (any)
+			WM_PEN_PUT(&p, ", ");
+		any = true;
+		wm_pen_char(&p, '{');
+		wm_shape_members(&p, type->parts[part], e->items, e->parts[part].at,
+				 e->parts[part].end, 0);
+		wm_pen_need(&p, HEAD_ROOM);
+		WM_PEN_PUT(&p, " }");
+	}
+	wm_pen_need(&p, 2);
+	wm_pen_char(&p, '\n');
+	wm_pen_close(&p);
+}
+
+static void loss_time(struct wm_text *t, int64_t ns)
+{
+	struct wm_view_page page;
+	struct wm_pen p;
+
+	wm_view_page_init(&page, false);
+	if (!wm_pen_open(&p, t))
+		return;
+	babeltrace_time(&p, &page, ns);
+	wm_pen_close(&p);
+}
+
+void wm_view_loss(struct wm_text *t, const struct wm_trace *trace, const struct wm_trace_loss *l)
+{
+	const struct wm_stream *s =
+	    l->stream < trace->nr_streams ? trace->streams[l->stream] : NULL;
+	const char *name = s ? wm_stream_word(trace, s, "hostname") : NULL;
+	const char *uuid = s && s->origin ? s->origin->uuid : wm_trace_word(trace, "uuid");
+	const char *what = l->packets ? "packet" : "event";
+
+	if (l->count == UINT64_MAX)
+		wm_text_f(t, "WARNING: Tracer may have discarded %ss ", what);
+	else
+		wm_text_f(t, "WARNING: Tracer discarded %llu %s%s ", (unsigned long long)l->count,
+			  what, l->count == 1 ? "" : "s");
+	if (l->begin_ns > INT64_MIN && l->end_ns < INT64_MAX) {
+		wm_text_str(t, "between [");
+		loss_time(t, l->begin_ns);
+		wm_text_str(t, "] and [");
+		loss_time(t, l->end_ns);
+		wm_text_str(t, "] ");
+	} else {
+		wm_text_str(t, "(unknown time range) ");
+	}
+	wm_text_f(t, "in trace \"%s\" ", name ? name : "");
+	wm_text_f(t, uuid ? "(UUID: %s) " : "(no UUID) ", uuid);
+	if (s)
+		wm_text_f(t, "within stream \"%s%s%s\" (stream class ID: %llu, stream ID: %llu).\n",
+			  trace->path, s->file[0] ? "/" : "", s->file,
+			  (unsigned long long)s->class_id, (unsigned long long)s->instance);
+	else
+		wm_text_str(t, "within stream \"(unknown)\".\n");
+}
+
+/* --- waymark ------------------------------------------------------------------------------- */
+
+static void put_seconds(struct wm_pen *p, int64_t ns, uint32_t digits)
+{
+	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	if (ns < 0)
+		wm_pen_char(p, '-');
+	p->at = wm_digits_u64(p->at, n / NS_PER_SECOND);
+	wm_pen_char(p, '.');
+	p->at = wm_digits_9(p->at, (uint32_t)(n % NS_PER_SECOND)) - (9 - digits);
+}
+
+static void put_number(struct wm_pen *p, int32_t n)
+{
+	if (n < 0)
+		wm_pen_char(p, '?');
+	else
+		p->at = wm_digits_u64(p->at, (uint32_t)n);
+}
+
+/* command:pid/tid and a space, unless nothing is known of it. */
+static void put_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
+{
+	uint32_t bytes;
+	const char *comm = wm_view_comm(t, e, &bytes);
+
+	if (!bytes && e->pid < 0 && e->tid < 0)
+		return;
+	if (bytes)
+		wm_view_put_safe(p, comm, bytes);
+	else
+		wm_pen_char(p, '?');
+	if (e->pid >= 0 || e->tid >= 0) {
+		wm_pen_char(p, ':');
+		put_number(p, e->pid);
+	}
+	if (e->tid >= 0) {
+		wm_pen_char(p, '/');
+		put_number(p, e->tid);
+	}
+	wm_pen_char(p, ' ');
+}
+
+/* { cpu = 1, contexts... } and a space, if there are any. */
+static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+{
+	uint32_t nr = 0;
+
+	wm_pen_need(p, HEAD_ROOM);
+	wm_pen_char(p, '{');
+	if (e->cpu >= 0) {
+		WM_PEN_PUT(p, " cpu = ");
+		put_number(p, e->cpu);
+		nr = 1;
+	}
+	if (wm_view_level(type, e)) {
+		wm_pen_put(p, nr ? ", level = " : " level = ", nr ? 10 : 9);
+		p->at = wm_digits_u64(p->at, wm_view_level(type, e));
+		nr++;
+	}
+	for (int part = 0; part < WM_PART_FIELDS; part++)
+		if (type->parts[part])
+			nr = wm_shape_members(p, type->parts[part], e->items, e->parts[part].at,
+					      e->parts[part].end, nr);
+	if (type->contexts)
+		nr = wm_shape_members(p, type->contexts, e->items, e->parts[WM_PART_FIELDS].at,
+				      e->parts[WM_PART_FIELDS].end, nr);
+	wm_pen_need(p, HEAD_ROOM);
+	if (nr)
+		WM_PEN_PUT(p, " } ");
+	else
+		p->at--; /* there was nothing to open */
+}
+
+static void put_fields(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
+{
+	wm_pen_char(p, '{');
+	if (type->parts[WM_PART_FIELDS])
+		wm_shape_members(p, type->parts[WM_PART_FIELDS], e->items,
+				 e->parts[WM_PART_FIELDS].at, e->parts[WM_PART_FIELDS].end, 0);
+	wm_pen_need(p, HEAD_ROOM);
+	WM_PEN_PUT(p, " }");
+}
+
+void wm_view_write_waymark(const struct wm_view *v, struct wm_view_page *page,
+			   const struct view_trace *t, const struct wm_event *e)
+{
+	const struct view_type *type = &t->types[e->type->index];
+	struct wm_pen p;
+
+	if (!wm_pen_open(&p, &page->text))
+		return;
+	if (e->ns != WM_TIME_NONE) {
+		wm_pen_char(&p, '[');
+		if (e->stream->clock && e->stream->clock->is_epoch && e->ns >= 0)
+			wm_view_put_time(&p, page, e->ns);
+		else
+			put_seconds(&p, e->ns, 9);
+		WM_PEN_PUT(&p, "] (");
+		wm_view_put_delta(&p, page, e->ns);
+		WM_PEN_PUT(&p, ") ");
+	}
+	put_thread(&p, t, e);
+	wm_view_put_piece(&p, &type->name);
+	put_contexts(&p, type, e);
+	if (v->options.nr_fields || !wm_view_put_print(&p, t, e))
+		put_fields(&p, type, e);
+	wm_pen_need(&p, 2);
+	wm_pen_char(&p, '\n');
+	wm_pen_close(&p);
+}
