@@ -10,9 +10,9 @@
 #include "analysis/pass.h"
 #include "base/file.h"
 #include "cmd/exit.h"
-#include "cmd/places.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
+#include "cmd/symbol_options.h"
 #include "view/result_view.h"
 
 #define PROGRESS_PARTS 1000u

@@ -7,7 +7,7 @@
 #define WM_CMD_ANALYSE_H
 
 #include "analysis/analysis.h"
-#include "cmd/asked.h"
+#include "cmd/input_options.h"
 
 struct wm_analyse_values {
 	bool json;

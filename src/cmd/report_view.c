@@ -16,8 +16,8 @@
 #include "analysis/annotate.h"
 #include "base/clock.h"
 #include "cmd/exit.h"
-#include "cmd/hush.h"
 #include "cmd/say.h"
+#include "cmd/stderr_capture.h"
 #include "view/browse.h"
 
 #define CALLS_LIMIT 0.5 /* percent of a row, as -g has it */

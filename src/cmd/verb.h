@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * verb.h - what a verb of the command line is: one const struct per verb, in
- * a file of its own name (src/cmd/list.c has wm_cmd_list).
+ * a file of its own name (src/cmd/list/list.c has wm_cmd_list).
  *
  * To add a verb: write src/cmd/NAME.c with `const struct wm_verb wm_cmd_NAME`,
  * declare it below, and add its line to the table in src/cmd/main.c. The

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* convert.c - waymark convert: its options, and which format is meant. */
+#include "cmd/convert/convert.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "cmd/verb.h"
+
+static int choose(const struct wm_convert_values *v, struct wm_convert_format *ret)
+{
+	char name[32];
+
+	if (v->to) {
+		(void)wm_option_choice(&wm_cmd_convert.options[0], v->to, name, sizeof(name));
+		if (wm_convert_format_named(name, ret))
+			return WM_EXIT_DONE;
+	} else if (wm_convert_format_of_path(v->out, ret)) {
+		return WM_EXIT_DONE;
+	}
+	wm_say("convert: the name '%s' does not tell the format; say it with --to", v->out);
+	return WM_EXIT_USAGE;
+}
+
+static int run(void *values, int nr_args, char **args)
+{
+	struct wm_convert_values *v = values;
+	struct wm_convert_format format;
+	int status;
+
+	v->out = args[nr_args - 1];
+	status = wm_asked_add(&v->asked, "convert", nr_args - 1, args);
+	if (status)
+		return status;
+	if (!v->asked.nr_inputs) {
+		wm_say("convert: '%s' is the only name: what is to be converted, and to what?",
+		       v->out);
+		return WM_EXIT_USAGE;
+	}
+	status = choose(v, &format);
+	if (!status && v->split_bytes && !(format.ops && format.ops->splits)) {
+		wm_say("convert: %s is not split; leave --split-size away", format.name);
+		status = WM_EXIT_USAGE;
+	}
+	return status ? status : wm_convert_run(v, &format);
+}
+
+static void release(void *values)
+{
+	wm_select_done(&((struct wm_convert_values *)values)->asked.select);
+}
+
+#define TO(kind, member) WM_OPTION_TO_##kind(struct wm_convert_values, member)
+
+static const struct wm_option options[] = {
+    {.name = "to",
+     .argument = "FORMAT",
+     .choices = WM_CONVERT_CHOICES,
+     .initial = "auto",
+     .help = "what to write; auto: what OUT's name says",
+     TO(CHOICE, to)},
+    WM_ASKED_INPUT(struct wm_convert_values, asked),
+    {.name = "force", .letter = 'f', .help = "replace OUT when it is there", TO(FLAG, force)},
+    {.name = "split-size",
+     .argument = "SIZE",
+     .min = 1 << 16,
+     .max = INT64_MAX,
+     .help = "begin another file (OUT.2, OUT.3) when one reaches this size",
+     TO(SIZE, split_bytes)},
+    {.name = "all",
+     .letter = 'A',
+     .help = "also the recorder's own events: processes, modules, losses",
+     TO(FLAG, all)},
+    WM_OPTION_HEADING("Which events"),
+    WM_ASKED_EVENTS(struct wm_convert_values, asked),
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "text on so many processors; without: on all",
+     TO(INTEGER, threads)},
+    WM_OPTION_END,
+};
+
+const struct wm_verb wm_cmd_convert = {
+    .name = "convert",
+    .summary = "write traces in the format of another tool",
+    .synopsis = "[TRACE...] OUT [-i TRACE]... [--to FORMAT] [-e GLOB [--filter EXPR]]...",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "OUT's name says the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
+	       ".json (chrome), .jsonl, .csv. It is there when it is whole, and readable by\n"
+	       "you alone. "
+	       "Exit status 5: done, but events are missing (why is said).",
+    .options = options,
+    .values_bytes = sizeof(struct wm_convert_values),
+    .min_args = 1,
+    .max_args = WM_VERB_ANY,
+    .run = run,
+    .release = release,
+};

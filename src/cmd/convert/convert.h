@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert.h - what the files of waymark convert share: convert.c has the
+ * options, format.c knows the formats, run.c does it.
+ */
+#ifndef WM_CMD_CONVERT_CONVERT_H
+#define WM_CMD_CONVERT_CONVERT_H
+
+#include "cmd/input_options.h"
+#include "export/export.h"
+#include "view/writer.h"
+
+/* --to's words, the first of which means: by OUT's name. format.c has one line for each. */
+#define WM_CONVERT_CHOICES                                                                         \
+	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perf.data|perfetto|chrome|jsonl|json|csv"
+
+/* A format that convert writes: an exporter, or text of the view. */
+struct wm_convert_format {
+	const struct wm_exporter_ops *ops; /* NULL: text */
+	const char *name, *suffixes;
+	enum wm_view_format text;
+};
+
+struct wm_convert_values {
+	int to; /* index into WM_CONVERT_CHOICES */
+	bool all, force;
+	const char *out;
+	uint64_t split_bytes;
+	int64_t threads;
+	struct wm_asked asked;
+};
+
+/* False: none is called so, or none can be told from OUT's name. */
+bool wm_convert_format_named(const char *name, struct wm_convert_format *ret);
+bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret);
+
+/* An exit status; what went wrong was said. */
+int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *format);
+
+#endif

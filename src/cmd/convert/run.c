@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - opens traces, binds what was chosen of them, and lets an
+ * exporter (export/export.h) or the view's writer do the work. Signals that end
+ * programs wait meanwhile and are looked at between events: what was begun is
+ * removed first.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/signals.h"
+#include "cmd/convert/convert.h"
+#include "cmd/exit.h"
+#include "cmd/progress.h"
+#include "cmd/say.h"
+#include "cmd/trace_open.h"
+#include "export/file.h"
+#include "view/render.h"
+
+struct converting {
+	struct wm_convert_values *v;
+	const struct wm_convert_format *format;
+	struct wm_inputs in;
+	struct wm_timeline *timeline;
+	struct wm_progress progress;
+	int64_t begin_ns, end_ns;
+	struct wm_export_file file; /* of text */
+	uint64_t nr_events;
+	sigset_t waiting;
+};
+
+/* --- between events ------------------------------------------------------------------ */
+
+static bool interrupted(const struct converting *c)
+{
+	sigset_t pending;
+
+	if (sigpending(&pending))
+		return false;
+	for (int i = 1; i < SIGRTMIN; i++)
+		if (sigismember(&c->waiting, i) == 1 && sigismember(&pending, i) == 1)
+			return true;
+	return false;
+}
+
+static int tick(void *data, uint64_t done_bytes)
+{
+	struct converting *c = data;
+
+	wm_progress_tick(&c->progress, done_bytes);
+	return interrupted(c) ? -EINTR : 0;
+}
+
+/* Bytes of the packets that will be read. */
+static uint64_t count_bytes(const struct converting *c)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t t = 0; t < c->in.nr; t++)
+		for (uint64_t i = 0; i < c->in.traces[t]->nr_packets; i++) {
+			const struct wm_packet *p = &c->in.traces[t]->packets[i];
+
+			if (p->end_ns >= c->begin_ns && p->begin_ns < c->end_ns)
+				bytes += p->bytes;
+		}
+	return bytes;
+}
+
+/* --- the two ways -------------------------------------------------------------------- */
+
+static int failed(const struct converting *c, int err, const struct wm_diag *diag)
+{
+	if (err == -EINTR && interrupted(c))
+		return WM_EXIT_FAILED; /* the signal ends us when it may */
+	wm_say_diag("write", diag->where ? diag->where : c->v->out, err, diag);
+	return wm_exit_of(err);
+}
+
+static void say_left_out(const struct wm_export *x)
+{
+	for (uint32_t i = 0; i < x->nr_reasons; i++)
+		wm_say("%llu events left out of %s: %s", (unsigned long long)x->reasons[i].nr,
+		       x->ops->name, x->reasons[i].text);
+	if (x->nr_files > 1)
+		wm_say("'%s' would be too large for its readers: it is %u files, in order of time",
+		       x->options.path, x->nr_files);
+}
+
+static int export(struct converting *c)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_export_options options = {.path = c->v->out,
+					    .split_bytes = c->v->split_bytes,
+					    .force = c->v->force,
+					    .tracer = "waymark " WM_VERSION};
+	struct wm_export_input input = {
+	    .timeline = c->timeline,
+	    .begin_ns = c->begin_ns,
+	    .end_ns = c->end_ns,
+	    .wants = c->v->asked.select.want_list,
+	    .passes = wm_select_asks(&c->v->asked.select) ? wm_select_passes : NULL,
+	    .passes_data = &c->v->asked.select,
+	    .tick = tick,
+	    .tick_data = c};
+	struct wm_export x;
+	int err = wm_export_run(&x, c->format->ops, &options, &input, &diag);
+
+	wm_progress_end(&c->progress);
+	if (err)
+		return failed(c, err, &diag);
+	c->nr_events = x.nr_events;
+	say_left_out(&x);
+	return x.nr_reasons ? WM_EXIT_INCOMPLETE : WM_EXIT_DONE;
+}
+
+static int write_text(void *sink, const char *bytes, size_t count)
+{
+	struct converting *c = sink;
+
+	wm_export_file_write(&c->file, bytes, count);
+	return c->file.err;
+}
+
+static int write_frame(struct converting *c, const struct wm_view *view,
+		       void (*frame)(const struct wm_view *v, struct wm_text *t))
+{
+	size_t before = c->file.buffer.bytes;
+
+	frame(view, &c->file.buffer);
+	wm_export_file_added(&c->file, before);
+	return c->file.err;
+}
+
+static int render(struct converting *c, const struct wm_view *view)
+{
+	struct wm_render r = {.timeline = c->timeline,
+			      .view = view,
+			      .begin_ns = c->begin_ns,
+			      .end_ns = c->end_ns,
+			      .wants = c->v->asked.select.want_list,
+			      .passes =
+				  wm_select_asks(&c->v->asked.select) ? wm_select_passes : NULL,
+			      .data = &c->v->asked.select,
+			      .limit = UINT64_MAX,
+			      .nr_threads = (uint32_t)c->v->threads,
+			      .tick = tick,
+			      .write = write_text,
+			      .sink = c};
+	struct wm_view_past past = {0};
+	int err = write_frame(c, view, wm_view_begin);
+
+	if (!err)
+		err = wm_render(&r, &past, &c->nr_events);
+	return err ? err : write_frame(c, view, wm_view_end);
+}
+
+static int text(struct converting *c)
+{
+	struct wm_view_options options = {.format = c->format->text};
+	struct wm_view *view = wm_view_create(c->in.traces, c->in.nr, &options);
+	struct wm_diag diag = {.offset = -1};
+	int err = view ? 0 : -ENOMEM;
+
+	if (!err)
+		err = wm_export_file_create(&c->file, c->v->out, c->v->force, &diag);
+	if (!err)
+		err = render(c, view);
+	if (!err)
+		err = wm_export_file_publish(&c->file, &diag);
+	wm_export_file_done(&c->file);
+	wm_view_destroy(view);
+	wm_progress_end(&c->progress);
+	return err ? failed(c, err, &diag) : WM_EXIT_DONE;
+}
+
+/* Is OUT one of what is read? It would be replaced by what was made of it. */
+static int refuse_itself(const struct wm_convert_values *v)
+{
+	struct stat out, in;
+
+	if (stat(v->out, &out))
+		return WM_EXIT_DONE;
+	for (uint32_t i = 0; i < v->asked.nr_inputs; i++)
+		if (!stat(v->asked.inputs[i], &in) && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino) {
+			wm_say("convert: '%s' is what is read; choose another name for the result",
+			       v->out);
+			return WM_EXIT_USAGE;
+		}
+	return WM_EXIT_DONE;
+}
+
+/* --- all of it -------------------------------------------------------------------------- */
+
+static int convert_opened(struct converting *c)
+{
+	struct wm_convert_values *v = c->v;
+	int err, status = wm_inputs_window(&c->in, "convert", v->asked.begin, v->asked.end,
+					   &c->begin_ns, &c->end_ns);
+
+	v->asked.select.hidden = v->all;
+	v->asked.select.all_meta = c->format->ops && c->format->ops->needs_meta;
+	if (!status)
+		status = wm_select_bind(&v->asked.select, c->in.traces, c->in.nr);
+	if (status)
+		return status;
+	err = wm_timeline_create(c->in.traces, c->in.nr, &c->timeline);
+	if (err) {
+		wm_say_cannot("convert to", v->out, err);
+		return WM_EXIT_FAILED;
+	}
+	wm_progress_begin(&c->progress, "convert", count_bytes(c));
+	status = c->format->ops ? export(c) : text(c);
+	if (!status && !c->nr_events)
+		wm_say("no event is in it: '%s' is empty but for its frame", v->out);
+	return status;
+}
+
+int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *format)
+{
+	struct converting c = {.v = v, .format = format};
+	sigset_t before;
+	int status = refuse_itself(v);
+
+	if (status)
+		return status;
+	wm_signals_that_end(&c.waiting);
+	pthread_sigmask(SIG_BLOCK, &c.waiting, &before);
+	status = wm_inputs_open(&c.in, v->asked.inputs, v->asked.nr_inputs);
+	if (!status) {
+		status = convert_opened(&c);
+		status = wm_inputs_finish(&c.in, status, false);
+	}
+	wm_timeline_destroy(c.timeline);
+	wm_select_unbind(&v->asked.select);
+	wm_inputs_close(&c.in);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * info.c - waymark info: what a trace is and holds, and what is missing from
+ * it; --repair makes a damaged one whole for other readers.
+ */
+#include "cmd/info/info.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "cmd/exit.h"
+#include "cmd/list/name_list.h"
+#include "cmd/say.h"
+#include "cmd/trace_dir.h"
+#include "cmd/trace_open.h"
+#include "cmd/verb.h"
+#include "read/repair.h"
+
+static void repaired(const struct wm_fault *f, void *data)
+{
+	struct wm_text *t = data;
+
+	wm_trace_fault_text(t, f);
+	wm_text_char(t, '\n');
+}
+
+static int repair(const char *dir)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_text t;
+	int err;
+
+	wm_text_init(&t);
+	err = wm_own_repair(dir, repaired, &t, &diag);
+	if (!err && !t.bytes)
+		wm_text_str(&t, "nothing to repair\n");
+	(void)wm_trace_dir_flush(&t); /* main says what is wrong with standard output */
+	wm_text_done(&t);
+	if (!err)
+		return WM_EXIT_DONE;
+	wm_say_diag("repair", dir, err, &diag);
+	return wm_exit_of(err);
+}
+
+void wm_info_faults(struct wm_info *i)
+{
+	if (i->t->nr_faults)
+		wm_text_str(&i->out, "\nfaults\n");
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		wm_text_str(&i->out, "          ");
+		wm_trace_fault_text(&i->out, &i->t->faults[k]);
+		wm_text_char(&i->out, '\n');
+	}
+}
+
+static int show_text(struct wm_info *i)
+{
+	if (i->t->is_own)
+		wm_info_own_text(i);
+	else
+		wm_info_any_text(i);
+	return wm_trace_dir_flush(&i->out);
+}
+
+static void json_faults(const struct wm_info *i, struct wm_json *j)
+{
+	wm_json_array(j, "faults");
+	for (uint32_t k = 0; k < i->t->nr_faults; k++) {
+		const struct wm_fault *f = &i->t->faults[k];
+
+		wm_json_object(j, NULL);
+		wm_json_string(j, "file", f->file);
+		wm_json_u64(j, "offset", f->offset);
+		wm_json_string(j, "reason", f->reason);
+		wm_json_end(j);
+	}
+	wm_json_end(j);
+}
+
+/* main says what is wrong with standard output. */
+static void show_json(const struct wm_info *i)
+{
+	struct wm_json j;
+
+	wm_json_init(&j, stdout, 0);
+	wm_json_object(&j, NULL);
+	if (i->t->is_own)
+		wm_info_own_json(i, &j);
+	else
+		wm_info_any_json(i, &j);
+	json_faults(i, &j);
+	wm_json_end(&j);
+}
+
+static int show(const struct wm_info_values *v, const char *path)
+{
+	struct wm_info i = {.path = path};
+	int status = wm_trace_open_said(path, &i.t), err;
+
+	if (status)
+		return status;
+	wm_text_init(&i.out);
+	err = wm_info_count(&i, (uint32_t)v->threads);
+	if (!err && !i.t->is_own && !i.nr_events && !i.t->nr_faults)
+		wm_say("there are no events");
+	if (!err && v->json)
+		show_json(&i);
+	else if (!err)
+		err = show_text(&i);
+	if (err && err != -EPIPE) {
+		wm_say_cannot("read the trace", path, err);
+		status = wm_exit_of(err);
+	} else if (wm_trace_is_damaged(i.t)) {
+		status = WM_EXIT_INCOMPLETE;
+	}
+	wm_info_done(&i);
+	return status;
+}
+
+/* Nothing is decoded for that. */
+static int names(const char *path)
+{
+	struct wm_name_list l;
+	struct wm_trace *t;
+	int status = wm_trace_open_said(path, &t), err = 0;
+
+	if (status)
+		return status;
+	wm_name_list_init(&l);
+	for (uint32_t i = 0; i < t->nr_types && !err; i++)
+		if (!t->types[i]->meta)
+			err = wm_name_list_add(&l, t->types[i]->name);
+	if (!err)
+		wm_name_list_print(&l);
+	wm_name_list_done(&l);
+	wm_trace_close(t);
+	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
+}
+
+static int run(void *values, int nr_args, char **args)
+{
+	const struct wm_info_values *v = values;
+	char dir[PATH_MAX];
+	int status;
+
+	if (v->repair + v->json + v->verify + v->hash + v->names > 1) {
+		wm_say("info: --repair, --json, --verify, --hash and --names exclude one another");
+		return WM_EXIT_USAGE;
+	}
+	status = wm_trace_dir_find(nr_args, args, dir);
+	if (status)
+		return status;
+	if (v->verify)
+		return wm_info_verify(v, dir);
+	if (v->hash)
+		return wm_info_hash(v, dir);
+	if (v->repair)
+		return repair(dir);
+	if (v->names)
+		return names(dir);
+	return show(v, dir);
+}
+
+static const struct wm_option options[] = {
+    {.name = "repair",
+     .help = "make a damaged trace whole: cut partial packets, mend index files",
+     WM_OPTION_TO_FLAG(struct wm_info_values, repair)},
+    {.name = "verify",
+     .help = "decode everything, and list each violation with its file and offset",
+     WM_OPTION_TO_FLAG(struct wm_info_values, verify)},
+    {.name = "hash",
+     .help = "decode everything, and print the number of events and a hash over all values",
+     WM_OPTION_TO_FLAG(struct wm_info_values, hash)},
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "on so many processors; without: on all",
+     WM_OPTION_TO_INTEGER(struct wm_info_values, threads)},
+    {.name = "json",
+     .help = "print JSON: one object",
+     WM_OPTION_TO_FLAG(struct wm_info_values, json)},
+    {.name = "names",
+     .help = "print the names of its events only, one a line, for shells",
+     WM_OPTION_TO_FLAG(struct wm_info_values, names)},
+    WM_OPTION_END,
+};
+
+const struct wm_verb wm_cmd_info = {
+    .name = "info",
+    .summary = "show what a trace is, what it holds and what is missing",
+    .synopsis = "[TRACE] [--repair|--verify|--hash|--json|--names]",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "Without: the newest waymark-* trace in the current folder.\n"
+	       "--repair keeps every whole packet that can be read and prints what it did; do not\n"
+	       "run it while the trace is being recorded. Exit status 5: events are missing.",
+    .options = options,
+    .values_bytes = sizeof(struct wm_info_values),
+    .max_args = 1,
+    .run = run,
+};

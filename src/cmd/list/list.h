@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * list.h - the events of programs as text and JSON (print.c), as they were
+ * found (control/inventory.h).
+ */
+#ifndef WM_CMD_LIST_LIST_H
+#define WM_CMD_LIST_LIST_H
+
+#include <stdint.h>
+
+#include "control/inventory.h"
+
+struct wm_json;
+
+/* names.c: names that begin so, one a line, for shells. An exit status. */
+int wm_list_names(const char *begin);
+
+/*
+ * Both return the number of events printed. `rules` NULL: all. JSON goes into
+ * an open array.
+ */
+uint32_t wm_list_print_text(const struct wm_inventory *l, const struct wm_rules *rules);
+uint32_t wm_list_print_json(const struct wm_inventory *l, const struct wm_rules *rules,
+			    struct wm_json *j);
+
+#endif

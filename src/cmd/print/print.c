@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* print.c - waymark print: its options; see print.h. */
+#include "cmd/print/print.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "cmd/verb.h"
+
+static int choose_format(struct wm_print_values *v)
+{
+	if (v->json && v->jsonl) {
+		wm_say("print: --json and --jsonl exclude each other");
+		return WM_EXIT_USAGE;
+	}
+	if ((v->json || v->jsonl) && v->format) {
+		wm_say("print: --format and %s exclude each other", v->json ? "--json" : "--jsonl");
+		return WM_EXIT_USAGE;
+	}
+	if (v->limit && v->tail) {
+		wm_say("print: --limit and --tail exclude each other");
+		return WM_EXIT_USAGE;
+	}
+	if (v->follow && (v->tail || v->format == WM_VIEW_JSON || v->json)) {
+		wm_say("print: --follow has no end: no --tail, and --jsonl in place of --json");
+		return WM_EXIT_USAGE;
+	}
+	return WM_EXIT_DONE;
+}
+
+static int run(void *values, int nr_args, char **args)
+{
+	struct wm_print_values *v = values;
+	int status = choose_format(v);
+
+	if (!status)
+		status = wm_asked_find(&v->asked, "print", nr_args, args);
+	if (status)
+		return status;
+	if (v->json || v->jsonl)
+		v->format = v->json ? WM_VIEW_JSON : WM_VIEW_JSONL;
+	return wm_print_run(v);
+}
+
+static void release(void *values)
+{
+	wm_select_done(&((struct wm_print_values *)values)->asked.select);
+}
+
+#define TO(kind, member) WM_OPTION_TO_##kind(struct wm_print_values, member)
+
+static const struct wm_option options[] = {
+    WM_ASKED_INPUT(struct wm_print_values, asked),
+    {.name = "format",
+     .argument = "FORMAT",
+     .choices = "waymark|babeltrace|perf|json|jsonl|csv",
+     .initial = "waymark",
+     .help = "how events are written",
+     TO(CHOICE, format)},
+    {.name = "json", .help = "print one JSON array of events", TO(FLAG, json)},
+    {.name = "jsonl", .help = "print one JSON object per line", TO(FLAG, jsonl)},
+    {.name = "fields",
+     .argument = "NAME,...",
+     .help = "show these fields and contexts only; columns of csv",
+     TO(TEXT, fields)},
+    {.name = "no-symbols",
+     .help = "perf's format: addresses of samples alone",
+     TO(FLAG, no_symbols)},
+    {.name = "symfs",
+     .argument = "FOLDER",
+     .help = "look for the files with symbols below this folder",
+     TO(TEXT, symfs)},
+    {.name = "all",
+     .letter = 'A',
+     .help = "also the recorder's own events: processes, modules, losses",
+     TO(FLAG, all)},
+    WM_OPTION_HEADING("Which events"),
+    WM_ASKED_EVENTS(struct wm_print_values, asked),
+    {.name = "limit",
+     .argument = "N",
+     .min = 1,
+     .max = INT64_MAX,
+     .help = "stop after the first N events",
+     TO(INTEGER, limit)},
+    {.name = "tail",
+     .argument = "N",
+     .min = 1,
+     .max = INT64_MAX,
+     .help = "the last N events only",
+     TO(INTEGER, tail)},
+    {.name = "follow",
+     .help = "go on with what is added to a growing trace, until interrupted",
+     TO(FLAG, follow)},
+    {.name = "threads",
+     .argument = "N",
+     .min = 1,
+     .max = 256,
+     .help = "on so many processors; without: on all",
+     TO(INTEGER, threads)},
+    WM_OPTION_END,
+};
+
+const struct wm_verb wm_cmd_print = {
+    .name = "print",
+    .alias = "script",
+    .summary = "print the events of traces in order of time",
+    .synopsis =
+	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
+    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+	       "ftrace.\n"
+	       "Without: the newest waymark-* trace in the current folder.\n"
+	       "A line is: local time, time since the line before, command:pid/tid, event,\n"
+	       "contexts, fields. Exit status 5: done, but events are missing (why is said).",
+    .options = options,
+    .values_bytes = sizeof(struct wm_print_values),
+    .max_args = WM_VERB_ANY,
+    .run = run,
+    .release = release,
+};

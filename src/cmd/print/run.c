@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - prints traces of any tracer: opens them, finds the window,
+ * binds names and filters, and lets view/render.h do the work. With --follow
+ * the traces are opened again and again, and what is new in them is printed.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "cmd/exit.h"
+#include "cmd/inputs.h"
+#include "cmd/print/print.h"
+#include "cmd/print/printed_packets.h"
+#include "cmd/say.h"
+#include "cmd/symbol_options.h"
+#include "view/render.h"
+
+#define FOLLOW_NS 200000000
+
+struct printing {
+	struct wm_print_values *v;
+	struct wm_inputs in;
+	const char **fields; /* --fields, cut at commas; the first owns the text */
+	uint32_t nr_fields;
+	struct wm_view_past past;
+	uint64_t nr_events;
+	bool begun;                 /* what stands before all events was written */
+	bool unread;                /* who read had enough */
+	char *builds;               /* where files with symbols are, besides */
+	struct wm_print_seen *seen; /* --follow: packets printed already, */
+	struct wm_places *places;   /* and what they told of memory; NULL: nobody asks */
+};
+
+static int write_all(void *sink, const char *bytes, size_t count)
+{
+	return wm_file_write(STDOUT_FILENO, bytes, count);
+}
+
+/* --- the traces and what of them ------------------------------------------------------- */
+
+static int open_all(struct printing *p)
+{
+	return wm_inputs_open(&p->in, p->v->asked.inputs, p->v->asked.nr_inputs);
+}
+
+static void close_all(struct printing *p)
+{
+	wm_select_unbind(&p->v->asked.select);
+	wm_inputs_close(&p->in);
+}
+
+static int split_fields(struct printing *p)
+{
+	char *copy = p->v->fields ? strdup(p->v->fields) : NULL, *at, *save = NULL;
+
+	if (!p->v->fields)
+		return WM_EXIT_DONE;
+	p->fields = calloc(strlen(p->v->fields) + 1, sizeof(char *));
+	if (!copy || !p->fields) {
+		free(copy);
+		wm_say("out of memory");
+		return WM_EXIT_FAILED;
+	}
+	for (at = strtok_r(copy, ",", &save); at; at = strtok_r(NULL, ",", &save))
+		p->fields[p->nr_fields++] = at;
+	if (p->nr_fields)
+		return WM_EXIT_DONE;
+	free(copy);
+	wm_say("print: --fields names no field");
+	return WM_EXIT_USAGE;
+}
+
+/* --- printing --------------------------------------------------------------------------- */
+
+static int failed(struct printing *p, int err)
+{
+	p->unread = err == -EPIPE;
+	if (p->unread)
+		return WM_EXIT_DONE;
+	wm_say("cannot print: %s", wm_diag_errno(err));
+	return wm_exit_of(err);
+}
+
+static int write_frame(const struct wm_view *view,
+		       void (*frame)(const struct wm_view *v, struct wm_text *t))
+{
+	struct wm_text t;
+	int err;
+
+	wm_text_init(&t);
+	frame(view, &t);
+	err = t.failed ? -ENOMEM : wm_file_write(STDOUT_FILENO, t.data ? t.data : "", t.bytes);
+	wm_text_done(&t);
+	return err;
+}
+
+static int render(struct printing *p, struct wm_render *r)
+{
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (p->v->tail)
+		err = wm_render_tail(r, (uint64_t)p->v->tail, &r->begin_ns, &r->skip);
+	if (!err && !p->begun)
+		err = write_frame(r->view, wm_view_begin);
+	p->begun = true;
+	if (!err)
+		err = wm_render(r, &p->past, &nr);
+	p->nr_events += nr;
+	if (!err && !p->v->follow)
+		err = write_frame(r->view, wm_view_end);
+	return err;
+}
+
+/* All that is in the traces now. */
+static int print_opened(struct printing *p)
+{
+	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
+	const struct wm_places_asked asked = {
+	    p->in.traces, p->in.nr, {.symfs = p->v->symfs, .cache = p->builds}, p->places};
+	const struct wm_view_places places = wm_places_of(&asked);
+	struct wm_view_options options = {(enum wm_view_format)p->v->format, p->fields,
+					  p->nr_fields, p->v->no_symbols ? NULL : &places};
+	struct wm_timeline *timeline = NULL;
+	struct wm_view *view = NULL;
+	int status = wm_inputs_window(&p->in, "print", p->v->asked.begin, p->v->asked.end,
+				      &r.begin_ns, &r.end_ns);
+	int err;
+
+	if (!status)
+		status = wm_select_bind(&p->v->asked.select, p->in.traces, p->in.nr);
+	if (status)
+		return status;
+	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
+	if (!err)
+		view = wm_view_create(p->in.traces, p->in.nr, &options);
+	for (uint32_t i = 0; view && i < p->in.nr; i++)
+		wm_select_spare(&p->v->asked.select, i,
+				wm_view_unused(view, i, p->v->asked.select.want_list[i]->types));
+	r.timeline = timeline;
+	r.view = view;
+	r.wants = p->v->asked.select.want_list;
+	r.passes = wm_select_asks(&p->v->asked.select) ? wm_select_passes : NULL;
+	r.data = &p->v->asked.select;
+	if (p->places)
+		r.nr_threads = 1; /* they are asked by one */
+	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
+	if (!err)
+		err = view ? render(p, &r) : -ENOMEM;
+	wm_view_destroy(view);
+	wm_timeline_destroy(timeline);
+	return err ? failed(p, err) : WM_EXIT_DONE;
+}
+
+static int finish(struct printing *p, int status)
+{
+	if (!status && !p->nr_events && !p->v->follow) {
+		wm_say(p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end
+			   ? "no event is meant by this"
+			   : "there are no events");
+		status = WM_EXIT_NO_MATCH;
+	}
+	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
+}
+
+/* Mappings stand in packets that are printed by now: what they said is kept. */
+static int keep_places(struct printing *p)
+{
+	const struct wm_module_places files = {.symfs = p->v->symfs, .cache = p->builds};
+
+	if (p->v->no_symbols || p->v->format != WM_VIEW_PERF)
+		return 0;
+	if (p->places)
+		return wm_places_rebind(p->places, p->in.traces);
+	p->places = wm_places_create(p->in.traces, p->in.nr, &files);
+	return p->places ? 0 : -ENOMEM;
+}
+
+/* The packets that are new. */
+static int print_more(struct printing *p)
+{
+	int status = WM_EXIT_DONE, err = 0;
+
+	for (uint32_t i = 0; i < p->in.nr && !err; i++)
+		err = wm_print_seen_skip(p->seen, p->in.traces[i], i);
+	if (!err)
+		err = keep_places(p);
+	if (!err)
+		status = print_opened(p);
+	if (!err && !status && p->places)
+		err = wm_places_leave(p->places);
+	return err ? failed(p, err) : status;
+}
+
+/* What was added since the last time; ends with the reader of our output, or a limit. */
+static int follow(struct printing *p)
+{
+	const struct timespec pause = {.tv_nsec = FOLLOW_NS};
+	int status;
+
+	for (;;) {
+		status = open_all(p);
+		if (!status)
+			status = print_more(p);
+		if (status || p->unread || (p->v->limit && p->nr_events >= (uint64_t)p->v->limit))
+			return finish(p, status);
+		close_all(p);
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+int wm_print_run(struct wm_print_values *v)
+{
+	struct printing p = {.v = v, .builds = wm_places_builds()};
+	int status = split_fields(&p);
+
+	v->asked.select.hidden = v->all;
+	if (!status && v->follow) {
+		p.seen = wm_print_seen_create();
+		status = p.seen ? follow(&p) : WM_EXIT_FAILED;
+	} else if (!status) {
+		status = open_all(&p);
+		if (!status)
+			status = print_opened(&p);
+		status = finish(&p, status);
+	}
+	wm_places_destroy(p.places);
+	close_all(&p);
+	free(p.builds);
+	wm_print_seen_destroy(p.seen);
+	if (p.nr_fields)
+		free((char *)p.fields[0]);
+	free(p.fields);
+	return status;
+}

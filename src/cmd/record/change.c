@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * change.c - `waymark record --change DIR`: other events for a recording
+ * that runs. Its recorder follows and says what came of it; the names of events
+ * and their fields are looked up in the processes themselves, where they may
+ * be read.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "cmd/exit.h"
+#include "cmd/record/record.h"
+#include "cmd/say.h"
+#include "control/attach.h"
+#include "control/tool.h"
+
+static bool bit(const uint64_t *bits, uint32_t i)
+{
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+/* ------------------------------------------------------------------ *
+ * Before
+ * ------------------------------------------------------------------ */
+
+struct check {
+	const struct wm_rules *rules;
+	bool refused;
+};
+
+static void check_event(const struct wm_attach_site *s, void *data)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct check *check = data;
+
+	if (check->refused ||
+	    wm_rules_check(check->rules, s->class, s->desc, s->desc_bytes, &diag) >= 0)
+		return;
+	check->refused = true;
+	wm_say("record: %s", diag.sentence);
+}
+
+/* A filter that cannot fit the event it names outright changes nothing. 0 or an exit status. */
+static int check_filters(const struct wm_recorder_plan *plan)
+{
+	struct check check = {.rules = plan->events->rules};
+	struct wm_diag diag = {.offset = -1};
+	const struct wm_rules_options none = {0};
+	struct wm_msg_changed now;
+	struct wm_rules *empty;
+	int err = wm_rules_create(&none, &empty);
+
+	if (err == 0) {
+		err = wm_tool_change(plan->dir, empty, &now, &diag);
+		wm_rules_destroy(empty);
+	}
+	if (err < 0) {
+		wm_say("%s", wm_words_of(err, &diag));
+		return (int)wm_exit_of(err);
+	}
+	for (uint32_t i = 0; i < WM_CHANGED_PIDS && now.pids[i] && !check.refused; i++)
+		(void)wm_attach_list((pid_t)now.pids[i], check_event, &check, NULL);
+	return check.refused ? WM_EXIT_USAGE : 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Afterwards
+ * ------------------------------------------------------------------ */
+
+/* Says which globs no recorded process has an event for. Returns how many have one. */
+static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
+{
+	uint32_t matched = 0;
+
+	for (uint32_t i = 0; i < wm_rules_count(plan->events->rules); i++) {
+		const char *glob = wm_rules_glob(plan->events->rules, i);
+		char near[1024];
+
+		if (bit(now->matched, i) || plan->events->in_kernel[i]) {
+			matched++;
+			continue;
+		}
+		wm_record_nearest(glob, now->pids, WM_CHANGED_PIDS, near, sizeof(near));
+		wm_say("no event of the recorded processes matches '%s', kept for those that come "
+		       "later%s%s",
+		       glob, *near ? "; " : "", near);
+	}
+	return matched;
+}
+
+/* Returns whether an event that was named outright is not recorded for its filter. */
+static bool say_unfit(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
+{
+	bool outright = false;
+
+	for (uint32_t i = 0; i < wm_rules_count(plan->events->rules); i++) {
+		const char *glob = wm_rules_glob(plan->events->rules, i);
+
+		if (!bit(now->unfit, i))
+			continue;
+		outright = outright || !wm_glob_is_pattern(glob, strlen(glob));
+		wm_say("'%s' names events that lack a field of its filter, or have it as another "
+		       "type: these are not recorded; 'waymark list --fields' shows the fields",
+		       glob);
+	}
+	return outright;
+}
+
+static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
+{
+	uint32_t follow = now->nr_processes - now->nr_late - now->nr_deaf;
+	char events[48];
+
+	(void)snprintf(events, sizeof(events), "%u", now->events_min);
+	if (now->events_min != now->events_max)
+		(void)snprintf(events, sizeof(events), "%u to %u", now->events_min,
+			       now->events_max);
+	if (!now->nr_processes)
+		wm_say("no process has joined yet; those that do follow the new rules: %s",
+		       plan->dir);
+	else if (follow)
+		wm_say("%s event%s on in %s%u process%s: %s", events,
+		       now->events_min == 1 && now->events_max == 1 ? "" : "s",
+		       follow > 1 && now->events_min == now->events_max ? "each of " : "", follow,
+		       follow > 1 ? "es" : "", plan->dir);
+}
+
+static void say_missing(const struct wm_msg_changed *now)
+{
+	if (now->nr_late)
+		wm_say("%u of %u processes did not answer within a second: they are stopped or "
+		       "starting, and follow when they run",
+		       now->nr_late, now->nr_processes);
+	if (now->nr_deaf)
+		wm_say("%u of %u processes closed their connection to the recorder: they cannot be "
+		       "changed and go on as before; record them anew with -p",
+		       now->nr_deaf, now->nr_processes);
+}
+
+/* ------------------------------------------------------------------ *
+ * The kernel's
+ * ------------------------------------------------------------------ */
+
+static void say_words(const char *lines)
+{
+	while (*lines) {
+		int n = (int)strcspn(lines, "\n");
+
+		wm_say("%.*s", n, lines);
+		lines += n + (lines[n] == '\n');
+	}
+}
+
+/* The name or filter that the recorder found wrong. */
+static const char *text_of(const struct wm_kernel_asks *asks,
+			   const struct wm_msg_kernel_changed *now)
+{
+	const char *at = asks->body.data;
+
+	for (uint32_t i = 0; i < asks->nr; i++) {
+		const char *name = at + 1, *filter = name + strlen(name) + 1;
+
+		if (i == now->ask)
+			return now->in_filter ? filter : name;
+		at = filter + strlen(filter) + 1;
+	}
+	return "";
+}
+
+static int say_refused(const struct wm_recorder_plan *plan, const struct wm_msg_kernel_changed *now)
+{
+	struct wm_diag diag = {.offset = -1, .column = now->column};
+
+	(void)snprintf(diag.sentence, sizeof(diag.sentence), "%s", now->sentence);
+	if (now->column)
+		wm_say_caret(text_of(plan->events->later, now), &diag);
+	else
+		wm_say("the recorder of '%s' changed nothing: %s", plan->dir, now->sentence);
+	return now->err == -EINVAL || now->err == -EOPNOTSUPP || now->err == -E2BIG ? WM_EXIT_USAGE
+	       : now->err == -ENOENT ? WM_EXIT_NO_MATCH
+				     : (int)wm_exit_of(now->err);
+}
+
+/* A rule of the same name means something, too, whatever programs say. How many do. */
+static uint32_t note_matched(const struct wm_recorder_plan *plan,
+			     const struct wm_msg_kernel_changed *now)
+{
+	const struct wm_kernel_asks *asks = plan->events->later;
+	const char *name, *at = asks->body.data;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < asks->nr; i++, at += strlen(at) + 1) {
+		name = at + 1;
+		at = name + strlen(name) + 1; /* its filter */
+		if (!bit(now->matched, i))
+			continue;
+		nr++;
+		for (uint32_t k = 0; k < wm_rules_count(plan->events->rules); k++)
+			if (!strcmp(wm_rules_glob(plan->events->rules, k), name))
+				plan->events->in_kernel[k] = true;
+	}
+	return nr;
+}
+
+/* 0 or an exit status after words; how many of the names meant something. */
+static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
+{
+	const struct wm_kernel_asks *asks = plan->events->later;
+	struct wm_diag diag = {.offset = -1};
+	struct wm_msg_kernel_changed now;
+	int err = wm_tool_change_kernel(plan->dir, asks, plan->search, &now, &diag);
+
+	*ret_matched = 0;
+	if (err < 0) {
+		wm_say("%s", wm_words_of(err, &diag));
+		return (int)wm_exit_of(err);
+	}
+	say_words(now.words);
+	if (now.err < 0)
+		return say_refused(plan, &now);
+	*ret_matched = note_matched(plan, &now);
+	if (!plan->quiet && (*ret_matched || !wm_rules_count(plan->events->rules)))
+		wm_say("%u event%s of the kernel on: %s", now.nr_on, now.nr_on == 1 ? "" : "s",
+		       plan->dir);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ *
+ * Programs'
+ * ------------------------------------------------------------------ */
+
+/* The exit status, after words; `matched` of the kernel's names. */
+static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_msg_changed now;
+	int err = wm_tool_change(plan->dir, plan->events->rules, &now, &diag);
+
+	if (err < 0) {
+		wm_say("%s", wm_words_of(err, &diag));
+		return (int)wm_exit_of(err);
+	}
+	if (!plan->quiet && (now.nr_processes || !matched))
+		say_state(plan, &now);
+	say_missing(&now);
+	if (now.nr_processes == now.nr_late + now.nr_deaf)
+		return WM_EXIT_DONE;
+	matched += say_unmatched(plan, &now);
+	if (say_unfit(plan, &now))
+		return WM_EXIT_USAGE;
+	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
+}
+
+int wm_record_change(const struct wm_recorder_plan *plan)
+{
+	uint32_t matched = 0;
+	int status = check_filters(plan);
+
+	if (!status && plan->events->later->nr)
+		status = change_kernel(plan, &matched);
+	if (status)
+		return status;
+	if (wm_rules_count(plan->events->rules))
+		return change_programs(plan, matched);
+	if (!matched)
+		wm_say("no event of the kernel that is on is called so");
+	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_names.c - which globs matched nothing in the program they were meant for,
+ * and what is near. Looks into CMD's ELF file; a script, or events of a library,
+ * are not seen there.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cmd/record/record.h"
+#include "cmd/say.h"
+#include "control/attach.h"
+#include "event/class.h"
+#include "kernel/tracefs.h"
+
+struct search {
+	const struct wm_recorder_plan *plan;
+	uint32_t rule;
+	bool found;
+};
+
+static void compare_class(struct search *s, const struct wm_class *c)
+{
+	s->found |= wm_rules_wants(s->plan->events->rules, s->rule, c->provider, c->name, c->level);
+}
+
+static int compare_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
+{
+	(void)e;
+	compare_class(data, c);
+	return 0;
+}
+
+static void compare_listed(const struct wm_attach_site *site, void *data)
+{
+	compare_class(data, site->class);
+}
+
+bool wm_record_has_event(const struct wm_recorder_plan *plan, uint32_t i)
+{
+	struct search s = {plan, i, false};
+
+	(void)wm_recorder_each_event(plan, compare_event, &s);
+	for (size_t k = 0; k < plan->nr_pids && !s.found; k++)
+		(void)wm_attach_list(plan->pids[k], compare_listed, &s, NULL);
+	return s.found;
+}
+
+/* Near by whole name, or by the event's own name when no provider was given. */
+static void offer(const char *provider, const char *name, void *data)
+{
+	struct wm_nearest *near = data;
+	char full[2 * WM_NEAREST_NAME_MAX];
+
+	(void)snprintf(full, sizeof(full), "%s:%s", provider, name);
+	wm_nearest_offer(near, strchr(near->wanted, ':') ? full : name);
+}
+
+static int offer_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
+{
+	(void)e;
+	offer(c->provider, c->name, data);
+	return 0;
+}
+
+static void offer_listed(const struct wm_attach_site *s, void *data)
+{
+	offer(s->class->provider, s->class->name, data);
+}
+
+const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
+			      size_t size)
+{
+	struct wm_nearest near;
+
+	wm_nearest_init(&near, glob);
+	for (size_t i = 0; i < nr && pids[i]; i++)
+		(void)wm_attach_list((pid_t)pids[i], offer_listed, &near, NULL);
+	return wm_nearest_sentence(&near, "", buf, size);
+}
+
+/* Where to look for it, or why the kernel's events were not looked at. */
+static void find_cure(const struct wm_recorder_plan *plan, const char *glob, char *cure,
+		      size_t size)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_tracefs *tracefs = NULL;
+	int err = strncmp(glob, "user:", strlen("user:")) ? wm_tracefs_open(&tracefs, &diag) : 0;
+
+	wm_tracefs_close(tracefs);
+	if (err < 0)
+		(void)snprintf(cure, size, "the kernel's events are not to be seen: %s",
+			       wm_words_of(err, &diag));
+	else if (plan->command && !plan->nr_pids)
+		(void)snprintf(cure, size, "'waymark list %.200s' shows what there is",
+			       plan->command[0]);
+	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
+		(void)snprintf(cure, size, "'waymark list -p %d' shows what there is",
+			       (int)plan->pids[0]);
+	else
+		(void)snprintf(cure, size, "'waymark list' shows what there is");
+}
+
+static void say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
+{
+	struct wm_nearest near;
+	char sentence[1024], cure[WM_DIAG_SENTENCE + 64];
+
+	wm_nearest_init(&near, glob);
+	(void)wm_recorder_each_event(plan, offer_event, &near);
+	for (size_t i = 0; i < plan->nr_pids; i++)
+		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
+	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
+	find_cure(plan, glob, cure, sizeof(cure));
+	if (near.nr && near.best[0].distance == 0) /* it is there, but was never passed or joined */
+		wm_say("no process with the event '%s' was %s", glob,
+		       plan->counts ? "counted" : "recorded");
+	else
+		wm_say("no event matched '%s'; %s", glob, *sentence ? sentence : cure);
+}
+
+uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,
+				 const struct wm_recording_totals *t)
+{
+	uint32_t matched = 0;
+
+	for (uint32_t i = 0; i < plan->nr_asked; i++) {
+		if (t->matched[i / 8] >> (i % 8) & 1 || (plan->events->in_kernel[i]))
+			matched++;
+		else
+			say_unmatched(plan, wm_rules_glob(plan->events->rules, i));
+	}
+	return matched;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - see events.h: from options to what a recorder is given. */
+#include "cmd/record/events.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "cmd/exit.h"
+#include "cmd/say.h"
+#include "event/context.h"
+#include "event/filter.h"
+#include "kernel/counters.h"
+
+#define CLOCK_PERIOD_MIN 10000u /* cycles, or ns: the kernel takes no shorter ones of its clock */
+
+static int add_wanted(struct wm_record_asked *r, const char *glob)
+{
+	struct wm_record_wanted *grown = realloc(r->wanted, (r->nr_wanted + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	r->wanted = grown;
+	r->wanted[r->nr_wanted++] = (struct wm_record_wanted){.glob = glob};
+	return 0;
+}
+
+/* What the next --filter or --context belongs to. */
+static struct wm_record_wanted *current(struct wm_record_asked *r)
+{
+	if (r->nr_wanted == 0 && add_wanted(r, NULL) < 0)
+		return NULL;
+	return &r->wanted[r->nr_wanted - 1];
+}
+
+int wm_record_on_event(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag)
+{
+	struct wm_record_asked *r = values;
+
+	(void)o;
+	if (r->nr_wanted >= WM_RULES_NR_MAX)
+		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u times", WM_RULES_NR_MAX);
+	return current(r) ? add_wanted(r, argument) : -ENOMEM;
+}
+
+int wm_record_on_exclude(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag)
+{
+	struct wm_record_asked *r = values;
+	int err = wm_record_on_event(o, argument, values, diag);
+
+	if (err == 0)
+		r->wanted[r->nr_wanted - 1].exclude = true;
+	return err;
+}
+
+/* The event an option belongs to. 0, -ENOMEM; -EINVAL: nothing can be said of what is left out. */
+static int belongs(struct wm_record_asked *r, struct wm_record_wanted **ret, struct wm_diag *diag)
+{
+	struct wm_record_wanted *w = current(r);
+
+	if (!w)
+		return -ENOMEM;
+	*ret = w;
+	if (!w->exclude)
+		return 0;
+	return wm_diag_set(diag, -EINVAL, NULL, -1,
+			   "nothing of '%s' is recorded: it goes behind an -e, not behind -x",
+			   w->glob);
+}
+
+int wm_record_on_filter(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
+{
+	struct wm_record_wanted *w;
+	int err = belongs(values, &w, diag);
+
+	(void)o;
+	if (err)
+		return err;
+	if (w->filter)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "there is a filter already for %s: join them with &&",
+				   w->glob ? w->glob : "all events");
+	w->filter = argument;
+	return 0;
+}
+
+int wm_record_on_context(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} names[] = {{"cpu", WM_CONTEXT_CPU}, {"ustack", WM_CONTEXT_USTACK}};
+	struct wm_record_wanted *w;
+	int err = belongs(values, &w, diag);
+
+	(void)o;
+	if (err)
+		return err;
+	for (const char *p = argument; *p;) {
+		size_t n = strcspn(p, ","), i;
+
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (n == strlen(names[i].name) && !strncmp(p, names[i].name, n))
+				break;
+		if (i == sizeof(names) / sizeof(names[0]))
+			return wm_diag_set(diag, -EINVAL, NULL, -1,
+					   "'%.*s' is no context; there are cpu and ustack", (int)n,
+					   p);
+		w->contexts |= names[i].bit;
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+int wm_record_on_trigger(const struct wm_option *o, const char *argument, void *values,
+			 struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_trigger(&((struct wm_record_asked *)values)->more, argument, diag);
+}
+
+int wm_record_on_synthetic(const struct wm_option *o, const char *argument, void *values,
+			   struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_synthetic(&((struct wm_record_asked *)values)->more, argument, diag);
+}
+
+int wm_record_on_stacks(const struct wm_option *o, const char *argument, void *values,
+			struct wm_diag *diag)
+{
+	(void)o;
+	return wm_record_more_stacks(&((struct wm_record_asked *)values)->more, argument, diag);
+}
+
+int wm_record_on_pid(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	struct wm_record_asked *r = values;
+
+	(void)o;
+	return wm_ids_add(&r->pids, argument, "process", WM_RECORDER_TARGETS_MAX, diag);
+}
+
+int wm_record_on_tid(const struct wm_option *o, const char *argument, void *values,
+		     struct wm_diag *diag)
+{
+	struct wm_record_asked *r = values;
+
+	(void)o;
+	return wm_ids_add(&r->tids, argument, "thread", WM_RECORDER_TARGETS_MAX, diag);
+}
+
+int wm_record_on_rate(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
+{
+	struct wm_record_wanted *w;
+	int err = belongs(values, &w, diag);
+
+	return err ? err : wm_record_sample_rate(&w->how, argument, o->letter == 'F', diag);
+}
+
+int wm_record_on_every(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag)
+{
+	struct wm_record_wanted *w;
+	int err = belongs(values, &w, diag);
+
+	(void)o;
+	return err ? err : wm_record_proc_every(&w->every_ns, argument, diag);
+}
+
+int wm_record_on_chain(const struct wm_option *o, const char *argument, void *values,
+		       struct wm_diag *diag)
+{
+	struct wm_record_wanted *w;
+	int err = belongs(values, &w, diag);
+
+	(void)o;
+	return err ? err : wm_record_sample_chain(&w->how, argument, diag);
+}
+
+int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *values,
+		      struct wm_diag *diag)
+{
+	struct wm_record_asked *r = values;
+	int err;
+
+	(void)o;
+	free(r->cpus);
+	r->cpus = NULL;
+	err = wm_cpus_parse(argument, &r->cpus, &r->nr_cpus);
+	return err ? wm_diag_set(diag, err, NULL, -1, "'%s' is no list of CPUs: '0-3,8'", argument)
+		   : wm_recorder_check_cpus(r->cpus, r->nr_cpus, diag);
+}
+
+/* ------------------------------------------------------------------ *
+ * The plan
+ * ------------------------------------------------------------------ */
+
+int wm_record_check_filter(const char *text)
+{
+	struct wm_diag diag = {.offset = -1};
+	unsigned char *code = NULL;
+	size_t bytes;
+	int err = wm_filter_parse(text, &code, &bytes, &diag);
+
+	free(code);
+	if (err < 0)
+		wm_say_caret(text, &diag);
+	return err;
+}
+
+/* What a column of diag counts in; NULL: nothing. */
+static const char *text_of(const struct wm_recorder_wanted *w, const struct wm_diag *diag)
+{
+	if (!diag->where)
+		return NULL;
+	return !strcmp(diag->where, WM_RECORDER_IN_NAME) ? w->glob : w->filter;
+}
+
+static int say_unwanted(int err, const char *text, const struct wm_diag *diag)
+{
+	if (text && diag->column)
+		wm_say_caret(text, diag);
+	else
+		wm_say("%s", wm_words_of(err, diag));
+	if (err == -ENOENT)
+		return WM_EXIT_NO_MATCH;
+	return err == -EINVAL || err == -EOPNOTSUPP || err == -E2BIG || err == -EILSEQ ||
+		       err == -EEXIST
+		   ? WM_EXIT_USAGE
+		   : (int)wm_exit_of(err);
+}
+
+char *wm_record_join_filters(const char *a, const char *b, int *ret_err)
+{
+	struct wm_text t;
+
+	*ret_err = 0;
+	if (!a && !b)
+		return NULL;
+	wm_text_init(&t);
+	if (a && b)
+		wm_text_f(&t, "(%s) && (%s)", a, b);
+	else
+		wm_text_str(&t, a ? a : b);
+	if (t.failed) {
+		wm_text_done(&t);
+		*ret_err = -ENOMEM;
+		return NULL;
+	}
+	return t.data;
+}
+
+/* An -e, and what was said before any. 0, or an exit status after words. */
+static int want(struct wm_record_asked *r, const struct wm_record_wanted *own)
+{
+	const struct wm_record_wanted *general = &r->wanted[0];
+	struct wm_recorder_wanted w = {
+	    .glob = own->glob,
+	    .contexts = general->contexts | own->contexts,
+	    .outright = own->how.frequency || own->how.period || own->how.chain,
+	    .every_ns = own->every_ns ? own->every_ns : general->every_ns,
+	};
+	struct wm_diag diag = {.offset = -1};
+	char *filter;
+	int err, status;
+
+	filter = wm_record_join_filters(general->filter, own->filter, &err);
+	w.filter = filter;
+	w.sampled = wm_record_sample_join(&general->how, &own->how, &w.how);
+	if (!err)
+		err = wm_recorder_want(&r->events, &w, &diag);
+	status = err ? say_unwanted(err, text_of(&w, &diag), &diag) : 0;
+	free(filter);
+	return status;
+}
+
+static int exclude(struct wm_record_asked *r, const struct wm_record_wanted *w)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_recorder_exclude(&r->events, w->glob, &diag);
+
+	return err < 0 ? say_unwanted(err, w->glob, &diag) : 0;
+}
+
+static bool names_some(const struct wm_record_asked *r)
+{
+	for (uint32_t i = 1; i < r->nr_wanted; i++)
+		if (!r->wanted[i].exclude)
+			return true;
+	return false;
+}
+
+/* The usual event is a clock: it is not what -c counts when something else was named. */
+static int check_default(const struct wm_record_asked *r, const struct wm_sampling_how *how)
+{
+	if (names_some(r) && (r->events.kernel || how->period)) {
+		wm_say("-F, -c and -g before any -e are for events that are sampled, and each of "
+		       "those named is recorded as it is: put them behind the -e they are for");
+		return WM_EXIT_USAGE;
+	}
+	if (how->period && how->period < CLOCK_PERIOD_MIN) {
+		wm_say("-c %" PRIu64 " without an -e is of a clock, where less than %u is too "
+		       "often: name an event, or take -F",
+		       how->period, CLOCK_PERIOD_MIN);
+		return WM_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* A rate or -g before any -e, and no event it was for: the usual one. */
+static int sample_default(struct wm_record_asked *r)
+{
+	const struct wm_sampling_how none = {0};
+	struct wm_diag diag = {.offset = -1};
+	struct wm_sampling_how how;
+	int err, status;
+
+	if (r->events.sampling || r->change ||
+	    !wm_record_sample_join(&r->wanted[0].how, &none, &how))
+		return 0;
+	status = check_default(r, &how);
+	if (status)
+		return status;
+	err = wm_recorder_want_usual(&r->events, &how, &diag);
+	if (err)
+		wm_say("%s", wm_words_of(err, &diag));
+	return err ? (int)wm_exit_of(err) : 0;
+}
+
+/* Those of -e, or else everything; then those of -x. 0, or an exit status after words. */
+static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
+{
+	const struct wm_record_wanted everything = {.glob = "*:*"};
+	struct wm_diag diag = {.offset = -1};
+	const char *text;
+	int err = wm_record_more_begin(&r->more, &r->events, &text, &diag);
+	int status = err ? say_unwanted(err, text, &diag) : 0;
+
+	for (uint32_t i = 1; !status && i < r->nr_wanted; i++)
+		if (!r->wanted[i].exclude)
+			status = want(r, &r->wanted[i]);
+	if (!status)
+		status = sample_default(r);
+	*ret_nr_asked = wm_rules_count(r->events.rules);
+	if (!status && !*ret_nr_asked && !r->change && !wm_recorder_events_more(&r->events))
+		status = want(r, &everything);
+	for (uint32_t i = 1; !status && i < r->nr_wanted; i++)
+		if (r->wanted[i].exclude)
+			status = exclude(r, &r->wanted[i]);
+	return status;
+}
+
+/* 0, or an exit status after words. */
+static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
+{
+	const struct wm_rules_options o = {
+	    .pool_mode = (uint32_t)r->mode,
+	    .buffer_bytes = r->buffer_bytes,
+	    .chunk_bytes = wm_rules_chunk_bytes(r->buffer_bytes),
+	    .block_ms = WM_RULES_BLOCK_MS,
+	    .clock_kind = wm_clock_best(),
+	};
+
+	if (!current(r) || wm_recorder_events_init(&r->events, &o) < 0)
+		return WM_EXIT_FAILED;
+	r->events.words = &wm_say_words;
+	r->events.search = getenv("PATH");
+	r->events.cpus = r->cpus;
+	r->events.nr_cpus = r->nr_cpus;
+	r->events.of = r->pids.nr ? r->pids.ids[0] : 0;
+	r->events.single = r->single;
+	r->events.everywhere = r->all;
+	r->events.quiet = r->quiet;
+	wm_kernel_asks_init(&r->later);
+	r->events.later = r->change ? &r->later : NULL;
+	for (uint32_t i = 0; i < r->nr_wanted; i++)
+		if (r->wanted[i].filter && wm_record_check_filter(r->wanted[i].filter) < 0)
+			return WM_EXIT_USAGE;
+	return want_all(r, ret_nr_asked);
+}
+
+int wm_record_own_folder(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	if (n <= 0)
+		return n < 0 ? -errno : -ENOENT;
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = '\0';
+	return 0;
+}
+
+/* Whose events: processes are found for threads, and a filter. 0 or an exit status. */
+static int find_whose(struct wm_record_asked *r)
+{
+	struct wm_diag diag = {.offset = -1};
+	int err =
+	    wm_recorder_processes_of(r->tids.ids, r->tids.nr, &r->pids.ids, &r->pids.nr, &diag);
+
+	if (!err)
+		r->single =
+		    wm_recorder_single_filter(r->tids.ids, r->tids.nr, r->cpus, r->nr_cpus, &err);
+	if (err)
+		wm_say("%s", wm_words_of(err, &diag));
+	return err ? (int)wm_exit_of(err) : WM_EXIT_DONE;
+}
+
+int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
+			 struct wm_recorder_plan *ret)
+{
+	int status = find_whose(r), err = wm_record_own_folder(r->folder, sizeof(r->folder));
+
+	*ret = (struct wm_recorder_plan){
+	    .events = &r->events,
+	    .dir = r->change ? r->change : r->dir,
+	    .format = (enum wm_trace_format)r->format,
+	    .preload = r->preload,
+	    .all = r->all,
+	    .quiet = r->quiet,
+	    .pids = r->pids.ids,
+	    .nr_pids = r->pids.nr,
+	    .tids = r->tids.ids,
+	    .nr_tids = r->tids.nr,
+	    .cpus = r->cpus,
+	    .nr_cpus = r->nr_cpus,
+	    .command = command,
+	    .words = &wm_say_words,
+	    .search = getenv("PATH"),
+	    .runtime_dir = getenv("XDG_RUNTIME_DIR"),
+	    .folder = r->folder,
+	    .environment = environ,
+	};
+	if (!status)
+		status = find_events(r, &ret->nr_asked);
+	if (status)
+		return status == WM_EXIT_FAILED && command ? WM_EXIT_BEFORE_COMMAND : status;
+	if (r->change)
+		return WM_EXIT_DONE;
+	if (err < 0) {
+		wm_say_cannot("find", "this command's own folder", err);
+		return WM_EXIT_FAILED;
+	}
+	wm_recorder_want_tasks(&r->events);
+	return WM_EXIT_DONE;
+}
+
+void wm_record_asked_done(struct wm_record_asked *r)
+{
+	if (r->events.later)
+		wm_kernel_asks_done(&r->later);
+	wm_recorder_events_done(&r->events);
+	free(r->cpus);
+	free(r->single);
+	free(r->wanted);
+	free(r->pids.ids);
+	free(r->tids.ids);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_empty.c - why nothing was recorded, as far as it can be told from
+ * outside, and what to do about it. An empty trace has a reason, and neither
+ * the program's words nor the runtime's silence tell it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/program.h"
+#include "cmd/record/record.h"
+#include "cmd/say.h"
+#include "elf/elf_file.h"
+#include "elf/sites.h"
+
+/* setuid, setgid or with capabilities: the loader ignores our environment. */
+static bool is_privileged(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && ((st.st_mode & (S_ISUID | S_ISGID)) ||
+					getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+static bool is_static(const struct wm_elf *e)
+{
+	return !wm_elf_section(e, ".interp") && !wm_elf_section(e, ".dynamic");
+}
+
+static bool has_marks(const struct wm_elf *e)
+{
+	struct wm_elf_sites sites;
+	bool any;
+
+	if (wm_elf_sites_read(e, &sites, NULL) < 0)
+		return false;
+	any = sites.nr_events != 0;
+	wm_elf_sites_done(&sites);
+	return any;
+}
+
+/* Nobody joined: what the file of CMD tells. */
+static void say_of_file(const char *path, const char *name, const struct wm_recorder_plan *plan)
+{
+	struct wm_diag diag = {.offset = -1};
+	struct wm_elf *elf = NULL;
+	int err = wm_elf_open(path, &elf, &diag);
+
+	if (is_privileged(path))
+		wm_say("no process joined: '%s' runs with privileges of its own (setuid, setgid or "
+		       "capabilities), so the loader keeps the recorder from it; record it from "
+		       "outside, as root: waymark record -p PID",
+		       name);
+	else if (plan->preload && !strcmp(plan->preload, "none"))
+		wm_say("no process joined: '%s' does not have the runtime, and --preload none kept "
+		       "it out",
+		       name);
+	else if (err == 0 && is_static(elf))
+		wm_say("no process joined: '%s' is linked statically, without the runtime: %s",
+		       name,
+		       has_marks(elf) ? "link libwaymark-rt.a into it (pkg-config --static "
+					"waymark-rt)"
+				      : "nothing can be loaded into it");
+	else if (err < 0 && diag.sentence[0] && err != -ENOEXEC)
+		wm_say("no process joined: '%s': %s", name, diag.sentence);
+	else
+		wm_say("no process joined: '%s' or what starts it cleared the environment "
+		       "(LD_PRELOAD, WAYMARK_SESSION), or is a program of another kind than this "
+		       "machine's; waymark record -p PID reaches it from outside",
+		       name);
+	wm_elf_close(elf);
+}
+
+static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_recorder *recorder)
+{
+	char *path;
+
+	if (plan->all)
+		wm_say(
+		    "no process joined: none has the runtime, or no thread passed a marked place "
+		    "that is wanted; 'waymark list' shows the processes with marks");
+	if (plan->all || plan->nr_pids) {
+		(void)wm_recorder_say_missing(recorder);
+		return;
+	}
+	path = wm_program_find(plan->command[0], getenv("PATH"));
+	say_of_file(path ? path : plan->command[0], plan->command[0], plan);
+	free(path);
+}
+
+void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_recording_totals *t,
+			 const struct wm_recorder *recorder)
+{
+	if (!t->nr_processes)
+		say_nobody(plan, recorder);
+	else if (!t->events && !wm_recording_lost(t) && !plan->nr_asked && !t->nr_changes &&
+		 !t->nr_unpatched && !(t->matched[0] & 1))
+		wm_say("nothing that joined has marked places (who starts with a cleaned "
+		       "environment does not join)%s",
+		       plan->command && !plan->nr_pids && !plan->all && !plan->preload
+			   ? "; --preload malloc,pthread makes calls into the C library events"
+			   : "");
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - carries a plan out, and speaks of it: signals, what came of the
+ * recording, the exit status. The recording itself is control/recorder.h.
+ *
+ * What becomes of CMD is decided in control/recorder/command.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "cmd/exit.h"
+#include "cmd/record/record.h"
+#include "cmd/say.h"
+
+#define GRACE_NS 1000000000u /* after Ctrl-C, for CMD to end by itself */
+
+struct run {
+	const struct wm_record_plan *plan;
+	struct wm_recorder *recorder;
+	int interrupted; /* the signal that ended us */
+	struct wm_recorder_result result;
+};
+
+/* ------------------------------------------------------------------ *
+ * Signals
+ * ------------------------------------------------------------------ */
+
+static void on_grace_over(void *data)
+{
+	struct run *r = data;
+
+	if (wm_recorder_command(r->recorder))
+		wm_say("the recording ends; '%s' still runs and is waited for; a second signal "
+		       "kills it",
+		       r->plan->recorder.command[0]);
+	wm_recorder_end(r->recorder);
+}
+
+static void on_signal(int signo, pid_t from, void *data)
+{
+	struct run *r = data;
+	const struct wm_recorder_plan *p = &r->plan->recorder;
+
+	if (!wm_recorder_signal(r->recorder, signo, from)) {
+		/* The pump sees us gone and finishes by itself. */
+		wm_recorder_abandon(r->recorder);
+		_exit(WM_EXIT_SIGNAL_BASE + signo);
+	}
+	if (r->interrupted)
+		return;
+	r->interrupted = signo;
+	if (p->nr_pids || p->all || !wm_recorder_command(r->recorder))
+		wm_recorder_end(r->recorder);
+	else
+		(void)wm_loop_timer(wm_recorder_loop(r->recorder), GRACE_NS, 0, on_grace_over, r,
+				    NULL);
+}
+
+static void on_usr2(int signo, pid_t from, void *data)
+{
+	struct run *r = data;
+
+	(void)signo;
+	(void)from;
+	(void)wm_recorder_snapshot(r->recorder);
+}
+
+static int watch_signals(struct run *r)
+{
+	struct wm_loop *loop = wm_recorder_loop(r->recorder);
+	int err = wm_loop_signals_that_end(loop, on_signal, r);
+
+	if (err == 0)
+		err = wm_loop_signal(loop, SIGUSR2, on_usr2, r, NULL);
+	return err;
+}
+
+/* ------------------------------------------------------------------ *
+ * What came of it
+ * ------------------------------------------------------------------ */
+
+static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals)
+{
+	uint64_t sum = wm_recording_lost(totals);
+	const char *between = " (";
+
+	wm_text_f(t, "%" PRIu64 " lost", sum);
+	for (int i = 0; i < WM_LOST_NR; i++) {
+		if (!totals->lost[i])
+			continue;
+		wm_text_f(t, "%s%s %" PRIu64, between, wm_lost_name((enum wm_lost)i),
+			  totals->lost[i]);
+		between = ", ";
+	}
+	if (sum)
+		wm_text_char(t, ')');
+}
+
+static void say_total(const struct run *r)
+{
+	const struct wm_recording_totals *t = &r->result.totals;
+	struct wm_text line;
+	char size[WM_NUMBER_TEXT];
+
+	wm_text_init(&line);
+	wm_text_f(&line, "%" PRIu64 " events", t->events);
+	if (r->plan->recorder.events->kernel || t->kernel_events)
+		wm_text_f(&line, " (%" PRIu64 " of the kernel)", t->kernel_events);
+	if (wm_recorder_events_sampled(r->plan->recorder.events))
+		wm_text_f(&line, " (%" PRIu64 " samples)", t->samples);
+	if (r->plan->recorder.events->nr_proc)
+		wm_text_f(&line, " (%" PRIu64 " of /proc)", t->proc.events);
+	if (t->kernel_filtered)
+		wm_text_f(&line, ", %" PRIu64 " did not pass --filter", t->kernel_filtered);
+	wm_text_f(&line, ", %s in %.3f s", wm_number_print_about(t->bytes, size),
+		  (double)t->duration_ns / 1e9);
+	if (t->nr_processes || !wm_recorder_events_more(r->plan->recorder.events))
+		wm_text_f(&line, " from %u process%s", t->nr_processes,
+			  t->nr_processes == 1 ? "" : "es");
+	wm_text_str(&line, ", ");
+	add_lost(&line, t);
+	wm_text_f(&line, ": %s", r->plan->recorder.dir);
+	if (!line.failed)
+		wm_say("%s", line.data);
+	wm_text_done(&line);
+}
+
+/* Marks that are asked for and never speak have a reason that is not in the program. */
+static void say_unpatched(const struct wm_recording_totals *t)
+{
+	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
+		return;
+	wm_say("%u marked places of %u process%s stayed off, because code is not patched there: %s",
+	       t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
+	       t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build it with -DWAYMARK_LOADTEST"
+			      : "its system forbids it (SELinux, seccomp); build it with "
+				"-DWAYMARK_LOADTEST");
+}
+
+static void say_oddities(const struct run *r)
+{
+	const struct wm_recording_totals *t = &r->result.totals;
+	char size[WM_NUMBER_TEXT];
+
+	if (t->kernel_grown)
+		wm_say("the kernel's rings were too small and grew to %s in all",
+		       wm_number_print_about(t->kernel_buffer_bytes, size));
+	if (r->plan->recorder.events->kernel &&
+	    wm_kernel_events_has_files(r->plan->recorder.events->kernel) &&
+	    !r->plan->recorder.quiet)
+		wm_say("histograms and snapshots are in %s/kernel", r->plan->recorder.dir);
+	if (t->kernel_torn)
+		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
+		       "not in the trace",
+		       t->kernel_torn);
+	if (t->sample_torn)
+		wm_say("%" PRIu64 " records of perf events could not be understood; they are not "
+		       "in the trace",
+		       t->sample_torn);
+	if (t->sample_throttled)
+		wm_say("the kernel held samples back %" PRIu64 " times, for they came too fast "
+		       "(perf:throttle in the trace says when): a lower -F, or a higher -c",
+		       t->sample_throttled);
+	if (t->filtered_missing)
+		wm_say("%" PRIu64
+		       " event%s matched an -e whose filter does not fit (no such field, "
+		       "one of another type, or more than 8 filters for one event): not recorded "
+		       "by it",
+		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
+	wm_record_proc_say(&r->plan->recorder, &t->proc);
+	if (t->sites_refused)
+		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
+		       "off",
+		       t->sites_refused);
+	say_unpatched(t);
+	if (t->nr_quarantined)
+		wm_say("%u processes were not recorded to their end, for the reasons said",
+		       t->nr_quarantined);
+	if (t->nr_refused)
+		wm_say("%u connections were refused for want of room", t->nr_refused);
+	if (r->result.err < 0)
+		wm_say("cannot finish '%s': %s", r->plan->recorder.dir,
+		       wm_diag_errno(r->result.err));
+}
+
+static int command_status(const struct run *r)
+{
+	int status = r->result.status;
+
+	if (status < 0)
+		return WM_EXIT_DONE;
+	return WIFSIGNALED(status) ? WM_EXIT_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/*
+ * CMD's own status comes first. When that is 0 (or there is no CMD), ours may
+ * speak: data missing because it could not be written, or nothing matched.
+ */
+static int final_status(const struct run *r, bool nothing_matched)
+{
+	const struct wm_recorder_plan *p = &r->plan->recorder;
+	const struct wm_recording_totals *t = &r->result.totals;
+	bool recorded_command = p->command && !p->nr_pids && !p->all;
+	int status = command_status(r);
+
+	if (r->plan->fail_on_loss &&
+	    (r->result.is_lost || wm_recording_lost(t) || t->nr_quarantined))
+		return WM_EXIT_INCOMPLETE;
+	if (status != WM_EXIT_DONE)
+		return status;
+	if (r->result.is_lost)
+		return recorded_command ? status : WM_EXIT_INCOMPLETE;
+	if (r->result.err < 0 || t->lost[WM_LOST_DISK])
+		return WM_EXIT_INCOMPLETE;
+	return nothing_matched ? WM_EXIT_NO_MATCH : WM_EXIT_DONE;
+}
+
+/* Says what there is to say of a whole trace. Whether nothing that was asked for matched. */
+static bool say_result(const struct run *r)
+{
+	const struct wm_recorder_plan *p = &r->plan->recorder;
+	const struct wm_recording_totals *t = &r->result.totals;
+	bool programs_only = !wm_recorder_events_more(p->events) && !t->kernel_buffer_bytes;
+	bool nothing_matched = p->nr_asked && !wm_record_say_unmatched(p, t) &&
+			       !(t->nr_changes && t->events) && programs_only;
+
+	if (programs_only)
+		wm_record_say_empty(p, t, r->recorder);
+	say_oddities(r);
+	if (!p->quiet || wm_recording_lost(t))
+		say_total(r);
+	return nothing_matched;
+}
+
+/* ------------------------------------------------------------------ *
+ * The beginning
+ * ------------------------------------------------------------------ */
+
+static bool is_about(const struct wm_diag *diag, const char *what)
+{
+	return diag->where && !strcmp(diag->where, what);
+}
+
+/* Says why nothing is recorded. The status for a failure before anything was. */
+static int say_failure(const struct wm_record_plan *plan, int err, const struct wm_diag *diag)
+{
+	wm_say("%s%s", is_about(diag, WM_RECORDER_IN_FILTER) ? "record: " : "",
+	       wm_words_of(err, diag));
+	if (is_about(diag, WM_RECORDER_IN_FILTER))
+		return WM_EXIT_USAGE;
+	if (is_about(diag, WM_RECORDER_IN_COMMAND))
+		return err == -ENOENT ? WM_EXIT_NOT_FOUND : WM_EXIT_CANNOT_RUN;
+	if (is_about(diag, WM_RECORDER_IN_TARGETS) || !plan->recorder.command)
+		return wm_exit_of(err);
+	return WM_EXIT_BEFORE_COMMAND;
+}
+
+static int record(struct run *r)
+{
+	struct wm_diag diag = {.offset = -1};
+	int status = 0, err = watch_signals(r);
+
+	if (!err)
+		err = wm_recorder_begin(r->recorder, &diag);
+	if (err)
+		status = say_failure(r->plan, err, &diag); /* an empty trace, but a whole one */
+	err = wm_recorder_wait(r->recorder, -1);
+	if (err < 0)
+		wm_say("cannot wait: %s", wm_diag_errno(err));
+	wm_recorder_result(r->recorder, &r->result);
+	if (status)
+		return status;
+	return final_status(r, r->result.done && say_result(r));
+}
+
+int wm_record_run(const struct wm_record_plan *plan)
+{
+	struct run r = {.plan = plan};
+	struct wm_diag diag = {.offset = -1};
+	int err = wm_recorder_create(&plan->recorder, &r.recorder, &diag), status;
+
+	status = err < 0 ? say_failure(plan, err, &diag) : record(&r);
+	wm_recorder_destroy(r.recorder);
+	return status;
+}

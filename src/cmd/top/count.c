@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * count.c - see top.h: a pass and a profile (analysis/) that are fed batch
+ * by batch. Each result weighs what came before it less, so that the figures
+ * are of the last moments; a row's rate is what it weighs over what the same
+ * weights make of the time.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cmd/top/top.h"
+#include "kernel/synthesize.h"
+
+#define NS_PER_S 1e9
+
+struct wm_top_count {
+	const struct wm_top_values *v;
+	struct wm_profile_values values; /* with the keys that are on, and the seconds */
+	struct wm_live *live;
+	struct wm_trace *traces[1];
+	struct wm_pass_input input;
+	struct wm_pass pass; /* .in NULL: no batch yet */
+	struct wm_profile *profile;
+	struct wm_diag why; /* there is none: no event has the fields that were asked for */
+	struct wm_result result;
+	bool has_result;
+	uint64_t begun_ns, taken_ns; /* the last batch */
+	uint64_t shown_ns;           /* the last batch of the last result */
+	uint64_t shown_events;       /* pass.nr_events at the last result */
+	double events_per_s;
+	struct wm_recording_totals totals;
+};
+
+struct wm_top_count *wm_top_count_create(const struct wm_top_values *v, struct wm_live *live)
+{
+	struct wm_top_count *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->v = v;
+	c->live = live;
+	c->values = v->profile;
+	c->values.live = true;
+	c->values.lazy = true;
+	c->begun_ns = c->taken_ns = c->shown_ns = wm_clock_monotonic_ns();
+	return c;
+}
+
+static void forget_profile(struct wm_top_count *c)
+{
+	if (c->has_result)
+		wm_result_done(&c->result);
+	c->has_result = false;
+	wm_profile_destroy(c->profile);
+	c->profile = NULL;
+	c->values.seconds = 0;
+}
+
+void wm_top_count_destroy(struct wm_top_count *c)
+{
+	if (!c)
+		return;
+	forget_profile(c);
+	if (c->pass.in)
+		wm_pass_done(&c->pass);
+	free(c);
+}
+
+/* --- batches -------------------------------------------------------------------------------- */
+
+/* The kernel that runs is the one that is seen: its symbols go with the trace, once they are read.
+ */
+static void give_symbols(struct wm_trace *t, struct wm_trace *before)
+{
+	if (before) {
+		t->kallsyms = before->kallsyms;
+		t->kallsyms_bytes = before->kallsyms_bytes;
+		before->kallsyms = NULL;
+		before->kallsyms_bytes = 0;
+	} else if (wm_kernel_symbols_read(&t->kallsyms, &t->kallsyms_bytes)) {
+		t->kallsyms = NULL; /* nothing of the kernel gets a name, which is said */
+	}
+}
+
+/* A field that no event has yet may come with a program that joins. 0 or -ENOMEM. */
+static int make_profile(struct wm_top_count *c)
+{
+	int err;
+
+	if (c->profile)
+		return 0;
+	c->why = (struct wm_diag){.offset = -1};
+	err = wm_profile_create(&c->pass, WM_PROFILE_EVENTS, &c->values, &c->profile, &c->why);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The trace is another one: the first, or with more kinds of events. */
+static int bind(struct wm_top_count *c)
+{
+	struct wm_trace *before = c->traces[0];
+	int err;
+
+	c->traces[0] = wm_live_trace(c->live);
+	give_symbols(c->traces[0], before);
+	c->input = (struct wm_pass_input){
+	    .traces = c->traces, .nr_traces = 1, .begin_ns = INT64_MIN, .end_ns = INT64_MAX};
+	err = before ? wm_pass_rebind(&c->pass) : wm_pass_init(&c->pass, &c->input);
+	if (!err && c->profile)
+		err = wm_profile_rebind(c->profile, &c->why);
+	return err ? err : make_profile(c);
+}
+
+static int feed(struct wm_top_count *c)
+{
+	const struct wm_pass_run run = {&wm_analysis_profile, c->profile};
+	const struct wm_event *e;
+	int err = 0, got;
+
+	while (!err && (got = wm_live_next(c->live, &e)) != 0)
+		err = got < 0 ? got : wm_pass_feed(&c->pass, &run, c->profile != NULL, 0, e);
+	return err;
+}
+
+int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, struct wm_diag *diag)
+{
+	int got = wm_live_take(c->live, report, diag);
+
+	if (got == -ENOENT)
+		return 0; /* no report of a batch */
+	if (got < 0)
+		return got;
+	c->totals = report->totals;
+	c->taken_ns = wm_clock_monotonic_ns();
+	if (got == 1)
+		got = bind(c);
+	if (got >= 0)
+		wm_live_want(c->live, wm_pass_want(&c->pass));
+	return got < 0 ? got : feed(c);
+}
+
+/* --- results --------------------------------------------------------------------------------- */
+
+void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *ret)
+{
+	struct wm_growing_totals t;
+
+	wm_live_totals(c->live, &t);
+	*ret = (struct wm_top_figures){
+	    .elapsed_s = (double)(wm_clock_monotonic_ns() - c->begun_ns) / NS_PER_S,
+	    .events_per_s = c->events_per_s,
+	    .events = c->pass.nr_events,
+	    .lost = wm_recording_lost(&c->totals),
+	    .late = t.late,
+	    .skipped = t.skipped,
+	};
+}
+
+static int add_figures(const struct wm_top_count *c, struct wm_result *r)
+{
+	static const struct wm_result_column columns[] = {
+	    {"seconds", "Seconds", WM_CELL_NUMBER}, {"events_per_s", "Events/s", WM_CELL_NUMBER},
+	    {"events", "Events", WM_CELL_COUNT},    {"lost", "Lost", WM_CELL_COUNT},
+	    {"late", "Late", WM_CELL_COUNT},
+	};
+	struct wm_top_figures f;
+	struct wm_result_table *t =
+	    wm_result_table(r, "now", NULL, columns, sizeof(columns) / sizeof(columns[0]));
+	union wm_cell *cells;
+
+	if (!t || !wm_result_row(r, t, NULL, &cells))
+		return -ENOMEM;
+	wm_top_count_figures(c, &f);
+	cells[0].f = round(f.elapsed_s * 10) / 10;
+	cells[1].f = round(f.events_per_s * 10) / 10;
+	cells[2].u = f.events;
+	cells[3].u = f.lost;
+	cells[4].u = f.late;
+	return 0;
+}
+
+static void add_losses(const struct wm_top_count *c, struct wm_result *r)
+{
+	for (int i = 0; i < WM_LOST_NR; i++)
+		if (c->totals.lost[i])
+			wm_result_note(r, WM_NOTE_LOSS, "lost", "%" PRIu64 " events lost: %s",
+				       c->totals.lost[i], wm_lost_name((enum wm_lost)i));
+	if (c->totals.sample_throttled)
+		wm_result_note(r, WM_NOTE_LOSS, "throttled",
+			       "the kernel held samples back %" PRIu64
+			       " times, for they came too fast: a lower -F, or a higher -c",
+			       c->totals.sample_throttled);
+	if (!c->profile && c->why.sentence[0])
+		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
+}
+
+/* What came before weighs less from here on: half after each half life. */
+static int decay(struct wm_top_count *c, double seconds)
+{
+	double keep = exp2(-seconds / c->v->half_life_s);
+
+	if (c->v->no_decay || !c->profile)
+		return 0;
+	c->values.seconds *= keep;
+	return wm_profile_decay(c->profile, keep);
+}
+
+struct wm_result *wm_top_count_result(struct wm_top_count *c)
+{
+	double seconds = (double)(c->taken_ns - c->shown_ns) / NS_PER_S;
+	int err;
+
+	/* Now, and not when it was shown: its calls may be asked for in between. */
+	err = c->has_result ? decay(c, seconds) : 0;
+	if (c->has_result)
+		wm_result_done(&c->result);
+	wm_result_init(&c->result, "top");
+	c->has_result = true;
+	c->values.seconds += seconds;
+	if (seconds > 0)
+		c->events_per_s = (double)(c->pass.nr_events - c->shown_events) / seconds;
+	c->shown_ns = c->taken_ns;
+	c->shown_events = c->pass.nr_events;
+	add_losses(c, &c->result);
+	if (!err)
+		err = add_figures(c, &c->result);
+	if (!err && c->profile)
+		err = wm_profile_result(c->profile, &c->result);
+	return err || c->result.failed ? NULL : &c->result;
+}
+
+int wm_top_count_expand(struct wm_top_count *c, struct wm_result_row *row)
+{
+	if (!row->more || !c->profile)
+		return 0;
+	return wm_profile_expand(c->profile, &c->result, row);
+}
+
+void wm_top_count_zero(struct wm_top_count *c, const char *keys)
+{
+	forget_profile(c);
+	if (keys)
+		c->values.keys = keys;
+	c->shown_ns = c->taken_ns;
+	c->shown_events = c->pass.nr_events;
+	if (c->pass.in)
+		(void)make_profile(c); /* tried again with the next batch */
+}
