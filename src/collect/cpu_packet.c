@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu_packet.c - see cpu_packet.h. */
-#include "collect/cpu_packet.h"
+/* cpu_packet.c - see cpu_packet_int.h. */
+#include "collect/cpu_packet_int.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * hostile_test.c - programs that break every rule of their own shared memory
  * while the pump reads it: the pump lives, the neighbour's account is exact.
  */
-#include "collect/pump_world.h"
+#include "collect/pump_world_test_kit.h"
 
 #include <pthread.h>
 

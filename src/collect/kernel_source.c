@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "collect/cpu_packet.h"
-#include "collect/sieve.h"
+#include "collect/cpu_packet_int.h"
+#include "collect/residual_filter_int.h"
 #include "collect/task_names.h"
 #include "kdata/page.h"
 #include "kdata/transcode.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/cpu_packet.h"
+#include "collect/cpu_packet_int.h"
 #include "event/desc_build.h"
 #include "event/filter.h"
 #include "kernel/proc_tasks.h"

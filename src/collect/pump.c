@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/source.h"
+#include "collect/pool_source_int.h"
 
 struct wm_pump {
 	struct wm_pump_options options;

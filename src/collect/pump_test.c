@@ -3,7 +3,7 @@
  * pump_test.c - rounds of the pump over living, dying and failing programs:
  * no record twice, none mixed, and the account exact.
  */
-#include "collect/pump_world.h"
+#include "collect/pump_world_test_kit.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
  * pump_trace_test.c - from pools to a trace directory and back: what the
  * reader finds, record by record, is what was emitted less what was lost.
  */
-#include "collect/pump_program.h"
+#include "collect/pump_program_test_kit.h"
 #include "read/ctf/own_read_test_kit.h"
 
 #define NR_PROGRAMS 3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_record.c - see sample_record.h. */
-#include "collect/sample_record.h"
+/* sample_record.c - see sample_record_int.h. */
+#include "collect/sample_record_int.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "collect/cpu_packet.h"
-#include "collect/sieve.h"
+#include "collect/cpu_packet_int.h"
+#include "collect/residual_filter_int.h"
 #include "collect/task_names.h"
-#include "collect/task_record.h"
+#include "collect/task_record_int.h"
 #include "trace/trace_layout.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)

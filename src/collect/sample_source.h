@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "collect/calibrate.h"
-#include "collect/sample_record.h"
+#include "collect/sample_record_int.h"
 #include "kernel/sampler.h"
 #include "write/trace_writer.h"
 

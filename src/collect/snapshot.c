@@ -8,7 +8,7 @@
  * the chunk turns out to be of another generation by then. So a part is wholly
  * of one generation, and nothing is consumed.
  */
-#include "collect/source.h"
+#include "collect/pool_source_int.h"
 
 #include <errno.h>
 #include <stdlib.h>

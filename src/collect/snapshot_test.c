@@ -3,7 +3,7 @@
  * snapshot_test.c - flight recorders: what a snapshot holds, what comes twice,
  * and snapshots under threads that overwrite as fast as they can.
  */
-#include "collect/pump_world.h"
+#include "collect/pump_world_test_kit.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* task_record.c - a table: which records are kept, their fields and where those are. */
-#include "collect/task_record.h"
+#include "collect/task_record_int.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -29,7 +29,7 @@
  *   SEAL COUNT        retire() of pool.c, behind wm_pool_seal()
  *   WRITE COMMIT      waymark_open_record() .. waymark_close() of <waymark/emit.h>
  *   reader            wm_pool_pin(), _committed(), _still(), _release() of
- *                     pool_reader.c, as used by src/collect/source.c and snapshot.c
+ *                     pool_reader.c, as used by src/collect/pool_source.c and snapshot.c
  *   reclaim           wm_pool_reclaim(), finish_take() of pool.c
  *   drain             wm_pump_finish(), wm_pool_lost_count()
  *

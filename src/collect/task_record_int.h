@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_record.h - what tasks did (mapped, forked, were renamed, ended), as
+ * task_record_int.h - what tasks did (mapped, forked, were renamed, ended), as
  * events of a trace: perf:mmap2, perf:comm and their like, with the fields the
  * readers of perf.data give them. Knows no rings and no clocks.
  */
-#ifndef WM_COLLECT_TASK_RECORD_H
-#define WM_COLLECT_TASK_RECORD_H
+#ifndef WM_COLLECT_TASK_RECORD_INT_H
+#define WM_COLLECT_TASK_RECORD_INT_H
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - per-source state of the pump: what was read of each chunk, the
+ * pool_source.c - per-source state of the pump: what was read of each chunk, the
  * parts that are new, the times of their packets, what was lost.
  *
  * Everything taken from the pool is loaded once and checked; an impossible
  * word quarantines the source. Payload bytes are not looked at but for the
  * headers of a part's first and last record, which give the packet's times.
  */
-#include "collect/source.h"
+#include "collect/pool_source_int.h"
 
 #include <errno.h>
 #include <stdlib.h>

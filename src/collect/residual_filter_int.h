@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sieve.h - filters evaluated where the kernel's records are read: what it
+ * residual_filter_int.h - filters evaluated where the kernel's records are read: what it
  * could not evaluate itself (kernel/event_filter.h). Only events with such a
  * filter cost anything.
  *
@@ -9,8 +9,8 @@
  * a second; of tasks that ended before, the kernel's list of names may know,
  * and the process is the thread.
  */
-#ifndef WM_COLLECT_SIEVE_H
-#define WM_COLLECT_SIEVE_H
+#ifndef WM_COLLECT_RESIDUAL_FILTER_INT_H
+#define WM_COLLECT_RESIDUAL_FILTER_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

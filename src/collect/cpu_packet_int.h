@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_packet.h - a packet of a CPU's records while it is put together. Records
+ * cpu_packet_int.h - a packet of a CPU's records while it is put together. Records
  * go straight into its memory; it is written when it is full, or spans as much
  * time as a packet may, or its maker says so.
  */
-#ifndef WM_COLLECT_CPU_PACKET_H
-#define WM_COLLECT_CPU_PACKET_H
+#ifndef WM_COLLECT_CPU_PACKET_INT_H
+#define WM_COLLECT_CPU_PACKET_INT_H
 
 #include <stddef.h>
 #include <stdint.h>

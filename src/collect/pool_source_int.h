@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - private to this room: one pool being drained, and the parts of
+ * pool_source_int.h - private to this room: one pool being drained, and the parts of
  * chunks a round found in it.
  *
  * A part is what was committed to one chunk since the last look. The source
  * remembers, chunk by chunk, how far it has come; that memory is its own and
  * the only thing it believes.
  */
-#ifndef WM_COLLECT_SOURCE_H
-#define WM_COLLECT_SOURCE_H
+#ifndef WM_COLLECT_POOL_SOURCE_INT_H
+#define WM_COLLECT_POOL_SOURCE_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory fo
 /* A packet must span less: 48 bits of clock have to say which record comes when. */
 #define WM_PART_SPAN_MAX ((uint64_t)1 << 46)
 
-/* split.c: cuts parts that span more, once all event ids are known. */
+/* part_split.c: cuts parts that span more, once all event ids are known. */
 void wm_parts_split(struct wm_parts *l, bool guest);
 
 /* How far one chunk was read. end_bytes 0: nothing of any generation. */
@@ -121,7 +121,7 @@ void wm_source_lost(struct wm_pump_source *s, enum wm_lost cause, uint64_t n, bo
 /* Tells the recorder's stream what is untold; what cannot be told now is told later. */
 void wm_source_tell_losses(struct wm_pump_source *s);
 
-/* --- between source.c and snapshot.c ---------------------------------- */
+/* --- between pool_source.c and snapshot.c ---------------------------------- */
 
 /* What is new in a chunk seen in `state`, and where it starts. */
 struct wm_fresh {

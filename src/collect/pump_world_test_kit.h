@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_world.h - for tests of this room only: a trace writer that remembers
+ * pump_world_test_kit.h - for tests of this room only: a trace writer that remembers
  * and checks instead of writing, and a clock that stands still until told.
  * Both replace the library's: include once per test program.
  */
-#ifndef WM_COLLECT_PUMP_WORLD_H
-#define WM_COLLECT_PUMP_WORLD_H
+#ifndef WM_COLLECT_PUMP_WORLD_TEST_KIT_H
+#define WM_COLLECT_PUMP_WORLD_TEST_KIT_H
 
-#include "collect/pump_program.h"
+#include "collect/pump_program_test_kit.h"
 
 #include <errno.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_program.h - for tests of this room only: programs that emit into small
+ * pump_program_test_kit.h - for tests of this room only: programs that emit into small
  * pools.
  *
  * A record is {clock and id | tid, words | sequence number | words that repeat
  * the number}. Each thread numbers its records from 0, lost ones included, so a
  * record that comes twice, late or mixed shows.
  */
-#ifndef WM_COLLECT_PUMP_PROGRAM_H
-#define WM_COLLECT_PUMP_PROGRAM_H
+#ifndef WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
+#define WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_record.h - a sample of the kernel as a record of a trace: who, where,
+ * sample_record_int.h - a sample of the kernel as a record of a trace: who, where,
  * the call chain, registers and stack, and a tracepoint's own fields. Made once
  * for each event that is sampled. Knows no rings and no clocks.
  */
-#ifndef WM_COLLECT_SAMPLE_RECORD_H
-#define WM_COLLECT_SAMPLE_RECORD_H
+#ifndef WM_COLLECT_SAMPLE_RECORD_INT_H
+#define WM_COLLECT_SAMPLE_RECORD_INT_H
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sieve_test.c - filters over records: fields, what the record says of its
+ * residual_filter_test.c - filters over records: fields, what the record says of its
  * task, what is asked of the system, names that change, times on both clocks.
  */
-#include "collect/sieve.h"
+#include "collect/residual_filter_int.h"
 
 #include <errno.h>
 #include <setjmp.h>

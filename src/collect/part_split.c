@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split.c - cutting a part that spans more time than a packet may. Rare: the
+ * part_split.c - cutting a part that spans more time than a packet may. Rare: the
  * pump was stopped for hours, or a flight recorder kept a quiet thread's
  * chunk; so here, and nowhere else, records are walked.
  */
-#include "collect/source.h"
+#include "collect/pool_source_int.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sieve.c - see sieve.h. */
-#include "collect/sieve.h"
+/* residual_filter.c - see residual_filter_int.h. */
+#include "collect/residual_filter_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
