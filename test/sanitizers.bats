@@ -41,5 +41,5 @@ under() {
 @test "rings, pump, sockets and passes in parts are clean under ThreadSanitizer" {
 	# Those in which threads or processes meet; the others would only be slow.
 	under tsan thread ring-pool_test ring-pool_crowd_test collect-pump_test \
-		collect-snapshot_test collect-hostile_test control-app_test base-loop_test analysis-pass_parts_test
+		collect-snapshot_test collect-hostile_test control-session-member_test base-loop_test analysis-pass_parts_test
 }

@@ -103,7 +103,7 @@ static void test_exact_numbers(void **state)
 	assert_true(rows[2].values[0].is_signed && rows[2].values[0].number == -3);
 	assert_int_equal(rows[2].values[1].number, getpid());
 	assert_true(rows[2].values[2].is_text);
-	assert_non_null(strstr("kernel-count_by_test", rows[2].values[2].text));
+	assert_non_null(strstr("kernel-counting-count_by_test", rows[2].values[2].text));
 	assert_int_equal(wm_count_by_left_over(w->by), 0);
 	free(rows);
 }
