@@ -46,9 +46,6 @@ struct wm_analysis {
 	 */
 	const char *const *needs;
 
-	const struct wm_option *options; /* of its own; NULL: none */
-	size_t values_bytes;             /* of the struct they fill */
-
 	/* Traces are open and bound. `values` outlives it. 0 or -errno with `diag`. */
 	int (*create)(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag);
 	int (*feed)(void *own, const struct wm_sight *s); /* 0 or -errno, which ends the pass */

@@ -425,7 +425,6 @@ static void destroy(void *data)
 const struct wm_analysis wm_analysis_annotate = {
     .name = "annotate",
     .summary = "one function, instruction by instruction",
-    .values_bytes = sizeof(struct wm_annotate_values),
     .create = create,
     .feed = feed,
     .finish = finish,

@@ -177,9 +177,8 @@ struct wm_event {
 
 /*
  * Events of one packet, decoded. Everything is valid until the next batch is
- * read into it. Formats fill it through wm_batch_event() and wm_batch_item();
- * items may move while a batch grows, so wm_event.items is set at the end, by
- * wm_batch_read().
+ * read into it. Items may move while a
+ * batch grows, so wm_batch_read() sets wm_event.items at the end.
  */
 struct wm_batch {
 	struct wm_event *events;
@@ -241,12 +240,6 @@ struct wm_reader_ops {
 	 * record ends the packet with a fault.
 	 */
 	int (*reader_read)(struct wm_packet_reader *r, struct wm_batch *b);
-	/*
-	 * Adds the hashes (value_hash.h) of the next events without making
-	 * items, as far as that goes; their count. reader_read() goes on behind
-	 * them. May be NULL.
-	 */
-	uint64_t (*reader_hash)(struct wm_packet_reader *r, uint64_t *hash);
 	void (*reader_destroy)(struct wm_packet_reader *r);
 
 	/* The name the event's thread had, or "". May be NULL. */

@@ -74,8 +74,6 @@ static void *work(void *data)
 	while (got >= 0 && !failed(s) && (p = take(s))) {
 		got = s->trace->ops->reader_begin(r, p);
 		while (got >= 0) {
-			if (s->options->ahead)
-				s->options->ahead(w->state, s->trace, r);
 			got = wm_batch_read(s->trace, r, &b);
 			if (got <= 0)
 				break;

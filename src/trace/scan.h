@@ -12,8 +12,6 @@ struct wm_scan_options {
 	int64_t begin_ns, end_ns;   /* packets wholly outside are not read; events are not sifted */
 	const struct wm_want *want; /* NULL: everything */
 	uint32_t nr_threads;        /* 0: as many as there are processors */
-	/* Before each batch: may take events from the reader by itself. NULL: nothing does. */
-	void (*ahead)(void *state, struct wm_trace *t, struct wm_packet_reader *r);
 };
 
 /* How many threads that will be: at least 1. As many states are needed. */

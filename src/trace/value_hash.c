@@ -1,14 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* value_hash.c - see value_hash.h and value_sum.h. */
+/* value_hash.c - see value_hash.h; doc/format/hash.md defines the hash. */
 #include "trace/value_hash.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
 #include "trace/scan.h"
-#include "trace/value_sum.h"
+
+#define FACTOR 0x9e3779b97f4a7c15u
+#define MIXER  0xd6e8feb86659fd93u
+
+struct sum {
+	uint64_t sum, factor; /* factor: of the next value */
+	uint64_t nr;
+};
+
+/* Each value has a factor of its own, so that multiplications do not depend on one another. */
+static void add(struct sum *s, uint64_t value)
+{
+	s->sum += value * s->factor;
+	s->factor *= FACTOR;
+	s->nr++;
+}
+
+/* The event's hash from sum + nr. */
+static uint64_t mix(uint64_t n)
+{
+	n = (n ^ n >> 32) * MIXER;
+	n = (n ^ n >> 32) * MIXER;
+	return n ^ n >> 32;
+}
+
+/* A text's hash with one more word of it. */
+static uint64_t text_word(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * FACTOR;
+	return h ^ h >> 32;
+}
+
+static uint64_t load(const unsigned char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, 8);
+	return le64toh(word);
+}
 
 uint64_t wm_value_hash_text(const void *bytes, size_t count)
 {
@@ -17,10 +56,10 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 	uint64_t h = count;
 
 	for (; count >= 8; count -= 8, at += 8)
-		h = wm_value_text_word(h, wm_value_load(at));
+		h = text_word(h, load(at));
 	if (count) {
 		memcpy(last, at, count);
-		h = wm_value_text_word(h, wm_value_load(last));
+		h = text_word(h, load(last));
 	}
 	return h;
 }
@@ -65,7 +104,7 @@ static struct wm_six six_of(const char *text)
 	return n;
 }
 
-uint64_t wm_value_of_real(double d)
+static uint64_t of_real(double d)
 {
 	char text[WM_DIGITS_MAX];
 	struct wm_six n;
@@ -81,7 +120,15 @@ uint64_t wm_value_of_real(double d)
 	return of_six(&n, d < 0);
 }
 
-uint64_t wm_value_mask(const struct wm_type *t)
+uint64_t wm_value_real(double d)
+{
+	if (d > -1e6 && d < 1e6 && d == (double)(int32_t)d)
+		return (uint64_t)(int64_t)(int32_t)d;
+	return of_real(d);
+}
+
+/* The low bits that the digits of a negative number's base show. */
+static uint64_t mask_of(const struct wm_type *t)
 {
 	uint32_t per_digit = t->look == WM_LOOK_OCTAL ? 3 : t->look == WM_LOOK_BINARY ? 1 : 4;
 	uint32_t bits = (t->bits + per_digit - 1) / per_digit * per_digit;
@@ -90,35 +137,35 @@ uint64_t wm_value_mask(const struct wm_type *t)
 	return !is_cut || t->bits >= 64 || bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-void wm_value_sum_item(struct wm_value_sum *s, const struct wm_item *i)
+static void add_item(struct sum *s, const struct wm_item *i)
 {
 	const struct wm_type *t = i->member->type;
 
 	switch (t->kind) {
 	case WM_TYPE_UNSIGNED:
 	case WM_TYPE_BOOL:
-		wm_value_sum_add(s, i->u);
+		add(s, i->u);
 		break;
 	case WM_TYPE_SIGNED:
-		wm_value_sum_add(s, i->u & wm_value_mask(t));
+		add(s, i->u & mask_of(t));
 		break;
 	case WM_TYPE_FLOAT:
-		wm_value_sum_add(s, wm_value_real(i->f));
+		add(s, wm_value_real(i->f));
 		break;
 	case WM_TYPE_BYTES:
 		if (t->is_bare) { /* as the list of numbers it is in the file */
-			wm_value_sum_add(s, i->count);
+			add(s, i->count);
 			for (uint32_t k = 0; k < i->count; k++)
-				wm_value_sum_add(s, i->bytes[k]);
+				add(s, i->bytes[k]);
 			break;
 		}
-		wm_value_sum_add(s, wm_value_hash_text(i->bytes, i->count));
+		add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_STRING:
-		wm_value_sum_add(s, wm_value_hash_text(i->bytes, i->count));
+		add(s, wm_value_hash_text(i->bytes, i->count));
 		break;
 	case WM_TYPE_LIST:
-		wm_value_sum_add(s, i->count);
+		add(s, i->count);
 		break;
 	default: /* what holds others; those follow */
 		break;
@@ -127,15 +174,15 @@ void wm_value_sum_item(struct wm_value_sum *s, const struct wm_item *i)
 
 uint64_t wm_value_hash(const struct wm_event *e)
 {
-	struct wm_value_sum s = WM_VALUE_SUM_NONE;
+	struct sum s = {.factor = FACTOR};
 
 	for (int part = 0; part < WM_NR_PARTS; part++) {
 		if (part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
 			continue;
 		for (uint32_t i = e->parts[part].at; i < e->parts[part].end; i++)
-			wm_value_sum_item(&s, &e->items[i]);
+			add_item(&s, &e->items[i]);
 	}
-	return wm_value_mix(s.sum + s.nr);
+	return mix(s.sum + s.nr);
 }
 
 /* --- a whole trace --------------------------------------------------------------------- */
@@ -157,21 +204,12 @@ static int batch(void *state, const struct wm_batch *b)
 	return 0;
 }
 
-/* What the format can hash by itself. */
-static void ahead(void *state, struct wm_trace *trace, struct wm_packet_reader *r)
-{
-	struct tally *t = state;
-
-	t->events += trace->ops->reader_hash(r, &t->hash);
-}
-
 int wm_value_hash_trace(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_events,
 			uint64_t *ret_hash)
 {
 	static const struct wm_want want = {.no_parts =
 						1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER};
-	struct wm_scan_options o = {INT64_MIN, INT64_MAX, &want, wm_scan_threads(nr_threads),
-				    t->ops->reader_hash ? ahead : NULL};
+	struct wm_scan_options o = {INT64_MIN, INT64_MAX, &want, wm_scan_threads(nr_threads)};
 	struct tally *tallies = calloc(o.nr_threads, sizeof(*tallies));
 	void **states = calloc(o.nr_threads, sizeof(void *));
 	int err = -ENOMEM;

@@ -13,8 +13,11 @@
 /* Of one event: its packet, stream and event contexts and its fields. */
 uint64_t wm_value_hash(const struct wm_event *e);
 
-/* Of a text. */
+/* The hash of a text. */
 uint64_t wm_value_hash_text(const void *bytes, size_t count);
+
+/* The value of a real number: of its text in %g, so an integer is equal to that integer. */
+uint64_t wm_value_real(double d);
 
 /* All events of a trace with all their values, decoded on that many threads (0: all). */
 int wm_value_hash_trace(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_events,

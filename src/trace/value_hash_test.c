@@ -6,7 +6,6 @@
  */
 #include "trace/reader_test_kit.h"
 #include "trace/value_hash.h"
-#include "trace/value_sum.h"
 
 #include <math.h>
 

@@ -17,7 +17,6 @@
 #include "write/writer_int.h"
 
 #define PACKET_BYTES (256u << 10)
-#define PREFIX_BYTES (WM_RECORD_HEADER_BYTES + sizeof(struct wm_mixed_context))
 
 struct waiting {
 	uint64_t clock;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_names.c - which globs matched nothing in the program they were meant for,
- * and what is near. Looks into CMD's ELF file; a script, or events of a library,
- * are not seen there.
+ * check_names.c - reports the globs that matched no event, with the nearest
+ * names. Reads CMD's ELF file only: events of a library, or of the program that
+ * a script starts, are not found there.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,39 +15,6 @@
 #include "control/attach.h"
 #include "event/class.h"
 #include "kernel/tracefs.h"
-
-struct search {
-	const struct wm_recorder_plan *plan;
-	uint32_t rule;
-	bool found;
-};
-
-static void compare_class(struct search *s, const struct wm_class *c)
-{
-	s->found |= wm_rules_wants(s->plan->events->rules, s->rule, c->provider, c->name, c->level);
-}
-
-static int compare_event(const struct wm_class *c, const struct wm_elf_event *e, void *data)
-{
-	(void)e;
-	compare_class(data, c);
-	return 0;
-}
-
-static void compare_listed(const struct wm_attach_site *site, void *data)
-{
-	compare_class(data, site->class);
-}
-
-bool wm_record_has_event(const struct wm_recorder_plan *plan, uint32_t i)
-{
-	struct search s = {plan, i, false};
-
-	(void)wm_recorder_each_event(plan, compare_event, &s);
-	for (size_t k = 0; k < plan->nr_pids && !s.found; k++)
-		(void)wm_attach_list(plan->pids[k], compare_listed, &s, NULL);
-	return s.found;
-}
 
 /* Near by whole name, or by the event's own name when no provider was given. */
 static void offer(const char *provider, const char *name, void *data)

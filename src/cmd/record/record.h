@@ -67,9 +67,6 @@ void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_re
 uint32_t wm_record_say_unmatched(const struct wm_recorder_plan *plan,
 				 const struct wm_recording_totals *t);
 
-/* Whether CMD's file, or a process of the plan, has an event that rule `i` names. */
-bool wm_record_has_event(const struct wm_recorder_plan *plan, uint32_t i);
-
 /* "did you mean ...?" of the events of these processes (0: no more), or "". Returns buf. */
 const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr, char *buf,
 			      size_t size);

@@ -20,7 +20,6 @@
 #define COMMON                                                                                     \
 	(WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID |                      \
 	 WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_PERIOD)
-#define TRAILER_BYTES 32u /* pid, tid; time; cpu; id */
 
 static void put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 {

@@ -15,8 +15,7 @@
 #include "read/perfdata/perfdata_int.h"
 #include "read/tracedat/tracedat.h"
 
-#define FORMATS_MAX (64u << 20)
-#define PERF_HEAD   10u /* bytes of its magic */
+#define PERF_HEAD 10u /* bytes of its magic */
 
 /* As large as a record can be: strings and lists of programs are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "read/ctf/item_type.h"
-#include "trace/value_sum.h"
 
 #define NONE UINT32_MAX
 
@@ -185,11 +184,6 @@ static void check_order(struct wm_ctf_compiler *c, const struct field *f)
 	}
 }
 
-static uint64_t shown_bits(const struct field *f)
-{
-	return f->member ? wm_value_mask(f->member->type) : 0;
-}
-
 static void number(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -211,7 +205,6 @@ static void number(struct wm_ctf_compiler *c, const struct field *f)
 			 f->member);
 	op->bits = (uint8_t)t->bits;
 	op->flags |= flags_of(t);
-	op->shown = shown_bits(f);
 	op->shift = wm_ctf_log2(t->align);
 	op->at = (uint32_t)(op->code == WM_CTF_OP_BITS ? at : at / 8);
 	if (at < 0) {
@@ -236,7 +229,6 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 	c->min_bits += 8;
 	op = wm_ctf_emit(c, f->type->is_signed ? WM_CTF_OP_LEB_S : WM_CTF_OP_LEB_U, f->member);
 	op->bits = 64;
-	op->shown = shown_bits(f);
 	op->shift = 3;
 	c->nr_jumps++;
 	f->node->op = c->err ? NONE : c->nr_ops - 1;

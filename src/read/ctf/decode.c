@@ -5,7 +5,6 @@
  */
 #include "read/ctf/step.h"
 
-#define HASH  0
 #define ITEMS 1
 #define RUN   run_with_items
 #include "read/ctf/loop.h"
@@ -25,8 +24,7 @@ enum wm_ctf_status wm_ctf_decode(struct wm_ctf_decoder *d, struct wm_ctf_program
 {
 	if (!p.ops)
 		return WM_CTF_OK;
-	return b ? run_with_items(d, &p.ops, 1, b, NULL, NULL)
-		 : run_without(d, &p.ops, 1, NULL, NULL, NULL);
+	return b ? run_with_items(d, &p.ops, 1, b, NULL) : run_without(d, &p.ops, 1, NULL, NULL);
 }
 
 enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *p,
@@ -40,6 +38,5 @@ enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_c
 	}
 	if (!nr)
 		return WM_CTF_OK;
-	return b ? run_with_items(d, p, nr, b, parts, NULL)
-		 : run_without(d, p, nr, NULL, NULL, NULL);
+	return b ? run_with_items(d, p, nr, b, parts) : run_without(d, p, nr, NULL, NULL);
 }

@@ -57,15 +57,6 @@ enum wm_ctf_status wm_ctf_decode_all(struct wm_ctf_decoder *d, const struct wm_c
 bool wm_ctf_decode_quick(struct wm_ctf_decoder *d, const struct wm_ctf_quick *q);
 
 /*
- * Adds the hashes of events from d->pos on, which begin with the values of
- * `head`; returns how many. The first that does not go, for whatever reason, is
- * not touched.
- */
-struct wm_value_sum;
-uint64_t wm_ctf_hash_events(struct wm_ctf_decoder *d, const struct wm_ctf_stream_plan *p,
-			    bool is_quick, const struct wm_value_sum *head, uint64_t *hash);
-
-/*
  * Converts a string to UTF-8 in `a`; up to a zero unit. What is no character
  * becomes U+FFFD. NULL: no memory, or too much.
  */

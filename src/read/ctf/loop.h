@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h - the loop over programs, included once for each thing that can
- * become of values: with ITEMS they are put into a batch (decode.c), with
- * HASH they are added to a sum (hash.c), with neither they are stepped over.
- * RUN is its name. Each operation jumps to the next one by itself, so that the
- * processor can learn what follows what; labels have the names of their codes.
+ * loop.h - the loop over programs, included twice by decode.c: with ITEMS the
+ * values are put into a batch, without it they are skipped. RUN is the
+ * function's name. Each operation has a jump of its own to the next one, so
+ * that the branch predictor learns pairs of operations; a label has the name of
+ * its operation's code.
  *
- * Runs programs one after the other, NULL ones left out; at least the first
- * is there. Where `parts` is given, each gets the items of one.
+ * Runs programs one after the other and skips NULL ones; the first one is not
+ * NULL. When `parts` is not NULL, each element gets the items of one program.
  */
 static enum wm_ctf_status RUN(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *programs,
-			      uint32_t nr_programs, struct wm_batch *b, struct wm_part_range *parts,
-			      struct wm_value_sum *sum)
+			      uint32_t nr_programs, struct wm_batch *b, struct wm_part_range *parts)
 {
 	static const void *const labels[WM_CTF_OP_NR] = {
 	    LABEL(WM_CTF_OP_END),      LABEL(WM_CTF_OP_RUN),       LABEL(WM_CTF_OP_U8),
@@ -36,12 +35,10 @@ static enum wm_ctf_status RUN(struct wm_ctf_decoder *d, const struct wm_ctf_op *
 	const unsigned char *base = d->data;
 	enum wm_ctf_status status;
 	struct wm_ctf_loop *loop;
-	struct wm_item *i, text;
+	struct wm_item *i;
 	uint64_t v, pos;
 	int bytes;
 
-	if (HASH)
-		s.sum = *sum;
 	if (ITEMS && parts)
 		parts->at = s.n;
 	goto *labels[op->code];
@@ -59,8 +56,6 @@ WM_CTF_OP_END:
 	}
 	if (ITEMS)
 		b->nr_items = s.n;
-	if (HASH)
-		*sum = s.sum;
 	return WM_CTF_OK;
 WM_CTF_OP_RUN:
 	v = (UINT64_C(1) << op->shift) - 1;
@@ -69,7 +64,7 @@ WM_CTF_OP_RUN:
 		return more(d, op);
 	base = d->data + pos / 8;
 	d->pos = pos + op->length;
-	if (ITEMS || HASH)
+	if (ITEMS)
 		ROOM(op->n);
 	else
 		op += op->at;
@@ -97,18 +92,14 @@ WM_CTF_OP_BITS:
 	goto number;
 WM_CTF_OP_TEXT:
 WM_CTF_OP_BYTES:
-	if (!SHOWN && !SUMMED)
+	if (!SHOWN)
 		NEXT;
-	i = SHOWN ? add(&s, op) : &text;
+	i = add(&s, op);
 	i->bytes = base + op->at;
 	i->count =
 	    op->code == WM_CTF_OP_BYTES ? op->n : (uint32_t)strnlen((const char *)i->bytes, op->n);
-	if (SUMMED)
-		sum_item(&s.sum, i);
 	NEXT;
 WM_CTF_OP_LIST:
-	if (SUMMED)
-		sum_elements(&s.sum, op, base + op->at, op->n);
 	if (!SHOWN)
 		NEXT;
 	i = add(&s, op);
@@ -119,20 +110,18 @@ WM_CTF_OP_LIST:
 	i->next = s.n;
 	NEXT;
 WM_CTF_OP_STRUCT:
-	if (SHOWN || SUMMED)
-		ROOM(1);
 	if (!SHOWN)
 		NEXT;
+	ROOM(1);
 	i = add(&s, op);
 	i->u = 0;
 	i->count = op->n;
 	i->next = s.n + (uint32_t)op->length;
 	NEXT;
 WM_CTF_OP_OPEN:
-	if (SHOWN || SUMMED)
-		ROOM(1);
 	if (!SHOWN)
 		NEXT;
+	ROOM(1);
 	d->open[s.nr_open++] = s.n;
 	i = add(&s, op);
 	i->u = 0;
@@ -149,7 +138,7 @@ WM_CTF_OP_FREE_BITS:
 		return more(d, op);
 	v = load_any(d->data, pos, op);
 	d->pos = pos + op->bits;
-	if (SHOWN || SUMMED)
+	if (SHOWN)
 		ROOM(1);
 	goto number;
 WM_CTF_OP_STRING:
@@ -157,13 +146,11 @@ WM_CTF_OP_TEXT_N:
 WM_CTF_OP_BYTES_N:
 WM_CTF_OP_WIDE:
 WM_CTF_OP_WIDE_N:
-	if (SHOWN || SUMMED)
+	if (SHOWN)
 		ROOM(1);
-	status = span(d, op, SHOWN ? add(&s, op) : SUMMED ? &text : NULL);
+	status = span(d, op, SHOWN ? add(&s, op) : NULL);
 	if (unlikely(status))
 		return status;
-	if (SUMMED)
-		sum_item(&s.sum, &text);
 	NEXT;
 WM_CTF_OP_LIST_N:
 	if (!length(d, op, op->bits, &v))
@@ -172,13 +159,11 @@ WM_CTF_OP_LIST_N:
 		return more(d, op);
 	base = d->data + d->pos / 8;
 	d->pos += v * op->bits;
-	if (!SHOWN && !SUMMED)
+	if (!SHOWN)
 		NEXT;
 	if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
 		return bad(d, op, "has more elements than can be shown");
 	ROOM((uint32_t)v + 1);
-	if (SUMMED)
-		sum_elements(&s.sum, op, base, (uint32_t)v);
 	if (!SHOWN)
 		NEXT;
 	i = add(&s, op);
@@ -202,7 +187,7 @@ WM_CTF_OP_LEB_S:
 	d->pos += 8 * (uint64_t)bytes;
 	if (op->flags & WM_CTF_FLAG_CLOCK)
 		move_clock(d, v, 7 * (uint32_t)bytes);
-	if (SHOWN || SUMMED)
+	if (SHOWN)
 		ROOM(1);
 	goto value;
 WM_CTF_OP_ALIGN:
@@ -221,18 +206,14 @@ WM_CTF_OP_LOOP:
 		return bad(d, op, "is longer than what is left of the packet");
 	loop = &d->loops[s.nr_loops++];
 	*loop = (struct wm_ctf_loop){.left = v, .begin = d->pos, .item = s.n};
-	if (SHOWN || SUMMED) {
+	if (SHOWN) {
 		if (v > WM_CTF_ITEMS_MAX || s.n - d->first_item > WM_CTF_ITEMS_MAX)
 			return bad(d, op, "has more elements than can be shown");
 		ROOM(1);
-	}
-	if (SHOWN) {
 		i = add(&s, op);
 		i->u = 0;
 		i->count = (uint32_t)v;
 	}
-	if (SUMMED)
-		wm_value_sum_add(&s.sum, v);
 	if (v)
 		NEXT;
 	op = d->ops + op->at;
@@ -242,7 +223,7 @@ WM_CTF_OP_NEXT:
 	if (--loop->left) {
 		if (!not_empty(d, loop))
 			return bad(d, op, "has too many elements without a bit");
-		if ((ITEMS || HASH) && s.n - d->first_item > WM_CTF_ITEMS_MAX)
+		if (ITEMS && s.n - d->first_item > WM_CTF_ITEMS_MAX)
 			return bad(d, op, "has more elements than can be shown");
 		loop->begin = d->pos;
 		op = d->ops + op->at - 1;
@@ -257,9 +238,8 @@ WM_CTF_OP_CHOOSE:
 	chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
 	if (!chosen)
 		return bad(d, op, "has a tag that chooses none of its options");
-	if (SHOWN || SUMMED)
-		ROOM(1);
 	if (SHOWN) {
+		ROOM(1);
 		d->open[s.nr_open++] = s.n;
 		i = add(&s, op);
 		i->u = chosen->option;
@@ -269,9 +249,8 @@ WM_CTF_OP_CHOOSE:
 	NEXT;
 WM_CTF_OP_PERHAPS:
 	chosen = wm_ctf_choose(op->choice, d->slots[op->slot]);
-	if (SHOWN || SUMMED)
-		ROOM(1);
 	if (SHOWN) {
+		ROOM(1);
 		d->open[s.nr_open++] = s.n;
 		i = add(&s, op);
 		i->u = 0;
@@ -286,8 +265,6 @@ WM_CTF_OP_JUMP:
 number:
 	if (unlikely(op->flags & WM_CTF_FLAG_CLOCK))
 		move_clock(d, v, op->bits);
-	if (SUMMED && op->flags & WM_CTF_FLAG_FLOAT)
-		v = wm_value_real(double_of(v));
 value:
 	STORE;
 	NEXT;

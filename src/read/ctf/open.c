@@ -446,7 +446,6 @@ const struct wm_reader_ops wm_ctf_ops = {
     .reader_create = wm_ctf_reader_create,
     .reader_begin = wm_ctf_reader_begin,
     .reader_read = wm_ctf_reader_read,
-    .reader_hash = wm_ctf_reader_hash,
     .reader_destroy = wm_ctf_reader_destroy,
     .comm = wm_ctf_own_comm,
     .print = wm_ctf_kernel_print,

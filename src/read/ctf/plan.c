@@ -257,7 +257,6 @@ static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 		body[0] = p->event_context.ops;
 		body[1] = program(ops, b->events[i].context);
 		body[2] = program(ops, b->events[i].fields);
-		p->events[i].straight = wm_ctf_straight_make(&c->m->arena, &p->events[i]);
 	}
 	p->nr_slots = c->max_slots;
 	p->ids_in_events = c->ids_in_events;

@@ -21,7 +21,6 @@
 
 #include "base/diag.h"
 #include "read/ctf/meta/type.h"
-#include "read/ctf/straight.h"
 #include "trace/reader.h"
 
 #define WM_CTF_OPS_MAX        (1u << 20) /* of all programs of a trace */
@@ -111,8 +110,6 @@ struct wm_ctf_op {
 	const struct wm_member *member;
 	union {
 		uint64_t length;
-		uint64_t
-		    shown; /* of a number: the bits that its digits show; see wm_value_mask() */
 		const struct wm_ctf_choice *choice;
 	};
 };
@@ -136,7 +133,6 @@ struct wm_ctf_event_plan {
 	const struct wm_event_type *type;
 	/* Common context of the stream, context, fields; NULL: nothing to decode. */
 	const struct wm_ctf_op *body[3];
-	const struct wm_ctf_straight *straight; /* NULL: is not; or has no bit */
 };
 
 /*

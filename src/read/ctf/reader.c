@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "read/ctf/trace.h"
-#include "trace/value_sum.h"
 
 #define NS_PER_SECOND 1000000000u
 #define IDS_BEGIN     WM_CTF_SLOT_CPU
@@ -524,18 +523,6 @@ int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 	while (b->nr_events < events && !r->ended && err > 0)
 		err = step(r, b);
 	return err < 0 ? err : (int)b->nr_events;
-}
-
-uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash)
-{
-	struct wm_value_sum head = WM_VALUE_SUM_NONE;
-
-	/* Our own promise more than the hash's loop asks: they are read as they are for anybody. */
-	if (r->ended || r->plan->is_own)
-		return 0;
-	for (uint32_t i = r->nr_header; i < r->head.nr_items; i++)
-		wm_value_sum_item(&head, &r->head.items[i]);
-	return wm_ctf_hash_events(&r->d, r->plan, r->is_quick, &head, hash);
 }
 
 uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events)

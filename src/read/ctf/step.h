@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "read/ctf/decode.h"
-#include "trace/value_sum.h"
 
 #define likely(x)     __builtin_expect(!!(x), 1)
 #define unlikely(x)   __builtin_expect(!!(x), 0)
@@ -232,7 +231,6 @@ static enum wm_ctf_status more(struct wm_ctf_decoder *d, const struct wm_ctf_op 
 struct loop_state {
 	struct wm_item *items;
 	uint32_t n, nr_open, nr_loops;
-	struct wm_value_sum sum;
 };
 
 inline_always bool room(struct wm_batch *b, struct loop_state *s, uint32_t count)
@@ -345,74 +343,13 @@ inline_always bool quick_header(struct wm_ctf_decoder *d, const struct wm_ctf_qu
 	return true;
 }
 
-/* --- values into a sum ------------------------------------------------------------------------ */
-
-inline_always void sum_item(struct wm_value_sum *sum, const struct wm_item *i)
-{
-	wm_value_sum_add(sum, wm_value_hash_text(i->bytes, i->count));
-}
-
-/* A plain list, some elements at a time. */
-static void sum_elements(struct wm_value_sum *sum, const struct wm_ctf_op *op,
-			 const unsigned char *p, uint32_t count)
-{
-	const struct wm_member *element = &op->member->type->element;
-	uint64_t mask = wm_value_mask(element->type);
-	bool is_real = element->type->kind == WM_TYPE_FLOAT;
-	struct wm_item items[16];
-
-	wm_value_sum_add(sum, count);
-	while (count) {
-		uint32_t n = count < 16 ? count : 16;
-
-		plain_elements(items, 0, element, op->length, p, n);
-		for (uint32_t i = 0; i < n; i++)
-			wm_value_sum_add(sum,
-					 is_real ? wm_value_real(items[i].f) : items[i].u & mask);
-		p += (size_t)n * op->bits / 8;
-		count -= n;
-	}
-}
-
-/* The lowest byte that is 0 has its highest bit set. */
-inline_always uint64_t zeros_of(uint64_t word)
-{
-	return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
-}
-
-/*
- * The hash of a short string up to its NUL, a word at a time, and the bytes it
- * takes; 0: it is longer than that. Reads 32 bytes.
- */
-inline_always uint32_t short_string(const unsigned char *p, uint64_t *ret_hash)
-{
-	uint64_t words[4], h;
-	uint32_t nr = 0, bytes;
-
-	while (!zeros_of(words[nr] = wm_value_load(p + 8 * nr)))
-		if (++nr == 4)
-			return 0;
-	bytes = 8 * nr + (uint32_t)__builtin_ctzll(zeros_of(words[nr])) / 8;
-	h = bytes;
-	for (uint32_t i = 0; i < nr; i++)
-		h = wm_value_text_word(h, words[i]);
-	if (bytes % 8)
-		h = wm_value_text_word(h, words[nr] & ((1ull << bytes % 8 * 8) - 1));
-	*ret_hash = h;
-	return bytes + 1;
-}
-
 /* --- the steps ------------------------------------------------------------------------------- */
 
-#define SHOWN  (ITEMS && !(op->flags & WM_CTF_FLAG_HIDDEN))
-#define SUMMED (HASH && !(op->flags & WM_CTF_FLAG_HIDDEN))
+#define SHOWN (ITEMS && !(op->flags & WM_CTF_FLAG_HIDDEN))
 
-/* With a hash, items are only counted: there are as many bounds to them as when they are made. */
 #define ROOM(count)                                                                                \
 	do {                                                                                       \
-		if (HASH)                                                                          \
-			s.n += (count);                                                            \
-		else if (unlikely(!room(b, &s, (count))))                                          \
+		if (unlikely(!room(b, &s, (count))))                                               \
 			return WM_CTF_NO_MEMORY;                                                   \
 	} while (0)
 #define NEXT                                                                                       \
@@ -420,15 +357,13 @@ inline_always uint32_t short_string(const unsigned char *p, uint64_t *ret_hash)
 		op++;                                                                              \
 		goto *labels[op->code];                                                            \
 	} while (0)
-/* A number into its slots, and to whoever wants it: into an item, or into the event's sum. */
+/* Stores a number in its slots and, when it is shown, in an item. */
 #define STORE                                                                                      \
 	do {                                                                                       \
 		d->slots[op->slot] = v;                                                            \
 		d->slots[op->role] = v;                                                            \
 		if (SHOWN)                                                                         \
 			add(&s, op)->u = v;                                                        \
-		if (SUMMED)                                                                        \
-			wm_value_sum_add(&s.sum, v & op->shown);                                   \
 	} while (0)
 #define NUMBER(code, value)                                                                        \
 	code:                                                                                      \
@@ -440,8 +375,6 @@ inline_always uint32_t short_string(const unsigned char *p, uint64_t *ret_hash)
 #define REAL(code, value)                                                                          \
 	code:                                                                                      \
 	v = (value);                                                                               \
-	if (SUMMED)                                                                                \
-		v = wm_value_real(double_of(v));                                                   \
 	STORE;                                                                                     \
 	NEXT
 #define LABEL(code) [code] = &&code

@@ -131,7 +131,6 @@ int64_t wm_ctf_pread(int fd, void *data, uint64_t bytes, uint64_t offset);
 struct wm_packet_reader *wm_ctf_reader_create(struct wm_trace *t, const struct wm_want *want);
 int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
 int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
-uint64_t wm_ctf_reader_hash(struct wm_packet_reader *r, uint64_t *hash);
 void wm_ctf_reader_destroy(struct wm_packet_reader *r);
 
 /* How far a packet was read: bytes behind its begin, and how many events they are. */

@@ -9,9 +9,7 @@
 
 #include "read/tracedat/tracedat_int.h"
 
-#define SECTION_HEADER_BYTES 16u
-#define SECTION_PACKED       1u
-#define PACKED_HEADER_BYTES  8u
+#define SECTION_PACKED 1u
 
 int wm_td_pread(const struct wm_td *td, void *to, uint64_t bytes, uint64_t offset)
 {

@@ -13,7 +13,6 @@
 #include "read/tracedat/tracedat_int.h"
 
 static const unsigned char magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
-#define VERSION_MAX 16u /* digits and a NUL */
 
 static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
 {
