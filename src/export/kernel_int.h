@@ -8,7 +8,7 @@
 #define WM_EXPORT_KERNEL_INT_H
 
 #include "export/kernel_record_int.h"
-#include "read/tracedat/tracedat_int.h"
+#include "read/tracedat.h"
 
 /* --- format.c ------------------------------------------------- */
 

@@ -13,8 +13,8 @@
 
 #include "read/ctf/trace.h"
 #include "read/ftrace/ftrace.h"
-#include "read/perfdata/perfdata.h"
-#include "read/tracedat/tracedat.h"
+#include "read/perfdata.h"
+#include "read/tracedat.h"
 
 #define ARENA_MAX       ((size_t)1 << 30)
 #define FAULT_ARENA_MAX ((size_t)1 << 20)

@@ -27,7 +27,7 @@
 #include "export/export.h"
 #include "export/file.h"
 #include "export/loss_int.h"
-#include "read/ctf/trace.h"
+#include "read/ctf.h"
 #include "trace/trace_layout.h"
 
 #define WM_CX_MODEL_MAX  (256u << 20) /* bytes of all nodes of an output */

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "export/ctf/ctf_int.h"
 
 /* The first and the last tick shown as `ns` are shown so, their neighbours are not. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "export/ctf/ctf_int.h"
-#include "read/ctf/meta/ctf2_parse.h"
 #include "write/metadata.h"
 
 #define RECORD_SEPARATOR "\x1e"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "export/ctf/ctf_int.h"
-#include "read/ctf/item_type.h"
 
 static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx_node *around);
 

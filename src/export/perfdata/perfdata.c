@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "export/perfdata/perfdata_int.h"
-#include "read/perfdata/perfdata.h"
+#include "read/perfdata.h"
 
 #define MEMORY_MAX (64u << 20)
 

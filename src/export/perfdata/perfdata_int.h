@@ -15,7 +15,7 @@
 #include "export/export.h"
 #include "export/file.h"
 #include "export/kernel_int.h"
-#include "read/perfdata/perfdata_int.h"
+#include "read/perfdata.h"
 
 #define WM_PDX_RECORD_MAX    65535u
 #define WM_PDX_ROUND_RECORDS 10000u

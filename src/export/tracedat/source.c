@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "export/kernel_int.h"
-#include "read/ctf/trace.h"
-#include "read/perfdata/perfdata.h"
-#include "read/perfdata/perfdata_int.h"
-#include "read/tracedat/tracedat.h"
+#include "read/ctf.h"
+#include "read/perfdata.h"
+#include "read/tracedat.h"
 
 #define PERF_HEAD 10u /* bytes of its magic */
 

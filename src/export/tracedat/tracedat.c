@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "export/tracedat/tracedat_int.h"
-#include "read/ctf/trace.h"
-#include "read/perfdata/perfdata.h"
-#include "read/perfdata/perfdata_int.h"
-#include "read/tracedat/tracedat.h"
+#include "read/ctf.h"
+#include "read/perfdata.h"
+#include "read/tracedat.h"
 
 #define MEMORY_BYTES  (128u << 20) /* of pages being made */
 #define FORMATS_BYTES (128u << 20)

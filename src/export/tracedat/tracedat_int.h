@@ -19,7 +19,7 @@
 #include "export/file.h"
 #include "export/kernel_int.h"
 #include "export/loss_int.h"
-#include "read/tracedat/tracedat_int.h"
+#include "read/tracedat.h"
 
 #define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
 #define WM_TDX_CHUNK_PAGES 10u    /* compressed at once; as many as trace-cmd takes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perfdata.c - the door of the perf.data reader; see perfdata_int.h. */
-#include "read/perfdata/perfdata.h"
+#include "read/perfdata.h"
 
 #include <dirent.h>
 #include <errno.h>

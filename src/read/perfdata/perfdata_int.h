@@ -30,11 +30,7 @@
 #define WM_READ_PERFDATA_PERFDATA_INT_H
 
 #include "base/order.h"
-#include "kdata/formats.h"
-#include "kdata/perf_record.h"
-#include "kdata/perf_sample.h"
-#include "kdata/print.h"
-#include "trace/reader.h"
+#include "read/perfdata.h"
 
 #define WM_PD_ATTRS_MAX    65536u
 #define WM_PD_IDS_MAX      (1u << 22)
@@ -45,177 +41,6 @@
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
 #define WM_PD_SOURCES_MAX  4096u
-
-/* perf's own records. */
-enum wm_pd_user {
-	WM_PD_ATTR = 64,
-	WM_PD_EVENT_TYPE = 65,
-	WM_PD_TRACING_DATA = 66,
-	WM_PD_BUILD_ID = 67,
-	WM_PD_FINISHED_ROUND = 68,
-	WM_PD_ID_INDEX = 69,
-	WM_PD_AUXTRACE_INFO = 70,
-	WM_PD_AUXTRACE = 71,
-	WM_PD_AUXTRACE_ERROR = 72,
-	WM_PD_THREAD_MAP = 73,
-	WM_PD_CPU_MAP = 74,
-	WM_PD_STAT_CONFIG = 75,
-	WM_PD_STAT = 76,
-	WM_PD_STAT_ROUND = 77,
-	WM_PD_EVENT_UPDATE = 78,
-	WM_PD_TIME_CONV = 79,
-	WM_PD_FEATURE = 80,
-	WM_PD_COMPRESSED = 81,
-	WM_PD_FINISHED_INIT = 82,
-	WM_PD_COMPRESSED2 = 83,
-	WM_PD_BPF_METADATA = 84,
-};
-
-/* Bits of the header, and numbers of FEATURE records. */
-enum wm_pd_feature {
-	WM_PD_HAS_TRACING_DATA = 1,
-	WM_PD_HAS_BUILD_ID = 2,
-	WM_PD_HAS_HOSTNAME = 3,
-	WM_PD_HAS_OSRELEASE = 4,
-	WM_PD_HAS_VERSION = 5,
-	WM_PD_HAS_ARCH = 6,
-	WM_PD_HAS_NRCPUS = 7,
-	WM_PD_HAS_CPUDESC = 8,
-	WM_PD_HAS_CPUID = 9,
-	WM_PD_HAS_TOTAL_MEM = 10,
-	WM_PD_HAS_CMDLINE = 11,
-	WM_PD_HAS_EVENT_DESC = 12,
-	WM_PD_HAS_CPU_TOPOLOGY = 13,
-	WM_PD_HAS_NUMA_TOPOLOGY = 14,
-	WM_PD_HAS_BRANCH_STACK = 15,
-	WM_PD_HAS_PMU_MAPPINGS = 16,
-	WM_PD_HAS_GROUP_DESC = 17,
-	WM_PD_HAS_AUXTRACE = 18,
-	WM_PD_HAS_STAT = 19,
-	WM_PD_HAS_CACHE = 20,
-	WM_PD_HAS_SAMPLE_TIME = 21,
-	WM_PD_HAS_MEM_TOPOLOGY = 22,
-	WM_PD_HAS_CLOCKID = 23,
-	WM_PD_HAS_DIR_FORMAT = 24,
-	WM_PD_HAS_BPF_PROG_INFO = 25,
-	WM_PD_HAS_BPF_BTF = 26,
-	WM_PD_HAS_COMPRESSED = 27,
-	WM_PD_HAS_CPU_PMU_CAPS = 28,
-	WM_PD_HAS_CLOCK_DATA = 29,
-	WM_PD_HAS_HYBRID_TOPOLOGY = 30,
-	WM_PD_HAS_PMU_CAPS = 31,
-	WM_PD_NR_FEATURES = 256
-};
-
-/*
- * The plan for samples of words at constant places, with raw data behind them or
- * not (fixed_sample.h). `bytes` 0: samples of the attr are others. Places
- * count from the record's begin, 0: none.
- */
-struct wm_pd_flat {
-	uint16_t bytes; /* of a record, at least */
-	uint16_t tid_at, cpu_at, raw_at;
-	uint32_t nr_items;
-	struct wm_pd_flat_item {
-		struct wm_item item; /* but for its value; `next` counts from the first one */
-		uint16_t at;
-		uint8_t width; /* 8; 4; 5: of 4 bytes, with a sign */
-	} items[8];
-};
-
-/* One kind of event that was recorded. */
-struct wm_pd_attr {
-	struct wm_perf_attr attr;
-	const unsigned char *bytes; /* as the file has it, `attr.size` of them; 64 when that is 0 */
-	struct wm_perf_shape shape;
-	const char *name; /* as perf calls it; NULL: not said */
-	struct wm_event_type *type;
-	struct wm_event_type *counts;    /* of its counts; NULL: the file has none */
-	const char *unit;                /* of those; NULL: not said */
-	double scale;                    /* of those; 0: not said */
-	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
-	const struct wm_kprint *print;
-	struct wm_pd_flat flat;
-};
-
-/* attr by id; open addressing, a power of two, id 0 is a free place. */
-struct wm_pd_id {
-	uint64_t id;
-	uint32_t attr;
-};
-
-/* A file of records. */
-struct wm_pd_source {
-	int fd;
-	const char *file;    /* "" : the path itself */
-	uint64_t begin, end; /* records */
-	struct wm_stream *stream;
-};
-
-struct wm_pd_comm {
-	int64_t time;   /* INT64_MIN: from the beginning */
-	uint32_t order; /* of the records */
-	int32_t pid, tid;
-	int32_t parent;   /* thread, of a fork */
-	const char *name; /* NULL: of a fork without a name */
-};
-
-/* When counts were read: those before it, behind the round before. */
-struct wm_pd_round {
-	uint64_t offset; /* of its record */
-	int64_t time;    /* since perf stat began; never before the last round's */
-	bool final;
-};
-
-/* Bytes of a section or record body, walked with bounds; running out is sticky. */
-struct wm_pd_bytes {
-	const unsigned char *at, *end;
-	bool swap, failed;
-};
-
-/* A feature as it stands in the file, for who writes the file anew. */
-struct wm_pd_kept {
-	uint32_t feature, bytes;
-	const unsigned char *data;
-};
-
-struct wm_pd {
-	struct wm_trace *trace;
-	bool swap, big_endian, is_pipe;
-	uint16_t time_at; /* in samples of all attrs; 0: they differ, or have none */
-	uint32_t nr_attrs, nr_ids, room_ids;
-	struct wm_pd_attr *attrs;
-	struct wm_pd_id *ids; /* malloc'ed */
-	uint32_t nr_sources;
-	struct wm_pd_source *sources;
-	struct wm_trace_clock *clock;
-	struct wm_kmachine machine;
-	struct wm_kformats *formats; /* NULL: none came with it */
-	uint32_t nr_kept;
-	struct wm_pd_kept *kept;
-	struct wm_pd_bytes tracing; /* what they came in, for who passes it on; in the arena */
-	uint32_t nr_comms, room_comms;
-	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
-	const struct wm_event_type *meta[WM_PERF_KIND_NR];
-	uint32_t nr_rounds, room_rounds;
-	struct wm_pd_round *rounds; /* malloc'ed; of the first source, by offset */
-	uint32_t nr_threads;
-	int32_t *threads; /* by number in counts; -1: all. NULL: not said */
-	bool has_counts;  /* perf stat wrote it */
-	bool has_samples;
-	bool packed;              /* there are compressed records */
-	bool untimed;             /* there are records without a time behind others that have one */
-	uint64_t nr_own;          /* records of the perf tool, which are no events */
-	uint64_t nr_lost;         /* told by the kernel as they were lost; */
-	uint64_t nr_lost_samples; /* counted by perf at the end: most are among them */
-	uint32_t nr_cpus;         /* the machine had; 0: not said */
-};
-
-uint32_t wm_pd_u32(struct wm_pd_bytes *b);
-uint64_t wm_pd_u64(struct wm_pd_bytes *b);
-const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
-/* perf's string: u32 room, then text with NULs behind. NULL when it does not fit. */
-const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
 
 /* Reads exactly so many; -ENODATA when the file ends before. */
 int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
@@ -294,8 +119,6 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
 /* Adds an attr; its ids follow. The index, or -errno with `diag`. */
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
-/* Type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
-bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
 
 /* Name of attrs with that config that have none; `name` is 64 bytes. */

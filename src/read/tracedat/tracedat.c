@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tracedat.c - the door of the trace.dat reader; see tracedat_int.h. */
-#include "read/tracedat/tracedat.h"
+#include "read/tracedat.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,11 +19,7 @@
 #ifndef WM_READ_TRACEDAT_TRACEDAT_INT_H
 #define WM_READ_TRACEDAT_TRACEDAT_INT_H
 
-#include "kdata/formats.h"
-#include "kdata/page.h"
-#include "kdata/print.h"
-#include "read/claim_int.h"
-#include "trace/reader.h"
+#include "read/tracedat.h"
 
 #define WM_TD_SECTION_MAX  (256u << 20) /* of metadata, unpacked */
 #define WM_TD_SECTION_HEAD 16u
@@ -33,111 +29,6 @@
 #define WM_TD_STRING_MAX   4096u
 #define WM_TD_PACKET_PAGES 16u
 #define WM_TD_KEPT_MAX     (1u << 20) /* bytes of an option that is kept */
-
-/* The parts both versions have, in the order of version 6. */
-enum wm_td_part_kind {
-	WM_TD_HEADER_INFO,
-	WM_TD_FTRACE,
-	WM_TD_FORMATS,
-	WM_TD_KALLSYMS,
-	WM_TD_PRINTK,
-	WM_TD_COMMS,
-	WM_TD_NR_PARTS
-};
-
-/* Options that the reader asks for, and those that are only passed on. */
-enum wm_td_option {
-	WM_TD_OPTION_DONE = 0,
-	WM_TD_OPTION_DATE = 1,
-	WM_TD_OPTION_CPUSTAT = 2,
-	WM_TD_OPTION_BUFFER = 3,
-	WM_TD_OPTION_TRACECLOCK = 4,
-	WM_TD_OPTION_UNAME = 5,
-	WM_TD_OPTION_HOOK = 6,
-	WM_TD_OPTION_OFFSET = 7,
-	WM_TD_OPTION_CPUCOUNT = 8,
-	WM_TD_OPTION_VERSION = 9,
-	WM_TD_OPTION_TRACEID = 11,
-	WM_TD_OPTION_TIME_SHIFT = 12,
-	WM_TD_OPTION_TSC2NSEC = 14,
-	WM_TD_OPTION_LAST_KEPT,  /* those before it mean the same in another file */
-	WM_TD_OPTION_PARTS = 16, /* of version 7: where each part is */
-	WM_TD_OPTION_BUFFER_TEXT = 22,
-};
-
-/* An option as it stands in the file, for who writes the file anew. */
-struct wm_td_kept {
-	uint16_t id;
-	uint32_t bytes;
-	const unsigned char *data;
-};
-
-enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
-
-/* Corrections of a CPU's time, each from a moment on. */
-struct wm_td_sync {
-	bool interpolate;
-	uint32_t nr;
-	uint64_t *times, *offsets, *scales, *fractions; /* fractions NULL: all 0 */
-};
-
-/* The pages of one CPU in one buffer. */
-struct wm_td_cpu {
-	uint32_t cpu, page_bytes;
-	uint64_t offset, bytes; /* in the file */
-	bool packed;
-	uint32_t buffer; /* index */
-	const struct wm_stream *stream;
-	const struct wm_td_sync *sync; /* NULL: its time is right */
-};
-
-struct wm_td_buffer {
-	const char *name; /* "": the one on top */
-	uint64_t offset;  /* where the file says where its pages are (6), its section (7) */
-};
-
-/* Every event's description, its `own`. */
-struct wm_td_event {
-	const struct wm_kformat *format;
-	const struct wm_kprint *print;
-	const struct wm_kfield *pid; /* of the thread; NULL: records have none */
-	uint32_t nr_items;           /* of its fields when no array has elements */
-};
-
-struct wm_td {
-	struct wm_trace *trace;
-	int fd;
-	uint64_t file_bytes;
-	int version;
-	struct wm_kmachine machine;
-	struct wm_page_layout layout;
-	uint32_t page_bytes; /* as the first bytes say */
-	enum wm_td_codec codec;
-	struct wm_kformats *formats;
-	uint64_t
-	    kallsyms_at; /* their size and text, or the section that is unpacked for it; 0: none */
-	bool kallsyms_in_section;     /* packed */
-	struct wm_event_type **types; /* by id; NULL: no such event */
-	uint32_t nr_types;
-	struct wm_trace_clock *clock;
-
-	uint32_t nr_buffers, nr_cpus;
-	struct wm_td_buffer *buffers;
-	struct wm_td_cpu *cpus;
-	uint32_t cpu_count; /* of version 6: pairs of offset and size */
-	/* Of version 6 from where to where, of 7 where its section is; 0: none. */
-	uint64_t part_at[WM_TD_NR_PARTS], part_end[WM_TD_NR_PARTS];
-	uint32_t nr_kept;
-	struct wm_td_kept *kept;
-
-	uint32_t nr_syncs;
-	struct wm_td_sync *syncs; /* by CPU */
-	struct wm_claims claims;  /* while it is opened */
-
-	/* From ticks to nanoseconds. */
-	int64_t offset_ns;
-	uint32_t mult, shift; /* mult 0: ticks are nanoseconds */
-};
 
 uint64_t wm_td_sync_apply(const struct wm_td_sync *s, uint64_t ticks);
 
@@ -202,10 +93,6 @@ int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 /* For the table of functions. */
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
-
-/* Adds a part of the file as it stands, unpacked. 0 or -errno with `diag`. */
-int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,
-		    struct wm_diag *diag);
 
 /* option.c: one option of `bytes`. */
 int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct wm_diag *diag);
