@@ -208,7 +208,7 @@ static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, stru
 		end++;
 	err = p->v->hierarchy ? wm_profile_hierarchy(p, list + at, end - at, &total, r, t)
 			      : add_rows(p, list + at, end - at, &total, r, t);
-	return err ? err : end;
+	return err ? err : (int)end;
 }
 
 int wm_profile_result(struct wm_profile *p, struct wm_result *r)

@@ -28,9 +28,12 @@ static bool based(const Dwarf_Op *op, uint64_t *ret_register, int64_t *ret_offse
 
 static bool named(const Dwarf_Op *op, uint64_t *ret_register)
 {
-	*ret_register =
-	    op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 ? op->atom - DW_OP_reg0 : op->number;
-	return (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) || op->atom == DW_OP_regx;
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
+		*ret_register = (uint64_t)(op->atom - DW_OP_reg0);
+		return true;
+	}
+	*ret_register = op->number;
+	return op->atom == DW_OP_regx;
 }
 
 /* The frame's address by the unwind tables: a register and an offset. */

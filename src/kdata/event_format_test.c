@@ -163,7 +163,7 @@ static void test_refused(void **state)
 		assert_int_equal(
 		    wm_kformat_parse(&w.arena, &w.machine, "s", bad[i], strlen(bad[i]), &f, &d),
 		    -EBADMSG);
-		assert_true(d.sentence[0] && d.offset >= 0 && d.offset <= strlen(bad[i]));
+		assert_true(d.sentence[0] && d.offset >= 0 && d.offset <= (int64_t)strlen(bad[i]));
 	}
 	assert_int_equal(
 	    wm_kformat_parse(&w.arena, &w.machine, "s", "name: x\0ID: 3\n", 14, &f, NULL),

@@ -463,7 +463,7 @@ static void check_sample_cuts(const struct wm_perf_shape *s, struct image *m)
 		end(&part);
 		memcpy(copy, part.data, cut);
 		assert_int_equal(wm_perf_sample_parse(s, copy, cut, &p, &d), -EBADMSG);
-		assert_true(d.sentence[0] && d.offset >= 8 && d.offset <= cut);
+		assert_true(d.sentence[0] && d.offset >= 8 && d.offset <= (int64_t)cut);
 		free(copy);
 	}
 }

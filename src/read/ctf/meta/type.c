@@ -44,7 +44,7 @@ int wm_ctf_type_contain(struct wm_ctf_type *owner, const struct wm_ctf_type *par
 {
 	bool aligns = owner->kind != WM_CTF_VARIANT && owner->kind != WM_CTF_OPTIONAL;
 
-	if (part->depth + 1 > WM_CTF_DEPTH_MAX)
+	if (part->depth + 1u > WM_CTF_DEPTH_MAX)
 		return -E2BIG;
 	if (owner->depth < part->depth + 1)
 		owner->depth = (uint16_t)(part->depth + 1);
