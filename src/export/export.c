@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export.c - the exporters of this room, and what they share; see export.h. */
+/* export.c - the table of exporters, and what they share; see export.h. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -8,12 +8,16 @@
 
 #include "export/ctf/ctf.h"
 #include "export/perfdata/perfdata.h"
+#include "export/timeline/chrome.h"
+#include "export/timeline/perfetto.h"
 #include "export/tracedat/tracedat.h"
 #include "trace/merge.h"
 
-/* One line an exporter. */
+/* One line an exporter; the first whose suffixes fit a path is chosen for it. */
 /* clang-format off */
-const struct wm_exporter_ops *const wm_format_exporters[] = {
+const struct wm_exporter_ops *const wm_exporters[] = {
+	&wm_export_perfetto,
+	&wm_export_chrome,
 	&wm_export_ctf1,
 	&wm_export_ctf2,
 	&wm_export_tracedat,

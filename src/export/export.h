@@ -4,10 +4,9 @@
  * converts opens traces, chooses an exporter, and gives it the events in order
  * of time (merge.h), whatever their tracer was.
  *
- * An exporter is one table of functions, struct wm_exporter_ops. Those of files
- * of tracers are listed in export.c; those that give events a meaning or make
- * text of them are in room view. Output comes into being beside OUT under
- * another name (file.h), and is OUT when it is whole.
+ * An exporter is one table of functions, struct wm_exporter_ops, and one line
+ * in export.c. Output is written beside OUT under another name (file.h) and
+ * renamed to OUT when it is complete.
  *
  * What the format cannot hold is not an error: it is counted by reason with
  * wm_export_skip(), and said at the end. One thread at a time.
@@ -87,8 +86,8 @@ struct wm_export_input {
 	void *tick_data;
 };
 
-/* The exporters of this room; NULL ends the list. */
-extern const struct wm_exporter_ops *const wm_format_exporters[];
+/* All exporters; NULL ends the list. */
+extern const struct wm_exporter_ops *const wm_exporters[];
 
 /*
  * Writes all of the input to options.path. 0, or -errno with `diag`: nothing is

@@ -3,23 +3,12 @@
 #include <string.h>
 
 #include "cmd/convert/convert.h"
-#include "export/timeline/chrome.h"
-#include "export/timeline/perfetto.h"
 
 static const struct wm_convert_format texts[] = {
     {.name = "jsonl", .suffixes = ".jsonl|.ndjson", .text = WM_VIEW_JSONL},
     {.name = "json", .text = WM_VIEW_JSON},
     {.name = "csv", .suffixes = ".csv", .text = WM_VIEW_CSV},
 };
-
-/* Exporters that are not of room format. */
-static const struct wm_exporter_ops *const viewers[] = {
-    &wm_export_perfetto,
-    &wm_export_chrome,
-    NULL,
-};
-
-static const struct wm_exporter_ops *const *const lists[] = {viewers, wm_format_exporters};
 
 /* Is `path` called like one of "x|y"? */
 static bool ends_so(const char *path, const char *suffixes)
@@ -39,13 +28,12 @@ static bool ends_so(const char *path, const char *suffixes)
 /* The first that is meant: by name, or by path when that is NULL. */
 static bool find(const char *name, const char *path, struct wm_convert_format *ret)
 {
-	for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
-		for (const struct wm_exporter_ops *const *o = lists[k]; *o; o++)
-			if (name ? !strcmp((*o)->name, name) : ends_so(path, (*o)->suffixes)) {
-				*ret = (struct wm_convert_format){
-				    .ops = *o, .name = (*o)->name, .suffixes = (*o)->suffixes};
-				return true;
-			}
+	for (const struct wm_exporter_ops *const *o = wm_exporters; *o; o++)
+		if (name ? !strcmp((*o)->name, name) : ends_so(path, (*o)->suffixes)) {
+			*ret = (struct wm_convert_format){
+			    .ops = *o, .name = (*o)->name, .suffixes = (*o)->suffixes};
+			return true;
+		}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (name ? !strcmp(texts[i].name, name) : ends_so(path, texts[i].suffixes)) {
 			*ret = texts[i];
