@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "read/open.h"
 #include "symbol/lines.h"
 #include "symbol/unwind.h"
 #include "trace/merge.h"

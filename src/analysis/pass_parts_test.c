@@ -3,6 +3,7 @@
 #include "analysis/pass_int.h"
 #include "analysis/profile.h"
 #include "read/corpus_test_kit.h"
+#include "read/open.h"
 
 #define CUTS_MAX 9
 #define ROUNDS   12

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/words.h"
+#include "read/open.h"
 
 #define ARENA_MAX ((size_t)1 << 30)
 

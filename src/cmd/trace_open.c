@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/say.h"
+#include "read/open.h"
 #include "view/value_text.h"
 #include "view/writer.h"
 

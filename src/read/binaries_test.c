@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "read/corpus_test_kit.h"
+#include "read/open.h"
 #include "trace/reader.h"
 
 static void close_nothing(struct wm_trace *t)

@@ -304,9 +304,7 @@ struct wm_trace {
 	bool incomplete;         /* the tracer is still writing, or was killed */
 };
 
-/* Opens a file or folder of any known format. */
-int wm_trace_open(const char *path, struct wm_trace **ret, struct wm_diag *diag);
-void wm_trace_close(struct wm_trace *t);
+void wm_trace_close(struct wm_trace *t); /* read/open.h opens one */
 
 /*
  * The symbols of the kernel that was traced, lines as in /proc/kallsyms; the

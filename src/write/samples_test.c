@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "read/open.h"
 #include "trace/reader.h"
 #include "write/writer_test_kit.h"
 

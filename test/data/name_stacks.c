@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "kdata/perf_sample.h"
+#include "read/open.h"
 #include "symbol/lines.h"
 #include "symbol/symbols.h"
 #include "symbol/unwind.h"

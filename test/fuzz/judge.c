@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "read/open.h"
 #include "trace/reader.h"
 #include "trace/value_hash.h"
 #include "view/render.h"

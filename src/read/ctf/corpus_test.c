@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "read/open.h"
 #include "trace/reader.h"
 
 struct result {

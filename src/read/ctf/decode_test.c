@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "read/ctf/trace.h"
+#include "read/open.h"
 
 struct folder {
 	char path[64];

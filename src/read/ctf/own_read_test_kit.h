@@ -6,6 +6,7 @@
 #ifndef WM_READ_CTF_OWN_READ_TEST_KIT_H
 #define WM_READ_CTF_OWN_READ_TEST_KIT_H
 
+#include "read/open.h"
 #include "trace/merge.h"
 #include "write/writer_test_kit.h"
 

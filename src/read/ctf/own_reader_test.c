@@ -15,6 +15,7 @@
 
 #include "event/context.h"
 #include "read/ctf/own_read_test_kit.h"
+#include "read/open.h"
 #include "read/repair.h"
 #include "trace/trace_layout.h"
 

@@ -10,6 +10,7 @@
  * index files are replaced whole. Each step leaves a trace that is no worse:
  * whoever is interrupted runs it again.
  */
+#include "read/open.h"
 #include "read/repair.h"
 
 #include <dirent.h>

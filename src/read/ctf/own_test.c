@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "read/open.h"
 #include "trace/reader.h"
 
 static const char metadata[] =

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "read/open.h"
 #include "trace/reader.h"
 
 #define METADATA(env)                                                                              \

@@ -5,6 +5,7 @@
 
 #include "read/corpus_test_kit.h"
 #include "read/ftrace/ftrace_int.h"
+#include "read/open.h"
 
 static const struct {
 	const char *line, *comm, *flags, *name, *text;

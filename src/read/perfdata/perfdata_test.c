@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real perf.data files against what perf says of them; the same, cut and changed. */
 #include "read/corpus_test_kit.h"
+#include "read/open.h"
 #include "trace/reader.h"
 
 struct counts {

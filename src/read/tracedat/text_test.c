@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "read/open.h"
 #include "trace/reader.h"
 
 struct lines {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real trace.dat files against what trace-cmd says of them; the same, cut and changed. */
 #include "read/corpus_test_kit.h"
+#include "read/open.h"
 #include "trace/reader.h"
 
 struct counts {

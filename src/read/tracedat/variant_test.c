@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "read/corpus_test_kit.h"
+#include "read/open.h"
 #include "read/tracedat/tracedat_int.h"
 #include "read/tracedat/tracedat_test_kit.h"
 #include "trace/reader.h"

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c - an open trace's lists, faults and batches; see reader.h. Knows no
+ * format: read/open.c opens a trace.
+ */
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_MAX       ((size_t)1 << 30)
+#define FAULT_ARENA_MAX ((size_t)1 << 20)
+
+struct wm_trace *wm_trace_create(const char *path)
+{
+	struct wm_trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	wm_arena_init(&t->arena, ARENA_MAX);
+	wm_arena_init(&t->fault_arena, FAULT_ARENA_MAX);
+	pthread_mutex_init(&t->fault_lock, NULL);
+	t->begin_ns = INT64_MAX;
+	t->end_ns = INT64_MIN;
+	t->path = strdup(path);
+	if (!t->path) {
+		wm_trace_close(t);
+		return NULL;
+	}
+	return t;
+}
+
+void wm_trace_close(struct wm_trace *t)
+{
+	if (!t)
+		return;
+	if (t->ops)
+		t->ops->close(t);
+	free(t->packets);
+	free(t->binary_places);
+	free(t->kallsyms);
+	free(t->path);
+	wm_arena_done(&t->arena);
+	wm_arena_done(&t->fault_arena);
+	pthread_mutex_destroy(&t->fault_lock);
+	free(t);
+}
+
+/* A packet is read more than once by who looks at its begin, or in slices of time. */
+static bool is_known(const struct wm_trace *t, const char *file, uint64_t offset,
+		     const char *reason)
+{
+	for (uint32_t i = 0; i < t->nr_faults; i++) {
+		const struct wm_fault *f = &t->faults[i];
+
+		if (f->offset == offset && !strcmp(f->reason, reason) && !strcmp(f->file, file))
+			return true;
+	}
+	return false;
+}
+
+void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
+{
+	char reason[WM_DIAG_SENTENCE];
+	struct wm_fault *faults = NULL, fault;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, args);
+	va_end(args);
+	if (!file[0])
+		file = t->path;
+	pthread_mutex_lock(&t->fault_lock);
+	if (is_known(t, file, offset, reason)) {
+		pthread_mutex_unlock(&t->fault_lock);
+		return;
+	}
+	fault.file = wm_arena_copy(&t->fault_arena, file, strlen(file));
+	fault.reason = wm_arena_copy(&t->fault_arena, reason, strlen(reason));
+	fault.offset = offset;
+	if (fault.file && fault.reason && t->nr_faults < WM_TRACE_FAULTS)
+		faults = wm_arena_grow(&t->fault_arena, t->faults, t->nr_faults, sizeof(fault));
+	if (faults) {
+		t->faults = faults;
+		t->faults[t->nr_faults++] = fault;
+	} else {
+		t->nr_faults_more++;
+	}
+	pthread_mutex_unlock(&t->fault_lock);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct wm_fault *x = a, *y = b;
+	int order = strcmp(x->file, y->file);
+
+	if (order)
+		return order;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return strcmp(x->reason, y->reason);
+}
+
+void wm_trace_sort_faults(struct wm_trace *t, uint32_t first)
+{
+	if (first < t->nr_faults)
+		qsort(t->faults + first, t->nr_faults - first, sizeof(*t->faults), by_place);
+}
+
+/* Adds a pointer to one of the trace's lists. */
+static int add_pointer(struct wm_trace *t, void *list, uint32_t *count, void *what)
+{
+	void **old = *(void ***)list, **more;
+
+	more = wm_arena_grow(&t->arena, old, *count, sizeof(void *));
+	if (!more)
+		return -ENOMEM;
+	more[(*count)++] = what;
+	*(void ***)list = more;
+	return 0;
+}
+
+int wm_trace_add_type(struct wm_trace *t, struct wm_event_type *type)
+{
+	type->index = t->nr_types;
+	return add_pointer(t, &t->types, &t->nr_types, type);
+}
+
+int wm_trace_add_stream(struct wm_trace *t, struct wm_stream *stream)
+{
+	stream->index = t->nr_streams;
+	return add_pointer(t, &t->streams, &t->nr_streams, stream);
+}
+
+int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock)
+{
+	return add_pointer(t, &t->clocks, &t->nr_clocks, clock);
+}
+
+/* Room is a power of two, so it is known from the count. */
+int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p)
+{
+	uint64_t n = t->nr_packets;
+
+	if ((n & (n - 1)) == 0) {
+		struct wm_packet *more = realloc(t->packets, (n ? 2 * n : 1) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->packets = more;
+	}
+	t->packets[t->nr_packets++] = *p;
+	if (p->begin_ns > INT64_MIN && p->begin_ns < t->begin_ns)
+		t->begin_ns = p->begin_ns;
+	if (p->end_ns < INT64_MAX && p->end_ns > t->end_ns)
+		t->end_ns = p->end_ns;
+	return 0;
+}
+
+int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss)
+{
+	struct wm_trace_loss *more =
+	    wm_arena_grow(&t->arena, t->losses, t->nr_losses, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	t->losses = more;
+	t->losses[t->nr_losses++] = *loss;
+	return 0;
+}
+
+int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text)
+{
+	struct wm_trace_word *more = wm_arena_grow(&t->arena, t->words, t->nr_words, sizeof(*more));
+	char *k = wm_arena_copy(&t->arena, key, strlen(key));
+	char *v = wm_arena_copy(&t->arena, text, strlen(text));
+
+	if (!more || !k || !v)
+		return -ENOMEM;
+	t->words = more;
+	t->words[t->nr_words++] = (struct wm_trace_word){k, v};
+	return 0;
+}
+
+static const char *find_word(const struct wm_trace_word *words, uint32_t nr, const char *key)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (!strcmp(words[i].key, key))
+			return words[i].text;
+	return NULL;
+}
+
+const char *wm_trace_provider(struct wm_trace *t, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? wm_arena_copy(&t->arena, name, (size_t)(colon - name)) : "";
+}
+
+const char *wm_trace_word(const struct wm_trace *t, const char *key)
+{
+	return find_word(t->words, t->nr_words, key);
+}
+
+const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key)
+{
+	const char *own = s->origin ? find_word(s->origin->words, s->origin->nr_words, key) : NULL;
+
+	return own ? own : wm_trace_word(t, key);
+}
+
+bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m)
+{
+	const struct wm_member *list = m + 1;
+	size_t bytes = strlen(m->name);
+
+	return list < t->members + t->nr_members && m->name[0] == '_' && bytes > 8 &&
+	       (list->type->kind == WM_TYPE_LIST || list->type->kind == WM_TYPE_BYTES) &&
+	       strlen(list->name) == bytes - 8 && !strncmp(m->name + 1, list->name, bytes - 8) &&
+	       !strcmp(m->name + bytes - 7, "_length");
+}
+
+bool wm_batch_grow(struct wm_batch *b, uint32_t nr_items)
+{
+	uint64_t events = b->room_events ? b->room_events : WM_BATCH_EVENTS;
+	uint64_t items = b->room_items ? b->room_items : 8 * WM_BATCH_EVENTS;
+	void *more;
+
+	while (events <= b->nr_events)
+		events *= 2;
+	while (items - b->nr_items < nr_items)
+		items *= 2;
+	if (items > UINT32_MAX || events > UINT32_MAX)
+		return false;
+	if (events != b->room_events) {
+		more = realloc(b->events, events * sizeof(*b->events));
+		if (!more)
+			return false;
+		b->events = more;
+		b->room_events = (uint32_t)events;
+	}
+	if (items != b->room_items) {
+		more = realloc(b->items, items * sizeof(*b->items));
+		if (!more)
+			return false;
+		b->items = more;
+		b->room_items = (uint32_t)items;
+	}
+	return true;
+}
+
+int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b)
+{
+	int got;
+
+	b->nr_events = b->nr_items = 0;
+	got = t->ops->reader_read(r, b);
+	for (uint32_t i = 0; i < b->nr_events; i++)
+		b->events[i].items = b->items;
+	return got;
+}
+
+void wm_batch_done(struct wm_batch *b)
+{
+	free(b->events);
+	free(b->items);
+	*b = (struct wm_batch){0};
+}
