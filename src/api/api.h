@@ -13,6 +13,7 @@
 #include <waymark/read.h>
 
 #include "event/filter_item.h"
+#include "trace/event_comm.h"
 #include "trace/merge.h"
 
 #define WM_API __attribute__((visibility("default")))
@@ -22,8 +23,7 @@ struct waymark_type {
 	const struct wm_event_type *type;
 	const char *name; /* "provider:name" */
 	uint32_t number, trace;
-	int comm_part; /* where a context tells the name of the thread; -1: none */
-	uint32_t comm_member;
+	struct wm_field_ref comm; /* the context that names the thread */
 };
 
 struct waymark_trace {

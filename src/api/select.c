@@ -88,8 +88,8 @@ static uint32_t unwanted_parts(const struct waymark_trace *t, uint32_t trace,
 
 		if (type->trace != trace)
 			continue;
-		if (type->comm_part >= 0)
-			needed |= 1u << type->comm_part;
+		if (type->comm.type)
+			needed |= 1u << type->comm.part;
 		for (int part = 0; part < WM_NR_PARTS; part++)
 			if (has_field(type->type->parts[part], o))
 				needed |= 1u << part;
@@ -158,22 +158,10 @@ void wm_api_select_done(struct wm_api_select *s, const struct waymark_trace *t)
 const char *wm_api_comm(const struct waymark_trace *t, const struct waymark_type *type,
 			const struct wm_event *e, uint32_t *ret_bytes)
 {
-	const struct wm_trace *trace = t->traces[type->trace];
-	const char *comm = "", *word;
+	size_t bytes;
+	const char *comm = wm_event_comm(t->traces[type->trace], &type->comm, e, &bytes);
 
-	if (type->comm_part >= 0 && e->parts[type->comm_part].at < e->parts[type->comm_part].end) {
-		uint32_t at = e->parts[type->comm_part].at;
-
-		for (uint32_t k = 0; k < type->comm_member; k++)
-			at = e->items[at].next;
-		*ret_bytes = e->items[at].count;
-		return e->items[at].text;
-	}
-	if (trace->ops->comm)
-		comm = trace->ops->comm(trace, e);
-	if (!comm[0] && (word = wm_stream_word(trace, e->stream, "procname")))
-		comm = word;
-	*ret_bytes = (uint32_t)strlen(comm);
+	*ret_bytes = (uint32_t)bytes;
 	return comm;
 }
 

@@ -67,23 +67,6 @@ const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const
 	return full;
 }
 
-/* LTTng's procname, and others' comm. */
-static void find_comm(struct waymark_type *t)
-{
-	t->comm_part = -1;
-	for (int part = WM_PART_STREAM_CONTEXT; part <= WM_PART_CONTEXT; part++) {
-		const struct wm_type *type = t->type->parts[part];
-
-		for (uint32_t k = 0; type && k < type->nr_members; k++)
-			if (type->members[k].type->kind == WM_TYPE_STRING &&
-			    (!strcmp(type->members[k].name, "procname") ||
-			     !strcmp(type->members[k].name, "comm"))) {
-				t->comm_part = part;
-				t->comm_member = k;
-			}
-	}
-}
-
 /* Numbers types and streams of all traces. */
 static int number(struct waymark_trace *t)
 {
@@ -107,7 +90,7 @@ static int number(struct waymark_trace *t)
 			    .trace = i};
 			if (!t->types[n].name)
 				return -ENOMEM;
-			find_comm(&t->types[n]);
+			wm_event_comm_bind(type, &t->types[n].comm);
 		}
 	return t->types ? 0 : -ENOMEM;
 }

@@ -11,6 +11,7 @@
 #include "cmd/exit.h"
 #include "cmd/say.h"
 #include "event/filter_item.h"
+#include "trace/event_comm.h"
 
 /* What is asked of an event of one type: any of these passes. */
 struct type_rules {
@@ -22,6 +23,7 @@ struct wm_select_trace {
 	struct wm_trace *trace;
 	struct type_rules *types;       /* by index */
 	struct wm_item_filter **common; /* by index: of all events of that type; NULL: none */
+	struct wm_field_ref *comms;     /* by index: the context that names the thread */
 	bool *wanted;
 };
 
@@ -186,12 +188,14 @@ static int bind_trace(struct wm_select *s, struct wm_trace *trace, uint32_t inde
 	t->trace = trace;
 	t->types = calloc(trace->nr_types + 1, sizeof(*t->types));
 	t->common = calloc(trace->nr_types + 1, sizeof(struct wm_item_filter *));
+	t->comms = calloc(trace->nr_types + 1, sizeof(*t->comms));
 	t->wanted = calloc(trace->nr_types + 1, sizeof(*t->wanted));
-	if (!t->types || !t->common || !t->wanted) {
+	if (!t->types || !t->common || !t->comms || !t->wanted) {
 		wm_say("out of memory");
 		return WM_EXIT_FAILED;
 	}
 	for (uint32_t i = 0; i < trace->nr_types && !status; i++) {
+		wm_event_comm_bind(trace->types[i], &t->comms[i]);
 		status = bind_type(s, t, i);
 		all &= t->wanted[i];
 	}
@@ -249,13 +253,14 @@ int wm_select_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t
 
 /* --- asking -------------------------------------------------------------------------------- */
 
-/* The name of the thread: from the format, else from nowhere. */
 static void fill_comm(const struct wm_select_trace *t, const struct wm_event *e,
 		      struct wm_item_contexts *c)
 {
-	c->comm = t->trace->ops->comm ? t->trace->ops->comm(t->trace, e) : "";
-	c->comm_bytes = (uint32_t)strlen(c->comm);
-	if (c->comm_bytes)
+	size_t bytes;
+
+	c->comm = wm_event_comm(t->trace, &t->comms[e->type->index], e, &bytes);
+	c->comm_bytes = (uint32_t)bytes;
+	if (bytes)
 		c->known |= WM_FILTER_COMM;
 }
 
@@ -317,6 +322,7 @@ static void unbind_trace(struct wm_select_trace *t)
 	}
 	free(t->types);
 	free(t->common);
+	free(t->comms);
 	free(t->wanted);
 }
 

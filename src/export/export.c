@@ -40,13 +40,6 @@ void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 	x->reasons[i].nr += nr;
 }
 
-const char *wm_export_comm(const struct wm_export *x, uint32_t trace, const struct wm_event *e)
-{
-	struct wm_trace *t = x->traces[trace];
-
-	return t->ops->comm ? t->ops->comm(t, e) : "";
-}
-
 static int tick(const struct wm_export_input *in, const struct wm_merge *m)
 {
 	return in->tick ? in->tick(in->tick_data, wm_merge_done_bytes(m)) : 0;

@@ -102,7 +102,4 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 /* Counts an event, or a part of one, that the format cannot hold. `reason` is a literal. */
 void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr);
 
-/* The name of the event's thread, or "". */
-const char *wm_export_comm(const struct wm_export *x, uint32_t trace, const struct wm_event *e);
-
 #endif

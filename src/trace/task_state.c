@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/event_comm.h"
+
 static int bind_trace(struct wm_state_trace *st, struct wm_trace *t)
 {
 	st->trace = t;
@@ -15,10 +17,7 @@ static int bind_trace(struct wm_state_trace *st, struct wm_trace *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++) {
 		wm_role_bind(t->types[i], &st->roles[i]);
-		/* LTTng's context; in the fields the word would mean anything. */
-		if (!wm_field_ref_find_in(t->types[i], WM_PART_CONTEXT, "procname", &st->names[i]))
-			(void)wm_field_ref_find_in(t->types[i], WM_PART_STREAM_CONTEXT, "procname",
-						   &st->names[i]);
+		wm_event_comm_bind(t->types[i], &st->names[i]);
 	}
 	return 0;
 }
@@ -118,7 +117,7 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 
 	its.pid = task->pid;
 	its.tid = task->tid;
-	comm = t->ops->comm ? t->ops->comm(t, &its) : "";
+	comm = wm_event_comm_of_thread(t, &its);
 	id = comm[0] ? wm_names_id(&s->names, comm, strlen(comm)) : 0;
 
 	task->asked = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.c - see scene.h. One function for each act. */
 #include "export/timeline/scene.h"
+#include "trace/event_comm.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,19 +17,6 @@ static const char idle[] = "idle", sched[] = "sched"; /* categories of CPU_RUNS 
 
 /* --- making it --------------------------------------------------------------------------- */
 
-static void find_comm(const struct wm_event_type *t, struct wm_field_ref *ret)
-{
-	static const char *const names[] = {"procname", "comm"};
-
-	*ret = (struct wm_field_ref){0};
-	for (int part = WM_PART_CONTEXT; part >= WM_PART_STREAM_CONTEXT; part--)
-		for (int i = 0; i < 2; i++)
-			if (wm_field_ref_find_in(t, (enum wm_part)part, names[i], ret) &&
-			    ret->type->kind == WM_TYPE_STRING)
-				return;
-	*ret = (struct wm_field_ref){0};
-}
-
 static int bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
 {
 	st->types = calloc(t->nr_types + 1, sizeof(*st->types));
@@ -37,7 +25,7 @@ static int bind_trace(struct wm_scene_trace *st, const struct wm_trace *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_types; i++) {
 		wm_act_bind(t, t->types[i], &st->types[i]);
-		find_comm(t->types[i], &st->comms[i]);
+		wm_event_comm_bind(t->types[i], &st->comms[i]);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/timeline/scene.h"
+#include "trace/event_comm.h"
 
 struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind)
 {
@@ -166,7 +167,7 @@ static void find_name(struct wm_scene *s, uint32_t trace, const struct wm_event 
 	if (f->type)
 		comm = wm_field_ref_string(f, e, &bytes);
 	else if (is_new && !t->comm) {
-		comm = wm_export_comm(s->export, trace, e);
+		comm = wm_event_comm_of_thread(s->export->traces[trace], e);
 		bytes = strlen(comm);
 	}
 	name_task(s, t, comm, bytes);

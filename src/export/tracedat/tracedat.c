@@ -10,6 +10,7 @@
 #include "read/ctf.h"
 #include "read/perfdata.h"
 #include "read/tracedat.h"
+#include "trace/event_comm.h"
 
 #define MEMORY_BYTES  (128u << 20) /* of pages being made */
 #define FORMATS_BYTES (128u << 20)
@@ -192,7 +193,7 @@ static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e
 		at = (at + 1) & mask;
 	if (!d->names[at].tid && d->nr_names == WM_TDX_NAMES_MAX)
 		return;
-	name = wm_export_comm(d->x, trace, e);
+	name = wm_event_comm_of_thread(d->x->traces[trace], e);
 	if (!*name)
 		return;
 	d->nr_names += !d->names[at].tid;

@@ -169,23 +169,6 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	return ok;
 }
 
-/* Where a context tells the name of the thread or process. */
-static void find_comm(const struct wm_event_type *type, struct view_type *ret)
-{
-	ret->comm_part = -1;
-	for (int part = WM_PART_STREAM_CONTEXT; part <= WM_PART_CONTEXT; part++) {
-		const struct wm_type *t = type->parts[part];
-
-		for (uint32_t k = 0; t && k < t->nr_members; k++)
-			if (t->members[k].type->kind == WM_TYPE_STRING &&
-			    (!strcmp(t->members[k].name, "procname") ||
-			     !strcmp(t->members[k].name, "comm"))) {
-				ret->comm_part = part;
-				ret->comm_member = k;
-			}
-	}
-}
-
 /* The number of a member + 1; 0: there is none of that name and kind. */
 static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
 {
@@ -259,7 +242,7 @@ static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *ty
 		needs |= 1u << WM_PART_STREAM_CONTEXT;
 	if (is_perf && t->sample.chain)
 		needs |= 1u << t->sample.chain_part;
-	return t->comm_part < 0 ? needs : needs | 1u << t->comm_part;
+	return t->comm.type ? needs | 1u << t->comm.part : needs;
 }
 
 uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types)
@@ -328,7 +311,7 @@ static bool make_type(struct wm_view *v, const struct wm_trace *trace,
 	}
 	if (a.is_own && !make_own(v, &a, ret))
 		return false;
-	find_comm(type, ret);
+	wm_event_comm_bind(type, &ret->comm);
 	find_sample(type, ret);
 	ret->needs = needs_of(v, type, ret);
 	return make_name(v, type, &ret->name);
@@ -580,22 +563,10 @@ void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes)
 {
-	const struct view_type *type = &t->types[e->type->index];
-	const char *comm = "", *word;
+	size_t bytes;
+	const char *comm = wm_event_comm(t->trace, &t->types[e->type->index].comm, e, &bytes);
 
-	if (type->comm_part >= 0) {
-		uint32_t at = e->parts[type->comm_part].at;
-
-		for (uint32_t k = 0; k < type->comm_member; k++)
-			at = e->items[at].next;
-		*ret_bytes = e->items[at].count;
-		return e->items[at].text;
-	}
-	if (t->trace->ops->comm)
-		comm = t->trace->ops->comm(t->trace, e);
-	if (!comm[0] && (word = wm_stream_word(t->trace, e->stream, "procname")))
-		comm = word;
-	*ret_bytes = (uint32_t)strlen(comm);
+	*ret_bytes = (uint32_t)bytes;
 	return comm;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "trace/event_comm.h"
 #include "view/shape.h"
 #include "view/value_text.h"
 #include "view/writer.h"
@@ -13,9 +14,8 @@
 struct view_type {
 	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
 	struct wm_piece name;                      /* as the format has it, with what follows */
-	uint32_t needs; /* bits 1 << enum wm_part: parts whose items its lines show */
-	int comm_part;  /* where a member procname or comm is; -1: none */
-	uint32_t comm_member;
+	uint32_t needs;           /* bits 1 << enum wm_part: parts whose items its lines show */
+	struct wm_field_ref comm; /* the context that names the thread */
 	struct {
 		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
 		enum wm_part chain_part;    /* the others are in the stream's context */

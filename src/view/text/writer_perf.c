@@ -91,7 +91,7 @@ static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct
 {
 	const struct wm_reader_ops *ops = t->trace->ops;
 	const char *comm =
-	    t->types[e->type->index].comm_part < 0 && ops->comm ? ops->comm(t->trace, e) : "";
+	    !t->types[e->type->index].comm.type && ops->comm ? ops->comm(t->trace, e) : "";
 	size_t start, bytes;
 
 	if (!comm[0]) {
