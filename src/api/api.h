@@ -12,8 +12,8 @@
 
 #include <waymark/read.h>
 
-#include "event/filter_item.h"
 #include "trace/event_comm.h"
+#include "trace/event_select.h"
 #include "trace/merge.h"
 
 #define WM_API __attribute__((visibility("default")))
@@ -36,13 +36,10 @@ struct waymark_trace {
 	bool is_borrowed; /* the traces are somebody else's */
 };
 
-/* What a reader wants of each trace. */
+/* What a reader gives of its traces. */
 struct wm_api_select {
-	struct wm_want *wants; /* by trace */
-	const struct wm_want **list;
-	bool *types;                     /* wanted, by number */
-	struct wm_item_filter **filters; /* by number; NULL entries: passes. NULL: no filter */
-	uint32_t stream;                 /* the only one, by number; WAYMARK_NO_NUMBER: all */
+	struct wm_select events;
+	uint32_t stream; /* the only one, by number; WAYMARK_NO_NUMBER: all */
 };
 
 /* One packet after the other. */
@@ -82,7 +79,7 @@ const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const
 /* 0 or -errno; wm_api_select_done() in any case. */
 int wm_api_select(struct waymark_trace *t, const struct waymark_options *o,
 		  struct wm_api_select *ret, struct waymark_error *error);
-void wm_api_select_done(struct wm_api_select *s, const struct waymark_trace *t);
+void wm_api_select_done(struct wm_api_select *s);
 
 /* Is the event, of the trace of that number, wanted? */
 bool wm_api_passes(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e);

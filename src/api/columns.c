@@ -104,7 +104,8 @@ static int find_field(const struct waymark_reader *r, struct column *c, const ch
 		struct place p = place_in(type, name);
 
 		c->places[i] = p;
-		if (p.part >= 0 && r->select.types[i])
+		if (p.part >= 0 &&
+		    wm_select_is_wanted(&r->select.events, type->trace, type->type->index))
 			kind =
 			    common(kind, kind_of(type->type->parts[p.part]->members[p.index].type));
 	}

@@ -32,7 +32,7 @@ void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_
 
 static int begin_merge(struct waymark_reader *r, int64_t begin_ns)
 {
-	const struct wm_merge_options o = {begin_ns, r->end_ns, r->select.list, 1};
+	const struct wm_merge_options o = {begin_ns, r->end_ns, r->select.events.want_list, 1};
 
 	wm_merge_destroy(r->merge);
 	r->merge = wm_merge_create_on(r->trace->timeline, &o);
@@ -108,7 +108,7 @@ static int next_packet(struct waymark_reader *r)
 		w->trace++;
 	}
 	if (!w->reader)
-		w->reader = t->ops->reader_create(t, &r->select.wants[w->trace]);
+		w->reader = t->ops->reader_create(t, &r->select.events.wants[w->trace]);
 	if (!w->reader)
 		return -ENOMEM;
 	w->open = true;
@@ -233,7 +233,7 @@ WM_API void waymark_reader_close(struct waymark_reader *r)
 		return;
 	wm_merge_destroy(r->merge);
 	walk_done(r);
-	wm_api_select_done(&r->select, r->trace);
+	wm_api_select_done(&r->select);
 	free(r);
 }
 

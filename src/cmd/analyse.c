@@ -9,6 +9,7 @@
 
 #include "analysis/pass.h"
 #include "base/file.h"
+#include "cmd/event_options.h"
 #include "cmd/exit.h"
 #include "cmd/progress.h"
 #include "cmd/say.h"
@@ -92,7 +93,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 		status = wm_inputs_window(&a->in, verb, v->asked.begin, v->asked.end,
 					  &a->input->begin_ns, &a->input->end_ns);
 	if (!status)
-		status = wm_select_bind(&v->asked.select, a->in.traces, a->in.nr);
+		status = wm_event_options_bind(&v->asked.select, a->in.traces, a->in.nr);
 	if (status)
 		return status;
 	a->input->traces = a->in.traces;

@@ -9,8 +9,8 @@
 #include <limits.h>
 
 #include "base/option.h"
-#include "cmd/event_options.h"
 #include "cmd/inputs.h"
+#include "trace/event_select.h"
 
 /* As typed; what it points to is borrowed. */
 struct wm_asked {

@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "cmd/event_options.h"
 #include "cmd/exit.h"
 #include "cmd/inputs.h"
 #include "cmd/print/print.h"
@@ -134,7 +135,7 @@ static int print_opened(struct printing *p)
 	int err;
 
 	if (!status)
-		status = wm_select_bind(&p->v->asked.select, p->in.traces, p->in.nr);
+		status = wm_event_options_bind(&p->v->asked.select, p->in.traces, p->in.nr);
 	if (status)
 		return status;
 	err = wm_timeline_create(p->in.traces, p->in.nr, &timeline);
