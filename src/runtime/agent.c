@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent.c - the one thread of ours in a traced process, there only while a
- * recorder is. Made with a bare clone: own stack, all signals blocked, its own
- * thread pointer, no libc state. It listens to recorders and to the control
- * page, and does the work that emitting threads must not.
+ * agent.c - the runtime's one thread in a traced process; it exists only while
+ * a recorder is joined. Created with a bare clone: own stack, all signals
+ * blocked, its own thread pointer, no libc state. It reads the recorders'
+ * messages and the control page, and does the work that emitting threads must
+ * not do.
  */
 #include <linux/futex.h>
 #include <poll.h>
@@ -45,13 +46,13 @@ static void on_readable(unsigned k)
 	} in;
 	long n;
 
-	if (wm_session_is_deaf(s)) /* the descriptor may be the program's by now */
+	if (wm_session_is_deaf(s)) /* the program may have reused the descriptor */
 		return;
 	n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
 
 	if (n == -11 || n == -4)
 		return;
-	if (n <= 0) { /* the recorder is gone */
+	if (n <= 0) { /* the recorder closed its end */
 		wm_lock();
 		wm_session_leave(k, false);
 		wm_unlock();
@@ -61,7 +62,7 @@ static void on_readable(unsigned k)
 		on_message(k, &in.m);
 }
 
-/* A deaf session ends when its recorder says so in the pool. */
+/* A deaf session ends when its recorder sets `closing` in the pool. */
 static void leave_closed(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
@@ -75,7 +76,10 @@ static void leave_closed(void)
 	}
 }
 
-/* False: nobody is left to listen to, and wm_agent_start() knows that we are gone. */
+/*
+ * False: no session is left; agent_runs is then false, so that wm_agent_start()
+ * makes a new agent.
+ */
 static bool fill_polls(struct pollfd *p)
 {
 	bool any = false;
@@ -113,25 +117,27 @@ static void agent_main(void)
 			wm_runtime_attach_check();
 		(void)wm_thread_reap(16);
 	}
-	(void)WM_SYS_1(SYS_exit, 0); /* the kernel clears agent_tid: the stack is free then */
+	(void)WM_SYS_1(SYS_exit, 0); /* then the kernel clears agent_tid: the stack is free */
 }
 
 /*
- * entry_*.S: a thread that runs fn on that stack with that thread pointer; its
- * tid. *tid becomes 0, and a futex is woken, when the thread has ended.
+ * entry_*.S: starts a thread that runs fn on that stack with that thread
+ * pointer; returns its tid. When the thread has ended, *tid becomes 0 and a
+ * futex on it is woken.
  */
 long wm_clone(unsigned long flags, void *stack_top, void (*fn)(void), void *tls, uint32_t *tid);
 
 int wm_agent_start(void)
 {
 	static unsigned char *stack;
-	static void *tls[64]; /* zeros, and itself first: all that anybody looks for there */
+	static void *tls[64]; /* zeros, and its own address first: all that code reads through the
+				 thread pointer */
 	uint64_t all = ~0ull, old = 0;
 	long tid;
 
 	if (wm_rt.agent_runs)
 		return 0;
-	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0) /* its last instructions */
+	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0) /* old one ending */
 		(void)WM_SYS_4(SYS_futex, &wm_rt.agent_tid, FUTEX_WAIT, tid, 0);
 	if (!stack)
 		stack = wm_sys_map(STACK_BYTES);
@@ -139,7 +145,7 @@ int wm_agent_start(void)
 		return -12;
 	tls[0] = tls;
 	tls[2] = tls;
-	wm_rt.agent_tid = UINT32_MAX; /* before it runs: cleared when it ends */
+	wm_rt.agent_tid = UINT32_MAX; /* set before it runs: cleared when it ends */
 	wm_rt.agent_runs = true;
 	(void)WM_SYS_4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	tid = wm_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -157,7 +163,7 @@ int wm_agent_start(void)
 
 void wm_agent_stop_in_child(void)
 {
-	wm_rt.agent_tid = 0; /* it did not come along */
+	wm_rt.agent_tid = 0; /* fork does not copy the thread */
 	wm_rt.agent_runs = false;
 	waymark_control.flags &= ~WM_CONTROL_AGENT;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent.h - what a traced process and a recorder say to each other: the
- * session folder, the socket messages and the control page. The only header
- * of this room that control/ may include. doc/format/control.md is its prose.
+ * agent.h - the protocol between a traced process and a recorder: the session
+ * folder, the socket messages and the control page. The only header of this
+ * room that control/ may include. doc/format/control.md describes it.
  *
  * A recorder owns a session folder (0700):
  *
@@ -12,10 +12,10 @@
  *
  * A process finds its recorders in $WAYMARK_SESSION, folders separated by ':'
  * (inherited by fork and exec), or through an attach request (below). It reads
- * `rules` itself, before main, so it waits for nobody; it creates the pool,
- * connects, says HELLO with the pool's descriptor, MODULE for each module,
- * EVENT for each event it is about to enable, and only then enables it. So
- * every EVENT is in the socket before the first record with its id is in the
+ * `rules` itself, before main, so it waits for no other process; it creates the
+ * pool, connects, sends HELLO with the pool's descriptor, MODULE for each
+ * module, EVENT for each event it is about to enable, and only then enables it.
+ * So every EVENT is in the socket before the first record with its id is in the
  * pool: a reader that snapshots the commit words first and drains the socket
  * second knows every id it meets.
  *
@@ -23,8 +23,8 @@
  * after exec from its constructor. Connections are per process; the recorder
  * takes pid and uid from SO_PEERCRED, never from the message.
  *
- * Words are little-endian, messages at most WM_MSG_MAX bytes, everything
- * received is hostile and range-checked.
+ * Words are little-endian, messages are at most WM_MSG_MAX bytes, everything
+ * received is untrusted and range-checked.
  */
 #ifndef WM_RUNTIME_AGENT_H
 #define WM_RUNTIME_AGENT_H
@@ -34,7 +34,7 @@
 #include "event/context.h"
 
 #define WM_SESSION_ENV  "WAYMARK_SESSION"
-#define WM_AGENT_NAME   "waymark" /* of the runtime's thread */
+#define WM_AGENT_NAME   "waymark" /* name of the runtime's thread */
 #define WM_PROTOCOL     2
 #define WM_MSG_MAX      65536u
 #define WM_RULES_NR_MAX 1024u /* in DIR/rules */
@@ -46,12 +46,12 @@ enum wm_msg_type {
 	WM_MSG_MODULE = 3, /* struct wm_msg_module, then build-id, then path */
 	WM_MSG_SYNCED = 4, /* struct wm_msg_synced: the rules of that generation are in force */
 	WM_MSG_BYE = 5,    /* struct wm_msg: no more events from this process */
-	WM_MSG_COUNTS = 6, /* struct wm_msg_counts: answer to what a tool asked */
-	WM_MSG_BATCH = 7,  /* struct wm_msg_batch, carries a memfd full of messages: thousands
-			      of EVENTs at once without as many system calls */
+	WM_MSG_COUNTS = 6, /* struct wm_msg_counts: sent when a count has changed */
+	WM_MSG_BATCH = 7,  /* struct wm_msg_batch, carries a memfd full of messages: thousands of
+			      EVENTs with few system calls */
 	/* recorder -> process */
 	WM_MSG_RULES = 32,  /* struct wm_msg: read DIR/rules again */
-	WM_MSG_DETACH = 33, /* struct wm_msg: disable everything of this session, say BYE */
+	WM_MSG_DETACH = 33, /* struct wm_msg: disable all events of this session, send BYE */
 };
 
 struct wm_msg {
@@ -75,23 +75,23 @@ struct wm_msg_hello {
 
 #define WM_HELLO_FORKED   1u  /* a fork without exec: same image as ppid */
 #define WM_HELLO_NOPATCH  2u  /* text could not be patched: only load+test sites work */
-#define WM_HELLO_ATTACHED 4u  /* through the control page */
-#define WM_HELLO_UNWANTED 8u  /* with NOPATCH: WAYMARK_NOPATCH asked for it */
-#define WM_HELLO_COUNTS   16u /* it counts, as WM_RULES_COUNT asks; an older runtime records */
+#define WM_HELLO_ATTACHED 4u  /* joined through the control page */
+#define WM_HELLO_UNWANTED 8u  /* with NOPATCH: WAYMARK_NOPATCH requested it */
+#define WM_HELLO_COUNTS   16u /* it counts, as WM_RULES_COUNT requests; an older runtime records */
 
 struct wm_msg_event {
 	struct wm_msg h;
 	uint32_t id;       /* 0..65535, unique in this process and session */
-	uint32_t contexts; /* enum wm_context bits every record of this id carries */
+	uint32_t contexts; /* enum wm_context bits that every record of this id carries */
 	uint32_t desc_bytes;
-	uint32_t provider_bytes; /* resolved provider, when the description's is empty */
+	uint32_t provider_bytes; /* resolved provider, when the description's provider is empty */
 				 /* struct waymark_desc ...; char provider[] */
 };
 
 /*
  * The memfd holds `bytes` bytes of EVENT and MODULE messages, each padded to 8
- * bytes, to be taken in order as if they had come one by one. The recorder
- * copies it before it looks.
+ * bytes. They are processed in order, like messages that arrived one by one.
+ * The recorder copies the memfd before it reads any of it.
  */
 #define WM_BATCH_MAX_BYTES (16u << 20)
 struct wm_msg_batch {
@@ -105,7 +105,7 @@ struct wm_msg_module {
 	uint64_t base;  /* load bias: run-time address = file address + base */
 	uint64_t start; /* mapped range */
 	uint64_t bytes;
-	uint32_t unload; /* 0 loaded (or already there), 1 unloaded */
+	uint32_t unload; /* 0 loaded (now or earlier), 1 unloaded */
 	uint32_t build_id_bytes;
 	uint32_t path_bytes;
 	uint32_t reserved; /* unsigned char build_id[]; char path[] */
@@ -114,26 +114,29 @@ struct wm_msg_module {
 struct wm_msg_synced {
 	struct wm_msg h;
 	uint64_t generation;
-	uint32_t nr_events; /* on for this recorder */
+	uint32_t nr_events; /* events on for this recorder */
 	uint32_t nr_sites;
 	uint32_t nr_refused;   /* sites that hold other bytes (a debugger's, a uprobe's) */
-	uint32_t nr_unpatched; /* of nr_sites: stay off, because code is not patched here */
-	/* Bit i: rule i counts for an event of this process; its filter does not fit one. */
+	uint32_t nr_unpatched; /* of nr_sites: off, because this process is not patched */
+	/*
+	 * Bit i of `matched`: rule i applies to an event of this process; of `unfit`:
+	 * its filter does not fit one.
+	 */
 	uint64_t matched[WM_RULES_NR_MAX / 64];
 	uint64_t unfit[WM_RULES_NR_MAX / 64];
 };
 
 struct wm_msg_counts {
 	struct wm_msg h;
-	uint64_t filtered_missing; /* events a glob matched that lack the filter's field */
+	uint64_t filtered_missing; /* events that a glob matched and that lack the filter's field */
 };
 
 /* ------------------------------------------------------------------ *
- * DIR/rules: header, then nr_rules times {struct wm_rule, glob, filter},
- * each record padded to 8 bytes. Rules have the number of the change they came
- * with, and lie in its order; of those that match an event only those of the
- * last change count. Among these one that is OFF switches the event off; else
- * it is on, and recorded when the filter of any of them passes.
+ * DIR/rules: header, then nr_rules times {struct wm_rule, glob, filter}, each
+ * record padded to 8 bytes. Each rule has the number of the change that added
+ * it; rules are in order of that number. Of the rules that match an event only
+ * those of the last change count. If one of these is OFF, the event is off;
+ * otherwise it is on, and recorded when the filter of any of them passes.
  * ------------------------------------------------------------------ */
 #define WM_RULES_MAGIC     0x5453454c5552574dull
 #define WM_RULES_MAX_BYTES (1u << 20)
@@ -149,7 +152,7 @@ struct wm_rules_header {
 	uint32_t chunk_bytes;  /* 0: the default */
 	uint32_t block_ms;     /* block mode: wait at most this long */
 	uint64_t clock_kind;   /* enum wm_clock_kind the session runs on */
-	uint64_t flags;        /* WM_RULES_*; those a runtime does not know it passes over */
+	uint64_t flags;        /* WM_RULES_*; a runtime ignores the flags it does not know */
 	uint64_t reserved;
 };
 
@@ -159,25 +162,25 @@ struct wm_rule {
 	uint32_t bytes; /* of this record, padding included */
 	uint32_t contexts;
 	uint16_t glob_bytes;   /* "provider:name" glob, no NUL */
-	uint16_t level_max;    /* events less severe than this are not matched; 255: all */
+	uint16_t level_max;    /* events less severe than this do not match; 255: all match */
 	uint32_t filter_bytes; /* event/filter.h bytecode; 0: none */
-	uint32_t change;       /* rises along the file */
+	uint32_t change;       /* ascending within the file */
 	uint32_t flags;        /* WM_RULE_* */
 };
 
-#define WM_RULE_OFF 1u /* what it matches is not recorded */
+#define WM_RULE_OFF 1u /* the events it matches are not recorded */
 
 /* ------------------------------------------------------------------ *
- * The control page: how a tool reaches a running process that has no thread
- * and no descriptor of ours. Exported by the runtime as the symbol
- * `waymark_control` (dynamic symbol table, or symtab of a static program);
- * read with process_vm_readv, written through /proc/PID/mem.
+ * The control page: how a tool reaches a running process that has neither the
+ * agent thread nor a recorder's socket. Exported by the runtime as the symbol
+ * `waymark_control` (dynamic symbol table, or symtab of a static program); read
+ * with process_vm_readv, written through /proc/PID/mem.
  *
- * Attach: the tool writes `folder`, then attach_request = attach_done + 1,
- * then sets the flag of events to COMPLEX|RECORD and flips their sites; the
- * first thread through a flipped site enters the runtime's gate, sees the
- * request, joins the session as a forked child does, and sets attach_done. When
- * it cannot join, attach_error says why and the sites are off again.
+ * Attach: the tool writes `folder`, then attach_request = attach_done + 1, then
+ * sets the flag of events to COMPLEX|RECORD and flips their sites; the first
+ * thread through a flipped site enters the runtime's gate, sees the request,
+ * joins the session as a forked child does, and sets attach_done. If it cannot
+ * join, attach_error holds the reason and the sites are off again.
  * ------------------------------------------------------------------ */
 #define WM_CONTROL_MAGIC       0x4c544e4f434d57ull
 #define WM_CONTROL_SYMBOL      "waymark_control"
@@ -191,12 +194,12 @@ struct wm_control {
 	uint32_t attach_request; /* w: tool */
 	uint32_t attach_done;    /* w: runtime */
 	uint32_t flags;          /* w: runtime; WM_CONTROL_* */
-	int32_t attach_error;    /* w: runtime; of the request done last: 0 or -errno */
+	int32_t attach_error;    /* w: runtime; of the last request: 0 or -errno */
 	uint32_t reserved[4];
 	char folder[1024]; /* w: tool; session folder, NUL-terminated */
 };
 
 #define WM_CONTROL_AGENT   1u /* the agent thread runs: use a session's socket instead */
-#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH: nobody patches its code */
+#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH: the code must not be patched */
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - WAYMARK_ENABLE='glob,glob' ./app: a recording without anybody
- * starting a recorder. The constructor starts one for this very process,
+ * enable.c - WAYMARK_ENABLE='glob,glob' ./app: a recording that the program
+ * starts itself. The constructor starts a recorder for its own process,
  *
  *   waymark record -q [-o $WAYMARK_OUTPUT] -e GLOB... -p PID
  *
- * found beside the runtime, and waits until it has asked us to join (at most
- * WAIT_MS), so that events before main are recorded too. A process of its own,
- * because it survives our kill -9 and allocates nothing here.
+ * found beside the runtime, and waits for its attach request (at most WAIT_MS),
+ * so that events before main are recorded too. The recorder is a process of its
+ * own, because that survives a kill -9 of the program and allocates nothing in
+ * it.
  *
- * The recorder is an orphan from the start: the program's wait() never meets
- * it. Programs that we exec join through $WAYMARK_SESSION.
+ * The recorder is an orphan from the start: the program's wait() never returns
+ * it. Programs that the traced program executes join through $WAYMARK_SESSION.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ struct start {
 	char **envp;
 	char path[PATHS_MAX][600];
 	unsigned nr_paths;
-	char text[4096]; /* the globs, cut at the commas */
+	char text[4096]; /* the globs, split at the commas */
 	char pid[16];
 	long tool;
 };
@@ -61,7 +62,7 @@ static void add_path(struct start *s, const char *directory, size_t bytes, const
 	s->nr_paths++;
 }
 
-/* $WAYMARK_TOOL, else beside the library (a build tree), in its prefix, in the usual places. */
+/* $WAYMARK_TOOL, else beside the library (a build tree), in its prefix, in the usual folders. */
 static void find_tool(struct start *s)
 {
 	const char *named = getenv("WAYMARK_TOOL");
@@ -121,7 +122,7 @@ static void put_number(char *to, uint32_t v)
 	*to = 0;
 }
 
-/* Ours without what would make the tool a traced program itself. */
+/* The environment without the variables that would make the tool itself a traced program. */
 static bool clean_environment(struct start *s)
 {
 	size_t n = 0, k = 0;
@@ -136,13 +137,14 @@ static bool clean_environment(struct start *s)
 }
 
 /*
- * Becomes the tool, from a process that shares our memory until then. What the
- * tool would say when it cannot begin is said for it when there is none.
+ * Becomes the tool, from a process that shares the program's memory until
+ * execve(). If no tool can be executed, prints the message that the tool could
+ * not print.
  */
 static __attribute__((noinline)) long become_tool(struct start *s)
 {
 	static const char none[] =
-	    "waymark: WAYMARK_ENABLE is set, but there is no waymark command "
+	    "waymark: WAYMARK_ENABLE is set, but no waymark command was found "
 	    "beside the runtime or in /usr/bin; set WAYMARK_TOOL to its path\n";
 	long pid = WM_SYS_6(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);
 
@@ -156,7 +158,7 @@ static __attribute__((noinline)) long become_tool(struct start *s)
 	return -1;
 }
 
-/* Through a child that is gone at once, so that the tool is nobody's of this program. */
+/* Double fork, so that the tool is not a child of this program. */
 static __attribute__((noinline)) long start_tool(struct start *s)
 {
 	long pid = WM_SYS_6(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);
@@ -170,7 +172,7 @@ static __attribute__((noinline)) long start_tool(struct start *s)
 	return wm_sys_failed(pid) ? pid : s->tool;
 }
 
-/* Until the tool has asked us to join, or is gone. */
+/* Returns when the tool has written an attach request or has exited, at most after WAIT_MS. */
 static void wait_for_request(long tool)
 {
 	struct timespec nap = {0, 500 * 1000};
@@ -208,7 +210,10 @@ void wm_enable_from_environment(const char *globs)
 	add_arg(s, "-p");
 	add_arg(s, s->pid);
 	if (clean_environment(s)) {
-		/* It writes our control page through /proc, which Yama asks us to allow. */
+		/*
+		 * The tool writes the control page through /proc, which Yama allows only with
+		 * this.
+		 */
 		(void)WM_SYS_2(SYS_prctl, PR_SET_PTRACER, -1);
 		tool = start_tool(s);
 		if (!wm_sys_failed(tool))

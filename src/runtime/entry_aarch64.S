@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_aarch64.S - what inline code calls, by `blr x16`: arguments in x0, x1,
- * x2, result in x0; x16, x17 and the flags are lost, x29 and x30 were saved by
- * the caller (16 bytes), every other register is preserved. The C behind is
- * compiled for general registers only.
+ * entry_aarch64.S - the entries that inline code calls, by `blr x16`: arguments
+ * in x0, x1, x2, result in x0; x16, x17 and the flags are lost, x29 and x30
+ * were saved by the caller (16 bytes), every other register is preserved. The C
+ * functions called are compiled for general registers only.
  */
 #if defined(__aarch64__)
 	.text
 
-/* Saves what a C function may clobber, calls it. */
+/* Saves the registers that a C function may clobber, calls it. */
 	.macro	SAVE_GENERAL
 	stp	x29, x30, [sp, #-160]!
 	stp	x1, x2, [sp, #16]
@@ -40,7 +40,7 @@
 	SAVE_GENERAL
 	mov	x3, x29			/* fourth argument: the caller's frame pointer */
 	add	x4, sp, #(160 + 16)	/* fifth: its stack pointer */
-	mov	x5, x30			/* sixth: where it is */
+	mov	x5, x30			/* sixth: the address in the caller */
 	mov	x29, sp
 	bl	\target
 	LOAD_GENERAL
@@ -58,10 +58,11 @@
 	ENTRY	wm_entry_put_chars, wm_put_chars
 
 /*
- * Vector registers, whole, around ordinary functions. A function may clobber
- * the upper parts of all of them, and writing the lower part of one clears the
- * rest, also what SVE has beyond 128 bits: wm_xsave_works says that there is
- * SVE. Below the frame at x29; x9, x10 and x11 are lost.
+ * Saves whole vector registers around ordinary functions. A function may
+ * clobber the upper parts of all of them, and writing the lower part of one
+ * clears the rest, also the bits of SVE beyond 128: wm_xsave_works is set when
+ * the CPU has SVE. They are stored below the frame at x29; x9, x10 and x11 are
+ * lost.
  */
 	.arch_extension sve
 	.macro	SAVE_VECTORS
@@ -91,7 +92,7 @@
 	str	p0, [sp, #16, mul vl]
 2:
 	.endm
-	.macro	LOAD_VECTORS		/* leaves sp where SAVE_VECTORS found it */
+	.macro	LOAD_VECTORS		/* restores sp to its value before SAVE_VECTORS */
 	sub	x9, x29, #16
 	ldr	x9, [x9]
 	cbnz	x9, 1f
@@ -163,7 +164,7 @@ wm_filter_run_float_saved:
 	.hidden	wm_clone
 	.type	wm_clone, %function
 wm_clone:
-	mov	x9, x2			/* fn; tls and the child's tid are where the kernel wants them */
+	mov	x9, x2			/* fn; tls and the child's tid are already in the kernel's registers */
 	mov	x2, xzr
 	mov	x8, #220
 	svc	#0

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_x86_64.S - what inline code calls: arguments in rax, rdx, rcx, result
- * in rax, all other registers preserved, nothing assumed of the stack's
- * alignment (the C behind is compiled for general registers only).
+ * entry_x86_64.S - the entries that inline code calls: arguments in rax, rdx,
+ * rcx, result in rax, all other registers preserved, no assumption about the
+ * stack's alignment (the C functions called are compiled for general registers
+ * only).
  */
 #if defined(__x86_64__)
 	.text
 
-/* Saves what a C function may clobber, moves the arguments, calls it. */
+/* Saves the registers that a C function may clobber, moves the arguments, calls it. */
 	.macro	ENTRY name, target
 	.globl	\name
 	.hidden	\name
@@ -27,7 +28,7 @@
 	movq	%r8, %rdx
 	movq	%rbp, %rcx		/* fourth argument: the caller's frame pointer */
 	leaq	(8 * 9 + 128)(%rsp), %r8	/* fifth: its stack pointer */
-	movq	(8 * 8)(%rsp), %r9	/* sixth: where it is */
+	movq	(8 * 8)(%rsp), %r9	/* sixth: the address in the caller */
 	cld
 	callq	\target
 	popq	%r11
@@ -49,11 +50,12 @@
 	ENTRY	wm_entry_span, wm_span
 
 /*
- * The complex event's beginning and, for a filter that says no at its first
- * comparison or an event that is only counted, its end, without saving what nobody touches. The offsets are
- * those of struct wm_thread, wm_level and wm_plan (checked in thread.c).
+ * The beginning of a complex event and its end, the latter for an event that
+ * the filter's first comparison rejects or that is only counted. Saves only the
+ * registers used. The offsets are those of struct wm_thread, wm_level and
+ * wm_plan (checked in thread.c).
  */
-#define LEVELS	 576	/* of struct wm_thread; a level has 16 bytes where a writer has 64 */
+#define LEVELS	 576	/* in struct wm_thread; a level has 16 bytes where a writer has 64 */
 #define PASSES	 8
 #define COMPLEX	 12
 #define QUICK_COUNT 4			/* WM_QUICK_COUNT */
@@ -92,7 +94,7 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
-	movq	(%rdx), %r9		/* word: COMPLEX and RECORD, no PROBES; before the plan */
+	movq	(%rdx), %r9		/* word: COMPLEX and RECORD, no PROBES; loaded before the plan */
 	movq	8(%rdx), %r8		/* plan */
 	shrq	$60, %r9
 	cmpl	$10, %r9d
@@ -100,7 +102,7 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	testq	%r8, %r8
 	je	9f
 	movq	wm_current@gottpoff(%rip), %r10
-	movq	%fs:(%r10), %r10	/* our writer + 64 */
+	movq	%fs:(%r10), %r10	/* this thread's writer + 64 */
 	movq	48 - 64(%r10), %r11	/* scratch */
 	testq	%r11, %r11
 	je	9f
@@ -125,10 +127,10 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	jmp	6f
 5:	movl	4(%r8), %r9d
 	addq	16 - 64(%r10), %r9	/* base */
-	cmpq	8 - 64(%r10), %r9	/* end; 0: no chunk, or it is to be looked at anew */
+	cmpq	8 - 64(%r10), %r9	/* end; 0: no chunk, or wm_thread_kick() cleared it */
 	jae	9f
 	incq	(%r9)
-6:	leaq	-64(%r10), %r10		/* refused, or counted: not busy any more */
+6:	leaq	-64(%r10), %r10		/* rejected, or counted: no longer busy */
 	movl	%r10d, %r11d
 	andl	$1023, %r11d
 	shrl	$2, %r11d
@@ -151,8 +153,8 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	.size	wm_entry_gate, . - wm_entry_gate
 
 /*
- * Callbacks are ordinary functions: vector state is saved whole, the stack
- * aligned. The size of the state is found once (wm_xsave_bytes).
+ * Callbacks are ordinary functions: the whole vector state is saved, the stack
+ * aligned. The size of the state is computed once (wm_xsave_bytes).
  */
 	.globl	wm_entry_probe
 	.hidden	wm_entry_probe
@@ -242,18 +244,18 @@ wm_filter_run_float_saved:
 	.size	wm_filter_run_float_saved, . - wm_filter_run_float_saved
 
 /*
- * The end of what the record in progress may use, for put_string and
- * put_bytes: of the scratch when the place is in it, else of the chunk.
- * In: rax the place. Out: r8. Uses r9.
+ * End of the memory the record in progress may use, for put_string and
+ * put_bytes: of the scratch when the position is in it, else of the chunk. In:
+ * rax the position. Out: r8. Uses r9.
  */
 	.macro	LIMIT
 	movq	wm_current@gottpoff(%rip), %r9
-	movq	%fs:(%r9), %r9		/* our writer + 64 */
+	movq	%fs:(%r9), %r9		/* this thread's writer + 64 */
 	movq	-64 + 48(%r9), %r8	/* scratch */
 	testq	%r8, %r8
 	je	7f
 	subq	%rax, %r8
-	negq	%r8			/* place - scratch */
+	negq	%r8			/* position - scratch */
 	cmpq	$65536, %r8
 	jae	7f
 	movq	-64 + 48(%r9), %r8
@@ -274,15 +276,15 @@ wm_entry_put_string:
 	pushq	%rdi
 	pushq	%rdx
 	LIMIT
-	testq	%r8, %r8		/* somebody took our end away */
+	testq	%r8, %r8		/* `end` was cleared (a kick) */
 	je	.Lstring_full
-	subq	%rcx, %r8		/* the last place where the NUL may be written, + 1 */
+	subq	%rcx, %r8		/* the last position where the NUL may be written, + 1 */
 	movabsq	$0x0101010101010101, %rsi
 .Lstring_words:
 	movl	%edx, %edi
 	andl	$4095, %edi
 	cmpl	$4088, %edi
-	ja	.Lstring_byte		/* eight bytes may cross into a page that is not there */
+	ja	.Lstring_byte		/* eight bytes may cross into an unmapped page */
 	cmpq	%r8, %rax
 	ja	.Lstring_full
 	movq	(%rdx), %rdi
@@ -342,10 +344,10 @@ wm_entry_put_bytes:
 	movq	%rcx, %rsi
 	shlq	$16, %rcx
 	shrq	$16, %rcx
-	shrq	$48, %rsi		/* 0: a fixed array, whose room is there */
+	shrq	$48, %rsi		/* 0: a fixed array, for which there is room */
 	je	.Lbytes_fits
 	LIMIT
-	testq	%r8, %r8		/* somebody took our end away */
+	testq	%r8, %r8		/* `end` was cleared (a kick) */
 	je	.Lbytes_full
 	subq	%rsi, %r8
 	subq	%rax, %r8		/* room */

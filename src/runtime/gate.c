@@ -36,7 +36,7 @@ struct hit {
 static uint32_t current_cpu(void)
 {
 #if defined(__x86_64__)
-	/* The CPU number is in the limit of a segment, as the vDSO has it. */
+	/* The limit of this segment holds the CPU number; the vDSO reads it the same way. */
 	uint32_t p;
 	__asm__ volatile("lsl %1, %0" : "=r"(p) : "r"(0x7bu) : "cc");
 	return p & 0xfff;
@@ -82,10 +82,10 @@ static bool passes(struct hit *h, const struct wm_plan_slot *p)
 	return false;
 }
 
-#define STACK_WINDOW_AT    57344u /* of the scratch; fields that reach so far go without */
+#define STACK_WINDOW_AT    57344u /* in the scratch; fields beyond this: no stack */
 #define STACK_WINDOW_BYTES (WAYMARK_SCRATCH_BYTES - STACK_WINDOW_AT)
 
-/* The stack from `sp` on, through the kernel: a frame pointer may be anything. */
+/* Copies the stack from `sp` on, through a system call: the frame pointer is untrusted. */
 static size_t read_stack(uintptr_t *window, uintptr_t sp)
 {
 	struct iovec local = {window, STACK_WINDOW_BYTES};
@@ -94,7 +94,7 @@ static size_t read_stack(uintptr_t *window, uintptr_t sp)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* The place, then return addresses by frame pointers, innermost first. Returns how many. */
+/* Stores the site, then return addresses by frame pointers, innermost first. Returns how many. */
 static uint32_t user_stack(const struct hit *h, unsigned char *to)
 {
 	uintptr_t *window =
@@ -103,14 +103,14 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	uint32_t n = 0;
 	size_t got;
 
-	wm_mem_copy(to, &h->ip, 8); /* the marked place itself */
+	wm_mem_copy(to, &h->ip, 8); /* the address of the site itself */
 	n = 1;
 	if (h->bytes > STACK_WINDOW_AT || fp < sp || fp % 8)
 		return n;
 	got = read_stack(window, sp);
 	while (n < WM_USTACK_MAX) {
 		uintptr_t at = fp - sp;
-		if (at + 16 > got) { /* a deep stack: the next window */
+		if (at + 16 > got) { /* a deep stack: read the next window */
 			if (at > (8u << 20))
 				break;
 			sp = fp;
@@ -130,7 +130,7 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	return n;
 }
 
-/* Contexts into the record at q. They come before the fields. */
+/* Writes the contexts into the record at q. They precede the fields. */
 static unsigned char *put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
 {
 	if (contexts & WM_CONTEXT_CPU) {
@@ -188,7 +188,7 @@ static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slo
 	commit(w, q, wm_clock_now(s->clock_kind), p->id);
 }
 
-/* A count that only this thread, at this level, writes: an ordinary store. */
+/* Only this thread, at this level, writes the count, so an ordinary store suffices. */
 static void count(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
 		  struct waymark_writer *w, struct wm_level *l)
 {
@@ -203,14 +203,14 @@ static void count(struct hit *h, struct wm_session *s, const struct wm_plan_slot
 	wm_store_relaxed(to, *to + 1);
 }
 
-/* Writers of slots beyond the direct one. */
+/* Writers of the slots other than slot 0. */
 static struct wm_thread_extra *extra_of(struct wm_thread *t)
 {
 	if (!t->extra) {
 		struct wm_thread_extra *x = wm_sys_map(sizeof(*x));
 		wm_fence_signal();
 		if (!t->extra)
-			t->extra = x; /* a handler may have been quicker */
+			t->extra = x; /* a signal handler may have set it first */
 	}
 	return t->extra;
 }
@@ -245,8 +245,8 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 }
 
 /*
- * The writer of the complex event in progress; NULL in a child that a callback
- * forked: its thread has another block by now, or an empty one.
+ * Returns the writer of the complex event in progress; NULL in a child that a
+ * callback forked: its thread has another block now, or an empty one.
  */
 static struct waymark_writer *in_progress(void)
 {
@@ -266,12 +266,12 @@ static void end_complex(struct waymark_writer *w)
 }
 
 /*
- * To all who want the event. False: a tool set RECORD from outside and asks us
- * to join; nobody has it yet.
+ * Gives the event to every session that wants it. False: a tool set RECORD from
+ * outside and requested an attach; no session has the event yet.
  */
 static bool to_all(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
-	/* The word before the plan: only a word that leads to a plan says it is there. */
+	/* Word before plan: only a word that leads to a plan guarantees that the plan is set. */
 	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 
@@ -289,8 +289,8 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 }
 
 /*
- * A thread that joins here has its fields packed: joining waits for all threads
- * but its own, and the event is the first of the recording.
+ * A thread that joins here has already packed its fields: joining waits for all
+ * threads but its own, and this event is the first of the recording.
  */
 void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp, uintptr_t ip)
@@ -337,7 +337,7 @@ void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
 		wm_mark_run(plan, slots);
 	for (uint32_t i = 0; plan && !plan->mark && i < plan->nr_probes; i++)
 		dispatch(slots, plan->probe[i].fn, plan->probe[i].data);
-	w = wm_current - 1; /* a callback may have forked: then nobody waits for us */
+	w = wm_current - 1; /* a callback may have forked: then no event is in progress here */
 	if (wm_level_of(wm_current))
 		wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
 }

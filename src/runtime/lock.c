@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.c - the runtime's one lock, a futex that holds the owner's tid. It lies
- * in memory that a fork wipes, so a child never finds it held by a thread that
- * did not come along. Signals wait while it is held: a handler that leaves by
- * siglongjmp would leave it locked, and one that traces would find us halfway.
- * Also memory that is never given back.
+ * lock.c - the runtime's one lock, a futex that holds the owner's tid. It is in
+ * memory that a fork wipes, so a child never finds it held by a thread that
+ * exists only in the parent. All signals are blocked while it is held: a
+ * handler that leaves by siglongjmp would leave it locked, and one that traces
+ * would see an unfinished change. The file also has the allocator of memory
+ * that is never freed.
  */
 #include <linux/futex.h>
 #include <signal.h>
@@ -14,7 +15,7 @@
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
-static uint64_t owners_mask; /* what the lock's owner had blocked before */
+static uint64_t owners_mask; /* the owner's signal mask from before it took the lock */
 
 static uint64_t set_mask(uint64_t mask)
 {
@@ -48,7 +49,7 @@ void wm_lock_wait(unsigned ms)
 
 void wm_lock(void)
 {
-	if (wm_thread_forked()) /* what we are about to change is still the parent's */
+	if (wm_thread_forked()) /* the state to be changed is still the parent's */
 		wm_runtime_forked();
 	while (!wm_try_lock())
 		wm_lock_wait(1000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mark.c - markers and spans: callbacks by name and format, with arguments
- * decoded from the description, and markers that ride on typed events. What is
- * the same for all callbacks is in probe.c; ids of spans are in span.c.
+ * decoded from the description, and markers that ride on typed events. probe.c
+ * has the part common to all callbacks; span.c has the ids of spans.
  */
 #include <waymark/mark.h>
 #include <waymark/span.h>
@@ -73,7 +73,7 @@ static unsigned decode(const struct waymark_desc *d, const unsigned char *slots,
 	return n;
 }
 
-/* A span's slots are its id and its parent's. */
+/* A span's slots are its id and its parent's id. */
 static void run_span(const struct wm_plan *plan, const unsigned char *slots)
 {
 	const char *name = wm_desc_name(plan->mark);
@@ -172,7 +172,7 @@ struct wm_event_entry *wm_link_first(void)
 	return linked;
 }
 
-/* The link of the first loaded table entry that has one; NULL when its modules are gone. */
+/* The link of the first loaded table entry that has one; NULL when all its modules are unloaded. */
 static const struct waymark_link *link_of(const struct wm_event_entry *e)
 {
 	for (const struct wm_site_ref *r = e->refs; r; r = r->next)
@@ -188,8 +188,8 @@ static bool carries(const struct wm_event_entry *e, const struct waymark_link *l
 }
 
 /*
- * When its last module goes, a linked marker has no link to compare with; then
- * every typed event may have carried it.
+ * Once its last module is unloaded, a linked marker has no link to compare
+ * with; then every typed event may have carried it.
  */
 bool wm_link_rides(const struct wm_event_entry *l, const struct wm_event_entry *carrier)
 {

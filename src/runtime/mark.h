@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mark.h - markers and spans in the runtime: callbacks by name and format, and
- * markers that ride on typed events. The room's inner header, as runtime.h.
+ * markers that ride on typed events. An inner header of the room, like
+ * runtime.h.
  */
 #ifndef WM_RUNTIME_MARK_H
 #define WM_RUNTIME_MARK_H
@@ -17,40 +18,40 @@ struct wm_event_entry;
 struct wm_plan;
 struct wm_probe;
 
-/* What a callback expects; registrations of one kind do not see events of another. */
+/* The kind of event a callback expects; registrations of one kind do not see events of another. */
 enum wm_probe_kind { WM_PROBE_TYPED, WM_PROBE_MARK, WM_PROBE_SPAN };
 
 enum wm_probe_kind wm_probe_kind_of(uint8_t desc_kind);
 
-/* probe.c: `prototype` is a marker's format. 0 or -errno. They take the lock. */
+/* probe.c: `prototype` is a marker's format. 0 or -errno. Both take the lock. */
 int wm_probe_connect(enum wm_probe_kind kind, const char *provider, const char *name,
 		     const char *prototype, void (*fn)(void), void *data);
 int wm_probe_disconnect(enum wm_probe_kind kind, const char *provider, const char *name,
 			const char *prototype, void (*fn)(void), void *data);
 
-/* Texts of a description that registry.c has checked. */
+/* Strings of a description that registry.c has checked. */
 const char *wm_desc_name(const struct waymark_desc *d);
-const char *wm_desc_format(const struct waymark_desc *d); /* a marker's */
+const char *wm_desc_format(const struct waymark_desc *d); /* of a marker */
 
 /*
- * Splits "provider:name"; a name alone has the provider of the unit that
- * registers, else of its module. False when there is no telling.
+ * Splits "provider:name". A name alone gets the provider of the unit that
+ * registers, else that of its module. False when neither is known.
  */
 bool wm_mark_name(const struct waymark_module *module, const char *provider, const char **name,
 		  char own[WM_PROVIDER_MAX], const char **ret_provider);
 
-/* Are the callbacks of such events called by wm_mark_run(), not by a dispatcher? */
+/* True when wm_mark_run() calls the callbacks of such events, not a dispatcher. */
 bool wm_mark_callbacks(const struct waymark_desc *d);
-/* span.c: the C end of wm_entry_span. */
+/* span.c: the C function of wm_entry_span. */
 uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
 		 const struct waymark_event_state *begin, uintptr_t fp, uintptr_t sp);
 
 void wm_mark_run(const struct wm_plan *plan, const unsigned char *slots);
 
 /*
- * Linked markers, a list of entries. All under the lock. An entry may have
- * many table entries (a header's marker, in several units); the first of them
- * is connected.
+ * Linked markers, a list of entries. All functions need the lock. An entry may
+ * have many table entries (a header's marker, in several units); the first of
+ * them is connected.
  */
 void wm_link_new(struct wm_event_entry *e);
 struct wm_event_entry *wm_link_first(void);

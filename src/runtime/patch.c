@@ -4,8 +4,8 @@
  * aarch64 (nop, b). A way of writing text counts as working only after a
  * private site was flipped, run and seen to jump.
  *
- * Bytes that are neither (a debugger's, a uprobe's) are left alone. Writing
- * one aligned word or one byte is atomic for whoever executes it; membarrier
+ * Bytes that are neither (a debugger's, a uprobe's) are left alone. Writing one
+ * aligned word or one byte is atomic for a CPU that executes it; membarrier
  * SYNC_CORE at the end makes every CPU see it.
  */
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 
 static enum wm_patch_way way;
 static int mem_fd =
-    -1;            /* opened by the first write of an update: most plans of a start flip nothing */
-static bool wrote; /* since wm_patch_begin() */
+    -1;            /* opened by the first write of an update: most updates at start flip nothing */
+static bool wrote; /* a byte was written since wm_patch_begin() */
 
 static unsigned char *address_of(const int32_t *word)
 {
@@ -39,7 +39,7 @@ static bool write_mem(unsigned char *at, const void *bytes, size_t n)
 	return WM_SYS_4(SYS_pwrite64, mem_fd, bytes, n, at) == (long)n;
 }
 
-/* Whole pages around, writable and executable for a moment. */
+/* Makes the pages around `at` writable and executable during the store. */
 static bool write_mprotect(unsigned char *at, const void *bytes, size_t n)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095;
@@ -127,7 +127,7 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 }
 #endif
 
-/* A site of our own, never registered. */
+/* A private site, never registered. */
 static const struct waymark_site *private_site(void)
 {
 	const struct waymark_site *s;

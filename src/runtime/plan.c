@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - from rules and probes to what an event does: nothing, the direct
- * case (its word is its id), or the gate with a plan behind it.
+ * plan.c - computes from rules and probes what an event does: nothing, the
+ * direct case (its word is its id), or the gate with a plan.
  *
- * An update has four steps, so that nothing is recorded that the recorder does
+ * An update has four steps, so that no event is recorded that the recorder does
  * not know and nothing is freed that is in use:
  *   1. compute the next word and plan of each event; announce new ids
  *   2. flush the announcements to the recorders
@@ -20,10 +20,10 @@
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
-#define WORD_UNKNOWN (~0ull) /* no event's word */
+#define WORD_UNKNOWN (~0ull) /* not the word of any event */
 
 static struct wm_plan *retired;
-static bool publishing; /* when an update begins: this is a child, of a fork in the middle of one */
+static bool publishing; /* set when an update begins: this is a child, forked during one */
 
 static bool rule_matches(const struct wm_session_rule *r, const struct wm_event_entry *e)
 {
@@ -31,7 +31,7 @@ static bool rule_matches(const struct wm_session_rule *r, const struct wm_event_
 	       wm_glob_match(r->glob, r->glob_bytes, e->provider, e->name_bytes);
 }
 
-/* Space for linked filters while a plan is made. One update at a time: locked. */
+/* Space for linked filters while a plan is built. One update at a time: locked. */
 struct draft {
 	struct wm_plan plan;
 	unsigned char storage[WM_FILTERS_MAX * 2 * WM_FILTER_STORAGE_MAX];
@@ -59,7 +59,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
 	bits[i / 64] |= 1ull << i % 64;
 }
 
-/* No filter of the rules that want the event fits it, or one had no room. Counted once. */
+/* Notes that no filter of the event's rules fits it, or that one had no room. Counted once. */
 static void note_unfit(struct wm_event_entry *e, unsigned k)
 {
 	struct wm_session *s = &wm_rt.session[k];
@@ -68,7 +68,7 @@ static void note_unfit(struct wm_event_entry *e, unsigned k)
 	e->slot[k].unfit = s->generation;
 }
 
-/* What session k wants of the event: the rules of the last change that names it say so. */
+/* What session k wants of the event: the rules of the last change that match it decide. */
 static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
 {
 	struct wm_session *s = &wm_rt.session[k];
@@ -110,7 +110,7 @@ static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p
 		if (s->next_id >= WM_EVENTS_MAX)
 			return false;
 		if (!wm_session_announce(s, e, s->next_id, p->contexts))
-			return false; /* what the recorder does not know is not recorded */
+			return false; /* an event that the recorder does not know is not recorded */
 		e->slot[k].id = s->next_id++;
 		e->slot[k].contexts = p->contexts;
 		e->slot[k].generation = s->generation;
@@ -120,7 +120,7 @@ static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p
 	return true;
 }
 
-/* The draft as a mapping of its own, with pointers into it. */
+/* Copies the draft to a mapping of its own and relocates its pointers. */
 static struct wm_plan *keep_plan(void)
 {
 	size_t bytes = sizeof(struct wm_plan) + draft->used;
@@ -141,8 +141,9 @@ static struct wm_plan *keep_plan(void)
 }
 
 /*
- * One recorder, one filter, no callbacks: most events are refused by its first
- * test. No filter, and the recorder only counts: nothing else is to be done.
+ * One recorder, one filter, no callbacks: the first test of the filter rejects
+ * most events. No filter, and the recorder only counts: incrementing is all
+ * there is to do.
  */
 static void find_quick(struct wm_plan *p)
 {
@@ -240,12 +241,15 @@ static void flip(const struct wm_site_ref *r, bool on)
 	wm_store_release(&event->enabled, on);
 	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
 		wm_rt.refused++;
-	/* Not when it is switched on: a tool did that before us when a span begins by joining. */
+	/*
+	 * Not when it is switched on: a tool has already done that when a span begins
+	 * by joining.
+	 */
 	if (!on)
 		wm_store_relaxed(&event->epoch, event->epoch + 1);
 }
 
-/* All sites of the module whose event is such. */
+/* Flips all sites of the module whose event satisfies `such`. */
 static void flip_module(struct wm_module *m, bool on, bool (*such)(const struct wm_event_entry *))
 {
 	uintptr_t first = UINTPTR_MAX, last = 0;
@@ -281,9 +285,9 @@ static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
 }
 
 /*
- * A plan pointer is never NULL while a word that was published leads to it,
- * lest a recorder that stays misses an event. When the event goes to sleep
- * nobody wants it, and the pointer goes too: the plan will be freed, and a tool
+ * A plan pointer is never NULL while a published word leads to it, lest a
+ * recorder that stays misses an event. When the event goes to sleep no session
+ * wants it and the pointer is cleared too: the plan will be freed, and a tool
  * that attaches later sets RECORD from outside.
  */
 static void set_states(const struct wm_event_entry *e)
@@ -333,7 +337,7 @@ static void free_retired(void)
 	if (!retired || wm_thread_is_haunted())
 		return;
 	if (!wm_thread_quiesce(1000))
-		return; /* somebody is stuck inside; next time */
+		return; /* a thread stayed inside; the next update tries again */
 	while (retired) {
 		struct wm_plan *p = retired;
 		retired = p->next_retired;
@@ -366,7 +370,7 @@ static bool is_linked(const struct wm_event_entry *e)
 	return e->desc->flags & WAYMARK_DESC_LINKED;
 }
 
-/* What the linked marker l rides on, once l itself is computed. */
+/* Computes the events that the linked marker l rides on, after l itself. */
 static void compute_carriers(const struct wm_event_entry *l)
 {
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
@@ -377,7 +381,7 @@ static void compute_carriers(const struct wm_event_entry *l)
 /* Steps 2 to 4. */
 static void publish_all(void)
 {
-	(void)flush_all(); /* a recorder that is gone is noticed by the agent */
+	(void)flush_all(); /* the agent notices a recorder that has exited */
 	wm_patch_begin();
 	publish();
 	wm_patch_end();
@@ -435,8 +439,8 @@ void wm_plan_update_module(struct wm_module *m)
 		if (e && e->enabled && !e->changed)
 			set_state(&m->ref[i], e->word, e->plan);
 	}
-	publish();                   /* all sites of what changed, this module's among them */
-	flip_module(m, true, is_on); /* and those of events that were on before */
+	publish(); /* all sites of changed events, those in this module included */
+	flip_module(m, true, is_on); /* and the sites of events that were on before */
 	wm_patch_end();
 	free_retired();
 	wm_session_counts();
@@ -470,14 +474,14 @@ void wm_plan_restore(void)
 				continue;
 			wm_store_release(&event->enabled, 0);
 			if (r->site->insn)
-				(void)wm_patch_site(r->site, false); /* if it is ours at all */
+				(void)wm_patch_site(r->site, false); /* if the bytes are a site's */
 		}
 	wm_patch_end();
 }
 
 void wm_plan_drop_module(struct wm_module *m)
 {
-	/* Its events keep the plans they have: if this is exit, they are still used. */
+	/* Its events keep their plans: during exit() they are still used. */
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && m->ref[i].entry->plan)
 			m->ref[i].entry->plan->keep = true;

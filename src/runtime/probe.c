@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - in-process callbacks on events, by name: registered before or
- * after the module with the event is loaded, several per event, wait-free for
- * the threads that trace. The prototype's text is compared, so that modules
- * that disagree about an event's arguments are refused, not crashed.
+ * probe.c - in-process callbacks on events, by name: registered before or after
+ * the module with the event is loaded, several per event, wait-free for the
+ * threads that trace. The prototype's text is compared, so that a module that
+ * disagrees about an event's arguments is refused and does not crash.
  */
 #include "base/atomic.h"
 #include "runtime/mark.h"
@@ -12,7 +12,7 @@
 
 struct wm_registration {
 	struct wm_registration *next;
-	uint64_t prototype; /* hash of its text; of a marker's: of the format */
+	uint64_t prototype; /* hash of the prototype's text; for a marker, of its format */
 	void (*fn)(void);
 	void *data;
 	uint32_t bytes;
@@ -29,7 +29,7 @@ static uint64_t hash_text(const char *s)
 	return h;
 }
 
-/* "provider:name" into to[256]; its length, or 0 when it is too long. */
+/* Writes "provider:name" to to[256]; returns its length, or 0 when it is too long. */
 static uint32_t join_name(char *to, const char *provider, const char *name)
 {
 	size_t a = wm_str_len(provider), b = wm_str_len(name);
@@ -73,7 +73,7 @@ WM_API int waymark_probe_remove(const char *provider, const char *name, void (*f
 				void *private_data);
 WM_API void waymark_rt_synchronize(void);
 
-/* Do markers of this name exist, and none with this format? */
+/* True when markers of this name exist and none has this format. */
 static bool other_format(const struct wm_registration *wanted)
 {
 	bool other = false;
@@ -89,7 +89,10 @@ static bool other_format(const struct wm_registration *wanted)
 	return other;
 }
 
-/* A free registration to take over, or NULL; counts those of the same name; -EPERM. */
+/*
+ * Finds a free registration to reuse, or NULL; counts those of the same name;
+ * returns -EPERM when one has another prototype.
+ */
 static int look_around(const struct wm_registration *wanted, struct wm_registration **ret_free,
 		       uint32_t *ret_same)
 {
@@ -101,7 +104,7 @@ static int look_around(const struct wm_registration *wanted, struct wm_registrat
 		} else if (r->kind == wanted->kind && r->bytes == wanted->bytes &&
 			   !wm_mem_differ(r->name, wanted->name, r->bytes)) {
 			if (r->prototype != wanted->prototype)
-				return -1; /* EPERM: another module declares it otherwise */
+				return -1; /* EPERM: another module declares it differently */
 			++*ret_same;
 		}
 	}

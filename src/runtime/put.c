@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * put.c - strings and bytes into the record in progress, for machines whose
- * entry_*.S has no such loops of its own. Never writes beyond the chunk, nor
- * reads beyond the string's NUL.
+ * put.c - copies strings and bytes into the record in progress, for machines
+ * whose entry_*.S has no such loops. Never writes beyond the chunk, nor reads
+ * beyond the string's NUL.
  */
 typedef int wm_put_unit_not_empty;
 
@@ -15,7 +15,7 @@ unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after);
 unsigned char *wm_put_bytes(unsigned char *to, const unsigned char *from, uint64_t bytes_after);
 unsigned char *wm_put_chars(unsigned char *to, const char *s, uint64_t bytes);
 
-/* The end of what the record may use: of the scratch when the place is in it, else of the chunk. */
+/* End of the memory the record may use: of the scratch when `to` is in it, else of the chunk. */
 static uintptr_t limit(const unsigned char *to)
 {
 	const struct waymark_writer *w = wm_current - 1;
@@ -28,7 +28,7 @@ static uintptr_t limit(const unsigned char *to)
 
 unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after)
 {
-	uintptr_t most = limit(to) - after; /* where the NUL may be at most */
+	uintptr_t most = limit(to) - after; /* last position possible for the NUL */
 
 	for (; (uintptr_t)to <= most; to++)
 		if (!(*to = (unsigned char)*s++))

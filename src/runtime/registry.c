@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - which modules are loaded and which events their sites belong
- * to. Same-named sites of one description, in whatever units and modules, are
+ * registry.c - which modules are loaded and which events their sites belong to.
+ * Sites with the same name and description, in whatever units and modules, are
  * one event. Descriptions are copied, so they outlive dlclose.
  */
 #include <link.h>
@@ -16,7 +16,7 @@
 #define HASH_BUCKETS 4096u
 #define DESC_MAX     (1u << 20)
 
-/* Every pointer of the control page's table; NULL: free. */
+/* The control page's table of modules; a NULL entry is free. */
 static struct waymark_module *control_modules[WM_CONTROL_MODULES_MAX];
 
 const void *wm_site_pointer(const int32_t *word)
@@ -29,9 +29,7 @@ struct waymark_event_state *wm_site_event(const struct waymark_site *site)
 	return (struct waymark_event_state *)(uintptr_t)wm_site_pointer(&site->event);
 }
 
-/* ------------------------------------------------------------------ *
- * Where a module is mapped. Calls the loader: never under our lock.
- * ------------------------------------------------------------------ */
+/* Where a module is mapped. Calls the loader: never under the runtime's lock. */
 struct where {
 	uintptr_t address;
 	struct wm_module *ret;
@@ -119,7 +117,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data)
  * Events
  * ------------------------------------------------------------------ */
 
-/* The text's first four strings; false when the description is not one. */
+/* The first four strings of the description; false when it is not a valid description. */
 static bool split(const struct waymark_desc *d, const char *text[4], size_t length[4])
 {
 	const char *p, *end;
@@ -214,7 +212,7 @@ static struct wm_event_entry *entry_of(const struct waymark_desc *d, const char 
 	return e;
 }
 
-/* The module's sites into its events' lists. */
+/* Adds the module's sites to the lists of their events. */
 static void connect(struct wm_module *m)
 {
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
@@ -267,7 +265,7 @@ void wm_registry_init(void)
 	waymark_control.modules = (uintptr_t)control_modules;
 }
 
-/* What the module's inline code calls. */
+/* The functions that the module's inline code calls. */
 static void fill(struct waymark_module *abi)
 {
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
@@ -296,7 +294,7 @@ int waymark_module_register(struct waymark_module *abi)
 	struct where w;
 
 	if (abi->abi != WAYMARK_ABI || !wm_runtime_ready())
-		return -95; /* EOPNOTSUPP: stays dormant */
+		return -95; /* EOPNOTSUPP: the module stays dormant */
 	m = wm_sys_map(bytes);
 	if (!m)
 		return -12;
@@ -318,7 +316,7 @@ int waymark_module_register(struct waymark_module *abi)
 	control_add(abi, NULL);
 	wm_session_module(m, false);
 	wm_plan_update_module(m);
-	wm_session_all_synced(); /* its sites count now, and its events */
+	wm_session_all_synced(); /* the recorder now counts its sites and events */
 	wm_unlock();
 	return 0;
 }
@@ -330,8 +328,9 @@ void waymark_module_unregister(struct waymark_module *abi)
 	if (!m)
 		return;
 	/*
-	 * At exit or by dlclose: nobody tells which. So its sites and state words stay as
-	 * they are, and at exit, when the code stays mapped, later destructors still trace.
+	 * Called at exit or by dlclose; the two cannot be distinguished here. So sites
+	 * and state words stay unchanged, and at exit, when the code stays mapped,
+	 * later destructors still trace.
 	 */
 	wm_lock();
 	for (link = &wm_rt.modules; *link && *link != m; link = &(*link)->next)
@@ -347,6 +346,6 @@ void waymark_module_unregister(struct waymark_module *abi)
 	abi->provider = NULL;
 	wm_session_module(m, true);
 	wm_unlock();
-	(void)wm_thread_quiesce(1000); /* nobody is in its cold code any more */
+	(void)wm_thread_quiesce(1000); /* from here on no thread runs its cold code */
 	wm_sys_unmap(m, m->bytes);
 }

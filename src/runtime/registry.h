@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * registry.h - modules, their sites, and the events these belong to.
- */
+/* registry.h - modules, their sites, and the events of these sites. */
 #ifndef WM_RUNTIME_REGISTRY_H
 #define WM_RUNTIME_REGISTRY_H
 
@@ -19,7 +17,7 @@ struct wm_site_ref {
 	struct wm_site_ref *next, **link;
 	struct wm_event_entry *entry;
 	const struct waymark_site *site;
-	const struct waymark_link *rides; /* a linked marker's */
+	const struct waymark_link *rides; /* of a linked marker */
 };
 
 /* One event: all sites of all modules with the same description. */
@@ -28,18 +26,18 @@ struct wm_event_entry {
 	struct wm_event_entry *next_linked; /* see mark.h */
 	struct wm_site_ref *refs;
 	uint64_t hash;
-	const struct waymark_desc *desc;     /* our copy */
+	const struct waymark_desc *desc;     /* the runtime's copy */
 	const char *provider;                /* "provider:name" */
-	uint32_t provider_bytes, name_bytes; /* of the first word; of it all */
-	uint64_t word, next_word;            /* in force; about to be */
+	uint32_t provider_bytes, name_bytes; /* of the part before the colon; of the whole name */
+	uint64_t word, next_word;            /* in force; to be published */
 	struct wm_plan *plan, *next_plan;
-	bool enabled; /* sites are flipped */
-	bool changed; /* next_* differ */
+	bool enabled; /* its sites are flipped */
+	bool changed; /* next_word or next_plan differs from the state in force */
 	struct {
 		uint32_t id, contexts, generation;
-		uint32_t unfit; /* generation in which no filter was found to fit it */
+		uint32_t unfit; /* generation in which no filter fits the event */
 		bool known;     /* announced to the session of that generation */
-		bool on;        /* recorded there */
+		bool on;        /* recorded by that session */
 	} slot[4];
 };
 
@@ -50,7 +48,7 @@ struct wm_module {
 	size_t bytes; /* of this mapping */
 	uintptr_t bias, start, end;
 	uintptr_t text_start,
-	    text_end; /* its largest segment that may be read and run, not written */
+	    text_end; /* largest segment that is readable and executable, not writable */
 	uint32_t nr_sites, build_id_bytes;
 	unsigned char build_id[32];
 	char provider[WM_PROVIDER_MAX], path[512];

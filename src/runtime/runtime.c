@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c - how the runtime begins: the constructor, a forked child, an
- * attach request. Without a recorder it does next to nothing: a look at the
- * environment, one private mapping, no thread, no descriptor.
+ * runtime.c - the entry points into the runtime: the constructor, a forked
+ * child, an attach request. Without a recorder it does next to nothing: it
+ * reads the environment and makes one private mapping, no thread, no
+ * descriptor.
  */
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -38,7 +39,7 @@ static void cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
 			 : "0"(leaf), "2"(sub));
 }
 
-/* Room for the vector state that callbacks may clobber: x87, SSE, AVX, AVX-512. */
+/* Computes the space for the vector state that callbacks may clobber: x87, SSE, AVX, AVX-512. */
 static void find_xsave(void)
 {
 	uint32_t r[4], lo, hi;
@@ -58,14 +59,14 @@ static void find_xsave(void)
 	wm_xsave_works = 1;
 }
 #else
-/* Vectors may be longer than the 128 bits everybody has. */
+/* Vectors may be longer than the 128 bits that every aarch64 has. */
 static void find_xsave(void)
 {
 	wm_xsave_works = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
 }
 #endif
 
-/* Joins every folder of a list separated by ':'. Locked. */
+/* Joins every folder of a ':'-separated list. Locked. */
 static void join_list(const char *list, uint32_t flags)
 {
 	bool any = false;
@@ -106,8 +107,8 @@ static void set_up(void)
 	wm_clock_init();
 	find_xsave();
 	if (!wm_rt.hash || wm_thread_init() < 0)
-		return; /* nothing works without; marks stay dormant */
-	/* Now, while there is one thread: later it costs milliseconds. */
+		return; /* nothing works without them; sites stay dormant */
+	/* Registered now, while the process has one thread: later it costs milliseconds. */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 	if (nopatch && *nopatch && !(nopatch[0] == '0' && !nopatch[1])) {
@@ -137,16 +138,16 @@ bool wm_runtime_ready(void)
 	return wm_rt.ready;
 }
 
-/* A static program's module constructors may come first: then they call wm_runtime_ready(). */
+/* A static program's module constructors may run earlier: they call wm_runtime_ready(). */
 __attribute__((constructor(101))) static void constructor(void)
 {
 	(void)wm_runtime_ready();
 }
 
 /*
- * Threads that the child has made since may be here at once: one does it, the
- * others wait. Only at the end is this a process of its own
- * (wm_thread_forked()), so no event is dropped on the way.
+ * Several threads that the child has created since may get here at once: one
+ * does the work, the others wait. The process counts as forked
+ * (wm_thread_forked()) until the end, so no event is dropped meanwhile.
  */
 void wm_runtime_forked(void)
 {
@@ -192,7 +193,7 @@ void wm_runtime_attach_check(void)
 			(void)wm_agent_start();
 		}
 		wm_plan_restore();
-		waymark_control.attach_error = err == -17 ? 0 : err; /* EEXIST: is there already */
+		waymark_control.attach_error = err == -17 ? 0 : err; /* EEXIST: joined already */
 		wm_store_release(&waymark_control.attach_done, request);
 	}
 	wm_unlock();

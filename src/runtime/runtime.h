@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.h - the one runtime of a process: modules, events, recorders. This
- * is the room's inner header; nothing of it is installed or shared.
+ * runtime.h - the one runtime of a process: modules, events, recorders. This is
+ * the room's inner header; it is neither installed nor included by other rooms.
  *
- * Life of an event here:
- *   registry.c  modules register their sites; events of one description are joined
- *   rules.c     which recorder wants which event, with what filter and contexts
- *   plan.c      what an event does when hit: the word and the plan behind it
- *   patch.c     sites are flipped; window.c: many at once
- *   slow.c      chunks for threads;  gate.c  complex events
- *   session.c   a recorder is joined or left;  tell.c  what it is told
- *   agent.c     the thread that listens
- *   probe.c     in-process callbacks;  mark.c  those of markers
+ * Where the work on an event is done:
+ *   registry.c  modules register their sites; equal descriptions become one event
+ *   session.c   joins and leaves a recorder; reads its rules (globs, filters, contexts)
+ *   plan.c      computes what an event does when hit: its word and its plan
+ *   patch.c     flips one site; window.c flips many at once
+ *   slow.c      gets chunks for threads;  gate.c  emits complex events
+ *   tell.c      writes the messages to the recorders
+ *   agent.c     the thread that reads the messages of the recorders
+ *   probe.c     in-process callbacks;  mark.c  callbacks of markers
  *
- * Locking: `lock` serialises changes to everything but threads and pools. It
- * is never taken from an emit path (wm_try_lock() is, when a forked child or
- * an attached process joins) and never held over a call into the loader.
+ * Locking: `lock` serialises changes to everything but threads and pools. It is
+ * never taken from an emit path (except by wm_try_lock(), when a forked child
+ * or an attached process joins) and never held over a call into the loader.
  */
 #ifndef WM_RUNTIME_RUNTIME_H
 #define WM_RUNTIME_RUNTIME_H
@@ -37,7 +37,7 @@
 
 #define WM_MODULES_MAX 4096u
 #define WM_EVENTS_MAX  65536u /* ids are 16 bits */
-#define WM_FILTERS_MAX 8u     /* filtered rules that may match one event */
+#define WM_FILTERS_MAX 8u     /* most filtered rules that may match one event */
 #define WM_PROBES_MAX  32u
 #define WM_FOLDER_MAX  512u
 
@@ -50,17 +50,17 @@ struct wm_session_rule {
 
 /* A recorder this process is joined to. */
 struct wm_session {
-	uint32_t active;     /* pool and socket are there; emitting threads look (acquire) */
+	uint32_t active;     /* pool and socket are valid; emitting threads load it with acquire */
 	uint32_t generation; /* bumped when the slot gets a new pool */
 	int socket;
-	struct wm_pool *pool;    /* of this generation, once joined; */
-	struct wm_pool pools[2]; /* the one before stays as it was */
+	struct wm_pool *pool;    /* of this generation, once joined */
+	struct wm_pool pools[2]; /* the previous generation's is left unchanged */
 	uint64_t pool_bytes;
 	uint32_t clock_kind, mode, block_ms;
-	bool counts; /* its chunks hold counts instead of records: ring/counts.h */
+	bool counts; /* its chunks hold counts instead of records: see ring/counts.h */
 	uint32_t next_id;
 	uint64_t rules_generation;
-	unsigned char *rules; /* private copy of the file; behind it, in the same mapping: */
+	unsigned char *rules; /* private copy of the file; `rule` follows in the mapping */
 	struct wm_session_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
@@ -68,10 +68,10 @@ struct wm_session {
 	char folder[WM_FOLDER_MAX];
 	unsigned char *out; /* messages not sent yet */
 	size_t out_bytes, out_room;
-	bool hidden;            /* in a child: an emit may still end in what the pool was */
-	uint64_t socket_inode;  /* ours only while this is what the descriptor names */
-	uint64_t missing_field; /* events a glob matched that lack the filter's field, */
-	uint64_t missing_told;  /* as the recorder knows it */
+	bool hidden; /* in a child: an emit may still finish in the memory where the pool was */
+	uint64_t socket_inode; /* the socket is the runtime's while its descriptor has this inode */
+	uint64_t missing_field; /* events that a glob matched and that lack the filter's field */
+	uint64_t missing_told;  /* the part of missing_field that the recorder knows of */
 };
 
 /* What one recorder gets of one event. */
@@ -79,7 +79,7 @@ struct wm_plan_slot {
 	bool on;
 	uint16_t id;
 	uint32_t contexts;
-	uint32_t nr_filters; /* 0: everything passes; else any of them */
+	uint32_t nr_filters; /* 0: every event passes; else those that pass any filter */
 	const struct wm_filter *filter[WM_FILTERS_MAX];
 };
 
@@ -89,20 +89,20 @@ struct wm_probe {
 };
 
 /*
- * A kind of plan.quick beside those of filters: nothing is asked, the count at
- * `offset` of the chunk of this thread's writer goes up by one.
+ * A kind of plan.quick in addition to those of filters: nothing is tested, the
+ * count at `offset` of the chunk of this thread's writer is incremented.
  */
 #define WM_QUICK_COUNT 4u
 _Static_assert(WM_QUICK_COUNT > WM_FILTER_QUICK_W8, "a kind of its own");
 
-/* What an event does when it is hit the complex way. Immutable once published. */
+/* What an event does when it is hit in the complex case. Immutable once published. */
 struct wm_plan {
-	struct wm_filter_quick quick; /* first: entry_*.S looks; kind 0: nothing quick to say */
+	struct wm_filter_quick quick; /* first member: entry_*.S reads it; kind 0: unused */
 	struct wm_plan *next_retired;
-	bool keep;    /* never freed: a module that went may still lead here */
+	bool keep;    /* never freed: an unloaded module may still refer to it */
 	size_t bytes; /* of this mapping */
 	uint32_t nr_probes;
-	const struct waymark_desc *mark; /* a marker's or span's: wm_mark_run() serves the probes */
+	const struct waymark_desc *mark; /* of a marker or span: wm_mark_run() calls the probes */
 	struct wm_plan_slot slot[WM_SLOTS];
 	struct wm_probe probe[WM_PROBES_MAX];
 	/* linked filters follow */
@@ -110,16 +110,16 @@ struct wm_plan {
 
 struct wm_runtime {
 	uint32_t ready;
-	uint32_t pid;     /* whose memory this is; a vfork child sees another getpid() */
-	uint32_t refused; /* sites with bytes that are not ours */
+	uint32_t pid; /* the process that owns this memory; a vfork child gets another getpid() */
+	uint32_t refused; /* sites that hold foreign bytes (a debugger's, a uprobe's) */
 	uint32_t nr_events;
-	uint64_t early; /* events before any pool, since the last HELLO */
+	uint64_t early; /* events counted before any pool existed, since the last HELLO */
 	struct wm_module *modules;
 	struct wm_event_entry *events, **hash;
 	struct wm_session session[WM_SLOTS];
 	struct wm_registration *probes;
 	bool agent_runs;
-	uint32_t agent_tid; /* not 0 until the kernel has ended it; a futex */
+	uint32_t agent_tid; /* not 0 until the kernel has ended the agent thread; a futex */
 	char sessions_env[1024];
 };
 
@@ -128,36 +128,36 @@ extern struct wm_control waymark_control;
 
 /* lock.c */
 void wm_lock(void);
-bool wm_try_lock(void); /* wm_rt.ready only, as all here */
+bool wm_try_lock(void); /* uses wm_rt.ready only, like every function here */
 void wm_unlock(void);
-void wm_lock_wait(unsigned ms); /* until it is free, or that long */
+void wm_lock_wait(unsigned ms); /* returns when the lock is free, or after `ms` */
 
-/* arena.c: memory that lives as long as the process; no free */
+/* lock.c: memory that lives as long as the process; it is never freed */
 void *wm_keep(size_t bytes);
 
-/* plan.c: what events do when hit, from rules and probes. Locked. */
+/* plan.c: computes what events do when hit, from rules and probes. Locked. */
 void wm_plan_update_all(void);
 void wm_plan_update_module(struct wm_module *m);
-void wm_plan_drop_module(struct wm_module *m); /* it is being unloaded */
+void wm_plan_drop_module(struct wm_module *m); /* the module is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
-void wm_plan_restore(void); /* what a tool switched on from outside and nobody wants */
-void wm_plan_links_lost(struct wm_module *m); /* it was unloaded: its linked markers' probes go */
+void wm_plan_restore(void); /* switches off events that a tool switched on and no session wants */
+void wm_plan_links_lost(struct wm_module *m); /* m is unloaded: drops its linked markers' probes */
 
 /* session.c. Locked. */
 int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_session_leave(unsigned slot, bool say_bye);
 int wm_session_read_rules(struct wm_session *s);
-void wm_session_forked(void); /* forgets the parent's, joins the same anew */
-void wm_session_hide(void);   /* private memory in place of the pools: see wm_thread_after_fork() */
-/* Asks nobody whether the socket is still ours, as wm_session_is_deaf() does: once an update. */
+void wm_session_forked(void); /* drops the parent's sessions, joins the same folders anew */
+void wm_session_hide(void);   /* maps private memory over the pools: see wm_thread_after_fork() */
+/* Does not check the socket, unlike wm_session_is_deaf(), which is called once per update. */
 bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
 			 uint32_t contexts);
-int wm_session_flush(struct wm_session *s); /* before what was announced is enabled */
+int wm_session_flush(struct wm_session *s); /* sends the announced events before they are enabled */
 void wm_session_module(const struct wm_module *m, bool unload);
 void wm_session_synced(struct wm_session *s);
 void wm_session_all_synced(void);
-void wm_session_counts(void); /* tells the recorders of events that no filter fits */
-bool wm_session_is_deaf(struct wm_session *s); /* the program closed our socket */
+void wm_session_counts(void); /* reports to the recorders how many events no filter fits */
+bool wm_session_is_deaf(struct wm_session *s); /* true: the program closed the socket */
 
 /* agent.c */
 int wm_agent_start(void);
@@ -169,17 +169,17 @@ void wm_enable_from_environment(const char *globs);
 /* probe.c: the callbacks registered for an event. Locked. */
 uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
 
-/* clock in the gate, when the session does not run on cycles */
+/* Clock of the gate, for sessions that do not run on cycles. */
 uint64_t wm_clock_now(uint32_t kind);
 void wm_clock_init(void);
 
 /* runtime.c */
 bool wm_runtime_ready(void);
 intptr_t wm_writer_offset(void);
-void wm_runtime_forked(void); /* in a child's first slow path */
+void wm_runtime_forked(void); /* called from a child's first slow path */
 void wm_runtime_attach_check(void);
 
-/* C ends of the entries; see entry_*.S for who calls them */
+/* C functions called by the entries in entry_*.S, which describes them */
 struct waymark_writer *wm_slow(struct waymark_writer *w);
 unsigned char *wm_enter(struct waymark_writer *w);
 void wm_leave(void);
@@ -197,7 +197,7 @@ extern uint8_t wm_xsave_works WM_HIDDEN;
 void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);
-/* The same for a session that counts: a chunk that reaches behind `at`. */
+/* The same for a session that counts: gets a chunk that extends beyond `at`. */
 bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
 		    const struct wm_thread *t, unsigned level, uint32_t at);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - joining and leaving a recorder: its rules, our pool, the socket.
- * What is said over it is in tell.c. All under the runtime's lock.
+ * session.c - joining and leaving a recorder: its rules, the process's pool,
+ * the socket. tell.c writes the messages. All functions need the runtime's
+ * lock.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -29,7 +30,7 @@ static size_t copy_text(char *to, size_t room, const char *from, size_t n)
 	return n;
 }
 
-/* folder + "/" + leaf, or false when it is too long. */
+/* Writes folder + "/" + leaf; false when it is too long. */
 static bool path_in(char *to, size_t room, const char *folder, const char *leaf)
 {
 	size_t a = wm_str_len(folder), b = wm_str_len(leaf);
@@ -122,7 +123,7 @@ static int connect_socket(struct wm_session *s)
 	int folder = -1;
 
 	if (!path_in(a.sun_path, sizeof(a.sun_path), s->folder, "sock")) {
-		/* Too long for an address: through a descriptor of the folder. */
+		/* Too long for a socket address: use a descriptor of the folder. */
 		char *p = a.sun_path;
 		folder = (int)WM_SYS_4(SYS_openat, AT_FDCWD, s->folder,
 				       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -137,7 +138,7 @@ static int connect_socket(struct wm_session *s)
 		copy_text(p, 8, "/sock", 5);
 	}
 	fd = WM_SYS_3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	/* A recorder that is stopped takes nobody, and thousands may wait already. */
+	/* A stopped recorder accepts no connection, and thousands may be waiting already. */
 	if (!wm_sys_failed(fd))
 		(void)WM_SYS_6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit),
 			       0);
@@ -168,8 +169,8 @@ static int connect_socket(struct wm_session *s)
  * ------------------------------------------------------------------ */
 
 /*
- * A file larger than RLIMIT_FSIZE is not an error but a SIGXFSZ for the
- * program. Then the pool is as large as it may be.
+ * Growing a file beyond RLIMIT_FSIZE does not fail but raises SIGXFSZ in the
+ * program. In that case the pool is made as large as the limit allows.
  */
 static bool fit_file_limit(struct wm_pool_options *o)
 {
@@ -228,7 +229,7 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	return err;
 }
 
-/* The process's name, which is its first thread's: we may be the agent, or any thread. */
+/* The process's name is that of its first thread; the caller may be the agent, or any thread. */
 static void read_comm(char comm[16])
 {
 	long fd = WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
@@ -284,14 +285,17 @@ static bool joined_already(const char *folder, size_t bytes)
 	return false;
 }
 
-/* The pool goes; not while somebody may still hold a place in it: then it stays for good. */
+/*
+ * Unmaps the pool, unless a thread may still use an address in it: then it
+ * stays mapped for good.
+ */
 static void drop_pool(struct wm_session *s, bool unmap)
 {
 	void *map = s->pool ? s->pool->map : NULL;
 
 	if (!map || !unmap)
 		return;
-	s->pool->map = NULL; /* first: see wm_session_hide() */
+	s->pool->map = NULL; /* cleared before the unmap: see wm_session_hide() */
 	wm_fence_signal();
 	wm_sys_unmap(map, s->pool_bytes);
 }
@@ -306,7 +310,7 @@ static void settle_slot(struct wm_session *s)
 	wm_thread_kick();
 }
 
-/* All but `active`: the rules are read, the recorder has our pool. */
+/* Does everything but set `active`: reads the rules and hands the pool to the recorder. */
 static int open_session(struct wm_session *s, uint32_t flags)
 {
 	struct wm_pool_options o = {0};
@@ -369,7 +373,7 @@ void wm_session_leave(unsigned slot, bool say_bye)
 	if (!s->active)
 		return;
 	s->nr_rules = 0;
-	wm_plan_update_all(); /* off first; no event of it is in progress afterwards */
+	wm_plan_update_all(); /* its events off first, so that none is in progress afterwards */
 	wm_thread_quiesce(1000);
 	wm_store_release(&s->active, 0);
 	if (say_bye) {
@@ -381,7 +385,7 @@ void wm_session_leave(unsigned slot, bool say_bye)
 	s->socket = -1;
 }
 
-/* A fork in a handler: the child comes back into an emit that must store somewhere. */
+/* After a fork in a handler: the child returns into an emit that must store somewhere. */
 void wm_session_hide(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
@@ -395,8 +399,9 @@ void wm_session_hide(void)
 }
 
 /*
- * The same ids for the same events as in the parent: its words are ours, and
- * other threads of the child may use them as soon as there is a pool.
+ * Announces the same ids for the same events as in the parent: the child
+ * inherited the event words, and its other threads may use them as soon as a
+ * pool exists.
  */
 static int announce_again(struct wm_session *s, unsigned k, uint32_t generation)
 {
@@ -410,12 +415,12 @@ static int announce_again(struct wm_session *s, unsigned k, uint32_t generation)
 	return wm_session_flush(s);
 }
 
-/* In a child the parent's pools and sockets are not ours: joins the same recorders anew. */
+/* The parent's pools and sockets are not the child's: joins the same recorders anew. */
 void wm_session_forked(void)
 {
 	bool was[WM_SLOTS];
 
-	if (wm_thread_leave_behind()) /* a bare clone from a handler: as after fork() */
+	if (wm_thread_leave_behind()) /* a bare clone from a handler: like after fork() */
 		wm_session_hide();
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		was[k] = wm_rt.session[k].active;

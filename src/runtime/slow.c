@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow.c - an event that found no room: gets its thread a block, its writer a
- * chunk, or counts why not. Reached from inline code through entry_*.S with
- * every register preserved; never takes a lock.
+ * slow.c - handles an event that found no room: gets a block for its thread, a
+ * chunk for its writer, or counts the loss by its cause. Reached from inline
+ * code through entry_*.S with every register preserved; never takes a lock.
  */
 #include <time.h>
 
@@ -12,14 +12,14 @@
 #include "runtime/runtime.h"
 #include "runtime/sys.h"
 
-/* Room behind a chunk's end that eight-byte stores may run into. */
+/* Bytes after a chunk's end that eight-byte stores may overrun. */
 #define CHUNK_SLACK 16u
 
-/* Into the first pool there is; one that comes later asks for what is left. */
+/* Counts n early events in the first active pool; without one they wait for the next pool. */
 void wm_early(uint64_t n)
 {
 	wm_add_relaxed(&wm_rt.early, n);
-	if (wm_thread_forked()) /* the pools are still the parent's */
+	if (wm_thread_forked()) /* the pools still belong to the parent */
 		return;
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		struct wm_session *s = &wm_rt.session[k];
@@ -36,7 +36,7 @@ static struct waymark_writer *early(void)
 	return NULL;
 }
 
-/* The calling thread's level 0, busy; its first event, or its first after a fork. */
+/* The calling thread's level 0, busy. For its first event, or its first after a fork. */
 static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
 {
 	unsigned swallowed = wm_thread_swallowed(w);
@@ -49,9 +49,9 @@ static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
 	if (!wm_load_acquire(&wm_rt.ready) || wm_thread_forked())
 		return early();
 	/*
-	 * In a vfork child, or another that shares our memory, the thread pointer
-	 * is its parent's: a block of its tid would be taken for dead while the
-	 * parent uses it.
+	 * In a vfork child, or another process that shares this memory, the thread
+	 * pointer is its parent's: a block with its tid would be taken for dead while
+	 * the parent uses it.
 	 */
 	if (wm_sys_pid() != wm_rt.pid)
 		return early();
@@ -64,7 +64,7 @@ static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
 	return t->writer;
 }
 
-/* One emit at a level ended without a commit. */
+/* Ends an emit of this level without a commit. */
 static struct waymark_writer *dropped(struct waymark_writer *w)
 {
 	wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
@@ -74,8 +74,8 @@ static struct waymark_writer *dropped(struct waymark_writer *w)
 }
 
 /*
- * Deeper than there are levels. Of a complex event nobody can say who would
- * have wanted it: it counts for each recorder.
+ * Nested deeper than there are levels. Which recorders would have wanted a
+ * complex event is unknown: it counts as lost for each of them.
  */
 static void nested(bool complex)
 {
@@ -84,7 +84,7 @@ static void nested(bool complex)
 			wm_pool_lost(wm_rt.session[k].pool, WM_LOST_NESTED, 1);
 }
 
-/* A writer that can hold a chunk, busy; NULL when there is none (counted). */
+/* A writer that can hold a chunk, busy; NULL when there is none (the event is counted). */
 static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 {
 	struct wm_thread *t = wm_thread_of(w);
@@ -102,9 +102,9 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 }
 
 /*
- * What a chunk is wanted for. The pool and its generation are looked at once:
- * should a handler of ours fork, we go on in the child with the parent's, whose
- * place private memory has taken, and not with the child's own.
+ * A request for a chunk. Pool and generation are read once: if a handler of
+ * this thread forks, the child continues with the parent's pool, whose address
+ * holds private memory by then, and not with the child's own.
  */
 struct want {
 	struct wm_session *session;
@@ -118,7 +118,7 @@ static int64_t take(struct want *n, bool small)
 	return wm_pool_take(n->pool, small, n->tid, n->level, wm_clock_now(n->session->clock_kind));
 }
 
-/* Block mode: naps until the reader has made room or seems dead. */
+/* Block mode: sleeps until the reader has made room or seems dead. */
 static int64_t wait_for_chunk(struct want *n)
 {
 	struct wm_pool_header *h = wm_pool_header(n->pool);
@@ -140,7 +140,7 @@ static int64_t wait_for_chunk(struct want *n)
 	return -11; /* EAGAIN */
 }
 
-/* Inlined for the stack of programs: this is where an event takes most of it. */
+/* Inlined to save stack of the program: an event needs most of its stack here. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
 	int64_t index = small ? take(n, true) : -11;
@@ -153,10 +153,10 @@ __attribute__((always_inline)) static inline int64_t take_some(struct want *n, b
 }
 
 /*
- * Forgotten first: once sealed it may be another's. An end is there only while
- * a base is, and a base only while all that goes with it is: a siglongjmp may
- * end this anywhere, and then wm_thread_take_back() looks for a chunk that
- * nobody remembers.
+ * The writer forgets the chunk first: once sealed, the chunk may get another
+ * owner. `end` is set only while `base` is, and `base` only while all that goes
+ * with it is valid: a siglongjmp may end this function anywhere, and then
+ * wm_thread_take_back() looks for a chunk that no writer refers to.
  */
 static void let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 {
@@ -172,7 +172,7 @@ static void take_on(const struct want *n, struct waymark_writer *w, struct wm_le
 {
 	unsigned char *base = (unsigned char *)wm_pool_chunk(n->pool, chunk);
 
-	wm_store_relaxed(&w->end, NULL); /* of another recorder's pool */
+	wm_store_relaxed(&w->end, NULL); /* may be of another recorder's pool */
 	wm_fence_signal();
 	wm_store_relaxed(&w->base, NULL);
 	wm_fence_signal();
@@ -195,12 +195,12 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 	uint32_t bytes = mine ? wm_pool_chunk_bytes(n.pool, l->chunk) : 0;
 	int64_t index;
 
-	if (mine && !w->end) { /* only kicked */
+	if (mine && !w->end) { /* the chunk is valid; wm_thread_kick() cleared `end` */
 		wm_store_relaxed(&w->end, w->base + bytes - CHUNK_SLACK);
 		return true;
 	}
 	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == n.pool->big_bytes) {
-		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1); /* an empty one did not do */
+		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1); /* too big for an empty one */
 		return false;
 	}
 	index = take_some(&n, !mine);
@@ -210,7 +210,7 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 		index = take(&n, false);
 	}
 	if (index < 0) {
-		wm_pool_lost(n.pool, WM_LOST_FULL, 1); /* the old one stays, for smaller events */
+		wm_pool_lost(n.pool, WM_LOST_FULL, 1); /* the old chunk stays, for smaller events */
 		return false;
 	}
 	if (mine)
@@ -219,15 +219,16 @@ bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_lev
 	wm_fence_signal();
 	if (wm_thread_owned(t))
 		return true;
-	/* A handler forked meanwhile: this is the child, and the next event must come here. */
+	/* A handler forked meanwhile: this is the child, and its next event must come here. */
 	wm_store_relaxed(&w->end, NULL);
 	return false;
 }
 
 /*
- * As take_on(). The one record of the chunk, its counts, is committed before a
- * base is there to count by, so that whoever seals the chunk keeps it. There is
- * no room behind: an event of the direct case never ends up here.
+ * Like take_on(). The chunk's one record, its counts, is committed before
+ * `base` is set, so that any process that seals the chunk keeps the counts. The
+ * record leaves no room in the chunk: no event of the direct case is ever
+ * written to it.
  */
 static void count_in(const struct want *n, struct waymark_writer *w, struct wm_level *l,
 		     uint32_t chunk)
@@ -264,7 +265,7 @@ bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_le
 	bool small = !mine && at < WM_POOL_SMALL_BYTES;
 	int64_t index;
 
-	if (mine && !w->end) { /* only kicked */
+	if (mine && !w->end) { /* the chunk is valid; wm_thread_kick() cleared `end` */
 		wm_store_relaxed(&w->end, w->base + bytes);
 		return true;
 	}
@@ -296,11 +297,11 @@ struct waymark_writer *wm_slow(struct waymark_writer *full)
 
 	if (!w)
 		return NULL;
-	if (w != full && w->end) /* a level taken back; it may have room */
+	if (w != full && w->end) /* the level was taken back; its chunk may have room */
 		return w;
 	t = wm_thread_of(w);
 	level = wm_level_of(w);
-	/* A session that counts has no direct case: this is left of one before it. */
+	/* A session that counts has no direct case: this event is left from an earlier session. */
 	if (wm_load_acquire(&s->active) && !s->counts) {
 		if (wm_chunk_next(s, w, &t->level[level], t, level))
 			return w;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.c - what spans need of the runtime: ids, and for each thread the stack
- * of scopes that are open, so that a scope knows its parent and its end knows
- * whether its begin was recorded. Reached from inline code like slow.c; takes
- * no lock, and no memory but the first time.
+ * span.c - the runtime's part of spans: ids, and for each thread the stack of
+ * open scopes, from which a scope gets its parent and an end learns whether its
+ * begin was recorded. Reached from inline code like slow.c; takes no lock, and
+ * allocates memory only the first time.
  *
  *   id = salt (16 bits) | thread block (16) | count (32)
  *
- * Unique in the process: a block has one owner at a time and goes on counting
- * from owner to owner; when the count is through, the salt moves. The salt
- * begins with the clock, so that a forked child's ids differ from its
- * parent's, too, as a rule.
+ * Ids are unique in the process: a block has one owner at a time, and its count
+ * continues from owner to owner; when the count overflows, the salt changes.
+ * The salt starts from the clock, so that a forked child's ids usually differ
+ * from its parent's, too.
  *
- * The stack. An entry is pushed by a begin that is on and popped by the end
- * of the same scope (its tag). Ends that find no entry were off when they
- * began. Entries that nobody will pop, left by longjmp or because the end was
- * switched off, go when a scope above them ends, or when a begin sees that
- * their frame is gone.
+ * The stack. An entry is pushed by a begin that is on and popped by the end of
+ * the same scope (its tag). Ends that find no entry were off when they began.
+ * Entries that are never popped, left by longjmp or because the end was
+ * switched off, are dropped when a scope above them ends, or when a begin finds
+ * that their frame has returned.
  */
 #include <waymark/span.h>
 
@@ -33,7 +33,7 @@
 #endif
 
 #define STACK_BYTES 65536u
-#define FRAMES_NEAR (256u << 10) /* farther apart, stack pointers are of different stacks */
+#define FRAMES_NEAR (256u << 10) /* stack pointers farther apart: different stacks */
 
 struct scope {
 	uint64_t id;
@@ -43,9 +43,9 @@ struct scope {
 };
 
 struct wm_spans {
-	uint32_t tid; /* whose scopes these are */
+	uint32_t tid; /* owner of the scopes */
 	uint32_t depth;
-	uint64_t next; /* id */
+	uint64_t next; /* next id */
 	struct scope scope[];
 };
 #define DEPTH_MAX ((STACK_BYTES - sizeof(struct wm_spans)) / sizeof(struct scope))
@@ -65,7 +65,7 @@ static struct wm_spans **get_table(void)
 	if (!wm_sys_failed(WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK)) &&
 	    wm_cas_acq_rel(&table, &none, p))
 		return p;
-	wm_sys_unmap(p, bytes); /* somebody was quicker, or there is no wiping */
+	wm_sys_unmap(p, bytes); /* another thread was faster, or the kernel cannot wipe */
 	return wm_load_acquire(&table);
 }
 
@@ -83,7 +83,7 @@ static struct wm_thread *self(void)
 	return wm_thread_join();
 }
 
-/* The calling thread's; made the first time. */
+/* The calling thread's stack of scopes; created on the first call. */
 static struct wm_spans *spans_of(struct wm_thread *t)
 {
 	uint64_t index = (uintptr_t)t / WM_THREAD_BYTES % WM_THREADS_MAX;
@@ -98,7 +98,7 @@ static struct wm_spans *spans_of(struct wm_thread *t)
 			return NULL;
 		s->next = wm_clock_now(WM_CLOCK_MONOTONIC) >> 10 << 48 | index << 32 | 1;
 		wm_fence_signal();
-		if (all[index]) { /* a handler was quicker */
+		if (all[index]) { /* a handler was faster */
 			wm_sys_unmap(s, STACK_BYTES);
 			s = all[index];
 		}
@@ -116,12 +116,12 @@ static uint64_t new_id(struct wm_spans *s)
 	uint64_t id = s->next;
 
 	s->next = id + 1;
-	if (!(uint32_t)s->next) /* the count is through */
+	if (!(uint32_t)s->next) /* the count has overflowed */
 		s->next = ((id >> 48) + 1) << 48 | (id & 0xffff00000000ull) | 1;
 	return id;
 }
 
-/* Entries of frames below ours, on this stack, are dead. */
+/* Drops entries of frames below `sp` on this stack: those frames have returned. */
 static void prune(struct wm_spans *s, uintptr_t sp)
 {
 	while (s->depth && s->depth <= DEPTH_MAX && s->scope[s->depth - 1].sp < sp &&
@@ -129,7 +129,7 @@ static void prune(struct wm_spans *s, uintptr_t sp)
 		s->depth--;
 }
 
-/* The id of the scope `below` the innermost. */
+/* The id of the scope `below` levels outside the innermost. */
 static uint64_t id_at(struct wm_spans *s, uint32_t below, uintptr_t sp)
 {
 	uint32_t depth;
@@ -145,7 +145,7 @@ static uint64_t push(struct wm_spans *s, const struct waymark_event_state *tag,
 	uint64_t id;
 
 	prune(s, sp);
-	if (s->depth >= DEPTH_MAX) { /* counted, so that ends and begins stay in step */
+	if (s->depth >= DEPTH_MAX) { /* counted only: ends still match begins */
 		s->depth++;
 		return 0;
 	}
@@ -172,7 +172,10 @@ static uint64_t pop(struct wm_spans *s, const struct waymark_event_state *tag,
 		return 0;
 	p = &s->scope[i - 1];
 	wm_store_relaxed(&s->depth, i - 1);
-	/* Switched off since, and on again: this end may be another's of a deeper recursion. */
+	/*
+	 * Off and on again since the begin: this end may belong to a scope of a deeper
+	 * recursion.
+	 */
 	return p->epoch == wm_load_relaxed(&begin->epoch) ? p->id : 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.c - the few services the guest needs where others would call libc. Slow
- * paths only; loops that the compiler must leave alone (see the flags of the
- * guest in meson.build).
+ * sys.c - the few services for which other code calls libc. Slow paths only;
+ * loops that the compiler must not replace with libc calls (see the flags of
+ * the guest in meson.build).
  */
 #include "runtime/sys.h"
 
@@ -17,7 +17,7 @@ void *wm_sys_map(size_t bytes)
 
 void wm_sys_unmap(void *p, size_t bytes)
 {
-	(void)WM_SYS_2(SYS_munmap, p, bytes); /* only ours, of exactly that size */
+	(void)WM_SYS_2(SYS_munmap, p, bytes); /* only whole mappings of wm_sys_map() */
 }
 
 uint32_t wm_sys_pid(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - system calls without libc: no errno, no cancellation points, no
- * lazy binding, usable in signal handlers and on the agent's own stack. All
- * return the kernel's value: a count, or a negative errno.
+ * sys.h - system calls without libc: no errno, no cancellation points, no lazy
+ * binding, usable in signal handlers and on the agent's own stack. All return
+ * the kernel's value: a count, or a negative errno.
  */
 #ifndef WM_RUNTIME_SYS_H
 #define WM_RUNTIME_SYS_H
@@ -47,7 +47,7 @@ static inline long wm_syscall6(long nr, long a, long b, long c, long d, long e, 
 #define WM_SYS_6(n, a, b, c, d, e, f)                                                              \
 	wm_syscall6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Kernel's -errno values look like this. */
+/* True for the kernel's -errno values. */
 static inline int wm_sys_failed(long ret)
 {
 	return (unsigned long)ret > -4096ul;
@@ -60,7 +60,7 @@ void wm_sys_unmap(void *p, size_t bytes);
 uint32_t wm_sys_pid(void);
 uint32_t wm_sys_tid(void);
 
-/* The freestanding few: the guest calls no libc. */
+/* Freestanding replacements: the guest calls no libc. */
 void wm_mem_copy(void *to, const void *from, size_t n);
 void wm_mem_zero(void *p, size_t n);
 int wm_mem_differ(const void *a, const void *b, size_t n);

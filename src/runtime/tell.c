@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.c - what this process says to its recorders: messages gathered and sent,
- * one by one or many in a file. The protocol is agent.h's. All under the
- * runtime's lock; nothing here waits but for room in the socket, and not long.
+ * tell.c - writes this process's messages to its recorders: gathers them and
+ * sends them one by one or many in a file. agent.h defines the protocol. All
+ * functions need the runtime's lock; they wait for nothing but room in the
+ * socket, and not long.
  */
 #include <fcntl.h>
 #include <linux/memfd.h>
@@ -21,9 +22,9 @@
 #define OUT_BYTES WM_BATCH_MAX_BYTES
 
 /*
- * The program may have closed our descriptor and got its number back for
- * something else. Then the session goes on deaf: the pool is mapped at both
- * ends, so what was announced is still recorded; nothing new is.
+ * The program may have closed the socket and reused its number for something
+ * else. Then the session continues deaf: the pool is mapped at both ends, so
+ * events already announced are still recorded; no new ones are.
  */
 static bool socket_is_ours(const struct wm_session *s)
 {
@@ -66,7 +67,7 @@ int wm_session_send(struct wm_session *s, const void *bytes, size_t n, int fd)
 		if (got != -11 && got != -4) /* EAGAIN, EINTR */
 			return got < 0 ? (int)got : 0;
 		if (waited >= WM_SEND_WAIT_MS)
-			return -110; /* ETIMEDOUT: it does not read */
+			return -110; /* ETIMEDOUT: the recorder does not read */
 		(void)WM_SYS_6(SYS_ppoll, &p, 1, &ms10, 0, 0, 0);
 	}
 }
@@ -78,12 +79,12 @@ long wm_session_memfd(const char *name)
 		return fd;
 	high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, WM_FD_MOVED_ABOVE);
 	if (wm_sys_failed(high))
-		return fd; /* a small limit: then a low number it is */
+		return fd; /* the descriptor limit is small: keep the low number */
 	(void)WM_SYS_1(SYS_close, fd);
 	return high;
 }
 
-/* Beyond RLIMIT_FSIZE a write is a signal for the program. */
+/* A write beyond RLIMIT_FSIZE raises a signal in the program. */
 static bool may_write(size_t bytes)
 {
 	struct rlimit limit = {0, 0};
@@ -92,7 +93,7 @@ static bool may_write(size_t bytes)
 	return bytes <= limit.rlim_cur;
 }
 
-/* A great many messages at once, in a file. */
+/* Sends a great many messages at once, in a file. */
 static int send_batch(struct wm_session *s)
 {
 	struct wm_msg_batch b = {{WM_MSG_BATCH, sizeof(b)}, s->out_bytes};
@@ -112,7 +113,7 @@ static int send_batch(struct wm_session *s)
 	return err;
 }
 
-/* One by one: the recorder takes one message a packet. */
+/* Sends them one by one: the recorder reads one message per packet. */
 static int send_each(struct wm_session *s)
 {
 	size_t at = 0;
@@ -137,7 +138,7 @@ int wm_session_flush(struct wm_session *s)
 	return err;
 }
 
-/* Room for a message of n bytes in the outgoing buffer, zeroed; NULL: it does not fit. */
+/* Space for a message of n bytes in the outgoing buffer, zeroed; NULL when it does not fit. */
 static void *out_message(struct wm_session *s, uint32_t type, size_t n)
 {
 	size_t padded = (n + 7) & ~(size_t)7;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - thread blocks: where they live, who owns one, what happens to
- * those of the dead, and waiting until all have passed. Relies on
- * MADV_WIPEONFORK; knows nothing of events.
+ * thread.c - thread blocks: where they are, which thread owns one, how those of
+ * dead threads are reclaimed, and waiting until all threads have passed. Relies
+ * on MADV_WIPEONFORK; uses no event.
  */
 #include "runtime/thread.h"
 
@@ -21,7 +21,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-/* entry_x86_64.S counts on these. */
+/* entry_x86_64.S depends on these. */
 _Static_assert(offsetof(struct wm_thread, level) == 576, "LEVELS");
 _Static_assert(sizeof(struct wm_level) == 16 && offsetof(struct wm_level, passes) == 8 &&
 		   offsetof(struct wm_level, complex) == 12,
@@ -39,13 +39,13 @@ _Static_assert(WM_QUICK_COUNT == 4 && offsetof(struct waymark_writer, end) == 8 
 
 #define TABLE_MAGIC 0x57415950u
 
-/* Block 0 of the table: lives under the same wipe as the blocks it counts. */
+/* Block 0 of the table: a fork wipes it together with the blocks it counts. */
 struct table_head {
 	uint32_t magic; /* 0 after a fork */
-	uint32_t first; /* blocks below it are nobody's: see wm_thread_init() */
-	uint32_t used;  /* blocks ever handed out, those below included */
-	uint32_t hand;  /* where reaping goes on */
-	uint32_t lock;  /* the runtime's: a child's is free */
+	uint32_t first; /* blocks below it belong to no thread: see wm_thread_init() */
+	uint32_t used;  /* number of blocks ever handed out, including those below `first` */
+	uint32_t hand;  /* where reaping continues */
+	uint32_t lock;  /* the runtime's lock: free in a child */
 	uint32_t haunted;
 };
 
@@ -54,8 +54,8 @@ __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exe
     wm_null_thread.writer;
 
 static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
-static struct wm_thread_shadow *shadows; /* one a block; mapped when first needed */
-static uint32_t most_used; /* of any table up to here; a child inherits it, unlike the table */
+static struct wm_thread_shadow *shadows; /* one per block; mapped when first needed */
+static uint32_t most_used;               /* most blocks of any table yet; a child inherits it */
 
 static struct table_head *head(void)
 {
@@ -73,9 +73,10 @@ bool wm_thread_forked(void)
 }
 
 /*
- * One thread came along into a child, with its `current` in a block of the
- * parent's. Until it traces again that block must not be another's; when it is
- * not the caller, any may be the one.
+ * A forked child has one thread, whose `current` still points into a block of
+ * the parent's table. Until that thread traces again, no other thread may get
+ * the block. When the caller is another thread, the block is unknown: none of
+ * those used is handed out.
  */
 static uint32_t first_block(void)
 {
@@ -95,8 +96,7 @@ int wm_thread_init(void)
 		err = WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 		if (wm_sys_failed(err)) {
 			wm_sys_unmap(p, bytes);
-			return (
-			    int)err; /* without the wipe a child would write its parent's chunks */
+			return (int)err; /* no wipe: a child would write to its parent's chunks */
 		}
 		table = p;
 	}
@@ -134,8 +134,9 @@ static void note_used(uint32_t used)
 }
 
 /*
- * Takes a free block of an index below used, or a fresh one. A fresh one too
- * is had only with its tid: others see it as free from the moment it counts.
+ * Takes a free block of an index below `used`, or a fresh one. A fresh one,
+ * too, is owned only once its tid is set: other threads see it as free from the
+ * moment `used` covers it.
  */
 static struct wm_thread *take_block(uint32_t tid)
 {
@@ -168,7 +169,7 @@ struct wm_thread *wm_thread_join(void)
 	struct wm_thread *t;
 	uint32_t tid = wm_sys_tid();
 
-	(void)wm_thread_reap(4); /* so that short-lived threads do not pile up */
+	(void)wm_thread_reap(4); /* so that blocks of short-lived threads do not pile up */
 	t = take_block(tid);
 	if (!t)
 		return NULL;
@@ -180,10 +181,10 @@ struct wm_thread *wm_thread_join(void)
 }
 
 /*
- * What an abandoned emit left in a chunk. Its last stores are pos, tally (the
- * gate's: tally, pos), committed: whoever has moved pos has a whole record.
- * `last` is stored before any of them: when it is not the time of the last
- * record, one was begun.
+ * Settles a chunk in which an emit was abandoned. The last stores of an emit
+ * are pos, tally (in the gate: tally, pos), committed: once pos has moved, the
+ * record is whole. `last` is stored before any of them: when it is not the time
+ * of the last record, a record was begun.
  */
 static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
 {
@@ -203,18 +204,18 @@ static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
 		end = pos;
 	} else if ((last ^ w->last) >> 16) {
 		wm_pool_lost(s->pool, WM_LOST_TORN, 1);
-		w->last = last; /* so that it is counted once */
+		w->last = last; /* so that it is counted only once */
 	}
 	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | end / 8;
 }
 
-/* A level whose owner will never come back: commit what is whole, count what is not. */
+/* Settles a level to which its owner never returns: commits whole records, counts half ones. */
 static void settle_writer(struct waymark_writer *w, const struct wm_level *l, struct wm_session *s,
 			  uint32_t tid, unsigned level)
 {
 	if (!wm_load_acquire(&s->active))
 		return;
-	if (!w->base) /* perhaps left between taking a chunk and noting it */
+	if (!w->base) /* may have ended between taking a chunk and storing its address */
 		(void)wm_pool_reclaim_thread(s->pool, tid, level);
 	else if (l->generation == s->generation)
 		settle_chunk(w, s);
@@ -230,7 +231,7 @@ static void settle(struct wm_thread *t, unsigned level, uint32_t tid)
 	wm_level_passed(&t->level[level]);
 }
 
-/* The calling thread's alternate signal stack; empty: there is none. */
+/* The calling thread's alternate signal stack; empty when it has none. */
 struct range {
 	uintptr_t start, bytes;
 };
@@ -251,10 +252,11 @@ static bool is_in(const struct range *r, uintptr_t address)
 }
 
 /*
- * An emit is alive only in a frame above ours on this stack, or on another
- * stack. Two live emits never have equal stack pointers. From the alternate
- * stack nothing can be said about the ordinary one, which may lie anywhere;
- * but who is back on the ordinary one has left the alternate one.
+ * An emit is alive only in a frame above the caller's on this stack, or on
+ * another stack. Two live emits never have equal stack pointers. From the
+ * alternate stack nothing can be concluded about the ordinary one, which may be
+ * anywhere; but a thread that is back on the ordinary one has left the
+ * alternate one.
  */
 static bool abandoned(const struct waymark_writer *below, uintptr_t sp, const struct range *alt)
 {
@@ -283,7 +285,7 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 	return w;
 }
 
-/* By the process's pid, not the caller's: a vfork child that traces is not us. */
+/* Tests in the process wm_rt.pid, not in the caller's: a vfork child may trace, too. */
 static bool is_dead(uint32_t tid)
 {
 	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -3; /* ESRCH */
@@ -308,7 +310,7 @@ unsigned wm_thread_reap(unsigned most)
 		uint32_t tid = wm_load_acquire(&t->tid), dead = tid;
 		if (!tid || tid == WM_TID_NOBODY || !is_dead(tid))
 			continue;
-		if (!wm_cas_acq_rel(&t->tid, &tid, WM_TID_NOBODY)) /* somebody else buries it */
+		if (!wm_cas_acq_rel(&t->tid, &tid, WM_TID_NOBODY)) /* another thread reclaims it */
 			continue;
 		t->current = NULL;
 		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
@@ -323,26 +325,26 @@ unsigned wm_thread_reap(unsigned most)
 }
 
 /* ------------------------------------------------------------------ *
- * Waiting until all have passed
+ * Waiting until all threads have passed
  * ------------------------------------------------------------------ */
 
-/* How many of a thread's levels are busy. */
+/* Number of a thread's levels that are busy. */
 static unsigned busy_levels(struct wm_thread *t)
 {
 	struct waymark_writer *current = NULL;
 	struct iovec local = {&current, sizeof(current)};
 	struct iovec remote = {wm_load_acquire(&t->current), sizeof(current)};
-	/* Through the kernel: the thread may die and take its TLS with it. */
+	/* Through the kernel: the thread may exit, which frees its TLS. */
 	long n = WM_SYS_6(SYS_process_vm_readv, wm_sys_pid(), &local, 1, &remote, 1, 0);
 
 	if (n != (long)sizeof(current))
 		return 0;
 	if (current < t->writer || current > &t->writer[WM_THREAD_LEVELS])
-		return 0; /* gone, or its memory is another's now */
+		return 0; /* the thread exited, or its memory was reused */
 	return (unsigned)(current - t->writer);
 }
 
-/* An emit in progress as it was when first looked at. */
+/* State of an emit in progress when first looked at. */
 struct seen {
 	uint64_t tally;
 	unsigned char *pos;
@@ -357,9 +359,9 @@ static struct seen look(struct wm_thread *t, unsigned level)
 }
 
 /*
- * Has that emit ended since? A chunk is changed in the middle of an emit: the
- * direct case then looks at its event's word again, the gate goes on with the
- * plan it has.
+ * True when that emit has ended since. An emit may change its chunk halfway: in
+ * the direct case it then reads its event's word again, in the gate it
+ * continues with the plan it has.
  */
 static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 {
@@ -370,7 +372,7 @@ static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 	return !s->complex && !now.complex && (now.tally != s->tally || now.pos != s->pos);
 }
 
-/* A level that a siglongjmp left is found out by the slow path: lead the thread there. */
+/* The slow path detects a level that a siglongjmp left: sends the thread there. */
 static void kick(struct wm_thread *t)
 {
 	for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
@@ -415,7 +417,7 @@ bool wm_thread_quiesce(unsigned ms)
 	uint64_t deadline = wm_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
 	bool all = true;
 
-	/* After this each thread either is seen busy below or sees what we stored before. */
+	/* After this each thread either is seen busy below or sees the stores made before. */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	for (uint32_t i = used ? head()->first : 0; i < used; i++) {
 		uint32_t tid = wm_load_acquire(&block(i)->tid);
@@ -426,11 +428,12 @@ bool wm_thread_quiesce(unsigned ms)
 }
 
 /* ------------------------------------------------------------------ *
- * A fork in a signal handler that interrupted an emit. The child comes back
- * into the emit with its writer wiped: without help it would store to address
- * 0. So its place is put back, with no room, and runtime.c puts private memory
- * there: what it still writes nobody reads, and its next event takes the slow
- * path. (A bare clone from a handler gets no such help.)
+ * A fork in a signal handler that interrupted an emit. The child returns into
+ * the emit with its writer wiped: without help it would store to address 0. So
+ * its position is restored, without room for more, and runtime.c maps private
+ * memory there: no reader sees what the emit still writes, and the thread's
+ * next event takes the slow path. (A bare clone from a handler gets no such
+ * help.)
  * ------------------------------------------------------------------ */
 static uint32_t index_of(const struct wm_thread *t)
 {
@@ -444,7 +447,7 @@ void wm_thread_before_fork(void)
 	struct wm_thread_shadow *s;
 
 	if (wm_writer_is_null(wm_current) || !levels || !wm_thread_owned(t))
-		return; /* as nearly always */
+		return; /* nearly always */
 	if (!shadows)
 		shadows = wm_sys_map((size_t)WM_THREADS_MAX * sizeof(*shadows));
 	if (!shadows)
@@ -466,7 +469,7 @@ bool wm_thread_after_fork(void)
 	if (!shadows || wm_writer_is_null(wm_current))
 		return false;
 	s = &shadows[index_of(t)];
-	if (t->tid) { /* the parent */
+	if (t->tid) { /* this is the parent */
 		s->levels = 0;
 		return false;
 	}
@@ -484,7 +487,7 @@ bool wm_thread_leave_behind(void)
 {
 	if (wm_writer_is_null(wm_current) || !wm_level_of(wm_current))
 		return false;
-	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* its next owner must not meet them */
+	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* the next owner must not have them */
 	head()->haunted = 1;
 	return true;
 }

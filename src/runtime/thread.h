@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.h - a traced thread as the runtime sees it: its writers, one per
+ * thread.h - the runtime's state of a traced thread: its writers, one per
  * signal-nesting level, in private memory that a fork of any kind wipes.
  *
  *   current (TLS) ──▶ level 0 ─ level 1 ─ ... ─ level 7 ─ terminator
@@ -8,13 +8,13 @@
  * The current writer is the lowest level that no emit of this thread is busy
  * with. A busy emit moves it one up (step), so a signal handler that traces
  * writes to the level above. Three writers have step 0 and no chunk, and so
- * lead straight to the slow path: the null writer (a thread that never
- * traced), the terminator (nested too deep), and any writer after a fork
- * (wiped). In these cases `current` does not move.
+ * lead straight to the slow path: the null writer (a thread that never traced),
+ * the terminator (nested too deep), and any writer after a fork (wiped). In
+ * these cases `current` does not move.
  *
- * Who writes: the owning thread, and after its death whoever reclaims the
- * block. The agent stores 0 to `end` of other threads' writers to make them
- * look (wm_thread_kick()).
+ * Only the owning thread writes its block, and after its death the thread that
+ * reclaims it. Exception: the agent stores 0 to `end` of other threads' writers
+ * to send them to the slow path (wm_thread_kick()).
  */
 #ifndef WM_RUNTIME_THREAD_H
 #define WM_RUNTIME_THREAD_H
@@ -27,18 +27,18 @@
 #define WM_THREAD_LEVELS 8
 #define WM_THREAD_BYTES  1024u
 #define WM_THREADS_MAX   65536u
-#define WM_TID_NOBODY    UINT32_MAX /* not free, but no thread's: of a dead one being buried */
+#define WM_TID_NOBODY    UINT32_MAX /* not free, and no thread's: being reclaimed */
 #define WM_SLOTS         4          /* recorders at once; slot 0 is the direct one */
 
-/* What else there is to know about a writer, kept out of its cache line. */
+/* The other fields of a writer, kept out of its cache line. */
 struct wm_level {
 	uint32_t chunk;      /* index in the pool, when base != 0 */
-	uint32_t generation; /* of the slot's session the chunk belongs to */
-	uint32_t passes;     /* emits that ended, or let go of all they held, without a commit */
-	uint32_t complex;    /* 1: the emit in progress is between enter and gate or leave */
+	uint32_t generation; /* generation of the slot's session that the chunk belongs to */
+	uint32_t passes;  /* emits that ended, or released everything they held, without a commit */
+	uint32_t complex; /* 1: the emit in progress is between enter and gate or leave */
 };
 
-/* Writers for the recorders of slots 1.., made when first needed. */
+/* Writers for the recorders of slots 1.., allocated when first needed. */
 struct wm_thread_extra {
 	struct waymark_writer writer[WM_SLOTS - 1][WM_THREAD_LEVELS];
 	struct wm_level level[WM_SLOTS - 1][WM_THREAD_LEVELS];
@@ -53,21 +53,21 @@ struct wm_thread {
 };
 
 /*
- * What a fork in a signal handler needs of an emit that the handler
- * interrupted. Block by block as the table, but inherited by the child.
+ * Kept for a fork in a signal handler that interrupted an emit. Indexed by
+ * block like the table, but inherited by the child.
  */
 struct wm_thread_shadow {
 	struct {
 		unsigned char *pos, *base;
 		uint64_t tally;
 	} level[WM_THREAD_LEVELS];
-	uint32_t levels; /* that were busy at the fork; 0: none */
+	uint32_t levels; /* levels that were busy at the fork; 0: no fork in an emit */
 };
 
-_Static_assert(sizeof(struct waymark_writer) == 64, "step and mine() count on it");
+_Static_assert(sizeof(struct waymark_writer) == 64, "step and entry_x86_64.S depend on it");
 _Static_assert(sizeof(struct wm_thread) <= WM_THREAD_BYTES, "a thread's block");
 
-/* The TLS word itself, and the writers of threads that have none. */
+/* The TLS word, and the null writers to which it points in a thread without a block. */
 extern __thread struct waymark_writer *wm_current
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -82,13 +82,13 @@ static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
 	return (struct wm_thread *)((uintptr_t)w & ~(uintptr_t)(WM_THREAD_BYTES - 1));
 }
 
-/* The emit of this level of the thread holds nothing any more that it held before. */
+/* Notes that the emit of this level no longer holds anything that it held before. */
 static inline void wm_level_passed(struct wm_level *l)
 {
 	*(volatile uint32_t *)&l->passes = l->passes + 1;
 }
 
-/* False in a child for the block its parent's thread had. */
+/* False in a child for the block of its parent's thread. */
 static inline bool wm_thread_owned(const struct wm_thread *t)
 {
 	return t->tid && t->tid != WM_TID_NOBODY;
@@ -99,41 +99,44 @@ static inline unsigned wm_level_of(const struct waymark_writer *w)
 	return (unsigned)(((uintptr_t)w & (WM_THREAD_BYTES - 1)) / sizeof(*w));
 }
 
-/* Is this process a fork of the one that set the runtime up, untouched so far? */
+/*
+ * True in a process that forked from the one that set the runtime up and has
+ * not set up its own yet.
+ */
 bool wm_thread_forked(void);
 
-/* Sets the table of threads up. Constructor, and again in a forked child. */
+/* Sets up the table of threads. Called by the constructor, and again in a forked child. */
 int wm_thread_init(void);
 
-/* The runtime's lock lives in the table's first block: a fork of any kind frees it. */
+/* The runtime's lock is in the table's first block: a fork of any kind frees it. */
 uint32_t *wm_thread_lock_word(void);
 
 /*
- * Around the C library's fork(): emits that a signal handler's fork cut in half
- * find their place in the child again, where it is private memory by then.
- * Returns whether there are any.
+ * Called around the C library's fork(). An emit that was interrupted by a
+ * signal handler that forks finds its position in the child again, in memory
+ * that is private by then. Returns whether such an emit exists.
  */
 void wm_thread_before_fork(void);
 bool wm_thread_after_fork(void);
 
 /*
- * In a child, once: are there emits of the parent's that a handler interrupted,
- * so that this thread may come back to them?
+ * Called once in a child: true when a handler interrupted emits of the parent,
+ * so that this thread may return to them.
  */
 bool wm_thread_leave_behind(void);
-/* In such a child: somebody may come back to what quiesce() says nobody holds. */
+/* In such a child: a thread may return to memory that quiesce() reports as released. */
 bool wm_thread_is_haunted(void);
 
-/* How many emits of w's thread such a child has brought to an end that nobody sees. */
+/* How many emits of w's thread have ended in such a child with a record that no reader sees. */
 unsigned wm_thread_swallowed(const struct waymark_writer *w);
 
-/* A block for the calling thread, with `current` pointing at its level 0. NULL: none. */
+/* A block for the calling thread; sets `current` to its level 0. NULL: no block is free. */
 struct wm_thread *wm_thread_join(void);
 
 /*
- * Levels below w whose emit was abandoned by siglongjmp are given back: their
- * whole records are committed, half ones counted as torn. Returns the writer
- * to use, busy.
+ * Takes back levels below w whose emit was abandoned by siglongjmp: commits
+ * their whole records, counts half ones as torn. Returns the writer to use,
+ * busy.
  */
 struct waymark_writer *wm_thread_take_back(struct waymark_writer *w);
 
@@ -142,8 +145,8 @@ void wm_thread_kick(void);
 
 /*
  * Waits until every thread has been seen outside an emit that began before the
- * call (membarrier, then a look at each). Never waits for more than `ms`;
- * returns whether all were seen.
+ * call (membarrier, then checks each). Never waits for more than `ms`; returns
+ * whether all were seen.
  */
 bool wm_thread_quiesce(unsigned ms);
 

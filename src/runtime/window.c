@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - thousands of sites at once. A write to /proc/self/mem costs a
- * microsecond; so for many of them the text is made writable for the moment it
- * takes (a window), and the kernel is asked to copy bytes to where they belong:
- * process_vm_readv() from ourselves, with one destination for each site.
+ * window.c - flips thousands of sites at once. A write to /proc/self/mem costs
+ * a microsecond; so for many sites the text is made writable for a short time
+ * (a window), and the kernel copies the bytes to their addresses:
+ * process_vm_readv() from the own process, with one destination for each site.
  *
- * Why not store them ourselves: whoever else changes protections here meanwhile
- * would make that a fault, which would end the program. The copy just ends
- * early, and what is left goes the other way (wm_patch_write()). Each byte is
- * stored alone: bytes between sites are never written, for they are not ours.
+ * Why not plain stores: if other code in the process changed protections
+ * meanwhile, a store would fault and end the program. The copy just ends early,
+ * and the rest is written with wm_patch_write(). Each byte is stored alone:
+ * bytes between sites belong to the program and are never written.
  *
  * Not on aarch64: a copy of four bytes need not be one store, and pages
  * protected by BTI would lose that.
@@ -37,13 +37,13 @@ struct queue {
 };
 
 static struct {
-	uintptr_t start, end; /* whole pages; 0: closed */
+	uintptr_t start, end; /* page-aligned; 0: closed */
 	bool was_writable;
 	struct queue *queue;
 	uint32_t failed;
 } window;
 
-/* Writes what is queued; returns how much of it. The queue is empty then. */
+/* Writes the queued bytes and empties the queue; returns how many were written. */
 static size_t write_queue(struct queue *q)
 {
 	struct iovec from = {q->bytes, q->nr};
@@ -68,7 +68,7 @@ static void put(struct queue *q, unsigned char *at, unsigned char byte)
 	q->bytes[q->nr++] = byte;
 }
 
-/* Stores what is there already: does that work without us? */
+/* Stores the byte that is already there: true when that works without mprotect(). */
 static bool is_writable(unsigned char *at)
 {
 	put(window.queue, at, *at);
@@ -105,7 +105,7 @@ static void close_it(void)
 	window.start = window.end = 0;
 }
 
-/* Like each way of writing text: it counts once the private site was seen to obey. */
+/* A way of writing text counts as working once the private site was seen to jump accordingly. */
 static bool obeys(unsigned char *at, bool on)
 {
 	bool written;
@@ -158,7 +158,10 @@ uint32_t wm_window_close(void)
 	return window.failed;
 }
 
-/* A child of a fork in between has the window, and not the thread that would close it. */
+/*
+ * A child forked while the window is open has the window, but not the thread
+ * that would close it.
+ */
 void wm_window_forked(void)
 {
 	if (window.start)
