@@ -235,7 +235,7 @@ start_app() {
 	printf '\0\0\0\0' | dd of=sstripped bs=1 seek=60 conv=notrunc status=none
 	run --separate-stderr waymark list ./sstripped
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"section headers were stripped off"*"-p"* ]]
+	[[ $stderr == *"section headers were stripped"*"-p"* ]]
 	# A process of it: without the runtime nobody knows, with it the runtime does.
 	start_app ./sstripped
 	run --separate-stderr waymark list -p "$pid"

@@ -225,8 +225,8 @@ same_in_babeltrace() {
 	refused 4 "did you mean 'tick'" uprobe:./work:tik
 	refused 2 "is behind it" uprobe:./work:tick+5000
 	refused 2 "in the middle of an instruction, which begins 1 byte before: tick+1" uprobe:./work:tick+2
-	refused 4 "line 3 of work.c has no code; the next one that has is 5" uprobe:./work:work.c:3
-	refused 4 "none behind it" uprobe:./work:work.c:3000
+	refused 4 "line 3 of work.c has no code; the next line with code is 5" uprobe:./work:work.c:3
+	refused 4 "nor has any later line" uprobe:./work:work.c:3000
 	refused 4 "did you mean 'work.c'" uprobe:./work:wrok.c:3
 	refused 2 "functions return, not lines" uretprobe:./work:work.c:5
 	refused 4 "did you mean 'name'" 'uprobe:./work:tick(nam)'

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.c - see demangle.h. A short name can mean a text of exponential
- * length: libiberty hands it over piece by piece, and when it is too long we
- * jump out of it, which is safe because it then keeps everything on the stack.
+ * demangle.c - see demangle.h. A short name can demangle to a text of
+ * exponential length: libiberty passes it on piece by piece, and when it is too
+ * long take() leaves libiberty by longjmp(), which is safe because libiberty
+ * then keeps all its data on the stack.
  */
 #include "elf/demangle.h"
 
@@ -36,7 +37,7 @@ bool wm_demangle_may(const char *name)
 				   !strncmp(name + 1, "GLOBAL_", 7)));
 }
 
-/* Rust's own names, and its older ones, which look like C++ and end in a hash. */
+/* Rust's own mangling, and its older one, which looks like C++ and ends in a hash. */
 static bool take_name(const char *name, struct taking *t)
 {
 	return rust_demangle_callback(name, DMGL_NO_OPTS, take, t) ||

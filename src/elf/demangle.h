@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.h - names of C++ and Rust as people wrote them, by libiberty. As
- * perf shows them: without parameters, and of Rust without the hash. Hostile
- * names cost no more than a bounded text.
+ * demangle.h - C++ and Rust names as in the source, by libiberty. In perf's
+ * form: without parameters, and Rust names without the hash. A hostile name
+ * costs no more than a bounded text.
  */
 #ifndef WM_ELF_DEMANGLE_H
 #define WM_ELF_DEMANGLE_H
@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 #define WM_DEMANGLE_NAME_MAX   65536u /* bytes of a mangled name */
-#define WM_DEMANGLE_RESULT_MAX 65536u /* bytes of what it means; longer ones stay as they are */
+#define WM_DEMANGLE_RESULT_MAX 65536u /* bytes of a demangled name; longer ones stay mangled */
 
-/* malloc'ed; NULL: it is no such name, or too long, or there is no memory. */
+/* malloc'ed; NULL: not a mangled name, or too long, or out of memory. */
 char *wm_demangle(const char *name);
 
-/* Whether it may be one at all: quick, and true of few others. */
+/* Whether the name may be mangled: a quick test, true of few other names. */
 bool wm_demangle_may(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ and Rust as perf shows them; one whose meaning would fill the memory. */
+/* Names of C++ and Rust in perf's form; one whose demangled text would fill the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "elf/demangle.h"
 
 static const struct {
-	const char *name, *shown; /* NULL: as it is */
+	const char *name, *shown; /* NULL: unchanged */
 } cases[] = {
     {"_Z3runi", "run"},
     {"_ZN3app6WorkerIlE4fillEi", "app::Worker<long>::fill"},
@@ -44,7 +44,10 @@ static void test_names_are_shown_as_perf_does(void **state)
 	}
 }
 
-/* f<pair<int, int>, pair<pair<..>, pair<..>>, ...>: each twice as long as the one before. */
+/*
+ * f<pair<int, int>, pair<pair<..>, pair<.., ...>: each part is twice as long as
+ *                                         the one before.
+ */
 static void test_a_meaning_without_end_is_given_up(void **state)
 {
 	struct wm_text name;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble.c - see disassemble.h. Capstone is loaded when it is first needed: it
- * knows many machines, by tables with 80,000 pointers that the loader sets, and a
- * command that shows no instructions would start a millisecond later for it.
+ * disassemble.c - see disassemble.h. Capstone is loaded when it is first
+ * needed: it supports many machines with tables of 80,000 pointers that the
+ * loader relocates; linking it would delay the start of every command by a
+ * millisecond.
  */
 #include "elf/disassemble.h"
 
@@ -17,7 +18,7 @@
 #define TEXT(x)  TEXT_(x)
 #define LIBRARY  "libcapstone.so." TEXT(CS_API_MAJOR)
 
-/* Its functions, by their own names and types. */
+/* Capstone's functions, with their own names and types. */
 struct capstone {
 	__typeof__(&cs_open) open;
 	__typeof__(&cs_option) option;
@@ -28,7 +29,7 @@ struct capstone {
 	__typeof__(&cs_close) close;
 };
 
-/* It stays loaded, so that a second time costs nothing. False: it is not installed. */
+/* The library stays loaded, so that a second call costs nothing. False: it is not installed. */
 static bool load(struct capstone *cs)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -55,7 +56,7 @@ static bool load(struct capstone *cs)
 	return library != NULL;
 }
 
-/* An instruction at a time, for walk(). */
+/* State of walk(), which takes one instruction at a time. */
 struct walker {
 	struct capstone cs;
 	cs_arch arch;
@@ -65,7 +66,7 @@ struct walker {
 	void *data;
 };
 
-/* False: a machine we do not know. */
+/* False: an unsupported machine. */
 static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 {
 	static const struct {
@@ -88,7 +89,7 @@ static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 	return false;
 }
 
-/* Where a direct jump or call goes. */
+/* The target of a direct jump or call. */
 static bool target_of(const struct walker *w, uint64_t *ret)
 {
 	const cs_detail *d = w->insn->detail;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_call.c - where arguments are at the first instruction of a function,
- * by the calling convention (x86-64 and i386 System V; on aarch64 integers in
- * registers alone). At that instruction it is surer than what compilers say:
- * without optimization they describe where an argument will lie once the
- * function has stored it. See elf_vars.h.
+ * dwarf_call.c - where arguments are at the first instruction of a function, by
+ * the calling convention (x86-64 and i386 System V; on aarch64 integers in
+ * registers only). At that instruction the convention is more reliable than the
+ * debug information: without optimization compilers describe where an argument
+ * will be once the function has stored it. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #if defined(__x86_64__)
 static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* di si dx cx r8 r9 */
 #define STACK_REGISTER 7
-#define STACK_FIRST    8 /* behind the return address */
+#define STACK_FIRST    8 /* above the return address */
 #else
 static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define STACK_REGISTER 31
@@ -22,18 +22,18 @@ static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
 #define NR_REGISTERS sizeof(registers)
 #define NR_VECTORS   8u
-#define PIECES_MAX   2u /* of 8 bytes, of what is passed in registers */
+#define PIECES_MAX   2u /* of 8 bytes each, of a value passed in registers */
 #define NESTING_MAX  16u
 
 /* How a value of some type is passed. */
 struct passing {
 	unsigned nr_integer, nr_vector; /* pieces in registers */
-	uint64_t stack_bytes;           /* else: in memory */
+	uint64_t stack_bytes;           /* otherwise: bytes in memory */
 	bool by_reference;              /* the caller passes its address */
 	bool known;
 };
 
-/* Which pieces hold something else than floating-point numbers. */
+/* Marks the pieces that hold anything other than floating-point numbers. */
 static void mark_integers(Dwarf_Die *type, uint64_t at, bool *integers, unsigned depth)
 {
 	Dwarf_Die member, inner;
@@ -98,14 +98,13 @@ static struct passing passing_of(Dwarf_Die *parameter)
 		p.nr_integer += integers[i];
 		p.nr_vector += !integers[i];
 	}
-	/* long double has 16 bytes and lies in memory; so does nothing else of one piece too many.
-	 */
+	/* long double has 16 bytes and is passed in memory; no other base type of two pieces is. */
 	if (dwarf_tag(&type) == DW_TAG_base_type && bytes > 8)
 		p = (struct passing){.stack_bytes = 16, .known = !integers[0]};
 	return p;
 }
 
-/* A large structure is returned where the caller says, in a hidden first argument. */
+/* A large structure is returned at an address that the caller passes as a hidden first argument. */
 static unsigned hidden_arguments(Dwarf_Die *function)
 {
 	Dwarf_Die type;
@@ -146,11 +145,11 @@ static int answer(const struct passing *p, unsigned integers, unsigned vectors, 
 	return 0;
 }
 
-/* ---- i386: all lie on the stack, in words of 4 bytes ------------------------------- */
+/* ---- i386: all arguments are on the stack, in words of 4 bytes --------------------- */
 
 #define NARROW_STACK_REGISTER 4
 
-/* Structures are returned where the caller says, small ones, too. */
+/* Structures, small ones included, are returned at an address that the caller passes. */
 static bool returns_structure(Dwarf_Die *function)
 {
 	Dwarf_Die type;
@@ -159,7 +158,7 @@ static bool returns_structure(Dwarf_Die *function)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* Bytes of it on the stack; 0: not known. */
+/* Bytes of the parameter on the stack; 0: not known. */
 static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 {
 	Dwarf_Word bytes = 4;
@@ -180,7 +179,7 @@ static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 static int narrow_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 			   const char **why)
 {
-	uint64_t at = returns_structure(function) ? 8 : 4; /* behind the return address */
+	uint64_t at = returns_structure(function) ? 8 : 4; /* above the return address */
 	bool by_reference = false;
 	Dwarf_Die child;
 
@@ -213,7 +212,7 @@ int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_v
 	uint64_t stack = 0;
 	Dwarf_Die child;
 
-	*why = "how it is passed is not known";
+	*why = "it is not known how it is passed";
 	if (wm_dwarf_address_bytes(function) == 4)
 		return narrow_argument(function, parameter, ret, why);
 	if (dwarf_child(function, &child) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_file.c - see dwarf_file.h. gcc writes an index of addresses
- * (.debug_aranges), clang does not: then the compile units are asked in turn,
- * the one that answered last first.
+ * (.debug_aranges), clang does not: without it the compile units are searched
+ * in turn, the one found last time first.
  */
 #include "elf/dwarf_file.h"
 

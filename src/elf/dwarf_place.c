@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_place.c - where DWARF says a variable is: a register, memory behind
- * one, behind the frame, or at an address, a constant. Expressions that
- * compute more than that are no place a probe can read. See elf_vars.h.
+ * dwarf_place.c - the location of a variable according to DWARF: a register,
+ * memory at an offset from a register or from the frame, an address, a
+ * constant. A probe cannot read expressions that compute more than that. See
+ * elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 #include "elf/elf_vars_int.h"
 
-static const char out[] = "it is optimized out there, or has no place of its own";
+static const char out[] = "it is optimized out there, or has no location";
 
 /* "register + offset" of DW_OP_bregN; false: another operation. */
 static bool based(const Dwarf_Op *op, uint64_t *ret_register, int64_t *ret_offset)
@@ -36,7 +37,7 @@ static bool named(const Dwarf_Op *op, uint64_t *ret_register)
 	return op->atom == DW_OP_regx;
 }
 
-/* The frame's address by the unwind tables: a register and an offset. */
+/* The frame's address (CFA) by the unwind tables: a register and an offset. */
 static bool frame_address(struct wm_elf_vars *v, uint64_t address, uint64_t *ret_register,
 			  int64_t *ret_offset)
 {
@@ -57,7 +58,7 @@ static bool frame_address(struct wm_elf_vars *v, uint64_t address, uint64_t *ret
 	return found;
 }
 
-/* What DW_OP_fbreg counts from. */
+/* The base of the offset of DW_OP_fbreg. */
 static bool frame_base(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t address,
 		       uint64_t *ret_register, int64_t *ret_offset)
 {
@@ -83,7 +84,7 @@ static int memory(struct wm_elf_value *ret, uint64_t number, int64_t offset)
 	return 0;
 }
 
-/* A value that is written down in the expression: DW_OP_lit5, DW_OP_const1u ... */
+/* A constant in the expression itself: DW_OP_lit5, DW_OP_const1u ... */
 static bool constant(const Dwarf_Op *op, uint64_t *ret)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
@@ -106,7 +107,10 @@ static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr, 
 		ret->number = number;
 		return 0;
 	}
-	/* A pointer whose target lives on without it: the register still has its value. */
+	/*
+	 * A pointer that was optimized out except for its target: the register still
+	 * has its value.
+	 */
 	if (nr == 2 && ops[1].atom == DW_OP_stack_value && based(&ops[0], &number, &offset) &&
 	    !offset) {
 		ret->number = number;

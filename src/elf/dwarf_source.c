@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dwarf_source.c - the addresses of a source line. Compilers spread a line's
- * code: of each function that has some, inlined ones by themselves, the lowest
- * address where a statement begins is taken. See elf_vars.h.
+ * code: for each function that contains some of it, inlined ones counted
+ * separately, the lowest address at which a statement begins is taken. See
+ * elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -14,14 +15,14 @@
 
 struct found {
 	uint64_t address;
-	Dwarf_Off function; /* its description's */
+	Dwarf_Off function; /* offset of the function's DIE */
 };
 
 struct search {
 	struct wm_elf_vars *vars;
 	const char *file;
 	size_t file_bytes;
-	uint32_t line, next; /* next: the nearest line behind it that has code; 0: none */
+	uint32_t line, next; /* next: the nearest later line that has code; 0: none */
 	bool has_file;
 	struct found *found;
 	size_t nr;
@@ -35,7 +36,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "dir/x.c" is the end of "/src/dir/x.c". */
+/* True when s->file is the end of path: "dir/x.c" of "/src/dir/x.c". */
 static bool is_file(const struct search *s, const char *path)
 {
 	size_t n = strlen(path);
@@ -44,7 +45,7 @@ static bool is_file(const struct search *s, const char *path)
 	       (n == s->file_bytes || path[n - s->file_bytes - 1] == '/');
 }
 
-/* The innermost function, inlined or not, an address is in. */
+/* The innermost function, inlined or not, that contains an address. */
 static Dwarf_Off function_of(Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Die *scopes = NULL;
@@ -126,7 +127,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Unwinds the search into addresses, or says what is wrong. */
+/* Turns the search into a list of addresses, or reports why there are none. */
 static int finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag)
 {
 	char cure[120];
@@ -135,17 +136,17 @@ static int finish(struct search *s, uint64_t **ret_addresses, size_t *ret_nr, st
 	if (!s->has_file) {
 		wm_nearest_sentence(&s->near, "", cure, sizeof(cure));
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "'%.100s' has no code of a source file '%.80s'%s%s",
+				   "'%.100s' has no code from source file '%.80s'%s%s",
 				   s->vars->elf->name, s->file, *cure ? "; " : "", cure);
 	}
 	if (!s->nr && s->next)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "line %u of %.80s has no code; the next one that has is %u",
+				   "line %u of %.80s has no code; the next line with code is %u",
 				   s->line, s->file, s->next);
 	if (!s->nr)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "line %u of %.80s has no code, and none behind it has any",
-				   s->line, s->file);
+				   "line %u of %.80s has no code, nor has any later line", s->line,
+				   s->file);
 	addresses = calloc(s->nr, sizeof(*addresses));
 	if (!addresses)
 		return -ENOMEM;

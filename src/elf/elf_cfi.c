@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_cfi.c - finds the rows of unwind tables and remembers them; see elf_cfi.h. */
+/* elf_cfi.c - finds the rows of unwind tables and caches them; see elf_cfi.h. */
 #include "elf/elf_cfi.h"
 
 #include <dwarf.h>
@@ -12,12 +12,12 @@
 
 #include "elf/elf_cfi_int.h"
 
-#define ROWS_MAX   (1u << 20) /* different ones of a file */
-#define PLACES_MAX (1u << 22) /* addresses remembered */
+#define ROWS_MAX   (1u << 20) /* different rows of a file */
+#define PLACES_MAX (1u << 22) /* addresses cached */
 #define OPS_MAX    (1u << 20) /* operations of all expressions */
 #define NO_ROW     UINT32_MAX
 
-/* Where an address leads; `row` NO_ROW: nowhere. */
+/* The row of an address; NO_ROW: the table has none. */
 struct place {
 	uint64_t address;
 	uint32_t row;
@@ -27,13 +27,13 @@ struct place {
 struct wm_elf_cfi {
 	int fd;
 	Elf *elf;
-	Dwarf *dwarf;     /* NULL: the table is the ELF file's */
-	Dwarf_CFI *table; /* dwarf's, or ours to end */
+	Dwarf *dwarf;     /* NULL: the table comes from the ELF file itself */
+	Dwarf_CFI *table; /* owned by `dwarf`, or by this struct when dwarf is NULL */
 	const struct wm_cfi_machine *machine;
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
-	uint32_t *by_content; /* rows; index + 1; open addressing */
+	uint32_t *by_content; /* row index + 1; open addressing by the row's contents */
 	uint32_t room_by_content;
 	struct place *places; /* open addressing */
 	uint32_t nr_places, room_places;
@@ -83,7 +83,7 @@ static void let_go(struct wm_elf_cfi *c)
 	c->fd = -1;
 }
 
-/* .eh_frame of what runs, or .debug_frame of what does not. */
+/* .eh_frame of the image, or .debug_frame of a debug file. */
 static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug)
 {
 	if (!e)
@@ -97,7 +97,10 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 		c->table = c->dwarf ? dwarf_getcfi(c->dwarf) : NULL;
 	else
 		c->table = c->elf ? dwarf_getcfi_elf(c->elf) : NULL;
-	/* The file is mapped, or was read: descriptors are few where many modules are. */
+	/*
+	 * The file is mapped or was read completely: saves descriptors when many
+	 * modules are open.
+	 */
 	if (c->table && elf_cntl(c->elf, ELF_C_FDREAD) == 0) {
 		(void)close(c->fd);
 		c->fd = -1;
@@ -155,7 +158,7 @@ uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c)
 
 /* ---- a row from libdw ------------------------------------------------------------ */
 
-/* Operations are copied: libdw's live as long as a frame or the table. */
+/* Operations are copied: libdw's exist only as long as the frame or the table. */
 static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
 	Dwarf_Op *grown;
@@ -184,7 +187,7 @@ static bool fits(Dwarf_Word value)
 	return (int64_t)value == (int32_t)value;
 }
 
-/* Most say: a register and an offset. */
+/* Usually a register and an offset. */
 static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
 {
 	Dwarf_Op *ops;
@@ -208,7 +211,7 @@ static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row
 	return copy_ops(c, ops, nr, &row->cfa);
 }
 
-/* "CFA, plus an offset": the place of what was saved, or with a third operation the value. */
+/* "CFA + offset": the address of a saved register, or with a third operation its value. */
 static bool is_simple(const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
 	size_t at = 1;
@@ -249,7 +252,7 @@ static bool read_rule(struct wm_elf_cfi *c, Dwarf_Frame *frame, uint8_t reg, str
 	if (dwarf_frame_register(frame, reg, memory, &ops, &nr) != 0)
 		return false;
 	if (!nr && !ops)
-		return true; /* it is what it was */
+		return true; /* the register keeps its value */
 	*rule = (struct wm_cfi_rule){.reg = reg, .kind = WM_RULE_UNDEFINED};
 	row->nr_rules++;
 	if (!nr || is_simple(ops, nr, rule) || register_of(ops, nr, rule))
@@ -276,7 +279,7 @@ static bool read_frame(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_r
 	return true;
 }
 
-/* ---- rows are kept once -------------------------------------------------------------- */
+/* ---- each row is stored once --------------------------------------------------------- */
 
 static uint32_t hash_row(const struct wm_cfi_row *row)
 {
@@ -354,7 +357,7 @@ static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
 	return found;
 }
 
-/* ---- addresses are looked up once ------------------------------------------------------- */
+/* ---- each address is looked up once ----------------------------------------------------- */
 
 static struct place *place_of(const struct wm_elf_cfi *c, uint64_t address)
 {

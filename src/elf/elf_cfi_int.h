@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_cfi_int.h - rows of unwind tables: elf_cfi.c finds them, elf_cfi_step.c obeys them. */
+/* elf_cfi_int.h - rows of unwind tables: elf_cfi.c finds them, elf_cfi_step.c applies them. */
 #ifndef WM_ELF_ELF_CFI_INT_H
 #define WM_ELF_ELF_CFI_INT_H
 
@@ -8,12 +8,12 @@
 #include "elf/elf_cfi.h"
 
 enum wm_rule_kind {
-	WM_RULE_SAVED,            /* it is in memory at CFA + offset */
-	WM_RULE_VALUE,            /* it is CFA + offset */
-	WM_RULE_REGISTER,         /* it is in register `offset` */
-	WM_RULE_UNDEFINED,        /* it is lost */
-	WM_RULE_EXPRESSION,       /* memory at what is computed */
-	WM_RULE_VALUE_EXPRESSION, /* what is computed */
+	WM_RULE_SAVED,            /* in memory at CFA + offset */
+	WM_RULE_VALUE,            /* CFA + offset */
+	WM_RULE_REGISTER,         /* in register `offset` */
+	WM_RULE_UNDEFINED,        /* not recoverable */
+	WM_RULE_EXPRESSION,       /* in memory at the expression's result */
+	WM_RULE_VALUE_EXPRESSION, /* the expression's result */
 };
 
 struct wm_cfi_rule {
@@ -31,14 +31,14 @@ struct wm_cfi_row {
 	struct wm_cfi_rule rules[WM_REGS_MAX];
 };
 
-/* What a row leaves to the machine: where sp and pc are, how wide numbers are. */
+/* What a row does not contain: which registers sp and pc are, how wide registers are. */
 struct wm_cfi_machine {
 	uint16_t elf; /* EM_... */
 	uint8_t sp, pc;
 	bool is_narrow;       /* registers and words have 32 bits */
-	uint8_t nr_saved;     /* registers that a function gives back as they were */
-	uint8_t nr_all;       /* and all there are, from 0 on */
-	const uint8_t *saved; /* nr_saved */
+	uint8_t nr_saved;     /* registers that a function preserves for its caller */
+	uint8_t nr_all;       /* number of all registers, from 0 on */
+	const uint8_t *saved; /* nr_saved of them */
 };
 
 enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,

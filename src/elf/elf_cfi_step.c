@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_cfi_step.c - obeys a row of an unwind table. Expressions are few: of the
- * procedure linkage table, of frames of signals, of realigned stacks.
+ * elf_cfi_step.c - applies a row of an unwind table. Few rows have expressions:
+ * those of the procedure linkage table, of signal frames, of realigned stacks.
  */
 #include <dwarf.h>
 
@@ -9,17 +9,17 @@
 
 #define STACK_MAX 64u
 
-/* A computation under way. */
+/* State of a computation. */
 struct computing {
 	const struct wm_registers *regs;
 	wm_cfi_memory *memory;
 	void *data;
 	uint64_t cfa;
 	bool has_cfa;
-	bool is_narrow; /* numbers have 32 bits, kept without a sign */
+	bool is_narrow; /* numbers have 32 bits, zero-extended */
 	uint64_t stack[STACK_MAX];
 	unsigned nr;
-	enum wm_cfi_step failed; /* WM_CFI_STEPPED: it has not */
+	enum wm_cfi_step failed; /* WM_CFI_STEPPED: no failure */
 };
 
 static void fail(struct computing *x, enum wm_cfi_step how)
@@ -66,7 +66,7 @@ static uint64_t load(struct computing *x, uint64_t address)
 	return value;
 }
 
-/* Operations on two operands; `a` lay below `b`. */
+/* Operations on two operands; `a` was below `b` on the stack. */
 static bool two(unsigned atom, uint64_t a, uint64_t b, bool is_narrow, uint64_t *ret)
 {
 	int64_t s = is_narrow ? (int32_t)a : (int64_t)a;
@@ -151,7 +151,7 @@ static void rearrange(struct computing *x, unsigned atom, uint64_t n)
 	}
 }
 
-/* One operation; libdw gives constants their values, and signs, in `number`. */
+/* One operation; libdw stores constants, sign-extended, in `number`. */
 static void operate(struct computing *x, const Dwarf_Op *op)
 {
 	unsigned atom = op->atom;
@@ -186,7 +186,7 @@ static void operate(struct computing *x, const Dwarf_Op *op)
 	}
 }
 
-/* x->stack is not zeroed: only what was pushed is read. */
+/* x->stack is not zeroed: only pushed values are read. */
 static uint64_t compute(struct computing *x, const Dwarf_Op *ops, const struct wm_cfi_rule *rule)
 {
 	x->nr = 0;
@@ -211,7 +211,7 @@ static uint64_t value_of(struct computing *x, const Dwarf_Op *ops, const struct 
 	}
 }
 
-/* All are computed before the first is set: rules speak of the registers as they were. */
+/* Computes all values before the first is set: rules refer to the registers of the callee. */
 static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const Dwarf_Op *ops,
 			uint64_t values[WM_REGS_MAX], uint64_t *ret_lost)
 {
@@ -227,7 +227,10 @@ static bool compute_all(struct computing *x, const struct wm_cfi_row *row, const
 		values[i] = value_of(x, ops, rule);
 		if (x->failed == WM_CFI_STEPPED)
 			continue;
-		/* What another register was matters only to who needs it. */
+		/*
+		 * A failure for any register but pc matters only to a later step that needs
+		 * that register.
+		 */
 		if (rule->reg == row->pc)
 			return false;
 		lost |= 1ull << i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_class_test.c - a program as a file of 64 bits and of 32: both are read as
- * the same, by every way to its names; neither hurts when it is spoiled.
+ * elf_class_test.c - a program as a 64-bit file and as a 32-bit one: both yield
+ * the same, by every path to its names; neither does harm when damaged.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -79,7 +79,7 @@ static void check_code(const struct wm_elf *e, uint64_t text)
 	s = wm_code_at(&code, text + 33);
 	assert_non_null(s);
 	assert_string_equal(wm_code_name(&code, s), "idle");
-	s = wm_code_at(&code, text + 64 + 16); /* behind the head of .plt */
+	s = wm_code_at(&code, text + 64 + 16); /* after the header of .plt */
 	if (e->narrow) {
 		assert_non_null(s);
 		assert_string_equal(s->name, "puts@plt");
@@ -127,7 +127,7 @@ static void test_both_are_the_same(void **state)
 	}
 }
 
-/* Names alone are left of a file without section headers, by its dynamic segment. */
+/* Without section headers only names remain, found through the dynamic segment. */
 static void test_without_section_headers(void **state)
 {
 	(void)state;
@@ -188,19 +188,19 @@ static void test_refused(void **state)
 	(void)state;
 	kit_build32(&im);
 	refused(&im, 51, -EBADMSG, "the ELF header is cut short");
-	refused(&im, 60, -EBADMSG, "the file ends before what should be here");
+	refused(&im, 60, -EBADMSG, "the file ends before the data expected here");
 	im.header.e_ident[EI_DATA] = ELFDATA2MSB;
 	refused(&im, sizeof(im), -ENOEXEC,
 		"a big-endian ELF file: only little-endian ones can be traced");
 	kit_build32(&im);
 	im.header.e_shentsize = sizeof(Elf64_Shdr);
-	refused(&im, sizeof(im), -EBADMSG, "section headers of another size than 40 bytes");
+	refused(&im, sizeof(im), -EBADMSG, "section headers do not have 40 bytes each");
 	kit_build32(&im);
 	im.header.e_phentsize = sizeof(Elf64_Phdr);
-	refused(&im, sizeof(im), -EBADMSG, "program headers of another size than 32 bytes");
+	refused(&im, sizeof(im), -EBADMSG, "program headers do not have 32 bytes each");
 	kit_build32(&im);
 	im.header.e_shoff = UINT32_MAX;
-	refused(&im, sizeof(im), -EBADMSG, "the file ends before what should be here");
+	refused(&im, sizeof(im), -EBADMSG, "the file ends before the data expected here");
 	kit_build32(&im);
 	im.header.e_shnum = 0;
 	im.sections[0].sh_size = UINT32_MAX;
@@ -211,11 +211,12 @@ static void test_refused(void **state)
 	e = open_image(&im, sizeof(im));
 	assert_int_equal(wm_elf_sites_read(e, &sites, &diag), -ENOEXEC);
 	assert_string_equal(
-	    diag.sentence, "a 32-bit program with marks: they can be recorded of 64-bit ones only");
+	    diag.sentence,
+	    "a 32-bit program with sites: events can be recorded from 64-bit programs only");
 	wm_elf_close(e);
 }
 
-/* Reads all there is; the sanitizers watch. */
+/* Reads everything; the sanitizers check. */
 static void use(int fd)
 {
 	struct wm_elf_symbols symbols = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_class_test_kit.h - the same small program laid out by hand as a file of
- * 64 bits and as one of 32: functions in .symtab and, through PT_DYNAMIC, in
+ * elf_class_test_kit.h - the same small program laid out by hand as a 64-bit
+ * file and as a 32-bit one: functions in .symtab and, through PT_DYNAMIC, in
  * .dynsym, a build-id, a procedure linkage table, a USDT probe. For tests and
- * for what fuzzers begin with.
+ * for the initial inputs of fuzzers.
  */
 #ifndef WM_ELF_ELF_CLASS_TEST_KIT_H
 #define WM_ELF_ELF_CLASS_TEST_KIT_H
@@ -20,7 +20,7 @@
 	"\0.symtab\0.strtab\0.shstrtab\0.dynsym\0.text\0.plt\0.rel.plt\0.note.stapsdt\0.note"
 #define KIT_STRINGS "\0work\0idle\0puts"
 
-/* Members of the file; `A` is an address of its class. */
+/* Members of the file; `A` is the address type of its class. */
 #define KIT_IMAGE(B, A)                                                                            \
 	struct kit_image##B {                                                                      \
 		Elf##B##_Ehdr header;                                                              \

@@ -10,7 +10,7 @@
 #include "elf/elf_symbols.h"
 #include "elf/elf_wide.h"
 
-#define NEARBY 16u /* starts before an address that are asked whether they reach to it */
+#define NEARBY 16u /* most starts below an address whose symbols are checked for containing it */
 
 void wm_code_init(struct wm_code *c, bool raw_names)
 {
@@ -68,7 +68,7 @@ static bool is_section_of(const struct wm_elf *e, unsigned index, const char *a,
 	return strstr(name, a) || strstr(name, b);
 }
 
-/* $x and $d of ARM tell code from data, nothing to people. */
+/* Mapping symbols of ARM such as $x and $d separate code from data; they are not names. */
 static bool is_mapping(const struct wm_elf *e, const char *name)
 {
 	return (e->machine == EM_AARCH64 || e->machine == EM_ARM) && name[0] == '$' &&
@@ -127,7 +127,7 @@ static int add_table(struct wm_code *c, const struct wm_elf *e, uint32_t type, s
 	nr = s->bytes / wm_elf_entry_bytes(e, WM_ELF_SYM);
 	if (nr > WM_ELF_SYMBOLS_MAX)
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)s->offset,
-				   "a symbol table with too many entries");
+				   "the symbol table has too many entries");
 	err = wm_elf_read_entries(e, WM_ELF_SYM, s->offset, nr, &entries, diag);
 	if (err < 0)
 		return err;
@@ -160,7 +160,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* qsort() need not keep the order of equals, and it matters: so it is written down first. */
+/* qsort() is not stable, and the order of equal starts matters: the index is stored first. */
 struct placed {
 	uint64_t start;
 	size_t index;
@@ -175,7 +175,7 @@ static int by_start_and_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* As the kernel's list is. */
+/* True for the kernel's list, for example. */
 static bool is_in_order(const struct wm_code *c)
 {
 	for (size_t i = 1; i < c->nr; i++)
@@ -189,7 +189,7 @@ static void sort_stably(struct wm_code *c)
 	struct placed *order = reallocarray(NULL, c->nr, sizeof(*order));
 	struct wm_code_symbol *sorted = reallocarray(NULL, c->nr, sizeof(*sorted));
 
-	if (!order || !sorted) { /* then in any order of equals */
+	if (!order || !sorted) { /* out of memory: symbols with equal starts end up in any order */
 		qsort(c->symbols, c->nr, sizeof(*c->symbols), by_start);
 		free(sorted);
 	} else {
@@ -226,7 +226,7 @@ void wm_code_sort(struct wm_code *c)
 	}
 }
 
-/* ---- questions -------------------------------------------------------------------- */
+/* ---- lookups ---------------------------------------------------------------------- */
 
 const char *wm_code_name(const struct wm_code *c, const struct wm_code_symbol *symbol)
 {
@@ -243,7 +243,7 @@ static unsigned underscores(const char *name)
 	return (unsigned)strspn(name, "_");
 }
 
-/* Whether `b` is the better name of the two. */
+/* Whether `b` is the better name. */
 static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 		      const struct wm_code_symbol *a)
 {
@@ -264,7 +264,7 @@ static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 	return !strncmp(x, "SyS", 3) || !strncmp(x, "compat_SyS", 10);
 }
 
-/* Of the symbols with the start of symbols[last], which is the last of them. */
+/* The preferred symbol among those that start where symbols[last] does, the last of them. */
 static const struct wm_code_symbol *choose(struct wm_code *c, size_t last)
 {
 	size_t first = last, best;
@@ -294,7 +294,10 @@ const struct wm_code_symbol *wm_code_at(struct wm_code *c, uint64_t address)
 		else
 			high = middle;
 	}
-	/* What begins inside another and ends before the address gives way to that. */
+	/*
+	 * A symbol that starts inside another one and ends before the address: try the
+	 * outer one.
+	 */
 	for (unsigned i = 0; low > 0 && i < NEARBY; i++) {
 		const struct wm_code_symbol *s = choose(c, low - 1);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_file.c - see elf_file.h. The tables are read whole once, at open; a
- * table that does not fit the file refuses the file, a section or segment
- * whose contents do not fit is refused when it is read.
+ * elf_file.c - see elf_file.h. The tables are read whole once, at open. A table
+ * that does not fit in the file makes open fail; a section or segment whose
+ * contents do not fit fails when it is read.
  */
 #include "elf/elf_file.h"
 
@@ -18,7 +18,7 @@
 
 #include "elf/elf_wide.h"
 
-/* Where a member of the header is in the file. */
+/* Offset of a member of the header in the file. */
 #define MEMBER(e, member)                                                                          \
 	((e)->narrow ? offsetof(Elf32_Ehdr, member) : offsetof(Elf64_Ehdr, member))
 
@@ -38,7 +38,7 @@ int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes
 	size_t done = 0;
 
 	if (!fits(e, offset, bytes))
-		return damaged(e, diag, offset, "the file ends before what should be here");
+		return damaged(e, diag, offset, "the file ends before the data expected here");
 	while (done < bytes) {
 		ssize_t n = pread(e->fd, (char *)buf + done, bytes - done, (off_t)(offset + done));
 
@@ -48,7 +48,8 @@ int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes
 			return wm_diag_set(diag, -errno, e->name, (int64_t)offset, "%s",
 					   strerror(errno));
 		if (n == 0)
-			return damaged(e, diag, offset + done, "the file became shorter");
+			return damaged(e, diag, offset + done,
+				       "the file was truncated while it was read");
 		done += (size_t)n;
 	}
 	return 0;
@@ -61,7 +62,7 @@ int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, siz
 	int err;
 
 	if (!fits(e, offset, bytes))
-		return damaged(e, diag, offset, "the file ends before what should be here");
+		return damaged(e, diag, offset, "the file ends before the data expected here");
 	if (bytes > limit)
 		return wm_diag_set(diag, -EFBIG, e->name, (int64_t)offset,
 				   "%" PRIu64 " bytes here, more than the limit of %zu", bytes,
@@ -86,7 +87,7 @@ static int refuse(const struct wm_elf *e, struct wm_diag *diag, const char *why)
 	return wm_diag_set(diag, -ENOEXEC, e->name, 0, "%s", why);
 }
 
-/* Of a header whose identification is sound `have` bytes were read. */
+/* The identification has been checked; `have` bytes of the header were read. */
 static int widen_header(struct wm_elf *e, Elf64_Ehdr *h, size_t have, struct wm_diag *diag)
 {
 	Elf32_Ehdr narrow;
@@ -134,7 +135,7 @@ static int check_entry(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t 
 	if (!nr || bytes == wm_elf_entry_bytes(e, kind))
 		return 0;
 	return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)offset,
-			   "%s headers of another size than %zu bytes", what,
+			   "%s headers do not have %zu bytes each", what,
 			   wm_elf_entry_bytes(e, kind));
 }
 
@@ -202,7 +203,7 @@ static int read_segments(struct wm_elf *e, uint64_t offset, uint32_t nr, struct 
 	return 0;
 }
 
-/* Names are a luxury: a file without readable ones is a file without named sections. */
+/* Names are optional: a file without readable ones has sections without names. */
 static int name_sections(struct wm_elf *e, const Elf64_Shdr *table, uint32_t names)
 {
 	const Elf64_Shdr *strings = names < e->nr_sections ? &table[names] : NULL;
@@ -324,7 +325,7 @@ int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_
 	err = e->name ? load(e, diag) : -ENOMEM;
 	if (err < 0) {
 		if (diag)
-			diag->where = NULL; /* our copy of the name goes; the caller has its own */
+			diag->where = NULL; /* the name is freed here; the caller has its own */
 		wm_elf_close(e);
 		return err;
 	}
@@ -334,7 +335,7 @@ int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_
 
 int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag)
 {
-	/* Not to hang on a FIFO that stands where a file should. */
+	/* O_NONBLOCK: opening a FIFO must not hang. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
@@ -429,7 +430,7 @@ static int walk_notes(const unsigned char *data, uint64_t bytes, uint64_t align,
 			return err;
 		at = round_up(desc_at + h.n_descsz, align);
 		if (at > bytes)
-			break; /* the last one need not be padded */
+			break; /* the last note need not be padded */
 	}
 	return 0;
 }

@@ -2,12 +2,12 @@
 /*
  * elf_file.h - a little-endian ELF file of 64 or 32 bits, read with bounds:
  * every offset and size in it is compared with the file's length before use,
- * every read copies, nothing is mapped (a file cut short while we read is an
- * error, not a signal). Own code rather than libelf, which trusts more than we
- * do. What is kept is of one form for both classes (elf_wide.h).
+ * every read copies, nothing is mapped (a file truncated during a read is an
+ * error, not a signal). Own code rather than libelf, which checks less. Both
+ * classes are stored in the same form (elf_wide.h).
  *
- * Addresses are the file's own (before the loader adds its bias). Knows no
- * processes: who has one opens its files with base/maps.h.
+ * Addresses are those in the file (before the loader adds its bias). Has no
+ * notion of processes: callers that trace one open its files with base/maps.h.
  */
 #ifndef WM_ELF_ELF_FILE_H
 #define WM_ELF_ELF_FILE_H
@@ -26,7 +26,7 @@
 #define WM_ELF_NOTES_MAX    (1u << 20) /* bytes of one note segment or section */
 
 struct wm_elf_section {
-	const char *name; /* "" when it has none that can be read */
+	const char *name; /* "" when it has no readable name */
 	uint32_t type;    /* SHT_* */
 	uint32_t link;
 	uint64_t flags; /* SHF_* */
@@ -44,10 +44,10 @@ struct wm_elf {
 	char *name; /* as given to open, for messages */
 	int fd;
 	uint64_t bytes;         /* length of the file */
-	bool narrow;            /* of 32 bits: so are its addresses and pointers */
+	bool narrow;            /* a 32-bit file: its addresses and pointers have 32 bits */
 	uint16_t type, machine; /* ET_*, EM_* */
 	uint32_t nr_sections, nr_segments;
-	struct wm_elf_section *sections; /* [0] is the null section; none when stripped of them */
+	struct wm_elf_section *sections; /* [0] is the null section; NULL: stripped */
 	struct wm_elf_segment *segments;
 	char *names;
 	uint32_t build_id_bytes; /* 0: it has none */
@@ -55,36 +55,37 @@ struct wm_elf {
 };
 
 /*
- * 0; -ENOEXEC: no ELF file, or one we do not read (big-endian, say; `diag`
- * says which); -EBADMSG: damaged, `diag` says where; -EISDIR; or the
- * errno of a call. open_fd takes the descriptor over, also on failure. The
- * diag->where of other functions here is elf->name: it lives as long as elf.
+ * 0; -ENOEXEC: not an ELF file, or an unsupported one (big-endian, for example;
+ * `diag` states which); -EBADMSG: damaged, `diag` states where; -EISDIR; or the
+ * errno of a call. open_fd takes ownership of the descriptor, also on failure.
+ * The diag->where of other functions here is elf->name: it is valid as long as
+ * elf.
  */
 int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag);
 int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_diag *diag);
 void wm_elf_close(struct wm_elf *e); /* accepts NULL */
 
-/* The first section of that name; NULL: none. */
+/* The first section with that name; NULL: none has it. */
 const struct wm_elf_section *wm_elf_section(const struct wm_elf *e, const char *name);
 
-/* Reads exactly these bytes: -EBADMSG (with diag) when they are not all in the file. */
+/* Reads exactly these bytes: -EBADMSG (with diag) when the file does not contain all of them. */
 int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes,
 		struct wm_diag *diag);
 
-/* The same into fresh memory with a NUL behind; free() it. -EFBIG above `limit`. */
+/* The same into new memory with a NUL appended; free() it. -EFBIG above `limit`. */
 int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, size_t limit,
 		    void **ret_data, struct wm_diag *diag);
 
 /*
- * Where in the file the bytes [address, address + bytes) of the loaded image
- * are; -ENOENT when no loaded segment holds all of them in the file.
+ * The offset in the file of the bytes [address, address + bytes) of the loaded
+ * image; -ENOENT when no loaded segment contains all of them in the file.
  */
 int wm_elf_offset(const struct wm_elf *e, uint64_t address, uint64_t bytes, uint64_t *ret_offset);
 
 /*
- * What the loader added to the file's addresses, from the lowest mapping of it
- * (start address, offset in the file); -ENOENT when no segment begins there.
- * Of several segments that begin in that page of the file the first is meant.
+ * The loader's bias, from the file's lowest mapping (start address, offset in
+ * the file); -ENOENT when no segment begins there. If several segments begin in
+ * that page of the file, the first one counts.
  */
 int wm_elf_bias(const struct wm_elf *e, uint64_t map_start, uint64_t map_offset,
 		uint64_t *ret_bias);
@@ -102,10 +103,10 @@ struct wm_elf_note {
 int wm_elf_notes(const struct wm_elf *e, uint64_t offset, uint64_t bytes, uint64_t align,
 		 int (*fn)(const struct wm_elf_note *note, void *data), void *data);
 
-/* Whether the file is an ELF file of 32 bits; false: it is none, or cannot be read. */
+/* Whether the file is a 32-bit ELF file; false also when it is not ELF or cannot be read. */
 bool wm_elf_is_narrow(const char *path);
 
-/* "x86-64" and the like, or "machine N"; buf has 24 bytes. */
+/* "x86-64" for example, or "machine N"; buf has 24 bytes. */
 const char *wm_elf_machine_name(uint16_t machine, char *buf);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf_lines.c - see elf_lines.h. gcc writes an index of the units' addresses
- * (.debug_aranges), clang does not, and neither is to be trusted with all
- * units: so they are asked themselves, once.
+ * (.debug_aranges), clang does not, and neither lists all units reliably: so
+ * the addresses are read from each unit once.
  */
 #include "elf/elf_lines.h"
 
@@ -15,13 +15,13 @@
 #include "elf/dwarf_file.h"
 #include "elf/elf_scopes.h"
 
-#define UNITS_MAX (1u << 22) /* and ranges of units */
-#define NEARBY    8u         /* units' ranges may overlap: so many before an address are asked */
+#define UNITS_MAX (1u << 22) /* of units, and of their ranges */
+#define NEARBY    8u         /* units' ranges may overlap: most ranges below an address to check */
 
 struct unit {
 	Dwarf_Die die;
 	struct wm_scopes scopes;
-	bool read; /* scopes are */
+	bool read; /* scopes have been read */
 };
 
 struct unit_range {
@@ -34,7 +34,7 @@ struct wm_elf_lines {
 	struct unit *units;
 	struct unit_range *ranges; /* by low */
 	uint32_t nr_units, nr_ranges, room_units, room_ranges;
-	uint32_t last; /* range that answered last */
+	uint32_t last; /* range of the last successful lookup */
 };
 
 /* ---- opening ------------------------------------------------------------------- */
@@ -131,14 +131,14 @@ void wm_elf_lines_close(struct wm_elf_lines *l)
 	free(l);
 }
 
-/* ---- asking ----------------------------------------------------------------------- */
+/* ---- lookups ---------------------------------------------------------------------- */
 
 static bool holds(const struct unit_range *r, uint64_t address)
 {
 	return r->low <= address && address < r->high;
 }
 
-/* The compile unit an address is in; NULL: none. */
+/* The compile unit that contains an address, or NULL. */
 static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
 {
 	uint32_t low = 0, high = l->nr_ranges;
@@ -165,7 +165,7 @@ static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
 static uint32_t find_scope(struct unit *u, uint64_t address)
 {
 	if (!u->read && wm_scopes_read(&u->scopes, &u->die))
-		wm_scopes_done(&u->scopes); /* no memory: then nothing is known */
+		wm_scopes_done(&u->scopes); /* out of memory: no scope is known */
 	u->read = true;
 	return wm_scopes_find(&u->scopes, address);
 }
@@ -183,7 +183,7 @@ static bool find_row(struct unit *u, uint64_t address, const char **ret_file, ui
 	return true;
 }
 
-/* Where the outermost of the functions to skip around an address is called. */
+/* The call of the outermost inlined function to skip around an address. */
 static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf_plt.c - the entries of the procedure linkage table: its relocations, in
- * order, say what each jumps to. Newer x86-64 linkers put the jumps into
- * .plt.sec, with no head; .plt then only has the way to the loader.
+ * order, name the target of each. Newer x86-64 linkers put the jumps into
+ * .plt.sec, without a header; .plt then contains only the path to the loader.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "elf/elf_symbols.h"
 #include "elf/elf_wide.h"
 
-/* What the relocations refer to. */
+/* The symbols that the relocations refer to. */
 struct dynamic_names {
 	Elf64_Sym *symbols;
 	char *strings;
@@ -40,7 +40,7 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 			       (void **)&n->strings, NULL);
 }
 
-/* Of a function that is chosen at run time there is no name: "@plt", as with perf. */
+/* A function that is chosen at run time has no name here: "@plt", as in perf. */
 static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
 {
 	uint64_t i = ELF64_R_SYM(r->r_info);
@@ -100,7 +100,7 @@ int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e)
 	const struct wm_elf_section *plt = wm_elf_section(e, ".plt.sec");
 	uint64_t head = 0, entry = 16, end;
 
-	if (!relocations) /* as on i386 */
+	if (!relocations) /* i386 */
 		relocations = wm_elf_section(e, ".rel.plt");
 	if (!plt) {
 		plt = wm_elf_section(e, ".plt");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_scopes.c - see elf_scopes.h. The unit's tree is walked once; of types,
- * which are most of it, only those that may hold functions are entered.
+ * elf_scopes.c - see elf_scopes.h. The unit's tree is walked once; most of it
+ * is types, of which only those that may contain functions are entered.
  */
 #include "elf/elf_scopes.h"
 
@@ -13,7 +13,7 @@
 #include "elf/demangle.h"
 
 #define DEPTH_MAX  256u
-#define SCOPES_MAX (1u << 24) /* of one unit, and ranges as well */
+#define SCOPES_MAX (1u << 24) /* scopes of one unit; also the limit of its ranges */
 
 struct walking {
 	struct wm_scopes *scopes;
@@ -56,7 +56,10 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 											     : 0;
 }
 
-/* The scope of a DIE with addresses; WM_SCOPE_NONE when it has none. 0 or -ENOMEM. */
+/*
+ * Adds a scope for a DIE that has addresses; *ret is WM_SCOPE_NONE when it has
+ * none. 0 or -ENOMEM.
+ */
 static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_t parent,
 		     uint32_t *ret)
 {
@@ -92,7 +95,7 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 	return 0;
 }
 
-/* Whether functions may be inside. */
+/* Whether DIEs of this tag may contain functions. */
 static bool is_entered(int tag)
 {
 	switch (tag) {
@@ -125,7 +128,7 @@ static int walk(struct walking *w, Dwarf_Die *parent, uint32_t scope, unsigned d
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
 			err = add_scope(w, &die, tag == DW_TAG_inlined_subroutine, scope, &inner);
 			if (!err && inner == WM_SCOPE_NONE && tag == DW_TAG_inlined_subroutine)
-				continue; /* optimized away, and so is what is in it */
+				continue; /* optimized away with everything in it */
 			if (!err && dwarf_haschildren(&die))
 				err = walk(w, &die, inner, depth + 1);
 		} else if (is_entered(tag) && dwarf_haschildren(&die)) {
@@ -143,7 +146,7 @@ static int by_low(const void *a, const void *b)
 		return x->low < y->low ? -1 : 1;
 	if (x->high != y->high)
 		return x->high > y->high ? -1 : 1;
-	return x->scope < y->scope ? -1 : x->scope > y->scope; /* outer ones came first */
+	return x->scope < y->scope ? -1 : x->scope > y->scope; /* outer scopes have lower indices */
 }
 
 int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_scopes.h - the functions of one compile unit and what was inlined into
- * them, by address; for elf_lines.c alone.
+ * elf_scopes.h - the functions of one compile unit and the functions inlined
+ * into them, by address; for elf_lines.c only.
  */
 #ifndef WM_ELF_ELF_SCOPES_H
 #define WM_ELF_ELF_SCOPES_H
@@ -15,10 +15,10 @@
 /* A function, or an inlined call of one. */
 struct wm_scope {
 	Dwarf_Off die;
-	uint32_t parent;    /* the scope it is inlined into; WM_SCOPE_NONE: it is none */
+	uint32_t parent;    /* the scope it is inlined into; WM_SCOPE_NONE: it is not inlined */
 	uint32_t call_line; /* 0: not known */
 	const char *call_file;
-	char *name; /* once `named` */
+	char *name; /* valid once `named` */
 	const char *linked;
 	bool named;
 };
@@ -27,7 +27,7 @@ struct wm_scope {
 struct wm_scope_range {
 	uint64_t low, high;
 	uint32_t scope;
-	uint32_t outer; /* the range it lies in; WM_SCOPE_NONE */
+	uint32_t outer; /* the range that contains this one; WM_SCOPE_NONE */
 };
 
 struct wm_scopes {
@@ -39,10 +39,10 @@ struct wm_scopes {
 int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit); /* 0 or -ENOMEM */
 void wm_scopes_done(struct wm_scopes *s);
 
-/* The innermost scope of an address, or WM_SCOPE_NONE. */
+/* The innermost scope that contains an address, or WM_SCOPE_NONE. */
 uint32_t wm_scopes_find(const struct wm_scopes *s, uint64_t address);
 
-/* The function's name, demangled; NULL: it has none. */
+/* The function's name, demangled; NULL when it has none. */
 const char *wm_scope_name(struct wm_scope *s, Dwarf *dwarf);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_sites_test.c - sites, symbols and build-ids of three kinds of files:
- * one laid out by hand (every word of it known, and spoiled), this very test
- * program (real, with sites of its own), and random mutants of both.
+ * elf_sites_test.c - sites, symbols and build-ids of three kinds of files: one
+ * laid out by hand (every word known, and damaged on purpose), this test
+ * program itself (real, with sites of its own), and random mutants of both.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 #define NR_SECTIONS 6
 #define NR_SITES    3
 
-/* All of it is one loaded segment at BASE. */
+/* The whole file is one loaded segment at BASE. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[2];
@@ -250,7 +250,7 @@ static void test_files_refused_at_open(void **state)
 	refused(&im, -ENOEXEC, "not an ELF file");
 	build_image(&im);
 	im.header.e_shoff = sizeof(im);
-	refused(&im, -EBADMSG, "the file ends before what should be here");
+	refused(&im, -EBADMSG, "the file ends before the data expected here");
 	build_image(&im);
 	im.header.e_shnum = 0;
 	im.sections[0].sh_size = UINT64_MAX;
@@ -269,7 +269,7 @@ static void test_files_refused_at_open(void **state)
 	assert_string_equal(diag.sentence, "the ELF header is cut short");
 }
 
-/* What the sites of a spoiled image give: err and how many remain. */
+/* Reads the sites of a damaged image: expects err and how many sites remain. */
 static void sites_of(const struct image *im, int err, unsigned nr_sites, unsigned nr_bad,
 		     const char *sentence)
 {
@@ -292,20 +292,21 @@ static void test_damaged_tables(void **state)
 
 	build_image(&im);
 	im.sections[1].sh_size--;
-	sites_of(&im, -EBADMSG, 0, 0, "section waymark_sites has an odd size: 47");
+	sites_of(&im, -EBADMSG, 0, 0, "section waymark_sites has an invalid size: 47");
 	build_image(&im);
 	im.sections[1].sh_offset = sizeof(im) - 16;
-	sites_of(&im, -EBADMSG, 0, 0, "the file ends before what should be here");
+	sites_of(&im, -EBADMSG, 0, 0, "the file ends before the data expected here");
 	build_image(&im);
 	im.sections[1].sh_type = SHT_NOBITS;
-	sites_of(&im, -ENODATA, 0, 0, "a file of debug information only: name the program itself");
+	sites_of(&im, -ENODATA, 0, 0, "it has only debug information: name the program itself");
 	build_image(&im);
 	im.header.e_type = ET_REL;
 	sites_of(&im, -ENOEXEC, 0, 0, "an object file: its events are known once it is linked");
 	build_image(&im);
 	im.header.e_shoff = 0;
-	sites_of(&im, -ENODATA, 0, 0,
-		 "its section headers were stripped off: list a running process of it with -p");
+	sites_of(
+	    &im, -ENODATA, 0, 0,
+	    "its section headers were stripped: list a running process of this program with -p");
 	build_image(&im);
 	im.names[1] = 'x';
 	sites_of(&im, 0, 0, 0, "");
@@ -335,7 +336,7 @@ static void test_damaged_tables(void **state)
 
 /* ---- this program ------------------------------------------------------------ */
 
-/* As the macros of <waymark/tracepoint.h> do it. */
+/* Like the macros of <waymark/tracepoint.h>. */
 #if defined(__x86_64__)
 #define SITE_INSN "771:\t.byte 0xa9\n\t.long %l[on] - . - 4\n"
 #else
@@ -408,7 +409,7 @@ static void test_this_program(void **state)
 	wm_elf_close(e);
 }
 
-/* libc as found on the machine: many symbols; without its section headers the same names. */
+/* The installed libc: many symbols; without its section headers the same names. */
 static void test_dynamic_without_sections(void **state)
 {
 	static const char *const names[] = {"qsort", "printf", "environ"};
@@ -451,7 +452,7 @@ static void test_dynamic_without_sections(void **state)
 
 /* ---- mutants ------------------------------------------------------------------ */
 
-/* Reads all there is; the sanitizers watch. */
+/* Reads everything; the sanitizers check. */
 static unsigned use(int fd)
 {
 	struct wm_elf_symbols symbols = {0};
@@ -514,7 +515,7 @@ static uint64_t random_word(void)
 }
 
 /*
- * Spoils one place of a file and returns where: near the ends, where the
+ * Damages one place of a file and returns where: near the ends, where the
  * headers are, or anywhere.
  */
 static off_t spoil(int fd, size_t bytes)
@@ -531,7 +532,7 @@ static off_t spoil(int fd, size_t bytes)
 	return (off_t)at;
 }
 
-/* One file for all mutants: spoiled in up to four places, used, mended. */
+/* One file for all mutants: damaged in up to four places, read, restored. */
 static void use_mutants(const void *data, size_t bytes, unsigned nr)
 {
 	int fd = memory_file(data, bytes);

@@ -38,7 +38,7 @@ static bool table_of_section(const struct wm_elf *e, uint32_t type, struct table
 /* ---- without section headers: PT_DYNAMIC ------------------------------- */
 
 struct dynamic {
-	uint64_t symbols, strings, strings_bytes, hash, gnu_hash; /* addresses; 0: none */
+	uint64_t symbols, strings, strings_bytes, hash, gnu_hash; /* addresses; 0: absent */
 };
 
 static bool read_dynamic(const struct wm_elf *e, struct dynamic *d)
@@ -83,8 +83,8 @@ static int read_at(const struct wm_elf *e, uint64_t address, void *buf, size_t b
 }
 
 /*
- * DT_GNU_HASH has no count: the highest bucket's chain ends at the last
- * symbol. Layout: nr_buckets, first, nr_bloom, shift, bloom[an address each],
+ * DT_GNU_HASH has no count: the highest bucket's chain ends at the last symbol.
+ * Layout: nr_buckets, first, nr_bloom, shift, bloom[one address each],
  * buckets[], chain words of the symbols from `first` on, odd word = end.
  */
 static uint64_t count_by_gnu_hash(const struct wm_elf *e, uint64_t address)
@@ -154,7 +154,7 @@ static int read_table(const struct wm_elf *e, const struct table *t, struct wm_e
 
 	if (t->nr > WM_ELF_SYMBOLS_MAX)
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)t->offset,
-				   "a symbol table with too many entries");
+				   "the symbol table has too many entries");
 	err = wm_elf_read_entries(e, WM_ELF_SYM, t->offset, t->nr, (void **)&entries, diag);
 	if (err < 0)
 		return err;
@@ -188,7 +188,7 @@ static int read_table(const struct wm_elf *e, const struct table *t, struct wm_e
 	return 0;
 }
 
-/* Names the assembler made, and $x of aarch64, say nothing to people. */
+/* Prefers functions: names made by the assembler, and $x of aarch64, mean nothing to users. */
 static int rank(const struct wm_elf_symbol *s)
 {
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ? 4 : 0) + (s->bytes ? 2 : 0) +
@@ -248,7 +248,7 @@ const struct wm_elf_symbol *wm_elf_symbol_at(const struct wm_elf_symbols *s, uin
 		else
 			high = middle;
 	}
-	/* Labels inside a function and variables are passed over. */
+	/* Skips labels inside a function, and variables. */
 	for (size_t steps = 0; low > 0 && steps < 64; low--, steps++) {
 		const struct wm_elf_symbol *sym = &s->symbols[low - 1];
 

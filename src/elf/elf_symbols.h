@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_symbols.h - the functions and variables an ELF file names: .symtab and
- * .dynsym together, by address and by name. The dynamic table is found
- * through PT_DYNAMIC when the file has no section headers.
+ * elf_symbols.h - the functions and variables named in an ELF file: .symtab and
+ * .dynsym together, by address and by name. The dynamic table is found through
+ * PT_DYNAMIC when the file has no section headers.
  */
 #ifndef WM_ELF_ELF_SYMBOLS_H
 #define WM_ELF_ELF_SYMBOLS_H
@@ -17,7 +17,7 @@
 
 struct wm_elf_symbol {
 	const char *name;
-	uint64_t address, bytes; /* bytes 0: unknown, reaches to the next one */
+	uint64_t address, bytes; /* bytes 0: unknown, extends to the next symbol */
 	uint8_t type, binding;   /* STT_*, STB_* */
 };
 
@@ -28,18 +28,21 @@ struct wm_elf_symbols {
 };
 
 /*
- * A file without any table gives no symbols and 0. Damaged tables: -EBADMSG
- * and diag; a string table is needed whole, entries with a bad name are
+ * A file without any table yields no symbols and 0. Damaged tables: -EBADMSG
+ * and diag; a string table must be complete, entries with a bad name are
  * skipped.
  */
 int wm_elf_symbols_read(const struct wm_elf *e, struct wm_elf_symbols *ret_symbols,
 			struct wm_diag *diag);
 void wm_elf_symbols_done(struct wm_elf_symbols *s);
 
-/* The function that contains an address; NULL: none known. */
+/* The function that contains an address; NULL: not known. */
 const struct wm_elf_symbol *wm_elf_symbol_at(const struct wm_elf_symbols *s, uint64_t address);
 
-/* A defined symbol of that name, global before local; NULL: none. Linear. */
+/*
+ * A defined symbol of that name, a global one in preference to a local one;
+ * NULL: none has it. Linear.
+ */
 const struct wm_elf_symbol *wm_elf_symbol_named(const struct wm_elf_symbols *s, const char *name);
 
 #endif

@@ -13,8 +13,8 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define TYPES_MAX   64u        /* of one type in another, typedefs of typedefs */
-#define MEMBERS_MAX (1u << 16) /* looked at for one name */
+#define TYPES_MAX   64u        /* most types in a chain, such as typedefs of typedefs */
+#define MEMBERS_MAX (1u << 16) /* most members examined for one name */
 
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret)
 {
@@ -95,7 +95,7 @@ bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret)
 	for (int i = 0; i < nr && !found; i++) {
 		Dwarf_Addr low;
 
-		/* An inlined function's own description has no code. */
+		/* The abstract DIE of an inlined function has no code. */
 		found = dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
 			dwarf_haspc(&scopes[i], address) == 1 &&
 			dwarf_entrypc(&scopes[i], &low) == 0;
@@ -134,7 +134,7 @@ static bool is_pointer(Dwarf_Die *type)
 	       tag == DW_TAG_rvalue_reference_type;
 }
 
-/* Kind and size of a type that is a single value or an array of some; false: another. */
+/* Sets kind and size of a type that is a single value or an array of such; false: another type. */
 static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
 {
 	unsigned encoding = number_of(type, DW_AT_encoding);
@@ -178,7 +178,7 @@ static int refuse(struct wm_diag *diag, int err, const char *path, const char *w
 	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
 }
 
-/* One more step through memory. */
+/* Adds a step through memory. */
 static bool step(struct wm_elf_value *v, int64_t offset)
 {
 	if (v->nr_steps >= WM_ELF_VALUE_DEPTH)
@@ -200,16 +200,16 @@ static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v
 	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
 }
 
-/* Looking for a member; broken debug information may have a type inherit itself, twice. */
+/* Search for a member; in broken debug information a type may inherit itself, twice. */
 struct member_search {
 	const char *name;
 	struct wm_nearest near;
-	uint32_t nr_seen; /* members looked at */
+	uint32_t nr_seen; /* members examined */
 	Dwarf_Die found;
 	uint64_t offset;
 };
 
-/* Members of structures without a name are members of what they are in. */
+/* Members of an unnamed structure count as members of the enclosing one. */
 static bool find_member(struct member_search *s, Dwarf_Die *type, uint64_t at, unsigned depth)
 {
 	Dwarf_Die member, inner;
@@ -246,7 +246,7 @@ static bool has_members(Dwarf_Die *type)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* ".name" or "->name" of a value of that type, which becomes the member's. */
+/* Applies ".name" or "->name" to a value of `type`, which becomes the member's type. */
 static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name, const char *path,
 		       struct wm_diag *diag)
 {
@@ -257,10 +257,10 @@ static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name
 	if (is_pointer(type)) {
 		if (!wm_dwarf_bare_type(type, &outer) || !step(v, 0))
 			return refuse(diag, -EOPNOTSUPP, path,
-				      "it points to nothing that is known");
+				      "it points to an unknown type, or is nested too deep");
 	}
 	if (!has_members(&outer))
-		return refuse(diag, -EINVAL, path, "it is no structure, and points to none");
+		return refuse(diag, -EINVAL, path, "it is not a structure or a pointer to one");
 	if (!v->nr_steps)
 		return refuse(diag, -EOPNOTSUPP, path, "it is a structure in registers");
 	wm_nearest_init(&search.near, name);
@@ -277,7 +277,7 @@ static int take_member(struct wm_elf_value *v, Dwarf_Die *type, const char *name
 	return 0;
 }
 
-/* "[3]" of an array or a pointer. */
+/* Applies "[3]" to an array or a pointer. */
 static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index, const char *path,
 			struct wm_diag *diag)
 {
@@ -286,9 +286,9 @@ static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
 
 	if ((!is_pointer(type) && dwarf_tag(type) != DW_TAG_array_type) ||
 	    !wm_dwarf_bare_type(type, &element) || dwarf_aggregate_size(&element, &bytes) != 0)
-		return refuse(diag, -EOPNOTSUPP, path, "it is no array, and points to none");
+		return refuse(diag, -EOPNOTSUPP, path, "it is not an array or a pointer");
 	if (is_pointer(type) && !step(v, 0))
-		return refuse(diag, -EOPNOTSUPP, path, "it is too deep");
+		return refuse(diag, -EOPNOTSUPP, path, "it is nested too deep");
 	if (!v->nr_steps)
 		return refuse(diag, -EOPNOTSUPP, path, "it is an array in registers");
 	v->offset[v->nr_steps - 1] += (int64_t)(index * bytes);
@@ -296,7 +296,7 @@ static int take_element(struct wm_elf_value *v, Dwarf_Die *type, uint32_t index,
 	return 0;
 }
 
-/* All behind the variable's name: "->head.size[3]". */
+/* Applies the parts after the variable's name: "->head.size[3]". */
 static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts, const char *path,
 		      struct wm_diag *diag)
 {
@@ -320,7 +320,7 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 			;
 		if (!skip || !n || n >= sizeof(name))
 			return refuse(diag, -EINVAL, path,
-				      "parts of it are said as in C: p->head.size[3]");
+				      "write its parts as in C: p->head.size[3]");
 		memcpy(name, parts, n);
 		name[n] = '\0';
 		err = take_member(v, type, name, path, diag);
@@ -356,7 +356,7 @@ static int not_there(Dwarf_Die *scopes, int nr, const char *name, struct wm_diag
 		offer_names(&scopes[i], &near);
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
 	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "there is no parameter or variable '%.60s' there; %s", name,
+			   "no parameter or variable '%.60s' at this address; %s", name,
 			   *cure ? cure : "arg1 is the first argument, %di a register");
 }
 
@@ -374,7 +374,10 @@ static int place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
 	bool known = wm_dwarf_function(v, address, &function);
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
-	/* Memory is filled by the function itself: at its first instruction it is still empty. */
+	/*
+	 * The function itself fills that memory: at its first instruction the memory is
+	 * not set yet.
+	 */
 	if (known && is_entry(&function, address) &&
 	    dwarf_tag(variable) == DW_TAG_formal_parameter &&
 	    (err || ret->base != WM_ELF_VALUE_REGISTER || ret->nr_steps))
@@ -390,7 +393,7 @@ static int find_variable(struct wm_elf_vars *v, uint64_t address, const char *na
 
 	if (!wm_dwarf_file_unit(&v->file, address))
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "'%.60s': there is no debug information of that place", name);
+				   "'%.60s': no debug information for this address", name);
 	nr = dwarf_getscopes(&v->file.last, address, &scopes);
 	if (nr <= 0 || dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret) < 0)
 		err = not_there(scopes, nr, name, diag);
@@ -409,7 +412,7 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	int err;
 
 	if (!n || n >= sizeof(name))
-		return refuse(diag, -EINVAL, path, "this is no name");
+		return refuse(diag, -EINVAL, path, "this is not a name");
 	memcpy(name, path, n);
 	name[n] = '\0';
 	err = find_variable(v, address, name, &variable, diag);
@@ -424,7 +427,7 @@ int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 	if (!describe(&type, &value))
 		return refuse(
 		    diag, -EOPNOTSUPP, path,
-		    "it is a structure, or of a size no number has: name a member of it, or "
+		    "it is a structure, or not of a number's size: name a member of it, or "
 		    "fetch it by register and offset");
 	if (value.base != WM_ELF_VALUE_ADDRESS && !value.nr_steps && value.elements)
 		return refuse(diag, -EOPNOTSUPP, path, "it is an array in a register");

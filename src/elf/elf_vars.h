@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf_vars.h - where a program's parameters and variables are at an address of
- * its code, and where the code of a source line is: from DWARF, by libdw
- * (dwarf_file.h says what it believes). Not thread safe.
+ * its code, and where the code of a source line is: from DWARF, by libdw (see
+ * dwarf_file.h on how far libdw checks files). Not thread-safe.
  *
- *   elf_vars.c      a name, "p->head.size", to its value and type
- *   dwarf_place.c   DWARF's expressions of where a variable is
+ *   elf_vars.c      from a name, "p->head.size", to its value and type
+ *   dwarf_place.c   DWARF's expressions for the location of a variable
  *   dwarf_call.c    where arguments are when a function is entered
  *   dwarf_source.c  the addresses of a source line
  */
@@ -21,7 +21,7 @@
 #define WM_ELF_LINE_MAX    4096u /* addresses of one source line */
 
 enum wm_elf_value_base {
-	WM_ELF_VALUE_REGISTER, /* number: DWARF's number of it */
+	WM_ELF_VALUE_REGISTER, /* number: DWARF's register number */
 	WM_ELF_VALUE_ADDRESS,  /* number: an address of the file */
 	WM_ELF_VALUE_CONSTANT, /* number: the value itself */
 };
@@ -36,7 +36,10 @@ enum wm_elf_value_kind {
 	WM_ELF_VALUE_CHARS, /* an array of char */
 };
 
-/* Begins with the base; then for each step: what lies `offset` behind it. */
+/*
+ * How to read a value: start from the base; each step reads memory at the
+ * current value + offset.
+ */
 struct wm_elf_value {
 	enum wm_elf_value_base base;
 	uint64_t number;
@@ -44,25 +47,25 @@ struct wm_elf_value {
 	int64_t offset[WM_ELF_VALUE_DEPTH];
 	enum wm_elf_value_kind kind;
 	uint32_t bytes;               /* of one element */
-	uint32_t elements;            /* of an array; 0: it is none */
-	uint32_t bit_offset, nr_bits; /* of a bit field in `bytes`; nr_bits 0: it is none */
+	uint32_t elements;            /* of an array; 0: not an array */
+	uint32_t bit_offset, nr_bits; /* of a bit field in `bytes`; nr_bits 0: not a bit field */
 };
 
 struct wm_elf_vars;
 
-/* -ENODATA: there is no debug information; -ENOMEM. The ELF file must outlive it. */
+/* -ENODATA: no debug information; -ENOMEM. The ELF file must outlive it. */
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret);
 void wm_elf_vars_close(struct wm_elf_vars *v); /* accepts NULL */
 
 /*
- * A parameter or variable, or a part of one, "p->head.size", "table[3]", at an
- * address. -ENOENT: none is called so there; -EOPNOTSUPP: it is nowhere at
- * that address, or is no single value; both with a sentence.
+ * Finds a parameter or variable, or a part of one, "p->head.size", "table[3]",
+ * at an address. -ENOENT: no such name in scope; -EOPNOTSUPP: it has no
+ * location at that address, or is not a single value; both with a sentence.
  */
 int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 		     struct wm_elf_value *ret, struct wm_diag *diag);
 
-/* What the function at an address returns, its type alone. -ENOENT: not known, or nothing. */
+/* The type that the function at an address returns. -ENOENT: not known, or void. */
 int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);
 
 /* Calls fn with the name of each parameter of the function that begins at an address. */
@@ -70,9 +73,10 @@ int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
 			   int (*fn)(const char *name, void *data), void *data);
 
 /*
- * The addresses where statements of a line begin, one for each function it is
- * in, inlined ones, too; free() them. `file` is the end of its path. -ENOENT
- * with a sentence: no such file (the nearest names), or no code of that line.
+ * The addresses where statements of a line begin, one for each function that
+ * contains code of it, inlined ones, too; free() them. `file` is the end of its
+ * path. -ENOENT with a sentence: no such file (suggests the nearest names), or
+ * no code for that line.
  */
 int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_vars_int.h - shared by the files behind elf_vars.h, and by nobody else. */
+/* elf_vars_int.h - shared by the files that implement elf_vars.h, and private to them. */
 #ifndef WM_ELF_ELF_VARS_INT_H
 #define WM_ELF_ELF_VARS_INT_H
 
@@ -9,24 +9,30 @@
 struct wm_elf_vars {
 	const struct wm_elf *elf;
 	struct wm_dwarf_file file;
-	Elf *image;        /* of the program itself: it has the unwind tables */
-	Dwarf_CFI *eh_cfi; /* of the image; the other is the debug file's */
+	Elf *image;        /* the program itself: has the unwind tables */
+	Dwarf_CFI *eh_cfi; /* of the image; `file` has the debug file's */
 };
 
-/* The type without typedef, const and the like. False: there is none (void). */
+/* The type without typedef, const and the like. False: it has no type (void). */
 bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret);
 
-/* Bytes of an address in the code a description is of: 4 or 8. */
+/* Size of an address in the code that a DIE describes: 4 or 8. */
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
 
-/* The function, not inlined, that an address is in. */
+/* The function, not inlined, that contains an address. */
 bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
 
-/* Where a variable is at an address; nothing of its type. -EOPNOTSUPP: nowhere, `why` says so. */
+/*
+ * The location of a variable at an address, without its type. -EOPNOTSUPP: it
+ * has none; `why` states the reason.
+ */
 int wm_dwarf_place(struct wm_elf_vars *v, Dwarf_Die *variable, Dwarf_Die *function,
 		   uint64_t address, struct wm_elf_value *ret, const char **why);
 
-/* Where a parameter is when its function is entered, by the calling convention. Likewise. */
+/*
+ * The location of a parameter when its function is entered, by the calling
+ * convention. Errors as for wm_dwarf_place().
+ */
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why);
 

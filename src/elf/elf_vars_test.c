@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_vars_test.c - parameters, variables and lines of this very program, and
+ * elf_vars_test.c - parameters, variables and lines of this program itself, and
  * where its instructions begin; skipped when it was built without debug
  * information.
  */
@@ -134,13 +134,13 @@ static void test_refused(void **state)
 	    {"cuont", "'count'", -ENOENT},
 	    {"list->nxet", "'next'", -ENOENT},
 	    {"list->head", "structure", -EOPNOTSUPP},
-	    {"count[1]", "no array", -EOPNOTSUPP},
-	    {"count->x", "no structure", -EINVAL},
+	    {"count[1]", "not an array", -EOPNOTSUPP},
+	    {"count->x", "not a structure", -EINVAL},
 	    {"list->", "as in C", -EINVAL},
 	    {"list[x]", "index", -EINVAL},
 	    {"list->next->next->next->next->next->next->next->next->next", "points to",
 	     -EOPNOTSUPP},
-	    {"", "no name", -EINVAL},
+	    {"", "not a name", -EINVAL},
 	};
 	struct world w;
 
@@ -185,14 +185,14 @@ static void test_lines_and_returns(void **state)
 	free(addresses);
 	assert_int_equal(wm_elf_vars_line(w.vars, "elf_vars_test.c", 1, &addresses, &nr, &w.diag),
 			 -ENOENT);
-	assert_non_null(strstr(w.diag.sentence, "the next one that has"));
+	assert_non_null(strstr(w.diag.sentence, "the next line with code"));
 	assert_int_equal(wm_elf_vars_line(w.vars, "vars_test.c", 1, &addresses, &nr, &w.diag),
 			 -ENOENT);
 	assert_non_null(strstr(w.diag.sentence, "did you mean 'elf_vars_test.c'"));
 	close_world(&w);
 }
 
-/* Every byte of the function either begins an instruction or is within the one before. */
+/* Every byte of the function either begins an instruction or is inside the previous one. */
 static void test_instructions(void **state)
 {
 	uint64_t begin, last, at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_wide.c - see elf_wide.h. Both classes have the same members, of other
- * widths and in another order; relocations differ in how they pack theirs.
+ * elf_wide.c - see elf_wide.h. Both classes have the same members, with
+ * different widths and order; relocations also pack theirs differently.
  */
 #include "elf/elf_wide.h"
 
@@ -29,7 +29,7 @@ void wm_elf_widen_header(const Elf32_Ehdr *from, Elf64_Ehdr *to)
 	memcpy(to->e_ident, from->e_ident, sizeof(to->e_ident));
 }
 
-/* ---- one entry: copied out first, as it may lie at any address ------------------ */
+/* ---- one entry: copied out first, as its address may be unaligned --------------- */
 
 static void widen_segment(const void *from, void *to)
 {
@@ -124,9 +124,9 @@ static void add_addend(const void *from, void *to)
 
 typedef void widen_fn(const void *from, void *to);
 
-/* What an entry takes in a file of each class and in memory; NULL: it is that already. */
+/* Size of an entry in a file of each class and in memory; widen NULL: no conversion needed. */
 struct form {
-	size_t bytes[2], wide_bytes; /* [0]: of 64-bit files */
+	size_t bytes[2], wide_bytes; /* [0]: in 64-bit files */
 	widen_fn *widen[2];
 };
 
@@ -168,7 +168,7 @@ int wm_elf_read_entries(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t
 
 	if (__builtin_mul_overflow(nr, bytes, &whole))
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)offset,
-				   "a table with too many entries");
+				   "the table has too many entries");
 	err = wm_elf_read_new(e, offset, whole, SIZE_MAX, (void **)&raw, diag);
 	if (err < 0 || !widen) {
 		if (!err)

@@ -40,7 +40,7 @@ int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t a
 
 	if (address < start || bytes > WM_INSTRUCTION_FUNCTION_MAX)
 		return -ERANGE;
-	/* The last instruction before the address may reach beyond it. */
+	/* The last instruction before the address may extend beyond it. */
 	whole = bytes + ZYDIS_MAX_INSTRUCTION_LENGTH;
 	while (whole > bytes && wm_elf_offset(e, start, whole, &offset) < 0)
 		whole--;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * instruction.h - where instructions begin, by decoding a function from its
- * first one (Zydis, on x86-64; elsewhere they have one size). Code that
- * compilers make holds no data, so what is decoded is what runs.
+ * first instruction (Zydis, on x86-64; elsewhere all have the same size).
+ * Compilers put no data between instructions, so the decoded ones are those
+ * that run.
  */
 #ifndef WM_ELF_INSTRUCTION_H
 #define WM_ELF_INSTRUCTION_H
@@ -15,8 +16,8 @@
 
 /*
  * Whether an instruction begins at an address of a function that begins at
- * `start`: 1; 0 when the address is within the one that begins at *ret_begin;
- * negative when it cannot be told.
+ * `start`: 1; 0 when the address is inside the instruction that begins at
+ * *ret_begin; negative when it cannot be determined.
  */
 int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t address,
 			      uint64_t *ret_begin);

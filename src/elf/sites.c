@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites.c - see sites.h. The sum of the descriptions read is kept below the
- * length of the file: in an honest file they do not overlap.
+ * sites.c - see sites.h. The total size of the descriptions read is limited to
+ * the length of the file: in a valid file they do not overlap.
  */
 #include "elf/sites.h"
 
@@ -22,12 +22,12 @@ struct reader {
 	const struct wm_elf_section *section;
 	struct waymark_site *table;
 	struct wm_elf_sites out;
-	struct wm_elf_event *seen;    /* one per entry of the table, then sorted and united */
-	size_t desc_bytes, desc_room; /* used and there of out.descs */
+	struct wm_elf_event *seen;    /* one per entry of the table, later sorted and merged */
+	size_t desc_bytes, desc_room; /* used and allocated bytes of out.descs */
 	struct wm_diag *diag;
 };
 
-/* The address of a word of entry i, and what it points at; 0: the word is zero. */
+/* The address that a word of entry i points at; 0: the word is zero. */
 static uint64_t follow(const struct reader *r, uint32_t i, size_t member, int32_t word)
 {
 	if (!word)
@@ -80,7 +80,7 @@ static int by_description(const void *a, const void *b)
 	return 0;
 }
 
-/* Room behind the descriptions read so far; NULL: out of memory. */
+/* Space after the descriptions read until now; NULL: out of memory. */
 static unsigned char *desc_room(struct reader *r, size_t bytes)
 {
 	size_t room = 2 * (r->desc_bytes + bytes) + 4096;
@@ -97,8 +97,8 @@ static unsigned char *desc_room(struct reader *r, size_t bytes)
 }
 
 /*
- * Reads a description behind those read before; desc_bytes stays 0 when there
- * is none that can be. Returns 0 or -ENOMEM.
+ * Reads a description and appends it; desc_bytes stays 0 when it cannot be
+ * read. Returns 0 or -ENOMEM.
  */
 static int take_description(struct reader *r, struct wm_elf_event *event)
 {
@@ -123,7 +123,7 @@ static int take_description(struct reader *r, struct wm_elf_event *event)
 	return 0;
 }
 
-/* The distinct events of seen[], with their descriptions; bad ones keep desc NULL. */
+/* Builds the distinct events of seen[], with their descriptions; bad ones keep desc NULL. */
 static int unite_events(struct reader *r)
 {
 	struct wm_elf_event *to = r->out.events;
@@ -138,7 +138,7 @@ static int unite_events(struct reader *r)
 		if (take_description(r, &to[r->out.nr_events++]) < 0)
 			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < r->out.nr_events; i++) { /* the buffer moves no more */
+	for (uint32_t i = 0; i < r->out.nr_events; i++) { /* the buffer no longer moves */
 		to[i].desc = to[i].desc_bytes ? r->out.descs + at : NULL;
 		at += to[i].desc_bytes;
 	}
@@ -150,10 +150,10 @@ static uint32_t find_event(const struct reader *r, const struct wm_elf_event *wa
 	const struct wm_elf_event *found =
 	    bsearch(wanted, r->out.events, r->out.nr_events, sizeof(*found), by_description);
 
-	return (uint32_t)(found - r->out.events); /* unite_events() put it there */
+	return (uint32_t)(found - r->out.events); /* always found: unite_events() added it */
 }
 
-/* Counts the sites of each event and drops the ones without a description. */
+/* Counts the sites of each event and drops those without a description. */
 static void count_sites(struct reader *r)
 {
 	uint32_t kept = 0, nr_events = 0, *renumbered;
@@ -202,7 +202,7 @@ static int read_table(struct reader *r)
 	return err;
 }
 
-/* Whether there is a table worth reading: 1, 0 or the reason why not. */
+/* Whether a table should be read: 1, 0 or the error. */
 static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, struct wm_diag *diag)
 {
 	if (e->type == ET_REL)
@@ -211,22 +211,22 @@ static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, s
 	if (e->narrow)
 		return s ? wm_diag_set(
 			       diag, -ENOEXEC, e->name, -1,
-			       "a 32-bit program with marks: they can be recorded of 64-bit "
-			       "ones only")
+			       "a 32-bit program with sites: events can be recorded from 64-bit "
+			       "programs only")
 			 : 0;
 	if (!e->nr_sections)
 		return wm_diag_set(diag, -ENODATA, e->name, -1,
-				   "its section headers were stripped off: list a running process "
-				   "of it with -p");
+				   "its section headers were stripped: list a running process "
+				   "of this program with -p");
 	if (!s || !s->bytes)
 		return 0;
 	if (s->type == SHT_NOBITS)
 		return wm_diag_set(diag, -ENODATA, e->name, -1,
-				   "a file of debug information only: name the program itself");
+				   "it has only debug information: name the program itself");
 	if (s->bytes % sizeof(struct waymark_site) ||
 	    s->bytes / sizeof(struct waymark_site) > WM_SITES_MAX)
 		return wm_diag_set(diag, -EBADMSG, e->name, (int64_t)s->offset,
-				   "section " WM_SITES_SECTION " has an odd size: %" PRIu64,
+				   "section " WM_SITES_SECTION " has an invalid size: %" PRIu64,
 				   s->bytes);
 	return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * usdt.c - see usdt.h. A note's strings are copied one by one into one block,
- * as offsets until all are read: the block moves while it grows.
+ * and referred to by offset until all are read: the block moves while it grows.
  */
 #include "elf/usdt.h"
 
@@ -13,7 +13,7 @@
 
 #define NOTE_TYPE 3u
 
-/* What the notes were, before strings are pointers. */
+/* A note, while its strings are still offsets. */
 struct raw {
 	size_t provider, name, operands; /* offsets in the text */
 	uint64_t address, base, semaphore;
@@ -97,7 +97,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->address > y->address) - (x->address < y->address);
 }
 
-/* The addresses of the notes are from before the file was prelinked. */
+/* The correction of the notes' addresses, which are from before the file was prelinked. */
 static uint64_t moved(const struct wm_elf *e, const struct raw *raw)
 {
 	const struct wm_elf_section *base = wm_elf_section(e, ".stapsdt.base");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt.h - the SystemTap-style probes of a program or library (sys/sdt.h),
- * read from its notes in .note.stapsdt: provider, name, place, semaphore, and
- * the operands as text, "-4@%edi 8@-8(%rbp)". Addresses are the file's own,
- * moved by what .stapsdt.base says when the file was prelinked.
+ * usdt.h - the SystemTap-style probes of a program or library (sys/sdt.h), read
+ * from its notes in .note.stapsdt: provider, name, address, semaphore, and the
+ * operands as text, "-4@%edi 8@-8(%rbp)". Addresses are those in the file,
+ * adjusted by .stapsdt.base when the file was prelinked.
  */
 #ifndef WM_ELF_USDT_H
 #define WM_ELF_USDT_H
@@ -15,10 +15,10 @@
 
 #define WM_ELF_USDT_MAX (1u << 16) /* probes of one file */
 
-/* One place; a probe of one name may be in many. */
+/* One location; a probe of one name may have many. */
 struct wm_elf_usdt {
 	const char *provider, *name;
-	const char *operands;      /* as in the note; "" none */
+	const char *operands;      /* unchanged from the note; "" none */
 	uint64_t address, offset;  /* of the instruction, in memory and in the file */
 	uint64_t semaphore;        /* address of its 16-bit counter; 0: it has none */
 	uint64_t semaphore_offset; /* in the file; 0: none, or not in the file */
@@ -27,15 +27,15 @@ struct wm_elf_usdt {
 struct wm_elf_usdts {
 	struct wm_elf_usdt *probes; /* by provider, name and address */
 	size_t nr;
-	uint32_t nr_bad; /* notes that name no place in the file, or are cut short */
-	char *text;      /* what the strings point into */
+	uint32_t nr_bad; /* notes without an address in the file, or cut short */
+	char *text;      /* the block that the strings point into */
 };
 
-/* 0, also when the file has none. -EBADMSG, -EFBIG (with diag), -ENOMEM. */
+/* 0, also when the file has no probes. -EBADMSG, -EFBIG (with diag), -ENOMEM. */
 int wm_elf_usdts_read(const struct wm_elf *e, struct wm_elf_usdts *ret, struct wm_diag *diag);
 void wm_elf_usdts_done(struct wm_elf_usdts *u);
 
-/* Operands of a probe: how many there are. */
+/* Number of operands of a probe. */
 unsigned wm_elf_usdt_nr_operands(const struct wm_elf_usdt *u);
 
 #endif

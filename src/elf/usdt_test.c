@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt_test.c - probes of this very program, written as notes by the
- * assembler: places, operands, a semaphore, and notes that are damaged.
+ * usdt_test.c - probes of this program itself, written as notes by the
+ * assembler: addresses, operands, a semaphore, and damaged notes.
  */
 #include "elf/usdt.h"
 
