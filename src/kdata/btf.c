@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAIN_MAX   32u /* typedefs of typedefs */
-#define NESTING_MAX 8u  /* structures without a name within structures */
-#define KIND_TAG    18u /* newer than some headers */
+#define CHAIN_MAX   32u /* most typedefs of typedefs */
+#define NESTING_MAX 8u  /* most unnamed structures inside each other */
+#define KIND_TAG    18u /* missing from older headers */
 #define KIND_ENUM64 19u
 
 static int refuse(struct wm_diag *diag, size_t offset, const char *what)
@@ -30,7 +30,7 @@ static uint32_t kind_of(const struct btf_type *t)
 	return BTF_INFO_KIND(t->info);
 }
 
-/* Bytes of the parts behind a type; UINT32_MAX: the kind is not known. */
+/* Size of the parts after a type; UINT32_MAX: the kind is unknown. */
 static uint32_t parts_bytes(const struct btf_type *t)
 {
 	static const struct {
@@ -63,7 +63,7 @@ static uint32_t parts_bytes(const struct btf_type *t)
 	return sizes[kind].fixed + sizes[kind].each * BTF_INFO_VLEN(t->info);
 }
 
-/* Finds where each type begins. */
+/* Finds the offset of each type. */
 static int index_types(struct wm_btf *b, struct wm_diag *diag)
 {
 	uint32_t at = 0, room = 1024, *grown;
@@ -82,7 +82,7 @@ static int index_types(struct wm_btf *b, struct wm_diag *diag)
 		t = type_at(b, at);
 		bytes = parts_bytes(&t);
 		if (bytes == UINT32_MAX)
-			return refuse(diag, at, "a type of a kind that is not known");
+			return refuse(diag, at, "a type has an unknown kind");
 		if (bytes > b->types_bytes - at - sizeof(t))
 			return refuse(diag, at, "a type is cut short");
 		if (b->nr == WM_BTF_TYPES_MAX)
@@ -112,17 +112,17 @@ int wm_btf_init(struct wm_btf *b, const void *data, size_t bytes, struct wm_diag
 		return refuse(diag, 0, "the header is cut short");
 	memcpy(&h, data, sizeof(h));
 	if (h.magic != BTF_MAGIC || h.version != BTF_VERSION || h.hdr_len < sizeof(h))
-		return refuse(diag, 0, "no header of version 1");
+		return refuse(diag, 0, "the header is not that of BTF version 1");
 	if (h.hdr_len > bytes || h.type_off > bytes - h.hdr_len ||
 	    h.type_len > bytes - h.hdr_len - h.type_off || h.str_off > bytes - h.hdr_len ||
 	    h.str_len > bytes - h.hdr_len - h.str_off)
-		return refuse(diag, 0, "types or strings reach beyond the end");
+		return refuse(diag, 0, "types or strings extend beyond the end");
 	b->types = b->data + h.hdr_len + h.type_off;
 	b->types_bytes = h.type_len;
 	b->strings = (const char *)b->data + h.hdr_len + h.str_off;
 	b->strings_bytes = h.str_len;
 	if (!h.str_len || b->strings[h.str_len - 1])
-		return refuse(diag, h.str_off, "the strings have no end");
+		return refuse(diag, h.str_off, "the strings are not NUL-terminated");
 	err = index_types(b, diag);
 	if (err)
 		wm_btf_done(b);
@@ -142,7 +142,7 @@ static const char *string_at(const struct wm_btf *b, uint32_t offset)
 	return offset < b->strings_bytes ? b->strings + offset : "";
 }
 
-/* False: void, or no such type. */
+/* False: void, or no type has that id. */
 static bool type_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
 {
 	if (!id || id >= b->nr)
@@ -159,7 +159,7 @@ static uint32_t word_behind(const struct wm_btf *b, uint32_t id, uint32_t nr)
 	return word;
 }
 
-/* The type without typedef and the like, and its number. */
+/* The type without typedef and the like, and its id. */
 static bool bare(const struct wm_btf *b, uint32_t *id, struct btf_type *ret)
 {
 	for (unsigned i = 0; i < CHAIN_MAX && type_of(b, *id, ret); i++) {
@@ -186,7 +186,7 @@ static void take_array(const struct wm_btf *b, uint32_t id, struct wm_btf_type *
 
 	ret->of = of;
 	ret->elements = word_behind(b, id, 2);
-	/* An array of arrays has no size here that anybody needs. */
+	/* The size of an array of arrays is not needed. */
 	if (!bare(b, &of, &t) || kind_of(&t) == BTF_KIND_ARRAY)
 		return;
 	wm_btf_type(b, of, &element);

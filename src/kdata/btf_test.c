@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * btf_test.c - this kernel's own types, where it has them; and bytes that are
- * cut or changed anywhere, which cost an error at most.
+ * btf_test.c - this kernel's own types, where available; and data cut or
+ * changed anywhere, which may cause an error but nothing else.
  */
 #include "kdata/btf.h"
 

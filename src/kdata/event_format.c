@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_format.c - the lines of a format file, one after the other. */
+/* event_format.c - parses the lines of a format file one by one. */
 #include "kdata/event_format.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static const char *keep(const struct parser *p, struct slice s)
 	return wm_arena_copy(p->arena, s.at, (size_t)(s.end - s.at));
 }
 
-/* A decimal number and nothing else; UINT32_MAX: it is none. */
+/* A decimal number and nothing else; UINT32_MAX: not a number. */
 static uint32_t number(struct slice s)
 {
 	uint64_t value = 0;
@@ -85,7 +85,7 @@ static uint32_t number(struct slice s)
 	return (uint32_t)value;
 }
 
-/* The width of an element, of a type we know by name; 0: none. */
+/* The size of an element whose type has a known name; 0: unknown. */
 static uint8_t width_of(const struct wm_kmachine *m, struct slice type)
 {
 	static const struct {
@@ -157,19 +157,19 @@ static uint16_t flags_of(struct slice type, bool is_array)
 	return flags;
 }
 
-/* How many elements of which width. */
+/* Determines number and size of the elements. */
 static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		 struct slice length, const char *at)
 {
 	uint32_t nr = number(length);
 
-	if (f->bytes == 0) /* "u32 buf[]", or "u32 buf" of old kernels */
+	if (f->bytes == 0) /* "u32 buf[]", or "u32 buf" in old kernels */
 		f->flags |= WM_KFIELD_ARRAY | WM_KFIELD_TAIL;
 	if (f->flags & WM_KFIELD_ARRAY && !(f->flags & WM_KFIELD_POINTER) && contains(type, "char"))
 		f->flags |= WM_KFIELD_CHARS;
 	if (f->flags & WM_KFIELD_DYNAMIC) {
 		if (f->bytes != 4)
-			return refuse(p, at, "a dynamic array whose word is not of 4 bytes");
+			return refuse(p, at, "a dynamic array whose word does not have 4 bytes");
 		f->element_bytes = width_of(p->machine, type);
 		return 0;
 	}
@@ -178,7 +178,10 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		return 0;
 	}
 	f->element_bytes = width_of(p->machine, type);
-	/* A length spelled by name, or of several dimensions: the width of the type decides. */
+	/*
+	 * The length is a name, or the array has several dimensions: the size of the
+	 * type decides.
+	 */
 	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)
 		f->element_bytes = is_width(f->bytes / nr) ? (uint8_t)(f->bytes / nr) : 0;
 	if (f->element_bytes && f->bytes % f->element_bytes)
@@ -187,7 +190,7 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 	return 0;
 }
 
-/* The value of "KEY:VALUE;" in the rest of a field's line. */
+/* The value of "KEY:VALUE;" in the remainder of a field's line. */
 static uint32_t attribute(struct slice line, const char *key)
 {
 	const char *at = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key)), *end;
@@ -252,13 +255,13 @@ static int take_line(struct parser *p, struct slice line)
 		line.at += strlen("ID:");
 		p->format->id = number(line);
 		p->has_id = p->format->id != UINT32_MAX;
-		return p->has_id ? 0 : refuse(p, line.at, "an ID that is no number");
+		return p->has_id ? 0 : refuse(p, line.at, "an ID that is not a number");
 	}
 	if (starts(line, "field:") || starts(line, "field special:")) {
 		line.at = (const char *)memchr(line.at, ':', (size_t)(line.end - line.at)) + 1;
 		return add_field(p, line);
 	}
-	return 0; /* "format:" and what later kernels may add */
+	return 0; /* "format:" and lines that later kernels may add */
 }
 
 static int take_lines(struct parser *p, struct slice text)
@@ -310,7 +313,7 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields &&
 	    p.fields[p.format->nr_fields - 1].flags & WM_KFIELD_ARRAY)
 		p.fields[p.format->nr_fields - 1].flags |=
-		    WM_KFIELD_TAIL; /* as long as it need be */
+		    WM_KFIELD_TAIL; /* extends to the end of the record */
 	*ret = p.format;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_format.h - what the kernel says about one of its events: a `format`
- * file of tracefs, as text. Own parser: the files travel in traces, and a
- * trace may come from anybody.
+ * event_format.h - the kernel's description of one of its events: a `format`
+ * file of tracefs, as text. An own parser: the files are stored in traces, and
+ * traces are untrusted.
  *
  *   name: sched_switch
  *   ID: 314
@@ -12,10 +12,10 @@
  *       field:char prev_comm[16];  offset:8;  size:16;  signed:0;
  *   print fmt: "prev_comm=%s ...", REC->prev_comm, ...
  *
- * A record begins with the common fields and is as long as its fixed part, at
- * least; a dynamic array (__data_loc, __rel_loc) has a word there that says
- * where behind it the elements lie: its length << 16 | offset, from the
- * record's start (__data_loc) or the end of the word (__rel_loc).
+ * A record begins with the common fields and is at least as long as its fixed
+ * part. A dynamic array (__data_loc, __rel_loc) has a word in the fixed part
+ * that locates its elements: length << 16 | offset, from the record's start
+ * (__data_loc) or from the end of the word (__rel_loc).
  */
 #ifndef WM_KDATA_EVENT_FORMAT_H
 #define WM_KDATA_EVENT_FORMAT_H
@@ -30,26 +30,25 @@
 
 #define WM_KFORMAT_TEXT_MAX   (1u << 20)
 #define WM_KFORMAT_FIELDS_MAX 256u
-#define WM_KFORMAT_RECORD_MAX (1u << 20) /* no fixed field ends behind this */
+#define WM_KFORMAT_RECORD_MAX (1u << 20) /* no fixed field ends beyond this */
 
 #define WM_KFIELD_SIGNED   1u
-#define WM_KFIELD_ARRAY    2u  /* of length elements, or dynamic */
-#define WM_KFIELD_POINTER  4u  /* a number, an address of the kernel or a program */
+#define WM_KFIELD_ARRAY    2u  /* of `length` elements, or dynamic */
+#define WM_KFIELD_POINTER  4u  /* a number, an address in the kernel or a program */
 #define WM_KFIELD_CHARS    8u  /* an array of char: text */
-#define WM_KFIELD_DATA_LOC 16u /* dynamic: offset counts from the record */
-#define WM_KFIELD_REL_LOC  32u /* dynamic: offset counts from behind the word */
-#define WM_KFIELD_BITMASK  64u /* dynamic: words of the kernel's longs, lowest first */
+#define WM_KFIELD_DATA_LOC 16u /* dynamic: offset from the record's start */
+#define WM_KFIELD_REL_LOC  32u /* dynamic: offset from the end of the word */
+#define WM_KFIELD_BITMASK  64u /* dynamic: words of the kernel's long type, lowest first */
 #define WM_KFIELD_BOOL     128u
-#define WM_KFIELD_TAIL     256u /* an array that ends where the record does */
+#define WM_KFIELD_TAIL     256u /* an array that extends to the record's end */
 #define WM_KFIELD_DYNAMIC  (WM_KFIELD_DATA_LOC | WM_KFIELD_REL_LOC)
 
 struct wm_kfield {
 	const char *name;
 	const char *type;       /* as spelled, without name and [length]: "unsigned short" */
-	uint32_t offset, bytes; /* in the record; of a dynamic one, of its word (4) */
-	uint32_t length;        /* of an ARRAY that is not dynamic: elements */
-	uint8_t
-	    element_bytes; /* 1, 2, 4, 8; 0: a thing of another size: only its bytes are known */
+	uint32_t offset, bytes; /* in the record; of a dynamic array: of its word (4) */
+	uint32_t length;        /* number of elements of an ARRAY that is not dynamic */
+	uint8_t element_bytes;  /* 1, 2, 4, 8; 0: another size */
 	uint16_t flags;
 };
 
@@ -58,11 +57,11 @@ struct wm_kformat {
 	uint32_t id;
 	uint16_t nr_fields, nr_common; /* the common ones come first */
 	const struct wm_kfield *fields;
-	const char *print;    /* all behind "print fmt:", trimmed; "": none */
-	uint32_t fixed_bytes; /* where the last fixed field ends */
+	const char *print;    /* the trimmed text after "print fmt:"; "": none */
+	uint32_t fixed_bytes; /* end of the last fixed field */
 };
 
-/* What differs between the machines that write records. */
+/* The properties of the machine that wrote the records. */
 struct wm_kmachine {
 	uint8_t long_bytes; /* 4 or 8 */
 	bool big_endian, swap;
@@ -77,12 +76,12 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 		     const char *text, size_t bytes, const struct wm_kformat **ret,
 		     struct wm_diag *diag);
 
-/* NULL: no such field. */
+/* NULL: no field has that name. */
 const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char *name);
 
 /*
  * The bytes of a field in a record: the array's elements when it is dynamic.
- * NULL and 0 when the record ends before.
+ * NULL and 0 when they are not all in the record.
  */
 static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bool swap,
 						   const unsigned char *record, uint32_t bytes,
@@ -112,7 +111,7 @@ static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bo
 	return record + at;
 }
 
-/* A scalar field as a number, its sign extended; 0 when the record ends before. */
+/* A scalar field as a number, sign-extended; 0 when it is not all in the record. */
 static inline uint64_t wm_kfield_number(const struct wm_kfield *f, bool swap,
 					const unsigned char *record, uint32_t bytes)
 {

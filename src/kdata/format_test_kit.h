@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_test_kit.h - format files as kernels write them, for the tests of
- * this room: made from what an event's fields are, so that tests read.
+ * format_test_kit.h - format files in the kernel's form, for the tests of this
+ * room: built from a list of the event's fields, so that tests are readable.
  */
 #ifndef WM_KDATA_FORMAT_TEST_KIT_H
 #define WM_KDATA_FORMAT_TEST_KIT_H

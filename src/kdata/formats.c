@@ -12,7 +12,7 @@ struct named {
 	const char *text;
 };
 
-/* Sorted by key once sealed; of equal keys the last one added is found. */
+/* Sorted by key once sealed; among equal keys the last one added is found. */
 struct names {
 	struct named *at; /* in the arena */
 	size_t nr;
@@ -26,7 +26,7 @@ struct entry {
 struct wm_kformats {
 	struct wm_arena arena;
 	struct wm_kmachine machine;
-	struct entry *events; /* by id; WM_KFORMATS_IDS of them */
+	struct entry *events; /* by id; WM_KFORMATS_IDS entries */
 	uint32_t nr_ids;
 	struct names symbols, printk, comms;
 };
@@ -69,9 +69,9 @@ int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text,
 	if (err)
 		return err;
 	if (f->id >= WM_KFORMATS_IDS)
-		return wm_diag_set(diag, -EBADMSG, NULL, 0, "event %s:%s has the impossible ID %u",
+		return wm_diag_set(diag, -EBADMSG, NULL, 0, "event %s:%s has the invalid ID %u",
 				   system, f->name, f->id);
-	if (is_same(k->events[f->id].format, f)) { /* told twice */
+	if (is_same(k->events[f->id].format, f)) { /* added twice */
 		if (ret)
 			*ret = k->events[f->id].format;
 		return 0;
@@ -99,8 +99,8 @@ static int add_name(struct wm_kformats *k, struct names *n, uint64_t key, const 
 }
 
 /*
- * A number at the start of a line in that base; what is behind it, or NULL
- * when there is none.
+ * Parses a number in that base at the start of a line; returns the position
+ * after it, or NULL when the line has none.
  */
 static const char *leading(const char *at, const char *end, unsigned base, uint64_t *ret)
 {
@@ -122,7 +122,7 @@ static const char *leading(const char *at, const char *end, unsigned base, uint6
 	return at > begin && at - begin <= 20 ? at : NULL;
 }
 
-/* One line of our copy to a list; *end is where a NUL may go. 1: it is none of that kind. */
+/* Adds one line of the copied text to a list; a NUL may be stored at *end. 1: wrong form. */
 typedef int take_fn(struct wm_kformats *k, char *at, char *end);
 
 static int take_symbol(struct wm_kformats *k, char *at, char *end)
@@ -139,7 +139,7 @@ static int take_symbol(struct wm_kformats *k, char *at, char *end)
 	if (stop == name)
 		return 1;
 	*stop = 0;
-	/* Absolute ones are offsets in a processor's own data; ARM marks pieces of code with $. */
+	/* Absolute symbols are offsets in per-CPU data; ARM marks pieces of code with $. */
 	if (!addr || (p[1] | 32) == 'a' || *name == '$')
 		return 0;
 	return add_name(k, &k->symbols, addr, name);
@@ -156,7 +156,7 @@ static int take_comm(struct wm_kformats *k, char *at, char *end)
 	return add_name(k, &k->comms, pid, p + 1);
 }
 
-/* \n, \t, \", \\ of a quoted text, in place; ends it with a NUL. */
+/* Replaces \n, \t, \", \\ of a quoted text in place; terminates it with a NUL. */
 static void unescape(char *text, size_t bytes)
 {
 	static const char from[] = "nt\"\\r", to[] = "\n\t\"\\\r";
@@ -232,7 +232,7 @@ static int by_key(const void *a, const void *b)
 	return 0;
 }
 
-/* Most lists come sorted; the sort of glibc is stable when it has the memory. */
+/* Most lists are already sorted; glibc's sort is stable when it gets the memory. */
 static void sort_names(struct names *n)
 {
 	for (size_t i = 1; i < n->nr; i++) {
@@ -261,7 +261,7 @@ int wm_kformats_seal(struct wm_kformats *k)
 	return 0;
 }
 
-/* The last entry whose key is not above; NULL: all are. */
+/* The last entry whose key is <= `key`; NULL: all are above. */
 static const struct named *last_below(const struct names *n, uint64_t key)
 {
 	size_t low = 0, high = n->nr;
@@ -281,7 +281,7 @@ const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint6
 {
 	const struct named *n = last_below(&k->symbols, addr);
 
-	/* Behind the last symbol is nothing we know. */
+	/* The end of the last symbol is not known. */
 	if (!n || n == &k->symbols.at[k->symbols.nr - 1])
 		return NULL;
 	*ret_start = n->key;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.h - all that is known about the kernel of one trace: its events by
- * id, and what turns numbers of their records into words: symbols, formats of
- * trace_printk(), names of processes.
+ * formats.h - everything known about the kernel of one trace: its events by id,
+ * and the tables that turn numbers of their records into words: symbols,
+ * formats of trace_printk(), names of processes.
  *
  * Filled when a trace is opened, sealed once, then immutable: any number of
- * threads may read it. It owns everything it hands out.
+ * threads may read it. It owns everything it returns.
  */
 #ifndef WM_KDATA_FORMATS_H
 #define WM_KDATA_FORMATS_H
@@ -13,32 +13,32 @@
 #include "kdata/event_format.h"
 
 #define WM_KFORMATS_IDS       65536u     /* common_type has 16 bits */
-#define WM_KFORMATS_BYTES_MAX (1u << 28) /* of memory, whatever the trace says */
+#define WM_KFORMATS_BYTES_MAX (1u << 28) /* memory limit, whatever the trace contains */
 
 struct wm_kformats;
 struct wm_kprint;
 
-struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine); /* NULL: no memory */
+struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine); /* NULL: out of memory */
 void wm_kformats_destroy(struct wm_kformats *k);
 
 /*
  * Adds the event of a format file. 0; -EEXIST when another event has the id
- * (the first one stays); else as wm_kformat_parse(). `ret` (optional) is the
- * event.
+ * (the first one stays); else an error of wm_kformat_parse(). `ret` (optional)
+ * is the event.
  */
 int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
 		    const struct wm_kformat **ret, struct wm_diag *diag);
 
 /*
- * Text as in /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
- * printk_formats ("0xffff...: "text"") and saved_cmdlines ("123 name"). Lines
- * that are none of that are counted in what is returned; -ENOMEM.
+ * Text in the form of /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
+ * printk_formats ("0xffff...: "text"") and saved_cmdlines ("123 name"). Returns
+ * the number of lines that do not have the form, or -ENOMEM.
  */
 int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes);
 int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes);
 int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes);
 
-/* Sorts what was added and compiles the print forms. Nothing is added afterwards. 0 or -ENOMEM. */
+/* Sorts the entries and compiles the print forms. Nothing may be added afterwards. 0 or -ENOMEM. */
 int wm_kformats_seal(struct wm_kformats *k);
 
 const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k);
@@ -47,14 +47,14 @@ const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k);
 const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t id);
 const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id);
 
-/* How many ids there are to ask for: the highest of an event + 1. */
+/* The highest id of an event + 1. */
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k);
 
-/* The symbol at or before an address and where it begins; NULL: none. Sealed only. */
+/* The symbol at or below an address and its start; NULL: none. Only after sealing. */
 const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start);
-/* The text at an address of the traced kernel; NULL: not known. Sealed only. */
+/* The text at an address of the traced kernel; NULL: not known. Only after sealing. */
 const char *wm_kformats_text(const struct wm_kformats *k, uint64_t addr);
-/* The name of a thread; NULL: not known. Sealed only. */
+/* The name of a thread; NULL: not known. Only after sealing. */
 const char *wm_kformats_comm(const struct wm_kformats *k, uint32_t pid);
 
 #endif

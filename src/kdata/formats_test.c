@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats_test.c - events by id; symbols, texts and names as the kernel lists them. */
+/* formats_test.c - events by id; symbols, texts and names in the kernel's list formats. */
 #include "kdata/formats.h"
 
 #include <errno.h>
@@ -70,9 +70,9 @@ static void test_symbols(void **state)
 	assert_true(start == 0xffffffff81000100);
 	assert_string_equal(wm_kformats_symbol(k, 0xffffffffc0000fff, &start), "late");
 	assert_null(wm_kformats_symbol(k, 0xffffffff810000ff, &start));
-	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start)); /* how long is the last? */
+	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start)); /* its length is unknown */
 	assert_null(wm_kformats_symbol(k, 0, &start));
-	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* a program's */
+	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address in a program */
 	wm_kformats_destroy(k);
 }
 

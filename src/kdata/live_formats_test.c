@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_formats_test.c - all events of the kernel we run on, where its files can
- * be read: each is understood, nearly every print form compiles, and a record
+ * live_formats_test.c - all events of the running kernel, where its files can
+ * be read: each is parsed, nearly every print form compiles, and a record
  * becomes text and payload.
  */
 #include <errno.h>
@@ -22,10 +22,10 @@
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 
 struct tally {
-	unsigned nr_events, nr_fields; /* nr_fields: without a print form we can run */
+	unsigned nr_events, nr_fields; /* nr_fields: without a usable print form */
 };
 
-/* A record of zeroes whose dynamic arrays are empty, at its end. */
+/* A record of zeros whose dynamic arrays are empty, at its end. */
 static void check_event(struct wm_kformats *k, const struct wm_kformat *f, struct tally *ret)
 {
 	static unsigned char record[RECORD_BYTES], out[1 << 20];
@@ -57,7 +57,7 @@ static void add_file(struct wm_kformats *k, char *path)
 	int err;
 
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that is gone */
+		return; /* a dynamic event that was removed */
 	system[strcspn(system, "/")] = 0;
 	err = wm_kformats_add(k, system, text, bytes, NULL, &d);
 	if (err && err != -EEXIST)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of the commit word. */
+/* Bits of the commit word. */
 #define COMMIT_LOST   (1u << 31)
 #define COMMIT_STORED (1u << 30)
 #define COMMIT_BYTES  ((1u << 27) - 1)
@@ -24,7 +24,7 @@ void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big
 	};
 }
 
-/* The number behind `key` ("offset:") on the line at `line`; UINT32_MAX: none. */
+/* The number after `key` ("offset:") on the line at `line`; UINT32_MAX: not found. */
 static uint32_t number_on_line(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *at = strstr(line, key);
@@ -40,7 +40,7 @@ struct place {
 	uint32_t offset, size;
 };
 
-/* Where the field called `name` lies: its line is "field: TYPE NAME; offset:N; size:N; ...". */
+/* Finds the field `name`: its line is "field: TYPE NAME; offset:N; size:N; ...". */
 static int find_field(const char *text, const char *name, struct place *ret, struct wm_diag *diag)
 {
 	char want[32];
@@ -50,12 +50,13 @@ static int find_field(const char *text, const char *name, struct place *ret, str
 	at = strstr(text, want);
 	if (!at)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "the description of ring pages names no field '%s'", name);
+				   "the description of ring pages has no field '%s'", name);
 	ret->offset = number_on_line(at, "offset:");
 	ret->size = number_on_line(at, "size:");
 	if (ret->offset > UINT16_MAX || ret->size > WM_PAGE_BYTES_MAX)
 		return wm_diag_set(diag, -EBADMSG, NULL, at - text,
-				   "the field '%s' of ring pages has no usable place", name);
+				   "the field '%s' of ring pages has no valid offset and size",
+				   name);
 	return 0;
 }
 
@@ -76,7 +77,7 @@ static int layout_of_text(const char *text, bool big_endian, struct wm_page_layo
 	    data.size < 8)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
 				   "ring pages with the time at %u (%u bytes), commit at %u (%u) "
-				   "and data at %u (%u) are of no kernel",
+				   "and data at %u (%u) are not of any kernel",
 				   time.offset, time.size, commit.offset, commit.size, data.offset,
 				   data.size);
 	*ret = (struct wm_page_layout){
@@ -97,7 +98,7 @@ int wm_page_layout_parse(const char *text, size_t bytes, bool big_endian,
 
 	if (bytes > LAYOUT_TEXT_MAX)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "the description of ring pages has %zu bytes, %u are the most",
+				   "the description of ring pages has %zu bytes, the limit is %u",
 				   bytes, LAYOUT_TEXT_MAX);
 	memcpy(copy, text, bytes);
 	copy[bytes] = 0;
@@ -113,7 +114,7 @@ int wm_page_open(struct wm_page_cursor *c, const struct wm_page_layout *l, const
 
 	if (bytes < l->data_offset)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "a ring page's header needs %u bytes, %zu are there",
+				   "a ring page's header needs %u bytes, only %zu are present",
 				   l->data_offset, bytes);
 	commit = (uint32_t)wm_get_uint(p + l->commit_offset, l->long_bytes, l->swap);
 	data_bytes = commit & COMMIT_BYTES;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - one page (sub-buffer) of the kernel's tracing ring as it is read
- * from trace_pipe_raw, mapped, or found in trace.dat: the time of every
- * record, where its payload lies, and what was lost before the page.
+ * page.h - one page (sub-buffer) of the kernel's tracing ring as read from
+ * trace_pipe_raw, mapped, or stored in trace.dat: the time of every record, its
+ * payload, and how many records were lost before the page.
  *
  *   u64 time | long commit | data
  *   commit: bytes of data; bit 31: records were lost before this page,
- *           bit 30: how many is the long behind the data
+ *           bit 30: their number is the long after the data
  *   data:   records; each begins with a u32: type_len (5 bits), delta (27)
  *
  *   type_len 1-28   payload of 4 * type_len bytes
@@ -15,10 +15,10 @@
  *            30     a u32: bits 27 and up of the delta
  *            31     a u32: with delta the low 59 bits of the time itself
  *
- * Which offsets and widths the machine has that wrote the page is the layout,
- * read from the kernel's events/header_page. Everything is pure, thread-safe
- * and touches nothing outside the page, whatever it contains. The walk is
- * inline: the bytes of most records are what it costs.
+ * The layout holds the offsets and widths of the machine that wrote the page;
+ * it is read from the kernel's events/header_page. All functions are pure,
+ * thread-safe and access nothing outside the page, whatever it contains. The
+ * walk is inline: most records cost no more than reading their bytes.
  */
 #ifndef WM_KDATA_PAGE_H
 #define WM_KDATA_PAGE_H
@@ -31,36 +31,36 @@
 #include "base/diag.h"
 #include "base/order.h"
 
-#define WM_PAGE_BYTES_MAX    (64u << 20) /* the commit word has 27 bits; no kernel has such pages */
+#define WM_PAGE_BYTES_MAX    (64u << 20) /* the commit word has 27 bits; no kernel uses more */
 #define WM_PAGE_LOST_UNKNOWN UINT64_MAX
 
 struct wm_page_layout {
 	uint16_t commit_offset, data_offset;
-	uint8_t long_bytes;  /* 4 or 8: of the commit word and of the count behind the data */
-	uint32_t page_bytes; /* data_offset and the size of the data: the default of the kernel */
+	uint8_t long_bytes;  /* 4 or 8: size of the commit word and of the count after the data */
+	uint32_t page_bytes; /* data_offset + size of the data: the kernel's default */
 	bool big_endian, swap;
 };
 
-/* The layout of a 64-bit or 32-bit kernel that did not say: as all have had it since 2.6.31. */
+/* The default layout of a 64-bit or 32-bit kernel: the same in all since 2.6.31. */
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian);
 
 /*
- * The layout that the text of events/header_page describes. `text` need not
- * be NUL-terminated. -EBADMSG and `diag` (optional; its offset is in the
- * text) when it describes none that could be.
+ * The layout described by the text of events/header_page. `text` need not be
+ * NUL-terminated. -EBADMSG and `diag` (optional; its offset is in the text)
+ * when the described layout is impossible.
  */
 int wm_page_layout_parse(const char *text, size_t bytes, bool big_endian,
 			 struct wm_page_layout *ret, struct wm_diag *diag);
 
 struct wm_page_cursor {
-	/* Of the record last found. */
+	/* The last record found. */
 	uint64_t time;
 	const unsigned char *data;
 	uint32_t bytes;
 
-	/* Of the page. */
-	uint64_t begin;     /* its time stamp: not after its first record */
-	uint64_t lost;      /* records before it: 0, a count, or WM_PAGE_LOST_UNKNOWN */
+	/* The page. */
+	uint64_t begin;     /* its time stamp: not later than its first record */
+	uint64_t lost;      /* records lost before it: 0, a count, or WM_PAGE_LOST_UNKNOWN */
 	uint32_t committed; /* bytes of data */
 	bool big_endian, swap;
 
@@ -68,14 +68,14 @@ struct wm_page_cursor {
 };
 
 /*
- * Starts on a page of `bytes` (of any page size; what lies behind the
- * committed part may be missing). -EBADMSG and `diag` (optional; its offset
- * is in the page) when it has no header or commits more than is there.
+ * Starts on a page of `bytes` (of any page size; bytes after the committed part
+ * may be missing). -EBADMSG and `diag` (optional; its offset is in the page)
+ * when it has no complete header or commits more bytes than `bytes`.
  */
 int wm_page_open(struct wm_page_cursor *c, const struct wm_page_layout *l, const void *page,
 		 size_t bytes, struct wm_diag *diag);
 
-/* Where the cursor stands: the offset in the page of the next record, or of the damage. */
+/* The cursor's position: the offset in the page of the next record, or of the damage. */
 static inline size_t wm_page_offset(const struct wm_page_cursor *c)
 {
 	return (size_t)(c->at - c->page);
@@ -92,7 +92,7 @@ enum wm_page_type {
 #define WM_PAGE_DELTA_BITS 27
 #define WM_PAGE_STAMP_BITS 59
 
-/* The time a stamp means: its low bits, the upper ones as they were, or one more. */
+/* The full time of a stamp: its low bits, with the previous upper bits, or those + 1. */
 static inline uint64_t wm_page_stamp(uint64_t low, uint64_t before)
 {
 	const uint64_t upper = ~0ull << WM_PAGE_STAMP_BITS;
@@ -103,7 +103,9 @@ static inline uint64_t wm_page_stamp(uint64_t low, uint64_t before)
 	return time;
 }
 
-/* The rare words: a length, padding, time. 1: `bytes` of payload follow at `at`; 2: nothing, go on.
+/*
+ * The rare words: a length, padding, time. 1: a record was found; 2: no record,
+ * continue; 0: end of the page; -EBADMSG.
  */
 static inline int wm_page_rare(struct wm_page_cursor *c, unsigned type, uint32_t delta)
 {
@@ -144,9 +146,9 @@ static inline int wm_page_rare(struct wm_page_cursor *c, unsigned type, uint32_t
 }
 
 /*
- * The next record: 1 and c->time, data, bytes (a multiple of 4 as the ring
- * keeps them); 0 at the end of the page; -EBADMSG when what stands at
- * wm_page_offset() is no record: nothing behind it can be found.
+ * The next record: 1 and c->time, data, bytes (a multiple of 4, as stored in
+ * the ring); 0 at the end of the page; -EBADMSG when the bytes at
+ * wm_page_offset() are not a record: nothing after them can be found.
  */
 static inline int wm_page_next(struct wm_page_cursor *c)
 {

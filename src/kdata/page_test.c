@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * page_test.c - pages of every width and byte order with every kind of record,
- * read back; pages cut, lying and random, of which nothing outside is touched
- * (they end where malloc's bytes do) and no walk is endless.
+ * read back; pages cut, inconsistent and random: nothing outside them is
+ * accessed (they end at the end of a malloc'ed block) and every walk ends.
  */
 #include "kdata/page.h"
 
@@ -79,7 +79,7 @@ static struct image all_kinds(unsigned long_bytes, bool big)
 	put_head(&m, WM_PAGE_PADDING, 1); /* a discarded record */
 	put(&m, 12, 4);
 	put(&m, 0, 8);
-	put_head(&m, WM_PAGE_TIME_STAMP, 100); /* below what it was: the upper bits go up */
+	put_head(&m, WM_PAGE_TIME_STAMP, 100); /* below the previous: upper bits + 1 */
 	put(&m, 0, 4);
 	put_head(&m, 1, 1);
 	put(&m, 0x55555555, 4);
@@ -122,7 +122,7 @@ static void test_loss(void **state)
 		commit(&m, 1u << 31);
 		assert_int_equal(wm_page_open(&c, &m.layout, m.data, m.bytes, NULL), 0);
 		assert_true(c.lost == WM_PAGE_LOST_UNKNOWN);
-		/* As a 64-bit kernel writes it: the word is sign-extended. */
+		/* In the form of a 64-bit kernel: the word is sign-extended. */
 		commit(&m, 0xffffffffc0000000);
 		bytes = m.bytes;
 		put(&m, 2692, m.layout.long_bytes);
@@ -152,7 +152,7 @@ static void test_damage(void **state)
 	assert_int_equal(d.offset, 8);
 	assert_int_equal(wm_page_open(&c, &m.layout, m.data, m.bytes, NULL), 0);
 	assert_int_equal(wm_page_next(&c), 1);
-	assert_int_equal(wm_page_next(&c), -EBADMSG); /* 12 bytes claimed, 8 there */
+	assert_int_equal(wm_page_next(&c), -EBADMSG); /* 12 bytes claimed, 8 present */
 	assert_int_equal(wm_page_next(&c), -EBADMSG);
 	assert_int_equal(wm_page_offset(&c), 24);
 }
@@ -228,7 +228,7 @@ static void test_layout(void **state)
 				 -EBADMSG);
 		assert_true(d.sentence[0]);
 	}
-	/* Cut anywhere: never taken for whole without the data's size. */
+	/* Cut anywhere: never accepted without the size of the data. */
 	for (size_t i = 0; i + 20 < sizeof(text64); i++)
 		assert_int_equal(wm_page_layout_parse(text64, i, false, &l, NULL), -EBADMSG);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_attr.c - the fields of an attr by offset; a field beyond its size is 0. */
+/* perf_attr.c - reads the fields of an attr by offset; a field beyond its size is 0. */
 #include "kdata/perf_attr.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 
-/* Where each field lies in the attr and in ours. `bytes` of both are the same. */
+/* Offset of each field in the attr and in struct wm_perf_attr, where it has the same size. */
 static const struct part {
 	uint8_t offset, bytes;
 	uint16_t ours;
@@ -45,8 +45,9 @@ static const struct part {
 #define KNOWN_BYTES 144u
 
 /*
- * A big-endian compiler fills a bit field from the top: the first flag is the
- * last bit. Numbers keep their bits in order: precise_ip is turned back.
+ * A big-endian compiler allocates bit fields from the top: the first flag is
+ * the last bit. The two bits of precise_ip keep their order as a number, so
+ * they are swapped back.
  */
 static uint64_t mirrored(uint64_t bits)
 {
@@ -88,17 +89,18 @@ int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf
 
 	if (bytes < WM_PERF_ATTR_BYTES_MIN)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "an event's attributes need %u bytes, %zu are there",
+				   "an event's attributes need %u bytes, only %zu are present",
 				   WM_PERF_ATTR_BYTES_MIN, bytes);
 	size = wm_get_u32(p + 4, swap);
 	if (size == 0)
 		size = WM_PERF_ATTR_BYTES_MIN;
 	if (size < WM_PERF_ATTR_BYTES_MIN || size > WM_PERF_ATTR_BYTES_MAX || size > bytes)
-		return wm_diag_set(diag, -EBADMSG, NULL, 4,
-				   "an event's attributes claim %u bytes, possible are %u to %zu",
-				   size, WM_PERF_ATTR_BYTES_MIN, bytes);
+		return wm_diag_set(
+		    diag, -EBADMSG, NULL, 4,
+		    "an event's attributes claim %u bytes, the valid range is %u to %zu", size,
+		    WM_PERF_ATTR_BYTES_MIN, bytes);
 	fill(&a, p, size, swap);
-	if (wm_order_swap(true) == swap) /* a big-endian machine's */
+	if (wm_order_swap(true) == swap) /* from a big-endian machine */
 		a.flags = mirrored(a.flags);
 	for (size_t i = KNOWN_BYTES; i < size; i++)
 		a.nr_unknown += p[i] != 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf_attr.h - struct perf_event_attr as bytes: of any size that any kernel
- * had (64 bytes in 2.6.32 ... 144), of either byte order. What a smaller attr
- * lacks is 0; what a larger one has beyond our knowledge is told, not lost.
+ * had (64 bytes in 2.6.32 ... 144), in either byte order. Members missing from
+ * a smaller attr are 0; unknown members at the end of a larger one are counted
+ * in nr_unknown.
  *
- * The constants are the kernel's interface, spelled here because the headers
- * of the machine that compiles are older than the files it reads.
+ * The constants are the kernel's interface, defined here because the headers of
+ * the build machine may be older than the files read.
  */
 #ifndef WM_KDATA_PERF_ATTR_H
 #define WM_KDATA_PERF_ATTR_H
@@ -16,8 +17,8 @@
 
 #include "base/diag.h"
 
-#define WM_PERF_ATTR_BYTES_MIN 64u    /* of the first kernel that had it */
-#define WM_PERF_ATTR_BYTES_MAX 65536u /* what we believe */
+#define WM_PERF_ATTR_BYTES_MIN 64u    /* in the first kernel that had it */
+#define WM_PERF_ATTR_BYTES_MAX 65536u /* larger sizes are rejected */
 
 /* attr.flags, bit 0 first on every machine. precise_ip is two bits wide. */
 #define WM_PERF_ATTR_DISABLED        (1ull << 0)
@@ -64,14 +65,14 @@
 enum wm_perf_type {
 	WM_PERF_TYPE_HARDWARE = 0,
 	WM_PERF_TYPE_SOFTWARE = 1,
-	WM_PERF_TYPE_TRACEPOINT = 2, /* config: the event's id of tracefs */
+	WM_PERF_TYPE_TRACEPOINT = 2, /* config: the event's id in tracefs */
 	WM_PERF_TYPE_HW_CACHE = 3,
 	WM_PERF_TYPE_RAW = 4,
 	WM_PERF_TYPE_BREAKPOINT = 5,
 };
 
 struct wm_perf_attr {
-	uint32_t type, size; /* size: as the file says; 0 is read as 64 */
+	uint32_t type, size; /* size: from the file; 0 is read as 64 */
 	uint64_t config;
 	uint64_t period; /* or frequency: WM_PERF_ATTR_FREQ */
 	uint64_t sample_type, read_format;
@@ -80,25 +81,25 @@ struct wm_perf_attr {
 	uint32_t bp_type;
 	uint64_t config1, config2, config3, config4;
 	uint64_t branch_sample_type;
-	uint64_t regs_user, regs_intr; /* masks: one bit a register sampled */
-	uint32_t stack_user;           /* bytes asked for */
+	uint64_t regs_user, regs_intr; /* masks: one bit per sampled register */
+	uint32_t stack_user;           /* bytes requested */
 	int32_t clockid;
 	uint32_t aux_watermark, aux_sample_size, aux_action;
 	uint16_t sample_max_stack;
 	uint64_t sig_data;
-	uint32_t nr_unknown; /* bytes behind those above that are not 0: a newer kernel's */
+	uint32_t nr_unknown; /* unknown bytes at the end that are not 0: from a newer kernel */
 };
 
 /*
- * Reads the attr at the start of `data`; its own size says where it ends, so
- * the bytes used are max(size, 64), at most `bytes`. A size of 0, as the
- * first perf wrote it, means 64. -EBADMSG when it is below 64 or beyond
- * `bytes`; `diag` (optional) says what, its offset counted from `data`.
+ * Reads the attr at the start of `data`. Its size member gives its end:
+ * max(size, 64) bytes are used, at most `bytes`. A size of 0, written by the
+ * first perf, means 64. -EBADMSG when it is below 64 or beyond `bytes`; `diag`
+ * (optional) states the reason, its offset relative to `data`.
  */
 int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
 		       struct wm_diag *diag);
 
-/* One of the flags, as a question. */
+/* Whether a flag is set. */
 static inline bool wm_perf_attr_has(const struct wm_perf_attr *a, uint64_t flag)
 {
 	return (a->flags & flag) != 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_cursor.h - walking the bytes of one perf record, for the .c files of
- * this room. Running out is sticky: later reads give 0 and nothing, and the
- * first field that did not fit is remembered; who walks asks once at the end.
+ * perf_cursor.h - reads the bytes of one perf record, for the .c files of this
+ * room. A read beyond the end is remembered: all later reads return 0 and no
+ * bytes, and the first field that did not fit is kept, so that the caller
+ * checks once at the end.
  */
 #ifndef WM_KDATA_PERF_CURSOR_H
 #define WM_KDATA_PERF_CURSOR_H
@@ -13,7 +14,7 @@
 
 struct wm_perf_cursor {
 	const unsigned char *at, *end, *start;
-	const char *missing; /* the field that did not fit; NULL: all did */
+	const char *missing; /* the field that did not fit; NULL: all fitted */
 	bool swap;
 };
 
@@ -74,7 +75,7 @@ static inline struct wm_perf_bytes wm_perf_take_bytes(struct wm_perf_cursor *c, 
 	return (struct wm_perf_bytes){p, p ? bytes : 0};
 }
 
-/* 0, or -EBADMSG and the sentence. */
+/* 0, or -EBADMSG with the sentence. */
 static inline int wm_perf_cursor_verdict(const struct wm_perf_cursor *c, struct wm_diag *diag)
 {
 	if (__builtin_expect(!c->missing, 1))
@@ -83,11 +84,11 @@ static inline int wm_perf_cursor_verdict(const struct wm_perf_cursor *c, struct 
 			   c->missing);
 }
 
-/* The values a read_format describes; in perf_sample.c. */
+/* Reads the values described by a read_format; in perf_sample.c. */
 void wm_perf_take_read(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		       struct wm_perf_read *ret);
 
-/* Sets the cursor on a record's body after checking its size; in perf_record.c. */
+/* Checks a record's size and sets the cursor to its body; in perf_record.c. */
 int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s, const void *record,
 			size_t avail, struct wm_perf_header *ret_header, struct wm_diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_record.c - one function a kind of record, found in a table by its type. */
+/* perf_record.c - one function per kind of record, found in a table by its type. */
 #include "kdata/perf_record.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "kdata/perf_cursor.h"
 #include "kdata/perf_sample.h"
 
-/* What trails records that are not samples, in this order, 8 bytes each. */
+/* The members of the sample_id of other records, in this order, 8 bytes each. */
 #define TRAILER                                                                                    \
 	(WM_PERF_SAMPLE_TID | WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_ID | WM_PERF_SAMPLE_STREAM_ID | \
 	 WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_IDENTIFIER)
@@ -36,7 +36,7 @@ static int16_t id_from_end(uint64_t type)
 	return (int16_t)(8 + 8 * __builtin_popcountll(type & behind));
 }
 
-/* Behind IDENTIFIER, IP and TID. */
+/* After IDENTIFIER, IP and TID. */
 static int16_t time_in_sample(uint64_t type)
 {
 	const uint64_t before = WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID;
@@ -46,7 +46,7 @@ static int16_t time_in_sample(uint64_t type)
 	return (int16_t)(WM_PERF_HEADER_BYTES + 8 * __builtin_popcountll(type & before));
 }
 
-/* Only TID comes before it in the trailer. */
+/* Only TID precedes it in the trailer. */
 static int16_t time_from_end(uint64_t type)
 {
 	const uint64_t behind = TRAILER & ~WM_PERF_SAMPLE_TID;
@@ -77,7 +77,7 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 	};
 }
 
-/* A word of the record, by its place in samples and in others. */
+/* Reads a word of the record, by its offset in samples or in other records. */
 static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in_sample,
 		   int from_end, uint64_t *ret)
 {
@@ -97,7 +97,7 @@ int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_
 	return word_at(s, record, s->id_in_sample, s->id_from_end, ret_id);
 }
 
-#define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16) /* FORK, EXIT: behind four ids */
+#define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16) /* FORK, EXIT: after four ids */
 
 int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time)
 {
@@ -119,11 +119,11 @@ int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 
 	if (avail < WM_PERF_HEADER_BYTES)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "a record's header needs 8 bytes, %zu are there", avail);
+				   "a record's header needs 8 bytes, only %zu are present", avail);
 	*ret_header = wm_perf_header_get(p, s->swap);
 	if (ret_header->size < WM_PERF_HEADER_BYTES || ret_header->size > avail)
 		return wm_diag_set(diag, -EBADMSG, NULL, 6,
-				   "a record claims %u bytes, possible are 8 to %zu",
+				   "a record claims %u bytes, the valid range is 8 to %zu",
 				   ret_header->size, avail);
 	*c = (struct wm_perf_cursor){
 	    .at = p + WM_PERF_HEADER_BYTES,
@@ -169,7 +169,7 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 		id->id = wm_perf_u64(&t, "identifier");
 }
 
-/* Up to the NUL, or to the end; NULs fill the last word. */
+/* Reads up to the NUL, or to the end; NULs pad the last word. */
 static struct wm_perf_text take_text(struct wm_perf_cursor *c)
 {
 	size_t left = wm_perf_left(c), length, bytes;
@@ -384,7 +384,7 @@ int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size
 	if (err)
 		return err;
 	if (h.type == WM_PERF_SAMPLE || h.type >= WM_PERF_KIND_USER)
-		return wm_diag_set(diag, -EINVAL, NULL, 0, "type %u is no record of the kernel's",
+		return wm_diag_set(diag, -EINVAL, NULL, 0, "type %u is not a kernel record",
 				   h.type);
 	memset(ret, 0, sizeof(*ret));
 	ret->header = h;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_record.h - one record of the kernel's perf interface (types 1 to 22)
- * as it lies in a ring buffer or in perf.data: what it is called, its fields,
- * its sample_id. Samples (type 9) have their own header, perf_sample.h;
- * records of the perf tool (64 and up) belong to who reads its files.
+ * perf_record.h - one record of the kernel's perf interface (types 1 to 22) as
+ * stored in a ring buffer or in perf.data: its name, its fields, its sample_id.
+ * Samples (type 9) have their own header, perf_sample.h; records of the perf
+ * tool (64 and up) are left to the readers of its files.
  *
  *   header { u32 type; u16 misc; u16 size; } body ... sample_id
  *
- * The size counts the header. The sample_id trails every record but samples,
- * when attr.sample_id_all is set. Which attr a record belongs to is told by
- * its id, found without parsing (wm_perf_record_id()): all attrs of one file
- * keep it at the same place, or there is but one attr.
+ * The size includes the header. The sample_id trails every record but samples,
+ * when attr.sample_id_all is set. A record's id, found without parsing
+ * (wm_perf_record_id()), identifies its attr: all attrs of one file keep the id
+ * at the same place, or there is only one attr.
  *
- * Everything points into the record's bytes: nothing is copied or allocated.
+ * All results point into the record's bytes: nothing is copied or allocated.
  * All functions are pure and thread-safe.
  */
 #ifndef WM_KDATA_PERF_RECORD_H
@@ -50,7 +50,7 @@ enum wm_perf_kind {
 	WM_PERF_AUX_OUTPUT_HW_ID = 21,
 	WM_PERF_CALLCHAIN_DEFERRED = 22,
 	WM_PERF_KIND_NR,
-	WM_PERF_KIND_USER = 64, /* from here on the perf tool's own */
+	WM_PERF_KIND_USER = 64, /* the perf tool's own types from here on */
 };
 
 /* header.misc: the mode of the CPU, and flags whose meaning depends on the kind. */
@@ -64,7 +64,7 @@ enum wm_perf_kind {
 #define WM_PERF_MISC_COMM_EXEC        (1u << 13) /* COMM */
 #define WM_PERF_MISC_SWITCH_OUT       (1u << 13) /* SWITCH, SWITCH_CPU_WIDE */
 #define WM_PERF_MISC_EXACT_IP         (1u << 14) /* SAMPLE */
-#define WM_PERF_MISC_LOST_SAMPLES_BPF (1u << 15) /* LOST_SAMPLES: a filter's, not lost */
+#define WM_PERF_MISC_LOST_SAMPLES_BPF (1u << 15) /* LOST_SAMPLES: filtered, not lost */
 #define WM_PERF_MISC_SWITCH_PREEMPT   (1u << 14) /* SWITCH, SWITCH_CPU_WIDE */
 #define WM_PERF_MISC_MMAP_BUILD_ID    (1u << 14) /* MMAP2 */
 
@@ -73,10 +73,13 @@ enum wm_perf_kind {
 struct wm_perf_header {
 	uint32_t type;
 	uint16_t misc;
-	uint16_t size; /* of the record, with this header */
+	uint16_t size; /* of the record, including this header */
 };
 
-/* The 8 bytes at `p`. Whether the size is possible (>= 8, within the buffer) is for the caller. */
+/*
+ * Reads the 8 bytes at `p`. The caller checks that the size is possible (>= 8,
+ * within the buffer).
+ */
 static inline struct wm_perf_header wm_perf_header_get(const void *p, bool swap)
 {
 	const unsigned char *b = p;
@@ -85,11 +88,11 @@ static inline struct wm_perf_header wm_perf_header_get(const void *p, bool swap)
 				       wm_get_u16(b + 6, swap)};
 }
 
-/* "SAMPLE", "MMAP2"; NULL when no kernel we know writes such a type. */
+/* "SAMPLE", "MMAP2"; NULL for a type that no known kernel writes. */
 const char *wm_perf_kind_name(uint32_t type);
 
 /*
- * What records of one attr look like. Compiled once per attr, then read by
+ * The layout of the records of one attr. Compiled once per attr, then read by
  * every parse; may be copied and shared between threads.
  */
 struct wm_perf_shape {
@@ -97,36 +100,36 @@ struct wm_perf_shape {
 	uint64_t read_format;        /* WM_PERF_FORMAT_* */
 	uint64_t branch_sample_type; /* WM_PERF_BRANCH_* */
 	uint64_t regs_user, regs_intr;
-	uint16_t trailer_bytes; /* of the sample_id; 0: records have none */
-	int16_t id_in_sample;   /* offset of the id from a sample's start; -1: none */
-	int16_t id_from_end;    /* the same from any other record's end; -1: none */
-	int16_t time_in_sample, time_from_end; /* of its time, in the same way */
+	uint16_t trailer_bytes; /* of the sample_id; 0: records have no sample_id */
+	int16_t id_in_sample;   /* offset of the id from a sample's start; -1: it has none */
+	int16_t id_from_end;    /* the same from any other record's end; -1: it has none */
+	int16_t time_in_sample, time_from_end; /* offset of the time, likewise */
 	uint8_t nr_regs_user, nr_regs_intr;
 	bool swap, big_endian;
 };
 
 /*
  * `big_endian`: of the machine that recorded, not of this one. Never fails:
- * bits of sample_type that we do not know leave bytes over (wm_perf_sample.rest).
+ * fields of unknown sample_type bits end up in wm_perf_sample.rest.
  */
 void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian);
 
-/* The attr's id carried by a whole record (`size` as in its header). -ENOENT: it carries none. */
+/* The attr's id in a whole record (`size` as in its header). -ENOENT: it has no id. */
 int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
 
-/* When it was written, by perf's clock. -ENOENT: it does not say. FORK and EXIT say it twice. */
+/* The time of a record, by perf's clock. -ENOENT: it has none. FORK and EXIT contain it twice. */
 int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
 
-/* sample_id: who, when, where. Only what is in `present` (WM_PERF_SAMPLE_*) was there. */
+/* sample_id: process, time, CPU. Only the members in `present` (WM_PERF_SAMPLE_*) are set. */
 struct wm_perf_sample_id {
 	uint64_t present;
 	uint32_t pid, tid, cpu;
 	uint64_t time, id, stream_id;
 };
 
-/* Text inside a record: ends at its NUL or, in a damaged record, where the body ends. */
+/* Text inside a record: ends at its NUL or, in a damaged record, at the end of the body. */
 struct wm_perf_text {
-	const char *data; /* not NUL-terminated as far as you know */
+	const char *data; /* may lack a terminating NUL */
 	uint32_t bytes;
 };
 
@@ -148,7 +151,7 @@ static inline uint64_t wm_perf_word(const struct wm_perf_words *w, uint64_t i, b
 
 /* One counter of a READ record or of the READ part of a sample. */
 struct wm_perf_counter {
-	uint64_t value, id, lost; /* id and lost: 0 when the read_format has none */
+	uint64_t value, id, lost; /* id and lost: 0 when not in the read_format */
 };
 
 struct wm_perf_read {
@@ -158,7 +161,7 @@ struct wm_perf_read {
 	const unsigned char *counters; /* of a group, else NULL: wm_perf_read_counter() */
 };
 
-/* Counter `i` < nr. */
+/* Counter `i`; i < nr. */
 struct wm_perf_counter wm_perf_read_counter(const struct wm_perf_shape *s,
 					    const struct wm_perf_read *r, uint64_t i);
 
@@ -168,7 +171,7 @@ struct wm_perf_mmap { /* MMAP, MMAP2 */
 	uint32_t prot, flags; /* MMAP2 */
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
-	const unsigned char *build_id; /* NULL: none, then major ... inode_generation are */
+	const unsigned char *build_id; /* NULL: none, then major ... inode_generation are set */
 	uint8_t build_id_bytes;        /* <= 20 */
 	struct wm_perf_text filename;
 };
@@ -183,7 +186,7 @@ struct wm_perf_comm {
 	struct wm_perf_text comm;
 };
 
-struct wm_perf_lost { /* LOST; LOST_SAMPLES has no id of its own: see the sample_id */
+struct wm_perf_lost { /* LOST; the id of LOST_SAMPLES is in the sample_id */
 	uint64_t id, lost;
 };
 
@@ -201,7 +204,7 @@ struct wm_perf_aux {
 	uint64_t flags; /* 1 truncated, 2 overwrite, 4 partial, 8 collision, 0xff00 PMU's format */
 };
 
-struct wm_perf_thread { /* ITRACE_START; SWITCH_CPU_WIDE: the next or previous one */
+struct wm_perf_thread { /* ITRACE_START; SWITCH_CPU_WIDE: the next or previous thread */
 	uint32_t pid, tid;
 };
 
@@ -234,7 +237,7 @@ struct wm_perf_text_poke {
 };
 
 struct wm_perf_callchain_deferred {
-	uint64_t cookie; /* as behind the WM_PERF_CONTEXT_USER_DEFERRED of earlier samples */
+	uint64_t cookie; /* the cookie after WM_PERF_CONTEXT_USER_DEFERRED in earlier samples */
 	struct wm_perf_words callchain;
 };
 
@@ -242,8 +245,8 @@ struct wm_perf_record {
 	struct wm_perf_header header;
 	struct wm_perf_sample_id id;
 	struct wm_perf_bytes body; /* between header and sample_id: of any kind, known or not */
-	struct wm_perf_bytes rest; /* of the body, behind what its kind has */
-	union {                    /* by header.type; nothing for SWITCH and unknown types */
+	struct wm_perf_bytes rest; /* rest of the body after the members of its kind */
+	union {                    /* by header.type; unused for SWITCH and unknown types */
 		struct wm_perf_mmap mmap;
 		struct wm_perf_task task;
 		struct wm_perf_comm comm;
@@ -263,11 +266,11 @@ struct wm_perf_record {
 };
 
 /*
- * A record that is not a sample, of which `avail` bytes are there. 1: known
- * and parsed; 0: of a type we do not know, `body` and `id` are good. -EBADMSG
+ * Parses a record that is not a sample, of which `avail` bytes are available.
+ * 1: known and parsed; 0: of an unknown type, `body` and `id` are set. -EBADMSG
  * when it ends inside a field, or its size is impossible; -EINVAL for samples
- * and types of the perf tool. `diag` (optional) says which field; its offset
- * counts from the record's start.
+ * and types of the perf tool. `diag` (optional) names the field; its offset is
+ * relative to the record's start.
  */
 int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			 struct wm_perf_record *ret, struct wm_diag *diag);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_record_test.c - attrs, samples and records built field by field in
- * both byte orders and read back; every cut of every one is refused, and
- * nothing beyond the cut is touched (the bytes end where malloc's do, so the
- * sanitizer builds see it).
+ * perf_record_test.c - attrs, samples and records built field by field in both
+ * byte orders and read back; every cut of every one is refused, and nothing
+ * beyond the cut is accessed (the data ends at the end of a malloc'ed block, so
+ * the sanitizer builds detect it).
  */
 #include "kdata/perf_record.h"
 
@@ -87,7 +87,10 @@ static void put_trailer(struct image *m)
 	put(m, 14, 8);
 }
 
-/* Whole it parses to `want`; cut anywhere, and with its size set to the cut, it does not. */
+/*
+ * The whole record parses to `want`; cut anywhere, and with its size set to the
+ * cut, it does not.
+ */
 static void check_record(struct image *m, int want, struct wm_perf_record *ret, size_t min)
 {
 	struct wm_perf_shape s = shape_of(m->big, TRAILER_TYPE);
@@ -121,7 +124,7 @@ static void check_record(struct image *m, int want, struct wm_perf_record *ret, 
 		if (cut >= 8 && cut < 56 + min)
 			assert_int_equal(wm_perf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
 		else if (cut >= 8)
-			(void)wm_perf_record_parse(&s, copy, cut, &r, &d); /* only not beyond */
+			(void)wm_perf_record_parse(&s, copy, cut, &r, &d); /* only no overrun */
 		free(copy);
 	}
 }
@@ -173,7 +176,7 @@ static void check_mmaps(bool big)
 
 	m = begin(big, WM_PERF_MMAP2, WM_PERF_MISC_MMAP_BUILD_ID);
 	m.bytes += 32;
-	put(&m, 200, 1); /* more than there are: 20 are believed */
+	put(&m, 200, 1); /* more than possible: limited to 20 */
 	put(&m, 0, 3);
 	put_text(&m, "12345678901234567890", 20);
 	m.bytes += 8;
@@ -228,7 +231,7 @@ static void check_tasks(bool big)
 
 	m = begin(big, WM_PERF_NAMESPACES, 0);
 	put(&m, 0, 8);
-	put(&m, 1ull << 63, 8); /* twice that many words are none */
+	put(&m, 1ull << 63, 8); /* twice that number overflows */
 	put_trailer(&m);
 	end(&m);
 	assert_int_equal(wm_perf_record_parse(&(struct wm_perf_shape){.swap = m.swap}, m.data,
@@ -349,7 +352,7 @@ static void test_records(void **state)
 	}
 }
 
-/* All parts at once. Returns the offset where the flags of the first branch lie. */
+/* All parts at once. Returns the offset of the flags of the first branch. */
 static size_t put_sample(struct image *m)
 {
 	static const struct {
@@ -496,7 +499,7 @@ static void check_sample(bool big)
 	assert_int_equal(wm_perf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 14);
 	check_sample_cuts(&s, &m);
-	put(&m, 1, 8); /* of a kernel that knows more */
+	put(&m, 1, 8); /* from a newer kernel */
 	end(&m);
 	assert_int_equal(wm_perf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
 	assert_int_equal(p.rest.bytes, 8);
@@ -592,7 +595,7 @@ static struct image attr_image(bool big, uint32_t size)
 	put(&m, 8, 8);
 	put(&m, 9, 8);
 	put(&m, 10, 8);
-	put(&m, 1, 8); /* not known yet */
+	put(&m, 1, 8); /* unknown yet */
 	return m;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_sample.c - the parts of a sample in the order the kernel writes them. */
+/* perf_sample.c - reads the parts of a sample in the order in which the kernel writes them. */
 #include "kdata/perf_sample.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static void take_stack(struct wm_perf_cursor *c, struct wm_perf_sample *ret)
 		ret->stack_user.bytes = copied;
 }
 
-/* What nearly every sample has, all of fixed size. */
+/* The parts of nearly every sample, all of fixed size. */
 static void take_fixed(struct wm_perf_cursor *c, uint64_t type, struct wm_perf_sample *ret)
 {
 	if (type & WM_PERF_SAMPLE_IDENTIFIER)
@@ -147,7 +147,7 @@ static void take_variable(struct wm_perf_cursor *c, const struct wm_perf_shape *
 		take_stack(c, ret);
 }
 
-/* Added by later kernels. */
+/* Parts added by later kernels. */
 static void take_late(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		      struct wm_perf_sample *ret)
 {
@@ -173,7 +173,7 @@ static void take_late(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		ret->aux = wm_perf_take_bytes(c, wm_perf_u64(c, "aux data's size"), "aux data");
 }
 
-/* Everything from WEIGHT on, in the order of sample_type's bits or not. */
+/* All parts from WEIGHT on; the kernel's order is not always that of the bits. */
 #define LATE                                                                                       \
 	(WM_PERF_SAMPLE_WEIGHT | WM_PERF_SAMPLE_WEIGHT_STRUCT | WM_PERF_SAMPLE_DATA_SRC |          \
 	 WM_PERF_SAMPLE_TRANSACTION | WM_PERF_SAMPLE_REGS_INTR | WM_PERF_SAMPLE_PHYS_ADDR |        \
@@ -202,7 +202,7 @@ int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size
 	return err;
 }
 
-/* Bits [at, at + width) of the flags, counted from the side the compiler began at. */
+/* Bits [at, at + width) of the flags, counted from the compiler's first bit. */
 static unsigned bits(uint64_t flags, unsigned at, unsigned width, bool big_endian)
 {
 	unsigned shift = big_endian ? 64 - at - width : at;

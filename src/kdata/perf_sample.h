@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_sample.h - PERF_RECORD_SAMPLE as bytes: every part that a kernel up to
- * 7.x writes, in the kernel's order, bounded by the record. Parts point into
- * the record; nothing is copied or allocated.
+ * perf_sample.h - PERF_RECORD_SAMPLE as bytes: every part written by a kernel
+ * up to 7.x, in the kernel's order, bounded by the record. Parts point into the
+ * record; nothing is copied or allocated.
  */
 #ifndef WM_KDATA_PERF_SAMPLE_H
 #define WM_KDATA_PERF_SAMPLE_H
@@ -44,11 +44,14 @@
 #define WM_PERF_FORMAT_GROUP              (1ull << 3)
 #define WM_PERF_FORMAT_LOST               (1ull << 4)
 
-/* attr.branch_sample_type, what changes the layout */
+/* attr.branch_sample_type: the bits that change the layout */
 #define WM_PERF_BRANCH_HW_INDEX (1ull << 17)
 #define WM_PERF_BRANCH_COUNTERS (1ull << 19)
 
-/* Words of a call chain that are no addresses: what follows is of that context. */
+/*
+ * Words of a call chain that are not addresses: they give the context of the
+ * addresses that follow.
+ */
 #define WM_PERF_CONTEXT_HV            ((uint64_t)-32)
 #define WM_PERF_CONTEXT_KERNEL        ((uint64_t)-128)
 #define WM_PERF_CONTEXT_USER          ((uint64_t)-512)
@@ -56,7 +59,7 @@
 #define WM_PERF_CONTEXT_GUEST         ((uint64_t)-2048)
 #define WM_PERF_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define WM_PERF_CONTEXT_GUEST_USER    ((uint64_t)-2560)
-#define WM_PERF_CONTEXT_MAX           ((uint64_t)-4095) /* >= this: a marker */
+#define WM_PERF_CONTEXT_MAX           ((uint64_t)-4095) /* values >= this are context markers */
 
 enum wm_perf_regs_abi { WM_PERF_REGS_NONE, WM_PERF_REGS_32, WM_PERF_REGS_64 };
 
@@ -71,7 +74,7 @@ struct wm_perf_branches {
 	uint64_t nr;
 	uint64_t hw_index;             /* all ones when the record has none */
 	const unsigned char *entries;  /* wm_perf_branch_get() */
-	struct wm_perf_words counters; /* one a branch, or none */
+	struct wm_perf_words counters; /* one per branch, or none */
 };
 
 /* One taken branch, most recent first. */
@@ -87,29 +90,29 @@ struct wm_perf_sample {
 	uint16_t misc;
 	uint32_t pid, tid, cpu;
 	uint64_t ip, time, addr, stream_id, period;
-	uint64_t id; /* of IDENTIFIER or ID */
+	uint64_t id; /* from IDENTIFIER or ID */
 	struct wm_perf_read read;
 	struct wm_perf_words callchain;
 	struct wm_perf_bytes raw; /* a tracepoint's record as in ftrace's ring, padded */
 	struct wm_perf_branches branches;
 	struct wm_perf_regs regs_user, regs_intr;
-	struct wm_perf_bytes stack_user; /* the copied part: what the kernel could read */
-	uint64_t stack_user_asked;       /* bytes of the record it took */
+	struct wm_perf_bytes stack_user; /* the copied part: the bytes that the kernel could read */
+	uint64_t stack_user_asked;       /* size of the stack area in the record */
 	uint64_t weight;                 /* of WEIGHT_STRUCT: u32 | u16 << 32 | u16 << 48 */
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 	struct wm_perf_bytes aux;
-	struct wm_perf_bytes rest; /* what our knowledge of sample_type leaves over */
+	struct wm_perf_bytes rest; /* bytes left after the known parts */
 };
 
 /*
- * The sample at `record`, of which `avail` bytes are there. 0, or -EBADMSG
- * when it ends inside a part; `diag` (optional) says which one, its offset
- * counting from the record's start. *ret is undefined then.
+ * The sample at `record`, of which `avail` bytes are available. 0, or -EBADMSG
+ * when it ends inside a part; `diag` (optional) names the part, its offset
+ * relative to the record's start. *ret is undefined in that case.
  */
 int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			 struct wm_perf_sample *ret, struct wm_diag *diag);
 
-/* Branch `i` < nr, its flags brought to one order whatever machine wrote them. */
+/* Branch `i`; i < nr. Its flags are in one order, whatever machine wrote them. */
 struct wm_perf_branch wm_perf_branch_get(const struct wm_perf_shape *s,
 					 const struct wm_perf_branches *b, uint64_t i);
 

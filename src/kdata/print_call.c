@@ -2,7 +2,7 @@
 /*
  * print_call.c - the functions of a print form: helpers of the kernel's trace
  * macros, found in a table by name. Others are calls into the kernel, which
- * nobody but it can make: what they give is not known.
+ * only the kernel can make: their result is unknown.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 #define PAIRS_MAX 4096u /* of one list of flags or symbols */
 
-/* The ',' before the next argument. */
+/* The ',' that precedes the next argument. */
 static bool comma(struct wm_kparser *p)
 {
 	return wm_kparser_skip(p, ',');
@@ -23,7 +23,7 @@ static struct wm_knode *close(struct wm_kparser *p, struct wm_knode *n)
 	return wm_kparser_whole(p, n);
 }
 
-/* An argument that is the name of a field; its node, of that kind. */
+/* An argument that is the name of a field; returns a node of that kind. */
 static struct wm_knode *field_argument(struct wm_kparser *p, enum wm_knode_kind kind)
 {
 	struct wm_knode *n = wm_kparser_node(p, kind);
@@ -45,7 +45,10 @@ static struct wm_knode *field_argument(struct wm_kparser *p, enum wm_knode_kind 
 	return n;
 }
 
-/* VALUE, "TEXT" }. 1: a pair; 0: none that can be met: a value only the kernel knows, an end. */
+/*
+ * Parses VALUE, "TEXT" }. 1: a pair; 0: to be skipped, because only the kernel
+ * has the value, or the text is not a string.
+ */
 static int read_pair(struct wm_kparser *p, struct wm_kpair *ret)
 {
 	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
@@ -61,7 +64,7 @@ static int read_pair(struct wm_kparser *p, struct wm_kpair *ret)
 	p->nr_unknown = nr_unknown;
 	if (!known || text->kind != WM_KNODE_TEXT)
 		return 0;
-	ret->value = wm_krun_number(&none, value); /* a field of no record is 0 */
+	ret->value = wm_krun_number(&none, value); /* a field of an empty record is 0 */
 	ret->text = text->text;
 	return 1;
 }
@@ -79,7 +82,7 @@ static struct wm_knode *pairs(struct wm_kparser *p, struct wm_knode *n)
 			return wm_kparser_fail(p, "a list is too long");
 		if (!comma(p))
 			return NULL;
-		if (wm_kparser_is(p, ')')) /* a comma behind the last one */
+		if (wm_kparser_is(p, ')')) /* a comma after the last pair */
 			break;
 		got = wm_kparser_skip(p, '{') ? read_pair(p, &pair) : -EBADMSG;
 		if (got < 0)
@@ -89,7 +92,7 @@ static struct wm_knode *pairs(struct wm_kparser *p, struct wm_knode *n)
 		list = wm_arena_grow(p->arena, list, n->nr_pairs, sizeof(*list));
 		if (!list) {
 			p->no_memory = true;
-			return wm_kparser_fail(p, "no memory");
+			return wm_kparser_fail(p, "out of memory");
 		}
 		list[n->nr_pairs++] = pair;
 		n->pairs = list;
@@ -206,7 +209,7 @@ static struct wm_knode *call_seconds(struct wm_kparser *p, uint8_t op)
 	return n->a ? close(p, n) : NULL;
 }
 
-/* (expression, what the compiler may expect) */
+/* (expression, the value that the compiler should expect) */
 static struct wm_knode *call_expect(struct wm_kparser *p, uint8_t op)
 {
 	struct wm_knode *n = wm_kparser_expression(p);
@@ -237,7 +240,7 @@ static struct wm_knode *call_sizeof(struct wm_kparser *p, uint8_t op)
 	return close(p, wm_kparser_number(p, bytes, p->machine->long_bytes, false));
 }
 
-/* A function of the kernel's: its arguments are read, its value is not known. */
+/* A function of the kernel: its arguments are parsed, its value is unknown. */
 static struct wm_knode *call_unknown(struct wm_kparser *p)
 {
 	while (!wm_kparser_is(p, ')')) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_format.c - the format string of a print form, cut into conversions,
- * each with its argument; and what decides how an event prints at all.
+ * print_format.c - splits the format string of a print form into conversions,
+ * each with its argument; and compiles a print form.
  */
 #include <errno.h>
 
@@ -95,7 +95,7 @@ static const char *read_length(const char *at, uint8_t word, uint8_t *ret)
 	}
 }
 
-/* The letters behind %p that the kernel takes. */
+/* The letters after %p that the kernel supports. */
 static const char *read_pointer(const char *at, struct wm_kconv *k)
 {
 	static const char *const families[] = {
@@ -137,19 +137,19 @@ static bool is_quick(const struct wm_kconv *k)
 {
 	if (k->kind == 'x' && k->zero && k->width >= 0 && k->width <= QUICK_ZEROES_MAX &&
 	    k->precision == -1 && !k->left && !k->alternate)
-		return true; /* signs are not for them */
+		return true; /* hex digits have no sign */
 	return (k->kind == 'd' || k->kind == 'u' || k->kind == 'x') && k->width == -1 &&
 	       k->precision == -1 && !k->left && !k->zero && !k->alternate && !k->plus && !k->space;
 }
 
-/* Behind a '%': the conversion and its arguments. */
+/* After a '%': parses the conversion and its arguments. */
 static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 {
 	const char *behind = wm_kconv_read(c->at, c->parser->machine->long_bytes, k);
 	uint32_t nr_unknown = c->parser->nr_unknown;
 
 	if (!behind) {
-		wm_kparser_fail(c->parser, "a conversion we do not know");
+		wm_kparser_fail(c->parser, "an unknown conversion");
 		return false;
 	}
 	c->at = behind;
@@ -165,7 +165,7 @@ static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 	return k->arg != NULL;
 }
 
-/* Text up to the next conversion; "%%" becomes '%' in place: the text is the arena's. */
+/* Takes text up to the next conversion; "%%" becomes '%' in place: the text is in the arena. */
 static void take_text(struct cutter *c, struct wm_kconv *k)
 {
 	char *out = (char *)c->at;
@@ -268,8 +268,9 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 		return err;
 	if (err)
 		(void)wm_diag_set(diag, err, NULL, p.where - p.begin,
-				  "the print form of %s:%s is not understood: %s", format->system,
-				  format->name, p.why); /* its fields are printed */
+				  "cannot compile the print form of %s:%s: %s", format->system,
+				  format->name,
+				  p.why); /* not an error: the event's fields are printed */
 	*ret = out;
 	return 0;
 }
@@ -284,7 +285,7 @@ static bool is_hex(const struct wm_kconv *c)
 	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
 }
 
-/* The field itself under casts, or of which it is an element. */
+/* The field below casts, or the field whose element is shown. */
 static const struct wm_kfield *shown_field(const struct wm_knode *n)
 {
 	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||

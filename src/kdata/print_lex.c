@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print_lex.c - names, numbers, strings and operators of a print form. */
+/* print_lex.c - splits a print form into names, numbers, strings and operators. */
 #include <errno.h>
 
 #include "kdata/print_tree.h"
@@ -10,7 +10,7 @@ struct wm_knode *wm_kparser_fail(struct wm_kparser *p, const char *why)
 		p->why = why;
 		p->where = p->token.at ? p->token.at : p->at;
 	}
-	p->at = p->end; /* nothing more is read */
+	p->at = p->end; /* stops the parser */
 	p->token = (struct wm_ktoken){.kind = WM_KTOKEN_END, .at = p->where};
 	return NULL;
 }
@@ -33,7 +33,7 @@ static unsigned digit(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 
-/* The type C gives a literal: the first that holds it, from int or what the suffix says. */
+/* The type of a literal in C: the first that holds it, from int or the suffix's type on. */
 static void type_literal(struct wm_kparser *p, struct wm_ktoken *t, bool is_decimal)
 {
 	unsigned nr_l = 0;
@@ -71,7 +71,7 @@ static void lex_number(struct wm_kparser *p, struct wm_ktoken *t)
 	type_literal(p, t, base == 10);
 }
 
-/* The character an escape means; p->at is behind it. */
+/* The character for an escape; moves p->at after it. */
 static char escaped(struct wm_kparser *p)
 {
 	static const char from[] = "ntrab0", to[] = "\n\t\r\a\b";
@@ -175,7 +175,7 @@ void wm_kparser_next(struct wm_kparser *p)
 	}
 	p->token = t;
 	if (t.kind == WM_KTOKEN_BAD)
-		wm_kparser_fail(p, "what stands there is no C");
+		wm_kparser_fail(p, "this is not C");
 }
 
 bool wm_kparser_is(const struct wm_kparser *p, uint8_t op)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_parse.c - expressions of a print form: C's operators by precedence,
- * the types of C's numbers, fields of the record.
+ * print_parse.c - parses the expressions of a print form: C's operators by
+ * precedence, the types of C's numbers, fields of the record.
  */
 #include <errno.h>
 
@@ -18,7 +18,7 @@ struct wm_knode *wm_kparser_node(struct wm_kparser *p, enum wm_knode_kind kind)
 	n = wm_arena_get(p->arena, sizeof(*n));
 	if (!n) {
 		p->no_memory = true;
-		return wm_kparser_fail(p, "no memory");
+		return wm_kparser_fail(p, "out of memory");
 	}
 	p->nr_nodes++;
 	n->kind = (uint8_t)kind;
@@ -31,7 +31,7 @@ static bool is_number(const struct wm_knode *n)
 	return !n || n->kind == WM_KNODE_NUMBER;
 }
 
-/* Of numbers alone: computed now, once. */
+/* A node with constant operands is computed once, here. */
 static void fold(struct wm_kparser *p, struct wm_knode *n)
 {
 	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
@@ -105,7 +105,7 @@ static struct wm_knode *field_node(struct wm_kparser *p, const struct wm_ktoken 
 	return n ? wm_kparser_fail(p, "the event has no such field") : NULL;
 }
 
-/* Behind REC: -> and a name. */
+/* After REC: -> and a name. */
 static struct wm_knode *record_field(struct wm_kparser *p)
 {
 	struct wm_ktoken name;
@@ -119,7 +119,7 @@ static struct wm_knode *record_field(struct wm_kparser *p)
 	return field_node(p, &name);
 }
 
-/* Of a text: the strings that follow it are part of it. */
+/* A string; adjacent strings are concatenated. */
 static struct wm_knode *text_node(struct wm_kparser *p)
 {
 	struct wm_knode *n = wm_kparser_node(p, WM_KNODE_TEXT);
@@ -134,7 +134,7 @@ static struct wm_knode *text_node(struct wm_kparser *p)
 
 		if (!both) {
 			p->no_memory = true;
-			return wm_kparser_fail(p, "no memory");
+			return wm_kparser_fail(p, "out of memory");
 		}
 		memcpy(both, n->text, have);
 		memcpy(both + have, p->token.text, more);
@@ -144,7 +144,7 @@ static struct wm_knode *text_node(struct wm_kparser *p)
 	return n;
 }
 
-/* Names that old kernels left in their print forms, and their values. */
+/* Names that old kernels left in their print forms, with their values. */
 static struct wm_knode *old_name(struct wm_kparser *p, const struct wm_ktoken *name)
 {
 	static const struct {
@@ -163,7 +163,7 @@ static struct wm_knode *old_name(struct wm_kparser *p, const struct wm_ktoken *n
 		    memcmp(olds[i].name, name->at, name->length) == 0)
 			return wm_kparser_number(p, olds[i].value, 4, true);
 	}
-	return wm_kparser_unknown(p); /* a macro or variable of the kernel's */
+	return wm_kparser_unknown(p); /* a macro or variable of the kernel */
 }
 
 static struct wm_knode *bound_name(struct wm_kparser *p, const struct wm_ktoken *name)
@@ -211,10 +211,10 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 	struct wm_knode *n;
 
 	if (!a || (!t->bytes && !t->is_pointer))
-		return a; /* of a type we do not know: as it is */
+		return a; /* unknown type: value unchanged */
 	if (t->is_pointer && (a->kind == WM_KNODE_TEXT || !has_bytes)) {
 		a->bytes = a->kind == WM_KNODE_NUMBER ? p->machine->long_bytes : a->bytes;
-		return a; /* an address stays one */
+		return a; /* an address remains an address */
 	}
 	n = wm_kparser_node(p, t->is_pointer ? WM_KNODE_VIEW : WM_KNODE_CAST);
 	if (n) {
@@ -226,7 +226,10 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 	return wm_kparser_whole(p, n);
 }
 
-/* ({ TYPE NAME = EXPR; ... EXPR; }): the names stand for their values. We stand on the '{'. */
+/*
+ * ({ TYPE NAME = EXPR; ... EXPR; }): each name is replaced by its value. The
+ * current token is '{'.
+ */
 static struct wm_knode *statement_node(struct wm_kparser *p)
 {
 	const struct wm_kbound *outside = p->bound;
@@ -260,11 +263,11 @@ static struct wm_knode *statement_node(struct wm_kparser *p)
 	}
 	p->bound = outside;
 	if (!n || !wm_kparser_skip(p, '}') || !wm_kparser_skip(p, ')'))
-		return wm_kparser_fail(p, "statements that are not finished");
+		return wm_kparser_fail(p, "unfinished statements");
 	return n;
 }
 
-/* We stand on a '('. */
+/* The current token is '('. */
 static struct wm_knode *parenthesis(struct wm_kparser *p)
 {
 	struct wm_knode *n;
@@ -315,7 +318,8 @@ static struct wm_knode *element_node(struct wm_kparser *p, struct wm_knode *a, s
 	if (!a || !b)
 		return NULL;
 	if (a->kind != WM_KNODE_BYTES && a->kind != WM_KNODE_VIEW)
-		return wm_kparser_fail(p, "an element of what is no array of the event");
+		return wm_kparser_fail(p,
+				       "an element of something other than an array of the event");
 	n = wm_kparser_node(p, WM_KNODE_ELEMENT);
 	if (n) {
 		n->a = a;
@@ -342,7 +346,7 @@ static struct wm_knode *postfix(struct wm_kparser *p)
 	return n;
 }
 
-/* C's integer promotions; what a comparison gives is an int. */
+/* C's integer promotions; the result of a comparison is an int. */
 static void promote(struct wm_knode *n, const struct wm_knode *a)
 {
 	bool is_truth = a->kind == WM_KNODE_BINARY && a->number;
@@ -378,7 +382,7 @@ static struct wm_knode *unary_op(struct wm_kparser *p)
 			a->kind = WM_KNODE_BYTES;
 		if (a->kind == WM_KNODE_BYTES)
 			return a;
-		return wm_kparser_fail(p, "the address of what is no field");
+		return wm_kparser_fail(p, "the address of something other than a field");
 	}
 	n = wm_kparser_node(p, WM_KNODE_UNARY);
 	if (!n)
@@ -399,7 +403,7 @@ static struct wm_knode *unary(struct wm_kparser *p)
 	struct wm_knode *n;
 
 	if (p->depth >= WM_KPRINT_DEPTH_MAX)
-		return wm_kparser_fail(p, "too many parentheses inside each other");
+		return wm_kparser_fail(p, "too many nested parentheses");
 	p->depth++;
 	if (p->token.kind == WM_KTOKEN_OP && p->token.op < 128 && p->token.op &&
 	    strchr(ops, p->token.op))
@@ -474,7 +478,7 @@ static struct wm_knode *binary(struct wm_kparser *p, unsigned least)
 			promote(n, a);
 		else
 			convert(n, a, n->b);
-		/* Of a comparison the node's type is that of what is compared. */
+		/* For a comparison, the node's type is that of the operands compared. */
 		n->number = gives_truth(op);
 		a = wm_kparser_whole(p, n);
 	}
@@ -486,7 +490,7 @@ struct wm_knode *wm_kparser_expression(struct wm_kparser *p)
 	struct wm_knode *a, *n;
 
 	if (p->depth >= WM_KPRINT_DEPTH_MAX)
-		return wm_kparser_fail(p, "too many parentheses inside each other");
+		return wm_kparser_fail(p, "too many nested parentheses");
 	p->depth++;
 	a = binary(p, 1);
 	if (a && wm_kparser_is(p, '?')) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_pointer.c - the kernel's %p and its letters: symbols, addresses of
- * networks and hardware, UUIDs, bit maps, bytes.
+ * print_pointer.c - the kernel's %p and the letters after it: symbols, network
+ * and hardware addresses, UUIDs, bit maps, bytes.
  */
 #include "kdata/print_tree.h"
 
@@ -36,7 +36,7 @@ static void ip4(const struct wm_krun *r, const unsigned char *p, const char *for
 {
 	char room[INET_ADDRSTRLEN];
 
-	if (form[0] == 'i') /* with leading zeroes */
+	if (form[0] == 'i') /* with leading zeros */
 		wm_text_f(r->out, "%03u.%03u.%03u.%03u", p[0], p[1], p[2], p[3]);
 	else if (inet_ntop(AF_INET, p, room, sizeof(room)))
 		wm_text_str(r->out, room);
@@ -124,7 +124,7 @@ static void bytes(const struct wm_krun *r, const struct wm_kconv *c, int32_t wid
 		wm_text_f(r->out, "%s%02x", i ? between : "", b.data[i]);
 }
 
-/* Bit `i` of a map of the kernel's longs. */
+/* Bit `i` of a bit map of the kernel's long type. */
 static bool bit(const struct wm_krun *r, struct wm_kbytes b, uint32_t i)
 {
 	const struct wm_kmachine *m = &r->print->machine;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* print_run.c - the program over a record: numbers by C's rules, then the conversions. */
+/*
+ * print_run.c - runs a program over a record: computes numbers by C's rules,
+ * then the conversions.
+ */
 #include "base/digits.h"
 #include "kdata/print_tree.h"
 
-/* A value as the type has it: cut, and extended by its sign or zeroes. */
+/* Truncates a value to the type, then extends it by its sign or zeros. */
 static uint64_t fit(uint64_t v, uint8_t bytes, bool is_signed)
 {
 	switch (bytes) {
@@ -150,9 +153,9 @@ uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n)
 		a = wm_krun_number(r, n->a);
 		return n->op == 's' ? a / 1000000000 : a % 1000000000;
 	case WM_KNODE_BYTES:
-	case WM_KNODE_VIEW: /* an address: there or not */
+	case WM_KNODE_VIEW: /* an address: NULL or not */
 		return wm_krun_bytes(r, n).data != NULL;
-	default: /* text: there */
+	default: /* text: an address, not NULL */
 		return 1;
 	}
 }
@@ -198,7 +201,7 @@ static void run_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 	case 'p':
 		wm_krun_pointer(r, c, width);
 		if (c->width_arg)
-			return; /* it said how much there is */
+			return; /* the width was the number of bytes */
 		break;
 	default:
 		wm_krun_integer(r->out, c, wm_krun_number(r, c->arg), width, precision);
@@ -220,7 +223,7 @@ static uint64_t quick_number(const struct wm_krun *r, const struct wm_knode *n)
 	return wm_krun_number(r, n);
 }
 
-/* A number as most are printed. Writes at `at`, where there is room. */
+/* The common forms of a number. Writes at `at`, where there is room. */
 static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 {
 	uint64_t v = fit(quick_number(r, c->arg), c->bytes, c->quick == 'd');
@@ -237,8 +240,9 @@ static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 }
 
 /*
- * The texts and quick conversions from `c` on, up to one that is not quick,
- * whose text is written: that one. Room for all of the form was asked for.
+ * Writes the texts and quick conversions from `c` on, up to one that is not
+ * quick. Returns that one; its text has been written. The caller has reserved
+ * room for the whole form.
  */
 static const struct wm_kconv *run_quick(const struct wm_krun *r, const struct wm_kconv *c)
 {
@@ -269,7 +273,7 @@ void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		wm_krun_fields(&r);
 		return;
 	}
-	for (;; c++) { /* the last one is only text */
+	for (;; c++) { /* the last conversion is only text */
 		if (!wm_text_reserve(out, p->room))
 			return;
 		c = run_quick(&r, c);

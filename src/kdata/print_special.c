@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_special.c - events that do not print by their print form: those whose
- * form we cannot run, trace_printk(), stacks.
+ * print_special.c - events that are not printed by their print form: those
+ * whose form cannot be compiled, trace_printk(), stacks.
  */
 #include "kdata/print_tree.h"
 
 #include "kdata/formats.h"
 
-#define ELEMENTS_MAX 1024u /* shown of one array */
+#define ELEMENTS_MAX 1024u /* most elements shown of one array */
 
 static void add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
 {
@@ -69,7 +69,7 @@ void wm_krun_fields(const struct wm_krun *r)
 	}
 }
 
-/* What trace_printk() packed: its arguments, one behind the other. */
+/* The arguments packed by trace_printk(), one after the other. */
 struct packed {
 	const unsigned char *data;
 	uint32_t bytes, at;
@@ -113,7 +113,7 @@ static void unpack_pointer(const struct wm_krun *r, struct wm_kconv *c, struct p
 {
 	struct wm_knode n = {.kind = WM_KNODE_NUMBER};
 
-	/* All but these were made text where the kernel could follow the pointer. */
+	/* For all letters but these the kernel followed the pointer and stored text. */
 	if (c->pointer[0] && !strchr("SsFfBxKe", c->pointer[0])) {
 		unpack_text(r, k);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * print_test.c - print forms as the kernel's macros leave them, and the text
- * the kernel makes of a record; forms and records that mean harm.
+ * that the kernel prints for a record; hostile forms and records.
  */
 #include "kdata/print.h"
 
@@ -16,7 +16,7 @@
 #include "kdata/format_test_kit.h"
 #include "kdata/formats.h"
 
-/* The record every form below is run on: of kit_all's fields. */
+/* The record on which every form below is run: it has kit_all's fields. */
 struct record {
 	uint16_t type;
 	uint8_t flags, preempt;
@@ -49,7 +49,7 @@ static const struct record record = {
     .ip = {10, 1, 2, 3},
     .odd = {0x11, 0x22},
     .words = 8u << 16 | 80,
-    .name = 8u << 16 | 32, /* behind 56 */
+    .name = 8u << 16 | 32, /* after offset 56 */
     .cpus = 16u << 16 | 96,
     .e = 0xffffffff81000110,
     .f = -5,
@@ -75,7 +75,7 @@ static struct wm_kformats *known_kernel(void)
 	return k;
 }
 
-/* The text of that form; "FIELDS: ..." when it could not be compiled. */
+/* The text for that form; prefixed with "FIELDS: " when the form could not be compiled. */
 static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text *out)
 {
 	struct wm_kformats *k = known_kernel();
@@ -127,7 +127,7 @@ static void test_numbers(void **state)
 	expect("\"a\" \"b%s\" \"c\", \"X\" \"Y\"", "abXYc");
 }
 
-/* What only C's rules of types give. */
+/* Results that require C's type rules. */
 static void test_expressions(void **state)
 {
 	expect("\"%d %d %d\", REC->f < 0, REC->b < 0, REC->a > 199", "1 1 1");
@@ -155,7 +155,7 @@ static void test_expressions(void **state)
 	       "((u32 *)__get_dynamic_array(words))[2]",
 	       "8 e 0");
 	expect("\"%s\", __get_rel_str(name)[0] ? \" \" : \"\"", " ");
-	expect("\"%d %d\", INT_MAX, REC->a", "? 200"); /* only the kernel knows it */
+	expect("\"%d %d\", INT_MAX, REC->a", "? 200"); /* only the kernel has it */
 	expect("\"%u %d\", jiffies_to_msecs(REC->e), HRTIMER_SOFTIRQ", "? 8");
 }
 
@@ -222,7 +222,7 @@ static void test_forms_we_cannot_run(void **state)
 	expect("\"%s\", ({ static const char *x[] = { \"a\" }; x[REC->a]; })", fields);
 }
 
-/* What is cut off a record is nothing or 0. */
+/* Values cut off a record are empty or 0. */
 static void test_short_records(void **state)
 {
 	static const char form[] =

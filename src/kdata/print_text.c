@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* print_text.c - integers and text as the conversions of a format want them. */
+/* print_text.c - formats integers and text for the conversions of a format. */
 #include "base/digits.h"
 #include "kdata/formats.h"
 #include "kdata/print_tree.h"
 
-#define ELEMENTS_MAX 16384u /* printed of one array */
+#define ELEMENTS_MAX 16384u /* most elements printed of one array */
 
 static void repeat(struct wm_text *out, char c, int64_t nr)
 {
@@ -26,7 +26,7 @@ static char *digits(char *at, uint64_t v, char kind)
 void wm_krun_integer(struct wm_text *out, const struct wm_kconv *c, uint64_t v, int32_t width,
 		     int32_t precision)
 {
-	char room[WM_DIGITS_MAX], *at = room + 1, *end; /* before them: the 0 of %#o */
+	char room[WM_DIGITS_MAX], *at = room + 1, *end; /* in front: the 0 of %#o */
 	const char *prefix = c->plus ? "+" : c->space ? " " : "";
 	int64_t zeroes, blanks, nr, nr_prefix;
 
@@ -173,7 +173,7 @@ static void array(const struct wm_krun *r, const struct wm_knode *n)
 	wm_text_char(r->out, '}');
 }
 
-/* A text of the kernel's, by its address. */
+/* A text of the kernel, by its address. */
 static void add_address(const struct wm_krun *r, uint64_t addr)
 {
 	const char *text = r->known ? wm_kformats_text(r->known, addr) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_type.c - types in a print form, by the names they have in the kernel.
- * Unlike a compiler we see no declarations: what is not known by name is a
- * type when only a type makes sense there, and then of unknown width.
+ * print_type.c - types in a print form, by their names in the kernel. Unlike a
+ * compiler, the parser sees no declarations: an unknown name is a type where
+ * only a type makes sense; its width is then unknown.
  */
 #include "kdata/print_tree.h"
 
@@ -32,7 +32,7 @@ static const struct known {
     {"uid_t", 4, false},      {"gid_t", 4, false},
 };
 
-/* Parts that make up the language's own types, and what only qualifies. */
+/* Words that make up C's built-in types, and qualifiers. */
 enum { UNSIGNED = 1, SIGNED = 2, SHORT = 4, CHAR = 8, INT = 16, VOID = 32, TAG = 64, OTHER = 128 };
 
 static const struct {
@@ -45,11 +45,11 @@ static const struct {
     {"__force", OTHER},     {"static", OTHER},
 };
 
-/* What has been read of a type. */
+/* The words of a type read up to now. */
 struct reading {
 	unsigned parts, nr_long, nr_stars;
 	const struct known *known;
-	bool named; /* by a name we do not know, or a tag */
+	bool named; /* has an unknown name, or a tag */
 };
 
 static bool take_part(struct wm_kparser *p, struct reading *r)
@@ -136,7 +136,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 			break;
 		wm_kparser_next(p);
 		if (declares && !(p->token.kind == WM_KTOKEN_NAME || wm_kparser_is(p, '*'))) {
-			*p = before; /* it was the declared name */
+			*p = before; /* that was the declared name */
 			break;
 		}
 		any = r.named = true;
@@ -145,7 +145,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 	return any;
 }
 
-/* Whether what we stand on can only follow a cast, not an expression in parentheses. */
+/* Whether the current token can only follow a cast, not an expression in parentheses. */
 static bool begins_operand(const struct wm_kparser *p)
 {
 	return p->token.kind == WM_KTOKEN_NAME || p->token.kind == WM_KTOKEN_NUMBER ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_int.h - the inside of a plan, shared by proc_table.c (what the files
- * are), proc_text.c (making a plan) and proc_put.c (running it).
+ * proc_int.h - the inside of a plan, shared by proc_table.c (descriptions of
+ * the files), proc_text.c (creates a plan) and proc_put.c (runs it).
  */
 #ifndef WM_KDATA_PROC_INT_H
 #define WM_KDATA_PROC_INT_H
@@ -11,16 +11,16 @@
 #include "kdata/proc_text.h"
 
 enum wm_proc_value {
-	WM_PROC_SKIP,    /* a column nobody wants */
+	WM_PROC_SKIP,    /* a column that is not recorded */
 	WM_PROC_COUNT,   /* u8 */
 	WM_PROC_SIGNED,  /* i8 */
 	WM_PROC_DECIMAL, /* f8: "0.42" */
 	WM_PROC_WORD,    /* s: up to the next blank */
-	WM_PROC_COMM,    /* s: in parentheses, which may be in it, too */
-	WM_PROC_CPU,     /* u4: what follows "cpu" */
+	WM_PROC_COMM,    /* s: in parentheses, and may itself contain parentheses */
+	WM_PROC_CPU,     /* u4: the number after "cpu" */
 };
 
-/* What the kernel's number is in, and what it becomes. */
+/* The unit of the kernel's number, and the unit it is converted to. */
 enum wm_proc_unit {
 	WM_PROC_PLAIN,
 	WM_PROC_PERCENT,
@@ -40,27 +40,27 @@ struct wm_proc_column {
 	enum wm_proc_unit unit;
 };
 
-/* A line of a text that is one record, and what its values are called. */
+/* A line of a text that is one record, and the names of its values. */
 struct wm_proc_line {
 	const char *key;
-	const struct wm_proc_column *columns; /* name NULL ends them; NULL: called as the line is */
+	const struct wm_proc_column *columns; /* name NULL ends them; NULL: named like the line */
 };
 
 struct wm_proc_shape {
 	struct wm_proc_event event;
 	/*
-	 * Each line of the text is a record of these columns; NULL: the whole text is one,
-	 * its lines a key and values.
+	 * Each line of the text is a record with these columns; NULL: the whole text is
+	 * one record, its lines are a key and values.
 	 */
 	const struct wm_proc_column *rows;
-	const char *between;  /* rows: what stands between columns */
-	const char *begins;   /* lines that begin so, and a digit: rows are only those, and a
-				 text that is one record goes on without them; NULL: all are */
-	const char *not_with; /* rows: no lines that have one of these; NULL: all */
-	/* Texts of one record: lines that are not as simple as the others; key NULL ends them. */
+	const char *between;  /* rows: separator between columns */
+	const char *begins;   /* line prefix, followed by a digit. Only such lines are rows; a text
+				 that is one record ignores them. NULL: every line is used */
+	const char *not_with; /* rows: lines with one of these are skipped; NULL: none */
+	/* Texts of one record: lines that are not a simple key and value; key NULL ends them. */
 	const struct wm_proc_line *lines;
-	bool sizes_only; /* of lines not in `lines` those with "kB" */
-	bool may_lack;   /* a later text may lack lines: they are 0 */
+	bool sizes_only; /* of the lines not in `lines` only those with "kB" */
+	bool may_lack;   /* a later text may lack lines: their values are 0 */
 };
 
 const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e);
@@ -72,16 +72,16 @@ struct wm_proc_step {
 
 struct wm_proc_key {
 	const char *key;
-	uint32_t bytes, nr; /* nr: of its values, the first so many */
+	uint32_t bytes, nr; /* nr: number of its values that are recorded, from the first */
 };
 
 struct wm_proc_plan {
 	struct wm_arena arena;
 	const struct wm_proc_shape *shape;
 	struct wm_proc_machine machine;
-	struct wm_proc_field *fields; /* those that are recorded */
-	struct wm_proc_step *steps;   /* of rows, a column each; else a value each */
-	struct wm_proc_key *keys;     /* of a text that is one record, in order */
+	struct wm_proc_field *fields; /* the recorded fields */
+	struct wm_proc_step *steps;   /* for rows: one per column; else one per value */
+	struct wm_proc_key *keys;     /* for a text that is one record, in file order */
 	size_t nr_fields, nr_steps, nr_keys;
 	uint32_t left_out;
 	struct wm_text schema;
@@ -92,7 +92,7 @@ static inline bool wm_proc_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The line's end: its '\n', or the text's. */
+/* The line's end: its '\n', or the end of the text. */
 static inline const char *wm_proc_line_end(const char *at, const char *end)
 {
 	const char *n = __builtin_memchr(at, '\n', (size_t)(end - at));
@@ -100,7 +100,7 @@ static inline const char *wm_proc_line_end(const char *at, const char *end)
 	return n ? n : end;
 }
 
-/* The end of the key a line begins with: its first blank, ':' or end. */
+/* The end of the key at the start of a line: its first blank, ':' or end. */
 static inline const char *wm_proc_key_end(const char *at, const char *end)
 {
 	while (at < end && !wm_proc_is_blank(*at) && *at != ':')
@@ -108,7 +108,7 @@ static inline const char *wm_proc_key_end(const char *at, const char *end)
 	return at;
 }
 
-/* Whether a line is one of the records of a text of rows. */
+/* Whether a line is a record in a text of rows. */
 bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
 
 #endif

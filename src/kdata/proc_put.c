@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_put.c - the values of a text as packed fields; see proc_text.h. Runs at
- * every reading: numbers are read in place, nothing is allocated.
+ * proc_put.c - writes the values of a text as packed fields; see proc_text.h.
+ * Called for every reading: numbers are parsed in place, nothing is allocated.
  */
 #include <endian.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static void put_u64(struct put *p, uint64_t value)
 	p->to += sizeof(value);
 }
 
-/* A sum that outgrew 64 bits stays at their end. */
+/* A sum of more than 64 bits becomes UINT64_MAX. */
 static int put_count(struct put *p, uint64_t scale)
 {
 	uint64_t n;
@@ -72,7 +72,7 @@ static int put_signed(struct put *p)
 	return err;
 }
 
-/* "98.68": the kernel writes two digits behind the point. */
+/* "98.68": the kernel writes two digits after the point. */
 static int put_decimal(struct put *p)
 {
 	uint64_t whole, part = 0, bits;
@@ -104,7 +104,7 @@ static int put_text(struct put *p, const char *from, size_t bytes)
 	return 0;
 }
 
-/* "(cat) R 1": to the last parenthesis of the line. */
+/* "(cat) R 1": extends to the last parenthesis of the line. */
 static int put_comm(struct put *p)
 {
 	const char *last = p->at < p->end ? memrchr(p->at, ')', (size_t)(p->end - p->at)) : NULL;
@@ -113,7 +113,7 @@ static int put_comm(struct put *p)
 	if (!last || *p->at != '(')
 		return -EBADMSG;
 	p->at = last + 1;
-	if (last == first) { /* a task may have no name */
+	if (last == first) { /* a task's name may be empty */
 		*p->to++ = '\0';
 		return 0;
 	}
@@ -138,7 +138,7 @@ static int put_cpu(struct put *p)
 	return 0;
 }
 
-/* One value; p->at stands at its first character. */
+/* One value; p->at is its first character. */
 static int put_value(struct put *p, const struct wm_proc_step *s, const char *value_end)
 {
 	const char *from = p->at;
@@ -217,7 +217,7 @@ static int64_t next_row(const struct wm_proc_plan *plan, const char **at, const 
 
 /* --- a text that is one record ------------------------------------------------------------ */
 
-/* "avg10=0.42": what stands before the '=' is known by its place. */
+/* "avg10=0.42": the position identifies the value, the text up to '=' is skipped. */
 static int put_values(struct put *p, const struct wm_proc_step *steps, uint32_t nr)
 {
 	int err = 0;
@@ -244,7 +244,7 @@ static bool is_key(const struct wm_proc_key *k, const char *line, const char *en
 	       (wm_proc_is_blank(line[k->bytes]) || line[k->bytes] == ':');
 }
 
-/* Lines the text lacks are zeros, where that may be. */
+/* Writes zeros for missing lines, if the shape allows that. */
 static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct wm_proc_step *s,
 		    uint32_t nr)
 {
@@ -256,7 +256,7 @@ static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct
 	return 0;
 }
 
-/* Which of the plan's keys, from the k-th on, the line has; nr_keys: none. */
+/* The plan's key, from the k-th on, that the line has; nr_keys: none of them. */
 static size_t find_key(const struct wm_proc_plan *plan, size_t k, const struct put *p)
 {
 	while (k < plan->nr_keys && !is_key(&plan->keys[k], p->at, p->end))

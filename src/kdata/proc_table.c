@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_table.c - the files of /proc that are events, and what is in them, as
- * proc(5) has it. What the kernel calls by a name is not repeated here.
+ * proc_table.c - the files of /proc that are events, and their contents
+ * according to proc(5). Values that the file itself names are not listed here.
  */
 #include <string.h>
 
@@ -60,9 +60,9 @@ static const struct wm_proc_column loadavg[] = {
 static const struct wm_proc_column of_some[] = {PRESSURES("some")};
 static const struct wm_proc_column of_full[] = {PRESSURES("full")};
 
-/* Addresses, masks and what the kernel no longer keeps are left out. */
+/* Addresses, masks and values that the kernel no longer maintains are skipped. */
 static const struct wm_proc_column pid_stat[] = {
-	SKIP /* pid: the event's own */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
+	SKIP /* pid: the event has it */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
 	{"state", WM_PROC_WORD, WM_PROC_PLAIN}, COUNT("ppid"),
 	SKIP /* pgrp */, SKIP /* session */, SKIP /* tty_nr */, SKIP /* tpgid */, SKIP /* flags */,
 	COUNT("minflt"), COUNT("cminflt"), COUNT("majflt"), COUNT("cmajflt"),
@@ -91,36 +91,36 @@ static const struct wm_proc_line pressure_lines[] = {
 	{"some", of_some}, {"full", of_full}, {NULL, NULL}};
 
 #define PRESSURE(what) \
-	{.event = {"pressure_" what, "pressure/" what, "how long tasks stood still for want of " what, \
+	{.event = {"pressure_" what, "pressure/" what, "time that tasks were stalled on " what, \
 		   false}, .lines = pressure_lines}
 
 static const struct wm_proc_shape shapes[] = {
-	{.event = {"vmstat", "vmstat", "memory: pages, faults, reclaim, since the machine began",
+	{.event = {"vmstat", "vmstat", "memory: pages, faults, reclaim, since boot",
 		   false}},
-	{.event = {"meminfo", "meminfo", "memory: how much is used for what", false}},
-	{.event = {"stat", "stat", "the machine: times of all CPUs, interrupts, switches, forks",
+	{.event = {"meminfo", "meminfo", "memory: amounts by use", false}},
+	{.event = {"stat", "stat", "the machine: times of all CPUs, interrupts, context switches, forks",
 		   false}, .lines = stat_lines, .begins = "cpu"},
-	{.event = {"cpu", "stat", "one for each CPU: its times", false},
+	{.event = {"cpu", "stat", "times of each CPU", false},
 	 .rows = cpu, .between = " ", .begins = "cpu"},
-	{.event = {"diskstats", "diskstats", "one for each block device", false},
+	{.event = {"diskstats", "diskstats", "counters of each block device", false},
 	 .rows = diskstats, .between = " "},
-	{.event = {"net_dev", "net/dev", "one for each network device", false},
+	{.event = {"net_dev", "net/dev", "counters of each network device", false},
 	 .rows = net_dev, .between = " :", .not_with = "|"},
-	{.event = {"loadavg", "loadavg", "tasks that run or wait for a disk, on average", false},
+	{.event = {"loadavg", "loadavg", "average number of tasks that run or wait for a disk", false},
 	 .rows = loadavg, .between = " /"},
 	PRESSURE("cpu"), PRESSURE("io"), PRESSURE("memory"), PRESSURE("irq"),
-	{.event = {"pid_stat", "stat", "of each process: times, faults, memory", true},
+	{.event = {"pid_stat", "stat", "each process: times, faults, memory", true},
 	 .rows = pid_stat, .between = " "},
-	{.event = {"pid_io", "io", "of each process: what it read and wrote", true},
+	{.event = {"pid_io", "io", "each process: reads and writes", true},
 	 .lines = pid_io_lines},
-	{.event = {"pid_status", "status", "of each process: memory by kind, context switches", true},
+	{.event = {"pid_status", "status", "each process: memory by kind, context switches", true},
 	 .lines = pid_status_lines, .sizes_only = true, .may_lack = true},
 };
 /* clang-format on */
 
 const struct wm_proc_event *wm_proc_event(size_t i)
 {
-	_Static_assert(sizeof(shapes) / sizeof(shapes[0]) <= WM_PROC_EVENTS_MAX, "as promised");
+	_Static_assert(sizeof(shapes) / sizeof(shapes[0]) <= WM_PROC_EVENTS_MAX, "raise it");
 	return i < sizeof(shapes) / sizeof(shapes[0]) ? &shapes[i].event : NULL;
 }
 
@@ -130,7 +130,7 @@ const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e)
 					      offsetof(struct wm_proc_shape, event));
 }
 
-/* "cpu0 ..." is one of "cpu", "cpu ..." is not: that is the sum. */
+/* With begins "cpu", the line "cpu0 ..." is a row, "cpu ..." is not: that is the sum. */
 bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end)
 {
 	size_t n = s->begins ? strlen(s->begins) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_text.c - makes a plan from a first text; see proc_text.h and proc_int.h. */
+/* proc_text.c - creates a plan from a first text; see proc_text.h and proc_int.h. */
 #include "kdata/proc_text.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "kdata/proc_int.h"
 
 #define PLAN_BYTES_MAX ((size_t)4 << 20)
-#define NAME_MAX_BYTES 100u /* of a field, without its unit */
+#define NAME_MAX_BYTES 100u /* of a field's name, without its unit */
 #define NS_PER_S       1000000000u
 
 /* --- one field ------------------------------------------------------------------------ */
@@ -51,7 +51,7 @@ static const char *unit_name(enum wm_proc_unit unit)
 	return unit >= WM_PROC_NS ? "ns" : unit >= WM_PROC_BYTES ? "bytes" : "";
 }
 
-/* Room for one more at the end of an array of the plan's; false: no memory. */
+/* Makes room for one more element in an array of the plan; false: out of memory. */
 static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
 {
 	void **at = array, *more = wm_arena_grow(&p->arena, *at, nr, bytes);
@@ -61,7 +61,10 @@ static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
 	return more != NULL;
 }
 
-/* "Active(anon)", in bytes: Active_anon_bytes. What is no letter or digit is one '_'. */
+/*
+ * "Active(anon)", in bytes: Active_anon_bytes. Characters other than letters
+ * and digits become one '_'.
+ */
 static const char *field_name(struct wm_proc_plan *p, const char *key, size_t bytes,
 			      enum wm_proc_unit unit)
 {
@@ -92,7 +95,7 @@ static int add_step(struct wm_proc_plan *p, enum wm_proc_value value, enum wm_pr
 	return 0;
 }
 
-/* What there is no field for is stepped over, and counted. */
+/* A counter beyond the limit of fields is skipped, and counted. */
 static int add_field(struct wm_proc_plan *p, const struct wm_proc_column *c, size_t name_bytes)
 {
 	struct wm_proc_field f = {.unit =
@@ -115,7 +118,7 @@ static int add_field(struct wm_proc_plan *p, const struct wm_proc_column *c, siz
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* The columns of a line; COMM is one, whatever stands between its parentheses. */
+/* Number of columns in a line. Not for lines with a COMM, which may contain blanks. */
 static size_t count_columns(const struct wm_proc_shape *s, const char *at, const char *end)
 {
 	size_t nr = 0;
@@ -136,9 +139,9 @@ static size_t count_columns(const struct wm_proc_shape *s, const char *at, const
 }
 
 /*
- * As many as the first row has; those the table does not know are counters of
- * a newer kernel. A text without a row has the table's. A comm may have blanks
- * in it: those texts are taken as the table has them.
+ * Adds as many columns as the first row has; those not in the table are
+ * counters of a newer kernel. For a text without rows, and for tasks, whose
+ * comm may contain blanks, the columns are those of the table.
  */
 static int add_columns(struct wm_proc_plan *p, size_t nr)
 {
@@ -200,7 +203,7 @@ static const struct wm_proc_line *line_called(const struct wm_proc_shape *s, con
 	return l && l->key ? l : NULL;
 }
 
-/* As many values as the line has and the table knows. */
+/* Adds the values that both the line and the table have. */
 static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size_t nr,
 		      uint32_t *ret_nr)
 {
@@ -213,7 +216,7 @@ static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size
 	return err;
 }
 
-/* "KEY VALUE" or "KEY: VALUE kB"; others have no counter in them, or none people ask for. */
+/* "KEY VALUE" or "KEY: VALUE kB"; other lines have no counter, or none of interest. */
 static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, const char *values,
 		      const char *end, bool wanted, uint32_t *ret_nr)
 {
@@ -289,7 +292,7 @@ int wm_proc_plan_create(const struct wm_proc_event *e, const struct wm_proc_mach
 		err = -ENOMEM;
 	if (!err && !p->nr_fields)
 		err = wm_diag_set(diag, -EBADMSG, e->file, -1,
-				  "there is no counter in it: is that /proc?");
+				  "the file has no counters; is /proc mounted?");
 	if (err) {
 		wm_proc_plan_destroy(p);
 		return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_text_test.c - fields and values of /proc's counters: by hand, from this
- * machine's own files, and from texts that are damaged.
+ * proc_text_test.c - fields and values of /proc's counters: from texts written
+ * here, from this machine's files, and from damaged texts.
  */
 #include <endian.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static struct wm_proc_plan *plan(const char *name, const char *text)
 	return p;
 }
 
-/* The record's bytes of a text in memory of its own, so that a sanitizer sees its end. */
+/* The record of a text that is copied to a block of its own, so that a sanitizer sees its end. */
 static int64_t put(const struct wm_proc_plan *p, const char *text, unsigned char *to)
 {
 	size_t bytes = strlen(text);
@@ -95,7 +95,7 @@ static void lines_are_fields_in_bytes(void **state)
 	assert_int_equal(u64_at(to, 0), 24684092ull * 1024);
 	assert_int_equal(u64_at(to, 8), 17 * 1024);
 	assert_int_equal(u64_at(to, 16), 3);
-	/* A line that is new is stepped over; one that is gone makes the text another. */
+	/* A new line is skipped; a missing one makes the text invalid. */
 	assert_int_equal(
 	    put(p, "New: 1\nMemTotal: 5 kB\nx\n\nActive(anon): 6\nHugePages_Free: 7", to), 24);
 	assert_int_equal(u64_at(to, 16), 7);
@@ -120,7 +120,7 @@ static void numbers_end_at_64_bits(void **state)
 	assert_true(u64_at(to, 0) == UINT64_MAX);
 	assert_int_equal(put(p, "pgfault 18446744073709551616\n", to), -EBADMSG);
 	assert_int_equal(put(p, "pgfault 99999999999999999999999999\n", to), -EBADMSG);
-	/* In bytes it does not fit: it stays at the end. */
+	/* Converted to bytes it does not fit: it becomes the maximum. */
 	assert_int_equal(put(kb, "A: 18446744073709551615 kB\n", to), 8);
 	assert_true(u64_at(to, 0) == UINT64_MAX);
 	wm_proc_plan_destroy(p);
@@ -210,7 +210,7 @@ static void net_devices_have_no_header(void **state)
 	assert_int_equal(u64_at(to, 3), 3267);
 	assert_int_equal(u64_at(to, 3 + 64), 3268);
 	wm_proc_plan_destroy(p);
-	p = plan("net_dev", ""); /* no device yet: as the table has it */
+	p = plan("net_dev", ""); /* no device yet: the table's columns */
 	assert_int_equal(put(p, text, to), 3 + 16 * 8);
 	wm_proc_plan_destroy(p);
 }
@@ -317,9 +317,9 @@ static void what_is_no_such_file_is_refused(void **state)
 	assert_non_null(strstr(diag.sentence, "no counter"));
 }
 
-/* --- this machine's files, sound and damaged ------------------------------------------------ */
+/* --- this machine's files, intact and damaged ---------------------------------------------- */
 
-/* The text of an event's file; NULL: this kernel has none. free() it. */
+/* The text of an event's file; NULL: this kernel does not have it. free() it. */
 static char *real_text(const struct wm_proc_event *e, size_t *ret_bytes)
 {
 	char path[64], *text = NULL;
@@ -328,7 +328,7 @@ static char *real_text(const struct wm_proc_event *e, size_t *ret_bytes)
 	return wm_file_read(AT_FDCWD, path, TEXT_MAX, &text, ret_bytes) < 0 ? NULL : text;
 }
 
-/* A schema is one an event can be declared with. */
+/* The schema can be used to declare an event. */
 static void check_schema(const struct wm_proc_event *e, const struct wm_proc_plan *p)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -363,7 +363,7 @@ static size_t nr_records(const struct wm_proc_plan *p, const char *text, size_t 
 	return nr;
 }
 
-/* Cut at each of 500 places, and bytes changed: nothing but records and -EBADMSG comes of it. */
+/* Cuts at 500 places, and changed bytes: the only results are records and -EBADMSG. */
 static void damage(const struct wm_proc_plan *p, const char *text, size_t bytes)
 {
 	uint32_t seed = 12345;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rebuild_test.c - an event's items become the record they came from: its print
- * form says the same, every field has its bytes; items that do not fit are told.
+ * form prints the same, every field has its bytes; items that do not fit are
+ * reported.
  */
 #include "kdata/rebuild.h"
 
@@ -194,10 +195,10 @@ static void test_what_does_not_fit(void **state)
 	add_number(w, 1); /* one too many */
 	assert_int_equal(rebuild(w), -EBADMSG);
 	w->nr--;
-	w->items[5].count = 7; /* a list of six that claims more */
+	w->items[5].count = 7; /* a list of six that claims seven */
 	assert_int_equal(rebuild(w), -EBADMSG);
 	w->items[5].count = 6;
-	w->items[0].member = &lists; /* a number that is a list of nothing: 0 */
+	w->items[0].member = &lists; /* a number typed as a list of nothing: 0 */
 	w->items[0].count = 0;
 	assert_true(rebuild(w) > 0);
 	w->items[0].member = &blobs;

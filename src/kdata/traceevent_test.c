@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * traceevent_test.c - a hundred thousand random records of all events of the
- * kernel we run on, in pages as its ring has them: libtraceevent and we find
- * the same records at the same times, the same value in each field (ours out
- * of the transcoded payload), and print the same text.
+ * running kernel, in pages in the layout of its ring: libtraceevent and waymark
+ * find the same records at the same times and the same value in each field
+ * (waymark's from the transcoded payload), and print the same text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,43 +31,42 @@
 #define NR_KINDS_MIN 200u
 #define PAGE_BYTES   65536u
 #define RECORD_MAX   8192u
-#define DYNAMIC_MAX  5u /* elements of a dynamic array, and letters of a string */
+#define DYNAMIC_MAX  5u /* most elements of a dynamic array, and letters of a string */
 
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 
-/* libtraceevent 1.7 forgets some words of print forms. Asked by LeakSanitizer, where it is linked.
- */
+/* libtraceevent 1.7 leaks some words of print forms. LeakSanitizer calls this when it is linked. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtraceevent.so\n";
 }
 
-/* Where libtraceevent 1.7 prints something else than the kernel, which we follow. */
+/* Forms that libtraceevent 1.7 prints differently from the kernel, which waymark follows. */
 static const char *const forms[] = {
-    "__print_symbolic",   /* a negative number without a name is not extended, -6ULL is no number */
-    "__print_flags",      /* the same, and masks nobody knows are taken for 0 */
-    "%.*s",               /* printed as such */
+    "__print_symbolic",   /* a negative number without a name is not extended, -6ULL is rejected */
+    "__print_flags",      /* the same, and unknown masks are taken for 0 */
+    "%.*s",               /* printed literally */
     "%*pbl",              /* the width in parentheses is not computed */
     "%pIS",               /* other families than IP are left out */
     "vmemmap",            /* taken for 0 */
     "jiffies_to_",        /* taken for its argument */
-    " < 0",               /* all comparisons are of unsigned numbers, */
-    " == -1",             /* to 64 bits widened */
+    " < 0",               /* all comparisons are unsigned, ... */
+    " == -1",             /* ... widened to 64 bits */
     " ? \"guest_cr3\"",   /* !a ? b : c ? d : e is !(a ? ...) */
     " - REC->nr_data +",  /* a - b + c is a - (b + c) */
     "value_nsec / 1000L", /* divided as an unsigned number */
-    "REC->tsc_shift",     /* a byte with a sign is printed without */
-    "<< REC->",           /* by more bits than a word has: as the processor does, or 0 */
-    "\\t=> %ps",          /* a stack; we say so and have each address as a value */
+    "REC->tsc_shift",     /* a signed byte is printed as unsigned */
+    "<< REC->",           /* shift by more bits than the word has: the processor's result, or 0 */
+    "\\t=> %ps", /* a stack; waymark prints <stack trace> and has each address as a value */
 };
 
 struct kind {
 	const struct wm_kformat *format;
 	struct wm_kplan *plan;
 	struct tep_event *theirs;
-	bool prints;  /* both have a form they can run */
-	bool differs; /* it was seen to print other text */
+	bool prints;  /* both can run its form */
+	bool differs; /* its text was seen to differ */
 };
 
 struct world {
@@ -81,7 +80,7 @@ struct world {
 	uint64_t random;
 	struct wm_page_layout layout;
 	unsigned char page[PAGE_BYTES];
-	uint32_t bytes; /* of the page */
+	uint32_t bytes; /* size of the page */
 };
 
 static uint64_t next_random(struct world *w)
@@ -100,16 +99,16 @@ static void add_format(struct world *w, char *path)
 	size_t bytes;
 
 	if (strstr(path, "/events/waymark_"))
-		return; /* a probe of somebody who records now */
+		return; /* a probe of a recording in progress */
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that is gone */
+		return; /* a dynamic event that was removed */
 	system[strcspn(system, "/")] = 0;
 	if (wm_kformats_add(w->formats, system, text, bytes, NULL, NULL) == 0)
 		(void)tep_parse_event(w->tep, text, bytes, system); /* its form may fail */
 	free(text);
 }
 
-/* Given a length that is not the array's, __print_hex() there reads beyond the record, and dies. */
+/* With a length other than the array's, its __print_hex() reads beyond the record and crashes. */
 static bool can_print(const struct world *w, const struct tep_event *theirs, uint32_t id)
 {
 	return !(theirs->flags & TEP_EVENT_FL_FAILED) &&
@@ -148,7 +147,7 @@ static void put_text(struct world *w, unsigned char *to, uint32_t room)
 		to[i] = (unsigned char)('a' + next_random(w) % 26);
 }
 
-/* Small numbers, and those at the ends of what there is. */
+/* Small numbers, and those at the limits of the type. */
 static void put_number(struct world *w, unsigned char *to, uint32_t bytes)
 {
 	uint64_t random = next_random(w), value;
@@ -222,7 +221,7 @@ static void put_word(struct world *w, uint32_t word)
 	w->bytes += 4;
 }
 
-/* As the ring writes it, now and then with a long time before. */
+/* In the ring's form, sometimes preceded by a long time delta. */
 static void put_record(struct world *w, const unsigned char *record, uint32_t bytes)
 {
 	uint32_t delta = (uint32_t)next_random(w) & 0xffff;
@@ -267,7 +266,7 @@ static void differs(const struct kind *k, const struct wm_value *v)
 	fail_msg("%s:%s: another value of %s", k->format->system, k->format->name, v->field->name);
 }
 
-/* Sign-extended to 64 bits, however many the field has. */
+/* Sign-extended to 64 bits, whatever the field's width. */
 static bool is_same_number(const struct wm_value *v, unsigned long long theirs)
 {
 	unsigned unused = 64 - 8 * v->field->bytes;
@@ -275,7 +274,7 @@ static bool is_same_number(const struct wm_value *v, unsigned long long theirs)
 	return (unsigned long long)wm_value_integer(v, 0) << unused == theirs << unused;
 }
 
-/* Text as far as its NUL; else all elements, in the bytes they came in. */
+/* Text up to its NUL; else all elements, in their original bytes. */
 static bool is_same_array(const struct wm_value *v, const char *theirs, uint32_t bytes)
 {
 	bool text = v->field->shape == WM_SHAPE_STRING || v->field->shape == WM_SHAPE_CHARS;
@@ -319,7 +318,7 @@ static bool may_differ(const struct kind *k)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (strstr(k->format->print, forms[i]))
 			return true;
-	/* A string in the kernel's memory, by its address: ours is in parentheses. */
+	/* A string in the kernel's memory, by its address: waymark prints it in parentheses. */
 	for (unsigned i = 0; i < k->format->nr_fields; i++)
 		if (strstr(k->format->fields[i].type, "char *"))
 			return true;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transcode.h - from a record of the kernel to the payload of an event class
- * of ours (src/event/class.h): a plan, compiled once from the event's format,
- * then run for each record. What lies together on both sides is one copy.
+ * transcode.h - converts a record of the kernel to the payload of an event
+ * class of waymark (src/event/class.h): a plan, compiled once from the event's
+ * format, then run for each record. Fields that are adjacent on both sides are
+ * copied at once.
  *
  *   in the format                      in the class
  *   integer, enum, long, bool          i, u, b of that width; x where the print form shows hex
@@ -14,8 +15,8 @@
  *   cpumask, bitmask                   qx8: words of 64 bits, lowest first
  *   of another size or unknown type    bytes: aNx1, dynamic z
  *
- * Integers are in this machine's order whatever machine recorded. A plan is
- * immutable; any number of threads may run it.
+ * Integers are in this machine's byte order whatever machine recorded. A plan
+ * is immutable; any number of threads may run it.
  */
 #ifndef WM_KDATA_TRANSCODE_H
 #define WM_KDATA_TRANSCODE_H
@@ -27,8 +28,8 @@
 struct wm_kplan;
 
 /*
- * `common`: the fields all events share are in the class too, but for
- * common_type. `print` (optional) tells which numbers are shown in
+ * `common`: the class also has the fields common to all events, except
+ * common_type. `print` (optional) determines which numbers are shown in
  * hexadecimal. -E2BIG, -EBADMSG with `diag` (optional) when the event is too
  * large for a class; -ENOMEM.
  */
@@ -36,8 +37,8 @@ int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
 		    struct wm_diag *diag);
 /*
- * The same, and the class has the fields of a schema (<waymark/abi.h>; without
- * '#') before them, which the caller writes itself. NULL: none.
+ * The same, but the class begins with the fields of a schema (<waymark/abi.h>;
+ * without '#'), which the caller writes itself. NULL: no such fields.
  */
 int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
 			   const struct wm_kmachine *m, const struct wm_kprint *print,
@@ -46,16 +47,16 @@ void wm_kplan_destroy(struct wm_kplan *p);
 
 /* Borrowed from the plan. Its provider is the event's system. */
 const struct wm_class *wm_kplan_class(const struct wm_kplan *p);
-/* The same as bytes (<waymark/abi.h>), for who hands descriptions on. */
+/* The same as a description (<waymark/abi.h>), for callers that pass it on. */
 const unsigned char *wm_kplan_desc(const struct wm_kplan *p, size_t *ret_bytes);
 
-/* No payload of a record of `bytes` is longer. */
+/* The largest payload of a record of `bytes`. */
 size_t wm_kplan_bound(const struct wm_kplan *p, uint32_t bytes);
 
 /*
- * Writes the payload of a record; `room` must be the bound at least, -ENOSPC
- * otherwise. Its bytes; -EBADMSG when the record is too short for its fields
- * or an array lies outside.
+ * Writes the payload of a record; `room` must be at least the bound, else
+ * -ENOSPC. Returns its size; -EBADMSG when the record is too short for its
+ * fields or an array is outside of it.
  */
 int64_t wm_kplan_run(const struct wm_kplan *p, const unsigned char *record, uint32_t bytes,
 		     unsigned char *out, size_t room);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transcode_test.c - records of every kind of field, of machines of either
- * width and order, read back through the class; records that are too short.
+ * transcode_test.c - records of every kind of field, from machines of either
+ * width and byte order, read back through the class; records that are too
+ * short.
  */
 #include "kdata/transcode.h"
 
@@ -158,7 +159,7 @@ static void test_all(void **state)
 	check_all(true);
 }
 
-/* On a machine of 32 bits pointers and the longs of masks are of 4 bytes. */
+/* On a 32-bit machine pointers and the longs of masks have 4 bytes. */
 static void test_narrow(void **state)
 {
 	static const char text[] =
@@ -188,7 +189,7 @@ static void test_narrow(void **state)
 		assert_int_equal(n, 8 + 4 + 4 + 8 + 4 + 16);
 		expect_number(&w, n, "p", 0, 0xc0000000);
 		v = value_of(&w, n, "l");
-		assert_int_equal(v.field->scalar, WM_SCALAR_HEX); /* as its print form shows it */
+		assert_int_equal(v.field->scalar, WM_SCALAR_HEX); /* according to its print form */
 		expect_number(&w, n, "v", 1, 0x80000000);
 		expect_number(&w, n, "m", 0, 2ll << 32 | 1);
 		expect_number(&w, n, "m", 1, 4);
@@ -216,7 +217,7 @@ static void test_tails(void **state)
 	done(&w);
 }
 
-/* What lies together is copied at once, and the bound is kept whatever a record says. */
+/* Adjacent fields are copied at once, and the bound holds whatever a record contains. */
 static void test_bounds(void **state)
 {
 	struct world w;
