@@ -333,7 +333,7 @@ start_app() {
 	[[ $stderr == *"unknown option '--feilds'; did you mean '--fields'?"* ]]
 	run --separate-stderr waymark list -p 0
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"option '--pid' wants a whole number from 1 to"* ]]
+	[[ $stderr == *"option '--pid' needs a whole number from 1 to"* ]]
 	run --separate-stderr waymark list -p 1 ./app
 	[ "$status" -eq 2 ]
 	run --separate-stderr waymark list -p 2147483647

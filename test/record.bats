@@ -247,7 +247,7 @@ child_of() {
 	[ "$(grep -c 'protocol\|more than one descriptor' few)" = 0 ]
 	# No signal ends it: it is said as what it is, and CMD has the signal as it was.
 	run -125 prlimit --fsize=0:0 waymark record -o f -- true
-	[[ $output == *"File too large; raise the limit of a file's size with 'ulimit -f'"* ]]
+	[[ $output == *"File too large; raise the file size limit with 'ulimit -f'"* ]]
 	run -153 prlimit --fsize=8000:8000 waymark stat -e page-faults:u -- sh -c 'head -c 9000 /dev/zero >large'
 	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
 	open=$(mktemp -d)
@@ -255,11 +255,11 @@ child_of() {
 	chmod 755 "$open"
 	mkdir -m 700 "$open/closed"
 	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" record -o "$open/closed/t" -- true
-	[ "$output" = "waymark: cannot record to '$open/closed/t': cannot create the folder: Permission denied; run as a user who may, or as root, or name another place" ]
+	[ "$output" = "waymark: cannot record to '$open/closed/t': cannot create the folder: Permission denied; run as root, or as a user with permission, or name another place" ]
 	run -125 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" stat -o "$open/closed/t" -e page-faults:u -- true
-	[ "$output" = "waymark: cannot write '$open/closed/t': Permission denied; run as a user who may, or as root, or name another place" ]
+	[ "$output" = "waymark: cannot write '$open/closed/t': Permission denied; run as root, or as a user with permission, or name another place" ]
 	run -3 setpriv --reuid=65534 --regid=65534 --clear-groups "$open/waymark" print "$open/closed/t"
-	[[ $output == *"Permission denied; run as a user who may, or as root" ]]
+	[[ $output == *"Permission denied; run as root, or as a user with permission" ]]
 	rm -r "$open"
 }
 

@@ -273,7 +273,7 @@ text() { # of a trace, one event a line
 	mount -t tmpfs -o size=600k none small || skip "no small file system for us"
 	run -0 --separate-stderr waymark record -o small/t --preload none -F 100 -e sw:cpu-clock -- true
 	umount small
-	[[ $stderr == *"the kernel's symbols are not in the trace (No space left on device; make room there"* ]]
+	[[ $stderr == *"the kernel's symbols are not in the trace (No space left on device; free some space"* ]]
 }
 
 @test "samples, the program's events and the kernel's are on one clock" {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic.h - memory operations shared by threads or processes, with the order
- * in the name. For ring, runtime and base only; thin over the compiler's
- * builtins, so they work on memory of any origin and need no library on the
- * machines we support (aarch64: build with -mno-outline-atomics).
+ * atomic.h - memory operations shared by threads or processes, with the order in the name. For
+ * ring, runtime and base only; thin over the compiler's builtins, so they work on memory of any
+ * origin and need no library on the supported machines (aarch64: build with -mno-outline-atomics).
  *
- * The macros take a pointer to an integer of 1, 2, 4 or 8 bytes, naturally
- * aligned. wm_cas_* return true when they stored; otherwise *expected_ptr holds
- * what was there, so a loop need not load again.
+ * The macros take a pointer to an integer of 1, 2, 4 or 8 bytes, naturally aligned. wm_cas_* return
+ * true when they stored; otherwise *expected_ptr holds the value found, so a loop need not load
+ * again.
  */
 #ifndef WM_BASE_ATOMIC_H
 #define WM_BASE_ATOMIC_H
@@ -22,14 +21,15 @@
 
 #define wm_exchange_acq_rel(ptr, v) __atomic_exchange_n((ptr), (v), __ATOMIC_ACQ_REL)
 
-/* Return the value before. */
+/* These return the old value. */
 #define wm_add_relaxed(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELAXED)
 #define wm_add_release(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_RELEASE)
 #define wm_add_acq_rel(ptr, v) __atomic_fetch_add((ptr), (v), __ATOMIC_ACQ_REL)
 #define wm_or_acq_rel(ptr, v)  __atomic_fetch_or((ptr), (v), __ATOMIC_ACQ_REL)
 #define wm_and_acq_rel(ptr, v) __atomic_fetch_and((ptr), (v), __ATOMIC_ACQ_REL)
 
-/* Strong. A failed one has acquire order: what it saw may be looked at. */
+/* Strong. A failed exchange has acquire order: data published by the value it loaded may be
+ * read. */
 #define wm_cas_acq_rel(ptr, expected_ptr, v)                                                       \
 	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_ACQ_REL,               \
 				    __ATOMIC_ACQUIRE)

@@ -25,12 +25,12 @@ static ssize_t read_word(int fd, void *word, size_t bytes)
 	return n < 0 ? -errno : n;
 }
 
-/* Handlers are the caller's code, which has no business in the command. */
+/* The caller's handlers do not exist in the command. */
 static void forget_handlers(void)
 {
 	for (int i = 1; i < NSIG; i++)
 		if (!wm_signal_is_ignored(i))
-			(void)signal(i, SIG_DFL); /* but for those that cannot be set */
+			(void)signal(i, SIG_DFL); /* fails for the signals that cannot be set */
 }
 
 static void __attribute__((noreturn)) be_the_command(char *const *argv, char *const *environment,
@@ -63,7 +63,7 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 	sigset_t all, before;
 	pid_t pid;
 
-	/* A socket, for a pipe whose reader was killed is a signal to who writes. */
+	/* A socketpair: writing to a pipe whose reader died raises SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hold) < 0)
 		return -errno;
 	if (pipe2(error, O_CLOEXEC) < 0) {
@@ -71,7 +71,7 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 		close_both(hold);
 		return err;
 	}
-	/* Nothing but SIGKILL is for one that is held. */
+	/* A held child accepts only SIGKILL. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();

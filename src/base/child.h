@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h - a command of our own that is held before its first instruction:
- * the process exists, with its pid, but has not called execve(2) yet, so that
- * whatever watches it can be set up first. SIGKILL is the only way it can end
- * while held; it ends by itself when we do.
+ * child.h - a child process held before its first instruction: it exists, with its pid, but has not
+ * called execve(2) yet, so that its observers can be set up first. While held, only SIGKILL ends
+ * it; it exits when this process does.
  */
 #ifndef WM_BASE_CHILD_H
 #define WM_BASE_CHILD_H
@@ -13,26 +12,26 @@
 
 struct wm_child {
 	pid_t pid;
-	int hold;  /* written to: go on; closed: end */
-	int error; /* read from: the errno of execve(2) */
+	int hold;  /* a byte written lets it run; closing ends it */
+	int error; /* the errno of execve(2) is read from here */
 };
 
 /*
- * Forks. argv is NULL-terminated and looked up as execvp(3) does; `mask` is
- * the signal mask the command gets (NULL: ours). 0 or -errno.
+ * Forks. argv is NULL-terminated and looked up as in execvp(3); `mask` is the signal mask the
+ * command gets (NULL: the caller's). 0 or -errno.
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
-/* The same in another environment than ours, NULL-terminated. */
+/* The same with another environment than the caller's, NULL-terminated. */
 int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
 		       struct wm_child *ret);
 
 /*
- * Lets it run: 0 once it has become the command. -errno when that failed; it
- * is reaped then.
+ * Lets the child run: 0 once it has become the command. -errno when that failed; the child is
+ * reaped then.
  */
 int wm_child_go(struct wm_child *c);
 
-/* Ends and reaps one that is held still. */
+/* Ends and reaps a child that is still held. */
 void wm_child_drop(struct wm_child *c);
 
 #endif

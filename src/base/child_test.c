@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child_test.c - a held command has done nothing yet, then runs, or is dropped. */
+/* child_test.c - a held command has run nothing yet; then it runs or is dropped. */
 #include "base/child.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* The name of the program in the process, as /proc/PID/comm has it. */
+/* The process's name, from /proc/PID/comm. */
 static void comm_of(pid_t pid, char comm[32])
 {
 	char path[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.c - tool-side clocks. Relies on Linux telling, in sysfs, which
- * counters it still trusts; must not be linked into traced programs.
+ * clock.c - tool-side clocks. Relies on sysfs, which lists the counters that Linux still trusts;
+ * must not be linked into traced programs.
  */
 #include "base/clock.h"
 
@@ -18,7 +18,7 @@
 #define KERNEL_NAME "arch_sys_counter"
 #endif
 
-/* Ticks at one rate in all power states. */
+/* Ticks at the same rate in all power states. */
 static bool counter_is_invariant(void)
 {
 #if defined(__x86_64__)
@@ -31,8 +31,8 @@ static bool counter_is_invariant(void)
 }
 
 /*
- * The kernel takes a counter it found unstable out of the available clock
- * sources. The current one may be another (kvm-clock) with the counter good.
+ * The kernel removes a counter that it found unstable from the available clock sources. The current
+ * source may be another one (kvm-clock) although the counter is good.
  */
 static bool kernel_trusts(const char *counter)
 {

@@ -12,7 +12,7 @@ enum wm_clock_kind {
 	WM_CLOCK_CYCLES = 1,    /* x86: invariant TSC; aarch64: CNTVCT_EL0 */
 };
 
-/* The cycle counter, whatever it is worth. No system call. */
+/* The cycle counter, reliable or not. No system call. */
 static inline uint64_t wm_clock_cycles(void)
 {
 #if defined(__x86_64__)
@@ -29,8 +29,8 @@ static inline uint64_t wm_clock_cycles(void)
 }
 
 /*
- * Which clock this machine's events should carry: CYCLES when the counter is
- * invariant and the kernel trusts it. Tool side (reads /proc and /sys).
+ * The clock for this machine's events: CYCLES when the counter is invariant and the kernel trusts
+ * it. Tool side (reads /proc and /sys).
  */
 enum wm_clock_kind wm_clock_best(void);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag.c - fills a struct wm_diag. Relies on vsnprintf alone, so it is not
- * for guest code; knows nothing of who reads the sentence.
+ * diag.c - fills a struct wm_diag. Uses vsnprintf, so it is not for guest code.
  */
 #include "base/diag.h"
 
@@ -13,16 +12,16 @@ static const struct {
 	int err;
 	const char *words;
 } cured[] = {
-    {EACCES, "Permission denied; run as a user who may, or as root"},
+    {EACCES, "Permission denied; run as root, or as a user with permission"},
     {EPERM, "Operation not permitted; run as root (root of a container may not be enough)"},
     {EMFILE, "Too many open files; raise the limit of open files with 'ulimit -n'"},
     {ENFILE,
-     "Too many open files in system; as root: sysctl fs.file-max=NUMBER raises their limit"},
-    {ENOSPC, "No space left on device; make room there, or name another place"},
-    {EDQUOT, "Disk quota exceeded; make room there, or name another place"},
+     "Too many open files in system; as root: raise the limit with 'sysctl fs.file-max=NUMBER'"},
+    {ENOSPC, "No space left on device; free some space, or name another place"},
+    {EDQUOT, "Disk quota exceeded; free some space, or name another place"},
     {EROFS, "Read-only file system; name another place"},
-    {EFBIG, "File too large; raise the limit of a file's size with 'ulimit -f'"},
-    {ENOMEM, "Cannot allocate memory; make some free, or raise the limit with 'ulimit -v'"},
+    {EFBIG, "File too large; raise the file size limit with 'ulimit -f'"},
+    {ENOMEM, "Cannot allocate memory; free some memory, or raise the limit with 'ulimit -v'"},
 };
 
 const char *wm_diag_errno(int err)
@@ -34,7 +33,7 @@ const char *wm_diag_errno(int err)
 	return strerror(-err);
 }
 
-/* "cannot open the folder: Permission denied", which ends where it should go on. */
+/* Appends the cure to a sentence such as "cannot open the folder: Permission denied". */
 static void add_cure(struct wm_diag *d, int err)
 {
 	const char *bare = strerror(-err);

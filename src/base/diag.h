@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag.h - where and why an input was refused: filled by parsers beside their
- * negative errno, turned into words by cmd. Always NUL-terminated; never
- * allocated. Who names a place in memory that goes away says wm_diag_keep().
+ * diag.h - where and why an input was refused: parsers fill it beside their negative errno, cmd
+ * prints it. Always NUL-terminated; never allocated. Call wm_diag_keep() when the memory of `where`
+ * is about to be freed.
  */
 #ifndef WM_BASE_DIAG_H
 #define WM_BASE_DIAG_H
@@ -14,10 +14,10 @@
 
 struct wm_diag {
 	const char *where;     /* file or input name; borrowed, may be NULL */
-	int64_t offset;        /* byte offset in it; -1: none */
-	uint32_t line, column; /* from 1; 0: none */
+	int64_t offset;        /* byte offset in it; -1: unknown */
+	uint32_t line, column; /* from 1; 0: unknown */
 	char sentence[WM_DIAG_SENTENCE];
-	char kept[WM_DIAG_SENTENCE]; /* what `where` may point to */
+	char kept[WM_DIAG_SENTENCE]; /* wm_diag_keep()'s copy of `where` */
 };
 
 /* Fills `d` (NULL is fine) and returns `err`, so that callers can `return wm_diag_set(...)`. */
@@ -25,13 +25,12 @@ int wm_diag_set(struct wm_diag *d, int err, const char *where, int64_t offset, c
     __attribute__((format(printf, 5, 6)));
 
 /*
- * What a negative errno says, and what there is to do about it where that is the
- * same everywhere. A sentence that wm_diag_set() is given with the errno's own
- * words at its end gets the cure behind them.
+ * The text of a negative errno, with a cure where one cure fits everywhere. wm_diag_set() adds the
+ * cure to a sentence that ends with the errno's own text.
  */
 const char *wm_diag_errno(int err);
 
-/* Copies the name of the place into `d` itself, which must not be copied from now on. */
+/* Copies `where` into `d`, which must not be copied or moved afterwards. */
 void wm_diag_keep(struct wm_diag *d);
 
 #endif

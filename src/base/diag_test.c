@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diag_test.c - sentences: kept, cut, and cured where they end with an errno's own words. */
+/* diag_test.c - sentences: kept, cut, and given a cure when they end with an errno's own text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +21,15 @@ static void cures(void **state)
 	for (size_t i = 0; i < sizeof(cured) / sizeof(cured[0]); i++) {
 		const char *bare = strerror(cured[i]), *words = wm_diag_errno(-cured[i]);
 
-		/* The errno's own words, as the library has them, and what to do. */
+		/* The C library's text of the errno, then the cure. */
 		assert_int_equal(strncmp(words, bare, strlen(bare)), 0);
 		assert_int_equal(strncmp(words + strlen(bare), "; ", 2), 0);
 		assert_int_equal(wm_diag_set(&d, -cured[i], NULL, -1, "cannot open it: %s", bare),
 				 -cured[i]);
 		assert_int_equal(strncmp(d.sentence, "cannot open it: ", 16), 0);
 		assert_string_equal(d.sentence + 16, words);
-		/* Another errno's words, or words that go on, are left as they are. */
+		/* The text of another errno, or text in the middle of a sentence, is left
+		 * unchanged. */
 		(void)wm_diag_set(&d, -EINVAL, NULL, -1, "cannot open it: %s", bare);
 		assert_string_equal(d.sentence + 16, bare);
 		(void)wm_diag_set(&d, -cured[i], NULL, -1, "(%s)", bare);
@@ -49,11 +50,11 @@ static void long_sentences(void **state)
 	text[sizeof(text) - 1] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s", text);
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);
-	/* The cure is cut where the sentence ends. */
+	/* The cure is cut at the end of the buffer. */
 	text[WM_DIAG_SENTENCE - 1 - strlen(strerror(EACCES))] = '\0';
 	(void)wm_diag_set(&d, -EACCES, NULL, -1, "%s%s", text, strerror(EACCES));
 	assert_int_equal(strlen(d.sentence), WM_DIAG_SENTENCE - 1);
-	assert_int_equal(wm_diag_set(NULL, -EACCES, NULL, -1, "nobody reads it"), -EACCES);
+	assert_int_equal(wm_diag_set(NULL, -EACCES, NULL, -1, "no diag to fill"), -EACCES);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 const char wm_digit_pairs[200] = {ROW('0'), ROW('1'), ROW('2'), ROW('3'), ROW('4'),
 				  ROW('5'), ROW('6'), ROW('7'), ROW('8'), ROW('9')};
 
-/* The least numbers of 1, 2, 3... digits. */
+/* The smallest numbers of 1, 2, 3... digits. */
 const uint64_t wm_digit_powers[20] = {1,
 				      10,
 				      100,
@@ -36,7 +36,7 @@ const uint64_t wm_digit_powers[20] = {1,
 
 /* --- floating point ------------------------------------------------------------------ */
 
-#define POWER_MIN (-17) /* 10^(5 - POWER_MIN) is the last that is exact */
+#define POWER_MIN (-17) /* 10^(5 - POWER_MIN) is the largest power that is exact */
 #define POWER_MAX 22
 
 static const double powers[] = {1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
@@ -49,7 +49,8 @@ static inline double power(int n)
 	return powers[n - POWER_MIN];
 }
 
-/* The power of ten at or below it; one too little for some just above 10^n, which does no harm. */
+/* The exponent of the power of ten at or below `a`; one too small for some just above 10^n, which
+ * does no harm. */
 static inline int exponent_of(double a)
 {
 	uint64_t bits;
@@ -62,10 +63,9 @@ static inline int exponent_of(double a)
 }
 
 /*
- * A product or quotient with a power that is exact is off by at most one in
- * 2^53: 2^-33 of the sixth digit. What is nearer to the middle between two
- * numbers is decided here only when it lies there exactly: the even one, as in
- * printf.
+ * The product or quotient with an exact power has a relative error of at most 2^-53: 2^-33 of the
+ * sixth digit. A value close to halfway between two results is decided here only when it is exactly
+ * halfway: to even, as in printf.
  */
 bool wm_digits_six(double d, struct wm_six *ret)
 {
@@ -96,7 +96,7 @@ bool wm_digits_six(double d, struct wm_six *ret)
 	return ret->digits >= 100000;
 }
 
-/* Behind the point; zeros at the end are left out, and so is the point with nothing behind it. */
+/* The digits after the point, without trailing zeros; no point when no digits remain. */
 static char *fraction(char *at, uint32_t part, int digits)
 {
 	if (!part)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digits.h - numbers as digits, eight at a time, for those who write millions of
- * lines. All write at `at` and return where they ended; no NUL. The caller has
- * the room, WM_DIGITS_MAX bytes, all of which may be written to.
+ * digits.h - numbers as digits, eight at a time, for writers of millions of lines. All write at
+ * `at` and return the end; no NUL. The caller provides WM_DIGITS_MAX bytes, all of which may be
+ * overwritten.
  */
 #ifndef WM_BASE_DIGITS_H
 #define WM_BASE_DIGITS_H
@@ -23,7 +23,7 @@ static inline char *wm_digits_pair(char *at, uint32_t n)
 	return at + 2;
 }
 
-/* The eight digits of a number below 10^8, a byte each, the first in the lowest. */
+/* The eight digits of a number below 10^8, one per byte, the first in the lowest byte. */
 static inline uint64_t wm_digits_bytes(uint32_t n)
 {
 	uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32, high;
@@ -34,21 +34,21 @@ static inline uint64_t wm_digits_bytes(uint32_t n)
 	return high | (v - 10 * high) << 8;
 }
 
-/* The bytes of `digits` as characters; eight are written, whatever their count. */
+/* Stores `digits` as characters; always writes eight. */
 static inline void wm_digits_store(char *at, uint64_t digits)
 {
 	digits = htole64(digits + 0x3030303030303030u);
 	memcpy(at, &digits, 8);
 }
 
-/* Exactly eight. */
+/* Exactly eight digits. */
 static inline char *wm_digits_8(char *at, uint32_t n)
 {
 	wm_digits_store(at, wm_digits_bytes(n));
 	return at + 8;
 }
 
-/* Exactly nine, as of nanoseconds. */
+/* Exactly nine digits, as for nanoseconds. */
 static inline char *wm_digits_9(char *at, uint32_t n)
 {
 	*at++ = (char)('0' + n / 100000000);
@@ -62,7 +62,7 @@ static inline uint32_t wm_digits_count(uint64_t n)
 	return n ? about + (n >= wm_digit_powers[about]) : 1;
 }
 
-/* Of a number below 10^8: all eight, from the first that is not 0 on. */
+/* A number below 10^8, without leading zeros: shifts them out of the eight digits. */
 static inline char *wm_digits_u32(char *at, uint32_t n)
 {
 	uint64_t v = wm_digits_bytes(n);
@@ -92,7 +92,7 @@ static inline char *wm_digits_i64(char *at, int64_t n)
 	return wm_digits_u64(at, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
 
-/* Digits of 2, 8 or 16 by `bits` a digit (1, 3, 4), without a prefix or leading zeros. */
+/* Digits in base 2, 8 or 16; `bits` per digit is 1, 3 or 4. No prefix, no leading zeros. */
 static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const char *digits)
 {
 	uint32_t nr = n ? (63u - (uint32_t)__builtin_clzll(n)) / bits + 1 : 1;
@@ -103,7 +103,7 @@ static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const ch
 	return end;
 }
 
-/* Eight hexadecimal digits, all at once: a nibble to a byte, and letters from 10 on. */
+/* Eight hexadecimal digits at once: one nibble per byte, then letters from 10 up. */
 static inline void wm_digits_hex_8(char *at, uint32_t n)
 {
 	uint64_t v = n, letters;
@@ -117,7 +117,7 @@ static inline void wm_digits_hex_8(char *at, uint32_t n)
 	memcpy(at, &v, 8);
 }
 
-/* Hexadecimal digits at the right end of sixteen characters, blanks before them. */
+/* Hexadecimal digits, right-aligned in sixteen characters and padded with blanks. */
 static inline char *wm_digits_hex_wide(char *at, uint64_t n)
 {
 	uint32_t blanks = (uint32_t)__builtin_clzll(n | 1) / 4;
@@ -128,16 +128,16 @@ static inline char *wm_digits_hex_wide(char *at, uint64_t n)
 	return at + 16;
 }
 
-/* What printf's %g shows of a number, but for its sign: digits * 10^(exponent - 5). */
+/* The six digits that printf's %g shows, without the sign: digits * 10^(exponent - 5). */
 struct wm_six {
 	uint32_t digits; /* six of them, the first not 0 */
 	int exponent;
 };
 
-/* False: not finite, 0, very large or small, or too near to the middle of two such numbers. */
+/* False: not finite, 0, very large or small, or too close to halfway between two results. */
 bool wm_digits_six(double d, struct wm_six *ret);
 
-/* A double as printf's %g has it, in a fraction of the time for numbers of daily life. */
+/* A double as printf's %g prints it, but much faster for numbers of ordinary size. */
 char *wm_digits_g(char *at, double d);
 
 #endif

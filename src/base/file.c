@@ -35,7 +35,8 @@ int wm_file_write(int fd, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Room for what is expected and one byte more, so that the end is seen without growing. */
+/* Room for the expected size and one byte more, so that read() finds the end without growing the
+ * buffer. */
 static size_t first_room(int fd, size_t limit)
 {
 	struct stat st;
@@ -112,7 +113,7 @@ static int write_new(int dirfd, const char *temporary, mode_t mode, const void *
 		return -errno;
 	err = wm_file_write(fd, data, bytes);
 	if (close(fd) && !err)
-		err = -errno; /* some file systems say only here that the disk is full */
+		err = -errno; /* some file systems report a full disk only here */
 	return err;
 }
 

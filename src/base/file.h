@@ -10,16 +10,15 @@
 #include <sys/types.h>
 
 /*
- * Writes all bytes at the descriptor's position. 0 or -errno; after an error
- * an unknown part was written. -EIO when the system takes nothing and says no
- * reason.
+ * Writes all bytes at the descriptor's position. 0 or -errno; after an error an unknown part was
+ * written. -EIO when write(2) returns 0.
  */
 int wm_file_write(int fd, const void *data, size_t bytes);
 
 /*
- * Reads from the descriptor's position to its end into fresh memory, with a
- * NUL behind that is not counted; free() it. Works for /proc, pipes and files
- * that grow. -EFBIG when there are more than `limit` bytes.
+ * Reads from the descriptor's position to its end into new memory and appends a NUL that is not
+ * counted; free() it. Works for /proc, pipes and files that grow. -EFBIG when the file has more
+ * than `limit` bytes.
  */
 int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes);
 
@@ -27,16 +26,16 @@ int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes);
 int wm_file_read(int dirfd, const char *name, size_t limit, char **ret_data, size_t *ret_bytes);
 
 /*
- * Makes `name` (no slash) hold these bytes: writes ".NAME.new" beside it and
- * renames. Whoever opens `name` sees the old bytes or the new ones, whole,
- * however we die; the folder must be ours alone. Not synced to the disk. On
- * failure the old file stands and no ".NAME.new" is left.
+ * Replaces the content of `name` (no slash): writes ".NAME.new" beside it and renames. A reader
+ * that opens `name` sees the whole old or the whole new content, even if this process dies; no
+ * other process may write to the folder. Not synced to the disk. On failure the old file remains
+ * and ".NAME.new" is removed.
  */
 int wm_file_replace(int dirfd, const char *name, mode_t mode, const void *data, size_t bytes);
 
 /*
- * A file nobody else sees, empty and open for reading and writing, where there
- * is room: in $TMPDIR, else /var/tmp. The descriptor, or -errno.
+ * An empty unnamed file, open for reading and writing, in $TMPDIR or else /var/tmp. The descriptor,
+ * or -errno.
  */
 int wm_file_temporary(void);
 

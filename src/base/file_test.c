@@ -33,7 +33,7 @@ static int teardown(void **state)
 {
 	(void)unlinkat(dir, "a", 0);
 	close(dir);
-	return rmdir(folder); /* fails when something else was left behind */
+	return rmdir(folder); /* fails when the test left another file */
 }
 
 static void test_replace_and_read(void **state)

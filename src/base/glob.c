@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glob.c - see glob.h. Only the last '*' seen is ever gone back to: what an
- * earlier one could match differently, the later one can match as well. That
- * makes the search a loop with two marks instead of a recursion.
+ * glob.c - see glob.h. Backtracks only to the last '*': whatever an earlier '*' could match
+ * differently, the later one can match as well. So the search is a loop with two saved positions
+ * instead of a recursion.
  */
 #include "base/glob.h"
 
-/* Index behind the ']' of the set that opens at p[0] == '[', or 0: no set. */
+/* Index after the ']' of the set that opens at p[0] == '[', or 0: not a set. */
 static size_t set_end(const char *p, size_t n)
 {
 	size_t i = 1;
@@ -45,7 +45,7 @@ static bool set_has(const char *p, size_t end, unsigned char c)
 	return found != negated;
 }
 
-/* Pattern bytes that the one byte `c` uses up at p, or 0: it does not match. */
+/* Number of pattern bytes at p that match the one byte `c`, or 0: no match. */
 static size_t match_one(const char *p, size_t n, char c)
 {
 	size_t end;
@@ -72,7 +72,7 @@ static size_t match_one(const char *p, size_t n, char c)
 bool wm_glob_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes)
 {
 	size_t p = 0, t = 0;
-	size_t star = 0, star_text = 0; /* behind the last '*'; where its match ends so far */
+	size_t star = 0, star_text = 0; /* after the last '*'; the end of its match up to now */
 	bool starred = false;
 
 	while (t < text_bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glob_test.c - the matcher against a table, against fnmatch(3) on random
- * patterns, and on the pattern that makes a naive matcher take for ever.
+ * glob_test.c - the matcher against a table, against fnmatch(3) on random patterns, and on the
+ * pattern that takes a naive matcher exponential time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void table(void **state)
 				 cases[i].want);
 }
 
-/* fnmatch(3) agrees on everything made of these bytes but an unclosed set or a last backslash. */
+/* fnmatch(3) agrees on all patterns of these bytes except an unclosed set or a final backslash. */
 static void random_against_fnmatch(void **state)
 {
 	static const char pattern_bytes[] = "ab*?[]!-\\";
@@ -93,7 +93,7 @@ static void random_against_fnmatch(void **state)
 			text[i] = text_bytes[(seed >> 16) % (sizeof(text_bytes) - 1)];
 		}
 		text[(seed >> 8) % 7] = '\0';
-		if (strpbrk(pattern, "[\\")) /* corner cases are the table's */
+		if (strpbrk(pattern, "[\\")) /* the table covers these corner cases */
 			continue;
 		bool want = fnmatch(pattern, text, 0) == 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c - see json.h. Numbers are written without the locale.
+ * json.c - see json.h. Numbers do not depend on the locale.
  */
 #include "base/json.h"
 
@@ -54,7 +54,7 @@ static void put_quoted(FILE *out, const char *text, size_t bytes)
 	(void)putc('"', out);
 }
 
-/* What comes before any value: comma and key. */
+/* The comma and the key in front of a value. */
 static void begin(struct wm_json *j, const char *key)
 {
 	uint32_t bit = 1u << j->depth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h - writing JSON as it comes, without a tree: values of any size are
- * streamed to a FILE, only the nesting is remembered.
+ * json.h - streams JSON to a FILE without building a tree: values may have any size, only the
+ * nesting is kept in memory.
  *
  *   struct wm_json j;
  *   wm_json_init(&j, stdout, 0);
@@ -12,9 +12,8 @@
  *   wm_json_end(&j);
  *   wm_json_end(&j);            ->  {"name":"query","rows":[3]}
  *
- * `key` is NULL inside arrays and at the top. Errors of the stream stay in the
- * stream (ferror). Text that is not UTF-8 gets U+FFFD for each byte that does
- * not fit, so the output is always valid JSON.
+ * `key` is NULL inside arrays and at the top. Write errors stay in the stream (ferror). Each byte
+ * that is not part of valid UTF-8 becomes U+FFFD, so the output is always valid JSON.
  */
 #ifndef WM_BASE_JSON_H
 #define WM_BASE_JSON_H
@@ -28,22 +27,24 @@
 
 struct wm_json {
 	FILE *out;
-	unsigned lines; /* objects in arrays nested no deeper begin on a line of their own */
+	unsigned lines; /* up to this depth, each object in an array begins on a new line */
 	unsigned depth;
-	uint32_t arrays, filled; /* one bit a level */
+	uint32_t arrays, filled; /* one bit per level */
 };
 
 void wm_json_init(struct wm_json *j, FILE *out, unsigned lines);
 
 void wm_json_object(struct wm_json *j, const char *key);
 void wm_json_array(struct wm_json *j, const char *key);
-void wm_json_end(struct wm_json *j); /* of the innermost; a newline after the outermost */
+void wm_json_end(struct wm_json *j); /* closes the innermost level; a newline after the outermost */
 
-void wm_json_string(struct wm_json *j, const char *key, const char *value); /* NULL: null */
+void wm_json_string(struct wm_json *j, const char *key, const char *value); /* NULL is written as
+									     * null */
 void wm_json_bytes(struct wm_json *j, const char *key, const char *value, size_t bytes);
 void wm_json_i64(struct wm_json *j, const char *key, int64_t value);
 void wm_json_u64(struct wm_json *j, const char *key, uint64_t value);
-void wm_json_f64(struct wm_json *j, const char *key, double value); /* NaN, infinite: null */
+void wm_json_f64(struct wm_json *j, const char *key, double value); /* NaN and infinity are written
+								     * as null */
 void wm_json_bool(struct wm_json *j, const char *key, bool value);
 void wm_json_null(struct wm_json *j, const char *key);
 

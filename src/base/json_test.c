@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_test.c - what is written, byte by byte, and read back by jansson.
+ * json_test.c - the output, byte by byte, and read back by jansson.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static void test_text(void **state)
 	wm_json_array(&j, NULL);
 	wm_json_string(&j, NULL, "a\"b\\c\n\t\r\b\f\x01\x7f/");
 	wm_json_string(&j, NULL, "h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	/* a lone byte, an overlong slash, a surrogate, beyond the last, cut short */
+	/* a lone byte, an overlong slash, a surrogate, beyond U+10FFFF, truncated */
 	wm_json_string(&j, NULL,
 		       "x\xff"
 		       "x\xc0\xafx\xed\xa0\x80x\xf4\x90\x80\x80x\xe2\x82");
@@ -122,7 +122,7 @@ static void test_floats(void **state)
 	free(text);
 }
 
-/* Whatever bytes: a reader that checks UTF-8 accepts them. */
+/* For any bytes, a reader that checks UTF-8 accepts the output. */
 static void test_random_bytes(void **state)
 {
 	uint64_t word = 1;

@@ -2,11 +2,10 @@
 /*
  * loop.c - the event loop, see loop.h.
  *
- * Every watch but a timer is one descriptor in the epoll set with the watch's
- * address as its datum; all signals share one signalfd, whose datum is the
- * loop. Timers are a list sorted by deadline. A removed watch is out of the
- * epoll set at once but its memory waits until the step is over, because the
- * batch at hand may still name it.
+ * Every watch but a timer is one descriptor in the epoll set with the watch's address as its datum;
+ * all signals share one signalfd, whose datum is the loop. Timers are a list sorted by deadline. A
+ * removed watch leaves the epoll set at once, but its memory is freed at the end of the step,
+ * because the current batch of epoll events may still point to it.
  */
 #include "base/loop.h"
 
@@ -35,8 +34,8 @@ struct wm_watch {
 	struct wm_watch *earlier, *later; /* in loop->timers */
 	enum watch_kind kind;
 	bool dead, queued; /* queued: in loop->timers */
-	bool is_deaf;      /* SIGNAL: not what the terminal sends */
-	int fd;            /* FD: the caller's; CHILD, PROCESS: our pidfd, -1 when done */
+	bool is_deaf;      /* SIGNAL: drops signals that the terminal sent */
+	int fd;            /* FD: the caller's; CHILD, PROCESS: a pidfd, -1 when done */
 	int signo;
 	pid_t pid;
 	uint64_t due_ns, interval_ns;
@@ -221,7 +220,7 @@ int wm_loop_timer(struct wm_loop *l, uint64_t first_ns, uint64_t interval_ns,
 	return watch_give(w, ret);
 }
 
-/* Runs the timers due by now; one that sets itself anew waits for the next step. */
+/* Runs the timers that are due; a timer that restarts itself runs in a later step. */
 static int timers_run(struct wm_loop *l)
 {
 	uint64_t now = wm_clock_monotonic_ns();
@@ -345,7 +344,7 @@ static int signals_run(struct wm_loop *l)
 	return n;
 }
 
-/* --- the end of processes ---------------------------------------------- */
+/* --- process exits ------------------------------------------------------ */
 
 static int watch_exit(struct wm_loop *l, enum watch_kind kind, pid_t pid,
 		      void (*fn)(pid_t, int, void *), void *data, struct wm_watch **ret)
@@ -357,7 +356,7 @@ static int watch_exit(struct wm_loop *l, enum watch_kind kind, pid_t pid,
 		return -ENOMEM;
 	w->fn.exit = fn;
 	w->pid = pid;
-	w->fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+	w->fd = (int)syscall(SYS_pidfd_open, pid, 0); /* always close-on-exec */
 	err = w->fd < 0 ? -errno : epoll_change(l, EPOLL_CTL_ADD, w->fd, EPOLLIN | EPOLLET, w);
 	if (err) {
 		wm_watch_remove(w);
@@ -386,11 +385,11 @@ static void exit_run(struct wm_watch *w)
 		pid_t got = waitpid(w->pid, &status, WNOHANG);
 
 		if (got == 0)
-			return; /* a debugger has it still; the edge comes again when it lets go */
+			return; /* a debugger still holds it; the edge repeats when it detaches */
 		if (got != w->pid)
 			status = -1;
 	}
-	close(w->fd); /* leaves the epoll set with it */
+	close(w->fd); /* this also removes it from the epoll set */
 	w->fd = -1;
 	w->fn.exit(w->pid, status, w->data);
 }
@@ -409,7 +408,8 @@ void wm_watch_remove(struct wm_watch *w)
 	if (w->kind == WATCH_SIGNAL)
 		signal_forget(w);
 	if (w->kind == WATCH_FD && w->fd >= 0)
-		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, w->fd, NULL); /* closed early: gone */
+		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, w->fd, NULL); /* fails when closed early:
+									* already removed */
 	if ((w->kind == WATCH_CHILD || w->kind == WATCH_PROCESS) && w->fd >= 0)
 		close(w->fd);
 	if (w->prev)
@@ -431,7 +431,7 @@ static int wait_ms(const struct wm_loop *l, int timeout_ms)
 	now = wm_clock_monotonic_ns();
 	if (l->timers->due_ns <= now)
 		return 0;
-	left_ms = (l->timers->due_ns - now - 1) / NS_PER_MS + 1; /* up: never early */
+	left_ms = (l->timers->due_ns - now - 1) / NS_PER_MS + 1; /* rounds up: never early */
 	if (left_ms > INT_MAX)
 		left_ms = INT_MAX;
 	return timeout_ms >= 0 && (uint64_t)timeout_ms < left_ms ? timeout_ms : (int)left_ms;

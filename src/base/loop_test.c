@@ -36,7 +36,7 @@ struct pipes {
 	int ran;
 };
 
-/* Whichever runs first removes both: the other must not run any more. */
+/* Whichever callback runs first removes both watches: the other must not run. */
 static void remove_both(int fd, uint32_t events, void *data)
 {
 	struct pipes *p = data;
@@ -121,7 +121,7 @@ static void test_timers(void **state)
 	struct wm_watch *idle;
 	uint64_t before = wm_clock_monotonic_ns();
 
-	/* The earlier one first: it is, however long we are held up between. */
+	/* The earlier timer runs first, however late the step is. */
 	assert_int_equal(wm_loop_timer(l, 1 * MS, 0, tick_b, &t, NULL), 0);
 	assert_int_equal(wm_loop_timer(l, 2 * MS, 2 * MS, tick_a, &t, &t.watch), 0);
 	assert_int_equal(wm_loop_timer(l, UINT64_MAX, 0, tick_b, &t, &idle), 0);
@@ -190,7 +190,7 @@ static void on_exit_of(pid_t pid, int status, void *data)
 	e->n++;
 }
 
-/* As under nohup: the others are taken, that one does nothing. */
+/* As under nohup: the ignored SIGHUP is dropped, the other signals are reported. */
 static void test_ignored_signals(void **state)
 {
 	struct wm_loop *l = *state;
@@ -243,7 +243,7 @@ static void test_child(void **state)
 	assert_int_equal(wm_loop_process(l, pid, on_exit_of, &e, NULL), 0);
 	assert_int_equal(wm_loop_step(l, -1), 1);
 	assert_int_equal(e.status, -1);
-	assert_int_equal(waitpid(pid, &e.status, 0), pid); /* was not reaped */
+	assert_int_equal(waitpid(pid, &e.status, 0), pid); /* not reaped */
 	assert_true(WIFSIGNALED(e.status));
 	assert_int_equal(e.n, 2);
 	assert_int_equal(wm_loop_child(l, pid, on_exit_of, &e, &w), -ESRCH);

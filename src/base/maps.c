@@ -84,7 +84,7 @@ static void restore_newlines(char *path)
 	*to = '\0';
 }
 
-/* One line, NUL-terminated. False when it has not the kernel's format. */
+/* One line, NUL-terminated. False when it is not in the kernel's format. */
 static bool parse_line(char *line, struct wm_map *m)
 {
 	struct cursor c = {line, false};
@@ -189,7 +189,7 @@ const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address)
 	return low < m->nr && m->maps[low].start <= address ? &m->maps[low] : NULL;
 }
 
-/* A FIFO or a device in the place of the file must not make us wait. */
+/* Must not block when a FIFO or a device has taken the file's name. */
 static int open_regular(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -203,7 +203,7 @@ static int open_regular(const char *name)
 	return -ENOENT;
 }
 
-/* /proc/PID/exe opens the running file itself, named or not. */
+/* /proc/PID/exe opens the executable itself, even when its name is gone. */
 static int open_exe(pid_t pid, const struct wm_map *map)
 {
 	char name[64];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - the memory map of a process: /proc/PID/maps parsed, and the files
- * behind its mappings opened as that process sees them. The process may change
- * its map at any time: what is read here is a snapshot.
+ * maps.h - the memory map of a process: parses /proc/PID/maps and opens the mapped files as that
+ * process sees them. The process may change its map at any time: the result is a snapshot.
  */
 #ifndef WM_BASE_MAPS_H
 #define WM_BASE_MAPS_H
@@ -24,13 +23,13 @@ enum wm_map_perms {
 struct wm_map {
 	uint64_t start, end; /* addresses, end excluded */
 	uint64_t offset;     /* in the file */
-	uint64_t inode;      /* 0: no file behind it */
+	uint64_t inode;      /* 0: no file */
 	uint32_t dev_major, dev_minor;
 	uint8_t perms; /* enum wm_map_perms bits */
-	bool deleted;  /* the file has no name any more; path is its last one */
+	bool deleted;  /* the file was unlinked; `path` is its last name */
 	/*
-	 * As the process sees it, or "[stack]" and the like, or "". A newline is
-	 * restored from the kernel's "\012"; the kernel escapes nothing else here.
+	 * As the process sees it, or "[stack]" and the like, or "". The kernel's "\012" is turned
+	 * back into a newline; it escapes no other byte here.
 	 */
 	const char *path;
 };
@@ -38,26 +37,27 @@ struct wm_map {
 struct wm_maps {
 	struct wm_map *maps; /* by ascending address */
 	size_t nr;
-	char *text; /* what the paths point into */
+	char *text; /* the memory of the paths */
 };
 
 #define WM_MAPS_BYTES_MAX (64u << 20)
 
-/* -ENOENT or -ESRCH: no such process; -EACCES or -EPERM: not ours to see. Kernel threads: 0 maps.
- */
+/* -ENOENT or -ESRCH: no such process; -EACCES or -EPERM: no permission. A kernel thread has 0
+ * maps. */
 int wm_maps_read(pid_t pid, struct wm_maps *ret_maps);
 
-/* Takes `text` (malloc'ed, NUL-terminated; freed also on failure). -EBADMSG, -ENOMEM. */
+/* Takes ownership of `text` (malloc'ed, NUL-terminated; freed also on failure). -EBADMSG,
+ * -ENOMEM. */
 int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag);
 
 void wm_maps_done(struct wm_maps *m);
 
-const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address); /* NULL: none */
+const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address); /* NULL: not mapped */
 
 /*
- * Opens the file behind a mapping, read only: by name inside the process's
- * root, or, when it was deleted, through /proc/PID/exe or /proc/PID/map_files
- * (privileged). The descriptor or -errno; -ENOENT also when no file is behind.
+ * Opens the mapped file, read only: by name inside the process's root or, when it was deleted,
+ * through /proc/PID/exe or /proc/PID/map_files (privileged). The descriptor or -errno; -ENOENT also
+ * when the mapping has no file.
  */
 int wm_maps_open(pid_t pid, const struct wm_map *map);
 

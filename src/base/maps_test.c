@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps_test.c - lines in every shape, hostile lines, our own process.
+ * maps_test.c - lines of every form, hostile lines, the test's own process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void test_bad_lines(void **state)
 		assert_int_equal(parse(bad[i], &m, NULL), -EBADMSG);
 	assert_int_equal(parse("1000-2000 r--p 0 0:0 0 \nx", &m, &diag), -EBADMSG);
 	assert_string_equal(diag.sentence, "line 2 is not a mapping");
-	assert_null(m.maps); /* untouched */
+	assert_null(m.maps); /* unchanged */
 }
 
 static void test_ourselves(void **state)
@@ -122,7 +122,7 @@ static void test_ourselves(void **state)
 	assert_true(wm_maps_read(0x7fffffff, &m) < 0);
 }
 
-/* A name with a newline in it, and a file that is no regular one any more. */
+/* A name that contains a newline, and a file that was replaced by a non-regular one. */
 static void test_odd_names(void **state)
 {
 	char dir[] = "/tmp/wm-maps-XXXXXX", name[64];

@@ -10,7 +10,7 @@
 
 #define NS_PER_SECOND 1000000000
 
-/* Exactly `digits` of them; moves on. */
+/* Reads exactly `digits` digits and advances. */
 static bool number(const char **s, int digits, int *ret)
 {
 	int n = 0;
@@ -24,7 +24,7 @@ static bool number(const char **s, int digits, int *ret)
 	return true;
 }
 
-/* ".123" behind seconds, if there is one. */
+/* ".123" after the seconds, if present. */
 static bool fraction(const char **s, int64_t *ret_ns)
 {
 	int64_t scale = NS_PER_SECOND, ns = 0;
@@ -37,7 +37,7 @@ static bool fraction(const char **s, int64_t *ret_ns)
 		return false;
 	while (**s >= '0' && **s <= '9') {
 		if (scale == 1)
-			return false; /* finer than we can say */
+			return false; /* finer than a nanosecond */
 		scale /= 10;
 		ns += (*(*s)++ - '0') * scale;
 	}
@@ -65,7 +65,7 @@ static int seconds(const char *s, int64_t *ret_ns)
 	return 0;
 }
 
-/* YYYY-MM-DD and a space or T, if there is one. False: begun, but wrong. */
+/* YYYY-MM-DD and a space or T, if present. False: a malformed date. */
 static bool date(const char **s, struct tm *tm, bool *ret_has)
 {
 	const char *at = *s;
@@ -104,7 +104,7 @@ static bool is_utc(const char **s)
 	return true;
 }
 
-/* mktime() takes the 31st of February for a day of March. */
+/* mktime() turns the 31st of February into a day of March: refused here. */
 static int combine(struct tm *tm, bool utc, int64_t ns, int64_t *ret_ns)
 {
 	int day = tm->tm_mday, month = tm->tm_mon;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * moment.h - points in time as people type them, in babeltrace2's forms:
+ * moment.h - points in time as typed by users, in babeltrace2's forms:
  *
- *   2026-11-22 14:05[:30[.123456789]]   local time, or UTC with a Z behind it
- *   14:05[:30[.123456789]]              the same, of the day something began
+ *   2026-11-22 14:05[:30[.123456789]]   local time, or UTC with a final Z
+ *   14:05[:30[.123456789]]              the same, on a given day
  *   [-]1795221541[.123456789]           seconds since the clock's origin
  *
- * A T may stand between date and time. Fractions have one to nine digits.
+ * A T may separate date and time. Fractions have one to nine digits.
  */
 #ifndef WM_BASE_MOMENT_H
 #define WM_BASE_MOMENT_H
@@ -15,16 +15,15 @@
 #include <stdint.h>
 
 /*
- * "2026-11-22T14:05:30Z". Takes no lock: behind fork(2) the C library's clock may
- * be held for ever, by a thread that is not there. 0 or -EINVAL: before 1970,
- * beyond the year 9999, or no room.
+ * "2026-11-22T14:05:30Z". Takes no lock: after fork(2) a thread that does not exist in the child
+ * may hold the C library's time zone lock for ever. 0 or -EINVAL: before 1970, after the year 9999,
+ * or `bytes` too small.
  */
 int wm_moment_print_utc(int64_t seconds, char *buf, size_t bytes);
 
 /*
- * `day_ns` is any time of the day that hours without a date are of. 0, -EINVAL
- * (none of the forms, or no such day or hour), -ERANGE (beyond 64 bits of
- * nanoseconds).
+ * `day_ns` is any time on the day that is used when `text` has no date. 0, -EINVAL (none of the
+ * forms, or no such day or hour), -ERANGE (beyond 64 bits of nanoseconds).
  */
 int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* moment_test.c - every form, its wrong relatives, and the ends of time. */
+/* moment_test.c - every form, malformed variants of it, and the extremes of the range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "base/moment.h"
 
-#define DAY_NS (1795219200000000000 + 5) /* 2026-11-21 00:00:00 UTC and a bit */
+#define DAY_NS (1795219200000000000 + 5) /* 2026-11-21 00:00:00 UTC and 5 ns */
 
 static void test_forms(void **unused)
 {
@@ -39,7 +39,7 @@ static void test_forms(void **unused)
 	    {"1970-01-01 00:00Z", 0, 0},
 	    {"2026-11-22 14:05Z", 0, 1795356300000000000},
 	    {"2026-11-22T14:05:30.25Z", 0, 1795356330250000000},
-	    {"2026-11-22 14:05", 0, 1795356300000000000 - 3600000000000}, /* an hour east */
+	    {"2026-11-22 14:05", 0, 1795356300000000000 - 3600000000000}, /* one hour east of UTC */
 	    {"14:05Z", 0, 1795269900000000000},
 	    {"14:05:01.000000001Z", 0, 1795269901000000001},
 	    {"14:05", 0, 1795266300000000000},
@@ -64,7 +64,7 @@ static void test_forms(void **unused)
 	}
 }
 
-/* The C library's words, some days of each year, and the ends of time. */
+/* Compared with the C library: some days of each year, and the extremes of the range. */
 static void test_utc_without_a_lock(void **unused)
 {
 	char ours[32], theirs[32];

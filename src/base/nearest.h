@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.h - the names closest to a mistyped one: offer all there are, then
- * ask for the sentence. Wildcards in the wanted name are ignored; a name that
- * contains the wanted one is near. Fixed storage, nothing to release.
+ * nearest.h - the names closest to a mistyped one: offer all names, then get the sentence.
+ * Wildcards in the wanted name are ignored; a name that contains the wanted one is near. Fixed
+ * storage, nothing to free.
  */
 #ifndef WM_BASE_NEAREST_H
 #define WM_BASE_NEAREST_H
@@ -14,20 +14,20 @@
 
 struct wm_nearest {
 	char wanted[WM_NEAREST_NAME_MAX];
-	unsigned limit; /* greater distances are not near */
+	unsigned limit; /* a greater distance is not near */
 	unsigned nr;
 	struct {
 		unsigned distance;
 		char name[WM_NEAREST_NAME_MAX];
-	} best[WM_NEAREST_NR]; /* nearest first; equal ones in the order offered */
+	} best[WM_NEAREST_NR]; /* nearest first; at equal distance, in the order offered */
 };
 
 void wm_nearest_init(struct wm_nearest *n, const char *wanted);
 void wm_nearest_offer(struct wm_nearest *n, const char *name);
 
 /*
- * "did you mean 'a', 'b' or 'c'?", or "" when nothing is near. `prefix` is
- * put before each name ("--" for options). Returns buf.
+ * "did you mean 'a', 'b' or 'c'?", or "" when no name is near. `prefix` precedes each name ("--"
+ * for options). Returns buf.
  */
 const char *wm_nearest_sentence(const struct wm_nearest *n, const char *prefix, char *buf,
 				size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number.c - see number.h. Fractions are computed in integers, so that 1.5G
- * is exact and the locale cannot move the decimal point.
+ * number.c - see number.h. Fractions are computed in integers, so that 1.5G is exact and the locale
+ * does not affect the decimal point.
  */
 #include "base/number.h"
 
@@ -41,7 +41,7 @@ static int digit_of(char c, unsigned base)
 	return d >= 0 && (unsigned)d < base ? d : -1;
 }
 
-/* Digits at *text, at least one; moves *text behind them. */
+/* Reads digits at *text, at least one, and advances *text. */
 static int take_digits(const char **text, unsigned base, uint64_t *ret_value)
 {
 	const char *p = *text;
@@ -90,7 +90,7 @@ int wm_number_parse_integer(const char *text, int64_t min, int64_t max, int64_t 
 	return 0;
 }
 
-/* ".25" of `factor`; at most nine digits, which any of our units can hold. */
+/* ".25" of `factor`; at most nine digits, which fit for every unit. */
 static int take_fraction(const char **text, uint64_t factor, uint64_t *ret_value)
 {
 	const char *p = *text + 1;

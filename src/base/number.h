@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number.h - numbers as people type them: integers with bounds, sizes with
- * K, M, G, T (powers of 1024), durations with ns, us, ms, s, m, h. The whole
- * text must be the number; overflow is an error.
+ * number.h - numbers as typed by users: integers with bounds, sizes with K, M, G, T (powers of
+ * 1024), durations with ns, us, ms, s, m, h. The whole text must be the number; overflow is an
+ * error.
  *
- * All return 0, -EINVAL (not such a number) or -ERANGE (outside the bounds).
+ * All return 0, -EINVAL (malformed) or -ERANGE (out of bounds).
  */
 #ifndef WM_BASE_NUMBER_H
 #define WM_BASE_NUMBER_H
@@ -20,10 +20,10 @@ int wm_number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t 
 /* "100ms", "1.5s", "2m"; a number without a unit is seconds. */
 int wm_number_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
-/* "2.3e-10", with a dot whatever the locale. */
+/* "2.3e-10", with a dot in any locale. */
 int wm_number_parse_float(const char *text, double *ret_value);
 
-/* "12 KiB", for people: two digits or more, rounded down. `buf` has WM_NUMBER_TEXT bytes. */
+/* "12 KiB": two digits or more, rounded down. `buf` has WM_NUMBER_TEXT bytes. */
 const char *wm_number_print_about(uint64_t bytes, char *buf);
 
 /* The shortest exact text of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.

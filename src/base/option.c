@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.c - option tables over getopt_long: parsing, defaults, bounds,
- * errors that name the cure. option_help.c prints the same tables. Not thread
- * safe (getopt is not); knows no verb and prints nothing.
+ * option.c - option tables over getopt_long: parsing, defaults, bounds, errors that name the cure.
+ * option_help.c prints the same tables. Not thread-safe (getopt is not); knows no verb and prints
+ * nothing.
  */
 #include "base/option.h"
 
@@ -16,7 +16,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 
-/* getopt's `val` of a long option: its index in our table, above any letter. */
+/* getopt's `val` of a long option: its index in the table, above any letter. */
 #define LONG_BASE 0x1000
 #define HELP_LONG 0x0fff
 
@@ -25,7 +25,7 @@ struct parser {
 	unsigned nr;
 	struct option longs[WM_OPTION_MAX + 2];
 	char letters[2 + 3 * (WM_OPTION_MAX + 1) + 1];
-	bool own_h; /* the table has a -h of its own */
+	bool own_h; /* the table defines -h itself */
 };
 
 static unsigned table_length(const struct wm_option *table)
@@ -103,7 +103,7 @@ static int wrong(struct wm_diag *diag, const struct wm_option *o, const char *ar
 {
 	char name[64];
 
-	return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' wants %s, not '%.80s'",
+	return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs %s, not '%.80s'",
 			   spelled(o, name, sizeof(name)), wants, argument);
 }
 
@@ -178,7 +178,7 @@ static int set_integer(const struct wm_option *o, const char *argument, void *at
 	return wrong(diag, o, argument, wants);
 }
 
-/* SIZE and DURATION: the same but for the parser, the printer and an example. */
+/* SIZE and DURATION differ only in parser, printer and example. */
 static int set_scaled(const struct wm_option *o, const char *argument, void *at,
 		      struct wm_diag *diag)
 {
@@ -252,7 +252,7 @@ static void set_defaults(const struct parser *p, void *values)
 		if (o->initial && o->kind != WM_OPTION_CALL && o->kind != WM_OPTION_TITLE)
 			err = set(o, o->initial, values, NULL);
 		assert(!err && "the default of an option fails its own bounds");
-		(void)err; /* without assertions */
+		(void)err; /* unused with NDEBUG */
 	}
 }
 
@@ -267,7 +267,7 @@ static void offer_names(const struct parser *p, struct wm_nearest *near)
 	wm_nearest_offer(near, "help");
 }
 
-/* getopt refused "--word": no such name, or the beginning of several. */
+/* getopt refused "--word": no such name, or an ambiguous abbreviation. */
 static int unknown_long(const struct parser *p, const char *word, struct wm_diag *diag)
 {
 	size_t length = strcspn(word, "=");
@@ -287,8 +287,8 @@ static int unknown_long(const struct parser *p, const char *word, struct wm_diag
 		nr++;
 	}
 	if (nr > 1)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "option '--%s' may be %s: write more of it", name, list);
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '--%s' is ambiguous: %s", name,
+				   list);
 	wm_nearest_init(&near, name);
 	offer_names(p, &near);
 	wm_nearest_sentence(&near, "--", cure, sizeof(cure));
@@ -296,7 +296,7 @@ static int unknown_long(const struct parser *p, const char *word, struct wm_diag
 			   *cure ? "; " : "", cure);
 }
 
-/* Somebody who types "-filter" means "--filter". */
+/* "-filter" was meant as "--filter". */
 static int unknown_letter(const struct parser *p, int letter, int argc, char **argv,
 			  struct wm_diag *diag)
 {
@@ -322,7 +322,7 @@ static int refuse(const struct parser *p, int code, int argc, char **argv, struc
 	char name[64];
 
 	if (code == ':' && o)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs its %s",
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "option '%s' needs an argument: %s",
 				   optopt >= LONG_BASE ? spelled(o, name, sizeof(name))
 						       : (char[]){'-', (char)optopt, '\0'},
 				   o->argument);
@@ -336,7 +336,7 @@ static int refuse(const struct parser *p, int code, int argc, char **argv, struc
 	return unknown_long(p, argv[optind - 1] + 2, diag);
 }
 
-/* "-g dwarf,4096": the word behind may be an argument that may be missing. */
+/* "-g dwarf,4096": the next word, if it is a value of an optional argument. */
 static const char *argument_of(const struct wm_option *o, int argc, char **argv)
 {
 	const char *next = optind < argc ? argv[optind] : "";
@@ -365,7 +365,7 @@ int wm_option_parse(const struct wm_option *table, enum wm_option_order order, i
 	build(&p, table, order);
 	set_defaults(&p, values);
 	opterr = 0;
-	optind = 0; /* glibc and musl: start afresh */
+	optind = 0; /* reinitialises getopt in glibc and musl */
 	while ((code = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1) {
 		if (code == HELP_LONG || (code == 'h' && !p.own_h))
 			return 1;

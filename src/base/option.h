@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option.h - command-line options as a const table: one entry per option
- * feeds the parser, --help, the manual page and the shell completions.
+ * option.h - command-line options as a const table: one entry per option feeds the parser, --help,
+ * the manual page and the shell completions.
  *
- * Parsing is getopt_long's: -x ARG, -xARG, -xyz, --name ARG, --name=ARG,
- * unambiguous beginnings of long names, "--" ends the options. Options are
- * visited in the order typed; the last of a repeated one wins, except CALL
- * entries, which see every occurrence (so --filter can belong to the -e
- * before it). "--help" and "-h" are known to every table.
+ * Parsing is getopt_long's: -x ARG, -xARG, -xyz, --name ARG, --name=ARG, unambiguous abbreviations
+ * of long names; "--" ends the options. Options are processed in the order typed; the last
+ * occurrence of an option wins, except CALL entries, which see every occurrence (so --filter can
+ * apply to the preceding -e). Every table accepts "--help" and "-h".
  *
  *   struct values { bool json; uint64_t buffer_bytes; int mode; };
  *
@@ -25,7 +24,7 @@
  *           WM_OPTION_END,
  *   };
  *
- * The WM_OPTION_TO_* macros check the member's type when compiled.
+ * The WM_OPTION_TO_* macros check the member's type at compile time.
  */
 #ifndef WM_BASE_OPTION_H
 #define WM_BASE_OPTION_H
@@ -37,7 +36,7 @@
 
 #include "base/diag.h"
 
-#define WM_OPTION_MAX 96u /* entries of one table */
+#define WM_OPTION_MAX 96u /* entries in a table */
 
 enum wm_option_kind {
 	WM_OPTION_FLAG,     /* bool: true when given */
@@ -46,36 +45,35 @@ enum wm_option_kind {
 	WM_OPTION_SIZE,     /* uint64_t bytes */
 	WM_OPTION_DURATION, /* uint64_t nanoseconds */
 	WM_OPTION_CHOICE,   /* int: index of the word in `choices` */
-	WM_OPTION_CALL,     /* `call` is told, at its place in the order */
-	WM_OPTION_TITLE,    /* no option: a heading of --help */
+	WM_OPTION_CALL,     /* runs `call`, in the order typed */
+	WM_OPTION_TITLE,    /* not an option: a heading in --help */
 };
 
 struct wm_option {
-	const char *name; /* long name without "--"; NULL: only a letter */
-	char letter;      /* 0: only a long name */
+	const char *name; /* long name without "--"; NULL: has only a letter */
+	char letter;      /* 0: has only a long name */
 	uint8_t kind;     /* enum wm_option_kind */
 	/*
-	 * The argument may be missing: TEXT gets "", CALL gets NULL. With
-	 * `choices` the next word is taken for it when it is one of them, up to
-	 * a comma: -g dwarf,4096.
+	 * The argument may be missing: TEXT gets "", CALL gets NULL. With `choices`, the next word
+	 * is the argument if it equals one of them up to a comma: -g dwarf,4096.
 	 */
 	bool optional;
 	bool hidden;          /* not in --help */
-	const char *argument; /* its name in --help; NULL: takes none */
+	const char *argument; /* its name in --help; NULL: takes no argument */
 	const char *initial;  /* default, parsed as if typed first; NULL: zero. Not for CALL */
 	const char *choices;  /* CHOICE: words separated by '|'; see also `optional` */
 	int64_t min, max;     /* INTEGER, SIZE, DURATION (ns); both 0: unbounded */
 	const char *help;     /* one sentence, lower case, no full stop */
 	size_t offset;        /* of the member; use WM_OPTION_TO_* */
 	/*
-	 * CALL: `argument` is NULL when the option takes none. Returns 0 or a
-	 * negative errno; fill diag->sentence, the option's name is put before it.
+	 * CALL: `argument` is NULL when the option takes none. Returns 0 or a negative errno with
+	 * diag->sentence filled; the parser prepends the option's name.
 	 */
 	int (*call)(const struct wm_option *o, const char *argument, void *values,
 		    struct wm_diag *diag);
 };
 
-/* sizeof(_Generic) fails to compile when the member has another type. */
+/* sizeof(_Generic) does not compile when the member has another type. */
 #define WM_OPTION_MEMBER(type, member, wanted)                                                     \
 	.offset = offsetof(type, member) + 0 * sizeof(_Generic(&((type *)0)->member, wanted * : 0))
 #define WM_OPTION_TO_FLAG(type, member) .kind = WM_OPTION_FLAG, WM_OPTION_MEMBER(type, member, bool)
@@ -99,7 +97,7 @@ struct wm_option {
 		.kind = WM_OPTION_TITLE, .help = NULL                                              \
 	}
 
-/* True at the entry that ends a table. */
+/* Whether the entry ends a table. */
 static inline bool wm_option_is_end(const struct wm_option *o)
 {
 	return o->kind == WM_OPTION_TITLE && !o->help;
@@ -107,22 +105,21 @@ static inline bool wm_option_is_end(const struct wm_option *o)
 
 enum wm_option_order {
 	WM_OPTION_ANYWHERE, /* options and positional arguments may be mixed */
-	WM_OPTION_FIRST,    /* the first positional argument ends the options: it is a command */
+	WM_OPTION_FIRST,    /* the first positional argument, a command, ends the options */
 };
 
 /*
- * Sets the defaults in `values`, then parses argv[1..argc-1] (argv is
- * reordered: positional arguments last). Returns 0 and the index of the first
- * positional argument (argc: none), 1 when help was asked for, or -EINVAL with
- * a sentence that names the option and the cure.
+ * Sets the defaults in `values`, then parses argv[1..argc-1] (argv is reordered: positional
+ * arguments last). Returns 0 and the index of the first positional argument (argc: none), 1 for
+ * --help, or -EINVAL with a sentence that names the option and the cure.
  */
 int wm_option_parse(const struct wm_option *table, enum wm_option_order order, int argc,
 		    char **argv, void *values, int *ret_first, struct wm_diag *diag);
 
-/* The table as the options part of --help, wrapped at `columns`. */
+/* Prints the table as the options part of --help, wrapped at `columns`. */
 void wm_option_help(const struct wm_option *table, unsigned columns, FILE *out);
 
-/* The word of a CHOICE by index, copied to buf; "" when out of range. */
+/* The CHOICE word with that index, copied to buf; "" when out of range. */
 const char *wm_option_choice(const struct wm_option *o, int index, char *buf, size_t bytes);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option_help.c - an option table as text for people. See option.h.
+ * option_help.c - prints an option table for --help. See option.h.
  */
 #include <string.h>
 
 #include "base/option.h"
 
-#define INDENT 30u /* column of the help sentences */
+#define INDENT 30u /* column where the help texts begin */
 
 static unsigned print_usage(const struct wm_option *o, FILE *out)
 {
@@ -25,7 +25,7 @@ static unsigned print_usage(const struct wm_option *o, FILE *out)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-/* Words from `column` on, wrapped; returns the column reached. */
+/* Prints words from `column` on, wrapped; returns the column reached. */
 static unsigned print_words(const char *text, unsigned column, unsigned columns, FILE *out)
 {
 	while (*text) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * option_test.c - option tables, the numbers people type, and nearest names.
+ * option_test.c - option tables, number parsing, and nearest names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static char words[1024];
 static int first;
 static struct wm_diag diag;
 
-/* Splits `line` at spaces, "VERB" before it, and parses it. */
+/* Parses `line`, split at spaces, with "VERB" as argv[0]. */
 static int parse(const char *line, enum wm_option_order order, struct values *v)
 {
 	int nr = 0;
@@ -188,7 +188,7 @@ static void test_every_kind(void **state)
 	assert_int_equal(v.wait_ns, 2000000000);
 	assert_int_equal(v.mode, 2);
 	assert_string_equal(v.snapshot, "");
-	assert_string_equal(args[first], "x"); /* reordered behind the options */
+	assert_string_equal(args[first], "x"); /* reordered after the options */
 	assert_string_equal(args[first + 1], "y");
 	assert_null(args[first + 2]);
 	assert_int_equal(parse("--snapshot=z", WM_OPTION_ANYWHERE, &v), 0);
@@ -255,17 +255,17 @@ static void test_errors_name_the_cure(void **state)
 	    {"-az", "unknown option '-z'"},
 	    {"-filter x", "unknown option '-f'; did you mean '--filter'?"},
 	    {"-output x --json", NULL}, /* -o with the argument "utput" */
-	    {"--fil x", "option '--fil' may be '--filter', '--filler': write more of it"},
-	    {"-c", "option '-c' needs its N"},
-	    {"x --output", "option '--output' needs its DIR"},
+	    {"--fil x", "option '--fil' is ambiguous: '--filter', '--filler'"},
+	    {"-c", "option '-c' needs an argument: N"},
+	    {"x --output", "option '--output' needs an argument: DIR"},
 	    {"--json=1", "option '--json' takes no argument"},
 	    {"--help=1", "option '--help' takes no argument"},
-	    {"-c0", "option '--count' wants a whole number from 1 to 100, not '0'"},
-	    {"-c five", "option '--count' wants a whole number from 1 to 100, not 'five'"},
-	    {"-b 1Q", "option '--buffer-size' wants a size such as 64M, from 64K to 64G, not '1Q'"},
-	    {"-b 1K", "option '--buffer-size' wants a size such as 64M, from 64K to 64G, not '1K'"},
-	    {"--wait soon", "option '--wait' wants a duration such as 100ms or 2s, not 'soon'"},
-	    {"--mode dis", "option '--mode' wants one of discard, overwrite, block, not 'dis'"},
+	    {"-c0", "option '--count' needs a whole number from 1 to 100, not '0'"},
+	    {"-c five", "option '--count' needs a whole number from 1 to 100, not 'five'"},
+	    {"-b 1Q", "option '--buffer-size' needs a size such as 64M, from 64K to 64G, not '1Q'"},
+	    {"-b 1K", "option '--buffer-size' needs a size such as 64M, from 64K to 64G, not '1K'"},
+	    {"--wait soon", "option '--wait' needs a duration such as 100ms or 2s, not 'soon'"},
+	    {"--mode dis", "option '--mode' needs one of discard, overwrite, block, not 'dis'"},
 	    {"--filter x", "option '--filter': no -e before it"},
 	};
 	struct values v;
@@ -355,7 +355,7 @@ static void test_integers(void **state)
 		 (const char *const[]){"", "-", "0x", "1x", " 1", "1 ", "--1", "1.5", NULL};
 	     *bad; bad++)
 		assert_int_equal(wm_number_parse_integer(*bad, INT64_MIN, INT64_MAX, &v), -EINVAL);
-	assert_int_equal(v, 5); /* untouched by failures */
+	assert_int_equal(v, 5); /* unchanged by failures */
 }
 
 static void test_sizes_and_durations(void **state)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - words from bytes that were written by another machine: any
- * alignment, either byte order. `swap` is true when the bytes' order is not
- * this machine's; a constant false costs nothing.
+ * order.h - integers in bytes written by another machine: any alignment, either byte order. `swap`
+ * is true when the byte order is not this machine's; a constant false costs nothing.
  */
 #ifndef WM_BASE_ORDER_H
 #define WM_BASE_ORDER_H
@@ -11,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether bytes of that order must be swapped here. */
+/* Whether integers of that byte order must be swapped on this machine. */
 static inline bool wm_order_swap(bool big_endian)
 {
 	return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -41,7 +40,7 @@ static inline uint64_t wm_get_u64(const void *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-/* An unsigned integer of 1, 2, 4 or 8 bytes; 0 of any other width. */
+/* An unsigned integer of 1, 2, 4 or 8 bytes; 0 for any other width. */
 static inline uint64_t wm_get_uint(const void *p, unsigned bytes, bool swap)
 {
 	switch (bytes) {
@@ -58,7 +57,7 @@ static inline uint64_t wm_get_uint(const void *p, unsigned bytes, bool swap)
 	}
 }
 
-/* The same, its sign extended. */
+/* The same, sign-extended. */
 static inline int64_t wm_get_int(const void *p, unsigned bytes, bool swap)
 {
 	switch (bytes) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pb.h - writing messages in the wire format of Protocol Buffers, as they come:
- * no schema, no tree. Fields are added to a wm_text by number; a message inside
- * another one is begun, written and ended, and its length put in then.
+ * pb.h - streams messages in the wire format of Protocol Buffers: no schema, no tree. Fields are
+ * added to a wm_text by number; a nested message is begun, written and ended, and its length is
+ * filled in at the end.
  *
  *   size_t at = wm_pb_begin(t, 2);
  *   wm_pb_u64(t, 1, 150);
  *   wm_pb_string(t, 3, "x", 1);
  *   wm_pb_end(t, at);
  *
- * The room of a length is four bytes, whatever it turns out to be: the format
- * allows leading zeros, and nothing has to be moved. So a message has at most
- * WM_PB_BYTES_MAX bytes; a longer one marks the text as failed.
+ * A length always takes four bytes: the format allows leading zeros, and nothing has to be moved.
+ * So a message has at most WM_PB_BYTES_MAX bytes; a longer one marks the text as failed.
  */
 #ifndef WM_BASE_PB_H
 #define WM_BASE_PB_H
@@ -39,7 +38,7 @@ static inline char *wm_pb_varint(char *at, uint64_t n)
 	return at;
 }
 
-/* Where the text goes on, with room for a tag and a number; NULL: no memory. */
+/* The end of the text, with room for a tag, a number and `more` bytes; NULL: no memory. */
 static inline char *wm_pb_room(struct wm_text *t, size_t more)
 {
 	if (t->room - t->bytes <= WM_PB_ROOM + more && !wm_text_reserve(t, WM_PB_ROOM + more))
@@ -61,7 +60,7 @@ static inline void wm_pb_u64(struct wm_text *t, uint32_t field, uint64_t n)
 		wm_pb_done(t, wm_pb_varint(wm_pb_varint(at, field << 3 | WM_PB_VARINT), n));
 }
 
-/* int64, int32: negative ones take ten bytes. */
+/* int64, int32: negative values take ten bytes. */
 static inline void wm_pb_i64(struct wm_text *t, uint32_t field, int64_t n)
 {
 	wm_pb_u64(t, field, (uint64_t)n);
@@ -81,7 +80,7 @@ static inline void wm_pb_double(struct wm_text *t, uint32_t field, double d)
 	wm_pb_done(t, at);
 }
 
-/* bytes; strings have to be UTF-8: wm_pb_utf8(). */
+/* Bytes, and strings that are known to be UTF-8; for others see wm_pb_utf8(). */
 static inline void wm_pb_string(struct wm_text *t, uint32_t field, const void *data, size_t bytes)
 {
 	char *at = wm_pb_room(t, bytes);
@@ -94,10 +93,10 @@ static inline void wm_pb_string(struct wm_text *t, uint32_t field, const void *d
 	wm_pb_done(t, at + bytes);
 }
 
-/* A string of unknown origin: bytes that are not UTF-8 become U+FFFD, so do NULs. */
+/* A string of unknown origin: bytes that are not UTF-8, and NULs, become U+FFFD. */
 void wm_pb_utf8(struct wm_text *t, uint32_t field, const void *data, size_t bytes);
 
-/* A message inside: where its length goes, for wm_pb_end(). */
+/* Begins a nested message; returns the position of its length, for wm_pb_end(). */
 static inline size_t wm_pb_begin(struct wm_text *t, uint32_t field)
 {
 	char *at = wm_pb_room(t, 0);

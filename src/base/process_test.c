@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_test.c - this process, a thread of it, a child of it.
+ * process_test.c - this process, one of its threads, a child of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void *say_ids(void *data)
 	return NULL;
 }
 
-/* Of a namespace of our own the two would differ; here each has one number. */
+/* In another pid namespace the two ids would differ; here they are equal. */
 static void threads(void **state)
 {
 	uint32_t said[2] = {0};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive.h - packets of a UNIX socket, up to the last one its peer sent.
+ * receive.h - receives packets from a UNIX socket, up to the last one its peer sent.
  *
- * Linux tells who receives that the connection was reset as soon as a peer closes with packets
- * unread, and tells it once and first: before what that peer had sent. A reader that gives up
- * there loses the last words of a process that did end in order, so these two read on.
- * Both retry EINTR.
+ * When a peer closes with packets unread, Linux reports ECONNRESET to the receiver once, ahead of
+ * the packets that the peer had sent. A reader that stops there loses the last packets of a process
+ * that exited normally, so these two functions continue reading. Both retry EINTR.
  */
 #ifndef WM_BASE_RECEIVE_H
 #define WM_BASE_RECEIVE_H
@@ -13,10 +12,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* As recvmsg(2): what was received, 0 when the peer is gone and all it sent is read, -errno. */
+/* As recvmsg(2): the bytes received, 0 when the peer closed and all packets are read, or -errno. */
 ssize_t wm_receive_message(int fd, struct msghdr *message, int flags);
 
-/* As recv(2), the same. */
+/* The same, as recv(2). */
 ssize_t wm_receive(int fd, void *data, size_t bytes, int flags);
 
 #endif

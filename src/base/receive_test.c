@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive_test.c - what a peer sent before it went is received, whether it had
- * read what was sent to it or not.
+ * receive_test.c - all packets that a peer sent before it closed are received, even if it had
+ * unread packets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void connect_pair(int pair[2])
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 }
 
-/* It sends two packets and goes; ours to it are not read. */
+/* The peer sends two packets and closes; the packet sent to it stays unread. */
 static void say_and_go(const int pair[2])
 {
 	assert_int_equal(send(pair[0], "order", 5, 0), 5);

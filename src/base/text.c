@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.c - see text.h. Room doubles, so building n bytes copies at most 2n.
+ * text.c - see text.h. The room doubles, so building n bytes copies at most 2n.
  */
 #include "base/text.h"
 
@@ -104,7 +104,7 @@ void wm_text_f(struct wm_text *t, const char *fmt, ...)
 		return;
 	}
 	if ((size_t)n >= t->room - t->bytes) {
-		t->data[t->bytes] = '\0'; /* as it was, should there be no room */
+		t->data[t->bytes] = '\0'; /* restored, in case growing fails */
 		if (!wm_text_reserve(t, (size_t)n))
 			return;
 		va_start(ap, fmt);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - a growing piece of text or bytes. Running out of memory is sticky:
- * later additions do nothing, `failed` says so, and who built the text asks
- * once at the end. Always NUL-terminated when not empty.
+ * text.h - a growing piece of text or bytes. Running out of memory is sticky: later additions do
+ * nothing, and the caller checks `failed` once at the end. Always NUL-terminated when not empty.
  */
 #ifndef WM_BASE_TEXT_H
 #define WM_BASE_TEXT_H
@@ -21,12 +20,12 @@ struct wm_text {
 void wm_text_init(struct wm_text *t);
 void wm_text_done(struct wm_text *t);
 
-/* Forgets what is beyond `bytes`, and that an addition failed. Keeps the memory. */
+/* Cuts the text to `bytes` and clears `failed`. Keeps the memory. */
 void wm_text_cut(struct wm_text *t, size_t bytes);
 
 /*
- * Makes room for that many more bytes and a NUL, for who writes at data + bytes
- * by themselves. False, and failed, when there is no memory.
+ * Makes room for that many more bytes and a NUL, for a caller that writes at data + bytes itself.
+ * False, and sets `failed`, when out of memory.
  */
 bool wm_text_reserve(struct wm_text *t, size_t bytes);
 

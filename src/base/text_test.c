@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_test.c - growth, cutting, numbers at their edges, sticky failure. */
+/* text_test.c - growth, cutting, extreme numbers, sticky failure. */
 #include "base/text.h"
 
 #include <setjmp.h>

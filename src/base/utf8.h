@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.h - is it UTF-8? For who writes text of unknown origin where only that may stand. */
+/* utf8.h - checks and decodes UTF-8, for writers of text of unknown origin. */
 #ifndef WM_BASE_UTF8_H
 #define WM_BASE_UTF8_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Bytes and value of the well-formed character at `s`; 0: there is none.
- * `bytes` is how many there are, one at least.
+ * Length and value of the well-formed character at `s`; 0: not well-formed. `bytes`, at least 1, is
+ * the number of bytes available.
  */
 uint32_t wm_utf8_read(const unsigned char *s, size_t bytes, uint32_t *ret);
 

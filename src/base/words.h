@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - sentences for people from where nothing is printed: what is not a
- * failure but should be known ("2 processes of other users are left out") goes
- * to whoever asked, who shows it, keeps it, or has no ear for it.
+ * words.h - sentences for the user from code that does not print: a fact that is not a failure but
+ * should be reported ("2 processes of other users are left out") goes to the caller's function,
+ * which prints, stores or drops it.
  */
 #ifndef WM_BASE_WORDS_H
 #define WM_BASE_WORDS_H
@@ -10,26 +10,25 @@
 #include "base/diag.h"
 
 struct wm_words {
-	void (*say)(const char *sentence, void *data); /* NULL: nobody listens */
+	void (*say)(const char *sentence, void *data); /* NULL: dropped */
 	void *data;
 };
 
-/* One sentence, without a line end. `w` may be NULL. */
+/* Passes on one sentence, without a line end. `w` may be NULL. */
 void wm_words_say(const struct wm_words *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "cannot VERB 'OBJECT': REASON", with the reason of a negative errno, and its cure. */
+/* "cannot VERB 'OBJECT': REASON", with the text of a negative errno and its cure. */
 void wm_words_cannot(const struct wm_words *w, const char *verb, const char *object, int err);
 
 /*
- * The same when a parser filled `diag`: its place (file, line or offset) and
- * its sentence; the errno's words when the sentence is empty.
+ * The same when a parser filled `diag`: its position (file, line or offset) and its sentence; the
+ * errno's text when the sentence is empty.
  */
 void wm_words_diag(const struct wm_words *w, const char *verb, const char *object, int err,
 		   const struct wm_diag *diag);
 
-/* What a failure says by itself: the sentence, or the errno's words, and its cure, when there is
- * none. */
+/* The reason of a failure: diag's sentence, or the errno's text and cure when it is empty. */
 const char *wm_words_of(int err, const struct wm_diag *diag);
 
 #endif
