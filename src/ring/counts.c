@@ -20,7 +20,8 @@ static void each_chunk(struct wm_pool *p, void (*fn)(struct wm_pool *p, uint32_t
 static void pin(struct wm_pool *p, uint32_t index, void *data)
 {
 	(void)data;
-	(void)wm_pool_pin(p, index, wm_pool_state(p, index)); /* unless it is not sealed */
+	(void)wm_pool_pin(p, index, wm_pool_state(p, index)); /* fails for chunks that are not
+							       * sealed */
 }
 
 void wm_counts_pin(struct wm_pool *p)
@@ -42,7 +43,7 @@ static void read_chunk(struct wm_pool *p, uint32_t index, void *data)
 	uint32_t room = (wm_pool_chunk_bytes(p, index) - WM_COUNTS_OFFSET) / 8, tid;
 	uint64_t state = wm_pool_state(p, index);
 	bool owned = wm_state_of(state) == WM_CHUNK_OWNED;
-	bool sealed = wm_state_of(state) == WM_CHUNK_READING; /* else FULL: since the pinning */
+	bool sealed = wm_state_of(state) == WM_CHUNK_READING; /* FULL: sealed after the pinning */
 	struct wm_commit commit;
 
 	if (wm_state_of(state) == WM_CHUNK_FREE)

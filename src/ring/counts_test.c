@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * counts_test.c - counts in a shrunk world: those of a thread that goes on come
- * again, those of one that ended are taken out once, and those of a thread that
- * ends between the two steps of a reading are in this one and in the next.
+ * counts_test.c - counts in a small pool: counts of a running thread are returned by each read,
+ * those of an exited thread are removed once, and those of a thread that exits between the two
+ * steps of a read are in this read and in the next.
  */
 #include "ring/pool_world.h"
 
@@ -23,7 +23,7 @@ static void on_count(uint32_t tid, uint32_t id, uint64_t count, bool sealed, voi
 	h->sealed += sealed ? count : 0;
 }
 
-/* As the runtime begins a chunk (slow.c): all of it is one record. */
+/* Begins a chunk like the runtime (slow.c): all of it is one record. */
 static void begin(struct writer *w)
 {
 	assert_true(writer_take(w, true));
@@ -73,7 +73,7 @@ static void test_ends_while_read(void **unused)
 	count(&a, 3, 5);
 	wm_counts_pin(&w.pool);
 	writer_seal(&a);
-	h = read_all(&w.pool); /* not pinned: it is still there */
+	h = read_all(&w.pool); /* not pinned, so not removed */
 	assert_int_equal(h.count, 5);
 	assert_int_equal(h.sealed, 0);
 	assert_int_equal(h.tid, 7);
@@ -84,7 +84,7 @@ static void test_ends_while_read(void **unused)
 	assert_int_equal(h.tid, 7);
 	wm_counts_pin(&w.pool);
 	assert_int_equal(read_all(&w.pool).count, 0);
-	begin(&a); /* the same chunk: it was left empty */
+	begin(&a); /* the same chunk: it was emptied */
 	assert_int_equal(a.index, 0);
 	assert_int_equal(read_all(&w.pool).count, 0);
 	check(&w.pool);

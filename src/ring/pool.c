@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool.c - the producer side of pool.h: laying a pool out, taking, sealing and
- * reclaiming chunks.
+ * pool.c - the producer side of pool.h: laying out a pool; taking, sealing and reclaiming chunks.
  *
- * Guest code: runs in somebody else's program, in signal handlers too. No libc,
- * no call out of this file, no lock, no errno; lock-free in wm_pool_take() (a
- * retry means another thread or reader got on), wait-free elsewhere. Knows
- * nothing of records but the commit word of <waymark/abi.h>.
+ * Guest code: runs inside the traced program, in signal handlers too. No libc, no call out of this
+ * file, no lock, no errno; lock-free in wm_pool_take() (a retry means that another thread or reader
+ * made progress), wait-free elsewhere. Knows nothing of records but the commit word of
+ * <waymark/abi.h>.
  */
 #include "ring/pool.h"
 
@@ -29,13 +28,14 @@ _Static_assert(WM_POOL_SMALL_MAX <= 65536 && WM_POOL_BIG_MAX <= 65536, "queue[] 
 
 #define NONE (-1)
 
-/* The chunks of one size, taken from the checked copies of the geometry. */
+/* The chunks of one size, computed from the checked copies of the geometry. */
 struct shelf {
 	struct wm_pool_shelf *shared;
-	uint64_t *state; /* of its first chunk */
+	uint64_t *state; /* of the shelf's first chunk */
 	uint16_t *queue;
 	uint32_t first, nr;
-	uint32_t soft; /* overwrite mode: reuse a FULL one rather than use more than this */
+	uint32_t soft; /* overwrite mode: above this many chunks, reuse a FULL one instead of a new
+			* one */
 };
 
 static struct shelf shelf_of(const struct wm_pool *p, bool small)
@@ -135,22 +135,22 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
 
 /* --- searching -------------------------------------------------------- */
 
-/* The state after a take; `owner` is an OWNED word of generation 0. */
+/* The state after a take; `owner` is an OWNED word with generation 0. */
 static uint64_t next_owned(uint64_t was, uint64_t owner)
 {
 	return owner | wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0);
 }
 
 /*
- * A FREE chunk that was used before, from the hand on and round: the search
- * stays in memory that exists already. Its word before is *ret_was.
+ * Takes a FREE chunk that was used before, searching from the hand and wrapping around: this way
+ * the search stays in memory that is already allocated. Its previous word is *ret_was.
  */
 static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
 	/*
-	 * Acquire pairs with the release in count_freed(): a chunk counted in
-	 * `freed` is seen FREE by this search. So when the search fails and nobody
-	 * counts another, there is none, and the next search need not look.
+	 * Acquire pairs with the release in count_freed(): this search sees as FREE every chunk
+	 * counted in `freed`. So when the search fails and `freed` does not change, no chunk is
+	 * FREE, and the next search can be skipped.
 	 */
 	uint64_t freed = wm_load_acquire(&s->shared->freed);
 	uint32_t high = shelf_high(s);
@@ -185,8 +185,8 @@ static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, u
 		uint64_t was = 0;
 
 		/*
-		 * `high` first: a reader must not miss an OWNED chunk. Another
-		 * thread's find_free() may be quicker at the chunk just offered.
+		 * `high` first: a reader must not miss an OWNED chunk. Another thread's find_free()
+		 * may take the chunk between the two operations.
 		 */
 		if (!wm_cas_acq_rel(&s->shared->high, &high, high + 1))
 			continue;
@@ -200,9 +200,9 @@ static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, u
 }
 
 /*
- * The FULL chunk with the smallest fill order, by looking at all. Orders are
- * compared around the present count, so they may wrap; one that has stayed FULL
- * for 2^31 fills is merely picked out of turn.
+ * Searches all chunks for the FULL one with the smallest fill order. Orders are compared relative
+ * to the current count, so they may wrap; a chunk that has stayed FULL for 2^31 fills is merely
+ * picked out of turn.
  */
 static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
 {
@@ -224,9 +224,9 @@ static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
 }
 
 /*
- * The same from the queue: the chunk that filled with the order after the one
- * reused last. Once a turn the answer is "look": a chunk that became FULL late,
- * after its order was passed by, or that a reader gave back, is found then.
+ * The same from the queue: the chunk whose fill order follows the one reused last. At slot 0, once
+ * per turn of the queue, it returns NONE, so that a full search finds a chunk that became FULL
+ * late, after its order was passed, or that a reader gave back.
  */
 static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 {
@@ -282,12 +282,12 @@ static int64_t find(const struct wm_pool *p, const struct shelf *s, uint64_t own
 	return i;
 }
 
-/* --- taking and giving back ------------------------------------------- */
+/* --- taking and sealing ----------------------------------------------- */
 
 /*
- * Counts what chunk `c` held before it became REUSED in `generation`, once:
- * whoever finds a half-taken chunk (reclaim, or the reader of a dead process)
- * sees from the tag whether this was done.
+ * Counts the records that chunk `c` held before it became REUSED in `generation`, exactly once:
+ * reclaim, or the reader of a dead process, completes a half-taken chunk and sees from the tag
+ * whether they were counted.
  */
 static void count_overwritten(struct wm_chunk *c, uint32_t generation)
 {
@@ -299,7 +299,7 @@ static void count_overwritten(struct wm_chunk *c, uint32_t generation)
 						      ((done + held) & WM_OVERWRITTEN_MASK));
 }
 
-/* The chunk is FREE by now: let the searches that gave up look again. */
+/* The chunk is FREE now: makes searches look again that had given up. */
 static void count_freed(struct wm_pool_shelf *shared, uint32_t i)
 {
 	wm_store_relaxed(&shared->hand, i);
@@ -318,10 +318,10 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 		return -EAGAIN;
 
 	/*
-	 * A reader may be copying this chunk's former records: it must not see
-	 * a byte of ours without seeing the new state. Pairs with the acquire
-	 * fence of wm_pool_still(). The order of the stores below is the one
-	 * pool.h explains; the last one makes the chunk's commit word ours.
+	 * A reader may be copying this chunk's old records: it must not see a byte of the new ones
+	 * without seeing the new state. Pairs with the acquire fence of wm_pool_still(). pool.h
+	 * explains the order of the stores below; the last one makes the commit word valid for this
+	 * generation.
 	 */
 	wm_fence_release();
 	c = wm_pool_chunk(p, s.first + (uint32_t)i);
@@ -339,9 +339,8 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 }
 
 /*
- * The one way out of OWNED. A compare-and-swap although the owner is alone: had
- * the thread been taken for dead by mistake, a plain store would give one chunk
- * to two.
+ * The only transition out of OWNED. A compare-and-swap although only the owner does this: if the
+ * thread had been taken for dead by mistake, a plain store would give one chunk to two threads.
  */
 static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
 {
@@ -378,9 +377,9 @@ void wm_pool_seal(struct wm_pool *p, uint32_t index)
 }
 
 /*
- * The owner died in wm_pool_take(): there is no record of `state`'s generation,
- * but perhaps former ones to count. READING keeps everybody else away meanwhile;
- * should we die here too, the reader of a dead process still counts them.
+ * The owner died in wm_pool_take(): the chunk has no record of `state`'s generation, but perhaps
+ * old ones to count. READING excludes all other processes meanwhile; if this process dies here too,
+ * the reader of a dead process still counts them.
  */
 static bool finish_take(struct wm_pool *p, uint32_t index, uint64_t state)
 {

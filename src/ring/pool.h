@@ -2,30 +2,28 @@
 /*
  * pool.h - the shared memory between one traced process and one recorder.
  *
- * One sealed memfd (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), created by the
- * traced process, mapped by it and by the pump. It holds opaque records in
- * chunks; this file knows chunks, commit words, loss counters and nothing of
- * events. The installed <waymark/abi.h> fixes the commit word, because code
- * compiled into programs stores it.
+ * One sealed memfd (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), created by the traced process and
+ * mapped by it and by the pump. It holds opaque records in chunks; this file defines chunks, commit
+ * words and loss counters and knows nothing of events. The installed <waymark/abi.h> fixes the
+ * commit word, because code compiled into programs stores it.
  *
  *   offset 0                header, one page: struct wm_pool_header
  *   offset 4096             uint64_t state[nr_small + nr_big]
  *   then                    uint16_t queue[nr_small + nr_big]
  *   offset small_offset     nr_small chunks of 4 KiB  (indices 0..nr_small-1)
- *   offset big_offset       nr_big chunks of big_bytes (then the rest)
+ *   offset big_offset       nr_big chunks of big_bytes (the remaining indices)
  *
- * The file is sparse: a chunk costs memory once it is written. Small chunks
- * are the first chunk of a thread (at each nesting level) and do not count
- * against the size the user gave; big ones do.
+ * The file is sparse: a chunk takes memory once it is written. A small chunk is the first chunk of
+ * a thread (at each nesting level); small chunks do not count against the buffer size that the user
+ * gave, big ones do.
  *
- * States of a chunk, one 64-bit word each in state[]:
+ * Each chunk has one 64-bit state word in state[]:
  *
- * bits 0-2    FREE, OWNED, FULL, READING
- *   bit  3      REUSED: OWNED, and it was FULL before: those records are lost
+ *   bits 0-2    FREE, OWNED, FULL, READING
+ *   bit  3      REUSED: the chunk is OWNED and was FULL before; its old records are lost
  *   bits 4-7    OWNED: the owner's signal-nesting level
- *   bits 8-31   generation, bumped each time the chunk is taken
- *   bits 32-63  OWNED: the owner's tid; FULL, READING: fill order, a count per
- *               size of chunk
+ *   bits 8-31   generation, incremented each time the chunk is taken
+ *   bits 32-63  OWNED: the owner's tid; FULL, READING: fill order, counted per chunk size
  *
  *   FREE    --wm_pool_take()-->      OWNED(gen+1)   a producer, CAS
  *   OWNED   --wm_pool_seal()-->      FULL           its owner, store release
@@ -33,39 +31,34 @@
  *                                    the chunk's records are counted as lost
  *   FULL    --wm_pool_pin()-->       READING        a reader, CAS
  *   READING --wm_pool_release()-->   FREE           that reader, store release
- *   OWNED   --wm_pool_reclaim()-->   FULL           of a thread known dead
+ *   OWNED   --wm_pool_reclaim()-->   FULL           of a thread known to be dead
  *
- * Pairings. A producer stores `committed` with release; the reader loads it
- * with acquire and reads only below `end`. seal() stores the state with
- * release after the last commit; pin() acquires it. release() stores with
- * release after the last read; take() acquires.
+ * Pairings. A producer stores `committed` with release; the reader loads it with acquire and reads
+ * only below `end`. seal() stores the state with release after the last commit; pin() acquires it.
+ * release() stores with release after the last read; take() acquires.
  *
- * A reader may copy the committed part of an OWNED chunk. In discard mode the
- * chunk cannot be reused before that reader releases it, so the copy is good.
- * In overwrite mode it must ask wm_pool_still() afterwards and drop the copy
- * when the generation moved.
+ * A reader may copy the committed part of an OWNED chunk. In discard mode the chunk cannot be
+ * reused before that reader releases it, so the copy is valid. In overwrite mode the reader must
+ * call wm_pool_still() after the copy and drop the copy when the generation has changed.
  *
- * Taking a chunk is several stores and a kill may fall between any two. The
- * state comes first; the chunk's own `generation` comes last, after `committed`
- * is 0: while the two differ, the chunk holds no record of the state's
- * generation, whatever its commit word says. What a reused chunk held is
- * counted by one store of `overwritten` in its header, tagged with the new
- * generation, before `committed` is cleared; so whoever finds the chunk half
- * taken knows whether that was done, and no record is counted twice or never.
+ * Taking a chunk takes several stores, and a kill may fall between any two. The state is stored
+ * first; the chunk's own `generation` is stored last, after `committed` is 0: while the two
+ * generations differ, the chunk holds no record of the state's generation, whatever its commit word
+ * contains. The records of a reused chunk are counted by one store of `overwritten` in its header,
+ * tagged with the new generation, before `committed` is cleared. So the tag of a half-taken chunk
+ * shows whether its records were counted, and no record is counted twice or never.
  *
- * The chunks of one size are a shelf. Its hints make an empty pool cheap:
- * after a search that found nothing, further searches end at once until a
- * chunk becomes FREE (or FULL, overwrite mode). queue[order % nr] names the
- * chunk that became FULL with that order, so that overwrite mode finds the
- * oldest without looking at all. Each hint may be stale or hostile: it can only
- * make a search longer or fail.
+ * The chunks of one size form a shelf. Its hints make an empty pool cheap: after a search that
+ * found no chunk, further searches end at once until a chunk becomes FREE (or FULL, in overwrite
+ * mode). queue[order % nr] is the index of the chunk that became FULL with that order, so that
+ * overwrite mode finds the oldest chunk without a search. Each hint may be stale or hostile: it can
+ * only make a search longer or fail.
  *
- * Progress: producers are lock-free in take() and wait-free elsewhere; nobody
- * but its owner writes a live thread's chunk; no producer waits for a reader
- * unless block mode was asked for.
+ * Progress: producers are lock-free in take() and wait-free elsewhere; only its owner writes a live
+ * thread's chunk; no producer waits for a reader except in block mode.
  *
- * Everything a reader takes from this memory is hostile: read once, range
- * checked (see wm_pool_open()).
+ * Every word that a reader loads from this memory is hostile: it is read once and range-checked
+ * (see wm_pool_open()).
  */
 #ifndef WM_RING_POOL_H
 #define WM_RING_POOL_H
@@ -78,10 +71,10 @@
 #define WM_POOL_VERSION           1
 #define WM_POOL_PAGE              4096u
 #define WM_POOL_SMALL_BYTES       4096u
-#define WM_POOL_SMALL_MAX         65536u /* threads x levels with a first chunk */
+#define WM_POOL_SMALL_MAX         65536u /* threads x levels that can have a first chunk */
 #define WM_POOL_BIG_MAX           65536u
 #define WM_POOL_BIG_BYTES_DEFAULT 65536u
-#define WM_POOL_BIG_BYTES_MAX     (1u << 22) /* a full chunk's end must fit the commit word */
+#define WM_POOL_BIG_BYTES_MAX     (1u << 22) /* the end of a full chunk must fit the commit word */
 #define WM_POOL_BYTES_MAX         (1ull << 36)
 
 enum wm_pool_mode { WM_POOL_DISCARD, WM_POOL_OVERWRITE, WM_POOL_BLOCK, WM_POOL_NR_MODES };
@@ -89,39 +82,39 @@ enum wm_pool_mode { WM_POOL_DISCARD, WM_POOL_OVERWRITE, WM_POOL_BLOCK, WM_POOL_N
 enum wm_chunk_state { WM_CHUNK_FREE, WM_CHUNK_OWNED, WM_CHUNK_FULL, WM_CHUNK_READING };
 
 /*
- * Why an event is not in the trace. The accounting identity
+ * Causes of event loss. The accounting identity
  *   emitted = recorded + sum of lost[cause]
- * holds exactly; these counters live in shared memory so that they survive
- * the process. disk and net are the pump's own causes, counted there.
+ * holds exactly; these counters are in shared memory so that they survive the process. The pump
+ * detects and counts disk and net itself.
  */
 enum wm_lost {
 	WM_LOST_FULL,        /* no free chunk, discard mode (or block mode timed out) */
 	WM_LOST_TOO_BIG,     /* larger than a chunk */
-	WM_LOST_NESTED,      /* signal handlers nested deeper than the levels there are */
-	WM_LOST_OVERWRITTEN, /* flight recorder reused the chunk */
-	WM_LOST_TORN,        /* reserved, never committed (siglongjmp, death) */
-	WM_LOST_EARLY,       /* no pool yet or no more: out of memory, fork, exit */
+	WM_LOST_NESTED,      /* signal handlers nested deeper than the nesting levels */
+	WM_LOST_OVERWRITTEN, /* a flight recorder reused the chunk */
+	WM_LOST_TORN,        /* reserved, but never committed (siglongjmp, death) */
+	WM_LOST_EARLY,       /* no pool yet, or no longer: out of memory, fork, exit */
 	WM_LOST_DISK,        /* pump: could not be written */
 	WM_LOST_NET,         /* pump: could not be sent */
 	WM_LOST_NR
 };
 
-/* Search hints of the chunks of one size. A cache line. w: both sides. */
+/* Search hints for the chunks of one size. One cache line. w: both sides. */
 struct wm_pool_shelf {
-	uint32_t high;      /* chunks ever used: none above was; only grows */
-	uint32_t hand;      /* where to look first */
-	uint64_t freed;     /* times a chunk became FREE, counted afterwards */
-	uint64_t none_free; /* freed + 1 when a search for FREE last failed */
-	uint64_t filled;    /* overwrite mode: times a chunk became FULL, likewise */
-	uint64_t none_full; /* filled + 1 when a search for FULL last failed */
-	uint64_t order;     /* the next FULL's; not a hint */
+	uint32_t high;      /* chunks from this index on were never used; only grows */
+	uint32_t hand;      /* where a search begins */
+	uint64_t freed;     /* times a chunk became FREE; incremented after the state changed */
+	uint64_t none_free; /* freed + 1 at the time a search for FREE last failed */
+	uint64_t filled;    /* overwrite mode: times a chunk became FULL; incremented after */
+	uint64_t none_full; /* filled + 1 at the time a search for FULL last failed */
+	uint64_t order;     /* the order of the next FULL chunk; not a hint */
 	uint64_t oldest;    /* the order to be reused next */
 	uint64_t pad;
 };
 
 enum wm_shelf { WM_SHELF_SMALL, WM_SHELF_BIG, WM_SHELF_NR };
 
-/* Fixed-width, little endian. "w:" says who writes. */
+/* Fixed-width, little endian. "w:" names the writer. */
 struct wm_pool_header {
 	uint64_t magic;        /* w: creator */
 	uint32_t version;      /* w: creator */
@@ -130,28 +123,28 @@ struct wm_pool_header {
 	uint32_t nr_small;     /* w: creator */
 	uint32_t nr_big;       /* w: creator */
 	uint32_t big_bytes;    /* w: creator; power of two, 4 KiB .. 4 MiB */
-	uint32_t pid;          /* w: creator; as it sees itself */
+	uint32_t pid;          /* w: creator; in its own pid namespace */
 	uint64_t small_offset; /* w: creator */
 	uint64_t big_offset;   /* w: creator */
 	uint64_t clock_kind;   /* w: creator; enum wm_clock_kind of base/clock.h */
 	uint64_t start_clock;  /* w: creator */
 	uint64_t pad0[7];
 
-	/* Hot counters, a cache line each where threads contend. */
+	/* Hot counters, each in its own cache line where threads contend. */
 	uint64_t lost[WM_LOST_NR]; /* w: producers, atomic add */
-	uint64_t fill_order; /* w: producers; times any chunk became FULL, counted afterwards */
+	uint64_t fill_order; /* w: producers; times any chunk became FULL; incremented after */
 	uint64_t pad1[7];
 
 	struct wm_pool_shelf shelf[WM_SHELF_NR];
-	uint32_t reader_alive; /* w: reader; a count that moves while it lives (block mode) */
-	uint32_t closing;      /* w: reader; 1: wants no more */
+	uint32_t reader_alive; /* w: reader; changes while the reader lives (block mode) */
+	uint32_t closing;      /* w: reader; 1: the reader accepts no more records */
 	uint32_t pad3[14];
 };
 
 /* The header of a chunk: 64 bytes; records follow. w: its owner. */
 struct wm_chunk {
 	uint64_t committed; /* <waymark/abi.h> */
-	uint64_t begin;     /* full clock value when it was taken */
+	uint64_t begin;     /* full clock value when the chunk was taken */
 	uint32_t generation;
 	uint32_t tid;
 	uint16_t level; /* signal-nesting level */
@@ -169,7 +162,7 @@ struct wm_chunk {
 struct wm_pool {
 	unsigned char *map;
 	uint64_t bytes;
-	/* Copies of the geometry, checked at open and never re-read. */
+	/* Copies of the geometry, checked when opened; the shared words are not read again. */
 	uint32_t nr_small, nr_big, big_bytes, mode;
 	uint64_t small_offset, big_offset;
 };
@@ -243,56 +236,55 @@ static inline uint32_t wm_state_tid(uint64_t word) /* of an OWNED chunk */
 {
 	return (uint32_t)(word >> 32);
 }
-static inline uint32_t wm_state_level(uint64_t word) /* likewise */
+static inline uint32_t wm_state_level(uint64_t word) /* of an OWNED chunk */
 {
 	return (uint32_t)(word >> 4) & 15;
 }
 
-/* A commit word taken apart. Bytes are from the chunk's base. */
+/* A decoded commit word. Offsets in bytes from the chunk's base. */
 struct wm_commit {
 	uint32_t end_bytes, last_bytes, count;
 };
 
 /* --- both sides ------------------------------------------------------ */
 
-/* Fills in all of *p but `map`. 0, or -EINVAL when the options are out of range. Pure. */
+/* Fills in all of *p except `map`. 0, or -EINVAL when the options are out of range. Pure. */
 int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o);
 
-/* Bytes of a pool with these options; 0 when they are out of range. Pure. */
+/* Size in bytes of a pool with these options; 0 when they are out of range. Pure. */
 uint64_t wm_pool_size(const struct wm_pool_options *o);
 
 /* --- producer side (guest rules: no libc, no call, no lock) ---------- */
 
-/* Lays a fresh, zeroed mapping of wm_pool_size() bytes out. 0 or -errno. */
+/* Lays out a new, zeroed mapping of wm_pool_size() bytes. 0 or -errno. */
 int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
 
 /*
- * Takes a chunk for a thread and level: a small one when `small`, else a big
- * one. In overwrite mode the oldest FULL one is reused when none is FREE, and
- * its records are counted; small ones only when they already cost a quarter of
- * the pool, so that what short-lived threads left is kept a while. Returns its
- * index or -EAGAIN (none). Any thread.
+ * Takes a chunk for a thread and level: a small one when `small`, else a big one. In overwrite
+ * mode, when none is FREE, the oldest FULL chunk is reused and its records are counted as lost;
+ * small ones only once small chunks take up a quarter of the pool, so that the records of
+ * short-lived threads are kept for a while. Returns the index or -EAGAIN (no chunk). Any thread.
  */
 int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level, uint64_t now);
 
 /*
- * The owner is done with its chunk. A chunk without records becomes FREE. An
- * owner that may be interrupted for good (siglongjmp) forgets the chunk first:
- * once sealed it may be another's.
+ * Ends the owner's use of its chunk. A chunk without records becomes FREE. An owner that may be
+ * interrupted and never resumed (siglongjmp) must forget the chunk first: once sealed, another
+ * thread may take it.
  */
 void wm_pool_seal(struct wm_pool *p, uint32_t index);
 
 /*
- * Seals an OWNED chunk whose owner will not come back (dead, or left the level
- * by siglongjmp), wherever in take, commit or seal it stopped. `state` is the
- * word that was seen before that became known; it names the owner, so a new
- * owner's chunk is never taken. Any process. False when the chunk has moved on.
+ * Seals an OWNED chunk whose owner will not return (it died, or left the level by siglongjmp),
+ * wherever in take, commit or seal it stopped. `state` is the state word loaded before the owner
+ * was known to be gone; it identifies the owner, so a new owner's chunk is never sealed. Any
+ * process. False when the chunk has changed state since.
  */
 bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state);
 
 /*
- * The same for all chunks of a dead thread, or of one level a living one has
- * left; finds those the owner never learned it had. Returns how many.
+ * The same for all chunks of a dead thread, or of one level that a living thread has left; also
+ * finds chunks that the owner had taken but not yet learned of. Returns their number.
  */
 #define WM_POOL_ALL_LEVELS (~0u)
 unsigned wm_pool_reclaim_thread(struct wm_pool *p, uint32_t tid, uint32_t level);
@@ -302,48 +294,47 @@ void wm_pool_lost(struct wm_pool *p, enum wm_lost cause, uint64_t n);
 /* --- reader side: all shared words are hostile ----------------------- */
 
 /*
- * Maps and checks a pool received from a process: seals present, size of the
- * file equal to the header's, geometry in range. 0, -EBADMSG, -EPERM (seals),
- * or the errno of a call. The descriptor stays the caller's.
+ * Maps and checks a pool received from a process: seals present, file size equal to the header's,
+ * geometry in range. 0, -EBADMSG, -EPERM (seals), or the errno of a call. The caller keeps the
+ * descriptor.
  */
 int wm_pool_open(struct wm_pool *p, int fd);
 void wm_pool_close(struct wm_pool *p);
 
 /*
- * The same checks over memory the caller mapped and keeps: a pool of our own
- * process, or the private copy of a file that was left behind. 0 or -EBADMSG.
+ * The same checks on memory that the caller mapped and keeps: a pool of this process, or the
+ * private copy of a file left by another one. 0 or -EBADMSG.
  */
 int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes);
 
-/* Chunks with an index below this may be in use; the rest never were. */
+/* Chunks with an index below this may be in use; the others never were. */
 void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
 
 /*
- * Loads the commit word (acquire) of the chunk that was seen in `state` and
- * checks it. 0: *ret is that generation's (nothing yet: count 0, both offsets
- * at the first record); -ESTALE: the chunk is of another generation by now;
- * -EBADMSG: no honest producer wrote this.
+ * Loads (acquire) and checks the commit word of a chunk whose state word was `state`. 0: *ret
+ * belongs to that generation (no record yet: count 0, both offsets at the first record); -ESTALE:
+ * the chunk has another generation now; -EBADMSG: no correct producer writes this value.
  */
 int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 		      struct wm_commit *ret);
 
-/* After a copy out of a chunk seen in `state`: is it of that generation still? */
+/* After copying from a chunk whose state word was `state`: whether it still has that generation. */
 bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state);
 
 uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index); /* load acquire */
 
-/* FULL(gen) -> READING. False when it is no longer that FULL chunk. */
+/* FULL(gen) -> READING. False when the chunk is no longer FULL in that generation. */
 bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state);
-/* READING -> FREE (consumed) or back to FULL with the same order (only looked at). */
+/* READING -> FREE (consumed) or back to FULL with the same order (not consumed). */
 void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
 
-/* Exact when no producer is inside wm_pool_take(); of a dead process, always. */
+/* Exact when no producer is inside wm_pool_take(); always exact for a dead process. */
 uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
 const char *wm_lost_name(enum wm_lost cause);
 
 /*
- * Checks every invariant of a pool nobody is changing (tests, recovery). NULL
- * when all hold, else the one that does not, and the chunk it was found at.
+ * Checks every invariant of a pool that no thread or process is changing (tests, recovery). NULL
+ * when all hold, else the violated one, and the index of the chunk.
  */
 const char *wm_pool_check(const struct wm_pool *p, uint32_t *ret_index);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool_crowd_test.c - the pool under threads against a reader in every mode,
- * and under memory that somebody else scribbles over. Clean under TSan.
+ * pool_crowd_test.c - the pool under threads and a reader in every mode, and under memory that
+ * another thread scribbles over. Clean under TSan.
  */
 #include "ring/pool_world.h"
 
@@ -10,8 +10,8 @@
 struct crowd {
 	struct writer writer;
 	uint64_t seed;
-	uint32_t running; /* w: the thread; the last thing it does */
-	bool dies;        /* leaves its chunk OWNED and a record half written */
+	uint32_t running; /* w: the thread; its last store */
+	bool dies;        /* leaves its chunk OWNED with a half-written record */
 };
 
 static void *crowd_member(void *data)
@@ -19,12 +19,12 @@ static void *crowd_member(void *data)
 	struct crowd *c = data;
 	struct writer *w = &c->writer;
 
-	writer_take(w, true); /* none: the first event asks for a big one */
+	writer_take(w, true); /* none: the first event takes a big one */
 	while (w->sequence < WRITER_EVENTS) {
 		uint64_t dice = next_random(&c->seed);
 		uint32_t words = 2 + (uint32_t)(dice >> 32) % (RECORD_WORDS - 2);
 
-		if (dice % 97 == 0) { /* ends, and another thread begins */
+		if (dice % 97 == 0) { /* the thread ends and another begins */
 			writer_seal(w);
 			writer_take(w, true);
 		}
@@ -123,7 +123,7 @@ static void test_seals(void **unused)
 	    {0, -EPERM},
 	    {F_SEAL_SHRINK, -EPERM},
 	    {F_SEAL_GROW, -EPERM},
-	    {F_SEAL_SHRINK | F_SEAL_GROW, -EBADMSG}, /* empty header */
+	    {F_SEAL_SHRINK | F_SEAL_GROW, -EBADMSG}, /* the header is empty */
 	    {F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE, -EPERM},
 	};
 	struct wm_pool p;
@@ -148,7 +148,7 @@ static void test_seals(void **unused)
 	}
 }
 
-/* Each 32-bit word of the header in turn, set to each of these: refused, or the same geometry. */
+/* Sets each 32-bit word of the header to each of these values: refused, or the same geometry. */
 static void test_hostile_header(void **unused)
 {
 	static const uint32_t values[] = {
@@ -184,13 +184,13 @@ static void test_hostile_header(void **unused)
 		}
 		words[i] = good;
 	}
-	/* 16 words of the header decide about the geometry; most values are wrong there. */
+	/* 16 words of the header determine the geometry; most values are invalid there. */
 	assert_true(refused > 14 * 14);
 	assert_true(opened > 60 * 18);
 	world_drop(&w);
 }
 
-/* Every commit word in reach of a few flipped bits stays inside the chunk. */
+/* A commit word with any few bits flipped stays inside the chunk or is refused. */
 static void test_hostile_commit(void **unused)
 {
 	struct world w;
@@ -230,7 +230,7 @@ static void *scribble(void *data)
 		uint64_t dice = next_random(&seed), value = next_random(&seed);
 		uint64_t at = dice % (s->pool.bytes / 8);
 
-		/* Mostly small or plausible values, mostly where words decide. */
+		/* Mostly small or plausible values, mostly at words that matter. */
 		if (dice >> 62)
 			at = dice >> 40 & 1
 				 ? WM_POOL_PAGE / 8 + dice % 8
@@ -243,7 +243,8 @@ static void *scribble(void *data)
 	return NULL;
 }
 
-/* A program gone mad under a reader, and a reader gone mad under a program. */
+/* A reader on memory that the program scribbles over, and a program on memory that a reader
+ * does. */
 static void test_scribbling(void **unused)
 {
 	struct world w;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool_explore_test.c - runs the real code of pool.c and pool_reader.c under
- * every schedule of two writers and a reader with at most a few preemptions,
- * and kills at every step:
+ * pool_explore_test.c - runs the real code of pool.c and pool_reader.c under every schedule of two
+ * writers and a reader with at most a few preemptions, and kills at every step:
  *
- *   - the process dies: after every single store, on a copy of the pool, what a
- *     reader of the dead process would find must add up
- *   - one writer dies at one step: the others go on, its chunks are reclaimed,
- *     and in the end everything must add up and every chunk be had again
+ *   - the process dies: after every single store, a reader of the dead process
+ *     is run on a copy of the pool, and its counts must add up
+ *   - one writer dies at one step: the others continue, its chunks are reclaimed,
+ *     and in the end the counts must add up and every chunk must be free again
  *
- * Every atomic operation is a step: base/atomic.h is replaced by macros that
- * pass through step() first. The schedule is replayed from a list of choices;
- * the last one that has alternatives left is advanced (depth first). One flow
- * of control per writer, by ucontext; no threads, so every run is the same.
+ * Every atomic operation is a step: base/atomic.h is replaced by macros that call step() first. The
+ * schedule is replayed from a list of choices; the last one that has alternatives left is advanced
+ * (depth first). One flow of control per writer, by ucontext; no threads, so every run is the same.
  */
 #define WM_BASE_ATOMIC_H
 static void step(void);
@@ -49,7 +47,7 @@ static void stored(void);
 #define NR_FLOWS     3 /* two writers and a reader */
 #define READER       2
 #define NR_EVENTS    2
-#define RECORD_BYTES 2400u /* so that one fits a chunk of 4 KiB */
+#define RECORD_BYTES 2400u /* so that a chunk of 4 KiB holds one */
 #define POOL_BYTES   (5 * 4096u)
 #define STACK_BYTES  (256u << 10)
 #define DEPTH        4096
@@ -70,17 +68,17 @@ static struct {
 	bool quiet; /* checking: no steps */
 	bool wrote, reading;
 	uint64_t emitted, recorded;
-	uint32_t seen; /* records taken so far, a bit each */
-	/* The schedule: what was chosen at each step, of how many. */
+	uint32_t seen; /* records taken up to now, one bit each */
+	/* The schedule: the choice at each step, and the number of options. */
 	uint8_t choice[DEPTH], options[DEPTH];
 	unsigned depth, length;
 	int preemptions, kills; /* left in this run */
 	uint64_t runs, steps, deaths;
 } x;
 
-/* --- what a reader makes of it ------------------------------------------- */
+/* --- the reader's result ------------------------------------------------- */
 
-/* Takes the record of a chunk; each chunk here has one at most. */
+/* Takes the record of a chunk; each chunk here has at most one. */
 static uint32_t take_record(const struct wm_pool *p, uint32_t index, uint64_t state)
 {
 	struct wm_commit c;
@@ -97,7 +95,7 @@ static uint32_t take_record(const struct wm_pool *p, uint32_t index, uint64_t st
 	return 1u << (uint32_t)record[0];
 }
 
-/* The whole of a pool nobody changes: everything adds up. */
+/* Checks a whole pool that is not changing: everything must add up. */
 static void add_up(const struct wm_pool *p)
 {
 	uint32_t seen = x.seen, index;
@@ -121,7 +119,7 @@ static void add_up(const struct wm_pool *p)
 					wm_pool_lost_count(p, WM_LOST_OVERWRITTEN));
 }
 
-/* As if the process were killed right here. */
+/* Simulates a kill of the process at this point. */
 static void die_here(void)
 {
 	struct wm_pool p = x.pool;
@@ -248,7 +246,7 @@ static void run_writer(void)
 	finish_flow();
 }
 
-/* One round; takes what is FULL, looks at what is open. */
+/* One round: takes the FULL chunks, looks at the open ones. */
 static void run_reader(void)
 {
 	struct wm_commit c;
@@ -266,8 +264,8 @@ static void run_reader(void)
 		} else if (wm_pool_pin(&x.pool, i, state)) {
 			uint32_t bit;
 
-			x.reading =
-			    true; /* a dead program's reader lives on: not a moment to judge */
+			x.reading = true; /* the reader outlives the program: no check during its
+					   * own stores */
 			bit = take_record(&x.pool, i, state);
 			assert_true(bit && !(x.seen & bit));
 			wm_pool_release(&x.pool, i, true);
@@ -287,14 +285,15 @@ static void start(int flow, void (*entry)(void))
 
 	f->over = f->dead = false;
 	f->chunk = -1;
-	__asan_unpoison_memory_region(f->stack, STACK_BYTES); /* a killed flow never left */
+	__asan_unpoison_memory_region(f->stack, STACK_BYTES); /* a killed flow never returned from
+							       * its functions */
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->stack;
 	f->context.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&f->context, entry, 0);
 }
 
-/* The end of a run: the dead are buried, and all chunks can be had again. */
+/* The end of a run: reclaims the chunks of dead writers; all chunks can be taken again. */
 static void clean_up(void)
 {
 	uint32_t nr = 0;
@@ -324,7 +323,7 @@ static void run_once(uint32_t mode)
 {
 	struct wm_pool_options o = {
 	    .buffer_bytes = 2 * 4096, .big_bytes = 4096, .nr_small = 1, .mode = mode};
-	volatile bool first = true; /* setcontext() comes back behind getcontext() */
+	volatile bool first = true; /* setcontext() resumes after getcontext() */
 
 	memset(x.memory, 0, POOL_BYTES);
 	x.quiet = true;
@@ -359,7 +358,7 @@ static bool advance(void)
 static void explore(uint32_t mode, int preemptions, int kills)
 {
 #ifdef __SANITIZE_THREAD__
-	skip(); /* it does not follow ucontext, and there are no threads here */
+	skip(); /* TSan does not follow ucontext, and the test has no threads */
 #endif
 	x.runs = x.steps = x.deaths = 0;
 	x.length = 0;

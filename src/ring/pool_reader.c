@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool_reader.c - the reader side of pool.h, in the pump or in a process that
- * drains its own pool.
+ * pool_reader.c - the reader side of pool.h, in the pump or in a process that drains its own pool.
  *
- * The memory belongs to a program that may be hostile: the geometry is copied
- * and checked once, by the same function that laid it out, and every later word
- * is loaded once and range-checked, so no value in there leads a reader out of
- * the mapping. Its size cannot change: the seals are checked first.
+ * The memory belongs to a program that may be hostile: the geometry is copied and checked once, by
+ * the function that computed it for the producer, and every later word is loaded once and
+ * range-checked, so no value in the memory makes a reader leave the mapping. The size cannot
+ * change: the seals are checked first.
  */
 #include "ring/pool.h"
 
@@ -35,7 +34,7 @@ int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes)
 	    wm_load_relaxed(&h->version) != WM_POOL_VERSION)
 		return -EBADMSG;
 
-	/* A zero would mean "the default" to wm_pool_layout(). */
+	/* wm_pool_layout() would replace a zero by the default. */
 	o.nr_small = wm_load_relaxed(&h->nr_small);
 	o.big_bytes = wm_load_relaxed(&h->big_bytes);
 	o.buffer_bytes = (uint64_t)wm_load_relaxed(&h->nr_big) * o.big_bytes;
@@ -71,18 +70,18 @@ int wm_pool_open(struct wm_pool *p, int fd)
 		return -errno;
 	r = wm_pool_attach(p, map, (uint64_t)st.st_size);
 	if (r < 0)
-		(void)munmap(map, (size_t)st.st_size); /* nothing to be done about it */
+		(void)munmap(map, (size_t)st.st_size); /* a failure has no remedy */
 	return r;
 }
 
 void wm_pool_close(struct wm_pool *p)
 {
 	if (p->map)
-		(void)munmap(p->map, p->bytes); /* nothing to be done about it */
+		(void)munmap(p->map, p->bytes); /* a failure has no remedy */
 	memset(p, 0, sizeof(*p));
 }
 
-/* --- looking ---------------------------------------------------------- */
+/* --- inspecting ------------------------------------------------------- */
 
 static uint32_t high_of(const struct wm_pool *p, enum wm_shelf which, uint32_t nr)
 {
@@ -102,7 +101,7 @@ uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index)
 	return wm_load_acquire(&wm_pool_states(p)[index]);
 }
 
-/* Every record has at least 8 bytes and the first begins behind the header. */
+/* Every record has at least 8 bytes, and the first begins right after the header. */
 static int take_apart(uint64_t word, uint32_t chunk_bytes, struct wm_commit *ret)
 {
 	struct wm_commit c = {
@@ -128,10 +127,10 @@ int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 	uint32_t generation = wm_state_generation(state);
 
 	/*
-	 * Three loads, in this order. The first pairs with the last store of
-	 * wm_pool_take(): when the generation is ours, the word loaded next is
-	 * not of an earlier one. The last tells that it is not of a later one,
-	 * because a new owner changes the state before it touches the word.
+	 * Three loads, in this order. The first pairs with the last store of wm_pool_take(): when
+	 * the generation is `state`'s, the commit word loaded next is not from an earlier one. The
+	 * last load shows that it is not from a later one, because a new owner changes the state
+	 * before it touches the commit word.
 	 */
 	uint32_t begun = wm_load_acquire(&c->generation);
 	uint64_t word = wm_load_acquire(&c->committed);
@@ -149,7 +148,7 @@ bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state)
 	       wm_state_generation(state);
 }
 
-/* --- taking part ------------------------------------------------------ */
+/* --- pinning ---------------------------------------------------------- */
 
 bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state)
 {
@@ -168,7 +167,7 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 	    &wm_pool_header(p)->shelf[small ? WM_SHELF_SMALL : WM_SHELF_BIG];
 
 	if (wm_state_of(was) != WM_CHUNK_READING)
-		return; /* the program scribbled: its loss */
+		return; /* the program overwrote the word: its own loss */
 	/* Release pairs with the compare-and-swap of the search in wm_pool_take(). */
 	if (consumed) {
 		wm_store_release(word, wm_state_make(WM_CHUNK_FREE, wm_state_generation(was), 0));
@@ -183,7 +182,7 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 
 /* --- accounting ------------------------------------------------------- */
 
-/* What reuse of this chunk has cost so far, a take that was cut short included. */
+/* Number of records lost by reuse of this chunk, including a take that was cut short. */
 static uint64_t overwritten(const struct wm_pool *p, uint32_t index)
 {
 	const struct wm_chunk *c = wm_pool_chunk(p, index);
@@ -245,7 +244,7 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 		if (p->mode != WM_POOL_OVERWRITE)
 			return "reused, but not in overwrite mode";
 		if (state == WM_CHUNK_READING)
-			return NULL; /* a reclaim that died: nothing to read */
+			return NULL; /* a reclaim that died: no records to read */
 		if (state != WM_CHUNK_OWNED)
 			return "reused, but not taken";
 	}
@@ -260,9 +259,9 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	if (c->generation != wm_state_generation(word))
 		return "full, but half taken";
 	if (c->index != index || c->small != (index < p->nr_small))
-		return "wrong name in the chunk";
+		return "wrong index or size in the chunk";
 	if ((int32_t)(wm_state_order(word) - fills) >= 0)
-		return "fill order from the future";
+		return "fill order not yet assigned";
 	return NULL;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * pool_test.c - the pool in shrunk worlds (chunks of 4 KiB, a handful of them),
- * one thread: geometry, every transition, exhaustion, reuse in order, takes cut
- * short by death. wm_pool_check() looks at every invariant on the way.
+ * pool_test.c - the pool in small worlds (a few chunks of 4 KiB), one thread: geometry, every
+ * transition, exhaustion, reuse in order, takes cut short by death. Calls wm_pool_check() after
+ * each step.
  */
 #include "ring/pool_world.h"
 
@@ -85,15 +85,15 @@ static void test_walk(void **unused)
 	wm_pool_release(&w.pool, 0, false);
 	assert_int_equal(wm_pool_state(&w.pool, 0), state);
 
-	reader_round(&r, false); /* the rest of it, once */
+	reader_round(&r, false); /* only the new part, once */
 	assert_int_equal(r.recorded, 2);
 	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
-	wm_pool_release(&w.pool, 0, true); /* not READING: nothing happens */
-	wm_pool_seal(&w.pool, 0);          /* not OWNED: nothing happens */
+	wm_pool_release(&w.pool, 0, true); /* not READING: no effect */
+	wm_pool_seal(&w.pool, 0);          /* not OWNED: no effect */
 	wm_pool_seal(&w.pool, 99);
 	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
 
-	assert_true(writer_take(&a, true)); /* used again before chunk 1 is touched */
+	assert_true(writer_take(&a, true)); /* reused before chunk 1 is taken */
 	assert_int_equal(a.index, 0);
 	assert_int_equal(a.generation, 2);
 	writer_seal(&a); /* empty: FREE at once */
@@ -139,7 +139,7 @@ static void test_exhaustion(void **unused)
 		assert_true(writer_emit(&a[i], 4) == (i < 4));
 	}
 	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_FULL), 1);
-	/* From now on a search ends at the hint: it does not even see this chunk. */
+	/* From now on a search ends at the hint: it does not even find this chunk. */
 	assert_int_equal(shelf->none_free, shelf->freed + 1);
 	wm_pool_states(&w.pool)[1] ^= WM_CHUNK_OWNED;
 	assert_false(writer_emit(&a[4], 4));
@@ -179,7 +179,7 @@ static void test_generation_wraps(void **unused)
 
 /* --- overwrite mode ------------------------------------------------------- */
 
-/* `order0`: where the pool-wide count starts, to see it wrap. */
+/* `order0`: start of the pool-wide count, to test that it wraps. */
 static void overwrite_in_order(uint64_t order0)
 {
 	struct world w;
@@ -194,7 +194,7 @@ static void overwrite_in_order(uint64_t order0)
 	for (unsigned i = 0; i < 40; i++) {
 		assert_true(writer_take(&a, false));
 		check(&w.pool);
-		/* Of five, the one sealed five seals ago is the oldest. */
+		/* Of five chunks, the one sealed five seals ago is the oldest. */
 		if (nr >= 5)
 			assert_int_equal(a.index, sealed[nr - 5]);
 		for (unsigned n = 1 + next_random(&seed) % 20; n; n--)
@@ -202,7 +202,7 @@ static void overwrite_in_order(uint64_t order0)
 		sealed[nr++] = a.index;
 		writer_seal(&a);
 		check(&w.pool);
-		reader_round(&r, false); /* looking on changes nothing */
+		reader_round(&r, false); /* a reader that does not consume changes nothing */
 		assert_int_equal(r.recorded, 0);
 	}
 	reader_round(&r, true);
@@ -219,7 +219,7 @@ static void test_overwrite_order(void **unused)
 	overwrite_in_order(0xfffffff0);
 }
 
-/* Takes, fills a little and seals; returns which big chunk it was. */
+/* Takes a chunk, writes a little and seals it; returns the index of the big chunk. */
 static uint32_t fill_one(struct writer *a)
 {
 	uint32_t index;
@@ -231,7 +231,7 @@ static uint32_t fill_one(struct writer *a)
 	return index;
 }
 
-/* A chunk that fills while a search is on its way is not taken for an ancient one. */
+/* A chunk that fills during a search is not mistaken for a very old one. */
 static void test_overwrite_newer(void **unused)
 {
 	struct world w;
@@ -240,12 +240,13 @@ static void test_overwrite_newer(void **unused)
 	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(fill_one(&a), i);
-	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2; /* as the search had seen it */
+	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2; /* the count that the search
+								 * loaded */
 	assert_int_equal(fill_one(&a), 0);
 	world_drop(&w);
 }
 
-/* What left its place in the queue is found again within one turn. */
+/* A chunk that is missing from the queue is found again within one turn. */
 static void test_overwrite_out_of_turn(void **unused)
 {
 	struct world w;
@@ -261,7 +262,7 @@ static void test_overwrite_out_of_turn(void **unused)
 	for (unsigned i = 0; i < 5; i++)
 		reused |= fill_one(&a) == 3;
 	assert_true(reused);
-	/* A queue full of nonsense costs a search, nothing else. */
+	/* A queue of random indices costs a search and nothing else. */
 	for (unsigned i = 0; i < 6; i++)
 		wm_pool_queue(&w.pool)[i] = (uint16_t)(i * 13001);
 	for (unsigned i = 0; i < 20; i++)
@@ -285,13 +286,13 @@ static void test_overwrite_all_owned(void **unused)
 	}
 	assert_int_equal(shelf->none_full, shelf->filled + 1);
 	writer_seal(&a[0]);
-	assert_true(writer_emit(&a[2], 4)); /* a seal lets the search look again */
+	assert_true(writer_emit(&a[2], 4)); /* after a seal the search runs again */
 	assert_int_equal(a[2].index, a[0].index);
 	assert_false(writer_emit(&a[0], 4));
 	writer_seal(&a[2]);
 	assert_true(wm_pool_pin(&w.pool, a[2].index, wm_pool_state(&w.pool, a[2].index)));
 	assert_false(writer_emit(&a[0], 4));
-	wm_pool_release(&w.pool, a[2].index, false); /* FULL again: to be had again */
+	wm_pool_release(&w.pool, a[2].index, false); /* FULL again: can be reused */
 	assert_true(writer_emit(&a[0], 4));
 	assert_int_equal(a[0].index, a[2].index);
 	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), 2);
@@ -315,7 +316,7 @@ static void test_overwrite_small(void **unused)
 		check(&w.pool);
 	}
 	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), 6);
-	/* Live threads get theirs beyond the quarter. */
+	/* Live threads get small chunks beyond the quarter. */
 	for (unsigned i = 0; i < 6; i++) {
 		held[i] = (struct writer){.pool = &w.pool};
 		assert_true(writer_take(&held[i], true));
@@ -348,7 +349,7 @@ static void test_reclaim(void **unused)
 	reader_round(&r, false);
 	assert_int_equal(r.recorded, 1);
 
-	/* Taken by another meanwhile: what was seen before does not touch it. */
+	/* Another thread took the chunk meanwhile: the old state word does not affect it. */
 	assert_true(writer_take(&b, false));
 	assert_int_equal(b.index, a.index);
 	assert_false(wm_pool_reclaim(&w.pool, a.index, state));
@@ -360,7 +361,8 @@ static void test_reclaim(void **unused)
 	world_drop(&w);
 }
 
-/* Only the dead thread's, only the level that was left, also what it never learned of. */
+/* Reclaims only the dead thread's chunks, only the level that was left, and also chunks the thread
+ * had not yet learned of. */
 static void test_reclaim_thread(void **unused)
 {
 	struct world w;
@@ -390,9 +392,9 @@ static void test_reclaim_thread(void **unused)
 }
 
 /*
- * A take of a FULL chunk that dies after its state changed: `stage` of the
- * stores that follow were done. Whoever looks or cleans up, the two records it
- * held are lost once, and nothing is read out of it.
+ * A take of a FULL chunk whose owner dies after the state changed and `stage` of the following
+ * stores were done. Whichever process reads or cleans up, the chunk's two old records are lost
+ * exactly once, and no record is read from it.
  */
 static void take_cut_short(unsigned stage, bool reclaim)
 {
@@ -443,7 +445,7 @@ static void test_take_cut_short(void **unused)
 	}
 }
 
-/* A reader that holds an old look at a chunk never takes the new owner's records for it. */
+/* A reader with an old state word never takes the new owner's records for the old owner's. */
 static void test_stale(void **unused)
 {
 	struct world w;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_world.h - for tests of the ring only: a small pool in a sealed memfd, a
- * writer that commits as the emit path does, a reader that drains as the pump
- * does, and the reader's eye for wrong records.
+ * pool_world.h - for tests of the ring only: a small pool in a sealed memfd, a writer that commits
+ * like the emit path, and a reader that drains like the pump and checks each record.
  *
- * A record is {magic, words, thread, generation of its chunk | sequence number |
- * words that repeat the number}, so a reader can tell a torn, mixed or repeated
- * one from its bytes alone.
+ * A record is {magic, words, thread, generation of its chunk | sequence number | words that repeat
+ * the number}, so a reader detects a torn, mixed or repeated record from its bytes alone.
  */
 #ifndef WM_RING_POOL_WORLD_H
 #define WM_RING_POOL_WORLD_H
@@ -84,14 +82,14 @@ static inline void check(const struct wm_pool *p)
 		fail_msg("chunk %u: %s", index, wrong);
 }
 
-/* --- a writer, as the emit path is ------------------------------------- */
+/* --- a writer, like the emit path -------------------------------------- */
 
 struct writer {
 	struct wm_pool *pool;
 	uint64_t *base, *pos, *end;
 	uint64_t tally;
 	uint32_t thread, index, generation;
-	uint64_t sequence; /* of the next record; also what was emitted */
+	uint64_t sequence; /* of the next record; also the number of records emitted */
 };
 
 static inline bool writer_take(struct writer *w, bool small)
@@ -119,7 +117,7 @@ static inline void writer_seal(struct writer *w)
 	w->base = NULL;
 }
 
-/* The bytes of one record, without committing it. */
+/* Writes one record without committing it. */
 static inline void writer_put(struct writer *w, uint32_t words)
 {
 	wm_store_relaxed(w->pos, (uint64_t)RECORD_MAGIC << 56 | (uint64_t)words << 48 |
@@ -138,7 +136,7 @@ static inline void writer_commit(struct writer *w, uint32_t words)
 				      (uint64_t)(w->pos - w->base));
 }
 
-/* False: no chunk, the event is counted as lost. */
+/* False: no chunk; the event is counted as lost. */
 static inline bool writer_emit(struct writer *w, uint32_t words)
 {
 	bool done = true;
@@ -162,16 +160,17 @@ static inline void writer_fill(struct writer *w)
 		assert_true(writer_emit(w, RECORD_WORDS));
 }
 
-/* --- a reader, as the pump is ------------------------------------------- */
+/* --- a reader, like the pump --------------------------------------------- */
 
 struct reader {
 	struct wm_pool pool;
 	uint64_t recorded;
-	bool strict;                   /* the memory is honest: anything odd is a failure */
-	bool consume;                  /* overwrite mode: take FULL chunks away, or only look */
-	const volatile uint32_t *stop; /* scribbling: end the drain */
+	bool strict;                   /* the memory is valid: any irregularity is a failure */
+	bool consume;                  /* overwrite mode: consume FULL chunks instead of only
+					* reading them */
+	const volatile uint32_t *stop; /* scribbling test: end the drain */
 	uint8_t *seen[NR_WRITERS];     /* by sequence number */
-	uint32_t taken_generation[64]; /* chunk by chunk: whose committed part is recorded */
+	uint32_t taken_generation[64]; /* per chunk: the generation of the bytes already recorded */
 	uint32_t taken_bytes[64];
 	uint64_t copy[WM_POOL_PAGE / 8];
 };
@@ -181,7 +180,7 @@ static inline void reader_record(struct reader *r, uint32_t thread, uint64_t seq
 	if (!r->seen[0])
 		return;
 	if (thread >= NR_WRITERS || sequence >= WRITER_EVENTS)
-		fail_msg("a record nobody wrote: thread %u number %lu", thread, sequence);
+		fail_msg("a record that was never written: thread %u number %lu", thread, sequence);
 	if (r->seen[thread][sequence]++)
 		fail_msg("recorded twice: thread %u number %lu", thread, sequence);
 }
@@ -228,7 +227,7 @@ static inline void reader_chunk(struct reader *r, uint32_t index, bool final)
 	uint32_t generation = wm_state_generation(state);
 	bool overwrite = r->pool.mode == WM_POOL_OVERWRITE;
 	bool pinned = wm_pool_pin(&r->pool, index, state);
-	/* A flight recorder's open chunks are copied for a look only: they may go away. */
+	/* Open chunks of a flight recorder are copied but not recorded: they may be overwritten. */
 	bool record = pinned ? !overwrite || r->consume || final : !overwrite || final;
 	uint32_t from = WM_CHUNK_HEADER_BYTES;
 	struct wm_commit c;
@@ -244,7 +243,7 @@ static inline void reader_chunk(struct reader *r, uint32_t index, bool final)
 		if (record && r->taken_generation[index] == generation)
 			from = r->taken_bytes[index];
 		if (from > c.end_bytes)
-			from = c.end_bytes; /* only hostile memory goes backwards */
+			from = c.end_bytes; /* only hostile memory makes `end` decrease */
 		if (pinned || wm_pool_still(&r->pool, index, state))
 			reader_walk(r, generation, from, c.end_bytes, record);
 		if (record) {
