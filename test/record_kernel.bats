@@ -274,7 +274,7 @@ none_left() {
 	run -2 waymark record -q -o t -e kernel:sched:sched_switch --filter 'prev_pid > 2 && nosuch > 2' -- true
 	[[ $output == *"sched:sched_switch has no field 'nosuch'"*"prev_pid > 2 && nosuch"*"                  ^"* ]]
 	run -2 waymark record -q -o t -e kernel:sched:sched_switch --filter 'prev_comm > 2' -- true
-	[[ $output == *"a string is compared with a number"*"^"* ]]
+	[[ $output == *"a string cannot be compared with a number"*"^"* ]]
 	run -2 waymark record -q -o t -c 1 -e sw:page-faults --filter 'address > 2' -- true
 	[[ $output == *"only tracepoints and system calls have fields"* ]]
 	[ ! -e t ]

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - turns an untrusted description into a struct wm_class. Relies on
- * schema.h for the grammar and the names. Tool side; must not know where
- * descriptions come from.
+ * class.c - turns an untrusted description into a struct wm_class. Relies on schema.h for the
+ * grammar and the names. Tool side; must not know where descriptions come from.
  *
- * A class is one block of memory: struct wm_class, fields, labels, strings.
- * Parsing goes over the schema twice, first to check and to measure.
+ * A class is one block of memory: struct wm_class, fields, labels, strings. The schema is parsed
+ * twice: first to check and measure, then to fill the block.
  */
 #include "event/class.h"
 
@@ -17,13 +16,13 @@
 
 #include "event/schema.h"
 
-/* The block a class lives in, being filled. */
+/* The memory block of a class while it is filled. */
 struct block {
 	struct wm_class *class;
 	struct wm_field *fields;
-	struct wm_label *labels;                 /* next free */
-	char *text;                              /* next free */
-	uint8_t base_bytes[WM_CLASS_FIELDS_MAX]; /* of each field's base name */
+	struct wm_label *labels;                 /* next free one */
+	char *text;                              /* next free byte */
+	uint8_t base_bytes[WM_CLASS_FIELDS_MAX]; /* length of each field's base name */
 };
 
 static_assert(WM_SCHEMA_NAME_MAX <= UINT8_MAX, "base_bytes holds any base name's length");
@@ -55,7 +54,7 @@ static int measure_fields(struct wm_schema s, struct measure *m, struct wm_diag 
 	return 0;
 }
 
-/* Names people type and files carry: no control characters, bounded. */
+/* Names are typed by users and stored in files: bounded, no control characters. */
 static int check_name(const char *name, const char *what, bool may_be_empty, struct wm_diag *diag)
 {
 	size_t n = strlen(name);
@@ -69,7 +68,7 @@ static int check_name(const char *name, const char *what, bool may_be_empty, str
 	for (size_t i = 0; i < n; i++) {
 		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
 			return wm_diag_set(diag, -EBADMSG, "event description", -1,
-					   "the %s holds a control character", what);
+					   "the %s contains a control character", what);
 	}
 	return 0;
 }
@@ -84,7 +83,8 @@ static const char *keep(struct block *b, const char *text, size_t bytes)
 	return at;
 }
 
-/* The k-th field of a base name, k > 1, is called NAME_k: filter_link.c has the same rule. */
+/* The k-th field with the same base name, k > 1, is named NAME_k; filter_link.c has the same
+ * rule. */
 static const char *keep_name(struct block *b, const struct wm_schema_field *f)
 {
 	char name[WM_SCHEMA_NAME_MAX + SUFFIX_BYTES + 8];
@@ -112,7 +112,7 @@ static const struct wm_label *keep_labels(struct block *b, const struct wm_schem
 		b->labels->value =
 		    wm_schema_fit(wm_schema_value(s, f->first_value + i), f->scalar, f->bytes);
 		b->labels++;
-		p += n + 2; /* '#' and ',' */
+		p += n + 2; /* skip '#' and ',' */
 	}
 	return first;
 }
@@ -141,7 +141,7 @@ static int keep_fields(struct block *b, struct wm_schema s, struct wm_diag *diag
 			if (!strcmp(b->fields[i].name, to->name))
 				return wm_diag_set(diag, -EBADMSG, "event description",
 						   f.name - (const char *)s.desc,
-						   "two fields are called %.100s", to->name);
+						   "two fields have the name %.100s", to->name);
 		}
 	}
 	b->class->payload_bytes = offset;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.h - an event class: what an event is called and which typed fields it
- * has, parsed from the pointer-free description of <waymark/abi.h>. Tools
- * use this; the guest side passes descriptions on as bytes.
+ * class.h - an event class: an event's name and its typed fields, parsed from the pointer-free
+ * description of <waymark/abi.h>. Used by tools; the guest side passes descriptions on as bytes.
  *
- * Ownership: a class owns everything it points to; it is immutable once
- * parsed and may be shared between threads.
+ * Ownership: a class owns everything it points to; it is immutable once parsed and may be shared
+ * between threads.
  */
 #ifndef WM_EVENT_CLASS_H
 #define WM_EVENT_CLASS_H
@@ -52,32 +51,31 @@ struct wm_field {
 	uint32_t length;       /* CHARS, ARRAY */
 	uint32_t nr_labels;    /* > 0: an enumeration */
 	const struct wm_label *labels;
-	int32_t offset; /* from the payload's start when all before it is static, else -1 */
+	int32_t offset; /* from the payload's start when all earlier fields are static, else -1 */
 };
 
 struct wm_class {
 	const char *provider, *name;
 	const char *print;   /* NULL: none */
 	const char *file;    /* "": unknown */
-	const char *carrier; /* "provider:name" of what a linked marker rides on; NULL: none */
+	const char *carrier; /* "provider:name" of a linked marker's typed event; NULL: none */
 	uint8_t kind;        /* enum waymark_desc_kind */
 	uint8_t level;       /* enum waymark_level */
 	uint32_t line, flags;
 	uint32_t nr_fields;
 	const struct wm_field *fields;
-	int32_t payload_bytes; /* when static, else -1 */
+	int32_t payload_bytes; /* if all fields are static, else -1 */
 };
 
 /*
- * Parses a description from untrusted bytes. `provider` replaces an empty
- * provider (may be NULL). On failure -EBADMSG or -ENOMEM and `diag` (optional)
- * says what and where.
+ * Parses a description from untrusted bytes. `provider` replaces an empty provider (may be NULL).
+ * On failure -EBADMSG or -ENOMEM, and `diag` (optional) holds reason and offset.
  */
 int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 		   struct wm_class **ret_class, struct wm_diag *diag);
 void wm_class_destroy(struct wm_class *c);
 
-/* Same names, level and fields: records of one can be read as the other. */
+/* Same names, level and fields: one's records can be read as the other's. */
 bool wm_class_equal(const struct wm_class *a, const struct wm_class *b);
 
 /* Index of a field by name, or -ENOENT. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class_test.c - descriptions good, malformed and mutated; payload walks.
+ * class_test.c - valid, malformed and mutated descriptions; payload walks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void test_every_type(void **state)
 		assert_int_equal(f->length, want[i].length);
 		assert_int_equal(f->offset, want[i].offset);
 	}
-	/* Labels are what the field reads back: -1 in a u1 is 255, 300 is 44. */
+	/* Labels have the value the field reads back: -1 in a u1 is 255, 300 is 44. */
 	assert_string_equal(wm_field_label(&c->fields[12], 255), "RED");
 	assert_string_equal(wm_field_label(&c->fields[12], 0), "GREEN");
 	assert_string_equal(wm_field_label(&c->fields[12], 44), "BLUE");
@@ -154,7 +154,7 @@ static void test_head(void **state)
 	wm_class_destroy(c);
 }
 
-/* The names (and, of hexadecimal ones, an x) of a class, for comparing. */
+/* The names of a class's fields, for comparing; "/x" marks hexadecimal ones. */
 static const char *names_of(const struct wm_class *c, char *names)
 {
 	*names = 0;
@@ -189,7 +189,7 @@ static void test_names(void **state)
 	}
 }
 
-/* Markers: format, arguments as spelled, their types ('\0' first: no filler behind). */
+/* Markers: format, arguments as spelled, their types ('\0' first: without filler). */
 static void test_markers(void **state)
 {
 	static const struct {
@@ -267,7 +267,7 @@ static void test_bad_markers(void **state)
 	}
 }
 
-/* What a reader of traces builds: a marker whose fields are named already. */
+/* A marker built by a trace reader: its fields are already named. */
 static void test_named_marker(void **state)
 {
 	struct wm_desc_spec spec = {.name = "e",
@@ -291,18 +291,18 @@ static void test_named_marker(void **state)
 	assert_string_equal(c->carrier, "shop:order");
 	wm_class_destroy(c);
 
-	spec.flags = 0; /* then it is no string of the description */
+	spec.flags = 0; /* without the flag, the description has no carrier string */
 	c = parse_spec(&spec);
 	assert_null(c->carrier);
 	wm_class_destroy(c);
 }
 
-/* Refused, and the diag says this at this place of the schema. */
+/* The schema is refused, and the diag has this reason and offset. */
 static void test_bad_schemas(void **state)
 {
 	static const struct {
 		const char *schema, *why;
-		int at; /* in the schema; -1: not compared */
+		int at; /* offset in the schema; -1: not compared */
 	} cases[] = {
 	    {"a", "a field without a type", 0},
 	    {"a:", "unknown type", 2},
@@ -310,41 +310,41 @@ static void test_bad_schemas(void **state)
 	    {";a:i4", "a field without a type", 0},
 	    {";", "a field without a type", 0},
 	    {"a:i4;;b:i4", "a field without a type", 5},
-	    {"a:i3", "no such width", 3},
+	    {"a:i3", "invalid width", 3},
 	    {"a:i0", "unknown type", 2},
-	    {"a:i", "no such width", 3},
-	    {"a:b4", "no such width", 3},
-	    {"a:f2", "no such width", 3},
-	    {"a:f1", "no such width", 3},
-	    {"a:p4", "no such width", 3},
-	    {"a:i9", "no such width", 3},
+	    {"a:i", "invalid width", 3},
+	    {"a:b4", "invalid width", 3},
+	    {"a:f2", "invalid width", 3},
+	    {"a:f1", "invalid width", 3},
+	    {"a:p4", "invalid width", 3},
+	    {"a:i9", "invalid width", 3},
 	    {"a:y4", "unknown type", 2},
 	    {"a:i4x", "';' or the end", 4},
 	    {"a:i4:b:i4", "';' or the end", 4},
 	    {"a:ss", "';' or the end", 3},
-	    {"a:c", "a '#' belongs here", 3},
-	    {"a:c5", "a '#' belongs here", 3},
+	    {"a:c", "expected '#'", 3},
+	    {"a:c5", "expected '#'", 3},
 	    {"a:a#", "unknown type", 4},
 	    {"a:a#s", "unknown type", 4},
 	    {"a:a#a#i4", "unknown type", 4},
 	    {"a:q", "unknown type", 3},
 	    {"a:qz", "unknown type", 3},
 	    {"a:c#;b:c#;c:c#", "no value is left", 13},
-	    {"a:ei4", "needs its labels", 5},
+	    {"a:ei4", "needs labels", 5},
 	    {"a:ei4{", "a label is missing", 6},
 	    {"a:ei4{}", "a label is missing", 6},
-	    {"a:ei4{R", "a '#' belongs here", 7},
+	    {"a:ei4{R", "expected '#'", 7},
 	    {"a:ei4{R#", "',' or '}'", 8},
 	    {"a:ei4{R#,", "a label is missing", 9},
 	    {"a:ei4{R#;G#}", "',' or '}'", 8},
-	    {"a:ei4{R;G", "a '#' belongs here", 9},
+	    {"a:ei4{R;G", "expected '#'", 9},
 	    {"a:ei4{R#,G#,B#}", "no value is left", 13},
-	    {"a:ei4{R\n#}", "a '#' belongs here", 7},
-	    {"a:ef4{R#}", "over an integer", -1},
-	    {"a:eb1{R#}", "over an integer", -1},
+	    {"a:ei4{R\n#}", "expected '#'", 7},
+	    {"a:ef4{R#}", "integer type", -1},
+	    {"a:eb1{R#}", "integer type", -1},
 	    {"a:es{R#}", "unknown type", 3},
 	    {"a:e", "unknown type", 3},
-	    {"x:i4;x:i4;x_2:i4", "two fields are called x_2", 10},
+	    {"x:i4;x:i4;x_2:i4", "two fields have the name x_2", 10},
 	};
 	static const int64_t values[] = {1, 2};
 
@@ -389,7 +389,7 @@ static void test_bad_values(void **state)
 
 static void expect_bad(const unsigned char *desc, size_t bytes, const char *why)
 {
-	/* A copy of the exact size, so that ASan sees a byte too many. */
+	/* A copy of the exact size, so that ASan detects a read past the end. */
 	unsigned char *copy = malloc(bytes ? bytes : 1);
 	struct wm_class *c = NULL;
 	struct wm_diag diag;
@@ -411,17 +411,17 @@ static void test_bad_frames(void **state)
 
 	(void)state;
 	for (size_t n = 0; n < bytes; n++)
-		expect_bad(desc, n, n < sizeof(*h) ? "shorter" : "more than there is");
+		expect_bad(desc, n, n < sizeof(*h) ? "shorter" : "exceeds the available");
 	h->magic++;
 	expect_bad(desc, bytes, "magic");
 	*h = good, h->size = UINT32_MAX;
-	expect_bad(desc, bytes, "more than there is");
+	expect_bad(desc, bytes, "exceeds the available");
 	*h = good, h->size = 32;
-	expect_bad(desc, bytes, "more than its size");
+	expect_bad(desc, bytes, "exceed its size");
 	*h = good, h->text_size = UINT32_MAX;
-	expect_bad(desc, bytes, "more than its size");
+	expect_bad(desc, bytes, "exceed its size");
 	*h = good, h->nr_values = UINT16_MAX;
-	expect_bad(desc, bytes, "more than its size");
+	expect_bad(desc, bytes, "exceed its size");
 	*h = good, h->kind = WAYMARK_KIND_SPAN + 1;
 	expect_bad(desc, bytes, "kind");
 	*h = good, h->level = WAYMARK_DEBUG + 1;
@@ -488,7 +488,7 @@ static void test_limits(void **state)
 	strcpy(schema + n + WM_CLASS_NAME_MAX + 1, "#}");
 	expect_schema_bad("e", schema, values, 1, "label is too long");
 
-	/* Overlong field names are cut, and stay apart. */
+	/* Overlong field names are cut, and stay distinct. */
 	memset(schema, 'x', 1000);
 	strcpy(schema + 1000, ":i4;");
 	memset(schema + 1004, 'x', 999);
@@ -540,7 +540,7 @@ static void test_equal(void **state)
 	struct wm_desc_spec spec = {.name = "e", .schema = "a:i4", .file = "x", .print = "y"};
 	struct wm_class *a = parse_spec(&spec), *b;
 
-	spec.file = spec.print = NULL; /* where it is and how it looks do not count */
+	spec.file = spec.print = NULL; /* source position and print format are not compared */
 	b = parse_spec(&spec);
 	assert_true(wm_class_equal(a, b));
 	wm_class_destroy(b);
@@ -603,7 +603,7 @@ static void test_walk(void **state)
 	assert_int_equal(v[6].count, 2);
 	assert_int_equal(wm_value_integer(&v[6], 1), -2);
 	assert_true(wm_value_float(&v[6], 1) == -2.0);
-	assert_int_equal(wm_value_integer(&v[6], 2), 0); /* beyond: nothing */
+	assert_int_equal(wm_value_integer(&v[6], 2), 0); /* out of range: 0 */
 	assert_int_equal(v[7].count, 2);
 	assert_string_equal((const char *)v[7].data, "hi");
 	assert_int_equal(v[8].count, 2);
@@ -656,7 +656,7 @@ static void test_mutated_payloads(void **state)
 	wm_class_destroy(c);
 }
 
-/* A parsed class holds its promises whatever bytes it came from. */
+/* A parsed class keeps its invariants whatever bytes it came from. */
 static void check_class(const struct wm_class *c)
 {
 	assert_true(c->nr_fields <= WM_CLASS_FIELDS_MAX);
@@ -709,7 +709,8 @@ static void test_mutated_descriptions(void **state)
 			uint64_t r = next_random(&seed);
 			size_t at = r % n, from = (r >> 20) % n;
 
-			/* A random byte, or one from elsewhere: grammar likes that better. */
+			/* A random byte, or one copied from elsewhere, which more often fits the
+			 * grammar. */
 			copy[at] = r >> 63 ? (unsigned char)(r >> 40) : copy[from];
 		}
 		if (!wm_class_parse(copy, n, "p", &c, NULL)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.h - contexts an event can carry on request, recorded between its
- * header and its own fields, in bit order.
+ * context.h - contexts that an event can carry on request, recorded between its header and its own
+ * fields, in bit order.
  */
 #ifndef WM_EVENT_CONTEXT_H
 #define WM_EVENT_CONTEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * desc_build.c - lays a description out in memory: header, values,
- * strings. Knows the layout of <waymark/abi.h> and nothing of its meaning.
+ * desc_build.c - writes a description into memory: header, values, strings. Knows the layout of
+ * <waymark/abi.h> but not its meaning.
  */
 #include "event/desc_build.h"
 

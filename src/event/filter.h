@@ -3,18 +3,16 @@
  * filter.h - the filter language of ARCHITECTURE.md decision 10, in three steps:
  *
  *   text --wm_filter_parse()--> bytecode        in the tool, once
- *   bytecode --wm_filter_link()--> program      where events are: in the traced
+ *   bytecode --wm_filter_link()--> program      next to the events: in the traced
  *                                               process or in a reader
  *   program --wm_filter_run()--> yes or no      per event
  *
- * The bytecode is portable, self-contained and untrusted: wm_filter_link()
- * verifies it (sizes, jumps, stack depth, types) against the fields of one
- * event before anything runs. Programs have no loops: time is bounded by
- * their length plus the strings they look at.
+ * The bytecode is portable, self-contained and untrusted: wm_filter_link() verifies it (sizes,
+ * jumps, stack depth, types) against the fields of one event before it runs. Programs have no
+ * loops: their time is bounded by their length plus the length of the strings they read.
  *
- * link and run are guest code: no libc, no allocation, no call to the system;
- * link takes about 1 KiB of stack, run half of that. run of a program without
- * floats uses general registers only.
+ * link and run are guest code: no libc, no allocation, no system call; link takes about 1 KiB of
+ * stack, run half of that. Running a program without floats uses general registers only.
  *
  * The language (doc/format/event.md has it in full):
  *
@@ -22,19 +20,19 @@
  *   rows  name[3]  $pid $tid $comm $cpu $time  10 0x1f 017 10ms 1.5 'c' "str*"
  *
  * binding as in C, loosest first. Rules where C leaves a choice or is a trap:
- * - Integers are 64 bits wide; what fits i64 is signed: only 8-byte unsigned
+ * - Integers are 64 bits wide; a value that fits i64 is signed: only 8-byte unsigned
  *   fields (u64, hex, pointers) and literals beyond i64 are unsigned. Operators
  *   on a signed and an unsigned value give an unsigned one, as in C, and wrap;
  *   a shift has the type of its left side.
- * - Comparisons are mathematically right: -1 < (unsigned) 1 is true.
- * - Shifts by 64 bits and more, or negative ones, shift everything out.
- * - An integer beside a float becomes a double; % & | ^ ~ << >> refuse floats.
- * - What has no value makes the whole filter false, not just its part:
+ * - Comparisons are mathematically correct: -1 < (unsigned) 1 is true.
+ * - Shifts by 64 bits and more, or by negative counts, shift out all bits.
+ * - An integer combined with a float becomes a double; % & | ^ ~ << >> refuse floats.
+ * - An operation without a value makes the whole filter false, not just its part:
  *   division by zero (integer or float), an index out of range, a payload that
- *   ends inside or before a field that is asked for. && and || look at their
- *   right side only when the left one has not decided.
- * - Strings know == and !=, where a literal with * ? or [...] is a pattern
- *   (base/glob.h; a backslash takes the meaning away). An enumeration may be
+ *   ends before or inside a field that is read. && and || evaluate their right
+ *   side only when the left one has not decided.
+ * - Strings support == and !=, where a literal with * ? or [...] is a pattern
+ *   (base/glob.h; a backslash makes a character ordinary). An enumeration may be
  *   compared with a label: color == "RED", color != "DARK*", level <= "WARN".
  * - name[i] of an array, sequence or blob is its element; of a string or char
  *   array a byte, 0 to 255.
@@ -50,10 +48,10 @@
 
 #define WM_FILTER_BYTES_MAX 8192u
 #define WM_FILTER_STACK_MAX 32u
-#define WM_FILTER_NEST_MAX  16u /* && and || inside right operands of && and || */
+#define WM_FILTER_NEST_MAX  16u /* && and || nested in right operands of && and || */
 #define WM_FILTER_TEXT_MAX  4096u
 
-/* Values of contexts, filled only when the program asks (see `needs`). */
+/* Values of contexts, filled only when the program reads them (see `needs`). */
 enum wm_filter_context {
 	WM_FILTER_PID = 1u << 0,
 	WM_FILTER_TID = 1u << 1,
@@ -70,37 +68,36 @@ struct wm_filter_contexts {
 /* --- tool side ------------------------------------------------------- */
 
 /*
- * Compiles text to bytecode (malloc'ed, the caller frees it). -EINVAL with
- * diag->column under the wrong place; names are not checked here.
+ * Compiles text to bytecode (malloc'ed, the caller frees it). -EINVAL with diag->column at the
+ * error; names are not checked here.
  */
 int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_bytes,
 		    struct wm_diag *diag);
 
 /*
- * Calls `fn` for each event field name the bytecode mentions, as often as it
- * does, until `fn` returns other than 0, which is returned. -EBADMSG, -EINVAL.
+ * Calls `fn` for each event field name in the bytecode, repeated names included, until `fn` returns
+ * nonzero, which is returned. -EBADMSG, -EINVAL.
  */
 int wm_filter_names(const unsigned char *code, size_t bytes,
 		    int (*fn)(const char *name, void *data), void *data);
 
 /*
- * Does the filter fit the event? 0, or what wm_filter_link() would say, and
- * `diag` has it in words: which field is missing, what is compared with what;
- * line and column are those of the text it was parsed from.
+ * Checks that the filter fits the event. 0, or the errno of wm_filter_link(), explained in `diag`:
+ * which field is missing, which types are compared; line and column are those of the filter's text.
  */
 int wm_filter_check(const unsigned char *code, size_t bytes, const void *desc, size_t desc_bytes,
 		    struct wm_diag *diag);
 
 /* --- both sides ------------------------------------------------------ */
 
-struct wm_filter; /* a linked program; lives in storage the caller gives */
+struct wm_filter; /* a linked program; its storage belongs to the caller */
 
 /*
- * Links bytecode against a description (see <waymark/abi.h>) into `storage`,
- * aligned to 8 bytes. The program is position independent and needs neither
- * bytecode nor description afterwards. Returns the bytes used, -ENOENT when the event lacks a field
- * it names, -EINVAL for a type error (a string compared with a number) or storage that is not
- * aligned, -EBADMSG for bytecode that fails verification, -ENOSPC when storage is too small.
+ * Links bytecode against a description (see <waymark/abi.h>) into `storage`, aligned to 8 bytes.
+ * The program is position independent and needs neither bytecode nor description afterwards.
+ * Returns the bytes used, -ENOENT when the event lacks a field that the filter names, -EINVAL for a
+ * type error (a string compared with a number) or misaligned storage, -EBADMSG for bytecode that
+ * fails verification, -ENOSPC when storage is too small.
  */
 int64_t wm_filter_link(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
 		       void *storage, size_t storage_bytes);
@@ -111,15 +108,13 @@ uint32_t wm_filter_needs(const struct wm_filter *f); /* enum wm_filter_context b
 bool wm_filter_uses_float(const struct wm_filter *f);
 
 /*
- * Payload bytes as packed by the emit macro, padding behind them or not. A
- * payload shorter than the event can be, or that ends before or inside a field
- * the filter looks at, gives false. `contexts` holds what wm_filter_needs()
- * asks for; NULL when that is nothing.
+ * `payload` is as the emit macro packs it, with or without padding after it. A payload shorter than
+ * the event's minimum, or one that ends before or inside a field that the filter reads, gives
+ * false. `contexts` holds the values in wm_filter_needs(); may be NULL when that is 0.
  *
- * In a traced program (WM_GUEST) wm_filter_run() is false for programs that
- * use floats: the caller asks wm_filter_uses_float(), saves the vector
- * registers, and calls wm_filter_run_float(), which runs any program. Elsewhere
- * wm_filter_run() runs any program, too.
+ * In a traced program (WM_GUEST) wm_filter_run() is false for programs that use floats: the caller
+ * checks wm_filter_uses_float(), saves the vector registers, and calls wm_filter_run_float(), which
+ * runs any program. Elsewhere wm_filter_run() runs any program, too.
  */
 bool wm_filter_run(const struct wm_filter *f, const unsigned char *payload, size_t bytes,
 		   const struct wm_filter_contexts *contexts);
@@ -127,10 +122,10 @@ bool wm_filter_run_float(const struct wm_filter *f, const unsigned char *payload
 			 const struct wm_filter_contexts *contexts);
 
 /*
- * What a caller in a hurry may ask before it runs a filter: a comparison that,
- * when it fails, makes the whole filter false. The value at `offset` of the
- * payload, widened to 64 bits, less `first`, is above `span` (unsigned): no.
- * False when the filter does not begin with such a test.
+ * A fast first test before a filter runs: a comparison that makes the whole filter false when it
+ * fails. Take the value at `offset` of the payload, widened to 64 bits, minus `first`: if it is
+ * above `span` (unsigned), the filter is false. Returns false when the filter does not begin with
+ * such a test.
  */
 enum wm_filter_quick_kind {
 	WM_FILTER_QUICK_NONE,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_bind.c - binds a portable filter to an event's types: one pass over
- * the postfix code with a stack of types, as filter_link.c does it for
- * descriptions, without its folding. See filter_item.h.
+ * filter_bind.c - binds a portable filter to an event's types: one pass over the postfix code with
+ * a stack of types, like filter_link.c for descriptions, but without folding. See filter_item.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,14 +17,14 @@ enum value_type { VALUE_INT, VALUE_UINT, VALUE_FLOAT, VALUE_TEXT };
 
 struct value {
 	enum value_type type;
-	bool is_const;                     /* the last instruction pushes it */
+	bool is_const;                     /* the last instruction pushes it as a constant */
 	const struct wm_type *enumeration; /* NULL: none */
 	uint32_t operand;                  /* TEXT: its index */
 };
 
 /* The right operand of && or || while it is bound. */
 struct block {
-	uint32_t end, jump; /* in the code; the instruction that skips it */
+	uint32_t end, jump; /* in the code; index of the jump over the operand */
 	uint32_t depth;
 };
 
@@ -43,7 +42,7 @@ struct binder {
 
 /* --- faults ----------------------------------------------------------------------- */
 
-/* The first counts. The column is that of the operation. */
+/* Only the first fault is reported. The column is that of the operation. */
 static void fail(struct binder *b, int err, const char *sentence, const char *name)
 {
 	if (b->err)
@@ -61,7 +60,7 @@ static void damaged(struct binder *b)
 	fail(b, -EBADMSG, "the compiled filter is damaged%.0s%.0s", "");
 }
 
-/* No such field: the nearest names are offered. */
+/* Suggests the nearest field names. */
 static void no_field(struct binder *b, const char *wanted)
 {
 	char near_words[WM_DIAG_SENTENCE / 2], sentence[2 * WM_DIAG_SENTENCE];
@@ -81,7 +80,7 @@ static void no_field(struct binder *b, const char *wanted)
 
 static struct wm_filter_insn *emit(struct binder *b, int op)
 {
-	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++]; /* room for all: see bind */
+	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++]; /* bind reserved room for all */
 
 	*insn = (struct wm_filter_insn){.op = (uint8_t)op};
 	return insn;
@@ -122,7 +121,7 @@ static void need_number(struct binder *b, const struct value *v)
 		fail(b, -EINVAL, "a string can only be compared%.0s%.0s", "");
 }
 
-/* The value is to be 0 or 1. */
+/* Turns the value into 0 or 1. */
 static void truth(struct binder *b, const struct value *v)
 {
 	need_number(b, v);
@@ -183,7 +182,7 @@ static void bind_field(struct binder *b, const struct wm_filter_step *step)
 		emit(b, o.type->kind == WM_TYPE_FLOAT ? ITEM_REAL : ITEM_NUMBER)->x = operand(b, o);
 		push_number(b, o.type);
 	} else if (o.type->kind == WM_TYPE_LIST || o.type->kind == WM_TYPE_BYTES) {
-		fail(b, -EINVAL, "'%s' has several elements: name one of them, %s[0]", name);
+		fail(b, -EINVAL, "'%s' has several elements: choose one, as in %s[0]", name);
 	} else {
 		fail(b, -EINVAL, "'%s' is neither a number nor a string%.0s", name);
 	}
@@ -202,14 +201,14 @@ static void bind_element(struct binder *b, const struct wm_filter_step *step)
 	if (o.type->kind == WM_TYPE_LIST)
 		element = o.type->element.type;
 	else if (o.type->kind != WM_TYPE_STRING && o.type->kind != WM_TYPE_BYTES)
-		fail(b, -EINVAL, "'%s' has no elements to choose from%.0s", name);
+		fail(b, -EINVAL, "'%s' has no elements%.0s", name);
 	if (!is_number(element))
-		fail(b, -EINVAL, "elements of '%s' are no numbers%.0s", name);
+		fail(b, -EINVAL, "the elements of '%s' are not numbers%.0s", name);
 	if (!is_int(&index))
 		fail(b, -EINVAL, "the index of '%s' must be an integer%.0s", name);
 	if (!b->err && index.is_const && o.type->fixed &&
 	    b->f->insns[b->nr_insns - 1].x >= o.type->length)
-		fail(b, -EINVAL, "'%s' has no element of this index%.0s", name);
+		fail(b, -EINVAL, "'%s' has no element with this index%.0s", name);
 	emit(b, ITEM_ELEMENT)->x = operand(b, o);
 	push_number(b, element);
 }
@@ -270,7 +269,7 @@ static void compare_label(struct binder *b, uint8_t op, const struct value *left
 	struct wm_filter_insn *insn;
 
 	if (!is_literal(o)) {
-		fail(b, -EINVAL, "a string is compared with a number%.0s%.0s", "");
+		fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s", "");
 		return;
 	}
 	for (uint32_t i = 0; i < t->nr_labels; i++)
@@ -278,7 +277,7 @@ static void compare_label(struct binder *b, uint8_t op, const struct value *left
 	if (!nr)
 		fail(b, -EINVAL, "there is no label '%s'%.0s", o->text);
 	if (nr > 1 && op != WM_OP_EQ && op != WM_OP_NE)
-		fail(b, -EINVAL, "'%s' means several values, so nothing is less%.0s", o->text);
+		fail(b, -EINVAL, "'%s' matches several values: use == or !=%.0s", o->text);
 	o->type = t;
 	insn = emit(b, ITEM_LABEL);
 	insn->x = right->operand;
@@ -303,7 +302,8 @@ static void bind_float(struct binder *b, uint8_t op, const struct value *left,
 	bool compares = op >= WM_OP_LT;
 
 	if (!compares && op != WM_OP_MUL && op != WM_OP_DIV && op != WM_OP_ADD && op != WM_OP_SUB)
-		fail(b, -EINVAL, "this operator takes no floating-point number%.0s%.0s", "");
+		fail(b, -EINVAL, "this operator does not accept floating-point numbers%.0s%.0s",
+		     "");
 	make_float(b, left, 1);
 	make_float(b, right, 0);
 	emit(b, compares ? WM_INSN_FLOAT_COMPARE : WM_INSN_FLOAT_ARITH)->kind = op;
@@ -336,7 +336,7 @@ static void bind_binary(struct binder *b, uint8_t op)
 		else if (left.enumeration)
 			compare_label(b, op, &left, &right);
 		else
-			fail(b, -EINVAL, "a string is compared with a number%.0s%.0s", "");
+			fail(b, -EINVAL, "a string cannot be compared with a number%.0s%.0s", "");
 	} else if (left.type == VALUE_FLOAT || right.type == VALUE_FLOAT) {
 		bind_float(b, op, &left, &right);
 	} else {
@@ -351,7 +351,7 @@ static void bind_negative(struct binder *b, const struct value *v)
 
 	if (v->is_const) {
 		if (last->x == 1ull << 63)
-			type = VALUE_INT; /* the least integer can be written */
+			type = VALUE_INT; /* the smallest integer has a literal form */
 		last->x = 0 - last->x;
 		push(b, (struct value){type, true});
 		return;
@@ -370,7 +370,8 @@ static void bind_unary(struct binder *b, uint8_t op)
 
 	need_number(b, &v);
 	if (op == WM_OP_INV && v.type == VALUE_FLOAT)
-		fail(b, -EINVAL, "this operator takes no floating-point number%.0s%.0s", "");
+		fail(b, -EINVAL, "this operator does not accept floating-point numbers%.0s%.0s",
+		     "");
 	if (b->err)
 		return;
 	if (op == WM_OP_NOT) {
@@ -388,7 +389,7 @@ static void bind_unary(struct binder *b, uint8_t op)
 	}
 }
 
-/* && or ||: the left operand is ready, the right one's code ends at `end`. */
+/* && or ||: the left operand is complete, the right one's code ends at `end`. */
 static void open_block(struct binder *b, bool when, uint32_t end)
 {
 	uint32_t outer = b->nr_blocks ? b->blocks[b->nr_blocks - 1].end : b->code.code_bytes;
@@ -415,7 +416,8 @@ static void close_block(struct binder *b)
 	push(b, (struct value){VALUE_INT});
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- the whole filter
+ * --------------------------------------------------------------------------- */
 
 static void bind_literal(struct binder *b, const struct wm_filter_step *step)
 {
@@ -503,7 +505,7 @@ int wm_item_filter_bind(const unsigned char *code, size_t bytes, const char *nam
 		damaged(&b);
 		return b.err;
 	}
-	room = 4 * (size_t)b.code.code_bytes + 8; /* no step makes more than four */
+	room = 4 * (size_t)b.code.code_bytes + 8; /* a step emits at most four instructions */
 	b.f = calloc(1, sizeof(*b.f));
 	if (b.f) {
 		b.f->insns = calloc(room, sizeof(*b.f->insns));

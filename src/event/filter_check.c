@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_check.c - says in words why a filter does not fit an event, and
- * which names it mentions. Tool side; the linker decides, this only explains.
+ * filter_check.c - explains why a filter does not fit an event, and lists the names in it. Tool
+ * side; only the linker decides whether the filter fits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int wm_filter_names(const unsigned char *code, size_t bytes,
 	return err;
 }
 
-/* "a, b, c" of names, and how many there are beyond the first few. */
+/* "a, b, c and 4 more": the first few names, and the number of the others. */
 static void list_names(struct wm_text *t, uint32_t nr, const char *(*name)(const void *, uint32_t),
 		       const void *of)
 {
@@ -59,7 +59,7 @@ static const char *label_name(const void *field, uint32_t i)
 	return ((const struct wm_field *)field)->labels[i].name;
 }
 
-/* The nearest names when there are some, else the first few. */
+/* Suggests the nearest names, else lists the first few. */
 static void offer(struct wm_text *t, const char *wanted, uint32_t nr,
 		  const char *(*name)(const void *, uint32_t), const void *of)
 {
@@ -78,12 +78,12 @@ static void offer(struct wm_text *t, const char *wanted, uint32_t nr,
 	list_names(t, nr, name, of);
 }
 
-/* Sentences about one field; %s is its name. */
+/* Sentences about one field, whose name is %s. */
 static const char *const named_faults[] = {
-    [WM_FAULT_WHOLE] = "'%s' has several elements: name one of them, %s[0]",
-    [WM_FAULT_NOT_INDEXED] = "'%s' has no elements to choose from",
+    [WM_FAULT_WHOLE] = "'%s' has several elements: choose one, as in %s[0]",
+    [WM_FAULT_NOT_INDEXED] = "'%s' has no elements",
     [WM_FAULT_INDEX] = "the index of '%s' must be an integer",
-    [WM_FAULT_INDEX_RANGE] = "'%s' has no element of this index",
+    [WM_FAULT_INDEX_RANGE] = "'%s' has no element with this index",
 };
 
 static const char *const faults[] = {
@@ -91,10 +91,10 @@ static const char *const faults[] = {
     [WM_FAULT_DESC] = "the event's description is damaged",
     [WM_FAULT_SPACE] = "the filter is too long",
     [WM_FAULT_TEXT_NUMBER] = "a string can only be compared",
-    [WM_FAULT_TEXT_COMPARE] = "a string is compared with a number",
+    [WM_FAULT_TEXT_COMPARE] = "a string cannot be compared with a number",
     [WM_FAULT_TEXT_ORDER] = "strings can be compared with == and != only",
     [WM_FAULT_TEXT_TEXT] = "both sides are constants",
-    [WM_FAULT_FLOAT] = "this operator takes no floating-point number",
+    [WM_FAULT_FLOAT] = "this operator does not accept floating-point numbers",
 };
 
 static void explain(struct wm_text *t, const struct wm_filter_fault *f, const struct wm_class *c)
@@ -112,7 +112,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 		const struct wm_field *field = &c->fields[f->field];
 
 		if (f->what == WM_FAULT_LABEL_ORDER)
-			wm_text_f(t, "'%s' means several values of '%s', so nothing is less", name,
+			wm_text_f(t, "'%s' matches several values of '%s': use == or !=", name,
 				  field->name);
 		else
 			wm_text_f(t, "'%s' has no label '%s'", field->name, name);
@@ -120,7 +120,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 			offer(t, name, field->nr_labels, label_name, field);
 	} else if (f->what < sizeof(named_faults) / sizeof(named_faults[0]) &&
 		   named_faults[f->what]) {
-		/* Both arguments are the name; a sentence may use one. */
+		/* Each %s is the name; a sentence has one or two. */
 		const char *fmt = named_faults[f->what], *mark;
 
 		while ((mark = strstr(fmt, "%s"))) {
@@ -134,7 +134,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 	}
 }
 
-/* Puts the place of an op, as the parser noted it, into the diag. */
+/* Copies the op's position in the filter's text, recorded by the parser, into the diag. */
 static void locate(struct wm_diag *diag, const unsigned char *code, size_t bytes, uint32_t op)
 {
 	struct wm_filter_code c;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_code.h - the portable form of a filter: what filter_parse.c writes
- * and filter_link.c reads, in one process or another. Little endian, no
- * alignment, untrusted wherever it is read. Guest code includes this.
+ * filter_code.h - the portable form of a filter: filter_parse.c writes it and filter_link.c reads
+ * it, in the same process or another. Little endian, no alignment; every reader treats it as
+ * untrusted. Guest code includes this.
  *
  *   struct wm_filter_head | code[code_bytes] | text[text_bytes] | u16 column[nr_ops]
  *
- * The code is the expression in postfix order. Values are numbers or strings;
- * nothing here says which type a field has. `AND n` and `OR n` stand between
- * their operands: n is the size of the right one's code, skipped when the
- * left one decides. Names and strings are (u16 offset, u16 bytes) in text.
- * Columns, one for each op, are for messages only.
+ * The code is the expression in postfix order. Values are numbers or strings; the code does not
+ * contain the types of fields. `AND n` and `OR n` come between their operands: n is the size of the
+ * right one's code, skipped when the left one decides. Names and strings are (u16 offset, u16
+ * bytes) in text. Columns, one for each op, are for messages only.
  */
 #ifndef WM_EVENT_FILTER_CODE_H
 #define WM_EVENT_FILTER_CODE_H
@@ -33,13 +32,13 @@ struct wm_filter_head {
 
 enum wm_filter_op {
 	WM_OP_INT = 1, /* i64 */
-	WM_OP_UINT,    /* u64, beyond i64 */
+	WM_OP_UINT,    /* u64, if beyond i64 */
 	WM_OP_FLOAT,   /* bits of a double */
 	WM_OP_TEXT,    /* a string, exact */
 	WM_OP_GLOB,    /* a string, a pattern of base/glob.h */
 	WM_OP_FIELD,   /* name */
 	WM_OP_ELEMENT, /* name; pops the index */
-	WM_OP_CONTEXT, /* u8: which bit of enum wm_filter_context */
+	WM_OP_CONTEXT, /* u8: bit number in enum wm_filter_context */
 
 	WM_OP_NEG = 16,
 	WM_OP_NOT,
@@ -66,7 +65,7 @@ enum wm_filter_op {
 	WM_OP_OR,
 };
 
-/* A portable filter taken apart; points into it. */
+/* A decoded portable filter; points into it. */
 struct wm_filter_code {
 	const unsigned char *code, *text, *columns;
 	uint32_t code_bytes, text_bytes, nr_ops;
@@ -90,7 +89,7 @@ static inline int wm_filter_code_open(struct wm_filter_code *c, const void *data
 	return 0;
 }
 
-/* Bytes of operand behind an op, or -EBADMSG: no such op. */
+/* Number of operand bytes after an op, or -EBADMSG: no such op. */
 static inline int wm_filter_operand_bytes(uint8_t op)
 {
 	static const uint8_t leaf[] = {
@@ -108,13 +107,13 @@ static inline int wm_filter_operand_bytes(uint8_t op)
 /* One op of the code. */
 struct wm_filter_step {
 	uint8_t op;
-	uint32_t index;               /* which one */
-	const unsigned char *operand; /* where its operand is */
-	const char *text;             /* of ops with a name or a string */
+	uint32_t index;               /* number of the op */
+	const unsigned char *operand; /* the op's operand bytes */
+	const char *text;             /* for ops with a name or a string */
 	uint32_t text_bytes;
 };
 
-/* Reads the op at *pos and moves on: 1, 0 at the end, -EBADMSG. */
+/* Reads the op at *pos and advances: 1, 0 at the end, -EBADMSG. */
 static inline int wm_filter_code_next(const struct wm_filter_code *c, uint32_t *pos,
 				      struct wm_filter_step *ret)
 {
@@ -149,7 +148,7 @@ enum wm_filter_what {
 	WM_FAULT_DESC,         /* the description is malformed */
 	WM_FAULT_SPACE,        /* too long */
 	WM_FAULT_NO_FIELD,     /* `name` */
-	WM_FAULT_WHOLE,        /* an array or the like without an index: `name` */
+	WM_FAULT_WHOLE,        /* an array or similar without an index: `name` */
 	WM_FAULT_NOT_INDEXED,  /* a scalar with an index: `name` */
 	WM_FAULT_INDEX,        /* the index is not an integer */
 	WM_FAULT_INDEX_RANGE,  /* beyond the end of a fixed array: `name` */
@@ -157,8 +156,8 @@ enum wm_filter_what {
 	WM_FAULT_TEXT_COMPARE, /* a string compared with a number */
 	WM_FAULT_TEXT_ORDER,   /* < of strings */
 	WM_FAULT_TEXT_TEXT,    /* two constants compared */
-	WM_FAULT_LABEL,        /* no label is called `name`, of field `field` */
-	WM_FAULT_LABEL_ORDER,  /* < of a label that means several values */
+	WM_FAULT_LABEL,        /* field `field` has no label `name` */
+	WM_FAULT_LABEL_ORDER,  /* < with a label pattern that matches several values */
 	WM_FAULT_FLOAT,        /* a float where an integer is needed */
 };
 
@@ -169,7 +168,7 @@ struct wm_filter_fault {
 	uint32_t name_bytes, field;
 };
 
-/* wm_filter_link() that also says why; filter_check.c makes it words. */
+/* wm_filter_link() that also returns the fault; filter_check.c makes a sentence of it. */
 int64_t wm_filter_link_why(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
 			   void *storage, size_t storage_bytes, struct wm_filter_fault *ret_fault);
 

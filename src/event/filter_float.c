@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_float.c - the float operations of filters, and the way in for
- * programs that use them. Guest code, but compiled with vector registers: in
- * a traced program the caller saves them first. No libc, no state.
+ * filter_float.c - the float operations of filters, and the entry point for programs that use them.
+ * Guest code, but compiled with vector registers: in a traced program the caller saves them first.
+ * No libc, no state.
  */
 #include "event/filter.h"
 
@@ -54,7 +54,7 @@ static bool arith(uint8_t op, double a, double b, uint64_t *ret)
 	}
 }
 
-/* As C does it: with a NaN only != is true. */
+/* As in C: with a NaN only != is true. */
 static bool compare(uint8_t op, double a, double b)
 {
 	switch (op) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_hostile_test.c - cut and mutated payloads, the verifier against
- * mutated and hand-written code, damaged descriptions. ASan and UBSan builds
- * see what goes wrong; the plain build sees crashes and wrong answers.
+ * filter_hostile_test.c - truncated and mutated payloads, the verifier against mutated and
+ * hand-written code, damaged descriptions. ASan and UBSan builds detect invalid accesses; the plain
+ * build detects crashes and wrong answers.
  */
 #include "event/filter_test_kit.h"
 
-/* Cut anywhere, a payload never gives yes where the whole one gives no. */
+/* A payload cut anywhere never passes where the whole one does not. */
 static void test_cut_payloads(void **state)
 {
 	(void)state;
@@ -28,7 +28,7 @@ static void test_cut_payloads(void **state)
 	}
 }
 
-/* A filter that looks at the last field needs every byte before it, whatever it says of it. */
+/* A filter that reads the last field needs every byte before it, whatever its result. */
 static void test_cut_before_field(void **state)
 {
 	static const char *const texts[] = {
@@ -91,8 +91,8 @@ static void test_mutated_payloads(void **state)
 /* --- hostile code ----------------------------------------------------- */
 
 /*
- * Links whatever it is and runs what links: nothing may be read or written
- * out of bounds, the stack included (ASan, UBSan). Returns whether it linked.
+ * Links any code and runs it if it links: no access may be out of bounds, the stack included (ASan,
+ * UBSan). Returns whether it linked.
  */
 static bool try_code(const unsigned char *code, size_t bytes, const struct record *r,
 		     const unsigned char *desc, size_t desc_bytes, void *storage)
@@ -136,7 +136,7 @@ static void test_mutated_code(void **state)
 				uint64_t x = next_random(&seed);
 				size_t at = round % 3 ? 12 + x % (bytes - 12) : x % bytes;
 
-				/* A random byte, a likely op, a small change, a byte from
+				/* A random byte, a likely op, a small change, a byte copied from
 				 * elsewhere. */
 				if (x >> 62 == 0)
 					copy[at] = (unsigned char)(x >> 40);
@@ -160,7 +160,7 @@ static void test_mutated_code(void **state)
 	assert_true(linked > 5000 && refused > 5000);
 }
 
-/* Ops at random behind a correct head: the verifier alone stands between them and the stack. */
+/* Random ops after a correct head: only the verifier protects the stack. */
 static void test_random_ops(void **state)
 {
 	static const unsigned char ops[] = {1,  7,  7,  8,  16, 17, 18, 32, 33, 34, 35, 36, 37, 38,
@@ -178,7 +178,7 @@ static void test_random_ops(void **state)
 		uint16_t n = 0, nr = (uint16_t)(1 + next_random(&seed) % 12);
 
 		for (unsigned i = 0; i < nr; i++) {
-			/* Leaves first, so that there is something to work on. */
+			/* Leaves first, so that the operators have operands. */
 			uint64_t x = next_random(&seed);
 			unsigned char op =
 			    i < nr / 2 && x % 4 ? (x & 16 ? 1 : 8) : ops[(x >> 8) % sizeof(ops)];
@@ -260,7 +260,7 @@ static void test_code_frames(void **state)
 	free(desc);
 }
 
-/* Code written by hand: pushes of $pid, then what is to be refused, or just not. */
+/* Hand-written code: pushes of $pid, then code that is just valid or just not. */
 static void test_hand_code(void **state)
 {
 	static const struct {
@@ -270,20 +270,21 @@ static void test_hand_code(void **state)
 	} hand[] = {
 	    {{8, 0}, 2, 1, true},
 	    {{8, 0, 8, 1}, 4, 2, false},                 /* two values at the end */
-	    {{8, 0}, 2, 2, false},                       /* fewer ops than it says */
+	    {{8, 0}, 2, 2, false},                       /* fewer ops than the head declares */
 	    {{8, 5}, 2, 1, false},                       /* no such context */
 	    {{17}, 1, 1, false},                         /* nothing to negate */
 	    {{8, 0, 35}, 3, 2, false},                   /* nothing to add */
 	    {{8, 0, 64, 2, 0, 8, 1}, 7, 3, true},        /* pid && tid */
 	    {{8, 0, 64, 0, 0}, 5, 2, false},             /* no right operand */
-	    {{8, 0, 64, 0, 0, 8, 1}, 7, 3, false},       /* nor here */
+	    {{8, 0, 64, 0, 0, 8, 1}, 7, 3, false},       /* the same, with a value after it */
 	    {{64, 2, 0, 8, 1}, 5, 2, false},             /* no left operand */
 	    {{8, 0, 64, 1, 0, 8, 1}, 7, 3, false},       /* ends inside an op */
 	    {{8, 0, 64, 3, 0, 8, 1}, 7, 3, false},       /* ends beyond the code */
-	    {{8, 0, 64, 4, 0, 8, 1, 8, 2}, 9, 4, false}, /* two values in the right one */
+	    {{8, 0, 64, 4, 0, 8, 1, 8, 2}, 9, 4, false}, /* two values in the right operand */
 	    {{8, 0, 64, 7, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, true},
-	    {{8, 0, 64, 5, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, false}, /* the inner one ends later */
-	    /* A right operand uses what is below it, and puts something else there. */
+	    {{8, 0, 64, 5, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, false}, /* the inner block ends after
+								     * the outer */
+	    /* A right operand uses a value below it and replaces it. */
 	    {{8, 0, 8, 1, 64, 5, 0, 8, 2, 35, 8, 1, 35}, 13, 7, false},
 	};
 	const struct record *r = &records[0];
@@ -307,7 +308,7 @@ static void test_hand_code(void **state)
 	free(desc);
 }
 
-/* As deep as it goes, and one deeper. */
+/* At the depth limit, and one beyond. */
 static void test_hand_depth(void **state)
 {
 	const struct record *r = &records[0];

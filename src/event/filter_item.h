@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item.h - the filter language of filter.h over events of any tracer:
- * the same bytecode, bound to the types of an event's parts (item.h) instead
- * of a description, run over its items. Tool side.
+ * filter_item.h - the filter language of filter.h for events of any tracer: the same bytecode,
+ * bound to the types of an event's parts (item.h) instead of a description, and run over its items.
+ * Tool side.
  *
- * A name is looked for in the event's own fields first, then in its contexts,
- * from the event's outwards to the packet's. Integers of 64 bits without a sign
- * are unsigned, all others signed; labels of ranges compare as ranges. The
- * rules are filter.h's; filter_cases.h holds both evaluators to them.
+ * A name is looked up in the event's own fields first, then in its contexts, from the event's
+ * outwards to the packet's. Unsigned integers of 64 bits are unsigned, all others signed; labels of
+ * ranges compare as ranges. The rules are those of filter.h; filter_cases.h tests both evaluators
+ * against them.
  */
 #ifndef WM_EVENT_FILTER_ITEM_H
 #define WM_EVENT_FILTER_ITEM_H
@@ -18,10 +18,10 @@
 struct wm_item_filter;
 
 /*
- * Binds bytecode to an event whose parts have these types (NULL: none). 0 and
- * a program the caller destroys, which refers to the types; -ENOENT when the
- * event lacks a field, -EINVAL for a type error, -EBADMSG, -ENOMEM; `diag`
- * says it, with the column. `name` is the event's, for the sentence.
+ * Binds bytecode to an event whose parts have these types (NULL: none). 0 and a program that refers
+ * to the types and that the caller destroys; -ENOENT when the event lacks a field, -EINVAL for a
+ * type error, -EBADMSG, -ENOMEM; `diag` has the reason and the column. `name` is the event's name,
+ * for the message.
  */
 int wm_item_filter_bind(const unsigned char *code, size_t bytes, const char *name,
 			const struct wm_type *const parts[WM_NR_PARTS], struct wm_item_filter **ret,
@@ -30,7 +30,7 @@ void wm_item_filter_destroy(struct wm_item_filter *f);
 
 uint32_t wm_item_filter_needs(const struct wm_item_filter *f); /* enum wm_filter_context bits */
 
-/* Context values, those that are known; what is not makes a filter that asks false. */
+/* Context values; a filter that reads an unknown one is false. */
 struct wm_item_contexts {
 	int64_t pid, tid, cpu, time_ns;
 	const char *comm;
@@ -38,7 +38,7 @@ struct wm_item_contexts {
 	uint32_t known; /* enum wm_filter_context bits */
 };
 
-/* `at`: where each part begins in `items`. Thread-safe. */
+/* `at`: the index of each part's first item. Thread-safe. */
 bool wm_item_filter_run(const struct wm_item_filter *f, const struct wm_item *items,
 			const uint32_t at[WM_NR_PARTS], const struct wm_item_contexts *contexts);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_item_int.h - the bound form: filter_bind.c writes it, filter_item.c runs it. */
+/* filter_item_int.h - the bound form of a filter: filter_bind.c writes it, filter_item.c runs
+ * it. */
 #ifndef WM_EVENT_FILTER_ITEM_INT_H
 #define WM_EVENT_FILTER_ITEM_INT_H
 
 #include "event/filter_item.h"
 #include "event/filter_program.h"
 
-/* Beside enum wm_insn_op's END, CONST, CONTEXT, ARITH, INV, COMPARE, JUMP and floats. */
+/* Used beside enum wm_insn_op's END, CONST, CONTEXT, ARITH, INV, COMPARE, JUMP and floats. */
 enum item_op {
 	ITEM_NUMBER = 128, /* x: operand */
 	ITEM_REAL,         /* x: operand */
 	ITEM_ELEMENT,      /* x: operand; pops the index */
 	ITEM_TEXT,         /* x, y: operands; invert */
 	ITEM_LABEL,        /* x: operand (a label's text); kind: op; pops the number */
-	ITEM_TRUTH,        /* 0 or 1 of an integer */
+	ITEM_TRUTH,        /* turns an integer into 0 or 1 */
 	ITEM_NOT,
 };
 
@@ -35,7 +36,7 @@ struct wm_item_filter {
 	char *text;
 };
 
-/* Does the label's name match a literal or pattern? */
+/* Whether the label's name matches a literal or pattern. */
 bool wm_item_label_matches(const struct operand *o, const char *name);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item_test.c - the table of expressions (filter_cases.h) over items,
- * what only foreign events have (ranges, outer parts, missing contexts), and
- * bytecode that is damaged.
+ * filter_item_test.c - the table of expressions (filter_cases.h) over items, features that only
+ * events of other tracers have (ranges, outer parts, missing contexts), and damaged bytecode.
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"
@@ -10,7 +9,7 @@
 
 #define ITEMS_MAX 4096
 
-/* A record of the table as an event of items. */
+/* A record of the table, as an event made of items. */
 struct event {
 	struct wm_class *class;
 	struct wm_type fields, *types;
@@ -194,18 +193,18 @@ static void test_refusals(void **unused)
 	} wrong[] = {
 	    {"rowz == 1", -ENOENT, "test:event has no field 'rowz'; ", 1},
 	    {"1 && nothing_like_it", -ENOENT, "test:event has no field 'nothing_like_it'", 6},
-	    {"arr", -EINVAL, "'arr' has several elements: name one of them, arr[0]", 1},
-	    {"rows[0]", -EINVAL, "'rows' has no elements to choose from", 0},
-	    {"arr[99]", -EINVAL, "'arr' has no element of this index", 0},
+	    {"arr", -EINVAL, "'arr' has several elements: choose one, as in arr[0]", 1},
+	    {"rows[0]", -EINVAL, "'rows' has no elements", 0},
+	    {"arr[99]", -EINVAL, "'arr' has no element with this index", 0},
 	    {"arr[1.5]", -EINVAL, "the index of 'arr' must be an integer", 0},
 	    {"sql + 1", -EINVAL, "a string can only be compared", 0},
-	    {"sql == 1", -EINVAL, "a string is compared with a number", 0},
+	    {"sql == 1", -EINVAL, "a string cannot be compared with a number", 0},
 	    {"sql < \"a\"", -EINVAL, "strings can be compared with == and != only", 0},
 	    {"color == \"PINK\"", -EINVAL, "there is no label 'PINK", 0},
-	    {"color < \"DARK*\"", -EINVAL, "'DARK*' means several values", 0},
-	    {"ms % 2", -EINVAL, "this operator takes no floating-point number", 0},
+	    {"color < \"DARK*\"", -EINVAL, "'DARK*' matches several values", 0},
+	    {"ms % 2", -EINVAL, "this operator does not accept floating-point numbers", 0},
 	    {"!sql", -EINVAL, "a string can only be compared", 0},
-	    {"~ms", -EINVAL, "this operator takes no floating-point number", 0},
+	    {"~ms", -EINVAL, "this operator does not accept floating-point numbers", 0},
 	};
 	struct event *e = make_event(&records[0]);
 
@@ -223,7 +222,7 @@ static void test_refusals(void **unused)
 	destroy_event(e);
 }
 
-/* Labels of ranges, members of outer parts and of inner ones first, unknown contexts. */
+/* Labels of ranges, inner parts before outer ones, unknown contexts. */
 static void test_foreign(void **unused)
 {
 	static const struct wm_type_label labels[] = {{"LOW", 0, 9}, {"HIGH", 10, 99}};
@@ -272,7 +271,7 @@ static void test_foreign(void **unused)
 	}
 }
 
-/* Damaged bytecode is refused or bound to something that runs; ASan watches. */
+/* Damaged bytecode is refused, or binds to a program that runs cleanly under ASan. */
 static void test_damage(void **unused)
 {
 	struct event *e = make_event(&records[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.c - see filter_lex.h. Knows numbers, quotes and escapes; must not
- * know what an expression is. Independent of the locale.
+ * filter_lex.c - see filter_lex.h. Handles numbers, quotes and escapes; must not know what an
+ * expression is. Independent of the locale.
  */
 #include "event/filter_lex.h"
 
@@ -26,7 +26,7 @@ int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, 
 			line++;
 			column = 1;
 		} else if ((x->text[i] & 0xc0) != 0x80) {
-			column++; /* a character, not each byte of it */
+			column++; /* counts characters, not bytes */
 		}
 	}
 	va_start(args, fmt);
@@ -43,7 +43,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Bytes of UTF-8 are letters: names are made identifiers as class.h's are. */
+/* Bytes of UTF-8 count as letters: names become identifiers as in class.h. */
 static bool is_name_char(char c)
 {
 	return wm_name_char(c) || (c & 0x80);
@@ -76,8 +76,8 @@ static int time_suffix(struct wm_lexer *x, struct wm_token *t)
 		if (strlen(units[i].name) != n || memcmp(units[i].name, start, n))
 			continue;
 		if (t->kind == WM_TOKEN_FLOAT)
-			return wm_filter_wrong(x, x->pos,
-					       "a time is a whole number: write 1500us for 1.5ms");
+			return wm_filter_wrong(
+			    x, x->pos, "a time must be a whole number: write 1500us for 1.5ms");
 		if (__builtin_mul_overflow(t->value, units[i].ns, &t->value))
 			return wm_filter_wrong(x, t->offset, "this time is too long");
 		x->pos += (uint32_t)n;
@@ -104,7 +104,7 @@ static int lex_float(struct wm_lexer *x, struct wm_token *t)
 	return time_suffix(x, t);
 }
 
-/* Is the decimal number at p a float: digits, then a point or an exponent? */
+/* Whether the decimal number at p is a float: digits, then a point or an exponent. */
 static bool looks_float(const char *p)
 {
 	while (is_digit(*p))
@@ -142,20 +142,21 @@ static int lex_number(struct wm_lexer *x, struct wm_token *t)
 					       *p);
 		if (__builtin_mul_overflow(t->value, base, &t->value) ||
 		    __builtin_add_overflow(t->value, (uint64_t)digit_value(*p), &t->value))
-			return wm_filter_wrong(x, t->offset, "this number does not fit 64 bits");
+			return wm_filter_wrong(x, t->offset, "this number does not fit in 64 bits");
 	}
 	x->pos = (uint32_t)(p - x->text);
 	if (p == first)
-		return wm_filter_wrong(x, x->pos, "a hexadecimal digit belongs here");
+		return wm_filter_wrong(x, x->pos, "expected a hexadecimal digit");
 	if (time_suffix(x, t))
 		return -EINVAL;
 	t->is_unsigned = t->value > INT64_MAX;
 	return 0;
 }
 
-/* --- quoted ---------------------------------------------------------- */
+/* --- quoted text ----------------------------------------------------- */
 
-/* Behind a backslash: the byte it means, and whether it stands for itself in a pattern. */
+/* Reads the escape after a backslash: the byte it denotes, and whether it is ordinary in a
+ * pattern. */
 static int lex_escape(struct wm_lexer *x, char *ret, bool *ret_literal)
 {
 	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -194,21 +195,21 @@ static int lex_char(struct wm_lexer *x, struct wm_token *t)
 	x->pos++;
 	c = x->text[x->pos];
 	if (!c || c == '\n' || c == '\'')
-		return wm_filter_wrong(x, t->offset, "a character belongs between the quotes");
+		return wm_filter_wrong(x, t->offset, "expected a character between the quotes");
 	x->pos++;
 	if (c == '\\' && lex_escape(x, &c, &literal))
 		return -EINVAL;
 	if (x->text[x->pos] != '\'')
 		return wm_filter_wrong(x, t->offset,
-				       "one character of one byte belongs between the quotes; "
-				       "strings have double quotes");
+				       "expected one single-byte character between the quotes; "
+				       "strings need double quotes");
 	x->pos++;
 	t->kind = WM_TOKEN_INT;
 	t->value = (unsigned char)c;
 	return 0;
 }
 
-/* A string's bytes before they become text or pattern. */
+/* A string's bytes before they become a text or a pattern. */
 struct quoted {
 	uint32_t nr;
 	char bytes[WM_FILTER_TEXT_MAX];
@@ -235,9 +236,8 @@ static uint32_t set_end(const struct quoted *q, uint32_t i)
 }
 
 /*
- * Writes the bytes as a pattern of base/glob.h, where a backslash works
- * outside sets and nothing does inside. A pattern without a special byte is
- * a text instead.
+ * Writes the bytes as a pattern of base/glob.h, where a backslash escapes outside of sets but not
+ * inside. A pattern without a special byte becomes a text instead.
  */
 static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_token *t)
 {
@@ -248,8 +248,8 @@ static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_to
 
 		if (i < end && q->literal[i] && strchr("]!^-", c))
 			return wm_filter_wrong(x, q->offsets[i],
-					       "inside [...] put '%c' %s instead of a backslash "
-					       "before it",
+					       "inside [...] put '%c' %s instead of escaping "
+					       "it",
 					       c, c == ']' ? "first" : "last");
 		if (i <= end && end) {
 			t->text[t->text_bytes++] = c;
@@ -285,7 +285,7 @@ static int lex_string(struct wm_lexer *x, struct wm_token *t)
 		q->offsets[q->nr] = x->pos;
 		q->literal[q->nr] = false;
 		if (!c) {
-			err = wm_filter_wrong(x, t->offset, "this string has no end");
+			err = wm_filter_wrong(x, t->offset, "this string is not closed");
 			break;
 		}
 		x->pos++;
@@ -293,7 +293,7 @@ static int lex_string(struct wm_lexer *x, struct wm_token *t)
 			err = lex_escape(x, &c, &q->literal[q->nr]);
 		if (!c && !err)
 			err = wm_filter_wrong(x, q->offsets[q->nr],
-					      "a string never holds the byte 0");
+					      "a string cannot contain the byte 0");
 		q->bytes[q->nr] = c;
 	}
 	t->kind = WM_TOKEN_TEXT;
@@ -304,7 +304,7 @@ static int lex_string(struct wm_lexer *x, struct wm_token *t)
 	return err;
 }
 
-/* --- names and the rest ---------------------------------------------- */
+/* --- names and other tokens ------------------------------------------ */
 
 static int lex_name(struct wm_lexer *x, struct wm_token *t)
 {
@@ -337,7 +337,8 @@ static int lex_context(struct wm_lexer *x, struct wm_token *t)
 		x->pos += (uint32_t)n;
 		return 0;
 	}
-	return wm_filter_wrong(x, t->offset, "there is $pid, $tid, $comm, $cpu and $time, no $%.*s",
+	return wm_filter_wrong(x, t->offset,
+			       "unknown context '$%.*s': use $pid, $tid, $comm, $cpu or $time",
 			       (int)(n < 60 ? n : 60), start);
 }
 
@@ -355,12 +356,11 @@ static int lex_punct(struct wm_lexer *x, struct wm_token *t)
 		}
 	}
 	if (*p == '=')
-		return wm_filter_wrong(x, x->pos, "to compare write ==");
+		return wm_filter_wrong(x, x->pos, "use == to compare");
 	if (!strchr("|^&<>+-*/%!~()[]", *p))
-		return wm_filter_wrong(x, x->pos,
-				       *p > ' ' && *p < 0x7f ? "'%c' has no meaning here"
-							     : "byte 0x%02x has no meaning here",
-				       *p);
+		return wm_filter_wrong(
+		    x, x->pos, *p > ' ' && *p < 0x7f ? "unexpected '%c'" : "unexpected byte 0x%02x",
+		    *p);
 	t->value = WM_PUNCT(p[0], 0);
 	x->pos++;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.h - cuts the text of a filter into tokens. Tool side; private to
- * filter_lex.c and filter_parse.c.
+ * filter_lex.h - splits the text of a filter into tokens. Tool side; private to filter_lex.c and
+ * filter_parse.c.
  */
 #ifndef WM_EVENT_FILTER_LEX_H
 #define WM_EVENT_FILTER_LEX_H
@@ -17,7 +17,7 @@ enum wm_token_kind {
 	WM_TOKEN_INT,     /* value; is_unsigned when beyond i64 */
 	WM_TOKEN_FLOAT,   /* value: bits of a double */
 	WM_TOKEN_TEXT,    /* text; is_glob: a pattern of base/glob.h */
-	WM_TOKEN_NAME,    /* text, made an identifier */
+	WM_TOKEN_NAME,    /* text, turned into an identifier */
 	WM_TOKEN_CONTEXT, /* value: bit number of enum wm_filter_context */
 	WM_TOKEN_PUNCT,   /* value: its characters, WM_PUNCT() */
 };
@@ -31,7 +31,8 @@ struct wm_token {
 	uint64_t value;
 	bool is_unsigned, is_glob;
 	uint32_t text_bytes;
-	char text[2 * WM_FILTER_TEXT_MAX]; /* not NUL-terminated: a pattern doubles at most */
+	char text[2 * WM_FILTER_TEXT_MAX]; /* not NUL-terminated; a pattern grows to twice its
+					    * length at most */
 };
 
 struct wm_lexer {
@@ -40,7 +41,7 @@ struct wm_lexer {
 	struct wm_diag *diag;
 };
 
-/* The next token: 0 or -EINVAL and the diag. */
+/* Reads the next token: 0, or -EINVAL with the diag filled. */
 int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret);
 
 /* Fills the diag with line and column of `offset` in the text; returns -EINVAL. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_link.c - verifies a portable filter against one event's description
- * and turns it into a program (filter_program.h). Guest code: general
- * registers only, no libc, no allocation, no state, bounded stack. Every byte
- * of filter and description is untrusted.
+ * filter_link.c - verifies a portable filter against one event's description and turns it into a
+ * program (filter_program.h). Guest code: general registers only, no libc, no allocation, no state,
+ * bounded stack. Every byte of filter and description is untrusted.
  *
  * One pass over the postfix code; filter_linker.h explains its stack of types.
  */
@@ -23,7 +22,7 @@ static void become_bool(struct value *v, uint8_t flags)
 	v->chain = 0;
 }
 
-/* Turns a settled or tested value, the newest, into 0 or 1. */
+/* Turns the newest value, settled or a test, into 0 or 1. */
 static void make_test(struct linker *l, struct value *v)
 {
 	struct wm_filter_insn *insn;
@@ -40,13 +39,13 @@ static void make_test(struct linker *l, struct value *v)
 		become_bool(v, VALUE_LEAF);
 		return;
 	}
-	insn = make_range(l, is_load(v)); /* is it other than 0? */
+	insn = make_range(l, is_load(v)); /* tests that it is not 0 */
 	insn->x = insn->y = 0;
 	insn->invert = 1;
 	become_bool(v, VALUE_TEST);
 }
 
-/* && or ||: the left operand is ready, `bytes` of code are the right one. */
+/* && or ||: the left operand is complete, the right one's code ends at `end`. */
 static void open_block(struct linker *l, bool when, uint32_t end)
 {
 	struct value v = pop_unsettled(l);
@@ -71,7 +70,7 @@ static void open_block(struct linker *l, bool when, uint32_t end)
 	block->depth = (uint8_t)l->depth;
 }
 
-/* The jumps of chain `a`, then those of `b`. */
+/* Concatenates two chains: the jumps of `a`, then those of `b`. */
 static uint16_t join(struct linker *l, uint16_t a, uint16_t b)
 {
 	uint16_t at = a;
@@ -114,7 +113,7 @@ static void link_not(struct linker *l)
 	} else if (v.flags & VALUE_TEST) {
 		last(l)->invert ^= 1;
 	} else {
-		insn = emit(l, WM_INSN_RANGE); /* is it 0? */
+		insn = emit(l, WM_INSN_RANGE); /* tests that it is 0 */
 		v.flags |= VALUE_TEST;
 		insn->x = insn->y = 0;
 	}
@@ -123,7 +122,7 @@ static void link_not(struct linker *l)
 
 /* --- operators ------------------------------------------------------- */
 
-/* Makes an operand, `depth` below the top, a double. */
+/* Turns an operand, `depth` below the top, into a double. */
 static void make_float(struct linker *l, const struct value *v, uint8_t depth)
 {
 	struct wm_filter_insn *insn;
@@ -208,7 +207,7 @@ static void link_unary(struct linker *l, uint8_t op)
 	}
 	if (is_const(l, &v, 1)) {
 		if (op == WM_OP_NEG && last(l)->x == 1ull << 63)
-			v.type = TYPE_INT; /* the least integer can be written */
+			v.type = TYPE_INT; /* the smallest integer has a literal form */
 		last(l)->x = op == WM_OP_NEG ? 0 - last(l)->x : ~last(l)->x;
 		push(l, v.type, VALUE_LEAF);
 		return;
@@ -227,7 +226,7 @@ static void link_unary(struct linker *l, uint8_t op)
 	push(l, v.type, 0);
 }
 
-/* --- the whole ------------------------------------------------------- */
+/* --- the whole program ----------------------------------------------- */
 
 static void link_step(struct linker *l, const struct wm_filter_step *step, uint32_t pos)
 {
@@ -279,7 +278,8 @@ static bool is_test(uint8_t op)
 	       op == WM_INSN_JUMP;
 }
 
-/* Tests whose results lead straight to the end, the last instruction, are told so. */
+/* Makes tests whose results lead straight to the end, the last instruction, end the program
+ * themselves. */
 static void shorten(struct linker *l)
 {
 	struct wm_filter_insn *end = last(l), *insn;
@@ -327,7 +327,7 @@ static void link_code(struct linker *l)
 		shorten(l);
 }
 
-/* Walks the whole description once: is it sound, how long is a payload at least? */
+/* Walks the whole description once: checks it and computes the minimum payload size. */
 __attribute__((noinline)) static void measure_event(struct linker *l)
 {
 	struct wm_schema_field f;
@@ -342,7 +342,7 @@ __attribute__((noinline)) static void measure_event(struct linker *l)
 		fail(l, -EBADMSG, WM_FAULT_DESC);
 }
 
-/* Writes how to get from anchor to anchor behind the instructions; returns all bytes. */
+/* Writes the steps from anchor to anchor after the instructions; returns the program's size. */
 __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t storage_bytes)
 {
 	struct place p;
@@ -356,7 +356,7 @@ __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t stor
 		return 0;
 	}
 	walk = (struct wm_filter_walk *)((uintptr_t)l->f + l->f->walk);
-	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* it was walked before */
+	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* cannot fail: it was walked before */
 	while (p.anchor < l->nr_anchors && wm_schema_next(&s, &p.field) > 0) {
 		if (wm_schema_dynamic(&p.field)) {
 			walk[p.anchor].offset = p.offset;
@@ -369,7 +369,7 @@ __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t stor
 	return l->f->walk + l->nr_anchors * sizeof(*walk);
 }
 
-/* Lays the program out: head, text, instructions to come. */
+/* Writes the head and the text; the instructions follow. */
 static void open_program(struct linker *l, size_t storage_bytes)
 {
 	uint32_t text_bytes = (l->code.text_bytes + 7) & ~7u;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_link_compare.c - the linker's comparisons: with a constant they
- * become tests of ranges, with text tests of strings, and labels of
- * enumerations become their values. See filter_link.c.
+ * filter_link_compare.c - the linker's comparisons: with a constant they become range tests, with
+ * text they become string tests, and labels of enumerations become their values. See filter_link.c.
  */
 #include "event/filter_linker.h"
 
@@ -10,19 +9,19 @@
 #include "event/filter_program.h"
 #include "event/schema.h"
 
-/* The test `value op c` as "first <= value <= first + span", or not that. */
+/* The test `value op c` as "first <= value <= first + span", or its negation. */
 static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsigned, uint64_t c,
 		      bool c_unsigned)
 {
 	uint64_t lowest = value_unsigned ? 0 : (uint64_t)INT64_MIN;
-	int beyond = 0; /* is c beyond all values, and on which side? */
+	int beyond = 0; /* -1 or 1: c is below or above all values */
 
 	if (value_unsigned && !c_unsigned && (int64_t)c < 0)
 		beyond = -1;
 	if (!value_unsigned && c_unsigned && c > INT64_MAX)
 		beyond = 1;
 	if (beyond || (c == lowest && (op == WM_OP_LT || op == WM_OP_GE))) {
-		/* The same for all values: with c at the lowest, all are >= c. */
+		/* The result is the same for all values: for example, all are >= the lowest. */
 		insn->x = 0;
 		insn->y = UINT64_MAX;
 		insn->invert = !wm_filter_order(op, beyond ? -beyond : 1);
@@ -79,7 +78,7 @@ void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 		return;
 	}
-	if (left_const) { /* and the right one is a load */
+	if (left_const) { /* and the right operand is a load */
 		c = last(l)[-1].x;
 		last(l)[-1] = *last(l);
 		l->nr--;
@@ -99,7 +98,7 @@ static bool is_literal(uint64_t operand)
 	       wm_operand_kind(operand) == WM_OPERAND_GLOB;
 }
 
-/* A pattern whose only special byte is a '*' at its end is a prefix. */
+/* A pattern whose only special byte is a final '*' is a prefix. */
 static uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
 {
 	uint32_t bytes = wm_operand_bytes(operand), offset = wm_operand_offset(operand);
@@ -131,7 +130,7 @@ static void compare_texts(struct linker *l, uint8_t op)
 	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 }
 
-/* Finds an enumeration's field again by its index. */
+/* Finds the field of an enumeration again by its index. */
 static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema *s,
 			struct wm_schema_field *f)
 {
@@ -145,8 +144,8 @@ static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema 
 }
 
 /*
- * Appends to the program, as data behind the last instruction, the values of
- * all labels an operand matches; returns how many.
+ * Appends to the program, as data after the last instruction, the values of all labels that an
+ * operand matches; returns their number.
  */
 __attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8_t field,
 							 uint64_t operand)
@@ -179,7 +178,7 @@ __attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8
 	return nr;
 }
 
-/* An enumeration and a string: the values of the labels it matches take its place. */
+/* An enumeration and a string: compares with the values of the labels that the string matches. */
 static void compare_label(struct linker *l, uint8_t op, const struct value *left)
 {
 	uint64_t operand = last(l)->x;

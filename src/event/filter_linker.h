@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_linker.h - the state of the linker: instructions being written, the
- * stack of types, and the rules that keep folding honest. Private to the files
- * filter_link*.c. Guest code.
+ * filter_linker.h - the state of the linker: instructions being written, the stack of types, and
+ * the rules that keep folding correct. Private to the files filter_link*.c. Guest code.
  *
- * Instructions are emitted at once and folded while they are the last ones: a
- * constant with a constant, a field and a constant into a range test, && and
- * || into the test before them. Two flags of a value say when that is right:
+ * Instructions are emitted at once and folded while they are the last ones: two constants into one,
+ * a field and a constant into a range test, && and || into the test before them. Two flags of a
+ * value show when folding is correct:
  *
  *   LEAF  one instruction pushes it, and when the value is the top of the
  *         stack that instruction is the last (of two leaves on top: the last two)
  *   TEST  the last instruction yields it as 0 or 1 and can carry a jump
  *
- * A value may have a chain: jumps that want to go to where it is ready,
- * carrying it. They are settled when the next value is pushed or it is used,
- * unless that use is the same operator again, which passes them on.
+ * A value may have a chain: jumps that carry the value and whose target is the instruction where it
+ * is complete. They are settled when the next value is pushed or this one is used, unless that use
+ * is the same operator again, which passes them on.
  */
 #ifndef WM_EVENT_FILTER_LINKER_H
 #define WM_EVENT_FILTER_LINKER_H
@@ -33,13 +32,14 @@ enum type { TYPE_INT, TYPE_UINT, TYPE_FLOAT, TYPE_STRING };
 #define VALUE_LEAF 1u
 #define VALUE_TEST 2u
 #define VALUE_BOOL 4u  /* 0 or 1 */
-#define VALUE_ENUM 8u  /* of field `field` */
+#define VALUE_ENUM 8u  /* an enumeration: value of field `field` */
 #define VALUE_WHEN 16u /* the chain's jumps carry 1 */
 
 struct value {
 	uint8_t type : 2, flags : 6;
 	uint8_t field;
-	uint16_t chain; /* index of its last jump + 1; that one's `jump` leads on; 0: none */
+	uint16_t chain; /* index of its last jump + 1; each `jump` links to the previous one; 0:
+			 * none */
 };
 
 /* The right operand of && or || while it is being linked. */
@@ -56,7 +56,7 @@ struct linker {
 	struct wm_filter_code code;
 	const void *desc;
 	size_t desc_bytes;
-	uint32_t nr_anchors; /* beyond the payload's start, that are used */
+	uint32_t nr_anchors; /* number of anchors used, without the payload's start */
 	uint32_t depth, nr_blocks;
 	int err;
 	struct wm_filter_fault *fault;
@@ -64,7 +64,7 @@ struct linker {
 	struct block blocks[WM_FILTER_NEST_MAX];
 };
 
-/* The first fault counts. */
+/* Only the first fault is reported. */
 static inline void fail(struct linker *l, int err, enum wm_filter_what what)
 {
 	if (l->err)
@@ -85,7 +85,7 @@ static inline void fail_name(struct linker *l, int err, enum wm_filter_what what
 
 /* --- instructions and values ----------------------------------------- */
 
-/* A fresh instruction; when there is no room, the last one, and the link fails. */
+/* A new instruction; when none is left, the last one, and the link fails. */
 static inline struct wm_filter_insn *emit(struct linker *l, uint8_t op)
 {
 	struct wm_filter_insn *insn;
@@ -109,7 +109,7 @@ static inline struct wm_filter_insn *last(struct linker *l)
 	return &l->insns[l->nr - 1];
 }
 
-/* All jumps of a chain go to the next instruction. */
+/* Makes all jumps of a chain target the next instruction. */
 static inline void settle(struct linker *l, struct value *v)
 {
 	uint16_t at = v->chain;
@@ -119,7 +119,8 @@ static inline void settle(struct linker *l, struct value *v)
 
 		at = insn->jump;
 		insn->jump = (uint16_t)l->nr;
-		v->flags &= ~VALUE_TEST; /* the last instruction is no longer the only way here */
+		v->flags &= ~VALUE_TEST; /* the last instruction is no longer the only way to this
+					  * point */
 	}
 	v->chain = 0;
 }
@@ -129,7 +130,7 @@ static inline uint32_t floor_of(const struct linker *l)
 	return l->nr_blocks ? l->blocks[l->nr_blocks - 1].depth : 0;
 }
 
-/* Before the instruction that yields a new top. */
+/* Called before emitting an instruction that pushes a value. */
 static inline void before_push(struct linker *l)
 {
 	if (!l->depth)
@@ -155,7 +156,7 @@ static inline void push(struct linker *l, enum type type, uint8_t flags)
 	v->chain = 0;
 }
 
-/* The top value, ready at the next instruction. An int when there is none. */
+/* Pops the top value, complete at the next instruction. An int when the stack is empty. */
 static inline struct value pop_unsettled(struct linker *l)
 {
 	struct value none;
@@ -211,7 +212,7 @@ static inline void push_string(struct linker *l, uint64_t operand)
 
 /* --- fields by name --------------------------------------------------- */
 
-/* A field by its name, and its place. */
+/* A field found by name, and its place. */
 struct place {
 	struct wm_schema_field field;
 	uint32_t anchor, offset;
@@ -228,7 +229,7 @@ static inline bool same(const char *a, uint32_t a_bytes, const char *b, uint32_t
 	return true;
 }
 
-/* Moves past a field that is not the wanted one. */
+/* Advances past a field. */
 static inline void step_over(struct place *p)
 {
 	if (wm_schema_dynamic(&p->field)) {
@@ -241,7 +242,7 @@ static inline void step_over(struct place *p)
 
 /* --- ranges ---------------------------------------------------------- */
 
-/* Makes the last instruction a range test: of the load it is, or of the top. */
+/* Turns the last instruction into a range test: of the load it is, or of the top. */
 static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 {
 	if (of_load) {
@@ -253,21 +254,22 @@ static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 
 static inline bool is_load(const struct value *v)
 {
-	return (v->flags & VALUE_LEAF) && is_int(v); /* and no constant: the caller knows */
+	return (v->flags & VALUE_LEAF) && is_int(v); /* and not a constant: the caller has
+						      * checked */
 }
 
 /* --- the linker's other files ---------------------------------------- */
 
-/* filter_link_field.c: pushes what the step names. */
+/* filter_link_field.c: pushes the value that the step names. */
 void wm_filter_link_field(struct linker *l, const struct wm_filter_step *step);
 void wm_filter_link_element(struct linker *l,
-			    const struct wm_filter_step *step); /* pops an index */
+			    const struct wm_filter_step *step); /* pops the index */
 void wm_filter_link_context(struct linker *l, uint8_t bit);
 
 /* filter_link_compare.c: both operands were popped; pushes the result. */
 void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 			 const struct value *right);
 void wm_filter_link_strings(struct linker *l, uint8_t op, const struct value *left,
-			    const struct value *right); /* one is a string, at least */
+			    const struct value *right); /* at least one is a string */
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parse.c - compiles the text of a filter to the portable code of
- * filter_code.h: precedence climbing that writes postfix as it goes. Tool
- * side. Knows no event: names and types are the linker's affair, except that
- * a string in quotes is a string wherever it stands.
+ * filter_parse.c - compiles the text of a filter to the portable code of filter_code.h: precedence
+ * climbing that writes postfix directly. Tool side. Knows no event: names and types are left to the
+ * linker, except that a string in quotes is always a string.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,19 +12,19 @@
 #include "event/filter_code.h"
 #include "event/filter_lex.h"
 
-#define DEPTH_MAX 100u /* brackets and prefix operators inside each other */
+#define DEPTH_MAX 100u /* nested brackets and prefix operators */
 #define OPS_MAX   (WM_FILTER_BYTES_MAX / 3)
 
 struct parser {
 	struct wm_lexer x;
-	struct wm_token t; /* the next one */
+	struct wm_token t; /* the next token */
 	uint32_t depth, stack, nest;
 	uint32_t code_bytes, text_bytes, nr_ops;
 	unsigned char code[WM_FILTER_BYTES_MAX], text[WM_FILTER_BYTES_MAX];
 	uint16_t columns[OPS_MAX];
 };
 
-/* What an expression is, as far as the text tells. */
+/* Properties of an expression that the text alone determines. */
 struct operand {
 	uint32_t offset; /* in the text */
 	uint32_t code;   /* in the code */
@@ -64,7 +63,7 @@ static int advance(struct parser *p)
 static int too_long(struct parser *p)
 {
 	return wm_filter_wrong(&p->x, p->t.offset,
-			       "the filter is too long: compiled, it may have %u bytes",
+			       "the filter is too long: it compiles to more than %u bytes",
 			       WM_FILTER_BYTES_MAX);
 }
 
@@ -83,19 +82,19 @@ static int emit(struct parser *p, uint8_t op, const void *operand, uint32_t byte
 	return 0;
 }
 
-/* An op that puts one more value on the stack. */
+/* Emits an op that pushes a value. */
 static int emit_push(struct parser *p, uint8_t op, const void *operand, uint32_t bytes,
 		     uint32_t offset)
 {
 	if (++p->stack > WM_FILTER_STACK_MAX)
 		return wm_filter_wrong(&p->x, offset,
-				       "too many operands wait for their operators here: "
+				       "too many operands are pending here: "
 				       "more than %u",
 				       WM_FILTER_STACK_MAX);
 	return emit(p, op, operand, bytes, offset);
 }
 
-/* The place of a string in the code's text, where equal ones are one. */
+/* The offset of a string in the code's text, where equal strings are stored once. */
 static int intern(struct parser *p, const char *s, uint32_t bytes, uint16_t ret[2])
 {
 	unsigned char *found = bytes ? memmem(p->text, p->text_bytes, s, bytes) : p->text;
@@ -141,10 +140,10 @@ static int parse_name(struct parser *p)
 	if ((err = deeper(p)) || (err = advance(p)) || (err = parse_expression(p, 1, &index)))
 		return err;
 	if (index.is_text)
-		return wm_filter_wrong(&p->x, index.offset, "an index is a number");
+		return wm_filter_wrong(&p->x, index.offset, "an index must be a number");
 	if (!at(p, ']'))
-		return wm_filter_wrong(&p->x, p->t.offset,
-				       "a ']' belongs here, for the '[' at column %u", bracket + 1);
+		return wm_filter_wrong(&p->x, p->t.offset, "expected ']' for the '[' at column %u",
+				       bracket + 1);
 	p->depth--;
 	err = emit(p, WM_OP_ELEMENT, name, sizeof(name), offset);
 	return err ? err : advance(p);
@@ -158,8 +157,8 @@ static int parse_parenthesis(struct parser *p, struct operand *ret)
 	if ((err = deeper(p)) || (err = advance(p)) || (err = parse_expression(p, 1, ret)))
 		return err;
 	if (!at(p, ')'))
-		return wm_filter_wrong(&p->x, p->t.offset,
-				       "a ')' belongs here, for the '(' at column %u", offset + 1);
+		return wm_filter_wrong(&p->x, p->t.offset, "expected ')' for the '(' at column %u",
+				       offset + 1);
 	p->depth--;
 	return advance(p);
 }
@@ -190,10 +189,10 @@ static int parse_literal(struct parser *p, struct operand *ret)
 		break;
 	case WM_TOKEN_END:
 		return wm_filter_wrong(&p->x, p->t.offset,
-				       p->t.offset ? "the filter ends where a value belongs"
+				       p->t.offset ? "the filter ends where a value is expected"
 						   : "the filter is empty");
 	default:
-		return wm_filter_wrong(&p->x, p->t.offset, "a value belongs here");
+		return wm_filter_wrong(&p->x, p->t.offset, "expected a value");
 	}
 	return err ? err : advance(p);
 }
@@ -230,7 +229,7 @@ static const struct binary *binary_here(const struct parser *p)
 	return NULL;
 }
 
-/* `left && right`: the right one's size goes between them. */
+/* `left && right`: writes the size of the right operand between them. */
 static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset,
 		       struct operand *left, struct operand *right)
 {
@@ -240,7 +239,7 @@ static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset
 
 	if (++p->nest > WM_FILTER_NEST_MAX)
 		return wm_filter_wrong(&p->x, offset,
-				       "more than %u && and || inside each other's right sides",
+				       "more than %u && and || nested in right operands",
 				       WM_FILTER_NEST_MAX);
 	err = emit(p, b->op, &bytes, sizeof(bytes), offset);
 	p->stack--;
@@ -256,7 +255,7 @@ static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset
 	return 0;
 }
 
-/* "text" == name: moves the string's push behind the other operand. */
+/* "text" == name: moves the string's push after the other operand. */
 static void swap_text(struct parser *p, uint32_t code, uint32_t first_op)
 {
 	enum { PUSH_BYTES = 5 };
@@ -293,7 +292,7 @@ static int parse_binary(struct parser *p, const struct binary *b, uint32_t offse
 	return emit(p, op, NULL, 0, offset);
 }
 
-/* An expression of operators that bind at least so strongly. */
+/* Parses an expression of operators with at least this binding strength. */
 static int parse_expression(struct parser *p, unsigned binding, struct operand *ret)
 {
 	const struct binary *b;
@@ -323,9 +322,9 @@ static int parse_all(struct parser *p)
 		return err;
 	if (p->t.kind != WM_TOKEN_END)
 		return wm_filter_wrong(&p->x, p->t.offset,
-				       at(p, ')')   ? "this ')' closes nothing"
-				       : at(p, '[') ? "an index belongs right behind a field's name"
-						    : "an operator belongs here");
+				       at(p, ')')   ? "unmatched ')'"
+				       : at(p, '[') ? "an index must directly follow a field's name"
+						    : "expected an operator");
 	if (all.is_text)
 		return wm_filter_wrong(&p->x, all.offset, "a string can only be compared");
 	return 0;
@@ -364,7 +363,7 @@ int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_byte
 	int err;
 
 	if (strnlen(text, WM_FILTER_TEXT_MAX) == WM_FILTER_TEXT_MAX)
-		return wm_filter_wrong(&x, 0, "the filter is too long: it may have %u characters",
+		return wm_filter_wrong(&x, 0, "the filter is too long: the limit is %u characters",
 				       WM_FILTER_TEXT_MAX - 1);
 	p = calloc(1, sizeof(*p));
 	if (!p)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parts.c - see filter_parts.h. In postfix code && stands before its
- * right operand and says how long that is: it is the top of an expression when
- * the operand ends where the expression does.
+ * filter_parts.c - see filter_parts.h. In postfix code && comes before its right operand and gives
+ * its size: it is the top of an expression when that operand ends where the expression does.
  */
 #include "event/filter_parts.h"
 
@@ -17,7 +16,7 @@ struct splitting {
 	uint32_t nr;
 };
 
-/* Where the && or || is that an expression ends with, and its operand; op 0: none. */
+/* The && or || that an expression ends with: its position and its operand's; op 0: none. */
 struct top {
 	uint8_t op;
 	uint32_t at, operand;
@@ -45,7 +44,7 @@ static int find_top(const struct wm_filter_code *c, uint32_t from, uint32_t to, 
 	return more < 0 || pos != to ? -EBADMSG : 0;
 }
 
-/* From the right: what stands left of the last && is split next. */
+/* From the right: the code left of the last && is split next. */
 static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 {
 	for (;;) {
@@ -55,7 +54,7 @@ static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 		if (err)
 			return err;
 		if (top.op != WM_OP_AND || nest > WM_FILTER_NEST_MAX ||
-		    s->nr + 2 + nest > WM_FILTER_PARTS_MAX) /* each level has one to come */
+		    s->nr + 2 + nest > WM_FILTER_PARTS_MAX) /* each level still adds one part */
 			break;
 		err = split(s, top.operand, to, nest + 1);
 		if (err)
@@ -83,7 +82,7 @@ int wm_filter_parts(const unsigned char *code, size_t bytes,
 	return err ? err : (int)s.nr;
 }
 
-/* ---- together again ---------------------------------------------------------------- */
+/* ---- joining ----------------------------------------------------------------------- */
 
 struct joining {
 	const struct wm_filter_code *c;
@@ -97,7 +96,7 @@ static void put_u16(unsigned char *to, uint32_t value)
 	to[1] = (unsigned char)(value >> 8);
 }
 
-/* The columns of a part's ops, which lie in the order of the whole code. */
+/* Copies the columns of a part's ops; columns are in the order of the whole code. */
 static int put_columns(struct joining *j, const struct wm_filter_part *part)
 {
 	uint32_t pos = 0, at = 0, op = 0;
@@ -121,7 +120,7 @@ static int put_part(struct joining *j, const struct wm_filter_part *part)
 		j->code[j->code_bytes] = WM_OP_AND;
 		put_u16(j->code + j->code_bytes + 1, bytes);
 		j->code_bytes += 3;
-		put_u16(j->columns + 2 * j->nr_ops++, 0); /* it cannot be at fault */
+		put_u16(j->columns + 2 * j->nr_ops++, 0); /* never reported: && has no faults */
 	}
 	memcpy(j->code + j->code_bytes, j->c->code + part->from, bytes);
 	j->code_bytes += bytes;
@@ -138,7 +137,7 @@ static bool is_within(const struct wm_filter_code *c, const struct wm_filter_par
 	return nr > 0;
 }
 
-/* Head, code, text, columns, each behind the other. */
+/* Writes head, code, text and columns, one after the other. */
 static void put_together(const struct joining *j, unsigned char *to)
 {
 	const struct wm_filter_code *c = j->c;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parts_test.c - filters taken apart and put together again: which
- * parts there are, that a program of all of them answers as the whole does,
- * that one of some of them is implied by it, and damaged bytecode.
+ * filter_parts_test.c - filters split and joined again: the parts found, that all of them together
+ * give the whole filter's result, that a selection is implied by it, and damaged bytecode.
  */
 #include "event/filter_test_kit.h"
 
@@ -60,7 +59,7 @@ static bool run_code(const unsigned char *code, size_t bytes, const struct recor
 	return passes;
 }
 
-/* All pairs of expressions that the table has of one record. */
+/* All pairs of expressions that the table has for one record. */
 static void test_answers(void **state)
 {
 	unsigned tried = 0;
@@ -99,7 +98,7 @@ static void test_answers(void **state)
 	assert_true(tried > 100);
 }
 
-/* What a part's fault points at is where it was typed. */
+/* A fault in a part points to the place where it was typed. */
 static void test_columns(void **state)
 {
 	struct wm_filter_part parts[WM_FILTER_PARTS_MAX];
@@ -119,7 +118,7 @@ static void test_columns(void **state)
 	free(desc);
 }
 
-/* More than there is room for stay together; nothing is lost. */
+/* Parts beyond the limit stay together; none is lost. */
 static void test_many(void **state)
 {
 	struct wm_filter_part parts[WM_FILTER_PARTS_MAX];

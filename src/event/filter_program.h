@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_program.h - the linked form of a filter: what filter_link.c writes
- * and filter_run.c and filter_float.c run. Private to them; position
- * independent; trusted, because only the linker makes it.
+ * filter_program.h - the linked form of a filter: filter_link.c writes it, filter_run.c and
+ * filter_float.c run it. Private to them; position independent; trusted, because only the linker
+ * makes it.
  *
  *   struct wm_filter | text | struct wm_filter_insn[nr_insns] | struct wm_filter_walk[]
  *
- * A stack of 64-bit words; strings are never on it. Instructions that yield 0
- * or 1 ("tests") may carry a jump: when the result is `when` it is pushed and
- * the jump taken, else nothing is pushed. So `a > 1 && b < 2` is two tests
- * and an end; and as both of the second's results and one of the first's lead
- * to the end, they end the program themselves.
+ * A stack of 64-bit words; strings are never on it. Instructions that yield 0 or 1 ("tests") may
+ * carry a jump: when the result is `when`, it is pushed and the jump taken, else nothing is pushed.
+ * So `a > 1 && b < 2` is two tests and an end; and as both results of the second test and one of
+ * the first lead to the end, they end the program themselves.
  *
- * Places: a field behind k fields of variable size is at anchor k plus a fixed
- * offset; anchor 0 is the payload's start, anchor k the end of the k-th such
- * field. Anchors are found when first needed. What lies at anchor 0 needs no
- * check at run time: a payload has at least min_bytes.
+ * Places: a field after k fields of variable size is at anchor k plus a fixed offset; anchor 0 is
+ * the payload's start, anchor k the end of the k-th such field. Anchors are computed when first
+ * needed. Fields at anchor 0 need no check at run time: a payload has at least min_bytes.
  */
 #ifndef WM_EVENT_FILTER_PROGRAM_H
 #define WM_EVENT_FILTER_PROGRAM_H
@@ -29,8 +27,8 @@
 
 struct wm_filter {
 	uint32_t needs;
-	uint32_t min_bytes;         /* of a payload */
-	uint32_t insns, walk, text; /* offsets from here */
+	uint32_t min_bytes;         /* minimum size of a payload */
+	uint32_t insns, walk, text; /* offsets from the start of this struct */
 	bool uses_float;
 };
 
@@ -45,8 +43,8 @@ enum wm_insn_op {
 	WM_INSN_RANGE_U4,
 	WM_INSN_RANGE_W8,
 	WM_INSN_RANGE_B1,
-	WM_INSN_RANGE, /* of the top of the stack */
-	/* offset: in the payload; the same order */
+	WM_INSN_RANGE, /* the same for the top of the stack */
+	/* offset: in the payload; same order as above */
 	WM_INSN_LOAD_I1,
 	WM_INSN_LOAD_U1,
 	WM_INSN_LOAD_I2,
@@ -60,15 +58,15 @@ enum wm_insn_op {
 	WM_INSN_ELEMENT,  /* kind, anchor, offset; x: count; y: shape; pops the index */
 	WM_INSN_CONTEXT,  /* kind: bit number */
 	WM_INSN_JUMP,     /* when the top is `when`: keeps it and jumps; else drops it */
-	WM_INSN_ARITH,    /* kind: enum wm_filter_op; offset: unsigned? */
+	WM_INSN_ARITH,    /* kind: enum wm_filter_op; offset: 1 when unsigned */
 	WM_INSN_INV,
 	WM_INSN_COMPARE, /* kind: enum wm_filter_op; offset: bit 0 left, 1 right unsigned */
 	WM_INSN_STRING,  /* a test; x, y: operands */
-	WM_INSN_IN,      /* x: how many values follow, four in an instruction's place */
+	WM_INSN_IN,      /* x: number of values that follow, four in the space of an instruction */
 	WM_INSN_LEAF,    /* while linking: a string operand, x */
 	/* Floats: in filter_float.c */
 	WM_INSN_FLOAT_WIDEN, /* a float's bits to a double */
-	WM_INSN_FLOAT_FROM,  /* kind: how deep; offset: unsigned? */
+	WM_INSN_FLOAT_FROM,  /* kind: depth below the top; offset: 1 when unsigned */
 	WM_INSN_FLOAT_ARITH, /* kind: enum wm_filter_op */
 	WM_INSN_FLOAT_NEG,
 	WM_INSN_FLOAT_COMPARE, /* kind: enum wm_filter_op */
@@ -77,20 +75,20 @@ enum wm_insn_op {
 
 struct wm_filter_insn {
 	uint8_t op;
-	uint8_t kind; /* of a load: WM_INSN_LOAD_*, else as above */
+	uint8_t kind; /* for a load: WM_INSN_LOAD_*, else as above */
 	uint8_t invert;
 	uint8_t when;
 	uint16_t jump; /* index of an instruction; 0: none */
 	uint16_t anchor;
 	uint32_t offset;
-	uint8_t ends; /* of a test: bit r set: the result r is the filter's */
+	uint8_t ends; /* for a test: bit r set: the result r is the filter's */
 	uint8_t reserved[3];
 	uint64_t x, y;
 };
 
-#define WM_INSN_VALUES 4u /* of WM_INSN_IN, in an instruction's place */
+#define WM_INSN_VALUES 4u /* values of WM_INSN_IN in the space of an instruction */
 
-/* A field of variable size, and what lies before it since the anchor. */
+/* A field of variable size, and the bytes between the previous anchor and it. */
 struct wm_filter_walk {
 	uint32_t offset;
 	uint8_t shape, bytes; /* enum wm_field_shape; of an element */
@@ -104,10 +102,10 @@ enum wm_operand_kind {
 	WM_OPERAND_COMM,
 	WM_OPERAND_TEXT,
 	WM_OPERAND_GLOB,
-	WM_OPERAND_PREFIX, /* of a pattern PREFIX* */
+	WM_OPERAND_PREFIX, /* the pattern PREFIX* */
 };
 
-/* `bytes` is at most 65536 - 1: of CHARS it is one less than the array's. */
+/* `bytes` is at most 65536 - 1: for CHARS it is one less than the array's size. */
 static inline uint64_t wm_operand_make(enum wm_operand_kind kind, uint32_t anchor, uint32_t bytes,
 				       uint32_t offset)
 {
@@ -131,7 +129,7 @@ static inline uint32_t wm_operand_offset(uint64_t o)
 	return (uint32_t)(o >> 28);
 }
 
-/* Bytes of what WM_INSN_LOAD_<kind> loads. */
+/* Number of bytes that WM_INSN_LOAD_<kind> loads. */
 static inline uint32_t wm_load_bytes(uint8_t kind)
 {
 	static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 1};
@@ -140,8 +138,8 @@ static inline uint32_t wm_load_bytes(uint8_t kind)
 }
 
 /*
- * Integer arithmetic of filter.h: wraps as two's complement. False when it
- * has no result (division by zero). Shifts by 64 and more shift all out.
+ * Integer arithmetic of filter.h: wraps as two's complement. False when it has no result (division
+ * by zero). Shifts by 64 and more shift out all bits.
  */
 static inline bool wm_filter_arith(uint8_t op, bool is_unsigned, uint64_t a, uint64_t b,
 				   uint64_t *ret)
@@ -189,7 +187,7 @@ static inline bool wm_filter_arith(uint8_t op, bool is_unsigned, uint64_t a, uin
 	}
 }
 
-/* What a comparison says of an order (-1, 0, 1). */
+/* The result of a comparison operator for an order (-1, 0, 1). */
 static inline bool wm_filter_order(uint8_t op, int order)
 {
 	switch (op) {
@@ -208,14 +206,14 @@ static inline bool wm_filter_order(uint8_t op, int order)
 	}
 }
 
-/* Mathematically right between signed and unsigned. */
+/* Mathematically correct between signed and unsigned values. */
 static inline int wm_filter_compare(uint64_t a, bool a_unsigned, uint64_t b, bool b_unsigned)
 {
 	bool a_negative = !a_unsigned && (int64_t)a < 0, b_negative = !b_unsigned && (int64_t)b < 0;
 
 	if (a_negative != b_negative)
 		return a_negative ? -1 : 1;
-	return a < b ? -1 : a > b; /* of the same sign: the bits are in order */
+	return a < b ? -1 : a > b; /* of the same sign: the bits compare directly */
 }
 
 /*

@@ -10,7 +10,7 @@
 #include "event/filter_program.h"
 #include "event/schema.h"
 
-#define ANCHORS_KEPT 16u /* anchors beyond are found again each time */
+#define ANCHORS_KEPT 16u /* later anchors are computed again each time */
 
 struct frame {
 	const struct wm_filter *f;
@@ -21,7 +21,8 @@ struct frame {
 	uint32_t anchors[ANCHORS_KEPT];
 };
 
-/* Index of the first NUL at or after pos, or fr->bytes: none. Eight bytes at a time. */
+/* Index of the first NUL at or after pos, or fr->bytes when none follows. Reads eight bytes at a
+ * time. */
 static uint64_t find_nul(const struct frame *fr, uint64_t pos)
 {
 	const uint64_t ones = 0x0101010101010101ull;
@@ -39,7 +40,7 @@ static uint64_t find_nul(const struct frame *fr, uint64_t pos)
 	return pos;
 }
 
-/* Where anchor `k` is; false when the payload ends before. */
+/* Offset of anchor `k`; false when the payload ends before it. */
 static bool find_anchor(struct frame *fr, uint32_t k, uint64_t *ret)
 {
 	const struct wm_filter_walk *walk = wm_filter_walks(fr->f);
@@ -91,7 +92,7 @@ static uint64_t load(const unsigned char *p, uint8_t kind)
 	}
 }
 
-/* A scalar behind fields of variable size. */
+/* Loads a scalar that comes after fields of variable size. */
 static bool load_far(struct frame *fr, const struct wm_filter_insn *insn, uint64_t *ret)
 {
 	uint64_t pos;
@@ -131,7 +132,7 @@ static bool load_element(struct frame *fr, const struct wm_filter_insn *insn, ui
 	return true;
 }
 
-/* The bytes of a string operand. */
+/* Finds the bytes of a string operand. */
 static bool find_string(struct frame *fr, uint64_t operand, const char **ret, uint64_t *ret_bytes)
 {
 	uint32_t most = 0, n = 0;
@@ -216,8 +217,8 @@ static uint64_t context(const struct wm_filter_contexts *c, uint8_t bit)
 }
 
 /*
- * What is no test: takes values off the stack and puts one there. Returns its new
- * end, NULL: there is no value. *at is behind the values of a set afterwards.
+ * Runs an instruction that is not a test: pops values and pushes one. Returns the new end of the
+ * stack; NULL: no value. Afterwards *at points past the values of a set.
  */
 __attribute__((always_inline)) static inline uint64_t *
 evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
@@ -272,9 +273,8 @@ evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
 	} while (0)
 
 /*
- * The values: stack[0 .. sp). A test ends at `tested`; what has no value
- * (division by zero, an index out of range, a payload cut short) makes the
- * whole filter false.
+ * The values are stack[0 .. sp). A test continues at `tested`; an operation without a value
+ * (division by zero, an index out of range, a truncated payload) makes the whole filter false.
  */
 bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, size_t bytes,
 		    const struct wm_filter_contexts *contexts)
@@ -376,7 +376,7 @@ bool wm_filter_quick(const struct wm_filter *f, struct wm_filter_quick *ret)
 	ret->offset = insn->offset;
 	ret->first = insn->x;
 	ret->span = insn->y;
-	if (insn->invert) { /* outside of a range is inside of another, but for none */
+	if (insn->invert) { /* outside of a range is inside its complement, unless that is empty */
 		ret->first = insn->x + insn->y + 1;
 		ret->span = 0 - insn->y - 2;
 		if (insn->y == UINT64_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_test.c - what filters mean, as decided by another program
- * (filter_cases.h), and what is said of wrong ones.
+ * filter_test.c - the results of filters, as computed by another program (filter_cases.h), and the
+ * messages for invalid ones.
  */
 #include "event/filter_test_kit.h"
 #include "event/payload_test_kit.h"
@@ -45,31 +45,31 @@ static void test_parse_errors(void **state)
 		const char *why;
 	} wrong[] = {
 	    {"", 1, 1, "empty"},
-	    {" \t\n", 2, 1, "belongs"},
+	    {" \t\n", 2, 1, "a value is expected"},
 	    {"a >", 1, 4, "ends where a value"},
-	    {"a > \n  )", 2, 3, "a value belongs here"},
-	    {"a b", 1, 3, "an operator belongs here"},
-	    {"a = 1", 1, 3, "write =="},
-	    {"(a", 1, 3, "')' belongs here, for the '(' at column 1"},
-	    {"a)", 1, 2, "closes nothing"},
-	    {"a[1", 1, 4, "']' belongs here, for the '[' at column 2"},
-	    {"a[]", 1, 3, "a value belongs"},
-	    {"a[\"x\"]", 1, 3, "an index is a number"},
-	    {"(a)[1]", 1, 4, "right behind"},
-	    {"1[2]", 1, 2, "right behind"},
-	    {"a & & b", 1, 5, "a value belongs"},
-	    {"a === b", 1, 5, "write =="},
-	    {"a ? b", 1, 3, "'?' has no meaning"},
-	    {"a \x01 b", 1, 3, "0x01 has no meaning"},
-	    {"a; b", 1, 2, "';' has no meaning"},
-	    {"a.b", 1, 2, "'.' has no meaning"},
-	    {"$uid == 1", 1, 1, "no $uid"},
-	    {"$ == 1", 1, 1, "there is $pid"},
-	    {"a == 'ab'", 1, 6, "one character"},
-	    {"a == ''", 1, 6, "a character belongs"},
-	    {"a == 'x", 1, 6, "one character"},
-	    {"a == '\xc3\xa4'", 1, 6, "one character of one byte"},
-	    {"a == \"x", 1, 6, "no end"},
+	    {"a > \n  )", 2, 3, "expected a value"},
+	    {"a b", 1, 3, "expected an operator"},
+	    {"a = 1", 1, 3, "use == to compare"},
+	    {"(a", 1, 3, "expected ')' for the '(' at column 1"},
+	    {"a)", 1, 2, "unmatched ')'"},
+	    {"a[1", 1, 4, "expected ']' for the '[' at column 2"},
+	    {"a[]", 1, 3, "expected a value"},
+	    {"a[\"x\"]", 1, 3, "an index must be a number"},
+	    {"(a)[1]", 1, 4, "directly follow"},
+	    {"1[2]", 1, 2, "directly follow"},
+	    {"a & & b", 1, 5, "expected a value"},
+	    {"a === b", 1, 5, "use == to compare"},
+	    {"a ? b", 1, 3, "unexpected '?'"},
+	    {"a \x01 b", 1, 3, "unexpected byte 0x01"},
+	    {"a; b", 1, 2, "unexpected ';'"},
+	    {"a.b", 1, 2, "unexpected '.'"},
+	    {"$uid == 1", 1, 1, "unknown context '$uid'"},
+	    {"$ == 1", 1, 1, "use $pid"},
+	    {"a == 'ab'", 1, 6, "one single-byte character"},
+	    {"a == ''", 1, 6, "expected a character"},
+	    {"a == 'x", 1, 6, "one single-byte character"},
+	    {"a == '\xc3\xa4'", 1, 6, "one single-byte character"},
+	    {"a == \"x", 1, 6, "not closed"},
 	    {"a == \"x\\", 1, 9, "escape"},
 	    {"a == \"\\q\"", 1, 8, "unknown escape \\q"},
 	    {"a == \"\\x\"", 1, 8, "hexadecimal"},
@@ -77,7 +77,7 @@ static void test_parse_errors(void **state)
 	    {"a == \"\\0\"", 1, 7, "byte 0"},
 	    {"a == \"[a\\]]\"", 1, 9, "put ']' first"},
 	    {"a == \"[a\\-z]\"", 1, 9, "put '-' last"},
-	    {"\xc3\xa4 == \"\xc3\xb6", 1, 6, "no end"},
+	    {"\xc3\xa4 == \"\xc3\xb6", 1, 6, "not closed"},
 	    {"0x", 1, 3, "hexadecimal digit"},
 	    {"08", 1, 2, "octal"},
 	    {"18446744073709551616", 1, 1, "64 bits"},
@@ -85,7 +85,7 @@ static void test_parse_errors(void **state)
 	    {"1.5ms", 1, 4, "whole number"},
 	    {"10m", 1, 3, "unknown suffix 'm'"},
 	    {"1e", 1, 2, "unknown suffix 'e'"},
-	    {"10 ms", 1, 4, "an operator belongs"},
+	    {"10 ms", 1, 4, "expected an operator"},
 	    {"\"x\"", 1, 1, "only be compared"},
 	    {"a && \"x\"", 1, 6, "only be compared"},
 	    {"\"x\" || a", 1, 1, "only be compared"},
@@ -93,7 +93,7 @@ static void test_parse_errors(void **state)
 	    {"a + (\"x\")", 1, 6, "only be compared"},
 	    {"\"x\" == \"x\"", 1, 5, "constants"},
 	    {"a == 1 &&", 1, 10, "ends where"},
-	    {"a ! b", 1, 3, "an operator belongs"},
+	    {"a ! b", 1, 3, "expected an operator"},
 	};
 
 	(void)state;
@@ -129,14 +129,14 @@ static void test_parse_limits(void **state)
 {
 	static const struct {
 		const char *head, *middle, *tail;
-		unsigned good; /* so often it works, once more it does not */
+		unsigned good; /* the highest valid repetition; one more fails */
 		const char *why;
 	} limits[] = {
 	    {"(", "a", ")", 100, "nesting"},
 	    {"!", "a", "", 100, "nesting"},
 	    {"a[", "1", "]", 100, "nesting"},
 	    {"1+(", "a", ")", 31, "too many operands"},
-	    {"a&&(b||", "c", ")", 8, "inside each other"},
+	    {"a&&(b||", "c", ")", 8, "nested in right operands"},
 	    {" ", "a", "", WM_FILTER_TEXT_MAX - 2, "too long"},
 	    {"a+", "a", "", 817, "too long"},
 	};
@@ -164,7 +164,7 @@ static void test_parse_limits(void **state)
 	}
 }
 
-/* Long chains are no nesting. */
+/* Long chains do not count as nesting. */
 static void test_long_chain(void **state)
 {
 	const struct record *r = &records[0];
@@ -253,20 +253,20 @@ static void test_link_errors(void **state)
 	} wrong[] = {
 	    {"row > 1", -ENOENT, 1, "test:query has no field 'row'; did you mean 'rows'"},
 	    {"ok && zzzz9[0]", -ENOENT, 7, "no field 'zzzz9': it has rows, ms,"},
-	    {"arr == 1", -EINVAL, 1, "name one of them, arr[0]"},
+	    {"arr == 1", -EINVAL, 1, "choose one, as in arr[0]"},
 	    {"1 == seq", -EINVAL, 6, "'seq' has several elements"},
 	    {"blob", -EINVAL, 1, "'blob' has several elements"},
 	    {"rows[0]", -EINVAL, 1, "'rows' has no elements"},
-	    {"arr[4] == 1", -EINVAL, 1, "no element of this index"},
-	    {"arr[-1] == 1", -EINVAL, 1, "no element of this index"},
-	    {"name[8] == 1", -EINVAL, 1, "no element of this index"},
+	    {"arr[4] == 1", -EINVAL, 1, "no element with this index"},
+	    {"arr[-1] == 1", -EINVAL, 1, "no element with this index"},
+	    {"name[8] == 1", -EINVAL, 1, "no element with this index"},
 	    {"arr[ms] == 1", -EINVAL, 1, "must be an integer"},
 	    {"arr[sql] == 1", -EINVAL, 1, "must be an integer"},
-	    {"rows == \"x\"", -EINVAL, 6, "a string is compared with a number"},
-	    {"\"x*\" != ms", -EINVAL, 6, "a string is compared with a number"},
-	    {"sql == 1", -EINVAL, 5, "a string is compared with a number"},
-	    {"color == sql", -EINVAL, 7, "a string is compared with a number"},
-	    {"$comm == $pid", -EINVAL, 7, "a string is compared with a number"},
+	    {"rows == \"x\"", -EINVAL, 6, "a string cannot be compared with a number"},
+	    {"\"x*\" != ms", -EINVAL, 6, "a string cannot be compared with a number"},
+	    {"sql == 1", -EINVAL, 5, "a string cannot be compared with a number"},
+	    {"color == sql", -EINVAL, 7, "a string cannot be compared with a number"},
+	    {"$comm == $pid", -EINVAL, 7, "a string cannot be compared with a number"},
 	    {"sql < \"x\"", -EINVAL, 5, "== and != only"},
 	    {"sql >= note", -EINVAL, 5, "== and != only"},
 	    {"sql + 1", -EINVAL, 5, "only be compared"},
@@ -275,15 +275,15 @@ static void test_link_errors(void **state)
 	    {"sql && ok", -EINVAL, 5, "only be compared"},
 	    {"ok || $comm", -EINVAL, 7, "only be compared"},
 	    {"note", -EINVAL, 1, "only be compared"},
-	    {"ms & 1", -EINVAL, 4, "no floating-point"},
-	    {"1 << ratio", -EINVAL, 3, "no floating-point"},
-	    {"rows % ms", -EINVAL, 6, "no floating-point"},
-	    {"~ms", -EINVAL, 1, "no floating-point"},
+	    {"ms & 1", -EINVAL, 4, "accept floating-point"},
+	    {"1 << ratio", -EINVAL, 3, "accept floating-point"},
+	    {"rows % ms", -EINVAL, 6, "accept floating-point"},
+	    {"~ms", -EINVAL, 1, "accept floating-point"},
 	    {"color == \"PINK\"", -EINVAL, 7, "'color' has no label 'PINK'"},
 	    {"color == \"GREEM\"", -EINVAL, 7, "did you mean 'GREEN'"},
 	    {"color == \"Z*\"", -EINVAL, 7, "no label 'Z*'"},
-	    {"color < \"DARK*\"", -EINVAL, 7, "means several values"},
-	    {"color + 1 == \"RED\"", -EINVAL, 11, "a string is compared"},
+	    {"color < \"DARK*\"", -EINVAL, 7, "matches several values"},
+	    {"color + 1 == \"RED\"", -EINVAL, 11, "a string cannot be compared"},
 	};
 	const struct record *r = &records[0];
 	size_t desc_bytes;
@@ -315,7 +315,7 @@ static void test_link_errors(void **state)
 	free(desc);
 }
 
-/* Too little storage is said, never overrun; all that is needed is enough. */
+/* Too little storage is refused and never overrun; the size needed suffices. */
 static void test_storage(void **state)
 {
 	static const char *const texts[] = {
@@ -340,7 +340,8 @@ static void test_storage(void **state)
 			    -ENOSPC);
 			free(storage);
 		}
-		/* Names are looked up in unused storage: a little more than used is wanted. */
+		/* Names are looked up in unused storage: linking needs a little more than the
+		 * result. */
 		for (int64_t n = need; got < 0 && n < need + 512; n += 8) {
 			void *storage = malloc((size_t)n);
 
@@ -356,7 +357,7 @@ static void test_storage(void **state)
 	free(desc);
 }
 
-/* Fields are found by the names class.c gives them. */
+/* Fields are found by the names that class.c gives them. */
 static void test_field_names(void **state)
 {
 	int64_t values[] = {WAYMARK_ARG('i', 4), WAYMARK_ARG('i', 4), WAYMARK_ARG('s', 1),
@@ -396,7 +397,7 @@ static void test_field_names(void **state)
 	free(desc);
 }
 
-/* Every name wm_class_parse() gives is one a filter finds, at the same place. */
+/* Every name from wm_class_parse() is found by a filter, at the same place. */
 static void test_every_field(void **state)
 {
 	(void)state;
@@ -423,7 +424,7 @@ static void test_every_field(void **state)
 				     ? "0xffffffffffffffff & "
 				     : "",
 				 (long long)wm_value_integer(&v, 0));
-			/* a & b == c is a & (b == c): fold by hand for unsigned ones */
+			/* a & b == c parses as a & (b == c): compute it here for unsigned fields */
 			if (strchr(text, '&'))
 				snprintf(text, sizeof(text), "%s%s == %llu", v.field->name,
 					 scalar ? "" : "[0]",
@@ -438,7 +439,7 @@ static void test_every_field(void **state)
 	}
 }
 
-/* A thousand labels with one prefix: more than fit a small program, and they are all found. */
+/* A thousand labels with one prefix exceed a small program's storage, and all are found. */
 static void test_many_labels(void **state)
 {
 	enum { NR_LABELS = 1000 };

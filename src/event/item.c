@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* item.c - questions about single values; see item.h. */
+/* item.c - properties of single values; see item.h. */
 #include "event/item.h"
 
 #include <math.h>

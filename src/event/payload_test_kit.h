@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_test_kit.h - tests look into payloads: one value after the other, by
- * the class. What the tool reads goes through the trace's own reader.
+ * payload_test_kit.h - for tests: reads a payload value by value, by its class. The tool itself
+ * reads payloads with the trace's reader.
  */
 #ifndef WM_EVENT_PAYLOAD_TEST_KIT_H
 #define WM_EVENT_PAYLOAD_TEST_KIT_H
@@ -28,7 +28,7 @@ static inline const char *wm_field_label(const struct wm_field *f, int64_t value
 	return NULL;
 }
 
-/* Bytes the value's data and all of it take in [at, at + left); -EBADMSG. */
+/* Sets the value's data; returns the bytes it takes in [at, at + left), or -EBADMSG. */
 static inline int64_t wm_value_extent(const struct wm_field *f, const unsigned char *at,
 				      size_t left, struct wm_value *v)
 {

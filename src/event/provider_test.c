@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider_test.c - names of files and the providers they become.
+ * provider_test.c - file names and the providers derived from them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void names(void **state)
 	    {"libfoo.so", "foo"},
 	    {"/opt/x.y/my-app", "my_app"},
 	    {"/usr/bin/python3.11", "python3"},
-	    {"/usr/bin/libreoffice", "libreoffice"}, /* a program */
+	    {"/usr/bin/libreoffice", "libreoffice"}, /* a program, not a library */
 	    {"libtool.source", "libtool"},
 	    {"/lib/lib.so", "lib"},
 	    {"plugin.so", "plugin"},

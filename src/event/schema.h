@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema.h - walks the description of <waymark/abi.h> field by field. The one
- * reader of that grammar: class.c (tools) and filter_link.c (guest) both use
- * it, so that they can never disagree about a field's name or place.
+ * schema.h - walks the description of <waymark/abi.h> field by field. The only reader of that
+ * grammar: class.c (tools) and filter_link.c (guest) both use it, so they always agree about a
+ * field's name and place.
  *
- * Guest rules: no libc, no allocation, no state; hence inline. Every byte is
- * untrusted. What the names mean (doc/format/event.md):
+ * Guest rules: no libc, no allocation, no state; hence inline. Every byte is untrusted. Names
+ * (doc/format/event.md):
  *
  *   base name   of a marker's argument: the word before the conversion in its
- *               format, else its spelling; else what the schema says; always
- *               made an identifier
+ *               format, else its spelling; of other fields: the name in the
+ *               schema; always turned into an identifier
  *   final name  the base name; the k-th field of the same base name, k > 1,
- *               is called NAME_k
+ *               is named NAME_k
  */
 #ifndef WM_EVENT_SCHEMA_H
 #define WM_EVENT_SCHEMA_H
@@ -29,8 +29,8 @@
 #define WM_SCHEMA_NAME_MAX 200u /* longer field names are cut */
 
 /*
- * In waymark_desc.flags of descriptions made by hand (desc_build.h): the
- * schema names and types the fields even of a marker. Never in a program.
+ * In waymark_desc.flags of descriptions built at run time (desc_build.h): the schema names and
+ * types the fields, also for a marker. Never set in a program.
  */
 #define WM_DESC_NAMED (1u << 31)
 
@@ -58,7 +58,7 @@ static inline uint64_t wm_load_u64(const void *p)
 	return ((const struct wm_u64u *)p)->v;
 }
 
-/* The strings of a description, in order. The last is there for LINKED ones only. */
+/* The strings of a description, in order. Only LINKED descriptions have the last one. */
 enum wm_desc_text {
 	WM_TEXT_PROVIDER,
 	WM_TEXT_NAME,
@@ -69,12 +69,12 @@ enum wm_desc_text {
 	WM_TEXT_NR
 };
 
-/* Where the argument names of a marker's format stand. */
+/* Scans a marker's format for the words that name its arguments. */
 struct wm_format_words {
 	const char *pos, *end;
-	const char *word; /* before the conversion whose argument comes next */
+	const char *word; /* the word before the conversion of the next argument */
 	uint32_t word_bytes;
-	uint32_t stars;  /* '*' arguments that come before it */
+	uint32_t stars;  /* number of '*' arguments before it */
 	char conversion; /* its letter; 0: none is pending */
 };
 
@@ -85,8 +85,8 @@ struct wm_schema {
 	uint32_t nr_values, next_value;
 	const char *pos;
 	struct wm_format_words words;
-	bool marker;    /* fields are the arguments of a format */
-	bool spelled;   /* ... and the schema spells as many */
+	bool marker;    /* the fields are the arguments of a format */
+	bool spelled;   /* ... and the schema spells out each of them */
 	uint32_t index; /* of the next field */
 	uint8_t kind, level;
 	uint32_t line, flags;
@@ -97,7 +97,7 @@ struct wm_schema {
 struct wm_schema_field {
 	const char *name; /* as the schema spells it */
 	uint32_t name_bytes;
-	const char *word; /* the format's word for it; NULL: none */
+	const char *word; /* the word in the format; NULL: none */
 	uint32_t word_bytes;
 	uint32_t index;
 	uint8_t shape, scalar, bytes; /* as in struct wm_field */
@@ -119,7 +119,7 @@ static inline int64_t wm_schema_value(const struct wm_schema *s, uint32_t i)
 	return (int64_t)wm_load_u64(s->desc + sizeof(struct waymark_desc) + (size_t)i * 8);
 }
 
-/* What a field of `bytes` bytes reads back after `value` was stored in it. */
+/* The value read back from a field of `bytes` bytes after storing `value`. */
 static inline int64_t wm_schema_fit(int64_t value, uint8_t scalar, uint8_t bytes)
 {
 	uint32_t shift = 64 - 8u * bytes;
@@ -151,7 +151,7 @@ static inline int wm_schema_texts(struct wm_schema *s, const unsigned char *text
 	return 0;
 }
 
-/* Checks the frame of a description and stands before its first field. */
+/* Checks the layout of a description and moves to its first field. */
 static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t bytes)
 {
 	const unsigned char *d = desc;
@@ -169,9 +169,9 @@ static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t b
 	text_size = wm_load_u32(d + offsetof(struct waymark_desc, text_size));
 	need = sizeof(struct waymark_desc) + 8ull * s->nr_values + text_size;
 	if (size > bytes || size > WM_DESC_BYTES_MAX)
-		return wm_schema_bad(s, d + 4, "its size is more than there is");
+		return wm_schema_bad(s, d + 4, "its size exceeds the available bytes");
 	if (need > size)
-		return wm_schema_bad(s, d + 4, "its parts are more than its size");
+		return wm_schema_bad(s, d + 4, "its parts exceed its size");
 	s->kind = d[offsetof(struct waymark_desc, kind)];
 	s->level = d[offsetof(struct waymark_desc, level)];
 	s->line = wm_load_u32(d + offsetof(struct waymark_desc, line));
@@ -204,7 +204,7 @@ static inline bool wm_name_char(char c)
 
 /* --- names ----------------------------------------------------------- */
 
-/* The last word of [from, to), past punctuation and a 0x before the '%'. */
+/* Finds the last word of [from, to), skipping punctuation and a 0x before the '%'. */
 static inline void wm_format_word(struct wm_format_words *w, const char *from, const char *to)
 {
 	const char *end;
@@ -224,7 +224,7 @@ static inline void wm_format_word(struct wm_format_words *w, const char *from, c
 	w->word_bytes = (uint32_t)(end - to);
 }
 
-/* Is `c` one of the characters of `set`? */
+/* Whether `c` is one of the characters of `set`. */
 static inline bool wm_char_in(char c, const char *set)
 {
 	for (; *set; set++)
@@ -265,7 +265,7 @@ static inline void wm_format_conversion(struct wm_format_words *w)
 	w->pos = w->end;
 }
 
-/* The word for the next argument of a marker's format, or NULL; and its conversion. */
+/* The word for the next argument of a marker's format, or NULL, and the argument's conversion. */
 static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *ret_bytes,
 					 char *ret_conversion)
 {
@@ -286,9 +286,9 @@ static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *re
 }
 
 /*
- * Makes an identifier of any bytes: each run of other characters becomes one
- * '_', none at the ends; "argN" when nothing is left to begin with. Returns
- * its length; `out` has WM_SCHEMA_NAME_MAX + 1 bytes.
+ * Turns any bytes into an identifier: each run of other characters becomes one '_', none at the
+ * ends; "argN" when no leading character remains. Returns its length; `out` has WM_SCHEMA_NAME_MAX
+ * + 1 bytes.
  */
 static inline uint32_t wm_name_normalise(const char *in, uint32_t bytes, uint32_t index, char *out)
 {
@@ -329,7 +329,7 @@ static inline uint32_t wm_schema_base_name(const struct wm_schema_field *f, char
 
 /* --- types ----------------------------------------------------------- */
 
-/* Letters of scalar types and the widths each may have, as a bit set. */
+/* Letters of scalar types and their possible widths, as a bit set. */
 struct wm_schema_letter {
 	char letter;
 	uint8_t scalar, widths;
@@ -352,7 +352,7 @@ static inline int wm_schema_scalar(struct wm_schema *s, const char **p, struct w
 		if (!width)
 			continue;
 		if (width > 8 || (width & (width - 1)) || !(letters[i].widths & width))
-			return wm_schema_bad(s, *p + 1, "this type has no such width");
+			return wm_schema_bad(s, *p + 1, "invalid width for this type");
 		f->scalar = letters[i].scalar;
 		f->bytes = (uint8_t)width;
 		*p += 2;
@@ -364,7 +364,7 @@ static inline int wm_schema_scalar(struct wm_schema *s, const char **p, struct w
 static inline int wm_schema_take(struct wm_schema *s, const char **p, int64_t *ret_value)
 {
 	if (**p != '#')
-		return wm_schema_bad(s, *p, "a '#' belongs here");
+		return wm_schema_bad(s, *p, "expected '#'");
 	if (s->next_value >= s->nr_values)
 		return wm_schema_bad(s, *p, "no value is left for this '#'");
 	*ret_value = wm_schema_value(s, s->next_value++);
@@ -372,14 +372,14 @@ static inline int wm_schema_take(struct wm_schema *s, const char **p, int64_t *r
 	return 0;
 }
 
-/* "{L#,L#}", standing on the brace. */
+/* Parses "{L#,L#}"; *p is at the brace. */
 static inline int wm_schema_labels(struct wm_schema *s, const char **p, struct wm_schema_field *f)
 {
 	int64_t value;
 	int err;
 
 	if (**p != '{')
-		return wm_schema_bad(s, *p, "an enumeration needs its labels");
+		return wm_schema_bad(s, *p, "an enumeration needs labels");
 	f->labels = *p + 1;
 	f->first_value = s->next_value;
 	do {
@@ -398,7 +398,7 @@ static inline int wm_schema_labels(struct wm_schema *s, const char **p, struct w
 			return wm_schema_bad(s, label, "too many labels");
 	} while (**p == ',');
 	if (*(*p)++ != '}')
-		return wm_schema_bad(s, *p - 1, "',' or '}' belongs here");
+		return wm_schema_bad(s, *p - 1, "expected ',' or '}'");
 	return 0;
 }
 
@@ -414,7 +414,7 @@ static inline int wm_schema_element(struct wm_schema *s, const char **p, struct 
 	if (err || !enumeration)
 		return err;
 	if (f->scalar > WM_SCALAR_HEX)
-		return wm_schema_bad(s, *p - 2, "an enumeration is over an integer");
+		return wm_schema_bad(s, *p - 2, "an enumeration needs an integer type");
 	return wm_schema_labels(s, p, f);
 }
 
@@ -427,12 +427,12 @@ static inline int wm_schema_length(struct wm_schema *s, const char **p, struct w
 	if (err)
 		return err;
 	if (length < 0 || length > WM_CLASS_ARRAY_MAX)
-		return wm_schema_bad(s, at, "length of an array is out of range");
+		return wm_schema_bad(s, at, "the array length is out of range");
 	f->length = (uint32_t)length;
 	return 0;
 }
 
-/* One type; the first letter says its shape. */
+/* Parses one type; the first letter gives its shape. */
 static inline int wm_schema_type(struct wm_schema *s, const char **p, struct wm_schema_field *f)
 {
 	static const struct {
@@ -487,14 +487,14 @@ static inline int wm_schema_typed(struct wm_schema *s, struct wm_schema_field *f
 	if (err)
 		return err;
 	if (*p && *p != ';')
-		return wm_schema_bad(s, p, "';' or the end belongs here");
+		return wm_schema_bad(s, p, "expected ';' or the end");
 	s->pos = *p ? p + 1 : p;
 	return 1;
 }
 
 /* --- arguments of a marker ------------------------------------------- */
 
-/* The end of the argument that begins at p: a comma outside brackets and quotes, or NUL. */
+/* End of the argument that begins at p: a comma outside of brackets and quotes, or NUL. */
 static inline const char *wm_schema_argument_end(const char *p)
 {
 	uint32_t depth = 0;
@@ -515,7 +515,8 @@ static inline const char *wm_schema_argument_end(const char *p)
 	return p;
 }
 
-/* Are as many arguments spelled as there are values? (A C++ template's commas spoil it.) */
+/* Whether the schema spells out as many arguments as values[] has. (A C++ template's commas break
+ * it.) */
 static inline bool wm_schema_spelled(const struct wm_schema *s)
 {
 	const char *p = s->text[WM_TEXT_SCHEMA];
@@ -532,7 +533,7 @@ static inline bool wm_schema_spelled(const struct wm_schema *s)
 	return spelled == nr;
 }
 
-/* One argument: values[] has its type, the format a word, the schema its spelling. */
+/* One argument: type from values[], word from the format, spelling from the schema. */
 static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field *f)
 {
 	char letters[3], conversion;
@@ -544,7 +545,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 		return 0;
 	type = wm_schema_value(s, s->next_value);
 	if (!type)
-		return 0; /* filler behind the last */
+		return 0; /* filler after the last argument */
 	if (type & ~0xffffll)
 		return wm_schema_bad(s, s->pos, "unknown type of an argument");
 	letters[0] = (char)(type >> 8);
@@ -563,7 +564,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 		if (*s->pos)
 			s->pos++;
 	} else {
-		f->name_bytes = 0; /* argN */
+		f->name_bytes = 0; /* named argN */
 	}
 	f->word = wm_format_next(&s->words, &f->word_bytes, &conversion);
 	if (f->scalar <= WM_SCALAR_UNSIGNED && f->shape == WM_SHAPE_SCALAR &&
@@ -572,7 +573,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 	return 1;
 }
 
-/* 1 and the next field, 0 after the last, -EBADMSG. */
+/* Reads the next field: 1; 0 after the last, -EBADMSG. */
 static inline int wm_schema_next(struct wm_schema *s, struct wm_schema_field *ret)
 {
 	int more;
@@ -588,7 +589,7 @@ static inline int wm_schema_next(struct wm_schema *s, struct wm_schema_field *re
 	return 1;
 }
 
-/* Bytes of a static field, or the least a dynamic one takes. */
+/* Size of a static field, or the minimum size of a dynamic one, in bytes. */
 static inline uint32_t wm_schema_least_bytes(const struct wm_schema_field *f)
 {
 	switch (f->shape) {

@@ -278,7 +278,7 @@ class Recording(unittest.TestCase):
             waymark.record()
         self.assertEqual(caught.exception.errno, errno.EINVAL)
         with waymark.record(["/nowhere"]) as recording:
-            with self.assertRaisesRegex(waymark.Error, "a value belongs here"):
+            with self.assertRaisesRegex(waymark.Error, "expected a value"):
                 recording.event("a:*", filter="n > > 3")
             with self.assertRaisesRegex(waymark.Error, "cannot run '/nowhere'"):
                 recording.start()
