@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi.h - the binary contract between code compiled into a traced program
- * (sites, packing, commit) and the runtime that serves it.
+ * abi.h - the binary contract between code compiled into a traced program (sites, packing, commit)
+ * and the runtime that serves it.
  *
- * A program built today must run under the runtime of tomorrow and the other
- * way round, so everything here is versioned by WAYMARK_ABI, sized explicitly
- * and checked by static assertions in src/runtime/abi_check.c. Nothing here
- * may be changed in place: fields are added at the end, bits are taken from
- * the reserved ones.
+ * A program built today must run under a future runtime and the other way round, so every structure
+ * here is versioned by WAYMARK_ABI, sized explicitly and checked by static assertions in
+ * src/runtime/abi_check.c. No definition here may be changed in place: fields are added at the end,
+ * bits are taken from the reserved ones.
  *
- * Who writes and who reads is said at each structure. No libc, no atomics
- * beyond the compiler's, valid GNU C99 and C++11.
+ * The comment of each structure names its writers and readers. No libc, no atomics beyond the
+ * compiler's, valid GNU C99 and C++11.
  */
 #ifndef WAYMARK_ABI_H
 #define WAYMARK_ABI_H
@@ -28,7 +27,7 @@
  *
  * text is five NUL-terminated strings, in this order:
  *   provider  name  schema  print  file
- * and for WAYMARK_DESC_LINKED a sixth: "provider:name" of the event it rides on.
+ * and for WAYMARK_DESC_LINKED a sixth: "provider:name" of the carrier event.
  *
  * An empty provider means "the name of the program or library". An empty
  * print means "none". The schema is a list of fields separated by ';', each
@@ -50,8 +49,8 @@
  * A MARKER is described by its format instead: print is the format, schema is
  * the argument list as spelled in the source, and values[] has one entry per
  * argument, WAYMARK_ARG(letter, bytes), letter one of i u b f p s as above.
- * Field names are the word before the conversion, else the argument's
- * spelling; %x and %o show an integer in hexadecimal.
+ * A field's name is the word before its conversion, else the argument's
+ * spelling; %x and %o make an integer hexadecimal.
  *
  * Each '#' takes the next entry of values[], left to right. Fields are packed
  * in this order without padding; a record (header and payload) is padded to a
@@ -64,8 +63,8 @@
 enum waymark_desc_kind {
 	WAYMARK_KIND_EVENT = 0,	 /* typed event */
 	WAYMARK_KIND_MARKER = 1, /* printf-like; print is its format */
-	WAYMARK_KIND_PRINTF = 2, /* text made elsewhere: one string field "msg". trace_printf() is a
-				    marker called "printf" */
+	WAYMARK_KIND_PRINTF = 2, /* text formatted elsewhere: one string field "msg". trace_printf()
+				  * is a marker named "printf" */
 	WAYMARK_KIND_SPAN_BEGIN = 3,
 	WAYMARK_KIND_SPAN_END = 4,
 	WAYMARK_KIND_SPAN = 5, /* one record with begin and duration */
@@ -83,8 +82,8 @@ enum waymark_level {
 	WAYMARK_DEBUG = 7,
 };
 
-#define WAYMARK_DESC_NOCLOCK 1u /* carries the time of the event before it */
-#define WAYMARK_DESC_LINKED 2u	/* a marker that rides on a tracepoint: no site of its own */
+#define WAYMARK_DESC_NOCLOCK 1u /* carries the time of the preceding event */
+#define WAYMARK_DESC_LINKED 2u	/* a marker attached to a typed event: no site of its own */
 
 struct waymark_desc {
 	uint32_t magic;
@@ -105,7 +104,7 @@ struct waymark_desc {
  * ------------------------------------------------------------------ */
 struct waymark_site {
 	int32_t insn;	/* the patched instruction; 0: a load+test site */
-	int32_t target; /* where it jumps when on; 0: a load+test site */
+	int32_t target; /* its jump target when on; 0: a load+test site */
 	int32_t desc;	/* struct waymark_desc */
 	int32_t event;	/* struct waymark_event_state */
 };
@@ -118,10 +117,10 @@ struct waymark_site {
  *       bits 16-59  zero while DIRECT events are emitted (the header is
  *                   clock << 16 | word)
  *       bit 60      PROBES: in-process callbacks are connected
- *       bit 61      RECORD: some recorder wants it through the gate
- *       bit 63      COMPLEX: not the direct case; look at bits 60-61
+ *       bit 61      RECORD: a recorder requested it through the gate
+ *       bit 63      COMPLEX: not the direct case; bits 60-61 apply
  *
- * A dormant event is COMPLEX alone: a thread that is past the site when the
+ * A dormant event has COMPLEX alone: a thread that is past the site when the
  * event is disabled does nothing.
  * ------------------------------------------------------------------ */
 #define WAYMARK_WORD_COMPLEX (1ull << 63)
@@ -130,27 +129,27 @@ struct waymark_site {
 
 struct waymark_event_state {
 	uint64_t word;
-	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Starts as 0, or
-			     as the struct waymark_link of a linked marker */
-	uint32_t enabled; /* the load+test variant's flag */
-	uint32_t epoch;	  /* how often it was switched off; tells spans from before */
+	void *binding;	  /* runtime's: filters, contexts, recorders, probes. Initially 0, or the
+			   * struct waymark_link of a linked marker */
+	uint32_t enabled; /* flag of the load+test variant */
+	uint32_t epoch;	  /* times it was switched off; detects spans begun before */
 };
 
-/* What waymark_module.span is asked. */
+/* Operations of waymark_module.span. */
 enum waymark_span_op {
-	WAYMARK_SPAN_PUSH = 1,	  /* (op, tag, begin) -> id of a new scope, now the innermost; or 0 */
-	WAYMARK_SPAN_POP = 2,	  /* (op, tag, begin) -> id of the scope that ends; 0: none recorded */
-	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id that is no scope; or 0 */
+	WAYMARK_SPAN_PUSH = 1,	  /* (op, tag, begin) -> id of a new scope, now the innermost; or
+				   * 0 */
+	WAYMARK_SPAN_POP = 2,	  /* (op, tag, begin) -> id of the ending scope; 0: not recorded */
+	WAYMARK_SPAN_NEW = 3,	  /* (op) -> a new id without a scope; or 0 */
 	WAYMARK_SPAN_CURRENT = 4, /* (op) -> id of the thread's innermost scope, or 0 */
-	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> the recorders' clock, in full */
-	WAYMARK_SPAN_PARENT = 6,  /* (op) -> id of the scope around the innermost, or 0 */
+	WAYMARK_SPAN_CLOCK = 5,	  /* (op) -> the full value of the recorders' clock */
+	WAYMARK_SPAN_PARENT = 6,  /* (op) -> id of the scope that encloses the innermost, or 0 */
 };
 
 /*
- * A marker that rides on a tracepoint (WAYMARK_DESC_LINKED): its table entry
- * has no instruction; while the marker is on, the runtime connects `probe` to
- * the carrier as if it were an in-process callback, and it emits the marker's
- * record.
+ * A marker attached to a tracepoint (WAYMARK_DESC_LINKED): its table entry has no instruction;
+ * while the marker is on, the runtime connects `probe` to the carrier like an in-process callback,
+ * and the probe emits the marker's record.
  */
 struct waymark_link {
 	const char *carrier;   /* "provider:name" */
@@ -166,23 +165,23 @@ struct waymark_link {
  * owner through the slow path once.
  * ------------------------------------------------------------------ */
 struct waymark_writer {
-	unsigned char *pos;	      /* where the next record goes */
+	unsigned char *pos;	      /* position of the next record */
 	unsigned char *end;	      /* end of the chunk; pos == end == 0: none */
 	unsigned char *base;	      /* chunk header, see chunk.committed */
-	intptr_t step;		      /* 64: the writer behind this one is the level above and
-					 current while this one is busy; 0: there is none */
+	intptr_t step;		      /* 64: the writer of the next level follows this one and is
+				       * current while this one is busy; 0: the last level */
 	uintptr_t sp;		      /* stack pointer of the emit in progress */
-	uint64_t tally;		      /* records committed << 40 | end / 8: the commit word less start */
-	unsigned char *scratch;	      /* runtime's: where complex events are packed */
+	uint64_t tally;		      /* records committed << 40 | end / 8: the commit word without
+				       * start */
+	unsigned char *scratch;	      /* runtime's: complex events are packed here */
 	uint64_t last;		      /* clock of the last record, << 16 */
 };
 
 #define WAYMARK_SCRATCH_BYTES 65536u
 
 /*
- * The first 8 bytes of a chunk header. One word, stored with release after
- * the record is whole; below `end` all is complete. Offsets are from the
- * chunk's base, in units of 8 bytes.
+ * The first 8 bytes of a chunk header. One word, stored with release after the record is complete;
+ * below `end` all records are complete. Offsets are from the chunk's base, in units of 8 bytes.
  *
  *   bits 0-19 end | bits 20-39 start of the last record | bits 40-63 count
  */
@@ -192,32 +191,33 @@ struct waymark_writer {
 
 /* ------------------------------------------------------------------ *
  * One per executable or library, hidden and weak, so that all its units share
- * it. The module's constructor fills nothing: it hands the structure to the
- * runtime, when there is one, and the runtime fills in the second half.
+ * it. The module's constructor passes the structure to the runtime, if it is
+ * present, and the runtime fills in the second half.
  *
- * The entries, but for `put_`s, are reached rarely. All are called with every register preserved but the result
- * (x86-64: rax, which is also the first argument, then rdx, rcx; the caller steps over the red
- * zone. aarch64: x0, arguments in x0, x1, x2; x16, x17 and x30 are the
- * caller's to save), so the compiler sees no call and dormant code pays no prologue.
+ * The entries, except `put_...`, are called rarely. A call preserves every
+ * register except the result (x86-64: rax, which is also the first argument,
+ * then rdx, rcx; the caller steps over the red zone. aarch64: x0, arguments in
+ * x0, x1, x2; the caller saves x16, x17 and x30), so the compiler sees no call
+ * and dormant code needs no prologue.
  * ------------------------------------------------------------------ */
 struct waymark_module {
 	uint32_t abi;
 	uint32_t state; /* 0 new, 1 registered; runtime's */
 	const struct waymark_site *sites, *sites_end;
-	const char *provider; /* of events that give none; runtime's */
+	const char *provider; /* for events without a provider; runtime's */
 	void *runtime;	      /* runtime's */
 
-	intptr_t writer_offset; /* of the current-writer pointer, from the thread pointer */
-	void (*slow)(void);  /* (writer) -> writer to try again with, busy; or 0: dropped, counted,
-				not busy */
-	void (*enter)(void); /* (writer) -> where a complex event's fields go, busy; or 0 */
+	intptr_t writer_offset; /* offset of the current-writer pointer from the thread pointer */
+	void (*slow)(void);  /* (writer) -> writer to retry with, busy; or 0: dropped and counted,
+			      * not busy */
+	void (*enter)(void); /* (writer) -> where the fields of a complex event go, busy; or 0 */
 	void (*gate)(void);  /* (end of fields or 0: too big, event, 0): filter, contexts,
-				recorders; not busy afterwards */
+			      * recorders; not busy afterwards */
 	void (*probe)(void); /* (argument slots, event, dispatcher): callbacks, all state saved */
-	void (*leave)(void); /* (): of a complex event that nobody records; not busy afterwards */
+	void (*leave)(void); /* (): for a complex event without a recorder; not busy afterwards */
 	void (*put_string)(void); /* (to, from, bytes needed after) -> end, or 0: does not fit */
 	void (*put_bytes)(void);  /* (to, from, bytes | needed after << 48) -> end, or 0 */
-	void (*put_chars)(void);  /* (to, string, bytes) -> end: NUL padded */
+	void (*put_chars)(void);  /* (to, string, bytes) -> end; pads with NUL */
 	void (*span)(void);	  /* (enum waymark_span_op, tag: the end's event, begin's event) */
 	void (*spare[1])(void);
 };

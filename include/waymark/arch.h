@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.h - what differs between machines: the patched instruction, the clock,
- * the thread pointer, taking and committing a record, and calls that the
- * compiler must not see.
+ * arch.h - the machine-dependent parts: the patched instruction, the clock, the thread pointer,
+ * taking and committing a record, and calls hidden from the compiler.
  *
- * Memory of ours is touched only through the volatile asm below, without a
- * "memory" clobber: so the compiler neither hoists our loads into the traced
- * program's hot path nor reloads the program's variables after a site. Order
- * is kept because volatile asm is not reordered against volatile asm, and the
- * machine keeps it (x86-64) or the releasing store imposes it (aarch64).
+ * The runtime's memory is accessed only through the volatile asm below, without a "memory" clobber:
+ * so the compiler neither hoists these loads into the traced program's hot path nor reloads the
+ * program's variables after a site. Order is kept because volatile asm is not reordered against
+ * volatile asm, and the machine keeps it (x86-64) or the releasing store imposes it (aarch64).
  *
- * Registers are scarce on purpose: while the fields are packed only the writer
- * and the place are live, and no block takes more than one more on x86-64 (two
- * on aarch64), so that a dormant function pays no push for code it does not run:
- * nine registers are free there, and six hold arguments.
+ * Registers are used sparingly: while the fields are packed only the writer and the place are live,
+ * and no block takes more than one more on x86-64 (two on aarch64), so that a dormant function
+ * executes no push for code it does not run: nine registers are free at a site, and six hold
+ * arguments.
  */
 #ifndef WAYMARK_ARCH_H
 #define WAYMARK_ARCH_H
@@ -25,26 +23,26 @@
 #define WAYMARK_INLINE \
 	static inline __attribute__((always_inline, unused, no_instrument_function))
 
-/* Tells the register allocator whom to make pay: the cold side. */
+/* Makes the register allocator put spills on the cold side. */
 #ifdef __clang__
 #define WAYMARK_COLD_LABEL
 #else
 #define WAYMARK_COLD_LABEL __attribute__((cold));
 #endif
 
-/* "As many bytes from p as the asm likes to read." */
+/* A memory input: an unknown number of bytes from p on, which the asm reads. */
 #ifdef __clang__
 struct waymark_bytes {
 	char bytes[65536];
 };
 #define WAYMARK_BYTES(p) (*(const struct waymark_bytes *)(p))
 #else
-#define WAYMARK_BYTES(p) (*(const char(*)[])(p)) /* with a size gcc would warn of small arrays */
+#define WAYMARK_BYTES(p) (*(const char(*)[])(p)) /* with a size gcc would warn about small arrays */
 #endif
 
 /*
- * The type of a place in a chunk: a pointer to a type nobody has, so that no
- * variable of the program can be thought to change when a chunk is written.
+ * The type of a place in a chunk: a pointer to a type that no other code uses, so that the compiler
+ * cannot assume that writing a chunk changes a variable of the program.
  */
 struct waymark_nobody;
 struct waymark_cell {
@@ -54,8 +52,8 @@ struct waymark_cell {
 #define WAYMARK_OFFSET(member) __builtin_offsetof(struct waymark_writer, member)
 
 /*
- * The upper half of an event's word, where the flags are: 32 bits, so that the
- * compiler needs no constant of 64 bits, which it would load before a loop.
+ * The upper half of an event's word, which has the flags: 32 bits, so that the compiler needs no
+ * 64-bit constant, which it would load before a loop.
  */
 #define WAYMARK_HIGH_HALF(word) (((const uint32_t *)(const void *)&(word))[1])
 #define WAYMARK_BITS_COMPLEX ((uint32_t)(WAYMARK_WORD_COMPLEX >> 32))
@@ -65,16 +63,16 @@ struct waymark_cell {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Weak: one per module, whichever unit comes first. Hidden: never another module's. */
+/* Weak: one per module, the first unit's. Hidden: never another module's. */
 extern struct waymark_module waymark_module __attribute__((visibility("hidden")));
 #ifdef __cplusplus
 }
 #endif
 
 /*
- * We move the stack pointer behind the compiler's back, and its unwind tables
- * do not know. So an unwinder (of a thread that is cancelled just then) is told
- * that the stack ends here, instead of following what it takes for an address.
+ * The asm moves the stack pointer without the compiler's unwind tables recording it. So an unwinder
+ * (for a thread cancelled at this point) sees the end of the stack here, instead of following a
+ * value that is not a return address.
  */
 #ifdef __GCC_HAVE_DWARF2_CFI_ASM
 #define WAYMARK_UNWIND_ENDS_(ra) ".cfi_remember_state\n\t.cfi_undefined " #ra "\n\t"
@@ -87,8 +85,8 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 #if defined(__x86_64__)
 
 /*
- * The site: `test $imm32, %eax` (A9) whose immediate is the distance to the
- * cold code, so that writing the one byte E9 makes it `jmp cold`.
+ * The site: `test $imm32, %eax` (A9) whose immediate is the distance to the cold code, so that
+ * writing the one byte E9 makes it `jmp cold`.
  */
 #define WAYMARK_SITE_INSN \
 	"771:\t.byte 0xa9\n" \
@@ -101,7 +99,7 @@ extern struct waymark_module waymark_module __attribute__((visibility("hidden"))
 #if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %1, %0" : "=r"(ret) : "m"(lvalue))
-#else /* not "m", whose address may be put in a register before the loop, or in one we use */
+#else /* not "m": its address may go into a register before the loop, or into one used here */
 #define WAYMARK_LOAD_STATIC(ret, lvalue) \
 	__asm__ volatile("movq %c1(%%rip), %0" : "=r"(ret) : "i"(&(lvalue)))
 #endif
@@ -134,9 +132,9 @@ WAYMARK_INLINE void waymark_putf64(unsigned char *p, double v)
 }
 
 /*
- * Takes the level: the one above is current while we are busy. Returns the
- * writer. Our place in the stack is there before: by it a handler that comes
- * in between knows that this emit lives (wm_thread_take_back()).
+ * Takes the level: the one above is current while this one is busy. Returns the writer. The stack
+ * pointer is stored first: by it the runtime, when a signal handler interrupts here and traces,
+ * recognises that this emit is still in progress (wm_thread_take_back()).
  */
 WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 {
@@ -155,11 +153,11 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 }
 
 /*
- * Opens a record: waymark_open_record(q, w, fixed, stamp) is true, and q, which was
- * the event's word, the record's place; false: the chunk has no room for `fixed`
- * bytes of fields. The header is the time, remembered for the next one, and the
- * word. The word waits in the record for the time, and rdx, which the clock
- * takes, in q: so q and rax are enough. A word left in q is no place: it is an id.
+ * Opens a record: waymark_open_record(q, w, fixed, stamp) is true, and q, which was the event's
+ * word, is the record's place; or false: the chunk has no room for `fixed` bytes of fields. The
+ * header combines the time, which is also saved for the next record, and the word. While the clock
+ * is read, the word is in the record and rdx in q, so that q and rax suffice. If q still holds the
+ * word, it is an id and not a place.
  */
 #define WAYMARK_OPEN_TEXT_ \
 	"movq %c[pos](%[w]), %%rax\n\t" \
@@ -178,13 +176,13 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 	"movq %%rax, %c[last](%[w])\n\t" \
 	"movq %c[pos](%[w]), %[q]\n\t" \
 	"orq (%[q]), %%rax\n\t"
-#define WAYMARK_OPEN_AGAIN_ /* with the time of the record before */ \
+#define WAYMARK_OPEN_AGAIN_ /* with the time of the preceding record */ \
 	"movq %c[last](%[w]), %%rax\n\t" \
 	"orq %[q], %%rax\n\t" \
 	"movq %c[pos](%[w]), %[q]\n\t"
 #define WAYMARK_OPEN_END_ \
 	"movq %%rax, (%[q])\n\t" \
-	"prefetchw 256(%[q])\n" /* the records to come */ \
+	"prefetchw 256(%[q])\n" /* the following records */ \
 	"1:"
 #define WAYMARK_OPEN_(text, q_, w_, fixed) \
 	__asm__ volatile(WAYMARK_OPEN_TEXT_ text WAYMARK_OPEN_END_ \
@@ -204,7 +202,7 @@ WAYMARK_INLINE struct waymark_writer *waymark_busy(void)
 
 /*
  * Publishes the record that ends at q (a multiple of 8), and leaves the level:
- *   rax = 1 << 40 | (q - pos) / 8       what the tally grows by
+ *   rax = 1 << 40 | (q - pos) / 8       added to the tally
  *   commit word = new tally | old end << 20
  */
 WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
@@ -231,9 +229,8 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 }
 
 /*
- * Calls a runtime entry: first argument and result in rax, then rdx and rcx,
- * every other register preserved, over the red zone of a leaf function. So are
- * rdx and rcx, on the stack behind it.
+ * Calls a runtime entry over the red zone of a leaf function: first argument and result in rax,
+ * then rdx and rcx, which are saved on the stack; every other register is preserved by the entry.
  */
 #define WAYMARK_CALL_BEGIN_ WAYMARK_UNWIND_ENDS_(16) "leaq -128(%%rsp), %%rsp\n\t"
 #define WAYMARK_CALL_SAVE_ "pushq %%rdx\n\tpushq %%rcx\n\t"
@@ -256,7 +253,8 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			   [third] "re"((uint64_t)(c)), "m"(WAYMARK_BYTES(b)) \
 			 : "cc")
 #define WAYMARK_CALL_READS(ret, member, a, b, c) WAYMARK_CALL_READS_(ret, member, a, b, c, "")
-/* The same for a string, which may be NULL: then it is `text`. Chosen here, lest it be before. */
+/* The same for a string, where NULL means `text`; chosen in the asm so that the compiler cannot
+ * choose before the site. */
 #define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
 	WAYMARK_CALL_READS_(ret, member, a, b, c, \
 			    ".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
@@ -265,16 +263,17 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			    "leaq 1b(%%rip), %%rcx\n\t" \
 			    "testq %%rdx, %%rdx\n\t" \
 			    "cmovzq %%rcx, %%rdx\n\t")
-/* For an entry that is called by WAYMARK_CALL_SYMBOLS(), too, and must see the same stack pointer. */
+/* For an entry that WAYMARK_CALL_SYMBOLS() calls, too, and that needs the same stack pointer in
+ * both cases. */
 #define WAYMARK_CALL_ALIKE(ret, member, a) \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
 			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
 			 : [entry] "i"(&waymark_module.member), "0"(a) \
 			 : "cc")
-/* For an entry that wants addresses known to the linker as b and c. */
+/* For an entry whose b and c are addresses known to the linker. */
 #if defined(__clang__) && !defined(__OPTIMIZE__) && !defined(__cplusplus)
-#define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* parameters are no constants there */ \
+#define WAYMARK_CALL_SYMBOLS(ret, member, a, b, c) /* parameters are not constants in this case */ \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ WAYMARK_CALL_SAVE_ \
 			 WAYMARK_CALL_ENTRY_ WAYMARK_CALL_RESTORE_ WAYMARK_CALL_END_ \
 			 : "=a"(ret) \
@@ -291,7 +290,8 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 			 : [entry] "i"(&waymark_module.member), "0"(a), [symbol_b] "i"(b), \
 			   [symbol_c] "i"(c) \
 			 : "cc")
-#define WAYMARK_CALL_SYMBOL(ret, member, a, b) /* has no third argument: most filters say no */ \
+#define WAYMARK_CALL_SYMBOL(ret, member, a, b) /* no third argument, for speed: a filter drops most
+					        * of these events */ \
 	__asm__ volatile(WAYMARK_CALL_BEGIN_ "pushq %%rdx\n\t" \
 			 "leaq %c[symbol](%%rip), %%rdx\n\t" \
 			 WAYMARK_CALL_ENTRY_ "popq %%rdx\n\t" WAYMARK_CALL_END_ \
@@ -417,8 +417,8 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 }
 
 /*
- * Calls a runtime entry: arguments in x0, x1, x2, result in x0; x16 and x17
- * are lost, the link register is saved here, the rest is preserved.
+ * Calls a runtime entry: arguments in x0, x1, x2, result in x0; x16 and x17 are clobbered, the link
+ * register is saved here, the others are preserved.
  */
 #define WAYMARK_CALL_(ret, entry, a, b, c, ...) \
 	do { \
@@ -440,7 +440,7 @@ WAYMARK_INLINE void waymark_commit(struct waymark_writer *w, unsigned char *q)
 #define WAYMARK_CALL_ALIKE WAYMARK_CALL1
 #define WAYMARK_CALL_READS(ret, member, a, b, c) \
 	WAYMARK_CALL_(ret, waymark_module.member, a, b, c, "Q"(WAYMARK_BYTES(b)))
-/* The same for a string, a variable, which becomes `text` when it is NULL. */
+/* The same for a string variable, which becomes `text` when it is NULL. */
 #define WAYMARK_CALL_STRING(ret, member, a, b, c, text) \
 	do { \
 		if (!(b)) \

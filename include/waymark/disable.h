@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disable.h - what the macros of tracepoint.h become with -DWAYMARK_DISABLE:
- * nothing. No code, no data, no section, no constructor, no reference to the
- * runtime, and no demand on the machine; but names, types, formats and field
- * expressions are still read by the compiler, so that a program that builds
+ * disable.h - the expansion of tracepoint.h's macros with -DWAYMARK_DISABLE: no code, no data, no
+ * section, no constructor, no reference to the runtime, and no requirement on the machine. The
+ * compiler still checks names, types, formats and field expressions, so that code that builds
  * without tracing builds with it. Arguments are never evaluated.
  *
- * What asks the runtime for something gets -ENOSYS, an id gets 0, a guard is
- * false. This file holds only the inner half; the macros a program uses are
- * the same as ever.
+ * Functions that need the runtime return -ENOSYS, an id is 0, a guard is false. This file holds
+ * only the inner half; the macros that a program uses are the same as with tracing.
  */
 #ifndef WAYMARK_DISABLE_H
 #define WAYMARK_DISABLE_H
@@ -29,7 +27,7 @@
 		} \
 	} while (0)
 
-/* What field.h packs with: the same conversions, and nowhere to go. */
+/* Used by field.h to pack: the same conversions, without a destination. */
 WAYMARK_UNUSED_ void waymark_put8(unsigned char *q, uint8_t v) { (void)q, (void)v; }
 WAYMARK_UNUSED_ void waymark_put16(unsigned char *q, uint16_t v) { (void)q, (void)v; }
 WAYMARK_UNUSED_ void waymark_put32(unsigned char *q, uint32_t v) { (void)q, (void)v; }

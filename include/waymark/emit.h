@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.h - the hot path: what code compiled into a program does once a site
- * is on. The layout it writes is abi.h's; the proof that a reader never sees
- * half a record is in doc/design/ring.md.
+ * emit.h - the hot path: the code compiled into a program that runs once a site is on. abi.h
+ * defines the layout it writes; the proof that a reader never sees half a record is in
+ * doc/design/ring.md.
  *
- *   w = waymark_busy()            the level above is current from here on: a signal
- *                                 handler that traces writes elsewhere
- *   p = pos, is there room        the slow path makes some, or counts a loss
- *   header: clock and id          after pos was read: times rise along a chunk
+ *   w = waymark_busy()            from here on the next level is current: a signal
+ *                                 handler that traces writes there
+ *   p = pos, if there is room     the slow path makes room, or counts a loss
+ *   header: clock and id          read after pos: times rise along a chunk
  *   the fields
  *   pos, tally                    private
  *   committed                     release: the record exists
  *   current = w                   not busy any more
  *
- * A siglongjmp out of a handler may abandon this at any instruction; the
- * runtime takes the level back later and knows by pos and committed what
- * happened (wm_thread_take_back()).
+ * A siglongjmp out of a handler may abandon this at any instruction; the runtime takes the level
+ * back later and derives the state from pos and committed (wm_thread_take_back()).
  */
 #ifndef WAYMARK_EMIT_H
 #define WAYMARK_EMIT_H
@@ -31,25 +30,25 @@ extern "C" {
 #define WAYMARK_HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * Fields of variable size. `after` is what the fixed fields need, so that a
- * field that fits leaves them room. Each returns the new place, or 0: then the
- * record is tried again in a fresh chunk.
+ * Fields of variable size. `after` is the room that the fixed fields need, so that a field that
+ * fits leaves them enough. Each returns the new place, or 0: then the record is tried again in a
+ * new chunk.
  */
 
-/* A string, NUL included; NULL is "(null)". */
+/* A string, NUL included; NULL is recorded as "(null)". */
 WAYMARK_INLINE unsigned char *waymark_put_string(unsigned char *q, const char *s, uint64_t after)
 {
 	WAYMARK_CALL_STRING(q, put_string, q, s, after, "(null)");
 	return q;
 }
 
-/* u4 count, then count elements; NULL has none. */
+/* u4 count, then count elements; NULL has count 0. */
 WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *from,
 						  uint64_t count, uint64_t element, uint64_t after)
 {
-	const uint64_t most = 0xffffffffull; /* fits no chunk: refused below */
+	const uint64_t most = 0xffffffffull; /* fits in no chunk: refused below */
 	if (!from)
-		count = 0; /* nothing is read there then */
+		count = 0; /* then no byte is read */
 	if (count > most)
 		count = most;
 	waymark_put32(q, (uint32_t)count);
@@ -57,14 +56,14 @@ WAYMARK_INLINE unsigned char *waymark_put_counted(unsigned char *q, const void *
 	return q;
 }
 
-/* A fixed array's bytes; room for them is there. */
+/* The bytes of a fixed array; the room was checked before. */
 WAYMARK_INLINE unsigned char *waymark_put_array(unsigned char *q, const void *from, uint64_t bytes)
 {
 	WAYMARK_CALL_READS(q, put_bytes, q, from, bytes);
 	return q;
 }
 
-/* A fixed char array: at most n bytes of a string, NUL padded. NULL is all NULs. */
+/* A fixed char array: at most n bytes of a string, NUL padded. NULL gives all NULs. */
 WAYMARK_INLINE unsigned char *waymark_put_chars(unsigned char *q, const char *s, uint64_t n)
 {
 	WAYMARK_CALL_STRING(q, put_chars, q, s, n, "");
@@ -77,8 +76,8 @@ WAYMARK_INLINE unsigned char *waymark_round_up(unsigned char *q)
 }
 
 /*
- * A pointer that callbacks are handed: what it points to must be in memory by
- * now, for the compiler does not see them read it.
+ * A pointer passed to callbacks: the data it points to must be in memory now, because the compiler
+ * does not see the callbacks read it.
  */
 WAYMARK_INLINE void waymark_show(uint64_t pointer)
 {
@@ -87,13 +86,13 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 #define WAYMARK_IS_POINTER(x) (__builtin_classify_type(x) == 5)
 
 /*
- * One record: the direct case, and out of its way the complex one.
+ * One record: the direct case and, out of line, the complex one.
  *
  *   event       the event's state, an lvalue
- *   dispatcher  what the runtime hands the slots to when callbacks are connected
+ *   dispatcher  gets the slots from the runtime when callbacks are connected
  *   flags       WAYMARK_DESC_...
- *   fixed       what all fixed fields need: a variable field asks for a little
- *               more room than the fields behind it do, never for less
+ *   fixed       bytes of all fixed fields; a variable field reserves a little more
+ *               than the fields after it need, never less
  *   slots       statements that store the arguments at waymark_slots_
  *   ...         statements that pack the fields at waymark_q_; on a field that does not fit they
  *               leave it 0 and break
@@ -142,7 +141,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 					     &(dispatcher)); \
 			WAYMARK_LOAD_BITS(waymark_bits_, (event).word); \
 		} \
-		/* Or it has become the direct case on the way. */ \
+		/* Also if the event became the direct case meanwhile. */ \
 		if ((waymark_bits_ & (WAYMARK_BITS_RECORD | WAYMARK_BITS_COMPLEX)) != \
 		    WAYMARK_BITS_COMPLEX) { \
 			do { \
@@ -156,7 +155,7 @@ WAYMARK_INLINE void waymark_show(uint64_t pointer)
 	} while (0)
 
 /* ------------------------------------------------------------------ *
- * The module: registration with a runtime, when there is one.
+ * The module: registration with a runtime, if present.
  * ------------------------------------------------------------------ */
 extern int waymark_module_register(struct waymark_module *m) __attribute__((weak));
 extern void waymark_module_unregister(struct waymark_module *m) __attribute__((weak));
@@ -174,7 +173,7 @@ __attribute__((weak)) WAYMARK_HIDDEN struct waymark_module waymark_module = {
 	WAYMARK_ABI, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0},
 };
 
-/* Each unit has one; the first that runs registers for all. */
+/* Each unit has one; the first that runs registers the whole module. */
 __attribute__((constructor(101), unused, no_instrument_function)) static void
 waymark_module_constructor(void)
 {
@@ -182,7 +181,7 @@ waymark_module_constructor(void)
 		return;
 	waymark_module.sites = __start_waymark_sites;
 	waymark_module.sites_end = __stop_waymark_sites;
-	(void)waymark_module_register(&waymark_module); /* dormant without it */
+	(void)waymark_module_register(&waymark_module); /* if it fails, the module stays dormant */
 }
 
 __attribute__((destructor(101), unused, no_instrument_function)) static void

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field.h - the field kinds of WAYMARK_EVENT, one block per kind, each with
- * the same visitors:
+ * field.h - the field kinds of WAYMARK_EVENT, one block per kind, each with the same visitors:
  *
  *   SCHEMA  its text in the description      (string literal)
- *   NR      how many values[] it takes       (constant)
+ *   NR      number of its values[]           (constant)
  *   VALUES  those values                     (list, each followed by a comma)
- *   FIXED   bytes it always takes            (constant)
+ *   FIXED   minimum number of bytes          (constant)
  *   PACK    writes it at waymark_q_; waymark_q_ = 0 and break when it does not fit
- *   CHECK   the argument a print form sees
+ *   CHECK   the argument checked against a print form
  */
 #ifndef WAYMARK_FIELD_H
 #define WAYMARK_FIELD_H
@@ -20,7 +19,7 @@
 #endif
 #include <waymark/foreach.h>
 
-/* A literal that the compiler reads as a printf format, and nobody ever calls. */
+/* Makes the compiler check a printf format; never called. */
 __attribute__((format(printf, 1, 2), unused, no_instrument_function)) static inline void
 waymark_check_format(const char *format, ...)
 {
@@ -55,7 +54,7 @@ waymark_check_format(const char *format, ...)
 #define WAYMARK_CHECKS(fields) \
 	WAYMARK_VISIT_(WAYMARK_CHECK_, WAYMARK_SEP_NONE, WAYMARK_UNPACK fields)
 
-/* An argument of at most 8 bytes as 64 bits, and back. */
+/* Converts an argument of at most 8 bytes to 64 bits, and back. */
 #define WAYMARK_SLOT(type, name) \
 	__extension__({ \
 		type waymark_v_ = (name); \
@@ -70,7 +69,7 @@ waymark_check_format(const char *format, ...)
 #define WAYMARK_ELEMENT_CHECK_(pointer, bytes) \
 	((void)sizeof(char[sizeof(*(pointer)) == (bytes) ? 1 : -1]))
 
-/* Scalars: SCHEMA text and size of an element, used by arrays, too. */
+/* Scalars: SCHEMA text and size of an element; arrays use them, too. */
 
 #define WAYMARK_ELEMENT_TEXT_i8 "i1"
 #define WAYMARK_ELEMENT_BYTES_i8 1

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - which events can be traced here: the kernel's (tracepoints, system
- * calls, counters), those of programs, libraries and running processes that were
- * marked, their USDT probes, and what a name of waymark-events(7) means. Nothing
- * is started, stopped or changed by it. Link libwaymark:
+ * list.h - lists the events that can be traced on this machine: the kernel's (tracepoints, system
+ * calls, counters), those of marked programs, libraries and running processes, their USDT probes,
+ * and the events that a name of waymark-events(7) matches. Listing starts, stops and changes
+ * nothing. Link libwaymark:
  * cc prog.c $(pkg-config --cflags --libs waymark)
  *
  *   struct waymark_list_options sched = {.events = "sched:*"};
@@ -17,15 +17,15 @@
  *           puts(event.name);
  *   waymark_list_close(list);
  *
- * Errors are those of <waymark/read.h>: a negative errno number, and a sentence
- * in struct waymark_error. -ENOENT: nothing is called so, and the sentence has
- * the nearest names; -EINVAL: what was asked for is malformed; -EACCES: it may
- * be there, but what there is may not be read, and the sentence has the cure.
+ * Errors are as in <waymark/read.h>: a negative errno number, and a sentence in struct
+ * waymark_error. -ENOENT: no event has the name, and the sentence suggests the nearest names;
+ * -EINVAL: malformed options; -EACCES: the events may exist, but cannot be read, and the sentence
+ * has the cure.
  *
- * Ownership. A list is the caller's, to be closed; all that is asked of it lives
- * as long. Threads. A list belongs to one thread at a time; different ones have
- * nothing in common. Nothing here prints, exits, changes signals or starts
- * processes. $PATH is read: programs are looked for there.
+ * Ownership. The caller closes a list; all strings and pointers obtained from it live as long as
+ * the list. Threads. A list belongs to one thread at a time; different lists are independent. No
+ * function here prints, exits, changes signals or starts processes. Programs are looked up in
+ * $PATH.
  */
 #ifndef WAYMARK_LIST_H
 #define WAYMARK_LIST_H
@@ -36,93 +36,93 @@
 extern "C" {
 #endif
 
-struct waymark_list; /* events that were found */
+struct waymark_list; /* the events found */
 
-#define WAYMARK_LIST_KERNEL    1u /* the kernel's */
-#define WAYMARK_LIST_PROCESSES 2u /* of this user's processes; for root: of everybody's */
-#define WAYMARK_LIST_PLACES    4u /* also where in a program an event is marked; slower */
+#define WAYMARK_LIST_KERNEL    1u /* include the kernel's events */
+#define WAYMARK_LIST_PROCESSES 2u /* include this user's processes; for root: all processes */
+#define WAYMARK_LIST_PLACES    4u /* also find the places that mark an event; slower */
 
-/* All 0 is: everything the kernel and running processes have. */
+/* All 0: all events of the kernel and of running processes. */
 struct waymark_list_options {
-	const char *events; /* a name, with *, ? and [...]; NULL: all. "sched:*", "usdt:BIN:*:*" */
-	const char *const *files; /* programs and libraries: their events and USDT probes, */
+	const char *events; /* a name, with *, ? and [...]: "sched:*", "usdt:BIN:*:*"; NULL: all */
+	const char *const *files; /* programs and libraries: their events and USDT probes */
 	uint32_t nr_files;
-	const int32_t *pids; /* and of running processes; with these or files the kernel's */
-	uint32_t nr_pids;    /* events and other processes' only by a flag */
+	const int32_t *pids; /* running processes. With files or pids, the kernel's events */
+	uint32_t nr_pids;    /* and those of other processes are listed only by a flag */
 	uint32_t flags;
 };
 
-/* `options` may be NULL. 0 or -errno; a list may be empty when no name was asked for. */
+/* `options` may be NULL. 0 or -errno; a list may be empty when no name was given. */
 int waymark_list(const struct waymark_list_options *options, struct waymark_list **ret,
 		 struct waymark_error *error);
 
-/* NULL is allowed. */
+/* Accepts NULL. */
 void waymark_list_close(struct waymark_list *list);
 
 struct waymark_listed {
 	const char *name;      /* "provider:name", as <waymark/record.h> takes it */
 	const char *kind;      /* "tracepoint", "system-call", "usdt", "event", "marker"... */
-	const char *help;      /* what it counts; NULL: not known */
-	const char *unit;      /* of what is counted, when it is no number of times: "Joules" */
-	double scale;          /* what one count is worth in that unit; 1 */
-	const char *level;     /* of programs' events: "info"; NULL */
-	const char *file;      /* of its program or library; NULL: it is the kernel's */
-	const char *source;    /* where it is declared, with line; NULL: not known */
-	const char *command;   /* what the processes that have it run; NULL: none was looked at */
-	uint32_t line;         /* of source */
-	uint32_t nr_places;    /* of programs' events: where they are marked */
-	uint32_t nr_processes; /* that have it, of this command */
-	uint32_t nr_on;        /* in so many of them somebody takes it now */
+	const char *help;      /* description; NULL: not known */
+	const char *unit;      /* unit of a counter, "Joules"; NULL: it counts occurrences */
+	double scale;          /* value of one count in that unit; 1 by default */
+	const char *level;     /* programs' events: "info" or another level; else NULL */
+	const char *file;      /* its program or library; NULL: a kernel event */
+	const char *source;    /* source file of the declaration; NULL: not known */
+	const char *command;   /* of the processes that have it; NULL: none was searched */
+	uint32_t line;         /* line in `source` */
+	uint32_t nr_places;    /* programs' events: number of places that mark it */
+	uint32_t nr_processes; /* number of processes that have it, running `command` */
+	uint32_t nr_on;        /* number of those in which it is being recorded now */
 };
 
-/* The event of that number, from 0. 0, or -ERANGE when there is none. */
+/* Event number i, from 0. 0, or -ERANGE after the last. */
 int waymark_listed(struct waymark_list *list, uint32_t i, struct waymark_listed *ret);
 uint32_t waymark_list_count(const struct waymark_list *list);
 
-/* How people are shown it, as the program or the kernel declares; NULL: not known. */
+/* The event's print format, as declared by the program or the kernel; NULL: not known. */
 const char *waymark_listed_print(struct waymark_list *list, uint32_t i);
 
 struct waymark_listed_field {
 	const char *name;
-	const char *type;       /* as declared: "unsigned int"; until the next is asked for */
+	const char *type;       /* as declared: "unsigned int"; valid until the next call */
 	enum waymark_kind kind; /* UNSIGNED, SIGNED, BOOL, FLOAT, TEXT, BYTES, LIST */
-	uint32_t bytes;         /* of a number, or of each in a list; 0: not known */
-	uint32_t length;        /* of a list or text of fixed length; 0: it varies */
+	uint32_t bytes;         /* size of a number or of a list's element; 0: not known */
+	uint32_t length;        /* elements of a list or text of fixed length; 0: variable */
 	uint32_t nr_labels;     /* > 0: an enumeration */
-	int is_exit;            /* it comes with the end of a system call, not with its begin */
+	int is_exit;            /* 1: recorded at the exit of a system call, not at its entry */
 };
 
-/* Field k of event i: 0, or -ERANGE when there is none, -ENOMEM. */
+/* Field k of event i: 0, or -ERANGE after the last, -ENOMEM. */
 int waymark_listed_field(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_field *ret);
 
-/* A value of an enumeration and its name; NULL: there is none of that number. */
+/* Value and name of an enumeration's label; NULL: no label has this number. */
 const char *waymark_listed_label(struct waymark_list *list, uint32_t i, uint32_t k, uint32_t label,
 				 int64_t *ret_value);
 
 struct waymark_listed_place {
-	uint64_t address;     /* as the file's symbols count; 0: not known */
-	uint64_t offset;      /* in the file, of USDT probes and functions; 0: not known */
+	uint64_t address;     /* in the file's symbol table; 0: not known */
+	uint64_t offset;      /* offset in the file of USDT probes and functions; 0: not known */
 	const char *function; /* NULL: not known */
-	const char *source;   /* file name, with line; NULL: not known */
+	const char *source;   /* file name; NULL: not known */
 	uint32_t line;
-	const char *operands; /* of USDT probes: "-4@%edi 8@-8(%rbp)"; NULL */
-	uint64_t semaphore;   /* its offset in the file; 0: none */
+	const char *operands; /* USDT probes: "-4@%edi 8@-8(%rbp)"; else NULL */
+	uint64_t semaphore;   /* its file offset; 0: none */
 };
 
-/* Place k of event i (with WAYMARK_LIST_PLACES, or of a probe). 0, or -ERANGE. */
+/* Place k of event i (needs WAYMARK_LIST_PLACES, except for probes). 0, or -ERANGE. */
 int waymark_listed_place(struct waymark_list *list, uint32_t i, uint32_t k,
 			 struct waymark_listed_place *ret);
 
-/* A kind of names: "syscall", "usdt"... */
+/* A family of names: "syscall", "usdt"... */
 struct waymark_family {
 	const char *name;
-	const char *what;    /* a few words */
-	const char *missing; /* why it cannot be used here, and the cure; NULL: it can */
-	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: they are put where one wants them */
+	const char *what;    /* short description */
+	const char *missing; /* why it cannot be used here, and the cure; NULL: usable */
+	uint32_t nr_events;  /* WAYMARK_NO_NUMBER: events can be placed anywhere */
 };
 
-/* The family of that number, from 0. 0, or -ERANGE when there is none. */
+/* Family number i, from 0. 0, or -ERANGE after the last. */
 int waymark_family(struct waymark_list *list, uint32_t i, struct waymark_family *ret);
 
 #ifdef __cplusplus

@@ -4,30 +4,27 @@
  *
  *   trace_mark(query_done, "rows %d sql %s", rows, sql);
  *
- * The first argument is the marker's name, the second a string literal, the
- * rest its arguments, at most 32. The compiler checks the format; nothing is
- * formatted while the program runs: raw values are recorded, tools render
- * them. Dormant, a marker is one instruction, and its arguments are not
- * evaluated; on, they are evaluated once. It may stand wherever a statement
- * may: in inline functions, templates, lambdas, constructors.
+ * The first argument is the marker's name, the second a string literal, the others its arguments,
+ * at most 32. The compiler checks the format; no text is formatted while the program runs: raw
+ * values are recorded, tools render them. Dormant, a marker is one instruction, and its arguments
+ * are not evaluated; on, they are evaluated once. It may be used wherever a statement may: in
+ * inline functions, templates, lambdas, constructors.
  *
- * What is recorded. Each argument after the default promotions: integers, bool
- * and enumerations as 4 or 8 bytes, float and double as double, `char *` and
- * `const char *` as the string up to its NUL (NULL is "(null)"), any other
- * pointer as an address. So cast a `char *` to `void *` to record where it
- * points; a string that does not end in NUL, as "%.*s" allows, needs a typed
- * event with a blob. "%m" records nothing.
+ * Recorded values. Each argument after the default promotions: integers, bool and enumerations as 4
+ * or 8 bytes, float and double as double, `char *` and `const char *` as the string up to its NUL
+ * (NULL is "(null)"), any other pointer as an address. So cast a `char *` to `void *` to record the
+ * address; a string that does not end in NUL, as "%.*s" allows, needs a typed event with a blob.
+ * "%m" records nothing.
  *
- * Names. A field is called after the word before its conversion ("rows %d":
- * rows), else as its argument is spelled; %x and %o show hexadecimal.
+ * Names. A field's name is the word before its conversion ("rows %d": rows), else the spelling of
+ * its argument; %x and %o make it hexadecimal.
  *
- * Provider. "provider:name" is the marker's full name. The provider is
- * WAYMARK_PROVIDER, a bare word defined before the first include (or by
- * -DWAYMARK_PROVIDER=shop); without it, the name of the program or library.
- * Same-named markers of the same format are one event, in whatever units and
- * modules they stand.
+ * Provider. "provider:name" is the marker's full name. The provider is WAYMARK_PROVIDER, a bare
+ * word defined before the first include (or by -DWAYMARK_PROVIDER=shop); without it, the name of
+ * the program or library. Markers with the same name and format are one event, in all units and
+ * modules.
  *
- * trace_mark_level(DEBUG, name, "format", ...) gives another level than INFO.
+ * trace_mark_level(DEBUG, name, "format", ...) sets another level than INFO.
  *
  * Callbacks are connected at run time, by name and format:
  *
@@ -38,14 +35,13 @@
  *   waymark_mark_register("query_done", "rows %d sql %s", rows, NULL);
  *   ...
  *   waymark_mark_unregister("query_done", "rows %d sql %s", rows, NULL);
- *   waymark_synchronize();        now it runs nowhere
+ *   waymark_synchronize();        from here on no thread runs it
  *
- * The callback runs in the thread that passes the marker, in the middle of
- * whatever it does, also inside its signal handlers. It gets the values
- * themselves (strings are the program's own, not copies) and knows each one's
- * type, so it need not trust the format. It may mark things itself.
+ * The callback runs in the thread that passes the marker, at that point, also inside its signal
+ * handlers. It gets the values themselves (strings are the program's own, not copies) with their
+ * types, so it need not trust the format. It may contain marks itself.
  *
- * A marker may ride on a typed event: see WAYMARK_MARK_ON_EVENT below.
+ * A marker may be attached to a typed event: see WAYMARK_MARK_ON_EVENT below.
  */
 #ifndef WAYMARK_MARK_H
 #define WAYMARK_MARK_H
@@ -66,10 +62,10 @@
  * Callbacks
  * ------------------------------------------------------------------ */
 
-/* One argument of a marker as a callback gets it. */
+/* One argument of a marker, as passed to a callback. */
 struct waymark_mark_arg {
 	char letter;   /* 'i' signed, 'u' unsigned, 'f' double, 's' string, 'p' other pointer */
-	uint8_t bytes; /* of the argument in the program: 4 or 8 */
+	uint8_t bytes; /* size of the argument in the program: 4 or 8 */
 	uint8_t reserved[6];
 	union {
 		int64_t i;
@@ -84,24 +80,24 @@ typedef void (*waymark_mark_callback)(void *private_data, const char *format,
 				      const struct waymark_mark_arg *args, unsigned nr_args);
 
 /*
- * Connects `callback` to every marker called `name` whose format is `format`,
- * here and in other modules, loaded already or later.
+ * Connects `callback` to every marker named `name` with the format `format`, in this and in other
+ * modules, loaded already or later.
  *
- * name      "provider:name", or the name alone: then the provider is the one that trace_mark()
- *           gives in the unit that registers
+ * name      "provider:name", or only the name: then the provider is the one that trace_mark()
+ *           uses in the unit that registers
  * returns   0; -EPERM: markers of that name exist and none has this format, or another callback
  *           has been registered for that name with another format; -EINVAL; -ENOMEM: also when
- *           32 are connected already; -ENOSYS: there is no runtime
+ *           32 are connected already; -ENOSYS: no runtime
  *
- * Any thread may call it, but not from a callback or a signal handler. Several
- * callbacks may be connected to one marker.
+ * Any thread may call it, but not from a callback or a signal handler. Several callbacks may be
+ * connected to one marker.
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_register(const char *name, const char *format, waymark_mark_callback callback,
 		      void *private_data);
 /*
- * Disconnects what was registered with the same four arguments; -ENOENT when
- * there is no such. After waymark_synchronize() the callback runs nowhere.
+ * Disconnects a callback registered with the same four arguments; -ENOENT when it is not
+ * registered. After waymark_synchronize() no thread runs it.
  */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_mark_unregister(const char *name, const char *format, waymark_mark_callback callback,
@@ -139,7 +135,7 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 }
 
 /* ------------------------------------------------------------------ *
- * Arguments: m(how many are left, argument) for each
+ * Arguments: m(number of arguments left, argument) for each
  * ------------------------------------------------------------------ */
 #define WAYMARK_NTH(m, ...) \
 	WAYMARK_CAT(WAYMARK_NTH_, WAYMARK_COUNT(__VA_ARGS__))(m, ##__VA_ARGS__)
@@ -178,9 +174,9 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 #define WAYMARK_NTH_32(m, x, ...) m(32, x) WAYMARK_NTH_31(m, __VA_ARGS__)
 
 /*
- * The types an argument may have after promotion, in one table: name, C type,
- * letter, bytes, fixed bytes of a record, the value v as the 64 bits a callback
- * is handed, the statement that puts v at q.
+ * The types that an argument may have after promotion, in one table: name, C type, letter, bytes,
+ * fixed bytes of a record, the value v as the 64 bits passed to a callback, the statement that
+ * stores v at q.
  */
 #define WAYMARK_ARG_TYPES_(type) \
 	type(int, int, 'i', 4, 4, (uint64_t)(int64_t)v, waymark_put32(q, (uint32_t)v); q += 4) \
@@ -249,7 +245,7 @@ template <class... Rest> constexpr int waymark_sum(int first, Rest... rest)
 {
 	return first + waymark_sum(rest...);
 }
-/* What the linker must know of a marker's arguments. */
+/* Link-time constants of a marker's arguments. */
 template <class... Kinds> struct waymark_kinds {
 	static constexpr int nr = sizeof...(Kinds);
 	static constexpr int fixed = waymark_sum(Kinds::fixed...);
@@ -289,7 +285,7 @@ template <class Place, class Kinds, class... Args> WAYMARK_INLINE void waymark_m
 			    , waymark_q_ = waymark_args_put(waymark_q_, waymark_fixed_, args...););
 }
 
-/* With a note for other tools the arguments are there before the site. */
+/* With WAYMARK_SDT the arguments are evaluated before the site. */
 #ifdef WAYMARK_SDT
 template <class Place, class Kinds, class... Args>
 WAYMARK_INLINE void waymark_mark_emit_behind(int, Args... args)
@@ -340,7 +336,7 @@ WAYMARK_INLINE void waymark_mark_emit_behind(int, Args... args)
 	}
 WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 
-/* x after promotion: the conditional promotes and decays, bit-fields too. Not evaluated. */
+/* Type of x after promotion: the conditional promotes and decays, bit-fields too. Not evaluated. */
 #define WAYMARK_ARG_SELECT_(x, what) \
 	__extension__ _Generic(1 ? (x) : (x), int: what##_int, unsigned: what##_uint, long: what##_long, \
 		unsigned long: what##_ulong, long long: what##_llong, \
@@ -360,8 +356,8 @@ WAYMARK_ARG_TYPES_(WAYMARK_ARG_TYPE_)
 		break;
 
 /*
- * Arguments into locals first: evaluated once, before the thread's writer is
- * taken; with a note for other tools before the site.
+ * Copies the arguments to locals: evaluated once, before the thread's writer is taken; with
+ * WAYMARK_SDT, before the site.
  */
 #ifdef WAYMARK_SDT
 #define WAYMARK_ARG_NAME_(n, x) , waymark_a##n##_
@@ -421,19 +417,19 @@ static inline int waymark_mark_unregister(const char *name, const char *format,
 	WAYMARK_MARK_AT_(WAYMARK_##level, #name, #__VA_ARGS__, format, ##__VA_ARGS__)
 
 /* ------------------------------------------------------------------ *
- * A marker that rides on a typed event
+ * A marker attached to a typed event
  *
  *   WAYMARK_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o, int, priority), ...);
  *   WAYMARK_MARK_ON_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o, int, priority),
  *                         big_order, "id %u items %d", o->id, o->nr_items);
  *
  * At file scope, after the event's declaration, with the event's arguments
- * repeated: the compiler refuses others. The marker is listed, enabled and
- * recorded under its own name as any other, but it has no instruction and no
- * branch of its own: enabling it (by a recorder's rule or by
- * waymark_mark_register()) connects it to every site of the event, disabling
- * it takes it away, and then the event is dormant again. That a module with
- * such a marker is loaded enables nothing.
+ * repeated: the compiler refuses different ones. The marker is listed, enabled
+ * and recorded under its own name like any other, but it has no instruction
+ * and no branch of its own: enabling it (by a recorder's rule or by
+ * waymark_mark_register()) connects it to every site of the event; disabling
+ * it disconnects it, and then the event is dormant again. Loading a module
+ * with such a marker enables nothing.
  * ------------------------------------------------------------------ */
 #define WAYMARK_LINK_ID_(what, provider, event, name) \
 	waymark_##what##__##provider##__##event##__##name

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - a place marked without a declaration elsewhere: its description,
- * its state and its site are made where the mark stands. mark.h and span.h are
- * built on it; programs do not use it directly.
+ * place.h - a place marked without a separate declaration: the mark itself defines its description,
+ * its state and its site. mark.h and span.h are built on it; programs do not use it directly.
  *
  *   WAYMARK_PLACE_(id, binding, kind, level, flags, nr, text, values...)
  *                              declares description and state of place `id`
- *   WAYMARK_PLACE_EVENT_(id)   its state, an lvalue whose address the linker knows
+ *   WAYMARK_PLACE_EVENT_(id)   its state, an lvalue whose address is a link-time constant
  *   WAYMARK_PLACE_ON_(id)      the site: an expression, true when on
  *   WAYMARK_PLACE_LIST_(id)    an entry in the table without a site
  *
- * How, and why so:
+ * Implementation, and the reasons:
  *   C, gcc        block-scope statics, asm goto in the block.
  *   C, clang      the asm goto is in a function of its own that is always inlined: clang before 17
  *                 refuses several asm gotos in a function with cleanups. "i" operands from
@@ -37,7 +36,7 @@
 	"\t.long " WAYMARK_OPERAND(0) " - .\n" \
 	"\t.long " WAYMARK_OPERAND(1) " - .\n" \
 	"\t.popsection"
-/* An entry only: for the load+test variant, and for marks without a site of their own. */
+/* An entry only: for the load+test variant, and for marks without their own site. */
 #define WAYMARK_LISTED_TEXT_ \
 	".pushsection waymark_sites,\"aR?\",@progbits\n" \
 	"\t.balign 4\n" \

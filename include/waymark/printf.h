@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf.h - for the hurried:
+ * printf.h - a marker without a name, for quick debugging:
  *
  *   trace_printf("here with %d of %s", n, name);
  *
- * It is a marker (mark.h) whose name is `printf` and whose format describes
- * it: nothing is formatted while the program runs; the raw arguments are
- * recorded and tools render them. So it costs what any event of these fields
- * costs, some fifteen nanoseconds, a twentieth of a write(2) of the text to a file;
- * dormant it is one instruction. The format must be a string literal and is
- * checked by the compiler; every place is an event of its own, told from the
- * others by its format. Enable them all with the glob 'PROVIDER:printf' or
- * '*:printf'. What is said of arguments in mark.h holds here, too.
+ * It is a marker (mark.h) named `printf` that is described by its format: no text is formatted
+ * while the program runs; the raw arguments are recorded and tools render them. So it costs as much
+ * as any event with these fields, about fifteen nanoseconds, a twentieth of a write(2) of the text
+ * to a file; dormant it is one instruction. The format must be a string literal and is checked by
+ * the compiler; every place is a separate event, identified by its format. Enable all of them with
+ * the glob 'PROVIDER:printf' or '*:printf'. The rules for arguments in mark.h apply here, too.
  */
 #ifndef WAYMARK_PRINTF_H
 #define WAYMARK_PRINTF_H

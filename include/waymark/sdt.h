@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sdt.h - with -DWAYMARK_SDT every typed event and marker also is a static
- * probe for perf, bpftrace, SystemTap and gdb: a one-byte nop of its own before
- * the site, described by a note (section .note.stapsdt, owner "stapsdt", type
- * 3), so that both kinds of tools can watch the same place at once.
+ * sdt.h - with -DWAYMARK_SDT every typed event and marker is also a static probe for perf,
+ * bpftrace, SystemTap and gdb: a separate one-byte nop before the site, described by a note
+ * (section .note.stapsdt, owner "stapsdt", type 3), so that both kinds of tools can trace the same
+ * place at once.
  *
  *   readelf -n app                              lists them
  *   perf buildid-cache --add app && perf list sdt
  *   bpftrace -e 'usdt:./app:shop:order { printf("%d\n", arg1); }'
  *
- * Off by default: what a note describes must exist, so the arguments of a mark
- * are evaluated whether it is on or off (once), and kept in registers or
- * memory at the nop. Strings and structs are passed as pointers, floating
- * point as its bits; at most the first 12 arguments are described. A marker of
- * a unit without WAYMARK_PROVIDER has the provider "waymark". Marks of scopes
- * and spans have no note, nor has a linked marker: its event has.
+ * Off by default: the values that a note describes must exist, so the arguments of a mark are
+ * evaluated whether it is on or off (once), and kept in registers or memory at the nop. Strings and
+ * structs are passed as pointers, floating point as its bits; at most the first 12 arguments are
+ * described. A marker in a unit without WAYMARK_PROVIDER has the provider "waymark". Marks of
+ * scopes and spans have no note, nor has a linked marker: its event has one.
  *
  * The note: {4-byte name size, descriptor size, type 3} "stapsdt\0", then
- *   8-byte address of the nop, address of _.stapsdt.base (to find how far the
- *   program was moved by prelink), address of a semaphore (0: none),
+ *   8-byte address of the nop, address of _.stapsdt.base (to compute how far prelink
+ *   moved the program), address of a semaphore (0: none),
  *   provider\0 name\0 arguments\0
- * each argument "N@operand": N bytes, negative when signed, and the operand as
- * the assembler spells it.
+ * each argument "N@operand": N bytes, negative when signed, and the operand in the assembler's
+ * syntax.
  */
 #ifndef WAYMARK_SDT_H
 #define WAYMARK_SDT_H
@@ -56,14 +55,14 @@
 	".popsection\n" \
 	".endif\n"
 
-/* clang takes memory whenever it may, which costs a store; gcc chooses well. */
+/* clang prefers memory, which costs a store; gcc chooses well. */
 #ifdef __clang__
 #define WAYMARK_SDT_OPERAND_ "nr"
 #else
 #define WAYMARK_SDT_OPERAND_ "nor"
 #endif
 
-/* -1 when signed: %n prints the size's opposite. */
+/* -1 when signed: %n prints the negated size. */
 #ifdef __cplusplus
 template <class T> struct waymark_sdt_sign {
 	static constexpr int value = -1;
@@ -133,8 +132,8 @@ WAYMARK_INLINE uint32_t waymark_sdt_float(float v)
 #endif
 
 /*
- * What a probe's arguments are called in the asm, and the operands: the first
- * twelve. Counted from 1, with a dummy in front: lists may be empty.
+ * The asm names of a probe's arguments, and the operands: the first twelve. Counted from 1, after a
+ * dummy: lists may be empty.
  */
 #define WAYMARK_SDT_IN_(i, x) \
 	[s##i] "n"(WAYMARK_SDT_SIZE_(x)), [a##i] WAYMARK_SDT_OPERAND_(WAYMARK_SDT_VALUE_(x))

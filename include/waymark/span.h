@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.h - spans: work that begins, lasts and ends.
+ * span.h - spans: operations with a begin and an end.
  *
  * 1. A scope. From here to the end of the enclosing block, however it is left:
  *
@@ -11,23 +11,23 @@
  *                return rows;
  *        }
  *
- *    C uses the cleanup attribute, C++ an object. Scopes nest: a span knows its
- *    parent, the innermost scope of its thread when it begins.
+ *    C uses the cleanup attribute, C++ an object. Scopes nest: a span's parent
+ *    is the innermost scope of its thread when it begins.
  *
- * 2. Begin and end, in any function and thread, bound by a 64-bit id:
+ * 2. Begin and end, in any function and thread, linked by a 64-bit id:
  *
  *        job->span = trace_span_begin(job, (u32, number, job->number));
  *        ...
  *        trace_span_end(job, job->span, (i32, status, error));
  *
- *    The parent is the innermost scope span of the thread that begins it, or
- *    what trace_span_begin_child(name, parent_id, fields...) says: pass on
+ *    The parent is the innermost scope span of the thread that begins it, or the
+ *    one given in trace_span_begin_child(name, parent_id, fields...): pass
  *    trace_span_current(), or the id of another begin. An id of 0 means "was
  *    off when it began"; then its end records nothing.
  *
- * 3. One record with begin and duration, half the space of the others, and about
- *    the time of a begin and an end (those are the quickest, a scope is the
- *    slowest); it appears when it ends. It is a typed event with its own
+ * 3. One record with begin and duration, half the size of the other two; it takes
+ *    about the time of a begin and an end (those are the fastest, a scope is the
+ *    slowest), and is written when it ends. It is a typed event with its own
  *    declaration at file scope:
  *
  *        WAYMARK_SPAN(shop, checkout, WAYMARK_ARGS(int, items, const char *, who),
@@ -37,24 +37,23 @@
  *        ...
  *        trace_span_stop(shop, checkout, start, nr_items, name);
  *
- * Fields are those of WAYMARK_FIELDS: (kind, name, expression...). Expressions
- * are not evaluated while the span is off; when a buffer is full they may be
- * evaluated twice, so they must have no side effects. In 1 and 2 the name and
- * the provider are as a marker's (mark.h). By custom a field `status` of the
- * end says how it went: 0 well, else an error number. What a record contains
- * is fixed in doc/format/span.md.
+ * Fields are those of WAYMARK_FIELDS: (kind, name, expression...). Expressions are not evaluated
+ * while the span is off; when a buffer is full they may be evaluated twice, so they must have no
+ * side effects. In 1 and 2 the name and the provider are as a marker's (mark.h). By convention a
+ * field `status` of the end is the result: 0 for success, else an error number. The content of a
+ * record is fixed in doc/format/span.md.
  *
- * Dormant, a scope is two instructions, one at each end; the other forms are
- * one instruction for each mark, and the id or start that is 0.
+ * Dormant, a scope is two instructions, one at each end; the other forms are one instruction for
+ * each mark, and an id or start of 0.
  *
- * trace_span must be a declaration in a block, at most one on a line. A scope
- * that is left by longjmp has no end, and for a while may be taken for a
- * parent; a coroutine that changes threads should use begin and end.
+ * trace_span must be a declaration in a block, at most one per line. A scope that is left by
+ * longjmp has no end record, and for a while may be taken for a parent; a coroutine that changes
+ * threads should use begin and end.
  *
- * Callbacks: waymark_span_register(name, callback, private_data), as
- * waymark_mark_register(), is told of each begin and end of 1 and 2. Those of
- * WAYMARK_SPAN are typed events': waymark_probe_register(provider, name,
- * fn, private_data) with fn(private_data, uint64_t begin, arguments...).
+ * Callbacks: waymark_span_register(name, callback, private_data), similar to
+ * waymark_mark_register(), gets each begin and end of 1 and 2. Those of WAYMARK_SPAN are typed
+ * events': waymark_probe_register(provider, name, fn, private_data) with fn(private_data, uint64_t
+ * begin, arguments...).
  */
 #ifndef WAYMARK_SPAN_H
 #define WAYMARK_SPAN_H
@@ -68,17 +67,17 @@
 #include <waymark/place.h>
 #endif
 
-/* kind: WAYMARK_KIND_SPAN_BEGIN or WAYMARK_KIND_SPAN_END, whose parent_id is 0. */
+/* kind: WAYMARK_KIND_SPAN_BEGIN, or WAYMARK_KIND_SPAN_END with a parent_id of 0. */
 typedef void (*waymark_span_callback)(void *private_data, int kind, const char *name,
 				      uint64_t span_id, uint64_t parent_id);
 
-/* As waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
+/* Like waymark_mark_register(), without a format. 0, -EINVAL, -ENOMEM, -ENOSYS. */
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_register(const char *name, waymark_span_callback callback, void *private_data);
 __attribute__((unused, no_instrument_function)) static inline int
 waymark_span_unregister(const char *name, waymark_span_callback callback, void *private_data);
 
-/* A span's own fields, before the program's. */
+/* A span's own fields, followed by the program's. */
 #define WAYMARK_SPAN_BEGIN_FIELDS_(id, parent, ...) \
 	((u64, span_id, id), (u64, parent_id, parent), ##__VA_ARGS__)
 #define WAYMARK_SPAN_END_FIELDS_(id, ...) ((u64, span_id, id), ##__VA_ARGS__)
@@ -114,7 +113,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 }
 
 /* ------------------------------------------------------------------ *
- * Pieces
+ * Building blocks
  * ------------------------------------------------------------------ */
 
 #define WAYMARK_SPAN_ASK_(ret, op, tag, begin) \
@@ -131,7 +130,7 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 			    waymark_put64(waymark_slots_, id); \
 			    waymark_put64(waymark_slots_ + 8, parent);, WAYMARK_PACK(fields))
 
-/* What the runtime answers for `op`; waymark_module.span must be there. */
+/* The runtime's answer to `op`; waymark_module.span must not be 0. */
 WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 {
 	uint64_t ret;
@@ -140,8 +139,8 @@ WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 }
 
 /*
- * A scope that begins, and one that ends. While the begin is packed its ids are
- * asked for, not kept in registers: a leaf function has none to spare.
+ * The begin and the end of a scope. While the begin is packed, its ids are requested again instead
+ * of kept in registers: a leaf function has none to spare.
  */
 #define WAYMARK_SPAN_TOP_ waymark_span_ask(WAYMARK_SPAN_CURRENT)
 #define WAYMARK_SPAN_BELOW_ waymark_span_ask(WAYMARK_SPAN_PARENT)
@@ -162,7 +161,7 @@ WAYMARK_INLINE uint64_t waymark_span_ask(uint64_t op)
 	} while (0)
 
 /* ------------------------------------------------------------------ *
- * Scopes. The places are called after the object: `u` and u_begin.
+ * Scopes. The places are named after the object: `u` and u_begin.
  * ------------------------------------------------------------------ */
 #define WAYMARK_SPAN_SCOPE_(u, name, ...) \
 	WAYMARK_SPAN_SCOPE__(u, WAYMARK_CAT(u, _begin), WAYMARK_CAT(u, _leave), name, \
@@ -196,7 +195,7 @@ template <class End, class Begin> struct waymark_span_object {
 
 #elif defined(__clang__)
 
-/* Constants all three: the optimiser sees through the variable that holds them. */
+/* All three are constants: the optimiser replaces the variable by them. */
 struct waymark_span_scope {
 	struct waymark_event_state *event, *begin;
 	const void *desc;
@@ -245,7 +244,7 @@ WAYMARK_INLINE void waymark_span_leave(const struct waymark_span_scope *s)
 
 #endif
 
-/* A value that must not be looked at before the site: else "on and not 0" is tested there. */
+/* Hides a value from the compiler until the site: else it would test "on and not 0" there. */
 WAYMARK_INLINE uint64_t waymark_only_now(uint64_t v)
 {
 	__asm__ volatile("" : "+r"(v));
@@ -281,7 +280,7 @@ WAYMARK_INLINE uint64_t waymark_only_now(uint64_t v)
 		} \
 	} while (0)
 
-/* The id of the innermost scope span that is open in this thread; 0: none. Not a mark. */
+/* The id of the innermost open scope span of this thread; 0: none. Not a mark. */
 WAYMARK_INLINE uint64_t waymark_span_current(void)
 {
 	return waymark_module.span ? waymark_span_ask(WAYMARK_SPAN_CURRENT) : 0;
@@ -330,8 +329,8 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 		 WAYMARK_LEAD_COMMA fields WAYMARK_UNPACK fields)
 
 /*
- * Declares a span at file scope, options as WAYMARK_EVENT's. A print form
- * covers begin, duration and parent_id first ("%" PRIu64 each).
+ * Declares a span at file scope, with the options of WAYMARK_EVENT. A print form starts with begin,
+ * duration and parent_id ("%" PRIu64 each).
  */
 #define WAYMARK_SPAN(provider, name, args, ...) \
 	WAYMARK_SPAN_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
@@ -340,10 +339,10 @@ static inline int waymark_span_unregister(const char *name, waymark_span_callbac
 			WAYMARK_SPAN_ARGS_(waymark_begin_, args), \
 			WAYMARK_SPAN_FIELDS_(waymark_begin_, fields), __VA_ARGS__)
 
-/* When it began, or 0 while it is off; for trace_span_stop(). */
+/* The start time, or 0 while the span is off; for trace_span_stop(). */
 #define waymark_span_start(provider, name) \
 	(WAYMARK_ON_(provider, name) ? waymark_span_ask(WAYMARK_SPAN_CLOCK) : 0)
-/* Records it, unless it was off when it began: (provider, name, start, arguments...). */
+/* Records the span, unless it was off at its start: (provider, name, start, arguments...). */
 #define waymark_span_stop(provider, name, start, ...) \
 	do { \
 		if (WAYMARK_ON_(provider, name)) { \

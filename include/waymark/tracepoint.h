@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracepoint.h - marking a program. The only header a traced program includes.
+ * tracepoint.h - marking a program. The only header that a traced program includes.
  *
  * Declare an event once, at file scope or in a header, then mark places:
  *
@@ -11,13 +11,13 @@
  *
  *   trace_event(shop, order, o, 3);
  *
- * Dormant, a mark is one instruction; arguments are evaluated only when it is
- * on. Link libwaymark-rt (pkg-config waymark-rt), or link nothing and preload
- * it. See waymark-tracepoint(3) and doc/format/.
+ * Dormant, a mark is one instruction; arguments are evaluated only when it is on. Link
+ * libwaymark-rt (pkg-config waymark-rt), or link no library and preload it. See
+ * waymark-tracepoint(3) and doc/format/.
  *
  * Field kinds (kind, name, expression...):
  *   i8 i16 i32 i64  u8 u16 u32 u64      integers
- *   x8 x16 x32 x64                      unsigned, shown in hexadecimal
+ *   x8 x16 x32 x64                      unsigned, printed in hexadecimal
  *   boolean  f32  f64  ptr
  *   str                                 C string; NULL is recorded as (null)
  *   chars, name, expr, N                fixed char array
@@ -26,21 +26,20 @@
  *   blob, name, pointer, bytes
  *   enumeration, name, KIND, expr, ("label", VALUE)...
  *
- * After the fields, options: WAYMARK_LEVEL(DEBUG), WAYMARK_PRINT("form", one
- * conversion per field; checked by the compiler), WAYMARK_NOCLOCK (carries the
- * time of the thread's event before it; for the hottest loops).
+ * After the fields, options: WAYMARK_LEVEL(DEBUG), WAYMARK_PRINT("form", one conversion per field;
+ * checked by the compiler), WAYMARK_NOCLOCK (carries the time of the thread's preceding event; for
+ * the hottest loops).
  *
- * Markers described by a printf format, spans and trace_printf need no
- * declaration: see mark.h, span.h, printf.h.
+ * Markers described by a printf format, spans and trace_printf need no declaration: see mark.h,
+ * span.h, printf.h.
  *
- * WAYMARK_DISABLE compiles every mark away while still checking its types.
- * WAYMARK_LOADTEST uses a load and a test instead of patched code.
- * WAYMARK_SDT makes events and markers visible to perf and bpftrace, too: sdt.h.
- * WAYMARK_NO_SHORT_NAMES leaves out the trace_... names; each is also there
+ * WAYMARK_DISABLE removes every mark at compile time but still checks its types. WAYMARK_LOADTEST
+ * uses a load and a test instead of patched code. WAYMARK_SDT makes events and markers visible to
+ * perf and bpftrace, too: sdt.h. WAYMARK_NO_SHORT_NAMES omits the trace_... names; each also exists
  * as waymark_....
  *
- * Everything here may be called from any thread, from signal handlers, before
- * main and after exit. Nothing here fails, blocks, or changes errno.
+ * All of this may be called from any thread, from signal handlers, before main and after exit. No
+ * call fails, blocks, or changes errno.
  */
 #ifndef WAYMARK_TRACEPOINT_H
 #define WAYMARK_TRACEPOINT_H
@@ -64,7 +63,7 @@
 #define WAYMARK_PRINT(...) (print, __VA_ARGS__)
 #define WAYMARK_NOCLOCK (noclock, 0)
 
-/* What an option adds to the level, the flags and the print form. */
+/* An option's part in the level, the flags and the print form. */
 #define WAYMARK_LEVEL_OF_(option) WAYMARK_LEVEL_OF__ option
 #define WAYMARK_LEVEL_OF__(name, ...) WAYMARK_LEVEL_OF_##name(__VA_ARGS__)
 #define WAYMARK_LEVEL_OF_level(l) +(l) - WAYMARK_INFO
@@ -85,7 +84,7 @@
 /* Names generated for an event. */
 #define WAYMARK_ID(what, provider, name) waymark_##what##__##provider##__##name
 
-/* Arguments: prototype, struct of slots, passing on. */
+/* Arguments: prototype, struct of slots, forwarding. */
 #define WAYMARK_PARAM_(i, type, name) type name __attribute__((unused))
 #define WAYMARK_LEADING_PARAM_(i, type, name) , type name __attribute__((unused))
 #define WAYMARK_LEADING_TYPE_(i, type, name) , type
@@ -124,7 +123,7 @@
 #define WAYMARK_PASSES_(args) WAYMARK_PASSES__ args
 #define WAYMARK_PASSES__(...) WAYMARK_PAIRS(WAYMARK_SLOT_PASS_, WAYMARK_SEP_NONE, __VA_ARGS__)
 
-/* The print form against the fields: never runs, but the compiler reads it. */
+/* Checks the print form against the fields: the compiler reads it, but it never runs. */
 #define WAYMARK_HAS_PRINT_(option) WAYMARK_HAS_PRINT__ option
 #define WAYMARK_HAS_PRINT__(name, ...) WAYMARK_HAS_PRINT_##name
 #define WAYMARK_HAS_PRINT_level
@@ -141,8 +140,8 @@
 #ifndef WAYMARK_DISABLE
 
 /*
- * The description and the state of an event. Unused ones vanish; same-named
- * ones of several units are joined by the runtime.
+ * The description and the state of an event. Unused ones are removed; the runtime merges those of
+ * the same name from several units.
  */
 #define WAYMARK_DEFINE_DESC_(kind_, provider, name, fields, level_, flags_, print_) \
 	static struct waymark_event_state WAYMARK_ID(event, provider, name) __attribute__((unused)) = { \
@@ -200,8 +199,8 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 #endif
 
 /*
- * In-process probes: the dispatcher turns slots back into typed arguments. It
- * is an ordinary function, called by the runtime with all registers saved.
+ * In-process probes: the dispatcher converts slots to typed arguments. It is an ordinary function,
+ * which the runtime calls with all registers saved.
  */
 #define WAYMARK_DEFINE_PROBE_(provider, name, args) \
 	typedef void (*WAYMARK_ID(probe, provider, name))(void *private_data WAYMARK_TYPES_(args)); \
@@ -262,7 +261,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 	} while (0)
 #endif
 #ifdef WAYMARK_SDT
-/* The note's nop, and then the site, in a function so that arguments are evaluated once. */
+/* The note's nop, then the site, in a function so that arguments are evaluated once. */
 #define WAYMARK_PARAM_NAME_(i, type, name) name
 #define WAYMARK_LEADING_NAME_(i, type, name) , name
 #define WAYMARK_NAMES_(args) WAYMARK_NAMES__ args
@@ -281,7 +280,7 @@ extern void waymark_rt_synchronize(void) __attribute__((weak));
 #define WAYMARK_DEFINE_SDT_(provider, name, args)
 #endif
 
-/* The sizeof is for gcc, which would take an undeclared event for a function. */
+/* Without the sizeof, gcc would take an undeclared event for a function. */
 #define WAYMARK_ON_(provider, name) \
 	((void)sizeof(WAYMARK_ID(probe, provider, name)), \
 	 __builtin_expect(WAYMARK_ID(on, provider, name)(), 0))
@@ -295,7 +294,7 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 
 #endif /* WAYMARK_DISABLE */
 
-/* An option is appended so that the list is never empty. */
+/* Appends an option so that the list is never empty. */
 #define WAYMARK_EVENT(provider, name, args, ...) \
 	WAYMARK_EVENT_(provider, name, args, __VA_ARGS__, (level, WAYMARK_INFO))
 #define WAYMARK_EVENT_(provider, name, args, fields, ...) \
@@ -306,20 +305,19 @@ __attribute__((unused, no_instrument_function)) static inline void waymark_synch
 #define WAYMARK_MARK_0(provider, name) WAYMARK_MARK_(provider, name, ())
 #define WAYMARK_MARK_1(provider, name, ...) WAYMARK_MARK_(provider, name, (__VA_ARGS__))
 
-/* Is anybody listening? Guards work done only for the event. A site of its own. */
+/* Whether the event is on. Guards work done only for the event. Has a site of its own. */
 #define waymark_event_enabled(provider, name) WAYMARK_ON_(provider, name)
 
 /*
- * Connects fn(private_data, arguments...) to every site of the event, here and
- * in other modules, loaded already or later. 0, -ENOMEM, -EPERM when the event
- * has other arguments elsewhere, -ENOSYS without a runtime. Any thread, not
- * from a probe or a signal handler.
+ * Connects fn(private_data, arguments...) to every site of the event, in this and in other modules,
+ * loaded already or later. 0, -ENOMEM, -EPERM when the event has other arguments in another module,
+ * -ENOSYS without a runtime. Any thread, but not from a probe or a signal handler.
  */
 #define waymark_probe_register(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_add, provider, name)(fn, private_data)
 /*
- * Disconnects. After waymark_synchronize(), which waits until every callback
- * that was running or could have begun has returned, it runs nowhere.
+ * Disconnects fn. After waymark_synchronize(), which waits until every callback that was running or
+ * could have begun has returned, no thread runs it.
  */
 #define waymark_probe_unregister(provider, name, fn, private_data) \
 	WAYMARK_ID(probe_remove, provider, name)(fn, private_data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waymark.h - all of libwaymark, for tools. Programs that are traced include tracepoint.h. */
+/* waymark.h - all of libwaymark, for tools. Traced programs include tracepoint.h. */
 #ifndef WAYMARK_WAYMARK_H
 #define WAYMARK_WAYMARK_H
 
