@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func.c - libwaymark-func.so: entry and exit of every function of a program
- * compiled with -finstrument-functions. libc has empty definitions of both
- * hooks, so such a program runs with or without this.
+ * func.c - libwaymark-func.so: entry and exit of every function of a program compiled with
+ * -finstrument-functions. libc has empty definitions of both hooks, so such a program runs with or
+ * without this library.
  *
- * Events carry addresses; the trace holds what it takes to name them. Functions
- * left by longjmp or an exception have no exit. What runs before this library's
- * constructor (other libraries' own) is not recorded.
+ * Events carry addresses; the trace has the data to turn them into names. A function left by
+ * longjmp or an exception has no exit event. Calls before this library's constructor (in other
+ * libraries' constructors) are not recorded.
  *
  * Knows only the public header.
  */
@@ -22,8 +22,8 @@ WAYMARK_EVENT(func, exit, WAYMARK_ARGS(void *, function, void *, caller),
 	      WAYMARK_LEVEL(DEBUG));
 
 /*
- * The library is never unloaded before the process ends, and what others do in
- * their destructors, after ours, is to be seen: ours takes nothing away.
+ * Prevents the module's destructor from unregistering it: this library stays loaded until the
+ * process ends, and the calls of destructors that run later must be recorded.
  */
 __attribute__((destructor, no_instrument_function)) static void stay(void)
 {

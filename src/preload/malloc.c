@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc.c - libwaymark-malloc.so: the allocations of a program that was not
- * changed, as events. Preloaded, it stands before the allocator and calls the
- * next one in the order of symbol search, libc's or another.
+ * malloc.c - libwaymark-malloc.so: the allocations of an unmodified program, as events. Preloaded,
+ * its functions come before the allocator's in the symbol search order and call the next ones,
+ * libc's or another allocator's.
  *
- * What is recorded: each call of the program and its libraries, with what it
- * returned. alloc, calloc, realloc and memalign are recorded after the
- * allocator returned, free before, so that no pointer is seen to be handed out
- * before it is seen freed; only realloc's old pointer can be: another thread
- * may get it before realloc returns. What the allocator calls
- * in turn while it serves a recorded call is not recorded (`inside`).
+ * It records each call of the program and its libraries, with the result. alloc, calloc, realloc
+ * and memalign are recorded after the allocator returned, free before, so that no pointer appears
+ * allocated before it appears freed; the only exception is realloc's old pointer: another thread
+ * may get it before realloc returns. Calls that the allocator makes while it serves a recorded call
+ * are not recorded (`inside`).
  *
- * Dormant, a call costs the site, one load and a jump more. Nothing is looked
- * up twice: dlsym() runs once, at the first call, which may come before any
- * constructor. It may itself allocate: that is served from a small arena.
+ * Dormant, a call costs the site plus one load and a jump. dlsym() runs once, at the first call,
+ * which may come before any constructor. dlsym() may itself allocate: a small arena serves these
+ * calls.
  *
- * Knows only the public header. errno is as the allocator leaves it.
+ * Knows only the public header. errno stays as the allocator set it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,8 +51,8 @@ WAYMARK_EVENT(malloc, memalign,
 			     (ptr, caller, caller)));
 
 /*
- * The next allocator. Written by resolve() with the same values each time;
- * all or nothing but for reallocarray and pvalloc, which not every libc has.
+ * The next allocator. Every resolve() writes the same values; all functions or none, except
+ * reallocarray and pvalloc, which not every libc has.
  */
 static struct {
 	void *(*malloc)(size_t);
@@ -68,14 +67,14 @@ static struct {
 	void *(*pvalloc)(size_t);
 } next;
 
-/* Own to each thread, and never allocated: the library is there from the start. */
+/* One per thread, and never allocated: the library is loaded at program start. */
 #define THREAD static __thread __attribute__((tls_model("initial-exec")))
-THREAD bool resolving; /* in dlsym(): what it allocates comes from the arena */
-THREAD bool inside;    /* in a recorded call: what is called now belongs to it */
+THREAD bool resolving; /* in dlsym(): its allocations come from the arena */
+THREAD bool inside;    /* in a recorded call: nested calls belong to it */
 
 /* ------------------------------------------------------------------ *
- * The arena: what dlsym() allocates. Never reused; libc asks for a few
- * hundred bytes at most, and newer ones for none.
+ * The arena: serves dlsym()'s allocations. Memory is never reused; libc
+ * allocates a few hundred bytes at most, newer versions none.
  * ------------------------------------------------------------------ */
 #define ARENA_BYTES 16384u
 #define ALIGNMENT   16u
@@ -88,7 +87,8 @@ static bool in_arena(const void *p)
 	return (uintptr_t)p - (uintptr_t)arena < ARENA_BYTES;
 }
 
-/* Zeros, as nothing is handed out twice; the size is kept in front, for realloc. */
+/* The memory is zero, because it is never reused; the size is stored in front of it, for
+ * realloc. */
 static void *arena_alloc(size_t bytes, size_t alignment)
 {
 	size_t need, at;
@@ -111,7 +111,7 @@ full:
 	return NULL;
 }
 
-/* Once the arena was used, these stand before the real ones. */
+/* Once the arena was used, wrappers replace the real functions. */
 static void (*real_free)(void *);
 static void *(*real_realloc)(void *, size_t);
 
@@ -167,11 +167,11 @@ static void find_all(void)
 }
 
 /*
- * Before the first call of the next allocator. False: dlsym() is at work in
- * this thread, the arena must do. There is one thread then: making another
- * allocates. The sites are registered here, too, or what libraries' own
- * constructors allocate would be missed; not before libc has its environment,
- * in which the runtime finds who records.
+ * Runs before the first call of the next allocator. False: this thread is inside dlsym(), and the
+ * caller must use the arena. The process has one thread at that time: creating another one
+ * allocates. The sites are registered here, too, otherwise the allocations of libraries'
+ * constructors would be missed; but not before libc has its environment, which the runtime reads to
+ * find the recorder.
  */
 static COLD bool resolve(void)
 {
@@ -190,7 +190,7 @@ static COLD bool resolve(void)
 
 #define READY(function) (__builtin_expect(next.function != NULL, 1) || (resolve() && next.function))
 
-/* Usually too late to be the first, but then nothing is left to a busy moment. */
+/* Usually not the first call, but it ensures that resolve() has run before main(). */
 __attribute__((constructor(101))) static void constructor(void)
 {
 	if (!next.malloc)
@@ -198,8 +198,8 @@ __attribute__((constructor(101))) static void constructor(void)
 }
 
 /*
- * The library is never unloaded before the process ends, and what others do in
- * their destructors, after ours, is to be seen: ours takes nothing away.
+ * Prevents the module's destructor from unregistering it: this library stays loaded until the
+ * process ends, and the allocations of destructors that run later must be recorded.
  */
 __attribute__((destructor)) static void stay(void)
 {
@@ -240,7 +240,7 @@ static COLD void traced_free(void *p)
 
 EXPORT void free(void *p)
 {
-	if (!READY(free)) /* from the arena, as nothing else was handed out yet */
+	if (!READY(free)) /* from the arena: no other memory was handed out yet */
 		return;
 	if (trace_event_enabled(malloc, free) && !inside)
 		traced_free(p);
@@ -284,7 +284,7 @@ static COLD void *traced_realloc(void *old, size_t size, void *caller)
 	return p;
 }
 
-/* While dlsym() is at work: old is of the arena or NULL. */
+/* Inside dlsym(): `old` is from the arena or NULL. */
 static void *arena_realloc(void *old, size_t size)
 {
 	void *p = arena_alloc(size, ALIGNMENT);
@@ -312,7 +312,7 @@ static COLD void *traced_reallocarray(void *old, size_t n, size_t size, void *ca
 	void *p;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		bytes = SIZE_MAX; /* more than there is: refused below */
+		bytes = SIZE_MAX; /* exceeds the address space: refused below */
 	inside = true;
 	p = next.reallocarray(old, n, size);
 	trace_event(malloc, realloc, old, bytes, p, caller);
@@ -320,7 +320,7 @@ static COLD void *traced_reallocarray(void *old, size_t n, size_t size, void *ca
 	return p;
 }
 
-/* Recorded as the realloc that it is; libc's calls realloc in turn. */
+/* Recorded as a realloc; libc's own calls realloc. */
 EXPORT void *reallocarray(void *old, size_t n, size_t size)
 {
 	if (!READY(reallocarray)) {
@@ -341,7 +341,7 @@ static void *page_aligned(size_t size)
 	return arena_alloc(size, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* The call behind a memalign event. posix_memalign's result goes to *ret_err. */
+/* The call that a memalign event records. posix_memalign's result goes to *ret_err. */
 static void *call_aligned(enum aligned how, size_t alignment, size_t size, int *ret_err)
 {
 	void *p = NULL;
@@ -398,7 +398,7 @@ EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 		return next.posix_memalign(ret, alignment, size);
 	p = traced_aligned(POSIX_MEMALIGN, alignment, size, CALLER, &err);
 	if (!err)
-		*ret = p; /* which is left alone on failure */
+		*ret = p; /* unchanged on failure */
 	return err;
 }
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread.c - libwaymark-pthread.so: who waits for whom, in a program that was
- * not changed. Preloaded, it stands before libc's mutexes, read-write locks,
- * condition variables and thread creation.
+ * pthread.c - libwaymark-pthread.so: which thread waits for which lock, in an unmodified program.
+ * Preloaded, its functions come before libc's for mutexes, read-write locks, condition variables
+ * and thread creation.
  *
- * What is recorded, and when: a request before the call and an acquire with its
- * result after it; a release, a signal and a broadcast before the call, so that
- * no lock is seen acquired before it is seen released. A condition wait gives
- * its mutex up between cond_wait_begin and cond_wait_end; what libc does with
- * the mutex meanwhile is its own affair and not recorded. Locks inside libc are
- * not seen at all, as libc does not call itself through these names.
+ * It records a request before the call and an acquire with its result after it; a release, a signal
+ * and a broadcast before the call, so that no lock appears acquired before it appears released. A
+ * condition wait releases its mutex between cond_wait_begin and cond_wait_end; libc's operations on
+ * the mutex meanwhile are not recorded. Locks inside libc are not recorded, because libc does not
+ * call itself through these names.
  *
- * Dormant, a call costs the site, one load and a jump more; dlsym() runs once.
- * Every result is libc's; errno is not touched. A cancelled wait ends with
- * ECANCELED. Knows only the public header.
+ * Dormant, a call costs the site plus one load and a jump; dlsym() runs once. Every result is
+ * libc's; errno is not changed. A cancelled wait ends with ECANCELED. Knows only the public header.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +24,7 @@
 
 #include <waymark/tracepoint.h>
 
-/* pthread_cleanup_push() keeps in variables, over a setjmp, what never changes. */
+/* pthread_cleanup_push() keeps values that never change in variables across a setjmp. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
@@ -74,9 +72,9 @@ WAYMARK_EVENT(pthread, cond_broadcast, WAYMARK_ARGS(const void *, cond),
 	      WAYMARK_FIELDS((ptr, cond, cond)));
 
 /*
- * birth is one number for a create and a start, from 1, in each process; 0: no
- * memory to tell the new thread of it. The creator cannot tell the pthread_t:
- * the new thread may have freed the place where it was put.
+ * birth is the same number in a create and a start event, from 1, in each process; 0: no memory to
+ * pass it to the new thread. The creator cannot record the pthread_t: the new thread may have freed
+ * the memory that holds it.
  */
 WAYMARK_EVENT(pthread, thread_create,
 	      WAYMARK_ARGS(uint64_t, birth, const void *, routine, int, result, void *, caller),
@@ -93,8 +91,8 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
  * ------------------------------------------------------------------ */
 
 /*
- * Condition variables have two versions on x86-64; the older one, of 2003, has
- * another layout, and dlsym() may choose it.
+ * Condition variables have two versions on x86-64; the older one, replaced in 2003, has another
+ * layout, and dlsym() may choose it.
  */
 #if defined(__x86_64__)
 #define COND "GLIBC_2.3.2"
@@ -127,12 +125,12 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
 #define MEMBER(name, version) __typeof__(name) *name;
 static struct {
 	FUNCTIONS(MEMBER)
-} next;            /* written by resolve(), with the same values each time */
-static bool ready; /* next is whole */
+} next;            /* every resolve() writes the same values */
+static bool ready; /* next is complete */
 
 static int missing(void)
 {
-	return ENOSYS; /* of a libc older than the program */
+	return ENOSYS; /* libc is older than the program */
 }
 
 static void find(void *ret_function, const char *name, const char *version)
@@ -148,9 +146,9 @@ static void find(void *ret_function, const char *name, const char *version)
 }
 
 /*
- * At the first call, which may come before any constructor. The sites are
- * registered then, too, so that what libraries' constructors do is seen; not
- * before libc has its environment, in which the runtime finds who records.
+ * Runs at the first call, which may come before any constructor. It also registers the sites, so
+ * that calls in libraries' constructors are recorded; but not before libc has its environment,
+ * which the runtime reads to find the recorder.
  */
 static COLD void resolve(void)
 {
@@ -176,8 +174,8 @@ __attribute__((constructor(101))) static void constructor(void)
 }
 
 /*
- * The library is never unloaded before the process ends, and what others do in
- * their destructors, after ours, is to be seen: ours takes nothing away.
+ * Prevents the module's destructor from unregistering it: this library stays loaded until the
+ * process ends, and the calls of destructors that run later must be recorded.
  */
 __attribute__((destructor)) static void stay(void)
 {
@@ -363,7 +361,7 @@ static void wait_cancelled(void *p)
 	trace_event(pthread, cond_wait_end, w->cond, w->mutex, ECANCELED);
 }
 
-/* LOCK is the wait without a limit. */
+/* LOCK is the wait without a timeout. */
 static COLD int traced_wait(pthread_cond_t *c, pthread_mutex_t *m, enum how how, clockid_t clock,
 			    const struct timespec *until, void *caller)
 {
@@ -433,7 +431,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
  * Threads
  * ------------------------------------------------------------------ */
 
-/* Lives in a page of its own: a traced malloc here would not be the program's. */
+/* In a page of its own: malloc here would be recorded as the program's. */
 struct newborn {
 	void *(*routine)(void *);
 	void *argument;
@@ -446,13 +444,13 @@ static void thread_ends(void *unused)
 	trace_event(pthread, thread_exit, pthread_self());
 }
 
-/* Stands below the thread's routine, whichever way that ends: return, exit, cancellation. */
+/* Calls the thread's routine, and records its end however it ends: return, exit, cancellation. */
 static void *thread_main(void *p)
 {
 	struct newborn n = *(struct newborn *)p;
 	void *result;
 
-	(void)munmap(p, sizeof(n)); /* a whole page; its failure costs only the page */
+	(void)munmap(p, sizeof(n)); /* a whole page; a failure costs only the page */
 	trace_event(pthread, thread_start, n.birth, pthread_self(), (void *)(uintptr_t)n.routine);
 	pthread_cleanup_push(thread_ends, NULL);
 	result = n.routine(n.argument);
