@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - ns an event, ours and LTTng-UST's, burst by burst in turn.
+ * emit.c - ns per event, waymark's and LTTng-UST's, in alternating bursts.
  *
  *   bench-emit discard ROUNDS     drained before each burst; bursts with loss do not count
- *   bench-emit overwrite ROUNDS   nobody reads; and two threads, and cold caches
+ *   bench-emit overwrite ROUNDS   no reader; and two threads, and cold caches
  *   bench-emit full ROUNDS        readers stopped, buffers full: the cost of losing an event
  *
  *   bench-emit count ROUNDS       run under `waymark stat`: counted, not recorded
  *
- * Run under `waymark record` and, for the peer's side, with a session of
- * LTTng's of which $BENCH_LTTNG_SESSION is the name. Prints "row who value" a burst;
- * bench/report makes a table of it.
+ * Run under `waymark record` and, for the peer's side, with an LTTng session named by
+ * $BENCH_LTTNG_SESSION. Prints "row who value" per burst, which bench/report turns into a table.
  */
 #include <errno.h>
 #include <sched.h>
@@ -21,12 +20,12 @@
 
 #include "emit.h"
 
-#define WARM_BYTES (64u << 20) /* of buffers, on each side */
+#define WARM_BYTES (64u << 20) /* size of the buffers, on each side */
 
 struct row {
 	const char *name;
 	emit_loop *ours, *peer;
-	uint32_t events; /* a burst; a multiple of 64 */
+	uint32_t events; /* per burst; a multiple of 64 */
 };
 
 static const struct row rows[] = {
@@ -39,7 +38,7 @@ static const struct row rows[] = {
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 int emit_cpus[2];
-static struct side sides[2]; /* ours, then the peer's */
+static struct side sides[2]; /* waymark's, then the peer's */
 static unsigned nr_sides;
 
 uint64_t emit_now_ns(void)
@@ -59,7 +58,7 @@ static double burst(emit_loop *loop, uint32_t n)
 {
 	uint64_t before;
 
-	loop(64); /* the code, the chunk at hand */
+	loop(64); /* warms the code and the current chunk */
 	before = emit_now_ns();
 	loop(n);
 	return (double)(emit_now_ns() - before) / n;
@@ -70,14 +69,14 @@ static emit_loop *loop_of(const struct row *r, unsigned side)
 	return side ? r->peer : r->ours;
 }
 
-/* One burst of one side; false when it did not count. */
+/* Runs one burst on one side; false when it does not count. */
 static bool counted_burst(const struct row *r, unsigned side, double *ret)
 {
 	int64_t before, after;
 	int err = sides[side].drain();
 
 	if (err < 0) {
-		fprintf(stderr, "bench emit: %s is not drained: %s\n", sides[side].name,
+		fprintf(stderr, "bench emit: cannot drain %s: %s\n", sides[side].name,
 			strerror(-err));
 		return false;
 	}
@@ -87,7 +86,7 @@ static bool counted_burst(const struct row *r, unsigned side, double *ret)
 	return before == after;
 }
 
-/* Every page of the buffers is touched once: a burst measures events, not page faults. */
+/* Touches every page of the buffers once: a burst measures events, not page faults. */
 static void warm(bool drained)
 {
 	for (unsigned s = 0; s < nr_sides; s++) {
@@ -121,7 +120,7 @@ static void bursts_of_row(const struct row *r, const char *suffix, bool drained)
 	}
 }
 
-/* A record's stores behind a bare clock read; a mark nobody listens to. */
+/* The baselines: a bare clock read with a record's stores, and a dormant mark. */
 static void bursts_beside(const char *suffix)
 {
 	const uint32_t n = 12800;
@@ -163,7 +162,7 @@ static void run_overwrite(unsigned rounds)
 		emit_threads(rounds < 10 ? rounds : 10, nr_sides > 1);
 }
 
-/* Emits until nothing fits any more. */
+/* Emits until the buffers are full. */
 static int fill(unsigned side)
 {
 	emit_loop *loop = loop_of(&rows[0], side);
@@ -175,7 +174,7 @@ static int fill(unsigned side)
 		if (before >= 0 && sides[side].lost() - before == 65536)
 			return 0;
 	}
-	/* 200 times 65536 events are three times what fits. */
+	/* 200 times 65536 events are three times the buffers' capacity. */
 	return sides[side].lost() < 0 ? 0 : -EIO;
 }
 
@@ -187,7 +186,7 @@ static int run_full(unsigned rounds)
 		if (!err)
 			err = fill(s);
 		if (err < 0) {
-			fprintf(stderr, "bench emit: %s's buffers cannot be filled: %s\n",
+			fprintf(stderr, "bench emit: cannot fill the buffers of %s: %s\n",
 				sides[s].name, strerror(-err));
 			return 1;
 		}
@@ -201,7 +200,7 @@ static int run_full(unsigned rounds)
 	return 0;
 }
 
-/* Nobody reads, nothing fills up: the burst alone. */
+/* No reader, no buffer that fills up: only the burst. */
 static int run_count(unsigned rounds)
 {
 	for (unsigned i = 0; i < rounds; i++)
@@ -209,7 +208,7 @@ static int run_count(unsigned rounds)
 	return 0;
 }
 
-/* To the last processor: readers are kept on the others. */
+/* Moves to the last processor: readers run on the others. */
 static void settle(void)
 {
 	cpu_set_t may, one;
@@ -238,7 +237,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = bare_open();
 	if (err < 0) {
-		fprintf(stderr, "bench emit: run me under 'waymark record': %s\n", strerror(-err));
+		fprintf(stderr, "bench emit: run it under 'waymark record': %s\n", strerror(-err));
 		return 1;
 	}
 	nr_sides = side_open_peer(&sides[1]) < 0 ? 1 : 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_cold.c - what an event costs when it comes out of the blue: before each,
- * data caches are filled with other data and instruction caches with other
- * instructions. Timed by itself with the cycle counter; what a call of an empty
- * function takes, timed likewise, is taken off.
+ * emit_cold.c - the cost of an event with cold caches: before each event, data caches are filled
+ * with other data and instruction caches with other instructions. Each event is timed alone with
+ * the cycle counter; the time of a call of an empty function, measured in the same way, is
+ * subtracted.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -89,7 +89,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What timing costs by itself: the middle of many calls of nothing. */
+/* The cost of timing: the median of many calls of an empty function. */
 static double cold_nothing(double scale)
 {
 	double t[101];

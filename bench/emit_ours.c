@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_ours.c - the loops over our marks, and what they are held against: the
- * stores of a record behind a bare rdtsc, and write(2) of the same text.
+ * emit_ours.c - the loops over waymark's marks, and their baselines: a bare rdtsc with the stores
+ * of a record, and write(2) of the same text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 #endif
 
-#define WAYMARK_PROVIDER bench /* of trace_printf */
+#define WAYMARK_PROVIDER bench /* provider of trace_printf */
 #include <waymark/tracepoint.h>
 #if __has_include(<waymark/printf.h>)
 #include <waymark/printf.h>
@@ -114,7 +114,7 @@ __attribute__((aligned(64), noinline)) void bare_2int(uint32_t n)
 /* ------------------------------------------------------------------ *
  * Text
  * ------------------------------------------------------------------ */
-/* The text is made beforehand: the system call alone is what printf is held against. */
+/* The text is made beforehand: printf is compared with the system call alone. */
 void write_text(uint32_t n)
 {
 	static const char text[] = "request 1234567 took 42 us\n";

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_side.c - the two tracers as the benchmark has to know them: when has the
- * reader taken everything, was anything lost, who is the reader.
+ * emit_side.c - the two tracers' properties that the benchmark needs: whether the reader has read
+ * everything, whether events were lost, which process is the reader.
  *
- * Ours: this process's own mapping of the pool tells. LTTng: its control
- * library is asked, loaded by name so that nothing but the program's package
- * is needed to build.
+ * Waymark: read from this process's own mapping of the pool. LTTng: through its control library,
+ * loaded by name so that building requires only this program's own packages.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -110,7 +109,7 @@ static int drain_ours(void)
 	return -ETIMEDOUT;
 }
 
-/* All causes but those that are no loss of this burst's events. */
+/* All causes except those that are not a loss of this burst's events. */
 static int64_t lost_ours(void)
 {
 	uint64_t n = 0;
@@ -149,7 +148,7 @@ static int (*peer_pending)(const char *session);
 static int (*peer_start)(const char *session);
 static const char *peer_session;
 
-/* Stopping flushes what is half full; it is drained when nothing is pending. */
+/* Stopping flushes half-full buffers; it is drained when no data is pending. */
 static int drain_peer(void)
 {
 	int pending = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_threads.c - do two threads on two processors emit twice what one does?
- * Each round takes the best of a few bursts of each kind, alone on either
- * processor and together, from the first's begin to the last's end.
+ * emit_threads.c - whether two threads on two processors emit twice as much as one. Each round
+ * takes the best of a few bursts of each kind: alone on either processor, and together, from the
+ * first's begin to the last's end.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static void *run(void *data)
 	CPU_ZERO(&one);
 	CPU_SET(r->cpu, &one);
 	(void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
-	r->loop(1000); /* its first chunk, its caches */
+	r->loop(1000); /* warms its first chunk and its caches */
 	(void)__atomic_add_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) < r->nr)
 		;
@@ -39,7 +39,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* Events a second of nr threads, on that processor and the next. */
+/* Events per second of nr threads, on that processor and the next. */
 static double throughput(emit_loop *loop, unsigned nr, unsigned first)
 {
 	struct runner r[2] = {{loop, emit_cpus[first], nr, 0, 0},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - how long it takes to enable 10,000 sites of a program whose threads
- * run through them: from telling it that the rules changed until it says that
- * they are in force. Speaks a recorder's side of runtime/agent.h.
+ * enable.c - the time to enable 10,000 sites of a program whose threads run through them: from the
+ * message that the rules changed until the program reports that they are in force. Implements a
+ * recorder's side of runtime/agent.h.
  *
- * Each target is fresh: `enable_10k` is its first enabling (ids are announced,
- * code pages are copied), the rest are `disable_10k` and `enable_10k_again`.
+ * Each target is new: `enable_10k` is its first enabling (ids are announced, code pages are
+ * copied), the others are `disable_10k` and `enable_10k_again`.
  *
  *   bench-enable TARGET FOLDER PROCESSES
  */
@@ -48,7 +48,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* One rule, in force when the program has said so. */
+/* One rule; it is in force when the program reports so. */
 static void write_rules(const char *glob)
 {
 	struct {
@@ -78,7 +78,7 @@ static void write_rules(const char *glob)
 		die(path);
 }
 
-/* Nothing is waited for longer than that. */
+/* Limits every wait on the socket. */
 static int limit(int fd)
 {
 	const struct timeval t = {WAIT_MS / 1000, 0};
@@ -98,7 +98,7 @@ static int listen_in_folder(void)
 	return fd;
 }
 
-/* One message; descriptors that come with it are closed. */
+/* Receives one message; closes descriptors that come with it. */
 static ssize_t receive(int fd, void *buf, size_t bytes)
 {
 	union {
@@ -128,7 +128,7 @@ static struct wm_msg_synced wait_synced(int fd)
 
 	for (;;) {
 		if (receive(fd, &m, sizeof(m)) <= 0)
-			die("the target does not answer");
+			die("no answer from the target");
 		if (m.h.type == WM_MSG_SYNCED && m.synced.generation == generation)
 			return m.synced;
 	}
@@ -208,12 +208,12 @@ static unsigned long long one_process(int listener, const char *program)
 	t = start(program);
 	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0 || limit(fd))
-		die("the target does not connect");
+		die("no connection from the target");
 	(void)wait_synced(fd);
 	for (int i = 0; i <= AGAIN; i++) {
 		printf("enable_10k%s\tours\t%.3f\n", i ? "_again" : "",
 		       change(fd, "many:*", NR_SITES));
-		usleep(20000); /* they emit */
+		usleep(20000); /* the threads emit meanwhile */
 		printf("disable_10k\tours\t%.3f\n", change(fd, "nothing:*", 0));
 		usleep(20000);
 	}

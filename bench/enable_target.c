@@ -45,7 +45,7 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		while (!__atomic_load_n(passed[i], __ATOMIC_RELAXED))
 			usleep(1000);
-	if (write(STDOUT_FILENO, "+", 1) != 1) /* both run */
+	if (write(STDOUT_FILENO, "+", 1) != 1) /* both threads run */
 		return 1;
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults.c - bench-faults N [varied]: N page faults, as fast as the kernel takes
- * them, events of which a sample each can be recorded: bench/read and
- * bench/report have perf record them. Alone, one process faults in two
- * functions. Varied, sixteen processes at once fault in 512 functions, in some
- * far more often than in others, as programs' samples are.
+ * faults.c - bench-faults N [varied]: N page faults, as fast as the kernel handles them. Each can
+ * be recorded as a sample: bench/read and bench/report record them with perf. Without `varied`, one
+ * process faults in two functions. With it, sixteen processes at once fault in 512 functions, some
+ * far more often than others, as in samples of real programs.
  */
 #include <stdint.h>
 #include <stdlib.h>

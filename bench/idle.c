@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.c - 10,000 threads that emit one event each and then sleep. When all
- * have, prints the memory of this process and of everybody who has its buffers
- * mapped: private pages of all, shared pages once.
+ * idle.c - 10,000 threads that emit one event each and then sleep. When all have, prints the memory
+ * of this process and of every process that has mapped its buffers: private pages of all, shared
+ * pages once.
  *
  *   bench-idle THREADS
  */
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 		done = emitted;
 		pthread_mutex_unlock(&lock);
 	}
-	usleep(500000); /* the reader has looked at them */
+	usleep(500000); /* the reader has read them */
 	report();
 	pthread_mutex_lock(&lock);
 	over = 1;

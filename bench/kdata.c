@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kdata.c - what a record of the kernel costs here: to find it in a page, to
- * turn it into a payload of ours, to print it. Records as sched_switch,
- * sys_enter and sched_process_exec have them, in memory, in processor time.
- * Prints the worst of the three kinds: "kdata_walk NS", "kdata_transcode NS",
- * "kdata_print NS" an event; on standard error each kind's.
+ * kdata.c - the cost of a kernel record: finding it in a page, turning it into waymark's payload,
+ * printing it. Records like those of sched_switch, sys_enter and sched_process_exec, in memory, in
+ * processor time. Prints the worst of the three kinds: "kdata_walk NS", "kdata_transcode NS",
+ * "kdata_print NS" per event; each kind's value goes to standard error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 
 static const struct kind {
 	const char *name, *text;
-	uint32_t bytes, string; /* string: the word of a dynamic array at 8; 0: none */
+	uint32_t bytes, string; /* string: offset 8 has the word of a dynamic array; 0: none */
 } kinds[] = {
     {"sched_switch", kit_switch, 64, 0},
     {"sys_enter", kit_enter, 64, 0},
@@ -39,7 +38,7 @@ struct bench {
 	struct wm_kplan *plan;
 	unsigned char page[PAGE_BYTES], out[OUT_BYTES];
 	struct wm_text text;
-	uint64_t sum; /* so that nothing is left out */
+	uint64_t sum; /* keeps the compiler from dropping the work */
 };
 
 static double now_ns(void)
@@ -56,7 +55,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* A page full of the same record. */
+/* Fills a page with copies of the same record. */
 static void fill(struct bench *b)
 {
 	uint32_t step = 4 + b->kind->bytes, head = 100u << 5 | b->kind->bytes / 4;
@@ -112,7 +111,7 @@ static void print(struct bench *b, const struct wm_page_cursor *c)
 	wm_kprint_run(b->print, NULL, c->data, c->bytes, &b->text);
 }
 
-/* The best of some runs, ns an event. */
+/* The best of several runs, ns per event. */
 static double measure(struct bench *b,
 		      void (*each)(struct bench *b, const struct wm_page_cursor *c))
 {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # kernel.sh - the group `kernel` of bench/run, which sources it: every read and write of a dd with
-# one-byte blocks recorded, by us and by perf record, in turn, as trees of processes.
+# one-byte blocks, recorded by waymark and by perf record, in turn; both follow child processes.
 
 kernel_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_KERNEL_BLOCKS:-200000}"
 
-# The seconds dd itself says it took: what the traced program pays.
+# The seconds that dd reports: the overhead in the traced program.
 kernel_dd_seconds() { # ROW WHO FILE
 	sed -n "s/.* copied, \([0-9.e-]*\) s.*/$1\t$2\t\1/p" "$3" >>"$raw"
 }
@@ -34,7 +34,7 @@ kernel_perf() {
 	printf 'kernel_lost\tpeer\t%d\n' $((events < expected ? expected - events : 0)) >>"$raw"
 }
 
-# The same dd, sampled with call chains; what a recording costs beside the samples is in it, too.
+# The same dd, sampled with call chains; includes a recording's fixed cost.
 sample_dd="dd if=/dev/zero of=/dev/null bs=1 count=${BENCH_SAMPLE_BLOCKS:-2000000}"
 
 sample_ours() {
@@ -60,7 +60,7 @@ sample_perf() {
 
 kernel_group() {
 	if [ -n "${BENCH_INSIDE-}" ]; then
-		echo "bench: kernel: runs alone: make bench B=kernel" >&2
+		echo "bench: kernel: must run alone: make bench B=kernel" >&2
 		return 0
 	fi
 	if [ ! -d /sys/kernel/tracing/instances ] || ! command -v perf >/dev/null; then

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - what an address costs once it was seen: to find where it lies, its
- * name, its line; and to unwind a stack. The addresses are those of a
- * recording: `names FILE`, made with `perf record --call-graph dwarf`. Prints
- * "names_place NS", "names_symbol NS", "names_line NS" an address, in the order
- * of the recording, and "names_frame NS" a frame unwound. Processor time, the
- * best of several runs.
+ * names.c - the cost of an address seen before: finding its mapping, its name, its line; and of
+ * unwinding a stack. The addresses are those of a recording: `names FILE`, made with `perf record
+ * --call-graph dwarf`. Prints "names_place NS", "names_symbol NS", "names_line NS" per address, in
+ * the order of the recording, and "names_frame NS" per unwound frame. Processor time, the best of
+ * several runs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,7 +133,7 @@ static void unwind(struct bench *b)
 		b->nr_frames += wm_unwind(b->unwind, &b->stacks[i].of, frames, &how);
 }
 
-/* The first run finds what the later ones remember. */
+/* The first run fills the caches that the later ones use. */
 static void measure(struct bench *b, const char *row, void (*run)(struct bench *b),
 		    const uint64_t *ops)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.c - how fast one core moves packets from memory to a trace on tmpfs:
- * pools full of 64 KiB chunks, rounds of the real pump into a real writer. Only
- * the rounds are timed, in processor time. Prints "pump_gbps MEDIAN-OF-ROUNDS" and, on standard
- * error, the spread and what a round over idle sources costs.
+ * pump.c - how fast one core moves packets from memory to a trace on tmpfs: pools full of 64 KiB
+ * chunks, rounds of the real pump into a real writer. Only the rounds are timed, in processor time.
+ * Prints "pump_gbps MEDIAN-OF-ROUNDS" and, on standard error, the spread and the cost of a round
+ * over idle sources.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static uint64_t now(void)
 	return wm_clock_read(WM_CLOCK_MONOTONIC);
 }
 
-/* Of this thread: what a core of its own would need. */
+/* This thread's processor time, without waiting for a core. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -69,7 +69,7 @@ static int make_pool(struct wm_pool *ret)
 	return fd;
 }
 
-/* Fills a chunk with records and says so. */
+/* Fills a chunk with records and commits them. */
 static void fill(struct wm_pool *p, uint32_t chunk, uint32_t words_wanted)
 {
 	uint64_t *c = (uint64_t *)wm_pool_chunk(p, chunk);
@@ -159,7 +159,7 @@ static void throughput(struct wm_pump *pump, struct wm_pool *pool)
 	printf("pump_gbps %.2f\n", gbps[NR_ROUNDS / 2]);
 }
 
-/* Threads that each emitted one event and sleep. */
+/* Threads that emitted one event each and now sleep. */
 static void idle(struct wm_pump *pump, struct wm_pool *pool)
 {
 	uint64_t best[2] = {UINT64_MAX, UINT64_MAX};

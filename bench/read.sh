@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# read.sh - the groups `read` and `read-long` of bench/run, which sources it: a big LTTng-UST trace
-# recorded on the spot, read by us and by babeltrace2, in turn, from warm caches; what is not CTF
-# is in read_files.sh. BENCH_READ_EVENTS: how many events.
+# read.sh - the groups `read` and `read-long` of bench/run, which sources it: records a big LTTng-UST
+# trace, which waymark and babeltrace2 read in turn, from warm caches; read_files.sh has the other
+# formats. BENCH_READ_EVENTS: number of events.
 
-# Nothing is lost: the program waits for the consumer.
+# No loss: the program waits for the consumer.
 read_record() { # N
 	trace=$work/lttng-read
 	{
@@ -17,8 +17,7 @@ read_record() { # N
 	lttng destroy bench >/dev/null 2>&1
 }
 
-# Runs COMMAND, whose output is thrown away, and notes the seconds: wall time (1), or of
-# processors (2).
+# Runs COMMAND, discards its output, and records the seconds: wall time (1) or processor time (2).
 read_time() { # ROW WHO WHICH COMMAND...
 	row=$1 who=$2 which=$3
 	shift 3
@@ -27,16 +26,16 @@ read_time() { # ROW WHO WHICH COMMAND...
 	cut -f"$which" "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
 }
 
-read_memory() { # of what ran last
+read_memory() { # of the last command
 	cut -f3 "$work/time" >>"$work/memory"
 }
 
-# The most of any that ran.
+# The maximum over all commands.
 read_memory_row() { # ROW
 	sort -g "$work/memory" | tail -n1 | sed "s/^/$1\tours\t/" >>"$raw"
 }
 
-# The first look at a trace no cache holds, in seconds of wall time.
+# Seconds of wall time to read a trace that is in no cache.
 read_cold() { # TRACE WHO COMMAND...
 	find "$1" -type f -exec dd if={} iflag=nocache count=0 status=none \;
 	who=$2
@@ -45,7 +44,7 @@ read_cold() { # TRACE WHO COMMAND...
 		sed "s/^/# read: from a cold cache, $who: /; s/\$/ s/"
 }
 
-# /dev/shm is never cold: a copy on a disk.
+# /dev/shm is always cached: uses a copy on a disk.
 read_cold_copy() {
 	copy=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
 	cp -r "$trace" "$copy" && sync "$copy"
@@ -66,11 +65,11 @@ for ns in middle - half, middle + half:
     print(f"{ns // 10**9}.{ns % 10**9:09}")'
 }
 
-# The same bytes, or the times mean nothing.
+# Both outputs must be equal, otherwise the times are not comparable.
 read_check() {
 	babeltrace2 "$trace" 2>/dev/null >"$work/theirs"
 	"$BUILD/waymark" print --format=babeltrace "$trace" 2>/dev/null | cmp - "$work/theirs" ||
-		echo "bench: our text is not babeltrace2's" >&2
+		echo "bench: waymark's text differs from babeltrace2's" >&2
 }
 
 read_rounds() {
@@ -93,8 +92,8 @@ read_rounds() {
 	done
 }
 
-# How much faster all processors are than one, of the best times; and how much two processes
-# get done at once that share nothing: what two processors of this machine are worth.
+# The speedup of all processors over one, from the best times; and the throughput of two independent
+# processes at once: the best speedup that two processors of this machine can give.
 read_speedup() {
 	awk -F '\t' '
 	/^read_text_(1|all|pair)\t/ && (!best[$1] || $3 < best[$1]) { best[$1] = $3 }
@@ -128,7 +127,7 @@ read_group() {
 	read_speedup
 }
 
-# Memory does not follow from a trace's size: 240 million events, 4.2 GiB, in BENCH_DIR (/var/tmp).
+# Memory must not grow with a trace's size: 240 million events, 4.2 GiB, in BENCH_DIR (/var/tmp).
 read_long_group() {
 	folder=$(mktemp -d "${BENCH_DIR:-/var/tmp}/waymark-bench-XXXXXX")
 	short=$work

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# read_files.sh - the rows of the group `read` (read.sh) that are not CTF: perf.data of three
-# million samples against perf script, trace.dat of two million events against trace-cmd report.
-# Both are recorded on the spot; both sides print the same columns on one processor.
+# read_files.sh - the rows of the group `read` (read.sh) for other formats than CTF: perf.data with
+# three million samples compared with perf script, trace.dat with two million events compared with
+# trace-cmd report. Both are recorded first; both sides print the same columns on one processor.
 
 # --- perf.data ---------------------------------------------------------------------------
 
@@ -11,16 +11,16 @@ read_perf_record() {
 		{ echo "bench: perf cannot record here: $(head -n1 "$work/said")" >&2; return 1; }
 }
 
-read_perf_theirs="comm,tid,time,event,period,ip" # what perf script shows but for symbols
+read_perf_theirs="comm,tid,time,event,period,ip" # perf script's default fields, without symbols
 
-# Columns are as wide as perf's version likes.
+# The width of columns depends on perf's version.
 read_perf_check() {
 	perf script -i "$work/perf.data" -F $read_perf_theirs 2>/dev/null | tr -s ' ' >"$work/theirs"
 	"$BUILD/waymark" print --format=perf --no-symbols "$work/perf.data" 2>/dev/null | tr -s ' ' |
-		cmp - "$work/theirs" || echo "bench: our text is not perf script's" >&2
+		cmp - "$work/theirs" || echo "bench: waymark's text differs from perf script's" >&2
 	perf script -i "$work/perf.data" 2>/dev/null | tr -s ' ' >"$work/theirs"
 	"$BUILD/waymark" print --format=perf "$work/perf.data" 2>/dev/null | tr -s ' ' |
-		cmp - "$work/theirs" || echo "bench: our text with symbols is not perf script's" >&2
+		cmp - "$work/theirs" || echo "bench: waymark's text with symbols differs from perf script's" >&2
 	echo "# read: perf.data: $(wc -l <"$work/theirs") samples, $(du -m "$work/perf.data" | cut -f1) MiB"
 	rm -f "$work/theirs"
 }
@@ -42,8 +42,8 @@ read_perf() {
 
 # --- trace.dat ---------------------------------------------------------------------------
 
-# As trace-cmd record would, which refuses on kernels without a function tracer: the pages of an
-# instance's rings, made a trace.dat by trace-cmd itself.
+# Replaces trace-cmd record, which refuses kernels without a function tracer: reads the pages of an
+# instance's rings; trace-cmd itself makes a trace.dat from them.
 read_tracedat_record() {
 	instance=/sys/kernel/tracing/instances/waymark-bench-$$
 	mkdir "$instance" 2>/dev/null || return 1
@@ -72,12 +72,12 @@ read_tracedat_events() { # 0 or 1
 	done
 }
 
-# trace-cmd has a line of its own before all events, names without their system, and rounds times.
+# trace-cmd prints a line before all events, prints names without their system, and rounds times.
 read_tracedat_check() {
 	trace-cmd report "$work/trace.dat" 2>/dev/null | sed '1d; s/^.*[0-9]: //' | tr -s ' ' >"$work/theirs"
 	"$BUILD/waymark" print --format=perf "$work/trace.dat" 2>/dev/null |
 		sed 's/^.*[0-9]: [a-z]*://' | tr -s ' ' | cmp - "$work/theirs" ||
-		echo "bench: our text is not trace-cmd report's" >&2
+		echo "bench: waymark's text differs from trace-cmd report's" >&2
 	echo "# read: trace.dat: $(wc -l <"$work/theirs") events, $(du -m "$work/trace.dat" | cut -f1) MiB"
 	rm -f "$work/theirs"
 }

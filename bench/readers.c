@@ -10,7 +10,8 @@
 
 #include "readers.h"
 
-/* As bench_find_mapping(), in a process's list; with an id: of that very file, at any offset. */
+/* Like bench_find_mapping(), in another process's maps; with an id: this very file, at any
+ * offset. */
 static bool find_in(const char *maps, const char *name, const char *id, struct bench_mapping *ret)
 {
 	FILE *f = fopen(maps, "re");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* readers.h - which mapping of this process is shared, and with whom. Linux's /proc. */
+/* readers.h - finds a shared mapping of this process and the processes that share it, in Linux's
+ * /proc. */
 #ifndef BENCH_READERS_H
 #define BENCH_READERS_H
 
@@ -14,10 +15,10 @@ struct bench_mapping {
 	char id[64]; /* device and inode */
 };
 
-/* The first mapping of a file from its beginning whose name has `name` in it. */
+/* The first mapping of a file from its beginning whose name contains `name`. */
 bool bench_find_mapping(const char *name, struct bench_mapping *ret);
 
-/* The other processes that map it: how many (of BENCH_READERS_MAX), or -ENOENT, -ESRCH. */
+/* The other processes that map it: their number (at most BENCH_READERS_MAX), or -ENOENT, -ESRCH. */
 int bench_find_readers(const char *name, pid_t *ret);
 
 #endif

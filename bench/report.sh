@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # report.sh - the group `report` of bench/run, which sources it: profiles of a recording of three
-# million samples, by us and by perf report, in turn; and of LTTng's events through the task state.
+# million samples, by waymark and by perf report, in turn; and of LTTng's events through the task
+# state.
 
 report_time() { # ROW WHO COMMAND...
 	row=$1 who=$2
@@ -10,9 +11,9 @@ report_time() { # ROW WHO COMMAND...
 	cut -f1 "$work/time" | sed "s/^/$row\t$who\t/" >>"$raw"
 }
 
-# Source lines come from debug information, and perf asks another program for each address: a
-# program of ours with many lines and inlined functions, sampled on the spot while it prints in every
-# form. One form alone is over in half a second, and then /proc/kallsyms is most of what is timed.
+# Source lines come from debug information, and perf calls another program for each address. The
+# sample is of waymark, which has many lines and inlined functions, while it prints in every format.
+# One format alone takes half a second, and reading /proc/kallsyms would be most of the time.
 report_lines() {
 	perf record -q -e cpu-clock -F 20000 -o "$work/lines.data" -- sh -c '
 		for form in waymark perf babeltrace json jsonl csv; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * startup.c - how long programs take from spawn to exit, in turn. Prints, batch
- * by batch, how much more they take than the first one.
+ * startup.c - the time of programs from spawn to exit, in turn. Prints, batch by batch, how much
+ * longer they take than the first one.
  *
  *   bench-startup ROW BATCHES PLAIN WHO PROGRAM [WHO PROGRAM]...
  */
@@ -35,13 +35,13 @@ static double run(const char *program)
 
 	if (posix_spawn(&pid, program, NULL, NULL, argv, environ) ||
 	    waitpid(pid, &status, 0) != pid || status) {
-		fprintf(stderr, "bench startup: '%s' does not run (%d)\n", program, status);
+		fprintf(stderr, "bench startup: '%s' failed (%d)\n", program, status);
 		exit(1);
 	}
 	return now_ms() - before;
 }
 
-/* The quickest of a few runs in turn of each: what the others are slowed by is not theirs. */
+/* The fastest of several runs of each program, in turn: this excludes delays by other processes. */
 static void batch(char **programs, int n, double *ret)
 {
 	for (int k = 0; k < n; k++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * startup_tiny.c - the smallest program there is: alone, with one mark of ours
- * (TINY_OURS), or with LTTng-UST's tracepoints (TINY_PEER).
+ * startup_tiny.c - a minimal program: without marks, with one waymark mark (TINY_OURS), or with
+ * LTTng-UST's tracepoints (TINY_PEER).
  */
 #ifdef TINY_OURS
 #include <waymark/tracepoint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timed.c - bench-timed OUT COMMAND...: runs it with its output in OUT, and
- * prints seconds of wall time, seconds of processors, and the most anonymous
- * memory it had (MiB, looked at every 5 ms), separated by tabs.
+ * timed.c - bench-timed OUT COMMAND...: runs the command with its output in OUT, and prints seconds
+ * of wall time, seconds of processor time, and its peak anonymous memory (MiB, sampled every 5 ms),
+ * separated by tabs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* RssAnon of /proc/PID/status in KiB; 0 when it has gone. */
+/* RssAnon of /proc/PID/status in KiB; 0 when the process has exited. */
 static long anonymous(pid_t pid)
 {
 	char name[64], line[256];

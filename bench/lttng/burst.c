@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * burst.c - bench-burst N: N events of LTTng-UST from two threads, each on a
- * processor of its own where there are two; every fourth has four fields of
- * four kinds, the others two integers. bench/read reads them.
+ * burst.c - bench-burst N: N events of LTTng-UST from two threads, each on its own processor if the
+ * machine has two; every fourth event has four fields of four kinds, the others two integers.
+ * bench/read reads them.
  */
 #include <pthread.h>
 #include <sched.h>

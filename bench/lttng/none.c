@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - stands in for emit_peer.c where LTTng-UST is not installed. */
+/* none.c - replaces emit_peer.c where LTTng-UST is not installed. */
 #include "emit.h"
 
 const bool emit_have_peer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* provider.c - what LTTng-UST generates from provider.h: its probes. */
+/* provider.c - the probes that LTTng-UST generates from provider.h. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng/provider.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * provider.h - the benchmark's events in LTTng-UST's own terms: the same names
- * and fields as bench/emit_ours.c. Included many times over, as its macros want it.
+ * provider.h - the benchmark's events as LTTng-UST declarations: the same names and fields as
+ * bench/emit_ours.c. LTTng's macros include it many times.
  */
 /* clang-format off */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
