@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flip.pml - the life of an event: enabled, hit, disabled, its id given to
- * another; a callback connected and disconnected. One thread runs through the
- * sites, interrupted once by a handler that does too; the agent turns them on
- * and off meanwhile. The thread's stores go through a store buffer (x86-TSO:
- * first in, first out, seen by others when it leaves; a load may overtake them).
+ * flip.pml - the life of an event: enabled, hit, disabled, its id given to another event; a
+ * callback connected and disconnected. One thread runs through the sites, interrupted once by a
+ * handler that does too; the agent turns them on and off meanwhile. The thread's stores go through
+ * a store buffer (x86-TSO: first in, first out, visible to others when they leave it; a load may
+ * overtake them).
  *
- * Events: A, of session 1, and B, of session 2, have the same id 1. C has a
- * callback. Session 2 takes the slot of session 1, whose pool is unmapped.
+ * Events: A, of session 1, and B, of session 2, have the same id 1. C has a callback. Session 2
+ * takes the slot of session 1, whose pool is unmapped.
  *
  * Checked:
- *   - a record in a session's pool is of an event the session enabled, and the
- *     recorder was told of the id before (WROTE)
+ *   - a record in a session's pool is of an event that the session enabled, and the
+ *     recorder received the id before (WROTE)
  *   - no store goes to an unmapped pool (RECORD, WROTE)
  *   - no callback begins, runs or ends after it was removed and synchronised
  *     with (CALL, RETURN)
  *
  * Correspondence:
- *   insn[], word[]   the patched byte; struct waymark_event.word
- *   current          the thread's wm_current, as memory has it: level in use
- *   room[], session_of[]  struct waymark_writer: end != 0; whose chunk base is in
- *   progress         what wm_thread_quiesce() compares, of level 0
+ *   insn[], word[]   the patched byte; struct waymark_event_state.word
+ *   current          the thread's wm_current, as in memory: level in use
+ *   room[], session_of[]  struct waymark_writer: end != 0; the session of its chunk's pool
+ *   progress         the value that wm_thread_quiesce() compares, of level 0
  *   session          struct wm_session.active of slot 0, and its generation
  *   hit              WAYMARK_EMIT_BLOCK_ of <waymark/emit.h>:
  *     MARK .. DONE     waymark_busy(), load of word, waymark_open_record(), _commit()
@@ -31,14 +31,14 @@
  *                    waymark_probe_remove() and waymark_rt_synchronize() (probe.c)
  *   quiesce          wm_thread_quiesce() of src/runtime/thread.c
  *
- * What it demands of quiesce: a thread has passed when it was seen idle, or when
- * level 0 got on so far that a later emit than the one in progress at the start
- * must have begun. One store of progress is not that: it may be the one in
- * progress, which has yet to commit. Nor is a handler's.
+ * The requirement on quiesce: a thread has passed when it was seen idle, or when level 0 has
+ * advanced so much that an emit later than the one in progress at the start must have begun. One
+ * store of progress does not prove that: it may be that of the emit in progress, which has not
+ * committed yet. Nor does a handler's.
  *
- * An instruction fetched before a flip and executed after it is the load of
- * insn[] long before the next step. SLOW is full of locked instructions, so it
- * waits for the buffer. -DBUGn seeds a fault that a run must find.
+ * An instruction fetched before a flip and executed after it is the load of insn[] long before the
+ * next step. SLOW is full of locked instructions, so it waits for the buffer. -DBUGn seeds a fault
+ * that a run must find.
  */
 #ifndef HITS
 #define HITS 3
@@ -48,13 +48,13 @@
 #define B 1
 #define C 2
 
-/* struct waymark_event.word */
+/* struct waymark_event_state.word */
 #define COMPLEX 0
 #define DIRECT  1 /* id 1 */
 #define PROBES  2
 
 bit insn[3];
-byte word[3]; /* COMPLEX */
+byte word[3]; /* initially COMPLEX */
 byte current, progress;
 bit room[2];
 byte session_of[2];
@@ -109,11 +109,11 @@ end_empty:
 
 byte pc[2], event[2], taken[2];
 
-/* One step of what runs at level l. */
+/* One step of the emit at level l. */
 inline hit(l)
 {
 	if
-#ifdef BUG7 /* looks at the word before it says that it is busy */
+#ifdef BUG7 /* loads the word before it stores that it is busy */
 	:: pc[l] == MARK -> taken[l] = 1 + word[event[l]]; pc[l] = LOAD
 	:: pc[l] == LOAD && ROOM_IN_BUFFER ->
 		buffer!CURRENT, l + 1, 0;
@@ -186,12 +186,12 @@ active proctype thread()
 {
 	byte hits;
 	bit handled; /* the handler has begun */
-	byte l;      /* the level that runs */
+	byte l;      /* the running level */
 
 	do
 	:: atomic { pc[l] != OUTSIDE -> hit(l) }
 	:: atomic { pc[0] == OUTSIDE && pc[1] == OUTSIDE && hits < HITS && ANY_ON -> l = 0; fetch(0); hits++ }
-	/* Before MARK it would find level 0 idle: then it is just another hit. */
+	/* Before MARK the handler would find level 0 idle: then it is just another hit. */
 	:: atomic { !handled && pc[0] > MARK && pc[1] == OUTSIDE && ANY_ON -> handled = 1; l = 1; fetch(1) }
 	:: d_step { l == 1 && pc[1] == OUTSIDE -> l = 0 }
 	:: pc[0] == OUTSIDE && pc[1] == OUTSIDE -> break
@@ -199,7 +199,7 @@ active proctype thread()
 }
 
 /* --- the agent --------------------------------------------------------------- */
-#ifdef BUG3 /* one step on is taken for a whole emit */
+#ifdef BUG3 /* one store of progress is taken for a whole emit */
 #define ENOUGH 1
 #else
 #define ENOUGH 2
@@ -207,7 +207,7 @@ active proctype thread()
 
 inline quiesce()
 {
-#ifndef BUG1 /* the thread may be busy without anybody seeing it yet */
+#ifndef BUG1 /* the thread may be busy with the store still in its buffer */
 	len(buffer) == 0;
 #endif
 	d_step { was = progress; steps = 0 };
@@ -225,19 +225,19 @@ inline quiesce()
 inline replace_session()
 {
 	insn[A] = 0;
-#ifndef BUG2 /* whoever is past the site still finds it on */
+#ifndef BUG2 /* a thread past the site still finds the event on */
 	word[A] = COMPLEX;
 #endif
 	quiesce();
 	session = 0;
 	mapped[1] = 0;
-#ifndef BUG5 /* writers keep their place in the old pool */
+#ifndef BUG5 /* writers keep their position in the old pool */
 	room[0] = 0;
 	room[1] = 0;
 #endif
 	mapped[2] = 1;
 	session = 2;
-#ifdef BUG6 /* the recorder hears of the id too late */
+#ifdef BUG6 /* the recorder receives the id too late */
 	word[B] = DIRECT;
 	insn[B] = 1;
 	announced[2] = 1

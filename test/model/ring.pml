@@ -2,21 +2,20 @@
 /*
  * ring.pml - commit, switch, reuse and read of src/ring/, with death anywhere.
  *
- * Two threads emit into N chunks of CAP records; thread 0 is interrupted once,
- * anywhere, by a handler that emits too, into the level above when it finds the
- * first one busy. A reader drains all the while. Each thread may die before any
- * step; the other lives on, and the reader reclaims what the dead one held. In
- * the end the pool is drained as of a dead process, reclaimed or not.
+ * Two threads emit into N chunks of CAP records; thread 0 is interrupted once, anywhere, by a
+ * handler that emits too, into the level above when it finds the first one busy. A reader drains
+ * all the while. Each thread may die before any step; the other continues, and the reader reclaims
+ * the dead one's chunks. In the end the pool is drained like a dead process's, reclaimed or not.
  *
  * Checked:
- *   - no record is taken that was not committed, or of another generation than
+ *   - no record is taken that was not committed, or is of another generation than
  *     the chunk was seen in, or twice (take_record)
- *   - emitted = recorded + lost, exactly, whoever died where (drain)
+ *   - emitted = recorded + lost, exactly, whichever thread died at whichever step (drain)
  *   - a writer's chunk is its own until it seals it (SEAL)
- *   - the "nothing is FREE" hint does not outlive what it says (drain)
+ *   - the "nothing is FREE" hint is never set while a chunk is FREE (drain)
  *
- * Correspondence. One alternative of a thread is one access to shared memory,
- * with the private computing that follows it:
+ * Correspondence. One alternative of a thread is one access to shared memory, with the private
+ * computation that follows it:
  *   st[]              wm_pool_states(): state, REUSED, generation, order or owner
  *   cgen[], committed[], over[], tag[]
  *                     struct wm_chunk: generation, committed (its count), overwritten
@@ -26,24 +25,23 @@
  *   FIND SCAN NOFREE  find_free() of pool.c
  *   FINDFULL .. REUSE find_oldest(), search_oldest() of pool.c
  *   OVER CLEAR NAME   wm_pool_take() of pool.c
- *   SEAL COUNT        retire() of pool.c, behind wm_pool_seal()
- *   WRITE COMMIT      waymark_open_record() .. waymark_close() of <waymark/emit.h>
+ *   SEAL COUNT        retire() of pool.c, called by wm_pool_seal()
+ *   WRITE COMMIT      waymark_open_record() .. waymark_commit() of <waymark/arch.h>
  *   reader            wm_pool_pin(), _committed(), _still(), _release() of
  *                     pool_reader.c, as used by src/collect/pool_source.c and snapshot.c
  *   reclaim           wm_pool_reclaim(), finish_take() of pool.c
  *   drain             wm_pump_finish(), wm_pool_lost_count()
  *
- * A load and the compare-and-swap that expects its value are one step where
- * failure means "look at the next": a failed one is as good as a later load.
- * reclaim is one step: nobody else touches a chunk whose owner is gone.
+ * A load and the compare-and-swap that expects its value are one step where failure means "try the
+ * next chunk": a failed one is equivalent to a later load. reclaim is one step: no other process
+ * touches a chunk whose owner is dead.
  *
- * Left out: find_new() (a chunk never used is FREE of generation 0 here), the
- * hand and the queue of orders (they only say where to look; the same
- * compare-and-swap decides), and store buffers: no step relies on its own
- * unlocked write having been seen before its next load.
+ * Left out: find_new() (a chunk never used is FREE of generation 0 here), the hand and the queue of
+ * orders (they only choose where to look first; the same compare-and-swap decides), and store
+ * buffers: no step relies on its own unlocked write having been seen before its next load.
  *
- * -DOVERWRITE: the flight recorder, else discard mode. -DE0, -DE1: events of the
- * threads; -DHANDLER: with it. -DBUGn seeds a fault that a run must find.
+ * -DOVERWRITE: the flight recorder, else discard mode. -DE0, -DE1: number of events of each thread;
+ * -DHANDLER: with the handler. -DBUGn seeds a fault that a run must find.
  */
 #define N 2
 #ifndef CAP
@@ -98,16 +96,16 @@ short w[3];
 byte r[3] = NONE, i[3], f[3];
 bit gone[2]; /* dead, or at its end */
 
-/* --- what really happened ---------------------------------------------- */
+/* --- ground truth ------------------------------------------------------ */
 byte emitted, recorded;
-byte seen; /* a bit for each record */
+byte seen; /* one bit per record */
 
 #ifdef OVERWRITE
 #define NOTHING FINDFULL
 #else
 #define NOTHING LOST
 #endif
-#ifdef BUG2 /* the chunk is called ours before its commit word is */
+#ifdef BUG2 /* the chunk is named before its commit word is cleared */
 #define TAKEN NAME
 #else
 #define TAKEN CLEAR
@@ -153,14 +151,14 @@ inline begin(l, id)
 	fi
 }
 
-inline settle(l) /* from now on it is the writer's */
+inline settle(l) /* from now on r[l] is the writer's chunk */
 {
 	chunk[l] = r[l];
 	count[l] = 0;
 	pc[l] = WRITE
 }
 
-inline use(l) /* it is, when the one before is sealed */
+inline use(l) /* settles at once, or after the previous chunk is sealed */
 {
 	if
 	:: chunk[l] == NONE -> settle(l)
@@ -203,7 +201,7 @@ inline step(l)
 		if
 		:: st[r[l]] == w[l] ->
 			st[r[l]] = WORD(OWNED, GEN(w[l]) + 1, l) + REUSED;
-#ifdef BUG4 /* the lost ones are counted after their number is gone */
+#ifdef BUG4 /* the overwritten records are counted after their count is cleared */
 			f[l] = committed[r[l]];
 			pc[l] = CLEAR
 #else
@@ -267,7 +265,7 @@ proctype thread0()
 {
 	byte next;
 	bit handled; /* the handler has begun */
-	byte l;      /* the level that runs */
+	byte l;      /* the running level */
 
 	do
 	:: d_step { pc[l] != IDLE -> step(l) }
@@ -282,7 +280,7 @@ proctype thread0()
 		commit(0)
 	}
 #endif
-	/* An idle level is the handler's to use; between busy and the first step it is not. */
+	/* The handler may use an idle level, but not between busy and the first step. */
 	:: d_step { !handled && pc[0] == IDLE && pc[1] == IDLE -> handled = 1; l = 0; begin(0, 2) }
 	:: d_step { !handled && pc[1] == IDLE -> handled = 1; l = 1; begin(1, 2) }
 #endif
@@ -304,7 +302,7 @@ proctype thread1()
 
 /* --- the reader ----------------------------------------------------------- */
 
-/* `v` as read from a chunk seen in generation `gen`. */
+/* `v` was read from a chunk seen in generation `gen`. */
 inline take_record(v, gen)
 {
 	assert(v && v >> 3 == gen);
@@ -317,7 +315,7 @@ inline take_record(v, gen)
 	fi
 }
 
-/* Chunk c is READING, ours; or the process is dead. Records from[] on are new. */
+/* The reader holds chunk c in READING; or the process is dead. Records from[] on are new. */
 inline read_whole()
 {
 	n = committed[c];
@@ -359,7 +357,7 @@ inline reclaim()
 	if
 	:: cgen[c] != GEN(s) ->
 		if
-#ifdef BUG8 /* counts what the dead one may have counted */
+#ifdef BUG8 /* counts records that the dead thread may have counted */
 		:: (s & REUSED) ->
 #else
 		:: (s & REUSED) && tag[c] != GEN(s) ->
@@ -380,7 +378,7 @@ inline reclaim()
 
 #define FORGET s = 0; n = 0; k = 0; ok = 0; keep = 0; c = 0
 
-/* All is over. Chunks still OWNED are final: their owners are gone. */
+/* The end of the run. Chunks still OWNED are final: their owners are dead. */
 inline drain()
 {
 	lost = lost_full;
@@ -421,7 +419,7 @@ look:
 		fi;
 		s = st[c];
 		if
-#ifdef BUG7 /* takes what it saw, not what is there */
+#ifdef BUG7 /* takes the chunk without checking that its state is unchanged */
 		:: STATE(s) == FULL -> goto pin
 #else
 		:: STATE(s) == FULL -> st[c] = WORD(READING, GEN(s), ORDER(s)); goto pinned
@@ -449,7 +447,7 @@ pinned:
 	};
 	if
 	:: !keep -> st[c] = WORD(FULL, GEN(s), ORDER(s)); goto filled_one
-#ifdef BUG6 /* counted before it is so */
+#ifdef BUG6 /* counted before the chunk is FREE */
 	:: keep -> freed++; d_step { st[c] = WORD(FREE, GEN(s), 0); FORGET }; goto look
 #else
 	:: keep -> st[c] = WORD(FREE, GEN(s), 0); goto freed_one
@@ -484,7 +482,7 @@ open:
 	fi;
 	d_step { copy_chunk() };
 	d_step {
-#ifndef BUG3 /* does not ask whether it is the same chunk still */
+#ifndef BUG3 /* does not check that the chunk's generation is unchanged */
 		ok = (GEN(st[c]) == GEN(s));
 #endif
 #ifndef OVERWRITE

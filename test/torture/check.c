@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - check TRACE-DIR TALLY [KINDS]: is the trace whole, and is every event of
- * the tally in it once, or counted as lost? A reader of CTF 1.8 of its own,
- * written from the format's document, not from the product's sources; strict:
- * any byte it cannot account for is an error. KINDS, of the letters f, t and b, is
- * what the recorder had asked for: writers of other kinds are to be absent; with
- * a p it came late and left early: what it has of a writer has no hole; with a c
- * the pump was killed: a stream may end in a part of a packet; with a d the program
- * was let go at some time after `done`: one of its sites after the other; with an l
- * not all losses could be written. Exit status 0, or 1 and a sentence for each thing
- * that is wrong.
+ * check.c - check TRACE-DIR TALLY [KINDS]: checks that the trace is valid, and that every event of
+ * the tally is in it once, or counted as lost. An independent CTF 1.8 reader, written from the
+ * format's specification, not from the product's sources; strict: any byte it cannot account for is
+ * an error. KINDS, of the letters f, t and b, is what the recorder requested: writers of other
+ * kinds must be absent; with a p it joined late and left early: its events of a writer have no gap;
+ * with a c the pump was killed: a stream may end in a partial packet; with a d the recorder
+ * detached from the program at some time after `done`, one site after the other; with an l not all
+ * losses could be written. Exit status 0, or 1 and one sentence per error.
  */
 #include <dirent.h>
 #include <stdarg.h>
@@ -31,7 +29,7 @@ enum shape { SCALAR, STRING, ARRAY, SEQUENCE };
 struct field {
 	char name[64];
 	enum shape shape;
-	unsigned bytes, length, of; /* of: the field that holds a sequence's length */
+	unsigned bytes, length, of; /* of: index of the field with a sequence's length */
 };
 
 struct fields {
@@ -52,7 +50,7 @@ static struct event *events;
 static unsigned nr_events, by_id[STREAMS_MAX][65536]; /* index + 1 */
 static unsigned char uuid[16];
 static struct torture_tally *tally;
-static uint8_t **seen; /* a bitmap for each slot */
+static uint8_t **seen; /* one bitmap per slot */
 static uint64_t recorded[TORTURE_SLOTS];
 static const char *kinds = "ftb";
 static uint64_t nr_wrong, total, total_lost, lost_by_cause[NR_CAUSES], packets, parts;
@@ -347,8 +345,8 @@ static void check_values(const struct event *e, const struct value *v, uint32_t 
 		return;
 	}
 	if (!good)
-		wrong("%s: %s %llu of writer %llu has other fields than it was given", file,
-		      e->name, (unsigned long long)n, (unsigned long long)who);
+		wrong("%s: %s %llu of writer %llu has wrong field values", file, e->name,
+		      (unsigned long long)n, (unsigned long long)who);
 	account(pid, who, n, file);
 }
 
@@ -375,10 +373,10 @@ static void read_records(struct cursor c, const unsigned char *packet, unsigned 
 		uint32_t pid = p->pid;
 		const struct event *e;
 		if (time > p->end)
-			wrong("%s: a record's time is outside of its packet, or goes back", file);
+			wrong("%s: a record's time is outside of its packet, or decreases", file);
 		now = time;
 		if (c.failed || !by_id[stream][id]) {
-			wrong("%s: a record with id %llu, which nobody declared", file,
+			wrong("%s: a record with id %llu, which is not declared", file,
 			      (unsigned long long)id);
 			return;
 		}
@@ -395,10 +393,10 @@ static void read_records(struct cursor c, const unsigned char *packet, unsigned 
 		c.at = packet + (((size_t)(c.at - packet) + 7) & ~(size_t)7);
 		n++;
 	}
-	if (c.failed || (size_t)(c.at - c.end) >= 8) /* the last one is not padded */
+	if (c.failed || (size_t)(c.at - c.end) >= 8) /* the last record is not padded */
 		wrong("%s: a record does not end where its packet does", file);
 	if (n != p->count)
-		wrong("%s: a packet says %llu records and holds %llu", file,
+		wrong("%s: a packet declares %llu records and contains %llu", file,
 		      (unsigned long long)p->count, (unsigned long long)n);
 }
 
@@ -451,7 +449,7 @@ static bool take_packet_header(struct cursor *c, uint32_t *ret_stream)
 	       stream_known[*ret_stream];
 }
 
-/* What a write that a kill cut short leaves: of a packet its first bytes. */
+/* The remains of a write that a kill cut short: the first bytes of a packet. */
 static bool is_part(const unsigned char *data, size_t bytes)
 {
 	struct cursor c = {data, data + bytes, false};
@@ -569,7 +567,7 @@ static void check_slot(uint32_t who)
 	process[s->pid & 65535].spare += s->spare;
 	process[s->pid & 65535].pid = s->pid;
 	if ((flags & TORTURE_UNSEEN) && m)
-		wrong("writer %u (pid %u): %llu events, none was to be recorded", who, s->pid,
+		wrong("writer %u (pid %u): %llu events, but none may be recorded", who, s->pid,
 		      (unsigned long long)m);
 	if (!(flags & TORTURE_LOSSLESS))
 		return;
@@ -583,8 +581,9 @@ static void check_slot(uint32_t who)
 		      (unsigned long long)begun);
 	for (uint64_t n = 0; n < (strchr(kinds, 'd') ? done : m); n++)
 		if (!has(who, n)) {
-			wrong("writer %u (pid %u): event %llu is missing, later ones are there",
-			      who, s->pid, (unsigned long long)n);
+			wrong(
+			    "writer %u (pid %u): event %llu is missing, but later ones are present",
+			    who, s->pid, (unsigned long long)n);
 			break;
 		}
 }
@@ -642,6 +641,6 @@ int main(int argc, char **argv)
 		       (unsigned long long)parts);
 	putchar('\n');
 	if (nr_wrong)
-		printf("check: %llu things are wrong\n", (unsigned long long)nr_wrong);
+		printf("check: errors: %llu\n", (unsigned long long)nr_wrong);
 	return nr_wrong != 0;
 }

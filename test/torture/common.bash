@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# common.bash - what the torture_*.bats share: building a program against the
-# runtime, recording it, and comparing the trace with the tally.
+# common.bash - shared by torture_*.bats: builds a program against the runtime,
+# records it, and compares the trace with the tally.
 
-# torture_build NAME [CC-ARGUMENT...]: $W/NAME from test/torture/NAME.c, the runtime linked in. Bound
-# at once: the loader's lazy binding in a handler may take 3 KiB of the handler's stack.
+# torture_build NAME [CC-ARGUMENT...]: builds $W/NAME from test/torture/NAME.c with the runtime linked
+# in. Bound at start: lazy binding in a handler may take 3 KiB of the handler's stack.
 torture_build() {
 	local name=$1
 	shift
@@ -17,12 +17,12 @@ torture_setup_file() {
 	torture_build check
 }
 
-# How much: SHORT in the normal run, LONG when $WAYMARK_LONG is set.
+# torture_count SHORT LONG: prints LONG when $WAYMARK_LONG is set, else SHORT.
 torture_count() {
 	if [ -n "${WAYMARK_LONG-}" ]; then echo "$2"; else echo "$1"; fi
 }
 
-# torture_record [RECORD-OPTION...] -- PROGRAM...: into $W/trace, with a fresh tally.
+# torture_record [RECORD-OPTION...] -- PROGRAM...: records into $W/trace, with a new tally.
 torture_record() {
 	rm -rf "$W/trace" "$W/tally"
 	TORTURE_TALLY="$W/tally" waymark record -o "$W/trace" "$@"
@@ -32,7 +32,7 @@ torture_check() {
 	"$W/check" "${1:-$W/trace}" "$W/tally"
 }
 
-# babeltrace2 reads as many events of ours as check found, and says nothing.
+# Checks that babeltrace2 reads as many events as check, and prints no error.
 torture_babeltrace() {
 	local dir=${1:-$W/trace} ours theirs
 	ours=$("$W/check" "$dir" "$W/tally" | sed -n 's/.* begun, \([0-9]*\) recorded.*/\1/p')

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crash.c - crash WHOM ROUNDS FOLDER: ROUNDS recordings of a program that
- * emits, FOLDER/0, FOLDER/1 and so on, in each of which `waymark record`
- * itself is killed with SIGKILL at a random moment. WHOM is command, pump or
- * both. One in four dies before the program runs, or about then; the others
- * while it emits. WHOM may also be calls: then it is the pump, before one of
- * the first CALLS system calls by which it writes or changes names.
+ * crash.c - crash WHOM ROUNDS FOLDER: ROUNDS recordings of a program that emits, FOLDER/0, FOLDER/1
+ * and so on, in each of which `waymark record` itself is killed with SIGKILL at a random moment.
+ * WHOM is command, pump or both. One in four is killed before the program runs, or about then; the
+ * others while it emits. WHOM may also be calls: then the pump is killed, at one of its first CALLS
+ * system calls that write or change names.
  *
- * The program must not notice: it emits as long as it was to, what it
- * computes meanwhile is right, it ends with its own status, and soon. So must
- * the recorder's other process. What is in the traces is check's business:
- * FOLDER/N.tally says what must be there, FOLDER/N.err what was said.
+ * The program must be unaffected: it emits for its full time, its computations are correct, it
+ * exits with its own status, and in time. So must the recorder's other process. check verifies the
+ * traces: FOLDER/N.tally has the expected events, FOLDER/N.err the messages.
  *
  *   crash work   is the program
  */
@@ -26,25 +24,27 @@
 
 #include "torture.h"
 
-#define WORKERS        4   /* rounds at a time: they mostly wait */
-#define LIFE_MS        220 /* of the program; open chunks are written every 100 ms */
-#define BURST          5   /* events, then a nap of 300 us */
-#define CALLS          60
-#define EARLY_US       20000
-#define ERRNO          4711u
-#define OWN            7 /* the program's status */
-#define SLOTS          4 /* writers a round, at most */
-#define PATIENCE       20000000000ull
-#define LONGEST_NS     10000000000ull /* that an emit may take, and the pump to end, after a kill */
-#define BEFORE_COMMAND 125            /* waymark's status when the program did not run */
-#define LOSSY_ARG      3              /* from here on in recorders[] events may be lost */
+#define WORKERS  4   /* parallel rounds: they mostly sleep */
+#define LIFE_MS  220 /* of the program; the pump writes open chunks every 100 ms */
+#define BURST    5   /* events, then a nap of 300 us */
+#define CALLS    60
+#define EARLY_US 20000
+#define ERRNO    4711u
+#define OWN      7 /* the program's exit status */
+#define SLOTS    4 /* writers per round, at most */
+#define PATIENCE 20000000000ull
+#define LONGEST_NS                                                                                 \
+	10000000000ull     /* limit for one emit, and for the pump to exit, after a                \
+			    * kill */
+#define BEFORE_COMMAND 125 /* waymark's status when the program did not run */
+#define LOSSY_ARG      3   /* from this index of recorders[] on, events may be lost */
 
 static const char *whom, *folder, *self;
 
-/* What is recorded how, in turn. */
+/* The recorders' options, in turn. */
 static const char *const recorders[][6] = {
     {NULL},
-    {"--trace-format", "ctf-1.8", NULL}, /* twice as often */
+    {"--trace-format", "ctf-1.8", NULL}, /* used twice as often */
     {"--context", "cpu", NULL},
     {"-b", "64K", NULL},
     {"-b", "128K", "--mode", "block", NULL},
@@ -112,10 +112,10 @@ struct round {
 	uint64_t *chance;
 	char path[4000];
 	pid_t command, pump_pid;
-	int pump; /* a pidfd; -1: none, or not looked for */
+	int pump; /* a pidfd; -1: not found, or not searched */
 	bool early;
 	uint64_t killed_ns, pump_ended_ns;
-	int command_status, program_status, pump_status; /* -1: not ours to see */
+	int command_status, program_status, pump_status; /* -1: not known */
 };
 
 static void failed(const struct round *r, const char *what, long value)
@@ -186,7 +186,7 @@ static void find_pump(struct round *r)
 	r->pump = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* On a busy machine all may be over before we look. */
+/* On a busy machine the round may be over before this check. */
 static bool is_over(const struct round *r)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -206,7 +206,7 @@ static bool changes_files(uint64_t call)
 	return false;
 }
 
-/* Is this stop the beginning of such a call? */
+/* Whether this stop is the entry of such a call. */
 static bool at_change(pid_t pid)
 {
 	struct __ptrace_syscall_info info;
@@ -215,7 +215,7 @@ static bool at_change(pid_t pid)
 	       info.op == PTRACE_SYSCALL_INFO_ENTRY && changes_files(info.entry.nr);
 }
 
-/* Until the pump is about to make the n-th such call, or has ended without. */
+/* Waits until the pump enters its n-th such call, or has exited before. */
 static void wait_for_call(struct round *r, unsigned n)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -223,7 +223,7 @@ static void wait_for_call(struct round *r, unsigned n)
 
 	if (r->pump < 0 || ptrace(PTRACE_SEIZE, r->pump_pid, NULL, PTRACE_O_TRACESYSGOOD) < 0 ||
 	    ptrace(PTRACE_INTERRUPT, r->pump_pid, NULL, NULL) < 0)
-		return; /* it has ended */
+		return; /* it has exited */
 	while (!waitid(P_PID, (id_t)r->pump_pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) &&
 	       info.si_code == CLD_TRAPPED) {
 		(void)waitpid(r->pump_pid, &status, __WALL);
@@ -256,14 +256,14 @@ static void wait_for_moment(struct round *r)
 	while (!__atomic_load_n(&tally->go, __ATOMIC_ACQUIRE)) {
 		usleep(100);
 		if (torture_now_ns() > until)
-			failed(r, "the program does not begin", 0);
+			failed(r, "the program does not start", 0);
 	}
 	usleep(torture_random(r->chance, LIFE_MS * 1000));
 }
 
 static void strike(struct round *r)
 {
-	/* What was emitted until here a pump that lives has to bring home. */
+	/* A pump that survives must write all events emitted up to now. */
 	for (uint32_t who = r->first; who < r->first + SLOTS; who++)
 		tally->slot[who].due = tally->slot[who].done;
 	r->killed_ns = torture_now_ns();
@@ -287,7 +287,7 @@ static bool is_program(pid_t pid)
 	return !strcmp(name, "crash\n");
 }
 
-/* All that descends from this round ends here: this process is their subreaper. */
+/* Reaps all descendants of this round: this process is their subreaper. */
 static void reap(struct round *r)
 {
 	uint64_t until = torture_now_ns() + PATIENCE;
@@ -298,10 +298,10 @@ static void reap(struct round *r)
 		int status;
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-			return; /* nobody is left */
+			return; /* no child is left */
 		if (!info.si_pid) {
 			if (torture_now_ns() > until)
-				failed(r, "somebody does not end", 0);
+				failed(r, "a process does not exit", 0);
 			usleep(1000);
 			continue;
 		}
@@ -316,7 +316,7 @@ static void reap(struct round *r)
 	}
 }
 
-/* --- was anybody harmed? --------------------------------------------------------- */
+/* --- checking the other processes ------------------------------------------------- */
 
 static bool file_has(const struct round *r, const char *suffix, const char *what)
 {
@@ -335,17 +335,17 @@ static bool file_has(const struct round *r, const char *suffix, const char *what
 
 static void judge_program(const struct round *r, int status)
 {
-	/* -1: the command had seen it end when it was killed itself. */
+	/* -1: the command reaped the program before it was killed itself. */
 	if (status != -1 && (!WIFEXITED(status) || WEXITSTATUS(status) != OWN))
-		failed(r, "the program was harmed", status);
+		failed(r, "the program ended with a wrong status", status);
 	for (uint32_t who = r->first; who < r->first + 2; who++) {
 		char says[64];
 		snprintf(says, sizeof(says), "%llu events",
 			 (unsigned long long)tally->slot[who].done);
 		if (!tally->slot[who].done || !file_has(r, ".out", says))
-			failed(r, "the program's output is not what it was to be", who);
+			failed(r, "unexpected output of the program", who);
 		if (tally->slot[who].longest_ns > LONGEST_NS)
-			failed(r, "the program was held up, milliseconds",
+			failed(r, "an emit of the program took too long, milliseconds",
 			       (long)(tally->slot[who].longest_ns / 1000000));
 	}
 }
@@ -365,7 +365,7 @@ static void judge(const struct round *r)
 		failed(r, "the command did not end by itself", r->command_status);
 	if (!strcmp(whom, "pump") && r->pump >= 0 && r->killed_ns < tally->ended_ns &&
 	    !file_has(r, ".err", "ended early"))
-		failed(r, "the command did not say that the pump had ended", 0);
+		failed(r, "the command did not report that the pump ended", 0);
 	if (by_itself || strcmp(whom, "command"))
 		return;
 	if (r->pump_status > 0 && (!r->early || WIFSIGNALED(r->pump_status)))
@@ -375,7 +375,7 @@ static void judge(const struct round *r)
 		       (long)((r->pump_ended_ns - r->killed_ns) / 1000000));
 }
 
-/* Of a pump that was killed check may not ask that all is there, only that no hole is. */
+/* After a kill of the pump, check must not require all events, only that they have no gap. */
 static void settle(const struct round *r)
 {
 	for (uint32_t who = r->first; who < r->first + SLOTS; who++)
@@ -388,7 +388,7 @@ static void one_round(unsigned number, uint64_t *chance)
 	char path[4096];
 
 	r = (struct round){.number = number,
-			   .first = number * SLOTS, /* of all rounds' writers each has its own */
+			   .first = number * SLOTS, /* each writer of each round has its own slot */
 			   .chance = chance,
 			   .pump = -1,
 			   .command_status = -1,

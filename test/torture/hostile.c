@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile.c - hostile MILLISECONDS: a neighbour that traces and must lose
- * nothing, and children that join as it does and then scribble over their own
- * shared memory, send nonsense over their own socket and close it, and others
- * that speak to the recorder's socket as strangers, so long.
+ * hostile.c - hostile MILLISECONDS: for that time, a neighbour traces and must lose no event, while
+ * children join like it and then scribble over their own shared memory, send invalid messages over
+ * their own socket and close it, and others talk to the recorder's socket without joining.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -46,7 +45,7 @@ static int find_socket(void)
 	return -1;
 }
 
-/* Mostly where it hurts: the header, the states, the chunks' headers, the first records. */
+/* Mostly the critical places: the header, the states, the chunks' headers, the first records. */
 static size_t any_place(uint64_t *chance, size_t bytes)
 {
 	size_t at;
@@ -75,7 +74,7 @@ static void scribble(unsigned char *pool, size_t bytes, uint64_t *chance)
 		*(volatile uint64_t *)(void *)(pool + any_place(chance, bytes)) = any_word(chance);
 }
 
-/* What it does is its own ruin: it may crash or hang. */
+/* It damages only itself: it may crash or hang. */
 static void hostile(uint64_t chance)
 {
 	uint32_t who = torture_slot(tally, TORTURE_HOSTILE);
@@ -101,7 +100,7 @@ static void hostile(uint64_t chance)
 	_exit(0);
 }
 
-/* It never joins; but may get so far that it is taken for somebody who did. */
+/* It never joins; but its messages may make the recorder treat it as joined. */
 static void stranger(uint64_t chance)
 {
 	(void)torture_slot(tally, TORTURE_HOSTILE);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject.c - inject PATH PRE HANDLER: a signal at every single instruction of
- * an emit, whose handler
+ * inject.c - inject PATH PRE HANDLER: a signal at every instruction of an emit, whose handler
  *
  *   one    traces one event
- *   many   traces so many that its level changes chunks
- *   alt    the same on an alternate stack that lies just above the emit's frame
+ *   many   traces enough events to change the chunk of its level
+ *   alt    the same on an alternate stack just above the emit's frame
  *   jump   traces one and leaves by siglongjmp
- *   fork   forks; both processes trace, and both come back into the emit
+ *   fork   forks; both processes trace, and both return into the emit
  *
- * PATH is fixed, text or bytes, after PRE `fixed` ones. To be run under
- * `waymark record`, whose rules decide whether an event is a simple one.
+ * PATH is fixed, text or bytes, after PRE `fixed` ones. To be run under `waymark record`, whose
+ * rules determine whether an event is a simple one.
  */
 #include <setjmp.h>
 
@@ -20,14 +19,14 @@
 #define AFTER      3
 #define AFTER_JUMP 100
 
-static struct torture_tally *tally, *own; /* own: not the parent's tally */
+static struct torture_tally *tally, *own; /* own: this process's tally, not the parent's */
 static const char *path, *handler;
 static unsigned pre;
 static uint32_t who, handler_who, child_who;
 static sigjmp_buf back;
 static bool forked;
-static volatile bool may_jump; /* the frame that was set is there */
-static uint64_t now_at;        /* where the signal of this round comes */
+static volatile bool may_jump; /* the frame of sigsetjmp() still exists */
+static uint64_t now_at;        /* the address of this round's signal */
 
 static void say_where(void)
 {
@@ -36,7 +35,7 @@ static void say_where(void)
 			(unsigned long)now_at);
 }
 
-/* From here on what the interrupted emit counts is nobody's business. */
+/* From here on the counts of the interrupted emit are discarded. */
 static void become_child(void)
 {
 	int fd = open(getenv("TORTURE_TALLY"), O_RDWR | O_CLOEXEC);
@@ -47,7 +46,7 @@ static void become_child(void)
 		die("mmap");
 	close(fd);
 	child_who = torture_slot(own, TORTURE_LOSSLESS);
-	own->slot[child_who].spare = 1; /* the emit we come back into may count as well */
+	own->slot[child_who].spare = 1; /* the emit to which it returns may count as well */
 	forked = true;
 	for (unsigned i = 0; i < AFTER; i++)
 		torture_any(own, child_who);
@@ -91,7 +90,8 @@ static __attribute__((noinline)) void emit(void)
 		torture_fixed(tally, who);
 }
 
-/* Deeper in the stack than the handlers will be: what is left of it must not mislead. */
+/* Deeper in the stack than the handlers: the bytes that remain there must not mislead the
+ * runtime. */
 static __attribute__((noinline)) void emit_deep_down(void)
 {
 	volatile char room[32768];
@@ -106,7 +106,7 @@ static __attribute__((noinline)) void run(void)
 {
 	bool jumps = !strcmp(handler, "jump");
 	struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-	char stack[32768]; /* above the emit's frame, and near */
+	char stack[32768]; /* just above the emit's frame */
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 
 	if (!strcmp(handler, "alt"))
@@ -142,7 +142,7 @@ static pid_t start(void)
 		child();
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status) ||
 	    WSTOPSIG(status) != SIGTRAP)
-		die("a child did not come to the beginning");
+		die("a child did not reach the beginning");
 	return pid;
 }
 
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	path = argv[1];
 	pre = torture_arg(argc, argv, 2, 0);
 	handler = argv[3];
-	first = start(); /* its first slot is the emit's */
+	first = start(); /* the emit's slot is its first */
 	nr = survey(first, path, &tally->slot[tally->next - 2].done, &v);
 	atexit(say_where);
 	for (unsigned i = 0; i < nr; i++) {

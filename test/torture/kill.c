@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kill.c - kill ROUNDS [EVENTS [lossy [all]]]: starts ROUNDS emitting children and kills each with
- * SIGKILL at a random moment, from before its first event to after its last,
- * while a neighbour process emits. Children are of several kinds; to be run
- * under `waymark record`. $TORTURE_TALLY says what each had emitted. lossy: the
- * buffers are too small, so the children's events may be counted instead; all:
- * the neighbour's too.
+ * SIGKILL at a random moment, from before its first event to after its last, while a neighbour
+ * process emits. The children are of several kinds; to be run under `waymark record`.
+ * $TORTURE_TALLY holds how many events each had emitted. lossy: the buffers are too small, so the
+ * children's events may be counted as lost; all: the neighbour's too.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -47,7 +46,7 @@ static void child(unsigned kind)
 {
 	uint32_t who[2];
 	pthread_t thread;
-	sigset_t alarm; /* for the first thread only: the handler's slot is one writer */
+	sigset_t alarm; /* for the first thread only: the handler's slot has one writer */
 
 	who[0] = torture_slot(tally, flags);
 	sigemptyset(&alarm);
@@ -66,7 +65,7 @@ static void child(unsigned kind)
 		pause();
 }
 
-/* Emits gently until it is told to stop. */
+/* Emits at a low rate until it is stopped. */
 static void neighbour(void)
 {
 	uint32_t who = torture_slot(tally, neighbour_flags);
@@ -112,7 +111,7 @@ int main(int argc, char **argv)
 			return perror("fork"), 99;
 		if (pid == 0)
 			child(kind);
-		/* One in four is killed on its way to its first event. */
+		/* One in four is killed before its first event. */
 		if (!early)
 			while (!__atomic_load_n(&tally->go, __ATOMIC_ACQUIRE))
 				sched_yield();

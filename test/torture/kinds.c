@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kinds.c - kinds MILLISECONDS: three threads, each of which emits one kind of
- * event, gently, so long; so that recorders which ask for different things can
- * be told apart. Says its pid first. SIGTERM ends it early.
+ * kinds.c - kinds MILLISECONDS: three threads that each emit one kind of event, at a low rate, for
+ * that time, so that recorders with different rules can be distinguished. Prints its pid first.
+ * SIGTERM ends it early.
  */
 #include <pthread.h>
 #include <signal.h>

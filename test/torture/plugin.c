@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin.c - a library that traces, to be loaded and unloaded by module.c: the
- * program's events, and one of its own.
+ * plugin.c - a library that traces, loaded and unloaded by module.c: it emits the program's events,
+ * and one of its own.
  */
 #include "torture.h"
 

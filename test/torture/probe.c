@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - probe MODE: callbacks that do more than they should, on events that
- * are recorded as well.
+ * probe.c - probe MODE: callbacks that misbehave, on events that are also recorded.
  *
- *   recursive  trace the event they are called for, deeper than there are levels
- *   fork       fork; the child comes back into the event
+ *   recursive  trace the event they are called for, deeper than the nesting levels
+ *   fork       fork; the child returns into the event
  *   jump       leave by longjmp
  */
 #include <setjmp.h>
@@ -41,7 +40,7 @@ static void on_fixed(void *mode, uint32_t who, uint64_t n)
 		if (pid == 0) {
 			int fd = open(getenv("TORTURE_TALLY"), O_RDWR);
 			struct torture_tally *own = torture_map();
-			/* What the event we come back to counts is nobody's business. */
+			/* Discard the counts of the event to which the child returns. */
 			mmap(tally, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
 			     fd, 0);
 			child = true;
@@ -75,7 +74,7 @@ int main(int argc, char **argv)
 		else
 			torture_text(tally, slot[0]);
 		if (child) {
-			/* The event's own `done` went to the new slot's numbers: leave them be. */
+			/* The event's own `done` went to the new slot: exit without changing it. */
 			_exit(0);
 		}
 	}

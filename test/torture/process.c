@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - process MODE [COUNT]: programs that make and unmake processes,
- * threads and descriptors while they trace. The cases are the functions of the
- * table at the end. To be run under `waymark record`.
+ * process.c - process MODE [COUNT]: programs that create and end processes, threads and descriptors
+ * while they trace. The cases are the functions of the table at the end. To be run under `waymark
+ * record`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -74,7 +74,8 @@ static pid_t raw_clone(void)
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-/* At each depth: two threads trace, two children, one by fork and one by a bare clone. */
+/* At each depth: two threads trace, and two children are made, one by fork and one by a bare
+ * clone. */
 static void deep_family(unsigned depth)
 {
 	uint32_t who = lossless();
@@ -107,8 +108,8 @@ static int deep(void)
 }
 
 /*
- * In a child, threads that it makes trace before the one that came along does,
- * and go on while that one does.
+ * In a child, new threads trace before the thread that came through the fork does, and continue
+ * while it does.
  */
 static void heirs_family(void)
 {
@@ -140,7 +141,7 @@ static int heirs(void)
 	return 0;
 }
 
-/* The recorder's other process: our parent's child of that name. */
+/* The recorder's other process: the child of this process's parent with that name. */
 static pid_t find_pump(void)
 {
 	char path[64], name[32] = "";
@@ -163,7 +164,7 @@ static pid_t find_pump(void)
 	return pid;
 }
 
-/* All of them, and this process too, have come and gone before the pump looks. */
+/* All children, and this process, start and exit before the pump looks. */
 static int storm(void)
 {
 	pid_t pump = find_pump();
@@ -184,7 +185,7 @@ static int storm(void)
 	return 0;
 }
 
-/* The first event of a thread in a vfork child: the parent's thread has none yet. */
+/* The first event of a thread, in a vfork child: the parent's thread has emitted none yet. */
 static void *vforks(void *unused)
 {
 	uint32_t who = torture_slot(tally, 0);
@@ -239,14 +240,15 @@ static int shares_memory(void *who)
 	return 0;
 }
 
-/* On a stack of its own, with its parent's thread pointer; the parent waits. */
+/* On its own stack, but with its parent's thread pointer; the parent waits. */
 static int clone_vm(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	uint32_t first = torture_slot(tally, 0), who = lossless();
 
 	for (unsigned i = 0; i < count; i++) {
-		uint32_t *slot = i ? &who : &first; /* of the first nobody can say whose it is */
+		uint32_t *slot = i ? &who : &first; /* the first child's slot cannot be attributed
+						     * to a process */
 		pid_t pid = clone(shares_memory, stack + sizeof(stack), CLONE_VM | SIGCHLD, slot);
 		wait_for(pid);
 		some(who, 3);
@@ -269,14 +271,14 @@ static void fork_in_handler(int sig)
 	pid_t pid;
 
 	(void)sig;
-	if (forks >= (int)count) /* a fork may take longer than there is between two signals */
+	if (forks >= (int)count) /* a fork may take longer than the interval between two signals */
 		return set_alarm(0);
 	torture_any(tally, handler_slot);
 	pid = forks & 1 ? raw_clone() : fork();
 	if (pid == 0) {
 		uint32_t who = lossless();
 		some(who, 10);
-		_exit(0); /* a bare clone must not come back into an event */
+		_exit(0); /* a bare clone must not return into an event */
 	}
 	wait_for(pid);
 	torture_any(tally, handler_slot);
@@ -299,7 +301,7 @@ static int handler_forks(void)
 
 /* --- threads ----------------------------------------------------------------- */
 
-/* A line of /proc/self/status. */
+/* The value of a line of /proc/self/status. */
 static long resident_kib(const char *which)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -321,9 +323,8 @@ static void *short_life(void *who)
 }
 
 /*
- * Four at a time, `count` in all. The second half must not need more memory than
- * the first; but for the buffer, where a busy pump may be some thousands of 4 KiB
- * chunks behind.
+ * Four at a time, `count` in all. The second half must not need more memory than the first, except
+ * in the buffer, where a busy pump may lag by some thousands of 4 KiB chunks.
  */
 static int short_threads(void)
 {
@@ -391,7 +392,7 @@ static void *until_canceled(void *data)
 
 	pthread_setcanceltype(c->type, NULL);
 	pthread_setspecific(key, &c->last);
-	for (;;) { /* nothing of libc's in the asynchronous case; a busy pump must keep up */
+	for (;;) { /* no libc calls in the asynchronous case; a busy pump must keep up */
 		if (c->type == PTHREAD_CANCEL_DEFERRED)
 			some(c->who, 10);
 		else if (tally->slot[c->who].begun & 1)
@@ -406,7 +407,7 @@ static void *until_canceled(void *data)
 	return NULL;
 }
 
-/* Also in the middle of an event: then it is recorded, counted, or was not there yet. */
+/* Also in the middle of an event: then it is recorded, counted as lost, or had not begun. */
 static int cancel(void)
 {
 	must(!pthread_key_create(&key, on_thread_end), "key");
@@ -425,7 +426,8 @@ static int cancel(void)
 
 /* --- images and descriptors ---------------------------------------------------- */
 
-/* Descriptors beyond the standard three and those of $TORTURE_FDS, but for the runtime's socket. */
+/* Number of descriptors beyond the standard three and those of $TORTURE_FDS, without the runtime's
+ * socket. */
 static unsigned descriptors(void)
 {
 	unsigned n = 0, sockets = 0;
@@ -451,7 +453,7 @@ static int exec_chain(void)
 	char left[16];
 
 	if (descriptors() != 0) {
-		fprintf(stderr, "process: %u descriptors came along\n", descriptors());
+		fprintf(stderr, "process: %u descriptors were inherited\n", descriptors());
 		return 1;
 	}
 	some(lossless(), 10);
@@ -462,7 +464,7 @@ static int exec_chain(void)
 	return 127;
 }
 
-/* Not the runtime's either: the new image, /bin/ls, is not traced. */
+/* Without the runtime, too: the new image, /bin/ls, is not traced. */
 static int exec_untraced(void)
 {
 	some(lossless(), 10);
@@ -472,7 +474,7 @@ static int exec_untraced(void)
 	return 127;
 }
 
-/* What daemons do to descriptors they do not know, and what they open afterwards. */
+/* Closes all unknown descriptors, as daemons do, and opens others afterwards. */
 static int closes_all(void)
 {
 	uint32_t who = lossless();
@@ -484,7 +486,7 @@ static int closes_all(void)
 		close(fd);
 	for (int i = 0; i < 200; i++)
 		many[i] = open("/dev/null", O_RDONLY);
-	/* Their numbers were the runtime's: it must not touch them. */
+	/* These numbers were the runtime's: it must not use them any more. */
 	must(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair");
 	for (int fd = 100; fd < 104; fd++)
 		must(dup2(pair[0], fd) == fd, "dup2");
@@ -494,9 +496,10 @@ static int closes_all(void)
 		usleep(10000);
 	}
 	must(recv(pair[0], &byte, 1, MSG_DONTWAIT) == 1 && byte == 'x',
-	     "somebody read the program's message");
+	     "another reader took the program's message");
 	for (int i = 0; i < 200; i++)
-		must(many[i] >= 100 ? true : fcntl(many[i], F_GETFD) == 0, "a descriptor is gone");
+		must(many[i] >= 100 ? true : fcntl(many[i], F_GETFD) == 0,
+		     "a descriptor was closed");
 	return 0;
 }
 
@@ -518,7 +521,7 @@ static int few_descriptors(void)
 	return 127;
 }
 
-/* A mapping larger than the limit for files would be a signal. */
+/* A mapping larger than the file size limit would raise a signal. */
 static int small_files(void)
 {
 	struct rlimit limit = {1 << 20, 1 << 20};
@@ -544,7 +547,7 @@ static int daemonize(void)
 
 	some(who, 10);
 	pid = fork();
-	if (pid) { /* the recording ends with us */
+	if (pid) { /* the recording ends with this process */
 		while (!__atomic_load_n(&tally->go, __ATOMIC_ACQUIRE))
 			usleep(1000);
 		return pid < 0;
@@ -565,7 +568,7 @@ static int daemonize(void)
 	_exit(0);
 }
 
-/* It has joined before; its children cannot, and nobody may notice. */
+/* It has joined before; its children cannot join, and must run undisturbed. */
 static int changes_root(void)
 {
 	uint32_t who = lossless();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - rules COUNT: a recorder of its own that changes its mind COUNT
- * times about what a program with three threads shall record: everything,
- * nothing, some of it, with a context. Each time the program must say that it
- * has understood; after "nothing" nothing may come any more, after anything
- * else something must within 10 ms. Speaks the protocol of doc/format/control.md.
- * The program is this one again, run with the runtime preloaded.
+ * rules.c - rules COUNT: a separate recorder that changes COUNT times what a program with three
+ * threads must record: everything, nothing, some of it, with a context. Each time the program must
+ * acknowledge the change; after "nothing" no event may arrive any more, after any other rule one
+ * must within 10 ms. Uses the protocol of doc/format/control.md. The program is this one again, run
+ * with the runtime preloaded.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -31,7 +30,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* One without a pause, the others with: the machine may be small. */
+/* One thread emits without a pause, the others with: the machine may be small. */
 static void *busy(void *pause_us)
 {
 	uint32_t who = torture_slot(torture_map(), 0);
@@ -94,7 +93,7 @@ static int listen_at(void)
 	return fd;
 }
 
-/* The next message, and the descriptor it carries; its type. */
+/* Receives the next message, and the descriptor it carries; returns its type. */
 static uint32_t receive(int sock, char in[WM_MSG_MAX], int *ret_fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];
@@ -106,7 +105,7 @@ static uint32_t receive(int sock, char in[WM_MSG_MAX], int *ret_fd)
 	ssize_t n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
 
 	if (n < (ssize_t)sizeof(struct wm_msg))
-		die("the program is gone");
+		die("the program has exited");
 	*ret_fd = -1;
 	if (CMSG_FIRSTHDR(&m))
 		memcpy(ret_fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
@@ -130,7 +129,7 @@ static void wait_for_sync(int sock, uint64_t generation)
 	}
 }
 
-/* Every record there ever was. */
+/* The number of all records written up to now. */
 static uint64_t records(struct wm_pool *p)
 {
 	uint64_t sum = wm_pool_lost_count(p, WM_LOST_OVERWRITTEN);
@@ -153,12 +152,12 @@ static void expect_silence(struct wm_pool *p)
 {
 	uint64_t before, after;
 
-	usleep(50); /* who was in the middle of an event may finish it */
+	usleep(50); /* a thread in the middle of an event may finish it */
 	before = records(p);
 	usleep(100);
 	after = records(p);
 	if (after > before + THREADS) {
-		fprintf(stderr, "rules: %llu events while nothing was wanted\n",
+		fprintf(stderr, "rules: %llu events although no rule matches\n",
 			(unsigned long long)(after - before));
 		exit(1);
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.c - signal MODE MILLISECONDS: threads that trace, each interrupted
- * 10,000 times a second by a handler that traces.
+ * signal.c - signal MODE MILLISECONDS: threads that trace, each interrupted 10,000 times a second
+ * by a handler that traces.
  *
  *   timer   on a small alternate stack
- *   nested  handlers that interrupt handlers, deeper than there are levels
+ *   nested  handlers that interrupt handlers, deeper than the nesting levels
  *   jump    handlers that leave by siglongjmp, half of them
  *   stack   no threads: how much of an alternate stack an event takes; fails
- *           beyond 512 bytes
+ *           above 512 bytes
  *
  * errno must never change, nor any signal's disposition or mask.
  */
@@ -24,7 +24,7 @@
 #endif
 
 #define THREADS 2
-#define DEPTH   11 /* levels are 8 */
+#define DEPTH   11 /* the runtime has 8 levels */
 
 static struct torture_tally *tally;
 static const char *mode;
@@ -49,12 +49,12 @@ static void on_timer(int sig)
 {
 	int d = depth;
 
-	if (d >= DEPTH) /* on a slow machine the timer alone nests deeper than is counted */
+	if (d >= DEPTH) /* on a slow machine the timer alone nests deeper than the slots */
 		return;
 	depth = d + 1;
 	emit(slot[d + 1]);
 	if (!strcmp(mode, "nested") && d + 1 < DEPTH && torture_random(&chance, 8))
-		raise(sig); /* SA_NODEFER: at once */
+		raise(sig); /* SA_NODEFER: runs at once */
 	emit(slot[d + 1]);
 	depth = d;
 	if (may_jump && !strcmp(mode, "jump") && torture_random(&chance, 2))
@@ -107,7 +107,7 @@ static void *work(void *unused)
 
 static unsigned char painted[65536];
 static volatile uintptr_t handlers_sp;
-static void (*volatile measured)(uint32_t); /* raise() is a leaf to the compiler */
+static void (*volatile measured)(uint32_t); /* raise() is a leaf to gcc: assume it changes this */
 
 static __attribute__((noinline)) void measure_nothing(uint32_t who)
 {
@@ -127,7 +127,7 @@ static __attribute__((noinline)) void on_measure(int sig)
 	(void)sig;
 	handlers_sp = (uintptr_t)__builtin_frame_address(0);
 	for (volatile unsigned char *p = painted; p < (unsigned char *)handlers_sp - 64; p++)
-		*p = 0xa5; /* no call, which would have a frame there */
+		*p = 0xa5; /* a loop: a function call would have a frame there */
 	measured(slot[1]);
 }
 
@@ -142,7 +142,7 @@ static unsigned depth_of(void (*what)(uint32_t))
 	return (unsigned)(handlers_sp - (uintptr_t)p);
 }
 
-/* The largest of so many events: chunks are changed on the way. */
+/* The maximum over that many events, during which chunks change. */
 static int report(const char *name, void (*what)(uint32_t), unsigned events, unsigned limit)
 {
 	unsigned base = depth_of(measure_nothing), most = 0;
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 	for (int sig = 1; sig < 64; sig++)
 		if (sigaction(sig, NULL, &was) == 0 && sig != SIGRTMIN &&
 		    was.sa_handler != SIG_DFL && was.sa_handler != SIG_IGN && sig < 32) {
-			fprintf(stderr, "signal: somebody took signal %d\n", sig);
+			fprintf(stderr, "signal: the disposition of signal %d was changed\n", sig);
 			return 1;
 		}
 	if (failed)

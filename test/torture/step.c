@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.c - step SCENARIO [PRE [visit] [lossy]]: one kill -9 at every single instruction of a
- * path through the runtime. A child comes to the beginning of the path and
- * stops; it is stepped k instructions by ptrace and killed; the next one dies
- * an instruction later, until one comes to the path's end. To be run under
- * `waymark record`, whose rules decide whether an event is a simple one.
+ * step.c - step SCENARIO [PRE [visit] [lossy]]: one kill -9 at every instruction of a path through
+ * the runtime. A child runs to the beginning of the path and stops; ptrace steps it k instructions
+ * and kills it; the next one dies an instruction later, until one reaches the path's end. To be run
+ * under `waymark record`, whose rules determine whether an event is a simple one.
  *
  *   fixed text bytes   one event of that kind, after PRE `fixed` ones
  *   first              the first event of a forked child, from fork on
- *   attach             the first event of a process that a tool asks to join
+ *   attach             the first event of a process that a tool requests to join
  *   start              exec to main of a program that finds $WAYMARK_SESSION
  *
- * The last three, and others with `visit`, are long and full of loops: they are
- * traced once, then one child dies when it first comes to each address, and
- * another at a random one of its visits. There PRE is a stride: 1 is all
- * addresses. `lossy`: buffers are too small for all.
+ * The last three, and others with `visit`, are long and full of loops: they are traced once, then
+ * one child is killed at the first visit of each address, and another at a random one of its
+ * visits. Then PRE is a stride: 1 is all addresses. `lossy`: the buffers are too small for all
+ * events.
  */
 #include "tracer.h"
 
@@ -31,7 +30,7 @@ static char *self;
 static unsigned pre, flags = TORTURE_LOSSLESS;
 static uint64_t seed;
 
-/* --- what a child does; it ends by _exit(0) when the path is done -------- */
+/* --- a child's path; it ends by _exit(0) -------------------------------- */
 
 static __attribute__((noinline)) void text_path(uint32_t who)
 {
@@ -75,7 +74,7 @@ static void child(const char *kind)
 	_exit(0);
 }
 
-/* The image after exec of `start`: it has joined before main. */
+/* The image after exec of `start`: it joined before main. */
 static int after_exec(uint32_t who)
 {
 	begin();
@@ -83,7 +82,7 @@ static int after_exec(uint32_t who)
 	_exit(0);
 }
 
-/* The image after exec of `attach`: what the tool does from outside. */
+/* The image after exec of `attach`: writes the tool's request itself. */
 static int ask(uint32_t who)
 {
 	snprintf(waymark_control.folder, sizeof(waymark_control.folder), "%s",
@@ -96,7 +95,7 @@ static int ask(uint32_t who)
 	_exit(0);
 }
 
-/* A child stopped at the beginning of the path. */
+/* Starts a child that is stopped at the beginning of the path. */
 static pid_t start_child(const char *kind)
 {
 	bool exec = !strcmp(kind, "attach") || !strcmp(kind, "start");
@@ -111,13 +110,12 @@ static pid_t start_child(const char *kind)
 		if (waitpid(pid, &status, 0) < 0)
 			die("waitpid");
 		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
-			fprintf(stderr, "step: a child did not come to the beginning: %x\n",
-				status);
+			fprintf(stderr, "step: a child did not reach the beginning: %x\n", status);
 			exit(1);
 		}
 		if (!exec || !strcmp(kind, "start"))
 			return pid;
-		exec = false; /* the stop at exec; the next is ours */
+		exec = false; /* the stop at exec; the next is the path's */
 		if (ptrace(PTRACE_CONT, pid, NULL, NULL) < 0)
 			die("ptrace");
 	}
@@ -177,5 +175,5 @@ int main(int argc, char **argv)
 	seed = torture_seed();
 	kills = visit ? visit_all(kind, stride) : step_all(kind);
 	fprintf(stderr, "step: %s: %u kills\n", kind, kills);
-	return kills < 20; /* a path that short was not the one meant */
+	return kills < 20; /* a path this short is the wrong one */
 }

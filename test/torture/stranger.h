@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stranger.h - somebody at a recorder's socket who means ill, for hostile.c:
- * what a traced process may say, with wrong lengths, wrong values, wrong
- * descriptors, too often, and ended at any point. Relies on the layouts of
- * runtime/agent.h and ring/pool.h; knows nothing of what the recorder does.
+ * stranger.h - a malicious client at a recorder's socket, for hostile.c: the messages of a traced
+ * process, with wrong lengths, wrong values, wrong descriptors, too often, and cut off at any
+ * point. Relies on the layouts of runtime/agent.h and ring/pool.h; knows nothing of the recorder's
+ * behaviour.
  */
 #ifndef TORTURE_STRANGER_H
 #define TORTURE_STRANGER_H
@@ -27,7 +27,7 @@ static inline uint64_t any_word(uint64_t *chance)
 		return 0;
 	case 1:
 		return ~0ull;
-	case 2: /* small fields in a state or a commit word */
+	case 2: /* small fields of a state or a commit word */
 		return r & 0x000003ff000007ffull;
 	case 3:
 		return 1ull << torture_random(chance, 64);
@@ -47,7 +47,7 @@ static inline int shared_file(off_t bytes, int seals)
 	return fd;
 }
 
-/* Nearly a pool: its first page says what one says, but for some words. */
+/* Almost a pool: its first page is a valid header except for some words. */
 static inline int strange_pool(uint64_t *chance)
 {
 	struct wm_pool_header h = {.magic = WM_POOL_MAGIC, .version = WM_POOL_VERSION};
@@ -74,7 +74,7 @@ static inline int strange_fd(uint64_t *chance, int sock)
 	switch (torture_random(chance, 10)) {
 	case 0:
 		return open("/dev/null", O_RDWR | O_CLOEXEC);
-	case 1: /* whoever reads it waits */
+	case 1: /* a reader would block */
 		if (pipe(pair))
 			return -1;
 		close(pair[1]);
@@ -120,7 +120,7 @@ static inline void send_all(int sock, const void *bytes, size_t n, const int *fd
 	(void)sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* An EVENT with a true description, of which a word or none is another. */
+/* An EVENT with a valid description, in which at most one word is changed. */
 static inline size_t strange_event(unsigned char *to, uint64_t *chance)
 {
 	const struct waymark_desc *d = (const void *)&WAYMARK_ID(desc, torture, bytes);
@@ -151,7 +151,7 @@ static inline size_t strange_hello(unsigned char *to, uint64_t *chance)
 	return sizeof(h) + 4;
 }
 
-/* A message of some type, its length in the header and mostly true. */
+/* A message of any type; the length in its header is mostly correct. */
 static inline size_t strange_message(unsigned char *to, uint64_t *chance)
 {
 	struct wm_msg h = {torture_random(chance, 9), 0};
@@ -166,7 +166,7 @@ static inline size_t strange_message(unsigned char *to, uint64_t *chance)
 		bytes = strange_hello(to, chance);
 		h.type = WM_MSG_HELLO;
 		break;
-	default: /* a tool's SNAPSHOT among them */
+	default: /* among them a tool's SNAPSHOT */
 		bytes = torture_random(chance, 16) ? torture_random(chance, 320) : 65000;
 		if (torture_random(chance, 8) == 0)
 			h.type = torture_random(chance, 2) ? 64 : torture_random(chance, 200);
@@ -200,7 +200,7 @@ static inline void say_something(int sock, uint64_t *chance)
 
 /* --- visits -------------------------------------------------------------------- */
 
-/* A connection to the (first) recorder; -1: it takes nobody now. */
+/* A connection to the (first) recorder; -1: it accepts none now. */
 static inline int knock(void)
 {
 	const char *folder = getenv("WAYMARK_SESSION");
@@ -216,7 +216,7 @@ static inline int knock(void)
 	return -1;
 }
 
-/* Some words, and away, perhaps one direction after the other. */
+/* Sends some messages and closes, perhaps one direction after the other. */
 static inline void converse(uint64_t *chance)
 {
 	int sock = knock();
@@ -230,7 +230,8 @@ static inline void converse(uint64_t *chance)
 		close(sock);
 }
 
-/* As many words as it takes, for some time; also the legal ones that come back at once. */
+/* Sends as many messages as the recorder accepts, for some time; also valid ones that are answered
+ * at once. */
 static inline void flood(uint64_t *chance)
 {
 	static unsigned char text[SAID_MAX] __attribute__((aligned(8)));
@@ -249,7 +250,7 @@ static inline void flood(uint64_t *chance)
 		close(sock);
 }
 
-/* Many who say nothing, and stay. */
+/* Opens many connections that send nothing and stay. */
 static inline void crowd(uint64_t *chance)
 {
 	int sock[600];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torture.h - what the torture programs share: the events they emit, and the
- * tally, a file of their own that outlives kill -9 and says what they emitted.
- * check.c compares it with the trace. Knows nothing of the runtime but the
- * public header.
+ * torture.h - shared by the torture programs: the events they emit, and the tally, a file of their
+ * own that survives kill -9 and counts the emitted events. check.c compares it with the trace.
+ * Knows nothing of the runtime but the public header.
  *
- * A slot of the tally is one writer: one thread at one signal-nesting level.
- * It emits n = 0, 1, 2, ...: `begun` grows before an emit, `done` after it, so
+ * A slot of the tally is one writer: one thread at one signal-nesting level. It emits n = 0, 1, 2,
+ * ...: `begun` grows before an emit, `done` after it, so
  *   done <= recorded + lost <= begun
- * and what is recorded are different numbers below `begun`.
+ * and the recorded n are distinct and below `begun`.
  */
 #ifndef TORTURE_H
 #define TORTURE_H
@@ -26,7 +25,7 @@
 
 #include <waymark/tracepoint.h>
 
-/* The fields' values follow from who and n: see check.c. */
+/* The fields' values are computed from who and n: see check.c. */
 WAYMARK_EVENT(torture, fixed, WAYMARK_ARGS(uint32_t, who, uint64_t, n),
 	      WAYMARK_FIELDS((u32, who, who), (u64, n, n), (x32, mix, (uint32_t)n * 2654435761u)));
 WAYMARK_EVENT(torture, text, WAYMARK_ARGS(uint32_t, who, uint64_t, n, const char *, s),
@@ -37,18 +36,18 @@ WAYMARK_EVENT(torture, bytes,
 			     (u8, after, 0xab)));
 
 #define TORTURE_SLOTS     131072u
-#define TORTURE_LOSSLESS  1u  /* nothing of this writer may be lost */
-#define TORTURE_UNSEEN    2u  /* nothing of it may be in the trace */
-#define TORTURE_UNCOUNTED 8u  /* its process could not join: its events are nobody's */
-#define TORTURE_HOSTILE   16u /* what its process leaves is not looked at */
-#define TORTURE_SHARED    4u  /* a forked child may repeat an event of it */
+#define TORTURE_LOSSLESS  1u  /* no event of this writer may be lost */
+#define TORTURE_UNSEEN    2u  /* no event of it may be in the trace */
+#define TORTURE_UNCOUNTED 8u  /* its process could not join: its events are not counted */
+#define TORTURE_HOSTILE   16u /* its process's events are not checked */
+#define TORTURE_SHARED    4u  /* a forked child may repeat one of its events */
 
 struct torture_slot {
 	uint32_t pid, flags;
 	volatile uint64_t begun, done;
-	uint64_t spare;           /* emits of others that may count for this process too */
-	uint64_t kind;            /* 'f', 't', 'b': it emits nothing else; 0: of all kinds */
-	uint64_t due, longest_ns; /* crash.c: done when somebody was killed; the slowest emit */
+	uint64_t spare;           /* emits of other processes that may count for this one too */
+	uint64_t kind;            /* 'f', 't', 'b': it emits only this kind; 0: all kinds */
+	uint64_t due, longest_ns; /* crash.c: `done` at the time of the kill; the slowest emit */
 	uint64_t pad;
 };
 
@@ -56,12 +55,12 @@ struct torture_tally {
 	uint32_t next;
 	uint32_t go;
 	uint64_t seed;
-	uint64_t ended_ns; /* crash.c: when the program did */
+	uint64_t ended_ns; /* crash.c: the time at which the program ended */
 	uint64_t pad[5];
 	struct torture_slot slot[TORTURE_SLOTS];
 };
 
-/* $TORTURE_TALLY, shared with everybody who maps it. */
+/* $TORTURE_TALLY, shared by all processes that map it. */
 static inline struct torture_tally *torture_map(void)
 {
 	const char *path = getenv("TORTURE_TALLY");
@@ -79,7 +78,7 @@ static inline struct torture_tally *torture_map(void)
 	return p;
 }
 
-/* A slot for one writer of the calling process. */
+/* Takes a slot for one writer of the calling process. */
 static inline uint32_t torture_slot(struct torture_tally *t, uint32_t flags)
 {
 	uint32_t who = __atomic_fetch_add(&t->next, 1, __ATOMIC_RELAXED);
@@ -93,7 +92,7 @@ static inline uint32_t torture_slot(struct torture_tally *t, uint32_t flags)
 	return who;
 }
 
-/* "n-xxxxx", 0 to 59 x. */
+/* "n-xxxxx", with 0 to 59 x. */
 static inline const char *torture_string(char to[96], uint64_t n)
 {
 	int k = snprintf(to, 32, "%llu-", (unsigned long long)n);
@@ -156,7 +155,7 @@ static inline void torture_any(struct torture_tally *t, uint32_t who)
 	}
 }
 
-/* --- chance, from $TORTURE_SEED or the clock; say the seed when something fails --- */
+/* --- random numbers, from $TORTURE_SEED or the clock; print the seed on failure --- */
 
 static inline uint64_t torture_seed(void)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer.h - driving a child through a path instruction by instruction, for
- * step.c and inject.c. A child asks to be traced, comes to the beginning of
- * the path and stops there by an int3.
+ * tracer.h - drives a child through a path instruction by instruction, for step.c and inject.c. A
+ * child requests tracing, runs to the beginning of the path and stops there by an int3.
  */
 #ifndef TORTURE_TRACER_H
 #define TORTURE_TRACER_H
@@ -44,7 +43,7 @@ static inline uint64_t pc_of(pid_t pid)
 	return r.rip;
 }
 
-/* False: it has ended, well. `sig`: a signal to deliver to it. */
+/* False: the child exited with status 0. `sig`: a signal to deliver to it. */
 static inline bool resume(pid_t pid, int how, int sig)
 {
 	int status;
@@ -59,8 +58,9 @@ static inline bool resume(pid_t pid, int how, int sig)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return false;
 	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
-		fprintf(stderr, "torture: a child ended on the way: status %x, at %lx\n", status,
-			WIFSTOPPED(status) ? (unsigned long)pc_of(pid) : 0ul);
+		fprintf(stderr,
+			"torture: a child ended before the end of the path: status %x, at %lx\n",
+			status, WIFSTOPPED(status) ? (unsigned long)pc_of(pid) : 0ul);
 		exit(1);
 	}
 	return true;
@@ -88,8 +88,8 @@ static inline int by_pc(const void *a, const void *b)
 }
 
 /*
- * Every address the path visits, and how often; it ends with the child, or when
- * *done is not what it was.
+ * Records every address on the path, and its number of visits; the path ends with the child, or
+ * when *done changes.
  */
 static inline unsigned survey(pid_t pid, const char *kind, const volatile uint64_t *done,
 			      struct visit **ret)
@@ -128,7 +128,7 @@ static inline void break_at(pid_t pid, uint64_t pc)
 		die("no hardware breakpoint");
 }
 
-/* The path ends before the breakpoint: false. */
+/* False: the path ended before the breakpoint. */
 static inline bool run_to(pid_t pid, uint64_t pc, unsigned hits)
 {
 	bool alive = true;

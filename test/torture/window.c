@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - window MODE COUNT: one event of 3,000 sites, enabled and disabled
- * COUNT times by a callback while two threads run through them. After each
- * change every site is looked at, and every byte between them, and no text may
- * be writable.
+ * window.c - window MODE COUNT: one event of 3,000 sites, enabled and disabled COUNT times by a
+ * callback while two threads run through them. After each change every site is checked, and every
+ * byte between them, and no text may be writable.
  *
- *   plain    nothing in the way
- *   narrow   one site at a time is refused: only the window is left
- *   denied   text is never made writable (as SELinux or systemd may see to it)
+ *   plain    no restriction
+ *   narrow   writing a single site is refused: only the window works
+ *   denied   text can never be made writable (as SELinux or systemd may enforce)
  *   copying  the call that copies into the window is refused
- *   meddled  somebody protects the text again all the time
- *   fork     children come out of the middle of a change, and change it themselves
+ *   meddled  a thread continuously makes the text read-only again
+ *   fork     children are forked in the middle of a change, and change it themselves
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -42,8 +41,8 @@ static struct {
 } text;
 
 /*
- * The sites are written out, with code of their own behind: sites of real events
- * would take minutes to compile. Each is followed by three bytes to leave alone.
+ * The sites are written out, each with its own target: sites of real events would take minutes to
+ * compile. Each is followed by three bytes that must not change.
  */
 static __attribute__((noinline, noclone)) uint64_t many(void)
 {
@@ -84,7 +83,7 @@ static void fail(const char *what, unsigned long n)
 	_exit(1);
 }
 
-/* The text around the sites, as it is while they are off. */
+/* Saves the text around the sites while they are off. */
 static void remember_text(void)
 {
 	const struct waymark_site *first = waymark_module.sites,
@@ -112,9 +111,9 @@ static void check_bytes(bool on)
 		expected[at - (uintptr_t)text.start] = on ? 0xe9 : 0xa9;
 	}
 	if (nr != SITES)
-		fail("so many sites", nr);
+		fail("number of sites", nr);
 	if (memcmp(expected, text.start, text.bytes))
-		fail("text that is not ours was changed", 0);
+		fail("text outside of the sites was changed", 0);
 	free(expected);
 }
 
@@ -125,7 +124,7 @@ static void check_protection(void)
 
 	while (f && fgets(line, sizeof(line), f))
 		if (strstr(line, " rwx"))
-			fail("text that can be written", 0);
+			fail("writable text", 0);
 	if (!f || fclose(f))
 		fail("/proc/self/maps", 0);
 }
@@ -141,10 +140,10 @@ static void change(bool on)
 	check_bytes(on);
 	hits = many();
 	if (hits != (on ? SITES : 0))
-		fail("so many sites jump", hits);
+		fail("number of sites that jump", hits);
 }
 
-/* One system call fails from here on: always, or when an argument is (has) such a value. */
+/* Makes one system call fail from now on: always, or when an argument is (has) this value. */
 static void refuse(long call, unsigned argument, uint16_t test, uint32_t value)
 {
 	struct sock_filter code[] = {
@@ -177,7 +176,7 @@ static void *beget(void *none)
 		int status = -1;
 
 		if (pid == 0) {
-			/* It is not known what the parent was about. */
+			/* The child does not know at which step the parent was. */
 			(void)waymark_probe_unregister(torture, many, callback, NULL);
 			check_protection();
 			change(true);
@@ -203,7 +202,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, run, passed[i]);
 	if (!strcmp(mode, "narrow")) {
-		change(true); /* the ways are tried once */
+		change(true); /* selects the way of writing, once */
 		change(false);
 		refuse(SYS_pwrite64, 2, BPF_JEQ, 1);
 	} else if (!strcmp(mode, "denied")) {
