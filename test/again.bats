@@ -78,7 +78,7 @@ recorded() {
 	waymark print t | wc -l
 }
 
-@test "recorded again, each kind of event is there from the first" {
+@test "recorded repeatedly, each kind of event is in the trace from the first one" {
 	[ "$(recorded e)" -eq 10 ]
 	[ "$(recorded e)" -eq 10 ]
 	[ "$(recorded m)" -eq 10 ]

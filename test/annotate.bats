@@ -28,7 +28,7 @@ setup() {
 	perf record -N -q -e cpu-clock -F 4000 -o p.data ./busy
 }
 
-@test "every instruction is there, with the samples that fell on it" {
+@test "every instruction is shown, with its samples" {
 	"$waymark" annotate work p.data --json >ours.json
 	objdump -d --disassemble=work busy >wanted
 	perf script -i p.data -F ip,sym >ips
@@ -48,7 +48,7 @@ setup() {
 	[[ $output != *"busy.c:"* ]]
 }
 
-@test "a file that changed is not shown as what ran: the kept build is, or none" {
+@test "a changed file is not shown as the recorded one: the stored build is used, or none" {
 	sed 's/sink \* 3/sink * 5/' busy.c >other.c
 	gcc -O2 -g other.c -o busy
 	objdump -d --disassemble=work busy | grep -q '(%r[a-z]*,%r[a-z]*,4)'
@@ -57,7 +57,7 @@ setup() {
 	grep -q '(%r[a-z]*, %r[a-z]*, 2)\|no instructions\|no event fell' <<<"$output"
 }
 
-@test "a function that is not there is said; the kernel has its code, or why it has not" {
+@test "a missing function is reported; the kernel's code is shown, or the reason why not" {
 	run -0 "$waymark" annotate nosuch p.data
 	[[ $output == *"no event fell into a function called 'nosuch'"* ]]
 	perf record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null

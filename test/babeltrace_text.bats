@@ -28,7 +28,7 @@ is_no_measure() { # TRACE
 	return 1
 }
 
-@test "the same bytes as babeltrace2's, of every trace it can read" {
+@test "output equal to babeltrace2's for every trace it can read" {
 	local trace n=0 bad=
 	while IFS=$'\t' read -r trace kind _; do
 		[ "$kind" = ctf1.8 ] || continue
@@ -43,7 +43,7 @@ is_no_measure() { # TRACE
 	[ -z "$bad" ]
 }
 
-@test "what it says of lost events and packets, too" {
+@test "lost events and packets are reported like babeltrace2 does" {
 	local trace
 	for trace in succeed/multi-domains/kernel succeed/ev-disc-no-ts-begin-end \
 		packet-seq-num/2-lost-before-last packet-seq-num/7-lost-between-2-with-index; do
@@ -56,7 +56,7 @@ is_no_measure() { # TRACE
 	done
 }
 
-@test "the same bytes in corners of the language: bits, tags, scopes, clocks" {
+@test "equal output for special cases of the format: bits, tags, scopes, clocks" {
 	python3 "$WAYMARK_SOURCE/test/data/odd_ctf.py" odd
 	local trace n=0
 	for trace in odd/*; do

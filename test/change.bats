@@ -117,7 +117,7 @@ count() { # DIR NAME
 	waymark print "$1" | grep -c " $2: " || true
 }
 
-@test "on, off, and filtered anew, exactly" {
+@test "on, off, and a new filter, counted exactly" {
 	begin waymark record -o t -e shop:order -- "$W/app"
 	ten
 	run -0 waymark record --change t -e stock:low
@@ -143,7 +143,7 @@ count() { # DIR NAME
 	[ "$(grep -c shop:order <<<"$output")" -eq 36 ]
 }
 
-@test "contexts come and go with the rule" {
+@test "contexts are added and removed with the rule" {
 	begin waymark record -q -o t -e order -- "$W/app"
 	ten
 	waymark record -q --change t -e order --context cpu
@@ -155,7 +155,7 @@ count() { # DIR NAME
 	[ "$(waymark print t | grep shop:order | grep -c 'cpu')" -eq 10 ]
 }
 
-@test "nothing was wanted, then something is" {
+@test "no event at first, then some" {
 	begin waymark record -o t -e nothing:here -- "$W/app"
 	ten
 	run -0 waymark record --change t -e shop:refund
@@ -166,7 +166,7 @@ count() { # DIR NAME
 	[[ "$(cat err)" == *"no event matched 'nothing:here'"* ]]
 }
 
-@test "two recorders of one program, only one is changed" {
+@test "two recorders of one program, only one of them is changed" {
 	begin waymark record -q -o outer -e order -- waymark record -q -o inner -e order -- "$W/app"
 	ten
 	run -0 waymark record --change inner -x order -e low
@@ -193,7 +193,7 @@ count() { # DIR NAME
 	[ "$(count t shop:refund)" -eq 10 ]
 }
 
-@test "what comes later: a library, a forked child, another program" {
+@test "targets that appear later: a library, a forked child, another program" {
 	begin waymark record -q -o t -e order -- "$W/app"
 	run -4 waymark record --change t -e late:comer
 	[[ "$output" == *"no event of the recorded processes matches 'late:comer'"* ]]
@@ -233,7 +233,7 @@ import json, sys
 print(sum(json.loads(line)["fields"]["id"] >= int(sys.argv[1]) for line in sys.stdin))' "$1"
 }
 
-@test "a child that had nothing to record yet is reached" {
+@test "a child without any matching event is reached later" {
 	begin waymark record -q -o t -e nothing:here -- "$W/app"
 	echo fork >&7
 	until_true grep -q '^child [0-9]' out
@@ -255,7 +255,7 @@ ten_seen() {
 	shows t 1 shop:order
 }
 
-@test "a process attached to that had nothing to record yet is reached" {
+@test "an attached process without any matching event is reached later" {
 	begin "$W/app"
 	app=$pid
 	waymark record -o t -p "$app" -e nothing:here 2>err2 3>&- 7>&- &
@@ -273,7 +273,7 @@ ten_seen() {
 	[ "$(orders_from "$first")" -eq 20 ]
 }
 
-@test "a process that is stopped is said, and follows when it runs" {
+@test "a stopped process is reported, and follows when it continues" {
 	begin waymark record -q -o t -e order -- "$W/app"
 	app=$(pgrep -P "$pid" -x app)
 	ten
@@ -289,7 +289,7 @@ ten_seen() {
 	[ "$(count t stock:low)" -eq 10 ]
 }
 
-@test "wrong names, filters, places" {
+@test "wrong names, filters, paths" {
 	run -1 waymark record --change here -e order
 	[[ "$output" == *"cannot open 'here'"* ]]
 	mkdir empty
@@ -316,7 +316,7 @@ ten_seen() {
 	[ "$(count t shop:order)" -eq 10 ] # nothing of this changed anything
 }
 
-@test "all but some, from the beginning" {
+@test "exclude some events from the start" {
 	begin waymark record -o t -x 'stock:*' -x refund -- "$W/app"
 	ten
 	finish
@@ -324,7 +324,7 @@ ten_seen() {
 	grep -q ' 10 events, ' err
 }
 
-@test "more rules than there are events, and changes without end" {
+@test "more rules than events, and very many changes" {
 	many=()
 	for i in $(seq 200); do many+=(-e "none:event$i"); done
 	begin waymark record -q -o t "${many[@]}" -e order -- "$W/app"

@@ -100,7 +100,7 @@ change() {
 	waymark record -q --change t "$@"
 }
 
-@test "on, off, and filtered anew, exactly, by babeltrace2 as well" {
+@test "on, off, and a new filter, counted exactly, also by babeltrace2" {
 	begin -e syscall:getppid:enter
 	ten
 	run -0 waymark record --change t -e syscall:umask:enter
@@ -128,7 +128,7 @@ change() {
 	grep -q '56 events (56 of the kernel)' err
 }
 
-@test "a recording that began without the kernel gets it: of its processes, and what they fork" {
+@test "kernel events are added to a running recording: of its processes and their children" {
 	begin -e no:such
 	ten
 	change -e syscall:getppid
@@ -142,7 +142,7 @@ change() {
 	run -1 grep -v calls: <(waymark print t)
 }
 
-@test "probes are made, filtered, switched; they vanish with the recording, and with its pump" {
+@test "probes are created, filtered, switched; they are removed with the recording, and with its pump" {
 	local pump
 	begin -e no:such
 	ten
@@ -171,7 +171,7 @@ change() {
 	finish
 }
 
-@test "what is wrong changes nothing, and is said" {
+@test "an invalid change has no effect and is reported" {
 	begin -e syscall:getppid:enter
 	run -4 waymark record --change t -e kernel:sched:nothing_like_it
 	[[ $output == *"no event of the kernel matches 'sched:nothing_like_it'"* ]]
@@ -193,7 +193,7 @@ change() {
 	[ "$(waymark print t | grep -c .)" = 10 ]
 }
 
-@test "-x at the beginning is for the kernel's events, too" {
+@test "-x at the start applies to kernel events, too" {
 	begin -e 'syscall:getp*id:enter' -e syscall:umask -x syscall:umask:exit -x 'syscalls:*_getpid'
 	ten
 	finish
@@ -202,7 +202,7 @@ change() {
 	[ "$(count syscalls:sys_exit_umask)" = 0 ]
 }
 
-@test "no record passes that passes neither filter, and none that passes both is missing" {
+@test "only records that pass a filter are recorded, and none that passes both is missing" {
 	begin -e syscall:umask:enter --filter 'mask < 30'
 	echo 200000 >&7
 	for i in 1 2 3 4 5; do
@@ -216,7 +216,7 @@ masks = [int(json.loads(line)["fields"]["mask"]) for line in sys.stdin]
 assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(masks))'
 }
 
-@test "a recorder that may not see the kernel says so" {
+@test "a recorder without access to the kernel's events reports it" {
 	local open
 	open=$(mktemp -d) # which the other user reaches
 	chmod 777 "$open"

@@ -20,7 +20,7 @@ setup() {
 
 # --- what they ask -------------------------------------------------------------------------------
 
-@test "list --names: providers first, then the names of one; nothing that a shell would run" {
+@test "list --names: providers first, then the names of one; no characters that a shell would execute" {
 	waymark list --names >all
 	grep -qx 'proc:' all
 	grep -qx 'sw:' all
@@ -45,7 +45,7 @@ setup() {
 	run -2 waymark info --names --json trace
 }
 
-@test "a name that a shell would take for a command is not offered" {
+@test "a name with shell syntax is not offered" {
 	sed -i 's/proc:loadavg/proc:lo`id`/' trace/metadata
 	waymark info trace | grep -qF 'proc:lo`id`'
 	waymark info --names trace >names
@@ -79,7 +79,7 @@ bash_words() {
 	[[ $(bash_words waymark list -p '') == *"$$"* ]]
 }
 
-@test "bash: events there are, and those of a trace" {
+@test "bash: existing events, and those of a trace" {
 	# Readline breaks words at ':' and replaces what is behind the last.
 	[ "$(bash_words waymark record -e proc : load)" = loadavg ]
 	[ "$(bash_words waymark record --event = proc : load)" = loadavg ]
@@ -125,7 +125,7 @@ bash_words() {
 
 # --- zsh ----------------------------------------------------------------------------------------
 
-@test "zsh: what a line becomes on <Tab>" {
+@test "zsh: the command line after <Tab>" {
 	command -v zsh >/dev/null || skip "zsh is not installed"
 	zsh -n "$SHARE/_waymark"
 	cat >complete.zsh <<-'END'
@@ -148,7 +148,7 @@ bash_words() {
 
 # --- fish ---------------------------------------------------------------------------------------
 
-@test "fish: what it offers" {
+@test "fish: the words offered" {
 	command -v fish >/dev/null || skip "fish is not installed"
 	fish_words() {
 		fish --no-config -c "source $SHARE/waymark.fish; complete -C '$1'" | cut -f1

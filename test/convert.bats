@@ -15,7 +15,7 @@ teardown() {
 	[ ! -d small ] || umount small 2>/dev/null || true
 }
 
-@test "jsonl, json and csv are what print prints" {
+@test "jsonl, json and csv are equal to print's output" {
 	waymark convert t a.jsonl
 	waymark print --format=jsonl t | cmp - a.jsonl
 	waymark convert --to json t a.array
@@ -25,7 +25,7 @@ teardown() {
 	[ "$(stat -c %a a.csv)" = 600 ]
 }
 
-@test "an OUT that is there is left alone without --force, and whole with it" {
+@test "an existing OUT is kept without --force, and replaced as a whole with it" {
 	echo mine >a.json
 	run -1 waymark convert t a.json
 	[[ $output == *"'a.json': it is there already; --force replaces it"* ]]
@@ -39,14 +39,14 @@ teardown() {
 	[[ $output == *"'a.what' does not tell the format"* ]]
 }
 
-@test "what is read is not written over" {
+@test "the input is not overwritten" {
 	waymark convert t a.jsonl
 	run -2 waymark convert --force --to jsonl t t/../t
 	[[ $output == *"'t/../t' is what is read"* ]]
 	waymark info t >/dev/null
 }
 
-@test "a full disk is said, and nothing is left of the output" {
+@test "a full disk is reported, and no partial output remains" {
 	[ "$(id -u)" = 0 ] || skip "not root: no small file system can be mounted"
 	mkdir small
 	mount -t tmpfs -o size=16k none small 2>/dev/null || skip "no small file system can be mounted here"
@@ -59,7 +59,7 @@ teardown() {
 	[ -z "$(ls -A small)" ]
 }
 
-@test "what a killed conversion left is taken over" {
+@test "the leftovers of a killed conversion are replaced" {
 	echo rest >a.jsonl.part
 	waymark convert t a.jsonl
 	[ ! -e a.jsonl.part ]

@@ -116,7 +116,7 @@ ctf_names=(
 	done
 }
 
-@test "our own recordings keep their values and people, whole or in part" {
+@test "waymark's own recordings keep their values and names, whole or in part" {
 	"$waymark" record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
 	for format in ctf-1.8 ctf-2; do
 		convert $format t out
@@ -168,7 +168,7 @@ report() { # FILE: what trace-cmd shows, without what it says about losses and C
 		"$WAYMARK_CORPUS/$t" 2>/dev/null | wc -l)" ]
 }
 
-@test "events without a kernel's format get one of their own in trace.dat" {
+@test "events without a kernel format get a generated one in trace.dat" {
 	corpus '^(ctf|perf)' ctf1/tracecompass/funky_trace ctf1/babeltrace/succeed/sequence \
 		ctf1/babeltrace/succeed/lttng-event-after-packet \
 		ctf1/tracecompass/context-switches/context-switches-ust \
@@ -193,7 +193,7 @@ greeting: who=world times=3 mood=glad" ]
 	[ ! -e two.dat ]
 }
 
-@test "the kernel's events of our own recordings, and of perf's, are the kernel's again" {
+@test "kernel events of waymark's and perf's recordings become kernel events again" {
 	[ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events/sched ] || skip "needs root and tracefs"
 	"$waymark" record -q -o t -e sched:sched_switch -e sched:sched_process_exec \
 		-e syscalls:sys_enter_openat -e 'hello:*' -- \
@@ -219,7 +219,7 @@ script() { # FILE: what perf script shows
 	perf script -i "$1" 2>/dev/null
 }
 
-@test "perf.data to perf.data: perf script shows the same, of a part too" {
+@test "perf.data to perf.data: perf script prints the same, also for a part" {
 	corpus '^perf' perf.data/quipper/perf.data.callgraph-3.4 \
 		perf.data/quipper/perf.data.lost_samples-4.4 \
 		perf.data/quipper/perf.data.branch_stack_hw_index \
@@ -238,7 +238,7 @@ script() { # FILE: what perf script shows
 	[ "$(script part.data | grep -c 'cycles:')" = "$n" ]
 }
 
-@test "our own samples become perf's: perf report has their symbols" {
+@test "waymark's samples become perf's: perf report shows their symbols" {
 	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
 		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||
 		skip "no samples can be taken here"
@@ -270,7 +270,7 @@ script() { # FILE: what perf script shows
 	[ ! -e hello.data ]
 }
 
-@test "our own samples of tracepoints keep their fields: perf script prints them" {
+@test "waymark's samples of tracepoints keep their fields: perf script prints them" {
 	"$waymark" record -q -c 1 -e sched:sched_switch -g -e syscalls:sys_exit_read -o t -- \
 		sh -c 'for i in 1 2 3 4 5 6; do echo $i | cat; done' >/dev/null 2>&1 ||
 		skip "no tracepoint can be sampled here"

@@ -43,14 +43,14 @@ all_there() { # STATUS TRACE...: in both formats
 		out.json)" = 111 ]
 }
 
-@test "what a marker says in words is there, too" {
+@test "the text of a marker is in the output, too" {
 	waymark record -q -o t -- "$WAYMARK_BUILD/examples/marker" >/dev/null
 	all_there 0 t
 	grep -q '"$message":"' out.json
 	grep -q 'name: "$message"' decoded
 }
 
-@test "values that JSON has no words for, and text that is none" {
+@test "values that JSON cannot represent, and text that is not UTF-8" {
 	local lib
 	lib=$(find "$WAYMARK_BUILD" -maxdepth 1 -name libwaymark-rt.so)
 	cc -O2 -I"$WAYMARK_SOURCE/include" "$WAYMARK_SOURCE/test/data/odd_values.c" -o odd "$lib" \
@@ -84,7 +84,7 @@ all_there() { # STATUS TRACE...: in both formats
 	grep -q 'pointer_value: 18446744073709551615' decoded
 }
 
-@test "the kernel's events: what runs where, calls and interrupts, in traces of other tracers" {
+@test "kernel events: running tasks, calls and interrupts, in traces of other tracers" {
 	need_corpus
 	for trace in ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel \
 		ctf1/tracecompass/perf-taskset2 trace.dat/trappy/conv-tests-v7-zstd.dat; do
@@ -140,7 +140,7 @@ all_there() { # STATUS TRACE...: in both formats
 	python3 "$check" perfetto wanted.jsonl out.*.pftrace.text
 }
 
-@test "counters at the ends of what numbers can be" {
+@test "counters at the extremes of their ranges" {
 	cat >ends.c <<-'END'
 		#include <stdint.h>
 		#include <waymark/tracepoint.h>
@@ -165,7 +165,7 @@ all_there() { # STATUS TRACE...: in both formats
 	grep -q 'double_counter_value: 0.1$' decoded
 }
 
-@test "what was lost has a row of its own" {
+@test "lost events have a row of their own" {
 	need_corpus
 	trace=ctf1/babeltrace/packet-seq-num/7-lost-between-2-with-index
 	run -5 waymark convert "$WAYMARK_CORPUS/$trace" out.json
@@ -180,7 +180,7 @@ all_there() { # STATUS TRACE...: in both formats
 	grep -q 'name: "Lost events"' decoded
 }
 
-@test "no event at all is a trace, too" {
+@test "an empty trace is converted, too" {
 	waymark record -q -o t -- "$WAYMARK_BUILD/examples/hello" >/dev/null
 	run -0 waymark convert t out.json --end 1
 	[[ $output == *"no event"* ]]
@@ -189,7 +189,7 @@ all_there() { # STATUS TRACE...: in both formats
 	decode out.pftrace | grep -q clock_snapshot
 }
 
-@test "what is too large becomes pieces in order of time that can be read alone" {
+@test "a large output is split into parts in order of time, each readable alone" {
 	need_corpus
 	trace=$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel
 	waymark print --format=jsonl "$trace" >wanted.jsonl
@@ -235,7 +235,7 @@ many() { # as many names of one trace as make work for seconds
 	done
 }
 
-@test "an interrupt leaves nothing behind" {
+@test "an interrupt leaves no files" {
 	need_corpus
 	mapfile -t traces < <(many)
 	waymark convert "${traces[@]}" out.json &
@@ -251,7 +251,7 @@ many() { # as many names of one trace as make work for seconds
 	[ ! -e out.json ] && [ ! -e out.json.part ]
 }
 
-@test "a terminal is shown how far it is, nothing else is" {
+@test "progress is printed on a terminal only" {
 	need_corpus
 	command -v script >/dev/null || skip "script is not installed: there is no terminal"
 	mapfile -t traces < <(many)

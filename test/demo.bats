@@ -40,7 +40,7 @@ assert counts["pthread:thread_create"] == 4
 assert sum(counts.values()) == facts["events"]' "$statements"
 }
 
-@test "the demo leaves a folder that is not its own alone" {
+@test "the demo does not touch a folder that it did not create" {
 	mkdir "$BATS_TEST_TMPDIR/mine"
 	touch "$BATS_TEST_TMPDIR/mine/file"
 	BUILD="$WAYMARK_BUILD" run -1 "$WAYMARK_SOURCE/examples/demo/run" "$BATS_TEST_TMPDIR/mine"

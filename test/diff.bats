@@ -26,7 +26,7 @@ setup() {
 	done
 }
 
-@test "a function that takes three times as long is found, with its chance" {
+@test "a function that takes three times as long is found, with its significance" {
 	"$waymark" diff before1 after1 -s sym --json >one.json
 	"$waymark" diff before1,before2,before3 after1,after2,after3 -s sym --json >three.json
 	"$waymark" diff before1,before2,before3 after1,after2,after3 before1,before2 -s sym --json >sides.json
@@ -48,14 +48,14 @@ setup() {
 	[[ $output == *"second"* ]]
 }
 
-@test "the same recording does not differ from itself" {
+@test "a recording does not differ from itself" {
 	"$waymark" diff before1 before1 -s comm,dso,sym --json | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["tables"][0]["rows"]
 assert rows and all(r["change"] == 0 and r["rate_change"] == 0 and r["chance"] == 1 for r in rows), rows'
 }
 
-@test "one side is no comparison, and sides that are not there are said" {
+@test "a single recording cannot be compared, and missing recordings are reported" {
 	run -2 "$waymark" diff before1
 	run -1 "$waymark" diff before1 nosuch
 	[[ $output == *"nosuch"* ]]

@@ -67,11 +67,11 @@ setup() {
 	done
 }
 
-@test "manual pages and completions are what the option tables say" {
+@test "manual pages and completions match the option tables" {
 	"$WAYMARK_SOURCE/tools/gen" --check "$WAYMARK_BUILD"
 }
 
-@test "gen notices a page that is not current" {
+@test "gen detects an outdated page" {
 	cp -r "$WAYMARK_SOURCE/tools" "$WAYMARK_SOURCE/share" .
 	mkdir doc
 	cp -r "$WAYMARK_SOURCE/doc/man" doc/
@@ -91,7 +91,7 @@ setup() {
 	done
 }
 
-@test "each verb that has work to do has a page, and each page is installed" {
+@test "each verb has a page, and each page is installed" {
 	for verb in $(waymark help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 		case $verb in help | version) continue ;; esac
 		[ -e "$PREFIX/share/man/man1/waymark-$verb.1" ]
@@ -110,7 +110,7 @@ setup() {
 	done
 }
 
-@test "links in documents lead somewhere" {
+@test "links in documents have targets" {
 	cd "$WAYMARK_SOURCE"
 	local file link bad=
 	for file in *.md doc/*/*.md examples/*.md; do

@@ -44,7 +44,7 @@ same_but_sites() {
 	same_but_sites aarch64-linux-gnu- site aarch64-linux-gnu-g++ -std=c++17 -x c++
 }
 
-@test "the comparison sees what it must not let pass" {
+@test "the comparison detects code that it must refuse" {
 	# A mark that loads, calls and saves registers, in place of the real one.
 	sed 's|^#define M(.*__VA_ARGS__$|extern volatile int on; void slow(void);\n#define M(...) if (on) slow();|' \
 		"$WAYMARK_SOURCE/test/dormant/hot.c" >"$BATS_TEST_TMPDIR/bad.c"
@@ -57,7 +57,7 @@ same_but_sites() {
 	[[ $output == *"leaf_event_1_1: 0 sites on the hot path, not 1"* ]]
 }
 
-@test "WAYMARK_DISABLE leaves nothing at all" {
+@test "WAYMARK_DISABLE leaves no code or data" {
 	cd "$BATS_TEST_TMPDIR"
 	for compiler in "gcc -std=gnu99" "clang -std=gnu11" "g++ -std=c++11 -x c++" "clang++ -std=c++20 -x c++"; do
 		$compiler -O2 -Wall -Wextra -Wpedantic -Werror -DWAYMARK_DISABLE -I"$WAYMARK_SOURCE/include" -DMARKED \
@@ -71,7 +71,7 @@ same_but_sites() {
 }
 
 # Each line is wrong, and must not compile, whatever the variant.
-@test "wrong marks are refused by the compiler" {
+@test "the compiler refuses wrong marks" {
 	cd "$BATS_TEST_TMPDIR"
 	local accepted=0
 	while IFS= read -r line; do

@@ -47,7 +47,7 @@ teardown() {
 	done
 }
 
-@test "programs without marks, and the helpers that give them some" {
+@test "programs without marks, and the helpers that provide some" {
 	run -0 waymark record -o t -- env -i /bin/true
 	[[ "$output" == *"nothing that joined has marked places"*"cleaned environment"*"--preload malloc,pthread"* ]]
 	run -0 waymark record -o t2 --preload malloc -- ls /
@@ -76,7 +76,7 @@ teardown() {
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
-@test "a process that passes no marked place" {
+@test "a process that never passes a marked place" {
 	"$W/app" 20000 3>&- &
 	app=$!
 	pids+=("$app")
@@ -88,7 +88,7 @@ teardown() {
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }
 
-@test "a process with mounts of its own: why it cannot join, its marks off again, the cure works" {
+@test "a process in another mount namespace: why it cannot join, its marks off again, the cure works" {
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	[ -w /dev/shm ] || skip "no /dev/shm"
 	shared=$(mktemp -d /dev/shm/waymark-test.XXXXXX)

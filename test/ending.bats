@@ -74,7 +74,7 @@ gone() {
 	! kill -0 "$1" 2>/dev/null || [ "$(awk '/^State/ { print $2 }' "/proc/$1/status")" = Z ]
 }
 
-@test "what is ignored from the start ends nothing" {
+@test "signals ignored from the start end nothing" {
 	signals=--ignore-signal=HUP
 	for verb in "${!verbs[@]}"; do
 		begin "$verb"
@@ -87,7 +87,7 @@ gone() {
 	done
 }
 
-@test "CMD that stays is killed by a second signal; what there is by then is shown" {
+@test "CMD that does not exit is killed by a second signal; the results up to then are printed" {
 	export TRAP="trap '' INT HUP; trap 'echo told >>told' TERM"
 	for verb in "${!verbs[@]}"; do
 		begin "$verb"
@@ -109,7 +109,7 @@ gone() {
 	done
 }
 
-@test "what comes twice at once, to a group and its leader, is one signal" {
+@test "a signal sent to a group and to its leader counts once" {
 	export TRAP="trap 'sleep 0.3; exit 5' HUP TERM"
 	for verb in record stat stream; do
 		begin "$verb"
@@ -125,7 +125,7 @@ gone() {
 	done
 }
 
-@test "who ends after a time ends CMD: by SIGTERM, or by SIGKILL a while later" {
+@test "a verb with a time limit ends CMD: by SIGTERM, or by SIGKILL a while later" {
 	verbs=(
 		[stat]="waymark stat --timeout 300 -e sw:page-faults:u"
 		[stream]="waymark stat --timeout 300 -I 60000 -e user:hello:* --by pid"
@@ -169,7 +169,7 @@ ran_or_not() { # OPTION...
 	[ "$ran" -gt 0 ] && [ "$not" -gt 0 ]
 }
 
-@test "CMD does not run when there is no descriptor to see an end by" {
+@test "CMD is not run when no descriptor is left to detect its end" {
 	local pids=() p
 	for _ in 1 2 3 4; do
 		sleep 60 3>&- &

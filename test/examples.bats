@@ -37,7 +37,7 @@ hello:greeting who=world times=2 mood=calm
 hello:greeting who=world times=3 mood=glad" ]
 }
 
-@test "marker: fields by the words before; a filter" {
+@test "marker: fields named after the preceding words; a filter" {
 	recorded marker
 	[ "${#lines[@]}" -eq 10 ]
 	[ "${lines[0]}" = "kitchen:boiling water=kettle degrees=20" ]

@@ -5,7 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-@test "the expected answers are the reference's" {
+@test "the expected results are those of the reference" {
 	run -0 "$WAYMARK_SOURCE/test/data/filter_cases.py" --check
 	[[ "$output" == *" 0 wrong" ]]
 }

@@ -22,13 +22,13 @@ page_as_drawn() { # FILE [#VIEW]
 		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --dump-dom "file://$PWD/$1${2-}" 2>chromium.log
 }
 
-@test "folded lines come out as they went in, the heaviest first" {
+@test "folded lines are printed unchanged, the heaviest first" {
 	"$waymark" flame --folded folded >out
 	diff <(sort out) <(sort folded)
 	[ "$(tail -1 out)" = "cc1;main 5" ]
 }
 
-@test "lines that are none are refused with their number" {
+@test "malformed lines are refused with their number" {
 	printf 'a;b 1\na;c\n' >bad
 	run -1 "$waymark" flame --folded bad
 	[[ $output == *"line 2"* ]]
@@ -64,7 +64,7 @@ page_as_drawn() { # FILE [#VIEW]
 	grep -q 'parse: 60, 60.00%; before 20.00% (+40.00)' dom
 }
 
-@test "chains of a recording: every weight is in the tree" {
+@test "call chains of a recording: the tree has every weight" {
 	perf record -N -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
 		skip "perf cannot record here"
 	"$waymark" flame p.data --folded >lines
@@ -77,7 +77,7 @@ assert total == lines, (total, lines)'
 	diff <("$waymark" flame lines --folded | sort) <(sort lines)
 }
 
-@test "time off the processor is what was slept" {
+@test "off-CPU time is the time slept" {
 	perf record -N -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
 		python3 -c 'import time; [time.sleep(0.05) for i in range(10)]' 2>/dev/null || skip "perf cannot record here"
 	for how in off-cpu wakeups; do

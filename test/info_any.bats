@@ -31,7 +31,7 @@ setup() {
 	[ "$n" -ge 8 ]
 }
 
-@test "what a trace is and holds" {
+@test "properties and contents of a trace" {
 	run -5 "$waymark" info "$corpus/babeltrace/succeed/multi-domains/kernel"
 	[[ $output == *"format     ctf 1.8"* ]]
 	[[ $output == *"hostname   joraj-alpa"* ]]
@@ -64,7 +64,7 @@ setup() {
 	run -2 "$waymark" info --verify --hash trace
 }
 
-@test "of several damaged traces each is named, and why metadata is refused is a reason" {
+@test "of several damaged traces each is named, with the reason for a refusal of metadata" {
 	fail=$corpus/conformance/stream/fail
 	run -5 "$waymark" print "$fail/out-of-bound-float" "$fail/out-of-bound-sequence-start"
 	for name in out-of-bound-float out-of-bound-sequence-start; do

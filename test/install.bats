@@ -36,7 +36,7 @@ records() {
 	[ "$(waymark print --jsonl "$OUT/T" | wc -l)" -eq "$count" ]
 }
 
-@test "nothing of the source or build folder is needed" {
+@test "no file of the source or build folder is needed" {
 	[[ $FLAGS == *"-I$PREFIX/include"* ]]
 	[[ $FLAGS != *"$WAYMARK_SOURCE"* && $FLAGS != *"$WAYMARK_BUILD"* ]]
 	[ -e "$PREFIX/include/waymark/tracepoint.h" ]
@@ -82,7 +82,7 @@ records() {
 	records 3 "$OUT/customer"
 }
 
-@test "statically: into the program, or the program as a whole" {
+@test "statically: only the runtime, or the whole program" {
 	cflags=$(pkg-config --define-variable=prefix="$PREFIX" --cflags waymark-rt)
 	gcc -O2 $cflags probe.c -o "$OUT/own" -Wl,-u,waymark_module_register "$LIBDIR/libwaymark-rt.a"
 	run -0 "$OUT/own"

@@ -88,7 +88,7 @@ start_app() {
 	[[ $output == *"app.c:18)"* ]]
 }
 
-@test "a marker that rides on an event: on which" {
+@test "a linked marker: the event it is attached to" {
 	cat >ride.c <<-'END'
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id), WAYMARK_FIELDS((i32, id, id)));
@@ -109,7 +109,7 @@ start_app() {
 	done
 }
 
-@test "events that give no provider: one name for it, wherever it is said" {
+@test "events without a provider: the same name everywhere" {
 	cat >lib.c <<-'END'
 	#include <waymark/tracepoint.h>
 	void inside(int n)
@@ -165,7 +165,7 @@ start_app() {
 	[ "${#lines[@]}" -eq 3 ]
 }
 
-@test "--json is JSON and has it all" {
+@test "--json is valid JSON and complete" {
 	waymark list ./app --json >list.json
 	python3 - list.json <<-'END'
 	import json, sys
@@ -204,7 +204,7 @@ start_app() {
 	[[ $stderr == *"'./libnone.so' has no events"* ]]
 }
 
-@test "what cannot be read is said, with its reason; the rest is shown" {
+@test "unreadable files are reported with the reason; the others are listed" {
 	run --separate-stderr waymark list ./missing ./app
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"cannot open './missing': No such file or directory"* ]]
@@ -228,7 +228,7 @@ start_app() {
 	[[ $stderr == *"big-endian"* ]]
 }
 
-@test "a file without section headers: said, with the cure" {
+@test "a file without section headers: reported, with the cure" {
 	cp app sstripped
 	# e_shoff, e_shnum, e_shstrndx
 	printf '\0\0\0\0\0\0\0\0' | dd of=sstripped bs=1 seek=40 conv=notrunc status=none
@@ -303,7 +303,7 @@ start_app() {
 	[[ $output != *"libwaymark-rt is not loaded"* ]]
 }
 
-@test "a program that was deleted while it runs is still listed, or the reason said" {
+@test "a deleted program that still runs is listed, or the reason is reported" {
 	cp app gone
 	start_app ./gone
 	rm gone
@@ -344,7 +344,7 @@ start_app() {
 	[[ $stderr == *"did you mean 'list'?"* ]]
 }
 
-@test "a full disk under the output is said; a reader that left is not" {
+@test "a full disk for the output is reported; a reader that closes the pipe is not" {
 	run --separate-stderr bash -c 'waymark list ./app >/dev/full'
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"cannot write to 'standard output': No space left on device"* ]]
@@ -358,7 +358,7 @@ need_tracefs() {
 	waymark list sched:sched_switch >/dev/null 2>why || skip "$(cat why)"
 }
 
-@test "without arguments: families, with numbers and how to list them" {
+@test "without arguments: families, with their counts and how to list them" {
 	run --separate-stderr waymark list
 	[ "$status" -eq 0 ]
 	[[ ${lines[0]} =~ ^FAMILY\ +EVENTS\ +WHAT\ +FOR\ EXAMPLE$ ]]
@@ -397,7 +397,7 @@ need_tracefs() {
 	[ "$(waymark list '*' | grep -c '  tracepoint$')" -eq "$(waymark list | awk '$1 == "tracepoint" { print $2 }')" ]
 }
 
-@test "the kernel's events: fields and print form as tracefs has them" {
+@test "kernel events: fields and print format as in tracefs" {
 	need_tracefs
 	run waymark list --fields sched:sched_switch
 	[[ $output == *"      char[16]         prev_comm"* ]]
@@ -416,7 +416,7 @@ need_tracefs() {
 	[[ $output == *"when it returns:"*"ret"* ]]
 }
 
-@test "USDT probes of files and processes, as readelf has them; functions" {
+@test "USDT probes of files and processes, compared with readelf; functions" {
 	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
 	cc -O2 -g -DWAYMARK_SDT -I"$WAYMARK_SOURCE/include" app.c -o sdt
 	run waymark list --fields ./sdt
@@ -443,7 +443,7 @@ need_tracefs() {
 	[[ $output == *"usdt:$W/sdt:shop:order "* ]]
 }
 
-@test "a name the kernel does not have: nearest, statuses" {
+@test "a name the kernel does not have: nearest names, statuses" {
 	run --separate-stderr waymark list 'usdt:./app:*:*'
 	[ "$status" -eq 4 ]
 	[[ $stderr == *"has no USDT probes"* ]]

@@ -41,7 +41,7 @@ builds() {
 	END
 }
 
-@test "a runtime inside the program, a library that brings the shared one" {
+@test "a runtime inside the program, and a library that loads the shared one" {
 	builds <<-'END'
 	gcc gnu11 -O2 two bfd
 	clang c++17 -O2 two lld

@@ -89,7 +89,7 @@ chains() {
 	perf script -D -i c.data 2>/dev/null | grep -m1 'user regs: mask 0xff0fff ABI 32-bit'
 }
 
-@test "callers behind a signal of a 32-bit program, by the kernel's own code" {
+@test "callers below a signal handler of a 32-bit program, through the kernel's own code" {
 	deep -DSIGNALS
 	for trace in p.data t; do
 		chains "$trace" work "handler \\S+ sized realigned (descend ){21}main _start"
@@ -115,7 +115,7 @@ chains() {
 	done
 }
 
-@test "a 32-bit program that was built anew is another" {
+@test "a rebuilt 32-bit program is a different one" {
 	# One that no cache has of another run.
 	sampled "-DWORK=$((5000 + RANDOM))"
 	build busy -DROUNDS=20000 -DWORK=4999
@@ -149,7 +149,7 @@ can_probe() {
 	[[ $output == *"usdt:./narrow:zoo:none"*"0 operands, 1 place"* ]]
 }
 
-@test "arguments of a 32-bit function: by number, by name, what it returns" {
+@test "arguments of a 32-bit function: by number, by name, and its return value" {
 	can_probe
 	probed 'uprobe:./narrow:work(arg1,arg2:s16,arg4:x32,arg5:x64,$stack6)' >got
 	table=0x$(nm narrow | sed -n 's/ [dD] pair//p' | sed 's/^0*//')
@@ -163,7 +163,7 @@ can_probe() {
 	diff wanted got
 }
 
-@test "all parameters but those behind pointers in memory; a line within has those in registers" {
+@test "all parameters except those behind pointers in memory; a line within has those in registers" {
 	can_probe
 	run -0 waymark record -q --preload none -o t -e 'uprobe:./narrow:work(*)' -- ./narrow
 	[[ $output == *"without one or more of its arguments: 'text': it lies behind a pointer in memory"* ]]

@@ -36,7 +36,7 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
-@test "the same of a pipe, and compressed" {
+@test "the same from a pipe, and compressed" {
 	perf record -N -q -o - -e sched:sched_switch -- sleep 0.05 >pipe.data 2>err || skip "$(head -1 err)"
 	perf script -i pipe.data >pipe.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"
 	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
@@ -49,7 +49,7 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
-@test "a compressed file whose perf was killed has all that was written" {
+@test "a compressed file whose perf was killed has everything written until then" {
 	record_tracepoints -z -o z.data
 	python3 - <<-'EOF'
 		import struct
@@ -68,7 +68,7 @@ record_tracepoints() {
 	done
 }
 
-@test "a pipe that perf inject changed has no rounds, and is whole" {
+@test "a pipe changed by perf inject has no rounds, and is read completely" {
 	perf record -q -o - -e page-faults -c 1 -- sh -c 'ls / >/dev/null' 2>err >pipe.data || skip "$(head -1 err)"
 	cat pipe.data | perf inject -b -i - -o - >injected.data 2>err || skip "$(head -1 err)"
 	perf script -i injected.data >perf.txt 2>err || skip "perf cannot read what it wrote: $(head -1 err)"
@@ -101,7 +101,7 @@ same_with_symbols() { # FILE
 	waymark print --format=perf "$1" | plain | cmp - ours.txt
 }
 
-@test "samples with symbols, of processes that come and go: the same lines" {
+@test "samples with symbols, of processes that start and exit: the same lines" {
 	export HOME="$PWD" # perf keeps builds it saw in ~/.debug
 	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
@@ -110,7 +110,7 @@ same_with_symbols() { # FILE
 	grep -q '+0x[0-9a-f]* (.*/libc' ours.txt
 }
 
-@test "the kernel's names where the trace has no build of it, only on this host and release" {
+@test "kernel symbols are used without the trace's build only on the same host and release" {
 	local release=$(uname -r)
 	export HOME="$PWD"
 	perf record -q -B -e page-faults:k -c 1 -o b.data -- ls / >/dev/null 2>err || skip "$(head -1 err)"
@@ -137,7 +137,7 @@ same_with_symbols() { # FILE
 	grep -q '^	.* main+0x[0-9a-f]* (.*/deep)' ours.txt
 }
 
-@test "samples with call chains: as many, as deep" {
+@test "samples with call chains: the same number and depth" {
 	perf record -N -q -g -e cpu-clock -o g.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' 2>err ||
 		skip "$(head -1 err)"
 	run -0 waymark print --format=jsonl g.data
@@ -220,7 +220,7 @@ for line in sys.stdin:
 	[ "$(waymark print s.ctf | grep -c 'round = .*final')" = 2 ]
 }
 
-@test "counts whose rounds are damaged: all there, and told" {
+@test "counts with damaged rounds: all are printed, and the damage is reported" {
 	perf stat record -o s.data -I 30 -e page-faults sleep 0.1 >/dev/null 2>err || skip "$(head -1 err)"
 	all=$(waymark print s.data | wc -l)
 	python3 - <<-'END'
@@ -261,7 +261,7 @@ kcore_of() { # FILE FOLDER
 	: >"$2/kcore_dir/modules"
 }
 
-@test "a folder with a copy of the kernel: its symbols, and what of it is not used" {
+@test "a folder with a copy of the kernel: its symbols, and the parts that are not used" {
 	perf record -N -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
 	kcore_of f.data kc
 	name=$(we_say f.data | grep -o '[a-z_0-9]*+0x[0-9a-f]* (\[kernel' | head -1 | cut -d+ -f1)

@@ -95,14 +95,14 @@ sys.exit(3)'
 		1 while wait > 0; print "p";'
 }
 
-@test "a shell and all it starts" {
+@test "a shell and all its children" {
 	same_and_counted sh -c 'ls /etc | sort -r | head -n 5; (sh -c "perl -e 1"; ls /) | cat; exit 9'
 	[ "$(waymark info T --json | python3 -c '
 import json, sys
 print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 }
 
-@test "each kind of allocation: sizes, pointers, results; contents and errno unharmed" {
+@test "each kind of allocation: sizes, pointers, results; contents and errno unchanged" {
 	run --separate-stderr waymark record -q -o T --preload malloc -- "$W/allocations"
 	[ "$status" -eq 7 ]
 	[ "$output" = fine ]
@@ -135,7 +135,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	END
 }
 
-@test "locks: as many requests, acquires, releases, waits, threads as there were" {
+@test "locks: the exact number of requests, acquires, releases, waits, threads" {
 	run --separate-stderr waymark record -q -o T --preload pthread -- "$W/locks"
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
@@ -156,7 +156,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	diff due got
 }
 
-@test "locks: who holds what; results; a cancelled wait ends" {
+@test "locks: owners; results; a cancelled wait ends" {
 	waymark record -q -o T --preload pthread -- "$W/locks" >/dev/null
 	waymark print T --jsonl >events
 	python3 - <<-'END'
@@ -192,7 +192,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	END
 }
 
-@test "threads: created by one, started and ended by another, their routine known" {
+@test "threads: created by one, started and ended by another, with their routine" {
 	waymark record -q -o T --preload pthread -e 'pthread:thread_*' -- "$W/locks" >/dev/null
 	waymark print T --jsonl >events
 	python3 - <<-'END'
@@ -210,7 +210,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	END
 }
 
-@test "a dlsym that allocates before there is an allocator; asked once a name" {
+@test "a dlsym that allocates before an allocator exists; one look-up per name" {
 	for program in allocations locks; do
 		rm -rf T
 		run --separate-stderr env LD_PRELOAD="$W/nervous_dlsym.so" \
@@ -224,7 +224,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	[ "$(counts 'pthread:mutex_acquire' | cut -d' ' -f2)" -gt 4000 ]
 }
 
-@test "loaded and not asked for: no event; and without the runtime's recorder, nothing at all" {
+@test "loaded but not enabled: no event; and without the runtime's recorder, no effect" {
 	waymark record -q -o T --preload malloc,pthread -e 'pthread:thread_create' -- "$W/locks" >/dev/null
 	[ "$(counts)" = "pthread:thread_create 7" ]
 	run -7 --separate-stderr env \
@@ -321,7 +321,7 @@ print(len({p["path"] for p in json.load(sys.stdin)["processes"]}))')" -ge 6 ]
 	END
 }
 
-@test "stacks of a program without marks have names, with no event of the kernel beside" {
+@test "stacks of a program without marks have names, without any kernel event" {
 	cat >deep.c <<-'END'
 	#include <stdlib.h>
 	__attribute__((noinline)) void *innermost(size_t n) { void *p = malloc(n); __asm__("" : "+r"(p)); return p; }

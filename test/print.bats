@@ -66,7 +66,7 @@ for line in sys.stdin:
 '
 }
 
-@test "print and babeltrace2 say the same" {
+@test "print and babeltrace2 print the same values" {
 	# The terminal's enemy is shown by each in its own way: compared below.
 	theirs one | grep -v 'line' >theirs
 	ours one | grep -v 'line' >ours
@@ -86,7 +86,7 @@ for line in sys.stdin:
 	diff 1 2
 }
 
-@test "print forms are filled, escapes made harmless" {
+@test "print formats are applied, escape sequences made harmless" {
 	run "$waymark" print one
 	[ "$status" -eq 5 ]
 	[[ "$output" == *'alpha:100/102 app:query: { cpu = 0 } rows 0 sql <select 1> 100%'* ]]
@@ -95,7 +95,7 @@ for line in sys.stdin:
 	[ -z "$("$waymark" print one 2>/dev/null | grep $'\x1b')" ]
 }
 
-@test "JSON is JSON, 64 bits exact" {
+@test "JSON is valid, 64-bit values exact" {
 	"$waymark" print --json one 2>/dev/null | python3 -c '
 import json, sys
 events = json.load(sys.stdin)
@@ -110,7 +110,7 @@ assert all(a["time_ns"] <= b["time_ns"] for a, b in zip(events, events[1:]))
 	[ "$status" -eq 2 ]
 }
 
-@test "the newest trace here is the default; none is 4; no trace is 1" {
+@test "the newest trace in this folder is the default; no trace found: 4; not a trace: 1" {
 	run "$waymark" print
 	[ "$status" -eq 4 ]
 	mv two waymark-a
@@ -128,7 +128,7 @@ assert all(a["time_ns"] <= b["time_ns"] for a, b in zip(events, events[1:]))
 	[[ "$output" == *"no trace in this folder"* ]]
 }
 
-@test "info says what there is" {
+@test "info prints the contents" {
 	run "$waymark" info one
 	[ "$status" -eq 5 ]
 	[[ "$output" == *'events     72 of 3 classes'* ]]
@@ -144,7 +144,7 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 '
 }
 
-@test "cut at every byte of the last two packets: every whole packet, then repaired" {
+@test "cut at every byte of the last two packets: every complete packet is read, then repaired" {
 	# user-1-0: four packets of 264 bytes with 10 events each.
 	local size=$(stat -c %s one/user-1-0) whole
 	[ "$size" -eq 1056 ]
@@ -172,7 +172,7 @@ no_delta() {
 	sed 's/ (+[^)]*)//' "$1"
 }
 
-@test "each file in turn cut in half, or gone: the others are read, what is missing is said" {
+@test "each file in turn cut in half or removed: the others are read, the missing part is reported" {
 	local file how status
 	"$waymark" print one >all 2>/dev/null || [ $? -eq 5 ]
 	for file in $(cd one && find . -type f -printf '%P\n'); do
@@ -216,7 +216,7 @@ no_delta() {
 	[ "$(stat -c %s one/user-1-0)" -eq 1000 ]
 }
 
-@test "chosen events of our own traces keep the names of their processes" {
+@test "selected events of waymark's traces keep the names of their processes" {
 	run -5 --separate-stderr "$waymark" print -e app:plain --limit 1 one
 	[[ $output == *" alpha:100/101 app:plain: { n = 0 }" ]]
 	run --separate-stderr "$waymark" print --jsonl --filter '$comm == "beta"' one
@@ -225,7 +225,7 @@ no_delta() {
 	"$waymark" print --format=babeltrace --all one 2>/dev/null | cmp - <(babeltrace2 one 2>/dev/null)
 }
 
-@test "who follows ends with the reader of its lines, also where SIGPIPE is ignored" {
+@test "--follow ends when the reader of its output ends, also where SIGPIPE is ignored" {
 	run -5 timeout 60 python3 - "$waymark" <<-'END' # events were lost
 	import os, signal, subprocess, sys
 	reader, writer = os.pipe()

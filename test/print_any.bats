@@ -40,7 +40,7 @@ assert all(len(row) == 8 for row in rows)
 "
 }
 
-@test "a window, the first, the last, and threads change nothing else" {
+@test "a time window, the first, the last, and threads do not change the result" {
 	local begin end n
 	"$waymark" print --jsonl "$perf" >all
 	grep -o '"time_ns":[0-9]*[^n]' all | grep -o '[0-9]*' >times
@@ -65,7 +65,7 @@ assert all(len(row) == 8 for row in rows)
 	"$waymark" print --jsonl --threads 5 "$perf" | cmp - all
 }
 
-@test "names and filters choose" {
+@test "names and filters select events" {
 	"$waymark" print --jsonl "$perf" >all
 	run -1 grep -c '"perf:mmap' all # what perf says about itself is for those who ask
 	"$waymark" print --jsonl --all "$perf" >all
@@ -97,7 +97,7 @@ assert {e['trace'] for e in events} == {'$perf', 'other'}
 "
 }
 
-@test "what is no trace is refused with the reason" {
+@test "a file that is not a trace is refused with the reason" {
 	echo hello >file
 	run -1 "$waymark" print file
 	[[ $output == *"'file'"*"not a trace"* ]]
@@ -108,7 +108,7 @@ assert {e['trace'] for e in events} == {'$perf', 'other'}
 	[[ $output == *"nothing-here"* ]]
 }
 
-@test "who reads our output may stop" {
+@test "the reader of the output may stop early" {
 	run -0 bash -c "set -o pipefail; '$waymark' print '$perf' | head -1 >/dev/null || [ \$? = 141 ]"
 	[ -z "$output" ]
 }

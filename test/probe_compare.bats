@@ -104,7 +104,7 @@ compare() {
 	done
 }
 
-@test "uprobes: functions of Python, entered and left" {
+@test "uprobes: functions of Python, entry and return" {
 	local binary
 	binary=$(readlink -f $PYTHON)
 	perf probe -q -x "$binary" $group:eval=PyObject_GetAttr 2>why || skip "perf probe cannot: $(cat why)"
@@ -132,7 +132,7 @@ compare() {
 	[ "$(waymark print t | grep -c 'gc__start')" -ge 7 ]
 }
 
-@test "USDT of a running Python, by its number; a probe that none of its files has" {
+@test "USDT of a running Python, by its pid; a probe that none of its files has" {
 	readelf -n "$(readlink -f $PYTHON)" 2>/dev/null | grep -q 'Provider: python' || skip "no USDT probes in $PYTHON"
 	$PYTHON -c 'import gc, time
 while True:

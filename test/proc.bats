@@ -47,7 +47,7 @@ count_of() { waymark print --jsonl -e "$2" "$1" | wc -l; }
 
 field_of() { awk -v key="$1" '$1 == key || $1 == key ":" { print $2 }' "$2"; }
 
-@test "each counter of the file is a field, with the value that stands there" {
+@test "each counter of the file is a field, with the same value" {
 	cp /proc/vmstat before
 	waymark record -q -e proc:vmstat --every 20ms -o t -- sleep 1
 	cp /proc/vmstat after
@@ -63,7 +63,7 @@ field_of() { awk -v key="$1" '$1 == key || $1 == key ":" { print $2 }' "$2"; }
 	done
 }
 
-@test "what no task did is nobody's: its command is -" {
+@test "activity outside of any task has no command: it is printed as -" {
 	waymark record -q -e proc:loadavg -o t -- sleep 0.05
 	waymark report t -s comm,event --json |
 		python3 -c 'import json, sys
@@ -71,7 +71,7 @@ rows = json.load(sys.stdin)["tables"][0]["rows"]
 assert [(r["comm"], r["event"]) for r in rows] == [("-", "proc:loadavg")], rows'
 }
 
-@test "sizes are in bytes, and what a machine has does not change" {
+@test "sizes are in bytes, and constant properties do not change" {
 	waymark record -q -e proc:meminfo --every 20ms -o t -- sleep 0.05
 	[ "$(values t proc:meminfo MemTotal_bytes | sort -u)" = \
 		$(($(field_of MemTotal /proc/meminfo) * 1024)) ]
@@ -91,7 +91,7 @@ assert fields["MemFree_bytes"]["unit"] == "bytes" and fields["MemFree_bytes"]["t
 	[ "$(cat got)" -le 6000 ]
 }
 
-@test "what the command forks is followed, and nobody else" {
+@test "children of the command are followed, and no other processes" {
 	waymark record -q -e 'proc:pid_*' --every 20ms -o t -- \
 		sh -c 'head -c 1000000 /dev/zero >f; sleep 1 & sleep 1; wait'
 	waymark print --jsonl -e 'proc:pid_*' t | python3 -c '
@@ -105,7 +105,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
     assert not seen[name] - {"sh", "sleep", "head", "waymark"}, seen'
 }
 
-@test "they stand in one trace with the program's events, in order of time" {
+@test "counters and the program's events are in one trace, in order of time" {
 	waymark record -q -e 'hello:*' -e proc:vmstat --every 20ms -o t -- \
 		"$WAYMARK_BUILD/examples/hello"
 	complete_but_for_late waymark print t >lines
@@ -125,7 +125,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	complete_but_for_late waymark info --verify t
 }
 
-@test "each CPU is an event, the machine another" {
+@test "each CPU is an event, and the machine another" {
 	waymark record -q -e 'proc:cpu' -e proc:stat --every 1h -o t -- true
 	[ "$(values t proc:cpu cpu | sort -un | wc -l)" -eq "$(grep -c '^cpu[0-9]' /proc/stat)" ]
 	[ "$(count_of t proc:stat)" -eq 2 ] # at the beginning and at the end
@@ -134,7 +134,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	[ "$(values t proc:stat btime | sort -u)" = "$(field_of btime /proc/stat)" ]
 }
 
-@test "a filter keeps what passes; one that does not fit is refused" {
+@test "a filter selects events; a filter that does not fit is refused" {
 	waymark record -q -e proc:loadavg --filter 'tasks > 1000000000' --every 10ms -o t -- sleep 0.1
 	[ "$(count_of t 'proc:*')" -eq 0 ]
 	run -2 waymark record -e proc:loadavg --filter 'nope > 1' -o t2 -- true
@@ -142,7 +142,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	[ ! -e t2 ]
 }
 
-@test "each event has its own --every, and what makes no sense is refused" {
+@test "each event has its own --every; contradictions are refused" {
 	waymark record -q -e proc:loadavg --every 10ms -e proc:stat --every 10s -o t -- sleep 1
 	[ "$(count_of t proc:stat)" -eq 2 ]
 	[ "$(count_of t proc:loadavg)" -gt 5 ]
@@ -161,7 +161,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	[ ! -e t2 ]
 }
 
-@test "readings that were missed are counted, and the trace says when" {
+@test "missed readings are counted, and the trace has their time" {
 	waymark record -o t -e proc:loadavg --every 10ms -- sh -c '
 		pump=$(pgrep -P "$PPID" -x waymark-pump)
 		kill -STOP "$pump"; sleep 0.3; kill -CONT "$pump"; sleep 0.1' 2>err
@@ -172,7 +172,7 @@ counts = [json.loads(line)["fields"]["count"] for line in sys.stdin]
 assert sum(counts) >= 20, counts'
 }
 
-@test "processes of others, and those that end, are no error" {
+@test "processes of other users, and those that exit, are not errors" {
 	waymark record -a -e 'proc:pid_*' --every 20ms -o t -- \
 		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do true & done; sleep 0.1; wait' 2>err
 	! grep -q 'not as they were' err

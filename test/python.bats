@@ -27,7 +27,7 @@ setup() {
 	export PYTHONPATH="$WAYMARK_SOURCE/bindings/python" PYTHONDONTWRITEBYTECODE=1
 }
 
-@test "the package says what print says, and more" {
+@test "the package returns what print prints, and more" {
 	run python3 "$WAYMARK_SOURCE/bindings/python/tests/test_waymark.py" -q
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -22,7 +22,7 @@ for line in sys.stdin:
 '
 }
 
-@test "the example reads what print reads: our own, and those of other tracers" {
+@test "the example reads the same as print: waymark's traces, and those of other tracers" {
 	"$waymark" record -q -o own -- "$WAYMARK_BUILD/examples/hello" >/dev/null
 	"$WAYMARK_BUILD/examples/read" own >ours
 	[ "$(wc -l <ours)" -eq 3 ]
@@ -37,7 +37,7 @@ for line in sys.stdin:
 	done
 }
 
-@test "what is no trace is refused with a sentence" {
+@test "a file that is not a trace is refused with a sentence" {
 	echo no trace >file
 	run -1 "$WAYMARK_BUILD/examples/read" file
 	[ "$output" = "cannot read the trace 'file': at offset 0: not a trace of a known format" ]
@@ -46,7 +46,7 @@ for line in sys.stdin:
 	[[ "$output" == "cannot read the trace 'file': at offset 0: an empty file: "* ]]
 }
 
-@test "the library exports waymark_ and nothing else; all of it is in a header and its page" {
+@test "the library exports only waymark_ names; each is in a header and its page" {
 	lib="$WAYMARK_BUILD/libwaymark.so.0"
 	[ -z "$(nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^waymark_')" ]
 	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >exported
@@ -61,7 +61,7 @@ for line in sys.stdin:
 	diff exported <(sort -u ./*.declared)
 }
 
-@test "an outsider's C and C++ program, by pkg-config" {
+@test "an external C and C++ program, by pkg-config" {
 	DESTDIR="$PWD/root" meson install -C "$WAYMARK_BUILD" --no-rebuild --quiet
 	pc=$(find root -name waymark.pc)
 	prefix=$(dirname "$(dirname "$(find "$PWD/root" -path '*/bin/waymark')")")

@@ -124,7 +124,7 @@ child_of() {
 	[ "$(events t2 shop:order)" -eq 0 ]
 }
 
-@test "a program built with a sanitizer, which insists on being loaded first" {
+@test "a program built with a sanitizer, which must be loaded first" {
 	cc -fsanitize=address -I"$WAYMARK_SOURCE/include" "$W/app.c" -o asan || skip "no ASan here"
 	run -0 waymark record -o t -- ./asan
 	[ "$(events t shop:order)" -eq 100 ]
@@ -134,7 +134,7 @@ child_of() {
 	[ "$(events t2 shop:order)" -eq 100 ]
 }
 
-@test "globs choose, filters belong to the -e before them" {
+@test "globs select, filters apply to the preceding -e" {
 	waymark record -q -o t1 -e 'shop:i*' -- "$W/app"
 	[ "$(events t1)" -eq 1 ]
 	waymark record -q -o t2 -e shop:order --filter 'id < 10' -e shop:idle -- "$W/app"
@@ -146,7 +146,7 @@ child_of() {
 	[ "$(events t4 'cpu')" -eq 100 ]
 }
 
-@test "a wrong filter is shown with a caret, an unfitting one with its event" {
+@test "a malformed filter is shown with a caret, one that does not fit with its event" {
 	run -2 waymark record -o t -e order --filter 'id >' -- "$W/app"
 	[[ "$output" == *"^"* ]]
 	run -2 waymark record -o t -e shop:order --filter 'rows > 1' -- "$W/app"
@@ -156,7 +156,7 @@ child_of() {
 	[ ! -e t ]
 }
 
-@test "events that a filter does not fit are not recorded, and said" {
+@test "events that a filter does not fit are not recorded, and reported" {
 	run -0 waymark record -o t -e 'shop:*' --filter 'id < 3' -- "$W/app"
 	[[ "$output" == *"1 event matched an -e whose filter does not fit"* ]]
 	[ "$(events t shop:order)" -eq 3 ]
@@ -196,13 +196,13 @@ child_of() {
 	[ "$(events t2 shop:order)" -eq 130 ]
 }
 
-@test "two recorders at once each get what they asked" {
+@test "two recorders at once each get the events they requested" {
 	waymark record -q -o outer -e shop:idle -- waymark record -q -o inner -e shop:order -- "$W/app"
 	[ "$(events outer)" -eq 1 ]
 	[ "$(events inner)" -eq 100 ]
 }
 
-@test "more than the buffer holds: lost and counted, exactly" {
+@test "more events than the buffer holds: lost and counted, exactly" {
 	run -0 --separate-stderr waymark record -o t --buffer-size 64K -- "$W/app" once 3000000
 	[[ "$stderr" =~ ([0-9]+)" events, ".*", "([0-9]+)" lost" ]]
 	[ "$((BASH_REMATCH[1] + BASH_REMATCH[2]))" -eq 3000001 ]
@@ -211,7 +211,7 @@ child_of() {
 	[[ "$stderr" == *" 300001 events, "*" 0 lost"* ]]
 }
 
-@test "flight recorder: nothing before the end, then the last events, also of a crash" {
+@test "flight recorder: no output before the end, then the last events, also after a crash" {
 	run -134 --separate-stderr waymark record -o t --mode overwrite --buffer-size 64K -- \
 		"$W/app" abort 100000
 	[[ "$stderr" =~ ([0-9]+)" events, ".*", "([0-9]+)" lost (overwritten" ]]
@@ -234,7 +234,7 @@ child_of() {
 	[[ "$output" == *"nobody records to 't'"* ]]
 }
 
-@test "too few open files, a place that may not be written: what there is to do is said" {
+@test "too few descriptors, a path without permission: the cure is printed" {
 	local n
 	for n in 8 12 16 20 24; do
 		prlimit --nofile=$n:$n waymark record -o t$n -- "$W/app" 2>>few || true
@@ -290,7 +290,7 @@ child_of() {
 	kill -0 "$who"
 }
 
-@test "of two runtimes in a process, one linked and one preloaded, -p takes the one with the marks" {
+@test "of two runtimes in a process, one linked and one preloaded, -p uses the one with the marks" {
 	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o own -Wl,-u,waymark_module_register \
 		"$WAYMARK_BUILD/libwaymark-rt.a"
 	LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" ./own run >out 3>&- &
@@ -302,7 +302,7 @@ child_of() {
 	[ "$(events t still)" -gt 10 ]
 }
 
-@test "kill -9 of the command: the pump finishes the trace, the program runs on" {
+@test "kill -9 of the command: the pump finishes the trace, the program continues" {
 	background waymark record -o t -- "$W/app" run
 	until_true grep -q ready out
 	pump="$(child_of "$pid" waymark-pump)"
@@ -316,7 +316,7 @@ child_of() {
 	[ "$(cat "/proc/$app/comm")" = app ]
 }
 
-@test "kill -9 of the pump: said, and the program's status is kept" {
+@test "kill -9 of the pump: reported, and the program's status is kept" {
 	background waymark record -o t -- "$W/app" run
 	until_true grep -q ready out
 	until_shows t 1 'id = 99,' # packets are on disk
@@ -328,7 +328,7 @@ child_of() {
 	[ "$(events t shop:order)" -ge 100 ]
 }
 
-@test "a program that runs already" {
+@test "a program that is already running" {
 	env -u LD_PRELOAD "$W/app" run >out 3>&- &
 	app=$!
 	pids+=("$app")
@@ -345,7 +345,7 @@ child_of() {
 	grep -q ' 0 lost: t2' err
 }
 
-@test "a filter's plan is gone when its recorder is: the next one to attach starts anew" {
+@test "a filter's plan is removed with its recorder: the next one to attach begins anew" {
 	"$W/app" run >out 3>&- &
 	app=$!
 	pids+=("$app")
@@ -357,7 +357,7 @@ child_of() {
 	kill -0 "$app"
 }
 
-@test "a program that runs already, again and again, and by two recorders" {
+@test "a program that is already running, repeatedly, and by two recorders" {
 	"$W/app" run >out 3>&- &
 	app=$!
 	pids+=("$app")
@@ -375,7 +375,7 @@ child_of() {
 	[ "$(events t5 'id = -1')" -gt 10 ]
 }
 
-@test "code that must not be patched: nothing is recorded, and why is said" {
+@test "code that must not be patched: no event is recorded, and the reason is printed" {
 	WAYMARK_NOPATCH=1 run -0 waymark record -o t -- "$W/app"
 	[[ "$output" =~ [1-9]" marked places of 1 process stayed off".*"unset WAYMARK_NOPATCH" ]]
 	[[ "$output" == *" 0 events, "* ]]
@@ -388,7 +388,7 @@ child_of() {
 	[[ "$output" == *" 0 events, "* ]]
 }
 
-@test "what cannot be attached to is said with its cure" {
+@test "a process that cannot be attached to is reported with the cure" {
 	run -1 waymark record -o t -p $$
 	[[ "$output" == *"no waymark runtime in it"*"LD_PRELOAD"* ]]
 	run -1 waymark record -o t -p 4194303
@@ -414,7 +414,7 @@ child_of() {
 	[ "$(events t "app:$second/")" -gt 10 ]
 }
 
-@test "a recorder of its own and one of all processes: each has each event once, by its name" {
+@test "a recorder of one process and one of all: each has each event once, by its name" {
 	background waymark record -q -o all -a -e 'shop:*' -- sleep 30
 	all=$pid
 	until_true test -e all/.waymark
@@ -436,7 +436,7 @@ child_of() {
 	done
 }
 
-@test "an output directory that cannot be: said before the command runs" {
+@test "an impossible output directory: reported before the command runs" {
 	mkdir full
 	echo x >full/file
 	run -125 waymark record -o full -- touch ran
@@ -446,7 +446,7 @@ child_of() {
 	[ ! -e ran ]
 }
 
-@test "a disk that fills: said at once, counted, the good part kept, status 5" {
+@test "a disk that fills up: reported at once, counted, the good part kept, status 5" {
 	if [ "$(id -u)" -ne 0 ] || ! mkdir small || ! mount -t tmpfs -o size=600k none small; then
 		skip "a small file system needs root"
 	fi
@@ -461,7 +461,7 @@ child_of() {
 	[ "$kept" -gt 1000 ]
 }
 
-@test "nothing is left behind" {
+@test "no file or process remains" {
 	# Not where others record at the same time.
 	export XDG_RUNTIME_DIR="$PWD/run"
 	mkdir -m 700 "$XDG_RUNTIME_DIR"

@@ -41,7 +41,7 @@ for group in json.load(sys.stdin):
 '
 }
 
-@test "list: events and their fields are the command's" {
+@test "list: events and their fields equal the command's" {
 	for glob in 'sched:sched_s*' 'syscall:open*' 'sw:*' 'usdt:/bin/bash:*:*'; do
 		diff <("$W/list" "$glob") <(listed "$glob")
 	done
@@ -49,12 +49,12 @@ for group in json.load(sys.stdin):
 	[ "$("$W/list" | wc -l)" -gt 1000 ]
 }
 
-@test "list: a miss has the nearest names" {
+@test "list: an unknown name gets the nearest names" {
 	run -1 "$W/list" sched:sched_swich
 	[[ $output == *"did you mean 'sched:sched_switch'"* ]]
 }
 
-@test "live: an example prints what the command records, events of programs and of the kernel" {
+@test "live: an example prints the same as the command records, events of programs and of the kernel" {
 	"$W/trace" 'hello:*' "$WAYMARK_BUILD/examples/hello" | grep -v 'hello, world' >live
 	[ "$(wc -l <live)" -eq 3 ]
 	[ "$(awk '{ print $2, $3 }' live | sort -u)" = "hello hello:greeting" ]
@@ -68,7 +68,7 @@ for group in json.load(sys.stdin):
 	sort -c -n live
 }
 
-@test "live: 200,000 events of a program that does not wait, given or counted as lost" {
+@test "live: 200,000 events of a program that does not wait, delivered or counted as lost" {
 	cat >many.c <<-'END'
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(many, one, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
@@ -84,7 +84,7 @@ for group in json.load(sys.stdin):
 	[ "$(wc -l <live)" -eq 200000 ]
 }
 
-@test "to a folder: the same numbers as the command's, and a whole trace" {
+@test "to a folder: the same numbers as the command, and a complete trace" {
 	[ "$("$W/record" 'hello:*' own "$WAYMARK_BUILD/examples/hello" | tail -1)" = "3 events, 0 lost" ]
 	[ "$("$waymark" print --jsonl own | wc -l)" -eq 3 ]
 	run -1 "$W/record" 'hello:*' own true
@@ -94,7 +94,7 @@ for group in json.load(sys.stdin):
 	[ ! -e other ]
 }
 
-@test "counting: perf stat's numbers" {
+@test "counting: the same numbers as perf stat" {
 	[ -w /sys/kernel/tracing ] || skip "system calls are counted by root"
 	"$W/count" syscalls:sys_enter_getppid,sw:page-faults perl -e 'getppid for 1..12345' >counts
 	grep -qx 'syscalls:sys_enter_getppid 12345' counts
@@ -109,7 +109,7 @@ totals() {
 	"$W/count_api" "$@" >all && grep -v '^ ' all
 }
 
-@test "counting: filters are evaluated where it is counted; what they cannot mean is said" {
+@test "counting: filters are evaluated where events are counted; unsupported ones are reported" {
 	[ -w /sys/kernel/tracing ] || skip "system calls are counted by root"
 	calls='syscall(3, 77) for 1..50; syscall(3, 78) for 1..20'
 	run -0 totals syscalls:sys_enter_close 'fd == 77 || fd == 78' perl -e "$calls"
@@ -190,7 +190,7 @@ marked() {
 	[[ $output == [1-9]": "* ]]
 }
 
-@test "counting: a program counts the events that it is marked with itself" {
+@test "counting: a program counts its own events" {
 	cat >itself.c <<-'END'
 	#include <inttypes.h>
 	#include <stdio.h>
@@ -222,7 +222,7 @@ marked() {
 	[ "$output" = "itself:one 1000" ]
 }
 
-@test "counting: events of a process that runs, of one of its threads" {
+@test "counting: events of a running process, of one of its threads" {
 	local pid counting
 	marked
 	for whose in p:3000 t:1000; do
@@ -245,7 +245,7 @@ marked() {
 	[[ $output == *"no waymark runtime in it"* ]]
 }
 
-@test "counting: what cannot be counted is said, the rest is counted" {
+@test "counting: an event that cannot be counted is reported, the others are counted" {
 	run -0 "$W/count" sw:page-faults,cpu:cycles true
 	[[ ${lines[0]} == "sw:page-faults "[1-9]* ]]
 	[[ ${lines[1]} == cpu:cycles* ]]
@@ -253,7 +253,7 @@ marked() {
 	[[ $output == *"did you mean"*sw:page-faults* ]]
 }
 
-@test "sampling: where a program spends its time" {
+@test "sampling: the functions in which a program spends its time" {
 	run -0 "$W/sample" own perl -e '$x = 0; $x += $_ for 1..6000000'
 	[[ ${lines[-1]} == [1-9]*" samples" ]]
 	[ "$("$waymark" print --jsonl own -e 'sw:task-clock' | wc -l)" -eq "${output%% *}" ]
@@ -295,7 +295,7 @@ other() {
 	wait "$changing"
 }
 
-@test "other events while it records" {
+@test "changing the events while recording" {
 	cat >two.c <<-'END'
 	#include <stdio.h>
 	#include <time.h>
@@ -341,7 +341,7 @@ other() {
 	wait $changing
 }
 
-@test "triggers: stacks of the kernel; what this kernel lacks is said" {
+@test "triggers: stacks of the kernel; features that this kernel lacks are reported" {
 	[ -w /sys/kernel/tracing ] || skip "triggers are set by root"
 	"$W/trigger" sched:sched_switch:stacktrace own sleep 0.05
 	[ "$("$waymark" print --jsonl own -e 'ftrace:kernel_stack' | wc -l)" -ge 1 ]
@@ -359,7 +359,7 @@ no_instance() {
 	[ "$(instances "$1")" -eq 0 ]
 }
 
-@test "nothing is left when the reader is killed: no folder in memory, no instance" {
+@test "no folder in memory and no instance remain when the reader is killed" {
 	[ -w /sys/kernel/tracing ] || skip "instances are made by root"
 	"$W/trace" syscall:getppid sleep 600 >live 3>&- &
 	pid=$!

@@ -70,7 +70,7 @@ none_left() {
 	[ -z "$(left_behind)" ]
 }
 
-@test "each system call is there twice, of CMD alone, with CMD's status" {
+@test "each system call is recorded twice, for CMD alone, with CMD's status" {
 	run -7 --separate-stderr waymark record -o t --preload none -e syscall:getppid -- "$W/calls" 100000 7
 	[[ $stderr == *"200000 events (200000 of the kernel)"*"0 lost"* ]]
 	[ "$(waymark print t | grep -c ' calls:.*sys_enter_getppid')" = 100000 ]
@@ -80,7 +80,7 @@ none_left() {
 	[ -z "$stderr" ]
 }
 
-@test "as many system calls as there were are recorded or counted as lost (WAYMARK_LONG: two million)" {
+@test "every system call is recorded or counted as lost (WAYMARK_LONG: two million)" {
 	local n=200000 kept lost
 	[ -z "${WAYMARK_LONG-}" ] || n=2000000
 	run -0 --separate-stderr waymark record -o t --preload none -e syscall:getppid -- "$W/calls" $n
@@ -91,12 +91,12 @@ none_left() {
 	[ "$(waymark info --json t | python3 -c 'import json, sys; print(json.load(sys.stdin)["events"])')" = "$kept" ]
 }
 
-@test "children are followed, their names known" {
+@test "children are followed, with their names" {
 	run -0 waymark record -q -o t --preload none -e syscall:getppid:enter -- sh -c "$W/calls 10; $W/calls 20 & wait"
 	[ "$(waymark print t | grep -c ' calls:')" = 30 ]
 }
 
-@test "a running process by -p, everything by -a without ourselves" {
+@test "a running process by -p, everything except the recorder by -a" {
 	sh -c "while :; do $W/calls 1000; done" & pid=$!
 	run -0 waymark record -q -o p -e syscall:getppid:enter -p $pid \
 		-- bash -c '. "$0" && until_shows p 501 " calls:"' "$WAYMARK_SOURCE/test/wait.bash"
@@ -114,7 +114,7 @@ none_left() {
 	run -1 grep -c "/$command \|/$pump \|/$helper " a.txt
 }
 
-@test "a 32-bit program: what is not to be had of it is said; raw system calls are there" {
+@test "a 32-bit program: unavailable events are reported; raw system calls are recorded" {
 	# getppid fifty times, then exit: no library of 32 bits is needed.
 	cat >narrow.c <<-'EOF'
 	static int call(int number, int argument)
@@ -142,7 +142,7 @@ none_left() {
 	[ "$(waymark print u | grep -c ' narrow:')" = 1 ]
 }
 
-@test "a process that dies while it is attached to: said, or recorded as far as it came" {
+@test "a process that dies during the attach: reported, or recorded up to then" {
 	local ms pid seen=0 missed=0
 	for ms in 001 020 040 060 080 100 130 160 200 300 1000 5000; do
 		[ $ms -lt 1000 ] || [ $seen = 0 ] || break
@@ -163,7 +163,7 @@ none_left() {
 	[ $seen -ge 1 ]
 }
 
-@test "single threads, single CPUs: of the kernel, of programs, sampled; nothing they fork" {
+@test "single threads, single CPUs: kernel events, program events, samples; without their children" {
 	cat >"$W/two.c" <<-'EOF'
 	#include <pthread.h>
 	#include <stdio.h>
@@ -235,7 +235,7 @@ none_left() {
 	[ ! -e u ]
 }
 
-@test "filters: the kernel's part and the pump's, the same as those of a reader" {
+@test "filters: the kernel's part and the pump's together equal a reader's" {
 	cat >"$W/sizes.c" <<-'EOF'
 	#include <fcntl.h>
 	#include <unistd.h>
@@ -284,14 +284,14 @@ none_left() {
 	[ "$(waymark print t | grep -c sys_exit_write)" = 0 ]
 }
 
-@test "what is not there says the nearest names; a counter is not recorded for a wildcard" {
+@test "an unknown name gets the nearest names; a wildcard does not record counters" {
 	run -4 waymark record -q -o t -e kernel:sched:sched_swich -- true
 	[[ $output == *sched_switch* ]]
 	run -2 waymark record -q -o t -e 'kernel:page-f*' -- true
 	[[ $output == *"waymark stat"* ]]
 }
 
-@test "user and kernel events in one trace, and kernel: and user: settle whose" {
+@test "user and kernel events in one trace; kernel: and user: resolve a clash" {
 	run -0 --separate-stderr waymark record -o t -e app:before -e syscall:write -- "$W/between" 5 /dev/null
 	[[ $stderr == *"15 events (10 of the kernel)"* ]]
 	waymark print t | grep -o 'app:before\|sys_e[a-z]*_write' >order
@@ -300,7 +300,7 @@ none_left() {
 	[[ $stderr == *"5 events,"* ]]
 }
 
-@test "a write to trace_marker lies between the events around it, each time" {
+@test "a write to trace_marker is between the events around it, each time" {
 	local n=100000
 	[ -z "${WAYMARK_LONG-}" ] || n=1000000
 	run waymark record -b 256M -o t -e 'app:*' -e ftrace:print -- "$W/between" $n "$TRACEFS/trace_marker"
@@ -325,14 +325,14 @@ none_left() {
 	wait $command
 }
 
-@test "in a PID namespace, whose numbers the kernel's tracing does not know, it is said" {
+@test "a PID namespace, which the kernel's tracing does not support, is reported" {
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces for us"
 	run unshare --pid --fork --mount-proc "$WAYMARK_BUILD/waymark" record -o n -e syscall:getppid -- "$W/calls" 5
 	[[ $output == *"container"*"-a"* ]]
 	[[ $output == *"0 events"* ]]
 }
 
-@test "a disk that fills is said at once, what it costs is counted as such, status 5" {
+@test "a disk that fills up is reported at once, its losses are counted as such, status 5" {
 	mkdir small
 	mount -t tmpfs -o size=2m none small || skip "no small file system for us"
 	run -5 --separate-stderr waymark record -o small/t --preload none -e syscall:getppid -- "$W/calls" 100000
@@ -345,7 +345,7 @@ none_left() {
 	[ "$sum" -ge 200000 ] && [ "$sum" -le 200100 ]
 }
 
-@test "without permission it says so, and how to get it" {
+@test "missing permission is reported, with the cure" {
 	run setpriv --reuid=65534 --clear-groups waymark record -q -o "$W/none" -e kernel:sched:sched_switch -- true
 	[ "$status" -ne 0 ]
 	[[ $output == *root* || $output == *permi* ]]
@@ -361,7 +361,7 @@ none_left() {
 }
 
 # System calls have a text of their own in the kernel, and a bare %p is another number there: neither is compared.
-@test "events print as the kernel prints them, here and on another machine" {
+@test "events print as the kernel prints them, on this machine and on another" {
 	local other="$TRACEFS/instances/bats-print-$$" systems="sched signal task irq exceptions raw_syscalls" s
 	mkdir "$other"
 	echo 65536 >"$other/buffer_size_kb"

@@ -119,7 +119,7 @@ same_in_babeltrace() {
 	[ "$(grep -v ' perf:' <<<"$output" | grep -c "$1")" -eq "$(waymark print t | grep -c "$1")" ]
 }
 
-@test "a function's arguments by number, register and address, strings; what it returns" {
+@test "a function's arguments by number, register and address, strings; its return value" {
 	need_x86
 	record -e "uprobe:$W/work:tick(i=arg1:s32, arg2:string, again=%rdi:x8, first=+0(%si):char, \$comm)" \
 		-e "uretprobe:$W/work:tick(ret=\$retval:s32)" -e "uretprobe:$W/work:label(\$retval:string)" -- "$W/work"
@@ -214,7 +214,7 @@ same_in_babeltrace() {
 	[[ $output == *"did you mean 'zoo::Cage::feed'"* ]]
 }
 
-@test "what is wrong with a place or what it fetches is said, with the place in the text" {
+@test "an error in a place or an argument is reported, with its column" {
 	need_x86
 	refused() { # STATUS WORDS EVENT
 		run "-$1" waymark record -q -o u --preload none -e "$3" -- true
@@ -251,7 +251,7 @@ same_in_babeltrace() {
 	fi
 }
 
-@test "filters on what a probe fetches: the kernel's part and the pump's" {
+@test "filters on a probe's arguments: the kernel's part and the pump's" {
 	need_x86
 	record -e "uprobe:$W/work:tick(i=arg1:s32)" --filter 'i >= 0' -- "$W/work" 10
 	[ "$(waymark print t | grep -c tick)" -eq 8 ]
@@ -262,7 +262,7 @@ same_in_babeltrace() {
 	[[ $stderr == *"has no field 'j'"*"  j > 1"*"  ^"* ]]
 }
 
-@test "a running process, everything, and what the process forks" {
+@test "a running process, everything, and the children of the process" {
 	need_x86
 	"$W/work" 600000 slowly >/dev/null 3>&- & pid=$!
 	run -0 waymark record -q -o p -e "uprobe:$W/work:tick" -p $pid -- bash -c '. "$0" && until_shows p 21 tick' "$WAYMARK_SOURCE/test/wait.bash"
@@ -279,7 +279,7 @@ same_in_babeltrace() {
 	[ "$(waymark print t | grep -c tick)" -eq 30 ]
 }
 
-@test "stacks behind events, triggers that write them, stop tracing, switch events on" {
+@test "stacks after events, triggers that record them, stop tracing, switch events on" {
 	local stack='ftrace:kernel_stack: '
 	cc -O2 "$WAYMARK_SOURCE/test/data/calls.c" -o calls
 	rm -rf t
@@ -303,7 +303,7 @@ same_in_babeltrace() {
 	[ "$(waymark print t | grep -c "$stack")" -eq 3 ]
 }
 
-@test "what a trigger cannot do is said: no such event, no such command, a filter, what the kernel was built without" {
+@test "an impossible trigger is reported: no such event, no such command, a filter, a missing kernel option" {
 	refused() { # STATUS WORDS OPTION TEXT
 		run "-$1" waymark record -q -o u --preload none "$3" "$4" -e syscall:getppid -- true
 		[[ $output == *$2* ]]
@@ -378,7 +378,7 @@ same_in_babeltrace() {
 	echo "-:other_$$/tick" >>"$TRACEFS/uprobe_events"
 }
 
-@test "kill -9 of the command: its pump writes what there was, then the keeper removes the probes" {
+@test "kill -9 of the command: its pump writes the events up to then, then the keeper removes the probes" {
 	need_x86
 	waymark record -q -o t --preload none -e "uprobe:$W/work:tick" -- "$W/work" 600000 slowly 3>&- & local command=$!
 	until_shows t 11 work:tick

@@ -107,7 +107,7 @@ text() { # of a trace, one event a line
 	babeltrace2 "$1" 2>"$1.errors"
 }
 
-@test "every one of a tracepoint's events is a sample, with its own fields" {
+@test "each event of a tracepoint is a sample, with its own fields" {
 	needs_tracepoints
 	run -0 --separate-stderr waymark record --preload none -c 1 -e syscall:getcpu -o t -- "$W/work" calls 20000
 	[[ $stderr == *"40000 events (40000 samples)"*"0 lost"* ]]
@@ -126,7 +126,7 @@ text() { # of a trace, one event a line
 	[ "$(sort -u addresses | wc -l)" = 400 ]
 }
 
-@test "a rate gives about so many samples a second of CPU time; which event is said" {
+@test "a rate gives about that many samples per second of CPU time; the event is named" {
 	run -0 --separate-stderr waymark record -F 1000 -o t -- "$W/work" burn 400
 	[[ $stderr == *"sampling cpu:cycles"* || $stderr == *"sampling sw:cpu-clock"* ]]
 	n=$(text t | grep -c 'cpu-clock\|cycles')
@@ -135,7 +135,7 @@ text() { # of a trace, one event a line
 	[ "$n" -lt 700 ]
 }
 
-@test "a counter that is named is sampled without being told how often" {
+@test "a named counter is sampled with a default rate" {
 	waymark record -q -e cpu-clock -o t -- "$W/work" burn 400
 	[ "$(text t | grep -c 'sw:cpu-clock')" -gt 250 ]
 	waymark record -q -e page-faults -e sw:page-faults:u -o t1 -- "$W/work" touch 400 >range
@@ -143,7 +143,7 @@ text() { # of a trace, one event a line
 	run -4 waymark record -q -e 'page-f*' -o t2 -- true # of programs
 }
 
-@test "call chains by frame pointers lead to main, and name both kernel and program" {
+@test "call chains by frame pointers lead to main, through kernel and program" {
 	waymark record -q -F 1000 -g -e sw:cpu-clock -o t -- "$W/work" burn 200
 	range() { nm -S "$W/work" | awk -v f="$1" '$4 == f { print $1, $2 }'; }
 	text t >text
@@ -164,7 +164,7 @@ text() { # of a trace, one event a line
 	[ -f t/kernel/kallsyms.zst ] || [ "$(id -u)" != 0 ]
 }
 
-@test "dwarf: registers and so much of the stack as was asked for" {
+@test "dwarf: registers and the requested number of stack bytes" {
 	waymark record -q -F 500 -g dwarf,1024 -e sw:cpu-clock -o t -- "$W/work" burn 200
 	text t | grep cpu-clock >text
 	[ "$(grep -c '_regs_user_length = [1-9]' text)" -gt 20 ]
@@ -172,7 +172,7 @@ text() { # of a trace, one event a line
 	run -1 grep 'callchain = .* 0xFFFFFFFFFFFFFE00' text
 }
 
-@test "threads, children and what they exec are sampled, and told of" {
+@test "threads, children and programs they exec are sampled, and described in the trace" {
 	needs_tracepoints
 	waymark record -q --preload none -c 1 -e syscall:getcpu:enter -o t -- sh -c "$W/work threads 5 300; $W/work calls 7 & wait"
 	text t >text
@@ -187,7 +187,7 @@ text() { # of a trace, one event a line
 	[ "$hex" = "$id" ]
 }
 
-@test "a running process: what it has mapped, is called and does" {
+@test "a running process: its mappings, its name and its samples" {
 	"$W/work" burn 600000 3>&- & pid=$!
 	run -0 waymark record -q -F 500 -g -e sw:cpu-clock -p $pid -o t -- bash -c '. "$0" && until_shows t 6 sw:cpu-clock' "$WAYMARK_SOURCE/test/wait.bash"
 	kill $pid
@@ -198,7 +198,7 @@ text() { # of a trace, one event a line
 	[ "$(grep -c "perf:comm.* pid = $pid, .*\"work\"" text)" = 1 ]
 }
 
-@test "what happens on a CPU while a running process is told of, is in that CPU's packets, in order" {
+@test "events on a CPU while a running process is described are in that CPU's packets, in order" {
 	"$W/work" rename 60000 >/dev/null 3>&- & pid=$!
 	for i in 1 2 3 4 5 6 7 8; do
 		waymark record -q -F 99 -e sw:cpu-clock -p $pid -o t$i -- true || break
@@ -209,7 +209,7 @@ text() { # of a trace, one event a line
 	done
 }
 
-@test "beside events of the kernel the trace says what the tasks mapped and were called" {
+@test "with kernel events the trace has the tasks' mappings and names" {
 	needs_tracepoints
 	run -0 --separate-stderr waymark record --preload none -e syscall:getcpu:enter -o t -- sh -c "$W/work calls 5"
 	[[ $stderr == *" 5 events (5 of the kernel)"* ]]
@@ -222,7 +222,7 @@ text() { # of a trace, one event a line
 	[ -s k/kernel/kallsyms.zst ]
 }
 
-@test "everything, but not ourselves; one CPU alone" {
+@test "everything except the recorder; one CPU alone" {
 	needs_tracepoints
 	waymark record -q -a -c 1 -e syscall:write:enter -o a -- sh -c "sleep 0.5; $W/work calls 100; echo x" >/dev/null & command=$!
 	pump=$(pump_of $command)
@@ -236,7 +236,7 @@ text() { # of a trace, one event a line
 	run -1 grep 'sw:cpu-clock.*cpu_id = [1-9]' c.txt
 }
 
-@test "what the rings cannot hold is counted, to the last one" {
+@test "samples that the rings cannot hold are counted, to the last one" {
 	needs_tracepoints
 	waymark record --preload none -c 1 -e syscall:getcpu -o t -- sh -c "kill -STOP \$(pgrep -P \$PPID -x waymark-pump); $W/work calls 400000; kill -CONT \$(pgrep -P \$PPID -x waymark-pump)" 2>said
 	lost=$(sed -n 's/.* \([0-9]*\) lost (full.*/\1/p' said)
@@ -253,7 +253,7 @@ text() { # of a trace, one event a line
 	[ "$(awk '{ n += $1 } END { print n }' losses)" = "$lost" ]
 }
 
-@test "an ordinary user samples programs of his own, and is told what is missing" {
+@test "an ordinary user samples their own programs, and the missing parts are reported" {
 	[ "$(id -u)" = 0 ] || skip "not root: is the ordinary case already"
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "kernel.perf_event_paranoid is not 2"
 	u=$(mktemp -d /tmp/waymark-sample-XXXXXX)
@@ -268,7 +268,7 @@ text() { # of a trace, one event a line
 	run -1 grep 'callchain = .* 0xFFFFFFFFFFFFFF80' text
 }
 
-@test "symbols of the kernel that cannot be kept are missed aloud" {
+@test "missing kernel symbols are reported" {
 	mkdir small
 	mount -t tmpfs -o size=600k none small || skip "no small file system for us"
 	run -0 --separate-stderr waymark record -o small/t --preload none -F 100 -e sw:cpu-clock -- true
@@ -276,7 +276,7 @@ text() { # of a trace, one event a line
 	[[ $stderr == *"the kernel's symbols are not in the trace (No space left on device; free some space"* ]]
 }
 
-@test "samples, the program's events and the kernel's are on one clock" {
+@test "samples, the program's events and the kernel's use one clock" {
 	cat >between.c <<-'EOF'
 	#include <sys/mman.h>
 	#include <unistd.h>
@@ -318,7 +318,7 @@ text() { # of a trace, one event a line
 	waymark info t | grep -E '^samples +at most [0-9]+ ns off the clock'
 }
 
-@test "what cannot be sampled is said before anything is recorded" {
+@test "an event that cannot be sampled is reported before recording begins" {
 	run -2 waymark record -F 0 -o t -- true
 	[[ $output == *"1 or more"* ]]
 	run -2 waymark record -F 99 -c 5 -o t -- true
@@ -366,7 +366,7 @@ same_samples() {
 	cmp have wanted
 }
 
-@test "a trace is printed with names while it grows, those of libraries that come later, too" {
+@test "a growing trace is printed with names, also those of libraries loaded later" {
 	local cpu recording printing
 	cat >grows.c <<-'END'
 	#include <dlfcn.h>

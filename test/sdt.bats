@@ -60,7 +60,7 @@ setup() {
 	[[ $output == *"sdt_shop:order"* && $output == *"sdt_shop:paid"* ]]
 }
 
-@test "bpftrace watches while waymark records" {
+@test "bpftrace traces while waymark records" {
 	command -v bpftrace >/dev/null || skip "no bpftrace here"
 	[ "$(id -u)" -eq 0 ] || skip "only root may attach"
 	for compiler in gcc clang; do

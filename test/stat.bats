@@ -135,7 +135,7 @@ count_with_both() {
 	[ "$(cut -d, -f1 out)" = 900 ]
 }
 
-@test "probes leave nothing behind, not even after kill -9; forks of the counted work" {
+@test "no probe remains, not even after kill -9; children of the counted command" {
 	need_tracepoints
 	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
 	run -0 waymark stat -x, -o out -e uprobe:./work:tick -- sh -c './work; ./work; true'
@@ -150,7 +150,7 @@ count_with_both() {
 	until_true eval '! grep -q "waymark_${pid}_" /sys/kernel/tracing/uprobe_events'
 }
 
-@test "USDT: every place of a probe, semaphores counted up while it is watched" {
+@test "USDT: every place of a probe, semaphores incremented while it is counted" {
 	need_tracepoints
 	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
 	[ "$(uname -m)" = x86_64 ] || skip "the probes of this test are written for x86-64"
@@ -180,7 +180,7 @@ count_with_both() {
 	[[ $output == *"did you mean 'zoo:two'"* ]]
 }
 
-@test "--filter: in the kernel, the same as perf's; what it cannot say, from the stream" {
+@test "--filter: in the kernel, the same as perf's; filters it cannot evaluate, from the stream" {
 	need_tracepoints
 	cat >sizes.c <<-'END'
 	#include <fcntl.h>
@@ -237,7 +237,7 @@ count_with_both() {
 # The sum of the counts of rows "COUNT,EVENT,..." of an event.
 sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print n + 0 }' out; }
 
-@test "--by: rows add up to the whole, of threads and children, of running processes, of all" {
+@test "--by: rows add up to the total, for threads and children, for running processes, for all" {
 	need_tracepoints
 	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
 	run -3 waymark stat -x, -o out -e syscall:write,syscall:write:exit --by comm,tid -- ./work
@@ -263,7 +263,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	[ "$(grep '^[0-9]*,syscall:write,work,1$' out)" = 900,syscall:write,work,1 ]
 }
 
-@test "--by: texts, numbers with signs, JSON; what cannot be is refused" {
+@test "--by: texts, signed numbers, JSON; impossible combinations are refused" {
 	need_tracepoints
 	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
 	waymark stat --json -o out -e syscall:openat,syscall:openat:exit --by '$comm' -- cat /etc/hostname >/dev/null
@@ -289,7 +289,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	[ "$(cat out)" = 2,syscall:write,sh ]
 }
 
-@test "--by where BPF cannot: filters, repetitions, intervals, from the stream; as many as in the kernel" {
+@test "--by where BPF is not available: filters, repetitions, intervals, from the stream; the same counts" {
 	need_tracepoints
 	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
 	run -3 waymark stat -x, -o kernel -e syscall:write --by comm,count -- ./work
@@ -309,7 +309,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	END
 }
 
-@test "--by and --filter of what a uprobe fetches: from the stream, and so it is said" {
+@test "--by and --filter on a uprobe's arguments: from the stream, and that is reported" {
 	need_tracepoints
 	[ -d /sys/bus/event_source/devices/uprobe ] || skip "this kernel has no uprobes"
 	run -3 waymark stat -x, -o out -e 'uprobe:./work:tick(i=arg1:s32)' --filter 'i >= 290' --by i -- ./work
@@ -319,7 +319,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	[ "$(cut -d, -f1,3 out)" = "30,uprobe:$W/work:tick" ]
 }
 
-@test "--timeout ends it, --append goes on in a file" {
+@test "--timeout ends it, --append appends to a file" {
 	run -143 timeout 50 waymark stat --timeout 200 -x, -o out -e page-faults:u -- sleep 20
 	run -0 timeout 50 waymark stat --timeout 200 -x, -o out --append -e page-faults:u -p $$
 	[ "$(grep -c page-faults out)" = 2 ]
@@ -338,7 +338,7 @@ delayed() {
 	"$@" -- python3 -c "${write//$'\t'/}" "$PWD/out"
 }
 
-@test "-D: what is before is not counted, by perf, the counters, from the stream" {
+@test "-D: earlier events are not counted, by perf, the counters, from the stream" {
 	need_tracepoints
 	if perf stat -e page-faults true 2>/dev/null; then
 		delayed perf stat -D 2000 -I 100 -x, -o out -e syscalls:sys_enter_write 2>/dev/null
@@ -355,7 +355,7 @@ delayed() {
 	[ "$(awk -F, '/page-faults/ { print $1 }' out)" = 0 ]
 }
 
-@test "-D -1 never begins; one that is longer than CMD is told of" {
+@test "-D -1 never begins; a delay longer than CMD is reported" {
 	run -0 --separate-stderr waymark stat --delay -1 -x, -o out -e page-faults:u -- true
 	[ "$(cut -d, -f1 out)" = 0 ]
 	[ -z "$stderr" ]
@@ -375,7 +375,7 @@ delayed() {
 	done
 }
 
-@test "--by after -D: of children that began before, and when they end" {
+@test "--by after -D: of children that began before, and at their end" {
 	need_tracepoints
 	waymark stat -o /dev/null -e syscall:write --by comm -- true 2>why || skip "$(cat why)"
 	timeout 60 waymark stat -D 1500 -x, -o out -e syscall:write,sched:sched_process_exit --by comm -- \
@@ -405,7 +405,7 @@ delayed() {
 	[[ $output =~ [0-9.]+\ s\ elapsed,\ [0-9.]+\ s\ user,\ [0-9.]+\ s\ system ]]
 }
 
-@test "a wildcard's zeros are one line; a name's is there, and so are all in JSON" {
+@test "zeros of a wildcard are one line; those of a name are printed, and all are in JSON" {
 	need_tracepoints
 	run --separate-stderr -3 waymark stat -e 'syscall:*,syscall:swapoff' -- ./work
 	[[ $output =~ \ syscall:write\ .*per\ second ]]
@@ -416,7 +416,7 @@ delayed() {
 	[[ $output =~ syscall:reboot ]]
 }
 
-@test "a system call by the name programs have for it" {
+@test "a system call by its libc name" {
 	need_tracepoints
 	run --separate-stderr -0 waymark stat -x, -e syscall:uname -- uname
 	[ "$(grep -c '^[1-9][0-9]*,,syscall:newuname,' <<<"$output")" -eq 1 ]
@@ -436,7 +436,7 @@ delayed() {
 	END
 }
 
-@test "-r: means and their errors" {
+@test "-r: means and standard errors" {
 	run -3 waymark stat -r 4 --json -o out -e page-faults:u -- ./work
 	python3 - <<-'END'
 	import json
@@ -450,7 +450,7 @@ delayed() {
 	[[ $output == *"the mean of 3 runs"* ]]
 }
 
-@test "-I: intervals add up to the whole" {
+@test "-I: intervals add up to the total" {
 	# 20 times 900 faults at least, over a second and a half.
 	run -0 waymark stat -I 100 -x, -o parts -e page-faults:u -- sh -c 'for i in 1 2 3 4 5; do ./work; sleep 0.3; done; true'
 	[ "$(wc -l <parts)" -ge 4 ]
@@ -484,7 +484,7 @@ delayed() {
 	[ "${output%%.*}" -ge "$((200 * $(getconf _NPROCESSORS_ONLN)))" ]
 }
 
-@test "what is wrong is said: no match, no process, malformed, nothing asked" {
+@test "wrong use is reported: no match, no process, malformed, no event" {
 	run -4 waymark stat -e page-fautls -p 1
 	[[ $output == *"did you mean"*"page-faults"* ]] || [[ $output == *"cannot be looked up"* ]]
 	run -125 waymark stat -e page-fautls -- true
@@ -501,7 +501,7 @@ delayed() {
 	run -2 waymark stat -a -p 1
 }
 
-@test "an event that is not there is named, the others are counted, the status says so" {
+@test "a missing event is named, the others are counted, the status shows it" {
 	[ ! -e /sys/bus/event_source/devices/cpu ] || skip "this machine has hardware counters"
 	run --separate-stderr -5 waymark stat -x, -e cycles,page-faults:u -- true
 	[[ $stderr == *"not counted: 'cpu:cycles'"* ]]
@@ -511,7 +511,7 @@ delayed() {
 	[[ $output == *"none is given to this virtual machine"* ]]
 }
 
-@test "root of a user namespace: user faults are counted, and what is not is cured outside of it" {
+@test "root of a user namespace: user faults are counted, the cure for the others is printed" {
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "others may count other things here"
 	unshare -Ur true 2>/dev/null || skip "no user namespaces for us"
 	run --separate-stderr -3 unshare -Ur waymark stat -x, -e page-faults -- ./work
@@ -523,7 +523,7 @@ delayed() {
 	[[ $output == *"run as root outside of this user namespace"* ]]
 }
 
-@test "nobody: user faults are counted, what is not permitted has its cure" {
+@test "user nobody: user faults are counted, missing permissions are reported with their cure" {
 	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] || skip "everybody may count the kernel here"
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 3 ] || skip "nobody may count anything here"

@@ -136,7 +136,7 @@ same() {
 	paste -d' ' "$1" "$2" | awk '$2 != $4 || $1 - $3 > 4 || $3 - $1 > 4 { print; bad = 1 } END { exit bad }'
 }
 
-@test "perf, BPF and the stream count the same: switches, wake-ups, ends, calls of threads, children, after exec" {
+@test "perf, BPF and the stream count the same: switches, wake-ups, exits, calls of threads, children, after exec" {
 	local events=sched:sched_switch,sched:sched_waking,sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter
 	./tasks &
 	pid=$!
@@ -168,7 +168,7 @@ same() {
 	grep -q '^3 sched:sched_process_fork$' want
 }
 
-@test "where BPF may not be used: all of it, its programs, their tracepoints: from the stream, and said" {
+@test "where BPF is not permitted, wholly or in part: from the stream, and that is reported" {
 	local what
 	for what in all load attach; do
 		run --separate-stderr -0 ./deny $what waymark stat -x, -e syscall:write --by count -- ./tasks last

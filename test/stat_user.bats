@@ -101,18 +101,18 @@ counted() {
 	counted "$W/process" small_files
 }
 
-@test "vfork, clone with shared memory, forks in handlers: counted or said" {
+@test "vfork, clone with shared memory, forks in handlers: counted or reported" {
 	counted "$W/process" vfork_exec 300
 	counted "$W/process" spawn 50
 	counted "$W/process" clone_vm 50
 	counted "$W/process" handler_forks 100
 }
 
-@test "kill -9 of programs that count: nothing that was done is missing" {
+@test "kill -9 of programs that count: no event is missing" {
 	counted "$W/kill" "$(torture_count 300 10000)"
 }
 
-@test "handlers that nest, that leave by siglongjmp, at every instruction" {
+@test "nested handlers, handlers that leave by siglongjmp, at every instruction" {
 	counted "$W/signal" timer 100
 	counted "$W/signal" nested 100
 	counted "$W/signal" jump 100
@@ -122,17 +122,17 @@ counted() {
 	counted "$W/inject" text 10 alt
 }
 
-@test "modules come and go" {
+@test "modules are loaded and unloaded" {
 	counted "$W/module" 300 "$W/plugin"
 }
 
-@test "more events than a small chunk has counts for" {
+@test "more event ids than a small chunk holds" {
 	run -0 waymark stat -x, -o out -e 'many:*' -- "$W/many"
 	[ "$(wc -l <out)" = 600 ]
 	awk -F, '{ split($3, a, ":e"); if ($1 != 50 * (a[2] % 7 + 1)) { print; bad = 1 } } END { exit bad }' out
 }
 
-@test "as many as a recording of the same run holds, filters too" {
+@test "the same numbers as a recording of the same run, with filters too" {
 	waymark record -q -o trace -e 'many:e1*' --filter 'a > 3 && a != 8' -- "$W/many"
 	waymark stat -x, -o out -e 'many:e1*' --filter 'a > 3 && a != 8' -- "$W/many"
 	recorded=$(waymark print trace | wc -l)
@@ -217,7 +217,7 @@ end_steps() {
 	wait $pid
 }
 
-@test "-i: without children and threads; a child that only the kill of its recorder frees" {
+@test "-i: without children and threads; a child whose wait only ends when its recorder is killed" {
 	waymark stat -x, -o all -e steps:step -- "$W/steps" >all.done &
 	pid=$!
 	end_steps
@@ -238,7 +238,7 @@ end_steps() {
 	[ "$(cut -d, -f1 again)" -gt 0 ]
 }
 
-@test "--per-cpu: a row for each, from the stream; -i is not for it" {
+@test "--per-cpu: one row each, from the stream; not with -i" {
 	run -0 waymark stat --per-cpu -x, -o out -e 'many:e1,many:e2' -- "$W/many"
 	for event in many:e1=100 many:e2=150; do
 		[ "$(awk -F, -v e="${event%=*}" '$4 == e { n += $2; rows++ } END { print n, rows }' out)" = \
@@ -248,7 +248,7 @@ end_steps() {
 	[[ $output == *"no -i beside them"* ]]
 }
 
-@test "-D: what programs counted before is not in it; --per-thread; -1: nothing; from the stream" {
+@test "-D: earlier counts of programs are excluded; --per-thread; -1: nothing; from the stream" {
 	cat >late.c <<-'END'
 	#include <sys/stat.h>
 	#include <unistd.h>
@@ -310,7 +310,7 @@ end_steps() {
 	[[ $stderr == *"3616 of 'wide:value' are in no row"* ]]
 }
 
-@test "nobody counts their own programs" {
+@test "user nobody counts their own programs" {
 	[ "$(id -u)" -eq 0 ] || skip "not root: cannot become nobody"
 	open=$(mktemp -d)
 	chmod 755 "$open"

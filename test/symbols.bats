@@ -44,7 +44,7 @@ compare() { # FILE [WORD...]
 	cmp theirs ours
 }
 
-@test "names are perf's: processes that fork and exec, call chains" {
+@test "names equal perf's: processes that fork and exec, call chains" {
 	need_perf
 	perf record -N -q -e cpu-clock -F 2000 -g -o it.data -- sh -c "
 		printf 'int f(int x) { return x * 3; }' >f.c; gcc -O2 -c f.c; deep 60; ls / >/dev/null"
@@ -66,7 +66,7 @@ compare() { # FILE [WORD...]
 	[ "$(grep -c '^main (' ours)" -gt $((samples / 2)) ]
 }
 
-@test "a program that was built anew is said to be another" {
+@test "a rebuilt program is reported as a different one" {
 	need_perf
 	cp "$BATS_FILE_TMPDIR/deep" one
 	perf record -N -q -e cpu-clock:u -F 2000 -o it.data -- ./one 60
@@ -79,7 +79,7 @@ compare() { # FILE [WORD...]
 	[[ $stderr == *"the file is another build now"* ]]
 }
 
-@test "objects of the corpus are perf's" {
+@test "objects of the corpus equal perf's" {
 	[ -n "$WAYMARK_CORPUS" ] || skip "no corpus: set WAYMARK_CORPUS"
 	command -v perf >/dev/null || skip "needs perf"
 	nr=0
@@ -102,7 +102,7 @@ compare() { # FILE [WORD...]
 	[ "$nr" -ge 20 ]
 }
 
-@test "our own recording of copies of the stack: the report leads to main" {
+@test "waymark's recording with stack copies: the report leads to main" {
 	waymark="$WAYMARK_BUILD/waymark"
 	"$waymark" record -q -o it -e sw:cpu-clock -F 2000 -g dwarf -- deep 300 ||
 		skip "sampling is not possible here"

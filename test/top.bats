@@ -66,7 +66,7 @@ none_of() {
 	for name in "$@"; do [ ! -e "$name" ] || return 1; done
 }
 
-@test "two functions of a program that runs have the shares of its time that they take" {
+@test "two functions of a running program have their shares of its time" {
 	begin busy
 	before=$(folders)
 	run -0 --separate-stderr "$waymark" top --json --duration 4.5 -d 1.5 -e sw:cpu-clock -F 997 -s sym -p "$program"
@@ -85,7 +85,7 @@ none_of() {
 	nothing_left "$before"
 }
 
-@test "each picture is a block of text or a line of JSON; the last one has what came last" {
+@test "each refresh is a block of text or a line of JSON; the last one has the last events" {
 	run -0 --separate-stderr "$waymark" top --refreshes 2 -d 0.2 -e sw:cpu-clock -F 200 -- "$W/busy" # which would run on
 	[ "$(grep -c '^Seconds  Events/s  Events  Lost  Late$' <<<"$output")" -eq 2 ]
 	[[ $output == *"# sw:cpu-clock: "*" events/s"* ]]
@@ -94,7 +94,7 @@ none_of() {
 	[[ $output == *"[.] large"* ]]
 }
 
-@test "the calls of functions are counted for who called them" {
+@test "calls of functions are counted by their callers" {
 	begin busy
 	run -0 "$waymark" top --stdio --refreshes 1 -d 0.6 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
 	grep -E '^ *(9[0-9]|100)\.[0-9]+% .*\[\.\] main$' <<<"$output"
@@ -102,7 +102,7 @@ none_of() {
 	! grep -F '[.] main' <<<"$output"
 }
 
-@test "events of a program that runs, by a field of theirs" {
+@test "events of a running program, by one of their fields" {
 	gcc -I"$WAYMARK_SOURCE/include" "$W/ticks.c" -o "$W/ticks" -L"$WAYMARK_BUILD" \
 		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
 	begin ticks
@@ -116,7 +116,7 @@ none_of() {
 	END
 }
 
-@test "what cannot be is said" {
+@test "impossible requests are reported" {
 	run -2 "$waymark" top -d 0
 	run -2 "$waymark" top -a -p 1
 	run -127 "$waymark" top -- ./nothing-here
@@ -138,7 +138,7 @@ sampled_much() {
 	[ -n "$folder" ] && [ "$(cat "$folder"/samples-* | wc -c)" -gt 10000 ]
 }
 
-@test "killed, it leaves nothing behind; asked to end, it shows what there was" {
+@test "killed, it leaves no files; terminated, it prints the last result" {
 	begin busy
 	"$waymark" top --stdio -d 0.3 -e sw:cpu-clock -F 200 -p "$program" >out 2>&1 3>&- &
 	top=$!
@@ -187,7 +187,7 @@ wait_for() {
 	return 1
 }
 
-@test "on a terminal it is drawn anew; keys open calls, stand still, split; q gives it back" {
+@test "on a terminal it is redrawn; keys open calls, pause, split; q restores the terminal" {
 	begin busy
 	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 500 -g -s sym -p "$program"
 	wait_for 'waymark top +[0-9]+ s +[1-9][0-9]* events/s'
@@ -217,7 +217,7 @@ wait_for() {
 	! $tmux capture-pane -p | grep -q 'q quit'
 }
 
-@test "a name with escape sequences in it does nothing to the terminal" {
+@test "a name with escape sequences does not change the terminal" {
 	cp "$W/busy" "$(printf 'b\033[31m')"
 	"./$(printf 'b\033[31m')" >/dev/null 2>&1 3>&- &
 	program=$!
@@ -228,7 +228,7 @@ wait_for() {
 	wait_for '^over'
 }
 
-@test "q ends the command, too, also one that does not want to" {
+@test "q ends the command, too, even one that ignores SIGTERM" {
 	start 100 24 "$waymark" top -d 0.3 -e sw:cpu-clock -F 100 -- sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.1; done'
 	wait_for 'q quit'
 	until_true test -s pid

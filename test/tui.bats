@@ -113,7 +113,7 @@ ended() {
 	diff <(sed 's/rows [0-9]*; columns [0-9]*//' before) <(sed 's/rows [0-9]*; columns [0-9]*//' after)
 }
 
-@test "the screen is what the text is: tables, losses on top, and the status in the end" {
+@test "the screen equals the text: tables, losses on top, and the status at the end" {
 	need_corpus lost_samples-4.4
 	columns=76 rows=14 report t.data -s comm,dso
 	cat >wanted <<-'END'
@@ -186,7 +186,7 @@ for c in main["calls"]:
 	ended 0
 }
 
-@test "rows are searched and chosen from, and all of it is taken back" {
+@test "rows are searched and selected, and all of it can be undone" {
 	need_corpus callgraph-3.4
 	report t.data -s comm,dso
 	all=$(screen | sed -nE '$s/^ 1 of ([0-9]+) .*/\1/p')
@@ -228,7 +228,7 @@ for c in main["calls"]:
 	ended 0
 }
 
-@test "other keys read the trace again; wrong ones are said and nothing is lost" {
+@test "other keys read the trace again; wrong input is reported and the result is kept" {
 	need_corpus callgraph-3.4
 	report t.data -s comm,dso
 	keys s C-u dso Enter
@@ -249,7 +249,7 @@ for c in main["calls"]:
 	ended 0
 }
 
-@test "a function's instructions: at the hottest, then by heat, then back" {
+@test "a function's instructions: at the hottest, then by weight, then back" {
 	need_samples
 	report p.data --no-children
 	keys / '] spin' Enter a
@@ -300,7 +300,7 @@ for r in rows:
 	ended 0
 }
 
-@test "any size will do, also while it changes" {
+@test "any size works, also while it changes" {
 	need_corpus callgraph-3.4
 	start 20 5 "$waymark" report t.data
 	wait_for '[0-9]%'
@@ -316,7 +316,7 @@ for r in rows:
 	ended 0
 }
 
-@test "the terminal is as it was: after q, Ctrl-C, a signal, and while stopped" {
+@test "the terminal is restored: after q, Ctrl-C, a signal, and while stopped" {
 	need_corpus callgraph-3.4
 	report t.data
 	keys C-c
@@ -351,7 +351,7 @@ for r in rows:
 	ended 0
 }
 
-@test "a terminal that cannot, or nobody who looks: text; no colours where none are wanted" {
+@test "an unsuitable terminal, or no terminal: text; no colours when disabled" {
 	need_corpus callgraph-3.4
 	for term in dumb nosuchterm; do
 		start 100 60 bash -c "TERM=$term '$waymark' report t.data -s comm 2>words"
@@ -373,7 +373,7 @@ for r in rows:
 	! $tmux capture-pane -e -p | grep -q $'\e\[[0-9;]*3[0-7]m'
 }
 
-@test "names that are control sequences stay text, wide ones take their columns" {
+@test "names with control sequences stay text, wide characters take their columns" {
 	cat >names.c <<-'END'
 	#include <sys/prctl.h>
 	#include <waymark/tracepoint.h>
@@ -416,7 +416,7 @@ worked() {
 	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
 
-@test "100,000 rows are moved in at once" {
+@test "moving through 100,000 rows takes little processor time" {
 	cat >many.c <<-'END'
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(many, one, WAYMARK_ARGS(int, n), WAYMARK_FIELDS((i32, n, n)));
