@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# again.bats - a process that is attached to again and again: each recording and each count has
-# everything from its first event on, whatever kind that is.
+# again.bats - a process that is attached to repeatedly: each recording and each count has
+# everything from its first event on, of any kind.
 
 bats_require_minimum_version 1.5.0
 load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
-	# Each line it reads makes it do ten of what its first letter says.
+	# Each line read makes it emit ten of the kind named by its first letter.
 	cat >"$W/app.c" <<-'EOC'
 	#include <stdio.h>
 	#define WAYMARK_PROVIDER app
@@ -61,12 +61,12 @@ ten() { # KIND
 	until_true grep -qx "did $nr" out
 }
 
-# All places the process has were switched on when the command says that it has not joined.
+# All places of the process are on by the time the command reports that it has not joined.
 is_asked() {
 	grep -q "process $app has not joined: it does when" err
 }
 
-# recorded KIND: how many of ten are in the trace of a recording that they begin
+# recorded KIND: prints how many of ten events are in the trace of a recording that they begin
 recorded() {
 	rm -rf t
 	waymark record -o t -p "$app" 2>err 3>&- 7>&- &

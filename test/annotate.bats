@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark annotate: instructions are objdump's, shares are those of the samples.
+# waymark annotate: instructions equal objdump's, shares are those of the samples.
 
 bats_require_minimum_version 1.5.0
 
@@ -71,7 +71,7 @@ for r in json.load(sys.stdin)["tables"][0]["rows"]:
 	run -0 "$waymark" annotate "$name" k.data
 	[[ $output == *"0xffff"* ]]
 	if [ -r /proc/kcore ]; then
-		# test/vm_kernel.bats has it on a kernel that is known to tell.
+		# test/vm_kernel.bats tests it on a kernel that is known to allow it.
 		[[ $output == *" ret"* || $output == *"no instructions"* ]]
 	else
 		[[ $output == *"no instructions of [kernel.kallsyms]: /proc/kcore: "*"; no vmlinux of that build is here"* ]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark print --format=babeltrace against babeltrace2 itself, byte for byte, over every CTF 1.8
-# trace of the corpus: $WAYMARK_CORPUS. Where babeltrace2 stops or is wrong is listed here.
+# waymark print --format=babeltrace compared with babeltrace2, byte for byte, for every CTF 1.8
+# trace of the corpus: $WAYMARK_CORPUS. Cases in which babeltrace2 stops or is wrong are listed here.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,15 +13,15 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Traces of which babeltrace2's text is no measure: it ends at the first damage and may drop events
-# before it that were sound, or aborts.
+# Traces for which babeltrace2's output cannot be compared: it stops at the first damage and may drop
+# intact events before it, or aborts.
 is_no_measure() { # TRACE
 	case $1 in
 	*/fail/*) return 0 ;;
 	ctf1/conformance/stream/pass/integer-large-size) return 0 ;;           # refuses it
 	ctf1/conformance/stream/pass/variant-missing-enum-mappings) return 0 ;; # aborts
 	ctf1/tracecompass/funky_trace) return 0 ;;                             # refuses its clock
-	# One sys_open has an empty file name; it prints the one of an earlier sys_open, which is in
+	# One sys_open has an empty file name; babeltrace2 prints that of an earlier sys_open, which is in
 	# the file once.
 	ctf1/tracecompass/bug446190) return 0 ;;
 	esac

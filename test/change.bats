@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# change.bats - waymark record --change: events switched on and off and filtered anew while a
-# program runs, counted exactly; who must follow, and what is said when somebody does not.
+# change.bats - waymark record --change: events switched on and off and filtered again while a program
+# runs, counted exactly; which processes must follow, and the message when one does not.
 
 bats_require_minimum_version 1.5.0
 load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
-	# Each line it reads makes it do one thing and say so: emit ten of each event, fork a child
-	# that does the same at SIGUSR1, load a library that has an event of its own.
+	# Each line read makes it do one thing and report it: emit ten of each event, fork a child that does
+	# the same at SIGUSR1, load a library that has its own event.
 	cat >"$W/app.c" <<-'EOC'
 	#include <dlfcn.h>
 	#include <signal.h>
@@ -93,7 +93,7 @@ teardown() {
 	done
 }
 
-# A command that runs the program, in the background, and the program's orders behind descriptor 7.
+# Starts a command that runs the program, in the background; descriptor 7 takes the program's orders.
 begin() {
 	"$@" <orders >out 2>err 3>&- &
 	pid=$!
@@ -102,7 +102,7 @@ begin() {
 	until_true grep -q ready out
 }
 
-ten() { # the program emits ten of each event
+ten() { # makes the program emit ten of each event
 	echo >&7
 	nr=$((nr + 10))
 	until_true grep -qx "did $nr" out
@@ -220,13 +220,13 @@ more_of_child() {
 	until_true grep -qx "child did $done" out
 }
 
-# Ten more of a child, and some of a child are in the trace.
+# Ten more events of a child, and some of a child are in the trace.
 reached() {
 	more_of_child
 	shows t 1 "app:$child/.*shop:order"
 }
 
-# How many orders of the trace have that id or a higher one; what came before may be there in part.
+# Number of orders in the trace with that id or a higher one; earlier ones may be there in part.
 orders_from() {
 	waymark print --jsonl t -e shop:order --fields id | python3 -c '
 import json, sys
@@ -241,7 +241,7 @@ print(sum(json.loads(line)["fields"]["id"] >= int(sys.argv[1]) for line in sys.s
 	pids+=("$child")
 	waymark record -q --change t -e shop:order
 	done=1000
-	until_true reached # it is another process, and is attached to
+	until_true reached # a different process, which is attached to
 	first=$done
 	more_of_child
 	more_of_child
@@ -313,7 +313,7 @@ ten_seen() {
 	[[ "$output" == *"--change goes to a recorder that runs already"* ]]
 	ten
 	finish
-	[ "$(count t shop:order)" -eq 10 ] # nothing of this changed anything
+	[ "$(count t shop:order)" -eq 10 ] # none of this changed the recording
 }
 
 @test "exclude some events from the start" {

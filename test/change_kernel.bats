@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# change_kernel.bats - waymark record --change with events of the kernel: switched and filtered
-# while a program runs, counted exactly; probes; nothing stays behind.
+# change_kernel.bats - waymark record --change with kernel events: switched and filtered while a program
+# runs, counted exactly; probes; cleanup.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -9,7 +9,7 @@ load wait
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
 	export TRACEFS=/sys/kernel/tracing
-	# Each number it reads makes it do so many of two system calls and pass a function as often.
+	# Each number read makes it do that many of two system calls and calls of a function.
 	cat >"$W/calls.c" <<-'EOC'
 	#include <stdio.h>
 	#include <stdlib.h>
@@ -72,7 +72,7 @@ teardown() {
 	done
 }
 
-begin() { # a recording of the program, with these options
+begin() { # starts a recording of the program with these options
 	rm -f out
 	waymark record -o t --preload none "$@" -- "$W/calls" <orders >out 2>err 3>&- &
 	pid=$!
@@ -110,11 +110,11 @@ change() {
 	[ "$output" = "waymark: 1 event of the kernel on: t" ]
 	ten # 20 of getppid, 20 of umask
 	change -e syscall:umask:enter --filter 'mask >= 7'
-	ten # 3, the kernel's part alone
+	ten # 3, by the kernel's part alone
 	change -e syscall:umask:enter --filter 'mask > 1 && mask * 2 < 8'
-	ten # 2, a part of it ours
+	ten # 2, in part by waymark's
 	change -e syscall:umask:enter --filter 'mask * 2 == 8'
-	ten # 1, all of it ours
+	ten # 1, by waymark's alone
 	change -e 'syscalls:sys_enter_um*'
 	ten # 10, no filter any more
 	change -x 'kernel:*'
@@ -135,7 +135,7 @@ change() {
 	ten
 	echo f >&7
 	until_true grep -q forked out
-	(for i in 1 2 3; do ls / >/dev/null; done) # somebody else's
+	(for i in 1 2 3; do ls / >/dev/null; done) # another process's
 	finish
 	[ "$(count syscalls:sys_exit_getppid)" = 15 ]
 	[ "$(count syscalls:sys_enter_getppid)" = 15 ]
@@ -167,7 +167,7 @@ change() {
 	kill -9 "$pump"
 	until_true eval '! grep -q "waymark_'"$pump"'_" $TRACEFS/dynamic_events'
 	until_true eval '! ls -d $TRACEFS/instances/waymark-'"$pump"'-* 2>/dev/null'
-	ten # the program runs on
+	ten # the program continues
 	finish
 }
 
@@ -218,7 +218,7 @@ assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(ma
 
 @test "a recorder without access to the kernel's events reports it" {
 	local open
-	open=$(mktemp -d) # which the other user reaches
+	open=$(mktemp -d) # readable by the other user
 	chmod 777 "$open"
 	cd "$open"
 	setpriv --reuid 65534 --regid 65534 --clear-groups true || skip "no other user"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# completion.bats - what shells offer on <Tab>: verbs, options and words of the option tables, and
-# the names of events there are now, asked of waymark. bash, zsh and fish are really driven.
+# completion.bats - the words that shells offer on <Tab>: verbs, options and words of the option tables,
+# and the names of existing events, from waymark. Runs the real bash, zsh and fish.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,7 +18,7 @@ setup() {
 	cp -r "$W/trace" .
 }
 
-# --- what they ask -------------------------------------------------------------------------------
+# --- the queries ---------------------------------------------------------------------------------
 
 @test "list --names: providers first, then the names of one; no characters that a shell would execute" {
 	waymark list --names >all
@@ -56,7 +56,7 @@ setup() {
 
 # --- bash -------------------------------------------------------------------------------------------
 
-# What bash does on <Tab>, for the words given.
+# Completes the given words as bash does on <Tab>.
 bash_words() {
 	bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _waymark
 		printf "%s\n" "${COMPREPLY[@]}"' "$SHARE/waymark" "$@"
@@ -80,7 +80,7 @@ bash_words() {
 }
 
 @test "bash: existing events, and those of a trace" {
-	# Readline breaks words at ':' and replaces what is behind the last.
+	# Readline breaks words at ':' and replaces only the part after the last.
 	[ "$(bash_words waymark record -e proc : load)" = loadavg ]
 	[ "$(bash_words waymark record --event = proc : load)" = loadavg ]
 	[ "$(bash_words waymark record -x sw : page)" = page-faults ]
@@ -93,7 +93,7 @@ bash_words() {
 }
 
 @test "bash, on a terminal" {
-	# readline itself: what stands on the line after <Tab>, as the command then gets it.
+	# readline itself: the line after <Tab>, as passed to the command.
 	cat >drive.py <<-'EOF'
 	import os, pty, select, sys, time
 	pid, fd = pty.fork()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # convert.bats - waymark convert: the same events in another tool's format, or a
-# word about each that is not there.
+# message about each that is missing.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark convert to the files of tracers: what was converted is read back equal,
-# by waymark and by the tools whose formats they are. The traces are real:
+# waymark convert to the files of tracers: the output is read back and compared,
+# by waymark and by the tools that own the formats. The traces are real:
 # $WAYMARK_CORPUS; a choice of them, all with WAYMARK_LONG.
 
 bats_require_minimum_version 1.5.0
@@ -13,7 +13,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-corpus() { # KIND-REGEX NAME...: the valid traces of a kind; of them these, without WAYMARK_LONG
+corpus() { # KIND-REGEX NAME...: prints the valid traces of a kind; without WAYMARK_LONG only those named
 	local kind=$1 path
 	shift
 	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
@@ -38,7 +38,7 @@ print_as() { # FORMAT TRACE
 	"$waymark" print --all --format="$1" "$2" 2>/dev/null || true
 }
 
-as_babeltrace2() { # TRACE: prints as it does, but for its bug with an empty string behind another
+as_babeltrace2() { # TRACE: prints it as babeltrace2 does, without its bug with an empty string after another
 	! diff <(print_as babeltrace "$1") <(babeltrace2 "$1" 2>/dev/null) | grep '^<' | grep -v '= ""'
 }
 
@@ -143,7 +143,7 @@ ctf_names=(
 	"$compare" <(print_as jsonl both.ctf) <(print_as jsonl again)
 }
 
-report() { # FILE: what trace-cmd shows, without what it says about losses and CPUs
+report() { # FILE: trace-cmd's output, without its lines about losses and CPUs
 	trace-cmd report "$1" 2>/dev/null | grep -vE '^cpus=|EVENTS DROPPED'
 }
 
@@ -215,7 +215,7 @@ greeting: who=world times=3 mood=glad" ]
 		<(report p.dat | grep -o 'filename=.*')
 }
 
-script() { # FILE: what perf script shows
+script() { # FILE: perf script's output
 	perf script -i "$1" 2>/dev/null
 }
 
@@ -227,7 +227,7 @@ script() { # FILE: what perf script shows
 	for t in "${traces[@]}"; do
 		convert perf.data "$WAYMARK_CORPUS/$t" out.data
 		cmp <(print_as jsonl "$WAYMARK_CORPUS/$t") <(print_as jsonl out.data)
-		# A perf that is older than the file reads what we write, and not always that.
+		# A perf older than the file's version may fail to read it.
 		script "$WAYMARK_CORPUS/$t" >a || true
 		[ ! -s a ] || cmp a <(script out.data)
 	done
@@ -242,7 +242,7 @@ script() { # FILE: what perf script shows
 	"$waymark" record -q -F 999 -g -e sw:cpu-clock -o t -- \
 		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 ||
 		skip "no samples can be taken here"
-	# What memory held before is in no file.
+	# Uninitialised memory must not be written to any file.
 	MALLOC_PERTURB_=171 "$waymark" convert t t.data
 	MALLOC_PERTURB_=85 "$waymark" convert t again.data
 	cmp t.data again.data

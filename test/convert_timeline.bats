@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# convert_timeline.bats - waymark convert to what viewers draw, Chrome's JSON and
+# waymark convert to the formats of viewers, Chrome's JSON and
 # Perfetto's protobuf: strict parsers read it, and each event with all its values
-# is found in it again, as doc/format/chrome.md and perfetto.md say.
+# is found in it again, as doc/format/chrome.md and perfetto.md specify.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -17,7 +17,7 @@ need_corpus() {
 	[ -d "${WAYMARK_CORPUS:-}" ] || skip "no corpus: WAYMARK_CORPUS is not set"
 }
 
-decode() { # what protoc makes of it, by the public numbers of the fields
+decode() { # prints it decoded by protoc, by the public numbers of the fields
 	command -v protoc >/dev/null || skip "protoc is not installed"
 	protoc --decode=Trace -I"$WAYMARK_SOURCE/test/data" perfetto.proto <"$1"
 }
@@ -130,7 +130,7 @@ all_there() { # STATUS TRACE...: in both formats
 	[ "$(grep -c '"pid":10000003,.*"name":"process_name"' out.json)" = 1 ]
 	! grep -q 'Events of unknown threads' out.json decoded
 	grep -q 'name: "proc:vmstat pgfault"' decoded
-	# a piece tells its counters again
+	# a new part repeats its counters
 	run -0 waymark convert --force --split-size 64K t out.pftrace
 	for piece in out.*.pftrace; do
 		decode "$piece" >"$piece.text"
@@ -211,7 +211,7 @@ all_there() { # STATUS TRACE...: in both formats
 	run -2 waymark convert --split-size 1M "$trace" out.csv
 }
 
-peak_kib() { # COMMAND...: the most memory it had
+peak_kib() { # COMMAND...: prints its peak memory
 	python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
@@ -229,7 +229,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 	done
 }
 
-many() { # as many names of one trace as make work for seconds
+many() { # enough copies of one trace to take seconds
 	for ((i = 0; i < 60; i++)); do
 		echo "$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel"
 	done
@@ -257,9 +257,9 @@ many() { # as many names of one trace as make work for seconds
 	mapfile -t traces < <(many)
 	NO_COLOR=1 script -qec "echo \$\$ >pid; exec waymark convert ${traces[*]} out.json" seen >/dev/null 3>&- &
 	until_true test -e out.json.part
-	kill -STOP "$(cat pid)" # what is done in a second needs no bar
+	kill -STOP "$(cat pid)" # work of less than a second shows no progress
 	sleep 1.1
-	kill -CONT "$!" "$(cat pid)" # script stops, too, when what it runs does
+	kill -CONT "$!" "$(cat pid)" # script stops, too, when its child does
 	wait $!
 	grep -q 'convert \[#*\.*\] *[0-9]*%' seen
 	! grep -q $'\033' seen

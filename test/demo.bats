@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# demo.bats - what `make demo` runs: its report says what the traces hold, and its last line is the
-# path of one.
+# demo.bats - `make demo`: its report matches the traces, and its last line is the
+# path of one of them.
 
 bats_require_minimum_version 1.5.0
 
@@ -21,10 +21,10 @@ setup() {
 		[[ $output == *"$part"* ]] || { echo "no '$part'"; false; }
 	done
 
-	# The figures are the trace's, and each statement began and ended.
+	# The figures are those of the trace, and each statement began and ended.
 	PATH="$WAYMARK_BUILD:$PATH"
 	echo "$output" >report
-	run -4 waymark list "$out/plain" # what it is compared with has no marks
+	run -4 waymark list "$out/plain" # the baseline has no marks
 	statements=$(sed -n 's/.*: \([0-9]*\) statements.*/\1/p' "$out/recorded.out")
 	[ "$statements" -gt 5000 ]
 	waymark info --json "$out/trace" | python3 -c '

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# docs.bats - what the documents say: every command line they show runs and
-# prints what they show, generated parts are current, manual pages format
-# without a warning, links lead somewhere.
+# docs.bats - the documents: every command line in them runs and prints the output
+# shown, generated parts are current, manual pages format without a warning,
+# links have targets.
 
 bats_require_minimum_version 1.5.0
 
@@ -16,11 +16,11 @@ setup_file() {
 	PKG_CONFIG_PATH=$(dirname "$pc")
 	LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
 	mkdir "$W/bin"
-	# The prefix is not where it says: this is not / but DESTDIR.
+	# The install prefix is not /, but DESTDIR.
 	printf '#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' "$(command -v pkg-config)" \
 		"$prefix" >"$W/bin/pkg-config"
 	chmod +x "$W/bin/pkg-config"
-	# The program that manual pages speak of is the README's.
+	# The example program of the manual pages is the README's.
 	sed -n '/^```c shop.c$/,/^```$/p' "$WAYMARK_SOURCE/README.md" | sed '1d;$d' >"$W/shop.c"
 	PATH="$W/bin:$PATH"
 	gcc -O2 -g "$W/shop.c" -o "$W/shop" $(pkg-config --cflags --libs waymark-rt)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# dormant.bats - what a mark costs while nobody listens: one instruction. Each
+# dormant.bats - the cost of a dormant mark: one instruction. Each
 # function of test/dormant/hot.c is compiled with and without its mark at -O2
 # and -O3, and their hot paths are compared; see test/dormant/compare.py.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# empty.bats - recordings that stay empty: each reason is said, with what helps, and what is said
-# to help does.
+# empty.bats - recordings that stay empty: each reason is reported with a cure, and the
+# cure works.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -83,7 +83,7 @@ teardown() {
 	until_true grep -q libwaymark-rt "/proc/$app/maps"
 	run -4 waymark record -o t -p "$app" -e app:never -- sleep 0.2
 	[[ "$output" == *"process $app has not joined: it does when a thread of it passes"* ]]
-	# The place of the first is free.
+	# The first one's path is free.
 	run -0 waymark record -o t2 -p "$app" -e app:tick -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]
 }

@@ -9,7 +9,7 @@ setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 	unset pid
-	# Says that it runs, and runs until it may end; TRAP is what it does before.
+	# Prints that it runs, and runs until it may end; TRAP runs first.
 	cat >waits <<-'END'
 	#!/bin/sh
 	eval "${TRAP:-}"
@@ -25,7 +25,7 @@ teardown() {
 	[ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null || true
 }
 
-# Each verb as it runs a CMD; what all of these tests hold for.
+# The command line of each verb that runs a CMD; all these tests apply to each.
 declare -gA verbs=(
 	[record]="waymark record -q -o t -e hello:*"
 	[stat]="waymark stat -e sw:page-faults:u"
@@ -33,8 +33,8 @@ declare -gA verbs=(
 	[top]="waymark top --stdio -d 60 -e hello:*"
 )
 
-# Runs a verb on ./waits in the background, from its CMD's first moment on. A shell has background
-# commands ignore SIGINT, which is undone; $signals does that to others.
+# Runs a verb on ./waits in the background, until CMD has started. A shell makes background
+# commands ignore SIGINT; this undoes it; $signals ignores or restores other signals.
 begin() {
 	rm -rf t go runs
 	env --default-signal=INT ${signals:-} ${verbs[$1]} -- ./waits >out 2>&1 3>&- &
@@ -44,7 +44,7 @@ begin() {
 	command=$(tail -n 1 runs)
 }
 
-# SIGTERM is blocked, to be read.
+# SIGTERM is blocked, because the verb reads it from a descriptor.
 takes_signals() {
 	(((0x$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status") & 0x4000) != 0))
 }
@@ -93,7 +93,7 @@ gone() {
 		begin "$verb"
 		rm -f told
 		kill -TERM "$pid"
-		until_true test -s told # the first was taken, and is not the second's a moment before
+		until_true test -s told # the first signal has been handled before the second is sent
 		sleep 0.5
 		! gone "$pid" && ! gone "$command"
 		kill -TERM "$pid"
@@ -113,7 +113,7 @@ gone() {
 	export TRAP="trap 'sleep 0.3; exit 5' HUP TERM"
 	for verb in record stat stream; do
 		begin "$verb"
-		# Stopped, so that both are there when it looks: how long we take from one to the other is not measured.
+		# Stopped, so that both signals are pending when it continues: the time between them does not matter.
 		kill -STOP "$pid"
 		until_true is_stopped
 		kill -TERM "$pid"
@@ -140,15 +140,15 @@ gone() {
 			echo "$verb '$TRAP': $status, $(cat out)"
 			[ ! -e runs ] || gone "$(cat runs)"
 			case $verb$TRAP in
-			top*) [ "$status" -eq 4 ] ;; # no event matched, which is said
-			*TERM) [ "$status" -eq 137 ] || [ ! -e runs ] ;; # before it could say no
+			top*) [ "$status" -eq 4 ] ;; # no event matched, which is reported
+			*TERM) [ "$status" -eq 137 ] || [ ! -e runs ] ;; # it ended before it could handle the signal
 			*) [ "$status" -eq 143 ] ;;
 			esac
 		done
 	done
 }
 
-# Whatever the limit is: CMD ran and its status is ours, or it did not.
+# At any limit, either CMD ran and its status is returned, or it did not run.
 ran_or_not() { # OPTION...
 	local ran=0 not=0 files
 	for files in $(seq 4 40); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# examples.bats - each program of examples/ does what it says, recorded or not.
+# examples.bats - each program of examples/ works as documented, recorded or not.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +11,7 @@ setup() {
 }
 
 # Runs example $1 alone and recorded: the same output. Then $output is the trace, a line an event:
-# "name field=value...", strings as they are; thread and span ids and times are left out.
+# "name field=value...", strings unchanged; without thread and span ids and times.
 recorded() {
 	"$E/$1" >alone
 	waymark record -q -o T "${@:2}" -- "$E/$1" >traced

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark flame: trees, folded lines in and out, time off the processor, and the
+# waymark flame: trees, folded lines in and out, off-CPU time, and the
 # page as a browser draws it.
 
 bats_require_minimum_version 1.5.0
@@ -16,7 +16,7 @@ setup() {
 	END
 }
 
-# What the page looks like once its script ran; its address may have a view.
+# Prints the page after its script ran; its address may contain a view.
 page_as_drawn() { # FILE [#VIEW]
 	chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --window-size=1200,800 \
 		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --dump-dom "file://$PWD/$1${2-}" 2>chromium.log

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark info of traces that other tracers wrote: what is in them, the hash over
-# all values against the one of babeltrace2's text, violations with their place.
+# waymark info of traces that other tracers wrote: their contents, the hash over
+# all values compared with that of babeltrace2's text, violations with their offset.
 
 bats_require_minimum_version 1.5.0
 

@@ -236,7 +236,7 @@ start_app() {
 	run --separate-stderr waymark list ./sstripped
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"section headers were stripped"*"-p"* ]]
-	# A process of it: without the runtime nobody knows, with it the runtime does.
+	# A process that runs it: without the runtime the state is not known, with it the runtime reports it.
 	start_app ./sstripped
 	run --separate-stderr waymark list -p "$pid"
 	[ "$status" -eq 4 ]
@@ -353,7 +353,7 @@ start_app() {
 	[ -z "$stderr" ]
 }
 
-# Why the kernel's events cannot be listed here; the test is skipped.
+# Prints why the kernel's events cannot be listed here; then the test is skipped.
 need_tracefs() {
 	waymark list sched:sched_switch >/dev/null 2>why || skip "$(cat why)"
 }
@@ -365,7 +365,7 @@ need_tracefs() {
 	[[ $output == *$'\n'"sw  "* ]]
 	[[ $output == *$'\n'"tracepoint  "* ]]
 	[ "${#lines[@]}" -lt 200 ]
-	# Each example that can be run as it stands shows something.
+	# Each example that can be run unchanged prints something.
 	waymark list --json >families.json
 	python3 - <<-'END'
 	import json, subprocess

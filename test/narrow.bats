@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Programs of 32 bits on a machine of 64: names, callers, source lines and instructions of what ran in them.
+# 32-bit programs on a 64-bit machine: names, callers, source lines and instructions.
 
 bats_require_minimum_version 1.5.0
 
@@ -12,7 +12,7 @@ setup() {
 	./narrow || skip "this kernel runs no 32-bit programs"
 }
 
-# build NAME OPTION... - a 32-bit program that needs no library of 32 bits
+# build NAME OPTION... - builds a 32-bit program that needs no 32-bit library
 build() {
 	local name=$1
 	shift
@@ -47,7 +47,7 @@ sampled() {
 	done
 }
 
-# deep OPTION... - ./deep, which keeps no frame pointers, sampled with copies of its stack by perf and by waymark
+# deep OPTION... - samples ./deep, which keeps no frame pointers, with stack copies, by perf and by waymark
 deep() {
 	gcc -m32 -O1 -g -nostdlib -static -ffreestanding -fno-pic -no-pie -fomit-frame-pointer -fasynchronous-unwind-tables \
 		-Wl,--build-id -DWORK=50000 -DROUNDS=3000 "$@" "$WAYMARK_SOURCE/test/data/narrow_deep.c" -o deep
@@ -58,7 +58,8 @@ deep() {
 	waymark convert -f t c.data
 }
 
-# chains TRACE FIRST REST - all chains that begin in FIRST go on with REST, a regular expression, but for one, or one in a hundred
+# chains TRACE FIRST REST - all chains that begin with FIRST continue with REST, a regular expression, except
+# one, or one in a hundred
 chains() {
 	waymark print --format=perf "$1" >chains
 	python3 - "$2" "$2 $3" <<-'END'
@@ -85,7 +86,7 @@ chains() {
 		assert rows["[.] main"]["children"] >= 0.99, rows["[.] main"]
 		END
 	done
-	# What perf makes of it is that these are registers of 32 bits.
+	# perf reports registers of 32 bits.
 	perf script -D -i c.data 2>/dev/null | grep -m1 'user regs: mask 0xff0fff ABI 32-bit'
 }
 
@@ -93,7 +94,7 @@ chains() {
 	deep -DSIGNALS
 	for trace in p.data t; do
 		chains "$trace" work "handler \\S+ sized realigned (descend ){21}main _start"
-		# The call that goes back.
+		# The call that returns.
 		chains "$trace" __kernel_sigreturn "sized realigned (descend ){21}main _start"
 	done
 }
@@ -116,7 +117,7 @@ chains() {
 }
 
 @test "a rebuilt 32-bit program is a different one" {
-	# One that no cache has of another run.
+	# No cache has this build from another run.
 	sampled "-DWORK=$((5000 + RANDOM))"
 	build busy -DROUNDS=20000 -DWORK=4999
 	run waymark report t
@@ -124,7 +125,7 @@ chains() {
 	[[ $output == *"another build"* ]]
 }
 
-# probed EVENT... - prints what ./narrow met of these, without who and when
+# probed EVENT... - prints the hits of these events in ./narrow, without process and time
 probed() {
 	local asked=()
 	for event; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# perfdata.bats - perf.data recorded on the spot, read by waymark and by perf.
+# perfdata.bats - new recordings of perf, read by waymark and by perf.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +11,7 @@ setup() {
 	command -v perf >/dev/null || skip "perf is not installed"
 }
 
-# Lines of perf script with these fields, and ours; columns are as wide as the version likes.
+# Lines of perf script with these fields, and waymark's; the column width depends on perf's version.
 plain() {
 	tr -s ' ' | sed 's/ *$//'
 }
@@ -42,7 +42,7 @@ record_tracepoints() {
 	[ "$(we_say pipe.data | wc -l)" = "$(wc -l <pipe.txt)" ]
 	record_tracepoints -z -o z.data
 	[ "$(we_say z.data | wc -l)" = "$(perf script -i z.data 2>/dev/null | wc -l)" ]
-	record_tracepoints -z -o - >zpipe.data # the formats stand behind a record, not in the head
+	record_tracepoints -z -o - >zpipe.data # the formats are in a record, not in the header
 	perf_says zpipe.data comm,tid,cpu,time,event,trace >perf.txt
 	we_say zpipe.data >ours.txt
 	[ "$(wc -l <ours.txt)" -gt 50 ]
@@ -55,7 +55,7 @@ record_tracepoints() {
 		import struct
 		data = bytearray(open("z.data", "rb").read())
 		begin, size = struct.unpack_from("<QQ", data, 40)
-		struct.pack_into("<Q", data, 48, 0) # is written at the end, with all features
+		struct.pack_into("<Q", data, 48, 0) # written at the end, with all features
 		open("killed.data", "wb").write(data[: begin + size])
 		open("cut.data", "wb").write(data[:48] + struct.pack("<Q", size) + data[56 : begin + size + 16])
 	EOF
@@ -93,7 +93,7 @@ record_tracepoints() {
 	diff perf.txt ours.txt
 }
 
-# perf asks another program for functions that were inlined; we do not show them here.
+# perf looks up inlined functions in another program; waymark's output omits them here.
 same_with_symbols() { # FILE
 	perf script --no-inline -i "$1" 2>/dev/null | plain >perf.txt
 	we_say "$1" --threads 1 >ours.txt
@@ -102,7 +102,7 @@ same_with_symbols() { # FILE
 }
 
 @test "samples with symbols, of processes that start and exit: the same lines" {
-	export HOME="$PWD" # perf keeps builds it saw in ~/.debug
+	export HOME="$PWD" # perf keeps the builds it saw in ~/.debug
 	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	same_with_symbols f.data
@@ -145,8 +145,8 @@ same_with_symbols() { # FILE
 	[[ ${lines[0]} == *callchain* ]]
 }
 
-# The counts of a round as perf stat report shows them: time, cpu, event, count in its unit. What
-# is in the file are totals; an interval's counts are what they grew by.
+# The counts of a round as perf stat report shows them: time, cpu, event, count in its unit. The
+# file has totals; an interval's count is the increase.
 counts_of() { # FILE
 	waymark print --jsonl "$1" | python3 -c '
 import json, sys
@@ -164,7 +164,7 @@ for line in sys.stdin:
     print("%.9f" % (e["time_ns"] / 1e9), f["cpu"], e["name"], count if ran else "-")' | sort
 }
 
-# perf asks each event at the end how many samples it lost; the kernel said so of most before.
+# At the end perf reads the number of lost samples per event; the kernel has reported most before.
 @test "samples lost are counted once" {
 	perf record -q -o - -e page-faults -c 1 -- true >pipe.data 2>err || skip "$(head -1 err)"
 	python3 - <<-'EOF' || skip "this perf does not ask what was lost"

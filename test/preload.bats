@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# preload.bats - libwaymark-malloc, -pthread and -func under programs that were not changed: these
-# behave as ever, and each call is an event.
+# preload.bats - libwaymark-malloc, -pthread and -func with unmodified programs: their behaviour
+# is unchanged, and each call is an event.
 
 bats_require_minimum_version 1.5.0
 
@@ -16,7 +16,7 @@ setup_file() {
 }
 
 setup() {
-	export LC_ALL=C.UTF-8 # in that of POSIX programs hardly allocate
+	export LC_ALL=C.UTF-8 # in the POSIX locale programs hardly allocate
 	PATH="$WAYMARK_BUILD:$PATH"
 	cd "$BATS_TEST_TMPDIR"
 }
@@ -32,7 +32,7 @@ for c in json.load(sys.stdin)["classes"]:
 }
 
 # Runs a command alone, then traced: output, errors and status must be the same. Then each kind of
-# allocation must have as many events as calls came to the allocator.
+# allocation must have as many events as the allocator had calls.
 same_and_counted() {
 	local status_plain=0 status_traced=0
 	"$@" >out.plain 2>err.plain </dev/null || status_plain=$?

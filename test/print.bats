@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark print and info on traces made with the trace writer, babeltrace2 as
-# the referee: the same events with the same values in the same order, and
-# after any cut every whole packet, with exit status 5.
+# waymark print and info on traces made with the trace writer, compared with
+# babeltrace2: the same events with the same values in the same order, and
+# after any cut every complete packet, with exit status 5.
 
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	local flags= lib="$WAYMARK_BUILD/libwaymark-platform.a"
 	cd "$BATS_FILE_TMPDIR"
-	# Built with sanitizers? Then everything linked with it must be.
+	# With sanitizers, the programs linked with it must have them, too.
 	if nm "$lib" 2>/dev/null | grep -q __asan_init; then
 		flags="-fsanitize=address,undefined"
 	elif nm "$lib" 2>/dev/null | grep -q __tsan_init; then
@@ -29,7 +29,7 @@ setup() {
 	cp -r "$BATS_FILE_TMPDIR/one" "$BATS_FILE_TMPDIR/two" .
 }
 
-# babeltrace2's lines: "time name {contexts and fields}", packet contexts away.
+# babeltrace2's lines: "time name {contexts and fields}", without packet contexts.
 theirs() {
 	babeltrace2 --no-delta "$1" 2>/dev/null | sed -E \
 		-e 's/^\[([0-9:.]+)\] [^ ]+ ([^ ]+): \{ [^}]*\}(, )?/\1 \2 /' \
@@ -37,7 +37,7 @@ theirs() {
 		-e 's/\[[0-9]+\] = //g'
 }
 
-# Ours out of JSON, put the way babeltrace2 writes them.
+# waymark's JSON, converted to babeltrace2's text.
 ours() {
 	"$waymark" print --jsonl --all "$1" 2>/dev/null | python3 -c '
 import json, sys, time
@@ -67,7 +67,7 @@ for line in sys.stdin:
 }
 
 @test "print and babeltrace2 print the same values" {
-	# The terminal's enemy is shown by each in its own way: compared below.
+	# The two escape control sequences differently: compared below.
 	theirs one | grep -v 'line' >theirs
 	ours one | grep -v 'line' >ours
 	[ "$(wc -l <theirs)" -gt 60 ]
@@ -157,7 +157,7 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 		[ $status -eq 5 ]
 		[ "$(wc -l <out)" -eq $whole ]
 		grep -q 'waymark: user-1-0: at offset' err
-		# The referee needs a second for each: only some.
+		# babeltrace2 takes a second for each: only some.
 		((cut % 97 && cut != 792)) && continue
 		"$waymark" info --repair one >out
 		grep -q 'user-1-0' out
@@ -194,7 +194,7 @@ no_delta() {
 			*)
 				[ $status -eq 5 ]
 				grep -q "waymark: $file: at offset" err
-				case $file in # the recorder's own says what processes are called
+				case $file in # the recorder's own file has the names of processes
 				waymark-*) [ "$(wc -l <out)" -eq "$(wc -l <all)" ] ;;
 				*) [ -z "$(diff <(no_delta all) <(no_delta out) | grep '^>')" ] ;;
 				esac

@@ -67,7 +67,7 @@ assert all(len(row) == 8 for row in rows)
 
 @test "names and filters select events" {
 	"$waymark" print --jsonl "$perf" >all
-	run -1 grep -c '"perf:mmap' all # what perf says about itself is for those who ask
+	run -1 grep -c '"perf:mmap' all # perf's own meta events are printed only on request
 	"$waymark" print --jsonl --all "$perf" >all
 	"$waymark" print --jsonl -e 'perf:mmap*' "$perf" | cmp - <(grep '"perf:mmap' all)
 	"$waymark" print --jsonl -e perf:mmap --filter 'len == 0x9fff' "$perf" |

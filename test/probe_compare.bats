@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# probe_compare.bats - perf, waymark stat and waymark record attached to one stopped process, which is
-# then let run: the same numbers, for uprobes and USDT probes of Debian's Python and PostgreSQL. Three
-# runs of each; twenty with WAYMARK_LONG. PostgreSQL is of the packages of group bench.
+# probe_compare.bats - perf, waymark stat and waymark record attach to one stopped process, which then
+# runs: the same numbers, for uprobes and USDT probes of Debian's Python and PostgreSQL. Three
+# runs of each; twenty with WAYMARK_LONG. PostgreSQL is in the package group bench.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -35,12 +35,12 @@ teardown() {
 	[ -z "${sdt-}" ] || perf probe -q -d "$sdt" 2>/dev/null || true
 }
 
-# Until a shell condition holds.
+# Waits until a shell condition is true.
 await() {
 	until_true eval "$1"
 }
 
-# Adds the probes of a program that perf knows by PROVIDER:NAME, all their places; in $sdt.
+# Adds all places of a program's probes to perf, as PROVIDER:NAME; in $sdt.
 perf_adds() { # PROGRAM PROVIDER NAME...
 	local program=$1 provider=$2 name
 	shift 2
@@ -57,7 +57,7 @@ places() { # PROVIDER NAME
 	perf probe -l 2>/dev/null | grep -oE "sdt_$1:$2(_[0-9]+)? " | tr -d ' ' | paste -sd,
 }
 
-# Runs "$@" after all three attached to it; then compares: for each event a line of `pairs`,
+# Runs "$@" after all three have attached to it; then compares, for each line of `pairs`:
 # "WAYMARK'S NAME|PERF'S NAMES|NAME IN THE TRACE".
 compare_one() {
 	local ours theirs recorded event names name listed perf_pid stat_pid record_pid p

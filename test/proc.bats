@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# proc.bats - counters of /proc as events: their values against the files read beside, when they
-# are read, whose they are, what is said of readings that were missed or refused.
+# proc.bats - counters of /proc as events: their values compared with the files, the times
+# of the readings, their processes, and the report of missed or refused readings.
 
 bats_require_minimum_version 1.5.0
 
@@ -40,7 +40,7 @@ for line in sys.stdin:
     print(json.loads(line)["fields"][sys.argv[1]])' "$3"
 }
 
-# On a busy machine a reading may be missed, which is said, and an exit status.
+# On a busy machine a reading may be missed, which is reported and changes the exit status.
 complete_but_for_late() { "$@" || [ $? -eq 5 ]; }
 
 count_of() { waymark print --jsonl -e "$2" "$1" | wc -l; }
@@ -57,7 +57,7 @@ field_of() { awk -v key="$1" '$1 == key || $1 == key ":" { print $2 }' "$2"; }
 	for name in pgfault pgalloc_normal pgfree nr_dirtied; do
 		grep -q "^$name " before || continue
 		values t proc:vmstat "$name" >got
-		sort -nc got # they only grow
+		sort -nc got # they only increase
 		[ "$(head -1 got)" -ge "$(field_of "$name" before)" ]
 		[ "$(tail -1 got)" -le "$(field_of "$name" after)" ]
 	done
@@ -154,7 +154,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	[[ $output == *"--every says how often"* ]]
 	run -2 waymark stat -e proc:stat true
 	[[ $output == *"waymark record -e proc:stat"* ]]
-	run -4 waymark record -e '*:vmstat' -o t3 -- true # who wants all events has not asked for files
+	run -4 waymark record -e '*:vmstat' -o t3 -- true # a glob over all events does not include files of /proc
 	[[ $output == *"0 events"* ]]
 	run -4 waymark record -e proc:sta -o t2 -- true
 	[[ $output == *"proc:stat"* ]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# read_api.bats - <waymark/read.h>: the installed library reads what print reads,
-# exports nothing else, and its header and page say the same.
+# read_api.bats - <waymark/read.h>: the installed library reads the same as print,
+# exports no other symbols, and its header and page list the same functions.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record.bats - waymark record on real programs: what it records, what it returns, how it ends when
-# anybody dies, and what it says about wrong names, directories and disks.
+# record.bats - waymark record on real programs: its trace, its exit status, its end when a process
+# dies, and its messages about wrong names, directories and disks.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -72,14 +72,14 @@ teardown() {
 }
 
 # Starts a command in the background; its pid is in $pid, its standard error in ./err. A shell
-# has background commands ignore SIGINT, and CMD goes on ignoring it; so that is undone.
+# makes background commands ignore SIGINT, and CMD inherits that; this undoes it.
 background() {
 	env --default-signal=INT "$@" >out 2>err 3>&- &
 	pid=$!
 	pids+=("$pid")
 }
 
-events() { # DIR [GREP]: how many events print finds
+events() { # DIR [GREP]: the number of events that print finds
 	waymark print "$1" | grep -c "${2-}" || true
 }
 
@@ -245,7 +245,7 @@ child_of() {
 	grep -q 'Too many open files' few
 	[ "$(grep 'Too many open files' few | grep -vc 'ulimit -n')" = 0 ] || { grep -v 'ulimit -n' few; return 1; }
 	[ "$(grep -c 'protocol\|more than one descriptor' few)" = 0 ]
-	# No signal ends it: it is said as what it is, and CMD has the signal as it was.
+	# The signal does not end the recorder: it reports the failed write, and CMD has the default action.
 	run -125 prlimit --fsize=0:0 waymark record -o f -- true
 	[[ $output == *"File too large; raise the file size limit with 'ulimit -f'"* ]]
 	run -153 prlimit --fsize=8000:8000 waymark stat -e page-faults:u -- sh -c 'head -c 9000 /dev/zero >large'
@@ -428,11 +428,11 @@ child_of() {
 	wait "$all" || [ "$?" -eq 143 ]
 	[ "$(events own 'id = -1')" -gt 100 ]
 	[ "$(events all 'id = -1')" -gt 100 ]
-	# By time: what both have is the same instants, and none is there twice.
+	# By time: the events that both have are at the same times, and none occurs twice.
 	for t in all own; do
 		waymark print "$t" | grep 'app:.*id = -1' | cut -d' ' -f1 >$t.times
 		[ -z "$(uniq -d $t.times)" ]
-		[ "$(wc -l <$t.times)" -eq "$(events $t 'id = -1')" ] # all of them are app's
+		[ "$(wc -l <$t.times)" -eq "$(events $t 'id = -1')" ] # all of them are from the provider app
 	done
 }
 
@@ -462,7 +462,7 @@ child_of() {
 }
 
 @test "no file or process remains" {
-	# Not where others record at the same time.
+	# Not if other recordings run on this machine at the same time.
 	export XDG_RUNTIME_DIR="$PWD/run"
 	mkdir -m 700 "$XDG_RUNTIME_DIR"
 	waymark record -q -o t -- "$W/app"

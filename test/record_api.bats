@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_api.bats - <waymark/list.h> and <waymark/record.h>: the examples, built by an outsider
-# against an installed waymark, do what the command does.
+# record_api.bats - <waymark/list.h> and <waymark/record.h>: the examples, built outside of
+# the tree with an installed waymark, do the same as the command.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -28,7 +28,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Names of the kernel's events, and of their fields, as the command has them.
+# Names of the kernel's events, and of their fields, from the command.
 listed() {
 	"$waymark" list --json --fields "$@" | python3 -c '
 import json, sys
@@ -124,8 +124,8 @@ totals() {
 	[[ $output == *"record the events with this filter"* ]]
 }
 
-# ./marked: 1000 events in each of two threads, then in a child; "die": kill -9 behind them;
-# "wait": begins when there is a file ./go, and then there is ./done, and it ends with ./end.
+# ./marked: 1000 events in each of two threads, then in a child; "die": then kill -9;
+# "wait": begins when the file ./go exists, then creates ./done, and ends when ./end exists.
 marked() {
 	cat >marked.c <<-'END'
 	#include <pthread.h>
@@ -229,7 +229,7 @@ marked() {
 		rm -f go done end ready
 		./marked wait 3>&- &
 		pid=$!
-		until_true grep -qx marked "/proc/$pid/comm" # a shell until it is executed
+		until_true grep -qx marked "/proc/$pid/comm" # a shell until it calls exec
 		until_idle "$pid"
 		"$W/count_api" marked:one '' -"${whose%:*}" "$pid" ready done >counts 3>&- &
 		counting=$!
@@ -284,7 +284,7 @@ marked() {
 	[ "$(grep -o 'arg1=.*' fetched | tr '\n' ' ')" = "arg1=-4 arg1=-2 arg1=0 arg1=2 arg1=4 " ]
 }
 
-# other FIRST THEN: what the change from one to the other prints, into seen; ./two goes on until some of THEN came.
+# other FIRST THEN: the output of a change from one to the other goes into seen; ./two runs until an event of THEN arrived.
 other() {
 	local changing
 	rm -f end made
@@ -324,7 +324,7 @@ other() {
 	[ "$(uniq seen | tail -1)" = two:then ]
 	[ "$(grep -c two:first seen)" -lt "$(cat made)" ]
 	[ -w /sys/kernel/tracing/instances ] || return 0
-	# The kernel's, in a recording that began without it; and from some of it to other.
+	# Kernel events, in a recording that began without them; and from some of them to others.
 	local call=syscalls:sys_enter_clock_nanosleep
 	other two:first syscall:clock_nanosleep:enter
 	[ "$(uniq seen | head -1)" = two:first ]
@@ -363,7 +363,7 @@ no_instance() {
 	[ -w /sys/kernel/tracing ] || skip "instances are made by root"
 	"$W/trace" syscall:getppid sleep 600 >live 3>&- &
 	pid=$!
-	until_tracing $pid # killed before it has a pump, it leaves that to the next one's sweep
+	until_tracing $pid # if killed before it has a pump, the next start removes the instance
 	[ "$(instances $pid)" -eq 1 ]
 	local command=$(pgrep -P $pid -x sleep)
 	kill -9 $pid

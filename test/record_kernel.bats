@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_kernel.bats - the kernel's events in a recording: whose they are, that none is missing,
-# their order among the program's own, and that nothing stays behind.
+# record_kernel.bats - kernel events in a recording: their processes, that none is missing,
+# their order among the program's own events, and cleanup.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -52,8 +52,8 @@ setup() {
 	fi
 }
 
-# Others may be recording on this machine, and be killed: an instance whose maker is gone and that
-# stays is a leftover.
+# Other processes may record on this machine, and be killed: an instance that remains after its
+# creator died is a leftover.
 teardown() {
 	until_true none_left || { echo "left behind: $(left_behind)"; return 1; }
 }
@@ -102,7 +102,7 @@ none_left() {
 		-- bash -c '. "$0" && until_shows p 501 " calls:"' "$WAYMARK_SOURCE/test/wait.bash"
 	kill $pid
 	[ "$(waymark print p | grep -c " calls:")" -gt 500 ]
-	# kmem:kfree shows symbols: who packs them for the trace is one of us, too.
+	# kmem:kfree prints symbols: the process that packs them for the trace is excluded, too.
 	waymark record -q -o a -a -e 'syscall:*' -e kmem:kfree -- sh -c "until [ -e go ]; do sleep 0.05; done; $W/calls 100" 3>&- & local command=$!
 	pump=$(pump_of $command)
 	until_true pgrep -P "$pump" -x waymark-syms
@@ -203,7 +203,7 @@ none_left() {
 	tid=$(head -1 tids)
 	waymark record -q -o s -t "$tid" -c 1 -e syscall:getppid:enter \
 		-- bash -c '. "$0" && until_shows s 21 sys_enter_getppid' "$WAYMARK_SOURCE/test/wait.bash" 3>&- & local sampler=$!
-	# It ends by itself, when the thread does.
+	# The recording ends when the thread does.
 	waymark record -q -o t -t "$tid" -e app:tick -e syscall:getppid:enter 3>&- & local recorder=$!
 	until_shows t 51 app:tick
 	until_shows t 51 sys_enter_getppid
@@ -218,7 +218,7 @@ none_left() {
 	[ "$(grep -c sys_enter_getppid s.json)" -gt 20 ]
 	run -1 grep -v "\"tid\":$tid," s.json
 	kill $pid
-	# A CPU; of programs as of the kernel.
+	# One CPU: for program events as for kernel events.
 	local first last cpus=($(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))'))
 	[ ${#cpus[@]} -gt 1 ] || skip "one CPU"
 	first=${cpus[0]} last=${cpus[-1]}
@@ -261,7 +261,7 @@ none_left() {
 		[ "$kept" = "$(waymark print all -e '*sys_enter_write' --filter "$filter" | grep -c sys_enter_write || true)" ]
 		[[ $stderr == *"$kept events ($kept of the kernel)"*", 0 lost"* ]]
 	done
-	# What did not pass is counted, and not as lost.
+	# Events that the filter dropped are counted, but not as lost.
 	rm -rf t
 	run -0 --separate-stderr waymark record -o t --preload none -e syscall:write:enter --filter 'count > 50 && count % 2 == 0' -- "$W/sizes"
 	[[ $stderr == *"25 events (25 of the kernel), 25 did not pass --filter, "*", 0 lost"* ]]
@@ -340,7 +340,7 @@ none_left() {
 	[[ $stderr == *"cannot write to 'small/t': No space left on device"* ]]
 	[[ $stderr =~ ([0-9]+)" events (".*", "([0-9]+)" lost (disk "([0-9]+)")" ]]
 	[ "${BASH_REMATCH[2]}" = "${BASH_REMATCH[3]}" ]
-	# What the kernel tells of the task itself (its name, its mappings, its end) needs the disk, too.
+	# The kernel's records about the task itself (its name, its mappings, its end) need the disk, too.
 	local sum=$((BASH_REMATCH[1] + BASH_REMATCH[2]))
 	[ "$sum" -ge 200000 ] && [ "$sum" -le 200100 ]
 }
@@ -349,7 +349,7 @@ none_left() {
 	run setpriv --reuid=65534 --clear-groups waymark record -q -o "$W/none" -e kernel:sched:sched_switch -- true
 	[ "$status" -ne 0 ]
 	[[ $output == *root* || $output == *permi* ]]
-	local open=$(mktemp -d) # who builds may keep it from others
+	local open=$(mktemp -d) # other users may have no access to the build folder
 	chmod 777 "$open"
 	cp "$WAYMARK_BUILD/waymark" "$open"
 	cd "$open"
@@ -360,12 +360,12 @@ none_left() {
 	[[ $output == *"'sched:sched_switch'; the kernel's events are not to be seen: "*root* ]]
 }
 
-# System calls have a text of their own in the kernel, and a bare %p is another number there: neither is compared.
+# The kernel prints system calls in its own way, and a bare %p as a different number: neither is compared.
 @test "events print as the kernel prints them, on this machine and on another" {
 	local other="$TRACEFS/instances/bats-print-$$" systems="sched signal task irq exceptions raw_syscalls" s
 	mkdir "$other"
 	echo 65536 >"$other/buffer_size_kb"
-	# What else the machine does would push out what is compared.
+	# Other activity on the machine would overwrite the events to compare.
 	echo $BASHPID >"$other/set_event_pid"
 	echo 1 >"$other/options/event-fork"
 	for s in $systems; do [ ! -d "$other/events/$s" ] || echo 1 >"$other/events/$s/enable"; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_probe.bats - probes made on the spot: at functions, addresses and returns, at USDT notes, with
-# what they fetch; on commands, processes, in containers; and that nothing of them stays behind.
+# record_probe.bats - probes created for a recording: at functions, addresses and returns, at USDT notes, with
+# their arguments; on commands, processes, in containers; and their removal.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -74,7 +74,7 @@ setup() {
 	fi
 }
 
-# Others may be probing on this machine: what is left of a maker that is gone is ours.
+# Other processes may use probes on this machine: the leftovers of a dead creator are waymark's.
 teardown() {
 	local left
 	for _ in $(seq 600); do
@@ -112,7 +112,7 @@ fields() {
 	babeltrace2 "$1" | grep -E ' (u|uret)probe:| usdt:'
 }
 
-# What babeltrace2 reads is what print reads; what tasks mapped ("[uprobes]") it shows, too.
+# babeltrace2 reads the same as print; it also shows the tasks' mappings ("[uprobes]").
 same_in_babeltrace() {
 	run -0 --separate-stderr babeltrace2 t
 	[ -z "$stderr" ]
@@ -313,7 +313,7 @@ same_in_babeltrace() {
 	refused 2 "not of the form SYSTEM:EVENT:COMMAND" --trigger stacktrace
 	refused 2 "refuses the trigger 'nonsense'" --trigger sched:sched_switch:nonsense
 	refused 2 "Field not found" --trigger 'sched:sched_switch:stacktrace if nosuch == 1'
-	# The kernel's error_log says where: behind the name.
+	# The kernel's error_log has the position: after the name.
 	run -2 waymark record -q -o u --trigger 'sched:sched_switch:stacktrace if prev_pid > 1 && nosuch == 1' -- true
 	[[ $output == *"Field not found"*$'\n  '"sched:sched_switch:stacktrace if prev_pid > 1 && nosuch == 1"* ]]
 	local column=${lines[2]%^}
@@ -361,14 +361,14 @@ same_in_babeltrace() {
 	keeper=$(pgrep -P $command -x waymark-probes)
 	until_true test -e t/kernel/formats
 	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events"
-	# Somebody else's probe of the same place, and somebody else's instance, stay.
+	# Another process's probe at the same place, and another process's instance, remain.
 	echo "p:other_$$/tick $W/work:0x$(nm "$W/work" | awk '$3 == "tick" { print $1 }')" >>"$TRACEFS/uprobe_events"
 	mkdir "$TRACEFS/instances/other_$$"
 	local app=$(pgrep -P $command -x work)
 	kill -9 "$keeper" "$pump" "$command"
 	wait $command || true
 	kill "$app"
-	# The next start is ours, unless somebody else's came first.
+	# The next start removes them, unless another process's start came first.
 	grep -q "waymark_${command}_" "$TRACEFS/uprobe_events" || echo "# the probes were removed by another's start" >&3
 	run -0 waymark record -q -o next -e syscall:getppid -- true
 	run -1 grep "waymark_${command}_" "$TRACEFS/uprobe_events"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# record_sample.bats - sampling: how many samples there are, whose, with which call chains, what is
-# told of the tasks beside them, what is lost, and what an ordinary user gets.
+# record_sample.bats - sampling: the number of samples, their processes and call chains, the
+# description of tasks, losses, and the samples an ordinary user gets.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -243,7 +243,7 @@ text() { # of a trace, one event a line
 	kept=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' said)
 	echo "# kept $kept, lost $lost" >&3
 	[ "$lost" -gt 0 ]
-	# What the shell and pgrep did meanwhile is lost, too, as records of tasks.
+	# The records about the shell and pgrep that are lost meanwhile are counted, too.
 	[ $((kept + lost)) -ge 800000 ]
 	[ $((kept + lost)) -le 800100 ]
 	[ "$(text t | grep -c getcpu)" = "$kept" ]
@@ -331,7 +331,7 @@ text() { # of a trace, one event a line
 	[[ $output == *"too often"* ]]
 	run -2 waymark record -F 1000000000 -e sw:cpu-clock -o t -- true
 	[[ $output == *"perf_event_max_sample_rate"* ]]
-	run -2 waymark record -e 'kernel:sw:cpu-c*' -o t -- true # whatever that meets
+	run -2 waymark record -e 'kernel:sw:cpu-c*' -o t -- true # whatever it matches
 	[[ $output == *"-F HZ"* ]]
 	[ ! -e t ]
 }
@@ -350,7 +350,7 @@ text() { # of a trace, one event a line
 	waymark report k | grep -E '\[kernel.kallsyms\] +\[k\] schedule'
 }
 
-# Samples of ./grows without their times, which are known better in the end, in an order of their own.
+# Samples of ./grows without their times, which are corrected at the end, in sorted order.
 samples_of() {
 	python3 - "$1" <<-'END'
 	import re, sys
@@ -392,7 +392,7 @@ same_samples() {
 	sed 's/static void early/void late/; /^int main/,$d' grows.c >late.c
 	gcc -O1 -shared -fPIC -o late.so late.c
 	gcc -O1 -o grows grows.c -ldl
-	# One CPU's records are written in their order; another's may be later.
+	# The records of one CPU are written in order; another CPU's may be later.
 	cpu=$(taskset -pc $$ | sed 's/.*: *//; s/[,-].*//')
 	waymark record -q --preload none -F 500 -g dwarf,4096 -e sw:cpu-clock -o t -- taskset -c "$cpu" ./grows 3>&- &
 	recording=$!

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# sdt.bats - -DWAYMARK_SDT: the same place seen by readelf, perf and bpftrace
+# sdt.bats - -DWAYMARK_SDT: the same place traced by readelf, perf and bpftrace
 # and recorded by waymark at once.
 
 bats_require_minimum_version 1.5.0

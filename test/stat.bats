@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# stat.bats - waymark stat: its counts beside perf stat's, on one process that
-# both were attached to before it ran; its options, its words, its statuses.
+# stat.bats - waymark stat: its counts compared with perf stat's, on one process to
+# which both attached before it ran; its options, messages and statuses.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -68,7 +68,7 @@ teardown() {
 	fi
 }
 
-# Why tracepoints cannot be counted here; the test is skipped.
+# Prints why tracepoints cannot be counted here; then the test is skipped.
 need_tracepoints() {
 	waymark stat -o /dev/null -e sched:sched_switch -- true 2>why || skip "$(cat why)"
 }
@@ -77,7 +77,7 @@ need_perf() {
 	perf stat -e page-faults true 2>/dev/null || skip "perf does not run here: nothing to compare with"
 }
 
-# Until the process holds that many counters (of each thread); then it enables them.
+# Waits until the process holds that many counters (for each thread); then it enables them.
 wait_for_counters() {
 	until_true eval '[ "$(find "/proc/'"$1"'/fd" -lname "anon_inode:*perf_event*" | wc -l)" -ge '"$2"' ]'
 	until_idle "$1"
@@ -130,7 +130,7 @@ count_with_both() {
 	count_with_both $probe,$probe uprobe:./work:tick,uretprobe:./work:tick 2
 	[ "$by_perf" = "$by_waymark" ] || { paste perf.out waymark.out; return 1; }
 	[ "$(sed -n 1p <<<"$by_waymark")" = 900 ]
-	# perf's own probe is an event of the kernel like others.
+	# perf's own probe is an ordinary kernel event.
 	run -3 waymark stat -x, -o out -e $probe -- ./work
 	[ "$(cut -d, -f1 out)" = 900 ]
 }
@@ -200,7 +200,7 @@ count_with_both() {
 		--filter 'count == 7 || (count & 64) != 0 && $comm == "si*"' -e syscall:write:exit \
 		--filter 'ret < 10' -e syscall:write -- ./sizes
 	[ "$(counts)" = "10 38 9 100" ]
-	# Before any -e: for all, and together with their own.
+	# Before any -e: applies to all, together with their own filters.
 	run -0 waymark stat -x, -o out --filter 'count > 50' -e syscall:write --filter 'count <= 60' \
 		-e syscall:write -- ./sizes
 	[ "$(counts)" = "10 50" ]
@@ -220,7 +220,7 @@ count_with_both() {
 	[[ $output == *"where sw:page-faults is not"* ]]
 	run -2 waymark stat -e syscall:write --filter 'count % 2 == 0' -e syscall:write -- ./sizes
 	[[ $output == *"is there twice"* ]]
-	# Without children: those of the shell are not counted, its own are.
+	# Without children: those of the shell are not counted, its own events are.
 	run -0 waymark stat -i -x, -o out -e syscall:write --filter 'count % 2 == 0' -- sh -c './sizes; echo 123 >/dev/null'
 	[ "$(counts)" = 1 ]
 	run -2 waymark stat -e syscall:write --filter 'cuont > 5' -p $$
@@ -258,7 +258,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	wait $waymark_pid
 	[ "$(sum_by syscall:write)" = 900 ]
 	grep -q "^600,syscall:write,1,$pid$" out
-	# Everybody: ours are in it.
+	# All processes: the program's events are included.
 	run -0 waymark stat -a -x, -o out -e syscall:write --by comm,count -- sh -c './work; true'
 	[ "$(grep '^[0-9]*,syscall:write,work,1$' out)" = 900,syscall:write,work,1 ]
 }
@@ -326,7 +326,7 @@ sum_by() { awk -F, -v e="$1" '$2 == e && $1 ~ /^[0-9]+$/ { n += $1 } END { print
 	run -2 waymark stat --append -e page-faults:u -- true
 }
 
-# CMD writes ten times at once, and seven times when something was counted, which intervals in `out` tell.
+# CMD writes ten times at once, then seven times after something was counted; the intervals in `out` show it.
 delayed() {
 	local write='import os, sys, time
 	fd = os.open("/dev/null", os.O_WRONLY)
@@ -428,7 +428,7 @@ delayed() {
 	import json, sys
 	d = json.loads(sys.argv[1])
 	names = [e["event"].removesuffix(":u") for e in d["events"]]
-	# Counted or not: to be asked for a default is no failure.
+	# Counted or not: a default event that is unavailable is not a failure.
 	assert names[:4] == ["sw:task-clock", "sw:context-switches", "sw:cpu-migrations", "sw:page-faults"], names
 	assert d["elapsed_ns"] > 0 and d["runs"] == 1
 	fault = d["events"][3]

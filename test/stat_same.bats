@@ -129,8 +129,8 @@ streams() {
 # "COUNT EVENT" of each event, from rows "COUNT,EVENT,...".
 sums() { awk -F, '$1 ~ /^[0-9]+$/ && $2 != "" { n[$2] += $1 } END { for (e in n) print n[e], e }' "$1" | sort -k2; }
 
-# Of what happens by itself, one may fall between a task's last moment for perf and for another,
-# a microsecond apart: for each of the four tasks that end. Calls are the same.
+# Events that the task does not cause itself may fall into the microsecond between the ends of two
+# counters: once for each of the four tasks that exit. Counts of calls are equal.
 same() {
 	diff <(grep -v 'sched_switch\|sched_waking' "$1") <(grep -v 'sched_switch\|sched_waking' "$2")
 	paste -d' ' "$1" "$2" | awk '$2 != $4 || $1 - $3 > 4 || $3 - $1 > 4 { print; bad = 1 } END { exit bad }'
@@ -155,7 +155,7 @@ same() {
 	kill -CONT $pid
 	wait $pid
 	wait $by_stream
-	wait $by_kernel || [ $? = 5 ] # a BPF program that found another running: said
+	wait $by_kernel || [ $? = 5 ] # a BPF program that found another instance running reports it
 	wait $by_perf || true
 	grep -v '^#' perf.out | grep . | awk -F, '{ print $1, $3 }' | sort -k2 >want
 	sums stream.out >stream

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # stat_user.bats - waymark stat of programs' own events: counts that are exact
 # through threads, forks, exec, dlopen, signals and kill -9; beside the
-# kernel's events and beside other recorders; of processes that run already.
+# kernel's events and beside other recorders; of running processes.
 
 bats_require_minimum_version 1.5.0
 load torture/common
@@ -81,7 +81,7 @@ teardown() {
 	for one in ${pids-}; do kill -9 "$one" 2>/dev/null || true; done
 }
 
-# Counts a torture program and compares with its tally; lost events are said and make status 5.
+# Counts a torture program and compares with its tally; lost events are reported and give status 5.
 counted() {
 	local status=0
 	rm -f "$W/tally"
@@ -166,8 +166,8 @@ steps() {
 	until_true eval '[ "$(ls /proc/$pid/task | wc -l)" -ge 3 ]'
 }
 
-# within_the_main_one FILE OPTION...: some steps, no more than the main thread makes from before that count
-# until behind it; all three threads would be more.
+# within_the_main_one FILE OPTION...: counts some steps, at most as many as the main thread makes from before
+# that count until after it; all three threads would make more.
 within_the_main_one() {
 	local file=$1
 	shift
@@ -205,7 +205,7 @@ within_the_main_one() {
 	[ "$(cut -d, -f1 killed)" -gt 0 ]
 }
 
-# The program that is counted by $pid has its threads: it can be told to end.
+# The program that $pid counts has started its threads: it may be ended now.
 stepping() {
 	[ "$(ls "/proc/$(pgrep -P $pid steps)/task" | wc -l)" -ge 3 ]
 }
@@ -226,7 +226,7 @@ end_steps() {
 	pid=$!
 	end_steps
 	[ "$(cut -d, -f1 one)" = "$(cut -d' ' -f1 one.done)" ]
-	# The counting command is killed: the program goes on, and can be counted again.
+	# The counting command is killed: the program continues, and can be counted again.
 	waymark stat -e steps:step -- "$W/steps" >again.done &
 	pid=$!
 	until_true stepping
@@ -293,7 +293,7 @@ end_steps() {
 	[[ $stderr == *"no field to count by"* ]]
 	run --separate-stderr -5 waymark stat -e many:e6 --by nope -- "$W/many"
 	[[ $stderr == *"350 of 'many:e6', which lacks one of the fields 'nope'"* ]]
-	# More values than there are rows: bounded, and counted.
+	# More values than rows: bounded, and the others are counted.
 	cat >wide.c <<-'END'
 	#include <waymark/tracepoint.h>
 	WAYMARK_EVENT(wide, value, WAYMARK_ARGS(int, a), WAYMARK_FIELDS((i32, a, a)));

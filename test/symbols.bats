@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Names of addresses are perf script's: over fresh recordings of programs that
-# fork and exec, over stacks unwound by the programs' tables, and over the
-# corpus, whose programs are not here, but whose mappings are.
+# Names of addresses equal perf script's: for new recordings of programs that
+# fork and exec, for stacks unwound by the programs' tables, and for the
+# corpus, whose programs are missing, but whose mappings are recorded.
 
 bats_require_minimum_version 1.5.0
 
@@ -23,7 +23,7 @@ setup_file() {
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	PATH="$BATS_FILE_TMPDIR:$PATH"
-	export HOME="$BATS_TEST_TMPDIR" # perf keeps builds it saw in ~/.debug
+	export HOME="$BATS_TEST_TMPDIR" # perf keeps the builds it saw in ~/.debug
 	unset DEBUGINFOD_URLS
 }
 
@@ -58,7 +58,7 @@ compare() { # FILE [WORD...]
 	need_perf
 	perf record -N -q -e cpu-clock:u -F 4000 --call-graph dwarf -o it.data -- deep 200
 	compare it.data unwind
-	# Whole, for 99 of 100 at least.
+	# At least 99 of 100 are complete.
 	samples=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' said)
 	whole=$(sed -n 's/^ *\([0-9]*\) stacks whole$/\1/p' said)
 	[ "$samples" -gt 100 ]
@@ -87,8 +87,8 @@ compare() { # FILE [WORD...]
 		case $file in
 		*.pb_text | *corrupted* | *piped.ctx* | *header_features*) continue ;;
 		esac
-		# Only objects: perf takes this machine's kernel for that of a file that names none.
-		# Modules of the kernel it calls by their files, when the file has their builds.
+		# Only objects: perf uses this machine's kernel for a file that names none.
+		# perf names kernel modules by their files when the file has their build ids.
 		perf script --no-inline -i "$file" -F ip,sym,dso 2>/dev/null | plain |
 			sed -E 's/.*\((.*)\)$/\1/; s|^/lib/modules/.*/([^/]*)\.ko$|[\1]|; /^\[/s/-/_/g' >theirs
 		name_stacks "$file" 2>said | plain | sed -E 's/.*\((.*)\)$/\1/; /^\[/s/-/_/g' >ours

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# waymark report on a terminal (tmux): the screen shows what the text says, keys
-# do what the help says, any size will do, and the terminal is as it was.
+# waymark report on a terminal (tmux): the screen equals the text, keys work as
+# the help says, any size works, and the terminal is restored.
 
 bats_require_minimum_version 1.5.0
 load wait
@@ -20,7 +20,7 @@ teardown() {
 	end_terminal
 }
 
-# A server of its own for each terminal: one that ends is still there for a moment.
+# One tmux server per terminal: a server lives on for a moment after its session ends.
 end_terminal() {
 	[ -z "${tmux:-}" ] || $tmux kill-server 2>/dev/null || true
 	nr_terminals=$((${nr_terminals:-0} + 1))
@@ -48,8 +48,8 @@ need_samples() {
 	perf record -N -q -e cpu-clock -F 2000 -g -o p.data ./busy
 }
 
-# start COLUMNS ROWS COMMAND...: runs it on a terminal of that size; what stty says before and
-# after, and the status, are in files.
+# start COLUMNS ROWS COMMAND...: runs it on a terminal of that size; writes stty's output before and
+# after, and the status, to files.
 start() {
 	local columns="$1" rows="$2"
 	shift 2
@@ -75,7 +75,7 @@ screen() {
 	$tmux capture-pane -p
 }
 
-# Until the screen has the pattern.
+# Waits until the screen matches the pattern.
 wait_for() {
 	for ((i = 0; i < 1200; i++)); do
 		! screen | grep -qE -- "$1" || return 0
@@ -94,7 +94,7 @@ rows_on_screen() { # AT-LEAST
 	[ "$(screen | grep -c '%')" -ge "$1" ]
 }
 
-# Rows of the table as they stand on the screen: without mark, blanks as one.
+# Rows of the table on the screen: without the mark, runs of blanks as one.
 rows_shown() {
 	screen | sed -nE 's/^[-+ ] +([0-9.]+% )/\1/p' | grep -E '%.*%|^[0-9.]+% +[0-9]+ ' | tr -s ' ' | sed 's/ $//'
 }
@@ -261,13 +261,13 @@ for r in rows:
     print("%.2f%% %d 0x%016x" % (r["share"] * 100, r["events"], r["address"]))' >wanted
 	"$waymark" annotate spin p.data | grep 0x0000 >lines
 	diff <(sort wanted) <(rows_shown | grep -v '^0.00%' | cut -d' ' -f1-3 | sort)
-	# The line that is meant is the hottest; H goes to the next.
+	# The selected line is the hottest; H goes to the next.
 	for n in 1 2; do
 		address=$(sed -n ${n}p wanted | cut -d' ' -f3)
 		wait_for "^ $(grep -n "$address" lines | cut -d: -f1) of $(wc -l <lines) "
 		keys H
 	done
-	# A jump leads to where it goes.
+	# A jump moves to its target.
 	number=$(grep -nE 'j[a-z]+ +[0-9a-f]+ <\+0x' lines | head -1 | cut -d: -f1)
 	target=$(sed -nE "${number}s/.* ([0-9a-f]+) <\+0x.*/\1/p" lines)
 	keys g
@@ -311,7 +311,7 @@ for r in rows:
 	done
 	$tmux resize-window -x 80 -y 24
 	wait_for 'q leave'
-	until_true rows_on_screen 10 # keys may still be on their way, and open a page
+	until_true rows_on_screen 10 # pending keys may still open a page
 	keys q
 	ended 0
 }
@@ -393,7 +393,7 @@ for r in rows:
 	[[ $title != *owned* ]]
 	screen | grep -qF '\x1b]0;owned\x07\x1b[31mred\x9b2J\xff\r'
 	[ "$(screen | sed -n '/wide/s/.*\(漢字 wide\).*/\1/p')" = "漢字 wide" ]
-	# The columns behind stand below each other: 4 bytes more, 2 columns more than characters.
+	# The following columns are aligned: 4 bytes more, 2 columns more than characters.
 	python3 - "$(screen | grep wide)" "$(screen | grep owned)" <<-'END'
 	import sys, unicodedata
 	def column(line):
@@ -411,7 +411,7 @@ for r in rows:
 	ended 0
 }
 
-# Ticks of the clock that a process had a CPU.
+# Clock ticks of CPU time of a process.
 worked() {
 	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
@@ -428,8 +428,8 @@ worked() {
 	wait_for '^ 1 of 100000 '
 	keys G
 	wait_for '^ 100000 of 100000 '
-	# A hundred keys, each with its picture, a search through all and a filter: what it works for them,
-	# which is not the time it takes where others work, too.
+	# A hundred keys with one redraw each, a search through all rows and a filter: measures processor
+	# time, which does not depend on other load.
 	local pid=$(pgrep -P "$($tmux display-message -p '#{pane_pid}')" -x waymark)
 	local begin=$(worked "$pid")
 	for n in 1 2 3 4 5; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# wait.bash - waiting for what others do, by looking whether it is so. A minute is for machines that are
-# busy with something else; nobody waits longer than it takes.
+# wait.bash - waits for events in other processes by polling. The limit of a minute is for busy machines;
+# each wait ends as soon as its condition is true.
 
-# Until a command or function succeeds.
+# Waits until a command or function succeeds.
 until_true() {
 	local i
 	for ((i = 0; i < 1200; i++)); do
@@ -13,7 +13,7 @@ until_true() {
 	return 1
 }
 
-# Until all these processes wait for something and go on waiting: what they had to do is done.
+# Waits until all these processes sleep and stay asleep: they have finished their work.
 until_idle() {
 	local i pid nr=0
 	for ((i = 0; i < 1200 && nr < 5; i++)); do
@@ -26,18 +26,18 @@ until_idle() {
 	[ $nr -eq 5 ] || { echo "never at rest: $*" >&2; return 1; }
 }
 
-pump_of() { # of a recording command
+pump_of() { # prints the pump's pid of a recording command
 	until_true pgrep -P "$1" -x waymark-pump || return 1
 	pgrep -P "$1" -x waymark-pump
 }
 
-# Until a recording command has told the kernel what to trace, and who is sampled beside it.
+# Waits until a recording command has set up the kernel's tracing and sampling.
 until_tracing() {
 	until_true grep -q 1 "/sys/kernel/tracing/instances/waymark-$1-0/tracing_on" || return 1
 	until_idle "$1" "$(pump_of "$1")"
 }
 
-# shows DIR N [PATTERN]: a trace, written as yet or not, prints that many lines.
+# shows DIR N [PATTERN]: succeeds when print finds at least N lines in a trace that may not exist yet.
 shows() {
 	[ "$(waymark print "$1" 2>/dev/null | grep -c -- "${3-}")" -ge "$2" ]
 }
