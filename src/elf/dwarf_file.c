@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_file.c - see dwarf_file.h. gcc writes an index of addresses
+ * dwarf_file.c - see dwarf_file_int.h. gcc writes an index of addresses
  * (.debug_aranges), clang does not: without it the compile units are searched
  * in turn, the one found last time first.
  */
-#include "elf/dwarf_file.h"
+#include "elf/dwarf_file_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

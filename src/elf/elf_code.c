@@ -8,7 +8,7 @@
 
 #include "elf/demangle.h"
 #include "elf/elf_symbols.h"
-#include "elf/elf_wide.h"
+#include "elf/elf_wide_int.h"
 
 #define NEARBY 16u /* most starts below an address whose symbols are checked for containing it */
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/elf_wide.h"
+#include "elf/elf_wide_int.h"
 
 /* Offset of a member of the header in the file. */
 #define MEMBER(e, member)                                                                          \

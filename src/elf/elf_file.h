@@ -4,7 +4,7 @@
  * every offset and size in it is compared with the file's length before use,
  * every read copies, nothing is mapped (a file truncated during a read is an
  * error, not a signal). Own code rather than libelf, which checks less. Both
- * classes are stored in the same form (elf_wide.h).
+ * classes are stored in the same form (elf_wide_int.h).
  *
  * Addresses are those in the file (before the loader adds its bias). Has no
  * notion of processes: callers that trace one open its files with base/maps.h.

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/dwarf_file.h"
-#include "elf/elf_scopes.h"
+#include "elf/dwarf_file_int.h"
+#include "elf/elf_scopes_int.h"
 
 #define UNITS_MAX (1u << 22) /* of units, and of their ranges */
 #define NEARBY    8u         /* units' ranges may overlap: most ranges below an address to check */

@@ -11,7 +11,7 @@
 #include "elf/demangle.h"
 #include "elf/elf_code.h"
 #include "elf/elf_symbols.h"
-#include "elf/elf_wide.h"
+#include "elf/elf_wide_int.h"
 
 /* The symbols that the relocations refer to. */
 struct dynamic_names {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_scopes.c - see elf_scopes.h. The unit's tree is walked once; most of it
+ * elf_scopes.c - see elf_scopes_int.h. The unit's tree is walked once; most of it
  * is types, of which only those that may contain functions are entered.
  */
-#include "elf/elf_scopes.h"
+#include "elf/elf_scopes_int.h"
 
 #include <dwarf.h>
 #include <errno.h>

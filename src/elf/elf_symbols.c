@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf_wide.h"
+#include "elf/elf_wide_int.h"
 
 #define DYNAMIC_MAX 65536u /* entries */
 

@@ -2,7 +2,7 @@
 /*
  * elf_vars.h - where a program's parameters and variables are at an address of
  * its code, and where the code of a source line is: from DWARF, by libdw (see
- * dwarf_file.h on how far libdw checks files). Not thread-safe.
+ * dwarf_file_int.h on how far libdw checks files). Not thread-safe.
  *
  *   elf_vars.c      from a name, "p->head.size", to its value and type
  *   dwarf_place.c   DWARF's expressions for the location of a variable

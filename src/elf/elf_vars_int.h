@@ -3,7 +3,7 @@
 #ifndef WM_ELF_ELF_VARS_INT_H
 #define WM_ELF_ELF_VARS_INT_H
 
-#include "elf/dwarf_file.h"
+#include "elf/dwarf_file_int.h"
 #include "elf/elf_vars.h"
 
 struct wm_elf_vars {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_wide.c - see elf_wide.h. Both classes have the same members, with
+ * elf_wide.c - see elf_wide_int.h. Both classes have the same members, with
  * different widths and order; relocations also pack theirs differently.
  */
-#include "elf/elf_wide.h"
+#include "elf/elf_wide_int.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - turns an untrusted description into a struct wm_class. Relies on schema.h for the
+ * class.c - turns an untrusted description into a struct wm_class. Relies on schema_int.h for the
  * grammar and the names. Tool side; must not know where descriptions come from.
  *
  * A class is one block of memory: struct wm_class, fields, labels, strings. The schema is parsed
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 /* The memory block of a class while it is filled. */
 struct block {

@@ -19,7 +19,7 @@
 #include "event/class.h"
 #include "event/desc_build.h"
 #include "event/payload_test_kit.h"
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 

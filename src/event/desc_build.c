@@ -11,7 +11,7 @@
 
 #include <waymark/abi.h>
 
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 int wm_desc_build(const struct wm_desc_spec *spec, unsigned char **ret_desc, size_t *ret_bytes)
 {

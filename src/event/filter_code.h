@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "event/filter.h"
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 #define WM_FILTER_MAGIC 0x31464d57u /* "WMF1" */
 

@@ -6,7 +6,7 @@
  */
 #include "event/filter.h"
 
-#include "event/filter_program.h"
+#include "event/filter_program_int.h"
 
 union bits {
 	uint64_t u;

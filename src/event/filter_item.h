@@ -6,8 +6,8 @@
  *
  * A name is looked up in the event's own fields first, then in its contexts, from the event's
  * outwards to the packet's. Unsigned integers of 64 bits are unsigned, all others signed; labels of
- * ranges compare as ranges. The rules are those of filter.h; filter_cases.h tests both evaluators
- * against them.
+ * ranges compare as ranges. The rules are those of filter.h; filter_cases_test_kit.h tests both
+ * evaluators against them.
  */
 #ifndef WM_EVENT_FILTER_ITEM_H
 #define WM_EVENT_FILTER_ITEM_H

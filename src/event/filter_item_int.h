@@ -5,7 +5,7 @@
 #define WM_EVENT_FILTER_ITEM_INT_H
 
 #include "event/filter_item.h"
-#include "event/filter_program.h"
+#include "event/filter_program_int.h"
 
 /* Used beside enum wm_insn_op's END, CONST, CONTEXT, ARITH, INV, COMPARE, JUMP and floats. */
 enum item_op {

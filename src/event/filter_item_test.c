@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item_test.c - the table of expressions (filter_cases.h) over items, features that only
- * events of other tracers have (ranges, outer parts, missing contexts), and damaged bytecode.
+ * filter_item_test.c - the table of expressions (filter_cases_test_kit.h) over items, features that
+ * only events of other tracers have (ranges, outer parts, missing contexts), and damaged bytecode.
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.c - see filter_lex.h. Handles numbers, quotes and escapes; must not know what an
+ * filter_lex.c - see filter_lex_int.h. Handles numbers, quotes and escapes; must not know what an
  * expression is. Independent of the locale.
  */
-#include "event/filter_lex.h"
+#include "event/filter_lex_int.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, ...)
 {

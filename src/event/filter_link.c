@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_link.c - verifies a portable filter against one event's description and turns it into a
- * program (filter_program.h). Guest code: general registers only, no libc, no allocation, no state,
- * bounded stack. Every byte of filter and description is untrusted.
+ * program (filter_program_int.h). Guest code: general registers only, no libc, no allocation, no
+ * state, bounded stack. Every byte of filter and description is untrusted.
  *
- * One pass over the postfix code; filter_linker.h explains its stack of types.
+ * One pass over the postfix code; filter_linker_int.h explains its stack of types.
  */
 #include "event/filter.h"
 
 #include "event/filter_code.h"
-#include "event/filter_linker.h"
-#include "event/filter_program.h"
-#include "event/schema.h"
+#include "event/filter_linker_int.h"
+#include "event/filter_program_int.h"
+#include "event/schema_int.h"
 
 /* --- tests ----------------------------------------------------------- */
 

@@ -3,11 +3,11 @@
  * filter_link_compare.c - the linker's comparisons: with a constant they become range tests, with
  * text they become string tests, and labels of enumerations become their values. See filter_link.c.
  */
-#include "event/filter_linker.h"
+#include "event/filter_linker_int.h"
 
 #include "base/glob.h"
-#include "event/filter_program.h"
-#include "event/schema.h"
+#include "event/filter_program_int.h"
+#include "event/schema_int.h"
 
 /* The test `value op c` as "first <= value <= first + span", or its negation. */
 static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsigned, uint64_t c,

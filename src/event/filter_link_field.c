@@ -3,11 +3,11 @@
  * filter_link_field.c - the linker's leaves: fields, their elements, and contexts become
  * instructions that load them. See filter_link.c.
  */
-#include "event/filter_linker.h"
+#include "event/filter_linker_int.h"
 
 #include "base/glob.h"
-#include "event/filter_program.h"
-#include "event/schema.h"
+#include "event/filter_program_int.h"
+#include "event/schema_int.h"
 
 /* If NAME[0, bytes) ends in "_<count>", count > 1: its base's length, else 0. */
 static uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_count)

@@ -10,7 +10,7 @@
 
 #include "event/filter.h"
 #include "event/filter_code.h"
-#include "event/filter_lex.h"
+#include "event/filter_lex_int.h"
 
 #define DEPTH_MAX 100u /* nested brackets and prefix operators */
 #define OPS_MAX   (WM_FILTER_BYTES_MAX / 3)

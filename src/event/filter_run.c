@@ -7,8 +7,8 @@
 #include "event/filter.h"
 
 #include "base/glob.h"
-#include "event/filter_program.h"
-#include "event/schema.h"
+#include "event/filter_program_int.h"
+#include "event/schema_int.h"
 
 #define ANCHORS_KEPT 16u /* later anchors are computed again each time */
 

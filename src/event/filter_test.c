@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_test.c - the results of filters, as computed by another program (filter_cases.h), and the
- * messages for invalid ones.
+ * filter_test.c - the results of filters, as computed by another program (filter_cases_test_kit.h),
+ * and the messages for invalid ones.
  */
 #include "event/filter_test_kit.h"
 #include "event/payload_test_kit.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "event/class.h"
-#include "event/schema.h"
+#include "event/schema_int.h"
 
 /* One field's value inside a payload. */
 struct wm_value {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_attr.c - reads the fields of an attr by offset; a field beyond its size is 0. */
-#include "kdata/perf_attr.h"
+#include "kdata/perf_attr_int.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "kdata/perf_cursor.h"
+#include "kdata/perf_cursor_int.h"
 #include "kdata/perf_sample.h"
 
 /* The members of the sample_id of other records, in this order, 8 bytes each. */

@@ -24,7 +24,7 @@
 
 #include "base/diag.h"
 #include "base/order.h"
-#include "kdata/perf_attr.h"
+#include "kdata/perf_attr_int.h"
 
 enum wm_perf_kind {
 	WM_PERF_MMAP = 1,

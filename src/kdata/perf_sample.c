@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "kdata/perf_cursor.h"
+#include "kdata/perf_cursor_int.h"
 
 #define BRANCH_BYTES 24u /* from, to, flags */
 

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 #define PAIRS_MAX 4096u /* of one list of flags or symbols */
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/digits.h"
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 #define CONVERSIONS_MAX 512u
 

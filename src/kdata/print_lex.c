@@ -2,7 +2,7 @@
 /* print_lex.c - splits a print form into names, numbers, strings and operators. */
 #include <errno.h>
 
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 struct wm_knode *wm_kparser_fail(struct wm_kparser *p, const char *why)
 {

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 static struct wm_knode *unary(struct wm_kparser *p);
 

@@ -3,7 +3,7 @@
  * print_pointer.c - the kernel's %p and the letters after it: symbols, network
  * and hardware addresses, UUIDs, bit maps, bytes.
  */
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 #include <arpa/inet.h>
 

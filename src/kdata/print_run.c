@@ -4,7 +4,7 @@
  * then the conversions.
  */
 #include "base/digits.h"
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 /* Truncates a value to the type, then extends it by its sign or zeros. */
 static uint64_t fit(uint64_t v, uint8_t bytes, bool is_signed)

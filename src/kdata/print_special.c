@@ -3,7 +3,7 @@
  * print_special.c - events that are not printed by their print form: those
  * whose form cannot be compiled, trace_printk(), stacks.
  */
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 #include "kdata/formats.h"
 

@@ -2,7 +2,7 @@
 /* print_text.c - formats integers and text for the conversions of a format. */
 #include "base/digits.h"
 #include "kdata/formats.h"
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 #define ELEMENTS_MAX 16384u /* most elements printed of one array */
 

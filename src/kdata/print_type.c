@@ -4,7 +4,7 @@
  * compiler, the parser sees no declarations: an unknown name is a type where
  * only a type makes sense; its width is then unknown.
  */
-#include "kdata/print_tree.h"
+#include "kdata/print_tree_int.h"
 
 /* Width 0: the machine's long. */
 static const struct known {

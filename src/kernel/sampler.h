@@ -55,7 +55,7 @@ struct wm_sampler_plan {
 /* The registers a sample of WM_CHAIN_STACK has: bits of <asm/perf_regs.h>. */
 uint64_t wm_sampler_regs(void);
 
-/* The attr an event is opened with; for what records look like (kdata/perf_attr.h). */
+/* The attr an event is opened with; for what records look like (kdata/perf_attr_int.h). */
 void wm_sampler_attr(const struct wm_sampler_event *e, int clockid, struct perf_event_attr *ret);
 /* The same of what tasks do. */
 void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret);

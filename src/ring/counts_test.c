@@ -4,7 +4,7 @@
  * those of an exited thread are removed once, and those of a thread that exits between the two
  * steps of a read are in this read and in the next.
  */
-#include "ring/pool_world.h"
+#include "ring/pool_world_test_kit.h"
 
 #include "ring/counts.h"
 

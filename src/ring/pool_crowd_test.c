@@ -3,7 +3,7 @@
  * pool_crowd_test.c - the pool under threads and a reader in every mode, and under memory that
  * another thread scribbles over. Clean under TSan.
  */
-#include "ring/pool_world.h"
+#include "ring/pool_world_test_kit.h"
 
 /* --- threads ------------------------------------------------------------------ */
 

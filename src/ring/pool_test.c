@@ -4,7 +4,7 @@
  * transition, exhaustion, reuse in order, takes cut short by death. Calls wm_pool_check() after
  * each step.
  */
-#include "ring/pool_world.h"
+#include "ring/pool_world_test_kit.h"
 
 /* --- geometry ----------------------------------------------------------- */
 

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 
 #include "base/atomic.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define STACK_BYTES (128u << 10)
 #define TICK_MS     100

@@ -23,8 +23,8 @@
 #include <time.h>
 
 #include "base/atomic.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define WAIT_MS   2000
 #define ARGS_MAX  160

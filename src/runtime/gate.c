@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "event/context.h"
 #include "ring/counts.h"
-#include "runtime/mark.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 uint32_t wm_xsave_bytes = 1024;
 uint8_t wm_xsave_works;

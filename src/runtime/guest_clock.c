@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 static int (*vdso_gettime)(int, struct timespec *);
 

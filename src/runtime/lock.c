@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/atomic.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 static uint64_t owners_mask; /* the owner's signal mask from before it took the lock */
 

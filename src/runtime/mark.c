@@ -8,9 +8,9 @@
 #include <waymark/span.h>
 
 #include "base/atomic.h"
-#include "runtime/mark.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define ARGS_MAX 32u
 

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 
 #include "base/atomic.h"
-#include "runtime/patch.h"
-#include "runtime/sys.h"
+#include "runtime/patch_int.h"
+#include "runtime/sys_int.h"
 
 static enum wm_patch_way way;
 static int mem_fd =

@@ -15,10 +15,10 @@
 #include "base/clock.h"
 #include "base/glob.h"
 #include "ring/counts.h"
-#include "runtime/mark.h"
-#include "runtime/patch.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/patch_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define WORD_UNKNOWN (~0ull) /* not the word of any event */
 

@@ -6,9 +6,9 @@
  * disagrees about an event's arguments is refused and does not crash.
  */
 #include "base/atomic.h"
-#include "runtime/mark.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 struct wm_registration {
 	struct wm_registration *next;

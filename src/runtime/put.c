@@ -8,8 +8,8 @@ typedef int wm_put_unit_not_empty;
 
 #if !defined(__x86_64__)
 
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after);
 unsigned char *wm_put_bytes(unsigned char *to, const unsigned char *from, uint64_t bytes_after);

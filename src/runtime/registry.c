@@ -8,10 +8,10 @@
 
 #include "base/atomic.h"
 #include "event/provider.h"
-#include "runtime/mark.h"
-#include "runtime/registry.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/registry_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define HASH_BUCKETS 4096u
 #define DESC_MAX     (1u << 20)

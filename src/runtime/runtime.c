@@ -11,9 +11,9 @@
 #include <sys/auxv.h>
 
 #include "base/atomic.h"
-#include "runtime/patch.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/patch_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #define FORK_WAITS 100 /* of 10 ms */
 

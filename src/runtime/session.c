@@ -15,10 +15,10 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
-#include "runtime/patch.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
-#include "runtime/tell.h"
+#include "runtime/patch_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
+#include "runtime/tell_int.h"
 
 #define F_LINUX_BASE 1024
 

@@ -9,8 +9,8 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "ring/counts.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 /* Bytes after a chunk's end that eight-byte stores may overrun. */
 #define CHUNK_SLACK 16u

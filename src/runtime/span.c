@@ -24,9 +24,9 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
-#include "runtime/mark.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/mark_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -4,7 +4,7 @@
  * loops that the compiler must not replace with libc calls (see the flags of
  * the guest in meson.build).
  */
-#include "runtime/sys.h"
+#include "runtime/sys_int.h"
 
 #include <sys/mman.h>
 

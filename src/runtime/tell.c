@@ -14,10 +14,10 @@
 #include <sys/uio.h>
 
 #include "base/atomic.h"
-#include "runtime/patch.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
-#include "runtime/tell.h"
+#include "runtime/patch_int.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
+#include "runtime/tell_int.h"
 
 #define OUT_BYTES WM_BATCH_MAX_BYTES
 

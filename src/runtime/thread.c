@@ -4,7 +4,7 @@
  * dead threads are reclaimed, and waiting until all threads have passed. Relies
  * on MADV_WIPEONFORK; uses no event.
  */
-#include "runtime/thread.h"
+#include "runtime/thread_int.h"
 
 #include <linux/membarrier.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
-#include "runtime/runtime.h"
-#include "runtime/sys.h"
+#include "runtime/runtime_int.h"
+#include "runtime/sys_int.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 
 #include "base/atomic.h"
-#include "runtime/patch.h"
-#include "runtime/sys.h"
+#include "runtime/patch_int.h"
+#include "runtime/sys_int.h"
 
 #ifdef __x86_64__
 #define WINDOWS true

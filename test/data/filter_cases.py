@@ -3,7 +3,7 @@
 """filter_cases.py - a second, slow opinion on what filters mean.
 
 Parses and evaluates the filter language of src/event/filter.h on its own (no
-code shared with it), packs a few records, and writes src/event/filter_cases.h
+code shared with it), packs a few records, and writes src/event/filter_cases_test_kit.h
 and its neighbours: records, expressions, and the expected answer of each. With
 --check it judges the answers in those files instead.
 
@@ -537,7 +537,8 @@ def c_string(text):
 
 
 ROOM = pathlib.Path(__file__).resolve().parents[2] / "src/event"
-FILES = {"filter_cases.h": (0,), "filter_cases_1.h": (1,), "filter_cases_2.h": (2, 3, 4)}  # of which records
+FILES = {"filter_cases_test_kit.h": (0,), "filter_cases_1_test_kit.h": (1,),
+         "filter_cases_2_test_kit.h": (2, 3, 4)}  # of which records
 
 
 def record_lines(records):

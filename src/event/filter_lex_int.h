@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.h - splits the text of a filter into tokens. Tool side; private to filter_lex.c and
- * filter_parse.c.
+ * filter_lex_int.h - splits the text of a filter into tokens. Tool side; private to filter_lex.c
+ * and filter_parse.c.
  */
-#ifndef WM_EVENT_FILTER_LEX_H
-#define WM_EVENT_FILTER_LEX_H
+#ifndef WM_EVENT_FILTER_LEX_INT_H
+#define WM_EVENT_FILTER_LEX_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>

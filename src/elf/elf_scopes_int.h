@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_scopes.h - the functions of one compile unit and the functions inlined
+ * elf_scopes_int.h - the functions of one compile unit and the functions inlined
  * into them, by address; for elf_lines.c only.
  */
-#ifndef WM_ELF_ELF_SCOPES_H
-#define WM_ELF_ELF_SCOPES_H
+#ifndef WM_ELF_ELF_SCOPES_INT_H
+#define WM_ELF_ELF_SCOPES_INT_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

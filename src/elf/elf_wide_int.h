@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_wide.h - tables of an ELF file in one form, that of 64-bit files,
+ * elf_wide_int.h - tables of an ELF file in one form, that of 64-bit files,
  * whatever the file's own class: only this code handles the difference. Private
  * to room elf.
  */
-#ifndef WM_ELF_ELF_WIDE_H
-#define WM_ELF_ELF_WIDE_H
+#ifndef WM_ELF_ELF_WIDE_INT_H
+#define WM_ELF_ELF_WIDE_INT_H
 
 #include "elf/elf_file.h"
 

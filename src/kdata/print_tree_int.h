@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_tree.h - a compiled print form, for the print_*.c files: a list of
+ * print_tree_int.h - a compiled print form, for the print_*.c files: a list of
  * conversions, each with the text that precedes it and the tree of its
  * argument.
  *
  * By its kind, a node yields a number, bytes of the record, or text.
  */
-#ifndef WM_KDATA_PRINT_TREE_H
-#define WM_KDATA_PRINT_TREE_H
+#ifndef WM_KDATA_PRINT_TREE_INT_H
+#define WM_KDATA_PRINT_TREE_INT_H
 
 #include "kdata/print.h"
 

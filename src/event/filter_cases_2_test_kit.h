@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_cases_2.h - written by test/data/filter_cases.py; do not edit. */
+/* filter_cases_2_test_kit.h - written by test/data/filter_cases.py; do not edit. */
 /* clang-format off */
 CASE(2, "rows > 100", 0)
 CASE(2, "rows >= 150", 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_program.h - the linked form of a filter: filter_link.c writes it, filter_run.c and
+ * filter_program_int.h - the linked form of a filter: filter_link.c writes it, filter_run.c and
  * filter_float.c run it. Private to them; position independent; trusted, because only the linker
  * makes it.
  *
@@ -15,8 +15,8 @@
  * the payload's start, anchor k the end of the k-th such field. Anchors are computed when first
  * needed. Fields at anchor 0 need no check at run time: a payload has at least min_bytes.
  */
-#ifndef WM_EVENT_FILTER_PROGRAM_H
-#define WM_EVENT_FILTER_PROGRAM_H
+#ifndef WM_EVENT_FILTER_PROGRAM_INT_H
+#define WM_EVENT_FILTER_PROGRAM_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_cases.h - written by test/data/filter_cases.py; do not edit. */
+/* filter_cases_test_kit.h - written by test/data/filter_cases.py; do not edit. */
 /* clang-format off */
 RECORD(0, "query", "rows:i4;ms:f4;ratio:f8;big:u8;color:eu1{RED#,GREEN#,BLUE#,DARK RED#,DARK BLUE#};ok:b1;name:c#;arr:a#i2;tiny:i1;flags:x4;ptr:p8;sql:s;seq:qi4;pid:u2;blob:z;last:i2;note:s;wide:i8;level:ei4{MIN#,WARN#,NOTE#,WARNING#}",
 	VALUES(1, 2, 4, 101, 104, 8, 4, -100, 3, 5, 3), 11,

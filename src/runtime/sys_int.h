@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - system calls without libc: no errno, no cancellation points, no lazy
+ * sys_int.h - system calls without libc: no errno, no cancellation points, no lazy
  * binding, usable in signal handlers and on the agent's own stack. All return
  * the kernel's value: a count, or a negative errno.
  */
-#ifndef WM_RUNTIME_SYS_H
-#define WM_RUNTIME_SYS_H
+#ifndef WM_RUNTIME_SYS_INT_H
+#define WM_RUNTIME_SYS_INT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.h - the part of tell.c that session.c needs beyond runtime.h. All
+ * tell_int.h - the part of tell.c that session.c needs beyond runtime_int.h. All
  * functions need the lock.
  */
-#ifndef WM_RUNTIME_TELL_H
-#define WM_RUNTIME_TELL_H
+#ifndef WM_RUNTIME_TELL_INT_H
+#define WM_RUNTIME_TELL_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/registry.h"
+#include "runtime/registry_int.h"
 
 struct wm_session;
 

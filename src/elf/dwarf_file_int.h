@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_file.h - the debug information of an ELF file, opened with libdw: the
+ * dwarf_file_int.h - the debug information of an ELF file, opened with libdw: the
  * file's own, or that of the separate file in /usr/lib/debug/.build-id. libdw
  * maps the file and checks less than elf_file.c: only for files that the user
  * named. Private to room elf.
  */
-#ifndef WM_ELF_DWARF_FILE_H
-#define WM_ELF_DWARF_FILE_H
+#ifndef WM_ELF_DWARF_FILE_INT_H
+#define WM_ELF_DWARF_FILE_INT_H
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

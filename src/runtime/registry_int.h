@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.h - modules, their sites, and the events of these sites. */
-#ifndef WM_RUNTIME_REGISTRY_H
-#define WM_RUNTIME_REGISTRY_H
+/* registry_int.h - modules, their sites, and the events of these sites. */
+#ifndef WM_RUNTIME_REGISTRY_INT_H
+#define WM_RUNTIME_REGISTRY_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct wm_site_ref {
 /* One event: all sites of all modules with the same description. */
 struct wm_event_entry {
 	struct wm_event_entry *next_hash, *next;
-	struct wm_event_entry *next_linked; /* see mark.h */
+	struct wm_event_entry *next_linked; /* see mark_int.h */
 	struct wm_site_ref *refs;
 	uint64_t hash;
 	const struct waymark_desc *desc;     /* the runtime's copy */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_cursor.h - reads the bytes of one perf record, for the .c files of this
+ * perf_cursor_int.h - reads the bytes of one perf record, for the .c files of this
  * room. A read beyond the end is remembered: all later reads return 0 and no
  * bytes, and the first field that did not fit is kept, so that the caller
  * checks once at the end.
  */
-#ifndef WM_KDATA_PERF_CURSOR_H
-#define WM_KDATA_PERF_CURSOR_H
+#ifndef WM_KDATA_PERF_CURSOR_INT_H
+#define WM_KDATA_PERF_CURSOR_INT_H
 
 #include <errno.h>
 

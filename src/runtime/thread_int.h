@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.h - the runtime's state of a traced thread: its writers, one per
+ * thread_int.h - the runtime's state of a traced thread: its writers, one per
  * signal-nesting level, in private memory that a fork of any kind wipes.
  *
  *   current (TLS) ──▶ level 0 ─ level 1 ─ ... ─ level 7 ─ terminator
@@ -16,8 +16,8 @@
  * reclaims it. Exception: the agent stores 0 to `end` of other threads' writers
  * to send them to the slow path (wm_thread_kick()).
  */
-#ifndef WM_RUNTIME_THREAD_H
-#define WM_RUNTIME_THREAD_H
+#ifndef WM_RUNTIME_THREAD_INT_H
+#define WM_RUNTIME_THREAD_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_cases_1.h - written by test/data/filter_cases.py; do not edit. */
+/* filter_cases_1_test_kit.h - written by test/data/filter_cases.py; do not edit. */
 /* clang-format off */
 CASE(1, "rows > 100", 0)
 CASE(1, "rows >= 150", 0)

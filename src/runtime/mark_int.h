@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h - markers and spans in the runtime: callbacks by name and format, and
+ * mark_int.h - markers and spans in the runtime: callbacks by name and format, and
  * markers that ride on typed events. An inner header of the room, like
- * runtime.h.
+ * runtime_int.h.
  */
-#ifndef WM_RUNTIME_MARK_H
-#define WM_RUNTIME_MARK_H
+#ifndef WM_RUNTIME_MARK_INT_H
+#define WM_RUNTIME_MARK_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.h - the one runtime of a process: modules, events, recorders. This is
+ * runtime_int.h - the one runtime of a process: modules, events, recorders. This is
  * the room's inner header; it is neither installed nor included by other rooms.
  *
  * Where the work on an event is done:
@@ -17,8 +17,8 @@
  * never taken from an emit path (except by wm_try_lock(), when a forked child
  * or an attached process joins) and never held over a call into the loader.
  */
-#ifndef WM_RUNTIME_RUNTIME_H
-#define WM_RUNTIME_RUNTIME_H
+#ifndef WM_RUNTIME_RUNTIME_INT_H
+#define WM_RUNTIME_RUNTIME_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@
 #include "event/filter.h"
 #include "ring/pool.h"
 #include "runtime/agent.h"
-#include "runtime/registry.h"
-#include "runtime/thread.h"
+#include "runtime/registry_int.h"
+#include "runtime/thread_int.h"
 
 #define WM_HIDDEN __attribute__((visibility("hidden")))
 #define WM_API    __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema.h - walks the description of <waymark/abi.h> field by field. The only reader of that
+ * schema_int.h - walks the description of <waymark/abi.h> field by field. The only reader of that
  * grammar: class.c (tools) and filter_link.c (guest) both use it, so they always agree about a
  * field's name and place.
  *
@@ -13,8 +13,8 @@
  *   final name  the base name; the k-th field of the same base name, k > 1,
  *               is named NAME_k
  */
-#ifndef WM_EVENT_SCHEMA_H
-#define WM_EVENT_SCHEMA_H
+#ifndef WM_EVENT_SCHEMA_INT_H
+#define WM_EVENT_SCHEMA_INT_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_world.h - for tests of the ring only: a small pool in a sealed memfd, a writer that commits
- * like the emit path, and a reader that drains like the pump and checks each record.
+ * pool_world_test_kit.h - for tests of the ring only: a small pool in a sealed memfd, a writer that
+ * commits like the emit path, and a reader that drains like the pump and checks each record.
  *
  * A record is {magic, words, thread, generation of its chunk | sequence number | words that repeat
  * the number}, so a reader detects a torn, mixed or repeated record from its bytes alone.
  */
-#ifndef WM_RING_POOL_WORLD_H
-#define WM_RING_POOL_WORLD_H
+#ifndef WM_RING_POOL_WORLD_TEST_KIT_H
+#define WM_RING_POOL_WORLD_TEST_KIT_H
 
 #include "ring/pool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_attr.h - struct perf_event_attr as bytes: of any size that any kernel
+ * perf_attr_int.h - struct perf_event_attr as bytes: of any size that any kernel
  * had (64 bytes in 2.6.32 ... 144), in either byte order. Members missing from
  * a smaller attr are 0; unknown members at the end of a larger one are counted
  * in nr_unknown.
@@ -8,8 +8,8 @@
  * The constants are the kernel's interface, defined here because the headers of
  * the build machine may be older than the files read.
  */
-#ifndef WM_KDATA_PERF_ATTR_H
-#define WM_KDATA_PERF_ATTR_H
+#ifndef WM_KDATA_PERF_ATTR_INT_H
+#define WM_KDATA_PERF_ATTR_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

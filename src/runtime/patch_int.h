@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch.h - writing the program's text while its threads run through it: the
+ * patch_int.h - writing the program's text while its threads run through it: the
  * one byte (x86-64) or word (aarch64) of a site. The caller holds the runtime's
  * lock.
  */
-#ifndef WM_RUNTIME_PATCH_H
-#define WM_RUNTIME_PATCH_H
+#ifndef WM_RUNTIME_PATCH_INT_H
+#define WM_RUNTIME_PATCH_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_linker.h - the state of the linker: instructions being written, the stack of types, and
- * the rules that keep folding correct. Private to the files filter_link*.c. Guest code.
+ * filter_linker_int.h - the state of the linker: instructions being written, the stack of types,
+ * and the rules that keep folding correct. Private to the files filter_link*.c. Guest code.
  *
  * Instructions are emitted at once and folded while they are the last ones: two constants into one,
  * a field and a constant into a range test, && and || into the test before them. Two flags of a
@@ -15,8 +15,8 @@
  * is complete. They are settled when the next value is pushed or this one is used, unless that use
  * is the same operator again, which passes them on.
  */
-#ifndef WM_EVENT_FILTER_LINKER_H
-#define WM_EVENT_FILTER_LINKER_H
+#ifndef WM_EVENT_FILTER_LINKER_INT_H
+#define WM_EVENT_FILTER_LINKER_INT_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -24,8 +24,8 @@
 
 #include "base/glob.h"
 #include "event/filter_code.h"
-#include "event/filter_program.h"
-#include "event/schema.h"
+#include "event/filter_program_int.h"
+#include "event/schema_int.h"
 
 enum type { TYPE_INT, TYPE_UINT, TYPE_FLOAT, TYPE_STRING };
 
