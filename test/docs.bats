@@ -20,8 +20,9 @@ setup_file() {
 	printf '#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' "$(command -v pkg-config)" \
 		"$prefix" >"$W/bin/pkg-config"
 	chmod +x "$W/bin/pkg-config"
-	# The example program of the manual pages is the README's.
+	# Guides and manual pages use the README's program, and one guide that of another.
 	sed -n '/^```c shop.c$/,/^```$/p' "$WAYMARK_SOURCE/README.md" | sed '1d;$d' >"$W/shop.c"
+	sed -n '/^```c words.c$/,/^```$/p' "$WAYMARK_SOURCE/doc/guide/time.md" | sed '1d;$d' >"$W/words.c"
 	PATH="$W/bin:$PATH"
 	gcc -O2 -g "$W/shop.c" -o "$W/shop" $(pkg-config --cflags --libs waymark-rt)
 }
@@ -51,6 +52,7 @@ setup() {
 	for guide in "$WAYMARK_SOURCE"/doc/guide/*.md; do
 		mkdir "$(basename "$guide")"
 		cd "$(basename "$guide")"
+		cp "$W/shop.c" "$W/words.c" "$W/shop" .
 		session "$guide"
 		cd ..
 	done
