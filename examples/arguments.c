@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arguments.c - what is fetched at probes, while they are hit: arguments PROBE COMMAND...
- * PROBE is a function, a USDT probe... with what to fetch: 'uprobe:./app:work(n=%di:s32)' */
+/* arguments.c - prints the values that a probe fetches, live: arguments PROBE COMMAND...
+ * PROBE is a function, a USDT probe etc. with the values: 'uprobe:./app:work(n=%di:s32)' */
 #include <inttypes.h>
 #include <stdio.h>
 #include <waymark/record.h>

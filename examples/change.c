@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - other events while it records: change FIRST THEN COMMAND... takes FIRST until an
- * event came, from then on THEN instead, and prints all of it. */
+/* change.c - changes the events of a running recording: change FIRST THEN COMMAND... records FIRST
+ * until an event arrives, then THEN instead, and prints all events. */
 #include <stdio.h>
 #include <waymark/record.h>
 

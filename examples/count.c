@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count.c - counts what a command does: count EVENT[,EVENT...] COMMAND... */
+/* count.c - counts events of a command: count EVENT[,EVENT...] COMMAND... */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,9 @@ int main(int argc, char **argv)
 		if (options.nr_events < 64)
 			events[options.nr_events++] = e;
 	if (argc < 3 || waymark_count(&options, &counters, &error))
-		return fprintf(stderr, "%s\n", argc < 3 ? "EVENT,... COMMAND" : error.text), 1;
+		return fprintf(stderr, "%s\n",
+			       argc < 3 ? "usage: count EVENT[,EVENT...] COMMAND..." : error.text),
+		       1;
 	while (waymark_count_wait(counters, -1, &status) == 0)
 		;
 	waymark_count_read(counters);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hello.c - the smallest: declare an event once, mark a place, record it.
+ * hello.c - the smallest example: declare an event, emit it, record it.
  *
  *   waymark record -o /tmp/hello -- ./hello
  *   waymark print /tmp/hello

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - prints events of that name, and their fields: cc list.c $(pkg-config --cflags --libs
- * waymark) */
+/* list.c - prints the events that match a name, and their fields: cc list.c $(pkg-config --cflags
+ * --libs waymark) */
 #include <stdio.h>
 #include <waymark/list.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marker.c - markers: one line like a printf, nothing to declare. What is
- * recorded are the values; the text is made by who reads the trace. Fields are
- * called after the word before the conversion: water, degrees.
+ * marker.c - markers: one line like a printf, nothing to declare. The program
+ * records the values; readers of the trace format the text. The name of a field
+ * is the word in front of its conversion: water, degrees.
  *
  *   waymark record -e 'kitchen:boil*' --filter 'degrees >= 90' -o /tmp/tea -- ./marker
  */
 #include <stdio.h>
 
-#define WAYMARK_PROVIDER kitchen /* else the program's name */
+#define WAYMARK_PROVIDER kitchen /* default: the program's name */
 #include <waymark/tracepoint.h>
 
 int main(void)

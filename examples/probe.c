@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - a program that listens to its own events: a callback gets the C
- * arguments with their full types, here a pointer to a struct of which the
- * trace has two members. Connected only for a while: before and after, the mark
- * costs one instruction.
+ * probe.c - a program with a callback for its own event. The callback gets the
+ * C arguments with their full types, here a pointer to a struct of which the
+ * trace has two members. While no callback is connected, the mark costs one
+ * instruction.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 struct order {
 	unsigned id;
 	const char *customer;
-	double price; /* not in the trace, but the callback sees it */
+	double price; /* not in the trace; the callback reads it */
 };
 
 WAYMARK_EVENT(shop, order, WAYMARK_ARGS(const struct order *, o),
@@ -44,13 +44,13 @@ int main(void)
 
 	take(1, "anna", 3);
 	if (waymark_probe_register(shop, order, add_up, &total) < 0) {
-		fputs("probe: there is no runtime\n", stderr);
+		fputs("probe: libwaymark-rt is not loaded\n", stderr);
 		return 1;
 	}
 	take(2, "ben", 10.5);
 	take(3, "carla", 4.25);
 	waymark_probe_unregister(shop, order, add_up, &total);
-	waymark_synchronize(); /* from here on it runs nowhere, and total is ours again */
+	waymark_synchronize(); /* no thread runs add_up() any more */
 	take(4, "david", 99);
 	printf("%u orders, %.2f\n", total.orders, total.price);
 	return 0;

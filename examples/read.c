@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* read.c - prints who did what when in any trace: cc read.c $(pkg-config --cflags --libs waymark)
- */
+/* read.c - prints time, thread name and event of any trace: cc read.c $(pkg-config --cflags --libs
+ * waymark) */
 #include <stdio.h>
 #include <waymark/read.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - records a command to a folder: record EVENTS FOLDER COMMAND..., and says what came
- * of it. waymark print shows it, <waymark/read.h> reads it. */
+/* record.c - records a command to a folder and prints the number of events and the losses: record
+ * EVENTS FOLDER COMMAND... Read the trace with waymark print or <waymark/read.h>. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <waymark/record.h>

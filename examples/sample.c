@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - samples a command a thousand times a second, with its calls, to a folder for
+/* sample.c - samples a command a thousand times per second, with call chains, to a folder for
  * waymark report and flame: sample FOLDER COMMAND... */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span.c - spans: work that lasts. A scope ends with its block; begin and end
- * are bound by an id, over functions and threads; a span knows its parent.
+ * span.c - spans: pieces of work. A scope ends with its block; a begin and an
+ * end are paired by an id, across functions and threads; a span records the id
+ * of its parent.
  *
  *   waymark record -o /tmp/span -- ./span
  */
@@ -25,7 +26,7 @@ static unsigned collatz(unsigned n)
 	return steps;
 }
 
-/* Ends, in its own thread, what main began. */
+/* Ends, in another thread, the span that main() began. */
 static void *work(void *p)
 {
 	struct job *job = p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // stack.cc - C++: marks in a template. Each instance has a site of its own; all
-// are one event. `waymark list --fields ./stack` shows the sites.
+// sites belong to one event. `waymark list --fields ./stack` lists the sites.
 //
 //   waymark record -o /tmp/stack -- ./stack
 #include <cstdio>

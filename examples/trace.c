@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c - prints what a command does while it does it: trace 'syscall:open*' ls */
+/* trace.c - prints the events of a command live: trace 'syscall:open*' ls */
 #include <stdio.h>
 #include <waymark/record.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* trigger.c - lets an event of the kernel do something: trigger TRIGGER FOLDER COMMAND...
- * 'kmem:kmalloc:hist:keys=bytes_req' leaves a histogram in FOLDER/kernel, and
- * 'sched:sched_switch:stacktrace' records where the kernel was. */
+/* trigger.c - attaches an action to an event of the kernel: trigger TRIGGER FOLDER COMMAND...
+ * 'kmem:kmalloc:hist:keys=bytes_req' writes a histogram to FOLDER/kernel, and
+ * 'sched:sched_switch:stacktrace' records the kernel's stack. */
 #include <stdio.h>
 #include <waymark/record.h>
 

@@ -16,8 +16,8 @@ setup() {
 	[ "${lines[-1]}" = "$out/trace" ]
 	[ -f "$out/trace/metadata" ]
 	for part in "Slowest statements" "SELECT sum(amount) FROM orders JOIN customer" \
-		"Stages of the work" "Allocations by size" "Mutexes that a thread had to wait for" \
-		"Lost: none" "marks and helpers there, nobody recording" "sqlite3 | sort" "/usr/bin/sort" ": the same"; do
+		"Stages of the work" "Allocations by size" "Mutexes with waiting threads" \
+		"Lost: none" "with marks and helpers, not recorded" "sqlite3 | sort" "/usr/bin/sort" ": as waymark does"; do
 		[[ $output == *"$part"* ]] || { echo "no '$part'"; false; }
 	done
 

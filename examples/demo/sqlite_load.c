@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sqlite_load.c - a small shop on SQLite, marked: what a server that talks to
- * a database does all day, at once. Creates tables, fills them in bulk, builds
- * an index, then looks things up by index and by full scan from several threads
- * while another one goes on writing.
+ * sqlite_load.c - a small shop on SQLite, marked: the work of a server with a
+ * database. Creates tables, fills them in bulk, builds an index, then queries
+ * them by index and by full scan from several threads while another thread
+ * writes.
  *
- * Each SQL statement is a span: it begins with the SQL and ends with the rows
- * it gave and its result. Each stage of the work is a span around them.
+ * Each SQL statement is a span: its begin has the SQL, its end the number of
+ * rows and the result. Each stage of the work is a span around them.
  *
  *   sqlite_load FILE [ORDERS [QUERIES]]
  *
- * Prints one line of what was done, the same in each run but for the time.
+ * Prints one line about the work, the same in each run, and the time to stderr.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #include <waymark/tracepoint.h>
 
 #define CUSTOMERS 500
-#define BATCH     1000 /* orders a transaction */
+#define BATCH     1000 /* orders per transaction */
 #define READERS   3
 
 struct shop {
@@ -63,7 +63,7 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
 	return s;
 }
 
-/* Runs a statement to its end; the sum of its first column goes to *sum, when there is one. */
+/* Runs a statement to its end and adds its first column to *sum, which may be NULL. */
 static uint64_t execute(sqlite3_stmt *s, int64_t *sum)
 {
 	uint64_t span = trace_span_begin(statement, (str, sql, sqlite3_sql(s)));
@@ -101,11 +101,11 @@ static sqlite3 *open_shop(const char *file)
 			    NULL) != SQLITE_OK)
 		die(file, db);
 	sqlite3_busy_timeout(db, 10000);
-	run(db, "PRAGMA synchronous = OFF"); /* of this connection: the disk is not the subject */
+	run(db, "PRAGMA synchronous = OFF"); /* no waiting for the disk */
 	return db;
 }
 
-/* The same numbers in every run. */
+/* A pseudo-random sequence, the same in every run. */
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525u + 1013904223u;
@@ -169,7 +169,7 @@ static void index_orders(sqlite3 *db)
 	run(db, "ANALYZE");
 }
 
-/* Look-ups by the index; at times a scan of everything. */
+/* Queries by index; after every hundred, a full scan and a join. */
 static void *read_on(void *p)
 {
 	struct reader *r = p;
@@ -200,7 +200,7 @@ static void *read_on(void *p)
 	return NULL;
 }
 
-/* Small transactions all the while, on a connection of its own. */
+/* Small transactions, on a connection of its own. */
 static void *write_on(void *p)
 {
 	const struct shop *shop = p;
@@ -226,7 +226,7 @@ static void *write_on(void *p)
 	return NULL;
 }
 
-/* Everybody at once. */
+/* Readers and the writer at the same time. */
 static void serve(struct shop *shop, sqlite3 *db, struct reader *readers)
 {
 	pthread_t writer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bank.c - a shared library with events of its own. Its sites are found when it
- * is loaded, at the start or by dlopen().
+ * bank.c - a shared library with events of its own. Its constructor registers
+ * the sites when it is loaded, at the start or by dlopen().
  */
 #include "bank.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bank.h - the library's interface; its users need not know that it is marked. */
+/* bank.h - the library's interface, which does not depend on the marks. */
 #ifndef BANK_H
 #define BANK_H
 
-/* Moves money; the balance afterwards, or -1 when there is too little. */
+/* Adds `amount` to the balance. Returns the new balance, or -1 if it would be negative. */
 __attribute__((visibility("default"))) long bank_move(const char *account, long amount);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * customer.c - uses the library and knows nothing of its events.
+ * customer.c - uses the library and has no marks itself.
  *
  *   waymark list ./customer ./libbank.so
  *   waymark record -e bank:refused -o /tmp/bank -- ./customer
