@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The package against what `waymark print --format=jsonl` says of the same traces.
+"""Compares the package with `waymark print --format=jsonl` of the same traces.
 
-Run by test/python.bats, which sets WAYMARK (the command), WAYMARK_LIBRARY, OWN (a
-trace of waymark's), DAMAGED (one that was cut) and, where there is a corpus, CORPUS.
+test/python.bats runs this file and sets WAYMARK (the command), WAYMARK_LIBRARY, OWN (a
+trace of waymark), DAMAGED (a truncated one) and, if a corpus is available, CORPUS.
 """
 import array
 import errno
@@ -25,14 +25,14 @@ TRACES = ["ctf1/tracecompass/context-switches/context-switches-ust",
 
 
 def printed(*args):
-    """Events of print, as dicts."""
+    """The events that print writes, as dicts."""
     run = subprocess.run([os.environ["WAYMARK"], "print", "--format=jsonl", *args],
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def shown(value):
-    """As print's JSON has it."""
+    """A value as in the JSON of print."""
     if isinstance(value, waymark.Label):
         return {"value": int(value), "label": value.label}
     if isinstance(value, bytes):
@@ -47,7 +47,7 @@ def shown(value):
 
 
 def without_lengths(fields, mine):
-    """Without the lengths of lists and bytes, which Python's have themselves."""
+    """The fields without the lengths of lists and bytes, which Python objects contain."""
     names = list(fields)
     return {name: fields[name] for i, name in enumerate(names)
             if name in mine or not (name[:1] == "_" and name[-7:] == "_length" and
@@ -165,7 +165,7 @@ class Columns(unittest.TestCase):
         self.assertEqual(len(batch["n"].valid), batch.rows)
         self.assertIsNone(batch["s"].data)
         numbers = array.array("Q", batch["n"].data)
-        self.trace.close()  # what was given stays
+        self.trace.close()  # returned data remains valid
         self.assertEqual(sum(numbers), sum(batch["n"].data))
 
     def test_numpy(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""waymark - records, counts and lists events, and reads the traces of any tracer.
+"""waymark - records, counts and lists events, and reads traces of any supported tracer.
 
     import waymark
 
@@ -15,10 +15,10 @@
         counters.wait()
         print(counters.read())
 
-Traces may be used from several threads, each with iterators of its own; a recording
+A trace can be used by several threads, each with iterators of its own; a recording
 or counters by one thread at a time.
-What cannot be opened, or was asked for wrongly, raises waymark.Error with a
-sentence; what is damaged inside of a trace is in trace.faults.
+A trace that cannot be opened and a wrong argument raise waymark.Error with a
+sentence; damage inside of a trace is listed in trace.faults.
 """
 from ._library import Error, version
 from ._columns import Batch, Column

@@ -13,8 +13,9 @@ class Column:
     """One field of the rows of a batch.
 
     data is a memoryview of int64, uint64 or double (kind: "int", "uint", "float"),
-    which numpy.asarray() takes as it is. valid is a memoryview with a byte for each
-    row: 0 where the event has no such field, and data 0. Of text, data is None.
+    which numpy.asarray() uses without a copy; it is None for text. valid is a
+    memoryview with a byte for each row: 0 where the event has no such field; data
+    is 0 there.
     """
     __slots__ = ("kind", "data", "valid", "_ends", "_text")
 
@@ -34,7 +35,7 @@ class Column:
         return len(self.valid)
 
     def __getitem__(self, row):
-        """The row's value; None when it has none."""
+        """The value of a row; None if the event has no such field."""
         if not self.valid[row]:
             return None
         if self.data is not None:
@@ -46,7 +47,7 @@ class Column:
         return (self[row] for row in range(len(self)))
 
     def numpy(self):
-        """The numbers as an array of numpy; of text, an array of str."""
+        """The numbers as a numpy array; for text, an array of str."""
         import numpy
         if self.data is None:
             return numpy.array([value or "" for value in self])
@@ -54,7 +55,7 @@ class Column:
 
 
 class Batch(dict):
-    """Columns by name; all have as many rows: batch.rows."""
+    """Columns by name; each has batch.rows rows."""
 
     def __init__(self, rows):
         super().__init__()
@@ -62,7 +63,7 @@ class Batch(dict):
 
 
 def batches(reader, names, kinds, rows):
-    """Batches of an opened reader, a generator."""
+    """Generator of the batches of an open reader."""
     error, handle = ErrorStruct(), c_void_p()
     numbers = (c_int * len(names))(*[_kinds[kinds.get(name)] for name in names])
     check(lib.columns(reader.handle, strings(names), numbers, len(names), rows, byref(handle),

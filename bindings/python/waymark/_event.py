@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events: read out of the library's memory at once, so that they stay what they are."""
+"""Events: copied from the library's memory at once, so that they remain valid."""
 import struct
 from ctypes import byref, c_uint32, string_at
 
@@ -16,7 +16,7 @@ IS_DATA, IS_LENGTH, IS_CONTEXT = range(3)
 
 
 class Label(int):
-    """A value of an enumeration: a number, whose name is in label (None: it has none)."""
+    """A value of an enumeration: a number with its name in label, or None without one."""
 
     def __new__(cls, value, label):
         self = super().__new__(cls, value)
@@ -28,7 +28,7 @@ class Label(int):
 
 
 class _Values:
-    """The values of one event, while the library has it."""
+    """The values of one event, valid until the library reads the next event."""
 
     def __init__(self, types, address, begin, end):
         self.types = types
@@ -60,7 +60,7 @@ class _Values:
         return Label(value, None if label is None else text(label))
 
     def several(self, i, kind, count):
-        """What holds others: they follow."""
+        """A value with parts, which follow it."""
         inside, at = [], i + 1
         for _ in range(1 if kind == CHOICE else count):
             inside.append(at)
@@ -73,11 +73,11 @@ class _Values:
 
 
 class Event:
-    """One event: what happened, when and where.
+    """One event: its name, time, thread, CPU and fields.
 
-    event["x"] and event.x are field x, of the event's own fields or else of its
-    contexts; event.fields and event.contexts are all of them. What is not known
-    (a cpu, a thread, a time) is None.
+    event["x"] and event.x are the field x, of the event's own fields or else of its
+    contexts; event.fields and event.contexts hold all of them. An unknown cpu,
+    thread or time is None.
     """
     __slots__ = ("time_ns", "clock", "type", "cpu", "pid", "tid", "comm", "stream", "fields",
                  "contexts")
@@ -115,7 +115,7 @@ def known(number):
 
 
 class Plan:
-    """How members of a type's part are read: the usual ones, without others inside, in one loop."""
+    """How to read the members of one part of a type; in one loop when none has parts itself."""
 
     def __init__(self, members):
         self.is_flat = all(field.kind < STRUCT and role != IS_CONTEXT for field, role in members)
@@ -123,7 +123,7 @@ class Plan:
                         for i, (field, role) in enumerate(members)]
 
     def flat(self, address, nr):
-        """The values there, as a dict."""
+        """The nr values at this address, as a dict."""
         values = {}
         items = VALUE.iter_unpack(string_at(address, nr * VALUE.size))
         for (i, name, kind, is_enum), (_, raw, count, _) in zip(self.members, items):
@@ -151,12 +151,12 @@ class Source:
 
     def __init__(self, reader, types, comm=lib.comm, is_live=False):
         self.reader, self.types, self.comm = reader, types, comm
-        self.is_live = is_live  # packets of the next batch may lie where others lay
+        self.is_live = is_live  # a new packet can reuse the address of an old one
         self.length = c_uint32()
         self.packet, self.packet_values = None, {}
 
     def read(self, address):
-        """The event at that address of the library's memory."""
+        """The event at this address of the library's memory."""
         (time, clock, kind, values, _, _, at1, end1, _, _, at3, end3, at4, end4, at5, end5,
          cpu, pid, tid, stream, packet) = EVENT.unpack(string_at(address, EVENT.size))
         event = Event()
@@ -184,7 +184,7 @@ class Source:
         return event
 
     def part(self, event, values, begin, end, part):
-        """Members of a part; lists know their lengths themselves."""
+        """Adds the members of a part to the event, except the lengths of lists."""
         plan = event.type.plans[part]
         if plan.is_flat:
             to = event.fields if part == FIELDS else event.contexts

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""libwaymark, by ctypes: its functions and structures, as its headers have them.
+"""libwaymark through ctypes: the functions and structures of its headers.
 
-WAYMARK_LIBRARY names the library where it is not installed.
+WAYMARK_LIBRARY is the path of the library when it is not installed.
 """
 import ctypes
 import os
@@ -18,7 +18,7 @@ READ_UNORDERED = 2
 
 
 class Error(Exception):
-    """What went wrong, as a sentence; errno is its number."""
+    """A failure as a sentence; errno is its number."""
 
     def __init__(self, errno, text):
         super().__init__(text)
@@ -57,7 +57,7 @@ class OptionsStruct(Structure):
                 ("nr_shares", c_uint32)]
 
 
-# Name: what it returns, and takes. Handles are addresses.
+# Name: the type of the result, then those of the arguments. Handles are addresses.
 _functions = {
     "open_all": (c_int, POINTER(c_char_p), c_uint32, POINTER(c_void_p), POINTER(ErrorStruct)),
     "close": (None, c_void_p),
@@ -103,7 +103,7 @@ _functions = {
 
 
 class Closing:
-    """What close() gives back: at the end of a with, or when nobody has it any more."""
+    """An object that is closed by close(), at the end of a with block, or when it is deleted."""
 
     def __enter__(self):
         return self
@@ -140,29 +140,29 @@ def version():
 
 
 def text(raw):
-    """Bytes of a trace as str; what is no UTF-8 becomes U+FFFD."""
+    """Bytes of a trace as str; bytes that are not UTF-8 become U+FFFD."""
     return (raw or b"").decode("utf-8", "replace")
 
 
 def strings(names):
-    """A C array of strings, None among them is NULL; keep it as long as it is used."""
+    """A C array of strings, with NULL for None; keep it while C code uses it."""
     return (c_char_p * max(len(names), 1))(*[None if name is None else os.fsencode(name)
                                              for name in names])
 
 
 def check(status, error):
-    """Raises what a function said of its failure."""
+    """Raises the error of a function that failed."""
     if status:
         raise Error(-status, text(error.text) or os.strerror(-status))
 
 
 def failed(status):
-    """Raises an error that came without a sentence."""
+    """Raises an error of a function that returns no sentence."""
     raise Error(-status, "cannot read the trace: " + os.strerror(-status))
 
 
 def get(function, structure, handle, i):
-    """A structure that a function of a trace fills; IndexError when there is none."""
+    """A structure filled by a function of a trace; IndexError when there is no such index."""
     one = structure()
     if function(handle, i, byref(one)):
         raise IndexError(i)

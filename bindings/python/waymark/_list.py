@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which events can be traced: <waymark/list.h>."""
+"""Lists the events that can be traced: <waymark/list.h>."""
 import os
 from collections import namedtuple
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32, c_int64,
@@ -83,16 +83,17 @@ def _listed(handle, i, e, fields):
 
 
 def numbers(ids):
-    """A C array of numbers; keep it as long as it is used."""
+    """A C array of numbers; keep it while C code uses it."""
     return (c_int32 * max(len(ids), 1))(*ids)
 
 
 def list_events(events=None, files=(), pids=(), kernel=False, processes=False, fields=True):
-    """Which events there are: Listed tuples, in a list.
+    """A list of Listed tuples, one for each event.
 
-    events: a name with *, ? and [...]; None: all. files: of these programs and
-    libraries; pids: of what these processes run; with either, the kernel's and other
-    processes' only when it is said. fields=False is faster, and tells the names alone.
+    events: a name with *, ? and [...]; None: all. files: events of these programs and
+    libraries. pids: events of these processes. With files or pids, events of the kernel
+    and of other processes are listed only with kernel=True and processes=True.
+    fields=False is faster and leaves out fields, places and print forms.
     """
     o = OptionsStruct()
     error, handle, one = ErrorStruct(), c_void_p(), ListedStruct()

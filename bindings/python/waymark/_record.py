@@ -85,7 +85,7 @@ Counter = namedtuple("Counter", "name value counted enabled_ns running_ns unit s
 
 
 def _command(words):
-    """NULL-terminated; None: there is none."""
+    """A NULL-terminated array, or None without words."""
     return (c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words], None) if words else None
 
 
@@ -94,7 +94,7 @@ def _milliseconds(seconds):
 
 
 class _LiveTypes:
-    """Types of a recording that goes on: more come, and their addresses are used anew."""
+    """Types of a running recording: new ones appear, and addresses are reused."""
 
     def __init__(self):
         self.known = {}
@@ -114,7 +114,7 @@ class _LiveTypes:
 
 
 class Recording(Closing):
-    """What waymark.record() makes: name events, start it, wait or iterate."""
+    """A recording, from waymark.record(): add events, start it, then wait or iterate."""
 
     def __init__(self, options):
         error, handle = ErrorStruct(), c_void_p()
@@ -124,7 +124,7 @@ class Recording(Closing):
         self.source = _event.Source(handle, _LiveTypes(), lib.record_comm, is_live=True)
 
     def close(self):
-        """Ends what still runs, but the command."""
+        """Ends the recording; the command continues."""
         if self.handle:
             lib.record_close(self.handle)
         self.handle = None
@@ -140,7 +140,7 @@ class Recording(Closing):
 
     def event(self, name, filter=None, cpu=False, stack=False, frequency=0, period=0, chain=None,
               stack_bytes=0, every_ns=0):
-        """One more name with *, ? and [...]; once it runs, a change."""
+        """Adds a name with *, ? and [...]; in a running recording, changes its events."""
         how = HowStruct(None if filter is None else os.fsencode(filter),
                         (1 if cpu else 0) | (2 if stack else 0), frequency, period,
                         CHAINS.index(chain), stack_bytes, every_ns)
@@ -162,7 +162,7 @@ class Recording(Closing):
         self._call(lib.record_start)
 
     def wait(self, seconds=None):
-        """Until it is over: True; False: it is not, after so long."""
+        """True when the recording is over, False when this many seconds have passed."""
         return self._call(lib.record_wait, _milliseconds(seconds)) == 1
 
     def stop(self):
@@ -172,18 +172,18 @@ class Recording(Closing):
         self._call(lib.record_snapshot)
 
     def next(self, seconds=None):
-        """The next event of a recording without a folder; None: there came none, or no more will."""
+        """The next event of a recording without a folder; None after a timeout and at the end."""
         pointer = c_void_p()
         got = self._call(lib.record_next, _milliseconds(seconds), byref(pointer))
         return self.source.read(pointer.value) if got == 1 else None
 
     def __iter__(self):
-        """Events while they happen, until it is over."""
+        """Events live, until the recording is over."""
         return iter(self.next, None)
 
     @property
     def totals(self):
-        """What came of it; losses is a dict by cause, of those that lost something."""
+        """The totals of the recording; losses is a dict of the causes that lost events."""
         t, loss, losses, i = TotalsStruct(), LossStruct(), {}, 0
         lib.record_totals(self.handle, byref(t))
         while lib.record_loss(self.handle, i, byref(loss)) == 0:
@@ -196,11 +196,11 @@ class Recording(Closing):
 
 def record(command=(), folder=None, events=(), pids=(), tids=(), everything=False, cpus=(),
            mode="discard", buffer_bytes=0, preload=None, ctf=1, say=None):
-    """A recording, to a folder or, without one, to be iterated over while it happens.
+    """A recording to a folder or, without one, an iterator over live events.
 
-    It is of `command`, a list of words; or of processes or threads that run, or of
-    everything. events: names, as Recording.event() takes them one by one; it is started
-    then, else when start() is called. say: called with sentences worth knowing.
+    It records `command`, a list of words; or running processes or threads, or
+    everything. events: names for Recording.event(); with them the recording is started
+    at once, else by start(). say: a function that gets messages which are not errors.
     """
     o = OptionsStruct()
     o.folder = None if folder is None else os.fsencode(folder)
@@ -222,13 +222,13 @@ def record(command=(), folder=None, events=(), pids=(), tids=(), everything=Fals
 
 
 class Counters(Closing):
-    """What waymark.count() makes: counters that count."""
+    """Running counters, from waymark.count()."""
 
     def __init__(self, options, say=None):
         error, handle = ErrorStruct(), c_void_p()
         self.handle = None
         self._say = SAY(lambda sentence, _: say(text(sentence))) if say else SAY()
-        options.say = self._say  # the library keeps it
+        options.say = self._say  # the library keeps the pointer
         check(lib.count(byref(options), byref(handle), byref(error)), error)
         self.handle = handle
 
@@ -238,7 +238,7 @@ class Counters(Closing):
         self.handle = None
 
     def wait(self, seconds=None):
-        """The command's status as of os.wait(), -1: not known; None: it runs on after so long."""
+        """The command's status as of os.wait(), -1 if unknown; None if it still runs."""
         status = c_int()
         while True:
             got = lib.count_wait(self.handle, _milliseconds(seconds), byref(status))
@@ -248,7 +248,7 @@ class Counters(Closing):
                 return status.value if got else None
 
     def read(self):
-        """Counter tuples, by name; error is a sentence about one that cannot be counted."""
+        """Counter tuples by name; error is a sentence if one cannot count, else None."""
         one, found, i = CounterStruct(), {}, 0
         self._read()
         while lib.counter(self.handle, i, byref(one)) == 0:
@@ -258,7 +258,7 @@ class Counters(Closing):
         return found
 
     def read_threads(self):
-        """The same of each thread there was at the beginning: {tid: {name: Counter}}."""
+        """The same for each thread that existed at the start: {tid: {name: Counter}}."""
         one, tid, found, i = CounterStruct(), c_int32(), {}, 0
         self._read()
         while lib.counter(self.handle, i, byref(one)) == 0:
@@ -284,16 +284,16 @@ def _counter(one):
 
 def count(*events, command=(), pids=(), tids=(), everything=False, alone=False, filters=None,
           preload=None, say=None):
-    """Counters: of a command, processes, threads, everything, or this process.
+    """Counters of a command, of processes, threads or everything, or of this process.
 
-    filters: {event: waymark-filter(7)}, for names as they are in events. preload: helpers for
-    the command, as record() has them. Programs' events are served within calls: wait or read
-    now and then.
+    filters: {event: filter}, see waymark-filter(7); the events are names of *events.
+    preload: helpers for the command, as in record(). Programs are served within calls:
+    call wait() or read() from time to time.
     """
     o, filters = CountOptionsStruct(), filters or {}
     unknown = set(filters) - set(events)
     if unknown:
-        raise ValueError("a filter for what is not counted: " + ", ".join(sorted(unknown)))
+        raise ValueError("a filter for an event that is not counted: " + ", ".join(sorted(unknown)))
     o.events, o.nr_events = strings(events), len(events)
     o.command = _command(command)
     o.pids, o.nr_pids = numbers(pids), len(pids)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces: what is in them, and iterators over their events."""
+"""Traces: their contents, and iterators over their events."""
 import os
 import threading
 import weakref
@@ -21,7 +21,7 @@ Fault = namedtuple("Fault", "file offset reason")
 
 
 class Field:
-    """A field's name and kind; kind_name is "unsigned", "text", "list"..."""
+    """A field's name and kind; kind_name is "unsigned", "text", "list" etc."""
     __slots__ = ("handle", "name", "kind", "bits", "base", "is_enum")
 
     def __init__(self, handle):
@@ -84,7 +84,7 @@ class _Types:
 
 
 class _Reader:
-    """A reader of the library's; closed with its trace at the latest."""
+    """A reader of the library; closed with its trace at the latest."""
 
     def __init__(self, trace, options):
         error, handle = ErrorStruct(), c_void_p()
@@ -105,7 +105,7 @@ class _Reader:
 
 
 class Trace(Closing):
-    """One trace or several, opened as one: waymark.open() makes it."""
+    """One or several traces, opened as one by waymark.open()."""
 
     def __init__(self, paths):
         error, handle = ErrorStruct(), c_void_p()
@@ -116,7 +116,7 @@ class Trace(Closing):
         self._types = _Types(handle)
 
     def close(self):
-        """Ends all iterators, and forgets the trace."""
+        """Ends all iterators and closes the trace."""
         for reader in list(self.readers):
             reader.close()
         if self.handle:
@@ -128,23 +128,23 @@ class Trace(Closing):
             raise Error(0, "the trace was closed")
         return self.handle
 
-    # --- what is in it
+    # --- contents
 
     @property
     def types(self):
-        """Types of events, a list."""
+        """A list of the types of events."""
         return self._types.list
 
     @property
     def infos(self):
-        """An Info for each trace that was opened."""
+        """An Info for each open trace."""
         one = [get(lib.info, InfoStruct, self._open(), i) for i in range(lib.nr_traces(self.handle))]
         return [Info(os.fsdecode(i.path), text(i.format), text(i.version), i.begin_ns, i.end_ns,
                      i.nr_packets, bool(i.is_epoch), bool(i.is_incomplete)) for i in one]
 
     @property
     def info(self):
-        """The Info of the first one."""
+        """The Info of the first trace."""
         return self.infos[0]
 
     @property
@@ -156,7 +156,7 @@ class Trace(Closing):
 
     @property
     def losses(self):
-        """What the tracers say they lost; count None: some."""
+        """Losses that the tracers reported; a count of None is an unknown number."""
         one = [get(lib.loss, LossStruct, self._open(), i)
                for i in range(lib.nr_losses(self.handle))]
         return [Loss(None if l.count == UNKNOWN else l.count, l.begin_ns, l.end_ns, text(l.cause),
@@ -164,13 +164,13 @@ class Trace(Closing):
 
     @property
     def faults(self):
-        """What could not be read so far."""
+        """Parts that could not be read, up to now."""
         one = [get(lib.fault, FaultStruct, self._open(), i)
                for i in range(lib.nr_faults(self.handle))]
         return [Fault(os.fsdecode(f.file), f.offset, text(f.reason)) for f in one]
 
     def word(self, key, trace=0):
-        """What the tracer wrote about itself and the machine ("hostname"...), or None."""
+        """A fact that the tracer recorded about itself or the machine ("hostname"), or None."""
         found = lib.word(self._open(), trace, os.fsencode(key))
         return None if found is None else text(found)
 
@@ -197,10 +197,10 @@ class Trace(Closing):
     def events(self, *globs, **options):
         """An iterator over events, in order of time.
 
-        globs: names as `waymark print -e` takes them; none: all. Options: filter, an
-        expression as of --filter; begin and end, times in ns (end is not in it); meta,
-        also events about the recording; ordered=False, packet by packet; stream, only
-        that one; share=(i, n), unordered only: the i-th of n equal parts.
+        globs: names, as for `waymark print -e`; default: all. Options: filter, an
+        expression as for --filter; begin and end, times in ns, without the end itself;
+        meta, also events about the recording; ordered=False, packet by packet; stream,
+        only this stream; share=(i, n), the i-th of n equal parts, unordered only.
         """
         return self._events(self._reader(globs, **options))
 
@@ -227,8 +227,8 @@ class Trace(Closing):
         """An iterator over batches of columns, each of up to `rows` rows.
 
         names: fields, or $time, $cpu, $pid, $tid, $type (its number), $stream, $comm.
-        kinds: by name, "int", "uint", "float" or "text" where it should not be what
-        the field is. events: globs. Options as events() has them.
+        kinds: {name: kind}, "int", "uint", "float" or "text", to convert a field.
+        events: globs. Options: as for events().
         """
         fields = [name for name in names if not name.startswith("$")]
         reader = self._reader(events, fields=fields or ("",), **options)
@@ -243,5 +243,5 @@ class Trace(Closing):
 
 
 def open(*paths):
-    """Opens a file or folder of any known format; several are merged on their clocks."""
+    """Opens files and folders of any supported format; several are merged on their clocks."""
     return Trace(paths)
