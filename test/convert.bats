@@ -28,7 +28,7 @@ teardown() {
 @test "an existing OUT is kept without --force, and replaced as a whole with it" {
 	echo mine >a.json
 	run -1 waymark convert t a.json
-	[[ $output == *"'a.json': it is there already; --force replaces it"* ]]
+	[[ $output == *"'a.json': already exists; --force replaces it"* ]]
 	[ "$(cat a.json)" = mine ]
 	waymark convert --force t a.json
 	grep -q hello:greeting a.json

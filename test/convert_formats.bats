@@ -127,7 +127,7 @@ ctf_names=(
 		[ "$("$waymark" print --jsonl out | wc -l)" = 1 ]
 		"$waymark" print --jsonl out | grep -q '"times":2'
 		run -1 "$waymark" convert --to $format t out
-		[[ $output == *"'out': it is there already"* ]]
+		[[ $output == *"'out': already exists"* ]]
 	done
 	cmp <(babeltrace2 t) <(convert ctf-1.8 t whole && babeltrace2 whole)
 }
@@ -266,7 +266,7 @@ script() { # FILE: perf script's output
 	grep -q '% *sh .*[a-z]' report
 	"$waymark" record -q -o hello -- "$WAYMARK_BUILD/examples/hello" >/dev/null
 	run -1 "$waymark" convert hello hello.data
-	[[ $output == *"there are no samples in it"* ]]
+	[[ $output == *"it has no samples"* ]]
 	[ ! -e hello.data ]
 }
 

@@ -200,7 +200,7 @@ all_there() { # STATUS TRACE...: in both formats
 	python3 "$check" chrome wanted.jsonl out.*.json
 	[ "$(wc -c <out.1.json)" -lt 600000 ]
 	run -1 waymark convert --split-size 500K "$trace" out.json
-	[[ $output == *"it is there already"* ]]
+	[[ $output == *"already exists"* ]]
 
 	run -0 waymark convert --split-size 200K "$trace" out.pftrace
 	for piece in out.*.pftrace; do

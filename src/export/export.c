@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export.c - the table of exporters, and what they share; see export.h. */
+/* export.c - the table of exporters, and the code they share; see export.h. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "export/tracedat/tracedat.h"
 #include "trace/merge.h"
 
-/* One line an exporter; the first whose suffixes fit a path is chosen for it. */
+/* One line per exporter; the first one whose suffixes match a path is chosen. */
 /* clang-format off */
 const struct wm_exporter_ops *const wm_exporters[] = {
 	&wm_export_perfetto,
@@ -33,7 +33,7 @@ void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 
 	while (i < x->nr_reasons && strcmp(x->reasons[i].text, reason))
 		i++;
-	if (i == WM_EXPORT_REASONS) /* there are not so many: exporters name theirs */
+	if (i == WM_EXPORT_REASONS) /* cannot happen: exporters have fewer reasons than that */
 		i--;
 	else if (i == x->nr_reasons)
 		x->reasons[x->nr_reasons++].text = reason;
@@ -70,7 +70,7 @@ static int give_all(struct wm_export *x, const struct wm_export_input *in, struc
 	return err;
 }
 
-/* What the caller wants, without the items that the exporter does not look at. */
+/* The caller's wants, without the items that the exporter does not read. */
 struct wants {
 	struct wm_want *list;
 	const struct wm_want **pointers;
@@ -85,7 +85,7 @@ static int make_wants(const struct wm_export *x, const struct wm_export_input *i
 	for (uint32_t i = 0; i < x->nr_traces; i++) {
 		if (in->wants && in->wants[i])
 			w->list[i] = *in->wants[i];
-		if (!in->passes) /* who chooses may look at all of them */
+		if (!in->passes) /* a filter may read any item */
 			w->list[i].no_parts |= x->ops->no_parts;
 		w->pointers[i] = &w->list[i];
 	}
@@ -113,7 +113,7 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 		  const struct wm_export_options *options, const struct wm_export_input *input,
 		  struct wm_diag *diag)
 {
-	struct wm_diag later = {.offset = -1}; /* the first error is the one that is told */
+	struct wm_diag later = {.offset = -1}; /* only the first error is reported */
 	int err, closed;
 
 	*x = (struct wm_export){.ops = ops,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export.h - one face for all formats that are written from events: who
- * converts opens traces, chooses an exporter, and gives it the events in order
- * of time (merge.h), whatever their tracer was.
+ * export.h - one interface for all formats that are written from events. The
+ * caller opens traces, chooses an exporter, and passes it the events in time
+ * order (merge.h), whatever tracer recorded them.
  *
  * An exporter is one table of functions, struct wm_exporter_ops, and one line
- * in export.c. Output is written beside OUT under another name (file.h) and
+ * in export.c. Output is written next to OUT under another name (file.h) and
  * renamed to OUT when it is complete.
  *
- * What the format cannot hold is not an error: it is counted by reason with
- * wm_export_skip(), and said at the end. One thread at a time.
+ * Data that the format cannot hold is not an error: it is counted by reason
+ * with wm_export_skip() and reported at the end. Not thread-safe.
  */
 #ifndef WM_EXPORT_EXPORT_H
 #define WM_EXPORT_EXPORT_H
@@ -18,43 +18,44 @@
 #include "trace/reader.h"
 #include "trace/timeline.h"
 
-#define WM_EXPORT_REASONS     16u   /* different ones, for what was left out */
-#define WM_EXPORT_TICK_EVENTS 8192u /* between two questions whether to go on */
+#define WM_EXPORT_REASONS     16u   /* distinct reasons for leaving data out */
+#define WM_EXPORT_TICK_EVENTS 8192u /* events between two calls of tick() */
 
 struct wm_export;
 
 struct wm_export_options {
 	const char *path;     /* OUT */
-	uint64_t split_bytes; /* what is larger becomes several files; 0: never */
-	bool force;           /* a file that is there is replaced; a folder never is */
-	const char *tracer;   /* "waymark VERSION", for formats that name who wrote them */
+	uint64_t split_bytes; /* larger output becomes several files; 0: never */
+	bool force;           /* replace an existing file; a folder is never replaced */
+	const char *tracer;   /* "waymark VERSION", for formats that name their writer */
 };
 
 struct wm_exporter_ops {
-	const char *name;     /* "ctf-2", "trace.dat", "chrome": what --to takes */
-	const char *suffixes; /* ".dat|.trace": names that end so mean this format; NULL: none */
+	const char *name;     /* "ctf-2", "trace.dat", "chrome": the argument of --to */
+	const char *suffixes; /* ".dat|.trace": suffixes that select this format; NULL: none */
 	const char *summary;  /* one line, lower case, no full stop */
-	bool is_folder;       /* OUT is one */
-	bool splits;          /* knows split_bytes */
-	bool needs_meta;      /* what is told of tasks and mappings comes too, chosen or not */
-	uint32_t no_parts;    /* bits 1 << enum wm_part: items it does not look at */
+	bool is_folder;       /* OUT is a folder */
+	bool splits;          /* honours split_bytes */
+	bool needs_meta;      /* also pass unselected events that describe tasks and mappings */
+	uint32_t no_parts;    /* bits 1 << enum wm_part: items the exporter does not read */
 
-	/* The traces are open, one at least. -errno with `diag` for what it cannot hold. */
+	/* At least one trace is open. -errno with `diag` when the format cannot hold the traces. */
 	int (*open)(struct wm_export *x, struct wm_diag *diag);
 
-	/* In order of time over all traces; `trace` is an index. 0 or -errno. */
+	/* Called in time order over all traces; `trace` is an index. 0 or -errno. */
 	int (*event)(struct wm_export *x, uint32_t trace, const struct wm_event *e);
 
 	/*
-	 * Also after open() or event() failed; `own` may be NULL then. `whole`:
-	 * all events came; the output is completed and gets its name. Else it is
-	 * removed. Releases all in any case.
+	 * Called even after open() or event() failed; `own` may be NULL then.
+	 * `whole`: all events were passed; completes the output and gives it
+	 * its name. Otherwise removes the output. Releases everything in either
+	 * case.
 	 */
 	int (*close)(struct wm_export *x, bool whole, struct wm_diag *diag);
 };
 
 struct wm_export_reason {
-	const char *text; /* "of 1024 members and more": after "N events left out, " */
+	const char *text; /* "counts of perf stat": after "N events left out of FORMAT: " */
 	uint64_t nr;
 };
 
@@ -64,34 +65,34 @@ struct wm_export {
 	uint32_t nr_traces;
 	struct wm_export_options options;
 	int64_t begin_ns, end_ns; /* events are in [begin, end): MIN and MAX for all */
-	void *own;                /* the exporter's */
-	uint64_t nr_events;       /* that event() took */
+	void *own;                /* the exporter's private data */
+	uint64_t nr_events;       /* passed to event() */
 	uint32_t nr_files;        /* of the output; more than one when it was split */
 	uint32_t nr_reasons;
 	struct wm_export_reason reasons[WM_EXPORT_REASONS];
 };
 
-/* Which events, and who is asked while it lasts. */
+/* Selects the events, and receives progress. */
 struct wm_export_input {
 	const struct wm_timeline *timeline; /* over the same traces */
 	int64_t begin_ns, end_ns;
-	const struct wm_want *const *wants; /* as wm_merge_options has them */
+	const struct wm_want *const *wants; /* as in wm_merge_options */
 
-	/* Is the event meant? NULL: all are. */
+	/* Returns whether the event is selected. NULL: all are. */
 	bool (*passes)(const void *data, uint32_t trace, const struct wm_event *e);
 	const void *passes_data;
 
-	/* Told how many bytes of packets are done; -errno ends it all. May be NULL. */
+	/* Receives the number of packet bytes read; -errno stops the export. May be NULL. */
 	int (*tick)(void *data, uint64_t done_bytes);
 	void *tick_data;
 };
 
-/* All exporters; NULL ends the list. */
+/* All exporters; NULL-terminated. */
 extern const struct wm_exporter_ops *const wm_exporters[];
 
 /*
- * Writes all of the input to options.path. 0, or -errno with `diag`: nothing is
- * left of the output then. `x` is filled for who wants to tell what became of it.
+ * Writes all of the input to options.path. 0, or -errno with `diag` and no
+ * output left. Fills `x`, so that the caller can report the result.
  */
 int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 		  const struct wm_export_options *options, const struct wm_export_input *input,
@@ -99,7 +100,7 @@ int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 
 /* --- for exporters --------------------------------------------------------- */
 
-/* Counts an event, or a part of one, that the format cannot hold. `reason` is a literal. */
+/* Counts an event, or part of one, that the format cannot hold. `reason` is a literal. */
 void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - see file.h. The lock on "OUT.part" tells two
- * conversions to the same place from a rest that nobody writes any more: it
- * goes with its process.
+ * file.c - see file.h. The lock on "OUT.part" distinguishes a conversion in
+ * progress from the remains of a killed one: the kernel drops the lock when the
+ * process ends.
  */
 #include "export/file.h"
 
@@ -17,11 +17,11 @@
 
 #include "base/file.h"
 
-#define PART_TRIES 8 /* somebody may publish it between our open and our lock */
+#define PART_TRIES 8 /* another process may publish the file between our open() and flock() */
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* "x" of "x/": names of pieces are made by adding to it. */
+/* Turns "x/" into "x": names of pieces are made by appending. */
 static char *without_slashes(const char *path)
 {
 	char *copy = strdup(path);
@@ -63,17 +63,16 @@ int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return wm_diag_set(diag, -EEXIST, path, -1,
-				   "it is there already; remove it, or choose another name");
+				   "already exists; remove it, or choose another name");
 	if (!force)
+		return wm_diag_set(diag, -EEXIST, path, -1, "already exists; --force replaces it");
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* also the target of a link: /dev/stdout */
 		return wm_diag_set(diag, -EEXIST, path, -1,
-				   "it is there already; --force replaces it");
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* behind a link, too: /dev/stdout */
-		return wm_diag_set(diag, -EEXIST, path, -1,
-				   "it is no ordinary file; choose another name");
+				   "not a regular file; choose another name");
 	return 0;
 }
 
-/* --- the file that is being made ---------------------------------------------------------- */
+/* --- the file being written --------------------------------------------------------------- */
 
 static bool same_file(int fd, const char *path)
 {
@@ -82,7 +81,7 @@ static bool same_file(int fd, const char *path)
 	return !fstat(fd, &a) && !lstat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* A descriptor of the part, locked, that nobody renamed meanwhile; -errno. */
+/* Returns a locked descriptor of the part, checked not to have been renamed meanwhile; -errno. */
 static int open_part(const char *part)
 {
 	for (int i = 0; i < PART_TRIES; i++) {
@@ -178,7 +177,7 @@ int wm_export_file_flush(struct wm_export_file *f)
 	return f->err;
 }
 
-/* RENAME_NOREPLACE where the file system knows it; else as near as it goes. */
+/* Uses RENAME_NOREPLACE where the file system supports it; else checks first, which can race. */
 static int rename_new(const char *from, const char *to)
 {
 	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
@@ -200,7 +199,7 @@ int wm_export_file_publish(struct wm_export_file *f, struct wm_diag *diag)
 		err = rename_new(f->part, f->path);
 	if (err == -EEXIST)
 		return wm_diag_set(diag, err, f->path, -1,
-				   "it was made by somebody else meanwhile; --force replaces it");
+				   "another process created it meanwhile; --force replaces it");
 	if (err)
 		return wm_diag_set(diag, err, f->path, -1, "%s", strerror(-err));
 	free(f->part);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - files and folders that are being made: "OUT.part" until they
- * are whole, then OUT. What is there under OUT is not touched before, and not
- * at all without `force`. Readable by their maker alone, as recordings are.
+ * file.h - output files and folders: written as "OUT.part", renamed to OUT when
+ * complete. An existing OUT is not touched before the rename, and not at all
+ * without `force`. Only the owner can read the output, as with recordings.
  *
- * A "OUT.part" that a killed conversion left is taken over; one that another
- * process holds (its lock says so) is refused. Errors are remembered: who
- * writes asks once, at the end.
+ * An "OUT.part" that a killed conversion left is reused; one that another
+ * process has locked is refused. Write errors are sticky, so the caller checks
+ * once, at the end.
  */
 #ifndef WM_EXPORT_FILE_H
 #define WM_EXPORT_FILE_H
@@ -14,43 +14,49 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-#define WM_EXPORT_BUFFER_BYTES (256u << 10) /* written at once */
+#define WM_EXPORT_BUFFER_BYTES (256u << 10) /* bytes per write() */
 
 struct wm_export_file {
 	char *path, *part;
-	int fd; /* -1: none */
+	int fd; /* -1: no file */
 	bool force;
-	uint64_t bytes; /* written so far: where the next byte goes */
+	uint64_t bytes; /* written up to now: the offset of the next byte */
 	int err;        /* the first one; sticky */
 	struct wm_text buffer;
 };
 
-/* -EEXIST with `diag` when the name is taken by what is not to be replaced. */
+/* -EEXIST with `diag` when something at this path must not be replaced. */
 int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag);
 
-/* 0 or -errno with `diag`: it is there, it cannot be made, another one makes it. */
+/* 0 or -errno with `diag`: the file exists, cannot be created, or another process is writing it. */
 int wm_export_file_create(struct wm_export_file *f, const char *path, bool force,
 			  struct wm_diag *diag);
 
-/* Adds bytes. A large piece may be built in f->buffer instead, then wm_export_file_added(). */
+/*
+ * Appends bytes. A large piece may be built in f->buffer instead; then call
+ * wm_export_file_added().
+ */
 void wm_export_file_write(struct wm_export_file *f, const void *data, size_t bytes);
 
-/* Writes the buffer when it is full; f->bytes is right again. `before` is buffer.bytes' of then. */
+/*
+ * Updates f->bytes and writes a full buffer. `before` is buffer.bytes before
+ * the caller's additions.
+ */
 void wm_export_file_added(struct wm_export_file *f, size_t before);
 
-/* Replaces bytes that were written already. */
+/* Overwrites bytes that were written before. */
 void wm_export_file_patch(struct wm_export_file *f, uint64_t at, const void *data, size_t bytes);
 
-/* Writes what is left, syncs. 0 or the first error. The name comes with publish(). */
+/* Writes the rest of the buffer and syncs. 0 or the first error. Does not rename the file. */
 int wm_export_file_flush(struct wm_export_file *f);
 
-/* Flushes, and gives the file its name. 0 or -errno with `diag`. */
+/* Flushes, then renames the file to its final name. 0 or -errno with `diag`. */
 int wm_export_file_publish(struct wm_export_file *f, struct wm_diag *diag);
 
-/* Releases it; what was not published is removed. Of zeros: nothing. */
+/* Releases the file, and removes it if it was not published. A zeroed struct is allowed. */
 void wm_export_file_done(struct wm_export_file *f);
 
-/* The same for a folder of files; `fd` is the folder. A folder that is there is never replaced. */
+/* The same for a folder of files; `fd` is the folder. An existing folder is never replaced. */
 struct wm_export_folder {
 	char *path, *part;
 	int fd;
@@ -60,8 +66,8 @@ int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag);
 void wm_export_folder_done(struct wm_export_folder *f);
 
 /*
- * The name of the n-th piece (from 1) of a split output: "x.json" becomes
- * "x.2.json", "x" becomes "x.2". malloc'ed; NULL: no memory.
+ * Returns the name of the n-th piece (from 1) of a split output: "x.json"
+ * becomes "x.2.json", "x" becomes "x.2". malloc'ed; NULL: no memory.
  */
 char *wm_export_piece_path(const char *path, uint32_t n);
 

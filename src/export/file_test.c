@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_test.c - outputs that have their names when they are whole, and not before. */
+/* file_test.c - outputs get their names when they are complete, and not before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static void what_is_there_stays(void **state)
 	wm_export_file_done(&f);
 }
 
-/* It came into being while ours was written. */
+/* Another process creates the output while this one writes it. */
 static void made_meanwhile(void **state)
 {
 	struct wm_diag diag = {0};
@@ -215,7 +215,7 @@ static void one_piece_or_several(void **state)
 	assert_false(is_there("x.json") || is_there("x.json.part") || is_there("x.2.json.part"));
 }
 
-/* A piece's name is taken: nothing of ours remains, and nothing of theirs is touched. */
+/* A piece's name is taken: all pieces are removed, and the existing file is not touched. */
 static void pieces_in_the_way(void **state)
 {
 	struct wm_export_pieces p;

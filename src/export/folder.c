@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.c - a folder that is being made; see file.h. */
+/* folder.c - an output folder; see file.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 static void remove_entry(int dirfd, const char *name, int depth);
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static void remove_inside(int fd, int depth)
 {
 	DIR *dir = fdopendir(fd);
@@ -26,7 +26,7 @@ static void remove_inside(int fd, int depth)
 		(void)close(fd);
 		return;
 	}
-	rewinddir(dir); /* descriptors that were duplicated share where they are */
+	rewinddir(dir); /* duplicated descriptors share their position */
 	while ((d = readdir(dir)))
 		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
 			remove_entry(dirfd(dir), d->d_name, depth);
@@ -45,7 +45,7 @@ static void remove_entry(int dirfd, const char *name, int depth)
 	(void)unlinkat(dirfd, name, AT_REMOVEDIR);
 }
 
-/* A folder of that name, locked and empty; what a killed conversion left goes. */
+/* Opens, locks and empties a folder of that name, which a killed conversion may have left. */
 static int open_part(const char *part)
 {
 	int fd, err = mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
@@ -58,7 +58,7 @@ static int open_part(const char *part)
 		(void)close(fd);
 		return -EBUSY;
 	}
-	/* Who held it may have given it its name before the lock was free. */
+	/* The previous holder may have renamed it before it released the lock. */
 	if (fstat(fd, &held) || lstat(part, &there) || held.st_dev != there.st_dev ||
 	    held.st_ino != there.st_ino) {
 		(void)close(fd);
@@ -79,7 +79,7 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct
 		f->path[n - 1] = '\0';
 	if (!lstat(f->path, &st))
 		return wm_diag_set(diag, -EEXIST, path, -1,
-				   "it is there already; remove it, or choose another name");
+				   "already exists; remove it, or choose another name");
 	if (asprintf(&f->part, "%s.part", f->path) < 0) {
 		f->part = NULL;
 		return -ENOMEM;
@@ -96,7 +96,7 @@ int wm_export_folder_create(struct wm_export_folder *f, const char *path, struct
 
 int wm_export_folder_publish(struct wm_export_folder *f, struct wm_diag *diag)
 {
-	/* A rename onto an empty folder would take its place: whose it was is not known. */
+	/* A plain rename would replace an empty folder that another process made. */
 	int err = renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_NOREPLACE) ? -errno : 0;
 
 	if (err == -EINVAL || err == -ENOSYS)

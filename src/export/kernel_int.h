@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_int.h - what an output says of the kernel whose events it holds, from
- * what the input knows of it: trace.dat, perf.data with tracing data, our own
- * recordings. In the words of trace.dat; perf.data has the same ones.
+ * kernel_int.h - the description of the kernel that an output contains, taken
+ * from the input: trace.dat, perf.data with tracing data, or a waymark
+ * recording. It has trace.dat's form; perf.data uses the same one.
  */
 #ifndef WM_EXPORT_KERNEL_INT_H
 #define WM_EXPORT_KERNEL_INT_H
@@ -12,24 +12,24 @@
 
 /* --- format.c ------------------------------------------------- */
 
-/* Formats made here, by system. */
+/* Formats made by waymark, by system. */
 struct wm_tdx_made {
 	struct wm_tdx_system {
 		char *name;
-		struct wm_text formats; /* u64 bytes, text; of each event */
+		struct wm_text formats; /* for each event: u64 size, text */
 		uint32_t nr_formats;
 		struct wm_tdx_system *next;
 	} * systems;
 	uint32_t nr_systems;
 };
-/* Adds a format's text. 0 or -ENOMEM. */
+/* Appends the text of a format. 0 or -ENOMEM. */
 int wm_tdx_made_add(struct wm_tdx_made *m, const char *system, const char *text, size_t bytes,
 		    bool big_endian);
-/* A format of that id for the type; `ret` lives in the arena. 0 or -errno. */
+/* Makes a format with that id for the type; `ret` is in the arena. 0 or -errno. */
 int wm_tdx_make_format(struct wm_tdx_made *m, struct wm_arena *arena, const struct wm_kmachine *k,
 		       const struct wm_event_type *type, uint32_t id,
 		       const struct wm_kformat **ret);
-/* The systems made here, behind those of `formats`, a part as WM_TD_FORMATS is. */
+/* Appends the systems made by waymark to `formats`, which has the layout of part WM_TD_FORMATS. */
 void wm_tdx_made_join(const struct wm_tdx_made *m, struct wm_text *formats, bool big_endian);
 void wm_tdx_made_done(struct wm_tdx_made *m);
 
@@ -41,24 +41,24 @@ static inline void wm_tdx_u(struct wm_text *t, uint64_t value, uint32_t bytes, b
 
 /* --- source.c ------------------------------------------------- */
 
-/* What the output says of the kernel. All texts are as the file has them: counts, sizes. */
+/* The output's description of the kernel. All texts have the file's form: counts, sizes. */
 struct wm_tdx_source {
 	struct wm_kmachine machine;
 	struct wm_page_layout layout;
-	const struct wm_kformats *formats; /* of the input; NULL: none */
-	struct wm_kformats *own_formats;   /* the same, to be freed */
+	const struct wm_kformats *formats; /* of the input; may be NULL */
+	struct wm_kformats *own_formats;   /* the same formats if this struct has to free them */
 	struct wm_text parts[WM_TD_NR_PARTS];
-	const struct wm_td *td; /* the input is trace.dat: records are taken as they are */
-	bool raw;               /* events bring their record, if the kernel has a format for them */
-	uint32_t nr_ids;        /* ids that are taken: formats made here come behind */
+	const struct wm_td *td; /* set if the input is trace.dat: records are copied unchanged */
+	bool raw;        /* events carry their raw record, if the kernel has a format for them */
+	uint32_t nr_ids; /* ids in use: formats made by waymark get the ids from here on */
 };
 
-/* `made` gets the formats of our own recordings. 0 or -errno with `diag`. */
+/* `made` receives the formats of waymark's own recordings. 0 or -errno with `diag`. */
 int wm_tdx_source_init(struct wm_tdx_source *s, struct wm_tdx_made *made, struct wm_trace *t,
 		       struct wm_diag *diag);
 /*
- * The kernel's own format of an event "system:name" of ours with these fields; NULL: there is
- * none, or it is another's.
+ * Returns the kernel's own format of a recorded event "system:name" with these
+ * fields; NULL: the kernel has none, or its fields differ.
  */
 const struct wm_kformat *wm_tdx_source_format(const struct wm_tdx_source *s, const char *name,
 					      const struct wm_type *fields);

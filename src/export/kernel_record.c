@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_record.c - items as records of the kernel; see kernel_record_int.h. */
+/* kernel_record.c - writes items as kernel records; see kernel_record_int.h. */
 #include "export/kernel_record_int.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 struct making {
 	const struct wm_kmachine *machine;
-	const struct wm_kfield *field, *end; /* the next one; behind the last */
+	const struct wm_kfield *field, *end; /* next field; end of the array */
 	const struct wm_item *items;
 	struct wm_text *scratch, *out;
 	bool too_long;
@@ -24,7 +24,7 @@ static void number(const struct making *x, uint32_t at, uint64_t value, uint32_t
 	put_number((unsigned char *)x->out->data + at, value, bytes, x->machine->big_endian);
 }
 
-/* --- values as text, where a record has no other way ------------------------------------- */
+/* --- values as text, for fields that hold only text -------------------------------------- */
 
 static void text_of(struct wm_text *t, const struct wm_item *items, const struct wm_item *i);
 
@@ -70,7 +70,7 @@ static void text_of(struct wm_text *t, const struct wm_item *items, const struct
 
 /* --- fields ---------------------------------------------------------------------------------- */
 
-/* Makes room behind the record for elements of that width, aligned; where they are. */
+/* Appends room for elements of that width to the record, aligned. Returns its offset. */
 static uint32_t grow(struct making *x, uint32_t bytes, uint32_t width)
 {
 	uint32_t at = (uint32_t)x->out->bytes, pad = width ? -at & (width - 1) : 0;
@@ -86,7 +86,10 @@ static uint32_t grow(struct making *x, uint32_t bytes, uint32_t width)
 	return at + pad;
 }
 
-/* Room for a field's elements, in the record or behind it. Shorter when it is fixed. */
+/*
+ * Returns the offset of a field's elements, in the record's fixed part or
+ * appended to it. Shortens `bytes` to the size of a fixed field.
+ */
 static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *bytes)
 {
 	uint32_t at, width = f->element_bytes ? f->element_bytes : 1, word;
@@ -107,7 +110,7 @@ static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *byt
 	return at;
 }
 
-/* A text in a place of its own ends with a NUL; one that fills its array does not. */
+/* A text in a dynamic or tail field ends with a NUL; one that fills its array does not. */
 static void put_bytes(struct making *x, const struct wm_kfield *f, const void *data, uint32_t count,
 		      bool is_text)
 {
@@ -133,7 +136,7 @@ static void put_list(struct making *x, const struct wm_kfield *f, const struct w
 	for (uint32_t k = 0; !x->too_long && !x->out->failed && k < bytes / width; k++) {
 		uint64_t value = i[k].u;
 
-		/* The kernel's longs, lowest first. */
+		/* As the kernel's longs, lowest first. */
 		if (is_mask && x->machine->long_bytes == 4) {
 			number(x, at + 8 * k, value & UINT32_MAX, 4);
 			number(x, at + 8 * k + 4, value >> 32, 4);
@@ -243,7 +246,7 @@ int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
 	return out->failed ? -ENOMEM : x.too_long ? -E2BIG : 0;
 }
 
-/* --- does it fit? ---------------------------------------------------------------------------- */
+/* --- matching formats ----------------------------------------------------------------- */
 
 static bool field_fits(const struct wm_kfield *f, const struct wm_type *t)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Items made of a record become a record of which the same items are made:
- * fields of every kind, both byte orders, longs of both widths.
+ * Items decoded from a record are written as a record and decoded again: the
+ * items must be equal. Covers fields of every kind, both byte orders, longs of
+ * both widths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ static void put(unsigned char *p, uint32_t value, bool big)
 		p[big ? 3 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
-/* A record of bytes that differ, with a piece of 16 bytes for each dynamic field. */
+/* Makes a record of varying bytes, with a piece of 16 bytes for each dynamic field. */
 static uint32_t fill(const struct world *w, unsigned char *record)
 {
 	uint32_t bytes = w->format->fixed_bytes;
@@ -149,7 +150,7 @@ static void real_events(void **state)
 	round_trip(kit_enter, 8, true);
 }
 
-/* Places in a record have 16 bits. */
+/* Offsets in a record have 16 bits. */
 static void too_long(void **state)
 {
 	static const struct wm_type string = {.kind = WM_TYPE_STRING};
@@ -173,7 +174,7 @@ static void too_long(void **state)
 	free(text);
 }
 
-/* What is of another kind, or called otherwise, is another event's. */
+/* A format with other kinds or names of fields does not fit. */
 static void others_do_not_fit(void **state)
 {
 	struct world a, b;

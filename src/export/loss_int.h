@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loss_int.h - what a trace says was lost, by stream and in order of time,
- * for exporters that tell of losses where they happened.
+ * loss_int.h - the losses recorded in a trace, by stream and in time order, for
+ * exporters that write losses at the place where they happened.
  */
 #ifndef WM_EXPORT_LOSS_INT_H
 #define WM_EXPORT_LOSS_INT_H
@@ -9,21 +9,22 @@
 #include "base/arena.h"
 #include "trace/reader.h"
 
-/* Of one stream. */
+/* The losses of one stream. */
 struct wm_export_losses {
-	const struct wm_trace_loss *losses; /* the trace's */
-	uint32_t *list;                     /* of these, by end */
+	const struct wm_trace_loss *losses; /* the trace's array */
+	uint32_t *list;                     /* indices into it, sorted by end */
 	uint32_t nr, next;
 };
 
 /*
- * One of them a stream, in the arena; losses of no stream are the first one's.
- * `packets_only`: those of events are said elsewhere. 0 or -ENOMEM.
+ * Makes one list per stream, in the arena; losses without a stream are in the
+ * first list. `packets_only`: leaves out losses of events, which the caller
+ * reports elsewhere. 0 or -ENOMEM.
  */
 int wm_export_losses(struct wm_arena *arena, const struct wm_trace *t, bool packets_only,
 		     struct wm_export_losses **ret);
 
-/* The next one that had ended at `ns`; NULL: none, or none yet. */
+/* Returns the next loss that ended at or before `ns`; NULL: none. */
 static inline const struct wm_trace_loss *wm_export_next_loss(const struct wm_export_losses *l,
 							      int64_t ns)
 {

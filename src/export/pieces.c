@@ -23,7 +23,7 @@ int wm_export_pieces_create(struct wm_export_pieces *p, const char *path, bool f
 	return add(p, path, diag);
 }
 
-/* The first piece is not the only one any more: it gets a number, too. */
+/* The first piece is no longer the only one: gives it a number, too. */
 static int number_first(struct wm_export_pieces *p, struct wm_diag *diag)
 {
 	char *path = wm_export_piece_path(p->path, 1);
@@ -49,7 +49,7 @@ int wm_export_pieces_next(struct wm_export_pieces *p, struct wm_diag *diag)
 	wm_text_done(&now->buffer);
 	if (p->nr == WM_EXPORT_PIECES_MAX)
 		return wm_diag_set(diag, -EFBIG, p->path, -1,
-				   "it would be more than %u files; allow larger ones with "
+				   "the output needs more than %u files; allow larger ones with "
 				   "--split-size, or choose fewer events",
 				   WM_EXPORT_PIECES_MAX);
 	if (p->nr == 1)

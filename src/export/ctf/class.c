@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - which stream classes and events the output has. What
- * was CTF keeps its classes and ids, and all events that were described; of
- * other traces an event is described when it is met. See ctf_int.h.
+ * class.c - chooses the stream classes and events of the output. A CTF trace
+ * keeps its classes and ids, and all described events; for other traces an
+ * event is described when it first occurs. See ctf_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "export/ctf/ctf_int.h"
 
-#define SHORT_IDS 65536u /* fit into two bytes */
+#define SHORT_IDS 65536u /* ids below this fit into two bytes */
 
 /* --- folders ------------------------------------------------------------------------------ */
 
@@ -27,12 +27,12 @@ static int set_uuid(struct wm_cx_folder *f)
 	f->has_uuid = true;
 	if (getrandom(f->uuid, sizeof(f->uuid), 0) != sizeof(f->uuid))
 		return -EIO;
-	f->uuid[6] = (f->uuid[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
+	f->uuid[6] = (f->uuid[6] & 0x0f) | 0x40; /* version 4, random: RFC 9562 */
 	f->uuid[8] = (f->uuid[8] & 0x3f) | 0x80;
 	return 0;
 }
 
-/* Several inputs get folders of their own: "1-NAME". */
+/* If there are several inputs, each gets a folder of its own: "1-NAME". */
 static const char *folder_name(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from)
 {
 	const char *below = from ? from->origin.name : "", *path = cx->x->traces[trace]->path;
@@ -84,7 +84,7 @@ static const struct wm_ctf_metadata *metadata_of(const struct wm_cx_folder *f)
 
 static const char implicit_clock[] = "default";
 
-/* What the folder's list of clocks calls it. */
+/* Returns the clock's id in the folder's list of clocks. */
 static const char *clock_id(const struct wm_cx_folder *f, const struct wm_trace_clock *c)
 {
 	const struct wm_ctf_metadata *m = metadata_of(f);
@@ -168,7 +168,7 @@ bool wm_cx_word(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_word *ret
 	else
 		*ret = (struct wm_cx_word){.key = t->words[i].key, .text = t->words[i].text};
 	if (!m && !strcmp(ret->key, "host"))
-		ret->key = "hostname"; /* as CTF calls it */
+		ret->key = "hostname"; /* CTF's name for it */
 	if (i < nr && !strcmp(ret->key, converted_by))
 		ret->key = "converted_before_by";
 	return true;
@@ -201,7 +201,8 @@ static int add_event(struct wm_cx_class *c, const struct wm_event_type *type,
 	*e = (struct wm_cx_event){.type = type, .class = c, .id = c->nr_events};
 	if (c->plan)
 		e->id = type->id;
-	for (size_t i = c->plan ? 1 : 0; !err && i < 3; i++) /* scopes are parts */
+	for (size_t i = c->plan ? 1 : 0; !err && i < 3;
+	     i++) /* scopes and parts have the same values */
 		err = wm_cx_build(&b, scopes[i], type->parts[scopes[i]], &e->parts[scopes[i]]);
 	if (err)
 		return err;
@@ -230,7 +231,7 @@ int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 
 /* --- classes ------------------------------------------------------------------------------ */
 
-/* Everything a class of a CTF trace describes. */
+/* Takes over everything that a class of a CTF trace describes. */
 static int take_plan(struct wm_cx_class *c)
 {
 	const struct wm_ctf_stream_plan *p = c->plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctf.c - the door of both CTF exporters; see ctf_int.h. */
+/* ctf.c - entry points of both CTF exporters; see ctf_int.h. */
 #include "export/ctf/ctf.h"
 
 #include <errno.h>
@@ -11,13 +11,13 @@
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define MEMORY_BYTES     (64u << 20) /* of the packets being made, all streams together */
+#define MEMORY_BYTES     (64u << 20) /* for the packets being made, all streams together */
 #define PACKET_BYTES_MAX (1u << 20)
 #define PACKET_BYTES_MIN (16u << 10)
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-/* Packets lie by stream. */
+/* Packets are sorted by stream. */
 static void give_packets(const struct wm_trace *t, struct wm_cx_stream *streams)
 {
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
@@ -42,7 +42,7 @@ static int open_trace(struct wm_cx *cx, uint32_t trace)
 	if (!cx->events[trace] || !streams)
 		return -ENOMEM;
 	give_packets(t, streams);
-	/* What packets of CTF say they say themselves. */
+	/* CTF packets already count the events they lost. */
 	err = wm_export_losses(&cx->arena, t, t->ops == &wm_ctf_ops, &losses);
 	if (!err)
 		err = wm_cx_folders(cx, trace);
@@ -78,9 +78,10 @@ static int open_all(struct wm_export *x, struct wm_cx *cx)
 static int say(struct wm_export *x, int err, struct wm_diag *diag)
 {
 	if (err == -ENOMEM || err == -E2BIG)
-		return wm_diag_set(diag, err, x->options.path, -1,
-				   "its types are too many or too deep for %u MiB of memory",
-				   WM_CX_MODEL_MAX >> 20);
+		return wm_diag_set(
+		    diag, err, x->options.path, -1,
+		    "the trace's types are too many or too deep for %u MiB of memory",
+		    WM_CX_MODEL_MAX >> 20);
 	return wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s", strerror(-err));
 }
 
@@ -143,7 +144,7 @@ static int sync_file(const struct wm_cx *cx, const char *file)
 	int err;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno; /* a stream without packets */
+		return errno == ENOENT ? 0 : -errno; /* the stream has no packets */
 	err = fsync(fd) && errno != EINVAL ? -errno : 0;
 	(void)close(fd);
 	return err;
@@ -176,7 +177,7 @@ static int write_metadata(const struct wm_cx *cx, struct wm_cx_folder *f)
 	if (text.failed)
 		err = -ENOMEM;
 	else if (text.bytes > WM_CTF_METADATA_MAX)
-		err = -EFBIG; /* no reader of ours would take it */
+		err = -EFBIG; /* waymark's own readers would refuse it */
 	if (!err)
 		err = wm_cx_make_folders(cx, f->name);
 	if (!err && *f->name)
@@ -232,7 +233,7 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 const struct wm_exporter_ops wm_export_ctf1 = {
     .name = "ctf-1.8",
     .suffixes = "/|.ctf|.ctf1",
-    .summary = "CTF 1.8, a folder: babeltrace2, Trace Compass, waymark itself",
+    .summary = "CTF 1.8, a folder: for babeltrace2, Trace Compass, waymark",
     .is_folder = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER,
     .open = open_ctf1,
@@ -243,7 +244,7 @@ const struct wm_exporter_ops wm_export_ctf1 = {
 const struct wm_exporter_ops wm_export_ctf2 = {
     .name = "ctf-2",
     .suffixes = ".ctf2",
-    .summary = "CTF 2, a folder: babeltrace 2.1, Trace Compass, waymark itself",
+    .summary = "CTF 2, a folder: for babeltrace 2.1, Trace Compass, waymark",
     .is_folder = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_HEADER,
     .open = open_ctf2,

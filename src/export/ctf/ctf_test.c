@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the CTF exporter decides without a trace: times to ticks and back, and
- * names. Whole traces are converted by test/convert_formats.bats.
+ * Tests the CTF exporter's parts that need no trace: conversion of times to
+ * ticks and back, and names. test/convert_formats.bats converts whole traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "export/ctf/ctf_int.h"
 
-/* The first and the last tick shown as `ns` are shown so, their neighbours are not. */
+/* The first and the last tick that read as `ns` do so, and the ticks next to them do not. */
 static void check_ticks(const struct wm_trace_clock *c, uint64_t ticks)
 {
 	int64_t ns = wm_ctf_ns(c, ticks);
@@ -72,7 +72,7 @@ static void names_are_unlike_and_fit_the_language(void **state)
 	expect_names(WM_CX_JSON, json, "_list_length_3");
 }
 
-/* A number of n bits takes whole bytes; what a hostile reader leaves out is zeros. */
+/* A number of n bits takes whole bytes; items that a hostile reader leaves out become zeros. */
 static void items_become_bytes(void **state)
 {
 	const struct wm_item items[] = {
@@ -102,7 +102,7 @@ static void items_become_bytes(void **state)
 	wm_arena_done(&arena);
 }
 
-/* An event that memory has no room for is counted, and those around it are whole. */
+/* An event too large for memory is counted, and the events around it are complete. */
 static void an_event_too_large_is_left_out(void **state)
 {
 	const struct wm_type text = {.kind = WM_TYPE_STRING};

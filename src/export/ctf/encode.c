@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encode.c - an event's items as the bytes its nodes declare. Items
- * come from readers of hostile files: a member that is missing is written as
- * zeros, an element too many not at all. See ctf_int.h.
+ * encode.c - writes an event's items as the bytes its nodes declare. Items come
+ * from readers of hostile files: a missing member is written as zeros, a
+ * surplus element is dropped. See ctf_int.h.
  */
 #include <endian.h>
 #include <string.h>
 
 #include "export/ctf/ctf_int.h"
 
-/* The items of one scope, and what is behind the last. */
+/* The items of one scope, and the index after the last one. */
 struct from {
 	const struct wm_item *items;
 	uint32_t end;
@@ -113,7 +113,7 @@ static bool is_number(const struct wm_type *t)
 static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
 		   const struct wm_item *i);
 
-/* The next item behind `i` on its level; NULL: there is none. */
+/* Returns the item after `i` on its level; NULL: none. */
 static const struct wm_item *next(struct from f, const struct wm_item *i)
 {
 	return i && i->next < f.end ? &f.items[i->next] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c - the metadata of an output in the words of CTF 2, a
- * sequence of JSON texts. See ctf_int.h.
+ * json.c - writes the metadata of an output as CTF 2, a sequence of JSON texts.
+ * See ctf_int.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,8 @@ static void range(struct wm_text *t, int64_t low, int64_t high, bool is_signed)
 
 struct by_name {
 	const struct wm_type_label *label;
-	uint32_t index, next; /* of the same name, in order; 0: none */
-	bool follows;         /* another one of that name stands before it */
+	uint32_t index, next; /* index of the next label of the same name; 0: none */
+	bool follows;         /* a label of the same name precedes it */
 };
 
 static int by_name(const void *a, const void *b)
@@ -55,7 +55,10 @@ static void link_twins(struct by_name **sorted, uint32_t nr)
 	}
 }
 
-/* Labels in their order; a key must not come twice, so twins become one with several ranges. */
+/*
+ * Writes labels in their order; keys must be unique, so labels of one name
+ * become one with several ranges.
+ */
 static void labels(struct wm_text *t, const struct wm_type *type)
 {
 	struct by_name *all = calloc(type->nr_labels + (size_t)1, sizeof(*all));
@@ -114,7 +117,7 @@ static void number(struct wm_text *t, const struct wm_type *type)
 	wm_text_char(t, '}');
 }
 
-/* --- where lengths and tags stand ------------------------------------------------------------ */
+/* --- locations of lengths and tags ----------------------------------------------------------- */
 
 static void location(struct wm_text *t, const char *key, const struct wm_cx_node *n)
 {
@@ -136,7 +139,7 @@ static void location(struct wm_text *t, const char *key, const struct wm_cx_node
 static void class(struct wm_text *t, const struct wm_cx_node *n);
 static void member(struct wm_text *t, const struct wm_cx_node *n);
 
-/* What is inside a list, a variant or an optional. */
+/* Writes the contents of a list, a variant or an optional. */
 static void inner(struct wm_text *t, const struct wm_cx_node *n, const struct wm_cx_node *around)
 {
 	struct wm_cx_node inside = *n;
@@ -164,7 +167,7 @@ static void list(struct wm_text *t, const struct wm_cx_node *n)
 	wm_text_char(t, '}');
 }
 
-/* What is a list of numbers where it came from stays one; the bytes are the same. */
+/* Bytes that were a list of numbers in the source stay a list; the encoding is the same. */
 static void blob(struct wm_text *t, const struct wm_cx_node *n)
 {
 	const char *kind = n->type->is_bare ? "array" : "blob";
@@ -193,7 +196,10 @@ static void ranges(struct wm_text *t, const struct wm_ctf_range *list, uint32_t 
 	wm_text_char(t, ']');
 }
 
-/* Ranges are written as their sign bit says: who selects by unsigned numbers has them small. */
+/*
+ * Ranges are signed when one is negative: unsigned selector values with the top
+ * bit set do not occur in practice.
+ */
 static bool is_signed(const struct wm_ctf_range *list, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -293,7 +299,7 @@ static void plain(struct wm_text *t, const char *name, uint32_t bits, const char
 	wm_text_str(t, "}}");
 }
 
-/* With the count made for it before. */
+/* Writes a member, preceded by its added count. */
 static void member(struct wm_text *t, const struct wm_cx_node *n)
 {
 	if (n->count) {
@@ -369,7 +375,7 @@ static void clocks(struct wm_text *t, const struct wm_cx_folder *f)
 			wm_text_f(t, ",\"precision\":%llu", (unsigned long long)c.precision);
 		if (c.is_epoch)
 			wm_text_str(t, ",\"origin\":\"unix-epoch\"");
-		/* Cycles below 0 have no words: CTF 1.8 has them. */
+		/* CTF 2 has no negative cycles; CTF 1.8 has. */
 		for (; c.cycles < 0 && c.hz <= INT64_MAX; c.seconds--)
 			c.cycles = (int64_t)((uint64_t)c.cycles + c.hz);
 		wm_text_f(t,

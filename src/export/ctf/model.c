@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.c - types of readers to what CTF declares; see
- * ctf_int.h. Recursion is as deep as types are: those of CTF traces to
- * WM_CTF_DEPTH_MAX, others to a few.
+ * model.c - converts the reader's types to CTF declarations; see ctf_int.h.
+ * Recursion follows the depth of the types: at most WM_CTF_DEPTH_MAX in CTF
+ * traces, a few levels in others.
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct wm_ctf_type *from_of(const struct wm_cx_build *b, const stru
 	return b->metadata ? t->own : NULL;
 }
 
-/* Members of the metadata are more than those shown: what frames a packet is none of them. */
+/* The metadata has more members than the type shows: the fields that frame a packet are hidden. */
 static int set_parts(struct wm_cx_build *b, struct wm_cx_node *n)
 {
 	const struct wm_cx_node *options = n->parts; /* of a variant: with their ranges, or NULL */
@@ -53,7 +53,7 @@ static int set_parts(struct wm_cx_build *b, struct wm_cx_node *n)
 					&n->from->members[k]))
 			k++;
 		if (k == n->from->nr_members)
-			return -EBADMSG; /* the shape is made of these members */
+			return -EBADMSG; /* cannot happen: the type was made from these members */
 		part->raw = n->from->members[k].raw;
 		part->nr_ranges = options ? options[i].nr_ranges : n->from->members[k].nr_ranges;
 		part->ranges = options ? options[i].ranges : n->from->members[k].ranges;
@@ -88,7 +88,7 @@ static int build_element(struct wm_cx_build *b, struct wm_cx_node *n)
 	return build(b, &n->parts[0], n);
 }
 
-/* Bytes that are always so many: of a blob, or of an integer of more than 64 bits. */
+/* Returns the fixed size of a blob, or of an integer wider than 64 bits. */
 static uint32_t fixed_bytes(const struct wm_cx_node *n)
 {
 	if (n->type->kind != WM_TYPE_BYTES || !n->from)
@@ -113,7 +113,7 @@ static bool needs_count(const struct wm_cx_node *n)
 	}
 }
 
-/* A node whose type, origin and names are set. */
+/* Builds a node whose type, origin and names are set. */
 static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx_node *around)
 {
 	bool wrapped;
@@ -197,7 +197,7 @@ bool wm_cx_same(const struct wm_cx_node *a, const struct wm_cx_node *b)
 {
 	if (!a || !b)
 		return a == b;
-	/* References of common fields are to common fields, or there are none. */
+	/* References in common fields point to common fields, so they need no comparison. */
 	if (!same_type(a->type, b->type) || !same_text(a->name, b->name) ||
 	    !same_text(a->count, b->count) || a->nr_parts != b->nr_parts || a->length != b->length)
 		return false;

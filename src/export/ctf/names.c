@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - what fields are called in the language that is written,
- * and how lengths and tags are pointed at; see ctf_int.h.
+ * names.c - names of fields in the output language, and references to lengths
+ * and tags; see ctf_int.h.
  *
- * CTF 1.8 has identifiers only, and readers drop one leading underscore: so a
- * name gets one, and whatever is no letter or digit becomes another. What was
- * CTF 1.8 before keeps its names as they were written. CTF 2 has any names.
+ * CTF 1.8 allows identifiers only, and readers drop one leading underscore. So
+ * each name gets one, and every character that is not a letter or digit becomes
+ * another. A CTF 1.8 trace keeps its names as they were written. CTF 2 allows
+ * any name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 struct taken {
 	const char **at; /* open addressing */
-	size_t room;     /* a power of two, twice as many as there can be names */
+	size_t room;     /* a power of two, at least twice the number of names */
 };
 
 static const char *const frame_names[] = {
@@ -27,7 +28,7 @@ static const char *const frame_names[] = {
 };
 #define NR_FRAME_NAMES (sizeof(frame_names) / sizeof(frame_names[0]))
 
-/* False: it was there. */
+/* False: the name is already taken. */
 static bool take(struct taken *t, const char *name)
 {
 	uint64_t h = 14695981039346656037u;
@@ -95,7 +96,10 @@ static const char *wanted(const struct wm_cx_build *b, const struct wm_cx_node *
 	return made ? join(b->arena, "_", made, "") : NULL;
 }
 
-/* The name, or with a number behind it; each try moves on by one lap of the parts, so it ends. */
+/*
+ * Returns the name, with a number appended if it is taken. Each try adds nr to
+ * the number, so parts do not compete for the same names and the loop ends.
+ */
 static const char *unique(const struct wm_cx_build *b, struct taken *t, const char *name,
 			  uint32_t i, uint32_t nr)
 {
@@ -109,7 +113,7 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 	return made;
 }
 
-/* "_NAME_length", as LTTng calls them. */
+/* "_NAME_length", LTTng's convention. */
 static const char *count_name(const struct wm_cx_build *b, const struct wm_cx_node *part)
 {
 	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
@@ -183,7 +187,10 @@ struct found {
 	const char *names[WM_CTF_DEPTH_MAX];
 };
 
-/* The last of the first `nr` members with that name, as lengths stand right before lists. */
+/*
+ * Returns the last of the first `nr` members with that name: a length directly
+ * precedes its list.
+ */
 static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, const char *raw)
 {
 	while (n && nr-- > 0)
@@ -192,7 +199,10 @@ static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, 
 	return NULL;
 }
 
-/* From the member `n` down; what is inside lists and variants cannot be pointed at from here. */
+/*
+ * Follows names down from the member `n`; fields inside lists and variants
+ * cannot be referred to from here.
+ */
 static bool descend(struct found *f, const struct wm_cx_node *n, const char *const *names,
 		    uint32_t nr_names)
 {
@@ -210,7 +220,7 @@ static bool descend(struct found *f, const struct wm_cx_node *n, const char *con
 	return n;
 }
 
-/* In TSDL an inner structure's member of that name would be found first. */
+/* In TSDL a lookup would find an inner structure's member of that name first. */
 static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char *name)
 {
 	for (uint32_t i = depth; i < b->nr_frames; i++) {
@@ -223,14 +233,17 @@ static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char 
 	return false;
 }
 
-/* Outwards from where it is used. Returns structures gone up, -1: there is none. */
+/*
+ * Searches outwards from the place of use. Returns the number of structures
+ * gone up; -1: not found.
+ */
 static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, struct found *f)
 {
 	const char *const *names = ref->names;
 	uint32_t nr = ref->nr_names, depth = b->nr_frames, skip;
 
 	for (; nr && !*names; names++, nr--) {
-		/* A structure made around a length is none of the trace's. */
+		/* A structure added around a length is not part of the trace. */
 		while (depth && !b->frames[depth - 1].node)
 			depth--;
 		depth -= depth > 0;
@@ -265,7 +278,7 @@ static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const
 	return n && descend(f, n, names + 1, nr - 1);
 }
 
-/* Whether that field can count or choose in the language that is written. */
+/* Returns whether that field can be the length or tag in the output language. */
 static bool may_give(const struct wm_cx_build *b, const struct wm_cx_node *n,
 		     const struct wm_cx_node *giver)
 {
@@ -322,7 +335,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The labels of that name, as the option's ranges. */
+/* Makes the labels of that name the option's ranges. */
 static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
 		      const struct wm_type *tag, const struct by_name *sorted, struct want *wants,
 		      size_t *nr_wants)
@@ -351,12 +364,13 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
 	}
 	option->ranges = ranges;
 	option->nr_ranges = n;
-	return n ? 0 : -ENOENT; /* an option that nothing chooses has no words in CTF 2 */
+	return n ? 0 : -ENOENT; /* CTF 2 cannot express an option that no value selects */
 }
 
 /*
- * Ranges for all options. -ENOENT: CTF 2 cannot say it. The options' nodes are
- * made later, from those that hold the ranges now (set_parts()).
+ * Makes ranges for all options. -ENOENT: CTF 2 cannot express them. The nodes
+ * of the options are made later, from those that hold the ranges now
+ * (set_parts()).
  */
 static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
 			const struct wm_type *tag)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet.c - packets of the output. What was CTF keeps its packets,
- * also those without events, with their times and counters; a packet ends
- * early when it is too large for memory. Other traces get packets by size, and
- * one ends where events were lost. See ctf_int.h.
+ * packet.c - packets of the output. A CTF trace keeps its packets, also those
+ * without events, with their times and counters; a packet ends early when it is
+ * too large for memory. Other traces get packets by size, and a packet ends
+ * where events were lost. See ctf_int.h.
  *
  * Files are opened for each packet: there may be more streams than descriptors.
  */
@@ -20,7 +20,7 @@
 #include "export/ctf/ctf_int.h"
 
 #define NS_PER_SECOND 1000000000
-#define KEEP_FACTOR   4u /* of a packet's usual size; a larger buffer is given back */
+#define KEEP_FACTOR   4u /* times a packet's usual size; a larger buffer is freed */
 
 /* --- times ---------------------------------------------------------------------------------- */
 
@@ -31,7 +31,10 @@ uint64_t wm_cx_ticks(const struct wm_trace_clock *c, int64_t ns, bool last)
 
 	if (since < 0)
 		return 0;
-	/* The first tick that shows `ns`, or the one before the first that shows the next. */
+	/*
+	 * The first tick that reads as `ns`, or with `last` the tick before the
+	 * first that reads as ns + 1.
+	 */
 	ticks = (since * (__int128)c->hz + NS_PER_SECOND - 1) / NS_PER_SECOND - last;
 	return ticks < 0 ? 0 : ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
@@ -45,13 +48,19 @@ static uint64_t ticks_of(const struct wm_cx_stream *s, const struct wm_event *e)
 	base = (uint64_t)wm_cx_base_ns(s->trace, s->class->clock);
 	if (e->ns != WM_TIME_NONE)
 		return (uint64_t)e->ns - base;
-	/* CTF has no event without a time among others: it gets that of the one before. */
+	/*
+	 * CTF cannot mix events with and without time: this one gets the time
+	 * of the previous one.
+	 */
 	if (s->last || !s->trace->nr_packets || s->trace->begin_ns <= INT64_MIN / 2)
 		return s->last;
 	return (uint64_t)s->trace->begin_ns - base;
 }
 
-/* Of the input packet: where its first piece begins, and its last one ends. */
+/*
+ * The times of a packet of the output: the first piece of an input packet
+ * begins where that begins, the last one ends where that ends.
+ */
 static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, uint64_t *end)
 {
 	const struct wm_trace_clock *c = s->class->clock;
@@ -69,7 +78,7 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 	if (is_last && p->end_ns != INT64_MAX) {
 		uint64_t ticks = wm_cx_ticks(c, p->end_ns, true);
 
-		/* An end that is shown as its begin is it: some tracers write packets so. */
+		/* Some tracers write packets whose end equals their begin in ns: keeps that. */
 		if (p->end_ns == p->begin_ns && !s->nr_events)
 			ticks = *begin;
 		*end = !s->nr_events || ticks > *end ? ticks : *end;
@@ -80,7 +89,7 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 
 /* --- counters ------------------------------------------------------------------------------- */
 
-/* Adds what was lost until `ns` to the counters. True: there was something. */
+/* Adds the losses up to `ns` to the counters. Returns whether there were any. */
 static bool count_losses(struct wm_cx_stream *s, int64_t ns)
 {
 	const struct wm_trace_loss *l;
@@ -89,7 +98,7 @@ static bool count_losses(struct wm_cx_stream *s, int64_t ns)
 	for (; (l = wm_export_next_loss(&s->losses, ns)); s->losses.next++) {
 		if (l->packets)
 			s->sequence += l->count;
-		else /* CTF has no word for "some" */
+		else /* CTF cannot express an unknown number */
 			s->lost += l->count == UINT64_MAX ? 1 : l->count;
 		any = true;
 	}
@@ -154,7 +163,7 @@ static int write_index(const struct wm_cx *cx, const struct wm_cx_stream *s,
 		      sizeof(entry));
 }
 
-/* Writes what there is as one packet. `is_last`: nothing more comes of the input's. */
+/* Writes the collected events as one packet. `is_last`: the input packet has no more events. */
 static int flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
 {
 	struct wm_index_entry x = {.offset = s->file_bytes,
@@ -195,8 +204,7 @@ static int flush(struct wm_cx *cx, struct wm_cx_stream *s, bool is_last)
 	return err;
 }
 
-/* --- packets of the input ----------------------------------------------------------------------
- */
+/* --- packets of the input ------------------------------------------------------------- */
 
 static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t i)
 {
@@ -205,7 +213,7 @@ static const struct wm_packet *packet_at(const struct wm_cx_stream *s, uint64_t 
 
 static int write_empty(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_packet *p)
 {
-	/* Of a window of time only packets in it are told of. */
+	/* Only packets inside the time window are written. */
 	if (p->end_ns < cx->x->begin_ns || p->begin_ns >= cx->x->end_ns)
 		return 0;
 	s->at = p;
@@ -213,7 +221,7 @@ static int write_empty(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 	return flush(cx, s, true);
 }
 
-/* The packets before `p` had no events, or none that were wanted. */
+/* The packets before `p` had no events, or no selected ones. */
 static int skip_to(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_packet *p)
 {
 	uint64_t i = s->next_packet;
@@ -222,7 +230,7 @@ static int skip_to(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_pac
 	while (i < s->end_packet && packet_at(s, i) != p)
 		i++;
 	if (i == s->end_packet)
-		return 0; /* it came later than its place; what is between them comes at its turn */
+		return 0; /* `p` is out of order; the packets between are written in their turn */
 	for (; !err && s->next_packet < i; s->next_packet++)
 		err = write_empty(cx, s, packet_at(s, s->next_packet));
 	s->next_packet = i + 1;
@@ -236,7 +244,7 @@ static void set_context(struct wm_cx_stream *s, const struct wm_event *e)
 		     e->parts[WM_PART_PACKET_CONTEXT]);
 }
 
-/* An event of another packet comes. */
+/* The next event is in another packet. */
 static int change_packet(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_event *e)
 {
 	int err = s->at ? flush(cx, s, true) : 0;
@@ -284,7 +292,7 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 	wm_cx_encode(&s->body, event->parts[WM_PART_FIELDS], e->items, e->parts[WM_PART_FIELDS]);
 	if (s->body.failed) {
 		wm_text_cut(&s->body, begin);
-		wm_export_skip(cx->x, "larger than memory has room for (256 MiB at most)", 1);
+		wm_export_skip(cx->x, "larger than the buffer (256 MiB at most)", 1);
 		return err;
 	}
 	if (!s->nr_events || ticks < s->first)
@@ -320,8 +328,7 @@ void wm_cx_stream_done(struct wm_cx_stream *s)
 	free(s->order);
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening -------------------------------------------------------------------------- */
 
 struct placed {
 	int64_t begin_ns;
@@ -337,7 +344,7 @@ static int by_begin(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Packets [at, end) by time; they mostly lie so. */
+/* Sorts packets [at, end) by time; most are in order already. */
 static int set_order(struct wm_cx_stream *s, uint64_t at, uint64_t end)
 {
 	const struct wm_packet *p = s->trace->packets;

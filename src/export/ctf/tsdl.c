@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl.c - the metadata of an output in the words of CTF 1.8.
- * Options of a variant are called like labels of its tag; an optional is a
- * variant of nothing or something. See ctf_int.h.
+ * tsdl.c - writes the metadata of an output as CTF 1.8. Options of a variant
+ * have the names of its tag's labels; an optional is a variant of nothing or
+ * something. See ctf_int.h.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void field(struct wm_text *t, const struct wm_cx_node *n, uint32_t depth)
 static void declare(struct wm_text *t, const struct wm_cx_node *n, const char *name,
 		    uint32_t depth);
 
-/* The tag made for a variant: its values are the places of the options. */
+/* Writes the tag added for a variant: its values are the indices of the options. */
 static void tag(struct wm_text *t, const struct wm_cx_node *n)
 {
 	wm_text_str(t, "enum : ");
@@ -116,7 +116,7 @@ static void structure(struct wm_text *t, const struct wm_cx_node *n, uint32_t de
 	wm_text_str(t, "}");
 }
 
-/* A structure of the count that was made and what it counts. */
+/* Writes a structure of the added count and the field it counts. */
 static void wrapped(struct wm_text *t, const struct wm_cx_node *n, uint32_t depth)
 {
 	struct wm_cx_node inside = *n;
@@ -153,7 +153,7 @@ static void variant(struct wm_text *t, const struct wm_cx_node *n, uint32_t dept
 	wm_text_str(t, "}");
 }
 
-/* The type of what a list finally holds, then the name, then the lengths, outermost first. */
+/* Writes the innermost element type of a list, then the name, then the lengths, outermost first. */
 static void declare(struct wm_text *t, const struct wm_cx_node *n, const char *name, uint32_t depth)
 {
 	const struct wm_cx_node *e = n, *around = NULL;
@@ -195,7 +195,7 @@ static void declare(struct wm_text *t, const struct wm_cx_node *n, const char *n
 	wm_text_char(t, ']');
 }
 
-/* A member, and the count made for it before. */
+/* Writes a member, preceded by its added count. */
 static void field(struct wm_text *t, const struct wm_cx_node *n, uint32_t depth)
 {
 	if (n->count) {

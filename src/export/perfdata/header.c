@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header.c - perf.data around its records, in file form: what
- * header.c reads. Features of a perf.data are passed on but for those
- * that are about how it lay on the disk, or no longer true.
+ * header.c - writes the parts of perf.data around its records, in file form.
+ * The features of a perf.data input are copied, except those that describe its
+ * layout on disk or no longer hold.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #define HEADER_BYTES     104u
 #define SECTION_BYTES    16u
 #define STRING_ALIGN     64u
-#define TRACE_PAGE_BYTES 4096u /* of its header; records of perf are in none */
+#define TRACE_PAGE_BYTES 4096u /* in the header; perf's records are not in pages */
 #define CLOCK_VERSION    1u
-#define CLOCK_MONO       1u /* CLOCK_MONOTONIC: the clock that perf is told of */
+#define CLOCK_MONO       1u /* CLOCK_MONOTONIC: the clock id given to perf */
 
 static void write_text(struct wm_pdx *d)
 {
@@ -34,7 +34,7 @@ static void put(struct wm_pdx *d, uint64_t value, uint32_t bytes)
 
 /* --- ids and attrs --------------------------------------------------------------------------- */
 
-/* The ids of an attr of the input, into the text. */
+/* Appends the ids of an attr of the input to the text. */
 static uint32_t put_ids(struct wm_pdx *d, uint32_t attr)
 {
 	uint32_t nr = 0;
@@ -48,7 +48,7 @@ static uint32_t put_ids(struct wm_pdx *d, uint32_t attr)
 	return nr;
 }
 
-/* Without zeros at its end: a perf that is older than the attr takes no more than it knows. */
+/* Drops zeros at the end: a perf older than the attr refuses fields it does not have. */
 static uint32_t bytes_of(const struct wm_pd_attr *a)
 {
 	uint32_t bytes = a->attr.size ? a->attr.size : WM_PERF_ATTR_BYTES_MIN;
@@ -59,7 +59,7 @@ static uint32_t bytes_of(const struct wm_pd_attr *a)
 	return bytes;
 }
 
-/* perf takes attrs of one size only: the largest. */
+/* perf accepts attrs of one size only: the largest. */
 static void put_attr(struct wm_pdx *d, const unsigned char *bytes, uint32_t nr)
 {
 	size_t at = d->text.bytes;
@@ -114,8 +114,7 @@ int wm_pdx_begin(struct wm_pdx *d)
 	return begin_attrs(d);
 }
 
-/* --- features of our own ------------------------------------------------------------------------
- */
+/* --- features made here --------------------------------------------------------------- */
 
 static void put_string(struct wm_pdx *d, const char *text)
 {
@@ -152,7 +151,10 @@ static bool version(struct wm_pdx *d)
 	return true;
 }
 
-/* Recordings of ours are of machines like this one: no other reads their payloads. */
+/*
+ * A waymark recording is from a machine of this architecture: its payloads are
+ * readable only there.
+ */
 static bool arch(struct wm_pdx *d)
 {
 	struct utsname u;
@@ -198,7 +200,7 @@ static bool clock_data(struct wm_pdx *d)
 	return true;
 }
 
-/* The formats of tracepoints, as tracing.c reads them. */
+/* Writes the formats of tracepoints, as tracing.c reads them. */
 static bool tracing(struct wm_pdx *d)
 {
 	static const char head[] = "\x17\x08\x44tracing0.5";
@@ -277,15 +279,14 @@ static bool put_feature(struct wm_pdx *d, uint32_t feature)
 	return false;
 }
 
-/* --- the end
- * --------------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------- */
 
 struct features {
 	uint64_t bits[WM_PD_NR_FEATURES / 64];
 	uint64_t at[WM_PD_NR_FEATURES], bytes[WM_PD_NR_FEATURES];
 };
 
-/* The table of features stands right behind the data, so it is written twice. */
+/* The table of features directly follows the data, so it is written twice. */
 static void write_features(struct wm_pdx *d, struct features *f)
 {
 	uint64_t table = d->out.bytes, nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfdata.c - the door of the perf.data exporter; see perfdata_int.h. */
+/* perfdata.c - entry points of the perf.data exporter; see perfdata_int.h. */
 #include "export/perfdata/perfdata.h"
 
 #include <errno.h>
@@ -29,14 +29,14 @@ static int open_inside(struct wm_pdx *d, struct wm_diag *diag)
 		d->swap = d->pd->swap;
 		return d->pd->nr_attrs ? wm_pdx_begin(d)
 				       : wm_diag_set(diag, -EINVAL, t->path, -1,
-						     "nothing in it says what its records are");
+						     "it has no attrs, which describe its records");
 	}
 	d->base_ns = base_of(t);
 	err = wm_pdx_make_attrs(d, diag);
 	if (!err && !d->nr_attrs)
 		return wm_diag_set(diag, -EINVAL, t->path, -1,
-				   "there are no samples in it, and perf.data holds nothing else: "
-				   "'waymark record -F' takes some");
+				   "it has no samples, and perf.data holds nothing else; record "
+				   "some with 'waymark record -F'");
 	return err ? err : wm_pdx_begin(d);
 }
 
@@ -57,8 +57,7 @@ static int open_any(struct wm_export *x, struct wm_diag *diag)
 	wm_text_init(&d->scratch);
 	if (x->nr_traces > 1)
 		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
-				   "a perf.data has the ids of one recording: convert one trace at "
-				   "a time");
+				   "a perf.data holds one recording; convert one trace at a time");
 	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
 	if (err)
 		return err;
@@ -103,7 +102,7 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 	if (got == -ENOMEM)
 		return got;
 	if (got == -E2BIG)
-		wm_export_skip(x, "longer than a record of perf can be", 1);
+		wm_export_skip(x, "longer than perf's limit for a record", 1);
 	else if (!e->type->meta)
 		wm_export_skip(x, "no samples", 1);
 	return 0;
@@ -140,7 +139,7 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 const struct wm_exporter_ops wm_export_perfdata = {
     .name = "perf.data",
     .suffixes = ".data",
-    .summary = "perf.data, of samples: perf report, perf script, hotspot",
+    .summary = "perf.data, samples only: for perf report, perf script, hotspot",
     .needs_meta = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = open_any,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata_int.h - what the files that write perf.data share:
+ * perfdata_int.h - shared by the files that write perf.data:
  *
- *   perfdata.c          the door: which events, which records
- *   header.c   the file around them: header, attrs, features
- *   sample.c   events of ours as records of the kernel
+ *   perfdata.c  entry points: which events, which records
+ *   header.c    the file around the records: header, attrs, features
+ *   sample.c    waymark's events as kernel records
  *
- * Records come in order of time, so a round ends anywhere: perf need not hold
- * more than one in memory.
+ * Records are in time order, so a round can end anywhere: perf need not hold
+ * more than one round in memory.
  */
 #ifndef WM_EXPORT_PERFDATA_PERFDATA_INT_H
 #define WM_EXPORT_PERFDATA_PERFDATA_INT_H
@@ -19,32 +19,33 @@
 
 #define WM_PDX_RECORD_MAX    65535u
 #define WM_PDX_ROUND_RECORDS 10000u
-#define WM_PDX_ATTR_BYTES    128u /* of attrs made here: as old as perf can be */
+#define WM_PDX_ATTR_BYTES    128u /* of attrs made here: the oldest perf's size */
 
-/* A kind of sample of ours. */
+/* An event type that is a sample, of a waymark recording. */
 struct wm_pdx_attr {
 	const struct wm_event_type *type;
 	uint64_t id, sample_type;
-	const struct wm_kformat *format; /* of a tracepoint, whose records are samples' RAW */
-	uint32_t first_field;            /* of it, among the members: behind parts of samples */
-	bool loses_fields;               /* there are some, and no format of the kernel's */
+	const struct wm_kformat *format; /* of a tracepoint, whose record is in the sample's RAW */
+	/* index of the first tracepoint field among the members, after the parts of samples */
+	uint32_t first_field;
+	bool loses_fields; /* has fields, but the kernel has no format for them */
 	unsigned char bytes[WM_PDX_ATTR_BYTES];
 };
 
 struct wm_pdx {
 	struct wm_export *x;
 	struct wm_trace *trace;
-	const struct wm_pd *pd; /* the input is perf.data; NULL: it is not */
-	bool swap;              /* numbers are of the other byte order */
+	const struct wm_pd *pd; /* set if the input is perf.data */
+	bool swap;              /* numbers have the other byte order */
 	struct wm_arena arena;
 	struct wm_export_file out;
-	struct wm_text text;       /* a record, a feature: one at a time */
+	struct wm_text text;       /* one record or feature at a time */
 	struct wm_pdx_attr *attrs; /* made here */
 	uint32_t nr_attrs;
-	struct wm_pdx_attr **by_type; /* by index of the type */
-	uint64_t regs_user;           /* mask of our recordings' registers */
-	int64_t base_ns;              /* what times count from */
-	struct wm_tdx_source source;  /* the kernel of our recording */
+	struct wm_pdx_attr **by_type; /* by type index */
+	uint64_t regs_user;           /* mask of the registers in the recording */
+	int64_t base_ns;              /* subtracted from times */
+	struct wm_tdx_source source;  /* the kernel of the recording */
 	struct wm_tdx_made formats;   /* of its events */
 	struct wm_text record, scratch;
 	uint64_t attrs_at, attrs_bytes, attr_bytes, data_at;
@@ -53,19 +54,19 @@ struct wm_pdx {
 
 /* --- header.c -------------------------------------------------- */
 
-/* Header, ids and attrs; records follow. 0 or -errno. */
+/* Writes header, ids and attrs; records follow. 0 or -errno. */
 int wm_pdx_begin(struct wm_pdx *d);
-/* Behind the records: features; then the header is true. 0 or -errno. */
+/* Writes the features after the records, then the final header. 0 or -errno. */
 int wm_pdx_end(struct wm_pdx *d);
 
 /* --- sample.c -------------------------------------------------- */
 
-/* The attrs of all types that are samples. 0 or -errno with `diag`. */
+/* Makes the attrs of all types that are samples. 0 or -errno with `diag`. */
 int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag);
 
 /*
- * The record of an event in d->text. 1; 0: it is no sample and nothing a task
- * did; -E2BIG: longer than a record can be; -ENOMEM.
+ * Writes the record of an event to d->text. 1; 0: neither a sample nor a task
+ * event; -E2BIG: longer than a record can be; -ENOMEM.
  */
 int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e);
 

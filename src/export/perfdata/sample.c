@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - samples of our recordings, and what tasks did, as
- * the kernel's perf interface writes them (kdata/perf_record.h, perf_sample.h).
- * What is in a sample is found by the names doc/format/trace.md gives.
+ * sample.c - writes samples and task events of waymark recordings as records of
+ * the kernel's perf interface (kdata/perf_record.h, perf_sample.h). Finds the
+ * parts of a sample by the names in doc/format/trace.md.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define FIRST_ID       1u
 #define REGS_ABI_32    1u
 #define REGS_ABI_64    2u
-#define CONFIG_DUMMY   9u /* software event: named by EVENT_DESC alone */
+#define CONFIG_DUMMY   9u /* software event: only EVENT_DESC names it */
 #define BUILD_ID_BYTES 20u
 #define COMMON                                                                                     \
 	(WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID |                      \
@@ -58,10 +58,9 @@ static bool has_member(const struct wm_type *part, const char *name)
 	return false;
 }
 
-/* --- attrs ---------------------------------------------------------------------------------------
- */
+/* --- attrs ---------------------------------------------------------------------------- */
 
-/* Parts of a sample that only some have. */
+/* Optional parts of a sample. */
 static const struct {
 	const char *name;
 	uint64_t bit;
@@ -82,7 +81,7 @@ static void set(struct wm_pdx *d, struct wm_pdx_attr *a, uint32_t at, uint64_t v
 	wm_text_cut(&d->text, 0);
 }
 
-/* Fields of an attr by their place; see kdata/perf_attr.c. */
+/* Fills an attr by byte offsets; see kdata/perf_attr.c. */
 static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 {
 	uint64_t flags = WM_PERF_ATTR_DISABLED | WM_PERF_ATTR_INHERIT | WM_PERF_ATTR_MMAP |
@@ -119,7 +118,7 @@ static bool is_part(const char *name)
 	return false;
 }
 
-/* The first field that no part of a sample holds: those of a tracepoint are behind the parts. */
+/* Returns the first field that is not a part of a sample: tracepoint fields follow the parts. */
 static uint32_t first_field(const struct wm_type *fields)
 {
 	uint32_t nr = fields ? fields->nr_members : 0, i = 0;
@@ -131,7 +130,7 @@ static uint32_t first_field(const struct wm_type *fields)
 	return i;
 }
 
-/* The kernel's format of the fields from the first one of a tracepoint on. */
+/* Finds the kernel's format for the fields from the first tracepoint field on. */
 static const struct wm_kformat *format_of(const struct wm_pdx *d, const struct wm_pdx_attr *a)
 {
 	struct wm_type own = *a->type->parts[WM_PART_FIELDS];
@@ -184,15 +183,14 @@ int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag)
 	return d->text.failed ? -ENOMEM : 0;
 }
 
-/* --- records -----------------------------------------------------------------------------------
- */
+/* --- records -------------------------------------------------------------------------- */
 
 static void begin(struct wm_pdx *d, uint32_t type, uint16_t misc)
 {
 	wm_text_cut(&d->text, 0);
 	put(d, type, 4);
 	put(d, misc, 2);
-	put(d, 0, 2); /* its size, when that is known */
+	put(d, 0, 2); /* the size, set by finish() */
 }
 
 static int finish(struct wm_pdx *d)
@@ -230,7 +228,7 @@ static void put_callchain(struct wm_pdx *d, const struct wm_event *e)
 	put_list(d, chain);
 }
 
-/* Registers the sample has not are none at all: the mask says how many there are. */
+/* A sample that lacks registers gets none at all: the mask fixes their number. */
 static void put_regs(struct wm_pdx *d, const struct wm_event *e)
 {
 	const struct wm_item *regs = item(e, "regs_user");
@@ -273,7 +271,7 @@ static void put_stack(struct wm_pdx *d, const struct wm_event *e)
 		put(d, bytes, 8);
 }
 
-/* perf leaves out samples of a mode that it cannot place. */
+/* perf drops samples whose mode is unknown. */
 static uint8_t mode_of(const struct wm_event *e, uint64_t ip)
 {
 	if (e->mode != WM_MODE_UNKNOWN)
@@ -281,7 +279,10 @@ static uint8_t mode_of(const struct wm_event *e, uint64_t ip)
 	return ip >> 63 ? WM_MODE_KERNEL : WM_MODE_USER;
 }
 
-/* A tracepoint's record; with its length a multiple of eight bytes. 0 or -errno. */
+/*
+ * Writes a tracepoint's record; the record and its length word are a multiple
+ * of eight bytes. 0 or -errno.
+ */
 static int put_raw(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm_event *e)
 {
 	const struct wm_kernel_common common = {.pid = e->tid >= 0 ? e->tid : 0};
@@ -332,8 +333,7 @@ static int sample(struct wm_pdx *d, const struct wm_pdx_attr *a, const struct wm
 	return err ? err : finish(d);
 }
 
-/* --- what tasks did
- * ------------------------------------------------------------------------------- */
+/* --- task events ---------------------------------------------------------------------- */
 
 static void put_ids(struct wm_pdx *d, const struct wm_event *e, const char *const *names,
 		    uint32_t nr)
@@ -342,7 +342,7 @@ static void put_ids(struct wm_pdx *d, const struct wm_event *e, const char *cons
 		put(d, number(e, names[i], 0), 4);
 }
 
-/* With its NUL, to a multiple of eight. */
+/* Writes a text with its NUL, padded to a multiple of eight. */
 static void put_text(struct wm_pdx *d, const struct wm_item *i)
 {
 	uint32_t bytes = i && i->member->type->kind == WM_TYPE_STRING ? i->count : 0;
@@ -380,7 +380,7 @@ static void mmap2(struct wm_pdx *d, const struct wm_event *e)
 	put(d, number(e, "addr", 0), 8);
 	put(d, number(e, "len", 0), 8);
 	put(d, number(e, "pgoff", 0), 8);
-	put(d, bytes, 4); /* its size, in the first byte of four */
+	put(d, bytes, 4); /* the size is in the first of four bytes */
 	if (bytes)
 		put_blob(d, id);
 	for (; bytes < BUILD_ID_BYTES; bytes++)
@@ -418,7 +418,7 @@ int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e)
 	uint16_t misc;
 
 	if (a && a->loses_fields)
-		wm_export_skip(d->x, "but for their fields: samples of tracepoints", 1);
+		wm_export_skip(d->x, "only their fields are left out: samples of tracepoints", 1);
 	if (a)
 		return sample(d, a, e);
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {

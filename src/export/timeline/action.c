@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-#define LTTNG "\001" /* as provider: none, in a trace of LTTng's kernel tracer */
+#define LTTNG "\001" /* a provider: no provider, in a trace of LTTng's kernel tracer */
 
 enum family { NO_FAMILY, SYSCALL, FUNCTION, INTERRUPT, SOFTIRQ, SPAN };
 
 struct def {
 	const char *provider; /* "a|b": one of these */
-	const char *name;     /* without it; "x*": the rest is a bar's title */
+	const char *name;     /* without provider; "x*": the rest is a bar's title */
 	enum wm_act act;
 	enum wm_act_owner owner;
 	enum family family;
-	const char *prefix; /* with `label`, or of a number's unit */
+	const char *prefix; /* of `label`'s value; NUMBER: the unit */
 	const char *label;  /* a field; NUMBER: which of several */
 	const char *value;  /* NUMBER */
 };
@@ -36,7 +36,7 @@ static const struct def table[] = {
 	{"lttng_ust_cyg_profile", "func_exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION, "", "addr"},
 	{"lttng_ust_cyg_profile_fast", "func_entry", WM_ACT_BEGIN, WM_ACT_OF_THREAD, FUNCTION, "", "addr"},
 	{"lttng_ust_cyg_profile_fast", "func_exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION},
-	/* ours: record --preload func */
+	/* waymark's: record --preload func */
 	{"func", "entry", WM_ACT_BEGIN, WM_ACT_OF_THREAD, FUNCTION, "", "function"},
 	{"func", "exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION, "", "function"},
 	{"irq|" LTTNG, "irq_handler_entry", WM_ACT_BEGIN, WM_ACT_OF_CPU, INTERRUPT, "irq ", "irq"},
@@ -48,13 +48,13 @@ static const struct def table[] = {
 	{"power|" LTTNG, "cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_frequency", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "kHz", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
-	/* ours: record -e proc:vmstat */
+	/* waymark's: record -e proc:vmstat */
 	{"proc", "cpu", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "cpu"},
 	{"proc", "*", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "dev"},
 };
 /* clang-format on */
 
-/* Is the word one of "a|b"? */
+/* Returns whether the word is one of "a|b". */
 static bool is_one_of(const char *words, const char *word, size_t bytes)
 {
 	for (const char *at = words;; at++) {
@@ -68,7 +68,7 @@ static bool is_one_of(const char *words, const char *word, size_t bytes)
 	}
 }
 
-/* Does it match? The rest of a name behind `*` goes to *ret_rest. */
+/* Returns whether the entry matches; *ret_rest is the part of a name after `*`. */
 static bool matches(const struct def *d, const char *provider, size_t bytes, const char *name,
 		    const char **ret_rest)
 {
@@ -93,7 +93,7 @@ static bool is_number(const struct wm_type *t)
 	return t->kind <= WM_TYPE_FLOAT;
 }
 
-/* Which device's or processor's they are, and whether numbers are all there is. */
+/* Finds the field that names the device or processor, and checks whether all others are numbers. */
 static void bind_readings(const struct def *d, const struct wm_event_type *t,
 			  struct wm_act_type *ret)
 {
@@ -116,7 +116,7 @@ static void bind_readings(const struct def *d, const struct wm_event_type *t,
 		ret->act = WM_ACT_POINT;
 }
 
-/* Without what its act needs, an event is a point. */
+/* An event that lacks a field its act needs is a point. */
 static void bind_def(const struct def *d, const struct wm_event_type *t, const char *rest,
 		     struct wm_act_type *ret)
 {
@@ -152,7 +152,7 @@ static const struct wm_field_ref *field_called(const struct wm_event_type *t, ui
 	return ret;
 }
 
-/* Spans are known by their first fields. */
+/* Spans are recognized by their first fields. */
 static bool bind_span(const struct wm_event_type *t, struct wm_act_type *ret)
 {
 	struct wm_field_ref parent;

@@ -13,7 +13,7 @@ void wm_lanes_done(struct wm_lanes *l)
 	*l = (struct wm_lanes){0};
 }
 
-/* Two are one from here on: nothing will be drawn between them. */
+/* Joins the two oldest spans: nothing will be placed between them. */
 static void join_oldest(struct wm_lane_spans *s)
 {
 	s->spans[1].begin_ns = s->spans[0].begin_ns;
@@ -21,7 +21,7 @@ static void join_oldest(struct wm_lane_spans *s)
 	memmove(&s->spans[0], &s->spans[1], s->nr * sizeof(s->spans[0]));
 }
 
-/* Spans that the bar holds become one with it; false: one overlaps it. */
+/* Joins the spans inside the bar with it; false: one overlaps it. */
 static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
 {
 	uint32_t first = s->nr, last;
@@ -33,7 +33,7 @@ static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
 			return false;
 	if (first == last && s->nr == WM_LANE_SPANS) {
 		if (first < 2)
-			return false; /* it lies where nothing is remembered any more */
+			return false; /* it is older than all remembered spans */
 		join_oldest(s);
 		first--;
 		last--;

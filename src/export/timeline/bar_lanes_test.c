@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bar_lanes_test.c - bars of one lane can be drawn: they nest, or lie beside one another. */
+/* bar_lanes_test.c - bars of one lane can be drawn: they are nested or disjoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.c - writes the trace event format of Chrome: one JSON object
- * with an array of events, one a line. What is in it is fixed in
- * doc/format/chrome.md. Times count from the first event, because readers take
- * them as doubles, which cannot hold nanoseconds since 1970.
+ * chrome.c - writes Chrome's trace event format: one JSON object with an array
+ * of events, one per line. doc/format/chrome.md specifies the contents. Times
+ * count from the first event, because readers store them as doubles, which
+ * cannot hold nanoseconds since 1970.
  */
 #include "export/timeline/chrome.h"
 
@@ -17,14 +17,14 @@
 #include "export/timeline/scene.h"
 #include "view/value_text.h"
 
-/* Rows that are no threads: numbers beyond all pids and tids there can be. */
+/* Rows that are not threads: their numbers are beyond all possible pids and tids. */
 #define CPUS_PID     10000000u
 #define NOBODY_PID   10000001u
 #define LOSSES_PID   10000002u
 #define READINGS_PID 10000003u
 #define CPUS_TID     11000000u    /* + 4 * processor + kind of row */
-#define ROOM         256u         /* a line without its names and values */
-#define SPLIT_BYTES  (256u << 20) /* viewers in browsers read no more than a few hundred MB */
+#define ROOM         256u         /* bytes of a line without its names and values */
+#define SPLIT_BYTES  (256u << 20) /* browsers' viewers read at most a few hundred MB */
 
 struct chrome {
 	struct wm_export *x;
@@ -32,9 +32,9 @@ struct chrome {
 	struct wm_scene scene;
 	struct wm_chrome_values values;
 	struct wm_diag *diag;
-	int64_t base_ns; /* of ts 0; WM_TIME_NONE: nothing was written */
+	int64_t base_ns; /* of ts 0; WM_TIME_NONE: nothing written yet */
 	int64_t last_ns; /* for events without a time */
-	bool any;        /* lines in this piece */
+	bool any;        /* this piece has lines */
 };
 
 /* --- lines ----------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static struct wm_text *out(const struct chrome *c)
 	return &wm_export_pieces_now(&c->pieces)->buffer;
 }
 
-/* Room for a line's begin; false: no memory. */
+/* Begins a line; false: no memory. */
 static bool open_line(struct chrome *c, struct wm_pen *p, const char *phase)
 {
 	if (!wm_pen_open(p, out(c)))
@@ -78,7 +78,7 @@ static void put_string(struct wm_pen *p, const char *key, const char *text)
 	wm_pen_resume(p);
 }
 
-/* Microseconds with three decimals: a difference of two times may need 65 bits. */
+/* Microseconds with three decimals: the difference of two times may need 65 bits. */
 static void put_us(struct wm_pen *p, const char *key, int64_t from_ns, int64_t ns)
 {
 	uint64_t n =
@@ -145,7 +145,7 @@ static int close_line(struct chrome *c, struct wm_pen *p)
 	return out(c)->failed ? -ENOMEM : 0;
 }
 
-/* The event's members, between braces that the caller writes. */
+/* Writes the event's members; the caller writes the braces. */
 static int put_values(struct chrome *c, struct wm_pen *p, uint32_t trace, const struct wm_event *e)
 {
 	int err;
@@ -180,7 +180,7 @@ static int put_name(struct chrome *c, const struct wm_scene_row *row, const char
 	return close_line(c, &p);
 }
 
-/* The process comes above all others. */
+/* Sorts the process above all others. */
 static int put_first(struct chrome *c, const struct wm_scene_row *row)
 {
 	struct wm_pen p;
@@ -199,7 +199,7 @@ static int name_thread(struct chrome *c, const struct wm_scene_row *row, const c
 
 	if (!name[0])
 		return 0;
-	/* A process is called as its first thread; as another one while that is not known. */
+	/* A process has the name of its main thread, or of another one while that is not known. */
 	if (t->pid < 0 || t->pid == t->tid || !wm_tasks_find(&c->scene.state.tasks, t->pid))
 		err = put_name(c, row, "process_name", name);
 	return err ? err : put_name(c, row, "thread_name", name);
@@ -214,7 +214,7 @@ static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, cons
 	char text[48];
 	int err;
 
-	if (lane) /* what is in lanes has ids, and rows by them */
+	if (lane) /* bars in lanes have ids, and viewers make rows by id */
 		return 0;
 	if (row->kind == WM_ROW_THREAD)
 		return name_thread(c, row, name);
@@ -252,7 +252,7 @@ static int on_point(void *own, const struct wm_scene_point *point)
 	return err ? err : close_line(c, &p);
 }
 
-/* {VALUES of the begin, "$end":{VALUES of the end}}, or those of the only event. */
+/* Writes {VALUES of the begin, "$end":{VALUES of the end}}, or the values of the only event. */
 static int put_args(struct chrome *c, struct wm_pen *p, const struct wm_scene_bar *b)
 {
 	int err = 0;
@@ -270,7 +270,7 @@ static int put_args(struct chrome *c, struct wm_pen *p, const struct wm_scene_ba
 	return err;
 }
 
-/* One end of a bar that overlaps others of its thread. */
+/* Writes one end of a bar that overlaps others of its thread. */
 static int put_async(struct chrome *c, const struct wm_scene_bar *b, const char *phase)
 {
 	struct wm_scene_bar half = *b;
@@ -291,7 +291,7 @@ static int put_async(struct chrome *c, const struct wm_scene_bar *b, const char 
 	else if (!begins)
 		half.values = NULL;
 	if (!begins && !b->values)
-		half.event = NULL; /* it was all in the begin */
+		half.event = NULL; /* the begin has all values */
 	err = put_args(c, &p, &half);
 	return err ? err : close_line(c, &p);
 }
@@ -322,13 +322,13 @@ static int on_bar(void *own, const struct wm_scene_bar *b)
 
 	if (!b->lane)
 		return put_bar(c, b);
-	if (!b->id) /* what has no id of its own gets one that says its row and lane */
+	if (!b->id) /* without an id, use row and lane as id */
 		numbered.id = (uint64_t)tid_of(&b->row) << 32 | b->lane;
 	err = put_async(c, &numbered, "b");
 	return err || b->is_open ? err : put_async(c, &numbered, "e");
 }
 
-/* As a number, whatever its size: it is drawn. */
+/* Writes a number whatever its size, because viewers plot it. */
 static void put_number_value(struct wm_pen *p, const struct wm_scene_number *n)
 {
 	put_key(p, ":");
@@ -386,7 +386,7 @@ static void put_traces(struct wm_text *t, const struct wm_export *x)
 	wm_text_char(t, ']');
 }
 
-/* What stands before the events of a piece. */
+/* Writes the text before the events of a piece. */
 static void begin_piece(struct chrome *c)
 {
 	struct wm_export_file *f = wm_export_pieces_now(&c->pieces);
@@ -422,8 +422,7 @@ static int next_piece(struct chrome *c)
 	return 0;
 }
 
-/* --- the exporter -------------------------------------------------------------------------------
- */
+/* --- the exporter --------------------------------------------------------------------- */
 
 static int chrome_open(struct wm_export *x, struct wm_diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome.h - the trace event format of Chrome, as an exporter (export/export.h). */
+/* chrome.h - exporter for Chrome's trace event format (export/export.h). */
 #ifndef WM_EXPORT_TIMELINE_CHROME_H
 #define WM_EXPORT_TIMELINE_CHROME_H
 

@@ -82,7 +82,7 @@ void wm_chrome_values_done(struct wm_chrome_values *v)
 
 /* --- events -------------------------------------------------------------------------------- */
 
-/* Members of a part, behind `nr` others; -1: no memory. */
+/* Writes the members of a part, after `nr` others; -1: no memory. */
 static int64_t put_part(struct wm_chrome_values *v, struct wm_pen *p, const struct wm_event *e,
 			int part, uint32_t nr)
 {
@@ -135,7 +135,7 @@ static void put_message(struct wm_pen *p, const struct wm_view *view, uint32_t t
 	wm_text_done(&message);
 }
 
-/* What is known of the event beside its values. */
+/* Writes the event's attributes other than its values. */
 static void put_own(struct wm_pen *p, const struct wm_event *e, bool *any)
 {
 	wm_pen_need(p, ROOM);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open_slices.h - what has begun and not ended while events go by: for who
- * draws beginnings and ends as one bar. Found again by a key; of several with
- * the same key the last that was opened comes first, as calls return.
+ * open_slices.h - the slices that have begun but not ended, for exporters that
+ * draw a begin and an end as one bar. They are found by key; of several with
+ * the same key the last one opened comes first, as with nested calls.
  *
- * Memory is bounded, by number and by bytes: who adds takes the oldest out
- * while it is full.
+ * Memory is bounded by number and by bytes: while the table is full, the caller
+ * removes the oldest slice before it adds one.
  */
 #ifndef WM_EXPORT_TIMELINE_OPEN_SLICES_H
 #define WM_EXPORT_TIMELINE_OPEN_SLICES_H
@@ -16,20 +16,20 @@
 #define WM_OPEN_SLICES_BYTES_MAX ((size_t)64 << 20) /* of all their texts */
 
 struct wm_open_key {
-	uint64_t family; /* which kind of beginning */
+	uint64_t family; /* the kind of begin */
 	uint64_t who;    /* thread, processor, process */
-	uint64_t id;     /* 0: there is none */
+	uint64_t id;     /* 0: none */
 };
 
 struct wm_open_slice {
 	struct wm_open_key key;
 	int64_t begin_ns;
-	uint64_t row;         /* the owner's: where it is drawn */
-	const char *title;    /* the owner's, or `label` */
-	const char *category; /* the owner's */
+	uint64_t row;         /* the caller's: where it is drawn */
+	const char *title;    /* the caller's, or `label` */
+	const char *category; /* the caller's */
 	char label[40];
-	struct wm_text values;              /* of its begin, as the format has them */
-	size_t counted;                     /* bytes of it in the sum */
+	struct wm_text values;              /* of its begin, encoded in the output format */
+	size_t counted;                     /* bytes of `values` in the total */
 	struct wm_open_slice *same, **slot; /* by key */
 	struct wm_open_slice *older, *newer;
 };
@@ -50,17 +50,17 @@ static inline bool wm_open_slices_full(const struct wm_open_slices *s)
 	return s->nr >= WM_OPEN_SLICES_MAX || s->bytes >= WM_OPEN_SLICES_BYTES_MAX;
 }
 
-/* The newest one, `values` empty; NULL: out of memory. */
+/* Opens the newest slice, with `values` empty; NULL: out of memory. */
 struct wm_open_slice *wm_open_slices_add(struct wm_open_slices *s, const struct wm_open_key *key);
 
-/* After `values` was written: counts its bytes. */
+/* Counts the bytes of `values`; call it after writing them. */
 void wm_open_slices_added(struct wm_open_slices *s, struct wm_open_slice *o);
 
-/* The last one opened with that key; NULL: none. */
+/* Returns the last one opened with that key; NULL: none. */
 struct wm_open_slice *wm_open_slices_find(const struct wm_open_slices *s,
 					  const struct wm_open_key *key);
 
-/* The one opened before it with the same key; NULL: none. */
+/* Returns the one opened before it with the same key; NULL: none. */
 struct wm_open_slice *wm_open_slices_before(const struct wm_open_slice *o);
 
 void wm_open_slices_remove(struct wm_open_slices *s, struct wm_open_slice *o);

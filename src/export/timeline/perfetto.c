@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto.c - writes Perfetto's format: TracePackets one after the
- * other, in the wire format of Protocol Buffers (base/pb.h). What is in them is
- * fixed in doc/format/perfetto.md; the numbers of fields are public, and the
- * part that is used is written down in test/data/perfetto.proto.
+ * perfetto.c - writes Perfetto's format: a sequence of TracePackets in the wire
+ * format of Protocol Buffers (base/pb.h). doc/format/perfetto.md specifies the
+ * contents; the field numbers are public, and test/data/perfetto.proto has
+ * those used here.
  *
- * All packets are of one sequence. Pieces of a split output can be read alone:
- * each begins with the clock, and names all its tracks and names again.
+ * All packets belong to one sequence. Each piece of a split output can be read
+ * alone: it begins with the clock, and describes all its tracks and names
+ * again.
  */
 #include "export/timeline/perfetto.h"
 
@@ -17,12 +18,12 @@
 
 #include "export/timeline/perfetto_int.h"
 
-#define BUNDLE_BYTES 4096u          /* of the kernel's events, in one packet */
-#define SPLIT_BYTES  (512ull << 20) /* a browser needs a few times as much to show it */
+#define BUNDLE_BYTES 4096u          /* of kernel events in one packet */
+#define SPLIT_BYTES  (512ull << 20) /* a browser needs a few times as much memory to show it */
 
 /* --- events --------------------------------------------------------------------------------- */
 
-/* A TrackEvent but for its values; *ret_inner and the result are for end_event(). */
+/* Begins a TrackEvent, without its values; pass *ret_inner and the result to end_event(). */
 static size_t begin_event(struct wm_perfetto *p, int64_t ns, enum wm_perfetto_type type,
 			  uint64_t track, size_t *ret_inner)
 {
@@ -60,8 +61,7 @@ static void put_names(struct wm_perfetto *p, const char *category, const char *t
 		wm_pb_utf8(t, WM_PF_CATEGORIES, category, strlen(category));
 }
 
-/* --- what the scene gives ----------------------------------------------------------------------
- */
+/* --- what the scene gives ------------------------------------------------------------- */
 
 static int on_values(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t)
 {
@@ -98,7 +98,7 @@ static int put_begin(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64
 	return err ? err : end_event(p, at, inner);
 }
 
-/* The values of the end are one annotation: they may be called as those of the begin. */
+/* The values of the end are one annotation: they may have the same names as those of the begin. */
 static int put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t track)
 {
 	size_t inner, at = begin_event(p, b->end_ns, WM_PF_SLICE_END, track, &inner), end;
@@ -139,7 +139,7 @@ static int on_number(void *own, const struct wm_scene_number *n)
 	int track = wm_perfetto_counter_track(p, n);
 
 	if (track == -ENOSPC) {
-		wm_export_skip(p->x, "there are too many different counters", 1);
+		wm_export_skip(p->x, "too many different counters", 1);
 		return 0;
 	}
 	if (track < 0)
@@ -153,8 +153,7 @@ static int on_number(void *own, const struct wm_scene_number *n)
 static const struct wm_scene_ops scene_ops = {on_values, wm_perfetto_row, on_point, on_bar,
 					      on_number};
 
-/* --- the kernel's events
- * -------------------------------------------------------------------------- */
+/* --- the kernel's events -------------------------------------------------------------- */
 
 static int flush_bundle(struct wm_perfetto *p)
 {
@@ -188,8 +187,7 @@ static int put_ftrace(struct wm_perfetto *p, uint32_t trace, const struct wm_eve
 	return p->bundle.failed ? -ENOMEM : 0;
 }
 
-/* --- pieces
- * ------------------------------------------------------------------------------------------ */
+/* --- pieces --------------------------------------------------------------------------- */
 
 static bool is_epoch(const struct wm_export *x)
 {
@@ -200,8 +198,8 @@ static bool is_epoch(const struct wm_export *x)
 }
 
 /*
- * Times are of WM_PF_BOOTTIME, which readers take when nothing else is said. Where
- * they count from 1970, WM_PF_REALTIME is the same, and readers can show dates.
+ * Times are in WM_PF_BOOTTIME, the readers' default. Where they count from
+ * 1970, WM_PF_REALTIME is the same, and readers can show dates.
  */
 static int put_clock(struct wm_perfetto *p)
 {
@@ -223,7 +221,7 @@ static int put_clock(struct wm_perfetto *p)
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* The kernel's release: the meaning of sched_switch's states depends on it. */
+/* Writes the kernel's release: the meaning of sched_switch's states depends on it. */
 static int put_system(struct wm_perfetto *p)
 {
 	static const char *const words[] = {"kernel_release", "kernel"};
@@ -278,8 +276,7 @@ static int next_piece(struct wm_perfetto *p)
 	return begin_piece(p);
 }
 
-/* --- the exporter
- * ---------------------------------------------------------------------------------------- */
+/* --- the exporter --------------------------------------------------------------------- */
 
 static int bind(struct wm_perfetto *p)
 {
@@ -393,7 +390,7 @@ static int perfetto_close(struct wm_export *x, bool whole, struct wm_diag *diag)
 const struct wm_exporter_ops wm_export_perfetto = {
     .name = "perfetto",
     .suffixes = ".perfetto-trace|.pftrace|.perfetto",
-    .summary = "Perfetto's format: ui.perfetto.dev, trace_processor",
+    .summary = "Perfetto's format: for ui.perfetto.dev, trace_processor",
     .splits = true,
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = perfetto_open,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto.h - Perfetto's own format, as an exporter (export/export.h). */
+/* perfetto.h - exporter for Perfetto's own format (export/export.h). */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_H
 #define WM_EXPORT_TIMELINE_PERFETTO_H
 

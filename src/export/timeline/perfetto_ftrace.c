@@ -9,8 +9,8 @@
 struct def {
 	const char *name;
 	uint32_t event;
-	const char
-	    *fields[WM_PERFETTO_FTRACE_FIELDS]; /* [i]: number i + 1; the first there is counts */
+	/* [i]: field number i + 1; the first name that exists counts */
+	const char *fields[WM_PERFETTO_FTRACE_FIELDS];
 };
 
 /* clang-format off */
@@ -33,7 +33,7 @@ static const struct def table[] = {
 };
 /* clang-format on */
 
-/* Is the event's field one of "a|b"? */
+/* Returns whether the name is one of "a|b". */
 static bool is_one_of(const char *words, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -53,7 +53,7 @@ static bool can_hold(const struct wm_type *t)
 	return t->kind <= WM_TYPE_BOOL || t->kind == WM_TYPE_STRING;
 }
 
-/* The number of the event's field; 0: the message has none. */
+/* Returns the number of the event's field; 0: the message has none. */
 static uint32_t number_of(const struct def *d, const struct wm_member *m)
 {
 	for (uint32_t i = 0; i < WM_PERFETTO_FTRACE_FIELDS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_ftrace.h - the kernel's events that Perfetto draws in ways of its
- * own (what runs on which processor, who wakes whom, interrupts, frequencies),
- * as its FtraceEvents. One table of their fields' numbers (perfetto_ftrace.c).
+ * perfetto_ftrace.h - writes kernel events that Perfetto draws in a special way
+ * (scheduling, wakeups, interrupts, frequencies) as its FtraceEvents. One table
+ * has their field numbers (perfetto_ftrace.c).
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_FTRACE_H
 #define WM_EXPORT_TIMELINE_PERFETTO_FTRACE_H
@@ -13,7 +13,7 @@
 #define WM_PERFETTO_FTRACE_FIELDS 8u
 
 struct wm_perfetto_ftrace {
-	uint32_t event; /* its field of FtraceEvent; 0: it is none of these */
+	uint32_t event; /* its field of FtraceEvent; 0: not one of these events */
 	uint32_t nr;
 	struct {
 		uint32_t number;
@@ -21,10 +21,10 @@ struct wm_perfetto_ftrace {
 	} fields[WM_PERFETTO_FTRACE_FIELDS];
 };
 
-/* An event that has fields beyond these is none of them: nothing is to be lost. */
+/* An event with fields beyond the table's does not match, so that no field is lost. */
 void wm_perfetto_ftrace_bind(const struct wm_event_type *t, struct wm_perfetto_ftrace *ret);
 
-/* Adds an FtraceEvent, as field 2 of a bundle. `tid` is what ran there; -1: not known. */
+/* Appends an FtraceEvent, as field 2 of a bundle. `tid` is the thread that ran; -1: not known. */
 void wm_perfetto_ftrace_put(const struct wm_perfetto_ftrace *f, const struct wm_event *e,
 			    int32_t tid, struct wm_text *t);
 

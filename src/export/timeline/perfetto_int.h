@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_int.h - what the files of Perfetto's exporter share:
- * perfetto.c gives it events and makes packets of them,
- * perfetto_tracks.c describes their tracks, perfetto_values.c encodes values.
+ * perfetto_int.h - shared by the files of Perfetto's exporter: perfetto.c
+ * receives events and writes packets, perfetto_tracks.c describes their tracks,
+ * perfetto_values.c encodes values.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_INT_H
 #define WM_EXPORT_TIMELINE_PERFETTO_INT_H
@@ -15,7 +15,7 @@
 
 #define WM_PF_SEQUENCE 1u
 
-/* Fields of the messages that are written here. */
+/* Field numbers of the messages written here. */
 enum { WM_PF_TRACE_PACKET = 1 };
 enum wm_perfetto_packet {
 	WM_PF_FTRACE_EVENTS = 1,
@@ -59,7 +59,7 @@ enum wm_perfetto_thread { WM_PF_THREAD_PID = 1, WM_PF_THREAD_TID = 2, WM_PF_THRE
 enum wm_perfetto_counter { WM_PF_COUNTER_UNIT = 3, WM_PF_COUNTER_UNIT_NAME = 6 };
 enum wm_perfetto_clocks { WM_PF_REALTIME = 1, WM_PF_BOOTTIME = 6 };
 
-/* What a track is of: the upper bits of its uuid. */
+/* The kind of a track: the upper bits of its uuid. */
 enum wm_perfetto_track {
 	WM_PF_OF_PROCESS = 1,
 	WM_PF_OF_THREAD,
@@ -70,7 +70,7 @@ enum wm_perfetto_track {
 	WM_PF_OF_LOSSES,
 	WM_PF_OF_COUNTER,
 	WM_PF_OF_READINGS,
-	WM_PF_OF_LANE = 64, /* + number: of a thread's bars that overlap others */
+	WM_PF_OF_LANE = 64, /* + number: for a thread's bars that overlap others */
 };
 
 #define WM_PF_COUNTERS_MAX 65536u
@@ -81,13 +81,13 @@ struct wm_perfetto {
 	struct wm_scene scene;
 	struct wm_perfetto_names names;
 	struct wm_perfetto_values values;
-	struct wm_perfetto_ftrace **ftrace; /* by trace and index of the type */
-	struct wm_text bundle;              /* FtraceEvents of one processor that wait */
+	struct wm_perfetto_ftrace **ftrace; /* by trace and type index */
+	struct wm_text bundle;              /* buffered FtraceEvents of one processor */
 	int32_t bundle_cpu;
-	struct wm_names counters; /* "PID NAME" of each; PID -1: of no process */
+	struct wm_names counters; /* "PID NAME" of each; PID -1: no process */
 	bool *told_counters;      /* by id: described in this piece */
 	uint32_t room_counters;
-	struct wm_text counter; /* the one at hand */
+	struct wm_text counter; /* the current one's name */
 	struct wm_diag *diag;
 	int64_t last_ns;
 	bool begun;
@@ -95,17 +95,20 @@ struct wm_perfetto {
 
 /* --- packets (perfetto_tracks.c) ------------------------------------------------------------ */
 
-/* Where the next byte goes. */
+/* Returns the buffer that output is appended to. */
 static inline struct wm_text *wm_perfetto_out(const struct wm_perfetto *p)
 {
 	return &wm_export_pieces_now(&p->pieces)->buffer;
 }
 
-/* A packet with these flags; the result is for the end, with which new names go. */
+/*
+ * Begins a packet with these flags; pass the result to
+ * wm_perfetto_end_packet(), which adds new names.
+ */
 size_t wm_perfetto_begin_packet(struct wm_perfetto *p, uint32_t flags);
 int wm_perfetto_end_packet(struct wm_perfetto *p, size_t at);
 
-/* A time as the format has it: nothing is before the clock's origin. */
+/* Converts a time to the format's: times before the clock's origin become 0. */
 static inline uint64_t wm_perfetto_time(const struct wm_perfetto *p, int64_t ns)
 {
 	if (ns == WM_TIME_NONE)
@@ -122,10 +125,10 @@ static inline uint64_t wm_perfetto_uuid(enum wm_perfetto_track of, uint64_t n)
 uint64_t wm_perfetto_row_uuid(const struct wm_scene_row *row);
 uint64_t wm_perfetto_lane_uuid(const struct wm_scene_row *row, uint32_t lane);
 
-/* Describes the row's track, as wm_scene_ops wants it. */
+/* Describes the row's track, for wm_scene_ops. */
 int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name);
 
-/* The number's counter, described; -ENOSPC: there are too many. */
+/* Returns the number's counter and describes it on first use; -ENOSPC: too many counters. */
 int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_tracks.c - packets of Perfetto's format, and the descriptions of tracks. */
+/* perfetto_tracks.c - writes packets of Perfetto's format, and the descriptions of tracks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ size_t wm_perfetto_begin_packet(struct wm_perfetto *p, uint32_t flags)
 	return at;
 }
 
-/* With it go the names that came up since the last one. */
+/* Adds the names that are new since the last packet. */
 int wm_perfetto_end_packet(struct wm_perfetto *p, size_t at)
 {
 	struct wm_text *t = wm_perfetto_out(p), *pending = &p->names.pending;
@@ -84,7 +84,7 @@ static int describe_thread(struct wm_perfetto *p, const struct wm_scene_row *row
 	size_t at, inner, thread;
 	int err = 0;
 
-	/* A process is called as its first thread; as another one while that is not known. */
+	/* A process has the name of its main thread, or of another one while that is not known. */
 	if (pid == task->tid || !wm_tasks_find(&p->scene.state.tasks, pid))
 		err = describe_process(p, pid, name);
 	if (err)
@@ -141,7 +141,7 @@ static int32_t process_of(const struct wm_scene_row *row)
 	return row->task->pid >= 0 ? row->task->pid : row->task->tid;
 }
 
-/* 0: it stands alone. */
+/* 0: the counter has no parent. */
 static uint64_t counter_parent(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)
@@ -153,7 +153,7 @@ static void put_unit(struct wm_text *t, const char *unit)
 {
 	static const struct {
 		const char *name;
-		uint32_t unit; /* of CounterDescriptor.Unit */
+		uint32_t unit; /* value of CounterDescriptor.Unit */
 	} units[] = {{"ns", 1}, {"bytes", 3}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -184,7 +184,7 @@ static int describe_counter(struct wm_perfetto *p, uint32_t id, const struct wm_
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* Which of the counters were told, with room for this one. */
+/* Makes room in told_counters for this id. */
 static bool room_for_counter(struct wm_perfetto *p, uint32_t id)
 {
 	uint32_t room = p->room_counters ? 2 * p->room_counters : 256;

@@ -55,7 +55,7 @@ static bool room_for(struct wm_perfetto_names *n, uint32_t id)
 	return true;
 }
 
-/* {iid, name}: the same in all three kinds. */
+/* Adds {iid, name}, which is the same in all three kinds. */
 static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32_t id)
 {
 	size_t at = wm_pb_begin(&n->pending, kind);
@@ -65,7 +65,7 @@ static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32
 	wm_pb_end(&n->pending, at);
 }
 
-/* Mostly the same few names stand at the same few places. */
+/* A cache by address: mostly the same few names are at the same few addresses. */
 static uint32_t id_of(struct wm_perfetto_names *n, const char *text)
 {
 	uint32_t i = (uint32_t)((uintptr_t)text * 0x9e3779b97f4a7c15ull >> 56);
@@ -102,11 +102,10 @@ void wm_perfetto_names_again(struct wm_perfetto_names *n)
 				send(n, (enum wm_perfetto_name)kind, id);
 }
 
-/* --- shapes: types with the numbers of their names ---------------------------------------------
- */
+/* --- shapes: types with encoded member names ------------------------------------------ */
 
 struct piece {
-	const char *name; /* as a field of DebugAnnotation, encoded */
+	const char *name; /* a field of DebugAnnotation, encoded */
 	uint32_t bytes;
 	const struct wm_perfetto_shape *shape;
 };
@@ -114,7 +113,7 @@ struct piece {
 struct wm_perfetto_shape {
 	const struct wm_type *type;
 	uint32_t nr;
-	struct piece *pieces; /* of members; of LIST and OPTIONAL one */
+	struct piece *pieces; /* of members; LIST and OPTIONAL have one */
 };
 
 void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names)
@@ -160,7 +159,7 @@ static bool make_room(struct wm_perfetto_values *v)
 	return true;
 }
 
-/* name_iid where the name has a number, else name; nothing without a name. */
+/* Encodes name_iid if the name has a number, else name; nothing for NULL. */
 static bool encode_name(struct wm_perfetto_values *v, const char *name, struct piece *ret)
 {
 	uint64_t iid = name ? wm_perfetto_name(v->names, WM_PERFETTO_ANNOTATION, name) : 0;
@@ -198,7 +197,7 @@ static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
 	return s->pieces;
 }
 
-/* Types have no cycles, and formats bound how deep they are. */
+/* Recursive: types have no cycles, and the trace formats limit their depth. */
 static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 						const struct wm_type *t)
 {
@@ -220,8 +219,7 @@ static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 	return s;
 }
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values --------------------------------------------------------------------------- */
 
 static void put_label(struct wm_text *t, const struct wm_type *type, const struct wm_item *i)
 {
@@ -285,7 +283,7 @@ static void put_leaf(struct wm_text *t, const struct wm_type *type, const struct
 static uint32_t put(struct wm_text *t, uint32_t field, const struct piece *piece,
 		    const struct wm_item *items, uint32_t at, uint32_t end);
 
-/* What is inside the item; returns the first one behind. */
+/* Writes the contents of the item; returns the index after it. */
 static uint32_t put_inside(struct wm_text *t, const struct wm_perfetto_shape *s,
 			   const struct wm_item *items, uint32_t at, uint32_t end)
 {
@@ -307,7 +305,7 @@ static uint32_t put_inside(struct wm_text *t, const struct wm_perfetto_shape *s,
 	return i->next;
 }
 
-/* One annotation; returns the first item behind. An optional's value stands for itself. */
+/* Writes one annotation; returns the index after it. A present optional is written as its value. */
 static uint32_t put(struct wm_text *t, uint32_t field, const struct piece *piece,
 		    const struct wm_item *items, uint32_t at, uint32_t end)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_values.h - the values of an event as Perfetto's DebugAnnotations,
- * typed and nested, and the names they share: a name is written once into a
- * piece of the output and meant by a number from then on.
+ * perfetto_values.h - writes the values of an event as Perfetto's
+ * DebugAnnotations, typed and nested, and interns names: each name is written
+ * once per piece of the output and referred to by number after that.
  *
- * Integers and reals are what they are, hexadecimal ones pointers; an
- * enumeration's value is "label (3)"; bytes are hexadecimal text; an optional
- * that is not there has a name and no value.
+ * Integers and reals keep their types, hexadecimal ones become pointers; an
+ * enumeration's value is "label (3)"; bytes are hexadecimal text; an absent
+ * optional has a name and no value.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
 #define WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
@@ -16,11 +16,10 @@
 #include "trace/reader.h"
 #include "view/writer.h"
 
-#define WM_PERFETTO_NAMES_MAX (1u << 16) /* that get numbers; further ones are written out */
+#define WM_PERFETTO_NAMES_MAX (1u << 16) /* names with numbers; others are written in full */
+#define WM_PERFETTO_RECENT    256u
 
-#define WM_PERFETTO_RECENT 256u
-
-/* What a name is of: each has numbers of its own. */
+/* The kind of a name: each kind has its own numbers. */
 enum wm_perfetto_name {
 	WM_PERFETTO_CATEGORY = 1, /* fields of InternedData */
 	WM_PERFETTO_EVENT = 2,
@@ -30,23 +29,23 @@ enum wm_perfetto_name {
 struct wm_perfetto_names {
 	struct wm_names names;
 	struct {
-		const char *text; /* where it was; what stands there may have changed */
+		const char *text; /* its address; the text at it may have changed */
 		uint32_t id;
 	} recent[WM_PERFETTO_RECENT];
 	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name */
 	uint32_t room;
-	struct wm_text pending; /* of InternedData, for the next packet */
+	struct wm_text pending; /* InternedData for the next packet */
 };
 
 /* 0 or -ENOMEM. */
 int wm_perfetto_names_init(struct wm_perfetto_names *n);
 void wm_perfetto_names_done(struct wm_perfetto_names *n);
 
-/* The name's number; 0: it has none, write it out. */
+/* Returns the name's number; 0: it has none, write it in full. */
 uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kind,
 			  const char *text);
 
-/* A new piece begins: all that were ever used are pending again. */
+/* A new piece begins: makes all names ever used pending again. */
 void wm_perfetto_names_again(struct wm_perfetto_names *n);
 
 struct wm_perfetto_shape;
@@ -61,12 +60,12 @@ struct wm_perfetto_values {
 void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names);
 void wm_perfetto_values_done(struct wm_perfetto_values *v);
 
-/* Begins an annotation of that name, for wm_pb_end(). */
+/* Begins an annotation of that name; ends with wm_pb_end(). */
 size_t wm_perfetto_values_begin(struct wm_perfetto_values *v, uint32_t field, const char *name,
 				struct wm_text *t);
 
 /*
- * Adds the event's values as repeated DebugAnnotations of that field number:
+ * Appends the event's values as repeated DebugAnnotations of that field number:
  * 4 of a TrackEvent, 11 of another annotation. 0 or -ENOMEM.
  */
 int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.c - see scene.h. One function for each act. */
+/* scene.c - see scene.h. One function per act. */
 #include "export/timeline/scene.h"
 #include "trace/event_comm.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NS_PER_SECOND 1000000000u
-#define FAMILY_RUNS   0x100u /* bars of CPU_RUNS; action.c's are below */
-#define NO_PLACE      1      /* in the row and its lanes */
+#define FAMILY_RUNS   0x100u /* bars of CPU_RUNS; action.c's families are below */
+#define NO_PLACE      1      /* no free lane in the row */
 
 static const char idle[] = "idle", sched[] = "sched"; /* categories of CPU_RUNS */
 
@@ -113,7 +113,7 @@ static const char *title_of(const struct wm_open_slice *o)
 	return o->title ? o->title : o->label;
 }
 
-/* A begin whose end will not come, or that finds no place: a point. */
+/* Outputs a begin without an end, or without a free lane, as a point. */
 static int give_alone(struct wm_scene *s, const struct wm_open_slice *o)
 {
 	struct wm_scene_point p = {.row = unpack_row(s, o->row),
@@ -150,7 +150,7 @@ static int give_bar(struct wm_scene *s, struct wm_scene_bar *b)
 	return err ? err : s->ops->bar(s->own, b);
 }
 
-/* The bar of an open one, but for its end. */
+/* Makes the bar of an open slice, without its end. */
 static struct wm_scene_bar bar_of(const struct wm_scene *s, const struct wm_open_slice *o)
 {
 	return (struct wm_scene_bar){.row = unpack_row(s, o->row),
@@ -185,7 +185,7 @@ static int open_bar(struct wm_scene *s, const struct wm_open_key *key,
 	return err ? err : o->values.failed ? -ENOMEM : 0;
 }
 
-/* The title, made into `buf` or from the table. */
+/* Returns the title, made in `buf` or from the table. */
 static const char *make_title(const struct wm_act_type *a, const struct wm_event *e, char *buf,
 			      size_t bytes)
 {
@@ -201,7 +201,7 @@ static const char *make_title(const struct wm_act_type *a, const struct wm_event
 	return buf;
 }
 
-/* Whose the bar is; false: nobody's, so it cannot be one. */
+/* Finds the bar's key; false: it has no owner, so the event cannot be a bar. */
 static bool key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
 		   const struct wm_event *e, struct wm_open_key *ret)
 {
@@ -220,7 +220,7 @@ static bool key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
 	}
 }
 
-/* The row of a bar that an event of that row begins, or is. */
+/* Returns the row of the bar that the event begins or is. */
 static struct wm_scene_row bar_row(const struct wm_act_type *a, const struct wm_scene_row *row,
 				   const struct wm_event *e)
 {
@@ -252,7 +252,7 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
 	return 0;
 }
 
-/* The begin that the end belongs to. What was opened after it lost its end: it is dropped. */
+/* Finds the begin that matches the end. Slices opened after it lost their ends and are dropped. */
 static int find_begin(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e,
 		      const struct wm_open_key *key, struct wm_open_slice **ret)
 {
@@ -301,7 +301,7 @@ static int on_end(struct wm_scene *s, const struct wm_act_type *a, const struct 
 	return err ? err : give_point(s, row, trace, e);
 }
 
-/* Ticks of the event's clock as nanoseconds; false: more than there are. */
+/* Converts ticks of the event's clock to nanoseconds; false: out of range. */
 static bool to_ns(const struct wm_event *e, uint64_t ticks, int64_t *ret)
 {
 	uint64_t hz = e->stream->clock ? e->stream->clock->hz : 0;
@@ -384,11 +384,11 @@ static int on_number(struct wm_scene *s, const struct wm_act_type *a,
 				    .trace = trace};
 
 	if (a->value.type->bits == 32 && n.s == UINT32_MAX)
-		n.s = -1; /* the kernel's unsigned way to say so */
+		n.s = -1; /* the kernel writes -1 as unsigned */
 	return s->ops->number(s->own, &n);
 }
 
-/* The point has all of the values: who looks at it finds the words beside the numbers. */
+/* Also outputs a point with all values, so that the text is next to the numbers. */
 static int on_readings(struct wm_scene *s, const struct wm_act_type *a,
 		       const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
@@ -430,8 +430,7 @@ int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e)
 	return acts[a->act](s, a, &row, trace, e);
 }
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------------------- */
 
 static int give_loss(struct wm_scene *s, const struct wm_trace_loss *l)
 {
@@ -443,7 +442,7 @@ static int give_loss(struct wm_scene *s, const struct wm_trace_loss *l)
 	b.begin_ns = l->begin_ns > s->first_ns ? l->begin_ns : s->first_ns;
 	b.end_ns = l->end_ns < s->last_ns ? l->end_ns : s->last_ns;
 	if (b.begin_ns > b.end_ns)
-		return 0; /* before or behind all that is shown */
+		return 0; /* outside the time shown */
 	if (l->count == UINT64_MAX)
 		(void)snprintf(title, sizeof(title), "events lost");
 	else
@@ -451,14 +450,15 @@ static int give_loss(struct wm_scene *s, const struct wm_trace_loss *l)
 			       l->packets ? "packets" : "events",
 			       l->cause && l->cause[0] ? ": " : "", l->cause ? l->cause : "");
 	err = give_bar(s, &b);
-	return err == NO_PLACE ? 0 : err; /* 64 losses at a time show it well enough */
+	/* a row has room for 64 overlapping losses; more are not shown */
+	return err == NO_PLACE ? 0 : err;
 }
 
 int wm_scene_finish(struct wm_scene *s)
 {
 	int err = 0;
 
-	/* From the inner ones outwards, so that they find their places. */
+	/* From the innermost slice outwards, so that they nest. */
 	for (struct wm_open_slice *o = s->open.newest; o && !err; o = o->older) {
 		struct wm_scene_bar b = bar_of(s, o);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scene_readings.c - an event that is a reading of counters, as record -e proc:vmstat makes
- * them: each of its numbers is a number of the scene, called by event, device or processor,
- * and field.
+ * scene_readings.c - converts an event that is a reading of counters, as record
+ * -e proc:vmstat makes them: each numeric field becomes a number of the scene,
+ * with event, device or processor, and field in its title.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static bool ends_with(const char *name, const char *end)
 	return n > k && !memcmp(name + n - k, end, k);
 }
 
-/* What such a field counts stands at the end of its name. */
+/* The unit of a field is the suffix of its name. */
 static const char *unit_of(const char *field)
 {
 	static const struct {
@@ -34,7 +34,7 @@ static const char *unit_of(const char *field)
 	return "";
 }
 
-/* "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ": fields' names go behind it. */
+/* Makes "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ": field names are appended to it. */
 static void begin_title(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e)
 {
 	struct wm_text *t = &s->title;

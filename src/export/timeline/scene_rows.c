@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_rows.c - the rows of a scene: whose an event is, and when a row's name is news. */
+/* scene_rows.c - the rows of a scene: finds an event's row, and announces new names of rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind)
 
 /* --- arrays beside threads and processors -------------------------------------------- */
 
-/* Room for one more, zeroed; NULL: no memory. */
+/* Grows an array and zeroes the new elements; NULL: no memory. */
 static void *grow(void *array, uint32_t from, uint32_t to, size_t bytes)
 {
 	char *more = realloc(array, to * bytes);
@@ -82,14 +82,14 @@ struct wm_lanes *wm_scene_lanes(struct wm_scene *s, const struct wm_scene_row *r
 	}
 }
 
-/* --- telling --------------------------------------------------------------------------- */
+/* --- announcing ------------------------------------------------------------------------ */
 
-/* The thread is called otherwise than it was told. */
+/* Marks a thread's row as not announced if its name or process changed. */
 static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 {
 	if (told->lanes & 1 && told->pid == t->pid && told->comm == t->comm)
 		return;
-	/* Each processor's idle thread has the number 0, and a name of its own. */
+	/* Each processor's idle thread has tid 0 and a name of its own. */
 	if (told->lanes & 1 && !t->tid)
 		return;
 	told->lanes &= ~(uint64_t)1;
@@ -97,7 +97,7 @@ static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 	told->comm = t->comm;
 }
 
-/* Which lanes of the row were told; NULL: no memory. */
+/* Returns the announced lanes of the row; NULL: no memory. */
 static uint64_t *told_of(struct wm_scene *s, const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_NOBODY || row->kind >= WM_ROW_LOSSES)
@@ -154,7 +154,7 @@ static void name_task(struct wm_scene *s, struct wm_task *t, const char *comm, s
 		t->comm = id;
 }
 
-/* From a context of the event; else, once, from who knows of threads. */
+/* Takes the name from a context of the event; else, once per thread, from the trace. */
 static void find_name(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		      struct wm_task *t, bool is_new)
 {
@@ -186,7 +186,7 @@ int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		*ret = (struct wm_scene_row){WM_ROW_THREAD, t->index, t};
 	}
 	err = wm_state_apply(&s->state, trace, e);
-	/* Numbers that are of no thread have a row of their own. */
+	/* Readings without a thread have a row of their own. */
 	if (err || (s->traces[trace].types[e->type->index].act == WM_ACT_READINGS &&
 		    ret->kind != WM_ROW_THREAD))
 		return err;

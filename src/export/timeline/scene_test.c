@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_test.c - events made of thin air, and what a timeline would show of them. */
+/* scene_test.c - made-up events, and the timeline they should give. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "export/timeline/scene.h"
 
-/* The kinds of events there are. */
+/* The kinds of events used here. */
 enum kind { POINT, BEGIN, END, WHOLE, ENTER_X, EXIT_X, EXIT_Y, SWITCH, NR_KINDS };
 
 static const struct wm_type u64 = {.kind = WM_TYPE_UNSIGNED, .bits = 64};
@@ -47,7 +47,7 @@ static struct {
 	struct wm_trace *trace;
 	struct wm_trace_clock clock;
 	struct wm_stream stream;
-	struct wm_text said; /* by the scene, a line each */
+	struct wm_text said; /* the scene's calls, one per line */
 } kit;
 
 /* --- the format: lines of text ------------------------------------------------------------ */
@@ -190,13 +190,13 @@ static void ends_without_begin_are_points(void **state)
 {
 	happens(10, 1, END, 100, 0, 0);
 	happens(20, 1, EXIT_X, 0, 0, 0);
-	happens(30, 1, END, 0, 0, 0); /* 0 is no id */
+	happens(30, 1, END, 0, 0, 0); /* 0 is not an id */
 	shows("point tid 1 10 p:work \n"
 	      "point tid 1 20 syscalls:sys_exit_x \n"
 	      "point tid 1 30 p:work \n");
 }
 
-/* A thread is in one call at a time: what has no end when the next one begins lost it. */
+/* A thread is in one call at a time: a call without an end when the next one begins lost it. */
 static void calls(void **state)
 {
 	happens(10, 1, ENTER_X, 0, 0, 0);
@@ -213,12 +213,12 @@ static void calls(void **state)
 	      "open tid 2/0 12-50 x v12\n");
 }
 
-/* The clock has 500 MHz: two nanoseconds a tick. */
+/* The clock runs at 500 MHz: two nanoseconds per tick. */
 static void whole_spans(void **state)
 {
 	happens(1000, 1, WHOLE, 400, 50, 0);
 	happens(1000, 1, WHOLE, 501, 0, 0);        /* begins after it was written */
-	happens(1000, 1, WHOLE, 0, UINT64_MAX, 0); /* lasts longer than there is time */
+	happens(1000, 1, WHOLE, 0, UINT64_MAX, 0); /* lasts longer than the time range */
 	happens(1000, 1, WHOLE, UINT64_MAX, 1, 0);
 	shows("bar tid 1/0 800-900 p:whole \n"
 	      "point tid 1 1000 p:whole \n"
@@ -230,7 +230,7 @@ static void switches(void **state)
 {
 	happens(10, 1, SWITCH, 1, 2, 0);
 	happens(30, 2, SWITCH, 2, 0, 0);
-	happens(40, -1, POINT, 0, 0, 0); /* of whom the processor has */
+	happens(40, -1, POINT, 0, 0, 0); /* of the processor's current thread */
 	happens(60, 0, SWITCH, 0, 1, 0);
 	shows("bar runs 3/0 10-30 2 v10\n"
 	      "point tid 0 40 p:point \n"
@@ -238,7 +238,7 @@ static void switches(void **state)
 	      "open runs 3/0 60-60 1 v60\n");
 }
 
-/* The oldest make room; nothing is lost. */
+/* The oldest begins make room; no event is lost. */
 static void too_many_begins(void **state)
 {
 	uint64_t lines = 0;

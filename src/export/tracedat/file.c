@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - the file around the pages: version 7's sections and
- * options. Pages come first, then what describes them, then where all of that
- * is; the first bytes are told last. See tracedat_int.h.
+ * file.c - writes the file around the pages: version 7's sections and options.
+ * Pages come first, then the sections that describe them, then the options with
+ * the offsets of both; the head is patched last. See tracedat_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,8 +51,7 @@ static void patch_u64(struct wm_tdx *d, uint64_t at, uint64_t value)
 	wm_text_cut(t, 0);
 }
 
-/* --- the first bytes ---------------------------------------------------------------------------
- */
+/* --- the first bytes ------------------------------------------------------------------ */
 
 void wm_tdx_write_head(struct wm_tdx *d)
 {
@@ -69,18 +68,17 @@ void wm_tdx_write_head(struct wm_tdx *d)
 		wm_export_file_write(&d->out, "none\0", 6);
 	}
 	d->options_at = d->out.bytes;
-	write_u(d, 0, 8); /* where the options are: patched */
+	write_u(d, 0, 8); /* offset of the options: patched later */
 }
 
-/* --- sections
- * ------------------------------------------------------------------------------------- */
+/* --- sections ------------------------------------------------------------------------- */
 
-/* Returns where its size is to be patched. */
+/* Returns the offset at which to patch the section's size. */
 static uint64_t begin_section(struct wm_tdx *d, uint16_t id, bool packed)
 {
 	write_u(d, id, 2);
 	write_u(d, packed ? SECTION_PACKED : 0, 2);
-	write_u(d, 0, 4); /* its name among the strings, of which there are none */
+	write_u(d, 0, 4); /* its name's offset in the strings, of which there are none */
 	write_u(d, 0, 8);
 	return d->out.bytes - 8;
 }
@@ -126,15 +124,14 @@ static int write_part(struct wm_tdx *d, enum wm_td_part_kind part)
 	return err ? err : d->out.err;
 }
 
-/* --- formats and names
- * ------------------------------------------------------------------------------ */
+/* --- formats and names ---------------------------------------------------------------- */
 
 static void add_names(struct wm_tdx *d)
 {
 	struct wm_text *t = &d->source.parts[WM_TD_COMMS], *lines = &d->scratch;
 
 	if (t->bytes)
-		return; /* of trace.dat */
+		return; /* copied from trace.dat */
 	wm_text_cut(lines, 0);
 	for (uint32_t i = 0; d->names && i < 2 * WM_TDX_NAMES_MAX; i++) {
 		const char *c = d->names[i].name;
@@ -152,8 +149,7 @@ static void add_names(struct wm_tdx *d)
 	wm_text_cut(lines, 0);
 }
 
-/* --- buffers
- * ------------------------------------------------------------------------------------------ */
+/* --- buffers -------------------------------------------------------------------------- */
 
 static void pad_to_page(struct wm_tdx *d)
 {
@@ -184,8 +180,7 @@ static int write_buffer(struct wm_tdx *d, uint32_t buffer)
 	return err ? err : d->out.err;
 }
 
-/* --- options
- * ------------------------------------------------------------------------------------------- */
+/* --- options -------------------------------------------------------------------------- */
 
 static void option(struct wm_text *t, const struct wm_tdx *d, uint16_t id, const void *data,
 		   size_t bytes)
@@ -209,7 +204,7 @@ static void option_text(struct wm_text *t, const struct wm_tdx *d, uint16_t id, 
 		option(t, d, id, text, strlen(text) + 1);
 }
 
-/* Where each CPU's pages are. */
+/* Writes the offset of each CPU's pages. */
 static void option_buffer(struct wm_text *t, const struct wm_tdx *d, uint32_t buffer)
 {
 	const struct wm_td *td = d->source.td;
@@ -236,7 +231,7 @@ static void option_buffer(struct wm_text *t, const struct wm_tdx *d, uint32_t bu
 	wm_text_done(&data);
 }
 
-/* What trace.dat said of clocks and the machine. */
+/* Copies trace.dat's options about clocks and the machine. */
 static void options_kept(struct wm_text *t, const struct wm_tdx *d, const struct wm_td *td)
 {
 	for (uint32_t i = 0; i < td->nr_kept; i++)
@@ -250,7 +245,7 @@ static void options_made(struct wm_text *t, const struct wm_tdx *d)
 	const char *host = wm_trace_word(d->trace, "hostname");
 	char text[512];
 
-	if (d->base_ns) { /* microseconds, which are added to all times */
+	if (d->base_ns) { /* in microseconds, added to all times */
 		(void)snprintf(text, sizeof(text), "%lld", (long long)(d->base_ns / 1000));
 		option_text(t, d, WM_TD_OPTION_DATE, text);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.c - for events that no kernel describes: a format file
- * as a kernel would have written it, of the common fields and the event's own,
- * laid flat. Numbers stay numbers, lists of numbers and blobs dynamic arrays;
- * what a record has no way for (floats, choices, lists of structures) is text.
+ * format.c - makes formats for events that the kernel does not describe: a
+ * format file as a kernel would have written it, with the common fields and the
+ * event's own, flattened. Numbers stay numbers, lists of numbers and blobs
+ * become dynamic arrays; values that a record cannot hold (floats, choices,
+ * lists of structures) become text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static const char common[] =
     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
 struct making {
-	struct wm_text *fields, *form, *values; /* lines; the print form, and what it prints */
+	struct wm_text *fields, *form, *values; /* field lines; the print form, and its arguments */
 	uint32_t offset, nr;
 	const char *names[FIELDS_MAX];
 	struct wm_arena *arena;
@@ -54,14 +55,14 @@ static bool is_taken(const struct making *x, const char *name)
 	return false;
 }
 
-/* "outer_inner", made a word that is no other field's. */
+/* Makes "outer_inner" an identifier that no other field has. */
 static const char *field_name(struct making *x, const char *prefix, const char *name)
 {
 	char made[PREFIX_MAX + 300];
 	size_t bytes;
 
 	name = name && *name ? name : "value";
-	/* The kernel's own common fields are called so. */
+	/* The kernel's common fields have this prefix. */
 	(void)snprintf(made, sizeof(made) - 16, "%s%.*s%s%.200s",
 		       strncmp(*prefix ? prefix : name, "common_", 7) ? "" : "_", (int)PREFIX_MAX,
 		       prefix, *prefix ? "_" : "", name);
@@ -81,7 +82,7 @@ static bool is_number(const struct wm_type *t)
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-/* Bytes of a record's number: a power of two. */
+/* Returns the size of a number in a record: a power of two. */
 static uint32_t width_of(const struct wm_type *t)
 {
 	return t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
@@ -141,7 +142,7 @@ static void add_number(struct making *x, const struct wm_type *t, const char *na
 	wm_text_f(x->values, ", REC->%s", name);
 }
 
-/* A dynamic array of elements of that type. */
+/* Adds a dynamic array of elements of that type. */
 static void add_array(struct making *x, const char *type, bool is_signed, const char *name)
 {
 	x->offset = (x->offset + 3) & ~3u;
@@ -176,7 +177,7 @@ static void add_leaf(struct making *x, const struct wm_type *t, const char *name
 	}
 }
 
-/* All of a part; structures are opened. Depth is that of types. */
+/* Adds all members of a part; structures are flattened. Recursion is as deep as the types. */
 static void add_members(struct making *x, const struct wm_type *part, const char *prefix)
 {
 	for (uint32_t i = 0; part && i < part->nr_members && !x->err; i++) {
@@ -264,7 +265,7 @@ void wm_tdx_made_done(struct wm_tdx_made *m)
 	}
 }
 
-/* "hello" and "greeting" of "hello:greeting", as words. */
+/* Splits "hello:greeting" into "hello" and "greeting", both made identifiers. */
 static void split_name(const char *name, char *system, char *event, size_t room)
 {
 	const char *colon = strchr(name, ':');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - records to pages of ftrace's ring (kdata/page.h is
- * their layout), pages to the spool; see tracedat_int.h.
+ * ring.c - writes records to pages of ftrace's ring (kdata/page.h has their
+ * layout) and pages to the spool; see tracedat_int.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,8 +90,7 @@ static int flush_chunk(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 	return err;
 }
 
-/* --- pages ---------------------------------------------------------------------------------------
- */
+/* --- pages ---------------------------------------------------------------------------- */
 
 static void put(unsigned char *p, uint64_t value, uint32_t bytes, bool big_endian)
 {
@@ -104,7 +103,7 @@ static unsigned char *page_of(const struct wm_tdx_ring *r, const struct wm_page_
 	return r->pages + (size_t)r->nr_pages * l->page_bytes;
 }
 
-/* How many are lost stands behind the data. */
+/* The number of lost records follows the data. */
 static uint32_t room_of(const struct wm_tdx_ring *r, const struct wm_page_layout *l)
 {
 	return l->page_bytes - l->data_offset - (r->lost ? l->long_bytes : 0);
@@ -184,7 +183,7 @@ int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct 
 
 	if (bytes > l->page_bytes || needed > l->page_bytes - l->data_offset - LONG_BYTES_MAX)
 		return -E2BIG;
-	/* A time that runs back, or is centuries away, begins a page. */
+	/* A time that runs backwards, or too far ahead for a delta, begins a new page. */
 	if (r->open && (needed > room_of(r, l) - r->at || time < r->time ||
 			(time - r->time) >> WM_PAGE_STAMP_BITS))
 		err = close_page(s, r, l);
@@ -210,7 +209,7 @@ int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct
 int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 		       const struct wm_page_layout *l)
 {
-	/* Lost behind the last record: an empty page says so. */
+	/* Losses after the last record need an empty page to be recorded in. */
 	int err = !r->open && r->lost ? open_page(r, l, r->time) : 0;
 
 	if (!err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages that are written hold what was given, as kdata/page.h reads them: of
- * both widths and byte orders, with times near, far and back, records of all
- * sizes, losses.
+ * Written pages contain the given records when kdata/page.h reads them: for
+ * both widths and byte orders, with times near, far and backwards, records of
+ * all sizes, losses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* Mostly small steps; some need an extension, some a page. */
+/* Mostly small steps; some need a time extension, some a new page. */
 static uint64_t step(uint64_t *seed)
 {
 	switch (next_random(seed) % 20) {
@@ -56,7 +56,8 @@ static void give(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_
 	for (uint32_t i = 0; i < NR_RECORDS; i++) {
 		struct given *g = &list[i];
 
-		time = next_random(&seed) % 500 ? time + step(&seed) : time / 2; /* rarely back */
+		/* sometimes backwards */
+		time = next_random(&seed) % 500 ? time + step(&seed) : time / 2;
 		*g = (struct given){time, 0, 4 + (uint32_t)(next_random(&seed) % 590),
 				    (unsigned char)i};
 		if (next_random(&seed) % 100 == 0) {
@@ -70,7 +71,7 @@ static void give(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_
 	assert_int_equal(wm_tdx_ring_finish(s, r, l), 0);
 }
 
-/* How many of the list the page holds, from `at` on. */
+/* Returns how many of the list's records, from `at` on, the page contains. */
 static uint32_t check_page(const struct wm_page_layout *l, const unsigned char *page,
 			   const struct given *list, uint32_t at)
 {

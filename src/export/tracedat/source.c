@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - what the input knows of the kernel it is of, in
- * the words of trace.dat: as they stand there (trace.dat), from a feature of
- * perf.data, from the folder kernel/ of our own recordings. Of other traces the
- * output is of a kernel that has no event but those made here.
+ * source.c - reads the description of the traced kernel in trace.dat's form:
+ * unchanged from trace.dat, from a feature of perf.data, or from the folder
+ * kernel/ of a waymark recording. For other traces the output describes a
+ * kernel whose only events are those made here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@
 
 #define PERF_HEAD 10u /* bytes of its magic */
 
-/* As large as a record can be: strings and lists of programs are larger than the kernel's. */
+/* The largest record size: strings and lists in programs' events are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u
 
 /* --- a kernel of this machine --------------------------------------------------------------- */
 
-/* As kernels of 64 bits describe pages and records. */
+/* Pages and records as 64-bit kernels describe them. */
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 				  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -56,8 +56,7 @@ static void plain(struct wm_tdx_source *s)
 	wm_tdx_u(&s->parts[WM_TD_PRINTK], 0, 4, big);
 }
 
-/* --- trace.dat ----------------------------------------------------------------------------------
- */
+/* --- trace.dat ------------------------------------------------------------------------ */
 
 static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_diag *diag)
 {
@@ -78,10 +77,9 @@ static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	return err;
 }
 
-/* --- perf.data ----------------------------------------------------------------------------------
- */
+/* --- perf.data ------------------------------------------------------------------------ */
 
-/* What the walk went over since `from` becomes a part. */
+/* Makes the bytes read since `from` a part. */
 static void take_part(struct wm_tdx_source *s, enum wm_td_part_kind part, const unsigned char *from,
 		      const struct wm_pd_bytes *b)
 {
@@ -104,7 +102,7 @@ static void skip_formats(struct wm_pd_bytes *b)
 		(void)wm_pd_take(b, wm_pd_u64(b));
 }
 
-/* The description of pages among the words of HEADER_INFO. */
+/* Reads the description of pages in HEADER_INFO. */
 static int take_layout(struct wm_tdx_source *s, const unsigned char *at, uint64_t bytes,
 		       struct wm_diag *diag)
 {
@@ -159,14 +157,16 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 	}
 	if (!err && b.failed)
 		err = wm_diag_set(diag, -EBADMSG, t->path, -1,
-				  "what it says of the kernel's events is damaged");
+				  "its description of the kernel's events is damaged");
 	return err;
 }
 
-/* --- our own -------------------------------------------------------------------------------------
- */
+/* --- waymark -------------------------------------------------------------------------- */
 
-/* "# SYSTEM/NAME BYTES" and so many bytes of format. Where the next one is; NULL: no more. */
+/*
+ * Reads "# SYSTEM/NAME BYTES" and the format of that size. Returns where the
+ * next one is; NULL: end.
+ */
 static const char *add_own(struct wm_tdx_source *s, struct wm_tdx_made *made, const char *at,
 			   const char *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracedat.c - the door of the trace.dat exporter; see tracedat_int.h. */
+/* tracedat.c - entry points of the trace.dat exporter; see tracedat_int.h. */
 #include "export/tracedat/tracedat.h"
 
 #include <errno.h>
@@ -12,13 +12,15 @@
 #include "read/tracedat.h"
 #include "trace/event_comm.h"
 
-#define MEMORY_BYTES  (128u << 20) /* of pages being made */
+#define MEMORY_BYTES  (128u << 20) /* for pages being made */
 #define FORMATS_BYTES (128u << 20)
 
-/* --- opening -----------------------------------------------------------------------------------
- */
+/* --- opening -------------------------------------------------------------------------- */
 
-/* Of clocks that count from 1970, whole microseconds to count from: their begin. */
+/*
+ * Returns the time that is subtracted from all times: for clocks that count
+ * from 1970 their begin in whole microseconds.
+ */
 static int64_t base_of(const struct wm_trace *t)
 {
 	int64_t base = 0;
@@ -70,7 +72,7 @@ static int open_any(struct wm_export *x, bool packed, struct wm_diag *diag)
 	wm_text_init(&d->scratch);
 	if (x->nr_traces > 1)
 		return wm_diag_set(diag, -EINVAL, x->traces[1]->path, -1,
-				   "a trace.dat describes one kernel: convert one trace at a time");
+				   "a trace.dat describes one kernel; convert one trace at a time");
 	err = wm_export_file_create(&d->out, x->options.path, x->options.force, diag);
 	if (err)
 		return err;
@@ -92,8 +94,7 @@ static int open_plain(struct wm_export *x, struct wm_diag *diag)
 	return open_any(x, false, diag);
 }
 
-/* --- events
- * ---------------------------------------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------------- */
 
 static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_tdx_event *ret)
 {
@@ -113,7 +114,7 @@ static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_
 		return 0;
 	ret->how = WM_TDX_LEFT_OUT;
 	if (id == 0)
-		id = ++d->nr_made; /* 0 is no event's */
+		id = ++d->nr_made; /* 0 is not a valid id */
 	if (id >= WM_KFORMATS_IDS)
 		return 0;
 	err = wm_tdx_make_format(&d->made, &d->arena, &d->source.machine, type, id, &ret->format);
@@ -145,7 +146,7 @@ static int get_ring(struct wm_tdx *d, uint32_t buffer, uint32_t cpu, struct wm_t
 	return 0;
 }
 
-/* With very many CPUs all pages go to the spool before another CPU gets some. */
+/* With very many CPUs, writes all pages to the spool before another CPU gets pages. */
 static int limit_memory(struct wm_tdx *d, const struct wm_tdx_ring *r)
 {
 	uint64_t bytes = (uint64_t)WM_TDX_CHUNK_PAGES * d->source.layout.page_bytes;
@@ -179,7 +180,7 @@ static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct 
 	return err;
 }
 
-/* Names live as long as the traces; the last one counts, as in the kernel's own list. */
+/* Names live as long as the traces; the last name counts, as in the kernel's own list. */
 static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)
 {
 	const uint32_t mask = 2 * WM_TDX_NAMES_MAX - 1;
@@ -201,7 +202,7 @@ static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e
 	d->names[at].name = name;
 }
 
-/* A number among the common fields by that name. */
+/* Returns the number in the common field of that name. */
 static uint8_t common_number(const struct wm_event *e, const char *name)
 {
 	struct wm_part_range part = e->parts[WM_PART_STREAM_CONTEXT];
@@ -212,7 +213,7 @@ static uint8_t common_number(const struct wm_event *e, const char *name)
 	return 0;
 }
 
-/* Makes the record of an event that brings none. */
+/* Makes the record of an event that has none. */
 static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
 {
 	const struct wm_part_range *fields = &e->parts[WM_PART_FIELDS];
@@ -249,7 +250,7 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 	int err = 0;
 
 	if (cpu >= WM_TDX_CPUS_MAX || buffer >= d->nr_buffers) {
-		wm_export_skip(d->x, "of CPUs beyond 4095", 1);
+		wm_export_skip(d->x, "their CPU number is above 4095", 1);
 		return 0;
 	}
 	err = get_ring(d, buffer, cpu, &r);
@@ -269,7 +270,7 @@ static int add(struct wm_tdx *d, const struct wm_tdx_event *what, const struct w
 		    wm_tdx_ring_add(&d->spool, r, &d->source.layout, time_of(d, e), record, bytes);
 	if (err != -E2BIG)
 		return err;
-	wm_export_skip(d->x, "larger than a page of the ring", 1);
+	wm_export_skip(d->x, "larger than a page of the ring buffer", 1);
 	return 0;
 }
 
@@ -282,17 +283,17 @@ static int event(struct wm_export *x, uint32_t trace, const struct wm_event *e)
 	if (err)
 		return err;
 	if (what->how == WM_TDX_LEFT_OUT || (what->how == WM_TDX_RECORD && !e->raw)) {
-		wm_export_skip(x, "of more kinds, or with more fields, than a kernel has", 1);
+		wm_export_skip(x, "more event types, or more fields in an event, than a kernel has",
+			       1);
 		return 0;
 	}
 	note_name(d, trace, e);
 	return add(d, what, e);
 }
 
-/* --- closing
- * ----------------------------------------------------------------------------------------- */
+/* --- closing -------------------------------------------------------------------------- */
 
-/* What was lost behind the last event. */
+/* Adds the losses after the last event. */
 static int last_losses(struct wm_tdx *d)
 {
 	int err = 0;
@@ -317,7 +318,7 @@ static int complete(struct wm_tdx *d, struct wm_diag *diag)
 	int err = last_losses(d);
 
 	if (!d->nr_cpus)
-		d->nr_cpus = 1; /* trace-cmd takes no file without */
+		d->nr_cpus = 1; /* trace-cmd refuses a file without CPUs */
 	for (uint32_t i = 0; !err && i < d->nr_rings; i++)
 		err = wm_tdx_ring_finish(&d->spool, d->rings[i], &d->source.layout);
 	if (!err)
@@ -357,7 +358,7 @@ static int close_any(struct wm_export *x, bool whole, struct wm_diag *diag)
 const struct wm_exporter_ops wm_export_tracedat = {
     .name = "trace.dat",
     .suffixes = ".dat",
-    .summary = "trace.dat 7, compressed: trace-cmd, KernelShark",
+    .summary = "trace.dat 7, compressed: for trace-cmd, KernelShark",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = open_packed,
     .event = event,
@@ -366,7 +367,7 @@ const struct wm_exporter_ops wm_export_tracedat = {
 
 const struct wm_exporter_ops wm_export_tracedat_plain = {
     .name = "trace.dat-plain",
-    .summary = "the same, not compressed",
+    .summary = "trace.dat 7, not compressed",
     .no_parts = 1u << WM_PART_PACKET_HEADER | 1u << WM_PART_PACKET_CONTEXT | 1u << WM_PART_HEADER,
     .open = open_plain,
     .event = event,

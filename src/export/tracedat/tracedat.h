@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat.h - writes trace.dat, version 7, for trace-cmd and
- * KernelShark. Records of the kernel are passed on as they are (trace.dat,
- * tracepoints of perf.data) or made again by the kernel's formats (our own
- * recordings); all other events get formats of their own.
+ * tracedat.h - writes trace.dat, version 7, for trace-cmd and KernelShark.
+ * Kernel records are copied unchanged (trace.dat, tracepoints of perf.data) or
+ * made again from the kernel's formats (waymark recordings); all other events
+ * get formats made here.
  */
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_H
 #define WM_EXPORT_TRACEDAT_TRACEDAT_H

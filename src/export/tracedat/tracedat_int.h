@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat_int.h - what the files that write trace.dat share:
+ * tracedat_int.h - shared by the files that write trace.dat:
  *
- *   tracedat.c         the door: which events, which records
- *   format.c  formats for events that the kernel has none for
- *   source.c  what the input knows of its kernel (kernel_int.h)
- *   ring.c    pages of ftrace's ring, and where they wait
- *   file.c    sections and options: the file
+ *   tracedat.c  entry points: which events, which records
+ *   format.c    formats for events that the kernel does not describe
+ *   source.c    the input's description of its kernel (kernel_int.h)
+ *   ring.c      pages of ftrace's ring, and the spool they wait in
+ *   file.c      sections and options: the file
  *
- * Pages of a CPU must stand together, and events come in order of time: full
- * pages go to a file of their own (a spool), some at a time and compressed, and
- * from there to the output when all is there.
+ * The pages of a CPU must be contiguous, but events come in time order: full
+ * pages go to a temporary file (the spool), several at a time and compressed,
+ * and from there to the output when all are complete.
  */
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
 #define WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
@@ -22,12 +22,12 @@
 #include "read/tracedat.h"
 
 #define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
-#define WM_TDX_CHUNK_PAGES 10u    /* compressed at once; as many as trace-cmd takes */
+#define WM_TDX_CHUNK_PAGES 10u    /* compressed together; the number trace-cmd uses */
 #define WM_TDX_NAMES_MAX   65536u /* of threads */
 
 /* --- ring.c --------------------------------------------------- */
 
-/* Some pages in the spool. */
+/* Several pages in the spool. */
 struct wm_tdx_chunk {
 	uint64_t offset;
 	uint32_t packed, bytes;
@@ -41,7 +41,7 @@ struct wm_tdx_spool {
 	struct wm_tdx_chunk *chunks; /* malloc'ed */
 	uint32_t nr_chunks, room_chunks;
 	void *zstd;
-	unsigned char *buffer; /* of a packed chunk */
+	unsigned char *buffer; /* for a packed chunk */
 	size_t room;
 };
 
@@ -49,18 +49,18 @@ struct wm_tdx_spool {
 struct wm_tdx_ring {
 	uint32_t index, buffer, cpu;
 	unsigned char *pages;   /* WM_TDX_CHUNK_PAGES; NULL before the first event */
-	uint32_t nr_pages;      /* full ones */
-	uint32_t at;            /* bytes of data in the one being filled */
-	uint64_t time;          /* of the last record in it */
-	uint64_t lost;          /* records before the page; WM_PAGE_LOST_UNKNOWN: some */
-	bool open;              /* a page has a time */
-	uint64_t offset, bytes; /* in the output, when it is there */
+	uint32_t nr_pages;      /* full pages */
+	uint32_t at;            /* bytes of data in the page being filled */
+	uint64_t time;          /* of the page's last record */
+	uint64_t lost;          /* records before the page; WM_PAGE_LOST_UNKNOWN: number unknown */
+	bool open;              /* a page has been begun and has a time */
+	uint64_t offset, bytes; /* in the output, once written there */
 };
 
 int wm_tdx_spool_open(struct wm_tdx_spool *s, bool packed);
 void wm_tdx_spool_done(struct wm_tdx_spool *s);
 
-/* Adds a record. 0, -E2BIG: it fits no page, -errno. */
+/* Adds a record. 0; -E2BIG: larger than a page; -errno. */
 int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
 		    uint64_t time, const void *record, uint32_t bytes);
 /* Records were lost here: the next one begins a page. */
@@ -68,13 +68,13 @@ int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct
 		     uint64_t count);
 int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
 		       const struct wm_page_layout *l);
-/* Writes a ring's pages behind the output's end. */
+/* Appends a ring's pages to the output. */
 int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
 		     struct wm_export_file *out);
 
 /* --- tracedat.c -------------------------------------------------------- */
 
-/* What becomes of the events of a type. */
+/* How events of a type are written. */
 struct wm_tdx_event {
 	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
 	const struct wm_kformat *format; /* KERNELS, MADE */
@@ -88,14 +88,14 @@ struct wm_tdx {
 	struct wm_tdx_source source;
 	struct wm_tdx_made made;
 	struct wm_tdx_spool spool;
-	struct wm_tdx_event *events;     /* by index of the type */
+	struct wm_tdx_event *events;     /* by type index */
 	struct wm_export_losses *losses; /* by stream */
 	struct wm_tdx_ring **rings;
-	uint32_t nr_rings, nr_held;  /* nr_held: about so many have pages in memory */
-	struct wm_tdx_ring **by_cpu; /* of each buffer WM_TDX_CPUS_MAX */
+	uint32_t nr_rings, nr_held;  /* nr_held: about how many of them have pages in memory */
+	struct wm_tdx_ring **by_cpu; /* WM_TDX_CPUS_MAX per buffer */
 	uint32_t nr_buffers, nr_cpus, nr_made;
-	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* in the output */
-	int64_t base_ns; /* what times in pages count from; not of trace.dat */
+	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* offsets in the output */
+	int64_t base_ns; /* subtracted from times in pages; not for trace.dat */
 	struct wm_text record, scratch;
 	struct wm_tdx_name {
 		int32_t tid;
@@ -107,7 +107,7 @@ struct wm_tdx {
 /* --- file.c --------------------------------------------------- */
 
 void wm_tdx_write_head(struct wm_tdx *d);
-/* The whole file but its name. 0 or -errno. */
+/* Writes the whole file, but does not publish it. 0 or -errno. */
 int wm_tdx_write(struct wm_tdx *d);
 
 #endif
