@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_lookup.c - see address_lookup.h. An address asked for again, in the same address
- * space as it was, is answered from a table of the last answers.
+ * address_lookup.c - see address_lookup.h. A table caches the last answers; an
+ * answer is valid while the address space is unchanged.
  */
 #include "symbol/address_lookup.h"
 
@@ -14,15 +14,15 @@
 
 #define ANSWERS 4096u /* a power of two */
 
-/* What is mapped in the processes of one trace, at the moment it was read up to. */
+/* The mappings of the processes of one trace, at the time up to which it was read. */
 struct memory {
 	struct wm_trace *trace;
 	struct wm_modules *modules;
 	struct wm_spaces *spaces;
-	struct wm_unwind *unwind;    /* NULL: nobody has asked */
-	bool *types;                 /* kinds of events that tell of memory */
-	struct wm_merge *telling;    /* those events; NULL: not begun */
-	const struct wm_event *next; /* of them; NULL: no more */
+	struct wm_unwind *unwind;    /* NULL: not needed yet */
+	bool *types;                 /* by type index: events that describe memory */
+	struct wm_merge *telling;    /* merges those events; NULL: not begun */
+	const struct wm_event *next; /* the next of them; NULL: end */
 };
 
 struct answer {
@@ -127,7 +127,7 @@ static int begin(struct memory *m)
 	return m->telling ? read_next(m) : -ENOMEM;
 }
 
-/* All that was told up to that time. */
+/* Feeds all such events up to that time. */
 static int follow(struct memory *m, int64_t ns)
 {
 	int err = m->telling ? 0 : begin(m);
@@ -168,7 +168,10 @@ int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-/* The kernel's addresses are its own; what is in a file, perf script shows as it is there. */
+/*
+ * Names a place. Kernel addresses stay unchanged; an address in a file becomes
+ * an offset in it, as in perf script.
+ */
 static struct wm_named_place name(struct wm_places *p, uint64_t address,
 				  const struct wm_place *place)
 {
@@ -188,7 +191,7 @@ static struct wm_named_place name(struct wm_places *p, uint64_t address,
 	in_image = place->address;
 	if (place->is_offset)
 		(void)wm_symbols_address(p->symbols, place,
-					 &in_image); /* it has a symbol: it is in one */
+					 &in_image); /* cannot fail: it has a symbol */
 	n.offset = in_image - s->start;
 	return n;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_lookup.h - what is at the addresses of samples, at their time, for who shows
- * events one by one and analyses nothing. What is mapped where is followed
- * beside: of each trace the events that tell of memory are read, up to the time
- * asked about, and no others.
+ * address_lookup.h - names the addresses in samples, as of the time of the
+ * sample, for tools that show events one by one and run no analysis. Mappings
+ * are followed separately: of each trace only the events that describe memory
+ * are read, up to the time of the request.
  *
- * For one thread, which asks in order of time; several threads have one each.
+ * Not thread-safe, and requests must be in time order; several threads need one
+ * wm_places each.
  */
 #ifndef WM_SYMBOL_ADDRESS_LOOKUP_H
 #define WM_SYMBOL_ADDRESS_LOOKUP_H
@@ -13,34 +14,42 @@
 #include "symbol/module_file.h"
 #include "symbol/unwind.h"
 
-/* Strings stay as long as the wm_places; they are bytes of files, not clean for a terminal. */
+/* Strings live as long as the wm_places; they are bytes from files, not safe for a terminal. */
 struct wm_named_place {
-	uint64_t address;   /* as perf script shows it: of a program in its file, else as it is */
-	const char *symbol; /* NULL: not known */
+	/* as perf script shows it: in its file, for a program; otherwise unchanged */
+	uint64_t address;
+	const char *symbol; /* NULL: unknown */
 	uint64_t offset;    /* from the symbol's begin */
-	const char *file;   /* NULL: nothing known was mapped there */
+	const char *file;   /* NULL: no known mapping at the address */
 };
 
 struct wm_places;
 
-/* The traces stay the caller's, open; strings of `files`, too. NULL: out of memory. */
+/*
+ * The caller keeps the traces, and keeps them open, and keeps the strings of
+ * `files`. NULL: out of memory.
+ */
 struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				   const struct wm_module_places *files);
 void wm_places_destroy(struct wm_places *p);
 
 /*
- * Traces that grow are opened again and again, each time with the packets alone
- * that are new. Before they are closed, what was not asked about is learnt, too;
- * when they are open again, the same in the same order, it goes on. 0 or -errno.
+ * For traces that grow: they are reopened again and again, each time with only
+ * the new packets. Call wm_places_leave() before closing them: it learns the
+ * rest of their events. Call wm_places_rebind() with the reopened traces, the
+ * same ones in the same order. 0 or -errno.
  */
 int wm_places_leave(struct wm_places *p);
 int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces);
 
-/* An address of the event. 0, or the error of reading the trace; -ENOMEM. */
+/* Names an address of the event. 0, -ENOMEM, or the error of reading the trace. */
 int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
 		   enum wm_event_mode mode, struct wm_named_place *ret);
 
-/* The callers by the event's copy of the stack, if it has one: their number, -errno as above. */
+/*
+ * Finds the callers from the event's copy of the stack, if it has one. Returns
+ * their number, or -errno as above.
+ */
 int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event *e,
 		      struct wm_named_place ret[WM_UNWIND_FRAMES_MAX]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces.c - see address_spaces.h. Processes are in a table by pid; the one asked for
- * last and the mapping that answered last are tried first.
+ * address_spaces.c - see address_spaces.h. Processes are in a hash table by
+ * pid; the process and the mapping found last are tried first.
  */
 #include "symbol/address_spaces.h"
 
@@ -12,28 +12,28 @@
 #include "symbol/address_spaces_int.h"
 
 #define KERNEL        (-1)
-#define KERNEL_BEHIND (64u << 20) /* bytes behind its text that may be the kernel's too */
+#define KERNEL_BEHIND (64u << 20) /* bytes after its text that may also be the kernel's */
 
 struct space {
 	int32_t pid;
-	uint32_t last; /* mapping that answered last */
+	uint32_t last; /* the mapping found last */
 	uint32_t version;
 	struct wm_layout *layout;
-	struct wm_layout *before; /* of the program that called exec; NULL: none */
+	struct wm_layout *before; /* of the program that called exec; may be NULL */
 	bool dead;
-	bool is_watched;             /* the kernel tells of all it maps */
-	struct space *older, *newer; /* of the dead */
+	bool is_watched;             /* the kernel reports all it maps */
+	struct space *older, *newer; /* in the list of dead ones */
 };
 
 struct wm_spaces {
 	struct wm_modules *modules;
 	struct space **table; /* open addressing, a power of two */
 	uint32_t nr, room;
-	struct space *last; /* asked for last */
+	struct space *last; /* found last */
 	struct space *kernel;
-	struct space *oldest, *newest; /* of the dead, by when they died */
+	struct space *oldest, *newest; /* dead ones, by time of death */
 	uint32_t nr_dead;
-	uint32_t nr_versions; /* given out; each change of a space takes the next */
+	uint32_t nr_versions; /* last version given out; each change of a space takes the next */
 	uint64_t nr_refused;
 	struct wm_spaces_kind kinds[WM_SPACES_KINDS];
 };
@@ -73,7 +73,7 @@ static int grow(struct wm_spaces *s)
 	return 0;
 }
 
-/* Closes the gap, so that no search ends in it. */
+/* Closes the gap, so that no probe sequence ends in it. */
 static void take_out(struct wm_spaces *s, int32_t pid)
 {
 	uint32_t gap = place_of(s, pid), mask = s->room - 1;
@@ -140,7 +140,10 @@ static struct space *find_space(struct wm_spaces *s, int32_t pid)
 	return p;
 }
 
-/* What happens to a process that ended belongs to a new one of that number, which inherits. */
+/*
+ * Events of an exited process's pid belong to a new process of that pid, which
+ * inherits the space.
+ */
 static struct space *get_space(struct wm_spaces *s, int32_t pid)
 {
 	struct space *p = find_space(s, pid);
@@ -270,7 +273,7 @@ void wm_spaces_exit(struct wm_spaces *s, int32_t pid)
 		join_dead(s, p);
 }
 
-/* ---- asking ----------------------------------------------------------------------- */
+/* ---- lookup ----------------------------------------------------------------------- */
 
 static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
 {
@@ -292,7 +295,7 @@ static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
 	return true;
 }
 
-/* The call of exec itself was made by the program before. */
+/* The exec call itself was made by the previous program. */
 static bool find_before(const struct space *p, uint64_t address, struct wm_place *ret)
 {
 	uint32_t i = p->before ? wm_layout_find(p->before, address) : 0;
@@ -313,7 +316,7 @@ const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uin
 	return p && find_in(p, address, &place) ? &p->layout->mappings[p->last] : NULL;
 }
 
-/* What the kernel threw away when it had started lay behind what is told of it. */
+/* Memory that the kernel freed after boot was just after the text that the trace describes. */
 static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_place *ret)
 {
 	const struct wm_layout *l = s->kernel->layout;
@@ -330,7 +333,7 @@ static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_p
 	return false;
 }
 
-/* A kernel of which the trace says nothing but addresses. */
+/* Describes a kernel of which the trace has only addresses. */
 static bool describe_kernel(struct wm_spaces *s)
 {
 	const struct wm_module_key key = {.kind = WM_MODULE_KERNEL,
@@ -400,7 +403,7 @@ void wm_spaces_size(const struct wm_spaces *s, uint32_t *ret_processes, uint64_t
 {
 	uint64_t nr = 0;
 
-	/* A shared layout is counted by each of its users in part. */
+	/* Counts each user's share of a shared layout. */
 	for (uint32_t i = 0; i < s->room; i++)
 		if (s->table[i] && s->table[i]->layout)
 			nr += (uint64_t)s->table[i]->layout->nr * 65536u /

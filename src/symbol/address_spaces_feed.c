@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces_feed.c - the events that say something of address spaces, by name: a
- * table. perf calls memory as the kernel does; what code may be in anonymous
- * memory is looked up in /tmp/perf-PID.map, so it gets that name, as with perf.
+ * address_spaces_feed.c - a table of the events that describe address spaces,
+ * by name. perf names memory as the kernel does; code in anonymous memory may
+ * be described in /tmp/perf-PID.map, so its module gets that name, as in perf.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 #include "symbol/address_spaces_int.h"
 
-#define MISC_EXEC       0x2000u /* of perf:comm; of perf:fork: made up, the parent's maps are not it */
+#define MISC_EXEC                                                                                  \
+	0x2000u /* of perf:comm; in perf:fork: synthesized, the child does not have the parent's   \
+		   maps */
 #define MISC_MMAP_DATA  0x2000u /* of perf:mmap */
 #define MISC_MODE_MASK  7u
 #define PROT_EXECUTE    4u
@@ -40,7 +42,7 @@ static int32_t pid_of(const struct wm_event *e, const char *name)
 	return (int32_t)number(e, name);
 }
 
-/* A string's text; without one, none. */
+/* Returns a string field's text; "" if the field is missing. */
 static void text(const struct wm_event *e, const char *name, const char **ret, size_t *ret_bytes)
 {
 	const struct wm_item *i = field(e, name);
@@ -50,7 +52,7 @@ static void text(const struct wm_event *e, const char *name, const char **ret, s
 	*ret_bytes = is ? strnlen(i->text, i->count) : 0;
 }
 
-/* Bytes, or a list of bytes as LTTng writes them; how many. */
+/* Reads a field of bytes, or a list of bytes as LTTng writes them; returns their number. */
 static size_t bytes(const struct wm_event *e, const char *name,
 		    unsigned char to[WM_MODULE_BUILD_BYTES])
 {
@@ -76,7 +78,7 @@ static uint64_t end_of(uint64_t start, uint64_t length)
 	return __builtin_add_overflow(start, length, &end) ? UINT64_MAX : end;
 }
 
-/* Only lack of memory stops a reader; what else was refused is counted. */
+/* Only lack of memory stops a reader; other refused mappings are counted. */
 static int only_memory(int err)
 {
 	return err == -ENOMEM ? err : 0;
@@ -99,7 +101,7 @@ static bool is_kernel_name(const char *s, size_t n)
 	return begins(s, n, "[kernel.kallsyms]") || begins(s, n, "[kernel.vmlinux]");
 }
 
-/* [kernel.kallsyms]_text and the modules; whatever else is described as the kernel's. */
+/* Maps [kernel.kallsyms]_text, kernel modules, and anything else described as the kernel's. */
 static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t start, uint64_t end,
 		      const char *name, size_t n)
 {
@@ -114,7 +116,7 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 		k.kind = WM_MODULE_GUEST;
 	}
 	if (k.kind == WM_MODULE_KERNEL && !start && start == end)
-		m.end = UINT64_MAX; /* recorded by one who might not see the addresses */
+		m.end = UINT64_MAX; /* the recorder was not allowed to see the addresses */
 	m.module = wm_modules_get(wm_spaces_modules(s), &k);
 	if (!m.module)
 		return -ENOMEM;
@@ -126,7 +128,7 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	return only_memory(wm_spaces_map(s, -1, &m));
 }
 
-/* Of 32 bits is the one that lies where only such a program has to have it. */
+/* A vdso mapped below 4 GiB is a 32-bit program's. */
 static enum wm_module_kind vdso_at(uint64_t start)
 {
 	return start <= UINT32_MAX ? WM_MODULE_VDSO32 : WM_MODULE_VDSO;
@@ -159,7 +161,7 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 		k.path_bytes = (size_t)snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", pid);
 		k.path = jit;
 	}
-	/* What is not in a file has the addresses it has. */
+	/* Memory without a file keeps its addresses. */
 	m->is_offset =
 	    k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO || k.kind == WM_MODULE_VDSO32;
 	m->base = m->is_offset ? m->start - number(e, "pgoff") : 0;
@@ -170,7 +172,7 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	return 0;
 }
 
-/* Traces of our own do not keep the record's head: the kernel's pid tells. */
+/* waymark's traces do not keep the record header: pid -1 is the kernel. */
 static unsigned mode_of(const struct wm_event *e)
 {
 	if (field(e, "misc"))
@@ -210,7 +212,7 @@ static int learn_perf_fork(struct wm_spaces *s, const struct wm_event *e)
 	return wm_spaces_fork(s, pid_of(e, "ppid"), pid_of(e, "pid"));
 }
 
-/* Of a thread: the process may live on. Of its first: rarely. */
+/* The exit of a thread does not end the process; the main thread rarely exits before the others. */
 static int learn_perf_exit(struct wm_spaces *s, const struct wm_event *e)
 {
 	if (pid_of(e, "pid") == pid_of(e, "tid"))
@@ -234,9 +236,9 @@ static int learn_perf_ksymbol(struct wm_spaces *s, const struct wm_event *e)
 	return m.module ? only_memory(wm_spaces_map(s, -1, &m)) : -ENOMEM;
 }
 
-/* ---- waymark's own --------------------------------------------------------------- */
+/* ---- waymark --------------------------------------------------------------------- */
 
-/* Its modules follow; until they do, a forked child has its parent's. */
+/* Its modules follow; until then, a forked child has its parent's. */
 static int learn_own_process(struct wm_spaces *s, const struct wm_event *e)
 {
 	int32_t pid = pid_of(e, "pid");
@@ -282,7 +284,7 @@ static int learn_own_module(struct wm_spaces *s, const struct wm_event *e)
 	return map_image(s, e, pid_of(e, "pid"), &m);
 }
 
-/* ---- LTTng's -------------------------------------------------------------------- */
+/* ---- LTTng ---------------------------------------------------------------------- */
 
 static int learn_lttng_load(struct wm_spaces *s, const struct wm_event *e)
 {
@@ -303,7 +305,7 @@ static int learn_lttng_unload(struct wm_spaces *s, const struct wm_event *e)
 	return 0;
 }
 
-/* Of what was just told of: the same, by its build. */
+/* Adds the build to the library just reported. */
 static int learn_lttng_build_id(struct wm_spaces *s, const struct wm_event *e)
 {
 	const struct wm_mapping *have = wm_spaces_mapping(s, e->pid, number(e, "baddr"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mappings over time: overlaps, fork, exec, the kernel; a model tells what must be found. */
+/* Mappings over time: overlaps, fork, exec, the kernel; a model gives the expected results. */
 #include "trace/event_test_kit.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "symbol/address_spaces.h"
 
-#define EXEC 0x2000u /* misc of perf:comm; of perf:fork: of one that was made up */
+#define EXEC 0x2000u /* misc of perf:comm; of a synthesized perf:fork */
 
 struct world {
 	struct wm_modules *modules;
@@ -101,7 +101,8 @@ static void test_a_new_mapping_cuts_what_it_overlaps(void **state)
 	assert_string_equal(at(w, 8, 0x13000, WM_MODE_USER), "");
 	map(w, 7, 0, UINT64_MAX, 0, "/all");
 	assert_string_equal(at(w, 7, 0x15000, WM_MODE_USER), "/all+15000");
-	map(w, 7, 0xffffffffffffff00, UINT64_MAX, 0, "/beyond"); /* wraps: ends with memory */
+	/* would wrap: ends at the top of memory */
+	map(w, 7, 0xffffffffffffff00, UINT64_MAX, 0, "/beyond");
 	assert_string_equal(at(w, 7, 0xffffffffffffff10, WM_MODE_USER), "/beyond+10");
 	assert_string_equal(at(w, 7, 0x10, WM_MODE_USER), "/all+10");
 	map(w, 7, 0x20, 0, 0, "/nothing");
@@ -120,27 +121,28 @@ static void test_fork_shares_and_exec_puts_aside(void **state)
 		task(w, "perf:fork", child, 1, 0);
 	wm_spaces_size(w->spaces, &processes, &mappings);
 	assert_int_equal(processes, 499);
-	assert_in_range(mappings, 990, 1010); /* one copy for all */
+	assert_in_range(mappings, 990, 1010); /* shared copies */
 	map(w, 3, 0, 0x800, 0, "/bin/c");
 	assert_string_equal(at(w, 3, 0x10, WM_MODE_USER), "/bin/c+10");
 	assert_string_equal(at(w, 1, 0x10, WM_MODE_USER), "/bin/a+10");
 	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "/lib/b+10");
-	task(w, "perf:comm", 2, 0, 0); /* only a name */
+	task(w, "perf:comm", 2, 0, 0); /* only sets the name */
 	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "/lib/b+10");
 	task(w, "perf:comm", 2, 0, EXEC);
 	map(w, 2, 0x1000, 0x2000, 0, "/bin/new");
 	assert_string_equal(at(w, 2, 0x1010, WM_MODE_USER), "/bin/new+10");
-	assert_string_equal(at(w, 2, 0x5010, WM_MODE_USER), "/lib/b+10"); /* who called exec */
+	/* the program that called exec */
+	assert_string_equal(at(w, 2, 0x5010, WM_MODE_USER), "/lib/b+10");
 	task(w, "perf:comm", 2, 0, EXEC);
 	assert_string_equal(at(w, 2, 0x5010, WM_MODE_USER), "");
 	assert_string_equal(at(w, 1, 0x1010, WM_MODE_USER), "/lib/b+10");
-	task(w, "perf:fork", 9000, 1, EXEC); /* of perf's making: it was there before */
+	task(w, "perf:fork", 9000, 1, EXEC); /* synthesized by perf: the process existed before */
 	assert_string_equal(at(w, 9000, 0x10, WM_MODE_USER), "");
 	task(w, "perf:fork", 1, 1, 0); /* a thread */
 	assert_string_equal(at(w, 1, 0x10, WM_MODE_USER), "/bin/a+10");
 }
 
-/* That it joined a recording changes nothing when the kernel told of its mappings already. */
+/* A process whose mappings the kernel reported joins a recording: nothing changes. */
 static void test_who_is_watched_says_nothing_new(void **state)
 {
 	struct world *w = *state;
@@ -151,7 +153,7 @@ static void test_who_is_watched_says_nothing_new(void **state)
 	task(w, "perf:fork", 8, 7, 0);
 	task(w, "waymark:process", 8, 7, 0);
 	assert_string_equal(at(w, 8, 0x10010, WM_MODE_USER), "/bin/a+10");
-	task(w, "waymark:process", 9, 8, 0); /* of whom nobody told: as its parent */
+	task(w, "waymark:process", 9, 8, 0); /* not reported: has its parent's */
 	assert_string_equal(at(w, 9, 0x10010, WM_MODE_USER), "/bin/a+10");
 }
 
@@ -305,7 +307,7 @@ static void test_lttng_says_the_build_afterwards(void **state)
 	assert_memory_equal(p.module->build_id, id, 20);
 }
 
-/* Random mappings and holes against an array that says who has each page. */
+/* Random mappings and holes against an array with the owner of each page. */
 static void test_what_is_found_is_what_a_model_says(void **state)
 {
 	enum { PAGES = 64, NAMES = 16 };

@@ -15,8 +15,9 @@
 /* --- where the function is now ----------------------------------------------------------- */
 
 /*
- * A kernel lies elsewhere after each boot, all of it by the same distance;
- * modules do not keep theirs, and are only found where they were.
+ * A kernel moves at each boot, all of it by one distance; each of its modules
+ * moves by another, so functions of modules are found only at their old
+ * address.
  */
 static int find_function(const struct wm_code *c, const struct wm_module *m,
 			 const struct wm_symbol *s, uint64_t *ret_address, struct wm_diag *diag)
@@ -30,10 +31,11 @@ static int find_function(const struct wm_code *c, const struct wm_module *m,
 			*ret_address = s->start - moved;
 			return 0;
 		}
-	return wm_diag_set(diag, -ENOENT, NULL, -1, "it is not where it was when it was recorded");
+	return wm_diag_set(diag, -ENOENT, NULL, -1,
+			   "it is at another address than when it was recorded");
 }
 
-/* The kernel's symbols reach to the next one: what fills the gap was never meant to run. */
+/* The kernel's symbols extend to the next one: drops the padding, which is never executed. */
 static size_t without_padding(const struct wm_elf *e, const unsigned char *bytes, size_t nr)
 {
 	while (e->machine == EM_X86_64 && nr > 1 && bytes[nr - 1] == INT3)
@@ -49,19 +51,19 @@ static int read_code(const struct wm_elf *e, uint64_t address, uint64_t bytes,
 	int err;
 
 	if (!bytes || bytes > WM_KERNEL_CODE_MAX)
-		return wm_diag_set(diag, -EFBIG, NULL, -1, "nobody knows where it ends");
+		return wm_diag_set(diag, -EFBIG, NULL, -1, "its size is unknown");
 	err = wm_elf_offset(e, address, bytes, &offset);
 	if (!err)
 		err = wm_elf_read_new(e, offset, bytes, WM_KERNEL_CODE_MAX, &data, NULL);
 	if (err)
-		return err == -ENOMEM
-			   ? err
-			   : wm_diag_set(diag, err, NULL, -1, "%.100s does not hold it", e->name);
+		return err == -ENOMEM ? err
+				      : wm_diag_set(diag, err, NULL, -1,
+						    "%.100s does not contain it", e->name);
 	*ret = (struct wm_kernel_code){e->machine, data, without_padding(e, data, bytes)};
 	return 0;
 }
 
-/* --- of the running kernel ----------------------------------------------------------------- */
+/* --- the running kernel -------------------------------------------------------------------- */
 
 static int load_kallsyms(struct wm_code *c, const char *path, struct wm_diag *diag)
 {
@@ -73,7 +75,7 @@ static int load_kallsyms(struct wm_code *c, const char *path, struct wm_diag *di
 		err = wm_kallsyms_parse(c, text, bytes);
 	if (err && err != -ENOMEM)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "%.60s tells no addresses (kernel.kptr_restrict): be root",
+				   "%.60s has no addresses (kernel.kptr_restrict); run as root",
 				   path);
 	return err;
 }
@@ -99,9 +101,9 @@ int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, co
 	return err;
 }
 
-/* --- of a file ------------------------------------------------------------------------------- */
+/* --- a file ---------------------------------------------------------------------------------- */
 
-/* Separate debug information has the places of the code, but not the code. */
+/* Separate debug information has the addresses of the code, but not the code. */
 static bool has_code(const struct wm_elf *e, uint64_t address)
 {
 	for (uint32_t i = 1; i < e->nr_sections; i++)
@@ -125,8 +127,8 @@ int wm_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
 		err = find_function(&names, m, s, &address, diag);
 	}
 	if (!err && !has_code(e, address))
-		err = wm_diag_set(diag, -ENODATA, NULL, -1, "%.100s has debug information only",
-				  e->name);
+		err = wm_diag_set(diag, -ENODATA, NULL, -1,
+				  "%.100s contains debug information only", e->name);
 	if (!err)
 		err = read_code(e, address, s->end - s->start, ret, diag);
 	wm_code_done(&names);
@@ -141,7 +143,7 @@ static int read_vmlinux(const struct wm_module *m, const struct wm_symbol *s,
 	int err = wm_vmlinux_open(places, id, id_bytes, &files);
 
 	if (err)
-		return wm_diag_set(diag, err, NULL, -1, "no vmlinux of that build is here");
+		return wm_diag_set(diag, err, NULL, -1, "no vmlinux of that build on this machine");
 	err = -ENOENT;
 	if (files.image)
 		err = wm_kernel_code_linked(m, s, files.image, ret, diag);
@@ -155,14 +157,14 @@ int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
 		   const struct wm_module_places *places, struct wm_kernel_code *ret,
 		   struct wm_diag *diag)
 {
-	struct wm_diag live = {.sentence = "another kernel runs here"}, linked = {0};
+	struct wm_diag live = {.sentence = "another kernel is running"}, linked = {0};
 	const unsigned char *id;
 	uint32_t id_bytes = wm_kernel_build(m, &id);
 	int err = -ENOENT;
 
 	if (!id_bytes)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "the trace does not say which kernel it is of");
+				   "the trace does not record the kernel's build");
 	if (wm_kernel_runs(id, id_bytes))
 		err = wm_kernel_code_live(m, s, "/proc/kallsyms", "/proc/kcore", ret, &live);
 	if (err && err != -ENOMEM && m->kind == WM_MODULE_KERNEL)

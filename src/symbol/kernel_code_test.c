@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_code_test.c - code of a kernel that moved since, out of files like the kernel's own. */
+/* kernel_code_test.c - code of a kernel that has moved since, from files like the kernel's own. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "symbol/kernel_code.h"
 
-#define TEXT  0xffffffff81000000ull /* where the kernel is now */
+#define TEXT  0xffffffff81000000ull /* the kernel's address now */
 #define MOVED 0x200000ull           /* how much higher it was */
 
 static const unsigned char code[16] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3, 0xcc, 0xcc,
@@ -48,7 +48,7 @@ static void write_to(const char *path, const void *data, size_t bytes)
 	(void)close(fd);
 }
 
-/* As /proc/kcore: a core file without sections, its segments the kernel's memory. */
+/* Like /proc/kcore: a core file without sections, whose segments are the kernel's memory. */
 static void write_core(const struct world *w, uint64_t file_bytes, size_t cut)
 {
 	struct {
@@ -116,7 +116,7 @@ static void a_kernel_that_moved_is_read_where_it_is(void **state)
 
 	assert_int_equal(ask(w), 0);
 	assert_int_equal(w->code.machine, EM_X86_64);
-	assert_int_equal(w->code.nr_bytes, 6); /* and padding */
+	assert_int_equal(w->code.nr_bytes, 6); /* the rest is padding */
 	assert_memory_equal(w->code.bytes, code, 6);
 }
 
@@ -124,11 +124,11 @@ static void what_lies_elsewhere_is_not_taken(void **state)
 {
 	struct world *w = *state;
 
-	w->mark.address += 0x1000; /* as if by another boot */
+	w->mark.address += 0x1000; /* as by another boot */
 	assert_int_equal(ask(w), -ENOENT);
-	assert_non_null(strstr(w->diag.sentence, "not where it was"));
+	assert_non_null(strstr(w->diag.sentence, "another address"));
 	w->mark.address -= 0x1000;
-	w->symbol.name = "first"; /* something else is there */
+	w->symbol.name = "first"; /* another symbol is there */
 	assert_int_equal(ask(w), -ENOENT);
 	w->symbol = (struct wm_symbol){"of_module", 0xffffffffc0000000 + MOVED, 0};
 	w->module.kind = WM_MODULE_KMODULE; /* modules do not move with the kernel */
@@ -142,8 +142,8 @@ static void memory_that_is_not_told_is_said(void **state)
 
 	write_core(w, 0x204, 0); /* it ends within the function */
 	assert_int_equal(ask(w), -ENOENT);
-	assert_non_null(strstr(w->diag.sentence, "does not hold it"));
-	write_core(w, UINT64_MAX, 0x300); /* it says more than there is */
+	assert_non_null(strstr(w->diag.sentence, "does not contain it"));
+	write_core(w, UINT64_MAX, 0x300); /* the header claims more bytes than the file has */
 	assert_int_not_equal(ask(w), 0);
 	write_core(w, 0x400, sizeof(Elf64_Phdr) + 0x400);
 	assert_int_not_equal(ask(w), 0);
@@ -151,7 +151,7 @@ static void memory_that_is_not_told_is_said(void **state)
 	assert_int_equal(ask(w), -ENOENT);
 	assert_non_null(strstr(w->diag.sentence, "No such file"));
 	write_core(w, 0x400, 0);
-	w->symbol.end = w->symbol.start; /* of no size */
+	w->symbol.end = w->symbol.start; /* size 0 */
 	assert_int_equal(ask(w), -EFBIG);
 	w->symbol.end = w->symbol.start + 0x210 - 0x200;
 	write_to(w->names, "0000000000000000 T _text\n0000000000000000 t work\n", 49);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_symbols.c - names of the kernel and its modules: from the trace, else
- * from this machine when it runs the very same kernel, else from perf's cache
- * of builds or the debug information of that build. A kernel lies elsewhere after each boot: names
- * that are not of the recorded boot are moved by where the trace says one of them was. A trace
- * without the kernel's build (of perf record -z, -B, -o -) is of this machine's when host, release
- * and place are the same.
+ * kernel_symbols.c - names of the kernel and its modules: from the trace; else
+ * from this machine if it runs the same kernel; else from perf's build cache or
+ * the debug information of that build. A kernel moves at each boot: names of
+ * another boot are moved by the recorded address of one symbol. A trace without
+ * the kernel's build (of perf record -z, -B, -o -) is of this machine's kernel
+ * if host, release and that address are equal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ enum { OF_KERNEL, OF_MODULE }; /* tags */
 
 /* ---- lines -------------------------------------------------------------------- */
 
-/* How many digits a line begins with; 0 also when they are too many. */
+/* Returns the number of hex digits a line begins with; 0 if there are more than 16. */
 static size_t hex(const char *from, const char *end, uint64_t *ret)
 {
 	const char *at = from;
@@ -42,13 +42,15 @@ static size_t hex(const char *from, const char *end, uint64_t *ret)
 	return at - from <= 16 ? (size_t)(at - from) : 0;
 }
 
-/* As perf: functions and data; local ones have small letters. */
+/* As in perf: functions and data; small letters are local symbols. */
 static bool is_wanted(char type)
 {
 	return memchr("TWDB", type & ~32, 4) != NULL;
 }
 
-/* "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; *end may be written. 0, -errno.
+/*
+ * Parses "ffffffff81000000 T _text" or "ffffffffc0000000 t x\t[module]"; may
+ * overwrite *end. 0 or -errno.
  */
 static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 {
@@ -60,7 +62,7 @@ static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 		return 0;
 	*any |= s.start;
 	if (!s.start)
-		return 0; /* hidden from us; others may be told by another source */
+		return 0; /* hidden from this user; another source may have it */
 	name = at + 3;
 	tail = memchr(name, '\t', (size_t)(end - name));
 	s.tag = tail ? OF_MODULE : OF_KERNEL;
@@ -70,11 +72,11 @@ static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 		return 0;
 	*(tail ? tail : end) = '\0';
 	s.name = name;
-	s.asked = true; /* nothing of it is mangled */
+	s.asked = true; /* kernel names are not mangled */
 	return wm_code_add(c, &s);
 }
 
-/* Between the last name of the kernel and the first of a module there is nothing. */
+/* The gap between the last name of the kernel and the first of a module belongs to neither. */
 static void end_at_gaps(struct wm_code *c)
 {
 	for (size_t i = 0; i + 1 < c->nr; i++) {
@@ -98,7 +100,7 @@ int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes)
 		err = add_line(c, at, line, &any);
 	}
 	if (err == -EFBIG)
-		err = 0; /* as many as there may be */
+		err = 0; /* the limit is reached: keep the names read */
 	if (err || !any) {
 		free(text);
 		return err ? err : -ENOENT;
@@ -109,7 +111,7 @@ int wm_kallsyms_parse(struct wm_code *c, char *text, size_t bytes)
 	return 0;
 }
 
-/* ---- where from ------------------------------------------------------------------ */
+/* ---- sources --------------------------------------------------------------------- */
 
 static int load_trace(struct wm_module_symbols *t, const struct wm_module *m)
 {
@@ -217,7 +219,7 @@ static int open_at(const char *path, const struct wm_module_places *places, cons
 int wm_vmlinux_open(const struct wm_module_places *places, const unsigned char *id,
 		    uint32_t id_bytes, struct wm_module_files *ret)
 {
-	/* Below /usr/lib/debug, too: wm_module_open() looks there. */
+	/* wm_module_open() also looks below /usr/lib/debug. */
 	static const char *const paths[] = {"/boot/vmlinux-%s", "/lib/modules/%s/build/vmlinux",
 					    "/lib/modules/%s/vmlinux"};
 	struct utsname name;
@@ -251,11 +253,11 @@ static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_plac
 	return err;
 }
 
-/* It is the kernel that runs here, but not all may see where its functions are. */
+/* The trace is of the running kernel, but this user may not see its addresses. */
 static void say_hidden(struct wm_module_symbols *t)
 {
-	strcpy(t->sentence, "the running kernel hides its addresses from you "
-			    "(kernel.kptr_restrict): read the trace as root");
+	strcpy(t->sentence, "the running kernel hides its addresses (kernel.kptr_restrict); read "
+			    "the trace as root");
 }
 
 static bool is_build(const unsigned char *id, uint32_t id_bytes)
@@ -266,7 +268,7 @@ static bool is_build(const unsigned char *id, uint32_t id_bytes)
 	return false;
 }
 
-/* Of a trace without the kernel's build: it was recorded on this host, by this release. */
+/* For a trace without the kernel's build: it was recorded on this host, by this release. */
 static bool seems_to_run(const struct wm_module *m)
 {
 	const char *host = m->trace ? wm_trace_word(m->trace, "host") : NULL;
@@ -277,7 +279,7 @@ static bool seems_to_run(const struct wm_module *m)
 	       !strcmp(release, now.release);
 }
 
-/* What is said to be at an address is there. */
+/* Checks that the recorded symbol is at its recorded address. */
 static bool is_in_place(const struct wm_code *c, const struct wm_kernel_mark *mark)
 {
 	for (size_t i = 0; mark->address && i < c->nr; i++)
@@ -286,7 +288,7 @@ static bool is_in_place(const struct wm_code *c, const struct wm_kernel_mark *ma
 	return false;
 }
 
-/* Names of the running kernel, when it is the one that was traced. 0 or -errno. */
+/* Loads the names of the running kernel if it is the traced one. 0 or -errno. */
 static int load_running(struct wm_module_symbols *t, const struct wm_module *m,
 			const struct wm_symbols_options *options, const unsigned char *id,
 			uint32_t id_bytes)

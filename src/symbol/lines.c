@@ -8,11 +8,12 @@
 
 #include "base/arena.h"
 
-#define ANSWERS_BYTES_MAX ((size_t)2 << 30) /* of memory; beyond, nothing more is known */
+#define ANSWERS_BYTES_MAX                                                                          \
+	((size_t)2 << 30) /* of memory; beyond it, further addresses have no lines */
 
-/* A module's debug information, and what was asked of it; by the module's index. */
+/* A module's debug information, and the addresses already looked up. */
 struct file {
-	struct wm_elf_lines *lines;      /* NULL: it has none */
+	struct wm_elf_lines *lines;      /* may be NULL */
 	struct wm_line_frames **answers; /* open addressing, a power of two */
 	uint32_t nr, room;
 };
@@ -20,7 +21,7 @@ struct file {
 struct wm_lines {
 	struct wm_symbols *symbols;
 	struct wm_arena arena;
-	struct file **files; /* by index of the module; shared by those of one build */
+	struct file **files; /* by module index; shared by modules of one build */
 	struct wm_module **modules;
 	uint32_t room;
 	uint32_t nr_open, nr_without;
@@ -38,7 +39,7 @@ struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
 	return l;
 }
 
-/* Modules of one build share their file: it goes with the first of them. */
+/* Modules of one build share their file: closing the first one clears all. */
 static void close_file(struct wm_lines *l, uint32_t i)
 {
 	struct file *f = l->files[i];
@@ -139,7 +140,7 @@ static struct file *file_of(struct wm_lines *l, struct wm_module *m)
 	return f;
 }
 
-/* ---- answers ---------------------------------------------------------------------------- */
+/* ---- cached addresses ------------------------------------------------------------------- */
 
 static struct wm_line_frames **place_of(struct wm_line_frames **answers, uint32_t room,
 					uint64_t address)

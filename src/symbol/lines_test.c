@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of places in a program that gcc makes here, with its debug information in it and beside. */
+/*
+ * Lines of places in a program compiled here, with debug information inside and
+ * in a separate file.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +94,7 @@ static struct wm_module *module(struct asking *a, const char *name, const struct
 	return wm_modules_get(a->modules, &k);
 }
 
-/* Every address of outer() is in it, and some are in inner() too. */
+/* Every address of outer() has it as a frame, and some have inner() too. */
 static void check(struct asking *a, struct wm_module *m, uint64_t start, uint64_t bytes)
 {
 	unsigned nr_inlined = 0;
@@ -136,7 +139,7 @@ static void test_lines_and_what_is_inlined(void **state)
 	check(&a, module(&a, "whole.so", NULL), outer->address, outer->bytes);
 	check(&a, module(&a, "lib.so", NULL), outer->address, outer->bytes);
 	check(&a, module(&a, "lib.so", e), outer->address, outer->bytes);
-	check(&a, module(&a, "gone.so", e), outer->address, outer->bytes); /* of that build */
+	check(&a, module(&a, "gone.so", e), outer->address, outer->bytes); /* found by its build */
 	wm_lines_unknown(a.lines, &unknown, &without);
 	assert_int_equal(unknown, 0);
 	place = (struct wm_place){.module = module(&a, "bare.so", NULL), .address = outer->address};

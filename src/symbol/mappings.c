@@ -24,7 +24,7 @@ void wm_layout_put(struct wm_layout *l)
 		free(l);
 }
 
-/* Ours alone, with room for two more. */
+/* Makes *layout unshared, with room for two more. */
 static int own(struct wm_layout **layout)
 {
 	struct wm_layout *old = *layout, *l;
@@ -43,7 +43,7 @@ static int own(struct wm_layout **layout)
 	return 0;
 }
 
-/* The first mapping that ends behind the address. */
+/* Returns the first mapping that ends after the address. */
 static uint32_t first_behind(const struct wm_layout *l, uint64_t address)
 {
 	uint32_t low = 0, high = l ? l->nr : 0;
@@ -66,7 +66,7 @@ uint32_t wm_layout_find(const struct wm_layout *l, uint64_t address)
 	return i < l->nr && l->mappings[i].start <= address ? i : l->nr;
 }
 
-/* [start, end) becomes what `between` says, or a hole. */
+/* Replaces [start, end) by `between`, or by a hole. */
 static int replace(struct wm_layout **layout, uint64_t start, uint64_t end,
 		   const struct wm_mapping *between)
 {

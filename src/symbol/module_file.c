@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.c - see module_file.h. Names of files come from a trace: what is
- * no ordinary file is not opened. Files are looked for in perf's order, as
- * which one is found first decides what a function is called.
+ * module_file.c - see module_file.h. Names of files come from a trace: only
+ * regular files are opened. Files are searched in perf's order, as the first
+ * one found decides the names of functions.
  */
 #include "symbol/module_file.h"
 
@@ -23,15 +23,15 @@
 
 static const char *const texts[WM_UNNAMED_NR] = {
     [WM_NAMED] = "named",
-    [WM_UNNAMED_NO_MAPPING] = "nothing known was mapped there",
-    [WM_UNNAMED_NO_CODE] = "in memory that holds no code",
+    [WM_UNNAMED_NO_MAPPING] = "no known mapping at the address",
+    [WM_UNNAMED_NO_CODE] = "memory that holds no code",
     [WM_UNNAMED_NO_FILE] = "the file is not on this machine",
     [WM_UNNAMED_UNREADABLE] = "the file cannot be read",
     [WM_UNNAMED_CHANGED] = "the file is another build now",
-    [WM_UNNAMED_STRIPPED] = "the file's symbols were stripped off",
+    [WM_UNNAMED_STRIPPED] = "the file's symbols were stripped",
     [WM_UNNAMED_OUTSIDE] = "between the file's symbols",
-    [WM_UNNAMED_NO_KALLSYMS] = "the kernel's symbols are not in the trace, nor is it this kernel",
-    [WM_UNNAMED_NO_JIT_MAP] = "the compiler that made the code left no map in /tmp",
+    [WM_UNNAMED_NO_KALLSYMS] = "the trace has no kernel symbols, and another kernel is running",
+    [WM_UNNAMED_NO_JIT_MAP] = "the JIT compiler left no map in /tmp",
 };
 
 const char *wm_unnamed_text(enum wm_unnamed why)
@@ -64,7 +64,7 @@ int wm_module_open_plain(const char *path, int *ret_fd)
 
 /* ---- one file ------------------------------------------------------------------ */
 
-/* What is being looked for, and the best that was seen. */
+/* The search for a file, and the most specific failure up to now. */
 struct looking {
 	const struct wm_module *module;
 	const struct wm_module_places *places;
@@ -74,8 +74,7 @@ struct looking {
 	struct wm_diag *diag;
 };
 
-/* A trace may keep less of a long build-id than the file has, and fill up a short one with zeros.
- */
+/* A trace may truncate a long build-id, and pad a short one with zeros. */
 static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 {
 	uint32_t nr = e->build_id_bytes < m->build_id_bytes ? e->build_id_bytes : m->build_id_bytes;
@@ -87,7 +86,7 @@ static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 	       (e->build_id_bytes <= nr || nr == WM_MODULE_BUILD_BYTES);
 }
 
-/* The file at x->path when it is the module's build, or when nobody knows which that is. */
+/* Opens the file at x->path if it is the module's build, or if that is unknown. */
 static struct wm_elf *open_build(struct looking *x)
 {
 	struct wm_elf *e;
@@ -123,7 +122,7 @@ static void set_path(struct looking *x, const char *a, const char *b)
 	wm_text_str(&x->path, b);
 }
 
-/* ROOT/.build-id/xx/yyyy..., of the module's build, or the image's when that is not known. */
+/* Makes ROOT/.build-id/xx/yyyy... of the module's build, or of the image's if that is unknown. */
 static bool set_build_path(struct looking *x, const char *root, const char *end)
 {
 	const unsigned char *id = x->module->build_id;
@@ -148,7 +147,7 @@ static bool set_build_path(struct looking *x, const char *root, const char *end)
 
 static const char deleted[] = " (deleted)";
 
-/* Ways that only a known build makes safe: the path names another thing by now. */
+/* Tries places that are safe only with a known build: the path may name another file by now. */
 static struct wm_elf *open_elsewhere(struct looking *x)
 {
 	const struct wm_module *m = x->module;
@@ -214,7 +213,7 @@ static bool has_sum(const struct wm_elf *e, uint32_t sum)
 	return (uint32_t)have == sum;
 }
 
-/* At x->path: symbols of the same build; `sum`: which tells it when neither has a build-id. */
+/* Tries the symbol file at x->path; `sum` identifies it if neither file has a build-id. */
 static bool try_debug(struct looking *x, const uint32_t *sum)
 {
 	const struct wm_elf *image = x->files->image;
@@ -231,7 +230,7 @@ static bool try_debug(struct looking *x, const uint32_t *sum)
 	return false;
 }
 
-/* .gnu_debuglink: a name, and the sum of that file. */
+/* Reads .gnu_debuglink: a name, and the checksum of that file. */
 static bool read_link(const struct wm_elf *e, char name[LINK_MAX_BYTES], uint32_t *ret_sum)
 {
 	const struct wm_elf_section *s = wm_elf_section(e, ".gnu_debuglink");
@@ -290,7 +289,7 @@ static bool find_debug(struct looking *x)
 
 /* ---- the vdso ------------------------------------------------------------------------ */
 
-/* This machine's: the kernel gives the same one to all. */
+/* Opens this machine's vdso: the kernel maps the same one into all processes. */
 static enum wm_unnamed open_vdso(const struct wm_module *m, struct wm_module_files *ret)
 {
 	if (m->kind == WM_MODULE_VDSO32 ? wm_vdso_open_narrow(&ret->image)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* modules.c - a table of modules by what names them; see modules.h. */
+/* modules.c - a hash table of modules by their keys; see modules.h. */
 #include "symbol/modules.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 
 static const char kernel[] = "[kernel.kallsyms]";
 
-/* A build that the trace told of beside the mappings. */
+/* A build that the trace stated separately from the mappings. */
 struct told {
 	const char *path;
 	uint8_t bytes;
 	unsigned char id[WM_MODULE_BUILD_BYTES];
 };
 
-/* Open addressing, a power of two; 0 is a free place, else an index + 1. */
+/* Open addressing, a power of two; 0 is a free slot, else an index + 1. */
 struct index {
 	uint32_t *places, room, nr;
 };
@@ -70,7 +70,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 	return hash ^ hash >> 29;
 }
 
-/* Twice the room; the places are filled again by who asked for it. */
+/* Doubles the table; the caller rehashes. */
 static int grow_index(struct index *x)
 {
 	uint32_t room = x->room ? 2 * x->room : 64;
@@ -98,7 +98,7 @@ static void take_place(struct index *x, uint64_t hash, uint32_t value)
 	x->places[at] = value + 1;
 }
 
-/* ---- builds that were told ----------------------------------------------- */
+/* ---- builds stated separately -------------------------------------------- */
 
 static uint64_t hash_path(const char *path, size_t bytes)
 {
@@ -185,7 +185,7 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 
 /* ---- modules ---------------------------------------------------------------- */
 
-/* Only a build that came with the mapping tells modules of one path apart. */
+/* Modules of one path differ only by a build that came with the mapping. */
 struct entry {
 	struct wm_module module;
 	uint64_t hash;
@@ -213,7 +213,7 @@ static bool is_it(const struct entry *e, const struct wm_module_key *k)
 		(m->build_id_bytes == id_bytes && !memcmp(m->build_id, k->build_id, id_bytes)));
 }
 
-/* Of a module of the kernel: "[ext4]" of "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz". */
+/* Makes the name of a kernel module: "[ext4]" from "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz". */
 static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_PATH_MAX + 3])
 {
 	const char *slash = memrchr(file, '/', bytes), *begin = slash ? slash + 1 : file;
@@ -229,7 +229,8 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 	return n;
 }
 
-/* Of several traces of one machine that with the kernel's symbols counts, else the last. */
+/* If several traces are of one machine, the one with the kernel's symbols counts, or the last one.
+ */
 static bool has_symbols(struct wm_trace *t)
 {
 	const char *text;
@@ -254,7 +255,7 @@ int wm_modules_of_trace(struct wm_modules *m, struct wm_trace *t)
 			n = kmodule_name(path, n, name);
 			path = name;
 		} else if (b->kernel && !strncmp(path, kernel, strlen(kernel))) {
-			n = strlen(kernel); /* without the symbol it was placed by */
+			n = strlen(kernel); /* without the reference symbol's name */
 		}
 		err = wm_modules_build_id(m, path, n, b->build_id, b->build_id_bytes);
 	}
@@ -277,7 +278,7 @@ static const char *last_part(const char *path)
 	return slash && slash[1] && strncmp(path, "//", 2) != 0 ? slash + 1 : path;
 }
 
-/* As perf: whose code it is, rather than where its names would be. */
+/* perf's name for it: the owner of the code, not the file with its names. */
 static const char *jit_name(struct wm_modules *m, int32_t pid)
 {
 	char name[32];

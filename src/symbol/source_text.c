@@ -12,8 +12,8 @@
 #include "base/file.h"
 
 struct file {
-	char *name, *text; /* text NULL: not here */
-	char **lines;      /* in the text, NUL where newlines were */
+	char *name, *text; /* text NULL: not on this machine */
+	char **lines;      /* in the text, with NULs for newlines */
 	uint32_t nr_lines;
 };
 
@@ -55,7 +55,7 @@ static void cut_lines(struct file *f, size_t bytes)
 	}
 }
 
-/* Names come from debug information: devices and pipes are not opened. */
+/* File names come from debug information: devices and pipes are not opened. */
 static void load(struct file *f)
 {
 	struct stat st;

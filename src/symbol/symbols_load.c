@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols_load.c - reads the names of one module: from its files, or from
- * what a compiler wrote to /tmp/perf-PID.map.
+ * symbols_load.c - reads the names of one module: from its files, or from a
+ * compiler's /tmp/perf-PID.map.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 /* ---- files ------------------------------------------------------------------------ */
 
 /*
- * Where bytes of the file are in its image; code first, as the pages at the
- * edges of two segments are in both.
+ * Notes which file ranges are where in the image; code first, as the pages at
+ * the edges of two segments are in both.
  */
 static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 {
@@ -43,7 +43,7 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 	return 0;
 }
 
-/* The names of where they are all, else those that cannot be stripped. */
+/* Adds the names of the debug file; without any, those of the image, which cannot be stripped. */
 static int add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
 		     struct wm_diag *diag)
 {
@@ -120,7 +120,7 @@ int wm_jit_map_parse(struct wm_code *c, char *text)
 	return 0;
 }
 
-/* Anybody may write to /tmp: only our own word, and root's, is believed. */
+/* Any user may write to /tmp: trusts only files of this user and of root. */
 static bool is_ours(int fd)
 {
 	struct stat st;
@@ -145,7 +145,7 @@ static int read_jit_map(struct wm_module_symbols *t, const char *path)
 	return err;
 }
 
-/* The process's own number for itself, which is another in a container; 0: not known. */
+/* Returns the process's pid in its own namespace, which differs in a container; 0: unknown. */
 static int own_pid(int32_t pid)
 {
 	char path[40], *text, *at;

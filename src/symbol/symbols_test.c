@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of places: in libraries that gcc makes here, whole, stripped and with
- * their symbols beside them, changed and damaged; in the kernel's list, in a
+ * Names of places: in libraries compiled here, complete, stripped, with a
+ * separate symbol file, changed and damaged; in the kernel's list, in a
  * compiler's map, in the vdso of this process.
  */
 #include <setjmp.h>
@@ -118,7 +118,7 @@ static struct wm_module *module(struct asking *a, enum wm_module_kind kind, cons
 	return wm_modules_get(a->modules, &k);
 }
 
-/* The name at an address, or the reason that there is none. */
+/* The name at an address, or the reason why it has none. */
 static const char *name_at(struct asking *a, struct wm_module *m, uint64_t address)
 {
 	struct wm_place place = {.module = m, .address = address};
@@ -130,7 +130,7 @@ static const char *name_at(struct asking *a, struct wm_module *m, uint64_t addre
 	return s ? s->name : wm_unnamed_text(why);
 }
 
-/* Where `symbol` is in the library, and its build. */
+/* The address of `symbol` in the library, and the library's build. */
 static uint64_t address_of(const char *symbol, unsigned char id[20])
 {
 	const struct wm_elf_symbol *found;
@@ -259,7 +259,7 @@ static void test_another_build_is_not_taken(void **state)
 	assert_string_equal(sentence, wm_unnamed_text(WM_UNNAMED_CHANGED));
 	m = module(&a, WM_MODULE_FILE, "whole.so", id, 20);
 	assert_string_equal(name_at(&a, m, talks), "talks");
-	n = module(&a, WM_MODULE_FILE, "gone.so", id, 20); /* one build, read once */
+	n = module(&a, WM_MODULE_FILE, "gone.so", id, 20); /* the same build is read once */
 	assert_string_equal(name_at(&a, n, talks), "talks");
 	assert_ptr_equal(m->symbols, n->symbols);
 	n = module(&a, WM_MODULE_FILE, "gone.so", NULL, 0);
@@ -271,8 +271,8 @@ static void test_another_build_is_not_taken(void **state)
 static void test_short_and_long_build_ids(void **state)
 {
 	static const struct {
-		const char *linked; /* what the linker is told */
-		size_t bytes;       /* of what the trace says */
+		const char *linked; /* the linker's --build-id */
+		size_t bytes;       /* of the build-id in the trace */
 		bool is;
 	} cases[] = {
 	    {"0x0102030405060708", 8, true},
@@ -291,7 +291,7 @@ static void test_short_and_long_build_ids(void **state)
 		snprintf(name, sizeof(name), "id%zu.so", i);
 		sh("gcc -shared -fPIC -fno-ipa-icf -Wl,--build-id=%s -o %s lib.c", cases[i].linked,
 		   name);
-		begin(&a, NULL); /* what was read of a build would serve for its next file */
+		begin(&a, NULL); /* a new cache: names are shared by build */
 		assert_int_equal(
 		    strcmp(name_at(&a, module(&a, WM_MODULE_FILE, name, id, cases[i].bytes), 0),
 			   wm_unnamed_text(WM_UNNAMED_CHANGED)) != 0,
@@ -300,7 +300,7 @@ static void test_short_and_long_build_ids(void **state)
 	}
 }
 
-/* A build is found where its path no longer leads: renamed away, in a cache, below a root. */
+/* A build is found when its path is stale: renamed, in a cache, below a root. */
 static void test_a_build_is_found_by_its_id(void **state)
 {
 	unsigned char id[20];
@@ -330,7 +330,7 @@ static void test_a_build_is_found_by_its_id(void **state)
 	end(&a);
 }
 
-/* A container's path: only a process inside of it can say what is there. */
+/* A path in a container: only a process inside it can open the file. */
 static void test_files_that_only_a_process_sees(void **state)
 {
 	struct wm_module_key k = {.kind = WM_MODULE_FILE, .path = "/jail.so", .path_bytes = 8};
@@ -356,7 +356,7 @@ static void test_files_that_only_a_process_sees(void **state)
 	k.pid = child;
 	if (c == 'y') {
 		assert_string_equal(name_at(&a, wm_modules_get(a.modules, &k), talks),
-				    wm_unnamed_text(WM_UNNAMED_NO_FILE)); /* which build? */
+				    wm_unnamed_text(WM_UNNAMED_NO_FILE)); /* the build is unknown */
 		k.build_id = id;
 		k.build_id_bytes = 20;
 		assert_string_equal(name_at(&a, wm_modules_get(a.modules, &k), talks), "talks");
@@ -492,7 +492,10 @@ static void test_the_kernel_is_not_guessed(void **state)
 	end(&a);
 }
 
-/* Names of another boot: moved by where the trace says one of them was, sooner or later. */
+/*
+ * Names of another boot are moved by the recorded address of one symbol, which
+ * is set before or after they are read.
+ */
 static void ask_elsewhere(const struct wm_symbols_options *cached, bool ahead)
 {
 	unsigned char build[20] = {0xab, 0xcd};
@@ -508,7 +511,7 @@ static void ask_elsewhere(const struct wm_symbols_options *cached, bool ahead)
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110), "helper");
 	assert_string_equal(name_at(&a, m, 0xffffffff81000110),
 			    wm_unnamed_text(WM_UNNAMED_OUTSIDE));
-	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each moves on its own */
+	m = module(&a, WM_MODULE_KMODULE, "[ext4]", NULL, 0); /* each module moves on its own */
 	assert_string_equal(name_at(&a, m, 0xffffffff9a000110),
 			    wm_unnamed_text(WM_UNNAMED_NO_KALLSYMS));
 	end(&a);
@@ -527,7 +530,7 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	ask_elsewhere(&cached, true);
 }
 
-/* Said before, for several modules of one build and of others; asked or not. */
+/* Announced for several modules of one build and of others; used or not. */
 static void test_names_that_are_expected(void **state)
 {
 	uint64_t one = address_of("one", NULL), run = address_of("_Z3runi", NULL);
@@ -544,12 +547,12 @@ static void test_names_that_are_expected(void **state)
 	assert_string_equal(name_at(&a, whole, one), "one");
 	assert_string_equal(name_at(&a, bare, run), "run"); /* it stays in .dynsym */
 	wm_symbols_settle(a.symbols);
-	wm_symbols_expect(a.symbols, whole); /* there already */
+	wm_symbols_expect(a.symbols, whole); /* already read */
 	wm_symbols_expect(a.symbols, module(&a, WM_MODULE_FILE, "missing.so", NULL, 0));
 	end(&a);
 }
 
-/* The same by the file that was linked, kept by its build. */
+/* The same with the linked kernel, found by its build. */
 static void test_a_kernels_debug_information(void **state)
 {
 	static const char vmlinux[] = ".text\n.globl _text\n_text: nop\n"
@@ -582,7 +585,10 @@ static void test_a_kernels_debug_information(void **state)
 	end(&a);
 }
 
-/* The first process of a namespace of its own, rooted in the folder; what it is outside. */
+/*
+ * Starts the first process of a new pid namespace, rooted in the folder;
+ * returns its pid outside.
+ */
 static pid_t start_container(pid_t *ret_keeper)
 {
 	pid_t inside = -1;
@@ -605,7 +611,7 @@ static pid_t start_container(pid_t *ret_keeper)
 	return inside;
 }
 
-/* A compiler in a container writes under the number that its process has there. */
+/* A compiler in a container writes a map named by its pid in the container. */
 static void test_a_map_in_a_container(void **state)
 {
 	static const char map[] = "1000 20 inside\n";
@@ -651,7 +657,7 @@ static void test_the_vdso(void **state)
 	end(&a);
 }
 
-/* Which this process has not; it keeps the one it has. */
+/* This process does not have it; it keeps its own vdso. */
 static void test_the_vdso_of_32_bits(void **state)
 {
 	struct wm_module *m;
@@ -668,7 +674,7 @@ static void test_the_vdso_of_32_bits(void **state)
 	for (uint64_t at = 0; at < 0x4000 && !seen; at++)
 		seen = !strcmp(name_at(&a, m, at), "__kernel_vsyscall");
 	assert_true(seen);
-	assert_int_equal(waitpid(-1, NULL, __WALL), -1); /* who asked has gone */
+	assert_int_equal(waitpid(-1, NULL, __WALL), -1); /* the child was reaped */
 	end(&a);
 	test_the_vdso(state);
 }

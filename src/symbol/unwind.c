@@ -11,9 +11,9 @@
 #include "elf/elf_cfi.h"
 #include "trace/user_regs.h"
 
-/* The unwind table of a module; by its index. */
+/* The unwind table of a module, by module index. */
 struct file {
-	struct wm_elf_cfi *cfi; /* NULL: there is none */
+	struct wm_elf_cfi *cfi; /* NULL: it has none */
 	bool opened;
 };
 
@@ -27,12 +27,12 @@ struct wm_unwind {
 
 static const char *const texts[WM_UNWOUND_NR] = {
     [WM_UNWOUND_WHOLE] = "whole",
-    [WM_UNWOUND_CUT] = "cut where the copy of the stack ended",
+    [WM_UNWOUND_CUT] = "cut at the end of the copied stack",
     [WM_UNWOUND_NO_SAMPLE] = "without registers or stack",
-    [WM_UNWOUND_NO_MAPPING] = "ended where nothing known was mapped",
+    [WM_UNWOUND_NO_MAPPING] = "ended at an address without a known mapping",
     [WM_UNWOUND_NO_TABLE] = "ended in code without an unwind table",
-    [WM_UNWOUND_BROKEN] = "ended at a frame that cannot be",
-    [WM_UNWOUND_DEEP] = "ended because there were too many",
+    [WM_UNWOUND_BROKEN] = "ended at an impossible frame",
+    [WM_UNWOUND_DEEP] = "ended at the maximum number of frames",
 };
 
 const char *wm_unwound_text(enum wm_unwound how)
@@ -66,7 +66,7 @@ uint64_t wm_unwind_count(const struct wm_unwind *u, enum wm_unwound how)
 	return u->counts[how];
 }
 
-/* ---- what a sample took --------------------------------------------------------- */
+/* ---- the sample ----------------------------------------------------------------- */
 
 static const struct wm_item *part(const struct wm_event *e, const char *name)
 {
@@ -107,8 +107,8 @@ bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 
 struct machine {
 	uint16_t elf;   /* EM_... */
-	uint8_t word;   /* bytes of a register, and of what a call pushes */
-	uint8_t nr;     /* registers that perf numbers and we want */
+	uint8_t word;   /* bytes of a register, and of a pushed return address */
+	uint8_t nr;     /* registers of perf's numbering that are used */
 	uint8_t sp, pc; /* DWARF's numbers */
 	uint8_t fp;
 	uint8_t dwarf[WM_REGS_MAX]; /* by perf's number; 255: none */
@@ -126,7 +126,7 @@ static const struct machine x86 = {
 	      255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15},
 };
 
-/* A program of 32 bits beside those of 64: perf numbers what it has as it does theirs. */
+/* A 32-bit program on a 64-bit kernel: perf numbers its registers as in x86-64. */
 static const struct machine i386 = {
     .elf = EM_386,
     .word = 4,
@@ -137,7 +137,7 @@ static const struct machine i386 = {
     .dwarf = {0, 3, 1, 2, 6, 7, 5, 4, 8},
 };
 
-/* x0... x29, lr, sp, pc: as DWARF has them. */
+/* x0... x29, lr, sp, pc: perf and DWARF have the same numbers. */
 static const struct machine aarch64 = {
     .elf = EM_AARCH64,
     .word = 8,
@@ -163,8 +163,8 @@ struct walking {
 	const struct wm_user_stack *stack;
 	const struct machine *machine;
 	struct wm_registers regs;
-	uint64_t base; /* where the copy of the stack begins */
-	bool missed;   /* something behind the copy was asked for */
+	uint64_t base; /* address of the copy of the stack */
+	bool missed;   /* a read was beyond the end of the copy */
 };
 
 static bool read_memory(void *data, uint64_t address, uint64_t *ret)
@@ -237,7 +237,10 @@ static struct wm_elf_cfi *table_of(struct wm_unwind *u, const struct wm_module *
 	return f->cfi;
 }
 
-/* [fp] is the caller's fp, the word behind it where it goes on, when the code keeps it so. */
+/*
+ * If the code keeps a frame pointer, [fp] is the caller's fp and the next word
+ * is the return address.
+ */
 static bool step_by_frame_pointer(struct walking *w)
 {
 	const struct machine *m = w->machine;
@@ -253,7 +256,7 @@ static bool step_by_frame_pointer(struct walking *w)
 	return true;
 }
 
-/* A jump to nowhere left the return address on top. */
+/* After a jump to an invalid address, the return address is on top of the stack. */
 static bool step_back(struct walking *w)
 {
 	const struct machine *m = w->machine;
@@ -267,8 +270,8 @@ static bool step_back(struct walking *w)
 }
 
 /*
- * The call of the system by which a signal's handler goes back ends its code: it
- * never returns, and where it would lies behind the table.
+ * The sigreturn system call at the end of a signal trampoline never returns, so
+ * its return address is past the end of the table's entry.
  */
 static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi *table,
 					    uint64_t address, bool *exact)
@@ -282,7 +285,7 @@ static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi
 	return WM_CFI_NO_TABLE;
 }
 
-/* `is_pc`: the frame's address is of an instruction to come. */
+/* `is_pc`: the frame's address is that of an instruction not yet executed. */
 static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
 				      bool is_pc, bool *exact)
 {
@@ -299,7 +302,7 @@ static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_fr
 	return how;
 }
 
-/* To the caller; WM_UNWOUND_DEEP: there is one. */
+/* Steps to the caller; WM_UNWOUND_DEEP: there is a caller. */
 static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool is_pc, bool *exact)
 {
 	enum wm_cfi_step how = step_by_table(w, frame, is_pc, exact);
@@ -312,7 +315,7 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 		return WM_UNWOUND_BROKEN;
 	if (how == WM_CFI_NO_TABLE) {
 		*exact = false;
-		if (!value(w, w->machine->fp)) /* so the first function of a thread is marked */
+		if (!value(w, w->machine->fp)) /* 0 marks the first function of a thread */
 			return WM_UNWOUND_WHOLE;
 		if (!step_by_frame_pointer(w))
 			return w->missed ? WM_UNWOUND_CUT : WM_UNWOUND_NO_TABLE;
@@ -342,7 +345,10 @@ static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uin
 		exact = false;
 		if (f->mapped)
 			how = step(w, f, is_pc, &exact);
-		/* Stacks grow down: callers are above, unless a signal came on another stack. */
+		/*
+		 * Stacks grow down: callers are at higher addresses, unless a
+		 * signal used another stack.
+		 */
 		if (how == WM_UNWOUND_DEEP && !exact && value(w, w->machine->sp) <= sp &&
 		    !(value(w, w->machine->sp) == sp && *nr == 1))
 			how = WM_UNWOUND_BROKEN;

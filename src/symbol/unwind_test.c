@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_test.c - this very process unwinds itself from a copy of its stack
- * and registers, through the C library and a signal; libgcc's backtrace() is
- * the referee. Then the same with everything damaged.
+ * unwind_test.c - this process unwinds itself from a copy of its stack and
+ * registers, through the C library and a signal; libgcc's backtrace() is the
+ * reference. Then the same with damaged data.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@
 #define MASK        0xff0fffull /* ax ... ss, r8 ... r15 */
 #define NR_REGS     20u
 
-/* What a sample would have, and what libgcc makes of the same moment. */
+/* The contents of a sample, and libgcc's chain at the same moment. */
 static struct sample {
 	struct wm_item regs[NR_REGS];
 	unsigned char stack[STACK_BYTES] __attribute__((aligned(8)));
@@ -58,7 +58,7 @@ static uint64_t sp_of(void)
 	return sample.regs[7].u;
 }
 
-/* The marks that sanitizers keep between variables are part of the stack, too. */
+/* The copy includes the sanitizers' redzones between variables. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_words(void *to, uint64_t from,
 									 size_t bytes)
 {
@@ -68,7 +68,7 @@ __attribute__((no_sanitize("address", "thread"))) static void copy_words(void *t
 		((uint64_t *)to)[i] = stack[i];
 }
 
-/* Up to the end of this thread's stack. */
+/* Copies up to the end of this thread's stack. */
 static void take_stack(void)
 {
 	pthread_attr_t attr;
@@ -122,7 +122,7 @@ static void on_signal(int number)
 	take_here();
 }
 
-/* The frame that was interrupted: an exact address, in a leaf. */
+/* The interrupted frame: an exact address, in a leaf function. */
 __attribute__((noinline)) static int signalled(int depth)
 {
 	volatile int x = depth;
@@ -220,8 +220,9 @@ static bool has(struct world *w, uint32_t nr, const char *name)
 }
 
 /*
- * Callers are the same; the first is where getcontext() and backtrace() were
- * called. A sanitizer's backtrace() has a frame of its own before.
+ * The callers must be the same; the first frame is where getcontext() and
+ * backtrace() were called. A sanitizer's backtrace() adds a frame of its own at
+ * the front.
  */
 static void check_chain(struct world *w)
 {
@@ -281,7 +282,7 @@ static void test_a_jump_to_nowhere(void **state)
 	(void)deep(5);
 	nr = unwind(*state, sample.stack_bytes, &how);
 	pc = sample.regs[8].u;
-	sample.regs[8].u = 0; /* as after a call of NULL from here: the address is on top */
+	sample.regs[8].u = 0; /* as after a call of NULL from here: the return address is on top */
 	memmove(sample.stack + 8, sample.stack, STACK_BYTES - 8);
 	memcpy(sample.stack, &pc, 8);
 	sample.regs[7].u -= 8;
@@ -308,7 +309,7 @@ static uint64_t random64(uint64_t *seed)
 	return *seed;
 }
 
-/* Whatever is on the stack and in the registers: a chain ends. */
+/* A chain ends, whatever is on the stack and in the registers. */
 static void test_damage_is_survived(void **state)
 {
 	uint64_t seed = 88172645463325252ull;
@@ -337,7 +338,7 @@ static bool any_memory(void *data, uint64_t address, uint64_t *ret)
 	return *ret & 7;
 }
 
-/* Unwind tables with bytes changed: this program's own file, its tables above all. */
+/* Unwind tables with changed bytes: in this program's own file, mostly in its tables. */
 static void test_damaged_tables_are_survived(void **state)
 {
 	uint64_t seed = 88172645463325252ull, address;
@@ -397,6 +398,6 @@ int main(void)
 #else
 int main(void)
 {
-	return 0; /* registers are taken by hand, for x86-64 */
+	return 0; /* the test reads registers of x86-64 */
 }
 #endif

@@ -44,11 +44,11 @@ int wm_vdso_open(struct wm_elf **ret)
 
 #ifdef __x86_64__
 
-#define MAP_VDSO_32 0x2002 /* ARCH_MAP_VDSO_32 of asm/prctl.h, which old headers lack */
+#define MAP_VDSO_32 0x2002 /* ARCH_MAP_VDSO_32 of asm/prctl.h, missing in old headers */
 #define PAGE_BYTES  4096u
-#define PAGES_MAX   64u /* of it and of the data that lies before */
+#define PAGES_MAX   64u /* of the vdso and the data before it */
 
-/* A process has one: ours goes, with its data, in a child that reads no clock any more. */
+/* A process has one vdso: the child drops its own, with its data, and reads no clock after that. */
 static bool drop_ours(const struct wm_maps *maps)
 {
 	for (size_t i = 0; i < maps->nr; i++) {
@@ -61,7 +61,10 @@ static bool drop_ours(const struct wm_maps *maps)
 	return true;
 }
 
-/* The kernel says how long it is, not where: behind data, which cannot all be read. */
+/*
+ * The kernel returns its size, not its address: it follows data pages, not all
+ * of which are readable.
+ */
 static bool write_narrow(int fd, const unsigned char *near, long bytes)
 {
 	for (unsigned i = 0; i < PAGES_MAX; i++) {
@@ -73,7 +76,7 @@ static bool write_narrow(int fd, const unsigned char *near, long bytes)
 	return false;
 }
 
-/* In the child, a copy of one thread of several: calls of the system, and nothing else. */
+/* Runs in the child, a copy of one thread of several: only raw system calls are safe. */
 static bool fetch_narrow(int fd, const struct wm_maps *maps)
 {
 	const size_t room = (size_t)PAGES_MAX * PAGE_BYTES;
@@ -86,7 +89,7 @@ static bool fetch_narrow(int fd, const struct wm_maps *maps)
 	return bytes > 0 && write_narrow(fd, near, bytes);
 }
 
-/* Its end is no signal, and nobody else's wait sees it. */
+/* The child's exit sends no signal, and other wait() calls do not see it. */
 static int fetch_in_child(int fd, const struct wm_maps *maps)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso.h - the code that this machine's kernel maps into all processes, as a
- * file: there is none of it on disk.
+ * vdso.h - the code that this machine's kernel maps into all processes, as an
+ * ELF file: it does not exist on disk.
  */
 #ifndef WM_SYMBOL_VDSO_H
 #define WM_SYMBOL_VDSO_H
 
 #include "elf/elf_file.h"
 
-/* That of this process. 0 or -errno. */
+/* Opens this process's vdso. 0 or -errno. */
 int wm_vdso_open(struct wm_elf **ret);
 
 /*
- * That of programs of 32 bits, which this one, of 64, has to ask for: a child
- * does, as it costs one's own. -ENOENT: there is none, or no way to ask.
+ * Opens the vdso of 32-bit programs, for a 64-bit caller. The mapping replaces
+ * the caller's own vdso, so a child requests it. -ENOENT: the kernel has none,
+ * or no way to request it.
  */
 int wm_vdso_open_narrow(struct wm_elf **ret);
 
