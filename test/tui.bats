@@ -237,7 +237,7 @@ for c in main["calls"]:
 	keys s
 	wait_for '^split by: dso$'
 	keys , nosuchfield Enter
-	wait_for "no event that is selected has a field 'nosuchfield'"
+	wait_for "no selected event has a field 'nosuchfield'"
 	diff <(rows_of_text t.data -s dso | head -20) <(rows_shown | head -20)
 	keys P 3 Enter
 	wait_for 'at least 3%'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.c - see annotate.h. A profile finds where samples fell; the function
- * of that name in the object with most of them is read and disassembled.
+ * annotate.c - see annotate.h. A profile finds the addresses of samples; the
+ * function of that name in the object with most of its samples is read and
+ * disassembled.
  */
 #include "analysis/annotate.h"
 
@@ -15,12 +16,12 @@
 #include "symbol/kernel_code.h"
 #include "symbol/source_text.h"
 
-/* What fell on an address. */
+/* The samples at an address. */
 struct hit {
 	uint64_t address, weight, count;
 };
 
-/* A function of the name that was asked for, in one module. */
+/* A function of the requested name, in one module. */
 struct found {
 	struct wm_module *module;
 	const struct wm_symbol *symbol;
@@ -32,11 +33,11 @@ struct annotating {
 	const struct wm_annotate_what *what;
 	struct wm_profile *profile;
 	struct found best;
-	uint32_t nr_found; /* different functions of that name */
+	uint32_t nr_found; /* distinct functions of that name */
 	struct hit *hits;  /* by address */
 	uint32_t nr_hits;
 	uint64_t total, inside; /* weights: of all events, of the function */
-	/* While rows are made: */
+	/* Used while rows are made: */
 	struct wm_result *r;
 	struct wm_result_table *t;
 	struct wm_source_text *source;
@@ -44,7 +45,7 @@ struct annotating {
 	uint32_t last_line;
 };
 
-/* --- where samples fell --------------------------------------------------------------------- */
+/* --- addresses of samples ------------------------------------------------------------------- */
 
 static bool is_counted(const struct annotating *a, uint32_t bucket)
 {
@@ -55,7 +56,7 @@ static bool is_counted(const struct annotating *a, uint32_t bucket)
 		       wm_names_text(n, (uint32_t)wm_profile_bucket(a->profile, bucket).words[0]));
 }
 
-/* The end of a bucket's chain; NULL: it has none. */
+/* Returns the end of a bucket's chain; NULL: it has none. */
 static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
 {
 	uint32_t nr;
@@ -76,7 +77,7 @@ static bool is_meant(struct annotating *a, uint32_t frame, const struct wm_place
 	       (!a->what->object || !strcmp(a->what->object, place->module->name));
 }
 
-/* The weight of each function of that name; the heaviest is the best. */
+/* Adds up the weight of each function of that name and selects the heaviest. */
 static int find_function(struct annotating *a)
 {
 	struct found *list = NULL;
@@ -123,7 +124,7 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The place's address in the image as linked; of the kernel as it is. */
+/* Returns the place's address in the image as linked; kernel addresses are unchanged. */
 static bool address_of(const struct annotating *a, const struct wm_place *place, uint64_t *ret)
 {
 	if (place->is_offset)
@@ -165,7 +166,7 @@ static int collect_hits(struct annotating *a)
 	return 0;
 }
 
-/* What fell on [address, address + bytes). */
+/* Returns the sum over [address, address + bytes). */
 static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t bytes)
 {
 	struct hit sum = {.address = address};
@@ -186,8 +187,7 @@ static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t 
 	return sum;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 enum column { SHARE, EVENTS, ADDRESS, INSTRUCTION, SOURCE, NR_COLUMNS };
 
@@ -197,7 +197,7 @@ static const struct wm_result_column columns[NR_COLUMNS] = {
     {"source", "Source", WM_CELL_TEXT},
 };
 
-/* "1130 <memcpy@plt>", or "12a0 <+0x40>" inside the function. */
+/* Returns "1130 <memcpy@plt>", or "12a0 <+0x40>" for a target inside the function. */
 static const char *target_text(struct annotating *a, uint64_t target)
 {
 	const struct wm_place place = {a->best.module, target, false};
@@ -212,7 +212,7 @@ static const char *target_text(struct annotating *a, uint64_t target)
 		 : wm_result_format(a->r, "%" PRIx64, target);
 }
 
-/* The source line, where another one begins; NULL: it goes on, or nobody knows. */
+/* Returns the source line if it differs from the last one; NULL: it is the same, or unknown. */
 static const char *source_text(struct annotating *a, uint64_t address)
 {
 	const struct wm_place place = {a->best.module, address, false};
@@ -262,7 +262,7 @@ static int put_instruction(const struct wm_disassembled *i, void *data)
 				   : wm_result_format(a->r, "%s", i->name));
 }
 
-/* The function's bytes as the file has them. */
+/* Disassembles the function's bytes from the file. */
 static int disassemble(struct annotating *a, struct wm_elf *e)
 {
 	const struct wm_symbol *s = a->best.symbol;
@@ -282,7 +282,7 @@ static int disassemble(struct annotating *a, struct wm_elf *e)
 	return err;
 }
 
-/* Without the code: the addresses that were hit. */
+/* Lists the addresses of samples if the code is not available. */
 static int put_hits(struct annotating *a, const char *why)
 {
 	int err = 0;
@@ -294,10 +294,10 @@ static int put_hits(struct annotating *a, const char *why)
 	return err;
 }
 
-/* Why there are none although the code was found; NULL: another error, or none. */
+/* Returns why found code has no instructions; NULL: for another error. */
 static const char *no_code(int err)
 {
-	return err == -ENOTSUP   ? "code of another kind of machine"
+	return err == -ENOTSUP   ? "the code is for another architecture"
 	       : err == -ELIBACC ? "the library Capstone is not installed (Debian: libcapstone4)"
 				 : NULL;
 }
@@ -327,7 +327,7 @@ static int put_code(struct annotating *a)
 	if (a->best.module->kind == WM_MODULE_KERNEL || a->best.module->kind == WM_MODULE_KMODULE)
 		return put_kernel(a);
 	if (a->best.module->kind != WM_MODULE_FILE)
-		return put_hits(a, "it lies in no file");
+		return put_hits(a, "it is not in a file");
 	why = wm_module_open(a->best.module, wm_symbols_places(a->pass->symbols), &files, &diag);
 	if (!files.image) {
 		wm_module_close(&files);
@@ -337,7 +337,7 @@ static int put_code(struct annotating *a)
 	wm_module_close(&files);
 	if (!err || err == -ENOMEM)
 		return err;
-	return put_hits(a, no_code(err) ? no_code(err) : "the file does not hold it");
+	return put_hits(a, no_code(err) ? no_code(err) : "the file does not contain it");
 }
 
 static int show(struct annotating *a)
@@ -350,13 +350,13 @@ static int show(struct annotating *a)
 		return err;
 	if (!a->best.symbol) {
 		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
-			       "no event fell into a function called '%s'", a->what->symbol);
+			       "no event in a function named '%s'", a->what->symbol);
 		return 0;
 	}
 	if (a->nr_found > 1)
 		wm_result_note(a->r, WM_NOTE_PROBLEM, "function",
-			       "%" PRIu32 " functions have that name: this is the one with most "
-			       "events, --dso chooses another",
+			       "%" PRIu32 " functions have that name; this is the one with most "
+			       "events, --dso selects another",
 			       a->nr_found);
 	a->t = wm_result_table(
 	    a->r, "annotate",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.c - see compare.h. A row is known by its table's subject and its
+ * compare.c - see compare.h. A row is identified by its table's subject and its
  * texts; it has a share, a rate and a count in each recording.
  */
 #include "analysis/compare.h"
@@ -27,15 +27,15 @@ struct comparing {
 	struct wm_result *r;
 	struct wm_names names;
 	struct wm_buckets rows;                  /* words: subject, key */
-	struct value *values;                    /* nr_recordings of each row */
-	uint32_t room;                           /* rows of them */
-	uint64_t *totals;                        /* by recording: events, of the subject in work */
-	const struct wm_result_table **likeness; /* by row: a table whose columns it has */
-	const struct wm_result_row **sources;    /* by row: one that has its texts */
+	struct value *values;                    /* nr_recordings per row */
+	uint32_t room;                           /* rows it has room for */
+	uint64_t *totals;                        /* by recording: events of the current subject */
+	const struct wm_result_table **likeness; /* by row: a table with the row's columns */
+	const struct wm_result_row **sources;    /* by row: a row with its texts */
 	uint32_t *order;
 };
 
-/* --- taking rows in ------------------------------------------------------------------------ */
+/* --- collecting rows ----------------------------------------------------------------------- */
 
 static bool is_key(const struct wm_result_column *c)
 {
@@ -127,10 +127,9 @@ static int add_recordings(struct comparing *x)
 	return err;
 }
 
-/* --- what a row says ---------------------------------------------------------------------------
- */
+/* --- values of a row ------------------------------------------------------------------ */
 
-/* The values of one side, in a row: their number. */
+/* Stores a row's values on one side; returns their number. */
 static uint32_t side_values(const struct comparing *x, uint32_t row, uint32_t side, bool rate,
 			    double *ret)
 {
@@ -180,7 +179,7 @@ static double chance(const struct comparing *x, uint32_t row, uint32_t side)
 	return wm_significance_counts(count_a, total_a, count_b, total_b);
 }
 
-/* The largest change of any side, relative for rates. */
+/* Returns the largest change of any side, relative for rates. */
 static double change_of(const struct comparing *x, uint32_t row)
 {
 	double most = 0, before = side_mean(x, row, 0, x->c->by_rate);
@@ -202,8 +201,7 @@ static bool is_shown(const struct comparing *x, uint32_t row)
 	return false;
 }
 
-/* --- tables
- * ---------------------------------------------------------------------------------------- */
+/* --- tables --------------------------------------------------------------------------- */
 
 static int by_subject_and_change(const void *a, const void *b, void *data)
 {
@@ -219,7 +217,10 @@ static int by_subject_and_change(const void *a, const void *b, void *data)
 	return c < d ? 1 : c > d ? -1 : i < k ? -1 : i > k;
 }
 
-/* Before, then for each other side: share, change, chance; rates at the end. */
+/*
+ * Makes the columns: the share before; for each other side share, change,
+ * chance; rates at the end.
+ */
 static struct wm_result_table *make_table(struct comparing *x, const struct wm_result_table *like,
 					  const char *subject)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.h - profiles of several recordings beside each other: what changed,
- * by share and by rate, and how likely that is chance.
+ * compare.h - compares profiles of several recordings: the change of each row,
+ * by share and by rate, and the probability that it is chance.
  *
- * A side is one recording, or several of the same thing; the first side is
- * what the others are compared with. Of single recordings chance is judged by
- * the numbers of samples, of repeated ones by how they differ among themselves.
+ * A side is one recording, or several of the same thing; the other sides are
+ * compared with the first one. The probability for single recordings comes from
+ * the numbers of samples; for repeated ones from the differences among them.
  */
 #ifndef WM_ANALYSIS_COMPARE_H
 #define WM_ANALYSIS_COMPARE_H
@@ -16,16 +16,16 @@
 #define WM_COMPARE_RECORDINGS_MAX 1024u
 
 struct wm_compare_recording {
-	const struct wm_result *result; /* of a profile, without children */
-	double seconds;                 /* how long it was; 0: not known */
+	const struct wm_result *result; /* of a profile without children */
+	double seconds;                 /* duration; 0: unknown */
 	uint32_t side;                  /* 0, 1... ascending */
 };
 
 struct wm_compare {
 	const struct wm_compare_recording *recordings;
 	uint32_t nr_recordings, nr_sides;
-	double percent_limit; /* rows that have less on all sides are left out */
-	bool by_rate;         /* sorted by change of rate, else of share */
+	double percent_limit; /* rows below it on all sides are left out */
+	bool by_rate;         /* sort by change of rate, else of share */
 };
 
 /* Adds a table for each event. 0 or -ENOMEM. */

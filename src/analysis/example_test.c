@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * example_test.c - the analysis that CONTRIBUTING.md speaks of, whole, and a
- * test of it. It finds the longest pauses: where no event came. To make it one
- * of waymark's, everything above "the test" goes into src/analysis/pauses.c,
- * and `&wm_analysis_pauses` into the table of src/analysis/analyses.c.
+ * example_test.c - the complete analysis that CONTRIBUTING.md describes, with
+ * its test. It finds the longest pauses between events. To add it to waymark,
+ * move everything above "the test" to src/analysis/pauses.c, and add
+ * `&wm_analysis_pauses` to the table of src/analysis/analyses.c.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,11 +20,11 @@
 
 struct pauses {
 	struct wm_pass *pass;
-	int64_t last_ns; /* of the event before; WM_TIME_NONE: none */
+	int64_t last_ns; /* of the previous event; WM_TIME_NONE: none */
 	struct pause {
 		int64_t begin_ns, ns;
-		const struct wm_task *task; /* who ended it; NULL: nobody knows */
-	} list[PAUSES_KEPT];                /* the longest first */
+		const struct wm_task *task; /* that ended the pause; NULL: unknown */
+	} list[PAUSES_KEPT];                /* in descending order */
 };
 
 static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)
@@ -81,7 +81,7 @@ static int finish(void *own, struct wm_result *r)
 
 static const struct wm_analysis wm_analysis_pauses = {
     .name = "pauses",
-    .summary = "where no event came for long",
+    .summary = "the longest times without an event",
     .create = create,
     .feed = feed,
     .finish = finish,

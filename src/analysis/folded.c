@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folded.c - see folded.h. A node is a bucket of {parent, name}, so that each is made once. */
+/* folded.c - see folded.h. A node is a bucket of {parent, name}, so that each exists once. */
 #include "analysis/folded.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@ struct folding {
 	struct wm_names names;
 	struct wm_buckets nodes; /* words: parent + 1, name; counts: unused */
 	struct wm_result *r;
-	uint32_t *order; /* nodes by parent, the heaviest first */
+	uint32_t *order; /* nodes by parent, in descending order of weight */
 };
 
-/* "a;b;c 12": where the weight begins; NULL: no such line. */
+/* Returns the begin of the weight in "a;b;c 12"; NULL: malformed. */
 static const char *weight_of(const char *line, size_t bytes, uint64_t *ret)
 {
 	size_t at = bytes;
@@ -99,7 +99,7 @@ static int by_parent_and_weight(const void *a, const void *b, void *data)
 	return i < k ? -1 : i > k;
 }
 
-/* Where the children of a node begin in the order. */
+/* Returns the index in the order of the first child of a node. */
 static uint32_t first_child(const struct folding *f, uint64_t parent)
 {
 	uint32_t low = 0, high = f->nodes.nr;

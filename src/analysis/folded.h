@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.h - call chains as text, a line each, as many tools write and read
- * them: "make;main;read_file 12". The outermost comes first, the weight last.
+ * folded.h - call chains as text, one per line, a format of many tools:
+ * "make;main;read_file 12". The outermost function is first, the weight last.
  */
 #ifndef WM_ANALYSIS_FOLDED_H
 #define WM_ANALYSIS_FOLDED_H
@@ -9,14 +9,14 @@
 #include "analysis/result.h"
 #include "base/diag.h"
 
-#define WM_FOLDED_BYTES_MAX ((size_t)1 << 30) /* of one file */
+#define WM_FOLDED_BYTES_MAX ((size_t)1 << 30) /* per file */
 
-/* Does the file look like it? Its first line does. */
+/* Returns whether the first line of the file has this format. */
 bool wm_folded_is(const char *path);
 
 /*
- * Reads it into a table of the result: rows by the first name of each line,
- * calls below. 0, -errno; -EBADMSG with `diag` for a line that is none.
+ * Reads the file into a table of the result: a row for the first name of each
+ * line, with calls below. 0, -errno; -EBADMSG with `diag` for a malformed line.
  */
 int wm_folded_read(const char *path, struct wm_result *r, struct wm_diag *diag);
 

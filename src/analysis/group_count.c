@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_count.c - see group_count.h. A key is the row itself, its count left out; a
- * kind's rows are found by a table of slots with linear probing.
+ * group_count.c - see group_count.h. The key is the row itself, without its
+ * count; the rows of an event type are in a hash table with linear probing.
  */
 #include "analysis/group_count.h"
 
@@ -16,7 +16,7 @@
 
 enum source { SOURCE_FIELD, SOURCE_PID, SOURCE_TID, SOURCE_COMM, SOURCE_CPU, SOURCE_NONE };
 
-/* A kind of event as its trace has it now. */
+/* An event type bound to the current trace. */
 struct binding {
 	const struct wm_event_type *type; /* NULL: not bound yet */
 	bool skipped;
@@ -32,11 +32,11 @@ struct apart {
 	unsigned nr_parts;
 	struct wm_apart_kind *kinds;
 	size_t nr_kinds;
-	struct binding *bindings; /* by the type's index */
+	struct binding *bindings; /* by type index */
 	uint32_t nr_bindings;
 };
 
-/* ---- names -> places ---------------------------------------------------------------- */
+/* ---- names -> fields ---------------------------------------------------------------- */
 
 static int take_names(struct apart *c, const char *fields, struct wm_diag *diag)
 {
@@ -53,7 +53,7 @@ static int take_names(struct apart *c, const char *fields, struct wm_diag *diag)
 	}
 	return c->nr_parts || c->values->totals
 		   ? 0
-		   : wm_diag_set(diag, -EINVAL, NULL, -1, "no field to count by is named");
+		   : wm_diag_set(diag, -EINVAL, NULL, -1, "no field to count by");
 }
 
 static enum source context_of(const char *name)
@@ -305,7 +305,7 @@ static int feed(void *own, const struct wm_sight *s)
 		k->left_over++;
 		return 0;
 	}
-	memset(&row, 0, sizeof(row)); /* compared by bytes */
+	memset(&row, 0, sizeof(row)); /* it is compared by bytes */
 	for (unsigned i = 0; i < c->nr_parts; i++) {
 		memcpy(row.parts[i].name, c->names[i], sizeof(row.parts[i].name));
 		put_part(c, b, i, s, &row.parts[i]);
@@ -315,7 +315,7 @@ static int feed(void *own, const struct wm_sight *s)
 
 const struct wm_analysis wm_analysis_apart = {
     .name = "apart",
-    .summary = "events counted apart by the values of their fields",
+    .summary = "events counted by the values of their fields",
     .create = create,
     .feed = feed,
     .destroy = destroy,

@@ -13,9 +13,9 @@
 
 #define PROGRESS_EVENTS 65536u /* between two calls of progress() */
 
-/* --- what is read, and what of it is shown to analyses ----------------------------------- */
+/* --- events read, and those passed to analyses ------------------------------------------- */
 
-/* "provider:name", also where the two stand apart. */
+/* Returns "provider:name", also if the two are stored separately. */
 static uint32_t name_of(struct wm_pass *p, const struct wm_event_type *t)
 {
 	char full[512];
@@ -130,7 +130,7 @@ void wm_pass_done(struct wm_pass *p)
 	*p = (struct wm_pass){0};
 }
 
-/* What the merge has to bring, by the kinds' reasons. */
+/* What the merge has to read, for the given reasons. */
 struct wm_reading {
 	struct wm_want *wants;
 	const struct wm_want **list;
@@ -194,7 +194,7 @@ const struct wm_want *wm_pass_want(struct wm_pass *p)
 
 static bool in_window(const struct wm_pass_input *in, const struct wm_event *e)
 {
-	/* An event without a time is in every window that was not asked for. */
+	/* An event without a time is in the window only if the window has no begin. */
 	if (e->ns == WM_TIME_NONE)
 		return in->begin_ns == INT64_MIN;
 	return e->ns >= in->begin_ns && e->ns < in->end_ns;
@@ -267,7 +267,7 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 		int failed;
 
 		if (e->ns != WM_TIME_NONE && e->ns >= p->in->end_ns)
-			return 0; /* what comes is later still */
+			return 0; /* all following events are later */
 		failed = wm_pass_feed(p, runs, nr_runs, wm_merge_trace(m), e);
 		if (++nr % PROGRESS_EVENTS == 0)
 			tell(p, e, first, last);
@@ -277,7 +277,7 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 	return err;
 }
 
-/* A merge of the kinds that are there for one of the reasons. */
+/* Makes a merge of the event types that have one of the reasons. */
 static int begin_merge(struct wm_pass *p, const struct wm_timeline *timeline, uint8_t reasons,
 		       int64_t begin_ns, int64_t end_ns, uint32_t nr_merges, struct wm_reading *r,
 		       struct wm_merge **ret)
@@ -320,7 +320,7 @@ int wm_pass_walk_part(struct wm_pass *p, const struct wm_pass_run *runs, uint32_
 	return err;
 }
 
-/* Faults of one trace stand as they do when parts of it are walked. */
+/* Sorts the faults of a single trace, as a walk in parts does. */
 static int walk_whole(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
 		      const struct wm_timeline *timeline)
 {

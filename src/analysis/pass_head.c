@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass_head.c - what stands above every result; see wm_pass_head() in pass.h. */
+/* pass_head.c - the notes above every result; see wm_pass_head() in pass.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define CAUSES_MAX 16u
 
-/* What a trace says of itself, as far as somebody who reads a profile asks. */
+/* The trace's own attributes that matter to a reader of a profile. */
 static const char *const words[] = {"hostname", "os", "command", "cmdline", "tracer_name"};
 
 static void facts(const struct wm_trace *t, struct wm_result *r)
@@ -30,11 +30,11 @@ static void facts(const struct wm_trace *t, struct wm_result *r)
 			       t->faults[0].reason);
 }
 
-/* The losses of one cause, added up. */
+/* The sum of the losses of one cause. */
 struct cause {
 	const char *name;
 	uint64_t events, packets;
-	bool some; /* and an unknown number more */
+	bool some; /* plus an unknown number */
 };
 
 static struct cause *find_cause(struct cause *list, uint32_t *nr, const char *name)
@@ -73,7 +73,7 @@ static void losses(const struct wm_trace *t, struct wm_result *r)
 	}
 }
 
-/* --- events an analysis cannot do without -------------------------------------------------- */
+/* --- events that an analysis requires ------------------------------------------------------ */
 
 static bool has_kind(const struct wm_pass *p, const char *name)
 {
@@ -89,7 +89,7 @@ static void missing(const struct wm_pass *p, const struct wm_analysis *a, struct
 	for (const char *const *need = a->needs; need && *need; need++)
 		if (!has_kind(p, *need))
 			wm_result_note(r, WM_NOTE_PROBLEM, "missing",
-				       "no %s in it: record with -e %s", *need, *need);
+				       "no %s in the trace; record with -e %s", *need, *need);
 }
 
 int wm_pass_head(const struct wm_pass *p, const struct wm_analysis *a, struct wm_result *r)

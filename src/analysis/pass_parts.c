@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass_parts.c - a walk on several threads: each has a stretch of the time and a
- * pass of its own, which first learns what was told before its stretch. Then the
- * parts are joined in order of time, the first one being the caller's pass: names,
- * modules and whatever an analysis numbers get the numbers they would have got
- * from one walk, so results are the same to the byte.
+ * pass_parts.c - a walk on several threads: each has a period of time and its
+ * own pass, which first learns the state before its period. Then the parts are
+ * joined in time order, the first one being the caller's pass: names, modules
+ * and whatever an analysis numbers get the numbers of a single walk, so results
+ * are equal to the byte.
  *
- * Threads share the traces, which are immutable but for their faults, and the
- * timeline. Nothing else: no lock is needed.
+ * The threads share the traces, which are immutable except for their faults,
+ * and the timeline, and nothing else: no lock is needed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,11 +16,11 @@
 #include "analysis/pass_int.h"
 #include "trace/scan.h"
 
-#define PART_BYTES ((uint64_t)2 << 20) /* of packets: less is not worth a thread */
+#define PART_BYTES ((uint64_t)2 << 20) /* of packets: fewer are not worth a thread */
 
 struct part {
 	struct wm_pass_part what;
-	struct wm_pass *pass; /* the first one: the caller's; the others: `own` */
+	struct wm_pass *pass; /* the first part's: the caller's; others: `own` */
 	struct wm_pass own;
 	struct wm_pass_input in; /* of `own` */
 	struct wm_pass_run run;
@@ -29,11 +29,11 @@ struct part {
 	int err;
 };
 
-/* --- where to cut ------------------------------------------------------------------------- */
+/* --- cuts --------------------------------------------------------------------------------- */
 
 bool wm_pass_divides(const struct wm_pass *p, const struct wm_pass_run *run)
 {
-	/* Of several traces each may tell of the same threads, in words of its own. */
+	/* With several traces, each may describe the same threads differently. */
 	return p->in->nr_traces == 1 && p->in->traces[0]->divisible && run->analysis->divides &&
 	       run->analysis->divides(run->own);
 }
@@ -69,7 +69,7 @@ static void *work(void *data)
 	return NULL;
 }
 
-/* A pass like the caller's, with an analysis like its. */
+/* Makes a pass and an analysis like the caller's. */
 static int make_part(struct part *x, const struct wm_pass *p, const struct wm_pass_run *run)
 {
 	int err;
@@ -103,7 +103,7 @@ static uint32_t *join_names(struct wm_names *n, const struct wm_names *later)
 	for (uint32_t i = 0; map && i < later->nr; i++) {
 		map[i] = wm_names_id(n, later->texts[i], later->bytes[i]);
 		if (map[i] == WM_NAMES_NONE)
-			map[i] = 0; /* as of all that are too many */
+			map[i] = 0; /* as for all names beyond the limit */
 	}
 	return map;
 }
@@ -111,7 +111,7 @@ static uint32_t *join_names(struct wm_names *n, const struct wm_names *later)
 static void join_counts(struct wm_pass *p, const struct wm_pass *later)
 {
 	p->nr_events += later->nr_events;
-	p->nr_told = later->nr_told; /* it followed all that was told */
+	p->nr_told = later->nr_told; /* it has read all such events */
 	p->first_ns = later->first_ns < p->first_ns ? later->first_ns : p->first_ns;
 	p->last_ns = later->last_ns > p->last_ns ? later->last_ns : p->last_ns;
 	wm_spaces_join(p->spaces, later->spaces);
@@ -132,7 +132,7 @@ static int join(struct wm_pass *p, const struct wm_pass_run *run, const struct p
 	return err;
 }
 
-/* --- all ------------------------------------------------------------------------------------- */
+/* --- the walk -------------------------------------------------------------------------------- */
 
 static void run_parts(struct part *parts, uint32_t nr)
 {
@@ -143,7 +143,7 @@ static void run_parts(struct part *parts, uint32_t nr)
 		if (parts[i].is_running)
 			pthread_join(parts[i].thread, NULL);
 		else
-			(void)work(&parts[i]); /* no thread was to be had: one after the other */
+			(void)work(&parts[i]); /* no thread could be created: run it here */
 }
 
 static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part *parts,
@@ -164,7 +164,7 @@ static int walk_on(struct wm_pass *p, const struct wm_pass_run *run, struct part
 		if (!err && i)
 			err = join(p, run, &parts[i]);
 	}
-	parts[0].run.own = NULL; /* the caller's */
+	parts[0].run.own = NULL; /* owned by the caller */
 	for (uint32_t i = 0; i < nr; i++)
 		done_part(&parts[i]);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found in parts of the time, cut anywhere, is what one walk finds: to the byte. */
+/* A walk in parts of the time, cut anywhere, gives the same result as one walk, to the byte. */
 #include "analysis/pass_int.h"
 #include "analysis/profile.h"
 #include "read/corpus_test_kit.h"
@@ -88,7 +88,7 @@ static void finish(struct walked *w, const struct wm_pass_run *run)
 	run->analysis->destroy(run->own);
 }
 
-/* In parts at these cuts; `nr` 1: as ever. False: such traces are not walked so. */
+/* Walks in parts at these cuts; `nr` 1: without parts. False: such traces are not divided. */
 static bool walk(struct walked *w, const char *path, const struct wm_profile_values *v,
 		 int64_t *cuts, uint32_t nr)
 {
@@ -131,7 +131,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Cuts of [begin, end), at times of the trace; parts may be empty. */
+/* Makes cuts of [begin, end) at times of the trace; parts may be empty. */
 static uint32_t cut_anywhere(const struct wm_trace *t, int64_t begin, int64_t end, int64_t *cuts)
 {
 	uint32_t nr = 2 + (uint32_t)random_below(CUTS_MAX - 2);
@@ -190,7 +190,7 @@ static void parts_of_the_corpus_find_what_one_walk_finds(void **state)
 	kit_each_entry("perf.data/", check_file);
 }
 
-/* --- a recording made of thin air ------------------------------------------------------------ */
+/* --- a synthetic recording ------------------------------------------------------------------- */
 
 #define SAMPLE_TYPE (1u | 2u | 4u | 0x20u | 0x80u) /* IP, TID, TIME, CALLCHAIN, CPU */
 #define RECORDS     20000
@@ -200,7 +200,7 @@ static void parts_of_the_corpus_find_what_one_walk_finds(void **state)
 struct making {
 	FILE *f;
 	uint64_t time, bytes;
-	bool is_damaged; /* some chains say that they are longer than their record */
+	bool is_damaged; /* some chains claim to be longer than their record */
 };
 
 static void put(struct making *m, const void *data, size_t bytes)
@@ -209,7 +209,7 @@ static void put(struct making *m, const void *data, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* `words` are the record's own; what all have but samples follows: TID, TIME, CPU. */
+/* `words` are the record's own; TID, TIME, CPU follow in all records that are not samples. */
 static void put_record(struct making *m, uint32_t type, uint16_t misc, const uint64_t *words,
 		       uint32_t nr, bool is_sample)
 {
@@ -294,7 +294,7 @@ static void put_head(struct making *m, uint64_t data_bytes)
 	put(m, attr, sizeof(attr));
 }
 
-/* In two buffers of a processor each, as perf writes them: time runs back between them. */
+/* As two buffers of one processor, as perf writes them: time runs back between them. */
 static void put_records(struct making *m)
 {
 	for (int i = 0; i < RECORDS; i++) {
@@ -364,7 +364,7 @@ static bool opens(const char *path)
 	return !err;
 }
 
-/* Faults, too, are those of one walk, in one order. */
+/* Faults are also those of one walk, in one order. */
 static void parts_of_a_damaged_one_find_what_one_walk_finds(void **state)
 {
 	char *data, *whole;
@@ -387,7 +387,7 @@ static void parts_of_a_damaged_one_find_what_one_walk_finds(void **state)
 	free(whole);
 }
 
-/* What begins in one part and ends in another is not cut. */
+/* Waits that begin in one part and end in another cannot be divided. */
 static void waits_are_not_divided(void **state)
 {
 	(void)state;

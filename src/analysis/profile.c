@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - see profile.h: from options to keys, from events to buckets, from entries to rows. */
+/* profile.c - see profile.h: makes keys from options, buckets from events, rows from entries. */
 #include "analysis/profile.h"
 
 #include <errno.h>
@@ -125,8 +125,7 @@ void wm_profile_destroy(struct wm_profile *p)
 	free(p);
 }
 
-/* --- events -------------------------------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------------------- */
 
 bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
 {
@@ -172,7 +171,7 @@ static bool is_hidden(const struct wm_profile *p, const struct wm_sight *s)
 	return !wm_profile_listed(p->v->pids, pid);
 }
 
-/* 0 or -ENOMEM: bucket UINT32_MAX is none. */
+/* Adds a weight; bucket UINT32_MAX: -ENOMEM. 0 or -ENOMEM. */
 static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t bucket,
 		      uint64_t weight)
 {
@@ -183,7 +182,7 @@ static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t
 	return 0;
 }
 
-/* The event's bucket; UINT32_MAX: no memory. */
+/* Returns the event's bucket; UINT32_MAX: no memory. */
 static uint32_t bucket_of(struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
 {
 	uint32_t stack = wm_profile_stack(p, s);
@@ -220,8 +219,7 @@ int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s)
 	return add_weight(p, &p->buckets, bucket, weight);
 }
 
-/* --- of what happens now -----------------------------------------------------------------------
- */
+/* --- live profiles -------------------------------------------------------------------- */
 
 int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag)
 {
@@ -259,7 +257,7 @@ int wm_profile_decay(struct wm_profile *p, double keep)
 {
 	struct wm_buckets *const all[] = {&p->buckets, &p->hidden};
 
-	wm_memo_forget(&p->memo); /* it knows buckets by their place */
+	wm_memo_forget(&p->memo); /* it stores indices of buckets */
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct wm_buckets less;
 
@@ -271,7 +269,7 @@ int wm_profile_decay(struct wm_profile *p, double keep)
 	return 0;
 }
 
-/* --- the buckets, for others ----------------------------------------------------------------- */
+/* --- access to the buckets ------------------------------------------------------------------- */
 
 uint32_t wm_profile_nr_buckets(const struct wm_profile *p)
 {

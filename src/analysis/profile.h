@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h - who causes events: `waymark report`, and what flame graphs and
- * comparisons are made of.
+ * profile.h - counts which code, thread or object causes events: `waymark
+ * report`, and the input of flame graphs and comparisons.
  *
  *   event --keys--> bucket {words of the keys, call chain} += weight      while the trace is read
  *   bucket --each frame of its chain--> entry {words} self, children      once, at the end
  *
  * A bucket is one combination of values and one whole call chain; traces have
  * millions of events and thousands of buckets, so an event costs one look-up.
- * Entries are what people see: rows, sorted by weight. Self is what was at the
- * chain's end; children is what was anywhere above it, counted once a chain.
+ * Entries become the rows shown, sorted by weight. Self counts events at the
+ * chain's end; children counts events of all chains that contain the entry,
+ * once per chain.
  *
- * Weights of samples are their periods and do not add up over events, so
- * each event gets a table of its own unless `event` is a key; counts and
- * fields do add up.
+ * Weights of samples are their periods, which cannot be added across events, so
+ * each event gets its own table unless `event` is a key; counts and fields can
+ * be added.
  */
 #ifndef WM_ANALYSIS_PROFILE_H
 #define WM_ANALYSIS_PROFILE_H
@@ -24,39 +25,39 @@
 #define WM_PROFILE_BUCKETS_MAX (1u << 26)
 #define WM_PROFILE_WORDS_MAX   (2 + WM_KEYS_MAX * WM_KEY_WORDS)
 
-/* How call chains are shown below a row. In the order of the option's choices. */
+/* Call chains below a row. In the order of the option's choices. */
 enum wm_profile_graph {
 	WM_GRAPH_NONE,
-	WM_GRAPH_CALLER, /* from the row's function down to what it called */
-	WM_GRAPH_CALLEE, /* from the row's function up to who called it */
-	WM_GRAPH_FOLDED, /* no rows: a line a chain */
+	WM_GRAPH_CALLER, /* from the row's function to the functions it called */
+	WM_GRAPH_CALLEE, /* from the row's function to its callers */
+	WM_GRAPH_FOLDED, /* no rows: one line per chain */
 };
 
-/* What weighs. */
+/* The weight of an event. */
 enum wm_profile_mode {
 	WM_PROFILE_EVENTS,
-	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by where it was left */
-	WM_PROFILE_WAKEUPS, /* the same, by who ended it */
+	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by the place of going to sleep */
+	WM_PROFILE_WAKEUPS, /* the same, by the thread that ended the wait */
 };
 
 struct wm_profile_values {
-	const char *keys;   /* "comm,dso,sym"; NULL: by what the traces have */
-	const char *weight; /* "count", "period", a field; NULL: period where there is one */
+	const char *keys;   /* "comm,dso,sym"; NULL: depends on the traces */
+	const char *weight; /* "count", "period", a field; NULL: period if there is one */
 	int graph;          /* enum wm_profile_graph */
 	bool no_children;
-	bool hierarchy; /* a row for each value of the first key, below it those of the second... */
-	bool lazy;      /* calls are made when they are looked at: wm_profile_expand() */
-	bool weights;   /* a column of what rows weigh */
-	bool inlines;   /* functions that were inlined are frames */
+	bool hierarchy; /* a row for each value of the first key, below it rows of the second... */
+	bool lazy;      /* creates calls when they are viewed: wm_profile_expand() */
+	bool weights;   /* adds a column with the weight */
+	bool inlines;   /* inlined functions are frames */
 	/*
-	 * Of what happens now: a column of events a second instead of events, which
-	 * were fed in so many. 0: of what is over.
+	 * For a live profile: shows events per second instead of events,
+	 * counted over this many seconds. 0: not live.
 	 */
 	double seconds;
 	bool live;
-	double percent_limit;                   /* rows below are left out; percent */
-	double graph_percent_limit;             /* the same of calls, of their row */
-	const char *comms, *dsos, *syms, *pids; /* lists of what is shown only; NULL: all */
+	double percent_limit;                   /* rows below it are left out; percent */
+	double graph_percent_limit;             /* the same for calls, relative to their row */
+	const char *comms, *dsos, *syms, *pids; /* lists that restrict the result; NULL: all */
 };
 
 struct wm_profile;
@@ -67,22 +68,25 @@ int wm_profile_create(struct wm_pass *pass, enum wm_profile_mode mode,
 int wm_profile_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_profile_destroy(struct wm_profile *p);
 
-/* Adds tables and notes. Events may be fed after it, and another result be had. */
+/* Adds tables and notes. More events may be fed afterwards, for another result. */
 int wm_profile_result(struct wm_profile *p, struct wm_result *r);
 
-/* The pass was bound again: so are keys and weights. 0, or as wm_profile_create(). */
+/*
+ * Call it after the pass was rebound: rebinds keys and weights. 0, or errors as
+ * wm_profile_create().
+ */
 int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag);
 
 /*
- * What was fed so far weighs so much less from here on, 0 .. 1; what weighs
- * nothing any more is forgotten. Only of a live one. 0 or -ENOMEM.
+ * Multiplies the weights up to now by `keep`, 0 .. 1, and forgets buckets
+ * without weight. Live profiles only. 0 or -ENOMEM.
  */
 int wm_profile_decay(struct wm_profile *p, double keep);
 
-/* The calls below a row of it, when they are made lazily. 0 or -ENOMEM. */
+/* Creates the calls below one of its rows, if they are made lazily. 0 or -ENOMEM. */
 int wm_profile_expand(struct wm_profile *p, struct wm_result *r, struct wm_result_row *row);
 
-/* ---- the buckets, for other views of the same -------------------------------- */
+/* ---- the buckets, for other views of them ------------------------------------ */
 
 struct wm_bucket {
 	uint64_t weight, count;

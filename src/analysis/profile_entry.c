@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_entry.c - from buckets to what people see: entries; see profile_int.h. */
+/* profile_entry.c - makes entries, which become rows, from buckets; see profile_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/profile_int.h"
 
-/* The words of the entry that frame `frame` of a bucket belongs to. */
+/* Computes the words of the entry for frame `frame` of a bucket. */
 static void entry_words(const struct wm_profile *p, const uint64_t *bucket, uint32_t frame,
 			uint64_t *words)
 {
@@ -81,7 +81,7 @@ static bool is_shown(const struct wm_profile *p, uint32_t frame)
 	       wm_profile_listed(p->v->syms, wm_stacks_name(p->stacks, frame));
 }
 
-/* One frame of a bucket's chain. */
+/* Adds one frame of a bucket's chain. */
 static int add_frame(struct wm_profile *p, uint32_t bucket, uint32_t frame, uint32_t depth,
 		     uint32_t *room)
 {
@@ -101,7 +101,7 @@ static int add_frame(struct wm_profile *p, uint32_t bucket, uint32_t frame, uint
 		e->self_count += p->buckets.counts[bucket];
 	}
 	if (e->last_bucket == bucket + 1)
-		return 0; /* it called itself */
+		return 0; /* recursion: already counted */
 	e->last_bucket = bucket + 1;
 	e->children += weight;
 	e->count += p->buckets.counts[bucket];
@@ -127,7 +127,7 @@ int wm_profile_make_entries(struct wm_profile *p)
 	uint32_t nr_words = 1, room = 0;
 	int err;
 
-	wm_buckets_done(&p->entry_words); /* of a result before */
+	wm_buckets_done(&p->entry_words); /* of an earlier result */
 	free(p->entries);
 	p->entries = NULL;
 	p->nr_refs = 0;

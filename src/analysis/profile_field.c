@@ -15,8 +15,10 @@ static bool event_matches(const struct wm_event_type *t, const char *glob, size_
 
 	if (!glob || wm_glob_match(glob, bytes, t->name, strlen(t->name)))
 		return true;
-	/* "kmalloc" is enough of a name for "kmem:kmalloc"; and with its provider where that
-	 * stands apart. */
+	/*
+	 * "kmalloc" also matches "kmem:kmalloc", and "kmem:kmalloc" matches if
+	 * the provider is stored separately.
+	 */
 	if (colon && wm_glob_match(glob, bytes, colon + 1, strlen(colon + 1)))
 		return true;
 	return !colon && provider && bytes > provider && glob[provider] == ':' &&
@@ -45,9 +47,8 @@ static int unknown(const struct wm_pass *pass, const char *name, struct wm_diag 
 		}
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "no event that is selected has a field '%.100s'%s%s", name,
-			   cure[0] ? "; " : "", cure);
+	return wm_diag_set(diag, -ENOENT, NULL, -1, "no selected event has a field '%.100s'%s%s",
+			   name, cure[0] ? "; " : "", cure);
 }
 
 void wm_key_fields_free(const struct wm_pass *pass, struct wm_field_ref **fields)

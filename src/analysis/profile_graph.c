@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_graph.c - the call graph below a row: a tree of what its chains have
- * in common, from the row's function on, outwards or inwards. Made of the
- * entry's own buckets when the row is made, then cut at the limit.
+ * profile_graph.c - the call graph below a row: a tree of the common parts of
+ * its chains, from the row's function on, outwards or inwards. It is made from
+ * the entry's own buckets when the row is made, then cut at the limit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 struct node {
 	uint64_t weight, self; /* self: of chains that end here */
 	uint32_t symbol;
-	uint32_t first, next; /* children and siblings, + 1 */
+	uint32_t first, next; /* index + 1 of child and sibling */
 };
 
 struct tree {
@@ -38,7 +38,7 @@ static uint32_t add_node(struct tree *t, uint32_t symbol)
 	return t->nr++;
 }
 
-/* The child of that symbol, made when it is new; the last one met is put in front. */
+/* Returns the child of that symbol, made if needed, and moves it to the front. */
 static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t symbol)
 {
 	uint32_t *link = &t->nodes[parent].first, at, made;
@@ -60,7 +60,7 @@ static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t symbol)
 	return made;
 }
 
-/* One chain: frames[from], then onwards by `step`, `nr` of them. */
+/* Adds one chain: `nr` frames from frames[from] on, by `step`. */
 static int add_chain(struct wm_profile *p, struct tree *t, const uint32_t *frames, int64_t from,
 		     int64_t step, uint32_t nr, uint64_t weight)
 {
@@ -96,7 +96,7 @@ static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 		const uint32_t *frames =
 		    wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
 
-		/* Without a key of frames the row is all of the chain, from its outer end. */
+		/* Without a key of frames the row is the whole chain, from its outer end. */
 		if (!p->of_frame)
 			err = outwards ? add_chain(p, t, frames, 0, 1, nr, weight)
 				       : add_chain(p, t, frames, (int64_t)nr - 1, -1, nr, weight);
@@ -144,7 +144,7 @@ struct graph {
 	uint64_t total, least; /* the row's weight; calls below `least` are left out */
 };
 
-/* Depth is that of a chain, at most WM_CHAIN_MAX: the stack holds it. */
+/* Recursion is as deep as a chain, at most WM_CHAIN_MAX: it fits the stack. */
 static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 {
 	uint32_t nr, *list = sorted_children(g->t, at, &nr);
@@ -168,7 +168,7 @@ static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 	return err;
 }
 
-/* A line a chain: "main;read_file;parse", each with what ended there. */
+/* Writes a line per chain: "main;read_file;parse", with the weight of chains that end there. */
 static int emit_folded(const struct graph *g, uint32_t at, struct wm_text *path,
 		       struct wm_result_row *row)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_hierarchy.c - a profile's entries as rows below rows: one for each
- * value of the first key, below it those of the second, and so on; each level
- * sorted by weight. As perf report --hierarchy: what a row has is its own,
- * what was called is not counted.
+ * profile_hierarchy.c - a profile's entries as nested rows: one for each value
+ * of the first key, below it those of the second, and so on; each level sorted
+ * by weight. As in perf report --hierarchy, a row has only its own weight, not
+ * that of functions it called.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct hierarchy {
 	uint64_t least; /* lighter rows are left out */
 };
 
-/* Neighbours in the list that have the same words up to a level. */
+/* Adjacent entries of the list that have the same words up to a level. */
 struct group {
 	uint32_t from, nr;
 	struct wm_entry sum;

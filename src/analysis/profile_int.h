@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_int.h - what the files of the profile share; see profile.h. */
+/* profile_int.h - shared by the files of the profile; see profile.h. */
 #ifndef WM_ANALYSIS_PROFILE_INT_H
 #define WM_ANALYSIS_PROFILE_INT_H
 
 #include "analysis/profile.h"
 #include "analysis/sample.h"
 
-/* Combinations of words, each once, with what fell to it (profile_bucket.c). */
+/* Distinct combinations of words, with their weights and counts (profile_bucket.c). */
 struct wm_buckets {
-	uint32_t nr_words; /* of each */
-	uint64_t *words;   /* nr_words of each, one after the other */
+	uint32_t nr_words; /* per bucket */
+	uint64_t *words;   /* nr_words per bucket, consecutive */
 	uint64_t *weights, *counts;
 	uint32_t nr, room;
 	uint32_t *slots; /* index + 1; 0: empty */
@@ -20,7 +20,7 @@ struct wm_buckets {
 int wm_buckets_init(struct wm_buckets *b, uint32_t nr_words); /* 0 or -ENOMEM */
 void wm_buckets_done(struct wm_buckets *b);
 
-/* The bucket of these words, made when it is new. UINT32_MAX: no memory, or too many. */
+/* Returns the bucket of these words; creates it if needed. UINT32_MAX: no memory, or too many. */
 uint32_t wm_buckets_get(struct wm_buckets *b, const uint64_t *words);
 
 static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint32_t i)
@@ -28,31 +28,34 @@ static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint3
 	return b->words + (size_t)i * b->nr_words;
 }
 
-/* A place where an entry's words stand in a bucket's chain. */
+/* A place in a bucket's chain where an entry occurs. */
 struct wm_entry_ref {
 	uint32_t bucket, depth; /* 0: the chain's end */
-	uint32_t next;          /* of the same entry, + 1; 0: the last */
+	uint32_t next;          /* index + 1 of the entry's next one; 0: last */
 };
 
 struct wm_entry {
 	uint64_t self, children; /* weights */
 	uint64_t self_count, count;
-	uint32_t refs;        /* first of its refs, + 1; 0: none are kept */
-	uint32_t last_bucket; /* + 1: where it was met last, so that recursion counts once */
+	uint32_t refs; /* index + 1 of its first ref; 0: none kept */
+	/* index + 1 of the last bucket counted, so that recursion counts once */
+	uint32_t last_bucket;
 };
 
 struct wm_memo_entry {
-	uint64_t hash; /* of what decides in which bucket an event falls; 0: free */
+	uint64_t hash; /* of all that determines an event's bucket; 0: free */
 	uint32_t bucket;
-	bool known; /* the bucket is; who finds it out sets it */
+	bool known; /* `bucket` is valid; set by the caller that determines it */
 };
 
-/* The buckets of what came lately (profile_memo.c). */
+/* A cache of recently used buckets (profile_memo.c). */
 struct wm_memo {
-	struct wm_memo_entry *entries; /* NULL: it does not fit the profile */
+	struct wm_memo_entry *entries; /* NULL: the profile does not allow it */
 	bool by_cpu;
 	uint64_t seed;
-	/* Of the last event, all that decides but its address; and the hash of that. */
+	/*
+	 * The last event: all that determines its bucket except the address, and the hash of that.
+	 */
 	const struct wm_event_type *type;
 	const struct wm_task *task;
 	uint64_t nr_told, who;
@@ -60,7 +63,8 @@ struct wm_memo {
 	int32_t pid, cpu;
 };
 
-#define WM_PROFILE_FINE 256u /* a live one counts in such parts, so that one event can decay */
+#define WM_PROFILE_FINE                                                                            \
+	256u /* a live profile counts in this fraction, so that single events can decay */
 
 struct wm_waits; /* threads that are off their processors (profile_wait.c) */
 
@@ -70,82 +74,85 @@ struct wm_profile {
 	const struct wm_profile_values *v;
 	struct wm_key keys[WM_KEYS_MAX];
 	uint32_t nr_keys;
-	bool of_frame; /* a key is of frames: entries are made of chains */
-	bool chains;   /* whole chains are kept, not just their ends */
+	bool of_frame; /* a key is of frames: entries come from chains */
+	bool chains;   /* whole chains are kept, not only their ends */
 	bool children;
-	bool per_event; /* a table for each event */
-	bool any_chain; /* there was one */
-	uint32_t unit; /* what one event counts for in buckets and entries; weights in proportion */
+	bool per_event; /* one table per event */
+	bool any_chain; /* some event had a chain */
+	uint32_t unit;  /* one event adds this to counts; weights are scaled by it */
 	struct wm_samples samples;
 	struct wm_stacks *stacks;
-	struct wm_waits *waits;    /* NULL: events count */
+	struct wm_waits *waits;    /* NULL: events are counted */
 	struct wm_buckets buckets; /* words: event, keys of events, stack */
 	struct wm_memo memo;
-	struct wm_buckets hidden; /* words: event; of comms and pids that are not shown */
-	uint64_t nr_unfit;        /* events without a field that a key asks for */
+	struct wm_buckets hidden; /* words: event; of comms and pids left out */
+	uint64_t nr_unfit;        /* events without a field that a key needs */
 
 	/* Made at the end, from the buckets: */
-	struct wm_buckets entry_words; /* words: event, keys in their order */
-	struct wm_entry *entries;      /* beside them */
+	struct wm_buckets entry_words; /* words: event, keys in order */
+	struct wm_entry *entries;      /* parallel to entry_words */
 	struct wm_entry_ref *refs;
 	uint32_t nr_refs, room_refs;
 };
 
-/* The words of an event's bucket but the stack. False: it lacks one. */
+/* Computes the words of an event's bucket, except the stack. False: the event lacks one. */
 bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words);
 
 bool wm_memo_fits(const struct wm_profile *p);
 int wm_memo_init(struct wm_memo *m, bool by_cpu); /* 0 or -ENOMEM */
 void wm_memo_done(struct wm_memo *m);
-void wm_memo_forget(struct wm_memo *m); /* nothing is known any more */
+void wm_memo_forget(struct wm_memo *m); /* empties the cache */
 
-/* The entry for events like that, until the next one is asked for; NULL: there is none for such. */
+/* Returns the entry for events like this one, valid until the next call; NULL: not cacheable. */
 struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *s);
 
-/* The event's stack; UINT32_MAX: no memory. */
+/* Returns the event's stack; UINT32_MAX: no memory. */
 uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s);
 
-/* May it be found in parts of the time, and joined? (profile_join.c) */
+/* Returns whether it can be made in parts of the time and joined (profile_join.c). */
 bool wm_profile_divides(const struct wm_profile *p);
 int wm_profile_join(struct wm_profile *p, const struct wm_profile *later, const struct wm_join *j);
 
 int wm_waits_create(const struct wm_pass *pass,
-		    struct wm_waits **ret); /* *ret is to be destroyed in any case */
+		    struct wm_waits **ret); /* destroy *ret in either case */
 void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass); /* accepts NULL */
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
 
-/* Is it in the list "a,b,c"? Of a NULL list everything is. */
+/* Returns whether the text is in the list "a,b,c". A NULL list contains everything. */
 bool wm_profile_listed(const char *list, const char *text);
 
-/* From buckets to entries. 0 or -ENOMEM. */
+/* Makes entries from buckets. 0 or -ENOMEM. */
 int wm_profile_make_entries(struct wm_profile *p);
 
-/* What shares are of: all that weighed in a table. */
+/* The base of shares: all weight in a table. */
 struct wm_profile_total {
-	uint64_t event; /* id of its name; 0: all */
+	uint64_t event; /* id of its name; 0: all events */
 	uint64_t weight, count;
 };
 
-/* The least weight that is not below so many percent of a total. */
+/* Returns the smallest weight that is at least that percentage of a total. */
 uint64_t wm_profile_least(uint64_t total, double percent);
 
-/* A row of a table that is an entry, or stands for several; `own` is the entry's. */
+/* Adds a row for one entry, or for a sum of several; `own` is the entry's. */
 struct wm_result_row *wm_profile_row(struct wm_profile *p, const struct wm_entry *e,
 				     const struct wm_profile_total *total, struct wm_result *r,
 				     struct wm_result_table *t, struct wm_result_row *above,
 				     union wm_cell **ret_keys);
 
-/* Adds the entries list[0..nr) as rows below rows, a level for each key. 0 or -ENOMEM. */
+/* Adds the entries list[0..nr) as nested rows, one level per key. 0 or -ENOMEM. */
 int wm_profile_hierarchy(struct wm_profile *p, uint32_t *list, uint32_t nr,
 			 const struct wm_profile_total *total, struct wm_result *r,
 			 struct wm_result_table *t);
 
-/* The calls of a row that is one entry: now, or `more` of them when they are asked for. */
+/*
+ * Adds the calls of a row that is one entry: now, or marks the row `more` if
+ * they are made lazily.
+ */
 int wm_profile_calls(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 		     struct wm_result_row *row);
 
-/* Are there calls below that entry? */
+/* Returns whether the entry has calls below it. */
 bool wm_profile_has_calls(const struct wm_profile *p, uint32_t entry);
 
 /* Adds the calls below a row. 0 or -ENOMEM. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_join.c - a profile of a part of the time, and that of the part behind
- * it, put together; see profile_int.h. Buckets of the part behind that are new
- * come behind those there are, in their order: so all stand as if one had met
- * them all, and what is made of them is the same.
+ * profile_join.c - joins the profile of a part of the time with that of the
+ * following part; see profile_int.h. New buckets of the following part are
+ * appended in their order, as if one profile had met them all, so that the
+ * result is the same.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "analysis/profile_int.h"
 
 /*
- * Waiting begins in one part and ends in another. Inlined functions and callers by
- * a copy of the stack are found in the files of programs, which a part would all
- * have to open anew.
+ * A wait may begin in one part and end in another. Inlined functions, and
+ * callers found by a copy of the stack, need the files of programs, which each
+ * part would have to open again.
  */
 bool wm_profile_divides(const struct wm_profile *p)
 {

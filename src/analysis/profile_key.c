@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- of the event: contexts ----------------------------------------------------------------- */
+/* --- keys of events: contexts --------------------------------------------------------------- */
 
 static uint32_t name_id(const struct wm_key *k, const char *text, size_t bytes)
 {
@@ -24,10 +24,10 @@ static bool comm_of(const struct wm_key *k, const struct wm_sight *s, uint64_t *
 	words[0] = s->task ? s->task->comm : 0;
 	if (words[0])
 		return true;
-	/* Read of the machine, as counters of /proc are: no task did it. */
+	/* Not caused by a task, such as readings of counters in /proc. */
 	if (!s->task && s->event->tid < 0 && s->event->mode == WM_MODE_UNKNOWN)
 		words[0] = name_id(k, "-", 1);
-	else /* as perf has it: who has no name is called by number */
+	else /* as in perf: a thread without a name is shown by number */
 		words[0] = name_id(
 		    k, text,
 		    (size_t)snprintf(text, sizeof(text), ":%d", s->task ? s->task->tid : -1));
@@ -81,9 +81,9 @@ static union wm_cell id_cell(const struct wm_key *k, const uint64_t *words, stru
 	return (union wm_cell){.text = v < 0 ? "?" : wm_result_format(r, "%lld", (long long)v)};
 }
 
-/* --- of the event: its own fields ------------------------------------------------------------- */
+/* --- keys of events: their own fields ------------------------------------------------- */
 
-/* The second word of a field's value: how the first is to be read. */
+/* The second word of a field's value: the type of the first. */
 enum shape { SHAPE_NAME, SHAPE_SIGNED, SHAPE_UNSIGNED, SHAPE_HEX, SHAPE_FLOAT };
 
 static bool number_words(const struct wm_key *k, const struct wm_type *t, const struct wm_item *i,
@@ -124,7 +124,7 @@ static bool field_of(const struct wm_key *k, const struct wm_sight *s, uint64_t 
 		words[1] = SHAPE_NAME;
 		return true;
 	default:
-		return false; /* lists and structures are no keys */
+		return false; /* lists and structures cannot be keys */
 	}
 }
 
@@ -154,8 +154,7 @@ static union wm_cell field_cell(const struct wm_key *k, const uint64_t *words, s
 	}
 }
 
-/* --- of a frame --------------------------------------------------------------------------------
- */
+/* --- keys of frames ------------------------------------------------------------------- */
 
 static uint64_t dso_of(struct wm_stacks *s, uint32_t frame)
 {
@@ -178,8 +177,7 @@ static union wm_cell sym_cell(const struct wm_key *k, const uint64_t *words, str
 				   wm_stacks_symbol_text(k->stacks, (uint32_t)words[0], true, r)};
 }
 
-/* --- the table -----------------------------------------------------------------------------------
- */
+/* --- the table ------------------------------------------------------------------------ */
 
 static const struct wm_key_def defs[] = {
     {"comm", "Command", WM_CELL_TEXT, 1, false, comm_of, NULL, join_name, name_cell},

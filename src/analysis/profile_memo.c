@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_memo.c - the bucket of an event that is like one before: of the same
- * kind, thread, name, process, address and address space; see profile_int.h.
- * Programs are sampled in the same places over and over, so mostly one look
- * here takes the place of the keys, the address' frame and the bucket's words.
+ * profile_memo.c - caches the bucket of events that are alike: of the same
+ * type, thread, name, process, address and address space; see profile_int.h.
+ * Programs are sampled at the same addresses over and over, so mostly one
+ * look-up here replaces the computation of keys, the address' frame and the
+ * bucket's words.
  *
- * As with call chains (stacks.c), what is alike is known by 64 bits of hash:
- * in a billion events two that differ are taken for one with a chance of one
- * in ten billion, as each is compared with one other only.
+ * As with call chains (stacks.c), events are compared by a 64-bit hash only: in
+ * a billion events, the chance that two different ones are taken for the same
+ * is one in ten billion, as each is compared with only one other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "analysis/profile_int.h"
 #include "trace/mix.h"
 
-#define ENTRIES   (1u << 15) /* half a MiB, which a near cache holds */
-#define MODE_NONE 0xff       /* of an event without an address */
+#define ENTRIES   (1u << 15) /* half a MiB, which fits a near cache */
+#define MODE_NONE 0xff       /* for an event without an address */
 
 bool wm_memo_fits(const struct wm_profile *p)
 {
@@ -50,7 +51,7 @@ static int32_t pid_of(const struct wm_sight *s)
 	return s->event->pid < 0 && s->task ? s->task->pid : s->event->pid;
 }
 
-/* Events come in runs of one thread: nothing but the address is new then. */
+/* Events come in runs of one thread, in which only the address changes. */
 static bool is_of_run(const struct wm_profile *p, const struct wm_sight *s)
 {
 	const struct wm_memo *m = &p->memo;
@@ -85,7 +86,7 @@ struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *
 	uint64_t hash;
 
 	if (p->of_frame && !ip->type)
-		return NULL; /* such events have no address, but a chain */
+		return NULL; /* such events have a chain, but no address */
 	if (!is_of_run(p, s))
 		begin_run(p, s);
 	if (p->of_frame)

@@ -10,7 +10,7 @@
 
 #define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow */
 
-/* What entries are sorted by and shares are of. */
+/* Returns the weight by which entries are sorted and shares computed. */
 static uint64_t main_weight(const struct wm_profile *p, const struct wm_entry *e)
 {
 	return p->children ? e->children : e->self;
@@ -62,7 +62,7 @@ static struct wm_profile_total add_up(const struct wm_profile *p, uint64_t event
 	return t;
 }
 
-/* Events a second; two digits behind the point are more than it is good for. */
+/* Events per second; more than two decimals would be noise. */
 static double rate(const struct wm_profile *p, uint64_t count)
 {
 	double events = (double)count / p->unit;
@@ -172,7 +172,7 @@ static int add_row(struct wm_profile *p, uint32_t entry, const struct wm_profile
 	return wm_profile_calls(p, entry, r, row);
 }
 
-/* Each entry a row; those below the limit are left out. */
+/* Adds a row for each entry; those below the limit are left out. */
 static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
 		    const struct wm_profile_total *total, struct wm_result *r,
 		    struct wm_result_table *t)
@@ -193,7 +193,7 @@ static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
 	return err;
 }
 
-/* The entries of one table, from list[at] on. Where the next begins. */
+/* Adds the entries of one table, from list[at] on. Returns the index of the next table's. */
 static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, struct wm_result *r)
 {
 	uint64_t event = wm_buckets_words(&p->entry_words, list[at])[0];
@@ -224,7 +224,7 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	free(list);
 	if (p->nr_unfit)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unfit",
-			       "%" PRIu64 " events lack a field that was asked for: left out",
+			       "%" PRIu64 " events lack a requested field and are left out",
 			       p->nr_unfit);
 	wm_samples_notes(&p->samples, r);
 	if (p->waits)
@@ -233,8 +233,7 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r)
 	return at < 0 ? (int)at : r->failed ? -ENOMEM : 0;
 }
 
-/* --- the analysis --------------------------------------------------------------------------------
- */
+/* --- the analysis --------------------------------------------------------------------- */
 
 static int create_mode(struct wm_pass *pass, enum wm_profile_mode mode, const void *values,
 		       void **ret, struct wm_diag *diag)
@@ -295,7 +294,7 @@ static void destroy(void *own)
 
 const struct wm_analysis wm_analysis_profile = {
     .name = "profile",
-    .summary = "who causes events, by which call chain",
+    .summary = "events by cause, with call chains",
     .create = create,
     .feed = feed,
     .finish = finish,
@@ -309,7 +308,7 @@ static const char *const off_cpu_needs[] = {"sched:sched_switch", NULL};
 
 const struct wm_analysis wm_analysis_off_cpu = {
     .name = "off-cpu",
-    .summary = "who waits off the processor, by where it went to sleep",
+    .summary = "time off the processor, by where threads went to sleep",
     .needs = off_cpu_needs,
     .create = create_off_cpu,
     .feed = feed,
@@ -322,7 +321,7 @@ static const char *const wakeups_needs[] = {"sched:sched_switch", "sched:sched_w
 
 const struct wm_analysis wm_analysis_wakeups = {
     .name = "wakeups",
-    .summary = "who waits off the processor, by who ended it",
+    .summary = "time off the processor, by the thread that ended the wait",
     .needs = wakeups_needs,
     .create = create_wakeups,
     .feed = feed,

@@ -3,11 +3,11 @@
  * profile_wait.c - profiles of waiting: weights are nanoseconds a thread was
  * off its processor, from a sched_switch away from it to the one back.
  *
- *   off-cpu   the chain is its own, where it went to sleep or was driven off
- *   wakeups   the chain is that of who woke it; the rows are those who slept
+ *   off-cpu   the chain is the thread's own, where it went to sleep or was preempted
+ *   wakeups   the chain is that of the waker; the rows are the threads that slept
  *
- * A thread's place (bucket and time) is kept while it is off; what is still
- * off at the end counts for nothing and is said.
+ * A thread's bucket and start time are kept while it is off; threads still off
+ * at the end count for nothing and are reported.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 
 #include "analysis/profile_int.h"
 
-/* While a thread is off; by index of the task. */
+/* The state of a thread that is off, by task index. */
 struct wm_wait {
-	uint32_t bucket; /* + 1; 0: none, what comes will not be counted */
+	uint32_t bucket; /* bucket index + 1; 0: no bucket, the wait is not counted */
 	bool is_off;
 	int64_t since_ns;
 };
@@ -26,7 +26,7 @@ struct wm_wait {
 struct wm_waits {
 	struct wm_wait *list;
 	uint32_t room;
-	struct wm_field_ref **woken; /* by trace and kind: the thread a wake-up is for */
+	struct wm_field_ref **woken; /* by trace and type: the thread a wake-up is for */
 };
 
 static const char *const wakeups[] = {"sched:sched_waking", "sched:sched_wakeup",
@@ -87,7 +87,7 @@ static struct wm_wait *wait_of(struct wm_waits *w, const struct wm_task *task)
 	return &w->list[task->index];
 }
 
-/* The bucket of a thread's words and the event's chain. */
+/* Finds the bucket of a thread's words and the event's chain. */
 static int bucket_of(struct wm_profile *p, const struct wm_sight *s, const struct wm_task *task,
 		     uint32_t *ret)
 {
@@ -116,7 +116,7 @@ static const struct wm_task *task_of(const struct wm_profile *p, const struct wm
 					    : NULL;
 }
 
-/* It is back: what it missed goes to where it waited. */
+/* The thread is back: its wait counts for its bucket. */
 static int on_back(struct wm_profile *p, const struct wm_task *task, int64_t ns)
 {
 	struct wm_wait *w = wait_of(p->waits, task);
@@ -149,7 +149,7 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 
 	if (!w)
 		return -ENOMEM;
-	/* The first one is who did it: a waking comes before its wakeup. */
+	/* The first event is the waker's: a waking precedes its wakeup. */
 	return w->is_off && !w->bucket ? bucket_of(p, s, task, &w->bucket) : 0;
 }
 
@@ -179,6 +179,9 @@ void wm_waits_note(const struct wm_profile *p, struct wm_result *r)
 	for (uint32_t i = 0; i < p->waits->room; i++)
 		nr += p->waits->list[i].is_off;
 	if (nr)
-		wm_result_note(r, WM_NOTE_FACT, "waiting",
-			       "%" PRIu64 " threads were still off at the end: not counted", nr);
+		wm_result_note(
+		    r, WM_NOTE_FACT, "waiting",
+		    "%" PRIu64
+		    " threads were still off the processor at the end and are not counted",
+		    nr);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.h - what an analysis found, before anybody draws it: notes, and tables
- * of typed cells whose rows may have rows below them. view/ makes text, JSON
- * and screens of any result by this header alone.
+ * result.h - the result of an analysis, independent of its display: notes, and
+ * tables of typed cells whose rows may have rows below them. view/ makes text,
+ * JSON and screens of any result from this header alone.
  *
  * Two kinds of rows below a row: parts (the same columns, of a hierarchy), and
- * calls (a call graph: a name and how much of the row came that way).
+ * calls (of a call graph: a name and its share of the row).
  *
- * Everything is in the result's arena. Texts keep their bytes as they came:
- * views make them harmless.
+ * Everything is in the result's arena. Texts are unchanged bytes of traces and
+ * files: views escape them.
  */
 #ifndef WM_ANALYSIS_RESULT_H
 #define WM_ANALYSIS_RESULT_H
@@ -21,11 +21,11 @@
 #define WM_RESULT_ARENA_MAX ((size_t)8 << 30)
 
 enum wm_cell_kind {
-	WM_CELL_TEXT,    /* .text; NULL: nothing to say */
+	WM_CELL_TEXT,    /* .text; NULL: empty */
 	WM_CELL_COUNT,   /* .u */
 	WM_CELL_BYTES,   /* .u */
 	WM_CELL_NS,      /* .s: a duration */
-	WM_CELL_TIME,    /* .s: a moment, nanoseconds of the traces' clock */
+	WM_CELL_TIME,    /* .s: a point in time, nanoseconds of the traces' clock */
 	WM_CELL_ADDRESS, /* .u */
 	WM_CELL_SHARE,   /* .f: 0 .. 1, shown in percent */
 	WM_CELL_CHANGE,  /* .f: a difference of shares, -1 .. 1 */
@@ -33,8 +33,8 @@ enum wm_cell_kind {
 };
 
 struct wm_result_column {
-	const char *name;  /* for programs: a word */
-	const char *title; /* for people */
+	const char *name;  /* for programs: an identifier */
+	const char *title; /* for display */
 	enum wm_cell_kind kind;
 };
 
@@ -42,7 +42,7 @@ union wm_cell {
 	const char *text;
 	uint64_t u;
 	int64_t s;
-	double f; /* NAN: nothing to say */
+	double f; /* NAN: empty */
 };
 
 enum wm_row_kind {
@@ -51,23 +51,22 @@ enum wm_row_kind {
 };
 
 struct wm_result_row {
-	struct wm_result_row *next, *first; /* the one behind it; the first below it */
-	struct wm_result_row *last;         /* below it; for who adds */
+	struct wm_result_row *next, *first; /* next sibling; first row below it */
+	struct wm_result_row *last;         /* row below it; for appending */
 	enum wm_row_kind kind;
-	uint64_t weight;            /* what rows are sorted by */
+	uint64_t weight;            /* the sort key */
 	double share;               /* of the table's total, 0 .. 1 */
 	const char *label;          /* CALL */
 	const union wm_cell *cells; /* PLAIN */
-	uint64_t own;               /* the analysis's: how it finds the row again */
-	bool more;                  /* there are rows below: the analysis's expand() makes them */
+	uint64_t own;               /* the analysis's: identifies the row to it */
+	bool more;                  /* has rows below: the analysis's expand() creates them */
 };
 
 struct wm_result_table {
 	struct wm_result_table *next;
-	const char *name;  /* a word for programs */
-	const char *title; /* a line for people; NULL: none */
-	const char
-	    *subject; /* what it is about where there are several: an event's name; NULL: all */
+	const char *name;    /* for programs: an identifier */
+	const char *title;   /* for display; may be NULL */
+	const char *subject; /* with several tables: the name of its event; NULL: all */
 	const struct wm_result_column *columns;
 	uint32_t nr_columns, nr_rows;
 	struct wm_result_row *first, *last;
@@ -76,15 +75,15 @@ struct wm_result_table {
 };
 
 enum wm_note_kind {
-	WM_NOTE_FACT,    /* what the traces are */
-	WM_NOTE_LOSS,    /* events are missing: figures are too small */
-	WM_NOTE_PROBLEM, /* something could not be done, and the cure */
+	WM_NOTE_FACT,    /* describes the traces */
+	WM_NOTE_LOSS,    /* events are missing: the figures are too small */
+	WM_NOTE_PROBLEM, /* something failed; with a cure */
 };
 
 struct wm_result_note {
 	struct wm_result_note *next;
 	enum wm_note_kind kind;
-	const char *name; /* a word for programs */
+	const char *name; /* for programs: an identifier */
 	const char *text; /* a sentence or a value */
 };
 
@@ -93,13 +92,13 @@ struct wm_result {
 	const char *name; /* of the analysis */
 	struct wm_result_note *notes, *last_note;
 	struct wm_result_table *tables, *last_table;
-	bool failed; /* out of memory somewhere: additions are dropped */
+	bool failed; /* an allocation failed: further additions are ignored */
 };
 
 void wm_result_init(struct wm_result *r, const char *name);
 void wm_result_done(struct wm_result *r);
 
-/* A copy of the bytes; "" and r->failed when there is no memory. */
+/* Returns a copy of the bytes; "" with r->failed set if out of memory. */
 const char *wm_result_text(struct wm_result *r, const char *text, size_t bytes);
 const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -107,19 +106,19 @@ const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
 void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name, const char *fmt,
 		    ...) __attribute__((format(printf, 4, 5)));
 
-/* Columns and titles are not copied: they are constants, or the arena's. NULL: no memory. */
+/* Columns and titles are not copied: they are constants, or in the arena. NULL: no memory. */
 struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, const char *title,
 					const struct wm_result_column *columns,
 					uint32_t nr_columns);
 
 /*
- * Adds a row at the end, below `above` or, when that is NULL, to the table.
- * Its cells are zero and the caller's to fill through *ret_cells. NULL: no memory.
+ * Appends a row below `above` or, if that is NULL, to the table. Its cells are
+ * zero; the caller fills them through *ret_cells. NULL: no memory.
  */
 struct wm_result_row *wm_result_row(struct wm_result *r, struct wm_result_table *t,
 				    struct wm_result_row *above, union wm_cell **ret_cells);
 
-/* A row of a call graph below `above`. The label is not copied. NULL: no memory. */
+/* Appends a row of a call graph below `above`. The label is not copied. NULL: no memory. */
 struct wm_result_row *wm_result_call(struct wm_result *r, struct wm_result_row *above,
 				     const char *label, uint64_t weight, double share);
 

@@ -10,10 +10,10 @@
 #include "analysis/profile_key.h"
 #include "analysis/result.h"
 
-#define USER_MARKER   ((uint64_t)-512) /* perf's: what follows is the user's; */
-#define KERNEL_MARKER ((uint64_t)-128) /* the kernel's */
+#define USER_MARKER   ((uint64_t)-512) /* perf's: user addresses follow */
+#define KERNEL_MARKER ((uint64_t)-128) /* perf's: kernel addresses follow */
 
-/* Names of call chains: perf's and ours, our user stacks, LTTng's contexts. */
+/* Names of call chain fields: perf's and waymark's, waymark's user stacks, LTTng's contexts. */
 static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
 
 static bool is_list_of_numbers(const struct wm_type *t)
@@ -33,7 +33,7 @@ static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 	f->has_stack = wm_field_ref_find(t, "regs_user", &registers) &&
 		       wm_field_ref_find(t, "stack_user", &stack) &&
 		       is_list_of_numbers(registers.type) && stack.type->kind == WM_TYPE_BYTES;
-	/* Events of programs may have fields of these names that mean something else. */
+	/* In its own fields, a program's event may use these names for something else. */
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &f->ip);
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "period", &f->period);
 	if (f->ip.type && f->ip.type->kind > WM_TYPE_SIGNED)
@@ -107,7 +107,7 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
 	if (f->type->kind == WM_TYPE_FLOAT)
 		*ret = i->f > 0 && i->f < 1e18 ? (uint64_t)i->f : 0;
 	else if (f->type->kind == WM_TYPE_SIGNED)
-		*ret = i->s > 0 ? (uint64_t)i->s : 0; /* what is below zero weighs nothing */
+		*ret = i->s > 0 ? (uint64_t)i->s : 0; /* negative values have no weight */
 	else if (f->type->kind <= WM_TYPE_BOOL)
 		*ret = i->u;
 	else
@@ -115,7 +115,7 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
 	return true;
 }
 
-/* A precise event's own address is better than the one its chain begins with. */
+/* A precise event's own address is more exact than the first of its chain. */
 static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
 	uint32_t i = 0;
@@ -126,7 +126,10 @@ static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 		chain[i] = ip;
 }
 
-/* The chain of an event in the kernel may be the user's alone: its own place comes before. */
+/*
+ * The chain of an event in the kernel may be the user's alone: puts the event's
+ * address in front of it.
+ */
 static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
 	nr = nr < WM_CHAIN_MAX - 2 ? nr : WM_CHAIN_MAX - 2;
@@ -136,7 +139,7 @@ static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 	return nr + 2;
 }
 
-/* Behind a chain of `nr`: the callers by the copy of the stack; how many there are then. */
+/* Appends the callers found by the copy of the stack to a chain of `nr`; returns the new number. */
 static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, uint64_t *chain,
 			    uint32_t nr)
 {
@@ -172,7 +175,7 @@ uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bo
 		s->nr_cut++;
 	}
 	for (uint32_t i = 0; i < nr; i++)
-		ret[i] = list[1 + i].u; /* elements are numbers: an item each */
+		ret[i] = list[1 + i].u; /* elements are numbers, so each is one item */
 	if (f->has_stack && (whole || !f->ip.type))
 		nr = add_unwound(s, sight, ret, nr);
 	if (!nr && ip)

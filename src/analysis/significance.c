@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * significance.c - see significance.h. The tail of Student's distribution is a
- * regularised incomplete beta function, here by its continued fraction (Lentz's
- * way); a dozen terms are enough for three digits.
+ * regularised incomplete beta function, computed by its continued fraction
+ * (Lentz's method); a dozen terms give three digits.
  */
 #include "analysis/significance.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* significance_test.c - against values integrated numerically (Welch's t) and erfc's. */
+/* significance_test.c - compares with numerically integrated values (Welch's t) and with erfc's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.c - see stacks.h. Three tables, each entry kept once:
+ * stacks.c - see stacks.h. Three tables, each entry stored once:
  *
- *   chain   hash of {process's version, addresses}  ->  stack    what makes it fast
+ *   chain   hash of {process's version, addresses}  ->  stack    the fast path
  *   stack   list of frames                          ->  its id
  *   frame   {module, address, inlined function}     ->  its id
  *
- * A chain is known by 64 bits of hash alone: two different ones that agree in
- * them would be taken for one, which in a billion chains happens once in
- * thirty. Stacks and frames are compared whole.
+ * Chains are compared by a 64-bit hash only: two different chains with the same
+ * hash would be taken for one, which happens with a probability of 1/30 in a
+ * billion chains. Stacks and frames are compared in full.
  */
 #include "analysis/stacks.h"
 
@@ -22,7 +22,7 @@
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
-#define CHAINS_MAX          (1u << 18) /* that are remembered at a time */
+#define CHAINS_MAX          (1u << 18) /* cached at a time */
 
 /* ---- open addressing, of ids ---------------------------------------------------- */
 
@@ -193,9 +193,10 @@ static char level_of(enum wm_event_mode mode, uint64_t address)
 }
 
 /*
- * The frame of an address. A caller's address is the one behind its call; where
- * a function ends with a call, that is the next function. perf names that one,
- * and so do we: names are compared. UINT32_MAX: no memory.
+ * Makes the frame of an address. A caller's address is the one after its call;
+ * if a function ends with a call, that is the next function. We keep that
+ * address because perf does, and names are compared with perf's. UINT32_MAX: no
+ * memory.
  */
 static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			 uint64_t address)
@@ -207,7 +208,7 @@ static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 	return wm_stacks_frame(s, &f);
 }
 
-/* The functions inlined at a frame, innermost first, and it: appended to the scratch. */
+/* Appends the functions inlined at a frame, innermost first, and the frame, to the scratch. */
 static bool add_frames(struct wm_stacks *s, uint32_t frame, uint32_t *nr)
 {
 	struct wm_frame f = s->frames[frame];
@@ -281,9 +282,9 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 }
 
 /*
- * A chain walked by frame pointers can run into anything. What is no address
- * and no marker shows that it did: then only its end is sure (perf, too, keeps
- * no more of it).
+ * A chain walked by frame pointers can run into arbitrary data. A value that is
+ * neither an address nor a marker shows that it did: then only its end is
+ * reliable (perf keeps no more of it either).
  */
 static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			const uint64_t *addresses, uint32_t nr, uint64_t hash)
@@ -306,7 +307,7 @@ static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mod
 	return wm_stacks_add(s, s->scratch, nr_frames);
 }
 
-/* One address: its frame is found as fast as a chain would be. */
+/* Makes the stack of one address: finding its frame is as fast as finding a cached chain. */
 static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode, uint64_t address)
 {
 	uint32_t frame = frame_of(s, pid, mode, address), nr = 0;
@@ -324,7 +325,10 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
 	return s->frames[frame].stack;
 }
 
-/* Chains of processes that ended are never asked for again: all go, those that matter come back. */
+/*
+ * Chains of exited processes are not needed again: when full, clears the cache,
+ * and chains in use are added again.
+ */
 static bool remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 {
 	if (s->chain_table.nr == CHAINS_MAX) {

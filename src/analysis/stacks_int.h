@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* stacks_int.h - what stacks.c (making) and stacks_name.c (naming) share. */
+/* stacks_int.h - shared by stacks.c (which makes stacks) and stacks_name.c (which names frames). */
 #ifndef WM_ANALYSIS_STACKS_INT_H
 #define WM_ANALYSIS_STACKS_INT_H
 
 #include "analysis/stacks.h"
 
-#define WM_STACKS_CORRUPT_MAX (1u << 18)        /* that are told apart */
-#define WM_STACKS_MARKERS     ((uint64_t)-4095) /* from here on: no address */
+#define WM_STACKS_CORRUPT_MAX (1u << 18)        /* counted individually */
+#define WM_STACKS_MARKERS     ((uint64_t)-4095) /* values from here on are not addresses */
 
 struct wm_id_table {
 	uint64_t *hashes;
-	uint32_t *ids; /* + 1; 0: empty */
+	uint32_t *ids; /* id + 1; 0: empty */
 	uint32_t nr, nr_slots;
 };
 
 struct wm_frame {
-	struct wm_place place;              /* module NULL: nothing known is there */
-	const struct wm_elf_frame *inlined; /* NULL: the function the compiler made */
-	char level;                         /* 'k', '.', 'H', 'g', 'u', as perf shows it */
-	uint32_t symbol;                    /* of the functions; UINT32_MAX: nobody has asked */
-	uint32_t stack;                     /* that of this frame alone; WM_STACK_NONE: not made */
+	struct wm_place place;              /* module NULL: no known mapping */
+	const struct wm_elf_frame *inlined; /* NULL: the function that the compiler emitted */
+	char level;                         /* 'k', '.', 'H', 'g', 'u', as in perf */
+	/* index of its function; UINT32_MAX: not looked up yet */
+	uint32_t symbol;
+	/* the stack of this frame alone; WM_STACK_NONE: not made yet */
+	uint32_t stack;
 };
 
-/* A function, or an address without one. */
+/* A function, or an address without a function. */
 struct wm_function {
-	const struct wm_symbol *symbol; /* NULL: none is known */
-	const char *inlined;            /* name of a function inlined in it; NULL: itself */
-	const struct wm_module *module; /* of the first frame; NULL: of none */
+	const struct wm_symbol *symbol; /* NULL: unknown */
+	/* name of a function inlined in it; NULL: the function itself */
+	const char *inlined;
+	const struct wm_module *module; /* of the first frame; may be NULL */
 	uint64_t address;               /* without a symbol */
 	char level;
 };
 
 struct wm_stack {
-	uint32_t first, nr; /* of the pool */
+	uint32_t first, nr; /* in the pool */
 };
 
 struct wm_stacks {
@@ -41,29 +44,32 @@ struct wm_stacks {
 	struct wm_symbols *symbols;
 	struct wm_lines *lines;
 	bool inlines;
-	bool names_ahead; /* of frames' functions */
+	bool names_ahead; /* read names of frames' functions in the background */
 	uint64_t seed;
 	struct wm_id_table chain_table, stack_table, frame_table, function_table;
-	uint32_t *scratch; /* frames of the chain in work */
+	uint32_t *scratch; /* frames of the current chain */
 	struct wm_stack *stacks;
 	uint32_t nr_stacks, room_stacks;
-	uint32_t *pool; /* frames of all stacks, one after the other */
+	uint32_t *pool; /* frames of all stacks, consecutive */
 	uint32_t nr_pool, room_pool;
 	struct wm_frame *frames;
 	uint32_t nr_frames, room_frames;
 	struct wm_function *functions;
 	uint32_t nr_functions, room_functions;
-	struct wm_id_table corrupt_table; /* of different chains that were cut to their ends */
+	struct wm_id_table corrupt_table; /* of distinct chains that were cut to their ends */
 };
 
-/* The next id of that hash from slot *at on (begin with the hash); UINT32_MAX: no more. */
+/*
+ * Returns the next id with that hash from slot *at on (start with the hash);
+ * UINT32_MAX: no more.
+ */
 uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at);
 bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id); /* false: no memory */
 
-/* The frame's id; UINT32_MAX: no memory. */
+/* Returns the frame's id; UINT32_MAX: no memory. */
 uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f);
 
-/* Notes the chain of that hash as cut to its end; false: no memory. */
+/* Records that the chain of that hash was cut to its end; false: no memory. */
 bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash);
 
 /* Makes room for one more element; false: no memory. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks_join.c - stacks that were made apart, of parts of the same traces, put
- * together; see stacks.h. A stack is known by its frames, a frame by its module
- * and address: only their numbers differ.
+ * stacks_join.c - joins stacks that were made separately, of parts of the same
+ * traces; see stacks.h. A stack is identified by its frames, a frame by its
+ * module and address: only their numbers differ.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/stacks_int.h"
 
-/* By frame of `later`: the one here. NULL: out of memory. */
+/* Maps frames of `later` to those here. NULL: out of memory. */
 static uint32_t *join_frames(struct wm_stacks *s, const struct wm_stacks *later,
 			     struct wm_module *const *modules)
 {
@@ -32,7 +32,7 @@ static uint32_t *join_frames(struct wm_stacks *s, const struct wm_stacks *later,
 	return NULL;
 }
 
-/* Room for the frames of the longest stack. */
+/* Allocates room for the frames of the longest stack. */
 static uint32_t *make_scratch(const struct wm_stacks *later)
 {
 	uint32_t nr = 0;

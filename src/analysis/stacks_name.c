@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stacks_name.c - names of frames, found when somebody asks; see stacks.h. */
+/* stacks_name.c - finds names of frames on first use; see stacks.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- objects ------------------------------------------------------------------------ */
 
-/* As perf names them: the last part of a path, "[kernel.kallsyms]", "[unknown]". */
+/* perf's names: the last part of a path, "[kernel.kallsyms]", "[unknown]". */
 static const char *dso_of(const struct wm_frame *f)
 {
 	return f->place.module ? f->place.module->name : "[unknown]";
@@ -58,7 +58,10 @@ static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 	return s->nr_functions++;
 }
 
-/* Inlined functions of one name are one: their names are kept once, and compared by where. */
+/*
+ * Inlined functions of one name are one function: names are stored once, so
+ * their pointers are compared.
+ */
 static const char *name_of_inlined(struct wm_stacks *s, const struct wm_elf_frame *f)
 {
 	const char *name = f->function ? f->function : "?";
@@ -117,8 +120,10 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* The line, else the function and how far in it, else the object and the address in it: perf's
- * ways. */
+/*
+ * Writes the line, else the function and the offset in it, else the object and
+ * the address in it, as perf does.
+ */
 static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_frame *line,
 		    char *text, size_t bytes)
 {
@@ -160,9 +165,9 @@ uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame)
 	return id == WM_NAMES_NONE ? 0 : id;
 }
 
-/* ---- what has no name ------------------------------------------------------------------- */
+/* ---- unnamed addresses ------------------------------------------------------------------ */
 
-/* Addresses without a name, by module. */
+/* Counts addresses without a name, by module. */
 static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules,
 			       uint32_t *ret_nowhere)
 {
@@ -181,7 +186,7 @@ static uint32_t *count_unnamed(const struct wm_stacks *s, uint32_t nr_modules,
 	return counts;
 }
 
-/* Modules by how many of their addresses have no name. */
+/* Sorts modules by their number of addresses without a name. */
 static int by_count(const void *a, const void *b, void *counts)
 {
 	uint32_t x = ((const uint32_t *)counts)[*(const uint32_t *)a];
@@ -196,12 +201,12 @@ static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_modu
 	const char *sentence = "";
 
 	if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
-		sentence = "they are outside of all functions";
+		sentence = "no symbol covers them";
 	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u addresses in %s: %s", count, m->path,
 		       sentence);
 }
 
-/* The worst modules by name, the others in one line. */
+/* Names the worst modules; the others are one line. */
 static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *counts, uint32_t nr)
 {
 	struct wm_modules *modules = wm_spaces_modules(s->spaces);
@@ -237,18 +242,18 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 	}
 	note_modules(s, r, counts, nr);
 	if (s->corrupt_table.nr)
-		wm_result_note(r, WM_NOTE_PROBLEM, "corrupt",
-			       "%s%u call chains run into what is no address: only their ends "
-			       "count",
-			       s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
-			       s->corrupt_table.nr);
+		wm_result_note(
+		    r, WM_NOTE_PROBLEM, "corrupt",
+		    "%s%u call chains run into invalid addresses; only their ends are counted",
+		    s->corrupt_table.nr == WM_STACKS_CORRUPT_MAX ? "at least " : "",
+		    s->corrupt_table.nr);
 	if (wm_spaces_nr_refused(s->spaces))
 		wm_result_note(r, WM_NOTE_PROBLEM, "mappings",
-			       "%" PRIu64 " mappings of processes with very many were not kept",
+			       "%" PRIu64
+			       " mappings of processes with too many mappings were dropped",
 			       wm_spaces_nr_refused(s->spaces));
 	if (nowhere)
-		wm_result_note(
-		    r, WM_NOTE_PROBLEM, "unnamed",
-		    "%u addresses lie where nothing was mapped, as far as the trace says", nowhere);
+		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
+			       "%u addresses have no mapping in the trace", nowhere);
 	free(counts);
 }
