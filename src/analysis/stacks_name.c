@@ -202,8 +202,8 @@ static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_modu
 
 	if (wm_symbols_state(s->symbols, m, &sentence) == WM_NAMED)
 		sentence = "no symbol covers them";
-	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u addresses in %s: %s", count, m->path,
-		       sentence);
+	wm_result_note(r, WM_NOTE_PROBLEM, "unnamed", "%u address%s in %s: %s", count,
+		       count == 1 ? "" : "es", m->path, sentence);
 }
 
 /* Names the worst modules; the others are one line. */
@@ -254,6 +254,7 @@ void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r)
 			       wm_spaces_nr_refused(s->spaces));
 	if (nowhere)
 		wm_result_note(r, WM_NOTE_PROBLEM, "unnamed",
-			       "%u addresses have no mapping in the trace", nowhere);
+			       "%u address%s without a mapping in the trace", nowhere,
+			       nowhere == 1 ? "" : "es");
 	free(counts);
 }
