@@ -77,17 +77,17 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 
 @test "a sample whose type became one of perf's own records is told" {
 	bytes seeds/perf.data/file-little 640 44 # FINISHED_ROUND
-	told seeds/perf.data/file-little 640 "no record of that type has this shape (type 68, 56 bytes)"
+	told seeds/perf.data/file-little 640 "the record does not match its type (type 68, 56 bytes)"
 }
 
 @test "a record of a type that nobody knows is told" {
 	bytes seeds/perf.data/file-little 816 ff
-	told seeds/perf.data/file-little 816 "no record of that type is known (type 255, 56 bytes)"
+	told seeds/perf.data/file-little 816 "this type of record is unknown (type 255, 56 bytes)"
 }
 
 @test "a record that swallowed the next one is told" {
 	bytes seeds/perf.data/file-little 1638 7000 # 56 bytes become 112
-	told seeds/perf.data/file-little 1632 "56 bytes of this record (type 9, 112 bytes) mean nothing"
+	told seeds/perf.data/file-little 1632 "56 bytes at the end of this record (type 9, 112 bytes) are not part of it"
 }
 
 @test "a record of perf's own that swallowed the next one is told, whichever it is" {
@@ -135,7 +135,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 @test "compressed pages that are not counted are told" {
 	local f=seeds/trace.dat/v7-zstd-little-64-1
 	bytes $f 4096 00000000
-	told $f 4100 "bytes of compressed pages are behind the last one"
+	told $f 4100 "bytes follow the last chunk of compressed pages"
 }
 
 @test "what a sample does not have is not read from behind it" {
@@ -167,14 +167,14 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 @test "a page without a record is told" {
 	local f=seeds/trace.dat/v6-none-little-64-1
 	dd if=/dev/zero of=$f bs=1 seek=4096 count=64 conv=notrunc status=none
-	told $f 4096 "a page without a record"
+	told $f 4096 "a page without records"
 }
 
 @test "pages of a size that no kernel has are told" {
 	local f=seeds/trace.dat/v6-none-big-32-1 at
 	at=$(LC_ALL=C grep -obUaP 'size:\K4084' $f | head -1 | cut -d: -f1)
 	bytes $f "$at" 35303834 # 5084
-	told $f 0 "pages of 5096 bytes, by their description, are of no kernel"
+	told $f 0 "the described page size of 5096 bytes is not a power of two"
 }
 
 @test "pages that claim to be larger than they are described are told" {

@@ -242,13 +242,13 @@ for line in sys.stdin:
 	END
 	read -r second count <places
 	run -5 waymark print back.data
-	[[ $output == *"at offset $second: a round of counts that has no time, or one before"* ]]
+	[[ $output == *"at offset $second: a round of counts has no time, or one before"* ]]
 	[ "$(grep -c 'page-faults:' <<<"$output")" = "$all" ]
 	run -5 waymark print none.data
-	[[ $output == *"at offset $second: no record of that type is known"* ]]
+	[[ $output == *"at offset $second: this type of record is unknown"* ]]
 	[ "$(grep -c 'page-faults:' <<<"$output")" = "$all" ]
 	run -5 waymark print id.data
-	[[ $output == *"at offset $count: a count of an event that is not described"* ]]
+	[[ $output == *"at offset $count: a count of an event without a description"* ]]
 	[ "$(grep -c 'page-faults:' <<<"$output")" = $((all - 1)) ]
 }
 
@@ -274,6 +274,6 @@ kcore_of() { # FILE FOLDER
 	rm kc/kcore_dir/kallsyms
 	mkdir kc/kcore_dir/kallsyms
 	run -5 waymark print --format=perf kc
-	[[ $output == *" kcore_dir/kallsyms: at offset 0: cannot be read (it is no file)"* ]]
+	[[ $output == *" kcore_dir/kallsyms: at offset 0: cannot be read (not a regular file)"* ]]
 	[ "$(grep -c ' page-faults:' <<<"$output")" = "$(grep -c ' page-faults:' ours.txt)" ]
 }

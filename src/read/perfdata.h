@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.h - reads what `perf record` wrote: file form, pipe form and
+ * perfdata.h - reads the output of `perf record`: file form, pipe form and
  * folders, compressed or not, of any kernel and byte order.
  *
- * Samples are events called as perf calls them; their parts are items of
- * WM_PART_STREAM_CONTEXT (ip, pid, tid, callchain...). The kernel's other
- * records are events "perf:mmap2", "perf:comm" and their like, marked meta.
- * Counts of `perf stat record` are events called as what they count.
+ * Samples are events with the names that perf gives them; their parts are items
+ * of WM_PART_STREAM_CONTEXT (ip, pid, tid, callchain...). The kernel's other
+ * records are events "perf:mmap2", "perf:comm" etc., marked meta. Counts of
+ * `perf stat record` are events named after the event counted.
  */
 #ifndef WM_READ_PERFDATA_H
 #define WM_READ_PERFDATA_H
@@ -26,7 +26,7 @@ extern const struct wm_reader_ops wm_perfdata_ops;
  * belongs to the reader and lives as long as the trace; exporters only read it.
  */
 
-/* perf's own records. */
+/* Records of the perf tool itself. */
 enum wm_pd_user {
 	WM_PD_ATTR = 64,
 	WM_PD_EVENT_TYPE = 65,
@@ -88,72 +88,75 @@ enum wm_pd_feature {
 };
 
 /*
- * The plan for samples of words at constant places, with raw data behind them or
- * not (fixed_sample.h). `bytes` 0: samples of the attr are others. Places
- * count from the record's begin, 0: none.
+ * The plan for samples whose parts are words at constant offsets, optionally
+ * followed by raw data (fixed_sample.h). `bytes` 0: the attr's samples are of
+ * another kind. Offsets count from the record's begin, 0: none.
  */
 struct wm_pd_flat {
-	uint16_t bytes; /* of a record, at least */
+	uint16_t bytes; /* minimum size of a record */
 	uint16_t tid_at, cpu_at, raw_at;
 	uint32_t nr_items;
 	struct wm_pd_flat_item {
-		struct wm_item item; /* but for its value; `next` counts from the first one */
+		struct wm_item item; /* without its value; `next` counts from the first item */
 		uint16_t at;
-		uint8_t width; /* 8; 4; 5: of 4 bytes, with a sign */
+		uint8_t width; /* 8; 4; 5: 4 bytes, signed */
 	} items[8];
 };
 
-/* One kind of event that was recorded. */
+/* A recorded event type. */
 struct wm_pd_attr {
 	struct wm_perf_attr attr;
-	const unsigned char *bytes; /* as the file has it, `attr.size` of them; 64 when that is 0 */
+	const unsigned char *bytes; /* as in the file, `attr.size` bytes; 64 when that is 0 */
 	struct wm_perf_shape shape;
-	const char *name; /* as perf calls it; NULL: not said */
+	const char *name; /* perf's name for it; NULL: not in the file */
 	struct wm_event_type *type;
-	struct wm_event_type *counts;    /* of its counts; NULL: the file has none */
-	const char *unit;                /* of those; NULL: not said */
-	double scale;                    /* of those; 0: not said */
-	const struct wm_kformat *format; /* of a tracepoint; NULL: not known */
+	struct wm_event_type *counts;    /* type of its counts; NULL: the file has none */
+	const char *unit;                /* of the counts; NULL: not in the file */
+	double scale;                    /* of the counts; 0: not in the file */
+	const struct wm_kformat *format; /* of a tracepoint; NULL: unknown */
 	const struct wm_kprint *print;
 	struct wm_pd_flat flat;
 };
 
-/* attr by id; open addressing, a power of two, id 0 is a free place. */
+/* attr by id; open addressing, a power of two, id 0 is a free slot. */
 struct wm_pd_id {
 	uint64_t id;
 	uint32_t attr;
 };
 
-/* A file of records. */
+/* A file with records. */
 struct wm_pd_source {
 	int fd;
-	const char *file;    /* "" : the path itself */
-	uint64_t begin, end; /* records */
+	const char *file;    /* "": the trace's path itself */
+	uint64_t begin, end; /* of the records */
 	struct wm_stream *stream;
 };
 
 struct wm_pd_comm {
 	int64_t time;   /* INT64_MIN: from the beginning */
-	uint32_t order; /* of the records */
+	uint32_t order; /* index among the records */
 	int32_t pid, tid;
-	int32_t parent;   /* thread, of a fork */
-	const char *name; /* NULL: of a fork without a name */
+	int32_t parent;   /* thread, for a fork */
+	const char *name; /* NULL: a fork whose name is not set yet */
 };
 
-/* When counts were read: those before it, behind the round before. */
+/* The time at which counts were read: those in front of this record, after the previous round's. */
 struct wm_pd_round {
 	uint64_t offset; /* of its record */
-	int64_t time;    /* since perf stat began; never before the last round's */
+	int64_t time;    /* since perf stat began; not before the last round's */
 	bool final;
 };
 
-/* Bytes of a section or record body, walked with bounds; running out is sticky. */
+/*
+ * Bytes of a section or record body, read with bounds checks; reading past the
+ * end sets `failed`.
+ */
 struct wm_pd_bytes {
 	const unsigned char *at, *end;
 	bool swap, failed;
 };
 
-/* A feature as it stands in the file, for who writes the file anew. */
+/* A feature's bytes from the file, for exporters that write them again. */
 struct wm_pd_kept {
 	uint32_t feature, bytes;
 	const unsigned char *data;
@@ -162,7 +165,8 @@ struct wm_pd_kept {
 struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
-	uint16_t time_at; /* in samples of all attrs; 0: they differ, or have none */
+	/* if it is equal in samples of all attrs; 0: it differs, or they have none */
+	uint16_t time_at;
 	uint32_t nr_attrs, nr_ids, room_ids;
 	struct wm_pd_attr *attrs;
 	struct wm_pd_id *ids; /* malloc'ed */
@@ -170,34 +174,34 @@ struct wm_pd {
 	struct wm_pd_source *sources;
 	struct wm_trace_clock *clock;
 	struct wm_kmachine machine;
-	struct wm_kformats *formats; /* NULL: none came with it */
+	struct wm_kformats *formats; /* NULL: not in the file */
 	uint32_t nr_kept;
 	struct wm_pd_kept *kept;
-	struct wm_pd_bytes tracing; /* what they came in, for who passes it on; in the arena */
+	struct wm_pd_bytes tracing; /* their section, for exporters; in the arena */
 	uint32_t nr_comms, room_comms;
-	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid, time once indexed */
+	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid and time after indexing */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
 	uint32_t nr_rounds, room_rounds;
 	struct wm_pd_round *rounds; /* malloc'ed; of the first source, by offset */
 	uint32_t nr_threads;
-	int32_t *threads; /* by number in counts; -1: all. NULL: not said */
-	bool has_counts;  /* perf stat wrote it */
+	int32_t *threads; /* by the counts' thread number; -1: all. NULL: not in the file */
+	bool has_counts;  /* written by perf stat */
 	bool has_samples;
-	bool packed;              /* there are compressed records */
-	bool untimed;             /* there are records without a time behind others that have one */
-	uint64_t nr_own;          /* records of the perf tool, which are no events */
-	uint64_t nr_lost;         /* told by the kernel as they were lost; */
-	uint64_t nr_lost_samples; /* counted by perf at the end: most are among them */
-	uint32_t nr_cpus;         /* the machine had; 0: not said */
+	bool packed;              /* has compressed records */
+	bool untimed;             /* records without a time follow some with a time */
+	uint64_t nr_own;          /* records of the perf tool, which are not events */
+	uint64_t nr_lost;         /* reported by the kernel in the stream */
+	uint64_t nr_lost_samples; /* reported by perf at the end; includes most of nr_lost */
+	uint32_t nr_cpus;         /* of the machine; 0: unknown */
 };
 
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);
 uint64_t wm_pd_u64(struct wm_pd_bytes *b);
 const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
-/* perf's string: u32 room, then text with NULs behind. NULL when it does not fit. */
+/* Reads perf's string: u32 size, then text padded with NULs. NULL if it exceeds the section. */
 const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
 
-/* Type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
+/* Gets type and config of an event from the kernel's name for it ("cycles", "sw:cpu-clock"). */
 bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);
 
 #endif

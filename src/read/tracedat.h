@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat.h - reads trace.dat, what trace-cmd and KernelShark write: versions
- * 6 and 7, compressed by zlib or zstd or not at all, with any number of
- * buffers, of machines of 32 and 64 bits and either byte order.
+ * tracedat.h - reads trace.dat, the format of trace-cmd and KernelShark:
+ * versions 6 and 7, compressed by zlib or zstd or uncompressed, with any number
+ * of buffers, from 32-bit and 64-bit machines of either byte order.
  *
- * Events are called "system:name". The fields all of them share are items of
- * WM_PART_STREAM_CONTEXT, their own of WM_PART_FIELDS.
+ * Events are named "system:name". Their common fields are items of
+ * WM_PART_STREAM_CONTEXT, their own fields of WM_PART_FIELDS.
  */
 #ifndef WM_READ_TRACEDAT_H
 #define WM_READ_TRACEDAT_H
@@ -25,7 +25,7 @@ extern const struct wm_reader_ops wm_tracedat_ops;
  * belongs to the reader and lives as long as the trace; exporters only read it.
  */
 
-/* The parts both versions have, in the order of version 6. */
+/* The parts of both versions, in version 6's order. */
 enum wm_td_part_kind {
 	WM_TD_HEADER_INFO,
 	WM_TD_FTRACE,
@@ -36,7 +36,7 @@ enum wm_td_part_kind {
 	WM_TD_NR_PARTS
 };
 
-/* Options that the reader asks for, and those that are only passed on. */
+/* Options that the reader uses, and options that are only copied. */
 enum wm_td_option {
 	WM_TD_OPTION_DONE = 0,
 	WM_TD_OPTION_DATE = 1,
@@ -51,12 +51,12 @@ enum wm_td_option {
 	WM_TD_OPTION_TRACEID = 11,
 	WM_TD_OPTION_TIME_SHIFT = 12,
 	WM_TD_OPTION_TSC2NSEC = 14,
-	WM_TD_OPTION_LAST_KEPT,  /* those before it mean the same in another file */
-	WM_TD_OPTION_PARTS = 16, /* of version 7: where each part is */
+	WM_TD_OPTION_LAST_KEPT,  /* options below this number mean the same in another file */
+	WM_TD_OPTION_PARTS = 16, /* version 7: the offset of each part */
 	WM_TD_OPTION_BUFFER_TEXT = 22,
 };
 
-/* An option as it stands in the file, for who writes the file anew. */
+/* An option's bytes from the file, for exporters that write them again. */
 struct wm_td_kept {
 	uint16_t id;
 	uint32_t bytes;
@@ -65,7 +65,7 @@ struct wm_td_kept {
 
 enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
 
-/* Corrections of a CPU's time, each from a moment on. */
+/* Corrections of a CPU's time, each valid from a time on. */
 struct wm_td_sync {
 	bool interpolate;
 	uint32_t nr;
@@ -79,20 +79,20 @@ struct wm_td_cpu {
 	bool packed;
 	uint32_t buffer; /* index */
 	const struct wm_stream *stream;
-	const struct wm_td_sync *sync; /* NULL: its time is right */
+	const struct wm_td_sync *sync; /* NULL: no correction */
 };
 
 struct wm_td_buffer {
-	const char *name; /* "": the one on top */
-	uint64_t offset;  /* where the file says where its pages are (6), its section (7) */
+	const char *name; /* "": the top-level buffer */
+	uint64_t offset;  /* of its list of pages (6), of its section (7) */
 };
 
-/* Every event's description, its `own`. */
+/* The `own` data of an event type. */
 struct wm_td_event {
 	const struct wm_kformat *format;
 	const struct wm_kprint *print;
 	const struct wm_kfield *pid; /* of the thread; NULL: records have none */
-	uint32_t nr_items;           /* of its fields when no array has elements */
+	uint32_t nr_items;           /* number of items if no array has elements */
 };
 
 struct wm_td {
@@ -102,12 +102,13 @@ struct wm_td {
 	int version;
 	struct wm_kmachine machine;
 	struct wm_page_layout layout;
-	uint32_t page_bytes; /* as the first bytes say */
+	uint32_t page_bytes; /* from the head of the file */
 	enum wm_td_codec codec;
 	struct wm_kformats *formats;
 	uint64_t
-	    kallsyms_at; /* their size and text, or the section that is unpacked for it; 0: none */
-	bool kallsyms_in_section;     /* packed */
+	    /* Offset of their size and text, or of the section that contains them; 0: none. */
+	    kallsyms_at;
+	bool kallsyms_in_section;     /* the section may be compressed */
 	struct wm_event_type **types; /* by id; NULL: no such event */
 	uint32_t nr_types;
 	struct wm_trace_clock *clock;
@@ -115,22 +116,22 @@ struct wm_td {
 	uint32_t nr_buffers, nr_cpus;
 	struct wm_td_buffer *buffers;
 	struct wm_td_cpu *cpus;
-	uint32_t cpu_count; /* of version 6: pairs of offset and size */
-	/* Of version 6 from where to where, of 7 where its section is; 0: none. */
+	uint32_t cpu_count; /* version 6: number of pairs of offset and size */
+	/* Version 6: begin and end, version 7: offset of the section; 0: none. */
 	uint64_t part_at[WM_TD_NR_PARTS], part_end[WM_TD_NR_PARTS];
 	uint32_t nr_kept;
 	struct wm_td_kept *kept;
 
 	uint32_t nr_syncs;
 	struct wm_td_sync *syncs; /* by CPU */
-	struct wm_claims claims;  /* while it is opened */
+	struct wm_claims claims;  /* used while opening */
 
-	/* From ticks to nanoseconds. */
+	/* Conversion of ticks to nanoseconds. */
 	int64_t offset_ns;
 	uint32_t mult, shift; /* mult 0: ticks are nanoseconds */
 };
 
-/* Adds a part of the file as it stands, unpacked. 0 or -errno with `diag`. */
+/* Appends a part's bytes, decompressed. 0 or -errno with `diag`. */
 int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm_text *out,
 		    struct wm_diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ftrace.c - the door of the reader of ftrace's text, and its packets' reader. */
+/* ftrace.c - entry points of the reader of ftrace's text, and its packet reader. */
 #include "read/ftrace/ftrace.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct wm_packet_reader {
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-/* Its header, or lines that are events from the first one on. */
+/* Accepts ftrace's header, or text that begins with events. */
 static bool probe(const char *path, bool is_folder, const unsigned char *head, size_t bytes)
 {
 	static const char tracer[] = "# tracer: ";
@@ -137,7 +137,7 @@ static int reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	return err;
 }
 
-/* The line at r->at, without its end; false: there are no more. */
+/* Takes the line at r->at, without its end; false: no more. */
 static bool take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
 {
 	const char *at = r->data + r->at, *end;
@@ -150,7 +150,7 @@ static bool take_line(struct wm_packet_reader *r, struct wm_ft_text *ret)
 	return true;
 }
 
-/* The next event with all lines of its text. */
+/* Takes the next event with all lines of its text. */
 static bool take_event(struct wm_packet_reader *r, struct wm_ft_line *l)
 {
 	struct wm_ft_text line;
@@ -188,7 +188,7 @@ static void put_text(struct wm_batch *b, const struct wm_member *m, const struct
 	i->count = nul ? (uint32_t)(nul - text->at) : text->bytes;
 }
 
-/* A field of the text, "" or 0 when the line has none of that name where it should be. */
+/* Adds a field of the text, "" or 0 if the line has no field of that name in order. */
 static void put_field(struct wm_batch *b, const struct wm_member *m, const struct wm_ft_text *text,
 		      uint32_t *at)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace.h - reads the text of ftrace: a copy of the kernel's `trace` file, what
- * came out of `trace_pipe`, or trace-cmd report's lines.
+ * ftrace.h - reads the text of ftrace: a copy of the kernel's `trace` file,
+ * output of `trace_pipe`, or lines of trace-cmd report.
  *
- * Events are called as in the text, without their system. Name and flags of the
- * task are items of WM_PART_STREAM_CONTEXT. What stands as KEY=VALUE in an
- * event's text are its fields, by the first line of its kind; an event that has
- * none has a field `text`.
+ * Events have their names in the text, without their system. Name and flags of
+ * the task are items of WM_PART_STREAM_CONTEXT. KEY=VALUE pairs in an event's
+ * text are its fields, as in the first line of that event type; an event
+ * without pairs has a field `text`.
  */
 #ifndef WM_READ_FTRACE_FTRACE_H
 #define WM_READ_FTRACE_FTRACE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace_int.h - what the files of the reader of ftrace's text share.
+ * ftrace_int.h - shared by the files of the reader of ftrace's text.
  *
- *   line.c   what a line says
- *   index.c  one walk over all lines: packets, kinds of events, losses
- *   ftrace.c        the door, and the packets' reader
+ *   line.c    parses a line
+ *   index.c   one walk over all lines: packets, event types, losses
+ *   ftrace.c  entry points, and the packet reader
  *
- * A packet is a run of whole lines in which time does not run back.
+ * A packet is a sequence of whole lines in which time does not run back.
  */
 #ifndef WM_READ_FTRACE_FTRACE_INT_H
 #define WM_READ_FTRACE_FTRACE_INT_H
@@ -18,7 +18,7 @@
 #define WM_FT_FIELDS_MAX   64u
 #define WM_FT_PACKET_BYTES (256u << 10)
 
-/* A piece of a line. */
+/* Part of a line. */
 struct wm_ft_text {
 	const char *at;
 	uint32_t bytes;
@@ -26,31 +26,31 @@ struct wm_ft_text {
 
 enum wm_ft_kind {
 	WM_FT_EVENT,
-	WM_FT_COMMENT,  /* and lines that say nothing */
+	WM_FT_COMMENT,  /* and lines without content */
 	WM_FT_LOST,     /* "CPU:1 [LOST 12 EVENTS]" */
-	WM_FT_MORE,     /* of the event before: a frame of its stack */
-	WM_FT_NO_EVENT, /* whatever it is */
+	WM_FT_MORE,     /* belongs to the previous event: a frame of its stack */
+	WM_FT_NO_EVENT, /* anything else */
 };
 
 struct wm_ft_line {
 	enum wm_ft_kind kind;
 	struct wm_ft_text comm, flags, name, text;
-	int32_t tid, pid, cpu; /* pid -1: the line has none */
+	int32_t tid, pid, cpu; /* pid -1: not in the line */
 	int64_t ns;
-	uint64_t lost; /* UINT64_MAX: some */
+	uint64_t lost; /* UINT64_MAX: unknown number */
 };
 
-/* `bytes` without the line's end. */
+/* Parses a line; `bytes` is without the line's end. */
 void wm_ft_line_parse(const char *line, size_t bytes, struct wm_ft_line *ret);
 
-/* The next KEY=VALUE at or behind *at, which moves behind it; false: no more. */
+/* Finds the next KEY=VALUE at or after *at, and moves *at after it; false: no more. */
 bool wm_ft_pair(const struct wm_ft_text *text, uint32_t *at, struct wm_ft_text *ret_key,
 		struct wm_ft_text *ret_value);
 
-/* An integer, decimal or 0x...; a unit in brackets may stand behind: "12 [ns]". */
+/* Parses an integer, decimal or 0x..., optionally followed by a unit in brackets: "12 [ns]". */
 bool wm_ft_number(const struct wm_ft_text *value, bool *ret_hex, int64_t *ret);
 
-/* Whether what a line of that name says may go on in the next lines. */
+/* Returns whether the text of an event of that name may continue in the next lines. */
 bool wm_ft_goes_on(const struct wm_ft_line *event);
 
 struct wm_ft_comm {
@@ -67,7 +67,7 @@ struct wm_ft {
 	struct wm_ft_comm *comms; /* sorted by tid */
 };
 
-/* The type of that name, or NULL. */
+/* Returns the type of that name, or NULL. */
 const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm_ft_text *name);
 
 int wm_ft_pread(int fd, void *to, size_t bytes, uint64_t offset, size_t *ret_got);

@@ -168,7 +168,7 @@ static void test_whole(void **state)
 	wm_trace_close(t);
 }
 
-/* Of a tracer of latencies the header has other words for how many there are. */
+/* A latency tracer's header has the number of events in another form. */
 static void test_latency(void **state)
 {
 	static const char latency[] =
@@ -196,7 +196,7 @@ static void test_latency(void **state)
 	wm_trace_close(t);
 }
 
-/* The option verbose leaves the columns' names out, and how many events there are. */
+/* The option verbose omits the columns' names, and the number of events. */
 static void test_short_header(void **state)
 {
 	static const char verbose[] = "# tracer: nop\n#\n a-1 [000] ..... 2.5: x: y\n";
@@ -214,7 +214,7 @@ static void test_short_header(void **state)
 	wm_trace_close(t);
 }
 
-/* Cut anywhere: nothing is missing without a word. */
+/* Truncated anywhere: missing events are reported. */
 static void test_cuts(void **state)
 {
 	for (size_t bytes = 16; bytes < sizeof(trace) - 1; bytes++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - one walk over all lines: where packets begin and end, which
- * kinds of events there are and which fields they have, what was lost.
+ * index.c - one walk over all lines: the begin and end of packets, event types
+ * and their fields, losses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define TYPE_PLACES  (2 * WM_FT_TYPES_MAX)
 
-/* A field of a kind of event: a number in every line so far, or text. */
+/* A field of an event type: a number in every line up to now, or text. */
 struct field {
 	struct wm_ft_text name;
 	bool is_text, is_hex;
 };
 
 struct kind {
-	const char *name; /* NULL: a free place */
+	const char *name; /* NULL: a free slot */
 	uint32_t nr_fields;
 	struct field fields[WM_FT_FIELDS_MAX];
 };
@@ -32,11 +32,11 @@ struct indexing {
 	struct wm_packet packet; /* being made; no events: none */
 	struct kind **kinds;     /* by hash of the name */
 	uint32_t nr_kinds, nr_faults;
-	uint64_t nr_events, told, written; /* told: by the header */
-	bool has_counts, goes_on;          /* the event before may have more lines */
-	bool has_columns;                  /* a header that names them tells counts, too */
+	uint64_t nr_events, told, written; /* told, written: the header's counts */
+	bool has_counts, goes_on;          /* the previous event may have more lines */
+	bool has_columns;                  /* a header that names columns also has counts */
 	int64_t last_ns;
-	uint64_t lost; /* waits for the event behind it */
+	uint64_t lost; /* added before the next event */
 	bool any_lost;
 	uint32_t room_comms; /* a power of two; by hash of tid while indexing */
 	struct wm_ft_comm *comms;
@@ -68,7 +68,7 @@ static int make_fields(struct indexing *x, struct kind *k, const struct wm_ft_te
 	return 0;
 }
 
-/* Fields are numbers as long as all lines have some. */
+/* A field is a number if it is one in every line. */
 static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 {
 	struct wm_ft_text key, value;
@@ -101,7 +101,7 @@ static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t of
 	if (!k) {
 		if (x->nr_kinds == WM_FT_TYPES_MAX) {
 			wm_trace_fault(x->ft->trace, "", offset,
-				       "more than %u kinds of events: the others are left out",
+				       "more than %u event types: the others are left out",
 				       WM_FT_TYPES_MAX);
 			return 1;
 		}
@@ -154,7 +154,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* In order of their names, by which wm_ft_type() finds them. */
+/* Sorts types by name, for wm_ft_type(). */
 static int make_types(struct indexing *x)
 {
 	uint32_t nr = 0;
@@ -300,8 +300,8 @@ static int note_event(struct indexing *x, const struct wm_ft_line *l, uint64_t o
 }
 
 /*
- * "# entries-in-buffer/entries-written: 5/9   #P:2", or "# latency: 0 us, #5/9, CPU#0 | ..."; and
- * "# tracer: nop".
+ * Parses "# entries-in-buffer/entries-written: 5/9   #P:2", or "# latency: 0
+ * us, #5/9, CPU#0 | ..."; and "# tracer: nop".
  */
 static int note_comment(struct indexing *x, const char *line, size_t bytes)
 {
@@ -337,7 +337,7 @@ static int note_line(struct indexing *x, const char *line, size_t bytes, uint64_
 		x->lost = !x->any_lost ? l.lost : UINT64_MAX;
 		x->any_lost = true;
 	} else if (l.kind == WM_FT_NO_EVENT && !x->goes_on) {
-		wm_trace_fault(x->ft->trace, "", offset, "a line that is no event: it is left out");
+		wm_trace_fault(x->ft->trace, "", offset, "a line that is not an event is left out");
 	}
 	x->packet.bytes = offset + bytes + 1 - x->packet.offset;
 	return err;
@@ -362,7 +362,7 @@ int wm_ft_pread(int fd, void *to, size_t bytes, uint64_t offset, size_t *ret_got
 	return 0;
 }
 
-/* All whole lines of what was read; how many bytes they are. */
+/* Reads the whole lines in the buffer; returns their size in *ret_used. */
 static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64_t offset,
 		      size_t *ret_used)
 {
@@ -375,7 +375,7 @@ static int note_lines(struct indexing *x, const char *data, size_t bytes, uint64
 
 		if (line > WM_FT_LINE_MAX)
 			wm_trace_fault(x->ft->trace, "", offset + used,
-				       "a line of %zu bytes, %u are the most: it is left out", line,
+				       "a line of %zu bytes is left out; the limit is %u", line,
 				       WM_FT_LINE_MAX);
 		else
 			err = note_line(x, data + used, line, offset + used);
@@ -400,15 +400,14 @@ static int walk(struct indexing *x, char *buffer)
 			at += used;
 			continue;
 		}
-		wm_trace_fault(x->ft->trace, "", at,
-			       "a line that does not end: %llu bytes are lost",
+		wm_trace_fault(x->ft->trace, "", at, "a line without an end: %llu bytes are lost",
 			       (unsigned long long)(x->ft->bytes - at));
 		break;
 	}
 	return err ? err : end_packet(x);
 }
 
-/* What the header says there is and was. */
+/* Compares with the header's counts of events. */
 static int check_counts(struct indexing *x)
 {
 	struct wm_trace *t = x->ft->trace;
@@ -416,12 +415,12 @@ static int check_counts(struct indexing *x)
 	if (x->any_lost && add_loss(x, x->lost, "overrun", x->last_ns, INT64_MAX))
 		return -ENOMEM;
 	if (!x->has_counts && wm_trace_word(t, "tracer") && (x->has_columns || !x->nr_events))
-		wm_trace_fault(t, "", 0, "its header does not tell how many events there are");
+		wm_trace_fault(t, "", 0, "its header does not have the number of events");
 	if (!x->has_counts)
 		return 0;
 	if (x->nr_events < x->told)
 		wm_trace_fault(t, "", x->ft->bytes,
-			       "its header tells of %llu events, %llu are there",
+			       "its header counts %llu events, the file has %llu",
 			       (unsigned long long)x->told, (unsigned long long)x->nr_events);
 	if (x->written > x->told)
 		return add_loss(x, x->written - x->told, "overwritten", INT64_MIN,
@@ -445,8 +444,8 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 	if (!err && !x.nr_events && !x.has_counts && ft->trace->nr_faults)
 		err = wm_diag_set(diag, -ENOTSUP, ft->trace->path,
 				  (int64_t)ft->trace->faults[0].offset,
-				  "text of ftrace without an event: what is drawn as a graph, or "
-				  "verbose latencies, cannot be read");
+				  "text of ftrace without events; waymark cannot read the function "
+				  "graph or verbose latencies");
 	if (!err)
 		keep_comms(&x);
 	free(x.comms);

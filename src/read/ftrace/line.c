@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line.c - what a line of ftrace's text says:
+ * line.c - parses a line of ftrace's text:
  *
  *      bash-411     (    411) [001] dN.2.  4626.132111: sched_switch: prev_comm=bash ...
  *
- * The process in parentheses, and the flags, may not be there; the name of a
- * task may hold anything, so a line is taken apart from its "[001]". With the
- * option latency-format, and of the tracers of latencies, it is
+ * The process in parentheses and the flags may be missing; the name of a task
+ * may contain anything, so a line is split at its "[001]". With the option
+ * latency-format, and from latency tracers, it is
  *
  *      bash-411     1dN.2. 132111us+: sched_switch: prev_comm=bash ...
  *
- * with the time since the trace began, and a mark when it was long until the
- * next one.
+ * with the time since the trace began, and a mark if the next event is long
+ * after it.
  */
 #include <ctype.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static struct wm_ft_text trim(const char *at, const char *end)
 	return (struct wm_ft_text){at, (uint32_t)(end - at)};
 }
 
-/* Digits to a number below the limit. False: none, or more than that. */
+/* Parses digits of a number below the limit. False: no digits, or too large. */
 static bool digits(const char **at, const char *end, uint64_t limit, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -49,7 +49,7 @@ static bool digits(const char **at, const char *end, uint64_t limit, uint64_t *r
 	return *at > begin;
 }
 
-/* "12.345678:" or, of a clock that counts ticks, "12345678:". */
+/* Parses "12.345678:" or, from a clock that counts ticks, "12345678:". */
 static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 {
 	uint64_t seconds, part = 0, unit = NS_PER_SECOND;
@@ -73,7 +73,7 @@ static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 	return true;
 }
 
-/* "bash-411", or "bash-411 (  411)", where dashes say that the process is not known. */
+/* Parses "bash-411", or "bash-411 (  411)", where dashes mean that the process is unknown. */
 static bool parse_task(const char *at, const char *end, struct wm_ft_line *l)
 {
 	struct wm_ft_text task = trim(at, end);
@@ -102,7 +102,7 @@ static bool parse_task(const char *at, const char *end, struct wm_ft_line *l)
 	return true;
 }
 
-/* Behind the time: "name: text"; of the function tracer "function <-caller". */
+/* Parses the text after the time: "name: text"; from the function tracer "function <-caller". */
 static void parse_event(const char *at, const char *end, struct wm_ft_line *l)
 {
 	const char *p = at;
@@ -123,7 +123,7 @@ static void parse_event(const char *at, const char *end, struct wm_ft_line *l)
 		l->name = (struct wm_ft_text){"function", 8};
 }
 
-/* Behind "[001]": flags, time, event. */
+/* Parses the text after "[001]": flags, time, event. */
 static bool parse_rest(const char *at, const char *end, struct wm_ft_line *l)
 {
 	const char *p = at;
@@ -158,7 +158,7 @@ static bool parse_at(const char *line, const char *bracket, const char *end, str
 	return true;
 }
 
-/* "132111us+:", "132us :"; of a clock that counts ticks without the unit. */
+/* Parses "132111us+:", "132us :"; without the unit from a clock that counts ticks. */
 static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns)
 {
 	uint64_t n;
@@ -175,7 +175,7 @@ static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns
 	return true;
 }
 
-/* From the dash before the thread's number on. */
+/* Parses from the dash in front of the thread's number on. */
 static bool parse_latency_at(const char *line, const char *dash, const char *end,
 			     struct wm_ft_line *l)
 {
@@ -208,7 +208,7 @@ static bool begins(const char *line, size_t bytes, const char *with)
 	return bytes >= strlen(with) && !memcmp(line, with, strlen(with));
 }
 
-/* "CPU:1 [LOST 12 EVENTS]", "CPU:1 [LOST EVENTS]"; of trace-cmd, "[12 EVENTS DROPPED]". */
+/* Parses "CPU:1 [LOST 12 EVENTS]", "CPU:1 [LOST EVENTS]"; trace-cmd's "[12 EVENTS DROPPED]". */
 static bool parse_lost(const char *line, const char *end, struct wm_ft_line *l)
 {
 	const char *p = memchr(line, '[', (size_t)(end - line));
@@ -270,7 +270,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The key that ends at the '=' at `equal`: where it begins, or `equal` when none does. */
+/* Returns the begin of the key that ends at the '=' at `equal`, or `equal` if there is no key. */
 static uint32_t key_begin(const struct wm_ft_text *text, uint32_t from, uint32_t equal)
 {
 	uint32_t at = equal;
@@ -283,7 +283,7 @@ static uint32_t key_begin(const struct wm_ft_text *text, uint32_t from, uint32_t
 	return at;
 }
 
-/* The next '=' behind a key; UINT32_MAX when there is none. */
+/* Finds the next '=' after a key; UINT32_MAX: none. */
 static uint32_t find_key(const struct wm_ft_text *text, uint32_t from, uint32_t *ret_begin)
 {
 	for (uint32_t i = from; i < text->bytes; i++) {

@@ -134,7 +134,7 @@ static void cache_name(uint64_t config, char *name, size_t room)
 		snprintf(name, room, "%s-%s", caches[cache], cache_ops[op][result]);
 }
 
-/* As perf would call it, had it not said so. */
+/* Makes the name that perf would use, for an attr without one. */
 static void default_name(const struct wm_perf_attr *a, char *name, size_t room)
 {
 	snprintf(name, room, "type-%u:0x%llx", a->type, (unsigned long long)a->config);
@@ -201,7 +201,7 @@ void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name)
 			wm_pd_attr_name(pd, i, copy);
 }
 
-/* A tracepoint's own fields, when its format came with the file. */
+/* Adds a tracepoint's own fields, if the file has its format. */
 static int add_fields(struct wm_pd *pd, struct wm_pd_attr *a, struct wm_event_type *type)
 {
 	const struct wm_kformat *f = NULL;

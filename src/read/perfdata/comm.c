@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm.c - who was called what, and when: from COMM records, and from
- * FORK, since a child begins with its parent's name. Kept sorted, so that any
- * packet can be read first.
+ * comm.c - names of threads over time: from COMM records, and from FORK, as a
+ * child begins with its parent's name. Kept sorted, so that packets can be read
+ * in any order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct 
 	struct wm_perf_record r;
 
 	if (!a || wm_perf_record_parse(&a->shape, record, h->size, &r, NULL) != 1)
-		return 0; /* told when it is read as an event */
+		return 0; /* reported when it is read as an event */
 	if (h->type == WM_PERF_COMM) {
 		c.pid = (int32_t)r.comm.pid;
 		c.tid = (int32_t)r.comm.tid;
@@ -73,7 +73,7 @@ static int by_thread(const void *a, const void *b)
 	return by_time(a, b);
 }
 
-/* The last note of the thread not after (time, order), in by_thread order. */
+/* Returns the thread's last entry not after (time, order), in by_thread order. */
 static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, int32_t tid,
 				     int64_t time, uint32_t order)
 {
@@ -91,15 +91,15 @@ static const struct wm_pd_comm *find(const struct wm_pd_comm *list, uint32_t n, 
 	return low && list[low - 1].tid == tid ? &list[low - 1] : NULL;
 }
 
-/* The name of a thread of which no record tells. */
+/* Returns the name of a thread without a record. */
 static const char *unknown(int32_t tid)
 {
 	return tid == 0 ? "swapper" : "";
 }
 
 /*
- * A fork's name is its parent's at that time. Forks are named oldest first, so
- * the parent's own fork has its name by then.
+ * Names forks after their parent at that time. Forks are named oldest first, so
+ * the parent's own fork has its name already.
  */
 static int name_forks(struct wm_pd *pd)
 {

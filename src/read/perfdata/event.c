@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - one record of the kernel as an event; see perfdata_int.h. */
+/* event.c - converts one record of the kernel to an event; see perfdata_int.h. */
 #include <errno.h>
 
 #include "read/kernel_items_int.h"
@@ -14,7 +14,7 @@ struct adding {
 	uint64_t offset; /* of the record */
 	const struct wm_want *want;
 	struct wm_batch *batch;
-	struct wm_event *event; /* room was made; not counted yet */
+	struct wm_event *event; /* has room in the batch; not counted yet */
 };
 
 static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
@@ -27,14 +27,14 @@ static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
 }
 
-/* A record that is longer than its kind is has taken in others. */
+/* A record longer than its contents was damaged and covers others. */
 static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
 {
 	if (__builtin_expect(rest->bytes < WM_PD_REST_MIN, 1))
 		return;
 	wm_trace_fault(x->pd->trace, x->event->stream->file, x->offset,
-		       "%llu bytes of this record (type %u, %u bytes) mean nothing: events may "
-		       "be missing",
+		       "%llu bytes at the end of this record (type %u, %u bytes) are not part of "
+		       "it: events may be missing",
 		       (unsigned long long)rest->bytes, x->header.type, x->header.size);
 }
 
@@ -59,7 +59,7 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	struct wm_perf_sample s;
 	int err;
 
-	if (a->type == a->counts) /* there was none when the file was indexed */
+	if (a->type == a->counts) /* there was no sample when the file was indexed */
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
 	if (!wanted(x->want, a->type))
 		return 0;
@@ -97,8 +97,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 	if (got < 0)
 		return got;
 	if (!got || !type)
-		return wm_diag_set(diag, -EBADMSG, NULL, 0,
-				   "a record of type %u, which this reader does not know",
+		return wm_diag_set(diag, -EBADMSG, NULL, 0, "a record of type %u, which is unknown",
 				   x->header.type);
 	check_rest(x, &r.rest);
 	e->type = type;
@@ -113,7 +112,7 @@ static int add_meta(struct adding *x, const struct wm_pd_attr *a, struct wm_diag
 	return 1;
 }
 
-/* What is damaged is told. */
+/* Adds the record; reports damage as a fault. */
 static int add_any(struct adding *x, const struct wm_pd_attr *a)
 {
 	struct wm_diag diag = {.offset = -1};

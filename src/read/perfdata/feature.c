@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feature.c - what the feature sections say; see perfdata_int.h. */
+/* feature.c - reads the feature sections; see perfdata_int.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static int add_command(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return err;
 }
 
-/* u32 version, clock; u64 wall clock and that clock at one moment. */
+/* Reads u32 version, clock; u64 wall clock and that clock at one moment. */
 static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	uint32_t version = wm_pd_u32(b), id = wm_pd_u32(b);
@@ -96,16 +96,19 @@ static int add_clock_data(struct wm_pd *pd, struct wm_pd_bytes *b)
 	clock = wm_pd_u64(b);
 	if (b->failed || version != 1 || wall > INT64_MAX || clock > INT64_MAX)
 		return 0;
-	/* The wall clock itself: between its two readings some time went by. */
+	/*
+	 * If that clock is the wall clock, ignores the difference: time passed
+	 * between the two readings.
+	 */
 	pd->clock->offset_ns = id == CLOCK_REALTIME ? 0 : (int64_t)wall - (int64_t)clock;
 	pd->clock->is_epoch = true;
 	return 0;
 }
 
 /*
- * Of a section one after the other, each with a record's header whose type may
- * be 0; in pipe form records. s32 pid; 20 bytes of build-id, their number where
- * misc says so; text.
+ * Reads one BUILD_ID record. In a section they are consecutive, each with a
+ * record header whose type may be 0; in pipe form they are records. s32 pid; 20
+ * bytes of build-id, with its length there if misc has the bit; text.
  */
 int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h)
 {
@@ -138,7 +141,7 @@ static int add_build_ids(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return err;
 }
 
-/* The attr one of whose ids this is, or -1. */
+/* Returns the attr with this id, or -1. */
 static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_find(pd, id);
@@ -147,8 +150,8 @@ static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
 }
 
 /*
- * u32 events, bytes of an attr; then for each the attr, u32 ids, its name, its
- * ids. In the order of the attrs, unless the ids say something else.
+ * Reads u32 events, bytes of an attr; then for each the attr, u32 ids, its
+ * name, its ids. In the order of the attrs, unless the ids differ.
  */
 static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
@@ -174,14 +177,14 @@ static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
-/* u32 there are, u32 online */
+/* u32 present, u32 online */
 static int add_nr_cpus(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	pd->nr_cpus = wm_pd_u32(b);
 	return 0;
 }
 
-/* u32 version, kind, level...: perf stat says that it does not compress. */
+/* u32 version, kind, level...: perf stat writes kind 0, not compressed. */
 static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	(void)wm_pd_u32(b);

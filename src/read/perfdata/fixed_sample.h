@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixed_sample.h - samples that are words at constant places, with a
- * tracepoint's raw data behind them or not: from the record to the event in one
- * piece, by the attr's plan (struct wm_pd_flat). Nearly all samples of nearly
- * all files are. What does not fit the plan in any way is left to
- * event.c, which finds faults. A part of read.c.
+ * fixed_sample.h - decodes samples whose parts are words at constant offsets,
+ * optionally followed by a tracepoint's raw data, in one step from record to
+ * event by the attr's plan (struct wm_pd_flat). Nearly all samples of nearly
+ * all files are of this kind. A record that does not fit the plan is left to
+ * event.c, which reports faults. A part of read.c.
  */
 #ifndef WM_READ_PERFDATA_FIXED_SAMPLE_H
 #define WM_READ_PERFDATA_FIXED_SAMPLE_H
@@ -13,7 +13,7 @@
 
 #include "read/perfdata/perfdata_int.h"
 
-/* The raw data of the sample; false: it goes beyond the record. */
+/* Finds the raw data of the sample; false: it exceeds the record. */
 static inline bool wm_pd_straight_raw(struct wm_event *e, const unsigned char *record,
 				      uint32_t size, uint16_t at, bool swap)
 {
@@ -37,7 +37,7 @@ static inline void wm_pd_straight_ids(struct wm_event *e, const struct wm_pd_fla
 	}
 }
 
-/* Room was asked for. */
+/* The caller has reserved room. */
 static inline void wm_pd_straight_items(const struct wm_pd_flat *f, const unsigned char *record,
 					bool swap, struct wm_event *e, struct wm_batch *b)
 {
@@ -60,7 +60,7 @@ static inline void wm_pd_straight_items(const struct wm_pd_flat *f, const unsign
 	e->parts[WM_PART_STREAM_CONTEXT] = (struct wm_part_range){first, b->nr_items};
 }
 
-/* 1: the event was added; 0: the record is none of those, or not wanted; -ENOMEM. */
+/* 1: the event was added; 0: the record does not fit the plan, or is not wanted; -ENOMEM. */
 static inline int wm_pd_straight(const struct wm_pd *pd, const struct wm_packet *packet,
 				 const unsigned char *record, int64_t time,
 				 const struct wm_want *want, struct wm_batch *b)

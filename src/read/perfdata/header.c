@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header.c - perf.data in file form:
+ * header.c - reads perf.data in file form:
  *
  *   "PERFILE2" u64 size, attr_size; sections attrs, data, event_types
- *   { u64 offset, size }; 256 bits of features; behind the data one section for
+ *   { u64 offset, size }; 256 bits of features; after the data one section for
  *   each feature bit that is set, lowest first.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@ struct section {
 };
 
 struct header {
-	struct wm_claims claims; /* what is of a part that the header tells of */
+	struct wm_claims claims; /* bytes of the file that the header describes */
 	uint64_t attr_bytes;     /* an attr and the section of its ids */
 	struct section attrs, data, event_types;
 	uint64_t features[4];
@@ -40,8 +40,9 @@ static struct section get_section(const unsigned char *p, bool swap)
 }
 
 /*
- * The bits are an array of the recorder's longs: where the orders differ, 32
- * bits of a time may stand exchanged. Every perf writes its host's name.
+ * The bits are an array of the recorder's longs: with the other byte order, the
+ * two halves of 64 bits may be exchanged. Every perf sets the bit of the host's
+ * name.
  */
 static void get_features(struct header *h, const unsigned char *p, bool swap)
 {
@@ -64,7 +65,7 @@ static void get_header(struct header *h, const unsigned char *p, bool swap)
 	get_features(h, p + 72, swap);
 }
 
-/* A section's bytes; free() them. */
+/* Reads a section's bytes; the caller frees them. */
 static int load(const struct wm_pd_source *s, const struct section *at, unsigned char **ret)
 {
 	unsigned char *p = malloc(at->bytes + 1);
@@ -96,7 +97,7 @@ static int read_ids(struct wm_pd *pd, const struct wm_pd_source *s, struct heade
 		return 0;
 	if (!inside(at, file_bytes) || at->bytes > 8ull * WM_PD_IDS_MAX) {
 		wm_trace_fault(pd->trace, s->file, at->offset,
-			       "the ids of attr %u (%llu bytes) are not in the file", attr,
+			       "the ids of attr %u (%llu bytes) are outside of the file", attr,
 			       (unsigned long long)at->bytes);
 		return 0;
 	}
@@ -122,7 +123,7 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 				   (unsigned long long)h->attr_bytes);
 	if (!inside(&h->attrs, file_bytes))
 		return wm_diag_set(diag, -EBADMSG, s->file, 24,
-				   "the attrs (%llu bytes at %llu) are not in the file",
+				   "the attrs (%llu bytes at %llu) are outside of the file",
 				   (unsigned long long)h->attrs.bytes,
 				   (unsigned long long)h->attrs.offset);
 	n = h->attrs.bytes / h->attr_bytes;
@@ -147,7 +148,7 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 	return err;
 }
 
-/* Names of events, as perf wrote them before it had descriptions: by config. */
+/* Reads names of events by config, as perf wrote them before it had descriptions. */
 static int read_event_types(struct wm_pd *pd, const struct wm_pd_source *s, struct header *h,
 			    uint64_t file_bytes)
 {
@@ -175,7 +176,7 @@ static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t
 	int err = f < WM_PD_NR_FEATURES ? load(s, at, &data) : 0;
 
 	if (err || f >= WM_PD_NR_FEATURES)
-		return err; /* others are of perfs to come */
+		return err; /* the others are of future perfs */
 	err = wm_pd_feature(pd, f, data, at->bytes);
 	free(data);
 	if (err > 0)
@@ -200,8 +201,8 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 			continue;
 		if (!inside(&at, file_bytes) || wm_pd_pread(s, entry, 16, at.offset)) {
 			wm_trace_fault(pd->trace, s->file, at.offset,
-				       "the table of features ends before feature %u: was the "
-				       "recorder killed?",
+				       "the table of features ends before feature %u; the recorder "
+				       "was probably killed",
 				       f);
 			return 0;
 		}
@@ -210,7 +211,7 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 		at.offset += 16;
 		if (!inside(&section, file_bytes) || section.bytes > WM_PD_FEATURE_MAX) {
 			wm_trace_fault(pd->trace, s->file, section.offset,
-				       "feature %u (%llu bytes) is not in the file", f,
+				       "feature %u (%llu bytes) is outside of the file", f,
 				       (unsigned long long)section.bytes);
 			continue;
 		}
@@ -222,19 +223,19 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 			err = read_feature(pd, s, f, &section);
 		if (err)
 			return err;
-		h->features[f / 64] &= ~(1ull << f % 64); /* done with */
+		h->features[f / 64] &= ~(1ull << f % 64); /* read */
 	}
-	/* perf 3.4 has places in it of features that it then did not write. */
+	/* perf 3.4 reserves entries in it for features that it does not write. */
 	return table_end < file_bytes ? wm_claims_add(&h->claims, table, table_end - table) : 0;
 }
 
-/* Of a feature that cannot be read its bit is all that is known: the records are looked at. */
+/* If the feature cannot be read, its bit decides whether records may be compressed. */
 static void note_packed(struct wm_pd *pd, const struct header *h)
 {
 	pd->packed |= h->features[WM_PD_HAS_COMPRESSED / 64] >> WM_PD_HAS_COMPRESSED % 64 & 1;
 }
 
-/* The data section as it can be believed. */
+/* Clips the data section to the file. */
 static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *h,
 		       uint64_t file_bytes)
 {
@@ -242,14 +243,13 @@ static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *
 		h->data.offset = file_bytes;
 	if (!h->data.bytes || h->data.bytes > file_bytes - h->data.offset) {
 		wm_trace_fault(pd->trace, s->file, 48,
-			       h->data.bytes
-				   ? "the file ends inside its data: it was cut"
-				   : "the header does not say how much data there is: the "
-				     "recorder was killed, or is still writing");
+			       h->data.bytes ? "the file ends inside its data: it was truncated"
+					     : "the header has no data size: the recorder was "
+					       "killed, or is still writing");
 		pd->trace->incomplete = true;
 		h->data.bytes = file_bytes - h->data.offset;
 		note_packed(pd, h);
-		memset(h->features, 0, sizeof(h->features)); /* they come behind the data */
+		memset(h->features, 0, sizeof(h->features)); /* they are after the data */
 	}
 	s->begin = h->data.offset;
 	s->end = h->data.offset + h->data.bytes;

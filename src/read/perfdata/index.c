@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - one walk over all records: where packets begin and end,
- * in the file and in time; comms; losses.
+ * index.c - one walk over all records: the begin and end of packets, in the
+ * file and in time; comms; losses.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "read/perfdata/perfdata_int.h"
 
-#define ROUND_BYTES (WM_PD_PACKET_BYTES / 4) /* a round this long makes a packet */
+#define ROUND_BYTES (WM_PD_PACKET_BYTES / 4) /* a round of at least this size ends a packet */
 
 int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
 		       const struct wm_perf_header *h)
@@ -30,11 +30,12 @@ struct indexing {
 	struct wm_diag *diag;
 	struct wm_packet packet; /* being made; bytes 0: none */
 	bool timed;              /* a record in it has a time */
-	int64_t last;            /* time seen */
-	int64_t before;          /* the same, of this packet */
-	bool has_rounds;         /* of a perf that ends whatever it writes with a round's end */
-	bool in_round;           /* records came behind the last round's end */
-	bool injected;           /* perf inject told a build in this round: it drops rounds' ends */
+	int64_t last;            /* last time seen */
+	int64_t before;          /* the same, in this packet */
+	bool has_rounds;         /* perf ends everything it writes with a FINISHED_ROUND */
+	bool in_round;           /* records followed the last round's end */
+	/* perf inject added a build-id in this round: it drops the rounds' ends */
+	bool injected;
 };
 
 static int end_packet(struct indexing *x)
@@ -53,8 +54,8 @@ static int end_packet(struct indexing *x)
 }
 
 /*
- * What stands before the first time is what there was when perf began: its
- * packets come first of all, wherever the first time of their file lies.
+ * Records before the first time describe the state when perf began: their
+ * packets sort before all others, whatever the first time of their file is.
  */
 static void put_untimed_first(const struct wm_pd *pd)
 {
@@ -89,9 +90,11 @@ static void note_time(struct indexing *x, int64_t time)
 }
 
 /*
- * The kernel tells what was lost when there is room again, of all kinds. A perf that can asks each
- * event at the end how many samples it lost, in records without a time: the same ones again, and
- * those behind which there never was room. What a filter of perf's left out is not lost.
+ * The kernel reports losses of all kinds when the buffer has room again. A
+ * newer perf reads at the end how many samples each event lost, and writes
+ * records without a time: they count the same losses again, and those after
+ * which the buffer never had room. Samples that a filter of perf left out are
+ * not lost.
  */
 static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t time)
 {
@@ -113,7 +116,7 @@ static int note_loss(struct indexing *x, const struct wm_pd_walk *w, int64_t tim
 	return wm_trace_add_loss(x->pd->trace, &loss);
 }
 
-/* Samples nobody told of when they were lost. */
+/* Adds lost samples that the kernel did not report in the stream. */
 static int note_lost_at_end(struct wm_pd *pd)
 {
 	struct wm_trace_loss loss = {
@@ -125,7 +128,7 @@ static int note_lost_at_end(struct wm_pd *pd)
 	return wm_trace_add_loss(pd->trace, &loss);
 }
 
-/* The kernel's own build-id of what was mapped. */
+/* Adds the kernel's own build-id of a mapped file. */
 static int note_binary(struct indexing *x, const struct wm_pd_walk *w)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_of(x->pd, w->record);
@@ -175,7 +178,7 @@ static int index_record(struct indexing *x, const struct wm_pd_walk *w)
 	return err || w->header.type == WM_PERF_SAMPLE ? err : note_meta(x, w, time);
 }
 
-/* A count of perf stat: when that was is said behind it. */
+/* Adds a count of perf stat; its time is in a later record. */
 static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 {
 	struct wm_packet *p = &x->packet;
@@ -192,19 +195,19 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 	return err || x->pd->is_pipe ? err : wm_pd_stat_seen(x->pd);
 }
 
-/* In a file, attrs are those of its head. A pipe's records were asked before. */
+/* A file's attrs are those of its header. A pipe's records were read before. */
 static int describe(struct indexing *x, const struct wm_pd_walk *w)
 {
 	if (x->pd->is_pipe || w->header.type == WM_PD_ATTR)
 		return 0;
 	if (w->header.type == WM_PD_COMPRESSED || w->header.type == WM_PD_COMPRESSED2)
-		wm_trace_fault(x->pd->trace, x->source->file, w->offset,
-			       "compressed records, of which the head says nothing: they are left "
-			       "out");
+		wm_trace_fault(
+		    x->pd->trace, x->source->file, w->offset,
+		    "compressed records, but no feature for them in the header: they are left out");
 	return wm_pd_describe(x->pd, w, x->diag);
 }
 
-/* One of the perf tool's. */
+/* Indexes one of the perf tool's records. */
 static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 {
 	uint32_t type = w->header.type;
@@ -227,15 +230,15 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 	return err;
 }
 
-/* A pipe does not say how long it is. */
+/* A pipe's header has no length. */
 static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
 {
 	bool open = x->has_rounds && x->in_round && !x->injected;
 
 	if (x->pd->is_pipe && open && w->at == x->source->end)
 		wm_trace_fault(x->pd->trace, x->source->file, w->at,
-			       "the file ends inside a round of records: it was cut, or perf was "
-			       "killed");
+			       "the file ends inside a round of records: it was truncated, or perf "
+			       "was killed");
 }
 
 static int index_source(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)

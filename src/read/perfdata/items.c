@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * items.c - samples to items. What of a sample is one number is a row
- * of a table; the rest has a function.
+ * items.c - converts samples to items. Parts of a sample that are one number
+ * are rows of a table; the others have a function.
  */
 #include <errno.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static bool add_read(struct adding *x)
 #define NARROW(f) offsetof(struct wm_perf_sample, f), 4, NULL
 #define BY(f)     0, 0, f
 
-/* In the order of the record. Time and what finds the attr are not items. */
+/* In the order of the record. Time and the fields that identify the attr are not items. */
 static const struct part {
 	uint64_t bit;
 	struct wm_member member;
@@ -242,9 +242,9 @@ bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_
 	return true;
 }
 
-/* --- samples whose words lie at constant places --------------------------------- */
+/* --- samples with words at constant offsets ------------------------------------- */
 
-/* The words a sample begins with, in their order. */
+/* The words that begin a sample, in order. */
 static const uint64_t words_first[] = {
     WM_PERF_SAMPLE_IDENTIFIER, WM_PERF_SAMPLE_IP,   WM_PERF_SAMPLE_TID,
     WM_PERF_SAMPLE_TIME,       WM_PERF_SAMPLE_ADDR, WM_PERF_SAMPLE_ID,
@@ -252,7 +252,10 @@ static const uint64_t words_first[] = {
 };
 #define NR_FIRST (sizeof(words_first) / sizeof(words_first[0]))
 
-/* Behind all words with `bit` 0; 0: samples of the type do not have it. */
+/*
+ * Returns the offset of a word; with `bit` 0, the end of all words; 0: samples
+ * of the type do not have it.
+ */
 static uint16_t place_of(uint64_t type, uint64_t bit)
 {
 	uint16_t at = WM_PERF_HEADER_BYTES;

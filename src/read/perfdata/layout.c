@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.c - how long a feature is by the counts and lengths in it,
- * of the ones this reader has no use for as well: a FEATURE record whose size
- * was damaged has taken in others, and those may be events.
+ * layout.c - computes a feature's length from the counts and lengths in it,
+ * also for features that this reader ignores: a FEATURE record whose size was
+ * damaged may cover other records, which may be events.
  */
 #include <string.h>
 
 #include "read/perfdata/perfdata_int.h"
 
-#define PAD_MAX 8u /* records are filled up to words */
+#define PAD_MAX 8u /* records are padded to words */
 
 /*
- * u, q: words of 32 and 64 bits; s: perf's string; d: u32, so many bytes; m: u64, so
- * many bits, in words; p: a program of BPF; c: what there is for each processor; e: descriptions
- * of events; {} and []: as often as the u32 or u64 before says. Features without
- * a layout are not judged: perfs to come have others.
+ * u, q: words of 32 and 64 bits; s: perf's string; d: u32 size, then bytes; m:
+ * u64 number of bits, then words; p: a program of BPF; c: the data of each
+ * processor; e: descriptions of events; {} and []: repeated as often as the
+ * preceding u32 or u64. Features without a layout are not checked: future perfs
+ * have more.
  */
 static const char *const layouts[] = {
     [WM_PD_HAS_HOSTNAME] = "s",
@@ -62,7 +63,7 @@ static void skip_string(struct wm_pd_bytes *b)
 	skip(b, wm_pd_u32(b), 1);
 }
 
-/* u32 bytes of its description, u32 bytes of what belongs to it, u64; both. */
+/* u32 bytes of description, u32 bytes of other data, u64; then both. */
 static void skip_program(struct wm_pd_bytes *b)
 {
 	uint64_t bytes = wm_pd_u32(b);
@@ -79,14 +80,14 @@ static void skip_bits(struct wm_pd_bytes *b)
 	skip(b, bits / 64 + (bits % 64 != 0), 8);
 }
 
-/* Core and socket of each; since Linux 5.3 also a list of dies, and the die of each. */
+/* Core and socket of each processor; since Linux 5.3 also a list of dies, and the die of each. */
 static void skip_processors(struct wm_pd_bytes *b, uint32_t nr)
 {
 	uint64_t left = (uint64_t)(b->end - b->at);
 	uint32_t nr_dies;
 
 	if (!nr || left < 8ull * nr) {
-		(void)wm_pd_take(b, left); /* an old perf's, or nobody said how many */
+		(void)wm_pd_take(b, left); /* an old perf's, or the number is unknown */
 		return;
 	}
 	skip(b, nr, 8);
@@ -140,7 +141,7 @@ static void skip_one(const struct wm_pd *pd, char what, struct wm_pd_bytes *b)
 	}
 }
 
-/* Behind the bracket that closes the one at `l`. */
+/* Returns the position after the bracket that closes the one at `l`. */
 static const char *behind(const char *l)
 {
 	int depth = 0;
@@ -153,7 +154,7 @@ static const char *behind(const char *l)
 	return l;
 }
 
-/* What is between `l` and `end`; every round of a loop takes some bytes, or fails. */
+/* Skips the layout between `l` and `end`; each iteration of a loop takes bytes, or fails. */
 static void skip_layout(const struct wm_pd *pd, const char *l, const char *end,
 			struct wm_pd_bytes *b)
 {
@@ -181,11 +182,12 @@ bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_b
 	if (!l)
 		return false;
 	if (b.at == b.end)
-		return true; /* a number behind the last feature, without a body, ends them */
+		/* a record with a number after the last feature and no body ends them */
+		return true;
 	skip_layout(pd, l, l + strlen(l), &b);
 	if (b.failed)
 		*ret_flaw = "ends inside a value";
 	else if (b.end - b.at >= (ptrdiff_t)PAD_MAX)
-		*ret_flaw = "goes on behind what is in it";
+		*ret_flaw = "has bytes after its contents";
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meta.c - the kernel's records that are not samples, as events about
- * the recording: perf:mmap2, perf:comm and their like. A table says which
- * fields each has and where the parsed record keeps them.
+ * meta.c - the kernel's records other than samples, as meta events: perf:mmap2,
+ * perf:comm etc. A table has the fields of each and their offsets in the parsed
+ * record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static uint32_t nr_fields(const struct meta *m)
 	return n;
 }
 
-/* "perf:mmap2" of "MMAP2". */
+/* Makes "perf:mmap2" from "MMAP2". */
 static char *name_of(struct wm_trace *t, uint32_t kind)
 {
 	char name[40];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - whether the perf tool's own records can be what their type
- * says. They are no events, so an event whose type was damaged into one of
- * theirs would be gone without a word.
+ * own.c - checks that the perf tool's own records match their type. They are
+ * not events, so an event whose type was damaged into one of these would
+ * disappear unnoticed.
  */
 #include "read/perfdata/perfdata_int.h"
 
-#define PAD_MAX 8u /* records are filled up to eight bytes, by some versions a word more */
+#define PAD_MAX 8u /* records are padded to eight bytes, by some versions with a word more */
 
-/* Sizes with the header; 0 as `most`: no limit but the record's own 64 KiB. */
+/* Sizes with the header; `most` 0: only limited by the record's 64 KiB. */
 struct shape {
 	uint32_t least, most;
-	uint32_t count_at, count_bytes; /* where a number of elements is; 0: none are */
-	uint32_t element_bytes;         /* which follow `least` bytes */
-	uint32_t step; /* what others begin at when it took them in; 0: it tells where it ends */
+	uint32_t count_at, count_bytes; /* offset of the number of elements; 0: no elements */
+	uint32_t element_bytes;         /* the elements follow `least` bytes */
+	uint32_t step; /* alignment of records it may cover; 0: its length is known */
 };
 
 static const struct shape shapes[] = {
@@ -40,7 +40,7 @@ static const struct shape shapes[] = {
     [WM_PD_BPF_METADATA - 64] = {.least = 8 + 64, .step = 4},
 };
 
-/* A record, maybe one that lies in another. */
+/* A record, possibly inside another one. */
 struct own {
 	const unsigned char *bytes;
 	struct wm_perf_header header;
@@ -68,13 +68,13 @@ static bool has_shape(const struct shape *s, const struct own *r)
 	return r->header.size >= least && r->header.size <= least + PAD_MAX;
 }
 
-/* What can be asked of those whose size says little. */
+/* Checks the contents of records whose size is not specific. */
 static bool has_sense(const struct own *r)
 {
 	const unsigned char *body = r->bytes + WM_PERF_HEADER_BYTES;
 
 	switch (r->header.type) {
-	case WM_PD_EVENT_TYPE: /* a number and a name, which old perf cuts behind its end */
+	case WM_PD_EVENT_TYPE: /* a number and a name, which an old perf truncates */
 		return body[8] >= ' ' && body[8] < 0x7f && !r->bytes[r->header.size - 1];
 	case WM_PD_EVENT_UPDATE:
 		return wm_get_u64(body, r->swap) < 16;
@@ -95,7 +95,7 @@ static bool has_sense(const struct own *r)
 
 /* --- records in records ---------------------------------------------------------------- */
 
-/* Bytes of an open one that are its own for sure. */
+/* Returns the size of the record's fixed part. */
 static uint32_t first_bytes(const struct shape *s, const struct own *r)
 {
 	uint32_t attr_bytes = wm_get_u32(r->bytes + WM_PERF_HEADER_BYTES + 4, r->swap);
@@ -114,7 +114,10 @@ static bool begins(const struct own *r)
 	return r->header.type && r->header.type < WM_PERF_KIND_NR;
 }
 
-/* Whether it ends with a whole record, the last one of those it took in: its size was damaged. */
+/*
+ * Returns whether it ends with a whole record, the last one it covers: then its
+ * size was damaged.
+ */
 static bool took_in_others(const struct shape *s, const struct own *r)
 {
 	uint32_t at = (first_bytes(s, r) + s->step - 1) / s->step * s->step, size = r->header.size;
@@ -129,7 +132,7 @@ static bool took_in_others(const struct shape *s, const struct own *r)
 	return false;
 }
 
-/* --- what is called ------------------------------------------------------------------ */
+/* --- entry point --------------------------------------------------------------------- */
 
 static void tell(const struct wm_pd_walk *w, const char *what, const char *result)
 {
@@ -137,7 +140,7 @@ static void tell(const struct wm_pd_walk *w, const char *what, const char *resul
 		       w->header.type, w->header.size, result);
 }
 
-/* Whether it has a layout, by which it is judged; tells what is wrong then. */
+/* Returns whether the feature has a layout; reports a mismatch. */
 static bool check_feature(const struct wm_pd_walk *w)
 {
 	struct wm_pd_bytes b = {.at = w->record + WM_PERF_HEADER_BYTES,
@@ -161,11 +164,11 @@ void wm_pd_own_check(const struct wm_pd_walk *w)
 	const struct shape *s = shape_of(w->header.type);
 
 	if (!s)
-		tell(w, "no record of that type is known", "it is left out");
+		tell(w, "this type of record is unknown", "it is left out");
 	else if (!has_shape(s, &r) || !has_sense(&r))
-		tell(w, "no record of that type has this shape", "it is left out");
+		tell(w, "the record does not match its type", "it is left out");
 	else if (w->header.type == WM_PD_FEATURE && check_feature(w))
 		return;
 	else if (s->step && took_in_others(s, &r))
-		tell(w, "there are other records in this one", "events may be missing");
+		tell(w, "the record contains other records", "events may be missing");
 }

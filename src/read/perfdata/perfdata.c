@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfdata.c - the door of the perf.data reader; see perfdata_int.h. */
+/* perfdata.c - entry points of the perf.data reader; see perfdata_int.h. */
 #include "read/perfdata.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ static bool has_magic(const unsigned char *head, size_t bytes)
 		!memcmp(head, "PERFFILE", MAGIC_BYTES));
 }
 
-/* Of a folder: its file "data" or "header" has the magic. */
+/* Finds the file with the magic in a folder: "data" or "header". */
 static const char *main_of_folder(const char *path, char *name, size_t room)
 {
 	static const char *const names[] = {"data", "header"};
@@ -93,7 +93,7 @@ static int is_data_file(const struct dirent *d)
 	return !strncmp(d->d_name, "data.", 5);
 }
 
-/* The other files of a folder: records and nothing else. */
+/* Adds the other files of a folder: they contain only records. */
 static int add_folder(struct wm_pd *pd, const char *path)
 {
 	struct dirent **names;
@@ -122,19 +122,18 @@ static int add_clock(struct wm_pd *pd)
 	return wm_trace_add_clock(pd->trace, pd->clock);
 }
 
-/* Byte order and form, from the first 16 bytes. */
+/* Gets byte order and form from the first 16 bytes. */
 static int read_magic(struct wm_pd *pd, struct wm_diag *diag)
 {
 	struct wm_pd_source *s = &pd->sources[0];
 	unsigned char head[PIPE_HEADER_BYTES];
 
 	if (wm_pd_pread(s, head, sizeof(head), 0) || !has_magic(head, sizeof(head)))
-		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0, "no header of perf.data");
+		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0, "not a header of perf.data");
 	if (!memcmp(head, "PERFFILE", MAGIC_BYTES))
-		return wm_diag_set(
-		    diag, -ENOTSUP, pd->trace->path, 0,
-		    "perf.data of version 1 (perf of Linux 2.6.32 and before); no tool "
-		    "of today reads it");
+		return wm_diag_set(diag, -ENOTSUP, pd->trace->path, 0,
+				   "perf.data of version 1 (perf of Linux 2.6.32 and before), "
+				   "which no current tool reads");
 	pd->big_endian =
 	    (memcmp(head, magic, MAGIC_BYTES) == 0) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	pd->swap = wm_order_swap(pd->big_endian);
@@ -149,7 +148,7 @@ static int finish_types(struct wm_pd *pd, struct wm_diag *diag)
 
 	if (!pd->nr_attrs)
 		return wm_diag_set(diag, -EBADMSG, pd->trace->path, 0,
-				   "no attr in it: nothing says what its records are");
+				   "it has no attrs, which describe its records");
 	err = wm_pd_attrs_finish(pd);
 	return err ? err : wm_pd_meta_types(pd);
 }
@@ -164,7 +163,7 @@ static int unpack_all(struct wm_pd *pd, struct wm_diag *diag)
 	return err;
 }
 
-/* The head of a pipe says nothing: what its records are is in other records, read first. */
+/* A pipe's header is empty: its records are described by other records, which are read first. */
 static int read_pipe(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = wm_pd_pipe_read(pd, diag);
@@ -176,7 +175,7 @@ static int read_pipe(struct wm_pd *pd, struct wm_diag *diag)
 	return err ? err : wm_pd_index(pd, diag);
 }
 
-/* That of a file says nearly all: one walk is enough, which names a few more things. */
+/* A file's header describes nearly everything: one walk is enough, which finds a few more names. */
 static int read_file(struct wm_pd *pd, struct wm_diag *diag)
 {
 	int err = wm_pd_header_read(pd, &pd->sources[0], diag);
@@ -209,7 +208,7 @@ static int read_all(struct wm_pd *pd, struct wm_diag *diag)
 
 /* --- a copy of the kernel, of perf record --kcore ------------------------------------------- */
 
-/* A descriptor, or -errno: -ENOENT when there is none. */
+/* A descriptor, or -errno; -ENOENT: the trace has none. */
 static int open_kallsyms(const struct wm_trace *t)
 {
 	struct stat st;
@@ -241,7 +240,10 @@ static int kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 	return err;
 }
 
-/* Says what of it is used; what cannot be, while the trace is opened: faults are locked later. */
+/*
+ * Records which parts of the copy are used, and a fault if they cannot be; done
+ * at open, as faults are locked later.
+ */
 static int note_kcore(struct wm_trace *t)
 {
 	struct stat st;
@@ -256,15 +258,14 @@ static int note_kcore(struct wm_trace *t)
 		(void)close(fd);
 	else
 		wm_trace_fault(t, KALLSYMS, 0,
-			       "cannot be read (%s): the kernel's functions have no names from "
-			       "there",
-			       fd == -EBADMSG ? "it is no file" : strerror(-fd));
+			       "cannot be read (%s): it gives no names of kernel functions",
+			       fd == -EBADMSG ? "not a regular file" : strerror(-fd));
 	return wm_trace_add_word(t, "kernel's copy",
 				 fd < 0 ? "kcore_dir: neither its symbols nor its code are used"
 					: "kcore_dir: its symbols are used, its code is not");
 }
 
-/* --- the door ---------------------------------------------------------------------------- */
+/* --- entry points ------------------------------------------------------------------------- */
 
 static int open_perfdata(struct wm_trace *t, const char *path, struct wm_diag *diag)
 {

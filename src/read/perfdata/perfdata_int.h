@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata_int.h - the inside of the perf.data reader: what its files share.
+ * perfdata_int.h - private to the perf.data reader: shared by its files.
  *
- *   perfdata.c          the door: open, close, the table of operations
- *   header.c   file form: attrs, sections, features, folders
- *   pipe.c     pipe form, and records of the perf tool (64 and up)
- *   feature.c  what the feature sections say
- *   layout.c   how long they are by what is in them
- *   tracing.c  formats of the kernel's events
- *   walk.c     record after record of one file
- *   own.c      whether those can be what they say
- *   attr.c     attrs: their names, ids and event types
- *   index.c    one walk over all records: packets, comms, losses; of a file the only one
- *   comm.c     who was called what, and when
- *   unpack.c   compressed records, into a file of our own
- *   items.c    samples to items
- *   fixed_sample.h most samples to events, by a plan
- *   meta.c     other records to items
- *   event.c    one record to an event
- *   stat.c     counts of perf stat
- *   read.c     the packets' reader
+ *   perfdata.c      entry points: open, close, the table of operations
+ *   header.c        file form: attrs, sections, features, folders
+ *   pipe.c          pipe form, and records of the perf tool (64 and up)
+ *   feature.c       contents of the feature sections
+ *   layout.c        their lengths, computed from their contents
+ *   tracing.c       formats of the kernel's events
+ *   walk.c          iterates over the records of one file
+ *   own.c           checks the perf tool's own records
+ *   attr.c          attrs: their names, ids and event types
+ *   index.c         one walk over all records: packets, comms, losses; a file's only walk
+ *   comm.c          names of threads over time
+ *   unpack.c        decompresses records to a temporary file
+ *   items.c         samples to items
+ *   fixed_sample.h  most samples to events, by a plan
+ *   meta.c          other records to items
+ *   event.c         one record to an event
+ *   stat.c          counts of perf stat
+ *   read.c          the packet reader
  *
- * perf writes buffer after buffer, so time in its file runs back; what is in
- * one buffer is in order. A packet here is a run of whole records of about
- * WM_PD_PACKET_BYTES, sorted by time when it is read, if the index saw that it
- * needs it. Packets overlap in time, which merge.h can take.
+ * perf writes one buffer after another, so time runs back in its file; within a
+ * buffer, records are in order. A packet here is a sequence of whole records of
+ * about WM_PD_PACKET_BYTES, sorted by time when it is read if the index found
+ * it out of order. Packets may overlap in time, which merge.h allows.
  */
 #ifndef WM_READ_PERFDATA_PERFDATA_INT_H
 #define WM_READ_PERFDATA_PERFDATA_INT_H
@@ -36,36 +36,36 @@
 #define WM_PD_IDS_MAX      (1u << 22)
 #define WM_PD_COMMS_MAX    (1u << 22)
 #define WM_PD_ROUNDS_MAX   (1u << 22)
-#define WM_PD_FEATURE_MAX  (64u << 20) /* bytes of one feature section */
+#define WM_PD_FEATURE_MAX  (64u << 20) /* of one feature section */
 #define WM_PD_KEPT_MAX     (16u << 20)
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
 #define WM_PD_SOURCES_MAX  4096u
 
-/* Reads exactly so many; -ENODATA when the file ends before. */
+/* Reads exactly that many bytes; -ENODATA if the file ends before. */
 int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64_t offset);
 
 /* --- walk.c -------------------------------------------------------- */
 
-/* Record after record of a source, through a buffer. */
+/* Iterates over the records of a source, through a buffer. */
 struct wm_pd_walk {
 	const struct wm_pd *pd;
 	const struct wm_pd_source *source;
 	uint64_t offset;             /* of `record` in the file */
-	const unsigned char *record; /* whole */
+	const unsigned char *record; /* complete */
 	struct wm_perf_header header;
-	uint64_t tail; /* bytes behind the record that belong to it */
-	bool quiet;    /* damage is told by another walk */
+	uint64_t tail; /* bytes after the record that belong to it */
+	bool quiet;    /* another walk reports damage */
 	unsigned char *buffer;
 	uint64_t at, buffered_at; /* of the next record; of the buffer */
 	size_t buffered;
 };
 int wm_pd_walk_begin(struct wm_pd_walk *w, const struct wm_pd *pd, const struct wm_pd_source *s);
-/* 1 and a record; 0 at the end, which may be a fault, told; -errno. */
+/* 1 and a record; 0 at the end or at damage, which is reported as a fault; -errno. */
 int wm_pd_walk_next(struct wm_pd_walk *w);
 void wm_pd_walk_done(struct wm_pd_walk *w);
 
-/* Whether such a header can begin a record. */
+/* Returns whether such a header can begin a record. */
 static inline bool wm_pd_sane(const struct wm_perf_header *h)
 {
 	return h->size >= WM_PERF_HEADER_BYTES && h->type != 0;
@@ -73,7 +73,7 @@ static inline bool wm_pd_sane(const struct wm_perf_header *h)
 
 /* --- header.c ------------------------------------------------------ */
 
-/* The attrs and features of a file in file form; says where its records are. */
+/* Reads the attrs and features of a file in file form, and sets where its records are. */
 int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
 
 /* --- pipe.c -------------------------------------------------------- */
@@ -81,59 +81,62 @@ int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *
 /* Walks the records of all sources once for those that describe others. */
 int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
 
-/* One of perf's own records that says something about others. 0 or -errno. */
+/* Reads one of the perf tool's records that describe others. 0 or -errno. */
 int wm_pd_describe(struct wm_pd *pd, const struct wm_pd_walk *w, struct wm_diag *diag);
 
 /* --- own.c --------------------------------------------------------- */
 
-/* A record of the perf tool that no perf can have written is a fault. */
+/* Reports a fault for a record of the perf tool that no perf can have written. */
 void wm_pd_own_check(const struct wm_pd_walk *w);
 
 /* --- feature.c ----------------------------------------------------- */
 
-/* Learns from it. 1: it ends inside a value; 0; -errno. */
+/* Reads a feature. 1: it ends inside a value; 0; -errno. */
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
-/* Keeps it, up to WM_PD_KEPT_MAX bytes; several of one feature follow one another. */
+/*
+ * Keeps a feature's bytes, up to WM_PD_KEPT_MAX in total; several with one
+ * number are kept in order.
+ */
 int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes);
 
 #define WM_PD_MISC_BUILD_ID_SIZE (1u << 15)
 #define WM_PD_BUILD_ID_BYTES     20u
-#define WM_PD_BUILD_ID_NAME      36u /* where its path begins, in the record */
+#define WM_PD_BUILD_ID_NAME      36u /* offset of its path in the record */
 
-/* A whole BUILD_ID record; one that ends too early says nothing. 0 or -ENOMEM. */
+/* Reads a whole BUILD_ID record; ignores one that is too short. 0 or -ENOMEM. */
 int wm_pd_build_id(struct wm_pd *pd, const unsigned char *record, const struct wm_perf_header *h);
 
 /* --- layout.c ------------------------------------------------------ */
 
-/* False: nobody knows how long such a feature is. `ret_flaw`, when there is one, is static. */
+/* Checks a feature's length. False: its layout is unknown. `ret_flaw`, if set, is static. */
 bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_bytes body,
 			const char **ret_flaw);
 
 /* --- tracing.c ----------------------------------------------------- */
 
-/* The formats of the kernel's events; the first ones stay. 0 or -ENOMEM. */
+/* Reads the formats of the kernel's events; those read first are kept. 0 or -ENOMEM. */
 int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
 
 /* --- attr.c -------------------------------------------------------- */
 
-/* Adds an attr; its ids follow. The index, or -errno with `diag`. */
+/* Adds an attr; its ids are added separately. Returns the index, or -errno with `diag`. */
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
 void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
 
-/* Name of attrs with that config that have none; `name` is 64 bytes. */
+/* Names attrs with that config that have no name; `name` is 64 bytes. */
 void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
 
-/* When all were added: names for those without, event types. */
+/* Called when all attrs were added: makes missing names, and event types. */
 int wm_pd_attrs_finish(struct wm_pd *pd);
 
-/* The attr with that id, or NULL. */
+/* Returns the attr with that id, or NULL. */
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
 
-/* The same where there are several attrs: by the record's id, else the first. */
+/* The same for several attrs: by the record's id, else the first. */
 const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record);
 
-/* The attr of a record of the kernel; NULL: there is none at all. */
+/* Returns the attr of a record of the kernel; NULL: there are no attrs. */
 static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 						     const unsigned char *record)
 {
@@ -142,7 +145,7 @@ static inline const struct wm_pd_attr *wm_pd_attr_of(const struct wm_pd *pd,
 
 /* --- items.c ------------------------------------------------------- */
 
-/* The structure of what a sample of that shape has; `with_raw`: RAW is bytes in it. */
+/* Makes the structure of samples of that shape; `with_raw`: includes RAW as bytes. */
 const struct wm_type *wm_pd_sample_type(struct wm_trace *t, const struct wm_perf_attr *a,
 					bool with_raw);
 bool wm_pd_sample_items(const struct wm_perf_shape *shape, const struct wm_perf_sample *s,
@@ -157,25 +160,25 @@ bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_rec
 
 /* --- index.c ------------------------------------------------------- */
 
-/* What the index found out about a packet (wm_packet.own), so that who reads it need not. */
-#define WM_PD_RUNS_BACK  1u /* its records are not in order of time */
-#define WM_PD_HAS_META   2u /* there are others than samples */
-#define WM_PD_HAS_COUNTS 4u /* there are counts of perf stat, and nothing else */
+/* Properties of a packet found by the index (wm_packet.own), so that the reader need not check. */
+#define WM_PD_RUNS_BACK  1u /* its records are not in time order */
+#define WM_PD_HAS_META   2u /* has records other than samples */
+#define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
 
-/* One walk: packets, comms, losses; of a file also what wm_pd_describe() knows. */
+/* Walks once for packets, comms and losses; for a file also for wm_pd_describe(). */
 int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
 
-/* 0 and all ones: made up by perf about what was there before. */
+/* 0 and all ones: records that perf synthesized for the state before the recording. */
 static inline int64_t wm_pd_time_word(uint64_t time)
 {
 	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
 }
 
-/* Of a record whose time lies anywhere. */
+/* The time of a record at any offset. */
 int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
 		       const struct wm_perf_header *h);
 
-/* When a record of the kernel was written, in perf's nanoseconds; WM_TIME_NONE. */
+/* Returns when a record of the kernel was written, in perf's nanoseconds; or WM_TIME_NONE. */
 static inline int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *record,
 				 const struct wm_perf_header *h)
 {
@@ -184,7 +187,7 @@ static inline int64_t wm_pd_time(const struct wm_pd *pd, const unsigned char *re
 	return wm_pd_time_word(wm_get_u64(record + pd->time_at, pd->swap));
 }
 
-/* Since the clock's origin. */
+/* Converts to nanoseconds since the clock's origin. */
 static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
 {
 	int64_t ns;
@@ -196,14 +199,14 @@ static inline int64_t wm_pd_ns(const struct wm_pd *pd, int64_t time)
 
 /* --- event.c ------------------------------------------------------- */
 
-#define WM_PD_REST_MIN 8u /* bytes of a record that mean nothing: the kernel fills up to words */
+#define WM_PD_REST_MIN 8u /* unused bytes at a record's end: fewer are padding to words */
 
 static inline int32_t wm_pd_known(bool present, uint32_t id)
 {
 	return present && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-/* Member by member: gcc clears a structure of this size by an instruction that takes 30 ns. */
+/* Sets member by member: gcc clears a structure of this size by an instruction that takes 30 ns. */
 static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
 				     const struct wm_packet *p, const unsigned char *record,
 				     uint16_t misc, int64_t time)
@@ -222,13 +225,13 @@ static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
 	memset(e->parts, 0, sizeof(e->parts));
 }
 
-/* Items of a tracepoint's own fields, which are the event's raw bytes; false: no memory. */
+/* Adds items of a tracepoint's own fields, from the event's raw bytes; false: no memory. */
 bool wm_pd_fields(const struct wm_pd *pd, const struct wm_pd_attr *a, struct wm_event *e,
 		  const struct wm_want *want, struct wm_batch *b);
 
 /*
- * Adds a record of the kernel as an event, unless it is not wanted. 1, 0: not
- * added, -ENOMEM. What is not understood is a fault at `offset`.
+ * Adds a record of the kernel as an event. 1, 0: not added, as it is not wanted
+ * or damaged, -ENOMEM. Damage is reported as a fault at `offset`.
  */
 int wm_pd_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
@@ -243,20 +246,22 @@ static inline bool wm_pd_is_count(const struct wm_perf_header *h)
 	return h->type == WM_PD_STAT && h->size == WM_PD_STAT_BYTES;
 }
 
-/* There is a count: times are perf stat's. */
+/* Called at the first count: from here on times are perf stat's. */
 int wm_pd_stat_seen(struct wm_pd *pd);
-int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b);    /* a THREAD_MAP */
-int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w); /* of the right size */
+int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b);    /* body of a THREAD_MAP */
+int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w); /* has the right size */
 
-/* When the count at that offset was read; WM_TIME_NONE. All rounds are known. */
+/* Returns when the count at that offset was read, or WM_TIME_NONE. Needs all rounds. */
 int64_t wm_pd_stat_time(const struct wm_pd *pd, uint64_t offset);
-void wm_pd_stat_packets(struct wm_pd *pd); /* gives packets of counts their times */
+void wm_pd_stat_packets(struct wm_pd *pd); /* sets the times of packets of counts */
 
-/* The type of an attr's counts, which is the only one where there are no samples; its name is
- * known. */
+/*
+ * Makes the type of an attr's counts, which is the attr's only type if the file
+ * has no samples. Needs its name.
+ */
 int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr);
 
-/* Adds a count as an event, as wm_pd_event() does. */
+/* Adds a count as an event, like wm_pd_event(). */
 int wm_pd_stat_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned char *record,
 		     uint64_t offset, int64_t time, const struct wm_want *want, struct wm_batch *b);
 
@@ -269,7 +274,7 @@ const char *wm_pd_comm(const struct wm_trace *t, const struct wm_event *e);
 
 /* --- unpack.c ------------------------------------------------------ */
 
-/* Replaces a source with compressed records by a plain copy. 0 or -errno. */
+/* Replaces a source with compressed records by an uncompressed copy. 0 or -errno. */
 int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag);
 
 /* --- read.c -------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Real perf.data files against what perf says of them; the same, cut and changed. */
+/* Real perf.data files compared with perf's own output; the same files, truncated and changed. */
 #include "read/corpus_test_kit.h"
 #include "read/open.h"
 #include "trace/reader.h"
@@ -7,7 +7,7 @@
 struct counts {
 	uint64_t samples, meta, own;
 	uint64_t faults;
-	int refused; /* 0, or why it was not opened */
+	int refused; /* 0, or the error of opening it */
 };
 
 static void count_packets(struct wm_trace *t, struct counts *c)
@@ -88,7 +88,7 @@ static void corpus_counts_are_perfs(void **state)
 	kit_each_entry("perf.data/", check_entry);
 }
 
-/* Events other than samples, when nothing else is wanted: packets of samples are not read. */
+/* Counts events other than samples when only these are wanted: packets of samples are not read. */
 static uint64_t count_meta_only(struct wm_trace *t)
 {
 	bool *types = calloc(t->nr_types + 1, sizeof(*types));
@@ -152,7 +152,7 @@ static void cut_entry(const char *path, bool valid, const char *events)
 
 		kit_write(data, bytes * (size_t)i / 12);
 		c = count(kit_scratch);
-		/* Nothing is missing without a word. */
+		/* Missing events are always reported. */
 		if (c.samples + c.meta < whole.samples + whole.meta)
 			assert_true(c.refused || c.faults);
 	}

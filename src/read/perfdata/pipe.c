@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipe.c - what perf's own records (64 and up) say about the others:
- * in pipe form all there is, in file form names that changed.
+ * pipe.c - reads the perf tool's records (64 and up) that describe others: in
+ * pipe form they are the only description, in file form they update names.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME };
 
-/* The body of the record. */
+/* Returns the body of the record. */
 static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	return (struct wm_pd_bytes){.at = w->record + WM_PERF_HEADER_BYTES,
@@ -19,7 +19,7 @@ static struct wm_pd_bytes body_of(const struct wm_pd *pd, const struct wm_pd_wal
 				    .swap = pd->swap};
 }
 
-/* An attr, then its ids to the record's end. */
+/* Reads an attr, then its ids up to the record's end. */
 static int add_attr(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	size_t bytes = (size_t)(b->end - b->at);
@@ -49,7 +49,7 @@ static int add_event_type(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_dia
 	return 0;
 }
 
-/* u64 what, id; then the text of a unit or name, or a scale's double. */
+/* Reads u64 what, id; then the text of a unit or name, or a scale's double. */
 static int add_update(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *diag)
 {
 	uint64_t what = wm_pd_u64(b), id = wm_pd_u64(b);
@@ -88,10 +88,10 @@ static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *
 	if (b->failed || feature >= WM_PD_NR_FEATURES)
 		return 0;
 	err = wm_pd_feature(pd, (uint32_t)feature, b->at, (size_t)(b->end - b->at));
-	return err < 0 ? err : 0; /* one that ends too early is told by wm_pd_own_check() */
+	return err < 0 ? err : 0; /* wm_pd_own_check() reports one that ends too early */
 }
 
-/* Its bytes stand behind the record. */
+/* The formats' bytes follow the record. */
 static int add_tracing(struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	unsigned char *data;

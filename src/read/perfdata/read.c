@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.c - the packets' reader: a packet's records in order of time.
- * Most packets are in order, as the index saw: their records are taken as they
- * lie. The others are listed and sorted; they consist of runs that are in order
- * (the buffers of processors, one after the other), so runs are merged. Records
- * without a time stay behind the one they follow in the file.
+ * read.c - the packet reader: returns a packet's records in time order. Most
+ * packets are in order, as the index found: their records are read in file
+ * order. The others are listed and sorted; they consist of sorted runs (the
+ * buffers of processors, one after the other), so runs are merged. Records
+ * without a time stay after the one they follow in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ struct wm_packet_reader {
 	struct wm_want want;
 	const struct wm_packet *packet;
 	const struct wm_pd_source *source;
-	bool only_meta; /* no sample is wanted */
+	bool only_meta; /* no samples are wanted */
 	unsigned char *data;
-	size_t room, bytes; /* of the packet's, and what of it is read; */
-	size_t next;        /* the next record that was not looked at; */
-	int64_t last;       /* the time of the one before */
-	bool is_listed;     /* the records are those of `places` */
+	size_t room, bytes; /* allocated; bytes of the packet read */
+	size_t next;        /* offset of the next unread record */
+	int64_t last;       /* time of the previous record */
+	bool is_listed;     /* the records are listed in `places` */
 	struct place *places, *spare;
 	uint32_t nr_places, room_places, at;
 };
@@ -64,9 +64,12 @@ void wm_pd_reader_destroy(struct wm_packet_reader *r)
 	free(r);
 }
 
-/* --- records as they lie --------------------------------------------------------- */
+/* --- records in file order ------------------------------------------------------- */
 
-/* The next record of the kernel. The index walked the same bytes; they may have changed since. */
+/*
+ * Gets the next record of the kernel. The index walked the same bytes, but they
+ * may have changed since.
+ */
 static bool take_next(struct wm_packet_reader *r, struct place *ret)
 {
 	while (r->bytes - r->next >= WM_PERF_HEADER_BYTES) {
@@ -106,7 +109,7 @@ static int reserve_places(struct wm_packet_reader *r, uint64_t nr)
 	return r->room_places ? 0 : -ENOMEM;
 }
 
-/* Where the run that begins at `at` ends. */
+/* Returns the end of the run that begins at `at`. */
 static uint32_t end_of_run(const struct place *p, uint32_t at, uint32_t nr)
 {
 	while (++at < nr && p[at].time >= p[at - 1].time)
@@ -114,7 +117,7 @@ static uint32_t end_of_run(const struct place *p, uint32_t at, uint32_t nr)
 	return at;
 }
 
-/* Of equal times what is in the first run comes first. */
+/* Records of equal time stay in order of their runs. */
 static void merge_runs(const struct place *a, const struct place *a_end, const struct place *b_end,
 		       struct place *to)
 {
@@ -131,7 +134,7 @@ static void merge_runs(const struct place *a, const struct place *a_end, const s
 	memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-/* Merges runs by pairs; false: there was but one. */
+/* Merges pairs of runs; false: there was only one run. */
 static bool merge_pairs(struct wm_packet_reader *r)
 {
 	struct place *from = r->places, *to = r->spare;
@@ -164,7 +167,7 @@ static int list_records(struct wm_packet_reader *r)
 	return 0;
 }
 
-/* --- what is called ------------------------------------------------------------------- */
+/* --- entry points --------------------------------------------------------------------- */
 
 static int reserve_data(struct wm_packet_reader *r, uint64_t bytes)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.c - what `perf stat record` writes: counts of events, at the end or at intervals,
- * as events called as what they count.
+ * stat.c - reads the output of `perf stat record`: counts of events, at the end
+ * or at intervals, as events named after the event counted.
  *
- * Counts come first, then the record of the round they were read in, which says when that was:
- * so rounds are noted while the file is indexed, and found by a count's place. Those behind the
- * last round were read when all was over; they have its time, and say that they are of none.
- * Times count from when perf stat began, which is not in the file.
+ * Counts precede the record of the round they were read in, which has the time:
+ * so rounds are noted while the file is indexed, and found by a count's offset.
+ * Counts after the last round were read at the end; they get its time, and
+ * their round is "none". Times count from the begin of perf stat, which is not
+ * in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 #define COMM_BYTES      16u
 #define THREAD_BYTES    (8u + COMM_BYTES)
-#define NR_FIELDS       6u /* of all counts; unit and scale are behind them */
+#define NR_FIELDS       6u /* of all counts; unit and scale follow */
 #define ROUND_IS_NONE   2
 #define CLOCK_NAME      "perf stat"
 #define FIRST_OF_ROUNDS 64u
@@ -33,7 +34,7 @@ static const struct wm_member members[NR_FIELDS + 2] = {
     {"cpu", &s32},     {"thread", &s32},       {"value", &u64},   {"enabled", &u64},
     {"running", &u64}, {"round", &round_type}, {"unit", &string}, {"scale", &f64}};
 
-/* --- what there is ------------------------------------------------------------------------ */
+/* --- descriptions ------------------------------------------------------------------------- */
 
 int wm_pd_stat_seen(struct wm_pd *pd)
 {
@@ -48,7 +49,7 @@ int wm_pd_stat_seen(struct wm_pd *pd)
 	return 0;
 }
 
-/* u64 count, then {u64 thread, comm}. The first one counts. */
+/* Reads u64 count, then {u64 thread, comm}. Only the first such record counts. */
 int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	uint64_t nr = wm_pd_u64(b);
@@ -68,7 +69,7 @@ int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
-/* Times that run back would put counts behind others that were read before them. */
+/* With times that run back, counts would sort after others that were read before them. */
 int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	const unsigned char *body = w->record + WM_PERF_HEADER_BYTES;
@@ -82,8 +83,8 @@ int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 		return 0;
 	if (r.time == WM_TIME_NONE || (last && r.time < last->time)) {
 		wm_trace_fault(pd->trace, w->source->file, w->offset,
-			       "a round of counts that has no time, or one before the last "
-			       "round's: its counts get that one's");
+			       "a round of counts has no time, or one before the previous round's; "
+			       "its counts get the previous round's time");
 		r.time = last ? last->time : 0;
 	}
 	if (pd->nr_rounds == pd->room_rounds) {
@@ -97,7 +98,7 @@ int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 	return 0;
 }
 
-/* The round that what stands there was read in; NULL: none. */
+/* Returns the round in which the count at that offset was read; NULL: none. */
 static const struct wm_pd_round *round_of(const struct wm_pd *pd, uint64_t offset)
 {
 	uint32_t low = 0, high = pd->nr_rounds;
@@ -198,7 +199,7 @@ int wm_pd_stat_event(struct wm_pd *pd, const struct wm_packet *p, const unsigned
 
 	if (!a) {
 		wm_trace_fault(pd->trace, pd->trace->streams[p->stream]->file, offset,
-			       "a count of an event that is not described: it is left out");
+			       "a count of an event without a description: it is left out");
 		return 0;
 	}
 	if (want->types && !want->types[a->counts->index])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracing.c - the formats of the kernel's events, which perf keeps as
+ * tracing.c - reads the formats of the kernel's events, which perf stores as
  * the beginning of a trace.dat:
  *
  *   17 08 44 "tracing" VERSION 0, u8 big endian, u8 bytes of a long, u32 page
@@ -18,7 +18,7 @@
 
 static const char magic[] = "\x17\x08\x44tracing";
 
-/* A NUL-terminated text of the section itself; NULL when it does not end. */
+/* Takes a NUL-terminated text in the section; NULL if it has no end. */
 static const char *take_name(struct wm_pd_bytes *b)
 {
 	const unsigned char *nul = b->failed ? NULL : memchr(b->at, '\0', (size_t)(b->end - b->at));
@@ -88,7 +88,7 @@ static int add_words(struct wm_pd *pd, struct wm_pd_bytes *b,
 	return text && add(pd->formats, (const char *)text, bytes) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* From `begin` to where the walk ended. */
+/* Keeps the bytes from `begin` to the current position. */
 static int keep(struct wm_pd *pd, const unsigned char *begin, const struct wm_pd_bytes *b)
 {
 	size_t bytes = (size_t)(b->at - begin);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack.c - compressed records (zstd), into an unlinked file of our
- * own: the stream goes on from record to record, so it must be unpacked in
- * order, and packets are read in any.
+ * unpack.c - decompresses records (zstd) to an unlinked temporary file: the
+ * compressed stream continues from record to record, so it must be decompressed
+ * in order, but packets are read in any order.
  *
- * What comes out are records again, but cut anywhere: only whole ones go to
- * the file, the rest waits for the next compressed record.
+ * The output consists of records again, but is cut anywhere: only whole ones
+ * are written to the file, the rest waits for the next compressed record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "read/perfdata/perfdata_int.h"
 
 #define OUT_BYTES    ((size_t)1 << 20)
-#define REST_MAX     65536u        /* a record is smaller */
-#define UNPACKED_MAX (64ull << 30) /* of a file that is a bomb */
+#define REST_MAX     65536u        /* larger than any record */
+#define UNPACKED_MAX (64ull << 30) /* limit for a decompression bomb */
 
 struct unpacking {
 	struct wm_pd *pd;
@@ -28,7 +28,7 @@ struct unpacking {
 	ZSTD_DCtx *zstd;
 	int fd;
 	uint64_t written;
-	unsigned char *out; /* OUT_BYTES: `rest` first, then what was unpacked */
+	unsigned char *out; /* OUT_BYTES: `rest` first, then new output */
 	size_t rest;
 };
 
@@ -40,7 +40,7 @@ static int put(struct unpacking *u, const void *data, size_t bytes)
 	return wm_file_write(u->fd, data, bytes);
 }
 
-/* A record as it lies, with what belongs to it behind it: a pipe's formats, AUX data. */
+/* Copies a record with the data after it that belongs to it: a pipe's formats, AUX data. */
 static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
 {
 	uint64_t at = w->offset + w->header.size, left = w->tail;
@@ -89,7 +89,7 @@ static int unpack_record(struct unpacking *u, const struct wm_pd_walk *w)
 	int err = 0;
 
 	in = (ZSTD_inBuffer){b.at, (size_t)(b.end - b.at), 0};
-	if (w->header.type == WM_PD_COMPRESSED2) { /* says its size, as it may be padded */
+	if (w->header.type == WM_PD_COMPRESSED2) { /* has a size field, as it may be padded */
 		uint64_t size = wm_pd_u64(&b);
 
 		if (b.failed || size > (uint64_t)(b.end - b.at))
@@ -129,9 +129,8 @@ static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
 		if (err == -EBADMSG || err == -EFBIG) {
 			wm_trace_fault(
 			    u->pd->trace, u->source->file, w->offset,
-			    err == -EFBIG ? "unpacks to more than %llu bytes"
-					  : "cannot be unpacked: damaged (%llu bytes "
-					    "were)",
+			    err == -EFBIG ? "decompresses to more than %llu bytes"
+					  : "cannot be decompressed: damaged after %llu bytes",
 			    (unsigned long long)(err == -EFBIG ? UNPACKED_MAX : u->written));
 			return 0;
 		}
@@ -139,9 +138,9 @@ static int unpack_all(struct unpacking *u, struct wm_pd_walk *w)
 			return err;
 	}
 	if (!got && u->rest)
-		wm_trace_fault(u->pd->trace, u->source->file, w->at,
-			       "%zu bytes of a record are missing at the end of what is compressed",
-			       u->rest);
+		wm_trace_fault(
+		    u->pd->trace, u->source->file, w->at,
+		    "%zu bytes of a record are missing at the end of the compressed data", u->rest);
 	return got;
 }
 
@@ -168,7 +167,7 @@ int wm_pd_unpack(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *diag)
 	free(u.out);
 	if (err) {
 		close(u.fd);
-		return wm_diag_set(diag, err, s->file, -1, "cannot be unpacked: %s",
+		return wm_diag_set(diag, err, s->file, -1, "cannot be decompressed: %s",
 				   strerror(-err));
 	}
 	close(s->fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - record after record of one file; see perfdata_int.h. */
+/* walk.c - iterates over the records of one file; see perfdata_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ void wm_pd_walk_done(struct wm_pd_walk *w)
 	free(w->buffer);
 }
 
-/* The bytes at w->at, when there are so many before the end. 1, 0 or -errno. */
+/* Gets `bytes` bytes at w->at, if the source has as many. 1, 0 or -errno. */
 static int look(struct wm_pd_walk *w, size_t bytes, const unsigned char **ret)
 {
 	uint64_t left = w->source->end - w->at;
@@ -64,13 +64,13 @@ static int broken(struct wm_pd_walk *w, const char *what)
 	if (w->quiet)
 		return 0;
 	wm_trace_fault(w->pd->trace, w->source->file, w->at,
-		       "%s (type %u, %u bytes): %llu bytes from here on are not read", what,
+		       "%s (type %u, %u bytes): the %llu bytes from here on are not read", what,
 		       w->header.type, w->header.size,
 		       (unsigned long long)(w->source->end - w->at));
 	return 0;
 }
 
-/* Bytes behind the record that belong to it. */
+/* Returns the number of bytes after the record that belong to it. */
 static uint64_t tail_bytes(const struct wm_pd_walk *w)
 {
 	const struct wm_perf_header *h = &w->header;
@@ -82,7 +82,7 @@ static uint64_t tail_bytes(const struct wm_pd_walk *w)
 	return 0;
 }
 
-/* A record of the kernel that is in the buffer, as nearly all are. */
+/* Gets a record of the kernel that is in the buffer, as nearly all are. */
 static bool next_buffered(struct wm_pd_walk *w)
 {
 	size_t at = (size_t)(w->at - w->buffered_at), left = w->buffered - at;
@@ -116,7 +116,7 @@ int wm_pd_walk_next(struct wm_pd_walk *w)
 	if (got == 1) {
 		w->header = wm_perf_header_get(p, w->pd->swap);
 		if (!wm_pd_sane(&w->header))
-			return broken(w, "no record begins here");
+			return broken(w, "not a valid record");
 		got = look(w, w->header.size, &p);
 	}
 	if (got == 0)
@@ -128,7 +128,7 @@ int wm_pd_walk_next(struct wm_pd_walk *w)
 	w->tail = tail_bytes(w);
 	w->at += w->header.size;
 	if (w->tail > w->source->end - w->at)
-		return broken(w, "the data ends inside what belongs to a record");
+		return broken(w, "the data ends inside the additional data of a record");
 	w->at += w->tail;
 	return 1;
 }

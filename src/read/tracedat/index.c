@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - every page is walked once, without looking into records:
- * so the packets' times and counts are exact, and what is damaged or lost is
- * told before the first event is shown.
+ * index.c - walks every page once, reading only the headers of records: so the
+ * packets' times and counts are exact, and damage and losses are reported
+ * before the first event is shown.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,24 +11,25 @@
 #include "read/tracedat/tracedat_int.h"
 
 #define CHUNK_HEADER_BYTES 8u
-#define UNPACKED_BASE      (64ull << 20) /* a file may unpack to this, ... */
-#define UNPACKED_RATIO     256u          /* ... and to so much of its own size; more is a bomb */
-#define LOSSES_MAX         4096u         /* told one by one; more are added to the last */
+#define UNPACKED_BASE      (64ull << 20) /* a file may decompress to this size, ... */
+#define UNPACKED_RATIO                                                                             \
+	256u             /* ... plus this multiple of its own size; more is a decompression bomb */
+#define LOSSES_MAX 4096u /* reported individually; more are added to the last one */
 
 struct indexing {
 	struct wm_td *td;
 	const struct wm_td_cpu *cpu;
 	const struct wm_stream *stream;
-	unsigned char *unknown; /* bits: ids that were told */
-	unsigned char *data;    /* pages, unpacked */
+	unsigned char *unknown; /* bits: ids already reported */
+	unsigned char *data;    /* pages, decompressed */
 	size_t room;
 
 	bool open; /* a packet is being made */
 	struct wm_packet packet;
-	uint64_t origin;   /* where in the file `data` is, or was packed */
-	uint64_t packed;   /* bytes it has there when it is packed; 0: it is not */
-	uint64_t unpacked; /* bytes, of all chunks so far */
-	int64_t last_ns;   /* of the stream so far */
+	uint64_t origin;   /* offset in the file of `data`, or of its compressed form */
+	uint64_t packed;   /* bytes of the compressed form; 0: not compressed */
+	uint64_t unpacked; /* bytes of all chunks up to now */
+	int64_t last_ns;   /* of the stream up to now */
 	bool any;
 };
 
@@ -42,7 +43,7 @@ static int close_packet(struct indexing *x)
 	return wm_trace_add_packet(x->td->trace, &x->packet);
 }
 
-/* Page `i` of what is in memory begins a packet. */
+/* Begins a packet with page `i` of the pages in memory. */
 static void open_packet(struct indexing *x, uint32_t i, const struct wm_page_cursor *c)
 {
 	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
@@ -82,7 +83,7 @@ static int add_loss(struct indexing *x, const struct wm_page_cursor *c)
 	return 0;
 }
 
-/* Whether records of that id are events; tells once when they are not. */
+/* Returns whether records of that id are events; reports other ids once. */
 static bool is_event(struct indexing *x, const struct wm_page_cursor *c, uint64_t offset)
 {
 	uint32_t id = c->bytes >= 2 ? wm_get_u16(c->data, c->swap) : UINT16_MAX;
@@ -91,10 +92,9 @@ static bool is_event(struct indexing *x, const struct wm_page_cursor *c, uint64_
 		return true;
 	if (!(x->unknown[id / 8] & 1u << id % 8)) {
 		x->unknown[id / 8] |= (unsigned char)(1u << id % 8);
-		wm_trace_fault(x->td->trace, "", offset,
-			       "records of event %u, which the file does not describe: they are "
-			       "left out",
-			       id);
+		wm_trace_fault(
+		    x->td->trace, "", offset,
+		    "records of event %u, which the file does not describe, are left out", id);
 	}
 	return false;
 }
@@ -122,7 +122,7 @@ int wm_td_page_next(const struct wm_td *td, const struct wm_td_cpu *cpu, struct 
 	return 1;
 }
 
-/* Counts the records of a page and finds the time of its last. */
+/* Counts the records of a page and finds the time of the last one. */
 static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 {
 	int64_t ns = wm_td_ns(x->td, x->cpu, c->begin);
@@ -132,8 +132,7 @@ static void walk_page(struct indexing *x, uint32_t i, struct wm_page_cursor *c)
 		x->packet.nr_events += is_event(x, c, place_of(x, i, wm_page_offset(c)));
 	if (got < 0)
 		wm_trace_fault(x->td->trace, "", place_of(x, i, wm_page_offset(c)),
-			       "no record where one must be: the rest of the page (%zu bytes) is "
-			       "left out",
+			       "not a valid record: the rest of the page (%zu bytes) is left out",
 			       (size_t)(c->end - c->at));
 	x->packet.end_ns = x->last_ns = ns;
 	x->packet.own++;
@@ -154,7 +153,7 @@ static int add_page(struct indexing *x, uint32_t i, const unsigned char *page, s
 	}
 	if (!c.committed && !c.lost)
 		wm_trace_fault(x->td->trace, "", place_of(x, i, 0),
-			       "a page without a record: what it held is lost");
+			       "a page without records: its events are lost");
 	if (!c.committed && !c.lost && !x->open)
 		return 0;
 	if (c.lost || (x->open && wm_td_ns(x->td, x->cpu, c.begin) < x->last_ns && c.committed) ||
@@ -212,13 +211,13 @@ static int index_plain(struct indexing *x)
 	return err;
 }
 
-/* Some pages compressed as one. */
+/* Several pages compressed together. */
 struct chunk {
-	uint64_t at; /* of what is compressed */
+	uint64_t at; /* offset of the compressed bytes */
 	uint32_t packed, bytes;
 };
 
-/* The header of the chunk at `at`. 1; 0: it cannot be, as told; -errno. */
+/* Reads the header of the chunk at `at`. 1; 0: invalid, and reported; -errno. */
 static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chunk *ret)
 {
 	unsigned char head[CHUNK_HEADER_BYTES];
@@ -237,11 +236,10 @@ static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chun
 	if (ret->packed <= end - ret->at && ret->bytes <= WM_TD_CHUNK_MAX &&
 	    x->unpacked <= UNPACKED_BASE + UNPACKED_RATIO * x->td->file_bytes)
 		return 1;
-	wm_trace_fault(
-	    x->td->trace, "", at,
-	    "compressed pages claim %u bytes, unpacked %u (%llu in all): what follows is "
-	    "lost",
-	    ret->packed, ret->bytes, (unsigned long long)x->unpacked);
+	wm_trace_fault(x->td->trace, "", at,
+		       "compressed pages claim %u bytes, decompressed %u (%llu in total): "
+		       "everything after them is lost",
+		       ret->packed, ret->bytes, (unsigned long long)x->unpacked);
 	return 0;
 }
 
@@ -257,14 +255,15 @@ static int index_chunk(struct indexing *x, const struct chunk *c)
 	if (!err && wm_td_unpack(x->td->codec, x->data, c->bytes, from, c->packed))
 		err = add_pages(x, c->bytes);
 	else if (!err)
-		wm_trace_fault(x->td->trace, "", c->at,
-			       "compressed pages cannot be unpacked: %u bytes of events are lost",
-			       c->bytes);
+		wm_trace_fault(
+		    x->td->trace, "", c->at,
+		    "compressed pages cannot be decompressed: %u bytes of events are lost",
+		    c->bytes);
 	free(from);
 	return err;
 }
 
-/* The size that the file says is not looked at: writers leave headers out of it. */
+/* Ignores the size in the file: writers do not count headers in it. */
 static int index_packed(struct indexing *x)
 {
 	const struct wm_td_cpu *c = x->cpu;
@@ -281,7 +280,7 @@ static int index_packed(struct indexing *x)
 		struct chunk chunk = {0};
 		int got = read_chunk(x, at, end, &chunk);
 
-		if (!got) /* as told; what follows is nobody's, or this CPU's */
+		if (!got) /* reported; the bytes after it cannot be assigned */
 			got = wm_claims_add(&x->td->claims, c->offset, end - c->offset);
 		if (got <= 0)
 			return got;
@@ -292,32 +291,30 @@ static int index_packed(struct indexing *x)
 		err = wm_claims_add(&x->td->claims, c->offset,
 				    at - c->offset > c->bytes ? at - c->offset : c->bytes);
 	if (!err && at - c->offset < c->bytes)
-		wm_trace_fault(
-		    x->td->trace, "", at,
-		    "%llu bytes of compressed pages are behind the last one that is told of",
-		    (unsigned long long)(c->offset + c->bytes - at));
+		wm_trace_fault(x->td->trace, "", at,
+			       "%llu bytes follow the last chunk of compressed pages",
+			       (unsigned long long)(c->offset + c->bytes - at));
 	return err;
 }
 
-/* Believes no place that is not in the file. */
+/* Limits the offset and size to the file. */
 static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 {
 	uint64_t left = c->offset < td->file_bytes ? td->file_bytes - c->offset : 0;
 
 	if (c->bytes > left) {
 		wm_trace_fault(td->trace, "", c->offset,
-			       "CPU %u claims %llu bytes of pages, %llu are there", c->cpu,
+			       "CPU %u claims %llu bytes of pages, the file has %llu", c->cpu,
 			       (unsigned long long)c->bytes, (unsigned long long)left);
 		c->bytes = left;
 	}
 	if (c->page_bytes < td->layout.page_bytes)
 		c->page_bytes = td->layout.page_bytes;
 	if (c->page_bytes > td->layout.page_bytes && c->bytes)
-		wm_trace_fault(
-		    td->trace, "", c->offset,
-		    "pages of CPU %u claim %u bytes each, by their description they have "
-		    "%u: what is behind that is lost",
-		    c->cpu, c->page_bytes, td->layout.page_bytes);
+		wm_trace_fault(td->trace, "", c->offset,
+			       "pages of CPU %u claim %u bytes each, but their description has %u: "
+			       "the bytes beyond are lost",
+			       c->cpu, c->page_bytes, td->layout.page_bytes);
 	if (c->page_bytes > WM_TD_CHUNK_MAX / WM_TD_PACKET_PAGES) {
 		wm_trace_fault(td->trace, "", c->offset, "pages of CPU %u claim %u bytes each",
 			       c->cpu, c->page_bytes);
@@ -342,15 +339,15 @@ static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
 	return wm_trace_add_stream(td->trace, s);
 }
 
-/* Rings have 2^n pages of the processor in one of theirs. */
+/* A kernel's ring pages are a power of two of the processor's pages. */
 static void check_layout(const struct wm_td *td)
 {
 	uint32_t bytes = td->layout.page_bytes;
 
 	if (bytes & (bytes - 1))
 		wm_trace_fault(td->trace, "", 0,
-			       "pages of %u bytes, by their description, are of no kernel: what is "
-			       "read of them may not be all",
+			       "the described page size of %u bytes is not a power of two: events "
+			       "may be missing",
 			       bytes);
 }
 

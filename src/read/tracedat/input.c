@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* input.c - bytes of the file in order, and compressed pieces unpacked. */
+/* input.c - sequential bytes of the file, and decompression. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ int wm_td_verdict(const struct wm_td_in *in, const char *what, struct wm_diag *d
 	return 0;
 }
 
-/* Reads them into a buffer that grows. */
+/* Reads bytes of the file into a buffer that grows. */
 static const unsigned char *take_file(struct wm_td_in *in, uint64_t bytes)
 {
 	if (bytes > in->room || !in->buffer) {
@@ -149,7 +149,7 @@ const char *wm_td_text(struct wm_td_in *in, char *room)
 	return room;
 }
 
-/* Of a section that is compressed as one piece. */
+/* Decompresses a section that is one compressed piece. */
 static int unpack_section(struct wm_td_in *in, const struct wm_td *td, uint64_t offset,
 			  struct wm_diag *diag)
 {
@@ -160,7 +160,7 @@ static int unpack_section(struct wm_td_in *in, const struct wm_td *td, uint64_t 
 
 	if (bytes > WM_TD_SECTION_MAX)
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)offset,
-				   "a section claims %u bytes, %u are the most", bytes,
+				   "a section claims %u bytes, the limit is %u", bytes,
 				   WM_TD_SECTION_MAX);
 	from = wm_td_take(in, packed);
 	if (!from)
@@ -174,7 +174,7 @@ static int unpack_section(struct wm_td_in *in, const struct wm_td *td, uint64_t 
 	in->buffer = to;
 	if (!good)
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)offset,
-				   "a section cannot be unpacked: it is damaged");
+				   "a section cannot be decompressed: it is damaged");
 	return 0;
 }
 
@@ -200,15 +200,15 @@ int wm_td_in_unpack(struct wm_td_in *in, const struct wm_td *td, uint64_t offset
 	uint64_t bytes;
 
 	wm_td_in_file(in, td, offset);
-	(void)wm_td_u16(in); /* the id: what led here says what it is */
+	(void)wm_td_u16(in); /* the id: known from the reference to the section */
 	flags = wm_td_u16(in);
-	(void)wm_td_u32(in); /* a description's */
+	(void)wm_td_u32(in); /* offset of a description */
 	bytes = wm_td_u64(in);
 	if (in->failed)
 		return wm_td_verdict(in, "section's header", diag);
 	if (bytes > in->end - in->at)
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)offset,
-				   "a section claims %llu bytes, %llu are left in the file",
+				   "a section claims %llu bytes, the file has %llu left",
 				   (unsigned long long)bytes,
 				   (unsigned long long)(in->end - in->at));
 	in->end = in->at + bytes;

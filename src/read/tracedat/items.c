@@ -29,7 +29,7 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 				       .print = f->print,
 				       .prints = f->print != NULL,
 				       .own = e};
-	/* The first common field is the id, which the type has. */
+	/* Skips the first common field, the id, which the type has. */
 	err = wm_kernel_part(a, e->print, f->fields + first, f->nr_common - first,
 			     &type->parts[WM_PART_STREAM_CONTEXT]);
 	if (!err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* meta.c - the parts that both versions have, wherever they keep them. */
+/* meta.c - the parts of both versions. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "read/tracedat/tracedat_int.h"
 
-#define EVENTS_MAX  65536u /* formats of a file */
+#define EVENTS_MAX  65536u /* formats in a file */
 #define SYSTEMS_MAX 4096u
 
 static int expect_word(struct wm_td *td, struct wm_td_in *in, const char *word,
@@ -19,8 +19,8 @@ static int expect_word(struct wm_td *td, struct wm_td_in *in, const char *word,
 		return 0;
 	if (in->failed)
 		return wm_td_verdict(in, word, diag);
-	return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)at,
-			   "'%s' is not where it must be", word);
+	return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)at, "expected '%s' here",
+			   word);
 }
 
 int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
@@ -39,7 +39,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 	if (bytes == 0)
 		return wm_diag_set(
 		    diag, -ENOTSUP, td->trace->path, (int64_t)at,
-		    "it does not describe its ring pages: of a kernel before 2.6.31");
+		    "it does not describe its ring pages: its kernel is older than 2.6.31");
 	err = wm_page_layout_parse((const char *)text, bytes, td->machine.big_endian, &td->layout,
 				   diag);
 	if (err) {
@@ -49,7 +49,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 		}
 		return err;
 	}
-	/* What the file's first bytes call a long is the recording program's. */
+	/* The size of a long in the head of the file is the recording program's. */
 	td->machine.long_bytes = td->layout.long_bytes;
 	err = expect_word(td, in, "header_event", diag);
 	if (err)
@@ -62,7 +62,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 	return td->formats ? 0 : -ENOMEM;
 }
 
-/* A format we cannot read costs its events, not the others. */
+/* An unreadable format loses its own events, not the others. */
 static int add_format(struct wm_td *td, struct wm_td_in *in, const char *system,
 		      struct wm_diag *diag)
 {
@@ -90,8 +90,8 @@ static int add_formats(struct wm_td *td, struct wm_td_in *in, const char *system
 
 	if (nr > EVENTS_MAX)
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)at,
-				   "it claims to have %u events of '%s', %u are the most", nr,
-				   system, EVENTS_MAX);
+				   "it claims %u events of '%s', the limit is %u", nr, system,
+				   EVENTS_MAX);
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = add_format(td, in, system, diag);
 	return err ? err : wm_td_verdict(in, "event formats", diag);
@@ -111,7 +111,7 @@ int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *di
 
 	if (nr > SYSTEMS_MAX)
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)at,
-				   "it claims to have events of %u systems, %u are the most", nr,
+				   "it claims %u systems of events, the limit is %u", nr,
 				   SYSTEMS_MAX);
 	for (uint32_t i = 0; !err && i < nr; i++) {
 		(void)wm_td_text(in, system);
@@ -120,7 +120,7 @@ int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *di
 	return err ? err : wm_td_verdict(in, "event formats", diag);
 }
 
-/* A size of `width` bytes and as much text, to a list. */
+/* Reads a size of `width` bytes and the text, and passes it to `add`. */
 static int read_text(struct wm_td *td, struct wm_td_in *in, unsigned width, const char *what,
 		     int (*add)(struct wm_kformats *k, const char *text, size_t bytes),
 		     struct wm_diag *diag)
@@ -198,7 +198,7 @@ int wm_td_part_load(const struct wm_td *td, enum wm_td_part_kind part, struct wm
 		wm_td_in_file(&in, td, at);
 		in.end = td->part_end[part];
 	}
-	bytes = in.end - in.at; /* behind a section's header, when there is one */
+	bytes = in.end - in.at; /* after the section's header, if any */
 	p = err ? NULL : wm_td_take(&in, bytes);
 	if (p)
 		wm_text_add(out, p, bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option.c - options that both versions have, and the list of buffers. */
+/* option.c - the options of both versions, and the list of buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu)
 	return 0;
 }
 
-/* All of an option as text. */
+/* Takes the whole option as text. */
 static int option_text(struct wm_td_in *in, char **ret)
 {
 	uint64_t bytes = in->end - in->at;
@@ -59,7 +59,7 @@ static int add_word(struct wm_td *td, const char *key, struct wm_td_in *in)
 	return err;
 }
 
-/* "[local] global counter": the one in brackets. */
+/* Finds the clock in brackets, in "[local] global counter". */
 static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 {
 	char *text = NULL, *open, *close;
@@ -76,7 +76,7 @@ static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 	return err;
 }
 
-/* A number in text, in nanoseconds times `unit`. */
+/* Adds a number in text, times `unit` nanoseconds. */
 static int add_offset(struct wm_td *td, struct wm_td_in *in, int64_t unit, bool is_epoch)
 {
 	char *text = NULL;

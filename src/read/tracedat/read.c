@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read.c - a packet's pages, record by record, as events. */
+/* read.c - the packet reader: converts the records of a packet's pages to events. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,13 +11,13 @@ struct wm_packet_reader {
 	struct wm_want want;
 	const struct wm_packet *packet;
 	const struct wm_td_cpu *cpu;
-	unsigned char *data, *packed; /* pages; as they are in the file */
+	unsigned char *data, *packed; /* pages; their compressed form */
 	size_t room, packed_room;
 	size_t at, end; /* the next page and the end of the last one, in `data` */
 	struct wm_page_cursor page;
 	bool in_page;
 	int64_t last_ns;
-	bool is_before; /* no event at want.from_ns was there */
+	bool is_before; /* no event at or after want.from_ns yet */
 	uint64_t nr_read;
 };
 
@@ -52,7 +52,7 @@ static int reserve(unsigned char **data, size_t *room, size_t bytes)
 	return *data ? 0 : -ENOMEM;
 }
 
-/* The chunk the packet lies in. -EBADMSG when it is not what it was. */
+/* Loads the packet's chunk. -EBADMSG if it changed since indexing. */
 static int load_packed(struct wm_packet_reader *r, size_t *ret_bytes)
 {
 	const struct wm_packet *p = r->packet;
@@ -115,7 +115,7 @@ int wm_td_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p)
 	return 0;
 }
 
-/* The next page with records. */
+/* Opens the next page with records. */
 static bool next_page(struct wm_packet_reader *r)
 {
 	while (!r->in_page && r->at < r->end) {
@@ -138,7 +138,7 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 	struct wm_event *e;
 	uint32_t at;
 
-	if (!type) /* the index told */
+	if (!type) /* reported by the index */
 		return 0;
 	r->nr_read++;
 	if (r->want.types && !r->want.types[type->index])
@@ -177,7 +177,7 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 	return 0;
 }
 
-/* Behind the last page. */
+/* Called after the last page. */
 static void finish(struct wm_packet_reader *r)
 {
 	if (r->end && r->nr_read < r->packet->nr_events)
@@ -197,7 +197,7 @@ int wm_td_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 			break;
 		}
 		if (wm_td_page_next(r->td, r->cpu, &r->page, &r->last_ns) != 1) {
-			r->in_page = false; /* damage: the index told */
+			r->in_page = false; /* damage, reported by the index */
 			continue;
 		}
 		err = add_event(r, b);

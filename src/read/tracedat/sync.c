@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.c - the clock of a guest by that of its host: the option
- * TIME_SHIFT has corrections for each CPU, from one moment each. As trace-cmd
- * 3.1.6 has it: one correction is an offset and nothing else; of several, the
- * segment a time is in gives the scale and, unless the protocol interpolates,
- * the offset.
+ * sync.c - converts a guest's clock to its host's: the option TIME_SHIFT has
+ * corrections for each CPU, each valid from a time on. As in trace-cmd 3.1.6, a
+ * single correction is only an offset; with several, the segment that contains
+ * a time gives the scale and, unless the protocol interpolates, the offset.
  */
 #include <errno.h>
 
@@ -50,7 +49,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	uint32_t flags, nr;
 	int err = 0;
 
-	(void)wm_td_u64(in); /* whose clock it is */
+	(void)wm_td_u64(in); /* trace id of the peer */
 	flags = wm_td_u32(in);
 	nr = wm_td_u32(in);
 	if (in->failed || nr > (in->end - in->at) / 4) {
@@ -76,7 +75,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	return wm_td_verdict(in, "corrections of time", diag);
 }
 
-/* Of the last entry but one, or any before, the one that began last. */
+/* Returns the last entry not after `ticks`, but not the final one. */
 static uint32_t segment(const struct wm_td_sync *s, uint64_t ticks)
 {
 	uint32_t low = 0, high = s->nr - 1;
@@ -92,7 +91,7 @@ static uint32_t segment(const struct wm_td_sync *s, uint64_t ticks)
 	return low;
 }
 
-/* On the line through entries `i` and i + 1, rounded as trace-cmd rounds. */
+/* Interpolates between entries `i` and i + 1, rounded as in trace-cmd. */
 static uint64_t interpolate(const struct wm_td_sync *s, uint32_t i, uint64_t ticks)
 {
 	__int128 run = (__int128)s->times[i + 1] - s->times[i];

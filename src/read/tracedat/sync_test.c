@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Corrections of a guest's time: what trace-cmd 3.1.6 prints of such files
- * (test/tracedat_clock.bats asks it), and options that are cut.
+ * Corrections of a guest's time: compared with trace-cmd 3.1.6's output for
+ * such files (test/tracedat_clock.bats runs it); and truncated options.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #define HALF 1u << 20, 21
 #define SAME 1, 0
 
-/* One CPU's: `nr` of time, offset, scale, fraction. */
+/* For one CPU: `nr` entries of time, offset, scale, fraction. */
 struct entry {
 	uint64_t time, offset, scale, fraction;
 };
@@ -57,7 +57,7 @@ static void test_segments(void **state)
 	assert_int_equal(apply(false, 3, three, 1000000), 600000);
 	assert_int_equal(apply(false, 3, three, 1101000), 650500);
 	assert_int_equal(apply(false, 3, three, 1200000), 2000000);
-	assert_int_equal(apply(false, 3, three, 9000000), 13700000); /* the last but one, too */
+	assert_int_equal(apply(false, 3, three, 9000000), 13700000); /* also the last but one */
 }
 
 static void test_lines(void **state)
@@ -87,7 +87,7 @@ static int read_option(const unsigned char *data, size_t bytes, struct wm_td *td
 	return err;
 }
 
-/* Cut anywhere, it is refused; but scales may have no fractions. */
+/* Truncated anywhere, it is refused; but scales may have no fractions. */
 static void test_option(void **state)
 {
 	uint64_t words[2 + 1 + 3 * 2 + 2] = {77, 1 | 1ull << 32, 2};
@@ -106,7 +106,7 @@ static void test_option(void **state)
 	assert_int_equal(td.syncs[0].nr, 2);
 	assert_int_equal(td.syncs[0].offsets[1], 4);
 	assert_int_equal(td.syncs[0].fractions[1], 8);
-	memset(data + 12, 0xff, 4); /* more CPUs than there can be */
+	memset(data + 12, 0xff, 4); /* more CPUs than possible */
 	assert_int_equal(read_option(data, sizeof(data), &td), -EBADMSG);
 	wm_trace_close(td.trace);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_test.c - the print forms of the corpus' kernel events, line by
- * line against what `trace-cmd report` makes of the same files.
+ * text_test.c - the print forms of the corpus' kernel events, compared line by
+ * line with the output of `trace-cmd report`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,9 +42,9 @@ static void done(struct lines *l)
 	free(l->at);
 }
 
-/* --- ours --------------------------------------------------------------------- */
+/* --- waymark ------------------------------------------------------------------ */
 
-/* "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines makes several. */
+/* Adds "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines adds several. */
 static void add_event(const struct wm_trace *t, const struct wm_event *e, struct wm_text *text,
 		      struct lines *ret)
 {
@@ -88,16 +88,16 @@ static void read_ours(const char *path, struct lines *ret)
 	wm_trace_close(t);
 }
 
-/* --- the referee's -------------------------------------------------------------- */
+/* --- trace-cmd ------------------------------------------------------------------ */
 
-/* "  comm-pid   [CPU]   SECONDS.MICROSECONDS: EVENT:      TEXT" in our form. */
+/* Converts "  comm-pid   [CPU]   SECONDS.MICROSECONDS: EVENT:      TEXT" to our form. */
 static void add_report(char *line, struct lines *ret)
 {
 	char *cpu = strstr(line, " ["), *time, *name, *text, *whole = NULL;
 
 	line[strcspn(line, "\n")] = 0;
 	time = cpu ? strstr(cpu, "] ") : NULL;
-	if (!time || cpu - line > 40) { /* a text goes on */
+	if (!time || cpu - line > 40) { /* continuation of a text */
 		add_line(ret, line, strlen(line));
 		return;
 	}

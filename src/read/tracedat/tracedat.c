@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracedat.c - the door of the trace.dat reader; see tracedat_int.h. */
+/* tracedat.c - entry points of the trace.dat reader; see tracedat_int.h. */
 #include "read/tracedat.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static int make_clock(struct wm_td *td)
 	return wm_trace_add_clock(td->trace, td->clock);
 }
 
-/* Behind the magic: version, byte order, widths. */
+/* Reads the fields after the magic: version, byte order, widths. */
 static int read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 {
 	char version[WM_TD_STRING_MAX];
@@ -54,7 +54,7 @@ static int read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag
 		return wm_td_verdict(in, "first bytes", diag);
 	if (p[0] > 1 || (p[1] != 4 && p[1] != 8))
 		return wm_diag_set(diag, -EBADMSG, td->trace->path, (int64_t)in->at - 2,
-				   "byte order %u and longs of %u bytes are of no machine", p[0],
+				   "byte order %u and longs of %u bytes match no machine", p[0],
 				   p[1]);
 	wm_kmachine_init(&td->machine, p[1], p[0] == 1);
 	wm_page_layout_init(&td->layout, p[1], p[0] == 1);
@@ -62,7 +62,7 @@ static int read_head(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag
 	td->version = strcmp(version, "6") == 0 ? 6 : strcmp(version, "7") == 0 ? 7 : 0;
 	if (!in->failed && !td->version)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, sizeof(magic),
-				   "trace.dat of version '%.16s': 6 and 7 are known", version);
+				   "trace.dat of version '%.16s'; waymark reads 6 and 7", version);
 	(void)snprintf(td->trace->version, sizeof(td->trace->version), "%d", td->version);
 	return wm_td_verdict(in, "first bytes", diag);
 }

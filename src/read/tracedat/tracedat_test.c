@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Real trace.dat files against what trace-cmd says of them; the same, cut and changed. */
+/* Real trace.dat files compared with trace-cmd's output; the same files, truncated and changed. */
 #include "read/corpus_test_kit.h"
 #include "read/open.h"
 #include "trace/reader.h"
 
 struct counts {
 	uint64_t events, faults, printed;
-	int refused; /* 0, or why it was not opened */
+	int refused; /* 0, or the error of opening it */
 };
 
 static void check_event(const struct wm_trace *t, const struct wm_event *e, struct wm_text *text,
@@ -113,7 +113,7 @@ static void cut_entry(const char *path, bool valid, const char *text)
 
 		kit_write(data, bytes * (size_t)i / 16);
 		c = count(kit_scratch);
-		if (c.events < events) /* nothing is missing without a word */
+		if (c.events < events) /* missing events are reported */
 			assert_true(c.refused || c.faults);
 	}
 	free(data);

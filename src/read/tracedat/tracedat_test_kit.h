@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat_test_kit.h - trace.dat files of every kind, made in memory: both
+ * tracedat_test_kit.h - makes trace.dat files of every kind in memory: both
  * versions, each compression, both byte orders and widths, one buffer and two;
- * and the times and numbers of their records. For tests only.
+ * and computes the times and numbers of their records. For tests only.
  */
 #ifndef WM_READ_TRACEDAT_TRACEDAT_TEST_KIT_H
 #define WM_READ_TRACEDAT_TRACEDAT_TEST_KIT_H
@@ -27,8 +27,8 @@ static const char *const codec_names[] = {"none", "zlib", "zstd"};
 
 #define NR_CPUS    2u
 #define PAGE       4096u
-#define NR_PAGES   3u  /* of each CPU */
-#define NR_RECORDS 10u /* of each page */
+#define NR_PAGES   3u  /* per CPU */
+#define NR_RECORDS 10u /* per page */
 #define LOST       7u  /* before the last page of each CPU */
 
 struct kind {
@@ -64,7 +64,7 @@ static inline void put(struct image *m, uint64_t value, unsigned bytes)
 	put_bytes(m, b, bytes);
 }
 
-/* Over what is there. */
+/* Overwrites bytes. */
 static inline void patch(struct image *m, size_t at, uint64_t value, unsigned bytes)
 {
 	size_t end = m->bytes;
@@ -189,7 +189,7 @@ static inline void put_page(struct image *m, unsigned buffer, unsigned cpu, unsi
 	align(m);
 }
 
-/* The pages of a CPU as they are in a ring. */
+/* Makes the pages of a CPU as in a ring. */
 static inline struct image pages_of(const struct kind *k, unsigned buffer, unsigned cpu)
 {
 	struct image m = {.kind = k};
@@ -210,7 +210,7 @@ static inline void put_head(struct image *m)
 	put(m, PAGE, 4);
 }
 
-/* Where the pages of each CPU will be: pairs, to be patched. */
+/* Reserves the pages' offsets and sizes of each CPU, to be patched. */
 static inline size_t put_places(struct image *m)
 {
 	size_t at = m->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* v6.c - version 6: parts in a fixed order, then where the pages are. */
+/* v6.c - version 6: parts in a fixed order, then the offsets of the pages. */
 #include <errno.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int read_options(struct wm_td *td, struct wm_td_in *in, struct wm_diag *d
 			   OPTIONS_MAX);
 }
 
-/* Where the pages of each CPU of a buffer are. We stand behind "flyrecord". */
+/* Reads the offsets of the pages of each CPU in a buffer, which follow "flyrecord". */
 static int read_places(struct wm_td *td, struct wm_td_in *in, uint32_t buffer, struct wm_diag *diag)
 {
 	for (uint32_t cpu = 0; cpu < td->cpu_count; cpu++) {
@@ -58,16 +58,16 @@ static int read_places(struct wm_td *td, struct wm_td_in *in, uint32_t buffer, s
 		c.offset = wm_td_u64(in);
 		c.bytes = wm_td_u64(in);
 		if (in->failed)
-			return wm_td_verdict(in, "places of the CPUs' pages", diag);
+			return wm_td_verdict(in, "offsets of the CPUs' pages", diag);
 		err = wm_td_add_cpu(td, &c);
 		if (err)
 			return wm_diag_set(diag, err, td->trace->path, (int64_t)in->at,
-					   "it claims to have more than %u CPUs", WM_TD_CPUS_MAX);
+					   "it claims more than %u CPUs", WM_TD_CPUS_MAX);
 	}
 	return 0;
 }
 
-/* "options  ", "latency  " or "flyrecord". */
+/* Reads "options  ", "latency  " or "flyrecord". */
 static int read_kind(struct wm_td *td, struct wm_td_in *in, char *kind, struct wm_diag *diag)
 {
 	const unsigned char *p = wm_td_take(in, KIND_BYTES);
@@ -87,13 +87,12 @@ static int expect_pages(struct wm_td *td, struct wm_td_in *in, const char *kind,
 		return 0;
 	if (memcmp(kind, "latency  ", KIND_BYTES) == 0)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, at,
-				   "it holds the text of a latency tracer and no events: "
-				   "'trace-cmd report' shows it");
-	return wm_diag_set(diag, -EBADMSG, td->trace->path, at,
-			   "the kind of its data is none that is known");
+				   "it has the text of a latency tracer and no events; 'trace-cmd "
+				   "report' shows it");
+	return wm_diag_set(diag, -EBADMSG, td->trace->path, at, "the kind of its data is unknown");
 }
 
-/* The buffers of instances say where they are in options. */
+/* Reads the buffers of instances, whose offsets are in options. */
 static int read_instances(struct wm_td *td, struct wm_diag *diag)
 {
 	for (uint32_t i = 1; i < td->nr_buffers; i++) {

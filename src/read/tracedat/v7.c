@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* v7.c - version 7: a chain of options says where each section is. */
+/* v7.c - version 7: a chain of options has the offset of each section. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define OPTIONS_MAX 65536u
 
 struct chain {
-	uint64_t next; /* section of options; 0: that was the last */
+	uint64_t next; /* offset of the next section of options; 0: end */
 	uint32_t nr_options, nr_texts;
 };
 
@@ -33,7 +33,7 @@ uint64_t wm_td_v7_strings(const void *data, uint64_t offset, uint64_t left)
 	return bytes;
 }
 
-/* A section whose place something told; nobody asks how long those of buffers are. */
+/* Claims a section that is referred to; the size of a buffer's section is not used. */
 static int claim_section(struct wm_td *td, uint64_t offset)
 {
 	uint64_t bytes;
@@ -71,7 +71,7 @@ static int add_buffer(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 	}
 	if (err == -E2BIG)
 		return wm_diag_set(diag, err, td->trace->path, (int64_t)wm_td_offset(in),
-				   "it claims to have more buffers or CPUs than there can be");
+				   "it claims more buffers or CPUs than the limit");
 	return err;
 }
 
@@ -88,7 +88,7 @@ static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm
 	return wm_td_read_option(td, id, option, diag);
 }
 
-/* One section of options; where the next one is goes to the chain. */
+/* Reads one section of options; stores the next one's offset in the chain. */
 static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 {
 	uint64_t at = c->next;
@@ -133,7 +133,7 @@ static int read_sections(struct wm_td *td, struct wm_diag *diag)
 			continue;
 		if (!td->part_at[i])
 			return wm_diag_set(diag, -EBADMSG, td->trace->path, 0,
-					   "nothing in it describes its ring pages");
+					   "it does not describe its ring pages");
 		err = wm_td_in_unpack(&in, td, td->part_at[i], diag);
 		if (!err)
 			err = claim_section(td, td->part_at[i]);
@@ -146,7 +146,7 @@ static int read_sections(struct wm_td *td, struct wm_diag *diag)
 	return 0;
 }
 
-/* Whether the pages of a buffer are compressed is in the header of its section. */
+/* Reads from the section's header whether the pages of a buffer are compressed. */
 static int find_packed(struct wm_td *td, struct wm_diag *diag)
 {
 	for (uint32_t i = 0; i < td->nr_cpus; i++) {
@@ -164,9 +164,9 @@ static int find_packed(struct wm_td *td, struct wm_diag *diag)
 		if (err)
 			return err;
 		if (c->packed && td->codec == WM_TD_PLAIN)
-			return wm_diag_set(diag, -EBADMSG, td->trace->path,
-					   (int64_t)td->buffers[c->buffer].offset,
-					   "pages are compressed, but nothing says how");
+			return wm_diag_set(
+			    diag, -EBADMSG, td->trace->path, (int64_t)td->buffers[c->buffer].offset,
+			    "pages are compressed, but the file does not name the compression");
 	}
 	return 0;
 }
@@ -188,7 +188,8 @@ static int read_codec(struct wm_td *td, struct wm_td_in *in, struct wm_diag *dia
 		td->codec = WM_TD_ZLIB;
 	else if (strcmp(name, "none") != 0)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, at,
-				   "it is compressed by '%.40s': zlib and zstd are known", name);
+				   "it is compressed by '%.40s'; waymark reads zlib and zstd",
+				   name);
 	return 0;
 }
 
@@ -213,8 +214,8 @@ int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 		err = read_sections(td, diag);
 	if (!err && !td->nr_buffers && c.nr_texts)
 		return wm_diag_set(diag, -ENOTSUP, td->trace->path, 0,
-				   "it holds the text of a latency tracer and no events: "
-				   "'trace-cmd report' shows it");
+				   "it has the text of a latency tracer and no events; 'trace-cmd "
+				   "report' shows it");
 	for (uint32_t i = 0; !err && i < td->nr_buffers; i++)
 		err = claim_section(td, td->buffers[i].offset);
 	return err ? err : find_packed(td, diag);
