@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
-#include "analysis/significance.h"
+#include "analysis/significance_int.h"
 #include "base/text.h"
 #include "trace/name_table.h"
 

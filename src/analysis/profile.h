@@ -20,7 +20,7 @@
 #define WM_ANALYSIS_PROFILE_H
 
 #include "analysis/analysis.h"
-#include "analysis/profile_key.h"
+#include "analysis/profile_key_int.h"
 
 #define WM_PROFILE_BUCKETS_MAX (1u << 26)
 #define WM_PROFILE_WORDS_MAX   (2 + WM_KEYS_MAX * WM_KEY_WORDS)

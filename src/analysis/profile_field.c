@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_field.c - fields of events by name, FIELD or EVENT.FIELD; see profile_key.h. */
+/* profile_field.c - fields of events by name, FIELD or EVENT.FIELD; see profile_key_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile_key.h"
+#include "analysis/profile_key_int.h"
 #include "base/glob.h"
 #include "base/nearest.h"
 

@@ -4,7 +4,7 @@
 #define WM_ANALYSIS_PROFILE_INT_H
 
 #include "analysis/profile.h"
-#include "analysis/sample.h"
+#include "analysis/sample_int.h"
 
 /* Distinct combinations of words, with their weights and counts (profile_bucket.c). */
 struct wm_buckets {

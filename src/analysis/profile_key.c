@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_key.c - the table of keys; see profile_key.h. */
-#include "analysis/profile_key.h"
+/* profile_key.c - the table of keys; see profile_key_int.h. */
+#include "analysis/profile_key_int.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - see sample.h. */
-#include "analysis/sample.h"
+/* sample.c - see sample_int.h. */
+#include "analysis/sample_int.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile_key.h"
+#include "analysis/profile_key_int.h"
 #include "analysis/result.h"
 
 #define USER_MARKER   ((uint64_t)-512) /* perf's: user addresses follow */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * significance.c - see significance.h. The tail of Student's distribution is a
+ * significance.c - see significance_int.h. The tail of Student's distribution is a
  * regularised incomplete beta function, computed by its continued fraction
  * (Lentz's method); a dozen terms give three digits.
  */
-#include "analysis/significance.h"
+#include "analysis/significance_int.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/significance.h"
+#include "analysis/significance_int.h"
 
 static void near(double got, double wanted)
 {

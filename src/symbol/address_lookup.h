@@ -11,7 +11,7 @@
 #ifndef WM_SYMBOL_ADDRESS_LOOKUP_H
 #define WM_SYMBOL_ADDRESS_LOOKUP_H
 
-#include "symbol/module_file.h"
+#include "symbol/module_file_int.h"
 #include "symbol/unwind.h"
 
 /* Strings live as long as the wm_places; they are bytes from files, not safe for a terminal. */

@@ -10,9 +10,8 @@
 
 #include "symbol/address_spaces_int.h"
 
-#define MISC_EXEC                                                                                  \
-	0x2000u /* of perf:comm; in perf:fork: synthesized, the child does not have the parent's   \
-		   maps */
+/* In perf:comm; in perf:fork: synthesized, the child does not have the parent's mappings. */
+#define MISC_EXEC       0x2000u
 #define MISC_MMAP_DATA  0x2000u /* of perf:mmap */
 #define MISC_MODE_MASK  7u
 #define PROT_EXECUTE    4u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.c - see module_file.h. Names of files come from a trace: only
+ * module_file.c - see module_file_int.h. Names of files come from a trace: only
  * regular files are opened. Files are searched in perf's order, as the first
  * one found decides the names of functions.
  */
-#include "symbol/module_file.h"
+#include "symbol/module_file_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #include "base/text.h"
-#include "symbol/vdso.h"
+#include "symbol/vdso_int.h"
 
 #define DEBUG_ROOT     "/usr/lib/debug"
 #define LINK_MAX_BYTES 4096u

@@ -14,7 +14,7 @@
 #define WM_SYMBOL_SYMBOLS_H
 
 #include "symbol/address_spaces.h"
-#include "symbol/module_file.h"
+#include "symbol/module_file_int.h"
 
 struct wm_symbol {
 	const char *name;    /* demangled; bytes of a file, not safe for a terminal */

@@ -25,7 +25,7 @@
 #include "base/file.h"
 #include "elf/elf_symbols.h"
 #include "symbol/symbols_int.h"
-#include "symbol/vdso.h"
+#include "symbol/vdso_int.h"
 
 static const char source[] =
     "#define A(n, t) __attribute__((alias(#t))) int n(int)\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* vdso.c - see vdso.h. */
-#include "symbol/vdso.h"
+/* vdso.c - see vdso_int.h. */
+#include "symbol/vdso_int.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * significance.h - statistical significance: the probability, 0 to 1, that
+ * significance_int.h - statistical significance: the probability, 0 to 1, that
  * unchanged quantities differ this much or more by chance.
  */
-#ifndef WM_ANALYSIS_SIGNIFICANCE_H
-#define WM_ANALYSIS_SIGNIFICANCE_H
+#ifndef WM_ANALYSIS_SIGNIFICANCE_INT_H
+#define WM_ANALYSIS_SIGNIFICANCE_INT_H
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.h - finds the files of a module on this machine: the program or
+ * module_file_int.h - finds the files of a module on this machine: the program or
  * library itself, and the file with its symbols and debug information. Never
  * accepts a file of another build.
  */
-#ifndef WM_SYMBOL_MODULE_FILE_H
-#define WM_SYMBOL_MODULE_FILE_H
+#ifndef WM_SYMBOL_MODULE_FILE_INT_H
+#define WM_SYMBOL_MODULE_FILE_INT_H
 
 #include "elf/elf_file.h"
 #include "symbol/modules.h"

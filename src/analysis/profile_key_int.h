@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_key.h - the keys by which a profile can be split. A key converts an
+ * profile_key_int.h - the keys by which a profile can be split. A key converts an
  * event, or a frame of its call chain, to one or two comparable words, and such
  * words to text.
  *
@@ -11,8 +11,8 @@
  * A plain context word always means the context; a field of the same name is
  * EVENT.FIELD.
  */
-#ifndef WM_ANALYSIS_PROFILE_KEY_H
-#define WM_ANALYSIS_PROFILE_KEY_H
+#ifndef WM_ANALYSIS_PROFILE_KEY_INT_H
+#define WM_ANALYSIS_PROFILE_KEY_INT_H
 
 #include "analysis/pass.h"
 #include "analysis/stacks.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - an event's address, call chain and weight. Bound to the event
+ * sample_int.h - an event's address, call chain and weight. Bound to the event
  * types once, so that a profile reads perf's samples, waymark's own, and any
  * event with a stack alike.
  */
-#ifndef WM_ANALYSIS_SAMPLE_H
-#define WM_ANALYSIS_SAMPLE_H
+#ifndef WM_ANALYSIS_SAMPLE_INT_H
+#define WM_ANALYSIS_SAMPLE_INT_H
 
 #include "analysis/pass.h"
 #include "symbol/unwind.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso.h - the code that this machine's kernel maps into all processes, as an
+ * vdso_int.h - the code that this machine's kernel maps into all processes, as an
  * ELF file: it does not exist on disk.
  */
-#ifndef WM_SYMBOL_VDSO_H
-#define WM_SYMBOL_VDSO_H
+#ifndef WM_SYMBOL_VDSO_INT_H
+#define WM_SYMBOL_VDSO_INT_H
 
 #include "elf/elf_file.h"
 
