@@ -174,7 +174,7 @@ change() {
 @test "an invalid change has no effect and is reported" {
 	begin -e syscall:getppid:enter
 	run -4 waymark record --change t -e kernel:sched:nothing_like_it
-	[[ $output == *"no event of the kernel matches 'sched:nothing_like_it'"* ]]
+	[[ $output == *"no kernel event matches 'sched:nothing_like_it'"* ]]
 	run -2 waymark record --change t -x 'syscall:*' -e syscall:umask:enter --filter 'nope == 3'
 	[[ $output == *"has no field 'nope'"*"nope == 3"*"^"* ]]
 	run -2 waymark record --change t -e func:kernel:vfs_read

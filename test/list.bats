@@ -382,7 +382,7 @@ need_tracefs() {
 @test "the kernel's events: globs, every family, kinds" {
 	run waymark list 'sw:*-faults'
 	[ "$status" -eq 0 ]
-	[[ $output == *"sw:page-faults "*"software  a page had to be made present"* ]]
+	[[ $output == *"sw:page-faults "*"software  a memory page was not present"* ]]
 	[[ $output == *sw:major-faults* ]]
 	[[ $output != *context* ]]
 	run waymark list faults

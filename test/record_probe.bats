@@ -223,12 +223,12 @@ same_in_babeltrace() {
 	}
 	cc -O0 -g "$W/work.c" -o work
 	refused 4 "did you mean 'tick'" uprobe:./work:tik
-	refused 2 "is behind it" uprobe:./work:tick+5000
-	refused 2 "in the middle of an instruction, which begins 1 byte before: tick+1" uprobe:./work:tick+2
+	refused 2 "is outside" uprobe:./work:tick+5000
+	refused 2 "in the middle of an instruction, which begins 1 byte earlier: tick+1" uprobe:./work:tick+2
 	refused 4 "line 3 of work.c has no code; the next line with code is 5" uprobe:./work:work.c:3
 	refused 4 "nor has any later line" uprobe:./work:work.c:3000
 	refused 4 "did you mean 'work.c'" uprobe:./work:wrok.c:3
-	refused 2 "functions return, not lines" uretprobe:./work:work.c:5
+	refused 2 "a line has no return" uretprobe:./work:work.c:5
 	refused 4 "did you mean 'name'" 'uprobe:./work:tick(nam)'
 	refused 4 "did you mean 'size'" 'uprobe:./work:label(it->sise)'
 	refused 2 "vector register" 'uprobe:./work:label(weight)'
@@ -241,10 +241,10 @@ same_in_babeltrace() {
 	local before=${lines[1]%%\%xmm0*} caret=${lines[2]%^}
 	[ "${#before}" -eq "${#caret}" ]
 	strip work
-	refused 4 "no debug information, so its lines are not known" uprobe:./work:work.c:5
+	refused 4 "no debug information, which lines need" uprobe:./work:work.c:5
 	printf '\177ELF\1\1\1' >old
 	head -c 100 /dev/zero >>old
-	refused 2 "is for machine 0: it cannot run here" uprobe:./old:main
+	refused 2 "is for machine 0 and cannot run here" uprobe:./old:main
 	if command -v aarch64-linux-gnu-gcc >/dev/null; then
 		aarch64-linux-gnu-gcc "$W/work.c" -o arm
 		refused 2 "cannot run here" uprobe:./arm:tick
@@ -437,7 +437,7 @@ same_in_babeltrace() {
 		[ "$(grep -c "zoo:all: .*arg1 = -9, arg2 = 2.5, arg3 = 77, arg6 = 65 " text)" -eq 50 ]
 		[ "$(waymark info t --json | grep -o '"usdt:[a-z_]*:zoo:two"' | wc -l)" -le 1 ]
 		[ "$(grep -c 'without one or more' <<<"$stderr")" -eq 1 ]
-		[[ $stderr == *"argument 4 ("*",8)) is memory with an index"*"argument 5 (8f@%xmm"*"the kernel cannot read"* ]]
+		[[ $stderr == *"argument 4 ("*",8)) is indexed memory"*"argument 5 (8f@%xmm"*"the kernel cannot read"* ]]
 		same_in_babeltrace zoo:
 	done
 }
@@ -447,7 +447,7 @@ same_in_babeltrace() {
 	record -e "usdt:$W/usdt:zoo:feed(what=arg1:string)" -- "$W/usdt"
 	[ "$(fields t | grep -c 'zoo:feed: .*what = "banana"')" -eq 50 ]
 	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:all(arg4)" -- true
-	[[ $stderr == *"memory with an index"* ]]
+	[[ $stderr == *"indexed memory"* ]]
 	run -2 --separate-stderr waymark record -q -o u -e "usdt:$W/usdt:zoo:feed(arg2)" -- true
 	[[ $stderr == *"no argument 2"* ]]
 	[ ! -e u ]

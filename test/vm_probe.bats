@@ -92,7 +92,7 @@ taken() { # NAME [STATUS]
 	grep -q "did you mean 'count'" refused.err
 	grep -q "no such member" refused.err
 	grep -q "did you mean 'next_comm'" refused.err
-	grep -q "the synthetic event 'bad nosuch_t x' cannot be made: Invalid type" refused_synthetic.err
+	grep -q "cannot make the synthetic event 'bad nosuch_t x': Invalid type" refused_synthetic.err
 }
 
 @test "nothing stays behind, not even when all of it is killed" {

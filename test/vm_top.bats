@@ -82,17 +82,17 @@ taken() { # NAME
 		echo "$what"
 		cat "refused_$what.err"
 		[ "$(cat "refused_$what.status")" -eq 125 ]
-		grep -q "own trace buffer only, and that is in use: " "refused_$what.err"
+		grep -q "own trace buffer, which is in use: " "refused_$what.err"
 		diff "refused_$what.before" "refused_$what.after"
 	done
-	grep -q "gives the graph of functions (before Linux 6.13)" refused_event.err
-	grep -q "gives what is written to trace_marker (before Linux 6.12)" refused_tracer.err
-	grep -q "/sys/kernel/tracing/current_tracer has 'function'" refused_tracer.err
-	grep -q "/set_event has 'sched:sched_process_fork'" refused_event.err
-	grep -q 'events\? \(is\|are\) in it that nobody has read' refused_unread.err
-	grep -q "/set_ftrace_filter has 'vfs_open'" refused_filter.err
-	grep -q "/set_event_pid has '1'" refused_pid.err
-	grep -q "tracing_cpumask has not all CPUs" refused_cpus.err
+	grep -q "offers the graph of functions (before Linux 6.13)" refused_event.err
+	grep -q "offers what is written to trace_marker (before Linux 6.12)" refused_tracer.err
+	grep -q "/sys/kernel/tracing/current_tracer contains 'function'" refused_tracer.err
+	grep -q "/set_event contains 'sched:sched_process_fork'" refused_event.err
+	grep -q 'it holds [0-9]* unread event' refused_unread.err
+	grep -q "/set_ftrace_filter contains 'vfs_open'" refused_filter.err
+	grep -q "/set_event_pid contains '1'" refused_pid.err
+	grep -q "tracing_cpumask excludes some CPUs" refused_cpus.err
 	grep -q "process [0-9]* (cat) reads it" refused_reader.err
 	grep -q "process [0-9]* (waymark-pump) reads it" refused_ours.err
 	diff killed.before after_all

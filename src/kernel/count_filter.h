@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_filter.h - filters of events that are counted, in the kernel's words:
- * counting happens there, so what it cannot evaluate as we do cannot be had.
+ * count_filter.h - filters of counted events, in the kernel's filter language.
+ * Counting happens in the kernel, so a filter that the kernel cannot evaluate
+ * as waymark does cannot be used.
  */
 #ifndef WM_KERNEL_COUNT_FILTER_H
 #define WM_KERNEL_COUNT_FILTER_H
@@ -13,19 +14,19 @@
 #include "kernel/event_def.h"
 #include "kernel/event_space.h"
 
-/* One for each event, as wm_counters_open() wants them; NULL entries: none. */
+/* One entry per event, as wm_counters_open() takes them; NULL entries: no filter. */
 struct wm_count_filters {
 	char **list;
 	size_t nr;
-	bool beyond; /* one of them is none that the kernel evaluates as it is meant */
+	bool beyond; /* the kernel cannot evaluate one of them as waymark does */
 };
 void wm_count_filters_done(struct wm_count_filters *f);
 
 /*
- * Gives the events from `before` on what each of `texts` (NULL entries: none)
- * says, all of it. Events that a wildcard matched (`wild`) and that lack a field
- * are taken off the list, and counted. 0, or with a sentence, and the column of
- * a text: -ENOENT: an event lacks a field; -EINVAL...
+ * Gives the events from index `before` on all conditions of `texts` (NULL
+ * entries: none). Events that a wildcard matched (`wild`) and that lack a field
+ * are removed from the list, and counted. 0, or with a sentence and the column
+ * of a text: -ENOENT: an event lacks a field; -EINVAL...
  */
 int wm_count_filters_add(struct wm_count_filters *f, const struct wm_event_space *space,
 			 const char *const *texts, size_t nr_texts, bool wild, size_t before,

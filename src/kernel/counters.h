@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.h - many events counted at many places: every event on every
- * thread and CPU asked for, read together, summed as wanted. An event that
- * cannot be counted does not stop the others: it keeps the reason. What is
- * counted is exact; a counter that had to share the hardware says how long it
- * ran. Not thread safe.
+ * counters.h - counts many events at many places: every event on every
+ * requested thread and CPU, all read together, with sums by event, thread or
+ * CPU. An event that cannot be counted does not stop the others: it keeps the
+ * reason. Counts are exact; a counter that had to share the hardware reports
+ * how long it ran. Not thread safe.
  */
 #ifndef WM_KERNEL_COUNTERS_H
 #define WM_KERNEL_COUNTERS_H
@@ -21,27 +21,27 @@
 
 struct wm_counters_plan {
 	const struct wm_event_defs *defs; /* without the implied ones */
-	const struct wm_tracefs *tracefs; /* for probes that are inherited; NULL: not to be had */
+	const struct wm_tracefs *tracefs; /* for probes that are inherited; NULL: not available */
 	const char *const *filters; /* per def, in the kernel's language; NULL entries: none */
-	const pid_t *tids;          /* none: every task of the machine; then name cpus */
+	const pid_t *tids; /* empty: every task of the machine; then `cpus` must not be empty */
 	size_t nr_tids;
-	const int *cpus; /* none: whichever the threads run on */
+	const int *cpus; /* empty: all CPUs the threads run on */
 	size_t nr_cpus;
-	bool inherit; /* threads and children made later are counted in */
+	bool inherit; /* also counts threads and children made later */
 	bool on_exec; /* begins when the thread calls execve(2), else at wm_counters_enable() */
 };
 
 struct wm_counters_event {
-	const struct wm_event_def *def; /* the first of that name */
-	bool user_only; /* the kernel's part was not permitted: only what is outside it counts */
+	const struct wm_event_def *def; /* the first def of that name */
+	bool user_only; /* counting in the kernel was not permitted: only user mode is counted */
 	uint32_t nr_open;
-	int err; /* < 0: it is counted nowhere; `why` says the reason */
+	int err; /* < 0: the event is counted nowhere; `why` has the reason */
 	struct wm_diag why;
 };
 
 struct wm_counters;
 
-/* 0 or -ENOMEM; each event says by itself whether it can be counted. */
+/* 0 or -ENOMEM; each event records whether it can be counted. */
 int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **ret);
 void wm_counters_close(struct wm_counters *c); /* accepts NULL */
 
@@ -51,18 +51,18 @@ const struct wm_counters_event *wm_counters_event(const struct wm_counters *c, s
 void wm_counters_enable(struct wm_counters *c);
 void wm_counters_disable(struct wm_counters *c);
 
-/* Reads all; what is asked below is as of the last two readings. 0 or -errno. */
+/* Reads all counters; the functions below use the last two readings. 0 or -errno. */
 int wm_counters_read(struct wm_counters *c);
 
 #define WM_COUNTERS_ALL SIZE_MAX
 
 /*
  * The sum of an event over the plan's threads and CPUs, or of one of them by
- * index. `since`: what came between the last reading and the one before.
- * Scaled per counter, so that the sum is right; how many counters there were.
+ * index. `since`: the difference between the last reading and the one before.
+ * Scaled per counter, so that the sum is right; `nr`: the number of counters.
  */
 struct wm_counters_sum {
-	struct wm_perf_count count; /* value as counted */
+	struct wm_perf_count count; /* the value is unscaled */
 	uint64_t scaled;            /* equal to count.value when no counter had to share */
 	uint32_t nr;
 };
@@ -71,9 +71,9 @@ void wm_counters_sum(const struct wm_counters *c, size_t event, size_t tid, size
 
 /* The CPUs that are online now, ascending; free() them. 0 or -errno. */
 int wm_cpus_online(int **ret_cpus, size_t *ret_nr);
-/* "0-3,8": -EINVAL when it is no such list. */
+/* Parses "0-3,8". -EINVAL when the text is not such a list. */
 int wm_cpus_parse(const char *text, int **ret_cpus, size_t *ret_nr);
-/* The threads of a process; free() them. -ESRCH: there is none. */
+/* The threads of a process; free() them. -ESRCH: no such process. */
 int wm_threads_of(pid_t pid, pid_t **ret_tids, size_t *ret_nr);
 
 #endif

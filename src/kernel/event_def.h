@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_def.h - one event the kernel can count or record, whatever it is:
- * what people call it, and how perf_event_open(2) is told. Made by
- * event_name.h from names, listed by event_space.h.
+ * event_def.h - one event that the kernel can count or record, of any family:
+ * its name for users, and its perf_event_open(2) attributes. event_name.h makes
+ * them from names, event_space.h lists them.
  */
 #ifndef WM_KERNEL_EVENT_DEF_H
 #define WM_KERNEL_EVENT_DEF_H
@@ -16,11 +16,11 @@
 #include "kdata/proc_text.h"
 
 enum wm_event_family {
-	WM_FAMILY_TRACEPOINT, /* sched:sched_switch; also events of others' dynamic probes */
+	WM_FAMILY_TRACEPOINT, /* sched:sched_switch; also dynamic probes made by other tools */
 	WM_FAMILY_SYSCALL,    /* syscall:openat, two tracepoints each */
 	WM_FAMILY_SOFTWARE,   /* sw:page-faults */
 	WM_FAMILY_HARDWARE,   /* cpu:cycles, caches, raw numbers */
-	WM_FAMILY_PMU,        /* msr:tsc and what else /sys/bus/event_source has */
+	WM_FAMILY_PMU,        /* msr:tsc and whatever else /sys/bus/event_source has */
 	WM_FAMILY_BREAKPOINT, /* mem:ADDRESS/8:w */
 	WM_FAMILY_USDT,       /* usdt:PROGRAM:provider:name */
 	WM_FAMILY_UPROBE,     /* uprobe:PROGRAM:function+16 */
@@ -28,11 +28,11 @@ enum wm_event_family {
 	WM_FAMILY_KPROBE, /* kprobe:function */
 	WM_FAMILY_KRETPROBE,
 	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the event */
-	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf events; `proc` */
+	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf events; see `proc` */
 	WM_FAMILY_NR,
 };
 
-/* "syscall", "sw" ...: the first word of its names; for tracepoints "tracepoint". */
+/* "syscall", "sw" ...: the first word of the family's names; "tracepoint" for tracepoints. */
 const char *wm_event_family_name(enum wm_event_family family);
 
 enum wm_event_phase {
@@ -41,45 +41,45 @@ enum wm_event_phase {
 	WM_PHASE_EXIT,
 };
 
-/* Strings belong to the list they are in. */
+/* The list that contains the def owns its strings. */
 struct wm_event_def {
 	enum wm_event_family family;
-	const char *name; /* the one name, "syscall:openat"; several places may share it */
-	bool one_of_many; /* a wildcard matched it, and others */
+	const char *name; /* the canonical name, "syscall:openat"; several places may share it */
+	bool one_of_many; /* a wildcard matched this event and others */
 
-	/* For perf_event_open; wm_event_def_attr() puts them together. */
+	/* For perf_event_open(2); wm_event_def_attr() fills an attr from them. */
 	uint32_t type;
 	uint64_t config, config1, config2;
 	uint64_t address;       /* breakpoints */
 	uint32_t bytes, access; /* breakpoints: length, HW_BREAKPOINT_* */
 	bool exclude_user, exclude_kernel, exclude_hv;
 	uint8_t precise; /* 0..3 */
-	bool in_kernel;  /* happens in the kernel only */
+	bool in_kernel;  /* happens only in the kernel */
 
 	/* Tracepoints and system calls: folder and name in tracefs. */
 	const char *system, *event;
 	enum wm_event_phase phase;
-	bool implied; /* the other phase of a system call named without one */
+	bool implied; /* the other phase of a system call that was named without a phase */
 
-	/* Probes: a file and the place in it, or a function of the kernel. */
+	/* Probes: a file and a place in it, or a function of the kernel. */
 	const char *path;
 	uint64_t offset;           /* in the file, or from the function */
 	uint64_t semaphore_offset; /* in the file; 0: none */
-	const char *symbol;        /* the function, as far as known */
-	const char *operands;      /* USDT; "" none */
-	bool more;                 /* another place of the event before it on the list */
-	const char *label;         /* what a trace calls it: "PROGRAM:function" */
-	const char *arguments;     /* what is fetched there (probe_args.h); NULL: nothing */
-	const char *floats;        /* names of those that are floats' bytes; NULL: none */
-	const char *left_out;      /* a sentence: what of it the kernel cannot fetch; NULL */
+	const char *symbol;        /* the function, if known */
+	const char *operands;      /* of a USDT probe; "": none */
+	bool more;                 /* one more place of the previous event of the list */
+	const char *label;         /* the name in a trace: "PROGRAM:function" */
+	const char *arguments;     /* the values fetched at the place (probe_args.h); NULL: none */
+	const char *floats;   /* names of the arguments that hold a float's bytes; NULL: none */
+	const char *left_out; /* a sentence: arguments the kernel cannot fetch; NULL: none */
 
-	const struct wm_proc_event *proc; /* PROC; of a table that is always there */
+	const struct wm_proc_event *proc; /* PROC events; points into a static table */
 
-	/* PMU events: what one count is worth, "2.3e-10" "Joules"; NULL: 1. */
+	/* PMU events: the value of one count, "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;
 };
 
-/* Everything in it lives as long as it does. */
+/* Owns all strings of its defs. */
 struct wm_event_defs {
 	struct wm_arena arena;
 	struct wm_event_def *defs;
@@ -92,23 +92,23 @@ struct wm_event_defs {
 void wm_event_defs_init(struct wm_event_defs *d);
 void wm_event_defs_done(struct wm_event_defs *d);
 
-/* Copies `def`, its strings too, to the end. 0, -ENOMEM, -E2BIG. */
+/* Appends a copy of `def` and its strings. 0, -ENOMEM, -E2BIG. */
 int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def);
 
 /*
- * Takes over perf's modifiers, "u", "kp": those of u, k and h that are named
- * are counted, the others are not; p asks for precise addresses. False, and
- * nothing changed, when the text is none of it.
+ * Applies perf's modifiers, "u", "kp": of u, k and h the named ones are
+ * counted, the others are not; p requests precise addresses. Returns false and
+ * changes nothing when the text is not a list of modifiers.
  */
 bool wm_event_def_modify(struct wm_event_def *def, const char *letters);
 
 /*
- * An event was refused with that errno, but what of it is outside the kernel
- * alone would be allowed and makes sense.
+ * Whether an event that was refused with this errno may be counted, and makes
+ * sense, outside the kernel only.
  */
 bool wm_event_def_may_narrow(const struct wm_event_def *def, int err);
 
-/* An attr that names this event and has nothing else set. Borrows strings of the def. */
+/* Fills in an attr that names this event and sets nothing else. Borrows strings of the def. */
 void wm_event_def_attr(const struct wm_event_def *def, struct perf_event_attr *attr);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* event_fields.h - the fields of one of the kernel's events, as tracefs declares them. */
+/* event_fields.h - the fields of one kernel event, as declared in tracefs. */
 #ifndef WM_KERNEL_EVENT_FIELDS_H
 #define WM_KERNEL_EVENT_FIELDS_H
 
 #include "kdata/event_format.h"
 #include "kernel/event_space.h"
 
-/* The first `nr_common` of the format's fields are those that all events have. */
+/* The first `nr_common` fields of the format are common to all events. */
 struct wm_event_fields {
 	struct wm_arena arena;
 	const struct wm_kformat *format;
 };
 
-/* False: there are none to show. */
+/* False: the event has no fields to show. */
 bool wm_event_fields_read(const struct wm_event_space *s, const struct wm_event_def *d,
 			  struct wm_event_fields *ret);
 void wm_event_fields_done(struct wm_event_fields *f);

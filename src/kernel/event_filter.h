@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_filter.h - a filter of ours made for one event of the kernel: what the
- * kernel is told, and what is left to who reads the event's records.
+ * event_filter.h - splits a waymark filter for one kernel event: a part that
+ * the kernel evaluates, and a rest for the reader of the event's records.
  */
 #ifndef WM_KERNEL_EVENT_FILTER_H
 #define WM_KERNEL_EVENT_FILTER_H
@@ -11,21 +11,21 @@
 #include "base/diag.h"
 
 struct wm_event_filter {
-	char *text;          /* in the kernel's words; NULL: nothing that it could tell */
+	char *text; /* in the kernel's filter language; NULL: the kernel can evaluate no part */
 	unsigned char *rest; /* bytecode (event/filter.h); NULL: nothing is left */
 	size_t rest_bytes;
 };
 
 /*
- * `format` is the text of the event's format file. What is left is checked
- * against the fields a record has when it is transcoded (kdata/transcode.h).
- * 0, or with a sentence, and the column of `filter`: -ENOENT: the event lacks
- * a field; -EINVAL: the filter is malformed or compares what cannot be
- * compared; -E2BIG, -EBADMSG, -ENOMEM.
+ * `format` is the text of the event's format file. The rest is checked against
+ * the fields that a transcoded record has (kdata/transcode.h). 0, or with a
+ * sentence and the column of `filter`: -ENOENT: the event lacks a field;
+ * -EINVAL: the filter is malformed or compares values that cannot be compared;
+ * -E2BIG, -EBADMSG, -ENOMEM.
  */
 int wm_event_filter_make(const char *filter, const char *system, const char *format,
 			 size_t format_bytes, struct wm_event_filter *ret, struct wm_diag *diag);
-/* Whether bytecode fits the event's fields, as that of a rest must: as above. */
+/* Checks that a rest's bytecode fits the event. Errors as for _make(). */
 int wm_event_filter_check(const unsigned char *code, size_t bytes, const char *system,
 			  const char *format, size_t format_bytes, struct wm_diag *diag);
 void wm_event_filter_done(struct wm_event_filter *f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_table.h - the events perf_event_open(2) itself defines, the same on
- * every kernel: software events, generalised hardware events and caches, each
- * with the spellings people know from perf.
+ * event_table.h - the events that perf_event_open(2) itself defines, the same
+ * on every kernel: software events, generalised hardware events and caches,
+ * each with its spellings in perf.
  */
 #ifndef WM_KERNEL_EVENT_TABLE_H
 #define WM_KERNEL_EVENT_TABLE_H
@@ -14,21 +14,22 @@
 #include "kernel/event_def.h"
 
 struct wm_event_known {
-	const char *name;  /* "page-faults"; its whole name has "sw:" or "cpu:" before */
+	const char *name;  /* "page-faults"; the full name begins with "sw:" or "cpu:" */
 	const char *alias; /* another spelling; NULL: none */
 	enum wm_event_family family;
 	uint32_t type;
 	uint64_t config;
 	const char *help;
-	bool in_kernel; /* happens in the kernel: never seen when the kernel is excluded */
+	bool in_kernel; /* happens only in the kernel: never counted when the kernel is excluded */
 };
 
-/* NULL behind the last. */
+/* NULL after the last. */
 const struct wm_event_known *wm_event_known(size_t i);
 
 /*
- * Cache events by perf's spelling, "L1-dcache-load-misses": the i-th there
- * can be. Returns false behind the last. `name` has WM_EVENT_CACHE_NAME bytes.
+ * The i-th of all possible cache events, in perf's spelling,
+ * "L1-dcache-load-misses". Returns false after the last. `name` has
+ * WM_EVENT_CACHE_NAME bytes.
  */
 #define WM_EVENT_CACHE_NAME 32u
 bool wm_event_cache(size_t i, char *name, uint64_t *ret_config);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event.h - a thin wrapper of perf_event_open(2): what to watch, on
- * which task and CPU, and counts read back. Every refusal becomes a sentence
- * that names the cure. Knows no event names (event_name.h) and no rings.
- *
- * Descriptors are the caller's: close(2) them. Thread safe.
+ * perf_event.h - a thin wrapper of perf_event_open(2): an event on a task and a
+ * CPU, and reading its count. Every refusal becomes a sentence that names the
+ * cure. Does not know event names (event_name.h) or rings. The caller owns the
+ * descriptors and closes them with close(2). Thread safe.
  */
 #ifndef WM_KERNEL_PERF_EVENT_H
 #define WM_KERNEL_PERF_EVENT_H
@@ -16,30 +15,31 @@
 
 #include "base/diag.h"
 
-/* Which part of the machine one descriptor watches. */
+/* The task and CPU that one descriptor watches. */
 struct wm_perf_where {
 	pid_t pid; /* a thread; 0: the calling one; -1: every task (then cpu >= 0) */
-	int cpu;   /* -1: whichever the task runs on */
+	int cpu;   /* -1: any CPU that the task runs on */
 };
 
-/* An attr with its size, type and config set and nothing else. */
+/* Sets size, type and config of an attr, and zeroes the rest. */
 void wm_perf_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 
 /*
- * For counting: reads give the times too, so that a counter that had to share
- * the hardware can be scaled. `inherit`: threads and children made later are
- * counted in. `on_exec`: begins when the task calls execve(2). Else it begins
- * at wm_perf_enable().
+ * For counting: reads return the times, too, so that a counter that had to
+ * share the hardware can be scaled. `inherit`: also counts threads and children
+ * made later. `on_exec`: begins when the task calls execve(2), else at
+ * wm_perf_enable().
  */
 void wm_perf_attr_counting(struct perf_event_attr *attr, bool inherit, bool on_exec);
 
 /*
- * Opens it close-on-exec, in the group of `group_fd` (-1: alone). `name` is
- * what people call the event; the sentence speaks of it. The descriptor, or a
- * negative errno:
- *   -EACCES, -EPERM   not allowed: which setting or capability decides
- *   -ENOENT           the kernel or the CPU does not know this event
- *   -EOPNOTSUPP, -ENODEV  there is no such counter on this machine
+ * Opens the event close-on-exec, in the group of `group_fd` (-1: alone). `name`
+ * is the event's name in sentences. Returns the descriptor, or a negative
+ * errno:
+ *
+ *   -EACCES, -EPERM   not allowed: the setting or capability that decides
+ *   -ENOENT           the kernel or the CPU has no such event
+ *   -EOPNOTSUPP, -ENODEV  this machine has no such counter
  *   -ESRCH            the task has ended
  *   -EMFILE, -ENFILE  too many descriptors
  *   -EINVAL, -ENOSPC, -EBUSY, -E2BIG, -ENOSYS and others
@@ -48,18 +48,19 @@ int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where,
 		 const char *name, struct wm_diag *diag);
 
 /*
- * The sentence for a refusal of wm_perf_open(), for callers that open
+ * Writes the sentence of wm_perf_open() for callers that make the system call
  * themselves. Returns err.
  */
 int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_where where,
 		    const char *name, struct wm_diag *diag);
 
-/* Why the kernel refuses a probe at a place of its own; NULL: for none of the usual reasons. */
+/* Why the kernel refuses a probe at its place; NULL: not one of the usual reasons. */
 const char *wm_perf_kprobe_reason(int err);
 
 /*
- * Only events whose fields pass, in the kernel's filter language. -EINVAL: the
- * kernel refuses this filter; -EOPNOTSUPP: this kind of event has no fields.
+ * Counts only events whose fields pass, in the kernel's filter language.
+ * -EINVAL: the kernel refuses this filter; -EOPNOTSUPP: this kind of event has
+ * no fields.
  */
 int wm_perf_filter(int fd, const char *filter, const char *name, struct wm_diag *diag);
 
@@ -68,21 +69,21 @@ int wm_perf_enable(int fd, bool group);
 int wm_perf_disable(int fd, bool group);
 
 struct wm_perf_count {
-	uint64_t value;      /* as counted */
-	uint64_t enabled_ns; /* how long it was to count */
-	uint64_t running_ns; /* how long it did: less when counters had to take turns */
+	uint64_t value;      /* unscaled */
+	uint64_t enabled_ns; /* how long the counter was enabled */
+	uint64_t running_ns; /* how long it counted: less when counters had to take turns */
 };
 
-/* What an attr of wm_perf_attr_counting() counted so far. 0 or -errno. */
+/* The present count of an event opened with wm_perf_attr_counting(). 0 or -errno. */
 int wm_perf_read(int fd, struct wm_perf_count *ret);
 
 void wm_perf_count_add(struct wm_perf_count *to, const struct wm_perf_count *more);
-/* What was counted between two readings of one counter. */
+/* The difference between two readings of one counter. */
 void wm_perf_count_since(struct wm_perf_count *now, const struct wm_perf_count *before);
 
 /*
- * The value extrapolated to the whole time; equal to it when the counter
- * always ran. 0 when it never did.
+ * The value extrapolated to the whole enabled time; equal to the value when the
+ * counter always ran, 0 when it never did.
  */
 uint64_t wm_perf_count_scaled(const struct wm_perf_count *c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privilege.h - what this process is allowed of the kernel's tracing, and the
- * system's settings that decide it. Reads /proc; changes nothing.
+ * privilege.h - this process's permissions for kernel tracing, and the system
+ * settings that decide them. Reads /proc; changes nothing.
  */
 #ifndef WM_KERNEL_PRIVILEGE_H
 #define WM_KERNEL_PRIVILEGE_H
@@ -12,7 +12,7 @@
 
 struct wm_privilege {
 	uint64_t capabilities;  /* effective ones; bit numbers of <linux/capability.h> */
-	bool is_inner;          /* of a user namespace: root is root there, not of the machine */
+	bool is_inner;          /* in a user namespace: root there is not root of the machine */
 	bool has_paranoid;      /* false: this kernel was built without perf events */
 	int64_t paranoid;       /* kernel.perf_event_paranoid: -1 .. 4 */
 	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, UINT64_MAX: unlimited */
@@ -22,27 +22,30 @@ struct wm_privilege {
 
 void wm_privilege_read(struct wm_privilege *ret);
 
-/* Of the machine: what a user namespace gives counts for nothing in tracing. */
+/*
+ * In the machine's own user namespace: capabilities from an inner one do not
+ * count for tracing.
+ */
 bool wm_privilege_has(const struct wm_privilege *p, unsigned capability);
 
-/* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not bind us. */
+/* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not apply. */
 bool wm_privilege_perfmon(const struct wm_privilege *p);
 /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. */
 bool wm_privilege_bpf(const struct wm_privilege *p);
 
-/* The highest perf_event_paranoid that lets an ordinary user do this. */
+/* The highest perf_event_paranoid that permits this to an ordinary user. */
 enum wm_perf_need {
 	WM_PERF_NEED_RAW = -1,   /* read the raw records of tracepoints */
 	WM_PERF_NEED_CPU = 0,    /* whole CPUs: every process */
-	WM_PERF_NEED_KERNEL = 1, /* what happens in the kernel, in one's own processes */
-	WM_PERF_NEED_USER = 2,   /* one's own processes outside the kernel */
+	WM_PERF_NEED_KERNEL = 1, /* the kernel's part of the user's own processes */
+	WM_PERF_NEED_USER = 2,   /* the user's own processes outside the kernel */
 };
 bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
 
-/* "run as root", or for one who is root of a user namespace, where that is not enough. */
+/* "run as root", or the cure for root of a user namespace, for whom that is not enough. */
 const char *wm_privilege_cure(const struct wm_privilege *p);
 
-/* Raises the soft limit of open files to the hard one. The limit now. */
+/* Raises the soft limit of open files to the hard one. Returns the resulting limit. */
 uint64_t wm_privilege_raise_files(void);
 
 /* A whole decimal number in a file of /proc/sys. 0 or -errno. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * synthesize.h - what is so already when a recording begins, as the records the
- * kernel would have written had it been watched from the start: the names of
- * threads, the code they have mapped, the kernel and its modules. And the
- * kernel's symbols. Reads /proc and /sys; what ends meanwhile is left out.
+ * synthesize.h - describes the state at the start of a recording with the
+ * records that the kernel would have written had it been watched from the
+ * start: the names of threads, the code they have mapped, the kernel and its
+ * modules. Also reads the kernel's symbols. Reads /proc and /sys; tasks that
+ * end meanwhile are left out.
  */
 #ifndef WM_KERNEL_SYNTHESIZE_H
 #define WM_KERNEL_SYNTHESIZE_H
@@ -14,12 +15,12 @@
 
 #include "kdata/perf_record.h"
 
-/* Where the kernel's own code is. */
+/* The address range of the kernel's own code. */
 struct wm_kernel_text {
-	uint64_t begin, end; /* end 0: not known */
+	uint64_t begin, end; /* end 0: unknown */
 };
 
-/* Quick. 0; -EACCES: addresses are hidden from us (kernel.kptr_restrict); -errno. */
+/* Quick. 0; -EACCES: addresses are hidden from this process (kernel.kptr_restrict); -errno. */
 int wm_kernel_text_find(struct wm_kernel_text *ret);
 
 /*
@@ -30,12 +31,13 @@ int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes);
 
 typedef void wm_running_fn(const struct wm_perf_record *r, void *data);
 
-/* The kernel and its modules, as mappings of process -1, with their build-ids. */
+/* Reports the kernel and its modules as mappings of process -1, with their build-ids. */
 void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, void *data);
 
 /*
- * The processes these threads belong to; `nr` 0: every process. Each once,
- * with the names of all its threads and its executable mappings.
+ * Reports the processes that these threads belong to; `nr` 0: every process.
+ * Each is reported once, with the names of all its threads and its executable
+ * mappings.
  */
 void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.h - the kernel's tracing file system: where it is, whether we may
- * read it and why not, which events it has, their ids and format texts.
- * Reads only; nothing of the machine's tracing state is changed by it.
+ * tracefs.h - the kernel's tracing file system: finds it, reports why it may
+ * not be read, and reads its list of events, their ids and format texts. Reads
+ * only; does not change the machine's tracing state.
  *
- * Own code over base/file.h rather than libtracefs: that library finds its
- * folder once for the whole process and mounts one when there is none, cannot
- * be given a descriptor, and tells nobody why a file could not be read.
+ * Uses base/file.h rather than libtracefs: that library finds its folder once
+ * for the whole process and mounts one when there is none, cannot be given a
+ * descriptor, and does not report why a file could not be read.
  *
  * Not thread safe: one object belongs to one thread.
  */
@@ -29,26 +29,26 @@ struct wm_tracefs_event {
 
 struct wm_tracefs {
 	int dirfd;
-	bool private_mount; /* mounted nowhere: it is seen through dirfd only */
-	char path[256];     /* where it is mounted, for people */
+	bool private_mount; /* not mounted in any folder: accessible through dirfd only */
+	char path[256];     /* the mount point, for messages */
 	/* Filled by wm_tracefs_load(); sorted by system and name. */
 	struct wm_tracefs_event *events;
 	size_t nr_events;
-	char *text; /* what the names point into */
+	char *text; /* the storage of the names */
 };
 
 /*
- * Finds one that can be read: mounted at the usual place, mounted elsewhere
- * (/proc/self/mounts), under debugfs; else, with the privilege, opens one
- * that is mounted nowhere and vanishes with the descriptor. Fails with a
- * sentence that names the cure: -EACCES (there is one, not for us), -ENOENT
- * (none is mounted and we may not open one), -EOPNOTSUPP (the kernel was
- * built without).
+ * Finds a tracefs that can be read: mounted at the usual place, mounted
+ * elsewhere (/proc/self/mounts), or under debugfs; else, with the privilege,
+ * opens one that is not mounted anywhere and disappears with the descriptor.
+ * Fails with a sentence that names the cure: -EACCES (there is one, but this
+ * process may not read it), -ENOENT (none is mounted, and this process may not
+ * open one), -EOPNOTSUPP (the kernel was built without).
  */
 int wm_tracefs_open(struct wm_tracefs **ret, struct wm_diag *diag);
 void wm_tracefs_close(struct wm_tracefs *t); /* accepts NULL */
 
-/* Reads the list of events; does nothing the second time. */
+/* Reads the list of events; later calls do nothing. */
 int wm_tracefs_load(struct wm_tracefs *t, struct wm_diag *diag);
 
 /* After wm_tracefs_load(): NULL when there is no such event. */
@@ -56,18 +56,18 @@ const struct wm_tracefs_event *wm_tracefs_find(const struct wm_tracefs *t, const
 					       const char *name);
 
 /*
- * The number perf_event_open and the ring buffer know the event by, valid
- * until the machine is started again (or the probe removed). -ENOENT: no such
- * event here; -EACCES; -EBADMSG.
+ * The event's number for perf_event_open(2) and in the ring buffer, valid until
+ * the machine is restarted (or the probe removed). -ENOENT: no such event;
+ * -EACCES; -EBADMSG.
  */
 int wm_tracefs_event_id(const struct wm_tracefs *t, const char *system, const char *name,
 			uint64_t *ret_id, struct wm_diag *diag);
 
-/* events/SYSTEM/NAME/format as the kernel writes it; free() it. */
+/* The text of events/SYSTEM/NAME/format; free() it. */
 int wm_tracefs_event_format(const struct wm_tracefs *t, const char *system, const char *name,
 			    char **ret_text, size_t *ret_bytes, struct wm_diag *diag);
 
-/* Whole small files of it by name, e.g. "trace_clock"; free() it. */
+/* Reads a whole small file of tracefs, e.g. "trace_clock"; free() it. */
 int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, char **ret_text,
 		    size_t *ret_bytes, struct wm_diag *diag);
 

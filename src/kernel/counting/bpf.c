@@ -97,7 +97,7 @@ static int bpf(int command, union bpf_attr *attr)
 	return ret < 0 ? -errno : (int)ret;
 }
 
-/* Kernels before 5.11 count maps as locked memory. */
+/* Kernels before 5.11 charge maps as locked memory. */
 static void raise_memlock(void)
 {
 	struct rlimit r;
@@ -117,12 +117,12 @@ static int refused(int err, const char *what, struct wm_diag *diag)
 	wm_privilege_read(&p);
 	if (err == -EPERM || err == -EACCES)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
-				   "BPF %s is not permitted: %s, or with CAP_BPF and CAP_PERFMON",
+				   "BPF %s is not permitted; %s, or with CAP_BPF and CAP_PERFMON",
 				   what, wm_privilege_cure(&p));
 	if (err == -ENOSYS)
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
 				   "this kernel was built without BPF (CONFIG_BPF_SYSCALL)");
-	return wm_diag_set(diag, err, WM_BPF_REFUSED, -1, "BPF %s is refused: %s", what,
+	return wm_diag_set(diag, err, WM_BPF_REFUSED, -1, "the kernel refuses the BPF %s: %s", what,
 			   strerror(-err));
 }
 
@@ -142,7 +142,7 @@ int wm_bpf_map(enum bpf_map_type type, uint32_t key_bytes, uint32_t value_bytes,
 		raise_memlock();
 		fd = bpf(BPF_MAP_CREATE, &attr);
 	}
-	return fd < 0 ? refused(fd, "memory", diag) : fd;
+	return fd < 0 ? refused(fd, "map", diag) : fd;
 }
 
 int wm_bpf_load_program(const struct wm_bpf_code *c, struct wm_diag *diag)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf.h - loading BPF programs that are written here, instruction by
- * instruction: a buffer to write them in, and the few calls of bpf(2) needed.
- * No compiler, no object files, so nothing of libbpf would be used.
+ * bpf.h - loads BPF programs that this room writes instruction by instruction:
+ * a buffer for the instructions, and the few commands of bpf(2) needed. There
+ * is no compiler and no object file, so libbpf would be of no use.
  */
 #ifndef WM_KERNEL_COUNTING_BPF_H
 #define WM_KERNEL_COUNTING_BPF_H
@@ -16,7 +16,10 @@
 
 #define WM_BPF_CODE_MAX 1024u
 
-/* Registers and jumps as in <linux/bpf.h>. Too long a program fails when it is loaded. */
+/*
+ * Registers and jumps as in <linux/bpf.h>. A program that is too long fails
+ * when it is loaded.
+ */
 struct wm_bpf_code {
 	struct bpf_insn insns[WM_BPF_CODE_MAX];
 	uint32_t nr;
@@ -37,11 +40,11 @@ void wm_bpf_call(struct wm_bpf_code *c, int32_t helper);
 void wm_bpf_load_map(struct wm_bpf_code *c, uint8_t dst, int map);
 void wm_bpf_return(struct wm_bpf_code *c, int32_t value);
 
-/* A jump whose target comes later: `jump` returns what `land` wants. */
+/* A forward jump: pass the return value to wm_bpf_land() at the target. */
 uint32_t wm_bpf_jump_if(struct wm_bpf_code *c, uint8_t op, uint8_t dst, int32_t value);
 void wm_bpf_land(struct wm_bpf_code *c, uint32_t jump);
 
-/* diag->where of what the kernel refuses here, whatever is to be counted. */
+/* diag->where of a refusal that concerns BPF as a whole, not one event. */
 #define WM_BPF_REFUSED "BPF"
 
 /* Descriptors, or a negative errno with a sentence. */
@@ -52,10 +55,10 @@ int wm_bpf_load_program(const struct wm_bpf_code *c, struct wm_diag *diag);
 /* 0 or -errno; `flags` BPF_ANY ... */
 int wm_bpf_map_set(int map, const void *key, const void *value, uint64_t flags);
 int wm_bpf_map_get(int map, const void *key, void *ret_value);
-/* The key behind `key` (NULL: the first). -ENOENT: there is none. */
+/* The key after `key` (NULL: the first). -ENOENT: there is no further key. */
 int wm_bpf_map_next(int map, const void *key, void *ret_key);
 
-/* How often a program was not run because one ran already on that CPU. */
+/* The number of times the program was skipped because it was already running on that CPU. */
 uint64_t wm_bpf_missed(int program);
 
 #endif

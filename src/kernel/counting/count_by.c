@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by.c - see count_by.h. The program, for keys of some parts:
+ * count_by.c - see count_by.h. The program, for a key of several parts:
  *
- *   is the thread one of ours?           (count_by_tasks.c has the map)
- *   key = 0; each part stored at its place, text cut and padded with 0
- *   map[key]++, made when it is not there; no room: left_over++
+ *   is the thread counted?               (count_by_tasks.c has the map)
+ *   key = 0; each part stored at its offset, text cut and padded with 0
+ *   map[key]++, inserted when missing; map full: left_over++
  *   return 1                             (0 would hide the event from perf)
  */
 #include "kernel/count_by.h"
@@ -24,7 +24,7 @@
 #define ARENA_BYTES (4u << 20)
 #define NAME_BYTES  64u
 
-/* Stack of the program, from its top down. */
+/* The program's stack, offsets from its top. */
 #define AT_VALUE -8
 #define AT_INDEX -16
 #define AT_KEY   -512 /* the key's first byte */
@@ -33,9 +33,9 @@
 enum part_kind {
 	PART_NUMBER,
 	PART_CHARS,    /* char x[16] */
-	PART_DATA_LOC, /* text behind the record */
+	PART_DATA_LOC, /* text after the record */
 	PART_REL_LOC,
-	PART_USER, /* a pointer to text in the program, of system calls */
+	PART_USER, /* a pointer to text in the program's memory, of system calls */
 	PART_PID,
 	PART_TID,
 	PART_CPU,
@@ -57,7 +57,7 @@ struct wm_count_by {
 	uint64_t event_id;
 	char name[128];
 	int keys, left_over, program; /* descriptors */
-	int event;                    /* < 0 while it does not count */
+	int event;                    /* < 0 while not counting */
 };
 
 /* ---- fields -> parts ---------------------------------------------------------------------- */
@@ -86,8 +86,9 @@ static bool context_part(const char *name, struct part *p)
 }
 
 /*
- * Arguments of system calls are whole registers, called unsigned, whatever
- * their type: -100 is to be seen as such, and an int's upper half is nothing.
+ * The format declares arguments of system calls as whole unsigned registers,
+ * whatever their type. Signed types must print as such (-100), and the upper
+ * half of an int's register is undefined.
  */
 static void use_type(const struct wm_kfield *f, struct part *p)
 {
@@ -105,7 +106,7 @@ static void use_type(const struct wm_kfield *f, struct part *p)
 	}
 }
 
-/* False: its value cannot be a key. */
+/* False: the field's value cannot be a key. */
 static bool field_part(const struct wm_kfield *f, struct part *p)
 {
 	bool chars = f->flags & WM_KFIELD_CHARS;
@@ -121,7 +122,7 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 		p->kind = PART_CHARS;
 		return chars && !(f->flags & WM_KFIELD_TAIL);
 	}
-	/* A system call's text is a pointer into the program. */
+	/* A system call's text argument is a pointer to the program's memory. */
 	p->kind = f->flags & WM_KFIELD_POINTER && strstr(f->type, "char") ? PART_USER : PART_NUMBER;
 	use_type(f, p);
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;
@@ -134,13 +135,15 @@ static int add_part(struct wm_count_by *c, const struct wm_kformat *format, cons
 	const struct wm_kfield *field = *name == '$' ? NULL : wm_kformat_field(format, name);
 
 	if (c->nr_parts == WM_BY_PARTS_MAX || strlen(name) >= NAME_BYTES)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "at most %u fields to count by",
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "cannot count by more than %u fields",
 				   WM_BY_PARTS_MAX);
 	*p = (struct part){.at = c->key_bytes, .bytes = 8};
 	(void)snprintf(p->name, sizeof(p->name), "%s", name);
 	if (!field && !context_part(name + (*name == '$'), p))
-		return wm_diag_set(diag, -ENOENT, NULL, -1, "%s has no field '%.60s'", c->name,
-				   name);
+		return wm_diag_set(
+		    diag, -ENOENT, NULL, -1,
+		    "%s has no field '%.60s'; run 'waymark list --fields' to see its fields",
+		    c->name, name);
 	if (field && !field_part(field, p))
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
@@ -152,7 +155,7 @@ static int add_part(struct wm_count_by *c, const struct wm_kformat *format, cons
 	c->nr_parts++;
 	return c->key_bytes <= KEY_MAX
 		   ? 0
-		   : wm_diag_set(diag, -EINVAL, NULL, -1, "too many texts to count by");
+		   : wm_diag_set(diag, -EINVAL, NULL, -1, "too many text fields to count by");
 }
 
 static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
@@ -175,7 +178,7 @@ static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
 	     name = strtok_r(NULL, ",", &save))
 		err = add_part(c, format, name, diag);
 	if (!err && !c->nr_parts)
-		err = wm_diag_set(diag, -EINVAL, NULL, -1, "no field to count by is named");
+		err = wm_diag_set(diag, -EINVAL, NULL, -1, "no field to count by is given");
 	free(copy);
 	free(text);
 	wm_arena_done(&arena);
@@ -184,7 +187,7 @@ static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Text at the address in r3 to its place in the key. */
+/* Copies the text at the address in r3 to its place in the key. */
 static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t bytes, int32_t helper)
 {
 	wm_bpf_move(b, BPF_REG_1, BPF_REG_10);
@@ -193,7 +196,7 @@ static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t byte
 	wm_bpf_call(b, helper);
 }
 
-/* r0 to its place in the key. */
+/* Stores r0 at its place in the key. */
 static void emit_result(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_store(b, 8, BPF_REG_10, (int16_t)(AT_KEY + (int)p->at), BPF_REG_0);
@@ -211,7 +214,7 @@ static void emit_number(struct wm_bpf_code *b, const struct part *p)
 	emit_result(b, p);
 }
 
-/* r3 = the record's address + what its word says. */
+/* r3 = the record's address + the offset in its location word. */
 static void emit_dynamic(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_load(b, 4, BPF_REG_3, BPF_REG_6, (int16_t)p->field);
@@ -270,7 +273,7 @@ static void emit_map_and_key(struct wm_bpf_code *b, int map, int32_t at)
 	wm_bpf_add(b, BPF_REG_2, at);
 }
 
-/* (*(u64 *)r0)++, and the end. */
+/* (*(u64 *)r0)++, and return. */
 static void emit_count(struct wm_bpf_code *b)
 {
 	wm_bpf_set(b, BPF_REG_1, 1);
@@ -278,7 +281,10 @@ static void emit_count(struct wm_bpf_code *b)
 	wm_bpf_return(b, 1);
 }
 
-/* map[key]++. Another CPU may make the key between our look and our try: then we look again. */
+/*
+ * map[key]++. Another CPU may insert the key between the lookup and the
+ * insertion: then the program looks it up again.
+ */
 static void emit_counting(struct wm_bpf_code *b, const struct wm_count_by *c)
 {
 	uint32_t missing, made, still_missing, none;
@@ -341,7 +347,7 @@ int wm_count_by_create(const struct wm_tracefs *t, const struct wm_event_def *de
 
 	if (!def->system || !t)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.100s' cannot be counted by anything: it has no fields",
+				   "'%.100s' cannot be counted by fields: it has no fields",
 				   def->name);
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -388,7 +394,7 @@ int wm_bpf_attach(uint64_t event_id, int program, const char *name, struct wm_di
 	int fd, err;
 
 	wm_perf_attr_init(&attr, PERF_TYPE_TRACEPOINT, event_id);
-	attr.disabled = 1; /* the program is run whether it counts or not */
+	attr.disabled = 1; /* the kernel runs the program even while the event does not count */
 	fd = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, name, diag);
 	if (fd < 0 && diag)
 		diag->where = WM_BPF_REFUSED;
@@ -398,7 +404,8 @@ int wm_bpf_attach(uint64_t event_id, int program, const char *name, struct wm_di
 		err = -errno;
 		(void)close(fd);
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
-				   "'%.80s' takes no BPF program: %s", name, strerror(-err));
+				   "the kernel attaches no BPF program to '%.80s': %s", name,
+				   strerror(-err));
 	}
 	return fd;
 }

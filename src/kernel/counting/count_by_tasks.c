@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by_tasks.c - a map of thread ids, kept by programs at four tracepoints:
+ * count_by_tasks.c - a map of thread ids, maintained by programs at four
+ * tracepoints:
  *
- *   fork    the child of a counted thread becomes one; any other child is taken
- *           off the map, should it have the id of one that has ended
- *   rename  execve(2) gives the thread its new name where perf's counters begin:
- *           a thread that waits for that begins to be counted
+ *   fork    the child of a counted thread is counted; any other child is removed
+ *           from the map, in case it reuses the id of a thread that has ended
+ *   rename  execve(2) renames the thread where perf's counters begin: a thread
+ *           that waits for its execve(2) is counted from here on
  *   exec    a thread that is not its process's first gets the first one's id
- *   exit    a thread is taken off the map, about where perf's counters end
+ *   exit    a thread is removed from the map, about where perf's counters end
  */
 #include "kernel/counting/count_by_tasks.h"
 
@@ -24,7 +25,7 @@
 #define AT_STATE    -12
 #define NR_WATCHES  4
 
-/* What the map holds for a thread id. */
+/* The map's value for a thread id. */
 enum state {
 	STATE_WAITS, /* for its execve(2) */
 	STATE_COUNTED,
@@ -32,10 +33,10 @@ enum state {
 
 struct wm_by_threads {
 	int map;
-	int programs[NR_WATCHES], events[NR_WATCHES]; /* by which watch; -1: not used */
+	int programs[NR_WATCHES], events[NR_WATCHES]; /* indexed like `watches`; -1: not used */
 };
 
-/* Ends the program unless the map has what is at the stack; r0 is where its state is. */
+/* Ends the program unless the map has the key on the stack; r0 then points to its state. */
 static void emit_lookup(const struct wm_by_threads *t, struct wm_bpf_code *b, int stack)
 {
 	uint32_t found;
@@ -62,7 +63,7 @@ void wm_by_threads_emit_check(const struct wm_by_threads *t, struct wm_bpf_code 
 	wm_bpf_land(b, counted);
 }
 
-/* Where a field of a tracepoint is; -ENOENT with a sentence. */
+/* The offset of a tracepoint's field; -ENOENT with a sentence. */
 static int offset_of(const struct wm_tracefs *t, const char *event, const char *field,
 		     uint32_t *ret, struct wm_diag *diag)
 {
@@ -84,15 +85,15 @@ static int offset_of(const struct wm_tracefs *t, const char *event, const char *
 	if (f && f->bytes == 4)
 		*ret = f->offset;
 	else if (!err)
-		err = wm_diag_set(diag, -ENOENT, NULL, -1,
-				  "threads cannot be followed: sched:%s has no field '%s'", event,
-				  field);
+		err =
+		    wm_diag_set(diag, -ENOENT, NULL, -1,
+				"cannot follow threads: sched:%s has no field '%s'", event, field);
 	free(text);
 	wm_arena_done(&arena);
 	return err;
 }
 
-/* The map's entry of the child at the stack, with the state there: set or deleted. */
+/* Calls an update or delete helper for the child on the stack, with the state on the stack. */
 static void emit_call_with_child(const struct wm_by_threads *t, struct wm_bpf_code *b,
 				 int32_t helper)
 {
@@ -180,8 +181,8 @@ static const struct watch {
 	const char *system, *event;
 	int (*write)(const struct wm_by_threads *threads, const struct wm_tracefs *t,
 		     struct wm_bpf_code *b, struct wm_diag *diag);
-	bool of_children, of_exec; /* only when those are followed, that is waited for */
-	bool last;                 /* behind the programs that count */
+	bool of_children, of_exec; /* only used with `inherit`, and with `on_exec` */
+	bool last;                 /* attached after the programs that count */
 } watches[NR_WATCHES] = {
     {.system = "sched", .event = "sched_process_fork", .write = write_fork, .of_children = true},
     {.system = "task", .event = "task_rename", .write = write_rename, .of_exec = true},
@@ -223,7 +224,7 @@ int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *
 	for (int i = 0; i < NR_WATCHES && !err; i++) {
 		if (!watches[i].last)
 			continue;
-		if (threads->events[i] >= 0) /* a program is attached once: it goes behind */
+		if (threads->events[i] >= 0) /* attached once only: make it the last */
 			(void)close(threads->events[i]);
 		threads->events[i] = -1;
 		err = attach(threads, t, i, diag);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_by_test.c - system calls of this process counted apart in the kernel:
- * exact numbers, children followed or not, strangers left out, and keys that
- * do not fit counted as left over. Skipped where BPF or tracefs are not ours.
+ * count_by_test.c - counts system calls of this process separately in the
+ * kernel: exact numbers, children followed or not, other processes left out,
+ * and keys that do not fit counted as left over. Skipped where BPF or tracefs
+ * are not permitted.
  */
 #include "kernel/count_by.h"
 
@@ -47,7 +48,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Counts this thread's getpgid(2); skips and says why when that cannot be. */
+/* Counts this thread's getpgid(2); skips with the reason when that is not possible. */
 static void start(struct world *w, const char *fields, bool inherit)
 {
 	const pid_t self = (pid_t)syscall(SYS_gettid);
@@ -162,7 +163,7 @@ static void test_fields_that_cannot_be(void **state)
 	    {"nothing", -ENOENT, "no field 'nothing'"},
 	    {"$nothing", -ENOENT, "no field"},
 	    {"", -EINVAL, "no field to count by"},
-	    {"pid,pid,pid,pid,pid,pid,pid,pid,pid", -EINVAL, "at most 8"},
+	    {"pid,pid,pid,pid,pid,pid,pid,pid,pid", -EINVAL, "more than 8"},
 	};
 	struct world *w = *state;
 	struct wm_diag diag = {.offset = -1};

@@ -11,7 +11,7 @@
 #include "kernel/privilege.h"
 #include "kernel/probe_events.h"
 
-#define FILES_OF_OURS 24u /* what else a counting process has open, and some more */
+#define FILES_OF_OURS 24u /* the counting process's other open files, and a reserve */
 
 /* One descriptor; `fd` -1: the thread had ended, or the CPU has no such counter. */
 struct cell {
@@ -56,7 +56,7 @@ static int add_row(struct wm_counters *c, const struct wm_event_def *def, const 
 	return 0;
 }
 
-/* The descriptor or -errno, in which case the event knows why. */
+/* The descriptor or -errno; the event has the reason then. */
 static int open_cell(struct wm_counters_event *e, const struct row *r,
 		     const struct wm_counters_plan *plan, struct wm_perf_where where)
 {
@@ -93,7 +93,7 @@ static void close_row(struct wm_counters *c, struct row *r)
 	}
 }
 
-/* An event whose places are not all watched would count too little: then none is. */
+/* An event with some of its places missing would count too little: gives up all of them. */
 static void give_up(struct wm_counters *c, size_t event, int err)
 {
 	for (size_t i = 0; i < c->nr_rows; i++) {
@@ -104,7 +104,7 @@ static void give_up(struct wm_counters *c, size_t event, int err)
 	c->events[event].nr_open = 0;
 }
 
-/* A probe that children are to inherit must be an event of tracefs: see probe_events.h. */
+/* A probe that children inherit must be an event of tracefs: see probe_events.h. */
 static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_counters_plan *plan)
 {
 	struct wm_counters_event *e = &c->events[r->event];
@@ -113,22 +113,21 @@ static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_co
 
 	if (r->def->family == WM_FAMILY_EPROBE)
 		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s': event probes are recorded, not counted: counters of "
-				   "perf do not reach them",
+				   "'%.80s' cannot be counted, only recorded: perf's counters do "
+				   "not support event probes",
 				   r->def->name);
 	if (r->def->family == WM_FAMILY_PROC)
-		return wm_diag_set(&e->why, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s': a file of counters is recorded, again and again, not "
-				   "counted",
-				   r->def->name);
+		return wm_diag_set(
+		    &e->why, -EOPNOTSUPP, NULL, -1,
+		    "'%.80s' cannot be counted, only recorded: it is read from a file at intervals",
+		    r->def->name);
 	if (!plan->inherit || r->def->family < WM_FAMILY_USDT)
 		return 0;
 	if (!plan->tracefs)
-		return wm_diag_set(
-		    &e->why, -EACCES, NULL, -1,
-		    "'%.80s': a probe that counts children, too, needs tracefs, which "
-		    "cannot be read here; 'waymark doctor' says why",
-		    r->def->name);
+		return wm_diag_set(&e->why, -EACCES, NULL, -1,
+				   "'%.80s': a probe that counts children needs tracefs, which "
+				   "cannot be read here; run 'waymark doctor' for the reason",
+				   r->def->name);
 	if (!c->dynamic)
 		err = wm_dynamic_create(plan->tracefs, &c->dynamic, &e->why);
 	if (!err)
@@ -163,7 +162,7 @@ static void open_row(struct wm_counters *c, struct row *r, const struct wm_count
 	}
 }
 
-/* How many files all of them need is not known where one of them is refused. */
+/* A refusal of one descriptor does not show how many all events need: adds the total. */
 static void explain_files(struct wm_counters *c)
 {
 	size_t nr = c->nr_rows * c->nr_tids * c->nr_cpus;
@@ -177,7 +176,7 @@ static void explain_files(struct wm_counters *c)
 			(void)wm_diag_set(
 			    &e->why, -EMFILE, NULL, -1,
 			    "too many open files for '%.60s': these events need %zu, one for each "
-			    "of them and each CPU or thread, and the limit is %" PRIu64
+			    "event and each CPU or thread, and the limit is %" PRIu64
 			    "; raise it with 'ulimit -n %zu' or name fewer events",
 			    e->def->name, nr, p.files, nr + FILES_OF_OURS);
 	}

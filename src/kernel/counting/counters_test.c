@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * counters_test.c - several events on several threads: sums by event, thread
- * and CPU, what came since the last reading, events that cannot be counted,
- * lists of CPUs. Counts outside the kernel only, which anybody may.
+ * and CPU, differences between readings, events that cannot be counted, lists
+ * of CPUs. Counts outside the kernel only, which needs no privilege.
  */
 #include "kernel/counters.h"
 
@@ -62,7 +62,7 @@ static void touch_pages(void)
 	(void)munmap((void *)at, PAGES * page);
 }
 
-/* A thread that touches its pages when it is told to. */
+/* A thread that touches its pages on request. */
 struct worker {
 	pthread_t thread;
 	pid_t tid;
@@ -166,7 +166,7 @@ static void test_one_that_cannot_be_counted(void **state)
 	if (!c)
 		skip();
 	e = wm_counters_event(c, 1);
-	if (e->err) { /* a machine whose CPU takes any number has nothing to refuse */
+	if (e->err) { /* a CPU that accepts any raw number refuses nothing */
 		assert_non_null(strstr(e->why.sentence, "r7fffffffffff"));
 		assert_int_equal(e->nr_open, 0);
 	}
@@ -199,7 +199,7 @@ static size_t open_files(void)
 	return nr;
 }
 
-/* In a child, for the limit cannot be raised again. 0: as it should be. */
+/* In a child, because the limit cannot be raised again. 0: passed. */
 static int count_with_few_files(const struct wm_event_defs *defs)
 {
 	const pid_t tid = getpid();
@@ -208,7 +208,7 @@ static int count_with_few_files(const struct wm_event_defs *defs)
 	const struct wm_counters_event *e;
 	struct wm_counters *c;
 
-	(void)syscall(SYS_close_range, 3, ~0u, 0); /* whatever the tests were started with */
+	(void)syscall(SYS_close_range, 3, ~0u, 0); /* inherited from the test's parent */
 	if (setrlimit(RLIMIT_NOFILE, &few) || wm_counters_open(&plan, &c))
 		return 1;
 	e = wm_counters_event(c, 0);

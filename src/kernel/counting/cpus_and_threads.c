@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cpus_and_threads.c - where counting can happen: CPUs online, threads of a process. See
- * counters.h. */
+/*
+ * cpus_and_threads.c - the CPUs that are online, and the threads of a process.
+ * See counters.h.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +22,7 @@
 /* Grows an array of ints by one. */
 static int push(int **array, size_t *nr, int value)
 {
-	/* Room is a power of two, so it is known from the count. */
+	/* The room is a power of two, so the count determines it. */
 	if ((*nr & (*nr - 1)) == 0) {
 		int *grown = reallocarray(*array, *nr ? 2 * *nr : 1, sizeof(*grown));
 
@@ -32,7 +34,7 @@ static int push(int **array, size_t *nr, int value)
 	return 0;
 }
 
-/* "3" or "0-3" at *text, which moves behind it. */
+/* Parses "3" or "0-3" at *text, and moves *text past it. */
 static int parse_range(const char **text, int **cpus, size_t *nr)
 {
 	char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event.c - opening, steering and reading counters, see perf_event.h.
- * Why the kernel said no is found out in perf_refusal.c.
+ * perf_event.c - opens, controls and reads counters, see perf_event.h.
+ * perf_refusal.c explains the kernel's errors.
  */
 #include "kernel/perf_event.h"
 
@@ -30,7 +30,7 @@ void wm_perf_attr_counting(struct perf_event_attr *attr, bool inherit, bool on_e
 int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where, int group_fd,
 		 const char *name, struct wm_diag *diag)
 {
-	/* The kernel writes the size it knows into an attr it finds too big. */
+	/* The kernel overwrites the size of an attr that it finds too big. */
 	struct perf_event_attr copy = *attr;
 	long fd;
 
@@ -46,11 +46,10 @@ int wm_perf_filter(int fd, const char *filter, const char *name, struct wm_diag 
 	int err = ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? -errno : 0;
 
 	if (err == -EINVAL)
-		return wm_diag_set(
-		    diag, err, NULL, -1,
-		    "the kernel refuses the filter '%.80s' for '%.60s': is each name "
-		    "a field of it? ('waymark list --fields %.60s' shows them)",
-		    filter, name, name);
+		return wm_diag_set(diag, err, NULL, -1,
+				   "the kernel refuses the filter '%.80s' for '%.60s'; check the "
+				   "field names with 'waymark list --fields %.60s'",
+				   filter, name, name);
 	if (err < 0)
 		return wm_diag_set(diag, err, NULL, -1, "'%.80s' cannot be filtered: %s", name,
 				   err == -EOPNOTSUPP || err == -ENOTTY ? "it has no fields"

@@ -33,7 +33,7 @@ static void touch_pages(void)
 	assert_int_equal(munmap((void *)at, PAGES * page), 0);
 }
 
-/* Page faults of this thread; only those outside the kernel, which anybody may count. */
+/* Page faults of this thread; only those outside the kernel, which need no privilege. */
 static int open_faults(bool inherit)
 {
 	struct perf_event_attr attr;
@@ -116,18 +116,27 @@ static void test_scaling(void **state)
 	assert_int_equal(sum.enabled_ns, 1000);
 }
 
-/* No refusal is a bare errno: each names the event and says more than strerror. */
+/* No refusal is a bare errno: each names the event and explains more than strerror(). */
 static void test_refusals_are_sentences(void **state)
 {
 	static const struct {
 		int err;
 		const char *part;
 	} rows[] = {
-	    {-EACCES, "root"},     {-EPERM, "root"},           {-EMFILE, "ulimit -n"},
-	    {-ENFILE, "file-max"}, {-ENOENT, "not counted"},   {-EOPNOTSUPP, "not counted"},
-	    {-ENODEV, "machine"},  {-ESRCH, "ended"},          {-ENOSPC, "watchpoint"},
-	    {-EBUSY, "exclusive"}, {-E2BIG, "older"},          {-ENOSYS, "CONFIG_PERF_EVENTS"},
-	    {-EINVAL, "refuses"},  {-EIO, "cannot be opened"},
+	    {-EACCES, "root"},
+	    {-EPERM, "root"},
+	    {-EMFILE, "ulimit -n"},
+	    {-ENFILE, "file-max"},
+	    {-ENOENT, "cannot be counted"},
+	    {-EOPNOTSUPP, "cannot be counted"},
+	    {-ENODEV, "machine"},
+	    {-ESRCH, "ended"},
+	    {-ENOSPC, "watchpoint"},
+	    {-EBUSY, "exclusive"},
+	    {-E2BIG, "too old"},
+	    {-ENOSYS, "CONFIG_PERF_EVENTS"},
+	    {-EINVAL, "refuses"},
+	    {-EIO, "cannot be opened"},
 	};
 	struct perf_event_attr attr;
 
@@ -144,7 +153,10 @@ static void test_refusals_are_sentences(void **state)
 	}
 }
 
-/* A child that is nobody asks for whole CPUs: it must be told the setting. */
+/*
+ * A child running as user nobody opens a counter for whole CPUs: the message
+ * must name the setting.
+ */
 static void test_nobody_is_told_the_setting(void **state)
 {
 	struct perf_event_attr attr;
@@ -166,14 +178,15 @@ static void test_nobody_is_told_the_setting(void **state)
 		wm_perf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 		err = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, "sw:cpu-clock", &diag);
 		if (err == -EPERM || err == -ENOSYS)
-			_exit(77); /* a sandbox lets nobody ask */
+			_exit(77); /* a sandbox permits no perf events at all */
 		if (err != -EACCES)
 			_exit(1);
 		_exit(strstr(diag.sentence, "sudo sysctl kernel.perf_event_paranoid=0") ? 0 : 2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		print_message("skipped: everybody may count whole CPUs here, or nobody may ask\n");
+		print_message("skipped: every user may count whole CPUs here, or perf events are "
+			      "not permitted at all\n");
 		skip();
 	}
 	assert_int_equal(status, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_refusal.c - why perf_event_open(2) said no, in a sentence with a cure.
- * The kernel gives one errno for many reasons; the settings and capabilities
- * of the moment tell them apart. See perf_event.h.
+ * perf_refusal.c - turns an error of perf_event_open(2) into a sentence with a
+ * cure. The kernel returns one errno for many reasons; the present settings and
+ * capabilities distinguish them. See perf_event.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "kernel/privilege.h"
 
 struct refusal {
-	int err; /* as given to people who call us */
+	int err; /* as returned to the caller */
 	const struct perf_event_attr *attr;
 	struct wm_perf_where where;
 	const char *name;
@@ -25,22 +25,21 @@ static int refused_permission(const struct refusal *r)
 	enum wm_perf_need need = r->where.pid < 0          ? WM_PERF_NEED_CPU
 				 : r->attr->exclude_kernel ? WM_PERF_NEED_USER
 							   : WM_PERF_NEED_KERNEL;
-	static const char *const whats[] = {"whole CPUs", "what happens in the kernel",
-					    "one's own processes"};
+	static const char *const whats[] = {"whole CPUs", "inside the kernel",
+					    "your own processes"};
 
 	wm_privilege_read(&p);
-	/* Probes are for the privileged, whatever the setting. */
+	/* Probes need privilege, whatever the setting. */
 	if (r->attr->type <= PERF_TYPE_BREAKPOINT && !wm_privilege_perf(&p, need))
 		return wm_diag_set(
 		    r->diag, r->err, NULL, -1,
-		    "'%.60s' is not permitted: to count %s, kernel.perf_event_paranoid must be %d "
-		    "or less and is %" PRId64 "; %s, or: sudo sysctl "
-		    "kernel.perf_event_paranoid=%d",
+		    "'%.60s' is not permitted: to count %s, kernel.perf_event_paranoid must be at "
+		    "most %d (now %" PRId64 "); %s, or: sudo sysctl kernel.perf_event_paranoid=%d",
 		    r->name, whats[need], (int)need, p.paranoid, wm_privilege_cure(&p), (int)need);
 	if (r->where.pid > 0 && wm_privilege_perf(&p, need))
 		return wm_diag_set(r->diag, r->err, NULL, -1,
-				   "'%.60s' is not permitted on thread %d: it is another user's or "
-				   "protected; try again as root",
+				   "'%.60s' is not permitted on thread %d: it belongs to another "
+				   "user or is protected; run as root",
 				   r->name, (int)r->where.pid);
 	return wm_diag_set(r->diag, r->err, NULL, -1,
 			   "'%.60s' is not permitted: it needs CAP_PERFMON (or CAP_SYS_ADMIN); %s",
@@ -53,8 +52,8 @@ static int refused_files(const struct refusal *r)
 
 	wm_privilege_read(&p);
 	return wm_diag_set(r->diag, r->err, NULL, -1,
-			   "too many open files for '%.60s': one is needed for each event and each "
-			   "CPU or thread, the limit is %" PRIu64
+			   "too many open files for '%.60s': it needs one for each event and each "
+			   "CPU or thread, and the limit is %" PRIu64
 			   "; raise it with 'ulimit -n' or name fewer events",
 			   r->name, p.files);
 }
@@ -63,16 +62,16 @@ const char *wm_perf_kprobe_reason(int err)
 {
 	switch (-err) {
 	case ENOENT:
-		return "the kernel has no function of this name; /proc/kallsyms has all there are";
+		return "the kernel has no function of this name; /proc/kallsyms lists all of them";
 	case EILSEQ:
 		return "no instruction begins at this offset of the function";
 	case EADDRNOTAVAIL:
-		return "several functions have this name, and the kernel cannot tell which is "
+		return "several functions have this name, and the kernel cannot tell which one is "
 		       "meant";
 	case EINVAL:
-		return "the kernel allows no probe here: the offset is outside the function, or "
-		       "the function served only to start the kernel, or probes themselves need "
-		       "it (as root: /sys/kernel/debug/kprobes/blacklist)";
+		return "the kernel allows no probe here: the offset is outside the function, the "
+		       "function ran only at boot, or probes themselves use it (as root: "
+		       "/sys/kernel/debug/kprobes/blacklist)";
 	default:
 		return NULL;
 	}
@@ -90,17 +89,17 @@ static int refused_missing(const struct refusal *r)
 			r->attr->type == PERF_TYPE_HW_CACHE;
 
 	return wm_diag_set(
-	    r->diag, r->err, NULL, -1, "'%.80s' is not counted here: %s", r->name,
-	    hardware ? "this CPU has no such counter, or none is given to this virtual machine"
+	    r->diag, r->err, NULL, -1, "'%.80s' cannot be counted here: %s", r->name,
+	    hardware ? "this CPU has no such counter, or this virtual machine has no access to it"
 	    : r->attr->type == PERF_TYPE_TRACEPOINT
-		? "the tracepoint is gone (a module unloaded, a probe removed)"
-		: "this kernel does not know it");
+		? "the tracepoint no longer exists (its module was unloaded, or its probe removed)"
+		: "this kernel does not support it");
 }
 
 static int refused_no_kernel(const struct refusal *r)
 {
 	return wm_diag_set(r->diag, r->err, NULL, -1,
-			   "'%.80s' is not counted: this kernel was built without perf events "
+			   "'%.80s' cannot be counted: this kernel was built without perf events "
 			   "(CONFIG_PERF_EVENTS)",
 			   r->name);
 }
@@ -112,18 +111,19 @@ static int refused_invalid(const struct refusal *r)
 				   "'%.80s': the CPU cannot watch this address and length; the "
 				   "address must be a multiple of the length (1, 2, 4 or 8)",
 				   r->name);
-	return wm_diag_set(r->diag, r->err, NULL, -1,
-			   "'%.80s': the kernel refuses this event in this form (%s)", r->name,
-			   r->attr->type > PERF_TYPE_BREAKPOINT
-			       ? "is the place an instruction's first byte, the file a program?"
-			       : "a modifier it does not have, or it cannot be inherited");
+	return wm_diag_set(
+	    r->diag, r->err, NULL, -1, "'%.80s': the kernel refuses this event in this form: %s",
+	    r->name,
+	    r->attr->type > PERF_TYPE_BREAKPOINT
+		? "check that the file is a program and that an instruction begins at this place"
+		: "it does not support one of the modifiers, or cannot be inherited");
 }
 
-/* One row an errno; what is not here gets strerror's words. */
+/* One row per errno; the others get strerror()'s text. */
 static const struct {
 	int err;
 	int (*explain)(const struct refusal *r);
-	const char *sentence; /* what follows the name, when explain is NULL */
+	const char *sentence; /* follows the name, when explain is NULL */
 } refusals[] = {
     {EACCES, refused_permission, NULL},
     {EPERM, refused_permission, NULL},
@@ -133,13 +133,13 @@ static const struct {
     {EOPNOTSUPP, refused_missing, NULL},
     {ENOSYS, refused_no_kernel, NULL},
     {EINVAL, refused_invalid, NULL},
-    {ENFILE, NULL, "the whole system has too many open files; see /proc/sys/fs/file-max"},
+    {ENFILE, NULL, "the whole system has too many open files; raise /proc/sys/fs/file-max"},
     {ESRCH, NULL, "the process or thread has ended"},
-    {ENOSPC, NULL, "the CPU has no watchpoint left; it has four or so, a debugger may hold some"},
+    {ENOSPC, NULL,
+     "the CPU has no free watchpoint; it has about four, and a debugger may use some"},
     {EBUSY, NULL,
-     "another user of the counters holds them for itself (an exclusive event, the NMI "
-     "watchdog)"},
-    {E2BIG, NULL, "this kernel is older than something the event asks for"},
+     "another tool has exclusive use of the counters (an exclusive event, or the NMI watchdog)"},
+    {E2BIG, NULL, "this kernel is too old for an option of this event"},
 };
 
 int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_where where,

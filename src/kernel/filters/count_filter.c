@@ -19,13 +19,15 @@ void wm_count_filters_done(struct wm_count_filters *f)
 
 static int no_fields(const struct wm_event_def *d, struct wm_diag *diag)
 {
-	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "'%.100s' cannot be filtered: only tracepoints, system calls and probes "
-			   "have fields",
-			   d->name);
+	return wm_diag_set(
+	    diag, -ENOENT, NULL, -1,
+	    "'%.100s' cannot be filtered: only tracepoints, system calls and probes have fields",
+	    d->name);
 }
 
-/* Adds what the filter is for this event. 1: not in the kernel's words; -ENOENT: it lacks a field.
+/*
+ * Appends the filter for this event. 1: the kernel's language cannot express
+ * it; -ENOENT: the event lacks a field.
  */
 static int translate(const struct wm_event_space *space, const struct wm_event_def *d,
 		     const char *filter, struct wm_text *text, struct wm_diag *diag)
@@ -36,7 +38,7 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 	int err;
 
 	if (d->family >= WM_FAMILY_USDT)
-		return 1; /* what probes fetch is there when they are recorded */
+		return 1; /* a probe's fetched values are available only when it is recorded */
 	if (!d->system)
 		return no_fields(d, diag);
 	err = wm_tracefs_event_format(space->tracefs, d->system, d->event, &format, &bytes, diag);
@@ -52,7 +54,7 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 	return err;
 }
 
-/* *ret is NULL when nothing is to be filtered. */
+/* *ret is NULL when the event has no filter. */
 static int make(const struct wm_event_space *space, const struct wm_event_def *d,
 		const char *const *texts, size_t nr_texts, char **ret, struct wm_diag *diag)
 {

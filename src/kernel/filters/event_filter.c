@@ -18,7 +18,7 @@ void wm_event_filter_done(struct wm_event_filter *f)
 	*f = (struct wm_event_filter){0};
 }
 
-/* A format file that was parsed. */
+/* A parsed format file. */
 struct parsed {
 	struct wm_arena arena;
 	struct wm_kmachine machine;
@@ -33,7 +33,7 @@ static int parse(struct parsed *p, const char *system, const char *format, size_
 	return wm_kformat_parse(&p->arena, &p->machine, system, format, bytes, &p->format, diag);
 }
 
-/* Whoever evaluates it finds the fields a plan writes, and no common ones. */
+/* The evaluator sees the fields that a plan writes, without the common ones. */
 static int check(const struct parsed *p, const unsigned char *code, size_t bytes,
 		 struct wm_diag *diag)
 {

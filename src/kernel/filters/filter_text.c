@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_text.c - see filter_text.h. The postfix code becomes a tree of nodes
- * in one array; each node either can be said or cannot, and what can be said
- * is written out.
+ * in one array; then each node that the kernel's language can express is
+ * written out.
  */
 #include "kernel/filters/filter_text.h"
 
@@ -14,7 +14,7 @@
 #include "event/filter_code.h"
 #include "event/filter_parts.h"
 
-#define TEXT_MAX 250u /* bytes of a string the kernel takes */
+#define TEXT_MAX 250u /* the longest string the kernel takes, in bytes */
 #define COMM_MAX 16u  /* bytes of a process's name with its NUL */
 
 struct node {
@@ -84,7 +84,7 @@ static int add_step(struct translation *t, const struct wm_filter_step *s)
 	return push(t, n);
 }
 
-/* Reads steps up to `end`: the right side of && and || is as long as the op says. */
+/* Reads steps up to `end`: the operation && or || contains the length of its right side. */
 static int build(struct translation *t, const struct wm_filter_code *code, uint32_t *pos,
 		 uint32_t end, unsigned nest)
 {
@@ -98,7 +98,7 @@ static int build(struct translation *t, const struct wm_filter_code *code, uint3
 			err = add_step(t, &s);
 			continue;
 		}
-		/* The left operand lies on the stack; the right one follows. */
+		/* The left operand is on the stack; the right one follows. */
 		if (nest > WM_FILTER_NEST_MAX || t->nr == WM_KERNEL_FILTER_NODES_MAX)
 			return -E2BIG;
 		n = &t->nodes[t->nr++];
@@ -111,7 +111,7 @@ static int build(struct translation *t, const struct wm_filter_code *code, uint3
 	return err ? err : more < 0 ? more : *pos == end ? 0 : -EBADMSG;
 }
 
-/* ---- saying it ------------------------------------------------------------------------- */
+/* ---- writing it ----------------------------------------------------------------------- */
 
 static const struct wm_kfield *field_of(const struct translation *t, const struct node *n)
 {
@@ -124,7 +124,7 @@ static const struct wm_kfield *field_of(const struct translation *t, const struc
 	return wm_kformat_field(t->format, name);
 }
 
-/* A probe's floating-point numbers are bytes to the kernel. */
+/* The kernel sees a probe's floating-point numbers as integers. */
 static bool is_number(const struct wm_kfield *f)
 {
 	return strcmp(f->type, "double") && strcmp(f->type, "float") &&
@@ -133,7 +133,10 @@ static bool is_number(const struct wm_kfield *f)
 	       (f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8);
 }
 
-/* Does the constant fit the field, so that the kernel's cut to its size changes nothing? */
+/*
+ * Whether the constant fits the field, so that truncation to the field's size
+ * does not change it.
+ */
 static bool in_range(const struct node *n, uint32_t bytes, bool is_signed)
 {
 	unsigned bits = 8 * bytes;
@@ -147,7 +150,7 @@ static bool in_range(const struct node *n, uint32_t bytes, bool is_signed)
 			 : bits == 64 || (uint64_t)n->value < 1ull << bits;
 }
 
-/* What stands on the left of a numeric comparison: its name for the kernel, size and sign. */
+/* The left side of a numeric comparison: its name in the kernel, size and sign. */
 struct number {
 	char name[256];
 	uint32_t bytes;
@@ -157,7 +160,7 @@ struct number {
 static bool number_of(const struct translation *t, const struct node *n, struct number *ret)
 {
 	const struct wm_kfield *f = field_of(t, n);
-	/* $pid is a process, the kernel's common_pid a thread. */
+	/* $pid is a process, but the kernel's common_pid is a thread. */
 	static const char *const contexts[] = {[1] = "common_pid", [2] = "CPU"};
 
 	if (n->op == WM_OP_CONTEXT && n->context < 3 && contexts[n->context]) {
@@ -208,7 +211,10 @@ static bool say_numbers(const struct translation *t, const struct node *n, struc
 	return true;
 }
 
-/* A mask: the sign bit is left out, the kernel widens before it compares. */
+/*
+ * A mask must not contain the sign bit: the kernel sign-extends the field
+ * before it compares.
+ */
 static bool say_mask(const struct translation *t, const struct node *n, struct wm_text *text)
 {
 	bool mirrored = n->a->op == WM_OP_INT;
@@ -222,7 +228,7 @@ static bool say_mask(const struct translation *t, const struct node *n, struct w
 	return true;
 }
 
-/* The kernel knows no escapes: a string has at most one kind of quotes in it. */
+/* The kernel's strings have no escapes: a string can contain only one kind of quotes. */
 static bool say_string(const struct node *n, struct wm_text *text)
 {
 	char quote = memchr(n->text, '"', n->bytes) ? '\'' : '"';
@@ -236,7 +242,7 @@ static bool say_string(const struct node *n, struct wm_text *text)
 	return true;
 }
 
-/* Text fields and $comm; `ret_max`: a string must be shorter. */
+/* Text fields and $comm; a string must be shorter than `ret_max`. */
 static bool text_of(const struct translation *t, const struct node *n, char name[256],
 		    uint32_t *ret_max)
 {
@@ -266,7 +272,7 @@ static bool say_texts(const struct translation *t, const struct node *n, struct 
 	if ((n->op != WM_OP_EQ && n->op != WM_OP_NE) || !text_of(t, left, name, &max) ||
 	    (!glob && right->bytes >= max))
 		return false;
-	/* Sets and escapes are read differently there. */
+	/* The kernel reads sets and escapes differently. */
 	if (glob &&
 	    (memchr(right->text, '[', right->bytes) || memchr(right->text, '\\', right->bytes)))
 		return false;
@@ -318,7 +324,10 @@ static bool say_joined(const struct translation *t, const struct node *n, struct
 	return true;
 }
 
-/* Writes a condition; false: it cannot be said, and what was written is no use. */
+/*
+ * Writes a condition. False: the kernel's language cannot express it; `text`
+ * then ends in an incomplete condition.
+ */
 static bool say(const struct translation *t, const struct node *n, struct wm_text *text)
 {
 	struct number number;
@@ -342,7 +351,7 @@ static bool say(const struct translation *t, const struct node *n, struct wm_tex
 	return true;
 }
 
-/* Adds a part if it can be said: 1, 0: it cannot, or -errno. */
+/* Appends a part if the kernel's language can express it: 1, 0: it cannot, or -errno. */
 static int say_part(struct translation *t, const struct wm_filter_code *c,
 		    const struct wm_filter_part *part, struct wm_text *text)
 {
@@ -368,7 +377,7 @@ static int say_part(struct translation *t, const struct wm_filter_code *c,
 	return 1;
 }
 
-/* All fields it names are the event's, or which is not. */
+/* Checks that the event has all fields that the filter names. */
 static int check_names(const struct translation *t, const struct wm_filter_code *c)
 {
 	struct wm_filter_step s;
@@ -380,9 +389,11 @@ static int check_names(const struct translation *t, const struct wm_filter_code 
 
 		if ((s.op != WM_OP_FIELD && s.op != WM_OP_ELEMENT) || field_of(t, &n))
 			continue;
-		wm_diag_set(t->diag, -ENOENT, NULL, -1, "%s:%s has no field '%.*s'",
-			    t->format->system, t->format->name,
-			    s.text_bytes < 60 ? (int)s.text_bytes : 60, s.text);
+		wm_diag_set(
+		    t->diag, -ENOENT, NULL, -1,
+		    "%s:%s has no field '%.*s'; run 'waymark list --fields' to see its fields",
+		    t->format->system, t->format->name, s.text_bytes < 60 ? (int)s.text_bytes : 60,
+		    s.text);
 		if (t->diag && op < c->nr_ops)
 			t->diag->column = wm_load_u16(c->columns + 2 * op) + 1u;
 		return -ENOENT;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_text_test.c - what is said to the kernel of a filter, and what is
- * not: ranges, signs, strings, masks, and the parts of a filter that is said
- * in part. Where tracefs can be written, the kernel itself must take it all.
+ * filter_text_test.c - the parts of filters that are translated for the kernel
+ * and the parts that are not: ranges, signs, strings, masks, and filters
+ * translated in part. Where tracefs can be written, the kernel must accept all
+ * of them.
  */
 #include "kernel/filters/filter_text.h"
 
@@ -60,7 +61,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The text said, free() it, "" none; whether that is all; or an errno. */
+/* The translated text, free() it, "" none; whether it is the whole filter; or an errno. */
 static int said(const struct world *w, const char *filter, char **ret_text, bool *ret_whole,
 		struct wm_diag *diag)
 {
@@ -149,12 +150,14 @@ static void test_missing_fields(void **state)
 	char *text;
 
 	assert_int_equal(said(w, "rows > 1 && columns > 2", &text, &whole, &diag), -ENOENT);
-	assert_string_equal(diag.sentence, "sys:ev has no field 'columns'");
+	assert_string_equal(
+	    diag.sentence,
+	    "sys:ev has no field 'columns'; run 'waymark list --fields' to see its fields");
 	assert_int_equal(diag.column, 13);
 	free(text);
 }
 
-/* On a real event: what is said must be taken. */
+/* On a real event: the kernel must accept the translation. */
 static void test_the_kernel_takes_it(void **state)
 {
 	static const char *const filters[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.c - a private corner of tracefs; see instance.h. */
+/* instance.c - a private instance of tracefs; see instance.h. */
 #include "kernel/instances/instance_int.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #define PREFIX      "waymark-"
 #define PAGE_KIB    16 /* sub-buffers, where their size can be chosen */
 #define BUFFER_MAX  (1ull << 30)
-#define BEGIN_BYTES (16ull << 20) /* for each CPU, when there is as much */
+#define BEGIN_BYTES (16ull << 20) /* for each CPU, when the limit permits */
 #define COMMAND     11            /* columns of "  Command: ", before the text */
 #define SMALL_FILE  65536u
 
@@ -86,7 +86,7 @@ uint64_t wm_instance_get_number(const struct wm_instance *i, const char *name)
 	return number;
 }
 
-/* --- beginning and end -------------------------------------------------------- */
+/* --- creation and removal --------------------------------------------------------- */
 
 int wm_instance_open_parent(const struct wm_tracefs *t, struct wm_diag *diag)
 {
@@ -208,7 +208,10 @@ uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes)
 	return most < BEGIN_BYTES ? most : BEGIN_BYTES;
 }
 
-/* Rings, with sub-buffers of a good size where that can be chosen. */
+/*
+ * Sets up the rings, with sub-buffers of PAGE_KIB where the kernel lets their
+ * size be chosen.
+ */
 static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *diag)
 {
 	int err;
@@ -221,7 +224,7 @@ static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *di
 	err = wm_instance_put_number(i, "buffer_size_kb", i->cpu_bytes / 1024);
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "the kernel gives no ring of %llu KiB for each CPU: %s",
+				   "cannot get a ring of %llu KiB for each CPU: %s",
 				   (unsigned long long)(i->cpu_bytes / 1024), strerror(-err));
 	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT); /* since Linux 5.0 */
 	return 0;
@@ -239,7 +242,7 @@ int wm_instance_open_rings(struct wm_instance *i, struct wm_diag *diag)
 	}
 	if (opened)
 		return 0;
-	return wm_diag_set(diag, -errno, NULL, -1, "no CPU's ring can be opened: %s",
+	return wm_diag_set(diag, -errno, NULL, -1, "cannot open any CPU's ring: %s",
 			   strerror(errno));
 }
 
@@ -357,7 +360,7 @@ void wm_instance_destroy(struct wm_instance *i)
 	free(i);
 }
 
-/* --- what is recorded ---------------------------------------------------------- */
+/* --- events --------------------------------------------------------------------- */
 
 bool wm_instance_has(const struct wm_instance *i, const char *name)
 {
@@ -378,7 +381,7 @@ uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t b
 	if (wm_file_read(i->dirfd, "error_log", SMALL_FILE, &log, &nr) < 0)
 		return 0;
 	error = strstr(log, "error: ");
-	while (error && !strncmp(error, "error: ", 7)) /* it says so twice */
+	while (error && !strncmp(error, "error: ", 7)) /* the log repeats it */
 		error += 7;
 	end = error ? strchr(error, '\n') : NULL;
 	caret = end ? strchr(end, '^') : NULL;
@@ -392,11 +395,11 @@ uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t b
 	return column;
 }
 
-/* With the caret under the word that was refused. */
+/* Sets diag->column to the caret under the refused word. */
 static int filter_refused(struct wm_instance *i, const char *called, const char *filter,
 			  struct wm_diag *diag)
 {
-	char why[160] = "it gives no reason";
+	char why[160] = "the kernel gives no reason";
 	uint32_t column = wm_instance_last_error(i, why, sizeof(why));
 
 	wm_diag_set(diag, -EINVAL, NULL, -1, "the kernel refuses the filter '%s' of %s: %s", filter,
@@ -433,8 +436,8 @@ int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e,
 		return err;
 	if (!err)
 		err = put_of_event(i, e, "enable", "1");
-	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch %.200s on: %s",
-				 called(e, name), strerror(-err))
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot enable %.200s: %s", called(e, name),
+				 strerror(-err))
 		   : 0;
 }
 
@@ -462,8 +465,7 @@ int wm_instance_start(struct wm_instance *i, struct wm_diag *diag)
 {
 	int err = wm_instance_put(i, "tracing_on", "1");
 
-	return err ? wm_diag_set(diag, err, NULL, -1, "cannot switch tracing on: %s",
-				 strerror(-err))
+	return err ? wm_diag_set(diag, err, NULL, -1, "cannot enable tracing: %s", strerror(-err))
 		   : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance_tasks.c - which tasks and CPUs an instance takes events of; see instance.h. */
+/* instance_tasks.c - the tasks and CPUs that an instance records; see instance.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "kernel/instances/instance_int.h"
 
-/* All with one write: the kernel waits for all CPUs after each. */
+/* Uses a single write: the kernel waits for all CPUs after each. */
 static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr,
 		    bool more)
 {
@@ -30,7 +30,7 @@ int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, bool
 {
 	int err = children && !i->top ? wm_instance_put(i, "options/event-fork", "1") : 0;
 
-	if (!err && !i->top) /* of which no events are taken */
+	if (!err && !i->top) /* the system's own buffer records no events */
 		err = put_tids(i, "set_event_pid", tids, nr, false);
 	if (!err && i->functions) {
 		if (children)
@@ -38,7 +38,7 @@ int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, bool
 		err = put_tids(i, "set_ftrace_pid", tids, nr, false);
 	}
 	return err ? wm_diag_set(diag, err, NULL, -1,
-				 "the kernel does not let us choose tasks to trace: %s",
+				 "the kernel does not permit choosing tasks to trace: %s",
 				 strerror(-err))
 		   : 0;
 }
@@ -58,8 +58,8 @@ int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct w
 	for (size_t k = 0; k < nr; k++) {
 		if (cpus[k] < 0 || (uint32_t)cpus[k] >= i->nr_cpus)
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "there is no CPU %d here: they are 0 to %u", cpus[k],
-					   i->nr_cpus - 1);
+					   "this machine has no CPU %d: it has CPUs 0 to %u",
+					   cpus[k], i->nr_cpus - 1);
 		words[cpus[k] / 32] |= 1u << cpus[k] % 32;
 	}
 	wm_text_init(&t);
@@ -68,7 +68,7 @@ int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct w
 	err = t.failed ? -ENOMEM : wm_instance_put(i, "tracing_cpumask", t.data);
 	wm_text_done(&t);
 	return err ? wm_diag_set(diag, err, NULL, -1,
-				 "the kernel does not let us choose CPUs to trace: %s",
+				 "the kernel does not permit choosing CPUs to trace: %s",
 				 strerror(-err))
 		   : 0;
 }

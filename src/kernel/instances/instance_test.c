@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An instance of the real tracefs: made, filled, read, and gone afterwards. */
+/* An instance of the real tracefs: made, filled, read, and removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static struct wm_instance *instance_of(void **state)
 	return w->instance;
 }
 
-/* All records of all CPUs that are there now. */
+/* All records that are in the rings of all CPUs now. */
 static uint64_t drain(struct wm_instance *i)
 {
 	unsigned char *page = malloc(wm_instance_page_bytes(i));
@@ -90,7 +90,7 @@ static void every_call_is_in_the_ring(void **state)
 	if (wm_instance_enable(i, &getppid_event, NULL, NULL) < 0)
 		skip(); /* a kernel without system call events */
 	assert_int_equal(wm_instance_follow(i, &me, 1, true, NULL), 0);
-	(void)getppid(); /* not started: not seen */
+	(void)getppid(); /* not started: not recorded */
 	assert_int_equal(wm_instance_start(i, NULL), 0);
 	for (int k = 0; k < 5000; k++)
 		(void)getppid();
@@ -154,7 +154,7 @@ static void what_a_killed_recorder_left_is_swept(void **state)
 	}
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(wm_instance_sweep(w->fs), 1);
-	assert_int_equal(wm_instance_sweep(w->fs), 0); /* ours stays: it is held */
+	assert_int_equal(wm_instance_sweep(w->fs), 0); /* this one stays: its lock is held */
 }
 
 int main(void)

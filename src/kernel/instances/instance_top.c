@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance_top.c - the system's own trace buffer as an instance, for what older
- * kernels give to no other. It is everybody's, so it is taken only while nobody
- * uses it, and given back as it was found.
+ * instance_top.c - the system's own trace buffer as an instance, for functions
+ * and markers on older kernels, which offer them in no other instance. All
+ * tools share the buffer, so it is taken only while it is not in use, and its
+ * previous state is restored afterwards.
  *
- * How it was found is the name of a folder, an instance that records nothing:
- * made before anything is changed, held by a lock as other instances are, there
- * as long as the machine runs, and seen from every container. Whoever finds it
- * with nobody holding it gives the buffer back.
+ * The previous state is recorded in the name of a folder, an instance that
+ * records nothing: it is made before any change, locked like other instances,
+ * remains until the machine is restarted, and is visible in every container. A
+ * process that finds it without a lock holder restores the buffer.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -27,14 +28,14 @@
 #define PREFIX     "waymark-top-"
 #define WORD_BYTES 96
 #define SMALL_FILE 65536u
-#define LIST_BYTES (16u << 20) /* set_ftrace_filter can have each function */
+#define LIST_BYTES (16u << 20) /* set_ftrace_filter may list every function */
 #define CPUS_BITS  32u         /* of a word of a mask */
 
-/* What is changed of it while it is ours, as it was found. */
+/* The settings that are changed, with their previous values. */
 struct found {
-	int pid; /* who took it */
+	int pid; /* the process that took the buffer */
 	unsigned on, percent, cpus, fork;
-	unsigned long long kib; /* of each ring; 0: it stays as it is */
+	unsigned long long kib; /* of each ring; 0: unchanged */
 	char clock[16];
 };
 
@@ -51,9 +52,9 @@ static bool parse_name(const char *name, struct found *f)
 		      &f->percent, &f->cpus, &f->fork, f->clock) == 7;
 }
 
-/* --- whether it is free ------------------------------------------------------------- */
+/* --- whether it is in use ----------------------------------------------------------- */
 
-/* Each of these has a line that says something while somebody traces with it. */
+/* Each of these files has a significant line while a tool traces with the buffer. */
 static const char *const used_by[] = {
     "current_tracer",        "set_event",          "set_event_pid",
     "set_event_notrace_pid", "set_ftrace_pid",     "set_ftrace_notrace_pid",
@@ -71,7 +72,7 @@ static bool says_nothing(const char *line, size_t bytes)
 	return *line == '#';
 }
 
-/* The first line of a file that says something; false: there is none. */
+/* The first significant line of a file; false: the file has none. */
 static bool first_word(const struct wm_instance *i, const char *name, char word[WORD_BYTES])
 {
 	char *text, *line;
@@ -121,7 +122,7 @@ static unsigned long long nr_unread(const struct wm_instance *i)
 	return sum;
 }
 
-/* --- who reads it ---------------------------------------------------------------------- */
+/* --- its readers -------------------------------------------------------------------- */
 
 static bool ends(const char *text, const char *with)
 {
@@ -130,7 +131,7 @@ static bool ends(const char *text, const char *with)
 	return n >= m && !strcmp(text + n - m, with);
 }
 
-/* Whether a descriptor of /proc/PID/fd is a file of the buffer that events are taken from. */
+/* Whether a descriptor of /proc/PID/fd is a file that consumes the buffer's events. */
 static bool takes_events(int folder, const char *fd, dev_t tracefs)
 {
 	char target[512];
@@ -163,7 +164,7 @@ static bool is_reader(const char *pid, dev_t tracefs)
 	return reads;
 }
 
-/* "process 123 (cat)"; false: nobody reads it. */
+/* "process 123 (cat)"; false: the buffer has no reader. */
 static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
 {
 	DIR *proc = opendir("/proc");
@@ -191,7 +192,7 @@ static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
 	return found;
 }
 
-/* A recording of ours has it: its folder was held when others were swept. */
+/* Whether another waymark recording has the buffer: its folder was locked during the sweep. */
 static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 {
 	int fd = openat(i->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -209,7 +210,7 @@ static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 	return found;
 }
 
-/* The bits of "3,ffffffff", of a mask that has all of its first ones; 0: it has not. */
+/* The number of bits of "3,ffffffff", a mask with its lowest bits set; 0: any other mask. */
 static unsigned find_cpus(const struct wm_instance *i)
 {
 	unsigned bits = 0;
@@ -235,13 +236,13 @@ static unsigned find_cpus(const struct wm_instance *i)
 
 static int in_use(struct wm_diag *diag, const char *what, const char *by)
 {
-	return wm_diag_set(diag, -EBUSY, NULL, -1,
-			   "this kernel gives %s to the system's own trace buffer only, and that "
-			   "is in use: %s",
-			   what, by);
+	return wm_diag_set(
+	    diag, -EBUSY, NULL, -1,
+	    "this kernel offers %s only in the system's own trace buffer, which is in use: %s",
+	    what, by);
 }
 
-/* 0, or -EBUSY with who or what uses it. */
+/* 0, or -EBUSY with the user or the setting that shows the use. */
 static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, const char *what,
 		      struct wm_diag *diag)
 {
@@ -253,13 +254,13 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 		return in_use(diag, what, by);
 	}
 	if (find_ours(i, word)) {
-		(void)snprintf(by, sizeof(by), "by another recording of waymark's, %s", word);
+		(void)snprintf(by, sizeof(by), "another waymark recording uses it, %s", word);
 		return in_use(diag, what, by);
 	}
 	for (size_t k = 0; k < sizeof(used_by) / sizeof(used_by[0]); k++) {
 		if (!first_word(i, used_by[k], word))
 			continue;
-		(void)snprintf(by, sizeof(by), "%s/%s has '%s'", t->path, used_by[k], word);
+		(void)snprintf(by, sizeof(by), "%s/%s contains '%s'", t->path, used_by[k], word);
 		return in_use(diag, what, by);
 	}
 	if (has_snapshot(i)) {
@@ -268,19 +269,19 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 		return in_use(diag, what, by);
 	}
 	if (find_cpus(i) < i->nr_cpus)
-		return in_use(diag, what, "its tracing_cpumask has not all CPUs");
+		return in_use(diag, what, "its tracing_cpumask excludes some CPUs");
 	unread = nr_unread(i);
 	if (!unread)
 		return 0;
 	(void)snprintf(by, sizeof(by),
-		       "%llu event%s in it that nobody has read ('echo > %s/trace' empties it)",
-		       unread, unread == 1 ? " is" : "s are", t->path);
+		       "it holds %llu unread event%s ('echo > %s/trace' empties it)", unread,
+		       unread == 1 ? "" : "s", t->path);
 	return in_use(diag, what, by);
 }
 
-/* --- how it is found -------------------------------------------------------------------- */
+/* --- its previous state ------------------------------------------------------------ */
 
-/* "local [global] mono": the one in brackets. */
+/* The clock in brackets: "local [global] mono". */
 static void find_clock(const struct wm_instance *i, char clock[16])
 {
 	char *text, *at;
@@ -295,7 +296,7 @@ static void find_clock(const struct wm_instance *i, char clock[16])
 	free(text);
 }
 
-/* What a ring takes: "1408", "7 (expanded: 1408)" of one that was never used; 0 of "X". */
+/* The size of a ring: "1408", or "7 (expanded: 1408)" of a ring never used; 0 for "X". */
 static unsigned long long find_kib(const struct wm_instance *i)
 {
 	static const char expanded[] = "(expanded: ";
@@ -327,9 +328,9 @@ static void put_cpus(const struct wm_instance *i, unsigned cpus)
 	wm_text_done(&t);
 }
 
-/* --- taken and given back -------------------------------------------------------------------- */
+/* --- taking and restoring it --------------------------------------------------------- */
 
-/* The folder that says how it was found, ours from now on. */
+/* Makes and locks the folder that records the previous state. */
 static int make_journal(struct wm_instance *i, const struct found *f)
 {
 	struct wm_instance journal;
@@ -347,7 +348,7 @@ static int make_journal(struct wm_instance *i, const struct found *f)
 	return 0;
 }
 
-/* The rings stay as they are where they are larger, or not all the same. */
+/* Rings that are larger, or of different sizes, keep their size. */
 static void make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
 {
 	uint64_t kib = wm_instance_cpu_bytes(i, bytes) / 1024;
@@ -373,7 +374,7 @@ static int set_up(struct wm_instance *i, const struct wm_instance_options *o, st
 	err = make_journal(i, &f);
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "cannot note how the system's trace buffer was found: %s",
+				   "cannot save the state of the system's trace buffer: %s",
 				   strerror(-err));
 	err = wm_instance_put(i, "tracing_on", "0");
 	if (!err)
@@ -416,7 +417,10 @@ int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_op
 	return 0;
 }
 
-/* All of it, also when some cannot be: the tracer cannot while somebody reads. */
+/*
+ * Restores all settings even when one fails: the tracer cannot be changed while
+ * the buffer has a reader.
+ */
 static bool restore(const struct wm_instance *top, const struct found *f)
 {
 	int err;
@@ -452,9 +456,9 @@ bool wm_instance_top_restore(int parent, const char *name)
 }
 
 /*
- * By the first of those who hold it (the pump, then the command): the folder is
- * gone then, and the buffer may be somebody else's. The lock is of an opening of
- * our own; that of i->parent is shared over the fork.
+ * Called by each holder (the pump, then the command); the first one removes the
+ * folder, after which another process may own the buffer. The lock needs a new
+ * open file description: that of i->parent is shared over the fork.
  */
 void wm_instance_give_top_back(struct wm_instance *i)
 {

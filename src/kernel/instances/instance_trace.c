@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance_trace.c - what an instance has besides events: triggers,
- * stacks behind events, the tracers of functions. See instance.h.
+ * instance_trace.c - an instance's parts besides events: triggers, stacks after
+ * events, function tracers. See instance.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define TRIGGERS_BYTES_MAX (1u << 20)
 #define ROUNDS_MAX         8u
 
-/* A command of a trigger, and the file that is there where the kernel has it. */
+/* A trigger's command, and the file that exists where the kernel supports it. */
 static const struct {
 	const char *command, *file, *option;
 } needs[] = {
@@ -27,7 +27,7 @@ static const struct {
     {"snapshot", "snapshot", "CONFIG_TRACER_SNAPSHOT"},
 };
 
-/* NULL, or the kernel's option that is missing for it. */
+/* NULL, or the kernel's configuration option that the trigger needs. */
 static const char *missing_option(const struct wm_instance *i, const struct wm_instance_event *e,
 				  const char *trigger)
 {
@@ -47,7 +47,7 @@ static const char *missing_option(const struct wm_instance *i, const struct wm_i
 	return NULL;
 }
 
-/* The kernel's caret is under its filter, which stands behind " if ". */
+/* The kernel's caret counts from the begin of the filter, which follows " if ". */
 static uint32_t column_of(const char *trigger, uint32_t in_filter)
 {
 	const char *filter = strstr(trigger, " if ");
@@ -86,7 +86,7 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-/* Removes each trigger that a file lists. How many were. */
+/* Removes each trigger that a file lists. Returns how many. */
 static unsigned clear_file(const struct wm_instance *i, const char *file)
 {
 	char *text, *save = NULL;
@@ -112,7 +112,7 @@ static unsigned clear_file(const struct wm_instance *i, const char *file)
 	return nr;
 }
 
-/* Calls fn for each folder within one; its sum. */
+/* Calls fn for each folder within `folder`; returns the sum. */
 static unsigned each_folder(const struct wm_instance *i, const char *folder,
 			    unsigned (*fn)(const struct wm_instance *i, const char *path))
 {
@@ -148,7 +148,10 @@ static unsigned clear_system(const struct wm_instance *i, const char *path)
 
 void wm_instance_clear_triggers(const struct wm_instance *i)
 {
-	/* One that others refer to can go when they have: several times around, then. */
+	/*
+	 * A trigger that others refer to can be removed only after them, hence
+	 * several rounds.
+	 */
 	for (unsigned n = 0; n < ROUNDS_MAX && each_folder(i, "events", clear_system); n++)
 		;
 }
@@ -159,7 +162,7 @@ int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *di
 	int err = wm_instance_put(i, file, "1");
 
 	return err ? wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				 "this kernel gives no call stacks behind events (%s: %s)", file,
+				 "this kernel cannot record call stacks with events (%s: %s)", file,
 				 strerror(-err))
 		   : 0;
 }
@@ -171,17 +174,17 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 
 	if (i->functions && i->graph != graph)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "functions are traced one by one or as a graph, not both at "
-				   "once: make two recordings");
+				   "cannot trace functions both one by one and as a graph in one "
+				   "recording; make two recordings");
 	err = i->functions ? wm_instance_append(i, "set_ftrace_filter", glob)
 			   : wm_instance_put(i, "set_ftrace_filter", glob);
 	if (err == -EINVAL)
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "no function of the kernel that can be traced matches '%.80s'; "
-				   "available_filter_functions of tracefs has all names",
+				   "no traceable kernel function matches '%.80s'; "
+				   "available_filter_functions of tracefs lists all names",
 				   glob);
 	if (!err && !i->functions) {
-		/* A tracer is not changed while a ring is open. */
+		/* The tracer cannot be changed while a ring is open. */
 		wm_instance_close_rings(i);
 		err = wm_instance_put(i, "current_tracer", tracer);
 		opened = wm_instance_open_rings(i, diag);
@@ -189,17 +192,15 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	if (opened)
 		return opened;
 	if (err == -EPERM || err == -EACCES)
-		return wm_diag_set(
-		    diag, -EOPNOTSUPP, NULL, -1,
-		    "the kernel's %s tracer is refused to everybody: its maker locked "
-		    "it down; a kernel of a distribution traces functions",
-		    tracer);
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "this kernel's builder locked its %s tracer for all users; a "
+				   "distribution's kernel can trace functions",
+				   tracer);
 	if (err)
-		return wm_diag_set(
-		    diag, -EOPNOTSUPP, NULL, -1,
-		    "this kernel does not trace functions for us (its %s tracer: %s); 'waymark "
-		    "doctor' says what it has",
-		    tracer, strerror(-err));
+		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+				   "this kernel cannot trace functions (its %s tracer: %s); run "
+				   "'waymark doctor' to see what it supports",
+				   tracer, strerror(-err));
 	i->functions = true;
 	i->graph = graph;
 	return 0;

@@ -26,7 +26,7 @@
 #define LIBRARIES                                                                                  \
 	"/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/" \
 	"lib"
-#define FILES_MAX 4096u /* that one process has code of */
+#define FILES_MAX 4096u /* with code, of one process */
 
 const char *wm_event_file_base(const char *path)
 {
@@ -61,8 +61,9 @@ static bool is_same(int fd, const char *path)
 }
 
 /*
- * A name without links of what is open: in that root, if it has mounts of its
- * own; as we see it, if it is a mere folder of ours; else the name given.
+ * A name without links of an open file: within that root if it has its own
+ * mounts; the path seen by this process if the root is a plain folder of its
+ * file system; else the given name.
  */
 static char *name_of(int fd, const char *root, const char *path)
 {
@@ -84,7 +85,7 @@ static char *name_of(int fd, const char *root, const char *path)
 	return asprintf(&whole, "%s/%s", root, path) < 0 ? NULL : whole;
 }
 
-/* A path as seen from another root, links followed within that root. NULL: there is none. */
+/* A path as seen from another root, links followed within that root. NULL: no such file. */
 static char *within(const char *root, const char *path)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
@@ -102,7 +103,7 @@ static char *within(const char *root, const char *path)
 	return name;
 }
 
-/* "/proc/12/root/usr/bin/x": the length of its root; 0: it has none. */
+/* "/proc/12/root/usr/bin/x": the length of the root; 0: the path has none. */
 static size_t root_of(const char *path)
 {
 	size_t n = strlen("/proc/"), digits;
@@ -116,7 +117,7 @@ static size_t root_of(const char *path)
 	return n + strlen("/root");
 }
 
-/* The name in each folder of a search path, within a root. */
+/* Searches each folder of a search path within a root. */
 static char *search_within(const char *root, const char *name, const char *search)
 {
 	char *found = NULL;
@@ -133,7 +134,7 @@ static char *search_within(const char *root, const char *name, const char *searc
 	return found;
 }
 
-/* A program as the shell finds it, or a library as the loader mostly does. */
+/* Finds a program as the shell does, or a library mostly as the loader does. */
 static char *find_file(const struct wm_event_space *s, const char *name)
 {
 	size_t root_bytes = root_of(name);
@@ -169,7 +170,7 @@ const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES])
 
 /* ---- one file --------------------------------------------------------------------------- */
 
-/* x86-64 runs i386 programs, too; of its own code with 32-bit addresses (x32) nothing is known. */
+/* x86-64 also runs i386 programs; x32 (64-bit code with 32-bit addresses) is not supported. */
 static bool runs_here(const struct wm_elf *e)
 {
 	if (MACHINE == EM_X86_64 && e->narrow)
@@ -177,7 +178,7 @@ static bool runs_here(const struct wm_elf *e)
 	return e->machine == MACHINE && !e->narrow;
 }
 
-/* Takes the path over. */
+/* Takes ownership of the path. */
 static int open_file(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
 {
 	struct wm_diag why = {.offset = -1};
@@ -187,15 +188,14 @@ static int open_file(const struct wm_event_place *p, char *path, struct wm_event
 	*ret = (struct wm_event_file){.path = path};
 	err = wm_elf_open(path, &ret->elf, &why);
 	if (err < 0)
-		(void)wm_diag_set(p->diag, err, NULL, -1, "'%.100s' has no places to probe: %s",
-				  path, why.sentence[0] ? why.sentence : strerror(-err));
+		(void)wm_diag_set(p->diag, err, NULL, -1, "cannot probe '%.100s': %s", path,
+				  why.sentence[0] ? why.sentence : strerror(-err));
 	if (err == 0 && !runs_here(ret->elf))
-		err =
-		    wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				"'%.100s' is for %s: it cannot run here (%s), so nothing in it is "
-				"met",
-				path, wm_elf_machine_name(ret->elf->machine, machine),
-				wm_elf_machine_name(MACHINE, ours));
+		err = wm_diag_set(
+		    p->diag, -EINVAL, NULL, -1,
+		    "'%.100s' is for %s and cannot run here (%s): a probe in it would never be hit",
+		    path, wm_elf_machine_name(ret->elf->machine, machine),
+		    wm_elf_machine_name(MACHINE, ours));
 	if (err < 0)
 		close_file(ret);
 	return err;
@@ -225,7 +225,10 @@ static bool seen_before(const struct wm_maps *m, size_t i)
 	return false;
 }
 
-/* In the process's root, or, when that is a mere folder of ours, as we see it. */
+/*
+ * The path in the process's root or, when that root is a plain folder of this
+ * file system, in this process's root.
+ */
 static char *mapped_path(pid_t pid, const struct wm_map *map)
 {
 	struct stat st;
@@ -276,10 +279,10 @@ static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct w
 			break;
 	}
 	if (!nr)
-		return wm_diag_set(p->diag, -ENOENT, NULL, -1,
-				   "none of the %u files process %d has code of has it; of the "
-				   "first: %.200s",
-				   nr_files, (int)pid, first.sentence);
+		return wm_diag_set(
+		    p->diag, -ENOENT, NULL, -1,
+		    "none of the %u code files of process %d has it; error of the first: %.200s",
+		    nr_files, (int)pid, first.sentence);
 	return nr;
 }
 
@@ -291,17 +294,21 @@ static int of_process(const struct wm_event_place *p, const char *number, const 
 	int err = wm_maps_read(pid, &maps);
 
 	if (err < 0)
-		return wm_diag_set(p->diag, err == -ENOENT ? -ESRCH : err, NULL, -1,
-				   err == -ENOENT || err == -ESRCH
-				       ? "there is no process %d (and no file called so)"
-				       : "the files of process %d cannot be seen: run as root",
-				   (int)pid);
+		return wm_diag_set(
+		    p->diag, err == -ENOENT ? -ESRCH : err, NULL, -1,
+		    err == -ENOENT || err == -ESRCH
+			? "there is no process %d, and no file of that name"
+			: "not permitted to see the files of process %d; run as root",
+		    (int)pid);
 	err = each_mapped(p, pid, &maps, rest, every, fn);
 	wm_maps_done(&maps);
 	return err;
 }
 
-/* ---- which ----------------------------------------------------------------------------------- */
+/*
+ * ---- splitting BIN from the rest
+ * ---------------------------------------------------------------
+ */
 
 static bool is_number(const char *name)
 {
@@ -351,10 +358,10 @@ int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every, 
 		*first = '\0';
 		err = is_number(copy)
 			  ? of_process(p, copy, first + 1, every, fn)
-			  : wm_diag_set(p->diag, -ENOENT, NULL, -1,
-					"'%s:%.60s': there is no program or library '%.60s'; give "
-					"its path",
-					p->family, p->text, copy);
+			  : wm_diag_set(
+				p->diag, -ENOENT, NULL, -1,
+				"'%s:%.60s': found no program or library '%.60s'; give its path",
+				p->family, p->text, copy);
 	}
 	free(copy);
 	return err;

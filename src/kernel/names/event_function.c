@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_function.c - functions of a program by name, as linked or as written
- * in C++, by name and offset, by glob. See event_file.h.
+ * event_function.c - finds functions of a program by linker name or C++ name,
+ * by name and offset, and by glob. See event_file.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,10 +47,11 @@ static int no_function(const struct search *s)
 		free(written);
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	return wm_diag_set(s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s",
-			   s->file->path, s->wanted,
-			   *cure ? cure
-				 : "was it stripped or inlined? an address can be given: 0x1234");
+	return wm_diag_set(
+	    s->p->diag, -ENOENT, NULL, -1, "'%.80s' has no function '%.50s'; %s", s->file->path,
+	    s->wanted,
+	    *cure ? cure
+		  : "it may be stripped or inlined; an address can be given instead: 0x1234");
 }
 
 static int add(struct search *s, const struct wm_elf_symbol *symbol, const char *name)
@@ -61,13 +62,13 @@ static int add(struct search *s, const struct wm_elf_symbol *symbol, const char 
 
 	if (symbol->bytes && s->offset >= symbol->bytes)
 		return wm_diag_set(s->p->diag, -EINVAL, NULL, -1,
-				   "'%.60s' has %" PRIu64 " bytes: +%" PRIu64 " is behind it", name,
+				   "'%.60s' has %" PRIu64 " bytes: +%" PRIu64 " is outside", name,
 				   symbol->bytes, s->offset);
 	if ((unsigned)s->nr >= WM_EVENT_FUNCTIONS_MAX)
-		return wm_diag_set(s->p->diag, -E2BIG, NULL, -1,
-				   "'%s:%.80s' means more than %u functions of '%.80s': name fewer "
-				   "at once",
-				   s->p->family, s->p->text, WM_EVENT_FUNCTIONS_MAX, s->file->path);
+		return wm_diag_set(
+		    s->p->diag, -E2BIG, NULL, -1,
+		    "'%s:%.80s' matches more than %u functions of '%.80s'; use a narrower pattern",
+		    s->p->family, s->p->text, WM_EVENT_FUNCTIONS_MAX, s->file->path);
 	err = wm_event_spot_add(s->p, s->file, &spot);
 	spot.returns = true;
 	if (!err && s->both)
@@ -77,7 +78,10 @@ static int add(struct search *s, const struct wm_elf_symbol *symbol, const char 
 	return err;
 }
 
-/* All functions called so, as written; those at one address are one. */
+/*
+ * Adds all functions that match, by linker name or demangled; functions at one
+ * address count once.
+ */
 static int add_matching(struct search *s)
 {
 	size_t bytes = strlen(s->wanted);
@@ -119,7 +123,7 @@ static int add_all(const struct wm_event_place *p, struct wm_event_file *f, cons
 
 	if (!wm_glob_is_pattern(text, bytes) && wm_event_place_offset(text, &bytes, &s.offset) < 0)
 		return wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				   "'%s:%.80s': the offset is no number", p->family, p->text);
+				   "'%s:%.80s': the offset is not a number", p->family, p->text);
 	err = wm_elf_symbols_read(f->elf, &s.symbols, p->diag);
 	if (err < 0)
 		return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_name.c - from names to events, see event_name.h. */
+/* event_name.c - turns names into events, see event_name.h. */
 #include "kernel/event_name.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@
 #include "base/nearest.h"
 #include "kernel/probes/event_place.h"
 
-/* ---- events that are on the list --------------------------------------------------- */
+/* ---- listed events -------------------------------------------------------------------- */
 
 struct match {
 	const struct wm_event_space *space;
 	const char *pattern;
 	size_t bytes;
-	bool whole; /* it has a ':': the whole name is compared */
+	bool whole; /* the pattern has a ':': compare full names */
 	enum wm_event_phase phase;
 	const struct wm_event_def *modifiers;
 	const char *suffix;
@@ -32,9 +32,9 @@ static bool matches(const struct match *m, const char *name)
 }
 
 /*
- * A system call is also two tracepoints: only its own family names it. Counters
- * of /proc have names that mean other things elsewhere ("stat"), and cost what
- * events do not: who wants all events has not asked for them.
+ * A system call is also two tracepoints: only its own family selects it.
+ * Counters of /proc have names that mean other things elsewhere ("stat"), and
+ * cost more than events: a wildcard for all events does not include them.
  */
 static bool is_meant(const struct match *m, const struct wm_event_item *item)
 {
@@ -63,7 +63,10 @@ static int on_item(const struct wm_event_item *item, void *data)
 
 	if (!is_meant(m, item))
 		return 0;
-	/* A wildcard means what is there; a name outright is tried, and refused with the reason. */
+	/*
+	 * A wildcard matches only available events; an exact name is tried, and
+	 * refused with the reason.
+	 */
 	if (item->family == WM_FAMILY_HARDWARE && !m->space->hardware &&
 	    wm_glob_is_pattern(m->pattern, m->bytes))
 		return 0;
@@ -71,7 +74,7 @@ static int on_item(const struct wm_event_item *item, void *data)
 				  m->diag);
 }
 
-/* How many were added, or -errno. */
+/* Returns the number of events added, or -errno. */
 static int match_list(struct match *m, const char *pattern, size_t bytes)
 {
 	size_t before = m->defs->nr;
@@ -123,7 +126,7 @@ static int resolve_listed(struct match *m, const char *pattern)
 
 /* ---- PMU terms and raw numbers ------------------------------------------------------- */
 
-/* "r01c2" or "r1c:u". 0: it is no such thing. */
+/* "r01c2" or "r1c:u". 0: the pattern is not a raw number. */
 static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 {
 	struct wm_event_def def = {0};
@@ -142,7 +145,7 @@ static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 	return err < 0 ? err : 1;
 }
 
-/* "PMU/TERMS/" and "PMU/TERMS/u". 0: it is no such thing. */
+/* "PMU/TERMS/" and "PMU/TERMS/u". 0: the pattern has no such form. */
 static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -161,11 +164,9 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 	if (!name || !terms)
 		err = -ENOMEM;
 	else if (!pmu)
-		err =
-		    wm_diag_set(diag, -ENOENT, NULL, -1,
-				"this machine has no source of events '%.60s'; %s has those there "
-				"are",
-				name, WM_PMU_FOLDER);
+		err = wm_diag_set(diag, -ENOENT, NULL, -1,
+				  "this machine has no event source '%.60s'; %s lists them", name,
+				  WM_PMU_FOLDER);
 	else
 		err = wm_pmu_terms(&s->pmus, pmu, terms, &def, diag);
 	free(name);
@@ -178,12 +179,12 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 	return err < 0 ? err : 1;
 }
 
-/* ---- nothing matched ------------------------------------------------------------------- */
+/* ---- no match --------------------------------------------------------------------------- */
 
 struct offer {
 	struct wm_nearest near;
 	bool whole, wild;
-	char system[WM_TRACEFS_NAME_MAX]; /* the last one offered as a whole */
+	char system[WM_TRACEFS_NAME_MAX]; /* the last system offered with a wildcard */
 };
 
 /* "shced:*" is near "sched:*". */
@@ -222,10 +223,10 @@ static int no_match(const struct wm_event_space *s, const char *pattern, struct 
 	wm_nearest_sentence(&o.near, "", cure, sizeof(cure));
 	if (!s->tracefs && !*cure)
 		return wm_diag_set(diag, s->tracefs_err, NULL, -1,
-				   "'%.60s' cannot be looked up among the kernel's tracepoints: %s",
+				   "cannot search the kernel's tracepoints for '%.60s': %s",
 				   pattern, s->tracefs_diag.sentence);
-	return wm_diag_set(diag, -ENOENT, NULL, -1, "no event of the kernel matches '%.60s'; %s",
-			   pattern, *cure ? cure : "'waymark list' shows what there is");
+	return wm_diag_set(diag, -ENOENT, NULL, -1, "no kernel event matches '%.60s'; %s", pattern,
+			   *cure ? cure : "run 'waymark list' to see all events");
 }
 
 /* ---- the families ------------------------------------------------------------------------- */
@@ -240,7 +241,7 @@ static const struct {
     {"mem", wm_event_place_memory},    {"eprobe", wm_event_place_event},
 };
 
-/* Cuts "(arguments)" off the end of a name and returns them; NULL: there are none. */
+/* Cuts "(arguments)" off the end of a name and returns them; NULL: the name has none. */
 static const char *split_arguments(char *name)
 {
 	char *end = name + strlen(name) - 1, *at = end;
@@ -259,7 +260,7 @@ static const char *split_arguments(char *name)
 	return at + 1;
 }
 
-/* 0: it names no place. */
+/* 0: the pattern does not name a place. */
 static int resolve_place(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -278,7 +279,9 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 		p.arguments = split_arguments(copy);
 		p.text = copy + n + 1;
 		err = places[i].resolve(&p);
-		/* A column is one of the arguments: people see the whole name. */
+		/*
+		 * diag->column counts within the arguments; the user's text is the whole name.
+		 */
 		if (err < 0 && diag && diag->column && p.arguments)
 			diag->column += (uint32_t)(p.arguments - copy);
 		free(copy);
@@ -287,7 +290,7 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 	return 0;
 }
 
-/* Those from `before` on came by one pattern: are they what a wildcard found? */
+/* Marks the events from `before` on, which one pattern added, if a wildcard found several. */
 static void note_many(struct wm_event_defs *defs, size_t before, const char *pattern)
 {
 	const char *first = before < defs->nr ? defs->defs[before].name : NULL;
@@ -312,7 +315,7 @@ int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 					    : "the name of an event is empty");
 	if (!strncmp(pattern, "user:", 5))
 		return wm_diag_set(diag, -ENOENT, NULL, -1,
-				   "'%.80s' is an event of programs, not of the kernel", pattern);
+				   "'%.80s' is a program's event, not a kernel event", pattern);
 	if (!strncmp(pattern, "kernel:", 7))
 		pattern += 7;
 	nr = resolve_place(s, pattern, defs, diag);
@@ -326,7 +329,7 @@ int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 	return nr ? nr : no_match(s, pattern, diag);
 }
 
-/* Is this the '/' behind a PMU's name, at the start of a pattern? */
+/* Whether this '/' follows a PMU's name at the start of a pattern. */
 static bool begins_terms(const char *start, const char *slash)
 {
 	if (slash == start)

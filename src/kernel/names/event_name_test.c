@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_name_test.c - names to events: every spelling of one event is that
- * event, places in a program become offsets of its file, and what is wrong
- * with a name is said. What needs tracefs is skipped where it cannot be read.
+ * event_name_test.c - resolves names to events: every spelling of one event
+ * gives that event, places in a program become offsets in its file, and errors
+ * in a name are reported. Tests that need tracefs are skipped where it cannot
+ * be read.
  */
 #include "kernel/event_name.h"
 
@@ -42,7 +43,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Resolves one more name; the first event it added, or NULL. */
+/* Resolves one more name; returns the first event it added, or NULL. */
 static const struct wm_event_def *resolve(struct world *w, const char *name, int *ret)
 {
 	size_t before = w->defs.nr;
@@ -136,7 +137,7 @@ static void test_tracepoints_and_syscalls(void **state)
 		print_message("skipped: no system call events (CONFIG_FTRACE_SYSCALLS)\n");
 		skip();
 	}
-	/* As a program calls it, where the kernel's function has another name. */
+	/* The name in programs, where the kernel's function has another one. */
 	if (wm_tracefs_find(w->space.tracefs, "syscalls", "sys_enter_newuname")) {
 		d = resolve(w, "syscall:uname:exit", &nr);
 		assert_int_equal(nr, 1);
@@ -213,7 +214,10 @@ static void test_places_in_this_program(void **state)
 	p = resolve(w, "uretprobe:/proc/self/exe:probed_one", &nr);
 	d = &w->defs.defs[w->defs.nr - 2];
 	assert_true(p->offset == d->offset && p->config == 1 && d->config == 0);
-	/* The next instruction begins a few bytes behind; between there is no place. */
+	/*
+	 * The next instruction begins a few bytes later; the bytes between are
+	 * no valid place.
+	 */
 	for (nr = 0; nr <= 0 && offset < 16; offset++) {
 		(void)snprintf(name, sizeof(name), "uprobe:/proc/self/exe:probed_one+%u", offset);
 		p = resolve(w, name, &nr);
@@ -234,19 +238,19 @@ static void test_what_is_wrong_is_said(void **state)
 		const char *part;
 	} rows[] = {
 	    {"", -EINVAL, "empty"},
-	    {"user:shop:order", -ENOENT, "event of programs"},
+	    {"user:shop:order", -ENOENT, "program's event"},
 	    {"page-fautls", -ENOENT, "page-faults"},
 	    {"sw:contxt-switches", -ENOENT, "sw:context-switches"},
 	    {"shced:*", -ENOENT, "sched:*"},
-	    {"nosuchpmu/event=1/", -ENOENT, "no source of events"},
+	    {"nosuchpmu/event=1/", -ENOENT, "no event source"},
 	    {"software/event=1/", -EINVAL, "its terms are"},
 	    {"uprobe:main", -EINVAL, "uprobe:PROGRAM:FUNCTION"},
 	    {"uprobe::main", -EINVAL, "uprobe:PROGRAM:FUNCTION"},
 	    {"uprobe:/nonexistent:main", -ENOENT, "give its path"},
 	    {"uprobe:/etc/passwd:main", -ENOEXEC, ""},
 	    {"uprobe:/proc/self/exe:probd_one", -ENOENT, "probed_one"},
-	    {"uprobe:/proc/self/exe:probed_one+100000", -EINVAL, "behind it"},
-	    {"uprobe:/proc/self/exe:probed_one+x", -EINVAL, "no number"},
+	    {"uprobe:/proc/self/exe:probed_one+100000", -EINVAL, "outside"},
+	    {"uprobe:/proc/self/exe:probed_one+x", -EINVAL, "not a number"},
 	    {"uprobe:/proc/self/exe:0x7fffffffffff", -EINVAL, "no code"},
 	    {"usdt:/bin/true:x", -EINVAL, "usdt:PROGRAM:PROVIDER:NAME"},
 	    {"usdt:/bin/true:a:b", -ENOENT, "no USDT probes"},
@@ -260,7 +264,7 @@ static void test_what_is_wrong_is_said(void **state)
 		int err;
 
 		assert_null(resolve(w, rows[i].name, &err));
-		/* Without tracefs it cannot be known that nothing is called so. */
+		/* Without tracefs a missing name cannot be distinguished from a tracepoint. */
 		if (err == w->space.tracefs_err && !w->space.tracefs)
 			continue;
 		if (err != rows[i].err || !strstr(w->diag.sentence, rows[i].part))

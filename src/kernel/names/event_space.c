@@ -14,7 +14,7 @@
 #define ENTER      "sys_enter_"
 #define EXIT       "sys_exit_"
 
-/* Does the CPU count at all? When we may not ask, it is taken to. */
+/* Whether the CPU has counters. When this process may not test it, assumes that it has. */
 static bool has_hardware(void)
 {
 	struct perf_event_attr attr;
@@ -117,7 +117,7 @@ static int walk_pmus(const struct walk *w)
 	return err;
 }
 
-/* Those this kernel has the file of. */
+/* Only events whose file exists in this kernel. */
 static int walk_proc(const struct walk *w)
 {
 	const struct wm_proc_event *e;
@@ -135,7 +135,10 @@ static int walk_proc(const struct walk *w)
 	return err;
 }
 
-/* What a program calls it where the kernel's function has another name; NULL: the same. */
+/*
+ * The system call's name in programs when the kernel's function has another
+ * one; NULL: the same.
+ */
 static const char *called(const char *call)
 {
 	static const struct {
@@ -255,9 +258,10 @@ int wm_event_space_add(const struct wm_event_space *s, const struct wm_event_ite
 		return add_pmu(s, item, &def, defs, diag);
 	case WM_FAMILY_PROC:
 		if (*suffix)
-			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "%s is read from a file: '%s' means nothing there",
-					   item->name, suffix);
+			return wm_diag_set(
+			    diag, -EINVAL, NULL, -1,
+			    "%s is read from a file and has no modifiers: remove '%s'", item->name,
+			    suffix);
 		def.proc = item->proc;
 		return wm_event_defs_add(defs, &def);
 	default:

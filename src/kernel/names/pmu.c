@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu.c - reading /sys/bus/event_source/devices, see pmu.h. The files are the
- * kernel's, but drivers write them: sizes are bounded, bit numbers checked.
+ * pmu.c - reads /sys/bus/event_source/devices, see pmu.h. Drivers write these
+ * files: sizes are bounded, bit numbers checked.
  */
 #include "kernel/names/pmu.h"
 
@@ -52,7 +52,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "cycles" is an event; "cycles.scale", ".unit", ".snapshot" say more about it. */
+/* "cycles" is an event; "cycles.scale", ".unit", ".snapshot" are its attributes. */
 static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 {
 	DIR *dir = fdopendir(dirfd);
@@ -84,7 +84,7 @@ static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 	return 0;
 }
 
-/* False: nothing usable there. */
+/* False: not a usable PMU. */
 static bool read_pmu(struct wm_pmus *p, int folder, const char *name, struct wm_pmu *ret)
 {
 	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), events;
@@ -157,9 +157,9 @@ static uint64_t *config_of(struct wm_event_def *def, const char *name)
 }
 
 /*
- * Puts the low bits of `value` where a format says: "config:0-7,32-35". The
- * lowest bit goes to the first place named. False: not such a format, or the
- * value has more bits.
+ * Puts the low bits of `value` at the positions of a format,
+ * "config:0-7,32-35", the lowest bit at the first position. False: the format
+ * is malformed, or the value has more bits.
  */
 static bool place_bits(const char *format, uint64_t value, struct wm_event_def *def)
 {
@@ -199,7 +199,7 @@ static int open_pmu(const struct wm_pmus *p, const struct wm_pmu *pmu, const cha
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* "event, umask": the terms a PMU has, for its refusals. */
+/* "event, umask": the terms of a PMU, for error messages. */
 static const char *known_terms(int formats, char *buf, size_t bytes)
 {
 	int fd = formats < 0 ? -1 : openat(formats, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -240,8 +240,9 @@ static int set_term(const struct wm_pmus *p, const struct wm_pmu *pmu, int forma
 	placed = place_bits(format, value, def);
 	free(format);
 	return placed ? 0
-		      : wm_diag_set(diag, -EINVAL, NULL, -1, "%s/%s/: 0x%llx does not fit its bits",
-				    pmu->name, name, (unsigned long long)value);
+		      : wm_diag_set(diag, -EINVAL, NULL, -1,
+				    "%s/%s/: 0x%llx has more bits than the term", pmu->name, name,
+				    (unsigned long long)value);
 }
 
 static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const char *name)
@@ -251,7 +252,7 @@ static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const ch
 		   : NULL;
 }
 
-/* An event's own terms hold no names of events. */
+/* The terms of a named event cannot contain names of events. */
 static int set_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, int formats, char *terms,
 		     bool names, struct wm_event_def *def, struct wm_diag *diag)
 {
@@ -275,7 +276,7 @@ static int set_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, int form
 			*equal++ = '\0';
 		if (equal && wm_number_parse_integer(equal, INT64_MIN, INT64_MAX, &value) < 0)
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "%s/%.40s=%.40s/: the value is no number", pmu->name,
+					   "%s/%.40s=%.40s/: the value is not a number", pmu->name,
 					   term, equal);
 		err = set_term(p, pmu, formats, term, (uint64_t)value, def, diag);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu.h - the sources of events in /sys/bus/event_source/devices: their type
- * numbers, the events they name, and their formats: where in an attr the bits
- * of "event=0x3c,umask=1" go. Any folder of that layout can be given, so tests
- * need no such hardware.
+ * pmu.h - the event sources in /sys/bus/event_source/devices: their type
+ * numbers, the events they name, and their formats, which map the bits of
+ * "event=0x3c,umask=1" to an attr. Any folder of that layout can be given, so
+ * tests need no special hardware.
  */
 #ifndef WM_KERNEL_NAMES_PMU_H
 #define WM_KERNEL_NAMES_PMU_H
@@ -22,34 +22,37 @@
 
 struct wm_pmu_event {
 	const char *name, *terms; /* "tsc", "event=0x00" */
-	const char *scale, *unit; /* NULL: none given */
+	const char *scale, *unit; /* NULL: not given */
 };
 
 struct wm_pmu {
 	const char *name;
 	uint32_t type;
-	struct wm_pmu_event *events; /* by name */
+	struct wm_pmu_event *events; /* sorted by name */
 	size_t nr_events;
 };
 
 struct wm_pmus {
 	struct wm_arena arena;
 	const char *folder;
-	struct wm_pmu *pmus; /* by name */
+	struct wm_pmu *pmus; /* sorted by name */
 	size_t nr;
 };
 
-/* What cannot be read is left out; a machine without the folder has none. 0 or -ENOMEM. */
+/*
+ * Leaves out entries that cannot be read; without the folder the list is empty.
+ * 0 or -ENOMEM.
+ */
 int wm_pmus_read(const char *folder, struct wm_pmus *ret);
 void wm_pmus_done(struct wm_pmus *p);
 
-const struct wm_pmu *wm_pmu_named(const struct wm_pmus *p, const char *name); /* NULL: none */
+const struct wm_pmu *wm_pmu_named(const struct wm_pmus *p, const char *name); /* or NULL */
 
 /*
  * Sets type, config, config1 and config2 from "event=0x3c,umask=1": names of
  * the PMU's format files, or config, config1, config2, or the name of one of
- * its events. A term without a value is 1. -EINVAL and a sentence that names
- * the terms there are.
+ * its events. A term without a value is 1. -EINVAL and a sentence that lists
+ * the valid terms.
  */
 int wm_pmu_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, const char *terms,
 		 struct wm_event_def *def, struct wm_diag *diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmu_test.c - PMUs of a made-up machine: formats that scatter bits, events by
- * name, and what must be refused.
+ * pmu_test.c - PMUs of an invented machine: formats that scatter bits, events
+ * by name, and invalid terms.
  */
 #include "kernel/names/pmu.h"
 
@@ -126,9 +126,8 @@ static void test_terms_land_in_their_bits(void **state)
 static void test_refused_terms(void **state)
 {
 	static const char *const rows[][2] = {
-	    {"evnt=1", "its terms are"}, {"event=0x1000", "does not fit"},
-	    {"event=x", "no number"},    {"broken=1", "does not fit"},
-	    {"../type=1", "no term"},    {"edge=2", "does not fit"},
+	    {"evnt=1", "its terms are"}, {"event=0x1000", "more bits"}, {"event=x", "not a number"},
+	    {"broken=1", "more bits"},   {"../type=1", "no term"},      {"edge=2", "more bits"},
 	};
 	struct wm_pmus p;
 

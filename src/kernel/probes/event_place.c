@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event_place.c - probes at places of a program: functions by name and offset,
- * addresses. The file is read with the bounds of elf/; a place
- * must be code of a file of this machine's kind. See event_place.h.
+ * lines, addresses. elf/ reads the file with its bounds; a place must be code
+ * in a file for this machine. See event_place.h.
  */
 #include "kernel/probes/event_place.h"
 
@@ -21,7 +21,7 @@
 
 /* ---- uprobes ----------------------------------------------------------------------- */
 
-/* Type and bits of the kernel's uprobe PMU, the place in `def` taken over. */
+/* Sets type and bits of the kernel's uprobe PMU; the place in `def` is kept. */
 int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def)
 {
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "uprobe");
@@ -29,10 +29,11 @@ int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_de
 	int err;
 
 	if (!pmu)
-		return wm_diag_set(p->diag, -EOPNOTSUPP, NULL, -1,
-				   "'%s:%.60s' cannot be probed: this kernel was built without "
-				   "uprobes (CONFIG_UPROBE_EVENTS)",
-				   p->family, p->text);
+		return wm_diag_set(
+		    p->diag, -EOPNOTSUPP, NULL, -1,
+		    "'%s:%.60s' cannot be probed: this kernel was built without uprobes "
+		    "(CONFIG_UPROBE_EVENTS)",
+		    p->family, p->text);
 	(void)snprintf(terms, sizeof(terms), "retprobe=%d", def->family == WM_FAMILY_URETPROBE);
 	if (def->semaphore_offset)
 		(void)snprintf(terms, sizeof(terms), "ref_ctr_offset=0x%" PRIx64,
@@ -53,7 +54,7 @@ static bool is_code(const struct wm_elf *e, uint64_t address)
 	return false;
 }
 
-/* What is to be fetched at the place of `def`. */
+/* Compiles the values to fetch at the place of `def`. */
 static int fetch(const struct wm_event_place *p, struct wm_event_file *b,
 		 const struct wm_event_spot *spot, struct wm_event_def *def,
 		 struct wm_probe_args *args)
@@ -92,7 +93,7 @@ static void name_spot(const struct wm_event_spot *spot, char *buf, size_t bytes)
 		(void)snprintf(buf, bytes, "%s", spot->symbol);
 }
 
-/* A probe within an instruction would change the program. */
+/* A probe in the middle of an instruction would corrupt the program. */
 static int check_instruction(const struct wm_event_place *p, struct wm_event_file *b,
 			     const struct wm_event_spot *spot)
 {
@@ -113,7 +114,7 @@ static int check_instruction(const struct wm_event_place *p, struct wm_event_fil
 		return 0;
 	return wm_diag_set(p->diag, -EINVAL, NULL, -1,
 			   "'%s:%.80s' is in the middle of an instruction, which begins %" PRIu64
-			   " byte%s before: %s+%" PRIu64,
+			   " byte%s earlier: %s+%" PRIu64,
 			   p->family, p->text, address - begin, address - begin == 1 ? "" : "s",
 			   spot->symbol ? spot->symbol : "its function", begin - start);
 }
@@ -133,8 +134,8 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 
 	if (!is_code(b->elf, address) || wm_elf_offset(b->elf, address, 1, &def.offset) < 0)
 		return wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				   "'%s:%.80s': there is no code at 0x%" PRIx64 " of '%.80s'",
-				   p->family, p->text, address, b->path);
+				   "'%s:%.80s': no code at 0x%" PRIx64 " of '%.80s'", p->family,
+				   p->text, address, b->path);
 	err = check_instruction(p, b, spot);
 	if (err)
 		return err;
@@ -154,7 +155,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 
 /* ---- lines and addresses --------------------------------------------------------------- */
 
-/* "work.c:12": its colon; NULL: it is no such thing. */
+/* "work.c:12": returns its colon; NULL: the text is not of this form. */
 static const char *line_of(const char *place)
 {
 	const char *colon = strrchr(place, ':');
@@ -178,13 +179,14 @@ static int add_line(const struct wm_event_place *p, struct wm_event_file *b, con
 	if (!file)
 		err = -ENOMEM;
 	else if (!strcmp(p->family, "uretprobe"))
-		err = wm_diag_set(p->diag, -EINVAL, NULL, -1,
-				  "'%s:%.80s': functions return, not lines; use uprobe", p->family,
-				  p->text);
+		err =
+		    wm_diag_set(p->diag, -EINVAL, NULL, -1,
+				"'%s:%.80s': a line has no return, only functions have; use uprobe",
+				p->family, p->text);
 	else if (!vars)
 		err = wm_diag_set(p->diag, -ENOENT, NULL, -1,
-				  "'%.80s' has no debug information, so its lines are not known: "
-				  "build it with -g, or install its -dbgsym package",
+				  "'%.80s' has no debug information, which lines need: build it "
+				  "with -g, or install its -dbgsym package",
 				  b->path);
 	else
 		err = wm_elf_vars_line(vars, file, line > UINT32_MAX ? 0 : (uint32_t)line,

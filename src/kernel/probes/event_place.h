@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place.h - events at a place that somebody names: in a program
+ * event_place.h - events at a place that the user names: in a program
  * (event_place.c), in the kernel or in memory (event_place_kernel.c). Private
  * to event_name.c, whose grammar is in event_name.h.
  */
@@ -13,13 +13,13 @@
 struct wm_event_place {
 	const struct wm_event_space *space;
 	const char *family;    /* "uprobe", as typed */
-	const char *text;      /* what follows it and its ':', without arguments */
-	const char *arguments; /* what stood in parentheses behind it; NULL: none did */
+	const char *text;      /* the text after the family and its ':', without arguments */
+	const char *arguments; /* the text in parentheses after it; NULL: none */
 	struct wm_event_defs *defs;
 	struct wm_diag *diag;
 };
 
-/* Each returns how many it added, or as wm_event_name_resolve(). */
+/* Each returns how many events it added, or an error of wm_event_name_resolve(). */
 int wm_event_place_uprobe(const struct wm_event_place *p); /* uretprobe, too */
 int wm_event_place_usdt(const struct wm_event_place *p);
 int wm_event_place_function(const struct wm_event_place *p);
@@ -30,10 +30,13 @@ int wm_event_place_event(const struct wm_event_place *p); /* eprobe */
 /* func:kernel:glob; `glob` is the last part. */
 int wm_event_place_kernel_functions(const struct wm_event_place *p, const char *glob);
 
-/* Type and bits of the kernel's uprobe PMU put into `def`, which is added to the list. */
+/* Sets type and bits of the kernel's uprobe PMU in `def`, and appends it to the list. */
 int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def);
 
-/* Splits "function+0x10": the name's length, and the offset (0: none). -EINVAL: no number. */
+/*
+ * Splits "function+0x10": the length of the name, and the offset (0: none).
+ * -EINVAL: not a number.
+ */
 int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *ret_offset);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_event.c - probes on events: tracepoints that fetch what their
- * own fields do not hold, above all what a pointer among them points to.
- * Fields are known from the format file. See event_place.h.
+ * event_place_event.c - probes on events: a copy of a tracepoint that fetches
+ * more than its fields contain, mainly the target of a pointer field. The
+ * format file lists the fields. See event_place.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "kernel/probes/event_place.h"
 #include "kernel/probes/probe_args.h"
 
-#define FORM             "eprobe:SYSTEM:EVENT(NAME=FIELD[:TYPE],...), as filename:ustring"
+#define FORM             "eprobe:SYSTEM:EVENT(NAME=FIELD[:TYPE],...), e.g. filename:ustring"
 #define FORMAT_BYTES_MAX (4u << 20)
 
-/* A field, with or without the kernel's '$' before it. */
+/* Looks up a field, with or without the kernel's '$' prefix. */
 static int on_name(void *data, const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	const struct wm_kformat *format = data;
@@ -37,7 +37,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 		wm_nearest_sentence(&near, "", cure, sizeof(cure));
 		return wm_diag_set(diag, -ENOENT, NULL, -1, "%s:%s has no field '%.60s'; %s",
 				   format->system, format->name, name,
-				   *cure ? cure : "'waymark list --fields' shows those it has");
+				   *cure ? cure : "run 'waymark list --fields' to see its fields");
 	}
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "$%s", name);
 	ret->is_text = f->flags & WM_KFIELD_CHARS;
@@ -123,8 +123,8 @@ static int no_event(const struct wm_event_place *p)
 		wm_nearest_offer(&near, full);
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	return wm_diag_set(p->diag, -ENOENT, NULL, -1, "no event of the kernel matches '%.60s'; %s",
-			   p->text, *cure ? cure : "'waymark list' shows what there is");
+	return wm_diag_set(p->diag, -ENOENT, NULL, -1, "no kernel event matches '%.60s'; %s",
+			   p->text, *cure ? cure : "run 'waymark list' to see all events");
 }
 
 int wm_event_place_event(const struct wm_event_place *p)

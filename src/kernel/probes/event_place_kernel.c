@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_kernel.c - kprobes by function and offset, every function of
- * the kernel of some name, breakpoints on memory. See event_place.h.
+ * event_place_kernel.c - kprobes by function and offset, all kernel functions
+ * that match a name, breakpoints on memory. See event_place.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,8 @@
 #define KALLSYMS     "/proc/kallsyms"
 #define KALLSYMS_MAX (256u << 20)
 #define NAME_BYTES   512u
-#define MEM_FORM     "mem:ADDRESS[/BYTES][:r|w|rw|x][:u|k], ADDRESS as 0x601040, BYTES 1, 2, 4 or 8"
+#define MEM_FORM                                                                                   \
+	"mem:ADDRESS[/BYTES][:r|w|rw|x][:u|k], ADDRESS such as 0x601040, BYTES 1, 2, 4 or 8"
 
 int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *ret_offset)
 {
@@ -35,14 +36,14 @@ int wm_event_place_offset(const char *text, size_t *ret_name_bytes, uint64_t *re
 
 /* ---- kprobes -------------------------------------------------------------------- */
 
-/* What is probed, and what is known of the kernel's types when something is to be fetched. */
+/* A place to probe, and the kernel's type information when values are fetched. */
 struct wanted {
 	const struct wm_event_place *p;
 	bool ret;
 	struct wm_probe_btf btf;
 };
 
-/* Without types, numbers and registers still do. */
+/* Continues without type information: numbers and registers work without it. */
 static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool ret)
 {
 	*w = (struct wanted){.p = p, .ret = ret};
@@ -50,7 +51,7 @@ static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool r
 		(void)wm_probe_btf_open(&w->btf, NULL);
 }
 
-/* What is to be fetched there. */
+/* Compiles the values to fetch there. */
 static int fetch(const struct wanted *w, struct wm_event_def *def, struct wm_probe_args *args)
 {
 	struct wm_probe_btf_site site = {.btf = w->btf.data ? &w->btf : NULL,
@@ -86,10 +87,11 @@ static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offse
 	int err;
 
 	if (!pmu)
-		return wm_diag_set(p->diag, -EOPNOTSUPP, NULL, -1,
-				   "'%s:%.60s' cannot be probed: this kernel was built without "
-				   "kprobes (CONFIG_KPROBE_EVENTS)",
-				   p->family, p->text);
+		return wm_diag_set(
+		    p->diag, -EOPNOTSUPP, NULL, -1,
+		    "'%s:%.60s' cannot be probed: this kernel was built without kprobes "
+		    "(CONFIG_KPROBE_EVENTS)",
+		    p->family, p->text);
 	err = wm_pmu_terms(&p->space->pmus, pmu, ret ? "retprobe=1" : "retprobe=0", &def, p->diag);
 	if (err < 0)
 		return err;
@@ -109,7 +111,7 @@ static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offse
 	return err;
 }
 
-/* "ffffffff81000000 T start_kernel [module]": the name when it is code; NULL else. */
+/* "ffffffff81000000 T start_kernel [module]": returns the name if it is code, else NULL. */
 static char *function_of(char *line)
 {
 	char *save = NULL, *type, *name;
@@ -125,7 +127,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the functions of the list that match, each name once. */
+/* Adds the listed functions that match, each name once. */
 static int add_functions(const struct wanted *w, const char *glob, char *text)
 {
 	char *save = NULL, **names = NULL, *last = NULL;
@@ -168,7 +170,7 @@ static int match_functions(const struct wanted *w, const char *glob)
 	int err;
 
 	if (!wm_pmu_named(&p->space->pmus, "kprobe"))
-		return add_kprobe(w, glob, 0); /* says why not */
+		return add_kprobe(w, glob, 0); /* sets the error message */
 	err = wm_file_read(AT_FDCWD, KALLSYMS, KALLSYMS_MAX, &text, &bytes);
 	if (err < 0)
 		return wm_diag_set(p->diag, err, NULL, -1, "cannot read " KALLSYMS ": %s",
@@ -178,7 +180,7 @@ static int match_functions(const struct wanted *w, const char *glob)
 	if (!err)
 		return wm_diag_set(
 		    p->diag, -ENOENT, NULL, -1,
-		    "no function of the kernel matches '%.80s'; " KALLSYMS " has all names", glob);
+		    "no kernel function matches '%.80s'; " KALLSYMS " lists all names", glob);
 	return err;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_usdt.c - the probes a program was built with, by provider and
- * name: each place of one, and what can be fetched there. See event_place.h.
+ * event_place_usdt.c - the USDT probes of a program, by provider and name:
+ * every place of a probe, and the values that can be fetched there. See
+ * event_place.h.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 
 	if (!usdts->nr)
 		return wm_diag_set(p->diag, -ENOENT, NULL, -1,
-				   "'%.120s' has no USDT probes: no section .note.stapsdt",
+				   "'%.120s' has no USDT probes: it has no section .note.stapsdt",
 				   b->path);
 	wm_nearest_init(&near, wanted);
 	for (size_t i = 0; i < usdts->nr; i++) {
@@ -36,12 +37,12 @@ static int no_probe(const struct wm_event_place *p, struct wm_event_file *b,
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
 	return wm_diag_set(p->diag, -ENOENT, NULL, -1, "'%.80s' has no USDT probe '%.50s'; %s",
 			   b->path, wanted,
-			   *cure ? cure : "'waymark list' with its path shows those it has");
+			   *cure ? cure : "run 'waymark list' with its path to see its probes");
 }
 
-/* ---- what is fetched ---------------------------------------------------------------- */
+/* ---- arguments ---------------------------------------------------------------------- */
 
-/* "arg2" of what people wrote: an operand of this place. */
+/* Resolves "arg2" in the user's list to an operand of this place. */
 static int on_name(void *data, const char *name, struct wm_probe_value *ret, struct wm_diag *diag)
 {
 	const struct wm_usdt_site *site = data;
@@ -61,7 +62,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 			      : err;
 }
 
-/* All operands; what the kernel cannot fetch is left out, and said in `left_out`. */
+/* Adds all operands; `left_out` gets a sentence for each that the kernel cannot fetch. */
 static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *args)
 {
 	for (unsigned i = 0; i < WM_PROBE_ARGS_MAX; i++) {
@@ -138,11 +139,10 @@ static int add_usdt(const struct search *s, const struct wm_elf_usdt *u, const c
 	(void)snprintf(label, sizeof(label), "%.200s:%.300s", wm_event_file_base(s->file->path),
 		       full);
 	if (u->semaphore && !u->semaphore_offset)
-		return wm_diag_set(
-		    s->p->diag, -EINVAL, NULL, -1,
-		    "'%.120s': the semaphore of this probe is not in the file, so the "
-		    "kernel cannot count it up",
-		    name);
+		return wm_diag_set(s->p->diag, -EINVAL, NULL, -1,
+				   "'%.120s': the semaphore of this probe is not in the file, so "
+				   "the kernel cannot increment it",
+				   name);
 	return add_def(s, u, &def);
 }
 
@@ -175,7 +175,7 @@ static int add_matching(const struct wm_event_place *p, struct wm_event_file *fi
 
 	if (err < 0)
 		return err;
-	/* Names of variables are of use to a few operands; without them those are left out. */
+	/* Few operands name variables; without symbols, those operands are left out. */
 	(void)wm_elf_symbols_read(file->elf, &symbols, NULL);
 	err = add_usdts(&s, &usdts, wanted);
 	wm_elf_symbols_done(&symbols);

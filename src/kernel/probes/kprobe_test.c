@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kprobe_test.c - places in the kernel by name: counted on calls that this
- * program makes so many times, and refused with a sentence that says what to
- * do. Skips where the kernel has no kprobes; test/vm_kernel.bats runs it on
- * one that has.
+ * kprobe_test.c - places in the kernel by name: counts on a known number of
+ * calls from this program, and refusals with a sentence that names a cure.
+ * Skips where the kernel has no kprobes; test/vm_kernel.bats runs it on one
+ * that has.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -64,7 +64,10 @@ static int open_counter(struct world *w, const struct wm_event_def *def)
 	return wm_perf_open(&attr, (struct wm_perf_where){0, -1}, -1, def->name, &w->diag);
 }
 
-/* Opens what the name means; each event's count of CALLS calls of getppid(2), summed. */
+/*
+ * Opens the events of the name; returns the sum of their counts over CALLS
+ * calls of getppid(2).
+ */
 static uint64_t counted(struct world *w, const char *name, int nr_due)
 {
 	int fd[8], nr = wm_event_name_resolve(&w->space, name, &w->defs, &w->diag);
@@ -101,7 +104,10 @@ static void test_calls_are_counted(void **state)
 	assert_int_equal(counted(w, "kprobe:__x64_sys_sync", 1), 0);
 }
 
-/* Several at once on one function, each gets all; none is left when the descriptors are closed. */
+/*
+ * Several probes on one function each get all hits; none remains when the
+ * descriptors are closed.
+ */
 static void test_probes_vanish_with_their_descriptors(void **state)
 {
 	static const char list[] = "/sys/kernel/debug/kprobes/list";
@@ -113,7 +119,7 @@ static void test_probes_vanish_with_their_descriptors(void **state)
 	assert_int_equal(counted(w, "kprobe:__x64_sys_getppid", 1), CALLS);
 	file = fopen(list, "r");
 	if (!file)
-		return; /* no debugfs: nothing more can be seen */
+		return; /* no debugfs: nothing more to check */
 	while (fgets(line, sizeof(line), file))
 		assert_null(strstr(line, "__x64_sys_getppid"));
 	fclose(file);

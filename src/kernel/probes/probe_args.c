@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES 32u /* of an argument, as the kernel allows */
+#define NAME_MAX_BYTES 32u /* bytes of an argument's name, the kernel's limit */
 
 struct slice {
 	const char *at, *end;
@@ -45,7 +45,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A name as in C? */
+/* Whether this is a valid C name. */
 static bool is_name(struct slice s)
 {
 	if (s.at == s.end || isdigit((unsigned char)*s.at))
@@ -57,8 +57,8 @@ static bool is_name(struct slice s)
 }
 
 /*
- * The first (or last) `wanted` that is not within brackets or quotes; NULL: there is none. What
- * closes more than was opened ends the search.
+ * The first (or last) `wanted` that is not within brackets or quotes; NULL:
+ * none. An unmatched closing bracket ends the search.
  */
 static const char *find(struct slice s, char wanted, bool last)
 {
@@ -87,15 +87,18 @@ static int copy(const struct compiler *c, struct slice s, char *to, size_t bytes
 	size_t n = (size_t)(s.end - s.at);
 
 	if (n >= bytes)
-		return refuse(c, s.at, -EINVAL, "this is too long to be fetched");
+		return refuse(c, s.at, -EINVAL, "this is too long to fetch");
 	memcpy(to, s.at, n);
 	to[n] = '\0';
 	return 0;
 }
 
-/* ---- the thing itself ---------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------- */
 
-/* Registers in the kernel's own words may be spelled as assemblers do: "%rdi" is "%di". */
+/*
+ * Copies the kernel's own syntax; registers may have their assembler names:
+ * "%rdi" becomes "%di".
+ */
 static int own_words(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
 	size_t n = 0;
@@ -107,25 +110,25 @@ static int own_words(const struct compiler *c, struct slice s, struct wm_probe_v
 		const char *put = one;
 
 		if (isspace((unsigned char)*s.at))
-			return refuse(c, s.at, -EINVAL, "no blank can be within an argument");
+			return refuse(c, s.at, -EINVAL, "an argument must not contain blanks");
 		if (*s.at == '%') {
 			while (end < s.end && is_word(*end))
 				end++;
 			if (!wm_probe_register(name, (size_t)(end - name), &put, &bytes, &shift) ||
 			    shift)
 				return refuse(c, s.at, -EINVAL,
-					      "this is no register that the kernel can read");
+					      "the kernel cannot read a register of this name");
 		}
 		n += (size_t)snprintf(ret->fetch + n, sizeof(ret->fetch) - n, "%s%s",
 				      *s.at == '%' ? "%" : "", put);
 		if (n >= sizeof(ret->fetch))
-			return refuse(c, s.at, -EINVAL, "this is too long to be fetched");
+			return refuse(c, s.at, -EINVAL, "this is too long to fetch");
 		s.at = *s.at == '%' ? end : s.at + 1;
 	}
 	return 0;
 }
 
-/* "arg3": its number from 0; -1: it is no such thing. */
+/* "arg3": its number from 0; -1: the name is not of this form. */
 static int argument_number(const char *name)
 {
 	if (strncmp(name, "arg", 3) || name[3] < '1' || name[3] > '9' ||
@@ -136,13 +139,13 @@ static int argument_number(const char *name)
 
 /*
  * A word of an i386 program's stack: the kernel's own $stackN counts words of
- * its own width. The return address is word 0 when a function is entered.
+ * the kernel's width. On entry to a function, word 0 is the return address.
  */
 static int stack_word(unsigned nr, struct wm_probe_value *ret)
 {
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%u(%%sp)", 4 * nr);
 	(void)snprintf(ret->type, sizeof(ret->type), "u32");
-	ret->points = true; /* if it is said to be a text */
+	ret->points = true; /* in case its type is a string */
 	return 0;
 }
 
@@ -154,9 +157,9 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 	if (c->scope->narrow && !c->scope->returns)
 		return stack_word(nr + 1, ret);
 	if (c->scope->returns)
-		return refuse(c, at, -EINVAL,
-			      "what a function was called with is known when it is entered: use "
-			      "uprobe or kprobe");
+		return refuse(
+		    c, at, -EINVAL,
+		    "arguments are available only at a function's entry; use uprobe or kprobe");
 	(void)snprintf(ret->type, sizeof(ret->type), "u64");
 	if (c->scope->in_kernel)
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", nr + 1);
@@ -164,8 +167,8 @@ static int convention(const struct compiler *c, const char *at, unsigned nr,
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", name);
 	else
 		return refuse(c, at, -EINVAL,
-			      "so many arguments are not passed in registers: say where it is on "
-			      "the stack, +8(%sp) for the first of those");
+			      "the calling convention does not pass this argument in a register; "
+			      "give its place on the stack, +8(%sp) for the first one there");
 	return 0;
 }
 
@@ -184,8 +187,8 @@ static int dollar(const struct compiler *c, struct slice s, struct wm_probe_valu
 		return stack_word(word, ret);
 	if (!strcmp(name, "$retval") && !c->scope->returns)
 		return refuse(c, s.at, -EINVAL,
-			      "what a function returns is known when it does: use uretprobe or "
-			      "kretprobe");
+			      "the return value is available only at a function's return; use "
+			      "uretprobe or kretprobe");
 	if (c->scope->named) {
 		err = c->scope->named(c->scope->data, name, ret, c->diag);
 		if (err && err != -ENOENT)
@@ -207,8 +210,8 @@ static int by_name(const struct compiler *c, struct slice s, struct wm_probe_val
 		return convention(c, s.at, (unsigned)nr, ret);
 	if (err == -ENOENT && !(c->diag && c->diag->sentence[0])) {
 		(void)snprintf(sentence, sizeof(sentence),
-			       "nothing is known of '%.60s' there; without debug information it "
-			       "can be said by number (arg1) or by register (%%di)",
+			       "'%.60s' is unknown at this place; without debug information give "
+			       "an argument number (arg1) or a register (%%di)",
 			       name);
 		return refuse(c, s.at, err, sentence);
 	}
@@ -217,7 +220,10 @@ static int by_name(const struct compiler *c, struct slice s, struct wm_probe_val
 	return err;
 }
 
-/* ---- one of the list --------------------------------------------------------------------- */
+/*
+ * ---- one element of the list
+ * ---------------------------------------------------------------
+ */
 
 static int value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
@@ -228,14 +234,14 @@ static int value_of(const struct compiler *c, struct slice s, struct wm_probe_va
 	return by_name(c, s, ret);
 }
 
-/* "x" of "x=%di", or a name made of what is fetched. */
+/* "x" of "x=%di", or a name derived from the value. */
 static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t bytes)
 {
 	const char *equals = find(*s, '=', false);
 	struct slice name = trim((struct slice){s->at, equals ? equals : s->at});
 
 	if (equals && !is_name(name))
-		return refuse(c, s->at, -EINVAL, "a name is of letters, digits and _");
+		return refuse(c, s->at, -EINVAL, "a name consists of letters, digits and _");
 	if (equals) {
 		*s = trim((struct slice){equals + 1, s->end});
 		return copy(c, name, ret, bytes);
@@ -244,7 +250,7 @@ static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t 
 	name.at += *name.at == '$' || *name.at == '%';
 	for (name.end = name.at; name.end < s->end && is_word(*name.end); name.end++)
 		;
-	/* "list->head.size" is called size. */
+	/* "list->head.size" gets the name size. */
 	for (const char *p = name.end; p < s->end && !strchr(":(+", *p); p++)
 		if (is_word(*p))
 			name = (struct slice){is_word(p[-1]) ? name.at : p, p + 1};
@@ -266,20 +272,20 @@ static void type_of(struct slice *s, char *ret, size_t bytes)
 	s->end = colon;
 }
 
-/* What lies at an address needs none of "+0(...)" around it; a register does. */
+/* A string at an address needs no "+0(...)" around it; a register's value does. */
 static bool is_number(const char *fetch)
 {
 	return *fetch == '%' || *fetch == '$';
 }
 
-/* Whether the value is a pointer whose target is wanted: a text that is not the value itself. */
+/* Whether the value is a pointer to the wanted text, and not the text itself. */
 static bool follows(const struct wm_probe_value *v, const char *type)
 {
 	return strstr(type, "string") && !v->is_text && (v->points || is_number(v->fetch)) &&
 	       strcmp(v->fetch, "$comm");
 }
 
-/* The kernel takes 8 bytes for a pointer that it finds in memory. */
+/* The kernel reads pointers in memory as 8 bytes. */
 static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
 {
 	unsigned reads = follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
@@ -289,11 +295,10 @@ static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_valu
 	return c->scope->narrow && reads > 1;
 }
 
-static const char out_of_reach[] =
-    "it lies behind a pointer in memory of 32 bits, and the kernel follows only those of 64; "
-    "where a register points to it, it can be had: +0(%eax)";
+static const char out_of_reach[] = "it is behind a 32-bit pointer in memory, and the kernel "
+				   "follows only 64-bit ones; it can follow a register: +0(%eax)";
 
-/* A number of i386 code that nobody said the width of; "$comm" and "\"text\"" are none. */
+/* An untyped number of i386 code; "$comm" and "\"text\"" are not numbers. */
 static bool is_narrow_number(const struct compiler *c, const struct wm_probe_value *v)
 {
 	return c->scope->narrow && !*v->type && strcasecmp(v->fetch, "$comm") &&
@@ -327,7 +332,7 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 		wm_text_f(&out->floats, "%s%s", out->floats.bytes ? " " : "", name);
 }
 
-/* One of "*". */
+/* Adds one argument of "*". */
 static int on_each(const char *name, void *data)
 {
 	struct compiler *c = data;
@@ -358,8 +363,7 @@ static int compile_all(struct compiler *c, const char *at)
 
 	if (err == -ENOENT)
 		return refuse(c, at, err,
-			      "what its parameters are is not known: there is no debug information "
-			      "of it");
+			      "its parameters are unknown: it has no debug information");
 	return err;
 }
 
@@ -375,11 +379,11 @@ static int compile_one(struct compiler *c, struct slice s)
 	if (*s.at == '*' && s.at + 1 == s.end)
 		return compile_all(c, s.at);
 	if (++c->nr > WM_PROBE_ARGS_MAX)
-		return refuse(c, s.at, -EINVAL, "more arguments than the kernel fetches");
+		return refuse(c, s.at, -EINVAL, "more arguments than the kernel can fetch");
 	type_of(&s, type, sizeof(type));
 	err = name_of(c, &s, name, sizeof(name));
 	if (!err && s.at == s.end)
-		return refuse(c, s.at, -EINVAL, "what is to be fetched is missing here");
+		return refuse(c, s.at, -EINVAL, "the value to fetch is missing here");
 	if (!err)
 		err = value_of(c, s, &value);
 	if (err)

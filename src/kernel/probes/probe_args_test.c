@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_args_test.c - what people write in parentheses and the operands of
- * USDT probes, in the kernel's words; what cannot be said is refused with the
- * reason and the place.
+ * probe_args_test.c - the users' argument lists and the operands of USDT
+ * probes, in the kernel's syntax; invalid ones are refused with the reason and
+ * the column.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -99,15 +99,15 @@ static void test_refused(void **state)
 	    {&entry, "", -EINVAL, 1, "missing"},
 	    {&entry, "a=%di,,b", -EINVAL, 7, "missing"},
 	    {&entry, "a=", -EINVAL, 3, "missing"},
-	    {&entry, "a=%xmm0", -EINVAL, 3, "no register"},
-	    {&entry, "a=%ah", -EINVAL, 3, "no register"},
-	    {&entry, "a=+8(%bogus)", -EINVAL, 6, "no register"},
-	    {&entry, "1a=%di", -EINVAL, 1, "a name is"},
+	    {&entry, "a=%xmm0", -EINVAL, 3, "cannot read a register"},
+	    {&entry, "a=%ah", -EINVAL, 3, "cannot read a register"},
+	    {&entry, "a=+8(%bogus)", -EINVAL, 6, "cannot read a register"},
+	    {&entry, "1a=%di", -EINVAL, 1, "a name consists"},
 	    {&entry, "x=nothing", -ENOENT, 3, "debug information"},
 	    {&entry, "bad", -EOPNOTSUPP, 1, "optimized out"},
 	    {&entry, "$retval", -EINVAL, 1, "uretprobe"},
 	    {&entry, "arg9:u8", -EINVAL, 1, "on the stack"},
-	    {&returns, "arg1", -EINVAL, 1, "when it is entered"},
+	    {&returns, "arg1", -EINVAL, 1, "function's entry"},
 	    {&narrow, "arg1:string", -EOPNOTSUPP, 1, "pointer in memory"},
 	    {&narrow, "a=$stack2:string", -EOPNOTSUPP, 3, "pointer in memory"},
 	    {&narrow, "+0(+8(%ebp)):u8", -EOPNOTSUPP, 1, "pointer in memory"},
@@ -153,7 +153,7 @@ static void test_every_byte(void **state)
 static void test_operands(void **state)
 {
 	static const struct {
-		const char *operand, *fetch, *type; /* or NULL and a word of the refusal */
+		const char *operand, *fetch, *type; /* or NULL and a word of the error message */
 	} rows[] = {
 	    {"-4@%edi", "%di", "s32"},
 	    {"8@%r15", "%r15", "u64"},
@@ -170,9 +170,9 @@ static void test_operands(void **state)
 	    {"8f@%xmm3", NULL, "cannot read"},
 	    {"8@(%rax,%rbx,4)", NULL, "index"},
 	    {"8@8(,%rbx,4)", NULL, "index"},
-	    {"8@nowhere(%rip)", NULL, "does not have"},
+	    {"8@nowhere(%rip)", NULL, "symbol table"},
 	    {"8@%fs:16", NULL, "thread"},
-	    {"8@$there", NULL, "no number"},
+	    {"8@$there", NULL, "not a number"},
 	    {"8x@%rax", NULL, "malformed"},
 	    {"8@", NULL, "malformed"},
 	    {"3@%rax", NULL, "malformed"},
@@ -205,7 +205,7 @@ static void test_operands(void **state)
 	}
 }
 
-/* Of an i386 program: its registers are halves, and two of them make 8 bytes. */
+/* An i386 program's registers have 4 bytes, and a value of 8 bytes takes two of them. */
 static void test_narrow_operands(void **state)
 {
 	static const struct {
@@ -221,7 +221,7 @@ static void test_narrow_operands(void **state)
 	    {"8@%eax", NULL, "two registers"},
 	    {"4@(%eax,%ebx,4)", NULL, "index"},
 	    {"4@%gs:20", NULL, "thread"},
-	    {"4@there@GOTOFF(%ebx)", NULL, "does not have"},
+	    {"4@there@GOTOFF(%ebx)", NULL, "symbol table"},
 	};
 	struct wm_elf_symbol there = {.name = "there", .address = 0x6010, .type = 1, .binding = 1};
 	struct wm_elf_symbols symbols = {.symbols = &there, .nr = 1};

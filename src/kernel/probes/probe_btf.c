@@ -13,9 +13,9 @@
 #include "base/nearest.h"
 
 #define VMLINUX      "/sys/kernel/btf/vmlinux"
-#define PIECES_MAX   2u  /* of 8 bytes, of what is passed in registers */
-#define REGISTERS    6u  /* that carry arguments; the kernel reads no others by number */
-#define ELEMENTS_MAX 64u /* of an array, as the kernel allows */
+#define PIECES_MAX   2u  /* of 8 bytes, of a structure passed in registers */
+#define REGISTERS    6u  /* that pass arguments; the kernel reads no others by number */
+#define ELEMENTS_MAX 64u /* of an array, the kernel's limit */
 
 int wm_probe_btf_open(struct wm_probe_btf *b, struct wm_diag *diag)
 {
@@ -48,9 +48,9 @@ static int refuse(struct wm_diag *diag, int err, const char *path, const char *w
 	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
 }
 
-/* ---- types in the kernel's words ------------------------------------------------------ */
+/* ---- types in the kernel's syntax ----------------------------------------------------- */
 
-/* False: a type that is no single value and no array of some. */
+/* False: the type is neither a single value nor an array of such. */
 static bool put_type(const struct wm_btf *b, uint32_t id, const struct wm_btf_member *member,
 		     struct wm_probe_value *ret)
 {
@@ -90,7 +90,7 @@ static bool put_type(const struct wm_btf *b, uint32_t id, const struct wm_btf_me
 
 /* ---- parameters -------------------------------------------------------------------------- */
 
-/* How many of the registers for arguments a parameter takes; 0: it lies in memory. */
+/* The number of argument registers that a parameter occupies; 0: it is passed in memory. */
 static uint32_t registers_of(const struct wm_btf *b, uint32_t type)
 {
 	struct wm_btf_type t;
@@ -120,8 +120,8 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 		}
 		if (registers != 1 || at >= REGISTERS)
 			return refuse(diag, -EOPNOTSUPP, name,
-				      "it is not passed in one register, so the kernel cannot tell "
-				      "where it is");
+				      "it is not passed in a single register, so the kernel cannot "
+				      "locate it");
 		(void)snprintf(ret->fetch, sizeof(ret->fetch), "$arg%u", at + 1);
 		return 0;
 	}
@@ -130,7 +130,7 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 			   name, *cure ? cure : "arg1 is the first argument");
 }
 
-/* "->name" or ".name": one step from a structure, or what points to one, to its member. */
+/* "->name" or ".name": one step from a structure, or a pointer to one, to its member. */
 static int take_member(const struct wm_btf *b, const char *name, const char *path, uint32_t *type,
 		       struct wm_btf_member *member, bool *in_memory, struct wm_probe_value *ret,
 		       struct wm_diag *diag)
@@ -146,10 +146,11 @@ static int take_member(const struct wm_btf *b, const char *name, const char *pat
 		wm_btf_type(b, t.of, &t);
 	}
 	if (t.kind != WM_BTF_STRUCT || !*in_memory)
-		return refuse(diag, -EINVAL, path, "it is no structure, and points to none");
+		return refuse(diag, -EINVAL, path,
+			      "it is neither a structure nor a pointer to one");
 	if (!wm_btf_member(b, t.id, name, member))
 		return refuse(diag, -ENOENT, path, "the structure has no such member");
-	/* The step it is in begins with its offset: "+8(...". */
+	/* The innermost step begins with its offset: "+8(...". */
 	memcpy(inner, strchr(ret->fetch, '('), strlen(strchr(ret->fetch, '(')) + 1);
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%ld%.900s",
 		       strtol(ret->fetch, NULL, 10) + (long)member->offset, inner);
@@ -173,7 +174,7 @@ static int take_members(const struct wm_btf *b, const char *parts, const char *p
 			;
 		if (!skip || !n || n >= sizeof(name))
 			return refuse(diag, -EINVAL, path,
-				      "parts of it are said as in C: file->f_inode->i_ino");
+				      "write members as in C: file->f_inode->i_ino");
 		memcpy(name, parts, n);
 		name[n] = '\0';
 		err = take_member(b, name, path, &type, &member, &in_memory, ret, diag);
@@ -182,7 +183,8 @@ static int take_members(const struct wm_btf *b, const char *parts, const char *p
 		parts += n;
 	}
 	if (!put_type(b, type, &member, ret))
-		return refuse(diag, -EOPNOTSUPP, path, "it is a structure: name a member of it");
+		return refuse(diag, -EOPNOTSUPP, path,
+			      "it is a structure; name one of its members");
 	return 0;
 }
 
@@ -209,9 +211,9 @@ int wm_probe_btf_named(void *data, const char *name, struct wm_probe_value *ret,
 	}
 	if (site->returns || !site->entry)
 		return refuse(diag, -EOPNOTSUPP, name,
-			      "parameters are known where a function is entered, and nowhere else");
+			      "parameters are available only at a function's entry");
 	if (!n || n >= sizeof(first))
-		return refuse(diag, -EINVAL, name, "this is no name");
+		return refuse(diag, -EINVAL, name, "this is not a valid name");
 	memcpy(first, name, n);
 	first[n] = '\0';
 	err = find_parameter(&site->btf->btf, prototype, first, ret, &type, diag);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ELEMENTS_MAX 64u /* of an array, as the kernel allows */
+#define ELEMENTS_MAX 64u /* of an array, the kernel's limit */
 
 bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
 		    size_t bytes)
@@ -18,7 +18,7 @@ bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offse
 	return at >> 63 == 0;
 }
 
-/* The thing that steps through memory begin with. */
+/* The base of the steps through memory. */
 static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *v, const char *name,
 		   struct wm_probe_value *ret, struct wm_diag *diag)
 {
@@ -32,9 +32,9 @@ static int base_of(const struct wm_probe_site *site, const struct wm_elf_value *
 		if (wm_probe_image(v->number + (uint64_t)v->offset[0], site->address, site->offset,
 				   ret->fetch, sizeof(ret->fetch)))
 			return 0;
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s' lies where the kernel cannot reach it from there",
-				   name);
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "'%.80s' is at an address that the kernel cannot reach from this probe", name);
 	case WM_ELF_VALUE_REGISTER:
 		break;
 	}
@@ -106,16 +106,16 @@ int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *re
 		    wm_elf_vars_returned(site->vars, site->address, &value))
 			return -ENOENT;
 		if (value.kind == WM_ELF_VALUE_FLOAT)
-			return wm_diag_set(
-			    diag, -EOPNOTSUPP, NULL, -1,
-			    "it returns a floating-point number, in a vector register "
-			    "that the kernel cannot read");
+			return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+					   "it returns a floating-point number in a vector "
+					   "register, which the kernel cannot read");
 		put_type(&value, ret);
 		return 0;
 	}
 	if (site->returns)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.80s': when a function returns only $retval is known", name);
+				   "'%.80s': only $retval is available at a function's return",
+				   name);
 	err = wm_elf_vars_find(site->vars, site->address, name, &value, diag);
 	return err ? err : convert(site, &value, name, ret, diag);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_dwarf.h - names in a probe's arguments as debug information knows
- * them: parameters, variables, parts of them, in the kernel's words.
+ * probe_dwarf.h - looks up names in a probe's arguments in debug information:
+ * parameters, variables and parts of them, in the kernel's syntax.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_DWARF_H
 #define WM_KERNEL_PROBES_PROBE_DWARF_H
@@ -18,17 +18,18 @@ struct wm_probe_site {
 };
 
 /*
- * For struct wm_probe_scope: `data` is a struct wm_probe_site. A name is 0,
- * -ENOENT or -EOPNOTSUPP with a sentence; "$retval" gets its type alone.
+ * For struct wm_probe_scope: `data` is a struct wm_probe_site. A lookup returns
+ * 0, or -ENOENT or -EOPNOTSUPP with a sentence; "$retval" gets its type alone.
  */
 int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *ret,
 			 struct wm_diag *diag);
 int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user);
 
 /*
- * Memory of a program's image, in the kernel's words. It counts "@+N" from
- * where the probe's own segment would begin at offset 0 of the file; data may
- * lie elsewhere. False: that is before the file's first byte.
+ * An address in a program's image, in the kernel's syntax. The kernel counts
+ * "@+N" from where the probe's own segment would begin at offset 0 of the file;
+ * data may be in another segment. False: the address is before the file's first
+ * byte.
  */
 bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
 		    size_t bytes);

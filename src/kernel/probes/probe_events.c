@@ -22,7 +22,7 @@
 #define LIST_MAX   (16u << 20)
 #define LOG_MAX    (1u << 20)
 #define LINE_BYTES 8192u
-#define TRIES      100u /* a probe is busy until the last descriptor of it is gone */
+#define TRIES      100u /* a probe is busy until its last descriptor is closed */
 #define TRY_NS     20000000u
 
 struct wm_dynamic {
@@ -31,7 +31,7 @@ struct wm_dynamic {
 	char group[64];
 	unsigned nr;
 	pid_t keeper;
-	int alive; /* closed when we end: what the keeper waits for */
+	int alive; /* closed when this process ends; the keeper waits for that */
 };
 
 /* ---- removing -------------------------------------------------------------------- */
@@ -47,7 +47,10 @@ static int write_line(const struct wm_tracefs *t, const char *file, const char *
 	return err;
 }
 
-/* Field 22 of /proc/PID/stat, what tells two processes of one pid apart; 0: no such process. */
+/*
+ * Field 22 of /proc/PID/stat, which distinguishes two processes with the same
+ * pid; 0: no such process.
+ */
 static uint64_t start_of(pid_t pid)
 {
 	char path[48], *text, *at;
@@ -57,7 +60,7 @@ static uint64_t start_of(pid_t pid)
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (wm_file_read(AT_FDCWD, path, 4096, &text, &bytes) < 0)
 		return 0;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
+	at = strrchr(text, ')'); /* the name before it may contain any byte */
 	for (int field = 3; at && field <= 22; field++)
 		at = strchr(at + 1, ' ');
 	if (at)
@@ -66,7 +69,10 @@ static uint64_t start_of(pid_t pid)
 	return start;
 }
 
-/* "waymark_PID_START", of synthetic events with "_NAME", of a process that is no more? */
+/*
+ * Whether "waymark_PID_START", in synthetic events followed by "_NAME", belongs
+ * to a process that has exited.
+ */
 static bool is_orphan(const char *group)
 {
 	char *end;
@@ -79,7 +85,7 @@ static bool is_orphan(const char *group)
 	return (!*end || *end == '_') && start_of((pid_t)pid) != start;
 }
 
-/* Whether a name is that of the group, or begins with it as synthetic events' do. */
+/* Whether a name is the group's, or begins with it like those of synthetic events. */
 static bool is_of(const char *name, const char *group)
 {
 	size_t n = strlen(group);
@@ -89,8 +95,8 @@ static bool is_of(const char *name, const char *group)
 
 /*
  * Removes the probes whose lines are "X:GROUP/NAME ...", and synthetic events,
- * "s:synthetic/GROUP_NAME ...": of one group, or (NULL) of groups whose process
- * is no more. How many were busy.
+ * "s:synthetic/GROUP_NAME ...": of one group, or (NULL) of all groups whose
+ * process has exited. Returns how many were busy.
  */
 static unsigned remove_probes(const struct wm_tracefs *t, const char *file, const char *group)
 {
@@ -125,8 +131,8 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 /* ---- the keeper --------------------------------------------------------------------- */
 
 /*
- * A session of its own: neither the terminal's signals nor a kill of our
- * process group reach it. Holds nothing of ours open but tracefs and the pipe.
+ * Runs in its own session: neither the terminal's signals nor a kill of the
+ * parent's process group reach it. Keeps only tracefs and the pipe open.
  */
 static void __attribute__((noreturn)) keep(const struct wm_dynamic *d, int pipe_end)
 {
@@ -177,7 +183,10 @@ static int start_keeper(struct wm_dynamic *d)
 	err = d->keeper < 0 ? -errno : 0;
 	(void)close(fds[0]);
 	(void)close(ready[1]);
-	/* Until the keeper has closed what is not its own: a ring it holds keeps the instance. */
+	/*
+	 * Waits until the keeper has closed the inherited descriptors: a ring
+	 * that it holds would keep the instance.
+	 */
 	while (err == 0 && read(ready[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	(void)close(ready[0]);
@@ -188,7 +197,7 @@ static int start_keeper(struct wm_dynamic *d)
 	return err;
 }
 
-/* Where all probes are listed; older kernels have a list for each kind. */
+/* The file that lists all probes; older kernels have one for each kind. */
 static const char *list_file(const struct wm_tracefs *t)
 {
 	return faccessat(t->dirfd, "dynamic_events", F_OK, 0) == 0 ? "dynamic_events"
@@ -219,10 +228,10 @@ int wm_dynamic_create(const struct wm_tracefs *t, struct wm_dynamic **ret, struc
 	err = faccessat(t->dirfd, d->file, W_OK, AT_EACCESS) < 0 ? -errno : 0;
 	if (err < 0) {
 		free(d);
-		return wm_diag_set(
-		    diag, err, t->path, -1,
-		    "probes cannot be made: %s/%s may not be written (%s); run as root", t->path,
-		    err == -ENOENT ? "uprobe_events" : "dynamic_events", strerror(-err));
+		return wm_diag_set(diag, err, t->path, -1,
+				   "cannot make probes: cannot write %s/%s (%s); run as root",
+				   t->path, err == -ENOENT ? "uprobe_events" : "dynamic_events",
+				   strerror(-err));
 	}
 	(void)wm_instance_sweep(t);
 	wm_dynamic_sweep(t);
@@ -250,8 +259,8 @@ void wm_dynamic_destroy(struct wm_dynamic *d)
 /* ---- making --------------------------------------------------------------------------- */
 
 /*
- * What the kernel said last, if it said it of a line that begins so, and where
- * in the line the caret was (from 1; 0: nowhere). The log is everybody's.
+ * The kernel's last error, if it concerns a line that begins with `begin`, and
+ * the caret's column in that line (from 1; 0: none). All tools share the log.
  */
 static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *buf, size_t bytes)
 {
@@ -270,7 +279,7 @@ static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *
 		caret = strchr(line, '^');
 		for (at = caret; at && at > line && at[-1] != '\n'; at--)
 			;
-		/* The caret stands under the text behind "  Command: ". */
+		/* The caret is below the text after "  Command: ". */
 		if (caret && (size_t)(caret - at) >= strlen(command) + 2)
 			column = (uint32_t)((size_t)(caret - at) - strlen(command) - 2 + 1);
 	}
@@ -278,11 +287,11 @@ static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *
 	return column;
 }
 
-/* A probe's line, and where in it the arguments begin. */
+/* A probe's line, and the offset of the arguments in it. */
 struct line {
 	char text[LINE_BYTES];
 	size_t arguments;
-	int file; /* held open while the kernel looks at its name; -1: none */
+	int file; /* kept open while the kernel resolves its path; -1: none */
 };
 
 static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, const struct line *l,
@@ -291,16 +300,16 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 	bool kernel = def->family == WM_FAMILY_KPROBE || def->family == WM_FAMILY_KRETPROBE;
 	const char *place = kernel ? wm_perf_kprobe_reason(err) : NULL;
 	const char *at = "";
-	char why[160] = "the kernel refuses it, and says no more";
+	char why[160] = "the kernel refuses it and gives no reason";
 	uint32_t column = 0;
 
 	if (def->family == WM_FAMILY_EPROBE)
 		(void)snprintf(why, sizeof(why),
-			       "this kernel has no probes on events (Linux 5.15 "
-			       "and later, with CONFIG_KPROBE_EVENTS)");
+			       "this kernel has no probes on events (they need Linux 5.15 or "
+			       "later, with CONFIG_KPROBE_EVENTS)");
 	if (err == -EINVAL)
 		column = last_error(t, l->text, why, sizeof(why));
-	/* The line was understood: it is the place that it does not like. */
+	/* The kernel parsed the line, but refuses the place. */
 	if (err != -EINVAL || (place && !strcmp(why, "Failed to register probe event")))
 		(void)snprintf(why, sizeof(why), "%s", place ? place : strerror(-err));
 	if (def->arguments && column > l->arguments && column <= strlen(l->text))
@@ -309,7 +318,10 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 			   why, *at ? ", at '" : "", (int)strcspn(at, " \n"), at, *at ? "'" : "");
 }
 
-/* The kernel splits lines at blanks: a path with some is said by a descriptor of ours. */
+/*
+ * The kernel splits lines at blanks: a path that contains one is given as an
+ * open descriptor.
+ */
 static int make_path(const struct wm_event_def *def, struct line *l, char *buf, size_t bytes)
 {
 	int n;
@@ -379,7 +391,7 @@ static int put(struct wm_dynamic *d, const struct wm_event_def *def, const char 
 		file = "kprobe_events";
 	if (err)
 		wm_diag_set(diag, err, NULL, -1, "'%.120s' cannot be probed: %s", def->name,
-			    err == -E2BIG ? "what is to be fetched is too long a list"
+			    err == -E2BIG ? "the list of values to fetch is too long"
 					  : strerror(-err));
 	else if ((err = write_line(d->tracefs, file, l.text)))
 		(void)refused(d->tracefs, def, &l, err, diag);
@@ -414,7 +426,8 @@ int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret
 			 struct wm_diag *diag)
 {
 	size_t name_bytes = strcspn(definition, " \t;");
-	char event[WM_TRACEFS_NAME_MAX], text[LINE_BYTES], why[160] = "the kernel refuses it";
+	char event[WM_TRACEFS_NAME_MAX], text[LINE_BYTES],
+	    why[160] = "the kernel refuses it and gives no reason";
 	int n, err;
 
 	if (faccessat(d->tracefs->dirfd, "synthetic_events", F_OK, 0) < 0)
@@ -423,18 +436,17 @@ int wm_dynamic_synthetic(struct wm_dynamic *d, const char *definition, char *ret
 				   "CONFIG_SYNTH_EVENTS)");
 	n = snprintf(event, sizeof(event), "%s_%.*s", d->group, (int)name_bytes, definition);
 	if (!name_bytes || !definition[name_bytes] || n >= (int)sizeof(event))
-		return wm_diag_set(
-		    diag, -EINVAL, NULL, -1,
-		    "'%.120s' is not of the form NAME TYPE FIELD; ..., as wakeup u64 "
-		    "latency; pid_t pid",
-		    definition);
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%.120s' is not of the form NAME TYPE FIELD; ..., e.g. wakeup "
+				   "u64 latency; pid_t pid",
+				   definition);
 	n = snprintf(text, sizeof(text), "s:synthetic/%s%s\n", event, definition + name_bytes);
 	err = n < (int)sizeof(text) ? write_line(d->tracefs, d->file, text) : -E2BIG;
 	if (err == -EINVAL)
 		(void)last_error(d->tracefs, text, why, sizeof(why));
 	if (err)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "the synthetic event '%.120s' cannot be made: %s", definition,
+				   "cannot make the synthetic event '%.120s': %s", definition,
 				   err == -EINVAL ? why : strerror(-err));
 	(void)snprintf(ret_event, WM_TRACEFS_NAME_MAX, "%s", event);
 	return 0;

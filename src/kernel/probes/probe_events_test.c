@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_events_test.c - probes of tracefs come and go with their maker: removed at
- * the end, after a kill -9, and after a kill of maker and keeper by whoever
- * makes probes next. Skipped where tracefs cannot be written.
+ * probe_events_test.c - probes in tracefs are removed after their maker: at its
+ * end, after a kill -9, and, when maker and keeper were killed, by the next
+ * maker of probes. Skipped where tracefs cannot be written.
  */
 #include "kernel/probe_events.h"
 
@@ -52,7 +52,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Makes one probe in this program, or skips and says why. */
+/* Makes one probe in this program, or skips with the reason. */
 static struct wm_dynamic *make(struct world *w, char *system, char *event)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -71,7 +71,7 @@ static struct wm_dynamic *make(struct world *w, char *system, char *event)
 	return d;
 }
 
-/* Is there such a probe? Waits a minute at most for its end. */
+/* Whether the probe has been removed. Waits at most a minute for that. */
 static bool is_gone(const struct world *w, const char *system)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
@@ -104,7 +104,7 @@ static void test_made_and_removed(void **state)
 	uint64_t id;
 
 	if (!d) {
-		print_message("skipped: probes cannot be made here\n");
+		print_message("skipped: cannot make probes here\n");
 		skip();
 	}
 	assert_int_equal(wm_tracefs_event_id(w->space.tracefs, system, event, &id, NULL), 0);
@@ -116,7 +116,7 @@ static void test_made_and_removed(void **state)
 	assert_true(is_gone(w, system));
 }
 
-/* A child makes a probe and is killed; with it its keeper, if asked. */
+/* A child makes a probe and is killed, together with its keeper if requested. */
 static void killed(struct world *w, bool keeper, char *system)
 {
 	char event[WM_TRACEFS_NAME_MAX];
@@ -124,7 +124,7 @@ static void killed(struct world *w, bool keeper, char *system)
 	pid_t pid;
 
 	assert_int_equal(pipe(out), 0);
-	/* The keeper becomes our child when its parent is killed. */
+	/* The keeper becomes a child of this process when its parent is killed. */
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -154,7 +154,7 @@ static void killed(struct world *w, bool keeper, char *system)
 	(void)close(out[0]);
 	(void)close(out[1]);
 	if (!*system) {
-		print_message("skipped: probes cannot be made here\n");
+		print_message("skipped: cannot make probes here\n");
 		skip();
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_register.c - registers of this machine: as an assembler spells them,
- * as the kernel's probes call them, and which of them carry arguments. See
+ * probe_register.c - registers of this machine: their assembler names, their
+ * names in the kernel's probes, and those that pass arguments. See
  * probe_args.h.
  */
 #include <string.h>

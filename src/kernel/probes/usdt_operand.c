@@ -12,7 +12,7 @@
 
 struct operand {
 	const struct wm_usdt_site *site;
-	const char *at, *end; /* behind the '@' */
+	const char *at, *end; /* after the '@' */
 	const char *whole;
 	unsigned nr, bytes;
 	bool is_signed, is_float;
@@ -21,7 +21,10 @@ struct operand {
 
 /* ---- the list ---------------------------------------------------------------------- */
 
-/* The next operand of a list; blanks within brackets belong to it. Its length; 0: no more. */
+/*
+ * The next operand of a list; blanks within brackets belong to it. Returns its
+ * length; 0: no more.
+ */
 static size_t next(const char **list)
 {
 	const char *start;
@@ -34,7 +37,7 @@ static size_t next(const char **list)
 	return (size_t)(*list - start);
 }
 
-/* ---- one of it ----------------------------------------------------------------------- */
+/* ---- one operand --------------------------------------------------------------------- */
 
 static int refuse(const struct operand *o, const char *why)
 {
@@ -62,7 +65,7 @@ static int in_register(const struct operand *o, const char *name, size_t bytes,
 	if (!wm_probe_register(name, bytes, &kernel, &width, &shift))
 		return refuse(o, "is in a register that the kernel cannot read");
 	if (o->site->elf && o->site->elf->narrow && o->bytes == 8)
-		return refuse(o, "is in two registers, of which the probe names one");
+		return refuse(o, "occupies two registers, but the probe names only one");
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "%%%s", kernel);
 	if (shift) {
 		(void)snprintf(ret->type, sizeof(ret->type), "b8@%u/16", shift);
@@ -77,7 +80,7 @@ static int constant(const struct operand *o, const char *text, struct wm_probe_v
 	long long value = strtoll(text, &end, 0);
 
 	if (end == text || end != o->end)
-		return refuse(o, "is no number");
+		return refuse(o, "is not a number");
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "\\%lld", value);
 	return set_type(o, ret);
 }
@@ -90,11 +93,11 @@ static int image(const struct operand *o, uint64_t address, struct wm_probe_valu
 {
 	if (!wm_probe_image(address, o->site->address, o->site->offset, ret->fetch,
 			    sizeof(ret->fetch)))
-		return refuse(o, "lies where the kernel cannot reach it from there");
+		return refuse(o, "is at an address that the kernel cannot reach from this probe");
 	return set_type(o, ret);
 }
 
-/* "name+8" in front of "(%rip)", or alone: its address. */
+/* The address of "name+8", alone or before "(%rip)". */
 static bool symbol_address(const struct operand *o, const char *text, size_t bytes,
 			   uint64_t *ret_address)
 {
@@ -131,17 +134,18 @@ static int memory(const struct operand *o, const char *open, struct wm_probe_val
 	int err;
 
 	if (!close || close + 1 != o->end || open[1] != '%')
-		return refuse(o, "is memory with an index: the kernel cannot add one");
+		return refuse(o, "is indexed memory, which the kernel cannot read");
 	if (memchr(open, ',', (size_t)(close - open)))
-		return refuse(o, "is memory with an index: the kernel cannot add one");
+		return refuse(o, "is indexed memory, which the kernel cannot read");
 	if (o->at < open) {
 		offset = strtoll(o->at, &end, 0);
 		if (end != open && symbol_address(o, o->at, (size_t)(open - o->at), &address))
 			return strncmp(open, "(%rip)", 6)
-				   ? refuse(o, "is a symbol moved by a register")
+				   ? refuse(o, "is a symbol with a register offset, which the "
+					       "kernel cannot read")
 				   : image(o, address, ret);
 		if (end != open)
-			return refuse(o, "is a variable whose name the file does not have");
+			return refuse(o, "is a variable that is not in the file's symbol table");
 	}
 	address_of.bytes = 0;
 	err = in_register(&address_of, open + 2, (size_t)(close - open - 2), &base);
@@ -159,14 +163,14 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 	if (*o->at == '$')
 		return constant(o, o->at + 1, ret);
 	if (*o->at == '%' && memchr(o->at, ':', (size_t)(o->end - o->at)))
-		return refuse(o, "is a variable of the thread: the kernel does not know where");
+		return refuse(o, "is a thread-local variable, which the kernel cannot locate");
 	if (*o->at == '%')
 		return in_register(o, o->at + 1, (size_t)(o->end - o->at - 1), ret);
 	if (open)
 		return memory(o, open, ret);
 	if (symbol_address(o, o->at, (size_t)(o->end - o->at), &address))
 		return image(o, address, ret);
-	return refuse(o, "is no operand that is known here");
+	return refuse(o, "is of an unknown form");
 }
 
 #elif defined(__aarch64__)
@@ -188,7 +192,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 	if (comma) {
 		offset = strtoll(comma + 1, &stop, 0);
 		if (stop != end)
-			return refuse(o, "is memory with an index: the kernel cannot add one");
+			return refuse(o, "is indexed memory, which the kernel cannot read");
 		end = comma;
 	}
 	err = in_register(o, name, (size_t)(end - name), &base);
@@ -200,7 +204,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 
 #endif
 
-/* "-4@", "8f@": width and kind; false when it is none. */
+/* "-4@", "8f@": width and kind; false: malformed. */
 static bool parse_width(struct operand *o)
 {
 	char *end;

@@ -42,7 +42,7 @@ static int grow(struct wm_proc_text *t)
 	return 0;
 }
 
-/* The kernel gives a file in pieces of about a page, and says its end with nothing. */
+/* The kernel returns a file in pieces of about a page; a read of 0 bytes marks the end. */
 int wm_proc_read(int fd, struct wm_proc_text *t)
 {
 	t->bytes = 0;
@@ -82,7 +82,7 @@ int wm_proc_learn(const struct wm_proc_event *e, struct wm_proc_plan **ret, stru
 		err = wm_proc_read(fd, &t);
 	if (err)
 		err = wm_diag_set(
-		    diag, err, NULL, -1, "proc:%s cannot be had: /proc/%s%s cannot be read: %s",
+		    diag, err, NULL, -1, "cannot record proc:%s: cannot read /proc/%s%s: %s",
 		    e->name, e->of_task ? "PID/" : "", e->file,
 		    err == -ENOENT || err == -EOPNOTSUPP ? "this kernel was built without it"
 							 : strerror(-err));

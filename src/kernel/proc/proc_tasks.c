@@ -41,7 +41,7 @@ void wm_proc_tasks_done(struct wm_proc_tasks *t)
 
 /* --- the list --------------------------------------------------------------------------- */
 
-/* Where the pid is, or belongs. */
+/* The index of the pid, or of the place to insert it. */
 static size_t place_of(const struct wm_proc_tasks *t, pid_t pid)
 {
 	size_t low = 0, high = t->nr;
@@ -79,7 +79,7 @@ static struct wm_proc_task *add(struct wm_proc_tasks *t, pid_t pid)
 	memmove(&t->tasks[at + 1], &t->tasks[at], (t->nr - at) * sizeof(*t->tasks));
 	t->nr++;
 	t->tasks[at] = (struct wm_proc_task){.pid = pid, .fds = {-1, -1, -1, -1}};
-	_Static_assert(WM_PROC_TASK_FILES == 4, "as many -1 as above");
+	_Static_assert(WM_PROC_TASK_FILES == 4, "initialise every descriptor above");
 	return &t->tasks[at];
 }
 
@@ -95,9 +95,9 @@ int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid)
 	return 0;
 }
 
-/* --- who is there ------------------------------------------------------------------------- */
+/* --- refreshing ------------------------------------------------------------------------ */
 
-/* 0: it cannot be told, or it has ended. */
+/* 0: it is unknown, or the process has ended. */
 static pid_t parent_of(struct wm_proc_tasks *t, struct wm_proc_task *task)
 {
 	const char *end;
@@ -121,7 +121,7 @@ static bool is_ours(const struct wm_proc_tasks *t, pid_t pid)
 	return pid == t->ours[0] || pid == t->ours[1];
 }
 
-/* Those between the last one seen and this one have ended. */
+/* Removes the entries between two processes that are adjacent in /proc: they have ended. */
 static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -131,8 +131,8 @@ static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
 }
 
 /*
- * A process that was not there: it is followed when its parent is. 1: the
- * parent is not on the list yet (numbers begin anew at the end), ask again.
+ * Adds a new process: it is followed when its parent is. 1: the parent is not
+ * on the list yet (pids wrap around); try again at the next refresh.
  */
 static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 {
@@ -149,7 +149,7 @@ static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 	return 0;
 }
 
-/* /proc lists processes by their numbers, as the list is. */
+/* /proc lists processes in the order of their pids, like the list. */
 int wm_proc_tasks_refresh(struct wm_proc_tasks *t)
 {
 	DIR *dir = opendir("/proc");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_tasks_test.c - who is followed: children, not strangers; and who has ended. */
+/* proc_tasks_test.c - following children but not other processes, and removing ended ones. */
 #include "kernel/proc_tasks.h"
 
 #include <errno.h>
@@ -19,8 +19,11 @@
 
 static const pid_t nobody[2] = {0, 0};
 
-/* A process that has a child. The child tells its number when it is sure to end with its parent: a
- * parent killed before that would leave it behind for ever. */
+/*
+ * A process that has a child. The child reports its pid once it is sure to end
+ * with its parent: if the parent were killed before, the child would remain for
+ * ever.
+ */
 static pid_t start_family(pid_t *ret_child)
 {
 	int fds[2];
@@ -77,7 +80,7 @@ static void children_are_followed_and_strangers_not(void **state)
 	assert_false(is_followed(&t, getpid()));
 	for (size_t i = 1; i < t.nr; i++)
 		assert_true(t.tasks[i - 1].pid < t.tasks[i].pid);
-	/* Its files say its end, by a descriptor that was kept, too. */
+	/* Its files report its end, even through a descriptor that was kept open. */
 	assert_int_equal(wm_proc_task_read(&t, task_of(&t, pid), stat, 0, &text), 0);
 	assert_int_equal(atoi(text.data), pid);
 	assert_true(wm_proc_task_renamed(&t, task_of(&t, pid)));

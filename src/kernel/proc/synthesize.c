@@ -20,10 +20,10 @@
 #include "kernel/counters.h"
 
 #define SYMBOLS_MAX ((size_t)256 << 20)
-#define BEGIN_BYTES ((size_t)1 << 20) /* of all symbols: _text is among these */
+#define BEGIN_BYTES ((size_t)1 << 20) /* of all symbols: _text is within these */
 #define MODULES_MAX ((size_t)16 << 20)
 #define SMALL_FILE  65536u
-#define ID_BYTES    20u /* what a record has room for */
+#define ID_BYTES    20u /* the space in a record */
 #define FILES_KNOWN 4096u
 
 /* --- build-ids ------------------------------------------------------------------------ */
@@ -33,7 +33,10 @@ struct id {
 	uint8_t bytes; /* 0: none */
 };
 
-/* Of a file of notes, as /sys has them: u32 owner's bytes, bytes, type; owner; data. */
+/*
+ * Reads a file of notes, as in /sys: u32 bytes of the owner, bytes of the data,
+ * type; owner; data.
+ */
 static struct id id_of_notes(const char *path)
 {
 	struct id id = {.bytes = 0};
@@ -64,7 +67,7 @@ static struct id id_of_notes(const char *path)
 	return id;
 }
 
-/* Files whose build-id was read already; one that does not fit is read again. */
+/* Cache of build-ids by file; a file displaced from its slot is read again. */
 struct file {
 	uint64_t inode;
 	uint32_t major, minor;
@@ -74,7 +77,7 @@ struct file {
 struct telling {
 	wm_running_fn *fn;
 	void *data;
-	struct file *files; /* by a hash of the inode */
+	struct file *files; /* indexed by a hash of the inode */
 };
 
 static struct id id_of_map(struct telling *t, pid_t pid, const struct wm_map *m)
@@ -168,7 +171,10 @@ static void tell_process(struct telling *t, pid_t pid)
 	tell_maps(t, pid);
 }
 
-/* --- which processes ---------------------------------------------------------------------- */
+/*
+ * --- selecting processes
+ * --------------------------------------------------------------------
+ */
 
 static void tell_all(struct telling *t)
 {
@@ -228,7 +234,7 @@ void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data
 
 /* --- the kernel ------------------------------------------------------------------------------ */
 
-/* The address at the begin of the line that has the key; 0: none has. */
+/* The address at the start of the line that contains the key; 0: no such line. */
 static uint64_t address_of(const char *text, const char *key)
 {
 	const char *at = strstr(text, key), *line = at;
@@ -238,7 +244,7 @@ static uint64_t address_of(const char *text, const char *key)
 	return line ? strtoull(line, NULL, 16) : 0;
 }
 
-/* The kernel sorts by address: what stands before its code are a few of its data. */
+/* The kernel sorts symbols by address: only a few data symbols precede its code. */
 static int find_begin(uint64_t *ret)
 {
 	char *text = malloc(BEGIN_BYTES + 1);
@@ -262,7 +268,7 @@ static int find_begin(uint64_t *ret)
 	return err;
 }
 
-/* "  01000000-02209987 : Kernel code": physical addresses, but as many of them. */
+/* "  01000000-02209987 : Kernel code": physical addresses, but the same number of bytes. */
 static uint64_t code_bytes(void)
 {
 	uint64_t first = 0, last = 0;

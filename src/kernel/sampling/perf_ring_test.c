@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring as the kernel would fill it, made by hand: records around its end, and none that lies. */
+/*
+ * A ring filled by hand as the kernel does: records that wrap around its end,
+ * and invalid sizes.
+ */
 #include "kernel/sampling/perf_ring.h"
 
 #include <setjmp.h>
@@ -27,7 +30,7 @@ static struct made *make(void)
 	return m;
 }
 
-/* A record of that size whose bytes count up from `seed`. */
+/* Writes a record of that size whose bytes count up from `seed`. */
 static void put(struct made *m, uint16_t size, unsigned char seed)
 {
 	struct perf_event_header h = {.type = 9, .size = size};
@@ -88,7 +91,7 @@ static void test_impossible_sizes(void **state)
 		(void)wm_perf_ring_begin(&m->ring);
 		assert_null(wm_perf_ring_next(&m->ring, &bytes));
 		wm_perf_ring_end(&m->ring);
-		assert_true(m->page.data_tail == 64); /* and it goes on behind */
+		assert_true(m->page.data_tail == 64); /* and the next record follows */
 		free(m);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler.c - opens what a plan says: each event on each thread and CPU, for
- * the kernel lets children inherit an event with a ring only where it is bound
- * to a CPU. The first descriptor of a CPU has the ring, the others write there.
- * See sampler.h.
+ * sampler.c - opens the events of a plan, each on each thread and CPU, because
+ * the kernel lets children inherit an event with a ring only when the event is
+ * bound to a CPU. The first descriptor of a CPU has the ring, the others write
+ * to it. See sampler.h.
  */
 #include "kernel/sampler.h"
 
@@ -16,14 +16,14 @@
 #include "kernel/perf_event.h"
 
 #define RING_MAX ((size_t)8 << 20)
-#define WAKE_AT  4 /* the reader, when a ring is that part full */
+#define WAKE_AT  4 /* wakes the reader when 1/WAKE_AT of a ring is full */
 
 struct place {
-	int cpu, fd; /* fd -1: no thread had one here */
+	int cpu, fd; /* fd -1: no thread has an event here */
 	struct wm_perf_ring ring;
 };
 
-/* Open addressing, a power of two; id 0 is a free place. */
+/* Open addressing; the table's size is a power of two; id 0 is a free slot. */
 struct id {
 	uint64_t id;
 	size_t event;
@@ -35,16 +35,16 @@ struct opened {
 };
 
 struct wm_sampler {
-	const struct wm_sampler_plan *plan; /* while it is opened */
+	const struct wm_sampler_plan *plan; /* only while opening */
 	struct place *places;
 	size_t nr_places;
-	struct opened *fds; /* those of tasks first */
+	struct opened *fds; /* those of tasks' activity first */
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
 	size_t nr_ids, room_ids;
 	bool *user_only;  /* by event */
-	bool counts_lost; /* the kernel tells for each event how many it lost */
-	bool plain_tasks; /* the kernel is older than build-ids of mappings */
+	bool counts_lost; /* the kernel counts lost records per event */
+	bool plain_tasks; /* the kernel predates build-ids in mapping records */
 };
 
 /* --- ids ------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 
 /* --- opening ---------------------------------------------------------------------- */
 
-/* Takes the descriptor over, also on failure. */
+/* Takes ownership of the descriptor, also on failure. */
 static int keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
 	struct opened *more;
@@ -124,7 +124,7 @@ static size_t ring_bytes(const struct wm_sampler_plan *plan)
 	return bytes;
 }
 
-/* The largest ring we may have. */
+/* Maps the largest ring that the limits permit. */
 static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 {
 	int err = wm_perf_ring_map(p->fd, bytes, &p->ring);
@@ -134,17 +134,15 @@ static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 		err = wm_perf_ring_map(p->fd, bytes, &p->ring);
 	}
 	if (err)
-		wm_diag_set(
-		    diag, err, NULL, -1, "no ring for samples on CPU %d: %s%s", p->cpu,
-		    err == -EPERM ? strerror(-err) : wm_diag_errno(err),
-		    err == -EPERM
-			? "; kernel.perf_event_mlock_kb says how much memory a user may have "
-			  "for them"
-			: "");
+		wm_diag_set(diag, err, NULL, -1, "cannot get a ring for samples on CPU %d: %s%s",
+			    p->cpu, err == -EPERM ? strerror(-err) : wm_diag_errno(err),
+			    err == -EPERM ? "; raise kernel.perf_event_mlock_kb, the memory that a "
+					    "user may have for rings, or run as root"
+					  : "");
 	return err;
 }
 
-/* The descriptor writes to the CPU's ring; the first one gets it. */
+/* Directs the descriptor's output to the CPU's ring; the first descriptor gets a ring. */
 static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_diag *diag)
 {
 	if (p->fd < 0) {
@@ -153,7 +151,7 @@ static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_di
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, p->fd) < 0)
 		return wm_diag_set(diag, -errno, NULL, -1,
-				   "the samples of CPU %d cannot share a ring: %s", p->cpu,
+				   "cannot share the ring for samples on CPU %d: %s", p->cpu,
 				   strerror(errno));
 	return 0;
 }
@@ -208,7 +206,10 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 	return err < 0 ? err : fd;
 }
 
-/* One event, or what tasks do, on each thread and CPU. A thread that has ended has none. */
+/*
+ * Opens one event, or the tasks' activity, on each thread and CPU. Threads that
+ * have ended are skipped.
+ */
 static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 {
 	const struct wm_sampler_plan *plan = s->plan;
@@ -291,7 +292,7 @@ int wm_sampler_start(struct wm_sampler *s)
 
 void wm_sampler_stop(struct wm_sampler *s)
 {
-	for (size_t i = s->nr_fds; i > 0; i--) /* samples first: what is mapped is still told */
+	for (size_t i = s->nr_fds; i > 0; i--) /* samples first: they need the mappings */
 		(void)wm_perf_disable(s->fds[i - 1].fd, false);
 }
 
@@ -317,7 +318,7 @@ struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i)
 
 uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t place)
 {
-	uint64_t sum = 0, values[2]; /* the count, those lost */
+	uint64_t sum = 0, values[2]; /* the count, the lost records */
 
 	for (size_t i = 0; s->counts_lost && i < s->nr_fds; i++)
 		if (s->fds[i].place == place &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler_attr.c - what perf_event_open(2) is asked for a sampled event, and
- * whether this kernel would give it. See sampler.h.
+ * sampler_attr.c - the attributes of sampled events for perf_event_open(2), and
+ * whether this kernel accepts them. See sampler.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,21 +13,21 @@
 
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-/* Which every record carries, so that those of one ring can be told apart and ordered. */
+/* In every record, so that the records of one ring can be attributed and ordered. */
 #define IN_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 uint64_t wm_sampler_regs(void)
 {
 #if defined(__x86_64__)
-	return 0xff0fff; /* all but DS, ES, FS and GS, which the kernel does not give */
+	return 0xff0fff; /* all but DS, ES, FS and GS, which the kernel does not provide */
 #elif defined(__aarch64__)
 	return (1ull << 33) - 1; /* x0 to x30, sp, pc */
 #else
-#error "waymark: registers of samples are not known for this machine"
+#error "waymark: the registers of samples are unknown for this machine"
 #endif
 }
 
-/* Has its record an address of data? */
+/* Whether its record contains a data address. */
 static bool has_address(const struct wm_event_def *def)
 {
 	if (def->family == WM_FAMILY_BREAKPOINT)
@@ -78,7 +78,7 @@ void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret)
 	set_clock(ret, clockid);
 	ret->sample_type = IN_ALL;
 	ret->sample_period = 1;
-	ret->exclude_kernel = 1; /* it counts nothing anyway, and so asks for less */
+	ret->exclude_kernel = 1; /* it counts nothing anyway, and so needs less privilege */
 	ret->mmap = ret->mmap2 = ret->build_id = 1;
 	ret->comm = ret->comm_exec = 1;
 	ret->task = 1;
@@ -93,8 +93,9 @@ static int refuse_rate(const struct wm_sampler_event *e, struct wm_diag *diag)
 	    e->frequency <= (uint64_t)most)
 		return 0;
 	return wm_diag_set(diag, -EINVAL, NULL, -1,
-			   "'%.80s': %" PRIu64 " samples a second are more than the kernel allows, "
-			   "%" PRId64 "; it is set by kernel.perf_event_max_sample_rate",
+			   "'%.80s': %" PRIu64
+			   " samples a second are more than the kernel's limit of %" PRId64
+			   "; lower -F or raise kernel.perf_event_max_sample_rate",
 			   e->def->name, e->frequency, most);
 }
 
@@ -103,7 +104,7 @@ static int refuse_family(const struct wm_sampler_event *e, struct wm_diag *diag)
 	if (e->def->family <= WM_FAMILY_BREAKPOINT)
 		return 0;
 	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-			   "'%.80s' is a probe: it is recorded at each hit, without -F, -c and -g",
+			   "'%.80s' is a probe, which is recorded at each hit; omit -F, -c and -g",
 			   e->def->name);
 }
 

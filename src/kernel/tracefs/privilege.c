@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privilege.c - see privilege.h. What cannot be read counts as not allowed.
+ * privilege.c - see privilege.h. Files that cannot be read count as not
+ * permitted.
  */
 #include "kernel/privilege.h"
 
@@ -53,7 +54,7 @@ static uint64_t limit(rlim_t value)
 	return value == RLIM_INFINITY ? UINT64_MAX : value;
 }
 
-/* The machine's own has always had this number (PROC_USER_INIT_INO). */
+/* The machine's own user namespace has always had this inode number (PROC_USER_INIT_INO). */
 static bool is_inner(void)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.c - finding a tracefs and reading it, see tracefs.h. Names that
- * people typed become paths here: a name with a slash or a leading dot is no
- * event, it is refused before any file is opened.
+ * tracefs.c - finds a tracefs and reads it, see tracefs.h. Names from users
+ * become paths here: a name with a slash or a leading dot cannot be an event's,
+ * and is refused before any file is opened.
  */
 #include "kernel/tracefs.h"
 
@@ -23,14 +23,14 @@
 
 /* ---- finding it ----------------------------------------------------------- */
 
-/* What was met on the way, for the sentence when nothing could be used. */
+/* The search's findings, for the sentence when no tracefs is usable. */
 struct search {
 	int dirfd;
 	char path[256];
-	char denied[256]; /* the first place that is there and not for us; "" none */
+	char denied[256]; /* the first place that exists but may not be read; "": none */
 };
 
-/* Is this folder a tracefs whose events we may read? Takes note of it. */
+/* Whether this folder is a tracefs whose events can be read. Records the result in `s`. */
 static bool try_folder(struct search *s, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = fd < 0 ? errno : 0;
@@ -71,7 +71,7 @@ static bool try_mounts(struct search *s)
 	return found;
 }
 
-/* A tracefs of our own that no other process sees. 0 or -errno. */
+/* Opens a private tracefs that no other process sees. 0 or -errno. */
 static int open_private(struct search *s)
 {
 	int context = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, err = 0;
@@ -93,16 +93,15 @@ static int not_found(const struct search *s, int err, struct wm_diag *diag)
 {
 	if (*s->denied)
 		return wm_diag_set(diag, -EACCES, s->denied, -1,
-				   "only root may read %s; run as root, or let a group in: sudo "
-				   "mount -o remount,mode=750,gid=GROUP %s",
+				   "only root may read %s; run as root, or give a group access: "
+				   "sudo mount -o remount,mode=750,gid=GROUP %s",
 				   s->denied, s->denied);
 	if (err == -ENODEV)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "this kernel was built without tracing (CONFIG_TRACING): it has "
 				   "no tracepoints");
 	return wm_diag_set(diag, -ENOENT, NULL, -1,
-			   "no tracefs is mounted here; as root: mount -t tracefs nodev "
-			   "%s",
+			   "no tracefs is mounted; as root: mount -t tracefs nodev %s",
 			   USUAL_PLACE);
 }
 
@@ -146,8 +145,8 @@ int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, 
 
 	if (err == -EACCES || err == -EPERM)
 		return wm_diag_set(diag, err, t->path, -1,
-				   "%s/%s may not be read: run as root, or as a member of the "
-				   "group that owns it",
+				   "not permitted to read %s/%s; run as root, or as a member of "
+				   "the group that owns it",
 				   t->path, name);
 	if (err < 0)
 		return wm_diag_set(diag, err, t->path, -1, "cannot read %s/%s: %s", t->path, name,
@@ -155,7 +154,7 @@ int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, 
 	return 0;
 }
 
-/* The name of one of an event's files. -ENOENT: no event can have this name. */
+/* The path of one of an event's files. -ENOENT: no event can have this name. */
 static int event_file(const char *system, const char *name, const char *file, char *buf,
 		      size_t bytes)
 {
@@ -177,10 +176,10 @@ static int read_event_file(const struct wm_tracefs *t, const char *system, const
 	if (!err)
 		err = wm_tracefs_read(t, path, limit, ret_text, ret_bytes, diag);
 	if (err == -ENOENT)
-		return wm_diag_set(diag, err, NULL, -1,
-				   "this kernel has no event '%.80s:%.80s'; 'waymark list' shows "
-				   "what it has",
-				   system, name);
+		return wm_diag_set(
+		    diag, err, NULL, -1,
+		    "this kernel has no event '%.80s:%.80s'; run 'waymark list' to see its events",
+		    system, name);
 	return err;
 }
 
@@ -199,7 +198,7 @@ int wm_tracefs_event_id(const struct wm_tracefs *t, const char *system, const ch
 	free(text);
 	if (err < 0)
 		return wm_diag_set(diag, -EBADMSG, t->path, -1,
-				   "events/%.80s/%.80s/id in %s is no number", system, name,
+				   "events/%.80s/%.80s/id in %s is not a number", system, name,
 				   t->path);
 	*ret_id = (uint64_t)id;
 	return 0;
@@ -222,7 +221,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Lines of SYSTEM:NAME. Others are skipped: a later kernel may have more to say. */
+/* Parses lines of SYSTEM:NAME. Other lines are skipped: a later kernel may add some. */
 static void split_lines(struct wm_tracefs *t)
 {
 	char *save = NULL;

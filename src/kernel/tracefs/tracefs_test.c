@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs_test.c - the tracefs of this machine, where there is one for us:
- * the list of events against the folders, ids, formats, and names that must
- * not become paths. Without the privilege, that a cure is named.
+ * tracefs_test.c - the tracefs of this machine, where it can be read: the list
+ * of events against the folders, ids, formats, and names that must not become
+ * paths. Without the privilege, the message must name a cure.
  */
 #include "kernel/tracefs.h"
 
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* NULL, after it said why. */
+/* NULL, after printing the reason. */
 static struct wm_tracefs *open_or_skip(void)
 {
 	struct wm_tracefs *t = NULL;
@@ -90,7 +90,7 @@ static void test_names_are_not_paths(void **state)
 	wm_tracefs_close(t);
 }
 
-/* In a child that is nobody: there it must say what to do. */
+/* In a child running as user nobody: the message must name the cure. */
 static void test_nobody_is_told_the_cure(void **state)
 {
 	struct wm_tracefs *t = NULL;
@@ -105,7 +105,7 @@ static void test_nobody_is_told_the_cure(void **state)
 		assert_int_equal(seteuid(0), 0);
 	if (err == 0) {
 		wm_tracefs_close(t);
-		print_message("skipped: tracefs is open to everybody here\n");
+		print_message("skipped: every user may read tracefs here\n");
 		skip();
 	}
 	assert_true(err == -EACCES || err == -ENOENT || err == -EOPNOTSUPP);
