@@ -217,13 +217,13 @@ for c in main["calls"]:
 	wait_for 'at least 5%'
 	diff <(rows_of_text t.data -s comm,dso --percent-limit 5) <(rows_shown)
 	keys P nothing Enter
-	wait_for "'nothing' is no percentage"
+	wait_for "'nothing' is not a percentage"
 	keys / nosuchthing Enter
 	wait_for "no line has 'nosuchthing'"
 	keys f nosuchthing Enter
-	wait_for 'no row fits'
+	wait_for 'no row matches'
 	keys a
-	wait_for 'no instructions to this'
+	wait_for 'line has no instructions'
 	keys q
 	ended 0
 }
@@ -356,7 +356,7 @@ for r in rows:
 	for term in dumb nosuchterm; do
 		start 100 60 bash -c "TERM=$term '$waymark' report t.data -s comm 2>words"
 		ended 0
-		[ "$(cat words)" = "waymark: report: TERM='$term' is no terminal that can place text: text instead" ]
+		[ "$(cat words)" = "waymark: report: TERM='$term' is a terminal that cannot position text: text instead" ]
 		diff <(rows_of_text t.data -s comm) <(screen | rows_of_stdin)
 		done
 	start 100 30 bash -c "'$waymark' report t.data --comm nobody; '$waymark' report t.data -s comm | cat; '$waymark' report t.data -s comm --stdio >text; '$waymark' report t.data -s comm --json >json"

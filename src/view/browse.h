@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * browse.h - a result (analysis/result.h) on a terminal, to move in: rows are
- * opened, searched and chosen from, tables changed, notes read. Works on any
- * result; what needs more than the result is asked of its owner.
+ * browse.h - interactive view of a result (analysis/result.h) on a terminal:
+ * the user opens, searches and filters rows, changes tables and reads notes.
+ * Works on any result; the owner's callbacks provide everything that needs more
+ * than the result.
  */
 #ifndef WM_VIEW_BROWSE_H
 #define WM_VIEW_BROWSE_H
@@ -11,49 +12,51 @@
 #include "base/diag.h"
 #include "view/screen/terminal.h"
 
-/* What is looked at. */
+/* The result that is shown. */
 struct wm_browse_subject {
 	struct wm_result *result;
 	int (*expand)(void *own, struct wm_result *r, struct wm_result_row *row); /* or NULL */
 	void *own;
-	double least;    /* rows with a smaller share are not shown at first: 0 .. 1 */
-	uint32_t most;   /* rows of a table; 0: all */
-	bool at_hottest; /* begin at the row with the largest share, not at the first */
+	double least;    /* rows with a smaller share are hidden at first: 0 .. 1 */
+	uint32_t most;   /* rows per table; 0: all */
+	bool at_hottest; /* begin at the row with the largest share instead of the first */
 };
 
-/* A function that a row is about: its cells' texts. */
+/* The function of a row, as the texts of its cells. */
 struct wm_browse_function {
 	const struct wm_result_table *table;
 	const char *symbol; /* "[.] main" */
-	const char *object; /* NULL: no such column */
+	const char *object; /* NULL: the table has no such column */
 };
 
-/* What the owner can do; NULL: not here. */
+/* The owner's operations; NULL: not available. */
 struct wm_browse_owner {
 	void *data;
 	const char *title; /* "waymark report" */
-	const char *keys;  /* what rows are split by now; may be NULL */
+	const char *keys;  /* the keys that rows are split by now; may be NULL */
 
 	/*
-	 * The function's instructions as another subject, the owner's, valid until
-	 * the next call of either. 0, or -errno with `diag`.
+	 * Makes the function's instructions another subject, which the owner
+	 * keeps valid until the next call of either function. 0, or -errno with
+	 * `diag`.
 	 */
 	int (*annotate)(void *data, const struct wm_browse_function *f,
 			struct wm_browse_subject *ret, struct wm_diag *diag);
 
 	/*
-	 * The same split by other keys: fills `ret`, and ends the life of what was
-	 * looked at. On an error that stays. Draws how far it is by itself.
+	 * Splits the same data by other keys: fills `ret` and destroys the
+	 * previous subject; on an error the previous one stays. Draws its own
+	 * progress.
 	 */
 	int (*split)(void *data, const char *keys, struct wm_browse_subject *ret,
 		     struct wm_diag *diag);
 };
 
-/* Until it is left: 0, -ENOMEM. Who was ended by a signal: wm_terminal_signal(). */
+/* Runs until the user leaves: 0, -ENOMEM. If a signal ended it: see wm_terminal_signal(). */
 int wm_browse(struct wm_terminal *t, const struct wm_browse_subject *subject,
 	      const struct wm_browse_owner *owner);
 
-/* A line across the bottom of the screen, at once: "reading: 43%". */
+/* Draws a line at the bottom of the screen at once: "reading: 43%". */
 void wm_browse_progress(struct wm_terminal *t, const char *what, double done);
 
 #endif

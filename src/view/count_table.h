@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count_table.h - what was counted, made visible: an aligned table for
- * people, lines with separators and JSON for programs. Knows rows, not where
- * they come from. Names of events and threads are shown with control bytes
- * made harmless.
+ * count_table.h - shows counts as an aligned table for users, or as separated
+ * lines or JSON for programs. Knows rows, but not their origin. Control bytes
+ * in names of events and threads are replaced.
  */
 #ifndef WM_VIEW_COUNT_TABLE_H
 #define WM_VIEW_COUNT_TABLE_H
@@ -18,21 +17,21 @@
 struct wm_count_row {
 	const char *event;
 	const char *where;  /* "CPU0", "sh-1234"; NULL: everywhere */
-	const char *reason; /* why it is not counted; NULL: it is */
-	bool minor;     /* one of many that a wildcard matched: people miss nothing while it is 0 */
-	uint64_t raw;   /* as counted */
-	uint64_t value; /* extrapolated to the whole time; equal to raw when nothing was missed */
+	const char *reason; /* why it was not counted; NULL: it was */
+	bool minor;     /* one of many events that a wildcard matched: not shown while it is 0 */
+	uint64_t raw;   /* unscaled */
+	uint64_t value; /* extrapolated; equal to raw when the counter always ran */
 	uint64_t enabled_ns, running_ns;
-	double scale;        /* what one count is worth, in `unit`; 0: 1 */
-	const char *unit;    /* "ms", "Joules"; NULL: a number of times */
+	double scale;        /* the value of one count, in `unit`; 0: 1 */
+	const char *unit;    /* "ms", "Joules"; NULL: a plain number */
 	double spread;       /* standard error of the mean over runs, relative; < 0: one run */
-	uint64_t elapsed_ns; /* of wall time it was counted over; 0: no rate is shown */
-	bool cpus;           /* a clock in nanoseconds: `value`/elapsed is CPUs used */
+	uint64_t elapsed_ns; /* wall time of the count; 0: show no rate */
+	bool cpus; /* a clock in nanoseconds: `value`/elapsed is the number of CPUs used */
 };
 
-/* How wide the columns are; equal for all tables of one run. */
+/* Widths of the columns; the same for all tables of one run. */
 struct wm_count_layout {
-	bool time;      /* a column with the time of the interval */
+	bool time;      /* has a column with the time of the interval */
 	unsigned where; /* bytes; 0: no such column */
 	unsigned value, event;
 };
@@ -41,15 +40,18 @@ struct wm_count_layout {
 void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr);
 
 void wm_count_text_head(FILE *out, const struct wm_count_layout *l);
-/* `time_ns` is shown when the layout has that column. Rows not counted are left out,
- * and so are minor ones that are 0, whose number is the last line. */
+/*
+ * `time_ns` is shown when the layout has that column. Omits rows that were not
+ * counted, and minor rows that are 0; the last line has the number of the
+ * latter.
+ */
 void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 		   const struct wm_count_row *rows, size_t nr);
 
 /*
- * One line a row, fields as of `perf stat -x`: [time,][where,]value,unit,
- * event,[spread,]time it ran in ns,percent of the time it ran. What is not
- * counted has "<not counted>" for a value.
+ * One line per row, with the fields of `perf stat -x`:
+ * [time,][where,]value,unit,event,[spread,]time it ran in ns,percent of the
+ * time it ran. Rows that were not counted have the value "<not counted>".
  */
 void wm_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
 			const struct wm_count_row *rows, size_t nr);

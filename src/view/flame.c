@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* flame.c - see flame.h. Rows go out in preorder, as [name, weight, depth, level, other]. */
+/*
+ * flame.c - see flame.h. Rows are written in preorder, as [name, weight, depth,
+ * level, other].
+ */
 #include "view/flame.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ struct writing {
 	bool differs, comma;
 };
 
-/* A row's name: its texts, one after the other. */
+/* A row's name: the texts of its cells, joined. */
 static uint32_t row_name(struct writing *w, const struct wm_result_table *t,
 			 const struct wm_result_row *row)
 {
@@ -52,7 +55,7 @@ static void put_node(struct writing *w, uint32_t name, uint64_t weight, uint32_t
 	w->comma = true;
 }
 
-/* The row of that name among the other side's; NULL: it has none. */
+/* The row of that name on the other side; NULL: none. */
 static const struct wm_result_row *other_row(struct writing *w, const struct wm_result_table *t,
 					     const struct wm_result_row *list, uint32_t name)
 {
@@ -135,7 +138,7 @@ static bool put_data(struct writing *w, const struct wm_flame *f)
 	return ok;
 }
 
-/* Names can hold "</script>": in JSON a '<' can be written without one. */
+/* Names can contain "</script>": JSON permits an escape instead of '<'. */
 static void put_without_tags(struct wm_text *t, const char *json, size_t bytes)
 {
 	while (bytes) {
@@ -176,7 +179,7 @@ int wm_flame_page(struct wm_text *t, const struct wm_flame *f)
 
 /* --- folded lines --------------------------------------------------------------------------- */
 
-/* ';' parts frames and a newline lines: inside names they become what cannot be mistaken. */
+/* ';' separates frames and a newline separates lines: within names they are replaced. */
 static void put_folded_name(struct wm_text *t, const char *name)
 {
 	for (; *name; name++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flame.h - call chains as a picture that one file holds: a page with the tree
- * in it (share/pages/flame.html draws it: zoom, search, icicle, differences),
- * or as folded lines, "make;main;read_file 12".
+ * flame.h - call chains as a flame graph in one file: a page that contains the
+ * tree (share/pages/flame.html draws it: zoom, search, icicle, differences), or
+ * folded lines, "make;main;read_file 12".
  *
- * The tree is a result's table: rows split by anything, calls below them.
+ * The tree is a result's table: rows split by any key, with calls below them.
  */
 #ifndef WM_VIEW_FLAME_H
 #define WM_VIEW_FLAME_H
@@ -14,11 +14,11 @@
 
 struct wm_flame {
 	const char *title;
-	const char *unit;                   /* of weights: "ns", "samples"; "": none */
+	const char *unit;                   /* of the weights: "ns", "samples"; "": none */
 	bool icicle;                        /* the root is on top */
 	const struct wm_result_note *notes; /* losses and problems are shown */
 	const struct wm_result_table *table;
-	const struct wm_result_table *before; /* what it is compared with; NULL: nothing */
+	const struct wm_result_table *before; /* the table to compare with; NULL: none */
 };
 
 /* 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.h - pages for browsers, from share/pages/, as the build puts them in (tools/embed). */
+/* page.h - pages for browsers, from share/pages/, embedded by the build (tools/embed). */
 #ifndef WM_VIEW_PAGE_H
 #define WM_VIEW_PAGE_H
 

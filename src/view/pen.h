@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pen.h - a wm_text in the middle of being written: where the next byte goes,
- * in registers. Who writes asks for room first, once for several small things.
- * Out of memory: what was written is dropped, text->failed says so, and there
- * is still room to go on writing into.
+ * pen.h - fast writing into a wm_text: keeps the write position in registers.
+ * The writer reserves room first, once for several small pieces. When out of
+ * memory, the text written is dropped, text->failed is set, and there is still
+ * room for further writes.
  */
 #ifndef WM_VIEW_PEN_H
 #define WM_VIEW_PEN_H
@@ -11,14 +11,14 @@
 #include "base/digits.h"
 #include "base/text.h"
 
-#define WM_PEN_ROOM_MAX 4096u /* most that may be asked for at once */
+#define WM_PEN_ROOM_MAX 4096u /* the most that one call may reserve */
 
 struct wm_pen {
 	char *at, *end;
 	struct wm_text *text;
 };
 
-/* False: no memory. The text has WM_PEN_ROOM_MAX bytes of room from now on. */
+/* False: out of memory. Afterwards the text has WM_PEN_ROOM_MAX bytes of room. */
 static inline bool wm_pen_open(struct wm_pen *p, struct wm_text *t)
 {
 	if (t->room - t->bytes <= WM_PEN_ROOM_MAX && !wm_text_reserve(t, WM_PEN_ROOM_MAX))
@@ -35,7 +35,7 @@ static inline void wm_pen_close(struct wm_pen *p)
 
 void wm_pen_grow(struct wm_pen *p, size_t bytes);
 
-/* After the text was written to in other ways: wm_pen_close(), those, wm_pen_resume(). */
+/* To write to the text in other ways: wm_pen_close(), the writes, wm_pen_resume(). */
 void wm_pen_resume(struct wm_pen *p);
 
 static inline void wm_pen_need(struct wm_pen *p, size_t bytes)
@@ -44,10 +44,10 @@ static inline void wm_pen_need(struct wm_pen *p, size_t bytes)
 		wm_pen_grow(p, bytes);
 }
 
-/* Of any length. */
+/* Any length; reserves its own room. */
 void wm_pen_add(struct wm_pen *p, const void *data, size_t bytes);
 
-/* Room was asked for. */
+/* The caller has reserved the room. */
 static inline void wm_pen_put(struct wm_pen *p, const char *text, size_t bytes)
 {
 	memcpy(p->at, text, bytes);

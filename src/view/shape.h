@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shape.h - types of fields (event/item.h), compiled for one way of writing:
- * each name is there with what stands around it, each value has the function
- * that writes it. A format is a table, struct wm_style; the walk over items is
- * the same for all.
+ * shape.h - types of fields (event/item.h), compiled for one output style: each
+ * name is stored together with the punctuation around it, each value with the
+ * function that writes it. A style is a table, struct wm_style; all styles
+ * share the walk over items.
  */
 #ifndef WM_VIEW_SHAPE_H
 #define WM_VIEW_SHAPE_H
@@ -14,25 +14,30 @@
 
 struct wm_shape;
 
-/* Writes a value and all inside it; returns the first item behind. 80 bytes of room are there. */
+/*
+ * Writes a value and everything inside it; returns the item after it. The
+ * caller has reserved 80 bytes.
+ */
 typedef const struct wm_item *wm_shape_write(struct wm_pen *p, const struct wm_shape *s,
 					     const struct wm_item *i);
 
 struct wm_style {
-	/* A structure: { name after VALUE next name after VALUE }. `next` begins with one byte
-	 * that the first member goes without. */
+	/*
+	 * A structure: { name after VALUE next name after VALUE }. The first
+	 * byte of `next` is omitted before the first member.
+	 */
 	const char *open, *next, *after, *close;
 	const char *list_open, *list_first, *list_next, *list_close;
 	bool list_numbers;                                     /* "[0] = " before each element */
-	const char *choice_open, *choice_after, *choice_close; /* after NULL: without its name */
+	const char *choice_open, *choice_after, *choice_close; /* after NULL: the name is omitted */
 	const char *some_open, *some_close, *none;             /* of optionals */
-	void (*name)(struct wm_text *t, const char *name);     /* a member's, made harmless */
-	wm_shape_write *(*leaf)(const struct wm_type *t);      /* who writes the others */
+	void (*name)(struct wm_text *t, const char *name);     /* a member's, escaped */
+	wm_shape_write *(*leaf)(const struct wm_type *t);      /* the writer of another type */
 };
 
 #define WM_PIECE_PADDING 32u
 
-/* A member: what is written before its value. Padded, so that 32 bytes may be read. */
+/* A member: the text written before its value. Padded, so that 32 bytes can be read. */
 struct wm_piece {
 	const char *text;
 	uint32_t bytes;
@@ -45,10 +50,10 @@ struct wm_shape {
 	const struct wm_type *type;
 	const struct wm_style *style;
 	uint32_t nr_pieces;
-	const struct wm_piece *pieces; /* STRUCT, CHOICE; of LIST and OPTIONAL one */
+	const struct wm_piece *pieces; /* STRUCT, CHOICE: the members; LIST, OPTIONAL: one */
 };
 
-/* Shapes made so far, by type. */
+/* The shapes made up to now, by type. */
 struct wm_shapes {
 	struct wm_arena *arena;
 	const struct wm_style *style;
@@ -59,17 +64,17 @@ struct wm_shapes {
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style);
 void wm_shapes_done(struct wm_shapes *s); /* the shapes stay in the arena */
 
-/* NULL: no memory. The type stays the caller's. */
+/* NULL: out of memory. The caller owns the type. */
 const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t);
 
-/* The same for a structure of which only some members are shown; not shared with others. */
+/* The same for a structure of which only some members are shown; the result is not shared. */
 const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
 				     bool (*shown)(const struct wm_member *m, void *data),
 				     void *data);
 
 /*
- * Writes the members of a part: items [at, end) of `items`. `nr` of the same
- * structure were written before. Returns how many are there now.
+ * Writes the members of a part: items [at, end) of `items`. `nr` members of the
+ * same structure were written before. Returns the new number.
  */
 uint32_t wm_shape_members(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *items,
 			  uint32_t at, uint32_t end, uint32_t nr);

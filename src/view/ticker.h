@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticker.h - a result (analysis/result.h) on a terminal that is another one
- * every few seconds: a line above, its tables, a line below. A row is meant
- * and may be opened, and both stay with what the row is about, wherever that
- * moves. For results that stay there is more to do: browse.h.
+ * ticker.h - redraws a result (analysis/result.h) on a terminal every few
+ * seconds: a line above, its tables, a line below. The selected and expanded
+ * rows follow their subject, not their position. For a result that does not
+ * change, browse.h offers more.
  */
 #ifndef WM_VIEW_TICKER_H
 #define WM_VIEW_TICKER_H
@@ -12,36 +12,36 @@
 #include "base/text.h"
 #include "view/screen/terminal.h"
 
-#define WM_TICKER_NAME 256u /* bytes of what a row is about that are compared */
+#define WM_TICKER_NAME 256u /* bytes of a row's subject that are compared */
 
 struct wm_ticker {
-	uint32_t cursor;            /* row that is meant, of all that are shown */
+	uint32_t cursor;            /* the selected row, counted over all tables shown */
 	char open[WM_TICKER_NAME];  /* the row whose calls are shown; "": none */
-	char meant[WM_TICKER_NAME]; /* that of the cursor, as drawn last */
-	uint32_t nr_rows;           /* drawn last, of all tables */
+	char meant[WM_TICKER_NAME]; /* the cursor's row, as drawn last */
+	uint32_t nr_rows;           /* rows drawn last, in all tables */
 	uint32_t page;              /* rows that fit */
-	uint32_t top;               /* the first line that is drawn */
+	uint32_t top;               /* the first line drawn */
 };
 
-/* One picture of it. */
+/* The contents of one refresh. */
 struct wm_ticker_picture {
-	const char *above, *below; /* lines; `above` in WM_INK_LOSS when it tells of loss */
+	const char *above, *below; /* lines; `above` is drawn in WM_INK_LOSS if `loss` */
 	bool loss;
-	const struct wm_result *result; /* NULL: nothing yet */
-	const char *but;                /* a table that is not drawn; NULL: all are */
-	const char *nothing;            /* then */
-	uint64_t max_rows;              /* of a table; 0: all that fit */
-	/* Makes what is below a row, once; NULL: rows have nothing below. */
+	const struct wm_result *result; /* NULL: no result yet */
+	const char *but;                /* name of a table that is not drawn; NULL: all are drawn */
+	const char *nothing;            /* text drawn while `result` is NULL */
+	uint64_t max_rows;              /* per table; 0: all that fit */
+	/* Creates the rows below a row, once; NULL: rows have no children. */
 	int (*expand)(void *own, struct wm_result_row *row);
 	void *own;
 };
 
 void wm_ticker_draw(struct wm_ticker *k, struct wm_terminal *t, const struct wm_ticker_picture *p);
 
-/* Lines of a text over everything, from the top. */
+/* Covers the screen with lines of text, from the top. */
 void wm_ticker_page(struct wm_terminal *t, const char *const *lines, uint32_t nr);
 
-/* Whether the key was one of those that move or open. */
+/* Whether the key moves the cursor or opens a row; handles it then. */
 bool wm_ticker_key(struct wm_ticker *k, uint32_t key);
 
 #endif

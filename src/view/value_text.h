@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * value_text.h - values of events as text and as JSON. All bytes come from
- * traced programs: nothing of them reaches a terminal as a control sequence,
- * and what is not UTF-8 is shown as an escape.
+ * traced programs: none reaches a terminal as a control sequence, and bytes
+ * that are not UTF-8 are shown as escapes.
  */
 #ifndef WM_VIEW_VALUE_TEXT_H
 #define WM_VIEW_VALUE_TEXT_H
@@ -14,9 +14,9 @@
 #include "base/text.h"
 
 /*
- * Bytes for people: control characters (C0, DEL, C1), bytes that are not
- * UTF-8, line separators and marks that turn the direction of writing become
- * \n, \t, \xHH or \uHHHH. With `quoted`, '"' and '\' get a backslash too.
+ * Text for users: control characters (C0, DEL, C1), bytes that are not UTF-8,
+ * line separators and marks that change the direction of writing become \n, \t,
+ * \xHH or \uHHHH. With `quoted`, '"' and '\' get a backslash, too.
  */
 void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quoted);
 
@@ -24,7 +24,7 @@ void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quote
 void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count);
 void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count); /* without quotes */
 
-/* The shortest of the usual widths that reads back as the same number. */
+/* With the smaller of two precisions that reads back as the same number. */
 void wm_view_real(struct wm_text *t, double d, bool is_float);
 
 /* As JSON: NaN and infinities are strings. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* browse.c - see browse.h: subjects, and the loop of pictures and keys. */
+/* browse.c - see browse.h: subjects, and the loop that draws and handles keys. */
 #include "view/browse.h"
 
 #include <errno.h>

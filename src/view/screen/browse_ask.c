@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* browse_ask.c - lines that are typed, and pages that are read; see browse_int.h. */
+/* browse_ask.c - input lines, and pages of text; see browse_int.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "view/screen/browse_int.h"
 
-/* --- a line ------------------------------------------------------------------------------ */
+/* --- input line -------------------------------------------------------------------------- */
 
 static void draw_line(struct wm_browse *b, const char *what, const char *text)
 {
@@ -15,7 +15,7 @@ static void draw_line(struct wm_browse *b, const char *what, const char *text)
 	wm_browse_draw(b);
 	wm_terminal_size(b->t, &rows, &columns);
 	wm_terminal_fill(b->t, rows - 1, 0, WM_INK_PLAIN);
-	/* The end of what is typed is what one wants to see. */
+	/* A long input is scrolled so that its end is visible. */
 	over = (int)(strlen(what) + 2 + wm_terminal_width(b->t, text, strlen(text))) - columns + 1;
 	x = over > 0 ? -over : 0;
 	x = wm_terminal_put(b->t, rows - 1, x, 0, what, strlen(what), WM_INK_TITLE);
@@ -34,7 +34,7 @@ static void take_back(char *text)
 	text[bytes] = '\0';
 }
 
-/* UTF-8, as everything is inside. */
+/* Text is UTF-8 everywhere inside. */
 static void type(char *text, uint32_t c)
 {
 	size_t at = strlen(text), nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -69,7 +69,7 @@ bool wm_browse_ask(struct wm_browse *b, const char *what, char *text)
 	return false;
 }
 
-/* --- a page ------------------------------------------------------------------------------ */
+/* --- page -------------------------------------------------------------------------------- */
 
 struct page {
 	const char *title;
@@ -116,7 +116,7 @@ static void draw_page(struct wm_browse *b, struct page *p)
 	wm_terminal_show(b->t);
 }
 
-/* False: the key is not one to move by. */
+/* False: the key does not move. */
 static bool move(struct page *p, uint32_t key)
 {
 	switch (key) {

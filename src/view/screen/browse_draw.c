@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * browse_draw.c - the picture of a browser:
+ * browse_draw.c - draws a browser:
  *
- *   title, what the traces are            leave first when the screen is low
- *   losses, and how many other notes
+ *   title, the traces                     omitted first when the screen is low
+ *   losses, and the number of other notes
  *   the table's title
  *   the columns' titles
  *   lines                                 at least one
- *   where one is, filters; or a message
+ *   position and filters; or a message
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #include "view/result_view.h"
 #include "view/screen/browse_int.h"
 
-#define MARK_COLUMNS 2 /* "+ " before what opens */
+#define MARK_COLUMNS 2 /* "+ " before a line that can be opened */
 #define WIDTH_MAX    60u
 #define HOT_SHARE    0.05 /* as in perf */
 #define WARM_SHARE   0.005
-#define LOSSES_MAX   3 /* lines; the rest is on the page of notes */
+#define LOSSES_MAX   3 /* lines; the page of notes has the rest */
 
 /* --- widths --------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static unsigned ink_of(double share)
 	return share >= HOT_SHARE ? WM_INK_HOT : share >= WARM_SHARE ? WM_INK_WARM : WM_INK_PLAIN;
 }
 
-/* Text to the left, numbers to the right; returns where the next column begins. */
+/* Text is left-aligned, numbers are right-aligned; returns where the next column begins. */
 static int put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32_t i, int y, int x,
 		    unsigned width, unsigned ink)
 {
@@ -80,7 +80,7 @@ static int put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32
 
 	if (!left && width < t->widths[i])
 		indent = (int)(t->widths[i] - width);
-	/* Where the column ends left of the screen an edge of 0 would be the screen's. */
+	/* The column may end left of the screen: an edge of 0 would mean the screen's edge. */
 	if ((last || end > 0) && b->text.bytes)
 		(void)wm_terminal_put(b->t, y, x + indent, last ? 0 : end, b->text.data,
 				      b->text.bytes, ink);
@@ -110,7 +110,7 @@ static void draw_call(struct wm_browse *b, const struct wm_browse_table *t,
 	int x = MARK_COLUMNS + 2 * (int)l->indent - t->left;
 	char share[32] = "         ";
 
-	if (!l->alone) /* else it is that of the call above */
+	if (!l->alone) /* else it equals the share of the call above */
 		(void)snprintf(share, sizeof(share), "%6.2f%%  ", l->row->share * 100);
 	(void)wm_terminal_put(b->t, y, x, 0, wm_outline_opens(l) ? l->open ? "-" : "+" : " ", 1,
 			      cursor | WM_INK_TITLE);
@@ -146,7 +146,7 @@ static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, in
 	}
 }
 
-/* The line that is meant is on the screen, and no room is left empty. */
+/* Keeps the cursor's line on the screen, and leaves no room empty. */
 static void scroll(struct wm_browse_table *t, uint32_t body)
 {
 	if (t->cursor >= t->outline.nr)
@@ -161,7 +161,7 @@ static void scroll(struct wm_browse_table *t, uint32_t body)
 
 static void draw_lines(struct wm_browse *b, struct wm_browse_table *t, int y)
 {
-	static const char none[] = "no row fits: Esc takes the last filter back";
+	static const char none[] = "no row matches: press Esc to undo the last filter";
 
 	scroll(t, (uint32_t)b->body);
 	for (uint32_t i = 0; i < (uint32_t)b->body && t->top + i < t->outline.nr; i++)
@@ -171,7 +171,7 @@ static void draw_lines(struct wm_browse *b, struct wm_browse_table *t, int y)
 				      WM_INK_FAINT);
 }
 
-/* --- around it ------------------------------------------------------------------------ */
+/* --- head and status line --------------------------------------------------------------- */
 
 static void put_text(struct wm_browse *b, int y, int x, unsigned ink)
 {
@@ -193,7 +193,7 @@ static void draw_bar(struct wm_browse *b, int y)
 	put_text(b, y, 0, WM_INK_BAR);
 }
 
-/* What is missing from the figures; of the rest how much there is. Returns the next row. */
+/* Shows losses, and the number of other notes. Returns the next row. */
 static int draw_notes(struct wm_browse *b, int y)
 {
 	const struct wm_result *r = wm_browse_level(b)->subject.result;
@@ -212,7 +212,7 @@ static int draw_notes(struct wm_browse *b, int y)
 	if (!others)
 		return y;
 	wm_text_cut(&b->text, 0);
-	wm_text_f(&b->text, " %d note%s on what is missing or unknown: i shows %s", others,
+	wm_text_f(&b->text, "%d note%s on missing or unknown data: press i to see %s", others,
 		  others == 1 ? "" : "s", others == 1 ? "it" : "them");
 	put_text(b, y, 0, WM_INK_FAINT);
 	return y + 1;

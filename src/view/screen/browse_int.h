@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* browse_int.h - what the files of the browser share; see browse.h. */
+/* browse_int.h - shared by the files of the browser; see browse.h. */
 #ifndef WM_VIEW_SCREEN_BROWSE_INT_H
 #define WM_VIEW_SCREEN_BROWSE_INT_H
 
@@ -7,22 +7,22 @@
 #include "view/browse.h"
 #include "view/screen/outline.h"
 
-#define WM_BROWSE_TEXT_MAX    256u /* bytes that are typed at once */
+#define WM_BROWSE_TEXT_MAX    256u /* bytes of an input line */
 #define WM_BROWSE_COLUMNS_MAX 64u
 
-/* One table, and where one is in it. */
+/* One table, and the position in it. */
 struct wm_browse_table {
 	struct wm_outline outline;
 	uint32_t cursor, top; /* lines */
-	int left;             /* columns that are scrolled out */
+	int left;             /* columns scrolled out to the left */
 	unsigned widths[WM_BROWSE_COLUMNS_MAX];
 	uint32_t nr_columns;
 };
 
-/* A subject: what was there at first, or a function of it. */
+/* A subject: the initial result, or one of its functions. */
 struct wm_browse_level {
 	struct wm_browse_subject subject;
-	struct wm_browse_table *tables; /* at least one line each */
+	struct wm_browse_table *tables; /* room for one at least */
 	uint32_t nr_tables, at;
 };
 
@@ -33,13 +33,13 @@ struct wm_browse {
 	const struct wm_browse_owner *owner;
 	struct wm_browse_level levels[WM_BROWSE_LEVELS];
 	uint32_t level;
-	char keys[WM_BROWSE_TEXT_MAX];    /* what rows are split by */
-	char search[WM_BROWSE_TEXT_MAX];  /* what was looked for last */
-	char message[WM_BROWSE_TEXT_MAX]; /* until the next key */
+	char keys[WM_BROWSE_TEXT_MAX];    /* the keys that rows are split by */
+	char search[WM_BROWSE_TEXT_MAX];  /* the last search text */
+	char message[WM_BROWSE_TEXT_MAX]; /* shown until the next key */
 	int body;                         /* lines of the table on the screen */
 	bool leave;
 	int err;
-	struct wm_text text; /* of the piece that is drawn */
+	struct wm_text text; /* scratch buffer of the drawing functions */
 };
 
 static inline struct wm_browse_level *wm_browse_level(struct wm_browse *b)
@@ -47,7 +47,7 @@ static inline struct wm_browse_level *wm_browse_level(struct wm_browse *b)
 	return &b->levels[b->level];
 }
 
-/* The table that is shown; NULL: the result has none. */
+/* The table shown; NULL: the result has no table. */
 static inline struct wm_browse_table *wm_browse_table(struct wm_browse *b)
 {
 	struct wm_browse_level *l = wm_browse_level(b);
@@ -55,7 +55,7 @@ static inline struct wm_browse_table *wm_browse_table(struct wm_browse *b)
 	return l->nr_tables ? &l->tables[l->at] : NULL;
 }
 
-/* The line that is meant; NULL: there is none. */
+/* The cursor's line; NULL: the table has no lines. */
 static inline struct wm_outline_line *wm_browse_line(struct wm_browse *b)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -65,30 +65,30 @@ static inline struct wm_outline_line *wm_browse_line(struct wm_browse *b)
 
 void wm_browse_say(struct wm_browse *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The whole picture (browse_draw.c). */
+/* Draws the whole screen (browse_draw.c). */
 void wm_browse_draw(struct wm_browse *b);
 void wm_browse_measure(struct wm_browse *b, struct wm_browse_table *t);
 
-/* Does what a key means; keys that mean nothing are said (browse_keys.c). */
+/* Runs a key's action; unknown keys show a message (browse_keys.c). */
 void wm_browse_do(struct wm_browse *b, uint32_t key);
 
-/* The keys and what they do, a line each. */
+/* One line per key, with its action. */
 void wm_browse_help(struct wm_text *t);
 
 /*
- * A line to be typed at the bottom of the screen (browse_ask.c): `text`, of
- * TEXT_MAX bytes, is what it is at first. False: left with Esc.
+ * Reads a line at the bottom of the screen (browse_ask.c). `text`, of TEXT_MAX
+ * bytes, holds the initial text. False: cancelled with Esc.
  */
 bool wm_browse_ask(struct wm_browse *b, const char *what, char *text);
 
-/* Text over the whole screen, until a key that is not one to move by. */
+/* Covers the screen with text until a key that does not move. */
 void wm_browse_page(struct wm_browse *b, const char *title, const struct wm_text *text);
 
-/* Another subject at that level; the old one stays when it fails. 0 or -ENOMEM. */
+/* Sets the subject of a level; on failure the old one stays. 0 or -ENOMEM. */
 int wm_browse_look_at(struct wm_browse *b, uint32_t level, const struct wm_browse_subject *s);
 void wm_browse_forget(struct wm_browse_level *l);
 
-/* The loop's key, with what ends or changes the screen dealt with: NONE then. */
+/* Reads a key for the loop; handles termination and resizing itself, and returns NONE then. */
 uint32_t wm_browse_key(struct wm_browse *b);
 
 #endif

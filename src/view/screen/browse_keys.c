@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * browse_keys.c - what the keys of a browser do: one table, which is also its
- * help.
+ * browse_keys.c - the actions of a browser's keys: one table, which is also the
+ * help page.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 struct action {
 	uint32_t keys[KEYS_MAX];
-	const char *name; /* of the keys, for help */
+	const char *name; /* of the keys, for the help page */
 	const char *what;
 	void (*run)(struct wm_browse *b, int how);
 	int how;
@@ -77,7 +77,7 @@ static void change_table(struct wm_browse *b, int step)
 	if (l->nr_tables > 1)
 		l->at = (l->at + l->nr_tables + (uint32_t)step) % l->nr_tables;
 	else
-		wm_browse_say(b, "there is one table only");
+		wm_browse_say(b, "there is only one table");
 }
 
 static void next_hot(struct wm_browse *b, int how)
@@ -129,7 +129,10 @@ static void close_line(struct wm_browse *b, int how)
 		t->cursor = wm_outline_above(&t->outline, t->cursor);
 }
 
-/* Where a jump within the function goes: "1147 <+0x1e>". False: it is none. */
+/*
+ * The target of a jump within the function: "1147 <+0x1e>". False: the row is
+ * not such a jump.
+ */
 static bool jumps_to(const struct wm_outline *o, const struct wm_result_row *row, uint32_t *ret)
 {
 	uint32_t address = wm_outline_column(o->table, "address");
@@ -168,7 +171,7 @@ static void open_below(struct wm_browse *b, int how)
 					      wm_browse_table(b)->cursor));
 }
 
-/* The cursor stays at the row that it is in. */
+/* The cursor stays on its top-level row. */
 static void all_lines(struct wm_browse *b, int (*change)(struct wm_outline *o))
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -205,7 +208,7 @@ static void find(struct wm_browse *b, int step)
 	if (!t)
 		return;
 	if (!b->search[0]) {
-		wm_browse_say(b, "nothing was searched for yet: /");
+		wm_browse_say(b, "press / to enter a search text first");
 		return;
 	}
 	line = wm_outline_find(&t->outline, b->search, t->cursor, step);
@@ -226,7 +229,7 @@ static void search(struct wm_browse *b, int how)
 	find(b, 1);
 }
 
-/* --- choosing rows --------------------------------------------------------------------- */
+/* --- filtering rows -------------------------------------------------------------------- */
 
 static void filter(struct wm_browse *b, uint32_t column, bool whole, const char *text)
 {
@@ -235,13 +238,13 @@ static void filter(struct wm_browse *b, uint32_t column, bool whole, const char 
 
 	t->cursor = t->top = 0;
 	if (err == -ENOSPC)
-		wm_browse_say(b, "%u filters are all there can be: Esc takes one back",
+		wm_browse_say(b, "no more than %u filters: press Esc to undo one",
 			      WM_OUTLINE_FILTERS_MAX);
 	else if (err)
 		b->err = err;
 }
 
-/* "comm:ls", or a text of any column. */
+/* "comm:ls", or a text in any column. */
 static void filter_by_text(struct wm_browse *b, int how)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -259,7 +262,7 @@ static void filter_by_text(struct wm_browse *b, int how)
 	filter(b, column, false, column == WM_OUTLINE_ANY ? text : colon + 1);
 }
 
-/* The row's text in that column; in a hierarchy that of a row above it. NULL: none. */
+/* The row's text in that column; in a hierarchy, that of a row above it. NULL: none. */
 static const char *text_in(struct wm_browse *b, uint32_t column)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -278,7 +281,7 @@ static const char *text_in(struct wm_browse *b, uint32_t column)
 
 enum zoom { ZOOM_OBJECT, ZOOM_THREAD, ZOOM_COMMAND };
 
-/* Rows like the one that is meant, by the first of these columns that there is. */
+/* Filters rows like the cursor's, by the first of these columns that exists. */
 static void zoom(struct wm_browse *b, int how)
 {
 	static const char *const columns[][4] = {[ZOOM_OBJECT] = {"dso"},
@@ -298,7 +301,8 @@ static void zoom(struct wm_browse *b, int how)
 	if (text)
 		filter(b, column, true, text);
 	else
-		wm_browse_say(b, "rows are not split by '%s' here: s does that", columns[how][0]);
+		wm_browse_say(b, "rows are not split by '%s': press s to split them",
+			      columns[how][0]);
 }
 
 static void ask_limit(struct wm_browse *b, int how)
@@ -307,11 +311,11 @@ static void ask_limit(struct wm_browse *b, int how)
 	char text[WM_BROWSE_TEXT_MAX] = "", *end;
 	double limit;
 
-	if (!t || !wm_browse_ask(b, "rows of at least so many percent", text))
+	if (!t || !wm_browse_ask(b, "rows of at least this percentage", text))
 		return;
 	limit = strtod(text, &end);
 	if (text[0] && (end == text || *end || !(limit >= 0 && limit <= 100))) {
-		wm_browse_say(b, "'%.100s' is no percentage", text);
+		wm_browse_say(b, "'%.100s' is not a percentage", text);
 		return;
 	}
 	t->cursor = t->top = 0;
@@ -330,7 +334,7 @@ static void annotate(struct wm_browse *b, int how)
 	int err;
 
 	if (!wm_browse_line(b) || b->level != WM_BROWSE_ROWS || !b->owner->annotate) {
-		wm_browse_say(b, "there are no instructions to this");
+		wm_browse_say(b, "this line has no instructions");
 		return;
 	}
 	f.table = t->outline.table;
@@ -339,7 +343,7 @@ static void annotate(struct wm_browse *b, int how)
 	f.symbol = symbol == WM_OUTLINE_ANY ? NULL : text_in(b, symbol);
 	f.object = object == WM_OUTLINE_ANY ? NULL : text_in(b, object);
 	if (!f.symbol) {
-		wm_browse_say(b, "no function here: s splits rows by 'sym'");
+		wm_browse_say(b, "this row has no function: press s to split rows by 'sym'");
 		return;
 	}
 	err = b->owner->annotate(b->owner->data, &f, &s, &diag);
@@ -358,7 +362,7 @@ static void split(struct wm_browse *b, int how)
 	int err;
 
 	if (!b->owner->split || b->level != WM_BROWSE_ROWS) {
-		wm_browse_say(b, "rows cannot be split otherwise here");
+		wm_browse_say(b, "rows cannot be split by other keys here");
 		return;
 	}
 	memcpy(keys, b->keys, sizeof(keys));
@@ -389,7 +393,7 @@ static void go_back(struct wm_browse *b, int how)
 		wm_browse_forget(wm_browse_level(b));
 		b->level = WM_BROWSE_ROWS;
 	} else {
-		wm_browse_say(b, "q leaves");
+		wm_browse_say(b, "press q to leave");
 	}
 }
 
@@ -418,7 +422,7 @@ static void show_notes(struct wm_browse *b, int how)
 		if (t->nr_left_out)
 			wm_text_f(&text, "%-10s %llu rows below the limit, %.2f%%\n", "left out",
 				  (unsigned long long)t->nr_left_out, t->share_left_out * 100);
-	wm_browse_page(b, "what is in the trace, and what was lost", &text);
+	wm_browse_page(b, "contents of the trace, and losses", &text);
 	wm_text_done(&text);
 }
 
@@ -435,41 +439,41 @@ static void show_help(struct wm_browse *b, int how)
 /* --- the table -------------------------------------------------------------------------- */
 
 static const struct action actions[] = {
-    {{WM_KEY_UP, 'k'}, "Up k", "the line above", move_lines, -1},
-    {{WM_KEY_DOWN, 'j'}, "Down j", "the line below", move_lines, 1},
-    {{WM_KEY_PAGE_UP, CTRL('b')}, "PgUp ^B", "a screen up", move_pages, -1},
-    {{WM_KEY_PAGE_DOWN, CTRL('f'), ' '}, "PgDn ^F Space", "a screen down", move_pages, 1},
+    {{WM_KEY_UP, 'k'}, "Up k", "one line up", move_lines, -1},
+    {{WM_KEY_DOWN, 'j'}, "Down j", "one line down", move_lines, 1},
+    {{WM_KEY_PAGE_UP, CTRL('b')}, "PgUp ^B", "one screen up", move_pages, -1},
+    {{WM_KEY_PAGE_DOWN, CTRL('f'), ' '}, "PgDn ^F Space", "one screen down", move_pages, 1},
     {{WM_KEY_HOME, 'g'}, "Home g", "the first line", move_to_end, -1},
     {{WM_KEY_END, 'G'}, "End G", "the last line", move_to_end, 1},
     {{'<'}, "<", "scroll to the left", scroll_sideways, -1},
-    {{'>'}, ">", "scroll to the right: long names", scroll_sideways, 1},
+    {{'>'}, ">", "scroll to the right, for long names", scroll_sideways, 1},
     {{WM_KEY_TAB}, "Tab", "the next table", change_table, 1},
-    {{WM_KEY_BACK_TAB}, "Shift-Tab", "the table before", change_table, -1},
+    {{WM_KEY_BACK_TAB}, "Shift-Tab", "the previous table", change_table, -1},
     {{WM_KEY_ENTER},
      "Enter",
-     "open or close: calls, rows below the row; of a jump: go where it goes",
+     "open or close the calls or rows below a row; on a jump: go to its target",
      toggle_line},
     {{WM_KEY_RIGHT, '+', 'l'}, "Right + l", "open", open_line},
-    {{WM_KEY_LEFT, '-'}, "Left -", "close; then to the line above in the tree", close_line},
+    {{WM_KEY_LEFT, '-'}, "Left -", "close, or go to the parent line", close_line},
     {{'e'}, "e", "open everything below this line", open_below},
     {{'E'}, "E", "open everything", open_or_close_all, 1},
     {{'C', 'c'}, "C c", "close everything", open_or_close_all, -1},
-    {{'/'}, "/", "search in what is shown", search},
-    {{'n'}, "n", "the next one found", find, 1},
-    {{'N'}, "N", "the one before", find, -1},
+    {{'/'}, "/", "search in the lines shown", search},
+    {{'n'}, "n", "the next match", find, 1},
+    {{'N'}, "N", "the previous match", find, -1},
     {{'f'},
      "f",
-     "only rows with a text; COLUMN:TEXT of one column (comm, dso, sym)",
+     "show only rows with a text; COLUMN:TEXT for one column (comm, dso, sym)",
      filter_by_text},
-    {{'d'}, "d", "only rows of this row's program or library", zoom, ZOOM_OBJECT},
-    {{'t'}, "t", "only rows of this row's thread, or command", zoom, ZOOM_THREAD},
-    {{'m'}, "m", "only rows of this row's command", zoom, ZOOM_COMMAND},
-    {{'P'}, "P", "only rows of at least so many percent", ask_limit},
-    {{WM_KEY_ESCAPE, WM_KEY_BACKSPACE}, "Esc Backspace", "take the last of these back", go_back},
+    {{'d'}, "d", "show only rows of this row's program or library", zoom, ZOOM_OBJECT},
+    {{'t'}, "t", "show only rows of this row's thread, or command", zoom, ZOOM_THREAD},
+    {{'m'}, "m", "show only rows of this row's command", zoom, ZOOM_COMMAND},
+    {{'P'}, "P", "show only rows of at least a percentage", ask_limit},
+    {{WM_KEY_ESCAPE, WM_KEY_BACKSPACE}, "Esc Backspace", "undo the last of these", go_back},
     {{'a'}, "a", "the function's instructions", annotate},
-    {{'H'}, "H", "the next hottest line; behind the last the hottest", next_hot},
-    {{'s'}, "s", "split rows by other keys: the trace is read again", split},
-    {{'i'}, "i", "what is in the trace, what was lost, what has no name", show_notes},
+    {{'H'}, "H", "the next hottest line; after the last, the hottest", next_hot},
+    {{'s'}, "s", "split rows by other keys: reads the trace again", split},
+    {{'i'}, "i", "contents of the trace, losses, addresses without names", show_notes},
     {{'?', 'h', WM_KEY_F1}, "? h F1", "this page", show_help},
     {{'q'}, "q", "back; leave", leave},
 };
@@ -491,5 +495,5 @@ void wm_browse_do(struct wm_browse *b, uint32_t key)
 				actions[i].run(b, actions[i].how);
 				return;
 			}
-	wm_browse_say(b, "this key does nothing: ? shows those that do");
+	wm_browse_say(b, "this key has no action: press ? for help");
 }

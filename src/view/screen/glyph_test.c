@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* glyph_test.c - columns of text of any origin. */
+/* glyph_test.c - columns of arbitrary text. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void wide_characters_take_two_columns(void **state)
 	assert_int_equal(columns("abc", true), 3);
 	assert_int_equal(columns("\xc3\xa9t\xc3\xa9", true), 3);
 	assert_int_equal(columns("\xe6\xbc\xa2\xe5\xad\x97", true), 4);
-	assert_int_equal(columns("e\xcc\x81", true), 1); /* an accent of its own */
+	assert_int_equal(columns("e\xcc\x81", true), 1); /* a combining accent */
 }
 
 static void what_is_no_character_takes_one(void **state)
@@ -31,7 +31,7 @@ static void what_is_no_character_takes_one(void **state)
 	struct wm_glyph g;
 
 	assert_int_equal(columns("\xff\xfe", true), 2);
-	assert_int_equal(wm_glyph_read("\xe6\xbc", 2, true, &g), 1); /* cut */
+	assert_int_equal(wm_glyph_read("\xe6\xbc", 2, true, &g), 1); /* truncated */
 	assert_int_equal(g.c, '?');
 	assert_int_equal(wm_glyph_read("\x1b[m", 3, true, &g), 1);
 	assert_int_equal(g.c, '?');

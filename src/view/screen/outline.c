@@ -31,7 +31,7 @@ static int make_room(struct wm_outline *o, uint32_t at, uint32_t nr)
 	return 0;
 }
 
-/* --- what fits ----------------------------------------------------------------------- */
+/* --- filters -------------------------------------------------------------------------- */
 
 static bool text_fits(const struct wm_outline_filter *f, const char *text)
 {
@@ -51,8 +51,8 @@ static bool row_fits(const struct wm_outline *o, const struct wm_outline_filter 
 }
 
 /*
- * Of rows below rows each has its own cell: a filter is passed by the row, by
- * one above it (`met`), or by one below it.
+ * Nested rows each have their own cells: a filter matches if the row matches,
+ * or one above it (`met`), or one below it.
  */
 static bool fits(const struct wm_outline *o, const struct wm_result_row *row, uint32_t met,
 		 uint32_t *ret_met)
@@ -178,11 +178,11 @@ void wm_outline_close(struct wm_outline *o, uint32_t line)
 	o->lines[line].open = false;
 }
 
-/* Lines put one behind the other: opening each in its place would move the rest each time. */
+/* Lines are collected in order: opening each in place would move the rest every time. */
 struct gathered {
 	struct wm_outline_line *lines;
 	uint32_t nr, room, most;
-	bool cut; /* there was more to open than `most` */
+	bool cut; /* there were more lines than `most` */
 };
 
 static bool push(struct gathered *g, struct wm_outline_line line)
@@ -200,7 +200,7 @@ static bool push(struct gathered *g, struct wm_outline_line line)
 	return true;
 }
 
-/* A line and all below it. As deep as call chains are, which WM_CHAIN_MAX bounds. */
+/* A line and everything below it. The depth is that of call chains, bounded by WM_CHAIN_MAX. */
 static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_line line)
 {
 	uint32_t at = g->nr, met;
@@ -223,7 +223,7 @@ static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_li
 	return err;
 }
 
-/* Puts them in the place of lines from .. to - 1. */
+/* Replaces the lines from .. to - 1. */
 static int replace(struct wm_outline *o, uint32_t from, uint32_t to, const struct gathered *g)
 {
 	int err;
@@ -277,7 +277,7 @@ uint32_t wm_outline_top(const struct wm_outline *o, uint32_t line)
 	return line;
 }
 
-/* --- choosing and finding -------------------------------------------------------------- */
+/* --- filtering and finding ------------------------------------------------------------- */
 
 int wm_outline_filter(struct wm_outline *o, uint32_t column, bool whole, const char *text)
 {
@@ -342,7 +342,7 @@ uint32_t wm_outline_number(const struct wm_outline *o, uint32_t column, uint64_t
 	return UINT32_MAX;
 }
 
-/* Larger shares first, equal ones from the top. */
+/* Larger shares first; equal ones from the top. */
 static bool comes_before(const struct wm_outline *o, uint32_t a, uint32_t b)
 {
 	double x = o->lines[a].row->share, y = o->lines[b].row->share;

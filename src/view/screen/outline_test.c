@@ -32,7 +32,10 @@ static struct wm_result_row *add(struct wm_result *r, struct wm_result_table *t,
 	return row;
 }
 
-/* What an analysis makes when it is asked: main, which calls work and rest; work calls deep. */
+/*
+ * The children that an analysis creates on request: main, which calls work and
+ * rest; work has a deep chain of calls.
+ */
 static int expand(void *own, struct wm_result *r, struct wm_result_row *row)
 {
 	struct wm_result_row *start = wm_result_call(r, row, "start", 10, 1);
@@ -94,9 +97,9 @@ static void calls_are_made_when_they_are_opened(void **state)
 	assert_false(wm_outline_opens(&w->o.lines[2]));
 	assert_int_equal(wm_outline_open(&w->o, 0), 0);
 	assert_int_equal(w->nr_expanded, 1);
-	assert_int_equal(w->o.nr, 4); /* start: what it leads to is opened by its own line */
+	assert_int_equal(w->o.nr, 4); /* start: its children are opened by its own line */
 	assert_int_equal(wm_outline_open(&w->o, 1), 0);
-	assert_int_equal(w->o.nr, 7); /* main alone, so its calls too */
+	assert_int_equal(w->o.nr, 7); /* main is a single call, so its calls are opened, too */
 	assert_string_equal(name(w, 3), "work");
 	assert_string_equal(name(w, 4), "rest");
 	assert_int_equal(w->o.lines[1].indent, w->o.lines[2].indent);
@@ -141,7 +144,7 @@ static void filters_are_put_on_and_taken_back(void **state)
 	assert_int_equal(w->o.nr, 1);
 	assert_string_equal(name(w, 0), "SHOP");
 	assert_int_equal(wm_outline_open(&w->o, 0), 0);
-	assert_int_equal(w->o.nr, 2); /* filters are about rows, not about calls */
+	assert_int_equal(w->o.nr, 2); /* filters apply to rows, not to calls */
 	assert_int_equal(wm_outline_unfilter(&w->o), 0);
 	assert_int_equal(wm_outline_unfilter(&w->o), 0);
 	assert_int_equal(wm_outline_unfilter(&w->o), -ENOENT);

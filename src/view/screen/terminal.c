@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal.c - see terminal.h. ncursesw keeps the picture and knows the
- * terminal. Signals that would end the process are blocked and read as keys,
- * so that the terminal is given back by the way that is always gone; Ctrl-Z is
- * ncurses's own, which gives the terminal back while the process is stopped.
+ * terminal.c - see terminal.h. ncursesw holds the picture and the terminal's
+ * description. Signals that would terminate the process are blocked and read as
+ * keys, so that the terminal is always restored on the normal path; ncurses
+ * itself handles Ctrl-Z, and restores the terminal while the process is
+ * stopped.
  */
 #define NCURSES_WIDECHAR 1
 #define NCURSES_NOMACROS 1
@@ -28,13 +29,13 @@
 #include "view/screen/glyph.h"
 #include "view/value_text.h"
 
-#define ESCAPE_MS 25 /* Esc alone is known after this; keys that begin with it come at once */
-#define CELL_WIDE 5  /* characters of one cell: one, and what is drawn onto it */
+#define ESCAPE_MS 25 /* after which Esc is a key; bytes of longer keys arrive at once */
+#define CELL_WIDE 5  /* characters of one cell: one, and combining characters */
 
 struct wm_terminal {
 	SCREEN *screen;
 	int signals;   /* signalfd */
-	sigset_t mask; /* as it was */
+	sigset_t mask; /* the previous mask */
 	struct termios modes;
 	int ended_by;
 	bool utf8;
@@ -107,12 +108,12 @@ static int no_such_terminal(struct wm_diag *diag)
 	const char *term = getenv("TERM");
 
 	return wm_diag_set(diag, -ENODEV, NULL, -1,
-			   term && *term ? "TERM='%.40s' is no terminal that can place text"
+			   term && *term ? "TERM='%.40s' is a terminal that cannot position text"
 					 : "TERM%.0s is not set",
 			   term ? term : "");
 }
 
-/* newterm() takes a terminal that cannot move its cursor, too, and draws no picture on it. */
+/* newterm() accepts a terminal that cannot move its cursor, but draws nothing on it. */
 static bool can_place(void)
 {
 	int known;
@@ -128,7 +129,7 @@ static bool can_place(void)
 int wm_terminal_usable(struct wm_diag *diag)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return wm_diag_set(diag, -ENOTTY, NULL, -1, "standard output is no terminal");
+		return wm_diag_set(diag, -ENOTTY, NULL, -1, "standard output is not a terminal");
 	return can_place() ? 0 : no_such_terminal(diag);
 }
 
@@ -165,7 +166,7 @@ void wm_terminal_close(struct wm_terminal *t)
 	if (!t)
 		return;
 	(void)endwin();
-	/* ncurses takes for those of before what it finds when it goes on after Ctrl-Z. */
+	/* After a Ctrl-Z, ncurses takes the modes it finds for the original ones. */
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &t->modes);
 	delscreen(t->screen);
 	give_back_signals(t);
@@ -207,7 +208,10 @@ static attr_t look_of(const struct wm_terminal *t, unsigned ink)
 	return ink & WM_INK_CURSOR ? look | A_REVERSE : look;
 }
 
-/* One cell: a character and what is drawn onto it; from text[at]. Returns where the next is. */
+/*
+ * Reads one cell from text[at]: a character and its combining characters.
+ * Returns the offset of the next cell.
+ */
 static size_t read_cell(const struct wm_terminal *t, size_t at, wchar_t *cell, int *ret_width)
 {
 	struct wm_glyph g;
@@ -216,7 +220,7 @@ static size_t read_cell(const struct wm_terminal *t, size_t at, wchar_t *cell, i
 
 	*ret_width = g.width ? g.width : 1;
 	if (!g.width)
-		cell[nr++] = L' '; /* nothing to be drawn onto */
+		cell[nr++] = L' '; /* no base character to combine with */
 	cell[nr++] = (wchar_t)g.c;
 	while (next < t->safe.bytes) {
 		size_t n = wm_glyph_read(t->safe.data + next, t->safe.bytes - next, t->utf8, &g);
@@ -335,13 +339,13 @@ uint32_t wm_terminal_key(struct wm_terminal *t, int timeout_ms)
 {
 	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
 				{.fd = t->signals, .events = POLLIN}};
-	uint32_t key = typed_key(); /* ncurses may have read it already */
+	uint32_t key = typed_key(); /* ncurses may have buffered it */
 
 	while (!key) {
 		int nr = poll(fds, 2, timeout_ms);
 
 		if (nr < 0 && errno == EINTR)
-			return resize(); /* it was stopped, and goes on */
+			return resize(); /* the process was stopped and continued */
 		if (nr <= 0)
 			return WM_KEY_NONE;
 		if (fds[1].revents)

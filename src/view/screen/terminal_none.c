@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * terminal_none.c - terminal.h without a terminal, for builds without
- * libncursesw: it does not open, so that nothing else of it is ever called.
+ * libncursesw: opening fails, so the other functions are never called.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal_test.c - a terminal of our own (a pseudo terminal): what is sent to
- * it, which keys come back, and that it is as before in the end.
+ * terminal_test.c - a pseudo terminal: the output sent to it, the keys read
+ * from it, and that its modes are restored.
  */
 #include <errno.h>
 #include <locale.h>
@@ -32,7 +32,7 @@ struct session {
 	size_t bytes;
 };
 
-/* What a child on the terminal does: its exit status. */
+/* Runs a function in a child on the terminal; its result is the exit status. */
 static void begin(struct session *s, const char *term, int (*run)(void))
 {
 	struct winsize size = {.ws_row = 10, .ws_col = 40};
@@ -57,7 +57,7 @@ static int finish(struct session *s)
 	ssize_t n;
 	int status;
 
-	/* Reading fails once nobody has the other end. */
+	/* Reading fails when the other end is closed. */
 	while ((n = read(s->master, s->output + s->bytes, OUTPUT_MAX - 1 - s->bytes)) > 0)
 		s->bytes += (size_t)n;
 	assert_int_equal(waitpid(s->child, &status, 0), s->child);
@@ -73,7 +73,7 @@ static bool was_sent(const struct session *s, const char *bytes)
 	return memmem(s->output, s->bytes, bytes, strlen(bytes)) != NULL;
 }
 
-/* Until the child drew `mark`: then it waits for keys. */
+/* Waits until the child has drawn `mark` and reads keys. */
 static void wait_for(struct session *s, const char *mark)
 {
 	while (!was_sent(s, mark)) {
@@ -122,7 +122,7 @@ static void hostile_text_stays_text(void **state)
 	assert_false(was_sent(&s, "beyond"));
 }
 
-/* The keys that come, as the exit status: how many were the wanted ones. */
+/* Reads keys; the exit status is how many were the expected ones. */
 static int read_keys(void)
 {
 	static const uint32_t wanted[] = {'x',           WM_KEY_UP,     WM_KEY_ENTER,    0xe9,
@@ -149,7 +149,7 @@ static int read_keys(void)
 
 static void keys_are_what_was_typed(void **state)
 {
-	/* Up as xterm sends it once asked to; F5; Esc alone; Ctrl-C is a signal. */
+	/* Up as xterm sends it in application mode; F5; a single Esc; Ctrl-C is a signal. */
 	static const char typed[] = "x\x1bOA\r\xc3\xa9\x1b[15~\x1b";
 	struct session s;
 	int status;
@@ -157,7 +157,7 @@ static void keys_are_what_was_typed(void **state)
 	begin(&s, "xterm", read_keys);
 	wait_for(&s, "ready");
 	assert_int_equal(write(s.master, typed, sizeof(typed) - 1), sizeof(typed) - 1);
-	wait_for(&s, "alone"); /* Esc was: nothing came behind it */
+	wait_for(&s, "alone"); /* the Esc: no bytes followed it */
 	assert_int_equal(write(s.master, "\x03", 1), 1);
 	status = finish(&s);
 	assert_true(WIFEXITED(status));

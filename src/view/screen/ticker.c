@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticker.c - see ticker.h. The picture is made anew each time; nothing of a result is kept. */
+/* ticker.c - see ticker.h. Draws from scratch each time; keeps no reference to a result. */
 #include "view/ticker.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "view/result_view.h"
 
 #define COLUMNS_MAX 32u
-#define DEPTH_MAX   40u /* of calls that are drawn */
+#define DEPTH_MAX   40u /* of the calls drawn */
 #define HOT         0.05
 #define WARM        0.005
 
-/* What is drawn of a table: its columns are as wide as they must be. */
+/* State while drawing a table: its columns are as wide as their contents. */
 struct drawing {
 	struct wm_ticker *k;
 	struct wm_terminal *t;
@@ -20,8 +20,8 @@ struct drawing {
 	const struct wm_result_table *table;
 	unsigned widths[COLUMNS_MAX];
 	uint32_t nr_columns;
-	uint32_t row;  /* of all tables, so far */
-	uint32_t line; /* of all that could be drawn, so far */
+	uint32_t row;  /* rows up to now, in all tables */
+	uint32_t line; /* lines up to now, visible or not */
 	int height;    /* of the screen */
 	struct wm_text text;
 };
@@ -31,7 +31,7 @@ static bool is_text(enum wm_cell_kind kind)
 	return kind == WM_CELL_TEXT;
 }
 
-/* The cell as people read it, until the next one. */
+/* The cell as text for users, valid until the next call. */
 static const char *cell_text(struct drawing *d, const struct wm_result_row *row, uint32_t c)
 {
 	d->text.bytes = 0;
@@ -61,7 +61,10 @@ static void measure(struct drawing *d)
 		}
 }
 
-/* Where the next line goes; -1: above or below what is seen. The first and last are the bars'. */
+/*
+ * The screen row of the next line; -1: it is scrolled out. The bars take the
+ * first and last rows.
+ */
 static int next_line(struct drawing *d)
 {
 	uint32_t line = d->line++;
@@ -112,7 +115,7 @@ static void draw_calls(struct drawing *d, const struct wm_result_row *row, int d
 	}
 }
 
-/* What the row is about: the texts of its keys. */
+/* The row's subject: the texts of its keys. */
 static void name_of(struct drawing *d, const struct wm_result_row *row, char *name)
 {
 	size_t n = 0;
@@ -242,7 +245,7 @@ bool wm_ticker_key(struct wm_ticker *k, uint32_t key)
 
 	if (by) {
 		k->cursor = moved(k, by);
-		/* The lines above the rows are few: those behind the cursor's are seen, too. */
+		/* Few lines precede the rows: leaves room for the lines after the cursor. */
 		k->top = k->cursor > k->page * 3 / 4 ? k->cursor - k->page * 3 / 4 : 0;
 		return true;
 	}

@@ -35,7 +35,7 @@ static const char *value_text(const struct wm_count_row *r, char *buf)
 	return buf;
 }
 
-/* Counters that had to take turns: 0 .. 100. */
+/* The share of the time that the counter ran: 0 .. 100. */
 static double ran_percent(const struct wm_count_row *r)
 {
 	return r->enabled_ns ? 100.0 * (double)r->running_ns / (double)r->enabled_ns : 100.0;
@@ -48,7 +48,7 @@ static void print_clean(FILE *out, const char *text, int width)
 	(void)fprintf(out, "%*s", width > 0 ? width : 0, "");
 }
 
-/* ---- for people ---------------------------------------------------------------- */
+/* ---- for users ----------------------------------------------------------------- */
 
 static bool is_shown(const struct wm_count_row *r)
 {
@@ -100,7 +100,7 @@ static void rate_text(const struct wm_count_row *r, char *buf)
 			       wm_count_digits((uint64_t)rate, digits));
 }
 
-/* What stands behind the name: how sure it is, how often, how much of the time. */
+/* The text after the name: precision, rate, share of the time counted. */
 static void note_text(const struct wm_count_row *r, char *buf, size_t bytes)
 {
 	bool shared = r->running_ns < r->enabled_ns;

@@ -43,7 +43,7 @@ static uint32_t number(const char **s)
 	return n;
 }
 
-/* What stands behind a %. */
+/* Parses a conversion at its %. */
 static struct conversion parse(const char *percent)
 {
 	struct conversion c = {.precision = -1};
@@ -73,7 +73,7 @@ static struct conversion parse(const char *percent)
 
 /* --- one value ---------------------------------------------------------------------- */
 
-/* Columns of UTF-8 text, roughly: characters. */
+/* Columns of UTF-8 text, approximately: its characters. */
 static uint32_t columns(const char *s, size_t bytes)
 {
 	uint32_t n = 0;
@@ -83,7 +83,7 @@ static uint32_t columns(const char *s, size_t bytes)
 	return n;
 }
 
-/* What was added since `from`, brought to the width. */
+/* Pads the text added since `from` to the width. */
 static void pad(struct wm_text *t, size_t from, const struct conversion *c)
 {
 	uint32_t have, fill;
@@ -114,14 +114,14 @@ static void digits_of(uint64_t n, char letter, char *buf, size_t bytes)
 	(void)snprintf(buf, bytes, f, (unsigned long long)n);
 }
 
-/* The fields of an event, one after the other. */
+/* Iterates over the fields of an event. */
 struct cursor {
 	const struct wm_shape *fields;
 	const struct wm_item *items;
 	uint32_t at, end, index;
 };
 
-/* A field's value, and who writes it in its own way. */
+/* A field's value, and the shape that writes its default form. */
 struct value {
 	const struct wm_item *item;
 	const struct wm_type *type;
@@ -148,7 +148,7 @@ static bool is_integer(const struct wm_type *t)
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-/* As unsigned, without the bits its type has not. */
+/* As unsigned, without the bits beyond its type. */
 static uint64_t bits_of(const struct value *v)
 {
 	return v->type->bits < 64 ? v->item->u & ((UINT64_C(1) << v->type->bits) - 1) : v->item->u;
@@ -209,7 +209,7 @@ static void put_real(struct wm_text *t, const struct conversion *c, const struct
 		(void)snprintf(buf, sizeof(buf), "%.*f", precision, d);
 		break;
 	}
-	/* Zeros go between the sign and the digits. */
+	/* Zeros precede the digits, after the sign. */
 	if (c->zero && !c->left && buf[0] != '-' && strspn(buf, "0123456789") &&
 	    strlen(buf) < c->width) {
 		for (size_t n = strlen(buf); n < c->width; n++)
@@ -227,7 +227,7 @@ static void put_text(struct wm_text *t, const struct conversion *c, const struct
 	wm_view_safe(t, v->item->text, n, false);
 }
 
-/* As it is shown where no form says how. */
+/* Writes the default form. */
 static void put_own(struct wm_text *t, const struct value *v)
 {
 	struct wm_pen p;

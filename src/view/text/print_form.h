@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_form.h - an event's print form, or a marker's format, filled with the
+ * print_form.h - fills an event's print form, or a marker's format, with the
  * values of one event. The form comes from a traced program: it is data here,
- * never a format for printf.
+ * never a format for printf().
  *
  * Each conversion takes the next field; %% takes none. A field that does not
- * fit its conversion is shown in its own way. A conversion without a field
- * stays as it is written. A line end at the form's end is dropped.
+ * fit its conversion is shown in its default form. A conversion without a field
+ * is copied unchanged. A newline at the form's end is dropped.
  */
 #ifndef WM_VIEW_TEXT_PRINT_FORM_H
 #define WM_VIEW_TEXT_PRINT_FORM_H
@@ -17,7 +17,7 @@
 
 #define WM_PRINT_WIDTH_MAX 4096u
 
-/* `fields`: of the event's fields as people see them; hidden ones are not taken. */
+/* `fields`: the shape of the event's visible fields; conversions skip hidden ones. */
 void wm_view_print_form(struct wm_text *t, const char *form, const struct wm_shape *fields,
 			const struct wm_event *e);
 

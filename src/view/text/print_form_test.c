@@ -91,10 +91,11 @@ static void test_print_forms(void **state)
 	    {"%X", "FFFFFFD6"},
 	    {"%o", "37777777726"},
 	    {"%hhd %s %p", "-42 str 0xdeadbeefcafe"},
-	    {"%s", "-42"},            /* not text: shown anyhow */
+	    {"%s", "-42"},            /* not text: shown in the default form */
 	    {"%d %d", "-42 \"str\""}, /* not a number */
-	    {"%d %s %s %s %s %s %d", "-42 str 0xdeadbeefcafe 3.14159 two ab %d"}, /* one too many */
-	    {"%n %m %q %", "%n %m %q %"}, /* no conversions */
+	    {"%d %s %s %s %s %s %d",
+	     "-42 str 0xdeadbeefcafe 3.14159 two ab %d"}, /* one conversion too many */
+	    {"%n %m %q %", "%n %m %q %"},                 /* not conversions */
 	    {"%d\n\n", "-42"},
 	    {"x\ny\x1b[31m", "x\\ny\\x1b[31m"},
 	    {"", ""},
@@ -158,7 +159,7 @@ static void test_form_widths(void **state)
 	end(&o);
 }
 
-/* A field that is not shown is not taken either. */
+/* A field that is not shown is skipped by conversions. */
 static bool is_even(const struct wm_member *m, void *members)
 {
 	return (m - (const struct wm_member *)members) % 2 == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render.c - see render.h. Threads take slices in order. The one whose slice is
- * the first not yet written has the turn: it writes as it goes. The others
- * collect their share of WM_RENDER_AHEAD_BYTES and then wait, so memory is
- * bounded whatever a slice holds.
+ * render.c - see render.h. Threads take slices in order. The thread with the
+ * first unwritten slice has the turn and writes directly. The others collect up
+ * to their share of WM_RENDER_AHEAD_BYTES and then wait, so memory is bounded
+ * whatever a slice contains.
  */
 #include "view/render.h"
 
@@ -19,14 +19,14 @@ struct job {
 	int64_t *cuts; /* slice i is [cuts[i], cuts[i + 1]) */
 	uint64_t nr_slices, next;
 	uint32_t nr_threads;
-	bool follows; /* there were lines before the first slice's */
+	bool follows; /* lines precede the first slice's */
 
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all members below */
 	pthread_cond_t turned;
 	uint64_t turn; /* the slice that may write */
 	struct wm_view_past past;
 	uint64_t nr_events;
-	uint64_t done_bytes; /* of packets, in slices that are written */
+	uint64_t done_bytes; /* of packets, in written slices */
 	int err;
 };
 
@@ -36,7 +36,7 @@ struct slice {
 	struct wm_view_page page;
 	struct wm_merge *merge;
 	uint64_t index, nr_passed;
-	size_t flush_at; /* bytes of the page, to ask whether its turn has come */
+	size_t flush_at; /* size of the page at which to try for the turn */
 	bool has_turn;
 };
 
@@ -54,7 +54,7 @@ static void fail(struct job *j, int err)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* Has the slice's turn come? With `wait`, until it has. False also when all failed. */
+/* Whether the slice has its turn. With `wait`, waits for it. Also false after a failure. */
 static bool take_turn(struct slice *s, bool wait)
 {
 	struct job *j = s->job;
@@ -70,7 +70,7 @@ static bool take_turn(struct slice *s, bool wait)
 	if (!mine)
 		return false;
 	s->has_turn = true;
-	wm_view_page_join(j->r->view, &s->page, &j->past); /* ours while we have the turn */
+	wm_view_page_join(j->r->view, &s->page, &j->past); /* owned with the turn */
 	return true;
 }
 
@@ -102,7 +102,7 @@ static void pass_turn(struct slice *s)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* Called when the page is full enough. */
+/* Called when the page has reached flush_at. */
 static int flush(struct slice *s)
 {
 	size_t share = WM_RENDER_AHEAD_BYTES / s->job->nr_threads;
@@ -135,7 +135,7 @@ static int write_events(struct slice *s)
 	return err ? err : got < 0 ? got : 0;
 }
 
-/* One merge for all slices of a thread: what readers hold is used again. */
+/* A thread uses one merge for all its slices, so that the readers' memory is reused. */
 static int begin_slice(struct slice *s)
 {
 	struct job *j = s->job;
@@ -198,14 +198,14 @@ static void run_threads(struct job *j)
 
 	for (; threads && started < n; started++)
 		if (pthread_create(&threads[started], NULL, work, j))
-			break; /* the others do its part */
+			break; /* the other threads do its part */
 	(void)work(j);
 	for (uint32_t i = 1; threads && i < started; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
 }
 
-/* One slice when events are counted: their numbers are known in order only. */
+/* A single slice when events are skipped or limited: their numbers are known only in order. */
 static int cut(struct job *j)
 {
 	const struct wm_render *r = j->r;

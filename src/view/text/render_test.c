@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_test.c - the same bytes on any number of threads and slices; filters,
- * counts, ends of traces, and a sink that fails.
+ * render_test.c - identical output for any number of threads and slices;
+ * filters, counts, ends of traces, and a sink that fails.
  */
 #include "view/render.h"
 
@@ -26,7 +26,7 @@ static struct wm_trace *make(void)
 struct sink {
 	struct wm_text text;
 	int err;
-	size_t after; /* bytes until it fails */
+	size_t after; /* bytes accepted before it fails */
 };
 
 static int take(void *data, const char *bytes, size_t count)

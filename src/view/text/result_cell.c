@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result_cell.c - one cell of a result as people read it; see result_view.h. */
+/* result_cell.c - one cell of a result as text for users; see result_view.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void count_cell(struct wm_text *t, const union wm_cell *c)
 	wm_text_u64(t, c->u);
 }
 
-/* Three digits that count and the unit they are in. */
+/* Three significant digits and a unit. */
 static void scaled(struct wm_text *t, double v, const char *const *units, double step)
 {
 	bool below = v < 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result_json.c - a result as JSON; see result_view.h. Values are as they are:
- * shares 0 to 1, times in nanoseconds. The writer nests 32 deep and call
- * graphs can be deeper: a call says how deep it is, and they come in order.
+ * result_json.c - a result as JSON; see result_view.h. Values are unscaled:
+ * shares from 0 to 1, times in nanoseconds. The JSON writer nests at most 32
+ * levels and call graphs can be deeper: calls are a flat list in preorder, each
+ * with its depth.
  */
 #include "base/json.h"
 #include "view/result_view.h"

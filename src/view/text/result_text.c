@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result_text.c - a result as aligned text; see result_view.h. Widths are those
- * of what is shown; the last column is as long as it is.
+ * result_text.c - a result as aligned text; see result_view.h. Columns are as
+ * wide as the cells shown; the last column is not padded.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "view/value_text.h"
 
 #define COLUMNS_MAX 64u
-#define WIDTH_MAX   60u /* of a column that is not the last one */
+#define WIDTH_MAX   60u /* of a column other than the last */
 
 struct sheet {
 	const struct wm_result_view *v;
@@ -19,7 +19,7 @@ struct sheet {
 	uint32_t nr_columns;
 };
 
-/* Characters, not bytes: text is UTF-8 by now. */
+/* Characters, not bytes: the text is valid UTF-8 here. */
 static unsigned width_of(const char *text, size_t bytes)
 {
 	unsigned n = 0;
@@ -59,7 +59,7 @@ static void pad(struct wm_text *t, unsigned nr)
 		wm_text_char(t, ' ');
 }
 
-/* Ends a line, cut at the terminal's edge; `start` is where it began. */
+/* Ends a line, cut at the terminal's edge; `start` is the offset where it begins. */
 static void end_line(struct sheet *s, size_t start)
 {
 	struct wm_text *t = s->out;
@@ -78,7 +78,7 @@ static void end_line(struct sheet *s, size_t start)
 	wm_text_char(t, '\n');
 }
 
-/* Text to the left, numbers to the right. */
+/* Text is left-aligned, numbers are right-aligned. */
 static void put_cell(struct sheet *s, uint32_t i, const char *text, size_t bytes, unsigned indent)
 {
 	unsigned width = width_of(text, bytes) + indent;
@@ -106,7 +106,7 @@ static size_t begin_line(struct sheet *s)
 /* --- call graphs -------------------------------------------------------------------------------
  */
 
-/* What stands left of a call: one stroke for each level that goes on below. */
+/* `left` is the text to the left of a call: one stroke for each level that continues below. */
 static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);
 
 static void put_label(struct sheet *s, const char *label)
@@ -222,7 +222,7 @@ static void put_table(struct sheet *s)
 	}
 }
 
-/* Facts first; what is missing or wrong after them, so that it is seen. */
+/* Facts first; losses and problems after them, where they are noticed. */
 static void put_notes(struct wm_text *out, const struct wm_result *r, bool facts)
 {
 	for (const struct wm_result_note *n = r->notes; n; n = n->next) {

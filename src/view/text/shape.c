@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.c - see shape.h. Recursion is as deep as types are, which formats bound. */
+/* shape.c - see shape.h. Recursion is as deep as types are nested, which the formats bound. */
 #include "view/shape.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static inline void put_piece(struct wm_pen *p, const struct wm_piece *piece, uin
 	if (n <= WM_PIECE_PADDING) {
 		wm_pen_need(p, WM_PIECE_PADDING + VALUE_ROOM);
 		memcpy(p->at, piece->text + skip,
-		       WM_PIECE_PADDING); /* all, then as much as it is */
+		       WM_PIECE_PADDING); /* always 32 bytes; only the first n count */
 		p->at += n;
 	} else {
 		wm_pen_add(p, piece->text + skip, n);
@@ -183,7 +183,7 @@ static bool make_piece(struct wm_shapes *s, const struct wm_member *m, struct wm
 	return copy && piece->shape;
 }
 
-/* An option's name stands without what goes before members. */
+/* The name of a choice's option has no separator before it. */
 static void without_next(const struct wm_style *y, struct wm_piece *piece)
 {
 	uint32_t n = (uint32_t)strlen(y->next);
@@ -258,7 +258,7 @@ const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *
 
 	if (!shape || !fill(s, t, shape))
 		return NULL;
-	pieces = (struct wm_piece *)shape->pieces; /* made here, by fill() */
+	pieces = (struct wm_piece *)shape->pieces; /* allocated here, by fill() */
 	for (uint32_t k = 0; k < t->nr_members; k++)
 		pieces[k].hidden = !shown(&t->members[k], data);
 	return shape;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * style_babeltrace.c - values as babeltrace2 2.0.4 prints them. Its rules, as
- * observed: hexadecimal is in capitals; a negative number in another base than
- * ten is cut to whole digits of its size (16: nibbles, 8: three bits, 2: its
- * bits); binary shows all bits; floats have six digits; all labels of a value
- * are listed; in strings, backslash, both quotes and '?' get a backslash.
+ * observed: hexadecimal digits are capitals; a negative number in a base other
+ * than ten is truncated to whole digits of its size (16: nibbles, 8: three
+ * bits, 2: its bits); binary shows all bits; floats have six digits; all labels
+ * of a value are listed; in strings, backslash, both quotes and '?' get a
+ * backslash.
  */
 #include "view/style.h"
 
-/* The low bits of whole digits. */
+/* The low bits, in whole digits. */
 static uint64_t whole(uint64_t n, uint32_t bits, uint32_t per_digit)
 {
 	uint32_t rounded = (bits + per_digit - 1) / per_digit * per_digit;
@@ -97,7 +98,7 @@ static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* CTF 1.8 has lists of numbers in their place; others as babeltrace2 2.1 shows them. */
+/* CTF 1.8 uses lists of numbers instead; others are written as in babeltrace2 2.1. */
 static const struct wm_item *bare_bytes(struct wm_pen *p, const struct wm_shape *s,
 					const struct wm_item *i)
 {
@@ -143,7 +144,7 @@ static wm_shape_write *number(const struct wm_type *t)
 	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
-/* A flag's label names a range of bits. */
+/* The label of a flag names a range of bits. */
 static bool labels(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
 {
 	if (!t->is_flags)
@@ -154,7 +155,7 @@ static bool labels(const struct wm_type *t, const struct wm_type_label *l, const
 	return false;
 }
 
-/* Was the same label there before, with another range that holds the value? */
+/* Whether the same label was printed before, for another range that contains the value. */
 static bool told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
 	for (uint32_t j = 0; j < k; j++)

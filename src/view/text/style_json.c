@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * style_json.c - values as strict JSON. Integers are exact, also above 2^53; a
- * labelled one is {"value":3,"label":"WARN"}, label null when it has none;
- * bytes are a string of hexadecimal digits; NaN and infinities are strings;
- * bytes of strings that are not UTF-8 become U+FFFD; an option of a choice is
- * {"NAME":value}; an optional that is not there null.
+ * style_json.c - values as strict JSON. Integers are exact, even above 2^53;
+ * one with labels is {"value":3,"label":"WARN"}, where label is null if no
+ * label matches; bytes are a string of hexadecimal digits; NaN and infinities
+ * are strings; bytes of strings that are not UTF-8 become U+FFFD; an option of
+ * a choice is {"NAME":value}; an absent optional is null.
  */
 #include "view/style.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* style_text.c - values for people, as value_text.h shows our own. */
+/* style_text.c - values as text for users, escaped as in value_text.h. */
 #include "view/style.h"
 
 #include "view/value_text.h"
@@ -54,7 +54,7 @@ static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* Characters that need no care; the rest is value_text.h's. */
+/* Bytes that may need escaping, which value_text.h does. */
 static const unsigned char special[256] = {
     [0 ... 31] = 1,
     [127 ... 255] = 1,
@@ -136,7 +136,7 @@ static void label(struct wm_pen *p, const char *name, uint32_t nr)
 	careful(p, name, (uint32_t)strlen(name), false);
 }
 
-/* Names of all bits that are set, as far as they have one. */
+/* Names of all bits that are set and have a name. */
 static uint32_t flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
 {
 	uint32_t nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value_text_test.c - text that wants to take over the terminal, and as JSON. */
+/* value_text_test.c - text that tries to control the terminal, and text as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_safe(void **state)
 	wm_text_done(&t);
 }
 
-/* Any bytes: no control byte comes out, and JSON stays JSON. */
+/* Arbitrary bytes: the output has no control bytes, and JSON stays valid. */
 static void test_any_bytes(void **state)
 {
 	uint64_t seed = 42;

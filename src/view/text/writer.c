@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c - the formats of writer.h: what is made once, and what all share. */
+/*
+ * writer.c - the formats of writer.h: the preparation of a view, and functions
+ * that all formats share.
+ */
 #include "view/writer.h"
 
 #include <stdlib.h>
@@ -26,16 +29,16 @@ static const struct {
     [WM_VIEW_CSV] = {&wm_style_json, wm_view_write_csv},
 };
 
-/* --- what is made once ---------------------------------------------------------------- */
+/* --- preparation ---------------------------------------------------------------------- */
 
-/* A part whose members are asked for one by one. */
+/* State while the members of a part are selected one by one. */
 struct asking {
 	const struct wm_view_options *options;
 	const struct wm_event_type *type;
 	int part;
 	bool has_cpu; /* the line begins with the cpu */
-	bool is_own;  /* members of our own traces are known by their names */
-	uint32_t nr;  /* shown so far */
+	bool is_own;  /* a waymark trace, whose members have fixed names */
+	uint32_t nr;  /* shown up to now */
 };
 
 static bool is_wanted(const struct wm_view_options *o, const char *name)
@@ -46,7 +49,7 @@ static bool is_wanted(const struct wm_view_options *o, const char *name)
 	return !o->nr_fields;
 }
 
-/* Of our own traces: what the line says elsewhere, and what packets are made of. */
+/* In waymark traces: members that the line shows elsewhere, or that describe packets. */
 static bool is_hidden(const struct asking *a, const struct wm_member *m)
 {
 	static const char *const known[] = {"pid",         "vpid",   "tid",   "level",
@@ -64,7 +67,7 @@ static bool is_hidden(const struct asking *a, const struct wm_member *m)
 	return false;
 }
 
-/* Is the member one of those that are wanted, and not shown elsewhere on the line? */
+/* Whether the member is selected, and not shown elsewhere on the line. */
 static bool is_shown(const struct wm_member *m, void *data)
 {
 	struct asking *a = data;
@@ -78,7 +81,7 @@ static bool is_shown(const struct wm_member *m, void *data)
 	return shown;
 }
 
-/* The first fields, when they are contexts in truth. */
+/* The first fields, when they are contexts. */
 static bool is_context(const struct wm_member *m, void *data)
 {
 	const struct asking *a = data;
@@ -88,13 +91,13 @@ static bool is_context(const struct wm_member *m, void *data)
 	       is_wanted(a->options, m->name);
 }
 
-/* What print forms take; all of it, whatever is shown. */
+/* The operands of print forms: all fields, whichever are shown. */
 static bool is_operand(const struct wm_member *m, void *data)
 {
 	return !is_hidden(data, m);
 }
 
-/* False: no memory. A part of which nothing is shown is none. */
+/* False: out of memory. A part without shown members is omitted. */
 static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *t = a->type->parts[a->part];
@@ -109,7 +112,7 @@ static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret
 	return shape;
 }
 
-/* Headers are how the format works, not what was traced. */
+/* Headers belong to the format, not to the traced data. */
 static bool part_is_shown(const struct wm_type *t, int part)
 {
 	if (!t || part == WM_PART_PACKET_HEADER || part == WM_PART_HEADER)
@@ -128,7 +131,7 @@ static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
 	return copy && !t->failed;
 }
 
-/* PROVIDER:NAME, whether the tracer wrote it so or not. */
+/* PROVIDER:NAME, even if the tracer stored them separately. */
 static void full_name(struct wm_text *t, const struct wm_event_type *type)
 {
 	if (type->provider[0] && !strchr(type->name, ':')) {
@@ -169,7 +172,7 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	return ok;
 }
 
-/* The number of a member + 1; 0: there is none of that name and kind. */
+/* The number of a member + 1; 0: no member of that name and kind. */
 static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
 {
 	for (uint32_t k = 0; t && k < t->nr_members; k++)
@@ -178,7 +181,10 @@ static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_t
 	return 0;
 }
 
-/* Where a sample has what perf script shows of it; events without an address are none. */
+/*
+ * Finds the members of a sample that perf script shows; events without an
+ * address are not samples.
+ */
 static void find_sample(const struct wm_event_type *type, struct view_type *ret)
 {
 	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
@@ -195,7 +201,7 @@ static void find_sample(const struct wm_event_type *type, struct view_type *ret)
 	ret->sample.chain = find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
 }
 
-/* perf's format: names of samples are as wide as the widest. */
+/* perf's format: names of samples are padded to the widest. */
 static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct view_trace *t)
 {
 	uint32_t width = 0;
@@ -220,7 +226,7 @@ static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct 
 	return ok;
 }
 
-/* What of an event's items the formats look at. */
+/* The parts of an event whose items the formats read. */
 static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *type,
 			 const struct view_type *t)
 {
@@ -259,7 +265,7 @@ uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *typ
 	return has & ~needs;
 }
 
-/* Of our own traces: where the level of signal nesting is. */
+/* In waymark traces: finds the level of signal nesting. */
 static void find_level(const struct wm_view *v, const struct wm_event_type *type,
 		       struct view_type *ret)
 {
@@ -275,7 +281,7 @@ static void find_level(const struct wm_view *v, const struct wm_event_type *type
 	}
 }
 
-/* What of the fields is no field, and what fills the print form. */
+/* The shapes of the fields that are contexts, and of the print form's operands. */
 static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *fields = a->type->parts[WM_PART_FIELDS];
@@ -317,7 +323,7 @@ static bool make_type(struct wm_view *v, const struct wm_trace *trace,
 	return make_name(v, type, &ret->name);
 }
 
-/* HOST:PROCNAME:(VPID) and a space, as far as the environment has them. */
+/* HOST:PROCNAME:(VPID) and a space, as far as the environment has these. */
 static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const struct wm_stream *s,
 			struct wm_piece *ret)
 {
@@ -405,7 +411,7 @@ void wm_view_destroy(struct wm_view *v)
 	free(v);
 }
 
-/* babeltrace2 takes a difference of -1 for none. */
+/* babeltrace2 treats a difference of -1 as none. */
 static char *delta(char *at, bool known, int64_t ns, int64_t before)
 {
 	uint64_t n = (uint64_t)ns - (uint64_t)before;
@@ -467,7 +473,7 @@ void wm_view_end(const struct wm_view *v, struct wm_text *t)
 		wm_text_str(t, "\n]\n");
 }
 
-/* For the first line's delta, once it is known. */
+/* Reserves room for the first line's delta, which is inserted later. */
 static void leave_room(struct wm_view_page *p)
 {
 	if (!wm_text_reserve(&p->text, WM_DIGITS_MAX))
@@ -492,7 +498,7 @@ void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_
 	p->past.any = true;
 }
 
-/* Puts the delta of the first line in: what stands before it moves to the left. */
+/* Inserts the delta of the first line: the text before it moves to the left. */
 static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
 {
 	char text[WM_DIGITS_MAX];
@@ -512,7 +518,7 @@ void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 		return;
 	p->later = false;
 	if (v->options.format == WM_VIEW_JSON && p->past.any && !past->any)
-		p->start++; /* no comma before the first */
+		p->start++; /* no comma before the first event */
 	if (p->joint != SIZE_MAX)
 		fill_joint(p, past);
 	if (!p->past.has_time) {

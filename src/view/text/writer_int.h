@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_int.h - what the files of the writer share: writer.c makes it, writer_*.c use it. */
+/* writer_int.h - shared by the files of the writer: writer.c makes it, writer_*.c use it. */
 #ifndef WM_VIEW_TEXT_WRITER_INT_H
 #define WM_VIEW_TEXT_WRITER_INT_H
 
@@ -10,19 +10,19 @@
 #include "view/value_text.h"
 #include "view/writer.h"
 
-/* What is known of an event's type: shapes of its parts, and its name. */
+/* Prepared data of an event's type: shapes of its parts, and its name. */
 struct view_type {
 	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
-	struct wm_piece name;                      /* as the format has it, with what follows */
-	uint32_t needs;           /* bits 1 << enum wm_part: parts whose items its lines show */
+	struct wm_piece name;     /* in the format's form, with the separator after it */
+	uint32_t needs;           /* bits 1 << enum wm_part: parts with items that its lines show */
 	struct wm_field_ref comm; /* the context that names the thread */
 	struct {
-		uint32_t ip, period, chain; /* number of the member + 1; 0: none. ip: is a sample */
+		uint32_t ip, period, chain; /* member's number + 1; 0: none. ip: set for samples */
 		enum wm_part chain_part;    /* the others are in the stream's context */
-	} sample;                           /* of perf's format */
-	const struct wm_shape *form;        /* fields, to fill the print form with; NULL: none */
-	const struct wm_shape *contexts;    /* those of the fields that are contexts; NULL: none */
-	int level_part; /* where a member level is, shown when not 0; -1: none */
+	} sample;                           /* for perf's format */
+	const struct wm_shape *form;        /* fields for the print form; NULL: none */
+	const struct wm_shape *contexts;    /* the fields that are contexts; NULL: none */
+	int level_part; /* the part that has a member level, shown when not 0; -1: none */
 	uint32_t level_member;
 };
 
@@ -31,15 +31,15 @@ struct view_trace {
 	const struct wm_view_options *options;
 	uint32_t index;           /* of the trace */
 	struct view_type *types;  /* by index */
-	struct wm_piece *streams; /* by index: what stands before the name (babeltrace) */
-	struct wm_piece place;    /* JSON, of several traces: which one */
+	struct wm_piece *streams; /* by index: the text before the name (babeltrace) */
+	struct wm_piece place;    /* JSON of several traces: which one */
 };
 
 struct wm_view {
 	struct wm_view_options options;
 	struct wm_arena arena;
 	struct wm_shapes shapes;
-	struct wm_shapes forms; /* people's, to fill print forms with */
+	struct wm_shapes forms; /* with wm_style_people, for print forms */
 	struct view_trace *traces;
 	uint32_t nr_traces;
 };
@@ -50,16 +50,16 @@ typedef void wm_view_write(const struct wm_view *v, struct wm_view_page *page,
 wm_view_write wm_view_write_waymark, wm_view_write_babeltrace, wm_view_write_perf,
     wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv;
 
-/* hh:mm:ss.nnnnnnnnn, local time. 80 bytes of room are there. */
+/* hh:mm:ss.nnnnnnnnn, local time. The caller has reserved 80 bytes. */
 void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
-/* "+1.000000123" or, without a time before, "+?.?????????"; remembers the time. */
+/* "+1.000000123" or, without a previous time, "+?.?????????"; records the time. */
 void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
-/* The thread's name as bytes, from wherever it is known; "" when it is not. */
+/* The thread's name as bytes, from the event or the trace; "" when unknown. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
 
-/* Made harmless. 256 bytes of room are there again behind it. */
+/* Escaped. Afterwards there are 256 bytes of room. */
 static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t bytes)
 {
 	wm_pen_close(p);
@@ -67,7 +67,10 @@ static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t
 	wm_pen_resume(p);
 }
 
-/* Pieces are padded: most are copied whole at once, and as much of it kept as they are. */
+/*
+ * Pieces are padded: a short one is copied with a fixed size, and only its own
+ * bytes are kept.
+ */
 #define WM_VIEW_PIECE_PADDING 64u
 
 static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *piece)
@@ -81,7 +84,7 @@ static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *pi
 	p->at += piece->bytes;
 }
 
-/* The level of signal nesting, of a type that has one; 0: none. */
+/* The level of signal nesting, for a type that has one; 0: none. */
 static inline uint64_t wm_view_level(const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t at;
@@ -94,13 +97,13 @@ static inline uint64_t wm_view_level(const struct view_type *type, const struct 
 	return e->items[at].u;
 }
 
-/* Does the event's type have a print form that its format can fill? Adds it. */
+/* Appends the event's print form; false: its type has none that can be filled. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
 
-/* The same into a text, of a type that has a print form. */
+/* The same for a text; the type must have a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
-/* What a page knows of addresses (writer_perf.c); accepts NULL. */
+/* A page's address lookup (writer_perf.c); accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);
 
 /* CSV's heading. */

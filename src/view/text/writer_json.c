@@ -7,7 +7,7 @@
 
 #define HEAD_ROOM 256u
 
-/* Keys of the parts that are shown. */
+/* Keys of the parts shown. */
 static const char *const part_keys[WM_NR_PARTS] = {
     [WM_PART_PACKET_CONTEXT] = ",\"packet\":{",
     [WM_PART_STREAM_CONTEXT] = ",\"common\":{",
@@ -36,7 +36,7 @@ static void put_string(struct wm_pen *p, const char *key, const char *text, uint
 	wm_pen_resume(p);
 }
 
-/* Contexts of our own traces are keys of the event itself. */
+/* Contexts of waymark traces are keys of the event itself. */
 static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
 	const struct wm_part_range *parts = e->parts;
@@ -142,7 +142,10 @@ void wm_view_write_json(const struct wm_view *v, struct wm_view_page *page,
 
 /* --- CSV ------------------------------------------------------------------------------------ */
 
-/* Quoted if it must be: a cell with a comma, a quote, a line end or spaces at its ends. */
+/*
+ * Quotes a cell if it contains a comma, a quote or a line end, or begins or
+ * ends with a space.
+ */
 static void put_cell(struct wm_pen *p, const char *text, size_t bytes)
 {
 	bool quotes = bytes && (text[0] == ' ' || text[bytes - 1] == ' ');
@@ -196,7 +199,7 @@ static void put_all(struct wm_pen *p, const struct view_trace *trace, const stru
 		put_parts(&q, trace, type, e);
 		WM_PEN_PUT(&q, "}");
 		wm_pen_close(&q);
-		t.data[0] = '{'; /* in place of the first comma */
+		t.data[0] = '{'; /* replaces the first comma */
 		if (t.bytes > 1)
 			put_cell(p, t.data, t.bytes);
 	}
@@ -204,7 +207,7 @@ static void put_all(struct wm_pen *p, const struct view_trace *trace, const stru
 	wm_text_done(&t);
 }
 
-/* A member of that name, the fields' first; its value's shape, and its item. */
+/* Finds a member by name, in the fields first; returns its item, and its value's shape. */
 static const struct wm_item *find(const struct view_type *type, const struct wm_event *e,
 				  const char *name, const struct wm_shape **ret)
 {
@@ -223,7 +226,7 @@ static const struct wm_item *find(const struct view_type *type, const struct wm_
 	return NULL;
 }
 
-/* One value as a cell: text bare, all others as JSON. */
+/* One value as a cell: text unquoted, all others as JSON. */
 static void put_value(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *i)
 {
 	struct wm_text t;

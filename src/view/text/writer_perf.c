@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_perf.c - events as perf script shows them:
+ * writer_perf.c - events in the format of perf script:
  *
  *             comm     tid [cpu]    seconds:     period event:               ip name+0x1 (file)
  *             comm     tid [cpu]    seconds: event: print form, or name=value...
  *
- * Of samples with a call chain, its addresses follow in lines of their own and
- * an empty one. Millions of lines are written, so what two have in common is
- * kept in the page: the thread's name and the whole second.
+ * The addresses of a sample's call chain follow on separate lines, and an empty
+ * line after them. Millions of lines are written, so the page caches the text
+ * that successive lines share: the thread's name and the whole second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +20,17 @@
 #define COMM_WIDTH    16u
 #define TID_WIDTH     7u
 #define PERIOD_WIDTH  10u
-#define CONTEXT_MIN   ((uint64_t)-4095) /* a word of a chain that is no address: what follows is */
+#define CONTEXT_MIN   ((uint64_t)-4095) /* words of a chain from here on are markers */
 #define HEAD_ROOM     256u
-#define FRAMES_MAX    127u /* of a chain, as perf script */
+#define FRAMES_MAX    127u /* of a chain, as in perf script */
 
 #define NAME_TEXTS_BITS 9
 #define NAME_TEXTS      (1u << NAME_TEXTS_BITS)
-#define NAME_TEXT_MAX   96u /* longer ones are made each time */
+#define NAME_TEXT_MAX   96u /* longer ones are not cached */
 
 #define BLANKS "                " /* as wide as the widest column */
 
-/* A number at the right end of a column, which it may be wider than. */
+/* A right-aligned number; one wider than the column is not cut. */
 static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
 {
 	uint64_t digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -43,16 +43,16 @@ static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
 	p->at = wm_digits_u64(p->at, digits);
 }
 
-/* --- who, where, when ------------------------------------------------------------------- */
+/* --- thread, cpu, time ------------------------------------------------------------------ */
 
-/* Up to that width; wider than a column: nothing. */
+/* Pads to the width; nothing if the text is wider. */
 static void put_blanks(struct wm_pen *p, uint32_t have, uint32_t width)
 {
 	memcpy(p->at, BLANKS, sizeof(BLANKS) - 1);
 	p->at += have < width ? width - have : 0;
 }
 
-/* A thread without a name is called by its number. */
+/* A thread without a name is shown by its tid. */
 static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
 {
 	uint32_t bytes = (uint32_t)strlen(comm);
@@ -67,7 +67,7 @@ static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t w
 	p->at = wm_digits_i64(p->at, tid);
 }
 
-/* Of an event whose name is in its own items, which pass; or of another one's trace. */
+/* A name that cannot be cached: it is in the event's own items, or missing. */
 static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
 			     uint32_t width)
 {
@@ -85,7 +85,7 @@ static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const
 	wm_pen_char(p, ' ');
 }
 
-/* Name and number. A name that the trace keeps is known by where it is. */
+/* Name and tid. A name that the trace owns is cached by its address. */
 static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
 		       const struct wm_event *e, uint32_t width)
 {
@@ -128,7 +128,7 @@ static void put_cpu(struct wm_pen *p, int32_t cpu)
 	WM_PEN_PUT(p, "] ");
 }
 
-/* The second, five wide, with the point; then microseconds. */
+/* The second, at least five columns wide, with the point; then microseconds. */
 static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
 	int64_t second = ns / NS_PER_SECOND;
@@ -149,7 +149,7 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	WM_PEN_PUT(p, ": ");
 }
 
-/* The member of that number + 1; NULL: there is none. */
+/* The member of that number + 1; NULL: none. */
 static const struct wm_item *member(const struct wm_event *e, enum wm_part part, uint32_t nr)
 {
 	uint32_t at = e->parts[part].at;
@@ -163,11 +163,11 @@ static const struct wm_item *member(const struct wm_event *e, enum wm_part part,
 
 /* --- addresses ------------------------------------------------------------------------- */
 
-/* " name+0x1c (file)", as it was written of the same place before. */
+/* " name+0x1c (file)", cached by place. */
 struct name_text {
-	const char *symbol, *file; /* as pointers: they stay */
+	const char *symbol, *file; /* compared as pointers: they stay valid */
 	uint64_t offset;
-	uint32_t bytes; /* 0: nothing is kept here */
+	uint32_t bytes; /* 0: the entry is empty */
 	char text[NAME_TEXT_MAX];
 };
 
@@ -185,7 +185,7 @@ void wm_view_names_destroy(struct wm_view_names *n)
 	free(n);
 }
 
-/* The page's; NULL: nobody knows what is where, or no memory, of which the text tells. */
+/* The page's lookup; NULL: no lookup available, or out of memory, which sets text.failed. */
 static struct wm_view_names *names_of(struct wm_view_page *page,
 				      const struct wm_view_places *places)
 {
@@ -233,7 +233,7 @@ static struct name_text *text_of(struct wm_view_names *names, const struct wm_na
 	return &names->texts[hash >> (64 - NAME_TEXTS_BITS)];
 }
 
-/* Room for NAME_TEXT_MAX was asked for. */
+/* The caller has reserved NAME_TEXT_MAX bytes. */
 static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
 {
 	struct name_text *text = text_of(names, n);
@@ -255,7 +255,7 @@ static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct
 	}
 }
 
-/* Sixteen wide; what is there, for who knows. */
+/* The address, 16 columns wide, and its name if there is a lookup. */
 static void put_place(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
 {
 	wm_pen_need(p, HEAD_ROOM);
@@ -283,7 +283,7 @@ static void put_frame(struct wm_pen *p, struct wm_view_names *names, const struc
 	wm_pen_char(p, '\n');
 }
 
-/* By the copy of the stack that came with the sample. */
+/* The callers, unwound from the copy of the stack in the sample. */
 static void put_callers(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
 			const struct wm_event *e)
 {
@@ -294,7 +294,10 @@ static void put_callers(struct wm_pen *p, struct wm_view_names *names, const str
 		put_frame(p, names, &names->callers[i]);
 }
 
-/* A chain that led to what is no address and no marker; perf shows nothing of it, either. */
+/*
+ * Whether a chain has a word that is neither an address nor a known marker;
+ * perf omits the whole chain then, too.
+ */
 static bool is_damaged(const struct wm_item *chain)
 {
 	enum wm_event_mode mode;
@@ -316,7 +319,7 @@ static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struc
 		struct wm_named_place n = {.address = chain[i].u};
 
 		if (chain[i].u >= CONTEXT_MIN) {
-			(void)wm_stacks_mode(chain[i].u, &mode); /* not damaged */
+			(void)wm_stacks_mode(chain[i].u, &mode); /* cannot fail here */
 			continue;
 		}
 		find_place(p, names, t, e, mode, &n);
@@ -327,7 +330,7 @@ static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struc
 		put_callers(p, names, t, e);
 }
 
-/* As it is: only in chains perf shows addresses in files. */
+/* Shows the sampled address: perf shows addresses within files only in chains. */
 static void put_address(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
 			const struct wm_event *e, uint64_t address)
 {
@@ -353,7 +356,7 @@ static void put_sample(struct wm_pen *p, struct wm_view_page *page, const struct
 
 /* --- the line ------------------------------------------------------------------------------ */
 
-/* perf knows no contexts: what a sample carries beside its fields comes before them. */
+/* perf has no contexts: a sample's other members are written before its fields. */
 static void put_all_parts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t nr = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_test.c - lines of all formats, of events made here. What the
- * babeltrace lines should be was copied from babeltrace2 2.0.4's output, and
- * print.bats compares whole traces.
+ * writer_test.c - lines of all formats, for events made here. The expected
+ * babeltrace lines were copied from babeltrace2 2.0.4's output; print.bats
+ * compares whole traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,7 @@ static struct wm_item *item(struct world *w, const struct wm_member *m)
 	return i;
 }
 
-/* Parts are filled in their order. */
+/* Parts are filled in order. */
 static struct wm_item *field(struct world *w, int p, const char *name, const struct wm_type *type)
 {
 	struct wm_type *t = part(w, p);
@@ -140,7 +140,7 @@ static void set_text(struct wm_item *i, const char *s)
 	i->count = (uint32_t)strlen(s);
 }
 
-/* All of it as a page of one or two events; the caller frees. */
+/* The whole page of one or two events; the caller frees it. */
 static char *written(struct world *w, enum wm_view_format format, uint32_t times,
 		     const char *const *fields, uint32_t nr_fields)
 {
@@ -249,7 +249,7 @@ static void test_babeltrace_numbers(void **unused)
 	done(&w);
 }
 
-/* Times before the origin, a clock of other ticks, the words before the name. */
+/* Times before the origin, a clock with other ticks, the words before the name. */
 static void test_babeltrace_heads(void **unused)
 {
 	struct world w;
@@ -293,7 +293,7 @@ static void test_waymark(void **unused)
 	w.event.ns = 1000000005;
 	expect(&w, WM_VIEW_WAYMARK, 1,
 	       "[1.000000005] (+?.?????????) app:query: a \"form\" of 5 bytes\n");
-	w.event.raw_bytes = 0; /* it has none for this one */
+	w.event.raw_bytes = 0; /* the print form is missing for this event */
 	w.type.parts[WM_PART_FIELDS] = NULL;
 	expect(&w, WM_VIEW_WAYMARK, 1, "[2.500000128] (+?.?????????) app:query: { }\n");
 	done(&w);
@@ -301,7 +301,7 @@ static void test_waymark(void **unused)
 
 static const struct wm_reader_ops own_ops = {.name = "test", .close = no_close};
 
-/* A user stack that stands before the fields; the lengths of lists are not shown. */
+/* A user stack before the fields; the lengths of lists are not shown. */
 static void fill_own(struct world *w)
 {
 	struct wm_item *i;
@@ -316,7 +316,7 @@ static void fill_own(struct world *w)
 	field(w, WM_PART_FIELDS, "_ustack_length", &u64)->u = 1;
 	i = field(w, WM_PART_FIELDS, "ustack", &list);
 	inside(w, i, &list.element, 77);
-	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5; /* of nothing */
+	field(w, WM_PART_FIELDS, "_length", &i32)->s = 5; /* of no list */
 	field(w, WM_PART_FIELDS, "_q_length", &u64)->u = 0;
 	field(w, WM_PART_FIELDS, "q", &list);
 	w->event.cpu = 3;
@@ -397,7 +397,7 @@ static int find_callers(void *own, uint32_t trace, const struct wm_event *e,
 static const struct wm_view_places places = {
     .open = open_places, .close = free, .find = find_place, .callers = find_callers};
 
-/* A line of perf's format, written twice: the second time from what the page kept. */
+/* A line of perf's format, written twice: the second time from the page's cache. */
 static void expect_perf(struct world *w, bool with_places, const char *line)
 {
 	struct wm_view_options o = {.format = WM_VIEW_PERF, .places = with_places ? &places : NULL};
@@ -481,7 +481,7 @@ static void test_perf_chain(void **unused)
 	field(&w, WM_PART_STREAM_CONTEXT, "ip", &u64)->u = 0x401234;
 	l = field(&w, WM_PART_FIELDS, "callchain", &chain);
 	l->count = 3;
-	item(&w, &chain.element)->u = (uint64_t)-512; /* of the program from here on */
+	item(&w, &chain.element)->u = (uint64_t)-512; /* user addresses follow */
 	item(&w, &chain.element)->u = 0x401234;
 	item(&w, &chain.element)->u = 0x401235;
 	l->next = w.nr_items;
@@ -493,13 +493,13 @@ static void test_perf_chain(void **unused)
 		    "sh      43    12.000345:          0 app:query: \n"
 		    "\t            1234 main+0x1c (/bin/a\\nb)\n"
 		    "\t          401235 [unknown] ([unknown])\n\n");
-	l[2].u = (uint64_t)-5; /* no marker, no address: perf shows nothing of such a chain */
+	l[2].u = (uint64_t)-5; /* neither a marker nor an address: perf omits such a chain */
 	expect_perf(&w, true, "sh      43    12.000345:          0 app:query: \n\n");
 	w.trace->ops = &ops;
 	done(&w);
 }
 
-/* What lines do not show is not asked for. */
+/* Parts that lines do not show are not requested. */
 static void test_unused(void **unused)
 {
 	static const uint32_t fields = 1u << WM_PART_FIELDS, context = 1u << WM_PART_STREAM_CONTEXT;
@@ -616,7 +616,7 @@ static void test_fields(void **unused)
 	done(&w);
 }
 
-/* Whatever way a trace is cut into pages, joined they are the text of one. */
+/* However a trace is cut into pages, the joined text is the same. */
 static void test_joints(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_JSON,
@@ -641,7 +641,7 @@ static void test_joints(void **unused)
 
 			wm_view_page_init(&page, true);
 			for (uint32_t i = 0; i < nr[k]; i++, w.event.ns += 1500000123) {
-				if (k == 4 && i == 1) /* in the middle of it */
+				if (k == 4 && i == 1) /* in the middle of a page */
 					wm_view_page_join(v, &page, &past);
 				wm_view_event_line(v, &page, 0, &w.event);
 			}
@@ -683,7 +683,7 @@ static void test_loss(void **unused)
 	done(&w);
 }
 
-/* Strings and lists longer than a pen asks room for at once. */
+/* Strings and lists longer than the room that a pen reserves at once. */
 static void test_long_values(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_PERF,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_text.c - events as lines: waymark's, babeltrace2's. */
+/* writer_text.c - events as lines: waymark's and babeltrace2's formats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* --- babeltrace2 ------------------------------------------------------------------------ */
 
-/* As babeltrace2 computes it: with doubles unless a tick is a nanosecond. */
+/* Computed as in babeltrace2: with doubles unless a tick is a nanosecond. */
 static int64_t babeltrace_ns(const struct wm_event *e)
 {
 	const struct wm_trace_clock *c = e->stream->clock;
@@ -22,7 +22,7 @@ static int64_t babeltrace_ns(const struct wm_event *e)
 			 (uint64_t)(1e9 * (double)e->clock / (double)c->hz));
 }
 
-/* What babeltrace2 does with times before its origin: seconds once, then their clock time. */
+/* babeltrace2's behaviour for times before its origin: seconds once, then their clock time. */
 static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
 	uint64_t positive = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
@@ -140,7 +140,7 @@ static void put_number(struct wm_pen *p, int32_t n)
 		p->at = wm_digits_u64(p->at, (uint32_t)n);
 }
 
-/* command:pid/tid and a space, unless nothing is known of it. */
+/* command:pid/tid and a space, or nothing if all are unknown. */
 static void put_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
 {
 	uint32_t bytes;
@@ -163,7 +163,7 @@ static void put_thread(struct wm_pen *p, const struct view_trace *t, const struc
 	wm_pen_char(p, ' ');
 }
 
-/* { cpu = 1, contexts... } and a space, if there are any. */
+/* { cpu = 1, contexts... } and a space, or nothing if empty. */
 static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t nr = 0;
@@ -191,7 +191,7 @@ static void put_contexts(struct wm_pen *p, const struct view_type *type, const s
 	if (nr)
 		WM_PEN_PUT(p, " } ");
 	else
-		p->at--; /* there was nothing to open */
+		p->at--; /* removes the opening brace */
 }
 
 static void put_fields(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
