@@ -119,7 +119,7 @@ totals() {
 	run -1 totals syscalls:sys_enter_close 'fdd == 77' true
 	[[ $output == "1: "*fdd* ]]
 	run -0 --separate-stderr "$W/count_api" 'syscalls:sys_enter_*pid' 'pid == 4711' true
-	[[ $stderr == *"lack a field of the filter: they do not pass"* ]]
+	[[ $stderr == *"lack a field of the filter: they are not counted"* ]]
 	run -1 totals syscalls:sys_enter_close 'fd % 2 == 0' true
 	[[ $output == *"record the events with this filter"* ]]
 }
@@ -185,7 +185,7 @@ marked() {
 	run -0 totals 'marked:*,marked:one' '' ./marked
 	[ "$output" = "marked:one 3000" ]
 	run -1 totals marked:one,marked:one '' ./marked
-	[[ $output == *"there twice"* ]]
+	[[ $output == *"given twice"* ]]
 	run -1 totals marked:one 'n = ' ./marked
 	[[ $output == [1-9]": "* ]]
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api_test.c - <waymark/read.h> as its users have it: linked with libwaymark.so,
- * on a trace of the writer's. test/read_api.bats holds it against print.
+ * api_test.c - <waymark/read.h> through its public interface: linked with
+ * libwaymark.so, on a trace of the writer's. test/read_api.bats compares it
+ * with `waymark print`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 
 static const int64_t labels[] = {0, 1}; /* of field "e" */
 
-/* Two threads: n counts up; every second event is of the other thread and has text. */
+/* Two threads: n counts up; every second event is from the other thread and has text. */
 static void write_trace(void)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -206,7 +207,7 @@ static void test_errors(void **state)
 	refused(t, &bad, -EINVAL, "column 5");
 	refused(t, &lacking, -ENOENT, "'nothing == 1'");
 	refused(t, &stream, -ERANGE, "no stream 98");
-	refused(t, &flag, -EINVAL, "does not know");
+	refused(t, &flag, -EINVAL, "unknown flag");
 	refused(t, &share, -EINVAL, "only unordered");
 	r = begin(t, NULL);
 	assert_int_equal(waymark_next_batch(r, &e), -EINVAL);
@@ -366,7 +367,7 @@ static void test_columns(void **state)
 	waymark_close(t);
 }
 
-/* A kind that was asked for holds what it can. */
+/* A column of a requested kind holds the values that fit. */
 static void test_column_kinds(void **state)
 {
 	static const char *const names[] = {"n", "n", "d", "e", "$tid", "$comm"};
@@ -401,8 +402,7 @@ static void test_column_kinds(void **state)
 	waymark_close(t);
 }
 
-/* --- what there is ------------------------------------------------------------------------------
- */
+/* --- description -------------------------------------------------------------------------- */
 
 static void test_what_there_is(void **state)
 {

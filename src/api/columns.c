@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.c - fields of many events as arrays, for <waymark/read.h>. Where a
- * column's field is in each type is looked up once; a row then costs steps over
- * the values before it. Arrays are made once, but for text, which grows.
+ * columns.c - fields of many events as arrays, for <waymark/read.h>. The place
+ * of a column's field in each type is looked up once; a row then only steps
+ * over the values before it. Arrays are allocated once, except text, which
+ * grows.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,17 +28,17 @@ static const struct {
     {"$comm", COMM, WAYMARK_COLUMN_TEXT},
 };
 
-/* Where the field is in a type of events. */
+/* The place of a field in a type of events. */
 struct place {
-	int8_t part; /* -1: the type has none */
+	int8_t part; /* -1: the type lacks it */
 	uint32_t index;
 };
 
 struct column {
 	enum source source;
 	enum waymark_column_kind kind;
-	struct place *places; /* by type; of FIELD */
-	void *data;           /* rows of 8 bytes; TEXT: one more */
+	struct place *places; /* by type; for FIELD */
+	void *data;           /* nr_rows values of 8 bytes; TEXT: one more */
 	unsigned char *valid;
 	char *text; /* TEXT */
 	uint64_t text_bytes, text_room;
@@ -50,7 +51,7 @@ struct waymark_columns {
 	uint64_t nr_rows;
 };
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation ----------------------------------------------------------------------------- */
 
 static struct place place_in(const struct waymark_type *type, const char *name)
 {
@@ -79,7 +80,7 @@ static enum waymark_column_kind kind_of(const struct wm_type *t)
 	}
 }
 
-/* Of two types that have the field: the kind that holds both; text where there is none. */
+/* The kind that holds the values of two types; text if no numeric kind does. */
 static enum waymark_column_kind common(enum waymark_column_kind a, enum waymark_column_kind b)
 {
 	if (a == WAYMARK_COLUMN_AUTO || a == b)
@@ -90,7 +91,7 @@ static enum waymark_column_kind common(enum waymark_column_kind a, enum waymark_
 									: WAYMARK_COLUMN_INT64;
 }
 
-/* Finds the field in all wanted types. 0, -ENOENT when it is in none. */
+/* Finds the field in all selected types. 0, or -ENOENT when none has it. */
 static int find_field(const struct waymark_reader *r, struct column *c, const char *name)
 {
 	const struct waymark_trace *t = r->trace;
@@ -146,8 +147,8 @@ WM_API int waymark_columns(struct waymark_reader *reader, const char *const *nam
 	if (error)
 		*error = (struct waymark_error){0};
 	if (!nr_columns || nr_columns > COLUMNS_MAX || !nr_rows || nr_rows > ROWS_MAX)
-		return wm_api_fail(error, -EINVAL, "1 to %u columns of 1 to %u rows", COLUMNS_MAX,
-				   ROWS_MAX);
+		return wm_api_fail(error, -EINVAL, "the limits are 1 to %u columns of 1 to %u rows",
+				   COLUMNS_MAX, ROWS_MAX);
 	cs = calloc(1, sizeof(*cs));
 	if (cs)
 		cs->list = calloc(nr_columns, sizeof(*cs->list));
@@ -165,8 +166,8 @@ WM_API int waymark_columns(struct waymark_reader *reader, const char *const *nam
 		err = name && (unsigned)c->kind <= WAYMARK_COLUMN_TEXT ? make_column(cs, c, name)
 								       : -EINVAL;
 		if (err == -ENOENT)
-			(void)wm_api_fail(error, err,
-					  "no event that is wanted has a field '%.200s'", name);
+			(void)wm_api_fail(error, err, "no selected event has a field '%.200s'",
+					  name);
 		else if (err)
 			(void)wm_api_fail(error, err, "column %u: %s", cs->nr, strerror(-err));
 	}
@@ -192,8 +193,7 @@ WM_API void waymark_columns_close(struct waymark_columns *cs)
 	free(cs);
 }
 
-/* --- one row ------------------------------------------------------------------------------------
- */
+/* --- one row ------------------------------------------------------------------------------ */
 
 static int put_text(struct column *c, const void *bytes, uint64_t count)
 {
@@ -215,7 +215,7 @@ static int put_text(struct column *c, const void *bytes, uint64_t count)
 	return 0;
 }
 
-/* A number that is signed, or is not. */
+/* Stores an integer. Returns whether the column's kind can hold it. */
 static bool put_integer(struct column *c, uint64_t row, uint64_t n, bool is_signed)
 {
 	bool negative = is_signed && (int64_t)n < 0;
@@ -245,7 +245,10 @@ static bool put_real(struct column *c, uint64_t row, double d)
 	return false;
 }
 
-/* Into a column of text: text, bytes, and names of values. 1: there was some; 0; -errno. */
+/*
+ * Stores text, bytes, and labels of values in a column of text. 1: stored; 0:
+ * the value has no text; -errno.
+ */
 static int put_bytes(struct column *c, const struct wm_item *i)
 {
 	const char *label;
@@ -361,8 +364,7 @@ WM_API int64_t waymark_columns_fill(struct waymark_columns *cs)
 	return err ? err : got < 0 ? got : (int64_t)row;
 }
 
-/* --- what was made
- * -------------------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------ */
 
 WM_API enum waymark_column_kind waymark_column_kind(const struct waymark_columns *cs, uint32_t i)
 {

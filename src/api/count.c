@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* count.c - counters of the kernel's events, and the life of all, for <waymark/record.h>. */
+/*
+ * count.c - counters of kernel events, and the lifecycle of all counters, for
+ * <waymark/record.h>.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,16 +33,16 @@ struct waymark_counters {
 	struct wm_counters *counters;
 	pid_t *tids;
 	size_t nr_tids;
-	int *cpus; /* of the whole machine */
+	int *cpus; /* to count the whole machine */
 	size_t nr_cpus;
-	struct wm_child child; /* pid 0: there is none, or it has ended */
-	int status;            /* of the command, as of waitpid(2); -1: not known */
+	struct wm_child child; /* pid 0: no command, or it has ended */
+	int status;            /* of the command, as from waitpid(2); -1: unknown */
 	bool had_command;
 };
 
-/* --- what and whose ------------------------------------------------------------------------- */
+/* --- events and targets ------------------------------------------------------------------- */
 
-/* The events from `before` on have the name's filter, or there is none. */
+/* Sets the filter of the events from `before` on, if there is one. */
 static int add_filter(struct waymark_counters *c, const char *name, const char *filter,
 		      size_t before, struct wm_diag *diag)
 {
@@ -51,18 +54,18 @@ static int add_filter(struct waymark_counters *c, const char *name, const char *
 	if (!err && c->filters.beyond)
 		return wm_diag_set(
 		    diag, -EOPNOTSUPP, NULL, -1,
-		    "the kernel cannot evaluate '%.120s' for '%.80s' as it is meant: "
-		    "record the events with this filter and count those",
+		    "the kernel cannot evaluate '%.120s' exactly for '%.80s'; record the events "
+		    "with this filter instead, and count them in the trace",
 		    filter, name);
 	if (!err && nr_left_out)
-		wm_words_say(&c->words,
-			     "%zu events match '%s' but lack a field of the filter: they do not "
-			     "pass",
-			     nr_left_out, name);
+		wm_words_say(
+		    &c->words,
+		    "%zu events match '%s' but lack a field of the filter: they are not counted",
+		    nr_left_out, name);
 	return err;
 }
 
-/* One name, which may mean events of the kernel or of programs. */
+/* Resolves a name, which may denote events of the kernel or of programs. */
 static int find_event(struct waymark_counters *c, const char *name, const char *filter,
 		      struct wm_diag *diag)
 {
@@ -101,7 +104,7 @@ static int add_threads(struct waymark_counters *c, pid_t pid, struct waymark_err
 	if (err)
 		return wm_api_fail(error, err,
 				   err == -ESRCH ? "there is no process %d"
-						 : "cannot see the threads of process %d",
+						 : "cannot read the threads of process %d",
 				   (int)pid);
 	grown = reallocarray(c->tids, c->nr_tids + nr, sizeof(*grown));
 	if (grown) {
@@ -136,7 +139,8 @@ static int find_whose(struct waymark_counters *c, const struct waymark_count_opt
 
 	if (o->everything) {
 		err = wm_cpus_online(&c->cpus, &c->nr_cpus);
-		return err ? wm_api_fail(error, err, "cannot tell the CPUs: %s", strerror(-err))
+		return err ? wm_api_fail(error, err, "cannot find the online CPUs: %s",
+					 strerror(-err))
 			   : 0;
 	}
 	for (uint32_t i = 0; i < o->nr_pids && !err; i++)
@@ -148,7 +152,7 @@ static int find_whose(struct waymark_counters *c, const struct waymark_count_opt
 	return o->command ? add_these(c, &c->child.pid, 1, error) : add_threads(c, getpid(), error);
 }
 
-/* --- from the beginning to the end ------------------------------------------------------------ */
+/* --- lifecycle ---------------------------------------------------------------------------- */
 
 static int hold_command(struct waymark_counters *c, const struct waymark_count_options *o,
 			struct waymark_error *error)
@@ -246,13 +250,14 @@ static int begin(struct waymark_counters *c, const struct waymark_count_options 
 static int check(const struct waymark_count_options *o, struct waymark_error *error)
 {
 	if (!o->nr_events || !o->events)
-		return wm_api_fail(error, -EINVAL, "no event to count");
+		return wm_api_fail(error, -EINVAL, "no event to count was given");
 	for (uint32_t i = 0; i < o->nr_events; i++)
 		if (!o->events[i])
 			return wm_api_fail(error, -EINVAL, "name %u of events is NULL", i);
 	if ((o->nr_pids && !o->pids) || (o->nr_tids && !o->tids) || (o->command && !o->command[0]))
-		return wm_api_fail(error, -EINVAL,
-				   "a command, processes or threads that are not there");
+		return wm_api_fail(
+		    error, -EINVAL,
+		    "the list of a command, processes or threads is missing or empty");
 	if ((o->nr_pids > 0) + (o->nr_tids > 0) + !!o->everything > 1)
 		return wm_api_fail(error, -EINVAL,
 				   "processes, threads and everything exclude each other");
@@ -306,7 +311,10 @@ WM_API int waymark_count_read(struct waymark_counters *c)
 	return wm_counters_read(c->counters);
 }
 
-/* A child that somebody else took the status of has ended as well. */
+/*
+ * If other code of the program has reaped the child, it has ended, too; its
+ * status is unknown then.
+ */
 static void reap(struct waymark_counters *c)
 {
 	int status;
@@ -319,7 +327,7 @@ static void reap(struct waymark_counters *c)
 	c->child.pid = 0;
 }
 
-/* 1: it has ended; 0: the time is over, or a signal came; -errno. */
+/* 1: the process has ended; 0: timeout, or a signal arrived; -errno. */
 static int wait_end(pid_t pid, int timeout_ms)
 {
 	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
@@ -351,7 +359,7 @@ WM_API int waymark_count_wait(struct waymark_counters *c, int timeout_ms, int *r
 	return 1;
 }
 
-/* Of all threads (WM_COUNTERS_ALL), or of one. */
+/* For all threads (WM_COUNTERS_ALL), or for one. */
 static int tell(const struct waymark_counters *c, uint32_t i, size_t thread,
 		struct waymark_counter *ret)
 {

@@ -11,9 +11,12 @@
 #include "base/glob.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
-#define STEPS_MAX 1000 /* of the loop, for all that was said until now */
+#define STEPS_MAX 1000 /* of the loop, to handle all messages that have arrived */
 
-/* Processes that run already: those named, those that threads belong to, or this one. */
+/*
+ * Processes that already run: the named ones, those that the named threads
+ * belong to, or this one.
+ */
 static int find_pids(struct wm_api_programs *p, const struct waymark_count_options *o,
 		     struct wm_diag *diag)
 {
@@ -80,7 +83,7 @@ int wm_api_programs_add(struct wm_api_programs *p, const char *name, const char 
 	for (uint32_t i = 0; i < p->plan.nr_asked; i++)
 		if (!strcmp(wm_rules_glob(p->events.rules, i), name))
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "'%.120s' is there twice: an event of a program is "
+					   "'%.120s' is given twice, but an event of a program is "
 					   "counted once; give both filters in one, joined with ||",
 					   name);
 	err = wm_rules_add(p->events.rules, name, filter, 0, WM_RULES_ALL_LEVELS, diag);
@@ -133,7 +136,7 @@ int wm_api_programs_wait(struct wm_api_programs *p, pid_t pid, int timeout_ms)
 	return ended ? 1 : got;
 }
 
-/* What is lost is said when it has become more. */
+/* Reports losses when they have increased. */
 static void say_losses(struct wm_api_programs *p)
 {
 	struct wm_tally_totals now, more;
@@ -159,7 +162,7 @@ void wm_api_programs_read(struct wm_api_programs *p)
 	say_losses(p);
 }
 
-/* ---- what was counted -------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------- */
 
 static bool was_found(const struct wm_api_programs *p, const char *name)
 {
@@ -169,7 +172,7 @@ static bool was_found(const struct wm_api_programs *p, const char *name)
 	return false;
 }
 
-/* The i-th name that is no pattern and was not found; NULL: there are fewer. */
+/* The i-th name that is not a pattern and matched no event; NULL: there are fewer. */
 static const char *missing(const struct wm_api_programs *p, size_t i)
 {
 	for (uint32_t rule = 0; rule < p->plan.nr_asked; rule++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - finds events and tells of each, for <waymark/list.h>; what they carry is in
- * list_field.c. */
+/*
+ * list.c - finds and describes events, for <waymark/list.h>; list_field.c
+ * describes their fields.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 
 #define ARENA_MAX ((size_t)1 << 28)
 
-/* --- what was asked for -------------------------------------------------------------------- */
+/* --- selection ---------------------------------------------------------------------------- */
 
 static int add_file(struct waymark_list *l, const char *path, struct waymark_error *error)
 {
@@ -41,8 +43,8 @@ static int add_process(struct waymark_list *l, pid_t pid, struct waymark_error *
 		return wm_api_fail(error, -ESRCH, "there is no process %d", (int)pid);
 	if (err == -EACCES || err == -EPERM)
 		return wm_api_fail(error, err,
-				   "cannot look into process %d: it is another user's or "
-				   "protected; try again as root",
+				   "not permitted to read process %d: it belongs to another user "
+				   "or is protected; run as root",
 				   (int)pid);
 	if (err)
 		return wm_api_fail(error, err, "cannot read process %d: %s", (int)pid,
@@ -66,7 +68,7 @@ static int add_programs(struct waymark_list *l, const struct waymark_list_option
 	return err ? wm_api_fail(error, err, "cannot read /proc: %s", strerror(-err)) : 0;
 }
 
-/* How many the kernel has of that name, or why it has none. */
+/* Returns how many kernel events match, or the error. */
 static int find_kernel(struct waymark_list *l, const struct waymark_list_options *o,
 		       struct wm_diag *diag)
 {
@@ -132,7 +134,7 @@ static int enter_all(struct waymark_list *l)
 	return err;
 }
 
-/* Nothing is called so: what the kernel said of it, or which of the programs' events are near. */
+/* No event matches: reports the kernel's error, or the most similar events of programs. */
 static int fail_unmatched(const struct waymark_list *l, int kernel_err, const struct wm_diag *diag,
 			  struct waymark_error *error)
 {
@@ -167,9 +169,11 @@ static int fill(struct waymark_list *l, const struct waymark_list_options *o,
 static int check(const struct waymark_list_options *o, struct waymark_error *error)
 {
 	if (o->flags & ~(WAYMARK_LIST_KERNEL | WAYMARK_LIST_PROCESSES | WAYMARK_LIST_PLACES))
-		return wm_api_fail(error, -EINVAL, "a flag this release does not know");
+		return wm_api_fail(error, -EINVAL, "unknown flag");
 	if ((o->nr_files && !o->files) || (o->nr_pids && !o->pids))
-		return wm_api_fail(error, -EINVAL, "a count of files or processes without them");
+		return wm_api_fail(
+		    error, -EINVAL,
+		    "the list of files or processes is NULL, but its count is not 0");
 	for (uint32_t i = 0; i < o->nr_files; i++)
 		if (!o->files[i])
 			return wm_api_fail(error, -EINVAL, "file %u is NULL", i);
@@ -224,8 +228,7 @@ WM_API void waymark_list_close(struct waymark_list *l)
 	free(l);
 }
 
-/* --- what is on it -----------------------------------------------------------------------------
- */
+/* --- description -------------------------------------------------------------------------- */
 
 WM_API uint32_t waymark_list_count(const struct waymark_list *l)
 {
@@ -256,7 +259,7 @@ static void tell_kernel(const struct waymark_list *l, const struct wm_event_def 
 	};
 }
 
-/* 0 or -ENOMEM: its whole name is made when it is asked for. */
+/* 0 or -ENOMEM: the full name is built on demand. */
 static int tell_program(struct waymark_list *l, struct wm_api_listed *e, struct waymark_listed *ret)
 {
 	const struct wm_class *c = e->event->class;

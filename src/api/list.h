@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - what the files behind <waymark/list.h> share: list.c finds events and
- * tells of each, list_field.c tells what an event carries and where it is.
+ * list.h - shared by the files that implement <waymark/list.h>: list.c finds
+ * events and describes them, list_field.c describes an event's fields and
+ * places.
  */
 #ifndef WM_API_LIST_H
 #define WM_API_LIST_H
@@ -13,17 +14,17 @@
 #include "control/inventory_kernel.h"
 #include "kernel/event_fields.h"
 
-/* One event: of a program (all but `def` are set) or of the kernel (`def`). */
+/* One event: of a program (all members but `def` are set) or of the kernel (`def`). */
 struct wm_api_listed {
 	const struct wm_inventory_group *group;
 	const struct wm_inventory_member *member;
-	const struct wm_inventory_event *event; /* NULL: of the kernel */
-	const char *name;                       /* NULL: not asked for yet */
+	const struct wm_inventory_event *event; /* NULL: a kernel event */
+	const char *name;                       /* NULL: not built yet */
 	const struct wm_event_def *def;         /* its first place; the exit may follow */
 	uint32_t index;                         /* of the event in its file */
 };
 
-/* The kernel's format of an event, read when it is asked for. */
+/* The kernel's format of an event, read on demand. */
 struct wm_api_list_format {
 	struct wm_event_fields fields;
 	bool is_read;
@@ -33,15 +34,15 @@ struct waymark_list {
 	struct wm_inventory programs;
 	struct wm_inventory_kernel kernel;
 	char root[WM_EVENT_ROOT_BYTES];
-	const char *glob;       /* the caller's, while the list is filled */
-	struct wm_rules *rules; /* of that glob; NULL: all events are wanted */
+	const char *glob;       /* the caller's, while the list is being filled */
+	struct wm_rules *rules; /* for that glob; NULL: all events are listed */
 	struct wm_api_listed *entries;
 	uint32_t nr;
-	struct wm_arena arena; /* of entries and names */
-	/* Of the event `asked`, and of what ends it; NO_NUMBER: of none. */
+	struct wm_arena arena; /* holds entries and names */
+	/* Formats of the event `asked` and of its exit; NO_NUMBER: none read. */
 	struct wm_api_list_format begin, end;
 	uint32_t asked;
-	char type[128]; /* of the field told last */
+	char type[128]; /* of the field described last */
 };
 
 void wm_api_list_forget_fields(struct waymark_list *l);

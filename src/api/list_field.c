@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list_field.c - what an event carries, how it is shown and where it is, for
- * <waymark/list.h>. The kernel's fields come from tracefs, where each event has a
- * file: those of the event asked about last are kept.
+ * list_field.c - an event's fields, print form and places, for
+ * <waymark/list.h>. The kernel's fields come from tracefs, with one file per
+ * event: the formats of the last event are cached.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void wm_api_list_forget_fields(struct waymark_list *l)
 	l->asked = WAYMARK_NO_NUMBER;
 }
 
-/* The end of a system call that was named without a phase; NULL: there is none. */
+/* The exit of a system call that was named without a phase; NULL: none. */
 static const struct wm_event_def *end_of(const struct waymark_list *l, const struct wm_event_def *d)
 {
 	return d + 1 < l->kernel.defs.defs + l->kernel.defs.nr && d[1].implied ? d + 1 : NULL;
@@ -89,8 +89,7 @@ static int tell_kernel_field(struct waymark_list *l, uint32_t i, uint32_t k,
 	return 0;
 }
 
-/* --- programs' fields --------------------------------------------------------------------------
- */
+/* --- programs' fields --------------------------------------------------------------------- */
 
 static enum waymark_kind program_kind(const struct wm_field *f)
 {
@@ -134,8 +133,7 @@ static int tell_program_field(struct waymark_list *l, uint32_t i, uint32_t k,
 	return 0;
 }
 
-/* --- the outside ---------------------------------------------------------------------------------
- */
+/* --- interface ---------------------------------------------------------------------------- */
 
 WM_API int waymark_listed_field(struct waymark_list *l, uint32_t i, uint32_t k,
 				struct waymark_listed_field *ret)

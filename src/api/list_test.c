@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list_test.c - <waymark/list.h> as its users have it. What it finds is held
- * against the command's in test/record_api.bats.
+ * list_test.c - <waymark/list.h> through its public interface.
+ * test/record_api.bats compares the events found with those of `waymark list`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void refused(const struct waymark_list_options *o, int code, const char *
 	assert_null(l);
 	assert_int_equal(error.code, code);
 	if (!strstr(error.text, part))
-		fail_msg("'%s' says nothing of '%s'", error.text, part);
+		fail_msg("'%s' does not mention '%s'", error.text, part);
 	assert_int_equal(waymark_list(o, &l, NULL), -code);
 }
 
@@ -96,13 +96,13 @@ static void test_refused(void **state)
 	o = (struct waymark_list_options){.files = none, .nr_files = 1};
 	refused(&o, EINVAL, "NULL");
 	o = (struct waymark_list_options){.nr_files = 1};
-	refused(&o, EINVAL, "without them");
+	refused(&o, EINVAL, "is NULL, but its count");
 	o = (struct waymark_list_options){.flags = 1u << 31};
 	refused(&o, EINVAL, "flag");
 	waymark_list_close(NULL);
 }
 
-/* Nothing of it is said about a process that has none. */
+/* A process without events has no entries. */
 static void test_a_process_without_events(void **state)
 {
 	const int32_t self = getpid();
@@ -111,7 +111,7 @@ static void test_a_process_without_events(void **state)
 	struct waymark_listed event;
 
 	for (uint32_t i = 0; waymark_listed(l, i, &event) == 0; i++)
-		assert_string_equal(event.kind, "usdt"); /* of the C library */
+		assert_string_equal(event.kind, "usdt"); /* from the C library */
 	waymark_list_close(l);
 }
 

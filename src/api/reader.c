@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - events for <waymark/read.h>: merged by time, or packet by packet in
- * no order. An event is copied into the installed structure, its values are
- * the decoder's own.
+ * reader.c - returns events for <waymark/read.h>: merged by time, or packet by
+ * packet in no order. An event is copied to the installed structure; its values
+ * remain in the decoder.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static int next_packet(struct waymark_reader *r)
 		if (w->reader)
 			t->ops->reader_destroy(w->reader);
 		w->reader = NULL;
-		w->packet -= t->nr_packets; /* shares go on where the trace before ended */
+		w->packet -= t->nr_packets; /* a share continues in the next trace */
 		w->trace++;
 	}
 	if (!w->reader)
@@ -148,7 +148,10 @@ static int take_batch(struct waymark_reader *r)
 	return err;
 }
 
-/* The next batch that has an event. Their count, 0 at the end, -errno. */
+/*
+ * Reads the next batch that contains an event. Returns the number of events, 0
+ * at the end, -errno.
+ */
 static int64_t next_walked(struct waymark_reader *r)
 {
 	struct wm_api_walk *w = &r->walk;
@@ -172,23 +175,24 @@ static int64_t next_walked(struct waymark_reader *r)
 	}
 }
 
-/* --- the outside ----------------------------------------------------------------------------- */
+/* --- interface ---------------------------------------------------------------------------- */
 
 static int check(const struct waymark_options *o, struct waymark_error *error)
 {
 	bool unordered = o->flags & WAYMARK_READ_UNORDERED;
 
 	if (o->flags & ~(WAYMARK_READ_META | WAYMARK_READ_UNORDERED))
-		return wm_api_fail(error, -EINVAL, "a flag this release does not know");
+		return wm_api_fail(error, -EINVAL, "unknown flag");
 	if ((o->nr_events && !o->events) || (o->nr_fields && !o->fields))
-		return wm_api_fail(error, -EINVAL, "a count of names without the names");
+		return wm_api_fail(error, -EINVAL,
+				   "the list of names is NULL, but its count is not 0");
 	for (uint32_t i = 0; i < o->nr_events; i++)
 		if (!o->events[i])
 			return wm_api_fail(error, -EINVAL, "name %u of events is NULL", i);
 	if (o->nr_shares && (!unordered || o->share >= o->nr_shares))
 		return wm_api_fail(error, -EINVAL, "%s",
-				   unordered ? "the share is not below the number of shares"
-					     : "only unordered readers have shares");
+				   unordered ? "the share must be less than the number of shares"
+					     : "only unordered readers can have shares");
 	return 0;
 }
 

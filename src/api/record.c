@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - a recording, for <waymark/record.h>: its options and names become the
- * plan of a recorder, which does the rest (control/recorder.h).
+ * record.c - a recording, for <waymark/record.h>: turns options and names into
+ * the plan of a recorder, which does the work (control/recorder.h).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,10 +26,13 @@ static int check(const struct waymark_record_options *o, struct waymark_error *e
 	bool running = o->nr_pids || o->nr_tids || o->everything;
 
 	if ((o->nr_pids && !o->pids) || (o->nr_tids && !o->tids) || (o->nr_cpus && !o->cpus))
-		return wm_api_fail(error, -EINVAL, "a count of processes or CPUs without them");
+		return wm_api_fail(
+		    error, -EINVAL,
+		    "the list of processes, threads or CPUs is NULL, but its count is not 0");
 	if (!running && !o->command)
-		return wm_api_fail(error, -EINVAL,
-				   "whose events: a command, processes, threads, or everything");
+		return wm_api_fail(
+		    error, -EINVAL,
+		    "nothing to record: give a command, processes, threads, or everything");
 	if (o->command && !o->command[0])
 		return wm_api_fail(error, -EINVAL, "the command is empty");
 	if ((o->nr_pids > 0) + (o->nr_tids > 0) + !!o->everything > 1)
@@ -39,13 +42,14 @@ static int check(const struct waymark_record_options *o, struct waymark_error *e
 		return wm_api_fail(error, -E2BIG, "more than %u processes or threads",
 				   WM_RECORDER_TARGETS_MAX);
 	if ((unsigned)o->mode > WAYMARK_BLOCK || o->ctf > 2)
-		return wm_api_fail(error, -EINVAL, "a mode or format this release does not know");
+		return wm_api_fail(error, -EINVAL, "unknown mode or format");
 	if (!wm_rules_has_pool(bytes, (uint32_t)o->mode))
-		return wm_api_fail(error, -EINVAL, "no buffer of %llu bytes can be had",
+		return wm_api_fail(error, -EINVAL, "cannot allocate a buffer of %llu bytes",
 				   (unsigned long long)o->buffer_bytes);
 	if (o->preload && running)
-		return wm_api_fail(error, -EINVAL,
-				   "helpers are loaded into a command, not into what runs");
+		return wm_api_fail(
+		    error, -EINVAL,
+		    "helpers can be loaded only into a command, not into running processes");
 	return 0;
 }
 
@@ -78,7 +82,7 @@ static char **copy_command(struct wm_arena *a, const char *const *command, bool 
 	return to;
 }
 
-/* The folder this library lies in: those that are preloaded lie beside it. */
+/* The folder of this library; the libraries to preload are in the same one. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed)
 {
 	char real[PATH_MAX] = "", *slash;
@@ -122,7 +126,7 @@ static int copy_options(struct waymark_recording *r, const struct waymark_record
 	return failed ? -ENOMEM : 0;
 }
 
-/* Of single threads: their processes; and what programs' events must pass. */
+/* For single threads: finds their processes, and makes the filter for events of programs. */
 static int find_whose(struct waymark_recording *r, struct wm_diag *diag)
 {
 	struct wm_recorder_plan *p = &r->plan;
@@ -211,13 +215,13 @@ WM_API void waymark_record_close(struct waymark_recording *r)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* 0, or why it is not so: `r` has begun already. */
+/* 0, or the error when `r` has started already. */
 static int check_before(const struct waymark_recording *r, struct waymark_error *error)
 {
 	if (error)
 		*error = (struct waymark_error){0};
 	return r->recorder || r->is_over
-		   ? wm_api_fail(error, -EBUSY, "that is said before the recording starts")
+		   ? wm_api_fail(error, -EBUSY, "this must be set before the recording starts")
 		   : 0;
 }
 
@@ -233,13 +237,13 @@ static int check_running(const struct waymark_recording *r, struct waymark_error
 static int check_how(const struct waymark_record_how *how, struct waymark_error *error)
 {
 	if (how->with & ~(WAYMARK_WITH_CPU | WAYMARK_WITH_STACK))
-		return wm_api_fail(error, -EINVAL, "a flag this release does not know");
+		return wm_api_fail(error, -EINVAL, "unknown flag");
 	if (how->frequency && how->period)
 		return wm_api_fail(error, -EINVAL, "a frequency and a period exclude each other");
 	if ((unsigned)how->chain > WAYMARK_CHAIN_STACK || how->stack_bytes % 8 ||
 	    how->stack_bytes > WM_SAMPLE_STACK_MAX)
 		return wm_api_fail(error, -EINVAL,
-				   "a stack's bytes are a multiple of 8, at most %u",
+				   "the size of a stack must be a multiple of 8 and at most %u",
 				   WM_SAMPLE_STACK_MAX);
 	return 0;
 }
@@ -261,7 +265,7 @@ static struct wm_sampling_how sampling_how(const struct waymark_record_how *how)
 	};
 }
 
-/* What it has to say goes where the recording's words go. */
+/* Passes the recorder's messages to the caller's function. */
 static void say_words(const struct waymark_recording *r, char *lines)
 {
 	char *save = NULL;
@@ -292,7 +296,7 @@ static int change_kernel(struct waymark_recording *r, const struct wm_kernel_ask
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
-/* The recorder that runs follows these, too, as one change. */
+/* Sends the changes to the running recorder, as one change. */
 static int change(struct waymark_recording *r, struct wm_recorder_events *e,
 		  struct waymark_error *error)
 {
@@ -308,11 +312,11 @@ static int change(struct waymark_recording *r, struct wm_recorder_events *e,
 		return wm_api_fail_said(error, err, &diag);
 	return now.unfit[0] & 1 ? wm_api_fail(error, -EINVAL,
 					      "an event of that name lacks a field of the filter, "
-					      "or has it as another type")
+					      "or the field has another type")
 				: 0;
 }
 
-/* What a change takes. `asks` are done with by the caller. */
+/* Prepares a change. The caller calls wm_kernel_asks_done(). */
 static int begin_change(const struct waymark_recording *r, struct wm_recorder_events *ret,
 			struct wm_kernel_asks *asks)
 {
@@ -370,7 +374,7 @@ WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 	return err;
 }
 
-/* It is done without when all that is wanted was named. 0 or -ENOMEM. */
+/* Applied when all events were named. 0 or -ENOMEM. */
 static int keep_excluded(struct waymark_recording *r, const char *name)
 {
 	const char **grown = wm_arena_grow(&r->arena, r->excluded, r->nr_excluded, sizeof(*grown));
@@ -445,10 +449,9 @@ WM_API int waymark_record_stacks(struct waymark_recording *r, int of_kernel,
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
-/* --- from the start to the end ------------------------------------------------------------------
- */
+/* --- lifecycle ---------------------------------------------------------------------------- */
 
-/* All events of programs, when nothing was named; then what is not wanted of them. */
+/* Adds all events of programs if no event was named; then applies the exclusions. */
 static int complete(struct waymark_recording *r, struct waymark_error *error)
 {
 	static const struct waymark_record_how all;

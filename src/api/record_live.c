@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_live.c - events while they happen, for <waymark/record.h>: asks the
- * recorder for batches (control/live.h) and gives their events one by one.
+ * record_live.c - events while they happen, for <waymark/record.h>: requests
+ * batches from the recorder (control/live.h) and returns their events one by
+ * one.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "base/clock.h"
 
 #define NS_PER_MS  1000000u
-#define LOOK_MS    50 /* between two batches, at least */
+#define LOOK_MS    50 /* minimum time between two batches */
 #define FOREVER_NS UINT64_MAX
 
 int wm_api_live_create(struct waymark_recording *r, struct waymark_error *error)
@@ -35,7 +36,7 @@ void wm_api_live_done(struct waymark_recording *r)
 	wm_live_destroy(r->live.live);
 }
 
-/* One answer may wait for the batch before it to be read, and the last report behind it. */
+/* One answer may wait until the previous batch is read, and the last report after it. */
 void wm_api_live_report(void *data, const struct wm_report *report)
 {
 	struct wm_api_live *l = &((struct waymark_recording *)data)->live;
@@ -46,7 +47,7 @@ void wm_api_live_report(void *data, const struct wm_report *report)
 		l->pending[l->nr_pending++] = *report;
 }
 
-/* Begins the batch of the first report that waits. 0 or -errno. */
+/* Begins the batch of the first pending report. 0 or -errno. */
 static int take(struct wm_api_live *l, struct waymark_error *error)
 {
 	const struct wm_report report = l->pending[0];
@@ -71,7 +72,7 @@ static int take(struct wm_api_live *l, struct waymark_error *error)
 	return 0;
 }
 
-/* 1 and an event of the batch, 0 when it has no more, -errno. */
+/* 1 and an event of the batch, 0 at its end, -errno. */
 static int next_of_batch(struct wm_api_live *l, const struct waymark_event **ret)
 {
 	const struct wm_event *e;
@@ -94,7 +95,10 @@ static int until_ms(uint64_t when_ns, uint64_t now_ns)
 	return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-/* Asks for a batch when it is time, and runs the recorder until something came or `deadline`. */
+/*
+ * Requests a batch when it is due, and runs the recorder until something
+ * happens or until `deadline`.
+ */
 static int await(struct waymark_recording *r, uint64_t deadline_ns)
 {
 	struct wm_api_live *l = &r->live;
@@ -102,7 +106,7 @@ static int await(struct waymark_recording *r, uint64_t deadline_ns)
 	int got;
 
 	if (!l->asked && now >= l->next_look_ns) {
-		l->asked = wm_recorder_look(r->recorder) == 0; /* else it is over soon */
+		l->asked = wm_recorder_look(r->recorder) == 0; /* else the recording ends soon */
 		l->next_look_ns = now + LOOK_MS * (uint64_t)NS_PER_MS;
 	}
 	if (!l->asked && l->next_look_ns < wake)
@@ -112,7 +116,7 @@ static int await(struct waymark_recording *r, uint64_t deadline_ns)
 	return got < 0 ? got : 0;
 }
 
-/* Whether nothing can come any more. */
+/* Whether no more events can arrive. */
 static bool is_at_end(const struct waymark_recording *r)
 {
 	struct wm_recorder_result result;
@@ -146,7 +150,8 @@ static int next(struct waymark_recording *r, uint64_t deadline_ns, const struct 
 			break;
 	}
 	if (got < 0 && error && !error->code)
-		(void)wm_api_fail(error, got, "cannot read what is recorded: %s", strerror(-got));
+		(void)wm_api_fail(error, got, "cannot read the recorded events: %s",
+				  strerror(-got));
 	return got;
 }
 
@@ -158,7 +163,8 @@ WM_API int waymark_record_next(struct waymark_recording *r, int timeout_ms,
 	if (error)
 		*error = (struct waymark_error){0};
 	if (!r->live.live)
-		return wm_api_fail(error, -EINVAL, "this recording goes to '%.200s': read that",
+		return wm_api_fail(error, -EINVAL,
+				   "this recording is written to '%.200s'; read that trace instead",
 				   r->plan.dir);
 	if (!r->recorder)
 		return wm_api_fail(error, -EINVAL, "the recording has not started");

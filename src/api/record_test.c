@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_test.c - <waymark/record.h> as its users have it: linked with
- * libwaymark.so, in a program of many threads with handlers of its own; commands run
- * without the runtime, which a sanitized build cannot load into them. What is
- * recorded is held against the command's in test/record_api.bats.
+ * record_test.c - <waymark/record.h> through its public interface: linked with
+ * libwaymark.so, in a program with many threads and its own signal handlers;
+ * commands run without the runtime, which cannot be loaded into them in a
+ * sanitized build. test/record_api.bats compares the recorded events with those
+ * of `waymark record`.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +83,7 @@ static void test_options_that_cannot_be(void **state)
 	const int32_t self = getpid();
 	struct waymark_record_options o = {.folder = folder};
 
-	refused(&o, EINVAL); /* whose */
+	refused(&o, EINVAL); /* no target */
 	o = (struct waymark_record_options){.command = empty};
 	refused(&o, EINVAL);
 	o = (struct waymark_record_options){.nr_pids = 1};
@@ -116,7 +117,7 @@ static void test_names_that_are_wrong(void **state)
 	assert_int_equal(waymark_record_stop(r, &error), -EINVAL);
 	assert_int_equal(waymark_record_snapshot(r, NULL), -EINVAL);
 	waymark_record_close(r);
-	assert_int_equal(access(folder, F_OK), -1); /* nothing was made */
+	assert_int_equal(access(folder, F_OK), -1); /* no folder was made */
 }
 
 static void test_a_command_that_is_not_there(void **state)
@@ -176,7 +177,7 @@ static void test_waiting_and_stopping(void **state)
 	assert_int_equal(waymark_record_stop(r, &error), 0);
 	waymark_record_totals(r, &totals);
 	assert_true(totals.is_over);
-	assert_int_equal(totals.status, -1); /* it runs on */
+	assert_int_equal(totals.status, -1); /* it still runs */
 	waymark_record_close(r);
 	assert_int_equal(kill(totals.command, SIGTERM), 0);
 	assert_int_equal(waitpid(totals.command, &status, 0), totals.command);
@@ -201,8 +202,7 @@ static void test_live_of_nothing(void **state)
 	waymark_record_close(r);
 }
 
-/* --- the host of it ----------------------------------------------------------------------------
- */
+/* --- effects on the host program ---------------------------------------------------------- */
 
 static volatile int stop, pipes;
 
@@ -212,7 +212,10 @@ static void on_pipe(int signo)
 	pipes++;
 }
 
-/* Takes and gives memory all the time: its lock is held in many a fork. */
+/*
+ * Allocates and frees memory all the time, so that many a fork happens while
+ * its lock is held.
+ */
 static void *allocate(void *data)
 {
 	while (!stop) {
@@ -222,7 +225,7 @@ static void *allocate(void *data)
 	return data;
 }
 
-/* So are those of the C library's clock and streams. */
+/* The same for the locks of the C library's clock and streams. */
 static void *tell_the_time(void *data)
 {
 	time_t now = time(NULL);
@@ -282,7 +285,7 @@ static void test_a_host_of_many_threads(void **state)
 	void *failed;
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* its allocator does not work behind fork(2) in programs of many threads */
+	skip(); /* its allocator does not work after fork(2) in programs with many threads */
 #endif
 	assert_int_equal(sigaction(SIGPIPE, &action, NULL), 0);
 	for (size_t i = 0; i < NR(others); i++)
@@ -305,8 +308,7 @@ static void test_a_host_of_many_threads(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
-/* --- counting ----------------------------------------------------------------------------------
- */
+/* --- counting ----------------------------------------------------------------------------- */
 
 static void test_counting_ourselves(void **state)
 {
@@ -324,7 +326,7 @@ static void test_counting_ourselves(void **state)
 	assert_int_equal(waymark_counter(c, 1, &first), 0);
 	assert_string_equal(first.name, "sw:page-faults");
 	if (first.err)
-		skip(); /* none may be counted here */
+		skip(); /* no counting permitted here */
 	memory = calloc(1, 4 << 20);
 	for (int i = 0; memory && i < 4 << 20; i += 4096)
 		memory[i] = 1;
@@ -345,7 +347,7 @@ static void *idle(void *data)
 	return NULL;
 }
 
-/* What this thread does is counted here, and nowhere else. */
+/* Each thread's activity is counted in its own counter only. */
 static void test_counting_threads(void **state)
 {
 	static const char *const names[] = {"sw:page-faults"};

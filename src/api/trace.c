@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c - opens traces for <waymark/read.h>, and tells what is in them. */
+/* trace.c - opens traces for <waymark/read.h>, and describes them. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const
 	return full;
 }
 
-/* Numbers types and streams of all traces. */
+/* Numbers the types and streams of all traces. */
 static int number(struct waymark_trace *t)
 {
 	uint32_t n = 0;
@@ -192,8 +192,7 @@ WM_API const char *waymark_version(void)
 	return WM_VERSION;
 }
 
-/* --- what is there ------------------------------------------------------------------------------
- */
+/* --- description -------------------------------------------------------------------------- */
 
 WM_API uint32_t waymark_nr_traces(const struct waymark_trace *t)
 {
@@ -235,7 +234,7 @@ WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymar
 	return 0;
 }
 
-/* The trace that has that number of a list; `i` becomes its index there. */
+/* Finds the trace of an entry in a joint list; `i` becomes its index in that trace. */
 static uint32_t owner(const struct waymark_trace *t, const uint32_t *first, uint32_t *i)
 {
 	uint32_t trace = t->nr_traces - 1;
@@ -294,7 +293,7 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 	return 0;
 }
 
-/* Readers add faults meanwhile; those that are there stay where they are. */
+/* Readers add faults at the same time; existing ones do not move. */
 static uint32_t count_faults(struct wm_trace *t)
 {
 	uint32_t n;

@@ -5,8 +5,8 @@
 
 #include "api/api.h"
 
-/* What is installed is what the reader has, by other names. */
-static_assert(sizeof(struct waymark_value) == sizeof(struct wm_item), "one layout");
+/* The installed structures have the layout of the reader's, with other names. */
+static_assert(sizeof(struct waymark_value) == sizeof(struct wm_item), "layouts differ");
 static_assert(offsetof(struct waymark_value, field) == offsetof(struct wm_item, member), "");
 static_assert(offsetof(struct waymark_value, u) == offsetof(struct wm_item, u), "");
 static_assert(offsetof(struct waymark_value, count) == offsetof(struct wm_item, count), "");

@@ -444,8 +444,7 @@ void wm_count_by_stop(struct wm_count_by *c)
 	c->event = -1;
 }
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results ----------------------------------------------------------------------------- */
 
 unsigned wm_count_by_parts(const struct wm_count_by *c)
 {

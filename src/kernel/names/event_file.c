@@ -305,10 +305,7 @@ static int of_process(const struct wm_event_place *p, const char *number, const 
 	return err;
 }
 
-/*
- * ---- splitting BIN from the rest
- * ---------------------------------------------------------------
- */
+/* ---- splitting BIN from the rest --------------------------------------------------------- */
 
 static bool is_number(const char *name)
 {

@@ -220,10 +220,7 @@ static int by_name(const struct compiler *c, struct slice s, struct wm_probe_val
 	return err;
 }
 
-/*
- * ---- one element of the list
- * ---------------------------------------------------------------
- */
+/* ---- one element of the list ------------------------------------------------------------- */
 
 static int value_of(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {

@@ -171,10 +171,7 @@ static void tell_process(struct telling *t, pid_t pid)
 	tell_maps(t, pid);
 }
 
-/*
- * --- selecting processes
- * --------------------------------------------------------------------
- */
+/* --- selecting processes ------------------------------------------------------------------ */
 
 static void tell_all(struct telling *t)
 {

@@ -103,8 +103,7 @@ static size_t begin_line(struct sheet *s)
 	return start;
 }
 
-/* --- call graphs -------------------------------------------------------------------------------
- */
+/* --- call graphs -------------------------------------------------------------------------- */
 
 /* `left` is the text to the left of a call: one stroke for each level that continues below. */
 static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);

@@ -564,8 +564,7 @@ void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	page->past.last_ns = ns;
 }
 
-/* --- names and forms ---------------------------------------------------------------------------
- */
+/* --- names and forms ---------------------------------------------------------------------- */
 
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes)
 {
