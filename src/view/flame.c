@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "trace/name_table.h"
-#include "view/page.h"
+#include "view/page_int.h"
 #include "view/value_text.h"
 
 struct writing {
