@@ -255,8 +255,7 @@ static int begin_waiting(struct serving *s)
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* it is told as what cannot be written */
-	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, not our death */
+	(void)signal(SIGXFSZ, SIG_IGN); /* write(2) reports a file at its size limit as EFBIG */
 	err = wm_loop_create(&s->loop);
 	for (size_t i = 0; err == 0 && i < sizeof(signals) / sizeof(signals[0]); i++)
 		err = wm_loop_signal(s->loop, signals[i], on_signal, s, NULL);
