@@ -535,8 +535,8 @@ WM_API void waymark_record_totals(const struct waymark_recording *r, struct waym
 		wm_recorder_result(r->recorder, &result);
 	*ret = (struct waymark_totals){
 	    .events = t->events,
-	    .kernel_events = t->kernel_events,
-	    .samples = t->samples,
+	    .kernel_events = t->sources[WM_SOURCE_KERNEL].events,
+	    .samples = t->sources[WM_SOURCE_SAMPLES].events,
 	    .lost = wm_recording_lost(t),
 	    .bytes = t->bytes,
 	    .duration_ns = t->duration_ns,

@@ -43,9 +43,20 @@ int wm_cpu_packet_flush(struct wm_cpu_packet *p)
 		p->lost_disk += p->count;
 	} else {
 		p->packets++;
+		p->written += p->bytes;
 		p->events += p->count;
 	}
 	p->begin = p->end = p->count = p->lost = 0;
 	p->bytes = p->padding = 0;
 	return err;
+}
+
+void wm_cpu_packet_account(const struct wm_cpu_packet *p, struct wm_source_totals *t)
+{
+	t->events += p->events;
+	t->packets += p->packets;
+	t->bytes += p->written;
+	t->lost[WM_LOST_DISK] += p->lost_disk;
+	if (!t->error)
+		t->error = p->error;
 }

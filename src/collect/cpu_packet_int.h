@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/source.h"
 #include "trace/trace_layout.h"
 #include "write/trace_writer.h"
 
@@ -26,7 +27,7 @@ struct wm_cpu_packet {
 	size_t bytes;
 	uint32_t padding; /* of the last record */
 	/* Of all packets. */
-	uint64_t events, packets, lost_disk;
+	uint64_t events, packets, written, lost_disk; /* written: bytes of payload */
 	int error; /* the last write that failed: -errno; 0: none did */
 };
 
@@ -37,6 +38,9 @@ void wm_cpu_packet_done(struct wm_cpu_packet *p);
 
 /* Writes it. 0 or -errno: the records are lost then, and counted. */
 int wm_cpu_packet_flush(struct wm_cpu_packet *p);
+
+/* Adds what was written and lost to the totals of its source. */
+void wm_cpu_packet_account(const struct wm_cpu_packet *p, struct wm_source_totals *t);
 
 /* Where the next record goes; what was there is written first when it must be. */
 static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t clock)

@@ -53,7 +53,7 @@ struct wm_kernel_source {
 	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	unsigned char *page;
 	struct wm_cpu_packet packet;
-	struct wm_kernel_totals totals;
+	struct wm_source_totals totals; /* without the packet's */
 };
 
 /* --- beginning ------------------------------------------------------------------ */
@@ -248,7 +248,7 @@ static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost,
 
 	(void)wm_cpu_packet_flush(&s->packet); /* counted there */
 	s->packet.lost += lost;
-	s->totals.lost += lost;
+	s->totals.lost[WM_LOST_OVERWRITTEN] += lost;
 	r->told += lost;
 	(void)wm_trace_kernel_lost(s->writer, r->cpu, r->last ? r->last : until, until,
 				   "overwritten", lost);
@@ -383,7 +383,7 @@ static void grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS
 
 	for (uint32_t i = 0; i < WM_KERNEL_RINGS; i++)
 		if (lost[i] && wm_instance_grow(instances[i], most) == 1)
-			s->totals.grown++;
+			s->totals.more[WM_KERNEL_MORE_GROWN]++;
 }
 
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
@@ -395,14 +395,14 @@ int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 	if (!seal && poll(s->polls, s->nr_rings, 0) <= 0)
 		return 0;
 	for (uint32_t i = 0; i < s->nr_rings; i++) {
-		uint64_t before = s->totals.lost;
+		uint64_t before = s->totals.lost[WM_LOST_OVERWRITTEN];
 		int err;
 
 		if (!seal && !(s->polls[i].revents & POLLIN))
 			continue;
 		err = drain(s, &s->rings[i], &pages);
 		error = err ? err : error;
-		lost[s->rings[i].number] += s->totals.lost - before;
+		lost[s->rings[i].number] += s->totals.lost[WM_LOST_OVERWRITTEN] - before;
 	}
 	grow(s, lost);
 	return error ? error : (int)(s->packet.packets - packets);
@@ -447,13 +447,10 @@ int wm_kernel_source_finish(struct wm_kernel_source *s)
 	return error;
 }
 
-void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_kernel_totals *ret)
+void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret)
 {
 	*ret = s->totals;
-	ret->events = s->packet.events;
-	ret->packets = s->packet.packets;
-	ret->lost_disk = s->packet.lost_disk;
-	ret->error = s->packet.error;
+	wm_cpu_packet_account(&s->packet, ret);
 	ret->buffer_bytes = wm_instance_buffer_bytes(s->from.instance);
 	if (s->from.top)
 		ret->buffer_bytes += wm_instance_buffer_bytes(s->from.top);

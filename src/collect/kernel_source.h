@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/source.h"
 #include "kernel/instance.h"
 #include "write/trace_writer.h"
 
@@ -33,15 +34,9 @@ struct wm_kernel_source_event {
 	bool in_top; /* it is taken from the second instance, too, where others' events may be */
 };
 
-struct wm_kernel_totals {
-	uint64_t events, packets;
-	uint64_t lost;         /* overwritten in a ring before they were read */
-	uint64_t lost_disk;    /* read, and not written: see error */
-	uint64_t torn;         /* records that are not as their format says */
-	uint64_t filtered;     /* records that did not pass their event's filter */
-	uint64_t buffer_bytes; /* of all rings, now */
-	uint32_t grown;        /* how often they were made larger */
-	int error;             /* the last write that failed: -errno; 0: none did */
+/* In wm_source_totals.more. */
+enum {
+	WM_KERNEL_MORE_GROWN, /* how often rings were made larger */
 };
 
 /*
@@ -81,6 +76,6 @@ int wm_kernel_source_round(struct wm_kernel_source *s, bool seal);
 /* After wm_instance_stop(): all that is left, and losses no page told of. */
 int wm_kernel_source_finish(struct wm_kernel_source *s);
 
-void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_kernel_totals *ret);
+void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret);
 
 #endif

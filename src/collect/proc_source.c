@@ -37,7 +37,7 @@ struct wm_proc_source {
 	struct wm_cpu_packet machine, tasks;
 	struct wm_proc_tasks processes;
 	struct wm_proc_text text;
-	struct wm_proc_totals totals;
+	struct wm_source_totals totals; /* without the packets' */
 };
 
 /* --- making ---------------------------------------------------------------------------- */
@@ -263,20 +263,11 @@ static void put_text(struct wm_proc_source *s, const struct kind *k,
 
 /* --- readings ------------------------------------------------------------------------------ */
 
-static void note_read(struct wm_proc_source *s, uint64_t began_ns)
-{
-	uint64_t took = wm_clock_monotonic_ns() - began_ns;
-
-	if (took > s->totals.read_max_ns)
-		s->totals.read_max_ns = took;
-}
-
 static void read_machine(struct wm_proc_source *s, struct kind *k)
 {
-	uint64_t began = wm_clock_monotonic_ns(), clock = wm_clock_read(s->clock);
+	uint64_t clock = wm_clock_read(s->clock);
 	int err = wm_proc_read(k->fd, &s->text);
 
-	note_read(s, began);
 	k->last_clock = clock;
 	if (err)
 		s->totals.torn++;
@@ -286,14 +277,13 @@ static void read_machine(struct wm_proc_source *s, struct kind *k)
 
 static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_task *task)
 {
-	uint64_t began = wm_clock_monotonic_ns(), clock = wm_clock_read(s->clock);
+	uint64_t clock = wm_clock_read(s->clock);
 	int err = wm_proc_task_read(&s->processes, task, k->event, k->slot, &s->text);
 
-	note_read(s, began);
 	if (!err)
 		put_text(s, k, task, clock);
 	else if (err == -EACCES || err == -EPERM)
-		s->totals.denied++;
+		s->totals.more[WM_PROC_MORE_DENIED]++;
 	else if (err != -ESRCH && err != -ENOENT) /* it has ended: nothing is wrong */
 		s->totals.torn++;
 }
@@ -324,12 +314,12 @@ static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 	uint64_t missed = (now - k->next_ns) / k->every_ns;
 	uint64_t late = now - k->next_ns - missed * k->every_ns;
 
-	if (late > s->totals.late_max_ns)
-		s->totals.late_max_ns = late;
+	if (late > s->totals.more[WM_PROC_MORE_LATE_MAX_NS])
+		s->totals.more[WM_PROC_MORE_LATE_MAX_NS] = late;
 	k->next_ns += (missed + 1) * k->every_ns;
 	if (!missed)
 		return;
-	s->totals.missed += missed;
+	s->totals.more[WM_PROC_MORE_MISSED] += missed;
 	(void)wm_trace_kernel_lost(s->writer, -1, k->last_clock, wm_clock_read(s->clock), "late",
 				   missed);
 }
@@ -359,8 +349,8 @@ static void tick(struct wm_proc_source *s, uint64_t now, bool all)
 	}
 	if (!due)
 		return;
-	s->totals.ticks++;
-	s->totals.spent_ns += wm_clock_monotonic_ns() - now;
+	s->totals.more[WM_PROC_MORE_TICKS]++;
+	s->totals.more[WM_PROC_MORE_SPENT_NS] += wm_clock_monotonic_ns() - now;
 }
 
 void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns)
@@ -391,10 +381,9 @@ int wm_proc_source_flush(struct wm_proc_source *s)
 	return err ? err : other;
 }
 
-void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_proc_totals *ret)
+void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_source_totals *ret)
 {
 	*ret = s->totals;
-	ret->events = s->machine.events + s->tasks.events;
-	ret->lost_disk = s->machine.lost_disk + s->tasks.lost_disk;
-	ret->error = s->machine.error ? s->machine.error : s->tasks.error;
+	wm_cpu_packet_account(&s->machine, ret);
+	wm_cpu_packet_account(&s->tasks, ret);
 }

@@ -11,6 +11,7 @@
 #define WM_COLLECT_PROC_SOURCE_H
 
 #include "base/clock.h"
+#include "collect/source.h"
 #include "kernel/proc_files.h"
 #include "write/trace_writer.h"
 
@@ -28,16 +29,13 @@ struct wm_proc_choice {
 /* Whether it can be had here: 0, or what wm_proc_source_create() would say. */
 int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
 
-struct wm_proc_totals {
-	uint64_t events;
-	uint64_t ticks;                 /* times something was read */
-	uint64_t missed;                /* readings that were not done: we came too late for them */
-	uint64_t late_max_ns;           /* how late at most, of those that were */
-	uint64_t spent_ns, read_max_ns; /* in all ticks; in the longest reading of one file */
-	uint64_t torn;                  /* texts or lines that were not as the first ones */
-	uint64_t denied;                /* readings of processes that are not ours to see */
-	uint64_t lost_disk;
-	int error; /* the last write that failed: -errno; 0: none did */
+/* In wm_source_totals.more. */
+enum {
+	WM_PROC_MORE_TICKS,       /* times something was read */
+	WM_PROC_MORE_MISSED,      /* readings that were not done, because their time had passed */
+	WM_PROC_MORE_LATE_MAX_NS, /* how late a reading was at most */
+	WM_PROC_MORE_SPENT_NS,    /* in all ticks */
+	WM_PROC_MORE_DENIED,      /* readings of processes that need more privilege */
 };
 
 struct wm_proc_source;
@@ -76,6 +74,6 @@ void wm_proc_source_last(struct wm_proc_source *s);
 /* Writes what waits. Packets. */
 int wm_proc_source_flush(struct wm_proc_source *s);
 
-void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_proc_totals *ret);
+void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_source_totals *ret);
 
 #endif

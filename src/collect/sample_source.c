@@ -44,7 +44,7 @@ struct wm_sample_source {
 	pid_t ours[OURS_MAX];
 	size_t nr_ours;
 	uint64_t all_ns, told; /* when all rings were drained; the moment of what was so before */
-	struct wm_sample_totals totals;
+	struct wm_source_totals totals; /* without the packets' */
 };
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost
 
 	(void)wm_cpu_packet_flush(&s->samples); /* told in the totals */
 	s->samples.lost += lost;
-	s->totals.lost += lost;
+	s->totals.lost[WM_LOST_FULL] += lost;
 	(void)wm_trace_kernel_lost(s->writer, s->samples.cpu, from < until ? from : until, until,
 				   "full", lost);
 }
@@ -307,7 +307,7 @@ static void add_task(struct wm_sample_source *s, struct place *p, const void *re
 		note_loss(s, p, r.lost.lost, clock);
 		return;
 	}
-	s->totals.throttled += r.header.type == WM_PERF_THROTTLE;
+	s->totals.more[WM_SAMPLE_MORE_THROTTLED] += r.header.type == WM_PERF_THROTTLE;
 	put_task(s, &r, no_earlier(clock, &p->last_task));
 }
 
@@ -358,8 +358,8 @@ static bool fit_clock(struct wm_sample_source *s)
 	if (wm_calibrate_fit(s->clock, &fit))
 		return false;
 	s->fit = fit;
-	if (fit.error_ns > s->totals.clock_error_ns)
-		s->totals.clock_error_ns = fit.error_ns;
+	if (fit.error_ns > s->totals.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS])
+		s->totals.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS] = fit.error_ns;
 	return true;
 }
 
@@ -437,13 +437,11 @@ void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_reco
 	s->places[0].last_task = s->told;
 }
 
-void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_sample_totals *ret)
+void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_source_totals *ret)
 {
 	*ret = s->totals;
-	ret->samples = s->samples.events;
-	ret->tasks = s->tasks.events;
-	ret->packets = s->samples.packets + s->tasks.packets;
-	ret->lost_disk = s->samples.lost_disk + s->tasks.lost_disk;
-	ret->error = s->samples.error ? s->samples.error : s->tasks.error;
+	wm_cpu_packet_account(&s->samples, ret);
+	wm_cpu_packet_account(&s->tasks, ret);
+	ret->events = s->samples.events;
 	ret->buffer_bytes = s->sampler ? wm_sampler_buffer_bytes(s->sampler) : 0;
 }

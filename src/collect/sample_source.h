@@ -17,22 +17,16 @@
 
 #include "collect/calibrate.h"
 #include "collect/sample_record_int.h"
+#include "collect/source.h"
 #include "kernel/sampler.h"
 #include "write/trace_writer.h"
 
 struct wm_sample_source;
 
-struct wm_sample_totals {
-	uint64_t samples, tasks; /* written: samples, and what tasks did */
-	uint64_t packets;
-	uint64_t lost;         /* a ring was full */
-	uint64_t lost_disk;    /* read, and not written: see error */
-	uint64_t torn;         /* records that are not as they should be */
-	uint64_t filtered;     /* samples that did not pass their event's filter */
-	uint64_t throttled;    /* how often the kernel held an event back for being too frequent */
-	uint64_t buffer_bytes; /* of all rings */
-	uint64_t clock_error_ns; /* no time is further off than that */
-	int error;               /* the last write that failed: -errno; 0: none did */
+/* In wm_source_totals.more. */
+enum {
+	WM_SAMPLE_MORE_THROTTLED, /* how often the kernel held back an event that is too frequent */
+	WM_SAMPLE_MORE_CLOCK_ERROR_NS, /* no time is further off than this */
 };
 
 /* CLOCK_* of the records' times, which can be turned into that clock. */
@@ -65,6 +59,7 @@ int wm_sample_source_seal(struct wm_sample_source *s); /* the same of all rings,
 /* After wm_sampler_stop(): all that is left. */
 int wm_sample_source_finish(struct wm_sample_source *s);
 
-void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_sample_totals *ret);
+/* `events` are the samples; records of tasks count as packets and bytes only. */
+void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_source_totals *ret);
 
 #endif

@@ -21,25 +21,27 @@ int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_dia
 	return 0;
 }
 
-void wm_record_proc_say(const struct wm_recorder_plan *plan, const struct wm_proc_totals *t)
+void wm_record_proc_say(const struct wm_recorder_plan *plan, const struct wm_source_totals *t)
 {
 	char late[WM_NUMBER_TEXT];
 
 	if (!plan->events->nr_proc)
 		return;
-	if (!plan->quiet && t->ticks)
+	if (!plan->quiet && t->more[WM_PROC_MORE_TICKS])
 		wm_say("/proc was read %" PRIu64 " times, which took %" PRIu64
 		       " us each and began %s late at most",
-		       t->ticks, t->spent_ns / t->ticks / 1000,
-		       wm_number_print_duration(t->late_max_ns / 1000 * 1000, late));
-	if (t->missed)
+		       t->more[WM_PROC_MORE_TICKS],
+		       t->more[WM_PROC_MORE_SPENT_NS] / t->more[WM_PROC_MORE_TICKS] / 1000,
+		       wm_number_print_duration(t->more[WM_PROC_MORE_LATE_MAX_NS] / 1000 * 1000,
+						late));
+	if (t->more[WM_PROC_MORE_MISSED])
 		wm_say("%" PRIu64 " readings of /proc were missed, for the machine was busy; "
 		       "waymark:lost says when: a longer --every",
-		       t->missed);
-	if (t->denied)
+		       t->more[WM_PROC_MORE_MISSED]);
+	if (t->more[WM_PROC_MORE_DENIED])
 		wm_say("%" PRIu64 " readings of processes were refused: run as root, or as their "
 		       "user",
-		       t->denied);
+		       t->more[WM_PROC_MORE_DENIED]);
 	if (t->torn)
 		wm_say("%" PRIu64 " texts of /proc were not as they were at first; they are not in "
 		       "the trace",

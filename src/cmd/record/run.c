@@ -108,18 +108,22 @@ static void say_total(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->result.totals;
 	struct wm_text line;
+	uint64_t filtered = 0;
 	char size[WM_NUMBER_TEXT];
 
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		filtered += t->sources[i].filtered;
 	wm_text_init(&line);
 	wm_text_f(&line, "%" PRIu64 " events", t->events);
-	if (r->plan->recorder.events->kernel || t->kernel_events)
-		wm_text_f(&line, " (%" PRIu64 " of the kernel)", t->kernel_events);
+	if (r->plan->recorder.events->kernel || t->sources[WM_SOURCE_KERNEL].events)
+		wm_text_f(&line, " (%" PRIu64 " of the kernel)",
+			  t->sources[WM_SOURCE_KERNEL].events);
 	if (wm_recorder_events_sampled(r->plan->recorder.events))
-		wm_text_f(&line, " (%" PRIu64 " samples)", t->samples);
+		wm_text_f(&line, " (%" PRIu64 " samples)", t->sources[WM_SOURCE_SAMPLES].events);
 	if (r->plan->recorder.events->nr_proc)
-		wm_text_f(&line, " (%" PRIu64 " of /proc)", t->proc.events);
-	if (t->kernel_filtered)
-		wm_text_f(&line, ", %" PRIu64 " did not pass --filter", t->kernel_filtered);
+		wm_text_f(&line, " (%" PRIu64 " of /proc)", t->sources[WM_SOURCE_PROC].events);
+	if (filtered)
+		wm_text_f(&line, ", %" PRIu64 " did not pass --filter", filtered);
 	wm_text_f(&line, ", %s in %.3f s", wm_number_print_about(t->bytes, size),
 		  (double)t->duration_ns / 1e9);
 	if (t->nr_processes || !wm_recorder_events_more(r->plan->recorder.events))
@@ -148,34 +152,36 @@ static void say_unpatched(const struct wm_recording_totals *t)
 static void say_oddities(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->result.totals;
+	const struct wm_source_totals *kernel = &t->sources[WM_SOURCE_KERNEL];
+	const struct wm_source_totals *samples = &t->sources[WM_SOURCE_SAMPLES];
 	char size[WM_NUMBER_TEXT];
 
-	if (t->kernel_grown)
+	if (kernel->more[WM_KERNEL_MORE_GROWN])
 		wm_say("the kernel's rings were too small and grew to %s in all",
-		       wm_number_print_about(t->kernel_buffer_bytes, size));
+		       wm_number_print_about(kernel->buffer_bytes, size));
 	if (r->plan->recorder.events->kernel &&
 	    wm_kernel_events_has_files(r->plan->recorder.events->kernel) &&
 	    !r->plan->recorder.quiet)
 		wm_say("histograms and snapshots are in %s/kernel", r->plan->recorder.dir);
-	if (t->kernel_torn)
+	if (kernel->torn)
 		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
 		       "not in the trace",
-		       t->kernel_torn);
-	if (t->sample_torn)
+		       kernel->torn);
+	if (samples->torn)
 		wm_say("%" PRIu64 " records of perf events could not be understood; they are not "
 		       "in the trace",
-		       t->sample_torn);
-	if (t->sample_throttled)
+		       samples->torn);
+	if (samples->more[WM_SAMPLE_MORE_THROTTLED])
 		wm_say("the kernel held samples back %" PRIu64 " times, for they came too fast "
 		       "(perf:throttle in the trace says when): a lower -F, or a higher -c",
-		       t->sample_throttled);
+		       samples->more[WM_SAMPLE_MORE_THROTTLED]);
 	if (t->filtered_missing)
 		wm_say("%" PRIu64
 		       " event%s matched an -e whose filter does not fit (no such field, "
 		       "one of another type, or more than 8 filters for one event): not recorded "
 		       "by it",
 		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
-	wm_record_proc_say(&r->plan->recorder, &t->proc);
+	wm_record_proc_say(&r->plan->recorder, &t->sources[WM_SOURCE_PROC]);
 	if (t->sites_refused)
 		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
 		       "off",
@@ -228,7 +234,8 @@ static bool say_result(const struct run *r)
 {
 	const struct wm_recorder_plan *p = &r->plan->recorder;
 	const struct wm_recording_totals *t = &r->result.totals;
-	bool programs_only = !wm_recorder_events_more(p->events) && !t->kernel_buffer_bytes;
+	bool programs_only =
+	    !wm_recorder_events_more(p->events) && !t->sources[WM_SOURCE_KERNEL].buffer_bytes;
 	bool nothing_matched = p->nr_asked && !wm_record_say_unmatched(p, t) &&
 			       !(t->nr_changes && t->events) && programs_only;
 

@@ -188,11 +188,11 @@ static void add_losses(const struct wm_top_count *c, struct wm_result *r)
 		if (c->totals.lost[i])
 			wm_result_note(r, WM_NOTE_LOSS, "lost", "%" PRIu64 " events lost: %s",
 				       c->totals.lost[i], wm_lost_name((enum wm_lost)i));
-	if (c->totals.sample_throttled)
+	if (c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED])
 		wm_result_note(r, WM_NOTE_LOSS, "throttled",
 			       "the kernel held samples back %" PRIu64
 			       " times, for they came too fast: a lower -F, or a higher -c",
-			       c->totals.sample_throttled);
+			       c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED]);
 	if (!c->profile && c->why.sentence[0])
 		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
 }

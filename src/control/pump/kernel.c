@@ -22,22 +22,6 @@ int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag)
 	return err;
 }
 
-void wm_serving_kernel_totals(struct serving *s)
-{
-	struct wm_kernel_totals t;
-
-	if (!s->kernel)
-		return;
-	wm_kernel_source_totals(s->kernel, &t);
-	s->totals.kernel_events = t.events;
-	s->totals.kernel_lost = t.lost;
-	s->totals.kernel_lost_disk = t.lost_disk;
-	s->totals.kernel_torn = t.torn;
-	s->totals.kernel_filtered += t.filtered;
-	s->totals.kernel_buffer_bytes = t.buffer_bytes;
-	s->totals.kernel_grown = t.grown;
-}
-
 void wm_serving_end_kernel(struct serving *s)
 {
 	if (!s->kernel)

@@ -78,23 +78,21 @@ static void before_write(void *data)
 /* Says at once that the disk takes no more, and again when it is another reason. */
 static void watch_disk(struct serving *s)
 {
-	struct wm_kernel_totals kernel = {0};
-	struct wm_sample_totals samples;
-	struct wm_proc_totals proc;
+	struct wm_source_totals source;
 	struct wm_pump_totals t;
 
 	wm_pump_totals(s->pump, &t);
-	if (s->kernel)
-		wm_kernel_source_totals(s->kernel, &kernel);
-	if (!t.error)
-		t.error = kernel.error;
+	if (s->kernel && !t.error) {
+		wm_kernel_source_totals(s->kernel, &source);
+		t.error = source.error;
+	}
 	if (s->samples && !t.error) {
-		wm_sample_source_totals(s->samples, &samples);
-		t.error = samples.error;
+		wm_sample_source_totals(s->samples, &source);
+		t.error = source.error;
 	}
 	if (s->proc && !t.error) {
-		wm_proc_source_totals(s->proc, &proc);
-		t.error = proc.error;
+		wm_proc_source_totals(s->proc, &source);
+		t.error = source.error;
 	}
 	if (t.error == s->last_error)
 		return;
@@ -401,16 +399,19 @@ void wm_serving_totals(struct serving *s)
 
 	wm_pump_totals(s->pump, &pump);
 	wm_trace_writer_totals(s->writer, &trace);
-	t->kernel_filtered = 0; /* of both of these */
-	wm_serving_kernel_totals(s);
-	wm_serving_sample_totals(s);
+	if (s->kernel)
+		wm_kernel_source_totals(s->kernel, &t->sources[WM_SOURCE_KERNEL]);
+	if (s->samples)
+		wm_sample_source_totals(s->samples, &t->sources[WM_SOURCE_SAMPLES]);
+	if (s->proc)
+		wm_proc_source_totals(s->proc, &t->sources[WM_SOURCE_PROC]);
 	t->events = trace.events;
 	t->bytes = trace.bytes;
 	t->packets = trace.packets;
 	memcpy(t->lost, pump.lost, sizeof(pump.lost));
-	t->lost[WM_LOST_OVERWRITTEN] += t->kernel_lost;
-	t->lost[WM_LOST_FULL] += t->sample_lost;
-	t->lost[WM_LOST_DISK] += t->kernel_lost_disk + t->sample_lost_disk + t->proc.lost_disk;
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		for (unsigned cause = 0; cause < WM_LOST_NR; cause++)
+			t->lost[cause] += t->sources[i].lost[cause];
 	t->duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 }
 

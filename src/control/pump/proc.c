@@ -97,10 +97,8 @@ void wm_serving_last_proc(struct serving *s)
 
 void wm_serving_end_proc(struct serving *s)
 {
-	if (!s->proc)
-		return;
-	(void)wm_proc_source_flush(s->proc); /* errors are in the totals */
-	wm_proc_source_totals(s->proc, &s->totals.proc);
+	if (s->proc)
+		(void)wm_proc_source_flush(s->proc); /* errors are in the totals */
 }
 
 void wm_serving_release_proc(struct serving *s)

@@ -130,25 +130,23 @@ void wm_serving_end_live(struct serving *s);      /* nobody is there to read it:
 void wm_serving_totals(struct serving *s);
 
 /* kernel.c */
-void wm_serving_kernel_totals(struct serving *s);
 int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag);
-void wm_serving_end_kernel(struct serving *s); /* the last of it, and its totals */
+void wm_serving_end_kernel(struct serving *s); /* the last of it */
 
 /* sample.c */
-void wm_serving_sample_totals(struct serving *s);
 int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag);
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
 /* The kernel's symbols, when they are not in the trace and an event shows some. */
 void wm_serving_want_symbols(struct serving *s);
 void wm_serving_stop_sampling(struct serving *s);
-void wm_serving_end_sampling(struct serving *s); /* the last of it, and its totals */
+void wm_serving_end_sampling(struct serving *s); /* the last of it */
 void wm_serving_release_sampling(struct serving *s);
 
 /* proc.c */
 int wm_serving_begin_proc(struct serving *s, struct wm_diag *diag);
 void wm_serving_follow_proc(struct serving *s, const struct wm_order_follow *o, size_t bytes);
 void wm_serving_last_proc(struct serving *s); /* what the counters say at the end */
-void wm_serving_end_proc(struct serving *s);  /* their totals */
+void wm_serving_end_proc(struct serving *s);
 void wm_serving_release_proc(struct serving *s);
 
 #endif

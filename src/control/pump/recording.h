@@ -31,6 +31,7 @@
 #include "base/diag.h"
 #include "collect/proc_source.h"
 #include "control/kernel_events.h"
+#include "control/pump/sources.h"
 #include "control/recorder/sampling.h"
 #include "control/rules.h"
 #include "control/session/session.h"
@@ -84,23 +85,13 @@ struct wm_recording_totals {
 	uint32_t nr_processes; /* that ever joined */
 	uint32_t nr_changes;   /* of the rules, while it ran */
 	uint32_t nr_quarantined;
-	uint32_t nr_refused;                        /* connections beyond the limits */
-	uint64_t kernel_events;                     /* of `events`, the kernel's */
-	uint64_t kernel_lost, kernel_lost_disk;     /* of `lost`: overwritten, and disk */
-	uint64_t kernel_torn;                       /* its records that could not be understood */
-	uint64_t kernel_buffer_bytes;               /* its rings at the end, all CPUs */
-	uint32_t kernel_grown;                      /* how often they were made larger */
-	uint64_t kernel_filtered;                   /* and samples, that did not pass a filter */
-	uint64_t samples;                           /* of `events` */
-	uint64_t sample_lost, sample_lost_disk;     /* of `lost`: full, and disk */
-	uint64_t sample_torn;                       /* records that could not be understood */
-	uint64_t sample_throttled;                  /* how often an event was held back */
-	struct wm_proc_totals proc;                 /* its events are among `events` */
-	uint32_t sites_refused;                     /* sites that hold somebody else's bytes */
-	uint32_t nr_unpatched;                      /* processes whose code is not patched */
-	uint32_t nr_unwanted;                       /* of these: with WAYMARK_NOPATCH set */
-	uint32_t sites_unpatched;                   /* sites that stayed off for that */
-	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
+	uint32_t nr_refused;                            /* connections beyond the limits */
+	struct wm_source_totals sources[WM_SOURCES_NR]; /* parts of `events` and `lost` */
+	uint32_t sites_refused;                         /* sites that hold somebody else's bytes */
+	uint32_t nr_unpatched;                          /* processes whose code is not patched */
+	uint32_t nr_unwanted;                           /* of these: with WAYMARK_NOPATCH set */
+	uint32_t sites_unpatched;                       /* sites that stayed off for that */
+	unsigned char matched[WM_RULES_NR_MAX / 8];     /* bit i: an event matched rule i */
 };
 
 uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* all causes */

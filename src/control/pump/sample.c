@@ -206,24 +206,9 @@ void wm_serving_stop_sampling(struct serving *s)
 		wm_sampler_stop(wm_sample_source_sampler(s->samples));
 }
 
-void wm_serving_sample_totals(struct serving *s)
-{
-	struct wm_sample_totals t;
-
-	if (!s->samples)
-		return;
-	wm_sample_source_totals(s->samples, &t);
-	s->totals.samples = t.samples;
-	s->totals.sample_lost = t.lost;
-	s->totals.sample_lost_disk = t.lost_disk;
-	s->totals.sample_torn = t.torn;
-	s->totals.kernel_filtered += t.filtered;
-	s->totals.sample_throttled = t.throttled;
-}
-
 void wm_serving_end_sampling(struct serving *s)
 {
-	struct wm_sample_totals t;
+	struct wm_source_totals t;
 
 	if (!s->samples && s->symbols_begun)
 		wait_for_symbols(s);
@@ -233,7 +218,8 @@ void wm_serving_end_sampling(struct serving *s)
 	(void)wm_sample_source_finish(s->samples); /* errors are in the totals */
 	wm_sample_source_totals(s->samples, &t);
 	if (wm_sampling_count(s->o->sampling))
-		wm_trace_writer_samples(s->writer, wm_sampler_regs(), t.clock_error_ns);
+		wm_trace_writer_samples(s->writer, wm_sampler_regs(),
+					t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
 	wait_for_symbols(s);
 }
 
