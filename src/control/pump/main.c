@@ -421,6 +421,8 @@ static int close_trace(struct serving *s)
 	struct wm_pump_totals pump;
 	int err;
 
+	if (s->samples || s->symbols_begun)
+		wm_serving_wait_for_symbols(s);
 	wm_serving_end_proc(s);
 	wm_serving_end_sampling(s);
 	wm_serving_end_kernel(s);
@@ -445,6 +447,7 @@ static void release(struct serving *s)
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
 	wm_kernel_source_destroy(s->kernel);
+	(void)wm_serving_end_symbols(s); /* of a recording that did not begin */
 	wm_serving_release_sampling(s);
 	wm_serving_release_proc(s);
 	(void)wm_trace_writer_close(s->writer);

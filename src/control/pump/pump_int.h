@@ -136,11 +136,19 @@ void wm_serving_end_kernel(struct serving *s); /* the last of it */
 /* sample.c */
 int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag);
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
-/* The kernel's symbols, when they are not in the trace and an event shows some. */
-void wm_serving_want_symbols(struct serving *s);
 void wm_serving_stop_sampling(struct serving *s);
 void wm_serving_end_sampling(struct serving *s); /* the last of it */
 void wm_serving_release_sampling(struct serving *s);
+
+/*
+ * symbols.c: the kernel's symbols, when an event or a call chain shows some. The
+ * helper process is forked before anything is traced, and waits.
+ */
+void wm_serving_prepare_symbols(struct serving *s);
+void wm_serving_keep_symbols(struct serving *s);     /* the helper begins to write them */
+void wm_serving_want_symbols(struct serving *s);     /* both, unless they are prepared */
+void wm_serving_wait_for_symbols(struct serving *s); /* reports why they are missing */
+int wm_serving_end_symbols(struct serving *s);       /* waits; the helper's wait status */
 
 /* proc.c */
 int wm_serving_begin_proc(struct serving *s, struct wm_diag *diag);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols.c - writes the kernel's symbols into the trace, with a helper process of
+ * the pump's; see pump_int.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control/pump/pump_int.h"
+
+#define HELPER_NICE 10 /* the recorded program goes first */
+
+/*
+ * It is there before anything is traced, for it is one of us, and begins when the
+ * pump says so; a pump that is gone says nothing. Its status is the error, 0 for none.
+ */
+static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
+{
+	char *text, byte;
+	size_t bytes;
+	ssize_t got;
+	int err;
+
+	(void)prctl(PR_SET_NAME, "waymark-syms");
+	(void)nice(HELPER_NICE);
+	(void)dup2(gate, 0);
+	(void)syscall(SYS_close_range, 3, ~0u,
+		      0); /* the pump's rings and locks end with the pump */
+	while ((got = read(0, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (got != 1)
+		_exit(0);
+	err = wm_kernel_symbols_read(&text, &bytes);
+	if (!err)
+		err = wm_trace_kernel_symbols(dir, text, bytes);
+	_exit(-err);
+}
+
+static void say_no_symbols(struct serving *s, const char *why)
+{
+	wm_serving_trouble(
+	    s,
+	    "the kernel's symbols are not in the trace (%s): its functions are shown "
+	    "by their addresses",
+	    why);
+}
+
+static void start_helper(struct serving *s)
+{
+	int gate[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0) {
+		say_no_symbols(s, wm_diag_errno(-errno));
+		return;
+	}
+	pid = fork();
+	if (pid == 0)
+		be_the_helper(s->o->dir, gate[0]);
+	if (pid < 0)
+		say_no_symbols(s, wm_diag_errno(-errno));
+	(void)close(gate[0]);
+	if (pid < 0) {
+		(void)close(gate[1]);
+		return;
+	}
+	s->symbols_helper = pid;
+	s->symbols_gate = gate[1];
+	if (s->kernel_events) /* a kernel that cannot shows it; see wm_instance_exclude() */
+		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
+	s->symbols_begun = true;
+	if (s->samples)
+		wm_sample_source_leave_out(s->samples, pid);
+}
+
+/*
+ * Reading and packing them takes longer than the pump may be away from its
+ * rings: a process of its own does it, and is waited for at the end.
+ */
+void wm_serving_prepare_symbols(struct serving *s)
+{
+	/* Who reads a live one asks the kernel that runs. */
+	if (!s->o->live_bytes &&
+	    ((s->samples && wm_sampling_count(s->o->sampling)) ||
+	     (s->kernel_events && wm_kernel_events_show_symbols(s->kernel_events))))
+		start_helper(s);
+}
+
+/* Nobody is there to take the word when the helper was killed: its status says so. */
+void wm_serving_keep_symbols(struct serving *s)
+{
+	if (s->symbols_helper)
+		(void)send(s->symbols_gate, "", 1, MSG_NOSIGNAL);
+}
+
+void wm_serving_want_symbols(struct serving *s)
+{
+	if (s->symbols_begun)
+		return;
+	wm_serving_prepare_symbols(s);
+	wm_serving_keep_symbols(s);
+}
+
+int wm_serving_end_symbols(struct serving *s)
+{
+	int status = 0;
+
+	if (!s->symbols_helper)
+		return 0;
+	(void)close(s->symbols_gate);
+	while (waitpid(s->symbols_helper, &status, 0) < 0 && errno == EINTR)
+		;
+	s->symbols_helper = 0;
+	return status;
+}
+
+void wm_serving_wait_for_symbols(struct serving *s)
+{
+	int status = wm_serving_end_symbols(s);
+
+	if (WIFSIGNALED(status))
+		say_no_symbols(s, "the process that packs them was killed");
+	else if (WEXITSTATUS(status))
+		say_no_symbols(s, WEXITSTATUS(status) == EACCES
+				      ? "it hides them: run as root, see kernel.kptr_restrict"
+				      : wm_diag_errno(-WEXITSTATUS(status)));
+	wm_trace_kernel_adopt(s->writer);
+}
