@@ -159,16 +159,12 @@ void wm_sample_source_destroy(struct wm_sample_source *s)
 	free(s);
 }
 
-int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
-			    const pid_t *ours, size_t nr_ours)
+int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler)
 {
 	s->places = wm_arena_array(&s->arena, wm_sampler_nr_cpus(sampler), sizeof(*s->places));
 	if (!s->places)
 		return -ENOMEM;
 	s->sampler = sampler;
-	s->nr_ours = nr_ours < OURS_MAX ? nr_ours : OURS_MAX;
-	for (size_t i = 0; i < s->nr_ours; i++)
-		s->ours[i] = ours[i];
 	return 0;
 }
 

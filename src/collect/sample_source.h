@@ -41,10 +41,10 @@ int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate 
 			    struct wm_sample_source **ret, struct wm_diag *diag);
 void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; closes the sampler */
 
-/* Takes the sampler over, not on -ENOMEM. Samples of the processes in `ours` are not kept. */
-int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler,
-			    const pid_t *ours, size_t nr_ours);
-void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);  /* one more of ours */
+/* Takes the sampler over, not on -ENOMEM. */
+int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler);
+/* Samples of this process are not kept: it is one of the recorder's, up to four. */
+void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*

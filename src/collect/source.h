@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - what all sources of the pump have in common, except programs' pools
- * (pump.h): the kernel's events, samples, counters of /proc.
+ * source.h - the interface of the pump's sources: the kernel's events, samples,
+ * counters of /proc. Only the pools of programs (pump.h) are not behind it.
+ *
+ * A source is one file with one const struct wm_source_ops, and one line in the
+ * table of sources (control/pump/sources.h). The pump calls the functions from
+ * its one thread, in this order:
+ *
+ *   create   when the trace begins, or later when the source's events are added
+ *   follow   when the recorded command is about to start; round: again and again
+ *   stop     the recording ends: from now on the source takes no new events
+ *   finish   writes everything that is left; totals are exact from now on
+ *   destroy
+ *
+ * Sources are stopped, finished and destroyed in reverse order of the table.
  */
 #ifndef WM_COLLECT_SOURCE_H
 #define WM_COLLECT_SOURCE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "base/loop.h"
+#include "base/words.h"
+#include "collect/calibrate.h"
 #include "ring/pool.h"
+#include "write/trace_writer.h"
 
 #define WM_SOURCE_MORE_MAX 6u
 
@@ -21,6 +40,41 @@ struct wm_source_totals {
 	uint64_t buffer_bytes; /* of all rings, now */
 	int error;             /* the last write that failed: -errno; 0: none did */
 	uint64_t more[WM_SOURCE_MORE_MAX]; /* counters of one source, by an enum of its header */
+};
+
+/* What the pump lends to a source, until destroy(). */
+struct wm_source_host {
+	struct wm_trace_writer *writer;
+	struct wm_calibrate *clock; /* of the trace */
+	struct wm_loop *loop;
+	bool all; /* record every process, else: */
+	const pid_t *pids;
+	size_t nr_pids;
+	pid_t ours[2];         /* the pump and its parent, which are not recorded */
+	struct wm_words words; /* sentences for the user, at once */
+	/* The reader of a live trace is behind: write nothing now, and look again later. */
+	bool (*is_full)(const void *data);
+	void *data; /* of the pump, for its own sources */
+};
+
+enum wm_source_round {
+	WM_ROUND_SOON, /* what is worth a packet */
+	WM_ROUND_SEAL, /* every 100 ms: also what has waited since the last of these */
+	WM_ROUND_ALL,  /* everything that is there now: a reader waits for it */
+};
+
+/* Functions marked with * may be NULL. */
+struct wm_source_ops {
+	/* On failure nothing is left; `options` stay the caller's and outlive the source. */
+	int (*create)(void *options, const struct wm_source_host *host, void **ret,
+		      struct wm_diag *diag);
+	void (*destroy)(void *source);
+	int (*follow)(void *source, pid_t pid); /* * this process, and what it forks */
+	/* Above 0: packets moved, another round should follow soon. Errors are in the totals. */
+	int (*round)(void *source, enum wm_source_round what);
+	void (*stop)(void *source);
+	void (*finish)(void *source);
+	void (*totals)(const void *source, struct wm_source_totals *ret);
 };
 
 #endif

@@ -25,7 +25,7 @@ void wm_record_proc_say(const struct wm_recorder_plan *plan, const struct wm_sou
 {
 	char late[WM_NUMBER_TEXT];
 
-	if (!plan->events->nr_proc)
+	if (!plan->events->proc.nr)
 		return;
 	if (!plan->quiet && t->more[WM_PROC_MORE_TICKS])
 		wm_say("/proc was read %" PRIu64 " times, which took %" PRIu64

@@ -1,32 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c - the kernel's events in the pump process; see pump_int.h. */
+/* kernel.c - the kernel's events as a source of the pump; its options are a wm_kernel_events. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "control/pump/pump_int.h"
 
-/* Wakes the loop; the round after it looks what there is. */
-static void on_kernel_ring(int fd, uint32_t events, void *data)
+struct kernel {
+	struct wm_kernel_events *events; /* borrowed */
+	struct wm_kernel_source *source;
+	struct wm_trace_writer *writer;
+};
+
+/* Wakes the loop; the round that follows reads the rings. */
+static void on_ring(int fd, uint32_t events, void *data)
 {
 	(void)fd;
 	(void)events;
 	(void)data;
 }
 
-int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag)
+/* A ring that cannot wake the loop is read when packets are sealed. */
+static void watch_rings(const struct kernel *k, struct wm_loop *loop)
 {
-	struct wm_kernel_events *k = s->kernel_events;
-	int err = wm_kernel_events_source(k, s->writer, &s->kernel, diag);
+	for (uint32_t i = 0; i < wm_kernel_events_nr_rings(k->events); i++) {
+		int fd = wm_kernel_events_fd(k->events, i);
 
-	for (uint32_t i = 0; err == 0 && i < wm_kernel_events_nr_rings(k); i++)
-		if (wm_kernel_events_fd(k, i) >= 0)
-			err = wm_loop_fd(s->loop, wm_kernel_events_fd(k, i), EPOLLIN,
-					 on_kernel_ring, s, NULL);
-	return err;
+		if (fd >= 0)
+			(void)wm_loop_fd(loop, fd, EPOLLIN, on_ring, NULL, NULL);
+	}
 }
 
-void wm_serving_end_kernel(struct serving *s)
+static int create(void *options, const struct wm_source_host *host, void **ret,
+		  struct wm_diag *diag)
 {
-	if (!s->kernel)
-		return;
-	wm_kernel_events_stop(s->kernel_events);
-	(void)wm_kernel_source_finish(s->kernel);                 /* errors are in the totals */
-	(void)wm_kernel_events_save(s->kernel_events, s->writer); /* a full disk was seen before */
+	struct kernel *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	*k = (struct kernel){.events = options, .writer = host->writer};
+	err = wm_kernel_events_source(k->events, host->writer, &k->source, diag);
+	if (err) {
+		free(k);
+		return err;
+	}
+	watch_rings(k, host->loop);
+	*ret = k;
+	return 0;
 }
+
+static void destroy(void *source)
+{
+	struct kernel *k = source;
+
+	wm_kernel_source_destroy(k->source);
+	free(k);
+}
+
+static int do_round(void *source, enum wm_source_round what)
+{
+	struct kernel *k = source;
+
+	return wm_kernel_source_round(k->source, what != WM_ROUND_SOON);
+}
+
+static void stop(void *source)
+{
+	struct kernel *k = source;
+
+	wm_kernel_events_stop(k->events);
+}
+
+static void finish(void *source)
+{
+	struct kernel *k = source;
+
+	wm_kernel_events_stop(k->events);
+	(void)wm_kernel_source_finish(k->source);          /* errors are in the totals */
+	(void)wm_kernel_events_save(k->events, k->writer); /* a full disk was reported before */
+}
+
+static void totals(const void *source, struct wm_source_totals *ret)
+{
+	const struct kernel *k = source;
+
+	wm_kernel_source_totals(k->source, ret);
+}
+
+struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
+{
+	const struct kernel *k = s->sources[WM_SOURCE_KERNEL];
+
+	return k ? k->source : NULL;
+}
+
+const struct wm_source_ops wm_source_kernel = {
+    .create = create,
+    .destroy = destroy,
+    .round = do_round,
+    .stop = stop,
+    .finish = finish,
+    .totals = totals,
+};

@@ -131,12 +131,12 @@ static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_d
 	if (err)
 		return err;
 	s->kernel_events = k;
-	err = wm_serving_begin_kernel(s, diag);
-	if (!s->kernel)
+	err = wm_serving_create_source(s, WM_SOURCE_KERNEL, k, diag);
+	if (err)
 		s->kernel_events = NULL;
 	else
 		wm_kernel_events_declared(k);
-	return s->kernel ? 0 : err; /* a ring that does not wake us is looked at all the same */
+	return err;
 }
 
 /* --- the question ------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ static int switch_all(struct change *c)
 	if (c->is_first)
 		err = begin_late(s, k, &c->diag);
 	if (!err)
-		err = wm_kernel_events_commit(k, s->kernel, &c->diag);
+		err = wm_kernel_events_commit(k, wm_serving_kernel_source(s), &c->diag);
 	if (!err) {
 		s->totals.nr_changes++;
 		wm_serving_want_symbols(s);

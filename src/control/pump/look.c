@@ -44,10 +44,7 @@ static void write_all(struct serving *s)
 	uint64_t moment = a_moment_ago(s);
 
 	(void)wm_pump_round(s->pump, true); /* errors are in the totals */
-	if (s->kernel)
-		(void)wm_kernel_source_round(s->kernel, true);
-	if (s->samples)
-		(void)wm_sample_source_seal(s->samples);
+	(void)wm_serving_round_sources(s, WM_ROUND_ALL);
 	wm_serving_settle(s, true);
 	(void)wm_trace_writer_flush(s->writer);
 	if (moment > s->written)

@@ -78,29 +78,21 @@ static void before_write(void *data)
 /* Says at once that the disk takes no more, and again when it is another reason. */
 static void watch_disk(struct serving *s)
 {
-	struct wm_source_totals source;
+	struct wm_recording_totals sources = {0};
 	struct wm_pump_totals t;
+	int error;
 
 	wm_pump_totals(s->pump, &t);
-	if (s->kernel && !t.error) {
-		wm_kernel_source_totals(s->kernel, &source);
-		t.error = source.error;
-	}
-	if (s->samples && !t.error) {
-		wm_sample_source_totals(s->samples, &source);
-		t.error = source.error;
-	}
-	if (s->proc && !t.error) {
-		wm_proc_source_totals(s->proc, &source);
-		t.error = source.error;
-	}
-	if (t.error == s->last_error)
-		return;
-	s->last_error = t.error;
+	error = wm_serving_account_sources(s, &sources);
 	if (t.error)
+		error = t.error;
+	if (error == s->last_error)
+		return;
+	s->last_error = error;
+	if (error)
 		wm_serving_trouble(s,
 				   "cannot write to '%s': %s; events are lost until it can be done",
-				   s->o->dir, wm_diag_errno(t.error));
+				   s->o->dir, wm_diag_errno(error));
 }
 
 /*
@@ -176,19 +168,15 @@ static void one_round(struct serving *s)
 {
 	uint64_t now = wm_clock_monotonic_ns();
 	bool seal = now - s->sealed_ns >= SEAL_NS, full = wm_serving_is_full(s);
-	int moved = 0, moved_kernel = 0, moved_samples = 0;
+	bool moved = false;
 
 	if (s->snapshot)
 		take_snapshot(s);
 	else if (!s->overwrite && !full)
-		moved = wm_pump_round(s->pump, seal);
-	if (s->kernel && !full)
-		moved_kernel = wm_kernel_source_round(s->kernel, seal);
-	if (s->samples && !full)
-		moved_samples = wm_sample_source_round(s->samples);
-	adapt(s, moved > 0 || moved_kernel > 0 || moved_samples > 0);
-	if (s->proc && seal)
-		(void)wm_proc_source_flush(s->proc); /* errors are in the totals */
+		moved = wm_pump_round(s->pump, seal) > 0;
+	if (!full)
+		moved |= wm_serving_round_sources(s, seal ? WM_ROUND_SEAL : WM_ROUND_SOON);
+	adapt(s, moved);
 	if (seal)
 		s->sealed_ns = now;
 	if (now - s->fitted_ns >= REFIT_NS) {
@@ -228,7 +216,7 @@ static void on_order(int fd, uint32_t events, void *data)
 	else if (order == WM_ORDER_SAMPLE)
 		wm_serving_sample(s, s->order, (size_t)n);
 	else if (order == WM_ORDER_FOLLOW)
-		wm_serving_follow_proc(s, (const void *)s->order, (size_t)n);
+		wm_serving_follow(s, (const void *)s->order, (size_t)n);
 }
 
 static void on_signal(int signo, pid_t from, void *data)
@@ -320,6 +308,19 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 	return wm_pump_create(&pump, &s->pump);
 }
 
+/* The helper of symbols.c is forked first: sources leave it out by its pid. */
+static int create_sources(struct serving *s, struct wm_diag *diag)
+{
+	int err = 0;
+
+	if (s->o->sources[WM_SOURCE_SAMPLES])
+		wm_serving_prepare_symbols(s);
+	for (unsigned i = 0; !err && i < WM_SOURCES_NR; i++)
+		if (s->o->sources[i])
+			err = wm_serving_create_source(s, i, s->o->sources[i], diag);
+	return err;
+}
+
 static int begin(struct serving *s)
 {
 	struct wm_report r = {.kind = WM_REPORT_READY};
@@ -327,7 +328,7 @@ static int begin(struct serving *s)
 	int err;
 
 	s->start_ns = s->sealed_ns = s->fitted_ns = wm_clock_monotonic_ns();
-	s->kernel_events = s->o->kernel;
+	s->kernel_events = s->o->sources[WM_SOURCE_KERNEL];
 	s->overwrite = wm_rules_options(s->o->rules)->pool_mode == WM_POOL_OVERWRITE;
 	s->wait_ms = s->overwrite ? WAIT_MAX_MS : WAIT_MIN_MS; /* there: messages wake us */
 	s->host = (struct wm_app_host){
@@ -340,12 +341,8 @@ static int begin(struct serving *s)
 	err = s->host.buffer ? begin_waiting(s) : -ENOMEM;
 	if (err == 0)
 		err = create_trace(s, &diag);
-	if (err == 0 && s->kernel_events)
-		err = wm_serving_begin_kernel(s, &diag);
-	if (err == 0 && s->o->sampling)
-		err = wm_serving_begin_sampling(s, &diag);
-	if (err == 0 && s->o->proc.nr_choices)
-		err = wm_serving_begin_proc(s, &diag);
+	if (err == 0)
+		err = create_sources(s, &diag);
 	s->host.loop = s->loop;
 	s->host.writer = s->writer;
 	if (err < 0) {
@@ -362,10 +359,7 @@ static void leave(struct serving *s)
 {
 	uint64_t until;
 
-	wm_serving_last_proc(s);
-	if (s->kernel)
-		wm_kernel_events_stop(s->kernel_events);
-	wm_serving_stop_sampling(s);
+	wm_serving_stop_sources(s);
 	wm_session_remove(s->o->session);
 	wm_serving_take_last(s);
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
@@ -399,19 +393,11 @@ void wm_serving_totals(struct serving *s)
 
 	wm_pump_totals(s->pump, &pump);
 	wm_trace_writer_totals(s->writer, &trace);
-	if (s->kernel)
-		wm_kernel_source_totals(s->kernel, &t->sources[WM_SOURCE_KERNEL]);
-	if (s->samples)
-		wm_sample_source_totals(s->samples, &t->sources[WM_SOURCE_SAMPLES]);
-	if (s->proc)
-		wm_proc_source_totals(s->proc, &t->sources[WM_SOURCE_PROC]);
 	t->events = trace.events;
 	t->bytes = trace.bytes;
 	t->packets = trace.packets;
 	memcpy(t->lost, pump.lost, sizeof(pump.lost));
-	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
-		for (unsigned cause = 0; cause < WM_LOST_NR; cause++)
-			t->lost[cause] += t->sources[i].lost[cause];
+	(void)wm_serving_account_sources(s, t);
 	t->duration_ns = wm_clock_monotonic_ns() - s->start_ns;
 }
 
@@ -421,11 +407,9 @@ static int close_trace(struct serving *s)
 	struct wm_pump_totals pump;
 	int err;
 
-	if (s->samples || s->symbols_begun)
+	if (s->sources[WM_SOURCE_SAMPLES] || s->symbols_begun)
 		wm_serving_wait_for_symbols(s);
-	wm_serving_end_proc(s);
-	wm_serving_end_sampling(s);
-	wm_serving_end_kernel(s);
+	wm_serving_finish_sources(s);
 	refit(s);
 	wm_serving_totals(s);
 	wm_pump_totals(s->pump, &pump);
@@ -446,10 +430,8 @@ static void release(struct serving *s)
 {
 	wm_serving_drop_members(s);
 	wm_pump_destroy(s->pump);
-	wm_kernel_source_destroy(s->kernel);
 	(void)wm_serving_end_symbols(s); /* of a recording that did not begin */
-	wm_serving_release_sampling(s);
-	wm_serving_release_proc(s);
+	wm_serving_destroy_sources(s);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
 	wm_kernel_events_destroy(s->kernel_events); /* the command's is another, after the fork */

@@ -3,8 +3,8 @@
  * pump_int.h - the pump process's state, shared by main.c (its
  * life and its rounds), members.c (the processes and tools that are
  * connected), change.c (rules that change), kernel_change.c
- * (events of the kernel that do), kernel.c,
- * sample.c and proc.c. For those only.
+ * (events of the kernel that do), sources.c, kernel.c, sample.c and symbols.c.
+ * For those only.
  */
 #ifndef WM_CONTROL_PUMP_PUMP_INT_H
 #define WM_CONTROL_PUMP_PUMP_INT_H
@@ -38,17 +38,12 @@ struct serving {
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
-	struct wm_kernel_events *kernel_events; /* NULL: nothing of the kernel, and then */
-	struct wm_kernel_source *kernel;
-	struct wm_sample_source *samples; /* NULL: nothing is sampled */
-	struct wm_proc_source *proc;      /* NULL: no counters of /proc */
-	int proc_timer;                   /* says when they are due; with `proc` alone */
-	struct wm_watch **ring_watches;   /* by place of the sampler; of those that wake us */
-	size_t nr_ring_watches;
-	bool symbols_begun;   /* they are in the trace, or will be */
-	pid_t command_pid;    /* of CMD, when it is recorded; 0 */
-	pid_t symbols_helper; /* writes the kernel's symbols; 0: nobody does */
-	int symbols_gate;     /* it waits there for the word; while there is a helper */
+	void *sources[WM_SOURCES_NR];           /* NULL: not recorded */
+	struct wm_kernel_events *kernel_events; /* NULL: nothing of the kernel */
+	bool symbols_begun;                     /* they are in the trace, or will be */
+	pid_t command_pid;                      /* of CMD, when it is recorded; 0 */
+	pid_t symbols_helper;                   /* writes the kernel's symbols; 0: nobody does */
+	int symbols_gate; /* it waits there for the word; while there is a helper */
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
 	uint32_t accepted;      /* in this round */
@@ -129,16 +124,23 @@ void wm_serving_end_live(struct serving *s);      /* nobody is there to read it:
 /* main.c: what was recorded and lost by now, of all sources */
 void wm_serving_totals(struct serving *s);
 
+/* sources.c: all sources that there are, in the order of source.h */
+int wm_serving_create_source(struct serving *s, unsigned place, void *options,
+			     struct wm_diag *diag);
+bool wm_serving_round_sources(struct serving *s, enum wm_source_round what); /* packets moved */
+void wm_serving_follow(struct serving *s, const struct wm_order_follow *o, size_t bytes);
+void wm_serving_stop_sources(struct serving *s);
+void wm_serving_finish_sources(struct serving *s);
+void wm_serving_destroy_sources(struct serving *s);
+/* Adds to t->lost, and sets t->sources. Returns the last error of a write; 0: none. */
+int wm_serving_account_sources(struct serving *s, struct wm_recording_totals *t);
+
 /* kernel.c */
-int wm_serving_begin_kernel(struct serving *s, struct wm_diag *diag);
-void wm_serving_end_kernel(struct serving *s); /* the last of it */
+struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s); /* NULL: none */
 
 /* sample.c */
-int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag);
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
-void wm_serving_stop_sampling(struct serving *s);
-void wm_serving_end_sampling(struct serving *s); /* the last of it */
-void wm_serving_release_sampling(struct serving *s);
+void wm_serving_leave_out(struct serving *s, pid_t pid); /* samples of it are not wanted */
 
 /*
  * symbols.c: the kernel's symbols, when an event or a call chain shows some. The
@@ -149,12 +151,5 @@ void wm_serving_keep_symbols(struct serving *s);     /* the helper begins to wri
 void wm_serving_want_symbols(struct serving *s);     /* both, unless they are prepared */
 void wm_serving_wait_for_symbols(struct serving *s); /* reports why they are missing */
 int wm_serving_end_symbols(struct serving *s);       /* waits; the helper's wait status */
-
-/* proc.c */
-int wm_serving_begin_proc(struct serving *s, struct wm_diag *diag);
-void wm_serving_follow_proc(struct serving *s, const struct wm_order_follow *o, size_t bytes);
-void wm_serving_last_proc(struct serving *s); /* what the counters say at the end */
-void wm_serving_end_proc(struct serving *s);
-void wm_serving_release_proc(struct serving *s);
 
 #endif

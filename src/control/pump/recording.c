@@ -86,8 +86,8 @@ static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_opti
 
 	forget_signals();
 	leave_the_terminal();
-	if (o->kernel)
-		nr = wm_kernel_events_fds(o->kernel, &keep);
+	if (o->sources[WM_SOURCE_KERNEL])
+		nr = wm_kernel_events_fds(o->sources[WM_SOURCE_KERNEL], &keep);
 	if (nr >= 0)
 		keep = nr ? realloc(keep, (size_t)nr * sizeof(*keep) + sizeof(always)) : none;
 	if (nr < 0 || !keep)
@@ -143,8 +143,8 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 		return r.pid;
 	}
 	close(pair[1]);
-	if (o->kernel)
-		wm_kernel_events_leave_rings(o->kernel);
+	if (o->sources[WM_SOURCE_KERNEL])
+		wm_kernel_events_leave_rings(o->sources[WM_SOURCE_KERNEL]);
 	got = wm_recording_read(&r, true, &report);
 	if (got == 1 && report.kind == WM_REPORT_READY) {
 		*ret = r;

@@ -29,7 +29,6 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
-#include "collect/proc_source.h"
 #include "control/kernel_events.h"
 #include "control/pump/sources.h"
 #include "control/recorder/sampling.h"
@@ -37,15 +36,6 @@
 #include "control/session/session.h"
 #include "ring/pool.h"
 #include "write/trace_writer.h"
-
-/* Counters of /proc that are recorded as events. */
-struct wm_recording_proc {
-	const struct wm_proc_choice *choices;
-	size_t nr_choices; /* 0: none */
-	bool everything;   /* those of a process: of every process */
-	const pid_t *pids; /* else of these, and what they fork */
-	size_t nr_pids;
-};
 
 /* Whose events, for what begins while it runs; all of it the caller's. */
 struct wm_recording_whose {
@@ -63,10 +53,8 @@ struct wm_recording_options {
 	const struct wm_rules *rules;
 	const char *dir; /* the trace directory */
 	enum wm_trace_format format;
-	const char *command;                /* for the trace's environment block; may be NULL */
-	struct wm_kernel_events *kernel;    /* of the caller's; NULL: none of the kernel */
-	const struct wm_sampling *sampling; /* of the caller's; NULL: nothing is sampled */
-	struct wm_recording_proc proc;
+	const char *command;          /* for the trace's environment block; may be NULL */
+	void *sources[WM_SOURCES_NR]; /* options of each source, the caller's; NULL: not recorded */
 	struct wm_recording_whose whose;
 	/*
 	 * Read while it runs (live.h fills these). So many bytes may wait to be

@@ -1,22 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - sampling in the pump process; see pump_int.h and sampling.h. */
+/*
+ * sample.c - samples, and what tasks map and are called, as a source of the pump;
+ * its options are a wm_sampling. Nothing is sampled before the command says whose
+ * samples are wanted (wm_serving_sample()).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/words.h"
 #include "control/pump/pump_int.h"
 
-int wm_serving_begin_sampling(struct serving *s, struct wm_diag *diag)
-{
-	int err = wm_sampling_source(s->o->sampling, s->writer, &s->clock, &s->samples, diag);
+struct samples {
+	const struct wm_sampling *sampling; /* borrowed */
+	struct wm_sample_source *source;
+	struct wm_trace_writer *writer;
+	struct wm_loop *loop;
+	struct wm_watch **watches; /* by place of the sampler; NULL: the ring does not wake us */
+	size_t nr_watches;
+};
 
-	if (!err)
-		wm_serving_prepare_symbols(s);
-	if (!err && wm_sampling_count(s->o->sampling))
-		wm_trace_writer_samples(s->writer, wm_sampler_regs(), 0);
-	return err;
+static int create(void *options, const struct wm_source_host *host, void **ret,
+		  struct wm_diag *diag)
+{
+	const struct serving *s = host->data;
+	struct samples *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct samples){.sampling = options, .writer = host->writer, .loop = host->loop};
+	err = wm_sampling_source(m->sampling, host->writer, host->clock, &m->source, diag);
+	if (err) {
+		free(m);
+		return err;
+	}
+	for (size_t i = 0; i < sizeof(host->ours) / sizeof(host->ours[0]); i++)
+		wm_sample_source_leave_out(m->source, host->ours[i]);
+	if (s->symbols_helper)
+		wm_sample_source_leave_out(m->source, s->symbols_helper);
+	if (wm_sampling_count(m->sampling))
+		wm_trace_writer_samples(m->writer, wm_sampler_regs(), 0);
+	*ret = m;
+	return 0;
+}
+
+static void destroy(void *source)
+{
+	struct samples *m = source;
+
+	for (size_t i = 0; i < m->nr_watches; i++)
+		if (m->watches[i])
+			wm_watch_remove(m->watches[i]);
+	free(m->watches);
+	wm_sample_source_destroy(m->source);
+	free(m);
 }
 
 /* --- rings ----------------------------------------------------------------------------------- */
@@ -33,74 +71,100 @@ static void on_ring(int fd, uint32_t events, void *data)
 	*watch = NULL;
 }
 
-static int watch_rings(struct serving *s)
+static int watch_rings(struct samples *m)
 {
-	struct wm_sampler *sampler = wm_sample_source_sampler(s->samples);
+	struct wm_sampler *sampler = wm_sample_source_sampler(m->source);
 	size_t nr = wm_sampler_nr_cpus(sampler);
 	int err = 0;
 
-	s->ring_watches = calloc(nr, sizeof(struct wm_watch *));
-	if (!s->ring_watches)
+	m->watches = calloc(nr, sizeof(struct wm_watch *));
+	if (!m->watches)
 		return -ENOMEM;
-	s->nr_ring_watches = nr;
+	m->nr_watches = nr;
 	for (size_t i = 0; i < nr && !err; i++)
 		if (wm_sampler_ring(sampler, i))
-			err = wm_loop_fd(s->loop, wm_sampler_fd(sampler, i), EPOLLIN, on_ring,
-					 &s->ring_watches[i], &s->ring_watches[i]);
+			err = wm_loop_fd(m->loop, wm_sampler_fd(sampler, i), EPOLLIN, on_ring,
+					 &m->watches[i], &m->watches[i]);
 	return err;
+}
+
+static int begin(struct samples *m, const struct wm_order_sample *o, size_t bytes,
+		 struct wm_diag *diag)
+{
+	struct wm_sampling_whom whom;
+	struct wm_kernel_text text;
+	int err;
+
+	if (!m || wm_sample_source_sampler(m->source) || bytes < sizeof(*o) ||
+	    bytes != sizeof(*o) + (size_t)o->nr_tids * sizeof(pid_t))
+		return -EINVAL;
+	whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->alone, o->on_exec};
+	err = wm_sampling_begin(m->sampling, m->source, &whom,
+				wm_kernel_text_find(&text) ? NULL : &text, diag);
+	return err ? err : watch_rings(m);
 }
 
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes)
 {
-	const pid_t ours[] = {getpid(), getppid()};
 	struct wm_report r = {.kind = WM_REPORT_SAMPLING};
 	struct wm_diag diag = {.offset = -1};
-	struct wm_sampling_whom whom;
-	struct wm_kernel_text text;
-	int err = -EINVAL;
+	int err = begin(s->sources[WM_SOURCE_SAMPLES], o, bytes, &diag);
 
-	if (s->samples && !wm_sample_source_sampler(s->samples) && bytes >= sizeof(*o) &&
-	    bytes == sizeof(*o) + (size_t)o->nr_tids * sizeof(pid_t)) {
-		whom = (struct wm_sampling_whom){o->tids, o->nr_tids, o->alone, o->on_exec};
-		err = wm_sampling_begin(s->o->sampling, s->samples, &whom, ours, 2,
-					wm_kernel_text_find(&text) ? NULL : &text, &diag);
-	}
-	if (!err)
-		err = watch_rings(s);
 	r.err = err < 0 ? err : 0;
 	(void)snprintf(r.sentence, sizeof(r.sentence), "%s", wm_words_of(r.err, &diag));
 	wm_serving_report(s, &r, true);
 	wm_serving_keep_symbols(s);
 }
 
-void wm_serving_stop_sampling(struct serving *s)
+static int do_round(void *source, enum wm_source_round what)
 {
-	if (s->samples && wm_sample_source_sampler(s->samples))
-		wm_sampler_stop(wm_sample_source_sampler(s->samples));
+	struct samples *m = source;
+
+	return what == WM_ROUND_ALL ? wm_sample_source_seal(m->source)
+				    : wm_sample_source_round(m->source);
 }
 
-void wm_serving_end_sampling(struct serving *s)
+static void stop(void *source)
 {
+	struct samples *m = source;
+
+	if (wm_sample_source_sampler(m->source))
+		wm_sampler_stop(wm_sample_source_sampler(m->source));
+}
+
+static void totals(const void *source, struct wm_source_totals *ret)
+{
+	const struct samples *m = source;
+
+	wm_sample_source_totals(m->source, ret);
+}
+
+static void finish(void *source)
+{
+	struct samples *m = source;
 	struct wm_source_totals t;
 
-	if (!s->samples)
-		return;
-	wm_serving_stop_sampling(s);
-	(void)wm_sample_source_finish(s->samples); /* errors are in the totals */
-	wm_sample_source_totals(s->samples, &t);
-	if (wm_sampling_count(s->o->sampling))
-		wm_trace_writer_samples(s->writer, wm_sampler_regs(),
+	stop(m);
+	(void)wm_sample_source_finish(m->source); /* errors are in the totals */
+	totals(m, &t);
+	if (wm_sampling_count(m->sampling))
+		wm_trace_writer_samples(m->writer, wm_sampler_regs(),
 					t.more[WM_SAMPLE_MORE_CLOCK_ERROR_NS]);
 }
 
-void wm_serving_release_sampling(struct serving *s)
+void wm_serving_leave_out(struct serving *s, pid_t pid)
 {
-	for (size_t i = 0; i < s->nr_ring_watches; i++)
-		if (s->ring_watches[i])
-			wm_watch_remove(s->ring_watches[i]);
-	free(s->ring_watches);
-	s->ring_watches = NULL;
-	s->nr_ring_watches = 0;
-	wm_sample_source_destroy(s->samples);
-	s->samples = NULL;
+	struct samples *m = s->sources[WM_SOURCE_SAMPLES];
+
+	if (m)
+		wm_sample_source_leave_out(m->source, pid);
 }
+
+const struct wm_source_ops wm_source_samples = {
+    .create = create,
+    .destroy = destroy,
+    .round = do_round,
+    .stop = stop,
+    .finish = finish,
+    .totals = totals,
+};

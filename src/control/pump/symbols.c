@@ -74,8 +74,7 @@ static void start_helper(struct serving *s)
 	if (s->kernel_events) /* a kernel that cannot shows it; see wm_instance_exclude() */
 		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
 	s->symbols_begun = true;
-	if (s->samples)
-		wm_sample_source_leave_out(s->samples, pid);
+	wm_serving_leave_out(s, pid);
 }
 
 /*
@@ -84,9 +83,11 @@ static void start_helper(struct serving *s)
  */
 void wm_serving_prepare_symbols(struct serving *s)
 {
+	const struct wm_sampling *sampling = s->o->sources[WM_SOURCE_SAMPLES];
+
 	/* Who reads a live one asks the kernel that runs. */
 	if (!s->o->live_bytes &&
-	    ((s->samples && wm_sampling_count(s->o->sampling)) ||
+	    ((sampling && wm_sampling_count(sampling)) ||
 	     (s->kernel_events && wm_kernel_events_show_symbols(s->kernel_events))))
 		start_helper(s);
 }

@@ -30,8 +30,8 @@ void wm_recorder_events_done(struct wm_recorder_events *e)
 	wm_kernel_events_destroy(e->kernel);
 	wm_sampling_destroy(e->sampling);
 	wm_rules_destroy(e->rules);
-	for (size_t i = 0; i < e->nr_proc; i++)
-		free((char *)e->proc[i].filter);
+	for (size_t i = 0; i < e->proc.nr; i++)
+		free((char *)e->proc.choices[i].filter);
 	*e = (struct wm_recorder_events){0};
 }
 
@@ -295,8 +295,8 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 
 static bool is_read(const struct wm_recorder_events *e, const struct wm_proc_event *event)
 {
-	for (size_t i = 0; i < e->nr_proc; i++)
-		if (e->proc[i].event == event)
+	for (size_t i = 0; i < e->proc.nr; i++)
+		if (e->proc.choices[i].event == event)
 			return true;
 	return false;
 }
@@ -312,7 +312,7 @@ static int add_counters(struct wm_recorder_events *e, const struct wm_event_def 
 	};
 	int err;
 
-	if (is_read(e, c.event) || e->nr_proc == WM_PROC_EVENTS_MAX)
+	if (is_read(e, c.event) || e->proc.nr == WM_PROC_EVENTS_MAX)
 		return 0;
 	err = wm_proc_choice_check(&c, diag);
 	if (err) /* "no such field" is a wrong filter, and not a wrong name */
@@ -320,7 +320,7 @@ static int add_counters(struct wm_recorder_events *e, const struct wm_event_def 
 	c.filter = w->filter ? strdup(w->filter) : NULL;
 	if (w->filter && !c.filter)
 		return -ENOMEM;
-	e->proc[e->nr_proc++] = c;
+	e->proc.choices[e->proc.nr++] = c;
 	return 0;
 }
 

@@ -22,10 +22,9 @@
 
 struct wm_recorder_events {
 	struct wm_rules *rules;
-	struct wm_kernel_events *kernel;                /* NULL: nothing of the kernel yet */
-	struct wm_sampling *sampling;                   /* NULL: nothing is sampled yet */
-	struct wm_proc_choice proc[WM_PROC_EVENTS_MAX]; /* counters of /proc; filters are ours */
-	size_t nr_proc;
+	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel yet */
+	struct wm_sampling *sampling;    /* NULL: nothing is sampled yet */
+	struct wm_proc_options proc;     /* counters of /proc; filters are ours */
 	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: it means some of the kernel, too */
 	bool user_stacks;                /* programs' events come with the stack of calls */
 
@@ -57,7 +56,7 @@ static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e
 /* Whether something but programs' events is recorded. */
 static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 {
-	return e->kernel || wm_recorder_events_sampled(e) || e->nr_proc;
+	return e->kernel || wm_recorder_events_sampled(e) || e->proc.nr;
 }
 
 /* What diag->where is when diag->column counts in the name, or in the filter. */

@@ -219,15 +219,15 @@ static void tell(const struct wm_perf_record *r, void *data)
 }
 
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
-		      const struct wm_sampling_whom *whom, const pid_t *ours, size_t nr_ours,
-		      const struct wm_kernel_text *text, struct wm_diag *diag)
+		      const struct wm_sampling_whom *whom, const struct wm_kernel_text *text,
+		      struct wm_diag *diag)
 {
 	struct wm_sampler *sampler;
 	int err = open_sampler(s, whom, &sampler, diag);
 
 	if (err)
 		return err;
-	err = wm_sample_source_attach(source, sampler, ours, nr_ours);
+	err = wm_sample_source_attach(source, sampler);
 	if (err) {
 		wm_sampler_close(sampler);
 		return err;

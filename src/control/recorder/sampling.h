@@ -52,11 +52,10 @@ int wm_sampling_source(const struct wm_sampling *s, struct wm_trace_writer *w,
 		       struct wm_diag *diag);
 /*
  * Opens them, tells the trace what the tasks have mapped already, and begins.
- * `ours` are processes whose samples are not wanted; `text` NULL: where the kernel is may not be
- * known.
+ * `text` NULL: the kernel's address may not be known.
  */
 int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *source,
-		      const struct wm_sampling_whom *whom, const pid_t *ours, size_t nr_ours,
-		      const struct wm_kernel_text *text, struct wm_diag *diag);
+		      const struct wm_sampling_whom *whom, const struct wm_kernel_text *text,
+		      struct wm_diag *diag);
 
 #endif

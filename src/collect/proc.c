@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc.c - counters of /proc as a source of the pump: reads them when a timer
+ * expires. The readings are proc_source.h's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/proc_source.h"
+#include "collect/source.h"
+
+#define NS_PER_S 1000000000u
+#define FULL_NS  10000000u /* when the reader of a live trace is behind: look again then */
+
+struct proc {
+	struct wm_source_host host;
+	struct wm_proc_source *source;
+	int timer;
+};
+
+/* A timer of the kernel's, since the loop's own may be a millisecond late. */
+static void wait_until(struct proc *p, uint64_t ns)
+{
+	const struct itimerspec at = {.it_value = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)}};
+
+	(void)timerfd_settime(p->timer, TFD_TIMER_ABSTIME, &at, NULL); /* the arguments are valid */
+}
+
+static void wait_for_next(struct proc *p)
+{
+	wait_until(p, wm_proc_source_next(p->source));
+}
+
+static void on_due(int fd, uint32_t events, void *data)
+{
+	struct proc *p = data;
+	uint64_t nr;
+
+	(void)events;
+	if (read(fd, &nr, sizeof(nr)) < 0)
+		return;                      /* it was not due after all */
+	if (p->host.is_full(p->host.data)) { /* readings that are due meanwhile count as missed */
+		wait_until(p, wm_clock_monotonic_ns() + FULL_NS);
+		return;
+	}
+	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
+	wait_for_next(p);
+}
+
+static void say_left_out(const struct proc *p)
+{
+	uint32_t nr;
+	const struct wm_proc_event *e = wm_proc_source_left_out(p->source, &nr);
+
+	if (e)
+		wm_words_say(&p->host.words,
+			     "proc:%s is recorded without %u of its counters: an event has "
+			     "room for %u",
+			     e->name, nr, WM_CLASS_FIELDS_MAX);
+}
+
+static int begin(struct proc *p, const struct wm_proc_options *o, struct wm_diag *diag)
+{
+	const struct wm_source_host *h = &p->host;
+	int err = wm_proc_source_create(h->writer, h->clock->kind, o->choices, o->nr, h->all,
+					h->ours, &p->source, diag);
+
+	for (size_t i = 0; !err && i < h->nr_pids; i++)
+		err = wm_proc_source_follow(p->source, h->pids[i]);
+	if (err)
+		return err;
+	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (p->timer < 0)
+		return -errno;
+	return wm_loop_fd(h->loop, p->timer, EPOLLIN, on_due, p, NULL);
+}
+
+static void destroy(void *source)
+{
+	struct proc *p = source;
+
+	if (p->timer >= 0)
+		close(p->timer);
+	wm_proc_source_destroy(p->source);
+	free(p);
+}
+
+static int create(void *options, const struct wm_source_host *host, void **ret,
+		  struct wm_diag *diag)
+{
+	struct proc *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	*p = (struct proc){.host = *host, .timer = -1};
+	err = begin(p, options, diag);
+	if (err) {
+		destroy(p);
+		return err;
+	}
+	say_left_out(p);
+	/* The first reading has the values from before anything of the recording began. */
+	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
+	wait_for_next(p);
+	*ret = p;
+	return 0;
+}
+
+static int follow(void *source, pid_t pid)
+{
+	struct proc *p = source;
+	int err = wm_proc_source_follow(p->source, pid);
+
+	wait_for_next(p);
+	return err;
+}
+
+/* The timer decides when there is something to write; packets call for no round. */
+static int do_round(void *source, enum wm_source_round what)
+{
+	struct proc *p = source;
+
+	if (what != WM_ROUND_SOON)
+		(void)wm_proc_source_flush(p->source);
+	return 0;
+}
+
+static void stop(void *source)
+{
+	struct proc *p = source;
+
+	wm_proc_source_last(p->source);
+}
+
+static void finish(void *source)
+{
+	struct proc *p = source;
+
+	(void)wm_proc_source_flush(p->source); /* errors are in the totals */
+}
+
+static void totals(const void *source, struct wm_source_totals *ret)
+{
+	const struct proc *p = source;
+
+	wm_proc_source_totals(p->source, ret);
+}
+
+const struct wm_source_ops wm_source_proc = {
+    .create = create,
+    .destroy = destroy,
+    .follow = follow,
+    .round = do_round,
+    .stop = stop,
+    .finish = finish,
+    .totals = totals,
+};
