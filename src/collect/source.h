@@ -65,6 +65,12 @@ enum wm_source_round {
 
 /* Functions marked with * may be NULL. */
 struct wm_source_ops {
+	/* * Descriptors in the options that the pump inherits, malloc'ed. Their number or -ENOMEM.
+	 */
+	int (*fds)(const void *options, int **ret);
+	/* * The pump has been forked: closes copies that would keep the source's rings alive. */
+	void (*forked)(void *options);
+
 	/* On failure nothing is left; `options` stay the caller's and outlive the source. */
 	int (*create)(void *options, const struct wm_source_host *host, void **ret,
 		      struct wm_diag *diag);

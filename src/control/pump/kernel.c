@@ -87,6 +87,16 @@ static void totals(const void *source, struct wm_source_totals *ret)
 	wm_kernel_source_totals(k->source, ret);
 }
 
+static int fds(const void *options, int **ret)
+{
+	return wm_kernel_events_fds(options, ret);
+}
+
+static void forked(void *options)
+{
+	wm_kernel_events_leave_rings(options);
+}
+
 struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
 {
 	const struct kernel *k = s->sources[WM_SOURCE_KERNEL];
@@ -95,6 +105,8 @@ struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
 }
 
 const struct wm_source_ops wm_source_kernel = {
+    .fds = fds,
+    .forked = forked,
     .create = create,
     .destroy = destroy,
     .round = do_round,

@@ -78,22 +78,53 @@ static void leave_the_terminal(void)
 		close(null);
 }
 
+struct fds {
+	int *fds;
+	size_t nr;
+};
+
+static int add_fds(struct fds *to, const int *fds, size_t nr)
+{
+	int *more = reallocarray(to->fds, to->nr + nr + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	if (nr)
+		memcpy(more + to->nr, fds, nr * sizeof(*fds));
+	to->fds = more;
+	to->nr += nr;
+	return 0;
+}
+
+static int add_fds_of_sources(struct fds *to, const struct wm_recording_options *o)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < WM_SOURCES_NR && !err; i++) {
+		int *fds = NULL, nr;
+
+		if (!o->sources[i] || !wm_sources[i]->fds)
+			continue;
+		nr = wm_sources[i]->fds(o->sources[i], &fds);
+		err = nr < 0 ? nr : add_fds(to, fds, (size_t)nr);
+		free(fds);
+	}
+	return err;
+}
+
 static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_options *o, int channel)
 {
 	const int always[] = {channel, o->session->dirfd, o->session->listen_fd,
 			      o->session->lock_fd, o->live_bytes ? o->live_lock_fd : channel};
-	int none[sizeof(always) / sizeof(always[0])], *keep = none, nr = 0;
+	struct fds keep = {0};
 
 	forget_signals();
 	leave_the_terminal();
-	if (o->sources[WM_SOURCE_KERNEL])
-		nr = wm_kernel_events_fds(o->sources[WM_SOURCE_KERNEL], &keep);
-	if (nr >= 0)
-		keep = nr ? realloc(keep, (size_t)nr * sizeof(*keep) + sizeof(always)) : none;
-	if (nr < 0 || !keep)
+	if (add_fds(&keep, always, sizeof(always) / sizeof(always[0])) ||
+	    add_fds_of_sources(&keep, o))
 		_exit(1);
-	memcpy(keep + nr, always, sizeof(always));
-	close_others(keep, (size_t)nr + sizeof(always) / sizeof(always[0]));
+	close_others(keep.fds, keep.nr);
+	free(keep.fds);
 	_exit(wm_recording_main(o, channel) < 0 ? 1 : 0);
 }
 
@@ -143,8 +174,9 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 		return r.pid;
 	}
 	close(pair[1]);
-	if (o->sources[WM_SOURCE_KERNEL])
-		wm_kernel_events_leave_rings(o->sources[WM_SOURCE_KERNEL]);
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		if (o->sources[i] && wm_sources[i]->forked)
+			wm_sources[i]->forked(o->sources[i]);
 	got = wm_recording_read(&r, true, &report);
 	if (got == 1 && report.kind == WM_REPORT_READY) {
 		*ret = r;
