@@ -459,7 +459,7 @@ static int complete(struct waymark_recording *r, struct waymark_error *error)
 	int err = 0;
 
 	r->plan.nr_asked = wm_rules_count(r->events.rules);
-	if (!r->plan.nr_asked && !r->events.kernel && !r->events.sampling && !r->events.proc.nr)
+	if (!r->plan.nr_asked && !wm_recorder_events_more(&r->events) && !r->events.sampling)
 		err = want(&r->events, "*:*", &all, error);
 	for (uint32_t i = 0; !err && i < r->nr_excluded; i++) {
 		err = wm_recorder_exclude(&r->events, r->excluded[i], &diag);

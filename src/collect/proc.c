@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,80 @@
 
 #define NS_PER_S 1000000000u
 #define FULL_NS  10000000u /* when the reader of a live trace is behind: look again then */
+
+/* --- options -------------------------------------------------------------------------------- */
+
+struct options {
+	struct wm_proc_choice choices[WM_PROC_EVENTS_MAX]; /* filters are malloc'ed */
+	size_t nr;
+};
+
+static bool takes(const char *name, const struct wm_event_def *def)
+{
+	(void)name;
+	return def && def->proc;
+}
+
+static bool is_chosen(const struct options *o, const struct wm_proc_event *event)
+{
+	for (size_t i = 0; o && i < o->nr; i++)
+		if (o->choices[i].event == event)
+			return true;
+	return false;
+}
+
+/* An event that is chosen already stays as it is. */
+static int choose(void **options, const struct wm_source_wanted *w, const struct wm_proc_event *e,
+		  struct wm_diag *diag)
+{
+	struct wm_proc_choice c = {
+	    .event = e,
+	    .every_ns = w->every_ns ? w->every_ns : WM_PROC_EVERY_DEFAULT_NS,
+	    .filter = w->filter,
+	};
+	struct options *o = *options;
+	int err;
+
+	if (is_chosen(o, e) || (o && o->nr == WM_PROC_EVENTS_MAX))
+		return 0;
+	err = wm_proc_choice_check(&c, diag);
+	if (err) /* "no such field" is a wrong filter, and not a wrong name */
+		return w->filter && err == -ENOENT ? -EINVAL : err;
+	if (!o)
+		*options = o = calloc(1, sizeof(*o));
+	c.filter = w->filter ? strdup(w->filter) : NULL;
+	if (!o || (w->filter && !c.filter)) {
+		free((char *)c.filter);
+		return -ENOMEM;
+	}
+	o->choices[o->nr++] = c;
+	return 0;
+}
+
+static int want(void **options, const struct wm_source_wanted *w, struct wm_diag *diag)
+{
+	int err = 0;
+
+	if (w->sampled)
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "%s is read, not sampled: --every says how often",
+				   w->defs[0].name);
+	for (size_t i = 0; !err && i < w->nr_defs; i++)
+		if (w->defs[i].proc)
+			err = choose(options, w, w->defs[i].proc, diag);
+	return err ? err : (int)w->nr_defs;
+}
+
+static void forget(void *options)
+{
+	struct options *o = options;
+
+	for (size_t i = 0; i < o->nr; i++)
+		free((char *)o->choices[i].filter);
+	free(o);
+}
+
+/* --- in the pump ------------------------------------------------------------------------------ */
 
 struct proc {
 	struct wm_source_host host;
@@ -62,7 +137,7 @@ static void say_left_out(const struct proc *p)
 			     e->name, nr, WM_CLASS_FIELDS_MAX);
 }
 
-static int begin(struct proc *p, const struct wm_proc_options *o, struct wm_diag *diag)
+static int begin(struct proc *p, const struct options *o, struct wm_diag *diag)
 {
 	const struct wm_source_host *h = &p->host;
 	int err = wm_proc_source_create(h->writer, h->clock->kind, o->choices, o->nr, h->all,
@@ -151,6 +226,9 @@ static void totals(const void *source, struct wm_source_totals *ret)
 }
 
 const struct wm_source_ops wm_source_proc = {
+    .takes = takes,
+    .want = want,
+    .forget = forget,
     .create = create,
     .destroy = destroy,
     .follow = follow,

@@ -26,13 +26,6 @@ struct wm_proc_choice {
 	const char *filter; /* NULL: always */
 };
 
-/* The options of wm_source_proc. */
-struct wm_proc_options {
-	struct wm_proc_choice choices[WM_PROC_EVENTS_MAX];
-	size_t nr; /* 0: nothing of /proc */
-};
-extern const struct wm_source_ops wm_source_proc;
-
 /* Whether it can be had here: 0, or what wm_proc_source_create() would say. */
 int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
 

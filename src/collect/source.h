@@ -4,8 +4,9 @@
  * counters of /proc. Only the pools of programs (pump.h) are not behind it.
  *
  * A source is one file with one const struct wm_source_ops, and one line in the
- * table of sources (control/pump/sources.h). The pump calls the functions from
- * its one thread, in this order:
+ * table of sources (control/pump/sources.h). The command calls takes() and want()
+ * for each name that a user gave; that makes the source's options, which the pump
+ * inherits. The pump calls the other functions from its one thread, in this order:
  *
  *   create   when the trace begins, or later when the source's events are added
  *   follow   when the recorded command is about to start; round: again and again
@@ -26,6 +27,7 @@
 #include "base/loop.h"
 #include "base/words.h"
 #include "collect/calibrate.h"
+#include "kernel/event_def.h"
 #include "ring/pool.h"
 #include "write/trace_writer.h"
 
@@ -40,6 +42,16 @@ struct wm_source_totals {
 	uint64_t buffer_bytes; /* of all rings, now */
 	int error;             /* the last write that failed: -errno; 0: none did */
 	uint64_t more[WM_SOURCE_MORE_MAX]; /* counters of one source, by an enum of its header */
+};
+
+/* What a user asked for by one name. */
+struct wm_source_wanted {
+	const char *name;
+	const char *filter;              /* NULL: none */
+	const struct wm_event_def *defs; /* events of the kernel's namespace with that name */
+	size_t nr_defs;                  /* 0: it is not in there */
+	uint64_t every_ns;               /* --every; 0: the default */
+	bool sampled;                    /* with a rate or a call chain, as samples have */
 };
 
 /* What the pump lends to a source, until destroy(). */
@@ -65,6 +77,12 @@ enum wm_source_round {
 
 /* Functions marked with * may be NULL. */
 struct wm_source_ops {
+	/* * Whether a name means events of this source; `def`: the first of its defs, NULL: none.
+	 */
+	bool (*takes)(const char *name, const struct wm_event_def *def);
+	/* * Adds the events to *options, which it makes when NULL. How many, or -errno. */
+	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
+	void (*forget)(void *options); /* * frees what want() made */
 	/* * Descriptors in the options that the pump inherits, malloc'ed. Their number or -ENOMEM.
 	 */
 	int (*fds)(const void *options, int **ret);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "cmd/record/record.h"
 #include "cmd/say.h"
+#include "collect/proc_source.h"
 
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag)
 {
@@ -25,7 +26,7 @@ void wm_record_proc_say(const struct wm_recorder_plan *plan, const struct wm_sou
 {
 	char late[WM_NUMBER_TEXT];
 
-	if (!plan->events->proc.nr)
+	if (!plan->events->options[WM_SOURCE_PROC])
 		return;
 	if (!plan->quiet && t->more[WM_PROC_MORE_TICKS])
 		wm_say("/proc was read %" PRIu64 " times, which took %" PRIu64

@@ -120,7 +120,7 @@ static void say_total(const struct run *r)
 			  t->sources[WM_SOURCE_KERNEL].events);
 	if (wm_recorder_events_sampled(r->plan->recorder.events))
 		wm_text_f(&line, " (%" PRIu64 " samples)", t->sources[WM_SOURCE_SAMPLES].events);
-	if (r->plan->recorder.events->proc.nr)
+	if (r->plan->recorder.events->options[WM_SOURCE_PROC])
 		wm_text_f(&line, " (%" PRIu64 " of /proc)", t->sources[WM_SOURCE_PROC].events);
 	if (filtered)
 		wm_text_f(&line, ", %" PRIu64 " did not pass --filter", filtered);

@@ -30,8 +30,9 @@ void wm_recorder_events_done(struct wm_recorder_events *e)
 	wm_kernel_events_destroy(e->kernel);
 	wm_sampling_destroy(e->sampling);
 	wm_rules_destroy(e->rules);
-	for (size_t i = 0; i < e->proc.nr; i++)
-		free((char *)e->proc.choices[i].filter);
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		if (e->options[i])
+			wm_sources[i]->forget(e->options[i]);
 	*e = (struct wm_recorder_events){0};
 }
 
@@ -291,52 +292,42 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 	return got < 0 ? got : 0;
 }
 
-/* --- counters of /proc ---------------------------------------------------------------------- */
+/* --- other sources of the pump ---------------------------------------------------------------- */
 
-static bool is_read(const struct wm_recorder_events *e, const struct wm_proc_event *event)
+/* The place of the source that a name belongs to; WM_SOURCES_NR: none. */
+static unsigned find_source(const char *name, const struct wm_event_def *def)
 {
-	for (size_t i = 0; i < e->proc.nr; i++)
-		if (e->proc.choices[i].event == event)
-			return true;
-	return false;
+	unsigned i = 0;
+
+	while (i < WM_SOURCES_NR && !(wm_sources[i]->takes && wm_sources[i]->takes(name, def)))
+		i++;
+	return i;
 }
 
-/* An event that was named already stays as it was. */
-static int add_counters(struct wm_recorder_events *e, const struct wm_event_def *def,
-			const struct wm_recorder_wanted *w, struct wm_diag *diag)
+static int refuse_later(const char *name, struct wm_diag *diag)
 {
-	struct wm_proc_choice c = {
-	    .event = def->proc,
-	    .every_ns = w->every_ns ? w->every_ns : WM_PROC_EVERY_DEFAULT_NS,
+	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
+			   "'%.120s' begins with a recording, and not while one runs: "
+			   "record anew",
+			   name);
+}
+
+static int want_of(struct wm_recorder_events *e, unsigned source,
+		   const struct wm_recorder_wanted *w, const struct wm_event_defs *defs,
+		   struct wm_diag *diag)
+{
+	const struct wm_source_wanted wanted = {
+	    .name = w->glob,
 	    .filter = w->filter,
+	    .defs = defs->defs,
+	    .nr_defs = defs->nr,
+	    .every_ns = w->every_ns,
+	    .sampled = w->sampled && w->outright,
 	};
-	int err;
 
-	if (is_read(e, c.event) || e->proc.nr == WM_PROC_EVENTS_MAX)
-		return 0;
-	err = wm_proc_choice_check(&c, diag);
-	if (err) /* "no such field" is a wrong filter, and not a wrong name */
-		return w->filter && err == -ENOENT ? -EINVAL : err;
-	c.filter = w->filter ? strdup(w->filter) : NULL;
-	if (w->filter && !c.filter)
-		return -ENOMEM;
-	e->proc.choices[e->proc.nr++] = c;
-	return 0;
-}
-
-static int read_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
-		     const struct wm_recorder_wanted *w, struct wm_diag *diag)
-{
-	int err = 0;
-
-	if (w->sampled && w->outright)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "%s is read, not sampled: --every says how often",
-				   defs->defs[0].name);
-	for (size_t i = 0; !err && i < defs->nr; i++)
-		if (defs->defs[i].proc)
-			err = add_counters(e, &defs->defs[i], w, diag);
-	return err ? err : (int)defs->nr;
+	if (e->running)
+		return refuse_later(w->glob, diag);
+	return wm_sources[source]->want(&e->options[source], &wanted, diag);
 }
 
 /* --- one name --------------------------------------------------------------------------------- */
@@ -345,10 +336,11 @@ static int read_defs(struct wm_recorder_events *e, const struct wm_event_defs *d
 static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, bool outright, struct wm_diag *diag)
 {
+	unsigned source = find_source(w->glob, defs->nr ? &defs->defs[0] : NULL);
 	int err;
 
-	if (defs->nr && defs->defs[0].proc)
-		return read_defs(e, defs, w, diag);
+	if (source < WM_SOURCES_NR)
+		return want_of(e, source, w, defs, diag);
 	if (can_sample(defs, w))
 		return sample_defs(e, defs, w, diag);
 	err = make_kernel(e, diag);
@@ -374,11 +366,8 @@ static int check_later(const struct wm_recorder_wanted *w, const struct wm_event
 		       struct wm_diag *diag)
 {
 	if (!defs->nr)
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.120s' begins with a recording, and not while one runs: "
-				   "record anew",
-				   w->glob);
-	if (defs->defs[0].proc || w->sampled)
+		return refuse_later(w->glob, diag);
+	if (find_source(w->glob, &defs->defs[0]) < WM_SOURCES_NR || w->sampled)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "%.120s is %s from the beginning of a recording or not at all: "
 				   "record anew",
@@ -415,7 +404,8 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 		return got;
 	space.root = e->of ? wm_event_space_root(e->of, root) : NULL;
 	wm_event_defs_init(&defs);
-	got = is_marker(w->glob) || is_functions(w->glob)
+	got = is_marker(w->glob) || is_functions(w->glob) ||
+		      find_source(w->glob, NULL) < WM_SOURCES_NR
 		  ? 1
 		  : wm_event_name_resolve(&space, w->glob, &defs, diag);
 	if (got > 0) {

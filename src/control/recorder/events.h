@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #include "base/words.h"
-#include "collect/proc_source.h"
 #include "control/kernel_events.h"
+#include "control/pump/sources.h"
 #include "control/recorder/kernel_request.h"
 #include "control/recorder/sampling.h"
 #include "control/rules.h"
@@ -24,7 +24,7 @@ struct wm_recorder_events {
 	struct wm_rules *rules;
 	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel yet */
 	struct wm_sampling *sampling;    /* NULL: nothing is sampled yet */
-	struct wm_proc_options proc;     /* counters of /proc; filters are ours */
+	void *options[WM_SOURCES_NR];    /* of the other sources, made by their want() */
 	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: it means some of the kernel, too */
 	bool user_stacks;                /* programs' events come with the stack of calls */
 
@@ -56,7 +56,20 @@ static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e
 /* Whether something but programs' events is recorded. */
 static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 {
-	return e->kernel || wm_recorder_events_sampled(e) || e->proc.nr;
+	bool more = e->kernel || wm_recorder_events_sampled(e);
+
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		more |= e->options[i] != NULL;
+	return more;
+}
+
+/* The options of one source; NULL: it records nothing. */
+static inline void *wm_recorder_events_options(const struct wm_recorder_events *e,
+					       enum wm_source_place place)
+{
+	if (place == WM_SOURCE_KERNEL)
+		return e->kernel;
+	return place == WM_SOURCE_SAMPLES ? e->sampling : e->options[place];
 }
 
 /* What diag->where is when diag->column counts in the name, or in the filter. */

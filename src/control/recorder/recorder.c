@@ -241,9 +241,6 @@ static int start_pump(struct wm_recorder *r, struct wm_diag *diag)
 	    .dir = p->dir,
 	    .format = p->format,
 	    .command = p->command ? p->command[0] : NULL,
-	    .sources = {[WM_SOURCE_KERNEL] = p->events->kernel,
-			[WM_SOURCE_SAMPLES] = p->events->sampling,
-			[WM_SOURCE_PROC] = p->events->proc.nr ? &p->events->proc : NULL},
 	    .whose = {.all = p->all,
 		      .pids = p->pids,
 		      .nr_pids = p->nr_pids,
@@ -254,6 +251,8 @@ static int start_pump(struct wm_recorder *r, struct wm_diag *diag)
 	};
 	int err = wm_session_create(p->runtime_dir, NULL, &r->session, diag);
 
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		o.sources[i] = wm_recorder_events_options(p->events, i);
 	if (p->live)
 		wm_live_options(p->live, &o);
 	if (!err)
