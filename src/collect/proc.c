@@ -4,12 +4,14 @@
  * expires. The readings are proc_source.h's.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "collect/proc_source.h"
 #include "collect/source.h"
 
@@ -225,7 +227,47 @@ static void totals(const void *source, struct wm_source_totals *ret)
 	wm_proc_source_totals(p->source, ret);
 }
 
+/* --- in the command, at the end ----------------------------------------------------------------
+ */
+
+static void say_rate(const uint64_t *more, const struct wm_words *words)
+{
+	char late[WM_NUMBER_TEXT];
+
+	wm_words_say(words,
+		     "/proc was read %" PRIu64 " times, which took %" PRIu64
+		     " us each and began %s late at most",
+		     more[WM_PROC_MORE_TICKS],
+		     more[WM_PROC_MORE_SPENT_NS] / more[WM_PROC_MORE_TICKS] / 1000,
+		     wm_number_print_duration(more[WM_PROC_MORE_LATE_MAX_NS] / 1000 * 1000, late));
+}
+
+static void explain(const struct wm_source_result *r, const struct wm_words *words)
+{
+	const uint64_t *more = r->totals->more;
+
+	if (!r->quiet && more[WM_PROC_MORE_TICKS])
+		say_rate(more, words);
+	if (more[WM_PROC_MORE_MISSED])
+		wm_words_say(words,
+			     "%" PRIu64 " readings of /proc were missed, for the machine was busy; "
+			     "waymark:lost says when: a longer --every",
+			     more[WM_PROC_MORE_MISSED]);
+	if (more[WM_PROC_MORE_DENIED])
+		wm_words_say(words,
+			     "%" PRIu64 " readings of processes were refused: run as root, or as "
+			     "their user",
+			     more[WM_PROC_MORE_DENIED]);
+	if (r->totals->torn)
+		wm_words_say(words,
+			     "%" PRIu64 " texts of /proc were not as they were at first; they are "
+			     "not in the trace",
+			     r->totals->torn);
+}
+
 const struct wm_source_ops wm_source_proc = {
+    .label = "of /proc",
+    .explain = explain,
     .takes = takes,
     .want = want,
     .forget = forget,

@@ -69,6 +69,14 @@ struct wm_source_host {
 	void *data; /* of the pump, for its own sources */
 };
 
+/* What came of a source, for the summary of a recording. */
+struct wm_source_result {
+	const void *options; /* NULL: events were added while the recording ran */
+	const struct wm_source_totals *totals;
+	const char *folder; /* of the trace */
+	bool quiet;         /* only what is wrong */
+};
+
 enum wm_source_round {
 	WM_ROUND_SOON, /* what is worth a packet */
 	WM_ROUND_SEAL, /* every 100 ms: also what has waited since the last of these */
@@ -77,12 +85,17 @@ enum wm_source_round {
 
 /* Functions marked with * may be NULL. */
 struct wm_source_ops {
+	const char *label; /* of its events in the summary, behind their number: "of the kernel" */
 	/* * Whether a name means events of this source; `def`: the first of its defs, NULL: none.
 	 */
 	bool (*takes)(const char *name, const struct wm_event_def *def);
 	/* * Adds the events to *options, which it makes when NULL. How many, or -errno. */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
 	void (*forget)(void *options); /* * frees what want() made */
+	/* * Whether a user asked for these options; NULL: always. */
+	bool (*is_asked)(const void *options);
+	/* * At the end, in the command: sentences for the user. */
+	void (*explain)(const struct wm_source_result *r, const struct wm_words *words);
 	/* * Descriptors in the options that the pump inherits, malloc'ed. Their number or -ENOMEM.
 	 */
 	int (*fds)(const void *options, int **ret);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* option.c - arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic, --stacks.
+/*
+ * option.c - arguments of `waymark record`: -F, -c and -g; --trigger, --synthetic, --stacks;
+ * --every.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -7,6 +9,7 @@
 
 #include "base/number.h"
 #include "cmd/record/record.h"
+#include "collect/proc_source.h"
 
 /* --- sampling ---------------------------------------------------------------------------- */
 
@@ -122,4 +125,17 @@ int wm_record_more_begin(const struct wm_record_more *m, struct wm_recorder_even
 		err = wm_recorder_want_trigger(e, m->triggers[i], diag);
 	}
 	return err;
+}
+
+/* --- counters of /proc -------------------------------------------------------------------- */
+
+int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag)
+{
+	if (*every_ns)
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "said twice of the same events");
+	if (wm_number_parse_duration(argument, WM_PROC_EVERY_MIN_NS, WM_PROC_EVERY_MAX_NS,
+				     every_ns))
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' is no duration of 1ms to 1h, such as 100ms", argument);
+	return 0;
 }

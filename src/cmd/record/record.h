@@ -5,8 +5,7 @@
  *   record.c        options
  *   events.c  options -> plan
  *   run.c    plan -> a recording: signals, words, exit status
- *   option.c arguments of -F, -g, --stacks and the like
- *   proc.c   counters of /proc: --every, words at the end
+ *   option.c arguments of -F, -g, --every, --stacks and the like
  *   check_names.c  "no event matches": nearest names
  *   change.c other events for a recording that runs (--change)
  *   explain_empty.c  why nothing was recorded
@@ -48,8 +47,6 @@ bool wm_record_sample_join(const struct wm_sampling_how *general, const struct w
 
 /* --every. 0, or -EINVAL and a sentence. */
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag);
-/* What is to say of how they were read. */
-void wm_record_proc_say(const struct wm_recorder_plan *plan, const struct wm_source_totals *t);
 
 /* "A", "B" or "(A) && (B)"; free() it. NULL without either or without memory (-> *ret_err). */
 char *wm_record_join_filters(const char *a, const char *b, int *ret_err);

@@ -104,26 +104,31 @@ static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals
 		wm_text_char(t, ')');
 }
 
+/* Of all events: how many each source recorded, and how many records filters left out. */
+static void add_sources(struct wm_text *line, const struct run *r)
+{
+	uint64_t filtered = 0;
+
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++) {
+		const struct wm_source_totals *t = &r->result.totals.sources[i];
+
+		filtered += t->filtered;
+		if (t->events || wm_recorder_events_asked(r->plan->recorder.events, i))
+			wm_text_f(line, " (%" PRIu64 " %s)", t->events, wm_sources[i]->label);
+	}
+	if (filtered)
+		wm_text_f(line, ", %" PRIu64 " did not pass --filter", filtered);
+}
+
 static void say_total(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->result.totals;
 	struct wm_text line;
-	uint64_t filtered = 0;
 	char size[WM_NUMBER_TEXT];
 
-	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
-		filtered += t->sources[i].filtered;
 	wm_text_init(&line);
 	wm_text_f(&line, "%" PRIu64 " events", t->events);
-	if (r->plan->recorder.events->kernel || t->sources[WM_SOURCE_KERNEL].events)
-		wm_text_f(&line, " (%" PRIu64 " of the kernel)",
-			  t->sources[WM_SOURCE_KERNEL].events);
-	if (wm_recorder_events_sampled(r->plan->recorder.events))
-		wm_text_f(&line, " (%" PRIu64 " samples)", t->sources[WM_SOURCE_SAMPLES].events);
-	if (r->plan->recorder.events->options[WM_SOURCE_PROC])
-		wm_text_f(&line, " (%" PRIu64 " of /proc)", t->sources[WM_SOURCE_PROC].events);
-	if (filtered)
-		wm_text_f(&line, ", %" PRIu64 " did not pass --filter", filtered);
+	add_sources(&line, r);
 	wm_text_f(&line, ", %s in %.3f s", wm_number_print_about(t->bytes, size),
 		  (double)t->duration_ns / 1e9);
 	if (t->nr_processes || !wm_recorder_events_more(r->plan->recorder.events))
@@ -149,39 +154,34 @@ static void say_unpatched(const struct wm_recording_totals *t)
 				"-DWAYMARK_LOADTEST");
 }
 
+static void explain_sources(const struct run *r)
+{
+	const struct wm_recorder_plan *p = &r->plan->recorder;
+
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++) {
+		const struct wm_source_result result = {
+		    .options = wm_recorder_events_options(p->events, i),
+		    .totals = &r->result.totals.sources[i],
+		    .folder = p->dir,
+		    .quiet = p->quiet,
+		};
+
+		if (wm_sources[i]->explain)
+			wm_sources[i]->explain(&result, &wm_say_words);
+	}
+}
+
 static void say_oddities(const struct run *r)
 {
 	const struct wm_recording_totals *t = &r->result.totals;
-	const struct wm_source_totals *kernel = &t->sources[WM_SOURCE_KERNEL];
-	const struct wm_source_totals *samples = &t->sources[WM_SOURCE_SAMPLES];
-	char size[WM_NUMBER_TEXT];
 
-	if (kernel->more[WM_KERNEL_MORE_GROWN])
-		wm_say("the kernel's rings were too small and grew to %s in all",
-		       wm_number_print_about(kernel->buffer_bytes, size));
-	if (r->plan->recorder.events->kernel &&
-	    wm_kernel_events_has_files(r->plan->recorder.events->kernel) &&
-	    !r->plan->recorder.quiet)
-		wm_say("histograms and snapshots are in %s/kernel", r->plan->recorder.dir);
-	if (kernel->torn)
-		wm_say("%" PRIu64 " records of the kernel are not as it describes them; they are "
-		       "not in the trace",
-		       kernel->torn);
-	if (samples->torn)
-		wm_say("%" PRIu64 " records of perf events could not be understood; they are not "
-		       "in the trace",
-		       samples->torn);
-	if (samples->more[WM_SAMPLE_MORE_THROTTLED])
-		wm_say("the kernel held samples back %" PRIu64 " times, for they came too fast "
-		       "(perf:throttle in the trace says when): a lower -F, or a higher -c",
-		       samples->more[WM_SAMPLE_MORE_THROTTLED]);
+	explain_sources(r);
 	if (t->filtered_missing)
 		wm_say("%" PRIu64
 		       " event%s matched an -e whose filter does not fit (no such field, "
 		       "one of another type, or more than 8 filters for one event): not recorded "
 		       "by it",
 		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
-	wm_record_proc_say(&r->plan->recorder, &t->sources[WM_SOURCE_PROC]);
 	if (t->sites_refused)
 		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
 		       "off",

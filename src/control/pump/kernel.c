@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel.c - the kernel's events as a source of the pump; its options are a wm_kernel_events. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "control/pump/pump_int.h"
 
 struct kernel {
@@ -104,7 +106,26 @@ struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s)
 	return k ? k->source : NULL;
 }
 
+static void explain(const struct wm_source_result *r, const struct wm_words *words)
+{
+	const struct wm_source_totals *t = r->totals;
+	char size[WM_NUMBER_TEXT];
+
+	if (t->more[WM_KERNEL_MORE_GROWN])
+		wm_words_say(words, "the kernel's rings were too small and grew to %s in all",
+			     wm_number_print_about(t->buffer_bytes, size));
+	if (r->options && wm_kernel_events_has_files(r->options) && !r->quiet)
+		wm_words_say(words, "histograms and snapshots are in %s/kernel", r->folder);
+	if (t->torn)
+		wm_words_say(words,
+			     "%" PRIu64 " records of the kernel are not as it describes them; they "
+			     "are not in the trace",
+			     t->torn);
+}
+
 const struct wm_source_ops wm_source_kernel = {
+    .label = "of the kernel",
+    .explain = explain,
     .fds = fds,
     .forked = forked,
     .create = create,

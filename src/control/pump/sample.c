@@ -5,6 +5,7 @@
  * samples are wanted (wm_serving_sample()).
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -160,7 +161,32 @@ void wm_serving_leave_out(struct serving *s, pid_t pid)
 		wm_sample_source_leave_out(m->source, pid);
 }
 
+static bool is_asked(const void *options)
+{
+	return wm_sampling_count(options) != 0;
+}
+
+static void explain(const struct wm_source_result *r, const struct wm_words *words)
+{
+	const struct wm_source_totals *t = r->totals;
+
+	if (t->torn)
+		wm_words_say(words,
+			     "%" PRIu64 " records of perf events could not be understood; they are "
+			     "not in the trace",
+			     t->torn);
+	if (t->more[WM_SAMPLE_MORE_THROTTLED])
+		wm_words_say(words,
+			     "the kernel held samples back %" PRIu64
+			     " times, for they came too fast "
+			     "(perf:throttle in the trace says when): a lower -F, or a higher -c",
+			     t->more[WM_SAMPLE_MORE_THROTTLED]);
+}
+
 const struct wm_source_ops wm_source_samples = {
+    .label = "samples",
+    .is_asked = is_asked,
+    .explain = explain,
     .create = create,
     .destroy = destroy,
     .round = do_round,

@@ -53,16 +53,6 @@ static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e
 	return e->sampling && wm_sampling_count(e->sampling);
 }
 
-/* Whether something but programs' events is recorded. */
-static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
-{
-	bool more = e->kernel || wm_recorder_events_sampled(e);
-
-	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
-		more |= e->options[i] != NULL;
-	return more;
-}
-
 /* The options of one source; NULL: it records nothing. */
 static inline void *wm_recorder_events_options(const struct wm_recorder_events *e,
 					       enum wm_source_place place)
@@ -70,6 +60,25 @@ static inline void *wm_recorder_events_options(const struct wm_recorder_events *
 	if (place == WM_SOURCE_KERNEL)
 		return e->kernel;
 	return place == WM_SOURCE_SAMPLES ? e->sampling : e->options[place];
+}
+
+/* Whether a user asked for events of that source. */
+static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
+					    enum wm_source_place place)
+{
+	const void *options = wm_recorder_events_options(e, place);
+
+	return options && (!wm_sources[place]->is_asked || wm_sources[place]->is_asked(options));
+}
+
+/* Whether something but programs' events is recorded. */
+static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
+{
+	bool more = false;
+
+	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
+		more |= wm_recorder_events_asked(e, i);
+	return more;
 }
 
 /* What diag->where is when diag->column counts in the name, or in the filter. */
