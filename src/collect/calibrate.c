@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate.c - fitting the counter's frequency, see calibrate.h.
+ * calibrate.c - fits the counter's frequency; see calibrate.h.
  *
- * Least squares over all kept pairs, each weighted by how closely it was
- * taken. Values are differences from the first pair, so a double's 53 bits
- * hold them to the tick for weeks.
+ * Least squares over all kept pairs, each weighted by its error bound.
+ * Values are differences from the first pair, so the 53 bits of a double hold them
+ * to the tick for weeks.
  */
 #include "collect/calibrate.h"
 
@@ -14,7 +14,7 @@
 #define TRIES       8
 #define SPAN_MIN_NS 1000000u
 
-/* Half of the window between the two readings of `kind`, in ticks, is the doubt. */
+/* The error is half of the window between the two readings of `kind`, in ticks. */
 static uint64_t pair_once(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 			  struct wm_clock_pair *p)
 {
@@ -26,14 +26,14 @@ static uint64_t pair_once(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 	return after - before;
 }
 
-/* How many nanoseconds so many ticks are, near enough for an error bound. */
+/* Converts ticks to nanoseconds, closely enough for an error bound. */
 static uint64_t doubt_ns(enum wm_clock_kind kind, uint64_t window)
 {
 	uint64_t ns, ticks;
 
 	if (kind == WM_CLOCK_MONOTONIC)
 		return window / 2 + 1;
-	/* Measured right here: no counter changes its pace by more than a little. */
+	/* The rate is measured here; it hardly changes. */
 	ns = wm_clock_monotonic_raw_ns();
 	ticks = wm_clock_read(kind);
 	while (wm_clock_monotonic_raw_ns() - ns < 2000)
@@ -60,7 +60,7 @@ void wm_calibrate_pair(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 	ret->error_ns = doubt_ns(kind, best);
 }
 
-/* Every second pair goes; from now on half as many come in. */
+/* Drops every second pair, and halves the rate at which pairs are kept from now on. */
 static void thin_out(struct wm_calibrate *c)
 {
 	uint32_t kept = 0;
@@ -72,8 +72,8 @@ static void thin_out(struct wm_calibrate *c)
 }
 
 /*
- * The last place always holds the newest pair, whether its turn to be kept has
- * come or not: the longer the baseline, the better the fit.
+ * The last place always holds the newest pair, even if it will not be kept: the longer
+ * the baseline, the better the fit.
  */
 void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair)
 {
@@ -97,7 +97,7 @@ void wm_calibrate_tick(struct wm_calibrate *c)
 	struct wm_clock_pair p;
 
 	if (c->kind == WM_CLOCK_MONOTONIC)
-		return; /* it is the unit */
+		return; /* its unit is the nanosecond */
 	wm_calibrate_pair(c->kind, wm_clock_monotonic_raw_ns, &p);
 	wm_calibrate_add(c, &p);
 }
@@ -137,7 +137,7 @@ static struct line fit(const struct wm_calibrate *c)
 	}
 	x /= sum;
 	y /= sum;
-	for (uint32_t i = 0; i < c->nr; i++) { /* around the middle: no digits cancel */
+	for (uint32_t i = 0; i < c->nr; i++) { /* relative to the mean, so that no digits cancel */
 		double e = (double)c->pair[i].error_ns + 1, w = 1 / (e * e);
 
 		xx += w * (ticks_of(c, i) - x) * (ticks_of(c, i) - x);
@@ -161,7 +161,7 @@ int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 		return -EAGAIN;
 	l = fit(c);
 	if (!(l.slope > 1e-9) || !(l.slope < 1e9))
-		return -EAGAIN; /* pairs that are no clock's */
+		return -EAGAIN; /* the pairs are not of a clock */
 	for (uint32_t i = 0; i < c->nr; i++) {
 		double off = ns_of(c, i) - (l.slope * ticks_of(c, i) + l.offset);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate.h - how fast a trace's clock ticks, fitted against
- * CLOCK_MONOTONIC_RAW from pairs of readings spread over the recording, and
- * how far off the fit is. Never runs in a traced program.
+ * calibrate.h - fits the frequency of a trace's clock against CLOCK_MONOTONIC_RAW,
+ * from pairs of readings spread over the recording, and bounds the error of the
+ * fit. Never runs in a traced program.
  */
 #ifndef WM_COLLECT_CALIBRATE_H
 #define WM_COLLECT_CALIBRATE_H
@@ -29,9 +29,9 @@ struct wm_calibration {
 	uint64_t hz; /* the best fit, rounded; never 0 */
 	double hz_exact;
 	uint64_t error_ns; /* no pair is further from the fit, its own error included */
-	uint64_t span_ns;  /* what the pairs cover */
+	uint64_t span_ns;  /* from the first pair to the last */
 
-	/* The line itself: at clock0 the other clock says ns0 + offset_ns. */
+	/* The line: at clock0 the other clock reads ns0 + offset_ns. */
 	uint64_t clock0, ns0;
 	double offset_ns;
 	bool same; /* both are one clock */
@@ -40,25 +40,25 @@ struct wm_calibration {
 /* Starts with one pair. */
 void wm_calibrate_init(struct wm_calibrate *c, enum wm_clock_kind kind);
 
-/* Takes one more pair; every second or so is right. */
+/* Takes one more pair; call it about once a second. */
 void wm_calibrate_tick(struct wm_calibrate *c);
 
 /* Adds a pair taken elsewhere; both values must rise. */
 void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair);
 
 /*
- * Fits. -EAGAIN when the pairs cover less than a millisecond; MONOTONIC needs
- * no pairs: 10^9, no error.
+ * Fits. -EAGAIN when the pairs cover less than a millisecond. MONOTONIC needs
+ * no pairs: its fit is 10^9 Hz without error.
  */
 int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret);
 
 /*
- * What the clock said when CLOCK_MONOTONIC_RAW said `ns`, by a fit. Within
- * error_ns between the pairs; of MONOTONIC, when MONOTONIC said so.
+ * The clock's value when CLOCK_MONOTONIC_RAW read `ns`, by a fit; exact to error_ns
+ * between the pairs. For a trace on MONOTONIC, `ns` is of MONOTONIC.
  */
 uint64_t wm_calibration_clock(const struct wm_calibration *c, uint64_t ns);
 
-/* The clock beside another host clock, whose reader is given; the closest of a few tries. */
+/* Reads the clock and another host clock together; keeps the closest of a few tries. */
 void wm_calibrate_pair(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 		       struct wm_clock_pair *ret);
 

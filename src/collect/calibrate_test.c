@@ -98,7 +98,7 @@ static void test_too_little(void **state)
 	assert_int_equal(wm_calibrate_fit(&c, &r), -EAGAIN);
 	p = c.pair[0];
 	p.clock += 1000;
-	wm_calibrate_add(&c, &p); /* time stood still: refused */
+	wm_calibrate_add(&c, &p); /* not later than the last pair: refused */
 	assert_int_equal(c.nr, 1);
 	p.ns += 500000;
 	wm_calibrate_add(&c, &p);
@@ -125,8 +125,8 @@ static void test_this_machine(void **state)
 	nanosleep(&nap, NULL);
 	wm_calibrate_tick(&c);
 	assert_int_equal(wm_calibrate_fit(&c, &again), 0);
-	assert_true(r.hz > 1000000); /* no machine we know ticks slower */
-	/* Two fits of one counter agree as far as their stated errors go. */
+	assert_true(r.hz > 1000000); /* no known machine has a slower counter */
+	/* Two fits of one counter agree within their errors. */
 	assert_true(again.hz_exact > r.hz_exact * (1 - 1e-3) &&
 		    again.hz_exact < r.hz_exact * (1 + 1e-3));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_packet_int.h - a packet of a CPU's records while it is put together. Records
- * go straight into its memory; it is written when it is full, or spans as much
- * time as a packet may, or its maker says so.
+ * cpu_packet_int.h - assembles a packet of one CPU's records. Records are built in the
+ * packet's memory. It is written when it is full, when it spans as much time as a
+ * packet may, and when its owner flushes it.
  */
 #ifndef WM_COLLECT_CPU_PACKET_INT_H
 #define WM_COLLECT_CPU_PACKET_INT_H
@@ -14,43 +14,43 @@
 #include "trace/trace_layout.h"
 #include "write/trace_writer.h"
 
-#define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* written when there is as much */
+#define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* a packet of this size is written */
 #define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* of a packet, in ticks */
 
 struct wm_cpu_packet {
 	struct wm_kernel_stream *stream;
 	unsigned char *buffer;
 	size_t room;
-	/* Of the packet: empty without a record, but `lost` may be told already. */
+	/* The current packet. `lost` may be set before the first record. */
 	uint32_t cpu, ring; /* see struct wm_kernel_packet */
 	uint64_t begin, end, count, lost;
 	size_t bytes;
 	uint32_t padding; /* of the last record */
-	/* Of all packets. */
+	/* All packets. */
 	uint64_t events, packets, written, lost_disk; /* written: bytes of payload */
 	int error; /* the last write that failed: -errno; 0: none did */
 };
 
-/* `record_bytes`: no record is longer. 0 or -ENOMEM. */
+/* `record_bytes`: the longest record. 0 or -ENOMEM. */
 int wm_cpu_packet_init(struct wm_cpu_packet *p, struct wm_kernel_stream *stream,
 		       size_t record_bytes);
 void wm_cpu_packet_done(struct wm_cpu_packet *p);
 
-/* Writes it. 0 or -errno: the records are lost then, and counted. */
+/* Writes the packet. 0 or -errno: then its records are lost, and counted. */
 int wm_cpu_packet_flush(struct wm_cpu_packet *p);
 
 /* Adds what was written and lost to the totals of its source. */
 void wm_cpu_packet_account(const struct wm_cpu_packet *p, struct wm_source_totals *t);
 
-/* Where the next record goes; what was there is written first when it must be. */
+/* Returns the place of the next record; flushes the packet first when it must be. */
 static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t clock)
 {
 	if (p->bytes >= WM_CPU_PACKET_BYTES || (p->count && clock - p->begin >= WM_CPU_PACKET_SPAN))
-		(void)wm_cpu_packet_flush(p); /* told in the totals */
+		(void)wm_cpu_packet_flush(p); /* errors are in the totals */
 	return p->buffer + p->bytes;
 }
 
-/* A record of so many bytes, without padding, is there. Clocks do not run back. */
+/* Adds the record built at wm_cpu_packet_at(): `bytes` without padding. Clocks do not run back. */
 static inline void wm_cpu_packet_add(struct wm_cpu_packet *p, uint64_t clock, size_t bytes)
 {
 	uint32_t padding = (uint32_t)(-bytes & (WM_RECORD_ALIGN - 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_test.c - programs that break every rule of their own shared memory
- * while the pump reads it: the pump lives, the neighbour's account is exact.
+ * hostile_test.c - programs that break every rule of their own shared memory while
+ * the pump reads it: the pump survives, and the totals of other programs are exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -16,7 +16,7 @@ struct vandal {
 	uint32_t stop;
 };
 
-/* What one word becomes: nearly right, so that checks must go all the way, or anything. */
+/* A damaged word: nearly right, so that every check is needed, or random. */
 static uint64_t spoil(uint64_t word, uint64_t *seed)
 {
 	uint64_t r = next_random(seed);
@@ -64,7 +64,7 @@ static void scribble(struct vandal *v)
 	wm_store_relaxed(word, spoil(wm_load_relaxed(word), &v->seed));
 }
 
-/* It traces like anybody, and then a word is not what it should be. */
+/* Traces like other programs, and then damages a word. */
 static void misbehave(struct vandal *v)
 {
 	for (int i = 0; i < 12; i++)
@@ -83,7 +83,7 @@ static void *misbehave_on(void *data)
 	return NULL;
 }
 
-/* Its header is mended, so that it can do harm once more. */
+/* Repairs the header, so that the program can damage it again. */
 static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 					struct wm_producer *producer)
 {
@@ -122,7 +122,7 @@ static uint32_t among_vandals(uint32_t mode, bool concurrent)
 		if (!concurrent)
 			misbehave(v);
 		if (i % 16 == 0 && mode == WM_POOL_OVERWRITE)
-			(void)wm_pump_snapshot(pump, NULL, NULL); /* it never fails the test */
+			(void)wm_pump_snapshot(pump, NULL, NULL); /* any result is allowed */
 		(void)wm_pump_round(pump, i % 3 == 0);
 		if (wm_pump_source_fault(vandal) || i % 64 == 63) {
 			assert_int_equal(wm_pump_finish(pump, vandal), 0);
@@ -151,7 +151,7 @@ static void test_vandals(void **state)
 {
 	for (uint32_t mode = 0; mode < WM_POOL_NR_MODES; mode++) {
 		assert_true(among_vandals(mode, false) > 20);
-		(void)among_vandals(mode, true); /* how often is up to chance */
+		(void)among_vandals(mode, true); /* the number is random */
 	}
 }
 
@@ -168,12 +168,12 @@ static void test_each_lie(void **state)
 		uint64_t end, last, count; /* words; after 10 honest records of 3 words */
 		bool caught;
 	} lies[] = {
-	    {8 + 30, 8 + 27, 10, false},  /* the truth */
+	    {8 + 30, 8 + 27, 10, false},  /* correct */
 	    {8 + 33, 8 + 30, 11, false},  /* one more */
 	    {8 + 27, 8 + 24, 9, true},    /* backwards */
 	    {8 + 33, 8 + 30, 10, true},   /* bytes without records */
 	    {8 + 30, 8 + 27, 11, true},   /* records without bytes */
-	    {8 + 33, 8 + 27, 11, true},   /* the last one lies before the part */
+	    {8 + 33, 8 + 27, 11, true},   /* the last one begins before the part */
 	    {8 + 33, 8 + 33, 11, true},   /* the last one begins at the end */
 	    {8 + 33, 8 + 30, 14, true},   /* too many for the bytes */
 	    {513, 510, 100, true},        /* beyond the chunk */
@@ -200,7 +200,7 @@ static void test_each_lie(void **state)
 		assert_int_equal(wm_pump_source_fault(s) != NULL, lies[i].caught);
 		wm_pump_totals(pump, &t);
 		assert_int_equal(t.quarantined, lies[i].caught);
-		assert_int_equal(t.events, i == 1 ? 11 : 10); /* what was good is kept */
+		assert_int_equal(t.events, i == 1 ? 11 : 10); /* valid records are kept */
 		assert_int_equal(wm_pump_finish(pump, s), 0);
 		wm_pump_totals(pump, &t);
 		assert_int_equal(t.quarantined, lies[i].caught);
@@ -223,10 +223,10 @@ static void test_counters_that_lie(void **state)
 	lost = wm_pool_header(&g.pool)->lost;
 	lost[WM_LOST_FULL] = 7;
 	assert_int_equal(wm_pump_round(pump, true), 0);
-	lost[WM_LOST_FULL] = 3; /* never goes back */
+	lost[WM_LOST_FULL] = 3; /* counters never decrease */
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_null(wm_pump_source_fault(s));
-	lost[WM_LOST_EARLY] = UINT64_MAX; /* would spoil the account of all: believed no more */
+	lost[WM_LOST_EARLY] = UINT64_MAX; /* impossible, would falsify all totals: quarantined */
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_non_null(wm_pump_source_fault(s));
 	wm_pump_totals(pump, &t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_source.c - from the kernel's rings to a trace; see kernel_source.h. */
+/* kernel_source.c - writes the kernel's rings to a trace; see kernel_source.h. */
 #include "collect/kernel_source.h"
 
 #include <endian.h>
@@ -19,23 +19,23 @@
 
 #define PLANS_BYTES_MAX ((size_t)256 << 20)
 #define IDS             65536u
-#define RECORD_BYTES    ((size_t)1 << 20) /* no record is longer */
-#define PAGES_PER_ROUND 4096u             /* of a CPU, before the others have their turn */
+#define RECORD_BYTES    ((size_t)1 << 20) /* the longest record */
+#define PAGES_PER_ROUND 4096u             /* of one CPU, so that the other CPUs are not delayed */
 
-/* How one event's records are read. */
+/* How the records of one event are read. */
 struct plan {
-	struct wm_kplan *fields; /* NULL: no such event is on */
+	struct wm_kplan *fields; /* NULL: no event with this id is on */
 	const struct wm_kfield *tid, *flags, *preempt;
-	struct wm_filter *filter; /* NULL: all pass; ours */
+	struct wm_filter *filter; /* NULL: no filter; malloc'ed */
 	bool in_top;
 };
 
-/* One ring: of a CPU, of an instance. What is known of it between rounds. */
+/* The ring of one CPU of one instance, and its state between rounds. */
 struct ring {
 	struct wm_instance *instance;
-	uint32_t cpu, number; /* 1: of the system's own buffer, which others write to, too */
-	uint64_t last;        /* of its last record */
-	uint64_t told;        /* losses its pages told of */
+	uint32_t cpu, number; /* 1: of the system's own buffer, which other users write to, too */
+	uint64_t last;        /* time of its last record */
+	uint64_t told;        /* losses that its pages reported */
 };
 
 struct wm_kernel_source {
@@ -58,7 +58,7 @@ struct wm_kernel_source {
 
 /* --- beginning ------------------------------------------------------------------ */
 
-/* The writer keeps a class of its own. */
+/* The writer takes ownership of the class. */
 static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag)
 {
 	const unsigned char *desc;
@@ -71,7 +71,7 @@ static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag
 	return err ? err : wm_kernel_stream_event(s->stream, id, class);
 }
 
-/* What records must pass, instead of what they had to. */
+/* Replaces the filter that records must pass. */
 static int set_filter(struct wm_kernel_source *s, struct plan *p,
 		      const struct wm_kernel_source_event *e)
 {
@@ -109,8 +109,9 @@ static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_e
 	if (err)
 		return err;
 	if (format->id >= IDS || s->plans[format->id].fields)
-		return wm_diag_set(diag, -EBADMSG, NULL, -1, "%s:%s has the number %u", e->system,
-				   e->name, format->id);
+		return wm_diag_set(diag, -EBADMSG, NULL, -1,
+				   "the format of %s:%s has the id %u, which is taken or too large",
+				   e->system, e->name, format->id);
 	p = &s->plans[format->id];
 	p->tid = wm_kformat_field(format, "common_pid");
 	p->flags = wm_kformat_field(format, "common_flags");
@@ -222,7 +223,7 @@ int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_sour
 	return err ? err : write_formats(s, e, 1);
 }
 
-/* The number behind "ID:" of a format file. */
+/* The number after "ID:" in a format file; IDS: none. */
 static uint32_t id_of(const struct wm_kernel_source_event *e)
 {
 	const char *at = strstr(e->format, "\nID:");
@@ -242,11 +243,11 @@ int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_s
 
 /* --- packets --------------------------------------------------------------------- */
 
-/* Losses lie between the last record of the ring and the page that tells of them. */
+/* The losses are between the last record of the ring and the page that reports them. */
 static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost, uint64_t until)
 {
 
-	(void)wm_cpu_packet_flush(&s->packet); /* counted there */
+	(void)wm_cpu_packet_flush(&s->packet); /* errors are in the totals */
 	s->packet.lost += lost;
 	s->totals.lost[WM_LOST_OVERWRITTEN] += lost;
 	r->told += lost;
@@ -260,7 +261,7 @@ static uint64_t number(const struct wm_kernel_source *s, const struct wm_kfield 
 	return f ? wm_kfield_number(f, s->machine.swap, c->data, c->bytes) : 0;
 }
 
-/* Header, context and payload of a record; its bytes without padding, or negative. */
+/* Writes header, context and payload of a record. Its bytes without padding, or -errno. */
 static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint16_t id,
 			  const struct wm_page_cursor *c, uint32_t tid, unsigned char *to)
 {
@@ -278,7 +279,7 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 
 #define HEAD_BYTES (WM_RECORD_HEADER_BYTES + sizeof(struct wm_kernel_context))
 
-/* Of a record that is put together already. */
+/* `record` has its header, context and payload. */
 static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t tid,
 		   const struct wm_page_cursor *c, const unsigned char *record, int64_t bytes)
 {
@@ -302,7 +303,7 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 		memcpy(&id, c->data, sizeof(id));
 	plan = &s->plans[id];
 	if (s->packet.ring && !plan->in_top)
-		return; /* somebody else's */
+		return; /* of another user of the system's buffer */
 	tid = (uint32_t)number(s, plan->tid, c);
 	if (plan->fields)
 		bytes = put_record(s, plan, id, c, tid, to);
@@ -353,7 +354,7 @@ static int drain(struct wm_kernel_source *s, struct ring *r, uint32_t *ret_pages
 		add_page(s, r, (size_t)got);
 	}
 	*ret_pages = n;
-	(void)wm_cpu_packet_flush(&s->packet); /* told by what it counts */
+	(void)wm_cpu_packet_flush(&s->packet); /* errors are in the totals */
 	if (got < 0)
 		return (int)got;
 	return s->packet.lost_disk != lost_disk ? s->packet.error : 0;
@@ -366,7 +367,8 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 		uint64_t most = wm_instance_buffer_bytes(from) / wm_instance_page_bytes(from);
 		uint32_t pages;
 
-		/* No more than the rings hold: what is written meanwhile is not waited for. */
+		/* At most as much as the ring holds, so that a busy writer cannot keep the loop
+		 * running. */
 		for (uint64_t done = 0; done <= most; done += pages) {
 			(void)drain(s, &s->rings[i], &pages);
 			if (pages < PAGES_PER_ROUND)
@@ -375,7 +377,7 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 	}
 }
 
-/* A ring that filled while we were at it is too small. */
+/* A ring that lost events between two rounds is too small. */
 static void grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
 {
 	struct wm_instance *const instances[WM_KERNEL_RINGS] = {s->from.instance, s->from.top};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_source.h - drains the rings of tracing instances into a trace: page
- * by page, record by record, each transcoded as it comes (kdata/transcode.h).
+ * kernel_source.h - drains the rings of tracing instances into a trace, page by page;
+ * each record is transcoded when it is read (kdata/transcode.h).
  *
- * A round takes the rings that have a good part full; a sealing round takes
- * what there is. What the kernel says it lost before a page is told to the
- * trace before the packet that follows, with its time range. Names of threads
- * are asked of /proc when their first record is met: within a tenth of a
- * second of it, so most of them still live.
+ * A round reads the rings that are an eighth full; a sealing round reads all rings.
+ * Events that the kernel lost before a page are written to the trace in front of the
+ * packet that follows, with their time range. A thread's name is read from /proc at
+ * its first record, at most a tenth of a second after the record was made, so most
+ * threads still live.
  *
- * Single-threaded, beside the pump; knows no sessions.
+ * Runs in the pump's thread; must not know sessions.
  */
 #ifndef WM_COLLECT_KERNEL_SOURCE_H
 #define WM_COLLECT_KERNEL_SOURCE_H
@@ -28,10 +28,10 @@ struct wm_kernel_source_event {
 	const char *system, *name;
 	const char *format; /* the format file's text */
 	size_t format_bytes;
-	/* Bytecode of a filter (event/filter.h) that records must pass; NULL: all do. */
+	/* Bytecode of a filter (event/filter.h) that records must pass; NULL: no filter. */
 	const unsigned char *filter;
 	size_t filter_bytes;
-	bool in_top; /* it is taken from the second instance, too, where others' events may be */
+	bool in_top; /* also taken from the second instance, where other users' events may be */
 };
 
 /* In wm_source_totals.more. */
@@ -40,10 +40,9 @@ enum {
 };
 
 /*
- * Where events come from: an instance, and the system's own buffer as another
- * (wm_instance_take_top()), NULL: it is not needed. Both stay the caller's and
- * must outlive the source. `most_bytes`: how far their rings may grow, all
- * together.
+ * The rings that events come from: an instance and, when `top` is not NULL, the
+ * system's own buffer (wm_instance_take_top()). Both stay the caller's and must
+ * outlive the source. `most_bytes`: the size that all rings together may grow to.
  */
 struct wm_kernel_rings {
 	struct wm_instance *instance, *top;
@@ -57,23 +56,23 @@ int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace
 			    struct wm_kernel_source **ret, struct wm_diag *diag);
 void wm_kernel_source_destroy(struct wm_kernel_source *s); /* accepts NULL */
 
-/* While it runs: declares an event more, before it is switched on. */
+/* While it runs: declares one more event, before the event is switched on. */
 int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
 			 struct wm_diag *diag);
 
 /*
- * While it runs: records of the event must pass e->filter instead of what it
- * had, from the next page on. -ENOENT: it was not declared; -ENOMEM.
+ * While it runs: replaces the event's filter by e->filter, from the next page on.
+ * -ENOENT: the event was not declared; -ENOMEM.
  */
 int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e);
 
-/* Takes all that is in the rings now; errors are in the totals. */
+/* Reads everything that is in the rings now; errors are in the totals. */
 void wm_kernel_source_drain(struct wm_kernel_source *s);
 
-/* Packets moved, or the error of a write that failed: the round went on. */
+/* Packets moved, or the error of a write that failed; the round continues after one. */
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal);
 
-/* After wm_instance_stop(): all that is left, and losses no page told of. */
+/* After wm_instance_stop(): reads the rest, and the losses that no page reported. */
 int wm_kernel_source_finish(struct wm_kernel_source *s);
 
 void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret);

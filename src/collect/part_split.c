@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part_split.c - cutting a part that spans more time than a packet may. Rare: the
- * pump was stopped for hours, or a flight recorder kept a quiet thread's
- * chunk; so here, and nowhere else, records are walked.
+ * part_split.c - cuts a part that spans more time than a packet may. This is rare: the
+ * pump was stopped for hours, or a flight recorder kept a quiet thread's chunk. Only
+ * here the pump walks records.
  */
 #include "collect/pool_source_int.h"
 
@@ -12,12 +12,12 @@
 
 struct walk {
 	struct wm_part whole;
-	struct wm_part piece; /* the one being made; nothing in it: bytes 0 */
+	struct wm_part piece; /* the current piece; empty: bytes 0 */
 	uint64_t clock;
 	uint32_t done; /* records walked over */
 };
 
-/* The piece is complete. False: there is no room. */
+/* Appends the complete piece to the list. False: no memory. */
 static bool keep_piece(struct walk *w, struct wm_parts *l)
 {
 	if (!w->piece.bytes)
@@ -28,7 +28,7 @@ static bool keep_piece(struct walk *w, struct wm_parts *l)
 	return true;
 }
 
-/* The record of `bytes` at `offset` of the whole joins the piece or begins the next. */
+/* Adds the record of `bytes` at `offset` of the whole to the piece, or to a new one. */
 static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct wm_parts *l)
 {
 	const unsigned char *at = w->whole.data + offset;
@@ -41,7 +41,7 @@ static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct w
 	w->clock += ahead;
 	if (!w->piece.bytes || w->clock - w->piece.begin >= WM_PART_SPAN_MAX) {
 		if (!keep_piece(w, l))
-			return false; /* the piece is tried, and counted, once more */
+			return false; /* the caller tries this piece again, and counts it */
 		w->piece = w->whole;
 		w->piece.data = at;
 		w->piece.begin = w->clock;
@@ -58,9 +58,9 @@ static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct w
 }
 
 /*
- * Cuts part `i` into pieces at the list's end; what cannot be walked is lost,
- * and counted. The part itself stays, empty and last of all, because it holds
- * the chunk or the copy the pieces point into.
+ * Cuts part `i` into pieces at the list's end; records that cannot be walked are lost,
+ * and counted. The part itself stays, empty and sorted last, because it holds the
+ * chunk or the copy that the pieces point into.
  */
 static void split_part(struct wm_parts *l, uint32_t i, struct wm_producer *producer, bool guest)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_source.c - per-source state of the pump: what was read of each chunk, the
- * parts that are new, the times of their packets, what was lost.
+ * pool_source.c - the pump's state of one pool: how far each chunk was read, new
+ * parts, the times of their packets, losses.
  *
- * Everything taken from the pool is loaded once and checked; an impossible
- * word quarantines the source. Payload bytes are not looked at but for the
- * headers of a part's first and last record, which give the packet's times.
+ * Each word of the pool is loaded once and checked; an impossible word quarantines
+ * the source. It reads only two headers of a payload, those of a part's first and last record,
+ * for the packet's times.
  */
 #include "collect/pool_source_int.h"
 
@@ -17,11 +17,11 @@
 
 #define PARTS_FIRST 64u
 #define TIME_MASK   (((uint64_t)1 << 48) - 1)
-/* Clocks of two cores may differ by a little: not yet the future. */
+/* Clocks of two cores may differ by this much: such a time is not in the future. */
 #define SKEW_TICKS ((uint64_t)1 << 16)
-/* A record may be older than the chunk it is in (no clock of its own). */
+/* A record may be older than its chunk by this much. */
 #define OLDER_TICKS ((uint64_t)1 << 46)
-/* Looking ahead of the scan by so many chunks hides the misses on their headers. */
+/* The scan prefetches chunk headers this far ahead, to hide cache misses. */
 #define AHEAD 8u
 
 /* --- parts ---------------------------------------------------------------- */
@@ -64,7 +64,7 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 
 	if (!s)
 		return -ENOMEM;
-	/* Big, but only what the high marks reach is ever touched. */
+	/* Large, but pages above the pool's high marks are never touched. */
 	s->progress = calloc(wm_pool_nr_chunks(pool), sizeof(*s->progress));
 	if (!s->progress) {
 		free(s);
@@ -126,9 +126,9 @@ static uint64_t unwrap_back(uint64_t low, uint64_t limit)
 }
 
 /*
- * Times of records that were just written are nearest to now; those in a
- * flight recorder may be days old, but are near the time their chunk was
- * taken (`taken`, 0: do not know).
+ * Records that were just written have times near now. Records in a flight recorder
+ * may be days old, but have times near that at which their chunk was taken (`taken`;
+ * 0: unknown).
  */
 static uint64_t unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 {
@@ -144,7 +144,7 @@ static uint64_t unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 	return full <= limit ? full : unwrap_back(low, limit);
 }
 
-/* Begin and end from the first and the last record; what cannot be true is moved. */
+/* Begin and end, from the first and the last record; impossible times are moved. */
 static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint64_t taken,
 		       struct wm_part *part)
 {
@@ -168,7 +168,7 @@ static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint6
 
 /* --- chunks ----------------------------------------------------------------- */
 
-/* A commit word of the generation we know must have grown, record by record. */
+/* A commit word of the same generation can only have grown, by whole records. */
 static bool may_follow(const struct wm_progress *p, const struct wm_commit *c)
 {
 	if (c->end_bytes == p->end_bytes)
@@ -229,7 +229,7 @@ struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_
 	return part;
 }
 
-/* Where the fresh part of a chunk lies in the pool. */
+/* The address of a chunk's fresh part in the pool. */
 static const void *fresh_data(const struct wm_pump_source *s, uint32_t chunk,
 			      const struct wm_fresh *f)
 {
@@ -255,7 +255,7 @@ static int collect_full(struct wm_pump_source *s, uint32_t chunk, uint64_t state
 	return 0;
 }
 
-/* Only we can give this chunk to a new owner, so its committed part stays as it is. */
+/* Only the pump can free this chunk for a new owner, so its committed part does not change. */
 static int collect_owned(struct wm_pump_source *s, uint32_t chunk, uint64_t state,
 			 struct wm_parts *l)
 {
@@ -294,7 +294,7 @@ int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 	uint32_t small, big;
 	int err;
 
-	/* A chunk whose owner died before it counted it waits for the next seal. */
+	/* If an owner died before it counted its full chunk, the chunk waits for the next seal. */
 	if (s->fault || (!seal && fills == s->fills))
 		return 0;
 	wm_pool_high(&s->pool, &small, &big);
@@ -308,18 +308,18 @@ int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 
 /* --- losses ----------------------------------------------------------------- */
 
-/* A billion a second for three days: no program emits so much. */
+/* 10^9 a second for three days, more than a program can emit. */
 #define LOST_MAX ((uint64_t)1 << 48)
 
 void wm_source_sample(struct wm_pump_source *s)
 {
 	if (s->fault)
 		return;
-	for (int i = 0; i < WM_LOST_DISK; i++) { /* the rest is ours to count */
+	for (int i = 0; i < WM_LOST_DISK; i++) { /* the pump counts the other causes */
 		uint64_t now = wm_pool_lost_count(&s->pool, (enum wm_lost)i);
 
 		if (now > LOST_MAX) {
-			wm_source_quarantine(s, "it counted more losses than there can be");
+			wm_source_quarantine(s, "impossible count of lost events");
 			return;
 		}
 		if (now > s->sampled[i])

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool_source_int.h - private to this room: one pool being drained, and the parts of
- * chunks a round found in it.
+ * pool_source_int.h - one pool that is drained, and the parts of chunks that a round
+ * found in it. Private to this room.
  *
- * A part is what was committed to one chunk since the last look. The source
- * remembers, chunk by chunk, how far it has come; that memory is its own and
- * the only thing it believes.
+ * A part holds the records committed to one chunk since the last round. The source
+ * remembers for each chunk how far it has read. Only this private memory is trusted,
+ * never the pool.
  */
 #ifndef WM_COLLECT_POOL_SOURCE_INT_H
 #define WM_COLLECT_POOL_SOURCE_INT_H
@@ -22,15 +22,15 @@ struct wm_pump_source;
 struct wm_part {
 	struct wm_pump_source *source;
 	const unsigned char *data; /* in the chunk, or `copy` */
-	void *copy;                /* ours; NULL: data is in the chunk */
+	void *copy;                /* owned by the part; NULL: data is in the chunk */
 	uint64_t begin, end;       /* full clock values, not in the future */
 	uint32_t chunk;
-	uint32_t bytes, last_offset, count; /* bytes 0: was split, is not written */
+	uint32_t bytes, last_offset, count; /* bytes 0: was split; do not write it */
 	uint32_t tid, level;
 	bool pinned; /* the chunk is READING: release it after the write */
 };
 
-/* Parts of one round. Grows; never shrinks; room for one part is always there. */
+/* Parts of one round. Grows, never shrinks; always has room for one part. */
 struct wm_parts {
 	struct wm_part *part;
 	uint32_t nr, room;
@@ -38,15 +38,15 @@ struct wm_parts {
 
 int wm_parts_init(struct wm_parts *l);
 void wm_parts_done(struct wm_parts *l);
-bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory for so many */
+bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory */
 
-/* A packet must span less: 48 bits of clock have to say which record comes when. */
+/* A packet spans less, so that the 48 clock bits of its records have one meaning. */
 #define WM_PART_SPAN_MAX ((uint64_t)1 << 46)
 
-/* part_split.c: cuts parts that span more, once all event ids are known. */
+/* part_split.c: cuts parts that span more; call it when all event ids are known. */
 void wm_parts_split(struct wm_parts *l, bool guest);
 
-/* How far one chunk was read. end_bytes 0: nothing of any generation. */
+/* How far one chunk was read. end_bytes 0: not at all, in no generation. */
 struct wm_progress {
 	uint64_t last_clock; /* of the last record taken */
 	uint32_t generation;
@@ -61,24 +61,25 @@ struct wm_pump_source {
 	struct wm_producer *producer;
 	enum wm_clock_kind clock_kind;
 	uint32_t pid, alive;
-	bool has_parts;    /* in the round at hand */
-	const char *fault; /* not NULL: quarantined, nothing is read any more */
+	bool has_parts;    /* in this round */
+	const char *fault; /* not NULL: quarantined, the pool is not read any more */
 	uint64_t fills;    /* the pool's fill_order when all FULL chunks had been taken */
 	struct wm_progress *progress; /* one per chunk of the pool */
 
 	/*
-	 * Losses. sampled: the pool's counters when last looked at; they only
-	 * count up. credit: records written and then overwritten, which the pool
-	 * counts as lost. settled: of the sampled ones, those in `lost`, which is
-	 * what this source lost of all causes, the pump's own included. untold: of
-	 * those, not yet in the recorder's stream; unsent: not yet in a packet.
+	 * Losses. sampled: the pool's counters at the last sample; they only grow.
+	 * credit: records that were written to the trace before they were
+	 * overwritten, which the pool counts as lost. settled: the part of
+	 * `sampled` that is in `lost`; `lost` has all losses of this source, the
+	 * pump's own included. untold: the part of `lost` that is not yet in the
+	 * recorder's stream; unsent: the part that is not yet in a packet.
 	 */
 	uint64_t sampled[WM_LOST_NR], credit, settled[WM_LOST_NR];
 	uint64_t lost[WM_LOST_NR], untold[WM_LOST_NR], unsent;
 	uint64_t added_at, untold_since;
 	uint64_t clamped;
 
-	/* A snapshot to another writer than our own. */
+	/* For a snapshot to another writer than the source's own. */
 	struct wm_producer *guest;
 	bool guest_asked;
 	uint64_t guest_unsent;
@@ -88,63 +89,63 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 		     enum wm_clock_kind kind, struct wm_pump_source **ret);
 void wm_source_destroy(struct wm_pump_source *s); /* closes the pool; accepts NULL */
 
-/* Broke a rule: nothing of it is read from now on. */
+/* The program broke a rule: its pool is not read any more. */
 void wm_source_quarantine(struct wm_pump_source *s, const char *fault);
 
-/* For block mode: a reader lives. `closing`: none does any more. */
+/* For block mode: tells the program that a reader lives; `closing`: that it has left. */
 void wm_source_beat(struct wm_pump_source *s);
 void wm_source_closing(struct wm_pump_source *s);
 
 /*
- * Adds parts of FULL chunks (pinned) and, with `seal`, of OWNED ones. 0;
- * -ENOMEM: there is more, but no room. Not for overwrite mode.
+ * Adds parts of FULL chunks (pinned) and, with `seal`, of OWNED ones. 0; -ENOMEM:
+ * some chunks are left, for lack of room. Not for overwrite mode.
  */
 int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l);
 
 /*
  * The same for overwrite mode (snapshot.c): FULL chunks pinned in the order
- * they became FULL, OWNED ones copied. `guest`: everything, forgetting and
- * remembering nothing; else what is new since the last time.
+ * they became FULL, OWNED ones copied. `guest`: takes everything and leaves the
+ * progress unchanged; else takes only what is new since the last snapshot.
  */
 int wm_snapshot_collect(struct wm_pump_source *s, bool guest, struct wm_parts *l);
 
 /*
- * Looks at the pool's counters. In overwrite mode call it before collecting:
- * credits found later than the sample only make it report less, never more
- * than was lost.
+ * Samples the pool's counters. In overwrite mode call it before collecting: then
+ * credits found after the sample can only make the reported loss too small for
+ * the moment, never too large.
  */
 void wm_source_sample(struct wm_pump_source *s);
-/* What the sample says beyond what was known, credits deducted, joins `lost`. */
+/* Adds the new losses of the sample to `lost`, without the credits. */
 void wm_source_settle_losses(struct wm_pump_source *s);
-/* The pump's own losses; `tell`: the writer does not say it by itself. */
+/* Counts a loss in the pump; `tell`: also write it to the trace, as the writer does not. */
 void wm_source_lost(struct wm_pump_source *s, enum wm_lost cause, uint64_t n, bool tell);
-/* Tells the recorder's stream what is untold; what cannot be told now is told later. */
+/* Writes untold losses to the recorder's stream; those that cannot be written stay untold. */
 void wm_source_tell_losses(struct wm_pump_source *s);
 
 /* --- between pool_source.c and snapshot.c ---------------------------------- */
 
-/* What is new in a chunk seen in `state`, and where it starts. */
+/* The new part of a chunk that was seen in `state`. */
 struct wm_fresh {
 	struct wm_commit commit;
 	struct wm_progress from; /* end_bytes: where the fresh part starts */
 };
 
 /*
- * 1: something is, 0: nothing, -ESTALE: the chunk moved on, -EBADMSG: the
- * source is quarantined now. `guest` as above.
+ * 1: the chunk has a new part; 0: it has none; -ESTALE: the chunk has another state
+ * now; -EBADMSG: the source is quarantined. `guest` as above.
  */
 int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bool guest,
 		    struct wm_fresh *ret);
 
 /*
- * Makes the next part of `f` out of `data`, which holds the fresh bytes.
- * Room was reserved. `guest`: progress is not remembered.
+ * Makes the next part of `f`; `data` holds the fresh bytes. The caller has reserved
+ * room. `guest`: the progress is not changed.
  */
 struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_t state,
 			       const struct wm_fresh *f, const void *data, bool guest,
 			       struct wm_parts *l);
 
-/* Sums that cannot wrap: a hostile counter ends at the maximum. */
+/* A sum that does not wrap: hostile counters stop at the maximum. */
 static inline uint64_t wm_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * proc.c - counters of /proc as a source of the pump: reads them when a timer
- * expires. The readings are proc_source.h's.
+ * expires. proc_source.h makes the readings.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "collect/source.h"
 
 #define NS_PER_S 1000000000u
-#define FULL_NS  10000000u /* when the reader of a live trace is behind: look again then */
+#define FULL_NS  10000000u /* when the reader of a live trace is late: try again after this */
 
 /* --- options -------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static int choose(void **options, const struct wm_source_wanted *w, const struct
 	if (is_chosen(o, e) || (o && o->nr == WM_PROC_EVENTS_MAX))
 		return 0;
 	err = wm_proc_choice_check(&c, diag);
-	if (err) /* "no such field" is a wrong filter, and not a wrong name */
+	if (err) /* -ENOENT means a field of the filter here, not the event's name */
 		return w->filter && err == -ENOENT ? -EINVAL : err;
 	if (!o)
 		*options = o = calloc(1, sizeof(*o));
@@ -73,7 +73,7 @@ static int want(void **options, const struct wm_source_wanted *w, struct wm_diag
 
 	if (w->sampled)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "%s is read, not sampled: --every says how often",
+				   "%s is read, not sampled: use --every for the interval",
 				   w->defs[0].name);
 	for (size_t i = 0; !err && i < w->nr_defs; i++)
 		if (w->defs[i].proc)
@@ -98,7 +98,7 @@ struct proc {
 	int timer;
 };
 
-/* A timer of the kernel's, since the loop's own may be a millisecond late. */
+/* A timerfd, because the loop's own timers may be a millisecond late. */
 static void wait_until(struct proc *p, uint64_t ns)
 {
 	const struct itimerspec at = {.it_value = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)}};
@@ -118,7 +118,7 @@ static void on_due(int fd, uint32_t events, void *data)
 
 	(void)events;
 	if (read(fd, &nr, sizeof(nr)) < 0)
-		return;                      /* it was not due after all */
+		return;                      /* the timer was set again meanwhile */
 	if (p->host.is_full(p->host.data)) { /* readings that are due meanwhile count as missed */
 		wait_until(p, wm_clock_monotonic_ns() + FULL_NS);
 		return;
@@ -134,8 +134,8 @@ static void say_left_out(const struct proc *p)
 
 	if (e)
 		wm_words_say(&p->host.words,
-			     "proc:%s is recorded without %u of its counters: an event has "
-			     "room for %u",
+			     "proc:%s is recorded without %u of its counters: an event has at most "
+			     "%u fields",
 			     e->name, nr, WM_CLASS_FIELDS_MAX);
 }
 
@@ -232,13 +232,13 @@ static void totals(const void *source, struct wm_source_totals *ret)
 
 static void say_rate(const uint64_t *more, const struct wm_words *words)
 {
+	uint64_t ticks = more[WM_PROC_MORE_TICKS];
 	char late[WM_NUMBER_TEXT];
 
 	wm_words_say(words,
-		     "/proc was read %" PRIu64 " times, which took %" PRIu64
-		     " us each and began %s late at most",
-		     more[WM_PROC_MORE_TICKS],
-		     more[WM_PROC_MORE_SPENT_NS] / more[WM_PROC_MORE_TICKS] / 1000,
+		     "/proc was read %" PRIu64 " time%s; a reading took %" PRIu64
+		     " us on average and was at most %s late",
+		     ticks, ticks == 1 ? "" : "s", more[WM_PROC_MORE_SPENT_NS] / ticks / 1000,
 		     wm_number_print_duration(more[WM_PROC_MORE_LATE_MAX_NS] / 1000 * 1000, late));
 }
 
@@ -250,18 +250,16 @@ static void explain(const struct wm_source_result *r, const struct wm_words *wor
 		say_rate(more, words);
 	if (more[WM_PROC_MORE_MISSED])
 		wm_words_say(words,
-			     "%" PRIu64 " readings of /proc were missed, for the machine was busy; "
-			     "waymark:lost says when: a longer --every",
+			     "missed readings of /proc because the machine was busy: %" PRIu64
+			     "; waymark:lost has their times; use a longer --every",
 			     more[WM_PROC_MORE_MISSED]);
 	if (more[WM_PROC_MORE_DENIED])
 		wm_words_say(words,
-			     "%" PRIu64 " readings of processes were refused: run as root, or as "
-			     "their user",
+			     "readings of processes without permission: %" PRIu64
+			     "; run as root, or as the user of the processes",
 			     more[WM_PROC_MORE_DENIED]);
 	if (r->totals->torn)
-		wm_words_say(words,
-			     "%" PRIu64 " texts of /proc were not as they were at first; they are "
-			     "not in the trace",
+		wm_words_say(words, "dropped readings of /proc whose format had changed: %" PRIu64,
 			     r->totals->torn);
 }
 

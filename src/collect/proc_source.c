@@ -13,7 +13,7 @@
 #include "event/filter.h"
 #include "kernel/proc_tasks.h"
 
-#define SOON_NS 10000000u /* a process that is new is read for the first time */
+#define SOON_NS 10000000u /* after this time a new process is read for the first time */
 
 #define RECORD_MAX                                                                                 \
 	(WM_RECORD_HEADER_BYTES + sizeof(struct wm_task_context) + WM_PROC_RECORD_BYTES_MAX)
@@ -21,12 +21,12 @@
 struct kind {
 	const struct wm_proc_event *event;
 	struct wm_proc_plan *plan;
-	struct wm_filter *filter; /* NULL: everything passes */
+	struct wm_filter *filter; /* NULL: no filter */
 	uint64_t every_ns, next_ns;
-	uint64_t last_clock; /* of the reading before; 0: there was none */
+	uint64_t last_clock; /* of the last reading; 0: none yet */
 	uint32_t id;         /* in its stream */
-	unsigned slot;       /* of a process's files */
-	int fd;              /* of the machine's; -1 */
+	unsigned slot;       /* of the event's file, among those of a process */
+	int fd;              /* of the machine's file; else -1 */
 };
 
 struct wm_proc_source {
@@ -108,7 +108,7 @@ static int declare(struct wm_proc_source *s, struct kind *k, const char *filter,
 	return err;
 }
 
-/* The stream of the events of the machine, or of processes, when there are some. */
+/* Creates the stream of the machine's events, or of processes', when such are chosen. */
 static int make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices, size_t nr,
 		       bool of_task)
 {
@@ -230,7 +230,7 @@ static bool passes(const struct kind *k, const unsigned char *fields, size_t byt
 	return wm_filter_run(k->filter, fields, bytes, &contexts);
 }
 
-/* Every record of the text that was read. `task` NULL: it is of the machine. */
+/* Writes all records of the text. `task` NULL: the text is of the machine. */
 static void put_text(struct wm_proc_source *s, const struct kind *k,
 		     const struct wm_proc_task *task, uint64_t clock)
 {
@@ -284,11 +284,11 @@ static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_t
 		put_text(s, k, task, clock);
 	else if (err == -EACCES || err == -EPERM)
 		s->totals.more[WM_PROC_MORE_DENIED]++;
-	else if (err != -ESRCH && err != -ENOENT) /* it has ended: nothing is wrong */
+	else if (err != -ESRCH && err != -ENOENT) /* else it has exited, which is not an error */
 		s->totals.torn++;
 }
 
-/* A name is told before the first event, and when it is another. */
+/* Writes a task's name before its first event, and when it has changed. */
 static void tell_names(struct wm_proc_source *s)
 {
 	for (size_t i = 0; i < s->processes.nr; i++) {
@@ -308,7 +308,7 @@ static void read_tasks(struct wm_proc_source *s, struct kind *k)
 			read_task(s, k, &s->processes.tasks[i]);
 }
 
-/* How many times before `now` were for nothing; the next one is behind it. */
+/* Counts the times before `now` that were missed, and sets the next one after it. */
 static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 {
 	uint64_t missed = (now - k->next_ns) / k->every_ns;
@@ -341,7 +341,7 @@ static void tick(struct wm_proc_source *s, uint64_t now, bool all)
 			continue;
 		}
 		if (!asked && wm_proc_tasks_refresh(&s->processes))
-			s->totals.torn++; /* no /proc, or no memory */
+			s->totals.torn++; /* /proc is not mounted, or no memory */
 		if (!asked)
 			tell_names(s);
 		asked = true;

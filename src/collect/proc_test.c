@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_test.c - counters of /proc as a source: which names it takes, and what it
- * writes between its creation and its end. Its timer is never waited for.
+ * proc_test.c - counters of /proc as a source: the names that it takes, and the events
+ * that it writes at its creation and its end. The test never waits for its timer.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static int want(void **options, const char *name, const char *filter, bool sampl
 	return wm_source_proc.want(options, &w, &diag);
 }
 
-/* A recording of nothing else, with no reading but the first and the last. */
+/* A recording with this source alone; only the first and the last reading are made. */
 static void record(void *options, struct wm_source_totals *ret)
 {
 	struct wm_calibrate clock;

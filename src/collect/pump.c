@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.c - rounds over all sources: collect parts, let the caller learn ids,
- * write the parts in order of time, release, account. See pump.h.
+ * pump.c - rounds over all sources: collect parts, let the caller learn ids, write
+ * the parts in time order, release chunks, account for losses. See pump.h.
  */
 #include "collect/pump.h"
 
@@ -14,9 +14,9 @@
 struct wm_pump {
 	struct wm_pump_options options;
 	struct wm_pump_source *sources;
-	struct wm_parts parts; /* of the round at hand */
+	struct wm_parts parts; /* of this round */
 	bool busy;
-	struct wm_pump_totals totals; /* lost, clamped, quarantined: of sources that are gone */
+	struct wm_pump_totals totals; /* lost, clamped, quarantined: of removed sources */
 };
 
 int wm_pump_create(const struct wm_pump_options *o, struct wm_pump **ret)
@@ -107,7 +107,7 @@ void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret)
 
 /* --- writing ------------------------------------------------------------------ */
 
-/* What the round at hand came to. */
+/* The result of this round. */
 struct outcome {
 	int packets, error;
 };
@@ -121,13 +121,13 @@ static int by_begin(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* The writer found nonsense in the packet and took no note of it. */
+/* The packet was malformed, and the writer ignored it. */
 static bool refused(int err)
 {
 	return err == -EBADMSG || err == -EINVAL;
 }
 
-/* To the source's own producer: counted, and when it fails, lost. */
+/* Writes to the source's own producer: the records are counted as written or as lost. */
 static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_raw_packet *k)
 {
 	struct wm_pump_source *s = part->source;
@@ -136,11 +136,11 @@ static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_ra
 	k->lost = s->unsent;
 	err = wm_producer_packet(s->producer, k);
 	if (refused(err)) {
-		/* The records are not what was announced: nobody could read them. */
+		/* The records do not match their descriptions: no reader could decode them. */
 		wm_source_lost(s, WM_LOST_TORN, k->count, true);
 		return 0;
 	}
-	s->unsent = 0; /* on failure the writer keeps it, and tells of the records, too */
+	s->unsent = 0; /* on failure the writer keeps the count, and reports these records, too */
 	if (err) {
 		wm_source_lost(s, WM_LOST_DISK, k->count, false);
 		p->totals.error = err;
@@ -185,10 +185,10 @@ static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest
 	if (err)
 		out->error = err;
 	else
-		out->packets++; /* also a refused one: there was something to do */
+		out->packets++; /* also a refused one: it was work of this round */
 }
 
-/* Writes all parts, oldest first, so that lanes are reused, and gives chunks back. */
+/* Writes all parts, oldest first so that lanes are reused, and releases their chunks. */
 static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 {
 	struct wm_parts *l = &p->parts;
@@ -222,7 +222,7 @@ static int outcome_of(const struct outcome *out)
 
 /* --- rounds --------------------------------------------------------------------- */
 
-/* Collects, false: again, there was no memory for all at once. */
+/* False: there was no memory for all parts at once; write these, then call it again. */
 static bool collect_all(struct wm_pump *p, bool seal)
 {
 	bool all = true;
@@ -260,7 +260,7 @@ int wm_pump_round(struct wm_pump *p, bool seal)
 	return outcome_of(&out);
 }
 
-/* What is in a flight recorder that nobody wanted to see. */
+/* A flight recorder without a producer was never read: its records count as overwritten. */
 static void drop_parts(struct wm_pump *p)
 {
 	for (uint32_t i = 0; i < p->parts.nr; i++) {
@@ -314,7 +314,7 @@ int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s)
 
 /* --- snapshots ------------------------------------------------------------------ */
 
-/* Asks for the guest producers of the sources that have parts, and tells them what was lost. */
+/* Gets the guest producers of the sources that have parts, and writes losses to them. */
 static void meet_guests(struct wm_pump *p,
 			struct wm_producer *(*producer)(struct wm_pump_source *s, void *data),
 			void *data)
@@ -335,7 +335,7 @@ static void meet_guests(struct wm_pump *p,
 				continue;
 			s->guest_unsent = wm_sum(s->guest_unsent, s->sampled[c]);
 			(void)wm_trace_lost(s->guest, s->added_at,
-					    now, /* the packet says it, too */
+					    now, /* the packet has the sum, too */
 					    wm_lost_name((enum wm_lost)c), s->sampled[c]);
 		}
 	}

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.h - moves packets from pools to a trace, with no work per event. It
- * knows pools and writers, not sessions: control/ adds and removes sources.
+ * pump.h - moves packets from pools to a trace, without work per event. It knows
+ * pools and writers, not sessions: room control adds and removes sources.
  *
  * One round (wm_pump_round):
  *   1. snapshot: state and commit word of every chunk in use
- *   2. call options.before_write: the caller reads what the sources that have
- *      parts had said, so that every id met in the snapshot is known
- *   3. packets, sorted by begin, straight from shared memory to the writer
- *   4. release what was consumed, account what was lost
+ *   2. call options.before_write: the caller reads the messages of the processes
+ *      that have parts, so that every id in the snapshot is known
+ *   3. write packets, sorted by begin, from shared memory to the writer
+ *   4. release the chunks that were consumed, account for lost events
  *
  * Sources in overwrite mode take no part in rounds; wm_pump_snapshot() and
- * wm_pump_finish() write what they hold. Single-threaded; doc/design/collect.md
- * has the whole story.
+ * wm_pump_finish() write their buffers. Single-threaded. Design:
+ * doc/design/collect.md.
  */
 #ifndef WM_COLLECT_PUMP_H
 #define WM_COLLECT_PUMP_H
@@ -28,11 +28,11 @@ struct wm_pump_source;
 
 struct wm_pump_options {
 	enum wm_clock_kind clock_kind;
-	struct wm_trace_writer *writer; /* not used: each source has its producer */
+	struct wm_trace_writer *writer; /* unused: each source has its producer */
 	/*
-	 * Called in the middle of a round, snapshot or finish that has something
-	 * to write. It may add sources; it must not call another function below
-	 * that moves packets or forgets a source (-EBUSY).
+	 * Called in the middle of a round, snapshot or finish that has parts to
+	 * write. It may add sources; functions below that move packets or remove a
+	 * source return -EBUSY while it runs.
 	 */
 	void (*before_write)(void *data);
 	void *data;
@@ -41,62 +41,62 @@ struct wm_pump_options {
 struct wm_pump_totals {
 	uint64_t events, bytes, packets; /* written; bytes of payload */
 	uint64_t lost[WM_LOST_NR];
-	uint64_t clamped;     /* packets whose times could not be true and were moved */
-	uint32_t quarantined; /* sources that broke the rules */
+	uint64_t clamped;     /* packets whose times were impossible and were moved */
+	uint32_t quarantined; /* sources whose program broke the rules */
 	int error;            /* the last write that failed: -errno; 0: none did */
 };
 
 int wm_pump_create(const struct wm_pump_options *o, struct wm_pump **ret);
-void wm_pump_destroy(struct wm_pump *p); /* accepts NULL; sources left are dropped unread */
+void wm_pump_destroy(struct wm_pump *p); /* accepts NULL; drops remaining sources unread */
 
 /*
- * Takes over `pool` (and maps nothing itself), not on failure; `producer` stays
- * the caller's and must outlive the source. It may be NULL in overwrite mode:
+ * Takes ownership of `pool`, which is mapped already, except on failure; `producer`
+ * stays the caller's and must outlive the source. It may be NULL in overwrite mode:
  * then only wm_pump_snapshot() with a function writes.
  */
 int wm_pump_add(struct wm_pump *p, struct wm_pool *pool, struct wm_producer *producer, uint32_t pid,
 		struct wm_pump_source **ret);
 
 /*
- * The process has ended, or is not listened to any more: OWNED chunks are
- * final. Writes what is left, accounts what was lost, forgets the source, and
- * tells a process that lives that nobody reads. 0; -EBUSY: nothing was done; or
- * the error of a write that failed.
+ * The process has exited or is no longer recorded: its OWNED chunks are final. Writes
+ * the rest, accounts for lost events, removes the source, and marks the pool as
+ * closing for a process that still runs. 0; -EBUSY: nothing was done; or the error
+ * of a write that failed.
  */
 int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s);
 
 /*
  * Drains all sources. `seal` also takes the committed part of chunks still
- * being written (every 100 ms, at the end). Returns the packets moved; -EBUSY;
- * or the error of a write that failed: the round went on, and what was lost is
- * in the totals.
+ * being written (every 100 ms, and at the end). Returns the packets moved; -EBUSY;
+ * or the error of a write that failed: the round continues after one, and the lost
+ * events are in the totals.
  */
 int wm_pump_round(struct wm_pump *p, bool seal);
 
 /*
- * Writes what the buffers of sources in overwrite mode hold now, while the
- * processes run on. Nothing is consumed.
+ * Writes the buffers of sources in overwrite mode, while their processes continue.
+ * Nothing is consumed.
  *
- * producer NULL: to each source's own producer, and what an earlier snapshot
- * wrote there is not written again (nor counted as lost once it is
- * overwritten). Else producer(s, data), asked once for each source that holds
- * records, says where; it must know all event ids (NULL: skip the source); all
- * the buffers hold is written, and the totals do not change.
+ * producer NULL: writes to each source's own producer. Records that an earlier
+ * snapshot wrote are not written again, nor counted as lost when they are
+ * overwritten. Else producer(s, data) is called once for each source that holds
+ * records and returns the producer to write to, which must know all event ids (NULL:
+ * skip the source); then all records are written, and the totals do not change.
  *
- * While chunks are held for writing, a program that fills a chunk reuses the
- * newest instead of the oldest. Returns as wm_pump_round() does, and -ENOMEM.
+ * While chunks are pinned for writing, a program that fills a chunk reuses the newest
+ * chunk instead of the oldest. Returns as wm_pump_round() does, and -ENOMEM.
  */
 int wm_pump_snapshot(struct wm_pump *p,
 		     struct wm_producer *(*producer)(struct wm_pump_source *s, void *data),
 		     void *data);
 
-/* Exact for finished sources; of running ones, as of the last round or snapshot. */
+/* Exact for finished sources; for the others as of the last round or snapshot. */
 void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret);
 
 uint32_t wm_pump_source_pid(const struct wm_pump_source *s);
-/* In before_write: there is something of this source to write. */
+/* In before_write: whether this source has parts to write. */
 bool wm_pump_source_has_parts(const struct wm_pump_source *s);
-/* What the source did to be quarantined; NULL: nothing. */
+/* Why the source is quarantined; NULL: it is not. */
 const char *wm_pump_source_fault(const struct wm_pump_source *s);
 
 #endif

@@ -4,8 +4,8 @@
  * pools.
  *
  * A record is {clock and id | tid, words | sequence number | words that repeat
- * the number}. Each thread numbers its records from 0, lost ones included, so a
- * record that comes twice, late or mixed shows.
+ * the number}. Each thread numbers its records from 0, lost ones included, so
+ * tests detect duplicated, late and mixed records.
  */
 #ifndef WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
 #define WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
@@ -95,7 +95,7 @@ static inline void thread_seal(struct program *g, struct thread *t)
 	t->chunk = -1;
 }
 
-/* As the slow path does: true when there is room for `words` now. */
+/* Like the slow path of the runtime: true when there is room for `words`. */
 static inline bool thread_room(struct program *g, struct thread *t, uint32_t words)
 {
 	bool small = !t->had_small;

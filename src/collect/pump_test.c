@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_test.c - rounds of the pump over living, dying and failing programs:
- * no record twice, none mixed, and the account exact.
+ * pump_test.c - rounds of the pump over programs that run, die and fail: no record
+ * is written twice, no records are mixed, and the totals are exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -21,7 +21,7 @@ static void random_step(struct program *g, struct wm_pump *pump, uint64_t *seed)
 			thread_emit(g, t, 3 + (uint32_t)(next_random(seed) % (RECORD_WORDS - 2)));
 	} else if (what < 75) {
 		thread_seal(g, t);
-	} else if (what < 80) { /* it dies without a word and another comes */
+	} else if (what < 80) { /* the thread dies, and a new one starts */
 		if (t->chunk >= 0 && next_random(seed) % 2)
 			assert_true(wm_pool_reclaim(&g->pool, (uint32_t)t->chunk,
 						    wm_pool_state(&g->pool, (uint32_t)t->chunk)));
@@ -157,7 +157,7 @@ static void test_order(void **state)
 	o.late = &late;
 	o.source = program_join(&g, o.pump, &producer);
 	assert_int_equal(wm_pump_round(o.pump, true), 0);
-	assert_int_equal(o.calls, 0); /* nothing to write: nobody is asked */
+	assert_int_equal(o.calls, 0); /* nothing to write: before_write is not called */
 	thread_emit(&g, &g.thread[0], 3);
 	thread_emit(&g, &g.thread[1], 3);
 	assert_int_equal(wm_pump_round(o.pump, false), 0); /* not FULL yet */
@@ -208,7 +208,7 @@ static void test_lost_causes(void **state)
 	for (int i = 0; i < WM_LOST_NR; i++)
 		wm_pool_lost(&g.pool, (enum wm_lost)i, 10u + (unsigned)i);
 	assert_int_equal(wm_pump_round(pump, false), 0);
-	for (int i = 0; i < WM_LOST_NR; i++) /* the disk and the net are not the program's */
+	for (int i = 0; i < WM_LOST_NR; i++) /* the pump counts disk and net */
 		assert_int_equal(producer.lost[i], i < WM_LOST_DISK ? 10 + i : 0);
 	wm_pool_lost(&g.pool, WM_LOST_NESTED, 5);
 	thread_emit(&g, &g.thread[0], 3);
@@ -216,7 +216,7 @@ static void test_lost_causes(void **state)
 	assert_int_equal(producer.lost[WM_LOST_NESTED], 10 + WM_LOST_NESTED + 5);
 	assert_int_equal(producer.lost_in_packets, 6 * 10 + 15 + 5);
 	wm_pool_lost(&g.pool, WM_LOST_TOO_BIG, 1);
-	assert_int_equal(wm_pump_finish(pump, s), 0); /* also what came after the last packet */
+	assert_int_equal(wm_pump_finish(pump, s), 0); /* also losses after the last packet */
 	wm_pump_totals(pump, &t);
 	assert_int_equal(producer.lost[WM_LOST_TOO_BIG], 10 + WM_LOST_TOO_BIG + 1);
 	assert_int_equal(lost_sum(t.lost), 6 * 10 + 15 + 6);
@@ -248,7 +248,7 @@ static void failing_writes(int fail, enum wm_lost cause, bool pump_tells)
 	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 3);
 	producer.nr_fail = 2;
 	assert_int_equal(wm_pump_round(pump, false), pump_tells ? 3 : fail);
-	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 0); /* given back all the same */
+	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 0); /* released although the write failed */
 	assert_true(producer.failed > 300);
 	assert_int_equal(wm_pump_finish(pump, s), 0);
 	wm_pump_totals(pump, &t);
@@ -280,7 +280,7 @@ static void test_idle_for_days(void **state)
 
 	program_make(&g, WM_POOL_DISCARD, 1, 1, 1);
 	s = program_join(&g, pump, &producer);
-	for (int i = 0; i < 5; i++) { /* each sealed when it was made */
+	for (int i = 0; i < 5; i++) { /* each is sealed at once */
 		thread_emit(&g, &g.thread[0], 4);
 		assert_int_equal(wm_pump_round(pump, true), 1);
 		world_clock += ((uint64_t)1 << 48) + 12345;
@@ -310,7 +310,7 @@ static void test_old_flight_recorder(void **state)
 		thread_emit(&g, &g.thread[0], 3);
 		world_clock += (uint64_t)1 << 45;
 	}
-	world_clock += (uint64_t)1 << 50; /* a snapshot days later still knows when */
+	world_clock += (uint64_t)1 << 50; /* a snapshot days later has the right times */
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 2);
 	assert_int_equal(producer.events, 3);
 	wm_pump_destroy(pump);
@@ -331,9 +331,10 @@ static void test_times_that_cannot_be(void **state)
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.clamped, 0);
-	thread_emit_at(&g, &g.thread[0], 3, now - 100000); /* before the one before */
+	thread_emit_at(&g, &g.thread[0], 3, now - 100000); /* earlier than the record before it */
 	assert_int_equal(wm_pump_round(pump, true), 1);
-	thread_emit_at(&g, &g.thread[0], 3, now + 500000000); /* the future: read as long ago */
+	thread_emit_at(&g, &g.thread[0], 3,
+		       now + 500000000); /* in the future: taken for a time in the past */
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.clamped, 2);
@@ -378,7 +379,7 @@ static void kill_one(uint32_t mode, uint64_t *seed)
 	pid = fork();
 	if (pid == 0)
 		emit_until_killed(&g, tally);
-	world_clock += (uint64_t)1 << 40; /* the child's clock runs by itself: stay ahead */
+	world_clock += (uint64_t)1 << 40; /* stay ahead of the child's own clock */
 	for (uint64_t n = next_random(seed) % 8; n; n--) {
 		assert_true(wm_pump_round(pump, n & 1) >= 0);
 		if (n == 3)

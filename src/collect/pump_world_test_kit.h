@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pump_world_test_kit.h - for tests of this room only: a trace writer that remembers
- * and checks instead of writing, and a clock that stands still until told.
- * Both replace the library's: include once per test program.
+ * and checks packets instead of writing them, and a clock that tests set. Both replace
+ * the library's: include once per test program.
  */
 #ifndef WM_COLLECT_PUMP_WORLD_TEST_KIT_H
 #define WM_COLLECT_PUMP_WORLD_TEST_KIT_H
@@ -31,13 +31,13 @@ struct range {
 };
 
 struct wm_producer {
-	uint64_t next[THREADS_MAX];  /* above all sequence numbers of a thread so far */
+	uint64_t next[THREADS_MAX];  /* above all sequence numbers of a thread */
 	struct range recent[RANGES]; /* of packets; 0 .. nr_ranges - 1, as a ring */
 	uint64_t nr_ranges;
-	bool concurrent; /* a round may see a thread's later chunk before an earlier one */
+	bool concurrent; /* a round may read a thread's later chunk before an earlier one */
 	uint64_t events, packets, lost_in_packets, last_begin;
-	uint64_t lost[WM_LOST_NR]; /* told by wm_trace_lost() */
-	uint64_t carry;            /* as the real one: what a failed packet should have said */
+	uint64_t lost[WM_LOST_NR]; /* from wm_trace_lost() */
+	uint64_t carry;            /* like the real writer: losses that a failed packet had */
 	bool hostile;              /* contents are not checked */
 	int fail;                  /* the error of the next `nr_fail` packets */
 	uint32_t nr_fail;
@@ -76,7 +76,7 @@ static inline uint32_t check_record(struct wm_producer *p, const struct wm_raw_p
 	return words;
 }
 
-/* No record comes twice; when rounds race with threads, lately. */
+/* No record is written twice; when rounds race with threads, among the last RANGES packets. */
 static inline void check_range(struct wm_producer *p, const struct range *new)
 {
 	for (uint64_t i = 0; i < RANGES && i < p->nr_ranges; i++) {
@@ -112,7 +112,7 @@ static inline void check_packet(struct wm_producer *p, const struct wm_raw_packe
 	assert_true(k->end <= wm_load_relaxed(&world_clock));
 }
 
-/* As writing it does: every byte must be there. */
+/* Reads every byte, as a write does. */
 static inline void touch_packet(const struct wm_raw_packet *k)
 {
 	const volatile uint64_t *r = k->payload.iov_base;

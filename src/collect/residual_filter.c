@@ -10,13 +10,13 @@
 #include "collect/task_names.h"
 
 #define PROGRAMS_BYTES_MAX ((size_t)64 << 20)
-#define TASKS              4096u /* remembered; others are asked for again */
+#define TASKS              4096u /* remembered; other tasks are read again each time */
 #define KEPT_NS            100000000u
 
 struct task {
 	uint32_t tid, pid; /* tid 0: a free place, or the idle task */
 	uint64_t asked_ns; /* 0: never */
-	bool told;         /* need not be asked */
+	bool told;         /* known from a record of the kernel: /proc is not read */
 	char comm[sizeof(((struct wm_filter_contexts *)0)->comm)];
 };
 
@@ -28,8 +28,8 @@ struct wm_sieve {
 	enum wm_clock_kind clock;
 	const struct wm_instance *instance;
 	struct wm_arena arena;
-	struct task *tasks; /* by tid, as far as there is room */
-	char *saved;        /* the kernel's list of names, NULL: not read */
+	struct task *tasks; /* indexed by tid % TASKS */
+	char *saved;        /* the kernel's list of names; NULL: not read */
 	uint64_t saved_ns;
 	struct moment first, last; /* on both clocks, for $time */
 };
@@ -66,7 +66,7 @@ void wm_sieve_destroy(struct wm_sieve *s)
 	free(s);
 }
 
-/* The bytes of the program, which is malloc'ed, or -errno. */
+/* Links into a malloc'ed program. Its bytes, or -errno. */
 static int64_t link_program(const unsigned char *code, size_t bytes, const unsigned char *desc,
 			    size_t desc_bytes, struct wm_filter **ret)
 {
@@ -106,9 +106,9 @@ int wm_sieve_link(struct wm_sieve *s, const unsigned char *code, size_t bytes,
 	return kept ? 0 : -ENOMEM;
 }
 
-/* --- who a task is ------------------------------------------------------------------ */
+/* --- pid and name of a task ------------------------------------------------------------------ */
 
-/* It has ended: what was known of it stays, or the kernel has its name. */
+/* The task has exited: keeps the last values, or takes the name from the kernel's list. */
 static void ask_saved(struct wm_sieve *s, struct task *t, uint64_t ns)
 {
 	char comm[WM_TASK_COMM_BYTES];
@@ -167,9 +167,9 @@ void wm_sieve_forked(struct wm_sieve *s, uint32_t pid, uint32_t tid, uint32_t pa
 	memcpy(told(s, pid, tid)->comm, parent.comm, sizeof(parent.comm));
 }
 
-/* --- when it was ---------------------------------------------------------------------- */
+/* --- time of a record ---------------------------------------------------------------------- */
 
-/* Between two moments known on both clocks. */
+/* Interpolates between two moments that were read on both clocks. */
 static int64_t time_of(struct wm_sieve *s, uint64_t clock)
 {
 	uint64_t ticks, ns;

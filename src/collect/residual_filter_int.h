@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * residual_filter_int.h - filters evaluated where the kernel's records are read: what it
- * could not evaluate itself (kernel/event_filter.h). Only events with such a
- * filter cost anything.
+ * residual_filter_int.h - evaluates the part of a filter that the kernel could not
+ * evaluate (kernel/event_filter.h), on each record that is read. Events without such a
+ * filter have no cost.
  *
- * $cpu, $tid and $time are the record's. $pid and $comm of a record without
- * them are what was told of the task, or asked of /proc and kept for a tenth of
- * a second; of tasks that ended before, the kernel's list of names may know,
- * and the process is the thread.
+ * $cpu, $tid and $time are of the record. For records without $pid and $comm these
+ * come from the kernel's records of the task, or from /proc, kept for a tenth of a
+ * second. For a task that has exited the name comes from the kernel's list, if that
+ * has it, and $pid is the thread's id.
  */
 #ifndef WM_COLLECT_RESIDUAL_FILTER_INT_H
 #define WM_COLLECT_RESIDUAL_FILTER_INT_H
@@ -22,22 +22,22 @@
 
 struct wm_sieve;
 
-/* `instance`: whose tracefs lists names; NULL: none. NULL: no memory. */
+/* `instance`: names are read from its tracefs; may be NULL. Returns NULL without memory. */
 struct wm_sieve *wm_sieve_create(enum wm_clock_kind clock, const struct wm_instance *instance);
 void wm_sieve_destroy(struct wm_sieve *s); /* accepts NULL */
 
 /*
- * Links bytecode against an event's description; the program is the sieve's.
+ * Links bytecode against an event's description; the sieve owns the program.
  * -ENOENT, -EINVAL, -EBADMSG of wm_filter_link(); -ENOMEM.
  */
 int wm_sieve_link(struct wm_sieve *s, const unsigned char *code, size_t bytes,
 		  const unsigned char *desc, size_t desc_bytes, const struct wm_filter **ret);
 
-/* The same, malloc'ed for the caller, who may take another one later. */
+/* The same, but the caller owns *ret and frees it. */
 int wm_sieve_make(const unsigned char *code, size_t bytes, const unsigned char *desc,
 		  size_t desc_bytes, struct wm_filter **ret);
 
-/* Of a record. pid -1: the record does not say. */
+/* Contexts of a record. pid -1: the record does not have it. */
 struct wm_sieve_context {
 	int64_t pid;
 	uint32_t tid, cpu;
@@ -46,7 +46,7 @@ struct wm_sieve_context {
 bool wm_sieve_pass(struct wm_sieve *s, const struct wm_filter *f, const struct wm_sieve_context *c,
 		   const unsigned char *payload, size_t bytes);
 
-/* What the kernel told of a task: its name (not NUL-terminated), or that it is another's child. */
+/* A record of the kernel names a task (not NUL-terminated), or reports a fork. */
 void wm_sieve_renamed(struct wm_sieve *s, uint32_t pid, uint32_t tid, const char *comm,
 		      size_t bytes);
 void wm_sieve_forked(struct wm_sieve *s, uint32_t pid, uint32_t tid, uint32_t parent_tid);

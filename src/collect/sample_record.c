@@ -12,7 +12,7 @@
 #include "kdata/print.h"
 #include "trace/trace_layout.h"
 
-/* Parts of a sample that are fields, in the order they are written. */
+/* Parts of a sample that become fields, in the order of writing. */
 static const struct {
 	uint64_t bit;
 	const char *schema;

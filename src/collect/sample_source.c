@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_source.c - from the sampler's rings to a trace; see sample_source.h. */
+/* sample_source.c - writes the sampler's rings to a trace; see sample_source.h. */
 #include "collect/sample_source.h"
 
 #include <endian.h>
@@ -17,13 +17,13 @@
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
 #define OURS_MAX          4u
-#define ALL_EVERY_NS      1000000000u /* all rings are drained so often, */
-#define WORTH_PART        8           /* those before that are this part full */
+#define ALL_EVERY_NS      1000000000u /* interval of draining all rings; */
+#define WORTH_PART        8           /* earlier only rings that are full to 1/WORTH_PART */
 
-/* What is known of one CPU between rounds; times of records do not run back in a stream. */
+/* The state of one CPU between rounds. Times of records do not decrease in a stream. */
 struct place {
 	uint64_t last_sample, last_task; /* clock values */
-	uint64_t told;                   /* losses the ring told of */
+	uint64_t told;                   /* losses that the ring reported */
 };
 
 struct wm_sample_source {
@@ -43,7 +43,8 @@ struct wm_sample_source {
 	struct place *places;
 	pid_t ours[OURS_MAX];
 	size_t nr_ours;
-	uint64_t all_ns, told; /* when all rings were drained; the moment of what was so before */
+	uint64_t all_ns,
+	    told; /* when all rings were drained; the time of wm_sample_source_tell()'s records */
 	struct wm_source_totals totals; /* without the packets' */
 };
 
@@ -181,7 +182,8 @@ struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s)
 
 /* --- records -------------------------------------------------------------------------- */
 
-/* Not before what stands in the stream: interrupts write between another's time and its record. */
+/* Not before *last: an interrupt may write its record between another record's time and its write.
+ */
 static uint64_t no_earlier(uint64_t clock, uint64_t *last)
 {
 	if (clock < *last)
@@ -195,7 +197,7 @@ static uint64_t clock_of(struct wm_sample_source *s, const void *record,
 	uint64_t ns;
 
 	if (wm_perf_record_time(shape, record, &ns))
-		return 0; /* so it is that of the record before */
+		return 0; /* the caller uses the time of the record before it */
 	return wm_calibration_clock(&s->fit, ns);
 }
 
@@ -214,7 +216,7 @@ static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
 	return false;
 }
 
-/* A record that is put together already: header, context, payload. */
+/* `record` has its header, context and payload. */
 static bool passes(struct wm_sample_source *s, const struct wm_sample_plan *plan,
 		   const unsigned char *record, int64_t bytes, const struct wm_sieve_context *c)
 {
@@ -252,19 +254,19 @@ static void add_sample(struct wm_sample_source *s, struct place *p, const void *
 	wm_task_names_meet(s->names, tid, clock);
 }
 
-/* Between the record before and the kernel's word about it. */
+/* The losses are between the last sample and the kernel's report. */
 static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost, uint64_t until)
 {
 	uint64_t from = p->last_sample ? p->last_sample : until;
 
-	(void)wm_cpu_packet_flush(&s->samples); /* told in the totals */
+	(void)wm_cpu_packet_flush(&s->samples); /* errors are in the totals */
 	s->samples.lost += lost;
 	s->totals.lost[WM_LOST_FULL] += lost;
 	(void)wm_trace_kernel_lost(s->writer, s->samples.cpu, from < until ? from : until, until,
 				   "full", lost);
 }
 
-/* Filters ask what tasks are called. */
+/* Filters use the names of tasks. */
 static void tell_sieve(struct wm_sieve *s, const struct wm_perf_record *r)
 {
 	if (r->header.type == WM_PERF_COMM)
@@ -314,7 +316,7 @@ static void add_record(struct wm_sample_source *s, struct place *p, const void *
 	size_t event = WM_SAMPLER_NONE;
 	uint64_t id;
 
-	/* All attrs keep the id at the same place. */
+	/* The id has the same offset for all attrs. */
 	if (!wm_perf_record_id(&s->tasks_shape, record, &id))
 		event = wm_sampler_event_of(s->sampler, id);
 	if (h.type == WM_PERF_SAMPLE && event < s->nr_plans)
@@ -334,18 +336,19 @@ static void drain(struct wm_sample_source *s, size_t place)
 	const void *record;
 	size_t bytes;
 
-	/* What was told waits for the first CPU's packet, at a time later than others' records. */
+	/* Records of wm_sample_source_tell() may be in the packet, with times after those of this
+	 * ring. */
 	(void)wm_cpu_packet_flush(&s->tasks);
 	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	while ((record = wm_perf_ring_next(ring, &bytes)))
 		add_record(s, &s->places[place], record, bytes);
 	wm_perf_ring_end(ring);
-	/* Mappings first: who reads the trace while it is written finds them there. */
+	/* Mappings first, so that a reader of the growing trace has them when it reads samples. */
 	(void)wm_cpu_packet_flush(&s->tasks);
 	(void)wm_cpu_packet_flush(&s->samples);
 }
 
-/* The times in the rings lie between two pairs then, and not behind the last. */
+/* Takes a pair now, so that the times in the rings are between two pairs, not after the last. */
 static bool fit_clock(struct wm_sample_source *s)
 {
 	struct wm_calibration fit;
@@ -401,7 +404,7 @@ int wm_sample_source_seal(struct wm_sample_source *s)
 	return drain_rings(s, true);
 }
 
-/* The last ones no record came after to tell of them. */
+/* The last losses: no record followed that would report them. */
 static void tell_last_losses(struct wm_sample_source *s, size_t place)
 {
 	struct place *p = &s->places[place];
@@ -422,7 +425,7 @@ int wm_sample_source_finish(struct wm_sample_source *s)
 	return s->samples.error ? s->samples.error : s->tasks.error;
 }
 
-/* All of one moment, that of the first: before anything a ring can hold is read. */
+/* All get the time of the first call, before any ring is read. */
 void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r)
 {
 	if (!s->told) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_source.h - drains a sampler's rings into a trace: samples to one
- * stream, what tasks did to another, the kernel's times turned into the
- * trace's clock.
+ * sample_source.h - drains a sampler's rings into a trace: samples to one stream,
+ * records of tasks to another. The kernel's times are converted to the trace's clock.
  *
- * Two steps: the events are declared when the trace begins; the sampler comes
- * when it is known whose samples are wanted. Single-threaded, beside the pump;
- * knows no sessions.
+ * Two steps: the events are declared when the trace begins; the sampler is attached
+ * when it is known which tasks are sampled. Runs in the pump's thread; must not know
+ * sessions.
  */
 #ifndef WM_COLLECT_SAMPLE_SOURCE_H
 #define WM_COLLECT_SAMPLE_SOURCE_H
@@ -29,34 +28,34 @@ enum {
 	WM_SAMPLE_MORE_CLOCK_ERROR_NS, /* no time is further off than this */
 };
 
-/* CLOCK_* of the records' times, which can be turned into that clock. */
+/* CLOCK_* to use for the records' times, so that they can be converted to that clock. */
 int wm_sample_clockid(enum wm_clock_kind kind);
 
 /*
- * `clock` is the trace's, kept up by its owner; a round adds pairs to it.
- * `events` and `clock` must outlive the source.
+ * `clock` is the trace's; its owner and each round add pairs to it. `events` and `clock` must
+ * outlive the source.
  */
 int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
 			    const struct wm_sample_event *events, size_t nr_events,
 			    struct wm_sample_source **ret, struct wm_diag *diag);
 void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; closes the sampler */
 
-/* Takes the sampler over, not on -ENOMEM. */
+/* Takes ownership of the sampler, except on -ENOMEM. */
 int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler);
-/* Samples of this process are not kept: it is one of the recorder's, up to four. */
+/* Drops samples of this process, which is one of the recorder's; at most four. */
 void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*
- * What was so before the sampler came: one record of what tasks do, told of
- * this moment. The caller tells all of them before the first round.
+ * Writes one record of a task's state from before the sampler was attached, with the
+ * time of the first such call. The caller writes all of them before the first round.
  */
 void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r);
 
-/* Packets moved. Rings are drained that are worth it, all of them once a second. */
+/* Packets moved. Drains rings that are an eighth full, and all rings once a second. */
 int wm_sample_source_round(struct wm_sample_source *s);
-int wm_sample_source_seal(struct wm_sample_source *s); /* the same of all rings, now */
-/* After wm_sampler_stop(): all that is left. */
+int wm_sample_source_seal(struct wm_sample_source *s); /* drains all rings now */
+/* After wm_sampler_stop(): drains the rest. */
 int wm_sample_source_finish(struct wm_sample_source *s);
 
 /* `events` are the samples; records of tasks count as packets and bytes only. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.c - taking what a flight recorder holds while the program runs on.
+ * snapshot.c - reads the buffers of a flight recorder while the program continues.
  *
- * FULL chunks are pinned, oldest first, because the program reuses them in
- * that order; a chunk it was quicker at is overwritten, and counted as such.
- * The committed part of an OWNED chunk is copied, and the copy is dropped when
- * the chunk turns out to be of another generation by then. So a part is wholly
- * of one generation, and nothing is consumed.
+ * FULL chunks are pinned, oldest first, because the program reuses them in that
+ * order; a chunk that the program reused first counts as overwritten. The committed
+ * part of an OWNED chunk is copied, and the copy is dropped when the chunk has another
+ * generation afterwards. So a part is of one generation, and nothing is consumed.
  */
 #include "collect/pool_source_int.h"
 
@@ -18,18 +17,18 @@
 struct candidate {
 	uint64_t state;
 	uint32_t chunk;
-	uint32_t age; /* fill order, counted from the oldest there can be */
+	uint32_t age; /* fill order, counted from the oldest possible one */
 };
 
 struct candidates {
 	struct candidate *full, *owned; /* one allocation, from both its ends */
 	uint32_t nr_full, nr_owned;
-	uint32_t fills; /* orders the shelf at hand had given out when we began */
+	uint32_t fills; /* fill orders that the shelf had given out when the scan began */
 };
 
 /*
- * A chunk of another generation than we read was reused since: what we wrote
- * of it is in the trace, although the pool counts it as overwritten.
+ * The chunk has another generation than the one read before: it was reused. The
+ * records written before are in the trace, although the pool counts them as overwritten.
  */
 static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 {
@@ -61,7 +60,7 @@ static void look_at_shelf(struct wm_pump_source *s, enum wm_shelf shelf, uint32_
 		look_at(s, i, c);
 }
 
-/* Orders wrap: the one just above the present count is the oldest. */
+/* Fill orders wrap: the one just above the current count is the oldest. */
 static int by_age(const void *a, const void *b)
 {
 	uint32_t x = ((const struct candidate *)a)->age, y = ((const struct candidate *)b)->age;
@@ -85,8 +84,8 @@ static void take_full(struct wm_pump_source *s, const struct candidate *c, bool 
 }
 
 /*
- * Whole words of memory that a new owner may be writing: what was copied is
- * judged afterwards, so this race is meant.
+ * Copies whole words that a new owner may be writing. The race is intended: the copy
+ * is validated afterwards.
  */
 #if defined(__clang__) || defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread")))
@@ -99,8 +98,8 @@ copy_words(uint64_t *to, const volatile uint64_t *from, size_t bytes)
 }
 
 /*
- * By now the chunk may be FULL or have a new owner; wm_source_fresh() and the
- * last check see to it that what is kept is of the generation we saw.
+ * Meanwhile the chunk may have become FULL or have a new owner. wm_source_fresh() and
+ * wm_pool_still() ensure that a copy that is kept has the generation of `c`.
  */
 static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool guest,
 		      struct wm_parts *l)

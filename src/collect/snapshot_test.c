@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot_test.c - flight recorders: what a snapshot holds, what comes twice,
- * and snapshots under threads that overwrite as fast as they can.
+ * snapshot_test.c - flight recorders: the contents of a snapshot, of a second one,
+ * and snapshots while threads overwrite the buffers at full speed.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -37,7 +37,7 @@ static void test_own_writes_once(void **state)
 	emit_many(&g, 1, 10);
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 1);
 	assert_int_equal(producer.events, 110);
-	emit_many(&g, 1, 5000); /* what was written is now overwritten: not lost */
+	emit_many(&g, 1, 5000); /* overwrites records that are written: not lost */
 	assert_int_equal(wm_pump_finish(pump, s), 0);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, producer.events);
@@ -60,17 +60,18 @@ static void test_guest_gets_all(void **state)
 	s = program_join(&g, pump, &own);
 	emit_many(&g, 2, 3000);
 	assert_int_equal(wm_pump_snapshot(pump, give, &guest), 5);
-	assert_int_equal(guest.next[0], 1500); /* the newest are there */
+	assert_int_equal(guest.next[0], 1500); /* it has the newest records */
 	assert_int_equal(guest.next[1], 1500);
 	assert_int_equal(guest.events + guest.lost[WM_LOST_OVERWRITTEN], 3000);
 	assert_int_equal(guest.lost_in_packets, guest.lost[WM_LOST_OVERWRITTEN]);
-	assert_int_equal(wm_pump_snapshot(pump, give, NULL), 0); /* nobody takes them */
+	assert_int_equal(wm_pump_snapshot(pump, give, NULL), 0); /* no producer takes them */
 	assert_int_equal(wm_pump_snapshot(pump, give, &again), 5);
 	assert_int_equal(again.events, guest.events);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, 0);
 	assert_int_equal(own.events, 0);
-	assert_int_equal(wm_pump_finish(pump, s), 0); /* and all of it once more for ourselves */
+	assert_int_equal(wm_pump_finish(pump, s),
+			 0); /* and writes all of it again, to the source's own producer */
 	assert_int_equal(own.events, guest.events);
 	assert_int_equal(own.lost[WM_LOST_OVERWRITTEN], guest.lost[WM_LOST_OVERWRITTEN]);
 	wm_pump_destroy(pump);

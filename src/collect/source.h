@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source.h - the interface of the pump's sources: the kernel's events, samples,
- * counters of /proc. Only the pools of programs (pump.h) are not behind it.
+ * counters of /proc. Only the pools of programs (pump.h) do not use it.
  *
  * A source is one file with one const struct wm_source_ops, and one line in the
  * table of sources (control/pump/sources.h). The command calls takes() and want()
@@ -44,7 +44,7 @@ struct wm_source_totals {
 	uint64_t more[WM_SOURCE_MORE_MAX]; /* counters of one source, by an enum of its header */
 };
 
-/* What a user asked for by one name. */
+/* The request of a user for one name. */
 struct wm_source_wanted {
 	const char *name;
 	const char *filter;              /* NULL: none */
@@ -54,7 +54,7 @@ struct wm_source_wanted {
 	bool sampled;                    /* with a rate or a call chain, as samples have */
 };
 
-/* What the pump lends to a source, until destroy(). */
+/* Objects of the pump that a source may use until destroy(). */
 struct wm_source_host {
 	struct wm_trace_writer *writer;
 	struct wm_calibrate *clock; /* of the trace */
@@ -64,49 +64,52 @@ struct wm_source_host {
 	size_t nr_pids;
 	pid_t ours[2];         /* the pump and its parent, which are not recorded */
 	struct wm_words words; /* sentences for the user, at once */
-	/* The reader of a live trace is behind: write nothing now, and look again later. */
+	/* The reader of a live trace is late: write nothing now, and try again later. */
 	bool (*is_full)(const void *data);
 	void *data; /* of the pump, for its own sources */
 };
 
-/* What came of a source, for the summary of a recording. */
+/* The result of a source, for the summary of a recording. */
 struct wm_source_result {
 	const void *options; /* NULL: events were added while the recording ran */
 	const struct wm_source_totals *totals;
 	const char *folder; /* of the trace */
-	bool quiet;         /* only what is wrong */
+	bool quiet;         /* only errors */
 };
 
 enum wm_source_round {
-	WM_ROUND_SOON, /* what is worth a packet */
-	WM_ROUND_SEAL, /* every 100 ms: also what has waited since the last of these */
-	WM_ROUND_ALL,  /* everything that is there now: a reader waits for it */
+	WM_ROUND_SOON, /* only rings that are full enough for a packet */
+	WM_ROUND_SEAL, /* every 100 ms: everything that has waited since the last one */
+	WM_ROUND_ALL,  /* everything, now: a reader waits for it */
 };
 
-/* Functions marked with * may be NULL. */
 struct wm_source_ops {
-	const char *label; /* of its events in the summary, behind their number: "of the kernel" */
-	/* * Whether a name means events of this source; `def`: the first of its defs, NULL: none.
+	const char *label; /* its events in the summary, after their number: "of the kernel" */
+
+	/*
+	 * Optional. Whether a name means events of this source; `def`: the first event
+	 * of the kernel's namespace with that name, or NULL.
 	 */
 	bool (*takes)(const char *name, const struct wm_event_def *def);
-	/* * Adds the events to *options, which it makes when NULL. How many, or -errno. */
+	/* With takes(). Adds events to *options, makes these when NULL. How many, or -errno. */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
-	void (*forget)(void *options); /* * frees what want() made */
-	/* * Whether a user asked for these options; NULL: always. */
+	/* With want(). Frees the options. */
+	void (*forget)(void *options);
+	/* Optional. Whether a user asked for events of the source; NULL: when it has options. */
 	bool (*is_asked)(const void *options);
-	/* * At the end, in the command: sentences for the user. */
+	/* Optional. Sentences for the user, in the command, at the end. */
 	void (*explain)(const struct wm_source_result *r, const struct wm_words *words);
-	/* * Descriptors in the options that the pump inherits, malloc'ed. Their number or -ENOMEM.
-	 */
+	/* Optional. Descriptors that the pump inherits, malloc'ed: their number or -ENOMEM. */
 	int (*fds)(const void *options, int **ret);
-	/* * The pump has been forked: closes copies that would keep the source's rings alive. */
+	/* Optional. After the fork, in the command: closes copies that keep rings alive. */
 	void (*forked)(void *options);
 
-	/* On failure nothing is left; `options` stay the caller's and outlive the source. */
+	/* On failure nothing is left. `options` stay the caller's and outlive the source. */
 	int (*create)(void *options, const struct wm_source_host *host, void **ret,
 		      struct wm_diag *diag);
 	void (*destroy)(void *source);
-	int (*follow)(void *source, pid_t pid); /* * this process, and what it forks */
+	/* Optional. Records this process, and its children from now on. */
+	int (*follow)(void *source, pid_t pid);
 	/* Above 0: packets moved, another round should follow soon. Errors are in the totals. */
 	int (*round)(void *source, enum wm_source_round what);
 	void (*stop)(void *source);

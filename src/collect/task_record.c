@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_record.c - a table: which records are kept, their fields and where those are. */
+/* task_record.c - the table of the records that are kept, their fields, and the fields' offsets. */
 #include "collect/task_record_int.h"
 
 #include <errno.h>
