@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - rules that change while a session is served. A tool
- * brings them; the file is replaced, every process is told to read it, and the
- * tool gets its answer when all have said that they follow, or a second later.
- * One change at a time: rules that come meanwhile wait.
+ * change.c - changes of rules while a session is served. A tool sends them; the pump
+ * replaces the file and sends RULES to every process. The tool gets its answer when
+ * all processes have confirmed the new rules, or a second later. One change at a time:
+ * later ones wait.
  *
- * A process that read the file just before it was replaced says so by the
- * generation in its SYNCED, and is told again.
+ * A process that read the file just before it was replaced has the old generation in
+ * its SYNCED, and gets RULES again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t generation(const struct serving *s)
 	return s->rules ? wm_rules_generation(s->rules) : 0;
 }
 
-/* Both kinds begin alike. */
+/* Both kinds of request begin with the same fields. */
 static bool makes_sense(const void *message, size_t bytes)
 {
 	struct wm_msg_change ask;
@@ -71,7 +71,7 @@ static int replace_rules(struct serving *s, const struct wm_msg_change *ask)
 	return 0;
 }
 
-/* A process that follows older rules than there are and was not told of them. */
+/* Sends RULES to a process that follows older rules and has not been notified. */
 static void tell(struct serving *s, struct member *m)
 {
 	if (wm_app_state(m->app) != WM_APP_JOINED || m->told >= generation(s) ||
@@ -171,7 +171,7 @@ static void answer(struct serving *s, int err)
 	for (struct member *m = s->members; m && err == 0; m = m->next)
 		if (wm_app_state(m->app) == WM_APP_JOINED)
 			add_process(s, m, &a);
-	(void)wm_app_reply(s->changing->app, &a, sizeof(a)); /* it may have gone */
+	(void)wm_app_reply(s->changing->app, &a, sizeof(a)); /* the tool may have exited */
 	wm_app_end(s->changing->app);
 	free(s->changing->change);
 	s->changing->change = NULL;

@@ -112,15 +112,15 @@ static void explain(const struct wm_source_result *r, const struct wm_words *wor
 	char size[WM_NUMBER_TEXT];
 
 	if (t->more[WM_KERNEL_MORE_GROWN])
-		wm_words_say(words, "the kernel's rings were too small and grew to %s in all",
+		wm_words_say(words, "the kernel's rings were too small and grew to %s in total",
 			     wm_number_print_about(t->buffer_bytes, size));
 	if (r->options && wm_kernel_events_has_files(r->options) && !r->quiet)
 		wm_words_say(words, "histograms and snapshots are in %s/kernel", r->folder);
 	if (t->torn)
-		wm_words_say(words,
-			     "%" PRIu64 " records of the kernel are not as it describes them; they "
-			     "are not in the trace",
-			     t->torn);
+		wm_words_say(
+		    words,
+		    "dropped records of the kernel that do not match their formats: %" PRIu64,
+		    t->torn);
 }
 
 const struct wm_source_ops wm_source_kernel = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_change.c - events of the kernel that a tool asks for while a
- * session is served. They are found and switched here, by the process that has
- * the rings; a recording that had nothing of the kernel gets what it needs.
+ * kernel_change.c - events of the kernel that a tool requests while a session is
+ * served. The pump resolves and switches them, because it has the rings. In a recording
+ * without events of the kernel it creates the instance and the source first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,10 @@
 #include "kernel/counters.h"
 #include "kernel/proc_tasks.h"
 
-#define LOOKS_MAX 16u /* for tasks that were forked while we looked */
+#define LOOKS_MAX 16u /* for tasks that are forked while /proc is read */
 
-/* --- whose, when it begins late --------------------------------------------------------------- */
+/* --- tasks to follow, when it begins late
+ * --------------------------------------------------------------- */
 
 struct tids {
 	pid_t *tids;
@@ -35,7 +36,7 @@ static int add_threads(struct tids *t, pid_t pid)
 	int err = wm_threads_of(pid, &tids, &nr);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* it has just ended */
+		return err == -ENOMEM ? err : 0; /* else it has just exited */
 	more = reallocarray(t->tids, t->nr + nr + 1, sizeof(*more));
 	if (more) {
 		memcpy(more + t->nr, tids, nr * sizeof(*tids));
@@ -46,7 +47,7 @@ static int add_threads(struct tids *t, pid_t pid)
 	return more ? 0 : -ENOMEM;
 }
 
-/* Who was named, who joined, and all that came of them. */
+/* The processes that were named or have joined, and their descendants. */
 static int find_processes(const struct serving *s, struct wm_proc_tasks *tasks)
 {
 	const struct wm_recording_whose *whose = &s->o->whose;
@@ -79,8 +80,8 @@ static int find_tids(const struct serving *s, struct tids *ret)
 }
 
 /*
- * What they fork from now on the kernel follows by itself; what was forked between
- * a look and that is found by the next.
+ * The kernel follows their new children from the first call on. Children that were
+ * forked between reading /proc and that call are found by reading it again.
  */
 static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
 			    struct wm_diag *diag)
@@ -90,7 +91,8 @@ static int follow_processes(const struct serving *s, struct wm_kernel_events *k,
 	int err = find_tids(s, &t);
 
 	if (!err && !t.nr)
-		err = wm_diag_set(diag, -ESRCH, NULL, -1, "none of the recorded processes lives");
+		err = wm_diag_set(diag, -ESRCH, NULL, -1,
+				  "none of the recorded processes is running");
 	if (!err)
 		err = wm_kernel_events_follow(k, t.tids, t.nr, true, diag);
 	for (unsigned i = 0; !err && t.nr != before && i < LOOKS_MAX; i++) {
@@ -120,8 +122,8 @@ static int choose(const struct serving *s, struct wm_kernel_events *k, struct wm
 			      : follow_processes(s, k, diag);
 }
 
-/* The first events of the kernel in this recording. What fails before its stream is there is
- * as if it had not been tried. */
+/* The first events of the kernel in this recording. A failure before the source is
+ * created leaves nothing behind. */
 static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_diag *diag)
 {
 	int err = choose(s, k, diag);
@@ -139,7 +141,7 @@ static int begin_late(struct serving *s, struct wm_kernel_events *k, struct wm_d
 	return err;
 }
 
-/* --- the question ------------------------------------------------------------------------------
+/* --- the request ------------------------------------------------------------------------------
  */
 
 struct change {
@@ -148,7 +150,7 @@ struct change {
 	struct wm_words words;
 	struct wm_msg_kernel_changed answer;
 	struct wm_diag diag;
-	bool is_first; /* nothing of the kernel was recorded before */
+	bool is_first; /* the recording had no events of the kernel */
 };
 
 static void on_words(const char *sentence, void *data)
@@ -178,12 +180,12 @@ static int off(struct change *c, const struct wm_kernel_ask *ask, bool *ret_matc
 	*ret_matched = wm_kernel_events_off(c->events.kernel, ask->name, &fixed) > 0;
 	if (fixed && !*ret_matched)
 		return wm_diag_set(&c->diag, -EOPNOTSUPP, NULL, -1,
-				   "'%.120s' cannot be switched off: it ends with the recording",
+				   "'%.120s' cannot be switched off before the recording ends",
 				   ask->name);
 	return 0;
 }
 
-/* What is switched off goes before what is switched on: it is noted last. */
+/* Events to switch off are noted last, so that they win over those to switch on. */
 static int note_all(struct change *c, const struct wm_kernel_question *q)
 {
 	int err = 0;
@@ -202,7 +204,7 @@ static int note_all(struct change *c, const struct wm_kernel_question *q)
 	return err;
 }
 
-/* Files and programs are named as the command sees them. */
+/* Names of files and programs are relative to the command's folder. */
 static int note_from(struct change *c, const struct wm_kernel_question *q)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -211,7 +213,8 @@ static int note_from(struct change *c, const struct wm_kernel_question *q)
 		err = -errno;
 		if (here >= 0)
 			close(here);
-		return wm_diag_set(&c->diag, err, NULL, -1, "cannot go to '%.200s': %s", q->folder,
+		return wm_diag_set(&c->diag, err, NULL, -1,
+				   "cannot change to the folder '%.200s': %s", q->folder,
 				   strerror(-err));
 	}
 	err = note_all(c, q);
@@ -268,7 +271,7 @@ static void answer(struct change *c, struct member *m, int err)
 		(void)snprintf(a->sentence, sizeof(a->sentence), "%s", wm_words_of(err, &c->diag));
 	}
 	a->nr_on = c->s->kernel_events ? wm_kernel_events_nr_on(c->s->kernel_events) : 0;
-	(void)wm_app_reply(m->app, a, sizeof(*a)); /* it may have gone */
+	(void)wm_app_reply(m->app, a, sizeof(*a)); /* the tool may have exited */
 }
 
 void wm_serving_change_kernel(struct serving *s, struct member *m)

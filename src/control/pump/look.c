@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.c - in the pump process, a recording that is read while it
- * runs; see live.h. When the command asks, all there is gets written, and it is
- * told up to when that was. When it does not read, no more is written than
- * agreed: the rest waits in the rings, which count what they lose.
+ * look.c - live recordings in the pump process; see live.h. At the command's request
+ * everything is written, and the report has the clock value up to which the trace is
+ * complete. When the command does not read, the pump stops writing at the agreed
+ * number of bytes: the rest stays in the rings, which count their losses.
  */
 #include "control/live.h"
 #include "control/pump/pump_int.h"
 
-#define MARGIN_NS 1000000u /* records that were begun so long ago are finished */
+#define MARGIN_NS 1000000u /* records that were begun longer ago are complete */
 
 void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes)
 {
@@ -28,7 +28,7 @@ bool wm_serving_is_full(const struct serving *s)
 	return t.bytes > s->freed && t.bytes - s->freed > s->o->live_bytes;
 }
 
-/* The clock so long ago that whoever began a record then has ended it. */
+/* A clock value so old that records begun before it are complete. */
 static uint64_t a_moment_ago(struct serving *s)
 {
 	uint64_t now = wm_clock_read(s->clock.kind), ticks = 0;

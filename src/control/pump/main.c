@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the pump process: accepts the session's processes, keeps
- * the pump going, and closes the trace. Its states:
+ * main.c - the pump process: accepts the session's processes, runs the pump's rounds,
+ * and closes the trace. Its states:
  *
- *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are asked to detach)
- *   LEAVING  --all gone, or 500 ms later-->    CLOSED   (last packets, trace closed, DONE)
+ *   SERVING  --STOP, command gone, SIGTERM-->  LEAVING  (processes are told to detach)
+ *   LEAVING  --all detached, or 500 ms-->      CLOSED   (last packets, trace closed, DONE)
  *
- * One thread and one loop. Callbacks note what happened; whatever changes the
- * pump's sources is done between rounds, by settle().
+ * One thread and one loop. Callbacks only note events; wm_serving_settle() changes the
+ * pump's set of sources between rounds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,21 +31,21 @@
 #include "control/tool.h"
 #include "runtime/agent.h"
 
-#define SEAL_NS      100000000u /* open chunks are taken from this often */
+#define SEAL_NS      100000000u /* interval of taking the committed part of open chunks */
 #define FIRST_FIT_NS 2000000
-#define REFIT_NS     1000000000u /* the clock's frequency */
+#define REFIT_NS     1000000000u /* interval of fitting the clock's frequency */
 #define WAIT_MIN_MS  1
 #define WAIT_MAX_MS  100
 #define QUIET_ROUNDS 8 /* without a packet, before the wait doubles */
 #define LEAVE_NS     500000000u
 
 /* ------------------------------------------------------------------ *
- * Words to the command
+ * Reports to the command
  * ------------------------------------------------------------------ */
 
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive)
 {
-	/* A stopped command is not waited for, except with the last word. */
+	/* Only reports that must arrive wait for a command that does not read. */
 	if (send(s->channel, r, sizeof(*r), MSG_NOSIGNAL | (must_arrive ? 0 : MSG_DONTWAIT)) < 0 &&
 	    errno == EPIPE)
 		s->command_gone = s->stop = true;
@@ -66,7 +66,7 @@ void wm_serving_trouble(struct serving *s, const char *fmt, ...)
  * Rounds
  * ------------------------------------------------------------------ */
 
-/* Every EVENT that was sent before the pump's snapshot is read here. */
+/* Reads every EVENT message that was sent before this round collected its parts. */
 static void before_write(void *data)
 {
 	struct serving *s = data;
@@ -75,7 +75,7 @@ static void before_write(void *data)
 		wm_app_catch_up(m->app);
 }
 
-/* Says at once that the disk takes no more, and again when it is another reason. */
+/* Reports a write error at once, and again when the error changes. */
 static void watch_disk(struct serving *s)
 {
 	struct wm_recording_totals sources = {0};
@@ -90,14 +90,14 @@ static void watch_disk(struct serving *s)
 		return;
 	s->last_error = error;
 	if (error)
-		wm_serving_trouble(s,
-				   "cannot write to '%s': %s; events are lost until it can be done",
-				   s->o->dir, wm_diag_errno(error));
+		wm_serving_trouble(
+		    s, "cannot write to '%s': %s; events are lost until writing works again",
+		    s->o->dir, wm_diag_errno(error));
 }
 
 /*
- * Packets came: look again soon, for a burst fills buffers faster than any
- * wake-up. Nothing came for a while: wait longer, up to a tenth of a second.
+ * After packets the next round comes soon, because a burst fills buffers faster than a
+ * wake-up. Without packets the wait grows, up to a tenth of a second.
  */
 static void adapt(struct serving *s, bool moved)
 {
@@ -136,7 +136,7 @@ static void answer_snapshot(struct serving *s, int err, const struct wm_trace_to
 		if (!m->asks)
 			continue;
 		asked_by_tool = true;
-		(void)wm_app_reply(m->app, &answer, sizeof(answer)); /* it may have gone */
+		(void)wm_app_reply(m->app, &answer, sizeof(answer)); /* the tool may have exited */
 		wm_app_end(m->app);
 	}
 	if (!asked_by_tool)
@@ -150,7 +150,7 @@ static void take_snapshot(struct serving *s)
 
 	s->snapshot = false;
 	writer_now(s, &before);
-	wm_serving_settle(s, false); /* also what those who ended left */
+	wm_serving_settle(s, false); /* also the rest of processes that exited */
 	err = s->overwrite ? wm_pump_snapshot(s->pump, NULL, NULL) : wm_pump_round(s->pump, true);
 	answer_snapshot(s, err, &before);
 }
@@ -237,7 +237,7 @@ static int begin_waiting(struct serving *s)
 	int err;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max; /* two for each process */
+		files.rlim_cur = files.rlim_max; /* a process needs two */
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -253,7 +253,7 @@ static int begin_waiting(struct serving *s)
 	return err;
 }
 
-/* Tells other commands where this trace's recorder is. */
+/* Writes the session's path into the trace's folder, for other commands. */
 static int leave_address(struct serving *s)
 {
 	char text[WM_SESSION_PATH_MAX + 1];
@@ -283,7 +283,7 @@ static int create_trace(struct serving *s, struct wm_diag *diag)
 
 	wm_calibrate_init(&s->clock, kind);
 	do {
-		/* A first guess; the fit gets better as long as the recording lasts. */
+		/* A first estimate; the fit improves during the recording. */
 		nanosleep(&(struct timespec){.tv_nsec = FIRST_FIT_NS}, NULL);
 		wm_calibrate_tick(&s->clock);
 	} while (wm_calibrate_fit(&s->clock, &fit) == -EAGAIN);
@@ -330,7 +330,8 @@ static int begin(struct serving *s)
 	s->start_ns = s->sealed_ns = s->fitted_ns = wm_clock_monotonic_ns();
 	s->kernel_events = s->o->sources[WM_SOURCE_KERNEL];
 	s->overwrite = wm_rules_options(s->o->rules)->pool_mode == WM_POOL_OVERWRITE;
-	s->wait_ms = s->overwrite ? WAIT_MAX_MS : WAIT_MIN_MS; /* there: messages wake us */
+	s->wait_ms = s->overwrite ? WAIT_MAX_MS
+				  : WAIT_MIN_MS; /* overwrite mode: only messages wake the loop */
 	s->host = (struct wm_app_host){
 	    .rules = s->o->rules,
 	    .buffer = malloc(WM_MSG_MAX),
@@ -354,7 +355,7 @@ static int begin(struct serving *s)
 	return err;
 }
 
-/* Processes that live on are asked to switch their sites off and say BYE. */
+/* Tells processes that still run to switch their sites off and to send BYE. */
 static void leave(struct serving *s)
 {
 	uint64_t until;
@@ -364,7 +365,8 @@ static void leave(struct serving *s)
 	wm_serving_take_last(s);
 	until = wm_clock_monotonic_ns() + LEAVE_NS;
 	for (struct member *m = s->members; m; m = m->next)
-		(void)wm_app_send(m->app, WM_MSG_DETACH); /* or it is taken as it is */
+		(void)wm_app_send(m->app,
+				  WM_MSG_DETACH); /* on failure its chunks are read as they are */
 	while (s->members && wm_clock_monotonic_ns() < until) {
 		(void)wm_loop_step(s->loop, 5);
 		(void)wm_pump_round(s->pump, true);
@@ -434,7 +436,8 @@ static void release(struct serving *s)
 	wm_serving_destroy_sources(s);
 	(void)wm_trace_writer_close(s->writer);
 	wm_loop_destroy(s->loop);
-	wm_kernel_events_destroy(s->kernel_events); /* the command's is another, after the fork */
+	wm_kernel_events_destroy(
+	    s->kernel_events); /* the command has its own copy, after the fork */
 	wm_rules_destroy(s->rules);
 	free(s->host.buffer);
 	free(s->order);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * members.c - who is connected to the pump process: connections are
- * accepted, told apart into processes and tools, counted, and let go. What
- * changes the pump's set of sources happens between rounds only.
+ * members.c - connections to the pump process: accepts them, distinguishes processes
+ * from tools, counts and closes them. The pump's set of sources changes only between
+ * rounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +14,12 @@
 #include "control/pump/pump_int.h"
 #include "control/tool.h"
 
-#define APPS_MAX         32768u
-#define NEW_MAX          512u /* connections without HELLO; the oldest goes */
-#define ACCEPT_PER_CALL  32   /* fewer than the loop serves in a step: so HELLOs are read in time */
+#define APPS_MAX 32768u
+#define NEW_MAX  512u /* connections without HELLO; beyond it the oldest is closed */
+#define ACCEPT_PER_CALL                                                                            \
+	32 /* fewer than the loop serves in a step, so that HELLOs are read in time */
 #define ACCEPT_PER_ROUND 4096u
-#define DEAD_KEPT        64u /* overwrite mode: processes that ended and keep their buffers */
+#define DEAD_KEPT        64u /* overwrite mode: exited processes that keep their buffers */
 #define QUARANTINES_SAID 10u
 
 void wm_serving_on_class(struct wm_app *a, uint32_t id, const struct wm_class *c, void *data)
@@ -88,19 +89,19 @@ static void add_member(struct serving *s, int sock)
 	}
 	m->next = s->members;
 	s->members = m;
-	/* Counting is a walk: not for each of ten thousand. */
+	/* Counting walks the whole list, so do it rarely. */
 	if (++s->nr_members > NEW_MAX && s->nr_members % 64 == 0)
 		evict_oldest_new(s);
 }
 
-/* Level-triggered: a connection that cannot be taken now must not wake us all the time. */
+/* The watch is level-triggered: a connection that cannot be accepted would always wake the loop. */
 void wm_serving_pause_accepting(struct serving *s)
 {
 	wm_watch_remove(s->accept_watch);
 	s->accept_watch = NULL;
 }
 
-/* 1: there may be more; 0: there are no more; or -errno. */
+/* 1: more may be queued; 0: no more; or -errno. */
 static int accept_some(struct serving *s)
 {
 	for (int i = 0; i < ACCEPT_PER_CALL; i++) {
@@ -121,7 +122,7 @@ static void say_refused(struct serving *s, int err)
 {
 	if (s->totals.nr_refused++ == 0)
 		wm_serving_trouble(s,
-				   "cannot take more processes (%s): some are not recorded; see "
+				   "cannot accept more processes (%s): some are not recorded; see "
 				   "ulimit -n",
 				   strerror(-err));
 }
@@ -149,7 +150,7 @@ void wm_serving_resume_accepting(struct serving *s)
 				 wm_serving_on_connection, s, &s->accept_watch);
 }
 
-/* What a member has told until now goes to the totals. */
+/* Adds the member's counters to the totals. */
 static void account(struct serving *s, struct member *m)
 {
 	uint64_t missed = wm_app_filtered_missing(m->app);
@@ -199,7 +200,7 @@ static bool keeps_dead(const struct serving *s, const struct member *m, uint32_t
 	return s->overwrite && !s->stop && m->counted && nr_dead <= DEAD_KEPT;
 }
 
-/* Between rounds: members come to the pump and leave it. */
+/* Adds members that joined to the pump, and removes those that ended. */
 void wm_serving_settle(struct serving *s, bool keep_dead)
 {
 	struct member **link = &s->members;
@@ -232,7 +233,7 @@ void wm_serving_take_last(struct serving *s)
 	do {
 		got = accept_some(s);
 		before = s->nr_members;
-		/* Each gets its turn, the new ones last; some may never stop talking. */
+		/* Serves each member once, new ones last; a busy one must not hold this up. */
 		for (uint32_t n = s->nr_members / ACCEPT_PER_CALL + 2;
 		     n && wm_loop_step(s->loop, 0) > 0; n--)
 			;

@@ -18,54 +18,54 @@
 #include "control/pump/recording.h"
 #include "control/session/member.h"
 
-/* Whatever is connected: a process, or a tool that asked something. */
+/* A connection: a recorded process, or a tool with a request. */
 struct member {
 	struct wm_app *app;
 	struct member *next;
-	bool counted;    /* among those that joined */
+	bool counted;    /* is in totals.nr_processes */
 	bool asks;       /* a tool that waits for a snapshot */
-	void *change;    /* a tool's question for a change, not answered yet; ours */
-	uint64_t told;   /* generation of the rules it was last told to read */
-	uint64_t missed; /* filtered_missing, as last seen */
+	void *change;    /* a tool's unanswered request for a change, malloc'ed; NULL: none */
+	uint64_t told;   /* generation of the rules in the last WM_MSG_RULES to it */
+	uint64_t missed; /* filtered_missing, when last read */
 };
 
 struct wm_order_sample;
 
 struct serving {
 	const struct wm_recording_options *o;
-	struct wm_order_sample *order; /* room for whatever the command says */
+	struct wm_order_sample *order; /* buffer for the command's orders */
 	int channel;
 	struct wm_loop *loop;
 	struct wm_trace_writer *writer;
 	struct wm_pump *pump;
 	void *sources[WM_SOURCES_NR];           /* NULL: not recorded */
 	struct wm_kernel_events *kernel_events; /* NULL: nothing of the kernel */
-	bool symbols_begun;                     /* they are in the trace, or will be */
-	pid_t command_pid;                      /* of CMD, when it is recorded; 0 */
-	pid_t symbols_helper;                   /* writes the kernel's symbols; 0: nobody does */
-	int symbols_gate; /* it waits there for the word; while there is a helper */
+	bool symbols_begun;   /* they are in the trace, or the helper will write them */
+	pid_t command_pid;    /* the process of CMD when it is recorded, else 0 */
+	pid_t symbols_helper; /* writes the kernel's symbols; 0: not running */
+	int symbols_gate;     /* the helper waits on it for the start; valid with a helper */
 	struct wm_app_host host;
 	struct wm_watch *accept_watch, *order_watch;
 	uint32_t accepted;      /* in this round */
-	bool accept_blocked;    /* no descriptors left, until a process leaves */
+	bool accept_blocked;    /* no descriptors are left, until a process leaves */
 	struct member *members; /* newest first */
 	uint32_t nr_members;
-	struct wm_rules *rules;  /* as changed; NULL: as they were at the beginning */
-	struct member *changing; /* whose change is being taken by the processes */
+	struct wm_rules *rules;  /* after changes; NULL: the rules of the options */
+	struct member *changing; /* the tool whose change the processes are taking */
 	uint64_t change_until_ns;
 	bool overwrite, stop, snapshot, command_gone;
 	struct wm_calibrate clock;
 	struct wm_recording_totals totals;
 	uint64_t start_ns, sealed_ns, fitted_ns;
 	int wait_ms, quiet;
-	int last_error; /* of a write, as it was reported */
+	int last_error; /* of a write, as reported to the command */
 	uint32_t quarantines_said;
-	bool look;        /* the command asked what there is */
-	uint64_t freed;   /* bytes it read and took out of the files */
-	uint64_t written; /* the clock, before the last round that took all there was */
+	bool look;        /* the command waits for WM_REPORT_LOOKED */
+	uint64_t freed;   /* bytes that the command read and removed from the files */
+	uint64_t written; /* all events before this clock value are written */
 };
 
-/* What the command says besides its words: whose samples are wanted. */
+/* Orders with arguments. */
 struct wm_order_sample {
 	uint32_t order; /* WM_ORDER_SAMPLE */
 	uint32_t on_exec, alone, nr_tids;
@@ -85,7 +85,7 @@ struct wm_order_follow {
 
 #define WM_ORDER_BYTES_MAX (sizeof(struct wm_order_sample) + WM_SAMPLING_TIDS_MAX * sizeof(pid_t))
 
-/* main.c: words to the command */
+/* main.c: reports to the command */
 void wm_serving_report(struct serving *s, const struct wm_report *r, bool must_arrive);
 void wm_serving_trouble(struct serving *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -96,32 +96,33 @@ void wm_serving_on_tool(struct wm_app *a, const void *message, size_t bytes, voi
 void wm_serving_on_connection(int fd, uint32_t events, void *data);
 void wm_serving_pause_accepting(struct serving *s);
 void wm_serving_resume_accepting(struct serving *s);
-/* Between rounds: members come to the pump and leave it. */
+/* Between rounds: adds members to the pump and removes them. */
 void wm_serving_settle(struct serving *s, bool keep_dead);
 /*
- * Who connected before the address went may have emitted, and ended, since. The
- * kernel's queue of them is short and gets no longer.
+ * Accepts connections that were queued when the session's address was removed: their
+ * processes may have emitted events, and exited. The queue does not grow any more.
  */
 void wm_serving_take_last(struct serving *s);
-void wm_serving_drop_members(struct serving *s); /* at the end: whoever is left */
+void wm_serving_drop_members(struct serving *s); /* at the end */
 
 /* change.c */
-/* Takes a tool's question; false when it makes no sense. */
+/* Takes a tool's request; false: it is malformed. */
 bool wm_serving_change_asked(struct member *m, const void *message, size_t bytes);
 /* Between rounds: begins a change, answers one that is in force or took too long. */
 void wm_serving_change_round(struct serving *s);
-void wm_serving_change_gone(struct serving *s, struct member *m); /* the tool left */
+void wm_serving_change_gone(struct serving *s, struct member *m); /* the tool disconnected */
 
-/* kernel_change.c: what the member asks for is done, and answered */
+/* kernel_change.c: carries out the member's request, and answers it */
 void wm_serving_change_kernel(struct serving *s, struct member *m);
 
 /* look.c */
 void wm_serving_look(struct serving *s, const struct wm_order_look *o, size_t bytes);
-bool wm_serving_is_full(const struct serving *s); /* too much waits to be read */
+bool wm_serving_is_full(const struct serving *s); /* too many bytes wait for the reader */
 void wm_serving_answer_look(struct serving *s);   /* between rounds */
-void wm_serving_end_live(struct serving *s);      /* nobody is there to read it: the folder goes */
+void wm_serving_end_live(
+    struct serving *s); /* removes the folder when the command, its reader, is gone */
 
-/* main.c: what was recorded and lost by now, of all sources */
+/* main.c: updates the totals, of pools and sources */
 void wm_serving_totals(struct serving *s);
 
 /* sources.c: all sources that there are, in the order of source.h */
@@ -140,7 +141,7 @@ struct wm_kernel_source *wm_serving_kernel_source(const struct serving *s); /* N
 
 /* sample.c */
 void wm_serving_sample(struct serving *s, const struct wm_order_sample *o, size_t bytes);
-void wm_serving_leave_out(struct serving *s, pid_t pid); /* samples of it are not wanted */
+void wm_serving_leave_out(struct serving *s, pid_t pid); /* drops samples of it */
 
 /*
  * symbols.c: the kernel's symbols, when an event or a call chain shows some. The

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - the command's half of recording.h: forks the pump, sends it
- * orders, reads its reports. Packets of a SOCK_SEQPACKET pair, so a report is
- * whole or not there.
+ * recording.c - the command's half of recording.h: forks the pump, sends orders, reads
+ * reports. The pair is SOCK_SEQPACKET, so a report arrives whole or not at all.
  */
 #include "control/pump/recording.h"
 
@@ -37,7 +36,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Closes every descriptor from 3 on but these: a pipe of the command's must not stay open here. */
+/* Closes all descriptors from 3 on but these: a pipe of the command must not stay open here. */
 static void close_others(int *keep, size_t nr)
 {
 	unsigned next = 3;
@@ -53,13 +52,13 @@ static void close_others(int *keep, size_t nr)
 	(void)syscall(SYS_close_range, next, ~0u, 0);
 }
 
-/* Whatever handlers the command has are not the pump's: they would run the command's code here. */
+/* Resets signal handlers: the command's would run the command's code in the pump. */
 static void forget_signals(void)
 {
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL); /* but for those that cannot be set */
+		(void)signal(i, SIG_DFL); /* fails for SIGKILL and SIGSTOP */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -68,7 +67,7 @@ static void leave_the_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)setsid(); /* Ctrl-C is the command's; it will tell us */
+	(void)setsid(); /* Ctrl-C is for the command, which sends STOP */
 	(void)prctl(PR_SET_NAME, "waymark-pump");
 	if (null < 0)
 		return;
@@ -129,12 +128,13 @@ static void __attribute__((noreturn)) be_the_pump(const struct wm_recording_opti
 }
 
 /*
- * No handler of the command's runs in the pump, not even before it forgot them.
- * Of a host's threads only this one is there, and what the others held stays held:
- * the C library frees its memory and streams for a forked child, but not its clock,
- * so nothing the pump calls may ask for that (wm_moment_print_utc() does without),
- * nor load a library, nor look up names of users or hosts. record_test.c of room
- * api holds the pump to it, with threads that do little else.
+ * Signals are blocked, so that no handler of the command runs in the pump before it is
+ * reset. Only this thread of the host exists in the child, and locks that other threads
+ * held stay locked. The C library resets the locks of its allocator and its streams, but
+ * not that of its calendar functions; so the pump must not call those
+ * (wm_moment_print_utc() does not), load a library, or look up names of users or hosts.
+ * record_test.c of room api tests this, with threads that hold these locks most of the
+ * time.
  */
 static pid_t fork_quietly(const struct wm_recording_options *o, int channel)
 {
@@ -185,7 +185,8 @@ int wm_recording_start(const struct wm_recording_options *o, struct wm_recording
 	wm_recording_done(&r);
 	reap(r.pid);
 	if (got != 1 || report.kind != WM_REPORT_FAILED || report.err >= 0)
-		return wm_diag_set(diag, -ECHILD, NULL, -1, "the pump process ended at once");
+		return wm_diag_set(diag, -ECHILD, NULL, -1,
+				   "the pump process exited before it was ready");
 	return wm_diag_set(diag, report.err, NULL, -1, "%s", report.sentence);
 }
 

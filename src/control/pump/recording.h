@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - the recorder's two halves: the pump process, which serves a
+ * recording.h - the two halves of a recorder: the pump process, which serves a
  * session and writes its trace, and the command's handle on it.
  *
  *   command                                   pump (child, session of its own)
@@ -8,18 +8,18 @@
  *                       <--READY or FAILED--
  *   wm_recording_order() --STOP, SNAPSHOT-->   rounds: sockets, packets
  *                       <--TROUBLE, SNAPSHOT--
- *   wm_recording_look() --LOOK-->              live: all there is by now is written
+ *   wm_recording_look() --LOOK-->              live: everything recorded by now is written
  *                       <--LOOKED--
  *                       <--DONE--             last packets, directory closed
  *
- * They talk over a socket pair. When the command dies in any way the pump sees
- * the pair closed and ends as if told to; when the pump dies the command sees
- * the same and goes on without. The pump prints nothing and holds none of the
- * command's descriptors.
+ * They communicate over a socket pair. When the command dies, the pump sees the pair
+ * closed and ends as after STOP; when the pump dies, the command sees the same and
+ * continues without it. The pump prints nothing and inherits none of the command's
+ * descriptors but those it needs.
  *
- * Discard and block mode move packets to disk all the time. Overwrite mode
- * writes nothing until a snapshot or the end; of the processes that ended
- * before, the last 64 keep their buffers, those before them are written out.
+ * Discard and block mode write packets continuously. Overwrite mode writes nothing
+ * until a snapshot or the end. The last 64 processes that exited keep their buffers
+ * until then; the buffers of earlier ones are written at once.
  */
 #ifndef WM_CONTROL_PUMP_RECORDING_H
 #define WM_CONTROL_PUMP_RECORDING_H
@@ -37,14 +37,14 @@
 #include "ring/pool.h"
 #include "write/trace_writer.h"
 
-/* Whose events, for what begins while it runs; all of it the caller's. */
+/* The recorded tasks, for events that are added while it runs; all owned by the caller. */
 struct wm_recording_whose {
 	bool all;
-	const pid_t *pids; /* and what they fork */
+	const pid_t *pids; /* and their children */
 	size_t nr_pids;
-	const pid_t *tids; /* only these; none: all of theirs */
+	const pid_t *tids; /* only these threads; nr_tids 0: all */
 	size_t nr_tids;
-	const int *cpus; /* only there; none: everywhere */
+	const int *cpus; /* only these CPUs; nr_cpus 0: all */
 	size_t nr_cpus;
 };
 
@@ -57,9 +57,10 @@ struct wm_recording_options {
 	void *sources[WM_SOURCES_NR]; /* options of each source, the caller's; NULL: not recorded */
 	struct wm_recording_whose whose;
 	/*
-	 * Read while it runs (live.h fills these). So many bytes may wait to be
-	 * read; then events wait where they are, and are lost and counted there.
-	 * 0: it is no live one. The lock is of the folder, which goes with us.
+	 * For a live trace, which is read while it is written (live.h fills these).
+	 * At most live_bytes may wait for the reader; then events stay in their
+	 * buffers, which lose and count them. 0: not live. The lock is of the
+	 * folder, which is removed with the recording.
 	 */
 	uint64_t live_bytes;
 	int live_lock_fd;
@@ -70,29 +71,30 @@ struct wm_recording_totals {
 	uint64_t lost[WM_LOST_NR];
 	uint64_t filtered_missing; /* events a glob matched that lack a filter's field */
 	uint64_t duration_ns;
-	uint32_t nr_processes; /* that ever joined */
-	uint32_t nr_changes;   /* of the rules, while it ran */
+	uint32_t nr_processes; /* that joined, in all */
+	uint32_t nr_changes;   /* of the rules while it ran */
 	uint32_t nr_quarantined;
 	uint32_t nr_refused;                            /* connections beyond the limits */
 	struct wm_source_totals sources[WM_SOURCES_NR]; /* parts of `events` and `lost` */
-	uint32_t sites_refused;                         /* sites that hold somebody else's bytes */
-	uint32_t nr_unpatched;                          /* processes whose code is not patched */
-	uint32_t nr_unwanted;                           /* of these: with WAYMARK_NOPATCH set */
-	uint32_t sites_unpatched;                       /* sites that stayed off for that */
-	unsigned char matched[WM_RULES_NR_MAX / 8];     /* bit i: an event matched rule i */
+	uint32_t sites_refused;                     /* sites with bytes of a debugger or a uprobe */
+	uint32_t nr_unpatched;                      /* processes whose code cannot be patched */
+	uint32_t nr_unwanted;                       /* those with WAYMARK_NOPATCH set */
+	uint32_t sites_unpatched;                   /* sites that stayed off in such processes */
+	unsigned char matched[WM_RULES_NR_MAX / 8]; /* bit i: an event matched rule i */
 };
 
 uint64_t wm_recording_lost(const struct wm_recording_totals *t); /* all causes */
 
 enum wm_report_kind {
 	WM_REPORT_READY,    /* processes can join */
-	WM_REPORT_FAILED,   /* it never began: err and sentence say why */
-	WM_REPORT_TROUBLE,  /* sentence: something people should know now */
+	WM_REPORT_FAILED,   /* it did not begin: err and sentence have the reason */
+	WM_REPORT_TROUBLE,  /* sentence: a message for the user, at once */
 	WM_REPORT_JOINED,   /* process `pid` joined */
 	WM_REPORT_SNAPSHOT, /* written: totals.events and totals.bytes are of the snapshot */
-	WM_REPORT_SAMPLING, /* sampling has begun; err and sentence: or why not */
-	WM_REPORT_CHANGED,  /* DIR/rules was replaced: who has not joined may be wanted now */
-	WM_REPORT_LOOKED,   /* all events before `clock` are written; totals: by now */
+	WM_REPORT_SAMPLING, /* sampling has begun, or err and sentence */
+	WM_REPORT_CHANGED,  /* DIR/rules was replaced: processes that have not joined may match now
+			     */
+	WM_REPORT_LOOKED,   /* all events before `clock` are written; totals are current */
 	WM_REPORT_DONE,     /* the trace is complete; err: its last error */
 };
 
@@ -120,36 +122,37 @@ struct wm_recording {
 };
 
 /*
- * Forks the pump and waits for its first report. 0, or the pump's error with
- * its sentence; the pump is then gone. The caller may have several threads, where the
- * C library's allocator works behind fork(2).
+ * Forks the pump and waits for its first report. 0, or the pump's error with its
+ * sentence; then the pump has exited. The caller may have several threads if the C
+ * library's allocator works in the child of fork(2).
  */
 int wm_recording_start(const struct wm_recording_options *o, struct wm_recording *ret,
 		       struct wm_diag *diag);
 
 int wm_recording_order(struct wm_recording *r, enum wm_order order);
 
-/* Tells the pump whose samples are wanted; WM_REPORT_SAMPLING answers. -E2BIG: too many threads. */
+/* Begins sampling of these tasks; WM_REPORT_SAMPLING answers. -E2BIG: too many threads. */
 int wm_recording_sample(struct wm_recording *r, const struct wm_sampling_whom *whom);
 
-/* Tells the pump CMD: its counters are read, and whatever begins later is of it. */
+/* Names CMD's process: its counters are read, and events that are added later are of it. */
 int wm_recording_follow(struct wm_recording *r, pid_t pid);
 
 /*
- * Of a live one: have what there is by now written; WM_REPORT_LOOKED answers.
- * `freed`: bytes that were read and are no more, of all since it began.
+ * For a live trace: requests that everything recorded by now is written;
+ * WM_REPORT_LOOKED answers. `freed`: bytes that the reader has removed from the files
+ * since the beginning.
  */
 int wm_recording_look(struct wm_recording *r, uint64_t freed);
 
 /*
- * The next report: 1; 0 when there is none now (or, with `wait`, never again:
- * the pump is gone); -EPIPE without `wait` when it is gone.
+ * 1: *ret is the next report. Without `wait`, 0: no report is queued; -EPIPE: the pump
+ * has exited. With `wait`, 0: the pump has exited.
  */
 int wm_recording_read(struct wm_recording *r, bool wait, struct wm_report *ret);
 
 void wm_recording_done(struct wm_recording *r); /* closes the channel */
 
-/* The pump process's main; `channel` is its end of the pair. For start() and tests. */
+/* The pump's main(); `channel` is its end of the pair. For wm_recording_start() and tests. */
 int wm_recording_main(const struct wm_recording_options *o, int channel);
 
 #endif

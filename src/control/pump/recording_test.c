@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_test.c - the pump process served by fake programs: they join, emit,
- * leave, die; the command leaves, dies; the pump dies.
+ * recording_test.c - the pump process with fake programs that join, emit, leave and
+ * die, with a command that leaves or dies, and a pump that dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static bool exists(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Runs fn in a child that then waits to be killed; returns when fn is done. */
+/* Runs fn in a child, which then waits for SIGKILL; returns when fn has returned. */
 static pid_t in_child(void (*fn)(void *data), void *data)
 {
 	int ready[2];
@@ -51,7 +51,7 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* A command that orders while the pump ends in order. */
+/* A command that sends orders while the pump ends. */
 static void the_end_is_told_with_orders_unread(void **state)
 {
 	const struct wm_report done = {.kind = WM_REPORT_DONE};
@@ -95,7 +95,7 @@ static void joins_emits_leaves(void **state)
 	assert_int_equal(access(kit.session.path, F_OK), -1);
 }
 
-/* What it counted as lost arrives; recorded + lost = emitted. */
+/* The losses that the process counted arrive; recorded + lost = emitted. */
 static void loss_is_exact(void **state)
 {
 	const struct wm_recording_totals *t;
@@ -104,7 +104,7 @@ static void loss_is_exact(void **state)
 
 	kit_start(WM_POOL_DISCARD);
 	fake_join(&f, WM_POOL_DISCARD);
-	while (kept == emitted) { /* faster than it can be drained: at once */
+	while (kept == emitted) { /* faster than the pump drains: soon */
 		kept += fake_emit(&f, 200000);
 		emitted += 200000;
 	}
@@ -138,7 +138,7 @@ static void killed_process(void **state)
 	assert_int_equal(t->nr_processes, 5);
 }
 
-/* A live process is asked to leave, and what it emits until it says BYE is kept. */
+/* A running process gets DETACH; events that it emits until its BYE are kept. */
 static void live_process_detaches(void **state)
 {
 	struct fake f;
@@ -155,7 +155,7 @@ static void live_process_detaches(void **state)
 	fake_close(&f);
 }
 
-/* One that does not answer is taken as it is. */
+/* The pool of a process that does not answer is read as it is. */
 static void mute_process(void **state)
 {
 	struct fake f;
@@ -167,7 +167,7 @@ static void mute_process(void **state)
 	fake_close(&f);
 }
 
-/* closefrom(3): the socket is gone, the pool is still mapped and written to. */
+/* closefrom(3): the socket is closed, the pool stays mapped and written to. */
 static void closed_socket(void **state)
 {
 	struct wm_report joined;
@@ -200,7 +200,7 @@ static void await_end_of_pump(void)
 	fail_msg("the pump did not end");
 }
 
-/* kill -9 of the command: the pump sees its end of the pair closed. */
+/* kill -9 of the command: the pump sees the pair closed. */
 static void command_dies(void **state)
 {
 	struct fake f;
@@ -247,7 +247,7 @@ static void cannot_begin(void **state)
 	kit.recorder.pid = 0;
 }
 
-/* Nothing is written before somebody asks; then all that is held. */
+/* Nothing is written before a snapshot, which writes the whole buffer. */
 static void snapshot_of_overwrite(void **state)
 {
 	struct wm_msg_snapshot answer;
@@ -269,7 +269,7 @@ static void snapshot_of_overwrite(void **state)
 	fake_emit(&f, 60);
 	assert_int_equal(wm_recording_order(&kit.recorder, WM_ORDER_SNAPSHOT), 0);
 	kit_await(WM_REPORT_SNAPSHOT, &report);
-	assert_int_equal(report.totals.events, 60); /* what is new */
+	assert_int_equal(report.totals.events, 60); /* only new ones */
 
 	fake_emit(&f, 7);
 	fake_bye(&f);
@@ -278,7 +278,7 @@ static void snapshot_of_overwrite(void **state)
 	assert_int_equal(wm_tool_snapshot(kit.dir, &answer, &diag), -ENOENT);
 }
 
-/* Overwrite mode keeps the end of a process that died, and counts the rest. */
+/* Overwrite mode keeps the last events of a process that died, and counts the others. */
 static void overwrite_keeps_the_dead(void **state)
 {
 	const struct wm_recording_totals *t;
@@ -302,7 +302,7 @@ static void overwrite_keeps_the_dead(void **state)
 	assert_int_equal(t->events + wm_recording_lost(t), nr);
 }
 
-/* A file that may not grow: said once, counted, the trace closed all the same. */
+/* A file at its size limit: one report, losses counted, the trace closed all the same. */
 static void disk_is_full(void **state)
 {
 	const struct rlimit small = {.rlim_cur = 100000, .rlim_max = RLIM_INFINITY};

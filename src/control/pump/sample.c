@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - samples, and what tasks map and are called, as a source of the pump;
- * its options are a wm_sampling. Nothing is sampled before the command says whose
- * samples are wanted (wm_serving_sample()).
+ * sample.c - samples, and mappings and names of tasks, as a source of the pump;
+ * its options are a wm_sampling. Nothing is sampled before the command names the
+ * tasks (wm_serving_sample()).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,8 @@ struct samples {
 	struct wm_sample_source *source;
 	struct wm_trace_writer *writer;
 	struct wm_loop *loop;
-	struct wm_watch **watches; /* by place of the sampler; NULL: the ring does not wake us */
+	struct wm_watch *
+	    *watches; /* by place of the sampler; NULL: the ring does not wake the loop */
 	size_t nr_watches;
 };
 
@@ -60,7 +61,7 @@ static void destroy(void *source)
 
 /* --- rings ----------------------------------------------------------------------------------- */
 
-/* Wakes the loop; a ring nobody writes to any more would wake it forever. */
+/* Wakes the loop. A ring without a writer would wake it forever: its watch is removed. */
 static void on_ring(int fd, uint32_t events, void *data)
 {
 	struct wm_watch **watch = data;
@@ -169,18 +170,19 @@ static bool is_asked(const void *options)
 static void explain(const struct wm_source_result *r, const struct wm_words *words)
 {
 	const struct wm_source_totals *t = r->totals;
+	uint64_t throttled = t->more[WM_SAMPLE_MORE_THROTTLED];
 
 	if (t->torn)
 		wm_words_say(words,
-			     "%" PRIu64 " records of perf events could not be understood; they are "
-			     "not in the trace",
+			     "dropped records of perf events that cannot be decoded: %" PRIu64,
 			     t->torn);
-	if (t->more[WM_SAMPLE_MORE_THROTTLED])
-		wm_words_say(words,
-			     "the kernel held samples back %" PRIu64
-			     " times, for they came too fast "
-			     "(perf:throttle in the trace says when): a lower -F, or a higher -c",
-			     t->more[WM_SAMPLE_MORE_THROTTLED]);
+	if (throttled)
+		wm_words_say(
+		    words,
+		    "the kernel throttled sampling %" PRIu64
+		    " time%s, because samples came too fast (perf:throttle in the trace has "
+		    "the times): use a lower -F or a higher -c",
+		    throttled, throttled == 1 ? "" : "s");
 }
 
 const struct wm_source_ops wm_source_samples = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sources.c - the table of sources, and what the pump does with all of them; see pump_int.h. */
+/* sources.c - the table of sources, and the pump's calls to all of them; see pump_int.h. */
 #include "control/pump/sources.h"
 
 #include <unistd.h>
@@ -56,7 +56,8 @@ void wm_serving_follow(struct serving *s, const struct wm_order_follow *o, size_
 	for (unsigned i = 0; i < WM_SOURCES_NR; i++)
 		if (s->sources[i] && wm_sources[i]->follow &&
 		    wm_sources[i]->follow(s->sources[i], o->pid))
-			wm_serving_trouble(s, "no memory to follow the processes of the command");
+			wm_serving_trouble(
+			    s, "out of memory: the command's processes are not followed");
 }
 
 void wm_serving_stop_sources(struct serving *s)

@@ -20,7 +20,7 @@ static void test_functions(void **state)
 		assert_non_null(ops->stop);
 		assert_non_null(ops->finish);
 		assert_non_null(ops->totals);
-		/* Options that want() makes, forget() frees. */
+		/* forget() frees the options that want() makes. */
 		assert_true(!ops->takes == !ops->want && !ops->want == !ops->forget);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.c - writes the kernel's symbols into the trace, with a helper process of
- * the pump's; see pump_int.h.
+ * symbols.c - writes the kernel's symbols into the trace, in a helper process of the
+ * pump; see pump_int.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 
 #include "control/pump/pump_int.h"
 
-#define HELPER_NICE 10 /* the recorded program goes first */
+#define HELPER_NICE 10 /* the recorded program has priority */
 
 /*
- * It is there before anything is traced, for it is one of us, and begins when the
- * pump says so; a pump that is gone says nothing. Its status is the error, 0 for none.
+ * The helper is forked before tracing begins, so that it can be excluded. It starts when
+ * the pump sends a byte, and exits when the pump does. Its status is the error, or 0.
  */
 static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 {
@@ -29,8 +29,8 @@ static void __attribute__((noreturn)) be_the_helper(const char *dir, int gate)
 	(void)prctl(PR_SET_NAME, "waymark-syms");
 	(void)nice(HELPER_NICE);
 	(void)dup2(gate, 0);
-	(void)syscall(SYS_close_range, 3, ~0u,
-		      0); /* the pump's rings and locks end with the pump */
+	/* The pump's rings and locks must end with the pump. */
+	(void)syscall(SYS_close_range, 3, ~0u, 0);
 	while ((got = read(0, &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (got != 1)
@@ -46,7 +46,7 @@ static void say_no_symbols(struct serving *s, const char *why)
 	wm_serving_trouble(
 	    s,
 	    "the kernel's symbols are not in the trace (%s): its functions are shown "
-	    "by their addresses",
+	    "as addresses",
 	    why);
 }
 
@@ -71,28 +71,28 @@ static void start_helper(struct serving *s)
 	}
 	s->symbols_helper = pid;
 	s->symbols_gate = gate[1];
-	if (s->kernel_events) /* a kernel that cannot shows it; see wm_instance_exclude() */
+	if (s->kernel_events) /* not all kernels can; see wm_instance_exclude() */
 		(void)wm_kernel_events_exclude(s->kernel_events, &pid, 1);
 	s->symbols_begun = true;
 	wm_serving_leave_out(s, pid);
 }
 
 /*
- * Reading and packing them takes longer than the pump may be away from its
- * rings: a process of its own does it, and is waited for at the end.
+ * Reading and compressing the symbols takes longer than the pump may leave its rings
+ * alone: a helper process does it, and the pump waits for it at the end.
  */
 void wm_serving_prepare_symbols(struct serving *s)
 {
 	const struct wm_sampling *sampling = s->o->sources[WM_SOURCE_SAMPLES];
 
-	/* Who reads a live one asks the kernel that runs. */
+	/* The reader of a live trace uses the symbols of the running kernel. */
 	if (!s->o->live_bytes &&
 	    ((sampling && wm_sampling_count(sampling)) ||
 	     (s->kernel_events && wm_kernel_events_show_symbols(s->kernel_events))))
 		start_helper(s);
 }
 
-/* Nobody is there to take the word when the helper was killed: its status says so. */
+/* Ignores EPIPE: waitpid() reports that the helper was killed. */
 void wm_serving_keep_symbols(struct serving *s)
 {
 	if (s->symbols_helper)
@@ -125,10 +125,11 @@ void wm_serving_wait_for_symbols(struct serving *s)
 	int status = wm_serving_end_symbols(s);
 
 	if (WIFSIGNALED(status))
-		say_no_symbols(s, "the process that packs them was killed");
+		say_no_symbols(s, "the process that writes them was killed");
 	else if (WEXITSTATUS(status))
-		say_no_symbols(s, WEXITSTATUS(status) == EACCES
-				      ? "it hides them: run as root, see kernel.kptr_restrict"
-				      : wm_diag_errno(-WEXITSTATUS(status)));
+		say_no_symbols(s,
+			       WEXITSTATUS(status) == EACCES
+				   ? "the kernel hides them: run as root; see kernel.kptr_restrict"
+				   : wm_diag_errno(-WEXITSTATUS(status)));
 	wm_trace_kernel_adopt(s->writer);
 }
