@@ -242,7 +242,7 @@ static const struct {
 	 "b", INT2("floating-point-number", 128, "little", ""))),
      BYTES(0x3e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0x40), "a=1.5 b=3.5\n"},
     {CTF2(M("a", INT2("floating-point-number", 96, "big", ""))), BYTES(0),
-     "refused: a float of 96 bits; 16, 32, 64 and 128 can be read"},
+     "refused: a float of 96 bits; 16, 32, 64 and 128 are supported"},
     /* Text in its forms, and alignment behind it. */
     {HEAD("le") FIELDS("string a; integer { size = 8; encoding = UTF8; } b[4];"
 		       "integer { size = 16; align = 16; } c; u8 n;"

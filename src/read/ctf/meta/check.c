@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - what must hold for the whole of a CTF trace's metadata,
- * whichever language it was written in. Walks every scope once with the
- * structures around it on a stack, as a decoder would meet them.
+ * check.c - checks the metadata of a CTF trace as a whole, in either language. Walks every scope
+ * once with the enclosing structures on a stack, in the order a decoder would meet them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 struct frame {
 	const struct wm_ctf_type *type;
-	uint32_t at; /* the member being decoded; those before it are known */
+	uint32_t at; /* the member being decoded; earlier ones are decoded already */
 };
 
 struct walk {
@@ -38,9 +37,9 @@ static int refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const c
 }
 
 /*
- * Follows names from a structure down; NULL when there is no such field. What
- * is inside a list, an option or a variant (CTF 2) is found when it is
- * compiled, and taken for good here: the type that holds it is returned.
+ * Follows names down from a structure; NULL when there is no such field. A field inside a list, an
+ * option or a variant (CTF 2) is looked up when it is compiled and accepted here: the type that
+ * holds it is returned.
  */
 static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char *const *names,
 					 uint32_t nr_names)
@@ -95,11 +94,11 @@ static const struct wm_ctf_type *find_absolute(const struct walk *w, enum wm_ctf
 	int at = root && nr_names && names[0] ? wm_ctf_member_find(root, names[0]) : -ENOENT;
 
 	if (at < 0 || (scope == w->scope && (uint32_t)at > w->frames[0].at))
-		return NULL; /* not there, or not decoded yet */
+		return NULL; /* missing, or not decoded yet */
 	return descend(root, names, nr_names);
 }
 
-/* Outwards from where it is used; CTF 2 counts the structures with NULL names instead. */
+/* Searches outwards from the place of use; CTF 2 counts the structures with NULL names instead. */
 static const struct wm_ctf_type *find_relative(const struct walk *w, const struct wm_ctf_ref *ref)
 {
 	const char *const *names = ref->names;
@@ -111,7 +110,7 @@ static const struct wm_ctf_type *find_relative(const struct walk *w, const struc
 		const struct frame *f = &w->frames[depth - 1];
 		uint32_t at = f->type->kind == WM_CTF_STRUCT ? f->at : 0;
 
-		/* Backwards: lengths stand right before what they are lengths of. */
+		/* Backwards: a length is directly in front of the field it measures. */
 		while (at && strcmp(f->type->members[at - 1].raw, names[0]) != 0)
 			at--;
 		if (at)
@@ -159,23 +158,23 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 	else
 		target = find_absolute(w, scope, ref->names + used, ref->nr_names - used);
 	if (!target)
-		return refuse(w, ref, -EBADMSG, "is no field before this one",
+		return refuse(w, ref, -EBADMSG, "is not an earlier field",
 			      ref->names[ref->nr_names - 1]);
 	if (is_found_later(w, target))
 		return 0;
 	if (owner->kind == WM_CTF_OPTIONAL && !owner->nr_members && !target->is_bool)
-		return refuse(w, ref, -EBADMSG, "is no boolean, and no ranges of it are given",
+		return refuse(w, ref, -EBADMSG, "is not a boolean, and no ranges are given for it",
 			      ref->names[ref->nr_names - 1]);
 	if (owner->kind == WM_CTF_SEQUENCE ? !is_length(target) : !is_selector(w, target))
 		return refuse(w, ref, -EBADMSG,
 			      owner->kind == WM_CTF_SEQUENCE
-				  ? "is no unsigned integer, so no length"
-				  : "is no enumeration, so it cannot choose",
+				  ? "is not an unsigned integer, so it cannot be a length"
+				  : "is not an enumeration, so it cannot choose an option",
 			      ref->names[ref->nr_names - 1]);
 	return 0;
 }
 
-/* Depth is bounded by wm_ctf_type_contain(), steps by WM_CTF_WALK_MAX. */
+/* wm_ctf_type_contain() bounds the depth, WM_CTF_WALK_MAX the steps. */
 static int walk(struct walk *w, const struct wm_ctf_type *t)
 {
 	bool chosen =
@@ -185,7 +184,7 @@ static int walk(struct walk *w, const struct wm_ctf_type *t)
 
 	if (++w->steps > WM_CTF_WALK_MAX)
 		return wm_diag_set(w->diag, -E2BIG, w->diag ? w->diag->where : NULL, -1,
-				   "types that open into more than %u fields", WM_CTF_WALK_MAX);
+				   "types that expand to more than %u fields", WM_CTF_WALK_MAX);
 	if (!err && t->element && t->kind != WM_CTF_ENUM)
 		err = walk(w, t->element);
 	if (t->kind == WM_CTF_STRUCT)
@@ -242,7 +241,7 @@ static int by_event_id(const void *a, const void *b)
 	return order ? order : compare_numbers((*x)->id, (*y)->id);
 }
 
-/* Pointers to the elements of an array, sorted; free() them. */
+/* Pointers to the elements of an array, sorted. The caller frees them. */
 static const void **sorted(const void *array, uint32_t count, size_t bytes,
 			   int (*compare)(const void *, const void *))
 {
@@ -267,8 +266,8 @@ static int twins(const void *const *list, uint32_t count,
 }
 
 /*
- * Metadata without stream blocks means one stream class without anything;
- * events that name no stream are of the only one.
+ * Metadata without stream blocks has one stream class without any scopes; events that name no
+ * stream belong to the only one.
  */
 static int implied_stream(struct wm_ctf_metadata *m)
 {
@@ -304,7 +303,8 @@ static int check_events(struct walk *w, const struct wm_ctf_metadata *m, const v
 			stream = NULL;
 		if (!stream || stream->id != e->stream_id) {
 			(void)wm_diag_set(w->diag, -EBADMSG, w->diag ? w->diag->where : NULL, -1,
-					  "event '%.80s' is of stream %llu, which is not described",
+					  "event '%.80s' belongs to stream %llu, which is not "
+					  "described",
 					  e->name ? e->name : "", (unsigned long long)e->stream_id);
 			if (w->diag)
 				w->diag->line = e->line;
@@ -336,7 +336,7 @@ static int check_magic(struct walk *w, const struct wm_ctf_member *m, bool is_fi
 	if (!is_first)
 		return refuse_at(w, t, "is not the first field", m->name);
 	if (t->kind != WM_CTF_INTEGER || t->bits != 32 || t->is_signed)
-		return refuse_at(w, t, "is no unsigned number of 32 bits", m->name);
+		return refuse_at(w, t, "is not an unsigned 32-bit number", m->name);
 	return 0;
 }
 
@@ -350,7 +350,7 @@ static int check_uuid(struct walk *w, const struct wm_ctf_member *m)
 	return refuse_at(w, t, "is not 16 bytes", m->name);
 }
 
-/* Readers find packets by these: a number of 32 bits before all else, and 16 bytes. */
+/* Readers find packets by these fields: a 32-bit number that is the first field, and 16 bytes. */
 static int check_header(struct walk *w, const struct wm_ctf_type *header)
 {
 	int err = 0;
@@ -373,7 +373,7 @@ static int check_streams_told(struct walk *w, const struct wm_ctf_metadata *m)
 	    (m->packet_header && wm_ctf_member_find(m->packet_header, "stream_id") >= 0))
 		return 0;
 	return wm_diag_set(w->diag, -EBADMSG, w->diag ? w->diag->where : NULL, -1,
-			   "%u streams, and no 'stream_id' says which a packet is of",
+			   "%u streams, and no 'stream_id' to tell which one a packet belongs to",
 			   m->nr_streams);
 }
 
@@ -385,7 +385,7 @@ static int check_clocks(struct walk *w, const struct wm_ctf_metadata *m)
 		while (t->clock && i < m->nr_clocks && strcmp(t->clock, m->clocks[i].name) != 0)
 			i++;
 		if (t->clock && i == m->nr_clocks)
-			return refuse_at(w, t, "is a clock that is not described", t->clock);
+			return refuse_at(w, t, "refers to a clock that is not described", t->clock);
 	}
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_int.h - what ctf2_parse.c (fragments) and ctf2_type.c (field classes)
- * share. Errors are sticky: the first is kept, getters return their default
- * after it.
+ * ctf2_int.h - shared by ctf2_parse.c (fragments) and ctf2_type.c (field classes). Errors are
+ * sticky: the first one is kept, and getters return their default after it.
  */
 #ifndef WM_READ_CTF_META_CTF2_INT_H
 #define WM_READ_CTF_META_CTF2_INT_H
@@ -19,9 +18,9 @@ struct ctf2_alias {
 struct ctf2 {
 	struct wm_ctf_metadata *m;
 	uint32_t nr_aliases;
-	struct ctf2_alias *aliases; /* by name, so that lookups are quick */
+	struct ctf2_alias *aliases; /* sorted by name for binary search */
 	uint32_t depth;
-	bool has_trace; /* there was a trace class */
+	bool has_trace; /* a trace class was read */
 	int err;
 	const char *where;
 	int64_t offset; /* of the fragment being read */
@@ -43,10 +42,10 @@ uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t
 		       uint64_t max);
 int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial);
 
-/* A JSON integer of up to 64 bits; a signed one keeps its bits. False: it is none. */
+/* A JSON integer of up to 64 bits; a signed one keeps its bits. False when the value is not one. */
 bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits);
 
-/* A copy in the arena of a JSON string without NUL. */
+/* A copy of a JSON string in the arena. The string must not contain NUL. */
 const char *ctf2_copy(struct ctf2 *p, const json_t *string);
 
 /* A field class: an object, or the name of an alias. NULL after an error. */

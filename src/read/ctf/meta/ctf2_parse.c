@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_parse.c - the fragments of CTF 2 metadata. JSON is jansson's; field
- * classes are ctf2_type.c's.
+ * ctf2_parse.c - the fragments of CTF 2 metadata. jansson parses the JSON, ctf2_type.c the field
+ * classes.
  */
 #include "read/ctf/meta/ctf2_parse.h"
 
@@ -37,7 +37,7 @@ int ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
 void *ctf2_memory(struct ctf2 *p, void *piece)
 {
 	if (!piece)
-		(void)ctf2_fail(p, -ENOMEM, "no memory for so much metadata");
+		(void)ctf2_fail(p, -ENOMEM, "out of memory for metadata of this size");
 	return piece;
 }
 
@@ -63,14 +63,14 @@ const char *ctf2_text(struct ctf2 *p, json_t *object, const char *key)
 	if (!value)
 		return NULL;
 	if (!json_is_string(value) || json_string_length(value) > WM_CTF_TEXT_MAX) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is no string of up to %u bytes", key,
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a string of up to %u bytes", key,
 				WM_CTF_TEXT_MAX);
 		return NULL;
 	}
 	return ctf2_copy(p, value);
 }
 
-/* Numbers beyond jansson's come as strings of this begin, see quote_large(). */
+/* Numbers too large for jansson arrive as strings with this prefix, see quote_large(). */
 static const char large_mark[] = "\x7flarge:";
 
 bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
@@ -101,7 +101,7 @@ uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t
 	if (!value)
 		return initial;
 	if (!ctf2_number(value, &negative, &n) || negative || n > max) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is no number from 0 to %llu", key,
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a number from 0 to %llu", key,
 				(unsigned long long)max);
 		return initial;
 	}
@@ -115,7 +115,7 @@ int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t ini
 	if (!value)
 		return initial;
 	if (!json_is_integer(value)) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is no number of 64 bits", key);
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a 64-bit number", key);
 		return initial;
 	}
 	return json_integer_value(value);
@@ -133,18 +133,21 @@ int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t ini
 		}                                                                                  \
 	} while (0)
 
-/* A scope's structure; NULL when there is none. */
+/* The structure of a scope; NULL when the fragment has none. */
 static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
 {
 	json_t *value = json_object_get(f, key);
 	struct wm_ctf_type *t = value ? ctf2_type(p, value) : NULL;
 
 	if (t && t->kind != WM_CTF_STRUCT)
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is no structure", key);
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a structure", key);
 	return t;
 }
 
-/* Extensions change what bytes mean, so who does not know one must not read on. */
+/*
+ * Extensions change the meaning of bytes, so a reader without support for one must refuse the
+ * trace.
+ */
 static void refuse_extensions(struct ctf2 *p, json_t *f)
 {
 	json_t *spaces = json_object_get(f, "extensions"), *names, *one;
@@ -156,13 +159,13 @@ static void refuse_extensions(struct ctf2 *p, json_t *f)
 		{
 			(void)one;
 			(void)ctf2_fail(p, -EBADMSG,
-					"it needs extension '%.80s' of '%.80s', which "
-					"nobody here knows",
+					"it requires extension '%.80s' of '%.80s', which is "
+					"not supported",
 					name, space);
 		}
 	}
 	if (json_object_size(spaces))
-		(void)ctf2_fail(p, -EBADMSG, "it needs extensions nobody here knows");
+		(void)ctf2_fail(p, -EBADMSG, "it requires extensions, which are not supported");
 }
 
 static void preamble(struct ctf2 *p, json_t *f)
@@ -208,7 +211,8 @@ static void environment(struct ctf2 *p, json_t *f)
 			pair.number = json_integer_value(value);
 		else
 			(void)ctf2_fail(p, -EBADMSG,
-					"environment '%.60s' is neither text nor number", key);
+					"environment '%.60s' is neither a string nor a number",
+					key);
 		APPEND(p, p->m->env, p->m->nr_env, pair);
 	}
 }
@@ -218,7 +222,7 @@ static void trace_class(struct ctf2 *p, json_t *f)
 	if (p->has_trace)
 		(void)ctf2_fail(p, -EBADMSG, "a second trace class");
 	if (p->m->nr_streams)
-		(void)ctf2_fail(p, -EBADMSG, "a trace class behind a data stream class");
+		(void)ctf2_fail(p, -EBADMSG, "a trace class after a data stream class");
 	p->has_trace = true;
 	environment(p, f);
 	p->m->packet_header = scope(p, f, "packet-header-field-class");
@@ -270,7 +274,7 @@ static void stream_class(struct ctf2 *p, json_t *f)
 		APPEND(p, p->m->streams, p->m->nr_streams, s);
 }
 
-/* What our writer says of an event goes into its pairs. */
+/* Attributes that waymark's writer adds to an event become pairs of the event. */
 static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
 	json_t *ours = json_object_get(json_object_get(f, "attributes"), "waymark"), *value;
@@ -298,7 +302,7 @@ const char *const wm_ctf2_levels[WM_CTF2_LEVELS] = {
     "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
 };
 
-/* As LTTng counts them; babeltrace2 writes words. */
+/* Numbered as in LTTng; babeltrace2 writes names. */
 static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
 	json_t *all = json_object_get(f, "attributes");
@@ -323,7 +327,7 @@ static void event_class(struct ctf2 *p, json_t *f)
 	if (!wm_ctf_stream_find(p->m, e.stream_id))
 		(void)ctf2_fail(p, -EBADMSG,
 				"an event record class of data stream class %llu, which is not "
-				"described before it",
+				"described in front of it",
 				(unsigned long long)e.stream_id);
 	e.name = ctf2_text(p, f, "name");
 	e.context = scope(p, f, "specific-context-field-class");
@@ -351,7 +355,7 @@ static void fragment(struct ctf2 *p, json_t *f)
 	const char *type = json_string_value(json_object_get(f, "type"));
 
 	if (p->m->major != 2 && (!type || strcmp(type, "preamble") != 0)) {
-		(void)ctf2_fail(p, -EBADMSG, "the first fragment is no preamble");
+		(void)ctf2_fail(p, -EBADMSG, "the first fragment is not a preamble");
 		return;
 	}
 	for (size_t i = 0; type && i < sizeof(fragments) / sizeof(*fragments); i++) {
@@ -360,14 +364,14 @@ static void fragment(struct ctf2 *p, json_t *f)
 			return;
 		}
 	}
-	(void)ctf2_fail(p, -EBADMSG, "no fragment type '%.60s'", type ? type : "");
+	(void)ctf2_fail(p, -EBADMSG, "unknown fragment type '%.60s'", type ? type : "");
 }
 
 /* --- text ----------------------------------------------------------------------------- */
 
 /*
- * jansson's integers end at 2^63 - 1, CTF's at 2^64 - 1: longer ones become
- * strings with a mark no text of ours begins with. Returns a malloc'ed copy.
+ * jansson's integers end at 2^63 - 1, CTF's at 2^64 - 1: longer ones become strings with a prefix
+ * that no other text begins with. Returns a malloc'ed copy.
  */
 static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 {
@@ -377,7 +381,7 @@ static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 
 	for (size_t i = 0; i < bytes; i++)
 		digits_in_all += text[i] >= '0' && text[i] <= '9';
-	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1); /* 19 each, at least */
+	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1); /* at least 19 digits each */
 	for (size_t i = 0; out && i < bytes;) {
 		size_t digits = 0;
 
@@ -421,7 +425,7 @@ static json_t *load(struct ctf2 *p, const char *text, size_t bytes)
 	if (f && !json_is_object(f)) {
 		json_decref(f);
 		f = NULL;
-		(void)ctf2_fail(p, -EBADMSG, "a fragment that is no JSON object");
+		(void)ctf2_fail(p, -EBADMSG, "a fragment that is not a JSON object");
 	}
 	if (!f && !p->err) {
 		p->offset += error.position;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_type.c - CTF 2 field classes to the types of type.h. One table:
- * class name to the function that reads it. See ctf2_int.h for errors.
+ * ctf2_type.c - turns CTF 2 field classes into the types of type.h. One table: class name to the
+ * function that reads it. See ctf2_int.h for errors.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static uint32_t power_of_two(struct ctf2 *p, json_t *v, const char *key)
 	uint64_t n = ctf2_unsigned(p, v, key, 1, 1u << 20);
 
 	if (!n || (n & (n - 1))) {
-		(void)ctf2_fail(p, -EBADMSG, "%s is no power of two", key);
+		(void)ctf2_fail(p, -EBADMSG, "%s is not a power of two", key);
 		return 1;
 	}
 	return (uint32_t)n;
@@ -33,12 +33,14 @@ static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	else if (order && !strcmp(order, "big-endian"))
 		t->order = WM_CTF_BIG;
 	else
-		(void)ctf2_fail(p, -EBADMSG, "byte-order is none of little-endian, big-endian");
+		(void)ctf2_fail(p, -EBADMSG, "byte-order is neither little-endian nor big-endian");
 	if (!bits || !order)
 		return;
 	if (strcmp(bits, "first-to-last") != 0 && strcmp(bits, "last-to-first") != 0)
-		(void)ctf2_fail(p, -EBADMSG, "bit-order is none of first-to-last, last-to-first");
-	/* Bits are taken in their own order; the number is built in the bytes'. */
+		(void)ctf2_fail(p, -EBADMSG,
+				"bit-order is neither first-to-last nor "
+				"last-to-first");
+	/* Bits are taken in bit order; the number is built in byte order. */
 	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
 	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
 }
@@ -75,7 +77,7 @@ static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		(void)ctf2_fail(p, -EBADMSG, "a signed number has a role");
 }
 
-/* [[1, 5], [9, 9]]; a lone number counts as a range. */
+/* [[1, 5], [9, 9]]; a single number is a range of one. */
 static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 {
 	bool negative[2];
@@ -99,7 +101,7 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 	size_t i;
 
 	if (map && !json_is_object(map))
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is no object of names with ranges", name);
+		(void)ctf2_fail(p, -EBADMSG, "'%s' is not an object of names with ranges", name);
 	json_object_foreach(map, key, list)
 	{
 		if (!json_is_array(list))
@@ -121,14 +123,15 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 			labels[t->nr_labels].name =
 			    ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
 			if (!range(one, t->is_signed, &labels[t->nr_labels++].range)) {
-				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is none", key);
+				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is not valid",
+						key);
 				return;
 			}
 		}
 	}
 }
 
-/* Our writer says which alias an enumeration stands for. */
+/* Our writer names the alias of an enumeration in its attributes. */
 static void waymark_alias(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	json_t *ours = json_object_get(json_object_get(v, "attributes"), "waymark");
@@ -144,7 +147,7 @@ static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool
 	uint64_t base = ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
 
 	if (!bits || bits > 64)
-		(void)ctf2_fail(p, -EBADMSG, "an integer of %llu bits; 1 to 64 can be read",
+		(void)ctf2_fail(p, -EBADMSG, "an integer of %llu bits; 1 to 64 are supported",
 				(unsigned long long)bits);
 	t->kind = WM_CTF_INTEGER;
 	t->bits = (uint16_t)bits;
@@ -208,7 +211,9 @@ static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 
 	t->kind = WM_CTF_FLOAT;
 	if (length != 16 && length != 32 && length != 64 && length != 128)
-		(void)ctf2_fail(p, -EBADMSG, "a float of %llu bits; 16, 32, 64 and 128 can be read",
+		(void)ctf2_fail(p, -EBADMSG,
+				"a float of %llu bits; 16, 32, 64 and 128 are "
+				"supported",
 				(unsigned long long)length);
 	t->bits = (uint16_t)length;
 	t->align = power_of_two(p, v, "alignment");
@@ -251,8 +256,7 @@ static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	}
 	if (name)
 		(void)ctf2_fail(p, -EBADMSG,
-				"a string in '%.40s'; utf-8, utf-16 and utf-32 can "
-				"be read",
+				"a string in '%.40s'; utf-8, utf-16 and utf-32 are supported",
 				name);
 }
 
@@ -265,7 +269,8 @@ static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 static void contain(struct ctf2 *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
-		(void)ctf2_fail(p, -EBADMSG, "field classes more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
+				WM_CTF_DEPTH_MAX);
 }
 
 static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_type *t)
@@ -321,7 +326,7 @@ static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_r
 			ret->scope = (enum wm_ctf_scope)i;
 	}
 	if (!count || count > WM_CTF_DEPTH_MAX || (origin && ret->scope == WM_CTF_RELATIVE)) {
-		(void)ctf2_fail(p, -EBADMSG, "%s is no field location", key);
+		(void)ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
 		return;
 	}
 	names = ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*names)));
@@ -330,7 +335,7 @@ static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_r
 	json_array_foreach(path, i, name)
 	{
 		if (!json_is_string(name) && !json_is_null(name))
-			(void)ctf2_fail(p, -EBADMSG, "%s is no field location", key);
+			(void)ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
 		names[i] = json_is_string(name) ? ctf2_copy(p, name) : NULL;
 	}
 	ret->names = names;
@@ -410,7 +415,9 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 	json_array_foreach(list, i, one)
 	{
 		if (!range(one, true, &ranges[i])) /* the selector may be signed */
-			(void)ctf2_fail(p, -EBADMSG, "selector-field-ranges holds no range");
+			(void)ctf2_fail(p, -EBADMSG,
+					"selector-field-ranges contains no valid "
+					"range");
 	}
 	member->ranges = ranges;
 	member->nr_ranges = (uint32_t)count;
@@ -485,7 +492,7 @@ static int by_low(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* No value of a selector chooses two options. */
+/* No value of a selector may choose two options. */
 static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 {
 	struct wm_ctf_range *all;
@@ -504,7 +511,7 @@ static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 		qsort(all, count, sizeof(*all), by_low);
 	for (uint32_t i = 1; all && i < count; i++)
 		if (all[i].low <= all[i - 1].high && all[i - 1].high >= all[i - 1].low)
-			(void)ctf2_fail(p, -EBADMSG, "two options of a variant are for %lld",
+			(void)ctf2_fail(p, -EBADMSG, "two options of a variant are chosen by %lld",
 					(long long)all[i].low);
 	free(all);
 }
@@ -561,7 +568,7 @@ static const struct {
 
 /* --- aliases ------------------------------------------------------------------- */
 
-/* Where the name is, or where it belongs. */
+/* The index of the name, or the index to insert it at. */
 static uint32_t alias_slot(const struct ctf2 *p, const char *name)
 {
 	uint32_t low = 0, high = p->nr_aliases;
@@ -628,7 +635,8 @@ struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value)
 		return known_alias(p, json_string_value(value));
 	name = ctf2_text(p, value, "type");
 	if (p->err || p->depth >= WM_CTF_DEPTH_MAX) {
-		(void)ctf2_fail(p, -EBADMSG, "field classes more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
+				WM_CTF_DEPTH_MAX);
 		return NULL;
 	}
 	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++) {
@@ -647,6 +655,6 @@ struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value)
 			t->align = 8;
 		return p->err ? NULL : t;
 	}
-	(void)ctf2_fail(p, -EBADMSG, "no field class type '%.60s'", name ? name : "");
+	(void)ctf2_fail(p, -EBADMSG, "unknown field class type '%.60s'", name ? name : "");
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata.c - a metadata file as bytes: which language it is in, and out
- * of its metadata packets when it has them (LTTng's do).
+ * metadata.c - a metadata file as bytes: detects its language and unwraps metadata packets when the
+ * file has them (LTTng's do).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,13 +45,13 @@ static int unwrap_one(const char *where, const char *text, size_t bytes, size_t 
 				   packet, bytes - at);
 	if (content < METADATA_HEADER_BYTES || packet < content)
 		return wm_diag_set(diag, -EBADMSG, where, (int64_t)at,
-				   "a metadata packet of %u bytes claims that %u of them are used; "
-				   "its header alone has %u",
+				   "a metadata packet of %u bytes claims that %u of them are "
+				   "used; its header alone has %u",
 				   packet, content, METADATA_HEADER_BYTES);
 	if (head[32] || head[33] || head[34])
 		return wm_diag_set(
 		    diag, -EBADMSG, where, (int64_t)at + 32,
-		    "compressed, encrypted or checksummed metadata, which nobody here can read");
+		    "compressed, encrypted or checksummed metadata, which is not supported");
 	content -= METADATA_HEADER_BYTES;
 	memcpy(out + *out_bytes, head + METADATA_HEADER_BYTES, content);
 	*out_bytes += content;
@@ -94,13 +94,13 @@ static int parse_text(struct wm_ctf_metadata *m, const char *where, const char *
 	return wm_tsdl_parse(m, where, text, bytes, 0, diag);
 }
 
-/* Enough was read before the damage to make sense of some streams. */
+/* The part in front of the damage is enough to decode some streams. */
 static bool worth_keeping(const struct wm_ctf_metadata *m)
 {
 	return m->packet_header && m->nr_streams && m->nr_clocks;
 }
 
-/* What is said of a line gets the line's offset, and what is said of all of it the first one. */
+/* Turns diag->line into the offset of that line; 0 when the message concerns the whole file. */
 static void find_place(const char *text, size_t bytes, struct wm_diag *diag)
 {
 	const char *at = text;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_test.c - CTF 2 metadata, good, bad and mutated; and the public
- * corpus of traces ($WAYMARK_CORPUS), whose verdicts we share but for the
- * exceptions below.
+ * metadata_test.c - CTF 2 metadata, good, bad and mutated; and the public corpus of traces
+ * ($WAYMARK_CORPUS), with the expected verdicts except for the exceptions below.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,56 +138,59 @@ static const struct {
 	const char *text, *why;
 	uint32_t line;
 } wrong[] = {
-    {RS "{\"type\":\"trace-class\"}\n", "the first fragment is no preamble", 1},
+    {RS "{\"type\":\"trace-class\"}\n", "the first fragment is not a preamble", 1},
     {RS "{\"type\":\"preamble\",\"version\":3}\n", "not CTF version 2", 1},
     {RS "{\"type\":\"preamble\",\"version\":2,\"extensions\":{\"a\":{}}}\n", "extensions", 1},
     {RS "{\"type\":\"preamble\",\"version\":2,\"uuid\":[1]}\n", "uuid is not 16 bytes", 1},
     {PREAMBLE PREAMBLE, "a second preamble", 2},
-    {PREAMBLE RS "{\"type\":\"what\"}\n", "no fragment type 'what'", 2},
-    {PREAMBLE RS "[1]\n", "no JSON object", 2},
+    {PREAMBLE RS "{\"type\":\"what\"}\n", "unknown fragment type 'what'", 2},
+    {PREAMBLE RS "[1]\n", "not a JSON object", 2},
     {PREAMBLE RS "{\"type\":\n\n\"x\",}\n", "not JSON", 4},
     {PREAMBLE RS "{\"a\":1,\"a\":2}\n", "not JSON: duplicate", 2},
     {PREAMBLE RS "{\"type\":\"clock-class\",\"id\":\"c\"}\n", "without id or frequency", 2},
-    {PREAMBLE RS "{\"type\":\"data-stream-class\",\"id\":-1}\n", "'id' is no number from 0", 2},
+    {PREAMBLE RS "{\"type\":\"data-stream-class\",\"id\":-1}\n", "'id' is not a number from 0", 2},
     {PREAMBLE STREAM STREAM, "stream 0 is described twice", 0},
     {EVENT(MEMBER("a", "\"none\"")), "no field class alias 'none'", 3},
-    {EVENT(MEMBER("a", "{\"type\":\"odd\"}")), "no field class type 'odd'", 3},
-    {EVENT(MEMBER("a", "7")), "no field class type ''", 3},
+    {EVENT(MEMBER("a", "{\"type\":\"odd\"}")), "unknown field class type 'odd'", 3},
+    {EVENT(MEMBER("a", "7")), "unknown field class type ''", 3},
     {EVENT("{\"name\":\"a\"}"), "no 'field-class'", 3},
     {EVENT(MEMBER("a", U8) "," MEMBER("a", U8)), "two fields are named 'a'", 3},
     {EVENT(MEMBER("a", "{\"type\":\"fixed-length-unsigned-integer\",\"length\":65,"
 		       "\"byte-order\":\"little-endian\"}")),
      "65 bits; 1 to 64", 3},
     {EVENT(MEMBER("a", "{\"type\":\"fixed-length-unsigned-integer\",\"length\":8}")),
-     "byte-order is none of", 3},
+     "byte-order is neither", 3},
     {EVENT(MEMBER("a", "{\"type\":\"dynamic-length-blob\",\"length-field-location\":" AT("b") "}")),
-     "'b' is no field before this one", 3},
+     "'b' is not an earlier field", 3},
     {EVENT(MEMBER("a", "{\"type\":\"dynamic-length-blob\",\"length-field-location\":{}}")),
      "no 'path'", 3},
-    {EVENT(MEMBER("a", "{\"type\":\"static-length-string\",\"length\":1e9}")), "'length' is no", 3},
+    {EVENT(MEMBER("a", "{\"type\":\"static-length-string\",\"length\":1e9}")), "'length' is not",
+     3},
     {PREAMBLE RS "{\"type\":\"trace-class\"}\n" RS "{\"type\":\"trace-class\"}\n", "a second trace",
      3},
-    {PREAMBLE STREAM RS "{\"type\":\"trace-class\"}\n", "behind a data stream class", 3},
+    {PREAMBLE STREAM RS "{\"type\":\"trace-class\"}\n", "after a data stream class", 3},
     {PREAMBLE CLOCK CLOCK, "clock class 'c' is described twice", 3},
     {PREAMBLE RS "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":1,\"origin\":\"x\"}\n",
      "origin is neither", 2},
     {PREAMBLE RS "{\"type\":\"event-record-class\"}\n", "stream class 0, which is not", 2},
-    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":[]"))), "'mappings' is no object", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":[]"))), "'mappings' is not an object", 3},
     {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":1}"))), "no list of ranges", 3},
-    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[5,3]]}"))), "range of 'A'", 3},
-    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[-1,3]]}"))), "range of 'A'", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[5,3]]}"))),
+     "range of 'A' is not valid", 3},
+    {EVENT(MEMBER("a", NUMBER("unsigned", "\"mappings\":{\"A\":[[-1,3]]}"))),
+     "range of 'A' is not valid", 3},
     {EVENT(MEMBER("a", NUMBER("signed", "\"roles\":[\"event-record-class-id\"]"))), "has a role",
      3},
     {EVENT(MEMBER("t", U8) "," MEMBER("a", "{\"type\":\"optional\",\"selector-field-location\":" AT(
 					       "t") ",\"field-class\":" U8 "}")),
-     "'t' is no boolean", 3},
+     "'t' is not a boolean", 3},
     {EVENT(MEMBER("t", U8) "," MEMBER("a", VARIANT(OPTION("0,3") "," OPTION("3,5")))),
-     "two options of a variant are for 3", 3},
+     "two options of a variant are chosen by 3", 3},
     {PREAMBLE RS
      "{\"type\":\"trace-class\",\"packet-header-field-class\":{\"type\":\"structure\","
      "\"member-classes\":[" MEMBER("m", "{\"type\":\"variable-length-unsigned-integer\","
 					"\"roles\":[\"packet-magic-number\"]}") "]}}\n",
-     "'m' is no unsigned number of 32 bits", 0},
+     "'m' is not an unsigned 32-bit number", 0},
 };
 
 static void test_wrong(void **state)
@@ -238,8 +240,8 @@ static uint32_t roll(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-/* Bytes changed, mostly into others that JSON knows; cut. */
-/* Each becomes longer when it is read: so must what they are read into. */
+/* Bytes are changed, mostly to others that JSON uses; the text is cut. */
+/* Each number becomes longer when read, so the buffer must be larger than the text. */
 static void test_large_numbers(void **state)
 {
 	struct wm_ctf_metadata *m;
@@ -280,7 +282,10 @@ static void test_mutants(void **state)
 
 /* --- the corpus ------------------------------------------------------------------- */
 
-/* We read what others call wrong, as babeltrace 2.1 does; and one type is too wide for us. */
+/*
+ * waymark reads some traces that the corpus calls invalid, as babeltrace 2.1 does; one valid type
+ * is too wide.
+ */
 static const char *const exceptions[] = {
     "fail/integer-base-as-string",
     "fail/integer-encoding-as-string",
@@ -308,7 +313,7 @@ static void check_trace(const char *corpus, const char *path, bool valid, bool m
 
 	(void)snprintf(name, sizeof(name), "%s/%s/metadata", corpus, path);
 	if (wm_file_read(AT_FDCWD, name, WM_CTF_METADATA_MAX, &text, &bytes))
-		return; /* kept outside of this copy of the corpus */
+		return; /* the file is not part of this copy of the corpus */
 	err = wm_ctf_metadata_parse("m", text, bytes, &m, NULL, &d);
 	if (!err)
 		wm_ctf_metadata_destroy(m);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_int.h - what tsdl_parse.c (blocks), tsdl_type.c (types and their
- * names) and tsdl_scalar.c share. Recursive descent with one token of lookahead. After the
- * first error the lexer gives END for ever, so loops end by themselves;
- * functions that return a pointer return NULL then.
+ * tsdl_int.h - shared by tsdl_parse.c (blocks), tsdl_type.c (types and their names) and
+ * tsdl_scalar.c. Recursive descent with one token of lookahead. After the first error the lexer
+ * returns only END, so loops terminate; functions that return a pointer return NULL then.
  */
 #ifndef WM_READ_CTF_META_TSDL_INT_H
 #define WM_READ_CTF_META_TSDL_INT_H
@@ -11,7 +10,7 @@
 #include "read/ctf/meta/tsdl_lex.h"
 #include "read/ctf/meta/type.h"
 
-/* Named types: aliases, structures, variants, enumerations have separate names. */
+/* Named types: aliases, structures, variants and enumerations have separate name spaces. */
 enum tsdl_space { TSDL_ALIAS, TSDL_STRUCT, TSDL_VARIANT, TSDL_ENUM };
 
 #define TSDL_BUCKETS 1024u
@@ -33,7 +32,7 @@ struct tsdl {
 	struct tsdl_name *buckets[TSDL_BUCKETS];
 	struct tsdl_name *newest;
 	uint32_t scope, depth;
-	bool has_trace; /* there was a trace block */
+	bool has_trace; /* a trace block was read */
 };
 
 /* The right-hand side of "name = value;". */
@@ -52,9 +51,10 @@ bool tsdl_expect(struct tsdl *p, int kind, const char *what); /* false: the erro
 #define tsdl_error(p, ...) wm_tsdl_fail(&(p)->lexer, &(p)->token, -EBADMSG, __VA_ARGS__)
 void *tsdl_memory(struct tsdl *p, void *piece); /* notes -ENOMEM when NULL */
 
-/* "a.b.c" with keywords allowed as parts; its names, and joined with dots. */
+/* "a.b.c", where keywords are allowed as parts; returns the names, and the path joined with dots.
+ */
 bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text);
-/* Signs, parentheses and a number; its magnitude. */
+/* Signs, parentheses and a number; returns its magnitude. */
 bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret);
 bool tsdl_value(struct tsdl *p, struct tsdl_value *ret);
 bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what, uint64_t max,
@@ -73,12 +73,12 @@ struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind);
 struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name);
 void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
 		  struct wm_ctf_type *type);
-/* The type of that name; an error that calls it `kind` when there is none. */
+/* The type of that name; without one, an error that calls it `kind`. */
 struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 			       const struct wm_tsdl_token *at, const char *kind);
 bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret);
 
-/* Behind their keyword. */
+/* Parse these types after their keyword. */
 struct wm_ctf_type *tsdl_integer(struct tsdl *p);
 struct wm_ctf_type *tsdl_floating_point(struct tsdl *p);
 struct wm_ctf_type *tsdl_string(struct tsdl *p);

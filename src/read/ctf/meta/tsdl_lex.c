@@ -56,7 +56,7 @@ const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf)
 	return buf;
 }
 
-/* The byte `ahead` of the next one; 0 behind the end (a NUL in the text is refused on its own). */
+/* The byte `ahead` of the next one; 0 after the end (a NUL in the text is refused separately). */
 static unsigned char peek(const struct wm_tsdl_lexer *l, size_t ahead)
 {
 	return ahead < l->bytes - l->at ? (unsigned char)l->text[l->at + ahead] : 0;
@@ -161,7 +161,7 @@ static void lex_name(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	if (!t->text)
 		t->text = wm_arena_copy(l->arena, l->text + l->at, n);
 	if (!t->text)
-		(void)wm_tsdl_fail(l, t, -ENOMEM, "no memory for so much metadata");
+		(void)wm_tsdl_fail(l, t, -ENOMEM, "out of memory for metadata of this size");
 	skip(l, n);
 }
 
@@ -193,7 +193,8 @@ static void lex_number(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 		(void)wm_tsdl_fail(l, t, -EBADMSG, "not an integer");
 }
 
-/* One escape sequence behind its backslash; returns the bytes read, 0 when it is none. */
+/* Decodes one escape sequence after its backslash; returns the bytes read, 0 when it is not valid.
+ */
 static size_t unescape_one(const char *text, size_t bytes, unsigned char *ret)
 {
 	static const char from[] = "ntrabfv\\\"'?", to[] = "\n\t\r\a\b\f\v\\\"'?";
@@ -257,7 +258,7 @@ static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	int64_t used;
 	char *out;
 
-	/* The closing quote, roughly: enough to know how much room the value needs. */
+	/* Approximate place of the closing quote: an upper bound of the room the value needs. */
 	for (end = text; end < text + rest && *end != '"'; end++) {
 		if (*end == '\\' && end + 1 < text + rest)
 			end++;
@@ -268,7 +269,7 @@ static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	}
 	out = wm_arena_get(l->arena, (size_t)(end - text) + 1);
 	if (!out) {
-		(void)wm_tsdl_fail(l, t, -ENOMEM, "no memory for so much metadata");
+		(void)wm_tsdl_fail(l, t, -ENOMEM, "out of memory for metadata of this size");
 		return;
 	}
 	used = wm_tsdl_unescape(text, rest, out, &n, &bad);

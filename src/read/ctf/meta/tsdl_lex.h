@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_lex.h - tokens of CTF 1.8 metadata text (TSDL). Knows no grammar.
- * Errors are sticky: the first one is kept, and every token after it is END.
+ * tsdl_lex.h - tokens of CTF 1.8 metadata text (TSDL), without the grammar. Errors are sticky: the
+ * first one is kept, and every token after it is END.
  */
 #ifndef WM_READ_CTF_META_TSDL_LEX_H
 #define WM_READ_CTF_META_TSDL_LEX_H
@@ -16,7 +16,7 @@
 /* Single characters are their own kind: '{' '}' '[' ']' '<' '>' ';' ':' ',' '=' '.' '*' '+' '-'. */
 enum wm_tsdl_kind {
 	WM_TSDL_END = 0,
-	WM_TSDL_NAME = 256, /* identifier that is no keyword */
+	WM_TSDL_NAME = 256, /* identifier that is not a keyword */
 	WM_TSDL_STRING,
 	WM_TSDL_NUMBER,
 	WM_TSDL_ASSIGN,  /* := */
@@ -73,7 +73,7 @@ struct wm_tsdl_lexer {
 	const char *text;
 	size_t bytes, at;
 	uint32_t line, column;
-	int64_t base; /* of text[0] in the file, for diag */
+	int64_t base; /* offset of text[0] in the file, for diag */
 	struct wm_arena *arena;
 	const char *note; /* the newest comment that began with "waymark ", without that word */
 	int err;          /* first error, or 0 */
@@ -81,22 +81,22 @@ struct wm_tsdl_lexer {
 	struct wm_diag *diag; /* filled with the first error; may be NULL */
 };
 
-/* Fills `ret`; END at the end and after an error. */
+/* Fills `ret`; END at the end of the text and after an error. */
 void wm_tsdl_next(struct wm_tsdl_lexer *lexer, struct wm_tsdl_token *ret);
 
-/* Keeps the first error, with a place. Always returns a negative errno. */
+/* Keeps the first error with its place. Always returns a negative errno. */
 int wm_tsdl_fail(struct wm_tsdl_lexer *lexer, const struct wm_tsdl_token *at, int err,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* How a token is called in an error message; `buf` has WM_TSDL_SHOW bytes. */
+/* The description of a token in an error message; `buf` has WM_TSDL_SHOW bytes. */
 #define WM_TSDL_SHOW 48
 const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf);
 
 /*
- * The value of a C string literal (a \0 in it ends it early for who reads it as C
- * string) whose opening quote was at text[-1]: writes
- * to `out` (room for as many bytes as the text has), returns the bytes of text
- * read, closing quote included, or -EBADMSG with *ret_bad at the wrong byte.
+ * The value of a C string literal whose opening quote was at text[-1] (a \0 in it ends it early for
+ * a reader of C strings). Writes to `out`, which has room for as many bytes as the text has.
+ * Returns the number of bytes of text read, closing quote included, or -EBADMSG with the offset of
+ * the wrong byte in *ret_bad.
  */
 int64_t wm_tsdl_unescape(const char *text, size_t bytes, char *out, size_t *ret_bytes,
 			 size_t *ret_bad);

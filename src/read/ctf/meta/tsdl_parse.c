@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_parse.c - the blocks of CTF 1.8 metadata: trace, env, clock, stream,
- * event, callsite. Types are tsdl_type.c's. A block is added to the tree when
- * its closing brace was read, so that a damaged one leaves the others whole.
+ * tsdl_parse.c - the blocks of CTF 1.8 metadata: trace, env, clock, stream, event, callsite. Types
+ * are parsed by tsdl_type.c. A block is added to the tree after its closing brace was read, so that
+ * a damaged block leaves the others complete.
  */
 #include "read/ctf/meta/tsdl_parse.h"
 
@@ -40,7 +40,9 @@ bool tsdl_expect(struct tsdl *p, int kind, const char *what)
 void *tsdl_memory(struct tsdl *p, void *piece)
 {
 	if (!piece)
-		(void)wm_tsdl_fail(&p->lexer, &p->token, -ENOMEM, "no memory for so much metadata");
+		(void)wm_tsdl_fail(&p->lexer, &p->token, -ENOMEM,
+				   "out of memory for metadata "
+				   "of this size");
 	return piece;
 }
 
@@ -148,7 +150,7 @@ bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what,
 		   uint64_t *ret)
 {
 	if (v->kind != TSDL_NUMBER || (v->negative && v->number))
-		return bad_value(p, v, what, "a number from 0 on");
+		return bad_value(p, v, what, "a number >= 0");
 	if (v->number > max)
 		return bad_value(p, v, what, "small enough");
 	*ret = v->number;
@@ -158,7 +160,7 @@ bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what,
 bool tsdl_signed(struct tsdl *p, const struct tsdl_value *v, const char *what, int64_t *ret)
 {
 	if (v->kind != TSDL_NUMBER || v->number > (uint64_t)INT64_MAX + v->negative)
-		return bad_value(p, v, what, "a number of 64 bits");
+		return bad_value(p, v, what, "a 64-bit number");
 	*ret = (int64_t)(v->negative ? 0 - v->number : v->number);
 	return true;
 }
@@ -212,7 +214,7 @@ bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret)
 struct block {
 	/* Unknown names are allowed: return true. */
 	bool (*value)(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data);
-	/* NULL: none. NULL result: unknown name. */
+	/* NULL: the block has no types. NULL result: unknown name. */
 	struct wm_ctf_type **(*type)(const char *name, void *data);
 };
 
@@ -221,25 +223,25 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 	struct wm_ctf_type **slot = b->type ? b->type(name, data) : NULL, *t, *unknown = NULL;
 
 	if (!slot)
-		slot = &unknown; /* allowed, and means nothing to us */
+		slot = &unknown; /* allowed, and ignored */
 	if (*slot) {
-		(void)tsdl_error(p, "'%.60s' is said twice", name);
+		(void)tsdl_error(p, "'%.60s' is given twice", name);
 		return;
 	}
 	t = tsdl_type(p);
 	if (t && t->kind != WM_CTF_STRUCT)
-		(void)tsdl_error(p, "'%.60s' is no structure", name);
+		(void)tsdl_error(p, "'%.60s' is not a structure", name);
 	*slot = t;
 }
 
-/* Names stand in quotes, too. */
+/* Names may be quoted. */
 static bool left_side(struct tsdl *p, const char **ret)
 {
 	*ret = p->token.text;
 	return tsdl_accept(p, WM_TSDL_STRING) || tsdl_path(p, NULL, ret);
 }
 
-/* Behind the keyword. False: damaged. */
+/* Parses a block after its keyword. False: damaged. */
 static bool block(struct tsdl *p, const struct block *b, void *data)
 {
 	if (!tsdl_expect(p, '{', "'{'"))
@@ -347,10 +349,10 @@ static void trace_block(struct tsdl *p)
 		(void)tsdl_error(p, "a second trace block");
 	p->has_trace = true;
 	if (block(p, &b, p->m) && p->m->major && (p->m->major != 1 || p->m->minor != 8))
-		(void)tsdl_error(p, "CTF %u.%u; 1.8 can be read", p->m->major, p->m->minor);
+		(void)tsdl_error(p, "CTF %u.%u; only 1.8 is supported", p->m->major, p->m->minor);
 }
 
-/* A text, a number, or a number as text that is too large for a signed one. */
+/* A string, a number, or a string that holds a number too large for a signed one. */
 static bool set_pair(struct tsdl *p, const char *name, const struct tsdl_value *v,
 		     struct wm_ctf_pair *ret)
 {
@@ -372,7 +374,7 @@ static bool env_value(struct tsdl *p, const char *name, const struct tsdl_value 
 
 	if (!set_pair(p, name, v, &pair))
 		return false;
-	/* The last word counts. */
+	/* The last definition of a key wins. */
 	for (uint32_t i = 0; i < p->m->nr_env; i++) {
 		if (!strcmp(p->m->env[i].key, name)) {
 			p->m->env[i] = pair;
@@ -380,7 +382,7 @@ static bool env_value(struct tsdl *p, const char *name, const struct tsdl_value 
 		}
 	}
 	if (p->m->nr_env == WM_CTF_ENV_MAX) {
-		(void)tsdl_error(p, "more than %u words in env", WM_CTF_ENV_MAX);
+		(void)tsdl_error(p, "more than %u entries in env", WM_CTF_ENV_MAX);
 		return false;
 	}
 	APPEND(p, p->m->env, p->m->nr_env, &pair);
@@ -430,7 +432,7 @@ static void clock_block(struct tsdl *p)
 	c.id = c.name;
 	for (uint32_t i = 0; i < p->m->nr_clocks; i++)
 		if (!strcmp(c.id, p->m->clocks[i].id))
-			return; /* the first one counts, as for babeltrace2 */
+			return; /* the first definition wins, as in babeltrace2 */
 	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX) {
 		(void)tsdl_error(p, "more than %u clocks", WM_CTF_CLOCKS_MAX);
 		return;
@@ -505,7 +507,7 @@ static void event_block(struct tsdl *p)
 	static const struct block b = {event_value, event_type};
 	struct wm_ctf_event e = {.level = -1, .line = p->token.line};
 
-	/* The token ahead is '{': a comment behind it has not been read yet. */
+	/* The lookahead token is '{': a comment after it has not been read yet. */
 	p->lexer.note = NULL;
 	if (!block(p, &b, &e))
 		return;

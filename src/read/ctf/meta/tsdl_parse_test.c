@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_parse_test.c - CTF 1.8 metadata: what comes out of good text, where and
- * why bad text is refused, and that no bytes at all bring the parser down.
+ * tsdl_parse_test.c - CTF 1.8 metadata: the result of good text, the place and reason of errors in
+ * bad text, and that no input crashes the parser.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 	"trace { major = 1; minor = 8; byte_order = le;\n"                                         \
 	"	packet.header := struct { uint32_t magic; };\n};\n"
 
-/* As LTTng's kernel tracer writes it: aliases with several words, a variant in the event header. */
+/* As written by LTTng's kernel tracer: aliases of several words, a variant in the event header. */
 static const char rich[] = HEAD
     "typealias integer { size = 64; align = 8; signed = true; base = hex; } := unsigned long *;\n"
     "typealias integer { size = 27; align = 1; signed = false; map = clock.mono.value; } := t27;\n"
@@ -157,7 +157,7 @@ static void test_roles(void **state)
 
 static const struct {
 	const char *text;
-	uint32_t line, column; /* 0: not looked at */
+	uint32_t line, column; /* 0: not checked */
 	const char *why;
 } wrong[] = {
     {"", 0, 0, "does not begin"},
@@ -183,50 +183,51 @@ static const struct {
     {HEAD "clock { name = a; freq = 0; };", 7, 26, "freq is not possible"},
     {HEAD "stream { id = 1; }; stream { id = 1; };", 0, 0, "stream 1 is described twice"},
     {HEAD "event { id = 1; name = a; };\nevent { id = 1; name = b; };", 8, 0, "twice"},
-    {HEAD "stream { id = 1; };\nevent { name = a; stream_id = 2; };", 8, 0, "is of stream 2"},
+    {HEAD "stream { id = 1; };\nevent { name = a; stream_id = 2; };", 8, 0, "belongs to stream 2"},
     {HEAD "stream { id = 0; }; stream { id = 1; }; event { name = a; };", 7, 0, "which is not"},
-    {HEAD "event { fields := uint32_t; };", 0, 0, "is no structure"},
-    {HEAD "event { fields := struct { }; fields := struct { }; };", 0, 0, "is said twice"},
+    {HEAD "event { fields := uint32_t; };", 0, 0, "is not a structure"},
+    {HEAD "event { fields := struct { }; fields := struct { }; };", 0, 0, "is given twice"},
     {FIELDS("none x;"), 8, 1, "no type 'none'"},
     {FIELDS("struct none x;"), 8, 8, "no structure 'none'"},
     {FIELDS("uint8_t trace;"), 8, 9, "expected a name, not 'trace'"},
     {FIELDS("uint8_t a; uint8_t a;"), 9, 0, "two fields are named 'a'"},
     {FIELDS("uint8_t a[-1];"), 8, 11, "expected a name, not '-'"},
     {FIELDS("uint8_t a[999999999];"), 8, 11, "more than 268435456"},
-    {FIELDS("uint8_t a[b];"), 8, 11, "'b' is no field before this one"},
-    {FIELDS("uint8_t a[b]; uint8_t b;"), 8, 11, "'b' is no field before this one"},
-    {FIELDS("string b; uint8_t a[b];"), 8, 21, "no unsigned integer"},
-    {FIELDS("integer { size = 8; signed = 1; } b; uint8_t a[b];"), 8, 0, "no unsigned integer"},
-    {FIELDS("uint8_t a[event.fields.b]; uint8_t b;"), 8, 0, "'b' is no field"},
-    {FIELDS("uint8_t t; variant <t> { uint8_t a; } v;"), 8, 21, "no enumeration"},
+    {FIELDS("uint8_t a[b];"), 8, 11, "'b' is not an earlier field"},
+    {FIELDS("uint8_t a[b]; uint8_t b;"), 8, 11, "'b' is not an earlier field"},
+    {FIELDS("string b; uint8_t a[b];"), 8, 21, "not an unsigned integer"},
+    {FIELDS("integer { size = 8; signed = 1; } b; uint8_t a[b];"), 8, 0, "not an unsigned integer"},
+    {FIELDS("uint8_t a[event.fields.b]; uint8_t b;"), 8, 0, "'b' is not an earlier field"},
+    {FIELDS("uint8_t t; variant <t> { uint8_t a; } v;"), 8, 21, "not an enumeration"},
     {FIELDS("variant { uint8_t a; } v;"), 8, 0, "has no tag"},
     {FIELDS("variant <> { uint8_t a; } v;"), 8, 10, "expected a name"},
     {FIELDS("integer { size = 0; } x;"), 8, 9, "0 bits; 1 to 64"},
     {FIELDS("integer { size = 65; } x;"), 8, 9, "65 bits; 1 to 64"},
-    {FIELDS("integer { size = 8; align = 3; } x;"), 8, 29, "no power of two"},
-    {FIELDS("integer { size = 8; align = 0; } x;"), 8, 29, "no power of two"},
-    {FIELDS("integer { size = 8; base = 7; } x;"), 8, 28, "base is none of"},
+    {FIELDS("integer { size = 8; align = 3; } x;"), 8, 29, "not a power of two"},
+    {FIELDS("integer { size = 8; align = 0; } x;"), 8, 29, "not a power of two"},
+    {FIELDS("integer { size = 8; base = 7; } x;"), 8, 28, "base is not one of"},
     {FIELDS("integer { size = 8; map = foo; } x;"), 8, 27, "clock.NAME.value"},
-    {FIELDS("floating_point { exp_dig = 6; mant_dig = 10; } x;"), 8, 0, "11+53 and 15+113 can"},
+    {FIELDS("floating_point { exp_dig = 6; mant_dig = 10; } x;"), 8, 0, "11+53 and 15+113 are"},
     {FIELDS("enum : uint8_t { } x;"), 8, 18, "expected a label"},
     {FIELDS("enum : uint8_t { A = 256 } x;"), 8, 0, "256 does not fit into 8 bits"},
     {FIELDS("enum : uint8_t { A = 255, B } x;"), 8, 0, "256 does not fit"},
     {FIELDS("enum : uint8_t { A = -1 } x;"), 8, 0, "-1 does not fit"},
     {FIELDS("enum : uint8_t { A = 3 ... 2 } x;"), 8, 0, "ends before it begins"},
     {FIELDS("enum { A } x;"), 8, 0, "no alias 'int'"},
-    {FIELDS("enum : struct { } { A } x;"), 8, 0, "is no integer"},
+    {FIELDS("enum : struct { } { A } x;"), 8, 0, "is not an integer"},
     {FIELDS("enum : integer { size = 64; } { A = 0xffffffffffffffff, B } x;"), 8, 0,
      "no value is left"},
     {HEAD "struct a { uint8_t x; };\nstruct a { uint8_t x; };", 8, 0, "'a' is declared twice"},
     {HEAD "struct a { struct a x; };", 7, 0, "no structure 'a'"},
-    {FIELDS("integer { size = 8; signed = 1; size = 16; } x;"), 8, 0, "'size' is said twice"},
-    {FIELDS("integer { size = 8; map = clock.foo.value; } x;"), 8, 0, "'foo' is a clock that"},
+    {FIELDS("integer { size = 8; signed = 1; size = 16; } x;"), 8, 0, "'size' is given twice"},
+    {FIELDS("integer { size = 8; map = clock.foo.value; } x;"), 8, 0,
+     "'foo' refers to a clock that"},
     {FIELDS("enum : uint8_t { A = -(3 } x;"), 8, 0, "expected ')'"},
     {HEAD "trace { };", 7, 0, "a second trace block"},
-    {HEAD "stream { id = 0; };\nstream { id = 1; };", 0, 0, "no 'stream_id' says which"},
+    {HEAD "stream { id = 0; };\nstream { id = 1; };", 0, 0, "no 'stream_id' to tell which one"},
     {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct {\n"
      "integer { size = 64; } magic; }; };",
-     2, 0, "'magic' is no unsigned number of 32 bits"},
+     2, 0, "'magic' is not an unsigned 32-bit number"},
     {"/* CTF 1.8 */ trace { byte_order = le; packet.header := struct { string s;\n"
      "integer { size = 32; } magic; }; };",
      2, 0, "'magic' is not the first field"},
@@ -310,23 +311,23 @@ static void test_limits(void **state)
 	       "a string of more than");
 	refuse(repeat(HEAD "event { fields := struct { uint8_t a[", "a.", 1000, "a]; }; };"),
 	       "a path of more than 64 names");
-	/* Depth by names: each alias is an array of the one before. */
+	/* Depth by names: each alias is an array of the previous one. */
 	chain = malloc(10000);
 	at = chain + sprintf(chain, HEAD "typedef uint8_t t0[1];\n");
 	for (int i = 1; i < 200; i++)
 		at += sprintf(at, "typedef t%d t%d[1];\n", i - 1, i);
 	refuse(chain, "deep");
-	/* 2^40 fields by sharing: refused by counting, not by walking. */
+	/* 2^40 fields through shared types: refused by counting, not by walking. */
 	chain = malloc(10000);
 	at = chain + sprintf(chain, HEAD "struct s0 { uint8_t a; };\n");
 	for (int i = 1; i < 40; i++)
 		at += sprintf(at, "struct s%d { struct s%d a; struct s%d b; };\n", i, i - 1, i - 1);
 	(void)snprintf(name, sizeof(name), "event { fields := struct s39; };");
 	strcpy(at, name);
-	refuse(chain, "open into more than");
+	refuse(chain, "expand to more than");
 }
 
-/* --- damage: what was whole before it stays ------------------------------------------- */
+/* --- damage: blocks complete before it are kept --------------------------------------- */
 
 static void test_damage(void **state)
 {
@@ -344,11 +345,12 @@ static void test_damage(void **state)
 	assert_int_equal(wm_ctf_metadata_parse("m", rich, 40, &m, &damage, &d), -EBADMSG);
 }
 
-/* Cut anywhere: refused, or good with fewer blocks; never more than was there. */
+/* Cut anywhere: refused, or accepted with fewer blocks; never with more blocks than the original.
+ */
 static void test_cut_anywhere(void **state)
 {
 	for (size_t n = 0; n < sizeof(rich); n++) {
-		char *text = malloc(n ? n : 1); /* exactly as long: a read beyond is seen */
+		char *text = malloc(n ? n : 1); /* exact size, for sanitizers */
 		struct wm_ctf_metadata *m = NULL;
 		struct wm_diag damage, d;
 
@@ -441,12 +443,12 @@ static size_t mutate(char *text, size_t bytes, size_t room)
 	case 0:
 		text[at] = (char)roll(256);
 		return bytes;
-	case 1: /* take a piece out */
+	case 1: /* remove a piece */
 		n = 1 + roll((uint32_t)(bytes - at));
 		n = n > 40 ? 1 + n % 40 : n;
 		memmove(text + at, text + at + n, bytes - at - n);
 		return bytes - n;
-	case 2: /* put a token in */
+	case 2: /* insert a token */
 		token = tokens[roll(NR(tokens))];
 		n = strlen(token);
 		break;

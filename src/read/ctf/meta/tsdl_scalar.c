@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_scalar.c - integers, floats, strings and enumerations of CTF 1.8
- * metadata, behind their keyword. See tsdl_int.h for how errors travel.
+ * tsdl_scalar.c - integers, floats, strings and enumerations of CTF 1.8 metadata, after their
+ * keyword. See tsdl_int.h for error handling.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret
 	if (!tsdl_unsigned(p, v, "align", 1u << 20, &n))
 		return false;
 	if (!n || (n & (n - 1))) {
-		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "align is no power of two");
+		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "align is not a power of two");
 		return false;
 	}
 	*ret = (uint32_t)n;
@@ -46,7 +46,7 @@ static void set_base(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_t
 			return;
 		}
 	}
-	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "base is none of 2, 8, 10, 16");
+	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "base is not one of 2, 8, 10, 16");
 }
 
 static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
@@ -58,7 +58,7 @@ static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_c
 		t->text = true;
 	else
 		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG,
-				   "encoding is none of none, UTF8, ASCII");
+				   "encoding is not one of none, UTF8, ASCII");
 }
 
 static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
@@ -67,7 +67,7 @@ static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_ty
 	size_t n = v->kind == TSDL_WORD ? strlen(v->text) : 0, edge = sizeof(before) - 1;
 
 	if (n >= sizeof(after) && !strcmp(v->text + n - (sizeof(after) - 1), after))
-		n -= sizeof(after) - 1; /* some tracers left it away */
+		n -= sizeof(after) - 1; /* some tracers omit the suffix */
 	if (n <= edge || memcmp(v->text, before, edge) != 0) {
 		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "map is not clock.NAME.value");
 		return;
@@ -87,7 +87,7 @@ enum attribute {
 	ATTRIBUTE_MAP,
 	ATTRIBUTE_EXPONENT,
 	ATTRIBUTE_MANTISSA,
-	NR_ATTRIBUTES /* others are allowed and mean nothing to us */
+	NR_ATTRIBUTES /* others are allowed and ignored */
 };
 
 static const char *const attribute_names[NR_ATTRIBUTES] = {
@@ -145,7 +145,7 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute 
 
 static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
-	uint32_t said = 0; /* bits: those met so far */
+	uint32_t said = 0; /* bits: the attributes met up to now */
 
 	while (!tsdl_accept(p, '}')) {
 		struct tsdl_value v;
@@ -157,7 +157,7 @@ static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 			return;
 		which = find_attribute(name);
 		if (which < NR_ATTRIBUTES && said & 1u << which)
-			(void)wm_tsdl_fail(&p->lexer, &v.at, -EBADMSG, "'%s' is said twice", name);
+			(void)wm_tsdl_fail(&p->lexer, &v.at, -EBADMSG, "'%s' is given twice", name);
 		said |= 1u << which;
 		set_attribute(p, t, which, &v, d);
 	}
@@ -177,8 +177,8 @@ struct wm_ctf_type *tsdl_integer(struct tsdl *p)
 		t->align = d.size % 8 ? 1 : 8;
 	if (!p->lexer.err && (!d.size || (d.size > 64 && (d.size % 8 || t->align < 8))))
 		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
-				   "an integer of %llu bits; 1 to 64, and more in whole bytes, can "
-				   "be read",
+				   "an integer of %llu bits; 1 to 64, and more in whole bytes, "
+				   "are supported",
 				   (unsigned long long)d.size);
 	t->bits = (uint16_t)d.size;
 	return t;
@@ -199,8 +199,8 @@ struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
 			t->bits = (uint16_t)(d.exponent + d.mantissa);
 	if (!t->bits)
 		(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
-				   "a float of %llu exponent and %llu mantissa bits; 5+11, 8+24, "
-				   "11+53 and 15+113 can be read",
+				   "a float of %llu exponent and %llu mantissa bits; 5+11, "
+				   "8+24, 11+53 and 15+113 are supported",
 				   (unsigned long long)d.exponent, (unsigned long long)d.mantissa);
 	return t;
 }
@@ -217,7 +217,7 @@ struct wm_ctf_type *tsdl_string(struct tsdl *p)
 
 /* --- enumerations ------------------------------------------------------------- */
 
-/* Does the value fit into the container? As 64-bit bits in *ret. */
+/* Returns whether the value fits into the container; *ret gets its 64 bits. */
 static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negative, uint64_t number,
 		       int64_t *ret)
 {
@@ -294,7 +294,7 @@ static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, boo
 static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
 {
 	int64_t next = 0;
-	bool full = false; /* the last value was the largest there is */
+	bool full = false; /* the previous value was the largest possible one */
 
 	do {
 		if (t->nr_labels && p->token.kind == '}')
@@ -322,7 +322,8 @@ static struct wm_ctf_type *enum_container(struct tsdl *p)
 			(void)tsdl_error(p, "an enumeration without a type, and no alias 'int'");
 	}
 	if (t && (t->kind != WM_CTF_INTEGER || t->bits > 64)) {
-		(void)tsdl_error(p, "the type of an enumeration is no integer of up to 64 bits");
+		(void)tsdl_error(p, "the type of an enumeration is not an integer of up to 64 "
+				    "bits");
 		return NULL;
 	}
 	return p->lexer.err ? NULL : t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_type.c - the types of CTF 1.8 metadata: the scopes their names live in,
- * declarators, structures, variants. Integers, floats, strings and
- * enumerations are tsdl_scalar.c's. See tsdl_int.h for how errors travel.
+ * tsdl_type.c - the types of CTF 1.8 metadata: the scopes that hold their names, declarators,
+ * structures, variants. Integers, floats, strings and enumerations are parsed by tsdl_scalar.c. See
+ * tsdl_int.h for error handling.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *n
 	return n;
 }
 
-/* The type of that name; what it is called as `kind` when there is none. */
+/* The type of that name; `kind` is the word for it in the error message when it does not exist. */
 struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 			       const struct wm_tsdl_token *at, const char *kind)
 {
@@ -86,7 +86,7 @@ struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
 	return t;
 }
 
-/* A node of its own with the same parts. */
+/* A separate node with the same parts. */
 static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *from)
 {
 	struct wm_ctf_type *t = tsdl_new(p, from->kind), *next;
@@ -102,7 +102,7 @@ static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *f
 static void contain(struct tsdl *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
-		(void)tsdl_error(p, "types more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
 }
 
 /* --- declarators ----------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 	return element;
 }
 
-/* NAME and its dimensions. */
+/* A name and its dimensions. */
 static struct wm_ctf_type *declarator(struct tsdl *p, struct wm_ctf_type *type,
 				      const char **ret_name)
 {
@@ -352,7 +352,7 @@ static bool is_word(int kind)
 	return false;
 }
 
-/* "const unsigned long *", "uint32_t": words with single spaces, or NULL. */
+/* "const unsigned long *", "uint32_t": words with single spaces between them, or NULL. */
 static const char *words(struct tsdl *p)
 {
 	char text[256];
@@ -408,7 +408,7 @@ struct wm_ctf_type *tsdl_type(struct tsdl *p)
 	bool found = false;
 
 	if (p->depth >= WM_CTF_DEPTH_MAX) {
-		(void)tsdl_error(p, "types more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
 		return NULL;
 	}
 	p->depth++;
@@ -490,7 +490,7 @@ void tsdl_declaration(struct tsdl *p)
 	else
 		(void)tsdl_type(p);
 	if (bare)
-		(void)tsdl_accept(p, ';'); /* "struct a {...}" may go without */
+		(void)tsdl_accept(p, ';'); /* "struct a {...}" may come without ';' */
 	else
 		(void)tsdl_expect(p, ';', "';'");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * type.c - the tree of a CTF trace's metadata: making nodes and small
- * questions. Checks that need the whole tree are check.c's.
+ * type.c - creates and queries nodes of the tree of a CTF trace's metadata. Checks that need the
+ * whole tree are in check.c.
  */
 #include "read/ctf/meta/type.h"
 

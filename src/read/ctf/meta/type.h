@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * type.h - what the metadata of a CTF trace says, as a tree: types,
- * stream classes, event classes, clocks, environment. Filled by
- * tsdl_parse.h (CTF 1.8) and ctf2_parse.h (CTF 2); knows no data streams.
+ * type.h - the metadata of a CTF trace as a tree: types, stream classes, event classes, clocks,
+ * environment. Filled by tsdl_parse.h (CTF 1.8) and ctf2_parse.h (CTF 2); independent of data
+ * streams.
  *
- * Types are shared: an alias used a hundred times is one node, so the tree is
- * a graph without cycles. wm_ctf_check() has walked it once from each scope
- * within WM_CTF_WALK_MAX steps, so another walk is bounded too.
+ * Types are shared: an alias used a hundred times is one node, so the tree is a graph without
+ * cycles. wm_ctf_check() walks it once from each scope within WM_CTF_WALK_MAX steps, so another
+ * walk is bounded too.
  *
- * Ownership: everything lives in the arena of the metadata. Strings are
- * NUL-terminated and contain no other NUL.
+ * Ownership: everything is in the arena of the metadata. Strings are NUL-terminated and contain no
+ * other NUL.
  */
 #ifndef WM_READ_CTF_META_TYPE_H
 #define WM_READ_CTF_META_TYPE_H
@@ -22,9 +22,9 @@
 #include "base/diag.h"
 
 #define WM_CTF_METADATA_MAX (64u << 20)  /* bytes of a metadata file */
-#define WM_CTF_MEMORY_MAX   (512u << 20) /* of the tree made from it */
-#define WM_CTF_DEPTH_MAX    48u          /* types inside types */
-#define WM_CTF_WALK_MAX     (1u << 22)   /* fields of all scopes, aliases opened */
+#define WM_CTF_MEMORY_MAX   (512u << 20) /* bytes of the tree made from it */
+#define WM_CTF_DEPTH_MAX    48u          /* nested types */
+#define WM_CTF_WALK_MAX     (1u << 22)   /* fields of all scopes, aliases expanded */
 #define WM_CTF_TEXT_MAX     65536u       /* bytes of one string or name */
 #define WM_CTF_MEMBERS_MAX  65536u       /* of one structure or variant */
 #define WM_CTF_CLOCKS_MAX   256u
@@ -49,7 +49,7 @@ enum wm_ctf_kind {
 
 enum wm_ctf_order { WM_CTF_NATIVE, WM_CTF_LITTLE, WM_CTF_BIG };
 
-/* Of CTF 2 strings; all others are UTF-8. */
+/* Encoding of CTF 2 strings; all others are UTF-8. */
 enum wm_ctf_encoding {
 	WM_CTF_UTF8,
 	WM_CTF_UTF16_LE,
@@ -59,7 +59,7 @@ enum wm_ctf_encoding {
 	WM_CTF_NR_ENCODINGS
 };
 
-/* Where a reference or a type lives: the six scopes, outermost first. */
+/* The place of a reference or a type: the six scopes, outermost first. */
 enum wm_ctf_scope {
 	WM_CTF_PACKET_HEADER,
 	WM_CTF_PACKET_CONTEXT,
@@ -68,10 +68,10 @@ enum wm_ctf_scope {
 	WM_CTF_EVENT_CONTEXT,        /* "context" of an event; CTF 2 specific context */
 	WM_CTF_EVENT_FIELDS,
 	WM_CTF_NR_SCOPES,
-	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* searched outwards from where it is used */
+	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* searched outwards from the place of use */
 };
 
-/* What a field is for; in CTF 1.8 it follows from the name, in CTF 2 from roles. */
+/* The purpose of a field; derived from its name in CTF 1.8, from roles in CTF 2. */
 enum wm_ctf_role {
 	WM_CTF_NO_ROLE,
 	WM_CTF_MAGIC,
@@ -96,7 +96,7 @@ struct wm_ctf_member {
 	const char *name; /* as written, without the one leading underscore of CTF 1.8 */
 	const char *raw;  /* as written */
 	struct wm_ctf_type *type;
-	/* VARIANT and OPTIONAL of CTF 2: selector values that choose it. */
+	/* VARIANT and OPTIONAL of CTF 2: selector values that choose the option. */
 	uint32_t nr_ranges;
 	const struct wm_ctf_range *ranges;
 };
@@ -125,32 +125,32 @@ struct wm_ctf_type {
 	uint8_t role;      /* enum wm_ctf_role; CTF 2 only */
 	bool is_signed;    /* integer, varint, enum */
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
-	bool is_flags;     /* CTF 2 bit map: labels are of ranges of bits */
-	bool reversed;     /* CTF 2: its bits come in the order opposite to `order` */
-	uint8_t encoding;  /* enum wm_ctf_encoding, of what is text */
+	bool is_flags;     /* CTF 2 bit map: labels name ranges of bits */
+	bool reversed;     /* CTF 2: its bits are in the order opposite to `order` */
+	uint8_t encoding;  /* enum wm_ctf_encoding, of text */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
-	bool is_bare;      /* blob, is_bool: by its name only; in the file numbers */
+	bool is_bare;      /* blob, is_bool: by name only; the file has numbers */
 	uint8_t base;      /* integer: 2, 8, 10, 16 */
 	uint16_t bits;     /* integer, float, enum */
-	uint32_t align;    /* bits, a power of two, >= 1; of the strictest part */
-	const char *alias; /* the name it was declared by; NULL: none */
-	const char *clock; /* integer mapped to that clock; NULL: none */
+	uint32_t align;    /* in bits, a power of two, >= 1; the largest of its parts */
+	const char *alias; /* the name it was declared by, or NULL */
+	const char *clock; /* integer mapped to that clock, or NULL */
 	struct wm_ctf_type *element; /* array, sequence, optional; container of an enum */
 	uint64_t length;             /* array */
 	struct wm_ctf_ref ref;       /* sequence, variant, optional */
 	uint32_t nr_members;         /* struct, variant, optional (1: its ranges) */
 	struct wm_ctf_member *members;
-	uint32_t nr_labels; /* enum; CTF 2 integer with mappings is an enum */
+	uint32_t nr_labels; /* enum; a CTF 2 integer with mappings is an enum */
 	struct wm_ctf_label *labels;
-	uint32_t line, column;       /* where it was declared */
-	struct wm_ctf_type *next;    /* all types of the metadata */
-	uint16_t depth;              /* of types below it; 0: none */
-	const struct wm_type *shape; /* what readers show, made by item_type.c; NULL: not yet */
+	uint32_t line, column;       /* place of its declaration */
+	struct wm_ctf_type *next;    /* list of all types of the metadata */
+	uint16_t depth;              /* levels of types below it */
+	const struct wm_type *shape; /* shown to readers, made by item_type.c; or NULL */
 };
 
 struct wm_ctf_pair {
-	const char *key, *text; /* text NULL: the number */
+	const char *key, *text; /* text NULL: `number` is the value */
 	int64_t number;
 };
 
@@ -164,18 +164,18 @@ struct wm_ctf_clock {
 struct wm_ctf_stream {
 	uint64_t id;
 	const char *clock; /* CTF 2: default clock class id */
-	struct wm_ctf_type *packet_context, *event_header, *event_context; /* NULL: none */
+	struct wm_ctf_type *packet_context, *event_header, *event_context; /* NULL when absent */
 };
 
 struct wm_ctf_event {
 	uint64_t id, stream_id;
-	bool has_stream; /* CTF 1.8 said stream_id; needed when there are several streams */
+	bool has_stream; /* CTF 1.8: stream_id was given; required when there are several streams */
 	const char *name;
-	int64_t level;                        /* -1: none */
-	struct wm_ctf_type *context, *fields; /* NULL: none */
-	uint32_t nr_pairs;                    /* attributes we have no name for */
+	int64_t level;                        /* -1 when absent */
+	struct wm_ctf_type *context, *fields; /* NULL when absent */
+	uint32_t nr_pairs;                    /* attributes without a field of their own */
 	struct wm_ctf_pair *pairs;
-	const char *note; /* text of a comment that begins with "waymark "; NULL: none */
+	const char *note; /* text of a comment that begins with "waymark ", or NULL */
 	uint32_t line;
 };
 
@@ -185,7 +185,7 @@ struct wm_ctf_metadata {
 	uint8_t order; /* of NATIVE types */
 	bool has_uuid;
 	unsigned char uuid[16];
-	struct wm_ctf_type *packet_header; /* NULL: none */
+	struct wm_ctf_type *packet_header; /* NULL when absent */
 	uint32_t nr_env, nr_clocks, nr_streams, nr_events;
 	struct wm_ctf_pair *env;
 	struct wm_ctf_clock *clocks;
@@ -201,8 +201,8 @@ void wm_ctf_metadata_destroy(struct wm_ctf_metadata *m);
 struct wm_ctf_type *wm_ctf_type_create(struct wm_ctf_metadata *m, enum wm_ctf_kind kind);
 
 /*
- * Says that `owner` contains `part`: takes over its alignment and depth.
- * -E2BIG when that makes it deeper than WM_CTF_DEPTH_MAX.
+ * Records that `owner` contains `part`: takes over the part's alignment and depth. -E2BIG when the
+ * owner becomes deeper than WM_CTF_DEPTH_MAX.
  */
 int wm_ctf_type_contain(struct wm_ctf_type *owner, const struct wm_ctf_type *part);
 
@@ -210,30 +210,29 @@ int wm_ctf_type_contain(struct wm_ctf_type *owner, const struct wm_ctf_type *par
 int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
 
 /*
- * The checks both languages share: NATIVE resolved, every reference points at
- * an earlier field of the right kind, every event's stream exists, no id is
- * taken twice. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
+ * The checks common to both languages: NATIVE is resolved, every reference names an earlier field
+ * of the right kind, the stream of every event exists, no id is used twice. -EBADMSG, -ENOMEM or
+ * -E2BIG with `diag`.
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
 
-/* As CTF 1.8 writes scopes: two words, or three. */
+/* Names of scopes in CTF 1.8: two words, or three. */
 extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
 
-/* CTF 1.8 writes the scope of a path as its first names. Returns how many they are. */
+/* In CTF 1.8 the first names of a path are its scope. Returns the number of these names. */
 uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);
 
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key);
 const struct wm_ctf_stream *wm_ctf_stream_find(const struct wm_ctf_metadata *m, uint64_t id);
 
-/* The role of a member: its type's in CTF 2, by name in CTF 1.8. */
+/* The role of a member: from its type in CTF 2, from its name in CTF 1.8. */
 enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 				    const struct wm_ctf_member *member);
 
 /*
- * Reads a metadata file, plain text, in metadata packets, or a CTF 2 JSON
- * sequence. When `ret_damage` is not NULL and a later part is damaged, the
- * parts before it are kept, 0 is returned and the damage said there
- * (ret_damage->sentence is empty otherwise).
+ * Parses a metadata file: plain text, metadata packets, or a CTF 2 JSON sequence. When `ret_damage`
+ * is not NULL and a later part is damaged, keeps the parts in front of it, returns 0 and describes
+ * the damage in *ret_damage (ret_damage->sentence is empty otherwise).
  */
 int wm_ctf_metadata_parse(const char *where, const char *text, size_t bytes,
 			  struct wm_ctf_metadata **ret, struct wm_diag *ret_damage,
