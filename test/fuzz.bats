@@ -129,7 +129,7 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 
 @test "an event behind the end of its packet is told" {
 	bytes seeds/ctf-1.8/large/stream_1 32 4044 # timestamp_end, 12 ns behind the begin
-	told seeds/ctf-1.8/large 0 "ns behind its end"
+	told seeds/ctf-1.8/large 0 "ns after its end"
 }
 
 @test "compressed pages that are not counted are told" {

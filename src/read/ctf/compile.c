@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile.c - see compile.h. The heart is place(): it knows where the
- * next field lies relative to the run that is open, or that nobody can know.
- * Recursion is as deep as types are: WM_CTF_DEPTH_MAX.
+ * compile.c - see compile.h. wm_ctf_place_bits() computes the offset of the next field from the
+ * begin of the open run, or finds that it is not constant. Recursion is as deep as types are:
+ * WM_CTF_DEPTH_MAX.
  */
 #include "read/ctf/compile.h"
 
@@ -22,7 +22,7 @@ struct field {
 	const struct wm_ctf_type *type;
 	const struct wm_member *member; /* NULL: not shown */
 	struct wm_ctf_node *node;
-	uint16_t role; /* the slot its name or role gives it */
+	uint16_t role; /* the slot selected by its name or role */
 };
 
 static void field(struct wm_ctf_compiler *c, const struct field *f);
@@ -72,7 +72,7 @@ void wm_ctf_compile_event_end(struct wm_ctf_compiler *c)
 
 /* --- numbers and items ---------------------------------------------------------------------- */
 
-/* Counts items that the open run has to make room for. */
+/* Counts items that the open run has to reserve room for. */
 static void count_items(struct wm_ctf_compiler *c, const struct field *f, uint64_t count)
 {
 	if (!f->member)
@@ -91,7 +91,7 @@ static uint8_t flags_of(const struct wm_ctf_type *t)
 			 (t->order == WM_CTF_BIG ? WM_CTF_FLAG_BIG : 0));
 }
 
-/* The code that loads it from a byte; BITS when none does. */
+/* The code that loads the type from a byte boundary; BITS when no such code exists. */
 static enum wm_ctf_code load_of(const struct wm_ctf_type *t)
 {
 	static const uint8_t codes[3][2][4] = {
@@ -111,7 +111,7 @@ static enum wm_ctf_code load_of(const struct wm_ctf_type *t)
 	return codes[kind][swap][wm_ctf_log2(t->bits) - 3];
 }
 
-/* An integer mapped to a clock moves the stream's on; an event's end does not. */
+/* An integer mapped to a clock advances the stream's clock; an event's end does not. */
 static bool moves_clock(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -137,7 +137,7 @@ static void roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct 
 	c->bits[f->role] = op->bits;
 }
 
-/* Integers that fit in no register are bytes. */
+/* Integers wider than 64 bits are shown as bytes. */
 static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_ref here = {
@@ -148,14 +148,15 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 	if (f->role && f->role < WM_CTF_SLOT_CPU) {
 		(void)wm_ctf_compile_fail(
 		    c, &here, -ENOTSUP,
-		    "an integer of %u bits tells of packets or events: 64 can be "
-		    "read",
+		    "an integer of %u bits describes packets or events: at most 64 are "
+		    "supported",
 		    f->type->bits);
 		return;
 	}
 	if (at < 0 || at % 8 || f->type->bits % 8) {
 		(void)wm_ctf_compile_fail(c, NULL, -EBADMSG,
-					  "an integer of %u bits that is not in whole bytes",
+					  "an integer of %u bits that is not a number of whole "
+					  "bytes",
 					  f->type->bits);
 		return;
 	}
@@ -165,7 +166,7 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 	op->n = f->type->bits / 8;
 }
 
-/* Which bits of a byte are next is another question in each byte order. */
+/* The next free bits of a partly used byte depend on the byte order. */
 static void check_order(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -238,7 +239,7 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 
 /* --- structures ------------------------------------------------------------------- */
 
-/* Contexts that say which process and processor, in whichever scope. */
+/* Contexts that name the process, thread or processor, in any scope. */
 static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_member *m)
 {
 	static const struct {
@@ -271,7 +272,7 @@ static void members(struct wm_ctf_compiler *c, const struct wm_ctf_type *t,
 	node->parts = wm_arena_array(&c->nodes[c->scope >= WM_CTF_EVENT_CONTEXT], t->nr_members + 1,
 				     sizeof(*node->parts));
 	if (!node->parts) {
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		return;
 	}
 	c->frames[c->nr_frames++] = node;
@@ -317,11 +318,11 @@ static struct wm_ctf_node *inner_node(struct wm_ctf_compiler *c, const struct fi
 	f->node->inner =
 	    wm_arena_get(&c->nodes[c->scope >= WM_CTF_EVENT_CONTEXT], sizeof(*f->node->inner));
 	if (!f->node->inner)
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 	return f->node->inner;
 }
 
-/* Where the length comes from. */
+/* Sets the source of the length. */
 static void set_length(struct wm_ctf_compiler *c, const struct wm_ctf_type *t, struct wm_ctf_op *op,
 		       uint16_t slot)
 {
@@ -371,7 +372,7 @@ static void span(struct wm_ctf_compiler *c, const struct field *f)
 	}
 }
 
-/* Elements in whole bytes, one behind the other. */
+/* Elements in whole bytes, without gaps. */
 static bool is_plain(const struct wm_ctf_type *t)
 {
 	const struct wm_ctf_type *e = t->element;
@@ -469,7 +470,7 @@ static void string(struct wm_ctf_compiler *c, const struct field *f)
 
 /* --- variants and optionals --------------------------------------------------------- */
 
-/* One way through a variant; leaves the jump behind it. */
+/* Compiles one option of a variant; leaves the jump to its end open. */
 static uint32_t option(struct wm_ctf_compiler *c, const struct field *f, uint32_t i)
 {
 	struct field one = {.type = f->type->members[i].type};
@@ -502,7 +503,7 @@ static void variant(struct wm_ctf_compiler *c, const struct field *f)
 	struct wm_ctf_op *op;
 
 	if (!choice || !begins) {
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		free(begins);
 		return;
 	}
@@ -594,7 +595,7 @@ uint32_t wm_ctf_compile(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 		return NONE;
 	root = wm_arena_get(&c->nodes[scope >= WM_CTF_EVENT_CONTEXT], sizeof(*root));
 	if (!root) {
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		return NONE;
 	}
 	*root = (struct wm_ctf_node){.type = t, .op = NONE};

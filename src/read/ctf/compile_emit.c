@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile_emit.c - operations one behind the other, and where fields lie: what is
- * known of the position, and the run that is open. See compile.h.
+ * compile_emit.c - appends operations and tracks the position of fields: what is known of the
+ * position, and the open run. See compile.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* --- operations ------------------------------------------------------------------- */
 
-/* Never NULL: after an error nobody reads what is written there. */
+/* Never NULL: after an error operations are written to a place that is never read. */
 struct wm_ctf_op *wm_ctf_emit(struct wm_ctf_compiler *c, enum wm_ctf_code code,
 			      const struct wm_member *member)
 {
@@ -20,7 +20,7 @@ struct wm_ctf_op *wm_ctf_emit(struct wm_ctf_compiler *c, enum wm_ctf_code code,
 
 	if (!c->err && c->nr_ops == c->max_ops)
 		(void)wm_ctf_compile_fail(
-		    c, NULL, -E2BIG, "types that open into more than %u steps", WM_CTF_OPS_MAX);
+		    c, NULL, -E2BIG, "types that expand to more than %u steps", WM_CTF_OPS_MAX);
 	if (!c->err && c->nr_ops == c->room_ops) {
 		uint32_t room = c->room_ops ? 2 * c->room_ops : 64;
 		void *more = realloc(c->ops, room * sizeof(*op));
@@ -29,7 +29,7 @@ struct wm_ctf_op *wm_ctf_emit(struct wm_ctf_compiler *c, enum wm_ctf_code code,
 			c->ops = more;
 			c->room_ops = room;
 		} else {
-			(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+			(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		}
 	}
 	if (!c->err)
@@ -52,7 +52,7 @@ uint8_t wm_ctf_log2(uint32_t power)
 	return (uint8_t)__builtin_ctz(power);
 }
 
-/* --- where things are ------------------------------------------------------------- */
+/* --- positions -------------------------------------------------------------------- */
 
 void wm_ctf_end_run(struct wm_ctf_compiler *c)
 {
@@ -79,11 +79,6 @@ static void begin_run(struct wm_ctf_compiler *c, uint32_t align)
 	c->run_skew = c->place.mod % 8;
 }
 
-/*
- * Takes `bits` bits at the next multiple of `align`. Returns how many bits
- * they are from the first byte of the run, or -1: where a byte begins is not
- * known here, and nothing was taken.
- */
 int64_t wm_ctf_place_bits(struct wm_ctf_compiler *c, uint32_t align, uint64_t bits)
 {
 	uint32_t pad = (align - 1) & (0 - c->place.mod);
@@ -118,14 +113,12 @@ void wm_ctf_align(struct wm_ctf_compiler *c, uint32_t align)
 	}
 }
 
-/* Behind something of a length nobody knows. */
 void wm_ctf_place_unknown(struct wm_ctf_compiler *c, uint32_t known)
 {
 	wm_ctf_end_run(c);
 	c->place = (struct wm_ctf_place){.known = known};
 }
 
-/* What is known behind two ways that meet. */
 struct wm_ctf_place wm_ctf_join(struct wm_ctf_place a, struct wm_ctf_place b)
 {
 	uint32_t known = a.known < b.known ? a.known : b.known;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile_ref.c - which field gives a length, a tag, a selector, and which
- * option a tag's value chooses. See compile.h.
+ * compile_ref.c - finds the field that gives a length, a tag or a selector, and the option a tag's
+ * value chooses. See compile.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 #define NONE UINT32_MAX
 
-/* --- the field a reference means ------------------------------------------------------ */
+/* --- the field that a reference names ------------------------------------------------- */
 
-/* Backwards, because lengths stand right before what they are lengths of. */
+/* Backwards, because a length is directly in front of the field it measures. */
 static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
 {
 	for (uint32_t i = n->nr_parts; i-- > 0;) {
@@ -23,7 +23,7 @@ static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
 	return NULL;
 }
 
-/* Lists, variants and optionals are gone through to what is being decoded in them. */
+/* Descends through lists, variants and optionals to the node being compiled in them. */
 static struct wm_ctf_node *descend(struct wm_ctf_node *n, const char *const *names,
 				   uint32_t nr_names)
 {
@@ -82,7 +82,7 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	if (!n || n->op == NONE || !may_give(owner, n->type)) {
 		const char *name = ref->nr_names ? ref->names[ref->nr_names - 1] : NULL;
 
-		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is no number before this one",
+		(void)wm_ctf_compile_fail(c, ref, -EBADMSG, "'%.100s' is not an earlier number",
 					  name ? name : "..");
 		return 0;
 	}
@@ -104,7 +104,8 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 
 /* --- options by value ------------------------------------------------------------------- */
 
-/* A range of values, as the option that stands first wants it. */
+/* A range of values, and the option that claims it. Among overlapping claims the first option wins.
+ */
 struct want {
 	uint64_t low, high;
 	uint32_t option;
@@ -183,7 +184,7 @@ static bool want_ranges(struct wants *w, const struct wm_ctf_type *owner,
 	return ok;
 }
 
-/* By begin; what stands first in the metadata first. */
+/* By begin; equal ones in the order of the metadata. */
 static int by_low(const void *a, const void *b)
 {
 	const struct want *x = a, *y = b;
@@ -200,7 +201,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Wants that hold now, the first option on top: a binary heap. */
+/* Claims on the current value, the first option on top: a binary heap. */
 struct heap {
 	const struct want **at;
 	uint32_t count;
@@ -230,7 +231,10 @@ static void heap_pop(struct heap *h)
 	h->at[i] = last;
 }
 
-/* Wants may overlap; the ranges made of them do not. `edges` are where one begins or has ended. */
+/*
+ * Claims may overlap; the ranges made from them do not. `edges` are the values where a claim begins
+ * or has ended.
+ */
 static void sweep(const struct wants *w, struct heap *h, const uint64_t *edges, uint32_t nr_edges,
 		  struct wm_ctf_choice *ret)
 {
@@ -298,7 +302,7 @@ struct wm_ctf_choice *wm_ctf_compile_choice(struct wm_ctf_compiler *c,
 	ok = ok && disjoint(c, &w, choice);
 	free(w.at);
 	if (!ok)
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 	return ok ? choice : NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every CTF trace of the corpus gives as many events as its referee says, and
- * damage is told exactly where there is some; the hash over all values is the
- * same from the bytes as from items. Skips, aloud, without WAYMARK_CORPUS. Where we differ from the
- * referee and mean to, `differs` says why.
+ * Every CTF trace of the corpus gives the number of events its referee gives, and faults exactly
+ * where there is damage; the hash over all values is the same from bytes as from items. Skips with
+ * a message without WAYMARK_CORPUS. `differs` gives the reasons for intended differences from the
+ * referee.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,14 +21,14 @@
 struct result {
 	uint64_t events, packets_outside;
 	uint32_t faults;
-	int err;        /* of opening */
-	bool bad_fault; /* one without file or reason */
+	int err;        /* result of opening */
+	bool bad_fault; /* a fault without file or reason */
 	char first[512];
 };
 
 static const struct {
 	const char *path, *why;
-	uint64_t events; /* ours */
+	uint64_t events; /* read by waymark */
 	bool damage;
 } differs[] = {
     {"ctf1/babeltrace/fail/fail1",
@@ -39,15 +39,15 @@ static const struct {
     {"ctf1/conformance/metadata/fail/integer-encoding-as-string",
      "encoding = \"UTF8\" is unambiguous; babeltrace2 reads it too", 0, false},
     {"ctf1/conformance/metadata/fail/metadata-packetized-endianness-mismatch",
-     "the trace block says the byte order; babeltrace2 reads it too", 0, false},
+     "the trace block gives the byte order; babeltrace2 reads it too", 0, false},
     {"ctf1/conformance/metadata/fail/variant-string-fields",
-     "nothing is wrong with strings as options; babeltrace2 reads it too", 0, false},
+     "strings are valid options; babeltrace2 reads it too", 0, false},
     {"ctf1/conformance/stream/pass/integer-large-size",
-     "one integer of 1024 bits, given as bytes; babeltrace2 has none above 64", 1, false},
+     "one integer of 1024 bits, given as bytes; babeltrace2 supports at most 64", 1, false},
     {"ctf1/conformance/stream/pass/variant-missing-enum-mappings",
-     "an option without a label can never be chosen, which harms nobody", 1, false},
+     "an option without a label can never be chosen, which is harmless", 1, false},
     {"ctf1/tracecompass/funky_trace",
-     "the clock begins 1.3e18 s from its origin, which fits no 64 bits of ns: that is told", 100002,
+     "the clock begins 1.3e18 s from its origin, beyond 64 bits of ns, which is reported", 100002,
      true},
 };
 
@@ -97,7 +97,7 @@ static struct result read_trace(const char *path)
 	return r;
 }
 
-/* True when the result is what it should be. */
+/* True when the result is as expected. */
 static bool judge(const char *name, const char *verdict, const char *referee, uint64_t events,
 		  const struct result *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of every kind through the whole reader: metadata and bytes are written
- * to a folder, opened, and the items of each event are written out as
- * name=value. Values were worked out by hand from the specifications.
+ * Fields of every kind through the whole reader: metadata and bytes are written to a folder,
+ * opened, and the items of each event are written as name=value. The expected values were derived
+ * by hand from the specifications.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static void show_part(struct wm_text *t, const struct wm_event *e, enum wm_part 
 	}
 }
 
-/* All events' fields, a line each; faults behind. */
+/* The fields of all events, one line each; then the faults. */
 static void read_all(const char *path, const struct wm_want *want, struct wm_text *t)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -122,7 +122,7 @@ static void read_all(const char *path, const struct wm_want *want, struct wm_tex
 	}
 	r = trace->ops->reader_create(trace, want);
 	assert_non_null(r);
-	/* What an event does not say is not what stood in memory before it. */
+	/* Fields that an event leaves unset must not show earlier memory contents. */
 	assert_true(wm_batch_grow(&b, 1));
 	memset(b.events, 0xa5, b.room_events * sizeof(*b.events));
 	for (uint64_t p = 0; p < trace->nr_packets; p++) {
@@ -153,7 +153,7 @@ static void read_all(const char *path, const struct wm_want *want, struct wm_tex
 	.data = (const unsigned char[]){__VA_ARGS__},                                              \
 	.bytes = sizeof((const unsigned char[]){__VA_ARGS__})
 
-/* CTF 2 in one payload. */
+/* CTF 2 with all members in one payload. */
 #define CTF2(members)                                                                              \
 	"\x1e{\"type\":\"preamble\",\"version\":2}\x1e{\"type\":\"trace-class\"}"                  \
 	"\x1e{\"type\":\"data-stream-class\"}\x1e{\"type\":\"event-record-class\",\"name\":\"e\"," \
@@ -171,7 +171,7 @@ static const struct {
 	size_t bytes;
 	const char *text;
 } cases[] = {
-    /* Numbers in both orders, at once. */
+    /* Numbers in both byte orders in one event. */
     {HEAD("le") FIELDS("integer { size = 16; } a; integer { size = 32; byte_order = be; } b;"
 		       "integer { size = 16; signed = true; byte_order = be; } c;"
 		       "integer { size = 64; signed = true; } d;"),
@@ -184,23 +184,23 @@ static const struct {
     {HEAD("be") FIELDS("integer { size = 3; } a; integer { size = 7; signed = true; } b;"
 		       "integer { size = 6; } c;"),
      BYTES(0xbf, 0xea), "a=5 b=-1 c=42\n"},
-    /* Less than a header is aligned to is no event's. */
+    /* Fewer bits than the header's alignment are not an event. */
     {HEAD("le") "stream { event.header := struct { integer { size = 8; } id; }; };" FIELDS(
 	 "integer { size = 3; } a;"),
      BYTES(0, 5, 0, 6), "a=5\na=6\n"},
-    /* Another byte order begins with a byte, or not at all. */
+    /* A change of byte order is allowed at a byte boundary only. */
     {HEAD("be") FIELDS("integer { size = 4; } a; integer { size = 4; align = 8; byte_order = le; }"
 		       "b; integer { size = 4; byte_order = le; } c;"),
      BYTES(0x70, 0x21), "a=7 b=1 c=2\n"},
     {HEAD("be") FIELDS("integer { size = 4; } a; integer { size = 4; byte_order = le; } b;"),
      BYTES(0x70),
-     "stream+0: an event: 'b' is of another byte order than the bits before it in its byte\n"},
+     "stream+0: an event: 'b' has another byte order than the preceding bits of its byte\n"},
     {HEAD("be") FIELDS("u8 z; integer { size = 4; } a;"
 		       "integer { size = 4; byte_order = le; } b;"),
      BYTES(0, 0x70), "refused: the byte order changes inside of a byte, at b"},
     {HEAD("le") FIELDS("enum : integer { size = 16; byte_order = be; } { A = 258 } a;"),
      BYTES(1, 2), "a=258\n"},
-    /* A number over nine bytes; a bit in front of it. */
+    /* A number that spans nine bytes, with a bit in front of it. */
     {HEAD("le") FIELDS("integer { size = 1; } a; integer { size = 64; align = 1; } b;"
 		       "integer { size = 7; } c;"),
      BYTES(0x03, 0, 0, 0, 0, 0, 0, 0, 0xfe + 1), "a=1 b=9223372036854775809 c=127\n"},
@@ -212,7 +212,9 @@ static const struct {
      "a=1 b=02030405060708090a\n"},
     {HEAD("le") "stream { packet.context := struct { integer { size = 128; } packet_size; }; "
 		"};" FIELDS("integer { size = 8; } a;"),
-     BYTES(1, 2), "refused: an integer of 128 bits tells of packets or events: 64 can be read"},
+     BYTES(1, 2),
+     "refused: an integer of 128 bits describes packets or events: at most 64 are "
+     "supported"},
     /* Floats. */
     {HEAD("le")
 	 FIELDS("floating_point { exp_dig = 8; mant_dig = 24; align = 8; } a;"
@@ -221,7 +223,7 @@ static const struct {
     {HEAD("le") FIELDS("integer { size = 4; } n; floating_point { exp_dig = 8; mant_dig = 24; } a;"
 		       "integer { size = 4; } m;"),
      BYTES(0x02, 0, 0, 0xfc, 0xa3), "n=2 a=1.5 m=10\n"},
-    /* Halves and quads, at once, behind four bits and as lists. */
+    /* Halves and quads: plain, after four bits, and as lists. */
     {HEAD("le")
 	 FIELDS("floating_point { exp_dig = 5; mant_dig = 11; align = 8; } a;"
 		"floating_point { exp_dig = 15; mant_dig = 113; byte_order = be; align = 8; } b;"
@@ -236,20 +238,20 @@ static const struct {
      BYTES(0x23, 0xe0, 0x04, 0, 0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0a),
      "n=2 a=1.5 b=2.5 m=10\n"},
     {HEAD("le") FIELDS("floating_point { exp_dig = 15; mant_dig = 64; } a;"), BYTES(0),
-     "refused: a float of 15 exponent and 64 mantissa bits; 5+11, 8+24, 11+53 and 15+113 can be "
-     "read"},
+     "refused: a float of 15 exponent and 64 mantissa bits; 5+11, 8+24, 11+53 and 15+113 are "
+     "supported"},
     {CTF2(M("a", INT2("floating-point-number", 16, "big", "")) "," M(
 	 "b", INT2("floating-point-number", 128, "little", ""))),
      BYTES(0x3e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0x40), "a=1.5 b=3.5\n"},
     {CTF2(M("a", INT2("floating-point-number", 96, "big", ""))), BYTES(0),
      "refused: a float of 96 bits; 16, 32, 64 and 128 are supported"},
-    /* Text in its forms, and alignment behind it. */
+    /* Text in all its forms, and alignment after it. */
     {HEAD("le") FIELDS("string a; integer { size = 8; encoding = UTF8; } b[4];"
 		       "integer { size = 16; align = 16; } c; u8 n;"
 		       "integer { size = 8; encoding = ASCII; } d[n];"),
      BYTES('h', 'i', 0, 'a', 'b', 0, 'z', 0xee, 7, 0, 2, 'x', 'y'),
      "a=\"hi\" b=\"ab\" c=7 n=2 d=\"xy\"\n"},
-    /* Lists: plain, of bits, of structures, of strings, in one another, empty. */
+    /* Lists: plain, of bits, of structures, of strings, nested, empty. */
     {HEAD("le") FIELDS("u8 n; integer { size = 16; byte_order = be; } a[n]; u8 b[2];"
 		       "integer { size = 4; } c[3]; u8 z; u8 d[z];"),
      BYTES(2, 0, 1, 1, 0, 8, 9, 0x21, 0x03, 0), "n=2 a=(1 256) b=(8 9) c=(1 2 3) z=0 d=()\n"},
@@ -259,10 +261,10 @@ static const struct {
     {HEAD("le") FIELDS("u8 n; struct { integer { size = 5; } x; integer { size = 8; align = 8; } y;"
 		       "} a[n]; integer { size = 3; } b; integer { size = 5; } c;"),
      BYTES(2, 1, 2, 3, 4, 0x0d), "n=2 a=((x=1 y=2) (x=3 y=4)) b=5 c=1\n"},
-    /* A structure's alignment counts for what it stands in. */
+    /* A structure's alignment applies to the enclosing structure too. */
     {HEAD("le") FIELDS("u8 a; struct { u8 x; } align(32) s; u8 b;"), BYTES(1, 0, 0, 0, 2, 3),
      "a=1 s=(x=2) b=3\n"},
-    /* Variants: by label, by the first of two that overlap, by a label with an underscore. */
+    /* Variants: by label, by the first of two overlapping ones, by a label with an underscore. */
     {HEAD("le") FIELDS("enum : u8 { A, B = 3 ... 9, C = 5, _D = 20 } t;"
 		       "variant <t> { u8 A; string B; u8 C; integer { size = 16; } _D; } v; u8 e;"),
      BYTES(0, 7, 1, 5, 'o', 0, 2, 20, 1, 1, 3),
@@ -271,17 +273,17 @@ static const struct {
 	 FIELDS("enum : integer { size = 8; signed = true; } { N = -5 ... -1, P = 0 ... 5 } t;"
 		"variant <t> { struct { u8 n; } P; struct { u8 x; u8 y; } N; } v;"),
      BYTES(0xfc, 1, 2, 5, 3), "t=-4 v=1:(N=(x=1 y=2))\nt=5 v=0:(P=(n=3))\n"},
-    /* Damage ends a packet, at the event. */
+    /* Damage ends the packet at the damaged event. */
     {HEAD("le") FIELDS("u8 a; string s;"), BYTES(1, 'a', 0, 2, 'b'),
      "a=1 s=\"a\"\nstream+3: an event: 's' goes beyond the packet's content\n"},
     {HEAD("le") FIELDS("enum : u8 { A } t; variant <t> { u8 A; } v;"), BYTES(0, 1, 1, 1),
      "t=0 v=0:(A=1)\nstream+2: an event: 'v' has a tag that chooses none of its options\n"},
     {HEAD("le") FIELDS("integer { size = 32; } n; u8 a[n];"), BYTES(255, 255, 255, 255, 1, 2),
-     "stream+0: an event: 'a' is longer than what is left of the packet\n"},
+     "stream+0: an event: 'a' is longer than the rest of the packet\n"},
     {HEAD("le") FIELDS("integer { size = 32; } n; struct {} a[n];"), BYTES(0xa0, 0x86, 1, 0, 1, 2),
-     "stream+0: an event: 'a' has too many elements without a bit\n"},
-    {HEAD("le") FIELDS(""), BYTES(1), "stream+0: an event without a bit\n"},
-    /* Times beyond what nanoseconds can say: once a packet, at the first of them. */
+     "stream+0: an event: 'a' has too many zero-size elements\n"},
+    {HEAD("le") FIELDS(""), BYTES(1), "stream+0: an event of zero bits\n"},
+    /* Times beyond 64 bits of nanoseconds: reported once per packet, at the first one. */
     {HEAD("le") "clock { name = c; freq = 1000000000; }; stream { event.header := struct { integer "
 		"{ size = 64; align = 8; map = clock.c.value; } timestamp; }; };" FIELDS("u8 a;"),
      BYTES(1, 0, 0, 0, 0, 0, 0, 0x7f, 1, 0, 0, 0, 0, 0, 0, 0, 0x80, 2, 0, 0, 0, 0, 0, 0, 0, 0x90,
@@ -289,7 +291,7 @@ static const struct {
      "a=1\na=2\na=3\nstream+9: an event's time (9223372036854775808 ticks) is centuries from the "
      "clock's origin, beyond 64 bits of nanoseconds: such times are shown as 9223372036854775806 "
      "ns\n"},
-    /* CTF 2: LEB128 up to the ends of 64 bits, and beyond. */
+    /* CTF 2: LEB128 up to the limits of 64 bits, and beyond. */
     {CTF2(M("a", "{\"type\":\"variable-length-unsigned-integer\"}") "," M(
 	 "b", "{\"type\":\"variable-length-signed-integer\"}")),
      BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x80, 0x80, 0x80, 0x80, 0x80,
@@ -319,7 +321,7 @@ static const struct {
 					  "\"selector-field-ranges\":[[2,2],[9,9]],\"field-class\":"
 					  "{\"type\":\"null-terminated-string\"}}]}")),
      BYTES(1, 3, 9, 'x', 0), "k=1 v=0:(=3)\nk=9 v=1:(s=\"x\")\n"},
-    /* Blobs and strings of a length; UTF-16 and UTF-32, with a pair and a lone half of one. */
+    /* Blobs and strings with a length; UTF-16 and UTF-32, with a surrogate pair and a lone half. */
     {CTF2(M("n", UINT8) "," M(
 	 "b", "{\"type\":\"dynamic-length-blob\"," AT(
 		  "length-field-location",
@@ -350,11 +352,11 @@ static const struct {
 											     "}")),
      BYTES('A', 0, 0x3d, 0xd8, 0x00, 0xde, 0, 0, 0, 0, 0x20, 0xac, 0, 0, 0, 0, 0xd8, 0, 0, 'z'),
      "a=\"A\xf0\x9f\x98\x80\" b=\"\xe2\x82\xac\" c=\"\xef\xbf\xbdz\"\n"},
-    /* Bits turned round: little-endian bytes read from the last bit on. */
+    /* Reversed bits: little-endian bytes read from the last bit on. */
     {CTF2(M("a", INT2("unsigned-integer", 4, "little", ",\"bit-order\":\"last-to-first\"")) "," M(
 	 "b", INT2("unsigned-integer", 4, "big", ",\"bit-order\":\"last-to-first\""))),
      BYTES(0x13), "a=8 b=3\n"},
-    /* A length in the structure around, found through the list being decoded. */
+    /* A length in the enclosing structure, found through the list being decoded. */
     {CTF2(M("l",
 	    "{\"type\":\"static-length-array\",\"length\":2,\"element-field-class\":"
 	    "{\"type\":\"structure\",\"member-classes\":[" M("n", UINT8) "," M(
@@ -396,7 +398,7 @@ static void test_extension_is_refused_by_name(void **state)
 	folder_done(&f);
 }
 
-/* Two events' lengths take turns with the slots; one for both is the stream's. */
+/* Lengths in two events reuse slots; a length used by both belongs to the stream. */
 static void test_slots(void **state)
 {
 	static const char metadata[] = HEAD("le") U8
@@ -493,7 +495,7 @@ static void test_windows(void **state)
 	free(data);
 }
 
-/* A file that gets shorter between opening and reading: what is left, and a fault. */
+/* A file that shrinks between opening and reading gives the remaining events and a fault. */
 static void test_shrinking(void **state)
 {
 	unsigned char *data = calloc(1, 4u << 20);
@@ -512,9 +514,10 @@ static void test_shrinking(void **state)
 	while (wm_batch_read(t, r, &b) > 0)
 		seen = check_window_batch(&b, seen);
 	assert_in_range(seen, 20, 60);
-	assert_int_equal(t->nr_faults, 1); /* it ends where the next event would be aligned to */
+	assert_int_equal(t->nr_faults,
+			 1); /* the file ends where the next event would be aligned to */
 	assert_int_equal(t->faults[0].offset, 1000);
-	assert_non_null(strstr(t->faults[0].reason, "became shorter"));
+	assert_non_null(strstr(t->faults[0].reason, "the file shrank"));
 	wm_batch_done(&b);
 	t->ops->reader_destroy(r);
 	wm_trace_close(t);
@@ -522,7 +525,7 @@ static void test_shrinking(void **state)
 	free(data);
 }
 
-/* --- clocks, ids, what is not wanted --------------------------------------------------------- */
+/* --- clocks, ids, unwanted events ------------------------------------------------------------ */
 
 static const char compact_metadata[] = HEAD("le") U8
     "clock { name = c; freq = 1000; offset_s = 2; offset = 1; };"
@@ -565,7 +568,7 @@ static size_t compact_data(unsigned char *data)
 	return at;
 }
 
-/* With items of the header and without: both ways to decode it agree. */
+/* With and without items of the header: both ways to decode it agree. */
 static void test_compact_header(void **state)
 {
 	const uint64_t begin = (UINT64_C(5) << 27) - 10;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* float.c - floats of IEEE 754 that no C type has everywhere, as doubles; see decode.h. */
+/* float.c - converts IEEE 754 floats that have no C type on all platforms to doubles; see decode.h.
+ */
 #include <string.h>
 
 #include "read/ctf/decode.h"
@@ -32,7 +33,7 @@ uint64_t wm_ctf_half(uint16_t bits)
 	return sign | (uint64_t)(exponent - HALF_BIAS + DOUBLE_BIAS) << DOUBLE_FRACTION | fraction;
 }
 
-/* To the nearest, of two to the even one. `shift` is 1 to 127. */
+/* Rounds to nearest, ties to even. `shift` is 1 to 127. */
 static uint64_t shift_rounded(unsigned __int128 v, uint32_t shift)
 {
 	unsigned __int128 rest = v & (((unsigned __int128)1 << shift) - 1);
@@ -42,7 +43,7 @@ static uint64_t shift_rounded(unsigned __int128 v, uint32_t shift)
 	return q + (rest > half || (rest == half && (q & 1)));
 }
 
-/* With the bit that is not stored q carries into the exponent, up to infinity, as it should. */
+/* Adding the implicit leading bit lets q carry into the exponent, up to infinity, as intended. */
 uint64_t wm_ctf_quad(uint64_t high, uint64_t low)
 {
 	const uint32_t shift = QUAD_FRACTION - DOUBLE_FRACTION;
@@ -60,6 +61,6 @@ uint64_t wm_ctf_quad(uint64_t high, uint64_t low)
 		return sign | (((uint64_t)(exponent - 1) << DOUBLE_FRACTION) +
 			       shift_rounded(one | fraction, shift));
 	if (exponent < -(int)DOUBLE_FRACTION)
-		return sign; /* less than half of the least */
+		return sign; /* less than half of the smallest subnormal */
 	return sign | shift_rounded(one | fraction, shift + 1 + (uint32_t)-exponent);
 }

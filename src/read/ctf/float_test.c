@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Halves and quads as doubles, against what they are and, where the compiler has them, its own. */
+/*
+ * Halves and quads as doubles, compared with known values and, where the compiler supports them,
+ * its own conversions.
+ */
 #include "read/ctf/decode.h"
 
 #include <math.h>
@@ -47,7 +50,7 @@ static void test_quads(void **state)
 	    {TOP(0), 0, 1.0},
 	    {TOP(1) | UINT64_C(1) << 63, 0, -2.0},
 	    {TOP(0) | 0x5555555555555555 >> 16, 0x5555555555555555, 0x1.5555555555555p0},
-	    /* A half bit beyond: to the even one, whichever side it is; a little more: up. */
+	    /* A tie rounds to even on both sides; slightly more rounds up. */
 	    {TOP(0), UINT64_C(1) << 59, 1.0},
 	    {TOP(0), UINT64_C(3) << 59, 0x1.0000000000002p0},
 	    {TOP(0), UINT64_C(1) << 59 | 1, 0x1.0000000000001p0},
@@ -57,7 +60,7 @@ static void test_quads(void **state)
 	    {TOP(1023) | 0xffffffffffff, UINT64_C(0xf) << 60, 0x1.fffffffffffffp1023},
 	    {TOP(1024), 0, INFINITY},
 	    {TOP(16384), 0, INFINITY},
-	    /* Small ones: with fewer bits, the least, half of it, nothing. */
+	    /* Small values: subnormals, the smallest one, half of it, zero. */
 	    {TOP(-1022), 0, 0x1p-1022},
 	    {TOP(-1023) | 0xffffffffffff, UINT64_MAX, 0x1p-1022},
 	    {TOP(-1023) | 0x800000000000, 0, 0x1.8p-1023},
@@ -98,7 +101,7 @@ static void test_against_the_compiler(void **state)
 						: value(wm_ctf_half(bits)) == (double)half);
 	}
 	for (int i = 0; i < 100000; i++) {
-		/* Exponents near those of doubles; few bits, so that halves come often. */
+		/* Exponents close to those of doubles; few set bits, so that ties are frequent. */
 		uint64_t exponent = 16383 - 1100 + next(&seed) % 2200;
 		uint64_t high = (next(&seed) & 0x8000ffffffffffff) | exponent << 48;
 		uint64_t low = next(&seed) << next(&seed) % 64;

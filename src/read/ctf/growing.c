@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growing.c - see growing.h. A look takes the ends of all files from their
- * indexes, then the metadata, then the packets up to those ends: metadata is
- * written before the packet that needs it, an entry behind its packet. What
- * was given is left out of trace->packets, which hold little at a time; a
- * merge (merge.h) is made for each look.
+ * growing.c - see growing.h. A look reads the ends of all files from their indexes, then the
+ * metadata, then the packets up to those ends: the writer writes metadata before the packet that
+ * needs it, and an index entry after its packet. Returned packets are removed from trace->packets,
+ * so the array stays short; each look makes a merge (merge.h).
  */
 #include "read/growing.h"
 
@@ -21,11 +20,11 @@
 #include "read/ctf/trace.h"
 #include "trace/merge.h"
 
-#define RENEW_BYTES ((size_t)16 << 20) /* of the trace's arena: it is opened anew */
+#define RENEW_BYTES ((size_t)16 << 20) /* use of the trace's arena that triggers a renewal */
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* Another file, or another text, under the name than was read last. */
+/* Returns whether the name refers to another file or another text than the one read last. */
 static bool metadata_changed(struct wm_growing *g)
 {
 	struct stat st;
@@ -55,7 +54,7 @@ static int open_plans(const char *dir, struct wm_trace **ret, struct wm_diag *di
 	c = t->own;
 	if (!err && (c->nr_folders != 1 || !c->folders[0].plan || !t->nr_clocks ||
 		     !wm_ctf_has_own_packets(c->folders[0].plan->metadata)))
-		err = wm_diag_set(diag, -EBADMSG, dir, -1, "no trace of waymark's recorder");
+		err = wm_diag_set(diag, -EBADMSG, dir, -1, "not written by waymark's recorder");
 	if (!err)
 		err = wm_ctf_own_begin(t);
 	if (!err)
@@ -67,7 +66,7 @@ static int open_plans(const char *dir, struct wm_trace **ret, struct wm_diag *di
 	return err;
 }
 
-/* Files begin again behind what was given of them. */
+/* Files continue after the last packet that was returned. */
 static void rewind_files(struct wm_growing *g)
 {
 	for (uint32_t i = 0; i < g->nr_files; i++) {
@@ -158,7 +157,7 @@ void wm_growing_totals(const struct wm_growing *g, struct wm_growing_totals *ret
 
 /* --- a look --------------------------------------------------------------------------------- */
 
-/* A file has its first packet: it is a stream, and found by it. */
+/* Called when a file has its first packet: registers it as a stream. */
 static int add_stream(struct wm_growing *g, uint32_t file)
 {
 	uint32_t *more = realloc(g->by_stream, (g->trace->nr_streams + 1) * sizeof(*more));
@@ -170,7 +169,7 @@ static int add_stream(struct wm_growing *g, uint32_t file)
 	return wm_trace_add_stream(g->trace, &g->files[file].part.file->stream);
 }
 
-/* What was found of a file, with what was lost before each. */
+/* Adds the packets found in a file, with the events lost in front of each. */
 static int take_packets(struct wm_growing *g, struct wm_growing_file *f,
 			struct wm_ctf_founds *found)
 {
@@ -237,7 +236,7 @@ static int look(struct wm_growing *g, bool anew)
 	return err;
 }
 
-/* Whoever has not asked for the rest does not get it; it is counted. */
+/* Discards and counts the events of the last look that the caller did not read. */
 static int skip_rest(struct wm_growing *g)
 {
 	const struct wm_event *e;
@@ -280,8 +279,9 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
  */
 
 /*
- * Is it not of this look: given by an earlier one, whose packet reached beyond
- * its end, or of the next? Ticks decide, for several of them are one nanosecond.
+ * Returns whether the event belongs to another look: an earlier one returned it already (its packet
+ * reached beyond that look's end), or the next one will. Compares ticks, because several ticks may
+ * be one nanosecond.
  */
 static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 {
@@ -297,7 +297,7 @@ static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 	return false;
 }
 
-/* Packets all of whose events were given go, and their bytes. */
+/* Drops packets whose events were all returned, and frees their bytes. */
 static void forget_given(struct wm_growing *g)
 {
 	struct wm_trace *t = g->trace;

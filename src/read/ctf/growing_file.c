@@ -13,7 +13,7 @@
 #include "read/ctf/growing_int.h"
 #include "trace/trace_layout.h"
 
-#define FREE_BYTES 16384u /* less is not worth a call */
+#define FREE_BYTES 16384u /* freeing less is not worth a system call */
 #define PAGE_BYTES 4096u
 #define IDX        ".idx"
 
@@ -40,7 +40,7 @@ static int add(struct wm_growing *g, const char *name, size_t bytes)
 	return 0;
 }
 
-/* Where the last packet ends that the index has an entry of. */
+/* The end of the last packet that has an entry in the index. */
 static uint64_t end_of(int dirfd, const char *index, uint64_t otherwise)
 {
 	struct wm_index_entry entry;
@@ -63,7 +63,7 @@ static uint64_t end_of(int dirfd, const char *index, uint64_t otherwise)
 	return end;
 }
 
-/* index/NAME.idx tells of NAME: names in the folder itself are also others. */
+/* index/NAME.idx belongs to NAME: the folder itself also holds files that are not streams. */
 static int look_at_index(struct wm_growing *g, int dirfd, const char *index)
 {
 	size_t bytes = strlen(index);
@@ -111,7 +111,7 @@ void wm_growing_files_done(struct wm_growing *g)
 	g->files = NULL;
 }
 
-/* Makes a hole up to there. How many bytes; 0 also where it cannot be done. */
+/* Punches a hole from *from to `to`. Returns its bytes; 0 also where holes are not supported. */
 static uint64_t punch(struct wm_growing *g, const char *name, uint64_t *from, uint64_t to)
 {
 	uint64_t bytes;
@@ -142,7 +142,7 @@ uint64_t wm_growing_file_free(struct wm_growing *g, struct wm_growing_file *f)
 	    snprintf(index, sizeof(index), "index/%s%s", f->name, IDX) >= (int)sizeof(index) ||
 	    fstatat(g->dirfd, index, &st, AT_SYMLINK_NOFOLLOW))
 		return freed;
-	/* Its last entry says where the file ends: it stays. */
+	/* The last entry holds the end of the file: keep it. */
 	if (st.st_size > (off_t)sizeof(struct wm_index_entry))
 		freed += punch(g, index, &f->index_free_to,
 			       (uint64_t)st.st_size - sizeof(struct wm_index_entry));

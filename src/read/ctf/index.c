@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - the packets of a CTF stream file, from their headers alone.
- * LTTng's index files are only counted: a header costs one read of a page, and
- * an index would have to be held against it anyway.
+ * index.c - finds the packets of a CTF stream file from their headers alone. Only the entries of
+ * LTTng's index files are counted: a header costs one read of a page, and index entries would have
+ * to be checked against the headers anyway.
  */
 #include <endian.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d, const struct wm
 	enum wm_ctf_status status;
 
 	memset(d->slots, 0, WM_CTF_NR_ROLES * sizeof(*d->slots));
-	/* Ids nobody says are none. */
+	/* Absent ids are -1. */
 	memset(d->slots + WM_CTF_SLOT_CPU, 0xff,
 	       (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU) * sizeof(*d->slots));
 	d->ops = p->ops;
@@ -101,21 +101,21 @@ struct walk {
 	struct wm_ctf_founds *found;
 	struct wm_ctf_file *file; /* NULL: no packet yet */
 	int fd;
-	uint64_t bytes, at; /* of the file; of the packet */
+	uint64_t bytes, at; /* size of the file; position of the packet */
 	struct wm_ctf_decoder d;
 	unsigned char *head;
 	uint64_t head_bytes, head_room;
 	uint64_t slots[WM_CTF_SLOTS_MAX];
 	struct wm_batch items;  /* of the frame */
-	unsigned char sign[20]; /* what the first packet begins with: its magic number, and the */
-	uint32_t nr_holes;      /* bad places so far */
-	uint64_t last_bytes;    /* of the packet before */
-	uint32_t sign_bytes;    /* uuid when it stands behind; 0: no packet or no magic yet */
-	bool has_uuid;          /* the first packet's. Some tracers write another one into */
-	unsigned char uuid[16]; /* the metadata, which is no reason to read nothing */
+	unsigned char sign[20]; /* the first packet's magic number, and uuid when it follows */
+	uint32_t nr_holes;      /* bad places up to here */
+	uint64_t last_bytes;    /* of the previous packet */
+	uint32_t sign_bytes;    /* of `sign`; 0: no packet or no magic yet */
+	bool has_uuid;          /* `uuid` is set */
+	unsigned char uuid[16]; /* the first packet's, which may differ from the metadata's */
 };
 
-/* Reads `bytes` of the packet's begin, or what there is of them. */
+/* Reads up to `bytes` bytes from the packet's begin. */
 static int load(struct walk *w, uint64_t bytes)
 {
 	int64_t got;
@@ -136,14 +136,14 @@ static int load(struct walk *w, uint64_t bytes)
 	memset(w->head + got, 0, WM_CTF_SLACK);
 	w->head_bytes = (uint64_t)got;
 	if ((uint64_t)got < bytes)
-		w->bytes = w->at + (uint64_t)got; /* it shrank */
+		w->bytes = w->at + (uint64_t)got; /* the file shrank */
 	w->d.data = w->head;
 	w->d.end = w->head_bytes * 8;
 	w->d.limit = (w->bytes - w->at) * 8;
 	return 0;
 }
 
-/* As the frame of that class; loads more when it does not fit. */
+/* Decodes the frame as one of that class; loads more when it does not fit. */
 static int decode_as(struct walk *w, const struct wm_ctf_stream_plan *p, struct wm_ctf_frame *ret,
 		     enum wm_ctf_status *ret_status)
 {
@@ -173,7 +173,7 @@ static const struct wm_ctf_stream_plan *class_of(const struct wm_ctf_plan *plan,
 	return wm_ctf_plan_stream(plan, id);
 }
 
-/* The frame at w->at. 1, 0 when there is none and a fault said why, -errno. */
+/* Decodes the frame at w->at. 1; 0 when it is bad and a fault was reported; -errno. */
 static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 {
 	const struct wm_ctf_plan *plan = w->folder->plan;
@@ -214,7 +214,7 @@ static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 	return 1;
 }
 
-/* The bytes of the uuid are the elements of a list, or one blob. False: there is none. */
+/* The uuid's bytes are the elements of a list, or one blob. False when there is no uuid. */
 static bool find_uuid(const struct walk *w, const struct wm_ctf_stream_plan *p,
 		      unsigned char ret[16])
 {
@@ -232,7 +232,7 @@ static bool find_uuid(const struct walk *w, const struct wm_ctf_stream_plan *p,
 	return false;
 }
 
-/* Is it of the same trace as the first packet of the file? */
+/* Returns whether the packet is of the same trace as the file's first packet. */
 static bool same_uuid(struct walk *w, const struct wm_ctf_stream_plan *p)
 {
 	unsigned char uuid[16];
@@ -245,14 +245,14 @@ static bool same_uuid(struct walk *w, const struct wm_ctf_stream_plan *p)
 	return !memcmp(w->uuid, uuid, 16);
 }
 
-/* Makes sense of what the frame says. False: a fault was said. */
+/* Checks the values of the frame. False: a fault was reported. */
 static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_ctf_stream_plan *p = f->plan;
 	uint64_t left = (w->bytes - w->at) * 8;
 
 	if (p->has[WM_CTF_MAGIC] && w->d.slots[WM_CTF_MAGIC] != WM_PACKET_MAGIC)
-		wm_trace_fault(w->t, w->name, w->at, "no packet: its magic number is 0x%llx",
+		wm_trace_fault(w->t, w->name, w->at, "not a packet: its magic number is 0x%llx",
 			       (unsigned long long)w->d.slots[WM_CTF_MAGIC]);
 	else if (!same_uuid(w, p))
 		wm_trace_fault(w->t, w->name, w->at, "a packet of another trace: its uuid differs");
@@ -262,13 +262,13 @@ static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 		    (unsigned long long)f->stream_id, (unsigned long long)w->file->stream.class_id);
 	else if (f->packet_bits != UINT64_MAX && (f->packet_bits % 8 || f->packet_bits < f->bits))
 		wm_trace_fault(w->t, w->name, w->at,
-			       "a packet of %llu bits, whose header has %llu already",
+			       "a packet of %llu bits, whose header alone has %llu",
 			       (unsigned long long)f->packet_bits, (unsigned long long)f->bits);
 	else if (f->content_bits != UINT64_MAX &&
 		 (f->content_bits < f->bits || f->content_bits > f->packet_bits))
 		wm_trace_fault(
 		    w->t, w->name, w->at,
-		    "a packet with %llu bits of content; its header has %llu and it %llu",
+		    "a packet with %llu bits of content; its header has %llu and the packet %llu",
 		    (unsigned long long)f->content_bits, (unsigned long long)f->bits,
 		    (unsigned long long)(f->packet_bits == UINT64_MAX ? left : f->packet_bits));
 	else
@@ -316,7 +316,7 @@ static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *
 	return file;
 }
 
-/* Events go up to there; a packet of no known size takes the rest of the file. */
+/* Sets the end of the packet's events; a packet of unknown size takes the rest of the file. */
 static int take(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_trace_clock *clock = f->plan->clock;
@@ -352,20 +352,19 @@ static int take(struct walk *w, struct wm_ctf_frame *f)
 	if (f->packet_bits != UINT64_MAX && f->packet_bits / 8 > left) {
 		wm_trace_fault(
 		    w->t, w->name, w->at,
-		    "the file ends in this packet of %llu bytes, of which %llu are there",
+		    "the file ends in this packet of %llu bytes, of which %llu are present",
 		    (unsigned long long)(f->packet_bits / 8), (unsigned long long)left);
 		w->t->incomplete = true;
 	}
 	return add_found(w->found, &one);
 }
 
-/* --- behind a bad place ------------------------------------------------------------------------
- */
+/* --- after a bad place ---------------------------------------------------------------------- */
 
 #define SEARCH_BYTES (1u << 18)
 #define PADDING_SEEN (1u << 14)
 
-/* Notes how packets of this file begin. */
+/* Remembers how packets of this file begin. */
 static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
 {
 	if (w->sign_bytes || !p->has[WM_CTF_MAGIC])
@@ -376,13 +375,13 @@ static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
 	memcpy(w->sign, w->head, w->sign_bytes);
 }
 
-/* The next place behind w->at that begins like a packet; the file's end when none does. */
+/* Finds the next position after w->at that looks like a packet's begin, else the file's end. */
 static int find_next(struct walk *w)
 {
 	uint64_t at = w->at + 1;
 
 	if (++w->nr_holes == WM_CTF_HOLES_MAX) {
-		wm_trace_fault(w->t, w->name, w->at, "%u bad places: the rest is not looked at",
+		wm_trace_fault(w->t, w->name, w->at, "%u bad places: the rest is not read",
 			       WM_CTF_HOLES_MAX);
 		w->sign_bytes = 0;
 	}
@@ -410,8 +409,8 @@ static int find_next(struct walk *w)
 }
 
 /*
- * A packet that says to be longer than it is takes in those behind it. Packets
- * of one size are believed.
+ * A packet with a size that is too large hides the packets after it. A packet as large as the
+ * previous one is trusted.
  */
 static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 {
@@ -428,14 +427,13 @@ static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 	found = err ? NULL : memmem(w->head, w->head_bytes, w->sign, w->sign_bytes);
 	if (found)
 		wm_trace_fault(w->t, w->name, w->at + (uint64_t)(found - w->head),
-			       "a packet begins inside the one at %llu, which says it has %llu "
-			       "bytes",
+			       "a packet begins inside the one at %llu, which claims %llu bytes",
 			       (unsigned long long)at, (unsigned long long)bytes);
 	w->at = at;
 	return err;
 }
 
-/* One packet, or over a place where none is. */
+/* Takes one packet, or skips a bad place. */
 static int walk_one(struct walk *w)
 {
 	struct wm_ctf_frame f;
@@ -448,7 +446,7 @@ static int walk_one(struct walk *w)
 	learn_sign(w, f.plan);
 	got = take(w, &f);
 	if (!f.packet_bits) {
-		wm_trace_fault(w->t, w->name, w->at, "a packet without a bit");
+		wm_trace_fault(w->t, w->name, w->at, "a packet of zero bits");
 		return got ? got : find_next(w);
 	}
 	if (!got)
@@ -467,7 +465,7 @@ static int walk_file(struct walk *w)
 	return err;
 }
 
-/* How packets of waymark's begin is known before the first one. */
+/* The first bytes of waymark's packets are known before the first one was read. */
 static void expect_own(struct walk *w)
 {
 	const struct wm_ctf_metadata *m = w->folder->plan->metadata;
@@ -485,15 +483,15 @@ static void expect_own(struct walk *w)
 /* --- all of a file, or a part --------------------------------------------------------------------
  */
 
-/* A file cut between two packets looks whole but for its index. */
+/* Only the index shows that a file was cut between two packets. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 {
-	/* Of our own, a bad place was told where it is. */
+	/* In waymark's own traces the fault at the bad place is enough. */
 	if (listed <= nr_packets ||
 	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
 		return;
 	wm_trace_fault(w->t, w->name, w->bytes,
-		       "its index lists %llu packets, of which %llu are there",
+		       "its index lists %llu packets, of which %llu are present",
 		       (unsigned long long)listed, (unsigned long long)nr_packets);
 	w->t->incomplete = true;
 }
@@ -509,7 +507,7 @@ static int open_file(struct walk *w)
 	return 0;
 }
 
-/* The path of the file, the trace's; NULL: out of memory. */
+/* The path of the file, allocated in the trace's arena; NULL: out of memory. */
 static char *path_of(struct wm_trace *t, const char *name)
 {
 	size_t bytes = strlen(t->path) + strlen(name) + 2;
@@ -563,7 +561,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 		walk_destroy(w);
 		return -ENOMEM;
 	}
-	listed = wm_ctf_indexed(w->path); /* first: the file may grow, and its index behind it */
+	listed = wm_ctf_indexed(w->path); /* read first: file and index may grow meanwhile */
 	err = open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_lttng.c - what LTTng's index file says of a stream file; see trace.h. */
+/* index_lttng.c - counts the packets in LTTng's index file of a stream; see trace.h. */
 #include <endian.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "read/ctf/trace.h"
 #include "trace/trace_layout.h"
 
-/* How many packets index/NAME.idx beside the file lists; 0: no index, or none to be believed. */
 uint64_t wm_ctf_indexed(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -18,7 +18,7 @@ static uint8_t look_of(const struct wm_ctf_type *t)
 	}
 }
 
-/* As the item holds it; 0 where that are bytes. */
+/* The size of the item's value; 0 when it is bytes. */
 static uint8_t shown_bits(const struct wm_ctf_type *t)
 {
 	if (t->kind == WM_CTF_FLOAT)
@@ -26,7 +26,7 @@ static uint8_t shown_bits(const struct wm_ctf_type *t)
 	return (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);
 }
 
-/* `t` is an array or a sequence of characters or bytes, or none. */
+/* Arrays and sequences of characters are strings, those of bytes are bytes. */
 static uint8_t kind_of(const struct wm_ctf_type *t)
 {
 	static const uint8_t kinds[WM_CTF_NR_KINDS] = {

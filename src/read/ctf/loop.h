@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h - the loop over programs, included twice by decode.c: with ITEMS the
- * values are put into a batch, without it they are skipped. RUN is the
- * function's name. Each operation has a jump of its own to the next one, so
- * that the branch predictor learns pairs of operations; a label has the name of
+ * loop.h - the loop over programs, included twice by decode.c: with ITEMS the values are put into a
+ * batch, without it they are skipped. RUN is the function's name. Each operation has its own jump
+ * to the next one, so that the branch predictor learns pairs of operations; a label has the name of
  * its operation's code.
  *
- * Runs programs one after the other and skips NULL ones; the first one is not
- * NULL. When `parts` is not NULL, each element gets the items of one program.
+ * Runs programs in sequence and skips NULL ones; the first one is not NULL. When `parts` is not
+ * NULL, each element gets the items of one program.
  */
 static enum wm_ctf_status RUN(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *programs,
 			      uint32_t nr_programs, struct wm_batch *b, struct wm_part_range *parts)
@@ -154,7 +153,7 @@ WM_CTF_OP_WIDE_N:
 	NEXT;
 WM_CTF_OP_LIST_N:
 	if (!length(d, op, op->bits, &v))
-		return bad(d, op, "is longer than what is left of the packet");
+		return bad(d, op, "is longer than the rest of the packet");
 	if (v * op->bits > d->end - d->pos)
 		return more(d, op);
 	base = d->data + d->pos / 8;
@@ -199,11 +198,11 @@ WM_CTF_OP_ALIGN:
 WM_CTF_OP_WHOLE:
 	v = (UINT64_C(1) << op->shift) - 1;
 	if (((d->pos + v) & ~v) % 8)
-		return bad(d, op, "is of another byte order than the bits before it in its byte");
+		return bad(d, op, "has another byte order than the preceding bits of its byte");
 	NEXT;
 WM_CTF_OP_LOOP:
 	if (!length(d, op, op->length, &v))
-		return bad(d, op, "is longer than what is left of the packet");
+		return bad(d, op, "is longer than the rest of the packet");
 	loop = &d->loops[s.nr_loops++];
 	*loop = (struct wm_ctf_loop){.left = v, .begin = d->pos, .item = s.n};
 	if (SHOWN) {
@@ -222,7 +221,7 @@ WM_CTF_OP_NEXT:
 	loop = &d->loops[s.nr_loops - 1];
 	if (--loop->left) {
 		if (!not_empty(d, loop))
-			return bad(d, op, "has too many elements without a bit");
+			return bad(d, op, "has too many zero-size elements");
 		if (ITEMS && s.n - d->first_item > WM_CTF_ITEMS_MAX)
 			return bad(d, op, "has more elements than can be shown");
 		loop->begin = d->pos;

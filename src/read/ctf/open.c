@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open.c - opens a CTF trace: finds the folders with metadata, reads it,
- * plans, and lists the packets of all stream files. See trace.h.
+ * open.c - opens a CTF trace: finds the folders with metadata, parses it, compiles plans, and lists
+ * the packets of all stream files. See trace.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static bool names_add(struct names *n, const char *name)
 	return n->at[n->count] && ++n->count;
 }
 
-/* Names below `path`, hidden ones left out, sorted. */
+/* Names below `path` without hidden ones, sorted. */
 static int list(const char *path, struct names *ret)
 {
 	DIR *dir = opendir(path);
@@ -87,7 +87,7 @@ static char *join(const char *a, const char *b)
 /* --- folders ---------------------------------------------------------------------------------- */
 
 struct tree {
-	struct names folders; /* with a file `metadata`, below the path */
+	struct names folders; /* with a file `metadata`, relative to the path */
 	uint32_t nr_names;
 	bool first_only;
 };
@@ -126,7 +126,7 @@ static int walk(struct tree *t, const char *path, const char *below, uint32_t de
 		free(name);
 	}
 	names_done(&n);
-	/* A folder we may not look into holds nothing for us. */
+	/* An unreadable folder is treated as empty. */
 	return err == -ENOMEM || err == -E2BIG ? err : 0;
 }
 
@@ -143,7 +143,7 @@ static bool probe(const char *path, bool is_folder, const unsigned char *head, s
 /* --- metadata of a folder ------------------------------------------------------------------------
  */
 
-/* A chunk of a recording: the metadata of one begins with all of the other's. */
+/* Two chunks of one recording: one metadata text is a prefix of the other. */
 static bool is_chunk(const struct wm_ctf_folder *a, const struct wm_ctf_folder *b)
 {
 	size_t bytes = a->text_bytes < b->text_bytes ? a->text_bytes : b->text_bytes;
@@ -219,7 +219,10 @@ static int words(struct wm_trace *t, struct wm_ctf_folder *f)
 	return err;
 }
 
-/* Parses what f->text holds, unless the folder before it has the same. 0 also with a fault. */
+/*
+ * Parses f->text and compiles its plan, or shares the plan of another chunk of the recording. 0
+ * also with a fault.
+ */
 static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf_folder *f,
 		       struct wm_diag *diag)
 {
@@ -254,8 +257,7 @@ static int read_text(const struct wm_trace *t, struct wm_ctf_folder *f, struct w
 	return 0;
 }
 
-/* --- all of it
- * ------------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------------- */
 
 static int make_folders(struct wm_trace *t, struct wm_ctf_trace *c, const struct tree *tree)
 {
@@ -288,7 +290,7 @@ static int by_bytes(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* One bad metadata file of many is a fault; the only one is an error. */
+/* A bad metadata file is a fault when there are others, else an error. */
 static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *diag)
 {
 	struct wm_ctf_folder **order = calloc(c->nr_folders + 1u, sizeof(struct wm_ctf_folder *));
@@ -364,7 +366,7 @@ static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
 	return err;
 }
 
-/* What the metadata say of each folder, and of the trace. */
+/* Copies the descriptions in the metadata of each folder and of the trace. */
 static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
 {
 	int err = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - processes, threads and losses of waymark's own traces: see
- * own.h. Everything read here may be forged.
+ * own.c - processes, threads and losses of waymark's own traces: see own.h. All input may be
+ * forged.
  */
 #include "read/ctf/own.h"
 
@@ -24,7 +24,7 @@ bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m)
 	return wm_ctf_is_own(m) && !wm_ctf_env(m, "converted_by");
 }
 
-/* Only that of the tasks has packets of a CPU and no context before the fields. */
+/* Only the stream of task events has packets of one CPU and no event context. */
 static bool is_of_tasks(const struct wm_ctf_stream *s)
 {
 	return !s->event_context && s->packet_context &&
@@ -64,7 +64,7 @@ static const char *text(struct wm_trace *t, const struct wm_event *e, const char
 	return wm_arena_copy(&t->arena, is_text ? i->text : "", is_text ? i->count : 0);
 }
 
-/* A moment the recorder noted, in ticks of the event's clock. */
+/* A time noted by the recorder, in ticks of the event's clock. */
 static int64_t moment(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
@@ -83,7 +83,7 @@ struct end {
 
 struct hearing {
 	struct wm_trace *t;
-	struct end *ends; /* in the trace's arena; matched with processes at the end */
+	struct end *ends; /* in the trace's arena; matched with processes after reading */
 	uint32_t nr_ends;
 	uint64_t lost; /* of all causes */
 };
@@ -147,7 +147,7 @@ static int add_thread(struct hearing *h, const struct wm_event *e)
 	return one.comm ? keep_thread(h, &one) : -ENOMEM;
 }
 
-/* Of the kernel's records numbers are signed: a thread of another namespace is -1. */
+/* Ids in the kernel's records are signed: a thread of another namespace has -1. */
 static int32_t id(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
@@ -242,7 +242,7 @@ static int add_cause(struct wm_trace *t, const char *name)
 	return 0;
 }
 
-/* Its labels, in order of their values, whatever order the metadata has them in. */
+/* Adds the labels of the cause field, sorted by value. */
 static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
 {
 	int err = 0;
@@ -257,7 +257,7 @@ static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
 	return err;
 }
 
-/* All that the recorder has a name for; what it does not know comes last. */
+/* Lists all causes that the recorder has names for; the unknown ones come last. */
 static int list_causes(struct wm_trace *t)
 {
 	int err = 0;
@@ -274,7 +274,7 @@ static int list_causes(struct wm_trace *t)
 	return err ? err : add_cause(t, WM_CAUSE_UNKNOWN);
 }
 
-/* The recorder's stream may be damaged; the packets' counters know a lower bound. */
+/* The recorder's stream may be damaged; the packets' counters give a lower bound. */
 static void believe_counters(struct hearing *h)
 {
 	uint64_t sum = 0;
@@ -301,10 +301,7 @@ static int read_packet(struct hearing *h, struct wm_packet_reader *r, const stru
 	return got == -ENOMEM ? got : 0;
 }
 
-/*
- * The packets from `first` on. Faults met here are told again by who reads the
- * packet, so here they are not.
- */
+/* Reads the packets from `first` on. Reports no faults: the reader of a packet reports them. */
 static int read_recorder(struct hearing *h, uint64_t first)
 {
 	struct wm_trace *t = h->t;
@@ -331,7 +328,7 @@ static int read_recorder(struct hearing *h, uint64_t first)
 	return err;
 }
 
-/* Whoever ended did so at that time. */
+/* Sorts the tasks and sets the end times of processes. */
 static int sort(struct hearing *h)
 {
 	int err = wm_ctf_own_sort(h->t);
@@ -346,7 +343,7 @@ static int sort(struct hearing *h)
 	return err;
 }
 
-/* How well the wall clock is known; the packets' own time range leaves the recorder's out. */
+/* Sets the error of the wall clock, which the recorder measured. */
 static void mend_clocks(struct wm_trace *t)
 {
 	const char *error = wm_trace_word(t, "clock_error_ns");

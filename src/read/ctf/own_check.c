@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_check.c - packets of waymark's own traces are whole, count their
- * events, and follow one another: what does not hold is damage. See own.h.
+ * own_check.c - checks that packets of waymark's own traces are complete, count their events, and
+ * do not overlap; violations are damage. See own.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,15 +36,15 @@ bool wm_ctf_own_frame(struct wm_trace *t, const char *file, uint64_t at, uint64_
 		return true;
 	if (f->packet_bits % 64 || f->content_bits % 8) {
 		wm_trace_fault(
-		    t, file, at, "a packet of %llu bits with %llu used, which can not be",
+		    t, file, at, "a packet of %llu bits with %llu used, which is impossible",
 		    (unsigned long long)f->packet_bits, (unsigned long long)f->content_bits);
 	} else if (f->end < f->begin) {
 		wm_trace_fault(t, file, at, "a packet that ends before it begins");
 	} else if (nr_events != UINT64_MAX &&
 		   nr_events > f->content_bits / (8 * WM_RECORD_HEADER_BYTES)) {
 		wm_trace_fault(t, file, at,
-			       "a packet of %llu bytes with %llu events, which can not be", bytes,
-			       events);
+			       "a packet of %llu bytes with %llu events, which is impossible",
+			       bytes, events);
 	} else if (bytes > left) {
 		wm_trace_fault(
 		    t, file, at, "the last packet is cut: %llu of %llu bytes, %llu events lost",
@@ -61,12 +61,12 @@ void wm_ctf_own_follow(struct wm_trace *t, const struct wm_ctf_found *before,
 {
 	if (now->packet.begin_ns < before->packet.end_ns)
 		wm_trace_fault(t, now->file->stream.file, now->packet.offset,
-			       "a packet begins before the one before it ended");
+			       "a packet begins before the previous one ended");
 }
 
-/* --- files that are gone ------------------------------------------------------------------ */
+/* --- missing files ------------------------------------------------------------------------ */
 
-/* "NAME.idx" to NAME, when there is no such stream file. */
+/* Turns "NAME.idx" into NAME when the stream file NAME is missing. */
 static bool is_gone(int dirfd, const char *index, char *ret_name, size_t room)
 {
 	size_t n = strlen(index);
@@ -120,7 +120,7 @@ static void tell_gone(void *data, const char *name, uint64_t nr_packets)
 
 	(void)snprintf(path, sizeof(path), "%.250s%s%.250s", x->below, x->below[0] ? "/" : "",
 		       name);
-	wm_trace_fault(x->t, path, 0, "the file is gone; its index knows %llu packets",
+	wm_trace_fault(x->t, path, 0, "the file is missing; its index lists %llu packets",
 		       (unsigned long long)nr_packets);
 }
 
@@ -130,7 +130,7 @@ void wm_ctf_own_gone(struct wm_trace *t, const char *folder, const char *below)
 	int dirfd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dirfd < 0)
-		return; /* what can be said of it was said by who lists it */
+		return; /* the caller that lists the folder reports the error */
 	wm_ctf_own_each_gone(dirfd, tell_gone, &x);
 	close(dirfd);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_kernel.c - the kernel's events in waymark's own traces: their format
- * files came along (DIR/kernel/formats), so they print as the kernel prints
- * them. Which fields of a sample are the sample's, and which the event's. See
- * own.h; everything in the file may be forged.
+ * own_kernel.c - the kernel's events in waymark's own traces. Their format files are in the trace
+ * (DIR/kernel/formats), so they are printed in the kernel's form. Separates the fields of the
+ * sample from those of the event. See own.h; everything in the file may be forged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 
 #define FORMATS_MAX ((size_t)256 << 20)
 
-/* How events of a type print; print NULL: not by us. */
+/* How events of a type are printed; print NULL: not by this file. */
 struct kernel_type {
 	const struct wm_kformat *format;
 	const struct wm_kprint *print;
@@ -29,11 +28,12 @@ struct kernel_type {
 
 struct wm_ctf_kernel {
 	struct wm_kmachine machine;
-	struct kernel_type *types; /* by index */
+	struct kernel_type *types; /* indexed by type */
 	uint32_t nr_types;
 	pthread_mutex_t lock;
-	struct wm_kformats *known; /* symbols; NULL: nobody needed them, or there are none */
-	bool asked;                /* for them; stored with release, when `known` is as it stays */
+	struct wm_kformats *known; /* symbols; NULL: not needed yet, or the trace has none */
+	bool asked;                /* symbols were looked for; stored with release after `known` has
+				    * its final value */
 };
 
 /* --- types ------------------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ static bool is_length(const struct wm_member *m, uint32_t i, uint32_t nr)
 	return !strncmp(name + 1, m[i + 1].name, n) && !strcmp(name + 1 + n, "_length");
 }
 
-/* Members that are no lengths of the next one, from `from` on. */
+/* The number of members from `from` on that are not the length of the next one. */
 static uint32_t count_from(const struct wm_type *fields, uint32_t from)
 {
 	uint32_t n = 0;
@@ -67,7 +67,7 @@ static bool has_member(const struct wm_type *t, const char *name)
 	return false;
 }
 
-/* What stands before a tracepoint's own fields is the sample's; of others all is. */
+/* Fields in front of a tracepoint's own are the sample's; in other events all are the sample's. */
 static void find_contexts(struct wm_event_type *type, const struct wm_kformat *format)
 {
 	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
@@ -90,8 +90,8 @@ static bool is_named(const struct wm_event_type *type, const char *system, const
 }
 
 /*
- * What the kernel makes up for a probe says less than its fields do, and a
- * stack's is many lines: those print their fields.
+ * The print form of a probe has less information than its fields, and that of a stack has many
+ * lines: these events print their fields.
  */
 static bool is_worth(const struct wm_kformat *f)
 {
@@ -99,7 +99,7 @@ static bool is_worth(const struct wm_kformat *f)
 	       !wm_kformat_field(f, "__probe_func") && !strstr(f->print, "\\n\\t");
 }
 
-/* A format that cannot be read costs its print form. */
+/* An event whose format is unreadable is printed as fields. */
 static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *system,
 		      const char *name, const char *text, size_t bytes)
 {
@@ -127,7 +127,7 @@ static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *s
 	return err == -ENOMEM ? err : 0;
 }
 
-/* "# SYSTEM/NAME BYTES\n" and so many bytes, again and again. */
+/* Repeats of "# SYSTEM/NAME BYTES\n" followed by that number of bytes. */
 static int add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *file,
 		       const char *text, size_t bytes)
 {
@@ -142,7 +142,7 @@ static int add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *
 		if (!line || sscanf(at, "# %127[^/ \n]/%127[^ \n] %llu", system, name, &n) != 3 ||
 		    n > (size_t)(end - line - 1)) {
 			wm_trace_fault(t, file, (uint64_t)(at - text),
-				       "no line '# SYSTEM/NAME BYTES' with as many bytes behind");
+				       "no line '# SYSTEM/NAME BYTES' followed by that many bytes");
 			break;
 		}
 		err = add_format(t, k, system, name, line + 1, (size_t)n);
@@ -200,7 +200,7 @@ void wm_ctf_kernel_done(struct wm_ctf_kernel *k)
 
 /* --- printing ---------------------------------------------------------------------------- */
 
-/* The symbols are many: they are read when a form shows an address. */
+/* The symbols are large: read them only when a form prints an address. */
 static struct wm_kformats *read_symbols(struct wm_trace *t, const struct wm_kmachine *machine)
 {
 	struct wm_kformats *known;
@@ -224,7 +224,7 @@ static const struct wm_kformats *symbols_of(const struct wm_trace *t, struct wm_
 	pthread_mutex_lock(&k->lock);
 	if (!k->asked) {
 		k->known = read_symbols((struct wm_trace *)t, &k->machine);
-		/* Pairs with the load above: who sees it sees the symbols. */
+		/* Pairs with the load above: a thread that sees the flag sees the symbols. */
 		__atomic_store_n(&k->asked, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&k->lock);

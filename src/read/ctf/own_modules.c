@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* own_modules.c - which binaries were mapped while waymark recorded; see own.h. */
+/* own_modules.c - the binaries that were mapped while waymark recorded; see own.h. */
 #include <string.h>
 
 #include "read/ctf/own.h"
 
-/* Of a blob, which CTF 1.8 calls a sequence of numbers. How many bytes. */
+/* Copies a blob, which CTF 1.8 declares as a sequence of numbers. Returns the number of bytes. */
 static uint32_t get_bytes(const struct wm_event *e, const char *name,
 			  unsigned char to[WM_BUILD_ID_MAX])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_note.c - what waymark's writer noted of an event class, in a comment
- * of the metadata (CTF 1.8) or in attributes (CTF 2): its print form, and which
- * contexts it carries. A note that cannot be read is none. See own.h.
+ * own_note.c - the note that waymark's writer adds to an event class, in a comment of the metadata
+ * (CTF 1.8) or in attributes (CTF 2): its print form, and the contexts it carries. An unreadable
+ * note is ignored. See own.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "read/ctf/meta/tsdl_lex.h"
 #include "read/ctf/own.h"
 
-/* What one key says. */
+/* Applies one key. */
 static void take(struct wm_event_type *type, const char *key, size_t bytes, const char *text,
 		 uint64_t number, uint64_t *contexts)
 {
@@ -22,7 +22,7 @@ static void take(struct wm_event_type *type, const char *key, size_t bytes, cons
 		*contexts = number;
 }
 
-/* A quoted text with its quotes; what is not closed reaches to the end. */
+/* Length of a quoted text with its quotes; an unterminated one extends to the end. */
 static size_t quoted_bytes(const char *at)
 {
 	size_t n = 1;
@@ -76,7 +76,7 @@ static int comment(struct wm_trace *t, const char *at, struct wm_event_type *typ
 		bytes = strcspn(at, "= \t\r\n");
 		at += bytes;
 		if (*at != '=')
-			break; /* the end, or no note of ours */
+			break; /* the end, or not one of our notes */
 		at++;
 		got = value(t, &at, &text, &number);
 		if (got > 0)
@@ -85,7 +85,7 @@ static int comment(struct wm_trace *t, const char *at, struct wm_event_type *typ
 	return got < 0 ? got : 0;
 }
 
-/* CTF 1.8 has the user stack before the fields: its length and itself. */
+/* In CTF 1.8 the user stack precedes the fields: its length, then its elements. */
 static bool begins_with_stack(const struct wm_type *fields)
 {
 	return fields && fields->nr_members >= 2 &&

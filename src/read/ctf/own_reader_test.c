@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_reader_test.c - traces of the writer read back: values and order; then
- * damaged in every way we know: the good part comes, the bad part is a fault,
- * nothing crashes, and repair leaves all that could be read.
+ * own_reader_test.c - reads back traces of the writer: values and order; then traces with every
+ * known kind of damage: the good part is read, the bad part is a fault, nothing crashes, and repair
+ * keeps everything readable.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,12 +56,12 @@ static void write_trace(enum wm_trace_format format)
 }
 
 struct result {
-	int err; /* of opening */
+	int err; /* result of opening */
 	uint32_t events, faults, lost;
-	char said[4 * WM_DIAG_SENTENCE]; /* the faults' reasons */
+	char said[4 * WM_DIAG_SENTENCE]; /* reasons of the faults */
 };
 
-/* Reads all of it; times never go back but with a fault that says so. */
+/* Reads all events; time decreases only together with a fault. */
 static struct result read_all(void)
 {
 	struct result result = {0};
@@ -173,7 +173,7 @@ static const char all_schema[] =
     "i1:i1;i2:i2;i4:i4;i8:i8;u1:u1;u2:u2;u4:u4;u8:u8;x1:x1;x2:x2;x4:x4;x8:x8;yes:b1;f:f4;d:f8;"
     "ptr:p8;s:s;c:c#;arr:a#i4;seq:qu2;blob:z;e:ei1{bad#,fine#,good#}";
 
-/* Zeros are a record of any class: as many as its fields and contexts take. */
+/* Zeros are a record of any class: adds as many as its fields and contexts need. */
 static void put_zeros(struct kit_packet *k, const struct wm_class *class, uint32_t contexts)
 {
 	for (uint32_t i = 0; i < class->nr_fields; i++) {
@@ -262,7 +262,7 @@ static void same_class(enum wm_trace_format format, const char *schema, const in
 	wm_class_destroy(wanted);
 }
 
-/* What comes out of the metadata is the class that went in. */
+/* The class read from the metadata equals the class written. */
 static void test_classes_ctf1(void **state)
 {
 	same_class(WM_TRACE_CTF1, all_schema, all_values, NR(all_values), WM_CONTEXT_ALL);
@@ -311,7 +311,7 @@ static void test_summary(void **state)
 	wm_trace_close(t);
 }
 
-/* Many files, times that interleave: the merge is a stable sort by time. */
+/* Many files with interleaved times: the merge is a stable sort by time. */
 static void test_merge(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -390,7 +390,7 @@ static void test_cut_every_byte(void **state)
 	free(index);
 }
 
-/* Every file of the trace, metadata too: never a crash, never more than there was. */
+/* Cuts every file of the trace, metadata too: no crash, and never more events than before. */
 static void cut_file(const char *name)
 {
 	size_t bytes;
@@ -426,7 +426,7 @@ static void test_cut_metadata_ctf2(void **state)
 /* --- particular damage -------------------------------------------------------------------------
  */
 
-/* Writes `value` at a place of user-1-0; returns what reading says. */
+/* Writes `value` at an offset of user-1-0; returns the result of reading. */
 static struct result damage(size_t at, uint64_t value, uint32_t width)
 {
 	struct result got;
@@ -464,7 +464,7 @@ static void after_repair(uint32_t events)
 	if (kit_has_babeltrace()) {
 		char *errors, *out = kit_babeltrace("", &errors);
 
-		/* One line more: the process. */
+		/* One more line: the process. */
 		assert_int_equal(kit_lines(out), events + 1);
 		free(out);
 		free(errors);
@@ -473,7 +473,7 @@ static void after_repair(uint32_t events)
 
 static void test_bad_magic(void **state)
 {
-	expect(damage(SECOND, 0, 4), ALL - PER_A, "no packet: its magic number");
+	expect(damage(SECOND, 0, 4), ALL - PER_A, "not a packet: its magic number");
 	after_repair(ALL - PER_A);
 }
 
@@ -507,7 +507,7 @@ static void test_packet_huge(void **state)
 	after_repair(ALL - PER_A);
 }
 
-/* It says it goes beyond the file, but good packets follow inside. */
+/* It claims to extend beyond the file, but good packets follow inside. */
 static void test_packet_too_long(void **state)
 {
 	expect(damage(SECOND + 56, 100 * PACKET_A * 8, 8), ALL - PER_A, "is cut");
@@ -522,7 +522,7 @@ static void test_times_swapped(void **state)
 
 static void test_count_impossible(void **state)
 {
-	expect(damage(SECOND + 80, UINT64_MAX, 8), ALL - PER_A, "which can not be");
+	expect(damage(SECOND + 80, UINT64_MAX, 8), ALL - PER_A, "which is impossible");
 	after_repair(ALL - PER_A);
 }
 
@@ -565,8 +565,8 @@ static void test_packet_missing(void **state)
 	memmove(data + SECOND, data + 2 * PACKET_A, bytes - 2 * PACKET_A);
 	put_file("user-1-0", data, bytes - PACKET_A);
 	free(data);
-	expect(read_all(), ALL - PER_A, "its index lists 4 packets, of which 3 are there");
-	assert_int_equal(read_all().lost, 1); /* its number is missing, too */
+	expect(read_all(), ALL - PER_A, "its index lists 4 packets, of which 3 are present");
+	assert_int_equal(read_all().lost, 1); /* its sequence number is missing, too */
 }
 
 static void test_bytes_inserted(void **state)
@@ -582,11 +582,12 @@ static void test_bytes_inserted(void **state)
 	put_file("user-1-0", out, bytes + 100001);
 	free(out);
 	free(data);
-	expect(read_all(), ALL, "no packet: its magic number");
+	expect(read_all(), ALL, "not a packet: its magic number");
 	after_repair(ALL);
 }
 
-/* --- files that are not there, or are something else --------------------------------------------
+/*
+ * --- missing files and files of other kinds -----------------------------------------------------
  */
 
 static void refused(const char *why)
@@ -638,7 +639,7 @@ static void test_no_index(void **state)
 	assert_int_equal(repair(), 0);
 }
 
-/* What the writer wrote is what repair would write. */
+/* Repair of an undamaged trace writes exactly what the writer wrote. */
 static void test_nothing_to_repair(void **state)
 {
 	write_trace(WM_TRACE_CTF1);
@@ -695,7 +696,7 @@ static uint32_t roll(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-/* Random bytes in one file; then read, repair, read: never less than before the repair. */
+/* Random bytes in one file; then read, repair, read: never fewer events than before the repair. */
 static void mutate_file(const char *name, int rounds)
 {
 	static const unsigned char likely[] = {0, 1, 8, 0x7f, 0x80, 0xff};

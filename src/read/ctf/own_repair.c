@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_repair.c - makes a damaged trace whole for readers that give up at the
- * first bad byte. Never takes away what reader.h can read.
+ * own_repair.c - repairs a damaged trace for readers that give up at the first bad byte. Never
+ * removes data that reader.h can read.
  *
- * First the files are mended: a tail is cut with one ftruncate; bad places go
- * by writing the good packets to a new file and renaming it over the old one.
- * Then, with the trace opened again, the packets: one with a bad record gets a
- * smaller content_size (8 bytes inside one page) and then its true event_count;
- * index files are replaced whole. Each step leaves a trace that is no worse:
- * whoever is interrupted runs it again.
+ * First the files are repaired: a tail is cut with one ftruncate; bad places are removed by writing
+ * the good packets to a new file and renaming it over the old one. Then the trace is opened again
+ * and packets are repaired: one with a bad record gets a smaller content_size (8 bytes inside one
+ * page) and then its true event_count; index files are replaced as a whole. No step makes the trace
+ * worse: an interrupted repair can be run again.
  */
 #include "read/open.h"
 #include "read/repair.h"
@@ -42,9 +41,9 @@ struct repair {
 	char **names; /* of the stream files */
 	uint32_t nr_names;
 
-	/* Of the file in hand. */
+	/* Of the current file. */
 	const char *name;
-	const struct wm_packet *packets; /* in order of place */
+	const struct wm_packet *packets; /* in file order */
 	uint64_t nr_packets, bytes;
 };
 
@@ -137,7 +136,7 @@ static int open_stream(struct repair *r, int how)
 	return fd;
 }
 
-/* Takes a file in hand: its packets, as the trace was opened. */
+/* Makes a file the current one: its packets, as found when the trace was opened. */
 static int take(struct repair *r, const char *name)
 {
 	const struct wm_trace *t = r->t;
@@ -158,9 +157,8 @@ static int take(struct repair *r, const char *name)
 }
 
 /*
- * A read lease is refused while anybody has the file open for writing. Where
- * leases do not work (another's file, some network file systems) we can not
- * know and go on.
+ * A read lease is refused while any process has the file open for writing. Where leases do not work
+ * (another user's file, some network file systems), assumes that the file is not being written.
  */
 static bool being_written(struct repair *r, const char *name)
 {
@@ -173,7 +171,7 @@ static bool being_written(struct repair *r, const char *name)
 	fd = open_stream(r, O_RDONLY);
 	if (fd < 0)
 		return false;
-	/* Whoever opens it for writing in this very moment makes the kernel send us SIGIO. */
+	/* When a process opens the file for writing at this moment, the kernel sends SIGIO. */
 	(void)sigemptyset(&sigio);
 	(void)sigaddset(&sigio, SIGIO);
 	(void)pthread_sigmask(SIG_BLOCK, &sigio, &old);
@@ -188,7 +186,7 @@ static bool being_written(struct repair *r, const char *name)
 
 /* --- bad places and tails ------------------------------------------------------------------ */
 
-/* The last thing that is wrong with the file; NULL: nothing. Without a word nothing is cut. */
+/* The last fault of the file, or NULL. A file without faults is not cut. */
 static const char *complaint(const struct repair *r)
 {
 	for (uint32_t i = r->t->nr_faults; i-- > 0;)
@@ -227,7 +225,7 @@ static int copy_good(struct repair *r, int in, int out)
 	return err;
 }
 
-/* The good packets, one behind the other, in a new file of the same name. */
+/* Writes the good packets to a new file and renames it over the old one. */
 static int compact(struct repair *r, uint64_t bad_bytes)
 {
 	char fresh[300];
@@ -245,10 +243,10 @@ static int compact(struct repair *r, uint64_t bad_bytes)
 	if (!err && renameat(r->dirfd, fresh, r->dirfd, r->name))
 		err = -errno;
 	if (err) {
-		(void)unlinkat(r->dirfd, fresh, 0); /* the old file stands */
-		return failed(r, "write it anew", err);
+		(void)unlinkat(r->dirfd, fresh, 0); /* the old file is unchanged */
+		return failed(r, "rewrite it", err);
 	}
-	done(r, 0, "%llu bad bytes between its packets taken out", (unsigned long long)bad_bytes);
+	done(r, 0, "removed %llu bad bytes between its packets", (unsigned long long)bad_bytes);
 	return 0;
 }
 
@@ -286,7 +284,7 @@ static int mend_file(struct repair *r, const char *name)
 
 /* --- packets --------------------------------------------------------------------------------- */
 
-/* What every packet of ours begins with, and no reader's opinion of it. */
+/* Reads the frame that every packet of waymark begins with directly from the file. */
 #define FRAME_BYTES WM_FRAME_BYTES_PLAIN
 
 static int read_frame(struct repair *r, int fd, const struct wm_packet *p,
@@ -299,8 +297,8 @@ static int read_frame(struct repair *r, int fd, const struct wm_packet *p,
 	if (got < (int64_t)FRAME_BYTES || le64toh(ret->packet_size) != p->bytes * 8 ||
 	    le64toh(ret->content_size) != p->own)
 		return wm_diag_set(r->diag, -EBADMSG, NULL, -1,
-				   "%.100s: its packets are laid out otherwise than this release "
-				   "writes them",
+				   "%.100s: its packets have another layout than those written "
+				   "by this release",
 				   r->name);
 	return 0;
 }
@@ -313,10 +311,10 @@ static int write_number(struct repair *r, int fd, uint64_t at, uint64_t value)
 	n = pwrite(fd, &value, sizeof(value), (off_t)at);
 	if (n == (ssize_t)sizeof(value))
 		return 0;
-	return failed(r, "mend a packet", n < 0 ? -errno : -EIO);
+	return failed(r, "repair a packet", n < 0 ? -errno : -EIO);
 }
 
-/* Ends the packet behind its last good record. */
+/* Ends the packet after its last good record. */
 static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_bytes, uint64_t count)
 {
 	int fd = open_stream(r, O_WRONLY), err;
@@ -330,12 +328,12 @@ static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_by
 				   count);
 	close(fd);
 	if (!err)
-		done(r, p->offset, "packet ended after its %llu good events of %llu",
+		done(r, p->offset, "ended a packet after its %llu good events of %llu",
 		     (unsigned long long)count, (unsigned long long)p->nr_events);
 	return err;
 }
 
-/* Reads a packet, every event; what of it is good, and how many events that are. */
+/* Reads all events of a packet; returns the size of the good part and its number of events. */
 static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_batch *b,
 		const struct wm_packet *p, uint64_t *ret_bytes, uint64_t *ret_events)
 {
@@ -344,7 +342,7 @@ static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_bat
 	while (got >= 0 && (got = wm_batch_read(r->t, reader, b)) > 0)
 		;
 	*ret_bytes = wm_ctf_reader_at(reader, ret_events);
-	return got < 0 ? failed(r, "read it", got) : 0; /* what could not be read may be good */
+	return got < 0 ? failed(r, "read it", got) : 0; /* data that was not readable may be good */
 }
 
 static int mend_packets(struct repair *r)
@@ -453,7 +451,7 @@ static int mend_index(struct repair *r)
 		if (err)
 			err = failed(r, "write its index", err);
 		else
-			done(r, r->bytes, "its index was written anew: %llu packets",
+			done(r, r->bytes, "rebuilt its index: %llu packets",
 			     (unsigned long long)r->nr_packets);
 	}
 	free(old);
@@ -461,7 +459,7 @@ static int mend_index(struct repair *r)
 	return err;
 }
 
-/* Before the first byte is changed: are the frames where we are going to write? */
+/* Before the first change: checks that the frames are at the places that will be written. */
 static int check_frames(struct repair *r)
 {
 	struct wm_packet_frame frame;
@@ -488,7 +486,7 @@ static int mend_inside(struct repair *r, const char *name)
 	return err ? err : mend_index(r);
 }
 
-/* Nothing can be done about a stream file that is gone but to stop asking for it. */
+/* The packets of a missing stream file are lost; removing its index ends the reports about them. */
 static void drop_index(void *data, const char *name, uint64_t nr_packets)
 {
 	struct repair *r = data;
@@ -496,9 +494,9 @@ static void drop_index(void *data, const char *name, uint64_t nr_packets)
 
 	(void)snprintf(path, sizeof(path), "index/%.250s.idx", name);
 	if (unlinkat(r->dirfd, path, 0))
-		return; /* it is reported again the next time */
+		return; /* it is reported again at the next reading */
 	r->name = path;
-	done(r, 0, "removed: its %llu packets are gone", (unsigned long long)nr_packets);
+	done(r, 0, "removed: its %llu packets are missing", (unsigned long long)nr_packets);
 	r->name = NULL;
 }
 
@@ -511,12 +509,14 @@ static int open_trace(struct repair *r)
 	err = wm_trace_open(r->dir, &r->t, r->diag);
 	if (err)
 		return err;
-	/* Conversions have other packets; files of several traces are in folders of their own. */
+	/*
+	 * Conversions have other packets; trees of several traces have their files in sub-folders.
+	 */
 	if (!r->t->is_own || wm_trace_word(r->t, "converted_by") ||
 	    faccessat(r->dirfd, "metadata", R_OK, 0))
 		return wm_diag_set(
 		    r->diag, -EBADMSG, NULL, -1,
-		    "not a trace of waymark's: others are repaired by who wrote them");
+		    "not recorded by waymark: only waymark's own recordings can be repaired");
 	return 0;
 }
 

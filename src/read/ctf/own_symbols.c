@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_symbols.c - what came with one of waymark's traces about the kernel, in
- * DIR/kernel/: its symbols, as text or packed (wm_trace_kallsyms()), its formats.
+ * own_symbols.c - the kernel files of one of waymark's traces, in DIR/kernel/: its symbols, plain
+ * or compressed (wm_trace_kallsyms()), and its event formats.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "read/ctf/trace.h"
 
-/* Takes `packed` over. */
+/* Takes ownership of `packed`. */
 static int unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes)
 {
 	unsigned long long room = ZSTD_getFrameContentSize(packed, bytes);
@@ -20,7 +20,10 @@ static int unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes
 	size_t got;
 	int err = -EBADMSG;
 
-	/* What the file claims is believed up to a limit; a lie costs no more than that. */
+	/*
+	 * The size claimed by the file is trusted up to a limit, which bounds the cost of a false
+	 * one.
+	 */
 	if (room <= WM_KALLSYMS_MAX) {
 		text = malloc((size_t)room + 1);
 		err = text ? 0 : -ENOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_tasks.c - which process and which thread had a number at a moment, in
- * waymark's own traces: see own.h.
+ * own_tasks.c - finds the process or thread that had an id at a given time, in waymark's own
+ * traces: see own.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int by_time(const void *a, const void *b)
 	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
 }
 
-/* Behind the last one that is not after (pid, ns). */
+/* The index after the last entry that is not later than (pid, ns). */
 static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
 	uint32_t low = 0, high = t->nr_processes;
@@ -53,7 +53,7 @@ static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 	return low;
 }
 
-/* What the kernel said when it happened counts more than what was heard by asking. */
+/* A record that the kernel made at the time takes precedence over one that the recorder queried. */
 static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uint32_t at)
 {
 	const struct wm_ctf_thread *heard = &c->threads[at], *one = heard;
@@ -63,7 +63,9 @@ static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uin
 	return !one->asked && one->comm && *one->comm ? one : heard;
 }
 
-/* Who that thread was then, or, met later only, the first one known; NULL: nobody ever. */
+/*
+ * The thread's record at that time; when it was met only later, its first record; NULL: never met.
+ */
 static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
 {
 	const struct wm_ctf_trace *c = t->own;
@@ -83,7 +85,7 @@ static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t t
 	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
 }
 
-/* Oldest first: a parent's own fork has its name by then. */
+/* Oldest first: a parent that is itself a fork has its name by then. */
 static int name_forks(struct wm_trace *t)
 {
 	struct wm_ctf_trace *c = t->own;
@@ -123,9 +125,12 @@ struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t p
 	return at && t->processes[at - 1].pid == pid ? &t->processes[at - 1] : NULL;
 }
 
-/* --- who was who ------------------------------------------------------------------------------ */
+/* --- names -------------------------------------------------------------------------------- */
 
-/* Who had that pid then; before the first of them was seen, that one: its chunk is older. */
+/*
+ * The process that had the pid at that time; before the first one joined, the first one, because
+ * its chunk is older.
+ */
 static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
 	uint32_t at = place(t, pid, ns);
@@ -160,10 +165,11 @@ const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 	return process_comm(t, (uint32_t)e->pid, ns);
 }
 
-/* --- what a reader that begins anew needs of the one before -------------------------------------
+/*
+ * --- state that a new opening of the trace takes over -------------------------------------------
  */
 
-/* Nothing until `ns` needs it: another follows that counts as much. */
+/* Not needed from `ns` on: a later record up to `ns` takes precedence. */
 static bool is_superseded(const struct wm_ctf_trace *c, uint32_t at, int64_t ns)
 {
 	const struct wm_ctf_thread *one = &c->threads[at];
@@ -179,7 +185,7 @@ static bool is_superseded(const struct wm_ctf_trace *c, uint32_t at, int64_t ns)
 	return false;
 }
 
-/* The last of each thread up to then, and whatever is later. */
+/* The last record of each thread up to `ns`, and all later ones. */
 static int inherit_threads(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
 {
 	const struct wm_ctf_trace *old = from->own;
@@ -203,7 +209,7 @@ static int inherit_threads(struct wm_trace *t, const struct wm_trace *from, int6
 	return 0;
 }
 
-/* Those that have not ended by then. */
+/* Processes that have not ended by `ns`. */
 static int inherit_processes(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
 {
 	for (uint32_t i = 0; i < from->nr_processes; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads were called: the kernel's word at the time, and what was heard by asking later. */
+/* The names of threads: the kernel's records at the time, and those queried later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct world {
 	struct wm_ctf_file file;
 };
 
-/* wm_ctf_own_sort() moves them: a copy. */
+/* wm_ctf_own_sort() reorders the array: use a copy. */
 static void begin(struct world *w, const struct wm_ctf_thread *threads, uint32_t nr)
 {
 	*w = (struct world){.trace = {.is_own = true}, .plan = {.is_of_cpu = true}};
@@ -40,7 +40,7 @@ static const char *comm(struct world *w, int32_t tid, int64_t ns)
 
 /*
  * 7 runs as "sh" and becomes "work" at 20. It was met at 15, and again in a list of names that had
- * the old one; nobody else but a question knows 8; 9 is a fork of 7.
+ * the old one; 8 has only a queried record; 9 is a fork of 7.
  */
 static const struct wm_ctf_thread threads[] = {
     {.ns = 25, .tid = 7, .pid = 7, .comm = "sh", .asked = true},
@@ -58,7 +58,7 @@ static void test_told_counts_more_than_asked(void **state)
 	struct world w;
 
 	begin(&w, threads, sizeof(threads) / sizeof(threads[0]));
-	assert_string_equal(comm(&w, 7, 5), "sh"); /* known later only */
+	assert_string_equal(comm(&w, 7, 5), "sh"); /* known only later */
 	assert_string_equal(comm(&w, 7, 16), "sh");
 	assert_string_equal(comm(&w, 7, 20), "work");
 	assert_string_equal(comm(&w, 7, 99), "work");
@@ -69,7 +69,7 @@ static void test_told_counts_more_than_asked(void **state)
 	wm_arena_done(&w.trace.arena);
 }
 
-/* A thread nobody named when it was forked is called as was heard. */
+/* A thread without a name at its fork gets the name queried later. */
 static void test_a_fork_of_nobody(void **state)
 {
 	static const struct wm_ctf_thread list[] = {
@@ -86,7 +86,7 @@ static void test_a_fork_of_nobody(void **state)
 	wm_arena_done(&w.trace.arena);
 }
 
-/* A reader that begins at a time keeps what the kernel said before it. */
+/* A reader that begins at a time inherits the kernel's records from before it. */
 static void test_inherited(void **state)
 {
 	struct world w, later;
@@ -95,7 +95,7 @@ static void test_inherited(void **state)
 	begin(&later, threads, 0);
 	assert_int_equal(wm_ctf_own_inherit(&later.trace, &w.trace, 50), 0);
 	assert_int_equal(wm_ctf_own_sort(&later.trace), 0);
-	assert_int_equal(later.own.nr_threads, 5); /* 7 told and asked, 8 asked, 9 both */
+	assert_int_equal(later.own.nr_threads, 5); /* 7 recorded and queried, 8 queried, 9 both */
 	assert_string_equal(comm(&later, 7, 60), "work");
 	assert_string_equal(comm(&later, 8, 60), "heard later");
 	assert_string_equal(comm(&later, 9, 60), "work");

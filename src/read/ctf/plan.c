@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - the plans of a trace: every stream class and its events; see plan.h. */
+/* plan.c - makes the plans of a trace: every stream class and its events; see plan.h. */
 #include "read/ctf/plan.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define IMPLICIT_HZ     1000000000u
 #define MIN_ALIGN_BYTES 8u
 
-/* Programs are indices until all operations are there. */
+/* Programs are indices until all operations are compiled. */
 struct event_begins {
 	uint32_t context, fields;
 };
@@ -28,7 +28,9 @@ struct stream_begins {
 
 static int no_memory(struct wm_diag *diag)
 {
-	return wm_diag_set(diag, -ENOMEM, diag ? diag->where : NULL, -1, "no memory for the plan");
+	return wm_diag_set(diag, -ENOMEM, diag ? diag->where : NULL, -1,
+			   "out of memory for "
+			   "the plan");
 }
 
 /* --- clocks -------------------------------------------------------------------------- */
@@ -42,7 +44,7 @@ static const struct wm_ctf_clock *clock_named(const struct wm_ctf_metadata *m, c
 	return NULL;
 }
 
-/* LTTng's monotonic clock counts from the epoch, whatever its `absolute` says. */
+/* LTTng's monotonic clock counts from the epoch, regardless of its `absolute` attribute. */
 static bool is_epoch(const struct wm_ctf_metadata *m, const struct wm_ctf_clock *c)
 {
 	const struct wm_ctf_pair *tracer = wm_ctf_env(m, "tracer_name");
@@ -72,8 +74,8 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	offset += (__int128)from->offset_seconds * NS_PER_SECOND;
 	if (offset > INT64_MAX / 2 || offset < INT64_MIN / 2) {
 		wm_trace_fault(t, diag && diag->where ? diag->where : "metadata", 0,
-			       "clock '%.60s' begins centuries from its origin, beyond 64 bits of "
-			       "nanoseconds: times count from its begin",
+			       "clock '%.60s' begins centuries from its origin, beyond 64 bits "
+			       "of nanoseconds: times count from its begin",
 			       from->id);
 		offset = rest = 0;
 	}
@@ -85,7 +87,7 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	    .error_ns = UINT64_MAX,
 	    .is_epoch = is_epoch(m, from) && offset,
 	};
-	/* Several traces of one machine have one clock. */
+	/* Traces of one machine share a clock. */
 	for (uint32_t i = 0; i < t->nr_clocks; i++) {
 		if (same_clock(t->clocks[i], c)) {
 			*ret = t->clocks[i];
@@ -96,7 +98,9 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	return wm_trace_add_clock(t, c) ? no_memory(diag) : 0;
 }
 
-/* One wm_trace_clock for each that is used; `made` is by index of metadata's, the last: implicit.
+/*
+ * Makes one wm_trace_clock for each clock in use. `made` is indexed like the metadata's clocks; its
+ * last element is the implicit clock.
  */
 static int find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 		      const struct wm_ctf_stream *s, const struct wm_trace_clock **made,
@@ -133,14 +137,14 @@ static int find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 
 /* --- one stream class -------------------------------------------------------------------- */
 
-/* The shape of a scope; NULL also when there is none. */
+/* The shape of a scope; NULL also when the scope is absent. */
 static const struct wm_type *shape(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 				   struct wm_ctf_type *t)
 {
 	const struct wm_type *s = t ? wm_ctf_shape_scope(c->m, scope, t) : NULL;
 
 	if (t && !s)
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 	return s;
 }
 
@@ -165,7 +169,7 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 		type->provider = wm_trace_provider(t, type->name);
 	}
 	if (!type || !type->provider) {
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 		return;
 	}
 	type->level = e->level >= 0 && e->level <= INT32_MAX ? (int)e->level : -1;
@@ -176,10 +180,10 @@ static void event_type(struct wm_trace *t, struct wm_ctf_compiler *c,
 	type->own = e;
 	type->meta = wm_ctf_is_about_recording(c->m, p->class);
 	if (p->is_own && wm_ctf_own_note(t, e, type))
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 	plan->type = type;
 	if (wm_trace_add_type(t, type))
-		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "no memory for the plan");
+		(void)wm_ctf_compile_fail(c, NULL, -ENOMEM, "out of memory for the plan");
 }
 
 static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
@@ -203,7 +207,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 		begins->events[i].fields = wm_ctf_compile(
 		    c, WM_CTF_EVENT_FIELDS, e->fields, plan->type->parts[WM_PART_FIELDS], &place);
 		wm_ctf_compile_event_end(c);
-		/* Events take turns with the slots of their own fields. */
+		/* The next event reuses the slots of this event's own fields. */
 		if (!c->keeps_slots)
 			c->nr_slots = nr_slots;
 		if (p->nr_dense == i && e->id == i)
@@ -211,7 +215,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 	}
 }
 
-/* Runs nobody needs a value of can be stepped over as one. */
+/* A run without needed values can be skipped in one step. */
 static void mark_runs(struct wm_ctf_op *ops, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -236,7 +240,7 @@ static const struct wm_ctf_op *program(const struct wm_ctf_op *ops, uint32_t beg
 	return begin == NONE ? NULL : ops + begin;
 }
 
-/* Indices to pointers. */
+/* Converts indices to pointers. */
 static int finish(struct wm_ctf_compiler *c, struct wm_ctf_stream_plan *p,
 		  const struct stream_begins *b)
 {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - how to decode the packets and events of a CTF trace: metadata
- * compiled to flat programs, one for each scope. plan.c makes the plans of
- * a trace, compile.c the programs, decode.c runs them.
+ * plan.h - how to decode the packets and events of a CTF trace: metadata compiled to flat programs,
+ * one for each scope. plan.c makes the plans of a trace, compile.c the programs, decode.c runs
+ * them.
  *
- * A program is a list of operations. What lies at constant places from one
- * another makes a *run*: one operation aligns and asks whether all its bits
- * are there, those behind it only load. Whatever has a length of its own (a
- * string, a sequence, a variant, LEB128) ends a run.
+ * A program is a list of operations. Fields at constant distances from one another form a *run*:
+ * its first operation aligns and checks that all bits are present, the following ones only load. A
+ * field of variable length (a string, a sequence, a variant, LEB128) ends a run.
  *
- * Values that others need (lengths, tags, ids, times) go to *slots*, numbers
- * of 64 bits that belong to who decodes. Slot 0 is written and never read, so
- * that no operation has to ask.
+ * Values that other fields need (lengths, tags, ids, times) go to *slots*, 64-bit numbers in the
+ * decoder. Slot 0 is written and never read, so that operations need no branch.
  */
 #ifndef WM_READ_CTF_PLAN_H
 #define WM_READ_CTF_PLAN_H
@@ -23,28 +21,28 @@
 #include "read/ctf/meta/type.h"
 #include "trace/reader.h"
 
-#define WM_CTF_OPS_MAX        (1u << 20) /* of all programs of a trace */
-#define WM_CTF_SLOTS_MAX      16384u     /* of a stream class and one event */
+#define WM_CTF_OPS_MAX        (1u << 20) /* operations of all programs of a trace */
+#define WM_CTF_SLOTS_MAX      16384u     /* slots of a stream class and one event */
 #define WM_CTF_RUN_BITS_MAX   (1u << 24)
 #define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
-#define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are on their own */
+#define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are separate */
 
 enum wm_ctf_slot {
 	WM_CTF_SLOT_TRASH,
-	/* 1 .. NR_ROLES - 1: what has that role */
+	/* 1 .. NR_ROLES - 1: the field with that role */
 	WM_CTF_SLOT_CPU = WM_CTF_NR_ROLES,
 	WM_CTF_SLOT_PID,
 	WM_CTF_SLOT_TID,
 	WM_CTF_SLOT_VPID,
 	WM_CTF_SLOT_VTID,
-	WM_CTF_SLOT_OTHERS, /* what lengths, tags and selectors read */
+	WM_CTF_SLOT_OTHERS, /* lengths, tags and selectors */
 };
 
 enum wm_ctf_code {
 	WM_CTF_OP_END,
-	WM_CTF_OP_RUN, /* `length` bits, `n` items; `at`: operations in it, if none has a slot */
+	WM_CTF_OP_RUN, /* `length` bits, `n` items; `at`: operations in it when none has a slot */
 
-	/* In a run, `at` bytes from its begin. The order is load, size, swapped. */
+	/* In a run: loads `at` bytes from its begin. In order of load, size, swapped. */
 	WM_CTF_OP_U8,
 	WM_CTF_OP_U16,
 	WM_CTF_OP_U32,
@@ -63,30 +61,30 @@ enum wm_ctf_code {
 	WM_CTF_OP_F64,
 	WM_CTF_OP_F32_SWAP,
 	WM_CTF_OP_F64_SWAP,
-	WM_CTF_OP_BITS,   /* `at` bits from it; any number of any kind: `bits`, flags */
+	WM_CTF_OP_BITS,   /* `at` bits from its begin; any number of any kind: `bits`, flags */
 	WM_CTF_OP_TEXT,   /* `n` bytes, up to a NUL */
 	WM_CTF_OP_BYTES,  /* `n` bytes */
 	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
 	WM_CTF_OP_STRUCT, /* `n` members, `length` items in all */
 
-	/* On their own. */
+	/* Outside of runs. */
 	WM_CTF_OP_FREE_BITS, /* as BITS, aligned to 1 << shift, anywhere in a byte */
 	WM_CTF_OP_STRING,    /* to a NUL */
-	WM_CTF_OP_TEXT_N,    /* of a length (below) of bytes, up to a NUL */
+	WM_CTF_OP_TEXT_N,    /* of a length (below) in bytes, up to a NUL */
 	WM_CTF_OP_BYTES_N,
 	WM_CTF_OP_WIDE,   /* to a zero unit; `bits` is the encoding */
-	WM_CTF_OP_WIDE_N, /* of a length of bytes */
-	WM_CTF_OP_LIST_N, /* as LIST, of a length */
+	WM_CTF_OP_WIDE_N, /* of a length in bytes */
+	WM_CTF_OP_LIST_N, /* like LIST, with a length */
 	WM_CTF_OP_LEB_U,
 	WM_CTF_OP_LEB_S,
 	WM_CTF_OP_ALIGN,
-	WM_CTF_OP_WHOLE, /* a byte has to begin at the next multiple of 1 << shift bits */
+	WM_CTF_OP_WHOLE, /* skips to a multiple of 1 << shift bits: a byte boundary */
 	WM_CTF_OP_OPEN,  /* a structure of `n` members; CLOSE ends it */
 	WM_CTF_OP_CLOSE,
-	WM_CTF_OP_LOOP,    /* of a length; `bits` of an element at least; NEXT is at `at` */
-	WM_CTF_OP_NEXT,    /* back to `at`, or on; ends the list */
-	WM_CTF_OP_CHOOSE,  /* by `slot`; goes to the option's `at`; CLOSE ends it */
-	WM_CTF_OP_PERHAPS, /* by `slot`: into it, or to `at`, a CLOSE either way */
+	WM_CTF_OP_LOOP,    /* of a length; elements have at least `bits` bits; NEXT is at `at` */
+	WM_CTF_OP_NEXT,    /* back to `at`, or continue; ends the list */
+	WM_CTF_OP_CHOOSE,  /* by `slot`; jumps to the option's `at`; CLOSE ends it */
+	WM_CTF_OP_PERHAPS, /* by `slot`: enters it, or jumps to `at`; a CLOSE either way */
 	WM_CTF_OP_JUMP,
 	WM_CTF_OP_NR
 };
@@ -94,18 +92,18 @@ enum wm_ctf_code {
 #define WM_CTF_FLAG_SIGNED 1u
 #define WM_CTF_FLAG_BOOL   2u
 #define WM_CTF_FLAG_FLOAT  4u
-#define WM_CTF_FLAG_BIG    8u   /* first bits are the most significant */
-#define WM_CTF_FLAG_CLOCK  16u  /* moves the stream's clock on */
+#define WM_CTF_FLAG_BIG    8u   /* the first bits are the most significant */
+#define WM_CTF_FLAG_CLOCK  16u  /* advances the stream's clock */
 #define WM_CTF_FLAG_HIDDEN 32u  /* makes no item */
-#define WM_CTF_FLAG_TURNED 128u /* the bits are turned round once they are loaded */
-#define WM_CTF_FLAG_INPUT  64u  /* reads `slot`: length, tag; else the length is `n` */
+#define WM_CTF_FLAG_TURNED 128u /* the bits are reversed after the load */
+#define WM_CTF_FLAG_INPUT  64u  /* reads `slot`: length, tag; without it the length is `n` */
 
 struct wm_ctf_op {
 	uint8_t code;  /* enum wm_ctf_code */
 	uint8_t bits;  /* of a number */
 	uint8_t shift; /* aligned to 1 << shift bits */
 	uint8_t flags;
-	uint16_t slot, role; /* where a number goes; 0: nowhere */
+	uint16_t slot, role; /* slots a number is stored in; 0: none */
 	uint32_t at, n;
 	const struct wm_member *member;
 	union {
@@ -114,13 +112,13 @@ struct wm_ctf_op {
 	};
 };
 
-/* Which option a value chooses: disjoint ranges in order. */
+/* Maps a value to an option: disjoint ranges in order. */
 struct wm_ctf_choice {
-	uint64_t bias; /* added first, so that signed values compare as unsigned ones */
+	uint64_t bias; /* added first, so that signed values compare as unsigned */
 	uint32_t nr_ranges;
 	struct wm_ctf_choice_range {
 		uint64_t low, high;
-		uint32_t option, at; /* where its program is */
+		uint32_t option, at; /* index of its program */
 	} * ranges;
 };
 
@@ -136,18 +134,18 @@ struct wm_ctf_event_plan {
 };
 
 /*
- * The usual event header in one step: an id and a time at fixed places behind
- * an aligned position, when the id is `low` to `high`. Others, and a header
- * whose items are wanted, take the program.
+ * Decodes the usual event header in one step: an id and a time at fixed offsets from an aligned
+ * position, for ids from `low` to `high`. Other headers, and headers whose items are wanted, are
+ * decoded by the program.
  */
 struct wm_ctf_quick {
 	bool is_usable;
 	bool id_big, time_big;
 	uint8_t shift, id_bits, time_bits; /* time_bits 0: no time; id_bits 0: no id */
-	uint16_t id_slot;                  /* besides the role's */
-	uint32_t id_at, time_at, bits;     /* from the aligned position; of the header */
+	uint16_t id_slot;                  /* in addition to the role's slot */
+	uint32_t id_at, time_at, bits; /* offsets from the aligned position; size of the header */
 	uint64_t low, high;
-	/* Both little-endian and in the first 64 bits: the id is word >> id_at & id_mask. */
+	/* Both are little-endian and in the first 64 bits: the id is word >> id_at & id_mask. */
 	bool is_word;
 	uint64_t id_mask, time_mask;
 };
@@ -155,35 +153,35 @@ struct wm_ctf_quick {
 struct wm_ctf_stream_plan {
 	const struct wm_ctf_stream *class;
 	const struct wm_ctf_metadata *metadata;
-	const struct wm_type *parts[WM_NR_PARTS]; /* all but those of events */
+	const struct wm_type *parts[WM_NR_PARTS]; /* all except those of events */
 	struct wm_ctf_program packet_header, packet_context, event_header, event_context;
 	const struct wm_ctf_op *ops;
 	uint32_t nr_slots;
-	bool has[WM_CTF_SLOT_OTHERS];       /* a field fills that slot */
-	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* of that field */
+	bool has[WM_CTF_SLOT_OTHERS];       /* slots that are filled by a field */
+	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* size of that field */
 	const struct wm_trace_clock *clock; /* NULL: events have no time */
-	const struct wm_member *uuid;       /* in the packet header; NULL: none */
+	const struct wm_member *uuid;       /* in the packet header, or NULL */
 	struct wm_ctf_quick quick;
 	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
 	bool is_own;                      /* waymark recorded it, */
-	bool is_of_cpu;                   /* and its packets are each of one CPU: the kernel's */
-	bool has_own_packets;             /* and nobody converted it since */
-	struct wm_ctf_event_plan *events; /* by id */
+	bool is_of_cpu;                   /* each packet is of one CPU: the kernel's events */
+	bool has_own_packets;             /* the trace was not converted since */
+	struct wm_ctf_event_plan *events; /* sorted by id */
 	uint32_t nr_events;
-	uint32_t nr_dense; /* events whose index is their id */
+	uint32_t nr_dense; /* leading events whose index is their id */
 };
 
 struct wm_ctf_plan {
 	struct wm_ctf_metadata *metadata; /* owned */
 	uint32_t nr_streams;
-	struct wm_ctf_stream_plan *streams; /* by id */
-	uint32_t align_bytes; /* of the strictest type, at least 8: windows begin at multiples */
+	struct wm_ctf_stream_plan *streams; /* sorted by id */
+	uint32_t align_bytes; /* alignment of windows: the strictest type's, at least 8 */
 	uint64_t nr_ops;
 };
 
 /*
- * Compiles all; types and clocks are added to the trace. Takes the metadata
- * over also on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
+ * Compiles all; types and clocks are added to the trace. Takes ownership of the metadata, also on
+ * failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
  */
 int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_ctf_plan **ret,
 		       struct wm_diag *diag);
@@ -208,22 +206,25 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf
 	return wm_ctf_plan_event(s, slots[WM_CTF_EVENT_ID]);
 }
 
-bool wm_ctf_is_own(const struct wm_ctf_metadata *m);          /* waymark recorded it, */
-bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m); /* and it is as it was written */
-/* Of waymark's traces: the recorder's own stream, and that of what tasks did. */
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m);          /* waymark recorded it */
+bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m); /* and it was not converted since */
+/* In waymark's traces: the recorder's own stream, and the stream of task events. */
 bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s);
 
-/* Do its events say which thread ran, and not of which process? The kernel's in our own traces. */
+/*
+ * Returns whether the events name the thread that ran but not its process: the kernel's events in
+ * waymark's traces.
+ */
 static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
 {
 	return s->is_own && s->has[WM_CTF_SLOT_TID] && !s->has[WM_CTF_SLOT_PID] &&
 	       !s->has[WM_CTF_SLOT_VPID];
 }
 
-/* Looks for what struct wm_ctf_quick says in the header's program. */
+/* Fills the stream's struct wm_ctf_quick from the header's program. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
 
-/* The option a value chooses; NULL: none. */
+/* The option chosen by a value, or NULL. */
 const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);
 
 #endif

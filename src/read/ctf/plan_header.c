@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_header.c - is a stream's event header one of the usual ones? Follows the
- * header's program as a decoder would with a small id, and notes where id and
- * time lie; anything else in the way, and the program is used.
+ * plan_header.c - recognizes the usual event headers of a stream. Follows the header's program as a
+ * decoder would for a small id, and notes the offsets of id and time; at any other field the header
+ * is left to the program.
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
 	return true;
 }
 
-/* The option of the smallest ids. */
+/* The option chosen by the smallest ids. */
 static const struct wm_ctf_op *choose(struct follow *f, const struct wm_ctf_op *ops,
 				      const struct wm_ctf_op *op)
 {
@@ -110,7 +110,7 @@ static uint64_t mask(uint32_t bits)
 	return bits ? UINT64_MAX >> (64 - bits) : 0;
 }
 
-/* Do id and time lie in the word the header begins with? */
+/* Determines whether id and time are both in the first 64 bits of the header. */
 static void word(struct wm_ctf_quick *q)
 {
 	q->is_word = q->bits <= 64 && q->time_bits && q->time_bits < 64 && !q->time_big &&
@@ -125,7 +125,7 @@ void wm_ctf_quick_make(struct wm_ctf_stream_plan *p)
 
 	if (!p->event_header.ops || !follow(&f, p->ops, p->event_header.ops))
 		return;
-	/* A first run in the middle of a byte is no quick one. */
+	/* A header whose first run begins inside a byte is not decoded quickly. */
 	if (f.q.shift < 3 || !f.q.bits)
 		return;
 	f.q.is_usable = true;

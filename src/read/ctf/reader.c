@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - events of one packet. Holds a window of it, however large the
- * packet is; the window moves between batches, never under one, because items
- * point into it. No descriptor stays open: thousands of streams are merged.
+ * reader.c - reads the events of one packet. Holds a window of the packet, however large the packet
+ * is; the window moves between batches, never during one, because items point into it. No
+ * descriptor stays open: thousands of streams are merged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,18 +30,21 @@ struct wm_packet_reader {
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
 	bool ended, is_quick;
-	bool is_before;     /* no event at want->from_ns was there */
-	bool is_late;       /* an event behind the packet's end was told */
-	bool is_beyond;     /* one whose time needs more than 64 bits was */
-	uint64_t nr_events; /* so far, unwanted ones too */
+	bool is_before;     /* no event at or after want->from_ns was met yet */
+	bool is_late;       /* an event after the packet's end was reported */
+	bool is_beyond;     /* an event whose time exceeds 64 bits was reported */
+	uint64_t nr_events; /* up to now, unwanted ones included */
 	uint64_t content_bytes;
-	uint64_t ids[NR_IDS]; /* what its header says of pid, tid... */
+	uint64_t ids[NR_IDS]; /* pid, tid... in its header */
 	struct wm_batch head; /* items of its header and context */
 	uint32_t nr_header;
 	unsigned char *head_data;
 	struct wm_arena head_wide;
 
-	/* `have` bytes of it from byte `base` on; base is a multiple of the plan's align_bytes. */
+	/*
+	 * `have` bytes of the packet from byte `base` on; base is a multiple of the plan's
+	 * align_bytes.
+	 */
 	unsigned char *data;
 	uint64_t base, have, room;
 
@@ -109,7 +112,7 @@ static int set_room(struct wm_packet_reader *r, uint64_t room)
 	return 0;
 }
 
-/* Fills the window behind what it has. */
+/* Fills the window after the bytes it has. */
 static int fill(struct wm_packet_reader *r)
 {
 	uint64_t left = r->content_bytes - r->base - r->have;
@@ -127,7 +130,7 @@ static int fill(struct wm_packet_reader *r)
 	memset(r->data + r->have, 0, WM_CTF_SLACK);
 	if ((uint64_t)got < bytes) {
 		wm_trace_fault(r->t, r->file->stream.file, r->packet->offset + r->base + r->have,
-			       "the file became shorter while it was read");
+			       "the file shrank while it was read");
 		r->content_bytes = r->base + r->have;
 	}
 	r->d.data = r->data;
@@ -137,7 +140,10 @@ static int fill(struct wm_packet_reader *r)
 	return 0;
 }
 
-/* Makes the window begin shortly before the event at `at_bits`; larger when it did already. */
+/*
+ * Moves the window's begin close to the event at `at_bits`; enlarges the window when it was there
+ * already.
+ */
 static int refill(struct wm_packet_reader *r, uint64_t at_bits)
 {
 	uint64_t align = r->file->folder->plan->align_bytes;
@@ -177,7 +183,7 @@ static int make_slots(struct wm_packet_reader *r)
 	return 0;
 }
 
-/* Items of the frame point into a copy of it, because the window moves on. */
+/* Items of the frame point into a copy, because the window moves. */
 static int keep_head(struct wm_packet_reader *r, uint64_t bits)
 {
 	uint64_t bytes = (bits + 7) / 8;
@@ -228,7 +234,7 @@ static int begin_frame(struct wm_packet_reader *r)
 		}
 		if (status) {
 			damaged(r, 0, "the packet's header", NULL,
-				"is not what it was when the trace was opened");
+				"has changed since the trace was opened");
 			return 0;
 		}
 		keep_ids(r);
@@ -279,7 +285,7 @@ static struct wm_batch *wanted(const struct wm_packet_reader *r, struct wm_batch
 	return r->want && (r->want->no_parts & 1u << part) ? NULL : b;
 }
 
-/* The parts behind the header. */
+/* Decodes the parts after the header. */
 static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batch *b,
 				      const struct wm_ctf_event_plan *plan, struct wm_event *e)
 {
@@ -298,7 +304,10 @@ static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batc
 	return status;
 }
 
-/* Packets of our own traces bound their events: a time behind would spoil the others' order. */
+/*
+ * The end of a packet in waymark's traces bounds its events: a later time would break the order of
+ * the merge.
+ */
 static void bound_time(struct wm_packet_reader *r, struct wm_event *e)
 {
 	if (!r->is_late)
@@ -334,7 +343,7 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 		finish_own(r, e);
 }
 
-/* Of an odd clock, or very far from its origin. */
+/* The time of an event with an unusual clock, or very far from the origin. */
 static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
 {
 	int64_t ns = wm_ctf_ns(r->plan->clock, ticks);
@@ -362,7 +371,7 @@ static int64_t time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_b
 	return far_time(r, ticks, at_bits);
 }
 
-/* Is the event one to step over? */
+/* Returns whether the caller does not want the event. */
 static bool is_unwanted(struct wm_packet_reader *r, const struct wm_ctf_event_plan *plan,
 			int64_t ns)
 {
@@ -370,7 +379,7 @@ static bool is_unwanted(struct wm_packet_reader *r, const struct wm_ctf_event_pl
 	return r->is_before || (r->want && r->want->types && !r->want->types[plan->type->index]);
 }
 
-/* One event at d->pos into the batch, or over it. *ret_bad: said already. */
+/* Reads or skips one event at d->pos. *ret_bad: damage was reported already. */
 static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch *b, bool *ret_bad)
 {
 	const struct wm_ctf_event_plan *plan;
@@ -412,7 +421,9 @@ static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch
 	return WM_CTF_OK;
 }
 
-/* The event at `begin` is not whole in the window. 1: try again; 0: give what there is. */
+/*
+ * Called when the event at `begin` is not complete in the window. 1: try again; 0: end the batch.
+ */
 static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64_t begin)
 {
 	int err;
@@ -428,7 +439,7 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 	return err ? err : 1;
 }
 
-/* Behind the last event: times are read by the packet's, so damage shows there. */
+/* After the last event: damaged times advance the clock, so it may be after the packet's end. */
 static void check_end(struct wm_packet_reader *r)
 {
 	int64_t ns = time_of(r, r->d.clock, r->d.pos);
@@ -436,11 +447,11 @@ static void check_end(struct wm_packet_reader *r)
 	if (ns == WM_TIME_NONE || ns <= r->packet->end_ns)
 		return;
 	wm_trace_fault(r->t, r->file->stream.file, r->packet->offset,
-		       "the last event of this packet is %" PRIu64 " ns behind its end",
+		       "the last event of this packet is %" PRIu64 " ns after its end",
 		       (uint64_t)ns - (uint64_t)r->packet->end_ns);
 }
 
-/* Of a packet that was read to its end. */
+/* Called for a packet that was read to its end. */
 static void check_count(struct wm_packet_reader *r)
 {
 	const struct wm_packet *p = r->packet;
@@ -451,7 +462,7 @@ static void check_count(struct wm_packet_reader *r)
 			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
 }
 
-/* No event can begin any more: where the next header would, content has ended. */
+/* Returns whether the content ends in front of the next event header. */
 static bool at_end(const struct wm_packet_reader *r)
 {
 	const struct wm_ctf_type *header = r->plan->class->event_header;
@@ -460,7 +471,7 @@ static bool at_end(const struct wm_packet_reader *r)
 	return ((r->d.pos + mask) & ~mask) >= r->d.limit;
 }
 
-/* One step. 1: go on; 0: enough, or the packet ends; -errno. */
+/* One step. 1: continue; 0: the batch is full, or the packet ended; -errno. */
 static int step(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	uint64_t begin = r->d.pos, clock = r->d.clock;
@@ -490,7 +501,7 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 		return get_more(r, b, begin);
 	if (status == WM_CTF_OK) {
 		b->nr_events -= b->nr_events > 0;
-		damaged(r, begin, "an event", NULL, "without a bit");
+		damaged(r, begin, "an event", NULL, "of zero bits");
 	} else if (!said) {
 		damaged(r, begin, "an event", r->d.culprit ? r->d.culprit->name : NULL,
 			r->d.reason);
@@ -498,7 +509,7 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	return 0;
 }
 
-/* The frame's items stand first in each batch. */
+/* The items of the frame are the first ones of each batch. */
 static bool add_head(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	if (!r->head.nr_items)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.h - what the loops over a program share (loop.h): loads, the
- * clock, room and lengths, and the steps' macros. For decode.c and
- * hash.c. All positions are bits from the window's begin; `end` is compared
- * before anything is loaded.
+ * step.h - shared by the loops over a program (loop.h): loads, the clock, room and lengths, and the
+ * steps' macros. Used by decode.c. All positions are bits from the window's begin; every load is
+ * preceded by a comparison with `end`.
  */
 #ifndef WM_READ_CTF_STEP_H
 #define WM_READ_CTF_STEP_H
@@ -67,7 +66,7 @@ inline_always uint64_t load64_big(const unsigned char *p)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? swap64(p) : load64(p);
 }
 
-/* 1 to 64 bits from bit `at` on, in either order. Reads up to 9 bytes from there. */
+/* Loads 1 to 64 bits from bit `at` on, in either order. Reads up to 9 bytes from there. */
 inline_always uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
 {
 	uint32_t skew = at % 8;
@@ -95,7 +94,7 @@ static uint64_t turn_round(uint64_t v, uint32_t bits)
 	return turned;
 }
 
-/* As a double's bits. */
+/* A float as the bits of a double. */
 static uint64_t load_real(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
 {
 	bool big = op->flags & WM_CTF_FLAG_BIG, turned = op->flags & WM_CTF_FLAG_TURNED;
@@ -117,7 +116,7 @@ static uint64_t load_real(const unsigned char *p, uint64_t at, const struct wm_c
 	}
 }
 
-/* Any number of any kind. */
+/* A number of any kind. */
 static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
 {
 	uint64_t v;
@@ -134,7 +133,10 @@ static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ct
 	return v;
 }
 
-/* A number of LEB128 up to 64 bits; the bytes it takes, 0: it goes on, -1: it is too large. */
+/*
+ * A LEB128 number of up to 64 bits. Returns the bytes it takes, 0 when it continues beyond `bytes`,
+ * -1 when it is too large.
+ */
 static int load_leb(const unsigned char *p, uint64_t bytes, bool is_signed, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -198,12 +200,12 @@ static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_m
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
-/* The low bits move on; smaller than before means they wrapped once. */
+/* Replaces the low bits; a result smaller than before means they wrapped once. */
 inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
 {
 	uint64_t next = (clock & ~mask) | (v & mask);
 
-	return next < clock ? next + mask + 1 : next; /* of 64 bits: the value itself */
+	return next < clock ? next + mask + 1 : next; /* 64 bits: the value itself */
 }
 
 /* A field of CLOCK. */
@@ -220,7 +222,7 @@ static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *
 	return WM_CTF_BAD;
 }
 
-/* The window ends: more can be had, or the packet's content ends as well. */
+/* The window is exhausted; the reason is reported when the packet's content ends here, too. */
 static enum wm_ctf_status more(struct wm_ctf_decoder *d, const struct wm_ctf_op *op)
 {
 	d->culprit = op->member;
@@ -254,7 +256,7 @@ inline_always struct wm_item *add(struct loop_state *s, const struct wm_ctf_op *
 	return i;
 }
 
-/* How many elements or bytes; checked against what is left of the packet. */
+/* The number of elements or bytes; checked against the rest of the packet. */
 inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, uint64_t bits,
 			  uint64_t *ret)
 {
@@ -264,7 +266,7 @@ inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, 
 	return !__builtin_mul_overflow(n, bits, &n) && n <= d->limit - d->pos;
 }
 
-/* Text and bytes with a length, wide or not. `skip` of them were in the way to it. */
+/* Text and bytes, wide or not: NUL-terminated, or of a known length. */
 static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
 			       struct wm_item *i)
 {
@@ -286,7 +288,7 @@ static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op 
 		if (!bytes)
 			return more(d, op);
 	} else if (!length(d, op, 8, &bytes)) {
-		return bad(d, op, "is longer than what is left of the packet");
+		return bad(d, op, "is longer than the rest of the packet");
 	}
 	if (bytes > (d->end - d->pos) / 8)
 		return more(d, op);
@@ -305,7 +307,7 @@ static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op 
 	return i->text ? WM_CTF_OK : WM_CTF_NO_MEMORY;
 }
 
-/* One more element of a list begins; false: enough of those without a bit. */
+/* Starts the next element of a list; false when there were too many zero-size elements. */
 inline_always bool not_empty(struct wm_ctf_decoder *d, const struct wm_ctf_loop *l)
 {
 	return likely(d->pos != l->begin) || ++d->nr_empty < WM_CTF_EMPTY_MAX;

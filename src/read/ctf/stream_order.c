@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_order.c - the packets of all files of a CTF trace as streams: one stream
- * may lie in several files (LTTng rotates them, and writes snapshots that
- * overlap), and only together do its counters say what was lost.
+ * stream_order.c - sorts the packets of all files of a CTF trace into streams. One stream may be
+ * spread over several files (LTTng rotates them, and writes snapshots that overlap), and losses
+ * follow only from the counters of all of them.
  *
- * Equal times of different streams come by class, instance and file, which is
- * babeltrace2's order: streams get their index that way.
+ * Events with equal times in different streams are ordered by class, instance and file, as in
+ * babeltrace2: stream indices are assigned in this order.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int compare_origins(const struct wm_ctf_file *a, const struct wm_ctf_file
 	return x ? 0 : strcmp(a->stream.origin->name, b->stream.origin->name);
 }
 
-/* 0: packets of both are of one stream. */
+/* 0: packets of both belong to one stream. */
 static int compare_streams(const struct wm_ctf_file *a, const struct wm_ctf_file *b)
 {
 	int order = compare_origins(a, b);
@@ -53,7 +53,7 @@ static int by_stream(const void *a, const void *b)
 	return order ? order : strcmp((*x)->stream.file, (*y)->stream.file);
 }
 
-/* In a stream by time, where packets have one; else as they stand. */
+/* By stream, then by time; packets without a time keep their file order. */
 static int by_time(const void *a, const void *b)
 {
 	const struct wm_ctf_found *x = a, *y = b;
@@ -78,7 +78,7 @@ static int by_place(const void *a, const void *b)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* Streams that say no instance are counted, class by class. */
+/* Streams without an instance id are numbered within their class. */
 static void number(struct wm_ctf_file *file, const struct wm_ctf_file *before)
 {
 	if (!file->has_instance && before && !compare_origins(file, before) &&
@@ -93,7 +93,7 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 	int err = files ? 0 : -1;
 
 	for (uint64_t i = 0; files && i < found->count; i++) {
-		/* Packets of a file stand together. */
+		/* Packets of a file are adjacent. */
 		if (!n || files[n - 1] != found->at[i].file)
 			files[n++] = found->at[i].file;
 	}
@@ -109,7 +109,7 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 
 /* --- packets of a stream ---------------------------------------------------------------------- */
 
-/* A snapshot, or a chunk, may hold a packet that another holds too. */
+/* Snapshots and chunks may repeat a packet of another file. */
 static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b)
 {
 	const struct wm_ctf_stream_plan *p = a->file->plan;
@@ -142,7 +142,9 @@ static int add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t 
 	return wm_trace_add_loss(t, &loss);
 }
 
-/* What was lost between two packets; before the first one when `before` is NULL. */
+/*
+ * The events lost between two packets; those lost in front of the first one when `before` is NULL.
+ */
 static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct wm_ctf_found *now)
 {
 	const struct wm_ctf_stream_plan *p = now->file->plan;
@@ -153,7 +155,7 @@ static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct 
 	if (p->has[WM_CTF_DISCARDED]) {
 		n = difference(before ? before->discarded : 0, now->discarded,
 			       p->bits[WM_CTF_DISCARDED]);
-		/* A smaller count is a new beginning, not a wrap, when it fills the field. */
+		/* A 64-bit counter that decreases was restarted; it did not wrap. */
 		if (before && now->discarded < before->discarded && p->bits[WM_CTF_DISCARDED] == 64)
 			n = now->discarded;
 		now->packet.lost = n;
@@ -168,7 +170,7 @@ static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct 
 	return err;
 }
 
-/* Ends that are wrong or not said: no event is behind the next packet's begin. */
+/* Corrects ends that are wrong or absent: no event is later than the next packet's begin. */
 static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before,
 		       const struct wm_ctf_found *next)
 {
@@ -182,7 +184,7 @@ static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before
 		p->packet.begin_ns = before ? before->packet.end_ns : INT64_MIN;
 }
 
-/* As they come while reading. */
+/* In the order in which a reader meets them. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct wm_trace_loss *x = a, *y = b;
@@ -209,7 +211,7 @@ static void drop_doubles(struct wm_ctf_founds *f)
 	f->count = kept;
 }
 
-/* As packets stand in their files: time does not run back, or one of them is not what it says. */
+/* Checks packets in file order: when time decreases, one of the two packets is damaged. */
 static void check_order(struct wm_trace *t, const struct wm_ctf_founds *f)
 {
 	for (uint64_t i = 1; i < f->count; i++) {
@@ -221,7 +223,7 @@ static void check_order(struct wm_trace *t, const struct wm_ctf_founds *f)
 		    now->packet.begin_ns >= before->packet.begin_ns)
 			continue;
 		wm_trace_fault(t, file->stream.file, now->packet.offset,
-			       "a packet begins %" PRIu64 " ns before the one in front of it",
+			       "a packet begins %" PRIu64 " ns earlier than the previous one",
 			       (uint64_t)before->packet.begin_ns - (uint64_t)now->packet.begin_ns);
 	}
 }

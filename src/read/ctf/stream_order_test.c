@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets of several files as streams: chunks in a tree, doubles, losses with
- * counters that wrap, bad places between packets, cut tails, quirks.
+ * Packets of several files as streams: chunks in a tree, duplicates, losses with counters that
+ * wrap, bad places between packets, cut tails, quirks.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static void pack(unsigned char *at, const struct packet *p)
 
 struct tree {
 	char path[64];
-	char *made[8]; /* files and folders, to take away again */
+	char *made[8]; /* files and folders, to remove at the end */
 	int nr_made;
 };
 
@@ -127,7 +127,7 @@ static uint32_t times(struct wm_trace *t, int64_t *ret)
 	return n;
 }
 
-/* Two chunks, each with a metadata file; the second holds a packet of the first again. */
+/* Two chunks, each with a metadata file; the second repeats a packet of the first. */
 static void test_chunks_and_doubles(void **state)
 {
 	static const struct packet first[] = {{7, 10, 20, 0, 0, 15}, {7, 20, 30, 1, 0, 25}};
@@ -149,7 +149,7 @@ static void test_chunks_and_doubles(void **state)
 	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_losses, 0);
-	assert_int_equal(t->nr_types, 1); /* one metadata, read once */
+	assert_int_equal(t->nr_types, 1); /* one metadata text, read once */
 	assert_int_equal(t->nr_streams, 3);
 	assert_string_equal(t->streams[0]->file, "2/a"); /* by instance, then by file */
 	assert_string_equal(t->streams[1]->file, "1/s");
@@ -164,7 +164,7 @@ static void test_chunks_and_doubles(void **state)
 	drop_tree(&tree);
 }
 
-/* Counters of 8 bits; they wrap, and run on over files. */
+/* 8-bit counters; they wrap, and continue over files. */
 static void test_losses(void **state)
 {
 	static const struct packet packets[] = {
@@ -213,7 +213,7 @@ static void test_lost_packets(void **state)
 	drop_tree(&tree);
 }
 
-/* Files whose packets say no instance are streams 0, 1... */
+/* Files whose packets have no instance id are streams 0, 1... */
 static void test_streams_without_instance(void **state)
 {
 	static const char metadata[] =
@@ -266,7 +266,7 @@ static void test_damage_between_packets(void **state)
 	drop_tree(&tree);
 }
 
-/* A file cut between two packets: only its index can tell. */
+/* A file cut between two packets: only its index shows it. */
 static void test_index_lists_more(void **state)
 {
 	static const struct packet packets[] = {{1, 10, 20, 0, 0, 15}, {1, 20, 30, 1, 0, 25}};
@@ -293,7 +293,7 @@ static void test_index_lists_more(void **state)
 	}
 }
 
-/* Old tracers' ends and begins are not believed. */
+/* Packet ends and begins of old tracers are not trusted. */
 static void test_quirks(void **state)
 {
 	static const struct {
@@ -329,7 +329,7 @@ static void test_quirks(void **state)
 	}
 }
 
-/* A packet with another one's time, and with another one inside it, is not where it was. */
+/* A packet with the time of another, and with another one inside it, is damaged. */
 static void test_time_runs_back(void **state)
 {
 	static const struct packet packets[] = {
@@ -347,12 +347,12 @@ static void test_time_runs_back(void **state)
 	assert_string_equal(t->faults[0].file, "s");
 	assert_int_equal(t->faults[0].offset, 2 * PACKET_BYTES);
 	assert_string_equal(t->faults[0].reason,
-			    "a packet begins 20 ns before the one in front of it");
+			    "a packet begins 20 ns earlier than the previous one");
 	wm_trace_close(t);
 	drop_tree(&tree);
 }
 
-/* A false beginning at every fourth byte: told up to a limit, in no time. */
+/* A false beginning at every fourth byte: reported up to a limit, quickly. */
 static void test_false_beginnings(void **state)
 {
 	const size_t bytes = 1u << 20;

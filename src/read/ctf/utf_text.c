@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf_text.c - strings of CTF 2 in UTF-16 and UTF-32; see decode.h. */
+/* utf_text.c - converts CTF 2 strings in UTF-16 and UTF-32; see decode.h. */
 #include "read/ctf/decode.h"
 
 #define REPLACEMENT 0xfffdu
@@ -60,7 +60,7 @@ static uint32_t put_utf8(char *out, uint32_t code)
 	return 4;
 }
 
-/* The character at `at`, which moves behind it. */
+/* Returns the character at `at` and advances `at` past it. */
 static uint32_t next_code(enum wm_ctf_encoding encoding, const unsigned char *data, uint64_t bytes,
 			  uint64_t *at)
 {
