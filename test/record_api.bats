@@ -88,7 +88,7 @@ for group in json.load(sys.stdin):
 	[ "$("$W/record" 'hello:*' own "$WAYMARK_BUILD/examples/hello" | tail -1)" = "3 events, 0 lost" ]
 	[ "$("$waymark" print --jsonl own | wc -l)" -eq 3 ]
 	run -1 "$W/record" 'hello:*' own true
-	[ "$output" = "cannot record to 'own': the folder is not empty: name a new one" ]
+	[ "$output" = "cannot record to 'own': the folder is not empty; use a new one" ]
 	run -1 "$W/record" 'hello:*' other ./nothing
 	[ "$output" = "cannot run './nothing': No such file or directory" ]
 	[ ! -e other ]

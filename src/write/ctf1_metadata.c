@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf1_metadata.c - metadata in TSDL, the language of CTF 1.8. The aliases
- * carry the letters of <waymark/abi.h>, so that nothing a description said is
- * lost. See metadata.h.
+ * ctf1_metadata.c - metadata in TSDL, the language of CTF 1.8. The aliases contain the letters of
+ * <waymark/abi.h>, so that all details of a description are kept. See metadata.h.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "event/context.h"
 #include "write/metadata.h"
 
-/* Which lists of characters may not stand for themselves. */
+/* The context of a quoted text: it determines the characters to escape. */
 enum quoting { QUOTE_STRING, QUOTE_COMMENT };
 
 static void quoted(struct wm_text *t, const char *s, enum quoting how)
@@ -112,7 +111,7 @@ static void clock_block(struct wm_text *t, const struct wm_meta_trace *trace)
 		  "\tprecision = 0;\n\tabsolute = TRUE;\n};\n\n",
 		  (unsigned long long)trace->clock_hz, (long long)seconds,
 		  (unsigned long long)cycles);
-	/* One name for both clocks, so that stream blocks never depend on the kind. */
+	/* One alias for both clocks, so that stream blocks never depend on the kind of clock. */
 	wm_text_f(t,
 		  "typealias integer { size = 64; align = 8; signed = false; base = 10; "
 		  "byte_order = le; map = clock.%s.value; } := wm_clock;\n"

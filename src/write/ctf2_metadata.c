@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_metadata.c - metadata as a JSON text sequence, the language of CTF 2
- * (CTF2-SPEC-2.0). The same trace as ctf1_metadata.c describes. See
- * metadata.h.
+ * ctf2_metadata.c - metadata as a JSON text sequence, the language of CTF 2 (CTF2-SPEC-2.0).
+ * Describes the same trace as ctf1_metadata.c. See metadata.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static void key_string(struct wm_text *t, const char *key, const char *value)
 	wm_meta_json_string(t, value);
 }
 
-/* An integer written out, where an alias can not stand: with roles, or with another width. */
+/* A complete integer class, for places where no alias fits: with roles, or with another width. */
 static void integer(struct wm_text *t, const char *name, uint32_t bits, const char *roles)
 {
 	wm_text_f(t,
@@ -255,7 +254,7 @@ static void range(struct wm_text *t, const struct wm_field *f, int64_t value)
 	wm_text_char(t, ']');
 }
 
-/* JSON keys must not come twice: labels of one name become one with several ranges. */
+/* JSON keys must be unique: labels with the same name become one with several ranges. */
 static void mappings(struct wm_text *t, const struct wm_field *f)
 {
 	const struct wm_label **sorted = calloc(f->nr_labels, sizeof(*sorted));
@@ -377,7 +376,7 @@ static void contexts_class(struct wm_text *t, uint32_t contexts)
 
 static void attributes(struct wm_text *t, uint32_t contexts, const struct wm_class *class)
 {
-	/* What babeltrace 2.1 calls the levels. */
+	/* babeltrace 2.1's names of the levels. */
 	static const char *const levels[] = {"emergency", "alert",  "critical", "error",
 					     "warning",   "notice", "info",     "debug"};
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - the kernel's events in a trace: stream classes for those of
- * its rings, for samples and for what tasks did, one lane for each ring of a CPU in
- * each; two more for counters of /proc, a lane each; words about them in the folder
- * kernel/.
+ * kernel.c - the kernel's events in a trace: stream classes for events of its rings, for samples
+ * and for task events, each with one lane per ring of a CPU; two more classes for counters of
+ * /proc, with one lane each; files about them in the folder kernel/.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 #include "write/writer_int.h"
 
 #define SYMBOLS_FILE  "kallsyms.zst"
-#define SYMBOLS_LEVEL 1 /* of zstd: a fifth is left; more takes longer and gains nothing */
+#define SYMBOLS_LEVEL 1 /* of zstd: compresses to a fifth; higher levels gain nothing */
 
 static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
     [WM_KERNEL_EVENTS] = WM_STREAM_KIND_KERNEL,
@@ -51,7 +50,7 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
 {
 	if (!k)
 		return;
-	free(k->rings); /* the lanes are the stream's */
+	free(k->rings); /* the stream owns the lanes */
 	free(k);
 }
 
@@ -118,9 +117,9 @@ static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packe
 	if (err)
 		return err;
 	if (wm_recorder_due(w, p->end))
-		(void)wm_recorder_flush(w); /* it goes on waiting */
+		(void)wm_recorder_flush(w); /* on failure the events remain queued */
 	if (out.begin < lane->end)
-		out.begin = lane->end; /* a CPU's clock that stepped back by a little */
+		out.begin = lane->end; /* a CPU's clock stepped back slightly */
 	if (out.end < out.begin)
 		out.end = out.begin;
 	return wm_lane_write(&w->folder, lane, &out);
@@ -144,7 +143,7 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 		return err;
 	}
 	k->carry = 0;
-	if (k->stream->kind != WM_STREAM_KIND_TASKS) /* they are about the recording */
+	if (k->stream->kind != WM_STREAM_KIND_TASKS) /* those are about the recording */
 		w->totals.events += p->count;
 	w->totals.packets++;
 	wm_kernel_stream_flush(k);
@@ -201,7 +200,7 @@ int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void
 	return put_file(w->dirfd, name, data, bytes);
 }
 
-/* What the files in it take; they are few and small beside the streams. */
+/* Adds the sizes of the folder's files; they are few and small compared with the streams. */
 void wm_trace_kernel_adopt(struct wm_trace_writer *w)
 {
 	static const char *const names[] = {"kernel/formats", "kernel/" SYMBOLS_FILE};

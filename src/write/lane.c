@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.c - see lane_int.h. Writes go to tracked offsets, never to the end of the
- * file: what a failed write left behind is overwritten even before it is cut.
+ * lane.c - see lane_int.h. Writes go to tracked offsets, never to the end of the file: the remains
+ * of a failed write are overwritten even when they were not cut.
  */
 #include "write/lane_int.h"
 
@@ -16,7 +16,7 @@
 void wm_lane_init(struct wm_lane *lane, const char *name, uint32_t stream, uint32_t number)
 {
 	*lane = (struct wm_lane){.stream = stream, .number = number, .fd = -1, .index_fd = -1};
-	(void)snprintf(lane->name, sizeof(lane->name), "%s", name); /* names are ours and short */
+	(void)snprintf(lane->name, sizeof(lane->name), "%s", name); /* our names are short */
 }
 
 static void close_files(struct wm_lane_folder *f, struct wm_lane *lane)
@@ -24,7 +24,7 @@ static void close_files(struct wm_lane_folder *f, struct wm_lane *lane)
 	uint32_t i;
 
 	if (lane->fd >= 0)
-		(void)close(lane->fd); /* written through: nothing is pending in a descriptor */
+		(void)close(lane->fd); /* writes were direct: close() cannot lose data */
 	if (lane->index_fd >= 0)
 		(void)close(lane->index_fd);
 	lane->fd = lane->index_fd = -1;
@@ -33,7 +33,7 @@ static void close_files(struct wm_lane_folder *f, struct wm_lane *lane)
 			f->open[i] = f->open[--f->nr_open];
 }
 
-/* Makes room among the open lanes. */
+/* Closes the least recently used lane when too many are open. */
 static void evict(struct wm_lane_folder *f)
 {
 	struct wm_lane *oldest = NULL;
@@ -72,7 +72,7 @@ static int open_files(struct wm_lane_folder *f, struct wm_lane *lane)
 	return 0;
 }
 
-/* Both files back to what is good. */
+/* Truncates both files to their good parts. */
 static int cut(struct wm_lane *lane)
 {
 	lane->torn = ftruncate(lane->fd, (off_t)lane->bytes) ||
@@ -146,7 +146,7 @@ static uint64_t big(uint64_t little)
 	return htobe64(le64toh(little));
 }
 
-/* Writes the entry of the packet that stands at lane->bytes; returns its bytes or -errno. */
+/* Writes the index entry of the packet at lane->bytes; returns its bytes or -errno. */
 static int write_entry(const struct wm_lane *lane, const struct wm_packet_frame *frame)
 {
 	struct wm_index_header header = {htobe32(WM_INDEX_MAGIC), htobe32(WM_INDEX_MAJOR),
@@ -185,7 +185,7 @@ static int write_packet(struct wm_lane_folder *f, struct wm_lane *lane,
 	if (!err)
 		err = write_entry(lane, &frame);
 	if (err < 0) {
-		(void)cut(lane); /* failing, it is torn, and cut before the next write */
+		(void)cut(lane); /* on failure the lane is torn, and cut before the next write */
 		return err;
 	}
 	lane->bytes += bytes;

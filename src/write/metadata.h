@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata.h - the words of a trace's `metadata` file, in CTF 1.8 (TSDL) and
- * in CTF 2 (JSON), behind one table of functions. doc/format/trace.md is the
- * prose. Knows event classes; knows no files and no packets.
+ * metadata.h - the text of a trace's `metadata` file, in CTF 1.8 (TSDL) and in CTF 2 (JSON),
+ * through one table of functions. doc/format/trace.md describes it. Uses event classes; independent
+ * of files and packets.
  *
- * Names and strings come from hostile programs: what is written here is
- * always well-formed.
+ * Names and strings come from hostile programs: the output is always well-formed.
  */
 #ifndef WM_WRITE_METADATA_H
 #define WM_WRITE_METADATA_H
@@ -28,34 +27,33 @@ struct wm_meta_trace {
 	char *command;    /* NULL: unknown */
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz, clock_start, start_realtime_ns, clock_error_ns;
-	uint64_t sample_regs;     /* registers in samples' regs_user; 0: nothing is sampled */
-	uint64_t sample_error_ns; /* how far off the samples' times are at most */
+	uint64_t sample_regs;     /* registers in samples' regs_user; 0: no samples */
+	uint64_t sample_error_ns; /* upper bound of the error of samples' times */
 };
 
 enum wm_stream_kind {
 	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
 	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
 	WM_STREAM_KIND_MIXED,    /* packets of many: pid and tid in the event context */
-	WM_STREAM_KIND_COUNTERS, /* counters of /proc: nothing but fields */
+	WM_STREAM_KIND_COUNTERS, /* counters of /proc: only fields */
 	WM_STREAM_KIND_TASK_COUNTERS, /* those of a process: pid and tid in the event context */
-	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: which in the packet context; tid, flags and
-				   preempt_count in the event context */
-	WM_STREAM_KIND_SAMPLES, /* packets of one CPU; pid, tid, ip and period in the event
-				   context */
-	WM_STREAM_KIND_TASKS,   /* packets of one CPU; about the tasks: nothing but fields */
+	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: its number in the packet context; tid, flags
+				 * and preempt_count in the event context */
+	WM_STREAM_KIND_SAMPLES, /* packets of one CPU; event context: pid, tid, ip, period */
+	WM_STREAM_KIND_TASKS,   /* packets of one CPU; task events: only fields */
 	WM_NR_STREAM_KINDS
 };
 
-/* Packets of one CPU, which the packet context says. */
+/* Packets of one CPU, with its number in the packet context. */
 static inline bool wm_stream_kind_has_cpu(enum wm_stream_kind kind)
 {
 	return kind >= WM_STREAM_KIND_KERNEL;
 }
 
 struct wm_meta_format {
-	/* All that stands before the first stream class. */
+	/* Everything in front of the first stream class. */
 	void (*preamble)(struct wm_text *t, const struct wm_meta_trace *trace);
-	/* Appended behind, in this order; what was appended never changes. */
+	/* Appended after it, in this order; appended text never changes. */
 	void (*stream)(struct wm_text *t, uint32_t stream, enum wm_stream_kind kind);
 	void (*event)(struct wm_text *t, uint32_t stream, uint32_t id, uint32_t contexts,
 		      const struct wm_class *class);
@@ -65,7 +63,7 @@ extern const struct wm_meta_format wm_meta_ctf1, wm_meta_ctf2;
 
 /* --- shared by both languages (metadata_text.c) ----------------------------- */
 
-/* Any text as a string of TSDL; of JSON, where bytes that are not UTF-8 become U+FFFD. */
+/* Writes any text as a string of TSDL, or of JSON, where bytes that are not UTF-8 become U+FFFD. */
 void wm_meta_tsdl_string(struct wm_text *t, const char *s);
 void wm_meta_json_string(struct wm_text *t, const char *s);
 
@@ -80,8 +78,8 @@ void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_second
 void wm_meta_version(uint32_t ret_parts[3]);
 
 /*
- * The element's alias without "wm_": "i4", "u1", "b1", "c1", "z1"... A
- * description can not make it anything else.
+ * The element's alias without "wm_": "i4", "u1", "b1", "c1", "z1"... Hostile descriptions cannot
+ * produce other names.
  */
 struct wm_scalar_name {
 	char letters[3];
@@ -95,27 +93,30 @@ struct wm_label_value {
 };
 struct wm_label_value wm_meta_label(const struct wm_field *f, int64_t value);
 
-/* "provider:name", quoted by `quote`. The provider has no colon: the first one ends it. */
+/* "provider:name", quoted by `quote`. The provider contains no colon: the first colon ends it. */
 void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
 			void (*quote)(struct wm_text *t, const char *s));
 
-/* Length of the well-formed UTF-8 character at `s` (at least one byte there), 0 when none is. */
+/*
+ * Length of the well-formed UTF-8 character at `s`, where at least one byte is readable; 0 when it
+ * is not well-formed.
+ */
 uint32_t wm_meta_utf8(const char *s);
 
 /*
- * Member names of one event: unique, and identifiers when `identifiers`.
- * They are in the order of the fields; length members have their own.
+ * Member names of one event: unique, and identifiers when `identifiers`. They are in the order of
+ * the fields; length members have separate names.
  */
 struct wm_meta_member {
 	char name[WM_CLASS_NAME_MAX + 16];
-	char length[WM_CLASS_NAME_MAX + 32]; /* "" for all but sequences and blobs */
+	char length[WM_CLASS_NAME_MAX + 32]; /* "" except for sequences and blobs */
 };
 
 struct wm_meta_members {
-	struct wm_meta_member *at; /* one per field; NULL when memory ran out */
+	struct wm_meta_member *at; /* one per field; NULL when out of memory */
 	uint32_t count;
 };
-/* `taken` are names the caller uses itself, ended by NULL. */
+/* `taken`: names used by the caller itself, ended by NULL. */
 struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identifiers,
 				       const char *const *taken);
 void wm_meta_members_done(struct wm_meta_members *m);

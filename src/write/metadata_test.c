@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_test.c - metadata of hostile names and of every type: TSDL as
- * babeltrace2 reads it, CTF 2 by its structure (babeltrace2 2.0 can not read
- * that), clock arithmetic, UTF-8.
+ * metadata_test.c - metadata with hostile names and every type: TSDL as read by babeltrace2, CTF 2
+ * by its structure (babeltrace2 2.0 does not read it), clock arithmetic, UTF-8.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,9 +26,9 @@ static void test_clock_offset(void **state)
 	} cases[] = {
 	    {1000000000, 1000, 1700000000000001000, 1700000000, 0},
 	    {1000000000, 0, 1700000000123456789, 1700000000, 123456789},
-	    /* A fast counter, years old. */
+	    /* A fast counter that has run for years. */
 	    {3000000000, 300000000ull * 3000000000ull, 1700000000500000000, 1400000000, 1500000000},
-	    /* A board that thinks it is 1970 and runs for 5 s. */
+	    /* A board whose wall clock is in 1970, 5 s after boot. */
 	    {1000, 5000, 2000000000, -3, 0},
 	    {1000, 5001, 2000000000, -4, 999},
 	    {(uint64_t)1 << 40, 0, UINT64_MAX, 18446744073, 780160251199},
@@ -66,7 +65,7 @@ static void test_utf8(void **state)
 	    {"\xf0\x9f\x98", 0},
 	    {"\xe0\x80\x80", 0},     /* overlong */
 	    {"\xed\xa0\x80", 0},     /* a surrogate */
-	    {"\xf4\x90\x80\x80", 0}, /* beyond the last */
+	    {"\xf4\x90\x80\x80", 0}, /* beyond the last code point */
 	    {"\xff", 0},
 	};
 	size_t i;
@@ -110,7 +109,7 @@ static const struct wm_class hostile = {
     .payload_bytes = -1,
 };
 
-/* Values of a trace that nobody wrote: written here, byte by byte. */
+/* A trace made without the writer, byte by byte. */
 static void write_hostile_trace(enum wm_trace_format format, struct wm_text *t)
 {
 	const struct wm_meta_format *f = format == WM_TRACE_CTF2 ? &wm_meta_ctf2 : &wm_meta_ctf1;
@@ -194,7 +193,7 @@ static const char *type_of(json_t *object)
 	return json_string_value(json_object_get(object, "type"));
 }
 
-/* Every alias a structure uses was declared, every length comes before what it counts. */
+/* Every alias used by a structure was declared, and every length precedes its array. */
 static void check_structure(json_t *structure, json_t *aliases, const char *origin)
 {
 	json_t *member, *class, *seen = json_object(), *location, *element;
@@ -260,7 +259,7 @@ static void check_fragments(json_t *all)
 	json_array_foreach(all, i, f)
 	{
 		while (at < NR(order) && strcmp(order[at], type_of(f)))
-			at = at == 5 ? 4 : at + 1; /* streams and events take turns */
+			at = at == 5 ? 4 : at + 1; /* alternates streams and events */
 		assert_true(at < NR(order));
 		snprintf(id, sizeof(id), "%lld", json_integer_value(json_object_get(f, "id")));
 		switch (at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_text.c - what both metadata languages need: names made safe and
- * unique, clock arithmetic, scalars. See metadata.h.
+ * metadata_text.c - shared by both metadata languages: safe and unique names, clock arithmetic,
+ * scalars. See metadata.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_second
 			  uint64_t *ret_cycles)
 {
 	__int128 hz = trace->clock_hz, seconds;
-	/* 64 bits each: the product fits in 127 as hz is below 2^63 (checked at creation). */
+	/* 64 bits each: the product fits in 127 because hz is below 2^63 (checked at creation). */
 	__int128 cycles = (__int128)trace->start_realtime_ns * hz / 1000000000 - trace->clock_start;
 
 	seconds = cycles / hz;
@@ -47,7 +47,7 @@ void wm_meta_version(uint32_t ret_parts[3])
 {
 	ret_parts[0] = ret_parts[1] = ret_parts[2] = 0;
 	(void)sscanf(WM_VERSION, "%u.%u.%u", &ret_parts[0], &ret_parts[1],
-		     &ret_parts[2]); /* what is not there is 0 */
+		     &ret_parts[2]); /* missing parts are 0 */
 }
 
 struct wm_scalar_name wm_meta_scalar(const struct wm_field *f)
@@ -94,7 +94,7 @@ void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
 	wm_text_done(&name);
 }
 
-/* Lead bytes with how many follow, and the range of the first that follows. */
+/* Lead bytes, the number of bytes that follow, and the range of the first of them. */
 uint32_t wm_meta_utf8(const char *s)
 {
 	static const struct {
@@ -112,7 +112,7 @@ uint32_t wm_meta_utf8(const char *s)
 			continue;
 		if (forms[i].follow && (u[1] < forms[i].next_min || u[1] > forms[i].next_max))
 			return 0;
-		/* A NUL is no continuation byte: never reads beyond the string. */
+		/* A NUL is not a continuation byte: never reads beyond the string. */
 		for (k = 2; k <= forms[i].follow; k++)
 			if ((u[k] & 0xc0) != 0x80)
 				return 0;
@@ -168,7 +168,7 @@ struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identi
 
 	for (i = 0; m.at && i < class->nr_fields; i++) {
 		suffix[0] = '\0';
-		/* Each clash moves the number on by one lap of the fields: it ends. */
+		/* Each clash increases the number by the number of fields, so the loop ends. */
 		for (attempt = 0;; attempt++) {
 			set_names(&m.at[i], &class->fields[i], identifiers, suffix);
 			if (m.at[i].name[0] && !is_taken(&m, i, m.at[i].name, taken) &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mixed.c - when lanes run out: the records of many threads, taken out
- * of their packets and put in order of time. Each says in its event context
- * who wrote it; ids are numbered anew, so one mixed stream class serves all.
+ * mixed.c - used when lanes run out: extracts the records of many threads from their packets and
+ * sorts them by time. The event context of each names its writer; ids are renumbered, so one mixed
+ * stream class holds all.
  *
- * Records wait until what may still come is surely later: half a second of
- * trace time. What comes later than that goes to another lane of the class.
- * This is the only place of the writer that works per event.
+ * Records wait until later arrivals are surely younger: half a second of trace time. A record that
+ * arrives even later goes to another lane of the class. This is the only part of the writer that
+ * works per event.
  */
 #include <endian.h>
 #include <errno.h>
@@ -26,12 +26,12 @@ struct waiting {
 
 struct wm_mixed {
 	struct wm_stream *stream;
-	struct wm_text data; /* records as they will be written, padded */
+	struct wm_text data; /* padded records, as they will be written */
 	struct waiting *waiting;
 	size_t count, room;
-	uint64_t oldest, newest; /* clocks of those waiting */
-	uint64_t end;            /* up to here all was written */
-	uint64_t lost;           /* goes to the next packet's events_discarded */
+	uint64_t oldest, newest; /* clocks of the waiting records */
+	uint64_t end;            /* everything up to here was written */
+	uint64_t lost;           /* added to the next packet's events_discarded */
 };
 
 static size_t padded(size_t bytes)
@@ -109,7 +109,7 @@ static int append(struct wm_mixed *m, const unsigned char *record, size_t bytes,
 	return 0;
 }
 
-/* Takes the records out of a private copy of the payload. */
+/* Extracts the records from a private copy of the payload. */
 static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		      const unsigned char *data)
 {
@@ -218,7 +218,7 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 		m->lost = 0;
 		return 0;
 	}
-	/* They were counted as written when they were taken in. Pid 0: of several. */
+	/* They were counted as written when they were added. Pid 0: several processes. */
 	m->lost += count;
 	w->totals.events -= count;
 	w->totals.lost_disk += count;
@@ -230,7 +230,7 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	return err;
 }
 
-/* How many of the sorted ones go into one packet. */
+/* The number of sorted records that go into one packet. */
 static size_t run_length(const struct wm_mixed *m, const struct waiting *run, size_t count)
 {
 	size_t i, bytes = 0;
@@ -239,7 +239,9 @@ static size_t run_length(const struct wm_mixed *m, const struct waiting *run, si
 		bytes += padded(run[i].bytes);
 		if (i && (bytes > PACKET_BYTES || run[i].clock - run->clock >= WM_PACKET_SPAN_MAX))
 			break;
-		/* Late ones stay among themselves, so that the others find the usual lane. */
+		/*
+		 * Late records get a packet of their own, so that the others find the usual lane.
+		 */
 		if (run->clock < m->end && run[i].clock >= m->end)
 			break;
 	}
@@ -253,7 +255,7 @@ static int by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Forgets the first `done` of those waiting; the others move down in place. */
+/* Drops the first `done` waiting records; the others move down in place. */
 static void drop(struct wm_mixed *m, size_t done)
 {
 	size_t i, at = 0, bytes;
@@ -271,7 +273,7 @@ static void drop(struct wm_mixed *m, size_t done)
 	note_span(m, 0);
 }
 
-/* Writes those not later than `upto`. */
+/* Writes the records that are not later than `upto`. */
 static int flush(struct wm_trace_writer *w, uint64_t upto)
 {
 	struct wm_mixed *m = w->mixed;

@@ -7,7 +7,7 @@
 
 static uint64_t hash_bytes(uint64_t hash, const char *s)
 {
-	/* FNV-1a, the NUL included so that "a","bc" and "ab","c" differ. */
+	/* FNV-1a over the NUL too, so that "a","bc" and "ab","c" differ. */
 	do {
 		hash = (hash ^ (unsigned char)*s) * 0x100000001b3ull;
 	} while (*s++);

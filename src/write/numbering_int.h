@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * numbering_int.h - which event an id means: to a producer, to a stream class.
- * Events are interned, so two numberings agree on an id when they hold the
- * same pointer. Knows no files.
+ * numbering_int.h - the meaning of event ids for a producer and for a stream class. Events are
+ * interned, so two numberings agree on an id when they hold the same pointer. Independent of files.
  */
 #ifndef WM_WRITE_NUMBERING_INT_H
 #define WM_WRITE_NUMBERING_INT_H
@@ -15,7 +14,7 @@
 
 #define WM_EVENT_IDS 65536u
 
-/* An event with its contexts. Immutable but for mixed_id; lives as long as the store. */
+/* An event with its contexts. Immutable except for mixed_id; lives as long as the store. */
 struct wm_event_def {
 	struct wm_class *class;
 	uint32_t contexts;
@@ -24,16 +23,16 @@ struct wm_event_def {
 };
 
 struct wm_event_store {
-	struct wm_event_def **slots; /* open addressing; a power of two of them */
+	struct wm_event_def **slots; /* open addressing; their number is a power of two */
 	uint32_t nr_slots, nr_used;
 };
 
-/* Takes over `class`, also on failure. NULL when out of memory. */
+/* Takes ownership of `class`, also on failure. NULL when out of memory. */
 struct wm_event_def *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
 				     uint32_t contexts);
 void wm_event_store_done(struct wm_event_store *s);
 
-/* id -> event, and the ids in the order they came. */
+/* Maps ids to events, and keeps the ids in order of arrival. */
 struct wm_numbering {
 	struct wm_event_def **at; /* by id; NULL: unused */
 	uint32_t room;
@@ -50,8 +49,8 @@ static inline struct wm_event_def *wm_numbering_get(const struct wm_numbering *n
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *event);
 
 /*
- * Of the ids `of` got from its `from`th on: how many mean the same in `n`, or
- * -EEXIST when one means something else there.
+ * Returns how many of the ids in `of`, from index `from` on, have the same meaning in `n`, or
+ * -EEXIST when one has another meaning there.
  */
 int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_numbering *of,
 			    uint32_t from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - sizes of a producer's records: of the last one of a packet,
- * and of all for who must cut it.
+ * record.c - sizes of a producer's records: of the last one of a packet, and of any record for
+ * callers that cut a packet.
  */
 #include "write/trace_writer.h"
 

@@ -9,7 +9,7 @@
 #include "event/context.h"
 #include "trace/trace_layout.h"
 
-/* A walk over bytes: `at` moves on only while enough is left. */
+/* Steps over bytes: `at` advances only while enough bytes are left. */
 struct walk {
 	const unsigned char *data;
 	size_t at, avail;
@@ -31,7 +31,7 @@ static int skip_counted(struct walk *w, uint32_t element_bytes)
 	if (w->avail - w->at < sizeof(count))
 		return -EBADMSG;
 	memcpy(&count, w->data + w->at, sizeof(count));
-	__asm__("" : "+r"(count)); /* not read again */
+	__asm__("" : "+r"(count)); /* prevents a second read */
 	w->at += sizeof(count);
 	return skip(w, (uint64_t)le32toh(count) * element_bytes);
 }

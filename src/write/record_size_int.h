@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_size_int.h - how long a record is, from its class: what a writer must
- * know of the last record of a packet and of every record it interleaves.
- * The bytes may be another process's memory that changes underway: each is
- * looked at once, and nothing outside `avail` is.
+ * record_size_int.h - the length of a record, from its class. The writer needs it for the last
+ * record of a packet and for every record it interleaves. The bytes may be another process's memory
+ * that changes meanwhile: each is read once, and nothing outside `avail` is read.
  */
 #ifndef WM_WRITE_RECORD_SIZE_INT_H
 #define WM_WRITE_RECORD_SIZE_INT_H

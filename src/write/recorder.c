@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.c - the recorder's own stream, waymark-0: which processes
- * there were, what they had mapped, what was lost. Its events are records like
- * any other; they wait in memory until a packet of them is worth writing.
+ * recorder.c - the recorder's own stream, waymark-0: processes, their mappings, losses. Its events
+ * are records like any other; they wait in memory until they fill a packet.
  */
 #include <endian.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 
 #include "write/writer_int.h"
 
-#define PACKET_BYTES  (64u << 10) /* written when there is that much, */
-#define WAITING_BYTES (1u << 20)  /* and dropped beyond that, when it can not be written */
+#define PACKET_BYTES  (64u << 10) /* written when this size is reached, */
+#define WAITING_BYTES (1u << 20)  /* and dropped beyond this size, when writing fails */
 
 #define U(field_name, width)                                                                       \
 	{                                                                                          \
@@ -44,8 +43,8 @@ static const struct wm_field module_fields[] = {
 };
 
 /*
- * Values and names of ring/pool.h's enum wm_lost, which this room does not know;
- * late: counters of /proc that were not read in time.
+ * Values and names of ring/pool.h's enum wm_lost, which this room must not include; late: counters
+ * of /proc that were not read in time.
  */
 static const struct wm_label causes[] = {
     {0, "full"},  {1, "too_big"}, {2, "nested"}, {3, "overwritten"}, {4, "torn"},
@@ -152,7 +151,7 @@ static void put_string(struct wm_text *t, const char *s)
 	wm_text_add(t, s ? s : "", (s ? strlen(s) : 0) + 1);
 }
 
-/* Begins a record; returns where it begins, to give to end_record(). */
+/* Begins a record; returns its offset, for end_record(). */
 static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t clock)
 {
 	struct wm_recorder *r = &w->recorder;
@@ -160,7 +159,7 @@ static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t cloc
 	if (clock < r->last)
 		clock = r->last;
 	if (r->count && clock - r->first >= WM_PACKET_SPAN_MAX && wm_recorder_flush(w))
-		clock = r->last; /* rather a wrong time than a packet nobody can read */
+		clock = r->last; /* a wrong time is better than an unreadable packet */
 	if (!r->count)
 		r->first = clock;
 	r->last = clock;
@@ -184,7 +183,7 @@ static void end_record(struct wm_trace_writer *w, size_t begin, bool urgent)
 	r->count++;
 	r->urgent |= urgent;
 	if (r->records.bytes >= PACKET_BYTES)
-		(void)wm_recorder_flush(w); /* it goes on waiting */
+		(void)wm_recorder_flush(w); /* on failure the events remain queued */
 }
 
 void wm_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info)

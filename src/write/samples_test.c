@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples and what tasks did in a trace: read by our reader and by babeltrace2. */
+/* Samples and task events in a trace: read by waymark's reader and by babeltrace2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

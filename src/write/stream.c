@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - stream classes: producers whose numberings agree share
- * one, and extend it with what it lacks; one that disagrees with all gets its
- * own. A class only ever grows, because what was written must stay readable.
+ * stream.c - stream classes: producers whose numberings agree share one, and extend it with missing
+ * events; a producer that disagrees with all gets a new one. A class only grows, because packets
+ * written earlier must remain readable.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ void wm_stream_destroy(struct wm_stream *s)
 	free(s);
 }
 
-/* A declaration is there whole or not at all. */
+/* A declaration is added completely or not at all. */
 static int declared(struct wm_trace_writer *w, size_t before)
 {
 	if (w->declared.failed) {
@@ -79,7 +79,7 @@ int wm_stream_event(struct wm_trace_writer *w, struct wm_stream *s, uint32_t id,
 	return err;
 }
 
-/* Gives the stream what the producer knows and it does not. */
+/* Declares in the stream the producer's events it lacks. */
 static int extend(struct wm_producer *p, struct wm_stream *s, uint32_t from)
 {
 	uint32_t i, id;
@@ -151,12 +151,12 @@ int wm_stream_place(struct wm_producer *p)
 	err = place(p);
 	if (err)
 		return err;
-	/* All others that wait come along, so that the metadata is written once for all. */
+	/* Places all other waiting producers too, so that the metadata is written once. */
 	for (other = w->unplaced, w->unplaced = NULL; other; other = next) {
 		next = other->next_unplaced;
 		other->unplaced = false;
 		if (place(other))
-			wm_stream_unplace(other); /* its own packet will say why */
+			wm_stream_unplace(other); /* its own next packet will report the error */
 	}
 	return 0;
 }
@@ -226,7 +226,9 @@ int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begi
 		*ret = s->lanes[i];
 		return 0;
 	}
-	/* The mixed stream must take what comes: it goes beyond its limit rather than lose. */
+	/*
+	 * The mixed stream must accept all packets: it exceeds its limit rather than lose records.
+	 */
 	if (s->kind != WM_STREAM_KIND_MIXED &&
 	    (s->nr_lanes >= s->max_lanes ||
 	     (s->kind == WM_STREAM_KIND_USER && w->nr_lanes >= w->limits.lanes)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer.c - the door of the writer: the folder's creation, producers,
- * the way of a packet, the end. See trace_writer.h, and writer_int.h for the rest.
+ * trace_writer.c - the writer's public functions: creation of the folder, producers, packets, the
+ * end. See trace_writer.h, and writer_int.h for the other files.
  */
 #include "write/trace_writer.h"
 
@@ -56,7 +56,7 @@ static int open_folder(struct wm_trace_writer *w, const char *dir, bool *ret_mad
 				   strerror(errno));
 	if (!*ret_made && !is_empty_folder(w->dirfd))
 		return wm_diag_set(diag, -EEXIST, dir, -1,
-				   "the folder is not empty: name a new one");
+				   "the folder is not empty; use a new one");
 	if (mkdirat(w->dirfd, "index", 0700))
 		return wm_diag_set(diag, -errno, dir, -1, "cannot write in the folder: %s",
 				   strerror(errno));
@@ -119,7 +119,7 @@ static void destroy(struct wm_trace_writer *w)
 	wm_text_done(&w->formats);
 	free(w->meta.command);
 	if (w->index_dirfd >= 0)
-		(void)close(w->index_dirfd); /* a folder: nothing to lose */
+		(void)close(w->index_dirfd); /* a directory: close() cannot lose data */
 	if (w->dirfd >= 0)
 		(void)close(w->dirfd);
 	free(w);
@@ -156,7 +156,8 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	if (err) {
 		(void)wm_diag_set(diag, err, dir, -1, "cannot write the metadata: %s",
 				  strerror(-err));
-		(void)unlinkat(w->dirfd, "index", AT_REMOVEDIR); /* as it was found */
+		(void)unlinkat(w->dirfd, "index",
+			       AT_REMOVEDIR); /* undo: leave the folder as it was */
 		goto fail;
 	}
 	*ret = w;
@@ -164,7 +165,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 fail:
 	destroy(w);
 	if (made)
-		(void)rmdir(dir); /* stays when somebody else put something there */
+		(void)rmdir(dir); /* fails when another process put a file there */
 	return err;
 }
 
@@ -198,7 +199,7 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 	return 0;
 }
 
-/* Puts what a full disk cost this producer into the account, once it can be written. */
+/* Reports the records that this producer lost on a full disk, once that can be written. */
 static void report_disk_loss(struct wm_producer *p)
 {
 	const struct wm_recorder_loss l = {.pid = p->pid,
@@ -248,7 +249,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 
 /* --- packets ---------------------------------------------------------------- */
 
-/* How many bytes at the payload's end are padding of the last record. */
+/* The size of the last record's padding at the payload's end. */
 static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_packet *packet)
 {
 	const unsigned char *data = packet->payload.iov_base;
@@ -273,8 +274,8 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_pac
 }
 
 /*
- * When the first record was written: what the chunk's begin says is only near
- * (taken before, or after the clock was read). The nearer, the fewer lanes.
+ * The time of the first record. The chunk's begin is only close to it (taken earlier, or after the
+ * clock was read); the closer a packet's begin is, the fewer lanes are needed.
  */
 static uint64_t first_clock(const struct wm_raw_packet *packet)
 {
@@ -328,7 +329,7 @@ static int write_packet(struct wm_producer *p, const struct wm_raw_packet *packe
 	if (err)
 		return err;
 	if (wm_recorder_due(w, packet->end))
-		(void)wm_recorder_flush(w); /* it goes on waiting */
+		(void)wm_recorder_flush(w); /* on failure the events remain queued */
 	err = wm_stream_lane(w, p->stream, out.begin, &lane);
 	if (err == -EMLINK)
 		return wm_mixed_add(p, packet, out.begin, out.lost);
@@ -366,7 +367,7 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 	w->totals.events += packet->count;
 	w->totals.packets++;
 	report_disk_loss(p);
-	(void)wm_mixed_tick(w, packet->end); /* accounts for what fails */
+	(void)wm_mixed_tick(w, packet->end); /* accounts for failures itself */
 	return 0;
 }
 
@@ -374,7 +375,8 @@ void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t 
 {
 	w->meta.sample_regs = regs;
 	w->meta.sample_error_ns = error_ns;
-	w->clock_refined = true; /* the file is mended with the next, as for the frequency */
+	w->clock_refined =
+	    true; /* the file is updated with the next change, as for the frequency */
 }
 
 /* --- the recorder's stream -------------------------------------------------- */

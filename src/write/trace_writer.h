@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer.h - writes a trace directory as packets arrive: CTF 1.8 or
- * CTF 2, valid at every moment between two calls (ARCHITECTURE.md, decisions 5 and 8).
+ * trace_writer.h - writes a trace directory as packets arrive: CTF 1.8 or CTF 2, valid between any
+ * two calls (ARCHITECTURE.md, decisions 5 and 8).
  *
- *   DIR/metadata          replaced whole (new file, rename) before the packet
- *                         that needs it
+ *   DIR/metadata          replaced as a whole (new file, rename) before the
+ *                         packet that needs it
  *   DIR/user-C-L          lane L of stream class C: user events
  *   DIR/waymark-0         the recorder's own stream: processes, modules, losses
- *   DIR/index/NAME.idx    one entry per whole packet, after the packet
+ *   DIR/index/NAME.idx    one entry per complete packet, written after it
  *
- * A producer is one process of one session with its own numbering of event
- * ids. Producers whose numberings agree share a stream class; a packet goes
- * to any lane of its class whose last packet ended before it begins.
+ * A producer is one process of one session with its own numbering of event ids. Producers whose
+ * numberings agree share a stream class; a packet goes to any lane of its class whose last packet
+ * ended before it begins.
  *
- * Not thread-safe: one writer, one thread (the pump). Errors are negative
- * errno and leave the trace valid: a short write is cut back at once. After a
- * write failed with ENOSPC, EDQUOT, EIO or EFBIG later calls try again. The
- * process should ignore SIGXFSZ, or the system ends it instead of saying EFBIG.
+ * Not thread-safe: one writer, one thread (the pump). Errors are negative errno and leave the trace
+ * valid: a short write is cut back at once. After a write failed with ENOSPC, EDQUOT, EIO or EFBIG
+ * later calls try again. The process should ignore SIGXFSZ; otherwise the kernel kills it where it
+ * would return EFBIG.
  */
 #ifndef WM_WRITE_TRACE_WRITER_H
 #define WM_WRITE_TRACE_WRITER_H
@@ -36,54 +36,56 @@ struct wm_trace_options {
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz;
 	uint64_t clock_start;       /* a clock value ... */
-	uint64_t start_realtime_ns; /* ... and the wall clock at that moment */
-	uint64_t clock_error_ns;    /* of that pair */
-	const char *command;        /* what was recorded, for the environment block; may be NULL */
+	uint64_t start_realtime_ns; /* ... and the wall clock at the same time */
+	uint64_t clock_error_ns;    /* error of that pair */
+	const char *command;        /* recorded command, for the environment block; may be NULL */
 };
 
 struct wm_trace_writer;
 struct wm_producer;
 
-/* Creates DIR (0700; must not exist or be empty). */
+/* Creates DIR (mode 0700). DIR must not exist, or be empty. */
 int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 			   struct wm_trace_writer **ret, struct wm_diag *diag);
 
-/* Flushes, mends the clock's frequency. The trace was valid before, too. Accepts NULL. */
+/* Flushes, and updates the clock's frequency. The trace is valid without it, too. Accepts NULL. */
 int wm_trace_writer_close(struct wm_trace_writer *w);
 
 /*
- * Writes what waits in memory: the recorder's events, records of mixed
- * streams, a loss not yet told. Totals taken after it are those of the trace
- * that close leaves behind; without it, nothing waits longer than the next
- * packet that comes a second later.
+ * Writes the data waiting in memory: the recorder's events, records of mixed streams, a loss not
+ * yet reported. The totals after it are those of the trace that close leaves. Without it, data
+ * waits at most until the next packet that is a second later.
  */
 int wm_trace_writer_flush(struct wm_trace_writer *w);
 
-/* The frequency is refined while recording; takes effect with the next metadata. */
+/* The frequency is refined while recording; takes effect with the next write of the metadata. */
 void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
 /*
- * The trace has samples: the registers in their regs_user, as a mask, and how
- * far off their times are at most, as far as that is known already.
+ * The trace has samples: sets the mask of registers in their regs_user, and the upper bound of the
+ * error of their times as far as it is known already.
  */
 void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
 
 struct wm_producer_info {
-	uint32_t pid, ppid; /* as the recorder sees them */
-	uint32_t vpid;      /* as the process sees itself */
+	uint32_t pid, ppid; /* in the recorder's pid namespace */
+	uint32_t vpid;      /* in the process's pid namespace */
 	uint32_t uid;
 	uint64_t clock; /* when it joined */
 	const char *comm, *path;
 };
 int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
 		    struct wm_producer **ret);
-/* It ended; its ids can be forgotten. Frees `p`; the writer's end removes what is left. */
+/*
+ * The process ended; its ids can be dropped. Frees `p`; the writer's end removes the remaining
+ * ones.
+ */
 void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 
 /*
- * Event `id` of this producer carries `contexts` (enum wm_context) and then
- * the fields of `class`, which the writer takes over (also on failure).
- * -EEXIST when the id means something else already.
+ * Declares event `id` of this producer: `contexts` (enum wm_context), followed by the fields of
+ * `class`. The writer takes ownership of `class`, also on failure. -EEXIST when the id has another
+ * meaning already.
  */
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 		      struct wm_class *class);
@@ -91,46 +93,43 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 struct wm_raw_packet {
 	uint32_t tid;
 	uint32_t level;       /* signal-nesting level */
-	uint64_t begin, end;  /* full clock values; of the chunk part's begin and last record */
+	uint64_t begin, end;  /* full clock values: the chunk part's begin, its last record */
 	uint64_t count;       /* records in it */
-	uint64_t lost;        /* by this producer since the packet before: goes to
-				 events_discarded of the lane */
-	struct iovec payload; /* whole records, header included; a multiple of 8 bytes */
-	uint32_t last_offset; /* of the last record in payload, from commit.last_bytes: CTF
-				 must know where it ends without its padding. 0 with count
-				 above 1: unknown, all records are walked */
+	uint64_t lost;        /* lost by this producer since the previous packet: added to
+			       * events_discarded of the lane */
+	struct iovec payload; /* complete records, headers included; a multiple of 8 bytes */
+	uint32_t last_offset; /* of the last record in payload, from commit.last_bytes: CTF needs
+			       * its end without padding. 0 with count above 1: unknown, all records
+			       * are walked */
 };
 
 /*
- * Writes the packet; only its first header and its last record are looked at.
- * begin, end and all other clock values given to the writer were checked
- * against the present by the caller (a value from the future would block
- * lanes); `begin` is moved to the first record's time.
+ * Writes the packet; reads only its first header and its last record. The caller has checked begin,
+ * end and all other clock values given to the writer against the present, because a value from the
+ * future would block lanes. `begin` is moved to the first record's time.
  *
- * -EBADMSG: the payload does not end in a whole record of a known id; nothing
- * was written or counted, the caller accounts for it. Any other error: the
- * records are counted in totals.lost_disk and told to later readers by a
- * waymark:lost event and events_discarded, as soon as writing works again.
+ * -EBADMSG: the payload does not end in a complete record of a known id; nothing was written or
+ * counted, the caller accounts for it. Any other error: the records are counted in
+ * totals.lost_disk, and reported to readers by a waymark:lost event and events_discarded as soon as
+ * writing works again.
  */
 int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet);
 
 /*
- * Bytes of the record at `at`, padding included, for a caller who must cut a
- * packet in two; -EBADMSG when no whole record of a known id is there.
+ * Bytes of the record at `at`, padding included, for a caller that has to split a packet; -EBADMSG
+ * when it is not a complete record of a known id.
  */
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
 
 /*
- * The kernel's events: at most one stream class of each kind, a lane for each
- * ring of a CPU in it. A record is
+ * The kernel's events: at most one stream class of each kind, with a lane for each ring of a CPU. A
+ * record is
  *
  *   u64 clock << 16 | id | context | fields, packed | zeros to 8
  *
- * of what stands in the kernel's rings with its ids and a struct
- * wm_kernel_context; of samples with a struct wm_sample_context; of what tasks
- * did (mapped, forked, were called) without any. Counters of /proc are of no
- * CPU (say 0): the machine's without a context, a process's with a struct
- * wm_task_context.
+ * Records of the kernel's rings have the kernel's ids and a struct wm_kernel_context; samples a
+ * struct wm_sample_context; task events (mapped, forked, renamed) no context. Counters of /proc
+ * have no CPU (pass 0): the machine's have no context, a process's a struct wm_task_context.
  */
 enum wm_kernel_stream_kind {
 	WM_KERNEL_EVENTS,
@@ -141,51 +140,51 @@ enum wm_kernel_stream_kind {
 	WM_NR_KERNEL_STREAMS,
 };
 struct wm_kernel_stream;
-/* -EEXIST: there is one of the kind. */
+/* -EEXIST: the kind has a stream already. */
 int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
 			    struct wm_kernel_stream **ret);
 
-/* As wm_producer_event(); takes over `class`. */
+/* Like wm_producer_event(); takes ownership of `class`. */
 int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
 
-#define WM_KERNEL_RINGS 2u /* of a CPU, in a stream class; each has a lane */
+#define WM_KERNEL_RINGS 2u /* per CPU in a stream class; each has a lane */
 
 struct wm_kernel_packet {
 	uint32_t cpu, ring;
 	uint64_t begin, end; /* full clock values, of the first and last record */
 	uint64_t count;
-	uint64_t lost;       /* by this ring since its packet before */
-	const void *payload; /* whole records; a multiple of 8 bytes */
+	uint64_t lost;       /* by this ring since its previous packet */
+	const void *payload; /* complete records; a multiple of 8 bytes */
 	size_t payload_bytes;
 	uint32_t padding_bytes; /* of the last record */
 };
 
-/* Packets of a CPU's ring come in order of time. Errors as of wm_producer_packet(). */
+/* Packets of a CPU's ring must arrive in order of time. Errors as for wm_producer_packet(). */
 int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
-/* A thread the kernel's events speak of, as it was called at that time. */
+/* A thread in the kernel's events, with its name at that time. */
 int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 		    const char *comm);
-/* The kernel lost events of a CPU (-1: of none): as wm_trace_lost(), of no process. */
+/* The kernel lost events of a CPU (-1: of no CPU): like wm_trace_lost(), without a process. */
 int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
 			 const char *cause, uint64_t count);
 
-/* A file of words beside the streams, "kernel/NAME"; replaced whole. */
+/* A text file beside the streams, "kernel/NAME"; replaced as a whole. */
 int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
 			 size_t bytes);
 
 /*
- * The format file of one of the kernel's events, kept; all that were kept make
- * the file "kernel/formats", each behind a line "# SYSTEM/NAME BYTES".
+ * Keeps the format file of one of the kernel's events; wm_trace_kernel_formats() writes all of them
+ * to "kernel/formats", each after a line "# SYSTEM/NAME BYTES".
  */
 int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const char *name,
 			   const char *text, size_t bytes);
 int wm_trace_kernel_formats(struct wm_trace_writer *w);
 
 /*
- * Symbols of the kernel, lines as in /proc/kallsyms: "DIR/kernel/kallsyms.zst".
- * Needs no writer: another process may do it. What it made is counted in the
- * writer's totals by wm_trace_kernel_adopt().
+ * Symbols of the kernel, lines as in /proc/kallsyms: writes "DIR/kernel/kallsyms.zst". Needs no
+ * writer: another process may call it. wm_trace_kernel_adopt() adds the size of the files to the
+ * writer's totals.
  */
 int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes);
 void wm_trace_kernel_adopt(struct wm_trace_writer *w);
@@ -204,7 +203,7 @@ int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char 
 
 struct wm_trace_totals {
 	uint64_t events, bytes, packets; /* user events; bytes of all files */
-	uint64_t lost_disk;              /* records of packets that could not be written */
+	uint64_t lost_disk;              /* records of packets whose write failed */
 };
 void wm_trace_writer_totals(const struct wm_trace_writer *w, struct wm_trace_totals *ret);
 

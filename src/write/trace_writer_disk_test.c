@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer_disk_test.c - a disk that is full, a file that may not grow:
- * the trace stays whole at every step, every record is either in it or counted,
- * and writing goes on when there is room again. A writer that is killed leaves
- * at most one partial tail and one missing index entry.
+ * trace_writer_disk_test.c - a full disk, a file that may not grow: the trace stays valid at every
+ * step, every record is either in it or counted, and writing continues when there is room again. A
+ * killed writer leaves at most one partial tail and one missing index entry.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +44,10 @@ static int send_big(struct wm_producer *p, uint64_t *clock, struct counts *c)
 	return err;
 }
 
-/* What babeltrace2 makes of the trace as it stands: events of ours, or UINT64_MAX (not there). */
+/*
+ * The number of user events that babeltrace2 reads from the trace now; UINT64_MAX when it is not
+ * installed.
+ */
 static uint64_t events_now(char **ret_errors)
 {
 	char *out, *at;
@@ -60,7 +62,7 @@ static uint64_t events_now(char **ret_errors)
 	return n;
 }
 
-/* Until it is full, while it is, and after `make_room`. */
+/* Writes until the disk is full, while it is, and after `make_room`. */
 static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int want_error,
 			  void (*make_room)(void))
 {
@@ -94,7 +96,7 @@ static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int 
 	if (seen == UINT64_MAX)
 		return;
 	assert_int_equal(seen, c.written);
-	/* The readers' own account and ours say the same. */
+	/* The reader's loss count equals the test's. */
 	snprintf(want, sizeof(want), "WARNING: Tracer discarded %llu events between ",
 		 (unsigned long long)c.refused);
 	assert_memory_equal(errors, want, strlen(want));
@@ -139,7 +141,7 @@ static void drop_ballast(void)
 	assert_int_equal(unlink(ballast), 0);
 }
 
-/* In a namespace of its own, so that the mount can not outlive the test. */
+/* In a namespace of its own, so that the mount cannot outlive the test. */
 static void full_tmpfs(uint32_t *ret_skipped)
 {
 	struct wm_trace_writer *w;
@@ -168,7 +170,7 @@ static void full_tmpfs(uint32_t *ret_skipped)
 	full_and_free(w, p, -ENOSPC, drop_ballast);
 }
 
-/* In a child: an assertion that fails there makes its exit status. */
+/* In a child process: a failed assertion becomes its exit status. */
 static void test_full_disk(void **state)
 {
 	uint32_t skipped;
@@ -182,13 +184,13 @@ static void test_full_disk(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		fprintf(stderr, "SKIPPED: may not mount a small tmpfs\n");
+		fprintf(stderr, "SKIPPED: no permission to mount a small tmpfs\n");
 		skip();
 	}
 	assert_int_equal(status, 0);
 }
 
-/* No room for the metadata: what needs it is refused, not written without it. */
+/* No room for the metadata: packets that need it are refused, not written without it. */
 static void test_no_room_for_metadata(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -224,7 +226,7 @@ static void test_no_room_for_metadata(void **state)
 	free(errors);
 }
 
-/* The very first packet of a lane fails: its empty files harm nobody. */
+/* The very first packet of a lane fails: the empty files are harmless. */
 static void test_first_packet(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -254,7 +256,7 @@ static void test_first_packet(void **state)
 	free(data);
 }
 
-/* Mixed records that can not be written are counted, as of several processes. */
+/* Mixed records whose write failed are counted for several processes. */
 static void test_mixed_on_a_full_disk(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer_test.c - what the writer writes, as babeltrace2 reads it and as
- * bytes: fields of every type, shared and clashing numberings, lanes, loss.
+ * trace_writer_test.c - the output of the writer, as read by babeltrace2 and as bytes: fields of
+ * every type, shared and clashing numberings, lanes, loss.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static const char all_text[] =
     "seq = [ [0] = 65535, [1] = 0, [2] = 7 ], _blob_length = 2, "
     "blob = [ [0] = 0xFE, [1] = 0xCA ], e = ( \"bad\" : container = -1 )";
 
-/* Every type, both contexts, in both orders: padding of the last record comes out right. */
+/* Every type, both contexts, in both orders: the padding of the last record is right. */
 static void test_every_type(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -120,7 +120,7 @@ static void test_last_padding(void **state)
 			kit_record(&k, 0, 2000 + 10 * i + n);
 			kit_string(&k, "12345678" + i);
 		}
-		/* Without the last record's place the writer finds it itself. */
+		/* Without the offset of the last record the writer finds it. */
 		k.last = i % 2 ? k.last : 0;
 		assert_int_equal(kit_send(p, &k, 1, 0), 0);
 	}
@@ -151,7 +151,9 @@ static void test_numberings(void **state)
 	assert_int_equal(kit_event(b, 1, 0, "one", ""), 0);
 	assert_int_equal(kit_event(b, 3, 0, "three", ""), 0);
 	assert_int_equal(kit_event(c, 1, 0, "two", ""), 0); /* clashes with both */
-	/* The same again is fine, something else is not: fields and contexts count, too. */
+	/*
+	 * Declaring the same again is allowed, changing it is not: fields and contexts count, too.
+	 */
 	assert_int_equal(kit_event(a, 1, 0, "one", ""), 0);
 	assert_int_equal(kit_event(a, 1, 0, "uno", ""), -EEXIST);
 	assert_int_equal(kit_event(a, 1, 0, "one", "n:i4"), -EEXIST);
@@ -166,7 +168,7 @@ static void test_numberings(void **state)
 	assert_int_equal(stream_of(b), 1);
 	assert_int_equal(stream_of(c), 2);
 
-	/* New events: a's fits, b's now clashes with what a brought: b moves. */
+	/* New events: a's fits, b's now clashes with the one added for a: b moves. */
 	assert_int_equal(kit_event(a, 4, 0, "four", ""), 0);
 	assert_int_equal(kit_send_plain(a, 4, 1, 2003, 2003), 0);
 	assert_int_equal(kit_event(b, 4, 0, "quattro", ""), 0);
@@ -206,7 +208,7 @@ static ino_t metadata_inode(void)
 	return st.st_ino;
 }
 
-/* 10,000 events are one rewrite, for all producers at once, and none until a packet needs it. */
+/* 10,000 events cause one rewrite, for all producers at once, and none until a packet needs it. */
 static void test_metadata_batches(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -230,7 +232,7 @@ static void test_metadata_batches(void **state)
 	assert_int_equal(kit_send_plain(p, 20000, 1, 2002, 2002), 0);
 	assert_int_equal(metadata_inode(), second);
 
-	/* A refined clock waits for the end. */
+	/* A refined clock is written at the end. */
 	wm_trace_writer_clock_hz(w, 1000000007);
 	assert_int_equal(kit_send_plain(p, 20000, 1, 2003, 2003), 0);
 	assert_int_equal(metadata_inode(), second);
@@ -286,7 +288,7 @@ static uint64_t check_lane(const char *name)
 	return records;
 }
 
-/* Checks all user lanes; returns their records and how many lanes there are. */
+/* Checks all user lanes; returns the number of their records and of lanes. */
 static uint64_t check_lanes(uint32_t *ret_lanes)
 {
 	DIR *d = opendir(kit_dir);
@@ -313,7 +315,7 @@ static void test_lanes(void **state)
 
 	assert_int_equal(kit_event(p, 1, 0, "e", ""), 0);
 	assert_int_equal(kit_send_plain(p, 1, 1, 2000, 3000), 0); /* lane 0 */
-	assert_int_equal(kit_send_plain(p, 1, 2, 3000, 4000), 0); /* touches: lane 0 */
+	assert_int_equal(kit_send_plain(p, 1, 2, 3000, 4000), 0); /* adjacent: lane 0 */
 	assert_int_equal(kit_send_plain(p, 1, 1, 3999, 5000), 0); /* lane 1 */
 	assert_int_equal(kit_send_plain(p, 1, 3, 2500, 6000), 0); /* lane 2 */
 	assert_int_equal(kit_send_plain(p, 1, 3, 4500, 4600), 0); /* lane 0 */
@@ -326,7 +328,7 @@ static void test_lanes(void **state)
 	assert_int_equal(check_lane("waymark-0"), 1);
 }
 
-/* The packet begins when its first record does, whatever the chunk said. */
+/* The packet begins with its first record, whatever the chunk's begin is. */
 static void test_begin_is_the_first_record(void **state)
 {
 	static const struct {
@@ -369,7 +371,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Random packets, few lanes allowed, few files open: every record is there, once, in order. */
+/* Random packets, few lanes allowed, few files open: every record is present once, in order. */
 static void random_packets(uint32_t lanes_per_stream, uint32_t lanes, uint32_t *ret_files)
 {
 	enum { PRODUCERS = 5, PACKETS = 1500 };
@@ -415,7 +417,7 @@ static void random_packets(uint32_t lanes_per_stream, uint32_t lanes, uint32_t *
 	if (kit_has_babeltrace()) {
 		char *out = kit_babeltrace("", NULL), *at = out;
 
-		/* babeltrace2 puts them in order; each number is there exactly once. */
+		/* babeltrace2 sorts them; each number occurs exactly once. */
 		assert_int_equal(kit_lines(out), records + PRODUCERS);
 		char *seen = calloc(records, 1);
 
@@ -456,7 +458,7 @@ static void test_mixed_by_total(void **state)
 	assert_true(files > 1 && files < 20);
 }
 
-/* Mixed: exact text; what comes later than half a second goes to another lane of it. */
+/* Mixed: exact text; a record more than half a second late goes to another lane of the class. */
 static void test_mixed_text(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -475,7 +477,7 @@ static void test_mixed_text(void **state)
 	assert_int_equal(kit_send(q, &k, 12, 0), 0);
 	assert_false(kit_exists("user-3-0"));
 	assert_int_equal(kit_send_plain(p, 5, 11, 3 * second, 3 * second), 0);
-	assert_true(kit_exists("user-3-0")); /* the first three were written by now */
+	assert_true(kit_exists("user-3-0")); /* the first three were written already */
 	assert_int_equal(kit_send_plain(p, 5, 11, second + 5, second + 5), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 	assert_int_equal(check_lane("user-3-0"), 4);
@@ -498,7 +500,10 @@ static void test_mixed_text(void **state)
 	free(out);
 }
 
-/* More overlapping threads than readers can open files: opens under ulimit -n 1024. */
+/*
+ * More overlapping threads than readers can open files: babeltrace2 opens the trace under ulimit -n
+ * 1024.
+ */
 static void test_open_files(void **state)
 {
 	enum { PRODUCERS = 5, THREADS = 300 };
@@ -538,7 +543,7 @@ static void test_discarded(void **state)
 	assert_int_equal(kit_send(p, &k, 1, 3), 0);
 	kit_record(&k, 1, 3000);
 	assert_int_equal(kit_send(p, &k, 1, 0), 0);
-	k.begin = k.end = 3500; /* no records: a count alone */
+	k.begin = k.end = 3500; /* no records, only a count */
 	assert_int_equal(kit_send(p, &k, 1, 40), 0);
 	assert_int_equal(wm_trace_lost(p, 1500, 3500, "full", 42), 0);
 	assert_int_equal(wm_trace_lost(p, 3500, 3600, "nonsense", 1), 0);
@@ -547,7 +552,7 @@ static void test_discarded(void **state)
 	if (!kit_has_babeltrace())
 		skip();
 	out = kit_babeltrace("", &err);
-	/* Two warnings, these counts, these spans; the trace's name and UUID between. */
+	/* Two warnings with these counts and times, and the trace's name and UUID between them. */
 	uuid = strstr(err, " in trace ");
 	assert_non_null(uuid);
 	assert_memory_equal(err,
@@ -583,7 +588,7 @@ static void test_modules(void **state)
 	char *out;
 
 	assert_int_equal(wm_trace_module(p, &m), 0);
-	m = (struct wm_module_info){.clock = 1100, .unload = true}; /* late: told in order */
+	m = (struct wm_module_info){.clock = 1100, .unload = true}; /* late: written in order */
 	assert_int_equal(wm_trace_module(p, &m), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 	if (!kit_has_babeltrace())
@@ -609,7 +614,7 @@ static int add_bytes(const char *path, const struct stat *st, int flag, struct F
 	return 0;
 }
 
-/* After a flush the totals are those of the finished trace, to the byte. */
+/* After a flush the totals equal those of the finished trace, to the byte. */
 static void test_totals(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -634,7 +639,7 @@ static void test_totals(void **state)
 	assert_int_equal(totals.bytes, folder_bytes);
 }
 
-/* --- what is refused -------------------------------------------------------- */
+/* --- refused packets -------------------------------------------------------- */
 
 static void test_bad_packets(void **state)
 {
@@ -648,12 +653,12 @@ static void test_bad_packets(void **state)
 
 	assert_int_equal(kit_event(p, 1, 0, "e", "n:u8"), 0);
 	assert_int_equal(kit_event(p, 2, 0, "s", "s:s"), 0);
-	packet.last_offset = 24; /* not where a record begins: id 0 is unknown */
+	packet.last_offset = 24; /* not the begin of a record: id 0 is unknown */
 	assert_int_equal(wm_producer_packet(p, &packet), -EBADMSG);
 	packet.last_offset = 0; /* walked */
 	words[2] = 2001ull << 16 | 7;
 	assert_int_equal(wm_producer_packet(p, &packet), -EBADMSG);
-	packet.last_offset = 8; /* a whole record, but not the last */
+	packet.last_offset = 8; /* a complete record, but not the last */
 	words[1] = words[0];
 	assert_int_equal(wm_producer_packet(p, &packet), -EBADMSG);
 	packet.last_offset = 20;
@@ -705,7 +710,7 @@ static void test_folder_in_use(void **state)
 	snprintf(path, sizeof(path), "%s/kept", kit_dir);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(wm_trace_writer_create(kit_dir, &o, &w, &diag), -EEXIST);
-	assert_string_equal(diag.sentence, "the folder is not empty: name a new one");
+	assert_string_equal(diag.sentence, "the folder is not empty; use a new one");
 	assert_true(kit_exists("kept"));
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(wm_trace_writer_create(kit_dir, &o, &w, &diag), 0);

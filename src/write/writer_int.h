@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_int.h - the inside of a trace writer: what its files share.
+ * writer_int.h - declarations shared by the files of the trace writer:
  *
- *   trace_writer.c    the door: creation, producers, packets, the end
- *   stream.c   stream classes: who shares one, their lanes, metadata
- *   record.c   how long a producer's records are
- *   recorder.c the recorder's own stream
- *   mixed.c    streams of many threads' records, when lanes run out
- *   kernel.c   the kernel's events
- *   numbering.c       what ids mean; lane.c: files; metadata*.c, ctf*: words
+ *   trace_writer.c    public functions: creation, producers, packets, the end
+ *   stream.c          stream classes: sharing, lanes, metadata
+ *   record.c          lengths of a producer's records
+ *   recorder.c        the recorder's own stream
+ *   mixed.c           streams of many threads' records, when lanes run out
+ *   kernel.c          the kernel's events
+ *   numbering.c       meaning of ids; lane.c: files; metadata*.c, ctf*: text
  */
 #ifndef WM_WRITE_WRITER_INT_H
 #define WM_WRITE_WRITER_INT_H
@@ -19,16 +19,16 @@
 #include "write/numbering_int.h"
 #include "write/trace_writer.h"
 
-/* Tests make these small. The few mixed lanes come on top: readers open all files at once. */
+/* Tests use small values. The few mixed lanes are additional: readers open all files at once. */
 struct wm_writer_limits {
 	uint32_t lanes_per_stream, lanes;
-	size_t mixed_bytes; /* of records held back to be put in order */
+	size_t mixed_bytes; /* of records held back for sorting */
 };
 #define WM_LANES_PER_STREAM_MAX 256u
 #define WM_LANES_MAX            850u
 #define WM_MIXED_BYTES_MAX      (4u << 20)
 
-/* A packet's span in time: what 48 bits of clock can say twice over. */
+/* Maximum time span of a packet: a quarter of the range of a 48-bit clock. */
 #define WM_PACKET_SPAN_MAX ((uint64_t)1 << 46)
 
 struct wm_stream {
@@ -43,14 +43,14 @@ struct wm_producer {
 	struct wm_trace_writer *writer;
 	struct wm_producer *next, **link; /* in writer->producers */
 	struct wm_producer *next_unplaced;
-	bool unplaced;      /* in writer->unplaced: has ids its stream may not know */
-	uint32_t nr_placed; /* the first so many of its ids, its stream knows */
+	bool unplaced;      /* in writer->unplaced: has ids that its stream may lack */
+	uint32_t nr_placed; /* number of its first ids that its stream has */
 	uint32_t pid, vpid;
 	struct wm_numbering ids;
 	struct wm_stream *stream;    /* NULL before the first packet */
 	uint64_t carry;              /* lost, not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* of the records below */
-	uint64_t disk_count;         /* not written, and no waymark:lost says so yet */
+	uint64_t disk_count;         /* not written, and not yet reported by a waymark:lost */
 };
 
 /* The recorder's own events that wait for a packet. */
@@ -59,13 +59,15 @@ struct wm_recorder {
 	struct wm_text records;
 	size_t last_padding;         /* of the last record */
 	uint64_t count, first, last; /* clock values */
-	uint64_t lost;               /* did not even find room to wait */
-	bool urgent;                 /* should be there before the next user packet */
+	uint64_t lost;               /* dropped because the queue was full */
+	bool urgent;                 /* should be written before the next user packet */
 };
 
 struct wm_mixed;
 
-/* A stream class of the kernel's events; its lanes are by CPU, NULL where there was no packet yet.
+/*
+ * A stream class of the kernel's events; its lanes are indexed by CPU, NULL before the first
+ * packet.
  */
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
@@ -74,16 +76,16 @@ struct wm_kernel_stream {
 	uint32_t nr_rings;
 	uint64_t carry;              /* lost, not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* of the records below */
-	uint64_t disk_count;         /* not written, and no waymark:lost says so yet */
+	uint64_t disk_count;         /* not written, and not yet reported by a waymark:lost */
 };
 
 struct wm_trace_writer {
 	int dirfd, index_dirfd;
 	struct wm_meta_trace meta;
 	const struct wm_meta_format *format;
-	struct wm_text declared; /* stream and event declarations so far */
-	bool clock_refined;      /* the file's frequency is an older one: mended with the next */
-	bool metadata_old;       /* the file lacks something of the above */
+	struct wm_text declared; /* stream and event declarations up to now */
+	bool clock_refined;      /* the file has an older frequency: corrected at the next write */
+	bool metadata_old;       /* the file lacks some declarations */
 	uint64_t metadata_bytes; /* of the file */
 	uint64_t kernel_bytes;   /* of the files in kernel/ */
 	struct wm_event_store events;
@@ -95,31 +97,34 @@ struct wm_trace_writer {
 	struct wm_recorder recorder;
 	struct wm_mixed *mixed;                                /* NULL until lanes run out */
 	struct wm_text formats;                                /* of the kernel's events */
-	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: none of that kind */
+	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: no stream of that kind */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;
 };
 
 /* --- stream.c ---------------------------------------------------- */
 
-/* A new stream class, declared. It belongs to the writer. */
+/* Creates and declares a stream class. It belongs to the writer. */
 int wm_stream_create(struct wm_trace_writer *w, enum wm_stream_kind kind, struct wm_stream **ret);
 void wm_stream_destroy(struct wm_stream *s);
 
-/* Gives `id` (unused) a meaning in this stream and declares it. */
+/* Gives `id`, which is unused, a meaning in this stream and declares it. */
 int wm_stream_event(struct wm_trace_writer *w, struct wm_stream *s, uint32_t id,
 		    struct wm_event_def *event);
 
-/* Finds or makes the stream that agrees with the producer, and the same for all that wait. */
+/*
+ * Finds or creates the stream that agrees with the producer, and the same for all waiting
+ * producers.
+ */
 int wm_stream_place(struct wm_producer *p);
-void wm_stream_unplace(struct wm_producer *p); /* it has got a new id */
-void wm_stream_forget(struct wm_producer *p);  /* it goes away */
+void wm_stream_unplace(struct wm_producer *p); /* it has a new id */
+void wm_stream_forget(struct wm_producer *p);  /* it is being removed */
 
-/* A lane for a packet that begins then; -EMLINK when there are enough lanes. */
+/* A lane for a packet with that begin; -EMLINK when the limit of lanes is reached. */
 int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begin,
 		   struct wm_lane **ret);
 
-/* One more lane of this stream. */
+/* Creates one more lane of this stream. */
 int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret);
 
 /* Writes the metadata when the file lacks something. */
@@ -127,7 +132,7 @@ int wm_stream_metadata(struct wm_trace_writer *w);
 
 /* --- record.c ------------------------------------------------------ */
 
-/* Bytes of the record at `at`, without padding; -EBADMSG when it is none of p's. */
+/* Bytes of the record at `at`, without padding; -EBADMSG when it is not a record of p's. */
 int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_t avail);
 
 /* --- recorder.c -------------------------------------------------- */
@@ -139,7 +144,7 @@ void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t c
 void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 			const char *comm);
 void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm_module_info *m);
-/* cpu -1: of no CPU, but of a process's memory or the disk. */
+/* cpu -1: not of a CPU, but of a process's memory or the disk. */
 struct wm_recorder_loss {
 	uint32_t pid;
 	int32_t cpu;
@@ -148,24 +153,24 @@ struct wm_recorder_loss {
 };
 void wm_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
 
-/* Writes what waits. On failure it goes on waiting. */
+/* Writes the waiting events. On failure they remain queued. */
 int wm_recorder_flush(struct wm_trace_writer *w);
 
-/* Whether it should be written before a packet that ends then. */
+/* Returns whether they should be written before a packet with that end. */
 bool wm_recorder_due(const struct wm_trace_writer *w, uint64_t clock);
 
 /* --- kernel.c ---------------------------------------------------- */
 
-void wm_kernel_stream_flush(struct wm_kernel_stream *k); /* its losses to the recorder's stream */
+void wm_kernel_stream_flush(struct wm_kernel_stream *k); /* reports its losses */
 void wm_kernel_stream_destroy(struct wm_kernel_stream *k);
 
 /* --- mixed.c ----------------------------------------------------- */
 
-/* Takes the packet apart; its records are in a file within about a second of trace time. */
+/* Splits the packet into records; they are written within about a second of trace time. */
 int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		 uint64_t lost);
 
-/* Time has come this far: writes records that waited long enough. */
+/* Trace time has reached `clock`: writes records that waited long enough. */
 int wm_mixed_tick(struct wm_trace_writer *w, uint64_t clock);
 int wm_mixed_flush(struct wm_trace_writer *w);
 void wm_mixed_destroy(struct wm_mixed *m);

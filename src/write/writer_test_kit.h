@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_test_kit.h - for tests of the trace writer: event classes from a
- * schema, records, packets, folders that go away, and babeltrace2 as referee.
- * Included once per test program, after cmocka.h.
+ * writer_test_kit.h - for tests of the trace writer: event classes from a schema, records, packets,
+ * temporary folders, and babeltrace2 as referee. Included once per test program, after cmocka.h.
  */
 #ifndef WM_WRITE_WRITER_TEST_KIT_H
 #define WM_WRITE_WRITER_TEST_KIT_H
@@ -24,7 +23,7 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* On the wall clock, kit traces begin at 1700000000 s; the clock then says KIT_START. */
+/* The wall clock at the begin of kit traces is 1700000000 s; the clock is KIT_START then. */
 #define KIT_START    1000u
 #define KIT_REALTIME (1700000000ull * 1000000000ull + KIT_START)
 
@@ -127,7 +126,7 @@ static inline void kit_pad(struct kit_packet *k)
 		wm_text_char(&k->payload, '\0');
 }
 
-/* Begins a record: pads the one before. */
+/* Begins a record: pads the previous one. */
 static inline void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
 {
 	kit_pad(k);
@@ -138,7 +137,7 @@ static inline void kit_record(struct kit_packet *k, uint16_t id, uint64_t clock)
 	kit_put(k, clock << 16 | id, 8);
 }
 
-/* Sends it and empties it. */
+/* Sends the packet and empties it. */
 static inline int kit_send(struct wm_producer *p, struct kit_packet *k, uint32_t tid, uint64_t lost)
 {
 	struct wm_raw_packet packet = {.tid = tid,
@@ -170,7 +169,7 @@ static inline int kit_send_plain(struct wm_producer *p, uint16_t id, uint32_t ti
 	return kit_send(p, &k, tid, 0);
 }
 
-/* --- what came of it ------------------------------------------------------- */
+/* --- results --------------------------------------------------------------- */
 
 static inline char *kit_slurp(const char *folder, const char *name, size_t *ret_bytes)
 {
@@ -202,9 +201,9 @@ static inline bool kit_has_babeltrace(void)
 }
 
 /*
- * Runs babeltrace2 on the trace, behind the shell command `before`; its
- * standard output, to be freed. It must exit with 0. `errors`, when not NULL, gets what it said on
- * standard error; when NULL it must have said nothing.
+ * Runs babeltrace2 on the trace after the shell command `before`; returns its standard output,
+ * which the caller frees. It must exit with 0. `errors` gets its standard error; when `errors` is
+ * NULL it must have printed none.
  */
 static inline char *kit_babeltrace(const char *before, char **errors)
 {
@@ -219,7 +218,7 @@ static inline char *kit_babeltrace(const char *before, char **errors)
 	out = kit_slurp(kit_folder, "out", NULL);
 	err = kit_slurp(kit_folder, "err", NULL);
 	if (status || (!errors && err[0]))
-		fail_msg("babeltrace2: status %d, says: %s", status, err);
+		fail_msg("babeltrace2: status %d, printed: %s", status, err);
 	if (errors)
 		*errors = err;
 	else
