@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binaries.c - the binaries of a trace, each once however often it was mapped:
- * a table by path and build-id. And the kernel's symbols, read when they are
- * first asked for. See reader.h.
+ * binaries.c - the binaries of a trace, each once however often it was mapped: a table by path and
+ * build-id. Also the kernel's symbols, read at the first request. See reader.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static bool is_same(const struct wm_trace_binary *b, const char *path, size_t by
 	       !strncmp(b->path, path, bytes) && !b->path[bytes];
 }
 
-/* The place of that binary, or the free one where it belongs. */
+/* The slot of that binary, or the free slot it belongs in. */
 static uint32_t *find(const struct wm_trace *t, const char *path, size_t bytes,
 		      const unsigned char *id, uint32_t id_bytes)
 {
@@ -70,7 +69,7 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	size_t bytes = strnlen(path, path_bytes);
 	uint32_t *place;
 
-	/* perf puts the name of a symbol behind it. */
+	/* perf appends the name of a symbol. */
 	if (kernel && bytes > strlen(KERNEL) && !memcmp(path, KERNEL, strlen(KERNEL)))
 		bytes = strlen(KERNEL);
 

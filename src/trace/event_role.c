@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* event_role.c - the table of events that tell who runs; see event_role.h. */
+/* event_role.c - the table of events that change the state of tasks; see event_role.h. */
 #include "trace/event_role.h"
 
 #include <string.h>
 
 struct def {
-	const char *name; /* with the kernel's system, or the tracer's */
+	const char *name; /* with the kernel's system, or the tracer's provider */
 	enum wm_role role;
-	const char *fields[WM_NR_ROLE_FIELDS]; /* names, the first one there is counts */
+	const char *fields[WM_NR_ROLE_FIELDS]; /* names; the first one that exists is used */
 };
 
 /* clang-format off */
@@ -24,7 +24,7 @@ static const struct def table[] = {
 	{"perf:comm", WM_ROLE_RENAME, {"tid", "pid", NULL, "comm", NULL}},
 	{"perf:fork", WM_ROLE_FORK, {"tid", "pid", "ptid", NULL, NULL}},
 	{"perf:exit", WM_ROLE_EXIT, {"tid", "pid", NULL, NULL, NULL}},
-	/* our own recorder's */
+	/* waymark's recorder */
 	{"waymark:thread", WM_ROLE_PROCESS, {"tid", "pid", NULL, "comm", NULL}},
 	{"waymark:process", WM_ROLE_PROCESS, {"pid", "pid", "ppid", "comm", NULL}},
 };
@@ -43,7 +43,7 @@ bool wm_role_is_named(const struct wm_event_type *t, const char *full_name)
 	       (strlen(t->provider) == bytes && !memcmp(t->provider, full_name, bytes));
 }
 
-/* The first of "a|b" the event has. */
+/* Finds the first field of "a|b" that the event has. */
 static void find_field(const struct wm_event_type *t, const char *names, struct wm_field_ref *ret)
 {
 	char name[64];

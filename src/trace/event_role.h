@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_role.h - the events that tell who runs, by whatever name a tracer gives them:
- * one table of names and fields (event_role.c), bound to the kinds of a trace once.
+ * event_role.h - the events that change the state of tasks, under the names of all tracers: one
+ * table of names and fields (event_role.c), bound once to the event types of a trace.
  */
 #ifndef WM_TRACE_EVENT_ROLE_H
 #define WM_TRACE_EVENT_ROLE_H
@@ -10,21 +10,21 @@
 
 enum wm_role {
 	WM_ROLE_NONE,
-	WM_ROLE_SWITCH,  /* PREV left the processor, NEXT got it */
+	WM_ROLE_SWITCH,  /* PREV left the processor, NEXT is running now */
 	WM_ROLE_FORK,    /* TID is new, a child of PARENT */
-	WM_ROLE_RENAME,  /* TID, else who wrote it, is called COMM now */
-	WM_ROLE_PROCESS, /* TID is there and was before: a list made by the tracer */
-	WM_ROLE_EXIT,    /* TID, else who wrote it, ends */
+	WM_ROLE_RENAME,  /* TID, else the event's thread, has the name COMM now */
+	WM_ROLE_PROCESS, /* TID exists and existed before: from a list made by the tracer */
+	WM_ROLE_EXIT,    /* TID, else the event's thread, exits */
 	WM_NR_ROLES
 };
 
-/* What a role's event may say; not every tracer says all of it. */
+/* Fields of a role's event; not every tracer has all of them. */
 enum wm_role_field {
-	WM_ROLE_TID,        /* SWITCH: of the next */
+	WM_ROLE_TID,        /* SWITCH: of the next thread */
 	WM_ROLE_PID,        /* the process */
-	WM_ROLE_PARENT,     /* SWITCH: the tid of the one before */
-	WM_ROLE_COMM,       /* SWITCH: of the next; FORK: of the child */
-	WM_ROLE_OTHER_COMM, /* SWITCH: of the one before */
+	WM_ROLE_PARENT,     /* SWITCH: the tid of the previous thread */
+	WM_ROLE_COMM,       /* SWITCH: of the next thread; FORK: of the child */
+	WM_ROLE_OTHER_COMM, /* SWITCH: of the previous thread */
 	WM_NR_ROLE_FIELDS
 };
 
@@ -33,10 +33,13 @@ struct wm_role_bound {
 	struct wm_field_ref fields[WM_NR_ROLE_FIELDS];
 };
 
-/* What the kind of event is for us; NONE also when it lacks what the role needs. */
+/* The role of an event type; NONE also when it lacks fields that the role requires. */
 void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret);
 
-/* "system:event" written so, or as LTTng and perf have it, without or apart. */
+/*
+ * Returns whether the type is "system:event": by its full name, or by the event's name alone with
+ * the system as its provider or without a provider (LTTng, perf).
+ */
 bool wm_role_is_named(const struct wm_event_type *t, const char *full_name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_test_kit.h - events made of thin air, for tests of what is fed events:
+ * event_test_kit.h - synthetic events, for tests of code that is fed events:
  *
  *   struct kit_event k;
  *   kit_begin(&k, "perf:comm");
@@ -8,7 +8,7 @@
  *   kit_text(&k, "comm", "x");
  *   wm_spaces_feed(s, kit_end(&k));
  *
- * Types are made anew for each event, and live as long as the kit_event.
+ * Each event gets types of its own, which live as long as the kit_event.
  */
 #ifndef WM_TRACE_EVENT_TEST_KIT_H
 #define WM_TRACE_EVENT_TEST_KIT_H

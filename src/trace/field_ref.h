@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_ref.h - a field of a kind of event, found by name once and read from each
- * event in a few instructions: members that stand behind plain values only
- * have a fixed place among the items; behind others they are stepped to.
+ * field_ref.h - a field of an event type, found by name once and read from each event in a few
+ * instructions: a member that only plain values precede has a fixed index among the items; other
+ * members are found by stepping over the preceding ones.
  */
 #ifndef WM_TRACE_FIELD_REF_H
 #define WM_TRACE_FIELD_REF_H
@@ -19,9 +19,9 @@ struct wm_field_ref {
 };
 
 /*
- * Looks in the event's own fields, then in its contexts, from the event's
- * outwards. Names in TSDL may have lost or kept a leading underscore: both are
- * found. False: there is none, and the field's type is NULL.
+ * Searches the event's own fields, then its contexts, from the event's outwards. Tracers may have
+ * added or removed a leading underscore in TSDL names: both spellings are found. False, with the
+ * field's type NULL, when there is no such field.
  */
 bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct wm_field_ref *ret);
 
@@ -29,7 +29,7 @@ bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct w
 bool wm_field_ref_find_in(const struct wm_event_type *t, enum wm_part part, const char *name,
 			  struct wm_field_ref *ret);
 
-/* The field's item; NULL: the event has none (it was damaged). */
+/* The field's item; NULL: the event does not have it (it was damaged). */
 static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref *f,
 						      const struct wm_event *e)
 {
@@ -43,7 +43,7 @@ static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref 
 	return at < end ? &e->items[at] : NULL;
 }
 
-/* An integer's value; `otherwise` when the event has none. */
+/* An integer's value; `otherwise` when the event does not have it. */
 static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const struct wm_event *e,
 					   int64_t otherwise)
 {
@@ -52,7 +52,7 @@ static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const s
 	return i && f->type->kind <= WM_TYPE_BOOL ? i->s : otherwise;
 }
 
-/* A string's bytes, not NUL-terminated; *ret_bytes is 0 when there is none. */
+/* A string's bytes, not NUL-terminated; *ret_bytes is 0 when the event has no such string. */
 const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e,
 				size_t *ret_bytes);
 

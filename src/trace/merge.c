@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.c - see merge.h. The heap holds two kinds of entries: an *open* packet,
- * keyed by its next event, and for each lane of the timeline the next packet
- * that is still *waiting*, keyed by its begin. At equal times what waits comes
- * before what is open, so no event is passed that a packet not yet opened
- * might hold. In a chained lane a packet waits when the one before it is done.
+ * merge.c - see merge.h. The heap holds two kinds of entries: an *open* packet, keyed by its next
+ * event, and for each lane of the timeline the next packet that is still *waiting*, keyed by its
+ * begin. At equal times waiting packets sort in front of open ones, so that no event precedes one
+ * of an unopened packet. In a chained lane a packet waits until the previous one is finished.
  */
 #include "trace/merge.h"
 
@@ -15,28 +14,28 @@
 #define KEY_OPEN        ((uint64_t)1 << 63)
 #define KEY_TRACE_SHIFT 44
 
-/* Of one lane: its next packet that waits. */
+/* State of one lane: its next waiting packet. */
 struct progress {
 	const struct wm_lane *lane;
 	uint64_t at;
 };
 
-/* A packet being read, or a reader waiting for another one. */
+/* A packet being read, or a reader that is free for another one. */
 struct open_packet {
 	struct progress *lane;
 	const struct wm_packet *packet;
 	struct wm_packet_reader *reader;
 	struct wm_batch batch;
 	uint32_t at; /* next event of the batch */
-	bool told;   /* that time runs back */
+	bool told;   /* a fault about decreasing time was reported */
 	int64_t last_ns;
 	struct open_packet *next_free;
 };
 
 struct entry {
 	int64_t ns;
-	uint64_t key;             /* opened, trace, packet: breaks ties */
-	struct open_packet *open; /* NULL: waits */
+	uint64_t key;             /* opened, trace, packet; breaks ties */
+	struct open_packet *open; /* NULL: waiting */
 	struct progress *lane;
 };
 
@@ -51,14 +50,14 @@ struct wm_merge {
 	struct source *sources;
 	uint32_t nr_sources;
 	const struct wm_timeline *timeline;
-	struct wm_timeline *own; /* made here; NULL: the caller's */
+	struct wm_timeline *own; /* created by this merge; NULL: the caller's */
 	struct progress *lanes;
-	struct entry *heap; /* room grows with what is open at once */
+	struct entry *heap; /* sized by the number of open packets */
 	uint32_t nr_heap, room;
-	struct open_packet *front; /* heap[0]'s, while its events come before all others' */
-	int64_t limit_ns;          /* the last time of which that holds */
+	struct open_packet *front; /* of heap[0], while its events precede all others */
+	int64_t limit_ns;          /* the last time up to which that holds */
 	uint32_t trace;            /* of the last event */
-	uint64_t done_bytes;       /* of packets that were opened and left */
+	uint64_t done_bytes;       /* of packets that were opened and finished */
 	int err;                   /* sticky */
 };
 
@@ -121,7 +120,7 @@ static bool outside(const struct wm_merge *m, const struct wm_packet *p)
 	return p->end_ns < m->begin_ns || (p->begin_ns >= m->end_ns && m->end_ns != INT64_MAX);
 }
 
-/* Puts the lane's next packet of the window on the heap, if there is one. */
+/* Puts the lane's next packet in the window on the heap, if it has one. */
 static int wait_next(struct wm_merge *m, struct progress *l)
 {
 	const struct wm_lane *lane = l->lane;
@@ -131,7 +130,7 @@ static int wait_next(struct wm_merge *m, struct progress *l)
 		const struct wm_packet *p = wm_lane_packet(m->timeline, lane, l->at, &e.key);
 
 		if (p->begin_ns >= m->end_ns && !lane->chained && m->end_ns != INT64_MAX)
-			return 0; /* so do all behind it */
+			return 0; /* the following packets are outside too */
 		if (outside(m, p))
 			continue;
 		e.ns = p->begin_ns;
@@ -195,8 +194,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 }
 
 /*
- * Makes batch.events[at] the packet's next event of the window. 1, or 0 when
- * it has no more, or -errno.
+ * Makes batch.events[at] the packet's next event in the window. 1; 0 when it has no more; -errno.
  */
 static int find_event(struct wm_merge *m, struct open_packet *o)
 {
@@ -225,7 +223,7 @@ static int find_event(struct wm_merge *m, struct open_packet *o)
 	}
 }
 
-/* The first entry waits: opens its packet, and lets the lane's next one wait. */
+/* The first entry is waiting: opens its packet, and makes the lane's next packet wait. */
 static int open_first(struct wm_merge *m)
 {
 	struct entry e = m->heap[0];
@@ -258,7 +256,7 @@ static int open_first(struct wm_merge *m)
 	return got == 1 && e.lane->lane->chained ? 0 : wait_next(m, e.lane);
 }
 
-/* The first entry's events up to the limit were given: where does it belong now? */
+/* Moves the first entry to its new place after its events up to the limit were returned. */
 static int put_back(struct wm_merge *m, struct open_packet *o)
 {
 	struct progress *l = o->lane;
@@ -276,7 +274,7 @@ static int put_back(struct wm_merge *m, struct open_packet *o)
 	return l->lane->chained ? wait_next(m, l) : 0;
 }
 
-/* The last time at which the first entry still comes before the second. */
+/* The last time at which the first entry still precedes the second. */
 static int64_t limit_of(const struct wm_merge *m)
 {
 	const struct entry *second = m->nr_heap > 1 ? &m->heap[1] : NULL;
@@ -288,7 +286,7 @@ static int64_t limit_of(const struct wm_merge *m)
 	return m->heap[0].key < second->key ? second->ns : second->ns - 1;
 }
 
-/* --- what is called ------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------- */
 
 static int start(struct wm_merge *m)
 {
@@ -443,7 +441,7 @@ uint32_t wm_merge_trace(const struct wm_merge *m)
 	return m->trace;
 }
 
-/* How much of an open packet is behind, by the time of its last event. */
+/* The bytes of an open packet that were read, estimated from the time of its last event. */
 static uint64_t part_done(const struct open_packet *o)
 {
 	const struct wm_packet *p = o->packet;

@@ -2,14 +2,13 @@
 /*
  * merge.h - the events of one or more traces in order of time.
  *
- * A heap of open packets, keyed by the time of their next event; a packet is
- * opened when time gets to its begin. The one in front gives a run: all its
- * events before the next one's time come without looking at the heap again
- * (galloping). Equal times: by trace, by stream's index, by packet, and in
- * one packet as they stand.
+ * A heap of open packets, keyed by the time of their next event; a packet is opened when time
+ * reaches its begin. The first packet gives a run: all its events before the next packet's time are
+ * returned without heap operations (galloping). Events with equal times are ordered by trace, by
+ * stream index, by packet, and within a packet by file order.
  *
- * Time that runs back inside a packet is a fault of the trace, said once for
- * each packet; the event comes where it stands.
+ * Decreasing time inside a packet is a fault of the trace, reported once per packet; the event is
+ * returned in file order.
  */
 #ifndef WM_TRACE_MERGE_H
 #define WM_TRACE_MERGE_H
@@ -20,20 +19,20 @@
 struct wm_merge;
 
 struct wm_merge_options {
-	int64_t begin_ns, end_ns; /* begin <= time < end; INT64_MIN and MAX: everything */
+	int64_t begin_ns, end_ns; /* begin <= time < end; INT64_MIN and INT64_MAX: unbounded */
 	const struct wm_want *const
-	    *wants;         /* one for each trace; NULL, or one of them: everything */
-	uint32_t nr_merges; /* at work at a time: readers hold less each; 0: one */
+	    *wants;         /* one for each trace; NULL, or a NULL entry: everything */
+	uint32_t nr_merges; /* merges in use at a time: readers use less memory each; 0: one */
 };
 
-/* NULL: out of memory. The traces stay the caller's, and open. */
+/* NULL: out of memory. The traces remain the caller's, and must stay open. */
 struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				 const struct wm_merge_options *options);
 
-/* The same for who makes several merges: the timeline stays the caller's. */
+/* The same for callers that make several merges: the timeline remains the caller's. */
 struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
 				    const struct wm_merge_options *options);
-/* Another window, as if made anew; readers are used again. 0 or -ENOMEM. */
+/* Sets another window, as in a new merge; readers are reused. 0 or -ENOMEM. */
 int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns);
 
 void wm_merge_destroy(struct wm_merge *m);
@@ -41,13 +40,12 @@ void wm_merge_destroy(struct wm_merge *m);
 /* 1 and an event, valid until the next call; 0 at the end; -errno. */
 int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 
-/* Which trace the last event is of: its index. */
+/* The index of the last event's trace. */
 uint32_t wm_merge_trace(const struct wm_merge *m);
 
 /*
- * Bytes of the packets that are done with, and of the open ones as much as they
- * got on in time: for who shows how far it is. Not for each event: it looks at
- * all that is open.
+ * Bytes of finished packets, plus an estimate by time for open ones: for progress displays. Too
+ * slow to call for each event, because it visits all open packets.
  */
 uint64_t wm_merge_done_bytes(const struct wm_merge *m);
 

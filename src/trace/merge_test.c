@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_test.c - order, windows, laziness and damage of the merge, over traces
- * made by reader_test_kit.h; the referee is a stable sort.
+ * merge_test.c - order, windows, laziness and damage of the merge, over traces made by
+ * reader_test_kit.h; the reference is a stable sort.
  */
 #include "trace/merge.h"
 #include "trace/reader_test_kit.h"
@@ -14,7 +14,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Reads all; the numbers of the events in the order they came, ~0 behind them. */
+/* Reads all events; returns their numbers in order of arrival, followed by ~0. */
 static uint64_t *merged(struct wm_trace *const *traces, uint32_t nr,
 			const struct wm_merge_options *o, uint64_t *ret_nr)
 {
@@ -94,7 +94,7 @@ static void test_equal_times(void **unused)
 	wm_trace_close(t);
 }
 
-/* Packets of a stream that overlap, and lie in any order. */
+/* Packets of a stream that overlap, in any order. */
 static void test_packets_out_of_order(void **unused)
 {
 	struct fake *f = fake_create();
@@ -109,7 +109,7 @@ static void test_packets_out_of_order(void **unused)
 	wm_trace_close(t);
 }
 
-/* Without begins, packets are read as they lie; so are those without a clock. */
+/* Packets without begins are read in file order, and so are those without a clock. */
 static void test_unknown_begins(void **unused)
 {
 	struct fake *f = fake_create();
@@ -127,11 +127,11 @@ static void test_unknown_begins(void **unused)
 	t = fake_trace(f);
 	expect(t, NULL, "4 5 6 0 7 1 2 8 3");
 	expect(t, &(struct wm_merge_options){15, 35}, "7 1 2");
-	assert_int_equal(f->max_open, 2); /* one after the other */
+	assert_int_equal(f->max_open, 2); /* in sequence */
 	wm_trace_close(t);
 }
 
-/* It grows with each event, begins with nothing and ends with everything. */
+/* done_bytes grows with each event, from zero to the size of all packets. */
 static void test_done_bytes(void **unused)
 {
 	struct fake *f = fake_create();
@@ -174,7 +174,7 @@ static void test_window(void **unused)
 	ADD(f, 1, 10, 60);
 	t = fake_trace(f);
 	expect(t, &(struct wm_merge_options){30, 41}, "2 3");
-	assert_int_equal(f->nr_begun, 2); /* not those that are outside */
+	assert_int_equal(f->nr_begun, 2); /* packets outside of the window were not opened */
 	expect(t, &(struct wm_merge_options){30, 40}, "2");
 	expect(t, &(struct wm_merge_options){40, 40}, "");
 	expect(t, &(struct wm_merge_options){INT64_MIN, 30}, "0 6 1");
@@ -183,7 +183,7 @@ static void test_window(void **unused)
 	wm_trace_close(t);
 }
 
-/* How many events there are, and the first one's time. */
+/* Number of events, and the time of the first one. */
 static int count(struct wm_merge *m, int64_t *ret_first)
 {
 	const struct wm_event *e;
@@ -209,7 +209,7 @@ static void test_another_window(void **unused)
 	ADD(f, 1, 10, 60);
 	t = fake_trace(f);
 	m = wm_merge_create(&t, 1, &(struct wm_merge_options){INT64_MIN, INT64_MAX});
-	assert_int_equal(wm_merge_next(m, &e), 1); /* left in the middle */
+	assert_int_equal(wm_merge_next(m, &e), 1); /* stopped in the middle */
 	assert_int_equal(wm_merge_window(m, 20, 41), 0);
 	assert_int_equal(count(m, &first), 3);
 	assert_int_equal(first, 20);
@@ -234,7 +234,7 @@ static void test_latest_time(void **unused)
 	wm_trace_close(t);
 }
 
-/* Time that runs back is said once for a packet, and the event comes where it stands. */
+/* Decreasing time is reported once per packet, and the event is returned in file order. */
 static void test_time_runs_back(void **unused)
 {
 	struct fake *f = fake_create();
@@ -271,7 +271,7 @@ static int until_error(struct wm_trace *t, int *ret_nr)
 	*ret_nr = 0;
 	while ((got = wm_merge_next(m, &e)) == 1)
 		++*ret_nr;
-	assert_int_equal(wm_merge_next(m, &e), got); /* it stays so */
+	assert_int_equal(wm_merge_next(m, &e), got); /* the result does not change */
 	wm_merge_destroy(m);
 	return got;
 }
@@ -297,7 +297,7 @@ static void test_errors(void **unused)
 	wm_trace_close(t);
 }
 
-/* Packets are opened when time gets to them, and their readers used again. */
+/* Packets are opened when time reaches them, and readers are reused. */
 static void test_thousands_of_packets(void **unused)
 {
 	struct fake *f = fake_create();
@@ -319,14 +319,14 @@ static void test_thousands_of_packets(void **unused)
 	assert_int_equal(n, 8 * 1000 * 20);
 	assert_true(f->max_open <= 9);
 	assert_int_equal(f->nr_create, f->max_open);
-	for (uint64_t i = 1; i < n; i++) /* equal times: as the streams and events stand */
+	for (uint64_t i = 1; i < n; i++) /* equal times: in order of streams and events */
 		if (f->times[got[i]] == f->times[got[i - 1]])
 			assert_true(got[i] > got[i - 1]);
 	free(got);
 	wm_trace_close(t);
 }
 
-/* Any packets of any streams against a sort: of all events by time, then place. */
+/* Random packets of random streams compared with a sort of all events by time, then place. */
 static int by_time(const void *a, const void *b, void *data)
 {
 	const uint64_t *x = a, *y = b;
@@ -399,7 +399,7 @@ static void test_several_traces(void **unused)
 	wm_trace_close(t[1]);
 }
 
-/* The slices of a timeline, one after the other, are the whole. */
+/* The slices of a timeline in sequence are the whole trace. */
 static void test_slices(void **unused)
 {
 	uint64_t random = 99;
@@ -430,7 +430,7 @@ static void test_slices(void **unused)
 	}
 }
 
-/* Many open at once: each is asked to hold less. */
+/* With many open packets each reader has to use less memory. */
 static void test_a_crowd(void **unused)
 {
 	struct fake *f = fake_create();
@@ -451,7 +451,7 @@ static void test_a_crowd(void **unused)
 	wm_trace_close(t);
 }
 
-/* A merge given up in the middle leaves nothing open: wm_trace_close() looks. */
+/* A merge destroyed in the middle leaves nothing open: wm_trace_close() checks. */
 static void test_given_up(void **unused)
 {
 	struct fake *f = fake_create();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mix.h - hashing for tables in memory: fast, good enough against traces made
- * to collide because each process starts from numbers of its own, and never
- * written anywhere. (The hash that people compare is trace/value_hash.h.)
+ * mix.h - hashing for tables in memory: fast, and resistant to traces made to collide, because each
+ * process uses its own seed. Hashes are never written to files. (The hash that users compare is
+ * trace/value_hash.h.)
  *
- * One step multiplies 64 by 64 bits and folds the halves, as wyhash does
- * (Wang Yi, public domain).
+ * One step multiplies 64 by 64 bits and folds the halves, as wyhash does (Wang Yi, public domain).
  */
 #ifndef WM_TRACE_MIX_H
 #define WM_TRACE_MIX_H
@@ -24,7 +23,7 @@ static inline uint64_t wm_mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* A number that differs from run to run: where the kernel put this process. */
+/* A number that differs from run to run: the address of the stack. */
 static inline uint64_t wm_mix_seed(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* name_table.c - see name_table.h. Open addressing; strings are never taken out. */
+/* name_table.c - see name_table.h. Open addressing; strings are never removed. */
 #include "trace/name_table.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void wm_names_done(struct wm_names *n)
 	*n = (struct wm_names){0};
 }
 
-/* The slot of these bytes: taken by them, or empty. */
+/* The slot that holds these bytes, or the empty one for them. */
 static uint32_t find_slot(const struct wm_names *n, const char *text, size_t bytes)
 {
 	uint32_t mask = n->nr_slots - 1, i = (uint32_t)wm_mix_bytes(n->seed, text, bytes) & mask;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_table.h - strings as small numbers: each different string gets the next id,
- * once. Ids compare, hash and fit into keys where strings do not. Id 0 is "".
+ * name_table.h - strings as small numbers: each different string gets the next id, once. Ids
+ * compare, hash and fit into keys where strings do not. Id 0 is "".
  *
- * Strings keep their bytes as they came: who shows them makes them harmless.
+ * Strings keep their original bytes: code that prints them must escape them.
  */
 #ifndef WM_TRACE_NAME_TABLE_H
 #define WM_TRACE_NAME_TABLE_H
@@ -23,7 +23,7 @@ struct wm_names {
 	const char **texts; /* by id */
 	uint32_t *bytes;    /* by id */
 	uint32_t nr, room;
-	uint32_t *slots; /* id + 1; 0: empty; a power of two of them, at most half of them taken */
+	uint32_t *slots; /* id + 1; 0: empty; a power of two, at most half of them used */
 	uint32_t nr_slots;
 	uint64_t seed;
 };
@@ -32,7 +32,7 @@ struct wm_names {
 int wm_names_init(struct wm_names *n);
 void wm_names_done(struct wm_names *n);
 
-/* The id of these bytes, which are copied when they are new; or WM_NAMES_NONE. */
+/* The id of these bytes, copied when they are new; or WM_NAMES_NONE. */
 uint32_t wm_names_id(struct wm_names *n, const char *text, size_t bytes);
 
 /* NUL-terminated, valid as long as the names are. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - an open trace's lists, faults and batches; see reader.h. Knows no
- * format: read/open.c opens a trace.
+ * reader.c - lists, faults and batches of an open trace; see reader.h. Independent of formats:
+ * read/open.c opens a trace.
  */
 #include "trace/reader.h"
 
@@ -49,7 +49,7 @@ void wm_trace_close(struct wm_trace *t)
 	free(t);
 }
 
-/* A packet is read more than once by who looks at its begin, or in slices of time. */
+/* A packet may be read more than once: for its begin, or in slices of time. */
 static bool is_known(const struct wm_trace *t, const char *file, uint64_t offset,
 		     const char *reason)
 {
@@ -140,7 +140,7 @@ int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock)
 	return add_pointer(t, &t->clocks, &t->nr_clocks, clock);
 }
 
-/* Room is a power of two, so it is known from the count. */
+/* The capacity is a power of two, so it follows from the count. */
 int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p)
 {
 	uint64_t n = t->nr_packets;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_test_kit.h - traces made of thin air, for tests of what stands on
- * reader.h: a test says which packets there are and which times their events
- * have; each event has one field, `n`, counting the events of the trace in the
- * order they were added. For tests only.
+ * reader_test_kit.h - synthetic traces, for tests of code above reader.h: a test adds packets and
+ * the times of their events; each event has one field, `n`, which numbers the events of the trace
+ * in the order they were added. For tests only.
  *
  *   struct fake *f = fake_create();
  *   fake_packet(f, 0);                 stream 0
@@ -33,14 +32,14 @@ struct fake {
 	struct wm_packet *packets;
 	uint64_t nr_packets;
 	uint32_t nr_streams;
-	uint32_t batch;     /* events at a time; 0: as wanted */
-	int begin_err;      /* of reader_begin() of packet `bad` */
-	int read_err;       /* after all events of packet `bad` */
+	uint32_t batch;     /* events at a time; 0: as many as wanted */
+	int begin_err;      /* result of reader_begin() for packet `bad` */
+	int read_err;       /* result after all events of packet `bad` */
 	uint64_t bad;       /* index */
 	uint32_t nr_open;   /* readers in use */
-	uint32_t max_open;  /* most of them at once */
-	uint64_t nr_begun;  /* packets */
-	uint32_t nr_create; /* readers ever made */
+	uint32_t max_open;  /* maximum of nr_open */
+	uint64_t nr_begun;  /* packets opened */
+	uint32_t nr_create; /* readers created */
 };
 
 struct wm_packet_reader {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan.c - see scan.h. Threads take the next packet from one counter. */
+/* scan.c - see scan.h. Threads take the next packet from a shared counter. */
 #include "trace/scan.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct scan {
 	struct wm_want want;
 	int (*batch)(void *state, const struct wm_batch *b);
 	uint64_t next; /* packet; written by all threads */
-	int err;       /* the first; ends all threads */
+	int err;       /* the first error; ends all threads */
 };
 
 struct worker {
@@ -49,7 +49,7 @@ static bool wanted(const struct wm_scan_options *o, const struct wm_packet *p)
 	return p->end_ns >= o->begin_ns && (p->begin_ns < o->end_ns || o->end_ns == INT64_MAX);
 }
 
-/* The next packet that is wanted, or NULL. */
+/* The next packet in the window, or NULL. */
 static const struct wm_packet *take(struct scan *s)
 {
 	for (;;) {
@@ -105,7 +105,7 @@ int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 		workers[i] = (struct worker){.scan = &s, .state = states[i]};
 	for (started = 1; started < n; started++)
 		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
-			break; /* the others do its part */
+			break; /* the other threads do its part */
 	(void)work(&workers[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);

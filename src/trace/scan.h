@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.h - all events of a trace in no order, packet by packet, on several
- * threads. For what adds up: counts, sums, hashes, histograms.
+ * scan.h - all events of a trace, unordered, packet by packet, on several threads. For results that
+ * can be added up: counts, sums, hashes, histograms.
  */
 #ifndef WM_TRACE_SCAN_H
 #define WM_TRACE_SCAN_H
@@ -9,18 +9,18 @@
 #include "trace/reader.h"
 
 struct wm_scan_options {
-	int64_t begin_ns, end_ns;   /* packets wholly outside are not read; events are not sifted */
+	int64_t begin_ns, end_ns;   /* packets outside are not read; events are not filtered */
 	const struct wm_want *want; /* NULL: everything */
-	uint32_t nr_threads;        /* 0: as many as there are processors */
+	uint32_t nr_threads;        /* 0: one per processor */
 };
 
-/* How many threads that will be: at least 1. As many states are needed. */
+/* The number of threads wm_scan() will use, at least 1: the caller needs as many states. */
 uint32_t wm_scan_threads(uint32_t wanted);
 
 /*
- * Calls batch(states[thread], ...) for each batch; never two at once with the
- * same state; a callback returns 0 or -errno, which ends it all. 0, or the first error of the
- * reader or of the callback.
+ * Calls batch(states[thread], ...) for each batch, never concurrently with the same state. A
+ * callback returns 0 or -errno, which ends the scan. Returns 0, or the first error of the reader or
+ * of the callback.
  */
 int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 	    int (*batch)(void *state, const struct wm_batch *b), void *const *states);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan_test.c - every event once, on any number of threads; errors end it all. */
+/* scan_test.c - every event is read once, on any number of threads; errors end the scan. */
 #include "trace/reader_test_kit.h"
 #include "trace/scan.h"
 
@@ -79,7 +79,7 @@ static void test_window(void **unused)
 	struct sum sum;
 
 	assert_int_equal(scan(t, &o, 0, &sum), 0);
-	assert_int_equal(sum.events, 2 * EVENTS); /* packets 10 and 11, whole */
+	assert_int_equal(sum.events, 2 * EVENTS); /* packets 10 and 11, completely */
 	wm_trace_close(t);
 }
 

@@ -69,7 +69,7 @@ int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces)
 	return err;
 }
 
-/* --- who ---------------------------------------------------------------------------- */
+/* --- tasks -------------------------------------------------------------------------- */
 
 static struct wm_cpu *get_cpu(struct wm_state *s, int32_t cpu)
 {
@@ -97,7 +97,7 @@ static void rename_task(struct wm_state *s, struct wm_task *task, const struct w
 
 	if (!bytes)
 		return;
-	/* Mostly it is called what it was called. */
+	/* The usual case: the name is unchanged. */
 	if (!strncmp(wm_names_text(&s->names, task->comm), comm, bytes) &&
 	    s->names.bytes[task->comm] == bytes)
 		return;
@@ -106,12 +106,12 @@ static void rename_task(struct wm_state *s, struct wm_task *task, const struct w
 		task->comm = id;
 }
 
-/* Formats that know names of threads apart from events are asked once a thread. */
+/* Formats that store names of threads outside of events are queried once per thread. */
 static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 		     const struct wm_event *e)
 {
 	struct wm_trace *t = s->traces[trace].trace;
-	struct wm_event its = *e; /* as if it were the task's own */
+	struct wm_event its = *e; /* a copy that belongs to the task */
 	const char *comm;
 	uint32_t id;
 
@@ -144,7 +144,7 @@ struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct w
 	return task;
 }
 
-/* --- what events change ----------------------------------------------------------------- */
+/* --- changes by events ------------------------------------------------------------------ */
 
 static int32_t number(const struct wm_role_bound *r, enum wm_role_field f, const struct wm_event *e,
 		      int32_t otherwise)
@@ -174,7 +174,7 @@ static int do_switch(struct wm_state *s, const struct wm_role_bound *r, const st
 	return 0;
 }
 
-/* The one the event names; when it names none, the one it is of. */
+/* The thread named by the event, else the event's own thread. */
 static struct wm_task *subject(struct wm_state *s, const struct wm_role_bound *r,
 			       const struct wm_event *e)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_state.h - what is known at the moment a pass has come to: threads, their
- * names and parents, what runs on which processor. Kept once, for all analyses
- * of a pass.
+ * task_state.h - the state of tasks at the current time of a pass: threads, their names and
+ * parents, the thread running on each processor. Maintained once, for all analyses of a pass.
  *
- * An event belongs to the state before it: ask wm_state_who(), then let the
- * event change the state with wm_state_apply(). Nothing a trace says is
- * believed further than a table's limit.
+ * An event belongs to the state before it: call wm_state_who() first, then update the state with
+ * wm_state_apply(). The limits of the tables bound the effect of hostile traces.
  */
 #ifndef WM_TRACE_TASK_STATE_H
 #define WM_TRACE_TASK_STATE_H
@@ -18,13 +16,13 @@
 #define WM_STATE_CPUS_MAX 65536u
 
 struct wm_cpu {
-	struct wm_task *current; /* NULL: not known */
+	struct wm_task *current; /* NULL: unknown */
 };
 
 struct wm_state_trace {
 	struct wm_trace *trace;
-	struct wm_role_bound *roles; /* by index of the kind; NONE most of them */
-	struct wm_field_ref *names;  /* by the same: the thread's name as a context of the event */
+	struct wm_role_bound *roles; /* by type index; most are NONE */
+	struct wm_field_ref *names; /* by type index: the thread's name as a context of the event */
 };
 
 struct wm_state {
@@ -34,14 +32,14 @@ struct wm_state {
 	uint32_t nr_cpus;
 	struct wm_state_trace *traces;
 	uint32_t nr_traces;
-	const struct wm_event_type *plain; /* kind of the last event that had no thread's name */
+	const struct wm_event_type *plain; /* type of the last event without a thread's name */
 };
 
-/* The traces stay the caller's, open, and are one machine's. 0 or -ENOMEM. */
+/* The traces remain the caller's, stay open, and are of one machine. 0 or -ENOMEM. */
 int wm_state_init(struct wm_state *s, struct wm_trace *const *traces, uint32_t nr_traces);
 void wm_state_done(struct wm_state *s);
 
-/* The traces are others, with the same and more kinds of events; what is known stays. */
+/* Replaces the traces by others that have the same and more event types; the state is kept. */
 int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces);
 
 static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trace,
@@ -50,12 +48,12 @@ static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trac
 	return s->traces[trace].roles[t->index].role;
 }
 
-/* As wm_state_who(), of any event. */
+/* Like wm_state_who(), for any event. */
 struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct wm_event *e);
 
 /*
- * The thread an event is of: the one it names, else the one that runs on its
- * processor; NULL: nobody knows, or out of memory. Mostly it is the one before.
+ * The thread of an event: the one it names, else the one running on its processor; NULL: unknown,
+ * or out of memory. Usually the same as for the previous event.
  */
 static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 					   const struct wm_event *e)
@@ -68,10 +66,10 @@ static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 	return wm_state_find(s, trace, e);
 }
 
-/* The event happened. 0 or -ENOMEM. */
+/* Updates the state by an event. 0 or -ENOMEM. */
 int wm_state_apply(struct wm_state *s, uint32_t trace, const struct wm_event *e);
 
-/* The name of a thread; "" not known. */
+/* The name of a thread; "" when unknown. */
 static inline const char *wm_state_comm(const struct wm_state *s, const struct wm_task *t)
 {
 	return t ? wm_names_text(&s->names, t->comm) : "";

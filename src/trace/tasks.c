@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tasks.c - see tasks.h. Open addressing over chunks of entries that stay where they are. */
+/* tasks.c - see tasks.h. Open addressing over chunks of entries that never move. */
 #include "trace/tasks.h"
 
 #include <errno.h>

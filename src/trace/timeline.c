@@ -10,7 +10,7 @@
 
 struct begin {
 	int64_t ns;
-	uint64_t index; /* or bytes */
+	uint64_t index; /* or size in bytes */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -44,8 +44,8 @@ static int sort_lane(struct wm_lane *l, const struct wm_packet *packets)
 }
 
 /*
- * What is known of a lane's packets without sorting them. Returns how many may
- * be open at once: at most so many begin before all that lie ahead have ended.
+ * Examines a lane's packets without sorting them. Returns the maximum number of open packets: an
+ * upper bound of the packets that begin before all earlier ones have ended.
  */
 static uint32_t look_at(struct wm_lane *l, const struct wm_packet *packets, bool *ret_sorted)
 {
@@ -82,7 +82,7 @@ static int add_lane(struct wm_timeline *tl, uint32_t trace, uint64_t first, uint
 	return l->chained || sorted ? 0 : sort_lane(l, packets);
 }
 
-/* The end of the packets that lie together and are of one stream. */
+/* The end of the adjacent packets of one stream. */
 static uint64_t lane_end(const struct wm_trace *t, uint64_t i)
 {
 	uint32_t stream = t->packets[i].stream;
@@ -164,7 +164,7 @@ uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, i
 
 /* --- slices -------------------------------------------------------------------------- */
 
-/* Begins of all packets of the window, in order of time; `index` is their size. */
+/* Begins of all packets in the window, in order of time; `index` is their size. */
 static struct begin *all_begins(const struct wm_timeline *l, int64_t begin_ns, int64_t end_ns,
 				uint64_t *ret_nr)
 {
@@ -202,7 +202,9 @@ int64_t wm_timeline_cut(const struct wm_timeline *l, int64_t begin_ns, int64_t e
 	}
 	cuts[0] = begin_ns;
 	for (uint64_t i = 0; i < nr && !l->has_chained; i++) {
-		/* A packet may end when the next one begins: behind that it need not be read again.
+		/*
+		 * A packet may end at the begin of the next one; a cut 1 ns later need not read it
+		 * again.
 		 */
 		if (sum >= bytes && begins[i].ns > cuts[slices] && begins[i].ns < end_ns - 1) {
 			cuts[++slices] = begins[i].ns + 1;

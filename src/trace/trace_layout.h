@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_layout.h - the bytes of a trace directory that are not text: packet
- * frames, record headers, index files. doc/format/trace.md is its prose.
- * Shared by the writer and the reader; knows no files and no events.
+ * trace_layout.h - the binary layouts of a trace directory: packet frames, record headers, index
+ * files. doc/format/trace.md describes them. Shared by the writer and the reader; independent of
+ * files and events.
  */
 #ifndef WM_TRACE_TRACE_LAYOUT_H
 #define WM_TRACE_TRACE_LAYOUT_H
@@ -18,8 +18,8 @@
 #define WM_STREAM_RECORDER 0u
 
 /*
- * What stands before the records of every packet. Little-endian, no holes, a
- * multiple of 8 bytes, so records keep the 8-byte alignment they had in memory.
+ * The frame in front of the records of every packet. Little-endian, without holes, a multiple of 8
+ * bytes, so records keep the 8-byte alignment they had in memory.
  */
 struct wm_packet_frame {
 	/* CTF packet header */
@@ -66,7 +66,10 @@ static inline uint64_t wm_record_header(uint16_t id, uint64_t clock)
 	return clock << 16 | id;
 }
 
-/* The full clock value of a record: its low 48 bits are the header's, and it is >= `before`. */
+/*
+ * The full clock value of a record: the lowest value >= `before` whose low 48 bits are the
+ * header's.
+ */
 static inline uint64_t wm_record_clock(uint64_t header, uint64_t before)
 {
 	uint64_t low = header >> 16, mask = ((uint64_t)1 << WM_RECORD_TIME_BITS) - 1;
@@ -82,7 +85,7 @@ struct wm_mixed_context {
 
 static_assert(sizeof(struct wm_mixed_context) == 16, "on disk");
 
-/* Event context of a kernel stream, in the same place; what ftrace calls the common fields. */
+/* Event context of a kernel stream, in the same place; ftrace's common fields. */
 struct wm_kernel_context {
 	uint32_t tid;
 	uint8_t flags, preempt_count;
@@ -98,7 +101,7 @@ struct wm_sample_context {
 
 static_assert(sizeof(struct wm_sample_context) == 24, "on disk");
 
-/* Event context of a stream of processes' counters, in the same place. */
+/* Event context of a stream of process counters, in the same place. */
 struct wm_task_context {
 	int32_t pid, tid;
 };

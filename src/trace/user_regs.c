@@ -5,7 +5,7 @@
 #define PERF_X86_CS   10u
 #define PERF_ARM64_PC 32u
 
-/* Selectors of Linux: all programs of 64 bits have the one, or the other as a guest of Xen's. */
+/* Linux's code selectors for 64-bit programs: native, and as a guest of Xen. */
 #define CS_64     0x33u
 #define CS_64_XEN 0xe033u
 
@@ -17,5 +17,5 @@ bool wm_user_regs_narrow(uint64_t mask, const struct wm_item *values, uint32_t n
 	if (mask >> PERF_ARM64_PC & 1 || !(mask >> PERF_X86_CS & 1) || at >= nr)
 		return false;
 	cs = values[at].u & 0xffff;
-	return cs && cs != CS_64 && cs != CS_64_XEN; /* 0 is none: nothing runs with it */
+	return cs && cs != CS_64 && cs != CS_64_XEN; /* 0 is not a valid selector */
 }

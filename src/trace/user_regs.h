@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * user_regs.h - of what kind of program the registers of a sample are. perf's
- * files say so beside them, traces of ours do not; the code segment tells in
- * both, and is what the kernel itself asks.
+ * user_regs.h - whether a sample's registers are of a 32-bit program. perf's files record this
+ * separately, waymark's traces do not; the code segment determines it in both, as in the kernel.
  */
 #ifndef WM_TRACE_USER_REGS_H
 #define WM_TRACE_USER_REGS_H
@@ -10,9 +9,9 @@
 #include "event/item.h"
 
 /*
- * Are they of a program of 32 bits on x86? `mask`: which registers, a bit each,
- * as perf has them; `values` in the order of its bits. Without the code segment
- * it is one of 64.
+ * Returns whether they are of a 32-bit program on x86. `mask`: the sampled registers, a bit each,
+ * numbered as in perf; `values` in the order of its bits. False when the code segment was not
+ * sampled.
  */
 bool wm_user_regs_narrow(uint64_t mask, const struct wm_item *values, uint32_t nr);
 

@@ -14,11 +14,11 @@
 #define MIXER  0xd6e8feb86659fd93u
 
 struct sum {
-	uint64_t sum, factor; /* factor: of the next value */
+	uint64_t sum, factor; /* factor for the next value */
 	uint64_t nr;
 };
 
-/* Each value has a factor of its own, so that multiplications do not depend on one another. */
+/* Each value has its own factor, so that multiplications do not depend on one another. */
 static void add(struct sum *s, uint64_t value)
 {
 	s->sum += value * s->factor;
@@ -34,7 +34,7 @@ static uint64_t mix(uint64_t n)
 	return n ^ n >> 32;
 }
 
-/* A text's hash with one more word of it. */
+/* Adds one more word of a text to its hash. */
 static uint64_t text_word(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * FACTOR;
@@ -64,7 +64,10 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 	return h;
 }
 
-/* Six digits and an exponent; an integer when the point is behind them and no exponent shown. */
+/*
+ * Six digits and an exponent; an integer when all digits precede the point and %g shows no
+ * exponent.
+ */
 static uint64_t of_six(const struct wm_six *n, bool is_negative)
 {
 	uint64_t v = (uint64_t)(n->exponent + 1024) << 20 | n->digits;
@@ -78,7 +81,7 @@ static uint64_t of_six(const struct wm_six *n, bool is_negative)
 	return is_negative ? 0 - v : v;
 }
 
-/* Of a text of %g with digits: those, and the exponent of ten of the first that is not 0. */
+/* Parses the digits of a %g text, and the decimal exponent of the first nonzero one. */
 static struct wm_six six_of(const char *text)
 {
 	struct wm_six n = {0, -1};
@@ -153,7 +156,7 @@ static void add_item(struct sum *s, const struct wm_item *i)
 		add(s, wm_value_real(i->f));
 		break;
 	case WM_TYPE_BYTES:
-		if (t->is_bare) { /* as the list of numbers it is in the file */
+		if (t->is_bare) { /* hashed as the list of numbers in the file */
 			add(s, i->count);
 			for (uint32_t k = 0; k < i->count; k++)
 				add(s, i->bytes[k]);
@@ -167,7 +170,7 @@ static void add_item(struct sum *s, const struct wm_item *i)
 	case WM_TYPE_LIST:
 		add(s, i->count);
 		break;
-	default: /* what holds others; those follow */
+	default: /* containers; their parts follow */
 		break;
 	}
 }
@@ -189,7 +192,7 @@ uint64_t wm_value_hash(const struct wm_event *e)
 
 struct tally {
 	uint64_t events, hash;
-	char apart[112]; /* no two threads write to a cache line */
+	char apart[112]; /* padding: no two threads write to one cache line */
 };
 
 static int batch(void *state, const struct wm_batch *b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value_hash_test.c - the hash of doc/format/hash.md: numbers that
- * test/data/value_hash.py gave for the same values as text, and whole traces on
- * any number of threads. info_any.bats compares real traces.
+ * value_hash_test.c - the hash of doc/format/hash.md: numbers computed by test/data/value_hash.py
+ * from the same values as text, and whole traces on any number of threads. info_any.bats compares
+ * real traces.
  */
 #include "trace/reader_test_kit.h"
 #include "trace/value_hash.h"
@@ -66,7 +66,7 @@ static void test_event(void **unused)
 	(void)wm_value_hash(&e);
 }
 
-/* { f = -0.000123457, ..., m = -123456 }, as %g has them. */
+/* { f = -0.000123457, ..., m = -123456 }, in %g form. */
 static void test_reals(void **unused)
 {
 	static const double reals[] = {-0.0001234565, 1234567, -1e-7,  INFINITY,
