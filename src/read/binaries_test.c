@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Binaries of a trace: each once; those of real perf.data files against perf's own list. */
+/*
+ * Binaries of a trace: each listed once; those of real perf.data files compared with perf's own
+ * list.
+ */
 #include <errno.h>
 
 #include "read/corpus_test_kit.h"
@@ -60,8 +63,10 @@ static bool has(const struct wm_trace *t, const char *id, const char *path)
 
 		for (uint32_t k = 0; k < b->build_id_bytes; k++)
 			(void)snprintf(hex + 2 * k, 3, "%02x", b->build_id[k]);
-		/* perf cuts zeros at the end of old ones, and says [kernel.kallsyms] for the
-		 * kernel. */
+		/*
+		 * perf cuts zeros at the end of old ones, and prints [kernel.kallsyms] for the
+		 * kernel.
+		 */
 		if (!strncmp(hex, id, strlen(id)) && (b->kernel || !strcmp(b->path, path)))
 			return true;
 	}

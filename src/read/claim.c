@@ -77,8 +77,8 @@ static int tell_gap(const struct wm_claims_of *of, struct wm_claim gap, unsigned
 	err = find_data(of->fd, gap.begin, gap.end, room, &data);
 	if (!err && data < gap.end && gap.end - gap.begin >= of->least)
 		wm_trace_fault(of->trace, of->file, gap.begin,
-			       "%llu bytes belong to nothing that the file tells of: what they "
-			       "held is lost",
+			       "%llu bytes are outside of all known parts of the file: their "
+			       "contents are lost",
 			       (unsigned long long)(gap.end - gap.begin));
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corpus_test_kit.h - for tests of the readers: the entries of the corpus that
- * $WAYMARK_CORPUS names, and one file of the test's own, to be cut and changed.
+ * corpus_test_kit.h - for tests of the readers: the entries of the corpus named by $WAYMARK_CORPUS,
+ * and a scratch file that the test can cut and change.
  */
 #ifndef WM_READ_CORPUS_TEST_KIT_H
 #define WM_READ_CORPUS_TEST_KIT_H
@@ -22,10 +22,13 @@
 
 #define KIT_FILE_MAX (64u << 20)
 
-/* `events` as the manifest has them: what they count depends on the kind. */
+/* `events` is the manifest's text: its meaning depends on the kind. */
 typedef void kit_entry(const char *path, bool valid, const char *events);
 
-/* Calls fn for each entry whose kind begins so; skips the test aloud when there are none. */
+/*
+ * Calls fn for each entry whose kind begins with `of_kind`; skips the test with a message when
+ * there are none.
+ */
 static inline void kit_each_entry(const char *of_kind, kit_entry *fn)
 {
 	const char *corpus = getenv("WAYMARK_CORPUS");
@@ -54,7 +57,7 @@ static inline void kit_each_entry(const char *of_kind, kit_entry *fn)
 	skip();
 }
 
-/* --- a file of the test's own --------------------------------------------------- */
+/* --- a scratch file ------------------------------------------------------------ */
 
 static char kit_scratch[] = "/tmp/waymark-reader-XXXXXX";
 
@@ -83,7 +86,7 @@ static inline uint64_t kit_random(uint64_t *seed)
 	return *seed;
 }
 
-/* Eight bytes become others: `nr_head` of them among the first `head`, the rest anywhere. */
+/* Changes eight bytes: `nr_head` of them among the first `head`, the rest anywhere. */
 static inline void kit_change(char *data, size_t bytes, int nr_head, size_t head, uint64_t *seed)
 {
 	for (int k = 0; k < 8; k++) {
@@ -93,7 +96,7 @@ static inline void kit_change(char *data, size_t bytes, int nr_head, size_t head
 	}
 }
 
-/* Runs the group with kit_scratch made, and removes it. */
+/* Creates kit_scratch, runs the group, and removes the file. */
 #define kit_run(tests)                                                                             \
 	({                                                                                         \
 		int fd_ = mkstemp(kit_scratch), status_ = 1;                                       \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_items.c - fields of kernel records as items; see kernel_items_int.h. */
+/* kernel_items.c - converts fields of kernel records to items; see kernel_items_int.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "read/kernel_items_int.h"
 
-#define ELEMENTS_MAX 65536u /* of one array, whatever a record says */
+#define ELEMENTS_MAX 65536u /* of one array, whatever the record claims */
 
 static const struct wm_type word = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
@@ -87,7 +87,7 @@ int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
 /* --- values ----------------------------------------------------------------- */
 
 struct value {
-	const unsigned char *data; /* NULL: the record ends before */
+	const unsigned char *data; /* NULL: beyond the record's end */
 	uint32_t bytes;
 };
 
@@ -145,7 +145,7 @@ static bool add_list(const struct wm_kmachine *k, struct wm_batch *b, const stru
 	return true;
 }
 
-/* The kernel's longs as words of 64 bits. */
+/* The kernel's longs as 64-bit words. */
 static bool add_words(const struct wm_kmachine *k, struct wm_batch *b, const struct wm_member *m,
 		      struct value v)
 {

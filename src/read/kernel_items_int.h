@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_items_int.h - fields of the kernel's records (kdata/event_format.h) as
- * items: for every file that holds such records.
+ * kernel_items_int.h - converts fields of the kernel's records (kdata/event_format.h) to items, for
+ * all file formats with such records.
  */
 #ifndef WM_READ_KERNEL_ITEMS_INT_H
 #define WM_READ_KERNEL_ITEMS_INT_H
@@ -10,11 +10,11 @@
 #include "kdata/print.h"
 #include "trace/reader.h"
 
-/* The structure of these fields; `print` tells which are shown in hexadecimal. 0 or -ENOMEM. */
+/* The structure of these fields; `print` determines the ones shown in hexadecimal. 0 or -ENOMEM. */
 int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
 		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret);
 
-/* Adds the items of a record's fields, as many as `part` has members; false: no memory. */
+/* Adds the items of a record's fields, as many as `part` has members; false: out of memory. */
 bool wm_kernel_items(const struct wm_kmachine *k, const struct wm_type *part,
 		     const struct wm_kfield *fields, const unsigned char *record, uint32_t bytes,
 		     struct wm_batch *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c - the table of formats, and which one a path has; see open.h. */
+/* open.c - the table of formats, and the choice of a format for a path; see open.h. */
 #include "read/open.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define HEAD_BYTES 4096u
 
-/* The first whose probe() accepts the path reads it. */
+/* The first format whose probe() accepts the path reads it. */
 static const struct wm_reader_ops *const formats[] = {
     &wm_perfdata_ops,
     &wm_tracedat_ops,
@@ -24,7 +24,7 @@ static const struct wm_reader_ops *const formats[] = {
     NULL,
 };
 
-/* First bytes of a file; a folder has none. Count or -errno. */
+/* Reads the first bytes of a file; a folder has none. Returns their number or -errno. */
 static ssize_t read_head(const char *path, unsigned char *head, bool *ret_is_folder)
 {
 	struct stat st;
@@ -64,13 +64,14 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 			return formats[i];
 	*ret_err = wm_diag_set(
 	    diag, -EBADMSG, path, 0,
-	    is_folder ? "no trace in this folder: no file 'metadata' in it or below"
+	    is_folder ? "no trace in this folder: neither it nor a folder below it has a file "
+			"'metadata'"
 	    : got     ? "not a trace of a known format"
-		      : "an empty file: whoever wrote it was stopped before its first byte");
+		      : "an empty file: its writer was stopped before the first byte");
 	return NULL;
 }
 
-/* Who reads it is told a file and a place in it: what has none is about all of it. */
+/* Diagnostics always name a file and an offset: one without a place is about the whole trace. */
 static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
 {
 	if (diag && !diag->sentence[0])
@@ -80,7 +81,7 @@ static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag 
 	if (diag && diag->offset < 0)
 		diag->offset = 0;
 	if (diag && diag->where != path)
-		wm_diag_keep(diag); /* the trace's own names go with it */
+		wm_diag_keep(diag); /* the names it refers to are freed with the trace */
 	wm_trace_close(t);
 	return err;
 }
