@@ -5,8 +5,14 @@
 
 bats_require_minimum_version 1.5.0
 
+setup_file() {
+	# perf requires a HOME. perf report names functions of the vdso only if a recording without -N left a
+	# copy of the vdso in HOME/.debug, so these tests have a HOME of their own with such a copy.
+	export HOME="$BATS_FILE_TMPDIR"
+	perf record -q --buildid-all -e page-faults -c 1 -o "$HOME/all.data" true >/dev/null 2>&1 || true
+}
+
 setup() {
-	export HOME=${HOME:-$BATS_TEST_TMPDIR} # perf ends without
 	export TZ=UTC
 	waymark="$WAYMARK_BUILD/waymark"
 	compare="$BATS_TEST_DIRNAME/data/report_compare.py"
