@@ -90,14 +90,31 @@ works() {
 	# A maker's lock is not for root to open, but there are other kernels.
 	assert root["function"]["works"] == "yes" or root["function"].get("cure"), root
 	END
-	unshare -Ur true 2>/dev/null || skip "no user namespaces for us"
-	unshare -Ur waymark doctor --json >inner.json
-	python3 - <<-'END'
-	import json
-	inner = {c["capability"]: c for c in json.load(open("inner.json"))}
-	root = {c["capability"]: c for c in json.load(open("root.json"))}
-	for name, c in inner.items():
-	    if c["works"] == "no" and root[name]["works"] == "yes":
-	        assert "outside of this user namespace" in c["cure"] or "sysctl" in c["cure"], c
+}
+
+@test "in a user namespace, cures name root outside of it, whether a tracefs is mounted or not" {
+	unshare --mount unshare -Ur true 2>/dev/null || skip "no user namespaces for us"
+	cat >mounted <<-'END'
+	[ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing
 	END
+	cat >unmounted <<-'END'
+	while umount /sys/kernel/tracing 2>/dev/null || umount -l /sys/kernel/debug 2>/dev/null; do :; done
+	END
+	for state in mounted unmounted; do
+		unshare --mount sh -ec ". ./$state; waymark doctor --json >root.json; unshare -Ur waymark doctor --json >inner.json"
+		python3 - $state <<-'END'
+		import json, sys
+		inner = {c["capability"]: c for c in json.load(open("inner.json"))}
+		root = {c["capability"]: c for c in json.load(open("root.json"))}
+		cures = ["outside of this user namespace", "sysctl"]
+		assert root["tracefs"]["works"] == "yes", root["tracefs"]
+		if sys.argv[1] == "unmounted":
+		    # Root opens a tracefs without a mount; the namespace's root needs a mounted one.
+		    assert "mount -t tracefs" in inner["tracefs"]["cure"], inner["tracefs"]
+		    cures += ["mount -t tracefs", "see tracefs above"]
+		for name, c in inner.items():
+		    if c["works"] == "no" and root[name]["works"] == "yes":
+		        assert any(cure in c["cure"] for cure in cures), c
+		END
+	done
 }
