@@ -96,7 +96,7 @@ setup() {
 		echo "# SKIPPED: nothing can be sampled here: $(tail -1 why)" >&3
 		skip "no sampling"
 	fi
-	command -v babeltrace2 >/dev/null || skip "no babeltrace2"
+	command -v babeltrace2 >/dev/null || skip "babeltrace2 is not installed"
 }
 
 needs_tracepoints() {

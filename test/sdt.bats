@@ -53,7 +53,7 @@ setup() {
 }
 
 @test "perf lists them" {
-	command -v perf >/dev/null || skip "no perf here"
+	command -v perf >/dev/null || skip "perf is not installed"
 	run perf --buildid-dir "$W/cache" buildid-cache --add "$W/shop-gcc"
 	[ "$status" -eq 0 ] || skip "perf cannot: $output"
 	run perf --buildid-dir "$W/cache" list sdt
@@ -61,7 +61,7 @@ setup() {
 }
 
 @test "bpftrace traces while waymark records" {
-	command -v bpftrace >/dev/null || skip "no bpftrace here"
+	command -v bpftrace >/dev/null || skip "bpftrace is not installed"
 	[ "$(id -u)" -eq 0 ] || skip "only root may attach"
 	for compiler in gcc clang; do
 		rm -rf T

@@ -28,7 +28,7 @@ setup() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || skip "needs perf"
+	command -v perf >/dev/null || skip "perf is not installed"
 	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
@@ -81,7 +81,7 @@ compare() { # FILE [WORD...]
 
 @test "objects of the corpus equal perf's" {
 	[ -n "$WAYMARK_CORPUS" ] || skip "no corpus: set WAYMARK_CORPUS"
-	command -v perf >/dev/null || skip "needs perf"
+	command -v perf >/dev/null || skip "perf is not installed"
 	nr=0
 	for file in "$WAYMARK_CORPUS"/perf.data/quipper/perf.data.*; do
 		case $file in

@@ -105,7 +105,7 @@ static void ids_are_perfs(void **state)
 {
 	(void)state;
 	if (system("perf --version >/dev/null 2>&1") != 0) {
-		print_message("no perf to compare with\n");
+		print_message("SKIPPED: perf is not installed\n");
 		skip();
 	}
 	kit_each_entry("perf.data/", compare_entry);
