@@ -25,15 +25,18 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@BUILD=$(BUILD) examples/demo/run
 
+# make check T="record print" runs only these tests.
 check:
 	@tools/need build demo check vm
 	@$(MAKE) --no-print-directory build
-	@tools/run-tests $(BUILD)
+	@tools/run-tests $(BUILD) $(T)
 
+# The last step runs `make demo` and `make check` in a bare Debian, in both orders.
 check-long:
-	@tools/need build demo check vm
+	@tools/need build demo check vm fresh
 	@$(MAKE) --no-print-directory build
 	@tools/run-tests --long $(BUILD)
+	@tools/fresh || [ $$? = 77 ]
 
 # libFuzzer, a minute for each parser; finds go to fuzz-finds/. One of them: make fuzz F=tsdl
 fuzz:
