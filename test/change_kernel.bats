@@ -218,14 +218,13 @@ assert masks and all(m < 30 or (m < 60 and m % 2) for m in masks), sorted(set(ma
 
 @test "a recorder without access to the kernel's events reports it" {
 	local open
-	open=$(mktemp -d) # readable by the other user
+	open=$(mktemp -d) # readable by the other user, unlike some build folders
 	chmod 777 "$open"
+	cp "$WAYMARK_BUILD/waymark" "$open"
 	cd "$open"
 	setpriv --reuid 65534 --regid 65534 --clear-groups true || skip "no other user"
-	setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR test -x "$WAYMARK_BUILD/waymark" ||
-		skip "another user does not reach waymark"
 	setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR TMPDIR=/tmp \
-		waymark record -q -o t --preload none -e no:such -- sleep 60 >err 2>&1 3>&- &
+		./waymark record -q -o t --preload none -e no:such -- sleep 60 >err 2>&1 3>&- &
 	pid=$!
 	pids+=("$pid")
 	until_true eval 'test -e t/.waymark || ! kill -0 $pid'
