@@ -67,7 +67,7 @@ static uint64_t clock_ns(clockid_t id)
 	struct timespec t;
 
 	clock_gettime(id, &t); /* cannot fail: these clocks exist */
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * WM_NS_PER_SECOND + (uint64_t)t.tv_nsec;
 }
 
 uint64_t wm_clock_monotonic_ns(void)

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#define WM_NS_PER_SECOND 1000000000
+
 enum wm_clock_kind {
 	WM_CLOCK_MONOTONIC = 0, /* CLOCK_MONOTONIC, nanoseconds */
 	WM_CLOCK_CYCLES = 1,    /* x86: invariant TSC; aarch64: CNTVCT_EL0 */

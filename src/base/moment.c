@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_SECOND 1000000000
+#include "base/clock.h"
 
 /* Reads exactly `digits` digits and advances. */
 static bool number(const char **s, int digits, int *ret)
@@ -27,7 +27,7 @@ static bool number(const char **s, int digits, int *ret)
 /* ".123" after the seconds, if present. */
 static bool fraction(const char **s, int64_t *ret_ns)
 {
-	int64_t scale = NS_PER_SECOND, ns = 0;
+	int64_t scale = WM_NS_PER_SECOND, ns = 0;
 
 	*ret_ns = 0;
 	if (**s != '.')
@@ -59,7 +59,7 @@ static int seconds(const char *s, int64_t *ret_ns)
 			return -ERANGE;
 	if (!fraction(&s, &ns) || *s)
 		return -EINVAL;
-	if (__builtin_mul_overflow(n, NS_PER_SECOND, &n) || __builtin_add_overflow(n, ns, &n))
+	if (__builtin_mul_overflow(n, WM_NS_PER_SECOND, &n) || __builtin_add_overflow(n, ns, &n))
 		return -ERANGE;
 	*ret_ns = negative ? -n : n;
 	return 0;
@@ -114,7 +114,7 @@ static int combine(struct tm *tm, bool utc, int64_t ns, int64_t *ret_ns)
 	when = utc ? timegm(tm) : mktime(tm);
 	if (tm->tm_mday != day || tm->tm_mon != month)
 		return -EINVAL;
-	if (__builtin_mul_overflow((int64_t)when, NS_PER_SECOND, &when) ||
+	if (__builtin_mul_overflow((int64_t)when, WM_NS_PER_SECOND, &when) ||
 	    __builtin_add_overflow(when, ns, &when))
 		return -ERANGE;
 	*ret_ns = when;
@@ -123,7 +123,7 @@ static int combine(struct tm *tm, bool utc, int64_t ns, int64_t *ret_ns)
 
 int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns)
 {
-	time_t day = (time_t)(day_ns / NS_PER_SECOND);
+	time_t day = (time_t)(day_ns / WM_NS_PER_SECOND);
 	bool has_date, utc = strchr(text, 'Z');
 	struct tm tm;
 	int64_t ns;

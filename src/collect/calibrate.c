@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define TRIES       8
 #define SPAN_MIN_NS 1000000u
 
@@ -148,7 +150,7 @@ static struct line fit(const struct wm_calibrate *c)
 
 int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 {
-	struct wm_calibration r = {.hz = 1000000000u, .hz_exact = 1e9};
+	struct wm_calibration r = {.hz = WM_NS_PER_SECOND, .hz_exact = 1e9};
 	double worst = 0;
 	struct line l;
 

@@ -169,7 +169,7 @@ static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint6
 /* --- chunks ----------------------------------------------------------------- */
 
 /* A commit word of the same generation can only have grown, by whole records. */
-static bool may_follow(const struct wm_progress *p, const struct wm_commit *c)
+static bool may_follow(const struct wm_chunk_progress *p, const struct wm_commit *c)
 {
 	if (c->end_bytes == p->end_bytes)
 		return c->count == p->count;
@@ -181,7 +181,7 @@ static bool may_follow(const struct wm_progress *p, const struct wm_commit *c)
 int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bool guest,
 		    struct wm_fresh *ret)
 {
-	const struct wm_progress *p = &s->progress[chunk];
+	const struct wm_chunk_progress *p = &s->progress[chunk];
 	int err = wm_pool_committed(&s->pool, chunk, state, &ret->commit);
 
 	if (err == -EBADMSG)
@@ -191,7 +191,7 @@ int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bo
 	if (!guest && p->end_bytes && p->generation == wm_state_generation(state))
 		ret->from = *p;
 	else
-		ret->from = (struct wm_progress){.end_bytes = WM_CHUNK_HEADER_BYTES};
+		ret->from = (struct wm_chunk_progress){.end_bytes = WM_CHUNK_HEADER_BYTES};
 	if (!may_follow(&ret->from, &ret->commit)) {
 		wm_source_quarantine(s, "commit word went backwards");
 		return -EBADMSG;
@@ -220,7 +220,7 @@ struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_
 	};
 	part_times(s, f, old ? wm_load_relaxed(&c->begin) : 0, part);
 	if (!guest)
-		s->progress[chunk] = (struct wm_progress){
+		s->progress[chunk] = (struct wm_chunk_progress){
 		    .last_clock = part->end,
 		    .generation = wm_state_generation(state),
 		    .end_bytes = f->commit.end_bytes,

@@ -47,7 +47,7 @@ bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory */
 void wm_parts_split(struct wm_parts *l, bool guest);
 
 /* How far one chunk was read. end_bytes 0: not at all, in no generation. */
-struct wm_progress {
+struct wm_chunk_progress {
 	uint64_t last_clock; /* of the last record taken */
 	uint32_t generation;
 	uint32_t end_bytes;
@@ -64,7 +64,7 @@ struct wm_pump_source {
 	bool has_parts;    /* in this round */
 	const char *fault; /* not NULL: quarantined, the pool is not read any more */
 	uint64_t fills;    /* the pool's fill_order when all FULL chunks had been taken */
-	struct wm_progress *progress; /* one per chunk of the pool */
+	struct wm_chunk_progress *progress; /* one per chunk of the pool */
 
 	/*
 	 * Losses. sampled: the pool's counters at the last sample; they only grow.
@@ -127,7 +127,7 @@ void wm_source_tell_losses(struct wm_pump_source *s);
 /* The new part of a chunk that was seen in `state`. */
 struct wm_fresh {
 	struct wm_commit commit;
-	struct wm_progress from; /* end_bytes: where the fresh part starts */
+	struct wm_chunk_progress from; /* end_bytes: where the fresh part starts */
 };
 
 /*

@@ -11,11 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "collect/proc_source.h"
 #include "collect/source.h"
 
-#define NS_PER_S 1000000000u
+#define NS_PER_S WM_NS_PER_SECOND
 #define FULL_NS  10000000u /* when the reader of a live trace is late: try again after this */
 
 /* --- options -------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 
 #define WM_PROC_EVERY_MIN_NS     1000000u
 #define WM_PROC_EVERY_MAX_NS     3600000000000u
-#define WM_PROC_EVERY_DEFAULT_NS 1000000000u
+#define WM_PROC_EVERY_DEFAULT_NS WM_NS_PER_SECOND
 
 /* One event, its interval, and the filter that its values must pass. */
 struct wm_proc_choice {

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "collect/cpu_packet_int.h"
 #include "collect/residual_filter_int.h"
 #include "collect/task_names.h"
@@ -17,8 +18,8 @@
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
 #define OURS_MAX          4u
-#define ALL_EVERY_NS      1000000000u /* interval of draining all rings; */
-#define WORTH_PART        8           /* earlier only rings that are full to 1/WORTH_PART */
+#define ALL_EVERY_NS      WM_NS_PER_SECOND /* interval of draining all rings; */
+#define WORTH_PART        8                /* earlier only rings that are full to 1/WORTH_PART */
 
 /* The state of one CPU between rounds. Times of records do not decrease in a stream. */
 struct place {

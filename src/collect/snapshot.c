@@ -32,12 +32,12 @@ struct candidates {
  */
 static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 {
-	struct wm_progress *p = &s->progress[chunk];
+	struct wm_chunk_progress *p = &s->progress[chunk];
 
 	if (!p->end_bytes || p->generation == wm_state_generation(state))
 		return;
 	s->credit = wm_sum(s->credit, p->count);
-	*p = (struct wm_progress){0};
+	*p = (struct wm_chunk_progress){0};
 }
 
 static void look_at(struct wm_pump_source *s, uint32_t chunk, struct candidates *c)
@@ -105,7 +105,7 @@ static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool 
 		      struct wm_parts *l)
 {
 	const unsigned char *base = (const unsigned char *)wm_pool_chunk(&s->pool, c->chunk);
-	struct wm_progress before = s->progress[c->chunk];
+	struct wm_chunk_progress before = s->progress[c->chunk];
 	uint64_t clamped = s->clamped;
 	struct wm_part *part;
 	struct wm_fresh f;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "event/class.h"
 #include "kdata/proc_int.h"
 
 #define PLAN_BYTES_MAX ((size_t)4 << 20)
 #define NAME_MAX_BYTES 100u /* of a field's name, without its unit */
-#define NS_PER_S       1000000000u
+#define NS_PER_S       WM_NS_PER_SECOND
 
 /* --- one field ------------------------------------------------------------------------ */
 

@@ -23,15 +23,15 @@
 
 static void on_message(unsigned k, const struct wm_msg *m)
 {
-	struct wm_session *s = &wm_rt.session[k];
+	struct wm_guest_session *s = &wm_rt.session[k];
 
 	wm_lock();
 	if (m->type == WM_MSG_DETACH) {
-		wm_session_leave(k, true);
+		wm_guest_session_leave(k, true);
 	} else if (m->type == WM_MSG_RULES && s->active) {
-		if (wm_session_read_rules(s) >= 0) {
+		if (wm_guest_session_read_rules(s) >= 0) {
 			wm_plan_update_all();
-			wm_session_synced(s);
+			wm_guest_session_synced(s);
 		}
 	}
 	wm_unlock();
@@ -39,14 +39,14 @@ static void on_message(unsigned k, const struct wm_msg *m)
 
 static void on_readable(unsigned k)
 {
-	struct wm_session *s = &wm_rt.session[k];
+	struct wm_guest_session *s = &wm_rt.session[k];
 	union {
 		struct wm_msg m;
 		char room[256];
 	} in;
 	long n;
 
-	if (wm_session_is_deaf(s)) /* the program may have reused the descriptor */
+	if (wm_guest_session_is_deaf(s)) /* the program may have reused the descriptor */
 		return;
 	n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
 
@@ -54,7 +54,7 @@ static void on_readable(unsigned k)
 		return;
 	if (n <= 0) { /* the recorder closed its end */
 		wm_lock();
-		wm_session_leave(k, false);
+		wm_guest_session_leave(k, false);
 		wm_unlock();
 		return;
 	}
@@ -66,12 +66,12 @@ static void on_readable(unsigned k)
 static void leave_closed(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
-		if (!wm_load_acquire(&s->active) || !wm_session_is_deaf(s) ||
+		struct wm_guest_session *s = &wm_rt.session[k];
+		if (!wm_load_acquire(&s->active) || !wm_guest_session_is_deaf(s) ||
 		    !wm_load_acquire(&wm_pool_header(s->pool)->closing))
 			continue;
 		wm_lock();
-		wm_session_leave(k, false);
+		wm_guest_session_leave(k, false);
 		wm_unlock();
 	}
 }
@@ -90,7 +90,7 @@ static bool fill_polls(struct pollfd *p)
 		if (!wm_rt.session[k].active)
 			continue;
 		any = true;
-		if (!wm_session_is_deaf(&wm_rt.session[k]))
+		if (!wm_guest_session_is_deaf(&wm_rt.session[k]))
 			p[k].fd = wm_rt.session[k].socket;
 	}
 	if (!any) {

@@ -169,7 +169,7 @@ static void commit(struct waymark_writer *w, unsigned char *q, uint64_t now, uin
 	wm_store_release((uint64_t *)w->base, word);
 }
 
-static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
+static void record(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
 		   struct waymark_writer *w, struct wm_level *l)
 {
 	uint32_t need = 8 + contexts_bytes_most(p->contexts) + h->bytes + 8;
@@ -189,7 +189,7 @@ static void record(struct hit *h, struct wm_session *s, const struct wm_plan_slo
 }
 
 /* Only this thread, at this level, writes the count, so an ordinary store suffices. */
-static void count(struct hit *h, struct wm_session *s, const struct wm_plan_slot *p,
+static void count(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
 		  struct waymark_writer *w, struct wm_level *l)
 {
 	uint32_t at = wm_counts_at(p->id);
@@ -217,7 +217,7 @@ static struct wm_thread_extra *extra_of(struct wm_thread *t)
 
 static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, bool too_big)
 {
-	struct wm_session *s = &wm_rt.session[slot];
+	struct wm_guest_session *s = &wm_rt.session[slot];
 	struct waymark_writer *w = &h->thread->writer[h->level];
 	struct wm_level *l = &h->thread->level[h->level];
 

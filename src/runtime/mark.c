@@ -120,7 +120,7 @@ bool wm_mark_name(const struct waymark_module *module, const char *provider, con
 		return true;
 	}
 	if (!*provider) {
-		const struct wm_module *m = module ? module->runtime : NULL;
+		const struct wm_guest_module *m = module ? module->runtime : NULL;
 		if (!m)
 			return false;
 		provider = m->provider;
@@ -129,11 +129,12 @@ bool wm_mark_name(const struct waymark_module *module, const char *provider, con
 	return true;
 }
 
-WM_API int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
-			    const char *format, waymark_mark_callback callback, void *private_data);
-WM_API int waymark_mark_remove(struct waymark_module *module, const char *provider,
-			       const char *name, const char *format, waymark_mark_callback callback,
-			       void *private_data);
+WM_GUEST_API int waymark_mark_add(struct waymark_module *module, const char *provider,
+				  const char *name, const char *format,
+				  waymark_mark_callback callback, void *private_data);
+WM_GUEST_API int waymark_mark_remove(struct waymark_module *module, const char *provider,
+				     const char *name, const char *format,
+				     waymark_mark_callback callback, void *private_data);
 
 int waymark_mark_add(struct waymark_module *module, const char *provider, const char *name,
 		     const char *format, waymark_mark_callback callback, void *private_data)

@@ -25,7 +25,7 @@
 static struct wm_plan *retired;
 static bool publishing; /* set when an update begins: this is a child, forked during one */
 
-static bool rule_matches(const struct wm_session_rule *r, const struct wm_event_entry *e)
+static bool rule_matches(const struct wm_guest_rule *r, const struct wm_event_entry *e)
 {
 	return e->desc->level <= r->level_max &&
 	       wm_glob_match(r->glob, r->glob_bytes, e->provider, e->name_bytes);
@@ -39,7 +39,7 @@ struct draft {
 };
 static struct draft *draft;
 
-static bool add_filter(struct wm_plan_slot *p, const struct wm_session_rule *r,
+static bool add_filter(struct wm_plan_slot *p, const struct wm_guest_rule *r,
 		       const struct wm_event_entry *e)
 {
 	unsigned char *at = draft->storage + draft->used;
@@ -62,7 +62,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
 /* Notes that no filter of the event's rules fits it, or that one had no room. Counted once. */
 static void note_unfit(struct wm_event_entry *e, unsigned k)
 {
-	struct wm_session *s = &wm_rt.session[k];
+	struct wm_guest_session *s = &wm_rt.session[k];
 
 	s->missing_field += e->slot[k].unfit != s->generation;
 	e->slot[k].unfit = s->generation;
@@ -71,12 +71,12 @@ static void note_unfit(struct wm_event_entry *e, unsigned k)
 /* What session k wants of the event: the rules of the last change that match it decide. */
 static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
 {
-	struct wm_session *s = &wm_rt.session[k];
+	struct wm_guest_session *s = &wm_rt.session[k];
 	bool all = false, off = false, unfit = false, too_many = false;
-	const struct wm_session_rule *last = NULL;
+	const struct wm_guest_rule *last = NULL;
 
 	for (uint32_t i = s->active ? s->nr_rules : 0; i-- > 0;) {
-		const struct wm_session_rule *r = &s->rule[i];
+		const struct wm_guest_rule *r = &s->rule[i];
 		if (last && r->change != last->change)
 			break;
 		if (!rule_matches(r, e))
@@ -103,13 +103,13 @@ static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry 
 
 static bool plan_id(struct wm_event_entry *e, unsigned k, struct wm_plan_slot *p)
 {
-	struct wm_session *s = &wm_rt.session[k];
+	struct wm_guest_session *s = &wm_rt.session[k];
 
 	if (!e->slot[k].known || e->slot[k].generation != s->generation ||
 	    e->slot[k].contexts != p->contexts) {
 		if (s->next_id >= WM_EVENTS_MAX)
 			return false;
-		if (!wm_session_announce(s, e, s->next_id, p->contexts))
+		if (!wm_guest_session_announce(s, e, s->next_id, p->contexts))
 			return false; /* an event that the recorder does not know is not recorded */
 		e->slot[k].id = s->next_id++;
 		e->slot[k].contexts = p->contexts;
@@ -170,7 +170,7 @@ static void find_quick(struct wm_plan *p)
 
 static bool plan_is_direct(const struct wm_plan *p)
 {
-	const struct wm_session *s = &wm_rt.session[0];
+	const struct wm_guest_session *s = &wm_rt.session[0];
 	for (unsigned k = 1; k < WM_SLOTS; k++)
 		if (p->slot[k].on)
 			return false;
@@ -250,7 +250,8 @@ static void flip(const struct wm_site_ref *r, bool on)
 }
 
 /* Flips all sites of the module whose event satisfies `such`. */
-static void flip_module(struct wm_module *m, bool on, bool (*such)(const struct wm_event_entry *))
+static void flip_module(struct wm_guest_module *m, bool on,
+			bool (*such)(const struct wm_event_entry *))
 {
 	uintptr_t first = UINTPTR_MAX, last = 0;
 	uint32_t nr = 0;
@@ -280,7 +281,7 @@ static void flip_module(struct wm_module *m, bool on, bool (*such)(const struct 
 
 static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
 {
-	for (struct wm_module *m = wm_rt.modules; m; m = m->next)
+	for (struct wm_guest_module *m = wm_rt.modules; m; m = m->next)
 		flip_module(m, on, such);
 }
 
@@ -350,7 +351,7 @@ static bool begin(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (wm_rt.session[k].active)
-			(void)wm_session_is_deaf(&wm_rt.session[k]);
+			(void)wm_guest_session_is_deaf(&wm_rt.session[k]);
 	if (!draft)
 		draft = wm_sys_map(sizeof(*draft));
 	return draft != NULL;
@@ -360,7 +361,7 @@ static bool flush_all(void)
 {
 	bool ok = true;
 	for (unsigned k = 0; k < WM_SLOTS; k++)
-		if (wm_rt.session[k].active && wm_session_flush(&wm_rt.session[k]) < 0)
+		if (wm_rt.session[k].active && wm_guest_session_flush(&wm_rt.session[k]) < 0)
 			ok = false;
 	return ok;
 }
@@ -386,7 +387,7 @@ static void publish_all(void)
 	publish();
 	wm_patch_end();
 	free_retired();
-	wm_session_counts();
+	wm_guest_session_counts();
 }
 
 void wm_plan_update_all(void)
@@ -415,7 +416,7 @@ void wm_plan_update_event(struct wm_event_entry *e)
 	publish_all();
 }
 
-void wm_plan_update_module(struct wm_module *m)
+void wm_plan_update_module(struct wm_guest_module *m)
 {
 	uint32_t nr_linked = 0;
 
@@ -443,10 +444,10 @@ void wm_plan_update_module(struct wm_module *m)
 	flip_module(m, true, is_on); /* and the sites of events that were on before */
 	wm_patch_end();
 	free_retired();
-	wm_session_counts();
+	wm_guest_session_counts();
 }
 
-void wm_plan_links_lost(struct wm_module *m)
+void wm_plan_links_lost(struct wm_guest_module *m)
 {
 	uint32_t nr_linked = 0;
 
@@ -479,7 +480,7 @@ void wm_plan_restore(void)
 	wm_patch_end();
 }
 
-void wm_plan_drop_module(struct wm_module *m)
+void wm_plan_drop_module(struct wm_guest_module *m)
 {
 	/* Its events keep their plans: during exit() they are still used. */
 	for (uint32_t i = 0; i < m->nr_sites; i++)

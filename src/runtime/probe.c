@@ -67,11 +67,11 @@ static void update(const char *name, uint32_t bytes)
 			wm_plan_update_event(e);
 }
 
-WM_API int waymark_probe_add(const char *provider, const char *name, const char *prototype,
-			     void (*fn)(void), void *private_data);
-WM_API int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
-				void *private_data);
-WM_API void waymark_rt_synchronize(void);
+WM_GUEST_API int waymark_probe_add(const char *provider, const char *name, const char *prototype,
+				   void (*fn)(void), void *private_data);
+WM_GUEST_API int waymark_probe_remove(const char *provider, const char *name, void (*fn)(void),
+				      void *private_data);
+WM_GUEST_API void waymark_rt_synchronize(void);
 
 /* True when markers of this name exist and none has this format. */
 static bool other_format(const struct wm_registration *wanted)

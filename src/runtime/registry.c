@@ -32,11 +32,11 @@ struct waymark_event_state *wm_site_event(const struct waymark_site *site)
 /* Where a module is mapped. Calls the loader: never under the runtime's lock. */
 struct where {
 	uintptr_t address;
-	struct wm_module *ret;
+	struct wm_guest_module *ret;
 	bool found;
 };
 
-static void read_notes(struct wm_module *m, const unsigned char *p, size_t bytes)
+static void read_notes(struct wm_guest_module *m, const unsigned char *p, size_t bytes)
 {
 	while (bytes >= sizeof(ElfW(Nhdr))) {
 		const ElfW(Nhdr) *n = (const void *)p;
@@ -54,7 +54,7 @@ static void read_notes(struct wm_module *m, const unsigned char *p, size_t bytes
 	}
 }
 
-static void set_path(struct wm_module *m, const char *path)
+static void set_path(struct wm_guest_module *m, const char *path)
 {
 	size_t n = path ? wm_str_len(path) : 0;
 	if (!n) { /* the program itself */
@@ -68,7 +68,7 @@ static void set_path(struct wm_module *m, const char *path)
 	m->path[n] = 0;
 }
 
-static void find_text(struct wm_module *m, const struct dl_phdr_info *info)
+static void find_text(struct wm_guest_module *m, const struct dl_phdr_info *info)
 {
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
@@ -213,7 +213,7 @@ static struct wm_event_entry *entry_of(const struct waymark_desc *d, const char 
 }
 
 /* Adds the module's sites to the lists of their events. */
-static void connect(struct wm_module *m)
+static void connect(struct wm_guest_module *m)
 {
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
 		const struct waymark_site *site = &m->abi->sites[i];
@@ -235,7 +235,7 @@ static void connect(struct wm_module *m)
 	}
 }
 
-static void disconnect(struct wm_module *m)
+static void disconnect(struct wm_guest_module *m)
 {
 	for (uint32_t i = 0; i < m->nr_sites; i++) {
 		struct wm_site_ref *r = &m->ref[i];
@@ -283,14 +283,14 @@ static void fill(struct waymark_module *abi)
 	abi->span = wm_entry_span;
 }
 
-WM_API int waymark_module_register(struct waymark_module *abi);
-WM_API void waymark_module_unregister(struct waymark_module *abi);
+WM_GUEST_API int waymark_module_register(struct waymark_module *abi);
+WM_GUEST_API void waymark_module_unregister(struct waymark_module *abi);
 
 int waymark_module_register(struct waymark_module *abi)
 {
 	uint32_t nr = (uint32_t)(abi->sites_end - abi->sites);
-	size_t bytes = sizeof(struct wm_module) + nr * sizeof(struct wm_site_ref);
-	struct wm_module *m;
+	size_t bytes = sizeof(struct wm_guest_module) + nr * sizeof(struct wm_site_ref);
+	struct wm_guest_module *m;
 	struct where w;
 
 	if (abi->abi != WAYMARK_ABI || !wm_runtime_ready())
@@ -314,16 +314,16 @@ int waymark_module_register(struct waymark_module *abi)
 	abi->runtime = m;
 	wm_store_release(&abi->state, 1);
 	control_add(abi, NULL);
-	wm_session_module(m, false);
+	wm_guest_session_module(m, false);
 	wm_plan_update_module(m);
-	wm_session_all_synced(); /* the recorder now counts its sites and events */
+	wm_guest_session_all_synced(); /* the recorder now counts its sites and events */
 	wm_unlock();
 	return 0;
 }
 
 void waymark_module_unregister(struct waymark_module *abi)
 {
-	struct wm_module *m = abi->runtime, **link;
+	struct wm_guest_module *m = abi->runtime, **link;
 
 	if (!m)
 		return;
@@ -344,7 +344,7 @@ void waymark_module_unregister(struct waymark_module *abi)
 	abi->state = 0;
 	abi->runtime = NULL;
 	abi->provider = NULL;
-	wm_session_module(m, true);
+	wm_guest_session_module(m, true);
 	wm_unlock();
 	(void)wm_thread_quiesce(1000); /* from here on no thread runs its cold code */
 	wm_sys_unmap(m, m->bytes);

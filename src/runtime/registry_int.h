@@ -42,8 +42,8 @@ struct wm_event_entry {
 };
 
 /* A loaded module. */
-struct wm_module {
-	struct wm_module *next;
+struct wm_guest_module {
+	struct wm_guest_module *next;
 	struct waymark_module *abi;
 	size_t bytes; /* of this mapping */
 	uintptr_t bias, start, end;

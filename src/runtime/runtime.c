@@ -18,7 +18,7 @@
 #define FORK_WAITS 100 /* of 10 ms */
 
 struct wm_runtime wm_rt;
-WM_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
+WM_GUEST_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
 intptr_t wm_writer_offset(void)
 {
@@ -75,14 +75,14 @@ static void join_list(const char *list, uint32_t flags)
 		size_t n = 0;
 		while (list[n] && list[n] != ':')
 			n++;
-		if (n && wm_session_join(list, n, flags) == 0)
+		if (n && wm_guest_session_join(list, n, flags) == 0)
 			any = true;
 		list += n + (list[n] == ':');
 	}
 	if (!any)
 		return;
 	wm_plan_update_all();
-	wm_session_all_synced();
+	wm_guest_session_all_synced();
 	(void)wm_agent_start();
 }
 
@@ -94,7 +94,7 @@ static void before_fork(void)
 static void after_fork(void)
 {
 	if (wm_thread_after_fork())
-		wm_session_hide();
+		wm_guest_session_hide();
 }
 
 static void set_up(void)
@@ -165,9 +165,9 @@ void wm_runtime_forked(void)
 		wm_rt.pid = wm_sys_pid();
 		wm_agent_stop_in_child();
 		wm_patch_forked();
-		wm_session_forked();
+		wm_guest_session_forked();
 		wm_plan_update_all();
-		wm_session_all_synced();
+		wm_guest_session_all_synced();
 		if (wm_thread_init() == 0)
 			(void)wm_agent_start();
 	}
@@ -186,10 +186,10 @@ void wm_runtime_attach_check(void)
 	if (request != waymark_control.attach_done) {
 		wm_mem_copy(folder, waymark_control.folder, sizeof(folder));
 		folder[sizeof(folder) - 1] = 0;
-		err = wm_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
+		err = wm_guest_session_join(folder, wm_str_len(folder), WM_HELLO_ATTACHED);
 		if (err == 0) {
 			wm_plan_update_all();
-			wm_session_all_synced();
+			wm_guest_session_all_synced();
 			(void)wm_agent_start();
 		}
 		wm_plan_restore();

@@ -32,24 +32,24 @@
 #include "runtime/registry_int.h"
 #include "runtime/thread_int.h"
 
-#define WM_HIDDEN __attribute__((visibility("hidden")))
-#define WM_API    __attribute__((visibility("default")))
+#define WM_HIDDEN    __attribute__((visibility("hidden")))
+#define WM_GUEST_API __attribute__((visibility("default")))
 
-#define WM_MODULES_MAX 4096u
-#define WM_EVENTS_MAX  65536u /* ids are 16 bits */
-#define WM_FILTERS_MAX 8u     /* most filtered rules that may match one event */
-#define WM_PROBES_MAX  32u
-#define WM_FOLDER_MAX  512u
+#define WM_GUEST_MODULES_MAX 4096u
+#define WM_EVENTS_MAX        65536u /* ids are 16 bits */
+#define WM_FILTERS_MAX       8u     /* most filtered rules that may match one event */
+#define WM_PROBES_MAX        32u
+#define WM_FOLDER_MAX        512u
 
 /* One rule of a recorder, pointing into its private copy of DIR/rules. */
-struct wm_session_rule {
+struct wm_guest_rule {
 	const char *glob;
 	const unsigned char *filter;
 	uint32_t glob_bytes, filter_bytes, contexts, level_max, change, flags;
 };
 
 /* A recorder this process is joined to. */
-struct wm_session {
+struct wm_guest_session {
 	uint32_t active;     /* pool and socket are valid; emitting threads load it with acquire */
 	uint32_t generation; /* bumped when the slot gets a new pool */
 	int socket;
@@ -61,7 +61,7 @@ struct wm_session {
 	uint32_t next_id;
 	uint64_t rules_generation;
 	unsigned char *rules; /* private copy of the file; `rule` follows in the mapping */
-	struct wm_session_rule *rule;
+	struct wm_guest_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
 	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64]; /* as in SYNCED */
@@ -114,9 +114,9 @@ struct wm_runtime {
 	uint32_t refused; /* sites that hold foreign bytes (a debugger's, a uprobe's) */
 	uint32_t nr_events;
 	uint64_t early; /* events counted before any pool existed, since the last HELLO */
-	struct wm_module *modules;
+	struct wm_guest_module *modules;
 	struct wm_event_entry *events, **hash;
-	struct wm_session session[WM_SLOTS];
+	struct wm_guest_session session[WM_SLOTS];
 	struct wm_registration *probes;
 	bool agent_runs;
 	uint32_t agent_tid; /* not 0 until the kernel has ended the agent thread; a futex */
@@ -137,27 +137,30 @@ void *wm_keep(size_t bytes);
 
 /* plan.c: computes what events do when hit, from rules and probes. Locked. */
 void wm_plan_update_all(void);
-void wm_plan_update_module(struct wm_module *m);
-void wm_plan_drop_module(struct wm_module *m); /* the module is being unloaded */
+void wm_plan_update_module(struct wm_guest_module *m);
+void wm_plan_drop_module(struct wm_guest_module *m); /* the module is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
 void wm_plan_restore(void); /* switches off events that a tool switched on and no session wants */
-void wm_plan_links_lost(struct wm_module *m); /* m is unloaded: drops its linked markers' probes */
+void wm_plan_links_lost(
+    struct wm_guest_module *m); /* m is unloaded: drops its linked markers' probes */
 
 /* session.c. Locked. */
-int wm_session_join(const char *folder, size_t bytes, uint32_t flags);
-void wm_session_leave(unsigned slot, bool say_bye);
-int wm_session_read_rules(struct wm_session *s);
-void wm_session_forked(void); /* drops the parent's sessions, joins the same folders anew */
-void wm_session_hide(void);   /* maps private memory over the pools: see wm_thread_after_fork() */
-/* Does not check the socket, unlike wm_session_is_deaf(), which is called once per update. */
-bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
-			 uint32_t contexts);
-int wm_session_flush(struct wm_session *s); /* sends the announced events before they are enabled */
-void wm_session_module(const struct wm_module *m, bool unload);
-void wm_session_synced(struct wm_session *s);
-void wm_session_all_synced(void);
-void wm_session_counts(void); /* reports to the recorders how many events no filter fits */
-bool wm_session_is_deaf(struct wm_session *s); /* true: the program closed the socket */
+int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags);
+void wm_guest_session_leave(unsigned slot, bool say_bye);
+int wm_guest_session_read_rules(struct wm_guest_session *s);
+void wm_guest_session_forked(void); /* drops the parent's sessions, joins the same folders anew */
+void wm_guest_session_hide(
+    void); /* maps private memory over the pools: see wm_thread_after_fork() */
+/* Does not check the socket, unlike wm_guest_session_is_deaf(), which is called once per update. */
+bool wm_guest_session_announce(struct wm_guest_session *s, const struct wm_event_entry *e,
+			       uint32_t id, uint32_t contexts);
+int wm_guest_session_flush(
+    struct wm_guest_session *s); /* sends the announced events before they are enabled */
+void wm_guest_session_module(const struct wm_guest_module *m, bool unload);
+void wm_guest_session_synced(struct wm_guest_session *s);
+void wm_guest_session_all_synced(void);
+void wm_guest_session_counts(void); /* reports to the recorders how many events no filter fits */
+bool wm_guest_session_is_deaf(struct wm_guest_session *s); /* true: the program closed the socket */
 
 /* agent.c */
 int wm_agent_start(void);
@@ -195,10 +198,10 @@ extern uint8_t wm_xsave_works WM_HIDDEN;
 /* slow.c: space for a writer of a slot */
 /* Counts events that no recorder's pool could count, with the next one that can. */
 void wm_early(uint64_t n);
-bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);
 /* The same for a session that counts: gets a chunk that extends beyond `at`. */
-bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		    const struct wm_thread *t, unsigned level, uint32_t at);
 
 #endif

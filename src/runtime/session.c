@@ -45,7 +45,7 @@ static bool path_in(char *to, size_t room, const char *folder, const char *leaf)
 /* ------------------------------------------------------------------ *
  * Rules
  * ------------------------------------------------------------------ */
-static int parse_rules(struct wm_session *s)
+static int parse_rules(struct wm_guest_session *s)
 {
 	const struct wm_rules_header *h = (const void *)s->rules;
 	size_t at = sizeof(*h);
@@ -79,7 +79,7 @@ static int parse_rules(struct wm_session *s)
 	return 0;
 }
 
-int wm_session_read_rules(struct wm_session *s)
+int wm_guest_session_read_rules(struct wm_guest_session *s)
 {
 	char path[WM_FOLDER_MAX + 16];
 	size_t n = 0;
@@ -113,7 +113,7 @@ int wm_session_read_rules(struct wm_session *s)
  * The socket
  * ------------------------------------------------------------------ */
 
-static int connect_socket(struct wm_session *s)
+static int connect_socket(struct wm_guest_session *s)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct timeval limit = {0, WM_SEND_WAIT_MS * 1000};
@@ -193,7 +193,7 @@ static bool fit_file_limit(struct wm_pool_options *o)
 	return false;
 }
 
-static long make_pool(struct wm_session *s, struct wm_pool_options *o)
+static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 {
 	const struct wm_rules_header *h = (const void *)s->rules;
 	long fd, err;
@@ -208,7 +208,7 @@ static long make_pool(struct wm_session *s, struct wm_pool_options *o)
 	if (!fit_file_limit(o))
 		return -27; /* EFBIG */
 	s->pool_bytes = wm_pool_size(o);
-	fd = wm_session_memfd("waymark-pool");
+	fd = wm_guest_session_memfd("waymark-pool");
 	if (wm_sys_failed(fd))
 		return fd;
 	err = WM_SYS_2(SYS_ftruncate, fd, s->pool_bytes);
@@ -243,7 +243,7 @@ static void read_comm(char comm[16])
 		(void)WM_SYS_2(SYS_prctl, PR_GET_NAME, comm);
 }
 
-static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int pool_fd,
+static int say_hello(struct wm_guest_session *s, const struct wm_pool_options *o, int pool_fd,
 		     uint32_t flags)
 {
 	struct {
@@ -263,10 +263,10 @@ static int say_hello(struct wm_session *s, const struct wm_pool_options *o, int 
 	hello.m.path_bytes = n > 0 ? (uint32_t)n : 0;
 	hello.m.h.bytes = (uint32_t)sizeof(hello.m) + hello.m.path_bytes;
 	read_comm(hello.m.comm);
-	return wm_session_send(s, &hello, hello.m.h.bytes, pool_fd);
+	return wm_guest_session_send(s, &hello, hello.m.h.bytes, pool_fd);
 }
 
-static struct wm_session *free_slot(void)
+static struct wm_guest_session *free_slot(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (!wm_rt.session[k].active)
@@ -277,7 +277,7 @@ static struct wm_session *free_slot(void)
 static bool joined_already(const char *folder, size_t bytes)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		const struct wm_session *s = &wm_rt.session[k];
+		const struct wm_guest_session *s = &wm_rt.session[k];
 		if (s->active && wm_str_len(s->folder) == bytes &&
 		    !wm_mem_differ(s->folder, folder, bytes))
 			return true;
@@ -289,18 +289,18 @@ static bool joined_already(const char *folder, size_t bytes)
  * Unmaps the pool, unless a thread may still use an address in it: then it
  * stays mapped for good.
  */
-static void drop_pool(struct wm_session *s, bool unmap)
+static void drop_pool(struct wm_guest_session *s, bool unmap)
 {
 	void *map = s->pool ? s->pool->map : NULL;
 
 	if (!map || !unmap)
 		return;
-	s->pool->map = NULL; /* cleared before the unmap: see wm_session_hide() */
+	s->pool->map = NULL; /* cleared before the unmap: see wm_guest_session_hide() */
 	wm_fence_signal();
 	wm_sys_unmap(map, s->pool_bytes);
 }
 
-static void settle_slot(struct wm_session *s)
+static void settle_slot(struct wm_guest_session *s)
 {
 	if (s->pool && s->pool->map)
 		drop_pool(s, wm_thread_quiesce(1000) && !wm_thread_is_haunted());
@@ -311,7 +311,7 @@ static void settle_slot(struct wm_session *s)
 }
 
 /* Does everything but set `active`: reads the rules and hands the pool to the recorder. */
-static int open_session(struct wm_session *s, uint32_t flags)
+static int open_session(struct wm_guest_session *s, uint32_t flags)
 {
 	struct wm_pool_options o = {0};
 	long fd;
@@ -321,7 +321,7 @@ static int open_session(struct wm_session *s, uint32_t flags)
 	s->socket = -1;
 	s->out_bytes = 0;
 	s->missing_field = s->missing_told = 0;
-	err = wm_session_read_rules(s);
+	err = wm_guest_session_read_rules(s);
 	if (err < 0)
 		return err;
 	err = connect_socket(s);
@@ -338,17 +338,17 @@ static int open_session(struct wm_session *s, uint32_t flags)
 	return err;
 }
 
-static void activate(struct wm_session *s)
+static void activate(struct wm_guest_session *s)
 {
 	wm_store_release(&s->active, 1);
 	wm_early(0);
-	for (const struct wm_module *m = wm_rt.modules; m; m = m->next)
-		wm_session_say_module(s, m, false);
+	for (const struct wm_guest_module *m = wm_rt.modules; m; m = m->next)
+		wm_guest_session_say_module(s, m, false);
 }
 
-int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
+int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags)
 {
-	struct wm_session *s = free_slot();
+	struct wm_guest_session *s = free_slot();
 	int err;
 
 	if (!bytes || bytes >= WM_FOLDER_MAX)
@@ -366,9 +366,9 @@ int wm_session_join(const char *folder, size_t bytes, uint32_t flags)
 	return 0;
 }
 
-void wm_session_leave(unsigned slot, bool say_bye)
+void wm_guest_session_leave(unsigned slot, bool say_bye)
 {
-	struct wm_session *s = &wm_rt.session[slot];
+	struct wm_guest_session *s = &wm_rt.session[slot];
 
 	if (!s->active)
 		return;
@@ -378,18 +378,18 @@ void wm_session_leave(unsigned slot, bool say_bye)
 	wm_store_release(&s->active, 0);
 	if (say_bye) {
 		struct wm_msg bye = {WM_MSG_BYE, sizeof(bye)};
-		(void)wm_session_send(s, &bye, sizeof(bye), -1);
+		(void)wm_guest_session_send(s, &bye, sizeof(bye), -1);
 	}
-	if (!wm_session_is_deaf(s))
+	if (!wm_guest_session_is_deaf(s))
 		(void)WM_SYS_1(SYS_close, s->socket);
 	s->socket = -1;
 }
 
 /* After a fork in a handler: the child returns into an emit that must store somewhere. */
-void wm_session_hide(void)
+void wm_guest_session_hide(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
+		struct wm_guest_session *s = &wm_rt.session[k];
 		if (!s->pool || !s->pool->map)
 			continue;
 		(void)WM_SYS_6(SYS_mmap, s->pool->map, s->pool_bytes, PROT_READ | PROT_WRITE,
@@ -403,38 +403,38 @@ void wm_session_hide(void)
  * inherited the event words, and its other threads may use them as soon as a
  * pool exists.
  */
-static int announce_again(struct wm_session *s, unsigned k, uint32_t generation)
+static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t generation)
 {
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next) {
 		if (!e->slot[k].known || e->slot[k].generation != generation)
 			continue;
-		if (!wm_session_announce(s, e, e->slot[k].id, e->slot[k].contexts))
+		if (!wm_guest_session_announce(s, e, e->slot[k].id, e->slot[k].contexts))
 			return -32; /* EPIPE */
 		e->slot[k].generation = s->generation;
 	}
-	return wm_session_flush(s);
+	return wm_guest_session_flush(s);
 }
 
 /* The parent's pools and sockets are not the child's: joins the same recorders anew. */
-void wm_session_forked(void)
+void wm_guest_session_forked(void)
 {
 	bool was[WM_SLOTS];
 
 	if (wm_thread_leave_behind()) /* a bare clone from a handler: like after fork() */
-		wm_session_hide();
+		wm_guest_session_hide();
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		was[k] = wm_rt.session[k].active;
 		wm_store_release(&wm_rt.session[k].active, 0);
 	}
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
+		struct wm_guest_session *s = &wm_rt.session[k];
 		uint32_t generation = s->generation;
 		drop_pool(s, !s->hidden);
 		s->hidden = false;
 		s->pool = NULL;
 		if (!was[k])
 			continue;
-		if (!wm_session_is_deaf(s))
+		if (!wm_guest_session_is_deaf(s))
 			(void)WM_SYS_1(SYS_close, s->socket);
 		if (open_session(s, WM_HELLO_FORKED) == 0 && announce_again(s, k, generation) >= 0)
 			activate(s);

@@ -22,7 +22,7 @@ void wm_early(uint64_t n)
 	if (wm_thread_forked()) /* the pools still belong to the parent */
 		return;
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
+		struct wm_guest_session *s = &wm_rt.session[k];
 		if (!wm_load_acquire(&s->active))
 			continue;
 		wm_pool_lost(s->pool, WM_LOST_EARLY, wm_exchange_acq_rel(&wm_rt.early, 0));
@@ -107,7 +107,7 @@ static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
  * holds private memory by then, and not with the child's own.
  */
 struct want {
-	struct wm_session *session;
+	struct wm_guest_session *session;
 	struct wm_pool *pool;
 	uint32_t generation, tid;
 	uint16_t level;
@@ -187,7 +187,7 @@ static void take_on(const struct want *n, struct waymark_writer *w, struct wm_le
 	wm_store_relaxed(&w->end, base + wm_pool_chunk_bytes(n->pool, chunk) - CHUNK_SLACK);
 }
 
-bool wm_chunk_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level)
 {
 	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
@@ -256,7 +256,7 @@ static void count_in(const struct want *n, struct waymark_writer *w, struct wm_l
 	wm_store_relaxed(&w->end, base + 8 * words);
 }
 
-bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_level *l,
+bool wm_counts_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		    const struct wm_thread *t, unsigned level, uint32_t at)
 {
 	struct want n = {s, s->pool, s->generation, t->tid, (uint16_t)level};
@@ -291,7 +291,7 @@ bool wm_counts_next(struct wm_session *s, struct waymark_writer *w, struct wm_le
 struct waymark_writer *wm_slow(struct waymark_writer *full)
 {
 	struct waymark_writer *w = usable(full, false);
-	struct wm_session *s = &wm_rt.session[0];
+	struct wm_guest_session *s = &wm_rt.session[0];
 	struct wm_thread *t;
 	unsigned level;
 

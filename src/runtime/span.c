@@ -215,11 +215,12 @@ uint64_t wm_span(uint64_t op, const struct waymark_event_state *tag,
 	}
 }
 
-WM_API int waymark_span_add(struct waymark_module *module, const char *provider, const char *name,
-			    waymark_span_callback callback, void *private_data);
-WM_API int waymark_span_remove(struct waymark_module *module, const char *provider,
-			       const char *name, waymark_span_callback callback,
-			       void *private_data);
+WM_GUEST_API int waymark_span_add(struct waymark_module *module, const char *provider,
+				  const char *name, waymark_span_callback callback,
+				  void *private_data);
+WM_GUEST_API int waymark_span_remove(struct waymark_module *module, const char *provider,
+				     const char *name, waymark_span_callback callback,
+				     void *private_data);
 
 int waymark_span_add(struct waymark_module *module, const char *provider, const char *name,
 		     waymark_span_callback callback, void *private_data)

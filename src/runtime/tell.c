@@ -26,21 +26,21 @@
  * else. Then the session continues deaf: the pool is mapped at both ends, so
  * events already announced are still recorded; no new ones are.
  */
-static bool socket_is_ours(const struct wm_session *s)
+static bool socket_is_ours(const struct wm_guest_session *s)
 {
 	struct stat st;
 	return s->socket >= 0 && !wm_sys_failed(WM_SYS_2(SYS_fstat, s->socket, &st)) &&
 	       st.st_ino == s->socket_inode && (st.st_mode & S_IFMT) == S_IFSOCK;
 }
 
-bool wm_session_is_deaf(struct wm_session *s)
+bool wm_guest_session_is_deaf(struct wm_guest_session *s)
 {
 	if (s->socket >= 0 && !socket_is_ours(s))
 		s->socket = -1;
 	return s->socket < 0;
 }
 
-int wm_session_send(struct wm_session *s, const void *bytes, size_t n, int fd)
+int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t n, int fd)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(int))];
@@ -49,7 +49,7 @@ int wm_session_send(struct wm_session *s, const void *bytes, size_t n, int fd)
 	struct iovec iov = {(void *)(uintptr_t)bytes, n};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
-	if (wm_session_is_deaf(s))
+	if (wm_guest_session_is_deaf(s))
 		return -9; /* EBADF */
 	if (fd >= 0) {
 		struct cmsghdr *c = &control.align;
@@ -72,7 +72,7 @@ int wm_session_send(struct wm_session *s, const void *bytes, size_t n, int fd)
 	}
 }
 
-long wm_session_memfd(const char *name)
+long wm_guest_session_memfd(const char *name)
 {
 	long fd = WM_SYS_2(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING), high;
 	if (wm_sys_failed(fd))
@@ -94,10 +94,10 @@ static bool may_write(size_t bytes)
 }
 
 /* Sends a great many messages at once, in a file. */
-static int send_batch(struct wm_session *s)
+static int send_batch(struct wm_guest_session *s)
 {
 	struct wm_msg_batch b = {{WM_MSG_BATCH, sizeof(b)}, s->out_bytes};
-	long fd = wm_session_memfd("waymark-batch"), got = 0;
+	long fd = wm_guest_session_memfd("waymark-batch"), got = 0;
 	size_t n = 0;
 	int err;
 
@@ -108,18 +108,18 @@ static int send_batch(struct wm_session *s)
 		if (got > 0)
 			n += (size_t)got;
 	}
-	err = got < 0 ? (int)got : wm_session_send(s, &b, sizeof(b), (int)fd);
+	err = got < 0 ? (int)got : wm_guest_session_send(s, &b, sizeof(b), (int)fd);
 	(void)WM_SYS_1(SYS_close, fd);
 	return err;
 }
 
 /* Sends them one by one: the recorder reads one message per packet. */
-static int send_each(struct wm_session *s)
+static int send_each(struct wm_guest_session *s)
 {
 	size_t at = 0;
 	while (at < s->out_bytes) {
 		const struct wm_msg *m = (const void *)(s->out + at);
-		int err = wm_session_send(s, m, m->bytes, -1);
+		int err = wm_guest_session_send(s, m, m->bytes, -1);
 		if (err < 0)
 			return err;
 		at += (m->bytes + 7u) & ~7u;
@@ -127,7 +127,7 @@ static int send_each(struct wm_session *s)
 	return 0;
 }
 
-int wm_session_flush(struct wm_session *s)
+int wm_guest_session_flush(struct wm_guest_session *s)
 {
 	int err;
 
@@ -139,7 +139,7 @@ int wm_session_flush(struct wm_session *s)
 }
 
 /* Space for a message of n bytes in the outgoing buffer, zeroed; NULL when it does not fit. */
-static void *out_message(struct wm_session *s, uint32_t type, size_t n)
+static void *out_message(struct wm_guest_session *s, uint32_t type, size_t n)
 {
 	size_t padded = (n + 7) & ~(size_t)7;
 	struct wm_msg *m;
@@ -150,7 +150,7 @@ static void *out_message(struct wm_session *s, uint32_t type, size_t n)
 	}
 	if (!s->out || n > WM_MSG_MAX)
 		return NULL;
-	if (padded > s->out_room - s->out_bytes && wm_session_flush(s) < 0)
+	if (padded > s->out_room - s->out_bytes && wm_guest_session_flush(s) < 0)
 		return NULL;
 	m = (void *)(s->out + s->out_bytes);
 	wm_mem_zero(m, padded);
@@ -160,8 +160,8 @@ static void *out_message(struct wm_session *s, uint32_t type, size_t n)
 	return m;
 }
 
-bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, uint32_t id,
-			 uint32_t contexts)
+bool wm_guest_session_announce(struct wm_guest_session *s, const struct wm_event_entry *e,
+			       uint32_t id, uint32_t contexts)
 {
 	size_t n = sizeof(struct wm_msg_event) + e->desc->size + e->provider_bytes;
 	struct wm_msg_event *m = s->socket < 0 ? NULL : out_message(s, WM_MSG_EVENT, n);
@@ -177,7 +177,8 @@ bool wm_session_announce(struct wm_session *s, const struct wm_event_entry *e, u
 	return true;
 }
 
-void wm_session_say_module(struct wm_session *s, const struct wm_module *m, bool unload)
+void wm_guest_session_say_module(struct wm_guest_session *s, const struct wm_guest_module *m,
+				 bool unload)
 {
 	size_t path = wm_str_len(m->path);
 	struct wm_msg_module *msg =
@@ -198,14 +199,14 @@ void wm_session_say_module(struct wm_session *s, const struct wm_module *m, bool
 	wm_mem_copy(p + m->build_id_bytes, m->path, path);
 }
 
-void wm_session_module(const struct wm_module *m, bool unload)
+void wm_guest_session_module(const struct wm_guest_module *m, bool unload)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (wm_rt.session[k].active)
-			wm_session_say_module(&wm_rt.session[k], m, unload);
+			wm_guest_session_say_module(&wm_rt.session[k], m, unload);
 }
 
-void wm_session_synced(struct wm_session *s)
+void wm_guest_session_synced(struct wm_guest_session *s)
 {
 	struct wm_msg_synced *m = out_message(s, WM_MSG_SYNCED, sizeof(*m));
 	unsigned k = (unsigned)(s - wm_rt.session);
@@ -225,23 +226,23 @@ void wm_session_synced(struct wm_session *s)
 			m->nr_unpatched += stuck && r->site->insn;
 		}
 	}
-	(void)wm_session_flush(s);
+	(void)wm_guest_session_flush(s);
 }
 
-void wm_session_counts(void)
+void wm_guest_session_counts(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
-		struct wm_session *s = &wm_rt.session[k];
+		struct wm_guest_session *s = &wm_rt.session[k];
 		struct wm_msg_counts m = {{WM_MSG_COUNTS, sizeof(m)}, s->missing_field};
 		if (s->active && s->missing_told != s->missing_field &&
-		    wm_session_send(s, &m, sizeof(m), -1) == 0)
+		    wm_guest_session_send(s, &m, sizeof(m), -1) == 0)
 			s->missing_told = s->missing_field;
 	}
 }
 
-void wm_session_all_synced(void)
+void wm_guest_session_all_synced(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++)
 		if (wm_rt.session[k].active)
-			wm_session_synced(&wm_rt.session[k]);
+			wm_guest_session_synced(&wm_rt.session[k]);
 }

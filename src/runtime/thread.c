@@ -186,7 +186,7 @@ struct wm_thread *wm_thread_join(void)
  * record is whole. `last` is stored before any of them: when it is not the time
  * of the last record, a record was begun.
  */
-static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
+static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 {
 	struct wm_chunk *c = (struct wm_chunk *)(void *)w->base;
 	uint64_t word = wm_load_relaxed(&c->committed), end, count, last;
@@ -210,8 +210,8 @@ static void settle_chunk(struct waymark_writer *w, struct wm_session *s)
 }
 
 /* Settles a level to which its owner never returns: commits whole records, counts half ones. */
-static void settle_writer(struct waymark_writer *w, const struct wm_level *l, struct wm_session *s,
-			  uint32_t tid, unsigned level)
+static void settle_writer(struct waymark_writer *w, const struct wm_level *l,
+			  struct wm_guest_session *s, uint32_t tid, unsigned level)
 {
 	if (!wm_load_acquire(&s->active))
 		return;

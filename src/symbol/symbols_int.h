@@ -9,8 +9,7 @@
 #include "elf/elf_code.h"
 #include "symbol/symbols.h"
 
-#define WM_KALLSYMS_MAX (256u << 20) /* bytes of text */
-#define WM_JIT_MAP_MAX  (256u << 20)
+#define WM_JIT_MAP_MAX (256u << 20)
 
 /* The place in the image of a range of the file. */
 struct wm_module_segment {

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "trace/reader.h"
 
 struct fake {
@@ -186,7 +187,7 @@ static inline struct wm_trace *fake_trace(struct fake *f)
 	*type = (struct wm_event_type){.name = "fake", .level = -1, .provider = ""};
 	type->parts[WM_PART_FIELDS] = &fake_fields;
 	assert_int_equal(wm_trace_add_type(t, type), 0);
-	*clock = (struct wm_trace_clock){.name = "fake", .hz = 1000000000};
+	*clock = (struct wm_trace_clock){.name = "fake", .hz = WM_NS_PER_SECOND};
 	assert_int_equal(wm_trace_add_clock(t, clock), 0);
 	for (uint32_t i = 0; i < f->nr_streams; i++) {
 		struct wm_stream *s = wm_arena_get(&t->arena, sizeof(*s));

@@ -157,7 +157,7 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		       "\t\twm_u8 event_count;\n");
 	if (kind == WM_STREAM_KIND_USER)
 		wm_text_str(t, owner);
-	if (wm_stream_kind_has_cpu(kind))
+	if (wm_stream_class_kind_has_cpu(kind))
 		wm_text_str(t, "\t\twm_u8 cpu_id;\n");
 	wm_text_str(t, "\t};\n");
 	if (kind == WM_STREAM_KIND_MIXED) {

@@ -213,7 +213,7 @@ static void stream(struct wm_text *t, uint32_t id, enum wm_stream_kind kind)
 		wm_text_char(t, ',');
 		owner(t);
 	}
-	if (wm_stream_kind_has_cpu(kind))
+	if (wm_stream_class_kind_has_cpu(kind))
 		wm_text_str(t, ",{\"name\":\"cpu_id\",\"field-class\":\"wm_u8\"}");
 	wm_text_str(t, "]},\"event-record-header-field-class\":{\"type\":\"structure\","
 		       "\"minimum-alignment\":64,\"member-classes\":[");

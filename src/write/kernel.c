@@ -37,7 +37,7 @@ int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kin
 	if (!k)
 		return -ENOMEM;
 	k->writer = w;
-	err = wm_stream_create(w, kinds[kind], &k->stream);
+	err = wm_stream_class_create(w, kinds[kind], &k->stream);
 	if (err) {
 		free(k);
 		return err;
@@ -56,7 +56,7 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
 
 int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class)
 {
-	struct wm_event_def *event, *known;
+	struct wm_interned_event *event, *known;
 
 	if (id >= WM_EVENT_IDS) {
 		wm_class_destroy(class);
@@ -68,14 +68,14 @@ int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_cl
 	known = wm_numbering_get(&k->stream->ids, id);
 	if (known)
 		return known == event ? 0 : -EEXIST;
-	return wm_stream_event(k->writer, k->stream, id, event);
+	return wm_stream_class_event(k->writer, k->stream, id, event);
 }
 
 static int lane_of(struct wm_kernel_stream *k, const struct wm_kernel_packet *p,
-		   struct wm_lane **ret)
+		   struct wm_lane_file **ret)
 {
 	uint32_t at = p->cpu * WM_KERNEL_RINGS + p->ring;
-	struct wm_lane **more;
+	struct wm_lane_file **more;
 
 	if (at >= k->nr_rings) {
 		more = realloc(k->rings, (at + 1u) * sizeof(*more));
@@ -86,7 +86,7 @@ static int lane_of(struct wm_kernel_stream *k, const struct wm_kernel_packet *p,
 		k->rings = more;
 	}
 	if (!k->rings[at]) {
-		int err = wm_stream_new_lane(k->writer, k->stream, &k->rings[at]);
+		int err = wm_stream_class_new_lane(k->writer, k->stream, &k->rings[at]);
 
 		if (err)
 			return err;
@@ -99,7 +99,7 @@ static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packe
 {
 	struct wm_trace_writer *w = k->writer;
 	struct wm_lane_packet out = {
-	    .has_cpu = wm_stream_kind_has_cpu(k->stream->kind),
+	    .has_cpu = wm_stream_class_kind_has_cpu(k->stream->kind),
 	    .cpu = p->cpu,
 	    .begin = p->begin,
 	    .end = p->end,
@@ -109,20 +109,20 @@ static int write_packet(struct wm_kernel_stream *k, const struct wm_kernel_packe
 	    .payload_bytes = p->payload_bytes,
 	    .padding_bytes = p->padding_bytes,
 	};
-	struct wm_lane *lane;
-	int err = wm_stream_metadata(w);
+	struct wm_lane_file *lane;
+	int err = wm_stream_class_metadata(w);
 
 	if (!err)
 		err = lane_of(k, p, &lane);
 	if (err)
 		return err;
-	if (wm_recorder_due(w, p->end))
-		(void)wm_recorder_flush(w); /* on failure the events remain queued */
+	if (wm_recorder_stream_due(w, p->end))
+		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
 	if (out.begin < lane->end)
 		out.begin = lane->end; /* a CPU's clock stepped back slightly */
 	if (out.end < out.begin)
 		out.end = out.begin;
-	return wm_lane_write(&w->folder, lane, &out);
+	return wm_lane_file_write(&w->folder, lane, &out);
 }
 
 int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p)
@@ -159,14 +159,14 @@ void wm_kernel_stream_flush(struct wm_kernel_stream *k)
 					   .count = k->disk_count};
 
 	if (k->disk_count)
-		wm_recorder_lost(k->writer, &l);
+		wm_recorder_stream_lost(k->writer, &l);
 	k->disk_count = 0;
 }
 
 int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 		    const char *comm)
 {
-	wm_recorder_thread(w, pid, tid, clock, comm);
+	wm_recorder_stream_thread(w, pid, tid, clock, comm);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, 
 	const struct wm_recorder_loss l = {
 	    .cpu = cpu, .from = from, .to = to, .cause = cause, .count = count};
 
-	wm_recorder_lost(w, &l);
+	wm_recorder_stream_lost(w, &l);
 	return 0;
 }
 

@@ -13,13 +13,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-void wm_lane_init(struct wm_lane *lane, const char *name, uint32_t stream, uint32_t number)
+void wm_lane_file_init(struct wm_lane_file *lane, const char *name, uint32_t stream,
+		       uint32_t number)
 {
-	*lane = (struct wm_lane){.stream = stream, .number = number, .fd = -1, .index_fd = -1};
+	*lane = (struct wm_lane_file){.stream = stream, .number = number, .fd = -1, .index_fd = -1};
 	(void)snprintf(lane->name, sizeof(lane->name), "%s", name); /* our names are short */
 }
 
-static void close_files(struct wm_lane_folder *f, struct wm_lane *lane)
+static void close_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
 {
 	uint32_t i;
 
@@ -36,7 +37,7 @@ static void close_files(struct wm_lane_folder *f, struct wm_lane *lane)
 /* Closes the least recently used lane when too many are open. */
 static void evict(struct wm_lane_folder *f)
 {
-	struct wm_lane *oldest = NULL;
+	struct wm_lane_file *oldest = NULL;
 	uint32_t i;
 
 	if (f->nr_open < f->max_open)
@@ -48,7 +49,7 @@ static void evict(struct wm_lane_folder *f)
 		close_files(f, oldest);
 }
 
-static int open_files(struct wm_lane_folder *f, struct wm_lane *lane)
+static int open_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
 	char index[sizeof(lane->name) + 8];
@@ -73,7 +74,7 @@ static int open_files(struct wm_lane_folder *f, struct wm_lane *lane)
 }
 
 /* Truncates both files to their good parts. */
-static int cut(struct wm_lane *lane)
+static int cut(struct wm_lane_file *lane)
 {
 	lane->torn = ftruncate(lane->fd, (off_t)lane->bytes) ||
 		     ftruncate(lane->index_fd, (off_t)lane->index_bytes);
@@ -114,7 +115,7 @@ static uint32_t frame_bytes(const struct wm_lane_packet *packet)
 }
 
 static void fill_frame(struct wm_packet_frame *frame, const struct wm_lane_folder *f,
-		       const struct wm_lane *lane, const struct wm_lane_packet *packet)
+		       const struct wm_lane_file *lane, const struct wm_lane_packet *packet)
 {
 	uint64_t bytes = frame_bytes(packet) + packet->payload_bytes;
 
@@ -147,7 +148,7 @@ static uint64_t big(uint64_t little)
 }
 
 /* Writes the index entry of the packet at lane->bytes; returns its bytes or -errno. */
-static int write_entry(const struct wm_lane *lane, const struct wm_packet_frame *frame)
+static int write_entry(const struct wm_lane_file *lane, const struct wm_packet_frame *frame)
 {
 	struct wm_index_header header = {htobe32(WM_INDEX_MAGIC), htobe32(WM_INDEX_MAJOR),
 					 htobe32(WM_INDEX_MINOR),
@@ -171,7 +172,7 @@ static int write_entry(const struct wm_lane *lane, const struct wm_packet_frame 
 	return err ? err : bytes;
 }
 
-static int write_packet(struct wm_lane_folder *f, struct wm_lane *lane,
+static int write_packet(struct wm_lane_folder *f, struct wm_lane_file *lane,
 			const struct wm_lane_packet *packet)
 {
 	struct wm_packet_frame frame;
@@ -197,8 +198,8 @@ static int write_packet(struct wm_lane_folder *f, struct wm_lane *lane,
 	return 0;
 }
 
-int wm_lane_write(struct wm_lane_folder *f, struct wm_lane *lane,
-		  const struct wm_lane_packet *packet)
+int wm_lane_file_write(struct wm_lane_folder *f, struct wm_lane_file *lane,
+		       const struct wm_lane_packet *packet)
 {
 	struct wm_lane_packet empty = {.owner = packet->owner,
 				       .has_cpu = packet->has_cpu,
@@ -215,7 +216,7 @@ int wm_lane_write(struct wm_lane_folder *f, struct wm_lane *lane,
 	return err ? err : write_packet(f, lane, packet);
 }
 
-int wm_lane_close(struct wm_lane_folder *f, struct wm_lane *lane)
+int wm_lane_file_close(struct wm_lane_folder *f, struct wm_lane_file *lane)
 {
 	int err = 0;
 

@@ -20,7 +20,7 @@
 
 #define WM_LANES_OPEN_MAX 64u
 
-struct wm_lane {
+struct wm_lane_file {
 	char name[32]; /* of the stream file */
 	uint32_t stream, number;
 	uint64_t end;                /* of the last packet */
@@ -35,7 +35,7 @@ struct wm_lane {
 struct wm_lane_folder {
 	int dirfd, index_dirfd; /* not owned */
 	unsigned char uuid[WM_TRACE_UUID_BYTES];
-	struct wm_lane *open[WM_LANES_OPEN_MAX];
+	struct wm_lane_file *open[WM_LANES_OPEN_MAX];
 	uint32_t nr_open, max_open;
 	uint64_t uses;
 	uint64_t bytes; /* of all lanes, indexes included */
@@ -57,16 +57,17 @@ struct wm_lane_packet {
 	size_t padding_bytes; /* of the last record: the end of the payload that is not content */
 };
 
-void wm_lane_init(struct wm_lane *lane, const char *name, uint32_t stream, uint32_t number);
+void wm_lane_file_init(struct wm_lane_file *lane, const char *name, uint32_t stream,
+		       uint32_t number);
 
 /*
  * Writes a packet, then its index entry. On failure returns -errno, and neither is in the file. A
  * first packet with a loss is preceded by an empty one, since readers use differences of counts.
  */
-int wm_lane_write(struct wm_lane_folder *f, struct wm_lane *lane,
-		  const struct wm_lane_packet *packet);
+int wm_lane_file_write(struct wm_lane_folder *f, struct wm_lane_file *lane,
+		       const struct wm_lane_packet *packet);
 
 /* Closes the lane's files. Tries again to cut a torn one; -errno when it stays torn. */
-int wm_lane_close(struct wm_lane_folder *f, struct wm_lane *lane);
+int wm_lane_file_close(struct wm_lane_folder *f, struct wm_lane_file *lane);
 
 #endif

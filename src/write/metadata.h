@@ -45,7 +45,7 @@ enum wm_stream_kind {
 };
 
 /* Packets of one CPU, with its number in the packet context. */
-static inline bool wm_stream_kind_has_cpu(enum wm_stream_kind kind)
+static inline bool wm_stream_class_kind_has_cpu(enum wm_stream_kind kind)
 {
 	return kind >= WM_STREAM_KIND_KERNEL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "write/metadata.h"
 
 #ifndef WM_VERSION
@@ -34,7 +35,8 @@ void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_second
 {
 	__int128 hz = trace->clock_hz, seconds;
 	/* 64 bits each: the product fits in 127 because hz is below 2^63 (checked at creation). */
-	__int128 cycles = (__int128)trace->start_realtime_ns * hz / 1000000000 - trace->clock_start;
+	__int128 cycles =
+	    (__int128)trace->start_realtime_ns * hz / WM_NS_PER_SECOND - trace->clock_start;
 
 	seconds = cycles / hz;
 	if (cycles % hz < 0)

@@ -25,7 +25,7 @@ struct waiting {
 };
 
 struct wm_mixed {
-	struct wm_stream *stream;
+	struct wm_stream_class *stream;
 	struct wm_text data; /* padded records, as they will be written */
 	struct waiting *waiting;
 	size_t count, room;
@@ -55,7 +55,7 @@ static int create(struct wm_trace_writer *w)
 
 	if (!m)
 		return -ENOMEM;
-	err = wm_stream_create(w, WM_STREAM_KIND_MIXED, &m->stream);
+	err = wm_stream_class_create(w, WM_STREAM_KIND_MIXED, &m->stream);
 	if (err) {
 		wm_mixed_destroy(m);
 		return err;
@@ -65,16 +65,16 @@ static int create(struct wm_trace_writer *w)
 }
 
 /* The event's id in the mixed stream. */
-static int mixed_id(struct wm_trace_writer *w, struct wm_event_def *e)
+static int mixed_id(struct wm_trace_writer *w, struct wm_interned_event *e)
 {
-	struct wm_stream *s = w->mixed->stream;
+	struct wm_stream_class *s = w->mixed->stream;
 	int err;
 
 	if (e->mixed_id != UINT32_MAX)
 		return (int)e->mixed_id;
 	if (s->ids.count >= WM_EVENT_IDS)
 		return -EOVERFLOW;
-	err = wm_stream_event(w, s, s->ids.count, e);
+	err = wm_stream_class_event(w, s, s->ids.count, e);
 	if (err)
 		return err;
 	e->mixed_id = s->ids.count - 1;
@@ -118,7 +118,7 @@ static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet,
 					       htole32(packet->tid), htole32(packet->level)};
 	size_t bytes = packet->payload.iov_len, at;
 	uint64_t header, clock = begin;
-	struct wm_event_def *e;
+	struct wm_interned_event *e;
 	int64_t size;
 	int id, err;
 
@@ -197,7 +197,7 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	struct wm_mixed *m = w->mixed;
 	struct wm_lane_packet packet = {
 	    .begin = run->clock, .end = run[count - 1].clock, .count = count, .lost = m->lost};
-	struct wm_lane *lane;
+	struct wm_lane_file *lane;
 	struct wm_text t;
 	size_t i;
 	int err;
@@ -208,11 +208,11 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	packet.payload = t.data;
 	packet.payload_bytes = t.bytes;
 	packet.padding_bytes = padded(run[count - 1].bytes) - run[count - 1].bytes;
-	err = t.failed ? -ENOMEM : wm_stream_metadata(w);
+	err = t.failed ? -ENOMEM : wm_stream_class_metadata(w);
 	if (!err)
-		err = wm_stream_lane(w, m->stream, packet.begin, &lane);
+		err = wm_stream_class_lane(w, m->stream, packet.begin, &lane);
 	if (!err)
-		err = wm_lane_write(&w->folder, lane, &packet);
+		err = wm_lane_file_write(&w->folder, lane, &packet);
 	wm_text_done(&t);
 	if (!err) {
 		m->lost = 0;
@@ -222,11 +222,11 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	m->lost += count;
 	w->totals.events -= count;
 	w->totals.lost_disk += count;
-	wm_recorder_lost(w, &(struct wm_recorder_loss){.cpu = -1,
-						       .from = packet.begin,
-						       .to = packet.end,
-						       .cause = "disk",
-						       .count = count});
+	wm_recorder_stream_lost(w, &(struct wm_recorder_loss){.cpu = -1,
+							      .from = packet.begin,
+							      .to = packet.end,
+							      .cause = "disk",
+							      .count = count});
 	return err;
 }
 

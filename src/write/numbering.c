@@ -36,7 +36,7 @@ static int grow_store(struct wm_event_store *s)
 
 	if (s->nr_used < s->nr_slots / 2)
 		return 0;
-	bigger.slots = calloc(bigger.nr_slots, sizeof(struct wm_event_def *));
+	bigger.slots = calloc(bigger.nr_slots, sizeof(struct wm_interned_event *));
 	if (!bigger.slots)
 		return -ENOMEM;
 	for (i = 0; i < s->nr_slots; i++) {
@@ -52,11 +52,11 @@ static int grow_store(struct wm_event_store *s)
 	return 0;
 }
 
-struct wm_event_def *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
-				     uint32_t contexts)
+struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
+					  uint32_t contexts)
 {
 	uint64_t hash = event_hash(class, contexts);
-	struct wm_event_def *e;
+	struct wm_interned_event *e;
 	uint32_t k;
 
 	if (grow_store(s))
@@ -71,7 +71,7 @@ struct wm_event_def *wm_event_intern(struct wm_event_store *s, struct wm_class *
 	e = malloc(sizeof(*e));
 	if (!e)
 		goto fail;
-	*e = (struct wm_event_def){class, contexts, UINT32_MAX, hash};
+	*e = (struct wm_interned_event){class, contexts, UINT32_MAX, hash};
 	s->slots[k] = e;
 	s->nr_used++;
 	return e;
@@ -115,10 +115,10 @@ static int reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
 	return 0;
 }
 
-int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *event)
+int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event)
 {
 	void *at = n->at, *order = n->order;
-	int err = reserve(&at, &n->room, id + 1, sizeof(struct wm_event_def *));
+	int err = reserve(&at, &n->room, id + 1, sizeof(struct wm_interned_event *));
 
 	n->at = at;
 	if (!err)
@@ -138,7 +138,7 @@ int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_number
 	uint32_t i;
 
 	for (i = from; i < of->count; i++) {
-		const struct wm_event_def *e = wm_numbering_get(n, of->order[i]);
+		const struct wm_interned_event *e = wm_numbering_get(n, of->order[i]);
 
 		if (e && e != of->at[of->order[i]])
 			return -EEXIST;

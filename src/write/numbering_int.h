@@ -15,7 +15,7 @@
 #define WM_EVENT_IDS 65536u
 
 /* An event with its contexts. Immutable except for mixed_id; lives as long as the store. */
-struct wm_event_def {
+struct wm_interned_event {
 	struct wm_class *class;
 	uint32_t contexts;
 	uint32_t mixed_id; /* its id in mixed streams; UINT32_MAX: none yet */
@@ -23,30 +23,30 @@ struct wm_event_def {
 };
 
 struct wm_event_store {
-	struct wm_event_def **slots; /* open addressing; their number is a power of two */
+	struct wm_interned_event **slots; /* open addressing; their number is a power of two */
 	uint32_t nr_slots, nr_used;
 };
 
 /* Takes ownership of `class`, also on failure. NULL when out of memory. */
-struct wm_event_def *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
-				     uint32_t contexts);
+struct wm_interned_event *wm_event_intern(struct wm_event_store *s, struct wm_class *class,
+					  uint32_t contexts);
 void wm_event_store_done(struct wm_event_store *s);
 
 /* Maps ids to events, and keeps the ids in order of arrival. */
 struct wm_numbering {
-	struct wm_event_def **at; /* by id; NULL: unused */
+	struct wm_interned_event **at; /* by id; NULL: unused */
 	uint32_t room;
 	uint16_t *order;
 	uint32_t count, order_room;
 };
 
-static inline struct wm_event_def *wm_numbering_get(const struct wm_numbering *n, uint32_t id)
+static inline struct wm_interned_event *wm_numbering_get(const struct wm_numbering *n, uint32_t id)
 {
 	return id < n->room ? n->at[id] : NULL;
 }
 
 /* The id (below WM_EVENT_IDS) must be unused. -ENOMEM. */
-int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_event_def *event);
+int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event);
 
 /*
  * Returns how many of the ids in `of`, from index `from` on, have the same meaning in `n`, or

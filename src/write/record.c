@@ -15,7 +15,7 @@
 
 int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_t avail)
 {
-	const struct wm_event_def *e;
+	const struct wm_interned_event *e;
 	uint64_t header;
 
 	if (avail < WM_RECORD_HEADER_BYTES)

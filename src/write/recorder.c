@@ -84,10 +84,10 @@ static const struct wm_class classes[NR_EVENTS] = {
     [THREAD] = CLASS("thread", WAYMARK_INFO, thread_fields),
 };
 
-int wm_recorder_init(struct wm_trace_writer *w)
+int wm_recorder_stream_init(struct wm_trace_writer *w)
 {
 	size_t i;
-	int err = wm_stream_create(w, WM_STREAM_KIND_RECORDER, &w->recorder.stream);
+	int err = wm_stream_class_create(w, WM_STREAM_KIND_RECORDER, &w->recorder.stream);
 
 	if (err)
 		return err;
@@ -97,14 +97,14 @@ int wm_recorder_init(struct wm_trace_writer *w)
 	return 0;
 }
 
-void wm_recorder_done(struct wm_recorder *r)
+void wm_recorder_stream_done(struct wm_recorder_stream *r)
 {
 	wm_text_done(&r->records);
 }
 
-int wm_recorder_flush(struct wm_trace_writer *w)
+int wm_recorder_stream_flush(struct wm_trace_writer *w)
 {
-	struct wm_recorder *r = &w->recorder;
+	struct wm_recorder_stream *r = &w->recorder;
 	struct wm_lane_packet packet = {
 	    .begin = r->first,
 	    .end = r->last,
@@ -114,16 +114,16 @@ int wm_recorder_flush(struct wm_trace_writer *w)
 	    .payload_bytes = r->records.bytes,
 	    .padding_bytes = r->last_padding,
 	};
-	struct wm_lane *lane;
+	struct wm_lane_file *lane;
 	int err;
 
 	if (!r->count)
 		return 0;
-	err = wm_stream_metadata(w);
+	err = wm_stream_class_metadata(w);
 	if (!err)
-		err = wm_stream_lane(w, r->stream, packet.begin, &lane);
+		err = wm_stream_class_lane(w, r->stream, packet.begin, &lane);
 	if (!err)
-		err = wm_lane_write(&w->folder, lane, &packet);
+		err = wm_lane_file_write(&w->folder, lane, &packet);
 	if (err)
 		return err;
 	wm_text_cut(&r->records, 0);
@@ -132,9 +132,9 @@ int wm_recorder_flush(struct wm_trace_writer *w)
 	return 0;
 }
 
-bool wm_recorder_due(const struct wm_trace_writer *w, uint64_t clock)
+bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock)
 {
-	const struct wm_recorder *r = &w->recorder;
+	const struct wm_recorder_stream *r = &w->recorder;
 
 	return r->count && (r->urgent || r->records.bytes >= PACKET_BYTES ||
 			    (clock > r->first && clock - r->first >= w->meta.clock_hz));
@@ -154,11 +154,11 @@ static void put_string(struct wm_text *t, const char *s)
 /* Begins a record; returns its offset, for end_record(). */
 static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t clock)
 {
-	struct wm_recorder *r = &w->recorder;
+	struct wm_recorder_stream *r = &w->recorder;
 
 	if (clock < r->last)
 		clock = r->last;
-	if (r->count && clock - r->first >= WM_PACKET_SPAN_MAX && wm_recorder_flush(w))
+	if (r->count && clock - r->first >= WM_PACKET_SPAN_MAX && wm_recorder_stream_flush(w))
 		clock = r->last; /* a wrong time is better than an unreadable packet */
 	if (!r->count)
 		r->first = clock;
@@ -170,7 +170,7 @@ static size_t begin_record(struct wm_trace_writer *w, uint16_t id, uint64_t cloc
 static void end_record(struct wm_trace_writer *w, size_t begin, bool urgent)
 {
 	static const char zeros[WM_RECORD_ALIGN];
-	struct wm_recorder *r = &w->recorder;
+	struct wm_recorder_stream *r = &w->recorder;
 	size_t padding = -(r->records.bytes - begin) & (WM_RECORD_ALIGN - 1);
 
 	wm_text_add(&r->records, zeros, padding);
@@ -183,10 +183,10 @@ static void end_record(struct wm_trace_writer *w, size_t begin, bool urgent)
 	r->count++;
 	r->urgent |= urgent;
 	if (r->records.bytes >= PACKET_BYTES)
-		(void)wm_recorder_flush(w); /* on failure the events remain queued */
+		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
 }
 
-void wm_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info)
+void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_producer_info *info)
 {
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, PROCESS, info->clock);
@@ -201,7 +201,7 @@ void wm_recorder_process(struct wm_trace_writer *w, const struct wm_producer_inf
 	end_record(w, begin, true);
 }
 
-void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock)
+void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock)
 {
 	size_t begin = begin_record(w, PROCESS_END, clock);
 
@@ -210,8 +210,8 @@ void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t c
 	end_record(w, begin, false);
 }
 
-void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
-			const char *comm)
+void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
+			       uint64_t clock, const char *comm)
 {
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, THREAD, clock);
@@ -223,7 +223,8 @@ void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, u
 	end_record(w, begin, false);
 }
 
-void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm_module_info *m)
+void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
+			       const struct wm_module_info *m)
 {
 	struct wm_text *t = &w->recorder.records;
 	size_t begin = begin_record(w, MODULE, m->clock);
@@ -240,7 +241,7 @@ void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm
 	end_record(w, begin, true);
 }
 
-void wm_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l)
+void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l)
 {
 	const char *cause = l->cause ? l->cause : "";
 	struct wm_text *t = &w->recorder.records;

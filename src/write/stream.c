@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "write/writer_int.h"
 
-void wm_stream_destroy(struct wm_stream *s)
+void wm_stream_class_destroy(struct wm_stream_class *s)
 {
 	uint32_t i;
 
@@ -36,9 +36,10 @@ static int declared(struct wm_trace_writer *w, size_t before)
 	return 0;
 }
 
-int wm_stream_create(struct wm_trace_writer *w, enum wm_stream_kind kind, struct wm_stream **ret)
+int wm_stream_class_create(struct wm_trace_writer *w, enum wm_stream_kind kind,
+			   struct wm_stream_class **ret)
 {
-	struct wm_stream **grown, *s = calloc(1, sizeof(*s));
+	struct wm_stream_class **grown, *s = calloc(1, sizeof(*s));
 	size_t before = w->declared.bytes;
 	int err = -ENOMEM;
 
@@ -59,12 +60,12 @@ int wm_stream_create(struct wm_trace_writer *w, enum wm_stream_kind kind, struct
 	*ret = s;
 	return 0;
 fail:
-	wm_stream_destroy(s);
+	wm_stream_class_destroy(s);
 	return err;
 }
 
-int wm_stream_event(struct wm_trace_writer *w, struct wm_stream *s, uint32_t id,
-		    struct wm_event_def *event)
+int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, uint32_t id,
+			  struct wm_interned_event *event)
 {
 	size_t before = w->declared.bytes;
 	int err;
@@ -80,7 +81,7 @@ int wm_stream_event(struct wm_trace_writer *w, struct wm_stream *s, uint32_t id,
 }
 
 /* Declares in the stream the producer's events it lacks. */
-static int extend(struct wm_producer *p, struct wm_stream *s, uint32_t from)
+static int extend(struct wm_producer *p, struct wm_stream_class *s, uint32_t from)
 {
 	uint32_t i, id;
 	int err;
@@ -89,7 +90,7 @@ static int extend(struct wm_producer *p, struct wm_stream *s, uint32_t from)
 		id = p->ids.order[i];
 		if (wm_numbering_get(&s->ids, id))
 			continue;
-		err = wm_stream_event(p->writer, s, id, p->ids.at[id]);
+		err = wm_stream_class_event(p->writer, s, id, p->ids.at[id]);
 		if (err)
 			return err;
 	}
@@ -97,10 +98,10 @@ static int extend(struct wm_producer *p, struct wm_stream *s, uint32_t from)
 }
 
 /* The stream that has most of the producer's ids and contradicts none. */
-static struct wm_stream *find_stream(const struct wm_producer *p)
+static struct wm_stream_class *find_stream(const struct wm_producer *p)
 {
 	const struct wm_trace_writer *w = p->writer;
-	struct wm_stream *best = NULL;
+	struct wm_stream_class *best = NULL;
 	int64_t most = -1, shared;
 	uint32_t i;
 
@@ -119,7 +120,7 @@ static struct wm_stream *find_stream(const struct wm_producer *p)
 static int place(struct wm_producer *p)
 {
 	struct wm_trace_writer *w = p->writer;
-	struct wm_stream *s = p->stream;
+	struct wm_stream_class *s = p->stream;
 	uint32_t from = p->nr_placed;
 	int err = 0;
 
@@ -130,7 +131,7 @@ static int place(struct wm_producer *p)
 		from = 0;
 	}
 	if (!s)
-		err = wm_stream_create(w, WM_STREAM_KIND_USER, &s);
+		err = wm_stream_class_create(w, WM_STREAM_KIND_USER, &s);
 	if (!err)
 		err = extend(p, s, from);
 	if (err)
@@ -140,7 +141,7 @@ static int place(struct wm_producer *p)
 	return 0;
 }
 
-int wm_stream_place(struct wm_producer *p)
+int wm_stream_class_place(struct wm_producer *p)
 {
 	struct wm_trace_writer *w = p->writer;
 	struct wm_producer *other, *next;
@@ -156,12 +157,13 @@ int wm_stream_place(struct wm_producer *p)
 		next = other->next_unplaced;
 		other->unplaced = false;
 		if (place(other))
-			wm_stream_unplace(other); /* its own next packet will report the error */
+			wm_stream_class_unplace(
+			    other); /* its own next packet will report the error */
 	}
 	return 0;
 }
 
-void wm_stream_unplace(struct wm_producer *p)
+void wm_stream_class_unplace(struct wm_producer *p)
 {
 	if (p->unplaced)
 		return;
@@ -170,7 +172,7 @@ void wm_stream_unplace(struct wm_producer *p)
 	p->writer->unplaced = p;
 }
 
-void wm_stream_forget(struct wm_producer *p)
+void wm_stream_class_forget(struct wm_producer *p)
 {
 	struct wm_producer **link = &p->writer->unplaced;
 
@@ -181,7 +183,8 @@ void wm_stream_forget(struct wm_producer *p)
 	p->unplaced = false;
 }
 
-int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret)
+int wm_stream_class_new_lane(struct wm_trace_writer *w, struct wm_stream_class *s,
+			     struct wm_lane_file **ret)
 {
 	static const char *const words[] = {
 	    [WM_STREAM_KIND_USER] = "user",
@@ -192,7 +195,7 @@ int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm
 	    [WM_STREAM_KIND_COUNTERS] = "counters",
 	    [WM_STREAM_KIND_TASK_COUNTERS] = "counters",
 	};
-	struct wm_lane **grown, *lane;
+	struct wm_lane_file **grown, *lane;
 	char name[32];
 
 	grown = realloc(s->lanes, (s->nr_lanes + 1u) * sizeof(*grown));
@@ -207,7 +210,7 @@ int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm
 	else
 		(void)snprintf(name, sizeof(name), "%s-%u-%u", words[s->kind], s->id,
 			       s->nr_lanes); /* fits */
-	wm_lane_init(lane, name, s->id, s->nr_lanes);
+	wm_lane_file_init(lane, name, s->id, s->nr_lanes);
 	s->lanes[s->nr_lanes++] = lane;
 	if (s->kind == WM_STREAM_KIND_USER)
 		w->nr_lanes++;
@@ -215,8 +218,8 @@ int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm
 	return 0;
 }
 
-int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begin,
-		   struct wm_lane **ret)
+int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, uint64_t begin,
+			 struct wm_lane_file **ret)
 {
 	uint32_t i;
 
@@ -233,10 +236,10 @@ int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begi
 	    (s->nr_lanes >= s->max_lanes ||
 	     (s->kind == WM_STREAM_KIND_USER && w->nr_lanes >= w->limits.lanes)))
 		return -EMLINK;
-	return wm_stream_new_lane(w, s, ret);
+	return wm_stream_class_new_lane(w, s, ret);
 }
 
-int wm_stream_metadata(struct wm_trace_writer *w)
+int wm_stream_class_metadata(struct wm_trace_writer *w)
 {
 	struct wm_text t;
 	int err;

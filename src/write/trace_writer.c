@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/moment.h"
 #include "event/context.h"
 #include "write/writer_int.h"
@@ -70,7 +71,7 @@ static int open_folder(struct wm_trace_writer *w, const char *dir, bool *ret_mad
 static int describe(struct wm_trace_writer *w, const struct wm_trace_options *o)
 {
 	struct wm_meta_trace *m = &w->meta;
-	int64_t seconds = (int64_t)(o->start_realtime_ns / 1000000000);
+	int64_t seconds = (int64_t)(o->start_realtime_ns / WM_NS_PER_SECOND);
 
 	if (!o->clock_hz || o->clock_hz > CLOCK_HZ_MAX)
 		return -EINVAL;
@@ -108,12 +109,12 @@ static void destroy(struct wm_trace_writer *w)
 		free(p);
 	}
 	for (i = 0; i < w->nr_streams; i++)
-		wm_stream_destroy(w->streams[i]);
+		wm_stream_class_destroy(w->streams[i]);
 	free(w->streams);
 	wm_mixed_destroy(w->mixed);
 	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
 		wm_kernel_stream_destroy(w->kernel[i]);
-	wm_recorder_done(&w->recorder);
+	wm_recorder_stream_done(&w->recorder);
 	wm_event_store_done(&w->events);
 	wm_text_done(&w->declared);
 	wm_text_done(&w->formats);
@@ -136,8 +137,8 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 		return wm_diag_set(diag, -ENOMEM, dir, -1, "out of memory");
 	w->dirfd = w->index_dirfd = -1;
 	w->format = o->format == WM_TRACE_CTF2 ? &wm_meta_ctf2 : &wm_meta_ctf1;
-	w->limits =
-	    (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANES_MAX, WM_MIXED_BYTES_MAX};
+	w->limits = (struct wm_writer_limits){WM_LANES_PER_STREAM_MAX, WM_LANE_FILES_MAX,
+					      WM_MIXED_BYTES_MAX};
 	err = describe(w, o);
 	if (err) {
 		(void)wm_diag_set(diag, err, dir, -1, "cannot describe the trace: %s",
@@ -150,9 +151,9 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	w->folder.dirfd = w->dirfd;
 	w->folder.index_dirfd = w->index_dirfd;
 	w->folder.max_open = WM_LANES_OPEN_MAX;
-	err = wm_recorder_init(w);
+	err = wm_recorder_stream_init(w);
 	if (!err)
-		err = wm_stream_metadata(w);
+		err = wm_stream_class_metadata(w);
 	if (err) {
 		(void)wm_diag_set(diag, err, dir, -1, "cannot write the metadata: %s",
 				  strerror(-err));
@@ -194,7 +195,7 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 	if (p->next)
 		p->next->link = &p->next;
 	w->producers = p;
-	wm_recorder_process(w, info);
+	wm_recorder_stream_process(w, info);
 	*ret = p;
 	return 0;
 }
@@ -210,15 +211,15 @@ static void report_disk_loss(struct wm_producer *p)
 					   .count = p->disk_count};
 
 	if (p->disk_count)
-		wm_recorder_lost(p->writer, &l);
+		wm_recorder_stream_lost(p->writer, &l);
 	p->disk_count = 0;
 }
 
 void wm_producer_remove(struct wm_producer *p, uint64_t clock)
 {
 	report_disk_loss(p);
-	wm_recorder_process_end(p->writer, p->pid, clock);
-	wm_stream_forget(p);
+	wm_recorder_stream_process_end(p->writer, p->pid, clock);
+	wm_stream_class_forget(p);
 	*p->link = p->next;
 	if (p->next)
 		p->next->link = p->link;
@@ -228,7 +229,7 @@ void wm_producer_remove(struct wm_producer *p, uint64_t clock)
 
 int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, struct wm_class *class)
 {
-	struct wm_event_def *event, *known;
+	struct wm_interned_event *event, *known;
 	int err;
 
 	if (id >= WM_EVENT_IDS || (contexts & ~WM_CONTEXT_ALL)) {
@@ -243,7 +244,7 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts, str
 		return known == event ? 0 : -EEXIST;
 	err = wm_numbering_set(&p->ids, id, event);
 	if (!err)
-		wm_stream_unplace(p);
+		wm_stream_class_unplace(p);
 	return err;
 }
 
@@ -321,19 +322,19 @@ static int write_packet(struct wm_producer *p, const struct wm_raw_packet *packe
 	    .payload_bytes = packet->payload.iov_len,
 	    .padding_bytes = padding,
 	};
-	struct wm_lane *lane;
-	int err = wm_stream_place(p);
+	struct wm_lane_file *lane;
+	int err = wm_stream_class_place(p);
 
 	if (!err)
-		err = wm_stream_metadata(w);
+		err = wm_stream_class_metadata(w);
 	if (err)
 		return err;
-	if (wm_recorder_due(w, packet->end))
-		(void)wm_recorder_flush(w); /* on failure the events remain queued */
-	err = wm_stream_lane(w, p->stream, out.begin, &lane);
+	if (wm_recorder_stream_due(w, packet->end))
+		(void)wm_recorder_stream_flush(w); /* on failure the events remain queued */
+	err = wm_stream_class_lane(w, p->stream, out.begin, &lane);
 	if (err == -EMLINK)
 		return wm_mixed_add(p, packet, out.begin, out.lost);
-	return err ? err : wm_lane_write(&w->folder, lane, &out);
+	return err ? err : wm_lane_file_write(&w->folder, lane, &out);
 }
 
 static void note_disk_loss(struct wm_producer *p, const struct wm_raw_packet *packet)
@@ -383,7 +384,7 @@ void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t 
 
 int wm_trace_module(struct wm_producer *p, const struct wm_module_info *m)
 {
-	wm_recorder_module(p->writer, p->pid, m);
+	wm_recorder_stream_module(p->writer, p->pid, m);
 	return 0;
 }
 
@@ -393,7 +394,7 @@ int wm_trace_lost(struct wm_producer *p, uint64_t from, uint64_t to, const char 
 	const struct wm_recorder_loss l = {
 	    .pid = p->pid, .cpu = -1, .from = from, .to = to, .cause = cause, .count = count};
 
-	wm_recorder_lost(p->writer, &l);
+	wm_recorder_stream_lost(p->writer, &l);
 	return 0;
 }
 
@@ -421,7 +422,7 @@ int wm_trace_writer_flush(struct wm_trace_writer *w)
 	for (i = 0; i < WM_NR_KERNEL_STREAMS; i++)
 		if (w->kernel[i])
 			wm_kernel_stream_flush(w->kernel[i]);
-	return first_error(err, wm_recorder_flush(w));
+	return first_error(err, wm_recorder_stream_flush(w));
 }
 
 int wm_trace_writer_close(struct wm_trace_writer *w)
@@ -433,10 +434,11 @@ int wm_trace_writer_close(struct wm_trace_writer *w)
 		return 0;
 	err = wm_trace_writer_flush(w);
 	w->metadata_old |= w->clock_refined;
-	err = first_error(err, wm_stream_metadata(w));
+	err = first_error(err, wm_stream_class_metadata(w));
 	for (i = 0; i < w->nr_streams; i++)
 		for (k = 0; k < w->streams[i]->nr_lanes; k++)
-			err = first_error(err, wm_lane_close(&w->folder, w->streams[i]->lanes[k]));
+			err = first_error(err,
+					  wm_lane_file_close(&w->folder, w->streams[i]->lanes[k]));
 	destroy(w);
 	return err;
 }

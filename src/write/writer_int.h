@@ -25,17 +25,17 @@ struct wm_writer_limits {
 	size_t mixed_bytes; /* of records held back for sorting */
 };
 #define WM_LANES_PER_STREAM_MAX 256u
-#define WM_LANES_MAX            850u
+#define WM_LANE_FILES_MAX       850u
 #define WM_MIXED_BYTES_MAX      (4u << 20)
 
 /* Maximum time span of a packet: a quarter of the range of a 48-bit clock. */
 #define WM_PACKET_SPAN_MAX ((uint64_t)1 << 46)
 
-struct wm_stream {
+struct wm_stream_class {
 	uint32_t id;
 	enum wm_stream_kind kind;
 	struct wm_numbering ids;
-	struct wm_lane **lanes;
+	struct wm_lane_file **lanes;
 	uint32_t nr_lanes, max_lanes;
 };
 
@@ -47,15 +47,15 @@ struct wm_producer {
 	uint32_t nr_placed; /* number of its first ids that its stream has */
 	uint32_t pid, vpid;
 	struct wm_numbering ids;
-	struct wm_stream *stream;    /* NULL before the first packet */
-	uint64_t carry;              /* lost, not yet in any events_discarded */
-	uint64_t disk_from, disk_to; /* of the records below */
-	uint64_t disk_count;         /* not written, and not yet reported by a waymark:lost */
+	struct wm_stream_class *stream; /* NULL before the first packet */
+	uint64_t carry;                 /* lost, not yet in any events_discarded */
+	uint64_t disk_from, disk_to;    /* of the records below */
+	uint64_t disk_count;            /* not written, and not yet reported by a waymark:lost */
 };
 
 /* The recorder's own events that wait for a packet. */
-struct wm_recorder {
-	struct wm_stream *stream;
+struct wm_recorder_stream {
+	struct wm_stream_class *stream;
 	struct wm_text records;
 	size_t last_padding;         /* of the last record */
 	uint64_t count, first, last; /* clock values */
@@ -71,8 +71,8 @@ struct wm_mixed;
  */
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
-	struct wm_stream *stream;
-	struct wm_lane **rings; /* by CPU, WM_KERNEL_RINGS of each */
+	struct wm_stream_class *stream;
+	struct wm_lane_file **rings; /* by CPU, WM_KERNEL_RINGS of each */
 	uint32_t nr_rings;
 	uint64_t carry;              /* lost, not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* of the records below */
@@ -89,12 +89,12 @@ struct wm_trace_writer {
 	uint64_t metadata_bytes; /* of the file */
 	uint64_t kernel_bytes;   /* of the files in kernel/ */
 	struct wm_event_store events;
-	struct wm_stream **streams; /* by id */
+	struct wm_stream_class **streams; /* by id */
 	uint32_t nr_streams;
 	uint32_t nr_lanes; /* of user streams */
 	struct wm_lane_folder folder;
 	struct wm_producer *producers, *unplaced;
-	struct wm_recorder recorder;
+	struct wm_recorder_stream recorder;
 	struct wm_mixed *mixed;                                /* NULL until lanes run out */
 	struct wm_text formats;                                /* of the kernel's events */
 	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: no stream of that kind */
@@ -105,30 +105,32 @@ struct wm_trace_writer {
 /* --- stream.c ---------------------------------------------------- */
 
 /* Creates and declares a stream class. It belongs to the writer. */
-int wm_stream_create(struct wm_trace_writer *w, enum wm_stream_kind kind, struct wm_stream **ret);
-void wm_stream_destroy(struct wm_stream *s);
+int wm_stream_class_create(struct wm_trace_writer *w, enum wm_stream_kind kind,
+			   struct wm_stream_class **ret);
+void wm_stream_class_destroy(struct wm_stream_class *s);
 
 /* Gives `id`, which is unused, a meaning in this stream and declares it. */
-int wm_stream_event(struct wm_trace_writer *w, struct wm_stream *s, uint32_t id,
-		    struct wm_event_def *event);
+int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, uint32_t id,
+			  struct wm_interned_event *event);
 
 /*
  * Finds or creates the stream that agrees with the producer, and the same for all waiting
  * producers.
  */
-int wm_stream_place(struct wm_producer *p);
-void wm_stream_unplace(struct wm_producer *p); /* it has a new id */
-void wm_stream_forget(struct wm_producer *p);  /* it is being removed */
+int wm_stream_class_place(struct wm_producer *p);
+void wm_stream_class_unplace(struct wm_producer *p); /* it has a new id */
+void wm_stream_class_forget(struct wm_producer *p);  /* it is being removed */
 
 /* A lane for a packet with that begin; -EMLINK when the limit of lanes is reached. */
-int wm_stream_lane(struct wm_trace_writer *w, struct wm_stream *s, uint64_t begin,
-		   struct wm_lane **ret);
+int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, uint64_t begin,
+			 struct wm_lane_file **ret);
 
 /* Creates one more lane of this stream. */
-int wm_stream_new_lane(struct wm_trace_writer *w, struct wm_stream *s, struct wm_lane **ret);
+int wm_stream_class_new_lane(struct wm_trace_writer *w, struct wm_stream_class *s,
+			     struct wm_lane_file **ret);
 
 /* Writes the metadata when the file lacks something. */
-int wm_stream_metadata(struct wm_trace_writer *w);
+int wm_stream_class_metadata(struct wm_trace_writer *w);
 
 /* --- record.c ------------------------------------------------------ */
 
@@ -137,13 +139,14 @@ int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_
 
 /* --- recorder.c -------------------------------------------------- */
 
-int wm_recorder_init(struct wm_trace_writer *w);
-void wm_recorder_done(struct wm_recorder *r);
-void wm_recorder_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
-void wm_recorder_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
-void wm_recorder_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
-			const char *comm);
-void wm_recorder_module(struct wm_trace_writer *w, uint32_t pid, const struct wm_module_info *m);
+int wm_recorder_stream_init(struct wm_trace_writer *w);
+void wm_recorder_stream_done(struct wm_recorder_stream *r);
+void wm_recorder_stream_process(struct wm_trace_writer *w, const struct wm_producer_info *info);
+void wm_recorder_stream_process_end(struct wm_trace_writer *w, uint32_t pid, uint64_t clock);
+void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid,
+			       uint64_t clock, const char *comm);
+void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
+			       const struct wm_module_info *m);
 /* cpu -1: not of a CPU, but of a process's memory or the disk. */
 struct wm_recorder_loss {
 	uint32_t pid;
@@ -151,13 +154,13 @@ struct wm_recorder_loss {
 	uint64_t from, to, count;
 	const char *cause;
 };
-void wm_recorder_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
+void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder_loss *l);
 
 /* Writes the waiting events. On failure they remain queued. */
-int wm_recorder_flush(struct wm_trace_writer *w);
+int wm_recorder_stream_flush(struct wm_trace_writer *w);
 
 /* Returns whether they should be written before a packet with that end. */
-bool wm_recorder_due(const struct wm_trace_writer *w, uint64_t clock);
+bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock);
 
 /* --- kernel.c ---------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "event/desc_build.h"
@@ -25,7 +26,7 @@
 
 /* The wall clock at the begin of kit traces is 1700000000 s; the clock is KIT_START then. */
 #define KIT_START    1000u
-#define KIT_REALTIME (1700000000ull * 1000000000ull + KIT_START)
+#define KIT_REALTIME (1700000000ull * WM_NS_PER_SECOND + KIT_START)
 
 static char kit_folder[64]; /* the test's own; DIR inside is the trace */
 static char kit_dir[80];
@@ -53,7 +54,7 @@ static inline struct wm_trace_writer *kit_create(enum wm_trace_format format)
 {
 	struct wm_trace_options o = {.format = format,
 				     .clock_kind = WM_CLOCK_MONOTONIC,
-				     .clock_hz = 1000000000,
+				     .clock_hz = WM_NS_PER_SECOND,
 				     .clock_start = KIT_START,
 				     .start_realtime_ns = KIT_REALTIME,
 				     .clock_error_ns = 25,

@@ -26,8 +26,8 @@
  *     MARK .. DONE     waymark_busy(), load of word, waymark_open_record(), _commit()
  *     SLOW, SETTLE     wm_slow(), wm_chunk_next() of src/runtime/slow.c
  *     BIND .. RETURN   wm_probe_run() of src/runtime/gate.c
- *   agent            wm_plan_update_all() (plan.c), wm_session_leave(),
- *                    settle_slot(), wm_session_join() (session.c),
+ *   agent            wm_plan_update_all() (plan.c), wm_guest_session_leave(),
+ *                    settle_slot(), wm_guest_session_join() (session.c),
  *                    waymark_probe_remove() and waymark_rt_synchronize() (probe.c)
  *   quiesce          wm_thread_quiesce() of src/runtime/thread.c
  *

@@ -4,12 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cmd/info/info.h"
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
 
-#define NS_PER_SECOND 1000000000u
-#define LOSSES_SHOWN  20u
+#define LOSSES_SHOWN 20u
 
 /* --- text -------------------------------------------------------------------------------- */
 
@@ -29,19 +29,19 @@ static void seconds(struct wm_text *t, int64_t ns)
 {
 	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 
-	wm_text_f(t, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", n / NS_PER_SECOND,
-		  n % NS_PER_SECOND);
+	wm_text_f(t, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", n / WM_NS_PER_SECOND,
+		  n % WM_NS_PER_SECOND);
 }
 
 static void moment(struct wm_text *t, bool is_epoch, int64_t ns)
 {
-	time_t when = (time_t)(ns / NS_PER_SECOND);
+	time_t when = (time_t)(ns / WM_NS_PER_SECOND);
 	struct tm tm;
 	char buf[40];
 
 	if (is_epoch && ns >= 0 && localtime_r(&when, &tm) &&
 	    strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S", &tm))
-		wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % NS_PER_SECOND);
+		wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % WM_NS_PER_SECOND);
 	else
 		seconds(t, ns);
 }

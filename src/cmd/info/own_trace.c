@@ -8,11 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cmd/info/info.h"
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
-
-#define NS_PER_SECOND 1000000000u
 
 /* Without the recorder's own packets and empty ones. */
 struct range {
@@ -111,13 +110,13 @@ static void line(struct wm_text *t, const char *name, const char *value)
 
 static void moment(struct wm_text *t, int64_t ns)
 {
-	time_t when = (time_t)(ns / NS_PER_SECOND);
+	time_t when = (time_t)(ns / WM_NS_PER_SECOND);
 	struct tm tm;
 	char buf[32];
 
 	if (!localtime_r(&when, &tm) || !strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S", &tm))
 		(void)snprintf(buf, sizeof(buf), "?");
-	wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % NS_PER_SECOND);
+	wm_text_f(t, "%s.%09" PRIu64, buf, (uint64_t)ns % WM_NS_PER_SECOND);
 }
 
 static void clock_line(struct wm_info *i)
@@ -151,8 +150,8 @@ static void time_line(struct wm_info *i, const struct range *r)
 	moment(&i->out, r->begin_ns);
 	wm_text_str(&i->out, " to ");
 	moment(&i->out, r->end_ns);
-	wm_text_f(&i->out, ", %" PRIu64 ".%09" PRIu64 " s\n", ns / NS_PER_SECOND,
-		  ns % NS_PER_SECOND);
+	wm_text_f(&i->out, ", %" PRIu64 ".%09" PRIu64 " s\n", ns / WM_NS_PER_SECOND,
+		  ns % WM_NS_PER_SECOND);
 }
 
 static void head(struct wm_info *i)

@@ -14,13 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/exit.h"
 #include "cmd/record/record.h"
 #include "cmd/say.h"
 
-#define GRACE_NS 1000000000u /* after Ctrl-C, for CMD to end by itself */
+#define GRACE_NS WM_NS_PER_SECOND /* after Ctrl-C, for CMD to end by itself */
 
 struct run {
 	const struct wm_record_plan *plan;

@@ -282,7 +282,7 @@ int wm_counting_check(const struct wm_counting_plan *plan, struct wm_diag *diag)
 
 static uint64_t time_ns(const struct timeval *t)
 {
-	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
+	return (uint64_t)t->tv_sec * WM_NS_PER_SECOND + (uint64_t)t->tv_usec * 1000u;
 }
 
 /* Lets CMD go and waits; counters are on. */

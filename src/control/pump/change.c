@@ -16,7 +16,7 @@
 #include "control/pump/pump_int.h"
 #include "control/tool.h"
 
-#define ANSWER_NS 1000000000u
+#define ANSWER_NS WM_NS_PER_SECOND
 
 static uint64_t generation(const struct serving *s)
 {

@@ -5,6 +5,7 @@
  * complete. When the command does not read, the pump stops writing at the agreed
  * number of bytes: the rest stays in the rings, which count their losses.
  */
+#include "base/clock.h"
 #include "control/live.h"
 #include "control/pump/pump_int.h"
 
@@ -35,7 +36,7 @@ static uint64_t a_moment_ago(struct serving *s)
 	struct wm_calibration fit;
 
 	if (!wm_calibrate_fit(&s->clock, &fit))
-		ticks = fit.hz / (1000000000u / MARGIN_NS);
+		ticks = fit.hz / (WM_NS_PER_SECOND / MARGIN_NS);
 	return now > ticks ? now - ticks : 0;
 }
 

@@ -33,7 +33,7 @@
 
 #define SEAL_NS      100000000u /* interval of taking the committed part of open chunks */
 #define FIRST_FIT_NS 2000000
-#define REFIT_NS     1000000000u /* interval of fitting the clock's frequency */
+#define REFIT_NS     WM_NS_PER_SECOND /* interval of fitting the clock's frequency */
 #define WAIT_MIN_MS  1
 #define WAIT_MAX_MS  100
 #define QUIET_ROUNDS 8 /* without a packet, before the wait doubles */

@@ -273,7 +273,7 @@ static int hand_over(struct wm_app *a, struct wm_pump *pump)
 
 static void raise_allowance(struct wm_app *a)
 {
-	const uint64_t one_ns = 1000000000u / WM_APP_MESSAGES_PER_SECOND;
+	const uint64_t one_ns = WM_NS_PER_SECOND / WM_APP_MESSAGES_PER_SECOND;
 	uint64_t now = wm_clock_monotonic_ns(), more = (now - a->allowance_ns) / one_ns;
 
 	a->allowance_ns += more * one_ns;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "export/ctf/ctf_int.h"
 
 #define SHORT_IDS 65536u /* ids below this fit into two bytes */
@@ -110,7 +111,7 @@ static bool ctf_clock(const struct wm_cx_folder *f, const struct wm_ctf_metadata
 
 	if (i == m->nr_clocks && uses_implicit(f)) {
 		*ret = (struct wm_cx_clock){
-		    .id = implicit_clock, .name = implicit_clock, .hz = 1000000000};
+		    .id = implicit_clock, .name = implicit_clock, .hz = WM_NS_PER_SECOND};
 		return true;
 	}
 	if (i >= m->nr_clocks)
@@ -142,10 +143,10 @@ bool wm_cx_clock(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_clock *r
 	c = t->clocks[i];
 	base = wm_cx_base_ns(t, c);
 	*ret = (struct wm_cx_clock){
-	    .id = c->name, .name = c->name, .hz = 1000000000, .is_epoch = c->is_epoch};
+	    .id = c->name, .name = c->name, .hz = WM_NS_PER_SECOND, .is_epoch = c->is_epoch};
 	ret->precision = c->error_ns == UINT64_MAX ? 0 : c->error_ns;
-	ret->seconds = base / 1000000000 - (base % 1000000000 < 0);
-	ret->cycles = base - ret->seconds * 1000000000;
+	ret->seconds = base / WM_NS_PER_SECOND - (base % WM_NS_PER_SECOND < 0);
+	ret->cycles = base - ret->seconds * WM_NS_PER_SECOND;
 	return true;
 }
 

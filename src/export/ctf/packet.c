@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define NS_PER_SECOND 1000000000
-#define KEEP_FACTOR   4u /* times a packet's usual size; a larger buffer is freed */
+#define KEEP_FACTOR 4u /* times a packet's usual size; a larger buffer is freed */
 
 /* --- times ---------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ uint64_t wm_cx_ticks(const struct wm_trace_clock *c, int64_t ns, bool last)
 	 * The first tick that reads as `ns`, or with `last` the tick before the
 	 * first that reads as ns + 1.
 	 */
-	ticks = (since * (__int128)c->hz + NS_PER_SECOND - 1) / NS_PER_SECOND - last;
+	ticks = (since * (__int128)c->hz + WM_NS_PER_SECOND - 1) / WM_NS_PER_SECOND - last;
 	return ticks < 0 ? 0 : ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 

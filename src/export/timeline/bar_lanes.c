@@ -52,8 +52,8 @@ int wm_lanes_place(struct wm_lanes *l, int64_t begin_ns, int64_t end_ns)
 	for (uint32_t i = 0; i < l->nr; i++)
 		if (put(&l->lanes[i], begin_ns, end_ns))
 			return (int)i;
-	if (l->nr == WM_LANES_MAX)
-		return WM_LANES_MAX;
+	if (l->nr == WM_BAR_LANES_MAX)
+		return WM_BAR_LANES_MAX;
 	more = realloc(l->lanes, (l->nr + 1) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#define WM_LANES_MAX  64u /* per row */
-#define WM_LANE_SPANS 16u
+#define WM_BAR_LANES_MAX 64u /* per row */
+#define WM_LANE_SPANS    16u
 
 struct wm_lane_spans {
 	uint32_t nr;
@@ -29,7 +29,7 @@ struct wm_lanes {
 
 void wm_lanes_done(struct wm_lanes *l);
 
-/* Returns the bar's lane, from 0; WM_LANES_MAX: no lane is free; -ENOMEM. */
+/* Returns the bar's lane, from 0; WM_BAR_LANES_MAX: no lane is free; -ENOMEM. */
 int wm_lanes_place(struct wm_lanes *l, int64_t begin_ns, int64_t end_ns);
 
 #endif

@@ -47,9 +47,9 @@ static void too_many_find_no_place(void **state)
 {
 	struct wm_lanes l = {0};
 
-	for (int i = 0; i < (int)WM_LANES_MAX; i++)
+	for (int i = 0; i < (int)WM_BAR_LANES_MAX; i++)
 		assert_int_equal(wm_lanes_place(&l, i, 1000 + i), i);
-	assert_int_equal(wm_lanes_place(&l, 500, 2000), WM_LANES_MAX);
+	assert_int_equal(wm_lanes_place(&l, 500, 2000), WM_BAR_LANES_MAX);
 	wm_lanes_done(&l);
 }
 
@@ -71,11 +71,11 @@ static void any_bars(void **state)
 		bars[i].end = i * 10 - rand() % 15;
 		bars[i].begin = bars[i].end - (rand() % 4 ? rand() % 40 : rand() % 3000);
 		bars[i].lane = wm_lanes_place(&l, bars[i].begin, bars[i].end);
-		assert_true(bars[i].lane >= 0 && bars[i].lane <= (int)WM_LANES_MAX);
+		assert_true(bars[i].lane >= 0 && bars[i].lane <= (int)WM_BAR_LANES_MAX);
 	}
 	for (int i = 0; i < BARS; i++)
 		for (int k = 0; k < i; k++)
-			if (bars[i].lane == bars[k].lane && bars[i].lane < (int)WM_LANES_MAX)
+			if (bars[i].lane == bars[k].lane && bars[i].lane < (int)WM_BAR_LANES_MAX)
 				assert_true(can_be_drawn(&bars[i], &bars[k]));
 	wm_lanes_done(&l);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.c - see scene.h. One function per act. */
 #include "export/timeline/scene.h"
+#include "base/clock.h"
 #include "trace/event_comm.h"
 
 #include <errno.h>
@@ -9,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_SECOND 1000000000u
-#define FAMILY_RUNS   0x100u /* bars of CPU_RUNS; action.c's families are below */
-#define NO_PLACE      1      /* no free lane in the row */
+#define FAMILY_RUNS 0x100u /* bars of CPU_RUNS; action.c's families are below */
+#define NO_PLACE    1      /* no free lane in the row */
 
 static const char idle[] = "idle", sched[] = "sched"; /* categories of CPU_RUNS */
 
@@ -143,7 +143,7 @@ static int give_bar(struct wm_scene *s, struct wm_scene_bar *b)
 	struct wm_lanes *l = wm_scene_lanes(s, &b->row);
 	int err, lane = l ? wm_lanes_place(l, b->begin_ns, b->end_ns) : 0;
 
-	if (lane < 0 || lane == WM_LANES_MAX)
+	if (lane < 0 || lane == WM_BAR_LANES_MAX)
 		return lane < 0 ? lane : NO_PLACE;
 	b->lane = (uint32_t)lane;
 	err = wm_scene_tell(s, &b->row, b->lane);
@@ -305,7 +305,7 @@ static int on_end(struct wm_scene *s, const struct wm_act_type *a, const struct 
 static bool to_ns(const struct wm_event *e, uint64_t ticks, int64_t *ret)
 {
 	uint64_t hz = e->stream->clock ? e->stream->clock->hz : 0;
-	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND;
+	unsigned __int128 ns = (unsigned __int128)ticks * WM_NS_PER_SECOND;
 
 	if (!hz || ns / hz > INT64_MAX)
 		return false;

@@ -13,18 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "read/ctf/trace.h"
 #include "trace/trace_layout.h"
-
-#define NS_PER_SECOND 1000000000u
 
 int64_t wm_ctf_ns(const struct wm_trace_clock *c, uint64_t ticks)
 {
 	unsigned __int128 ns = ticks;
 	__int128 sum;
 
-	if (c->hz != NS_PER_SECOND)
-		ns = (ns * NS_PER_SECOND + c->rest) / c->hz;
+	if (c->hz != WM_NS_PER_SECOND)
+		ns = (ns * WM_NS_PER_SECOND + c->rest) / c->hz;
 	sum = (__int128)ns + c->offset_ns;
 	if (ns > INT64_MAX || sum > WM_CTF_NS_MAX)
 		return WM_CTF_NS_MAX;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "read/ctf/compile.h"
 #include "read/ctf/item_type.h"
 #include "read/ctf/own.h"
 #include "trace/trace_layout.h"
 
 #define NONE            UINT32_MAX
-#define NS_PER_SECOND   1000000000
-#define IMPLICIT_HZ     1000000000u
+#define IMPLICIT_HZ     WM_NS_PER_SECOND
 #define MIN_ALIGN_BYTES 8u
 
 /* Programs are indices until all operations are compiled. */
@@ -68,10 +68,10 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 
 	if (!c)
 		return no_memory(diag);
-	product = (__int128)from->offset_cycles * NS_PER_SECOND;
+	product = (__int128)from->offset_cycles * WM_NS_PER_SECOND;
 	offset = product / (__int128)from->hz - (product % (__int128)from->hz < 0);
 	rest = product - offset * (__int128)from->hz;
-	offset += (__int128)from->offset_seconds * NS_PER_SECOND;
+	offset += (__int128)from->offset_seconds * WM_NS_PER_SECOND;
 	if (offset > INT64_MAX / 2 || offset < INT64_MIN / 2) {
 		wm_trace_fault(t, diag && diag->where ? diag->where : "metadata", 0,
 			       "clock '%.60s' begins centuries from its origin, beyond 64 bits "

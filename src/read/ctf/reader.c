@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "read/ctf/trace.h"
 
-#define NS_PER_SECOND 1000000000u
-#define IDS_BEGIN     WM_CTF_SLOT_CPU
-#define NR_IDS        (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU)
+#define IDS_BEGIN WM_CTF_SLOT_CPU
+#define NR_IDS    (WM_CTF_SLOT_OTHERS - WM_CTF_SLOT_CPU)
 
 #define WANT_HEAD ((1u << WM_PART_PACKET_HEADER) | (1u << WM_PART_PACKET_CONTEXT))
 #define WANT_BODY                                                                                  \
@@ -366,7 +366,7 @@ static int64_t time_of(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_b
 	if (!c)
 		return WM_TIME_NONE;
 	/* Offsets are below 2^62, so that the sum cannot overflow. */
-	if (c->hz == NS_PER_SECOND && ticks < (UINT64_C(1) << 62))
+	if (c->hz == WM_NS_PER_SECOND && ticks < (UINT64_C(1) << 62))
 		return c->offset_ns + (int64_t)ticks;
 	return far_time(r, ticks, at_bits);
 }

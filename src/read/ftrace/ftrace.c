@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "read/ftrace/ftrace_int.h"
 
 struct wm_packet_reader {
@@ -57,8 +58,8 @@ static int make_stream(struct wm_trace *t)
 
 	if (!clock || !s)
 		return -ENOMEM;
-	*clock =
-	    (struct wm_trace_clock){.name = "ftrace", .hz = 1000000000, .error_ns = UINT64_MAX};
+	*clock = (struct wm_trace_clock){
+	    .name = "ftrace", .hz = WM_NS_PER_SECOND, .error_ns = UINT64_MAX};
 	*s = (struct wm_stream){.file = "", .cpu = -1, .clock = clock};
 	err = wm_trace_add_clock(t, clock);
 	return err ? err : wm_trace_add_stream(t, s);

@@ -16,9 +16,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "read/ftrace/ftrace_int.h"
-
-#define NS_PER_SECOND 1000000000
 
 static void skip_spaces(const char **at, const char *end)
 {
@@ -52,7 +51,7 @@ static bool digits(const char **at, const char *end, uint64_t limit, uint64_t *r
 /* Parses "12.345678:" or, from a clock that counts ticks, "12345678:". */
 static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 {
-	uint64_t seconds, part = 0, unit = NS_PER_SECOND;
+	uint64_t seconds, part = 0, unit = WM_NS_PER_SECOND;
 
 	if (!digits(at, end, INT64_MAX, &seconds) || *at == end)
 		return false;
@@ -61,15 +60,15 @@ static bool parse_time(const char **at, const char *end, int64_t *ret_ns)
 		*ret_ns = (int64_t)seconds;
 		return true;
 	}
-	if (*(*at)++ != '.' || seconds >= INT64_MAX / NS_PER_SECOND)
+	if (*(*at)++ != '.' || seconds >= INT64_MAX / WM_NS_PER_SECOND)
 		return false;
 	for (; *at < end && isdigit((unsigned char)**at); ++*at) {
 		unit /= 10;
 		part += (uint64_t)(**at - '0') * unit;
 	}
-	if (*at == end || *(*at)++ != ':' || unit == NS_PER_SECOND)
+	if (*at == end || *(*at)++ != ':' || unit == WM_NS_PER_SECOND)
 		return false;
-	*ret_ns = (int64_t)(seconds * NS_PER_SECOND + part);
+	*ret_ns = (int64_t)(seconds * WM_NS_PER_SECOND + part);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "read/perfdata/perfdata_int.h"
 
@@ -118,7 +119,7 @@ static int add_clock(struct wm_pd *pd)
 	if (!pd->clock)
 		return -ENOMEM;
 	*pd->clock =
-	    (struct wm_trace_clock){.name = "perf", .hz = 1000000000, .error_ns = UINT64_MAX};
+	    (struct wm_trace_clock){.name = "perf", .hz = WM_NS_PER_SECOND, .error_ns = UINT64_MAX};
 	return wm_trace_add_clock(pd->trace, pd->clock);
 }
 

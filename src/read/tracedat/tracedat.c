@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "read/tracedat/tracedat_int.h"
 
 static const unsigned char magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
@@ -36,8 +37,8 @@ static int make_clock(struct wm_td *td)
 	td->clock = wm_arena_get(&td->trace->arena, sizeof(*td->clock));
 	if (!td->clock)
 		return -ENOMEM;
-	*td->clock =
-	    (struct wm_trace_clock){.name = "ftrace", .hz = 1000000000, .error_ns = UINT64_MAX};
+	*td->clock = (struct wm_trace_clock){
+	    .name = "ftrace", .hz = WM_NS_PER_SECOND, .error_ns = UINT64_MAX};
 	return wm_trace_add_clock(td->trace, td->clock);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "view/result_view.h"
 #include "view/value_text.h"
 
@@ -52,8 +53,8 @@ static void time_cell(struct wm_text *t, const union wm_cell *c)
 {
 	uint64_t v = c->s < 0 ? -(uint64_t)c->s : (uint64_t)c->s;
 
-	wm_text_f(t, "%s%" PRIu64 ".%09" PRIu64, c->s < 0 ? "-" : "", v / 1000000000,
-		  v % 1000000000);
+	wm_text_f(t, "%s%" PRIu64 ".%09" PRIu64, c->s < 0 ? "-" : "", v / WM_NS_PER_SECOND,
+		  v % WM_NS_PER_SECOND);
 }
 
 static void address_cell(struct wm_text *t, const union wm_cell *c)

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "view/style.h"
 #include "view/text/print_form.h"
 #include "view/text/writer_int.h"
 #include "view/value_text.h"
 
-#define NS_PER_SECOND 1000000000
-#define ARENA_MAX     ((size_t)1 << 30)
+#define ARENA_MAX ((size_t)1 << 30)
 
 static const struct {
 	const struct wm_style *style;
@@ -421,13 +421,13 @@ static char *delta(char *at, bool known, int64_t ns, int64_t before)
 		return at + 12;
 	}
 	*at++ = '+';
-	if (n < NS_PER_SECOND) { /* nearly always */
+	if (n < WM_NS_PER_SECOND) { /* nearly always */
 		memcpy(at, "0.", 2);
 		return wm_digits_9(at + 2, (uint32_t)n);
 	}
-	at = wm_digits_u64(at, n / NS_PER_SECOND);
+	at = wm_digits_u64(at, n / WM_NS_PER_SECOND);
 	*at++ = '.';
-	return wm_digits_9(at, (uint32_t)(n % NS_PER_SECOND));
+	return wm_digits_9(at, (uint32_t)(n % WM_NS_PER_SECOND));
 }
 
 /* --- pages --------------------------------------------------------------------------------- */
@@ -532,7 +532,7 @@ void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 
 void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
-	int64_t second = ns / NS_PER_SECOND;
+	int64_t second = ns / WM_NS_PER_SECOND;
 
 	if (second != page->second) {
 		time_t when = (time_t)second;
@@ -549,7 +549,7 @@ void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	}
 	wm_pen_put(p, page->hh_mm_ss, 8);
 	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(ns % NS_PER_SECOND));
+	p->at = wm_digits_9(p->at, (uint32_t)(ns % WM_NS_PER_SECOND));
 }
 
 void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns)

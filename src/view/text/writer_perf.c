@@ -13,16 +13,16 @@
 #include <string.h>
 
 #include "analysis/stacks.h"
+#include "base/clock.h"
 #include "view/text/writer_int.h"
 #include "view/value_text.h"
 
-#define NS_PER_SECOND 1000000000
-#define COMM_WIDTH    16u
-#define TID_WIDTH     7u
-#define PERIOD_WIDTH  10u
-#define CONTEXT_MIN   ((uint64_t)-4095) /* words of a chain from here on are markers */
-#define HEAD_ROOM     256u
-#define FRAMES_MAX    127u /* of a chain, as in perf script */
+#define COMM_WIDTH   16u
+#define TID_WIDTH    7u
+#define PERIOD_WIDTH 10u
+#define CONTEXT_MIN  ((uint64_t)-4095) /* words of a chain from here on are markers */
+#define HEAD_ROOM    256u
+#define FRAMES_MAX   127u /* of a chain, as in perf script */
 
 #define NAME_TEXTS_BITS 9
 #define NAME_TEXTS      (1u << NAME_TEXTS_BITS)
@@ -131,8 +131,8 @@ static void put_cpu(struct wm_pen *p, int32_t cpu)
 /* The second, at least five columns wide, with the point; then microseconds. */
 static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
-	int64_t second = ns / NS_PER_SECOND;
-	uint32_t micro = (uint32_t)llabs(ns % NS_PER_SECOND) / 1000;
+	int64_t second = ns / WM_NS_PER_SECOND;
+	uint32_t micro = (uint32_t)llabs(ns % WM_NS_PER_SECOND) / 1000;
 
 	if (second != page->second) {
 		struct wm_pen text = {.at = page->seconds};

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "view/text/writer_int.h"
 #include "view/value_text.h"
 
-#define NS_PER_SECOND 1000000000
-#define HEAD_ROOM     256u
+#define HEAD_ROOM 256u
 
 /* --- babeltrace2 ------------------------------------------------------------------------ */
 
@@ -16,7 +16,7 @@ static int64_t babeltrace_ns(const struct wm_event *e)
 {
 	const struct wm_trace_clock *c = e->stream->clock;
 
-	if (!c || c->hz == NS_PER_SECOND)
+	if (!c || c->hz == WM_NS_PER_SECOND)
 		return e->ns;
 	return (int64_t)((uint64_t)c->offset_ns +
 			 (uint64_t)(1e9 * (double)e->clock / (double)c->hz));
@@ -32,9 +32,9 @@ static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t
 		return;
 	}
 	wm_pen_char(p, '-');
-	p->at = wm_digits_u64(p->at, positive / NS_PER_SECOND);
+	p->at = wm_digits_u64(p->at, positive / WM_NS_PER_SECOND);
 	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(positive % NS_PER_SECOND));
+	p->at = wm_digits_9(p->at, (uint32_t)(positive % WM_NS_PER_SECOND));
 }
 
 void wm_view_write_babeltrace(const struct wm_view *v, struct wm_view_page *page,
@@ -127,9 +127,9 @@ static void put_seconds(struct wm_pen *p, int64_t ns, uint32_t digits)
 
 	if (ns < 0)
 		wm_pen_char(p, '-');
-	p->at = wm_digits_u64(p->at, n / NS_PER_SECOND);
+	p->at = wm_digits_u64(p->at, n / WM_NS_PER_SECOND);
 	wm_pen_char(p, '.');
-	p->at = wm_digits_9(p->at, (uint32_t)(n % NS_PER_SECOND)) - (9 - digits);
+	p->at = wm_digits_9(p->at, (uint32_t)(n % WM_NS_PER_SECOND)) - (9 - digits);
 }
 
 static void put_number(struct wm_pen *p, int32_t n)

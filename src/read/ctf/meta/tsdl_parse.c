@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "read/ctf/meta/tsdl_int.h"
 
 /* --- tokens --------------------------------------------------------------------- */
@@ -421,7 +422,7 @@ static bool clock_value(struct tsdl *p, const char *name, const struct tsdl_valu
 static void clock_block(struct tsdl *p)
 {
 	static const struct block b = {clock_value, NULL};
-	struct wm_ctf_clock c = {.hz = 1000000000};
+	struct wm_ctf_clock c = {.hz = WM_NS_PER_SECOND};
 
 	if (!block(p, &b, &c))
 		return;
