@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/suite_test_kit.h"
 
 #define KIT_FILE_MAX (64u << 20)
 
@@ -59,7 +60,7 @@ static inline void kit_each_entry(const char *of_kind, kit_entry *fn)
 
 /* --- a scratch file ------------------------------------------------------------ */
 
-static char kit_scratch[] = "/tmp/waymark-reader-XXXXXX";
+static char kit_scratch[64];
 
 static inline void kit_write(const void *data, size_t bytes)
 {
@@ -99,8 +100,11 @@ static inline void kit_change(char *data, size_t bytes, int nr_head, size_t head
 /* Creates kit_scratch, runs the group, and removes the file. */
 #define kit_run(tests)                                                                             \
 	({                                                                                         \
-		int fd_ = mkstemp(kit_scratch), status_ = 1;                                       \
+		int fd_, status_ = 1;                                                              \
                                                                                                    \
+		snprintf(kit_scratch, sizeof(kit_scratch), "%s/waymark-reader-XXXXXX",             \
+			 kit_scratch_folder());                                                    \
+		fd_ = mkstemp(kit_scratch);                                                        \
 		if (fd_ >= 0) {                                                                    \
 			close(fd_);                                                                \
 			status_ = cmocka_run_group_tests(tests, NULL, NULL);                       \

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/suite_test_kit.h"
 #include "base/text.h"
 #include "event/desc_build.h"
 #include "write/trace_writer.h"
@@ -38,7 +39,7 @@ static inline int kit_remove_one(const char *path, const struct stat *st, int fl
 
 static inline int kit_setup(void **state)
 {
-	strcpy(kit_folder, "/tmp/wm-writer-XXXXXX");
+	snprintf(kit_folder, sizeof(kit_folder), "%s/wm-writer-XXXXXX", kit_scratch_folder());
 	if (!mkdtemp(kit_folder))
 		return -1;
 	snprintf(kit_dir, sizeof(kit_dir), "%s/trace", kit_folder);

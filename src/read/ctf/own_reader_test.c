@@ -358,7 +358,7 @@ static char *slurp_a(size_t *ret_bytes)
 	return data;
 }
 
-/* --- cut at every byte ---------------------------------------------------------------------- */
+/* --- cut at every byte, in `make check` at every fifth ------------------------------------- */
 
 static void test_cut_every_byte(void **state)
 {
@@ -368,7 +368,7 @@ static void test_cut_every_byte(void **state)
 	write_trace(WM_TRACE_CTF1);
 	data = slurp_a(&bytes);
 	index = kit_slurp(kit_dir, "index/user-1-0.idx", &index_bytes);
-	for (size_t cut = 0; cut < bytes; cut++) {
+	for (size_t cut = 0; cut < bytes; cut += kit_rounds(5, 1)) {
 		uint32_t whole = (uint32_t)(cut / PACKET_A);
 		uint32_t want = whole * PER_A + ROUNDS * PER_B;
 		struct result got;
@@ -396,7 +396,7 @@ static void cut_file(const char *name)
 	size_t bytes;
 	char *data = kit_slurp(kit_dir, name, &bytes);
 
-	for (size_t cut = 0; cut < bytes; cut += cut < 600 ? 1 : 7) {
+	for (size_t cut = 0; cut < bytes; cut += cut < 600 ? kit_rounds(5, 1) : kit_rounds(37, 7)) {
 		struct result got;
 
 		put_file(name, data, cut);
@@ -697,13 +697,13 @@ static uint32_t roll(uint32_t n)
 }
 
 /* Random bytes in one file; then read, repair, read: never fewer events than before the repair. */
-static void mutate_file(const char *name, int rounds)
+static void mutate_file(const char *name, uint32_t rounds)
 {
 	static const unsigned char likely[] = {0, 1, 8, 0x7f, 0x80, 0xff};
 	size_t bytes;
 	char *good = kit_slurp(kit_dir, name, &bytes), *data = malloc(bytes);
 
-	for (int i = 0; i < rounds; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		struct result before, after;
 		struct wm_diag d;
 
@@ -727,10 +727,10 @@ static void mutate_file(const char *name, int rounds)
 static void test_mutants(void **state)
 {
 	write_trace(WM_TRACE_CTF1);
-	mutate_file("user-1-0", 1500);
-	mutate_file("user-1-1", 500);
-	mutate_file("waymark-0", 300);
-	mutate_file("metadata", 1000);
+	mutate_file("user-1-0", kit_rounds(300, 1500));
+	mutate_file("user-1-1", kit_rounds(100, 500));
+	mutate_file("waymark-0", kit_rounds(60, 300));
+	mutate_file("metadata", kit_rounds(200, 1000));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, kit_setup, kit_teardown)
