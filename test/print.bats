@@ -144,11 +144,12 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 '
 }
 
-@test "cut at every byte of the last two packets: every complete packet is read, then repaired" {
+@test "cut at bytes of the last two packets: every complete packet is read, then repaired" {
 	# user-1-0: four packets of 264 bytes with 10 events each.
-	local size=$(stat -c %s one/user-1-0) whole
+	local size=$(stat -c %s one/user-1-0) whole step=11
 	[ "$size" -eq 1056 ]
-	for ((cut = 528; cut < 1056; cut++)); do
+	[ -z "${WAYMARK_LONG-}" ] || step=1 # by 11, the boundary of the two is among the cuts
+	for ((cut = 528; cut < 1056; cut += step)); do
 		cp "$BATS_FILE_TMPDIR/one/user-1-0" one/user-1-0
 		truncate -s $cut one/user-1-0
 		whole=$((cut / 264 * 10 + 32))
@@ -158,7 +159,7 @@ assert {c["name"]: c["events"] for c in i["classes"]} == {"plain": 40, "query": 
 		[ "$(wc -l <out)" -eq $whole ]
 		grep -q 'waymark: user-1-0: at offset' err
 		# babeltrace2 takes a second for each: only some.
-		((cut % 97 && cut != 792)) && continue
+		(((cut - 528) % 99 && cut != 792)) && continue
 		"$waymark" info --repair one >out
 		grep -q 'user-1-0' out
 		[ "$(babeltrace2 one 2>err | grep -vc waymark:)" -eq $whole ]

@@ -102,25 +102,25 @@ crashes() {
 }
 
 @test "the command is killed, the trace is on a disk" {
-	crashes command "$(torture_count 50 1000)" "$disk"
+	crashes command "$(torture_count 12 1000)" "$disk"
 }
 
 @test "the command is killed, the trace is in memory" {
-	crashes command "$(torture_count 50 1000)" "$memory"
+	crashes command "$(torture_count 12 1000)" "$memory"
 }
 
 @test "the pump is killed, the trace is on a disk" {
-	crashes pump "$(torture_count 50 1000)" "$disk"
+	crashes pump "$(torture_count 12 1000)" "$disk"
 }
 
 @test "the pump is killed, the trace is in memory" {
-	crashes pump "$(torture_count 50 1000)" "$memory"
+	crashes pump "$(torture_count 12 1000)" "$memory"
 }
 
 @test "the pump is killed before a call of it that changes files" {
-	crashes calls "$(torture_count 40 1000)" "$disk"
+	crashes calls "$(torture_count 12 1000)" "$disk"
 }
 
 @test "both are killed" {
-	crashes both "$(torture_count 20 1000)" "$disk"
+	crashes both "$(torture_count 6 1000)" "$disk"
 }

@@ -12,7 +12,7 @@ setup_file() {
 }
 
 @test "the pump lives, the neighbour is exact, the trace is read" {
-	torture_record -- "$W/hostile" "$(torture_count 5000 30000)"
+	torture_record -- "$W/hostile" "$(torture_count 2000 30000)"
 	torture_check
 	waymark info --repair "$W/trace"
 	torture_check
@@ -21,8 +21,8 @@ setup_file() {
 }
 
 @test "so it does with small buffers, and as a flight recorder" {
-	torture_record -b 4M -- "$W/hostile" "$(torture_count 1500 30000)"
+	torture_record -b 4M -- "$W/hostile" "$(torture_count 600 30000)"
 	torture_check
-	torture_record -b 16M --mode overwrite -- "$W/hostile" "$(torture_count 1500 10000)"
+	torture_record -b 16M --mode overwrite -- "$W/hostile" "$(torture_count 600 10000)"
 	torture_check
 }

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load torture/common
+load wait
 
 setup_file() {
 	torture_setup_file
@@ -22,13 +23,13 @@ teardown() {
 	[ -z "${pid-}" ] || kill "$pid" 2>/dev/null || true
 }
 
-@test "dlopen and dlclose 10,000 times under four tracing threads" {
-	torture_record -- "$W/module" "$(torture_count 10000 100000)" "$W/plugin"
+@test "dlopen and dlclose under four tracing threads" {
+	torture_record -- "$W/module" "$(torture_count 2000 100000)" "$W/plugin"
 	torture_check
 }
 
 @test "the same while callbacks are connected and disconnected" {
-	torture_record -- "$W/module" "$(torture_count 10000 100000)" "$W/plugin" probes
+	torture_record -- "$W/module" "$(torture_count 2000 100000)" "$W/plugin" probes
 	torture_check
 }
 
@@ -40,15 +41,15 @@ teardown() {
 	done
 }
 
-@test "rules change 10,000 times" {
+@test "rules change all the time" {
 	TORTURE_TALLY="$W/tally" TORTURE_RUNTIME="$WAYMARK_BUILD/libwaymark-rt.so.0" \
-		"$W/rules" "$(torture_count 10000 100000)"
+		"$W/rules" "$(torture_count 2000 100000)"
 }
 
 @test "3,000 sites at once, with and without a window in the text's protection" {
 	local mode
 	for mode in plain narrow denied copying meddled fork; do
-		timeout 120 "$W/window" "$mode" "$(torture_count 100 10000)"
+		timeout 120 "$W/window" "$mode" "$(torture_count 20 10000)"
 	done
 }
 
@@ -68,18 +69,27 @@ teardown() {
 	rm -rf "$W/other"
 }
 
-# Records process $pid for a moment; what is there has no hole. On a busy machine the moment may
-# be over before it has begun: $begun counts.
+# Records process $pid for a moment; the trace, if there is one, has no hole. On a busy machine the moment
+# may be over before the recording began.
 attach_for() {
 	rm -rf "$W/other"
 	timeout -s INT "$1" waymark record -q -e 'torture:*' -p "$pid" -o "$W/other" || [ $? = 124 ]
-	[ -e "$W/other/metadata" ] || return 0
+	[ ! -e "$W/other/metadata" ] || "$W/check" "$W/other" "$W/tally" ftbp
+}
+
+# Records process $pid until events of it are in the trace; there is no hole between them.
+attach_until_recorded() {
+	rm -rf "$W/other"
+	env --default-signal=INT waymark record -q -e 'torture:*' -p "$pid" -o "$W/other" 3>&- &
+	local recorder=$!
+	until_shows "$W/other" 100 torture:
+	kill -INT "$recorder"
+	wait "$recorder" || [ $? = 130 ]
 	"$W/check" "$W/other" "$W/tally" ftbp
-	begun=$((begun + 1))
 }
 
 @test "recorders attach and leave; the one that was there loses nothing" {
-	local i begun=0 n=$(torture_count 10 200)
+	local i n=$(torture_count 10 200)
 	rm -f "$W/pid"
 	mkfifo "$W/pid"
 	torture_record -q -- "$W/kinds" 120000 >"$W/pid" 3>&- &
@@ -87,15 +97,14 @@ attach_for() {
 	for ((i = 0; i < n; i++)); do
 		attach_for 0.0$((i % 7 + 3))
 	done
-	attach_for 2
+	attach_until_recorded
 	kill "$pid"
 	wait
 	torture_check
-	[ "$begun" -gt 0 ]
 }
 
 @test "recorders attach and leave when nobody else is there" {
-	local i begun=0 n=$(torture_count 10 200)
+	local i n=$(torture_count 10 200)
 	rm -f "$W/pid" "$W/tally"
 	mkfifo "$W/pid"
 	TORTURE_TALLY="$W/tally" LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" \
@@ -104,8 +113,7 @@ attach_for() {
 	for ((i = 0; i < n; i++)); do
 		attach_for 0.$((i % 3 + 1))
 	done
-	attach_for 2
+	attach_until_recorded
 	kill "$pid"
 	wait
-	[ "$begun" -gt 0 ]
 }

@@ -53,11 +53,11 @@ setup_file() {
 }
 
 @test "joining at exec, from the dynamic linker to main" {
-	torture_record -q -- "$W/step" start "$(torture_count 7 1)"
+	torture_record -q -- "$W/step" start "$(torture_count 29 1)"
 	torture_check
 }
 
 @test "joining a recorder that attaches" {
-	torture_record -q -- "$W/step_loadtest" attach "$(torture_count 2 1)"
+	torture_record -q -- "$W/step_loadtest" attach "$(torture_count 11 1)"
 	torture_check
 }

@@ -13,6 +13,8 @@ torture_build() {
 
 torture_setup_file() {
 	export W="$BATS_FILE_TMPDIR" PATH="$WAYMARK_BUILD:$PATH"
+	# The same choices in each short run.
+	[ -n "${WAYMARK_LONG-}" ] || export TORTURE_SEED="${TORTURE_SEED:-1}"
 	RT="-Wl,-u,waymark_module_register $WAYMARK_BUILD/libwaymark-rt.a"
 	torture_build check
 }
