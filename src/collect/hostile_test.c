@@ -11,7 +11,7 @@
 
 struct vandal {
 	struct program g;
-	unsigned char header[WM_POOL_PAGE]; /* as it was */
+	uint64_t header[WM_POOL_PAGE / 8]; /* as it was */
 	uint64_t seed;
 	uint32_t stop;
 };
@@ -83,7 +83,7 @@ static void *misbehave_on(void *data)
 	return NULL;
 }
 
-/* Repairs the header, so that the program can damage it again. */
+/* Repairs the header for more damage; atomically, because the thread may write it meanwhile. */
 static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 					struct wm_producer *producer)
 {
@@ -91,8 +91,10 @@ static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 	struct wm_pool pool;
 
 	do {
-		memcpy(v->g.pool.map, v->header, 4096);
-		memset(wm_pool_states(&v->g.pool), 0, 64); /* all FREE */
+		for (uint32_t i = 0; i < sizeof(v->header) / 8; i++)
+			wm_store_relaxed((uint64_t *)v->g.pool.map + i, v->header[i]);
+		for (uint32_t i = 0; i < 8; i++)
+			wm_store_relaxed(wm_pool_states(&v->g.pool) + i, 0); /* FREE */
 	} while (wm_pool_open(&pool, v->g.fd) < 0);
 	assert_int_equal(wm_pump_add(pump, &pool, producer, 666, &s), 0);
 	return s;
