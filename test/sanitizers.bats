@@ -1,45 +1,80 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The whole platform and its unit tests once more, under the sanitizers. The
-# guest's code is built without them on purpose: it lives in other programs.
-# What it does in sanitized programs is test/torture_sanitizers.bats' business.
+# sanitizers.bats - the platform and its unit tests once more, under the sanitizers: all unit tests
+# under AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under ThreadSanitizer
+# (WAYMARK_LONG=1: all). The guest's code is built without sanitizers, because it runs inside other
+# programs.
 
 load torture/common
 
-# Builds in a folder of its own and runs unit tests there: $1 name, $2 meson's
-# b_sanitize, then the tests (none: all).
-under() {
-	local dir=$WAYMARK_BUILD/$1
-	"$WAYMARK_SOURCE/tools/configure" "$dir" "-Db_sanitize=$2" -Db_lundef=false -Doptimization=1
-	shift 2
-	ninja -C "$dir" unit-tests >"$dir/build.log" 2>&1 || { tail -40 "$dir/build.log"; return 1; }
+# Configures a build folder: $1 name, $2 meson's b_sanitize. Without optimization, which takes more time than
+# it saves.
+configure() {
+	dir=$WAYMARK_BUILD/$1
+	"$WAYMARK_SOURCE/tools/configure" "$dir" "-Db_sanitize=$2" -Db_lundef=false -Doptimization=0
+}
+
+build() {
+	ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 || { tail -40 "$dir/build.log"; return 1; }
+}
+
+# Runs these unit tests of the folder (none: all).
+units() {
 	meson test -C "$dir" --no-rebuild --suite unit --print-errorlogs --timeout-multiplier 4 "$@" >"$dir/test.log" 2>&1 ||
 		{ tail -80 "$dir/test.log"; return 1; }
 	[ -z "$(grep -h 'runtime error:' "$dir"/meson-logs/testlog.txt)" ]
 }
 
+# The last command of a target, which links it: $1 build folder, $2 target.
+linking() {
+	ninja -C "$1" -t commands "$2" | tail -n 1
+}
+
+# Builds a unit test from those objects of the platform that the linker takes for it in the plain build:
+# for most tests a few of hundreds.
+build_alone() {
+	local link objects
+	objects=$(cd "$WAYMARK_BUILD" && eval "$(linking "$WAYMARK_BUILD" "$1") -Wl,--trace -o /dev/null" |
+		grep -o 'libwaymark-platform\.a\.p/.*\.o' | sort -u | paste -sd ' ')
+	link=$(linking "$dir" "$1")
+	build $objects $(grep -o "$1\.p/[^ ]*\.o" <<<"$link")
+	(cd "$dir" && eval "${link/libwaymark-platform.a/$objects}")
+}
+
 @test "unit tests are clean under AddressSanitizer and UndefinedBehaviorSanitizer" {
 	export UBSAN_OPTIONS=print_stacktrace=1
-	under asan address,undefined
+	configure asan address,undefined
+	build unit-tests
+	units
 }
 
 @test "so is a recorder of programs that mean ill" {
 	torture_setup_file
 	torture_build hostile -I"$WAYMARK_SOURCE/src"
-	ninja -C "$WAYMARK_BUILD/asan" waymark >"$W/build.log" 2>&1 || { tail -40 "$W/build.log"; return 1; }
+	configure asan address,undefined
+	build waymark
 	export ASAN_OPTIONS=log_path="$W/asan" UBSAN_OPTIONS=log_path="$W/ubsan" TORTURE_TALLY="$W/tally"
-	"$WAYMARK_BUILD/asan/waymark" record -q --preload none -o "$W/trace" -- \
+	"$dir/waymark" record -q --preload none -o "$W/trace" -- \
 		env LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" "$W/hostile" "$(torture_count 3000 30000)"
 	torture_check
-	"$WAYMARK_BUILD/asan/waymark" print "$W/trace" | grep -c ' torture:'
-	"$WAYMARK_BUILD/asan/waymark" info --repair "$W/trace"
-	"$WAYMARK_BUILD/asan/waymark" record -q --preload none -o "$W/sound" -- "$WAYMARK_BUILD/examples/hello"
-	"$WAYMARK_BUILD/asan/waymark" info --verify "$W/sound"
+	"$dir/waymark" print "$W/trace" | grep -c ' torture:'
+	"$dir/waymark" info --repair "$W/trace"
+	"$dir/waymark" record -q --preload none -o "$W/sound" -- "$WAYMARK_BUILD/examples/hello"
+	"$dir/waymark" info --verify "$W/sound"
 	if cat "$W"/*san.[0-9]*; then return 1; fi
 }
 
-@test "rings, pump, sockets and passes in parts are clean under ThreadSanitizer" {
-	# Those in which threads or processes meet; the others would only be slow.
-	under tsan thread ring-pool_test ring-pool_crowd_test collect-pump_test \
-		collect-snapshot_test collect-hostile_test control-session-member_test base-loop_test analysis-pass_parts_test
+@test "rings, pump, loop and passes in parts are clean under ThreadSanitizer" {
+	configure tsan thread
+	if [ -n "${WAYMARK_LONG-}" ]; then
+		build unit-tests
+		units
+		return
+	fi
+	for one in ring-pool_test ring-pool_crowd_test collect-pump_test collect-snapshot_test collect-hostile_test \
+		base-loop_test analysis-pass_parts_test; do
+		build_alone "$one"
+		# The corpus has no threads of its own: the made recordings have all that parts do.
+		env -u WAYMARK_CORPUS "$dir/$one" >"$dir/test.log" 2>&1 || { tail -80 "$dir/test.log"; return 1; }
+	done
 }
