@@ -73,10 +73,11 @@ same_but_sites() {
 	done
 }
 
-# Each line is wrong, and must not compile, whatever the variant.
+# Each line is wrong, and must not compile: without a variant and, in turn, with one of three; with
+# WAYMARK_LONG=1 with all.
 @test "the compiler refuses wrong marks" {
 	cd "$BATS_TEST_TMPDIR"
-	local accepted=0
+	local accepted=0 turn=0 variants=(-DWAYMARK_DISABLE -DWAYMARK_LOADTEST -DWAYMARK_SDT)
 	while IFS= read -r line; do
 		cat >bad.c <<-END
 		#include <waymark/tracepoint.h>
@@ -90,7 +91,8 @@ same_but_sites() {
 		void cb(void *p, int a) { (void)p; (void)a; }
 		$line
 		END
-		for variant in -DNONE -DWAYMARK_DISABLE -DWAYMARK_LOADTEST -DWAYMARK_SDT; do
+		turn=$(((turn + 1) % 3))
+		for variant in -DNONE ${WAYMARK_LONG:+"${variants[@]}"} "${variants[turn]}"; do
 			for compiler in "gcc -std=gnu11" "clang++ -std=c++17 -x c++"; do
 				if $compiler $variant -O1 -Wall -Wextra -Werror -I"$WAYMARK_SOURCE/include" -c bad.c -o bad.o 2>/dev/null; then
 					echo "accepted by $compiler $variant: $line"
