@@ -4,6 +4,7 @@
 # of the readings, their processes, and the report of missed or refused readings.
 
 bats_require_minimum_version 1.5.0
+load wait
 
 setup_file() {
 	export W="$BATS_FILE_TMPDIR" BATS_TEST_TIMEOUT=300
@@ -45,11 +46,18 @@ complete_but_for_late() { "$@" || [ $? -eq 5 ]; }
 
 count_of() { waymark print --jsonl -e "$2" "$1" | wc -l; }
 
+# Prints the words of a command that ends when the trace t has N events of a kind: N KIND [N KIND...].
+until_read() {
+	printf '%s\0' bash -c '. "$0"; while [ $# -gt 0 ]; do until_shows t "$1" " $2: " || exit; shift 2; done' \
+		"$WAYMARK_SOURCE/test/wait.bash" "$@"
+}
+
 field_of() { awk -v key="$1" '$1 == key || $1 == key ":" { print $2 }' "$2"; }
 
 @test "each counter of the file is a field, with the same value" {
 	cp /proc/vmstat before
-	waymark record -q -e proc:vmstat --every 20ms -o t -- sleep 1
+	mapfile -d '' command < <(until_read 3 proc:vmstat)
+	waymark record -q -e proc:vmstat --every 20ms -o t -- "${command[@]}"
 	cp /proc/vmstat after
 	[ "$(count_of t proc:vmstat)" -ge 3 ]
 	waymark list proc:vmstat --fields | awk 'NR > 3 && $1 == "u64" { print $2 }' >fields
@@ -118,7 +126,8 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 }
 
 @test "CTF 2 has the same" {
-	waymark record -q --trace-format ctf-2 -e 'proc:*' --every 20ms -o t -- sleep 1
+	mapfile -d '' command < <(until_read 2 proc:vmstat 2 proc:pid_stat)
+	waymark record -q --trace-format ctf-2 -e 'proc:*' --every 20ms -o t -- "${command[@]}"
 	for name in vmstat meminfo stat cpu loadavg pid_stat; do
 		[ "$(count_of t proc:$name)" -ge 2 ]
 	done
@@ -143,7 +152,8 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 }
 
 @test "each event has its own --every; contradictions are refused" {
-	waymark record -q -e proc:loadavg --every 10ms -e proc:stat --every 10s -o t -- sleep 1
+	mapfile -d '' command < <(until_read 6 proc:loadavg)
+	waymark record -q -e proc:loadavg --every 10ms -e proc:stat --every 1h -o t -- "${command[@]}"
 	[ "$(count_of t proc:stat)" -eq 2 ]
 	[ "$(count_of t proc:loadavg)" -gt 5 ]
 	for wrong in 0 999us 2h x -1s; do

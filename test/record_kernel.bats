@@ -318,10 +318,12 @@ none_left() {
 	kill -9 $command
 	until_true test ! -e "/proc/$pump"
 	pkill -f "while :; do $W/calls" || true
-	waymark record -q -o t2 -e syscall:getppid -- sh -c "sleep 1; $W/calls 10" 3>&- & command=$!
+	waymark record -q -o t2 -e syscall:getppid -- sh -c "until [ -e go ]; do sleep 0.05; done; $W/calls 10" 3>&- &
+	command=$!
 	pump=$(pump_of $command)
 	until_true test -e t2/kernel/formats
 	kill -9 "$pump"
+	touch go
 	wait $command
 }
 
