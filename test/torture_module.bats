@@ -69,23 +69,31 @@ teardown() {
 	rm -rf "$W/other"
 }
 
-# Records process $pid for a moment; the trace, if there is one, has no hole. On a busy machine the moment
-# may be over before the recording began.
+# No process has a file of this folder open.
+is_closed() {
+	[ -z "$(find /proc/[0-9]*/fd -lname "$1*" 2>/dev/null)" ]
+}
+
+# Records process $pid for a moment into a folder of its own; the trace, if there is one, has no hole. On a
+# busy machine the moment may be over before the recording began, or the command is killed before it handles
+# signals: then its pump ends the trace, a little later.
 attach_for() {
-	rm -rf "$W/other"
-	timeout -s INT "$1" waymark record -q -e 'torture:*' -p "$pid" -o "$W/other" || [ $? = 124 ]
-	[ ! -e "$W/other/metadata" ] || "$W/check" "$W/other" "$W/tally" ftbp
+	local other
+	other=$(mktemp -u "$BATS_TEST_TMPDIR/other.XXXXXX")
+	timeout -s INT "$1" waymark record -q -e 'torture:*' -p "$pid" -o "$other" || [ $? = 124 ]
+	until_true is_closed "$other"
+	[ ! -e "$other/metadata" ] || "$W/check" "$other" "$W/tally" ftbp
 }
 
 # Records process $pid until events of it are in the trace; there is no hole between them.
 attach_until_recorded() {
-	rm -rf "$W/other"
-	env --default-signal=INT waymark record -q -e 'torture:*' -p "$pid" -o "$W/other" 3>&- &
-	local recorder=$!
-	until_shows "$W/other" 100 torture:
+	local other=$BATS_TEST_TMPDIR/last recorder
+	env --default-signal=INT waymark record -q -e 'torture:*' -p "$pid" -o "$other" 3>&- &
+	recorder=$!
+	until_shows "$other" 100 torture:
 	kill -INT "$recorder"
 	wait "$recorder" || [ $? = 130 ]
-	"$W/check" "$W/other" "$W/tally" ftbp
+	"$W/check" "$other" "$W/tally" ftbp
 }
 
 @test "recorders attach and leave; the one that was there loses nothing" {
