@@ -71,7 +71,7 @@ for r in json.load(sys.stdin)["tables"][0]["rows"]:
 	run -0 "$waymark" annotate "$name" k.data
 	[[ $output == *"0xffff"* ]]
 	if [ -r /proc/kcore ]; then
-		# test/vm_kernel.bats tests it on a kernel that is known to allow it.
+		# test/vm/kernel.bats tests it on a kernel that is known to allow it.
 		[[ $output == *" ret"* || $output == *"no instructions"* ]]
 	else
 		[[ $output == *"no instructions of [kernel.kallsyms]: /proc/kcore: "*"; no vmlinux of that build on this machine"* ]]

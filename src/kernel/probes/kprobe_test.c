@@ -2,7 +2,7 @@
 /*
  * kprobe_test.c - places in the kernel by name: counts on a known number of
  * calls from this program, and refusals with a sentence that names a cure.
- * Skips where the kernel has no kprobes; test/vm_kernel.bats runs it on one
+ * Skips where the kernel has no kprobes; test/vm/kernel.bats runs it on one
  * that has.
  */
 #include <errno.h>

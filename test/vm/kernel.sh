@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# vm_kernel.sh - run by test/vm_kernel.bats in the machine, by busybox: kernel events on that kernel.
+# kernel.sh - run for test/vm/kernel.bats in the machine, by busybox: kernel events on that kernel.
 # $1: a folder shared with the machine outside; results go there, one file a fact.
 cd "$1" || exit 9
 exec 2>script.err
 
-# Waits until a shell condition holds, 60 s at most.
+# Waits until a shell condition holds.
 await() {
 	local n=0
 	until eval "$1"; do
@@ -12,6 +12,13 @@ await() {
 		[ $n -lt 1200 ] || return 1
 		sleep 0.05
 	done
+}
+
+# Both wait for something, ten looks in a row: they have enabled their counters.
+settled() {
+	[ "$(grep -l '^State:.S' "/proc/$1/status" "/proc/$2/status" | wc -l)" -eq 2 ] || looks=0
+	looks=$((looks + 1))
+	[ $looks -gt 10 ]
 }
 
 mkdir units
@@ -54,10 +61,12 @@ await "grep -q '^State:.T' /proc/$calls/status"
 perf stat -x , -o perf.csv -e $E -p $calls &
 perf=$!
 waymark stat -x , -o both.csv -e $E -p $calls &
-for pid in $perf $!; do
+ours=$!
+for pid in $perf $ours; do
 	await "[ \$(ls -l /proc/$pid/fd | grep -c perf_event) -ge 5 ] || [ ! -e /proc/$pid ]"
 done
-sleep 0.5
+looks=0
+[ -e /proc/$perf ] && await "settled $perf $ours"
 kill -CONT $calls
 wait
 
@@ -97,4 +106,5 @@ cat $T/kprobe_events >probes.before
 kill -9 $!
 await "! grep -q waymark $T/kprobe_events $T/uprobe_events"
 cat $T/kprobe_events $T/uprobe_events >probes.after
+echo -:mine/getpgid >>$T/kprobe_events
 touch done

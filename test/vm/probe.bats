@@ -1,33 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# vm_probe.bats - what our machines' own kernels may lack, recorded on Debian's kernel in the machine of
+# probe.bats - what our machines' own kernels may lack, recorded on Debian's kernel in the machine of
 # tools/vm: kprobes with arguments typed by BTF, probes on events, the function tracer, triggers with
 # histograms and snapshots, synthetic events; and that none of it outlives the recorder.
 
-bats_require_minimum_version 1.5.0
-
-setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=3000
-	"$VM" --prepare >"$W/release" 2>"$W/why" || {
-		[ $? -eq 77 ]
-		return 0
-	}
-	local script=$WAYMARK_SOURCE/test/data/vm_probe.sh
-	# An emulated machine stands still now and then: then it is tried once more, aloud.
-	for try in 1 2; do
-		rm -rf "$W/r"
-		mkdir "$W/r"
-		cc -O2 -g "$WAYMARK_SOURCE/test/data/calls.c" -o "$W/r/calls"
-		echo hello >"$W/r/there"
-		"$VM" -t 300 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
-		[ ! -e "$W/r/done" ] || return 0
-		echo "# the emulated machine did not get to the end (try $try): $(head -n 1 "$W/err")" >&3
-	done
-}
+bats_require_minimum_version 1.7.0
+load setup_suite
 
 setup() {
-	[ -s "$W/release" ] || skip "$(cat "$W/why"): nothing was run in it"
-	cd "$W/r"
+	vm_setup probe
 }
 
 taken() { # NAME [STATUS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# vm_probe.sh - run by test/vm_probe.bats in the machine, by busybox: probes and the rest of a tracefs on
+# probe.sh - run for test/vm/probe.bats in the machine, by busybox: probes and the rest of a tracefs on
 # that kernel. $1: a folder shared with the machine outside; results go there, one file a fact.
 cd "$1" || exit 9
 exec 2>script.err
@@ -13,6 +13,16 @@ take() {
 	$R -o "$name" "$@" >"$name.out" 2>"$name.err"
 	echo $? >"$name.status"
 	waymark print "$name" >"$name.text" 2>>"$name.err"
+}
+
+# Waits until a shell condition holds.
+await() {
+	local n=0
+	until eval "$1"; do
+		n=$((n + 1))
+		[ $n -lt 1200 ] || return 1
+		sleep 0.05
+	done
 }
 
 # The processes of that name.
@@ -48,12 +58,10 @@ ls $T/instances >>clean
 # All of it killed while it records, then the next start.
 waymark record -q -o killed --synthetic 'left u64 x' --trigger 'sched:sched_switch:hist:keys=next_pid' -e kprobe:vfs_read -a -- sleep 100 &
 command=$!
-n=0
-until [ -e killed/kernel/formats ] || [ $n -ge 1200 ]; do sleep 0.05; n=$((n + 1)); done
-sleep 0.5
+await '[ -e killed/kernel/formats ] && [ "$(grep -c waymark_ $T/dynamic_events)" -eq 2 ]'
 cat $T/dynamic_events >killed.before
 kill -9 $command $(called waymark-pump) $(called waymark-probes)
-sleep 0.5
+await '[ -z "$(called waymark-pump)$(called waymark-probes)" ]'
 cat $T/dynamic_events >killed.between
 $R -q -o next -e syscall:getpgid -- ./calls 1
 cat $T/dynamic_events >killed.after

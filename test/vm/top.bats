@@ -1,33 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# vm_top.bats - what older kernels give to the system's own trace buffer only, the graph of functions and
+# top.bats - what older kernels give to the system's own trace buffer only, the graph of functions and
 # what is written to trace_marker, recorded on Debian's kernel in the machine of tools/vm: taken when nobody
 # uses it, given back as it was found, and refused aloud otherwise.
 
-bats_require_minimum_version 1.5.0
-
-setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=440
-	"$VM" --prepare >"$W/release" 2>"$W/why" || {
-		[ $? -eq 77 ]
-		return 0
-	}
-	local script=$WAYMARK_SOURCE/test/data/vm_top.sh
-	# An emulated machine stands still now and then: then it is tried once more, aloud.
-	for try in 1 2; do
-		rm -rf "$W/r"
-		mkdir "$W/r"
-		cc -O2 -I"$WAYMARK_SOURCE/include" "$WAYMARK_SOURCE/test/data/between.c" -o "$W/r/between" \
-			-L"$WAYMARK_BUILD" -Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
-		"$VM" -t 210 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
-		[ ! -e "$W/r/done" ] || return 0
-		echo "# the emulated machine did not get to the end (try $try): $(head -n 1 "$W/err")" >&3
-	done
-}
+bats_require_minimum_version 1.7.0
+load setup_suite
 
 setup() {
-	[ -s "$W/release" ] || skip "$(cat "$W/why"): nothing was run in it"
-	cd "$W/r"
+	vm_setup top
 }
 
 taken() { # NAME

@@ -1,67 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# vm.bats - tools/vm: a command on Debian's own kernel, under emulation; and what waymark records of
-# programs there. One boot serves the facts of vm_user.sh; the tests look at what it left.
+# user.bats - tools/vm: a command on Debian's own kernel, under emulation; and what waymark records of
+# programs there.
 
-bats_require_minimum_version 1.5.0
-
-setup_file() {
-	export W="$BATS_FILE_TMPDIR" VM="$WAYMARK_SOURCE/tools/vm" BATS_TEST_TIMEOUT=3000
-	"$VM" --prepare >"$W/release" 2>"$W/why" || {
-		[ $? -eq 77 ]
-		return 0
-	}
-	cat >"$W/app.c" <<-'EOF'
-	#include <signal.h>
-	#include <stdlib.h>
-	#include <string.h>
-	#include <sys/wait.h>
-	#include <unistd.h>
-	#include <waymark/tracepoint.h>
-	WAYMARK_EVENT(shop, order, WAYMARK_ARGS(int, id), WAYMARK_FIELDS((i32, id, id)));
-	static void orders(int n)
-	{
-		for (int i = 0; i < n; i++)
-			trace_event(shop, order, i);
-	}
-	int main(int argc, char **argv)
-	{
-		const char *how = argv[1];
-		orders(argc > 2 ? atoi(argv[2]) : 0);
-		void *volatile some = malloc(4321);
-		free(some);
-		if (!strcmp(how, "exit"))
-			return 42;
-		if (!strcmp(how, "kill"))
-			raise(SIGKILL);
-		if (!strcmp(how, "fork") && fork() == 0) {
-			orders(50);
-			_exit(0);
-		}
-		if (!strcmp(how, "fork"))
-			wait(NULL);
-		if (!strcmp(how, "run")) {
-			(void)!write(1, "ready\n", 6);
-			for (;;) {
-				orders(1);
-				usleep(1000);
-			}
-		}
-		return 0;
-	}
-	EOF
-	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/bare"
-	cc -O2 -I"$WAYMARK_SOURCE/include" "$W/app.c" -o "$W/app" -L"$WAYMARK_BUILD" \
-		-Wl,--no-as-needed -l:libwaymark-rt.so.0 -Wl,-rpath,"$WAYMARK_BUILD"
-	mkdir "$W/r"
-	mv "$W/app" "$W/bare" "$W/r"
-	local script=$WAYMARK_SOURCE/test/data/vm_user.sh
-	"$VM" -t 480 -f "$script" -d "$W/r" sh "$script" "$W/r" >"$W/out" 2>"$W/err" || true
-}
+bats_require_minimum_version 1.7.0
+load setup_suite
+load ../wait
 
 setup() {
-	[ -s "$W/release" ] || skip "$(cat "$W/why"): nothing was run in it"
-	cd "$W/r"
+	vm_setup user
 }
 
 # How many orders the text of a recording has.
@@ -119,10 +66,9 @@ orders() {
 }
 
 @test "the command's status is the machine's; a killed command's too" {
-	run -7 --separate-stderr "$VM" -d "$W/r" sh -c 'pwd; cat app | wc -c; echo words >&2; exit 7'
-	[ "${lines[0]}" = "$PWD" ]
-	[ "${lines[1]}" -eq "$(stat -c %s app)" ]
-	[ "$stderr" = words ]
+	[ "$(cat "$W/status")" -eq 7 ]
+	[ "$(cat "$W/out")" = "$VM_RESULTS"$'\n'"$(stat -c %s app)" ]
+	grep -qx words "$W/err"
 	run -137 "$VM" sh -c 'kill -9 $$'
 }
 
@@ -140,17 +86,10 @@ orders() {
 	for signal in INT KILL; do
 		env --default-signal=INT "$VM" sleep 100 3>&- &
 		pid=$!
-		for _ in $(seq 600); do
-			qemu=$(pgrep -P $pid qemu) && break
-			sleep 0.1
-		done
-		[ -n "$qemu" ]
+		until_true pgrep -P $pid qemu
+		qemu=$(pgrep -P $pid qemu)
 		kill -$signal $pid
 		wait $pid || true
-		for _ in $(seq 1200); do
-			[ -e "/proc/$qemu" ] || break
-			sleep 0.05
-		done
-		[ ! -e "/proc/$qemu" ]
+		until_true [ ! -e "/proc/$qemu" ]
 	done
 }

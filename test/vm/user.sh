@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# vm_user.sh - run by test/vm.bats in the machine, by busybox: user-space recording on that kernel.
+# user.sh - run for test/vm/user.bats in the machine, by busybox: user-space recording on that kernel.
 # $1: a folder shared with the machine outside, with `app` in it; results go there, one file a fact.
 cd "$1" || exit 9
 exec 2>script.err
@@ -9,7 +9,7 @@ waymark --version >version
 test -e /sys/kernel/tracing/kprobe_events; echo $? >kprobe_events
 wc -l </sys/kernel/tracing/available_filter_functions >functions
 
-# Waits until a shell condition holds, 60 s at most.
+# Waits until a shell condition holds.
 await() {
 	local n=0
 	until eval "$1"; do
@@ -19,17 +19,17 @@ await() {
 	done
 }
 
-# $1: name of the result; the rest: a recording. What it says, its status, what is printed of it.
+# $1: name of the result; the rest: a recording. What it reports, its status, its events.
 record() {
 	local name=$1
 	shift
 	waymark record -o "$name" "$@" >"$name.out" 2>"$name.err"
 	echo $? >"$name.status"
 	waymark print --all "$name" >"$name.text" 2>"$name.print_err"
-	waymark info "$name" >"$name.info" 2>&1
 }
 
 record plain -- ./app plain 1000
+waymark info plain >plain.info 2>&1
 record exit -- ./app exit 10
 record killed -- ./app kill 5000
 record forks -- ./app fork 100
