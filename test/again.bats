@@ -63,7 +63,7 @@ ten() { # KIND
 
 # All places of the process are on by the time the command reports that it has not joined.
 is_asked() {
-	grep -q "process $app has not joined: it does when" err
+	grep -q "process $app has not joined yet: it joins when" err
 }
 
 # recorded KIND: prints how many of ten events are in the trace of a recording that they begin

@@ -294,7 +294,7 @@ ten_seen() {
 	[[ "$output" == *"cannot open 'here'"* ]]
 	mkdir empty
 	run -1 waymark record --change empty -e order
-	[[ "$output" == *"nobody records to 'empty' now"* ]]
+	[[ "$output" == *"no recording writes to 'empty' now"* ]]
 	begin waymark record -q -o t -e order -- "$W/app"
 	run -4 waymark record --change t -e shop:ordre -x stick:low
 	[[ "$output" == *"matches 'shop:ordre'"*"did you mean 'shop:order'?"* ]]

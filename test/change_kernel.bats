@@ -178,13 +178,13 @@ change() {
 	run -2 waymark record --change t -x 'syscall:*' -e syscall:umask:enter --filter 'nope == 3'
 	[[ $output == *"has no field 'nope'"*"nope == 3"*"^"* ]]
 	run -2 waymark record --change t -e func:kernel:vfs_read
-	[[ $output == *"begins with a recording"* ]]
+	[[ $output == *"only from the beginning of a recording"* ]]
 	run -2 waymark record --change t -e proc:vmstat
-	[[ $output == *"record anew"* ]]
+	[[ $output == *"start a new one"* ]]
 	run -2 waymark record --change t -e cpu-clock
 	[[ $output == *"sampled from the beginning"* ]]
 	run -2 waymark record --change t -e sched:sched_switch -c 1
-	[[ $output == *"is sampled from the beginning"* ]]
+	[[ $output == *"can be sampled only from the beginning"* ]]
 	run -4 waymark record --change t -x kernel:sched:sched_switch
 	[[ $output == *"no event of the kernel that is on is called so"* ]]
 	ten

@@ -88,7 +88,7 @@ teardown() {
 	pids+=("$app")
 	until_true grep -q libwaymark-rt "/proc/$app/maps"
 	run -4 waymark record -o t -p "$app" -e app:never -- sleep 0.2
-	[[ "$output" == *"process $app has not joined: it does when a thread of it passes"* ]]
+	[[ "$output" == *"process $app has not joined yet: it joins when one of its threads passes"* ]]
 	# The first one's path is free.
 	run -0 waymark record -o t2 -p "$app" -e app:tick -- bash -c '. "$0" && until_shows t2 1 app:tick' "$WAYMARK_SOURCE/test/wait.bash"
 	[[ "$output" == *" from 1 process, 0 lost: t2"* ]]

@@ -231,7 +231,7 @@ child_of() {
 	kill -TERM "$pid"
 	wait "$pid" || [ "$?" -eq 143 ]
 	run -1 waymark record --snapshot t
-	[[ "$output" == *"nobody records to 't'"* ]]
+	[[ "$output" == *"no recording writes to 't'"* ]]
 }
 
 @test "too few descriptors, a path without permission: the cure is printed" {

@@ -336,7 +336,7 @@ other() {
 	[ "$(grep -c $call seen)" -lt "$(cat made)" ]
 	rm end
 	"$W/change" two:first func:kernel:vfs_read ./two >seen 2>words 3>&- & local changing=$!
-	until_true grep -q 'begins with a recording, and not while one runs' words
+	until_true grep -q 'can be recorded only from the beginning of a recording' words
 	touch end
 	wait $changing
 }

@@ -133,7 +133,7 @@ none_left() {
 	gcc -m32 -O1 -nostdlib -static -ffreestanding -fno-pic -no-pie narrow.c -o narrow 2>why || skip "no 32-bit compiler: $(head -1 why)"
 	./narrow || skip "this kernel runs no 32-bit programs"
 	run -0 --separate-stderr waymark record -o t -e syscall:getppid -- ./narrow
-	[[ $stderr == *"'./narrow' is a 32-bit program: the kernel has no events of its single system calls; raw_syscalls:"* ]]
+	[[ $stderr == *"'./narrow' is a 32-bit program: the kernel has no events for its single system calls; raw_syscalls:"* ]]
 	[[ $stderr != *"wrong ELF class"* ]]
 	run -0 --separate-stderr waymark record -q -o r --preload none -e raw_syscalls:sys_enter --filter 'id == 64' -- ./narrow
 	[ -z "$stderr" ]
@@ -227,7 +227,7 @@ none_left() {
 	[ "$(waymark print c | grep -c ' calls:.*getppid')" = 50 ]
 	[ "$(waymark print c | grep -c app:before)" = 20 ]
 	run -2 waymark record -o u -C 4000 -e app:tick -- true
-	[[ $output == *"CPU 4000 is not there"* ]]
+	[[ $output == *"CPU 4000 does not exist"* ]]
 	run -1 waymark record -o u -t 4194303 -e app:tick
 	[[ $output == *"there is no thread 4194303"* ]]
 	run -2 waymark record -o u -t $$ -p $$ -e app:tick

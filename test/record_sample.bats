@@ -261,7 +261,7 @@ text() { # of a trace, one event a line
 	cp "$W/work" "$WAYMARK_BUILD/waymark" "$u"
 	run -0 setpriv --reuid=65534 --regid=65534 --clear-groups env XDG_RUNTIME_DIR= \
 		"$u/waymark" record --preload none -F 500 -g -e sw:cpu-clock -o "$u/t" -- "$u/work" burn 100
-	[[ $output == *"outside the kernel only"*perf_event_paranoid* ]]
+	[[ $output == *"in user space only"*perf_event_paranoid* ]]
 	text "$u/t" >text
 	rm -r "$u"
 	[ "$(grep -c 'sw:cpu-clock' text)" -gt 10 ]

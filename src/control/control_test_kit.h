@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_test_kit.h - for tests of this room: a session in a folder that goes
- * away, a pump process serving it, and a fake traced process that speaks
- * runtime/agent.h over the socket and emits through a pool in a sealed memfd,
- * as the runtime does. Included once per test program, after cmocka.h.
+ * control_test_kit.h - for tests of this room: a session in a temporary folder, a pump process that
+ * serves it, and a fake traced process that speaks runtime/agent.h over the socket and emits
+ * through a pool in a sealed memfd, as the runtime does. Included once per test program, after
+ * cmocka.h.
  */
 #ifndef WM_CONTROL_CONTROL_TEST_KIT_H
 #define WM_CONTROL_CONTROL_TEST_KIT_H
@@ -36,7 +36,7 @@
 
 #define NR(a)        (sizeof(a) / sizeof((a)[0]))
 #define KIT_BUFFER   (1u << 20)
-#define KIT_SECONDS  300 /* what a test waits at most for something that must happen */
+#define KIT_SECONDS  300 /* longest wait for something that must happen */
 #define KIT_RECORD   16u
 #define KIT_EVENT_ID 7u
 
@@ -46,7 +46,7 @@ struct kit {
 	struct wm_session session;
 	struct wm_rules *rules;
 	struct wm_recording recorder;
-	struct wm_live *live;           /* the test's; NULL: the trace is in kit.dir */
+	struct wm_live *live;           /* owned by the test; NULL: the trace is in kit.dir */
 	struct wm_report last;          /* DONE */
 	char trouble[WM_DIAG_SENTENCE]; /* the last one */
 	unsigned nr_trouble;
@@ -108,7 +108,7 @@ static inline void kit_start(uint32_t mode)
 		fail_msg("%s", diag.sentence);
 }
 
-/* Waits for a report of that kind; takes note of troubles on the way. */
+/* Waits for a report of that kind; records troubles reported before it. */
 static inline void kit_await(uint32_t kind, struct wm_report *ret)
 {
 	struct pollfd p = {.fd = kit.recorder.channel, .events = POLLIN};
@@ -137,7 +137,7 @@ static inline const struct wm_recording_totals *kit_stop(void)
 	return &kit.last.totals;
 }
 
-/* Bytes of all lanes of user events. */
+/* Total size of all lanes of user events. */
 static inline uint64_t kit_stream_bytes(void)
 {
 	DIR *dir = opendir(kit.dir);
@@ -159,7 +159,7 @@ static inline uint64_t kit_stream_bytes(void)
 struct fake {
 	int sock, pool_fd;
 	struct wm_pool pool;
-	int64_t chunk; /* -1: none */
+	int64_t chunk; /* -1: no chunk */
 	uint32_t used; /* bytes of it */
 	uint64_t count;
 };
@@ -193,7 +193,7 @@ static inline void fake_connect(struct fake *f, uint32_t mode)
 	fake_pool(f, mode, KIT_BUFFER);
 }
 
-/* Sends bytes with `nr` copies of a descriptor; what send itself says. */
+/* Sends bytes with `nr` copies of a descriptor; returns the result of sendmsg(). */
 static inline ssize_t fake_send_fds(struct fake *f, const void *data, size_t bytes, int fd,
 				    unsigned nr)
 {
@@ -302,7 +302,7 @@ static inline void fake_seal(struct fake *f)
 	f->chunk = -1;
 }
 
-/* Emits as the inline path does, in big chunks. Returns how many were not lost. */
+/* Emits as the inline path does, in big chunks. Returns the number of events not lost. */
 static inline uint64_t fake_emit(struct fake *f, uint64_t nr)
 {
 	enum wm_clock_kind kind = wm_clock_best();
@@ -377,7 +377,7 @@ static inline bool fake_is_connected(const struct fake *f)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* Waits for a message that is only its type. */
+/* Waits for a message without a body. */
 static inline void fake_await_message(struct fake *f, uint32_t type)
 {
 	struct pollfd p = {.fd = f->sock, .events = POLLIN};

@@ -183,7 +183,7 @@ static void an_older_runtime(void **state)
 	(void)state;
 	begin(&w, 0);
 	wm_tally_read(w.tally);
-	assert_non_null(strstr(w.refused, "cannot count yet"));
+	assert_non_null(strstr(w.refused, "too old to count"));
 	end(&w);
 }
 

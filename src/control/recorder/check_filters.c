@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_filters.c - what the names people typed mean in the program they named,
- * before it runs: whether filters fit. See recorder_int.h.
+ * check_filters.c - looks up event names in CMD's file before it runs, and checks that filters fit
+ * the events. See recorder_int.h.
  */
 #include <stdlib.h>
 

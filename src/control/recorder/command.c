@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-#define AGAIN_NS 100000000u /* so soon it is the same one: a group and its leader were told */
+#define AGAIN_NS 100000000u /* a signal this soon is a duplicate: sent to group and leader */
 
 static void on_end(pid_t pid, int status, void *data)
 {
@@ -39,7 +39,7 @@ int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *c
 	return err;
 }
 
-/* Who has not been reaped has its pid. */
+/* Sends a signal; the pid stays valid until the child is reaped. */
 static void tell(const struct wm_command *c, int signo)
 {
 	if (c->pid)
@@ -74,7 +74,7 @@ void wm_command_stop(struct wm_command *c, int signo)
 	if (signo)
 		tell(c, signo);
 	c->told_ns = c->told_ns ? c->told_ns : wm_clock_monotonic_ns();
-	/* Without memory for a timer there is no grace. */
+	/* Without memory for a timer: no grace period. */
 	if (wm_loop_timer(c->loop, WM_COMMAND_GRACE_NS, 0, on_grace_over, c, &c->grace))
 		on_grace_over(c);
 }

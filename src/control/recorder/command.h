@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - CMD while it runs: its end is watched, signals are passed on, and
- * what does not end when it is told to is killed.
+ * command.h - CMD while it runs: watches for its end, forwards signals, and kills it if it does not
+ * end on request.
  *
- * It is our child in our process group: the terminal's signals reach it by
- * themselves. What it started itself is not ours to kill.
+ * CMD is our child in our process group, so the terminal's signals reach it directly. Processes
+ * that CMD started are not killed.
  */
 #ifndef WM_CONTROL_RECORDER_COMMAND_H
 #define WM_CONTROL_RECORDER_COMMAND_H
@@ -16,34 +16,36 @@
 #include "base/child.h"
 #include "base/loop.h"
 
-#define WM_COMMAND_GRACE_NS 2000000000u /* told to end, it has so long */
+#define WM_COMMAND_GRACE_NS 2000000000u /* from the request to end until SIGKILL */
 
 struct wm_command {
 	struct wm_loop *loop;
-	pid_t pid;        /* 0: it has not begun, or has ended */
-	int status;       /* as from waitpid(2); -1: unknown, or it has not ended */
-	uint64_t told_ns; /* when the first signal came that ends it; 0: none yet */
+	pid_t pid;        /* 0: not started, or ended */
+	int status;       /* as from waitpid(2); -1: unknown, or not ended */
+	uint64_t told_ns; /* time of the first terminating signal; 0: none yet */
 	struct wm_watch *end, *grace;
 	void (*ended)(void *data);
 	void *data;
 };
 
 /*
- * Lets a child that is held go, once its end is watched: nobody waits for what
- * cannot be seen to end. `ended` is called then. 0; -errno: it is reaped.
+ * Releases a held child after its end is watched, so that no caller waits for an end that cannot be
+ * observed. `ended` is called at the end. 0; -errno: the child was reaped.
  */
 int wm_command_go(struct wm_command *c, struct wm_loop *loop, struct wm_child *child,
 		  void (*ended)(void *data), void *data);
 
 /*
- * A signal that ends programs came to us, from `from` (0: the terminal, which told
- * CMD, too): it is passed on. Who sends a second one does not want to wait: CMD
- * gets SIGKILL. False: it was the second, and no CMD is there to be killed. All 0
- * is a CMD that has not begun.
+ * Handles a terminating signal that waymark received from `from` (0: the terminal, which signalled
+ * CMD, too): forwards it. On a second one CMD gets SIGKILL. Returns false on a second one without a
+ * CMD to kill. A zeroed structure is a CMD that was not started.
  */
 bool wm_command_signal(struct wm_command *c, int signo, pid_t from);
 
-/* It is to end: by this signal (0: it has one already), or by SIGKILL after the grace. */
+/*
+ * Requests CMD to end: by this signal (0: it already got one), or by SIGKILL after the grace
+ * period.
+ */
 void wm_command_stop(struct wm_command *c, int signo);
 
 #endif

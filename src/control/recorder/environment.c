@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.c - what CMD finds in its environment: the session, and the
- * libraries to load first. The libraries are those beside this very code, in
- * its build folder or its installed prefix, so that an old installation is
- * never mixed with a new one. See recorder_int.h.
+ * environment.c - CMD's environment: the session, and the libraries to preload. The libraries are
+ * taken from the folder of waymark's own file, a build folder or an installed prefix, so that an
+ * old installation is never mixed with a new one. See recorder_int.h.
  */
 #include <elf.h>
 #include <errno.h>
@@ -29,7 +28,7 @@
 
 static const char *const helpers[] = {"malloc", "pthread", "func"};
 
-/* The first of the places a library of ours can be in. -ENOENT: in none. */
+/* The first existing file of a waymark library. -ENOENT: not found. */
 static int find_library(const char *own, const char *name, char *buf, size_t size)
 {
 	static const char *const places[] = {"", "/../lib", "/../lib/" MULTIARCH, "/../lib64"};
@@ -42,7 +41,7 @@ static int find_library(const char *own, const char *name, char *buf, size_t siz
 			continue;
 		if (!realpath(whole, real))
 			return -errno;
-		/* The name, not what it links to: the loader knows it by that. */
+		/* Not the link's target: the loader identifies the library by its name. */
 		return snprintf(buf, size, "%s", whole) < (int)size ? 0 : -ENAMETOOLONG;
 	}
 	return -ENOENT;
@@ -59,8 +58,8 @@ static int add_library(struct wm_text *t, const char *own, const char *name, str
 				   strerror(-err));
 	if (strpbrk(path, " :"))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' cannot be preloaded: a space or colon in the name of its "
-				   "folder; move waymark elsewhere",
+				   "cannot preload '%s': its folder's name has a space or "
+				   "colon; move waymark elsewhere",
 				   path);
 	if (t->bytes)
 		wm_text_char(t, ':');
@@ -80,11 +79,11 @@ static int add_helper(struct wm_text *t, const char *own, const char *name, size
 		return add_library(t, own, file, diag);
 	}
 	return wm_diag_set(diag, -EINVAL, NULL, -1,
-			   "--preload: no helper '%.*s'; there are malloc, pthread and func",
+			   "--preload: unknown helper '%.*s'; use malloc, pthread or func",
 			   (int)bytes, name);
 }
 
-/* Calls fn for each library the file itself asks for (DT_NEEDED). */
+/* Calls fn for each library that the file itself needs (DT_NEEDED). */
 static void each_needed(const struct wm_elf *e, void (*fn)(const char *name, void *data),
 			void *data)
 {
@@ -107,7 +106,7 @@ static void each_needed(const struct wm_elf *e, void (*fn)(const char *name, voi
 
 struct needed {
 	bool runtime;
-	char sanitizer[64]; /* "": none */
+	char sanitizer[64]; /* "": no sanitizer */
 };
 
 static void note_needed(const char *name, void *data)
@@ -133,7 +132,7 @@ static struct needed needed_by(const struct wm_recorder_plan *plan)
 	return n;
 }
 
-/* A variable of an environment; NULL: it is not in it. */
+/* A variable of an environment; NULL: not set. */
 static const char *variable(char *const *environment, const char *name)
 {
 	size_t n = strlen(name);
@@ -145,8 +144,8 @@ static const char *variable(char *const *environment, const char *name)
 }
 
 /*
- * The value of $LD_PRELOAD: helpers, the runtime, what was there before. A
- * sanitizer insists on being the first library: then it is put before all.
+ * The value of $LD_PRELOAD: helpers, the runtime, the previous value. A sanitizer must be the first
+ * library, so it is put in front.
  */
 static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 			 struct wm_diag *diag)
@@ -159,7 +158,7 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 		return 0;
 	needed = needed_by(plan);
 	if (needed.sanitizer[0] && needed.runtime && (!list || !*list))
-		return 0; /* it has all it needs */
+		return 0; /* the program already links the runtime */
 	wm_text_str(t, needed.sanitizer);
 	for (const char *p = list ? list : ""; *p && err == 0;) {
 		size_t n = strcspn(p, ",");
@@ -177,7 +176,7 @@ static int preload_value(const struct wm_recorder_plan *plan, struct wm_text *t,
 	return err < 0 ? err : t->failed ? -ENOMEM : 0;
 }
 
-/* The sessions that were there already, and this one. */
+/* The previous sessions and this one. */
 static int session_value(const struct wm_recorder_plan *plan, const char *session,
 			 struct wm_text *t)
 {
@@ -191,7 +190,7 @@ static int session_value(const struct wm_recorder_plan *plan, const char *sessio
 	return t->failed ? -ENOMEM : 0;
 }
 
-/* --- the whole of it --------------------------------------------------------------------- */
+/* --- the complete environment ----------------------------------------------------------- */
 
 static bool is_replaced(const char *entry)
 {
@@ -206,7 +205,7 @@ void wm_recorder_env_free(char **environment)
 	free(environment);
 }
 
-/* Appends "NAME=VALUE"; without a value what was there stays. */
+/* Appends "NAME=VALUE"; without a value the previous one is kept. */
 static int put(char **to, const char *name, const char *value, const char *before)
 {
 	if (!value || !*value)

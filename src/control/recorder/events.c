@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - from names to what is switched on; see events.h. */
+/* events.c - turns names into rules and enabled events; see events.h. */
 #include "control/recorder/events.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "kernel/event_name.h"
 #include "kernel/privilege.h"
 
-#define RATE_DEFAULT  4000 /* samples a second, where no rate was said */
+#define RATE_DEFAULT  4000 /* samples per second, if no rate was given */
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 #define FUNCTIONS     "func:kernel:"
 #define GRAPH         ":graph"
@@ -36,7 +36,7 @@ void wm_recorder_events_done(struct wm_recorder_events *e)
 	*e = (struct wm_recorder_events){0};
 }
 
-/* --- whose a name is ------------------------------------------------------------------- */
+/* --- kernel or program -------------------------------------------------------------------- */
 
 static bool begins(const char *s, const char *with)
 {
@@ -50,7 +50,7 @@ static bool ends(const char *s, const char *with)
 	return n > back && !strcmp(s + n - back, with);
 }
 
-/* Wildcards in what stands before the colon: "*:*" means programs, not 2,000 tracepoints. */
+/* Wildcards in front of the colon: "*:*" matches programs' events, not 2,000 tracepoints. */
 static bool is_vague(const char *glob)
 {
 	size_t system = strcspn(glob, ":");
@@ -78,13 +78,13 @@ bool wm_recorder_is_kernels(const char *glob, const char **ret_user)
 	return !is_vague(glob);
 }
 
-/* Not among the events that can be switched on: it comes by a file of its own. */
+/* ftrace:print is not an event that can be switched on; it is enabled through its own file. */
 static bool is_marker(const char *glob)
 {
 	return !strcmp(glob, "ftrace:print") || !strcmp(glob, "kernel:ftrace:print");
 }
 
-/* "func:kernel:GLOB" is the kernel's function tracer, unless a probe is meant by it. */
+/* "func:kernel:GLOB" selects the kernel's function tracer, unless its form is that of a probe. */
 static bool is_functions(const char *glob)
 {
 	if (begins(glob, "kernel:"))
@@ -106,20 +106,22 @@ static int make_kernel(struct wm_recorder_events *e, struct wm_diag *diag)
 	return err;
 }
 
-/* Events that lack a field of their filter do not pass: said, unless there is no other. */
+/*
+ * Events that lack a field of their filter do not pass: a message, or an error if no other matched.
+ */
 static int say_lacking(const struct wm_recorder_events *e, const char *glob, int added,
 		       size_t nr_lacking)
 {
 	if (!nr_lacking)
 		return added;
 	if (!added)
-		return -EINVAL; /* with the sentence of the last one */
-	wm_words_say(e->words, "%zu event%s of '%s' lack%s a field of the filter: they do not pass",
+		return -EINVAL; /* diag describes the last one */
+	wm_words_say(e->words, "%zu event%s of '%s' lack%s a field of the filter and will not pass",
 		     nr_lacking, nr_lacking == 1 ? "" : "s", glob, nr_lacking == 1 ? "s" : "");
 	return added;
 }
 
-/* Events of a ring only; what is merely counted is refused when it was named outright. */
+/* Adds events that a ring holds; a counter is refused only if it was named outright. */
 static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *defs,
 		    const struct wm_recorder_wanted *w, bool outright, struct wm_diag *diag)
 {
@@ -142,7 +144,7 @@ static int add_defs(struct wm_recorder_events *e, const struct wm_event_defs *de
 	return say_lacking(e, w->glob, added, nr_lacking);
 }
 
-/* By the function tracer; with ":graph" by the other one. */
+/* Adds functions by the function tracer, or the graph tracer with ":graph". */
 static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 			 struct wm_diag *diag)
 {
@@ -156,15 +158,15 @@ static int add_functions(struct wm_recorder_events *e, const struct wm_recorder_
 		name[strlen(name) - strlen(GRAPH)] = '\0';
 	if (w->filter)
 		err = wm_diag_set(diag, -EINVAL, NULL, -1,
-				  "functions are chosen by their names: --filter has no fields of "
-				  "theirs");
+				  "functions are selected by name: they have no fields for "
+				  "--filter");
 	else
 		err = wm_kernel_events_functions(e->kernel, name, graph, diag);
 	free(name);
 	return err ? err : 1;
 }
 
-/* What of a probe the kernel cannot fetch is said once, whatever many places it has. */
+/* Reports once per probe, for all its places, the arguments that the kernel cannot fetch. */
 static void say_left_out(const struct wm_recorder_events *e, const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i += wm_kernel_events_places(defs, i)) {
@@ -179,9 +181,11 @@ static void say_left_out(const struct wm_recorder_events *e, const struct wm_eve
 	}
 }
 
-/* --- what is sampled ------------------------------------------------------------------------ */
+/* --- sampling -------------------------------------------------------------------------------- */
 
-/* Where no rate was said: each tracepoint and breakpoint, of others as many a second as perf takes.
+/*
+ * Default rate: every tracepoint and breakpoint hit; for other events as many a second as perf
+ * takes.
  */
 static void set_rate(struct wm_sampling_how *how, const struct wm_event_def *def)
 {
@@ -204,7 +208,7 @@ static void say_narrowed(const struct wm_recorder_events *e, const struct wm_eve
 
 	wm_privilege_read(&p);
 	wm_words_say(e->words,
-		     "%s is sampled outside the kernel only: what happens in it is not ours to see "
+		     "%s is sampled in user space only: kernel samples need more privilege "
 		     "(kernel.perf_event_paranoid is %" PRId64
 		     "); %s, or: sudo sysctl kernel.perf_event_paranoid=1",
 		     def->name, p.paranoid, wm_privilege_cure(&p));
@@ -247,15 +251,15 @@ static int sample_defs(struct wm_recorder_events *e, const struct wm_event_defs 
 	return say_lacking(e, w->glob, added, nr_lacking);
 }
 
-/* What has no other way into a trace than to be sampled. */
+/* Event families that can only be recorded by sampling. */
 static bool is_counter(const struct wm_event_def *def)
 {
 	return def->family >= WM_FAMILY_SOFTWARE && def->family <= WM_FAMILY_BREAKPOINT;
 }
 
 /*
- * Probes and what else is there at each hit are not, unless so said. A counter is,
- * when it was named, and not merely met by a wildcard.
+ * Probes and other events recorded at each hit are not sampled unless requested outright. A counter
+ * is, when it was named and not just matched by a wildcard.
  */
 static bool can_sample(const struct wm_event_defs *defs, const struct wm_recorder_wanted *w)
 {
@@ -266,7 +270,7 @@ static bool can_sample(const struct wm_event_defs *defs, const struct wm_recorde
 	return w->outright || defs->defs[0].family <= WM_FAMILY_BREAKPOINT;
 }
 
-/* The first of them that this machine has. */
+/* Samples the first of these events that the machine has. */
 int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
 			   struct wm_diag *diag)
 {
@@ -285,7 +289,7 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 			got = sample(e, &defs.defs[defs.nr - 1], NULL, how, diag);
 		if (got >= 0 && !e->quiet)
 			wm_words_say(e->words, "sampling %s%s", names[i],
-				     i ? " (this machine has no cpu:cycles for us)" : "");
+				     i ? " (cpu:cycles is not available here)" : "");
 	}
 	wm_event_defs_done(&defs);
 	wm_event_space_close(&space);
@@ -294,7 +298,7 @@ int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_samplin
 
 /* --- other sources of the pump ---------------------------------------------------------------- */
 
-/* The place of the source that a name belongs to; WM_SOURCES_NR: none. */
+/* The index of the source that a name belongs to; WM_SOURCES_NR: none. */
 static unsigned find_source(const char *name, const struct wm_event_def *def)
 {
 	unsigned i = 0;
@@ -307,8 +311,8 @@ static unsigned find_source(const char *name, const struct wm_event_def *def)
 static int refuse_later(const char *name, struct wm_diag *diag)
 {
 	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-			   "'%.120s' begins with a recording, and not while one runs: "
-			   "record anew",
+			   "'%.120s' can be recorded only from the beginning of a recording: "
+			   "start a new one",
 			   name);
 }
 
@@ -332,7 +336,7 @@ static int want_of(struct wm_recorder_events *e, unsigned source,
 
 /* --- one name --------------------------------------------------------------------------------- */
 
-/* How many, or -errno. */
+/* The number of events, or -errno. */
 static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, bool outright, struct wm_diag *diag)
 {
@@ -354,14 +358,14 @@ static int switch_on(struct wm_recorder_events *e, const struct wm_recorder_want
 	return err ? err : 1;
 }
 
-/* Says whether a column is in the name or in the filter. */
+/* Sets diag->where to the name or the filter, if diag has a column. */
 static int wrong_in(int err, const char *where, struct wm_diag *diag)
 {
 	diag->where = diag->column ? where : NULL;
 	return err;
 }
 
-/* What begins with a recording, or not at all. */
+/* Refuses events that can only begin together with a recording. */
 static int check_later(const struct wm_recorder_wanted *w, const struct wm_event_defs *defs,
 		       struct wm_diag *diag)
 {
@@ -369,13 +373,13 @@ static int check_later(const struct wm_recorder_wanted *w, const struct wm_event
 		return refuse_later(w->glob, diag);
 	if (find_source(w->glob, &defs->defs[0]) < WM_SOURCES_NR || w->sampled)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "%.120s is %s from the beginning of a recording or not at all: "
-				   "record anew",
+				   "%.120s can be %s only from the beginning of a recording: "
+				   "start a new one",
 				   defs->defs[0].name, w->sampled ? "sampled" : "read");
 	return 0;
 }
 
-/* The recorder finds them again, where it is. How many there are here, or -errno. */
+/* The recorder resolves the name again. Returns the number of events found here, or -errno. */
 static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     const struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -383,15 +387,15 @@ static int ask_later(struct wm_recorder_events *e, const struct wm_recorder_want
 
 	if (!err && !defs->defs[0].label && !defs->defs[0].system)
 		err = wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				  "%.120s is counted ('waymark stat'), or sampled from the "
-				  "beginning of a recording: record anew with -F HZ or -c N",
+				  "%.120s can be counted ('waymark stat'), or sampled from the "
+				  "beginning of a recording: start a new one with -F HZ or -c N",
 				  defs->defs[0].name);
 	if (!err)
 		err = wm_kernel_asks_add(e->later, w->glob, w->filter, false, diag);
 	return err ? err : (int)defs->nr;
 }
 
-/* How many, 0: none is called so, and `user` may be a program's; -errno. */
+/* The number of events; 0: the kernel has none, and `user` may be a program's; -errno. */
 static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		       const char *user, struct wm_diag *diag)
 {
@@ -414,7 +418,7 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 			say_left_out(e, &defs);
 		else if (got < 0)
 			(void)wrong_in(got, WM_RECORDER_IN_FILTER, diag);
-	} else if (user && !e->running) { /* else it was found by who asks */
+	} else if (user && !e->running) { /* else the requesting command already found it */
 		got = 0;
 	} else {
 		got = wrong_in(got ? got : -ENOENT, WM_RECORDER_IN_NAME, diag);
@@ -424,7 +428,7 @@ static int want_kernel(struct wm_recorder_events *e, const struct wm_recorder_wa
 	return got;
 }
 
-/* The rule for programs; what is said of all of them is joined to its filter. */
+/* Adds the rule for programs; the filter common to all of them is joined to its own. */
 static int add_rule(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		    const char *glob, struct wm_diag *diag)
 {
@@ -487,8 +491,7 @@ int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct w
 	return err < 0 ? err : 0;
 }
 
-/* --- what else ----------------------------------------------------------------------------------
- */
+/* --- other facilities ------------------------------------------------------------------------ */
 
 int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag)
 {
@@ -514,5 +517,5 @@ int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct
 void wm_recorder_want_tasks(struct wm_recorder_events *e)
 {
 	if ((e->kernel || e->user_stacks) && !e->sampling)
-		(void)wm_sampling_create(wm_clock_best(), NULL, 0, &e->sampling); /* or without */
+		(void)wm_sampling_create(wm_clock_best(), NULL, 0, &e->sampling); /* optional */
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what shall be recorded, name by name: each is looked up in
- * the one namespace, and becomes a rule for programs, an event of the kernel that
- * is on, something that is sampled, or more than one of these. Then a recorder
- * (recorder.h) takes all of it.
+ * events.h - the events to record, name by name: each name is looked up in the one namespace and
+ * becomes a rule for programs, an enabled event of the kernel, a sampled event, or more than one of
+ * these. A recorder (recorder.h) then takes all of them.
  */
 #ifndef WM_CONTROL_RECORDER_EVENTS_H
 #define WM_CONTROL_RECORDER_EVENTS_H
@@ -22,32 +21,35 @@
 
 struct wm_recorder_events {
 	struct wm_rules *rules;
-	struct wm_kernel_events *kernel; /* NULL: nothing of the kernel yet */
+	struct wm_kernel_events *kernel; /* NULL: no kernel event yet */
 	struct wm_sampling *sampling;    /* NULL: nothing is sampled yet */
-	void *options[WM_SOURCES_NR];    /* of the other sources, made by their want() */
-	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: it means some of the kernel, too */
-	bool user_stacks;                /* programs' events come with the stack of calls */
+	void *options[WM_SOURCES_NR];    /* of the other sources, created by their want() */
+	bool in_kernel[WM_RULES_NR_MAX]; /* by rule: it matches kernel events, too */
+	bool user_stacks;                /* programs' events are recorded with call stacks */
 
-	/* Set by who makes it; borrowed. */
-	const struct wm_words *words; /* what is permitted or fetched in part only */
-	const char *search;           /* where programs are looked for, $PATH */
-	const int *cpus;              /* to sample; none: all */
+	/* Set by the caller; borrowed. */
+	const struct wm_words *words; /* messages about what is permitted or fetched only in part */
+	const char *search;           /* $PATH, to find programs */
+	const int *cpus;              /* to sample; NULL: all */
 	size_t nr_cpus;
-	pid_t of;           /* files are named as this process sees them; 0: as we do */
-	const char *single; /* what programs' events must pass besides; NULL: nothing */
-	bool everywhere;    /* of every task of the machine */
-	bool quiet;         /* nothing is said of what was chosen by default */
-	bool kernel_only;   /* every name is the kernel's: programs are not asked */
-	/* For a recording that runs: what of the kernel it is asked for. NULL: it begins here. */
+	pid_t of; /* file names are resolved as this process sees them; 0: as waymark does */
+	const char *single; /* additional filter of all programs' events; NULL: none */
+	bool everywhere;    /* events of every task of the machine */
+	bool quiet;         /* no messages about events chosen by default */
+	bool kernel_only;   /* names are looked up in the kernel only, not in programs */
+	/*
+	 * For a change of a running recording: collects the requests for kernel events. NULL: a new
+	 * recording.
+	 */
 	struct wm_kernel_asks *later;
-	bool running; /* we are its pump, and `kernel` is of it: all is staged */
+	bool running; /* this process is the pump and `kernel` is its own: events are staged */
 };
 
-/* The rules are made; the rest stays NULL until it is needed. 0 or -ENOMEM. */
+/* Creates the rules; the rest stays NULL until needed. 0 or -ENOMEM. */
 int wm_recorder_events_init(struct wm_recorder_events *e, const struct wm_rules_options *o);
 void wm_recorder_events_done(struct wm_recorder_events *e);
 
-/* Whether something is sampled: more than what tasks mapped and were called. */
+/* Whether events are sampled, beyond the mappings and names of tasks. */
 static inline bool wm_recorder_events_sampled(const struct wm_recorder_events *e)
 {
 	return e->sampling && wm_sampling_count(e->sampling);
@@ -62,7 +64,7 @@ static inline void *wm_recorder_events_options(const struct wm_recorder_events *
 	return place == WM_SOURCE_SAMPLES ? e->sampling : e->options[place];
 }
 
-/* Whether a user asked for events of that source. */
+/* Whether the user requested events of that source. */
 static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 					    enum wm_source_place place)
 {
@@ -71,7 +73,7 @@ static inline bool wm_recorder_events_asked(const struct wm_recorder_events *e,
 	return options && (!wm_sources[place]->is_asked || wm_sources[place]->is_asked(options));
 }
 
-/* Whether something but programs' events is recorded. */
+/* Whether anything besides programs' events is recorded. */
 static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 {
 	bool more = false;
@@ -81,54 +83,53 @@ static inline bool wm_recorder_events_more(const struct wm_recorder_events *e)
 	return more;
 }
 
-/* What diag->where is when diag->column counts in the name, or in the filter. */
+/* Values of diag->where: diag->column counts in the name, or in the filter. */
 #define WM_RECORDER_IN_NAME   "name"
 #define WM_RECORDER_IN_FILTER "filter"
 
 struct wm_recorder_wanted {
 	const char *glob;
-	const char *filter;         /* NULL: none */
+	const char *filter;         /* NULL: no filter */
 	uint32_t contexts;          /* WM_CONTEXT_... of programs' events */
-	bool sampled;               /* as `how` says, where it can be */
-	bool outright;              /* also what is otherwise recorded at each hit, as probes are */
-	uint64_t every_ns;          /* how often counters of /proc are read; 0: the usual */
-	struct wm_sampling_how how; /* of neither period nor frequency: the usual */
+	bool sampled;               /* sample as in `how`, where possible */
+	bool outright;              /* also sample events recorded at each hit, such as probes */
+	uint64_t every_ns;          /* interval for reading counters of /proc; 0: the default */
+	struct wm_sampling_how how; /* no period and no frequency: the default rate */
 };
 
 /*
- * One more name. 0, or with a sentence: -ENOENT (nothing is called so: the
- * nearest names), -EINVAL, -EOPNOTSUPP, -E2BIG, -EILSEQ (what was typed cannot be
- * had), -EACCES, -EPERM (the cure) and others. A name that programs alone could
- * have is never refused for not being there: programs come later.
+ * Adds a name. 0, or with diag: -ENOENT (no such event: the nearest names), -EINVAL, -EOPNOTSUPP,
+ * -E2BIG, -EILSEQ (the event exists but not with these parameters), -EACCES, -EPERM (the cure) and
+ * others. A name that only programs can have is never refused as missing, because programs may
+ * start later.
  */
 int wm_recorder_want(struct wm_recorder_events *e, const struct wm_recorder_wanted *w,
 		     struct wm_diag *diag);
 
-/* Not these, whatever else is wanted. 0, or -errno with a sentence. */
+/* Excludes events, whatever other names request. 0, or -errno with diag. */
 int wm_recorder_exclude(struct wm_recorder_events *e, const char *glob, struct wm_diag *diag);
 
 /*
- * Whether the pattern may mean events of the kernel, and whether of programs:
- * "kernel:" and "user:" before it decide, else what it looks like. *ret_user is
- * the pattern for programs, NULL: it means none of theirs.
+ * Whether the pattern may match kernel events, and whether programs' events: a leading "kernel:" or
+ * "user:" decides, else its form. *ret_user is the pattern for programs, NULL: it matches none of
+ * their events.
  */
 bool wm_recorder_is_kernels(const char *glob, const char **ret_user);
 
-/* Samples what people mean who name no event: cycles, or the CPU's clock. As above. */
+/* Samples the default event: cycles, or the CPU clock. Errors as above. */
 int wm_recorder_want_usual(struct wm_recorder_events *e, const struct wm_sampling_how *how,
 			   struct wm_diag *diag);
 
-/* What else the kernel can do, as of kernel_events.h. */
+/* Other facilities of the kernel, see kernel_events.h. */
 int wm_recorder_want_trigger(struct wm_recorder_events *e, const char *text, struct wm_diag *diag);
 int wm_recorder_want_synthetic(struct wm_recorder_events *e, const char *text,
 			       struct wm_diag *diag);
 int wm_recorder_want_stacks(struct wm_recorder_events *e, bool of_kernel, struct wm_diag *diag);
 
 /*
- * Single threads and CPUs: the processes of threads, each once, behind those in
- * the list (-ESRCH: a thread is not there); whether all of the CPUs are online
- * (-EINVAL); and the filter for `single`, to free(), NULL when all are meant or
- * there is no memory (-> *ret_err).
+ * Single threads and CPUs: appends the processes of threads to the list, each once (-ESRCH: no such
+ * thread); checks that all CPUs are online (-EINVAL); and makes the filter for `single`, which the
+ * caller frees, NULL when all are selected or memory is short (-> *ret_err).
  */
 int wm_recorder_processes_of(const pid_t *tids, size_t nr, pid_t **pids, size_t *nr_pids,
 			     struct wm_diag *diag);
@@ -137,8 +138,8 @@ char *wm_recorder_single_filter(const pid_t *tids, size_t nr_tids, const int *cp
 				int *ret_err);
 
 /*
- * What tasks mapped and were called, where it can be had: beside the kernel's events, and
- * beside stacks, whose addresses are mostly in files that no marks tell of.
+ * Records the mappings and names of tasks, where permitted: together with the kernel's events, and
+ * with stacks, whose addresses are mostly in files without marks.
  */
 void wm_recorder_want_tasks(struct wm_recorder_events *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_events.c - what of the kernel a recording takes; see kernel_events.h. */
+/* kernel_events.c - the kernel events of a recording; see kernel_events.h. */
 #include "control/recorder/kernel_events_int.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int wm_kernel_events_create(enum wm_clock_kind clock, uint64_t buffer_bytes,
 	if (!err)
 		err = wm_instance_create(k->tracefs, &o, &k->instance, diag);
 	if (!err)
-		wm_dynamic_sweep(k->tracefs); /* what used them is gone now */
+		wm_dynamic_sweep(k->tracefs); /* the instances that used them are gone now */
 	if (err) {
 		wm_kernel_events_destroy(k);
 		return err;
@@ -41,7 +41,7 @@ void wm_kernel_events_destroy(struct wm_kernel_events *k)
 	if (!k)
 		return;
 	wm_instance_destroy(k->top);
-	wm_instance_destroy(k->instance); /* it uses the probes */
+	wm_instance_destroy(k->instance); /* before the probes, which it uses */
 	wm_dynamic_destroy(k->dynamic);
 	wm_tracefs_close(k->tracefs);
 	for (uint32_t i = 0; i < k->nr_events; i++)
@@ -66,7 +66,7 @@ int wm_kernel_events_take_top(struct wm_kernel_events *k, const char *what, stru
 	int err = k->top ? 0 : wm_instance_take_top(k->tracefs, &o, what, &k->top, diag);
 
 	if (!err)
-		(void)wm_instance_limit(k->instance, k->most_bytes / 2); /* or it has more */
+		(void)wm_instance_limit(k->instance, k->most_bytes / 2); /* or keeps more */
 	return err;
 }
 
@@ -128,8 +128,8 @@ static char *copy(struct wm_kernel_events *k, const char *text)
 }
 
 /*
- * The kernel gets its part of the filter; the rest is kept for who reads the
- * records. While it runs all of it waits for the commit.
+ * Gives the kernel its part of the filter; the reader of the records applies the rest. During a
+ * change both wait for the commit.
  */
 static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e, uint32_t event,
 		  const char *filter, struct wm_diag *diag)
@@ -156,7 +156,7 @@ static int enable(struct wm_kernel_events *k, const struct wm_instance_event *e,
 	return err;
 }
 
-/* The last ones, which could not be switched on. */
+/* Removes the last events, which could not be switched on. */
 static int forget(struct wm_kernel_events *k, uint32_t nr, int err)
 {
 	while (k->nr_events > nr)
@@ -185,7 +185,7 @@ static int add_tracepoint(struct wm_kernel_events *k, const struct wm_event_def 
 
 /* --- probes -------------------------------------------------------------------- */
 
-/* Is the word among those of a list separated by blanks? */
+/* Whether the blank-separated list contains the word. */
 static bool is_among(const char *list, const char *word, size_t bytes)
 {
 	while (list && *list) {
@@ -198,7 +198,7 @@ static bool is_among(const char *list, const char *word, size_t bytes)
 	return false;
 }
 
-/* "field:u64 arg2;" of an argument that is a double's bytes: says so. */
+/* Rewrites "field:u64 arg2;" to "double" if the argument holds a double's bytes. */
 static bool put_float(struct wm_text *t, const char *line, size_t bytes, const char *floats)
 {
 	static const char *const types[][2] = {{"\tfield:u64 ", "\tfield:double "},
@@ -219,7 +219,7 @@ static bool put_float(struct wm_text *t, const char *line, size_t bytes, const c
 	return false;
 }
 
-/* A format file under the name people know the event by. */
+/* Writes a format file with the user's name of the event. */
 int wm_kernel_events_keep_as(struct wm_kernel_events *k, const char *system, const char *name,
 			     const char *format, const char *floats)
 {
@@ -257,15 +257,12 @@ static int remember_probe(struct wm_kernel_events *k, const struct wm_event_def 
 	return err;
 }
 
-/* The events that one probe became: the kernel's names of them. */
+/* The events that one probe was split into, by their kernel names. */
 struct made {
 	char system[WM_TRACEFS_NAME_MAX], event[WM_TRACEFS_NAME_MAX];
 };
 
-/*
- * A place goes to the first of the events made before that fetches the same
- * types, or gets one of its own.
- */
+/* Adds a place to the first event that fetches the same types, or creates a new event for it. */
 static int place(struct wm_kernel_events *k, const struct wm_event_def *def, struct made *made,
 		 size_t *nr, struct wm_diag *diag)
 {
@@ -329,14 +326,15 @@ int wm_kernel_events_add(struct wm_kernel_events *k, const struct wm_event_def *
 	if (defs->label)
 		return add_probe(k, defs, nr_places, filter, diag);
 	if (!defs->system || !defs->event)
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "%s is counted ('waymark stat -e %s'), or sampled: add -F HZ or "
-				   "-c N",
-				   defs->name, defs->name);
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "%s can be counted ('waymark stat -e %s'), or sampled: add -F HZ or "
+		    "-c N",
+		    defs->name, defs->name);
 	return add_tracepoint(k, defs, filter, diag);
 }
 
-/* They are no event that is switched on: all of a filter is asked where they are read. */
+/* Markers are not an event that can be switched on, so the reader evaluates the whole filter. */
 static int filter_markers(struct wm_kernel_events *k, const char *filter, struct wm_diag *diag)
 {
 	struct wm_kernel_source_event *e = &k->events[k->nr_events - 1];
@@ -367,7 +365,7 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 	if (wm_instance_copy_markers(k->instance) < 0) {
 		in_top = true;
 		err = wm_kernel_events_take_top(
-		    k, "what is written to trace_marker (before Linux 6.12)", diag);
+		    k, "the texts written to trace_marker (before Linux 6.12)", diag);
 		if (err)
 			return err;
 	}
@@ -377,7 +375,7 @@ int wm_kernel_events_add_markers(struct wm_kernel_events *k, const char *filter,
 	return err || !filter ? err : filter_markers(k, filter, diag);
 }
 
-/* %pS, %ps, %pB: the other letters behind %p are no symbols. */
+/* %pS, %ps, %pB and so on; other letters after %p do not print symbols. */
 static bool shows_symbols(const char *format, size_t bytes)
 {
 	for (size_t i = 0; i + 2 < bytes; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_events_change.c - the kernel's events switched on and off, and filtered anew,
- * while they are recorded. All of a change is noted first, with its filters made
- * and checked, then done; what the kernel refuses is undone. See kernel_events.h.
+ * kernel_events_change.c - switches kernel events on and off, and replaces their filters, while
+ * they are recorded. A change is first staged, with its filters compiled and checked, then applied;
+ * if the kernel refuses a part, all is undone. See kernel_events.h.
  *
- * Rings hold records that the kernel let through by the old filter. They are taken
- * out before, by the old filter's rest; what is written between that and the
- * kernel's new filter is judged by all of the new one, here.
+ * Rings hold records that passed the kernel's old filter. They are drained first, with the old
+ * filter's rest; records written between that and the kernel's new filter are checked here against
+ * the complete new filter.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 #define NAME_BYTES (2 * WM_TRACEFS_NAME_MAX + 16)
 
-/* --- what shall be --------------------------------------------------------------------- */
+/* --- staging ------------------------------------------------------------------------------ */
 
 static void forget_next(struct wm_kernel_switch *s)
 {
@@ -100,9 +100,9 @@ int wm_kernel_events_stage_probe(struct wm_kernel_events *k, const struct wm_eve
 	return err ? err : nr;
 }
 
-/* --- names of what is on ------------------------------------------------------------------ */
+/* --- names of enabled events ------------------------------------------------------------- */
 
-/* A name, or without a colon in the glob what stands behind the name's first. */
+/* Matches the name; a glob without a colon matches the part after the name's first colon. */
 static bool is_called(const char *glob, const char *name)
 {
 	const char *last = strchr(name, ':');
@@ -178,9 +178,9 @@ uint32_t wm_kernel_events_nr_on(const struct wm_kernel_events *k)
 	return nr;
 }
 
-/* --- done ----------------------------------------------------------------------------------- */
+/* --- commit ----------------------------------------------------------------------------------- */
 
-/* Events that are new become known to who reads their records. */
+/* Declares new events to the source. */
 static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
 		   struct wm_diag *diag)
 {
@@ -193,7 +193,7 @@ static int declare(struct wm_kernel_events *k, struct wm_kernel_source *source,
 	return err;
 }
 
-/* What the kernel is told of one event: as it shall be, or (`back`) as it was. */
+/* Sets one event in the kernel to the staged state, or (`back`) to the previous one. */
 static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *s, bool back,
 	       struct wm_diag *diag)
 {
@@ -209,7 +209,7 @@ static int put(const struct wm_kernel_events *k, const struct wm_kernel_switch *
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* What records of the event must pass when they are read. */
+/* Sets the filter that the source applies to the event's records. */
 static int sift(struct wm_kernel_events *k, struct wm_kernel_source *source, uint32_t event,
 		const unsigned char *code, size_t bytes)
 {
@@ -232,7 +232,7 @@ static void undo(struct wm_kernel_events *k, struct wm_kernel_source *source, ui
 	}
 }
 
-/* All that was noted, or nothing of it. */
+/* Applies all staged events, or none. */
 static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, struct wm_diag *diag)
 {
 	int err = 0;
@@ -254,7 +254,7 @@ static int apply(struct wm_kernel_events *k, struct wm_kernel_source *source, st
 	return 0;
 }
 
-/* It is as it shall be: what the kernel asks already is not asked again. */
+/* After the change: the source no longer repeats the kernel's part of the filters. */
 static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 {
 	for (uint32_t i = 0; i < k->nr_events; i++) {
@@ -263,7 +263,7 @@ static void settle(struct wm_kernel_events *k, struct wm_kernel_source *source)
 		if (!s->staged)
 			continue;
 		s->on = s->wanted;
-		/* Without memory it is asked for all of it, which is as right. */
+		/* Without memory the source keeps the complete filter, which is correct, too. */
 		if (s->wanted && sift(k, source, i, s->next.rest, s->next.rest_bytes) < 0)
 			k->events[i].filter = NULL;
 		if (s->wanted) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_events_trigger.c - what of the kernel a recording takes besides events that
- * are switched on: triggers with their histograms and snapshots, synthetic
- * events, stacks behind events, functions. See kernel_events.h.
+ * kernel_events_trigger.c - kernel facilities beyond enabled events: triggers with their histograms
+ * and snapshots, synthetic events, stacks after events, functions. See kernel_events.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,8 +19,8 @@
 /* --- stacks -------------------------------------------------------------------- */
 
 /*
- * The kernel describes 8 callers and writes as many as there were: the array
- * goes to the record's end.
+ * The format describes 8 callers, but a record has a variable number: extend the array to the
+ * record's end.
  */
 static int remember_kernel_stack(struct wm_kernel_events *k, struct wm_diag *diag)
 {
@@ -69,7 +68,7 @@ int wm_kernel_events_stacks(struct wm_kernel_events *k, bool of_kernel, struct w
 
 /* --- functions ------------------------------------------------------------------ */
 
-/* The kernel shows both times in hexadecimal; people want the one between them. */
+/* The kernel prints both times in hexadecimal; print their difference instead. */
 static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 {
 	static const char form[] =
@@ -99,7 +98,7 @@ static int remember_exit(struct wm_kernel_events *k, struct wm_diag *diag)
 	return err;
 }
 
-/* Whether it is in the system's own buffer alone that the kernel has that tracer. */
+/* Whether the kernel has the graph tracer, be it in the system's own buffer only. */
 static bool has_graph(const struct wm_kernel_events *k)
 {
 	size_t bytes;
@@ -119,7 +118,7 @@ static int trace_graph(struct wm_kernel_events *k, const char *glob, struct wm_d
 
 	if (err != -EOPNOTSUPP || !has_graph(k))
 		return err;
-	err = wm_kernel_events_take_top(k, "the graph of functions (before Linux 6.13)", diag);
+	err = wm_kernel_events_take_top(k, "the function graph (before Linux 6.13)", diag);
 	return err ? err : wm_instance_functions(k->top, glob, true, diag);
 }
 
@@ -185,7 +184,7 @@ int wm_kernel_events_synthetic(struct wm_kernel_events *k, const char *definitio
 	return err ? err : wm_instance_enable(k->instance, &e, NULL, diag);
 }
 
-/* Synthetic events as people call them become what they are called in the kernel. */
+/* Replaces the user's names of synthetic events by their kernel names. */
 static void put_names(const struct wm_kernel_events *k, const char *text, struct wm_text *to)
 {
 	while (*text) {
@@ -208,7 +207,7 @@ static void put_names(const struct wm_kernel_events *k, const char *text, struct
 
 /* --- triggers ------------------------------------------------------------------------- */
 
-/* "sched:sched_switch:stacktrace": system and event, cut off; false: it is not so. */
+/* Splits "sched:sched_switch:stacktrace" into system, event and rest; false: another form. */
 static bool split(const char *text, char *system, char *event, const char **ret_rest)
 {
 	size_t n = strcspn(text, ":"), m = text[n] ? strcspn(text + n + 1, ":") : 0;
@@ -229,7 +228,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* What a trigger brings into the rings, and what is to be read at the end. */
+/* Registers the events that a trigger adds to the rings, and the files to save at the end. */
 static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 		  const char *trigger, struct wm_diag *diag)
 {
@@ -259,7 +258,7 @@ static int expect(struct wm_kernel_events *k, const struct wm_instance_event *e,
 			       "%.*s:", (int)strcspn(trigger, " ") - (int)strlen("enable_event:"),
 			       trigger + strlen("enable_event:"));
 		if (!split(strcat(event, "x"), system, event, &rest))
-			return 0; /* the kernel says what is wrong with it */
+			return 0; /* the kernel reports the error */
 		return wm_kernel_events_remember(k, system, event, diag);
 	}
 	return 0;
@@ -277,7 +276,7 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	if (!split(text, system, event, &rest))
 		return wm_diag_set(
 		    diag, -EINVAL, NULL, -1,
-		    "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], as "
+		    "'%.120s' is not of the form SYSTEM:EVENT:COMMAND [if FILTER], such as "
 		    "sched:sched_switch:stacktrace if prev_pid == 0",
 		    text);
 	err = wm_tracefs_event_id(k->tracefs, system, event, &id, diag);
@@ -286,7 +285,7 @@ int wm_kernel_events_trigger(struct wm_kernel_events *k, const char *text, struc
 	wm_text_init(&trigger);
 	put_names(k, rest, &trigger);
 	err = trigger.failed ? -ENOMEM : wm_instance_trigger(k->instance, &e, trigger.data, diag);
-	if (err && diag && diag->column) /* of what was typed, where no name was replaced */
+	if (err && diag && diag->column) /* a column in the user's text, if no name was replaced */
 		diag->column =
 		    strcmp(rest, trigger.data) ? 0 : diag->column + (uint32_t)(rest - text);
 	wm_text_done(&trigger);
@@ -310,7 +309,7 @@ int wm_kernel_events_save(struct wm_kernel_events *k, struct wm_trace_writer *w)
 	wm_text_init(&t);
 	for (uint32_t i = 0; i < k->nr_histograms; i++) {
 		if (i && !strcmp(k->histograms[i], k->histograms[i - 1]))
-			continue; /* the file has all of its event */
+			continue; /* one file holds all histograms of its event */
 		if (wm_instance_read_file(k->instance, k->histograms[i], HISTOGRAM_BYTES_MAX, &text,
 					  &bytes) < 0)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_request.c - see kernel_request.h: both ends of the message. */
+/* kernel_request.c - see kernel_request.h: encodes and decodes the message. */
 #include "control/recorder/kernel_request.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int wm_kernel_asks_add(struct wm_kernel_asks *a, const char *name, const char *f
 {
 	if (a->nr == WM_KERNEL_ASKS_MAX)
 		return wm_diag_set(diag, -E2BIG, NULL, -1,
-				   "more than %u names of the kernel's in one change: make several",
+				   "more than %u kernel events in one change: split it",
 				   WM_KERNEL_ASKS_MAX);
 	wm_text_char(&a->body, off ? '-' : '+');
 	put(&a->body, name);
@@ -49,8 +49,8 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 	int err;
 
 	if (!getcwd(folder, sizeof(folder)))
-		return wm_diag_set(diag, -errno, NULL, -1, "cannot tell where we are: %s",
-				   strerror(errno));
+		return wm_diag_set(diag, -errno, NULL, -1,
+				   "cannot determine the current folder: %s", strerror(errno));
 	wm_text_init(&t);
 	wm_text_add(&t, &head, sizeof(head));
 	put(&t, folder);
@@ -61,8 +61,8 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 		err = -ENOMEM;
 	else if (t.bytes > WM_MSG_MAX)
 		err = wm_diag_set(diag, -E2BIG, NULL, -1,
-				  "these names and filters take %zu bytes, at most %u go in one "
-				  "change: make several",
+				  "these names and filters take %zu bytes, at most %u fit into one "
+				  "change: split it",
 				  t.bytes, WM_MSG_MAX);
 	else
 		err = 0;
@@ -79,7 +79,7 @@ int wm_tool_change_kernel(const char *dir, const struct wm_kernel_asks *asks, co
 	return 0;
 }
 
-/* The text at *at, behind which *at is then; NULL: it does not end. */
+/* Returns the text at *at and moves *at after it; NULL: unterminated. */
 static const char *take(const char **at, const char *end)
 {
 	const char *text = *at, *nul = memchr(text, '\0', (size_t)(end - text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_request_test.c - questions for the kernel's events as a recorder reads them:
- * whole ones, and ones that are cut, too long, or of something else.
+ * kernel_request_test.c - requests for kernel events as decoded by a recorder: complete ones, and
+ * ones that are truncated, too long or of another type.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 static const char texts[] = "/home/me\0/bin:/usr/bin\0+sched:*\0prev_pid > 0\0-syscall:openat\0";
 
-/* Head and texts in memory of just their size; free() it. */
+/* Head and texts in memory of exactly their size; the caller frees it. */
 static void *make(uint32_t nr, const char *text, size_t bytes)
 {
 	const struct wm_msg_kernel_change head = {.nr_asks = nr};
@@ -83,7 +83,7 @@ static void numbers_and_words_that_are_none(void **state)
 	assert_false(reads(WM_KERNEL_ASKS_MAX + 1, texts, sizeof(texts)));
 	assert_false(reads(UINT32_MAX, texts, sizeof(texts)));
 	memcpy(wrong, texts, sizeof(texts));
-	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* $PATH does not end where it should */
+	*strchr(wrong + sizeof("/home/me"), '\0') = ' '; /* $PATH is not terminated */
 	assert_false(reads(2, wrong, sizeof(wrong)));
 	memcpy(wrong, texts, sizeof(texts));
 	*(char *)memchr(wrong, '+', sizeof(wrong)) = '*';
@@ -99,7 +99,7 @@ static void more_than_there_may_be(void **state)
 	for (uint32_t i = 0; i < WM_KERNEL_ASKS_MAX; i++)
 		assert_int_equal(wm_kernel_asks_add(&a, "sched:*", NULL, false, &diag), 0);
 	assert_int_equal(wm_kernel_asks_add(&a, "sched:*", NULL, false, &diag), -E2BIG);
-	assert_non_null(strstr(diag.sentence, "make several"));
+	assert_non_null(strstr(diag.sentence, "split it"));
 	wm_kernel_asks_done(&a);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_tasks.c - whose tasks the kernel's events are taken of; see recorder_int.h. */
+/* kernel_tasks.c - restricts the kernel's events to the tasks of the plan; see recorder_int.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "control/recorder/recorder_int.h"
 #include "kernel/counters.h"
 
-/* The threads of a process, behind those in the list. */
+/* Appends the threads of a process to the list. */
 static int add_threads(pid_t pid, pid_t **list, size_t *nr)
 {
 	pid_t *tids, *more;
@@ -50,12 +50,12 @@ int wm_recorder_threads(const struct wm_recorder_plan *plan, pid_t **ret_tids, s
 	return err;
 }
 
-/* The namespace the machine's numbers of processes are in; the kernel fixed its inode. */
+/* The initial PID namespace; the kernel defines its inode. */
 #define HOST_PID_NAMESPACE "pid:[4026531836]"
 
 /*
- * The kernel's tracing counts tasks as the machine does. Where we see other
- * numbers, those we know would choose somebody else's tasks.
+ * The kernel's tracing uses the pids of the initial namespace. In another namespace our pids would
+ * select other tasks.
  */
 static bool numbers_are_the_machines(void)
 {
@@ -63,7 +63,7 @@ static bool numbers_are_the_machines(void)
 	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
 
 	if (n < 0)
-		return true; /* no namespaces here */
+		return true; /* a kernel without namespaces */
 	link[n] = '\0';
 	return !strcmp(link, HOST_PID_NAMESPACE);
 }
@@ -72,10 +72,11 @@ int wm_recorder_check_numbers(struct wm_diag *diag)
 {
 	if (numbers_are_the_machines())
 		return 0;
-	return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-			   "in a container (a PID namespace of its own) the kernel's events of "
-			   "single processes cannot be chosen: record on the host, or everything "
-			   "with -a");
+	return wm_diag_set(
+	    diag, -EOPNOTSUPP, NULL, -1,
+	    "in a container (its own PID namespace) kernel events cannot be restricted to "
+	    "single processes: record on the host, or everything "
+	    "with -a");
 }
 
 static int follow(const struct wm_recorder_plan *plan, const pid_t *tids, size_t nr,
@@ -113,7 +114,7 @@ int wm_recorder_follow_running(const struct wm_recorder_plan *plan, pid_t pump,
 			err = follow(plan, tids, nr, diag);
 		free(tids);
 	} else {
-		return 0; /* when CMD is there */
+		return 0; /* follows when CMD was started */
 	}
 	return err ? err : start(plan, diag);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.c - see live.h: the folder, and the questions to the recorder. The
- * folder is locked by whoever uses it, the lock being that of the open file
- * that command and recorder share: one that is not locked is nobody's.
+ * live.c - see live.h: the folder, and the requests to the recorder. The folder is locked through
+ * an open file that command and recorder share, so that an unlocked folder is abandoned.
  */
 #include "control/live.h"
 
@@ -20,8 +19,8 @@
 
 #define PREFIX    "waymark-live-"
 #define PATH_MAX_ 200u
-#define SWEEP_MAX 256 /* folders looked at */
-#define YOUNG_S   5   /* a folder without a lock may just be being made */
+#define SWEEP_MAX 256 /* folders examined */
+#define YOUNG_S   5   /* a younger folder without a lock may be in creation */
 
 struct wm_live {
 	char path[PATH_MAX_];
@@ -33,7 +32,7 @@ struct wm_live {
 
 /* --- the folder --------------------------------------------------------------------------- */
 
-/* The files of a folder that has no others but of these two below it. */
+/* Removes the files of a folder and, if `deeper`, of its subfolders. */
 static void empty(int dirfd, const char *name, bool deeper)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -57,10 +56,10 @@ static void empty(int dirfd, const char *name, bool deeper)
 void wm_live_remove_folder(const char *path)
 {
 	empty(AT_FDCWD, path, true);
-	(void)rmdir(path); /* the next one to come tries again */
+	(void)rmdir(path); /* on failure the next live recording retries */
 }
 
-/* Is it ours, and in nobody's use? */
+/* Whether the folder belongs to this user and is unused. */
 static bool is_left(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -93,7 +92,7 @@ static void sweep(const char *base)
 		closedir(dir);
 }
 
-/* What the file system can spare; of less than that, half. */
+/* `bytes`, or half of the file system's free space if that is less. */
 static uint64_t spare(const char *base, uint64_t bytes)
 {
 	struct statvfs v;
@@ -146,10 +145,9 @@ int wm_live_create(const char *runtime_dir, uint64_t bytes, struct wm_live **ret
 	}
 	if (err) {
 		free(l);
-		return wm_diag_set(
-		    diag, err, NULL, -1,
-		    "no room for events that wait: neither in /dev/shm nor in /tmp: %s",
-		    strerror(-err));
+		return wm_diag_set(diag, err, NULL, -1,
+				   "no space for buffered events in /dev/shm or /tmp: %s",
+				   strerror(-err));
 	}
 	*ret = l;
 	return 0;

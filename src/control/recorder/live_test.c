@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_test.c - a recording that is read while it runs: all events come, in
- * order, once; memory stays what it is; who is slow, stopped or killed loses
- * what is counted, and leaves nothing behind.
+ * live_test.c - a recording that is read while it runs: all events arrive, in order, once; memory
+ * does not grow; a slow, stopped or killed reader loses events that are counted, and leaves nothing
+ * behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define SMALL WM_LIVE_BYTES_MIN
 
-/* What was read: values of fake:tick, which count from 0 in each fake_emit(). */
+/* The events read: values of fake:tick, which count from 0 in each fake_emit(). */
 struct heard {
 	uint64_t events, of_kind; /* all but the recorder's own; fake:tick */
 	int64_t last_ns;
@@ -73,7 +73,7 @@ static void hear(struct heard *h)
 	assert_int_equal(got, 0);
 }
 
-/* Asks, and reads what there is. Whether the trace is another one. */
+/* Requests a batch and reads it. Returns whether the trace is another one. */
 static bool batch(struct heard *h, struct wm_report *ret)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -116,7 +116,7 @@ static void join(struct fake *f)
 	await_joined();
 }
 
-/* Records older than the margin the recorder keeps. */
+/* Waits until records are older than the margin the recorder keeps. */
 static void let_them_age(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
@@ -164,7 +164,7 @@ static void events_come_once_in_order(void **state)
 	assert_int_equal(wm_recording_lost(&kit.last.totals), 0);
 }
 
-/* A process that comes later brings a kind of event: the trace is another one. */
+/* A process that joins later adds an event type: the trace is another one. */
 static void kinds_are_added(void **state)
 {
 	struct heard h = nothing();
@@ -224,7 +224,7 @@ static uint64_t bytes_in(const char *path)
 	return sum;
 }
 
-/* Much more than may wait goes through; what was read is given back. */
+/* Far more events than may wait pass through; read data is freed. */
 static void nothing_grows(void **state)
 {
 	struct heard h = nothing();
@@ -254,7 +254,7 @@ static void nothing_grows(void **state)
 	assert_int_equal(t.skipped, 0);
 }
 
-/* One that does not read for long: little waits, the rest is lost and counted. */
+/* A reader that pauses for long: few events wait, the rest is lost and counted. */
 static void a_slow_reader_loses(void **state)
 {
 	struct heard h = nothing();
@@ -265,7 +265,7 @@ static void a_slow_reader_loses(void **state)
 	start_live(SMALL);
 	folder_of_live(folder, sizeof(folder));
 	join(&f);
-	/* Until what may wait does; the pump has to come to it. */
+	/* Until the permitted amount waits; the pump must run first. */
 	for (int i = 0; i < 200 || (i < KIT_SECONDS * 1000 && bytes_in(folder) < SMALL / 2); i++) {
 		(void)fake_emit(&f, 8000);
 		emitted += 8000;
@@ -309,7 +309,7 @@ static void what_is_not_asked_for_is_counted(void **state)
 	fake_close(&f);
 }
 
-/* A record from before the last batch that came only now. */
+/* A record older than the last batch that arrives only now. */
 static void late_ones_are_given_and_counted(void **state)
 {
 	struct heard h = nothing();
@@ -326,7 +326,7 @@ static void late_ones_are_given_and_counted(void **state)
 	(void)batch(&h, NULL);
 	assert_int_equal(h.events, 11);
 	let_them_age();
-	fake_connect(&g, WM_POOL_DISCARD); /* joined only now, but has been at work before */
+	fake_connect(&g, WM_POOL_DISCARD); /* joins only now, but has emitted before */
 	(void)fake_emit(&g, 3);
 	let_them_age();
 	(void)fake_emit(&f, 10);
@@ -359,7 +359,10 @@ static void await_gone(const char *path)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-/* A command of its own that records, says where, and waits to be killed. Its recorder's pid. */
+/*
+ * Starts a command that records, reports its folder, and waits to be killed. Returns its recorder's
+ * pid.
+ */
 static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 {
 	int said[2];
@@ -370,7 +373,7 @@ static pid_t recording_child(char *folder, size_t size, pid_t *ret_pump)
 	if (!pid) {
 		char text[256] = "";
 
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none of us */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves no child behind */
 		start_live(0);
 		folder_of_live(text, sizeof(text));
 		(void)!write(said[1], &kit.recorder.pid, sizeof(kit.recorder.pid));
@@ -391,7 +394,7 @@ static void kill_and_wait(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Until the kernel has taken the lock from the killed. */
+/* Waits until the kernel has released the killed process's lock. */
 static void await_unlocked(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY);
@@ -412,7 +415,7 @@ static void a_killed_command_leaves_nothing(void **state)
 	await_gone(folder);
 }
 
-/* The recorder killed with it: the next one to come sweeps. Not what is in use. */
+/* The recorder was killed, too: the next one sweeps. Folders in use stay. */
 static void the_next_one_sweeps(void **state)
 {
 	const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};

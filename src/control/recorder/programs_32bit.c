@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs_32bit.c - 32-bit programs on a 64-bit machine: no library of ours
- * can be loaded into them, and the kernel has no events of their single system
- * calls. Both would be silence otherwise. See recorder_int.h.
+ * programs_32bit.c - 32-bit programs on a 64-bit machine: waymark's libraries cannot be loaded into
+ * them, and the kernel has no events for their single system calls. Without a message, nothing
+ * would be recorded silently. See recorder_int.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ bool wm_recorder_is_narrow(const struct wm_recorder_plan *plan)
 	return narrow;
 }
 
-/* Named on the first that is; "" none. */
+/* The first 32-bit program's description; "": none. */
 static void find_narrow(const struct wm_recorder_plan *plan, char *name, size_t bytes)
 {
 	char path[48];
@@ -47,13 +47,13 @@ void wm_recorder_say_narrow(const struct wm_recorder_plan *plan)
 	if (kernel && wm_kernel_events_has_system(kernel, "syscalls"))
 		wm_words_say(
 		    plan->words,
-		    "%s is a 32-bit program: the kernel has no events of its single system "
-		    "calls; raw_syscalls:sys_enter and raw_syscalls:sys_exit have them, by "
+		    "%s is a 32-bit program: the kernel has no events for its single system "
+		    "calls; raw_syscalls:sys_enter and raw_syscalls:sys_exit record them, with "
 		    "the numbers of 32-bit programs",
 		    name);
 	if (!plan->nr_pids && plan->nr_asked && !(plan->preload && !strcmp(plan->preload, "none")))
 		wm_words_say(plan->words,
-			     "%s is a 32-bit program: marks in it are not recorded, and nothing is "
-			     "loaded into what it runs",
+			     "%s is a 32-bit program: its marks are not recorded, and nothing is "
+			     "loaded into its child processes",
 			     name);
 }

@@ -29,10 +29,10 @@ struct wm_recorder {
 	struct wm_watch *channel;
 	struct wm_recorder_targets *targets;
 	enum phase phase;
-	bool sampling;   /* it has begun, or was refused */
-	bool pump_ended; /* it has said its last word, or ended without */
-	bool done;       /* the last report came */
-	bool is_lost;    /* it ended without */
+	bool sampling;   /* it has started, or was refused */
+	bool pump_ended; /* it sent its last report, or ended without one */
+	bool done;       /* the last report was received */
+	bool is_lost;    /* it ended without a last report */
 	struct wm_command command;
 	struct wm_report last;
 };
@@ -49,8 +49,8 @@ static void say_unsampled(const struct wm_recorder *r, const char *why)
 	if (wm_recorder_events_sampled(r->plan.events))
 		wm_words_say(r->plan.words, "nothing is sampled: %s", why);
 	else if (!r->plan.quiet)
-		wm_words_say(r->plan.words,
-			     "what the tasks mapped and were called is not in the trace: %s", why);
+		wm_words_say(r->plan.words, "mappings and names of tasks are not in the trace: %s",
+			     why);
 }
 
 static void say_snapshot(const struct wm_recorder *r, const struct wm_report *report)
@@ -126,21 +126,21 @@ static void on_command_end(void *data)
 	wm_recorder_end(data);
 }
 
-/* The pump opens what is sampled; until it has, nothing that should be seen may run. */
+/* The pump opens the sampled events; until then, nothing to be recorded may run. */
 static void begin_sampling(struct wm_recorder *r, const struct wm_sampling_whom *whom)
 {
 	struct wm_report report;
 	int err = wm_recording_sample(&r->pump, whom);
 
 	if (err == -E2BIG)
-		say_unsampled(r, "more than 32768 threads; -a takes all of the machine");
+		say_unsampled(r, "more than 32768 threads; use -a to sample the whole machine");
 	else if (err < 0)
 		say_unsampled(r, wm_diag_errno(err));
 	while (err == 0 && !r->sampling && wm_recording_read(&r->pump, true, &report) > 0)
 		on_report(r, &report);
 }
 
-/* Of everything, or of processes that run already. */
+/* Samples the whole machine, or processes that already run. */
 static int sample_running(struct wm_recorder *r)
 {
 	struct wm_sampling_whom whom = {.alone = r->plan.nr_tids != 0};
@@ -162,9 +162,9 @@ static void follow_command(struct wm_recorder *r, pid_t pid)
 
 	if (r->plan.events->kernel)
 		err = wm_recorder_follow_command(&r->plan, pid, &diag);
-	if (err) /* CMD runs all the same */
+	if (err) /* CMD runs nevertheless */
 		wm_words_say(r->plan.words, "%s", wm_words_of(err, &diag));
-	(void)wm_recording_follow(&r->pump, pid); /* a pump that is gone is seen so */
+	(void)wm_recording_follow(&r->pump, pid); /* the channel reports a pump that exited */
 	if (r->plan.events->sampling)
 		begin_sampling(r, &whom);
 }
@@ -196,7 +196,7 @@ static int start_command(struct wm_recorder *r, struct wm_diag *diag)
 	return err ? fail_command(&r->plan, err, diag) : 0;
 }
 
-/* A CMD that is not there is said before a trace directory is made. */
+/* Reports a missing CMD before a trace directory is created. */
 static int find_command(const struct wm_recorder_plan *p, struct wm_diag *diag)
 {
 	char *path = p->command ? wm_program_find(p->command[0], p->search) : NULL;
@@ -341,7 +341,7 @@ void wm_recorder_end(struct wm_recorder *r)
 	if (r->phase != RUNNING)
 		return;
 	r->phase = ENDING;
-	(void)wm_recording_order(&r->pump, WM_ORDER_STOP); /* a pump that is gone is seen so */
+	(void)wm_recording_order(&r->pump, WM_ORDER_STOP); /* the channel reports its exit */
 }
 
 static void say_lost(const struct wm_recorder *r, int status)
@@ -349,8 +349,8 @@ static void say_lost(const struct wm_recorder *r, int status)
 	bool killed = WIFSIGNALED(status);
 
 	wm_words_say(r->plan.words,
-		     "the pump process (%d) ended early, %s %d: nothing is recorded any more; "
-		     "what was written is in '%s'",
+		     "the pump process (%d) ended early, %s %d: recording has stopped; "
+		     "the data written until then is in '%s'",
 		     (int)r->pump.pid, killed ? "by signal" : "with status",
 		     killed ? WTERMSIG(status) : WEXITSTATUS(status),
 		     r->plan.dir ? r->plan.dir : "memory");
@@ -369,8 +369,8 @@ static void finish_pump(struct wm_recorder *r)
 	if (r->is_lost)
 		say_lost(r, status);
 	if (r->is_lost)
-		wm_kernel_events_sweep(); /* what it made while it ran */
-	wm_session_remove(&r->session);   /* a pump that was killed did not */
+		wm_kernel_events_sweep(); /* what the pump created while it ran */
+	wm_session_remove(&r->session);   /* not done by a pump that was killed */
 }
 
 static bool is_over(const struct wm_recorder *r, bool command)
@@ -394,7 +394,7 @@ int wm_recorder_step(struct wm_recorder *r, int timeout_ms)
 	return err ? err : is_over(r, true);
 }
 
-/* Steps until the trace is whole and, with `command`, CMD has ended. */
+/* Steps until the trace is complete and, with `command`, CMD has ended. */
 static int wait_for(struct wm_recorder *r, bool command, int timeout_ms)
 {
 	uint64_t until =
@@ -450,8 +450,7 @@ void wm_recorder_destroy(struct wm_recorder *r)
 	free(r);
 }
 
-/* --- asked while it runs
- * ---------------------------------------------------------------------------- */
+/* --- requests while it runs ------------------------------------------------------------------ */
 
 int wm_recorder_snapshot(struct wm_recorder *r)
 {

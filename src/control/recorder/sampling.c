@@ -14,11 +14,11 @@
 #include "kernel/tracefs.h"
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
-#define TASKS_RING_BYTES  ((uint64_t)512 << 10) /* of a CPU, when nothing is sampled */
+#define TASKS_RING_BYTES  ((uint64_t)512 << 10) /* per CPU, when no event is sampled */
 
 struct wm_sampling {
 	struct wm_arena arena;
-	struct wm_tracefs *tracefs; /* NULL: no tracepoint was asked for */
+	struct wm_tracefs *tracefs; /* NULL: no tracepoint was added */
 	enum wm_clock_kind clock;
 	struct wm_sample_event *events;
 	struct wm_event_defs defs; /* copies, with their strings */
@@ -66,9 +66,9 @@ void wm_sampling_destroy(struct wm_sampling *s)
 	free(s);
 }
 
-/* --- which ---------------------------------------------------------------------------- */
+/* --- the events ------------------------------------------------------------------------ */
 
-/* A tracepoint's fields are written as its format says. */
+/* Reads a tracepoint's format, by which its fields are written. */
 static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 		       const struct wm_event_def *def, struct wm_diag *diag)
 {
@@ -89,7 +89,7 @@ static int read_format(struct wm_sampling *s, struct wm_sample_event *e,
 	return e->format ? 0 : -ENOMEM;
 }
 
-/* The kernel gets its part; the rest is kept for who reads the samples. */
+/* Gives the kernel its part of the filter; the reader of the samples applies the rest. */
 static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const char *filter,
 		      struct wm_diag *diag)
 {
@@ -97,10 +97,10 @@ static int set_filter(struct wm_sampling *s, struct wm_sample_event *e, const ch
 	int err;
 
 	if (!e->format)
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.100s' cannot be filtered: only tracepoints and system calls "
-				   "have fields",
-				   e->sampled.def->name);
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%.100s' cannot be filtered: only tracepoints and system calls have fields",
+		    e->sampled.def->name);
 	err = wm_event_filter_make(filter, e->system, e->format, e->format_bytes, &f, diag);
 	if (err)
 		return err;
@@ -124,7 +124,7 @@ static bool is_there(const struct wm_sampling *s, const struct wm_event_def *def
 	return false;
 }
 
-/* Takes the definition over into the list, whose strings live as long as we. */
+/* Copies the definition into the list, so that its strings live as long as `s`. */
 static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
 {
 	struct wm_sample_event *more =
@@ -135,7 +135,7 @@ static int keep(struct wm_sampling *s, const struct wm_sample_event *e)
 		return err;
 	s->events = more;
 	s->events[s->nr_events++] = *e;
-	/* The list of definitions moves while it grows. */
+	/* The list of definitions may have moved. */
 	for (uint32_t i = 0; i < s->nr_events; i++) {
 		const struct wm_event_def *def = &s->defs.defs[i];
 
@@ -232,7 +232,7 @@ int wm_sampling_begin(const struct wm_sampling *s, struct wm_sample_source *sour
 		wm_sampler_close(sampler);
 		return err;
 	}
-	/* The rings tell what is mapped from now on; twice told does no harm. */
+	/* The rings report mappings from now on; a duplicate does no harm. */
 	if (text)
 		wm_running_tell_kernel(text, tell, source);
 	if (!whom->on_exec)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * targets.c - processes that run already: attaches to those named with
- * -p and waits for their end; with -a looks through /proc again and again.
- * What another user's processes refuse is counted, not repeated. When the
- * rules change, processes of the recording that have not joined (nothing of
- * them was wanted) are reached in the same way. See recorder_int.h.
+ * targets.c - processes that already run: attaches to those named with -p and waits for their end;
+ * with -a scans /proc periodically. Refusals by other users' processes are counted, not reported
+ * one by one. When the rules change, processes of the recording that have not joined (because no
+ * event of theirs was selected) are attached to in the same way. See recorder_int.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,13 +21,13 @@
 #include "control/target/remote_runtime.h"
 
 #define DEPTH_MAX 64          /* generations of processes */
-#define SCAN_NS   300000000u  /* -a: new processes are found this often */
-#define WORRY_NS  2000000000u /* -p: then it is said who has not come yet */
-#define ALIVE_NS  100000000u  /* -t: whether the threads are still there is asked this often */
+#define SCAN_NS   300000000u  /* -a: interval of the search for new processes */
+#define WORRY_NS  2000000000u /* -p: time until missing processes are reported */
+#define ALIVE_NS  100000000u  /* -t: interval of the check that the threads exist */
 #define SEEN_MAX  65536u
-#define SEEN_FEW  256u /* so few are not looked through for dead ones */
+#define SEEN_FEW  256u /* fewer entries are not checked for dead processes */
 
-/* One process looked at; a new program in it (exec) is looked at again. */
+/* A process that was examined; after exec it is examined again. */
 struct seen {
 	pid_t pid;
 	dev_t dev;
@@ -40,13 +39,13 @@ struct wm_recorder_targets {
 	struct wm_loop *loop;
 	const struct wm_recorder_plan *plan;
 	const struct wm_session *session;
-	struct wm_rules *changed; /* NULL: the plan's stand */
+	struct wm_rules *changed; /* NULL: the plan's rules apply */
 	void (*gone)(void *data);
 	void *data;
 	struct wm_watch *scan, *worry, *alive;
 	struct seen *seen;
 	size_t nr_seen, prune_at;
-	size_t nr_alive; /* of -p, attached and not ended */
+	size_t nr_alive; /* of -p: attached and running */
 	size_t nr_denied;
 };
 
@@ -99,7 +98,7 @@ static void on_end(pid_t pid, int status, void *data)
 		t->gone(t->data);
 }
 
-/* Why a process that was attached to is not recorded, and what helps. */
+/* Reports why an attached process is not recorded, and the remedy. */
 static void say_missing(const struct wm_words *w, pid_t pid)
 {
 	int outcome = wm_attach_outcome(pid);
@@ -107,13 +106,14 @@ static void say_missing(const struct wm_words *w, pid_t pid)
 	if (outcome == -ENOENT || outcome == -EACCES)
 		wm_words_say(
 		    w,
-		    "process %d cannot reach this recorder: its root or mounts are others (a "
-		    "container, a chroot), or it gave up its user. Record from inside (nsenter "
-		    "-t %d -a), or set XDG_RUNTIME_DIR to a folder both have under one name",
+		    "process %d cannot reach this recorder: it has another root or other mounts (a "
+		    "container, a chroot), or it changed its user. Record from inside (nsenter "
+		    "-t %d -a), or set XDG_RUNTIME_DIR to a folder with the same path in both",
 		    (int)pid, (int)pid);
 	else if (outcome == -EBUSY)
-		wm_words_say(w, "process %d has as many recorders as it can have: end one of them",
-			     (int)pid);
+		wm_words_say(
+		    w, "process %d already has the maximum number of recorders: end one of them",
+		    (int)pid);
 	else if (outcome == -ESRCH)
 		wm_words_say(w, "process %d ended before it joined", (int)pid);
 	else if (outcome < 0)
@@ -121,8 +121,8 @@ static void say_missing(const struct wm_words *w, pid_t pid)
 	else
 		wm_words_say(
 		    w,
-		    "process %d has not joined: it does when a thread of it passes a marked "
-		    "place that is wanted; 'waymark list -p %d' shows them",
+		    "process %d has not joined yet: it joins when one of its threads passes a "
+		    "selected mark; 'waymark list -p %d' shows them",
 		    (int)pid, (int)pid);
 }
 
@@ -145,11 +145,11 @@ uint32_t wm_recorder_targets_say_missing(const struct wm_recorder_targets *t)
 	return nr;
 }
 
-/* The first failure is told by the caller, those after it are said. */
+/* The caller reports the first failure; later ones are reported here. */
 static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const struct wm_diag *why,
 		int *first, struct wm_diag *diag)
 {
-	const char *verb = plan->counts ? "count in" : "record";
+	const char *verb = plan->counts ? "count events of" : "record";
 
 	if (*first) {
 		wm_words_say(plan->words, "cannot %s process %d: %s", verb, (int)pid,
@@ -161,7 +161,7 @@ static int fail(const struct wm_recorder_plan *plan, pid_t pid, int err, const s
 			   verb, (int)pid, wm_words_of(err, why));
 }
 
-/* What the kernel says of it needs nothing of it. */
+/* Kernel events do not require the process's cooperation. */
 static int check_there(pid_t pid, struct wm_diag *why)
 {
 	if (kill(pid, 0) == 0 || errno != ESRCH)
@@ -207,7 +207,7 @@ static int attach(struct wm_recorder_targets *t, pid_t pid, bool quick,
 	return wm_attach(pid, t->session->path, rules, quick, ret, diag);
 }
 
-/* The recording ends when the last of them does. 0, -ESRCH: it has ended, or an errno. */
+/* The recording ends with the last of them. 0, -ESRCH: it has ended, or an errno. */
 static int watch_end(struct wm_recorder_targets *t, pid_t pid)
 {
 	int err = wm_loop_process(t->loop, pid, on_end, t, NULL);
@@ -221,17 +221,19 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 {
 	if (result->nr_refused)
 		wm_words_say(t->plan->words,
-			     "process %d: %u places hold other bytes (a debugger's?) and stay off",
+			     "process %d: %u places hold other bytes (of a debugger?) and stay off",
 			     (int)pid, result->nr_refused);
 	if (result->nr_unpatched)
 		wm_words_say(
 		    t->plan->words,
-		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set there; "
-		    "start it without, or build it with -DWAYMARK_LOADTEST",
+		    "process %d: %u places stay off, because WAYMARK_NOPATCH is set in it; "
+		    "restart it without, or build it with -DWAYMARK_LOADTEST",
 		    (int)pid, result->nr_unpatched);
 }
 
-/* Its marks; of the kernel's events it needs none. 1: attached, 0: not, and that is well. */
+/*
+ * Attaches to its marks, which kernel events do not need. 1: attached, 0: not attached, no error.
+ */
 static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
 {
 	bool of_kernel = is_of_kernel(t->plan);
@@ -244,13 +246,13 @@ static int attach_marks(struct wm_recorder_targets *t, pid_t pid, struct wm_diag
 	if (err < 0 && !of_kernel)
 		return err;
 	if (err < 0 && err != -ESRCH && t->plan->nr_asked && !t->plan->quiet)
-		wm_words_say(t->plan->words, "process %d: only events of the kernel: %s", (int)pid,
-			     wm_words_of(err, why));
+		wm_words_say(t->plan->words, "process %d: only kernel events are recorded: %s",
+			     (int)pid, wm_words_of(err, why));
 	say_left_off(t, pid, &result);
 	return err == 0;
 }
 
-/* 0, also of one that has ended when it was there at first: the kernel has all of it. */
+/* 0 also if the process existed and has ended: the kernel has its events. */
 static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *why)
 {
 	int attached = attach_marks(t, pid, why), err;
@@ -264,11 +266,11 @@ static int attach_one(struct wm_recorder_targets *t, pid_t pid, struct wm_diag *
 		return wm_diag_set(why, err, NULL, -1, "cannot watch the process: %s",
 				   strerror(-err));
 	if (attached)
-		(void)add_seen(t, pid); /* only to name it in on_worry() */
+		(void)add_seen(t, pid); /* only for the report in on_worry() */
 	return 0;
 }
 
-/* A thread's end is told to nobody but its process. */
+/* A thread's end is reported only to its process, so it is polled. */
 static void on_alive(void *data)
 {
 	struct wm_recorder_targets *t = data;
@@ -291,7 +293,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
 			(void)fail(t->plan, t->plan->pids[i], err, &why, &first, diag);
 	}
 	if (!t->nr_alive && !first && is_of_kernel(t->plan)) {
-		t->gone(t->data); /* all have ended while we attached */
+		t->gone(t->data); /* all ended while we attached */
 		return 0;
 	}
 	if (!t->nr_alive)
@@ -308,7 +310,7 @@ static int start_named(struct wm_recorder_targets *t, struct wm_diag *diag)
  * -a
  * ------------------------------------------------------------------ */
 
-/* Notes which program is in the process. False when it cannot be told or is no other one. */
+/* Records which program the process runs. False if unknown or unchanged. */
 static bool note_program(struct seen *s)
 {
 	char name[32];
@@ -316,7 +318,7 @@ static bool note_program(struct seen *s)
 
 	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)s->pid);
 	if (stat(name, &st) < 0)
-		return false; /* a kernel thread, a stranger's, or gone */
+		return false; /* a kernel thread, another user's process, or exited */
 	if (s->dev == st.st_dev && s->ino == st.st_ino)
 		return false;
 	s->dev = st.st_dev;
@@ -324,7 +326,7 @@ static bool note_program(struct seen *s)
 	return true;
 }
 
-/* Whether this process, with this program in it, has not been looked at yet. */
+/* Whether this process, with this program, has not been examined yet. */
 static bool is_new(struct wm_recorder_targets *t, pid_t pid)
 {
 	struct seen *s = find_seen(t, pid);
@@ -379,7 +381,7 @@ static int start_all(struct wm_recorder_targets *t)
 	on_scan(t);
 	if (t->nr_denied && !t->plan->quiet)
 		wm_words_say(t->plan->words,
-			     "%zu processes of other users are left out: only root may %s them",
+			     "%zu processes of other users are skipped: only root can %s them",
 			     t->nr_denied, t->plan->counts ? "count" : "record");
 	err = wm_loop_timer(t->loop, SCAN_NS, SCAN_NS, on_scan, t, &t->scan);
 	return err < 0 ? err : 0;
@@ -389,7 +391,7 @@ static int start_all(struct wm_recorder_targets *t)
  * Rules that change
  * ------------------------------------------------------------------ */
 
-/* Named with -p, or a child of a child of one that is. */
+/* Whether the process was named with -p or descends from one that was. */
 static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
 {
 	for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
@@ -401,7 +403,7 @@ static bool descends(const struct wm_recorder_targets *t, uint32_t pid)
 	return false;
 }
 
-/* Whether a process is one of the recording's and has not joined. */
+/* Whether a process belongs to the recording and has not joined. */
 static bool is_left_out(struct wm_recorder_targets *t, pid_t pid)
 {
 	const struct seen *s = find_seen(t, pid);
@@ -422,7 +424,7 @@ void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 	DIR *proc;
 
 	if (wm_rules_load(t->session->dirfd, &rules) < 0)
-		return; /* the session is over */
+		return; /* the session ended */
 	wm_rules_destroy(t->changed);
 	t->changed = rules;
 	proc = opendir("/proc");
@@ -431,7 +433,7 @@ void wm_recorder_targets_changed(struct wm_recorder_targets *t)
 		pid_t pid = (pid_t)atol(entry->d_name);
 
 		if (isdigit((unsigned char)entry->d_name[0]) && is_left_out(t, pid))
-			(void)attach(t, pid, true, &result, NULL); /* without runtime, mostly */
+			(void)attach(t, pid, true, &result, NULL); /* most have no runtime */
 	}
 	if (proc)
 		closedir(proc);
@@ -460,7 +462,7 @@ void wm_recorder_targets_joined(struct wm_recorder_targets *t, pid_t pid)
 	struct seen *s = find_seen(t, pid);
 
 	if (!s)
-		s = add_seen(t, pid); /* it came through the session by itself */
+		s = add_seen(t, pid); /* it joined through the session without being attached to */
 	if (!s)
 		return;
 	s->joined = s->present = true;

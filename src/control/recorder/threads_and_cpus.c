@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads_and_cpus.c - single threads and CPUs in a recording: the processes
- * that are attached to for them, and the filter that programs' events of other
- * threads and CPUs do not pass. The kernel's own are chosen by the
- * kernel. See events.h.
+ * threads_and_cpus.c - restricts a recording to single threads and CPUs: finds the processes to
+ * attach to, and makes the filter that rejects programs' events of other threads and CPUs. Kernel
+ * events are restricted by the kernel. See events.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,11 +57,11 @@ int wm_recorder_check_cpus(const int *cpus, size_t nr, struct wm_diag *diag)
 	size_t nr_online;
 
 	if (wm_cpus_online(&online, &nr_online) < 0)
-		return 0; /* the kernel will say */
+		return 0; /* the kernel will report it */
 	for (size_t i = 0; i < nr && !err; i++)
 		if (!is_online(cpus[i], online, nr_online))
 			err = wm_diag_set(diag, -EINVAL, NULL, -1,
-					  "CPU %d is not there, or switched off", cpus[i]);
+					  "CPU %d does not exist or is offline", cpus[i]);
 	free(online);
 	return err;
 }

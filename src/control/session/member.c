@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member.c - see member.h. Messages are read into one shared buffer and go to
- * member_message.c; who the process is comes from the socket's credentials, never
- * from what it says.
+ * member.c - see member.h. Messages are received into one shared buffer and passed to
+ * member_message.c. The process's identity comes from the socket's credentials, never from its
+ * messages.
  */
 #include "control/session/member_int.h"
 
@@ -24,9 +24,9 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define MESSAGES_PER_CALL 64   /* then the other descriptors get their turn */
-#define MESSAGES_HELD     1024 /* a socket has room for fewer */
-#define FDS_MAX           4    /* room for descriptors in a message; the kernel closes more */
+#define MESSAGES_PER_CALL 64   /* then the loop serves the other descriptors */
+#define MESSAGES_HELD     1024 /* more than a socket holds */
+#define FDS_MAX           4 /* descriptors accepted per message; the kernel closes further ones */
 
 static void close_socket(struct wm_app *a)
 {
@@ -50,7 +50,7 @@ int wm_app_violate(struct wm_app *a, const char *what)
  * The socket
  * ------------------------------------------------------------------ */
 
-/* Takes the descriptors out of a message: the first is kept, the others are closed. */
+/* Takes the descriptors out of a message: keeps the first, closes the rest. */
 static int collect_fds(struct msghdr *h, int *ret_fd)
 {
 	int nr = 0;
@@ -74,7 +74,7 @@ static int collect_fds(struct msghdr *h, int *ret_fd)
 	return nr;
 }
 
-/* 1: a message was handled; 0: the other end is closed; -EAGAIN: none there; or -errno. */
+/* 1: a message was handled; 0: the peer closed; -EAGAIN: no message waits; or -errno. */
 static int receive_one(struct wm_app *a)
 {
 	union {
@@ -101,12 +101,13 @@ static int receive_one(struct wm_app *a)
 	if (h.msg_flags & MSG_TRUNC)
 		err = wm_app_violate(a, "a message longer than 64 KiB");
 	else if (nr_fds == 0 && (h.msg_flags & MSG_CTRUNC))
-		err = wm_app_violate(a, "no open file is left here for its memory; raise the limit "
-					"of open files with 'ulimit -n'");
+		err = wm_app_violate(
+		    a, "waymark has no free file descriptor for its memory; raise the limit "
+		       "of open files with 'ulimit -n'");
 	else if (nr_fds > 1 || (h.msg_flags & MSG_CTRUNC))
 		err = wm_app_violate(a, "more than one descriptor in a message");
 	else if (a->allowance-- == 0)
-		err = wm_app_violate(a, "a flood of messages");
+		err = wm_app_violate(a, "too many messages per second");
 	else
 		err = wm_app_dispatch(a, &m);
 	if (m.fd >= 0)
@@ -114,7 +115,7 @@ static int receive_one(struct wm_app *a)
 	return err < 0 ? err : 1;
 }
 
-/* Whether the process still has its pool mapped: it closed our socket, but did not exec. */
+/* Whether the process still maps its pool: then it closed the socket, but did not exec. */
 static bool still_maps_pool(const struct wm_app *a)
 {
 	struct wm_maps maps;
@@ -133,11 +134,11 @@ static void socket_closed(struct wm_app *a)
 {
 	close_socket(a);
 	if (!a->dead && a->pidfd >= 0 && still_maps_pool(a))
-		return; /* its death will be told by the pidfd */
+		return; /* the pidfd will report its death */
 	a->state = WM_APP_ENDED;
 }
 
-/* Reads at most `max` messages. False when there may be more. */
+/* Reads at most `max` messages. Returns false when more may wait. */
 static bool receive(struct wm_app *a, unsigned max)
 {
 	for (unsigned i = 0; i < max; i++) {
@@ -176,7 +177,7 @@ void wm_app_catch_up(struct wm_app *a)
 		close_socket(a);
 }
 
-/* What it had sent before it died is still in the socket. */
+/* Messages sent before the death are still in the socket. */
 static void on_death(int fd, uint32_t events, void *data)
 {
 	struct wm_app *a = data;
@@ -186,7 +187,7 @@ static void on_death(int fd, uint32_t events, void *data)
 	a->dead = true;
 	wm_watch_remove(a->pid_watch);
 	a->pid_watch = NULL;
-	(void)receive(a, MESSAGES_HELD); /* another may have the socket too, and go on */
+	(void)receive(a, MESSAGES_HELD); /* bounded: another process may keep sending */
 	close_socket(a);
 	a->state = WM_APP_ENDED;
 }
@@ -200,7 +201,7 @@ static int peer_pidfd(int sock, uint32_t pid)
 	int fd = -1;
 	socklen_t bytes = sizeof(fd);
 
-	/* Names the very process that connected, even when its pid is used anew. */
+	/* Refers to exactly the process that connected, even if its pid is reused. */
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0)
 		return fd;
 	return pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -233,7 +234,7 @@ int wm_app_create(const struct wm_app_host *host, int sock, void *owner, struct 
 	err = wm_loop_fd(host->loop, sock, EPOLLIN, on_readable, a, &a->sock_watch);
 	if (err < 0)
 		goto fail;
-	/* Without a pidfd the closed connection is the only word of its end. */
+	/* Without a pidfd only the closed connection reports the process's end. */
 	if (a->pidfd >= 0)
 		err = wm_loop_fd(host->loop, a->pidfd, EPOLLIN, on_death, a, &a->pid_watch);
 	if (err < 0)
@@ -266,7 +267,7 @@ static int hand_over(struct wm_app *a, struct wm_pump *pump)
 	err = wm_pump_add(pump, &a->pool, a->producer, a->pid, &a->source);
 	if (err < 0) {
 		wm_pool_close(&a->pool);
-		(void)wm_app_violate(a, "no memory for one more process");
+		(void)wm_app_violate(a, "out of memory for another process");
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_int.h - what member.c (a process's life, its socket) and member_message.c
- * (what it says) share. For those two files only.
+ * member_int.h - shared by member.c (a process's life, its socket) and member_message.c (its
+ * messages). For those two files only.
  */
 #ifndef WM_CONTROL_SESSION_MEMBER_INT_H
 #define WM_CONTROL_SESSION_MEMBER_INT_H
@@ -17,13 +17,13 @@
 struct wm_app {
 	const struct wm_app_host *host;
 	void *owner;
-	int sock, pidfd; /* -1: closed or none */
+	int sock, pidfd; /* -1: closed or not present */
 	struct wm_watch *sock_watch, *pid_watch;
 	enum wm_app_state state;
 	uint32_t pid, uid, vpid, flags;
-	bool joined; /* a good HELLO came */
+	bool joined; /* a valid HELLO was received */
 	bool dead;
-	bool pool_waits; /* open, and the pump does not have it yet */
+	bool pool_waits; /* open, but not yet handed to the pump */
 	struct wm_pool pool;
 	dev_t pool_dev;
 	ino_t pool_ino;
@@ -34,20 +34,20 @@ struct wm_app {
 	uint64_t filtered_missing;
 	struct wm_msg_synced synced;
 	bool pump_fault;
-	char violation[128]; /* "": none */
+	char violation[128]; /* "": no violation */
 };
 
-/* One received message: bytes are checked to be h.bytes, at least the type's structure. */
+/* One received message: `bytes` equals h.bytes and is at least the size of the type's structure. */
 struct wm_app_message {
 	const unsigned char *data;
 	size_t bytes;
-	int fd; /* the one descriptor it carried, or -1; taken over by setting -1 */
+	int fd; /* the descriptor it carried, or -1; set to -1 by a taker */
 };
 
-/* Quarantines the process; returns -EBADMSG. The first reason given stands. */
+/* Quarantines the process; returns -EBADMSG. The first reason is kept. */
 int wm_app_violate(struct wm_app *a, const char *what);
 
-/* Checks a message and does what it says: 0 or -EBADMSG after wm_app_violate(). */
+/* Checks a message and handles it: 0 or -EBADMSG after wm_app_violate(). */
 int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_message.c - what a traced process says, checked and passed on. All
- * lengths are compared before anything is read by them, and everything kept is
- * copied. What breaks the rules ends in wm_app_violate().
+ * member_message.c - checks the messages of a traced process and passes them on. Every length is
+ * compared with the message's size before it is used, and everything kept is copied. A violation of
+ * the protocol ends in wm_app_violate().
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,12 +22,12 @@
 #define BUILD_ID_MAX   64u
 #define PATH_BYTES_MAX 4096u
 
-static_assert(sizeof(struct wm_msg_hello) == 64, "messages have no holes");
-static_assert(sizeof(struct wm_msg_event) == 24, "messages have no holes");
-static_assert(sizeof(struct wm_msg_module) == 56, "messages have no holes");
+static_assert(sizeof(struct wm_msg_hello) == 64, "no padding in messages");
+static_assert(sizeof(struct wm_msg_event) == 24, "no padding in messages");
+static_assert(sizeof(struct wm_msg_module) == 56, "no padding in messages");
 static_assert(sizeof(struct wm_msg_synced) == 32 + 2 * WM_RULES_NR_MAX / 8,
-	      "messages have no holes");
-static_assert(sizeof(struct wm_msg_batch) == 16, "messages have no holes");
+	      "no padding in messages");
+static_assert(sizeof(struct wm_msg_batch) == 16, "no padding in messages");
 
 /* ------------------------------------------------------------------ *
  * HELLO
@@ -52,7 +52,7 @@ static int open_pool(struct wm_app *a, int fd)
 	return wm_pool_open(&a->pool, fd);
 }
 
-/* No clock value from the future reaches the trace: it would hold up whole streams. */
+/* Clamps a clock value to now: a value from the future would hold up whole streams. */
 static uint64_t not_future(const struct wm_app *a, uint64_t clock)
 {
 	uint64_t now = wm_clock_read(wm_rules_options(a->host->rules)->clock_kind);
@@ -78,16 +78,16 @@ static int add_producer(struct wm_app *a, const struct wm_msg_hello *hello, cons
 	return wm_producer_add(a->host->writer, &info, &a->producer);
 }
 
-/* A runtime that does not know the flag records: it is an older one. */
+/* A runtime without WM_HELLO_COUNTS is an older one and records. */
 static int check_counts(struct wm_app *a, const struct wm_msg_hello *hello)
 {
 	bool counts = hello->flags & WM_HELLO_COUNTS;
 
 	if (counts == wm_rules_options(a->host->rules)->counts)
 		return 0;
-	return wm_app_violate(a, counts ? "HELLO: it counts where it shall record"
-					: "its runtime is of a version that cannot count yet, only "
-					  "record; build it anew, or use 'waymark record'");
+	return wm_app_violate(a, counts ? "HELLO: it counts although this session records"
+					: "its runtime is too old to count, it can only "
+					  "record; rebuild it, or use 'waymark record'");
 }
 
 static int on_hello(struct wm_app *a, struct wm_app_message *m)
@@ -98,13 +98,13 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 
 	memcpy(&hello, m->data, sizeof(hello));
 	if (a->state != WM_APP_NEW)
-		return wm_app_violate(a, "it said HELLO twice");
+		return wm_app_violate(a, "a second HELLO");
 	if (hello.protocol != WM_PROTOCOL)
-		return wm_app_violate(a, "its runtime speaks another version of the protocol");
+		return wm_app_violate(a, "its runtime uses another version of the protocol");
 	if (check_counts(a, &hello) < 0)
 		return -EBADMSG;
 	if (hello.path_bytes > PATH_BYTES_MAX || hello.path_bytes != m->bytes - sizeof(hello))
-		return wm_app_violate(a, "HELLO: the length of its path is wrong");
+		return wm_app_violate(a, "HELLO: wrong length of the path");
 	if (m->fd < 0)
 		return wm_app_violate(a, "HELLO without the pool's descriptor");
 	memcpy(path, m->data + sizeof(hello), hello.path_bytes);
@@ -112,17 +112,17 @@ static int on_hello(struct wm_app *a, struct wm_app_message *m)
 	err = open_pool(a, m->fd);
 	if (err < 0)
 		return wm_app_violate(
-		    a, err == -EFBIG   ? "HELLO: a pool larger than the session's"
-		       : err == -EPERM ? "HELLO: the pool is not sealed"
+		    a, err == -EFBIG   ? "HELLO: its pool is larger than the session allows"
+		       : err == -EPERM ? "HELLO: its pool is not sealed"
 		       : err == -ENOMEM
-			   ? "there is no memory to see its pool; raise the limit with 'ulimit -v'"
-			   : "HELLO: the pool makes no sense");
+			   ? "out of memory to map its pool; raise the limit with 'ulimit -v'"
+			   : "HELLO: its pool is invalid");
 	a->vpid = hello.pid;
 	a->flags = hello.flags;
 	err = a->host->writer ? add_producer(a, &hello, path) : 0;
 	if (err < 0) {
 		wm_pool_close(&a->pool);
-		return wm_app_violate(a, "HELLO: no memory for one more process");
+		return wm_app_violate(a, "HELLO: out of memory for another process");
 	}
 	a->pool_waits = a->joined = true;
 	a->state = WM_APP_JOINED;
@@ -144,17 +144,17 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 
 	memcpy(&e, m->data, sizeof(e));
 	if (e.id > 0xffff || (e.contexts & ~WM_CONTEXT_ALL))
-		return wm_app_violate(a, "EVENT: an id or context that does not exist");
+		return wm_app_violate(a, "EVENT: invalid id or context");
 	if (e.desc_bytes > rest || e.provider_bytes != rest - e.desc_bytes ||
 	    e.provider_bytes > WM_CLASS_NAME_MAX)
-		return wm_app_violate(a, "EVENT: its lengths are wrong");
+		return wm_app_violate(a, "EVENT: wrong lengths");
 	memcpy(provider, desc + e.desc_bytes, e.provider_bytes);
 	provider[e.provider_bytes] = '\0';
 	err = wm_class_parse(desc, e.desc_bytes, provider[0] ? provider : NULL, &class, NULL);
 	if (err == -ENOMEM)
-		return wm_app_violate(a, "EVENT: no memory for its description");
+		return wm_app_violate(a, "EVENT: out of memory for its description");
 	if (err < 0)
-		return wm_app_violate(a, "EVENT: a description that makes no sense");
+		return wm_app_violate(a, "EVENT: invalid description");
 	a->host->on_event(a, e.id, class, a->host->data);
 	if (!a->producer) {
 		wm_class_destroy(class);
@@ -162,10 +162,10 @@ static int on_event(struct wm_app *a, struct wm_app_message *m)
 	}
 	err = wm_producer_event(a->producer, e.id, e.contexts, class);
 	if (err == -EEXIST)
-		return wm_app_violate(a, "EVENT: an id that means something else already");
+		return wm_app_violate(a, "EVENT: the id already belongs to another event");
 	if (err == -EINVAL || err == -EBADMSG)
-		return wm_app_violate(a, "EVENT: a description the trace cannot hold");
-	return 0; /* a full disk is the writer's trouble: it tries again, and counts */
+		return wm_app_violate(a, "EVENT: its description does not fit the trace format");
+	return 0; /* on a full disk the writer retries and counts the loss */
 }
 
 static int on_module(struct wm_app *a, struct wm_app_message *m)
@@ -176,11 +176,11 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	struct wm_module_info info;
 
 	if (!a->producer)
-		return 0; /* addresses are of no use to counts */
+		return 0; /* counts need no addresses */
 	memcpy(&in, m->data, sizeof(in));
 	if (in.build_id_bytes > BUILD_ID_MAX || in.build_id_bytes > rest ||
 	    in.path_bytes != rest - in.build_id_bytes || in.path_bytes > PATH_BYTES_MAX)
-		return wm_app_violate(a, "MODULE: its lengths are wrong");
+		return wm_app_violate(a, "MODULE: wrong lengths");
 	memcpy(path, m->data + sizeof(in) + in.build_id_bytes, in.path_bytes);
 	path[in.path_bytes] = '\0';
 	info = (struct wm_module_info){
@@ -193,7 +193,7 @@ static int on_module(struct wm_app *a, struct wm_app_message *m)
 	    .build_id_bytes = in.build_id_bytes,
 	    .path = path,
 	};
-	(void)wm_trace_module(a->producer, &info); /* as for a full disk above */
+	(void)wm_trace_module(a->producer, &info); /* a full disk: as above */
 	return 0;
 }
 
@@ -219,13 +219,15 @@ static int on_bye(struct wm_app *a, struct wm_app_message *m)
 	return 0;
 }
 
-/* The file's bytes, copied: what it holds later is of no matter. */
+/* Copies the file's bytes, so that later changes by the process have no effect. */
 static int copy_batch(int fd, uint64_t bytes, unsigned char **ret)
 {
 	unsigned char *copy;
 	size_t done = 0;
 
-	/* Only shared memory has seals; reading anything else could block for ever. */
+	/*
+	 * Accepts only sealable (shared) memory: reading another kind of file could block for ever.
+	 */
 	if (bytes > WM_BATCH_MAX_BYTES || fcntl(fd, F_GET_SEALS) < 0)
 		return -EBADMSG;
 	copy = malloc(bytes ? bytes : 1);
@@ -254,15 +256,16 @@ static int take_batch(struct wm_app *a, const unsigned char *data, size_t bytes)
 		int err;
 
 		if (bytes - at < sizeof(h))
-			return wm_app_violate(a, "BATCH: it ends inside a message");
+			return wm_app_violate(a, "BATCH: ends inside a message");
 		memcpy(&h, data + at, sizeof(h));
 		m.bytes = h.bytes;
 		if (h.type != WM_MSG_EVENT && h.type != WM_MSG_MODULE)
-			return wm_app_violate(a, "BATCH: a message that does not belong there");
+			return wm_app_violate(a,
+					      "BATCH: a message of a type not allowed in a batch");
 		if (h.bytes < sizeof(h) || h.bytes > bytes - at || h.bytes > WM_MSG_MAX)
-			return wm_app_violate(a, "BATCH: a message of a wrong length");
+			return wm_app_violate(a, "BATCH: a message of wrong length");
 		if (a->allowance-- == 0)
-			return wm_app_violate(a, "a flood of messages");
+			return wm_app_violate(a, "too many messages per second");
 		err = wm_app_dispatch(a, &m);
 		if (err < 0)
 			return err;
@@ -282,8 +285,8 @@ static int on_batch(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "BATCH without a descriptor");
 	err = copy_batch(m->fd, b.bytes, &copy);
 	if (err < 0)
-		return wm_app_violate(a, err == -ENOMEM ? "BATCH: no memory for it"
-							: "BATCH: its file is not what it says");
+		return wm_app_violate(a, err == -ENOMEM ? "BATCH: out of memory"
+							: "BATCH: its file is invalid");
 	err = take_batch(a, copy, b.bytes);
 	free(copy);
 	return err;
@@ -292,7 +295,7 @@ static int on_batch(struct wm_app *a, struct wm_app_message *m)
 static const struct {
 	uint32_t type;
 	bool before_hello, exact, takes_fd;
-	size_t bytes; /* at least; exactly when `exact` */
+	size_t bytes; /* the minimum; the exact size if `exact` */
 	int (*fn)(struct wm_app *a, struct wm_app_message *m);
 } message_table[] = {
     {WM_MSG_HELLO, true, false, true, sizeof(struct wm_msg_hello), on_hello},
@@ -312,7 +315,7 @@ int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m)
 		return wm_app_violate(a, "a message shorter than its header");
 	memcpy(&h, m->data, sizeof(h));
 	if (h.bytes != m->bytes)
-		return wm_app_violate(a, "a message whose length is not what it says");
+		return wm_app_violate(a, "a message whose header gives another length");
 	if (h.type >= WM_MSG_TOOL && a->state == WM_APP_NEW && m->fd < 0) {
 		a->host->on_tool(a, m->data, m->bytes, a->host->data);
 		return 0;
@@ -324,9 +327,9 @@ int wm_app_dispatch(struct wm_app *a, struct wm_app_message *m)
 			return wm_app_violate(a, "a message before HELLO");
 		if (m->bytes < message_table[i].bytes ||
 		    (message_table[i].exact && m->bytes != message_table[i].bytes))
-			return wm_app_violate(a, "a message of a wrong length");
+			return wm_app_violate(a, "a message of wrong length");
 		if (m->fd >= 0 && !message_table[i].takes_fd)
-			return wm_app_violate(a, "a descriptor where none belongs");
+			return wm_app_violate(a, "an unexpected descriptor");
 		return message_table[i].fn(a, m);
 	}
 	return wm_app_violate(a, "a message of an unknown type");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * member_test.c - hostile processes: every malformed message there is, floods and
- * surplus descriptors. Each time the offender is put out, and a neighbour that
- * emits before and after loses nothing.
+ * member_test.c - hostile processes: every kind of malformed message, floods and surplus
+ * descriptors. Each time the offender is quarantined, and a neighbour that emits before and after
+ * loses nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "control/control_test_kit.h"
 #include "control/session/member.h"
 
-/* Sends a structure as a message, with its type and length filled in first. */
+/* Sends a structure as a message, after filling in its type and length. */
 #define SEND(f, member, ...)                                                                       \
 	do {                                                                                       \
 		member m_ = __VA_ARGS__;                                                           \
@@ -346,14 +346,14 @@ static void flood(struct fake *f)
 		;
 }
 
-/* Cuts its pool short, as far as the seals let it, and fills it with rubbish. */
+/* Shortens its pool, as far as the seals allow, and overwrites it with garbage. */
 static void scribbled_pool(struct fake *f)
 {
 	fake_emit(f, 1000);
 	for (size_t i = 0; i < f->pool.bytes / 8; i += 61)
 		((uint64_t *)f->pool.map)[i] = 0x5a5a5a5a5a5a5a5aull * i;
 	assert_int_equal(ftruncate(f->pool_fd, 0), -1);
-	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg))); /* unless it is out */
+	SEND(f, struct wm_msg, HEADER(WM_MSG_BYE, sizeof(struct wm_msg))); /* if not closed */
 }
 
 struct offence {
@@ -469,7 +469,7 @@ static void every_offence(void **state)
 		fake_await_close(&f);
 		fake_close(&f);
 		if (!fake_is_connected(&neighbour))
-			fail_msg("%s: the neighbour was put out, too", offences[i].name);
+			fail_msg("%s: the neighbour was quarantined, too", offences[i].name);
 		if (offences[i].commit != scribbled_pool && /* its lanes stay open */
 		    settled_files(kit.recorder.pid, files) > files)
 			fail_msg("%s: the pump kept a descriptor", offences[i].name);
@@ -478,14 +478,14 @@ static void every_offence(void **state)
 	fake_bye(&neighbour);
 	t = kit_stop();
 	fake_close(&neighbour);
-	/* scribbled_pool committed some of its own before it went mad. */
+	/* scribbled_pool committed some valid events before it wrote garbage. */
 	assert_in_range(t->events, emitted, emitted + 1000);
 	assert_int_equal(emitted, 100 + 200 * NR(offences));
 	assert_in_range(t->nr_quarantined, NR(offences) - 3, NR(offences));
 	assert_true(kit.nr_trouble > 0);
 }
 
-/* A batch is as good as its messages one by one. */
+/* A batch has the effect of its single messages. */
 static void batch(void **state)
 {
 	struct fake f;
@@ -515,7 +515,7 @@ static void batch(void **state)
 	fake_close(&f);
 }
 
-/* Many connections that say nothing do not keep an honest process out. */
+/* Many connections that send nothing do not keep an honest process out. */
 static void silent_crowd(void **state)
 {
 	enum { CROWD = 900 };

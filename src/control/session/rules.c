@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - see rules.h. Every rule is kept encoded, as it goes to the file;
- * matching (for "no event matches") uses the same bytes the processes get.
+ * rules.c - see rules.h. Every rule is kept encoded as in the file; matching (for "no event
+ * matches") uses the same bytes that the processes receive.
  */
 #include "control/session/rules_int.h"
 
@@ -17,7 +17,7 @@
 #include "event/filter.h"
 #include "ring/pool.h"
 
-#define CHUNKS_MIN 64u /* in a buffer, as long as a chunk is at least a page */
+#define CHUNKS_MIN 64u /* per buffer, unless chunks would be smaller than a page */
 
 static_assert(sizeof(struct wm_rules_header) == 72, "layout of DIR/rules");
 static_assert(sizeof(struct wm_rule) == 24, "layout of DIR/rules");
@@ -69,22 +69,21 @@ static int normalise(const char *glob, char *out, size_t size, struct wm_diag *d
 
 	if (!strncmp(glob, "kernel:", 7))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%.100s': events of the kernel are chosen by -e when a "
+				   "'%.100s': kernel events are selected by -e when a "
 				   "recording begins; they cannot be excluded or changed later",
 				   glob);
 	if (!strncmp(glob, "user:", 5))
 		glob += 5;
 	if (!*glob)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "an empty event name");
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "empty event name");
 	n = snprintf(out, size, "%s%s", strchr(glob, ':') ? "" : "*:", glob);
 	if (n < 0 || (size_t)n >= size)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "an event name of more than %zu bytes: '%.40s...'", size - 3,
-				   glob);
+				   "event name longer than %zu bytes: '%.40s...'", size - 3, glob);
 	return n;
 }
 
-/* The rule as it lies in the file. */
+/* Encodes a rule as in the file. */
 static int encode(const char *glob, size_t glob_bytes, const unsigned char *code, size_t code_bytes,
 		  uint32_t contexts, uint32_t level_max, struct wm_rule **ret)
 {
@@ -114,9 +113,10 @@ int wm_rules_append(struct wm_rules *r, const char *given, struct wm_rule *recor
 	char *copy;
 
 	if (r->nr_rules >= WM_RULES_NR_MAX || r->bytes + record->bytes > WM_RULES_MAX_BYTES)
-		return wm_diag_set(diag, -E2BIG, NULL, -1,
-				   "too many event rules: at most %u, %u KiB with their filters",
-				   WM_RULES_NR_MAX, WM_RULES_MAX_BYTES / 1024);
+		return wm_diag_set(
+		    diag, -E2BIG, NULL, -1,
+		    "too many event rules: at most %u, %u KiB including their filters",
+		    WM_RULES_NR_MAX, WM_RULES_MAX_BYTES / 1024);
 	grown = realloc(r->rules, (r->nr_rules + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -250,7 +250,7 @@ int wm_rules_check(const struct wm_rules *r, const struct wm_class *c, const voi
 		const struct wm_rule *rule = r->rules[i].record;
 		const char *given = r->rules[i].given;
 
-		/* "name" alone became "*:name", which is outright all the same. */
+		/* "name" alone became "*:name", but still names one event outright. */
 		if (rule->filter_bytes && !wm_glob_is_pattern(given, strlen(given)) &&
 		    wm_rules_wants(r, i, c->provider, c->name, c->level))
 			err = check_one(rule, c, desc, bytes, diag);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_change.c - rules as bytes again: read back from DIR/rules, or come
- * from another command, and added as a change. What a change makes
- * meaningless is dropped, so that switching the same events on and off for a
- * year does not fill the file.
+ * rules_change.c - decodes rules that were read from DIR/rules or sent by another command, and adds
+ * them as a change. Rules that a change makes ineffective are dropped, so that switching the same
+ * events on and off for a year does not fill the file.
  */
 #include <assert.h>
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include "control/session/rules_int.h"
 #include "event/context.h"
 
-/* The next record of `bytes` bytes at `at`, copied. 0 or -EBADMSG or -ENOMEM. */
+/* Copies the record at `at`, which has at most `bytes` bytes. 0 or -EBADMSG or -ENOMEM. */
 static int take_record(const unsigned char *at, size_t bytes, struct wm_rule **ret)
 {
 	struct wm_rule r;
@@ -36,7 +35,9 @@ static int take_record(const unsigned char *at, size_t bytes, struct wm_rule **r
 	return 0;
 }
 
-/* Appends `nr` records that fill `bytes` bytes exactly; `change` NULL: they keep their own. */
+/*
+ * Appends `nr` records that fill `bytes` bytes exactly. With `change` NULL, records keep their own.
+ */
 static int append_records(struct wm_rules *r, const unsigned char *at, size_t bytes, uint32_t nr,
 			  const uint32_t *change, struct wm_diag *diag)
 {
@@ -63,7 +64,7 @@ static int append_records(struct wm_rules *r, const unsigned char *at, size_t by
 	return bytes ? -EBADMSG : 0;
 }
 
-/* Whether every event that `old` matches is matched by `young`, as far as it is easily told. */
+/* Whether `young` matches every event that `old` matches. May return false for complex globs. */
 static bool covers(const struct wm_rule *young, const struct wm_rule *old)
 {
 	const char *a = wm_rule_glob(young), *b = wm_rule_glob(old);
@@ -94,7 +95,9 @@ static void drop(struct wm_rules *r, uint32_t i)
 	memmove(&r->rules[i], &r->rules[i + 1], (--r->nr_rules - i) * sizeof(r->rules[0]));
 }
 
-/* Old rules that no event can mean any more: covered, or off where nothing older is on. */
+/*
+ * Drops old rules without effect: covered ones, and "off" rules that no older "on" rule precedes.
+ */
 static void compact(struct wm_rules *r, uint32_t nr_young)
 {
 	uint32_t first_on = 0;

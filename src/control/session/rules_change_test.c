@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_change_test.c - changes of rules against their plain meaning: all that
- * was ever said, the last word about an event counts. Damaged records are
- * refused and change nothing.
+ * rules_change_test.c - checks changes of rules against a plain model: all rules are kept, and the
+ * last change that matches an event counts. Damaged records are refused and change nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +64,7 @@ static bool is_on(const struct wm_rules *r, size_t event)
 static void last_word(void **state)
 {
 	static const struct {
-		const char *words[4]; /* each one change */
+		const char *words[4]; /* one change each */
 		const char *on;       /* for each of events[] */
 	} cases[] = {
 	    {{"*"}, "1111"},
@@ -94,7 +93,7 @@ static void last_word(void **state)
 	}
 }
 
-/* In one change what is excluded is off, in whatever order it was said. */
+/* Within one change an exclusion wins, in whatever order the rules were given. */
 static void exclusion_wins(void **state)
 {
 	struct wm_rules *r = make();
@@ -108,7 +107,7 @@ static void exclusion_wins(void **state)
 	wm_rules_destroy(r);
 }
 
-/* Random histories, compared with all of their rules kept; the file does not grow for ever. */
+/* Random histories, compared with a model that keeps all rules; the file stays bounded. */
 static void histories(void **state)
 {
 	struct wm_rules *r = make(), *all[CHANGES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules_int.h - what rules.c (rules people give, the file they become) and
- * rules_change.c (rules read back and changed) share. For those two only.
+ * rules_int.h - shared by rules.c (builds rules from globs and filters, writes the file) and
+ * rules_change.c (reads rules back and changes them). For those two files only.
  */
 #ifndef WM_CONTROL_SESSION_RULES_INT_H
 #define WM_CONTROL_SESSION_RULES_INT_H
@@ -10,16 +10,16 @@
 #include "runtime/agent.h"
 
 struct wm_rules_one {
-	char *given;            /* the glob as people wrote it */
+	char *given;            /* the glob as the caller wrote it */
 	struct wm_rule *record; /* record, glob, filter, padding: as in the file */
 };
 
 struct wm_rules {
 	struct wm_rules_options options;
-	struct wm_rules_one *rules; /* by change */
+	struct wm_rules_one *rules; /* in order of change */
 	uint32_t nr_rules;
-	uint64_t generation; /* of the file as it stands; 0: not written */
-	size_t bytes;        /* of the file with these rules */
+	uint64_t generation; /* of the file as last written; 0: not written */
+	size_t bytes;        /* size of the file with these rules */
 };
 
 static inline const char *wm_rule_glob(const struct wm_rule *r)
@@ -28,8 +28,8 @@ static inline const char *wm_rule_glob(const struct wm_rule *r)
 }
 
 /*
- * Takes the record over when it succeeds; `given` is copied. The rule's index,
- * -E2BIG when the file would be too large (with a sentence), or -ENOMEM.
+ * On success takes ownership of `record`; `given` is copied. Returns the rule's index, -E2BIG with
+ * diag when the file would be too large, or -ENOMEM.
  */
 int wm_rules_append(struct wm_rules *r, const char *given, struct wm_rule *record,
 		    struct wm_diag *diag);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rules_test.c - globs as people write them, and the bytes of DIR/rules.
- */
+/* rules_test.c - globs as users write them, and the bytes of DIR/rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

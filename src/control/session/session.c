@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - see session.h. All work inside a folder goes through its
- * descriptor, opened once without following links and checked then.
+ * session.c - see session.h. All work inside a folder uses its descriptor, which is opened once
+ * without following links and checked then.
  */
 #include "control/session/session.h"
 
@@ -19,13 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ID_BYTES  12u
-#define ID_DIGITS (2 * ID_BYTES)
-#define SWEEP_MAX 256 /* folders looked at when a session begins */
-#define NEW_LOCK  ".lock.new"
-#define UNLOCKED_AGE_S                                                                             \
-	60 /* a folder without a lock file is being made, or was left so long ago                  \
-	    */
+#define ID_BYTES       12u
+#define ID_DIGITS      (2 * ID_BYTES)
+#define SWEEP_MAX      256 /* folders examined when a session begins */
+#define NEW_LOCK       ".lock.new"
+#define UNLOCKED_AGE_S 60 /* a younger folder without a lock file may still be in creation */
 
 static_assert(WM_SESSION_PATH_MAX == sizeof(((struct sockaddr_un *)0)->sun_path), "sun_path");
 
@@ -34,7 +32,7 @@ static mode_t folder_mode(void)
 	return geteuid() == 0 ? 0711 : 0700;
 }
 
-/* The parent must be a folder in which others cannot rename what is ours. */
+/* The parent must be a folder in which other users cannot rename our files. */
 static bool parent_is_safe(const char *path, bool must_be_ours)
 {
 	struct stat st;
@@ -47,25 +45,26 @@ static bool parent_is_safe(const char *path, bool must_be_ours)
 	       (!(st.st_mode & 022) || (st.st_mode & S_ISVTX));
 }
 
-/* Opens PARENT/waymark-UID, made if need be. A descriptor or -errno. */
+/* Opens PARENT/waymark-UID, creates it if needed. A descriptor or -errno. */
 static int open_base(const char *path, struct wm_diag *diag)
 {
 	struct stat st;
 	int fd;
 
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return wm_diag_set(diag, -errno, NULL, -1, "cannot make the folder '%s': %s", path,
-				   strerror(errno));
+		return wm_diag_set(diag, -errno, NULL, -1, "cannot create the folder '%s': %s",
+				   path, strerror(errno));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return wm_diag_set(diag, -errno, NULL, -1, "'%s' is not a folder we can use: %s",
-				   path, strerror(errno));
+		return wm_diag_set(diag, -errno, NULL, -1, "cannot use '%s' as a folder: %s", path,
+				   strerror(errno));
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
 		close(fd);
-		return wm_diag_set(diag, -EPERM, NULL, -1,
-				   "'%s' belongs to somebody else or others can write to it: "
-				   "remove it, or set XDG_RUNTIME_DIR to a folder of your own",
-				   path);
+		return wm_diag_set(
+		    diag, -EPERM, NULL, -1,
+		    "'%s' belongs to another user or is writable by others: "
+		    "remove it, or set XDG_RUNTIME_DIR to a folder that only you can write to",
+		    path);
 	}
 	if ((st.st_mode & 07777) != folder_mode() && fchmod(fd, folder_mode()) < 0) {
 		int err = -errno;
@@ -106,22 +105,22 @@ static int choose_base(const char *runtime_dir, const char *fallback, char *out,
 				   fallback);
 	if (!parent_is_safe(fallback, false))
 		return wm_diag_set(diag, -EPERM, NULL, -1,
-				   "'%s' is not safe to put a session in: it must be root's or "
-				   "yours, and sticky when others can write to it",
+				   "'%s' is not safe for a session: it must belong to root or "
+				   "you, and be sticky if others can write to it",
 				   fallback);
 	return open_base(out, diag);
 }
 
 static void empty_folder(int dirfd)
 {
-	/* The lock goes last: a folder with a lock file is one that sweep() can judge. */
+	/* The lock goes last, because sweep() judges a folder by its lock file. */
 	static const char *const names[] = {"sock", "rules", ".rules.new", NEW_LOCK, "lock"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		(void)unlinkat(dirfd, names[i], 0); /* what is not there needs no removing */
+		(void)unlinkat(dirfd, names[i], 0); /* a missing file is not an error */
 }
 
-/* Whether nobody serves the folder any more. */
+/* Whether no process serves the folder any more. */
 static bool is_abandoned(int dirfd)
 {
 	struct stat st;
@@ -141,7 +140,7 @@ static bool is_id(const char *name)
 	return strlen(name) == ID_DIGITS && strspn(name, "0123456789abcdef") == ID_DIGITS;
 }
 
-/* Removes what killed recorders left. Failures cost nothing but the space. */
+/* Removes the folders of killed recorders. A failure costs only disk space. */
 static void sweep(int base)
 {
 	int fd = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,7 +182,7 @@ static int random_id(char *out)
 	return 0;
 }
 
-/* Locked before it has its name: a lock that is there and free is a dead recorder's. */
+/* Locked before it gets its final name: a file `lock` that is not locked is a dead recorder's. */
 static int take_lock(struct wm_session *s)
 {
 	s->lock_fd = openat(s->dirfd, NEW_LOCK, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -219,7 +218,7 @@ static int listen_there(struct wm_session *s)
 	return 0;
 }
 
-/* The folder's own part: made, locked, listening. */
+/* Creates the session's own folder, its lock and its listening socket. */
 static int make_folder(int base, const char *base_name, struct wm_session *s)
 {
 	char id[ID_DIGITS + 1];
@@ -260,7 +259,7 @@ int wm_session_create(const char *runtime_dir, const char *fallback, struct wm_s
 	if (err < 0) {
 		wm_session_remove(&s);
 		wm_session_done(&s);
-		return wm_diag_set(diag, err, NULL, -1, "cannot make a session in '%s': %s",
+		return wm_diag_set(diag, err, NULL, -1, "cannot create a session in '%s': %s",
 				   base_name, strerror(-err));
 	}
 	*ret = s;
@@ -272,7 +271,7 @@ void wm_session_remove(struct wm_session *s)
 	if (s->dirfd < 0)
 		return;
 	empty_folder(s->dirfd);
-	(void)rmdir(s->path); /* gone already, or a stranger's file in it: nothing to do about it */
+	(void)rmdir(s->path); /* already removed, or not empty because of a foreign file: ignored */
 }
 
 static void close_one(int *fd)

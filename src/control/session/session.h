@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.h - the session folder: where traced processes find a recorder.
+ * session.h - the session folder, through which traced processes find a recorder.
  *
- *   BASE/ID/rules   what to enable (control/rules.h writes it)
+ *   BASE/ID/rules   what to enable (written by control/rules.h)
  *   BASE/ID/sock    listening SOCK_SEQPACKET
- *   BASE/ID/lock    flock'ed by whoever serves the session, so that a folder
- *                   whose owner was killed can be told from a live one
+ *   BASE/ID/lock    flock'ed by the process that serves the session, so that a
+ *                   folder whose owner was killed is recognized
  *
- * BASE is $XDG_RUNTIME_DIR/waymark-UID when that folder is ours and the
+ * BASE is $XDG_RUNTIME_DIR/waymark-UID when the user owns that folder and the
  * socket's name fits a sockaddr_un, else /tmp/waymark-UID; ID is 24 random
  * hexadecimal digits. Both are 0700. Root's are 0711 and the files readable,
- * because a program it records may change its user: there, whoever knows the
- * ID (the processes that inherited it) may join.
+ * because a program recorded by root may change its user: such a session can be
+ * joined by any process that has the ID, that is by those that inherited it.
  *
- * A folder that is not ours, is writable by others or is a symbolic link is
+ * A folder that another user owns or can write to, or that is a symbolic link, is
  * refused, never repaired.
  */
 #ifndef WM_CONTROL_SESSION_SESSION_H
@@ -27,22 +27,22 @@
 
 struct wm_session {
 	char path[WM_SESSION_PATH_MAX]; /* of the folder; no ':' in it */
-	int dirfd, listen_fd, lock_fd;  /* -1: none */
-	unsigned file_mode;             /* for DIR/rules */
+	int dirfd, listen_fd, lock_fd;  /* -1: not open */
+	unsigned file_mode;             /* of DIR/rules */
 };
 
 /*
- * Creates a folder with its socket listening, and removes folders beside it
- * whose owners are gone. `runtime_dir` is $XDG_RUNTIME_DIR (NULL: none),
- * `fallback` stands in for /tmp in tests (NULL: /tmp).
+ * Creates a folder with its socket listening, and removes folders beside it whose owners exited.
+ * `runtime_dir` is $XDG_RUNTIME_DIR (NULL: not set), `fallback` replaces /tmp in tests (NULL:
+ * /tmp).
  */
 int wm_session_create(const char *runtime_dir, const char *fallback, struct wm_session *ret,
 		      struct wm_diag *diag);
 
-/* Takes the folder away: nobody can join any more; who has joined stays. May be called twice. */
+/* Removes the folder: no further process can join, joined processes stay. May be called twice. */
 void wm_session_remove(struct wm_session *s);
 
-/* Closes the descriptors, leaves the folder. */
+/* Closes the descriptors, keeps the folder. */
 void wm_session_done(struct wm_session *s);
 
 /* Connects to the socket of the folder at `path`; a descriptor or -errno. */

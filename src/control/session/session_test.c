@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * session_test.c - the session folder: whose it is, what it refuses, what it
- * cleans up.
- */
+/* session_test.c - the session folder: its owner and mode, what it refuses, what it cleans up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +82,10 @@ static void prefers_runtime_dir(void **state)
 	wm_session_remove(&s);
 	wm_session_done(&s);
 
-	/* One that others can write to is passed over, and so are a ':' and a relative one. */
+	/*
+	 * A folder that others can write to is skipped, and so are one with a ':' and a relative
+	 * one.
+	 */
 	assert_int_equal(chmod(dir, 0777), 0);
 	assert_int_equal(wm_session_create(dir, folder, &s, NULL), 0);
 	assert_int_equal(strncmp(s.path, base, strlen(base)), 0);
@@ -125,31 +125,31 @@ static void refuses_strange_folders(void **state)
 	assert_non_null(strstr(diag.sentence, base));
 	assert_int_equal(unlink(base), 0);
 
-	/* Ours, but others may write to it. */
+	/* Our own, but writable by others. */
 	assert_int_equal(mkdir(base, 0700), 0);
 	assert_int_equal(chmod(base, 0777), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
 	if (geteuid() == 0) {
-		/* Somebody else's. */
+		/* Another user's. */
 		assert_int_equal(chmod(base, 0700), 0);
 		assert_int_equal(chown(base, 12345, 12345), 0);
 		assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
 	}
 	assert_int_equal(rmdir(base), 0);
 
-	/* A parent where others could put things aside: writable and not sticky. */
+	/* A parent in which others could rename files: writable and not sticky. */
 	assert_int_equal(chmod(folder, 0777), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &s, &diag), -EPERM);
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 
-/* What a killed recorder left goes; what a live one serves stays. */
+/* A killed recorder's folder is removed; a folder with a live recorder stays. */
 static void sweeps_abandoned(void **state)
 {
 	struct wm_session dead, alive, fresh;
 
 	assert_int_equal(wm_session_create(NULL, folder, &dead, NULL), 0);
-	wm_session_done(&dead); /* the descriptors, and with them the lock, as death does */
+	wm_session_done(&dead); /* closes the descriptors and so releases the lock, as death does */
 	assert_int_equal(access(dead.path, F_OK), 0);
 	assert_int_equal(wm_session_create(NULL, folder, &alive, NULL), 0);
 	assert_int_equal(access(dead.path, F_OK), -1);
@@ -161,7 +161,7 @@ static void sweeps_abandoned(void **state)
 	wm_session_done(&fresh);
 }
 
-/* Recorders that start at the same time sweep while the others' folders are half made. */
+/* Recorders that start together sweep while other folders are half made. */
 static void many_at_once(void **state)
 {
 	int status;

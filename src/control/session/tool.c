@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool.c - the asking side of tool.h. The file that names the session is a
- * stranger's until proven ours: it must belong to us or root and be short;
- * what answers at the socket is only believed about numbers.
+ * tool.c - the requesting side of tool.h. The file that names the session is not trusted: it must
+ * belong to the user or root and be short. The peer's answers are used only as numbers.
  */
 #include "control/tool.h"
 
@@ -31,11 +30,11 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 	err = wm_file_read(folder, WM_TOOL_FILE, size - 1, &text, &bytes);
 	close(folder);
 	if (err < 0)
-		return wm_diag_set(diag, err, NULL, -1, "nobody records to '%s' now", dir);
+		return wm_diag_set(diag, err, NULL, -1, "no recording writes to '%s' now", dir);
 	end = strchr(text, '\n');
 	if (!end || text[0] != '/' || end + 1 != text + bytes) {
 		free(text);
-		return wm_diag_set(diag, -EBADMSG, NULL, -1, "'%s/%s' names no session", dir,
+		return wm_diag_set(diag, -EBADMSG, NULL, -1, "'%s/%s' does not name a session", dir,
 				   WM_TOOL_FILE);
 	}
 	*end = '\0';
@@ -44,7 +43,7 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 	return 0;
 }
 
-/* Whoever answers must be us or root: a session folder could be anybody's. */
+/* The peer must run as this user or root, because any user can create a session folder. */
 static int check_peer(int sock)
 {
 	struct ucred peer;
@@ -55,7 +54,7 @@ static int check_peer(int sock)
 	return peer.uid == 0 || peer.uid == geteuid() || geteuid() == 0 ? 0 : -EPERM;
 }
 
-/* One question, one answer of exactly that type and size. 0 or -errno. */
+/* Sends one question, receives one answer of exactly that type and size. 0 or -errno. */
 static int ask(int sock, const void *question, size_t bytes, uint32_t type, void *ret, size_t size)
 {
 	struct wm_msg h;
@@ -72,7 +71,7 @@ static int ask(int sock, const void *question, size_t bytes, uint32_t type, void
 	return n == (ssize_t)size && h.type == type && h.bytes == size ? 0 : -EBADMSG;
 }
 
-/* Connects to whoever records to `dir`: a socket or -errno with a sentence. */
+/* Connects to the recorder that writes to `dir`: a socket, or -errno with diag. */
 static int reach(const char *dir, struct wm_diag *diag)
 {
 	char path[WM_SESSION_PATH_MAX];
@@ -83,13 +82,13 @@ static int reach(const char *dir, struct wm_diag *diag)
 	sock = wm_session_connect(path);
 	if (sock < 0)
 		return wm_diag_set(diag, sock == -ECONNREFUSED ? -ENOENT : sock, NULL, -1,
-				   "the recorder of '%s' cannot be reached: %s", dir,
-				   strerror(-sock));
+				   "cannot reach the recorder of '%s': %s", dir, strerror(-sock));
 	err = check_peer(sock);
 	if (err == 0)
 		return sock;
 	close(sock);
-	return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' is another user's", dir);
+	return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' belongs to another user",
+			   dir);
 }
 
 int wm_tool_ask(const char *dir, const void *question, size_t bytes, uint32_t type, void *ret,
@@ -101,7 +100,7 @@ int wm_tool_ask(const char *dir, const void *question, size_t bytes, uint32_t ty
 		return sock;
 	err = ask(sock, question, bytes, type, ret, size);
 	close(sock);
-	return err ? wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' gave no answer: %s",
+	return err ? wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' did not answer: %s",
 				 dir, strerror(-err))
 		   : 0;
 }
@@ -119,13 +118,13 @@ int wm_tool_snapshot(const char *dir, struct wm_msg_snapshot *ret, struct wm_dia
 	if (err == 0 && answer.err < 0)
 		err = answer.err;
 	if (err < 0)
-		return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' gave no snapshot: %s",
+		return wm_diag_set(diag, err, NULL, -1, "the recorder of '%s' took no snapshot: %s",
 				   dir, strerror(-err));
 	*ret = answer;
 	return 0;
 }
 
-/* The question in one packet; free() it. */
+/* The question in one packet; the caller frees it. */
 static struct wm_msg_change *encode_change(const struct wm_rules *rules, struct wm_diag *diag)
 {
 	size_t bytes = sizeof(struct wm_msg_change) + wm_rules_encode(rules, NULL, 0);
@@ -134,10 +133,11 @@ static struct wm_msg_change *encode_change(const struct wm_rules *rules, struct 
 	if (!question)
 		return NULL;
 	if (bytes > WM_MSG_MAX) {
-		(void)wm_diag_set(diag, -E2BIG, NULL, -1,
-				  "these rules and their filters take %zu bytes, at most %u go in "
-				  "one change: make several",
-				  bytes, WM_MSG_MAX);
+		(void)wm_diag_set(
+		    diag, -E2BIG, NULL, -1,
+		    "these rules and their filters take %zu bytes, at most %u fit into "
+		    "one change: split it",
+		    bytes, WM_MSG_MAX);
 		free(question);
 		return NULL;
 	}
@@ -171,7 +171,8 @@ int wm_tool_change(const char *dir, const struct wm_rules *rules, struct wm_msg_
 	if (err < 0)
 		return wm_diag_set(
 		    diag, err, NULL, -1, "the recorder of '%s' did not change its events: %s", dir,
-		    err == -E2BIG ? "they are too many rules by now; record anew" : strerror(-err));
+		    err == -E2BIG ? "too many rules have accumulated; start a new recording"
+				  : strerror(-err));
 	*ret = answer;
 	return 0;
 }
