@@ -240,7 +240,7 @@ start_app() {
 	start_app ./sstripped
 	run --separate-stderr waymark list -p "$pid"
 	[ "$status" -eq 4 ]
-	[[ $stderr == *"no section headers"*"no waymark runtime in it"*"LD_PRELOAD"* ]]
+	[[ $stderr == *"no section headers"*"no waymark runtime"*"LD_PRELOAD"* ]]
 	kill "$pid"
 	rm fifo.$BATS_TEST_NUMBER
 	start_app env LD_PRELOAD="$WAYMARK_BUILD/libwaymark-rt.so.0" ./sstripped

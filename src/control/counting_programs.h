@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting_programs.h - programs' events beside the counters of a run: the tally,
- * what CMD finds in its environment, processes that run already. The caller has
- * the loop, steps it, and says when; without a plan all of it does nothing.
+ * counting_programs.h - programs' events along with the counters of a run: the tally, CMD's
+ * environment, processes that already run. The caller owns and steps the loop and decides when;
+ * without a plan all functions do nothing.
  */
 #ifndef WM_CONTROL_COUNTING_PROGRAMS_H
 #define WM_CONTROL_COUNTING_PROGRAMS_H
@@ -15,47 +15,54 @@
 struct wm_recorder_targets;
 
 struct wm_counting_programs {
-	const struct wm_recorder_plan *plan; /* NULL: none are counted */
+	const struct wm_recorder_plan *plan; /* NULL: programs' events are not counted */
 	struct wm_loop *loop;
 	struct wm_tally *tally;
-	struct wm_recorder_targets *targets; /* processes that run already; NULL: none */
-	uint32_t nr_refused; /* processes that are not counted, of those the words tell some */
+	struct wm_recorder_targets *targets; /* processes that already run; NULL: none */
+	uint32_t nr_refused; /* processes that are not counted; messages name only some */
 };
 
 /*
- * Whether a name means programs' events. `err` is why the kernel has none so
- * called, 0: it was not asked. What the kernel has may not be seen: then only
- * what is there in the plan's program or processes tells. *ret_name is it
- * without "user:".
+ * Whether a name selects programs' events. `err` is the error of looking it up in the kernel, 0:
+ * not looked up. If the kernel's names cannot be read, only the events found in the plan's program
+ * or processes decide. *ret_name is the name without "user:".
  */
 bool wm_counting_means_programs(const struct wm_recorder_plan *plan,
 				const struct wm_event_space *space, const char *name, int err,
 				const char **ret_name);
 
-/* Whether filters fit and processes can be reached, before anything is made. 0, or with a sentence.
+/*
+ * Checks, before anything is created, that filters fit and processes can be attached to. 0, or
+ * -errno with diag.
  */
 int wm_counting_programs_check(const struct wm_recorder_plan *plan, struct wm_diag *diag);
 
-/* Processes may join from now on. 0, or with a sentence. */
+/* Lets processes join from now on. 0, or -errno with diag. */
 int wm_counting_programs_open(struct wm_counting_programs *p, const struct wm_recorder_plan *plan,
 			      struct wm_loop *loop, struct wm_diag *diag);
 
-/* Holds CMD; `counted`: it finds the session in its environment. 0, or with a sentence. */
+/* Starts CMD held; `counted`: with the session in its environment. 0, or -errno with diag. */
 int wm_counting_programs_hold(const struct wm_counting_programs *p, char *const *command,
 			      bool counted, const sigset_t *mask, struct wm_child *ret,
 			      struct wm_diag *diag);
 
-/* Once it is known whose events are counted: these threads apart, and `only` they. 0 or -errno. */
+/*
+ * Called when the tasks to count are known: counts these threads separately, and with `only` no
+ * others. 0 or -errno.
+ */
 int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids, size_t nr_tids,
 			       bool only);
 
-/* Reaches processes that run. 0, or with a sentence. */
+/* Attaches to processes that already run. 0, or -errno with diag. */
 int wm_counting_programs_attach(struct wm_counting_programs *p, struct wm_diag *diag);
 
-/* The last sums, and words about who never joined; before the loop goes. The tally stays. */
+/*
+ * Reads the last sums and reports processes that never joined; call before the loop is destroyed.
+ * The tally stays.
+ */
 void wm_counting_programs_leave(struct wm_counting_programs *p);
 
-/* What could not be counted, and why. */
+/* Reports the events that could not be counted, with reasons. */
 void wm_counting_programs_say(const struct wm_words *words, const struct wm_tally_totals *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting.c - see counting.h. CMD is held before its first instruction until
- * every counter is open; what ends it is in command.h.
+ * counting.c - see counting.h. CMD is held before its first instruction until every counter is
+ * open; command.h describes how it ends.
  */
 #include "control/counting.h"
 
@@ -19,7 +19,7 @@
 #include "control/counting_programs.h"
 #include "control/recorder/command.h"
 
-#define LOOK_NS 100000000u /* threads given by -t are looked for this often */
+#define LOOK_NS 100000000u /* interval of the check that the threads of -t exist */
 
 struct run {
 	const struct wm_counting_plan *plan;
@@ -27,18 +27,18 @@ struct run {
 	struct wm_counting *result;
 	wm_counting_tick *tick;
 	void *data;
-	struct wm_child child; /* before it is let go; pid 0: there is none */
+	struct wm_child child; /* while it is held; pid 0: none */
 	struct wm_command command;
 	struct wm_watch *interval;
 	struct wm_counting_programs programs;
 	size_t nr_alive;
 	uint64_t start_ns;
-	bool declined; /* by the caller, who has said why */
+	bool declined; /* by the caller, which reported the reason */
 	struct wm_diag *diag;
-	int late_err; /* why counting did not begin when the delay was over */
+	int late_err; /* why counting did not start after the delay */
 };
 
-/* CMD is what is counted, not how long. */
+/* CMD itself is counted; otherwise it only determines the duration. */
 static bool counts_command(const struct wm_counting_plan *p)
 {
 	return !p->all && !p->nr_pids && !p->nr_tids;
@@ -50,7 +50,7 @@ static bool begins_on_exec(const struct wm_counting_plan *p)
 	return counts_command(p) && !p->delay_ns;
 }
 
-/* ---- the end of it --------------------------------------------------------------- */
+/* ---- end of the run ------------------------------------------------------------------ */
 
 static void on_command_end(void *data)
 {
@@ -70,7 +70,7 @@ static void on_process_end(pid_t pid, int status, void *data)
 		wm_loop_stop(r->loop, 0);
 }
 
-/* A thread's end has no descriptor to wait for on older kernels. */
+/* Older kernels have no descriptor that reports a thread's end. */
 static void on_look(void *data)
 {
 	struct run *r = data;
@@ -114,7 +114,7 @@ static void on_timeout(void *data)
 		wm_loop_stop(r->loop, 0);
 }
 
-/* ---- the beginning of it --------------------------------------------------------- */
+/* ---- beginning of the run ------------------------------------------------------------- */
 
 static int start_by(struct run *r, struct wm_diag *diag)
 {
@@ -130,7 +130,7 @@ static int start_by(struct run *r, struct wm_diag *diag)
 	return err;
 }
 
-/* CMD runs already, and on when this fails: its end is waited for, then the reason is told. */
+/* If this fails, CMD already runs and continues: the error is returned after its end. */
 static void on_delay_over(void *data)
 {
 	struct run *r = data;
@@ -165,7 +165,7 @@ static int watch_targets(struct run *r)
 	return err;
 }
 
-/* ---- whom it counts ------------------------------------------------------------------ */
+/* ---- counted threads ----------------------------------------------------------------- */
 
 static int add_tids(struct wm_counting *c, const pid_t *tids, size_t nr)
 {
@@ -192,7 +192,7 @@ static int find_threads(const struct run *r, struct wm_counting *c, struct wm_di
 		if (err < 0)
 			return wm_diag_set(diag, err, NULL, -1,
 					   err == -ESRCH ? "there is no process %d"
-							 : "cannot see the threads of process %d",
+							 : "cannot read the threads of process %d",
 					   (int)p->pids[i]);
 		err = add_tids(c, tids, nr);
 		free(tids);
@@ -202,7 +202,7 @@ static int find_threads(const struct run *r, struct wm_counting *c, struct wm_di
 	return err;
 }
 
-/* Every event that is counted is counted by the same fields. */
+/* Every counted event uses the same fields. */
 static int open_by(struct run *r, struct wm_diag *diag)
 {
 	const struct wm_counting_plan *p = r->plan;
@@ -249,7 +249,7 @@ static int open_counters(struct run *r, struct wm_diag *diag)
 
 /* ---- programs' events ------------------------------------------------------------- */
 
-/* CMD is held until all is set up. */
+/* Holds CMD until everything is set up. */
 static int hold_command(struct run *r, struct wm_diag *diag)
 {
 	int err = wm_counting_programs_open(&r->programs, r->plan->programs, r->loop, diag);
@@ -261,7 +261,7 @@ static int hold_command(struct run *r, struct wm_diag *diag)
 					 wm_loop_original_mask(r->loop), &r->child, diag);
 }
 
-/* Once it is known whose events are counted. */
+/* Called when the tasks to count are known. */
 static int serve_tally(struct run *r)
 {
 	const struct wm_counting_plan *p = r->plan;
@@ -285,7 +285,7 @@ static uint64_t time_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * WM_NS_PER_SECOND + (uint64_t)t->tv_usec * 1000u;
 }
 
-/* Lets CMD go and waits; counters are on. */
+/* Releases CMD and waits; counters are on. */
 static int go(struct run *r, struct wm_diag *diag)
 {
 	bool at_once = !r->plan->delay_ns;
@@ -293,7 +293,7 @@ static int go(struct run *r, struct wm_diag *diag)
 
 	if (!err && at_once)
 		err = start_by(r, diag);
-	else if (!err && r->result->threads) /* who ends meanwhile is forgotten */
+	else if (!err && r->result->threads) /* drops threads that end meanwhile */
 		err = wm_by_threads_begin(r->result->threads, r->plan->tracefs, diag);
 	if (!err)
 		err = watch_targets(r);
@@ -357,7 +357,7 @@ static int run_with_loop(struct run *r, wm_counting_ready *ready, struct wm_diag
 	return err;
 }
 
-/* What has no words yet gets some, and what there is to do about it. */
+/* Gives an error without a message one, with the remedy. */
 static int explain(const struct run *r, int err, struct wm_diag *diag)
 {
 	if (err >= 0 || r->declined || !diag || diag->sentence[0])

@@ -14,7 +14,7 @@
 
 /* ---- names --------------------------------------------------------------------------- */
 
-/* "sched:sched_swtich": the kernel has such a family, so it was meant. */
+/* A misspelt "sched:sched_swtich" is a kernel name, because the kernel has that family. */
 static bool kernel_has_family(const struct wm_event_space *space, const char *name)
 {
 	size_t bytes = strcspn(name, ":");
@@ -52,7 +52,7 @@ static void compare_listed(const struct wm_attach_site *site, void *data)
 	compare(data, site->class);
 }
 
-/* In the file of CMD, or in the plan's processes. */
+/* Whether CMD's file or one of the plan's processes has the event. */
 static bool is_there(const struct wm_recorder_plan *plan, const char *name)
 {
 	const struct wm_rules_options o = wm_tally_rules_options();
@@ -155,7 +155,7 @@ int wm_counting_programs_serve(struct wm_counting_programs *p, const pid_t *tids
 
 static void on_gone(void *data)
 {
-	(void)data; /* the end of those named is watched for the kernel's events, too */
+	(void)data; /* the processes' end is already watched for the kernel's events */
 }
 
 int wm_counting_programs_attach(struct wm_counting_programs *p, struct wm_diag *diag)
@@ -180,19 +180,20 @@ void wm_counting_programs_say(const struct wm_words *words, const struct wm_tall
 	if (t->lost)
 		wm_words_say(
 		    words,
-		    "%llu events of programs could not be counted: there was no memory for it, or "
-		    "they were in children of vfork, or handlers nested deeper than 8",
+		    "%llu events of programs could not be counted: memory was short, or "
+		    "they were emitted in children of vfork or in handlers nested deeper than 8",
 		    (unsigned long long)t->lost);
 	if (t->filtered_missing)
 		wm_words_say(
 		    words,
-		    "%llu events match a name but lack a field of its filter: they do not pass",
+		    "%llu events match a name but lack a field of its filter and do not pass",
 		    (unsigned long long)t->filtered_missing);
 	if (t->nr_unpatched)
 		wm_words_say(
-		    words, "%u processes do not let their code be patched: %llu places stayed off",
+		    words,
+		    "%u processes do not allow patching of their code: %llu places stayed off",
 		    t->nr_unpatched, (unsigned long long)t->sites_unpatched);
 	if (t->sites_refused)
-		wm_words_say(words, "%u places hold other bytes (a debugger's?) and stayed off",
+		wm_words_say(words, "%u places hold other bytes (of a debugger?) and stayed off",
 			     t->sites_refused);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program_counts.c - see program_counts.h. Connections are accepted and served in the caller's
- * loop; ten times a second what has ended is summed up and let go, and sealed
- * chunks are emptied, so that threads may come and go for ever.
+ * loop. Ten times a second, ended processes are summed up and released, and sealed chunks are
+ * emptied, so that threads may come and go without limit.
  */
 #include "control/counting/program_counts.h"
 
@@ -18,12 +18,10 @@
 #include "runtime/agent.h"
 
 #define MEMBERS_MAX     32768u
-#define ACCEPT_PER_CALL 32 /* fewer than the loop serves in a step: as in a recording */
+#define ACCEPT_PER_CALL 32 /* fewer than the loop serves in a step, as in a recording */
 #define SWEEP_NS        100000000u
-#define BIG_BYTES                                                                                  \
-	(1ull << 30)     /* of big chunks a process may have; what is not used is not there        \
-			  */
-#define LEAVE_STEPS 1000 /* of the loop, for the last words of those that ended */
+#define BIG_BYTES       (1ull << 30) /* limit of big chunks per process; allocated on use */
+#define LEAVE_STEPS     1000         /* of the loop, for the last messages of ended processes */
 
 struct wm_rules_options wm_tally_rules_options(void)
 {
@@ -36,7 +34,7 @@ struct wm_rules_options wm_tally_rules_options(void)
 	};
 }
 
-/* ---- processes come and go -------------------------------------------------------- */
+/* ---- joining and ending --------------------------------------------------------------- */
 
 static void account(struct tally_member *m)
 {
@@ -83,7 +81,7 @@ static void drop_members(struct wm_tally *t)
 	}
 }
 
-/* Who has ended is summed up for good. */
+/* Adds the counts of ended processes to the final sums. */
 static void settle(struct wm_tally *t)
 {
 	struct tally_member **link = &t->members;
@@ -119,10 +117,10 @@ static void add_member(struct wm_tally *t, int sock)
 		free(m);
 	}
 	if (t->o.refused)
-		t->o.refused(0, "no memory or descriptors for one more process", t->o.data);
+		t->o.refused(0, "out of memory or descriptors for another process", t->o.data);
 }
 
-/* How many were there; or -errno. */
+/* The number of accepted connections; or -errno. */
 static int accept_some(struct wm_tally *t)
 {
 	int nr = 0;
@@ -148,7 +146,9 @@ static void on_connection(int fd, uint32_t events, void *data)
 	(void)events;
 	if (accept_some(t) >= 0)
 		return;
-	/* Nobody is taken until the next sweep: an event that stays must not wake us all the time.
+	/*
+	 * Stop accepting until the next sweep: a connection that cannot be accepted would wake the
+	 * loop continuously.
 	 */
 	wm_watch_remove(t->accept_watch);
 	t->accept_watch = NULL;
@@ -171,7 +171,7 @@ static void on_sweep(void *data)
 	(void)listen_on(t);
 }
 
-/* Commands that ask a recorder have nothing to ask here. */
+/* Requests to a recorder are not supported here. */
 static void on_tool(struct wm_app *a, const void *message, size_t bytes, void *data)
 {
 	(void)message;
@@ -180,7 +180,7 @@ static void on_tool(struct wm_app *a, const void *message, size_t bytes, void *d
 	wm_app_end(a);
 }
 
-/* ---- life ---------------------------------------------------------------------------- */
+/* ---- creation and end ------------------------------------------------------------------- */
 
 int wm_tally_create(struct wm_rules *rules, const char *runtime_dir, struct wm_tally **ret,
 		    struct wm_diag *diag)
@@ -214,7 +214,7 @@ int wm_tally_serve(struct wm_tally *t, const struct wm_tally_options *o, struct 
 {
 	int err;
 
-	(void)wm_privilege_raise_files(); /* two for each process */
+	(void)wm_privilege_raise_files(); /* two per process */
 	t->o = *o;
 	t->o.rules = (struct wm_rules *)t->host.rules;
 	t->loop = t->host.loop = loop;
@@ -259,8 +259,8 @@ void wm_tally_begin(struct wm_tally *t)
 }
 
 /*
- * Who connected before the folder went may have counted, and ended, since: all
- * are accepted, and heard until nobody says anything more.
+ * Processes that connected before the folder was removed may have counted and ended since: accepts
+ * all of them, and handles messages until none is left.
  */
 static void take_last(struct wm_tally *t)
 {

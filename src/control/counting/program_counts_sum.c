@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program_counts_sum.c - events that are counted, by name, and their sums. See
- * program_counts_int.h. */
+/* program_counts_sum.c - counted events, by name, and their sums. See program_counts_int.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 /* ---- events by name ------------------------------------------------------------- */
 
-/* Where a name is, or belongs. */
+/* The index of a name, or where to insert it. */
 static size_t place_of(const struct wm_tally *t, const char *name)
 {
 	size_t low = 0, high = t->nr_events;
@@ -55,7 +54,7 @@ static struct tally_event *new_event(const struct wm_tally *t, const char *name,
 	return NULL;
 }
 
-/* NULL: no memory, more events than there can be, or one that nobody asked for. */
+/* NULL: out of memory, too many events, or no rule matches. */
 static struct tally_event *event_of(struct wm_tally *t, const struct wm_class *c)
 {
 	char name[2 * WM_CLASS_NAME_MAX + 2];
@@ -100,7 +99,7 @@ void wm_tally_on_event(struct wm_app *a, uint32_t id, const struct wm_class *c, 
 		m->events = grown;
 		m->nr_ids = nr;
 	}
-	if (!m->events[id]) /* what an id means first, it means for good */
+	if (!m->events[id]) /* the first meaning of an id is final */
 		m->events[id] = event_of(data, c);
 }
 
@@ -120,7 +119,7 @@ int wm_tally_find_threads(struct wm_tally *t)
 	return 0;
 }
 
-/* Its column, or that of all when it has none. */
+/* The thread's column, or that of the total if it has none. */
 static size_t column_of(const struct tally_member *m, uint32_t tid)
 {
 	const struct wm_tally *t = m->tally;
@@ -227,7 +226,7 @@ uint64_t wm_tally_count(const struct wm_tally *t, size_t event, size_t thread)
 	size_t c = column(t, thread);
 	uint64_t count = e->kept[c] + e->now[c];
 
-	if (t->held || count < e->before[c]) /* a program may write what it likes */
+	if (t->held || count < e->before[c]) /* the program may decrease it */
 		return 0;
 	return count - e->before[c];
 }
@@ -236,7 +235,7 @@ uint64_t wm_tally_since(struct wm_tally *t, size_t event, size_t thread)
 {
 	uint64_t count = wm_tally_count(t, event, thread);
 	uint64_t *told = &t->events[event]->told[column(t, thread)];
-	uint64_t since = count > *told ? count - *told : 0; /* a program may write what it likes */
+	uint64_t since = count > *told ? count - *told : 0; /* the program may decrease it */
 
 	*told += since;
 	return since;

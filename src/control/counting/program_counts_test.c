@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program_counts_test.c - a fake process that counts: sums while it goes on, over chunks
- * that are sealed, after its end; ids nobody announced, a runtime that is too
- * old, shared memory that lies.
+ * program_counts_test.c - a fake process that counts: sums while it runs, over sealed chunks, after
+ * its end; unannounced ids, a runtime that is too old, corrupt shared memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +72,7 @@ static void end(struct world *w)
 	fake_close(&w->fake);
 }
 
-/* A chunk as the runtime makes it. */
+/* Takes a chunk as the runtime does. */
 static uint32_t take_chunk(struct world *w, bool small)
 {
 	struct wm_pool *p = &w->fake.pool;
@@ -111,11 +110,11 @@ static void sums(void **state)
 
 	(void)state;
 	begin(&w, WM_HELLO_COUNTS);
-	assert_int_equal(w.nr_joined, 0); /* it is told between events */
+	assert_int_equal(w.nr_joined, 0); /* reported between events */
 	fake_event(&w.fake, 3, "tick");
 	small = take_chunk(&w, true);
 	count(&w, small, 3, 5);
-	count(&w, small, 4, 100); /* nobody announced it */
+	count(&w, small, 4, 100); /* never announced */
 	assert_int_equal(total(&w), 5);
 	assert_int_equal(w.nr_joined, 1);
 	count(&w, small, 3, 2);
@@ -125,7 +124,7 @@ static void sums(void **state)
 	big = take_chunk(&w, false);
 	count(&w, big, 3, 10);
 	assert_int_equal(total(&w), 17);
-	/* It was emptied, and can be taken again. */
+	/* It was emptied and can be taken again. */
 	assert_int_equal(wm_state_of(wm_pool_state(&w.fake.pool, small)), WM_CHUNK_FREE);
 	assert_int_equal(take_chunk(&w, true), small);
 	assert_int_equal(total(&w), 17);
@@ -144,7 +143,7 @@ static void sums(void **state)
 	end(&w);
 }
 
-/* What was before wm_tally_begin() is in no sum, of chunks in use and gone alike. */
+/* Events before wm_tally_begin() are in no sum, whether their chunks are in use or emptied. */
 static void held(void **state)
 {
 	struct wm_tally_totals t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - see attach.h. Walks the modules the runtime registered, their
- * site tables and descriptions, all in the other process's memory. What makes
- * no sense there is skipped: at worst an event of that process stays off.
+ * attach.c - see attach.h. Walks the modules the runtime registered, their site tables and
+ * descriptions, all in the other process's memory. Invalid data is skipped: at worst an event of
+ * that process stays off.
  */
 #include "control/attach.h"
 
@@ -21,25 +21,25 @@
 #include "event/provider.h"
 #include <waymark/abi.h>
 
-#define SITES_MAX      (1u << 20) /* of one module */
+#define SITES_MAX      (1u << 20) /* per module */
 #define DESC_BYTES_MAX (1u << 20)
 #define NAP_NS         5000000
-#define NAPS           60 /* an agent looks ten times a second */
+#define NAPS           60 /* longer than an agent's polling interval, 100 ms */
 
 struct walk {
 	struct wm_target *t;
-	/* For each site; `class` is NULL when its description makes no sense. */
+	/* Called for each site whose description is valid. */
 	void (*site)(struct walk *w, uint64_t address, const struct waymark_site *s,
 		     const struct wm_class *class);
 	void *data;
-	/* The description parsed last: sites of one event follow each other. */
+	/* The last parsed description: sites of one event are adjacent. */
 	uint64_t desc_address;
 	void *desc;
 	size_t desc_bytes;
 	struct wm_class *class;
 };
 
-/* As the runtime says; else, if it says nothing, as it would. */
+/* The provider registered by the module, or the runtime's default for it. */
 static void provider_of(const struct wm_target *t, const struct waymark_module *m, char *buf,
 			size_t size)
 {
@@ -133,17 +133,17 @@ struct switching {
 	const struct wm_rules *rules;
 	struct wm_attach_result result;
 	uint64_t marked; /* the event whose word was written last */
-	bool flip;       /* second pass: all words are written, now the sites */
+	bool flip;       /* second pass: all words are written, now switch the sites */
 };
 
-/* Writes the instruction's new form. 0; -EBUSY: other bytes are there. */
+/* Writes the instruction's enabled form. 0; -EBUSY: it has other bytes. */
 static int flip(const struct wm_target *t, uint64_t insn, uint64_t target)
 {
 #if defined(__x86_64__)
 	const unsigned char off = 0xa9, on = 0xe9; /* test $imm32,%eax -> jmp rel32 */
 	unsigned char now;
 
-	(void)target; /* the displacement is there already, as the immediate */
+	(void)target; /* the displacement is already in place, as the immediate */
 #else
 	const uint32_t off = 0xd503201f; /* nop -> b target */
 	const uint32_t on = 0x14000000u | ((uint32_t)((int64_t)(target - insn) >> 2) & 0x3ffffff);
@@ -209,7 +209,7 @@ static void read_folder(const struct wm_target *t, char *buf, size_t size)
 	wm_target_string(t, t->page + offsetof(struct wm_control, folder), buf, size);
 }
 
-/* Whether the folder of the request that waits is of a recorder that is gone. */
+/* Whether the pending request's recorder exited. */
 static bool request_is_stale(const struct wm_target *t)
 {
 	char text[sizeof(t->control.folder)];
@@ -222,7 +222,7 @@ static bool request_is_stale(const struct wm_target *t)
 	return fd < 0;
 }
 
-/* Whether this very request is open already: only the events to switch on are others. */
+/* Whether the pending request is our own: then only the events to switch on differ. */
 static bool request_is_ours(const struct wm_target *t, const char *folder)
 {
 	char text[sizeof(t->control.folder)];
@@ -233,7 +233,7 @@ static bool request_is_ours(const struct wm_target *t, const char *folder)
 	return !strcmp(text, folder);
 }
 
-/* A forked child that has not joined has its parent's flag, and no agent. */
+/* A forked child that has not joined has its parent's flag, but no agent. */
 static bool has_agent(const struct wm_target *t)
 {
 	return t->control.flags & WM_CONTROL_AGENT &&
@@ -246,9 +246,9 @@ static void nap(void)
 }
 
 /*
- * One recorder at a time looks whether a request is open and writes its own: two
- * that found none would write over each other. The lock is the process's memory
- * as a file's, let go by who is killed; who is stopped with it is not waited for.
+ * Serializes recorders: without the lock, two that see no pending request would overwrite each
+ * other's. It is a file lock on the process's memory, released when its holder dies; a stopped
+ * holder is not waited for longer than the naps.
  */
 static void lock_requests(const struct wm_target *t)
 {
@@ -262,9 +262,8 @@ static void unlock_requests(const struct wm_target *t)
 }
 
 /*
- * Waits until no request is open: the process takes it soon when a thread of
- * it passes marked places, or its agent looks ten times a second. 0, or
- * -EAGAIN when it does not.
+ * Waits until no request is pending: the process soon takes it if one of its threads passes sites
+ * or its agent polls. 0, or -EAGAIN if it does not.
  */
 static int await_taken(struct wm_target *t, bool while_agent)
 {
@@ -276,13 +275,13 @@ static int await_taken(struct wm_target *t, bool while_agent)
 		if (t->control.attach_request == t->control.attach_done)
 			return 0;
 		if (while_agent && !(t->control.flags & WM_CONTROL_AGENT))
-			break; /* it goes when its last recorder goes */
+			break; /* the agent ends with its last recorder */
 		nap();
 	}
 	return -EAGAIN;
 }
 
-/* The folder, then the request: whoever sees the request finds the folder whole. */
+/* Writes the folder, then the request: a reader that sees the request sees the complete folder. */
 static int request(struct wm_target *t, const char *folder, struct wm_diag *diag)
 {
 	char text[sizeof(t->control.folder)] = "";
@@ -299,7 +298,7 @@ static int request(struct wm_target *t, const char *folder, struct wm_diag *diag
 	if (err == -EAGAIN)
 		return wm_diag_set(diag, err, NULL, -1,
 				   "process %d has not taken the request of another recorder yet: "
-				   "no marked place was passed since",
+				   "none of its threads passed a site since",
 				   (int)t->pid);
 	strcpy(text, folder);
 	number = t->control.attach_done + 1;

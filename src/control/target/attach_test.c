@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach_test.c - attaching to a process, with a child of this very program as
- * the target: it has a control page, modules, sites and descriptions laid out
- * as the compiler and the runtime do, and never runs any of it. What the tool
- * wrote is read back from the child's memory.
+ * attach_test.c - attaching to a process, with a child of this test program as the target: it has a
+ * control page, modules, sites and descriptions laid out as the compiler and the runtime do, and
+ * never runs any of it. The bytes that the tool wrote are read back from the child's memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,11 +32,11 @@
 
 #define NR_SITES 4
 
-/* What the runtime exports; found by its symbol. */
+/* Exported as by the runtime; found by its symbol. */
 extern struct wm_control waymark_control;
 struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
 
-/* In one piece, so that everything is in reach of 32-bit offsets. */
+/* One object, so that all parts are in reach of 32-bit offsets. */
 static struct world {
 	struct waymark_site site[NR_SITES];
 	struct waymark_event_state event[3];
@@ -157,7 +156,7 @@ static bool is_on(unsigned site)
 
 	peek(&world.code[2 * site], code, sizeof(code));
 #if defined(__x86_64__)
-	assert_int_equal(code[0] & ~0xffu, DORMANT & ~0xffu); /* the displacement is not touched */
+	assert_int_equal(code[0] & ~0xffu, DORMANT & ~0xffu); /* the displacement is not changed */
 	return (code[0] & 0xff) == 0xe9;
 #else
 	return code[0] == 0x14000001u; /* b .+4 */
@@ -198,7 +197,7 @@ static void switches_what_is_wanted(void **state)
 	assert_false(is_on(3));
 }
 
-/* A debugger's breakpoint stays where it is. */
+/* A debugger's breakpoint stays in place. */
 static void leaves_other_bytes_alone(void **state)
 {
 	struct wm_attach_result r;
@@ -214,7 +213,7 @@ static void leaves_other_bytes_alone(void **state)
 	assert_int_equal(code, 0xcc);
 }
 
-/* An agent that is there but never looks: after a while the sites are switched from outside. */
+/* An agent that never polls: after a while the sites are switched from outside. */
 static void sleeping_agent(void **state)
 {
 	struct wm_attach_result r;
@@ -227,7 +226,7 @@ static void sleeping_agent(void **state)
 	assert_int_equal(r.nr_sites, 2);
 }
 
-/* The request of a live recorder is respected, that of a gone one is not. */
+/* The request of a live recorder is respected, that of an exited one is not. */
 static void pending_request(void **state)
 {
 	char folder[] = "/tmp/wm-attach-XXXXXX", base[64];
@@ -257,7 +256,7 @@ static void pending_request(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* Another recorder that is about to ask, and stands still there, for ever. */
+/* Another recorder that holds the lock and never writes its request. */
 static pid_t start_asking(void)
 {
 	int said[2];
@@ -281,7 +280,10 @@ static pid_t start_asking(void)
 	return pid;
 }
 
-/* Who asks is waited for, so that two do not write over each other; but not for ever. */
+/*
+ * A recorder waits for another's lock, so that requests do not overwrite each other; but not for
+ * ever.
+ */
 static void asked_one_by_one(void **state)
 {
 	struct wm_attach_result r;
@@ -298,7 +300,7 @@ static void asked_one_by_one(void **state)
 	assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
-/* Tables that lead nowhere or never end are skipped. */
+/* Tables with invalid addresses or without an end are skipped. */
 static void hostile_tables(void **state)
 {
 	static const struct waymark_site *const ends[] = {

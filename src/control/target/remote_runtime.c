@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote_runtime.c - see remote_runtime.h. Each file is looked through once, however many
- * mappings it has: the mapping at file offset 0 stands for it.
+ * remote_runtime.c - see remote_runtime.h. Each file is examined once, however many mappings it
+ * has: through its mapping at file offset 0.
  */
 #include "control/target/remote_runtime.h"
 
@@ -46,13 +46,13 @@ void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, si
 {
 	ssize_t n = 0;
 
-	/* A short read at the end of a mapping is fine: the string may end before it. */
+	/* A short read at the end of a mapping is no error: the string may end before it. */
 	if (address && address <= INT64_MAX)
 		n = pread(t->mem, buf, size - 1, (off_t)address);
 	buf[n > 0 ? n : 0] = '\0';
 }
 
-/* Address of the control page in the file behind a mapping; 0: it has none. */
+/* Address of the control page in the mapped file; 0: it has none. */
 static uint64_t find_symbol(pid_t pid, const struct wm_map *map)
 {
 	struct wm_elf *elf = NULL;
@@ -97,7 +97,7 @@ static void read_exe(pid_t pid, char *buf, size_t size)
 		buf[n - 10] = '\0';
 }
 
-/* Whether a marked place is in one of its modules; the runtime itself is one without. */
+/* Whether one of its modules has sites; the runtime itself has none. */
 static bool has_sites(const struct wm_target *t, const struct wm_control *control)
 {
 	uint32_t nr = control->nr_modules;
@@ -116,9 +116,9 @@ static bool has_sites(const struct wm_target *t, const struct wm_control *contro
 }
 
 /*
- * Reads the page at an address and believes it only with its magic. Whether it is
- * the one: a runtime without marked places stands only where there is no other (a
- * library preloaded to a program that is linked with its own).
+ * Reads the page at an address and checks its magic. Returns whether the search is over: a runtime
+ * without sites is used only if there is no other (for example, the library preloaded to a program
+ * that has the runtime linked in).
  */
 static bool try_page(struct wm_target *t, uint64_t address)
 {
@@ -157,8 +157,8 @@ static int find_page(struct wm_target *t, bool quick, struct wm_diag *diag)
 		return 0;
 	return wm_diag_set(
 	    diag, -ENOENT, NULL, -1,
-	    "process %d has no waymark runtime in it: link it as pkg-config waymark-rt "
-	    "says, or "
+	    "process %d has no waymark runtime: link it with the flags of 'pkg-config "
+	    "waymark-rt', or "
 	    "start it with LD_PRELOAD=libwaymark-rt.so.0",
 	    (int)t->pid);
 }
@@ -169,11 +169,11 @@ static int explain(pid_t pid, int err, struct wm_diag *diag)
 		return wm_diag_set(diag, -ESRCH, NULL, -1, "there is no process %d", (int)pid);
 	if (err == -EACCES || err == -EPERM)
 		return wm_diag_set(diag, err, NULL, -1,
-				   "process %d may not be touched: it is another user's or "
+				   "cannot access process %d: it belongs to another user or is "
 				   "protected. Run as that user or root, or lower "
 				   "kernel.yama.ptrace_scope",
 				   (int)pid);
-	return wm_diag_set(diag, err, NULL, -1, "cannot look into process %d: %s", (int)pid,
+	return wm_diag_set(diag, err, NULL, -1, "cannot read process %d: %s", (int)pid,
 			   strerror(-err));
 }
 
@@ -191,7 +191,7 @@ int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag 
 	if (err == 0 && t.control.abi != WAYMARK_ABI)
 		err = wm_diag_set(diag, -EPROTO, NULL, -1,
 				  "process %d has a waymark runtime of version %u; this command "
-				  "speaks version %u",
+				  "needs version %u",
 				  (int)pid, t.control.abi, WAYMARK_ABI);
 	if (err < 0) {
 		wm_target_close(&t);

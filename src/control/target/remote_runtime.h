@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote_runtime.h - the runtime inside a running process, seen from outside: its
- * control page found by symbol, its memory read and written through
- * /proc/PID/mem. The process goes on running meanwhile. All that is read is
- * hostile; all that is written goes to that process alone.
+ * remote_runtime.h - access to the runtime inside a running process: finds its control page by
+ * symbol, reads and writes its memory through /proc/PID/mem. The process keeps running. All data
+ * read is untrusted; all data written affects that process alone.
  */
 #ifndef WM_CONTROL_TARGET_REMOTE_RUNTIME_H
 #define WM_CONTROL_TARGET_REMOTE_RUNTIME_H
@@ -22,23 +21,23 @@ struct wm_target {
 	int mem; /* /proc/PID/mem, -1: closed */
 	struct wm_maps maps;
 	uint64_t page;             /* address of the control page */
-	struct wm_control control; /* as read when opened */
+	struct wm_control control; /* as read by wm_target_open() */
 };
 
 /*
- * Finds the runtime: in a mapped libwaymark-rt.so, in the executable, or,
- * unless `quick`, in any other mapped file; of several the first that has marks.
- * -ENOENT: there is none; -ESRCH: no such process; -EACCES, -EPERM: not ours to
- * touch (the sentence says the cure); -EPROTO: a runtime of another version.
+ * Finds the runtime: in a mapped libwaymark-rt.so, in the executable, or, unless `quick`, in any
+ * other mapped file; of several, the first that has sites. -ENOENT: no runtime; -ESRCH: no such
+ * process; -EACCES, -EPERM: access is not permitted (diag has the cure); -EPROTO: a runtime of
+ * another version.
  */
 int wm_target_open(pid_t pid, bool quick, struct wm_target *ret, struct wm_diag *diag);
 void wm_target_close(struct wm_target *t);
 
-/* All bytes or -EFAULT (or another errno). */
+/* All bytes, or -EFAULT (or another errno). */
 int wm_target_read(const struct wm_target *t, uint64_t address, void *data, size_t bytes);
 int wm_target_write(const struct wm_target *t, uint64_t address, const void *data, size_t bytes);
 
-/* A string of at most size - 1 bytes, NUL-terminated; "" when the address is 0 or not mapped. */
+/* A string of at most size - 1 bytes, NUL-terminated; "" if the address is 0 or not mapped. */
 void wm_target_string(const struct wm_target *t, uint64_t address, char *buf, size_t size);
 
 /* Re-reads the control page's words (not the folder). */
