@@ -250,7 +250,7 @@ start_app() {
 	[[ $output =~ shop:order\ +event\ +info\ +1\ +off ]]
 	run --separate-stderr waymark list --fields shop:order -p "$pid"
 	[[ $output == *"uint8      color {red=1, green=2}"* ]]
-	[[ $stderr == *"as the process knows them"* ]]
+	[[ $stderr == *"are read from the process"* ]]
 }
 
 @test "a running process: its events, none on" {

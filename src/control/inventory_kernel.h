@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inventory_kernel.h - which events the kernel has, and USDT probes of files
- * and processes: what a name means, all there is, and the families.
- * Not thread safe; prints nothing.
+ * inventory_kernel.h - the kernel's events, and USDT probes of files and processes: resolves names,
+ * lists all events, describes the families. Not thread safe; prints nothing.
  */
 #ifndef WM_CONTROL_INVENTORY_KERNEL_H
 #define WM_CONTROL_INVENTORY_KERNEL_H
@@ -21,23 +20,23 @@ struct wm_inventory_kernel {
 	bool fields;
 };
 
-/* `search` as of wm_event_space_open(). 0 or -ENOMEM. */
+/* `search` as for wm_event_space_open(). 0 or -ENOMEM. */
 int wm_inventory_kernel_open(struct wm_inventory_kernel *k, bool fields, const char *search);
 void wm_inventory_kernel_close(struct wm_inventory_kernel *k);
 
-/* Is it a name of the kernel's that could be taken for a file: "usdt:./app:*:*"? */
+/* Whether the word is a kernel event's name that looks like a file's: "usdt:./app:*:*". */
 bool wm_inventory_kernel_names(const char *word);
 
 /*
- * Adds what a name means: how many, 0 when it is a program's event or nothing;
- * < 0 with a sentence as wm_event_name_resolve().
+ * Adds the events that a name selects: their number, 0 for a program's event or an unknown name; <
+ * 0 with diag as wm_event_name_resolve().
  */
 int wm_inventory_kernel_find(struct wm_inventory_kernel *k, const char *name, struct wm_diag *diag);
 
-/* Adds all there is without a place being named. 0 or -errno with a sentence. */
+/* Adds all events that need no place (file or address) in their name. 0 or -errno with diag. */
 int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *diag);
 
-/* Adds the USDT probes of a file or a running process that match (NULL: all). Says nothing. */
+/* Adds the matching USDT probes of a file or a running process (NULL: all). Reports no errors. */
 void wm_inventory_kernel_add_file(struct wm_inventory_kernel *k, const char *path,
 				  const char *glob);
 void wm_inventory_kernel_add_process(struct wm_inventory_kernel *k, pid_t pid, const char *glob);
@@ -45,16 +44,16 @@ void wm_inventory_kernel_add_process(struct wm_inventory_kernel *k, pid_t pid, c
 /* "tracepoint", "system-call", "usdt"... */
 const char *wm_inventory_kernel_kind(const struct wm_event_def *d);
 
-/* What a software or hardware event counts; "" for others. */
+/* What a software or hardware event counts; "" for other events. */
 const char *wm_inventory_kernel_help(const struct wm_event_def *d);
 
-/* A family of events, and how it is asked for. */
+/* A family of events, and how to select its events. */
 #define WM_INVENTORY_FAMILIES 10u
 struct wm_inventory_family {
 	const char *name, *what;
-	const char *example; /* a command that shows some */
-	const char *missing; /* why it cannot be used here; NULL: it can */
-	bool is_counted;     /* else they are put where one wants them */
+	const char *example; /* a command that lists some */
+	const char *missing; /* why it is unavailable here; NULL: available */
+	bool is_counted;     /* false: its events are created where the user places them */
 	uint32_t nr_events;
 };
 void wm_inventory_kernel_families(const struct wm_inventory_kernel *k,

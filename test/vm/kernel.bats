@@ -87,9 +87,9 @@ count() {
 	grep -q '^  yes  *in the kernel  *any function of the kernel' doctor
 	grep -q '^  yes  *function tracer  *function and function_graph' doctor
 	grep -q '^  yes  *histograms ' doctor
-	grep -q '^  yes  *one clock with programs  *CLOCK_MONOTONIC (mono), as in programs' doctor
+	grep -q '^  yes  *same clock as programs  *CLOCK_MONOTONIC (mono), as in programs' doctor
 	grep -q '^  yes  *names of kernel addresses ' doctor
-	grep -q '^  partly  *buffers  *read, not mapped' doctor
+	grep -q '^  partly  *buffers  *readable, not mappable' doctor
 	grep -q '^  no  *your own processes .*kernel.perf_event_paranoid must be at most 2 (now 3)' doctor.nobody
 	grep -q '^  no  *names of kernel addresses ' doctor.nobody
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - what the kernel lets us count, record and probe. Settings
- * explain; what works is tried. See doctor.h.
+ * kernel.c - what the kernel permits waymark to count, record and probe. Each facility is tried;
+ * settings only explain the result. See doctor.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 
 static void no_tracefs(const struct wm_doctor *d, struct wm_check *c)
 {
-	wm_check_no(c, WM_WORKS_NO, "see tracefs above", "not without tracefs%s",
+	wm_check_no(c, WM_WORKS_NO, "see tracefs above", "requires tracefs%s",
 		    d->space.tracefs_err == -EOPNOTSUPP ? ", which this kernel does not have" : "");
 }
 
@@ -40,14 +40,14 @@ static void check_tracefs(struct wm_doctor *d, struct wm_check *c)
 
 	if (t)
 		wm_check_yes(c, "%s, %zu events%s", t->path, t->nr_events,
-			     t->private_mount ? " (mounted nowhere; opened for the moment)" : "");
+			     t->private_mount ? " (not mounted; opened temporarily)" : "");
 	else if (cure)
 		wm_check_no(c, WM_WORKS_NO, cure + 2, "%.*s", (int)(cure - sentence), sentence);
 	else
 		wm_check_no(c, WM_WORKS_NO, "", "%s", sentence);
 }
 
-/* Whether one of its files has this word; NULL text: cannot be read. */
+/* Whether one of its files contains this word; false if unreadable. */
 static bool file_has(const struct wm_tracefs *t, const char *file, const char *word)
 {
 	char *text;
@@ -73,10 +73,10 @@ static void check_syscalls(struct wm_doctor *d, struct wm_check *c)
 		wm_check_yes(c, "%zu system calls", nr);
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_FTRACE_SYSCALLS",
-			    "this kernel does not name them");
+			    "this kernel has no events named after system calls");
 }
 
-/* In an instance of our own: the buffers of others stay untouched. */
+/* In an instance of our own, so that other tracers' buffers stay untouched. */
 static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 {
 	char name[64], path[128];
@@ -87,7 +87,7 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 	if (mkdirat(t->dirfd, name, 0700) < 0) {
 		wm_check_no(c, WM_WORKS_NO,
 			    "run as root; in a container, give it a writable tracefs",
-			    "no buffer of our own can be made in %s: %s", t->path, strerror(errno));
+			    "cannot create a tracing instance in %s: %s", t->path, strerror(errno));
 		return;
 	}
 	(void)snprintf(path, sizeof(path), "%s/per_cpu/cpu0/trace_pipe_raw", name);
@@ -102,10 +102,9 @@ static void try_ring(const struct wm_tracefs *t, struct wm_check *c)
 	(void)unlinkat(t->dirfd, name, AT_REMOVEDIR);
 	if (err)
 		wm_check_no(c, WM_WORKS_PARTLY, "",
-			    "read, not mapped (%s): kernels before 6.10 cannot map it",
-			    strerror(err));
+			    "readable, not mappable (%s): mapping needs Linux 6.10", strerror(err));
 	else
-		wm_check_yes(c, "a buffer of our own, mapped");
+		wm_check_yes(c, "an instance with a mapped buffer");
 }
 
 static void check_ring(struct wm_doctor *d, struct wm_check *c)
@@ -129,7 +128,7 @@ static void check_trace_clock(struct wm_doctor *d, struct wm_check *c)
 				       : "CLOCK_MONOTONIC (mono), as in programs");
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel of 4.1 or later",
-			    "the kernel's events have no clock that programs can read");
+			    "kernel events have no clock that programs can read");
 }
 
 static void check_function_tracer(struct wm_doctor *d, struct wm_check *c)
@@ -148,8 +147,8 @@ static void check_function_tracer(struct wm_doctor *d, struct wm_check *c)
 	}
 	fd = openat(t->dirfd, "available_filter_functions", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		wm_check_no(c, WM_WORKS_NO, "use a kernel whose maker did not lock it down",
-			    "built in, but refused to everybody (%s)", strerror(errno));
+		wm_check_no(c, WM_WORKS_NO, "use a kernel that is not locked down",
+			    "built in, but refused to all users (%s)", strerror(errno));
 	else
 		wm_check_yes(c, "%s",
 			     file_has(t, "available_tracers", "function_graph")
@@ -164,7 +163,7 @@ static void check_histograms(struct wm_doctor *d, struct wm_check *c)
 	if (!d->space.tracefs)
 		no_tracefs(d, c);
 	else if (faccessat(d->space.tracefs->dirfd, "events/sched/sched_switch/hist", F_OK, 0) == 0)
-		wm_check_yes(c, "in the kernel, by hist triggers");
+		wm_check_yes(c, "in the kernel, with hist triggers");
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_HIST_TRIGGERS",
 			    "this kernel was built without hist triggers");
@@ -175,7 +174,7 @@ static void check_snapshots(struct wm_doctor *d, struct wm_check *c)
 	if (!d->space.tracefs)
 		no_tracefs(d, c);
 	else if (faccessat(d->space.tracefs->dirfd, "snapshot", F_OK, 0) == 0)
-		wm_check_yes(c, "by snapshot triggers");
+		wm_check_yes(c, "with snapshot triggers");
 	else
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_TRACER_SNAPSHOT",
 			    "this kernel was built without snapshots");
@@ -194,7 +193,7 @@ static void check_synthetic(struct wm_doctor *d, struct wm_check *c)
 
 /* ---- perf events -------------------------------------------------------------------------- */
 
-/* Opens the event of that name as stat would; says how it went. */
+/* Opens the event of that name as stat would, and sets the result. */
 static void try_event(struct wm_doctor *d, const char *name, struct wm_perf_where where,
 		      const char *yes, struct wm_check *c)
 {
@@ -226,12 +225,12 @@ static const struct wm_perf_where self = {0, -1}, cpu0 = {-1, 0};
 
 static void check_perf_own(struct wm_doctor *d, struct wm_check *c)
 {
-	try_event(d, "page-faults:u", self, "what they do outside the kernel", c);
+	try_event(d, "page-faults:u", self, "their user-space events", c);
 }
 
 static void check_perf_kernel(struct wm_doctor *d, struct wm_check *c)
 {
-	try_event(d, "page-faults", self, "what happens in the kernel for them, too", c);
+	try_event(d, "page-faults", self, "their kernel events, too", c);
 }
 
 static void check_perf_all(struct wm_doctor *d, struct wm_check *c)
@@ -242,7 +241,7 @@ static void check_perf_all(struct wm_doctor *d, struct wm_check *c)
 static void check_tracepoints(struct wm_doctor *d, struct wm_check *c)
 {
 	if (d->space.tracefs)
-		try_event(d, "sched:sched_switch", self, "they can be counted", c);
+		try_event(d, "sched:sched_switch", self, "can be counted", c);
 	else
 		no_tracefs(d, c);
 }
@@ -252,7 +251,7 @@ static void check_hardware(struct wm_doctor *d, struct wm_check *c)
 	try_event(d, "cpu:cycles:u", self, "cycles, instructions, caches, branches", c);
 	if (c->works == WM_WORKS_NO && !*c->cure)
 		(void)snprintf(c->cure, sizeof(c->cure),
-			       "in a virtual machine: have its host pass the PMU through; the "
+			       "in a virtual machine: let its host pass the PMU through; "
 			       "clocks and software events work without");
 }
 
@@ -262,7 +261,7 @@ static void check_breakpoints(struct wm_doctor *d, struct wm_check *c)
 	char name[64];
 
 	(void)snprintf(name, sizeof(name), "mem:0x%" PRIxPTR "/8:w:u", (uintptr_t)&watched);
-	try_event(d, name, self, "accesses to memory can be watched", c);
+	try_event(d, name, self, "memory accesses can be watched", c);
 }
 
 static void check_uprobes(struct wm_doctor *d, struct wm_check *c)
@@ -284,7 +283,7 @@ static void check_kprobes(struct wm_doctor *d, struct wm_check *c)
 		try_event(d, "kprobe:do_exit", self, "any function of the kernel", c);
 }
 
-/* The kernel has them with kprobes or not at all, whatever its README says. */
+/* The kernel supports them only together with kprobes, whatever its README contains. */
 static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
 {
 	const struct wm_tracefs *t = d->space.tracefs;
@@ -292,19 +291,18 @@ static void check_eprobes(struct wm_doctor *d, struct wm_check *c)
 	if (!t)
 		no_tracefs(d, c);
 	else if (faccessat(t->dirfd, "kprobe_events", F_OK, 0) == 0 && file_has(t, "README", "e[:"))
-		wm_check_yes(c, "what the pointers of an event point to");
+		wm_check_yes(c, "fetch data behind an event's pointers");
 	else
 		wm_check_no(c, WM_WORKS_NO,
 			    "use Linux 5.15 or later, built with CONFIG_KPROBE_EVENTS",
-			    "this kernel has no probes on events");
+			    "this kernel has no event probes");
 }
 
 static void check_paranoid(struct wm_doctor *d, struct wm_check *c)
 {
 	static const char *const meanings[] = {
-	    "everything is open to everybody", "raw records need privilege",
-	    "whole CPUs need privilege", "the kernel needs privilege",
-	    "everything needs privilege"};
+	    "all is open to all users", "raw records need privilege", "whole CPUs need privilege",
+	    "kernel events need privilege", "everything needs privilege"};
 	const struct wm_privilege *p = &d->privilege;
 	int64_t level = p->paranoid < -1 ? -1 : p->paranoid > 3 ? 3 : p->paranoid;
 
@@ -312,9 +310,9 @@ static void check_paranoid(struct wm_doctor *d, struct wm_check *c)
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_PERF_EVENTS",
 			    "this kernel has no perf events");
 	else if (wm_privilege_perfmon(p))
-		wm_check_yes(c,
-			     "kernel.perf_event_paranoid is %" PRId64 ", which does not bind you",
-			     p->paranoid);
+		wm_check_yes(
+		    c, "kernel.perf_event_paranoid is %" PRId64 ", which does not restrict you",
+		    p->paranoid);
 	else if (level <= 0)
 		wm_check_yes(c, "kernel.perf_event_paranoid is %" PRId64 ": %s", p->paranoid,
 			     meanings[level + 1]);
@@ -334,12 +332,12 @@ static void check_limits(struct wm_doctor *d, struct wm_check *c)
 	(void)wm_privilege_setting("/proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	if (p->files_hard < 64u * (uint64_t)(cpus > 0 ? cpus : 1))
 		wm_check_no(c, WM_WORKS_PARTLY, "raise it: ulimit -Hn (as root), or LimitNOFILE=",
-			    "only %" PRIu64 " open files: one is needed for each event and CPU",
+			    "only %" PRIu64 " open files: each event needs one per CPU",
 			    p->files_hard);
 	else
 		wm_check_yes(c,
 			     "%" PRIu64 " open files; %" PRId64
-			     " KiB of buffers for each CPU without privilege, and %" PRIu64
+			     " KiB of buffers per CPU without privilege, and %" PRIu64
 			     " KiB of locked memory",
 			     p->files_hard, mlock_kb,
 			     p->memlock_bytes == UINT64_MAX ? UINT64_MAX : p->memlock_bytes / 1024);
@@ -366,7 +364,7 @@ static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 		wm_check_yes(c, "programs can be loaded");
 	else if (err == ENOSYS || err == EINVAL)
 		wm_check_no(c, WM_WORKS_NO, "use a kernel built with CONFIG_BPF_SYSCALL",
-			    "this kernel was built without it (%s)", strerror(err));
+			    "this kernel was built without BPF (%s)", strerror(err));
 	else
 		wm_check_no(c, WM_WORKS_NO,
 			    d->privilege.is_inner ? wm_privilege_cure(&d->privilege)
@@ -374,7 +372,7 @@ static void check_bpf(struct wm_doctor *d, struct wm_check *c)
 			    "programs cannot be loaded: %s%s", strerror(err),
 			    wm_privilege_bpf(&d->privilege)
 				? ""
-				: ", for you have not the machine's capabilities");
+				: ", because you lack CAP_BPF on the host");
 }
 
 static void check_btf(struct wm_doctor *d, struct wm_check *c)
@@ -389,7 +387,7 @@ static void check_btf(struct wm_doctor *d, struct wm_check *c)
 			    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
 }
 
-/* The first line about code: per-CPU data, which may come before, does begin at 0. */
+/* The first line about code: per-CPU data, which may come first, starts at address 0. */
 static void first_function(FILE *f, char *line, size_t bytes)
 {
 	char *type;
@@ -431,23 +429,23 @@ static void check_symbols(struct wm_doctor *d, struct wm_check *c)
 }
 
 #define COUNT  "Counting"
-#define EVENTS "Events of the kernel"
+#define EVENTS "Kernel events"
 #define PROBES "Probes"
 #define BPF    "BPF and symbols"
 
 const struct wm_doctor_check wm_doctor_kernel[] = {
     {COUNT, "perf-own", "your own processes", check_perf_own},
-    {COUNT, "perf-kernel", "and the kernel for them", check_perf_kernel},
+    {COUNT, "perf-kernel", "with their kernel events", check_perf_kernel},
     {COUNT, "perf-all", "the whole machine", check_perf_all},
-    {COUNT, "paranoid", "what the system allows", check_paranoid},
+    {COUNT, "paranoid", "system settings", check_paranoid},
     {COUNT, "limits", "limits", check_limits},
-    {COUNT, "hardware", "the CPU's counters", check_hardware},
-    {COUNT, "breakpoints", "breakpoints on memory", check_breakpoints},
+    {COUNT, "hardware", "CPU counters", check_hardware},
+    {COUNT, "breakpoints", "memory breakpoints", check_breakpoints},
     {EVENTS, "tracefs", "tracefs", check_tracefs},
     {EVENTS, "tracepoints", "tracepoints", check_tracepoints},
     {EVENTS, "syscalls", "system calls by name", check_syscalls},
     {EVENTS, "ring", "buffers", check_ring},
-    {EVENTS, "trace-clock", "one clock with programs", check_trace_clock},
+    {EVENTS, "trace-clock", "same clock as programs", check_trace_clock},
     {EVENTS, "function", "function tracer", check_function_tracer},
     {EVENTS, "hist", "histograms", check_histograms},
     {EVENTS, "snapshot", "snapshots", check_snapshots},
@@ -456,7 +454,7 @@ const struct wm_doctor_check wm_doctor_kernel[] = {
     {PROBES, "kprobes", "in the kernel", check_kprobes},
     {PROBES, "eprobes", "on events", check_eprobes},
     {BPF, "bpf", "BPF", check_bpf},
-    {BPF, "btf", "types of the kernel (BTF)", check_btf},
+    {BPF, "btf", "kernel types (BTF)", check_btf},
     {BPF, "kallsyms", "names of kernel addresses", check_symbols},
     {NULL, NULL, NULL, NULL},
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c - what marked programs need: code they may change, memory
- * they may seal, a barrier, a clock, and for -p the right to attach. Tried in
- * a child, as the runtime would in a program.
+ * program.c - the requirements of marked programs: patchable code, sealable memory, a barrier, a
+ * clock, and for -p the right to attach. Tried in a child, as the runtime does in a program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +66,7 @@ static bool patch_mprotect(unsigned char *page, size_t bytes)
 	return mprotect(page, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* In a child: a function that gives 1 is made to give 2. */
+/* In a child: patches a function that returns 1 to return 2. */
 static enum patch_way try_patch(void)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -95,8 +94,9 @@ static enum patch_way try_patch(void)
 
 static void check_patch(struct wm_doctor *d, struct wm_check *c)
 {
-	static const char cure[] = "build with -DWAYMARK_LOADTEST: a load and a test instead of a "
-				   "changed instruction";
+	static const char cure[] =
+	    "build with -DWAYMARK_LOADTEST: it loads and tests a word instead of "
+	    "patching an instruction";
 	pid_t pid = fork();
 	int status = 0;
 
@@ -104,17 +104,18 @@ static void check_patch(struct wm_doctor *d, struct wm_check *c)
 	if (pid == 0)
 		_exit((int)try_patch());
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
-		wm_check_no(c, WM_WORKS_NO, cure, "the program that tried it was ended");
+		wm_check_no(c, WM_WORKS_NO, cure, "the process that tried it was killed");
 	else if (WEXITSTATUS(status) == PATCH_MEM)
 		wm_check_yes(c, "through /proc/self/mem");
 	else if (WEXITSTATUS(status) == PATCH_MPROTECT)
 		wm_check_yes(c, "through mprotect");
 	else
-		wm_check_no(c, WM_WORKS_NO, cure,
-			    "neither /proc/self/mem nor mprotect: a security module forbids it");
+		wm_check_no(
+		    c, WM_WORKS_NO, cure,
+		    "neither /proc/self/mem nor mprotect works: a security module forbids it");
 }
 
-/* ---- the kernel's helpers -------------------------------------------------------------- */
+/* ---- kernel facilities ----------------------------------------------------------------- */
 
 static void check_membarrier(struct wm_doctor *d, struct wm_check *c)
 {
@@ -123,13 +124,12 @@ static void check_membarrier(struct wm_doctor *d, struct wm_check *c)
 	(void)d;
 	if (commands < 0)
 		wm_check_no(c, WM_WORKS_PARTLY, "",
-			    "no system call membarrier: other cores learn of a changed instruction "
+			    "no membarrier system call: other cores see a changed instruction "
 			    "a little later");
 	else if (!(commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE))
-		wm_check_no(
-		    c, WM_WORKS_PARTLY, "",
-		    "without SYNC_CORE: other cores learn of a changed instruction a little "
-		    "later");
+		wm_check_no(c, WM_WORKS_PARTLY, "",
+			    "without SYNC_CORE: other cores see a changed instruction a little "
+			    "later");
 	else
 		wm_check_yes(c, "membarrier with SYNC_CORE");
 }
@@ -152,7 +152,7 @@ static void check_memory(struct wm_doctor *d, struct wm_check *c)
 		wm_check_yes(c, "memfd with seals");
 }
 
-/* A child, like any process of ours that did not ask to be looked at. */
+/* Uses a child as a typical process of this user that did not permit tracing. */
 static void check_attach(struct wm_doctor *d, struct wm_check *c)
 {
 	static long word = 42;
@@ -174,17 +174,16 @@ static void check_attach(struct wm_doctor *d, struct wm_check *c)
 	}
 	if (err)
 		wm_check_no(c, WM_WORKS_NO, "run as root, or allow process_vm_readv(2)",
-			    "another process cannot be looked into: %s", strerror(err));
+			    "cannot read another process's memory: %s", strerror(err));
 	else if (yama && scope > 0 && !wm_privilege_has(&d->privilege, 19 /* CAP_SYS_PTRACE */))
-		wm_check_no(
-		    c, WM_WORKS_PARTLY, "run as root, or: sudo sysctl kernel.yama.ptrace_scope=0",
-		    "only to processes that we started: kernel.yama.ptrace_scope is %" PRId64,
-		    scope);
+		wm_check_no(c, WM_WORKS_PARTLY,
+			    "run as root, or: sudo sysctl kernel.yama.ptrace_scope=0",
+			    "only to child processes: kernel.yama.ptrace_scope is %" PRId64, scope);
 	else
 		wm_check_yes(c, geteuid() ? "to your own processes" : "to all processes");
 }
 
-/* Whether a program reads this clock source by itself (vDSO), without asking the kernel. */
+/* Whether programs can read this clock source in user space (vDSO). */
 static bool is_read_by_programs(const char *source)
 {
 	static const char *const names[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
@@ -211,9 +210,9 @@ static void check_clock(struct wm_doctor *d, struct wm_check *c)
 			 &source, &bytes) == 0)
 		source[strcspn(source, "\n")] = '\0';
 	wm_check_no(c, WM_WORKS_PARTLY,
-		    "start the kernel with clocksource=tsc if its counter is known to be good",
+		    "boot with clocksource=tsc if the counter is known to be reliable",
 		    "CLOCK_MONOTONIC: an event costs %s more (the kernel's clock source is %.40s)",
-		    source && is_read_by_programs(source) ? "some 20 ns" : "a call of the kernel",
+		    source && is_read_by_programs(source) ? "about 20 ns" : "a system call",
 		    source ? source : "unknown");
 	free(source);
 }
@@ -221,8 +220,8 @@ static void check_clock(struct wm_doctor *d, struct wm_check *c)
 #define GROUP "Programs"
 
 const struct wm_doctor_check wm_doctor_programs[] = {
-    {GROUP, "patching", "switch marked places on", check_patch},
-    {GROUP, "membarrier", "other cores see it at once", check_membarrier},
+    {GROUP, "patching", "switch marks on", check_patch},
+    {GROUP, "membarrier", "patches reach all cores at once", check_membarrier},
     {GROUP, "memory", "share buffers with programs", check_memory},
     {GROUP, "attach", "record running processes", check_attach},
     {GROUP, "clock", "the clock of events", check_clock},

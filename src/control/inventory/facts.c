@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts.c - what is known of each of the kernel's events besides its
- * name, and the families they belong to; see inventory_kernel.h.
+ * facts.c - properties of kernel events besides their names, and the families they belong to; see
+ * inventory_kernel.h.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -58,19 +58,18 @@ static int count_item(const struct wm_event_item *item, void *data)
 
 struct family {
 	const char *name, *what, *example;
-	enum wm_event_family family; /* NR: they are put where one wants them, not counted */
+	enum wm_event_family family; /* NR: created at places users name, not counted */
 };
 
 static const struct family families[] = {
-    {"tracepoint", "places the kernel's makers marked", "waymark list 'sched:*'",
+    {"tracepoint", "places marked in the kernel's source", "waymark list 'sched:*'",
      WM_FAMILY_TRACEPOINT},
-    {"syscall", "what programs ask of the kernel", "waymark list 'syscall:open*'",
-     WM_FAMILY_SYSCALL},
-    {"sw", "what the kernel counts itself", "waymark list 'sw:*'", WM_FAMILY_SOFTWARE},
-    {"cpu", "what the CPU counts", "waymark list 'cpu:*'", WM_FAMILY_HARDWARE},
-    {"proc", "counters of /proc, read in turns", "waymark list 'proc:*'", WM_FAMILY_PROC},
+    {"syscall", "system calls of programs", "waymark list 'syscall:open*'", WM_FAMILY_SYSCALL},
+    {"sw", "events the kernel counts itself", "waymark list 'sw:*'", WM_FAMILY_SOFTWARE},
+    {"cpu", "events the CPU counts", "waymark list 'cpu:*'", WM_FAMILY_HARDWARE},
+    {"proc", "counters of /proc, read periodically", "waymark list 'proc:*'", WM_FAMILY_PROC},
     {"pmu", "other counters of the machine", "ls /sys/bus/event_source/devices", WM_FAMILY_PMU},
-    {"usdt", "probes a program was built with", "waymark list 'usdt:BIN:*:*'", WM_FAMILY_NR},
+    {"usdt", "probes compiled into a program", "waymark list 'usdt:BIN:*:*'", WM_FAMILY_NR},
     {"uprobe", "any function of a program", "waymark list 'func:BIN:*'", WM_FAMILY_NR},
     {"kprobe", "any function of the kernel", "waymark list 'func:kernel:vfs_*'", WM_FAMILY_NR},
     {"mem", "accesses to an address", "waymark stat -e mem:0x601040/8:w -- CMD", WM_FAMILY_NR},
@@ -78,7 +77,7 @@ static const struct family families[] = {
 
 static_assert(sizeof(families) / sizeof(families[0]) == WM_INVENTORY_FAMILIES, "");
 
-/* Why a family cannot be used here; NULL: it can. */
+/* Why a family is unavailable here; NULL: available. */
 static const char *missing(const struct wm_inventory_kernel *k, const struct family *f)
 {
 	bool tracefs = f->family == WM_FAMILY_TRACEPOINT || f->family == WM_FAMILY_SYSCALL;
@@ -86,7 +85,7 @@ static const char *missing(const struct wm_inventory_kernel *k, const struct fam
 	if (tracefs && !k->space.tracefs)
 		return k->space.tracefs_diag.sentence;
 	if (f->family == WM_FAMILY_HARDWARE && !k->space.hardware)
-		return "this machine has no such counters, or does not give them to us";
+		return "this machine has no such counters, or waymark may not use them";
 	if (!strcmp(f->name, "kprobe") && !wm_pmu_named(&k->space.pmus, "kprobe"))
 		return "this kernel was built without kprobes";
 	if ((!strcmp(f->name, "uprobe") || !strcmp(f->name, "usdt")) &&

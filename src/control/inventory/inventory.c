@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inventory.c - the list of files and groups itself; see inventory.h. */
+/* inventory.c - the list of files and groups; see inventory.h. */
 #include "control/inventory.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c - finds the kernel's events and USDT probes to list; see inventory_kernel.h.
- */
+/* kernel.c - lists the kernel's events and USDT probes; see inventory_kernel.h. */
 #include "control/inventory_kernel.h"
 
 #include <errno.h>
@@ -73,7 +72,7 @@ int wm_inventory_kernel_find_all(struct wm_inventory_kernel *k, struct wm_diag *
 
 /* ---- USDT of files ------------------------------------------------------------------ */
 
-/* Probes of one name follow each other: the second and later are places of the first. */
+/* Probes with one name are adjacent: the second and later ones are places of the first. */
 static void add_probes(struct wm_inventory_kernel *k, const struct wm_elf_usdts *usdts,
 		       const char *path, const char *glob)
 {
@@ -124,7 +123,7 @@ void wm_inventory_kernel_add_file(struct wm_inventory_kernel *k, const char *pat
 		add_open_file(k, fd, path, glob);
 }
 
-/* Was this file met at a lower address? */
+/* Whether this file has a mapping at a lower address. */
 static bool met_before(const struct wm_maps *maps, size_t at)
 {
 	const struct wm_map *map = &maps->maps[at];

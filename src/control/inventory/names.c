@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - what kinds, levels and types are called; names that are near. See
- * inventory.h. */
+/* names.c - names of kinds, levels and types; suggestions of similar names. See inventory.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static const char *const kinds[] = {
 static const char *const levels[] = {"emerg",   "alert",  "crit", "err",
 				     "warning", "notice", "info", "debug"};
 
-/* wm_class_parse() let no other kind or level pass. */
+/* wm_class_parse() rejects other kinds and levels. */
 const char *wm_inventory_kind(const struct wm_class *c)
 {
 	return c->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[c->kind] : "?";
@@ -29,7 +28,7 @@ const char *wm_inventory_level(const struct wm_class *c)
 	return c->level < sizeof(levels) / sizeof(levels[0]) ? levels[c->level] : "?";
 }
 
-/* "uint32", "float", "char", "pointer"... of one element. */
+/* The type of one element: "uint32", "float", "char", "pointer"... */
 static const char *scalar_name(const struct wm_field *f, char *buf, size_t size)
 {
 	static const char *const names[] = {
@@ -72,7 +71,7 @@ const char *wm_inventory_type(const struct wm_field *f, char *buf, size_t size)
 	return buf;
 }
 
-/* A name without ':' was looked for among the names alone. */
+/* Offers full names, or names alone for a glob without ':'. */
 static void offer_all(const struct wm_inventory *l, const char *glob, struct wm_nearest *near)
 {
 	for (uint32_t i = 0; i < l->nr_files; i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - the events of running processes: which ELF files they map,
- * and which events are on. A file is read once, however many processes map
- * it. Processes come and go meanwhile: one that cannot be read any more is
- * one that is not there. See inventory.h.
+ * process.c - the events of running processes: which ELF files they map, and which events are on. A
+ * file is read once, however many processes map it. Processes come and go meanwhile: one that can
+ * no longer be read is ignored. See inventory.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -23,14 +22,14 @@
 #include "control/inventory.h"
 #include "control/target/remote_runtime.h"
 
-/* A mapped file that was looked at. */
+/* A mapped file that was examined. */
 struct wm_seen {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
-	const struct wm_inventory_file *file; /* NULL: none of its events are known */
+	const struct wm_inventory_file *file; /* NULL: it has no known events */
 };
 
-/* A process while it is looked at. */
+/* A process while it is examined. */
 struct process {
 	pid_t pid;
 	bool alone, runtime;
@@ -59,7 +58,7 @@ static struct wm_seen *find_seen(const struct wm_inventory *l, const struct wm_m
 	return NULL;
 }
 
-/* Opens and reads a mapped file. NULL when it has no events, or none that can be read. */
+/* Opens and reads a mapped file. NULL if it has no readable events. */
 static struct wm_inventory_file *load(const struct wm_inventory *l, const struct process *p,
 				      const struct wm_map *map)
 {
@@ -72,23 +71,22 @@ static struct wm_inventory_file *load(const struct wm_inventory *l, const struct
 	if (err == -ENODATA)
 		err = wm_inventory_file_of_process(p->pid, &p->maps, map, &file, &diag);
 	if (err == 0 && file && !file->elf && file->nr_events && l->fields && p->alone)
-		wm_words_say(
-		    l->words,
-		    "'%s' has no section headers: its events are as the process knows them, "
-		    "without places",
-		    map->path);
+		wm_words_say(l->words,
+			     "'%s' has no section headers: its events are read from the process, "
+			     "without places",
+			     map->path);
 	if (err < 0 && p->alone && err != -ENOEXEC) {
 		if (err == -ENOENT && fd >= 0)
 			wm_words_say(
 			    l->words,
-			    "'%s' has no section headers, and its events are not known from the "
-			    "process either: %s",
+			    "'%s' has no section headers, and its events cannot be read from "
+			    "the process either: %s",
 			    map->path, diag.sentence);
 		else if (map->deleted && fd < 0)
 			wm_words_say(
 			    l->words,
-			    "cannot read '%s': it was deleted or replaced since process %" PRId64
-			    " mapped it; root may read it nevertheless",
+			    "cannot read '%s': it was deleted or replaced after process %" PRId64
+			    " mapped it; root may still be able to read it",
 			    map->path, (int64_t)p->pid);
 		else
 			wm_words_diag(l->words, "read", map->path, err, &diag);
@@ -132,7 +130,7 @@ static bool is_runtime(const char *path)
 	return slash && !strncmp(slash + 1, "libwaymark-rt.so", strlen("libwaymark-rt.so"));
 }
 
-/* Linked statically, it is found by its control page. */
+/* A statically linked runtime is found by its control page. */
 static bool has_static_runtime(pid_t pid)
 {
 	struct wm_target target;
@@ -143,7 +141,7 @@ static bool has_static_runtime(pid_t pid)
 	return true;
 }
 
-/* Was this file met at a lower address of the same process? */
+/* Whether this file has a mapping at a lower address of the process. */
 static bool met_before(const struct process *p, size_t at)
 {
 	for (size_t i = at; i > 0; i--) {
@@ -163,7 +161,7 @@ static bool has_code(const struct process *p, size_t at)
 	return false;
 }
 
-/* The files with events of a process, by address, and where they are loaded. */
+/* Finds the process's files with events, by address, and where they are loaded. */
 static int find_files(struct wm_inventory *l, struct process *p)
 {
 	int err = 0;
@@ -239,7 +237,7 @@ static int fill_group(struct wm_inventory_group *g, const struct process *p)
 	return 0;
 }
 
-/* The group of this process: one that runs the same command and files, or a new one. */
+/* The group of this process: one with the same command and files, or a new one. */
 static int group_of(struct wm_inventory *l, const struct process *p,
 		    struct wm_inventory_group **ret)
 {
@@ -264,7 +262,7 @@ static int group_of(struct wm_inventory *l, const struct process *p,
 	return fill_group(*ret, p);
 }
 
-/* 1 on, 0 off, or -errno: a word of the process, see <waymark/abi.h>. */
+/* 1 on, 0 off, or -errno; reads the event's word in the process, see <waymark/abi.h>. */
 static int is_on(pid_t pid, uint64_t address)
 {
 	uint64_t word;
