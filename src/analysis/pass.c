@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/pass_int.h"
+#include "base/mix.h"
 #include "trace/merge.h"
-#include "trace/mix.h"
 
 #define PROGRESS_EVENTS 65536u /* between two calls of progress() */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/profile_int.h"
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define FIRST_ROOM 1024u
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/profile_int.h"
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define ENTRIES   (1u << 15) /* half a MiB, which fits a near cache */
 #define MODE_NONE 0xff       /* for an event without an address */

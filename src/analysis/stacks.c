@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/stacks_int.h"
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define NOTED_MODULES 5u
 

@@ -11,6 +11,7 @@
 #ifndef WM_READ_PERFDATA_H
 #define WM_READ_PERFDATA_H
 
+#include "base/table.h"
 #include "kdata/formats.h"
 #include "kdata/perf_record.h"
 #include "kdata/perf_sample.h"
@@ -118,7 +119,7 @@ struct wm_pd_attr {
 	struct wm_pd_flat flat;
 };
 
-/* attr by id; open addressing, a power of two, id 0 is a free slot. */
+/* An id of the file's events, and its attr. Id 0 means none and is never kept. */
 struct wm_pd_id {
 	uint64_t id;
 	uint32_t attr;
@@ -167,9 +168,10 @@ struct wm_pd {
 	bool swap, big_endian, is_pipe;
 	/* if it is equal in samples of all attrs; 0: it differs, or they have none */
 	uint16_t time_at;
-	uint32_t nr_attrs, nr_ids, room_ids;
+	uint32_t nr_attrs, room_ids;
 	struct wm_pd_attr *attrs;
-	struct wm_pd_id *ids; /* malloc'ed */
+	struct wm_pd_id *ids; /* malloc'ed; found through id_table */
+	struct wm_table id_table;
 	uint32_t nr_sources;
 	struct wm_pd_source *sources;
 	struct wm_trace_clock *clock;

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "symbol/symbols.h"
 #include "trace/merge.h"
-#include "trace/mix.h"
 
 #define ANSWERS 4096u /* a power of two */
 

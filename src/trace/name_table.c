@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define FIRST_SLOTS 256u
 

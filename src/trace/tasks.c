@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/mix.h"
+#include "base/mix.h"
 
 #define FIRST_SLOTS 256u
 #define CHUNK       1024u

@@ -39,57 +39,58 @@ int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_d
 
 /* --- ids ------------------------------------------------------------------- */
 
-static uint32_t place_of(const struct wm_pd *pd, uint64_t id)
+static uint64_t hash_of(const struct wm_pd *pd, uint64_t id)
 {
-	uint32_t at = (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 32) & (pd->room_ids - 1);
+	return wm_mix(pd->id_table.seed ^ id, 0);
+}
 
-	while (pd->ids[at].id && pd->ids[at].id != id)
-		at = (at + 1) & (pd->room_ids - 1);
-	return at;
+static struct wm_pd_id *find_id(const struct wm_pd *pd, uint64_t id)
+{
+	struct wm_table_walk w;
+
+	for (uint32_t i = wm_table_first(&pd->id_table, hash_of(pd, id), &w); i != WM_TABLE_NONE;
+	     i = wm_table_next(&pd->id_table, &w))
+		if (pd->ids[i].id == id)
+			return &pd->ids[i];
+	return NULL;
 }
 
 static int grow_ids(struct wm_pd *pd)
 {
-	struct wm_pd_id *old = pd->ids;
-	uint32_t room = pd->room_ids;
+	uint32_t room = pd->room_ids ? 2 * pd->room_ids : 64;
+	struct wm_pd_id *more = realloc(pd->ids, room * sizeof(*more));
 
-	pd->room_ids = room ? 2 * room : 64;
-	pd->ids = calloc(pd->room_ids, sizeof(*pd->ids));
-	if (!pd->ids) {
-		pd->ids = old;
-		pd->room_ids = room;
+	if (!more)
 		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < room; i++)
-		if (old[i].id)
-			pd->ids[place_of(pd, old[i].id)] = old[i];
-	free(old);
+	pd->ids = more;
+	pd->room_ids = room;
 	return 0;
 }
 
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr)
 {
-	uint32_t at;
+	struct wm_pd_id *known;
 
-	if (!id || pd->nr_ids >= WM_PD_IDS_MAX)
+	if (!id || pd->id_table.nr >= WM_PD_IDS_MAX)
 		return 0;
-	if (2 * pd->nr_ids >= pd->room_ids && grow_ids(pd))
+	if (!pd->id_table.nr)
+		wm_table_init(&pd->id_table);
+	known = find_id(pd, id);
+	if (known) {
+		known->attr = attr;
+		return 0;
+	}
+	if (pd->id_table.nr == pd->room_ids && grow_ids(pd))
 		return -ENOMEM;
-	at = place_of(pd, id);
-	if (!pd->ids[at].id)
-		pd->nr_ids++;
-	pd->ids[at] = (struct wm_pd_id){id, attr};
-	return 0;
+	pd->ids[pd->id_table.nr] = (struct wm_pd_id){id, attr};
+	return wm_table_add(&pd->id_table, hash_of(pd, id), pd->id_table.nr);
 }
 
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id)
 {
-	uint32_t at;
+	const struct wm_pd_id *known = id ? find_id(pd, id) : NULL;
 
-	if (!id || !pd->room_ids)
-		return NULL;
-	at = place_of(pd, id);
-	return pd->ids[at].id ? &pd->attrs[pd->ids[at].attr] : NULL;
+	return known ? &pd->attrs[known->attr] : NULL;
 }
 
 const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record)

@@ -305,6 +305,7 @@ static void close_perfdata(struct wm_trace *t)
 	if (pd) {
 		wm_kformats_destroy(pd->formats);
 		free(pd->ids);
+		wm_table_done(&pd->id_table);
 		free(pd->comms);
 		free(pd->rounds);
 	}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mix.h - hashing for tables in memory: fast, and resistant to traces made to collide, because each
- * process uses its own seed. Hashes are never written to files. (The hash that users compare is
- * trace/value_hash.h.)
+ * mix.h - hashing for tables in memory: fast, and resistant to keys made to collide, because each
+ * process uses its own seed. Hashes are never written to files.
  *
  * One step multiplies 64 by 64 bits and folds the halves, as wyhash does (Wang Yi, public domain).
  */
-#ifndef WM_TRACE_MIX_H
-#define WM_TRACE_MIX_H
+#ifndef WM_BASE_MIX_H
+#define WM_BASE_MIX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - see table.h. */
+#include "base/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 64u
+#define ROOM_MAX   (1u << 31)
+
+void wm_table_init(struct wm_table *t)
+{
+	*t = (struct wm_table){.seed = wm_mix_seed()};
+}
+
+void wm_table_done(struct wm_table *t)
+{
+	free(t->slots);
+	t->slots = NULL;
+	t->nr = t->room = 0;
+}
+
+static void put(struct wm_table *t, uint32_t at, struct wm_table_slot slot)
+{
+	while (t->slots[at &= t->room - 1].index)
+		at++;
+	t->slots[at] = slot;
+}
+
+static int grow(struct wm_table *t)
+{
+	struct wm_table old = *t;
+	uint32_t room = t->room ? 2 * t->room : FIRST_ROOM;
+
+	if (room > ROOM_MAX)
+		return -ENOMEM;
+	t->slots = calloc(room, sizeof(*t->slots));
+	if (!t->slots) {
+		*t = old;
+		return -ENOMEM;
+	}
+	t->room = room;
+	for (uint32_t i = 0; i < old.room; i++)
+		if (old.slots[i].index)
+			put(t, old.slots[i].hash, old.slots[i]);
+	free(old.slots);
+	return 0;
+}
+
+int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index)
+{
+	if (2 * (uint64_t)t->nr >= t->room && grow(t))
+		return -ENOMEM;
+	put(t, (uint32_t)(hash >> 32), (struct wm_table_slot){(uint32_t)(hash >> 32), index + 1});
+	t->nr++;
+	return 0;
+}
