@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/table.h"
 #include "read/ftrace/ftrace_int.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-#define TYPE_PLACES  (2 * WM_FT_TYPES_MAX)
 
 /* A field of an event type: a number in every line up to now, or text. */
 struct field {
@@ -30,7 +30,8 @@ struct indexing {
 	struct wm_ft *ft;
 	struct wm_stream *stream;
 	struct wm_packet packet; /* being made; no events: none */
-	struct kind **kinds;     /* by hash of the name */
+	struct kind **kinds;     /* WM_FT_TYPES_MAX of them */
+	struct wm_table by_kind; /* of the names in `kinds` */
 	uint32_t nr_kinds, nr_faults;
 	uint64_t nr_events, told, written; /* told, written: the header's counts */
 	bool has_counts, goes_on;          /* the previous event may have more lines */
@@ -38,19 +39,10 @@ struct indexing {
 	int64_t last_ns;
 	uint64_t lost; /* added before the next event */
 	bool any_lost;
-	uint32_t room_comms; /* a power of two; by hash of tid while indexing */
 	struct wm_ft_comm *comms;
-	uint32_t nr_comms;
+	uint32_t nr_comms, room_comms;
+	struct wm_table by_task; /* of the tids in `comms` */
 };
-
-static uint32_t hash(const char *at, uint32_t bytes)
-{
-	uint32_t h = 2166136261u;
-
-	for (uint32_t i = 0; i < bytes; i++)
-		h = (h ^ (unsigned char)at[i]) * 16777619u;
-	return h;
-}
 
 /* --- kinds of events -------------------------------------------------------------------- */
 
@@ -88,35 +80,55 @@ static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 	}
 }
 
-static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t offset)
+static struct kind *find_kind(const struct indexing *x, const struct wm_ft_text *name,
+			      uint64_t hash)
 {
-	uint32_t at = hash(l->name.at, l->name.bytes) % TYPE_PLACES;
+	struct wm_table_walk w;
+
+	for (uint32_t i = wm_table_first(&x->by_kind, hash, &w); i != WM_TABLE_NONE;
+	     i = wm_table_next(&x->by_kind, &w))
+		if (strlen(x->kinds[i]->name) == name->bytes &&
+		    !memcmp(x->kinds[i]->name, name->at, name->bytes))
+			return x->kinds[i];
+	return NULL;
+}
+
+static int add_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t hash,
+		    struct kind **ret)
+{
 	struct wm_arena *a = &x->ft->trace->arena;
-	struct kind *k;
+	struct kind *k = wm_arena_get(a, sizeof(*k));
 	int err;
 
-	while ((k = x->kinds[at]) && (strlen(k->name) != l->name.bytes ||
-				      memcmp(k->name, l->name.at, l->name.bytes) != 0))
-		at = (at + 1) % TYPE_PLACES;
-	if (!k) {
-		if (x->nr_kinds == WM_FT_TYPES_MAX) {
-			wm_trace_fault(x->ft->trace, "", offset,
-				       "more than %u event types: the others are left out",
-				       WM_FT_TYPES_MAX);
-			return 1;
-		}
-		k = wm_arena_get(a, sizeof(*k));
-		if (!k)
-			return -ENOMEM;
-		k->name = wm_arena_copy(a, l->name.at, l->name.bytes);
-		err = k->name ? make_fields(x, k, &l->text) : -ENOMEM;
-		if (err)
-			return err;
-		x->kinds[at] = k;
-		x->nr_kinds++;
-	}
-	judge_fields(k, &l->text);
+	if (!k)
+		return -ENOMEM;
+	k->name = wm_arena_copy(a, l->name.at, l->name.bytes);
+	err = k->name ? make_fields(x, k, &l->text) : -ENOMEM;
+	if (!err)
+		err = wm_table_add(&x->by_kind, hash, x->nr_kinds);
+	if (err)
+		return err;
+	*ret = x->kinds[x->nr_kinds++] = k;
 	return 0;
+}
+
+static int note_kind(struct indexing *x, const struct wm_ft_line *l, uint64_t offset)
+{
+	uint64_t hash = wm_mix_bytes(x->by_kind.seed, l->name.at, l->name.bytes);
+	struct kind *k = find_kind(x, &l->name, hash);
+	int err = 0;
+
+	if (!k && x->nr_kinds == WM_FT_TYPES_MAX) {
+		wm_trace_fault(x->ft->trace, "", offset,
+			       "more than %u event types: the others are left out",
+			       WM_FT_TYPES_MAX);
+		return 1;
+	}
+	if (!k)
+		err = add_kind(x, l, hash, &k);
+	if (!err)
+		judge_fields(k, &l->text);
+	return err;
 }
 
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
@@ -157,14 +169,10 @@ static int by_name(const void *a, const void *b)
 /* Sorts types by name, for wm_ft_type(). */
 static int make_types(struct indexing *x)
 {
-	uint32_t nr = 0;
 	int err = 0;
 
-	for (uint32_t i = 0; i < TYPE_PLACES; i++)
-		if (x->kinds[i])
-			x->kinds[nr++] = x->kinds[i];
-	qsort(x->kinds, nr, sizeof(struct kind *), by_name);
-	for (uint32_t i = 0; !err && i < nr; i++)
+	qsort(x->kinds, x->nr_kinds, sizeof(struct kind *), by_name);
+	for (uint32_t i = 0; !err && i < x->nr_kinds; i++)
 		err = make_type(x->ft->trace, x->kinds[i], x->ft->context);
 	return err;
 }
@@ -197,40 +205,33 @@ const struct wm_event_type *wm_ft_type(const struct wm_trace *t, const struct wm
 static int grow_comms(struct indexing *x)
 {
 	uint32_t room = x->room_comms ? 2 * x->room_comms : 256;
-	struct wm_ft_comm *more = calloc(room, sizeof(*more));
+	struct wm_ft_comm *more = realloc(x->comms, room * sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < x->room_comms; i++) {
-		uint32_t at = (uint32_t)x->comms[i].tid * 2654435761u & (room - 1);
-
-		if (!x->comms[i].name)
-			continue;
-		while (more[at].name)
-			at = (at + 1) & (room - 1);
-		more[at] = x->comms[i];
-	}
-	free(x->comms);
 	x->comms = more;
 	x->room_comms = room;
 	return 0;
 }
 
+/* The first name of a task is kept. */
 static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 {
-	uint32_t at;
+	uint64_t hash = wm_mix(x->by_task.seed ^ (uint32_t)l->tid, 0);
+	struct wm_table_walk w;
+	const char *name;
 
-	if (2 * x->nr_comms >= x->room_comms && grow_comms(x))
+	for (uint32_t i = wm_table_first(&x->by_task, hash, &w); i != WM_TABLE_NONE;
+	     i = wm_table_next(&x->by_task, &w))
+		if (x->comms[i].tid == l->tid)
+			return 0;
+	if (x->nr_comms == x->room_comms && grow_comms(x))
 		return -ENOMEM;
-	at = (uint32_t)l->tid * 2654435761u & (x->room_comms - 1);
-	while (x->comms[at].name && x->comms[at].tid != l->tid)
-		at = (at + 1) & (x->room_comms - 1);
-	if (x->comms[at].name)
-		return 0;
-	x->comms[at].name = wm_arena_copy(&x->ft->trace->arena, l->comm.at, l->comm.bytes);
-	x->comms[at].tid = l->tid;
-	x->nr_comms++;
-	return x->comms[at].name ? 0 : -ENOMEM;
+	name = wm_arena_copy(&x->ft->trace->arena, l->comm.at, l->comm.bytes);
+	if (!name || wm_table_add(&x->by_task, hash, x->nr_comms))
+		return -ENOMEM;
+	x->comms[x->nr_comms++] = (struct wm_ft_comm){.tid = l->tid, .name = name};
+	return 0;
 }
 
 static int by_tid(const void *a, const void *b)
@@ -242,15 +243,10 @@ static int by_tid(const void *a, const void *b)
 
 static void keep_comms(struct indexing *x)
 {
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < x->room_comms; i++)
-		if (x->comms[i].name)
-			x->comms[nr++] = x->comms[i];
-	if (nr)
-		qsort(x->comms, nr, sizeof(*x->comms), by_tid);
+	if (x->nr_comms)
+		qsort(x->comms, x->nr_comms, sizeof(*x->comms), by_tid);
 	x->ft->comms = x->comms;
-	x->ft->nr_comms = nr;
+	x->ft->nr_comms = x->nr_comms;
 	x->comms = NULL;
 }
 
@@ -434,7 +430,9 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 	char *buffer = malloc(BUFFER_BYTES);
 	int err;
 
-	x.kinds = calloc(TYPE_PLACES, sizeof(struct kind *));
+	x.kinds = calloc(WM_FT_TYPES_MAX, sizeof(struct kind *));
+	wm_table_init(&x.by_kind);
+	wm_table_init(&x.by_task);
 	x.packet.stream = x.stream->index;
 	err = buffer && x.kinds ? walk(&x, buffer) : -ENOMEM;
 	if (!err)
@@ -450,6 +448,8 @@ int wm_ft_index(struct wm_ft *ft, struct wm_diag *diag)
 		keep_comms(&x);
 	free(x.comms);
 	free(x.kinds);
+	wm_table_done(&x.by_kind);
+	wm_table_done(&x.by_task);
 	free(buffer);
 	return err;
 }
