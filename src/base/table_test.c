@@ -57,21 +57,34 @@ static void test_equal_hashes(void **unused)
 	assert_int_equal(find(&t, UINT64_MAX, keys, 1), WM_TABLE_NONE);
 }
 
-/* Two tables of two processes have different seeds; in one process they are at least spread. */
-static void test_spread(void **unused)
+/* The longest run of slots in use, which bounds the work of a search. */
+static uint32_t longest_run(const struct wm_table *t)
 {
-	struct wm_table t;
 	uint32_t longest = 0;
 
-	wm_table_init(&t);
-	for (uint32_t i = 0; i < MANY; i++)
-		assert_int_equal(wm_table_add(&t, wm_mix(t.seed ^ i, 0), i), 0);
-	for (uint32_t at = 0, run = 0; at < t.room; at++) {
-		run = t.slots[at].index ? run + 1 : 0;
+	for (uint32_t at = 0, run = 0; at < t->room; at++) {
+		run = t->slots[at].index ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
-	assert_in_range(longest, 1, 200);
-	wm_table_done(&t);
+	return longest;
+}
+
+/* Keys in sequence, and keys that a multiplication by the golden ratio maps to one slot. */
+static void test_spread(void **unused)
+{
+	const uint64_t inverse = 0xf1de83e19937733du; /* of 0x9e3779b97f4a7c15 */
+	const uint64_t steps[] = {1, (uint64_t)1 << 32, inverse};
+
+	assert_int_equal(inverse * 0x9e3779b97f4a7c15u, 1);
+	for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
+		struct wm_table t;
+
+		wm_table_init(&t);
+		for (uint32_t i = 0; i < MANY; i++)
+			assert_int_equal(wm_table_add(&t, wm_mix(t.seed ^ i * steps[k], 0), i), 0);
+		assert_in_range(longest_run(&t), 1, 200);
+		wm_table_done(&t);
+	}
 }
 
 int main(void)
