@@ -3,11 +3,12 @@
 # waymark annotate: instructions equal objdump's, shares are those of the samples.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	waymark="$WAYMARK_BUILD/waymark"
 	cd "$BATS_TEST_TMPDIR"
-	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
 	#include <stdlib.h>
 	static volatile unsigned sink;
@@ -25,7 +26,7 @@ setup() {
 	}
 	END
 	gcc -O2 -g busy.c -o busy
-	perf record -N -q -e cpu-clock -F 4000 -o p.data ./busy
+	perf_record -N -q -e cpu-clock -F 4000 -o p.data ./busy
 }
 
 @test "every instruction is shown, with its samples" {
@@ -60,7 +61,7 @@ setup() {
 @test "a missing function is reported; the kernel's code is shown, or the reason why not" {
 	run -0 "$waymark" annotate nosuch p.data
 	[[ $output == *"no event in a function named 'nosuch'"* ]]
-	perf record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
+	perf_record -N -q -e page-faults -c 1 -o k.data ls -lR /usr/share/doc >/dev/null
 	local name=$("$waymark" report k.data -s dso,sym --json | python3 -c '
 import json, sys
 for r in json.load(sys.stdin)["tables"][0]["rows"]:

@@ -3,11 +3,12 @@
 # waymark diff: changes are found; differences within chance are reported as such.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	waymark="$WAYMARK_BUILD/waymark"
 	cd "$BATS_TEST_TMPDIR"
-	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 	cat >busy.c <<-'END'
 	#include <stdlib.h>
 	static volatile unsigned sink;
@@ -21,8 +22,8 @@ setup() {
 	END
 	gcc -O1 busy.c -o busy
 	for i in 1 2 3; do
-		perf record -N -q -e cpu-clock -F 4000 -o before$i ./busy 1000
-		perf record -N -q -e cpu-clock -F 4000 -o after$i ./busy 3000
+		perf_record -N -q -e cpu-clock -F 4000 -o before$i ./busy 1000
+		perf_record -N -q -e cpu-clock -F 4000 -o after$i ./busy 3000
 	done
 }
 

@@ -4,6 +4,7 @@
 # page as a browser draws it.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	waymark="$WAYMARK_BUILD/waymark"
@@ -65,7 +66,7 @@ page_as_drawn() { # FILE [#VIEW]
 }
 
 @test "call chains of a recording: the tree has every weight" {
-	perf record -N -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
+	perf_record -N -q -e cpu-clock -F 4000 -g -o p.data python3 -c 'sum(i * i for i in range(3000000))' 2>/dev/null ||
 		skip "perf cannot record here"
 	"$waymark" flame p.data --folded >lines
 	"$waymark" report p.data -s comm --json | python3 -c '
@@ -78,7 +79,7 @@ assert total == lines, (total, lines)'
 }
 
 @test "off-CPU time is the time slept" {
-	perf record -N -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
+	perf_record -N -q -a -g -c 1 -e sched:sched_switch,sched:sched_waking -o s.data \
 		python3 -c 'import time; [time.sleep(0.05) for i in range(10)]' 2>/dev/null || skip "perf cannot record here"
 	for how in off-cpu wakeups; do
 		"$waymark" flame s.data --$how --folded >$how
@@ -89,7 +90,7 @@ assert total == lines, (total, lines)'
 	    assert 490e6 < slept < 60e9, (how, slept)
 	END
 	grep -q '^python3;.*schedule' off-cpu
-	perf record -N -q -g -e cpu-clock -o c.data true 2>why || skip "perf cannot record here: $(head -1 why)"
+	perf_record -N -q -g -e cpu-clock -o c.data true 2>why || skip "perf cannot record here: $(head -1 why)"
 	run -4 "$waymark" flame c.data --off-cpu
 	[[ $output == *"-e sched:sched_switch"* ]]
 }

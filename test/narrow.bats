@@ -3,6 +3,7 @@
 # 32-bit programs on a 64-bit machine: names, callers, source lines and instructions.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -23,7 +24,7 @@ build() {
 # Samples of ./busy, by perf in p.data and by waymark in t.
 sampled() {
 	build busy -DROUNDS=20000 "${@:--DWORK=5000}"
-	perf record -q -N -e cpu-clock -F 2000 --call-graph fp -o p.data ./busy 2>/dev/null || skip "perf cannot record here"
+	perf_record -q -N -e cpu-clock -F 2000 --call-graph fp -o p.data ./busy 2>/dev/null || skip "perf cannot record here"
 	waymark record -q --preload none -o t -F 2000 -g -- ./busy
 }
 
@@ -51,7 +52,7 @@ sampled() {
 deep() {
 	gcc -m32 -O1 -g -nostdlib -static -ffreestanding -fno-pic -no-pie -fomit-frame-pointer -fasynchronous-unwind-tables \
 		-Wl,--build-id -DWORK=50000 -DROUNDS=3000 "$@" "$WAYMARK_SOURCE/test/data/narrow_deep.c" -o deep
-	perf record -q -N -e cpu-clock -F 2000 --call-graph dwarf,8192 -o p.data ./deep 2>/dev/null ||
+	perf_record -q -N -e cpu-clock -F 2000 --call-graph dwarf,8192 -o p.data ./deep 2>/dev/null ||
 		skip "perf cannot record here"
 	rm -rf t
 	waymark record -q --preload none -o t -F 2000 -g dwarf -- ./deep

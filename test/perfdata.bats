@@ -3,6 +3,7 @@
 # perfdata.bats - new recordings of perf, read by waymark and by perf.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup() {
 	PATH="$WAYMARK_BUILD:$PATH"
@@ -23,7 +24,7 @@ we_say() { # FILE [OPTION...]
 }
 
 record_tracepoints() {
-	perf record -N -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
+	perf_record -N -q "$@" -e sched:sched_switch,sched:sched_wakeup,syscalls:sys_exit_read \
 		sh -c 'for i in $(seq 40); do echo $i | cat >/dev/null; done' 2>err ||
 		skip "perf may not record tracepoints here: $(head -1 err)"
 }
@@ -77,7 +78,7 @@ record_tracepoints() {
 }
 
 @test "samples without symbols: the same lines" {
-	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
+	perf_record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	perf_says f.data comm,tid,time,event,period,ip >perf.txt
 	we_say f.data --no-symbols >ours.txt
@@ -86,7 +87,7 @@ record_tracepoints() {
 }
 
 @test "samples on the wall clock: the same times, to the nanosecond" {
-	perf record -N -q -k CLOCK_REALTIME -e page-faults -c 1 -o r.data -- true 2>err || skip "$(head -1 err)"
+	perf_record -N -q -k CLOCK_REALTIME -e page-faults -c 1 -o r.data -- true 2>err || skip "$(head -1 err)"
 	perf script -i r.data --ns -F time 2>/dev/null | tr -d ' :.' >perf.txt
 	waymark print --jsonl r.data | grep -o '"time_ns":[0-9]*' | cut -d: -f2 >ours.txt
 	[ -s ours.txt ]
@@ -103,7 +104,7 @@ same_with_symbols() { # FILE
 
 @test "samples with symbols, of processes that start and exit: the same lines" {
 	export HOME="$PWD" # perf keeps the builds it saw in ~/.debug
-	perf record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
+	perf_record -N -q -e page-faults -c 1 -o f.data -- sh -c 'for i in 1 2 3 4 5 6; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	same_with_symbols f.data
 	[ "$(wc -l <ours.txt)" -gt 100 ]
@@ -113,7 +114,7 @@ same_with_symbols() { # FILE
 @test "kernel symbols are used without the trace's build only on the same host and release" {
 	local release=$(uname -r)
 	export HOME="$PWD"
-	perf record -q -B -e page-faults:k -c 1 -o b.data -- ls / >/dev/null 2>err || skip "$(head -1 err)"
+	perf_record -q -B -e page-faults:k -c 1 -o b.data -- ls / >/dev/null 2>err || skip "$(head -1 err)"
 	same_with_symbols b.data
 	grep -q '+0x[0-9a-f]* (\[kernel.kallsyms\])' ours.txt || skip "the kernel hides its addresses"
 	sed "s/${release//./\\.}/${release//?/x}/g" b.data >other.data
@@ -122,7 +123,7 @@ same_with_symbols() { # FILE
 
 @test "call chains and names of several kinds, with symbols: the same lines" {
 	export HOME="$PWD"
-	perf record -N -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||
+	perf_record -N -q -g -e cpu-clock,page-faults -o g.data -- sh -c 'for i in 1 2 3; do ls; done' >/dev/null 2>err ||
 		skip "$(head -1 err)"
 	same_with_symbols g.data
 	grep -q ' page-faults:' ours.txt
@@ -132,13 +133,13 @@ same_with_symbols() { # FILE
 @test "callers by a copy of the stack, with symbols: the same lines" {
 	export HOME="$PWD"
 	g++ -O2 -g -fomit-frame-pointer "$WAYMARK_SOURCE/test/data/deep.cc" -o deep
-	perf record -N -q -e cpu-clock:u -F 1000 --call-graph dwarf -o d.data -- ./deep 40 2>err || skip "$(head -1 err)"
+	perf_record -N -q -e cpu-clock:u -F 1000 --call-graph dwarf -o d.data -- ./deep 40 2>err || skip "$(head -1 err)"
 	same_with_symbols d.data
 	grep -q '^	.* main+0x[0-9a-f]* (.*/deep)' ours.txt
 }
 
 @test "samples with call chains: the same number and depth" {
-	perf record -N -q -g -e cpu-clock -o g.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' 2>err ||
+	perf_record -N -q -g -e cpu-clock -o g.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' 2>err ||
 		skip "$(head -1 err)"
 	run -0 waymark print --format=jsonl g.data
 	[ "${#lines[@]}" = "$(perf script -i g.data -F event 2>/dev/null | grep -c cpu-clock)" ]
@@ -262,7 +263,7 @@ kcore_of() { # FILE FOLDER
 }
 
 @test "a folder with a copy of the kernel: its symbols, and the parts that are not used" {
-	perf record -N -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
+	perf_record -N -q -e page-faults -c 1 -o f.data -- ls >/dev/null 2>err || skip "$(head -1 err)"
 	kcore_of f.data kc
 	name=$(we_say f.data | grep -o '[a-z_0-9]*+0x[0-9a-f]* (\[kernel' | head -1 | cut -d+ -f1)
 	[ -n "$name" ] || skip "this kernel hides its symbols"

@@ -4,12 +4,13 @@
 # limits, JSON, what is said when something is missing.
 
 bats_require_minimum_version 1.5.0
+load perf
 
 setup_file() {
 	# perf requires a HOME. perf report names functions of the vdso only if a recording without -N left a
 	# copy of the vdso in HOME/.debug, so these tests have a HOME of their own with such a copy.
 	export HOME="$BATS_FILE_TMPDIR"
-	perf record -q --buildid-all -e page-faults -c 1 -o "$HOME/all.data" true >/dev/null 2>&1 || true
+	perf_record -q --buildid-all -e page-faults -c 1 -o "$HOME/all.data" true >/dev/null 2>&1 || true
 }
 
 setup() {
@@ -25,7 +26,7 @@ need_corpus() {
 }
 
 need_perf() {
-	perf record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
+	perf_record -N -q -e cpu-clock -o probe.data true 2>/dev/null || skip "perf cannot record here"
 }
 
 # A program whose functions take 3/4 and 1/4 of its time, called from two places.
@@ -44,13 +45,13 @@ make_program() {
 @test "shares and symbols equal perf report's over recordings of now" {
 	need_perf
 	make_program
-	perf record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
-	perf record -N -q -e cpu-clock -F 4000 -o flat.data ./busy
+	perf_record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf_record -N -q -e cpu-clock -F 4000 -o flat.data ./busy
 	cp busy busy$$
-	perf record -N -q -a -e cpu-clock -F 2000 -g -o all.data ./busy$$
-	perf record -N -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
-	perf record -N -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
-	perf record -N -q -e page-faults -c 1 -g --user-callchains -o half.data python3 -c 'import json, re'
+	perf_record -N -q -a -e cpu-clock -F 2000 -g -o all.data ./busy$$
+	perf_record -N -q -e page-faults -c 1 -g -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	perf_record -N -q -e cpu-clock/freq=2000/,page-faults/period=1/ -o two.data python3 -c 'import json, re'
+	perf_record -N -q -e page-faults -c 1 -g --user-callchains -o half.data python3 -c 'import json, re'
 	for file in chains flat faults two half; do
 		python3 "$compare" "$waymark" $file.data comm,dso,sym
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --no-children
@@ -67,8 +68,8 @@ make_program() {
 @test "levels of --hierarchy equal perf report's, and limits hold on each" {
 	need_perf
 	make_program
-	perf record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
-	perf record -N -q -e page-faults -c 1 -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
+	perf_record -N -q -e cpu-clock -F 4000 -g -o chains.data ./busy
+	perf_record -N -q -e page-faults -c 1 -o faults.data sh -c 'ls -lR /usr/share/doc >/dev/null; ./busy'
 	for file in chains faults; do
 		python3 "$compare" "$waymark" $file.data comm,dso,sym --hierarchy
 		python3 "$compare" "$waymark" $file.data dso,sym --hierarchy
@@ -92,7 +93,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 @test "options are taken as perf report has them" {
 	need_perf
 	make_program
-	perf record -N -q -e cpu-clock -F 1000 -g -o p.data ./busy
+	perf_record -N -q -e cpu-clock -F 1000 -g -o p.data ./busy
 	"$waymark" report -i p.data --stdio -f -n --children -d busy -S spin -c busy -g callee --show-total-period >text
 	"$waymark" report p.data --dso busy --symbol spin --comm busy -G --json >json
 	python3 - <<-'END'
@@ -114,7 +115,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 	int main(void) { for (int i = 0; i < 60000; i++) work(); return 0; }
 	END
 	gcc -O2 -g inlined.c -o inlined
-	perf record -N -q -e cpu-clock -F 4000 -o p.data ./inlined
+	perf_record -N -q -e cpu-clock -F 4000 -o p.data ./inlined
 	# Of other objects perf asks addr2line, which names files otherwise now and then.
 	python3 "$compare" "$waymark" p.data srcline 'inlined.c:' --no-children
 	"$waymark" report p.data -s srcline --json >line.json
@@ -146,7 +147,7 @@ assert row["sym"] == "[.] spin" and 0.65 < calls["large"] < 0.85, row'
 @test "call graphs divide a function's time among what it calls, and who called it" {
 	need_perf
 	make_program
-	perf record -N -q -e cpu-clock -F 4000 -g -o p.data ./busy
+	perf_record -N -q -e cpu-clock -F 4000 -g -o p.data ./busy
 	"$waymark" report p.data -s sym -g --json >caller.json
 	"$waymark" report p.data -s sym --no-children --call-graph callee --json >callee.json
 	"$waymark" report p.data -s comm --call-graph folded --json >folded.json
@@ -248,8 +249,8 @@ print(sum(r["events"] for t in json.load(sys.stdin)["tables"] for r in t["rows"]
 	}
 	END
 	gcc -O1 -g -fno-omit-frame-pointer faults.c -o faults
-	perf record -N -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
-	perf record -N -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
+	perf_record -N -q -e page-faults -c 1 -m 16M -o flat.data ./faults 50000
+	perf_record -N -q -e page-faults -c 1 -m 16M -g -o chains.data ./faults 30000
 	for file in flat chains; do
 		# Long enough to be cut in three.
 		[ "$(stat -c %s $file.data)" -gt 6000000 ]
