@@ -304,13 +304,13 @@ ten_seen() {
 	run -2 waymark record --change t -e order --filter 'price > 3'
 	[[ "$output" == *"the filter names a field that shop:order does not have"* ]]
 	run -2 waymark record --change t -x order --filter 'id > 3'
-	[[ "$output" == *"it goes behind an -e, not behind -x"* ]]
+	[[ "$output" == *"put this option after an -e"* ]]
 	run -2 waymark record --change t --stacks kernel -e order
-	[[ "$output" == *"begin with a recording"* ]]
+	[[ "$output" == *"cannot be added to a running recording"* ]]
 	run -2 waymark record --change t
 	[[ "$output" == *"-e GLOB"*"-x GLOB"* ]]
 	run -2 waymark record --change t -e order -- true
-	[[ "$output" == *"--change goes to a recorder that runs already"* ]]
+	[[ "$output" == *"--change addresses a running recorder"* ]]
 	ten
 	finish
 	[ "$(count t shop:order)" -eq 10 ] # none of this changed the recording

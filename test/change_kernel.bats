@@ -186,7 +186,7 @@ change() {
 	run -2 waymark record --change t -e sched:sched_switch -c 1
 	[[ $output == *"can be sampled only from the beginning"* ]]
 	run -4 waymark record --change t -x kernel:sched:sched_switch
-	[[ $output == *"no event of the kernel that is on is called so"* ]]
+	[[ $output == *"no kernel event of that name is on"* ]]
 	ten
 	finish
 	[ "$(count syscalls:sys_enter_getppid)" = 10 ]

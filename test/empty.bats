@@ -50,7 +50,7 @@ teardown() {
 
 @test "programs without marks, and the helpers that provide some" {
 	run -0 waymark record -o t -- env -i /bin/true
-	[[ "$output" == *"nothing that joined has marked places"*"cleaned environment"*"--preload malloc,pthread"* ]]
+	[[ "$output" == *"no process that joined has marked places"*"cleaned environment"*"--preload malloc,pthread"* ]]
 	run -0 waymark record -o t2 --preload malloc -- ls /
 	[[ "$output" =~ [1-9][0-9]*" events, " ]]
 	[[ "$output" != *"marked places"* ]]
@@ -58,9 +58,9 @@ teardown() {
 
 @test "a static program without the runtime; --preload none" {
 	run -0 waymark record -o t -- "$W/static"
-	[[ "$output" == *"linked statically, without the runtime"*"libwaymark-rt.a"* ]]
+	[[ "$output" == *"linked statically and without the runtime"*"libwaymark-rt.a"* ]]
 	run -0 waymark record -o t2 --preload none -- /bin/true
-	[[ "$output" == *"--preload none kept it out"* ]]
+	[[ "$output" == *"--preload none excluded it"* ]]
 }
 
 @test "a setuid program is not reached by its environment, but from outside" {

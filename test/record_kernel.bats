@@ -264,10 +264,10 @@ none_left() {
 	# Events that the filter dropped are counted, but not as lost.
 	rm -rf t
 	run -0 --separate-stderr waymark record -o t --preload none -e syscall:write:enter --filter 'count > 50 && count % 2 == 0' -- "$W/sizes"
-	[[ $stderr == *"25 events (25 of the kernel), 25 did not pass --filter, "*", 0 lost"* ]]
+	[[ $stderr == *"25 events (25 of the kernel), 25 rejected by --filter, "*", 0 lost"* ]]
 	rm -rf t
 	run -0 --separate-stderr waymark record -o t --preload none -c 1 -e syscalls:sys_enter_write --filter 'count > 50 && count % 2 == 0 && $comm == "si[z]*"' -- "$W/sizes"
-	[[ $stderr == *"25 events (25 samples), 25 did not pass --filter, "*", 0 lost"* ]]
+	[[ $stderr == *"25 events (25 samples), 25 rejected by --filter, "*", 0 lost"* ]]
 }
 
 @test "a filter that does not fit is shown with a caret; events of a glob that lack a field do not pass" {
@@ -359,7 +359,7 @@ none_left() {
 	cd "$BATS_TEST_TMPDIR"
 	rm -rf "$open"
 	[ "$status" -ne 0 ]
-	[[ $output == *"'sched:sched_switch'; the kernel's events are not to be seen: "*root* ]]
+	[[ $output == *"'sched:sched_switch'; the kernel's events cannot be read: "*root* ]]
 }
 
 # The kernel prints system calls in its own way, and a bare %p as a different number: neither is compared.

@@ -322,13 +322,13 @@ text() { # of a trace, one event a line
 	run -2 waymark record -F 0 -o t -- true
 	[[ $output == *"1 or more"* ]]
 	run -2 waymark record -F 99 -c 5 -o t -- true
-	[[ $output == *"exclude each other"* ]]
+	[[ $output == *"and not both"* ]]
 	run -2 waymark record -F 99 -g dwarf,77 -o t -- true
 	[[ $output == *"multiple of 8"* ]]
 	run -2 waymark record -c 1 -e app:one -o t -- true # and not each tick of a clock
-	[[ $output == *"behind the -e they are for"* ]]
+	[[ $output == *"put them after the -e they apply to"* ]]
 	run -2 waymark record -c 1 -o t -- true
-	[[ $output == *"too often"* ]]
+	[[ $output == *"shortest period"* ]]
 	run -2 waymark record -F 1000000000 -e sw:cpu-clock -o t -- true
 	[[ $output == *"perf_event_max_sample_rate"* ]]
 	run -2 waymark record -e 'kernel:sw:cpu-c*' -o t -- true # whatever it matches

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - `waymark record --change DIR`: other events for a recording
- * that runs. Its recorder follows and says what came of it; the names of events
- * and their fields are looked up in the processes themselves, where they may
- * be read.
+ * change.c - `waymark record --change DIR`: changes the events of a running recording.
+ * The recorder answers with the result; the names of events and their fields are read
+ * from the recorded processes, where permissions allow.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ static bool bit(const uint64_t *bits, uint32_t i)
 }
 
 /* ------------------------------------------------------------------ *
- * Before
+ * Checks
  * ------------------------------------------------------------------ */
 
 struct check {
@@ -42,7 +41,10 @@ static void check_event(const struct wm_attach_site *s, void *data)
 	wm_say("record: %s", diag.sentence);
 }
 
-/* A filter that cannot fit the event it names outright changes nothing. 0 or an exit status. */
+/*
+ * Rejects a filter that does not fit the event its -e names without wildcards. 0 or an
+ * exit status.
+ */
 static int check_filters(const struct wm_recorder_plan *plan)
 {
 	struct check check = {.rules = plan->events->rules};
@@ -66,10 +68,13 @@ static int check_filters(const struct wm_recorder_plan *plan)
 }
 
 /* ------------------------------------------------------------------ *
- * Afterwards
+ * Results
  * ------------------------------------------------------------------ */
 
-/* Says which globs no recorded process has an event for. Returns how many have one. */
+/*
+ * Reports each glob that matches no event of a recorded process. Returns the number
+ * that matched.
+ */
 static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
 {
 	uint32_t matched = 0;
@@ -83,14 +88,17 @@ static uint32_t say_unmatched(const struct wm_recorder_plan *plan, const struct 
 			continue;
 		}
 		wm_record_nearest(glob, now->pids, WM_CHANGED_PIDS, near, sizeof(near));
-		wm_say("no event of the recorded processes matches '%s', kept for those that come "
-		       "later%s%s",
+		wm_say("no event of the recorded processes matches '%s'; the rule stays for "
+		       "processes that join later%s%s",
 		       glob, *near ? "; " : "", near);
 	}
 	return matched;
 }
 
-/* Returns whether an event that was named outright is not recorded for its filter. */
+/*
+ * Returns whether an event named without wildcards is not recorded because its filter
+ * does not fit.
+ */
 static bool say_unfit(const struct wm_recorder_plan *plan, const struct wm_msg_changed *now)
 {
 	bool outright = false;
@@ -101,9 +109,10 @@ static bool say_unfit(const struct wm_recorder_plan *plan, const struct wm_msg_c
 		if (!bit(now->unfit, i))
 			continue;
 		outright = outright || !wm_glob_is_pattern(glob, strlen(glob));
-		wm_say("'%s' names events that lack a field of its filter, or have it as another "
-		       "type: these are not recorded; 'waymark list --fields' shows the fields",
-		       glob);
+		wm_say(
+		    "'%s' matches events that lack a field of its filter or have it with another "
+		    "type; they are not recorded; 'waymark list --fields' shows the fields",
+		    glob);
 	}
 	return outright;
 }
@@ -118,7 +127,7 @@ static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_c
 		(void)snprintf(events, sizeof(events), "%u to %u", now->events_min,
 			       now->events_max);
 	if (!now->nr_processes)
-		wm_say("no process has joined yet; those that do follow the new rules: %s",
+		wm_say("no process has joined yet; the new rules apply to those that join: %s",
 		       plan->dir);
 	else if (follow)
 		wm_say("%s event%s on in %s%u process%s: %s", events,
@@ -130,17 +139,18 @@ static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_c
 static void say_missing(const struct wm_msg_changed *now)
 {
 	if (now->nr_late)
-		wm_say("%u of %u processes did not answer within a second: they are stopped or "
-		       "starting, and follow when they run",
+		wm_say("%u of %u processes did not answer within a second; they are stopped or "
+		       "starting, and will apply the change when they run",
 		       now->nr_late, now->nr_processes);
 	if (now->nr_deaf)
-		wm_say("%u of %u processes closed their connection to the recorder: they cannot be "
-		       "changed and go on as before; record them anew with -p",
+		wm_say("%u of %u processes closed their connection to the recorder and cannot be "
+		       "changed; they are recorded as before; to change them, record them again "
+		       "with -p",
 		       now->nr_deaf, now->nr_processes);
 }
 
 /* ------------------------------------------------------------------ *
- * The kernel's
+ * Kernel events
  * ------------------------------------------------------------------ */
 
 static void say_words(const char *lines)
@@ -153,7 +163,7 @@ static void say_words(const char *lines)
 	}
 }
 
-/* The name or filter that the recorder found wrong. */
+/* The name or filter that the recorder rejected. */
 static const char *text_of(const struct wm_kernel_asks *asks,
 			   const struct wm_msg_kernel_changed *now)
 {
@@ -183,7 +193,10 @@ static int say_refused(const struct wm_recorder_plan *plan, const struct wm_msg_
 				     : (int)wm_exit_of(now->err);
 }
 
-/* A rule of the same name means something, too, whatever programs say. How many do. */
+/*
+ * Marks rules whose name matched a kernel event, even if no program has one. Returns
+ * their number.
+ */
 static uint32_t note_matched(const struct wm_recorder_plan *plan,
 			     const struct wm_msg_kernel_changed *now)
 {
@@ -193,7 +206,7 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
 
 	for (uint32_t i = 0; i < asks->nr; i++, at += strlen(at) + 1) {
 		name = at + 1;
-		at = name + strlen(name) + 1; /* its filter */
+		at = name + strlen(name) + 1; /* skips the filter */
 		if (!bit(now->matched, i))
 			continue;
 		nr++;
@@ -204,7 +217,7 @@ static uint32_t note_matched(const struct wm_recorder_plan *plan,
 	return nr;
 }
 
-/* 0 or an exit status after words; how many of the names meant something. */
+/* 0, or an exit status after a message; *ret_matched: number of names that matched. */
 static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matched)
 {
 	const struct wm_kernel_asks *asks = plan->events->later;
@@ -228,10 +241,10 @@ static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matc
 }
 
 /* ------------------------------------------------------------------ *
- * Programs'
+ * Events of programs
  * ------------------------------------------------------------------ */
 
-/* The exit status, after words; `matched` of the kernel's names. */
+/* Returns the exit status after messages; `matched`: number of names that matched kernel events. */
 static int change_programs(const struct wm_recorder_plan *plan, uint32_t matched)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -265,6 +278,6 @@ int wm_record_change(const struct wm_recorder_plan *plan)
 	if (wm_rules_count(plan->events->rules))
 		return change_programs(plan, matched);
 	if (!matched)
-		wm_say("no event of the kernel that is on is called so");
+		wm_say("no kernel event of that name is on");
 	return matched ? WM_EXIT_DONE : WM_EXIT_NO_MATCH;
 }

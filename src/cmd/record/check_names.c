@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_names.c - reports the globs that matched no event, with the nearest
- * names. Reads CMD's ELF file only: events of a library, or of the program that
- * a script starts, are not found there.
+ * check_names.c - reports the globs that matched no event, with the nearest names. For
+ * CMD, only its ELF file is searched: events of a library, or of a program that a
+ * script starts, are not found.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "event/class.h"
 #include "kernel/tracefs.h"
 
-/* Near by whole name, or by the event's own name when no provider was given. */
+/* Compares the whole name, or only the event's name when the glob has no provider. */
 static void offer(const char *provider, const char *name, void *data)
 {
 	struct wm_nearest *near = data;
@@ -49,7 +49,7 @@ const char *wm_record_nearest(const char *glob, const uint32_t *pids, size_t nr,
 	return wm_nearest_sentence(&near, "", buf, size);
 }
 
-/* Where to look for it, or why the kernel's events were not looked at. */
+/* Names the command that lists events, or the reason why kernel events were not searched. */
 static void find_cure(const struct wm_recorder_plan *plan, const char *glob, char *cure,
 		      size_t size)
 {
@@ -59,16 +59,16 @@ static void find_cure(const struct wm_recorder_plan *plan, const char *glob, cha
 
 	wm_tracefs_close(tracefs);
 	if (err < 0)
-		(void)snprintf(cure, size, "the kernel's events are not to be seen: %s",
+		(void)snprintf(cure, size, "the kernel's events cannot be read: %s",
 			       wm_words_of(err, &diag));
 	else if (plan->command && !plan->nr_pids)
-		(void)snprintf(cure, size, "'waymark list %.200s' shows what there is",
+		(void)snprintf(cure, size, "'waymark list %.200s' lists its events",
 			       plan->command[0]);
 	else if (plan->nr_pids && kill(plan->pids[0], 0) == 0)
-		(void)snprintf(cure, size, "'waymark list -p %d' shows what there is",
+		(void)snprintf(cure, size, "'waymark list -p %d' lists its events",
 			       (int)plan->pids[0]);
 	else
-		(void)snprintf(cure, size, "'waymark list' shows what there is");
+		(void)snprintf(cure, size, "'waymark list' lists all events");
 }
 
 static void say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
@@ -82,7 +82,8 @@ static void say_unmatched(const struct wm_recorder_plan *plan, const char *glob)
 		(void)wm_attach_list(plan->pids[i], offer_listed, &near, NULL);
 	wm_nearest_sentence(&near, "", sentence, sizeof(sentence));
 	find_cure(plan, glob, cure, sizeof(cure));
-	if (near.nr && near.best[0].distance == 0) /* it is there, but was never passed or joined */
+	if (near.nr &&
+	    near.best[0].distance == 0) /* the event exists, but its process never joined */
 		wm_say("no process with the event '%s' was %s", glob,
 		       plan->counts ? "counted" : "recorded");
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - see events.h: from options to what a recorder is given. */
+/* events.c - see events.h: turns options into the plan of a recorder. */
 #include "cmd/record/events.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@
 #include "event/filter.h"
 #include "kernel/counters.h"
 
-#define CLOCK_PERIOD_MIN 10000u /* cycles, or ns: the kernel takes no shorter ones of its clock */
+#define CLOCK_PERIOD_MIN                                                                           \
+	10000u /* cycles or ns: shortest period that the kernel accepts for its clock */
 
 static int add_wanted(struct wm_record_asked *r, const char *glob)
 {
@@ -30,7 +31,7 @@ static int add_wanted(struct wm_record_asked *r, const char *glob)
 	return 0;
 }
 
-/* What the next --filter or --context belongs to. */
+/* The entry that the next --filter or --context applies to. */
 static struct wm_record_wanted *current(struct wm_record_asked *r)
 {
 	if (r->nr_wanted == 0 && add_wanted(r, NULL) < 0)
@@ -45,7 +46,8 @@ int wm_record_on_event(const struct wm_option *o, const char *argument, void *va
 
 	(void)o;
 	if (r->nr_wanted >= WM_RULES_NR_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u times", WM_RULES_NR_MAX);
+		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times",
+				   WM_RULES_NR_MAX);
 	return current(r) ? add_wanted(r, argument) : -ENOMEM;
 }
 
@@ -60,7 +62,7 @@ int wm_record_on_exclude(const struct wm_option *o, const char *argument, void *
 	return err;
 }
 
-/* The event an option belongs to. 0, -ENOMEM; -EINVAL: nothing can be said of what is left out. */
+/* Gets the entry an option applies to. 0, -ENOMEM, or -EINVAL when that entry is an -x. */
 static int belongs(struct wm_record_asked *r, struct wm_record_wanted **ret, struct wm_diag *diag)
 {
 	struct wm_record_wanted *w = current(r);
@@ -71,7 +73,7 @@ static int belongs(struct wm_record_asked *r, struct wm_record_wanted **ret, str
 	if (!w->exclude)
 		return 0;
 	return wm_diag_set(diag, -EINVAL, NULL, -1,
-			   "nothing of '%s' is recorded: it goes behind an -e, not behind -x",
+			   "'%s' is excluded and takes no options: put this option after an -e",
 			   w->glob);
 }
 
@@ -86,7 +88,7 @@ int wm_record_on_filter(const struct wm_option *o, const char *argument, void *v
 		return err;
 	if (w->filter)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "there is a filter already for %s: join them with &&",
+				   "there is already a filter for %s: join the two with &&",
 				   w->glob ? w->glob : "all events");
 	w->filter = argument;
 	return 0;
@@ -113,7 +115,7 @@ int wm_record_on_context(const struct wm_option *o, const char *argument, void *
 				break;
 		if (i == sizeof(names) / sizeof(names[0]))
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "'%.*s' is no context; there are cpu and ustack", (int)n,
+					   "unknown context '%.*s': cpu and ustack exist", (int)n,
 					   p);
 		w->contexts |= names[i].bit;
 		p += n + (p[n] == ',');
@@ -199,7 +201,8 @@ int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *val
 	free(r->cpus);
 	r->cpus = NULL;
 	err = wm_cpus_parse(argument, &r->cpus, &r->nr_cpus);
-	return err ? wm_diag_set(diag, err, NULL, -1, "'%s' is no list of CPUs: '0-3,8'", argument)
+	return err ? wm_diag_set(diag, err, NULL, -1, "'%s' is not a list of CPUs such as '0-3,8'",
+				 argument)
 		   : wm_recorder_check_cpus(r->cpus, r->nr_cpus, diag);
 }
 
@@ -220,7 +223,7 @@ int wm_record_check_filter(const char *text)
 	return err;
 }
 
-/* What a column of diag counts in; NULL: nothing. */
+/* The text that diag->column counts in, or NULL. */
 static const char *text_of(const struct wm_recorder_wanted *w, const struct wm_diag *diag)
 {
 	if (!diag->where)
@@ -262,7 +265,7 @@ char *wm_record_join_filters(const char *a, const char *b, int *ret_err)
 	return t.data;
 }
 
-/* An -e, and what was said before any. 0, or an exit status after words. */
+/* Adds one -e, merged with the options before any -e. 0, or an exit status after a message. */
 static int want(struct wm_record_asked *r, const struct wm_record_wanted *own)
 {
 	const struct wm_record_wanted *general = &r->wanted[0];
@@ -302,24 +305,24 @@ static bool names_some(const struct wm_record_asked *r)
 	return false;
 }
 
-/* The usual event is a clock: it is not what -c counts when something else was named. */
+/* The default event is a clock: -c does not count it when other events are named. */
 static int check_default(const struct wm_record_asked *r, const struct wm_sampling_how *how)
 {
 	if (names_some(r) && (r->events.kernel || how->period)) {
-		wm_say("-F, -c and -g before any -e are for events that are sampled, and each of "
-		       "those named is recorded as it is: put them behind the -e they are for");
+		wm_say("-F, -c and -g before the first -e apply to sampled events, but each event "
+		       "named here is recorded directly: put them after the -e they apply to");
 		return WM_EXIT_USAGE;
 	}
 	if (how->period && how->period < CLOCK_PERIOD_MIN) {
-		wm_say("-c %" PRIu64 " without an -e is of a clock, where less than %u is too "
-		       "often: name an event, or take -F",
+		wm_say("-c %" PRIu64 " without -e counts a clock, whose shortest period is %u: "
+		       "name an event with -e, or use -F",
 		       how->period, CLOCK_PERIOD_MIN);
 		return WM_EXIT_USAGE;
 	}
 	return 0;
 }
 
-/* A rate or -g before any -e, and no event it was for: the usual one. */
+/* Adds the default event when -F, -c or -g is given before any -e and no event is sampled. */
 static int sample_default(struct wm_record_asked *r)
 {
 	const struct wm_sampling_how none = {0};
@@ -339,7 +342,10 @@ static int sample_default(struct wm_record_asked *r)
 	return err ? (int)wm_exit_of(err) : 0;
 }
 
-/* Those of -e, or else everything; then those of -x. 0, or an exit status after words. */
+/*
+ * Adds the events of -e, or all events, then applies each -x. 0, or an exit status
+ * after a message.
+ */
 static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
 	const struct wm_record_wanted everything = {.glob = "*:*"};
@@ -362,7 +368,7 @@ static int want_all(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 	return status;
 }
 
-/* 0, or an exit status after words. */
+/* 0, or an exit status after a message. */
 static int find_events(struct wm_record_asked *r, uint32_t *ret_nr_asked)
 {
 	const struct wm_rules_options o = {
@@ -406,7 +412,10 @@ int wm_record_own_folder(char *buf, size_t size)
 	return 0;
 }
 
-/* Whose events: processes are found for threads, and a filter. 0 or an exit status. */
+/*
+ * Finds the processes of the threads of -t, and builds the filter of -t and -C. 0 or an
+ * exit status.
+ */
 static int find_whose(struct wm_record_asked *r)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -453,7 +462,7 @@ int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 	if (r->change)
 		return WM_EXIT_DONE;
 	if (err < 0) {
-		wm_say_cannot("find", "this command's own folder", err);
+		wm_say_cannot("find", "the folder of this executable", err);
 		return WM_EXIT_FAILED;
 	}
 	wm_recorder_want_tasks(&r->events);

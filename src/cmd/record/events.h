@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what people ask to be recorded, and with which options: of
- * `waymark record`, and of verbs that record to show it at once. --filter,
- * --context, --every, -F, -c and -g belong to the -e before them; before any -e they
- * belong to all.
+ * events.h - the events requested on a command line and their options, for `waymark
+ * record` and for verbs that record and show the result at once. --filter, --context,
+ * --every, -F, -c and -g apply to the preceding -e; before the first -e they apply to
+ * all.
  *
- * A verb's values begin with a struct wm_record_asked, so its table names
- * these functions for its options.
+ * A verb's values begin with a struct wm_record_asked, so that its option table can
+ * name these functions.
  */
 #ifndef WM_CMD_RECORD_EVENTS_H
 #define WM_CMD_RECORD_EVENTS_H
@@ -18,16 +18,16 @@
 #include "cmd/record/record.h"
 
 struct wm_record_wanted {
-	const char *glob; /* NULL: what was said before any -e */
+	const char *glob; /* NULL: the options given before any -e */
 	const char *filter;
 	uint32_t contexts;
-	bool exclude; /* of -x */
+	bool exclude; /* from -x */
 	struct wm_sampling_how how;
-	uint64_t every_ns; /* of counters of /proc; 0: not said */
+	uint64_t every_ns; /* for counters of /proc; 0: not given */
 };
 
 struct wm_record_asked {
-	struct wm_record_wanted *wanted; /* [0] is before any -e */
+	struct wm_record_wanted *wanted; /* [0] holds the options before any -e */
 	uint32_t nr_wanted;
 	const char *dir, *preload, *snapshot, *change;
 	struct wm_ids pids, tids;
@@ -35,12 +35,12 @@ struct wm_record_asked {
 	int mode, format;
 	bool all, quiet, fail_on_loss;
 	struct wm_recorder_events events;
-	struct wm_kernel_asks later; /* of --change: what goes to the recorder */
+	struct wm_kernel_asks later; /* with --change: the request to the recorder */
 	struct wm_record_more more;
 	int *cpus; /* NULL: all */
 	size_t nr_cpus;
-	char folder[PATH_MAX]; /* of this command's file */
-	char *single;          /* the filter of -t and -C; NULL: none */
+	char folder[PATH_MAX]; /* folder of this executable */
+	char *single;          /* filter for -t and -C; NULL: none */
 };
 
 int wm_record_on_event(const struct wm_option *o, const char *argument, void *values,
@@ -70,7 +70,7 @@ int wm_record_on_chain(const struct wm_option *o, const char *argument, void *va
 int wm_record_on_cpus(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag);
 
-/* What a recorder is given; it points into `r`. 0, or an exit status after words. */
+/* Fills the plan of a recorder; it points into `r`. 0, or an exit status after a message. */
 int wm_record_asked_plan(struct wm_record_asked *r, char *const *command,
 			 struct wm_recorder_plan *ret);
 

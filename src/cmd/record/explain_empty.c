@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_empty.c - why nothing was recorded, as far as it can be told from
- * outside, and what to do about it. An empty trace has a reason, and neither
- * the program's words nor the runtime's silence tell it.
+ * explain_empty.c - reports why nothing was recorded, as far as this is visible from
+ * outside of the program, and the cure. Neither the program nor the runtime prints the
+ * reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "elf/elf_file.h"
 #include "elf/sites.h"
 
-/* setuid, setgid or with capabilities: the loader ignores our environment. */
+/* setuid, setgid or with capabilities: the loader ignores LD_PRELOAD for such a program. */
 static bool is_privileged(const char *path)
 {
 	struct stat st;
@@ -45,7 +45,7 @@ static bool has_marks(const struct wm_elf *e)
 	return any;
 }
 
-/* Nobody joined: what the file of CMD tells. */
+/* Reports why no process joined, judging by CMD's file. */
 static void say_of_file(const char *path, const char *name, const struct wm_recorder_plan *plan)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -53,26 +53,26 @@ static void say_of_file(const char *path, const char *name, const struct wm_reco
 	int err = wm_elf_open(path, &elf, &diag);
 
 	if (is_privileged(path))
-		wm_say("no process joined: '%s' runs with privileges of its own (setuid, setgid or "
-		       "capabilities), so the loader keeps the recorder from it; record it from "
-		       "outside, as root: waymark record -p PID",
+		wm_say("no process joined: '%s' has privileges of its own (setuid, setgid or "
+		       "capabilities), so the loader does not preload the runtime; as root, attach "
+		       "with: waymark record -p PID",
 		       name);
 	else if (plan->preload && !strcmp(plan->preload, "none"))
-		wm_say("no process joined: '%s' does not have the runtime, and --preload none kept "
-		       "it out",
+		wm_say("no process joined: '%s' does not contain the runtime, and --preload none "
+		       "excluded it",
 		       name);
 	else if (err == 0 && is_static(elf))
-		wm_say("no process joined: '%s' is linked statically, without the runtime: %s",
+		wm_say("no process joined: '%s' is linked statically and without the runtime; %s",
 		       name,
-		       has_marks(elf) ? "link libwaymark-rt.a into it (pkg-config --static "
-					"waymark-rt)"
-				      : "nothing can be loaded into it");
+		       has_marks(elf)
+			   ? "link libwaymark-rt.a into it (pkg-config --static waymark-rt)"
+			   : "no library can be loaded into it");
 	else if (err < 0 && diag.sentence[0] && err != -ENOEXEC)
 		wm_say("no process joined: '%s': %s", name, diag.sentence);
 	else
-		wm_say("no process joined: '%s' or what starts it cleared the environment "
-		       "(LD_PRELOAD, WAYMARK_SESSION), or is a program of another kind than this "
-		       "machine's; waymark record -p PID reaches it from outside",
+		wm_say("no process joined: '%s' or the program that starts it cleared the "
+		       "environment (LD_PRELOAD, WAYMARK_SESSION), or is built for another "
+		       "architecture; attach with: waymark record -p PID",
 		       name);
 	wm_elf_close(elf);
 }
@@ -82,9 +82,8 @@ static void say_nobody(const struct wm_recorder_plan *plan, const struct wm_reco
 	char *path;
 
 	if (plan->all)
-		wm_say(
-		    "no process joined: none has the runtime, or no thread passed a marked place "
-		    "that is wanted; 'waymark list' shows the processes with marks");
+		wm_say("no process joined: no process contains the runtime, or no thread reached a "
+		       "requested marked place; 'waymark list' shows the processes with marks");
 	if (plan->all || plan->nr_pids) {
 		(void)wm_recorder_say_missing(recorder);
 		return;
@@ -101,9 +100,9 @@ void wm_record_say_empty(const struct wm_recorder_plan *plan, const struct wm_re
 		say_nobody(plan, recorder);
 	else if (!t->events && !wm_recording_lost(t) && !plan->nr_asked && !t->nr_changes &&
 		 !t->nr_unpatched && !(t->matched[0] & 1))
-		wm_say("nothing that joined has marked places (who starts with a cleaned "
+		wm_say("no process that joined has marked places (a process started with a cleaned "
 		       "environment does not join)%s",
 		       plan->command && !plan->nr_pids && !plan->all && !plan->preload
-			   ? "; --preload malloc,pthread makes calls into the C library events"
+			   ? "; --preload malloc,pthread records calls of the C library as events"
 			   : "");
 }

@@ -20,11 +20,11 @@ int wm_record_sample_rate(struct wm_sampling_how *how, const char *argument, boo
 
 	if (how->frequency || how->period)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "-F and -c exclude each other, and each is said once");
+				   "give -F or -c only once, and not both");
 	if (wm_number_parse_integer(argument, 1, INT64_MAX, &n) < 0)
-		return wm_diag_set(
-		    diag, -EINVAL, NULL, -1, "'%s' is not a number of 1 or more: %s", argument,
-		    frequency ? "samples a second" : "one sample each so many events");
+		return wm_diag_set(diag, -EINVAL, NULL, -1,
+				   "'%s' is not an integer of 1 or more (%s)", argument,
+				   frequency ? "samples per second" : "events per sample");
 	if (frequency)
 		how->frequency = (uint64_t)n;
 	else
@@ -46,9 +46,10 @@ int wm_record_sample_chain(struct wm_sampling_how *how, const char *argument, st
 	if (argument[5] &&
 	    (wm_number_parse_integer(argument + 6, 8, WM_SAMPLE_STACK_MAX, &bytes) < 0 ||
 	     bytes % 8))
-		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s': the stack's bytes are a multiple of 8, at most %u",
-				   argument, WM_SAMPLE_STACK_MAX);
+		return wm_diag_set(
+		    diag, -EINVAL, NULL, -1,
+		    "'%s': the stack size must be a multiple of 8 and at most %u bytes", argument,
+		    WM_SAMPLE_STACK_MAX);
 	how->chain = WM_CHAIN_STACK;
 	how->stack_bytes = (uint32_t)bytes;
 	return 0;
@@ -69,13 +70,14 @@ bool wm_record_sample_join(const struct wm_sampling_how *general, const struct w
 	return ret->frequency || ret->period || ret->chain;
 }
 
-/* --- what else the kernel can do ----------------------------------------------------------- */
+/* --- other requests to the kernel ---------------------------------------------------------- */
 
 static int add(const char *list[WM_RECORD_MORE_MAX], unsigned *nr, const char *argument,
 	       struct wm_diag *diag)
 {
 	if (*nr == WM_RECORD_MORE_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u times", WM_RECORD_MORE_MAX);
+		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times",
+				   WM_RECORD_MORE_MAX);
 	list[(*nr)++] = argument;
 	return 0;
 }
@@ -101,7 +103,7 @@ int wm_record_more_stacks(struct wm_record_more *m, const char *argument, struct
 			m->user_stacks = true;
 		else
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "'%.*s' is no stack; there are kernel and user", (int)n,
+					   "unknown stack '%.*s': kernel and user exist", (int)n,
 					   p);
 		p += n + (p[n] == ',');
 	}
@@ -132,10 +134,11 @@ int wm_record_more_begin(const struct wm_record_more *m, struct wm_recorder_even
 int wm_record_proc_every(uint64_t *every_ns, const char *argument, struct wm_diag *diag)
 {
 	if (*every_ns)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "said twice of the same events");
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "given twice for the same events");
 	if (wm_number_parse_duration(argument, WM_PROC_EVERY_MIN_NS, WM_PROC_EVERY_MAX_NS,
 				     every_ns))
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is no duration of 1ms to 1h, such as 100ms", argument);
+				   "'%s' is not a duration between 1ms and 1h, such as 100ms",
+				   argument);
 	return 0;
 }

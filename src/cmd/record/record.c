@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - `waymark record`: its options, and what goes to another recorder. */
+/* record.c - `waymark record`: its option table, and --snapshot. */
 #include "cmd/record/events.h"
 
 #include <errno.h>
@@ -34,51 +34,53 @@ static const struct wm_option options[] = {
     {.name = "event",
      .letter = 'e',
      .argument = "GLOB",
-     .help = "events by provider:name, wildcards allowed, of programs and of the kernel "
-	     "(sched:sched_switch, syscall:openat, ftrace:print); user: or kernel: before it says "
-	     "whose; may be repeated; without it, all events of programs",
+     .help = "record events whose provider:name matches GLOB, of programs and of the kernel "
+	     "(sched:sched_switch, syscall:openat, ftrace:print); the prefix user: or kernel: "
+	     "selects one of the two; repeatable; default: all events of programs",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_event},
     {.name = "exclude",
      .letter = 'x',
      .argument = "GLOB",
-     .help = "not these, whatever -e says; may be repeated",
+     .help = "do not record these events, even if an -e matches them; repeatable",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_exclude},
     {.name = "filter",
      .argument = "EXPR",
-     .help = "record the events of the -e before it only when this is true, 'rows > 100 && sql == "
-	     "\"SELECT*\"'; before any -e it is for all",
+     .help = "record the events of the preceding -e only when EXPR is true, 'rows > 100 && sql == "
+	     "\"SELECT*\"'; before the first -e: for all events",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_filter},
     {.name = "context",
      .argument = "LIST",
-     .help = "record with them: cpu, ustack (the user call stack); belongs to the -e before it, as "
-	     "--filter",
+     .help = "record these values with each event: cpu, ustack (the user call stack); applies to "
+	     "the preceding -e, like --filter",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_context},
     {.name = "every",
      .argument = "DURATION",
-     .help = "how often the counters of /proc of the -e before it are read (proc:vmstat), 1ms to "
-	     "1h; default 1s; before any -e it is for all",
+     .help = "interval between readings of the /proc counters of the preceding -e (proc:vmstat), "
+	     "1ms to 1h; default 1s; before the first -e: for all counters",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_every},
     {.name = "preload",
      .argument = "LIST",
-     .help = "load helpers into CMD: malloc, pthread, func; 'none' loads not even the runtime",
+     .help = "load helper libraries into CMD: malloc, pthread, func; 'none' does not even load the "
+	     "runtime",
      WM_OPTION_TO_TEXT(struct wm_record_asked, preload)},
     WM_OPTION_HEADING("Sampling"),
     {.name = "freq",
      .letter = 'F',
      .argument = "HZ",
-     .help = "sample the kernel's events of the -e before it so often a second; before any -e all "
-	     "of them, or cpu:cycles (sw:cpu-clock where there is none) when none is named",
+     .help = "take HZ samples per second of the kernel events of the preceding -e; before the "
+	     "first -e: of all of them, or of cpu:cycles when no event is named (sw:cpu-clock on "
+	     "machines without cpu:cycles)",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_rate},
     {.name = "count",
      .letter = 'c',
      .argument = "N",
-     .help = "the same, at every Nth event",
+     .help = "like -F, but take one sample every N events",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_rate},
     {.name = "call-graph",
@@ -86,58 +88,58 @@ static const struct wm_option options[] = {
      .argument = "MODE",
      .optional = true,
      .choices = "fp|dwarf",
-     .help = "sample with call chains: fp by frame pointers, of kernel and program; dwarf[,BYTES] "
-	     "with a copy of the program's stack (8192 bytes) to be unwound later; belongs to the "
-	     "-e before it, as -F",
+     .help = "record call chains with samples: fp uses frame pointers, for kernel and program; "
+	     "dwarf[,BYTES] copies the top of the program's stack (8192 bytes) for later "
+	     "unwinding; applies to the preceding -e, like -F",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_chain},
     {.name = "stacks",
      .argument = "LIST",
-     .help = "after each event of the kernel a stack, as an event (ftrace:kernel_stack, "
+     .help = "record a stack after each kernel event, as an event of its own (ftrace:kernel_stack, "
 	     "ftrace:user_stack): kernel, user",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_stacks},
     {.name = "trigger",
      .argument = "TEXT",
-     .help = "let an event of the kernel do something, in tracefs' words: "
+     .help = "attach a trigger to a kernel event, in the syntax of tracefs: "
 	     "'sched:sched_switch:stacktrace if prev_pid == 0', "
-	     "'kmem:kmalloc:hist:keys=call_site'; may be repeated",
+	     "'kmem:kmalloc:hist:keys=call_site'; repeatable",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_trigger},
     {.name = "synthetic",
      .argument = "TEXT",
-     .help = "make an event that triggers write, 'NAME TYPE FIELD; ...'; it is recorded as "
-	     "synthetic:NAME; may be repeated",
+     .help = "create a synthetic event for triggers to write, 'NAME TYPE FIELD; ...', and record "
+	     "it as synthetic:NAME; repeatable",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_synthetic},
     WM_OPTION_HEADING("Which processes"),
     {.name = "pid",
      .letter = 'p',
      .argument = "PID,...",
-     .help = "processes that run already",
+     .help = "record running processes",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_pid},
     {.name = "tid",
      .letter = 't',
      .argument = "TID,...",
-     .help = "threads that run already: they alone, and nothing they fork",
+     .help = "record running threads, without the threads and processes they start",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_tid},
     {.name = "cpu",
      .letter = 'C',
      .argument = "LIST",
-     .help = "only what happens on these CPUs, '0-3,8'",
+     .help = "record only events on these CPUs, '0-3,8'",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_cpus},
     {.name = "all",
      .letter = 'a',
-     .help = "every process that has the runtime in it, now or later",
+     .help = "record every process that contains the runtime, including those that start later",
      WM_OPTION_TO_FLAG(struct wm_record_asked, all)},
-    WM_OPTION_HEADING("Where and how"),
+    WM_OPTION_HEADING("Output and buffers"),
     {.name = "output",
      .letter = 'o',
      .argument = "DIR",
-     .help = "the trace directory, made by this; default ./waymark-NAME-DATE-TIME",
+     .help = "trace directory to create; default ./waymark-NAME-DATE-TIME",
      WM_OPTION_TO_TEXT(struct wm_record_asked, dir)},
     {.name = "buffer-size",
      .letter = 'b',
@@ -145,37 +147,37 @@ static const struct wm_option options[] = {
      .initial = "64M",
      .min = WM_RULES_BUFFER_MIN,
      .max = (int64_t)WM_POOL_BYTES_MAX / 2,
-     .help = "memory for events per process, used only as far as it is needed",
+     .help = "upper limit of event memory per process; memory is allocated on demand",
      WM_OPTION_TO_SIZE(struct wm_record_asked, buffer_bytes)},
     {.name = "mode",
      .argument = "MODE",
      .choices = "discard|overwrite|block",
      .initial = "discard",
-     .help = "when the memory is full: discard new events, overwrite the oldest (flight recorder: "
-	     "written at the end, at SIGUSR2, at --snapshot), or block the program",
+     .help = "when the buffer is full: discard new events, overwrite the oldest (flight recorder: "
+	     "written at the end, on SIGUSR2 and on --snapshot), or block the program",
      WM_OPTION_TO_CHOICE(struct wm_record_asked, mode)},
     {.name = "snapshot",
      .argument = "DIR",
-     .help = "record nothing: have the recorder that writes to DIR write what it holds, now",
+     .help = "record nothing; make the running recorder of DIR write its buffer now",
      WM_OPTION_TO_TEXT(struct wm_record_asked, snapshot)},
     {.name = "change",
      .argument = "DIR",
-     .help = "record nothing: have the recorder that writes to DIR record what -e says (with its "
-	     "--filter and --context), and no longer what -x says, from now on, of programs and of "
-	     "the kernel; other events stay as they are",
+     .help = "record nothing; make the running recorder of DIR start recording the events of -e "
+	     "(with --filter and --context) and stop recording those of -x, of programs and of the "
+	     "kernel; other events do not change",
      WM_OPTION_TO_TEXT(struct wm_record_asked, change)},
     {.name = "trace-format",
      .argument = "FORMAT",
      .choices = "ctf-1.8|ctf-2",
      .initial = "ctf-1.8",
-     .help = "the trace's format",
+     .help = "format of the trace",
      WM_OPTION_TO_CHOICE(struct wm_record_asked, format)},
     {.name = "fail-on-loss",
-     .help = "exit with 5 when an event was lost",
+     .help = "exit with status 5 when an event was lost",
      WM_OPTION_TO_FLAG(struct wm_record_asked, fail_on_loss)},
     {.name = "quiet",
      .letter = 'q',
-     .help = "say nothing unless something is wrong",
+     .help = "print only warnings and errors",
      WM_OPTION_TO_FLAG(struct wm_record_asked, quiet)},
     WM_OPTION_END,
 };
@@ -199,7 +201,7 @@ static void comm_of(pid_t pid, char *buf, size_t size)
 	free(text);
 }
 
-/* ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... when that exists. */
+/* ./waymark-NAME-YYYYmmdd-HHMMSS, with -2, -3 ... appended when that exists. */
 static int default_dir(const struct wm_record_asked *r, char **command, char *buf, size_t size)
 {
 	char what[40] = "system", when[32];
@@ -237,15 +239,16 @@ static int snapshot(const struct wm_record_asked *r)
 		return err == -ENOENT ? WM_EXIT_FAILED : wm_exit_of(err);
 	}
 	if (!r->quiet)
-		wm_say("snapshot: %" PRIu64 " events, %s: %s", answer.events,
-		       wm_number_print_about(answer.bytes, size), r->snapshot);
+		wm_say("snapshot: %" PRIu64 " event%s, %s: %s", answer.events,
+		       answer.events == 1 ? "" : "s", wm_number_print_about(answer.bytes, size),
+		       r->snapshot);
 	return WM_EXIT_DONE;
 }
 
 static int usage(const char *sentence)
 {
 	wm_say("record: %s", sentence);
-	wm_say("'waymark record --help' shows its options");
+	wm_say("'waymark record --help' lists the options");
 	return WM_EXIT_USAGE;
 }
 
@@ -254,26 +257,30 @@ static int check(const struct wm_record_asked *r, int nr_args)
 	const bool running = r->pids.nr || r->tids.nr || r->all;
 
 	if (r->snapshot && (nr_args || running || r->change))
-		return usage("--snapshot goes to a recorder that runs already; it takes no CMD");
+		return usage("--snapshot addresses a running recorder and takes neither CMD nor "
+			     "-p, -t, -a or --change");
 	if (r->change && (nr_args || running || r->nr_cpus || r->dir || r->preload))
-		return usage("--change goes to a recorder that runs already; it takes -e and -x");
+		return usage("--change addresses a running recorder and takes only -e and -x with "
+			     "their options");
 	if (r->change && (r->more.nr_triggers || r->more.nr_synthetics || r->more.kernel_stacks ||
 			  r->more.user_stacks))
-		return usage("--trigger, --synthetic and --stacks begin with a recording, not "
-			     "while one runs");
+		return usage(
+		    "--trigger, --synthetic and --stacks cannot be added to a running recording");
 	if (r->change && r->nr_wanted < 2)
-		return usage("--change: what to switch on (-e GLOB) or off (-x GLOB) is missing");
+		return usage("--change needs events to switch on (-e GLOB) or off (-x GLOB)");
 	if (!r->snapshot && !r->change && !nr_args && !running)
-		return usage("what to record is missing: a command after --, or -p PID, -t TID, or "
-			     "-a");
+		return usage(
+		    "nothing to record: give a command after --, or -p PID, -t TID, or -a");
 	if ((r->pids.nr || r->tids.nr) && r->all)
-		return usage("-a is every process: -p and -t have no place beside it");
+		return usage("-a already covers every process: do not combine it with -p or -t");
 	if (r->pids.nr && r->tids.nr)
-		return usage("-t is single threads, -p all of a process: one of both");
+		return usage(
+		    "-t selects single threads and -p whole processes: give only one of them");
 	if (!wm_rules_has_pool(r->buffer_bytes, (uint32_t)r->mode))
-		return usage("--buffer-size: no such size can be had");
+		return usage("--buffer-size: no buffer of this size can be made");
 	if (r->preload && running)
-		return usage("--preload is for a CMD; nothing is loaded into running processes");
+		return usage(
+		    "--preload needs a CMD: helpers cannot be loaded into running processes");
 	return WM_EXIT_DONE;
 }
 
@@ -303,12 +310,13 @@ const struct wm_verb wm_cmd_record = {
     .summary = "record events of a command or of running processes",
     .synopsis = "[-e GLOB [--filter EXPR] [--context LIST]]... [-x GLOB]... [-o DIR] "
 		"[-- CMD...|-p PID|-t TID|-a|--change DIR]",
-    .details = "With a CMD the exit status is CMD's, 128 + signal when a signal ended it; 125\n"
-	       "when waymark failed before CMD ran, 126 or 127 when CMD could not be run. The\n"
-	       "recording ends with CMD; children it leaves behind run on unrecorded. Ctrl-C ends\n"
-	       "the recording and leaves a whole trace; a second one does not wait for CMD.\n"
-	       "\n"
-	       "With -p or -a a CMD is not recorded but says how long: -a -- sleep 5.",
+    .details =
+	"The exit status is CMD's, or 128 + signal when a signal ended CMD; 125 when waymark\n"
+	"failed before CMD ran, 126 or 127 when CMD could not be run. The recording ends when\n"
+	"CMD exits; children that outlive CMD continue unrecorded. Ctrl-C ends the recording\n"
+	"and leaves a complete trace; a second Ctrl-C does not wait for CMD.\n\n"
+	"With -p or -a, CMD is not recorded; its run time is the length of the recording:\n"
+	"waymark record -a -- sleep 5.",
     .options = options,
     .values_bytes = sizeof(struct wm_record_asked),
     .min_args = 0,

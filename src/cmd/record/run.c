@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - carries a plan out, and speaks of it: signals, what came of the
- * recording, the exit status. The recording itself is control/recorder.h.
- *
- * What becomes of CMD is decided in control/recorder/command.h.
+ * run.c - carries out a plan: signals, the summary of the recording, the exit status.
+ * The recording itself is control/recorder.h; control/recorder/command.h decides what
+ * happens to CMD.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,12 +20,12 @@
 #include "cmd/record/record.h"
 #include "cmd/say.h"
 
-#define GRACE_NS WM_NS_PER_SECOND /* after Ctrl-C, for CMD to end by itself */
+#define GRACE_NS WM_NS_PER_SECOND /* time for CMD to exit after Ctrl-C */
 
 struct run {
 	const struct wm_record_plan *plan;
 	struct wm_recorder *recorder;
-	int interrupted; /* the signal that ended us */
+	int interrupted; /* the signal that ended the recording */
 	struct wm_recorder_result result;
 };
 
@@ -39,7 +38,7 @@ static void on_grace_over(void *data)
 	struct run *r = data;
 
 	if (wm_recorder_command(r->recorder))
-		wm_say("the recording ends; '%s' still runs and is waited for; a second signal "
+		wm_say("the recording ends; waiting for '%s', which still runs; a second signal "
 		       "kills it",
 		       r->plan->recorder.command[0]);
 	wm_recorder_end(r->recorder);
@@ -51,7 +50,7 @@ static void on_signal(int signo, pid_t from, void *data)
 	const struct wm_recorder_plan *p = &r->plan->recorder;
 
 	if (!wm_recorder_signal(r->recorder, signo, from)) {
-		/* The pump sees us gone and finishes by itself. */
+		/* The pump detects that this process exited, and finishes the trace. */
 		wm_recorder_abandon(r->recorder);
 		_exit(WM_EXIT_SIGNAL_BASE + signo);
 	}
@@ -85,7 +84,7 @@ static int watch_signals(struct run *r)
 }
 
 /* ------------------------------------------------------------------ *
- * What came of it
+ * Results
  * ------------------------------------------------------------------ */
 
 static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals)
@@ -105,7 +104,7 @@ static void add_lost(struct wm_text *t, const struct wm_recording_totals *totals
 		wm_text_char(t, ')');
 }
 
-/* Of all events: how many each source recorded, and how many records filters left out. */
+/* Adds the number of events of each source, and of records that filters rejected. */
 static void add_sources(struct wm_text *line, const struct run *r)
 {
 	uint64_t filtered = 0;
@@ -118,7 +117,7 @@ static void add_sources(struct wm_text *line, const struct run *r)
 			wm_text_f(line, " (%" PRIu64 " %s)", t->events, wm_sources[i]->label);
 	}
 	if (filtered)
-		wm_text_f(line, ", %" PRIu64 " did not pass --filter", filtered);
+		wm_text_f(line, ", %" PRIu64 " rejected by --filter", filtered);
 }
 
 static void say_total(const struct run *r)
@@ -128,7 +127,7 @@ static void say_total(const struct run *r)
 	char size[WM_NUMBER_TEXT];
 
 	wm_text_init(&line);
-	wm_text_f(&line, "%" PRIu64 " events", t->events);
+	wm_text_f(&line, "%" PRIu64 " event%s", t->events, t->events == 1 ? "" : "s");
 	add_sources(&line, r);
 	wm_text_f(&line, ", %s in %.3f s", wm_number_print_about(t->bytes, size),
 		  (double)t->duration_ns / 1e9);
@@ -143,16 +142,17 @@ static void say_total(const struct run *r)
 	wm_text_done(&line);
 }
 
-/* Marks that are asked for and never speak have a reason that is not in the program. */
+/* Reports sites that stayed off because their code could not be patched. */
 static void say_unpatched(const struct wm_recording_totals *t)
 {
 	if (!t->nr_unpatched || (!t->sites_unpatched && t->events))
 		return;
-	wm_say("%u marked places of %u process%s stayed off, because code is not patched there: %s",
-	       t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
-	       t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build it with -DWAYMARK_LOADTEST"
-			      : "its system forbids it (SELinux, seccomp); build it with "
-				"-DWAYMARK_LOADTEST");
+	wm_say(
+	    "marked places that stayed off: %u in %u process%s, whose code cannot be patched: %s",
+	    t->sites_unpatched, t->nr_unpatched, t->nr_unpatched == 1 ? "" : "es",
+	    t->nr_unwanted ? "unset WAYMARK_NOPATCH, or build the program with -DWAYMARK_LOADTEST"
+			   : "the system forbids it (SELinux, seccomp); build the program with "
+			     "-DWAYMARK_LOADTEST");
 }
 
 static void explain_sources(const struct run *r)
@@ -178,21 +178,20 @@ static void say_oddities(const struct run *r)
 
 	explain_sources(r);
 	if (t->filtered_missing)
-		wm_say("%" PRIu64
-		       " event%s matched an -e whose filter does not fit (no such field, "
-		       "one of another type, or more than 8 filters for one event): not recorded "
-		       "by it",
+		wm_say("%" PRIu64 " event%s matched an -e but cannot be checked by its filter "
+		       "(field missing or of another type, or more than 8 filters for "
+		       "one event) and were not recorded by it",
 		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
 	if (t->sites_refused)
-		wm_say("%u marked places hold other bytes (a debugger's or a uprobe's) and stayed "
-		       "off",
+		wm_say("marked places that stayed off because their code was modified, by a "
+		       "debugger or a uprobe: %u",
 		       t->sites_refused);
 	say_unpatched(t);
 	if (t->nr_quarantined)
-		wm_say("%u processes were not recorded to their end, for the reasons said",
+		wm_say("processes not recorded to their end: %u; see the messages above",
 		       t->nr_quarantined);
 	if (t->nr_refused)
-		wm_say("%u connections were refused for want of room", t->nr_refused);
+		wm_say("connections refused because the recorder was full: %u", t->nr_refused);
 	if (r->result.err < 0)
 		wm_say("cannot finish '%s': %s", r->plan->recorder.dir,
 		       wm_diag_errno(r->result.err));
@@ -208,8 +207,8 @@ static int command_status(const struct run *r)
 }
 
 /*
- * CMD's own status comes first. When that is 0 (or there is no CMD), ours may
- * speak: data missing because it could not be written, or nothing matched.
+ * CMD's status has precedence. When it is 0 (or without CMD), the status reports data
+ * that could not be written, or that nothing matched.
  */
 static int final_status(const struct run *r, bool nothing_matched)
 {
@@ -230,7 +229,7 @@ static int final_status(const struct run *r, bool nothing_matched)
 	return nothing_matched ? WM_EXIT_NO_MATCH : WM_EXIT_DONE;
 }
 
-/* Says what there is to say of a whole trace. Whether nothing that was asked for matched. */
+/* Prints the summary of a complete trace. Returns whether none of the requested events matched. */
 static bool say_result(const struct run *r)
 {
 	const struct wm_recorder_plan *p = &r->plan->recorder;
@@ -249,7 +248,7 @@ static bool say_result(const struct run *r)
 }
 
 /* ------------------------------------------------------------------ *
- * The beginning
+ * Start
  * ------------------------------------------------------------------ */
 
 static bool is_about(const struct wm_diag *diag, const char *what)
@@ -257,7 +256,7 @@ static bool is_about(const struct wm_diag *diag, const char *what)
 	return diag->where && !strcmp(diag->where, what);
 }
 
-/* Says why nothing is recorded. The status for a failure before anything was. */
+/* Reports why nothing is recorded. Returns the exit status for a failure before the first event. */
 static int say_failure(const struct wm_record_plan *plan, int err, const struct wm_diag *diag)
 {
 	wm_say("%s%s", is_about(diag, WM_RECORDER_IN_FILTER) ? "record: " : "",
@@ -279,10 +278,10 @@ static int record(struct run *r)
 	if (!err)
 		err = wm_recorder_begin(r->recorder, &diag);
 	if (err)
-		status = say_failure(r->plan, err, &diag); /* an empty trace, but a whole one */
+		status = say_failure(r->plan, err, &diag); /* the trace is empty, but complete */
 	err = wm_recorder_wait(r->recorder, -1);
 	if (err < 0)
-		wm_say("cannot wait: %s", wm_diag_errno(err));
+		wm_say("cannot wait for the recording to end: %s", wm_diag_errno(err));
 	wm_recorder_result(r->recorder, &r->result);
 	if (status)
 		return status;
