@@ -217,9 +217,9 @@ count_with_both() {
 	run -0 waymark stat -I 60000 --json -o out -e syscall:write --filter 'count % 2 == 0' -- ./sizes
 	python3 -c 'import json; d = json.load(open("out")); i = d["intervals"]; assert sum(e["events"][0]["value"] for e in i) == 50 and d["counted"] == "from the stream" and d["lost"] == 0, d'
 	run -2 waymark stat -e page-faults -e syscall:write --filter 'count % 2 == 0' -- ./sizes
-	[[ $output == *"where sw:page-faults is not"* ]]
+	[[ $output == *"does not contain sw:page-faults"* ]]
 	run -2 waymark stat -e syscall:write --filter 'count % 2 == 0' -e syscall:write -- ./sizes
-	[[ $output == *"is there twice"* ]]
+	[[ $output == *"is named twice"* ]]
 	# Without children: those of the shell are not counted, its own events are.
 	run -0 waymark stat -i -x, -o out -e syscall:write --filter 'count % 2 == 0' -- sh -c './sizes; echo 123 >/dev/null'
 	[ "$(counts)" = 1 ]
@@ -360,7 +360,7 @@ delayed() {
 	[ "$(cut -d, -f1 out)" = 0 ]
 	[ -z "$stderr" ]
 	run -5 waymark stat -D 60000 --json -o out -r 2 -e page-faults:u -- true
-	[ "$output" = "waymark: nothing was counted: it ended before the 60000 ms of -D were over; a shorter -D begins earlier" ]
+	[ "$output" = "waymark: nothing was counted: the run ended before the delay of -D (60000 ms) was over; use a shorter -D" ]
 	grep -q '"elapsed_ns": *0,' out
 	run -3 waymark stat -D 60000 -o out -e page-faults:u -- ./work
 	run -2 waymark stat -D -2 -e page-faults:u -- true
@@ -371,7 +371,7 @@ delayed() {
 		[ "$(grep -c '^[0-9]*,syscall:write,' out)" = 0 ]
 		run -5 waymark stat -D 60000 -x, -o out -e syscall:write --by comm $filter -- sh -c './work; true'
 		[ "$(grep -c '^[0-9]*,syscall:write,' out)" = 0 ]
-		[[ $output == *"the 60000 ms of -D"* ]]
+		[[ $output == *"the delay of -D (60000 ms)"* ]]
 	done
 }
 
@@ -447,7 +447,7 @@ delayed() {
 	END
 	run -0 waymark stat -r 3 -e page-faults:u -- true
 	[[ ${lines[1]} == *" +- "*" %"* ]]
-	[[ $output == *"the mean of 3 runs"* ]]
+	[[ $output == *"mean of 3 runs"* ]]
 }
 
 @test "-I: intervals add up to the total" {
@@ -472,7 +472,7 @@ delayed() {
 	[[ $output == *"sleep-$pid "* ]]
 	run -2 waymark stat --per-thread -- true
 	run -2 waymark stat -C 0-x -- true
-	[[ $output == *"-C wants a list of CPUs"* ]]
+	[[ $output == *"-C needs a list of CPUs"* ]]
 }
 
 @test "-p ends with the process, -a with CMD" {
@@ -494,7 +494,7 @@ delayed() {
 	run -2 waymark stat -e mem:xyz -- true
 	[[ $output == *"mem:ADDRESS"* ]]
 	run -2 waymark stat
-	[[ $output == *"what to count is missing"* ]]
+	[[ $output == *"nothing to count"* ]]
 	run -1 waymark stat -e page-faults -p 4194300
 	[[ $output == *"there is no process 4194300"* ]]
 	run -2 waymark stat -x, --json -- true

@@ -200,7 +200,7 @@ within_the_main_one() {
 	run -0 waymark stat -x, -o cpus -e steps:step -C "0-$(($(getconf _NPROCESSORS_CONF) - 1))" -p $pid -- sleep 1
 	[ "$(cut -d, -f1 cpus)" -gt 0 ]
 	run -5 waymark stat --per-cpu -e steps:step,page-faults -p $pid -- sleep 0.1
-	[[ $output == *"each thread counts its own"* ]]
+	[[ $output == *"each thread keeps its own count"* ]]
 	(sleep 2; kill -9 $pid) &
 	run -0 timeout 60 waymark stat -x, -o killed -e steps:step -p $pid
 	[ "$(cut -d, -f1 killed)" -gt 0 ]
@@ -246,7 +246,7 @@ end_steps() {
 			"${event#*=} $(getconf _NPROCESSORS_ONLN)" ]
 	done
 	run -2 waymark stat -i --per-cpu -e many:e1 -- "$W/many"
-	[[ $output == *"no -i beside them"* ]]
+	[[ $output == *"-i is not possible here"* ]]
 }
 
 @test "-D: earlier counts of programs are excluded; --per-thread; -1: nothing; from the stream" {
@@ -276,7 +276,7 @@ end_steps() {
 	run -0 waymark stat -D -1 -x, -e late:step -- ./late /etc/passwd
 	[[ $output == "0,,late:step,"* ]]
 	run -5 waymark stat -D 60000 -x, -e late:step --by a -- ./late /etc/passwd
-	[ "$output" = "waymark: nothing was counted: it ended before the 60000 ms of -D were over; a shorter -D begins earlier" ]
+	[ "$output" = "waymark: nothing was counted: the run ended before the delay of -D (60000 ms) was over; use a shorter -D" ]
 	steps
 	run -0 waymark stat --per-thread -x, -o around -e steps:step -p $pid -- \
 		waymark stat -D 300 --per-thread -x, -o each -e steps:step -p $pid -- sleep 1.5
@@ -295,7 +295,7 @@ end_steps() {
 	run --separate-stderr -2 waymark stat -e nosuch:event --by '' -- true
 	[[ $stderr == *"no field to count by"* ]]
 	run --separate-stderr -5 waymark stat -e many:e6 --by nope -- "$W/many"
-	[[ $stderr == *"350 of 'many:e6', which lacks one of the fields 'nope'"* ]]
+	[[ $stderr == *"350 events of 'many:e6' are not in the tables, because they lack one of the fields 'nope'"* ]]
 	# More values than rows: bounded, and the others are counted.
 	cat >wide.c <<-'END'
 	#include <waymark/tracepoint.h>
@@ -310,7 +310,7 @@ end_steps() {
 	cc -O2 -I"$WAYMARK_SOURCE/include" wide.c -o wide
 	run --separate-stderr -5 waymark stat -x, -o out -e wide:value --by a -- ./wide
 	[ "$(grep -c '^1,wide:value,' out)" = 16384 ]
-	[[ $stderr == *"3616 of 'wide:value' are in no row"* ]]
+	[[ $stderr == *"3616 events of 'wide:value' are in no row"* ]]
 }
 
 @test "user nobody counts their own programs" {

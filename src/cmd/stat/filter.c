@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - filters of `waymark stat`, as kernel/count_filter.h makes them, with words. */
+/* filter.c - filters of `waymark stat`, made by kernel/count_filter.h; reports their errors. */
 #include <errno.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ int wm_stat_filter(const struct wm_event_space *space, const char *name,
 	if (err < 0)
 		return say_refused(filters, err, &diag);
 	if (nr_left_out)
-		wm_say("%zu events match '%s' but lack a field of the filter: they do not pass",
+		wm_say("%zu events match '%s' but lack a field of the filter; they are not counted",
 		       nr_left_out, name);
 	return 0;
 }

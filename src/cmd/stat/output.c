@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - rows of one run or several on their way out: tables, lines or
- * JSON, intervals, means over runs, the closing lines. See stat.h.
+ * output.c - prints the rows of one or several runs: tables, lines or JSON, intervals,
+ * means over runs, the final lines. See stat.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static bool is_row(const struct wm_stat_run *r, const struct wm_count_row *row)
 	       !strcmp(r->key + bytes + 1, row->where ? row->where : "");
 }
 
-/* What was counted in this row before; most often it is where it was. NULL: no memory. */
+/* The earlier counts of this row, usually found at the same index. NULL: out of memory. */
 static struct wm_stat_run *run_of(struct wm_stat_runs *r, const struct wm_count_row *row, size_t at)
 {
 	struct wm_stat_run *grown;
@@ -60,14 +60,14 @@ static struct wm_stat_run *run_of(struct wm_stat_runs *r, const struct wm_count_
 	return &grown[i];
 }
 
-/* One run's row added, and the means of all runs put into it. */
+/* Adds one run's row, and replaces its values by the means of all runs. */
 static int add_run(struct wm_stat_runs *r, struct wm_count_row *row, size_t at)
 {
 	struct wm_stat_run *run = run_of(r, row, at);
 
 	if (!run)
 		return -ENOMEM;
-	while (run->nr_runs + 1 < r->nr_runs) /* those that lacked it had none of it */
+	while (run->nr_runs + 1 < r->nr_runs) /* a run without this row counts as 0 */
 		wm_stat_runs_add(run, ++run->nr_runs, 0);
 	wm_stat_runs_add(run, ++run->nr_runs, (double)row->value);
 	run->raw += row->raw;
@@ -121,7 +121,7 @@ int wm_stat_out_run(struct wm_stat_out *s, struct wm_count_row *rows, size_t nr,
 	return err;
 }
 
-/* ---- the closing lines ----------------------------------------------------------------- */
+/* final lines */
 
 static void show_times_text(const struct wm_stat_out *s)
 {
@@ -130,7 +130,7 @@ static void show_times_text(const struct wm_stat_out *s)
 
 	(void)fprintf(out, "%s%.6f s elapsed", s->head_printed ? "\n" : "", r->elapsed.mean / 1e9);
 	if (r->nr_runs > 1)
-		(void)fprintf(out, " +- %.2f %%, the mean of %" PRId64 " runs",
+		(void)fprintf(out, " +- %.2f %%, mean of %" PRId64 " runs",
 			      100 * wm_stat_spread(&r->elapsed, r->nr_runs), r->nr_runs);
 	if (s->plan->stream)
 		(void)fprintf(out, "; counted from the stream of events, %" PRIu64 " lost\n",
@@ -139,7 +139,7 @@ static void show_times_text(const struct wm_stat_out *s)
 		(void)fprintf(out, ", %.6f s user, %.6f s system", r->user.mean / 1e9,
 			      r->system.mean / 1e9);
 	if (!s->plan->stream)
-		(void)fputs(s->plan->counting.by ? "; counted apart in the kernel\n" : "\n", out);
+		(void)fputs(s->plan->counting.by ? "; grouped in the kernel\n" : "\n", out);
 	if (s->plan->without)
 		(void)fprintf(out, "%s\n", s->plan->without);
 }

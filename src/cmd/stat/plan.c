@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - from the options of `waymark stat` to a plan: events by name,
- * each the kernel's or the programs'; places; counted by itself or from the
- * stream of the events. run.c and stream.c carry it out.
+ * plan.c - from the options of `waymark stat` to a plan: resolves the names of events,
+ * of the kernel or of programs; selects CPUs; decides whether the kernel counts or the
+ * counts come from a stream of the events. run.c and stream.c carry it out.
  */
 #include "cmd/stat/plan.h"
 
@@ -17,7 +17,7 @@
 int wm_stat_usage(const char *sentence)
 {
 	wm_say("stat: %s", sentence);
-	wm_say("'waymark stat --help' shows its options");
+	wm_say("'waymark stat --help' lists the options");
 	return WM_EXIT_USAGE;
 }
 
@@ -32,25 +32,25 @@ static bool has_filter(const struct wm_stat_asked *v)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* What perf counts when nothing is named; hardware only where there is some. */
+/* perf's default events; the last four are hardware counters. */
 static const char *const defaults[] = {
     "task-clock", "context-switches", "cpu-migrations", "page-faults",
     "cycles",     "instructions",     "branches",       "branch-misses",
 };
 
-/* Where names go: to the kernel's events, or to those of programs. */
+/* Receives the named events: those of the kernel, and those of programs. */
 struct naming {
 	const struct wm_event_space *space;
 	struct wm_stat_events *events;
 	struct wm_stat_user *user;
-	bool stream; /* filters are not the kernel's business */
+	bool stream; /* filters are evaluated on the stream, not by the kernel */
 };
 
 static int say_unknown(const char *name, int err, const struct wm_diag *diag)
 {
 	wm_say("stat: %s", wm_words_of(err, diag));
 	if (err == -ENOENT && !strchr(name, ':'))
-		wm_say("an event of a program is named with its provider, PROVIDER:%s, or "
+		wm_say("to name an event of a program, give its provider, PROVIDER:%s, or write "
 		       "user:%s",
 		       name, name);
 	return err == -ENOENT   ? WM_EXIT_NO_MATCH
@@ -60,13 +60,13 @@ static int say_unknown(const char *name, int err, const struct wm_diag *diag)
 
 static int say_proc(const char *typed, const char *name)
 {
-	wm_say("stat: %s is no event that could be counted, but a file of counters: 'waymark "
-	       "record -e %s' reads it again and again",
+	wm_say("stat: %s is a file of counters and cannot be counted; 'waymark record -e %s' reads "
+	       "it at intervals",
 	       name, typed);
 	return WM_EXIT_USAGE;
 }
 
-/* Events by one name, with the filters that belong to it. 0 or an exit status, which was said. */
+/* Adds the events of one name, with their filters. 0, or an exit status after a message. */
 static int add_name(const struct naming *n, const char *name, size_t bytes,
 		    const struct wm_stat_filters *filters)
 {
@@ -93,7 +93,7 @@ static int add_name(const struct naming *n, const char *name, size_t bytes,
 	return status;
 }
 
-/* 0 or an exit status, which was said. */
+/* 0, or an exit status after a message. */
 static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 {
 	struct wm_stat_filters filters = {.text = {v->filter}};
@@ -111,7 +111,7 @@ static int add_events(const struct wm_stat_asked *v, const struct naming *n)
 			status = add_name(n, name, bytes, &filters);
 	}
 	if (!status && !n->events->defs.nr && !wm_stat_user_nr_rules(n->user))
-		status = wm_stat_usage("-e names no event");
+		status = wm_stat_usage("-e needs the name of an event");
 	return status;
 }
 
@@ -127,7 +127,7 @@ static int find_cpus(const struct wm_stat_asked *v, struct wm_stat_plan *plan, i
 		      : wm_cpus_online(ret_cpus, &plan->counting.nr_cpus);
 	plan->counting.cpus = *ret_cpus;
 	if (err == -EINVAL && v->cpus)
-		return wm_stat_usage("-C wants a list of CPUs as 0-3,8");
+		return wm_stat_usage("-C needs a list of CPUs such as 0-3,8");
 	if (err < 0)
 		wm_say_cannot("find", "the CPUs of this machine", err);
 	return err < 0 ? WM_EXIT_FAILED : 0;
@@ -182,10 +182,14 @@ static void make_plan(const struct wm_stat_asked *v, const struct wm_event_space
 	    .separator = v->separator,
 	};
 	if (!v->nr_wanted && !space->hardware)
-		ret->without = "(no hardware counters on this machine: 'waymark doctor' says why)";
+		ret->without =
+		    "(no hardware counters on this machine; 'waymark doctor' prints the reason)";
 }
 
-/* What is to be counted, of the kernel and of programs. 0 or an exit status, which was said. */
+/*
+ * Finds the events to count, of the kernel and of programs. 0, or an exit status after
+ * a message.
+ */
 static int find_events(const struct wm_stat_asked *v, const struct wm_event_space *space,
 		       struct wm_stat_events *events, struct wm_stat_plan *plan)
 {
@@ -208,9 +212,9 @@ static int find_events(const struct wm_stat_asked *v, const struct wm_event_spac
 	return err == -EINVAL ? WM_EXIT_USAGE : (int)wm_exit_of(err);
 }
 
-/* ---- from the stream --------------------------------------------------------------------- */
+/* from the stream */
 
-/* Counters of the machine are in no stream; NULL: there is none such among the events. */
+/* The first event that no stream contains, such as a hardware counter; NULL: all are in streams. */
 static const struct wm_event_def *not_in_stream(const struct wm_stat_plan *plan)
 {
 	const struct wm_event_defs *defs = plan->counting.defs;
@@ -228,23 +232,26 @@ static bool bpf_refused(const struct wm_stat_plan *plan)
 	struct wm_diag diag = {.offset = -1};
 
 	if (!c->tracefs || wm_count_by_works(c->tracefs, c->defs, c->by, &diag))
-		return false; /* without tracefs there is no stream either */
-	wm_say("counted from the stream: %s", diag.sentence);
+		return false; /* without tracefs, streams do not work either */
+	wm_say("counting from the stream of events: %s", diag.sentence);
 	return true;
 }
 
-/* What a BPF program cannot count apart. */
+/* Whether --by needs a stream, because a BPF program cannot count it. */
 static bool needs_stream_by(const struct wm_stat_asked *v, const struct wm_stat_plan *plan)
 {
 	for (size_t i = 0; i < plan->counting.defs->nr; i++) {
 		if (plan->counting.defs->defs[i].family >= WM_FAMILY_USDT)
-			return true; /* probes have what is fetched by them only when recorded */
+			return true; /* probes provide their fetched arguments only when recorded */
 	}
 	return plan->counting.programs || v->cpus || v->interval_ms || v->runs > 1 ||
 	       has_filter(v) || bpf_refused(plan);
 }
 
-/* Filters the kernel has no words for; counts that threads of programs do not keep by CPU. */
+/*
+ * Whether counting needs a stream: for filters that the kernel cannot evaluate, or for
+ * events of programs per CPU, which the runtime counts per thread only.
+ */
 static bool needs_stream(const struct wm_stat_asked *v, const struct wm_stat_plan *plan,
 			 const struct wm_stat_events *events)
 {
@@ -254,7 +261,7 @@ static bool needs_stream(const struct wm_stat_asked *v, const struct wm_stat_pla
 	       (v->per_cpu && plan->counting.programs && !not_in_stream(plan));
 }
 
-/* An event is recorded once, for one reason. */
+/* The first event that is named twice: a stream contains an event once, with one filter. */
 static const char *named_twice(const struct wm_event_defs *defs)
 {
 	for (size_t i = 0; i < defs->nr; i++) {
@@ -268,29 +275,28 @@ static const char *named_twice(const struct wm_event_defs *defs)
 	return NULL;
 }
 
-/* What cannot be counted from the stream. 0 or an exit status, which was said. */
+/* Rejects what cannot be counted from the stream. 0, or an exit status after a message. */
 static int check_stream(const struct wm_stat_asked *v, const struct wm_stat_plan *plan)
 {
 	const struct wm_event_def *counter = v->by ? NULL : not_in_stream(plan);
 	const char *twice = has_filter(v) ? named_twice(plan->counting.defs) : NULL;
 
 	if (counter) {
-		wm_say("stat: the kernel cannot evaluate one of the filters as it is meant: its "
-		       "events are counted from a stream of them, where %s is not: count that in "
-		       "a run of its own",
-		       counter->name);
+		wm_say(
+		    "stat: the kernel cannot evaluate one of the filters, so events are counted "
+		    "from a stream, which does not contain %s; count that event in a separate run",
+		    counter->name);
 		return WM_EXIT_USAGE;
 	}
 	if (twice) {
-		wm_say("stat: '%s' is there twice: from a stream an event is counted once; give "
-		       "both filters in one, joined with ||",
+		wm_say("stat: '%s' is named twice, but a stream contains each event once; give one "
+		       "filter, joined with ||",
 		       twice);
 		return WM_EXIT_USAGE;
 	}
 	if (v->no_inherit && plan->counting.programs)
-		return wm_stat_usage(
-		    "from a stream, events of programs are counted with their children: "
-		    "no -i beside them");
+		return wm_stat_usage("-i is not possible here: events of programs are counted from "
+				     "a stream, which includes child processes");
 	return WM_EXIT_DONE;
 }
 

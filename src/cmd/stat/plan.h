@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - the options of `waymark stat` as they were typed, and what
- * becomes of them: a plan, and its counting. Names point into argv.
+ * plan.h - the options of `waymark stat` as typed, and the function that makes a plan
+ * from them and counts. Names point into argv.
  */
 #ifndef WM_CMD_STAT_PLAN_H
 #define WM_CMD_STAT_PLAN_H
@@ -12,17 +12,17 @@
 struct wm_stat_asked {
 	struct wm_stat_wanted *wanted;
 	size_t nr_wanted;
-	const char *filter; /* before any -e: for those that have none of their own, too */
+	const char *filter; /* before any -e; added to the filter of each -e */
 	struct wm_ids pids, tids;
 	const char *cpus, *separator, *output, *by, *preload;
 	int64_t interval_ms, runs, timeout_ms, delay_ms;
 	bool append, all, json, per_thread, per_cpu, no_inherit;
 };
 
-/* Says what is wrong with the options; WM_EXIT_USAGE. */
+/* Reports an error in the options; returns WM_EXIT_USAGE. */
 int wm_stat_usage(const char *sentence);
 
-/* Counts until it ends, `command` (NULL: none) run beside it; the exit status. */
+/* Counts until the end, running `command` (NULL: none) meanwhile; returns the exit status. */
 int wm_stat_count(const struct wm_stat_asked *v, const struct wm_event_space *space,
 		  char **command);
 

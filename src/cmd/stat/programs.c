@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs.c - programs' events in `waymark stat`: which names mean some, the
- * rules they become, whose processes are asked, and what they counted as rows.
- * Environment and attaching are those of `waymark record`.
+ * programs.c - events of programs in `waymark stat`: which names refer to them, the
+ * rules made from the names, the selected processes, and reports of uncounted
+ * events. Environment and attaching work as in `waymark record`.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,8 +20,8 @@ struct wm_stat_user {
 	struct wm_recorder_plan plan;
 	struct wm_recorder_events events;
 	pid_t *pids;
-	size_t *before; /* of each rule: how many events of the kernel were named before it */
-	char *cpus;     /* "($cpu == 0 || $cpu == 3)"; NULL: everywhere */
+	size_t *before; /* per rule: number of kernel events named before it */
+	char *cpus;     /* "($cpu == 0 || $cpu == 3)"; NULL: all CPUs */
 	char folder[PATH_MAX];
 };
 
@@ -35,7 +35,7 @@ bool wm_stat_user_means(const struct wm_stat_user *u, const struct wm_event_spac
 	return wm_counting_means_programs(&u->plan, space, name, err, &user);
 }
 
-/* The filter for all, that of this -e, and the CPUs: all must say yes. 0 or -errno. */
+/* Joins the filter for all events, that of this -e, and the CPUs with &&. 0 or -errno. */
 static int join_all(const struct wm_stat_user *u, const struct wm_stat_filters *f, char **ret)
 {
 	int err = 0;
@@ -83,8 +83,8 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 	if (!strncmp(name, "user:", 5))
 		name += 5;
 	if (is_named(u, name)) {
-		wm_say("stat: '%s' is there twice: an event of a program is counted once; give "
-		       "both filters in one, joined with ||",
+		wm_say("stat: '%s' is named twice, but an event of a program is counted once; give "
+		       "one filter, joined with ||",
 		       name);
 		return WM_EXIT_USAGE;
 	}
@@ -100,9 +100,9 @@ int wm_stat_user_add(struct wm_stat_user *u, const char *name,
 	return status;
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* creation */
 
-/* The processes of -p, and those that the threads of -t belong to. 0 or an exit status. */
+/* The processes of -p, and those that contain the threads of -t. 0 or -errno. */
 static int find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -117,7 +117,7 @@ static int find_pids(struct wm_stat_user *u, const struct wm_counting_plan *c)
 	if (c->nr_tids)
 		err = wm_recorder_processes_of(c->tids, c->nr_tids, &u->pids, &nr, &diag);
 	if (err == -ESRCH)
-		err = 0; /* it is said where the kernel is asked for it */
+		err = 0; /* opening the kernel's counters reports it */
 	u->plan.pids = u->pids;
 	u->plan.nr_pids = nr;
 	return err;
@@ -212,7 +212,7 @@ bool wm_stat_user_say(const struct wm_stat_user *u, const struct wm_counting *c,
 	*ret_none = nr == 0;
 	wm_counting_programs_say(&wm_say_words, &t);
 	if (c->nr_refused)
-		wm_say("%u processes could not be counted", c->nr_refused);
+		wm_say("processes that could not be counted: %u", c->nr_refused);
 	return nr == u->plan.nr_asked && !c->nr_refused && !t.lost && !t.nr_unpatched &&
 	       !t.sites_refused;
 }

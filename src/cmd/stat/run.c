@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - one run or several, intervals, the closing lines, the exit status. */
+/* run.c - runs, intervals, the final lines, the exit status. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -14,10 +14,10 @@
 struct stat_state {
 	const struct wm_stat_plan *plan;
 	struct wm_stat_out out;
-	bool none; /* only events of programs were asked for, and none was there */
+	bool none; /* only events of programs were named, and none matched */
 };
 
-/* ---- before anything runs --------------------------------------------------------- */
+/* before the start */
 
 static bool counts_something(const struct wm_counting *c)
 {
@@ -41,7 +41,7 @@ static void say_not_counted(const struct wm_counting *c)
 	}
 }
 
-/* What programs' events lack is said once, of the last run. True: something does. */
+/* Reports what was not counted of programs, once, for the last run. True: something was not. */
 static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 {
 	struct wm_tally_totals t;
@@ -53,12 +53,12 @@ static bool say_of_programs(struct stat_state *s, const struct wm_counting *c)
 
 	s->none = none && !wm_counters_nr(c->counters);
 	if (s->plan->per_cpu)
-		wm_say("not counted: events of programs by CPU: each thread counts its own; "
-		       "'-C LIST' counts what runs on those CPUs");
+		wm_say("events of programs are not counted per CPU, because each thread keeps its "
+		       "own count; '-C LIST' counts only on those CPUs");
 	return !whole || s->plan->per_cpu;
 }
 
-/* Nothing to count: CMD is not run for nothing. */
+/* Prevents CMD from running when no event can be counted. */
 static int on_ready(const struct wm_counting *c, void *data)
 {
 	struct stat_state *s = data;
@@ -70,8 +70,8 @@ static int on_ready(const struct wm_counting *c, void *data)
 
 void wm_stat_say_cut_short(const struct wm_stat_plan *plan)
 {
-	wm_say("nothing was counted: it ended before the %" PRIu64
-	       " ms of -D were over; a shorter -D begins earlier",
+	wm_say("nothing was counted: the run ended before the delay of -D (%" PRIu64
+	       " ms) was over; use a shorter -D",
 	       plan->counting.delay_ns / 1000000u);
 }
 
@@ -90,7 +90,7 @@ static void on_tick(const struct wm_counting *c, uint64_t elapsed_ns, void *data
 	wm_stat_rows_free(rows, nr);
 }
 
-/* The rest of an interval that was cut short, or all of it. */
+/* Prints the rest of an interval that was cut short, or the result without intervals. */
 static int show_result(struct stat_state *s, const struct wm_counting *c, bool last)
 {
 	size_t nr;
@@ -135,7 +135,7 @@ static int say_failed(const struct stat_state *s, int err, const struct wm_diag 
 	return (int)wm_exit_of(err);
 }
 
-/* One run; its status, or < 0 when the verb ends with *ret_exit. */
+/* One run. Returns CMD's status, or < 0 when the verb ends with *ret_exit. */
 static int run_once(struct stat_state *s, bool last, bool *ret_missing, int *ret_exit)
 {
 	struct wm_counting c;

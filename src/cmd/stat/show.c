@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* show.c - rows for what was counted, see stat.h. */
+/* show.c - makes rows of counts, see stat.h. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static char *where_text(const struct wm_stat_plan *p, const struct wm_counting *
 	return text;
 }
 
-/* The name, with what was left out of it. */
+/* The event's name, with ":u" when the kernel's share is not counted. */
 static char *event_text(const struct wm_counters_event *e)
 {
 	char *text;
@@ -60,18 +60,18 @@ static void fill_count(struct wm_count_row *row, const struct wm_counters_event 
 	}
 }
 
-/* Rows on the way. */
+/* Rows under construction. */
 struct table {
 	const struct wm_stat_plan *plan;
 	const struct wm_counting *c;
 	bool since, failed;
 	uint64_t elapsed_ns;
-	size_t tids, cpus; /* rows an event of the kernel has */
+	size_t tids, cpus; /* rows per kernel event */
 	struct wm_count_row *rows;
 	size_t nr, room;
 };
 
-/* One more row with what all have; `event` is taken over. NULL: no memory. */
+/* Adds a row with the common values set; takes ownership of `event`. NULL: out of memory. */
 static struct wm_count_row *add_row(struct table *t, char *event)
 {
 	struct wm_count_row *grown;
@@ -123,13 +123,12 @@ static void fill_tally(struct table *t, struct wm_count_row *row, size_t event, 
 	row->enabled_ns = row->running_ns = t->elapsed_ns;
 	if (t->plan->per_cpu)
 		row->reason =
-		    "counts of programs' events are kept by thread, not by CPU: -C chooses "
-		    "CPUs";
+		    "events of programs are counted per thread, not per CPU; use -C to select CPUs";
 	else if (t->plan->per_thread)
 		row->where = where_text(t->plan, t->c, thread, 0);
 }
 
-/* Events of programs that one rule names, or that it names none. */
+/* Adds the events of programs that one rule matches, or a row that reports that none does. */
 static void add_rule(struct table *t, uint32_t rule)
 {
 	const char *name = wm_stat_user_name(t->plan->user, rule);
@@ -151,10 +150,10 @@ static void add_rule(struct table *t, uint32_t rule)
 		return;
 	row = add_row(t, strdup(name));
 	if (row)
-		row->reason = "no process that was counted has it";
+		row->reason = "no counted process has this event";
 }
 
-/* In the order they were named in. */
+/* Adds all rows in the order of the command line. */
 static void add_all(struct table *t)
 {
 	const struct wm_event_def *defs = t->plan->counting.defs->defs;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* show_by.c - what --by counted: a table for each event, most first. See stat.h. */
+/*
+ * show_by.c - prints the counts of --by: a table for each event, largest count first.
+ * See stat.h.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +31,7 @@ struct table {
 	unsigned parts;
 };
 
-/* Width of a column; the last one needs none. */
+/* Width of a column; the last one is not padded. */
 static int width_of(const struct table *t, unsigned part)
 {
 	char text[WM_BY_TEXT_BYTES + 1];
@@ -151,8 +154,8 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 	else
 		print_text(&t);
 	if (left_over)
-		wm_say("%" PRIu64 " of '%s' are in no row: more than %u different keys, or counted "
-		       "while counting",
+		wm_say("%" PRIu64 " events of '%s' are in no row: more than %u different keys, or "
+		       "events during the counting of another",
 		       left_over, event, WM_BY_KEYS_MAX);
 	return left_over == 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.c - `waymark stat`: its options, which plan.c makes a plan of.
- * --filter belongs to the -e before it; before any -e to all.
+ * stat.c - `waymark stat`: its options, from which plan.c makes a plan. --filter
+ * applies to the preceding -e; before the first -e to all.
  */
 #include "cmd/stat/plan.h"
 
@@ -24,7 +24,7 @@ static int on_event(const struct wm_option *o, const char *argument, void *value
 
 	(void)o;
 	if (v->nr_wanted >= WANTED_MAX)
-		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %u times", WANTED_MAX);
+		return wm_diag_set(diag, -E2BIG, NULL, -1, "given more than %u times", WANTED_MAX);
 	grown = reallocarray(v->wanted, v->nr_wanted + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -43,7 +43,7 @@ static int on_filter(const struct wm_option *o, const char *argument, void *valu
 	(void)o;
 	if (*to)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "there is a filter already for %s: join them with &&",
+				   "there is already a filter for %s: join the two with &&",
 				   w ? w->names : "all events");
 	*to = argument;
 	return 0;
@@ -82,23 +82,24 @@ static int check(const struct wm_stat_asked *v, int nr_args)
 
 	if (!nr_args && !named && !v->all && !v->cpus)
 		return wm_stat_usage(
-		    "what to count is missing: a command after --, or -p PID, -t TID, or -a");
+		    "nothing to count: give a command after --, or -p PID, -t TID, or -a");
 	if (named && v->all)
-		return wm_stat_usage("-a is everything: -p and -t have no place beside it");
-	if (v->per_thread && !named)
-		return wm_stat_usage("--per-thread is for the threads named with -p or -t");
-	if (v->per_thread && v->per_cpu)
-		return wm_stat_usage("--per-thread and --per-cpu do not go together");
-	if (v->append && !v->output)
-		return wm_stat_usage("--append is for the file of -o");
-	if (v->json && v->separator)
-		return wm_stat_usage("--json and -x do not go together");
-	if (v->runs > 1 && (!nr_args || v->interval_ms))
-		return wm_stat_usage("-r runs a command again and again: it needs one, and no -I");
-	if (v->by && (v->per_cpu || v->per_thread))
 		return wm_stat_usage(
-		    "--by cpu or --by tid is what --per-cpu and --per-thread would be "
-		    "beside it");
+		    "-a already covers every process: do not combine it with -p or -t");
+	if (v->per_thread && !named)
+		return wm_stat_usage("--per-thread needs threads selected with -p or -t");
+	if (v->per_thread && v->per_cpu)
+		return wm_stat_usage("--per-thread and --per-cpu cannot be combined");
+	if (v->append && !v->output)
+		return wm_stat_usage("--append needs -o FILE");
+	if (v->json && v->separator)
+		return wm_stat_usage("--json and -x cannot be combined");
+	if (v->runs > 1 && (!nr_args || v->interval_ms))
+		return wm_stat_usage(
+		    "-r repeats a command: it needs a CMD and cannot be combined with -I");
+	if (v->by && (v->per_cpu || v->per_thread))
+		return wm_stat_usage("--by cannot be combined with --per-cpu or --per-thread: use "
+				     "--by cpu or --by tid");
 	return WM_EXIT_DONE;
 }
 
@@ -127,72 +128,72 @@ static const struct wm_option options[] = {
     {.name = "event",
      .letter = 'e',
      .argument = "NAME,...",
-     .help = "events, see waymark-events(7); wildcards allowed; may be repeated; without it, "
-	     "clocks, switches, faults and what the CPU counts",
+     .help = "events to count, see waymark-events(7); wildcards allowed; repeatable; default: "
+	     "clocks, context switches, page faults and CPU counters",
      .kind = WM_OPTION_CALL,
      .call = on_event},
     {.name = "filter",
      .argument = "EXPR",
-     .help = "count the events of the -e before it only when this is true, 'count > 100 && $comm "
-	     "== \"dd\"'; before any -e it is for all",
+     .help = "count the events of the preceding -e only when EXPR is true, 'count > 100 && $comm "
+	     "== \"dd\"'; before the first -e: for all events",
      .kind = WM_OPTION_CALL,
      .call = on_filter},
     {.name = "by",
      .argument = "FIELD,...",
-     .help = "count events apart by the values of these fields, or by pid, tid, comm, cpu",
+     .help = "count separately for each value of these fields, or of pid, tid, comm, cpu",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, by)},
     {.name = "preload",
      .argument = "LIST",
-     .help = "helpers to load into CMD whose events are counted: malloc, pthread, func; none: not "
-	     "even the runtime",
+     .help = "load helper libraries into CMD whose events are counted: malloc, pthread, func; "
+	     "'none' does not even load the runtime",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, preload)},
     WM_OPTION_HEADING("Where to count"),
     {.name = "pid",
      .letter = 'p',
      .argument = "PID,...",
-     .help = "these processes, with all threads they have and will have",
+     .help = "count these processes, with all their present and future threads",
      .kind = WM_OPTION_CALL,
      .call = on_pid},
     {.name = "tid",
      .letter = 't',
      .argument = "TID,...",
-     .help = "these threads",
+     .help = "count these threads",
      .kind = WM_OPTION_CALL,
      .call = on_tid},
     {.name = "all",
      .letter = 'a',
-     .help = "the whole machine",
+     .help = "count the whole machine",
      WM_OPTION_TO_FLAG(struct wm_stat_asked, all)},
     {.name = "cpu",
      .letter = 'C',
      .argument = "LIST",
-     .help = "only what runs on these CPUs, as 0-3,8",
+     .help = "count only on these CPUs, '0-3,8'",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, cpus)},
     {.name = "no-inherit",
      .letter = 'i',
-     .help = "not the children and threads made later",
+     .help = "do not count threads and children that start later",
      WM_OPTION_TO_FLAG(struct wm_stat_asked, no_inherit)},
     {.name = "delay",
      .letter = 'D',
      .argument = "MS",
      .min = -1,
      .max = 86400000,
-     .help = "begin to count so many milliseconds after CMD was started, and then with --timeout "
-	     "and -I; -1: never",
+     .help = "start to count MS milliseconds after the start of CMD; --timeout and -I begin then, "
+	     "too; -1: never count",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, delay_ms)},
     {.name = "timeout",
      .argument = "MS",
      .min = 1,
      .max = 86400000,
-     .help = "end after so many milliseconds; CMD gets SIGTERM, and SIGKILL two seconds later",
+     .help = "end after MS milliseconds; CMD gets SIGTERM, and SIGKILL two seconds later",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, timeout_ms)},
-    WM_OPTION_HEADING("How to show it"),
+    WM_OPTION_HEADING("Output"),
     {.name = "interval",
      .letter = 'I',
      .argument = "MS",
      .min = 1,
      .max = 86400000,
-     .help = "print what was counted every so many milliseconds",
+     .help = "print the counts of every MS milliseconds",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, interval_ms)},
     {.name = "repeat",
      .letter = 'r',
@@ -200,29 +201,29 @@ static const struct wm_option options[] = {
      .initial = "1",
      .min = 1,
      .max = 1000000,
-     .help = "run CMD so often; print means and how far off they may be",
+     .help = "run CMD N times; print mean and standard error",
      WM_OPTION_TO_INTEGER(struct wm_stat_asked, runs)},
     {.name = "per-thread",
-     .help = "a line for each thread",
+     .help = "print a line for each thread",
      WM_OPTION_TO_FLAG(struct wm_stat_asked, per_thread)},
     {.name = "per-cpu",
      .letter = 'A',
-     .help = "a line for each CPU",
+     .help = "print a line for each CPU",
      WM_OPTION_TO_FLAG(struct wm_stat_asked, per_cpu)},
     {.name = "no-aggr", .hidden = true, WM_OPTION_TO_FLAG(struct wm_stat_asked, per_cpu)},
     {.name = "separator",
      .letter = 'x',
      .argument = "SEP",
-     .help = "print fields with this between them, as perf stat does",
+     .help = "print fields separated by SEP, in the format of perf stat -x",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, separator)},
     {.name = "json", .help = "print JSON", WM_OPTION_TO_FLAG(struct wm_stat_asked, json)},
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
-     .help = "print there instead of standard output",
+     .help = "write to FILE instead of standard output",
      WM_OPTION_TO_TEXT(struct wm_stat_asked, output)},
     {.name = "append",
-     .help = "behind what FILE of -o has already",
+     .help = "append to FILE of -o instead of replacing it",
      WM_OPTION_TO_FLAG(struct wm_stat_asked, append)},
     WM_OPTION_END,
 };
@@ -232,9 +233,10 @@ const struct wm_verb wm_cmd_stat = {
     .summary = "count events of programs, the kernel and the CPU, without recording them",
     .synopsis = "[-e NAME]... [-a | -p PID | -t TID] [OPTION]... [-- CMD [ARG]...]",
     .details =
-	"With -a, -p or -t, CMD only says how long. Without CMD, counting ends with the\n"
-	"processes or with Ctrl-C. The exit status is CMD's; 125 when waymark failed before\n"
-	"CMD ran; else 5 when something asked for could not be counted.",
+	"With -a, -p or -t, CMD is not counted; its run time is the length of the counting.\n"
+	"Without CMD, counting ends when the processes exit, or with Ctrl-C. The exit status\n"
+	"is CMD's; 125 when waymark failed before CMD ran; otherwise 5 when a requested event\n"
+	"could not be counted.",
     .options = options,
     .values_bytes = sizeof(struct wm_stat_asked),
     .max_args = WM_VERB_ANY,

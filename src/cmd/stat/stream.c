@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - counted from a stream: what the kernel cannot count apart or
- * filter (events of programs, filters it has no words for, with --by also single
- * CPUs, intervals, repetitions, or where no BPF program may be loaded) is
- * recorded and read while it is (control/live.h).
+ * stream.c - counts from a stream, for counts that the kernel cannot compute or filter:
+ * events of programs, filters that the kernel cannot evaluate, and with --by also
+ * single CPUs, intervals, repetitions, or any event when no BPF program may be loaded.
+ * The events are recorded and read at the same time (control/live.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,14 +22,17 @@
 
 #define LOOK_MS 100
 
-/* ---- whose -------------------------------------------------------------------------- */
+/* selected tasks */
 
 static bool follows(const struct wm_stat_stream *s)
 {
 	return !s->recorder.all && s->told;
 }
 
-/* Threads that come or go meanwhile: asked before the recording begins and after, all are ours. */
+/*
+ * Adds the threads of the selected processes. It is called before the recording begins
+ * and again afterwards, so that threads that start or exit meanwhile are included.
+ */
 static int name_running(struct wm_stat_stream *s)
 {
 	const struct wm_counting_plan *c = &s->plan->counting;
@@ -41,14 +44,17 @@ static int name_running(struct wm_stat_stream *s)
 
 		err = wm_threads_of(c->pids[i], &tids, &nr);
 		if (err)
-			return err == -ENOMEM ? err : 0; /* it has ended: the recorder says so */
+			return err == -ENOMEM ? err : 0; /* the process exited */
 		err = wm_followed_name(&s->followed, tids, nr);
 		free(tids);
 	}
 	return err;
 }
 
-/* A recording has other tasks' events that name ours: a switch to one, who woke it. */
+/*
+ * Rejects events of other tasks. A recording contains those that name a selected task:
+ * a switch to it, or its wakeup.
+ */
 static bool passes(const void *data, uint32_t trace, const struct wm_event *e)
 {
 	const struct wm_stat_stream *s = data;
@@ -61,8 +67,8 @@ static bool passes(const void *data, uint32_t trace, const struct wm_event *e)
 static void say_untold(const struct wm_stat_stream *s)
 {
 	if (!s->told && !s->recorder.all && s->events.kernel && s->last)
-		wm_say("without perf's records of tasks, events of others that name those asked "
-		       "for (sched:sched_switch to one) are counted, too");
+		wm_say("perf's records of tasks are not available: events of other tasks that name "
+		       "a selected one (sched:sched_switch to it) are counted, too");
 }
 
 /* ---- the stream ----------------------------------------------------------------------- */
@@ -84,7 +90,7 @@ static int begin_pass(struct wm_stat_stream *s, struct wm_diag *diag)
 	return err;
 }
 
-/* Another trace than before: with more kinds of events, or the first. */
+/* Binds the pass to a trace: the first one, or one with more kinds of events. */
 static int bind(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err;
@@ -163,7 +169,8 @@ static int wait_for_all(struct wm_stat_stream *s)
 	int got;
 
 	while ((got = wm_recorder_wait(s->run, LOOK_MS)) == 0) {
-		(void)wm_recorder_look(s->run); /* one that is not answered yet is enough */
+		(void)wm_recorder_look(
+		    s->run); /* a request that is not answered yet is sufficient */
 		if (s->plan->counting.interval_ns &&
 		    wm_clock_monotonic_ns() >= s->shown_ns + s->plan->counting.interval_ns)
 			s->err = wm_stat_stream_show(s, false);
@@ -171,7 +178,7 @@ static int wait_for_all(struct wm_stat_stream *s)
 	return got < 0 ? got : 0;
 }
 
-/* Names that meant nothing, once for all runs, as without --by. */
+/* Reports names that matched no event: once for all runs, as without --by. */
 static void say_unmatched(struct wm_stat_stream *s, const struct wm_recording_totals *t)
 {
 	uint32_t nr_asked = s->recorder.nr_asked, nr;
@@ -198,7 +205,10 @@ static void take_result(struct wm_stat_stream *s)
 		s->status = WEXITSTATUS(r.status);
 }
 
-/* -D: all is recorded, and what was before is followed, but not counted. CMD has just begun. */
+/*
+ * -D: everything is recorded, and earlier events are followed but not counted. Call
+ * right after the start of CMD.
+ */
 static void begin_delay(struct wm_stat_stream *s)
 {
 	uint64_t delay_ns = s->plan->counting.delay_ns;
@@ -209,7 +219,7 @@ static void begin_delay(struct wm_stat_stream *s)
 		return;
 	s->begin_ns = (int64_t)(wm_clock_realtime_ns() + delay_ns);
 	s->counts_ns = wm_clock_monotonic_ns() + delay_ns;
-	if (s->shown_ns == s->start_ns) /* with --by, only the first of several runs */
+	if (s->shown_ns == s->start_ns) /* with --by, only in the first of several runs */
 		s->start_ns = s->counts_ns;
 	s->shown_ns = s->counts_ns;
 }
@@ -270,7 +280,7 @@ static int run_events(struct wm_stat_stream *s, struct wm_diag *diag)
 	return err ? err : s->err;
 }
 
-/* What the kernel lends a recording goes with it: the next run has its own. */
+/* Each run has its own recorder_events: kernel resources are freed with the recording. */
 static int run_once(struct wm_stat_stream *s, struct wm_diag *diag)
 {
 	int err = 0;
@@ -297,7 +307,7 @@ static int exit_of(const struct wm_stat_stream *s, int err, const struct wm_diag
 	return s->recorder.command ? WM_EXIT_BEFORE_COMMAND : (int)wm_exit_of(err);
 }
 
-/* --by has tables of its own form. */
+/* Ends the output; --by has tables of another form. */
 static void end_output(struct wm_stat_stream *s)
 {
 	if (!s->plan->counting.by) {
@@ -314,7 +324,7 @@ static void end_output(struct wm_stat_stream *s)
 	} else if (!s->plan->separator) {
 		(void)fprintf(s->plan->out,
 			      "\ncounted from the stream of events%s, %" PRIu64 " lost\n",
-			      s->plan->runs > 1 ? ", all runs together" : "", s->out.lost);
+			      s->plan->runs > 1 ? ", all runs combined" : "", s->out.lost);
 	}
 }
 
@@ -362,7 +372,7 @@ int wm_stat_stream_run(const struct wm_stat_plan *plan)
 	if (err)
 		return exit_of(&s, err, &diag);
 	if (s.out.lost)
-		wm_say("%" PRIu64 " events were lost on the way and are in no row", s.out.lost);
+		wm_say("%" PRIu64 " events were lost and are in no row", s.out.lost);
 	if (s.status)
 		return s.status;
 	if (s.none)

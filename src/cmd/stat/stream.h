@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.h - counting from a stream: private to stat_stream*.c. */
+/* stream.h - counting from a stream: private to stream*.c. */
 #ifndef WM_CMD_STAT_STREAM_H
 #define WM_CMD_STAT_STREAM_H
 
@@ -19,30 +19,31 @@ struct wm_stat_stream {
 	struct wm_trace *trace;
 	struct wm_pass_input input;
 	struct wm_pass pass;
-	bool begun; /* the pass is there */
+	bool begun; /* the pass is initialized */
 	struct wm_apart_values values;
 	struct wm_pass_run apart;
-	struct wm_followed followed; /* whose events of the kernel are counted; -a: not asked */
-	bool told;                   /* the kernel tells of tasks */
+	struct wm_followed followed; /* tasks whose kernel events are counted; unused with -a */
+	bool told;                   /* the kernel reports tasks */
 	struct wm_stat_out out;
-	uint64_t start_ns, shown_ns; /* of this run, or with --by of all; -D: in the future */
-	uint64_t counts_ns;          /* since then; 0: from the start, or never */
-	int64_t begin_ns;            /* the same as events have it */
+	uint64_t start_ns,
+	    shown_ns;       /* of this run, or with --by of all runs; in the future during -D */
+	uint64_t counts_ns; /* counting starts then; 0: from the start, or never */
+	int64_t begin_ns;   /* the same in the clock of the events */
 	int err, signo, status, unwanted;
 	bool missing, last; /* the last run */
-	bool none;          /* only events of programs were asked for, and none was there */
+	bool none;          /* only events of programs were named, and none matched */
 };
 
-/* What is to be recorded, of whom. 0 or an exit status, which was said. */
+/* Sets up the events and processes to record. 0, or an exit status after a message. */
 int wm_stat_stream_want(struct wm_stat_stream *s);
-/* The event of the plan that the trace calls so; NULL: a program's. */
+/* The event of the plan that has this name in the trace; NULL: an event of a program. */
 const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, const char *name);
-/* Whether a kind of events is counted: not what comes along with what was named. */
+/* Whether events of this name are counted, or only recorded along with the named ones. */
 bool wm_stat_stream_counts(const void *stream, const char *name);
-/* By what; "": all of a kind together. */
+/* The fields to group by; "": one total per event. */
 const char *wm_stat_stream_by(const struct wm_stat_plan *plan);
 
-/* What came since the last time: of an interval, of a run that is at its `end`. 0 or -ENOMEM. */
+/* Prints the counts since the last call: of an interval, or of a run at its `end`. 0 or -ENOMEM. */
 int wm_stat_stream_show(struct wm_stat_stream *s, bool end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_show.c - what a stream had: tables of --by, or rows as counters have. */
+/* stream_show.c - prints the counts of a stream: tables of --by, or rows like those of counters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ static void show_kind(struct wm_stat_stream *s, struct wm_apart_kind *k, unsigne
 	struct wm_by_row *rows;
 
 	if (k->lacks && k->total) {
-		wm_say("not counted apart: %" PRIu64 " of '%s', which lacks one of the fields '%s'",
+		wm_say("%" PRIu64 " events of '%s' are not in the tables, because they lack one of "
+		       "the fields '%s'",
 		       k->total, d ? d->name : k->name, s->plan->counting.by);
 		s->missing = true;
 	}
@@ -56,7 +57,7 @@ static void show_time(struct wm_stat_stream *s, uint64_t now_ns)
 	}
 }
 
-/* The tables of --by; with -I those of this interval. */
+/* Prints the tables of --by; with -I those of this interval. */
 static void show_tables(struct wm_stat_stream *s, uint64_t now_ns)
 {
 	bool intervals = s->plan->counting.interval_ns != 0;
@@ -80,7 +81,10 @@ static void show_tables(struct wm_stat_stream *s, uint64_t now_ns)
 
 /* ---- without --by -------------------------------------------------------------------------- */
 
-/* Rows on the way. Not for rates: the time has the recorder's own beginning and end in it. */
+/*
+ * Rows under construction. elapsed_ns includes the recorder's start and end: do not
+ * compute rates from it.
+ */
 struct rows {
 	const struct wm_stat_stream *s;
 	uint64_t elapsed_ns;
@@ -89,7 +93,7 @@ struct rows {
 	bool failed;
 };
 
-/* `where` is taken over; NULL with `apart`: no memory. */
+/* Takes ownership of `where`; with `apart`, NULL means out of memory. */
 static void add_row(struct rows *r, const char *event, char *where, bool apart, uint64_t value)
 {
 	struct wm_count_row *grown = reallocarray(r->rows, r->nr + 1, sizeof(*grown));
@@ -158,7 +162,10 @@ static void add_kind(struct rows *r, const char *event, const struct wm_apart_ki
 		add_row(r, event, NULL, false, k ? k->total : 0);
 }
 
-/* One of several places of a probe, or the end of a call that nobody named. */
+/*
+ * Whether an event gets no row of its own: a further place of a probe, or an implied
+ * end of a call.
+ */
 static bool has_row(const struct wm_event_defs *defs, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
@@ -175,7 +182,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* The kernel's as they were named, then programs' as they are called. */
+/* Adds kernel events in the order of the command line, then events of programs by name. */
 static void add_all(struct rows *r, struct wm_apart_kind *kinds, size_t nr)
 {
 	const struct wm_event_defs *defs = r->s->plan->counting.defs;
@@ -233,7 +240,7 @@ int wm_stat_stream_show(struct wm_stat_stream *s, bool end)
 	uint64_t now_ns = wm_clock_monotonic_ns();
 	int err = 0;
 
-	if (now_ns < s->shown_ns) /* -D is not over: no time is in it */
+	if (now_ns < s->shown_ns) /* the delay of -D is not over: the elapsed time is 0 */
 		now_ns = s->shown_ns;
 	if (s->plan->counting.by)
 		show_tables(s, now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream_want.c - which events a stream is to have, and which of them count. */
+/* stream_want.c - selects the events that a stream records, and those that count. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "event/context.h"
 #include "kernel/event_name.h"
 
-#define BUFFER_BYTES (16u << 20) /* a process has */
+#define BUFFER_BYTES (16u << 20) /* per process */
 
 const char *wm_stat_stream_by(const struct wm_stat_plan *plan)
 {
@@ -21,7 +21,7 @@ const char *wm_stat_stream_by(const struct wm_stat_plan *plan)
 	return plan->per_cpu ? "$cpu" : plan->per_thread ? "$tid" : "";
 }
 
-/* The part of `name` behind "FIRST:"; NULL: it begins otherwise. */
+/* The part of `name` after "FIRST:"; NULL: it begins otherwise. */
 static const char *behind(const char *name, const char *first)
 {
 	size_t bytes = strlen(first);
@@ -29,7 +29,7 @@ static const char *behind(const char *name, const char *first)
 	return !strncmp(name, first, bytes) && name[bytes] == ':' ? name + bytes + 1 : NULL;
 }
 
-/* "syscalls:sys_enter_write" is what people call "syscall:write"; NULL: not the kernel's. */
+/* Maps "syscalls:sys_enter_write" to the event named "syscall:write"; NULL: not a kernel event. */
 const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, const char *name)
 {
 	for (size_t i = 0; i < s->plan->counting.defs->nr; i++) {
@@ -44,7 +44,7 @@ const struct wm_event_def *wm_stat_stream_def(const struct wm_stat_stream *s, co
 	return NULL;
 }
 
-/* Not what comes along with it: other ends of system calls, names of tasks, mappings. */
+/* False for events recorded along: other ends of system calls, names of tasks, mappings. */
 bool wm_stat_stream_counts(const void *data, const char *name)
 {
 	const struct wm_stat_stream *s = data;
@@ -53,7 +53,7 @@ bool wm_stat_stream_counts(const void *data, const char *name)
 	return d ? !d->implied : strncmp(name, "perf:", 5) != 0;
 }
 
-/* A system call is counted when it is entered, and recorded when it returns, too. */
+/* Counts a system call at its entry: "syscall:NAME" alone would record its return, too. */
 static char *name_to_record(const char *name, size_t bytes)
 {
 	bool call = bytes > 8 && !strncmp(name, "syscall:", 8);
@@ -63,7 +63,7 @@ static char *name_to_record(const char *name, size_t bytes)
 	return asprintf(&copy, "%.*s%s", (int)bytes, name, more) < 0 ? NULL : copy;
 }
 
-/* The names of one -e, with its filter and the one for all. 0 or -errno. */
+/* Adds the names of one -e, with its filter and the one for all events. 0 or -errno. */
 static int want_names(struct wm_stat_stream *s, const struct wm_stat_wanted *wanted,
 		      struct wm_diag *diag)
 {
