@@ -192,12 +192,12 @@ told() { # TRACE OFFSET WORDS: damage is said, with file and offset, by all who 
 	[[ "$output" =~ line\ [0-9]+,\ at\ offset\ [0-9]+:\ .+ ]]
 }
 
-@test "that there are no events is said" {
+@test "a trace without events is reported" {
 	: >seeds/ctf-2/little/stream
 	for verb in "info --verify" "info --hash" info; do
 		run -0 "$waymark" $verb seeds/ctf-2/little
-		[[ "$output" == *"there are no events"* ]]
+		[[ "$output" == *"the trace has no events"* ]]
 	done
 	run -4 "$waymark" print seeds/ctf-2/little
-	[[ "$output" == *"there are no events"* ]]
+	[[ "$output" == *"the trace has no events"* ]]
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* any_trace.c - waymark info of traces that other tracers wrote; see info.h. */
+/* any_trace.c - waymark info for traces of other tracers; see info.h. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -115,7 +115,8 @@ static void losses(struct wm_info *i)
 	for (uint32_t k = 0; k < n && k < LOSSES_SHOWN; k++)
 		loss_line(i, &i->t->losses[k]);
 	if (n > LOSSES_SHOWN)
-		wm_text_f(&i->out, "          ... and %u more; --json has all\n", n - LOSSES_SHOWN);
+		wm_text_f(&i->out, "          ... and %u more; --json lists all\n",
+			  n - LOSSES_SHOWN);
 }
 
 static void head(struct wm_info *i)
@@ -132,7 +133,7 @@ static void head(struct wm_info *i)
 		  t->nr_streams, t->nr_packets, i->bytes);
 	wm_text_f(&i->out, "%-10s %" PRIu64 "\n", "events", i->nr_events);
 	if (t->incomplete)
-		line(&i->out, "state", "not finished: the tracer is still writing, or was killed");
+		line(&i->out, "state", "not finished: the tracer still writes it, or was killed");
 }
 
 static void lists(struct wm_info *i)

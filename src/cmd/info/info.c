@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * info.c - waymark info: what a trace is and holds, and what is missing from
- * it; --repair makes a damaged one whole for other readers.
+ * info.c - waymark info: format, contents and losses of a trace; --repair makes a
+ * damaged trace readable for other readers.
  */
 #include "cmd/info/info.h"
 
@@ -34,7 +34,7 @@ static int repair(const char *dir)
 	err = wm_own_repair(dir, repaired, &t, &diag);
 	if (!err && !t.bytes)
 		wm_text_str(&t, "nothing to repair\n");
-	(void)wm_trace_dir_flush(&t); /* main says what is wrong with standard output */
+	(void)wm_trace_dir_flush(&t); /* main reports errors of standard output */
 	wm_text_done(&t);
 	if (!err)
 		return WM_EXIT_DONE;
@@ -77,7 +77,7 @@ static void json_faults(const struct wm_info *i, struct wm_json *j)
 	wm_json_end(j);
 }
 
-/* main says what is wrong with standard output. */
+/* main reports errors of standard output. */
 static void show_json(const struct wm_info *i)
 {
 	struct wm_json j;
@@ -102,7 +102,7 @@ static int show(const struct wm_info_values *v, const char *path)
 	wm_text_init(&i.out);
 	err = wm_info_count(&i, (uint32_t)v->threads);
 	if (!err && !i.t->is_own && !i.nr_events && !i.t->nr_faults)
-		wm_say("there are no events");
+		wm_say("the trace has no events");
 	if (!err && v->json)
 		show_json(&i);
 	else if (!err)
@@ -117,7 +117,7 @@ static int show(const struct wm_info_values *v, const char *path)
 	return status;
 }
 
-/* Nothing is decoded for that. */
+/* Lists the names of types; decodes no event. */
 static int names(const char *path)
 {
 	struct wm_name_list l;
@@ -144,7 +144,7 @@ static int run(void *values, int nr_args, char **args)
 	int status;
 
 	if (v->repair + v->json + v->verify + v->hash + v->names > 1) {
-		wm_say("info: --repair, --json, --verify, --hash and --names exclude one another");
+		wm_say("info: --repair, --json, --verify, --hash and --names cannot be combined");
 		return WM_EXIT_USAGE;
 	}
 	status = wm_trace_dir_find(nr_args, args, dir);
@@ -163,10 +163,10 @@ static int run(void *values, int nr_args, char **args)
 
 static const struct wm_option options[] = {
     {.name = "repair",
-     .help = "make a damaged trace whole: cut partial packets, mend index files",
+     .help = "repair a damaged trace: cut partial packets, correct index files",
      WM_OPTION_TO_FLAG(struct wm_info_values, repair)},
     {.name = "verify",
-     .help = "decode everything, and list each violation with its file and offset",
+     .help = "decode everything, and list each violation of the format with file and offset",
      WM_OPTION_TO_FLAG(struct wm_info_values, verify)},
     {.name = "hash",
      .help = "decode everything, and print the number of events and a hash over all values",
@@ -175,26 +175,26 @@ static const struct wm_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 256,
-     .help = "on so many processors; without: on all",
+     .help = "use N processors; default: all",
      WM_OPTION_TO_INTEGER(struct wm_info_values, threads)},
     {.name = "json",
      .help = "print JSON: one object",
      WM_OPTION_TO_FLAG(struct wm_info_values, json)},
     {.name = "names",
-     .help = "print the names of its events only, one a line, for shells",
+     .help = "print only the names of its events, one per line, for shells",
      WM_OPTION_TO_FLAG(struct wm_info_values, names)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_info = {
     .name = "info",
-    .summary = "show what a trace is, what it holds and what is missing",
+    .summary = "show the format, contents and losses of a trace",
     .synopsis = "[TRACE] [--repair|--verify|--hash|--json|--names]",
-    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
-	       "ftrace.\n"
-	       "Without: the newest waymark-* trace in the current folder.\n"
-	       "--repair keeps every whole packet that can be read and prints what it did; do not\n"
-	       "run it while the trace is being recorded. Exit status 5: events are missing.",
+    .details =
+	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
+	"ftrace; default: the newest waymark-* trace in the current folder.\n"
+	"--repair keeps every complete packet that can be read and prints what it changed; do\n"
+	"not run it while the trace is being recorded. Exit status 5: events are missing.",
     .options = options,
     .values_bytes = sizeof(struct wm_info_values),
     .max_args = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_trace.c - waymark info of a trace that waymark recorded: who was in it,
- * and what was lost for which cause. See info.h.
+ * own_trace.c - waymark info for a trace that waymark recorded: its processes, and the
+ * losses by cause. See info.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "cmd/trace_open.h"
 #include "view/value_text.h"
 
-/* Without the recorder's own packets and empty ones. */
+/* Times and number of events, without empty packets and those of the recorder. */
 struct range {
-	int64_t begin_ns, end_ns; /* begin > end: none */
-	uint64_t nr_events;       /* as the packets say */
+	int64_t begin_ns, end_ns; /* begin > end: no events */
+	uint64_t nr_events;       /* according to the packets */
 };
 
 static struct range range_of(const struct wm_trace *t)
@@ -55,7 +55,7 @@ static uint64_t clock_error(const struct wm_trace *t)
 	return t->clocks[0]->error_ns == UINT64_MAX ? 0 : t->clocks[0]->error_ns;
 }
 
-/* The part behind the provider. */
+/* The part of the name after the provider. */
 static const char *short_name(const struct wm_event_type *t)
 {
 	const char *colon = strchr(t->name, ':');
@@ -63,7 +63,7 @@ static const char *short_name(const struct wm_event_type *t)
 	return colon ? colon + 1 : t->name;
 }
 
-/* The next name that has events, without the recorder's; NULL: no more. */
+/* The next name that has events, except the recorder's; NULL: none left. */
 static const struct wm_event_type *next_class(const struct wm_info *i, uint32_t *at,
 					      uint64_t *ret_events)
 {
@@ -127,7 +127,7 @@ static void clock_line(struct wm_info *i)
 		  i->t->clocks[0]->hz, clock_error(i->t));
 }
 
-/* Samples are stamped by another clock of the kernel's. */
+/* Samples have timestamps of another clock of the kernel. */
 static void sample_line(struct wm_info *i)
 {
 	const char *error = wm_trace_word(i->t, "sample_clock_error_ns");
@@ -177,13 +177,13 @@ static void head(struct wm_info *i)
 	label(t, "events");
 	wm_text_f(t, "%" PRIu64 " of %u classes", i->nr_events, nr_classes(i));
 	if (i->nr_events != r.nr_events)
-		wm_text_f(t, "; the packets say %" PRIu64, r.nr_events);
+		wm_text_f(t, "; the packets claim %" PRIu64, r.nr_events);
 	wm_text_str(t, "\n");
 	label(t, "lost");
 	wm_trace_lost_text(t, i->t);
 	wm_text_char(t, '\n');
 	if (i->t->incomplete)
-		line(t, "state", "not finished: it is still being recorded, or the end is missing");
+		line(t, "state", "not finished: it is still being recorded, or its end is missing");
 }
 
 static void processes(struct wm_info *i)
@@ -271,7 +271,7 @@ static void json_classes(const struct wm_info *i, struct wm_json *j)
 	wm_json_end(j);
 }
 
-/* What stands before the lists. */
+/* Adds the members before the lists. */
 static void json_head(const struct wm_info *i, struct wm_json *j)
 {
 	struct range r = range_of(i->t);

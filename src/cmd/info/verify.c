@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.c - waymark info --verify and --hash: every field of every event
- * is decoded, on all cores. --verify lists each violation the format's reader
- * found, and what this file looks for beside it: times that run back in a
- * packet or lie outside of it, and packets whose count of events is wrong.
+ * verify.c - waymark info --verify and --hash: decode every field of every event, on
+ * all cores. --verify lists each violation that the format's reader found, and those
+ * that this file looks for: times that go backwards in a packet or are outside of the
+ * packet's, and packets with a wrong number of events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "trace/scan.h"
 #include "trace/value_hash.h"
 
-/* One thread's: what it saw of the packet it is in. */
+/* State of one thread, about its current packet. */
 struct walk {
 	struct wm_trace *t;
 	const struct wm_packet *packet;
@@ -59,13 +59,13 @@ static void look_at(struct walk *w, const struct wm_event *e)
 	w->told = true;
 	if (e->ns < w->last_ns)
 		wm_trace_fault(w->t, file_of(w), p->offset,
-			       "time runs back by %" PRIu64
-			       " ns in this packet, at its event %" PRIu64,
+			       "time goes backwards by %" PRIu64
+			       " ns in this packet, at event %" PRIu64,
 			       (uint64_t)w->last_ns - (uint64_t)e->ns, w->in_packet);
 	else if (e->ns < p->begin_ns || e->ns > p->end_ns)
 		wm_trace_fault(w->t, file_of(w), p->offset,
 			       "event %" PRIu64 " of this packet is %s it in time", w->in_packet,
-			       e->ns < p->begin_ns ? "before" : "behind");
+			       e->ns < p->begin_ns ? "before" : "after");
 	else
 		w->told = false;
 	w->last_ns = e->ns;
@@ -104,7 +104,7 @@ static int walk_all(struct wm_trace *t, uint32_t nr_threads, uint64_t *ret_event
 	return err;
 }
 
-/* In order of file and place, whatever thread found them. */
+/* Sorts by file and offset: threads find faults in any order. */
 static int by_place(const void *a, const void *b)
 {
 	const struct wm_fault *x = a, *y = b;
@@ -161,7 +161,7 @@ int wm_info_verify(const struct wm_info_values *v, const char *path)
 		return status;
 	err = walk_all(t, (uint32_t)v->threads, &events);
 	if (!err && !events && !t->nr_faults)
-		wm_say("there are no events");
+		wm_say("the trace has no events");
 	return done(t, path, err ? err : list(t, events));
 }
 
@@ -177,7 +177,7 @@ int wm_info_hash(const struct wm_info_values *v, const char *path)
 	wm_text_init(&out);
 	err = wm_value_hash_trace(t, (uint32_t)v->threads, &events, &hash);
 	if (!err && !events && !t->nr_faults)
-		wm_say("there are no events");
+		wm_say("the trace has no events");
 	wm_text_f(&out, "events %" PRIu64 "\nhash 0x%016" PRIx64 "\n", events, hash);
 	if (!err)
 		err = wm_trace_dir_flush(&out);

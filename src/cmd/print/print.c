@@ -12,19 +12,20 @@
 static int choose_format(struct wm_print_values *v)
 {
 	if (v->json && v->jsonl) {
-		wm_say("print: --json and --jsonl exclude each other");
+		wm_say("print: --json and --jsonl cannot be combined");
 		return WM_EXIT_USAGE;
 	}
 	if ((v->json || v->jsonl) && v->format) {
-		wm_say("print: --format and %s exclude each other", v->json ? "--json" : "--jsonl");
+		wm_say("print: --format and %s cannot be combined", v->json ? "--json" : "--jsonl");
 		return WM_EXIT_USAGE;
 	}
 	if (v->limit && v->tail) {
-		wm_say("print: --limit and --tail exclude each other");
+		wm_say("print: --limit and --tail cannot be combined");
 		return WM_EXIT_USAGE;
 	}
 	if (v->follow && (v->tail || v->format == WM_VIEW_JSON || v->json)) {
-		wm_say("print: --follow has no end: no --tail, and --jsonl in place of --json");
+		wm_say("print: --follow has no end: it excludes --tail, and needs --jsonl instead "
+		       "of --json");
 		return WM_EXIT_USAGE;
 	}
 	return WM_EXIT_DONE;
@@ -57,24 +58,24 @@ static const struct wm_option options[] = {
      .argument = "FORMAT",
      .choices = "waymark|babeltrace|perf|json|jsonl|csv",
      .initial = "waymark",
-     .help = "how events are written",
+     .help = "output format",
      TO(CHOICE, format)},
     {.name = "json", .help = "print one JSON array of events", TO(FLAG, json)},
     {.name = "jsonl", .help = "print one JSON object per line", TO(FLAG, jsonl)},
     {.name = "fields",
      .argument = "NAME,...",
-     .help = "show these fields and contexts only; columns of csv",
+     .help = "print only these fields and contexts; for csv: the columns",
      TO(TEXT, fields)},
     {.name = "no-symbols",
-     .help = "perf's format: addresses of samples alone",
+     .help = "in perf's format, print addresses of samples without symbols",
      TO(FLAG, no_symbols)},
     {.name = "symfs",
      .argument = "FOLDER",
-     .help = "look for the files with symbols below this folder",
+     .help = "look for files with symbols below this folder",
      TO(TEXT, symfs)},
     {.name = "all",
      .letter = 'A',
-     .help = "also the recorder's own events: processes, modules, losses",
+     .help = "print also the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_print_values, asked),
@@ -88,16 +89,16 @@ static const struct wm_option options[] = {
      .argument = "N",
      .min = 1,
      .max = INT64_MAX,
-     .help = "the last N events only",
+     .help = "print only the last N events",
      TO(INTEGER, tail)},
     {.name = "follow",
-     .help = "go on with what is added to a growing trace, until interrupted",
+     .help = "continue to print what is added to a growing trace, until interrupted",
      TO(FLAG, follow)},
     {.name = "threads",
      .argument = "N",
      .min = 1,
      .max = 256,
-     .help = "on so many processors; without: on all",
+     .help = "use N processors; default: all",
      TO(INTEGER, threads)},
     WM_OPTION_END,
 };
@@ -108,11 +109,10 @@ const struct wm_verb wm_cmd_print = {
     .summary = "print the events of traces in order of time",
     .synopsis =
 	"[TRACE...] [-e GLOB [--filter EXPR]]... [--begin TIME] [--end TIME] [--format FORMAT]",
-    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
-	       "ftrace.\n"
-	       "Without: the newest waymark-* trace in the current folder.\n"
-	       "A line is: local time, time since the line before, command:pid/tid, event,\n"
-	       "contexts, fields. Exit status 5: done, but events are missing (why is said).",
+    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
+	       "ftrace; default: the newest waymark-* trace in the current folder.\n"
+	       "A line has: local time, time since the previous line, command:pid/tid, event,\n"
+	       "contexts, fields. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct wm_print_values),
     .max_args = WM_VERB_ANY,

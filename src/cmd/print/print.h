@@ -15,7 +15,7 @@ struct wm_print_values {
 	struct wm_asked asked;
 };
 
-/* An exit status; what went wrong was said. */
+/* Returns an exit status after a message. */
 int wm_print_run(struct wm_print_values *v);
 
 #endif

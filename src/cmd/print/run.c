@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - prints traces of any tracer: opens them, finds the window,
- * binds names and filters, and lets view/render.h do the work. With --follow
- * the traces are opened again and again, and what is new in them is printed.
+ * run.c - prints traces of any tracer: opens them, finds the window of time, binds
+ * names and filters, and prints with view/render.h. With --follow the traces are
+ * reopened repeatedly, and new packets are printed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,15 +27,15 @@
 struct printing {
 	struct wm_print_values *v;
 	struct wm_inputs in;
-	const char **fields; /* --fields, cut at commas; the first owns the text */
+	const char **fields; /* --fields, split at commas; the first owns the text */
 	uint32_t nr_fields;
 	struct wm_view_past past;
 	uint64_t nr_events;
-	bool begun;                 /* what stands before all events was written */
-	bool unread;                /* who read had enough */
-	char *builds;               /* where files with symbols are, besides */
-	struct wm_print_seen *seen; /* --follow: packets printed already, */
-	struct wm_places *places;   /* and what they told of memory; NULL: nobody asks */
+	bool begun;                 /* the head of the output was written */
+	bool unread;                /* the reader closed the pipe */
+	char *builds;               /* additional folder of files with symbols */
+	struct wm_print_seen *seen; /* --follow: packets printed already */
+	struct wm_places *places;   /* --follow: their mappings of memory; NULL: not used */
 };
 
 static int write_all(void *sink, const char *bytes, size_t count)
@@ -43,7 +43,7 @@ static int write_all(void *sink, const char *bytes, size_t count)
 	return wm_file_write(STDOUT_FILENO, bytes, count);
 }
 
-/* --- the traces and what of them ------------------------------------------------------- */
+/* --- traces and selection -------------------------------------------------------------- */
 
 static int open_all(struct printing *p)
 {
@@ -73,7 +73,7 @@ static int split_fields(struct printing *p)
 	if (p->nr_fields)
 		return WM_EXIT_DONE;
 	free(copy);
-	wm_say("print: --fields names no field");
+	wm_say("print: --fields needs the name of a field");
 	return WM_EXIT_USAGE;
 }
 
@@ -119,7 +119,7 @@ static int render(struct printing *p, struct wm_render *r)
 	return err;
 }
 
-/* All that is in the traces now. */
+/* Prints everything that is in the traces now. */
 static int print_opened(struct printing *p)
 {
 	struct wm_render r = {.write = write_all, .nr_threads = (uint32_t)p->v->threads};
@@ -150,7 +150,7 @@ static int print_opened(struct printing *p)
 	r.passes = wm_select_asks(&p->v->asked.select) ? wm_select_passes : NULL;
 	r.data = &p->v->asked.select;
 	if (p->places)
-		r.nr_threads = 1; /* they are asked by one */
+		r.nr_threads = 1; /* places is not thread-safe */
 	r.limit = p->v->limit ? (uint64_t)p->v->limit - p->nr_events : UINT64_MAX;
 	if (!err)
 		err = view ? render(p, &r) : -ENOMEM;
@@ -163,14 +163,14 @@ static int finish(struct printing *p, int status)
 {
 	if (!status && !p->nr_events && !p->v->follow) {
 		wm_say(p->v->asked.select.nr_rules || p->v->asked.begin || p->v->asked.end
-			   ? "no event is meant by this"
-			   : "there are no events");
+			   ? "no event matches"
+			   : "the trace has no events");
 		status = WM_EXIT_NO_MATCH;
 	}
 	return wm_inputs_finish(&p->in, status, p->v->format == WM_VIEW_BABELTRACE);
 }
 
-/* Mappings stand in packets that are printed by now: what they said is kept. */
+/* Keeps the mappings of packets printed earlier, which later addresses refer to. */
 static int keep_places(struct printing *p)
 {
 	const struct wm_module_places files = {.symfs = p->v->symfs, .cache = p->builds};
@@ -183,7 +183,7 @@ static int keep_places(struct printing *p)
 	return p->places ? 0 : -ENOMEM;
 }
 
-/* The packets that are new. */
+/* Prints the new packets. */
 static int print_more(struct printing *p)
 {
 	int status = WM_EXIT_DONE, err = 0;
@@ -199,7 +199,7 @@ static int print_more(struct printing *p)
 	return err ? failed(p, err) : status;
 }
 
-/* What was added since the last time; ends with the reader of our output, or a limit. */
+/* Prints what is added to the traces, until the reader closes the pipe or --limit is reached. */
 static int follow(struct printing *p)
 {
 	const struct timespec pause = {.tv_nsec = FOLLOW_NS};
