@@ -102,7 +102,7 @@ start_app() {
 	for language in c c++; do
 		cc -x "$language" -O2 -I"$WAYMARK_SOURCE/include" ride.c -o ride
 		run -0 waymark list --fields ride:big ./ride
-		[[ $output == *"rides on shop:order (ride.c:3)"* ]]
+		[[ $output == *"carried by shop:order (ride.c:3)"* ]]
 		[[ $output != *"site in"* ]]
 		run -0 waymark list --json ride:big ./ride
 		[[ $output == *'"rides_on":"shop:order"'* ]]
@@ -413,7 +413,7 @@ need_tracefs() {
 	END
 	run waymark list --fields syscall:openat
 	[[ $output == *filename* ]]
-	[[ $output == *"when it returns:"*"ret"* ]]
+	[[ $output == *"at its return:"*"ret"* ]]
 }
 
 @test "USDT probes of files and processes, compared with readelf; functions" {

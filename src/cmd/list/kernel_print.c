@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_print.c - the kernel's events and families as text and JSON;
- * see kernel.h. Fields come from tracefs, as the kernel declares them.
+ * kernel_print.c - prints the kernel's events and families as text and JSON; see
+ * kernel.h. Fields come from tracefs, as the kernel declares them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "kernel/event_fields.h"
 #include "kernel/proc_files.h"
 
-/* A schema's letters as people write types. */
+/* Converts a schema's type letters to the name of a type. */
 static const char *counter_type(const struct wm_proc_field *f)
 {
 	return f->type[0] == 's'   ? "string"
@@ -25,7 +25,7 @@ static const char *counter_type(const struct wm_proc_field *f)
 				   : "u64";
 }
 
-/* Fields of counters of /proc, as this kernel's files have them. */
+/* Prints the fields of counters of /proc, as in this kernel's files. */
 static void print_counters(const struct wm_event_def *d)
 {
 	struct wm_proc_plan *plan;
@@ -133,7 +133,7 @@ uint32_t wm_list_kernel_text(const struct wm_inventory_kernel *k, bool blank)
 		if (k->fields)
 			print_details(k, i);
 		if (k->fields && i + 1 < k->defs.nr && k->defs.defs[i + 1].implied) {
-			(void)printf("    when it returns:\n");
+			(void)printf("    at its return:\n");
 			print_details(k, i + 1);
 		}
 	}
@@ -253,7 +253,7 @@ void wm_list_families_text(const struct wm_inventory_kernel *k)
 
 	wm_inventory_kernel_families(k, families);
 	(void)printf("%-10s  %6s  %-33s  %s\n", "FAMILY", "EVENTS", "WHAT", "FOR EXAMPLE");
-	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "what programs were marked with",
+	(void)printf("%-10s  %6s  %-33s  %s\n", "program", "", "marked places in programs",
 		     "waymark list ./app");
 	for (size_t i = 0; i < WM_INVENTORY_FAMILIES; i++) {
 		const struct wm_inventory_family *f = &families[i];
@@ -268,7 +268,7 @@ void wm_list_families_text(const struct wm_inventory_kernel *k)
 			(void)printf("%s\n", f->example);
 	}
 	(void)printf(
-	    "\nwaymark-events(7) explains the names; --fields shows what an event carries.\n");
+	    "\nwaymark-events(7) explains the names; --fields lists the fields of events.\n");
 }
 
 void wm_list_families_json(const struct wm_inventory_kernel *k, struct wm_json *j)

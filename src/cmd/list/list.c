@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.c - waymark list: which events there are, in files and in running
- * processes. Nothing is started, stopped or changed by it.
+ * list.c - waymark list: lists the events of files, running processes and the kernel.
+ * It starts, stops and changes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@ struct values {
 	bool fields, json, names;
 };
 
-/* ---- what was asked for ------------------------------------------------- */
+/* arguments */
 
-/* The first argument is a glob unless it can only be a file. */
+/* The first argument is a glob unless it is the name of a file. */
 static bool is_glob(const char *word)
 {
 	if (wm_inventory_kernel_names(word))
@@ -74,8 +74,8 @@ static int add_named_process(struct wm_inventory *l, int64_t pid)
 	if (err == -ENOENT || err == -ESRCH) {
 		wm_say("no process %" PRId64, pid);
 	} else if (err == -EACCES || err == -EPERM) {
-		wm_say("cannot look into process %" PRId64
-		       ": it is another user's or protected; try again as root",
+		wm_say("cannot read process %" PRId64
+		       ": it belongs to another user or is protected; try again as root",
 		       pid);
 	} else if (err < 0) {
 		(void)snprintf(what, sizeof(what), "process %" PRId64, pid);
@@ -84,7 +84,7 @@ static int add_named_process(struct wm_inventory *l, int64_t pid)
 	return err;
 }
 
-/* Fills the list; the exit status so far. What failed was said. */
+/* Fills the list. Returns the exit status up to here; failures were reported. */
 static int collect(struct wm_inventory *l, const struct values *v, int nr_files, char **files)
 {
 	int status = WM_EXIT_DONE, err;
@@ -107,7 +107,7 @@ static int collect(struct wm_inventory *l, const struct values *v, int nr_files,
 	return status;
 }
 
-/* ---- what there was to say ------------------------------------------------ */
+/* messages */
 
 static void say_bad_sites(const struct wm_inventory *l)
 {
@@ -115,8 +115,8 @@ static void say_bad_sites(const struct wm_inventory *l)
 		const struct wm_inventory_file *f = l->files[i];
 
 		if (f->nr_bad)
-			wm_say("'%s': %" PRIu32 " of its sites cannot be read: %s", f->path,
-			       f->nr_bad, f->first_bad.sentence);
+			wm_say("'%s': %" PRIu32 " sites cannot be read: %s", f->path, f->nr_bad,
+			       f->first_bad.sentence);
 	}
 }
 
@@ -137,15 +137,15 @@ static void say_no_match(const struct wm_inventory *l, const char *glob)
 		wm_say("no event matches '%s'; %s", glob,
 		       wm_inventory_near(l, glob, cure, sizeof(cure))
 			   ? cure
-			   : "'waymark list' without it shows all there are");
+			   : "'waymark list' without it lists all events");
 }
 
 static void say_no_events(const struct wm_inventory *l, const struct values *v, int nr_files)
 {
 	if (v->pid)
 		wm_say("process %" PRId64
-		       " has no events: neither it nor its libraries were built with "
-		       "<waymark/tracepoint.h>, or it was not started with a preloaded helper",
+		       " has no events: neither the program nor its libraries were built with "
+		       "<waymark/tracepoint.h>, and no helper was preloaded",
 		       v->pid);
 	else if (!nr_files)
 		wm_say(
@@ -165,7 +165,7 @@ static bool has_events(const struct wm_inventory *l)
 	return false;
 }
 
-/* What was asked for, and what was found. */
+/* The arguments, and the events found. */
 struct found {
 	const struct values *values;
 	const char *glob;
@@ -173,17 +173,17 @@ struct found {
 	struct wm_rules *rules;
 	struct wm_inventory list;
 	struct wm_inventory_kernel kernel;
-	int kernel_err; /* < 0: the glob means nothing to the kernel; `diag` says why */
+	int kernel_err; /* < 0: the kernel has no event for the glob; `diag` has the reason */
 	struct wm_diag diag;
 };
 
-/* Only when nothing narrower was asked for. */
+/* Families are listed only without any argument. */
 static bool wants_families(const struct found *f)
 {
 	return !f->glob && !f->nr_files && !f->values->pid;
 }
 
-/* The kernel's events of that name, or the USDT probes of what was named. */
+/* Finds the kernel's events of that name, or the USDT probes of the named files or process. */
 static void find_kernel(struct found *f, char **files)
 {
 	for (int i = 0; i < f->nr_files; i++)
@@ -217,7 +217,7 @@ static uint32_t print_all(const struct found *f)
 	return nr;
 }
 
-/* The glob was looked up in the kernel, too, and what that said is better. */
+/* Whether the error of the kernel's lookup is the better message. */
 static bool kernel_says_why(const struct found *f)
 {
 	char cure[WM_DIAG_SENTENCE];
@@ -277,7 +277,7 @@ static int run(void *values, int nr_args, char **args)
 
 	if (f.values->names &&
 	    (f.values->fields || f.values->json || f.values->pid || nr_args > 1)) {
-		wm_say("list: --names takes the beginning of a name, and nothing else");
+		wm_say("list: --names takes only the beginning of a name");
 		return WM_EXIT_USAGE;
 	}
 	if (f.values->names)
@@ -290,7 +290,7 @@ static int run(void *values, int nr_args, char **args)
 	}
 	f.nr_files = nr_args;
 	if (f.values->pid && nr_args) {
-		wm_say("list: '%s' and -p cannot be listed at once", args[0]);
+		wm_say("list: '%s' and -p cannot be combined", args[0]);
 		return WM_EXIT_USAGE;
 	}
 	if (f.glob && make_rules(f.glob, &f.rules) < 0) {
@@ -309,31 +309,31 @@ static const struct wm_option options[] = {
      .argument = "PID",
      .min = 1,
      .max = INT32_MAX,
-     .help = "the events of this running process, and which are on",
+     .help = "list the events of this running process, and which of them are on",
      WM_OPTION_TO_INTEGER(struct values, pid)},
     {.name = "fields",
      .letter = 'F',
-     .help = "also types, print forms, and where the sites are",
+     .help = "list also types, print forms and the places of sites",
      WM_OPTION_TO_FLAG(struct values, fields)},
     {.name = "json",
      .help = "print JSON: an array of files, commands and the kernel, each with its events",
      WM_OPTION_TO_FLAG(struct values, json)},
     {.name = "names",
-     .help = "print names only, one a line, for shells: those that begin as GLOB; the part up to "
-	     "the ':' when GLOB has none",
+     .help = "print only names, one per line, for shells: those that start with GLOB; up to the "
+	     "':' when GLOB has none",
      WM_OPTION_TO_FLAG(struct values, names)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_list = {
     .name = "list",
-    .summary = "show the events that programs, processes and the kernel have",
+    .summary = "list the events of programs, processes and the kernel",
     .synopsis = "[GLOB] [ELF... | -p PID] [--fields] [--json] [--names]",
     .details =
-	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it is a name of\n"
-	"any provider. The first argument is taken for a file when it has a '/' or is the name of\n"
-	"one, unless it begins with a family as 'usdt:'. Without all that, the families of events\n"
-	"are shown, and the running processes of this user (for root, of everybody).",
+	"GLOB is a name of waymark-events(7) with *, ? and [...]; without a ':' it matches\n"
+	"names of any provider. The first argument is a file if it contains a '/' or names a\n"
+	"file, unless it starts with a family such as 'usdt:'. Without arguments, the families\n"
+	"of events are listed, and the running processes of this user (for root, of all users).",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - the events of programs as text and JSON (print.c), as they were
- * found (control/inventory.h).
+ * list.h - prints the events of programs as text and JSON (print.c), from the inventory
+ * of control/inventory.h.
  */
 #ifndef WM_CMD_LIST_LIST_H
 #define WM_CMD_LIST_LIST_H
@@ -12,11 +12,14 @@
 
 struct wm_json;
 
-/* names.c: names that begin so, one a line, for shells. An exit status. */
+/*
+ * names.c: prints the names that start with `begin`, one per line, for shells. Returns
+ * an exit status.
+ */
 int wm_list_names(const char *begin);
 
 /*
- * Both return the number of events printed. `rules` NULL: all. JSON goes into
+ * Both return the number of events printed. `rules` NULL: all events. JSON is added to
  * an open array.
  */
 uint32_t wm_list_print_text(const struct wm_inventory *l, const struct wm_rules *rules);

@@ -40,7 +40,7 @@ static int add(struct wm_name_list *l, const char *name, size_t bytes)
 		return 0;
 	copy = wm_arena_copy(&l->arena, name, bytes);
 	if (l->nr && copy && !strcmp(copy, l->names[l->nr - 1]))
-		return 0; /* most come in order of their providers */
+		return 0; /* most names arrive sorted by provider */
 	more = copy ? wm_arena_grow(&l->arena, l->names, l->nr, sizeof(*more)) : NULL;
 	if (!more)
 		return -ENOMEM;

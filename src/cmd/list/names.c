@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - `waymark list --names`: the names there are, of the kernel and
- * of running programs, for shells to choose from. Nothing is read for an event
- * but its name, and nothing is said of what cannot be looked at.
+ * names.c - `waymark list --names`: the names of events of the kernel and of running
+ * programs, for completion in shells. Reads only names, and does not report sources
+ * that cannot be read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int add_item(const struct wm_event_item *item, void *data)
 	return wm_name_list_offer(&n->list, item->name, n->begin);
 }
 
-/* Those that are put where one wants them have a first word, too. */
+/* Probes that the user places anywhere: only their families can be completed. */
 static int add_places(struct names *n)
 {
 	static const char *const places[] = {
@@ -69,7 +69,7 @@ static int add_programs(struct names *n)
 			err = wm_name_list_offer(&n->list, name, n->begin);
 		}
 	wm_inventory_done(&l);
-	return err == -ENOMEM ? err : 0; /* without /proc there are the kernel's */
+	return err == -ENOMEM ? err : 0; /* without /proc, the kernel's names are still listed */
 }
 
 int wm_list_names(const char *begin)

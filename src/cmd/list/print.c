@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.c - the list as text and as JSON. Names, print forms and paths
- * come from other people's files: control bytes are shown, not sent to the
- * terminal. See list.h.
+ * print.c - prints the list as text and as JSON. Names, print forms and paths come from
+ * files of other users: control bytes are escaped before they reach the terminal. See
+ * list.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "cmd/list/list.h"
 #include "cmd/say.h"
 
-#define LABELS_SHOWN 16u /* of an enumeration, in text */
+#define LABELS_SHOWN 16u /* of an enumeration, in text output */
 #define PIDS_SHOWN   16u
 
 /* ---- text ------------------------------------------------------------------ */
@@ -70,7 +70,7 @@ static void print_details(const struct wm_inventory_event *e)
 		(void)printf(":%" PRIu32 "\n", c->line);
 	}
 	if (c->carrier) {
-		(void)printf("      rides on ");
+		(void)printf("      carried by ");
 		wm_say_clean(stdout, c->carrier);
 		(void)printf(" (");
 		wm_say_clean(stdout, *c->file ? c->file : "?");
@@ -124,11 +124,11 @@ static void print_title(const struct wm_inventory_group *g)
 		(void)printf(" and %" PRIu32 " more", g->nr_pids - PIDS_SHOWN);
 	(void)printf("%s\n", g->nr_pids ? "):" : ":");
 	if (g->nr_pids && !g->runtime)
-		(void)printf("  (nothing can be recorded: libwaymark-rt is not loaded; preload it "
-			     "or link it as pkg-config says)\n");
+		(void)printf("  (no event can be recorded: libwaymark-rt is not loaded; preload "
+			     "it, or link it with the flags of pkg-config)\n");
 }
 
-/* Wanted events of a group, and the width of the longest name. */
+/* Counts the wanted events of a group, and measures the longest name. */
 static uint32_t measure(const struct wm_inventory_group *g, const struct wm_rules *rules,
 			int *ret_width)
 {
