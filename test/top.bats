@@ -194,9 +194,9 @@ wait_for() {
 	wait_for '[0-9]+\.[0-9]+% .*\[\.\] large'
 	wait_for 'q quit'
 	$tmux send-keys h
-	wait_for 'half or double'
+	wait_for 'halve or double'
 	$tmux send-keys x p
-	wait_for 'STANDS STILL'
+	wait_for 'PAUSED'
 	# The calls of the first row that has calls: from main down.
 	for ((row = 0; row < 6; row++)); do
 		$tmux send-keys Enter

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.c - see top.h: a pass and a profile (analysis/) that are fed batch
- * by batch. Each result weighs what came before it less, so that the figures
- * are of the last moments; a row's rate is what it weighs over what the same
- * weights make of the time.
+ * count.c - see top.h: a pass and a profile (analysis/) that are fed batch by batch.
+ * Each result reduces the weight of older events, so that the figures describe the last
+ * moments; a row's rate is its weight divided by the time, reduced in the same way.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,17 +18,18 @@
 
 struct wm_top_count {
 	const struct wm_top_values *v;
-	struct wm_profile_values values; /* with the keys that are on, and the seconds */
+	struct wm_profile_values
+	    values; /* with the current keys, and the reduced time in seconds */
 	struct wm_live *live;
 	struct wm_trace *traces[1];
 	struct wm_pass_input input;
 	struct wm_pass pass; /* .in NULL: no batch yet */
 	struct wm_profile *profile;
-	struct wm_diag why; /* there is none: no event has the fields that were asked for */
+	struct wm_diag why; /* why there is no profile: no event has the requested fields */
 	struct wm_result result;
 	bool has_result;
-	uint64_t begun_ns, taken_ns; /* the last batch */
-	uint64_t shown_ns;           /* the last batch of the last result */
+	uint64_t begun_ns, taken_ns; /* taken_ns: time of the last batch */
+	uint64_t shown_ns;           /* taken_ns at the last result */
 	uint64_t shown_events;       /* pass.nr_events at the last result */
 	double events_per_s;
 	struct wm_recording_totals totals;
@@ -72,7 +72,9 @@ void wm_top_count_destroy(struct wm_top_count *c)
 
 /* --- batches -------------------------------------------------------------------------------- */
 
-/* The kernel that runs is the one that is seen: its symbols go with the trace, once they are read.
+/*
+ * The trace is of the running kernel: reads its symbols once, and passes them on to the
+ * next trace.
  */
 static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 {
@@ -82,11 +84,11 @@ static void give_symbols(struct wm_trace *t, struct wm_trace *before)
 		before->kallsyms = NULL;
 		before->kallsyms_bytes = 0;
 	} else if (wm_kernel_symbols_read(&t->kallsyms, &t->kallsyms_bytes)) {
-		t->kallsyms = NULL; /* nothing of the kernel gets a name, which is said */
+		t->kallsyms = NULL; /* addresses of the kernel get no names, which is reported */
 	}
 }
 
-/* A field that no event has yet may come with a program that joins. 0 or -ENOMEM. */
+/* May be called again: a program that joins later may have the requested fields. 0 or -ENOMEM. */
 static int make_profile(struct wm_top_count *c)
 {
 	int err;
@@ -98,7 +100,7 @@ static int make_profile(struct wm_top_count *c)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* The trace is another one: the first, or with more kinds of events. */
+/* Binds to the first trace, or to one with more kinds of events. */
 static int bind(struct wm_top_count *c)
 {
 	struct wm_trace *before = c->traces[0];
@@ -130,7 +132,7 @@ int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, st
 	int got = wm_live_take(c->live, report, diag);
 
 	if (got == -ENOENT)
-		return 0; /* no report of a batch */
+		return 0; /* a report without a batch */
 	if (got < 0)
 		return got;
 	c->totals = report->totals;
@@ -190,14 +192,14 @@ static void add_losses(const struct wm_top_count *c, struct wm_result *r)
 				       c->totals.lost[i], wm_lost_name((enum wm_lost)i));
 	if (c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED])
 		wm_result_note(r, WM_NOTE_LOSS, "throttled",
-			       "the kernel held samples back %" PRIu64
-			       " times, for they came too fast: a lower -F, or a higher -c",
+			       "the kernel throttled sampling %" PRIu64
+			       " times: use a lower -F or a higher -c",
 			       c->totals.sources[WM_SOURCE_SAMPLES].more[WM_SAMPLE_MORE_THROTTLED]);
 	if (!c->profile && c->why.sentence[0])
 		wm_result_note(r, WM_NOTE_PROBLEM, "keys", "%s", c->why.sentence);
 }
 
-/* What came before weighs less from here on: half after each half life. */
+/* Reduces the weight of all events counted up to now, by half per half-life. */
 static int decay(struct wm_top_count *c, double seconds)
 {
 	double keep = exp2(-seconds / c->v->half_life_s);
@@ -213,7 +215,7 @@ struct wm_result *wm_top_count_result(struct wm_top_count *c)
 	double seconds = (double)(c->taken_ns - c->shown_ns) / NS_PER_S;
 	int err;
 
-	/* Now, and not when it was shown: its calls may be asked for in between. */
+	/* At the next result, not earlier: the last result's calls may be requested in between. */
 	err = c->has_result ? decay(c, seconds) : 0;
 	if (c->has_result)
 		wm_result_done(&c->result);
@@ -247,5 +249,5 @@ void wm_top_count_zero(struct wm_top_count *c, const char *keys)
 	c->shown_ns = c->taken_ns;
 	c->shown_events = c->pass.nr_events;
 	if (c->pass.in)
-		(void)make_profile(c); /* tried again with the next batch */
+		(void)make_profile(c); /* retried with the next batch */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.c - see top.h: results as blocks of text, as JSON objects, a line
- * each, or on the terminal, whose keys are answered here.
+ * show.c - see top.h: prints results as blocks of text or as JSON objects, one per
+ * line, or draws them on the terminal, and handles its keys.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,34 +25,34 @@ struct wm_top_show {
 	const struct wm_top_values *v;
 	struct wm_top_count *count;
 	struct wm_top_does does;
-	struct wm_terminal *terminal; /* NULL: text or JSON */
+	struct wm_terminal *terminal; /* NULL: prints text or JSON */
 	struct wm_watch *watches[2];
 	struct wm_ticker ticker;
-	struct wm_result *result; /* shown last; the count's */
+	struct wm_result *result; /* shown last; owned by the count */
 	struct wm_text above;
 	char message[WM_DIAG_SENTENCE];
-	const char *keys; /* of this list; NULL: what they were at first */
-	uint32_t nr_keys; /* how often they were changed */
+	const char *keys; /* an entry of keys_in_turn; NULL: the initial keys */
+	uint32_t nr_keys; /* number of changes */
 	double delay_s;
 	bool paused, help;
 };
 
-/* What 's' goes through. */
+/* The keys that 's' cycles through. */
 static const char *const keys_in_turn[] = {
     "comm,dso,sym", "sym", "dso", "comm", "pid,comm", "cpu", "event",
 };
 
 static const char *const help[] = {
-    "waymark top: what happens now, the most of it first",
+    "waymark top: what happens now, largest first",
     "",
     "q          leave",
-    "p, space   stand still, and go on; what happens meanwhile is counted",
-    "Enter e g  the calls of the row that is meant, with -g; again: away with them",
-    "up down    another row (also j k, page up and down, home, end)",
+    "p, space   pause and continue; events are counted meanwhile",
+    "Enter e g  show or hide the calls of the selected row (needs -g)",
+    "up down    select another row (also j k, page up and down, home, end)",
     "s          split by other keys: comm,dso,sym; sym; dso; comm; pid,comm; cpu; event",
-    "z          forget what was counted so far",
-    "+ -        half or double the time between two pictures",
-    "h ?        this; any key leaves it",
+    "z          reset all counts",
+    "+ -        halve or double the time between refreshes",
+    "h ?        show this help; any key leaves it",
 };
 
 /* --- text and JSON ---------------------------------------------------------------------------- */
@@ -78,8 +78,7 @@ static int write_json(const struct wm_top_show *s)
 	return fflush(stdout) ? -errno : 0;
 }
 
-/* --- the terminal -------------------------------------------------------------------------------
- */
+/* --- terminal -------------------------------------------------------------------------- */
 
 /* "waymark top   12.0 s   4012 events/s   49012 events   0 lost" */
 static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
@@ -91,7 +90,7 @@ static void make_above(struct wm_top_show *s, struct wm_top_figures *f)
 		  f->elapsed_s, f->events_per_s, f->events, f->lost);
 	if (f->late)
 		wm_text_f(&s->above, "   %" PRIu64 " late", f->late);
-	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   STANDS STILL" : "");
+	wm_text_f(&s->above, "   every %g s%s", s->delay_s, s->paused ? "   PAUSED" : "");
 }
 
 static int expand(void *own, struct wm_result_row *row)
@@ -109,8 +108,8 @@ static void draw(struct wm_top_show *s)
 			 ? s->message
 			 : " q quit   p pause   Enter calls   s split   z zero   +- pace   h help",
 	    .result = s->result,
-	    .but = "now", /* it is the line above */
-	    .nothing = "the first figures come in a moment",
+	    .but = "now", /* the table that the line above shows */
+	    .nothing = "waiting for the first events",
 	    .max_rows = (uint64_t)s->v->rows,
 	    .expand = expand,
 	    .own = s,
@@ -156,7 +155,7 @@ static void on_key(struct wm_top_show *s, uint32_t key)
 	s->message[0] = '\0';
 	if (wm_ticker_key(&s->ticker, key)) {
 		if (s->ticker.open[0] && !s->v->profile.graph)
-			wm_top_show_say(s, "calls are known with -g");
+			wm_top_show_say(s, "start top with -g to see calls");
 		return;
 	}
 	switch (key) {
@@ -214,7 +213,7 @@ static int open_terminal(struct wm_top_show *s, struct wm_loop *loop)
 	int fds[2], err = wm_terminal_open(!no_color || !no_color[0], &s->terminal, &diag);
 
 	if (err) {
-		wm_say("top: %s; --stdio writes blocks of text", diag.sentence);
+		wm_say("top: %s; use --stdio for blocks of text", diag.sentence);
 		return wm_exit_of(err);
 	}
 	wm_terminal_fds(s->terminal, fds);
@@ -227,8 +226,7 @@ static int open_terminal(struct wm_top_show *s, struct wm_loop *loop)
 	return 0;
 }
 
-/* --- what is called
- * --------------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------- */
 
 int wm_top_show_create(const struct wm_top_values *v, struct wm_top_count *c, struct wm_loop *loop,
 		       const struct wm_top_does *does, struct wm_top_show **ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top.c - `waymark top`: what happens now, the most of it first. A recording
- * into memory (control/live.h) whose events are counted as they come; see top.h.
+ * top.c - `waymark top`: shows what happens now, largest first. It records into memory
+ * (control/live.h) and counts the events as they arrive; see top.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,9 +17,9 @@
 #include "cmd/top/top.h"
 #include "cmd/verb.h"
 
-#define LOOK_NS         200000000u /* events are fetched this often, however rarely they are shown */
+#define LOOK_NS         200000000u /* interval between requests for events */
 #define BUFFER_DEFAULT  ((uint64_t)16 << 20)
-#define RATE_DEFAULT    997 /* a second: nothing else beats in time with it */
+#define RATE_DEFAULT    997 /* per second; a prime, to avoid sampling in step with periodic work */
 #define DELAY_DEFAULT_S 2
 #define HALF_LIFE_S     10
 #define SECONDS_MAX     (365 * 86400.0)
@@ -34,13 +34,13 @@ struct running {
 	struct wm_top_show *show;
 	struct wm_watch *refresh;
 	int64_t nr_refreshes;
-	bool leaving;    /* no more pictures; CMD ends */
-	int err;         /* the first; it ends all */
-	int interrupted; /* the signal that ended us */
+	bool leaving;    /* no more refreshes; CMD is being stopped */
+	int err;         /* the first error; it ends the run */
+	int interrupted; /* the signal that ended the run */
 	struct wm_diag diag;
 };
 
-/* --- while it runs ---------------------------------------------------------------------------- */
+/* --- callbacks -------------------------------------------------------------------------------- */
 
 static void quit(void *data)
 {
@@ -50,7 +50,7 @@ static void quit(void *data)
 	wm_recorder_end(r->recorder);
 	if (!wm_recorder_command(r->recorder))
 		return;
-	wm_top_show_say(r->show, "waiting for the command to end");
+	wm_top_show_say(r->show, "waiting for the command to exit");
 	wm_recorder_stop_command(r->recorder, r->interrupted ? 0 : SIGTERM);
 }
 
@@ -74,8 +74,7 @@ static void on_look(void *data)
 {
 	struct running *r = data;
 
-	(void)wm_recorder_look(
-	    r->recorder); /* the last is not answered, or it ends: the next time */
+	(void)wm_recorder_look(r->recorder); /* on error the next tick retries */
 }
 
 static void on_refresh(void *data)
@@ -109,7 +108,7 @@ static void on_signal(int signo, pid_t from, void *data)
 {
 	struct running *r = data;
 
-	if (!wm_recorder_signal(r->recorder, signo, from)) { /* the pump sees us gone */
+	if (!wm_recorder_signal(r->recorder, signo, from)) { /* the pump finishes alone */
 		wm_top_show_destroy(r->show);
 		wm_recorder_abandon(r->recorder);
 		_exit(WM_EXIT_SIGNAL_BASE + signo);
@@ -123,8 +122,7 @@ static void on_words(const char *sentence, void *data)
 	wm_top_show_say(((struct running *)data)->show, sentence);
 }
 
-/* --- beginning and end
- * ----------------------------------------------------------------------------- */
+/* --- start and end --------------------------------------------------------------------- */
 
 static int start_timers(struct running *r)
 {
@@ -151,7 +149,7 @@ static int say_failure(int err, const struct wm_diag *diag, const char *const *c
 	return command ? WM_EXIT_BEFORE_COMMAND : (int)wm_exit_of(err);
 }
 
-/* What was not shown yet is, but on a terminal, which is given back. 0 or an exit status. */
+/* Shows the last result, except on a terminal, and restores the terminal. 0 or an exit status. */
 static int finish(struct running *r)
 {
 	struct wm_recorder_result result;
@@ -161,7 +159,7 @@ static int finish(struct running *r)
 		r->err = wm_top_show_refresh(r->show);
 	wm_top_show_destroy(r->show);
 	r->show = NULL;
-	if (r->err && r->err != -EPIPE) { /* who read had enough */
+	if (r->err && r->err != -EPIPE) { /* -EPIPE: the reader closed the pipe */
 		wm_say("top: %s", wm_words_of(r->err, &r->diag));
 		return wm_exit_of(r->err);
 	}
@@ -201,7 +199,7 @@ static int watch(struct running *r)
 	return status ? status : finish(r);
 }
 
-/* The plan is made; what of it is live is added. */
+/* Adds the live parts to the plan, and runs it. */
 static int run_live(struct running *r)
 {
 	struct wm_recording_options o = {0};
@@ -229,8 +227,7 @@ static int run_live(struct running *r)
 	return status;
 }
 
-/* --- options
- * -------------------------------------------------------------------------------------------- */
+/* --- options --------------------------------------------------------------------------- */
 
 static int on_seconds(const struct wm_option *o, const char *argument, void *values,
 		      struct wm_diag *diag)
@@ -241,7 +238,7 @@ static int on_seconds(const struct wm_option *o, const char *argument, void *val
 	s = strtod(argument, &end);
 	if (end == argument || *end || !(s >= 0.05) || s > SECONDS_MAX)
 		return wm_diag_set(diag, -EINVAL, NULL, -1,
-				   "'%s' is no number of seconds, 0.05 or more", argument);
+				   "'%s' is not a number of seconds (0.05 or more)", argument);
 	*to = s;
 	return 0;
 }
@@ -249,11 +246,11 @@ static int on_seconds(const struct wm_option *o, const char *argument, void *val
 static int usage(const char *sentence)
 {
 	wm_say("top: %s", sentence);
-	wm_say("'waymark top --help' shows its options");
+	wm_say("'waymark top --help' lists the options");
 	return WM_EXIT_USAGE;
 }
 
-/* Without -e: where the processors' time goes; without whose: everybody's. */
+/* Without -e: samples the processors; without -p, -t and CMD: all processes. */
 static int complete(struct wm_top_values *v, int nr_args)
 {
 	static const struct wm_option rate = {.letter = 'F'};
@@ -263,9 +260,10 @@ static int complete(struct wm_top_values *v, int nr_args)
 	char text[16];
 
 	if (running && a->all)
-		return usage("-a is every process: -p and -t have no place beside it");
+		return usage("-a already covers every process: do not combine it with -p or -t");
 	if (a->pids.nr && a->tids.nr)
-		return usage("-t is single threads, -p all of a process: one of both");
+		return usage(
+		    "-t selects single threads and -p whole processes: give only one of them");
 	a->all |= !running && !nr_args;
 	for (uint32_t i = 0; i < a->nr_wanted; i++) {
 		events |= a->wanted[i].glob && !a->wanted[i].exclude;
@@ -297,7 +295,8 @@ static int run(void *values, int nr_args, char **args)
 		return status;
 	status = wm_record_asked_plan(&v->asked, nr_args ? args : NULL, &r.plan);
 	if (status == WM_EXIT_NOT_PERMITTED && v->asked.all)
-		wm_say("top: what is yours can be watched: -p PID, or a command after --");
+		wm_say("top: without privileges, only your own processes can be watched: use -p "
+		       "PID, or a command after --");
 	return status ? status : run_live(&r);
 }
 
@@ -315,32 +314,33 @@ static const struct wm_option options[] = {
     {.name = "event",
      .letter = 'e',
      .argument = "GLOB",
-     .help = "events by provider:name, of programs and of the kernel, as with record; may be "
-	     "repeated; without it, where the processors spend their time",
+     .help = "events by provider:name, of programs and of the kernel, as in record; repeatable; "
+	     "default: samples of where the processors spend their time",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_event},
     {.name = "exclude",
      .letter = 'x',
      .argument = "GLOB",
-     .help = "not these, whatever -e says; may be repeated",
+     .help = "do not count these events, even if an -e matches them; repeatable",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_exclude},
     {.name = "filter",
      .argument = "EXPR",
-     .help = "those that pass, of the -e before it; before any -e: of all",
+     .help = "only events of the preceding -e for which EXPR is true; before the first -e: of all "
+	     "events",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_filter},
     {.name = "freq",
      .letter = 'F',
      .argument = "HZ",
-     .help = "sample the kernel's events of the -e before it so often a second; before any -e all "
-	     "of them, or the processors (997)",
+     .help = "take HZ samples per second of the kernel events of the preceding -e; before the "
+	     "first -e: of all of them, or of the processors (997)",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_rate},
     {.name = "count",
      .letter = 'c',
      .argument = "N",
-     .help = "the same, at every Nth event",
+     .help = "like -F, but take one sample every N events",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_rate},
     {.name = "call-graph",
@@ -348,94 +348,95 @@ static const struct wm_option options[] = {
      .argument = "MODE",
      .optional = true,
      .choices = "fp|dwarf",
-     .help = "with call chains: children count for their callers, and Enter shows a row's calls; "
-	     "fp by frame pointers, dwarf[,BYTES] from copies of the stack",
+     .help = "record call chains: functions include their callees, and Enter shows the calls of a "
+	     "row; fp uses frame pointers, dwarf[,BYTES] copies of the stack",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_chain},
     WM_OPTION_HEADING("Whose"),
     {.name = "pid",
      .letter = 'p',
      .argument = "PID,...",
-     .help = "processes that run already",
+     .help = "watch running processes",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_pid},
     {.name = "tid",
      .letter = 't',
      .argument = "TID,...",
-     .help = "single threads",
+     .help = "watch single threads",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_tid},
     {.name = "cpu",
      .letter = 'C',
      .argument = "LIST",
-     .help = "what happens on these CPUs only, '0-3,8'",
+     .help = "count only events on these CPUs, '0-3,8'",
      .kind = WM_OPTION_CALL,
      .call = wm_record_on_cpus},
     {.name = "all",
      .letter = 'a',
-     .help = "everybody's: so it is without -p, -t and CMD",
+     .help = "watch all processes; the default without -p, -t and CMD",
      TO(FLAG, asked.all)},
-    WM_OPTION_HEADING("How it is counted"),
+    WM_OPTION_HEADING("Counting"),
     {.name = "sort",
      .letter = 's',
      .argument = "KEY,...",
-     .help = "split by these: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD; "
-	     "without: comm,dso,sym of samples, event,comm of other events",
+     .help = "split rows by these keys: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or "
+	     "EVENT.FIELD; default: comm,dso,sym for samples, event,comm for other events",
      TO(TEXT, profile.keys)},
     WM_PROFILE_WEIGHT(struct wm_top_values, profile),
     WM_PROFILE_NO_CHILDREN(struct wm_top_values, profile),
     WM_PROFILE_INLINES(struct wm_top_values, profile),
     {.name = "percent-limit",
      .argument = "PERCENT",
-     .help = "leave out rows below",
+     .help = "leave out rows below PERCENT",
      .kind = WM_OPTION_CALL,
      .offset = offsetof(struct wm_top_values, profile.percent_limit),
      .call = wm_analyse_on_percent},
     {.name = "half-life",
      .argument = "SECONDS",
-     .help = "what happened weighs half after so long (10)",
+     .help = "time after which an event counts half (10)",
      SECONDS(half_life_s)},
-    {.name = "no-decay", .help = "all weighs the same since the beginning", TO(FLAG, no_decay)},
-    WM_OPTION_HEADING("How it is shown"),
+    {.name = "no-decay", .help = "count all events since the start equally", TO(FLAG, no_decay)},
+    WM_OPTION_HEADING("Output"),
     {.name = "delay",
      .letter = 'd',
      .argument = "SECONDS",
-     .help = "the time between two pictures (2)",
+     .help = "time between refreshes (2)",
      SECONDS(delay_s)},
     {.name = "rows",
      .letter = 'n',
      .argument = "N",
      .min = 1,
      .max = 100000,
-     .help = "the first N rows of each table; without: 20 of text, what fits on a terminal",
+     .help = "show the first N rows of each table; default: 20 as text, a screenful on a terminal",
      TO(INTEGER, rows)},
     {.name = "duration",
      .argument = "SECONDS",
-     .help = "end after so long, and CMD with it",
+     .help = "exit after SECONDS and stop CMD",
      SECONDS(duration_s)},
     {.name = "refreshes",
      .argument = "N",
      .min = 1,
      .max = INT64_MAX,
-     .help = "end after so many pictures, and CMD with it",
+     .help = "exit after N refreshes and stop CMD",
      TO(INTEGER, refreshes)},
-    {.name = "stdio", .help = "blocks of text, also on a terminal", TO(FLAG, stdio)},
-    {.name = "json", .help = "a JSON object for each picture, on a line", TO(FLAG, json)},
+    {.name = "stdio", .help = "print blocks of text, also on a terminal", TO(FLAG, stdio)},
+    {.name = "json", .help = "print one JSON object per refresh, on one line", TO(FLAG, json)},
     WM_OPTION_END,
 };
 
 const struct wm_verb wm_cmd_top = {
     .name = "top",
-    .summary = "watch what happens now, the most of it first",
+    .summary = "show what happens now, largest first, updated every few seconds",
     .synopsis = "[-e GLOB [--filter EXPR]]... [-s KEY,...] [-g] [-d SECONDS] "
 		"[-- CMD...|-p PID|-t TID|-a]",
-    .details = "On a terminal the picture is drawn anew every two seconds, and keys are answered\n"
-	       "(h shows them); elsewhere blocks of text follow one another. Events a second, and\n"
-	       "shares, are of the last moments: what happened weighs half after --half-life.\n"
-	       "Nothing is written to disk. What was lost is said.\n"
-	       "\n"
-	       "With a CMD it is watched, and the exit status is its own; with -p, -t or -a a CMD\n"
-	       "says how long. Who leaves before it ends it: SIGTERM, SIGKILL two seconds later.",
+    .details =
+	"On a terminal the display is updated every two seconds and reacts to keys (h lists\n"
+	"them); elsewhere top prints one block of text after another. Rates and shares refer\n"
+	"to the last moments: an event counts half after --half-life. Nothing is written to\n"
+	"disk. Lost events are reported.\n\n"
+	"A CMD is watched, and its exit status is returned; with -p, -t or -a it is not\n"
+	"watched, and its run time is the length of the run. Leaving earlier stops CMD with\n"
+	"SIGTERM, and SIGKILL two seconds later.",
     .options = options,
     .values_bytes = sizeof(struct wm_top_values),
     .max_args = WM_VERB_ANY,

@@ -2,9 +2,9 @@
 /*
  * top.h - `waymark top`, its files:
  *
- *   top.c         options -> values; the recording, from its beginning to its end
- *   count.c   events as they come -> a profile, and a result of it at any moment
- *   show.c    the result as blocks of text, as JSON, or on the terminal; keys
+ *   top.c     options -> values; runs the recording
+ *   count.c   live events -> a profile, and its result at any moment
+ *   show.c    prints the result as text or JSON, or draws it on the terminal; handles keys
  */
 #ifndef WM_CMD_TOP_TOP_H
 #define WM_CMD_TOP_TOP_H
@@ -17,11 +17,11 @@
 #include "control/live.h"
 
 struct wm_top_values {
-	struct wm_record_asked asked; /* first: its options fill it */
+	struct wm_record_asked asked; /* first member: the options of record fill it */
 	struct wm_profile_values profile;
 	double delay_s, duration_s, half_life_s;
-	int64_t refreshes; /* 0: no end */
-	int64_t rows;      /* of a table; 0: as the way of showing has it */
+	int64_t refreshes; /* 0: unlimited */
+	int64_t rows;      /* rows per table; 0: the view's default */
 	bool no_decay, stdio, json;
 };
 
@@ -29,27 +29,32 @@ struct wm_top_values {
 
 struct wm_top_count;
 
-/* `keys` are the profile's; the values live as long. NULL: out of memory. */
+/* `keys` come from v->profile; `v` must outlive the count. NULL: out of memory. */
 struct wm_top_count *wm_top_count_create(const struct wm_top_values *v, struct wm_live *live);
 void wm_top_count_destroy(struct wm_top_count *c); /* accepts NULL */
 
-/* A report of the recorder: of a batch, its events are counted. 0 or -errno with `diag`. */
+/*
+ * Takes a report of the recorder; counts the events of its batch, if any. 0, or -errno
+ * with `diag`.
+ */
 int wm_top_count_take(struct wm_top_count *c, const struct wm_report *report, struct wm_diag *diag);
 
-/* What there is now, valid until the next call; NULL: out of memory. Then older events weigh less.
+/*
+ * The current result, valid until the next call; NULL: out of memory. Reduces the
+ * weight of older events.
  */
 struct wm_result *wm_top_count_result(struct wm_top_count *c);
 
-/* The calls below a row of that result. 0 or -ENOMEM. */
+/* Adds the calls below a row of the last result. 0 or -ENOMEM. */
 int wm_top_count_expand(struct wm_top_count *c, struct wm_result_row *row);
 
-/* Forgets what was counted; `keys`: others from here on, NULL: the same. */
+/* Forgets all counts; `keys`: new keys, NULL: the same. */
 void wm_top_count_zero(struct wm_top_count *c, const char *keys);
 
 struct wm_top_figures {
-	double elapsed_s;    /* since it began */
+	double elapsed_s;    /* since the start */
 	double events_per_s; /* between the last two results */
-	uint64_t events;     /* since it began */
+	uint64_t events;     /* since the start */
 	uint64_t lost, late, skipped;
 };
 void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *ret);
@@ -58,23 +63,23 @@ void wm_top_count_figures(const struct wm_top_count *c, struct wm_top_figures *r
 
 struct wm_top_show;
 
-/* What keys ask for. */
+/* Callbacks for keys. */
 struct wm_top_does {
 	void (*quit)(void *data);
-	void (*delay)(void *data, double seconds); /* another pace */
-	void (*refresh)(void *data);               /* now */
+	void (*delay)(void *data, double seconds); /* sets the time between refreshes */
+	void (*refresh)(void *data);               /* refreshes now */
 	void *data;
 };
 
-/* 0, or an exit status after words. */
+/* 0, or an exit status after a message. */
 int wm_top_show_create(const struct wm_top_values *v, struct wm_top_count *c, struct wm_loop *loop,
 		       const struct wm_top_does *does, struct wm_top_show **ret);
-void wm_top_show_destroy(struct wm_top_show *s); /* accepts NULL; the terminal is as it was */
+void wm_top_show_destroy(struct wm_top_show *s); /* accepts NULL; restores the terminal */
 
-/* A result, unless it stands still. 0, or -errno of who reads it. */
+/* Shows a new result, unless paused. 0, or -errno of standard output. */
 int wm_top_show_refresh(struct wm_top_show *s);
 
-/* A sentence for people, where they look. */
+/* Shows a message where the user sees it. */
 void wm_top_show_say(struct wm_top_show *s, const char *sentence);
 
 #endif
