@@ -36,13 +36,13 @@ teardown() {
 	run -1 waymark convert --to chrome --force t .
 	run -2 waymark convert t
 	run -2 waymark convert t a.what
-	[[ $output == *"'a.what' does not tell the format"* ]]
+	[[ $output == *"the name 'a.what' does not determine a format"* ]]
 }
 
 @test "the input is not overwritten" {
 	waymark convert t a.jsonl
 	run -2 waymark convert --force --to jsonl t t/../t
-	[[ $output == *"'t/../t' is what is read"* ]]
+	[[ $output == *"'t/../t' is a trace to read"* ]]
 	waymark info t >/dev/null
 }
 

@@ -194,7 +194,7 @@ all_there() { # STATUS TRACE...: in both formats
 	trace=$WAYMARK_CORPUS/ctf1/babeltrace/succeed/lttng-tracefile-rotation/kernel
 	waymark print --format=jsonl "$trace" >wanted.jsonl
 	run -0 waymark convert --split-size 500K "$trace" out.json
-	[[ $output == *"'out.json' would be too large for its readers: it is "*" files, in order of time"* ]]
+	[[ $output == *"'out.json' would be too large for its readers: wrote "*" files, in order of time"* ]]
 	[ ! -e out.json ] && [ -e out.1.json ] && [ -e out.3.json ]
 	! ls -- *.part 2>/dev/null
 	python3 "$check" chrome wanted.jsonl out.*.json

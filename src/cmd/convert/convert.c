@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - waymark convert: its options, and which format is meant. */
+/* convert.c - waymark convert: its options, and the choice of the format. */
 #include "cmd/convert/convert.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static int choose(const struct wm_convert_values *v, struct wm_convert_format *r
 	} else if (wm_convert_format_of_path(v->out, ret)) {
 		return WM_EXIT_DONE;
 	}
-	wm_say("convert: the name '%s' does not tell the format; say it with --to", v->out);
+	wm_say("convert: the name '%s' does not determine a format; give one with --to", v->out);
 	return WM_EXIT_USAGE;
 }
 
@@ -35,13 +35,15 @@ static int run(void *values, int nr_args, char **args)
 	if (status)
 		return status;
 	if (!v->asked.nr_inputs) {
-		wm_say("convert: '%s' is the only name: what is to be converted, and to what?",
-		       v->out);
+		wm_say(
+		    "convert: only one name ('%s'): give the trace to read and the file to write",
+		    v->out);
 		return WM_EXIT_USAGE;
 	}
 	status = choose(v, &format);
 	if (!status && v->split_bytes && !(format.ops && format.ops->splits)) {
-		wm_say("convert: %s is not split; leave --split-size away", format.name);
+		wm_say("convert: files of format %s cannot be split; omit --split-size",
+		       format.name);
 		status = WM_EXIT_USAGE;
 	}
 	return status ? status : wm_convert_run(v, &format);
@@ -59,19 +61,19 @@ static const struct wm_option options[] = {
      .argument = "FORMAT",
      .choices = WM_CONVERT_CHOICES,
      .initial = "auto",
-     .help = "what to write; auto: what OUT's name says",
+     .help = "format to write; auto: by OUT's name",
      TO(CHOICE, to)},
     WM_ASKED_INPUT(struct wm_convert_values, asked),
-    {.name = "force", .letter = 'f', .help = "replace OUT when it is there", TO(FLAG, force)},
+    {.name = "force", .letter = 'f', .help = "replace OUT if it exists", TO(FLAG, force)},
     {.name = "split-size",
      .argument = "SIZE",
      .min = 1 << 16,
      .max = INT64_MAX,
-     .help = "begin another file (OUT.2, OUT.3) when one reaches this size",
+     .help = "start another file (OUT.2, OUT.3) when one reaches SIZE",
      TO(SIZE, split_bytes)},
     {.name = "all",
      .letter = 'A',
-     .help = "also the recorder's own events: processes, modules, losses",
+     .help = "write also the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_convert_values, asked),
@@ -79,7 +81,7 @@ static const struct wm_option options[] = {
      .argument = "N",
      .min = 1,
      .max = 256,
-     .help = "text on so many processors; without: on all",
+     .help = "use N processors for text; default: all",
      TO(INTEGER, threads)},
     WM_OPTION_END,
 };
@@ -88,12 +90,11 @@ const struct wm_verb wm_cmd_convert = {
     .name = "convert",
     .summary = "write traces in the format of another tool",
     .synopsis = "[TRACE...] OUT [-i TRACE]... [--to FORMAT] [-e GLOB [--filter EXPR]]...",
-    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
+    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
 	       "ftrace.\n"
-	       "OUT's name says the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
-	       ".json (chrome), .jsonl, .csv. It is there when it is whole, and readable by\n"
-	       "you alone. "
-	       "Exit status 5: done, but events are missing (why is said).",
+	       "OUT's name determines the format: .ctf, .ctf2, .dat, .data, .perfetto-trace,\n"
+	       ".json (chrome), .jsonl, .csv. OUT appears when it is complete, and only its owner\n"
+	       "can read it. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct wm_convert_values),
     .min_args = 1,

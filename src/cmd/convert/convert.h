@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert.h - what the files of waymark convert share: convert.c has the
- * options, format.c knows the formats, run.c does it.
+ * convert.h - shared by the files of waymark convert: convert.c has the options,
+ * format.c the table of formats, run.c converts.
  */
 #ifndef WM_CMD_CONVERT_CONVERT_H
 #define WM_CMD_CONVERT_CONVERT_H
@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "view/writer.h"
 
-/* --to's words, the first of which means: by OUT's name. format.c has one line for each. */
+/* Words of --to; the first selects the format by OUT's name. format.c has one line for each. */
 #define WM_CONVERT_CHOICES                                                                         \
 	"auto|ctf-1.8|ctf-2|trace.dat|trace.dat-plain|perf.data|perfetto|chrome|jsonl|json|csv"
 
@@ -30,11 +30,11 @@ struct wm_convert_values {
 	struct wm_asked asked;
 };
 
-/* False: none is called so, or none can be told from OUT's name. */
+/* False: no format has this name, or OUT's name has no known suffix. */
 bool wm_convert_format_named(const char *name, struct wm_convert_format *ret);
 bool wm_convert_format_of_path(const char *path, struct wm_convert_format *ret);
 
-/* An exit status; what went wrong was said. */
+/* Returns an exit status after a message. */
 int wm_convert_run(struct wm_convert_values *v, const struct wm_convert_format *format);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.c - the formats of waymark convert, by name and by what OUT ends with. */
+/* format.c - the formats of waymark convert, by name and by suffix of OUT. */
 #include <string.h>
 
 #include "cmd/convert/convert.h"
@@ -10,7 +10,7 @@ static const struct wm_convert_format texts[] = {
     {.name = "csv", .suffixes = ".csv", .text = WM_VIEW_CSV},
 };
 
-/* Is `path` called like one of "x|y"? */
+/* Whether `path` ends with one of the suffixes "x|y". */
 static bool ends_so(const char *path, const char *suffixes)
 {
 	size_t bytes = strlen(path);
@@ -25,7 +25,7 @@ static bool ends_so(const char *path, const char *suffixes)
 	return false;
 }
 
-/* The first that is meant: by name, or by path when that is NULL. */
+/* Finds a format by name, or by path when name is NULL. */
 static bool find(const char *name, const char *path, struct wm_convert_format *ret)
 {
 	for (const struct wm_exporter_ops *const *o = wm_exporters; *o; o++)

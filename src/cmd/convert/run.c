@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - opens traces, binds what was chosen of them, and lets an
- * exporter (export/export.h) or the view's writer do the work. Signals that end
- * programs wait meanwhile and are looked at between events: what was begun is
- * removed first.
+ * run.c - opens traces, binds the selected events, and writes them with an exporter
+ * (export/export.h) or the view's writer. Signals that end programs are blocked and
+ * polled between events, so that the partial output is removed first.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +26,7 @@ struct converting {
 	struct wm_timeline *timeline;
 	struct wm_progress progress;
 	int64_t begin_ns, end_ns;
-	struct wm_export_file file; /* of text */
+	struct wm_export_file file; /* for text formats */
 	uint64_t nr_events;
 	sigset_t waiting;
 };
@@ -54,7 +53,7 @@ static int tick(void *data, uint64_t done_bytes)
 	return interrupted(c) ? -EINTR : 0;
 }
 
-/* Bytes of the packets that will be read. */
+/* Total size of the packets that will be read. */
 static uint64_t count_bytes(const struct converting *c)
 {
 	uint64_t bytes = 0;
@@ -69,12 +68,12 @@ static uint64_t count_bytes(const struct converting *c)
 	return bytes;
 }
 
-/* --- the two ways -------------------------------------------------------------------- */
+/* --- exporters and text -------------------------------------------------------------- */
 
 static int failed(const struct converting *c, int err, const struct wm_diag *diag)
 {
 	if (err == -EINTR && interrupted(c))
-		return WM_EXIT_FAILED; /* the signal ends us when it may */
+		return WM_EXIT_FAILED; /* the signal ends the process when it is unblocked */
 	wm_say_diag("write", diag->where ? diag->where : c->v->out, err, diag);
 	return wm_exit_of(err);
 }
@@ -85,7 +84,7 @@ static void say_left_out(const struct wm_export *x)
 		wm_say("%llu events left out of %s: %s", (unsigned long long)x->reasons[i].nr,
 		       x->ops->name, x->reasons[i].text);
 	if (x->nr_files > 1)
-		wm_say("'%s' would be too large for its readers: it is %u files, in order of time",
+		wm_say("'%s' would be too large for its readers: wrote %u files, in order of time",
 		       x->options.path, x->nr_files);
 }
 
@@ -176,7 +175,7 @@ static int text(struct converting *c)
 	return err ? failed(c, err, &diag) : WM_EXIT_DONE;
 }
 
-/* Is OUT one of what is read? It would be replaced by what was made of it. */
+/* Refuses an OUT that is one of the traces to read: it would be replaced. */
 static int refuse_itself(const struct wm_convert_values *v)
 {
 	struct stat out, in;
@@ -186,14 +185,15 @@ static int refuse_itself(const struct wm_convert_values *v)
 	for (uint32_t i = 0; i < v->asked.nr_inputs; i++)
 		if (!stat(v->asked.inputs[i], &in) && in.st_dev == out.st_dev &&
 		    in.st_ino == out.st_ino) {
-			wm_say("convert: '%s' is what is read; choose another name for the result",
-			       v->out);
+			wm_say(
+			    "convert: '%s' is a trace to read; choose another name for the output",
+			    v->out);
 			return WM_EXIT_USAGE;
 		}
 	return WM_EXIT_DONE;
 }
 
-/* --- all of it -------------------------------------------------------------------------- */
+/* --- conversion ------------------------------------------------------------------------- */
 
 static int convert_opened(struct converting *c)
 {
@@ -215,7 +215,7 @@ static int convert_opened(struct converting *c)
 	wm_progress_begin(&c->progress, "convert", count_bytes(c));
 	status = c->format->ops ? export(c) : text(c);
 	if (!status && !c->nr_events)
-		wm_say("no event is in it: '%s' is empty but for its frame", v->out);
+		wm_say("no event was converted: '%s' contains only its header", v->out);
 	return status;
 }
 
