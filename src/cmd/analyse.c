@@ -27,7 +27,7 @@ int wm_analyse_on_percent(const struct wm_option *o, const char *argument, void 
 	double limit = strtod(argument, &end);
 
 	if (end == argument || *end || !(limit >= 0 && limit <= 100))
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is no percentage", argument);
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is not a percentage", argument);
 	*(double *)((char *)values + o->offset) = limit;
 	return 0;
 }
@@ -110,7 +110,7 @@ int wm_analyse_run(struct wm_analysing *a, const char *verb, struct wm_analyse_v
 int wm_analyse_finish(struct wm_analysing *a, int status)
 {
 	if (!status && !a->pass->nr_events) {
-		wm_say("%s: no event is meant by this", a->verb);
+		wm_say("%s: no event matches", a->verb);
 		status = WM_EXIT_NO_MATCH;
 	}
 	return wm_inputs_finish(&a->in, status, false);

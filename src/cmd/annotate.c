@@ -33,12 +33,14 @@ static void release(void *values)
 static const struct wm_option options[] = {
     {.name = "dso",
      .argument = "OBJECT",
-     .help = "the function of this program or library",
+     .help = "take SYMBOL from this program or library",
      TO(TEXT, annotate.what.object)},
-    {.name = "no-source", .help = "instructions only", TO(FLAG, annotate.what.no_source)},
+    {.name = "no-source",
+     .help = "show instructions without source",
+     TO(FLAG, annotate.what.no_source)},
     {.name = "weight",
      .argument = "WHAT",
-     .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",
+     .help = "weight of an event: count, period, FIELD or EVENT.FIELD",
      TO(TEXT, annotate.profile.weight)},
     {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
     WM_OPTION_HEADING("Which events"),
@@ -51,10 +53,10 @@ const struct wm_verb wm_cmd_annotate = {
     .summary = "show a function's instructions and source with their share of events",
     .synopsis = "SYMBOL [TRACE...] [--dso OBJECT] [-e GLOB [--filter EXPR]]...",
     .details =
-	"SYMBOL: the name of a function, as report shows it.\n"
-	"TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf or trace-cmd.\n"
-	"Without: the newest waymark-* trace in the current folder. Exit status 5: done, but\n"
-	"events are missing (why is said).",
+	"SYMBOL: the name of a function, as report prints it.\n"
+	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf or trace-cmd;\n"
+	"default: the newest waymark-* trace in the current folder. Exit status 5: events are\n"
+	"missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .min_args = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff.c - waymark diff: what changed between recordings, by share and by rate.
- * Each recording is profiled alone; analysis/compare.h puts them side by side.
+ * diff.c - waymark diff: what changed between recordings, by share and by rate. Each
+ * recording is profiled separately; analysis/compare.h compares the profiles.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ struct values {
 	bool by_rate;
 };
 
-/* One recording, analysed. */
+/* One recording and its analysis. */
 struct recording {
-	struct values values; /* of its own: what was typed, bound to its trace */
+	struct values values; /* a copy of the command line's values, bound to this trace */
 	struct wm_analysing a;
 	char *path;
 	uint32_t side;
@@ -34,10 +34,10 @@ struct comparing {
 	struct values *v;
 	struct recording *list;
 	uint32_t nr, nr_sides;
-	char **sides; /* what was typed, cut at commas */
+	char **sides; /* copies of the arguments, cut at commas */
 };
 
-/* --- what is typed -------------------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------------------------ */
 
 static int add_side(struct comparing *c, char *arg)
 {
@@ -78,8 +78,7 @@ static int add_sides(struct comparing *c, int nr_args, char **args)
 	return status;
 }
 
-/* --- profiles ----------------------------------------------------------------------------------
- */
+/* --- profiles -------------------------------------------------------------------------- */
 
 static int profile(struct comparing *c, struct recording *r)
 {
@@ -103,7 +102,7 @@ static double seconds_of(const struct recording *r)
 	return p->first_ns < p->last_ns ? ((double)p->last_ns - (double)p->first_ns) / 1e9 : 0;
 }
 
-/* Facts and losses of every recording, the sides by name. */
+/* Adds size and losses of every recording, with the name of its side. */
 static void put_notes(const struct comparing *c, struct wm_result *r)
 {
 	for (uint32_t i = 0; i < c->nr; i++) {
@@ -181,16 +180,17 @@ static const struct wm_option options[] = {
     {.name = "sort",
      .letter = 's',
      .argument = "KEY,...",
-     .help = "rows are these: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD",
+     .help = "one row per value of these keys: comm, pid, tid, cpu, event, dso, sym, srcline, "
+	     "FIELD or EVENT.FIELD",
      TO(TEXT, profile.keys)},
     WM_PROFILE_WEIGHT(struct values, profile),
     {.name = "by-rate",
-     .help = "order and judge by weight a second instead of share",
+     .help = "sort and compare by weight per second instead of share",
      TO(FLAG, by_rate)},
     WM_PROFILE_INLINES(struct values, profile),
     {.name = "percent-limit",
      .argument = "PERCENT",
-     .help = "leave out rows that are below on all sides",
+     .help = "leave out rows below PERCENT on all sides",
      .kind = WM_OPTION_CALL,
      .offset = offsetof(struct values, profile.percent_limit),
      .call = wm_analyse_on_percent},
@@ -198,7 +198,7 @@ static const struct wm_option options[] = {
      .argument = "N",
      .min = 1,
      .max = INT64_MAX,
-     .help = "the first N rows of each table",
+     .help = "print the first N rows of each table",
      TO(INTEGER, common.rows)},
     {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
     WM_OPTION_HEADING("Which events"),
@@ -211,10 +211,10 @@ const struct wm_verb wm_cmd_diff = {
     .summary = "show what changed between recordings",
     .synopsis = "BEFORE[,BEFORE...] AFTER[,AFTER...]... [-s KEY,...] [-e GLOB [--filter EXPR]]...",
     .details =
-	"Each side is one trace, or several of the same thing with commas between; the\n"
-	"first side is what the others are compared with. Change is that of the share,\n"
-	"Rate that of the weight a second, Chance how likely a share differs as much though\n"
-	"nothing changed. Exit status 5: done, but events are missing (why is said).",
+	"A side is one trace, or several traces of the same program joined with commas. The\n"
+	"other sides are compared with the first. Change is the change of the share, Rate\n"
+	"that of the weight per second, Chance the probability of such a difference when\n"
+	"nothing changed. Exit status 5: events are missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .min_args = 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - waymark doctor: what works here, what does not, and the cure. */
+/* doctor.c - waymark doctor: tests what works on this machine, and prints reasons and cures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,10 +96,10 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_doctor = {
     .name = "doctor",
-    .summary = "try what waymark can do here; say why not, and the cure",
+    .summary = "test what waymark can do on this machine; print reasons and cures",
     .synopsis = "[--json]",
-    .details =
-	"Each capability is tried for the user who asks: root sees more. Nothing is changed.",
+    .details = "Each capability is tested with the permissions of the current user; root may "
+	       "have\nmore. The tests change nothing.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .run = run,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_options.h - `-e GLOB` and `--filter EXPR` of the verbs that read
- * traces: binds the rules (trace/event_select.h) to the traces that were opened
- * and reports what does not fit.
+ * event_options.h - `-e GLOB` and `--filter EXPR` of the verbs that read traces: binds
+ * the rules (trace/event_select.h) to the opened traces and reports rules that do not
+ * fit.
  */
 #ifndef WM_CMD_EVENT_OPTIONS_H
 #define WM_CMD_EVENT_OPTIONS_H
@@ -10,8 +10,8 @@
 #include "trace/event_select.h"
 
 /*
- * Returns an exit status and reports its reason: a glob that matches no event,
- * with the nearest name, or a filter that does not fit an event named outright.
+ * Returns an exit status after reporting its reason: a glob that matches no event, with
+ * the nearest name, or a filter that does not fit an event named without wildcards.
  */
 int wm_event_options_bind(struct wm_select *s, struct wm_trace *const *traces, uint32_t nr_traces);
 

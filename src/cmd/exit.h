@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * exit.h - exit statuses, the same for every verb (ARCHITECTURE.md section 7).
- */
+/* exit.h - exit statuses, the same for every verb (doc/man/waymark.1). */
 #ifndef WM_CMD_EXIT_H
 #define WM_CMD_EXIT_H
 
@@ -11,11 +9,11 @@ enum wm_exit {
 	WM_EXIT_DONE = 0,
 	WM_EXIT_FAILED = 1,
 	WM_EXIT_USAGE = 2,         /* wrong option or argument */
-	WM_EXIT_NOT_PERMITTED = 3, /* the cure was said */
-	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the nearest names were said */
-	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; what and why was said */
+	WM_EXIT_NOT_PERMITTED = 3, /* the cure was printed */
+	WM_EXIT_NO_MATCH = 4,      /* nothing matched; the nearest names were printed */
+	WM_EXIT_INCOMPLETE = 5,    /* done, but data is missing; which and why was printed */
 
-	/* With a command: its own status, 128 + signal, or one of these. */
+	/* With a command: the command's status, 128 + signal, or one of these. */
 	WM_EXIT_BEFORE_COMMAND = 125,
 	WM_EXIT_CANNOT_RUN = 126,
 	WM_EXIT_NOT_FOUND = 127,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flame.c - waymark flame: call chains as one page that any browser opens, or
- * as folded lines.
+ * flame.c - waymark flame: call chains as an HTML page for any browser, or as folded
+ * lines.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,10 +32,10 @@ static const struct wm_analysis *analysis_of(const struct values *v)
 
 /* --- trees ------------------------------------------------------------------------------ */
 
-/* A tree to draw: of traces that were analysed, or of folded lines. */
+/* A tree to draw, from an analysis of traces or from folded lines. */
 struct tree {
 	struct wm_analysing a;
-	const struct wm_analysis *analysis; /* NULL: of lines */
+	const struct wm_analysis *analysis; /* NULL: from folded lines */
 	struct wm_result lines;
 	const struct wm_result *result;
 	const struct wm_result_table *table;
@@ -50,7 +50,7 @@ static uint64_t weight_of(const struct wm_result_table *t)
 	return sum;
 }
 
-/* Samples of several events do not add up: the heaviest is drawn. */
+/* Weights of different events cannot be added: draws the event with the largest total. */
 static int choose_table(struct tree *t, const char *verb)
 {
 	uint64_t most = 0;
@@ -64,11 +64,11 @@ static int choose_table(struct tree *t, const char *verb)
 		for (const struct wm_result_note *n = t->result->notes; n; n = n->next)
 			if (n->kind == WM_NOTE_PROBLEM)
 				wm_say("%s: %s", verb, n->text);
-		wm_say("%s: nothing has a weight here", verb);
+		wm_say("%s: no event has a weight", verb);
 		return WM_EXIT_NO_MATCH;
 	}
 	if (t->result->tables->next)
-		wm_say("%s: several events were sampled; this is '%s', -e chooses another", verb,
+		wm_say("%s: several events were sampled; drawing '%s'; -e selects another", verb,
 		       t->table->title);
 	return WM_EXIT_DONE;
 }
@@ -155,7 +155,7 @@ static int draw(const struct values *v, const struct tree *now, const struct tre
 	return status;
 }
 
-/* What it is compared with: the same analysis of another trace, or other lines. */
+/* Adds the tree to compare with: the same analysis of another trace, or other folded lines. */
 static int draw_compared(struct values *v, const struct tree *now)
 {
 	struct values then = *v;
@@ -186,7 +186,7 @@ static int run(void *values, int nr_args, char **args)
 	int status;
 
 	if (v->off_cpu && v->wakeups) {
-		wm_say("flame: --off-cpu and --wakeups exclude each other");
+		wm_say("flame: --off-cpu and --wakeups cannot be combined");
 		return WM_EXIT_USAGE;
 	}
 	v->profile.graph = WM_GRAPH_CALLER;
@@ -195,7 +195,7 @@ static int run(void *values, int nr_args, char **args)
 	if (!status)
 		status = draw_compared(v, &now);
 	if (!status && !v->folded)
-		wm_say("'%s' is written: a browser shows it", v->out);
+		wm_say("wrote %s", v->out);
 	status = tree_finish(&now, status);
 	tree_close(&now);
 	return status;
@@ -213,36 +213,38 @@ static const struct wm_option options[] = {
      .letter = 'o',
      .argument = "FILE",
      .initial = "flame.html",
-     .help = "the page",
+     .help = "page to write",
      TO(TEXT, out)},
-    {.name = "force", .letter = 'f', .help = "replace FILE when it is there", TO(FLAG, force)},
+    {.name = "force", .letter = 'f', .help = "replace FILE if it exists", TO(FLAG, force)},
     {.name = "folded",
-     .help = "print lines instead, each a chain and its weight: 'make;main;read 12'",
+     .help = "print folded lines instead, each a chain and its weight: 'make;main;read 12'",
      TO(FLAG, folded)},
-    {.name = "icicle", .help = "the root on top", TO(FLAG, icicle)},
-    {.name = "title", .argument = "TEXT", .help = "what stands above", TO(TEXT, title)},
+    {.name = "icicle", .help = "draw the root at the top", TO(FLAG, icicle)},
+    {.name = "title", .argument = "TEXT", .help = "title of the page", TO(TEXT, title)},
     {.name = "before",
      .argument = "TRACE",
-     .help = "colours show what changed since this trace: red grew, blue shrank",
+     .help = "show changes since this trace as colours: red grew, blue shrank",
      TO(TEXT, before)},
     {.name = "off-cpu",
-     .help = "time off the processor, by where it was left (sched:sched_switch with chains)",
+     .help = "draw the time off the processor, by the call chain that blocked (sched:sched_switch "
+	     "with chains)",
      TO(FLAG, off_cpu)},
     {.name = "wakeups",
-     .help = "time off the processor, by who ended it (sched:sched_waking with chains, too)",
+     .help = "draw the time off the processor, by the call chain of the wakeup (also needs "
+	     "sched:sched_waking with chains)",
      TO(FLAG, wakeups)},
     {.name = "sort",
      .letter = 's',
      .argument = "KEY,...",
      .initial = "comm",
-     .help = "what chains stand on: comm, pid, tid, cpu, event, FIELD",
+     .help = "group chains by these keys: comm, pid, tid, cpu, event, FIELD",
      TO(TEXT, profile.keys)},
     {.name = "weight",
      .argument = "WHAT",
-     .help = "what an event counts for: count, period, FIELD or EVENT.FIELD",
+     .help = "weight of an event: count, period, FIELD or EVENT.FIELD",
      TO(TEXT, profile.weight)},
     {.name = "inline",
-     .help = "functions that the compiler inlined, too",
+     .help = "show functions that the compiler inlined",
      TO(FLAG, profile.inlines)},
     WM_OPTION_HEADING("Which events"),
     WM_ANALYSE_OPTIONS(struct values),
@@ -251,13 +253,14 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_flame = {
     .name = "flame",
-    .summary = "draw call chains as a page: flame graphs and icicles",
+    .summary = "draw call chains as an HTML page: flame graphs and icicles",
     .synopsis = "[TRACE...|FOLDED] [-o FILE] [--before TRACE] [-e GLOB [--filter EXPR]]...",
-    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
-	       "ftrace.\n"
-	       "FOLDED: a text file of folded chains. The page is one file without references:\n"
-	       "click zooms, / searches, Escape goes back. Exit status 5: done, but events are\n"
-	       "missing (why is said).",
+    .details =
+	"TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
+	"ftrace; default: the newest waymark-* trace in the current folder.\n"
+	"FOLDED: a text file of folded chains. The page is one self-contained file: a click\n"
+	"zooms, / searches, Escape goes back. Exit status 5: events are missing; a message\n"
+	"gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * help.c - waymark help, waymark VERB --help and waymark version, all printed
- * from the tables of verbs and options. The hidden `waymark help --tables`
- * prints the tables themselves, as JSON: tools/gen makes manual pages and
- * completions of them.
+ * help.c - waymark help, waymark VERB --help and waymark version, all printed from the
+ * tables of verbs and options. The hidden `waymark help --tables` prints the tables
+ * themselves as JSON, from which tools/gen makes manual pages and completions.
  */
 #include <string.h>
 
@@ -26,10 +25,10 @@ static unsigned help_columns(FILE *out)
 void wm_verb_print_overview(FILE *out)
 {
 	(void)fprintf(out, "usage: waymark VERB [OPTION...] [ARGUMENT...]\n\n"
-			   "Sees what programs and the kernel do, while they do it.\n\n");
+			   "Traces programs and the Linux kernel while they run.\n\n");
 	for (const struct wm_verb *const *v = wm_verbs; *v; v++)
 		(void)fprintf(out, "  %-12s%s\n", (*v)->name, (*v)->summary);
-	(void)fprintf(out, "\n'waymark VERB --help' shows the options of a verb.\n");
+	(void)fprintf(out, "\n'waymark VERB --help' lists the options of a verb.\n");
 }
 
 void wm_verb_print_help(const struct wm_verb *verb, FILE *out)
@@ -38,7 +37,7 @@ void wm_verb_print_help(const struct wm_verb *verb, FILE *out)
 		      *verb->synopsis ? " " : "", verb->synopsis, verb->summary);
 	wm_option_help(verb->options, help_columns(out), out);
 	if (verb->alias)
-		(void)fprintf(out, "\n'%s' is another name of this verb.\n", verb->alias);
+		(void)fprintf(out, "\n'%s' is another name for this verb.\n", verb->alias);
 	if (verb->details)
 		(void)fprintf(out, "\n%s\n", verb->details);
 }
@@ -131,7 +130,7 @@ static const struct wm_option help_options[] = {
 
 const struct wm_verb wm_cmd_help = {
     .name = "help",
-    .summary = "show the verbs, or one verb's options",
+    .summary = "list the verbs, or the options of one verb",
     .synopsis = "[VERB]",
     .options = help_options,
     .values_bytes = sizeof(struct help_values),
@@ -141,7 +140,7 @@ const struct wm_verb wm_cmd_help = {
 
 const struct wm_verb wm_cmd_version = {
     .name = "version",
-    .summary = "show the version",
+    .summary = "print the version",
     .synopsis = "",
     .options = no_options,
     .run = run_version,

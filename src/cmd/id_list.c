@@ -15,7 +15,7 @@ static int add_one(struct wm_ids *ids, const char *word, const char *what, size_
 	int64_t id;
 
 	if (wm_number_parse_integer(word, 1, INT32_MAX, &id) < 0)
-		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%.40s' is no %s id", word, what);
+		return wm_diag_set(diag, -EINVAL, NULL, -1, "'%.40s' is not a %s id", word, what);
 	if (ids->nr >= max)
 		return wm_diag_set(diag, -E2BIG, NULL, -1, "at most %zu ids", max);
 	grown = reallocarray(ids->ids, ids->nr + 1, sizeof(*grown));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* id_list.h - process and thread ids as people give them: "12,34", again and again. */
+/* id_list.h - lists of process and thread ids on the command line: "12,34", repeatable. */
 #ifndef WM_CMD_ID_LIST_H
 #define WM_CMD_ID_LIST_H
 
@@ -14,9 +14,9 @@ struct wm_ids {
 };
 
 /*
- * Adds those of `argument`; `what` names them in sentences ("process"). 0, or
- * -EINVAL, -E2BIG (more than `max` in all) with a sentence, or -ENOMEM. free()
- * ids->ids in the end, also after a failure.
+ * Adds the ids in `argument`; `what` is their noun in messages ("process"). 0, or
+ * -EINVAL, -E2BIG (more than `max` in total) with a sentence in diag, or -ENOMEM. The
+ * caller frees ids->ids in the end, also after a failure.
  */
 int wm_ids_add(struct wm_ids *ids, const char *argument, const char *what, size_t max,
 	       struct wm_diag *diag);

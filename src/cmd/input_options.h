@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input_options.h - what every verb that reads traces is asked for: which traces, what
- * window of time, which events; its options, and the traces opened.
+ * input_options.h - options common to the verbs that read traces: the traces, the
+ * window of time, the events.
  */
 #ifndef WM_CMD_INPUT_OPTIONS_H
 #define WM_CMD_INPUT_OPTIONS_H
@@ -12,12 +12,12 @@
 #include "cmd/inputs.h"
 #include "trace/event_select.h"
 
-/* As typed; what it points to is borrowed. */
+/* As typed; borrows the strings. */
 struct wm_asked {
 	const char *begin, *end;
 	const char *inputs[WM_INPUTS_MAX];
 	uint32_t nr_inputs;
-	char newest[PATH_MAX]; /* the trace that was meant when none was named */
+	char newest[PATH_MAX]; /* the trace used when none was named */
 	struct wm_select select;
 };
 
@@ -28,7 +28,7 @@ struct wm_asked {
 #define WM_ASKED_INPUT(type, member)                                                               \
 	{                                                                                          \
 		.name = "input", .letter = 'i', .argument = "TRACE",                               \
-		.help = "also this trace: all are merged on their clocks",                         \
+		.help = "read this trace, too; traces are merged by time",                         \
 		WM_ASKED_CALL(type, member, wm_asked_on_input)                                     \
 	}
 
@@ -36,18 +36,19 @@ struct wm_asked {
 	{.name = "event",                                                                          \
 	 .letter = 'e',                                                                            \
 	 .argument = "GLOB",                                                                       \
-	 .help = "events of these names, PROVIDER:NAME",                                           \
+	 .help = "only events whose PROVIDER:NAME matches GLOB; repeatable",                       \
 	 WM_ASKED_CALL(type, member, wm_asked_on_event)},                                          \
 	    {.name = "filter",                                                                     \
 	     .argument = "EXPR",                                                                   \
-	     .help = "those that pass, of the -e before it; before any -e: of all",                \
+	     .help = "only events of the preceding -e for which EXPR is true; before the first "   \
+		     "-e: of all events",                                                          \
 	     WM_ASKED_CALL(type, member, wm_asked_on_filter)},                                     \
 	    {.name = "begin",                                                                      \
 	     .argument = "TIME",                                                                   \
-	     .help = "from this time on: seconds, hh:mm[:ss[.ns]], or with YYYY-MM-DD before",     \
+	     .help = "only events from TIME on: seconds or '[YYYY-MM-DD] hh:mm[:ss[.ns]]'",        \
 	     WM_OPTION_TO_TEXT(type, member.begin)},                                               \
 	{                                                                                          \
-		.name = "end", .argument = "TIME", .help = "up to this time, it included",         \
+		.name = "end", .argument = "TIME", .help = "only events up to and including TIME", \
 		WM_OPTION_TO_TEXT(type, member.end)                                                \
 	}
 
@@ -58,12 +59,12 @@ int wm_asked_on_event(const struct wm_option *o, const char *argument, void *val
 int wm_asked_on_filter(const struct wm_option *o, const char *argument, void *values,
 		       struct wm_diag *diag);
 
-/* Exit statuses; what went wrong was said. */
+/* These return exit statuses after a message. */
 
-/* The traces named as positional arguments, too. */
+/* Adds the traces named as positional arguments. */
 int wm_asked_add(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
-/* That, and when none was named in any way: the newest trace here. */
+/* Likewise; without any trace named, adds the newest in the current folder. */
 int wm_asked_find(struct wm_asked *a, const char *verb, int nr_args, char **args);
 
 #endif

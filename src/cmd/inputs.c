@@ -33,7 +33,7 @@ void wm_inputs_close(struct wm_inputs *in)
 	*in = (struct wm_inputs){0};
 }
 
-/* The first moment of all traces, for hours without a date. */
+/* The earliest time in all traces, for times of day without a date. */
 static int64_t first_ns(const struct wm_inputs *in)
 {
 	int64_t first = INT64_MAX;
@@ -49,8 +49,9 @@ static int bound(const struct wm_inputs *in, const char *verb, const char *optio
 {
 	if (!text || !wm_moment_parse(text, first_ns(in), ret))
 		return WM_EXIT_DONE;
-	wm_say("%s: --%s: '%s' is no time: seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
-	       verb, option, text);
+	wm_say(
+	    "%s: --%s: '%s' is not a time; use seconds, hh:mm[:ss[.ns]] or 'YYYY-MM-DD hh:mm[:ss]'",
+	    verb, option, text);
 	return WM_EXIT_USAGE;
 }
 
@@ -65,14 +66,14 @@ int wm_inputs_window(const struct wm_inputs *in, const char *verb, const char *b
 	if (status)
 		return status;
 	*ret_begin_ns = from;
-	*ret_end_ns = end && to < INT64_MAX ? to + 1 : to; /* it included */
+	*ret_end_ns = end && to < INT64_MAX ? to + 1 : to; /* the end is included */
 	return WM_EXIT_DONE;
 }
 
 int wm_inputs_finish(const struct wm_inputs *in, int status, bool babeltrace)
 {
 	for (uint32_t i = 0; i < in->nr; i++) {
-		/* Streams of several traces may be called the same. */
+		/* Streams of several traces may have the same name. */
 		if (in->nr > 1 && !babeltrace && wm_trace_is_damaged(in->traces[i]))
 			wm_say("in '%s':", in->traces[i]->path);
 		status = wm_trace_finish(in->traces[i], status, babeltrace);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - waymark: finds the verb, parses its options, runs it. Knows no
- * verb but by the table below. The signal dispositions stay as inherited
- * (SIGPIPE too), so that a command we run gets what the shell gave us; but for
- * SIGXFSZ, which it gets back.
+ * main.c - waymark: finds the verb in the table below, parses its options, runs it. The
+ * signal dispositions stay as inherited (SIGPIPE too), so that a traced command gets
+ * those of the shell; SIGXFSZ has a handler, which execve(2) resets.
  */
 #include <errno.h>
 #include <locale.h>
@@ -16,7 +15,7 @@
 #include "cmd/say.h"
 #include "cmd/verb.h"
 
-/* One line a verb. */
+/* One line per verb. */
 /* clang-format off */
 const struct wm_verb *const wm_verbs[] = {
 	&wm_cmd_list,
@@ -58,14 +57,14 @@ int wm_verb_unknown(const char *name)
 			wm_nearest_offer(&near, (*v)->alias);
 	}
 	wm_nearest_sentence(&near, "", cure, sizeof(cure));
-	wm_say("no verb '%.100s'; %s", name, *cure ? cure : "'waymark help' lists them");
+	wm_say("unknown verb '%.100s'; %s", name, *cure ? cure : "'waymark help' lists them");
 	return WM_EXIT_USAGE;
 }
 
 static int usage_error(const struct wm_verb *verb, const char *sentence)
 {
 	wm_say("%s: %s", verb->name, sentence);
-	wm_say("'waymark %s --help' shows its options", verb->name);
+	wm_say("'waymark %s --help' lists the options", verb->name);
 	return WM_EXIT_USAGE;
 }
 
@@ -74,7 +73,7 @@ static int check_count(const struct wm_verb *verb, unsigned nr_args, char **args
 	char sentence[WM_DIAG_SENTENCE];
 
 	if (nr_args < verb->min_args) {
-		(void)snprintf(sentence, sizeof(sentence), "something is missing: waymark %s %s",
+		(void)snprintf(sentence, sizeof(sentence), "missing argument; usage: waymark %s %s",
 			       verb->name, verb->synopsis);
 		return usage_error(verb, sentence);
 	}
@@ -121,10 +120,12 @@ static int run_verb(const struct wm_verb *verb, int argc, char **argv)
 
 static void on_file_too_large(int signo)
 {
-	(void)signo; /* write(2) says so, and who writes says it to people */
+	(void)signo; /* write(2) fails with EFBIG, which its caller reports */
 }
 
-/* `ulimit -f` must not kill us wordless. A handler, and not to ignore it: execve(2) takes it off.
+/*
+ * Prevents `ulimit -f` from killing waymark without a message. A handler, not SIG_IGN:
+ * execve(2) resets it.
  */
 static void outlive_file_limit(void)
 {
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
 	const char *name;
 
 	outlive_file_limit();
-	(void)setlocale(LC_CTYPE, ""); /* only to print names as the terminal reads them */
+	(void)setlocale(LC_CTYPE, ""); /* for printing names in the terminal's encoding */
 	if (argc < 2) {
 		wm_verb_print_overview(stderr);
 		return WM_EXIT_USAGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - how far a long piece of work is: one line on a terminal, drawn
- * again ten times a second once a second has passed, and wiped in the end.
- * Where standard error is no terminal, nothing at all.
+ * progress.h - the progress of long work: one line on a terminal, redrawn ten times per
+ * second after the first second, and erased at the end. Prints nothing when standard
+ * error is not a terminal.
  */
 #ifndef WM_CMD_PROGRESS_H
 #define WM_CMD_PROGRESS_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct wm_progress {
-	const char *what;  /* "convert": at the line's begin */
-	uint64_t total;    /* of whatever is counted */
-	uint64_t begin_ns; /* when it began, and when it was drawn last */
+	const char *what;  /* "convert": printed at the start of the line */
+	uint64_t total;    /* in any unit */
+	uint64_t begin_ns; /* begin_ns: start; drawn_ns: last redraw */
 	uint64_t drawn_ns;
 	bool on, shown;
 };

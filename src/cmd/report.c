@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - waymark report: who causes events, by which call chain. */
+/* report.c - waymark report: which code causes events, by call chain. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct values {
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
 	bool stdio;
-	bool as_it_is;       /* options that ask for what is there anyway */
-	char time_begin[64]; /* of --time */
+	bool as_it_is;       /* for options whose effect is the default */
+	char time_begin[64]; /* storage for --time */
 };
 
 /* In the order of enum wm_profile_graph. */
@@ -33,7 +33,7 @@ static int on_graph(const struct wm_option *o, const char *argument, void *value
 	if (comma) {
 		p->graph_percent_limit = strtod(comma + 1, &end);
 		if (end == comma + 1 || *end || !(p->graph_percent_limit >= 0))
-			return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is no percentage",
+			return wm_diag_set(diag, -EINVAL, NULL, -1, "'%s' is not a percentage",
 					   comma + 1);
 	}
 	if (!bytes) {
@@ -55,7 +55,7 @@ static int on_inverted(const struct wm_option *o, const char *argument, void *va
 	return on_graph(o, "callee", values, diag);
 }
 
-/* --time A,B as perf has it: either may be left out. */
+/* --time A,B as in perf: A or B may be empty. */
 static int on_time(const struct wm_option *o, const char *argument, void *values,
 		   struct wm_diag *diag)
 {
@@ -93,7 +93,8 @@ static const struct wm_option options[] = {
     {.name = "sort",
      .letter = 's',
      .argument = "KEY,...",
-     .help = "split by these: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or EVENT.FIELD",
+     .help = "split rows by these keys: comm, pid, tid, cpu, event, dso, sym, srcline, FIELD or "
+	     "EVENT.FIELD",
      TO(TEXT, profile.keys)},
     WM_PROFILE_WEIGHT(struct values, profile),
     {.name = "call-graph",
@@ -101,23 +102,23 @@ static const struct wm_option options[] = {
      .argument = "HOW[,PERCENT]",
      .optional = true,
      .choices = "caller|callee|folded|none",
-     .help = "calls below each row: caller (to what it called), callee (to who called it), folded, "
-	     "none",
+     .help = "show call chains below each row: caller (down to callees), callee (up to callers), "
+	     "folded, none",
      .kind = WM_OPTION_CALL,
      .call = on_graph},
     {.name = "inverted",
      .letter = 'G',
-     .help = "the same as -g callee",
+     .help = "same as -g callee",
      .kind = WM_OPTION_CALL,
      .call = on_inverted},
     WM_PROFILE_NO_CHILDREN(struct values, profile),
     {.name = "hierarchy",
-     .help = "rows below rows, a level for each key, each with its own share",
+     .help = "nest rows, one level per key, each with its share",
      TO(FLAG, profile.hierarchy)},
     WM_PROFILE_INLINES(struct values, profile),
     {.name = "percent-limit",
      .argument = "PERCENT",
-     .help = "leave out rows below",
+     .help = "leave out rows below PERCENT",
      .kind = WM_OPTION_CALL,
      .offset = offsetof(struct values, profile.percent_limit),
      .call = wm_analyse_on_percent},
@@ -125,44 +126,46 @@ static const struct wm_option options[] = {
      .argument = "N",
      .min = 1,
      .max = INT64_MAX,
-     .help = "the first N rows of each table",
+     .help = "print the first N rows of each table",
      TO(INTEGER, common.rows)},
-    {.name = "show-total-period", .help = "a column of what rows weigh", TO(FLAG, profile.weights)},
+    {.name = "show-total-period",
+     .help = "add a column with the weight of each row",
+     TO(FLAG, profile.weights)},
     {.name = "threads",
      .argument = "N",
      .min = 1,
      .max = 256,
-     .help = "on so many processors; without: on all",
+     .help = "use N processors; default: all",
      TO(INTEGER, common.threads)},
-    {.name = "stdio", .help = "text, also on a terminal", TO(FLAG, stdio)},
+    {.name = "stdio", .help = "print text, also on a terminal", TO(FLAG, stdio)},
     {.name = "json", .help = "print one JSON object", TO(FLAG, common.json)},
     WM_OPTION_HEADING("Which events"),
     WM_ANALYSE_OPTIONS(struct values),
     {.name = "time",
      .argument = "BEGIN,END",
-     .help = "the same as --begin and --end",
+     .help = "same as --begin BEGIN --end END",
      .kind = WM_OPTION_CALL,
      .call = on_time},
     {.name = "comm",
      .letter = 'c',
      .argument = "NAME,...",
-     .help = "rows of these commands; shares stay those of all",
+     .help = "only rows of these commands; shares stay relative to all events",
      TO(TEXT, profile.comms)},
     {.name = "pid",
      .argument = "PID,...",
-     .help = "rows of these processes",
+     .help = "only rows of these processes",
      TO(TEXT, profile.pids)},
     {.name = "dso",
      .letter = 'd',
      .argument = "OBJECT,...",
-     .help = "rows of these programs and libraries",
+     .help = "only rows of these programs and libraries",
      TO(TEXT, profile.dsos)},
     {.name = "symbol",
      .letter = 'S',
      .argument = "NAME,...",
-     .help = "rows of these functions",
+     .help = "only rows of these functions",
      TO(TEXT, profile.syms)},
-    /* As perf report has them; events are counted and functions have children without asking. */
+    /* Accepted like in perf report; counts of events and children of functions are the default. */
     {.name = "comms", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.comms)},
     {.name = "dsos", .argument = "OBJECT,...", .hidden = true, TO(TEXT, profile.dsos)},
     {.name = "symbols", .argument = "NAME,...", .hidden = true, TO(TEXT, profile.syms)},
@@ -175,14 +178,13 @@ static const struct wm_option options[] = {
 
 const struct wm_verb wm_cmd_report = {
     .name = "report",
-    .summary = "show who causes events, by which call chain",
+    .summary = "show which code causes events, by call chain",
     .synopsis = "[TRACE...] [-s KEY,...] [-g] [-e GLOB [--filter EXPR]]...",
-    .details = "TRACE: a folder or file of waymark, LTTng or another CTF tracer, perf, trace-cmd, "
-	       "ftrace.\n"
-	       "Without: the newest waymark-* trace in the current folder.\n"
-	       "Without -s: comm,dso,sym of samples, event,comm of other events. Samples weigh\n"
-	       "their period and have a table for each event. Exit status 5: done, but events\n"
-	       "are missing (why is said).",
+    .details = "TRACE: a folder or file of waymark, LTTng, another CTF tracer, perf, trace-cmd or\n"
+	       "ftrace; default: the newest waymark-* trace in the current folder. Without -s,\n"
+	       "samples are split by comm,dso,sym and other events by event,comm. Samples are\n"
+	       "weighted by their period and have one table per event. Exit status 5: events are\n"
+	       "missing; a message gives the reason.",
     .options = options,
     .values_bytes = sizeof(struct values),
     .max_args = WM_VERB_ANY,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_view.c - see report_view.h. The traces are read before the terminal is
- * taken, so that what goes wrong is said as ever. The profile stays: calls and
- * instructions are made of it when they are looked at. Other keys mean other
- * buckets: then the traces are read again, into a profile beside the old one.
+ * report_view.c - see report_view.h. The traces are read before the screen is set up,
+ * so that errors are reported as usual. The profile is kept: calls and instructions are
+ * computed when the user opens them. For other keys the traces are read again, into a
+ * second profile, which replaces the first.
  */
 #include "cmd/report_view.h"
 
@@ -20,7 +20,7 @@
 #include "cmd/stderr_capture.h"
 #include "view/browse.h"
 
-#define CALLS_LIMIT 0.5 /* percent of a row, as -g has it */
+#define CALLS_LIMIT 0.5 /* percent of a row, the default of -g */
 #define REDRAW_NS   100000000u
 
 /* One reading of the traces. */
@@ -28,14 +28,14 @@ struct reading {
 	struct wm_analysing a;
 	struct wm_analyse_values common;
 	struct wm_profile_values profile;
-	char *keys; /* that were typed; NULL: those of the command line */
+	char *keys; /* typed in the view; NULL: those of the command line */
 };
 
 struct view {
 	struct wm_terminal *t;
 	const struct wm_analyse_values *common;
 	struct reading *now;
-	struct wm_result function; /* of which instructions are looked at */
+	struct wm_result function; /* the function whose instructions are shown */
 	bool any_function;
 	uint64_t drawn_ns;
 };
@@ -49,7 +49,7 @@ bool wm_report_view_fits(const struct wm_analyse_values *common)
 		return false;
 	err = wm_terminal_usable(&diag);
 	if (err)
-		wm_say("report: %s: text instead", diag.sentence);
+		wm_say("report: %s; printing text instead", diag.sentence);
 	return !err;
 }
 
@@ -59,14 +59,14 @@ static void drop(struct reading *r)
 {
 	if (!r)
 		return;
-	if (r->a.v) /* it was run */
+	if (r->a.v) /* wm_analyse_run() was called */
 		wm_analyse_close(&r->a, &wm_analysis_profile);
 	wm_select_done(&r->common.asked.select);
 	free(r->keys);
 	free(r);
 }
 
-/* Ends as the signal would have ended it, the terminal being as it was. */
+/* Ends the process as the signal would have; call after the terminal was restored. */
 static void end_by(int signo)
 {
 	(void)signal(signo, SIG_DFL);
@@ -90,10 +90,10 @@ static void tick(void *data, double done)
 	signo = wm_terminal_signal(v->t);
 	wm_terminal_close(v->t);
 	end_by(signo ? signo : SIGINT);
-	_exit(WM_EXIT_FAILED); /* the signal is ignored here */
+	_exit(WM_EXIT_FAILED); /* reached when the signal is ignored */
 }
 
-/* As `profile` says, by `keys` if there are some. NULL: out of memory. */
+/* A reading with the options of `profile`, and `keys` unless NULL. NULL: out of memory. */
 static struct reading *prepare(struct view *v, const struct wm_profile_values *profile,
 			       const char *keys)
 {
@@ -130,7 +130,7 @@ static void look_at(const struct view *v, struct wm_browse_subject *ret)
 	    .result = &v->now->a.result, .expand = expand, .own = v->now->a.own};
 }
 
-/* --- what the browser asks for ----------------------------------------------------------- */
+/* --- callbacks of the browser ------------------------------------------------------------ */
 
 static int split(void *data, const char *keys, struct wm_browse_subject *ret, struct wm_diag *diag)
 {
@@ -159,7 +159,7 @@ static int split(void *data, const char *keys, struct wm_browse_subject *ret, st
 	return 0;
 }
 
-/* "[.] main" is main. */
+/* Strips the mark: "[.] main" -> "main". */
 static const char *name_of(const char *symbol)
 {
 	return symbol[0] == '[' && strlen(symbol) > 4 && symbol[2] == ']' ? symbol + 4 : symbol;
@@ -180,7 +180,7 @@ static int annotate(void *data, const struct wm_browse_function *f, struct wm_br
 		wm_result_done(&r);
 		return err ? err
 			   : wm_diag_set(diag, -ENOENT, NULL, -1,
-					 "no event fell into a function called '%.100s' itself",
+					 "no event occurred in the function '%.100s' itself",
 					 what.symbol);
 	}
 	if (v->any_function)
@@ -193,7 +193,7 @@ static int annotate(void *data, const struct wm_browse_function *f, struct wm_br
 
 /* --- the verb ------------------------------------------------------------------------------ */
 
-/* What rows are split by, as it would be typed: the columns behind the figures. */
+/* Appends the keys that rows are split by, as typed for -s: the columns of text. */
 static void add_keys(struct wm_text *text, const struct wm_result_table *t)
 {
 	for (uint32_t i = 0; t && i < t->nr_columns; i++)
@@ -252,7 +252,7 @@ int wm_report_view(struct wm_analyse_values *common, const struct wm_profile_val
 	if (status)
 		return status;
 	lazy.lazy = true;
-	lazy.percent_limit = 0; /* the view has it, and can take it back */
+	lazy.percent_limit = 0; /* applied by the view, which can lift it */
 	if (!lazy.graph) {
 		lazy.graph = WM_GRAPH_CALLER;
 		lazy.graph_percent_limit = CALLS_LIMIT;

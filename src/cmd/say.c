@@ -18,7 +18,7 @@
 /* One write per line, so that lines of several processes do not mix. */
 static void put_line(const char *line)
 {
-	(void)fflush(stdout); /* results and words in the order they were made */
+	(void)fflush(stdout); /* keeps results and messages in order */
 	(void)fprintf(stderr, "waymark: %s\n", line);
 }
 
@@ -101,7 +101,7 @@ int wm_say_finish(int status)
 	if (!failed && !err)
 		return status;
 	if (err == -EPIPE || (failed && !err))
-		return status; /* the reader left, and who wrote noticed */
+		return status; /* the reader closed the pipe, or the verb reported the error */
 	wm_say_cannot("write to", "standard output", err);
 	return status == WM_EXIT_DONE ? WM_EXIT_FAILED : status;
 }

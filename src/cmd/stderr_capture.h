@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stderr_capture.h - while a view has the terminal, what is said on standard error would
- * be written over its picture: it is kept, and shown by the view.
+ * stderr_capture.h - captures standard error while a view has the terminal, so that
+ * messages do not overwrite the picture; the view shows the last one.
  */
 #ifndef WM_CMD_STDERR_CAPTURE_H
 #define WM_CMD_STDERR_CAPTURE_H
@@ -9,13 +9,13 @@
 #include "base/diag.h"
 
 struct wm_hush {
-	int kept, before; /* descriptors */
+	int kept, before; /* descriptors: the capture, the former standard error */
 };
 
-/* Standard error is kept from now on. 0 or -errno: then nothing changed. */
+/* Starts capturing standard error. 0 or -errno; on error nothing changed. */
 int wm_hush_begin(struct wm_hush *h);
 
-/* It goes where it went before; the last line said, without "waymark: ", to the diag. */
+/* Restores standard error; copies the last line, without "waymark: ", to diag. */
 void wm_hush_end(struct wm_hush *h, struct wm_diag *diag);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol_options.c - see symbol_options.h: symbol/address_lookup.h, as view/writer.h wants it. */
+/* symbol_options.c - see symbol_options.h: adapts symbol/address_lookup.h to view/writer.h. */
 #include "cmd/symbol_options.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 
 static const char prefix[] = "waymark-";
 
-/* Later metadata wins; of the same moment, the later name. */
+/* Compares by time of change, then by name. */
 static bool newer(const struct stat *a, const char *a_name, const struct stat *b,
 		  const char *b_name)
 {

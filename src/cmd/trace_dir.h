@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_dir.h - what the verbs that read traces share: which trace is meant, and results out. */
+/* trace_dir.h - shared by the verbs that read traces: finds the trace, writes results. */
 #ifndef WM_CMD_TRACE_DIR_H
 #define WM_CMD_TRACE_DIR_H
 
@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /*
- * The trace the arguments name, else the newest waymark-* folder here. Exit
- * status; when it is not 0, that was said.
+ * Finds the trace that the arguments name, or the newest waymark-* folder in the
+ * current folder. Returns an exit status after a message.
  */
 int wm_trace_dir_find(int nr_args, char **args, char ret_dir[PATH_MAX]);
 

@@ -59,7 +59,8 @@ static void say_losses_as_babeltrace(const struct wm_trace *t)
 	for (uint32_t i = 0; i < t->nr_losses; i++)
 		wm_view_loss(&text, t, &t->losses[i]);
 	if (text.bytes)
-		(void)fwrite(text.data, 1, text.bytes, stderr); /* nothing else to do about it */
+		(void)fwrite(text.data, 1, text.bytes,
+			     stderr); /* an error here cannot be reported */
 	wm_text_done(&text);
 }
 
@@ -122,13 +123,13 @@ static void say_losses(const struct wm_trace *t)
 			events += l->count;
 	}
 	if (t->is_own)
-		say_causes(t); /* which have those events among them */
+		say_causes(t); /* includes the losses counted in `events` */
 	else if (events)
 		wm_say("the tracer lost %llu events", (unsigned long long)events);
 	if (packets)
 		wm_say("the tracer lost %llu packets", (unsigned long long)packets);
 	if (unknown)
-		wm_say("the tracer lost events %llu times, it does not say how many",
+		wm_say("the tracer lost an unknown number of events, %llu times",
 		       (unsigned long long)unknown);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verb.h - what a verb of the command line is: one const struct per verb, in
- * a file of its own name (src/cmd/list/list.c has wm_cmd_list).
+ * verb.h - a verb of the command line: one const struct per verb, in a file of the
+ * verb's name (src/cmd/list/list.c has wm_cmd_list).
  *
- * To add a verb: write src/cmd/NAME.c with `const struct wm_verb wm_cmd_NAME`,
- * declare it below, and add its line to the table in src/cmd/main.c. The
- * option table gives the parser, --help, the manual page's options and the
- * completions. main() parses the options before it calls run().
+ * To add a verb: write src/cmd/NAME.c with `const struct wm_verb wm_cmd_NAME`, declare
+ * it below, and add its line to the table in src/cmd/main.c. The parser, --help, the
+ * manual page's options and the completions come from the option table. main() parses
+ * the options before it calls run().
  */
 #ifndef WM_CMD_VERB_H
 #define WM_CMD_VERB_H
@@ -22,29 +22,30 @@ struct wm_verb {
 	const char *name;
 	const char *alias;    /* NULL: none */
 	const char *summary;  /* one line for `waymark help`, lower case, no full stop */
-	const char *synopsis; /* what follows the name, e.g. "[GLOB] [ELF...|-p PID]" */
+	const char *synopsis; /* arguments, e.g. "[GLOB] [ELF...|-p PID]" */
 	const char *details;  /* paragraphs after the options in --help; NULL: none */
 	const struct wm_option *options;
-	size_t values_bytes;         /* of the struct the options fill; zeroed, then the defaults */
+	size_t values_bytes; /* of the struct filled by the options; zeroed, then the defaults are
+				set */
 	unsigned min_args, max_args; /* positional arguments; max WM_VERB_ANY: no limit */
 	bool command;                /* the first positional argument begins a command to run */
 
 	/*
-	 * Does it. args is NULL-terminated. Returns an exit status (cmd/exit.h)
-	 * after it has said what went wrong (cmd/say.h).
+	 * Runs the verb. args is NULL-terminated. Returns an exit status (cmd/exit.h) after a
+	 * message (cmd/say.h).
 	 */
 	int (*run)(void *values, int nr_args, char **args);
 
-	/* Releases what CALL options allocated, also after a usage error; NULL: nothing. */
+	/* Frees allocations of CALL options, also after a usage error; NULL: nothing to free. */
 	void (*release)(void *values);
 };
 
-extern const struct wm_verb *const wm_verbs[]; /* NULL ends it; in the order of `waymark help` */
+extern const struct wm_verb *const wm_verbs[]; /* ends with NULL; in the order of `waymark help` */
 
 const struct wm_verb *wm_verb_find(const char *name);           /* NULL: none */
 void wm_verb_print_help(const struct wm_verb *verb, FILE *out); /* `waymark VERB --help` */
 void wm_verb_print_overview(FILE *out);                         /* `waymark help` */
-int wm_verb_unknown(const char *name); /* says the nearest; returns WM_EXIT_USAGE */
+int wm_verb_unknown(const char *name); /* prints the nearest name; returns WM_EXIT_USAGE */
 
 extern const struct wm_verb wm_cmd_annotate;
 extern const struct wm_verb wm_cmd_convert;
