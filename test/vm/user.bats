@@ -72,13 +72,13 @@ orders() {
 	run -137 "$VM" sh -c 'kill -9 $$'
 }
 
-@test "a panic and a time limit are told apart, with the kernel's last words" {
+@test "a panic and a time limit are distinguished, with the kernel's last messages" {
 	run -125 "$VM" sh -c 'echo before; echo c >/proc/sysrq-trigger'
 	[ "${lines[0]}" = before ]
-	[[ "$output" == *"vm: the kernel said: Kernel panic - not syncing: sysrq triggered crash"* ]]
+	[[ "$output" == *"vm: kernel message: Kernel panic - not syncing: sysrq triggered crash"* ]]
 	[[ "$output" == *"vm: the kernel stopped before the command ended"* ]]
 	run -124 "$VM" -t 2 sleep 100
-	[[ "$output" == *"vm: still running after 2 s: ended."* ]]
+	[[ "$output" == *"vm: stopped, because it still ran after 2 s;"* ]]
 }
 
 @test "interrupted or killed, nothing of it is left" {

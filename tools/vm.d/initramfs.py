@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The first file system of tools/vm, as a cpio archive written here.
+"""The first file system of tools/vm, as a cpio archive.
 
-Files lie in it where they lie on this machine, symbolic links on the way
-included, and so do the shared libraries that ELF files need: a path that
-works here works there. No root needed; equal contents make equal bytes, and
-the archive's name in the cache is their hash.
+Files have the same paths as on this machine, including the symbolic links in
+these paths and the shared libraries of ELF files, so that a path that works
+here works there. Needs no root. Equal contents give equal bytes, whose hash is
+the archive's name in the cache.
 """
 import hashlib
 import os
@@ -38,7 +38,7 @@ class Tree:
         self.entries[path.strip("/")] = (stat.S_IFCHR | 0o600, b"", (major, minor))
 
     def resolve(self, path):
-        """Adds the symbolic links on the way to path; returns the path behind them."""
+        """Adds the symbolic links in path; returns the path with all links resolved."""
         at = "/"
         parts = [p for p in path.split("/") if p]
         for n, part in enumerate(parts):
@@ -51,7 +51,7 @@ class Tree:
         return at
 
     def add(self, path):
-        """Adds a file with the libraries it needs, or a folder with all that is in it."""
+        """Adds a file with the libraries it needs, or a folder with its contents."""
         real = self.resolve(os.path.abspath(path))
         if real in self.seen:
             return

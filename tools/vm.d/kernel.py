@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The kernel of tools/vm: Debian's package, downloaded and never installed.
 
-What is kept of it, in one folder: `vmlinux` (or the packed image, where it
-cannot be unpacked here), `release`, and in `modules` those few that the
-machine's init loads, numbered in the order of their dependencies.
+Kept in one folder: `vmlinux` (or the compressed image, when it cannot be
+unpacked), `release`, and in `modules` those that the machine's init loads,
+numbered in the order of their dependencies.
 """
 import fcntl
 import lzma
@@ -16,14 +16,14 @@ import subprocess
 import tarfile
 
 META_PACKAGE = "linux-image-amd64"
-# 9p over virtio carries files in and out, overlay is for --host; loop has nothing to do: for tests of modules.
+# 9p over virtio transfers files, overlay is for --host; loop is only used by tests of modules.
 MODULES = ("virtio", "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci",
            "9pnet", "9pnet_virtio", "netfs", "fscache", "9p", "overlay")
 TEST_MODULES = ("loop",)
 
 
 class Unavailable(Exception):
-    """The kernel cannot be had here; the sentence says why and what to do."""
+    """The kernel is not available; the sentence has the reason and the cure."""
 
 
 def run(*args, **kwargs):
@@ -33,16 +33,16 @@ def run(*args, **kwargs):
 def package_name():
     found = re.search(r"Depends: (linux-image-\S+)", run("apt-cache", "depends", META_PACKAGE).stdout)
     if not found:
-        raise Unavailable(f"apt knows no {META_PACKAGE}: 'apt-get update' first, or this is not Debian")
+        raise Unavailable(f"apt has no package {META_PACKAGE}; run 'apt-get update' (Debian only)")
     return found.group(1)
 
 
 def download(folder):
-    """Leaves the package's file in folder, returns its path."""
+    """Downloads the package's file to folder, returns its path."""
     name = package_name()
     command = ["apt-get", "download", "-q"]
     if os.geteuid() == 0:
-        # The folder may be closed to apt's own user.
+        # apt's own user may have no access to the folder.
         command += ["-o", "APT::Sandbox::User=root"]
     done = run(*command, name, cwd=folder)
     files = list(folder.glob(f"{name}_*.deb"))
