@@ -29,27 +29,28 @@ struct ctf2 {
 };
 
 /* Keeps the first error. Always returns a negative errno. */
-int ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void *ctf2_memory(struct ctf2 *p, void *piece); /* notes -ENOMEM when NULL */
+int wm_ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void *wm_ctf2_memory(struct ctf2 *p, void *piece); /* notes -ENOMEM when NULL */
 
 /*
  * Members of a JSON object. `ctf2_need_*` notes an error when the member is
  * missing; all do when it has the wrong type.
  */
-json_t *ctf2_need(struct ctf2 *p, json_t *object, const char *key);
-const char *ctf2_text(struct ctf2 *p, json_t *object, const char *key); /* NULL: missing */
-uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
-		       uint64_t max);
-int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial);
+json_t *wm_ctf2_need(struct ctf2 *p, json_t *object, const char *key);
+const char *wm_ctf2_text(struct ctf2 *p, json_t *object, const char *key); /* NULL: missing */
+uint64_t wm_ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
+			  uint64_t max);
+int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial);
 
 /* A JSON integer of up to 64 bits; a signed one keeps its bits. False when the value is not one. */
-bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits);
+bool wm_ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits);
 
 /* A copy of a JSON string in the arena. The string must not contain NUL. */
-const char *ctf2_copy(struct ctf2 *p, const json_t *string);
+const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string);
 
 /* A field class: an object, or the name of an alias. NULL after an error. */
-struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value);
-void ctf2_alias_add(struct ctf2 *p, json_t *fragment);
+struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value);
+void wm_ctf2_alias_add(struct ctf2 *p, json_t *fragment);
 
 #endif

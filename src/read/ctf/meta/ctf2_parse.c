@@ -17,7 +17,7 @@
 
 /* --- errors and members ------------------------------------------------------------ */
 
-int ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
+int wm_ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
 {
 	char sentence[WM_DIAG_SENTENCE];
 	va_list args;
@@ -34,46 +34,46 @@ int ctf2_fail(struct ctf2 *p, int err, const char *fmt, ...)
 	return err;
 }
 
-void *ctf2_memory(struct ctf2 *p, void *piece)
+void *wm_ctf2_memory(struct ctf2 *p, void *piece)
 {
 	if (!piece)
-		(void)ctf2_fail(p, -ENOMEM, "out of memory for metadata of this size");
+		(void)wm_ctf2_fail(p, -ENOMEM, "out of memory for metadata of this size");
 	return piece;
 }
 
-json_t *ctf2_need(struct ctf2 *p, json_t *object, const char *key)
+json_t *wm_ctf2_need(struct ctf2 *p, json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!value)
-		(void)ctf2_fail(p, -EBADMSG, "no '%s'", key);
+		(void)wm_ctf2_fail(p, -EBADMSG, "no '%s'", key);
 	return value;
 }
 
-const char *ctf2_copy(struct ctf2 *p, const json_t *string)
+const char *wm_ctf2_copy(struct ctf2 *p, const json_t *string)
 {
-	return ctf2_memory(
+	return wm_ctf2_memory(
 	    p, wm_arena_copy(&p->m->arena, json_string_value(string), json_string_length(string)));
 }
 
-const char *ctf2_text(struct ctf2 *p, json_t *object, const char *key)
+const char *wm_ctf2_text(struct ctf2 *p, json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!value)
 		return NULL;
 	if (!json_is_string(value) || json_string_length(value) > WM_CTF_TEXT_MAX) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a string of up to %u bytes", key,
-				WM_CTF_TEXT_MAX);
+		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not a string of up to %u bytes", key,
+				   WM_CTF_TEXT_MAX);
 		return NULL;
 	}
-	return ctf2_copy(p, value);
+	return wm_ctf2_copy(p, value);
 }
 
 /* Numbers too large for jansson arrive as strings with this prefix, see quote_large(). */
 static const char large_mark[] = "\x7flarge:";
 
-bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
+bool wm_ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
 {
 	const char *text = json_string_value(value);
 	size_t mark = sizeof(large_mark) - 1;
@@ -91,8 +91,8 @@ bool ctf2_number(const json_t *value, bool *ret_negative, uint64_t *ret_bits)
 	return true;
 }
 
-uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
-		       uint64_t max)
+uint64_t wm_ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t initial,
+			  uint64_t max)
 {
 	json_t *value = json_object_get(object, key);
 	bool negative = false;
@@ -100,22 +100,22 @@ uint64_t ctf2_unsigned(struct ctf2 *p, json_t *object, const char *key, uint64_t
 
 	if (!value)
 		return initial;
-	if (!ctf2_number(value, &negative, &n) || negative || n > max) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a number from 0 to %llu", key,
-				(unsigned long long)max);
+	if (!wm_ctf2_number(value, &negative, &n) || negative || n > max) {
+		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not a number from 0 to %llu", key,
+				   (unsigned long long)max);
 		return initial;
 	}
 	return n;
 }
 
-int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial)
+int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t initial)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!value)
 		return initial;
 	if (!json_is_integer(value)) {
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a 64-bit number", key);
+		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not a 64-bit number", key);
 		return initial;
 	}
 	return json_integer_value(value);
@@ -125,7 +125,7 @@ int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t ini
 
 #define APPEND(p, array, count, item)                                                              \
 	do {                                                                                       \
-		void *larger_ = ctf2_memory(                                                       \
+		void *larger_ = wm_ctf2_memory(                                                    \
 		    (p), wm_arena_grow(&(p)->m->arena, (array), (count), sizeof(*(array))));       \
 		if (larger_) {                                                                     \
 			(array) = larger_;                                                         \
@@ -137,10 +137,10 @@ int64_t ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t ini
 static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
 {
 	json_t *value = json_object_get(f, key);
-	struct wm_ctf_type *t = value ? ctf2_type(p, value) : NULL;
+	struct wm_ctf_type *t = value ? wm_ctf2_type(p, value) : NULL;
 
 	if (t && t->kind != WM_CTF_STRUCT)
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is not a structure", key);
+		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not a structure", key);
 	return t;
 }
 
@@ -158,14 +158,14 @@ static void refuse_extensions(struct ctf2 *p, json_t *f)
 		json_object_foreach(names, name, one)
 		{
 			(void)one;
-			(void)ctf2_fail(p, -EBADMSG,
-					"it requires extension '%.80s' of '%.80s', which is "
-					"not supported",
-					name, space);
+			(void)wm_ctf2_fail(p, -EBADMSG,
+					   "it requires extension '%.80s' of '%.80s', which is "
+					   "not supported",
+					   name, space);
 		}
 	}
 	if (json_object_size(spaces))
-		(void)ctf2_fail(p, -EBADMSG, "it requires extensions, which are not supported");
+		(void)wm_ctf2_fail(p, -EBADMSG, "it requires extensions, which are not supported");
 }
 
 static void preamble(struct ctf2 *p, json_t *f)
@@ -174,9 +174,9 @@ static void preamble(struct ctf2 *p, json_t *f)
 	size_t i;
 
 	if (p->m->major == 2)
-		(void)ctf2_fail(p, -EBADMSG, "a second preamble");
-	if (ctf2_unsigned(p, f, "version", 0, UINT32_MAX) != 2)
-		(void)ctf2_fail(p, -EBADMSG, "this is not CTF version 2");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a second preamble");
+	if (wm_ctf2_unsigned(p, f, "version", 0, UINT32_MAX) != 2)
+		(void)wm_ctf2_fail(p, -EBADMSG, "this is not CTF version 2");
 	refuse_extensions(p, f);
 	p->m->major = 2;
 	if (!uuid)
@@ -192,7 +192,7 @@ static void preamble(struct ctf2 *p, json_t *f)
 		p->m->uuid[i] = (unsigned char)json_integer_value(byte);
 	}
 	if (!p->m->has_uuid)
-		(void)ctf2_fail(p, -EBADMSG, "uuid is not 16 bytes");
+		(void)wm_ctf2_fail(p, -EBADMSG, "uuid is not 16 bytes");
 }
 
 static void environment(struct ctf2 *p, json_t *f)
@@ -204,15 +204,15 @@ static void environment(struct ctf2 *p, json_t *f)
 	{
 		struct wm_ctf_pair pair = {0};
 
-		pair.key = ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+		pair.key = wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
 		if (json_is_string(value))
-			pair.text = ctf2_copy(p, value);
+			pair.text = wm_ctf2_copy(p, value);
 		else if (json_is_integer(value))
 			pair.number = json_integer_value(value);
 		else
-			(void)ctf2_fail(p, -EBADMSG,
-					"environment '%.60s' is neither a string nor a number",
-					key);
+			(void)wm_ctf2_fail(p, -EBADMSG,
+					   "environment '%.60s' is neither a string nor a number",
+					   key);
 		APPEND(p, p->m->env, p->m->nr_env, pair);
 	}
 }
@@ -220,9 +220,9 @@ static void environment(struct ctf2 *p, json_t *f)
 static void trace_class(struct ctf2 *p, json_t *f)
 {
 	if (p->has_trace)
-		(void)ctf2_fail(p, -EBADMSG, "a second trace class");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a second trace class");
 	if (p->m->nr_streams)
-		(void)ctf2_fail(p, -EBADMSG, "a trace class after a data stream class");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a trace class after a data stream class");
 	p->has_trace = true;
 	environment(p, f);
 	p->m->packet_header = scope(p, f, "packet-header-field-class");
@@ -234,28 +234,28 @@ static void clock_class(struct ctf2 *p, json_t *f)
 	json_t *origin = json_object_get(f, "origin");
 	struct wm_ctf_clock c = {0};
 
-	c.id = ctf2_text(p, f, "id");
-	c.name = ctf2_text(p, f, "name");
+	c.id = wm_ctf2_text(p, f, "id");
+	c.name = wm_ctf2_text(p, f, "name");
 	if (!c.name)
 		c.name = c.id;
 	if (!c.id)
 		c.id = c.name;
-	c.description = ctf2_text(p, f, "description");
-	c.hz = ctf2_unsigned(p, f, "frequency", 0, UINT64_MAX);
-	c.precision = ctf2_unsigned(p, f, "precision", 0, UINT64_MAX);
-	c.offset_seconds = ctf2_signed(p, offset, "seconds", 0);
-	c.offset_cycles = (int64_t)ctf2_unsigned(p, offset, "cycles", 0, INT64_MAX);
+	c.description = wm_ctf2_text(p, f, "description");
+	c.hz = wm_ctf2_unsigned(p, f, "frequency", 0, UINT64_MAX);
+	c.precision = wm_ctf2_unsigned(p, f, "precision", 0, UINT64_MAX);
+	c.offset_seconds = wm_ctf2_signed(p, offset, "seconds", 0);
+	c.offset_cycles = (int64_t)wm_ctf2_unsigned(p, offset, "cycles", 0, INT64_MAX);
 	c.absolute = json_is_string(origin) && !strcmp(json_string_value(origin), "unix-epoch");
 	if (!c.id || !c.hz)
-		(void)ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a clock class without id or frequency");
 	if (origin && !c.absolute && !json_is_object(origin))
-		(void)ctf2_fail(p, -EBADMSG, "origin is neither \"unix-epoch\" nor an object");
+		(void)wm_ctf2_fail(p, -EBADMSG, "origin is neither \"unix-epoch\" nor an object");
 	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX)
-		(void)ctf2_fail(p, -EBADMSG, "more than %u clock classes", WM_CTF_CLOCKS_MAX);
+		(void)wm_ctf2_fail(p, -EBADMSG, "more than %u clock classes", WM_CTF_CLOCKS_MAX);
 	for (uint32_t i = 0; c.id && i < p->m->nr_clocks; i++)
 		if (!strcmp(c.id, p->m->clocks[i].id))
-			(void)ctf2_fail(p, -EBADMSG, "clock class '%.60s' is described twice",
-					c.id);
+			(void)wm_ctf2_fail(p, -EBADMSG, "clock class '%.60s' is described twice",
+					   c.id);
 	APPEND(p, p->m->clocks, p->m->nr_clocks, c);
 }
 
@@ -263,10 +263,10 @@ static void stream_class(struct ctf2 *p, json_t *f)
 {
 	struct wm_ctf_stream s = {0};
 
-	s.id = ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
-	s.clock = ctf2_text(p, f, "default-clock-class-id");
+	s.id = wm_ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
+	s.clock = wm_ctf2_text(p, f, "default-clock-class-id");
 	if (!s.clock)
-		s.clock = ctf2_text(p, f, "default-clock-class-name");
+		s.clock = wm_ctf2_text(p, f, "default-clock-class-name");
 	s.packet_context = scope(p, f, "packet-context-field-class");
 	s.event_header = scope(p, f, "event-record-header-field-class");
 	s.event_context = scope(p, f, "event-record-common-context-field-class");
@@ -286,9 +286,9 @@ static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 
 		if (!json_is_string(value) && !json_is_integer(value))
 			continue;
-		pair.key = ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+		pair.key = wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
 		if (json_is_string(value))
-			pair.text = ctf2_copy(p, value);
+			pair.text = wm_ctf2_copy(p, value);
 		pair.number = json_integer_value(value);
 		if (!p->err && !strcmp(key, "log-level"))
 			e->level = pair.number;
@@ -322,14 +322,14 @@ static void event_class(struct ctf2 *p, json_t *f)
 {
 	struct wm_ctf_event e = {.level = -1, .line = p->line};
 
-	e.id = ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
-	e.stream_id = ctf2_unsigned(p, f, "data-stream-class-id", 0, UINT64_MAX);
+	e.id = wm_ctf2_unsigned(p, f, "id", 0, UINT64_MAX);
+	e.stream_id = wm_ctf2_unsigned(p, f, "data-stream-class-id", 0, UINT64_MAX);
 	if (!wm_ctf_stream_find(p->m, e.stream_id))
-		(void)ctf2_fail(p, -EBADMSG,
-				"an event record class of data stream class %llu, which is not "
-				"described in front of it",
-				(unsigned long long)e.stream_id);
-	e.name = ctf2_text(p, f, "name");
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "an event record class of data stream class %llu, which is not "
+				   "described in front of it",
+				   (unsigned long long)e.stream_id);
+	e.name = wm_ctf2_text(p, f, "name");
 	e.context = scope(p, f, "specific-context-field-class");
 	e.fields = scope(p, f, "payload-field-class");
 	log_level(p, f, &e);
@@ -343,7 +343,7 @@ static const struct {
 	void (*read)(struct ctf2 *p, json_t *f);
 } fragments[] = {
     {"preamble", preamble},
-    {"field-class-alias", ctf2_alias_add},
+    {"field-class-alias", wm_ctf2_alias_add},
     {"trace-class", trace_class},
     {"clock-class", clock_class},
     {"data-stream-class", stream_class},
@@ -355,7 +355,7 @@ static void fragment(struct ctf2 *p, json_t *f)
 	const char *type = json_string_value(json_object_get(f, "type"));
 
 	if (p->m->major != 2 && (!type || strcmp(type, "preamble") != 0)) {
-		(void)ctf2_fail(p, -EBADMSG, "the first fragment is not a preamble");
+		(void)wm_ctf2_fail(p, -EBADMSG, "the first fragment is not a preamble");
 		return;
 	}
 	for (size_t i = 0; type && i < sizeof(fragments) / sizeof(*fragments); i++) {
@@ -364,7 +364,7 @@ static void fragment(struct ctf2 *p, json_t *f)
 			return;
 		}
 	}
-	(void)ctf2_fail(p, -EBADMSG, "unknown fragment type '%.60s'", type ? type : "");
+	(void)wm_ctf2_fail(p, -EBADMSG, "unknown fragment type '%.60s'", type ? type : "");
 }
 
 /* --- text ----------------------------------------------------------------------------- */
@@ -425,12 +425,12 @@ static json_t *load(struct ctf2 *p, const char *text, size_t bytes)
 	if (f && !json_is_object(f)) {
 		json_decref(f);
 		f = NULL;
-		(void)ctf2_fail(p, -EBADMSG, "a fragment that is not a JSON object");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a fragment that is not a JSON object");
 	}
 	if (!f && !p->err) {
 		p->offset += error.position;
 		p->line += error.line > 1 ? (uint32_t)error.line - 1 : 0;
-		(void)ctf2_fail(p, -EBADMSG, "not JSON: %s", error.text);
+		(void)wm_ctf2_fail(p, -EBADMSG, "not JSON: %s", error.text);
 	}
 	return f;
 }
@@ -484,6 +484,6 @@ int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text
 		at += n;
 	}
 	if (!p.err && m->major != 2)
-		(void)ctf2_fail(&p, -EBADMSG, "no preamble");
+		(void)wm_ctf2_fail(&p, -EBADMSG, "no preamble");
 	return p.err;
 }

@@ -14,10 +14,10 @@
 
 static uint32_t power_of_two(struct ctf2 *p, json_t *v, const char *key)
 {
-	uint64_t n = ctf2_unsigned(p, v, key, 1, 1u << 20);
+	uint64_t n = wm_ctf2_unsigned(p, v, key, 1, 1u << 20);
 
 	if (!n || (n & (n - 1))) {
-		(void)ctf2_fail(p, -EBADMSG, "%s is not a power of two", key);
+		(void)wm_ctf2_fail(p, -EBADMSG, "%s is not a power of two", key);
 		return 1;
 	}
 	return (uint32_t)n;
@@ -25,21 +25,22 @@ static uint32_t power_of_two(struct ctf2 *p, json_t *v, const char *key)
 
 static void byte_order(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	const char *order = ctf2_text(p, v, "byte-order");
-	const char *bits = ctf2_text(p, v, "bit-order");
+	const char *order = wm_ctf2_text(p, v, "byte-order");
+	const char *bits = wm_ctf2_text(p, v, "bit-order");
 
 	if (order && !strcmp(order, "little-endian"))
 		t->order = WM_CTF_LITTLE;
 	else if (order && !strcmp(order, "big-endian"))
 		t->order = WM_CTF_BIG;
 	else
-		(void)ctf2_fail(p, -EBADMSG, "byte-order is neither little-endian nor big-endian");
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "byte-order is neither little-endian nor big-endian");
 	if (!bits || !order)
 		return;
 	if (strcmp(bits, "first-to-last") != 0 && strcmp(bits, "last-to-first") != 0)
-		(void)ctf2_fail(p, -EBADMSG,
-				"bit-order is neither first-to-last nor "
-				"last-to-first");
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "bit-order is neither first-to-last nor "
+				   "last-to-first");
 	/* Bits are taken in bit order; the number is built in byte order. */
 	t->reversed = (bits[0] == 'l') != (t->order == WM_CTF_BIG);
 	t->order = bits[0] == 'l' ? WM_CTF_BIG : WM_CTF_LITTLE;
@@ -74,7 +75,7 @@ static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		}
 	}
 	if (t->role && t->is_signed)
-		(void)ctf2_fail(p, -EBADMSG, "a signed number has a role");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a signed number has a role");
 }
 
 /* [[1, 5], [9, 9]]; a single number is a range of one. */
@@ -86,7 +87,7 @@ static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *n = json_is_array(v) ? json_array_get(v, i) : v;
 
-		if (!ctf2_number(n, &negative[i], &bits[i]) || (negative[i] && !is_signed))
+		if (!wm_ctf2_number(n, &negative[i], &bits[i]) || (negative[i] && !is_signed))
 			return false;
 	}
 	*ret = (struct wm_ctf_range){(int64_t)bits[0], (int64_t)bits[1]};
@@ -101,30 +102,30 @@ static void mappings(struct ctf2 *p, json_t *v, const char *name, struct wm_ctf_
 	size_t i;
 
 	if (map && !json_is_object(map))
-		(void)ctf2_fail(p, -EBADMSG, "'%s' is not an object of names with ranges", name);
+		(void)wm_ctf2_fail(p, -EBADMSG, "'%s' is not an object of names with ranges", name);
 	json_object_foreach(map, key, list)
 	{
 		if (!json_is_array(list))
-			(void)ctf2_fail(p, -EBADMSG, "'%.60s' has no list of ranges", key);
+			(void)wm_ctf2_fail(p, -EBADMSG, "'%.60s' has no list of ranges", key);
 		json_array_foreach(list, i, one)
 		{
 			struct wm_ctf_label *labels;
 
 			if (t->nr_labels == WM_CTF_LABELS_MAX) {
-				(void)ctf2_fail(p, -EBADMSG, "more than %u labels",
-						WM_CTF_LABELS_MAX);
+				(void)wm_ctf2_fail(p, -EBADMSG, "more than %u labels",
+						   WM_CTF_LABELS_MAX);
 				return;
 			}
-			labels = ctf2_memory(p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels,
-							      sizeof(*labels)));
+			labels = wm_ctf2_memory(p, wm_arena_grow(&p->m->arena, t->labels,
+								 t->nr_labels, sizeof(*labels)));
 			if (!labels)
 				return;
 			t->labels = labels;
 			labels[t->nr_labels].name =
-			    ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
+			    wm_ctf2_memory(p, wm_arena_copy(&p->m->arena, key, strlen(key)));
 			if (!range(one, t->is_signed, &labels[t->nr_labels++].range)) {
-				(void)ctf2_fail(p, -EBADMSG, "a range of '%.60s' is not valid",
-						key);
+				(void)wm_ctf2_fail(p, -EBADMSG, "a range of '%.60s' is not valid",
+						   key);
 				return;
 			}
 		}
@@ -138,17 +139,17 @@ static void waymark_alias(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	json_t *alias = json_object_get(ours, "type");
 
 	if (json_is_string(alias))
-		t->alias = ctf2_copy(p, alias);
+		t->alias = wm_ctf2_copy(p, alias);
 }
 
 static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_signed)
 {
-	uint64_t bits = ctf2_unsigned(p, v, "length", 0, 1u << 16);
-	uint64_t base = ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
+	uint64_t bits = wm_ctf2_unsigned(p, v, "length", 0, 1u << 16);
+	uint64_t base = wm_ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
 
 	if (!bits || bits > 64)
-		(void)ctf2_fail(p, -EBADMSG, "an integer of %llu bits; 1 to 64 are supported",
-				(unsigned long long)bits);
+		(void)wm_ctf2_fail(p, -EBADMSG, "an integer of %llu bits; 1 to 64 are supported",
+				   (unsigned long long)bits);
 	t->kind = WM_CTF_INTEGER;
 	t->bits = (uint16_t)bits;
 	t->base = (uint8_t)base;
@@ -160,7 +161,7 @@ static void fixed_integer(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool
 	if (!t->nr_labels)
 		return;
 	t->kind = WM_CTF_ENUM;
-	t->element = ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
+	t->element = wm_ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
 	if (t->element) {
 		struct wm_ctf_type *next = t->element->next;
 
@@ -200,21 +201,21 @@ static void flags(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	bits(p, v, t);
 	if (!json_object_size(json_object_get(v, "flags")))
-		(void)ctf2_fail(p, -EBADMSG, "a bit map without flags");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a bit map without flags");
 	mappings(p, v, "flags", t);
 	t->is_flags = true;
 }
 
 static void real(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
-	uint64_t length = ctf2_unsigned(p, v, "length", 0, 1u << 16);
+	uint64_t length = wm_ctf2_unsigned(p, v, "length", 0, 1u << 16);
 
 	t->kind = WM_CTF_FLOAT;
 	if (length != 16 && length != 32 && length != 64 && length != 128)
-		(void)ctf2_fail(p, -EBADMSG,
-				"a float of %llu bits; 16, 32, 64 and 128 are "
-				"supported",
-				(unsigned long long)length);
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "a float of %llu bits; 16, 32, 64 and 128 are "
+				   "supported",
+				   (unsigned long long)length);
 	t->bits = (uint16_t)length;
 	t->align = power_of_two(p, v, "alignment");
 	byte_order(p, v, t);
@@ -224,7 +225,7 @@ static void variable(struct ctf2 *p, json_t *v, struct wm_ctf_type *t, bool is_s
 {
 	t->kind = WM_CTF_VARINT;
 	t->is_signed = is_signed;
-	t->base = (uint8_t)ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
+	t->base = (uint8_t)wm_ctf2_unsigned(p, v, "preferred-display-base", NATURAL_BASE, 16);
 	roles(p, v, t);
 	mappings(p, v, "mappings", t);
 }
@@ -246,7 +247,7 @@ static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	    [WM_CTF_UTF16_BE] = "utf-16be", [WM_CTF_UTF32_LE] = "utf-32le",
 	    [WM_CTF_UTF32_BE] = "utf-32be",
 	};
-	const char *name = ctf2_text(p, v, "encoding");
+	const char *name = wm_ctf2_text(p, v, "encoding");
 
 	for (uint8_t i = 0; name && i < WM_CTF_NR_ENCODINGS; i++) {
 		if (!strcmp(name, names[i])) {
@@ -255,9 +256,9 @@ static void encoding(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		}
 	}
 	if (name)
-		(void)ctf2_fail(p, -EBADMSG,
-				"a string in '%.40s'; utf-8, utf-16 and utf-32 are supported",
-				name);
+		(void)wm_ctf2_fail(p, -EBADMSG,
+				   "a string in '%.40s'; utf-8, utf-16 and utf-32 are supported",
+				   name);
 }
 
 static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
@@ -269,15 +270,15 @@ static void string(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 static void contain(struct ctf2 *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
-		(void)ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
-				WM_CTF_DEPTH_MAX);
+		(void)wm_ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
+				   WM_CTF_DEPTH_MAX);
 }
 
 static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_type *t)
 {
-	json_t *value = ctf2_need(p, v, key);
+	json_t *value = wm_ctf2_need(p, v, key);
 
-	t->element = value ? ctf2_type(p, value) : NULL;
+	t->element = value ? wm_ctf2_type(p, value) : NULL;
 	if (t->element)
 		contain(p, t, t->element);
 }
@@ -285,7 +286,7 @@ static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ty
 /* Strings and blobs of a known length are arrays of bytes. */
 static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
 {
-	struct wm_ctf_type *b = ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
+	struct wm_ctf_type *b = wm_ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
 
 	if (!b)
 		return;
@@ -300,8 +301,8 @@ static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
 static void fixed_length(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 {
 	t->kind = WM_CTF_ARRAY;
-	(void)ctf2_need(p, v, "length");
-	t->length = ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
+	(void)wm_ctf2_need(p, v, "length");
+	t->length = wm_ctf2_unsigned(p, v, "length", 0, WM_CTF_LENGTH_MAX);
 }
 
 const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES] = {
@@ -315,9 +316,9 @@ const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES] = {
 
 static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ref *ret)
 {
-	json_t *place = ctf2_need(p, v, key), *name;
-	json_t *path = place ? ctf2_need(p, place, "path") : NULL;
-	const char *origin = place ? ctf2_text(p, place, "origin") : NULL, **names;
+	json_t *place = wm_ctf2_need(p, v, key), *name;
+	json_t *path = place ? wm_ctf2_need(p, place, "path") : NULL;
+	const char *origin = place ? wm_ctf2_text(p, place, "origin") : NULL, **names;
 	size_t i, count = json_array_size(path);
 
 	*ret = (struct wm_ctf_ref){.scope = WM_CTF_RELATIVE, .offset = p->offset, .line = p->line};
@@ -326,17 +327,17 @@ static void location(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_r
 			ret->scope = (enum wm_ctf_scope)i;
 	}
 	if (!count || count > WM_CTF_DEPTH_MAX || (origin && ret->scope == WM_CTF_RELATIVE)) {
-		(void)ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
+		(void)wm_ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
 		return;
 	}
-	names = ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*names)));
+	names = wm_ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*names)));
 	if (!names)
 		return;
 	json_array_foreach(path, i, name)
 	{
 		if (!json_is_string(name) && !json_is_null(name))
-			(void)ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
-		names[i] = json_is_string(name) ? ctf2_copy(p, name) : NULL;
+			(void)wm_ctf2_fail(p, -EBADMSG, "%s is not a field location", key);
+		names[i] = json_is_string(name) ? wm_ctf2_copy(p, name) : NULL;
 	}
 	ret->names = names;
 	ret->nr_names = (uint32_t)count;
@@ -409,15 +410,15 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 
 	if (!count)
 		return;
-	ranges = ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*ranges)));
+	ranges = wm_ctf2_memory(p, wm_arena_array(&p->m->arena, count, sizeof(*ranges)));
 	if (!ranges)
 		return;
 	json_array_foreach(list, i, one)
 	{
 		if (!range(one, true, &ranges[i])) /* the selector may be signed */
-			(void)ctf2_fail(p, -EBADMSG,
-					"selector-field-ranges contains no valid "
-					"range");
+			(void)wm_ctf2_fail(p, -EBADMSG,
+					   "selector-field-ranges contains no valid "
+					   "range");
 	}
 	member->ranges = ranges;
 	member->nr_ranges = (uint32_t)count;
@@ -430,23 +431,24 @@ static void members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
 	json_t *one;
 
 	if (count > WM_CTF_MEMBERS_MAX) {
-		(void)ctf2_fail(p, -EBADMSG, "more than %u fields in a structure",
-				WM_CTF_MEMBERS_MAX);
+		(void)wm_ctf2_fail(p, -EBADMSG, "more than %u fields in a structure",
+				   WM_CTF_MEMBERS_MAX);
 		return;
 	}
-	t->members = ctf2_memory(p, wm_arena_array(&p->m->arena, count + 1, sizeof(*t->members)));
+	t->members =
+	    wm_ctf2_memory(p, wm_arena_array(&p->m->arena, count + 1, sizeof(*t->members)));
 	json_array_foreach(list, i, one)
 	{
 		struct wm_ctf_member *m = &t->members[i];
-		json_t *class = p->err ? NULL : ctf2_need(p, one, "field-class");
+		json_t *class = p->err ? NULL : wm_ctf2_need(p, one, "field-class");
 
 		if (!class)
 			return;
-		m->name = ctf2_text(p, one, "name");
+		m->name = wm_ctf2_text(p, one, "name");
 		if (!m->name && t->kind == WM_CTF_STRUCT)
-			(void)ctf2_fail(p, -EBADMSG, "a member without a name");
+			(void)wm_ctf2_fail(p, -EBADMSG, "a member without a name");
 		m->name = m->raw = m->name ? m->name : "";
-		m->type = ctf2_type(p, class);
+		m->type = wm_ctf2_type(p, class);
 		selector_ranges(p, one, m);
 		if (!m->type || p->err)
 			return;
@@ -464,7 +466,7 @@ static int by_raw(const void *a, const void *b)
 
 static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
 {
-	const char **names = ctf2_memory(p, calloc(t->nr_members + 1, sizeof(*names)));
+	const char **names = wm_ctf2_memory(p, calloc(t->nr_members + 1, sizeof(*names)));
 
 	for (uint32_t i = 0; names && i < t->nr_members; i++)
 		names[i] = t->members[i].raw;
@@ -472,7 +474,7 @@ static void refuse_twins(struct ctf2 *p, const struct wm_ctf_type *t)
 		qsort(names, t->nr_members, sizeof(*names), by_raw);
 	for (uint32_t i = 1; names && i < t->nr_members; i++) {
 		if (names[i][0] && !strcmp(names[i - 1], names[i]))
-			(void)ctf2_fail(p, -EBADMSG, "two fields are named '%.100s'", names[i]);
+			(void)wm_ctf2_fail(p, -EBADMSG, "two fields are named '%.100s'", names[i]);
 	}
 	free(names);
 }
@@ -500,7 +502,7 @@ static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 
 	for (uint32_t i = 0; i < t->nr_members; i++)
 		count += t->members[i].nr_ranges;
-	all = ctf2_memory(p, calloc(count + 1, sizeof(*all)));
+	all = wm_ctf2_memory(p, calloc(count + 1, sizeof(*all)));
 	for (uint32_t i = 0; all && i < t->nr_members; i++) {
 		if (t->members[i].nr_ranges)
 			memcpy(all + n, t->members[i].ranges,
@@ -511,8 +513,9 @@ static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 		qsort(all, count, sizeof(*all), by_low);
 	for (uint32_t i = 1; all && i < count; i++)
 		if (all[i].low <= all[i - 1].high && all[i - 1].high >= all[i - 1].low)
-			(void)ctf2_fail(p, -EBADMSG, "two options of a variant are chosen by %lld",
-					(long long)all[i].low);
+			(void)wm_ctf2_fail(p, -EBADMSG,
+					   "two options of a variant are chosen by %lld",
+					   (long long)all[i].low);
 	free(all);
 }
 
@@ -522,7 +525,7 @@ static void variant(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	location(p, v, "selector-field-location", &t->ref);
 	members(p, json_object_get(v, "options"), t);
 	if (!p->err && !t->nr_members)
-		(void)ctf2_fail(p, -EBADMSG, "a variant without options");
+		(void)wm_ctf2_fail(p, -EBADMSG, "a variant without options");
 	refuse_twins(p, t);
 	refuse_two_ways(p, t);
 }
@@ -534,7 +537,7 @@ static void optional(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 	element(p, v, "field-class", t);
 	if (p->err || !json_object_get(v, "selector-field-ranges"))
 		return;
-	t->members = ctf2_memory(p, wm_arena_array(&p->m->arena, 1, sizeof(*t->members)));
+	t->members = wm_ctf2_memory(p, wm_arena_array(&p->m->arena, 1, sizeof(*t->members)));
 	if (!t->members)
 		return;
 	t->members[0] = (struct wm_ctf_member){.name = "", .raw = "", .type = t->element};
@@ -590,21 +593,21 @@ static struct wm_ctf_type *known_alias(struct ctf2 *p, const char *name)
 
 	if (at < p->nr_aliases && !strcmp(p->aliases[at].name, name))
 		return p->aliases[at].type;
-	(void)ctf2_fail(p, -EBADMSG, "no field class alias '%.100s'", name);
+	(void)wm_ctf2_fail(p, -EBADMSG, "no field class alias '%.100s'", name);
 	return NULL;
 }
 
-void ctf2_alias_add(struct ctf2 *p, json_t *fragment)
+void wm_ctf2_alias_add(struct ctf2 *p, json_t *fragment)
 {
-	const char *name = ctf2_text(p, fragment, "name");
-	json_t *class = ctf2_need(p, fragment, "field-class");
-	struct wm_ctf_type *from = class ? ctf2_type(p, class) : NULL, *t, *next;
+	const char *name = wm_ctf2_text(p, fragment, "name");
+	json_t *class = wm_ctf2_need(p, fragment, "field-class");
+	struct wm_ctf_type *from = class ? wm_ctf2_type(p, class) : NULL, *t, *next;
 	struct ctf2_alias *aliases;
 	uint32_t at;
 
 	if (!name && !p->err)
-		(void)ctf2_fail(p, -EBADMSG, "an alias without a name");
-	t = from && !p->err ? ctf2_memory(p, wm_ctf_type_create(p->m, from->kind)) : NULL;
+		(void)wm_ctf2_fail(p, -EBADMSG, "an alias without a name");
+	t = from && !p->err ? wm_ctf2_memory(p, wm_ctf_type_create(p->m, from->kind)) : NULL;
 	if (!t)
 		return;
 	next = t->next;
@@ -613,10 +616,10 @@ void ctf2_alias_add(struct ctf2 *p, json_t *fragment)
 	t->alias = name;
 	at = alias_slot(p, name);
 	if (at < p->nr_aliases && !strcmp(p->aliases[at].name, name)) {
-		(void)ctf2_fail(p, -EBADMSG, "alias '%.100s' is declared twice", name);
+		(void)wm_ctf2_fail(p, -EBADMSG, "alias '%.100s' is declared twice", name);
 		return;
 	}
-	aliases = ctf2_memory(
+	aliases = wm_ctf2_memory(
 	    p, wm_arena_grow(&p->m->arena, p->aliases, p->nr_aliases, sizeof(*aliases)));
 	if (!aliases)
 		return;
@@ -626,25 +629,25 @@ void ctf2_alias_add(struct ctf2 *p, json_t *fragment)
 	p->nr_aliases++;
 }
 
-struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value)
+struct wm_ctf_type *wm_ctf2_type(struct ctf2 *p, json_t *value)
 {
 	const char *name;
 	struct wm_ctf_type *t;
 
 	if (json_is_string(value))
 		return known_alias(p, json_string_value(value));
-	name = ctf2_text(p, value, "type");
+	name = wm_ctf2_text(p, value, "type");
 	if (p->err || p->depth >= WM_CTF_DEPTH_MAX) {
-		(void)ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
-				WM_CTF_DEPTH_MAX);
+		(void)wm_ctf2_fail(p, -EBADMSG, "field classes nested more than %u deep",
+				   WM_CTF_DEPTH_MAX);
 		return NULL;
 	}
 	for (size_t i = 0; name && i < sizeof(classes) / sizeof(*classes); i++) {
 		if (strcmp(classes[i].name, name) != 0)
 			continue;
-		t = ctf2_memory(p, wm_ctf_type_create(p->m, classes[i].read == string
-								? WM_CTF_STRING
-								: WM_CTF_STRUCT));
+		t = wm_ctf2_memory(p, wm_ctf_type_create(p->m, classes[i].read == string
+								   ? WM_CTF_STRING
+								   : WM_CTF_STRUCT));
 		if (!t)
 			return NULL;
 		t->line = p->line;
@@ -655,6 +658,6 @@ struct wm_ctf_type *ctf2_type(struct ctf2 *p, json_t *value)
 			t->align = 8;
 		return p->err ? NULL : t;
 	}
-	(void)ctf2_fail(p, -EBADMSG, "unknown field class type '%.60s'", name ? name : "");
+	(void)wm_ctf2_fail(p, -EBADMSG, "unknown field class type '%.60s'", name ? name : "");
 	return NULL;
 }

@@ -36,7 +36,7 @@ struct tsdl {
 };
 
 /* The right-hand side of "name = value;". */
-struct tsdl_value {
+struct wm_tsdl_value {
 	enum { TSDL_NUMBER, TSDL_TEXT, TSDL_WORD } kind;
 	uint64_t number; /* its magnitude */
 	bool negative;
@@ -45,47 +45,48 @@ struct tsdl_value {
 };
 
 /* --- tokens --------------------------------------------------------------- */
-void tsdl_advance(struct tsdl *p);
-bool tsdl_accept(struct tsdl *p, int kind);
-bool tsdl_expect(struct tsdl *p, int kind, const char *what); /* false: the error was noted */
-#define tsdl_error(p, ...) wm_tsdl_fail(&(p)->lexer, &(p)->token, -EBADMSG, __VA_ARGS__)
-void *tsdl_memory(struct tsdl *p, void *piece); /* notes -ENOMEM when NULL */
+void wm_tsdl_advance(struct tsdl *p);
+bool wm_tsdl_accept(struct tsdl *p, int kind);
+bool wm_tsdl_expect(struct tsdl *p, int kind, const char *what); /* false: the error was noted */
+#define wm_tsdl_error(p, ...) wm_tsdl_fail(&(p)->lexer, &(p)->token, -EBADMSG, __VA_ARGS__)
+void *wm_tsdl_memory(struct tsdl *p, void *piece); /* notes -ENOMEM when NULL */
 
 /* "a.b.c", where keywords are allowed as parts; returns the names, and the path joined with dots.
  */
-bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text);
+bool wm_tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text);
 /* Signs, parentheses and a number; returns its magnitude. */
-bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret);
-bool tsdl_value(struct tsdl *p, struct tsdl_value *ret);
-bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what, uint64_t max,
-		   uint64_t *ret);
-bool tsdl_signed(struct tsdl *p, const struct tsdl_value *v, const char *what, int64_t *ret);
-bool tsdl_text(struct tsdl *p, const struct tsdl_value *v, const char *what, const char **ret);
-bool tsdl_bool(struct tsdl *p, const struct tsdl_value *v, const char *what, bool *ret);
-bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret);
+bool wm_tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret);
+bool wm_tsdl_value(struct tsdl *p, struct wm_tsdl_value *ret);
+bool wm_tsdl_unsigned(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, uint64_t max,
+		      uint64_t *ret);
+bool wm_tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, int64_t *ret);
+bool wm_tsdl_text(struct tsdl *p, const struct wm_tsdl_value *v, const char *what,
+		  const char **ret);
+bool wm_tsdl_bool(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, bool *ret);
+bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret);
 
 /* --- types ------------------------------------------------------------------ */
-void tsdl_scope_open(struct tsdl *p);
-void tsdl_scope_close(struct tsdl *p);
-struct wm_ctf_type *tsdl_type(struct tsdl *p); /* a type specifier */
+void wm_tsdl_scope_open(struct tsdl *p);
+void wm_tsdl_scope_close(struct tsdl *p);
+struct wm_ctf_type *wm_tsdl_type(struct tsdl *p); /* a type specifier */
 
-struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind);
-struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name);
-void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
-		  struct wm_ctf_type *type);
+struct wm_ctf_type *wm_tsdl_new(struct tsdl *p, enum wm_ctf_kind kind);
+struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name);
+void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
+		     struct wm_ctf_type *type);
 /* The type of that name; without one, an error that calls it `kind`. */
-struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
-			       const struct wm_tsdl_token *at, const char *kind);
-bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret);
+struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+				  const struct wm_tsdl_token *at, const char *kind);
+bool wm_tsdl_power_of_two(struct tsdl *p, const struct wm_tsdl_value *v, uint32_t *ret);
 
 /* Parse these types after their keyword. */
-struct wm_ctf_type *tsdl_integer(struct tsdl *p);
-struct wm_ctf_type *tsdl_floating_point(struct tsdl *p);
-struct wm_ctf_type *tsdl_string(struct tsdl *p);
-struct wm_ctf_type *tsdl_enumeration(struct tsdl *p);
+struct wm_ctf_type *wm_tsdl_integer(struct tsdl *p);
+struct wm_ctf_type *wm_tsdl_floating_point(struct tsdl *p);
+struct wm_ctf_type *wm_tsdl_string(struct tsdl *p);
+struct wm_ctf_type *wm_tsdl_enumeration(struct tsdl *p);
 
 /* A declaration that begins with typealias, typedef, struct...; `;` included. */
-bool tsdl_is_declaration(const struct tsdl *p);
-void tsdl_declaration(struct tsdl *p);
+bool wm_tsdl_is_declaration(const struct tsdl *p);
+void wm_tsdl_declaration(struct tsdl *p);
 
 #endif

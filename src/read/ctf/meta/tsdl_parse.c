@@ -16,29 +16,29 @@
 
 /* --- tokens --------------------------------------------------------------------- */
 
-void tsdl_advance(struct tsdl *p)
+void wm_tsdl_advance(struct tsdl *p)
 {
 	wm_tsdl_next(&p->lexer, &p->token);
 }
 
-bool tsdl_accept(struct tsdl *p, int kind)
+bool wm_tsdl_accept(struct tsdl *p, int kind)
 {
 	if (p->token.kind != kind || p->lexer.err)
 		return false;
-	tsdl_advance(p);
+	wm_tsdl_advance(p);
 	return true;
 }
 
-bool tsdl_expect(struct tsdl *p, int kind, const char *what)
+bool wm_tsdl_expect(struct tsdl *p, int kind, const char *what)
 {
 	char buf[WM_TSDL_SHOW];
 
-	if (!tsdl_accept(p, kind))
-		(void)tsdl_error(p, "expected %s, not %s", what, wm_tsdl_show(&p->token, buf));
+	if (!wm_tsdl_accept(p, kind))
+		(void)wm_tsdl_error(p, "expected %s, not %s", what, wm_tsdl_show(&p->token, buf));
 	return !p->lexer.err;
 }
 
-void *tsdl_memory(struct tsdl *p, void *piece)
+void *wm_tsdl_memory(struct tsdl *p, void *piece)
 {
 	if (!piece)
 		(void)wm_tsdl_fail(&p->lexer, &p->token, -ENOMEM,
@@ -56,7 +56,7 @@ static bool is_path_part(const struct wm_tsdl_token *t)
 
 #define PATH_MAX_NAMES 64u
 
-bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text)
+bool wm_tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text)
 {
 	const char *names[PATH_MAX_NAMES];
 	struct wm_ctf_ref ref = {.line = p->token.line, .column = p->token.column};
@@ -67,20 +67,20 @@ bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text
 	ref.offset = p->token.offset;
 	do {
 		if (ref.nr_names == PATH_MAX_NAMES) {
-			(void)tsdl_error(p, "a path of more than %u names", PATH_MAX_NAMES);
+			(void)wm_tsdl_error(p, "a path of more than %u names", PATH_MAX_NAMES);
 			return false;
 		}
 		if (!is_path_part(&p->token)) {
-			(void)tsdl_expect(p, WM_TSDL_NAME, "a name");
+			(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a name");
 			return false;
 		}
 		names[ref.nr_names++] = p->token.text;
 		bytes += strlen(p->token.text) + 1;
-		tsdl_advance(p);
-	} while (tsdl_accept(p, '.') || tsdl_accept(p, WM_TSDL_ARROW));
+		wm_tsdl_advance(p);
+	} while (wm_tsdl_accept(p, '.') || wm_tsdl_accept(p, WM_TSDL_ARROW));
 
-	text = tsdl_memory(p, wm_arena_get(&p->m->arena, bytes));
-	kept = tsdl_memory(p, wm_arena_copy(&p->m->arena, names, ref.nr_names * sizeof(*names)));
+	text = wm_tsdl_memory(p, wm_arena_get(&p->m->arena, bytes));
+	kept = wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, names, ref.nr_names * sizeof(*names)));
 	if (!text || !kept || p->lexer.err)
 		return false;
 	for (uint32_t i = 0; i < ref.nr_names; i++) {
@@ -99,56 +99,56 @@ bool tsdl_path(struct tsdl *p, struct wm_ctf_ref *ret_ref, const char **ret_text
 	return true;
 }
 
-bool tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret)
+bool wm_tsdl_number(struct tsdl *p, const char *what, bool *ret_negative, uint64_t *ret)
 {
 	uint32_t nr_open = 0;
 	bool negative = false, signs = true;
 	uint64_t number;
 
 	while (signs) {
-		if (tsdl_accept(p, '-'))
+		if (wm_tsdl_accept(p, '-'))
 			negative = !negative;
-		else if (tsdl_accept(p, '('))
+		else if (wm_tsdl_accept(p, '('))
 			nr_open++;
 		else
-			signs = tsdl_accept(p, '+');
+			signs = wm_tsdl_accept(p, '+');
 	}
 	number = p->token.number;
-	if (!tsdl_expect(p, WM_TSDL_NUMBER, what))
+	if (!wm_tsdl_expect(p, WM_TSDL_NUMBER, what))
 		return false;
 	for (; nr_open; nr_open--)
-		if (!tsdl_expect(p, ')', "')'"))
+		if (!wm_tsdl_expect(p, ')', "')'"))
 			return false;
 	*ret_negative = negative;
 	*ret = number;
 	return true;
 }
 
-bool tsdl_value(struct tsdl *p, struct tsdl_value *ret)
+bool wm_tsdl_value(struct tsdl *p, struct wm_tsdl_value *ret)
 {
-	*ret = (struct tsdl_value){.at = p->token, .kind = TSDL_NUMBER};
+	*ret = (struct wm_tsdl_value){.at = p->token, .kind = TSDL_NUMBER};
 	if (p->token.kind == WM_TSDL_STRING) {
 		ret->kind = TSDL_TEXT;
 		ret->text = p->token.text;
-		tsdl_advance(p);
+		wm_tsdl_advance(p);
 	} else if (is_path_part(&p->token)) {
 		ret->kind = TSDL_WORD;
-		return tsdl_path(p, NULL, &ret->text);
+		return wm_tsdl_path(p, NULL, &ret->text);
 	} else {
-		return tsdl_number(p, "a value", &ret->negative, &ret->number);
+		return wm_tsdl_number(p, "a value", &ret->negative, &ret->number);
 	}
 	return !p->lexer.err;
 }
 
-static bool bad_value(struct tsdl *p, const struct tsdl_value *v, const char *what,
+static bool bad_value(struct tsdl *p, const struct wm_tsdl_value *v, const char *what,
 		      const char *wanted)
 {
 	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "%.60s is not %s", what, wanted);
 	return false;
 }
 
-bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what, uint64_t max,
-		   uint64_t *ret)
+bool wm_tsdl_unsigned(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, uint64_t max,
+		      uint64_t *ret)
 {
 	if (v->kind != TSDL_NUMBER || (v->negative && v->number))
 		return bad_value(p, v, what, "a number >= 0");
@@ -158,7 +158,7 @@ bool tsdl_unsigned(struct tsdl *p, const struct tsdl_value *v, const char *what,
 	return true;
 }
 
-bool tsdl_signed(struct tsdl *p, const struct tsdl_value *v, const char *what, int64_t *ret)
+bool wm_tsdl_signed(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, int64_t *ret)
 {
 	if (v->kind != TSDL_NUMBER || v->number > (uint64_t)INT64_MAX + v->negative)
 		return bad_value(p, v, what, "a 64-bit number");
@@ -166,7 +166,7 @@ bool tsdl_signed(struct tsdl *p, const struct tsdl_value *v, const char *what, i
 	return true;
 }
 
-bool tsdl_text(struct tsdl *p, const struct tsdl_value *v, const char *what, const char **ret)
+bool wm_tsdl_text(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, const char **ret)
 {
 	if (v->kind == TSDL_NUMBER)
 		return bad_value(p, v, what, "a string");
@@ -174,7 +174,7 @@ bool tsdl_text(struct tsdl *p, const struct tsdl_value *v, const char *what, con
 	return true;
 }
 
-bool tsdl_bool(struct tsdl *p, const struct tsdl_value *v, const char *what, bool *ret)
+bool wm_tsdl_bool(struct tsdl *p, const struct wm_tsdl_value *v, const char *what, bool *ret)
 {
 	static const char *const words[2][2] = {{"false", "FALSE"}, {"true", "TRUE"}};
 
@@ -191,7 +191,7 @@ bool tsdl_bool(struct tsdl *p, const struct tsdl_value *v, const char *what, boo
 	return bad_value(p, v, what, "true or false");
 }
 
-bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret)
+bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret)
 {
 	static const struct {
 		const char *word;
@@ -214,7 +214,7 @@ bool tsdl_order(struct tsdl *p, const struct tsdl_value *v, uint8_t *ret)
 
 struct block {
 	/* Unknown names are allowed: return true. */
-	bool (*value)(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data);
+	bool (*value)(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data);
 	/* NULL: the block has no types. NULL result: unknown name. */
 	struct wm_ctf_type **(*type)(const char *name, void *data);
 };
@@ -226,12 +226,12 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 	if (!slot)
 		slot = &unknown; /* allowed, and ignored */
 	if (*slot) {
-		(void)tsdl_error(p, "'%.60s' is given twice", name);
+		(void)wm_tsdl_error(p, "'%.60s' is given twice", name);
 		return;
 	}
-	t = tsdl_type(p);
+	t = wm_tsdl_type(p);
 	if (t && t->kind != WM_CTF_STRUCT)
-		(void)tsdl_error(p, "'%.60s' is not a structure", name);
+		(void)wm_tsdl_error(p, "'%.60s' is not a structure", name);
 	*slot = t;
 }
 
@@ -239,40 +239,40 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 static bool left_side(struct tsdl *p, const char **ret)
 {
 	*ret = p->token.text;
-	return tsdl_accept(p, WM_TSDL_STRING) || tsdl_path(p, NULL, ret);
+	return wm_tsdl_accept(p, WM_TSDL_STRING) || wm_tsdl_path(p, NULL, ret);
 }
 
 /* Parses a block after its keyword. False: damaged. */
 static bool block(struct tsdl *p, const struct block *b, void *data)
 {
-	if (!tsdl_expect(p, '{', "'{'"))
+	if (!wm_tsdl_expect(p, '{', "'{'"))
 		return false;
-	tsdl_scope_open(p);
+	wm_tsdl_scope_open(p);
 	while (p->token.kind != '}' && !p->lexer.err) {
-		struct tsdl_value v;
+		struct wm_tsdl_value v;
 		const char *name;
 
-		if (tsdl_is_declaration(p)) {
-			tsdl_declaration(p);
+		if (wm_tsdl_is_declaration(p)) {
+			wm_tsdl_declaration(p);
 			continue;
 		}
 		if (!left_side(p, &name))
 			break;
-		if (tsdl_accept(p, WM_TSDL_ASSIGN))
+		if (wm_tsdl_accept(p, WM_TSDL_ASSIGN))
 			block_type(p, b, name, data);
-		else if (tsdl_expect(p, '=', "'=' or ':='") && tsdl_value(p, &v) &&
+		else if (wm_tsdl_expect(p, '=', "'=' or ':='") && wm_tsdl_value(p, &v) &&
 			 !b->value(p, name, &v, data))
 			break;
-		(void)tsdl_expect(p, ';', "';'");
+		(void)wm_tsdl_expect(p, ';', "';'");
 	}
-	tsdl_scope_close(p);
-	return tsdl_expect(p, '}', "'}'") && tsdl_expect(p, ';', "';'");
+	wm_tsdl_scope_close(p);
+	return wm_tsdl_expect(p, '}', "'}'") && wm_tsdl_expect(p, ';', "';'");
 }
 
 /* Appends `item` to an array of the metadata. */
 static void append(struct tsdl *p, void **array, uint32_t *count, const void *item, size_t bytes)
 {
-	void *larger = tsdl_memory(p, wm_arena_grow(&p->m->arena, *array, *count, bytes));
+	void *larger = wm_tsdl_memory(p, wm_arena_grow(&p->m->arena, *array, *count, bytes));
 
 	if (!larger)
 		return;
@@ -296,7 +296,7 @@ static int hex(char c)
 	return i > 15 ? i - 6 : i;
 }
 
-static bool set_uuid(struct tsdl *p, const struct tsdl_value *v)
+static bool set_uuid(struct tsdl *p, const struct wm_tsdl_value *v)
 {
 	const char *s = v->kind == TSDL_TEXT ? v->text : "";
 
@@ -317,18 +317,18 @@ static bool set_uuid(struct tsdl *p, const struct tsdl_value *v)
 	return true;
 }
 
-static bool trace_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool trace_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
 {
 	uint64_t n = 0;
 	bool ok = true;
 
 	if (!strcmp(name, "major") || !strcmp(name, "minor")) {
-		ok = tsdl_unsigned(p, v, name, 255, &n);
+		ok = wm_tsdl_unsigned(p, v, name, 255, &n);
 		*(name[1] == 'a' ? &p->m->major : &p->m->minor) = (uint32_t)n;
 	} else if (!strcmp(name, "uuid")) {
 		ok = set_uuid(p, v);
 	} else if (!strcmp(name, "byte_order")) {
-		ok = tsdl_order(p, v, &p->m->order);
+		ok = wm_tsdl_order(p, v, &p->m->order);
 		if (ok && p->m->order == WM_CTF_NATIVE)
 			return bad_value(p, v, "the trace's byte_order", "le or be");
 	}
@@ -347,14 +347,15 @@ static void trace_block(struct tsdl *p)
 	static const struct block b = {trace_value, trace_type};
 
 	if (p->has_trace)
-		(void)tsdl_error(p, "a second trace block");
+		(void)wm_tsdl_error(p, "a second trace block");
 	p->has_trace = true;
 	if (block(p, &b, p->m) && p->m->major && (p->m->major != 1 || p->m->minor != 8))
-		(void)tsdl_error(p, "CTF %u.%u; only 1.8 is supported", p->m->major, p->m->minor);
+		(void)wm_tsdl_error(p, "CTF %u.%u; only 1.8 is supported", p->m->major,
+				    p->m->minor);
 }
 
 /* A string, a number, or a string that holds a number too large for a signed one. */
-static bool set_pair(struct tsdl *p, const char *name, const struct tsdl_value *v,
+static bool set_pair(struct tsdl *p, const char *name, const struct wm_tsdl_value *v,
 		     struct wm_ctf_pair *ret)
 {
 	char digits[24];
@@ -363,13 +364,13 @@ static bool set_pair(struct tsdl *p, const char *name, const struct tsdl_value *
 	if (ret->text)
 		return true;
 	if (v->negative || v->number <= INT64_MAX)
-		return tsdl_signed(p, v, name, &ret->number);
+		return wm_tsdl_signed(p, v, name, &ret->number);
 	(void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v->number);
-	ret->text = tsdl_memory(p, wm_arena_copy(&p->m->arena, digits, strlen(digits)));
+	ret->text = wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, digits, strlen(digits)));
 	return ret->text != NULL;
 }
 
-static bool env_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool env_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
 {
 	struct wm_ctf_pair pair;
 
@@ -383,7 +384,7 @@ static bool env_value(struct tsdl *p, const char *name, const struct tsdl_value 
 		}
 	}
 	if (p->m->nr_env == WM_CTF_ENV_MAX) {
-		(void)tsdl_error(p, "more than %u entries in env", WM_CTF_ENV_MAX);
+		(void)wm_tsdl_error(p, "more than %u entries in env", WM_CTF_ENV_MAX);
 		return false;
 	}
 	APPEND(p, p->m->env, p->m->nr_env, &pair);
@@ -397,25 +398,25 @@ static void env_block(struct tsdl *p)
 	(void)block(p, &b, NULL);
 }
 
-static bool clock_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool clock_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
 {
 	struct wm_ctf_clock *c = data;
 	bool ok = true;
 
 	if (!strcmp(name, "name"))
-		ok = tsdl_text(p, v, name, &c->name);
+		ok = wm_tsdl_text(p, v, name, &c->name);
 	else if (!strcmp(name, "description"))
-		ok = tsdl_text(p, v, name, &c->description);
+		ok = wm_tsdl_text(p, v, name, &c->description);
 	else if (!strcmp(name, "freq"))
-		ok = tsdl_unsigned(p, v, name, UINT64_MAX, &c->hz) && c->hz;
+		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->hz) && c->hz;
 	else if (!strcmp(name, "precision"))
-		ok = tsdl_unsigned(p, v, name, UINT64_MAX, &c->precision);
+		ok = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &c->precision);
 	else if (!strcmp(name, "offset_s"))
-		ok = tsdl_signed(p, v, name, &c->offset_seconds);
+		ok = wm_tsdl_signed(p, v, name, &c->offset_seconds);
 	else if (!strcmp(name, "offset"))
-		ok = tsdl_signed(p, v, name, &c->offset_cycles);
+		ok = wm_tsdl_signed(p, v, name, &c->offset_cycles);
 	else if (!strcmp(name, "absolute"))
-		ok = tsdl_bool(p, v, name, &c->absolute);
+		ok = wm_tsdl_bool(p, v, name, &c->absolute);
 	return ok || bad_value(p, v, name, "possible");
 }
 
@@ -427,7 +428,7 @@ static void clock_block(struct tsdl *p)
 	if (!block(p, &b, &c))
 		return;
 	if (!c.name) {
-		(void)tsdl_error(p, "a clock without a name");
+		(void)wm_tsdl_error(p, "a clock without a name");
 		return;
 	}
 	c.id = c.name;
@@ -435,17 +436,18 @@ static void clock_block(struct tsdl *p)
 		if (!strcmp(c.id, p->m->clocks[i].id))
 			return; /* the first definition wins, as in babeltrace2 */
 	if (p->m->nr_clocks == WM_CTF_CLOCKS_MAX) {
-		(void)tsdl_error(p, "more than %u clocks", WM_CTF_CLOCKS_MAX);
+		(void)wm_tsdl_error(p, "more than %u clocks", WM_CTF_CLOCKS_MAX);
 		return;
 	}
 	APPEND(p, p->m->clocks, p->m->nr_clocks, &c);
 }
 
-static bool stream_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool stream_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v,
+			 void *data)
 {
 	struct wm_ctf_stream *s = data;
 
-	return strcmp(name, "id") != 0 || tsdl_unsigned(p, v, name, UINT64_MAX, &s->id);
+	return strcmp(name, "id") != 0 || wm_tsdl_unsigned(p, v, name, UINT64_MAX, &s->id);
 }
 
 static struct wm_ctf_type **stream_type(const char *name, void *data)
@@ -469,7 +471,7 @@ static void stream_block(struct tsdl *p)
 }
 
 static bool event_pair(struct tsdl *p, struct wm_ctf_event *e, const char *name,
-		       const struct tsdl_value *v)
+		       const struct wm_tsdl_value *v)
 {
 	struct wm_ctf_pair pair;
 
@@ -479,18 +481,18 @@ static bool event_pair(struct tsdl *p, struct wm_ctf_event *e, const char *name,
 	return true;
 }
 
-static bool event_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool event_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
 {
 	struct wm_ctf_event *e = data;
 
 	if (!strcmp(name, "name"))
-		return tsdl_text(p, v, name, &e->name);
+		return wm_tsdl_text(p, v, name, &e->name);
 	if (!strcmp(name, "id"))
-		return tsdl_unsigned(p, v, name, UINT64_MAX, &e->id);
+		return wm_tsdl_unsigned(p, v, name, UINT64_MAX, &e->id);
 	if (!strcmp(name, "stream_id"))
-		return e->has_stream = tsdl_unsigned(p, v, name, UINT64_MAX, &e->stream_id);
+		return e->has_stream = wm_tsdl_unsigned(p, v, name, UINT64_MAX, &e->stream_id);
 	if (!strcmp(name, "loglevel") && v->kind == TSDL_NUMBER)
-		return tsdl_signed(p, v, name, &e->level);
+		return wm_tsdl_signed(p, v, name, &e->level);
 	return event_pair(p, e, name, v);
 }
 
@@ -516,7 +518,7 @@ static void event_block(struct tsdl *p)
 	APPEND(p, p->m->events, p->m->nr_events, &e);
 }
 
-static bool any_value(struct tsdl *p, const char *name, const struct tsdl_value *v, void *data)
+static bool any_value(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data)
 {
 	return true;
 }
@@ -544,15 +546,15 @@ static void top(struct tsdl *p)
 
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
 		if (p->token.kind == blocks[i].keyword) {
-			tsdl_advance(p);
+			wm_tsdl_advance(p);
 			blocks[i].parse(p);
 			return;
 		}
 	}
-	if (tsdl_is_declaration(p))
-		tsdl_declaration(p);
-	else if (!tsdl_accept(p, ';'))
-		(void)tsdl_error(p, "expected a block, not %s", wm_tsdl_show(&p->token, buf));
+	if (wm_tsdl_is_declaration(p))
+		wm_tsdl_declaration(p);
+	else if (!wm_tsdl_accept(p, ';'))
+		(void)wm_tsdl_error(p, "expected a block, not %s", wm_tsdl_show(&p->token, buf));
 }
 
 int wm_tsdl_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
@@ -572,7 +574,7 @@ int wm_tsdl_parse(struct wm_ctf_metadata *m, const char *where, const char *text
 					  .arena = &m->arena,
 					  .where = where,
 					  .diag = diag};
-	tsdl_advance(p);
+	wm_tsdl_advance(p);
 	while (p->token.kind != WM_TSDL_END && !p->lexer.err)
 		top(p);
 	err = p->lexer.err;

@@ -10,11 +10,11 @@
 
 /* --- attributes of integer, floating_point, string ----------------------------- */
 
-bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret)
+bool wm_tsdl_power_of_two(struct tsdl *p, const struct wm_tsdl_value *v, uint32_t *ret)
 {
 	uint64_t n;
 
-	if (!tsdl_unsigned(p, v, "align", 1u << 20, &n))
+	if (!wm_tsdl_unsigned(p, v, "align", 1u << 20, &n))
 		return false;
 	if (!n || (n & (n - 1))) {
 		(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "align is not a power of two");
@@ -24,7 +24,7 @@ bool tsdl_power_of_two(struct tsdl *p, const struct tsdl_value *v, uint32_t *ret
 	return true;
 }
 
-static void set_base(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+static void set_base(struct tsdl *p, const struct wm_tsdl_value *v, struct wm_ctf_type *t)
 {
 	static const struct {
 		uint8_t base;
@@ -49,7 +49,7 @@ static void set_base(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_t
 	(void)wm_tsdl_fail(&p->lexer, &v->at, -EBADMSG, "base is not one of 2, 8, 10, 16");
 }
 
-static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+static void set_encoding(struct tsdl *p, const struct wm_tsdl_value *v, struct wm_ctf_type *t)
 {
 	if (v->kind != TSDL_NUMBER && !strcmp(v->text, "none"))
 		t->text = false;
@@ -61,7 +61,7 @@ static void set_encoding(struct tsdl *p, const struct tsdl_value *v, struct wm_c
 				   "encoding is not one of none, UTF8, ASCII");
 }
 
-static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_type *t)
+static void set_map(struct tsdl *p, const struct wm_tsdl_value *v, struct wm_ctf_type *t)
 {
 	static const char before[] = "clock.", after[] = ".value";
 	size_t n = v->kind == TSDL_WORD ? strlen(v->text) : 0, edge = sizeof(before) - 1;
@@ -74,7 +74,7 @@ static void set_map(struct tsdl *p, const struct tsdl_value *v, struct wm_ctf_ty
 	}
 	t->line = v->at.line;
 	t->column = v->at.column;
-	t->clock = tsdl_memory(p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge));
+	t->clock = wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, v->text + edge, n - edge));
 }
 
 enum attribute {
@@ -108,20 +108,20 @@ static enum attribute find_attribute(const char *name)
 }
 
 static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute which,
-			  const struct tsdl_value *v, struct digits *d)
+			  const struct wm_tsdl_value *v, struct digits *d)
 {
 	switch (which) {
 	case ATTRIBUTE_SIZE:
-		(void)tsdl_unsigned(p, v, "size", WM_CTF_BITS_MAX, &d->size);
+		(void)wm_tsdl_unsigned(p, v, "size", WM_CTF_BITS_MAX, &d->size);
 		break;
 	case ATTRIBUTE_ALIGN:
-		(void)tsdl_power_of_two(p, v, &t->align);
+		(void)wm_tsdl_power_of_two(p, v, &t->align);
 		break;
 	case ATTRIBUTE_SIGNED:
-		(void)tsdl_bool(p, v, "signed", &t->is_signed);
+		(void)wm_tsdl_bool(p, v, "signed", &t->is_signed);
 		break;
 	case ATTRIBUTE_BYTE_ORDER:
-		(void)tsdl_order(p, v, &t->order);
+		(void)wm_tsdl_order(p, v, &t->order);
 		break;
 	case ATTRIBUTE_BASE:
 		set_base(p, v, t);
@@ -133,10 +133,10 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute 
 		set_map(p, v, t);
 		break;
 	case ATTRIBUTE_EXPONENT:
-		(void)tsdl_unsigned(p, v, "exp_dig", 64, &d->exponent);
+		(void)wm_tsdl_unsigned(p, v, "exp_dig", 64, &d->exponent);
 		break;
 	case ATTRIBUTE_MANTISSA:
-		(void)tsdl_unsigned(p, v, "mant_dig", 256, &d->mantissa);
+		(void)wm_tsdl_unsigned(p, v, "mant_dig", 256, &d->mantissa);
 		break;
 	case NR_ATTRIBUTES:
 		break;
@@ -147,13 +147,13 @@ static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
 	uint32_t said = 0; /* bits: the attributes met up to now */
 
-	while (!tsdl_accept(p, '}')) {
-		struct tsdl_value v;
+	while (!wm_tsdl_accept(p, '}')) {
+		struct wm_tsdl_value v;
 		enum attribute which;
 		const char *name;
 
-		if (!tsdl_path(p, NULL, &name) || !tsdl_expect(p, '=', "'='") ||
-		    !tsdl_value(p, &v) || !tsdl_expect(p, ';', "';'"))
+		if (!wm_tsdl_path(p, NULL, &name) || !wm_tsdl_expect(p, '=', "'='") ||
+		    !wm_tsdl_value(p, &v) || !wm_tsdl_expect(p, ';', "';'"))
 			return;
 		which = find_attribute(name);
 		if (which < NR_ATTRIBUTES && said & 1u << which)
@@ -163,13 +163,13 @@ static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 	}
 }
 
-struct wm_ctf_type *tsdl_integer(struct tsdl *p)
+struct wm_ctf_type *wm_tsdl_integer(struct tsdl *p)
 {
-	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_INTEGER);
+	struct wm_ctf_type *t = wm_tsdl_new(p, WM_CTF_INTEGER);
 	struct wm_tsdl_token at = p->token;
 	struct digits d = {0};
 
-	if (!t || !tsdl_expect(p, '{', "'{'"))
+	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	t->align = 0;
 	attributes(p, t, &d);
@@ -184,14 +184,14 @@ struct wm_ctf_type *tsdl_integer(struct tsdl *p)
 	return t;
 }
 
-struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
+struct wm_ctf_type *wm_tsdl_floating_point(struct tsdl *p)
 {
 	static const uint8_t floats[][2] = {{5, 11}, {8, 24}, {11, 53}, {15, 113}};
-	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_FLOAT);
+	struct wm_ctf_type *t = wm_tsdl_new(p, WM_CTF_FLOAT);
 	struct wm_tsdl_token at = p->token;
 	struct digits d = {0};
 
-	if (!t || !tsdl_expect(p, '{', "'{'"))
+	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	attributes(p, t, &d);
 	for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++)
@@ -205,12 +205,12 @@ struct wm_ctf_type *tsdl_floating_point(struct tsdl *p)
 	return t;
 }
 
-struct wm_ctf_type *tsdl_string(struct tsdl *p)
+struct wm_ctf_type *wm_tsdl_string(struct tsdl *p)
 {
-	struct wm_ctf_type *t = tsdl_new(p, WM_CTF_STRING);
+	struct wm_ctf_type *t = wm_tsdl_new(p, WM_CTF_STRING);
 	struct digits d = {0};
 
-	if (t && tsdl_accept(p, '{'))
+	if (t && wm_tsdl_accept(p, '{'))
 		attributes(p, t, &d);
 	return t;
 }
@@ -226,9 +226,9 @@ static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negativ
 	positive_max = UINT64_MAX >> (64 - t->bits) >> t->is_signed;
 	negative_max = t->is_signed ? positive_max + 1 : 0;
 	if (number > (negative ? negative_max : positive_max)) {
-		(void)tsdl_error(p, "%s%llu does not fit into %u bits, %s", negative ? "-" : "",
-				 (unsigned long long)number, t->bits,
-				 t->is_signed ? "signed" : "unsigned");
+		(void)wm_tsdl_error(p, "%s%llu does not fit into %u bits, %s", negative ? "-" : "",
+				    (unsigned long long)number, t->bits,
+				    t->is_signed ? "signed" : "unsigned");
 		return false;
 	}
 	*ret = (int64_t)(negative ? 0 - number : number);
@@ -240,7 +240,7 @@ static bool enum_number(struct tsdl *p, const struct wm_ctf_type *t, int64_t *re
 	uint64_t number;
 	bool negative;
 
-	return tsdl_number(p, "a number", &negative, &number) &&
+	return wm_tsdl_number(p, "a number", &negative, &number) &&
 	       enum_value(p, t, negative, number, ret);
 }
 
@@ -249,30 +249,30 @@ static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, boo
 	struct wm_ctf_label *label;
 
 	if (t->nr_labels == WM_CTF_LABELS_MAX) {
-		(void)tsdl_error(p, "more than %u labels in an enumeration", WM_CTF_LABELS_MAX);
+		(void)wm_tsdl_error(p, "more than %u labels in an enumeration", WM_CTF_LABELS_MAX);
 		return false;
 	}
-	t->labels = tsdl_memory(
+	t->labels = wm_tsdl_memory(
 	    p, wm_arena_grow(&p->m->arena, t->labels, t->nr_labels, sizeof(*t->labels)));
 	if (!t->labels)
 		return false;
 	label = &t->labels[t->nr_labels];
 	if (p->token.kind != WM_TSDL_STRING && p->token.kind < WM_TSDL_NAME) {
-		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
+		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a label");
 		return false;
 	}
 	label->name = p->token.text;
 	if (!label->name) {
-		(void)tsdl_expect(p, WM_TSDL_NAME, "a label");
+		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a label");
 		return false;
 	}
-	tsdl_advance(p);
+	wm_tsdl_advance(p);
 	label->range = (struct wm_ctf_range){*next, *next};
-	if (tsdl_accept(p, '=')) {
+	if (wm_tsdl_accept(p, '=')) {
 		if (!enum_number(p, t, &label->range.low))
 			return false;
 		label->range.high = label->range.low;
-		if (tsdl_accept(p, WM_TSDL_DOTS) && !enum_number(p, t, &label->range.high))
+		if (wm_tsdl_accept(p, WM_TSDL_DOTS) && !enum_number(p, t, &label->range.high))
 			return false;
 	} else if (*full ||
 		   !enum_value(p, t, t->is_signed && *next < 0,
@@ -282,7 +282,7 @@ static bool enum_label(struct tsdl *p, struct wm_ctf_type *t, int64_t *next, boo
 	}
 	if (t->is_signed ? label->range.low > label->range.high
 			 : (uint64_t)label->range.low > (uint64_t)label->range.high) {
-		(void)tsdl_error(p, "the range of '%.60s' ends before it begins", label->name);
+		(void)wm_tsdl_error(p, "the range of '%.60s' ends before it begins", label->name);
 		return false;
 	}
 	*full = label->range.high == (t->is_signed ? INT64_MAX : -1);
@@ -301,11 +301,11 @@ static void enum_body(struct tsdl *p, struct wm_ctf_type *t)
 			break;
 		if (!enum_label(p, t, &next, &full)) {
 			if (!p->lexer.err)
-				(void)tsdl_error(p, "no value is left for a label");
+				(void)wm_tsdl_error(p, "no value is left for a label");
 			return;
 		}
-	} while (tsdl_accept(p, ','));
-	(void)tsdl_expect(p, '}', "'}' or ','");
+	} while (wm_tsdl_accept(p, ','));
+	(void)wm_tsdl_expect(p, '}', "'}' or ','");
 }
 
 static struct wm_ctf_type *enum_container(struct tsdl *p)
@@ -313,35 +313,35 @@ static struct wm_ctf_type *enum_container(struct tsdl *p)
 	struct wm_ctf_type *t;
 	struct tsdl_name *n;
 
-	if (tsdl_accept(p, ':')) {
-		t = tsdl_type(p);
+	if (wm_tsdl_accept(p, ':')) {
+		t = wm_tsdl_type(p);
 	} else {
-		n = tsdl_find(p, TSDL_ALIAS, "int");
+		n = wm_tsdl_find(p, TSDL_ALIAS, "int");
 		t = n ? n->type : NULL;
 		if (!n)
-			(void)tsdl_error(p, "an enumeration without a type, and no alias 'int'");
+			(void)wm_tsdl_error(p, "an enumeration without a type, and no alias 'int'");
 	}
 	if (t && (t->kind != WM_CTF_INTEGER || t->bits > 64)) {
-		(void)tsdl_error(p, "the type of an enumeration is not an integer of up to 64 "
-				    "bits");
+		(void)wm_tsdl_error(p, "the type of an enumeration is not an integer of up to 64 "
+				       "bits");
 		return NULL;
 	}
 	return p->lexer.err ? NULL : t;
 }
 
-struct wm_ctf_type *tsdl_enumeration(struct tsdl *p)
+struct wm_ctf_type *wm_tsdl_enumeration(struct tsdl *p)
 {
 	struct wm_ctf_type *t, *container;
 	const char *name = p->token.kind == WM_TSDL_NAME ? p->token.text : NULL;
 	struct wm_tsdl_token at = p->token;
 
 	if (name)
-		tsdl_advance(p);
+		wm_tsdl_advance(p);
 	if (name && p->token.kind != ':' && p->token.kind != '{')
-		return tsdl_known(p, TSDL_ENUM, name, &at, "enumeration");
+		return wm_tsdl_known(p, TSDL_ENUM, name, &at, "enumeration");
 	container = enum_container(p);
-	t = container ? tsdl_new(p, WM_CTF_ENUM) : NULL;
-	if (!t || !tsdl_expect(p, '{', "'{'"))
+	t = container ? wm_tsdl_new(p, WM_CTF_ENUM) : NULL;
+	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	t->element = container;
 	t->bits = container->bits;
@@ -351,6 +351,6 @@ struct wm_ctf_type *tsdl_enumeration(struct tsdl *p)
 	t->is_signed = container->is_signed;
 	enum_body(p, t);
 	if (name)
-		tsdl_declare(p, TSDL_ENUM, name, t);
+		wm_tsdl_declare(p, TSDL_ENUM, name, t);
 	return t;
 }

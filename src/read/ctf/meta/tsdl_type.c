@@ -13,12 +13,12 @@
 
 /* --- names ------------------------------------------------------------------- */
 
-void tsdl_scope_open(struct tsdl *p)
+void wm_tsdl_scope_open(struct tsdl *p)
 {
 	p->scope++;
 }
 
-void tsdl_scope_close(struct tsdl *p)
+void wm_tsdl_scope_close(struct tsdl *p)
 {
 	/* The newest name is always the head of its bucket. */
 	while (p->newest && p->newest->scope == p->scope) {
@@ -37,7 +37,7 @@ static uint32_t bucket_of(enum tsdl_space space, const char *name)
 	return h % TSDL_BUCKETS;
 }
 
-struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
+struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char *name)
 {
 	struct tsdl_name *n = p->buckets[bucket_of(space, name)];
 
@@ -47,25 +47,26 @@ struct tsdl_name *tsdl_find(struct tsdl *p, enum tsdl_space space, const char *n
 }
 
 /* The type of that name; `kind` is the word for it in the error message when it does not exist. */
-struct wm_ctf_type *tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
-			       const struct wm_tsdl_token *at, const char *kind)
+struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
+				  const struct wm_tsdl_token *at, const char *kind)
 {
-	struct tsdl_name *known = tsdl_find(p, space, name);
+	struct tsdl_name *known = wm_tsdl_find(p, space, name);
 
 	if (!known)
 		(void)wm_tsdl_fail(&p->lexer, at, -EBADMSG, "no %s '%.100s'", kind, name);
 	return known ? known->type : NULL;
 }
 
-void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name, struct wm_ctf_type *type)
+void wm_tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name,
+		     struct wm_ctf_type *type)
 {
-	struct tsdl_name *n = tsdl_find(p, space, name);
+	struct tsdl_name *n = wm_tsdl_find(p, space, name);
 
 	if (n && n->scope == p->scope) {
-		(void)tsdl_error(p, "'%.100s' is declared twice", name);
+		(void)wm_tsdl_error(p, "'%.100s' is declared twice", name);
 		return;
 	}
-	n = tsdl_memory(p, wm_arena_get(&p->m->arena, sizeof(*n)));
+	n = wm_tsdl_memory(p, wm_arena_get(&p->m->arena, sizeof(*n)));
 	if (!n)
 		return;
 	*n = (struct tsdl_name){.name = name, .type = type, .space = space, .scope = p->scope};
@@ -75,9 +76,9 @@ void tsdl_declare(struct tsdl *p, enum tsdl_space space, const char *name, struc
 	p->buckets[n->bucket] = p->newest = n;
 }
 
-struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
+struct wm_ctf_type *wm_tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
 {
-	struct wm_ctf_type *t = tsdl_memory(p, wm_ctf_type_create(p->m, kind));
+	struct wm_ctf_type *t = wm_tsdl_memory(p, wm_ctf_type_create(p->m, kind));
 
 	if (t) {
 		t->line = p->token.line;
@@ -89,7 +90,7 @@ struct wm_ctf_type *tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
 /* A separate node with the same parts. */
 static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *from)
 {
-	struct wm_ctf_type *t = tsdl_new(p, from->kind), *next;
+	struct wm_ctf_type *t = wm_tsdl_new(p, from->kind), *next;
 
 	if (!t)
 		return NULL;
@@ -102,7 +103,7 @@ static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *f
 static void contain(struct tsdl *p, struct wm_ctf_type *owner, const struct wm_ctf_type *part)
 {
 	if (wm_ctf_type_contain(owner, part))
-		(void)tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)wm_tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
 }
 
 /* --- declarators ----------------------------------------------------------------- */
@@ -118,24 +119,25 @@ static bool dimension(struct tsdl *p, struct dimension *d)
 	if (p->token.kind == WM_TSDL_NUMBER) {
 		d->length = p->token.number;
 		if (d->length > WM_CTF_LENGTH_MAX) {
-			(void)tsdl_error(p, "an array of more than %u elements", WM_CTF_LENGTH_MAX);
+			(void)wm_tsdl_error(p, "an array of more than %u elements",
+					    WM_CTF_LENGTH_MAX);
 			return false;
 		}
-		tsdl_advance(p);
+		wm_tsdl_advance(p);
 	} else {
 		struct wm_tsdl_token at = p->token;
 		const char *text;
 
-		if (!tsdl_path(p, &d->ref, &text))
+		if (!wm_tsdl_path(p, &d->ref, &text))
 			return false;
 		if (d->ref.nr_names == 1 &&
-		    (at.kind != WM_TSDL_NAME || tsdl_find(p, TSDL_ALIAS, text))) {
+		    (at.kind != WM_TSDL_NAME || wm_tsdl_find(p, TSDL_ALIAS, text))) {
 			(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG,
 					   "'%.100s' is a type, not a length", text);
 			return false;
 		}
 	}
-	return tsdl_expect(p, ']', "']'");
+	return wm_tsdl_expect(p, ']', "']'");
 }
 
 static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
@@ -143,9 +145,9 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 	struct dimension dims[WM_CTF_DEPTH_MAX];
 	uint32_t n = 0;
 
-	while (tsdl_accept(p, '[')) {
+	while (wm_tsdl_accept(p, '[')) {
 		if (n == WM_CTF_DEPTH_MAX) {
-			(void)tsdl_error(p, "more than %u dimensions", WM_CTF_DEPTH_MAX);
+			(void)wm_tsdl_error(p, "more than %u dimensions", WM_CTF_DEPTH_MAX);
 			return NULL;
 		}
 		if (!dimension(p, &dims[n++]))
@@ -153,7 +155,7 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 	}
 	while (n--) {
 		bool fixed = !dims[n].ref.nr_names;
-		struct wm_ctf_type *t = tsdl_new(p, fixed ? WM_CTF_ARRAY : WM_CTF_SEQUENCE);
+		struct wm_ctf_type *t = wm_tsdl_new(p, fixed ? WM_CTF_ARRAY : WM_CTF_SEQUENCE);
 
 		if (!t)
 			return NULL;
@@ -173,7 +175,7 @@ static struct wm_ctf_type *declarator(struct tsdl *p, struct wm_ctf_type *type,
 				      const char **ret_name)
 {
 	*ret_name = p->token.text;
-	if (!tsdl_expect(p, WM_TSDL_NAME, "a name"))
+	if (!wm_tsdl_expect(p, WM_TSDL_NAME, "a name"))
 		return NULL;
 	return arrays(p, type);
 }
@@ -186,10 +188,10 @@ static void add_member(struct tsdl *p, struct wm_ctf_type *owner, const char *na
 	struct wm_ctf_member *members;
 
 	if (owner->nr_members == WM_CTF_MEMBERS_MAX) {
-		(void)tsdl_error(p, "more than %u fields in a structure", WM_CTF_MEMBERS_MAX);
+		(void)wm_tsdl_error(p, "more than %u fields in a structure", WM_CTF_MEMBERS_MAX);
 		return;
 	}
-	members = tsdl_memory(
+	members = wm_tsdl_memory(
 	    p, wm_arena_grow(&p->m->arena, owner->members, owner->nr_members, sizeof(*members)));
 	if (!members)
 		return;
@@ -212,7 +214,7 @@ static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
 
 	if (t->nr_members < 2 || p->lexer.err)
 		return;
-	sorted = tsdl_memory(p, malloc(t->nr_members * sizeof(const struct wm_ctf_member *)));
+	sorted = wm_tsdl_memory(p, malloc(t->nr_members * sizeof(const struct wm_ctf_member *)));
 	if (!sorted)
 		return;
 	for (uint32_t i = 0; i < t->nr_members; i++)
@@ -220,7 +222,7 @@ static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
 	qsort(sorted, t->nr_members, sizeof(*sorted), by_raw_name);
 	for (uint32_t i = 1; i < t->nr_members; i++) {
 		if (!by_raw_name(&sorted[i - 1], &sorted[i]))
-			(void)tsdl_error(p, "two fields are named '%.100s'", sorted[i]->raw);
+			(void)wm_tsdl_error(p, "two fields are named '%.100s'", sorted[i]->raw);
 	}
 	free(sorted);
 }
@@ -228,20 +230,20 @@ static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
 /* { members } */
 static void body(struct tsdl *p, struct wm_ctf_type *t)
 {
-	tsdl_scope_open(p);
-	while (!tsdl_accept(p, '}') && !p->lexer.err) {
+	wm_tsdl_scope_open(p);
+	while (!wm_tsdl_accept(p, '}') && !p->lexer.err) {
 		struct wm_ctf_type *type;
 
 		if (p->token.kind == WM_TSDL_TYPEALIAS || p->token.kind == WM_TSDL_TYPEDEF) {
-			tsdl_declaration(p);
+			wm_tsdl_declaration(p);
 			continue;
 		}
 		if (p->token.kind == WM_TSDL_END) {
-			(void)tsdl_expect(p, '}', "'}'");
+			(void)wm_tsdl_expect(p, '}', "'}'");
 			break;
 		}
-		type = tsdl_type(p);
-		if (type && tsdl_accept(p, ';'))
+		type = wm_tsdl_type(p);
+		if (type && wm_tsdl_accept(p, ';'))
 			continue; /* declares only the name of a structure */
 		do {
 			const char *name;
@@ -249,25 +251,26 @@ static void body(struct tsdl *p, struct wm_ctf_type *t)
 
 			if (full)
 				add_member(p, t, name, full);
-		} while (!p->lexer.err && tsdl_accept(p, ','));
-		(void)tsdl_expect(p, ';', "';'");
+		} while (!p->lexer.err && wm_tsdl_accept(p, ','));
+		(void)wm_tsdl_expect(p, ';', "';'");
 	}
-	tsdl_scope_close(p);
+	wm_tsdl_scope_close(p);
 	refuse_twins(p, t);
 }
 
 static void struct_align(struct tsdl *p, struct wm_ctf_type *t)
 {
-	struct tsdl_value v;
+	struct wm_tsdl_value v;
 	uint32_t align = 1;
 
-	if (!tsdl_accept(p, WM_TSDL_ALIGN))
+	if (!wm_tsdl_accept(p, WM_TSDL_ALIGN))
 		return;
-	if (!tsdl_expect(p, '(', "'('") || !tsdl_value(p, &v) || !tsdl_power_of_two(p, &v, &align))
+	if (!wm_tsdl_expect(p, '(', "'('") || !wm_tsdl_value(p, &v) ||
+	    !wm_tsdl_power_of_two(p, &v, &align))
 		return;
 	if (t->align < align)
 		t->align = align;
-	(void)tsdl_expect(p, ')', "')'");
+	(void)wm_tsdl_expect(p, ')', "')'");
 }
 
 static struct wm_ctf_type *structure(struct tsdl *p)
@@ -277,16 +280,16 @@ static struct wm_ctf_type *structure(struct tsdl *p)
 	struct wm_ctf_type *t;
 
 	if (name)
-		tsdl_advance(p);
+		wm_tsdl_advance(p);
 	if (name && p->token.kind != '{')
-		return tsdl_known(p, TSDL_STRUCT, name, &at, "structure");
-	t = tsdl_new(p, WM_CTF_STRUCT);
-	if (!t || !tsdl_expect(p, '{', "'{'"))
+		return wm_tsdl_known(p, TSDL_STRUCT, name, &at, "structure");
+	t = wm_tsdl_new(p, WM_CTF_STRUCT);
+	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	body(p, t);
 	struct_align(p, t);
 	if (name && !p->lexer.err)
-		tsdl_declare(p, TSDL_STRUCT, name, t);
+		wm_tsdl_declare(p, TSDL_STRUCT, name, t);
 	return t;
 }
 
@@ -294,7 +297,7 @@ static struct wm_ctf_type *known_variant(struct tsdl *p, const char *name,
 					 const struct wm_tsdl_token *at,
 					 const struct wm_ctf_ref *tag)
 {
-	struct wm_ctf_type *known = tsdl_known(p, TSDL_VARIANT, name, at, "variant"), *t;
+	struct wm_ctf_type *known = wm_tsdl_known(p, TSDL_VARIANT, name, at, "variant"), *t;
 
 	if (!known || !tag->nr_names)
 		return known;
@@ -312,10 +315,10 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 	struct wm_ctf_type *t;
 
 	if (name)
-		tsdl_advance(p);
-	if (tsdl_accept(p, '<')) {
+		wm_tsdl_advance(p);
+	if (wm_tsdl_accept(p, '<')) {
 		at = p->token;
-		if (!tsdl_path(p, &tag, NULL) || !tsdl_expect(p, '>', "'>'"))
+		if (!wm_tsdl_path(p, &tag, NULL) || !wm_tsdl_expect(p, '>', "'>'"))
 			return NULL;
 		if (tag.nr_names == 1 && at.kind != WM_TSDL_NAME) {
 			(void)wm_tsdl_fail(&p->lexer, &at, -EBADMSG, "a keyword as a tag");
@@ -324,15 +327,15 @@ static struct wm_ctf_type *variant(struct tsdl *p)
 	}
 	if (name && p->token.kind != '{')
 		return known_variant(p, name, &first, &tag);
-	t = tsdl_new(p, WM_CTF_VARIANT);
-	if (!t || !tsdl_expect(p, '{', "'{'"))
+	t = wm_tsdl_new(p, WM_CTF_VARIANT);
+	if (!t || !wm_tsdl_expect(p, '{', "'{'"))
 		return NULL;
 	t->ref = tag;
 	body(p, t);
 	if (!p->lexer.err && !t->nr_members)
-		(void)tsdl_error(p, "a variant without options");
+		(void)wm_tsdl_error(p, "a variant without options");
 	if (name && !p->lexer.err)
-		tsdl_declare(p, TSDL_VARIANT, name, t);
+		wm_tsdl_declare(p, TSDL_VARIANT, name, t);
 	return t;
 }
 
@@ -365,7 +368,7 @@ static const char *words(struct tsdl *p)
 		size_t bytes = strlen(word);
 
 		if (bytes + 2 > sizeof(text) - n) {
-			(void)tsdl_error(p, "the name of a type is too long");
+			(void)wm_tsdl_error(p, "the name of a type is too long");
 			return NULL;
 		}
 		if (n)
@@ -374,13 +377,13 @@ static const char *words(struct tsdl *p)
 		n += bytes;
 		named |= p->token.kind == WM_TSDL_NAME;
 		any |= p->token.kind != WM_TSDL_CONST && p->token.kind != '*';
-		tsdl_advance(p);
+		wm_tsdl_advance(p);
 	}
 	if (!n) {
-		(void)tsdl_expect(p, WM_TSDL_NAME, "a type");
+		(void)wm_tsdl_expect(p, WM_TSDL_NAME, "a type");
 		return NULL;
 	}
-	return tsdl_memory(p, wm_arena_copy(&p->m->arena, text, n));
+	return wm_tsdl_memory(p, wm_arena_copy(&p->m->arena, text, n));
 }
 
 static struct wm_ctf_type *known_alias(struct tsdl *p)
@@ -388,10 +391,10 @@ static struct wm_ctf_type *known_alias(struct tsdl *p)
 	struct wm_tsdl_token at = p->token;
 	const char *name = words(p);
 
-	return name ? tsdl_known(p, TSDL_ALIAS, name, &at, "type") : NULL;
+	return name ? wm_tsdl_known(p, TSDL_ALIAS, name, &at, "type") : NULL;
 }
 
-struct wm_ctf_type *tsdl_type(struct tsdl *p)
+struct wm_ctf_type *wm_tsdl_type(struct tsdl *p)
 {
 	static const struct {
 		int keyword;
@@ -399,23 +402,23 @@ struct wm_ctf_type *tsdl_type(struct tsdl *p)
 	} specifiers[] = {
 	    {WM_TSDL_STRUCT, structure},
 	    {WM_TSDL_VARIANT, variant},
-	    {WM_TSDL_ENUM, tsdl_enumeration},
-	    {WM_TSDL_INTEGER, tsdl_integer},
-	    {WM_TSDL_FLOATING, tsdl_floating_point},
-	    {WM_TSDL_STRING_TYPE, tsdl_string},
+	    {WM_TSDL_ENUM, wm_tsdl_enumeration},
+	    {WM_TSDL_INTEGER, wm_tsdl_integer},
+	    {WM_TSDL_FLOATING, wm_tsdl_floating_point},
+	    {WM_TSDL_STRING_TYPE, wm_tsdl_string},
 	};
 	struct wm_ctf_type *t = NULL;
 	bool found = false;
 
 	if (p->depth >= WM_CTF_DEPTH_MAX) {
-		(void)tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
+		(void)wm_tsdl_error(p, "types nested more than %u deep", WM_CTF_DEPTH_MAX);
 		return NULL;
 	}
 	p->depth++;
 	for (size_t i = 0; i < sizeof(specifiers) / sizeof(*specifiers) && !found; i++) {
 		found = specifiers[i].keyword == p->token.kind;
 		if (found) {
-			tsdl_advance(p);
+			wm_tsdl_advance(p);
 			t = specifiers[i].parse(p);
 		}
 	}
@@ -434,15 +437,15 @@ static void named(struct tsdl *p, const char *name, const struct wm_ctf_type *ty
 	if (!t)
 		return;
 	t->alias = name;
-	tsdl_declare(p, TSDL_ALIAS, name, t);
+	wm_tsdl_declare(p, TSDL_ALIAS, name, t);
 }
 
 static void type_alias(struct tsdl *p)
 {
-	struct wm_ctf_type *type = tsdl_type(p);
+	struct wm_ctf_type *type = wm_tsdl_type(p);
 	const char *name;
 
-	if (!type || !tsdl_expect(p, WM_TSDL_ASSIGN, "':='"))
+	if (!type || !wm_tsdl_expect(p, WM_TSDL_ASSIGN, "':='"))
 		return;
 	name = words(p);
 	if (name)
@@ -451,7 +454,7 @@ static void type_alias(struct tsdl *p)
 
 static void type_definition(struct tsdl *p)
 {
-	struct wm_ctf_type *type = tsdl_type(p);
+	struct wm_ctf_type *type = wm_tsdl_type(p);
 
 	do {
 		const char *name;
@@ -459,10 +462,10 @@ static void type_definition(struct tsdl *p)
 
 		if (full)
 			named(p, name, full);
-	} while (!p->lexer.err && tsdl_accept(p, ','));
+	} while (!p->lexer.err && wm_tsdl_accept(p, ','));
 }
 
-bool tsdl_is_declaration(const struct tsdl *p)
+bool wm_tsdl_is_declaration(const struct tsdl *p)
 {
 	switch (p->token.kind) {
 	case WM_TSDL_TYPEALIAS:
@@ -479,18 +482,18 @@ bool tsdl_is_declaration(const struct tsdl *p)
 	}
 }
 
-void tsdl_declaration(struct tsdl *p)
+void wm_tsdl_declaration(struct tsdl *p)
 {
 	bool bare = p->token.kind != WM_TSDL_TYPEALIAS && p->token.kind != WM_TSDL_TYPEDEF;
 
-	if (tsdl_accept(p, WM_TSDL_TYPEALIAS))
+	if (wm_tsdl_accept(p, WM_TSDL_TYPEALIAS))
 		type_alias(p);
-	else if (tsdl_accept(p, WM_TSDL_TYPEDEF))
+	else if (wm_tsdl_accept(p, WM_TSDL_TYPEDEF))
 		type_definition(p);
 	else
-		(void)tsdl_type(p);
+		(void)wm_tsdl_type(p);
 	if (bare)
-		(void)tsdl_accept(p, ';'); /* "struct a {...}" may come without ';' */
+		(void)wm_tsdl_accept(p, ';'); /* "struct a {...}" may come without ';' */
 	else
-		(void)tsdl_expect(p, ';', "';'");
+		(void)wm_tsdl_expect(p, ';', "';'");
 }
