@@ -277,7 +277,7 @@ static int walk(struct wm_pass *p, struct wm_merge *m, const struct wm_pass_run 
 	return err;
 }
 
-/* Makes a merge of the event types that have one of the reasons. */
+/* Creates a merge of the event types that are read for at least one of `reasons`. */
 static int begin_merge(struct wm_pass *p, const struct wm_timeline *timeline, uint8_t reasons,
 		       int64_t begin_ns, int64_t end_ns, uint32_t nr_merges, struct wm_reading *r,
 		       struct wm_merge **ret)

@@ -54,7 +54,8 @@ struct wm_memo {
 	bool by_cpu;
 	uint64_t seed;
 	/*
-	 * The last event: all that determines its bucket except the address, and the hash of that.
+	 * Of the last event: the values that determine its bucket, except the address; and
+	 * their hash.
 	 */
 	const struct wm_event_type *type;
 	const struct wm_task *task;

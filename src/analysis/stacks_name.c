@@ -206,7 +206,7 @@ static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_modu
 		       count == 1 ? "" : "es", m->path, sentence);
 }
 
-/* Names the worst modules; the others are one line. */
+/* Adds one note for each of the worst modules and one for all others. */
 static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *counts, uint32_t nr)
 {
 	struct wm_modules *modules = wm_spaces_modules(s->spaces);

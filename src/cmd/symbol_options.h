@@ -8,7 +8,7 @@
 
 #include "view/writer.h"
 
-/* The folder in which perf caches builds, malloc'ed; NULL: none. */
+/* The folder of perf's cache of files by build-id, malloc'ed; NULL: none. */
 char *wm_places_builds(void);
 
 /* Arguments of the lookup; borrowed, as are those of `in_files`. */

@@ -28,7 +28,7 @@ static bool keep_piece(struct walk *w, struct wm_parts *l)
 	return true;
 }
 
-/* Adds the record of `bytes` at `offset` of the whole to the piece, or to a new one. */
+/* Adds the record at `offset` of the whole part to the current piece, or starts a new one. */
 static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct wm_parts *l)
 {
 	const unsigned char *at = w->whole.data + offset;

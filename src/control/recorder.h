@@ -101,7 +101,7 @@ void wm_recorder_abandon(struct wm_recorder *r); /* lets no further process join
 int wm_recorder_snapshot(struct wm_recorder *r); /* the pump writes its buffered events */
 int wm_recorder_look(struct wm_recorder *r);     /* wm_live_look() of the plan's `live` */
 
-/* For the caller's signals and timers, which it runs while it waits. */
+/* The caller may add signals and timers; the recorder runs the loop while it waits. */
 struct wm_loop *wm_recorder_loop(struct wm_recorder *r);
 pid_t wm_recorder_command(const struct wm_recorder *r); /* 0: none, or ended */
 /* As in command.h: handles a signal that waymark received; or requests CMD's end. */

@@ -112,7 +112,7 @@ struct wm_perf_sample {
 int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			 struct wm_perf_sample *ret, struct wm_diag *diag);
 
-/* Branch `i`; i < nr. Its flags are in one order, whatever machine wrote them. */
+/* Branch `i`; i < nr. Its flags have the same bit order for every writer. */
 struct wm_perf_branch wm_perf_branch_get(const struct wm_perf_shape *s,
 					 const struct wm_perf_branches *b, uint64_t i);
 

@@ -64,8 +64,8 @@ static bool has(const struct wm_trace *t, const char *id, const char *path)
 		for (uint32_t k = 0; k < b->build_id_bytes; k++)
 			(void)snprintf(hex + 2 * k, 3, "%02x", b->build_id[k]);
 		/*
-		 * perf cuts zeros at the end of old ones, and prints [kernel.kallsyms] for the
-		 * kernel.
+		 * Old perfs cut trailing zeros off a build-id, so only the prefix is compared;
+		 * the kernel is printed as [kernel.kallsyms].
 		 */
 		if (!strncmp(hex, id, strlen(id)) && (b->kernel || !strcmp(b->path, path)))
 			return true;

@@ -55,7 +55,7 @@ __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exe
 
 static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
 static struct wm_thread_shadow *shadows; /* one per block; mapped when first needed */
-static uint32_t most_used;               /* most blocks of any table yet; a child inherits it */
+static uint32_t most_used;               /* by any table so far; a child inherits it */
 
 static struct table_head *head(void)
 {

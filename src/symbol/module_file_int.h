@@ -25,7 +25,7 @@ enum wm_unnamed {
 	WM_UNNAMED_NR
 };
 
-/* "no known mapping at the address", "the file is another build now": for a count or a list. */
+/* The reason as text, "no known mapping at the address": used after a count and in lists. */
 const char *wm_unnamed_text(enum wm_unnamed why);
 
 /* The caller keeps the strings; NULL: none. */

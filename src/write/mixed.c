@@ -240,7 +240,8 @@ static size_t run_length(const struct wm_mixed *m, const struct waiting *run, si
 		if (i && (bytes > PACKET_BYTES || run[i].clock - run->clock >= WM_PACKET_SPAN_MAX))
 			break;
 		/*
-		 * Late records get a packet of their own, so that the others find the usual lane.
+		 * Late records get their own packet, so that the packet of the others can
+		 * continue the usual lane.
 		 */
 		if (run->clock < m->end && run[i].clock >= m->end)
 			break;

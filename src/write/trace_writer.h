@@ -53,8 +53,8 @@ int wm_trace_writer_close(struct wm_trace_writer *w);
 
 /*
  * Writes the data waiting in memory: the recorder's events, records of mixed streams, a loss not
- * yet reported. The totals after it are those of the trace that close leaves. Without it, data
- * waits at most until the next packet that is a second later.
+ * yet reported. Afterwards the totals are those that the trace would have if it were closed now.
+ * Without a flush, data waits at most until a packet that is a second later.
  */
 int wm_trace_writer_flush(struct wm_trace_writer *w);
 

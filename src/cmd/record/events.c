@@ -305,7 +305,10 @@ static bool names_some(const struct wm_record_asked *r)
 	return false;
 }
 
-/* The default event is a clock: -c does not count it when other events are named. */
+/*
+ * Checks -F, -c and -g before the first -e. They apply to the default event, a clock, which
+ * is not recorded when other events are named.
+ */
 static int check_default(const struct wm_record_asked *r, const struct wm_sampling_how *how)
 {
 	if (names_some(r) && (r->events.kernel || how->period)) {

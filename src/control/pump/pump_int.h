@@ -3,8 +3,8 @@
  * pump_int.h - the pump process's state, shared by main.c (its
  * life and its rounds), members.c (the processes and tools that are
  * connected), change.c (rules that change), kernel_change.c
- * (events of the kernel that do), sources.c, kernel.c, sample.c and symbols.c.
- * For those only.
+ * (kernel events that change), sources.c, kernel.c, sample.c and symbols.c.
+ * Private to these files.
  */
 #ifndef WM_CONTROL_PUMP_PUMP_INT_H
 #define WM_CONTROL_PUMP_PUMP_INT_H

@@ -169,7 +169,7 @@ static int add_stream(struct wm_growing *g, uint32_t file)
 	return wm_trace_add_stream(g->trace, &g->files[file].part.file->stream);
 }
 
-/* Adds the packets found in a file, with the events lost in front of each. */
+/* Adds the packets found in a file, and the number of events lost before each. */
 static int take_packets(struct wm_growing *g, struct wm_growing_file *f,
 			struct wm_ctf_founds *found)
 {

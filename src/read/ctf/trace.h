@@ -23,10 +23,10 @@
 
 extern const struct wm_reader_ops wm_ctf_ops;
 
-/* Known mistakes of some tracers in packets. */
+/* Known bugs in the packets of some tracers. */
 #define WM_CTF_QUIRK_NO_END       1u /* lttng-crash: an end of 0 means unknown */
 #define WM_CTF_QUIRK_LATE_EVENTS  2u /* events after the packet's end */
-#define WM_CTF_QUIRK_EARLY_EVENTS 4u /* events before the packet's begin */
+#define WM_CTF_QUIRK_EARLY_EVENTS 4u /* events before the packet's start */
 
 /* One CTF trace: a folder with a file `metadata`. */
 struct wm_ctf_folder {

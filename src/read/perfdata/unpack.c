@@ -58,7 +58,7 @@ static int put_as_is(struct unpacking *u, const struct wm_pd_walk *w)
 	return err;
 }
 
-/* Writes the whole records among the first `bytes` of `out`; keeps the rest. */
+/* Writes the complete records in the first `bytes` of `out`; keeps an incomplete one. */
 static int put_records(struct unpacking *u, size_t bytes)
 {
 	size_t at = 0;
