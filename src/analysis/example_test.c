@@ -42,13 +42,16 @@ static int create(struct wm_pass *pass, const void *values, void **ret, struct w
 static int feed(void *own, const struct wm_sight *s)
 {
 	struct pauses *p = own;
-	struct pause new = {p->last_ns, s->event->ns - p->last_ns, s->task};
-	bool first = p->last_ns == WM_TIME_NONE;
+	int64_t last_ns = p->last_ns;
+	struct pause new;
 
 	if (s->event->ns == WM_TIME_NONE)
 		return 0;
 	p->last_ns = s->event->ns;
-	for (int i = 0; i < PAUSES_KEPT && !first; i++)
+	if (last_ns == WM_TIME_NONE)
+		return 0;
+	new = (struct pause){last_ns, s->event->ns - last_ns, s->task};
+	for (int i = 0; i < PAUSES_KEPT; i++)
 		if (new.ns > p->list[i].ns) {
 			struct pause shorter = p->list[i];
 
