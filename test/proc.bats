@@ -158,7 +158,7 @@ for name in "proc:pid_stat", "proc:pid_io", "proc:pid_status":
 	[ "$(count_of t proc:loadavg)" -gt 5 ]
 	for wrong in 0 999us 2h x -1s; do
 		run -2 waymark record -e proc:stat "--every=$wrong" -o t2 -- true
-		[[ $output == *"1ms to 1h"* ]]
+		[[ $output == *"between 1ms and 1h"* ]]
 	done
 	run -2 waymark record -e proc:stat -F 99 -o t2 -- true
 	[[ $output == *"use --every for the interval"* ]]
