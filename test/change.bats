@@ -121,18 +121,18 @@ count() { # DIR NAME
 	begin waymark record -o t -e shop:order -- "$W/app"
 	ten
 	run -0 waymark record --change t -e stock:low
-	[ "$output" = "waymark: 2 events on in 1 process: t" ]
+	[ "$output" = "waymark: 2 events are on in 1 process: t" ]
 	ten
 	run -0 waymark record --change t -e shop:order --filter 'id >= 25'
 	ten
 	run -0 waymark record --change t -x 'stock:*' -e 'shop:*' --filter 'id % 10 == 3'
-	[ "$output" = "waymark: 2 events on in 1 process: t" ]
+	[ "$output" = "waymark: 2 events are on in 1 process: t" ]
 	ten
 	run -0 waymark record --change t -x '*'
-	[ "$output" = "waymark: 0 events on in 1 process: t" ]
+	[ "$output" = "waymark: 0 events are on in 1 process: t" ]
 	ten
 	run -0 waymark record --change t -e '*' -x refund
-	[ "$output" = "waymark: 2 events on in 1 process: t" ]
+	[ "$output" = "waymark: 2 events are on in 1 process: t" ]
 	ten
 	finish
 	[ "$(count t shop:order)" -eq $((10 + 10 + 5 + 1 + 0 + 10)) ]
@@ -159,7 +159,7 @@ count() { # DIR NAME
 	begin waymark record -o t -e nothing:here -- "$W/app"
 	ten
 	run -0 waymark record --change t -e shop:refund
-	[ "$output" = "waymark: 1 event on in 1 process: t" ]
+	[ "$output" = "waymark: 1 event is on in 1 process: t" ]
 	ten
 	finish
 	[ "$(count t shop:refund)" -eq 10 ]
@@ -170,10 +170,10 @@ count() { # DIR NAME
 	begin waymark record -q -o outer -e order -- waymark record -q -o inner -e order -- "$W/app"
 	ten
 	run -0 waymark record --change inner -x order -e low
-	[ "$output" = "waymark: 1 event on in 1 process: inner" ]
+	[ "$output" = "waymark: 1 event is on in 1 process: inner" ]
 	ten
 	run -0 waymark record --change outer -e order --filter 'id < 25'
-	[[ "$output" == "waymark: 0 to 1 events on in "[23]" processes: outer" ]] # the inner one, too
+	[[ "$output" == "waymark: 0 to 1 events are on in "[23]" processes: outer" ]] # the inner one, too
 	ten
 	finish
 	[ "$(count inner shop:order)" -eq 10 ]
@@ -294,7 +294,7 @@ ten_seen() {
 	[[ "$output" == *"cannot open 'here'"* ]]
 	mkdir empty
 	run -1 waymark record --change empty -e order
-	[[ "$output" == *"no recording writes to 'empty' now"* ]]
+	[[ "$output" == *"no recording is writing to 'empty' now"* ]]
 	begin waymark record -q -o t -e order -- "$W/app"
 	run -4 waymark record --change t -e shop:ordre -x stick:low
 	[[ "$output" == *"matches 'shop:ordre'"*"did you mean 'shop:order'?"* ]]

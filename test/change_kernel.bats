@@ -104,10 +104,10 @@ change() {
 	begin -e syscall:getppid:enter
 	ten
 	run -0 waymark record --change t -e syscall:umask:enter
-	[ "$output" = "waymark: 2 events of the kernel on: t" ]
+	[ "$output" = "waymark: 2 kernel events are on: t" ]
 	ten
 	run -0 waymark record --change t -x syscall:getppid
-	[ "$output" = "waymark: 1 event of the kernel on: t" ]
+	[ "$output" = "waymark: 1 kernel event is on: t" ]
 	ten # 20 of getppid, 20 of umask
 	change -e syscall:umask:enter --filter 'mask >= 7'
 	ten # 3, by the kernel's part alone

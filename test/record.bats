@@ -231,7 +231,7 @@ child_of() {
 	kill -TERM "$pid"
 	wait "$pid" || [ "$?" -eq 143 ]
 	run -1 waymark record --snapshot t
-	[[ "$output" == *"no recording writes to 't'"* ]]
+	[[ "$output" == *"no recording is writing to 't'"* ]]
 }
 
 @test "too few descriptors, a path without permission: the cure is printed" {

@@ -318,7 +318,7 @@ same_in_babeltrace() {
 	[[ $output == *"Field not found"*$'\n  '"sched:sched_switch:stacktrace if prev_pid > 1 && nosuch == 1"* ]]
 	local column=${lines[2]%^}
 	[ "${#column}" -eq "$(expr length "  sched:sched_switch:stacktrace if prev_pid > 1 && nosuch ")" ]
-	refused 2 "kernel and user exist" --stacks kernel,none
+	refused 2 "use kernel or user" --stacks kernel,none
 	[ -e "$TRACEFS/events/sched/sched_switch/hist" ] || refused 2 CONFIG_HIST_TRIGGERS --trigger sched:sched_switch:hist:keys=next_pid
 	[ -e "$TRACEFS/snapshot" ] || refused 2 CONFIG_TRACER_SNAPSHOT --trigger sched:sched_switch:snapshot
 	[ -e "$TRACEFS/synthetic_events" ] || refused 2 CONFIG_SYNTH_EVENTS --synthetic 'late u64 ns'

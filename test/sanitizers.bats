@@ -22,7 +22,7 @@ build() {
 units() {
 	meson test -C "$dir" --no-rebuild --suite unit --print-errorlogs --timeout-multiplier 4 "$@" >"$dir/test.log" 2>&1 ||
 		{ tail -80 "$dir/test.log"; return 1; }
-	[ -z "$(grep -h 'runtime error:' "$dir"/meson-logs/testlog.txt)" ]
+	! grep -h -A 6 'runtime error:' "$dir"/meson-logs/testlog.txt || return 1
 }
 
 # The last command of a target, which links it: $1 build folder, $2 target.

@@ -76,7 +76,7 @@ compare() { # FILE [WORD...]
 	g++ -O1 -g "$WAYMARK_SOURCE/test/data/deep.cc" -o one
 	run --separate-stderr name_stacks it.data
 	[[ $output != *"app::"* ]]
-	[[ $stderr == *"the file is another build now"* ]]
+	[[ $stderr == *"the file is a different build now"* ]]
 }
 
 @test "objects of the corpus equal perf's" {

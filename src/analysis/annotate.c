@@ -287,7 +287,7 @@ static int put_hits(struct annotating *a, const char *why)
 {
 	int err = 0;
 
-	wm_result_note(a->r, WM_NOTE_PROBLEM, "code", "no instructions of %s: %s",
+	wm_result_note(a->r, WM_NOTE_PROBLEM, "code", "cannot show the instructions of %s: %s",
 		       a->best.module->path, why);
 	for (uint32_t i = 0; i < a->nr_hits && !err; i++)
 		err = put_row(a, &a->hits[i], NULL);

@@ -45,7 +45,8 @@ static int take_names(struct apart *c, const char *fields, struct wm_diag *diag)
 
 		if (bytes && (c->nr_parts == WM_APART_PARTS_MAX || bytes >= sizeof(c->names[0])))
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "at most %u fields to count by, of at most 63 bytes",
+					   "cannot count by more than %u fields, or by a name "
+					   "longer than 63 bytes",
 					   WM_APART_PARTS_MAX);
 		if (bytes)
 			memcpy(c->names[c->nr_parts++], fields, bytes);

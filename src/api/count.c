@@ -260,7 +260,7 @@ static int check(const struct waymark_count_options *o, struct waymark_error *er
 		    "the list of a command, processes or threads is missing or empty");
 	if ((o->nr_pids > 0) + (o->nr_tids > 0) + !!o->everything > 1)
 		return wm_api_fail(error, -EINVAL,
-				   "processes, threads and everything exclude each other");
+				   "processes, threads and 'everything' cannot be combined");
 	return 0;
 }
 

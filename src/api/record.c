@@ -37,7 +37,7 @@ static int check(const struct waymark_record_options *o, struct waymark_error *e
 		return wm_api_fail(error, -EINVAL, "the command is empty");
 	if ((o->nr_pids > 0) + (o->nr_tids > 0) + !!o->everything > 1)
 		return wm_api_fail(error, -EINVAL,
-				   "processes, threads and everything exclude each other");
+				   "processes, threads and 'everything' cannot be combined");
 	if (o->nr_pids > WM_RECORDER_TARGETS_MAX || o->nr_tids > WM_RECORDER_TARGETS_MAX)
 		return wm_api_fail(error, -E2BIG, "more than %u processes or threads",
 				   WM_RECORDER_TARGETS_MAX);
@@ -239,7 +239,7 @@ static int check_how(const struct waymark_record_how *how, struct waymark_error 
 	if (how->with & ~(WAYMARK_WITH_CPU | WAYMARK_WITH_STACK))
 		return wm_api_fail(error, -EINVAL, "unknown flag");
 	if (how->frequency && how->period)
-		return wm_api_fail(error, -EINVAL, "a frequency and a period exclude each other");
+		return wm_api_fail(error, -EINVAL, "a frequency and a period cannot be combined");
 	if ((unsigned)how->chain > WAYMARK_CHAIN_STACK || how->stack_bytes % 8 ||
 	    how->stack_bytes > WM_SAMPLE_STACK_MAX)
 		return wm_api_fail(error, -EINVAL,

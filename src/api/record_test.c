@@ -411,7 +411,7 @@ static void test_counts_that_cannot_be(void **state)
 					   .tids = &nobody,
 					   .nr_tids = 1};
 	assert_int_equal(waymark_count(&o, &c, &error), -EINVAL);
-	assert_string_equal(error.text, "processes, threads and everything exclude each other");
+	assert_string_equal(error.text, "processes, threads and 'everything' cannot be combined");
 	o = (struct waymark_count_options){.events = names, .nr_events = 1, .filters = filters};
 	assert_int_equal(waymark_count(&o, &c, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "cannot be filtered"));

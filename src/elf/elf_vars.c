@@ -310,7 +310,8 @@ static int take_parts(struct wm_elf_value *v, Dwarf_Die *type, const char *parts
 		if (*parts == '[') {
 			index = strtoul(parts + 1, &end, 0);
 			if (end == parts + 1 || *end != ']' || index > UINT32_MAX / 2)
-				return refuse(diag, -EINVAL, path, "an index is a number, [3]");
+				return refuse(diag, -EINVAL, path,
+					      "an index must be a number, as in [3]");
 			err = take_element(v, type, (uint32_t)index, path, diag);
 			parts = end + 1;
 			continue;

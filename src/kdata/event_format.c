@@ -169,7 +169,8 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		f->flags |= WM_KFIELD_CHARS;
 	if (f->flags & WM_KFIELD_DYNAMIC) {
 		if (f->bytes != 4)
-			return refuse(p, at, "a dynamic array whose word does not have 4 bytes");
+			return refuse(p, at,
+				      "a dynamic array whose descriptor is not 4 bytes long");
 		f->element_bytes = width_of(p->machine, type);
 		return 0;
 	}

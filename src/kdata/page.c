@@ -77,7 +77,7 @@ static int layout_of_text(const char *text, bool big_endian, struct wm_page_layo
 	    data.size < 8)
 		return wm_diag_set(diag, -EBADMSG, NULL, 0,
 				   "ring pages with the time at %u (%u bytes), commit at %u (%u) "
-				   "and data at %u (%u) are not of any kernel",
+				   "and data at %u (%u) are not of a known kernel",
 				   time.offset, time.size, commit.offset, commit.size, data.offset,
 				   data.size);
 	*ret = (struct wm_page_layout){

@@ -253,11 +253,11 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 	if (state == WM_CHUNK_OWNED)
 		return NULL;
 	if (state == WM_CHUNK_FREE)
-		return wm_state_order(word) ? "fill order without being full" : NULL;
+		return wm_state_order(word) ? "not full, but has a fill order" : NULL;
 	if (!commit.count)
 		return "full, but without records";
 	if (c->generation != wm_state_generation(word))
-		return "full, but half taken";
+		return "full, but its generation does not match";
 	if (c->index != index || c->small != (index < p->nr_small))
 		return "wrong index or size in the chunk";
 	if ((int32_t)(wm_state_order(word) - fills) >= 0)

@@ -189,7 +189,7 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 		return;
 	o->told = true;
 	wm_trace_fault(t, file_of(t, o->packet), o->packet->offset,
-		       "time runs back by %llu ns in this packet",
+		       "time goes back by %llu ns in this packet",
 		       (unsigned long long)((uint64_t)o->last_ns - (uint64_t)ns));
 }
 

@@ -256,7 +256,7 @@ static void test_time_runs_back(void **unused)
 	assert_int_equal(wm_merge_next(m, &e), 0);
 	wm_merge_destroy(m);
 	assert_int_equal(t->nr_faults, 1);
-	assert_string_equal(t->faults[0].reason, "time runs back by 5 ns in this packet");
+	assert_string_equal(t->faults[0].reason, "time goes back by 5 ns in this packet");
 	assert_string_equal(t->faults[0].file, "stream");
 	assert_int_equal(t->faults[0].offset, 1000);
 	wm_trace_close(t);

@@ -73,7 +73,7 @@ static const struct wm_option options[] = {
      TO(SIZE, split_bytes)},
     {.name = "all",
      .letter = 'A',
-     .help = "write also the recorder's own events: processes, modules, losses",
+     .help = "also write the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_convert_values, asked),

@@ -137,7 +137,7 @@ static void say_no_match(const struct wm_inventory *l, const char *glob)
 		wm_say("no event matches '%s'; %s", glob,
 		       wm_inventory_near(l, glob, cure, sizeof(cure))
 			   ? cure
-			   : "'waymark list' without it lists all events");
+			   : "'waymark list' without a GLOB lists all events");
 }
 
 static void say_no_events(const struct wm_inventory *l, const struct values *v, int nr_files)
@@ -277,7 +277,7 @@ static int run(void *values, int nr_args, char **args)
 
 	if (f.values->names &&
 	    (f.values->fields || f.values->json || f.values->pid || nr_args > 1)) {
-		wm_say("list: --names takes only the beginning of a name");
+		wm_say("list: --names takes the beginning of one name and no other option");
 		return WM_EXIT_USAGE;
 	}
 	if (f.values->names)

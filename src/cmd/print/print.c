@@ -24,8 +24,8 @@ static int choose_format(struct wm_print_values *v)
 		return WM_EXIT_USAGE;
 	}
 	if (v->follow && (v->tail || v->format == WM_VIEW_JSON || v->json)) {
-		wm_say("print: --follow has no end: it excludes --tail, and needs --jsonl instead "
-		       "of --json");
+		wm_say("print: --follow never ends: it cannot be combined with --tail or --json; "
+		       "use --jsonl");
 		return WM_EXIT_USAGE;
 	}
 	return WM_EXIT_DONE;
@@ -75,7 +75,7 @@ static const struct wm_option options[] = {
      TO(TEXT, symfs)},
     {.name = "all",
      .letter = 'A',
-     .help = "print also the recorder's own events: processes, modules, losses",
+     .help = "also print the recorder's own events: processes, modules, losses",
      TO(FLAG, all)},
     WM_OPTION_HEADING("Which events"),
     WM_ASKED_EVENTS(struct wm_print_values, asked),

@@ -131,7 +131,7 @@ static void say_state(const struct wm_recorder_plan *plan, const struct wm_msg_c
 		       plan->dir);
 	else if (follow)
 		wm_say("%s event%s on in %s%u process%s: %s", events,
-		       now->events_min == 1 && now->events_max == 1 ? "" : "s",
+		       now->events_min == 1 && now->events_max == 1 ? " is" : "s are",
 		       follow > 1 && now->events_min == now->events_max ? "each of " : "", follow,
 		       follow > 1 ? "es" : "", plan->dir);
 }
@@ -235,7 +235,7 @@ static int change_kernel(const struct wm_recorder_plan *plan, uint32_t *ret_matc
 		return say_refused(plan, &now);
 	*ret_matched = note_matched(plan, &now);
 	if (!plan->quiet && (*ret_matched || !wm_rules_count(plan->events->rules)))
-		wm_say("%u event%s of the kernel on: %s", now.nr_on, now.nr_on == 1 ? "" : "s",
+		wm_say("%u kernel event%s on: %s", now.nr_on, now.nr_on == 1 ? " is" : "s are",
 		       plan->dir);
 	return 0;
 }

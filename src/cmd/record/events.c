@@ -115,8 +115,7 @@ int wm_record_on_context(const struct wm_option *o, const char *argument, void *
 				break;
 		if (i == sizeof(names) / sizeof(names[0]))
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "unknown context '%.*s': cpu and ustack exist", (int)n,
-					   p);
+					   "unknown context '%.*s': use cpu or ustack", (int)n, p);
 		w->contexts |= names[i].bit;
 		p += n + (p[n] == ',');
 	}

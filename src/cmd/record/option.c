@@ -103,8 +103,7 @@ int wm_record_more_stacks(struct wm_record_more *m, const char *argument, struct
 			m->user_stacks = true;
 		else
 			return wm_diag_set(diag, -EINVAL, NULL, -1,
-					   "unknown stack '%.*s': kernel and user exist", (int)n,
-					   p);
+					   "unknown stack '%.*s': use kernel or user", (int)n, p);
 		p += n + (p[n] == ',');
 	}
 	return 0;

@@ -277,7 +277,7 @@ static int check(const struct wm_record_asked *r, int nr_args)
 		return usage(
 		    "-t selects single threads and -p whole processes: give only one of them");
 	if (!wm_rules_has_pool(r->buffer_bytes, (uint32_t)r->mode))
-		return usage("--buffer-size: no buffer of this size can be made");
+		return usage("--buffer-size: cannot create a buffer of this size");
 	if (r->preload && running)
 		return usage(
 		    "--preload needs a CMD: helpers cannot be loaded into running processes");

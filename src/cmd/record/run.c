@@ -38,7 +38,8 @@ static void on_grace_over(void *data)
 	struct run *r = data;
 
 	if (wm_recorder_command(r->recorder))
-		wm_say("the recording ends; waiting for '%s', which still runs; a second signal "
+		wm_say("ending the recording; waiting for '%s', which is still running; a second "
+		       "signal "
 		       "kills it",
 		       r->plan->recorder.command[0]);
 	wm_recorder_end(r->recorder);
@@ -180,7 +181,7 @@ static void say_oddities(const struct run *r)
 	if (t->filtered_missing)
 		wm_say("%" PRIu64 " event%s matched an -e but cannot be checked by its filter "
 		       "(field missing or of another type, or more than 8 filters for "
-		       "one event) and were not recorded by it",
+		       "one event) and were not recorded for that -e",
 		       t->filtered_missing, t->filtered_missing == 1 ? "" : "s");
 	if (t->sites_refused)
 		wm_say("marked places that stayed off because their code was modified, by a "

@@ -155,7 +155,7 @@ bool wm_stat_show_table(const struct wm_stat_plan *plan, const char *event,
 		print_text(&t);
 	if (left_over)
 		wm_say("%" PRIu64 " events of '%s' are in no row: more than %u different keys, or "
-		       "events during the counting of another",
+		       "events that occurred while another event was counted",
 		       left_over, event, WM_BY_KEYS_MAX);
 	return left_over == 0;
 }

@@ -194,6 +194,8 @@ void wm_counting_programs_say(const struct wm_words *words, const struct wm_tall
 		    "%u processes do not allow patching of their code: %llu places stayed off",
 		    t->nr_unpatched, (unsigned long long)t->sites_unpatched);
 	if (t->sites_refused)
-		wm_words_say(words, "%u places hold other bytes (of a debugger?) and stayed off",
-			     t->sites_refused);
+		wm_words_say(
+		    words,
+		    "%u places contain other bytes (a breakpoint of a debugger?) and stayed off",
+		    t->sites_refused);
 }

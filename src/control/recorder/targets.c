@@ -221,7 +221,8 @@ static void say_left_off(const struct wm_recorder_targets *t, pid_t pid,
 {
 	if (result->nr_refused)
 		wm_words_say(t->plan->words,
-			     "process %d: %u places hold other bytes (of a debugger?) and stay off",
+			     "process %d: %u places contain other bytes (a breakpoint of a "
+			     "debugger?) and stay off",
 			     (int)pid, result->nr_refused);
 	if (result->nr_unpatched)
 		wm_words_say(

@@ -30,7 +30,7 @@ static int read_address(const char *dir, char *path, size_t size, struct wm_diag
 	err = wm_file_read(folder, WM_TOOL_FILE, size - 1, &text, &bytes);
 	close(folder);
 	if (err < 0)
-		return wm_diag_set(diag, err, NULL, -1, "no recording writes to '%s' now", dir);
+		return wm_diag_set(diag, err, NULL, -1, "no recording is writing to '%s' now", dir);
 	end = strchr(text, '\n');
 	if (!end || text[0] != '/' || end + 1 != text + bytes) {
 		free(text);

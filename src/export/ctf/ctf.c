@@ -78,10 +78,10 @@ static int open_all(struct wm_export *x, struct wm_cx *cx)
 static int say(struct wm_export *x, int err, struct wm_diag *diag)
 {
 	if (err == -ENOMEM || err == -E2BIG)
-		return wm_diag_set(
-		    diag, err, x->options.path, -1,
-		    "the trace's types are too many or too deep for %u MiB of memory",
-		    WM_CX_MODEL_MAX >> 20);
+		return wm_diag_set(diag, err, x->options.path, -1,
+				   "the trace has too many types, or types nested too deeply, for "
+				   "%u MiB of memory",
+				   WM_CX_MODEL_MAX >> 20);
 	return wm_diag_set(diag, err, x->options.path, -1, "cannot be written: %s", strerror(-err));
 }
 

@@ -404,7 +404,7 @@ int wm_bpf_attach(uint64_t event_id, int program, const char *name, struct wm_di
 		err = -errno;
 		(void)close(fd);
 		return wm_diag_set(diag, err, WM_BPF_REFUSED, -1,
-				   "the kernel attaches no BPF program to '%.80s': %s", name,
+				   "the kernel cannot attach a BPF program to '%.80s': %s", name,
 				   strerror(-err));
 	}
 	return fd;

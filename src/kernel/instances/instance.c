@@ -178,7 +178,8 @@ static int make_folder(struct wm_instance *i, struct wm_diag *diag)
 				   strerror(-err));
 	i->dirfd = openat(i->parent, i->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (i->dirfd < 0 || flock(i->dirfd, LOCK_EX | LOCK_NB) < 0)
-		return wm_diag_set(diag, -errno, NULL, -1, "cannot hold a tracing instance: %s",
+		return wm_diag_set(diag, -errno, NULL, -1,
+				   "cannot open or lock the new tracing instance: %s",
 				   strerror(errno));
 	return 0;
 }

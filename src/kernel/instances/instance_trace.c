@@ -192,10 +192,11 @@ int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph, s
 	if (opened)
 		return opened;
 	if (err == -EPERM || err == -EACCES)
-		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
-				   "this kernel's builder locked its %s tracer for all users; a "
-				   "distribution's kernel can trace functions",
-				   tracer);
+		return wm_diag_set(
+		    diag, -EOPNOTSUPP, NULL, -1,
+		    "this kernel was built with its %s tracer disabled for all users; a "
+		    "distribution's kernel can trace functions",
+		    tracer);
 	if (err)
 		return wm_diag_set(diag, -EOPNOTSUPP, NULL, -1,
 				   "this kernel cannot trace functions (its %s tracer: %s); run "

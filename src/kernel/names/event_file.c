@@ -279,10 +279,10 @@ static int each_mapped(const struct wm_event_place *p, pid_t pid, const struct w
 			break;
 	}
 	if (!nr)
-		return wm_diag_set(
-		    p->diag, -ENOENT, NULL, -1,
-		    "none of the %u code files of process %d has it; error of the first: %.200s",
-		    nr_files, (int)pid, first.sentence);
+		return wm_diag_set(p->diag, -ENOENT, NULL, -1,
+				   "none of the %u code files of process %d has it; the error for "
+				   "the first: %.200s",
+				   nr_files, (int)pid, first.sentence);
 	return nr;
 }
 

@@ -328,7 +328,7 @@ static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_by
 				   count);
 	close(fd);
 	if (!err)
-		done(r, p->offset, "ended a packet after its %llu good events of %llu",
+		done(r, p->offset, "cut a packet after the first %llu of its %llu events",
 		     (unsigned long long)count, (unsigned long long)p->nr_events);
 	return err;
 }

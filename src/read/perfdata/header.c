@@ -119,7 +119,8 @@ static int read_attrs(struct wm_pd *pd, const struct wm_pd_source *s, struct hea
 
 	if (h->attr_bytes < WM_PERF_ATTR_BYTES_MIN + 16 ||
 	    h->attr_bytes > WM_PERF_ATTR_BYTES_MAX + 16)
-		return wm_diag_set(diag, -EBADMSG, s->file, 16, "attrs of %llu bytes",
+		return wm_diag_set(diag, -EBADMSG, s->file, 16,
+				   "the header gives attrs of %llu bytes",
 				   (unsigned long long)h->attr_bytes);
 	if (!inside(&h->attrs, file_bytes))
 		return wm_diag_set(diag, -EBADMSG, s->file, 24,
