@@ -123,7 +123,7 @@ chains() {
 	build busy -DROUNDS=20000 -DWORK=4999
 	run waymark report t
 	[[ $output != *"[.] work"* ]]
-	[[ $output == *"another build"* ]]
+	[[ $output == *"different build"* ]]
 }
 
 # probed EVENT... - prints the hits of these events in ./narrow, without process and time
