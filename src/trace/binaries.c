@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binaries.c - the binaries of a trace, each once however often it was mapped: a table by path and
- * build-id. Also the kernel's symbols, read at the first request. See reader.h.
+ * binaries.c - the table of a trace's binaries, keyed by path and build-id, so that a file mapped
+ * many times has one entry; and the kernel's symbols, which are read at the first request. See
+ * reader.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool is_same(const struct wm_trace_binary *b, const char *path, size_t by
 	       !strncmp(b->path, path, bytes) && !b->path[bytes];
 }
 
-/* The slot of that binary, or the free slot it belongs in. */
+/* Returns the slot of the binary with this path and build-id, or the free slot for it. */
 static uint32_t *find(const struct wm_trace *t, const char *path, size_t bytes,
 		      const unsigned char *id, uint32_t id_bytes)
 {
@@ -69,7 +70,7 @@ int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 	size_t bytes = strnlen(path, path_bytes);
 	uint32_t *place;
 
-	/* perf appends the name of a symbol. */
+	/* perf appends a symbol's name to the path: "[kernel.kallsyms]_text". */
 	if (kernel && bytes > strlen(KERNEL) && !memcmp(path, KERNEL, strlen(KERNEL)))
 		bytes = strlen(KERNEL);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_comm_test.c - the three places that name an event's thread, and their order. */
+/* event_comm_test.c - the three sources of a thread's name, and their order. */
 #include "trace/event_comm.h"
 
 #include "trace/event_test_kit.h"
@@ -76,7 +76,7 @@ static void test_order(void **unused)
 	expect(&t, &n, "");
 }
 
-/* A context that was not decoded, or is cut, leaves the other two. */
+/* When the context was not decoded, or is truncated, the name comes from the other two sources. */
 static void test_not_decoded(void **unused)
 {
 	const struct wm_reader_ops ops = {.comm = comm_of_format};

@@ -5,14 +5,15 @@
 #include <string.h>
 
 struct def {
-	const char *name; /* with the kernel's system, or the tracer's provider */
+	const char *name; /* full name: "system:event" of the kernel, or "provider:event" */
 	enum wm_role role;
-	const char *fields[WM_NR_ROLE_FIELDS]; /* names; the first one that exists is used */
+	/* alternatives "a|b": the first field that exists is used */
+	const char *fields[WM_NR_ROLE_FIELDS];
 };
 
 /* clang-format off */
 static const struct def table[] = {
-	/* the kernel's tracepoints; LTTng calls thread ids tid and has the thread group as pid */
+	/* the kernel's tracepoints; in LTTng's, tid is the thread and pid the process */
 	{"sched:sched_switch", WM_ROLE_SWITCH,
 	 {"next_tid|next_pid", NULL, "prev_tid|prev_pid", "next_comm", "prev_comm"}},
 	{"sched:sched_process_fork", WM_ROLE_FORK,

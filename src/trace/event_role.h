@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_role.h - the events that change the state of tasks, under the names of all tracers: one
- * table of names and fields (event_role.c), bound once to the event types of a trace.
+ * event_role.h - recognises the events that change the state of tasks (switch, fork, rename, exit),
+ * whatever tracer recorded them. event_role.c has the table of their names and fields; it is bound
+ * once to the event types of a trace.
  */
 #ifndef WM_TRACE_EVENT_ROLE_H
 #define WM_TRACE_EVENT_ROLE_H
@@ -10,15 +11,15 @@
 
 enum wm_role {
 	WM_ROLE_NONE,
-	WM_ROLE_SWITCH,  /* PREV left the processor, NEXT is running now */
+	WM_ROLE_SWITCH,  /* the processor stopped running one thread and now runs TID */
 	WM_ROLE_FORK,    /* TID is new, a child of PARENT */
 	WM_ROLE_RENAME,  /* TID, else the event's thread, has the name COMM now */
-	WM_ROLE_PROCESS, /* TID exists and existed before: from a list made by the tracer */
+	WM_ROLE_PROCESS, /* TID existed already: the tracer lists existing threads at its start */
 	WM_ROLE_EXIT,    /* TID, else the event's thread, exits */
 	WM_NR_ROLES
 };
 
-/* Fields of a role's event; not every tracer has all of them. */
+/* The fields that describe a change; a tracer may lack some of them. */
 enum wm_role_field {
 	WM_ROLE_TID,        /* SWITCH: of the next thread */
 	WM_ROLE_PID,        /* the process */
@@ -33,7 +34,10 @@ struct wm_role_bound {
 	struct wm_field_ref fields[WM_NR_ROLE_FIELDS];
 };
 
-/* The role of an event type; NONE also when it lacks fields that the role requires. */
+/*
+ * Finds the role of an event type: WM_ROLE_NONE when it has none, or lacks fields that the role
+ * requires.
+ */
 void wm_role_bind(const struct wm_event_type *t, struct wm_role_bound *ret);
 
 /*

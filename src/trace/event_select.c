@@ -81,7 +81,7 @@ int wm_select_again(const struct wm_select *from, struct wm_select *to)
 
 /* --- binding ---------------------------------------------------------------------------- */
 
-/* Where an error of binding goes. */
+/* Destination of an error message while rules are bound. */
 struct binding {
 	struct wm_diag *diag;
 	const struct wm_select_rule *rule; /* whose filter does not fit */
@@ -99,7 +99,10 @@ static bool name_matches(const char *glob, const struct wm_event_type *t)
 	return wm_glob_match(glob, strlen(glob), full, strlen(full));
 }
 
-/* *ret is NULL when the filter does not fit an event that only a pattern matched. */
+/*
+ * Compiles the rule's filter for an event type. When the filter does not fit a type that was
+ * matched by a pattern, *ret is NULL and the result is 0.
+ */
 static int bind_filter(struct wm_select_rule *r, const struct wm_event_type *type,
 		       struct wm_item_filter **ret, struct binding *b)
 {
@@ -117,7 +120,7 @@ static int bind_filter(struct wm_select_rule *r, const struct wm_event_type *typ
 	return err;
 }
 
-/* Every event of the type must pass the filter of rules[0]. */
+/* Compiles the filter of rules[0], which applies to the events of all types. */
 static int bind_common(struct wm_select *s, struct wm_select_trace *t, uint32_t i,
 		       struct binding *b)
 {
@@ -161,7 +164,7 @@ static int bind_rule(struct wm_select_rule *r, struct wm_select_trace *t, uint32
 	return add_filter(&t->types[i], f);
 }
 
-/* Events about the recording are hidden unless -A, or a glob, asks for them. */
+/* Events about the recording itself are hidden unless -A or a glob selects them. */
 static bool is_hidden(const struct wm_select *s, const struct wm_select_trace *t, uint32_t i)
 {
 	if (!t->trace->types[i]->meta || s->hidden)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_test_kit.h - synthetic events, for tests of code that is fed events:
+ * event_test_kit.h - builds synthetic events for tests:
  *
  *   struct kit_event k;
  *   kit_begin(&k, "perf:comm");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * field_ref.h - a field of an event type, found by name once and read from each event in a few
- * instructions: a member that only plain values precede has a fixed index among the items; other
- * members are found by stepping over the preceding ones.
+ * field_ref.h - a reference to a field of an event type: the name is looked up once, and reading
+ * the field of each event then takes a few instructions. When all preceding members are single
+ * values, the field has a fixed index among the items; otherwise it is found by stepping over the
+ * preceding members.
  */
 #ifndef WM_TRACE_FIELD_REF_H
 #define WM_TRACE_FIELD_REF_H
@@ -14,7 +15,7 @@
 struct wm_field_ref {
 	const struct wm_type *type; /* NULL: the event has no such field */
 	uint8_t part;               /* enum wm_part */
-	bool fixed;                 /* `index` counts items, else members */
+	bool fixed;                 /* true: `index` is that of the item; false: of the member */
 	uint32_t index;
 };
 
@@ -25,11 +26,11 @@ struct wm_field_ref {
  */
 bool wm_field_ref_find(const struct wm_event_type *t, const char *name, struct wm_field_ref *ret);
 
-/* The same in one part only. */
+/* Like wm_field_ref_find(), but searches one part only. */
 bool wm_field_ref_find_in(const struct wm_event_type *t, enum wm_part part, const char *name,
 			  struct wm_field_ref *ret);
 
-/* The field's item; NULL: the event does not have it (it was damaged). */
+/* Returns the field's item, or NULL when the event lacks it because the record was damaged. */
 static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref *f,
 						      const struct wm_event *e)
 {
@@ -43,7 +44,7 @@ static inline const struct wm_item *wm_field_ref_item(const struct wm_field_ref 
 	return at < end ? &e->items[at] : NULL;
 }
 
-/* An integer's value; `otherwise` when the event does not have it. */
+/* Returns the value of an integer field, or `otherwise` when the event lacks it. */
 static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const struct wm_event *e,
 					   int64_t otherwise)
 {
@@ -52,7 +53,9 @@ static inline int64_t wm_field_ref_integer(const struct wm_field_ref *f, const s
 	return i && f->type->kind <= WM_TYPE_BOOL ? i->s : otherwise;
 }
 
-/* A string's bytes, not NUL-terminated; *ret_bytes is 0 when the event has no such string. */
+/*
+ * Returns the bytes of a string field, not NUL-terminated; *ret_bytes is 0 when the event lacks it.
+ */
 const char *wm_field_ref_string(const struct wm_field_ref *f, const struct wm_event *e,
 				size_t *ret_bytes);
 

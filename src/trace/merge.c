@@ -34,7 +34,7 @@ struct open_packet {
 
 struct entry {
 	int64_t ns;
-	uint64_t key;             /* opened, trace, packet; breaks ties */
+	uint64_t key;             /* KEY_OPEN, trace, packet: orders entries with equal times */
 	struct open_packet *open; /* NULL: waiting */
 	struct progress *lane;
 };
@@ -54,11 +54,12 @@ struct wm_merge {
 	struct progress *lanes;
 	struct entry *heap; /* sized by the number of open packets */
 	uint32_t nr_heap, room;
-	struct open_packet *front; /* of heap[0], while its events precede all others */
-	int64_t limit_ns;          /* the last time up to which that holds */
-	uint32_t trace;            /* of the last event */
-	uint64_t done_bytes;       /* of packets that were opened and finished */
-	int err;                   /* sticky */
+	/* packet of heap[0] while its events precede all others; else NULL */
+	struct open_packet *front;
+	int64_t limit_ns;    /* time of the last event for which `front` is valid */
+	uint32_t trace;      /* index of the last event's trace */
+	uint64_t done_bytes; /* sum of the sizes of the packets that were read to the end */
+	int err;             /* first error; returned by all later calls */
 };
 
 /* --- the heap --------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static bool outside(const struct wm_merge *m, const struct wm_packet *p)
 	return p->end_ns < m->begin_ns || (p->begin_ns >= m->end_ns && m->end_ns != INT64_MAX);
 }
 
-/* Puts the lane's next packet in the window on the heap, if it has one. */
+/* Pushes the lane's next packet inside the window onto the heap, if there is one. */
 static int wait_next(struct wm_merge *m, struct progress *l)
 {
 	const struct wm_lane *lane = l->lane;
@@ -194,7 +195,8 @@ static void runs_back(struct wm_merge *m, struct open_packet *o, int64_t ns)
 }
 
 /*
- * Makes batch.events[at] the packet's next event in the window. 1; 0 when it has no more; -errno.
+ * Makes batch.events[at] the packet's next event in the window. Returns 1, 0 when the packet has no
+ * more events, or -errno.
  */
 static int find_event(struct wm_merge *m, struct open_packet *o)
 {
@@ -223,7 +225,9 @@ static int find_event(struct wm_merge *m, struct open_packet *o)
 	}
 }
 
-/* The first entry is waiting: opens its packet, and makes the lane's next packet wait. */
+/*
+ * Opens the packet of the first entry, which was waiting, and pushes the next packet of its lane.
+ */
 static int open_first(struct wm_merge *m)
 {
 	struct entry e = m->heap[0];
@@ -256,7 +260,7 @@ static int open_first(struct wm_merge *m)
 	return got == 1 && e.lane->lane->chained ? 0 : wait_next(m, e.lane);
 }
 
-/* Moves the first entry to its new place after its events up to the limit were returned. */
+/* Restores the heap order after the first entry's events up to the limit were returned. */
 static int put_back(struct wm_merge *m, struct open_packet *o)
 {
 	struct progress *l = o->lane;
@@ -395,7 +399,7 @@ void wm_merge_destroy(struct wm_merge *m)
 	free(m);
 }
 
-/* Brings the packet with the earliest event to the front. 1, 0 at the end, -errno. */
+/* Brings the packet with the earliest event to the front. Returns 1, 0 at the end, or -errno. */
 static int find_front(struct wm_merge *m)
 {
 	int err = 0;

@@ -25,19 +25,22 @@ struct wm_merge_options {
 	uint32_t nr_merges; /* merges in use at a time: readers use less memory each; 0: one */
 };
 
-/* NULL: out of memory. The traces remain the caller's, and must stay open. */
+/* Returns NULL when out of memory. The traces are not owned and must stay open. */
 struct wm_merge *wm_merge_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				 const struct wm_merge_options *options);
 
-/* The same for callers that make several merges: the timeline remains the caller's. */
+/*
+ * Creates a merge on an existing timeline, which is not owned: for callers that run several merges
+ * over the same traces.
+ */
 struct wm_merge *wm_merge_create_on(const struct wm_timeline *timeline,
 				    const struct wm_merge_options *options);
-/* Sets another window, as in a new merge; readers are reused. 0 or -ENOMEM. */
+/* Restarts the merge with another window, and reuses its readers. 0 or -ENOMEM. */
 int wm_merge_window(struct wm_merge *m, int64_t begin_ns, int64_t end_ns);
 
 void wm_merge_destroy(struct wm_merge *m);
 
-/* 1 and an event, valid until the next call; 0 at the end; -errno. */
+/* Returns 1 and an event, which is valid until the next call; 0 at the end; or -errno. */
 int wm_merge_next(struct wm_merge *m, const struct wm_event **ret);
 
 /* The index of the last event's trace. */

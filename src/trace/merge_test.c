@@ -131,7 +131,7 @@ static void test_unknown_begins(void **unused)
 	wm_trace_close(t);
 }
 
-/* done_bytes grows with each event, from zero to the size of all packets. */
+/* wm_merge_done_bytes() grows from 0 to the size of all packets. */
 static void test_done_bytes(void **unused)
 {
 	struct fake *f = fake_create();
@@ -451,7 +451,7 @@ static void test_a_crowd(void **unused)
 	wm_trace_close(t);
 }
 
-/* A merge destroyed in the middle leaves nothing open: wm_trace_close() checks. */
+/* A merge that is destroyed before its end closes all readers; wm_trace_close() asserts this. */
 static void test_given_up(void **unused)
 {
 	struct fake *f = fake_create();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_table.h - strings as small numbers: each different string gets the next id, once. Ids
- * compare, hash and fit into keys where strings do not. Id 0 is "".
+ * name_table.h - interns strings: each different string gets a small integer id, which is cheap to
+ * compare, hash and use as a part of keys. Id 0 is "".
  *
  * Strings keep their original bytes: code that prints them must escape them.
  */
@@ -14,7 +14,8 @@
 
 #include "base/arena.h"
 
-#define WM_NAMES_NONE      UINT32_MAX /* no id: out of memory, or over the limit */
+/* returned instead of an id: out of memory, or a limit was reached */
+#define WM_NAMES_NONE      UINT32_MAX
 #define WM_NAMES_MAX       (1u << 26)
 #define WM_NAMES_ARENA_MAX ((size_t)2 << 30) /* bytes of all strings */
 
@@ -32,7 +33,7 @@ struct wm_names {
 int wm_names_init(struct wm_names *n);
 void wm_names_done(struct wm_names *n);
 
-/* The id of these bytes, copied when they are new; or WM_NAMES_NONE. */
+/* Returns the id of these bytes, which are copied when they are new, or WM_NAMES_NONE. */
 uint32_t wm_names_id(struct wm_names *n, const char *text, size_t bytes);
 
 /* NUL-terminated, valid as long as the names are. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - lists, faults and batches of an open trace; see reader.h. Independent of formats:
- * read/open.c opens a trace.
+ * reader.c - the lists, faults and batches of an open trace, for all formats; see reader.h.
+ * read/open.c opens traces.
  */
 #include "trace/reader.h"
 
@@ -49,7 +49,10 @@ void wm_trace_close(struct wm_trace *t)
 	free(t);
 }
 
-/* A packet may be read more than once: for its begin, or in slices of time. */
+/*
+ * Finds a fault that was recorded before: a packet can be read more than once, first for the time
+ * of its begin, then for slices of time.
+ */
 static bool is_known(const struct wm_trace *t, const char *file, uint64_t offset,
 		     const char *reason)
 {
@@ -140,7 +143,7 @@ int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock)
 	return add_pointer(t, &t->clocks, &t->nr_clocks, clock);
 }
 
-/* The capacity is a power of two, so it follows from the count. */
+/* The capacity is not stored: it is the count rounded up to a power of two. */
 int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p)
 {
 	uint64_t n = t->nr_packets;

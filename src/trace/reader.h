@@ -31,31 +31,33 @@
 #include "event/item.h"
 
 #define WM_TIME_NONE     INT64_MIN    /* time of an event without a clock */
-#define WM_TRACE_FAULTS  1000u        /* faults kept; more are counted */
-#define WM_BATCH_EVENTS  64u          /* wanted in one batch, so that it fits the L1 cache */
+#define WM_TRACE_FAULTS  1000u        /* faults that are stored; further ones are only counted */
+#define WM_BATCH_EVENTS  64u          /* events per batch: few enough to fit the L1 cache */
 #define WM_READER_WINDOW (256u << 10) /* bytes of a packet read at a time */
-#define WM_BUILD_ID_MAX  64u          /* bytes; current ones have 20 */
+#define WM_BUILD_ID_MAX  64u          /* bytes; linkers write 20 today */
 #define WM_KALLSYMS_MAX  (256u << 20) /* bytes of text */
 
-#define WM_TRACE_BINARIES (1u << 20) /* kept */
+#define WM_TRACE_BINARIES (1u << 20) /* binaries that are stored */
 
 struct wm_trace;
 struct wm_packet_reader;
 
 /* The description of an event: its name and the types of its parts. Belongs to the trace. */
 struct wm_event_type {
-	const char *name;                         /* as the tracer wrote it; may lack a provider */
-	int level;                                /* in the tracer's numbering; -1: none */
+	/* as the tracer wrote it, possibly without a provider */
+	const char *name;
+	/* log level in the tracer's numbering; -1: none */
+	int level;
 	uint64_t id;                              /* in its stream class */
 	uint32_t index;                           /* into trace->types */
 	const struct wm_type *parts[WM_NR_PARTS]; /* STRUCT each, or NULL */
 	const char *provider; /* the part before the first colon, or the kernel's system; or "" */
 	const char *print;    /* print form, as the tracer wrote it, or NULL */
-	bool prints;          /* ops->print() has a text for each of its events */
-	uint32_t print_parts; /* bits 1 << enum wm_part: parts whose items it reads */
+	bool prints;          /* ops->print() formats its events, instead of `print` */
+	uint32_t print_parts; /* bits 1 << enum wm_part: the parts that formatting needs */
 	uint32_t nr_contexts; /* number of leading fields that are contexts */
-	bool meta;            /* about the recording; shown only on request */
-	uint64_t period;      /* of samples without a period of their own */
+	bool meta;            /* describes the recording itself; shown only on request */
+	uint64_t period;      /* sampling period, when the samples do not carry it */
 	uint64_t user_regs;   /* registers in samples' regs_user: bits as in perf */
 	const void *own;      /* private to the format */
 };
@@ -63,8 +65,8 @@ struct wm_event_type {
 struct wm_trace_clock {
 	const char *name;
 	uint64_t hz;
-	int64_t offset_ns; /* of tick 0 since the origin, rounded down; */
-	uint64_t rest;     /* remainder in parts of a nanosecond: below hz */
+	int64_t offset_ns; /* time of tick 0 since the origin, rounded down */
+	uint64_t rest;     /* remainder of offset_ns, in 1/hz ns */
 	uint64_t error_ns; /* accuracy of the offset; UINT64_MAX: unknown */
 	bool is_epoch;     /* the origin is 1970: wall time can be printed */
 };
@@ -74,12 +76,13 @@ struct wm_trace_word {
 	const char *key, *text;
 };
 
-/* One of several traces in a folder that were opened as one. */
+/* One of the traces in a folder whose traces were opened together as one. */
 struct wm_trace_origin {
 	const char *name; /* its folder relative to the trace's path */
 	const char *uuid; /* as text, or NULL */
 	uint32_t nr_words;
-	const struct wm_trace_word *words; /* its own words: hostname, procname, vpid... */
+	/* properties of this trace: hostname, procname, vpid... */
+	const struct wm_trace_word *words;
 };
 
 struct wm_stream {
@@ -94,13 +97,14 @@ struct wm_stream {
 
 /* One entry of the index, 64 bytes. The format sorts entries by stream, then by place. */
 struct wm_packet {
-	uint64_t offset, bytes;   /* in the stream's file */
-	int64_t begin_ns, end_ns; /* bounds of all events; MIN and MAX when unknown */
-	uint64_t nr_events;       /* UINT64_MAX: unknown without decoding */
-	uint32_t stream;          /* index */
-	uint32_t part;            /* private to the format: index of its data about the packet */
-	uint64_t lost;            /* events lost directly in front of it; 0: none known */
-	uint64_t own;             /* private to the format */
+	uint64_t offset, bytes; /* in the stream's file */
+	/* time range of its events; INT64_MIN and INT64_MAX when unknown */
+	int64_t begin_ns, end_ns;
+	uint64_t nr_events; /* UINT64_MAX: unknown without decoding */
+	uint32_t stream;    /* index */
+	uint32_t part;      /* private to the format: index of its data for the packet */
+	uint64_t lost;      /* events lost just before the packet; 0: none known */
+	uint64_t own;       /* private to the format */
 };
 
 /* Lost events that the tracer reported. */
@@ -131,7 +135,7 @@ struct wm_trace_cause {
 /* A process of the recording, from the time it joined to its end. */
 struct wm_trace_process {
 	uint32_t pid, ppid, vpid, uid;
-	int64_t begin_ns, end_ns; /* end INT64_MAX: its end was not seen */
+	int64_t begin_ns, end_ns; /* end_ns is INT64_MAX when the end was not recorded */
 	const char *comm, *path;
 };
 
@@ -167,10 +171,10 @@ struct wm_event {
 	const struct wm_packet *packet;
 	int32_t cpu, pid, tid;    /* -1: unknown. pid is the process, tid the thread */
 	uint8_t mode;             /* enum wm_event_mode */
-	const unsigned char *raw; /* the record's bytes, when a print form needs them */
+	const unsigned char *raw; /* the record's bytes, set when print() needs them */
 	uint32_t raw_bytes;
 	const unsigned char *record; /* perf.data: the whole record; not set by other formats */
-	const struct wm_item *items; /* of the batch; all indices are relative to it */
+	const struct wm_item *items; /* the batch's items; all indices refer to this array */
 	struct wm_part_range parts[WM_NR_PARTS];
 };
 
@@ -185,20 +189,24 @@ struct wm_batch {
 	uint32_t room_events, room_items;
 };
 
-/* What the consumer needs; readers need not produce anything else. Zero: everything. */
+/*
+ * What the consumer needs: readers may skip everything else. An all-zero struct requests
+ * everything.
+ */
 struct wm_want {
-	const bool *types; /* by index of trace->types; NULL: all. Others are skipped */
+	/* indexed as trace->types: events of types with false are skipped; NULL: all types */
+	const bool *types;
 	uint32_t no_parts; /* bits 1 << enum wm_part: make no items for these parts */
-	uint32_t nr_open;  /* readers in use at a time; many get less memory each */
+	/* readers in use at a time; the more there are, the less memory each uses */
+	uint32_t nr_open;
 	/*
-	 * A reader may leave out a packet's first events, up to one at from_ns: they precede the
-	 * requested window. It need not.
+	 * The consumer ignores events before from_ns: a reader may skip them, as an optimisation.
 	 */
 	bool has_from;
 	int64_t from_ns;
 };
 
-/* The number of events a batch should have, and the bytes of a file a reader should hold. */
+/* The number of events to decode per batch, and the bytes of a file to buffer per reader. */
 static inline uint32_t wm_want_events(const struct wm_want *w)
 {
 	return !w || w->nr_open <= 64 ? WM_BATCH_EVENTS
@@ -221,7 +229,7 @@ struct wm_reader_ops {
 	 */
 	bool (*probe)(const char *path, bool is_folder, const unsigned char *head, size_t bytes);
 
-	/* Fills the trace; `own` is private to the format. 0 or -errno with `diag`. */
+	/* Fills the trace; t->own is for the format's private data. 0 or -errno with `diag`. */
 	int (*open)(struct wm_trace *t, const char *path, struct wm_diag *diag);
 	void (*close)(struct wm_trace *t); /* also called after a failed open() */
 
@@ -239,7 +247,10 @@ struct wm_reader_ops {
 	int (*reader_read)(struct wm_packet_reader *r, struct wm_batch *b);
 	void (*reader_destroy)(struct wm_packet_reader *r);
 
-	/* The name of the event's thread at that time, or "". May be NULL. */
+	/*
+	 * Returns the name of the event's thread at the event's time, or "". The pointer may be
+	 * NULL.
+	 */
 	const char *(*comm)(const struct wm_trace *t, const struct wm_event *e);
 
 	/*
@@ -269,39 +280,39 @@ struct wm_trace {
 	struct wm_trace_loss *losses;
 	struct wm_packet *packets; /* malloc'ed: there can be millions */
 	uint64_t nr_packets;
-	int64_t begin_ns, end_ns; /* of all packets; begin > end when there are none */
-	char version[16];         /* of the format: "1.8", "7" */
+	int64_t begin_ns, end_ns; /* time range of all packets; begin > end when there are none */
+	char version[16];         /* the format's version: "1.8", "7" */
 
 	uint32_t nr_binaries;
-	struct wm_trace_binary *binaries; /* each build of each path once */
+	struct wm_trace_binary *binaries; /* one entry per path and build-id */
 	uint32_t nr_binary_places;
-	uint32_t *binary_places; /* malloc'ed: index + 1, by hash; 0: free */
+	uint32_t *binary_places; /* malloc'ed hash table of index + 1; 0: free */
 	char *kallsyms;          /* malloc'ed; NULL: not requested yet */
 	size_t kallsyms_bytes;
 
 	/*
-	 * Each event has its time and task, except for events at the very begin: a consumer that
-	 * got the threads and mappings up to a time can start there, without the other events
-	 * before it.
+	 * Whether each event carries its time and its task. Then a consumer can start at any time,
+	 * once it knows the threads and mappings of that time; it need not read the earlier events.
 	 */
 	bool divisible;
 
-	bool is_own; /* waymark recorded it. The following are for its traces only: */
+	bool is_own; /* waymark recorded the trace. Only then are these set: */
 	uint32_t nr_causes, nr_processes;
-	struct wm_trace_cause *causes;      /* include `losses`, which packets' counters give */
+	/* totals per cause; they include `losses`, which come from the packets' counters */
+	struct wm_trace_cause *causes;
 	struct wm_trace_process *processes; /* by pid, then by begin */
 
 	void *own; /* private to the format */
 
 	pthread_mutex_t fault_lock;
-	struct wm_fault *faults; /* in an arena of their own */
+	struct wm_fault *faults; /* in fault_arena */
 	struct wm_arena fault_arena;
 	uint32_t nr_faults;
-	uint64_t nr_faults_more; /* counted but not kept */
-	bool incomplete;         /* the tracer is still writing, or was killed */
+	uint64_t nr_faults_more; /* faults beyond WM_TRACE_FAULTS */
+	bool incomplete;         /* the tracer is still writing the trace, or was killed */
 };
 
-void wm_trace_close(struct wm_trace *t); /* read/open.h opens a trace */
+void wm_trace_close(struct wm_trace *t); /* wm_trace_open() in read/open.h opens a trace */
 
 /*
  * The symbols of the traced kernel, lines as in /proc/kallsyms; the text belongs to the trace. 0;
@@ -313,7 +324,7 @@ int wm_trace_kallsyms(struct wm_trace *t, const char **ret_text, size_t *ret_byt
 int wm_batch_read(struct wm_trace *t, struct wm_packet_reader *r, struct wm_batch *b);
 
 /*
- * Sorts the faults from that index on by file and offset, because threads report them in any order.
+ * Sorts the faults from index `from` on by file and offset. Threads report them in arbitrary order.
  */
 void wm_trace_sort_faults(struct wm_trace *t, uint32_t first);
 void wm_batch_done(struct wm_batch *b);
@@ -324,36 +335,39 @@ void wm_batch_done(struct wm_batch *b);
 struct wm_trace *wm_trace_create(const char *path);
 
 /*
- * Copies its arguments; `file` may be "" for a trace that is one file. A repeated fault is not
- * kept. Thread-safe.
+ * Copies its arguments; `file` may be "" for a trace that is one file. A fault that was reported
+ * already is ignored. Thread-safe.
  */
 void wm_trace_fault(struct wm_trace *t, const char *file, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* 0 or -ENOMEM; only while opening. */
+/* These fill a trace while it is opened. They return 0 or -ENOMEM. */
 int wm_trace_add_type(struct wm_trace *t, struct wm_event_type *type); /* sets its index */
 int wm_trace_add_stream(struct wm_trace *t, struct wm_stream *stream); /* sets its index */
 int wm_trace_add_clock(struct wm_trace *t, struct wm_trace_clock *clock);
 int wm_trace_add_packet(struct wm_trace *t, const struct wm_packet *p);
 int wm_trace_add_loss(struct wm_trace *t, const struct wm_trace_loss *loss);
-int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text); /* copies */
-const char *wm_trace_word(const struct wm_trace *t, const char *key); /* NULL: no such word */
+/* copies its arguments */
+int wm_trace_add_word(struct wm_trace *t, const char *key, const char *text);
+/* NULL: the trace has no such property */
+const char *wm_trace_word(const struct wm_trace *t, const char *key);
 
 /*
- * "sched" for "sched:sched_switch", in the trace's arena; "" without a provider. NULL: out of
- * memory.
+ * Returns the provider of a full name ("sched" for "sched:sched_switch"), or "" when it has none.
+ * NULL: out of memory. The text belongs to the trace.
  */
 const char *wm_trace_provider(struct wm_trace *t, const char *name);
 
-/* Returns whether the member of that structure is the length of the next one: _NAME_length. */
-bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m);
 /*
- * Copies its arguments; binaries known already, and those without build-id or path, are left out.
+ * Returns whether a member of a structure is the length of the following member: it is called
+ * _NAME_length, or __NAME_length, and the next one NAME.
  */
+bool wm_member_is_length(const struct wm_type *t, const struct wm_member *m);
+/* Copies its arguments. Ignores a binary that is known already or has no build-id or no path. */
 int wm_trace_add_binary(struct wm_trace *t, const char *path, size_t path_bytes,
 			const void *build_id, uint32_t build_id_bytes, bool kernel);
 
-/* The word of the stream's origin, else of the trace; or NULL. */
+/* Returns the property `key` of the stream's origin, else of the trace, else NULL. */
 const char *wm_stream_word(const struct wm_trace *t, const struct wm_stream *s, const char *key);
 
 /* Makes room for one more event and `nr_items` more items; false: out of memory. */

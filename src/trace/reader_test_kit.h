@@ -33,7 +33,7 @@ struct fake {
 	struct wm_packet *packets;
 	uint64_t nr_packets;
 	uint32_t nr_streams;
-	uint32_t batch;     /* events at a time; 0: as many as wanted */
+	uint32_t batch;     /* events per batch; 0: as many as requested */
 	int begin_err;      /* result of reader_begin() for packet `bad` */
 	int read_err;       /* result after all events of packet `bad` */
 	uint64_t bad;       /* index */
@@ -200,7 +200,7 @@ static inline struct wm_trace *fake_trace(struct fake *f)
 	return t;
 }
 
-/* The number of an event: its field. */
+/* Returns the event's field `n`. */
 static inline uint64_t fake_number_of(const struct wm_event *e)
 {
 	return e->items[e->parts[WM_PART_FIELDS].at].u;

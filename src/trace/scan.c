@@ -49,7 +49,7 @@ static bool wanted(const struct wm_scan_options *o, const struct wm_packet *p)
 	return p->end_ns >= o->begin_ns && (p->begin_ns < o->end_ns || o->end_ns == INT64_MAX);
 }
 
-/* The next packet in the window, or NULL. */
+/* Takes the next packet inside the window from the shared counter; NULL at the end. */
 static const struct wm_packet *take(struct scan *s)
 {
 	for (;;) {
@@ -105,7 +105,7 @@ int wm_scan(struct wm_trace *t, const struct wm_scan_options *options,
 		workers[i] = (struct worker){.scan = &s, .state = states[i]};
 	for (started = 1; started < n; started++)
 		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
-			break; /* the other threads do its part */
+			break; /* the threads that exist process all packets */
 	(void)work(&workers[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.h - all events of a trace, unordered, packet by packet, on several threads. For results that
- * can be added up: counts, sums, hashes, histograms.
+ * scan.h - reads all events of a trace on several threads, packet by packet and in no particular
+ * order: for counts, sums, hashes and histograms.
  */
 #ifndef WM_TRACE_SCAN_H
 #define WM_TRACE_SCAN_H
@@ -14,7 +14,10 @@ struct wm_scan_options {
 	uint32_t nr_threads;        /* 0: one per processor */
 };
 
-/* The number of threads wm_scan() will use, at least 1: the caller needs as many states. */
+/*
+ * Returns the number of threads that wm_scan() will use, at least 1. The caller provides one state
+ * for each.
+ */
 uint32_t wm_scan_threads(uint32_t wanted);
 
 /*

@@ -9,7 +9,7 @@
 struct sum {
 	uint64_t events, numbers;
 	int err;           /* what the callback returns */
-	bool inside, both; /* called by two threads at once */
+	bool inside, both; /* `both`: the callback ran on two threads at once */
 };
 
 static int add(void *state, const struct wm_batch *b)

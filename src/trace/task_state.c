@@ -111,7 +111,7 @@ static void ask_name(struct wm_state *s, uint32_t trace, struct wm_task *task,
 		     const struct wm_event *e)
 {
 	struct wm_trace *t = s->traces[trace].trace;
-	struct wm_event its = *e; /* a copy that belongs to the task */
+	struct wm_event its = *e; /* a copy of the event, with the ids of the task */
 	const char *comm;
 	uint32_t id;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_state.h - the state of tasks at the current time of a pass: threads, their names and
- * parents, the thread running on each processor. Maintained once, for all analyses of a pass.
+ * task_state.h - the state of tasks while the events of a trace are read in order of time: threads,
+ * their names and parents, and the thread running on each processor. All analyses of one pass share
+ * it.
  *
- * An event belongs to the state before it: call wm_state_who() first, then update the state with
- * wm_state_apply(). The limits of the tables bound the effect of hostile traces.
+ * An event belongs to the state before it: call wm_state_who() first, then wm_state_apply(), which
+ * updates the state. The tables have limits, so that a hostile trace cannot exhaust memory.
  */
 #ifndef WM_TRACE_TASK_STATE_H
 #define WM_TRACE_TASK_STATE_H
@@ -32,14 +33,15 @@ struct wm_state {
 	uint32_t nr_cpus;
 	struct wm_state_trace *traces;
 	uint32_t nr_traces;
-	const struct wm_event_type *plain; /* type of the last event without a thread's name */
+	/* type of the last event that has no thread name among its contexts */
+	const struct wm_event_type *plain;
 };
 
-/* The traces remain the caller's, stay open, and are of one machine. 0 or -ENOMEM. */
+/* The traces are not owned, must stay open, and must come from one machine. 0 or -ENOMEM. */
 int wm_state_init(struct wm_state *s, struct wm_trace *const *traces, uint32_t nr_traces);
 void wm_state_done(struct wm_state *s);
 
-/* Replaces the traces by others that have the same and more event types; the state is kept. */
+/* Replaces the traces by others that have at least the same event types; keeps the state. */
 int wm_state_rebind(struct wm_state *s, struct wm_trace *const *traces);
 
 static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trace,
@@ -52,8 +54,8 @@ static inline enum wm_role wm_state_role(const struct wm_state *s, uint32_t trac
 struct wm_task *wm_state_find(struct wm_state *s, uint32_t trace, const struct wm_event *e);
 
 /*
- * The thread of an event: the one it names, else the one running on its processor; NULL: unknown,
- * or out of memory. Usually the same as for the previous event.
+ * Returns the thread of an event: the one it names, else the one running on its processor. NULL:
+ * unknown, or out of memory. The fast path serves an event of the same thread as the previous one.
  */
 static inline struct wm_task *wm_state_who(struct wm_state *s, uint32_t trace,
 					   const struct wm_event *e)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tasks.h - the threads of a trace at the current time of a pass. One entry per thread id, reused
- * when the id is: memory is bounded by the number of ids, independent of the trace's length.
+ * tasks.h - the threads of a trace, at the time that reading has reached. There is one entry per
+ * thread id; a new thread with the same id reuses the entry, so that memory is bounded by the
+ * number of ids and independent of the trace's length.
  *
  * task_state.h fills it from the events about threads.
  */
@@ -14,15 +15,18 @@
 #define WM_TASKS_MAX (1u << 22)
 
 struct wm_task {
-	int32_t tid;      /* -1: `others`, shared by invalid ids and those beyond WM_TASKS_MAX */
-	int32_t pid;      /* the process; -1: unknown */
-	int32_t parent;   /* process; -1: unknown */
-	int32_t cpu;      /* where it runs; -1: not running, or unknown */
-	uint32_t comm;    /* id in the state's names; 0: unknown */
-	bool asked;       /* the trace's format was queried for its name, too */
-	bool gone;        /* it exited; its id may be reused */
-	uint32_t index;   /* 0, 1, 2... in order of appearance: for parallel arrays */
-	int64_t since_ns; /* when it got on the processor or left it */
+	int32_t tid;    /* -1: `others`, shared by invalid ids and those beyond WM_TASKS_MAX */
+	int32_t pid;    /* the process; -1: unknown */
+	int32_t parent; /* process; -1: unknown */
+	int32_t cpu;    /* processor it runs on; -1: not running, or unknown */
+	uint32_t comm;  /* id in the state's names; 0: unknown */
+	bool asked;     /* its name was also requested from the trace's format */
+	bool gone;      /* it exited; its id may be reused */
+	/*
+	 * 0, 1, 2... in order of appearance; callers may use it as an index into their own arrays
+	 */
+	uint32_t index;
+	int64_t since_ns; /* when it last began or stopped running */
 };
 
 struct wm_tasks {
@@ -42,12 +46,12 @@ void wm_tasks_done(struct wm_tasks *t);
 struct wm_task *wm_tasks_find(const struct wm_tasks *t, int32_t tid);
 
 /*
- * Creates the entry when it is new. Beyond the limit, or for ids below 0: &t->others. NULL: out of
- * memory.
+ * Returns the thread's entry, created if needed; &t->others for a negative id or beyond the limit;
+ * NULL when out of memory.
  */
 struct wm_task *wm_tasks_get(struct wm_tasks *t, int32_t tid);
 
-/* By index, below t->nr. */
+/* Returns the entry with that index, which must be below t->nr. */
 struct wm_task *wm_tasks_at(const struct wm_tasks *t, uint32_t index);
 
 #endif

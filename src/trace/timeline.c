@@ -10,7 +10,7 @@
 
 struct begin {
 	int64_t ns;
-	uint64_t index; /* or size in bytes */
+	uint64_t index; /* index of the packet, or its size in bytes */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -44,8 +44,8 @@ static int sort_lane(struct wm_lane *l, const struct wm_packet *packets)
 }
 
 /*
- * Examines a lane's packets without sorting them. Returns the maximum number of open packets: an
- * upper bound of the packets that begin before all earlier ones have ended.
+ * Examines a lane's packets without sorting them. Returns an upper bound of the number of packets
+ * that can be open at a time.
  */
 static uint32_t look_at(struct wm_lane *l, const struct wm_packet *packets, bool *ret_sorted)
 {
@@ -82,7 +82,7 @@ static int add_lane(struct wm_timeline *tl, uint32_t trace, uint64_t first, uint
 	return l->chained || sorted ? 0 : sort_lane(l, packets);
 }
 
-/* The end of the adjacent packets of one stream. */
+/* Returns the index after the last adjacent packet of the same stream. */
 static uint64_t lane_end(const struct wm_trace *t, uint64_t i)
 {
 	uint32_t stream = t->packets[i].stream;
@@ -164,7 +164,10 @@ uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, i
 
 /* --- slices -------------------------------------------------------------------------- */
 
-/* Begins of all packets in the window, in order of time; `index` is their size. */
+/*
+ * Returns the begins of all packets in the window, in order of time, with `index` set to the
+ * packet's size.
+ */
 static struct begin *all_begins(const struct wm_timeline *l, int64_t begin_ns, int64_t end_ns,
 				uint64_t *ret_nr)
 {
@@ -203,8 +206,8 @@ int64_t wm_timeline_cut(const struct wm_timeline *l, int64_t begin_ns, int64_t e
 	cuts[0] = begin_ns;
 	for (uint64_t i = 0; i < nr && !l->has_chained; i++) {
 		/*
-		 * A packet may end at the begin of the next one; a cut 1 ns later need not read it
-		 * again.
+		 * A packet may end exactly where the next one begins. The cut is 1 ns later, so
+		 * that the ended packet is not read again for the next slice.
 		 */
 		if (sum >= bytes && begins[i].ns > cuts[slices] && begins[i].ns < end_ns - 1) {
 			cuts[++slices] = begins[i].ns + 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - the packets of one or more traces by time: made once, used by all merges over them
- * (merge.h), in any window.
+ * timeline.h - the packets of one or more traces in order of time. It is built once and used by all
+ * merges (merge.h) over these traces.
  *
- * A lane is the packets of one stream. They are merged as soon as they begin; in a chained lane,
- * where begins are unknown, they are read in sequence.
+ * A lane holds the packets of one stream. A merge opens a packet at its begin time. In a chained
+ * lane the begin times are unknown, and packets are read one after the other.
  */
 #ifndef WM_TRACE_TIMELINE_H
 #define WM_TRACE_TIMELINE_H
@@ -16,9 +16,10 @@
 struct wm_lane {
 	uint32_t trace;
 	bool chained;
-	bool ends_rise;      /* ends increase like begins: all ended packets come first */
+	/* packets also end in order: those that end before a given time come first */
+	bool ends_rise;
 	uint64_t first, end; /* indices into `order`, else into trace->packets */
-	uint64_t *order;     /* NULL: the packets are in order */
+	uint64_t *order;     /* sorted indices of packets; NULL: they are in order already */
 };
 
 struct wm_timeline {
@@ -29,7 +30,7 @@ struct wm_timeline {
 	bool has_chained;
 };
 
-/* The traces remain the caller's, and stay open. -ENOMEM, -E2BIG. */
+/* The traces are not owned and must stay open. 0, -ENOMEM or -E2BIG. */
 int wm_timeline_create(struct wm_trace *const *traces, uint32_t nr_traces,
 		       struct wm_timeline **ret);
 void wm_timeline_destroy(struct wm_timeline *l);
@@ -42,13 +43,16 @@ static inline const struct wm_packet *wm_lane_packet(const struct wm_timeline *l
 	return &l->traces[lane->trace]->packets[*ret_index];
 }
 
-/* The first packet that may be in a window that begins at `ns`: all earlier ones end before. */
+/*
+ * Returns the first packet that may overlap a window beginning at `ns`: all earlier packets end
+ * before it.
+ */
 uint64_t wm_lane_find(const struct wm_timeline *l, const struct wm_lane *lane, int64_t ns);
 
 /*
- * Cuts [begin, end) at begins of packets into slices of about `bytes` bytes: slice i is [ret[i],
- * ret[i + 1]). Returns the number of slices (ret, malloc'ed, has one more), or -ENOMEM. One slice
- * when times of packets are unknown.
+ * Divides [begin, end) into slices of about `bytes` bytes, at the begins of packets: slice i is
+ * [ret[i], ret[i + 1]). Returns the number of slices, or -ENOMEM; *ret is malloc'ed and has one
+ * element more. There is only one slice when the times of packets are unknown.
  */
 int64_t wm_timeline_cut(const struct wm_timeline *l, int64_t begin_ns, int64_t end_ns,
 			uint64_t bytes, int64_t **ret);

@@ -85,7 +85,7 @@ struct wm_mixed_context {
 
 static_assert(sizeof(struct wm_mixed_context) == 16, "on disk");
 
-/* Event context of a kernel stream, in the same place; ftrace's common fields. */
+/* Event context of a kernel stream, after the record's header: ftrace's common fields. */
 struct wm_kernel_context {
 	uint32_t tid;
 	uint8_t flags, preempt_count;
@@ -93,7 +93,7 @@ struct wm_kernel_context {
 
 static_assert(sizeof(struct wm_kernel_context) == 6, "on disk");
 
-/* Event context of a stream of samples, in the same place. */
+/* Event context of a stream of samples, after the record's header. */
 struct wm_sample_context {
 	int32_t pid, tid;
 	uint64_t ip, period;
@@ -101,7 +101,7 @@ struct wm_sample_context {
 
 static_assert(sizeof(struct wm_sample_context) == 24, "on disk");
 
-/* Event context of a stream of process counters, in the same place. */
+/* Event context of a stream of process counters, after the record's header. */
 struct wm_task_context {
 	int32_t pid, tid;
 };

@@ -26,7 +26,7 @@ static void add(struct sum *s, uint64_t value)
 	s->nr++;
 }
 
-/* The event's hash from sum + nr. */
+/* The finalizer: mixes the event's sum so that every bit affects all others. */
 static uint64_t mix(uint64_t n)
 {
 	n = (n ^ n >> 32) * MIXER;
@@ -65,8 +65,8 @@ uint64_t wm_value_hash_text(const void *bytes, size_t count)
 }
 
 /*
- * Six digits and an exponent; an integer when all digits precede the point and %g shows no
- * exponent.
+ * Packs six digits and an exponent into one word. A number that %g prints without point and
+ * exponent gives the integer itself.
  */
 static uint64_t of_six(const struct wm_six *n, bool is_negative)
 {
@@ -130,7 +130,10 @@ uint64_t wm_value_real(double d)
 	return of_real(d);
 }
 
-/* The low bits that the digits of a negative number's base show. */
+/*
+ * A negative number in base 2, 8 or 16 is printed as its low bits, rounded up to whole digits:
+ * returns the mask of these bits.
+ */
 static uint64_t mask_of(const struct wm_type *t)
 {
 	uint32_t per_digit = t->look == WM_LOOK_OCTAL ? 3 : t->look == WM_LOOK_BINARY ? 1 : 4;
@@ -156,7 +159,7 @@ static void add_item(struct sum *s, const struct wm_item *i)
 		add(s, wm_value_real(i->f));
 		break;
 	case WM_TYPE_BYTES:
-		if (t->is_bare) { /* hashed as the list of numbers in the file */
+		if (t->is_bare) { /* hashed like an array of numbers */
 			add(s, i->count);
 			for (uint32_t k = 0; k < i->count; k++)
 				add(s, i->bytes[k]);
@@ -192,7 +195,7 @@ uint64_t wm_value_hash(const struct wm_event *e)
 
 struct tally {
 	uint64_t events, hash;
-	char apart[112]; /* padding: no two threads write to one cache line */
+	char apart[112]; /* padding: no cache line is written by two threads */
 };
 
 static int batch(void *state, const struct wm_batch *b)

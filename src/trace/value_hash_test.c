@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value_hash_test.c - the hash of doc/format/hash.md: numbers computed by test/data/value_hash.py
- * from the same values as text, and whole traces on any number of threads. info_any.bats compares
- * real traces.
+ * value_hash_test.c - the hash of doc/format/hash.md, compared with numbers that
+ * test/data/value_hash.py computed from the same values as text; and whole traces, with different
+ * numbers of threads. info_any.bats compares real traces.
  */
 #include "trace/reader_test_kit.h"
 #include "trace/value_hash.h"
@@ -78,7 +78,7 @@ static void test_reals(void **unused)
 	for (uint32_t i = 0; i < 8; i++)
 		items[i] = (struct wm_item){.member = &m, .f = reals[i]};
 	assert_int_equal(wm_value_hash(&e), 0x8da27fceab970447u);
-	items[0].f = 123456.5; /* a tie: 123456 */
+	items[0].f = 123456.5; /* a tie is rounded to even: 123456 */
 	items[7].f = 123456;
 	assert_int_equal(wm_value_real(items[0].f), 123456);
 	assert_int_equal(wm_value_real(-1e300), 0 - ((1324ull << 20) + 100000));
