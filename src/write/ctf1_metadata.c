@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf1_metadata.c - metadata in TSDL, the language of CTF 1.8. The aliases contain the letters of
- * <waymark/abi.h>, so that all details of a description are kept. See metadata.h.
+ * ctf1_metadata.c - metadata in TSDL, the language of CTF 1.8. The names of its type aliases
+ * contain the type letters of <waymark/abi.h>, so that a reader recovers the exact types. See
+ * metadata.h.
  */
 #include <string.h>
 
@@ -111,7 +112,9 @@ static void clock_block(struct wm_text *t, const struct wm_meta_trace *trace)
 		  "\tprecision = 0;\n\tabsolute = TRUE;\n};\n\n",
 		  (unsigned long long)trace->clock_hz, (long long)seconds,
 		  (unsigned long long)cycles);
-	/* One alias for both clocks, so that stream blocks never depend on the kind of clock. */
+	/*
+	 * Both kinds of clock define the same alias, so that stream blocks are the same for both.
+	 */
 	wm_text_f(t,
 		  "typealias integer { size = 64; align = 8; signed = false; base = 10; "
 		  "byte_order = le; map = clock.%s.value; } := wm_clock;\n"
@@ -229,7 +232,10 @@ static void fields(struct wm_text *t, uint32_t contexts, const struct wm_class *
 	if (!m.at)
 		t->failed = true;
 	wm_text_str(t, "\tfields := struct {\n");
-	/* Not in `context`: babeltrace2 2.0.4 aborts on a sequence there. */
+	/*
+	 * The stack is a field, not a context: babeltrace2 2.0.4 aborts on a sequence in the event
+	 * context.
+	 */
 	if (has_stack)
 		wm_text_str(t, "\t\twm_u4 __ustack_length;\n"
 			       "\t\twm_x8 _ustack[__ustack_length];\n");
@@ -247,7 +253,7 @@ void wm_meta_tsdl_string(struct wm_text *t, const char *s)
 static void event(struct wm_text *t, uint32_t stream_id, uint32_t id, uint32_t contexts,
 		  const struct wm_class *class)
 {
-	/* LTTng's numbers, which readers print: its TRACE_DEBUG is 14. */
+	/* Readers interpret levels in LTTng's numbering, in which TRACE_DEBUG is 14. */
 	uint32_t level = class->level < WAYMARK_DEBUG ? class->level : 14;
 
 	wm_text_f(t, "event {\n\t/* waymark kind=%u line=%u flags=%u contexts=%u", class->kind,

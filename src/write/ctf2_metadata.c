@@ -42,7 +42,7 @@ static void key_string(struct wm_text *t, const char *key, const char *value)
 	wm_meta_json_string(t, value);
 }
 
-/* A complete integer class, for places where no alias fits: with roles, or with another width. */
+/* A complete integer class, written where no alias fits: because of its roles or its width. */
 static void integer(struct wm_text *t, const char *name, uint32_t bits, const char *roles)
 {
 	wm_text_f(t,
@@ -254,7 +254,7 @@ static void range(struct wm_text *t, const struct wm_field *f, int64_t value)
 	wm_text_char(t, ']');
 }
 
-/* JSON keys must be unique: labels with the same name become one with several ranges. */
+/* JSON keys must be unique: labels with the same name become one key with several ranges. */
 static void mappings(struct wm_text *t, const struct wm_field *f)
 {
 	const struct wm_label **sorted = calloc(f->nr_labels, sizeof(*sorted));

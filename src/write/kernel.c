@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - the kernel's events in a trace: stream classes for events of its rings, for samples
- * and for task events, each with one lane per ring of a CPU; two more classes for counters of
- * /proc, with one lane each; files about them in the folder kernel/.
+ * kernel.c - writes the kernel's events. Events of its rings, samples and task events have one
+ * stream class each, with one lane per ring of a CPU; the counters of /proc have two classes, with
+ * one lane each. The folder kernel/ holds files about them, such as event formats and symbols.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "write/writer_int.h"
 
 #define SYMBOLS_FILE  "kallsyms.zst"
-#define SYMBOLS_LEVEL 1 /* of zstd: compresses to a fifth; higher levels gain nothing */
+#define SYMBOLS_LEVEL 1 /* zstd level: compresses to a fifth; higher levels gain nothing */
 
 static const enum wm_stream_kind kinds[WM_NR_KERNEL_STREAMS] = {
     [WM_KERNEL_EVENTS] = WM_STREAM_KIND_KERNEL,
@@ -50,7 +50,7 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k)
 {
 	if (!k)
 		return;
-	free(k->rings); /* the stream owns the lanes */
+	free(k->rings); /* the lanes belong to the stream class */
 	free(k);
 }
 
@@ -143,7 +143,8 @@ int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_p
 		return err;
 	}
 	k->carry = 0;
-	if (k->stream->kind != WM_STREAM_KIND_TASKS) /* those are about the recording */
+	/* task events are not counted as events of the user */
+	if (k->stream->kind != WM_STREAM_KIND_TASKS)
 		w->totals.events += p->count;
 	w->totals.packets++;
 	wm_kernel_stream_flush(k);

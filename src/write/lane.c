@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.c - see lane_int.h. Writes go to tracked offsets, never to the end of the file: the remains
- * of a failed write are overwritten even when they were not cut.
+ * lane.c - see lane_int.h. Writes use offsets that are kept here, never the end of the file: what a
+ * failed write left is overwritten even when truncating it failed.
  */
 #include "write/lane_int.h"
 
@@ -73,7 +73,7 @@ static int open_files(struct wm_lane_folder *f, struct wm_lane_file *lane)
 	return 0;
 }
 
-/* Truncates both files to their good parts. */
+/* Truncates both files to their complete packets and entries. */
 static int cut(struct wm_lane_file *lane)
 {
 	lane->torn = ftruncate(lane->fd, (off_t)lane->bytes) ||

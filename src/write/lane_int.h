@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane_int.h - the growing files of a trace: a lane is one stream file and its index file, an
- * ordered sequence of packets that do not overlap in time.
+ * lane_int.h - the files of a trace that grow: a lane is one stream file and its index file. It
+ * holds packets in order of time that do not overlap.
  *
  * Between two calls both files hold complete packets and entries, the same number in each, even
  * after failures: a short write is cut back, and when the cut fails the lane is `torn` and is cut
@@ -23,10 +23,10 @@
 struct wm_lane_file {
 	char name[32]; /* of the stream file */
 	uint32_t stream, number;
-	uint64_t end;                /* of the last packet */
-	uint64_t bytes, index_bytes; /* of the good parts */
+	uint64_t end;                /* end time of the last packet */
+	uint64_t bytes, index_bytes; /* sizes of the complete packets and entries */
 	uint64_t nr_packets, discarded;
-	uint64_t used;    /* when: a counter */
+	uint64_t used;    /* value of the folder's use counter at the last use */
 	int fd, index_fd; /* -1: closed */
 	bool torn;
 };
@@ -41,33 +41,38 @@ struct wm_lane_folder {
 	uint64_t bytes; /* of all lanes, indexes included */
 };
 
-/* The writer of a packet's records, when it was one thread. */
+/* The thread that wrote all records of a packet. */
 struct wm_packet_owner {
 	uint32_t pid, vpid, tid, level;
 };
 
 struct wm_lane_packet {
-	const struct wm_packet_owner *owner; /* NULL: not part of this kind of stream */
-	bool has_cpu;                        /* for kernel streams */
+	/* NULL: packets of this kind of stream have no owner */
+	const struct wm_packet_owner *owner;
+	bool has_cpu; /* for kernel streams */
 	uint32_t cpu;
-	uint64_t begin, end; /* begin at or after lane->end */
+	uint64_t begin, end; /* clock values; begin is not before lane->end */
 	uint64_t count, lost;
 	const void *payload;
 	size_t payload_bytes; /* a multiple of 8 */
-	size_t padding_bytes; /* of the last record: the end of the payload that is not content */
+	/* padding of the last record, which the packet's content size excludes */
+	size_t padding_bytes;
 };
 
 void wm_lane_file_init(struct wm_lane_file *lane, const char *name, uint32_t stream,
 		       uint32_t number);
 
 /*
- * Writes a packet, then its index entry. On failure returns -errno, and neither is in the file. A
- * first packet with a loss is preceded by an empty one, since readers use differences of counts.
+ * Writes a packet, then its index entry. On failure returns -errno, and neither is in the file.
+ * When a lane's first packet has a loss, an empty packet is written before it, since readers use
+ * the differences of loss counters.
  */
 int wm_lane_file_write(struct wm_lane_folder *f, struct wm_lane_file *lane,
 		       const struct wm_lane_packet *packet);
 
-/* Closes the lane's files. Tries again to cut a torn one; -errno when it stays torn. */
+/*
+ * Closes the lane's files. Tries once more to truncate a torn lane; returns -errno when that fails.
+ */
 int wm_lane_file_close(struct wm_lane_folder *f, struct wm_lane_file *lane);
 
 #endif

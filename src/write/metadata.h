@@ -28,15 +28,16 @@ struct wm_meta_trace {
 	enum wm_clock_kind clock_kind;
 	uint64_t clock_hz, clock_start, start_realtime_ns, clock_error_ns;
 	uint64_t sample_regs;     /* registers in samples' regs_user; 0: no samples */
-	uint64_t sample_error_ns; /* upper bound of the error of samples' times */
+	uint64_t sample_error_ns; /* upper bound of the error of the samples' times */
 };
 
 enum wm_stream_kind {
 	WM_STREAM_KIND_RECORDER, /* the recorder's own: no pid in the packet context */
 	WM_STREAM_KIND_USER,     /* packets of one thread: its pid and tid in the packet context */
-	WM_STREAM_KIND_MIXED,    /* packets of many: pid and tid in the event context */
-	WM_STREAM_KIND_COUNTERS, /* counters of /proc: only fields */
-	WM_STREAM_KIND_TASK_COUNTERS, /* those of a process: pid and tid in the event context */
+	WM_STREAM_KIND_MIXED,    /* packets of many threads: pid and tid in the event context */
+	WM_STREAM_KIND_COUNTERS, /* counters of the whole machine from /proc: only fields */
+	/* counters of a process from /proc: pid and tid in the event context */
+	WM_STREAM_KIND_TASK_COUNTERS,
 	WM_STREAM_KIND_KERNEL,  /* packets of one CPU: its number in the packet context; tid, flags
 				 * and preempt_count in the event context */
 	WM_STREAM_KIND_SAMPLES, /* packets of one CPU; event context: pid, tid, ip, period */
@@ -44,16 +45,19 @@ enum wm_stream_kind {
 	WM_NR_STREAM_KINDS
 };
 
-/* Packets of one CPU, with its number in the packet context. */
+/* Returns whether each packet has the events of one CPU, whose number is in the packet context. */
 static inline bool wm_stream_class_kind_has_cpu(enum wm_stream_kind kind)
 {
 	return kind >= WM_STREAM_KIND_KERNEL;
 }
 
 struct wm_meta_format {
-	/* Everything in front of the first stream class. */
+	/* Writes everything before the first stream class. */
 	void (*preamble)(struct wm_text *t, const struct wm_meta_trace *trace);
-	/* Appended after it, in this order; appended text never changes. */
+	/*
+	 * Append declarations after the preamble, each stream before its events. Text once written
+	 * never changes.
+	 */
 	void (*stream)(struct wm_text *t, uint32_t stream, enum wm_stream_kind kind);
 	void (*event)(struct wm_text *t, uint32_t stream, uint32_t id, uint32_t contexts,
 		      const struct wm_class *class);
@@ -63,14 +67,19 @@ extern const struct wm_meta_format wm_meta_ctf1, wm_meta_ctf2;
 
 /* --- shared by both languages (metadata_text.c) ----------------------------- */
 
-/* Writes any text as a string of TSDL, or of JSON, where bytes that are not UTF-8 become U+FFFD. */
+/*
+ * Write a text as a quoted string of TSDL or JSON. In JSON, bytes that are not UTF-8 become U+FFFD.
+ */
 void wm_meta_tsdl_string(struct wm_text *t, const char *s);
 void wm_meta_json_string(struct wm_text *t, const char *s);
 
 const char *wm_meta_clock_name(enum wm_clock_kind kind);
 void wm_meta_uuid(struct wm_text *t, const unsigned char uuid[WM_TRACE_UUID_BYTES]);
 
-/* From the epoch to clock value 0: whole seconds (perhaps negative) and cycles below one. */
+/*
+ * The time from the epoch to clock value 0: whole seconds, perhaps negative, and the remaining
+ * cycles, less than one second.
+ */
 void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_seconds,
 			  uint64_t *ret_cycles);
 
@@ -78,22 +87,25 @@ void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_second
 void wm_meta_version(uint32_t ret_parts[3]);
 
 /*
- * The element's alias without "wm_": "i4", "u1", "b1", "c1", "z1"... Hostile descriptions cannot
- * produce other names.
+ * The name of a scalar's type alias without "wm_": "i4", "u1", "b1", "c1", "z1"... A hostile
+ * description cannot produce any other name.
  */
 struct wm_scalar_name {
 	char letters[3];
 };
 struct wm_scalar_name wm_meta_scalar(const struct wm_field *f);
 
-/* A label's value reduced to its enumeration's width. */
+/* A label's value, truncated to the width of its enumeration. */
 struct wm_label_value {
 	bool is_signed;
 	int64_t value; /* reinterpret as uint64_t when not signed */
 };
 struct wm_label_value wm_meta_label(const struct wm_field *f, int64_t value);
 
-/* "provider:name", quoted by `quote`. The provider contains no colon: the first colon ends it. */
+/*
+ * Writes "provider:name" through `quote`. The provider's part contains no colon, so that readers
+ * can split the name at the first one.
+ */
 void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
 			void (*quote)(struct wm_text *t, const char *s));
 
@@ -104,8 +116,8 @@ void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
 uint32_t wm_meta_utf8(const char *s);
 
 /*
- * Member names of one event: unique, and identifiers when `identifiers`. They are in the order of
- * the fields; length members have separate names.
+ * The member names of one event, in the order of its fields. They are unique and, if `identifiers`,
+ * valid identifiers. Length members have names of their own.
  */
 struct wm_meta_member {
 	char name[WM_CLASS_NAME_MAX + 16];
@@ -116,7 +128,7 @@ struct wm_meta_members {
 	struct wm_meta_member *at; /* one per field; NULL when out of memory */
 	uint32_t count;
 };
-/* `taken`: names used by the caller itself, ended by NULL. */
+/* `taken` lists names that the caller uses itself, terminated by NULL. */
 struct wm_meta_members wm_meta_members(const struct wm_class *class, bool identifiers,
 				       const char *const *taken);
 void wm_meta_members_done(struct wm_meta_members *m);

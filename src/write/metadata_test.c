@@ -109,7 +109,7 @@ static const struct wm_class hostile = {
     .payload_bytes = -1,
 };
 
-/* A trace made without the writer, byte by byte. */
+/* Writes a trace byte by byte, without the writer. */
 static void write_hostile_trace(enum wm_trace_format format, struct wm_text *t)
 {
 	const struct wm_meta_format *f = format == WM_TRACE_CTF2 ? &wm_meta_ctf2 : &wm_meta_ctf1;
@@ -259,7 +259,8 @@ static void check_fragments(json_t *all)
 	json_array_foreach(all, i, f)
 	{
 		while (at < NR(order) && strcmp(order[at], type_of(f)))
-			at = at == 5 ? 4 : at + 1; /* alternates streams and events */
+			/* the first four once, then streams and events by turns */
+			at = at == 5 ? 4 : at + 1;
 		assert_true(at < NR(order));
 		snprintf(id, sizeof(id), "%lld", json_integer_value(json_object_get(f, "id")));
 		switch (at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_text.c - shared by both metadata languages: safe and unique names, clock arithmetic,
- * scalars. See metadata.h.
+ * metadata_text.c - what both metadata languages need: safe and unique names, clock arithmetic,
+ * names of scalar types. See metadata.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,10 @@ void wm_meta_clock_offset(const struct wm_meta_trace *trace, int64_t *ret_second
 			  uint64_t *ret_cycles)
 {
 	__int128 hz = trace->clock_hz, seconds;
-	/* 64 bits each: the product fits in 127 because hz is below 2^63 (checked at creation). */
+	/*
+	 * The factors have 64 and 63 bits (hz is below 2^63, as checked at creation), so the
+	 * product fits in 127.
+	 */
 	__int128 cycles =
 	    (__int128)trace->start_realtime_ns * hz / WM_NS_PER_SECOND - trace->clock_start;
 
@@ -96,7 +99,10 @@ void wm_meta_event_name(struct wm_text *t, const struct wm_class *class,
 	wm_text_done(&name);
 }
 
-/* Lead bytes, the number of bytes that follow, and the range of the first of them. */
+/*
+ * Each row: the range of the lead byte, the range of the byte after it, and the number of bytes
+ * that follow the lead byte.
+ */
 uint32_t wm_meta_utf8(const char *s)
 {
 	static const struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mixed.c - used when lanes run out: extracts the records of many threads from their packets and
- * sorts them by time. The event context of each names its writer; ids are renumbered, so one mixed
- * stream class holds all.
+ * sorts them by time. Each record gets an event context that names its thread, and its id is
+ * renumbered, so that one mixed stream class can hold the records of all.
  *
- * Records wait until later arrivals are surely younger: half a second of trace time. A record that
- * arrives even later goes to another lane of the class. This is the only part of the writer that
- * works per event.
+ * Records are held back for half a second of trace time, because packets with older records may
+ * still arrive. A record that arrives even later goes to another lane of the class. This is the
+ * only part of the writer that processes single events.
  */
 #include <endian.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 struct waiting {
 	uint64_t clock;
-	size_t at;      /* in data */
+	size_t at;      /* offset in `data` */
 	uint32_t bytes; /* without padding */
 };
 
@@ -30,7 +30,7 @@ struct wm_mixed {
 	struct waiting *waiting;
 	size_t count, room;
 	uint64_t oldest, newest; /* clocks of the waiting records */
-	uint64_t end;            /* everything up to here was written */
+	uint64_t end;            /* clock up to which all records were written */
 	uint64_t lost;           /* added to the next packet's events_discarded */
 };
 
@@ -109,7 +109,7 @@ static int append(struct wm_mixed *m, const unsigned char *record, size_t bytes,
 	return 0;
 }
 
-/* Extracts the records from a private copy of the payload. */
+/* Copies the payload, then extracts the records from the copy. */
 static int take_apart(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		      const unsigned char *data)
 {
@@ -218,7 +218,9 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 		m->lost = 0;
 		return 0;
 	}
-	/* They were counted as written when they were added. Pid 0: several processes. */
+	/*
+	 * The records were counted as written when they were added. Pid 0 means several processes.
+	 */
 	m->lost += count;
 	w->totals.events -= count;
 	w->totals.lost_disk += count;
@@ -230,7 +232,7 @@ static int write_run(struct wm_trace_writer *w, const struct waiting *run, size_
 	return err;
 }
 
-/* The number of sorted records that go into one packet. */
+/* Returns how many of the sorted records go into the next packet. */
 static size_t run_length(const struct wm_mixed *m, const struct waiting *run, size_t count)
 {
 	size_t i, bytes = 0;
@@ -240,8 +242,8 @@ static size_t run_length(const struct wm_mixed *m, const struct waiting *run, si
 		if (i && (bytes > PACKET_BYTES || run[i].clock - run->clock >= WM_PACKET_SPAN_MAX))
 			break;
 		/*
-		 * Late records get their own packet, so that the packet of the others can
-		 * continue the usual lane.
+		 * Late records get a packet of their own, so that the others can continue the lane
+		 * in use.
 		 */
 		if (run->clock < m->end && run[i].clock >= m->end)
 			break;
@@ -274,7 +276,7 @@ static void drop(struct wm_mixed *m, size_t done)
 	note_span(m, 0);
 }
 
-/* Writes the records that are not later than `upto`. */
+/* Writes the records up to clock `upto`. */
 static int flush(struct wm_trace_writer *w, uint64_t upto)
 {
 	struct wm_mixed *m = w->mixed;

@@ -94,7 +94,7 @@ void wm_event_store_done(struct wm_event_store *s)
 	*s = (struct wm_event_store){0};
 }
 
-/* Room for `need` elements, doubling. */
+/* Makes room for `need` elements, doubling the array. */
 static int reserve(void **array, uint32_t *room, uint32_t need, size_t bytes)
 {
 	uint32_t bigger = *room ? *room : 16;

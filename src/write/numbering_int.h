@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * numbering_int.h - the meaning of event ids for a producer and for a stream class. Events are
- * interned, so two numberings agree on an id when they hold the same pointer. Independent of files.
+ * numbering_int.h - maps event ids to events, for a producer and for a stream class. Events are
+ * interned, so two numberings agree on an id when both hold the same pointer.
  */
 #ifndef WM_WRITE_NUMBERING_INT_H
 #define WM_WRITE_NUMBERING_INT_H
@@ -23,7 +23,8 @@ struct wm_interned_event {
 };
 
 struct wm_event_store {
-	struct wm_interned_event **slots; /* open addressing; their number is a power of two */
+	/* hash table with open addressing; its size is a power of two */
+	struct wm_interned_event **slots;
 	uint32_t nr_slots, nr_used;
 };
 
@@ -49,8 +50,8 @@ static inline struct wm_interned_event *wm_numbering_get(const struct wm_numberi
 int wm_numbering_set(struct wm_numbering *n, uint32_t id, struct wm_interned_event *event);
 
 /*
- * Returns how many of the ids in `of`, from index `from` on, have the same meaning in `n`, or
- * -EEXIST when one has another meaning there.
+ * Compares the ids of `of`, from index `from` on, with `n`. Returns how many of them mean the same
+ * event in both, or -EEXIST when one means another event in `n`.
  */
 int64_t wm_numbering_shared(const struct wm_numbering *n, const struct wm_numbering *of,
 			    uint32_t from);

@@ -9,7 +9,7 @@
 #include "event/context.h"
 #include "trace/trace_layout.h"
 
-/* Steps over bytes: `at` advances only while enough bytes are left. */
+/* A position in a record; it never advances beyond the available bytes. */
 struct walk {
 	const unsigned char *data;
 	size_t at, avail;
@@ -23,7 +23,7 @@ static int skip(struct walk *w, uint64_t bytes)
 	return 0;
 }
 
-/* A u32 count and that many elements. */
+/* Skips a u32 count and that many elements. */
 static int skip_counted(struct walk *w, uint32_t element_bytes)
 {
 	uint32_t count;
@@ -31,7 +31,7 @@ static int skip_counted(struct walk *w, uint32_t element_bytes)
 	if (w->avail - w->at < sizeof(count))
 		return -EBADMSG;
 	memcpy(&count, w->data + w->at, sizeof(count));
-	__asm__("" : "+r"(count)); /* prevents a second read */
+	__asm__("" : "+r"(count)); /* prevents the compiler from reading it a second time */
 	w->at += sizeof(count);
 	return skip(w, (uint64_t)le32toh(count) * element_bytes);
 }

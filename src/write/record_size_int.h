@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * record_size_int.h - the length of a record, from its class. The writer needs it for the last
- * record of a packet and for every record it interleaves. The bytes may be another process's memory
- * that changes meanwhile: each is read once, and nothing outside `avail` is read.
+ * record of a packet and for every record of a mixed stream. The bytes may be in memory that
+ * another process changes meanwhile: each byte is read once, and nothing beyond `avail` is read.
  */
 #ifndef WM_WRITE_RECORD_SIZE_INT_H
 #define WM_WRITE_RECORD_SIZE_INT_H

@@ -59,7 +59,9 @@ static void test_every_beginning(void **state)
 
 		whole = 8 + cases[i].bytes;
 		for (avail = 0; avail <= whole; avail++) {
-			/* Memory of exactly that size, for sanitizers to watch its end. */
+			/*
+			 * Memory of exactly that size, so that sanitizers detect reads beyond it.
+			 */
 			unsigned char *record = malloc(avail + 1), *data;
 
 			assert_non_null(record);

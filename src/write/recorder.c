@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.c - the recorder's own stream, waymark-0: processes, their mappings, losses. Its events
- * are records like any other; they wait in memory until they fill a packet.
+ * recorder.c - the recorder's own stream, waymark-0, with events about processes, their mappings
+ * and losses. They are collected in memory until they fill a packet.
  */
 #include <endian.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 #include "write/writer_int.h"
 
-#define PACKET_BYTES  (64u << 10) /* written when this size is reached, */
-#define WAITING_BYTES (1u << 20)  /* and dropped beyond this size, when writing fails */
+#define PACKET_BYTES  (64u << 10) /* waiting records are written at this size, */
+#define WAITING_BYTES (1u << 20)  /* and dropped beyond this size if writing fails */
 
 #define U(field_name, width)                                                                       \
 	{                                                                                          \
@@ -43,8 +43,8 @@ static const struct wm_field module_fields[] = {
 };
 
 /*
- * Values and names of ring/pool.h's enum wm_lost, which this room must not include; late: counters
- * of /proc that were not read in time.
+ * The values and names of enum wm_lost, repeated here because this room must not include
+ * ring/pool.h; and "late": counters of /proc that were not read in time.
  */
 static const struct wm_label causes[] = {
     {0, "full"},  {1, "too_big"}, {2, "nested"}, {3, "overwritten"}, {4, "torn"},

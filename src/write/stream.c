@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.c - stream classes: producers whose numberings agree share one, and extend it with missing
- * events; a producer that disagrees with all gets a new one. A class only grows, because packets
- * written earlier must remain readable.
+ * stream.c - stream classes: producers whose event ids agree share one and add the events it lacks;
+ * a producer whose ids contradict all existing classes gets a new one. Events are never removed
+ * from a class, because packets written earlier must remain readable.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ void wm_stream_class_destroy(struct wm_stream_class *s)
 	free(s);
 }
 
-/* A declaration is added completely or not at all. */
+/* Completes a declaration, or removes it again when memory ran out in the middle. */
 static int declared(struct wm_trace_writer *w, size_t before)
 {
 	if (w->declared.failed) {
@@ -80,7 +80,7 @@ int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, 
 	return err;
 }
 
-/* Declares in the stream the producer's events it lacks. */
+/* Declares those events of the producer that the stream class lacks. */
 static int extend(struct wm_producer *p, struct wm_stream_class *s, uint32_t from)
 {
 	uint32_t i, id;
@@ -152,13 +152,15 @@ int wm_stream_class_place(struct wm_producer *p)
 	err = place(p);
 	if (err)
 		return err;
-	/* Places all other waiting producers too, so that the metadata is written once. */
+	/*
+	 * Also finds classes for all other waiting producers, so that the metadata is written once.
+	 */
 	for (other = w->unplaced, w->unplaced = NULL; other; other = next) {
 		next = other->next_unplaced;
 		other->unplaced = false;
 		if (place(other))
 			wm_stream_class_unplace(
-			    other); /* its own next packet will report the error */
+			    other); /* the next packet of that producer reports the error */
 	}
 	return 0;
 }
@@ -229,9 +231,7 @@ int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, u
 		*ret = s->lanes[i];
 		return 0;
 	}
-	/*
-	 * The mixed stream must accept all packets: it exceeds its limit rather than lose records.
-	 */
+	/* A mixed stream must accept every packet, so it may exceed the limit of lanes. */
 	if (s->kind != WM_STREAM_KIND_MIXED &&
 	    (s->nr_lanes >= s->max_lanes ||
 	     (s->kind == WM_STREAM_KIND_USER && w->nr_lanes >= w->limits.lanes)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_writer.c - the writer's public functions: creation of the folder, producers, packets, the
- * end. See trace_writer.h, and writer_int.h for the other files.
+ * trace_writer.c - the writer's public functions: they create the folder, accept producers and
+ * packets, and close the trace. See trace_writer.h, and writer_int.h for the other files.
  */
 #include "write/trace_writer.h"
 
@@ -157,8 +157,7 @@ int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 	if (err) {
 		(void)wm_diag_set(diag, err, dir, -1, "cannot write the metadata: %s",
 				  strerror(-err));
-		(void)unlinkat(w->dirfd, "index",
-			       AT_REMOVEDIR); /* undo: leave the folder as it was */
+		(void)unlinkat(w->dirfd, "index", AT_REMOVEDIR); /* undo: restore the folder */
 		goto fail;
 	}
 	*ret = w;
@@ -200,7 +199,7 @@ int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *in
 	return 0;
 }
 
-/* Reports the records that this producer lost on a full disk, once that can be written. */
+/* Queues a report of the records that this producer lost on a full disk. */
 static void report_disk_loss(struct wm_producer *p)
 {
 	const struct wm_recorder_loss l = {.pid = p->pid,
@@ -275,8 +274,8 @@ static int64_t last_padding(const struct wm_producer *p, const struct wm_raw_pac
 }
 
 /*
- * The time of the first record. The chunk's begin is only close to it (taken earlier, or after the
- * clock was read); the closer a packet's begin is, the fewer lanes are needed.
+ * Returns the time of the first record. The chunk's begin is only near it, since that clock value
+ * was read separately; and the more exact the begins of packets are, the fewer lanes are needed.
  */
 static uint64_t first_clock(const struct wm_raw_packet *packet)
 {
@@ -368,7 +367,7 @@ int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet
 	w->totals.events += packet->count;
 	w->totals.packets++;
 	report_disk_loss(p);
-	(void)wm_mixed_tick(w, packet->end); /* accounts for failures itself */
+	(void)wm_mixed_tick(w, packet->end); /* mixed.c counts the records of a failed write */
 	return 0;
 }
 
@@ -377,7 +376,7 @@ void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t 
 	w->meta.sample_regs = regs;
 	w->meta.sample_error_ns = error_ns;
 	w->clock_refined =
-	    true; /* the file is updated with the next change, as for the frequency */
+	    true; /* the file is written with the next change, as for the frequency */
 }
 
 /* --- the recorder's stream -------------------------------------------------- */

@@ -37,7 +37,7 @@ struct wm_trace_options {
 	uint64_t clock_hz;
 	uint64_t clock_start;       /* a clock value ... */
 	uint64_t start_realtime_ns; /* ... and the wall clock at the same time */
-	uint64_t clock_error_ns;    /* error of that pair */
+	uint64_t clock_error_ns;    /* error bound of that pair */
 	const char *command;        /* recorded command, for the environment block; may be NULL */
 };
 
@@ -48,22 +48,28 @@ struct wm_producer;
 int wm_trace_writer_create(const char *dir, const struct wm_trace_options *o,
 			   struct wm_trace_writer **ret, struct wm_diag *diag);
 
-/* Flushes, and updates the clock's frequency. The trace is valid without it, too. Accepts NULL. */
+/*
+ * Flushes, and updates the clock's frequency. The trace is also valid if this is never called.
+ * Accepts NULL.
+ */
 int wm_trace_writer_close(struct wm_trace_writer *w);
 
 /*
  * Writes the data waiting in memory: the recorder's events, records of mixed streams, a loss not
- * yet reported. Afterwards the totals are those that the trace would have if it were closed now.
- * Without a flush, data waits at most until a packet that is a second later.
+ * yet reported. Afterwards the totals are exact. Without a flush, data waits until a packet arrives
+ * that is a second of trace time later.
  */
 int wm_trace_writer_flush(struct wm_trace_writer *w);
 
-/* The frequency is refined while recording; takes effect with the next write of the metadata. */
+/*
+ * Sets a more exact frequency, measured while recording; it is written with the next change of the
+ * metadata.
+ */
 void wm_trace_writer_clock_hz(struct wm_trace_writer *w, uint64_t hz);
 
 /*
- * The trace has samples: sets the mask of registers in their regs_user, and the upper bound of the
- * error of their times as far as it is known already.
+ * Declares that the trace has samples: `regs` is the mask of the registers in their regs_user,
+ * `error_ns` the upper bound known so far of the error of their times.
  */
 void wm_trace_writer_samples(struct wm_trace_writer *w, uint64_t regs, uint64_t error_ns);
 
@@ -77,8 +83,8 @@ struct wm_producer_info {
 int wm_producer_add(struct wm_trace_writer *w, const struct wm_producer_info *info,
 		    struct wm_producer **ret);
 /*
- * The process ended; its ids can be dropped. Frees `p`; the writer's end removes the remaining
- * ones.
+ * Call this when the process has ended. Frees `p`; wm_trace_writer_close() frees the remaining
+ * producers.
  */
 void wm_producer_remove(struct wm_producer *p, uint64_t clock);
 
@@ -92,21 +98,27 @@ int wm_producer_event(struct wm_producer *p, uint32_t id, uint32_t contexts,
 
 struct wm_raw_packet {
 	uint32_t tid;
-	uint32_t level;       /* signal-nesting level */
-	uint64_t begin, end;  /* full clock values: the chunk part's begin, its last record */
-	uint64_t count;       /* records in it */
-	uint64_t lost;        /* lost by this producer since the previous packet: added to
-			       * events_discarded of the lane */
+	uint32_t level; /* signal-nesting level */
+	/* full clock values: begin of this part of the chunk, time of its last record */
+	uint64_t begin, end;
+	uint64_t count; /* records in it */
+	/*
+	 * records this producer lost since its previous packet; added to the lane's
+	 * events_discarded
+	 */
+	uint64_t lost;
 	struct iovec payload; /* complete records, headers included; a multiple of 8 bytes */
-	uint32_t last_offset; /* of the last record in payload, from commit.last_bytes: CTF needs
-			       * its end without padding. 0 with count above 1: unknown, all records
-			       * are walked */
+	/*
+	 * offset of the last record in payload, from commit.last_bytes: CTF needs the record's end
+	 * without padding. 0 with a count above 1: unknown, the writer steps over all records
+	 */
+	uint32_t last_offset;
 };
 
 /*
- * Writes the packet; reads only its first header and its last record. The caller has checked begin,
- * end and all other clock values given to the writer against the present, because a value from the
- * future would block lanes. `begin` is moved to the first record's time.
+ * Writes the packet; reads only its first header and its last record. The caller must have checked
+ * that no clock value is later than the present, because a value from the future would block lanes.
+ * `begin` is replaced by the time of the first record.
  *
  * -EBADMSG: the payload does not end in a complete record of a known id; nothing was written or
  * counted, the caller accounts for it. Any other error: the records are counted in
@@ -116,8 +128,8 @@ struct wm_raw_packet {
 int wm_producer_packet(struct wm_producer *p, const struct wm_raw_packet *packet);
 
 /*
- * Bytes of the record at `at`, padding included, for a caller that has to split a packet; -EBADMSG
- * when it is not a complete record of a known id.
+ * Returns the size of the record at `at`, padding included, for a caller that splits a packet;
+ * -EBADMSG when it is not a complete record of a known id.
  */
 int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, size_t avail);
 
@@ -140,14 +152,14 @@ enum wm_kernel_stream_kind {
 	WM_NR_KERNEL_STREAMS,
 };
 struct wm_kernel_stream;
-/* -EEXIST: the kind has a stream already. */
+/* Returns -EEXIST when the trace already has a stream of this kind. */
 int wm_kernel_stream_create(struct wm_trace_writer *w, enum wm_kernel_stream_kind kind,
 			    struct wm_kernel_stream **ret);
 
 /* Like wm_producer_event(); takes ownership of `class`. */
 int wm_kernel_stream_event(struct wm_kernel_stream *k, uint32_t id, struct wm_class *class);
 
-#define WM_KERNEL_RINGS 2u /* per CPU in a stream class; each has a lane */
+#define WM_KERNEL_RINGS 2u /* rings per CPU in a stream class; each has a lane */
 
 struct wm_kernel_packet {
 	uint32_t cpu, ring;
@@ -162,14 +174,17 @@ struct wm_kernel_packet {
 /* Packets of a CPU's ring must arrive in order of time. Errors as for wm_producer_packet(). */
 int wm_kernel_stream_packet(struct wm_kernel_stream *k, const struct wm_kernel_packet *p);
 
-/* A thread in the kernel's events, with its name at that time. */
+/* Records the name of a thread that occurs in the kernel's events. */
 int wm_trace_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t tid, uint64_t clock,
 		    const char *comm);
-/* The kernel lost events of a CPU (-1: of no CPU): like wm_trace_lost(), without a process. */
+/*
+ * Records that the kernel lost events of a CPU (-1: of no particular CPU). Like wm_trace_lost(),
+ * but without a process.
+ */
 int wm_trace_kernel_lost(struct wm_trace_writer *w, int32_t cpu, uint64_t from, uint64_t to,
 			 const char *cause, uint64_t count);
 
-/* A text file beside the streams, "kernel/NAME"; replaced as a whole. */
+/* Writes the text file "kernel/NAME" in the trace, replacing the old one as a whole. */
 int wm_trace_kernel_file(struct wm_trace_writer *w, const char *name, const void *data,
 			 size_t bytes);
 
@@ -182,14 +197,14 @@ int wm_trace_kernel_format(struct wm_trace_writer *w, const char *system, const 
 int wm_trace_kernel_formats(struct wm_trace_writer *w);
 
 /*
- * Symbols of the kernel, lines as in /proc/kallsyms: writes "DIR/kernel/kallsyms.zst". Needs no
- * writer: another process may call it. wm_trace_kernel_adopt() adds the size of the files to the
- * writer's totals.
+ * Writes the kernel's symbols, lines as in /proc/kallsyms, to "DIR/kernel/kallsyms.zst". Needs no
+ * writer, so another process may call it; wm_trace_kernel_adopt() then adds the size of the file to
+ * the writer's totals.
  */
 int wm_trace_kernel_symbols(const char *dir, const char *text, size_t bytes);
 void wm_trace_kernel_adopt(struct wm_trace_writer *w);
 
-/* The recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
+/* Events of the recorder's own stream. `lost` is indexed by enum wm_lost of ring/pool.h. */
 struct wm_module_info {
 	uint64_t clock, base, start, bytes;
 	bool unload;

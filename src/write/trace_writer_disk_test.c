@@ -62,7 +62,7 @@ static uint64_t events_now(char **ret_errors)
 	return n;
 }
 
-/* Writes until the disk is full, while it is, and after `make_room`. */
+/* Writes until the disk is full, continues while it is full, and after make_room() freed space. */
 static void full_and_free(struct wm_trace_writer *w, struct wm_producer *p, int want_error,
 			  void (*make_room)(void))
 {
@@ -156,7 +156,7 @@ static void full_tmpfs(uint32_t *ret_skipped)
 	if (mount("none", kit_dir, "tmpfs", 0, "size=600k"))
 		return;
 	*ret_skipped = 0;
-	/* The trace is one level down: the ballast is beside it. */
+	/* The file that fills the disk is beside the trace's folder. */
 	snprintf(ballast, sizeof(ballast), "%s/ballast", kit_dir);
 	fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
@@ -190,7 +190,7 @@ static void test_full_disk(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* No room for the metadata: packets that need it are refused, not written without it. */
+/* When the disk has no room for the metadata, packets that need it are refused. */
 static void test_no_room_for_metadata(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -298,7 +298,7 @@ static void test_mixed_on_a_full_disk(void **state)
 
 /* --- killed ----------------------------------------------------------------- */
 
-/* Writes as fast as it can to several lanes of several classes, until it is killed. */
+/* Writes to several lanes of several classes, without a pause, until the process is killed. */
 static void write_forever(int ready)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);

@@ -59,7 +59,10 @@ static const char all_text[] =
     "seq = [ [0] = 65535, [1] = 0, [2] = 7 ], _blob_length = 2, "
     "blob = [ [0] = 0xFE, [1] = 0xCA ], e = ( \"bad\" : container = -1 )";
 
-/* Every type, both contexts, in both orders: the padding of the last record is right. */
+/*
+ * Events with fields of every type and both contexts: the writer finds the padding of the last
+ * record, whichever record is the last.
+ */
 static void test_every_type(void **state)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -120,7 +123,7 @@ static void test_last_padding(void **state)
 			kit_record(&k, 0, 2000 + 10 * i + n);
 			kit_string(&k, "12345678" + i);
 		}
-		/* Without the offset of the last record the writer finds it. */
+		/* When the offset of the last record is not given, the writer finds it. */
 		k.last = i % 2 ? k.last : 0;
 		assert_int_equal(kit_send(p, &k, 1, 0), 0);
 	}
@@ -168,7 +171,10 @@ static void test_numberings(void **state)
 	assert_int_equal(stream_of(b), 1);
 	assert_int_equal(stream_of(c), 2);
 
-	/* New events: a's fits, b's now clashes with the one added for a: b moves. */
+	/*
+	 * a declares a new event, which its class accepts. b's new event then clashes with a's, so
+	 * b moves to another class.
+	 */
 	assert_int_equal(kit_event(a, 4, 0, "four", ""), 0);
 	assert_int_equal(kit_send_plain(a, 4, 1, 2003, 2003), 0);
 	assert_int_equal(kit_event(b, 4, 0, "quattro", ""), 0);
@@ -417,7 +423,7 @@ static void random_packets(uint32_t lanes_per_stream, uint32_t lanes, uint32_t *
 	if (kit_has_babeltrace()) {
 		char *out = kit_babeltrace("", NULL), *at = out;
 
-		/* babeltrace2 sorts them; each number occurs exactly once. */
+		/* babeltrace2 sorts the records; each number occurs exactly once. */
 		assert_int_equal(kit_lines(out), records + PRODUCERS);
 		char *seen = calloc(records, 1);
 
@@ -477,7 +483,7 @@ static void test_mixed_text(void **state)
 	assert_int_equal(kit_send(q, &k, 12, 0), 0);
 	assert_false(kit_exists("user-3-0"));
 	assert_int_equal(kit_send_plain(p, 5, 11, 3 * second, 3 * second), 0);
-	assert_true(kit_exists("user-3-0")); /* the first three were written already */
+	assert_true(kit_exists("user-3-0")); /* the first three records were written already */
 	assert_int_equal(kit_send_plain(p, 5, 11, second + 5, second + 5), 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
 	assert_int_equal(check_lane("user-3-0"), 4);

@@ -19,7 +19,10 @@
 #include "write/numbering_int.h"
 #include "write/trace_writer.h"
 
-/* Tests use small values. The few mixed lanes are additional: readers open all files at once. */
+/*
+ * Limits of the number of lanes, which tests set to small values. Readers open all files at once.
+ * The few lanes of mixed streams are not counted.
+ */
 struct wm_writer_limits {
 	uint32_t lanes_per_stream, lanes;
 	size_t mixed_bytes; /* of records held back for sorting */
@@ -44,21 +47,22 @@ struct wm_producer {
 	struct wm_producer *next, **link; /* in writer->producers */
 	struct wm_producer *next_unplaced;
 	bool unplaced;      /* in writer->unplaced: has ids that its stream may lack */
-	uint32_t nr_placed; /* number of its first ids that its stream has */
+	uint32_t nr_placed; /* number of its leading ids that its stream is known to have */
 	uint32_t pid, vpid;
 	struct wm_numbering ids;
 	struct wm_stream_class *stream; /* NULL before the first packet */
-	uint64_t carry;                 /* lost, not yet in any events_discarded */
-	uint64_t disk_from, disk_to;    /* of the records below */
-	uint64_t disk_count;            /* not written, and not yet reported by a waymark:lost */
+	uint64_t carry;                 /* lost events that are not yet in any events_discarded */
+	uint64_t disk_from, disk_to;    /* clock values: range of the records counted below */
+	/* records whose write failed, not yet reported by a waymark:lost event */
+	uint64_t disk_count;
 };
 
 /* The recorder's own events that wait for a packet. */
 struct wm_recorder_stream {
 	struct wm_stream_class *stream;
 	struct wm_text records;
-	size_t last_padding;         /* of the last record */
-	uint64_t count, first, last; /* clock values */
+	size_t last_padding;         /* padding of the last record */
+	uint64_t count, first, last; /* first and last are clock values */
 	uint64_t lost;               /* dropped because the queue was full */
 	bool urgent;                 /* should be written before the next user packet */
 };
@@ -72,9 +76,9 @@ struct wm_mixed;
 struct wm_kernel_stream {
 	struct wm_trace_writer *writer;
 	struct wm_stream_class *stream;
-	struct wm_lane_file **rings; /* by CPU, WM_KERNEL_RINGS of each */
+	struct wm_lane_file **rings; /* indexed by CPU * WM_KERNEL_RINGS + ring */
 	uint32_t nr_rings;
-	uint64_t carry;              /* lost, not yet in any events_discarded */
+	uint64_t carry;              /* lost events that are not yet in any events_discarded */
 	uint64_t disk_from, disk_to; /* of the records below */
 	uint64_t disk_count;         /* not written, and not yet reported by a waymark:lost */
 };
@@ -83,11 +87,12 @@ struct wm_trace_writer {
 	int dirfd, index_dirfd;
 	struct wm_meta_trace meta;
 	const struct wm_meta_format *format;
-	struct wm_text declared; /* stream and event declarations up to now */
-	bool clock_refined;      /* the file has an older frequency: corrected at the next write */
+	struct wm_text declared; /* all stream and event declarations so far */
+	/* the file has an older frequency, to be corrected at the next write */
+	bool clock_refined;
 	bool metadata_old;       /* the file lacks some declarations */
-	uint64_t metadata_bytes; /* of the file */
-	uint64_t kernel_bytes;   /* of the files in kernel/ */
+	uint64_t metadata_bytes; /* size of the metadata file */
+	uint64_t kernel_bytes;   /* size of the files in kernel/ */
 	struct wm_event_store events;
 	struct wm_stream_class **streams; /* by id */
 	uint32_t nr_streams;
@@ -95,8 +100,9 @@ struct wm_trace_writer {
 	struct wm_lane_folder folder;
 	struct wm_producer *producers, *unplaced;
 	struct wm_recorder_stream recorder;
-	struct wm_mixed *mixed;                                /* NULL until lanes run out */
-	struct wm_text formats;                                /* of the kernel's events */
+	struct wm_mixed *mixed; /* NULL until lanes run out */
+	/* format files of the kernel's events */
+	struct wm_text formats;
 	struct wm_kernel_stream *kernel[WM_NR_KERNEL_STREAMS]; /* NULL: no stream of that kind */
 	struct wm_trace_totals totals;
 	struct wm_writer_limits limits;
@@ -109,19 +115,21 @@ int wm_stream_class_create(struct wm_trace_writer *w, enum wm_stream_kind kind,
 			   struct wm_stream_class **ret);
 void wm_stream_class_destroy(struct wm_stream_class *s);
 
-/* Gives `id`, which is unused, a meaning in this stream and declares it. */
+/* Assigns the unused `id` to an event in this stream, and declares the event. */
 int wm_stream_class_event(struct wm_trace_writer *w, struct wm_stream_class *s, uint32_t id,
 			  struct wm_interned_event *event);
 
 /*
- * Finds or creates the stream that agrees with the producer, and the same for all waiting
- * producers.
+ * Finds or creates a stream class that agrees with the producer's ids; also for all other producers
+ * that wait for one.
  */
 int wm_stream_class_place(struct wm_producer *p);
-void wm_stream_class_unplace(struct wm_producer *p); /* it has a new id */
-void wm_stream_class_forget(struct wm_producer *p);  /* it is being removed */
+void wm_stream_class_unplace(struct wm_producer *p); /* the producer has a new id */
+void wm_stream_class_forget(struct wm_producer *p);  /* the producer is being removed */
 
-/* A lane for a packet with that begin; -EMLINK when the limit of lanes is reached. */
+/*
+ * Finds or creates a lane for a packet with that begin; -EMLINK when the limit of lanes is reached.
+ */
 int wm_stream_class_lane(struct wm_trace_writer *w, struct wm_stream_class *s, uint64_t begin,
 			 struct wm_lane_file **ret);
 
@@ -134,7 +142,9 @@ int wm_stream_class_metadata(struct wm_trace_writer *w);
 
 /* --- record.c ------------------------------------------------------ */
 
-/* Bytes of the record at `at`, without padding; -EBADMSG when it is not a record of p's. */
+/*
+ * Returns the size of the record at `at`, without padding; -EBADMSG when it is not a record of `p`.
+ */
 int64_t wm_writer_record_size(const struct wm_producer *p, const void *at, size_t avail);
 
 /* --- recorder.c -------------------------------------------------- */
@@ -147,7 +157,7 @@ void wm_recorder_stream_thread(struct wm_trace_writer *w, uint32_t pid, uint32_t
 			       uint64_t clock, const char *comm);
 void wm_recorder_stream_module(struct wm_trace_writer *w, uint32_t pid,
 			       const struct wm_module_info *m);
-/* cpu -1: not of a CPU, but of a process's memory or the disk. */
+/* `cpu` is -1 when the loss was not in a CPU's ring, but in a process's memory or on the disk. */
 struct wm_recorder_loss {
 	uint32_t pid;
 	int32_t cpu;
@@ -159,7 +169,7 @@ void wm_recorder_stream_lost(struct wm_trace_writer *w, const struct wm_recorder
 /* Writes the waiting events. On failure they remain queued. */
 int wm_recorder_stream_flush(struct wm_trace_writer *w);
 
-/* Returns whether they should be written before a packet with that end. */
+/* Returns whether the waiting events should be written before a packet that ends at that time. */
 bool wm_recorder_stream_due(const struct wm_trace_writer *w, uint64_t clock);
 
 /* --- kernel.c ---------------------------------------------------- */
@@ -169,11 +179,11 @@ void wm_kernel_stream_destroy(struct wm_kernel_stream *k);
 
 /* --- mixed.c ----------------------------------------------------- */
 
-/* Splits the packet into records; they are written within about a second of trace time. */
+/* Takes over the packet's records; they are written about a second of trace time later. */
 int wm_mixed_add(struct wm_producer *p, const struct wm_raw_packet *packet, uint64_t begin,
 		 uint64_t lost);
 
-/* Trace time has reached `clock`: writes records that waited long enough. */
+/* Reports that trace time has reached `clock`, and writes the records that waited long enough. */
 int wm_mixed_tick(struct wm_trace_writer *w, uint64_t clock);
 int wm_mixed_flush(struct wm_trace_writer *w);
 void wm_mixed_destroy(struct wm_mixed *m);
