@@ -93,7 +93,7 @@ void *wm_arena_grow(struct wm_arena *a, void *array, size_t count, size_t bytes)
 	void *larger;
 
 	if (count & (count - 1))
-		return array; /* not a power of two: room is left */
+		return array; /* `count` is not a power of two, so the array has spare room */
 	larger = wm_arena_array(a, room, bytes);
 	if (larger && count)
 		memcpy(larger, array, count * bytes);

@@ -28,8 +28,10 @@
 #define wm_or_acq_rel(ptr, v)  __atomic_fetch_or((ptr), (v), __ATOMIC_ACQ_REL)
 #define wm_and_acq_rel(ptr, v) __atomic_fetch_and((ptr), (v), __ATOMIC_ACQ_REL)
 
-/* Strong. A failed exchange has acquire order: data published by the value it loaded may be
- * read. */
+/*
+ * Strong compare-and-swap. A failed one has acquire order, so data published by the value that it
+ * loaded may be read.
+ */
 #define wm_cas_acq_rel(ptr, expected_ptr, v)                                                       \
 	__atomic_compare_exchange_n((ptr), (expected_ptr), (v), 0, __ATOMIC_ACQ_REL,               \
 				    __ATOMIC_ACQUIRE)
@@ -45,7 +47,7 @@
 #define wm_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define wm_fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* Against the compiler only: this thread and its own signal handlers. */
+/* A compiler barrier: orders accesses between this thread and its own signal handlers. */
 #define wm_fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 static inline void wm_relax(void)

@@ -14,7 +14,7 @@
 
 #define STATUS_NOT_RUN 127
 
-/* Full length, 0 at the end, or -errno. */
+/* Reads one word: returns its size, 0 at end of file, or -errno. */
 static ssize_t read_word(int fd, void *word, size_t bytes)
 {
 	ssize_t n;
@@ -25,12 +25,13 @@ static ssize_t read_word(int fd, void *word, size_t bytes)
 	return n < 0 ? -errno : n;
 }
 
-/* The caller's handlers do not exist in the command. */
+/* Resets signal handlers, because the handler functions do not exist in the new program. */
 static void forget_handlers(void)
 {
 	for (int i = 1; i < NSIG; i++)
 		if (!wm_signal_is_ignored(i))
-			(void)signal(i, SIG_DFL); /* fails for the signals that cannot be set */
+			/* fails for signals whose handler cannot be set */
+			(void)signal(i, SIG_DFL);
 }
 
 static void __attribute__((noreturn)) be_the_command(char *const *argv, char *const *environment,
@@ -63,7 +64,7 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 	sigset_t all, before;
 	pid_t pid;
 
-	/* A socketpair: writing to a pipe whose reader died raises SIGPIPE. */
+	/* A socketpair instead of a pipe: writing to a pipe whose reader died raises SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hold) < 0)
 		return -errno;
 	if (pipe2(error, O_CLOEXEC) < 0) {
@@ -71,7 +72,7 @@ int wm_child_hold_with(char *const *argv, char *const *environment, const sigset
 		close_both(hold);
 		return err;
 	}
-	/* A held child accepts only SIGKILL. */
+	/* While held, the child blocks all signals; only SIGKILL ends it. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();

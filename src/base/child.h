@@ -13,7 +13,7 @@
 struct wm_child {
 	pid_t pid;
 	int hold;  /* a byte written lets it run; closing ends it */
-	int error; /* the errno of execve(2) is read from here */
+	int error; /* the child writes the errno of a failed execve(2) here */
 };
 
 /*
@@ -21,7 +21,7 @@ struct wm_child {
  * command gets (NULL: the caller's). 0 or -errno.
  */
 int wm_child_hold(char *const *argv, const sigset_t *mask, struct wm_child *ret);
-/* The same with another environment than the caller's, NULL-terminated. */
+/* Like wm_child_hold(), with the given NULL-terminated environment instead of the caller's. */
 int wm_child_hold_with(char *const *argv, char *const *environment, const sigset_t *mask,
 		       struct wm_child *ret);
 

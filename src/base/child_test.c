@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* child_test.c - a held command has run nothing yet; then it runs or is dropped. */
+/*
+ * child_test.c - tests that a held command has executed nothing, and that it then runs or is
+ * dropped.
+ */
 #include "base/child.h"
 
 #include <errno.h>

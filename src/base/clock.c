@@ -18,7 +18,7 @@
 #define KERNEL_NAME "arch_sys_counter"
 #endif
 
-/* Ticks at the same rate in all power states. */
+/* Whether the counter ticks at the same rate in all power states. */
 static bool counter_is_invariant(void)
 {
 #if defined(__x86_64__)
@@ -31,8 +31,8 @@ static bool counter_is_invariant(void)
 }
 
 /*
- * The kernel removes a counter that it found unstable from the available clock sources. The current
- * source may be another one (kvm-clock) although the counter is good.
+ * The kernel removes a counter that it found unstable from the list of available clock sources. The
+ * current source may be a different one (kvm-clock) even if the counter is good.
  */
 static bool kernel_trusts(const char *counter)
 {

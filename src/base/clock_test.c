@@ -33,7 +33,7 @@ static void test_best(void **state)
 	assert_true(best == WM_CLOCK_MONOTONIC || best == WM_CLOCK_CYCLES);
 	assert_int_equal(wm_clock_best(), best);
 	nanosleep(&nap, NULL);
-	/* No counter worth using is slower than 1 MHz: 2 ms are 2000 ticks. */
+	/* No usable counter is slower than 1 MHz, so 2 ms are at least 2000 ticks. */
 	assert_true(wm_clock_read(best) - before >= 2000);
 }
 

@@ -33,7 +33,10 @@ const char *wm_diag_errno(int err)
 	return strerror(-err);
 }
 
-/* Appends the cure to a sentence such as "cannot open the folder: Permission denied". */
+/*
+ * Appends the cure to a sentence that ends with the errno's text, such as "cannot open the folder:
+ * Permission denied".
+ */
 static void add_cure(struct wm_diag *d, int err)
 {
 	const char *bare = strerror(-err);

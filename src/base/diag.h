@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag.h - where and why an input was refused: parsers fill it beside their negative errno, cmd
- * prints it. Always NUL-terminated; never allocated. Call wm_diag_keep() when the memory of `where`
- * is about to be freed.
+ * diag.h - where and why an input was refused: a parser fills a struct wm_diag and returns a
+ * negative errno; cmd prints it. Always NUL-terminated; never allocated. Call wm_diag_keep() when
+ * the memory of `where` is about to be freed.
  */
 #ifndef WM_BASE_DIAG_H
 #define WM_BASE_DIAG_H

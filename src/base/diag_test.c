@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* diag_test.c - sentences: kept, cut, and given a cure when they end with an errno's own text. */
+/*
+ * diag_test.c - sentences are kept, cut, and extended by a cure when they end with an errno's text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

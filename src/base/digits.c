@@ -49,8 +49,10 @@ static inline double power(int n)
 	return powers[n - POWER_MIN];
 }
 
-/* The exponent of the power of ten at or below `a`; one too small for some just above 10^n, which
- * does no harm. */
+/*
+ * Returns the exponent of the largest power of ten that is not above `a`. It may be one too small
+ * for values just above 10^n; the caller allows for that.
+ */
 static inline int exponent_of(double a)
 {
 	uint64_t bits;

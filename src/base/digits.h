@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digits.h - numbers as digits, eight at a time, for writers of millions of lines. All write at
- * `at` and return the end; no NUL. The caller provides WM_DIGITS_MAX bytes, all of which may be
- * overwritten.
+ * digits.h - fast conversion of numbers to digits, eight at a time, for writers of millions of
+ * lines. All functions write at `at`, return the end of the digits and append no NUL. The caller
+ * provides WM_DIGITS_MAX bytes, all of which may be overwritten.
  */
 #ifndef WM_BASE_DIGITS_H
 #define WM_BASE_DIGITS_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WM_DIGITS_MAX 72u /* 64 binary digits with their prefix */
+#define WM_DIGITS_MAX 72u /* binary has the longest text: 64 digits and a prefix */
 
 extern const char wm_digit_pairs[200]; /* "00" "01" ... "99" */
 extern const uint64_t wm_digit_powers[20];
@@ -28,9 +28,9 @@ static inline uint64_t wm_digits_bytes(uint32_t n)
 {
 	uint64_t v = n / 10000 | (uint64_t)(n % 10000) << 32, high;
 
-	high = (v * 10486) >> 20 & 0x0000007f0000007fu; /* / 100, of both halves */
+	high = (v * 10486) >> 20 & 0x0000007f0000007fu; /* divides both halves by 100 */
 	v = high | (v - 100 * high) << 16;
-	high = (v * 103) >> 10 & 0x000f000f000f000fu; /* / 10, of all four */
+	high = (v * 103) >> 10 & 0x000f000f000f000fu; /* divides all four parts by 10 */
 	return high | (v - 10 * high) << 8;
 }
 
@@ -41,14 +41,14 @@ static inline void wm_digits_store(char *at, uint64_t digits)
 	memcpy(at, &digits, 8);
 }
 
-/* Exactly eight digits. */
+/* Writes exactly eight digits. */
 static inline char *wm_digits_8(char *at, uint32_t n)
 {
 	wm_digits_store(at, wm_digits_bytes(n));
 	return at + 8;
 }
 
-/* Exactly nine digits, as for nanoseconds. */
+/* Writes exactly nine digits, as for nanoseconds. */
 static inline char *wm_digits_9(char *at, uint32_t n)
 {
 	*at++ = (char)('0' + n / 100000000);
@@ -62,7 +62,7 @@ static inline uint32_t wm_digits_count(uint64_t n)
 	return n ? about + (n >= wm_digit_powers[about]) : 1;
 }
 
-/* A number below 10^8, without leading zeros: shifts them out of the eight digits. */
+/* Writes a number below 10^8 without leading zeros, by shifting them out of the eight digits. */
 static inline char *wm_digits_u32(char *at, uint32_t n)
 {
 	uint64_t v = wm_digits_bytes(n);
@@ -92,7 +92,7 @@ static inline char *wm_digits_i64(char *at, int64_t n)
 	return wm_digits_u64(at, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
 
-/* Digits in base 2, 8 or 16; `bits` per digit is 1, 3 or 4. No prefix, no leading zeros. */
+/* Writes digits in base 2, 8 or 16; `bits` per digit is 1, 3 or 4. No prefix, no leading zeros. */
 static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const char *digits)
 {
 	uint32_t nr = n ? (63u - (uint32_t)__builtin_clzll(n)) / bits + 1 : 1;
@@ -103,7 +103,10 @@ static inline char *wm_digits_bits(char *at, uint64_t n, uint32_t bits, const ch
 	return end;
 }
 
-/* Eight hexadecimal digits at once: one nibble per byte, then letters from 10 up. */
+/*
+ * Writes eight hexadecimal digits at once: puts one nibble into each byte, then turns values from
+ * 10 up into letters.
+ */
 static inline void wm_digits_hex_8(char *at, uint32_t n)
 {
 	uint64_t v = n, letters;
@@ -117,7 +120,7 @@ static inline void wm_digits_hex_8(char *at, uint32_t n)
 	memcpy(at, &v, 8);
 }
 
-/* Hexadecimal digits, right-aligned in sixteen characters and padded with blanks. */
+/* Writes hexadecimal digits, right-aligned in sixteen characters and padded with blanks. */
 static inline char *wm_digits_hex_wide(char *at, uint64_t n)
 {
 	uint32_t blanks = (uint32_t)__builtin_clzll(n | 1) / 4;
@@ -130,14 +133,17 @@ static inline char *wm_digits_hex_wide(char *at, uint64_t n)
 
 /* The six digits that printf's %g shows, without the sign: digits * 10^(exponent - 5). */
 struct wm_six {
-	uint32_t digits; /* six of them, the first not 0 */
+	uint32_t digits; /* six decimal digits; the first is not 0 */
 	int exponent;
 };
 
-/* False: not finite, 0, very large or small, or too close to halfway between two results. */
+/*
+ * Returns false for infinity, NaN, 0, very large or small numbers, and numbers too close to halfway
+ * between two results.
+ */
 bool wm_digits_six(double d, struct wm_six *ret);
 
-/* A double as printf's %g prints it, but much faster for numbers of ordinary size. */
+/* Writes a double as printf's %g does, but much faster for numbers of ordinary size. */
 char *wm_digits_g(char *at, double d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* digits_test.c - digits compared with printf, at every power and in between. */
+/* digits_test.c - compares the digits with printf's, at every power and in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,12 +113,13 @@ static void test_floats(void **unused)
 		random ^= random >> 7;
 		random ^= random << 17;
 		memcpy(&d, &random, sizeof(d));
-		check_g(d);                              /* of any size */
-		check_g((double)(int64_t)random / 1e13); /* of ordinary size */
+		check_g(d);                              /* a double of any size */
+		check_g((double)(int64_t)random / 1e13); /* a double of ordinary size */
 		check_g((double)(int32_t)random / 1000);
 		check_g((double)(random % 20000001) / 2 / 1e1); /* ties */
 		check_g((double)(float)((double)(random % 9999999) / 1e7));
-		check_g((double)(random % 2000001) * 5 * 1e7); /* ties with an exponent */
+		/* a tie between two results, printed with an exponent */
+		check_g((double)(random % 2000001) * 5 * 1e7);
 		check_g(ldexp((double)(random % 1000), -(int)(random >> 60)));
 	}
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * file.c - whole files, see file.h.
- */
+/* file.c - reads and writes whole files, see file.h. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -35,8 +33,10 @@ int wm_file_write(int fd, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Room for the expected size and one byte more, so that read() finds the end without growing the
- * buffer. */
+/*
+ * The first size of the buffer: the file's size and one byte more, so that read() finds the end of
+ * the file without growing the buffer.
+ */
 static size_t first_room(int fd, size_t limit)
 {
 	struct stat st;
@@ -131,7 +131,7 @@ int wm_file_replace(int dirfd, const char *name, mode_t mode, const void *data, 
 	if (!err && renameat(dirfd, temporary, dirfd, name))
 		err = -errno;
 	if (err)
-		(void)unlinkat(dirfd, temporary, 0); /* may not exist */
+		(void)unlinkat(dirfd, temporary, 0); /* the file may not exist */
 	return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - whole files: write all of it, read all of it up to a limit, replace
- * one atomically. Everything retries EINTR; descriptors are O_CLOEXEC.
+ * file.h - reads whole files up to a limit, writes them, and replaces them atomically. Everything
+ * retries EINTR; descriptors are O_CLOEXEC.
  */
 #ifndef WM_BASE_FILE_H
 #define WM_BASE_FILE_H
@@ -22,7 +22,7 @@ int wm_file_write(int fd, const void *data, size_t bytes);
  */
 int wm_file_read_fd(int fd, size_t limit, char **ret_data, size_t *ret_bytes);
 
-/* The same by name; `dirfd` as in openat(2), AT_FDCWD for an ordinary path. */
+/* Like wm_file_read_fd(), by name; `dirfd` is as in openat(2), AT_FDCWD for an ordinary path. */
 int wm_file_read(int dirfd, const char *name, size_t limit, char **ret_data, size_t *ret_bytes);
 
 /*
@@ -34,8 +34,8 @@ int wm_file_read(int dirfd, const char *name, size_t limit, char **ret_data, siz
 int wm_file_replace(int dirfd, const char *name, mode_t mode, const void *data, size_t bytes);
 
 /*
- * An empty unnamed file, open for reading and writing, in $TMPDIR or else /var/tmp. The descriptor,
- * or -errno.
+ * Creates an empty unnamed file, open for reading and writing, in $TMPDIR or else /var/tmp. Returns
+ * the descriptor or -errno.
  */
 int wm_file_temporary(void);
 

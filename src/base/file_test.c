@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_test.c - whole-file helpers: limits, growth, replacing, failing. */
+/* file_test.c - tests of the whole-file helpers: limits, growth, replacing, failures. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int teardown(void **state)
 {
 	(void)unlinkat(dir, "a", 0);
 	close(dir);
-	return rmdir(folder); /* fails when the test left another file */
+	return rmdir(folder); /* fails when the test left a file behind */
 }
 
 static void test_replace_and_read(void **state)

@@ -6,7 +6,7 @@
  */
 #include "base/glob.h"
 
-/* Index after the ']' of the set that opens at p[0] == '[', or 0: not a set. */
+/* Index after the ']' of the set that opens at p[0] == '['; 0 when the set is not closed. */
 static size_t set_end(const char *p, size_t n)
 {
 	size_t i = 1;
@@ -20,7 +20,7 @@ static size_t set_end(const char *p, size_t n)
 	return i < n ? i + 1 : 0;
 }
 
-/* p[0] == '[' and p[end - 1] == ']'. */
+/* Whether the set p[0..end), which includes its brackets, contains `c`. */
 static bool set_has(const char *p, size_t end, unsigned char c)
 {
 	size_t i = 1;
@@ -45,7 +45,7 @@ static bool set_has(const char *p, size_t end, unsigned char c)
 	return found != negated;
 }
 
-/* Number of pattern bytes at p that match the one byte `c`, or 0: no match. */
+/* Number of pattern bytes at p that match the single byte `c`; 0 when they do not match. */
 static size_t match_one(const char *p, size_t n, char c)
 {
 	size_t end;
@@ -72,7 +72,8 @@ static size_t match_one(const char *p, size_t n, char c)
 bool wm_glob_match(const char *pattern, size_t pattern_bytes, const char *text, size_t text_bytes)
 {
 	size_t p = 0, t = 0;
-	size_t star = 0, star_text = 0; /* after the last '*'; the end of its match up to now */
+	/* positions after the last '*' in the pattern, and after the text that it matches so far */
+	size_t star = 0, star_text = 0;
 	bool starred = false;
 
 	while (t < text_bytes) {

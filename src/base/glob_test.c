@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glob_test.c - the matcher against a table, against fnmatch(3) on random patterns, and on the
- * pattern that takes a naive matcher exponential time.
+ * glob_test.c - compares the matcher with a table, with fnmatch(3) on random patterns, and tests a
+ * pattern for which a naive matcher needs exponential time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,10 @@ static void table(void **state)
 				 cases[i].want);
 }
 
-/* fnmatch(3) agrees on all patterns of these bytes except an unclosed set or a final backslash. */
+/*
+ * fnmatch(3) agrees on all patterns of these bytes, except those with an unclosed set or a final
+ * backslash.
+ */
 static void random_against_fnmatch(void **state)
 {
 	static const char pattern_bytes[] = "ab*?[]!-\\";
@@ -93,7 +96,7 @@ static void random_against_fnmatch(void **state)
 			text[i] = text_bytes[(seed >> 16) % (sizeof(text_bytes) - 1)];
 		}
 		text[(seed >> 8) % 7] = '\0';
-		if (strpbrk(pattern, "[\\")) /* the table covers these corner cases */
+		if (strpbrk(pattern, "[\\")) /* the table covers these patterns */
 			continue;
 		bool want = fnmatch(pattern, text, 0) == 0;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json.c - see json.h. Numbers do not depend on the locale.
- */
+/* json.c - see json.h. The locale does not affect how numbers are printed. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -54,7 +52,7 @@ static void put_quoted(FILE *out, const char *text, size_t bytes)
 	(void)putc('"', out);
 }
 
-/* The comma and the key in front of a value. */
+/* Writes the comma and the key that precede a value. */
 static void begin(struct wm_json *j, const char *key)
 {
 	uint32_t bit = 1u << j->depth;
@@ -129,7 +127,7 @@ void wm_json_u64(struct wm_json *j, const char *key, uint64_t value)
 	(void)fprintf(j->out, "%" PRIu64, value);
 }
 
-/* The shortest text that reads back as the same value. */
+/* Writes the shortest text that reads back as the same value. */
 void wm_json_f64(struct wm_json *j, const char *key, double value)
 {
 	char text[40];
@@ -145,7 +143,7 @@ void wm_json_f64(struct wm_json *j, const char *key, double value)
 		if (strtod(text, NULL) == value)
 			break;
 	}
-	comma = strchr(text, ','); /* a locale's decimal point */
+	comma = strchr(text, ','); /* replaces the locale's decimal point */
 	if (comma)
 		*comma = '.';
 	(void)fputs(text, j->out);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json_test.c - the output, byte by byte, and read back by jansson.
- */
+/* json_test.c - compares the output byte by byte, and reads it back with jansson. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +120,7 @@ static void test_floats(void **state)
 	free(text);
 }
 
-/* For any bytes, a reader that checks UTF-8 accepts the output. */
+/* A reader that checks UTF-8 accepts the output for arbitrary bytes. */
 static void test_random_bytes(void **state)
 {
 	uint64_t word = 1;

@@ -2,10 +2,10 @@
 /*
  * loop.c - the event loop, see loop.h.
  *
- * Every watch but a timer is one descriptor in the epoll set with the watch's address as its datum;
- * all signals share one signalfd, whose datum is the loop. Timers are a list sorted by deadline. A
- * removed watch leaves the epoll set at once, but its memory is freed at the end of the step,
- * because the current batch of epoll events may still point to it.
+ * Every watch except a timer is one descriptor in the epoll set; its epoll data is the address of
+ * the watch. All signals share one signalfd, whose epoll data is the address of the loop. Timers
+ * are a list sorted by deadline. A removed watch leaves the epoll set at once, but its memory is
+ * freed at the end of the step, because the current batch of epoll events may still point to it.
  */
 #include "base/loop.h"
 
@@ -30,12 +30,12 @@ enum watch_kind { WATCH_FD, WATCH_TIMER, WATCH_SIGNAL, WATCH_CHILD, WATCH_PROCES
 
 struct wm_watch {
 	struct wm_loop *loop;
-	struct wm_watch *prev, *next;     /* in loop->all, or next in loop->dead */
+	struct wm_watch *prev, *next;     /* links in loop->all; `next` also links loop->dead */
 	struct wm_watch *earlier, *later; /* in loop->timers */
 	enum watch_kind kind;
-	bool dead, queued; /* queued: in loop->timers */
-	bool is_deaf;      /* SIGNAL: drops signals that the terminal sent */
-	int fd;            /* FD: the caller's; CHILD, PROCESS: a pidfd, -1 when done */
+	bool dead, queued; /* `queued`: the watch is in loop->timers */
+	bool is_deaf;      /* a signal watch that ignores signals from the terminal */
+	int fd;            /* FD: owned by the caller; CHILD, PROCESS: a pidfd, -1 after the exit */
 	int signo;
 	pid_t pid;
 	uint64_t due_ns, interval_ns;
@@ -49,7 +49,7 @@ struct wm_watch {
 };
 
 struct wm_loop {
-	int epoll, signals; /* signals: -1 until the first one is watched */
+	int epoll, signals; /* `signals` is -1 until the first signal is watched */
 	struct wm_watch *all, *dead, *timers;
 	struct wm_watch *by_signal[_NSIG];
 	sigset_t watched, original;
@@ -220,7 +220,7 @@ int wm_loop_timer(struct wm_loop *l, uint64_t first_ns, uint64_t interval_ns,
 	return watch_give(w, ret);
 }
 
-/* Runs the timers that are due; a timer that restarts itself runs in a later step. */
+/* Runs the timers that are due. A timer that is restarted by its callback runs in a later step. */
 static int timers_run(struct wm_loop *l)
 {
 	uint64_t now = wm_clock_monotonic_ns();
@@ -385,7 +385,11 @@ static void exit_run(struct wm_watch *w)
 		pid_t got = waitpid(w->pid, &status, WNOHANG);
 
 		if (got == 0)
-			return; /* a debugger still holds it; the edge repeats when it detaches */
+			/*
+			 * A debugger still holds the process; epoll reports it again when the
+			 * debugger detaches.
+			 */
+			return;
 		if (got != w->pid)
 			status = -1;
 	}
@@ -408,8 +412,8 @@ void wm_watch_remove(struct wm_watch *w)
 	if (w->kind == WATCH_SIGNAL)
 		signal_forget(w);
 	if (w->kind == WATCH_FD && w->fd >= 0)
-		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, w->fd, NULL); /* fails when closed early:
-									* already removed */
+		/* fails when the caller closed the descriptor, which removed it already */
+		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, w->fd, NULL);
 	if ((w->kind == WATCH_CHILD || w->kind == WATCH_PROCESS) && w->fd >= 0)
 		close(w->fd);
 	if (w->prev)
@@ -431,7 +435,8 @@ static int wait_ms(const struct wm_loop *l, int timeout_ms)
 	now = wm_clock_monotonic_ns();
 	if (l->timers->due_ns <= now)
 		return 0;
-	left_ms = (l->timers->due_ns - now - 1) / NS_PER_MS + 1; /* rounds up: never early */
+	/* rounds up, so that no timer fires early */
+	left_ms = (l->timers->due_ns - now - 1) / NS_PER_MS + 1;
 	if (left_ms > INT_MAX)
 		left_ms = INT_MAX;
 	return timeout_ms >= 0 && (uint64_t)timeout_ms < left_ms ? timeout_ms : (int)left_ms;

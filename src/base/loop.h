@@ -64,10 +64,10 @@ void wm_watch_timer(struct wm_watch *w, uint64_t first_ns, uint64_t interval_ns)
 int wm_loop_signal(struct wm_loop *l, int signo, void (*fn)(int signo, pid_t from, void *data),
 		   void *data, struct wm_watch **ret);
 /*
- * The same for each of SIGINT, SIGTERM and SIGHUP that is not ignored: nohup and the like ignore a
- * signal so that it does not end the program. SIGINT is watched even when ignored, because a shell
- * without job control ignores it for `CMD &` only to keep the terminal's Ctrl-C away: then an
- * interrupt from the terminal is dropped, one sent by a process is reported.
+ * The same for each of SIGINT, SIGTERM and SIGHUP that is not ignored: programs such as nohup
+ * ignore a signal so that it does not end the command. SIGINT is watched even when ignored, because
+ * a shell without job control ignores it for `CMD &` only to keep the terminal's Ctrl-C away: then
+ * an interrupt from the terminal is dropped, one sent by a process is reported.
  */
 int wm_loop_signals_that_end(struct wm_loop *l, void (*fn)(int signo, pid_t from, void *data),
 			     void *data);
@@ -75,13 +75,13 @@ int wm_loop_signals_that_end(struct wm_loop *l, void (*fn)(int signo, pid_t from
 const sigset_t *wm_loop_original_mask(const struct wm_loop *l);
 
 /*
- * The exit of a child of this process, which is reaped; `status` as from waitpid(2). Runs once; the
- * watch stays, idle, until removed. -ESRCH: no such process. `status` is -1 when other code reaped
- * the child.
+ * Watches for the exit of a child of this process and reaps it; `status` is as from waitpid(2), or
+ * -1 when other code reaped the child. The callback runs once; the watch stays idle until removed.
+ * -ESRCH: no such process.
  */
 int wm_loop_child(struct wm_loop *l, pid_t pid, void (*fn)(pid_t pid, int status, void *data),
 		  void *data, struct wm_watch **ret);
-/* The exit of any process; it is not reaped and `status` is -1. */
+/* Watches for the exit of any process, which is not reaped; `status` is -1. */
 int wm_loop_process(struct wm_loop *l, pid_t pid, void (*fn)(pid_t pid, int status, void *data),
 		    void *data, struct wm_watch **ret);
 

@@ -121,7 +121,7 @@ static void test_timers(void **state)
 	struct wm_watch *idle;
 	uint64_t before = wm_clock_monotonic_ns();
 
-	/* The earlier timer runs first, however late the step is. */
+	/* The earlier timer runs first, even when the step comes after both deadlines. */
 	assert_int_equal(wm_loop_timer(l, 1 * MS, 0, tick_b, &t, NULL), 0);
 	assert_int_equal(wm_loop_timer(l, 2 * MS, 2 * MS, tick_a, &t, &t.watch), 0);
 	assert_int_equal(wm_loop_timer(l, UINT64_MAX, 0, tick_b, &t, &idle), 0);
@@ -190,7 +190,7 @@ static void on_exit_of(pid_t pid, int status, void *data)
 	e->n++;
 }
 
-/* As under nohup: the ignored SIGHUP is dropped, the other signals are reported. */
+/* As under nohup: the ignored SIGHUP is dropped and the other signals are reported. */
 static void test_ignored_signals(void **state)
 {
 	struct wm_loop *l = *state;

@@ -28,7 +28,7 @@ static uint64_t take_number(struct cursor *c, int base)
 	char *end;
 	uint64_t value;
 
-	/* strtoull would accept blanks and signs. */
+	/* strtoull() would accept blanks and signs */
 	if (!((*c->p >= '0' && *c->p <= '9') || (base == 16 && *c->p >= 'a' && *c->p <= 'f'))) {
 		c->bad = true;
 		return 0;
@@ -84,7 +84,7 @@ static void restore_newlines(char *path)
 	*to = '\0';
 }
 
-/* One line, NUL-terminated. False when it is not in the kernel's format. */
+/* Parses one NUL-terminated line. Returns false when it does not have the kernel's format. */
 static bool parse_line(char *line, struct wm_map *m)
 {
 	struct cursor c = {line, false};
@@ -189,7 +189,7 @@ const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address)
 	return low < m->nr && m->maps[low].start <= address ? &m->maps[low] : NULL;
 }
 
-/* Must not block when a FIFO or a device has taken the file's name. */
+/* Opens without blocking, because a FIFO or a device may have replaced the file. */
 static int open_regular(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -203,7 +203,7 @@ static int open_regular(const char *name)
 	return -ENOENT;
 }
 
-/* /proc/PID/exe opens the executable itself, even when its name is gone. */
+/* Opens /proc/PID/exe, which works even when the executable's name was removed. */
 static int open_exe(pid_t pid, const struct wm_map *map)
 {
 	char name[64];

@@ -23,13 +23,13 @@ enum wm_map_perms {
 struct wm_map {
 	uint64_t start, end; /* addresses, end excluded */
 	uint64_t offset;     /* in the file */
-	uint64_t inode;      /* 0: no file */
+	uint64_t inode;      /* 0: no file is mapped */
 	uint32_t dev_major, dev_minor;
 	uint8_t perms; /* enum wm_map_perms bits */
 	bool deleted;  /* the file was unlinked; `path` is its last name */
 	/*
-	 * As the process sees it, or "[stack]" and the like, or "". The kernel's "\012" is turned
-	 * back into a newline; it escapes no other byte here.
+	 * The path as the process sees it; "[stack]" and similar for special mappings; or "". The
+	 * kernel writes a newline as "\012", which is decoded; it escapes no other byte here.
 	 */
 	const char *path;
 };
@@ -37,27 +37,32 @@ struct wm_map {
 struct wm_maps {
 	struct wm_map *maps; /* by ascending address */
 	size_t nr;
-	char *text; /* the memory of the paths */
+	char *text; /* holds the paths */
 };
 
 #define WM_MAPS_BYTES_MAX (64u << 20)
 
-/* -ENOENT or -ESRCH: no such process; -EACCES or -EPERM: no permission. A kernel thread has 0
- * maps. */
+/*
+ * Returns 0; -ENOENT or -ESRCH: no such process; -EACCES or -EPERM: no permission. The result for a
+ * kernel thread has no maps.
+ */
 int wm_maps_read(pid_t pid, struct wm_maps *ret_maps);
 
-/* Takes ownership of `text` (malloc'ed, NUL-terminated; freed also on failure). -EBADMSG,
- * -ENOMEM. */
+/*
+ * Parses `text` (malloc'ed, NUL-terminated) and takes ownership of it, also on failure. Returns 0,
+ * -EBADMSG or -ENOMEM.
+ */
 int wm_maps_parse(char *text, struct wm_maps *ret_maps, struct wm_diag *diag);
 
 void wm_maps_done(struct wm_maps *m);
 
-const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address); /* NULL: not mapped */
+/* returns NULL when the address is not mapped */
+const struct wm_map *wm_maps_find(const struct wm_maps *m, uint64_t address);
 
 /*
- * Opens the mapped file, read only: by name inside the process's root or, when it was deleted,
- * through /proc/PID/exe or /proc/PID/map_files (privileged). The descriptor or -errno; -ENOENT also
- * when the mapping has no file.
+ * Opens the mapped file read-only: by its name inside the process's root or, when it was deleted,
+ * through /proc/PID/exe or /proc/PID/map_files (needs privileges). Returns the descriptor or
+ * -errno; -ENOENT also when the mapping has no file.
  */
 int wm_maps_open(pid_t pid, const struct wm_map *map);
 

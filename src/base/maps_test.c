@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps_test.c - lines of every form, hostile lines, the test's own process.
+ * maps_test.c - tests lines of every form, hostile lines, and the map of the test process itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +122,10 @@ static void test_ourselves(void **state)
 	assert_true(wm_maps_read(0x7fffffff, &m) < 0);
 }
 
-/* A name that contains a newline, and a file that was replaced by a non-regular one. */
+/*
+ * A name that contains a newline, and a file that was replaced by something that is not a regular
+ * file.
+ */
 static void test_odd_names(void **state)
 {
 	char dir[] = "/tmp/wm-maps-XXXXXX", name[64];
@@ -153,7 +156,7 @@ static void test_odd_names(void **state)
 	assert_true(map->deleted);
 	assert_string_equal(map->path, name);
 	fd = wm_maps_open(getpid(), map);
-	if (fd >= 0) { /* map_files is privileged */
+	if (fd >= 0) { /* opening through map_files needs privileges */
 		char byte;
 
 		assert_int_equal(read(fd, &byte, 1), 1);

@@ -22,7 +22,7 @@ static inline uint64_t wm_mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* A number that differs from run to run: the address of the stack. */
+/* Returns a number that differs from run to run: the address of the stack. */
 static inline uint64_t wm_mix_seed(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_frame_address(0) >> 4;

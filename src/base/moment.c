@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-/* Reads exactly `digits` digits and advances. */
+/* Reads exactly `digits` digits and advances *s. */
 static bool number(const char **s, int digits, int *ret)
 {
 	int n = 0;
@@ -24,7 +24,7 @@ static bool number(const char **s, int digits, int *ret)
 	return true;
 }
 
-/* ".123" after the seconds, if present. */
+/* Reads a fraction such as ".123" after the seconds, if present. */
 static bool fraction(const char **s, int64_t *ret_ns)
 {
 	int64_t scale = WM_NS_PER_SECOND, ns = 0;
@@ -37,7 +37,7 @@ static bool fraction(const char **s, int64_t *ret_ns)
 		return false;
 	while (**s >= '0' && **s <= '9') {
 		if (scale == 1)
-			return false; /* finer than a nanosecond */
+			return false; /* the fraction is finer than a nanosecond */
 		scale /= 10;
 		ns += (*(*s)++ - '0') * scale;
 	}
@@ -65,7 +65,7 @@ static int seconds(const char *s, int64_t *ret_ns)
 	return 0;
 }
 
-/* YYYY-MM-DD and a space or T, if present. False: a malformed date. */
+/* Reads YYYY-MM-DD and a space or T, if present. Returns false for a malformed date. */
 static bool date(const char **s, struct tm *tm, bool *ret_has)
 {
 	const char *at = *s;
@@ -104,7 +104,7 @@ static bool is_utc(const char **s)
 	return true;
 }
 
-/* mktime() turns the 31st of February into a day of March: refused here. */
+/* mktime() would turn the 31st of February into a day of March, so such dates are refused here. */
 static int combine(struct tm *tm, bool utc, int64_t ns, int64_t *ret_ns)
 {
 	int day = tm->tm_mday, month = tm->tm_mon;

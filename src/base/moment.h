@@ -15,15 +15,16 @@
 #include <stdint.h>
 
 /*
- * "2026-11-22T14:05:30Z". Takes no lock: after fork(2) a thread that does not exist in the child
- * may hold the C library's time zone lock for ever. 0 or -EINVAL: before 1970, after the year 9999,
- * or `bytes` too small.
+ * Prints a time like "2026-11-22T14:05:30Z". Takes no lock: the C library's time zone lock may be
+ * held for ever in a forked child, by a thread that exists only in the parent. Returns 0, or
+ * -EINVAL: before 1970, after the year 9999, or `bytes` is too small.
  */
 int wm_moment_print_utc(int64_t seconds, char *buf, size_t bytes);
 
 /*
- * `day_ns` is any time on the day that is used when `text` has no date. 0, -EINVAL (none of the
- * forms, or no such day or hour), -ERANGE (beyond 64 bits of nanoseconds).
+ * Parses one of these forms. When `text` has no date, it means the day that contains `day_ns`.
+ * Returns 0, -EINVAL (no valid form, or no such day or hour) or -ERANGE (does not fit 64 bits of
+ * nanoseconds).
  */
 int wm_moment_parse(const char *text, int64_t day_ns, int64_t *ret_ns);
 

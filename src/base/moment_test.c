@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* moment_test.c - every form, malformed variants of it, and the extremes of the range. */
+/* moment_test.c - tests every form, malformed variants of it, and the extremes of the range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

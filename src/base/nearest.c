@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.c - see nearest.h. Optimal string alignment over three rows; names are short, so the
- * quadratic cost does not matter.
+ * nearest.c - see nearest.h. Computes the optimal string alignment distance with three rows; names
+ * are short, so the quadratic cost does not matter.
  */
 #include "base/nearest.h"
 
@@ -64,7 +64,7 @@ void wm_nearest_init(struct wm_nearest *n, const char *wanted)
 	n->limit = length < 3 ? 1 : 1 + (unsigned)length / 4;
 }
 
-/* A name that contains the whole wanted word is nearer than any name that needs edits. */
+/* A name that contains the whole wanted name is nearer than any name that needs edits. */
 static unsigned distance_to(const struct wm_nearest *n, const char *name)
 {
 	size_t wanted = strlen(n->wanted);

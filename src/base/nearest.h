@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest.h - the names closest to a mistyped one: offer all names, then get the sentence.
- * Wildcards in the wanted name are ignored; a name that contains the wanted one is near. Fixed
- * storage, nothing to free.
+ * nearest.h - finds the names closest to a mistyped one: the caller offers all names and then gets
+ * a sentence. Wildcards in the wanted name are ignored; a name that contains the wanted one is
+ * near. Fixed storage, nothing to free.
  */
 #ifndef WM_BASE_NEAREST_H
 #define WM_BASE_NEAREST_H
@@ -14,7 +14,7 @@
 
 struct wm_nearest {
 	char wanted[WM_NEAREST_NAME_MAX];
-	unsigned limit; /* a greater distance is not near */
+	unsigned limit; /* names at a greater distance are not suggested */
 	unsigned nr;
 	struct {
 		unsigned distance;

@@ -90,7 +90,10 @@ int wm_number_parse_integer(const char *text, int64_t min, int64_t max, int64_t 
 	return 0;
 }
 
-/* ".25" of `factor`; at most nine digits, which fit for every unit. */
+/*
+ * Reads a fraction such as ".25" of `factor`; up to nine digits, which cannot overflow for any
+ * unit.
+ */
 static int take_fraction(const char **text, uint64_t factor, uint64_t *ret_value)
 {
 	const char *p = *text + 1;

@@ -23,7 +23,10 @@ int wm_number_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns,
 /* "2.3e-10", with a dot in any locale. */
 int wm_number_parse_float(const char *text, double *ret_value);
 
-/* "12 KiB": two digits or more, rounded down. `buf` has WM_NUMBER_TEXT bytes. */
+/*
+ * Prints an approximate size such as "12 KiB": at least two digits, rounded down. `buf` has
+ * WM_NUMBER_TEXT bytes.
+ */
 const char *wm_number_print_about(uint64_t bytes, char *buf);
 
 /* The shortest exact text of a size ("64M") or duration ("100ms"). `buf` has WM_NUMBER_TEXT bytes.

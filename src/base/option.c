@@ -16,7 +16,10 @@
 #include "base/nearest.h"
 #include "base/number.h"
 
-/* getopt's `val` of a long option: its index in the table, above any letter. */
+/*
+ * getopt's `val` for a long option is LONG_BASE plus its index in the table, which is above any
+ * letter.
+ */
 #define LONG_BASE 0x1000
 #define HELP_LONG 0x0fff
 
@@ -25,7 +28,7 @@ struct parser {
 	unsigned nr;
 	struct option longs[WM_OPTION_MAX + 2];
 	char letters[2 + 3 * (WM_OPTION_MAX + 1) + 1];
-	bool own_h; /* the table defines -h itself */
+	bool own_h; /* the table defines its own -h */
 };
 
 static unsigned table_length(const struct wm_option *table)
@@ -88,7 +91,7 @@ static const struct wm_option *by_code(const struct parser *p, int code)
 	return NULL;
 }
 
-/* "--name" or "-x", for errors. */
+/* Writes the option as the user spells it, "--name" or "-x", for error messages. */
 static const char *spelled(const struct wm_option *o, char *buf, size_t bytes)
 {
 	if (o->name)
@@ -178,7 +181,10 @@ static int set_integer(const struct wm_option *o, const char *argument, void *at
 	return wrong(diag, o, argument, wants);
 }
 
-/* SIZE and DURATION differ only in parser, printer and example. */
+/*
+ * Sets a SIZE or DURATION, which differ only in the parser, the printer and the example in the
+ * message.
+ */
 static int set_scaled(const struct wm_option *o, const char *argument, void *at,
 		      struct wm_diag *diag)
 {
@@ -252,7 +258,7 @@ static void set_defaults(const struct parser *p, void *values)
 		if (o->initial && o->kind != WM_OPTION_CALL && o->kind != WM_OPTION_TITLE)
 			err = set(o, o->initial, values, NULL);
 		assert(!err && "the default of an option fails its own bounds");
-		(void)err; /* unused with NDEBUG */
+		(void)err; /* not used when NDEBUG is defined */
 	}
 }
 
@@ -267,7 +273,9 @@ static void offer_names(const struct parser *p, struct wm_nearest *near)
 	wm_nearest_offer(near, "help");
 }
 
-/* getopt refused "--word": no such name, or an ambiguous abbreviation. */
+/*
+ * Explains why getopt refused "--word": there is no such option, or the abbreviation is ambiguous.
+ */
 static int unknown_long(const struct parser *p, const char *word, struct wm_diag *diag)
 {
 	size_t length = strcspn(word, "=");
@@ -296,7 +304,7 @@ static int unknown_long(const struct parser *p, const char *word, struct wm_diag
 			   *cure ? "; " : "", cure);
 }
 
-/* "-filter" was meant as "--filter". */
+/* Explains an unknown letter; suggests "--filter" for "-filter". */
 static int unknown_letter(const struct parser *p, int letter, int argc, char **argv,
 			  struct wm_diag *diag)
 {
@@ -336,7 +344,10 @@ static int refuse(const struct parser *p, int code, int argc, char **argv, struc
 	return unknown_long(p, argv[optind - 1] + 2, diag);
 }
 
-/* "-g dwarf,4096": the next word, if it is a value of an optional argument. */
+/*
+ * Finds the argument of an option. An optional argument may be the next word, if that is one of the
+ * option's values, as in "-g dwarf,4096".
+ */
 static const char *argument_of(const struct wm_option *o, int argc, char **argv)
 {
 	const char *next = optind < argc ? argv[optind] : "";

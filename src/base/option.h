@@ -36,15 +36,15 @@
 
 #include "base/diag.h"
 
-#define WM_OPTION_MAX 96u /* entries in a table */
+#define WM_OPTION_MAX 96u /* maximum number of entries in a table */
 
 enum wm_option_kind {
-	WM_OPTION_FLAG,     /* bool: true when given */
-	WM_OPTION_TEXT,     /* const char *: borrowed from argv or the table */
+	WM_OPTION_FLAG,     /* sets a bool to true */
+	WM_OPTION_TEXT,     /* const char *, borrowed from argv or the table */
 	WM_OPTION_INTEGER,  /* int64_t */
 	WM_OPTION_SIZE,     /* uint64_t bytes */
 	WM_OPTION_DURATION, /* uint64_t nanoseconds */
-	WM_OPTION_CHOICE,   /* int: index of the word in `choices` */
+	WM_OPTION_CHOICE,   /* int, the index of the word in `choices` */
 	WM_OPTION_CALL,     /* runs `call`, in the order typed */
 	WM_OPTION_TITLE,    /* not an option: a heading in --help */
 };
@@ -60,11 +60,12 @@ struct wm_option {
 	bool optional;
 	bool hidden;          /* not in --help */
 	const char *argument; /* its name in --help; NULL: takes no argument */
-	const char *initial;  /* default, parsed as if typed first; NULL: zero. Not for CALL */
-	const char *choices;  /* CHOICE: words separated by '|'; see also `optional` */
-	int64_t min, max;     /* INTEGER, SIZE, DURATION (ns); both 0: unbounded */
-	const char *help;     /* one sentence, lower case, no full stop */
-	size_t offset;        /* of the member; use WM_OPTION_TO_* */
+	/* default, parsed as if the user had typed it first; NULL: zero. Not for CALL */
+	const char *initial;
+	const char *choices; /* CHOICE: words separated by '|'; see also `optional` */
+	int64_t min, max;    /* INTEGER, SIZE, DURATION (ns); both 0: unbounded */
+	const char *help;    /* one sentence, lower case, no full stop */
+	size_t offset;       /* offset of the member; set it by the WM_OPTION_TO_* macros */
 	/*
 	 * CALL: `argument` is NULL when the option takes none. Returns 0 or a negative errno with
 	 * diag->sentence filled; the parser prepends the option's name.
@@ -97,7 +98,7 @@ struct wm_option {
 		.kind = WM_OPTION_TITLE, .help = NULL                                              \
 	}
 
-/* Whether the entry ends a table. */
+/* Whether the entry marks the end of the table. */
 static inline bool wm_option_is_end(const struct wm_option *o)
 {
 	return o->kind == WM_OPTION_TITLE && !o->help;

@@ -25,7 +25,7 @@ static unsigned print_usage(const struct wm_option *o, FILE *out)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-/* Prints words from `column` on, wrapped; returns the column reached. */
+/* Prints wrapped text that begins at `column`; returns the column reached. */
 static unsigned print_words(const char *text, unsigned column, unsigned columns, FILE *out)
 {
 	while (*text) {

@@ -188,7 +188,8 @@ static void test_every_kind(void **state)
 	assert_int_equal(v.wait_ns, 2000000000);
 	assert_int_equal(v.mode, 2);
 	assert_string_equal(v.snapshot, "");
-	assert_string_equal(args[first], "x"); /* reordered after the options */
+	/* positional arguments were moved after the options */
+	assert_string_equal(args[first], "x");
 	assert_string_equal(args[first + 1], "y");
 	assert_null(args[first + 2]);
 	assert_int_equal(parse("--snapshot=z", WM_OPTION_ANYWHERE, &v), 0);
@@ -254,7 +255,7 @@ static void test_errors_name_the_cure(void **state)
 	    {"-z", "unknown option '-z'"},
 	    {"-az", "unknown option '-z'"},
 	    {"-filter x", "unknown option '-f'; did you mean '--filter'?"},
-	    {"-output x --json", NULL}, /* -o with the argument "utput" */
+	    {"-output x --json", NULL}, /* parsed as -o with the argument "utput" */
 	    {"--fil x", "option '--fil' is ambiguous: '--filter', '--filler'"},
 	    {"-c", "option '-c' needs an argument: N"},
 	    {"x --output", "option '--output' needs an argument: DIR"},
@@ -355,7 +356,7 @@ static void test_integers(void **state)
 		 (const char *const[]){"", "-", "0x", "1x", " 1", "1 ", "--1", "1.5", NULL};
 	     *bad; bad++)
 		assert_int_equal(wm_number_parse_integer(*bad, INT64_MIN, INT64_MAX, &v), -EINVAL);
-	assert_int_equal(v, 5); /* unchanged by failures */
+	assert_int_equal(v, 5); /* a failure leaves the value unchanged */
 }
 
 static void test_sizes_and_durations(void **state)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - integers in bytes written by another machine: any alignment, either byte order. `swap`
- * is true when the byte order is not this machine's; a constant false costs nothing.
+ * order.h - reads and writes integers in bytes that another machine may have written: any
+ * alignment, either byte order. `swap` is true when the byte order is not this machine's; a
+ * constant false costs nothing.
  */
 #ifndef WM_BASE_ORDER_H
 #define WM_BASE_ORDER_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether integers of that byte order must be swapped on this machine. */
+/* Whether integers of this byte order must be swapped on this machine. */
 static inline bool wm_order_swap(bool big_endian)
 {
 	return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -40,7 +41,7 @@ static inline uint64_t wm_get_u64(const void *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-/* An unsigned integer of 1, 2, 4 or 8 bytes; 0 for any other width. */
+/* Reads an unsigned integer of 1, 2, 4 or 8 bytes; returns 0 for any other width. */
 static inline uint64_t wm_get_uint(const void *p, unsigned bytes, bool swap)
 {
 	switch (bytes) {
@@ -57,7 +58,7 @@ static inline uint64_t wm_get_uint(const void *p, unsigned bytes, bool swap)
 	}
 }
 
-/* The same, sign-extended. */
+/* Like wm_get_uint(), sign-extended. */
 static inline int64_t wm_get_int(const void *p, unsigned bytes, bool swap)
 {
 	switch (bytes) {

@@ -38,7 +38,10 @@ static inline char *wm_pb_varint(char *at, uint64_t n)
 	return at;
 }
 
-/* The end of the text, with room for a tag, a number and `more` bytes; NULL: no memory. */
+/*
+ * Reserves room for a tag, a number and `more` bytes and returns the end of the text; NULL when out
+ * of memory.
+ */
 static inline char *wm_pb_room(struct wm_text *t, size_t more)
 {
 	if (t->room - t->bytes <= WM_PB_ROOM + more && !wm_text_reserve(t, WM_PB_ROOM + more))
@@ -51,7 +54,7 @@ static inline void wm_pb_done(struct wm_text *t, const char *at)
 	t->bytes = (size_t)(at - t->data);
 }
 
-/* uint64, uint32, bool, enum. */
+/* For fields of type uint64, uint32, bool and enum. */
 static inline void wm_pb_u64(struct wm_text *t, uint32_t field, uint64_t n)
 {
 	char *at = wm_pb_room(t, 0);
@@ -60,7 +63,7 @@ static inline void wm_pb_u64(struct wm_text *t, uint32_t field, uint64_t n)
 		wm_pb_done(t, wm_pb_varint(wm_pb_varint(at, field << 3 | WM_PB_VARINT), n));
 }
 
-/* int64, int32: negative values take ten bytes. */
+/* For fields of type int64 and int32; negative values take ten bytes. */
 static inline void wm_pb_i64(struct wm_text *t, uint32_t field, int64_t n)
 {
 	wm_pb_u64(t, field, (uint64_t)n);
@@ -80,7 +83,7 @@ static inline void wm_pb_double(struct wm_text *t, uint32_t field, double d)
 	wm_pb_done(t, at);
 }
 
-/* Bytes, and strings that are known to be UTF-8; for others see wm_pb_utf8(). */
+/* For bytes, and for strings that are known to be UTF-8; see wm_pb_utf8() for others. */
 static inline void wm_pb_string(struct wm_text *t, uint32_t field, const void *data, size_t bytes)
 {
 	char *at = wm_pb_room(t, bytes);

@@ -44,7 +44,8 @@ static void strings(void **state)
 	wm_pb_utf8(&t, 2, "\xc3\xa4", 2);
 	IS(&t, "\x12\x07testing\x12\x00\x12\x82\x80\x80\x00\xc3\xa4");
 	wm_text_cut(&t, 0);
-	wm_pb_utf8(&t, 2, "a\xff\0\xed\xa0\x80", 6); /* not a character, NUL, a surrogate */
+	/* an invalid byte, NUL, an encoded surrogate */
+	wm_pb_utf8(&t, 2, "a\xff\0\xed\xa0\x80", 6);
 	IS(&t, "\x12\x90\x80\x80\x00"
 	       "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	wm_text_done(&t);
@@ -65,7 +66,7 @@ static void messages(void **state)
 	wm_text_done(&t);
 }
 
-/* A length of more than one byte fits in the four bytes. */
+/* A length that needs more than one byte fits in the four bytes. */
 static void long_message(void **state)
 {
 	struct wm_text t;

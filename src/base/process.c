@@ -31,7 +31,7 @@ uint32_t wm_process_parent(uint32_t pid)
 
 	if (read_proc(pid, "stat", 4096, &text, &bytes) < 0)
 		return 0;
-	p = strrchr(text, ')'); /* comm may contain any byte, also ')' */
+	p = strrchr(text, ')'); /* comm may contain any byte, even ')' */
 	if (!p || sscanf(p + 1, " %*c %u", &parent) != 1)
 		parent = 0;
 	free(text);
@@ -82,7 +82,7 @@ bool wm_process_environment_has(uint32_t pid, const char *text)
 	return found;
 }
 
-/* The last number of a line of /proc/ID/status. 0: no such line. */
+/* Returns the last number of a line of /proc/ID/status, or 0 when there is no such line. */
 static uint32_t status_number(uint32_t id, const char *name)
 {
 	char *text = NULL, *line;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * process_test.c - this process, one of its threads, a child of it.
- */
+/* process_test.c - tests with this process, one of its threads, and a child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +41,7 @@ static void *say_ids(void *data)
 	return NULL;
 }
 
-/* In another pid namespace the two ids would differ; here they are equal. */
+/* In another pid namespace the two ids would differ; in this test they are equal. */
 static void threads(void **state)
 {
 	uint32_t said[2] = {0};
@@ -98,7 +96,7 @@ static void environment(void **state)
 	if (child == 0)
 		_exit(execve("/bin/sleep", argv, empty));
 	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 0); /* closed by the exec */
+	assert_int_equal(read(ready[0], &c, 1), 0); /* the exec closed the pipe */
 	close(ready[0]);
 	assert_true(wm_process_environment_has((uint32_t)child, "ONE=2"));
 	assert_false(wm_process_environment_has((uint32_t)child, "ONE=23"));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - finds the file of a program named as in a shell. */
+/* program.h - finds the file of a program by name, as a shell does. */
 #ifndef WM_BASE_PROGRAM_H
 #define WM_BASE_PROGRAM_H
 
 /*
  * A name with a slash is a file name; any other name is looked up in the folders of `search`
- * ($PATH: separated by ':', an empty one is the current folder; NULL: the system's default). NULL
- * when not found or out of memory; free() the result.
+ * ($PATH: separated by ':', an empty entry means the current folder; NULL: the system's default).
+ * Returns NULL when not found or out of memory; free() the result.
  */
 char *wm_program_find(const char *name, const char *search);
 

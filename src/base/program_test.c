@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program_test.c - names with and without slashes, folders that are missing or empty. */
+/* program_test.c - tests names with and without slashes, and folders that are missing or empty. */
 #include "base/program.h"
 
 #include <setjmp.h>

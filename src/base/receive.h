@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive.h - receives packets from a UNIX socket, up to the last one its peer sent.
+ * receive.h - receives packets from a UNIX socket, including the last ones of a peer that has
+ * closed it.
  *
  * When a peer closes with packets unread, Linux reports ECONNRESET to the receiver once, ahead of
  * the packets that the peer had sent. A reader that stops there loses the last packets of a process
@@ -12,10 +13,13 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* As recvmsg(2): the bytes received, 0 when the peer closed and all packets are read, or -errno. */
+/*
+ * Like recvmsg(2). Returns the number of bytes received, 0 when the peer closed the socket and all
+ * packets are read, or -errno.
+ */
 ssize_t wm_receive_message(int fd, struct msghdr *message, int flags);
 
-/* The same, as recv(2). */
+/* Like recv(2), with the same results. */
 ssize_t wm_receive(int fd, void *data, size_t bytes, int flags);
 
 #endif

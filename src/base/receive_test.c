@@ -19,7 +19,7 @@ static void connect_pair(int pair[2])
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 }
 
-/* The peer sends two packets and closes; the packet sent to it stays unread. */
+/* The peer sends two packets and closes its socket while one packet sent to it is still unread. */
 static void say_and_go(const int pair[2])
 {
 	assert_int_equal(send(pair[0], "order", 5, 0), 5);

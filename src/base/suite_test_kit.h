@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suite_test_kit.h - the two things a unit test asks of the run it is part of: where to create
- * files, and how much to do.
+ * suite_test_kit.h - settings that unit tests take from the test run: where to create files, and
+ * how many rounds to run.
  */
 #ifndef WM_BASE_SUITE_TEST_KIT_H
 #define WM_BASE_SUITE_TEST_KIT_H
@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 /*
- * The folder for files of a test: in memory where the machine has /dev/shm. A test that creates
- * and syncs a thousand files takes half the time there, and does not depend on a busy disk.
+ * The folder for the files of a test, in memory if the machine has /dev/shm. A test that creates
+ * and syncs a thousand files takes half the time there, and is independent of how busy the disk is.
  */
 static inline const char *kit_scratch_folder(void)
 {
 	return access("/dev/shm", W_OK | X_OK) ? "/tmp" : "/dev/shm";
 }
 
-/* How many rounds: `brief` in `make check`, `full` in `make check-long`. */
+/* The number of rounds: `brief` in `make check`, `full` in `make check-long`. */
 static inline uint32_t kit_rounds(uint32_t brief, uint32_t full)
 {
 	return getenv("WAYMARK_LONG") ? full : brief;

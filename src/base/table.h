@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - a hash table of indices into an array of the caller's: the one hash
- * table of the tools. The caller hashes a key (base/mix.h, beginning with the
- * table's seed), walks the candidates and compares keys itself:
+ * table.h - the hash table of the tools: it stores indices into an array that the caller owns. The
+ * caller hashes a key (base/mix.h, beginning with the table's seed), walks the candidates and
+ * compares keys itself:
  *
  *   uint64_t hash = wm_mix(t.seed ^ id, 0);
  *   struct wm_table_walk w;
@@ -13,9 +13,9 @@
  *   ... append an entry, then wm_table_add(&t, hash, its index)
  *
  * Entries are added and never removed. Slots keep 32 bits of the hash, so most
- * candidates are equal keys, and growing needs no callback. The seed differs
- * from run to run: a file cannot be made to collide. Open addressing; at most half of
- * the slots are used; 8 bytes a slot. Not thread-safe; reading is, while nobody adds.
+ * candidates are equal keys, and growing needs no callback. The seed differs from run to run, so
+ * nobody can write a file whose keys collide. Open addressing; at most half of the slots are used;
+ * 8 bytes a slot. Several threads may read at once while none adds.
  */
 #ifndef WM_BASE_TABLE_H
 #define WM_BASE_TABLE_H
@@ -27,13 +27,13 @@
 #define WM_TABLE_NONE UINT32_MAX
 
 struct wm_table_slot {
-	uint32_t hash;  /* the upper half; its low bits place the slot */
-	uint32_t index; /* + 1; 0: free */
+	uint32_t hash;  /* upper half of the hash; its low bits choose the slot */
+	uint32_t index; /* index + 1; 0: the slot is free */
 };
 
 struct wm_table {
 	struct wm_table_slot *slots; /* NULL until the first entry */
-	uint32_t nr, room;           /* room: a power of two, or 0 */
+	uint32_t nr, room;           /* `room`: number of slots, a power of two or 0 */
 	uint64_t seed;
 };
 
@@ -42,9 +42,9 @@ struct wm_table_walk {
 };
 
 void wm_table_init(struct wm_table *t);
-void wm_table_done(struct wm_table *t); /* also of a zeroed one */
+void wm_table_done(struct wm_table *t); /* may also be called on a zeroed table */
 
-/* Adds an index below UINT32_MAX. 0 or -ENOMEM; unchanged then. */
+/* Adds an index below UINT32_MAX. Returns 0 or -ENOMEM, which leaves the table unchanged. */
 int wm_table_add(struct wm_table *t, uint64_t hash, uint32_t index);
 
 static inline uint32_t wm_table_next(const struct wm_table *t, struct wm_table_walk *w)
@@ -61,7 +61,7 @@ static inline uint32_t wm_table_next(const struct wm_table *t, struct wm_table_w
 	}
 }
 
-/* The first index whose hash may be this one; WM_TABLE_NONE ends the walk. */
+/* Returns the first index whose entry may have this hash, or WM_TABLE_NONE when there is none. */
 static inline uint32_t wm_table_first(const struct wm_table *t, uint64_t hash,
 				      struct wm_table_walk *w)
 {

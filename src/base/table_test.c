@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* table_test.c - entries are found whatever their hashes, through growth; memory and misses. */
+/*
+ * table_test.c - tests that entries are found whatever their hashes and while the table grows;
+ * measures memory and misses.
+ */
 #include "base/table.h"
 
 #include <setjmp.h>
@@ -29,7 +32,7 @@ static void test_many(void **unused)
 	wm_table_init(&t);
 	assert_int_equal(find(&t, 1, keys, 0), WM_TABLE_NONE);
 	for (uint32_t i = 0; i < MANY; i++) {
-		keys[i] = (uint64_t)i << 32; /* low bits all equal */
+		keys[i] = (uint64_t)i << 32; /* all keys have the same low bits */
 		assert_int_equal(wm_table_add(&t, wm_mix(t.seed ^ keys[i], 0), i), 0);
 	}
 	assert_int_equal(t.nr, MANY);
@@ -39,7 +42,7 @@ static void test_many(void **unused)
 	wm_table_done(&t);
 }
 
-/* Entries with one hash are all candidates, in any order. */
+/* All entries with the same hash are candidates, in any order. */
 static void test_equal_hashes(void **unused)
 {
 	uint64_t keys[200];
@@ -69,7 +72,10 @@ static uint32_t longest_run(const struct wm_table *t)
 	return longest;
 }
 
-/* Keys in sequence, and keys that a multiplication by the golden ratio maps to one slot. */
+/*
+ * Spreads consecutive keys, and keys that a multiplication by the golden ratio would map to one
+ * slot.
+ */
 static void test_spread(void **unused)
 {
 	const uint64_t inverse = 0xf1de83e19937733du; /* of 0x9e3779b97f4a7c15 */

@@ -104,11 +104,11 @@ void wm_text_f(struct wm_text *t, const char *fmt, ...)
 		return;
 	}
 	if ((size_t)n >= t->room - t->bytes) {
-		t->data[t->bytes] = '\0'; /* restored, in case growing fails */
+		t->data[t->bytes] = '\0'; /* restores the NUL, in case growing fails */
 		if (!wm_text_reserve(t, (size_t)n))
 			return;
 		va_start(ap, fmt);
-		(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* it fits now */
+		(void)vsnprintf(t->data + t->bytes, (size_t)n + 1, fmt, ap); /* the text fits now */
 		va_end(ap);
 	}
 	t->bytes += (size_t)n;

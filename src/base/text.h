@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - a growing piece of text or bytes. Running out of memory is sticky: later additions do
+ * text.h - a growing piece of text or bytes. An allocation failure is sticky: later additions do
  * nothing, and the caller checks `failed` once at the end. Always NUL-terminated when not empty.
  */
 #ifndef WM_BASE_TEXT_H
@@ -24,8 +24,8 @@ void wm_text_done(struct wm_text *t);
 void wm_text_cut(struct wm_text *t, size_t bytes);
 
 /*
- * Makes room for that many more bytes and a NUL, for a caller that writes at data + bytes itself.
- * False, and sets `failed`, when out of memory.
+ * Makes room for `bytes` more bytes and a NUL, for a caller that writes at data + bytes itself.
+ * Returns false, and sets `failed`, when out of memory.
  */
 bool wm_text_reserve(struct wm_text *t, size_t bytes);
 

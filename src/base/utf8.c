@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.c - see utf8.h. No overlong forms, no surrogates, nothing beyond U+10FFFF. */
+/* utf8.c - see utf8.h. Refuses overlong forms, surrogates, and values beyond U+10FFFF. */
 #include "base/utf8.h"
 
 uint32_t wm_utf8_read(const unsigned char *s, size_t bytes, uint32_t *ret)

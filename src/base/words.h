@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - sentences for the user from code that does not print: a fact that is not a failure but
- * should be reported ("2 processes of other users are left out") goes to the caller's function,
- * which prints, stores or drops it.
+ * words.h - passes sentences for the user out of code that does not print. A fact that is not a
+ * failure but should be reported ("2 processes of other users are left out") goes to a function of
+ * the caller, which prints, stores or drops it.
  */
 #ifndef WM_BASE_WORDS_H
 #define WM_BASE_WORDS_H
@@ -18,17 +18,23 @@ struct wm_words {
 void wm_words_say(const struct wm_words *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "cannot VERB 'OBJECT': REASON", with the text of a negative errno and its cure. */
+/*
+ * Reports "cannot VERB 'OBJECT': REASON", where the reason is the text of a negative errno and its
+ * cure.
+ */
 void wm_words_cannot(const struct wm_words *w, const char *verb, const char *object, int err);
 
 /*
- * The same when a parser filled `diag`: its position (file, line or offset) and its sentence; the
- * errno's text when the sentence is empty.
+ * Like wm_words_cannot(), when a parser filled `diag`: reports its position (file, line or offset)
+ * and its sentence, or the errno's text when the sentence is empty.
  */
 void wm_words_diag(const struct wm_words *w, const char *verb, const char *object, int err,
 		   const struct wm_diag *diag);
 
-/* The reason of a failure: diag's sentence, or the errno's text and cure when it is empty. */
+/*
+ * The reason of a failure: the sentence of `diag`, or the errno's text and cure when the sentence
+ * is empty.
+ */
 const char *wm_words_of(int err, const struct wm_diag *diag);
 
 #endif
