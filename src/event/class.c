@@ -20,9 +20,10 @@
 struct block {
 	struct wm_class *class;
 	struct wm_field *fields;
-	struct wm_label *labels;                 /* next free one */
-	char *text;                              /* next free byte */
-	uint8_t base_bytes[WM_CLASS_FIELDS_MAX]; /* length of each field's base name */
+	struct wm_label *labels; /* next free one */
+	char *text;              /* next free byte */
+	/* Length of each field's name without a suffix such as _2. */
+	uint8_t base_bytes[WM_CLASS_FIELDS_MAX];
 };
 
 static_assert(WM_SCHEMA_NAME_MAX <= UINT8_MAX, "base_bytes holds any base name's length");
@@ -50,11 +51,14 @@ static int measure_fields(struct wm_schema s, struct measure *m, struct wm_diag 
 	}
 	if (more < 0)
 		return refuse(&s, diag);
-	m->text_bytes += s.text_bytes[WM_TEXT_SCHEMA]; /* labels: each '#' leaves room for a NUL */
+	m->text_bytes += s.text_bytes[WM_TEXT_SCHEMA]; /* labels: a NUL replaces each '#' */
 	return 0;
 }
 
-/* Names are typed by users and stored in files: bounded, no control characters. */
+/*
+ * Checks the length of a name and refuses control characters: users type names, and files store
+ * them.
+ */
 static int check_name(const char *name, const char *what, bool may_be_empty, struct wm_diag *diag)
 {
 	size_t n = strlen(name);
@@ -83,8 +87,10 @@ static const char *keep(struct block *b, const char *text, size_t bytes)
 	return at;
 }
 
-/* The k-th field with the same base name, k > 1, is named NAME_k; filter_link.c has the same
- * rule. */
+/*
+ * Stores a field's name. The k-th field with the same base name, k > 1, is named NAME_k;
+ * filter_link.c has the same rule.
+ */
 static const char *keep_name(struct block *b, const struct wm_schema_field *f)
 {
 	char name[WM_SCHEMA_NAME_MAX + SUFFIX_BYTES + 8];
@@ -112,7 +118,7 @@ static const struct wm_label *keep_labels(struct block *b, const struct wm_schem
 		b->labels->value =
 		    wm_schema_fit(wm_schema_value(s, f->first_value + i), f->scalar, f->bytes);
 		b->labels++;
-		p += n + 2; /* skip '#' and ',' */
+		p += n + 2; /* skips '#' and ',' */
 	}
 	return first;
 }

@@ -23,10 +23,10 @@
 enum wm_field_shape {
 	WM_SHAPE_SCALAR,   /* one element */
 	WM_SHAPE_STRING,   /* NUL-terminated */
-	WM_SHAPE_CHARS,    /* char array of exactly `length` bytes */
+	WM_SHAPE_CHARS,    /* a char array of exactly `length` bytes */
 	WM_SHAPE_ARRAY,    /* `length` elements */
-	WM_SHAPE_SEQUENCE, /* u4 count, elements */
-	WM_SHAPE_BLOB,     /* u4 count, bytes */
+	WM_SHAPE_SEQUENCE, /* a u4 count, then the elements */
+	WM_SHAPE_BLOB,     /* a u4 count, then the bytes */
 };
 
 enum wm_scalar {
@@ -46,36 +46,41 @@ struct wm_label {
 struct wm_field {
 	const char *name;
 	enum wm_field_shape shape;
-	enum wm_scalar scalar; /* of the element */
-	uint8_t bytes;         /* of the element: 1, 2, 4, 8 */
+	enum wm_scalar scalar; /* type of the element */
+	uint8_t bytes;         /* size of the element: 1, 2, 4 or 8 */
 	uint32_t length;       /* CHARS, ARRAY */
-	uint32_t nr_labels;    /* > 0: an enumeration */
+	uint32_t nr_labels;    /* above 0 for an enumeration */
 	const struct wm_label *labels;
-	int32_t offset; /* from the payload's start when all earlier fields are static, else -1 */
+	/* From the start of the payload; -1 when an earlier field has a variable size. */
+	int32_t offset;
 };
 
 struct wm_class {
 	const char *provider, *name;
-	const char *print;   /* NULL: none */
-	const char *file;    /* "": unknown */
-	const char *carrier; /* "provider:name" of a linked marker's typed event; NULL: none */
-	uint8_t kind;        /* enum waymark_desc_kind */
-	uint8_t level;       /* enum waymark_level */
+	const char *print; /* NULL: none */
+	const char *file;  /* "": unknown */
+	/* "provider:name" of the typed event that a linked marker belongs to; NULL: none. */
+	const char *carrier;
+	uint8_t kind;  /* enum waymark_desc_kind */
+	uint8_t level; /* enum waymark_level */
 	uint32_t line, flags;
 	uint32_t nr_fields;
 	const struct wm_field *fields;
-	int32_t payload_bytes; /* if all fields are static, else -1 */
+	int32_t payload_bytes; /* size of the payload; -1 when a field has a variable size */
 };
 
 /*
- * Parses a description from untrusted bytes. `provider` replaces an empty provider (may be NULL).
- * On failure -EBADMSG or -ENOMEM, and `diag` (optional) holds reason and offset.
+ * Parses a description from untrusted bytes. `provider` replaces an empty provider and may be NULL.
+ * Returns 0, -EBADMSG or -ENOMEM; on failure `diag` (optional) holds reason and offset.
  */
 int wm_class_parse(const void *desc, size_t bytes, const char *provider,
 		   struct wm_class **ret_class, struct wm_diag *diag);
 void wm_class_destroy(struct wm_class *c);
 
-/* Same names, level and fields: one's records can be read as the other's. */
+/*
+ * Whether names, level and fields are equal, so that records of one class can be read as records of
+ * the other.
+ */
 bool wm_class_equal(const struct wm_class *a, const struct wm_class *b);
 
 /* Index of a field by name, or -ENOENT. */

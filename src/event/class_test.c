@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * class_test.c - valid, malformed and mutated descriptions; payload walks.
- */
+/* class_test.c - tests valid, malformed and mutated descriptions, and walks over payloads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +21,7 @@
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* xorshift: the same numbers on every machine. */
+/* A xorshift generator: it gives the same numbers on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -104,7 +102,7 @@ static void test_every_type(void **state)
 		assert_int_equal(f->length, want[i].length);
 		assert_int_equal(f->offset, want[i].offset);
 	}
-	/* Labels have the value the field reads back: -1 in a u1 is 255, 300 is 44. */
+	/* A label has the value that reading the field gives: -1 in a u1 is 255, 300 is 44. */
 	assert_string_equal(wm_field_label(&c->fields[12], 255), "RED");
 	assert_string_equal(wm_field_label(&c->fields[12], 0), "GREEN");
 	assert_string_equal(wm_field_label(&c->fields[12], 44), "BLUE");
@@ -189,7 +187,10 @@ static void test_names(void **state)
 	}
 }
 
-/* Markers: format, arguments as spelled, their types ('\0' first: without filler). */
+/*
+ * Markers: the format, the arguments as written in the source, and their types (a format that
+ * begins with '\0' is stored without filler).
+ */
 static void test_markers(void **state)
 {
 	static const struct {
@@ -267,7 +268,7 @@ static void test_bad_markers(void **state)
 	}
 }
 
-/* A marker built by a trace reader: its fields are already named. */
+/* A marker built by a trace reader has fields that are already named. */
 static void test_named_marker(void **state)
 {
 	struct wm_desc_spec spec = {.name = "e",
@@ -297,7 +298,7 @@ static void test_named_marker(void **state)
 	wm_class_destroy(c);
 }
 
-/* The schema is refused, and the diag has this reason and offset. */
+/* Checks that the schema is refused and that the diag has this reason and offset. */
 static void test_bad_schemas(void **state)
 {
 	static const struct {
@@ -389,7 +390,7 @@ static void test_bad_values(void **state)
 
 static void expect_bad(const unsigned char *desc, size_t bytes, const char *why)
 {
-	/* A copy of the exact size, so that ASan detects a read past the end. */
+	/* A copy of the exact size lets ASan detect a read past the end. */
 	unsigned char *copy = malloc(bytes ? bytes : 1);
 	struct wm_class *c = NULL;
 	struct wm_diag diag;
@@ -488,7 +489,7 @@ static void test_limits(void **state)
 	strcpy(schema + n + WM_CLASS_NAME_MAX + 1, "#}");
 	expect_schema_bad("e", schema, values, 1, "label is too long");
 
-	/* Overlong field names are cut, and stay distinct. */
+	/* Overlong field names are cut but stay distinct. */
 	memset(schema, 'x', 1000);
 	strcpy(schema + 1000, ":i4;");
 	memset(schema + 1004, 'x', 999);
@@ -530,7 +531,7 @@ static void test_equal(void **state)
 			wm_class_destroy(b);
 		}
 	}
-	for (size_t i = 5; i < 8; i++) { /* the same text, other values */
+	for (size_t i = 5; i < 8; i++) { /* the schema text is the same, the values differ */
 		struct wm_class *a = parse(schemas[i], one, 2), *b = parse(schemas[i], two, 2);
 
 		assert_false(wm_class_equal(a, b));
@@ -656,7 +657,7 @@ static void test_mutated_payloads(void **state)
 	wm_class_destroy(c);
 }
 
-/* A parsed class keeps its invariants whatever bytes it came from. */
+/* A parsed class satisfies its invariants, whatever bytes it was parsed from. */
 static void check_class(const struct wm_class *c)
 {
 	assert_true(c->nr_fields <= WM_CLASS_FIELDS_MAX);
@@ -709,8 +710,10 @@ static void test_mutated_descriptions(void **state)
 			uint64_t r = next_random(&seed);
 			size_t at = r % n, from = (r >> 20) % n;
 
-			/* A random byte, or one copied from elsewhere, which more often fits the
-			 * grammar. */
+			/*
+			 * Stores a random byte or, more often valid in the grammar, a byte copied
+			 * from elsewhere.
+			 */
 			copy[at] = r >> 63 ? (unsigned char)(r >> 40) : copy[from];
 		}
 		if (!wm_class_parse(copy, n, "p", &c, NULL)) {

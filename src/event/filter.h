@@ -19,7 +19,7 @@
  *   ||  &&  |  ^  &  == !=  < <= > >=  << >>  + -  * / %  unary ! ~ -  ( )
  *   rows  name[3]  $pid $tid $comm $cpu $time  10 0x1f 017 10ms 1.5 'c' "str*"
  *
- * binding as in C, loosest first. Rules where C leaves a choice or is a trap:
+ * binding as in C, loosest first. Rules where C leaves a choice or is error-prone:
  * - Integers are 64 bits wide; a value that fits i64 is signed: only 8-byte unsigned
  *   fields (u64, hex, pointers) and literals beyond i64 are unsigned. Operators
  *   on a signed and an unsigned value give an unsigned one, as in C, and wrap;
@@ -48,7 +48,7 @@
 
 #define WM_FILTER_BYTES_MAX 8192u
 #define WM_FILTER_STACK_MAX 32u
-#define WM_FILTER_NEST_MAX  16u /* && and || nested in right operands of && and || */
+#define WM_FILTER_NEST_MAX  16u /* nesting of && and || in the right operands of && and || */
 #define WM_FILTER_TEXT_MAX  4096u
 
 /* Values of contexts, filled only when the program reads them (see `needs`). */
@@ -75,15 +75,16 @@ int wm_filter_parse(const char *text, unsigned char **ret_code, size_t *ret_byte
 		    struct wm_diag *diag);
 
 /*
- * Calls `fn` for each event field name in the bytecode, repeated names included, until `fn` returns
- * nonzero, which is returned. -EBADMSG, -EINVAL.
+ * Calls `fn` for each event field name in the bytecode; a name may occur more than once. Stops when
+ * `fn` returns nonzero and returns that value. Returns 0, -EBADMSG or -EINVAL.
  */
 int wm_filter_names(const unsigned char *code, size_t bytes,
 		    int (*fn)(const char *name, void *data), void *data);
 
 /*
- * Checks that the filter fits the event. 0, or the errno of wm_filter_link(), explained in `diag`:
- * which field is missing, which types are compared; line and column are those of the filter's text.
+ * Checks that the filter can be applied to the event. 0, or the errno of wm_filter_link(),
+ * explained in `diag`: which field is missing, which types are compared; line and column are those
+ * of the filter's text.
  */
 int wm_filter_check(const unsigned char *code, size_t bytes, const void *desc, size_t desc_bytes,
 		    struct wm_diag *diag);
@@ -108,9 +109,10 @@ uint32_t wm_filter_needs(const struct wm_filter *f); /* enum wm_filter_context b
 bool wm_filter_uses_float(const struct wm_filter *f);
 
 /*
- * `payload` is as the emit macro packs it, with or without padding after it. A payload shorter than
- * the event's minimum, or one that ends before or inside a field that the filter reads, gives
- * false. `contexts` holds the values in wm_filter_needs(); may be NULL when that is 0.
+ * Evaluates the filter. `payload` has the layout that the emit macro writes, with or without
+ * padding after it. A payload shorter than the event's minimum, or one that ends before or inside a
+ * field that the filter reads, gives false. `contexts` holds the values in wm_filter_needs(); may
+ * be NULL when that is 0.
  *
  * In a traced program (WM_GUEST) wm_filter_run() is false for programs that use floats: the caller
  * checks wm_filter_uses_float(), saves the vector registers, and calls wm_filter_run_float(), which
@@ -123,9 +125,9 @@ bool wm_filter_run_float(const struct wm_filter *f, const unsigned char *payload
 
 /*
  * A fast first test before a filter runs: a comparison that makes the whole filter false when it
- * fails. Take the value at `offset` of the payload, widened to 64 bits, minus `first`: if it is
- * above `span` (unsigned), the filter is false. Returns false when the filter does not begin with
- * such a test.
+ * fails. Load the value at `offset` of the payload, widen it to 64 bits and subtract `first`: if
+ * the difference is above `span` (unsigned), the filter is false. Returns false when the filter
+ * does not begin with such a test.
  */
 enum wm_filter_quick_kind {
 	WM_FILTER_QUICK_NONE,

@@ -17,14 +17,15 @@ enum value_type { VALUE_INT, VALUE_UINT, VALUE_FLOAT, VALUE_TEXT };
 
 struct value {
 	enum value_type type;
-	bool is_const;                     /* the last instruction pushes it as a constant */
+	/* The value is a constant, pushed by the last instruction. */
+	bool is_const;
 	const struct wm_type *enumeration; /* NULL: none */
-	uint32_t operand;                  /* TEXT: its index */
+	uint32_t operand;                  /* TEXT: index of the string operand */
 };
 
-/* The right operand of && or || while it is bound. */
+/* The state of && or || while its right operand is being bound. */
 struct block {
-	uint32_t end, jump; /* in the code; index of the jump over the operand */
+	uint32_t end, jump; /* where the operand's code ends; index of the jump over it */
 	uint32_t depth;
 };
 
@@ -40,9 +41,9 @@ struct binder {
 	int err;
 };
 
-/* --- faults ----------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------- */
 
-/* Only the first fault is reported. The column is that of the operation. */
+/* Reports an error at the column of the current operation. Only the first error is kept. */
 static void fail(struct binder *b, int err, const char *sentence, const char *name)
 {
 	if (b->err)
@@ -80,7 +81,8 @@ static void no_field(struct binder *b, const char *wanted)
 
 static struct wm_filter_insn *emit(struct binder *b, int op)
 {
-	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++]; /* bind reserved room for all */
+	/* wm_item_filter_bind() allocated room for all instructions. */
+	struct wm_filter_insn *insn = &b->f->insns[b->nr_insns++];
 
 	*insn = (struct wm_filter_insn){.op = (uint8_t)op};
 	return insn;
@@ -121,7 +123,7 @@ static void need_number(struct binder *b, const struct value *v)
 		fail(b, -EINVAL, "a string can only be compared%.0s%.0s", "");
 }
 
-/* Turns the value into 0 or 1. */
+/* Emits an instruction that turns the value into 0 or 1. */
 static void truth(struct binder *b, const struct value *v)
 {
 	need_number(b, v);
@@ -351,12 +353,12 @@ static void bind_negative(struct binder *b, const struct value *v)
 
 	if (v->is_const) {
 		if (last->x == 1ull << 63)
-			type = VALUE_INT; /* the smallest integer has a literal form */
+			type = VALUE_INT; /* the smallest integer can be written as a literal */
 		last->x = 0 - last->x;
 		push(b, (struct value){type, true});
 		return;
 	}
-	(void)emit(b, WM_INSN_INV); /* -x is ~x + 1 */
+	(void)emit(b, WM_INSN_INV); /* computes -x as ~x + 1 */
 	emit(b, WM_INSN_CONST)->x = 1;
 	insn = emit(b, WM_INSN_ARITH);
 	insn->kind = WM_OP_ADD;
@@ -389,7 +391,9 @@ static void bind_unary(struct binder *b, uint8_t op)
 	}
 }
 
-/* && or ||: the left operand is complete, the right one's code ends at `end`. */
+/*
+ * Begins && or ||: the left operand is complete, and the code of the right operand ends at `end`.
+ */
 static void open_block(struct binder *b, bool when, uint32_t end)
 {
 	uint32_t outer = b->nr_blocks ? b->blocks[b->nr_blocks - 1].end : b->code.code_bytes;

@@ -59,7 +59,7 @@ static const char *label_name(const void *field, uint32_t i)
 	return ((const struct wm_field *)field)->labels[i].name;
 }
 
-/* Suggests the nearest names, else lists the first few. */
+/* Suggests the names nearest to `wanted`; if there are none, lists the first few names. */
 static void offer(struct wm_text *t, const char *wanted, uint32_t nr,
 		  const char *(*name)(const void *, uint32_t), const void *of)
 {
@@ -78,7 +78,7 @@ static void offer(struct wm_text *t, const char *wanted, uint32_t nr,
 	list_names(t, nr, name, of);
 }
 
-/* Sentences about one field, whose name is %s. */
+/* Messages about one field; %s is its name. */
 static const char *const named_faults[] = {
     [WM_FAULT_WHOLE] = "'%s' has several elements: choose one, as in %s[0]",
     [WM_FAULT_NOT_INDEXED] = "'%s' has no elements",
@@ -120,7 +120,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 			offer(t, name, field->nr_labels, label_name, field);
 	} else if (f->what < sizeof(named_faults) / sizeof(named_faults[0]) &&
 		   named_faults[f->what]) {
-		/* Each %s is the name; a sentence has one or two. */
+		/* `fmt` contains one %s or two, both for the name */
 		const char *fmt = named_faults[f->what], *mark;
 
 		while ((mark = strstr(fmt, "%s"))) {
@@ -134,7 +134,7 @@ static void explain(struct wm_text *t, const struct wm_filter_fault *f, const st
 	}
 }
 
-/* Copies the op's position in the filter's text, recorded by the parser, into the diag. */
+/* Copies the position of the op in the filter's text, which the parser recorded, into the diag. */
 static void locate(struct wm_diag *diag, const unsigned char *code, size_t bytes, uint32_t op)
 {
 	struct wm_filter_code c;

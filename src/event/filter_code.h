@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_code.h - the portable form of a filter: filter_parse.c writes it and filter_link.c reads
- * it, in the same process or another. Little endian, no alignment; every reader treats it as
- * untrusted. Guest code includes this.
+ * filter_code.h - the portable form of a filter. filter_parse.c writes it; filter_link.c reads it,
+ * often in another process. Little endian, no alignment; every reader treats it as untrusted. Guest
+ * code includes this.
  *
  *   struct wm_filter_head | code[code_bytes] | text[text_bytes] | u16 column[nr_ops]
  *
@@ -32,12 +32,12 @@ struct wm_filter_head {
 
 enum wm_filter_op {
 	WM_OP_INT = 1, /* i64 */
-	WM_OP_UINT,    /* u64, if beyond i64 */
-	WM_OP_FLOAT,   /* bits of a double */
-	WM_OP_TEXT,    /* a string, exact */
-	WM_OP_GLOB,    /* a string, a pattern of base/glob.h */
+	WM_OP_UINT,    /* u64, for values beyond i64 */
+	WM_OP_FLOAT,   /* the bits of a double */
+	WM_OP_TEXT,    /* a string to be matched exactly */
+	WM_OP_GLOB,    /* a pattern of base/glob.h */
 	WM_OP_FIELD,   /* name */
-	WM_OP_ELEMENT, /* name; pops the index */
+	WM_OP_ELEMENT, /* a name; pops the index */
 	WM_OP_CONTEXT, /* u8: bit number in enum wm_filter_context */
 
 	WM_OP_NEG = 16,
@@ -54,18 +54,18 @@ enum wm_filter_op {
 	WM_OP_BITAND,
 	WM_OP_XOR,
 	WM_OP_BITOR,
-	WM_OP_LT, /* comparisons from here */
+	WM_OP_LT, /* the comparison operators begin here */
 	WM_OP_LE,
 	WM_OP_GT,
 	WM_OP_GE,
 	WM_OP_EQ,
 	WM_OP_NE,
 
-	WM_OP_AND = 64, /* u16: bytes of the right operand */
+	WM_OP_AND = 64, /* u16: size of the right operand's code */
 	WM_OP_OR,
 };
 
-/* A decoded portable filter; points into it. */
+/* A decoded portable filter. Its pointers point into the encoded one. */
 struct wm_filter_code {
 	const unsigned char *code, *text, *columns;
 	uint32_t code_bytes, text_bytes, nr_ops;
@@ -89,7 +89,7 @@ static inline int wm_filter_code_open(struct wm_filter_code *c, const void *data
 	return 0;
 }
 
-/* Number of operand bytes after an op, or -EBADMSG: no such op. */
+/* Number of operand bytes that follow an op; -EBADMSG when the op does not exist. */
 static inline int wm_filter_operand_bytes(uint8_t op)
 {
 	static const uint8_t leaf[] = {
@@ -104,16 +104,16 @@ static inline int wm_filter_operand_bytes(uint8_t op)
 	return op == WM_OP_AND || op == WM_OP_OR ? 2 : -EBADMSG;
 }
 
-/* One op of the code. */
+/* One op, decoded. */
 struct wm_filter_step {
 	uint8_t op;
 	uint32_t index;               /* number of the op */
 	const unsigned char *operand; /* the op's operand bytes */
-	const char *text;             /* for ops with a name or a string */
+	const char *text;             /* for ops with a name or a string, else NULL */
 	uint32_t text_bytes;
 };
 
-/* Reads the op at *pos and advances: 1, 0 at the end, -EBADMSG. */
+/* Reads the op at *pos and advances *pos. Returns 1, 0 at the end, or -EBADMSG. */
 static inline int wm_filter_code_next(const struct wm_filter_code *c, uint32_t *pos,
 				      struct wm_filter_step *ret)
 {
@@ -140,7 +140,7 @@ static inline int wm_filter_code_next(const struct wm_filter_code *c, uint32_t *
 	return 1;
 }
 
-/* --- why a filter does not fit an event ------------------------------- */
+/* --- reasons why a filter cannot be applied to an event --------------- */
 
 enum wm_filter_what {
 	WM_FAULT_NONE,
@@ -148,17 +148,17 @@ enum wm_filter_what {
 	WM_FAULT_DESC,         /* the description is malformed */
 	WM_FAULT_SPACE,        /* too long */
 	WM_FAULT_NO_FIELD,     /* `name` */
-	WM_FAULT_WHOLE,        /* an array or similar without an index: `name` */
-	WM_FAULT_NOT_INDEXED,  /* a scalar with an index: `name` */
+	WM_FAULT_WHOLE,        /* `name` is an array or similar and needs an index */
+	WM_FAULT_NOT_INDEXED,  /* `name` is a scalar and cannot be indexed */
 	WM_FAULT_INDEX,        /* the index is not an integer */
-	WM_FAULT_INDEX_RANGE,  /* beyond the end of a fixed array: `name` */
-	WM_FAULT_TEXT_NUMBER,  /* a string where a number is needed */
-	WM_FAULT_TEXT_COMPARE, /* a string compared with a number */
-	WM_FAULT_TEXT_ORDER,   /* < of strings */
-	WM_FAULT_TEXT_TEXT,    /* two constants compared */
+	WM_FAULT_INDEX_RANGE,  /* the index is beyond the end of the fixed array `name` */
+	WM_FAULT_TEXT_NUMBER,  /* a string is used where a number is needed */
+	WM_FAULT_TEXT_COMPARE, /* a string is compared with a number */
+	WM_FAULT_TEXT_ORDER,   /* strings are compared by <, <=, > or >= */
+	WM_FAULT_TEXT_TEXT,    /* two constant strings are compared */
 	WM_FAULT_LABEL,        /* field `field` has no label `name` */
 	WM_FAULT_LABEL_ORDER,  /* < with a label pattern that matches several values */
-	WM_FAULT_FLOAT,        /* a float where an integer is needed */
+	WM_FAULT_FLOAT,        /* a float is used where an integer is needed */
 };
 
 struct wm_filter_fault {
@@ -168,7 +168,7 @@ struct wm_filter_fault {
 	uint32_t name_bytes, field;
 };
 
-/* wm_filter_link() that also returns the fault; filter_check.c makes a sentence of it. */
+/* Like wm_filter_link(), but also returns the fault; filter_check.c makes a message of it. */
 int64_t wm_filter_link_why(const void *code, size_t bytes, const void *desc, size_t desc_bytes,
 			   void *storage, size_t storage_bytes, struct wm_filter_fault *ret_fault);
 

@@ -33,7 +33,7 @@ static double widen(uint64_t u)
 	return bits.f;
 }
 
-/* False: division by zero, as with integers. */
+/* Returns false for a division by zero, as integer division does. */
 static bool arith(uint8_t op, double a, double b, uint64_t *ret)
 {
 	switch (op) {
@@ -54,7 +54,7 @@ static bool arith(uint8_t op, double a, double b, uint64_t *ret)
 	}
 }
 
-/* As in C: with a NaN only != is true. */
+/* Compares as C does: with a NaN, only != is true. */
 static bool compare(uint8_t op, double a, double b)
 {
 	switch (op) {
@@ -99,7 +99,7 @@ uint64_t *wm_filter_float_op(const struct wm_filter_insn *insn, uint64_t *sp)
 		sp[-1] = as_double(sp[-1]) != 0;
 		return sp;
 	default:
-		return NULL; /* no such instruction */
+		return NULL; /* the instruction does not exist */
 	}
 }
 

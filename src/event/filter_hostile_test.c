@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_hostile_test.c - truncated and mutated payloads, the verifier against mutated and
- * hand-written code, damaged descriptions. ASan and UBSan builds detect invalid accesses; the plain
- * build detects crashes and wrong answers.
+ * filter_hostile_test.c - runs filters over truncated and mutated payloads, and feeds mutated and
+ * hand-written code and damaged descriptions to the verifier. ASan and UBSan builds detect invalid
+ * accesses; other builds detect crashes and wrong results.
  */
 #include "event/filter_test_kit.h"
 
-/* A payload cut anywhere never passes where the whole one does not. */
+/* A payload that is cut at any byte never passes a filter that the whole payload does not pass. */
 static void test_cut_payloads(void **state)
 {
 	(void)state;
@@ -28,7 +28,7 @@ static void test_cut_payloads(void **state)
 	}
 }
 
-/* A filter that reads the last field needs every byte before it, whatever its result. */
+/* A filter that reads the last field is false unless every byte before it is present. */
 static void test_cut_before_field(void **state)
 {
 	static const char *const texts[] = {
@@ -45,7 +45,8 @@ static void test_cut_before_field(void **state)
 		struct wm_filter *f = link_text(texts[i], desc, desc_bytes);
 		bool of_note = texts[i][0] == 'n' || texts[i][2] == 'n',
 		     of_blob = texts[i][0] == 'b';
-		size_t needed = r->bytes - 4 - (of_note ? 8 : 0); /* `level`; and `wide` */
+		/* Without the last two fields, `level` and `wide`. */
+		size_t needed = r->bytes - 4 - (of_note ? 8 : 0);
 
 		if (of_blob)
 			needed = 100;
@@ -91,8 +92,8 @@ static void test_mutated_payloads(void **state)
 /* --- hostile code ----------------------------------------------------- */
 
 /*
- * Links any code and runs it if it links: no access may be out of bounds, the stack included (ASan,
- * UBSan). Returns whether it linked.
+ * Links arbitrary code and runs it if it links. No access may be out of bounds, not even of the
+ * filter's stack (ASan and UBSan check). Returns whether the code linked.
  */
 static bool try_code(const unsigned char *code, size_t bytes, const struct record *r,
 		     const unsigned char *desc, size_t desc_bytes, void *storage)
@@ -136,8 +137,10 @@ static void test_mutated_code(void **state)
 				uint64_t x = next_random(&seed);
 				size_t at = round % 3 ? 12 + x % (bytes - 12) : x % bytes;
 
-				/* A random byte, a likely op, a small change, a byte copied from
-				 * elsewhere. */
+				/*
+				 * Mutates the code: a random byte, a likely op, a small change, or
+				 * a byte copied from elsewhere.
+				 */
 				if (x >> 62 == 0)
 					copy[at] = (unsigned char)(x >> 40);
 				else if (x >> 62 == 1)
@@ -160,7 +163,7 @@ static void test_mutated_code(void **state)
 	assert_true(linked > 5000 && refused > 5000);
 }
 
-/* Random ops after a correct head: only the verifier protects the stack. */
+/* Random ops after a valid head: only the verifier prevents a stack overflow. */
 static void test_random_ops(void **state)
 {
 	static const unsigned char ops[] = {1,  7,  7,  8,  16, 17, 18, 32, 33, 34, 35, 36, 37, 38,
@@ -178,7 +181,7 @@ static void test_random_ops(void **state)
 		uint16_t n = 0, nr = (uint16_t)(1 + next_random(&seed) % 12);
 
 		for (unsigned i = 0; i < nr; i++) {
-			/* Leaves first, so that the operators have operands. */
+			/* The first ops push values, so that the operators have operands. */
 			uint64_t x = next_random(&seed);
 			unsigned char op =
 			    i < nr / 2 && x % 4 ? (x & 16 ? 1 : 8) : ops[(x >> 8) % sizeof(ops)];
@@ -260,7 +263,7 @@ static void test_code_frames(void **state)
 	free(desc);
 }
 
-/* Hand-written code: pushes of $pid, then code that is just valid or just not. */
+/* Hand-written code that pushes $pid and is just valid or just invalid. */
 static void test_hand_code(void **state)
 {
 	static const struct {
@@ -269,22 +272,23 @@ static void test_hand_code(void **state)
 		bool good;
 	} hand[] = {
 	    {{8, 0}, 2, 1, true},
-	    {{8, 0, 8, 1}, 4, 2, false},                 /* two values at the end */
-	    {{8, 0}, 2, 2, false},                       /* fewer ops than the head declares */
-	    {{8, 5}, 2, 1, false},                       /* no such context */
-	    {{17}, 1, 1, false},                         /* nothing to negate */
-	    {{8, 0, 35}, 3, 2, false},                   /* nothing to add */
-	    {{8, 0, 64, 2, 0, 8, 1}, 7, 3, true},        /* pid && tid */
-	    {{8, 0, 64, 0, 0}, 5, 2, false},             /* no right operand */
-	    {{8, 0, 64, 0, 0, 8, 1}, 7, 3, false},       /* the same, with a value after it */
-	    {{64, 2, 0, 8, 1}, 5, 2, false},             /* no left operand */
-	    {{8, 0, 64, 1, 0, 8, 1}, 7, 3, false},       /* ends inside an op */
-	    {{8, 0, 64, 3, 0, 8, 1}, 7, 3, false},       /* ends beyond the code */
-	    {{8, 0, 64, 4, 0, 8, 1, 8, 2}, 9, 4, false}, /* two values in the right operand */
+	    {{8, 0, 8, 1}, 4, 2, false},          /* two values are left at the end */
+	    {{8, 0}, 2, 2, false},                /* fewer ops than the head declares */
+	    {{8, 5}, 2, 1, false},                /* the context does not exist */
+	    {{17}, 1, 1, false},                  /* the operand of ! is missing */
+	    {{8, 0, 35}, 3, 2, false},            /* the second operand of + is missing */
+	    {{8, 0, 64, 2, 0, 8, 1}, 7, 3, true}, /* the filter "pid && tid" */
+	    {{8, 0, 64, 0, 0}, 5, 2, false},      /* the right operand is missing */
+	    /* The right operand is empty, and a value follows. */
+	    {{8, 0, 64, 0, 0, 8, 1}, 7, 3, false},
+	    {{64, 2, 0, 8, 1}, 5, 2, false},             /* the left operand is missing */
+	    {{8, 0, 64, 1, 0, 8, 1}, 7, 3, false},       /* the right operand ends inside an op */
+	    {{8, 0, 64, 3, 0, 8, 1}, 7, 3, false},       /* the right operand ends after the code */
+	    {{8, 0, 64, 4, 0, 8, 1, 8, 2}, 9, 4, false}, /* the right operand pushes two values */
 	    {{8, 0, 64, 7, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, true},
-	    {{8, 0, 64, 5, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, false}, /* the inner block ends after
-								     * the outer */
-	    /* A right operand uses a value below it and replaces it. */
+	    /* The inner block ends after the outer one. */
+	    {{8, 0, 64, 5, 0, 8, 1, 65, 2, 0, 8, 2}, 12, 5, false},
+	    /* The right operand uses and replaces a value that was pushed before it. */
 	    {{8, 0, 8, 1, 64, 5, 0, 8, 2, 35, 8, 1, 35}, 13, 7, false},
 	};
 	const struct record *r = &records[0];
@@ -308,7 +312,7 @@ static void test_hand_code(void **state)
 	free(desc);
 }
 
-/* At the depth limit, and one beyond. */
+/* Code that nests exactly to the limit, and code that nests one level more. */
 static void test_hand_depth(void **state)
 {
 	const struct record *r = &records[0];

@@ -36,7 +36,7 @@ static uint64_t number(const struct wm_item *i)
 	return i->member->type->kind == WM_TYPE_FLOAT ? bits_of(i->f) : i->u;
 }
 
-/* False: no such element. */
+/* Loads an element of an array; returns false when it does not exist. */
 static bool element(const struct frame *fr, const struct operand *o, uint64_t index, uint64_t *ret)
 {
 	const struct wm_item *i = member(fr, o);
@@ -51,7 +51,7 @@ static bool element(const struct frame *fr, const struct operand *o, uint64_t in
 		*ret = i->bytes[index];
 		return true;
 	}
-	*ret = 0; /* after the text of a char array */
+	*ret = 0; /* a char array has NULs after its text */
 	return o->type->fixed && index < o->type->length;
 }
 
@@ -95,7 +95,7 @@ static bool compare_texts(const struct frame *fr, const struct wm_filter_insn *i
 	return true;
 }
 
-/* -1, 0 or 1: below, in, or above the label's range. */
+/* Returns -1, 0 or 1: the value is below, in or above the label's range. */
 static int order_of(const struct wm_type *t, const struct wm_type_label *l, uint64_t n)
 {
 	if (t->kind == WM_TYPE_SIGNED)
@@ -103,7 +103,10 @@ static int order_of(const struct wm_type *t, const struct wm_type_label *l, uint
 	return n < (uint64_t)l->low ? -1 : n > (uint64_t)l->high;
 }
 
-/* For operators other than == and != the binder ensured that a single label matches. */
+/*
+ * Compares a number with a label. For operators other than == and != the binder ensured that
+ * exactly one label matches.
+ */
 static bool compare_label(const struct operand *o, uint8_t op, uint64_t n)
 {
 	const struct wm_type *t = o->type;
@@ -127,8 +130,10 @@ static bool context(const struct wm_item_contexts *c, uint8_t bit, uint64_t *ret
 	return c->known >> bit & 1;
 }
 
-/* Runs an instruction that pushes a value or replaces the top. Returns the new top, or NULL: the
- * filter is false. */
+/*
+ * Runs an instruction that pushes a value or replaces the top one. Returns the new top, or NULL
+ * when the filter is false.
+ */
 static uint64_t *step(const struct frame *fr, const struct wm_filter_insn *insn, uint64_t *sp)
 {
 	const struct operand *operands = fr->f->operands;

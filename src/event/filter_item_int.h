@@ -7,14 +7,18 @@
 #include "event/filter_item.h"
 #include "event/filter_program_int.h"
 
-/* Used beside enum wm_insn_op's END, CONST, CONTEXT, ARITH, INV, COMPARE, JUMP and floats. */
+/*
+ * Ops of a bound filter, in addition to END, CONST, CONTEXT, ARITH, INV, COMPARE, JUMP and the
+ * float ops of enum wm_insn_op.
+ */
 enum item_op {
 	ITEM_NUMBER = 128, /* x: operand */
 	ITEM_REAL,         /* x: operand */
-	ITEM_ELEMENT,      /* x: operand; pops the index */
-	ITEM_TEXT,         /* x, y: operands; invert */
-	ITEM_LABEL,        /* x: operand (a label's text); kind: op; pops the number */
-	ITEM_TRUTH,        /* turns an integer into 0 or 1 */
+	ITEM_ELEMENT,      /* pops the index; x: the operand */
+	ITEM_TEXT,         /* compares two strings, the operands x and y; `invert` negates */
+	/* Pops a number and compares it; x: operand with the label's text; kind: op. */
+	ITEM_LABEL,
+	ITEM_TRUTH, /* turns an integer into 0 or 1 */
 	ITEM_NOT,
 };
 
@@ -22,9 +26,9 @@ enum operand_kind { OPERAND_MEMBER, OPERAND_COMM, OPERAND_LITERAL, OPERAND_PATTE
 
 struct operand {
 	enum operand_kind kind;
-	const struct wm_type *type; /* of the member; LABEL: of the enumeration */
+	const struct wm_type *type; /* type of the member; LABEL: the enumeration */
 	int part;
-	uint32_t index; /* of the member in its part */
+	uint32_t index; /* index of the member in its part */
 	const char *text;
 	uint32_t bytes;
 };

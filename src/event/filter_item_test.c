@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_item_test.c - the table of expressions (filter_cases_test_kit.h) over items, features that
- * only events of other tracers have (ranges, outer parts, missing contexts), and damaged bytecode.
+ * filter_item_test.c - the table of expressions (filter_cases_test_kit.h) over items, features
+ * found only in events of other tracers (ranges, outer parts, missing contexts), and damaged
+ * bytecode.
  */
 #include "event/filter_item.h"
 #include "event/filter_test_kit.h"
@@ -9,7 +10,7 @@
 
 #define ITEMS_MAX 4096
 
-/* A record of the table, as an event made of items. */
+/* A record of the table, converted to items. */
 struct event {
 	struct wm_class *class;
 	struct wm_type fields, *types;
@@ -222,7 +223,7 @@ static void test_refusals(void **unused)
 	destroy_event(e);
 }
 
-/* Labels of ranges, inner parts before outer ones, unknown contexts. */
+/* Labels with ranges; a part's own member hides that of an outer part; unknown contexts. */
 static void test_foreign(void **unused)
 {
 	static const struct wm_type_label labels[] = {{"LOW", 0, 9}, {"HIGH", 10, 99}};
@@ -271,7 +272,7 @@ static void test_foreign(void **unused)
 	}
 }
 
-/* Damaged bytecode is refused, or binds to a program that runs cleanly under ASan. */
+/* Damaged bytecode is refused, or binds to a program that runs without errors under ASan. */
 static void test_damage(void **unused)
 {
 	struct event *e = make_event(&records[0]);

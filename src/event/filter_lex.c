@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_lex.c - see filter_lex_int.h. Handles numbers, quotes and escapes; must not know what an
- * expression is. Independent of the locale.
+ * filter_lex.c - see filter_lex_int.h. Reads numbers, quotes and escapes; does not know
+ * expressions. Independent of the locale.
  */
 #include "event/filter_lex_int.h"
 
@@ -26,7 +26,7 @@ int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, 
 			line++;
 			column = 1;
 		} else if ((x->text[i] & 0xc0) != 0x80) {
-			column++; /* counts characters, not bytes */
+			column++; /* columns count characters, not bytes */
 		}
 	}
 	va_start(args, fmt);
@@ -43,7 +43,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Bytes of UTF-8 count as letters: names become identifiers as in class.h. */
+/*
+ * Whether `c` may be part of a name. Bytes of UTF-8 count as letters; names become identifiers as
+ * in class.h.
+ */
 static bool is_name_char(char c)
 {
 	return wm_name_char(c) || (c & 0x80);
@@ -104,7 +107,10 @@ static int lex_float(struct wm_lexer *x, struct wm_token *t)
 	return time_suffix(x, t);
 }
 
-/* Whether the decimal number at p is a float: digits, then a point or an exponent. */
+/*
+ * Whether the decimal number at p is a float, that is, whether its digits are followed by a point
+ * or an exponent.
+ */
 static bool looks_float(const char *p)
 {
 	while (is_digit(*p))
@@ -155,8 +161,10 @@ static int lex_number(struct wm_lexer *x, struct wm_token *t)
 
 /* --- quoted text ----------------------------------------------------- */
 
-/* Reads the escape after a backslash: the byte it denotes, and whether it is ordinary in a
- * pattern. */
+/*
+ * Reads the escape after a backslash: the byte that it denotes, and whether that byte is ordinary
+ * in a pattern.
+ */
 static int lex_escape(struct wm_lexer *x, char *ret, bool *ret_literal)
 {
 	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -209,12 +217,12 @@ static int lex_char(struct wm_lexer *x, struct wm_token *t)
 	return 0;
 }
 
-/* A string's bytes before they become a text or a pattern. */
+/* The bytes of a string, before they become a text or a pattern. */
 struct quoted {
 	uint32_t nr;
 	char bytes[WM_FILTER_TEXT_MAX];
-	bool literal[WM_FILTER_TEXT_MAX];     /* written with a backslash */
-	uint32_t offsets[WM_FILTER_TEXT_MAX]; /* in the filter's text */
+	bool literal[WM_FILTER_TEXT_MAX];     /* the byte was written with a backslash */
+	uint32_t offsets[WM_FILTER_TEXT_MAX]; /* offset of each byte in the filter's text */
 };
 
 static bool is_special(const struct quoted *q, uint32_t i, char c)
@@ -222,7 +230,10 @@ static bool is_special(const struct quoted *q, uint32_t i, char c)
 	return i < q->nr && q->bytes[i] == c && !q->literal[i];
 }
 
-/* Index of the ']' of the set that opens at i, or 0: the '[' is an ordinary byte. */
+/*
+ * Index of the ']' of the set that opens at i; 0 when there is none and the '[' is an ordinary
+ * byte.
+ */
 static uint32_t set_end(const struct quoted *q, uint32_t i)
 {
 	i++;
@@ -237,7 +248,7 @@ static uint32_t set_end(const struct quoted *q, uint32_t i)
 
 /*
  * Writes the bytes as a pattern of base/glob.h, where a backslash escapes outside of sets but not
- * inside. A pattern without a special byte becomes a text instead.
+ * inside. Bytes without a special one become a text instead.
  */
 static int make_pattern(struct wm_lexer *x, const struct quoted *q, struct wm_token *t)
 {

@@ -14,12 +14,12 @@
 
 enum wm_token_kind {
 	WM_TOKEN_END,
-	WM_TOKEN_INT,     /* value; is_unsigned when beyond i64 */
-	WM_TOKEN_FLOAT,   /* value: bits of a double */
-	WM_TOKEN_TEXT,    /* text; is_glob: a pattern of base/glob.h */
-	WM_TOKEN_NAME,    /* text, turned into an identifier */
-	WM_TOKEN_CONTEXT, /* value: bit number of enum wm_filter_context */
-	WM_TOKEN_PUNCT,   /* value: its characters, WM_PUNCT() */
+	WM_TOKEN_INT,     /* `value`; is_unsigned when it is beyond i64 */
+	WM_TOKEN_FLOAT,   /* `value`: the bits of a double */
+	WM_TOKEN_TEXT,    /* `text`; is_glob: it is a pattern of base/glob.h */
+	WM_TOKEN_NAME,    /* `text`, turned into an identifier */
+	WM_TOKEN_CONTEXT, /* `value`: bit number in enum wm_filter_context */
+	WM_TOKEN_PUNCT,   /* `value`: the characters, as by WM_PUNCT() */
 };
 
 /* "<" is WM_PUNCT('<', 0), "<<" is WM_PUNCT('<', '<'). */
@@ -27,12 +27,12 @@ enum wm_token_kind {
 
 struct wm_token {
 	enum wm_token_kind kind;
-	uint32_t offset; /* in the text */
+	uint32_t offset; /* offset in the filter's text */
 	uint64_t value;
 	bool is_unsigned, is_glob;
 	uint32_t text_bytes;
-	char text[2 * WM_FILTER_TEXT_MAX]; /* not NUL-terminated; a pattern grows to twice its
-					    * length at most */
+	/* Not NUL-terminated; a pattern has at most twice the bytes of its source. */
+	char text[2 * WM_FILTER_TEXT_MAX];
 };
 
 struct wm_lexer {
@@ -44,7 +44,7 @@ struct wm_lexer {
 /* Reads the next token: 0, or -EINVAL with the diag filled. */
 int wm_filter_lex(struct wm_lexer *x, struct wm_token *ret);
 
-/* Fills the diag with line and column of `offset` in the text; returns -EINVAL. */
+/* Fills the diag with a message and with line and column of `offset`; returns -EINVAL. */
 int wm_filter_wrong(const struct wm_lexer *x, uint32_t offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -4,7 +4,7 @@
  * program (filter_program_int.h). Guest code: general registers only, no libc, no allocation, no
  * state, bounded stack. Every byte of filter and description is untrusted.
  *
- * One pass over the postfix code; filter_linker_int.h explains its stack of types.
+ * Linking is one pass over the postfix code; filter_linker_int.h explains its stack of types.
  */
 #include "event/filter.h"
 
@@ -22,7 +22,7 @@ static void become_bool(struct value *v, uint8_t flags)
 	v->chain = 0;
 }
 
-/* Turns the newest value, settled or a test, into 0 or 1. */
+/* Turns the newest value into 0 or 1. The value is settled or is a test. */
 static void make_test(struct linker *l, struct value *v)
 {
 	struct wm_filter_insn *insn;
@@ -39,13 +39,15 @@ static void make_test(struct linker *l, struct value *v)
 		become_bool(v, VALUE_LEAF);
 		return;
 	}
-	insn = make_range(l, is_load(v)); /* tests that it is not 0 */
+	insn = make_range(l, is_load(v)); /* the test is true when the value is not 0 */
 	insn->x = insn->y = 0;
 	insn->invert = 1;
 	become_bool(v, VALUE_TEST);
 }
 
-/* && or ||: the left operand is complete, the right one's code ends at `end`. */
+/*
+ * Begins && or ||: the left operand is complete, and the code of the right operand ends at `end`.
+ */
 static void open_block(struct linker *l, bool when, uint32_t end)
 {
 	struct value v = pop_unsettled(l);
@@ -81,7 +83,7 @@ static uint16_t join(struct linker *l, uint16_t a, uint16_t b)
 	return a;
 }
 
-/* The right operand of && or || is complete. */
+/* Ends && or || when its right operand is complete. */
 static void close_block(struct linker *l)
 {
 	const struct block *b = &l->blocks[l->nr_blocks - 1];
@@ -113,7 +115,7 @@ static void link_not(struct linker *l)
 	} else if (v.flags & VALUE_TEST) {
 		last(l)->invert ^= 1;
 	} else {
-		insn = emit(l, WM_INSN_RANGE); /* tests that it is 0 */
+		insn = emit(l, WM_INSN_RANGE); /* the test is true when the value is 0 */
 		v.flags |= VALUE_TEST;
 		insn->x = insn->y = 0;
 	}
@@ -122,7 +124,7 @@ static void link_not(struct linker *l)
 
 /* --- operators ------------------------------------------------------- */
 
-/* Turns an operand, `depth` below the top, into a double. */
+/* Turns the operand that is `depth` values below the top into a double. */
 static void make_float(struct linker *l, const struct value *v, uint8_t depth)
 {
 	struct wm_filter_insn *insn;
@@ -207,14 +209,14 @@ static void link_unary(struct linker *l, uint8_t op)
 	}
 	if (is_const(l, &v, 1)) {
 		if (op == WM_OP_NEG && last(l)->x == 1ull << 63)
-			v.type = TYPE_INT; /* the smallest integer has a literal form */
+			v.type = TYPE_INT; /* the smallest integer can be written as a literal */
 		last(l)->x = op == WM_OP_NEG ? 0 - last(l)->x : ~last(l)->x;
 		push(l, v.type, VALUE_LEAF);
 		return;
 	}
 	if (op == WM_OP_INV) {
 		(void)emit(l, WM_INSN_INV);
-	} else { /* -x is ~x + 1 */
+	} else { /* computes -x as ~x + 1 */
 		struct wm_filter_insn *insn;
 
 		(void)emit(l, WM_INSN_INV);
@@ -278,8 +280,10 @@ static bool is_test(uint8_t op)
 	       op == WM_INSN_JUMP;
 }
 
-/* Makes tests whose results lead straight to the end, the last instruction, end the program
- * themselves. */
+/*
+ * When a result of a test leads straight to the last instruction, the end, lets the test itself end
+ * the program.
+ */
 static void shorten(struct linker *l)
 {
 	struct wm_filter_insn *end = last(l), *insn;
@@ -310,7 +314,8 @@ static void link_code(struct linker *l)
 			if (l->blocks[l->nr_blocks - 1].end < pos)
 				fail(l, -EBADMSG, WM_FAULT_CODE);
 			else if (step.op == WM_OP_AND || step.op == WM_OP_OR)
-				fail(l, -EBADMSG, WM_FAULT_CODE); /* no right operand */
+				/* An operator's right operand is missing. */
+				fail(l, -EBADMSG, WM_FAULT_CODE);
 			else
 				close_block(l);
 		}
@@ -327,7 +332,7 @@ static void link_code(struct linker *l)
 		shorten(l);
 }
 
-/* Walks the whole description once: checks it and computes the minimum payload size. */
+/* Walks the whole description once, to check it and to compute the minimum size of a payload. */
 __attribute__((noinline)) static void measure_event(struct linker *l)
 {
 	struct wm_schema_field f;
@@ -342,7 +347,7 @@ __attribute__((noinline)) static void measure_event(struct linker *l)
 		fail(l, -EBADMSG, WM_FAULT_DESC);
 }
 
-/* Writes the steps from anchor to anchor after the instructions; returns the program's size. */
+/* Writes one walk step per anchor after the instructions; returns the size of the program. */
 __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t storage_bytes)
 {
 	struct place p;
@@ -356,7 +361,8 @@ __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t stor
 		return 0;
 	}
 	walk = (struct wm_filter_walk *)((uintptr_t)l->f + l->f->walk);
-	(void)wm_schema_open(&s, l->desc, l->desc_bytes); /* cannot fail: it was walked before */
+	/* Cannot fail, because the description was walked before. */
+	(void)wm_schema_open(&s, l->desc, l->desc_bytes);
 	while (p.anchor < l->nr_anchors && wm_schema_next(&s, &p.field) > 0) {
 		if (wm_schema_dynamic(&p.field)) {
 			walk[p.anchor].offset = p.offset;
@@ -369,7 +375,7 @@ __attribute__((noinline)) static size_t write_walk(struct linker *l, size_t stor
 	return l->f->walk + l->nr_anchors * sizeof(*walk);
 }
 
-/* Writes the head and the text; the instructions follow. */
+/* Writes the head and the text; the instructions are written after them. */
 static void open_program(struct linker *l, size_t storage_bytes)
 {
 	uint32_t text_bytes = (l->code.text_bytes + 7) & ~7u;

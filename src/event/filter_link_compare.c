@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_link_compare.c - the linker's comparisons: with a constant they become range tests, with
- * text they become string tests, and labels of enumerations become their values. See filter_link.c.
+ * filter_link_compare.c - how the linker translates comparisons: one with a constant becomes a
+ * range test, one with text a string test, and labels of enumerations are replaced by their values.
+ * See filter_link.c.
  */
 #include "event/filter_linker_int.h"
 
@@ -9,19 +10,22 @@
 #include "event/filter_program_int.h"
 #include "event/schema_int.h"
 
-/* The test `value op c` as "first <= value <= first + span", or its negation. */
+/* Writes the test `value op c` as "first <= value <= first + span" or the negation of that. */
 static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsigned, uint64_t c,
 		      bool c_unsigned)
 {
 	uint64_t lowest = value_unsigned ? 0 : (uint64_t)INT64_MIN;
-	int beyond = 0; /* -1 or 1: c is below or above all values */
+	int beyond = 0; /* -1 or 1 when c is below or above all values of the type */
 
 	if (value_unsigned && !c_unsigned && (int64_t)c < 0)
 		beyond = -1;
 	if (!value_unsigned && c_unsigned && c > INT64_MAX)
 		beyond = 1;
 	if (beyond || (c == lowest && (op == WM_OP_LT || op == WM_OP_GE))) {
-		/* The result is the same for all values: for example, all are >= the lowest. */
+		/*
+		 * The result does not depend on the value: for example, every value is >= the
+		 * lowest one.
+		 */
 		insn->x = 0;
 		insn->y = UINT64_MAX;
 		insn->invert = !wm_filter_order(op, beyond ? -beyond : 1);
@@ -38,7 +42,7 @@ static void set_range(struct wm_filter_insn *insn, uint8_t op, bool value_unsign
 	insn->invert = op == WM_OP_GT || op == WM_OP_GE;
 }
 
-/* a op b is b op' a. */
+/* Returns the operator op' for which `b op' a` equals `a op b`. */
 static uint8_t mirrored(uint8_t op)
 {
 	switch (op) {
@@ -78,7 +82,7 @@ void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 		push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 		return;
 	}
-	if (left_const) { /* and the right operand is a load */
+	if (left_const) { /* the right operand is a load */
 		c = last(l)[-1].x;
 		last(l)[-1] = *last(l);
 		l->nr--;
@@ -98,7 +102,7 @@ static bool is_literal(uint64_t operand)
 	       wm_operand_kind(operand) == WM_OPERAND_GLOB;
 }
 
-/* A pattern whose only special byte is a final '*' is a prefix. */
+/* Turns a pattern whose only special byte is a final '*' into a prefix. */
 static uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
 {
 	uint32_t bytes = wm_operand_bytes(operand), offset = wm_operand_offset(operand);
@@ -110,7 +114,7 @@ static uint64_t simplify_pattern(const struct linker *l, uint64_t operand)
 	return wm_operand_make(WM_OPERAND_PREFIX, 0, bytes - 1, offset);
 }
 
-/* Both are strings, so both are leaves. The parser puts a literal on the right. */
+/* Compares two strings; strings are always leaves. The parser put a literal on the right. */
 static void compare_texts(struct linker *l, uint8_t op)
 {
 	uint64_t left = last(l)[-1].x, right = last(l)->x;
@@ -130,7 +134,7 @@ static void compare_texts(struct linker *l, uint8_t op)
 	push(l, TYPE_INT, VALUE_BOOL | VALUE_TEST);
 }
 
-/* Finds the field of an enumeration again by its index. */
+/* Finds the field of an enumeration by its index, a second time. */
 static bool find_labels(const struct linker *l, uint8_t index, struct wm_schema *s,
 			struct wm_schema_field *f)
 {
@@ -178,7 +182,10 @@ __attribute__((noinline)) static uint32_t collect_labels(struct linker *l, uint8
 	return nr;
 }
 
-/* An enumeration and a string: compares with the values of the labels that the string matches. */
+/*
+ * Compares an enumeration with a string: compares the number with the values of all labels that
+ * match the string.
+ */
 static void compare_label(struct linker *l, uint8_t op, const struct value *left)
 {
 	uint64_t operand = last(l)->x;

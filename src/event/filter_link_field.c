@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_link_field.c - the linker's leaves: fields, their elements, and contexts become
- * instructions that load them. See filter_link.c.
+ * filter_link_field.c - how the linker translates the leaves of a filter: fields, their elements,
+ * and contexts become instructions that load them. See filter_link.c.
  */
 #include "event/filter_linker_int.h"
 
@@ -9,7 +9,10 @@
 #include "event/filter_program_int.h"
 #include "event/schema_int.h"
 
-/* If NAME[0, bytes) ends in "_<count>", count > 1: its base's length, else 0. */
+/*
+ * If name[0, bytes) ends in "_<count>" with count > 1, returns the length without that suffix, else
+ * 0.
+ */
 static uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_count)
 {
 	uint32_t i = bytes, scale = 1, count = 0;
@@ -24,7 +27,10 @@ static uint32_t split_count(const char *name, uint32_t bytes, uint32_t *ret_coun
 	return i - 1;
 }
 
-/* Finds a field by name, as class.c names fields. Uses unwritten instructions as scratch memory. */
+/*
+ * Finds a field by name, by the naming rules of class.c. Uses unwritten instructions as scratch
+ * memory.
+ */
 static int find_field(struct linker *l, const char *name, uint32_t bytes, struct place *ret)
 {
 	char *base = (char *)&l->insns[l->nr];
@@ -35,7 +41,7 @@ static int find_field(struct linker *l, const char *name, uint32_t bytes, struct
 	if ((l->max - l->nr) * sizeof(*l->insns) <= WM_SCHEMA_NAME_MAX)
 		return -ENOSPC;
 	if (wm_schema_open(&s, l->desc, l->desc_bytes))
-		return -ENOENT; /* cannot happen: it was walked before */
+		return -ENOENT; /* cannot happen, because the description was walked before */
 	for (; wm_schema_next(&s, &ret->field) > 0; step_over(ret)) {
 		n = wm_schema_base_name(&ret->field, base);
 		if (same(base, n, name, bytes))
@@ -46,7 +52,10 @@ static int find_field(struct linker *l, const char *name, uint32_t bytes, struct
 	return -ENOENT;
 }
 
-/* Finds the field that a step names; false, and a fault, when the event has no such field. */
+/*
+ * Finds the field that a step names. Returns false and records a fault when the event has no such
+ * field.
+ */
 static bool find_place(struct linker *l, const struct wm_filter_step *step, struct place *ret)
 {
 	int err = find_field(l, step->text, step->text_bytes, ret);
@@ -56,7 +65,7 @@ static bool find_place(struct linker *l, const struct wm_filter_step *step, stru
 	return !err;
 }
 
-/* WM_INSN_LOAD_* of an element; F4 loads the float's bits. */
+/* The WM_INSN_LOAD_* that loads an element; F4 loads the bits of a float. */
 static uint8_t load_kind(const struct wm_schema_field *f)
 {
 	uint8_t width = f->bytes == 1 ? 0 : f->bytes == 2 ? 2 : 4;
@@ -68,7 +77,7 @@ static uint8_t load_kind(const struct wm_schema_field *f)
 	return (uint8_t)(WM_INSN_LOAD_I1 + width + (f->scalar != WM_SCALAR_SIGNED));
 }
 
-/* Pushes the type of a value just loaded from this field. */
+/* Pushes the type of a value that was just loaded from this field. */
 static void push_element(struct linker *l, const struct wm_schema_field *f, uint8_t flags)
 {
 	enum type type = TYPE_INT;
@@ -95,7 +104,7 @@ static void use_anchor(struct linker *l, uint32_t anchor)
 		l->nr_anchors = anchor;
 }
 
-/* Loads the scalar at a place: a leaf when no field of variable size precedes it. */
+/* Loads the scalar at a place. It is a leaf when no field of variable size precedes it. */
 static void load_place(struct linker *l, const struct place *p)
 {
 	struct wm_filter_insn *insn = emit(l, p->anchor ? WM_INSN_LOAD_FAR : load_kind(&p->field));

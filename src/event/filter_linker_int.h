@@ -3,9 +3,9 @@
  * filter_linker_int.h - the state of the linker: instructions being written, the stack of types,
  * and the rules that keep folding correct. Private to the files filter_link*.c. Guest code.
  *
- * Instructions are emitted at once and folded while they are the last ones: two constants into one,
- * a field and a constant into a range test, && and || into the test before them. Two flags of a
- * value show when folding is correct:
+ * Instructions are emitted at once. The last ones can still be folded: two constants into one, a
+ * field and a constant into a range test, && and || into the test before them. Two flags of a value
+ * show when folding is correct:
  *
  *   LEAF  one instruction pushes it, and when the value is the top of the
  *         stack that instruction is the last (of two leaves on top: the last two)
@@ -31,20 +31,23 @@ enum type { TYPE_INT, TYPE_UINT, TYPE_FLOAT, TYPE_STRING };
 
 #define VALUE_LEAF 1u
 #define VALUE_TEST 2u
-#define VALUE_BOOL 4u  /* 0 or 1 */
-#define VALUE_ENUM 8u  /* an enumeration: value of field `field` */
+#define VALUE_BOOL 4u  /* the value is 0 or 1 */
+#define VALUE_ENUM 8u  /* the value of an enumeration, field `field` */
 #define VALUE_WHEN 16u /* the chain's jumps carry 1 */
 
 struct value {
 	uint8_t type : 2, flags : 6;
 	uint8_t field;
-	uint16_t chain; /* index of its last jump + 1; each `jump` links to the previous one; 0:
-			 * none */
+	/*
+	 * Index + 1 of the last jump of its chain; each `jump` links to the previous one; 0: no
+	 * chain.
+	 */
+	uint16_t chain;
 };
 
-/* The right operand of && or || while it is being linked. */
+/* The state of && or || while its right operand is being linked. */
 struct block {
-	uint16_t end; /* in the code */
+	uint16_t end; /* end of the operand in the code */
 	uint16_t chain;
 	uint8_t when, depth;
 };
@@ -56,7 +59,7 @@ struct linker {
 	struct wm_filter_code code;
 	const void *desc;
 	size_t desc_bytes;
-	uint32_t nr_anchors; /* number of anchors used, without the payload's start */
+	uint32_t nr_anchors; /* number of anchors in use, not counting the start of the payload */
 	uint32_t depth, nr_blocks;
 	int err;
 	struct wm_filter_fault *fault;
@@ -64,7 +67,7 @@ struct linker {
 	struct block blocks[WM_FILTER_NEST_MAX];
 };
 
-/* Only the first fault is reported. */
+/* Records a fault. Only the first one is reported. */
 static inline void fail(struct linker *l, int err, enum wm_filter_what what)
 {
 	if (l->err)
@@ -85,7 +88,7 @@ static inline void fail_name(struct linker *l, int err, enum wm_filter_what what
 
 /* --- instructions and values ----------------------------------------- */
 
-/* A new instruction; when none is left, the last one, and the link fails. */
+/* Returns a new instruction. When none is left, returns the last one and makes the link fail. */
 static inline struct wm_filter_insn *emit(struct linker *l, uint8_t op)
 {
 	struct wm_filter_insn *insn;
@@ -109,7 +112,7 @@ static inline struct wm_filter_insn *last(struct linker *l)
 	return &l->insns[l->nr - 1];
 }
 
-/* Makes all jumps of a chain target the next instruction. */
+/* Makes all jumps of a value's chain target the next instruction. */
 static inline void settle(struct linker *l, struct value *v)
 {
 	uint16_t at = v->chain;
@@ -119,8 +122,10 @@ static inline void settle(struct linker *l, struct value *v)
 
 		at = insn->jump;
 		insn->jump = (uint16_t)l->nr;
-		v->flags &= ~VALUE_TEST; /* the last instruction is no longer the only way to this
-					  * point */
+		/*
+		 * Jumps now lead here, so the last instruction is not the only source of the value.
+		 */
+		v->flags &= ~VALUE_TEST;
 	}
 	v->chain = 0;
 }
@@ -130,7 +135,7 @@ static inline uint32_t floor_of(const struct linker *l)
 	return l->nr_blocks ? l->blocks[l->nr_blocks - 1].depth : 0;
 }
 
-/* Called before emitting an instruction that pushes a value. */
+/* Must be called before emitting an instruction that pushes a value. */
 static inline void before_push(struct linker *l)
 {
 	if (!l->depth)
@@ -156,7 +161,10 @@ static inline void push(struct linker *l, enum type type, uint8_t flags)
 	v->chain = 0;
 }
 
-/* Pops the top value, complete at the next instruction. An int when the stack is empty. */
+/*
+ * Pops the top value, which is complete at the next instruction. Returns an int when the stack is
+ * empty.
+ */
 static inline struct value pop_unsettled(struct linker *l)
 {
 	struct value none;
@@ -212,7 +220,7 @@ static inline void push_string(struct linker *l, uint64_t operand)
 
 /* --- fields by name --------------------------------------------------- */
 
-/* A field found by name, and its place. */
+/* A field that was found by name, and where it is in the payload. */
 struct place {
 	struct wm_schema_field field;
 	uint32_t anchor, offset;
@@ -229,7 +237,7 @@ static inline bool same(const char *a, uint32_t a_bytes, const char *b, uint32_t
 	return true;
 }
 
-/* Advances past a field. */
+/* Advances the place past a field. */
 static inline void step_over(struct place *p)
 {
 	if (wm_schema_dynamic(&p->field)) {
@@ -242,7 +250,10 @@ static inline void step_over(struct place *p)
 
 /* --- ranges ---------------------------------------------------------- */
 
-/* Turns the last instruction into a range test: of the load it is, or of the top. */
+/*
+ * Turns the last instruction into a range test: of the load that the instruction was, or of the top
+ * of the stack.
+ */
 static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 {
 	if (of_load) {
@@ -254,22 +265,22 @@ static inline struct wm_filter_insn *make_range(struct linker *l, bool of_load)
 
 static inline bool is_load(const struct value *v)
 {
-	return (v->flags & VALUE_LEAF) && is_int(v); /* and not a constant: the caller has
-						      * checked */
+	/* It is not a constant: the caller has checked that. */
+	return (v->flags & VALUE_LEAF) && is_int(v);
 }
 
 /* --- the linker's other files ---------------------------------------- */
 
-/* filter_link_field.c: pushes the value that the step names. */
+/* filter_link_field.c: pushes the value of the field, element or context that the step names. */
 void wm_filter_link_field(struct linker *l, const struct wm_filter_step *step);
 void wm_filter_link_element(struct linker *l,
-			    const struct wm_filter_step *step); /* pops the index */
+			    const struct wm_filter_step *step); /* also pops the index */
 void wm_filter_link_context(struct linker *l, uint8_t bit);
 
-/* filter_link_compare.c: both operands were popped; pushes the result. */
+/* filter_link_compare.c: pushes the result of a comparison whose operands were already popped. */
 void wm_filter_link_ints(struct linker *l, uint8_t op, const struct value *left,
 			 const struct value *right);
 void wm_filter_link_strings(struct linker *l, uint8_t op, const struct value *left,
-			    const struct value *right); /* at least one is a string */
+			    const struct value *right); /* at least one operand is a string */
 
 #endif

@@ -12,7 +12,7 @@
 #include "event/filter_code.h"
 #include "event/filter_lex_int.h"
 
-#define DEPTH_MAX 100u /* nested brackets and prefix operators */
+#define DEPTH_MAX 100u /* limit for the nesting of brackets and prefix operators */
 #define OPS_MAX   (WM_FILTER_BYTES_MAX / 3)
 
 struct parser {
@@ -24,11 +24,11 @@ struct parser {
 	uint16_t columns[OPS_MAX];
 };
 
-/* Properties of an expression that the text alone determines. */
+/* The properties of an expression that follow from the filter's text alone. */
 struct operand {
-	uint32_t offset; /* in the text */
-	uint32_t code;   /* in the code */
-	bool is_text;    /* a string in quotes */
+	uint32_t offset; /* offset in the filter's text */
+	uint32_t code;   /* offset in the code */
+	bool is_text;    /* the expression is a string in quotes */
 };
 
 struct binary {
@@ -94,7 +94,10 @@ static int emit_push(struct parser *p, uint8_t op, const void *operand, uint32_t
 	return emit(p, op, operand, bytes, offset);
 }
 
-/* The offset of a string in the code's text, where equal strings are stored once. */
+/*
+ * Returns the offset of a string in the text part of the bytecode, where equal strings are stored
+ * once.
+ */
 static int intern(struct parser *p, const char *s, uint32_t bytes, uint16_t ret[2])
 {
 	unsigned char *found = bytes ? memmem(p->text, p->text_bytes, s, bytes) : p->text;
@@ -124,7 +127,7 @@ static int deeper(struct parser *p)
 	return 0;
 }
 
-/* "NAME" or "NAME[index]". */
+/* Parses "NAME" or "NAME[index]". */
 static int parse_name(struct parser *p)
 {
 	uint32_t offset = p->t.offset, bracket;
@@ -229,7 +232,7 @@ static const struct binary *binary_here(const struct parser *p)
 	return NULL;
 }
 
-/* `left && right`: writes the size of the right operand between them. */
+/* Parses `left && right` or `left || right`; stores the size of the right operand between them. */
 static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset,
 		       struct operand *left, struct operand *right)
 {
@@ -255,7 +258,7 @@ static int parse_logic(struct parser *p, const struct binary *b, uint32_t offset
 	return 0;
 }
 
-/* "text" == name: moves the string's push after the other operand. */
+/* For "text" == name, moves the push of the string after the other operand. */
 static void swap_text(struct parser *p, uint32_t code, uint32_t first_op)
 {
 	enum { PUSH_BYTES = 5 };
@@ -273,7 +276,8 @@ static void swap_text(struct parser *p, uint32_t code, uint32_t first_op)
 static int parse_binary(struct parser *p, const struct binary *b, uint32_t offset,
 			struct operand *left, struct operand *right)
 {
-	uint32_t first_op = p->nr_ops - 1; /* the string's push, when left is one */
+	/* The op that pushes the string, if the left operand is one. */
+	uint32_t first_op = p->nr_ops - 1;
 	uint8_t op = b->op;
 	int err = parse_expression(p, b->binding + 1u, right);
 
@@ -292,7 +296,7 @@ static int parse_binary(struct parser *p, const struct binary *b, uint32_t offse
 	return emit(p, op, NULL, 0, offset);
 }
 
-/* Parses an expression of operators with at least this binding strength. */
+/* Parses an expression whose operators bind at least this strongly. */
 static int parse_expression(struct parser *p, unsigned binding, struct operand *ret)
 {
 	const struct binary *b;

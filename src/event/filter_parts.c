@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_parts.c - see filter_parts.h. In postfix code && comes before its right operand and gives
- * its size: it is the top of an expression when that operand ends where the expression does.
+ * that operand's size. It is the outermost operator of an expression when this operand ends where
+ * the expression ends.
  */
 #include "event/filter_parts.h"
 
@@ -12,11 +13,14 @@
 
 struct splitting {
 	const struct wm_filter_code *c;
-	struct wm_filter_part *parts; /* filled from the last to the first */
+	struct wm_filter_part *parts; /* filled from the last part to the first */
 	uint32_t nr;
 };
 
-/* The && or || that an expression ends with: its position and its operand's; op 0: none. */
+/*
+ * The && or || that is the outermost operator of an expression: its position and that of its right
+ * operand. `op` is 0 when there is none.
+ */
 struct top {
 	uint8_t op;
 	uint32_t at, operand;
@@ -44,7 +48,7 @@ static int find_top(const struct wm_filter_code *c, uint32_t from, uint32_t to, 
 	return more < 0 || pos != to ? -EBADMSG : 0;
 }
 
-/* From the right: the code left of the last && is split next. */
+/* Splits from right to left: after the last &&, the code to the left of it is split. */
 static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 {
 	for (;;) {
@@ -54,7 +58,8 @@ static int split(struct splitting *s, uint32_t from, uint32_t to, unsigned nest)
 		if (err)
 			return err;
 		if (top.op != WM_OP_AND || nest > WM_FILTER_NEST_MAX ||
-		    s->nr + 2 + nest > WM_FILTER_PARTS_MAX) /* each level still adds one part */
+		    /* Each enclosing level adds one more part. */
+		    s->nr + 2 + nest > WM_FILTER_PARTS_MAX)
 			break;
 		err = split(s, top.operand, to, nest + 1);
 		if (err)
@@ -96,7 +101,7 @@ static void put_u16(unsigned char *to, uint32_t value)
 	to[1] = (unsigned char)(value >> 8);
 }
 
-/* Copies the columns of a part's ops; columns are in the order of the whole code. */
+/* Copies the columns of a part's ops. Columns are stored in the order of the ops. */
 static int put_columns(struct joining *j, const struct wm_filter_part *part)
 {
 	uint32_t pos = 0, at = 0, op = 0;
@@ -120,7 +125,7 @@ static int put_part(struct joining *j, const struct wm_filter_part *part)
 		j->code[j->code_bytes] = WM_OP_AND;
 		put_u16(j->code + j->code_bytes + 1, bytes);
 		j->code_bytes += 3;
-		put_u16(j->columns + 2 * j->nr_ops++, 0); /* never reported: && has no faults */
+		put_u16(j->columns + 2 * j->nr_ops++, 0); /* never used: && cannot cause a fault */
 	}
 	memcpy(j->code + j->code_bytes, j->c->code + part->from, bytes);
 	j->code_bytes += bytes;
@@ -137,7 +142,7 @@ static bool is_within(const struct wm_filter_code *c, const struct wm_filter_par
 	return nr > 0;
 }
 
-/* Writes head, code, text and columns, one after the other. */
+/* Writes head, code, text and columns one after the other. */
 static void put_together(const struct joining *j, unsigned char *to)
 {
 	const struct wm_filter_code *c = j->c;
@@ -168,7 +173,8 @@ int wm_filter_of_parts(const unsigned char *code, size_t bytes, const struct wm_
 		err = -EBADMSG;
 	if (err)
 		return err;
-	room = bytes + 5 * (size_t)nr; /* of the result; code and columns alone are shorter */
+	/* Room for the result; its code and columns are smaller than the original's. */
+	room = bytes + 5 * (size_t)nr;
 	out = malloc(3 * room);
 	if (!out)
 		return -ENOMEM;

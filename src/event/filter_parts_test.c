@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_parts_test.c - filters split and joined again: the parts found, that all of them together
- * give the whole filter's result, that a selection is implied by it, and damaged bytecode.
+ * filter_parts_test.c - splits filters and joins the parts again: checks the parts that are found,
+ * that all of them together give the result of the whole filter, that the whole filter implies each
+ * selection, and damaged bytecode.
  */
 #include "event/filter_test_kit.h"
 
@@ -59,7 +60,7 @@ static bool run_code(const unsigned char *code, size_t bytes, const struct recor
 	return passes;
 }
 
-/* All pairs of expressions that the table has for one record. */
+/* Tests all pairs of expressions that the table has for the same record. */
 static void test_answers(void **state)
 {
 	unsigned tried = 0;
@@ -78,7 +79,7 @@ static void test_answers(void **state)
 		(void)snprintf(text, sizeof(text), "(%s) && (%s)", cases[i].expression,
 			       cases[i + 1].expression);
 		if (wm_filter_parse(text, &code, &bytes, NULL))
-			continue; /* too long for the buffer */
+			continue; /* the filter is too long for the buffer */
 		nr = wm_filter_parts(code, bytes, parts);
 		assert_in_range(nr, 2, WM_FILTER_PARTS_MAX);
 		assert_int_equal(
@@ -98,7 +99,7 @@ static void test_answers(void **state)
 	assert_true(tried > 100);
 }
 
-/* A fault in a part points to the place where it was typed. */
+/* A fault in a part is reported at the position where the user typed it. */
 static void test_columns(void **state)
 {
 	struct wm_filter_part parts[WM_FILTER_PARTS_MAX];
@@ -118,7 +119,7 @@ static void test_columns(void **state)
 	free(desc);
 }
 
-/* Parts beyond the limit stay together; none is lost. */
+/* Parts beyond the limit are not separated, and none is lost. */
 static void test_many(void **state)
 {
 	struct wm_filter_part parts[WM_FILTER_PARTS_MAX];

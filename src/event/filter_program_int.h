@@ -8,8 +8,8 @@
  *
  * A stack of 64-bit words; strings are never on it. Instructions that yield 0 or 1 ("tests") may
  * carry a jump: when the result is `when`, it is pushed and the jump taken, else nothing is pushed.
- * So `a > 1 && b < 2` is two tests and an end; and as both results of the second test and one of
- * the first lead to the end, they end the program themselves.
+ * So `a > 1 && b < 2` consists of two tests and an end. As both results of the second test and one
+ * of the first lead to the end, these tests end the program themselves.
  *
  * Places: a field after k fields of variable size is at anchor k plus a fixed offset; anchor 0 is
  * the payload's start, anchor k the end of the k-th such field. Anchors are computed when first
@@ -43,8 +43,8 @@ enum wm_insn_op {
 	WM_INSN_RANGE_U4,
 	WM_INSN_RANGE_W8,
 	WM_INSN_RANGE_B1,
-	WM_INSN_RANGE, /* the same for the top of the stack */
-	/* offset: in the payload; same order as above */
+	WM_INSN_RANGE, /* the same, for the value on top of the stack */
+	/* offset: in the payload; same order as the range tests */
 	WM_INSN_LOAD_I1,
 	WM_INSN_LOAD_U1,
 	WM_INSN_LOAD_I2,
@@ -57,16 +57,22 @@ enum wm_insn_op {
 	WM_INSN_LOAD_FAR, /* kind, anchor, offset */
 	WM_INSN_ELEMENT,  /* kind, anchor, offset; x: count; y: shape; pops the index */
 	WM_INSN_CONTEXT,  /* kind: bit number */
-	WM_INSN_JUMP,     /* when the top is `when`: keeps it and jumps; else drops it */
+	WM_INSN_JUMP,     /* when the top equals `when`, keeps it and jumps; else drops it */
 	WM_INSN_ARITH,    /* kind: enum wm_filter_op; offset: 1 when unsigned */
 	WM_INSN_INV,
-	WM_INSN_COMPARE, /* kind: enum wm_filter_op; offset: bit 0 left, 1 right unsigned */
-	WM_INSN_STRING,  /* a test; x, y: operands */
-	WM_INSN_IN,      /* x: number of values that follow, four in the space of an instruction */
-	WM_INSN_LEAF,    /* while linking: a string operand, x */
+	/*
+	 * kind: enum wm_filter_op; offset: bit 0: the left operand is unsigned, bit 1: the right
+	 * one.
+	 */
+	WM_INSN_COMPARE,
+	WM_INSN_STRING, /* a test of two strings; x, y: operands */
+	/* x: number of the values that follow, four in the space of an instruction. */
+	WM_INSN_IN,
+	WM_INSN_LEAF, /* exists only while linking: a string operand, x */
 	/* Floats: in filter_float.c */
-	WM_INSN_FLOAT_WIDEN, /* a float's bits to a double */
-	WM_INSN_FLOAT_FROM,  /* kind: depth below the top; offset: 1 when unsigned */
+	WM_INSN_FLOAT_WIDEN, /* converts the bits of a float to a double */
+	/* Converts the integer `kind` values below the top; offset: 1 when it is unsigned. */
+	WM_INSN_FLOAT_FROM,
 	WM_INSN_FLOAT_ARITH, /* kind: enum wm_filter_op */
 	WM_INSN_FLOAT_NEG,
 	WM_INSN_FLOAT_COMPARE, /* kind: enum wm_filter_op */
@@ -75,37 +81,41 @@ enum wm_insn_op {
 
 struct wm_filter_insn {
 	uint8_t op;
-	uint8_t kind; /* for a load: WM_INSN_LOAD_*, else as above */
+	uint8_t kind; /* for a load: WM_INSN_LOAD_*; else see the op */
 	uint8_t invert;
 	uint8_t when;
-	uint16_t jump; /* index of an instruction; 0: none */
+	uint16_t jump; /* index of the instruction to jump to; 0: none */
 	uint16_t anchor;
 	uint32_t offset;
-	uint8_t ends; /* for a test: bit r set: the result r is the filter's */
+	uint8_t ends; /* of a test: bit r is set when the result r is the filter's result */
 	uint8_t reserved[3];
 	uint64_t x, y;
 };
 
-#define WM_INSN_VALUES 4u /* values of WM_INSN_IN in the space of an instruction */
+#define WM_INSN_VALUES                                                                             \
+	4u /* number of WM_INSN_IN values that fit in the space of an instruction                  \
+	    */
 
 /* A field of variable size, and the bytes between the previous anchor and it. */
 struct wm_filter_walk {
 	uint32_t offset;
-	uint8_t shape, bytes; /* enum wm_field_shape; of an element */
+	uint8_t shape, bytes; /* enum wm_field_shape; size of an element */
 	uint16_t reserved;
 };
 
-/* A string operand in one word. */
+/* The kind of a string operand; an operand is one 64-bit word. */
 enum wm_operand_kind {
 	WM_OPERAND_STRING,
 	WM_OPERAND_CHARS,
 	WM_OPERAND_COMM,
 	WM_OPERAND_TEXT,
 	WM_OPERAND_GLOB,
-	WM_OPERAND_PREFIX, /* the pattern PREFIX* */
+	WM_OPERAND_PREFIX, /* text, a prefix that must match */
 };
 
-/* `bytes` is at most 65536 - 1: for CHARS it is one less than the array's size. */
+/*
+ * Packs an operand. `bytes` is at most 65535: for CHARS it is one less than the size of the array.
+ */
 static inline uint64_t wm_operand_make(enum wm_operand_kind kind, uint32_t anchor, uint32_t bytes,
 				       uint32_t offset)
 {
@@ -138,8 +148,8 @@ static inline uint32_t wm_load_bytes(uint8_t kind)
 }
 
 /*
- * Integer arithmetic of filter.h: wraps as two's complement. False when it has no result (division
- * by zero). Shifts by 64 and more shift out all bits.
+ * Integer arithmetic as described in filter.h; wraps as two's complement. Returns false when there
+ * is no result (division by zero). Shifts by 64 and more shift out all bits.
  */
 static inline bool wm_filter_arith(uint8_t op, bool is_unsigned, uint64_t a, uint64_t b,
 				   uint64_t *ret)
@@ -187,7 +197,7 @@ static inline bool wm_filter_arith(uint8_t op, bool is_unsigned, uint64_t a, uin
 	}
 }
 
-/* The result of a comparison operator for an order (-1, 0, 1). */
+/* The result of a comparison operator when the operands compare as `order` (-1, 0 or 1). */
 static inline bool wm_filter_order(uint8_t op, int order)
 {
 	switch (op) {
@@ -206,14 +216,14 @@ static inline bool wm_filter_order(uint8_t op, int order)
 	}
 }
 
-/* Mathematically correct between signed and unsigned values. */
+/* Compares two integers, each signed or unsigned, by their mathematical values. */
 static inline int wm_filter_compare(uint64_t a, bool a_unsigned, uint64_t b, bool b_unsigned)
 {
 	bool a_negative = !a_unsigned && (int64_t)a < 0, b_negative = !b_unsigned && (int64_t)b < 0;
 
 	if (a_negative != b_negative)
 		return a_negative ? -1 : 1;
-	return a < b ? -1 : a > b; /* of the same sign: the bits compare directly */
+	return a < b ? -1 : a > b; /* the signs are equal, so the bits compare directly */
 }
 
 /*
@@ -222,7 +232,7 @@ static inline int wm_filter_compare(uint64_t a, bool a_unsigned, uint64_t b, boo
  */
 uint64_t *wm_filter_float_op(const struct wm_filter_insn *insn, uint64_t *sp);
 
-/* Runs any program: filter_run.c. */
+/* filter_run.c: runs any program. */
 bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, size_t bytes,
 		    const struct wm_filter_contexts *contexts);
 

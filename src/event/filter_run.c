@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter_run.c - runs linked filters. Guest code: general registers only, no
- * libc, no state, less than 512 bytes of stack, no recursion. Relies on the
- * linker for types, stack depth and jumps; trusts no byte of a payload.
+ * libc, no state, less than 512 bytes of stack, no recursion. Relies on the linker to have checked
+ * types, stack depth and jumps; trusts no byte of a payload.
  */
 #include "event/filter.h"
 
@@ -10,7 +10,7 @@
 #include "event/filter_program_int.h"
 #include "event/schema_int.h"
 
-#define ANCHORS_KEPT 16u /* later anchors are computed again each time */
+#define ANCHORS_KEPT 16u /* the offsets of later anchors are computed each time */
 
 struct frame {
 	const struct wm_filter *f;
@@ -21,8 +21,10 @@ struct frame {
 	uint32_t anchors[ANCHORS_KEPT];
 };
 
-/* Index of the first NUL at or after pos, or fr->bytes when none follows. Reads eight bytes at a
- * time. */
+/*
+ * Returns the index of the first NUL at or after pos, or fr->bytes when none follows. Reads eight
+ * bytes at a time.
+ */
 static uint64_t find_nul(const struct frame *fr, uint64_t pos)
 {
 	const uint64_t ones = 0x0101010101010101ull;
@@ -40,7 +42,7 @@ static uint64_t find_nul(const struct frame *fr, uint64_t pos)
 	return pos;
 }
 
-/* Offset of anchor `k`; false when the payload ends before it. */
+/* Finds the offset of anchor `k`; returns false when the payload ends before it. */
 static bool find_anchor(struct frame *fr, uint32_t k, uint64_t *ret)
 {
 	const struct wm_filter_walk *walk = wm_filter_walks(fr->f);
@@ -218,7 +220,7 @@ static uint64_t context(const struct wm_filter_contexts *c, uint8_t bit)
 
 /*
  * Runs an instruction that is not a test: pops values and pushes one. Returns the new end of the
- * stack; NULL: no value. Afterwards *at points past the values of a set.
+ * stack, or NULL when there is no value. Afterwards *at is past the values of a set (WM_INSN_IN).
  */
 __attribute__((always_inline)) static inline uint64_t *
 evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
@@ -273,8 +275,9 @@ evaluate(struct frame *fr, const struct wm_filter_insn **at, uint64_t *sp)
 	} while (0)
 
 /*
- * The values are stack[0 .. sp). A test continues at `tested`; an operation without a value
- * (division by zero, an index out of range, a truncated payload) makes the whole filter false.
+ * The values on the stack are stack[0 .. sp). A test continues at `tested`. An operation without a
+ * value (division by zero, an index out of range, a truncated payload) makes the whole filter
+ * false.
  */
 bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, size_t bytes,
 		    const struct wm_filter_contexts *contexts)
@@ -337,7 +340,7 @@ bool wm_filter_exec(const struct wm_filter *f, const unsigned char *payload, siz
 			*sp++ = test;
 		} else if (test == insn->when) {
 			*sp++ = test;
-			insn = insns + insn->jump - 1; /* the loop adds one */
+			insn = insns + insn->jump - 1; /* -1, because the loop adds one */
 		}
 	}
 }
@@ -376,7 +379,8 @@ bool wm_filter_quick(const struct wm_filter *f, struct wm_filter_quick *ret)
 	ret->offset = insn->offset;
 	ret->first = insn->x;
 	ret->span = insn->y;
-	if (insn->invert) { /* outside of a range is inside its complement, unless that is empty */
+	/* A value outside of the range passes the inverted test, unless no value is outside. */
+	if (insn->invert) {
 		ret->first = insn->x + insn->y + 1;
 		ret->span = 0 - insn->y - 2;
 		if (insn->y == UINT64_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_test.c - the results of filters, as computed by another program (filter_cases_test_kit.h),
- * and the messages for invalid ones.
+ * filter_test.c - compares the results of filters with those computed by another program
+ * (filter_cases_test_kit.h), and checks the messages for invalid filters.
  */
 #include "event/filter_test_kit.h"
 #include "event/payload_test_kit.h"
@@ -112,7 +112,7 @@ static void test_parse_errors(void **state)
 	}
 }
 
-/* `head` `n` times, `middle`, `tail` `n` times. */
+/* Builds `n` times `head`, then `middle`, then `n` times `tail`. */
 static char *repeat(const char *head, const char *middle, const char *tail, unsigned n)
 {
 	char *text = calloc(1, n * (strlen(head) + strlen(tail)) + strlen(middle) + 1), *to = text;
@@ -129,7 +129,7 @@ static void test_parse_limits(void **state)
 {
 	static const struct {
 		const char *head, *middle, *tail;
-		unsigned good; /* the highest valid repetition; one more fails */
+		unsigned good; /* the largest number of repetitions that is valid; one more fails */
 		const char *why;
 	} limits[] = {
 	    {"(", "a", ")", 100, "nesting"},
@@ -315,7 +315,7 @@ static void test_link_errors(void **state)
 	free(desc);
 }
 
-/* Too little storage is refused and never overrun; the size needed suffices. */
+/* Storage that is too small is refused and never overrun; the required size suffices. */
 static void test_storage(void **state)
 {
 	static const char *const texts[] = {
@@ -340,8 +340,10 @@ static void test_storage(void **state)
 			    -ENOSPC);
 			free(storage);
 		}
-		/* Names are looked up in unused storage: linking needs a little more than the
-		 * result. */
+		/*
+		 * The linker looks up names in unused storage, so it needs a little more than the
+		 * result.
+		 */
 		for (int64_t n = need; got < 0 && n < need + 512; n += 8) {
 			void *storage = malloc((size_t)n);
 
@@ -397,7 +399,7 @@ static void test_field_names(void **state)
 	free(desc);
 }
 
-/* Every name from wm_class_parse() is found by a filter, at the same place. */
+/* A filter finds every name that wm_class_parse() gives, at the same place. */
 static void test_every_field(void **state)
 {
 	(void)state;
@@ -424,7 +426,10 @@ static void test_every_field(void **state)
 				     ? "0xffffffffffffffff & "
 				     : "",
 				 (long long)wm_value_integer(&v, 0));
-			/* a & b == c parses as a & (b == c): compute it here for unsigned fields */
+			/*
+			 * C parses a & b == c as a & (b == c): compute that here for unsigned
+			 * fields.
+			 */
 			if (strchr(text, '&'))
 				snprintf(text, sizeof(text), "%s%s == %llu", v.field->name,
 					 scalar ? "" : "[0]",
@@ -439,7 +444,10 @@ static void test_every_field(void **state)
 	}
 }
 
-/* A thousand labels with one prefix exceed a small program's storage, and all are found. */
+/*
+ * The values of a thousand labels with one prefix exceed a small program's storage; with enough
+ * storage all are found.
+ */
 static void test_many_labels(void **state)
 {
 	enum { NR_LABELS = 1000 };

@@ -77,7 +77,7 @@ __attribute__((unused)) static const struct expected cases[] = {
 #include "event/filter_cases_test_kit.h"
 };
 
-/* xorshift: the same numbers on every machine. */
+/* A xorshift generator: it gives the same numbers on every machine. */
 __attribute__((unused)) static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -88,7 +88,8 @@ __attribute__((unused)) static uint64_t next_random(uint64_t *state)
 
 __attribute__((unused)) static void *exact_copy(const void *from, size_t bytes)
 {
-	void *copy = malloc(bytes ? bytes : 1); /* exact size: ASan detects a read past the end */
+	/* The exact size lets ASan detect a read past the end. */
+	void *copy = malloc(bytes ? bytes : 1);
 
 	memcpy(copy, from, bytes);
 	return copy;
@@ -99,7 +100,7 @@ __attribute__((unused)) static unsigned char *describe(const struct record *r, s
 	return wm_desc_simple("test", r->name, r->schema, r->values, r->nr_values, ret_bytes);
 }
 
-/* A program in a block of its exact size, moved after linking; the caller frees it. */
+/* Links a program and moves it to a block of its exact size; the caller frees it. */
 __attribute__((unused)) static struct wm_filter *
 link_text(const char *text, const unsigned char *desc, size_t desc_bytes)
 {

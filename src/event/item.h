@@ -3,9 +3,9 @@
  * item.h - the values of an event from any tracer, as a flat list.
  *
  * A decoder turns an event's bytes into items, outermost first, members in order: a structure's
- * item gives the number of members that follow, a list's the number of elements. A caller that
- * needs the fourth field but nothing inside the third skips with `next`. No object, no allocation
- * and no call per value.
+ * item gives the number of members that follow, a list's the number of elements. A caller that does
+ * not need what is inside an item skips it with `next`. There is no object, no allocation and no
+ * call per value.
  *
  *   { a = 1, b = { c = "x", d = [ 7, 8 ] } }
  *   [0] a 1   [1] b STRUCT 2, next 6   [2] c "x"   [3] d LIST 2, next 6   [4] 7   [5] 8
@@ -23,13 +23,13 @@
 enum wm_type_kind {
 	WM_TYPE_UNSIGNED, /* item.u */
 	WM_TYPE_SIGNED,   /* item.s */
-	WM_TYPE_BOOL,     /* item.u: 0 or 1 */
-	WM_TYPE_FLOAT,    /* item.f; also for floats of 32 bits */
+	WM_TYPE_BOOL,     /* item.u is 0 or 1 */
+	WM_TYPE_FLOAT,    /* item.f, also for floats of 32 bits */
 	WM_TYPE_STRING,   /* item.text, item.count bytes; not NUL-terminated, no NUL inside */
 	WM_TYPE_BYTES,    /* item.bytes, item.count */
 	WM_TYPE_STRUCT,   /* item.count members follow */
 	WM_TYPE_LIST,     /* item.count elements follow, all with the type `element` */
-	WM_TYPE_CHOICE,   /* one option follows: members[item.u]; count 1 */
+	WM_TYPE_CHOICE,   /* one of `members` follows: members[item.u]; item.count is 1 */
 	WM_TYPE_OPTIONAL, /* item.count (0 or 1) values of `element` follow */
 	WM_TYPE_NR
 };
@@ -45,35 +45,37 @@ enum wm_type_look {
 
 struct wm_type_label {
 	const char *name;
-	int64_t low, high; /* as unsigned when the type is; ranges may overlap */
+	/* Bounds of a range, as unsigned numbers when the type is unsigned; ranges may overlap. */
+	int64_t low, high;
 };
 
 struct wm_type;
 
 struct wm_member {
-	const char *name; /* NULL: an element of a list, or an optional's value */
+	const char *name; /* NULL for an element of a list or the value of an optional */
 	const struct wm_type *type;
 };
 
 struct wm_type {
-	uint8_t kind;    /* enum wm_type_kind */
-	uint8_t look;    /* numbers: enum wm_type_look */
-	uint8_t bits;    /* numbers: width as recorded, 1..64; LEB128: 64 */
-	bool fixed;      /* LIST: always has `length` elements */
-	bool is_enum;    /* labels name the values; there may be 0 labels */
-	bool is_flags;   /* labels name bit ranges instead */
-	bool is_bare;    /* BOOL, BYTES: stored as a number or a list of numbers, as in CTF 1.8 */
-	uint32_t length; /* LIST, when fixed */
+	uint8_t kind;  /* enum wm_type_kind */
+	uint8_t look;  /* enum wm_type_look, for numbers */
+	uint8_t bits;  /* of numbers: the width as recorded, 1..64; 64 for LEB128 */
+	bool fixed;    /* of a LIST: it always has `length` elements */
+	bool is_enum;  /* `labels` names the values; it may be empty */
+	bool is_flags; /* `labels` names ranges of bits instead of values */
+	/* Of BOOL and BYTES: stored as a plain number or a list of numbers, as in CTF 1.8. */
+	bool is_bare;
+	uint32_t length; /* of a fixed LIST */
 	uint32_t nr_members;
 	const struct wm_member *members; /* STRUCT, CHOICE */
-	struct wm_member element;        /* LIST, OPTIONAL; its name is NULL */
+	struct wm_member element;        /* of LIST and OPTIONAL; the member's name is NULL */
 	uint32_t nr_labels;
 	const struct wm_type_label *labels;
-	const void *own; /* private to the format */
+	const void *own; /* private data of the reader of this trace format */
 };
 
 struct wm_item {
-	const struct wm_member *member; /* its name and type */
+	const struct wm_member *member; /* name and type of the value */
 	union {
 		uint64_t u;
 		int64_t s;
@@ -86,9 +88,9 @@ struct wm_item {
 };
 
 /*
- * The scopes of an event's items, in the order of CTF, in which they are stored. In other formats,
- * the fields that every event of a stream has (a sample's fields, ftrace's common fields) are
- * STREAM_CONTEXT, and the event's own are FIELDS.
+ * The parts (scopes) of an event, in the order in which CTF stores them. Readers of other formats
+ * use STREAM_CONTEXT for the fields that every event of a stream has (a sample's fields, ftrace's
+ * common fields) and FIELDS for the event's own.
  */
 enum wm_part {
 	WM_PART_PACKET_HEADER,
@@ -100,11 +102,14 @@ enum wm_part {
 	WM_NR_PARTS
 };
 
-/* Whether the value is in the label's range; for types with is_enum. */
+/* Whether the value is in the label's range. For types with is_enum. */
 bool wm_type_label_holds(const struct wm_type *t, const struct wm_type_label *l,
 			 const struct wm_item *value);
 
-/* The first label whose range contains the value, or NULL. Unsigned types compare as unsigned. */
+/*
+ * Returns the first label whose range contains the value, or NULL. Values of unsigned types are
+ * compared as unsigned numbers.
+ */
 const char *wm_type_label(const struct wm_type *t, const struct wm_item *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload_test_kit.h - for tests: reads a payload value by value, by its class. The tool itself
- * reads payloads with the trace's reader.
+ * payload_test_kit.h - for tests: reads the values of a payload one by one, using the event's
+ * class. The tools read payloads with the trace reader instead.
  */
 #ifndef WM_EVENT_PAYLOAD_TEST_KIT_H
 #define WM_EVENT_PAYLOAD_TEST_KIT_H
@@ -12,11 +12,12 @@
 #include "event/class.h"
 #include "event/schema_int.h"
 
-/* One field's value inside a payload. */
+/* The value of one field inside a payload. */
 struct wm_value {
 	const struct wm_field *field;
-	const unsigned char *data; /* elements, string or bytes; inside the payload */
-	uint32_t count;            /* elements, or bytes of a string (no NUL) or blob */
+	const unsigned char *data; /* the elements, string or bytes, inside the payload */
+	/* Number of elements, or of bytes in a string (without its NUL) or blob. */
+	uint32_t count;
 };
 
 static inline const char *wm_field_label(const struct wm_field *f, int64_t value)
@@ -28,7 +29,10 @@ static inline const char *wm_field_label(const struct wm_field *f, int64_t value
 	return NULL;
 }
 
-/* Sets the value's data; returns the bytes it takes in [at, at + left), or -EBADMSG. */
+/*
+ * Sets the value's data. Returns the number of bytes that it occupies in [at, at + left), or
+ * -EBADMSG.
+ */
 static inline int64_t wm_value_extent(const struct wm_field *f, const unsigned char *at,
 				      size_t left, struct wm_value *v)
 {
@@ -68,8 +72,8 @@ static inline int64_t wm_value_extent(const struct wm_field *f, const unsigned c
 }
 
 /*
- * Walks a payload. Start with index 0 and offset 0; returns 1 and a value, 0
- * at the end, -EBADMSG when the bytes end inside a field.
+ * Walks over a payload. Start with index 0 and offset 0. The function below returns 1 and a value,
+ * 0 at the end, and -EBADMSG when the bytes end inside a field.
  */
 struct wm_payload_cursor {
 	const struct wm_class *class;
@@ -110,7 +114,7 @@ static inline double wm_load_float(const unsigned char *at, uint8_t bytes)
 	return d;
 }
 
-/* Saturates where C leaves the conversion undefined; NaN gives 0. */
+/* Converts a double to an integer. Saturates where C leaves the result undefined; NaN gives 0. */
 static inline int64_t wm_float_to_integer(double d)
 {
 	if (!(d == d))
@@ -122,7 +126,7 @@ static inline int64_t wm_float_to_integer(double d)
 	return (int64_t)d;
 }
 
-/* Element `i` of a value as an integer (sign-extended) or a double. */
+/* Returns element `i` of a value as an integer (sign-extended) or a double. */
 static inline int64_t wm_value_integer(const struct wm_value *v, uint32_t i)
 {
 	const struct wm_field *f = v->field;

@@ -11,7 +11,7 @@ static bool is_word(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* ".so" anywhere after the first letter. */
+/* Whether ".so" occurs anywhere after the first letter. */
 static bool is_library(const char *name)
 {
 	for (const char *p = name; *p; p++)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * provider_test.c - file names and the providers derived from them.
- */
+/* provider_test.c - tests that the right provider is derived from a file name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +17,8 @@ static void names(void **state)
 	    {"libfoo.so", "foo"},
 	    {"/opt/x.y/my-app", "my_app"},
 	    {"/usr/bin/python3.11", "python3"},
-	    {"/usr/bin/libreoffice", "libreoffice"}, /* a program, not a library */
+	    /* A program whose name begins with "lib", not a library. */
+	    {"/usr/bin/libreoffice", "libreoffice"},
 	    {"libtool.source", "libtool"},
 	    {"/lib/lib.so", "lib"},
 	    {"plugin.so", "plugin"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema_int.h - walks the description of <waymark/abi.h> field by field. The only reader of that
- * grammar: class.c (tools) and filter_link.c (guest) both use it, so they always agree about a
- * field's name and place.
+ * schema_int.h - walks the description of <waymark/abi.h> field by field. This is the only reader
+ * of that grammar: class.c (tools) and filter_link.c (guest) both use it, so they always agree
+ * about a field's name and place.
  *
  * Guest rules: no libc, no allocation, no state; hence inline. Every byte is untrusted. Names
  * (doc/format/event.md):
@@ -29,12 +29,12 @@
 #define WM_SCHEMA_NAME_MAX 200u /* longer field names are cut */
 
 /*
- * In waymark_desc.flags of descriptions built at run time (desc_build.h): the schema names and
- * types the fields, also for a marker. Never set in a program.
+ * A bit of waymark_desc.flags in descriptions built at run time (desc_build.h): the schema names
+ * and types the fields, even for a marker. Descriptions in programs never have it.
  */
 #define WM_DESC_NAMED (1u << 31)
 
-/* Unaligned loads that no compiler turns into a call. */
+/* Types for unaligned loads that no compiler turns into a call. */
 struct wm_u16u {
 	uint16_t v;
 } __attribute__((packed, may_alias));
@@ -69,35 +69,35 @@ enum wm_desc_text {
 	WM_TEXT_NR
 };
 
-/* Scans a marker's format for the words that name its arguments. */
+/* The state of a scan over a marker's format for the words that name its arguments. */
 struct wm_format_words {
 	const char *pos, *end;
 	const char *word; /* the word before the conversion of the next argument */
 	uint32_t word_bytes;
-	uint32_t stars;  /* number of '*' arguments before it */
-	char conversion; /* its letter; 0: none is pending */
+	uint32_t stars;  /* number of arguments for '*' that precede it */
+	char conversion; /* letter of the conversion; 0: none is pending */
 };
 
 struct wm_schema {
 	const unsigned char *desc;
-	const char *text[WM_TEXT_NR]; /* NUL-terminated inside the description */
+	const char *text[WM_TEXT_NR]; /* NUL-terminated strings inside the description */
 	uint32_t text_bytes[WM_TEXT_NR];
 	uint32_t nr_values, next_value;
 	const char *pos;
 	struct wm_format_words words;
-	bool marker;    /* the fields are the arguments of a format */
-	bool spelled;   /* ... and the schema spells out each of them */
-	uint32_t index; /* of the next field */
+	bool marker;    /* the fields are the arguments of a marker's format */
+	bool spelled;   /* a marker whose schema contains the source text of each argument */
+	uint32_t index; /* index of the next field */
 	uint8_t kind, level;
 	uint32_t line, flags;
-	const char *why; /* after -EBADMSG: the reason ... */
-	uint32_t at;     /* ... and the byte of the description */
+	const char *why; /* after -EBADMSG: the reason */
+	uint32_t at;     /* after -EBADMSG: the offset of the error in the description */
 };
 
 struct wm_schema_field {
-	const char *name; /* as the schema spells it */
+	const char *name; /* as written in the schema */
 	uint32_t name_bytes;
-	const char *word; /* the word in the format; NULL: none */
+	const char *word; /* the word in the format; NULL: there is none */
 	uint32_t word_bytes;
 	uint32_t index;
 	uint8_t shape, scalar, bytes; /* as in struct wm_field */
@@ -113,13 +113,13 @@ static inline int wm_schema_bad(struct wm_schema *s, const void *at, const char 
 	return -EBADMSG;
 }
 
-/* Value `i` of values[]; the caller checked i. */
+/* Returns values[i]. The caller has checked i. */
 static inline int64_t wm_schema_value(const struct wm_schema *s, uint32_t i)
 {
 	return (int64_t)wm_load_u64(s->desc + sizeof(struct waymark_desc) + (size_t)i * 8);
 }
 
-/* The value read back from a field of `bytes` bytes after storing `value`. */
+/* Returns the value that reading a field of `bytes` bytes gives after `value` was stored in it. */
 static inline int64_t wm_schema_fit(int64_t value, uint8_t scalar, uint8_t bytes)
 {
 	uint32_t shift = 64 - 8u * bytes;
@@ -151,7 +151,7 @@ static inline int wm_schema_texts(struct wm_schema *s, const unsigned char *text
 	return 0;
 }
 
-/* Checks the layout of a description and moves to its first field. */
+/* Checks the layout of a description and positions the walk at its first field. */
 static inline int wm_schema_open(struct wm_schema *s, const void *desc, size_t bytes)
 {
 	const unsigned char *d = desc;
@@ -265,7 +265,10 @@ static inline void wm_format_conversion(struct wm_format_words *w)
 	w->pos = w->end;
 }
 
-/* The word for the next argument of a marker's format, or NULL, and the argument's conversion. */
+/*
+ * Returns the word for the next argument of a marker's format, or NULL, and the argument's
+ * conversion.
+ */
 static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *ret_bytes,
 					 char *ret_conversion)
 {
@@ -286,9 +289,9 @@ static inline const char *wm_format_next(struct wm_format_words *w, uint32_t *re
 }
 
 /*
- * Turns any bytes into an identifier: each run of other characters becomes one '_', none at the
- * ends; "argN" when no leading character remains. Returns its length; `out` has WM_SCHEMA_NAME_MAX
- * + 1 bytes.
+ * Turns any bytes into an identifier: each run of invalid characters becomes one '_', except at the
+ * ends, where it is removed; the result is "argN" when nothing valid remains. Returns its length;
+ * `out` has WM_SCHEMA_NAME_MAX + 1 bytes.
  */
 static inline uint32_t wm_name_normalise(const char *in, uint32_t bytes, uint32_t index, char *out)
 {
@@ -329,7 +332,7 @@ static inline uint32_t wm_schema_base_name(const struct wm_schema_field *f, char
 
 /* --- types ----------------------------------------------------------- */
 
-/* Letters of scalar types and their possible widths, as a bit set. */
+/* The letters of scalar types and the widths that each may have, as a bit set. */
 struct wm_schema_letter {
 	char letter;
 	uint8_t scalar, widths;
@@ -372,7 +375,7 @@ static inline int wm_schema_take(struct wm_schema *s, const char **p, int64_t *r
 	return 0;
 }
 
-/* Parses "{L#,L#}"; *p is at the brace. */
+/* Parses "{L#,L#}", the labels of an enumeration; *p is at the brace. */
 static inline int wm_schema_labels(struct wm_schema *s, const char **p, struct wm_schema_field *f)
 {
 	int64_t value;
@@ -402,7 +405,7 @@ static inline int wm_schema_labels(struct wm_schema *s, const char **p, struct w
 	return 0;
 }
 
-/* A scalar or an enumeration over an integer. */
+/* Parses a scalar, or an enumeration over an integer. */
 static inline int wm_schema_element(struct wm_schema *s, const char **p, struct wm_schema_field *f)
 {
 	bool enumeration = **p == 'e';
@@ -467,7 +470,7 @@ static inline int wm_schema_type(struct wm_schema *s, const char **p, struct wm_
 	return wm_schema_element(s, p, f);
 }
 
-/* A typed field: "name:type", then ';' or the end. */
+/* Parses a typed field: "name:type", followed by ';' or the end of the schema. */
 static inline int wm_schema_typed(struct wm_schema *s, struct wm_schema_field *f)
 {
 	const char *p = s->pos;
@@ -494,7 +497,10 @@ static inline int wm_schema_typed(struct wm_schema *s, struct wm_schema_field *f
 
 /* --- arguments of a marker ------------------------------------------- */
 
-/* End of the argument that begins at p: a comma outside of brackets and quotes, or NUL. */
+/*
+ * Returns the end of the argument that begins at p: a comma outside of brackets and quotes, or the
+ * NUL.
+ */
 static inline const char *wm_schema_argument_end(const char *p)
 {
 	uint32_t depth = 0;
@@ -515,8 +521,10 @@ static inline const char *wm_schema_argument_end(const char *p)
 	return p;
 }
 
-/* Whether the schema spells out as many arguments as values[] has. (A C++ template's commas break
- * it.) */
+/*
+ * Whether the schema contains the text of as many arguments as values[] has. (Commas in a C++
+ * template lead to a different number.)
+ */
 static inline bool wm_schema_spelled(const struct wm_schema *s)
 {
 	const char *p = s->text[WM_TEXT_SCHEMA];
@@ -533,7 +541,9 @@ static inline bool wm_schema_spelled(const struct wm_schema *s)
 	return spelled == nr;
 }
 
-/* One argument: type from values[], word from the format, spelling from the schema. */
+/*
+ * Reads one argument: its type from values[], its word from the format, its text from the schema.
+ */
 static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field *f)
 {
 	char letters[3], conversion;
@@ -545,7 +555,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 		return 0;
 	type = wm_schema_value(s, s->next_value);
 	if (!type)
-		return 0; /* filler after the last argument */
+		return 0; /* only filler remains after the last argument */
 	if (type & ~0xffffll)
 		return wm_schema_bad(s, s->pos, "unknown type of an argument");
 	letters[0] = (char)(type >> 8);
@@ -573,7 +583,7 @@ static inline int wm_schema_argument(struct wm_schema *s, struct wm_schema_field
 	return 1;
 }
 
-/* Reads the next field: 1; 0 after the last, -EBADMSG. */
+/* Reads the next field. Returns 1, 0 after the last field, or -EBADMSG. */
 static inline int wm_schema_next(struct wm_schema *s, struct wm_schema_field *ret)
 {
 	int more;
@@ -589,7 +599,7 @@ static inline int wm_schema_next(struct wm_schema *s, struct wm_schema_field *re
 	return 1;
 }
 
-/* Size of a static field, or the minimum size of a dynamic one, in bytes. */
+/* The size in bytes of a field, or its minimum size when it is variable. */
 static inline uint32_t wm_schema_least_bytes(const struct wm_schema_field *f)
 {
 	switch (f->shape) {
