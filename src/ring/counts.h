@@ -39,16 +39,16 @@ static inline uint32_t wm_counts_at(uint32_t id)
 /*
  * The reader's side, in two steps. wm_counts_pin() pins the chunks that are sealed now;
  * wm_counts_read() reads all chunks, then empties the pinned ones and makes them FREE. Between the
- * steps the reader learns the known ids: the ids in a pinned chunk were announced before it was
- * sealed. `sealed`: this count was removed from the pool; otherwise its thread is still counting,
- * or sealed the chunk after the pinning, and the next read returns the count again. Counts of 0 are
- * skipped. Only ids below `nr_ids` are reported.
+ * steps the reader learns which ids are known: the ids in a pinned chunk were announced before it
+ * was sealed. `sealed`: this count was removed from the pool; otherwise its thread is still
+ * counting, or sealed the chunk after the pinning, and the next read returns the count again.
+ * Counts of 0 are skipped. Only ids below `nr_ids` are reported.
  */
 typedef void wm_counts_fn(uint32_t tid, uint32_t id, uint64_t count, bool sealed, void *data);
 void wm_counts_pin(struct wm_pool *p);
 void wm_counts_read(struct wm_pool *p, uint32_t nr_ids, wm_counts_fn *fn, void *data);
 
-/* Makes the process stop counting: for one that has lost the socket to the recorder. */
+/* Makes the process stop counting. For a process that has lost the socket to the recorder. */
 void wm_counts_close(struct wm_pool *p);
 
 #endif

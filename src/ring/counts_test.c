@@ -23,7 +23,7 @@ static void on_count(uint32_t tid, uint32_t id, uint64_t count, bool sealed, voi
 	h->sealed += sealed ? count : 0;
 }
 
-/* Begins a chunk like the runtime (slow.c): all of it is one record. */
+/* Begins a chunk as the runtime does (slow.c): the whole chunk is one record. */
 static void begin(struct writer *w)
 {
 	assert_true(writer_take(w, true));
@@ -73,7 +73,7 @@ static void test_ends_while_read(void **unused)
 	count(&a, 3, 5);
 	wm_counts_pin(&w.pool);
 	writer_seal(&a);
-	h = read_all(&w.pool); /* not pinned, so not removed */
+	h = read_all(&w.pool); /* the chunk was not pinned, so it is not removed */
 	assert_int_equal(h.count, 5);
 	assert_int_equal(h.sealed, 0);
 	assert_int_equal(h.tid, 7);
@@ -84,7 +84,7 @@ static void test_ends_while_read(void **unused)
 	assert_int_equal(h.tid, 7);
 	wm_counts_pin(&w.pool);
 	assert_int_equal(read_all(&w.pool).count, 0);
-	begin(&a); /* the same chunk: it was emptied */
+	begin(&a); /* takes the same chunk, because the reader emptied it */
 	assert_int_equal(a.index, 0);
 	assert_int_equal(read_all(&w.pool).count, 0);
 	check(&w.pool);

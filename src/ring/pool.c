@@ -4,8 +4,8 @@
  *
  * Guest code: runs inside the traced program, in signal handlers too. No libc, no call out of this
  * file, no lock, no errno; lock-free in wm_pool_take() (a retry means that another thread or reader
- * made progress), wait-free elsewhere. Knows nothing of records but the commit word of
- * <waymark/abi.h>.
+ * made progress), wait-free elsewhere. The commit word of <waymark/abi.h> is all it knows about
+ * records.
  */
 #include "ring/pool.h"
 
@@ -28,14 +28,17 @@ _Static_assert(WM_POOL_SMALL_MAX <= 65536 && WM_POOL_BIG_MAX <= 65536, "queue[] 
 
 #define NONE (-1)
 
-/* The chunks of one size, computed from the checked copies of the geometry. */
+/* The chunks of one size. The geometry comes from the checked copies in struct wm_pool. */
 struct shelf {
 	struct wm_pool_shelf *shared;
-	uint64_t *state; /* of the shelf's first chunk */
+	uint64_t *state; /* the state word of the shelf's first chunk */
 	uint16_t *queue;
 	uint32_t first, nr;
-	uint32_t soft; /* overwrite mode: above this many chunks, reuse a FULL one instead of a new
-			* one */
+	/*
+	 * Overwrite mode: when at least this many chunks were used, reuses a FULL one before a new
+	 * one.
+	 */
+	uint32_t soft;
 };
 
 static struct shelf shelf_of(const struct wm_pool *p, bool small)
@@ -135,21 +138,21 @@ int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o)
 
 /* --- searching -------------------------------------------------------- */
 
-/* The state after a take; `owner` is an OWNED word with generation 0. */
+/* The state word after a take; `owner` is an OWNED word with generation 0. */
 static uint64_t next_owned(uint64_t was, uint64_t owner)
 {
 	return owner | wm_state_make(WM_CHUNK_OWNED, wm_state_generation(was) + 1, 0);
 }
 
 /*
- * Takes a FREE chunk that was used before, searching from the hand and wrapping around: this way
- * the search stays in memory that is already allocated. Its previous word is *ret_was.
+ * Takes a FREE chunk that was used before. Searches from the hand and wraps around, so that the
+ * search stays in memory that is already allocated. *ret_was gets the chunk's previous state word.
  */
 static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_was)
 {
 	/*
-	 * Acquire pairs with the release in count_freed(): this search sees as FREE every chunk
-	 * counted in `freed`. So when the search fails and `freed` does not change, no chunk is
+	 * Acquire pairs with the release in count_freed(): the search sees that every chunk counted
+	 * in `freed` is FREE. So when the search fails and `freed` does not change, no chunk is
 	 * FREE, and the next search can be skipped.
 	 */
 	uint64_t freed = wm_load_acquire(&s->shared->freed);
@@ -176,7 +179,7 @@ static int64_t find_free(const struct shelf *s, uint64_t owner, uint64_t *ret_wa
 	return NONE;
 }
 
-/* A chunk never used before, below `limit`. */
+/* Takes a chunk that was never used and whose index is below `limit`. */
 static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, uint64_t *ret_was)
 {
 	uint32_t high = wm_load_relaxed(&s->shared->high);
@@ -185,8 +188,8 @@ static int64_t find_new(const struct shelf *s, uint32_t limit, uint64_t owner, u
 		uint64_t was = 0;
 
 		/*
-		 * `high` first: a reader must not miss an OWNED chunk. Another thread's find_free()
-		 * may take the chunk between the two operations.
+		 * Increments `high` first, because a reader must not miss an OWNED chunk. Another
+		 * thread's find_free() may take the chunk between the two operations.
 		 */
 		if (!wm_cas_acq_rel(&s->shared->high, &high, high + 1))
 			continue;
@@ -224,9 +227,9 @@ static int64_t search_oldest(const struct shelf *s, uint64_t *ret_was)
 }
 
 /*
- * The same from the queue: the chunk whose fill order follows the one reused last. At slot 0, once
- * per turn of the queue, it returns NONE, so that a full search finds a chunk that became FULL
- * late, after its order was passed, or that a reader gave back.
+ * Like search_oldest(), by the queue: finds the chunk whose fill order follows the one reused last.
+ * At slot 0, once per turn of the queue, it returns NONE, so that a full search finds chunks that
+ * became FULL late, after their order was passed, or that a reader gave back.
  */
 static int64_t next_oldest(const struct shelf *s, uint64_t *ret_was)
 {
@@ -299,7 +302,7 @@ static void count_overwritten(struct wm_chunk *c, uint32_t generation)
 						      ((done + held) & WM_OVERWRITTEN_MASK));
 }
 
-/* The chunk is FREE now: makes searches look again that had given up. */
+/* Counts a chunk that became FREE, so that searches that had given up start again. */
 static void count_freed(struct wm_pool_shelf *shared, uint32_t i)
 {
 	wm_store_relaxed(&shared->hand, i);
@@ -339,8 +342,9 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 }
 
 /*
- * The only transition out of OWNED. A compare-and-swap although only the owner does this: if the
- * thread had been taken for dead by mistake, a plain store would give one chunk to two threads.
+ * Seals a chunk: the only transition out of OWNED. A compare-and-swap although only the owner does
+ * this: if the thread had been taken for dead by mistake, a plain store would give one chunk to two
+ * threads.
  */
 static bool retire(struct wm_pool *p, uint32_t index, uint64_t was, bool empty)
 {

@@ -74,7 +74,7 @@
 #define WM_POOL_SMALL_MAX         65536u /* threads x levels that can have a first chunk */
 #define WM_POOL_BIG_MAX           65536u
 #define WM_POOL_BIG_BYTES_DEFAULT 65536u
-#define WM_POOL_BIG_BYTES_MAX     (1u << 22) /* the end of a full chunk must fit the commit word */
+#define WM_POOL_BIG_BYTES_MAX     (1u << 22) /* limited by the width of `end` in the commit word */
 #define WM_POOL_BYTES_MAX         (1ull << 36)
 
 enum wm_pool_mode { WM_POOL_DISCARD, WM_POOL_OVERWRITE, WM_POOL_BLOCK, WM_POOL_NR_MODES };
@@ -88,18 +88,18 @@ enum wm_chunk_state { WM_CHUNK_FREE, WM_CHUNK_OWNED, WM_CHUNK_FULL, WM_CHUNK_REA
  * detects and counts disk and net itself.
  */
 enum wm_lost {
-	WM_LOST_FULL,        /* no free chunk, discard mode (or block mode timed out) */
+	WM_LOST_FULL,        /* discard mode: no free chunk; block mode: the wait timed out */
 	WM_LOST_TOO_BIG,     /* larger than a chunk */
-	WM_LOST_NESTED,      /* signal handlers nested deeper than the nesting levels */
+	WM_LOST_NESTED,      /* more nested signal handlers than nesting levels */
 	WM_LOST_OVERWRITTEN, /* a flight recorder reused the chunk */
 	WM_LOST_TORN,        /* reserved, but never committed (siglongjmp, death) */
-	WM_LOST_EARLY,       /* no pool yet, or no longer: out of memory, fork, exit */
-	WM_LOST_DISK,        /* pump: could not be written */
-	WM_LOST_NET,         /* pump: could not be sent */
+	WM_LOST_EARLY,       /* no pool yet or no longer: out of memory, fork, exit */
+	WM_LOST_DISK,        /* pump: could not be written to disk */
+	WM_LOST_NET,         /* pump: could not be sent over the network */
 	WM_LOST_NR
 };
 
-/* Search hints for the chunks of one size. One cache line. w: both sides. */
+/* Search hints for the chunks of one size. One cache line. Written by both sides. */
 struct wm_pool_shelf {
 	uint32_t high;      /* chunks from this index on were never used; only grows */
 	uint32_t hand;      /* where a search begins */
@@ -158,7 +158,7 @@ struct wm_chunk {
 #define WM_STATE_REUSED       8u
 #define WM_OVERWRITTEN_MASK   ((1ull << 40) - 1)
 
-/* One process's (or one reader's) view of a pool. Not shared. */
+/* A pool as seen by one process (or by one reader). Not shared. */
 struct wm_pool {
 	unsigned char *map;
 	uint64_t bytes;
@@ -168,7 +168,7 @@ struct wm_pool {
 };
 
 struct wm_pool_options {
-	uint64_t buffer_bytes; /* total of big chunks; rounded up to chunks */
+	uint64_t buffer_bytes; /* total size of the big chunks; rounded up to whole chunks */
 	uint32_t big_bytes;    /* 0: the default */
 	uint32_t nr_small;     /* 0: the maximum */
 	uint32_t mode;
@@ -232,23 +232,25 @@ static inline uint64_t wm_state_owned(uint32_t generation, uint32_t tid, uint32_
 {
 	return wm_state_make(WM_CHUNK_OWNED, generation, tid) | (uint64_t)(level & 15) << 4;
 }
-static inline uint32_t wm_state_tid(uint64_t word) /* of an OWNED chunk */
+static inline uint32_t wm_state_tid(uint64_t word) /* for an OWNED chunk */
 {
 	return (uint32_t)(word >> 32);
 }
-static inline uint32_t wm_state_level(uint64_t word) /* of an OWNED chunk */
+static inline uint32_t wm_state_level(uint64_t word) /* for an OWNED chunk */
 {
 	return (uint32_t)(word >> 4) & 15;
 }
 
-/* A decoded commit word. Offsets in bytes from the chunk's base. */
+/* A decoded commit word. Offsets are in bytes from the start of the chunk. */
 struct wm_commit {
 	uint32_t end_bytes, last_bytes, count;
 };
 
 /* --- both sides ------------------------------------------------------ */
 
-/* Fills in all of *p except `map`. 0, or -EINVAL when the options are out of range. Pure. */
+/*
+ * Fills in all of *p except `map`. Returns 0, or -EINVAL when the options are out of range. Pure.
+ */
 int wm_pool_layout(struct wm_pool *p, const struct wm_pool_options *o);
 
 /* Size in bytes of a pool with these options; 0 when they are out of range. Pure. */
@@ -256,7 +258,7 @@ uint64_t wm_pool_size(const struct wm_pool_options *o);
 
 /* --- producer side (guest rules: no libc, no call, no lock) ---------- */
 
-/* Lays out a new, zeroed mapping of wm_pool_size() bytes. 0 or -errno. */
+/* Lays out a new, zeroed mapping of wm_pool_size() bytes. Returns 0 or -errno. */
 int wm_pool_init(struct wm_pool *p, void *map, const struct wm_pool_options *o);
 
 /*
@@ -275,16 +277,17 @@ int64_t wm_pool_take(struct wm_pool *p, bool small, uint32_t tid, uint16_t level
 void wm_pool_seal(struct wm_pool *p, uint32_t index);
 
 /*
- * Seals an OWNED chunk whose owner will not return (it died, or left the level by siglongjmp),
- * wherever in take, commit or seal it stopped. `state` is the state word loaded before the owner
- * was known to be gone; it identifies the owner, so a new owner's chunk is never sealed. Any
- * process. False when the chunk has changed state since.
+ * Seals an OWNED chunk whose owner will not return, because it died or left the level by
+ * siglongjmp, at whatever point of take, commit or seal it stopped. `state` is the state word that
+ * was loaded before the owner was known to be gone. It identifies the owner, so a new owner's chunk
+ * is never sealed. Any process. Returns false when the chunk has changed state since.
  */
 bool wm_pool_reclaim(struct wm_pool *p, uint32_t index, uint64_t state);
 
 /*
- * The same for all chunks of a dead thread, or of one level that a living thread has left; also
- * finds chunks that the owner had taken but not yet learned of. Returns their number.
+ * Like wm_pool_reclaim(), for all chunks of a dead thread, or for those of one level that a living
+ * thread has left. It also finds chunks that the owner had taken without storing their index.
+ * Returns their number.
  */
 #define WM_POOL_ALL_LEVELS (~0u)
 unsigned wm_pool_reclaim_thread(struct wm_pool *p, uint32_t tid, uint32_t level);
@@ -307,7 +310,7 @@ void wm_pool_close(struct wm_pool *p);
  */
 int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes);
 
-/* Chunks with an index below this may be in use; the others never were. */
+/* Only chunks with an index below this have ever been used. */
 void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_big);
 
 /*
@@ -318,7 +321,10 @@ void wm_pool_high(const struct wm_pool *p, uint32_t *ret_small, uint32_t *ret_bi
 int wm_pool_committed(const struct wm_pool *p, uint32_t index, uint64_t state,
 		      struct wm_commit *ret);
 
-/* After copying from a chunk whose state word was `state`: whether it still has that generation. */
+/*
+ * After copying from a chunk: whether it still has the generation in `state`, the state word loaded
+ * before the copy.
+ */
 bool wm_pool_still(const struct wm_pool *p, uint32_t index, uint64_t state);
 
 uint64_t wm_pool_state(const struct wm_pool *p, uint32_t index); /* load acquire */
@@ -328,7 +334,10 @@ bool wm_pool_pin(struct wm_pool *p, uint32_t index, uint64_t state);
 /* READING -> FREE (consumed) or back to FULL with the same order (not consumed). */
 void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed);
 
-/* Exact when no producer is inside wm_pool_take(); always exact for a dead process. */
+/*
+ * The number of lost events. Exact when no producer is inside wm_pool_take(); always exact for a
+ * dead process.
+ */
 uint64_t wm_pool_lost_count(const struct wm_pool *p, enum wm_lost cause);
 const char *wm_lost_name(enum wm_lost cause);
 

@@ -11,7 +11,7 @@ struct crowd {
 	struct writer writer;
 	uint64_t seed;
 	uint32_t running; /* w: the thread; its last store */
-	bool dies;        /* leaves its chunk OWNED with a half-written record */
+	bool dies;        /* the thread ends with its chunk OWNED and a half-written record */
 };
 
 static void *crowd_member(void *data)
@@ -19,7 +19,7 @@ static void *crowd_member(void *data)
 	struct crowd *c = data;
 	struct writer *w = &c->writer;
 
-	writer_take(w, true); /* none: the first event takes a big one */
+	writer_take(w, true); /* no small chunk is left: the first event takes a big chunk */
 	while (w->sequence < WRITER_EVENTS) {
 		uint64_t dice = next_random(&c->seed);
 		uint32_t words = 2 + (uint32_t)(dice >> 32) % (RECORD_WORDS - 2);
@@ -148,7 +148,10 @@ static void test_seals(void **unused)
 	}
 }
 
-/* Sets each 32-bit word of the header to each of these values: refused, or the same geometry. */
+/*
+ * Sets each 32-bit word of the header to each of these values. The pool must be refused or keep its
+ * geometry.
+ */
 static void test_hostile_header(void **unused)
 {
 	static const uint32_t values[] = {
@@ -184,13 +187,13 @@ static void test_hostile_header(void **unused)
 		}
 		words[i] = good;
 	}
-	/* 16 words of the header determine the geometry; most values are invalid there. */
+	/* 16 words of the header determine the geometry; most of the values are invalid for them */
 	assert_true(refused > 14 * 14);
 	assert_true(opened > 60 * 18);
 	world_drop(&w);
 }
 
-/* A commit word with any few bits flipped stays inside the chunk or is refused. */
+/* A commit word with a few flipped bits still describes bytes inside the chunk, or is refused. */
 static void test_hostile_commit(void **unused)
 {
 	struct world w;
@@ -211,7 +214,7 @@ static void test_hostile_commit(void **unused)
 		assert_in_range(c.last_bytes, WM_CHUNK_HEADER_BYTES, c.end_bytes);
 		assert_in_range(c.count, 0, (c.end_bytes - WM_CHUNK_HEADER_BYTES) / 8);
 	}
-	*a.base = 1; /* an end without a record */
+	*a.base = 1; /* a commit word with an end but no record */
 	assert_int_equal(wm_pool_committed(&w.pool, 1, wm_pool_state(&w.pool, 1), &c), -EBADMSG);
 	world_drop(&w);
 }
@@ -230,7 +233,7 @@ static void *scribble(void *data)
 		uint64_t dice = next_random(&seed), value = next_random(&seed);
 		uint64_t at = dice % (s->pool.bytes / 8);
 
-		/* Mostly small or plausible values, mostly at words that matter. */
+		/* Writes mostly small or plausible values, mostly to words with a meaning. */
 		if (dice >> 62)
 			at = dice >> 40 & 1
 				 ? WM_POOL_PAGE / 8 + dice % 8
@@ -243,8 +246,7 @@ static void *scribble(void *data)
 	return NULL;
 }
 
-/* A reader on memory that the program scribbles over, and a program on memory that a reader
- * does. */
+/* A reader works while the program overwrites the memory with random values, and vice versa. */
 static void test_scribbling(void **unused)
 {
 	struct world w;

@@ -47,7 +47,7 @@ static void stored(void);
 #define NR_FLOWS     3 /* two writers and a reader */
 #define READER       2
 #define NR_EVENTS    2
-#define RECORD_BYTES 2400u /* so that a chunk of 4 KiB holds one */
+#define RECORD_BYTES 2400u /* chosen so that a chunk of 4 KiB holds one record */
 #define POOL_BYTES   (5 * 4096u)
 #define STACK_BYTES  (256u << 10)
 #define DEPTH        4096
@@ -56,7 +56,7 @@ struct flow {
 	ucontext_t context;
 	unsigned char *stack;
 	bool over, dead;
-	int64_t chunk; /* of a writer; -1: none */
+	int64_t chunk; /* the chunk of a writer; -1: none */
 };
 
 static struct {
@@ -65,14 +65,14 @@ static struct {
 	struct flow flow[NR_FLOWS];
 	ucontext_t main;
 	int now;
-	bool quiet; /* checking: no steps */
+	bool quiet; /* set during checks: operations are not steps */
 	bool wrote, reading;
 	uint64_t emitted, recorded;
-	uint32_t seen; /* records taken up to now, one bit each */
+	uint32_t seen; /* the records taken so far, one bit each */
 	/* The schedule: the choice at each step, and the number of options. */
 	uint8_t choice[DEPTH], options[DEPTH];
 	unsigned depth, length;
-	int preemptions, kills; /* left in this run */
+	int preemptions, kills; /* number of preemptions and kills that this run may still make */
 	uint64_t runs, steps, deaths;
 } x;
 
@@ -141,7 +141,7 @@ static unsigned choose(unsigned options)
 		x.choice[x.length] = 0;
 		x.options[x.length++] = (uint8_t)options;
 	}
-	assert_int_equal(x.options[x.depth], options); /* else runs are not repeatable */
+	assert_int_equal(x.options[x.depth], options); /* otherwise runs would not be repeatable */
 	return x.choice[x.depth++];
 }
 
@@ -246,7 +246,7 @@ static void run_writer(void)
 	finish_flow();
 }
 
-/* One round: takes the FULL chunks, looks at the open ones. */
+/* One round of the reader: takes the FULL chunks and reads the open ones. */
 static void run_reader(void)
 {
 	struct wm_commit c;
@@ -264,8 +264,11 @@ static void run_reader(void)
 		} else if (wm_pool_pin(&x.pool, i, state)) {
 			uint32_t bit;
 
-			x.reading = true; /* the reader outlives the program: no check during its
-					   * own stores */
+			/*
+			 * The reader outlives the program, so nothing is checked during its own
+			 * stores.
+			 */
+			x.reading = true;
 			bit = take_record(&x.pool, i, state);
 			assert_true(bit && !(x.seen & bit));
 			wm_pool_release(&x.pool, i, true);
@@ -285,15 +288,15 @@ static void start(int flow, void (*entry)(void))
 
 	f->over = f->dead = false;
 	f->chunk = -1;
-	__asan_unpoison_memory_region(f->stack, STACK_BYTES); /* a killed flow never returned from
-							       * its functions */
+	/* The functions of a killed flow never returned, so their stack is still poisoned. */
+	__asan_unpoison_memory_region(f->stack, STACK_BYTES);
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->stack;
 	f->context.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&f->context, entry, 0);
 }
 
-/* The end of a run: reclaims the chunks of dead writers; all chunks can be taken again. */
+/* Ends a run: reclaims the chunks of dead writers and checks that all chunks can be taken again. */
 static void clean_up(void)
 {
 	uint32_t nr = 0;
@@ -323,7 +326,8 @@ static void run_once(uint32_t mode)
 {
 	struct wm_pool_options o = {
 	    .buffer_bytes = 2 * 4096, .big_bytes = 4096, .nr_small = 1, .mode = mode};
-	volatile bool first = true; /* setcontext() resumes after getcontext() */
+	/* volatile, because setcontext() returns to getcontext() a second time. */
+	volatile bool first = true;
 
 	memset(x.memory, 0, POOL_BYTES);
 	x.quiet = true;
@@ -358,7 +362,7 @@ static bool advance(void)
 static void explore(uint32_t mode, int preemptions, int kills)
 {
 #ifdef __SANITIZE_THREAD__
-	skip(); /* TSan does not follow ucontext, and the test has no threads */
+	skip(); /* TSan does not support ucontext, and the test has no threads */
 #endif
 	x.runs = x.steps = x.deaths = 0;
 	x.length = 0;

@@ -34,7 +34,7 @@ int wm_pool_attach(struct wm_pool *p, void *map, uint64_t bytes)
 	    wm_load_relaxed(&h->version) != WM_POOL_VERSION)
 		return -EBADMSG;
 
-	/* wm_pool_layout() would replace a zero by the default. */
+	/* wm_pool_layout() would replace a zero by the default value. */
 	o.nr_small = wm_load_relaxed(&h->nr_small);
 	o.big_bytes = wm_load_relaxed(&h->big_bytes);
 	o.buffer_bytes = (uint64_t)wm_load_relaxed(&h->nr_big) * o.big_bytes;
@@ -70,14 +70,14 @@ int wm_pool_open(struct wm_pool *p, int fd)
 		return -errno;
 	r = wm_pool_attach(p, map, (uint64_t)st.st_size);
 	if (r < 0)
-		(void)munmap(map, (size_t)st.st_size); /* a failure has no remedy */
+		(void)munmap(map, (size_t)st.st_size); /* a failure cannot be handled */
 	return r;
 }
 
 void wm_pool_close(struct wm_pool *p)
 {
 	if (p->map)
-		(void)munmap(p->map, p->bytes); /* a failure has no remedy */
+		(void)munmap(p->map, p->bytes); /* a failure cannot be handled */
 	memset(p, 0, sizeof(*p));
 }
 
@@ -167,7 +167,7 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 	    &wm_pool_header(p)->shelf[small ? WM_SHELF_SMALL : WM_SHELF_BIG];
 
 	if (wm_state_of(was) != WM_CHUNK_READING)
-		return; /* the program overwrote the word: its own loss */
+		return; /* the program overwrote the word; only its own records are lost */
 	/* Release pairs with the compare-and-swap of the search in wm_pool_take(). */
 	if (consumed) {
 		wm_store_release(word, wm_state_make(WM_CHUNK_FREE, wm_state_generation(was), 0));
@@ -182,7 +182,7 @@ void wm_pool_release(struct wm_pool *p, uint32_t index, bool consumed)
 
 /* --- accounting ------------------------------------------------------- */
 
-/* Number of records lost by reuse of this chunk, including a take that was cut short. */
+/* Number of records lost by reuse of this chunk, including records of a take that was cut short. */
 static uint64_t overwritten(const struct wm_pool *p, uint32_t index)
 {
 	const struct wm_chunk *c = wm_pool_chunk(p, index);
@@ -244,7 +244,8 @@ static const char *check_chunk(const struct wm_pool *p, uint32_t index, bool use
 		if (p->mode != WM_POOL_OVERWRITE)
 			return "reused, but not in overwrite mode";
 		if (state == WM_CHUNK_READING)
-			return NULL; /* a reclaim that died: no records to read */
+			/* The process died in a reclaim: there are no records to read. */
+			return NULL;
 		if (state != WM_CHUNK_OWNED)
 			return "reused, but not taken";
 	}

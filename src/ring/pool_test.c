@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * pool_test.c - the pool in small worlds (a few chunks of 4 KiB), one thread: geometry, every
- * transition, exhaustion, reuse in order, takes cut short by death. Calls wm_pool_check() after
- * each step.
+ * transition, exhaustion, reuse in order, and takes that a death interrupts. Calls wm_pool_check()
+ * after each step.
  */
 #include "ring/pool_world_test_kit.h"
 
@@ -71,7 +71,7 @@ static void test_walk(void **unused)
 	reader_round(&r, false); /* the open chunk, in discard mode */
 	assert_int_equal(r.recorded, 1);
 	assert_true(writer_emit(&a, 5));
-	writer_put(&a, 9); /* written, not committed */
+	writer_put(&a, 9); /* written but not committed */
 	writer_seal(&a);
 	check(&w.pool);
 	state = wm_pool_state(&w.pool, 0);
@@ -85,18 +85,18 @@ static void test_walk(void **unused)
 	wm_pool_release(&w.pool, 0, false);
 	assert_int_equal(wm_pool_state(&w.pool, 0), state);
 
-	reader_round(&r, false); /* only the new part, once */
+	reader_round(&r, false); /* reads only the new part, and only once */
 	assert_int_equal(r.recorded, 2);
 	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
-	wm_pool_release(&w.pool, 0, true); /* not READING: no effect */
-	wm_pool_seal(&w.pool, 0);          /* not OWNED: no effect */
+	wm_pool_release(&w.pool, 0, true); /* the state is not READING: no effect */
+	wm_pool_seal(&w.pool, 0);          /* the state is not OWNED: no effect */
 	wm_pool_seal(&w.pool, 99);
 	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 1, 0));
 
-	assert_true(writer_take(&a, true)); /* reused before chunk 1 is taken */
+	assert_true(writer_take(&a, true)); /* a FREE chunk is reused before chunk 1 is taken */
 	assert_int_equal(a.index, 0);
 	assert_int_equal(a.generation, 2);
-	writer_seal(&a); /* empty: FREE at once */
+	writer_seal(&a); /* without records: FREE at once */
 	assert_int_equal(wm_pool_state(&w.pool, 0), wm_state_make(WM_CHUNK_FREE, 2, 0));
 	check(&w.pool);
 	world_drop(&w);
@@ -139,7 +139,7 @@ static void test_exhaustion(void **unused)
 		assert_true(writer_emit(&a[i], 4) == (i < 4));
 	}
 	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_FULL), 1);
-	/* From now on a search ends at the hint: it does not even find this chunk. */
+	/* From now on a search stops at the hint, so it does not find even this chunk. */
 	assert_int_equal(shelf->none_free, shelf->freed + 1);
 	wm_pool_states(&w.pool)[1] ^= WM_CHUNK_OWNED;
 	assert_false(writer_emit(&a[4], 4));
@@ -147,7 +147,7 @@ static void test_exhaustion(void **unused)
 	check(&w.pool);
 
 	writer_seal(&a[2]);
-	assert_false(writer_emit(&a[4], 4)); /* FULL is not FREE in discard mode */
+	assert_false(writer_emit(&a[4], 4)); /* a FULL chunk cannot be taken in discard mode */
 	reader_round(&r, false);
 	assert_true(writer_emit(&a[4], 4));
 	assert_int_equal(a[4].index, a[2].index);
@@ -179,7 +179,7 @@ static void test_generation_wraps(void **unused)
 
 /* --- overwrite mode ------------------------------------------------------- */
 
-/* `order0`: start of the pool-wide count, to test that it wraps. */
+/* `order0` is the initial fill order of the pool, chosen to test that it may wrap. */
 static void overwrite_in_order(uint64_t order0)
 {
 	struct world w;
@@ -194,7 +194,7 @@ static void overwrite_in_order(uint64_t order0)
 	for (unsigned i = 0; i < 40; i++) {
 		assert_true(writer_take(&a, false));
 		check(&w.pool);
-		/* Of five chunks, the one sealed five seals ago is the oldest. */
+		/* With five chunks, the one sealed five seals ago is the oldest. */
 		if (nr >= 5)
 			assert_int_equal(a.index, sealed[nr - 5]);
 		for (unsigned n = 1 + next_random(&seed) % 20; n; n--)
@@ -202,7 +202,7 @@ static void overwrite_in_order(uint64_t order0)
 		sealed[nr++] = a.index;
 		writer_seal(&a);
 		check(&w.pool);
-		reader_round(&r, false); /* a reader that does not consume changes nothing */
+		reader_round(&r, false); /* a reader that does not consume changes no chunk */
 		assert_int_equal(r.recorded, 0);
 	}
 	reader_round(&r, true);
@@ -240,8 +240,8 @@ static void test_overwrite_newer(void **unused)
 	world_make(&w, 1, 5, WM_POOL_OVERWRITE);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(fill_one(&a), i);
-	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2; /* the count that the search
-								 * loaded */
+	/* The fill order that the search had loaded. */
+	wm_pool_header(&w.pool)->shelf[WM_SHELF_BIG].order = 2;
 	assert_int_equal(fill_one(&a), 0);
 	world_drop(&w);
 }
@@ -262,7 +262,7 @@ static void test_overwrite_out_of_turn(void **unused)
 	for (unsigned i = 0; i < 5; i++)
 		reused |= fill_one(&a) == 3;
 	assert_true(reused);
-	/* A queue of random indices costs a search and nothing else. */
+	/* A queue of random indices causes a search but no error. */
 	for (unsigned i = 0; i < 6; i++)
 		wm_pool_queue(&w.pool)[i] = (uint16_t)(i * 13001);
 	for (unsigned i = 0; i < 20; i++)
@@ -292,7 +292,7 @@ static void test_overwrite_all_owned(void **unused)
 	writer_seal(&a[2]);
 	assert_true(wm_pool_pin(&w.pool, a[2].index, wm_pool_state(&w.pool, a[2].index)));
 	assert_false(writer_emit(&a[0], 4));
-	wm_pool_release(&w.pool, a[2].index, false); /* FULL again: can be reused */
+	wm_pool_release(&w.pool, a[2].index, false); /* the chunk is FULL again and can be reused */
 	assert_true(writer_emit(&a[0], 4));
 	assert_int_equal(a[0].index, a[2].index);
 	assert_int_equal(wm_pool_lost_count(&w.pool, WM_LOST_OVERWRITTEN), 2);
@@ -300,7 +300,10 @@ static void test_overwrite_all_owned(void **unused)
 	world_drop(&w);
 }
 
-/* Short-lived threads leave small FULL chunks: kept up to a quarter of the pool, then reused. */
+/*
+ * Short-lived threads leave small FULL chunks. They are kept up to a quarter of the pool and then
+ * reused.
+ */
 static void test_overwrite_small(void **unused)
 {
 	struct world w;
@@ -392,8 +395,8 @@ static void test_reclaim_thread(void **unused)
 }
 
 /*
- * A take of a FULL chunk whose owner dies after the state changed and `stage` of the following
- * stores were done. Whichever process reads or cleans up, the chunk's two old records are lost
+ * Interrupts the take of a FULL chunk: its owner dies after the state changed and after `stage` of
+ * the following stores. Whichever process reads or cleans up, the chunk's two old records are lost
  * exactly once, and no record is read from it.
  */
 static void take_cut_short(unsigned stage, bool reclaim)
@@ -445,7 +448,7 @@ static void test_take_cut_short(void **unused)
 	}
 }
 
-/* A reader with an old state word never takes the new owner's records for the old owner's. */
+/* A reader with an old state word never mistakes the new owner's records for the old owner's. */
 static void test_stale(void **unused)
 {
 	struct world w;
@@ -480,7 +483,7 @@ static void test_names(void **unused)
 	assert_string_equal(wm_lost_name(WM_LOST_NR), "unknown");
 }
 
-/* The checker itself must be able to fail. */
+/* wm_pool_check() itself must be able to fail. */
 static void test_check_fails(void **unused)
 {
 	struct world w;
@@ -505,7 +508,7 @@ static void test_check_fails(void **unused)
 	}
 	*state = good;
 	word = a.pool->map[w.pool.big_offset];
-	w.pool.map[w.pool.big_offset] = 1; /* end before the first record */
+	w.pool.map[w.pool.big_offset] = 1; /* a commit word whose end is before the first record */
 	assert_non_null(wm_pool_check(&w.pool, &index));
 	w.pool.map[w.pool.big_offset] = (unsigned char)word;
 	wm_pool_states(&w.pool)[1] = wm_state_make(WM_CHUNK_OWNED, 1, 0);

@@ -89,7 +89,7 @@ struct writer {
 	uint64_t *base, *pos, *end;
 	uint64_t tally;
 	uint32_t thread, index, generation;
-	uint64_t sequence; /* of the next record; also the number of records emitted */
+	uint64_t sequence; /* number of the next record; also the number of records emitted */
 };
 
 static inline bool writer_take(struct writer *w, bool small)
