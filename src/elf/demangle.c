@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.c - see demangle.h. A short name can demangle to a text of
- * exponential length: libiberty passes it on piece by piece, and when it is too
- * long take() leaves libiberty by longjmp(), which is safe because libiberty
- * then keeps all its data on the stack.
+ * demangle.c - see demangle.h. A short name can demangle to a text of exponential length. libiberty
+ * passes the text to take() in pieces; when it becomes too long, take() leaves libiberty by
+ * longjmp(). That is safe, because libiberty keeps all its data on the stack in this mode.
  */
 #include "elf/demangle.h"
 
@@ -37,7 +36,10 @@ bool wm_demangle_may(const char *name)
 				   !strncmp(name + 1, "GLOBAL_", 7)));
 }
 
-/* Rust's own mangling, and its older one, which looks like C++ and ends in a hash. */
+/*
+ * Demangles the two manglings of Rust: its own, and the older one, which looks like C++ and ends in
+ * a hash.
+ */
 static bool take_name(const char *name, struct taking *t)
 {
 	return rust_demangle_callback(name, DMGL_NO_OPTS, take, t) ||

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.h - C++ and Rust names as in the source, by libiberty. In perf's
- * form: without parameters, and Rust names without the hash. A hostile name
- * costs no more than a bounded text.
+ * demangle.h - demangles C++ and Rust names by libiberty, to the form that perf prints: without
+ * parameters, and Rust names without the hash. The result is bounded, even for hostile names.
  */
 #ifndef WM_ELF_DEMANGLE_H
 #define WM_ELF_DEMANGLE_H
 
 #include <stdbool.h>
 
-#define WM_DEMANGLE_NAME_MAX   65536u /* bytes of a mangled name */
-#define WM_DEMANGLE_RESULT_MAX 65536u /* bytes of a demangled name; longer ones stay mangled */
+#define WM_DEMANGLE_NAME_MAX   65536u /* limit for a mangled name */
+#define WM_DEMANGLE_RESULT_MAX 65536u /* limit for a demangled name; longer ones stay mangled */
 
-/* malloc'ed; NULL: not a mangled name, or too long, or out of memory. */
+/*
+ * Returns a malloc'ed name; NULL when the name is not mangled or too long, or when out of memory.
+ */
 char *wm_demangle(const char *name);
 
-/* Whether the name may be mangled: a quick test, true of few other names. */
+/* Whether the name may be mangled: a quick test, with few false positives. */
 bool wm_demangle_may(const char *name);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ and Rust in perf's form; one whose demangled text would fill the memory. */
+/*
+ * Tests names of C++ and Rust in perf's form, and a name whose demangled text would fill the
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

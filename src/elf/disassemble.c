@@ -29,7 +29,10 @@ struct capstone {
 	__typeof__(&cs_close) close;
 };
 
-/* The library stays loaded, so that a second call costs nothing. False: it is not installed. */
+/*
+ * Loads the library, which stays loaded, so that a second call costs nothing. Returns false when it
+ * is not installed.
+ */
 static bool load(struct capstone *cs)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -66,7 +69,7 @@ struct walker {
 	void *data;
 };
 
-/* False: an unsupported machine. */
+/* Chooses Capstone's architecture and mode; returns false for an unsupported machine. */
 static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 {
 	static const struct {
@@ -89,7 +92,7 @@ static bool choose(uint16_t machine, cs_arch *arch, cs_mode *mode)
 	return false;
 }
 
-/* The target of a direct jump or call. */
+/* Finds the target of a direct jump or call. */
 static bool target_of(const struct walker *w, uint64_t *ret)
 {
 	const cs_detail *d = w->insn->detail;
@@ -111,7 +114,7 @@ static bool target_of(const struct walker *w, uint64_t *ret)
 	return false;
 }
 
-/* A byte that begins no instruction. */
+/* Reports a byte that does not begin an instruction. */
 static int put_byte(const struct walker *w, unsigned char byte, uint64_t address)
 {
 	char text[8];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disassemble.h - machine code as text (Capstone), in the notation of objdump.
- * Bytes that are not an instruction are shown one at a time, so that nothing is
- * skipped.
+ * disassemble.h - disassembles machine code (by Capstone) in the notation of objdump. Bytes that
+ * are not an instruction are shown one at a time, so that nothing is skipped.
  */
 #ifndef WM_ELF_DISASSEMBLE_H
 #define WM_ELF_DISASSEMBLE_H
@@ -14,15 +13,15 @@
 struct wm_disassembled {
 	uint64_t address;
 	uint32_t bytes;
-	const char *name, *operands; /* "call", "0x1130"; valid during the call */
+	const char *name, *operands; /* for example "call" and "0x1130"; valid during the call */
 	bool has_target;             /* a direct jump or call: `target` is its address */
 	uint64_t target;
 };
 
 /*
- * Calls fn for each instruction, in ascending order; fn returns 0 or -errno,
- * which ends the walk. `machine` is EM_*. Returns 0, -ENOTSUP for other
- * machines, -ELIBACC: Capstone's library is not installed; -ENOMEM, fn's error.
+ * Calls fn for each instruction, in ascending order; fn returns 0, or -errno to end the walk.
+ * `machine` is EM_*. Returns 0; -ENOTSUP for other machines; -ELIBACC when Capstone's library is
+ * not installed; -ENOMEM; or fn's error.
  */
 int wm_disassemble(uint16_t machine, const unsigned char *code, size_t bytes, uint64_t address,
 		   int (*fn)(const struct wm_disassembled *i, void *data), void *data);

@@ -14,7 +14,7 @@
 #if defined(__x86_64__)
 static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; /* di si dx cx r8 r9 */
 #define STACK_REGISTER 7
-#define STACK_FIRST    8 /* above the return address */
+#define STACK_FIRST    8 /* offset of the first argument on the stack, above the return address */
 #else
 static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #define STACK_REGISTER 31
@@ -22,18 +22,18 @@ static const uint8_t registers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
 #define NR_REGISTERS sizeof(registers)
 #define NR_VECTORS   8u
-#define PIECES_MAX   2u /* of 8 bytes each, of a value passed in registers */
+#define PIECES_MAX   2u /* pieces of 8 bytes of a value passed in registers */
 #define NESTING_MAX  16u
 
-/* How a value of some type is passed. */
+/* How a value of a given type is passed. */
 struct passing {
-	unsigned nr_integer, nr_vector; /* pieces in registers */
-	uint64_t stack_bytes;           /* otherwise: bytes in memory */
+	unsigned nr_integer, nr_vector; /* number of pieces in general and vector registers */
+	uint64_t stack_bytes;           /* size, if it is passed in memory instead */
 	bool by_reference;              /* the caller passes its address */
 	bool known;
 };
 
-/* Marks the pieces that hold anything other than floating-point numbers. */
+/* Marks the pieces that contain anything but floating-point numbers. */
 static void mark_integers(Dwarf_Die *type, uint64_t at, bool *integers, unsigned depth)
 {
 	Dwarf_Die member, inner;
@@ -104,7 +104,10 @@ static struct passing passing_of(Dwarf_Die *parameter)
 	return p;
 }
 
-/* A large structure is returned at an address that the caller passes as a hidden first argument. */
+/*
+ * Number of hidden arguments: a large structure is returned at an address that the caller passes as
+ * first argument.
+ */
 static unsigned hidden_arguments(Dwarf_Die *function)
 {
 	Dwarf_Die type;
@@ -149,7 +152,10 @@ static int answer(const struct passing *p, unsigned integers, unsigned vectors, 
 
 #define NARROW_STACK_REGISTER 4
 
-/* Structures, small ones included, are returned at an address that the caller passes. */
+/*
+ * Whether the function returns a structure; even small ones are returned at an address that the
+ * caller passes.
+ */
 static bool returns_structure(Dwarf_Die *function)
 {
 	Dwarf_Die type;
@@ -158,7 +164,7 @@ static bool returns_structure(Dwarf_Die *function)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* Bytes of the parameter on the stack; 0: not known. */
+/* Number of bytes that the parameter takes on the stack; 0: not known. */
 static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 {
 	Dwarf_Word bytes = 4;
@@ -179,7 +185,8 @@ static uint64_t narrow_bytes(Dwarf_Die *parameter, bool *ret_by_reference)
 static int narrow_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 			   const char **why)
 {
-	uint64_t at = returns_structure(function) ? 8 : 4; /* above the return address */
+	/* The first argument is above the return address. */
+	uint64_t at = returns_structure(function) ? 8 : 4;
 	bool by_reference = false;
 	Dwarf_Die child;
 

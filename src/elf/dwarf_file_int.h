@@ -24,7 +24,10 @@ struct wm_dwarf_file {
 int wm_dwarf_file_open(const struct wm_elf *e, struct wm_dwarf_file *ret);
 void wm_dwarf_file_close(struct wm_dwarf_file *f);
 
-/* Finds the compile unit that contains an address, in f->last. False: none does. */
+/*
+ * Finds the compile unit that contains an address and stores it in f->last. Returns false when no
+ * unit does.
+ */
 bool wm_dwarf_file_unit(struct wm_dwarf_file *f, uint64_t address);
 
 #endif

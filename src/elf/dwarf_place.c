@@ -14,7 +14,7 @@
 
 static const char out[] = "it is optimized out there, or has no location";
 
-/* "register + offset" of DW_OP_bregN; false: another operation. */
+/* Decodes the "register + offset" of DW_OP_bregN; returns false for other operations. */
 static bool based(const Dwarf_Op *op, uint64_t *ret_register, int64_t *ret_offset)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
@@ -37,7 +37,7 @@ static bool named(const Dwarf_Op *op, uint64_t *ret_register)
 	return op->atom == DW_OP_regx;
 }
 
-/* The frame's address (CFA) by the unwind tables: a register and an offset. */
+/* Finds the frame's address (CFA) in the unwind tables, as a register and an offset. */
 static bool frame_address(struct wm_elf_vars *v, uint64_t address, uint64_t *ret_register,
 			  int64_t *ret_offset)
 {
@@ -58,7 +58,7 @@ static bool frame_address(struct wm_elf_vars *v, uint64_t address, uint64_t *ret
 	return found;
 }
 
-/* The base of the offset of DW_OP_fbreg. */
+/* Finds the base to which DW_OP_fbreg adds its offset. */
 static bool frame_base(struct wm_elf_vars *v, Dwarf_Die *function, uint64_t address,
 		       uint64_t *ret_register, int64_t *ret_offset)
 {
@@ -84,7 +84,7 @@ static int memory(struct wm_elf_value *ret, uint64_t number, int64_t offset)
 	return 0;
 }
 
-/* A constant in the expression itself: DW_OP_lit5, DW_OP_const1u ... */
+/* Decodes a constant in the expression itself: DW_OP_lit5, DW_OP_const1u and the like. */
 static bool constant(const Dwarf_Op *op, uint64_t *ret)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
@@ -108,8 +108,8 @@ static int by_expression(struct wm_elf_vars *v, const Dwarf_Op *ops, size_t nr, 
 		return 0;
 	}
 	/*
-	 * A pointer that was optimized out except for its target: the register still
-	 * has its value.
+	 * A pointer variable that was optimized out, except for its target: the register still has
+	 * the value.
 	 */
 	if (nr == 2 && ops[1].atom == DW_OP_stack_value && based(&ops[0], &number, &offset) &&
 	    !offset) {

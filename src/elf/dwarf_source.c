@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_source.c - the addresses of a source line. Compilers spread a line's
- * code: for each function that contains some of it, inlined ones counted
- * separately, the lowest address at which a statement begins is taken. See
- * elf_vars.h.
+ * dwarf_source.c - the addresses of a source line. A compiler may emit the code of a line in
+ * several places. For each function that contains some of it, the lowest address at which a
+ * statement begins is used; each inlined copy counts as a function. See elf_vars.h.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -15,14 +14,14 @@
 
 struct found {
 	uint64_t address;
-	Dwarf_Off function; /* offset of the function's DIE */
+	Dwarf_Off function; /* offset of the DIE of the function */
 };
 
 struct search {
 	struct wm_elf_vars *vars;
 	const char *file;
 	size_t file_bytes;
-	uint32_t line, next; /* next: the nearest later line that has code; 0: none */
+	uint32_t line, next; /* next: the nearest later line that has code; 0: there is none */
 	bool has_file;
 	struct found *found;
 	size_t nr;
@@ -36,7 +35,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* True when s->file is the end of path: "dir/x.c" of "/src/dir/x.c". */
+/* Whether s->file is the end of `path`, as "dir/x.c" is of "/src/dir/x.c". */
 static bool is_file(const struct search *s, const char *path)
 {
 	size_t n = strlen(path);
@@ -45,7 +44,7 @@ static bool is_file(const struct search *s, const char *path)
 	       (n == s->file_bytes || path[n - s->file_bytes - 1] == '/');
 }
 
-/* The innermost function, inlined or not, that contains an address. */
+/* Finds the innermost function, inlined or not, that contains an address. */
 static Dwarf_Off function_of(Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Die *scopes = NULL;

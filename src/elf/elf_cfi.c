@@ -12,12 +12,12 @@
 
 #include "elf/elf_cfi_int.h"
 
-#define ROWS_MAX   (1u << 20) /* different rows of a file */
+#define ROWS_MAX   (1u << 20) /* limit for the number of different rows of a file */
 #define PLACES_MAX (1u << 22) /* addresses cached */
-#define OPS_MAX    (1u << 20) /* operations of all expressions */
+#define OPS_MAX    (1u << 20) /* limit for the operations of all expressions */
 #define NO_ROW     UINT32_MAX
 
-/* The row of an address; NO_ROW: the table has none. */
+/* The row for an address; NO_ROW when the table has none. */
 struct place {
 	uint64_t address;
 	uint32_t row;
@@ -33,7 +33,8 @@ struct wm_elf_cfi {
 	struct wm_cfi_row *rows;
 	Dwarf_Op *ops;
 	uint32_t nr_rows, room_rows, nr_ops, room_ops;
-	uint32_t *by_content; /* row index + 1; open addressing by the row's contents */
+	/* Hash table with open addressing, by the contents of rows: row index + 1. */
+	uint32_t *by_content;
 	uint32_t room_by_content;
 	struct place *places; /* open addressing */
 	uint32_t nr_places, room_places;
@@ -83,7 +84,7 @@ static void let_go(struct wm_elf_cfi *c)
 	c->fd = -1;
 }
 
-/* .eh_frame of the image, or .debug_frame of a debug file. */
+/* Tries .eh_frame of the image, or .debug_frame of a debug file. */
 static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug)
 {
 	if (!e)
@@ -98,8 +99,8 @@ static bool try_file(struct wm_elf_cfi *c, const struct wm_elf *e, bool is_debug
 	else
 		c->table = c->elf ? dwarf_getcfi_elf(c->elf) : NULL;
 	/*
-	 * The file is mapped or was read completely: saves descriptors when many
-	 * modules are open.
+	 * The file is mapped or was read completely. Closing it saves descriptors when many modules
+	 * are open.
 	 */
 	if (c->table && elf_cntl(c->elf, ELF_C_FDREAD) == 0) {
 		(void)close(c->fd);
@@ -158,7 +159,7 @@ uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c)
 
 /* ---- a row from libdw ------------------------------------------------------------ */
 
-/* Operations are copied: libdw's exist only as long as the frame or the table. */
+/* Copies the operations, because libdw's exist only as long as the frame or the table. */
 static bool copy_ops(struct wm_elf_cfi *c, const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
 	Dwarf_Op *grown;
@@ -187,7 +188,7 @@ static bool fits(Dwarf_Word value)
 	return (int64_t)value == (int32_t)value;
 }
 
-/* Usually a register and an offset. */
+/* Reads the rule for the CFA, usually a register and an offset. */
 static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row *row)
 {
 	Dwarf_Op *ops;
@@ -211,7 +212,9 @@ static bool read_cfa(struct wm_elf_cfi *c, Dwarf_Frame *frame, struct wm_cfi_row
 	return copy_ops(c, ops, nr, &row->cfa);
 }
 
-/* "CFA + offset": the address of a saved register, or with a third operation its value. */
+/*
+ * Recognises "CFA + offset": the address of a saved register or, with a third operation, its value.
+ */
 static bool is_simple(const Dwarf_Op *ops, size_t nr, struct wm_cfi_rule *rule)
 {
 	size_t at = 1;
@@ -348,7 +351,8 @@ static uint32_t find_row(struct wm_elf_cfi *c, uint64_t address)
 	Dwarf_Frame *frame;
 	uint32_t found = NO_ROW;
 
-	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
+	/* Zeroed with its padding, because rows are compared as bytes. */
+	memset(&row, 0, sizeof(row));
 	if (dwarf_cfi_addrframe(c->table, address, &frame) != 0)
 		return NO_ROW;
 	if (read_frame(c, frame, &row))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_cfi.h - unwind tables: compute the registers of a function's caller from
- * those in the function, by .eh_frame (or .debug_frame), read by libdw. An
- * address is looked up once; equal rows are stored once. x86-64, i386 and
- * aarch64.
+ * elf_cfi.h - applies unwind tables (.eh_frame or .debug_frame, read by libdw): computes the
+ * registers of a function's caller from the registers in the function. An address is looked up
+ * once; equal rows are stored once. Supports x86-64, i386 and aarch64.
  *
  * Addresses are those in the file. Not thread-safe.
  */
@@ -15,7 +14,7 @@
 
 #include "elf/elf_file.h"
 
-/* DWARF's register numbers, up to the program counter. */
+/* Number of registers in DWARF's numbering, up to the program counter. */
 #define WM_REGS_MAX       33u
 #define WM_REG_X86_RBP    6u
 #define WM_REG_X86_RSP    7u
@@ -27,8 +26,8 @@
 #define WM_REG_AARCH64_LR 30u
 #define WM_REG_AARCH64_SP 31u
 #define WM_REG_AARCH64_PC 32u
-#define WM_CFI_STEPS_MAX  256u /* most operations that an expression may execute */
-#define WM_CFI_OPS_MAX    128u /* most operations of one expression */
+#define WM_CFI_STEPS_MAX  256u /* limit for the operations that an expression may execute */
+#define WM_CFI_OPS_MAX    128u /* limit for the operations of one expression */
 
 struct wm_registers {
 	uint64_t value[WM_REGS_MAX];
@@ -36,34 +35,37 @@ struct wm_registers {
 };
 
 /*
- * Reads a word of the stopped program's memory, four bytes for i386, else
- * eight; false: not known.
+ * Reads a word from the memory of the stopped program: four bytes for i386, else eight. Returns
+ * false when it is not known.
  */
 typedef bool wm_cfi_memory(void *data, uint64_t address, uint64_t *ret);
 
 enum wm_cfi_step {
-	WM_CFI_STEPPED,   /* the registers are the caller's */
+	WM_CFI_STEPPED,   /* success: the registers are now those of the caller */
 	WM_CFI_OUTERMOST, /* there is no caller, according to the table */
 	WM_CFI_NO_TABLE,  /* no table covers this address */
-	WM_CFI_NO_MEMORY, /* memory that it needs was not recorded */
-	WM_CFI_NOT_KNOWN, /* it needs an unknown register or operation */
+	WM_CFI_NO_MEMORY, /* the step needs memory that was not recorded */
+	WM_CFI_NOT_KNOWN, /* the step needs an unknown register or operation */
 };
 
 struct wm_elf_cfi;
 
-/* Opens the image's own table, else that of `debug` (may be NULL). -ENODATA: none; -ENOMEM. */
+/*
+ * Opens the table of the image or, if it has none, that of `debug` (may be NULL). Returns 0,
+ * -ENODATA (no table) or -ENOMEM.
+ */
 int wm_elf_cfi_open(const struct wm_elf *image, const struct wm_elf *debug,
 		    struct wm_elf_cfi **ret);
 void wm_elf_cfi_close(struct wm_elf_cfi *c); /* accepts NULL */
 
-/* EM_...: the machine whose registers the rows describe. */
+/* The machine (EM_*) whose registers the rows describe. */
 uint16_t wm_elf_cfi_machine(const struct wm_elf_cfi *c);
 
 /*
  * Steps from a function to its caller. `address` is that of an instruction in
  * the function (for a caller: an address just below the return address).
- * *ret_exact: the new pc is the next instruction to run, as after a signal, not
- * one that follows a call.
+ * *ret_exact is set when the new pc is the next instruction to run, as after a signal; else it
+ * follows a call.
  */
 enum wm_cfi_step wm_elf_cfi_step(struct wm_elf_cfi *c, uint64_t address, struct wm_registers *regs,
 				 wm_cfi_memory *memory, void *data, bool *ret_exact);

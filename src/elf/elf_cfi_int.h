@@ -8,37 +8,40 @@
 #include "elf/elf_cfi.h"
 
 enum wm_rule_kind {
-	WM_RULE_SAVED,            /* in memory at CFA + offset */
-	WM_RULE_VALUE,            /* CFA + offset */
-	WM_RULE_REGISTER,         /* in register `offset` */
+	WM_RULE_SAVED,            /* the value is in memory at CFA + offset */
+	WM_RULE_VALUE,            /* the value is CFA + offset */
+	WM_RULE_REGISTER,         /* the value is in register `offset` */
 	WM_RULE_UNDEFINED,        /* not recoverable */
-	WM_RULE_EXPRESSION,       /* in memory at the expression's result */
-	WM_RULE_VALUE_EXPRESSION, /* the expression's result */
+	WM_RULE_EXPRESSION,       /* the value is in memory at the expression's result */
+	WM_RULE_VALUE_EXPRESSION, /* the value is the expression's result */
 };
 
 struct wm_cfi_rule {
 	uint8_t reg, kind; /* enum wm_rule_kind */
 	uint16_t nr_ops;
-	int32_t offset; /* or index of the first operation */
+	int32_t offset; /* the offset, or the index of the first operation */
 };
 
 /* Registers without a rule keep their values. */
 struct wm_cfi_row {
-	struct wm_cfi_rule cfa; /* VALUE: register `reg` + offset; VALUE_EXPRESSION */
+	struct wm_cfi_rule cfa; /* VALUE: register `reg` + offset; or VALUE_EXPRESSION */
 	uint8_t pc;             /* the column of the return address */
 	bool is_signal;
 	uint8_t nr_rules;
 	struct wm_cfi_rule rules[WM_REGS_MAX];
 };
 
-/* What a row does not contain: which registers sp and pc are, how wide registers are. */
+/*
+ * Properties of the machine, which rows do not contain: which registers sp and pc are, and how wide
+ * registers are.
+ */
 struct wm_cfi_machine {
 	uint16_t elf; /* EM_... */
 	uint8_t sp, pc;
 	bool is_narrow;       /* registers and words have 32 bits */
 	uint8_t nr_saved;     /* registers that a function preserves for its caller */
-	uint8_t nr_all;       /* number of all registers, from 0 on */
-	const uint8_t *saved; /* nr_saved of them */
+	uint8_t nr_all;       /* number of all registers; they are numbered from 0 */
+	const uint8_t *saved; /* an array of nr_saved registers */
 };
 
 enum wm_cfi_step wm_cfi_row_step(const struct wm_cfi_row *row, const Dwarf_Op *ops,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_cfi_step.c - applies a row of an unwind table. Few rows have expressions:
- * those of the procedure linkage table, of signal frames, of realigned stacks.
+ * elf_cfi_step.c - applies a row of an unwind table. Few rows have expressions: the rows of the
+ * procedure linkage table, of signal frames, and of functions that realign the stack.
  */
 #include <dwarf.h>
 
@@ -9,7 +9,7 @@
 
 #define STACK_MAX 64u
 
-/* State of a computation. */
+/* The state while an expression is computed. */
 struct computing {
 	const struct wm_registers *regs;
 	wm_cfi_memory *memory;
@@ -66,7 +66,7 @@ static uint64_t load(struct computing *x, uint64_t address)
 	return value;
 }
 
-/* Operations on two operands; `a` was below `b` on the stack. */
+/* Computes an operation with two operands; `a` was below `b` on the stack. */
 static bool two(unsigned atom, uint64_t a, uint64_t b, bool is_narrow, uint64_t *ret)
 {
 	int64_t s = is_narrow ? (int32_t)a : (int64_t)a;
@@ -151,7 +151,7 @@ static void rearrange(struct computing *x, unsigned atom, uint64_t n)
 	}
 }
 
-/* One operation; libdw stores constants, sign-extended, in `number`. */
+/* Executes one operation; libdw stores constants, sign-extended, in `number`. */
 static void operate(struct computing *x, const Dwarf_Op *op)
 {
 	unsigned atom = op->atom;

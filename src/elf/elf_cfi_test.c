@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps from functions of all machines to their callers, at each of their
- * instructions, over a stack laid out here to match the tables.
+ * Steps from each instruction of functions of all machines to their callers, over a stack that
+ * matches the tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,10 @@
 
 static char folder[] = "/tmp/waymark-cfi-XXXXXX";
 
-/* Keeps values in registers across calls, so that it has to save some. */
+/*
+ * Source of a function that keeps values in registers across calls, so that it has to save some
+ * registers.
+ */
 static const char source[] = "long other(long);\n"
 			     "long keeps(long a, long b, long c)\n"
 			     "{\n"
@@ -54,12 +57,12 @@ static int remove_folder(void **state)
 	return system(command);
 }
 
-/* A machine, and how its functions are entered. */
+/* A machine, and the state of its registers at the start of a function. */
 struct machine {
 	const char *compiler;
 	uint16_t elf;
 	unsigned sp, pc, word;
-	unsigned link; /* the register with the return address; 99: the stack has it */
+	unsigned link; /* the register with the return address; 99: it is on the stack */
 };
 
 static const struct machine x86 = {"x86_64-linux-gnu-gcc", EM_X86_64, WM_REG_X86_RSP,
@@ -81,7 +84,10 @@ static bool build(const struct machine *m, char path[256])
 	return system(command) == 0;
 }
 
-/* Words of memory that hold their own address, so that a value shows where it was read. */
+/*
+ * Reads memory in which each word contains its own address, so that a value shows where it was
+ * read.
+ */
 static bool own_address(void *data, uint64_t address, uint64_t *ret)
 {
 	*ret = address;
@@ -96,7 +102,10 @@ struct seen {
 
 #define SP 0x100000ull
 
-/* At each address of keeps(): the caller's stack is above, its pc is at the expected place. */
+/*
+ * Steps from each address of keeps(): the caller's stack must be above, and its pc in the expected
+ * place.
+ */
 static void walk(struct wm_elf_cfi *c, const struct wm_elf_symbol *f, const struct machine *m,
 		 struct seen *seen)
 {
@@ -120,7 +129,10 @@ static void walk(struct wm_elf_cfi *c, const struct wm_elf_symbol *f, const stru
 			seen->least_cfa = regs.value[sp] - SP;
 		if (regs.value[sp] - SP > seen->most_cfa)
 			seen->most_cfa = regs.value[sp] - SP;
-		/* Either on the stack, below the start of the caller's, or in the link register. */
+		/*
+		 * The return address is on the stack, below the start of the caller's, or in the
+		 * link register.
+		 */
 		if (regs.value[pc] != 0x7000 + m->link) {
 			assert_in_range(regs.value[pc], SP, regs.value[sp] - m->word);
 			seen->saved_pc = true;
@@ -149,7 +161,7 @@ static void check(const struct machine *m, struct seen *seen)
 	walk(c, wm_elf_symbol_named(&all, "keeps"), m, seen);
 	assert_true(seen->nr_steps > 20);
 	assert_true(seen->saved_pc);
-	/* No register is known. */
+	/* A step without any known register. */
 	assert_int_equal(wm_elf_cfi_step(c, wm_elf_symbol_named(&all, "keeps")->address, &regs,
 					 own_address, NULL, &exact),
 			 WM_CFI_NOT_KNOWN);
@@ -165,7 +177,7 @@ static void test_x86(void **state)
 	struct seen seen;
 
 	check(&x86, &seen);
-	assert_int_equal(seen.least_cfa, 8); /* only the return address */
+	assert_int_equal(seen.least_cfa, 8); /* the stack contains only the return address */
 	assert_true(seen.most_cfa >= 8 + 3 * 8);
 }
 
@@ -178,7 +190,7 @@ static void test_i386(void **state)
 	assert_true(seen.most_cfa >= 4 + 3 * 4);
 }
 
-/* From a table's expressions: signs, and sums that overflow. */
+/* Results of a table's expressions: signed numbers, and sums that overflow. */
 static void test_numbers_of_32_bits(void **state)
 {
 	static const struct {
@@ -217,7 +229,8 @@ static void test_aarch64(void **state)
 	struct seen seen;
 
 	check(&aarch64, &seen);
-	assert_int_equal(seen.least_cfa, 0); /* at entry: the link register has it */
+	/* At the first instruction the return address is in the link register. */
+	assert_int_equal(seen.least_cfa, 0);
 	assert_true(seen.most_cfa >= 2 * 8 + 3 * 8);
 }
 
@@ -229,7 +242,7 @@ static uint64_t random64(uint64_t *seed)
 	return *seed;
 }
 
-/* Whatever the table contains: numbers stay within 32 bits, and the loop ends. */
+/* For any content of the table, numbers stay within 32 bits and the loop ends. */
 static void step_everywhere(const char *path, uint64_t *seed)
 {
 	struct wm_elf_cfi *c;

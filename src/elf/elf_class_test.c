@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_class_test.c - a program as a 64-bit file and as a 32-bit one: both yield
- * the same, by every path to its names; neither does harm when damaged.
+ * elf_class_test.c - reads the same program as a 64-bit and as a 32-bit file. Both give the same
+ * result by every path to the names, and damaged files of both classes cause no invalid access.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ union image {
 	struct kit_image64 wide;
 };
 
-/* Either class. Returns the bytes of the file, and where .text is in it. */
+/* Builds the file of either class. Returns its size, and where .text is in it. */
 static size_t build(union image *im, bool narrow, size_t *ret_text)
 {
 	if (narrow)
@@ -127,7 +127,7 @@ static void test_both_are_the_same(void **state)
 	}
 }
 
-/* Without section headers only names remain, found through the dynamic segment. */
+/* Without section headers, only the names found through the dynamic segment remain. */
 static void test_without_section_headers(void **state)
 {
 	(void)state;
@@ -147,7 +147,7 @@ static void test_without_section_headers(void **state)
 	}
 }
 
-/* 40 is "inc %eax" in 32-bit code, and half an instruction in 64-bit code. */
+/* Byte 40 is "inc %eax" in 32-bit code, and half an instruction in 64-bit code. */
 static void test_instructions_are_of_the_class(void **state)
 {
 	(void)state;
@@ -216,7 +216,7 @@ static void test_refused(void **state)
 	wm_elf_close(e);
 }
 
-/* Reads everything; the sanitizers check. */
+/* Reads everything in a file; the sanitizers detect invalid accesses. */
 static void use(int fd)
 {
 	struct wm_elf_symbols symbols = {0};

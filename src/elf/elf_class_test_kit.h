@@ -20,7 +20,7 @@
 	"\0.symtab\0.strtab\0.shstrtab\0.dynsym\0.text\0.plt\0.rel.plt\0.note.stapsdt\0.note"
 #define KIT_STRINGS "\0work\0idle\0puts"
 
-/* Members of the file; `A` is the address type of its class. */
+/* The members of the file; `A` is the type of an address in its class. */
 #define KIT_IMAGE(B, A)                                                                            \
 	struct kit_image##B {                                                                      \
 		Elf##B##_Ehdr header;                                                              \

@@ -10,7 +10,7 @@
 #include "elf/elf_symbols.h"
 #include "elf/elf_wide_int.h"
 
-#define NEARBY 16u /* most starts below an address whose symbols are checked for containing it */
+#define NEARBY 16u /* limit for the symbols below an address that are checked for containing it */
 
 void wm_code_init(struct wm_code *c, bool raw_names)
 {
@@ -68,7 +68,7 @@ static bool is_section_of(const struct wm_elf *e, unsigned index, const char *a,
 	return strstr(name, a) || strstr(name, b);
 }
 
-/* Mapping symbols of ARM such as $x and $d separate code from data; they are not names. */
+/* Whether this is a mapping symbol of ARM such as $x or $d, which separates code from data. */
 static bool is_mapping(const struct wm_elf *e, const char *name)
 {
 	return (e->machine == EM_AARCH64 || e->machine == EM_ARM) && name[0] == '$' &&
@@ -81,7 +81,7 @@ static bool is_wanted(const struct wm_elf *e, const Elf64_Sym *sym, const char *
 
 	if (!*name || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || is_mapping(e, name))
 		return false;
-	if (type == STT_NOTYPE) /* labels of assembly code */
+	if (type == STT_NOTYPE) /* a label of assembly code */
 		return seen != STV_HIDDEN && seen != STV_INTERNAL &&
 		       is_section_of(e, sym->st_shndx, "text", "data");
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
@@ -160,7 +160,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* qsort() is not stable, and the order of equal starts matters: the index is stored first. */
+/* A symbol's start with its index: qsort() is not stable, and the order of equal starts matters. */
 struct placed {
 	uint64_t start;
 	size_t index;
@@ -175,7 +175,7 @@ static int by_start_and_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* True for the kernel's list, for example. */
+/* Whether the symbols are already sorted, as the kernel's list is. */
 static bool is_in_order(const struct wm_code *c)
 {
 	for (size_t i = 1; i < c->nr; i++)
@@ -189,7 +189,8 @@ static void sort_stably(struct wm_code *c)
 	struct placed *order = reallocarray(NULL, c->nr, sizeof(*order));
 	struct wm_code_symbol *sorted = reallocarray(NULL, c->nr, sizeof(*sorted));
 
-	if (!order || !sorted) { /* out of memory: symbols with equal starts end up in any order */
+	/* Out of memory: symbols with equal starts get an arbitrary order. */
+	if (!order || !sorted) {
 		qsort(c->symbols, c->nr, sizeof(*c->symbols), by_start);
 		free(sorted);
 	} else {
@@ -243,7 +244,7 @@ static unsigned underscores(const char *name)
 	return (unsigned)strspn(name, "_");
 }
 
-/* Whether `b` is the better name. */
+/* Whether `b` is a better name than `a`. */
 static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 		      const struct wm_code_symbol *a)
 {
@@ -264,7 +265,7 @@ static bool is_better(const struct wm_code *c, const struct wm_code_symbol *b,
 	return !strncmp(x, "SyS", 3) || !strncmp(x, "compat_SyS", 10);
 }
 
-/* The preferred symbol among those that start where symbols[last] does, the last of them. */
+/* Chooses one of the symbols that start where symbols[last] does; `last` is the last of them. */
 static const struct wm_code_symbol *choose(struct wm_code *c, size_t last)
 {
 	size_t first = last, best;
@@ -294,10 +295,7 @@ const struct wm_code_symbol *wm_code_at(struct wm_code *c, uint64_t address)
 		else
 			high = middle;
 	}
-	/*
-	 * A symbol that starts inside another one and ends before the address: try the
-	 * outer one.
-	 */
+	/* A symbol that starts inside another one ends before the address: try the outer one. */
 	for (unsigned i = 0; low > 0 && i < NEARBY; i++) {
 		const struct wm_code_symbol *s = choose(c, low - 1);
 

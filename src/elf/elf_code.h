@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_code.h - names for the addresses of code and data, for profilers: one
- * name per address, the same one that perf chooses. elf_symbols.h has all
- * names, for searches by name.
+ * elf_code.h - names the addresses of code and data for profilers: one name per address, the one
+ * that perf chooses. elf_symbols.h has all names, for searches by name.
  *
- * Among several names of one address, perf prefers one with a size, then one
- * that is not weak, a global one, one with fewer leading underscores, the
- * longest, the first. A symbol without a size extends to the next one. The
- * choice is made at the first lookup, so that opening a large file stays quick.
- * Entries of the procedure linkage table are called "function@plt", and only
- * "@plt" when the function is chosen at run time.
+ * Among several names of an address, perf prefers, in this order, one with a size, one that is not
+ * weak, a global one, one with fewer leading underscores, the longest, and the first. A symbol
+ * without a size extends to the next one. The choice is made at the first lookup, so that opening a
+ * large file stays quick. Entries of the procedure linkage table are called "function@plt", and
+ * only "@plt" when the function is chosen at run time.
  *
  * Addresses are those in the file.
  */
@@ -25,23 +23,23 @@
 
 struct wm_code_symbol {
 	const char *name;    /* as linked; may contain terminal control characters */
-	uint64_t start, end; /* end == start: the symbol has no size */
-	char *shown;         /* demangled; NULL: not demangled yet, or same as linked */
+	uint64_t start, end; /* if equal, the symbol has no size */
+	char *shown;         /* demangled name; NULL: not demangled yet, or the same as `name` */
 	uint8_t binding;     /* STB_* */
 	bool asked;          /* `shown` has been computed */
 	bool chosen;         /* the preferred one among those with the same start */
-	uint8_t tag;         /* free for the caller that adds the symbol */
+	uint8_t tag;         /* for the use of the caller that adds the symbol */
 };
 
-/* Not thread-safe, not even lookups: they store the chosen names. */
+/* Not thread-safe: even lookups modify it, because they store the chosen names. */
 struct wm_code {
-	struct wm_code_symbol *symbols; /* by start, then in the order added */
+	struct wm_code_symbol *symbols; /* sorted by start, then in the order added */
 	size_t nr, room;
 	struct wm_arena names; /* generated names; callers that add symbols may use it, too */
 	void *tables[4];       /* string tables that `name` members point into */
 	uint32_t nr_tables;
 	bool raw;          /* names are shown as linked */
-	bool static_table; /* the file has a .symtab: code that it does not name has no name */
+	bool static_table; /* the file has a .symtab, so code without a symbol has no name */
 };
 
 void wm_code_init(struct wm_code *c, bool raw_names);
@@ -53,7 +51,10 @@ void wm_code_done(struct wm_code *c);
  */
 int wm_code_add_elf(struct wm_code *c, const struct wm_elf *e, struct wm_diag *diag);
 
-/* Adds the entries of the procedure linkage table; a damaged table yields none. 0 or -ENOMEM. */
+/*
+ * Adds the entries of the procedure linkage table. A damaged table yields no entries. Returns 0 or
+ * -ENOMEM.
+ */
 int wm_code_add_plt(struct wm_code *c, const struct wm_elf *e);
 
 /* Adds one symbol; the caller keeps the name alive (or it is in c->names). 0, -ENOMEM, -EFBIG. */

@@ -18,7 +18,7 @@
 
 #include "elf/elf_wide_int.h"
 
-/* Offset of a member of the header in the file. */
+/* The offset of a header member in the file. */
 #define MEMBER(e, member)                                                                          \
 	((e)->narrow ? offsetof(Elf32_Ehdr, member) : offsetof(Elf64_Ehdr, member))
 
@@ -140,8 +140,8 @@ static int check_entry(const struct wm_elf *e, enum wm_elf_entry kind, uint64_t 
 }
 
 /*
- * Counts that do not fit the header are in section 0 (e_shnum is 0, the others
- * hold an escape).
+ * Reads counts that do not fit the header from section 0 (then e_shnum is 0 and the others have an
+ * escape value).
  */
 static int read_counts(const struct wm_elf *e, const Elf64_Ehdr *h, uint32_t *ret_segments,
 		       uint64_t *ret_sections, uint32_t *ret_names, struct wm_diag *diag)
@@ -203,7 +203,7 @@ static int read_segments(struct wm_elf *e, uint64_t offset, uint32_t nr, struct 
 	return 0;
 }
 
-/* Names are optional: a file without readable ones has sections without names. */
+/* Reads the section names. They are optional: if they are unreadable, sections have no names. */
 static int name_sections(struct wm_elf *e, const Elf64_Shdr *table, uint32_t names)
 {
 	const Elf64_Shdr *strings = names < e->nr_sections ? &table[names] : NULL;
@@ -267,7 +267,10 @@ static int keep_build_id(const struct wm_elf_note *note, void *data)
 	return 1;
 }
 
-/* Segments first: they survive every kind of stripping. Object files have sections only. */
+/*
+ * Searches the segments first, because they survive every kind of stripping; object files have only
+ * sections.
+ */
 static void find_build_id(struct wm_elf *e)
 {
 	for (uint32_t i = 0; i < e->nr_segments && !e->build_id_bytes; i++) {
@@ -325,7 +328,8 @@ int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_
 	err = e->name ? load(e, diag) : -ENOMEM;
 	if (err < 0) {
 		if (diag)
-			diag->where = NULL; /* the name is freed here; the caller has its own */
+			/* The elf's name is freed here; the caller has its own copy. */
+			diag->where = NULL;
 		wm_elf_close(e);
 		return err;
 	}
@@ -335,7 +339,7 @@ int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_
 
 int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag)
 {
-	/* O_NONBLOCK: opening a FIFO must not hang. */
+	/* O_NONBLOCK, because opening a FIFO must not block */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
@@ -416,7 +420,8 @@ static int walk_notes(const unsigned char *data, uint64_t bytes, uint64_t align,
 		int err;
 
 		memcpy(&h, data + at, sizeof(h));
-		desc_at = round_up(name_at + h.n_namesz, align); /* 32-bit sizes: no overflow */
+		/* The sizes have 32 bits, so the sums cannot overflow. */
+		desc_at = round_up(name_at + h.n_namesz, align);
 		if (desc_at > bytes || h.n_descsz > bytes - desc_at)
 			return -EBADMSG;
 		length = h.n_namesz < sizeof(owner) ? h.n_namesz : sizeof(owner) - 1;

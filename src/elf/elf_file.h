@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_file.h - a little-endian ELF file of 64 or 32 bits, read with bounds:
- * every offset and size in it is compared with the file's length before use,
- * every read copies, nothing is mapped (a file truncated during a read is an
- * error, not a signal). Own code rather than libelf, which checks less. Both
- * classes are stored in the same form (elf_wide_int.h).
+ * elf_file.h - reads little-endian ELF files of 64 or 32 bits with bounds checks. Every offset and
+ * size is compared with the file's length before use; every read copies and nothing is mapped, so a
+ * file truncated during a read causes an error, not a signal. libelf is not used, because it checks
+ * less. Both classes are stored in the same form (elf_wide_int.h).
  *
  * Addresses are those in the file (before the loader adds its bias). Has no
  * notion of processes: callers that trace one open its files with base/maps.h.
@@ -21,9 +20,9 @@
 
 #define WM_ELF_SECTIONS_MAX 65536u
 #define WM_ELF_SEGMENTS_MAX 4096u
-#define WM_ELF_NAMES_MAX    (16u << 20) /* bytes of section names */
+#define WM_ELF_NAMES_MAX    (16u << 20) /* limit for the bytes of section names */
 #define WM_ELF_BUILD_ID_MAX 64u
-#define WM_ELF_NOTES_MAX    (1u << 20) /* bytes of one note segment or section */
+#define WM_ELF_NOTES_MAX    (1u << 20) /* limit for one note segment or section */
 
 struct wm_elf_section {
 	const char *name; /* "" when it has no readable name */
@@ -39,7 +38,7 @@ struct wm_elf_segment {
 	uint64_t address, offset, file_bytes, memory_bytes, align;
 };
 
-/* All members are read-only for users. */
+/* All members are read-only for users of this header. */
 struct wm_elf {
 	char *name; /* as given to open, for messages */
 	int fd;
@@ -47,7 +46,7 @@ struct wm_elf {
 	bool narrow;            /* a 32-bit file: its addresses and pointers have 32 bits */
 	uint16_t type, machine; /* ET_*, EM_* */
 	uint32_t nr_sections, nr_segments;
-	struct wm_elf_section *sections; /* [0] is the null section; NULL: stripped */
+	struct wm_elf_section *sections; /* [0] is the null section; NULL when they were stripped */
 	struct wm_elf_segment *segments;
 	char *names;
 	uint32_t build_id_bytes; /* 0: it has none */
@@ -55,11 +54,10 @@ struct wm_elf {
 };
 
 /*
- * 0; -ENOEXEC: not an ELF file, or an unsupported one (big-endian, for example;
- * `diag` states which); -EBADMSG: damaged, `diag` states where; -EISDIR; or the
- * errno of a call. open_fd takes ownership of the descriptor, also on failure.
- * The diag->where of other functions here is elf->name: it is valid as long as
- * elf.
+ * Opens an ELF file. Returns 0; -ENOEXEC: not an ELF file, or an unsupported one (big-endian, for
+ * example; `diag` states which); -EBADMSG: damaged, `diag` states where; -EISDIR; or the errno of a
+ * call. open_fd takes ownership of the descriptor, also on failure. The diag->where of other
+ * functions here is elf->name: it is valid as long as elf.
  */
 int wm_elf_open(const char *path, struct wm_elf **ret_elf, struct wm_diag *diag);
 int wm_elf_open_fd(int fd, const char *name, struct wm_elf **ret_elf, struct wm_diag *diag);
@@ -68,24 +66,30 @@ void wm_elf_close(struct wm_elf *e); /* accepts NULL */
 /* The first section with that name; NULL: none has it. */
 const struct wm_elf_section *wm_elf_section(const struct wm_elf *e, const char *name);
 
-/* Reads exactly these bytes: -EBADMSG (with diag) when the file does not contain all of them. */
+/*
+ * Reads exactly these bytes. Returns -EBADMSG (with diag) when the file does not contain all of
+ * them.
+ */
 int wm_elf_read(const struct wm_elf *e, uint64_t offset, void *buf, size_t bytes,
 		struct wm_diag *diag);
 
-/* The same into new memory with a NUL appended; free() it. -EFBIG above `limit`. */
+/*
+ * Like wm_elf_read(), into new memory with a NUL appended; free() it. -EFBIG when there are more
+ * than `limit` bytes.
+ */
 int wm_elf_read_new(const struct wm_elf *e, uint64_t offset, uint64_t bytes, size_t limit,
 		    void **ret_data, struct wm_diag *diag);
 
 /*
- * The offset in the file of the bytes [address, address + bytes) of the loaded
- * image; -ENOENT when no loaded segment contains all of them in the file.
+ * Finds the offset in the file of the bytes [address, address + bytes) of the loaded image; -ENOENT
+ * when no loaded segment contains all of them in the file.
  */
 int wm_elf_offset(const struct wm_elf *e, uint64_t address, uint64_t bytes, uint64_t *ret_offset);
 
 /*
- * The loader's bias, from the file's lowest mapping (start address, offset in
- * the file); -ENOENT when no segment begins there. If several segments begin in
- * that page of the file, the first one counts.
+ * Computes the loader's bias from the file's lowest mapping (start address, offset in the file);
+ * -ENOENT when no segment begins there. If several segments begin in that page of the file, the
+ * first one counts.
  */
 int wm_elf_bias(const struct wm_elf *e, uint64_t map_start, uint64_t map_offset,
 		uint64_t *ret_bias);
@@ -106,7 +110,7 @@ int wm_elf_notes(const struct wm_elf *e, uint64_t offset, uint64_t bytes, uint64
 /* Whether the file is a 32-bit ELF file; false also when it is not ELF or cannot be read. */
 bool wm_elf_is_narrow(const char *path);
 
-/* "x86-64" for example, or "machine N"; buf has 24 bytes. */
+/* Names a machine, for example "x86-64" or "machine N"; buf has 24 bytes. */
 const char *wm_elf_machine_name(uint16_t machine, char *buf);
 
 #endif

@@ -15,13 +15,14 @@
 #include "elf/dwarf_file_int.h"
 #include "elf/elf_scopes_int.h"
 
-#define UNITS_MAX (1u << 22) /* of units, and of their ranges */
-#define NEARBY    8u         /* units' ranges may overlap: most ranges below an address to check */
+#define UNITS_MAX (1u << 22) /* limit for the number of units, and of their ranges */
+/* Limit for the ranges below an address to check, because ranges of units may overlap. */
+#define NEARBY 8u
 
 struct unit {
 	Dwarf_Die die;
 	struct wm_scopes scopes;
-	bool read; /* scopes have been read */
+	bool read; /* the scopes have been read */
 };
 
 struct unit_range {
@@ -34,7 +35,7 @@ struct wm_elf_lines {
 	struct unit *units;
 	struct unit_range *ranges; /* by low */
 	uint32_t nr_units, nr_ranges, room_units, room_ranges;
-	uint32_t last; /* range of the last successful lookup */
+	uint32_t last; /* index of the range of the last successful lookup */
 };
 
 /* ---- opening ------------------------------------------------------------------- */
@@ -165,7 +166,7 @@ static struct unit *find_unit(struct wm_elf_lines *l, uint64_t address)
 static uint32_t find_scope(struct unit *u, uint64_t address)
 {
 	if (!u->read && wm_scopes_read(&u->scopes, &u->die))
-		wm_scopes_done(&u->scopes); /* out of memory: no scope is known */
+		wm_scopes_done(&u->scopes); /* out of memory: the unit has no scopes */
 	u->read = true;
 	return wm_scopes_find(&u->scopes, address);
 }
@@ -183,7 +184,7 @@ static bool find_row(struct unit *u, uint64_t address, const char **ret_file, ui
 	return true;
 }
 
-/* The call of the outermost inlined function to skip around an address. */
+/* Finds the call of the outermost function to skip that is inlined at an address. */
 static bool find_call(struct wm_elf_lines *l, struct unit *u, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line)
 {

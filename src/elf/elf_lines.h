@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_lines.h - source file and line of an address, and the functions that were
- * inlined there, from DWARF in the file itself or in /usr/lib/debug/.build-id.
- * Uses libdw, which maps the file and checks less than elf_file.c: only for
- * files that the user named. Not thread-safe.
+ * elf_lines.h - finds the source file and line of an address, and the functions that were inlined
+ * there, in the DWARF of the file itself or of the file in /usr/lib/debug/.build-id. Uses libdw,
+ * which maps the file and checks less than elf_file.c, so use it only for files that the user
+ * named. Not thread-safe.
  *
  * Opening lists the compile units' addresses; a unit's scopes are listed at the
  * first lookup in it. Every later lookup is two binary searches.
@@ -15,19 +15,19 @@
 
 #include "elf/elf_file.h"
 
-#define WM_ELF_FRAMES_MAX 64u /* functions inlined into each other; further ones are omitted */
+/* Limit for functions inlined into each other; further ones are omitted. */
+#define WM_ELF_FRAMES_MAX 64u
 
 struct wm_elf_lines;
 
-/* -ENODATA: no debug information; -ENOMEM. The file stays mapped until close. */
+/* Returns 0, -ENODATA (no debug information) or -ENOMEM. The file stays mapped until close. */
 int wm_elf_lines_open(const struct wm_elf *e, struct wm_elf_lines **ret_lines);
 void wm_elf_lines_close(struct wm_elf_lines *l); /* accepts NULL */
 
 /*
- * Source file and line of an address of the file. For code inlined from
- * functions whose names begin with `skip` (NULL: no skipping), the file and
- * line of the call are returned. -ENOENT: not known. The file name is valid as
- * long as `l`.
+ * Finds the source file and line of an address. For code that was inlined from functions whose
+ * names begin with `skip` (NULL: no skipping), returns the file and line of the call. -ENOENT: not
+ * known. The file name is valid as long as `l`.
  */
 int wm_elf_lines_find(struct wm_elf_lines *l, uint64_t address, const char *skip,
 		      const char **ret_file, uint32_t *ret_line);
@@ -43,9 +43,8 @@ struct wm_elf_frame {
 };
 
 /*
- * The functions that contain an address, the innermost first: all but the last
- * are inlined. Returns how many (at most WM_ELF_FRAMES_MAX); -ENOENT: none is
- * known.
+ * Finds the functions that contain an address, the innermost first; all but the last are inlined.
+ * Returns their number (at most WM_ELF_FRAMES_MAX), or -ENOENT when none is known.
  */
 int wm_elf_lines_frames(struct wm_elf_lines *l, uint64_t address,
 			struct wm_elf_frame frames[WM_ELF_FRAMES_MAX]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_lines_test.c - lines of this program itself; skipped when it was built
- * without debug information.
+ * elf_lines_test.c - looks up lines of this program itself; skipped when it was built without debug
+ * information.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "elf/elf_lines.h"
 #include "elf/elf_symbols.h"
 
-/* An address inside the caller's call of this function. */
+/* Returns an address inside the caller's call of this function. */
 __attribute__((noinline)) static uint64_t here(void)
 {
 	__asm__ volatile("");
@@ -50,7 +50,7 @@ __attribute__((noinline)) static uint64_t user(uint32_t *ret_line)
 	return at;
 }
 
-/* The loader's bias, from a function whose two addresses are known. */
+/* Computes the loader's bias from a function whose two addresses are known. */
 static uint64_t bias(const struct wm_elf *e)
 {
 	struct wm_elf_symbols symbols;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_plt.c - the entries of the procedure linkage table: its relocations, in
- * order, name the target of each. Newer x86-64 linkers put the jumps into
- * .plt.sec, without a header; .plt then contains only the path to the loader.
+ * elf_plt.c - names the entries of the procedure linkage table: its relocations, in order, name the
+ * target of each entry. Newer x86-64 linkers put the jumps into .plt.sec, without a header; .plt
+ * then contains only the path to the loader.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,10 @@ static int read_names(const struct wm_elf *e, uint32_t index, struct dynamic_nam
 			       (void **)&n->strings, NULL);
 }
 
-/* A function that is chosen at run time has no name here: "@plt", as in perf. */
+/*
+ * The name of an entry. A function that is chosen at run time (an ifunc) has no name here: it is
+ * called "@plt", as in perf.
+ */
 static const char *name_of(struct wm_code *c, const struct dynamic_names *n, const Elf64_Rela *r)
 {
 	uint64_t i = ELF64_R_SYM(r->r_info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_scopes.c - see elf_scopes_int.h. The unit's tree is walked once; most of it
- * is types, of which only those that may contain functions are entered.
+ * elf_scopes.c - see elf_scopes_int.h. The unit's tree of DIEs is walked once. Most DIEs are types;
+ * the walk enters only types that may contain functions.
  */
 #include "elf/elf_scopes_int.h"
 
@@ -13,7 +13,7 @@
 #include "elf/demangle.h"
 
 #define DEPTH_MAX  256u
-#define SCOPES_MAX (1u << 24) /* scopes of one unit; also the limit of its ranges */
+#define SCOPES_MAX (1u << 24) /* limit for the scopes of one unit, and for their ranges */
 
 struct walking {
 	struct wm_scopes *scopes;
@@ -57,8 +57,8 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 }
 
 /*
- * Adds a scope for a DIE that has addresses; *ret is WM_SCOPE_NONE when it has
- * none. 0 or -ENOMEM.
+ * Adds a scope for a DIE; *ret is WM_SCOPE_NONE when the DIE has no addresses. Returns 0 or
+ * -ENOMEM.
  */
 static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_t parent,
 		     uint32_t *ret)
@@ -95,7 +95,7 @@ static int add_scope(struct walking *w, Dwarf_Die *die, bool is_inlined, uint32_
 	return 0;
 }
 
-/* Whether DIEs of this tag may contain functions. */
+/* Whether the walk enters DIEs with this tag, because they may contain functions. */
 static bool is_entered(int tag)
 {
 	switch (tag) {
@@ -128,7 +128,7 @@ static int walk(struct walking *w, Dwarf_Die *parent, uint32_t scope, unsigned d
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
 			err = add_scope(w, &die, tag == DW_TAG_inlined_subroutine, scope, &inner);
 			if (!err && inner == WM_SCOPE_NONE && tag == DW_TAG_inlined_subroutine)
-				continue; /* optimized away with everything in it */
+				continue; /* it was optimized away, with everything inside */
 			if (!err && dwarf_haschildren(&die))
 				err = walk(w, &die, inner, depth + 1);
 		} else if (is_entered(tag) && dwarf_haschildren(&die)) {

@@ -15,28 +15,29 @@
 /* A function, or an inlined call of one. */
 struct wm_scope {
 	Dwarf_Off die;
-	uint32_t parent;    /* the scope it is inlined into; WM_SCOPE_NONE: it is not inlined */
+	/* The scope into which it is inlined; WM_SCOPE_NONE when it is not inlined. */
+	uint32_t parent;
 	uint32_t call_line; /* 0: not known */
 	const char *call_file;
-	char *name; /* valid once `named` */
+	char *name; /* valid once `named` is set */
 	const char *linked;
 	bool named;
 };
 
-/* Addresses of a scope; it may have several ranges. */
+/* A range of a scope's addresses; a scope may have several ranges. */
 struct wm_scope_range {
 	uint64_t low, high;
 	uint32_t scope;
-	uint32_t outer; /* the range that contains this one; WM_SCOPE_NONE */
+	uint32_t outer; /* the range that contains this one, or WM_SCOPE_NONE */
 };
 
 struct wm_scopes {
 	struct wm_scope *scopes;
-	struct wm_scope_range *ranges; /* by low, the longer one first */
+	struct wm_scope_range *ranges; /* sorted by low address, then the longer one first */
 	uint32_t nr_scopes, nr_ranges, room_scopes, room_ranges;
 };
 
-int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit); /* 0 or -ENOMEM */
+int wm_scopes_read(struct wm_scopes *s, Dwarf_Die *unit); /* returns 0 or -ENOMEM */
 void wm_scopes_done(struct wm_scopes *s);
 
 /* The innermost scope that contains an address, or WM_SCOPE_NONE. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_sites_test.c - sites, symbols and build-ids of three kinds of files: one
- * laid out by hand (every word known, and damaged on purpose), this test
- * program itself (real, with sites of its own), and random mutants of both.
+ * elf_sites_test.c - sites, symbols and build-ids of three kinds of files: one laid out by hand,
+ * whose words are known and damaged on purpose; this test program itself, which has sites; and
+ * random mutants of both.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -336,7 +336,7 @@ static void test_damaged_tables(void **state)
 
 /* ---- this program ------------------------------------------------------------ */
 
-/* Like the macros of <waymark/tracepoint.h>. */
+/* A site, as the macros of <waymark/tracepoint.h> define it. */
 #if defined(__x86_64__)
 #define SITE_INSN "771:\t.byte 0xa9\n\t.long %l[on] - . - 4\n"
 #else
@@ -399,7 +399,7 @@ static void test_this_program(void **state)
 		assert_non_null(s);
 		assert_string_equal(s->name, "own_function");
 	}
-	/* The same distance in memory as in the file. */
+	/* The distance between two addresses is the same in memory and in the file. */
 	s = wm_elf_symbol_named(&symbols, "own_function");
 	assert_non_null(s);
 	assert_true(sites.events[0].state_address - s->address ==
@@ -409,7 +409,10 @@ static void test_this_program(void **state)
 	wm_elf_close(e);
 }
 
-/* The installed libc: many symbols; without its section headers the same names. */
+/*
+ * Reads the symbols of the installed libc, then again without its section headers: the names must
+ * be the same.
+ */
 static void test_dynamic_without_sections(void **state)
 {
 	static const char *const names[] = {"qsort", "printf", "environ"};
@@ -452,7 +455,7 @@ static void test_dynamic_without_sections(void **state)
 
 /* ---- mutants ------------------------------------------------------------------ */
 
-/* Reads everything; the sanitizers check. */
+/* Reads everything in a file; the sanitizers detect invalid accesses. */
 static unsigned use(int fd)
 {
 	struct wm_elf_symbols symbols = {0};
@@ -515,8 +518,7 @@ static uint64_t random_word(void)
 }
 
 /*
- * Damages one place of a file and returns where: near the ends, where the
- * headers are, or anywhere.
+ * Damages one place of a file and returns its offset: near the ends, in the headers, or anywhere.
  */
 static off_t spoil(int fd, size_t bytes)
 {

@@ -83,9 +83,9 @@ static int read_at(const struct wm_elf *e, uint64_t address, void *buf, size_t b
 }
 
 /*
- * DT_GNU_HASH has no count: the highest bucket's chain ends at the last symbol.
- * Layout: nr_buckets, first, nr_bloom, shift, bloom[one address each],
- * buckets[], chain words of the symbols from `first` on, odd word = end.
+ * Counts the symbols by DT_GNU_HASH. It contains no count; the chain of the highest bucket ends at
+ * the last symbol. Layout: nr_buckets, first, nr_bloom, shift, bloom[one address each], buckets[],
+ * chain words of the symbols from `first` on; an odd word ends a chain.
  */
 static uint64_t count_by_gnu_hash(const struct wm_elf *e, uint64_t address)
 {
@@ -115,7 +115,7 @@ static uint64_t count_by_gnu_hash(const struct wm_elf *e, uint64_t address)
 static bool table_of_dynamic(const struct wm_elf *e, struct table *ret)
 {
 	struct dynamic d;
-	uint32_t head[2]; /* DT_HASH: nr_buckets, nr_symbols */
+	uint32_t head[2]; /* DT_HASH begins with nr_buckets and nr_symbols */
 
 	if (!read_dynamic(e, &d))
 		return false;
@@ -188,7 +188,7 @@ static int read_table(const struct wm_elf *e, const struct table *t, struct wm_e
 	return 0;
 }
 
-/* Prefers functions: names made by the assembler, and $x of aarch64, mean nothing to users. */
+/* Ranks functions first. Names made by the assembler, and $x of aarch64, mean nothing to users. */
 static int rank(const struct wm_elf_symbol *s)
 {
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ? 4 : 0) + (s->bytes ? 2 : 0) +

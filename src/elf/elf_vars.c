@@ -13,8 +13,8 @@
 #include "base/nearest.h"
 #include "elf/elf_vars_int.h"
 
-#define TYPES_MAX   64u        /* most types in a chain, such as typedefs of typedefs */
-#define MEMBERS_MAX (1u << 16) /* most members examined for one name */
+#define TYPES_MAX   64u        /* limit for the types in a chain, such as typedefs of typedefs */
+#define MEMBERS_MAX (1u << 16) /* limit for the members examined for one name */
 
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret)
 {
@@ -134,7 +134,10 @@ static bool is_pointer(Dwarf_Die *type)
 	       tag == DW_TAG_rvalue_reference_type;
 }
 
-/* Sets kind and size of a type that is a single value or an array of such; false: another type. */
+/*
+ * Sets kind and size of a type that is a single value or an array of single values. Returns false
+ * for other types.
+ */
 static bool describe(Dwarf_Die *type, struct wm_elf_value *ret)
 {
 	unsigned encoding = number_of(type, DW_AT_encoding);
@@ -178,7 +181,7 @@ static int refuse(struct wm_diag *diag, int err, const char *path, const char *w
 	return wm_diag_set(diag, err, NULL, -1, "'%.80s': %s", path, why);
 }
 
-/* Adds a step through memory. */
+/* Adds a step: a load from memory. */
 static bool step(struct wm_elf_value *v, int64_t offset)
 {
 	if (v->nr_steps >= WM_ELF_VALUE_DEPTH)
@@ -200,7 +203,10 @@ static void take_bits(Dwarf_Die *member, Dwarf_Die *type, struct wm_elf_value *v
 	v->offset[v->nr_steps - 1] += at / (8u * (unsigned)bytes) * (unsigned)bytes;
 }
 
-/* Search for a member; in broken debug information a type may inherit itself, twice. */
+/*
+ * The state of a search for a member. In broken debug information a type may inherit itself, even
+ * twice.
+ */
 struct member_search {
 	const char *name;
 	struct wm_nearest near;
@@ -376,8 +382,7 @@ static int place(struct wm_elf_vars *v, Dwarf_Die *variable, uint64_t address,
 	int err = wm_dwarf_place(v, variable, known ? &function : NULL, address, ret, why);
 
 	/*
-	 * The function itself fills that memory: at its first instruction the memory is
-	 * not set yet.
+	 * The function itself writes to that memory, so at its first instruction it is not set yet.
 	 */
 	if (known && is_entry(&function, address) &&
 	    dwarf_tag(variable) == DW_TAG_formal_parameter &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_vars.h - where a program's parameters and variables are at an address of
- * its code, and where the code of a source line is: from DWARF, by libdw (see
- * dwarf_file_int.h on how far libdw checks files). Not thread-safe.
+ * elf_vars.h - finds, in DWARF by libdw, the location of a program's parameters and variables at an
+ * address of its code, and the addresses of a source line (see dwarf_file_int.h on how far libdw
+ * checks files). Not thread-safe.
  *
  *   elf_vars.c      from a name, "p->head.size", to its value and type
  *   dwarf_place.c   DWARF's expressions for the location of a variable
@@ -18,7 +18,7 @@
 #include "elf/elf_file.h"
 
 #define WM_ELF_VALUE_DEPTH 8u    /* of "a->b->c" */
-#define WM_ELF_LINE_MAX    4096u /* addresses of one source line */
+#define WM_ELF_LINE_MAX    4096u /* limit for the addresses of one source line */
 
 enum wm_elf_value_base {
 	WM_ELF_VALUE_REGISTER, /* number: DWARF's register number */
@@ -46,26 +46,27 @@ struct wm_elf_value {
 	unsigned nr_steps;
 	int64_t offset[WM_ELF_VALUE_DEPTH];
 	enum wm_elf_value_kind kind;
-	uint32_t bytes;               /* of one element */
-	uint32_t elements;            /* of an array; 0: not an array */
-	uint32_t bit_offset, nr_bits; /* of a bit field in `bytes`; nr_bits 0: not a bit field */
+	uint32_t bytes;    /* size of one element */
+	uint32_t elements; /* number of elements of an array; 0: not an array */
+	/* Position and width of a bit field in `bytes`; nr_bits 0: not a bit field. */
+	uint32_t bit_offset, nr_bits;
 };
 
 struct wm_elf_vars;
 
-/* -ENODATA: no debug information; -ENOMEM. The ELF file must outlive it. */
+/* Returns 0, -ENODATA (no debug information) or -ENOMEM. The ELF file must outlive the result. */
 int wm_elf_vars_open(const struct wm_elf *e, struct wm_elf_vars **ret);
 void wm_elf_vars_close(struct wm_elf_vars *v); /* accepts NULL */
 
 /*
- * Finds a parameter or variable, or a part of one, "p->head.size", "table[3]",
- * at an address. -ENOENT: no such name in scope; -EOPNOTSUPP: it has no
- * location at that address, or is not a single value; both with a sentence.
+ * Finds a parameter or variable, or a part of one ("p->head.size", "table[3]"), at an address.
+ * -ENOENT: no such name in scope; -EOPNOTSUPP: it has no location at that address, or is not a
+ * single value. Both errors come with a sentence.
  */
 int wm_elf_vars_find(struct wm_elf_vars *v, uint64_t address, const char *path,
 		     struct wm_elf_value *ret, struct wm_diag *diag);
 
-/* The type that the function at an address returns. -ENOENT: not known, or void. */
+/* Finds the type that the function at an address returns. -ENOENT: not known, or void. */
 int wm_elf_vars_returned(struct wm_elf_vars *v, uint64_t address, struct wm_elf_value *ret);
 
 /* Calls fn with the name of each parameter of the function that begins at an address. */
@@ -73,10 +74,9 @@ int wm_elf_vars_parameters(struct wm_elf_vars *v, uint64_t address,
 			   int (*fn)(const char *name, void *data), void *data);
 
 /*
- * The addresses where statements of a line begin, one for each function that
- * contains code of it, inlined ones, too; free() them. `file` is the end of its
- * path. -ENOENT with a sentence: no such file (suggests the nearest names), or
- * no code for that line.
+ * Returns the addresses where statements of a line begin, one for each function, inlined or not,
+ * that contains code of the line; free() them. `file` is the end of its path. -ENOENT with a
+ * sentence: no such file (suggests the nearest names), or no code for that line.
  */
 int wm_elf_vars_line(struct wm_elf_vars *v, const char *file, uint32_t line,
 		     uint64_t **ret_addresses, size_t *ret_nr, struct wm_diag *diag);

@@ -9,29 +9,29 @@
 struct wm_elf_vars {
 	const struct wm_elf *elf;
 	struct wm_dwarf_file file;
-	Elf *image;        /* the program itself: has the unwind tables */
-	Dwarf_CFI *eh_cfi; /* of the image; `file` has the debug file's */
+	Elf *image;        /* the program itself, which has the unwind tables */
+	Dwarf_CFI *eh_cfi; /* unwind tables of the image; `file` has those of the debug file */
 };
 
-/* The type without typedef, const and the like. False: it has no type (void). */
+/* Strips typedef, const and the like from a type. Returns false when there is no type (void). */
 bool wm_dwarf_bare_type(Dwarf_Die *of, Dwarf_Die *ret);
 
 /* Size of an address in the code that a DIE describes: 4 or 8. */
 unsigned wm_dwarf_address_bytes(Dwarf_Die *of);
 
-/* The function, not inlined, that contains an address. */
+/* Finds the function, not an inlined one, that contains an address. */
 bool wm_dwarf_function(struct wm_elf_vars *v, uint64_t address, Dwarf_Die *ret);
 
 /*
- * The location of a variable at an address, without its type. -EOPNOTSUPP: it
- * has none; `why` states the reason.
+ * Finds the location of a variable at an address, without its type. -EOPNOTSUPP: it has none; `why`
+ * states the reason.
  */
 int wm_dwarf_place(struct wm_elf_vars *v, Dwarf_Die *variable, Dwarf_Die *function,
 		   uint64_t address, struct wm_elf_value *ret, const char **why);
 
 /*
- * The location of a parameter when its function is entered, by the calling
- * convention. Errors as for wm_dwarf_place().
+ * Finds the location of a parameter when its function is entered, by the calling convention. Errors
+ * as for wm_dwarf_place().
  */
 int wm_dwarf_argument(Dwarf_Die *function, Dwarf_Die *parameter, struct wm_elf_value *ret,
 		      const char **why);

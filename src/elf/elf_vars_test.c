@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_vars_test.c - parameters, variables and lines of this program itself, and
- * where its instructions begin; skipped when it was built without debug
- * information.
+ * elf_vars_test.c - finds parameters, variables, lines and instruction starts of this program
+ * itself; skipped when it was built without debug information.
  */
 #include "elf/elf_vars.h"
 
@@ -192,7 +191,7 @@ static void test_lines_and_returns(void **state)
 	close_world(&w);
 }
 
-/* Every byte of the function either begins an instruction or is inside the previous one. */
+/* Every byte of the function either begins an instruction or is part of the previous one. */
 static void test_instructions(void **state)
 {
 	uint64_t begin, last, at;

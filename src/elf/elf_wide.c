@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_wide.c - see elf_wide_int.h. Both classes have the same members, with
- * different widths and order; relocations also pack theirs differently.
+ * elf_wide.c - see elf_wide_int.h. Both classes have the same members, in different widths and
+ * orders; relocations also pack two members into one word, differently in each class.
  */
 #include "elf/elf_wide_int.h"
 
@@ -29,7 +29,7 @@ void wm_elf_widen_header(const Elf32_Ehdr *from, Elf64_Ehdr *to)
 	memcpy(to->e_ident, from->e_ident, sizeof(to->e_ident));
 }
 
-/* ---- one entry: copied out first, as its address may be unaligned --------------- */
+/* ---- single entries: copied first, because their addresses may be unaligned ------ */
 
 static void widen_segment(const void *from, void *to)
 {
@@ -124,9 +124,12 @@ static void add_addend(const void *from, void *to)
 
 typedef void widen_fn(const void *from, void *to);
 
-/* Size of an entry in a file of each class and in memory; widen NULL: no conversion needed. */
+/*
+ * Size of an entry in a file of each class and in memory. `widen` is NULL when no conversion is
+ * needed.
+ */
 struct form {
-	size_t bytes[2], wide_bytes; /* [0]: in 64-bit files */
+	size_t bytes[2], wide_bytes; /* bytes[0] is for 64-bit files, bytes[1] for 32-bit ones */
 	widen_fn *widen[2];
 };
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_wide_int.h - tables of an ELF file in one form, that of 64-bit files,
- * whatever the file's own class: only this code handles the difference. Private
- * to room elf.
+ * elf_wide_int.h - reads the tables of an ELF file of either class and converts them to the 64-bit
+ * form. Only this code handles the difference between the classes. Private to room elf.
  */
 #ifndef WM_ELF_ELF_WIDE_INT_H
 #define WM_ELF_ELF_WIDE_INT_H
 
 #include "elf/elf_file.h"
 
-/* Kind of a table entry, and the struct it is converted to. */
+/* The kind of a table entry, and the struct to which it is converted. */
 enum wm_elf_entry {
 	WM_ELF_PHDR, /* Elf64_Phdr */
 	WM_ELF_SHDR, /* Elf64_Shdr */

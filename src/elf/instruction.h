@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction.h - where instructions begin, by decoding a function from its
- * first instruction (Zydis, on x86-64; elsewhere all have the same size).
- * Compilers put no data between instructions, so the decoded ones are those
- * that run.
+ * instruction.h - finds where instructions begin, by decoding a function from its first instruction
+ * (with Zydis on x86-64; elsewhere all instructions have the same size). Compilers put no data
+ * between instructions, so the decoded instructions are the ones that run.
  */
 #ifndef WM_ELF_INSTRUCTION_H
 #define WM_ELF_INSTRUCTION_H
@@ -12,12 +11,12 @@
 
 #include "elf/elf_file.h"
 
-#define WM_INSTRUCTION_FUNCTION_MAX (16u << 20) /* bytes of a function that is decoded */
+#define WM_INSTRUCTION_FUNCTION_MAX (16u << 20) /* limit for a function that is decoded */
 
 /*
- * Whether an instruction begins at an address of a function that begins at
- * `start`: 1; 0 when the address is inside the instruction that begins at
- * *ret_begin; negative when it cannot be determined.
+ * Whether an instruction begins at an address, in the function that begins at `start`. Returns 1; 0
+ * when the address is inside the instruction that begins at *ret_begin; a negative errno when this
+ * cannot be determined.
  */
 int wm_elf_instruction_begins(const struct wm_elf *e, uint64_t start, uint64_t address,
 			      uint64_t *ret_begin);

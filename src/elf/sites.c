@@ -22,12 +22,12 @@ struct reader {
 	const struct wm_elf_section *section;
 	struct waymark_site *table;
 	struct wm_elf_sites out;
-	struct wm_elf_event *seen;    /* one per entry of the table, later sorted and merged */
+	struct wm_elf_event *seen;    /* one per entry of the table; later sorted and merged */
 	size_t desc_bytes, desc_room; /* used and allocated bytes of out.descs */
 	struct wm_diag *diag;
 };
 
-/* The address that a word of entry i points at; 0: the word is zero. */
+/* The address to which a word of entry i points; 0 when the word is zero. */
 static uint64_t follow(const struct reader *r, uint32_t i, size_t member, int32_t word)
 {
 	if (!word)
@@ -80,7 +80,7 @@ static int by_description(const void *a, const void *b)
 	return 0;
 }
 
-/* Space after the descriptions read until now; NULL: out of memory. */
+/* Returns space after the descriptions read so far, or NULL when out of memory. */
 static unsigned char *desc_room(struct reader *r, size_t bytes)
 {
 	size_t room = 2 * (r->desc_bytes + bytes) + 4096;
@@ -138,7 +138,8 @@ static int unite_events(struct reader *r)
 		if (take_description(r, &to[r->out.nr_events++]) < 0)
 			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < r->out.nr_events; i++) { /* the buffer no longer moves */
+	/* From here on the buffer does not move. */
+	for (uint32_t i = 0; i < r->out.nr_events; i++) {
 		to[i].desc = to[i].desc_bytes ? r->out.descs + at : NULL;
 		at += to[i].desc_bytes;
 	}
@@ -150,7 +151,8 @@ static uint32_t find_event(const struct reader *r, const struct wm_elf_event *wa
 	const struct wm_elf_event *found =
 	    bsearch(wanted, r->out.events, r->out.nr_events, sizeof(*found), by_description);
 
-	return (uint32_t)(found - r->out.events); /* always found: unite_events() added it */
+	/* Always found, because unite_events() added it. */
+	return (uint32_t)(found - r->out.events);
 }
 
 /* Counts the sites of each event and drops those without a description. */
@@ -170,7 +172,7 @@ static void count_sites(struct reader *r)
 		r->out.sites[kept++].event = at;
 	}
 	r->out.nr_sites = kept;
-	renumbered = (uint32_t *)r->seen; /* no longer needed, and larger */
+	renumbered = (uint32_t *)r->seen; /* reuses memory that is no longer needed and is larger */
 	for (uint32_t i = 0; i < r->out.nr_events; i++) {
 		renumbered[i] = nr_events;
 		if (r->out.events[i].desc)
@@ -202,7 +204,7 @@ static int read_table(struct reader *r)
 	return err;
 }
 
-/* Whether a table should be read: 1, 0 or the error. */
+/* Whether a table should be read: returns 1, 0 or a negative errno. */
 static int check_table(const struct wm_elf *e, const struct wm_elf_section *s, struct wm_diag *diag)
 {
 	if (e->type == ET_REL)

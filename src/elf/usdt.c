@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt.c - see usdt.h. A note's strings are copied one by one into one block,
- * and referred to by offset until all are read: the block moves while it grows.
+ * usdt.c - see usdt.h. The strings of all notes are copied into one block. They are referred to by
+ * offset until all notes are read, because the block moves while it grows.
  */
 #include "elf/usdt.h"
 
@@ -13,9 +13,9 @@
 
 #define NOTE_TYPE 3u
 
-/* A note, while its strings are still offsets. */
+/* A note whose strings are still offsets. */
 struct raw {
-	size_t provider, name, operands; /* offsets in the text */
+	size_t provider, name, operands; /* offsets in the text block */
 	uint64_t address, base, semaphore;
 };
 
@@ -23,7 +23,7 @@ struct reading {
 	struct raw *raws;
 	size_t nr, room;
 	uint32_t nr_bad;
-	uint32_t address_bytes; /* of the file's class */
+	uint32_t address_bytes; /* size of an address in the file's class */
 	struct wm_text text;
 };
 
@@ -41,7 +41,7 @@ static struct raw *new_raw(struct reading *r)
 	return &r->raws[r->nr];
 }
 
-/* Copies a string that must end before `end`; false when it does not. */
+/* Copies a string that must end before `end`; returns false when it does not. */
 static bool take_string(struct reading *r, const unsigned char **at, const unsigned char *end,
 			size_t *ret_offset)
 {
@@ -97,7 +97,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->address > y->address) - (x->address < y->address);
 }
 
-/* The correction of the notes' addresses, which are from before the file was prelinked. */
+/* The value to add to the notes' addresses, which prelink(8) does not update. */
 static uint64_t moved(const struct wm_elf *e, const struct raw *raw)
 {
 	const struct wm_elf_section *base = wm_elf_section(e, ".stapsdt.base");

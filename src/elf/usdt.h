@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt.h - the SystemTap-style probes of a program or library (sys/sdt.h), read
- * from its notes in .note.stapsdt: provider, name, address, semaphore, and the
- * operands as text, "-4@%edi 8@-8(%rbp)". Addresses are those in the file,
- * adjusted by .stapsdt.base when the file was prelinked.
+ * usdt.h - reads the SystemTap-style probes (sys/sdt.h) of a program or library from its notes in
+ * .note.stapsdt: provider, name, address, semaphore, and the operands as text, "-4@%edi
+ * 8@-8(%rbp)". Addresses are those in the file, adjusted by .stapsdt.base when the file was
+ * prelinked.
  */
 #ifndef WM_ELF_USDT_H
 #define WM_ELF_USDT_H
@@ -13,25 +13,29 @@
 
 #include "elf/elf_file.h"
 
-#define WM_ELF_USDT_MAX (1u << 16) /* probes of one file */
+#define WM_ELF_USDT_MAX (1u << 16) /* limit for the probes of one file */
 
-/* One location; a probe of one name may have many. */
+/* One location of a probe; probes at several locations may have the same name. */
 struct wm_elf_usdt {
 	const char *provider, *name;
-	const char *operands;      /* unchanged from the note; "" none */
+	const char *operands;      /* as in the note; "" when there are none */
 	uint64_t address, offset;  /* of the instruction, in memory and in the file */
 	uint64_t semaphore;        /* address of its 16-bit counter; 0: it has none */
-	uint64_t semaphore_offset; /* in the file; 0: none, or not in the file */
+	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore, or not in the file */
 };
 
 struct wm_elf_usdts {
-	struct wm_elf_usdt *probes; /* by provider, name and address */
+	struct wm_elf_usdt *probes; /* sorted by provider, name and address */
 	size_t nr;
-	uint32_t nr_bad; /* notes without an address in the file, or cut short */
-	char *text;      /* the block that the strings point into */
+	/* Number of notes that are cut short or whose address is not in the file. */
+	uint32_t nr_bad;
+	char *text; /* the block that the strings point into */
 };
 
-/* 0, also when the file has no probes. -EBADMSG, -EFBIG (with diag), -ENOMEM. */
+/*
+ * Reads the probes. Returns 0, even when the file has none; -EBADMSG, -EFBIG (with diag) or
+ * -ENOMEM.
+ */
 int wm_elf_usdts_read(const struct wm_elf *e, struct wm_elf_usdts *ret, struct wm_diag *diag);
 void wm_elf_usdts_done(struct wm_elf_usdts *u);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usdt_test.c - probes of this program itself, written as notes by the
- * assembler: addresses, operands, a semaphore, and damaged notes.
+ * usdt_test.c - reads probes of this program itself, which the assembler writes as notes:
+ * addresses, operands, a semaphore, and damaged notes.
  */
 #include "elf/usdt.h"
 
@@ -16,7 +16,7 @@
 
 #include "elf/elf_symbols.h"
 
-/* provider and operands as sys/sdt.h writes them; `semaphore` is a symbol or 0. */
+/* A note with provider and operands as sys/sdt.h writes it; `semaphore` is a symbol or 0. */
 #define NOTE(provider, name, semaphore, operands)                                                  \
 	"990:\tnop\n"                                                                              \
 	".pushsection .note.stapsdt,\"\",\"note\"\n"                                               \
@@ -31,7 +31,7 @@ __asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
 	"_.stapsdt.base: .space 1\n.size _.stapsdt.base,1\n.popsection\n"
 	".pushsection .probes,\"aw\",\"progbits\"\n"
 	".globl test_semaphore\ntest_semaphore: .short 0\n.popsection\n"
-	/* One whose strings do not end inside the note. */
+	/* A note whose strings do not end inside it. */
 	".pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"
 	".4byte 8,28,3\n.asciz \"stapsdt\"\n.8byte 1,2,3\n.ascii \"cut!\"\n.popsection\n");
 
