@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAIN_MAX   32u /* most typedefs of typedefs */
-#define NESTING_MAX 8u  /* most unnamed structures inside each other */
-#define KIND_TAG    18u /* missing from older headers */
+#define CHAIN_MAX   32u /* limit for typedefs of typedefs */
+#define NESTING_MAX 8u  /* limit for unnamed structures inside each other */
+#define KIND_TAG    18u /* a kind that older kernel headers do not define */
 #define KIND_ENUM64 19u
 
 static int refuse(struct wm_diag *diag, size_t offset, const char *what)
@@ -30,7 +30,7 @@ static uint32_t kind_of(const struct btf_type *t)
 	return BTF_INFO_KIND(t->info);
 }
 
-/* Size of the parts after a type; UINT32_MAX: the kind is unknown. */
+/* Size of the members or parameters that follow a type; UINT32_MAX for an unknown kind. */
 static uint32_t parts_bytes(const struct btf_type *t)
 {
 	static const struct {
@@ -142,7 +142,7 @@ static const char *string_at(const struct wm_btf *b, uint32_t offset)
 	return offset < b->strings_bytes ? b->strings + offset : "";
 }
 
-/* False: void, or no type has that id. */
+/* Reads the type with that id. Returns false for void and for ids that do not exist. */
 static bool type_of(const struct wm_btf *b, uint32_t id, struct btf_type *ret)
 {
 	if (!id || id >= b->nr)
@@ -159,7 +159,7 @@ static uint32_t word_behind(const struct wm_btf *b, uint32_t id, uint32_t nr)
 	return word;
 }
 
-/* The type without typedef and the like, and its id. */
+/* Strips typedefs and qualifiers from a type; also updates its id. */
 static bool bare(const struct wm_btf *b, uint32_t *id, struct btf_type *ret)
 {
 	for (unsigned i = 0; i < CHAIN_MAX && type_of(b, *id, ret); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * btf.h - the types of a kernel from its own description
- * (/sys/kernel/btf/vmlinux): functions, their parameters, structures. An own
- * reader: only a few kinds are needed, and every byte is checked.
+ * btf.h - reads the kernel's description of its own types (/sys/kernel/btf/vmlinux): functions,
+ * their parameters, structures. Supports only the few kinds of types that are needed, and checks
+ * every byte.
  *
  *   header  magic eB9F, version, length, where types and strings are
  *   types   name, kind and number of parts, size or another type; then the
@@ -29,8 +29,8 @@ struct wm_btf {
 };
 
 /*
- * Keeps a pointer to `data`. 0, -EBADMSG with its offset, -EFBIG, -ENOMEM.
- * Native byte order only.
+ * Reads the description; `data` must stay valid. Returns 0, -EBADMSG (diag has the offset), -EFBIG
+ * or -ENOMEM. Supports only this machine's byte order.
  */
 int wm_btf_init(struct wm_btf *b, const void *data, size_t bytes, struct wm_diag *diag);
 void wm_btf_done(struct wm_btf *b);
@@ -44,30 +44,31 @@ enum wm_btf_kind {
 	WM_BTF_STRUCT, /* or union */
 };
 
-/* A type without typedef, const and the like. */
+/* A type without typedefs and qualifiers. */
 struct wm_btf_type {
 	enum wm_btf_kind kind;
 	uint32_t id;
 	uint32_t bytes;
-	uint32_t of;       /* a pointer's target type, an array's element type */
-	uint32_t elements; /* of an array */
+	uint32_t of;       /* the target type of a pointer, or the element type of an array */
+	uint32_t elements; /* number of elements of an array */
 	bool is_char;      /* a one-byte integer that is text */
 };
 void wm_btf_type(const struct wm_btf *b, uint32_t id, struct wm_btf_type *ret);
 
-/* The function's prototype; 0: no function has that name. */
+/* Returns the prototype of a function, or 0 when no function has that name. */
 uint32_t wm_btf_function(const struct wm_btf *b, const char *name);
 
-uint32_t wm_btf_returned(const struct wm_btf *b, uint32_t prototype); /* type; 0: void */
+/* Returns the type of the result; 0: void. */
+uint32_t wm_btf_returned(const struct wm_btf *b, uint32_t prototype);
 uint32_t wm_btf_nr_parameters(const struct wm_btf *b, uint32_t prototype);
-/* Name ("" if it has none) and type of a parameter, counted from 0. */
+/* Returns the name ("" if it has none) and type of a parameter, counted from 0. */
 const char *wm_btf_parameter(const struct wm_btf *b, uint32_t prototype, uint32_t nr,
 			     uint32_t *ret_type);
 
 /*
- * A member of a structure, also one inside an unnamed member. False: not found.
- * nr_bits 0: not a bit field; `offset` is in bytes, for a bit field that of the
- * unit (of the type's size) that contains it.
+ * A member of a structure, or of an unnamed member inside it. nr_bits 0: not a bit field. `offset`
+ * is in bytes; for a bit field it is the offset of the unit (of the type's size) that contains it.
+ * wm_btf_member() returns false when there is no such member.
  */
 struct wm_btf_member {
 	uint32_t type, offset, bit_offset, nr_bits;

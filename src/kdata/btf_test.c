@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * btf_test.c - this kernel's own types, where available; and data cut or
- * changed anywhere, which may cause an error but nothing else.
+ * btf_test.c - reads this kernel's own types, where available, and truncated or modified data,
+ * which may cause an error but no invalid access.
  */
 #include "kdata/btf.h"
 

@@ -67,7 +67,7 @@ static const char *keep(const struct parser *p, struct slice s)
 	return wm_arena_copy(p->arena, s.at, (size_t)(s.end - s.at));
 }
 
-/* A decimal number and nothing else; UINT32_MAX: not a number. */
+/* Parses a decimal number that is the whole text; UINT32_MAX: not a number. */
 static uint32_t number(struct slice s)
 {
 	uint64_t value = 0;
@@ -85,7 +85,7 @@ static uint32_t number(struct slice s)
 	return (uint32_t)value;
 }
 
-/* The size of an element whose type has a known name; 0: unknown. */
+/* The size of an element, if the type's name is known; else 0. */
 static uint8_t width_of(const struct wm_kmachine *m, struct slice type)
 {
 	static const struct {
@@ -112,7 +112,10 @@ static bool is_width(uint32_t bytes)
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-/* "unsigned short x", "char c[16]", "__data_loc char[] s", "u8 a[4][6]": name and type. */
+/*
+ * Splits a declaration such as "unsigned short x", "char c[16]", "__data_loc char[] s" or "u8
+ * a[4][6]" into name and type.
+ */
 static int declared(const struct parser *p, struct slice decl, struct slice *ret_type,
 		    struct slice *ret_name, struct slice *ret_length)
 {
@@ -163,7 +166,7 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 {
 	uint32_t nr = number(length);
 
-	if (f->bytes == 0) /* "u32 buf[]", or "u32 buf" in old kernels */
+	if (f->bytes == 0) /* "u32 buf[]" or, in old kernels, "u32 buf" */
 		f->flags |= WM_KFIELD_ARRAY | WM_KFIELD_TAIL;
 	if (f->flags & WM_KFIELD_ARRAY && !(f->flags & WM_KFIELD_POINTER) && contains(type, "char"))
 		f->flags |= WM_KFIELD_CHARS;
@@ -179,10 +182,7 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 		return 0;
 	}
 	f->element_bytes = width_of(p->machine, type);
-	/*
-	 * The length is a name, or the array has several dimensions: the size of the
-	 * type decides.
-	 */
+	/* The length is a name, or the array has several dimensions: use the size of the type. */
 	if (nr != UINT32_MAX && nr && f->bytes % nr == 0 && f->bytes / nr <= 8 && f->bytes)
 		f->element_bytes = is_width(f->bytes / nr) ? (uint8_t)(f->bytes / nr) : 0;
 	if (f->element_bytes && f->bytes % f->element_bytes)
@@ -191,7 +191,7 @@ static int shape(const struct parser *p, struct wm_kfield *f, struct slice type,
 	return 0;
 }
 
-/* The value of "KEY:VALUE;" in the remainder of a field's line. */
+/* Finds the value of "KEY:VALUE;" in the rest of a field's line. */
 static uint32_t attribute(struct slice line, const char *key)
 {
 	const char *at = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key)), *end;
@@ -262,7 +262,7 @@ static int take_line(struct parser *p, struct slice line)
 		line.at = (const char *)memchr(line.at, ':', (size_t)(line.end - line.at)) + 1;
 		return add_field(p, line);
 	}
-	return 0; /* "format:" and lines that later kernels may add */
+	return 0; /* ignores "format:", and lines that later kernels may add */
 }
 
 static int take_lines(struct parser *p, struct slice text)
@@ -314,7 +314,7 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 	if (strcmp(system, "ftrace") == 0 && p.format->nr_fields &&
 	    p.fields[p.format->nr_fields - 1].flags & WM_KFIELD_ARRAY)
 		p.fields[p.format->nr_fields - 1].flags |=
-		    WM_KFIELD_TAIL; /* extends to the end of the record */
+		    WM_KFIELD_TAIL; /* the field extends to the end of the record */
 	*ret = p.format;
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_format.h - the kernel's description of one of its events: a `format`
- * file of tracefs, as text. An own parser: the files are stored in traces, and
- * traces are untrusted.
+ * event_format.h - parses the kernel's description of one of its events, a `format` file of
+ * tracefs. The files are stored in traces, too, so their text is untrusted.
  *
  *   name: sched_switch
  *   ID: 314
@@ -30,34 +29,37 @@
 
 #define WM_KFORMAT_TEXT_MAX   (1u << 20)
 #define WM_KFORMAT_FIELDS_MAX 256u
-#define WM_KFORMAT_RECORD_MAX (1u << 20) /* no fixed field ends beyond this */
+#define WM_KFORMAT_RECORD_MAX (1u << 20) /* limit for the end of a fixed field */
 
 #define WM_KFIELD_SIGNED   1u
-#define WM_KFIELD_ARRAY    2u  /* of `length` elements, or dynamic */
-#define WM_KFIELD_POINTER  4u  /* a number, an address in the kernel or a program */
-#define WM_KFIELD_CHARS    8u  /* an array of char: text */
-#define WM_KFIELD_DATA_LOC 16u /* dynamic: offset from the record's start */
-#define WM_KFIELD_REL_LOC  32u /* dynamic: offset from the end of the word */
+#define WM_KFIELD_ARRAY    2u  /* an array: of `length` elements, or dynamic */
+#define WM_KFIELD_POINTER  4u  /* an address in the kernel or a program, as a number */
+#define WM_KFIELD_CHARS    8u  /* an array of char that is text */
+#define WM_KFIELD_DATA_LOC 16u /* dynamic: the offset is relative to the start of the record */
+#define WM_KFIELD_REL_LOC  32u /* dynamic: the offset is relative to the end of the word */
 #define WM_KFIELD_BITMASK  64u /* dynamic: words of the kernel's long type, lowest first */
 #define WM_KFIELD_BOOL     128u
-#define WM_KFIELD_TAIL     256u /* an array that extends to the record's end */
+#define WM_KFIELD_TAIL     256u /* an array that extends to the end of the record */
 #define WM_KFIELD_DYNAMIC  (WM_KFIELD_DATA_LOC | WM_KFIELD_REL_LOC)
 
 struct wm_kfield {
 	const char *name;
-	const char *type;       /* as spelled, without name and [length]: "unsigned short" */
-	uint32_t offset, bytes; /* in the record; of a dynamic array: of its word (4) */
-	uint32_t length;        /* number of elements of an ARRAY that is not dynamic */
-	uint8_t element_bytes;  /* 1, 2, 4, 8; 0: another size */
+	/* As written, without name and [length], for example "unsigned short" */
+	const char *type;
+	/* Position in the record; for a dynamic array, that of its word (4 bytes) */
+	uint32_t offset, bytes;
+	uint32_t length;       /* number of elements of an ARRAY that is not dynamic */
+	uint8_t element_bytes; /* 1, 2, 4 or 8; 0: another size */
 	uint16_t flags;
 };
 
 struct wm_kformat {
 	const char *system, *name;
 	uint32_t id;
-	uint16_t nr_fields, nr_common; /* the common ones come first */
+	/* Number of all fields and of the common fields, which come first. */
+	uint16_t nr_fields, nr_common;
 	const struct wm_kfield *fields;
-	const char *print;    /* the trimmed text after "print fmt:"; "": none */
+	const char *print;    /* the trimmed text after "print fmt:"; "" when there is none */
 	uint32_t fixed_bytes; /* end of the last fixed field */
 };
 
@@ -76,12 +78,12 @@ int wm_kformat_parse(struct wm_arena *arena, const struct wm_kmachine *m, const 
 		     const char *text, size_t bytes, const struct wm_kformat **ret,
 		     struct wm_diag *diag);
 
-/* NULL: no field has that name. */
+/* returns NULL when no field has that name */
 const struct wm_kfield *wm_kformat_field(const struct wm_kformat *f, const char *name);
 
 /*
- * The bytes of a field in a record: the array's elements when it is dynamic.
- * NULL and 0 when they are not all in the record.
+ * Returns the bytes of a field in a record; for a dynamic array, its elements. Returns NULL and 0
+ * when some of them are outside of the record.
  */
 static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bool swap,
 						   const unsigned char *record, uint32_t bytes,
@@ -111,7 +113,10 @@ static inline const unsigned char *wm_kfield_bytes(const struct wm_kfield *f, bo
 	return record + at;
 }
 
-/* A scalar field as a number, sign-extended; 0 when it is not all in the record. */
+/*
+ * Returns a scalar field as a number, sign-extended; 0 when some of its bytes are outside of the
+ * record.
+ */
 static inline uint64_t wm_kfield_number(const struct wm_kfield *f, bool swap,
 					const unsigned char *record, uint32_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_format_test.c - fields read from a format file; damaged files never
- * yield more than they contain; fields of records that end early.
+ * event_format_test.c - reads fields from a format file, from damaged files, which never yield more
+ * than they contain, and from records that end early.
  */
 #include "kdata/event_format.h"
 
@@ -83,7 +83,7 @@ static void test_fields(void **state)
 	wm_arena_done(&w.arena);
 }
 
-/* Kernels older than 2.6.32, array lengths given by name, tails. */
+/* Forms of kernels older than 2.6.32, array lengths given by name, and tails. */
 static void test_oddities(void **state)
 {
 	static const char text[] =
@@ -123,7 +123,7 @@ static void test_places(void **state)
 	assert_int_equal(bytes, 8);
 	assert_null(wm_kfield_bytes(words, false, record, 99, &bytes));
 	assert_int_equal(bytes, 0);
-	word = 4u << 16 | 24; /* after offset 56 */
+	word = 4u << 16 | 24; /* relative to the end of the word, at offset 56 */
 	memcpy(record + 52, &word, 4);
 	assert_ptr_equal(wm_kfield_bytes(name, false, record, 100, &bytes), record + 80);
 	word = 4u << 16 | 0xffff;
@@ -171,7 +171,9 @@ static void test_refused(void **state)
 	wm_arena_done(&w.arena);
 }
 
-/* Every cut, at the end of a malloc'ed block, in text without a terminator. */
+/*
+ * Truncates the text at every byte; it ends at the end of a malloc'ed block, without a terminator.
+ */
 static void test_cuts(void **state)
 {
 	struct world w = begin();

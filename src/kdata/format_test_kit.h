@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_test_kit.h - format files in the kernel's form, for the tests of this
- * room: built from a list of the event's fields, so that tests are readable.
+ * format_test_kit.h - builds format files in the kernel's form for the tests of this room, from a
+ * list of the event's fields, so that tests are readable.
  */
 #ifndef WM_KDATA_FORMAT_TEST_KIT_H
 #define WM_KDATA_FORMAT_TEST_KIT_H
@@ -47,7 +47,7 @@ static const char kit_enter[] = KIT_EVENT(
     "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, REC->args[0], REC->args[1], "
     "REC->args[2], REC->args[3], REC->args[4], REC->args[5]");
 
-/* One field of every kind. */
+/* The fields of an event that has one field of every kind. */
 static const char kit_all[] =
     KIT_EVENT("all_kinds", 9,
 	      KIT_FIELD("u8 a", 8, 1, 0) KIT_FIELD("s8 b", 9, 1, 1) KIT_FIELD("short c", 10, 2, 1)

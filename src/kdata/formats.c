@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* formats.c - events in a table by id; symbols, texts and names in sorted arrays. */
+/*
+ * formats.c - see formats.h. Events are in a table by id; symbols, texts and names are in sorted
+ * arrays.
+ */
 #include "kdata/formats.h"
 
 #include <errno.h>
@@ -12,9 +15,9 @@ struct named {
 	const char *text;
 };
 
-/* Sorted by key once sealed; among equal keys the last one added is found. */
+/* A list sorted by key once sealed. Among equal keys the last one added wins. */
 struct names {
-	struct named *at; /* in the arena */
+	struct named *at; /* allocated in the arena */
 	size_t nr;
 };
 
@@ -26,7 +29,7 @@ struct entry {
 struct wm_kformats {
 	struct wm_arena arena;
 	struct wm_kmachine machine;
-	struct entry *events; /* by id; WM_KFORMATS_IDS entries */
+	struct entry *events; /* table by id, of WM_KFORMATS_IDS entries */
 	uint32_t nr_ids;
 	struct names symbols, printk, comms;
 };
@@ -99,8 +102,8 @@ static int add_name(struct wm_kformats *k, struct names *n, uint64_t key, const 
 }
 
 /*
- * Parses a number in that base at the start of a line; returns the position
- * after it, or NULL when the line has none.
+ * Parses a number in base `base` at the start of a line. Returns the position after it, or NULL
+ * when the line does not begin with a number.
  */
 static const char *leading(const char *at, const char *end, unsigned base, uint64_t *ret)
 {
@@ -122,7 +125,10 @@ static const char *leading(const char *at, const char *end, unsigned base, uint6
 	return at > begin && at - begin <= 20 ? at : NULL;
 }
 
-/* Adds one line of the copied text to a list; a NUL may be stored at *end. 1: wrong form. */
+/*
+ * Adds one line of the copied text to a list; may store a NUL at *end. Returns 1 when the line does
+ * not have the list's form.
+ */
 typedef int take_fn(struct wm_kformats *k, char *at, char *end);
 
 static int take_symbol(struct wm_kformats *k, char *at, char *end)
@@ -139,7 +145,10 @@ static int take_symbol(struct wm_kformats *k, char *at, char *end)
 	if (stop == name)
 		return 1;
 	*stop = 0;
-	/* Absolute symbols are offsets in per-CPU data; ARM marks pieces of code with $. */
+	/*
+	 * Skips absolute symbols, which are offsets in per-CPU data, and ARM's marks ($) for pieces
+	 * of code.
+	 */
 	if (!addr || (p[1] | 32) == 'a' || *name == '$')
 		return 0;
 	return add_name(k, &k->symbols, addr, name);
@@ -156,7 +165,7 @@ static int take_comm(struct wm_kformats *k, char *at, char *end)
 	return add_name(k, &k->comms, pid, p + 1);
 }
 
-/* Replaces \n, \t, \", \\ of a quoted text in place; terminates it with a NUL. */
+/* Replaces the escapes \n, \t, \", \\ of a quoted text in place; NUL-terminates it. */
 static void unescape(char *text, size_t bytes)
 {
 	static const char from[] = "nt\"\\r", to[] = "\n\t\"\\\r";
@@ -173,7 +182,7 @@ static void unescape(char *text, size_t bytes)
 	text[out] = 0;
 }
 
-/* 0xffffffff81a00000 : "text" */
+/* Parses a line such as 0xffffffff81a00000 : "text" */
 static int take_printk(struct wm_kformats *k, char *at, char *end)
 {
 	uint64_t addr;
@@ -232,7 +241,7 @@ static int by_key(const void *a, const void *b)
 	return 0;
 }
 
-/* Most lists are already sorted; glibc's sort is stable when it gets the memory. */
+/* Most lists are already sorted. glibc's qsort() is stable if it can allocate memory. */
 static void sort_names(struct names *n)
 {
 	for (size_t i = 1; i < n->nr; i++) {
@@ -261,7 +270,7 @@ int wm_kformats_seal(struct wm_kformats *k)
 	return 0;
 }
 
-/* The last entry whose key is <= `key`; NULL: all are above. */
+/* Finds the last entry whose key is <= `key`; NULL when all keys are greater. */
 static const struct named *last_below(const struct names *n, uint64_t key)
 {
 	size_t low = 0, high = n->nr;
@@ -281,7 +290,7 @@ const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint6
 {
 	const struct named *n = last_below(&k->symbols, addr);
 
-	/* The end of the last symbol is not known. */
+	/* The size of the last symbol is not known. */
 	if (!n || n == &k->symbols.at[k->symbols.nr - 1])
 		return NULL;
 	*ret_start = n->key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * formats.h - everything known about the kernel of one trace: its events by id,
- * and the tables that turn numbers of their records into words: symbols,
- * formats of trace_printk(), names of processes.
+ * formats.h - what is known about the kernel of one trace: its events by id, and the tables that
+ * translate numbers in their records to text: symbols, formats of trace_printk(), names of
+ * processes.
  *
  * Filled when a trace is opened, sealed once, then immutable: any number of
  * threads may read it. It owns everything it returns.
@@ -13,48 +13,54 @@
 #include "kdata/event_format.h"
 
 #define WM_KFORMATS_IDS       65536u     /* common_type has 16 bits */
-#define WM_KFORMATS_BYTES_MAX (1u << 28) /* memory limit, whatever the trace contains */
+#define WM_KFORMATS_BYTES_MAX (1u << 28) /* memory limit, independent of the trace's content */
 
 struct wm_kformats;
 struct wm_kprint;
 
-struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine); /* NULL: out of memory */
+/* Returns NULL when out of memory. */
+struct wm_kformats *wm_kformats_create(const struct wm_kmachine *machine);
 void wm_kformats_destroy(struct wm_kformats *k);
 
 /*
- * Adds the event of a format file. 0; -EEXIST when another event has the id
- * (the first one stays); else an error of wm_kformat_parse(). `ret` (optional)
- * is the event.
+ * Adds the event of a format file. Returns 0; -EEXIST when another event has the id, and then the
+ * first one stays; or an error of wm_kformat_parse(). `ret` (optional) gets the event.
  */
 int wm_kformats_add(struct wm_kformats *k, const char *system, const char *text, size_t bytes,
 		    const struct wm_kformat **ret, struct wm_diag *diag);
 
 /*
- * Text in the form of /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
- * printk_formats ("0xffff...: "text"") and saved_cmdlines ("123 name"). Returns
- * the number of lines that do not have the form, or -ENOMEM.
+ * Adds the lines of a text in the form of /proc/kallsyms ("ffffffff81000000 T _text\t[module]"),
+ * printk_formats ("0xffff...: "text"") or saved_cmdlines ("123 name"). Returns the number of lines
+ * that do not have the form, or -ENOMEM.
  */
 int wm_kformats_add_symbols(struct wm_kformats *k, const char *text, size_t bytes);
 int wm_kformats_add_printk(struct wm_kformats *k, const char *text, size_t bytes);
 int wm_kformats_add_comms(struct wm_kformats *k, const char *text, size_t bytes);
 
-/* Sorts the entries and compiles the print forms. Nothing may be added afterwards. 0 or -ENOMEM. */
+/*
+ * Sorts the entries and compiles the print forms. Nothing may be added afterwards. Returns 0 or
+ * -ENOMEM.
+ */
 int wm_kformats_seal(struct wm_kformats *k);
 
 const struct wm_kmachine *wm_kformats_machine(const struct wm_kformats *k);
 
-/* NULL: no event has the id. */
+/* returns NULL when no event has the id */
 const struct wm_kformat *wm_kformats_event(const struct wm_kformats *k, uint32_t id);
 const struct wm_kprint *wm_kformats_print(const struct wm_kformats *k, uint32_t id);
 
-/* The highest id of an event + 1. */
+/* The highest event id plus 1. */
 uint32_t wm_kformats_nr_ids(const struct wm_kformats *k);
 
-/* The symbol at or below an address and its start; NULL: none. Only after sealing. */
+/* The name and start of the symbol that contains an address, or NULL. Call only after sealing. */
 const char *wm_kformats_symbol(const struct wm_kformats *k, uint64_t addr, uint64_t *ret_start);
-/* The text at an address of the traced kernel; NULL: not known. Only after sealing. */
+/*
+ * The string at an address in the traced kernel, or NULL when it is not known. Call only after
+ * sealing.
+ */
 const char *wm_kformats_text(const struct wm_kformats *k, uint64_t addr);
-/* The name of a thread; NULL: not known. Only after sealing. */
+/* The name of a thread, or NULL when it is not known. Call only after sealing. */
 const char *wm_kformats_comm(const struct wm_kformats *k, uint32_t pid);
 
 #endif

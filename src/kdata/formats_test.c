@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* formats_test.c - events by id; symbols, texts and names in the kernel's list formats. */
+/*
+ * formats_test.c - looks up events by id, and symbols, texts and names in the kernel's list
+ * formats.
+ */
 #include "kdata/formats.h"
 
 #include <errno.h>
@@ -70,9 +73,10 @@ static void test_symbols(void **state)
 	assert_true(start == 0xffffffff81000100);
 	assert_string_equal(wm_kformats_symbol(k, 0xffffffffc0000fff, &start), "late");
 	assert_null(wm_kformats_symbol(k, 0xffffffff810000ff, &start));
-	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start)); /* its length is unknown */
+	/* The last symbol has no known size. */
+	assert_null(wm_kformats_symbol(k, 0xffffffffc0001000, &start));
 	assert_null(wm_kformats_symbol(k, 0, &start));
-	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address in a program */
+	assert_null(wm_kformats_symbol(k, 0x7f96d53520b0, &start)); /* an address of a program */
 	wm_kformats_destroy(k);
 }
 

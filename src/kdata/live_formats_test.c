@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_formats_test.c - all events of the running kernel, where its files can
- * be read: each is parsed, nearly every print form compiles, and a record
- * becomes text and payload.
+ * live_formats_test.c - tests all events of the running kernel, where its files can be read: each
+ * is parsed, nearly every print form compiles, and a record is converted to text and payload.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +21,10 @@
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 
 struct tally {
-	unsigned nr_events, nr_fields; /* nr_fields: without a usable print form */
+	unsigned nr_events, nr_fields; /* nr_fields: number of events without a usable print form */
 };
 
-/* A record of zeros whose dynamic arrays are empty, at its end. */
+/* Converts a record of zeros whose dynamic arrays are empty and at its end. */
 static void check_event(struct wm_kformats *k, const struct wm_kformat *f, struct tally *ret)
 {
 	static unsigned char record[RECORD_BYTES], out[1 << 20];
@@ -57,7 +56,7 @@ static void add_file(struct wm_kformats *k, char *path)
 	int err;
 
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that was removed */
+		return; /* a dynamic event that was removed meanwhile */
 	system[strcspn(system, "/")] = 0;
 	err = wm_kformats_add(k, system, text, bytes, NULL, &d);
 	if (err && err != -EEXIST)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c - the header of a page, and the text that describes it. */
+/* page.c - reads the header of a page, and the text that describes its layout. */
 #include "kdata/page.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define COMMIT_STORED (1u << 30)
 #define COMMIT_BYTES  ((1u << 27) - 1)
 
-#define LAYOUT_TEXT_MAX 4096u /* the kernel's is 200 bytes */
+#define LAYOUT_TEXT_MAX 4096u /* the kernel's text has 200 bytes */
 
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian)
 {
@@ -24,7 +24,7 @@ void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big
 	};
 }
 
-/* The number after `key` ("offset:") on the line at `line`; UINT32_MAX: not found. */
+/* The number after `key` ("offset:") on a line; UINT32_MAX when there is none. */
 static uint32_t number_on_line(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *at = strstr(line, key);

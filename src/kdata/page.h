@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - one page (sub-buffer) of the kernel's tracing ring as read from
- * trace_pipe_raw, mapped, or stored in trace.dat: the time of every record, its
- * payload, and how many records were lost before the page.
+ * page.h - reads one page (sub-buffer) of the kernel's tracing ring, whether read from
+ * trace_pipe_raw, mapped, or stored in trace.dat: the time of every record, its payload, and how
+ * many records were lost before the page.
  *
  *   u64 time | long commit | data
  *   commit: bytes of data; bit 31: records were lost before this page,
@@ -31,51 +31,56 @@
 #include "base/diag.h"
 #include "base/order.h"
 
-#define WM_PAGE_BYTES_MAX    (64u << 20) /* the commit word has 27 bits; no kernel uses more */
+/* Limited by the commit word's 27 bits; no kernel uses more. */
+#define WM_PAGE_BYTES_MAX    (64u << 20)
 #define WM_PAGE_LOST_UNKNOWN UINT64_MAX
 
 struct wm_page_layout {
 	uint16_t commit_offset, data_offset;
-	uint8_t long_bytes;  /* 4 or 8: size of the commit word and of the count after the data */
-	uint32_t page_bytes; /* data_offset + size of the data: the kernel's default */
+	/* 4 or 8: size of the commit word, and of the lost count after the data. */
+	uint8_t long_bytes;
+	uint32_t page_bytes; /* data_offset + size of the data, by the kernel's default */
 	bool big_endian, swap;
 };
 
-/* The default layout of a 64-bit or 32-bit kernel: the same in all since 2.6.31. */
+/*
+ * Sets the default layout of a 64-bit or 32-bit kernel, which is the same in all kernels since
+ * 2.6.31.
+ */
 void wm_page_layout_init(struct wm_page_layout *l, unsigned long_bytes, bool big_endian);
 
 /*
- * The layout described by the text of events/header_page. `text` need not be
- * NUL-terminated. -EBADMSG and `diag` (optional; its offset is in the text)
- * when the described layout is impossible.
+ * Parses the text of events/header_page, which describes the layout. `text` need not be
+ * NUL-terminated. Returns -EBADMSG and `diag` (optional; its offset is in the text) when the
+ * described layout is impossible.
  */
 int wm_page_layout_parse(const char *text, size_t bytes, bool big_endian,
 			 struct wm_page_layout *ret, struct wm_diag *diag);
 
 struct wm_page_cursor {
-	/* The last record found. */
+	/* The record that was found last. */
 	uint64_t time;
 	const unsigned char *data;
 	uint32_t bytes;
 
 	/* The page. */
-	uint64_t begin;     /* its time stamp: not later than its first record */
-	uint64_t lost;      /* records lost before it: 0, a count, or WM_PAGE_LOST_UNKNOWN */
-	uint32_t committed; /* bytes of data */
+	uint64_t begin;     /* time stamp of the page, not later than its first record */
+	uint64_t lost;      /* number of records lost before the page, 0, or WM_PAGE_LOST_UNKNOWN */
+	uint32_t committed; /* number of bytes of data */
 	bool big_endian, swap;
 
 	const unsigned char *at, *end, *page;
 };
 
 /*
- * Starts on a page of `bytes` (of any page size; bytes after the committed part
- * may be missing). -EBADMSG and `diag` (optional; its offset is in the page)
- * when it has no complete header or commits more bytes than `bytes`.
+ * Starts on a page of `bytes` bytes; bytes after the committed part may be missing. Returns
+ * -EBADMSG and `diag` (optional; its offset is in the page) when the page has no complete header or
+ * commits more bytes than `bytes`.
  */
 int wm_page_open(struct wm_page_cursor *c, const struct wm_page_layout *l, const void *page,
 		 size_t bytes, struct wm_diag *diag);
 
-/* The cursor's position: the offset in the page of the next record, or of the damage. */
+/* Position of the cursor: the offset in the page of the next record, or of the damage. */
 static inline size_t wm_page_offset(const struct wm_page_cursor *c)
 {
 	return (size_t)(c->at - c->page);
@@ -92,7 +97,10 @@ enum wm_page_type {
 #define WM_PAGE_DELTA_BITS 27
 #define WM_PAGE_STAMP_BITS 59
 
-/* The full time of a stamp: its low bits, with the previous upper bits, or those + 1. */
+/*
+ * Computes a full time from its low bits: takes the upper bits of the previous time, plus 1 if the
+ * result would be earlier.
+ */
 static inline uint64_t wm_page_stamp(uint64_t low, uint64_t before)
 {
 	const uint64_t upper = ~0ull << WM_PAGE_STAMP_BITS;
@@ -104,8 +112,8 @@ static inline uint64_t wm_page_stamp(uint64_t low, uint64_t before)
 }
 
 /*
- * The rare words: a length, padding, time. 1: a record was found; 2: no record,
- * continue; 0: end of the page; -EBADMSG.
+ * Handles the rare types: a long length, padding, times. Returns 1: a record was found; 2: no
+ * record, continue; 0: end of the page; or -EBADMSG.
  */
 static inline int wm_page_rare(struct wm_page_cursor *c, unsigned type, uint32_t delta)
 {
@@ -146,9 +154,9 @@ static inline int wm_page_rare(struct wm_page_cursor *c, unsigned type, uint32_t
 }
 
 /*
- * The next record: 1 and c->time, data, bytes (a multiple of 4, as stored in
- * the ring); 0 at the end of the page; -EBADMSG when the bytes at
- * wm_page_offset() are not a record: nothing after them can be found.
+ * Finds the next record. Returns 1 and sets c->time, data and bytes (a multiple of 4, as stored in
+ * the ring); 0 at the end of the page; -EBADMSG when the bytes at wm_page_offset() are not a
+ * record, and then no later record can be found.
  */
 static inline int wm_page_next(struct wm_page_cursor *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_test.c - pages of every width and byte order with every kind of record,
- * read back; pages cut, inconsistent and random: nothing outside them is
- * accessed (they end at the end of a malloc'ed block) and every walk ends.
+ * page_test.c - reads pages of every width and byte order with every kind of record. With
+ * truncated, inconsistent and random pages, nothing outside of them is accessed (each ends at the
+ * end of a malloc'ed block) and every walk ends.
  */
 #include "kdata/page.h"
 
@@ -79,7 +79,8 @@ static struct image all_kinds(unsigned long_bytes, bool big)
 	put_head(&m, WM_PAGE_PADDING, 1); /* a discarded record */
 	put(&m, 12, 4);
 	put(&m, 0, 8);
-	put_head(&m, WM_PAGE_TIME_STAMP, 100); /* below the previous: upper bits + 1 */
+	/* Below the previous time, so the upper bits grow by 1. */
+	put_head(&m, WM_PAGE_TIME_STAMP, 100);
 	put(&m, 0, 4);
 	put_head(&m, 1, 1);
 	put(&m, 0x55555555, 4);
@@ -122,7 +123,7 @@ static void test_loss(void **state)
 		commit(&m, 1u << 31);
 		assert_int_equal(wm_page_open(&c, &m.layout, m.data, m.bytes, NULL), 0);
 		assert_true(c.lost == WM_PAGE_LOST_UNKNOWN);
-		/* In the form of a 64-bit kernel: the word is sign-extended. */
+		/* As a 64-bit kernel writes it: the word is sign-extended. */
 		commit(&m, 0xffffffffc0000000);
 		bytes = m.bytes;
 		put(&m, 2692, m.layout.long_bytes);
@@ -152,7 +153,8 @@ static void test_damage(void **state)
 	assert_int_equal(d.offset, 8);
 	assert_int_equal(wm_page_open(&c, &m.layout, m.data, m.bytes, NULL), 0);
 	assert_int_equal(wm_page_next(&c), 1);
-	assert_int_equal(wm_page_next(&c), -EBADMSG); /* 12 bytes claimed, 8 present */
+	/* The record claims 12 bytes, but 8 are present. */
+	assert_int_equal(wm_page_next(&c), -EBADMSG);
 	assert_int_equal(wm_page_next(&c), -EBADMSG);
 	assert_int_equal(wm_page_offset(&c), 24);
 }
@@ -228,7 +230,7 @@ static void test_layout(void **state)
 				 -EBADMSG);
 		assert_true(d.sentence[0]);
 	}
-	/* Cut anywhere: never accepted without the size of the data. */
+	/* A text truncated anywhere is refused unless it contains the size of the data. */
 	for (size_t i = 0; i + 20 < sizeof(text64); i++)
 		assert_int_equal(wm_page_layout_parse(text64, i, false, &l, NULL), -EBADMSG);
 }

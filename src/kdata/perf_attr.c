@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_attr.c - reads the fields of an attr by offset; a field beyond its size is 0. */
+/* perf_attr.c - reads the fields of an attr by offset; fields beyond the attr's size are 0. */
 #include "kdata/perf_attr_int.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 
-/* Offset of each field in the attr and in struct wm_perf_attr, where it has the same size. */
+/* Offset of each field in the attr and in struct wm_perf_attr; the size is the same in both. */
 static const struct part {
 	uint8_t offset, bytes;
 	uint16_t ours;
@@ -45,9 +45,8 @@ static const struct part {
 #define KNOWN_BYTES 144u
 
 /*
- * A big-endian compiler allocates bit fields from the top: the first flag is
- * the last bit. The two bits of precise_ip keep their order as a number, so
- * they are swapped back.
+ * A big-endian compiler allocates bit fields from the top, so the first flag is the last bit. The
+ * two bits of precise_ip form a number whose bits keep their order, so they are swapped back.
  */
 static uint64_t mirrored(uint64_t bits)
 {
@@ -100,7 +99,7 @@ int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf
 		    "an event's attributes claim %u bytes, the valid range is %u to %zu", size,
 		    WM_PERF_ATTR_BYTES_MIN, bytes);
 	fill(&a, p, size, swap);
-	if (wm_order_swap(true) == swap) /* from a big-endian machine */
+	if (wm_order_swap(true) == swap) /* the attr is from a big-endian machine */
 		a.flags = mirrored(a.flags);
 	for (size_t i = KNOWN_BYTES; i < size; i++)
 		a.nr_unknown += p[i] != 0;

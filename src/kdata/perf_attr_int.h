@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_attr_int.h - struct perf_event_attr as bytes: of any size that any kernel
- * had (64 bytes in 2.6.32 ... 144), in either byte order. Members missing from
- * a smaller attr are 0; unknown members at the end of a larger one are counted
- * in nr_unknown.
+ * perf_attr_int.h - reads struct perf_event_attr from bytes: in any size that a kernel has used
+ * (from 64 bytes in 2.6.32 to 144), in either byte order. Members missing from a smaller attr are
+ * 0; unknown members at the end of a larger one are counted in nr_unknown.
  *
  * The constants are the kernel's interface, defined here because the headers of
  * the build machine may be older than the files read.
@@ -17,10 +16,10 @@
 
 #include "base/diag.h"
 
-#define WM_PERF_ATTR_BYTES_MIN 64u    /* in the first kernel that had it */
+#define WM_PERF_ATTR_BYTES_MIN 64u    /* size in the first kernel that had it */
 #define WM_PERF_ATTR_BYTES_MAX 65536u /* larger sizes are rejected */
 
-/* attr.flags, bit 0 first on every machine. precise_ip is two bits wide. */
+/* attr.flags, starting at bit 0 on every machine. precise_ip is two bits wide. */
 #define WM_PERF_ATTR_DISABLED        (1ull << 0)
 #define WM_PERF_ATTR_INHERIT         (1ull << 1)
 #define WM_PERF_ATTR_PINNED          (1ull << 2)
@@ -65,19 +64,19 @@
 enum wm_perf_type {
 	WM_PERF_TYPE_HARDWARE = 0,
 	WM_PERF_TYPE_SOFTWARE = 1,
-	WM_PERF_TYPE_TRACEPOINT = 2, /* config: the event's id in tracefs */
+	WM_PERF_TYPE_TRACEPOINT = 2, /* `config` is the event's id in tracefs */
 	WM_PERF_TYPE_HW_CACHE = 3,
 	WM_PERF_TYPE_RAW = 4,
 	WM_PERF_TYPE_BREAKPOINT = 5,
 };
 
 struct wm_perf_attr {
-	uint32_t type, size; /* size: from the file; 0 is read as 64 */
+	uint32_t type, size; /* `size` as in the file; 0 is read as 64 */
 	uint64_t config;
-	uint64_t period; /* or frequency: WM_PERF_ATTR_FREQ */
+	uint64_t period; /* a frequency with WM_PERF_ATTR_FREQ */
 	uint64_t sample_type, read_format;
 	uint64_t flags;  /* WM_PERF_ATTR_* */
-	uint32_t wakeup; /* events, or bytes: WM_PERF_ATTR_WATERMARK */
+	uint32_t wakeup; /* a number of events, or of bytes with WM_PERF_ATTR_WATERMARK */
 	uint32_t bp_type;
 	uint64_t config1, config2, config3, config4;
 	uint64_t branch_sample_type;
@@ -87,14 +86,17 @@ struct wm_perf_attr {
 	uint32_t aux_watermark, aux_sample_size, aux_action;
 	uint16_t sample_max_stack;
 	uint64_t sig_data;
-	uint32_t nr_unknown; /* unknown bytes at the end that are not 0: from a newer kernel */
+	/*
+	 * Number of nonzero bytes at the end with an unknown meaning: the attr is from a newer
+	 * kernel.
+	 */
+	uint32_t nr_unknown;
 };
 
 /*
- * Reads the attr at the start of `data`. Its size member gives its end:
- * max(size, 64) bytes are used, at most `bytes`. A size of 0, written by the
- * first perf, means 64. -EBADMSG when it is below 64 or beyond `bytes`; `diag`
- * (optional) states the reason, its offset relative to `data`.
+ * Reads the attr at the start of `data`, which has `bytes` bytes. The attr's size member gives its
+ * end; the first perf wrote 0 for 64. Returns -EBADMSG when the size is below 64 or above `bytes`;
+ * `diag` (optional) states the reason, with an offset relative to `data`.
  */
 int wm_perf_attr_parse(const void *data, size_t bytes, bool swap, struct wm_perf_attr *ret,
 		       struct wm_diag *diag);

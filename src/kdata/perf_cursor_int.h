@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_cursor_int.h - reads the bytes of one perf record, for the .c files of this
- * room. A read beyond the end is remembered: all later reads return 0 and no
- * bytes, and the first field that did not fit is kept, so that the caller
- * checks once at the end.
+ * perf_cursor_int.h - reads the bytes of one perf record, for the .c files of this room. After a
+ * read beyond the end, all later reads return 0 and no bytes, and the name of the first field that
+ * did not fit is kept, so that the caller checks once at the end.
  */
 #ifndef WM_KDATA_PERF_CURSOR_INT_H
 #define WM_KDATA_PERF_CURSOR_INT_H
@@ -14,7 +13,7 @@
 
 struct wm_perf_cursor {
 	const unsigned char *at, *end, *start;
-	const char *missing; /* the field that did not fit; NULL: all fitted */
+	const char *missing; /* name of the first field that did not fit, or NULL */
 	bool swap;
 };
 
@@ -75,7 +74,7 @@ static inline struct wm_perf_bytes wm_perf_take_bytes(struct wm_perf_cursor *c, 
 	return (struct wm_perf_bytes){p, p ? bytes : 0};
 }
 
-/* 0, or -EBADMSG with the sentence. */
+/* Returns 0, or -EBADMSG with a sentence when a field did not fit. */
 static inline int wm_perf_cursor_verdict(const struct wm_perf_cursor *c, struct wm_diag *diag)
 {
 	if (__builtin_expect(!c->missing, 1))
@@ -84,7 +83,7 @@ static inline int wm_perf_cursor_verdict(const struct wm_perf_cursor *c, struct 
 			   c->missing);
 }
 
-/* Reads the values described by a read_format; in perf_sample.c. */
+/* Reads the counters described by a read_format; in perf_sample.c. */
 void wm_perf_take_read(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		       struct wm_perf_read *ret);
 

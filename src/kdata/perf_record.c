@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* perf_record.c - one function per kind of record, found in a table by its type. */
+/*
+ * perf_record.c - parses records by one function per kind, found in a table by the record's type.
+ */
 #include "kdata/perf_record.h"
 
 #include <errno.h>
@@ -7,7 +9,10 @@
 #include "kdata/perf_cursor_int.h"
 #include "kdata/perf_sample.h"
 
-/* The members of the sample_id of other records, in this order, 8 bytes each. */
+/*
+ * The members of the sample_id at the end of records other than samples, in this order, 8 bytes
+ * each.
+ */
 #define TRAILER                                                                                    \
 	(WM_PERF_SAMPLE_TID | WM_PERF_SAMPLE_TIME | WM_PERF_SAMPLE_ID | WM_PERF_SAMPLE_STREAM_ID | \
 	 WM_PERF_SAMPLE_CPU | WM_PERF_SAMPLE_IDENTIFIER)
@@ -36,7 +41,7 @@ static int16_t id_from_end(uint64_t type)
 	return (int16_t)(8 + 8 * __builtin_popcountll(type & behind));
 }
 
-/* After IDENTIFIER, IP and TID. */
+/* In a sample, the time comes after IDENTIFIER, IP and TID. */
 static int16_t time_in_sample(uint64_t type)
 {
 	const uint64_t before = WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID;
@@ -46,7 +51,7 @@ static int16_t time_in_sample(uint64_t type)
 	return (int16_t)(WM_PERF_HEADER_BYTES + 8 * __builtin_popcountll(type & before));
 }
 
-/* Only TID precedes it in the trailer. */
+/* In the trailer, only TID comes before the time. */
 static int16_t time_from_end(uint64_t type)
 {
 	const uint64_t behind = TRAILER & ~WM_PERF_SAMPLE_TID;
@@ -77,7 +82,7 @@ void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr
 	};
 }
 
-/* Reads a word of the record, by its offset in samples or in other records. */
+/* Reads a word at an offset that is given separately for samples and for other records. */
 static int word_at(const struct wm_perf_shape *s, const unsigned char *p, int in_sample,
 		   int from_end, uint64_t *ret)
 {
@@ -97,7 +102,8 @@ int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_
 	return word_at(s, record, s->id_in_sample, s->id_from_end, ret_id);
 }
 
-#define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16) /* FORK, EXIT: after four ids */
+/* Offset of the time in FORK and EXIT, after four ids. */
+#define TASK_TIME_AT (WM_PERF_HEADER_BYTES + 16)
 
 int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time)
 {
@@ -134,7 +140,7 @@ int wm_perf_cursor_open(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 	return 0;
 }
 
-/* Splits the sample_id off the end. */
+/* Reads the sample_id and removes it from the end of the body. */
 static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 			 struct wm_perf_sample_id *id)
 {
@@ -169,7 +175,7 @@ static void take_trailer(struct wm_perf_cursor *c, const struct wm_perf_shape *s
 		id->id = wm_perf_u64(&t, "identifier");
 }
 
-/* Reads up to the NUL, or to the end; NULs pad the last word. */
+/* Reads text up to its NUL or the end of the body; NULs pad the last word. */
 static struct wm_perf_text take_text(struct wm_perf_cursor *c)
 {
 	size_t left = wm_perf_left(c), length, bytes;

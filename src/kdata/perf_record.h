@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_record.h - one record of the kernel's perf interface (types 1 to 22) as
- * stored in a ring buffer or in perf.data: its name, its fields, its sample_id.
- * Samples (type 9) have their own header, perf_sample.h; records of the perf
- * tool (64 and up) are left to the readers of its files.
+ * perf_record.h - parses one record of the kernel's perf interface (types 1 to 22) as stored in a
+ * ring buffer or in perf.data: its name, its fields, its sample_id. Samples (type 9) have their own
+ * header, perf_sample.h; records of the perf tool (64 and up) are left to the readers of its files.
  *
  *   header { u32 type; u16 misc; u16 size; } body ... sample_id
  *
- * The size includes the header. The sample_id trails every record but samples,
- * when attr.sample_id_all is set. A record's id, found without parsing
- * (wm_perf_record_id()), identifies its attr: all attrs of one file keep the id
- * at the same place, or there is only one attr.
+ * The size includes the header. When attr.sample_id_all is set, every record except samples ends
+ * with the sample_id. A record's id, found without parsing (wm_perf_record_id()), identifies its
+ * attr: all attrs of one file keep the id at the same place, or there is only one attr.
  *
  * All results point into the record's bytes: nothing is copied or allocated.
  * All functions are pure and thread-safe.
@@ -50,21 +48,22 @@ enum wm_perf_kind {
 	WM_PERF_AUX_OUTPUT_HW_ID = 21,
 	WM_PERF_CALLCHAIN_DEFERRED = 22,
 	WM_PERF_KIND_NR,
-	WM_PERF_KIND_USER = 64, /* the perf tool's own types from here on */
+	WM_PERF_KIND_USER = 64, /* the perf tool's own types begin here */
 };
 
 /* header.misc: the mode of the CPU, and flags whose meaning depends on the kind. */
-#define WM_PERF_MISC_MODE_MASK        7u
-#define WM_PERF_MISC_KERNEL           1u
-#define WM_PERF_MISC_USER             2u
-#define WM_PERF_MISC_HYPERVISOR       3u
-#define WM_PERF_MISC_GUEST_KERNEL     4u
-#define WM_PERF_MISC_GUEST_USER       5u
-#define WM_PERF_MISC_MMAP_DATA        (1u << 13) /* MMAP, MMAP2 */
-#define WM_PERF_MISC_COMM_EXEC        (1u << 13) /* COMM */
-#define WM_PERF_MISC_SWITCH_OUT       (1u << 13) /* SWITCH, SWITCH_CPU_WIDE */
-#define WM_PERF_MISC_EXACT_IP         (1u << 14) /* SAMPLE */
-#define WM_PERF_MISC_LOST_SAMPLES_BPF (1u << 15) /* LOST_SAMPLES: filtered, not lost */
+#define WM_PERF_MISC_MODE_MASK    7u
+#define WM_PERF_MISC_KERNEL       1u
+#define WM_PERF_MISC_USER         2u
+#define WM_PERF_MISC_HYPERVISOR   3u
+#define WM_PERF_MISC_GUEST_KERNEL 4u
+#define WM_PERF_MISC_GUEST_USER   5u
+#define WM_PERF_MISC_MMAP_DATA    (1u << 13) /* MMAP, MMAP2 */
+#define WM_PERF_MISC_COMM_EXEC    (1u << 13) /* COMM */
+#define WM_PERF_MISC_SWITCH_OUT   (1u << 13) /* SWITCH, SWITCH_CPU_WIDE */
+#define WM_PERF_MISC_EXACT_IP     (1u << 14) /* SAMPLE */
+/* The LOST_SAMPLES record counts filtered samples, not lost ones. */
+#define WM_PERF_MISC_LOST_SAMPLES_BPF (1u << 15)
 #define WM_PERF_MISC_SWITCH_PREEMPT   (1u << 14) /* SWITCH, SWITCH_CPU_WIDE */
 #define WM_PERF_MISC_MMAP_BUILD_ID    (1u << 14) /* MMAP2 */
 
@@ -73,7 +72,7 @@ enum wm_perf_kind {
 struct wm_perf_header {
 	uint32_t type;
 	uint16_t misc;
-	uint16_t size; /* of the record, including this header */
+	uint16_t size; /* size of the record, including this header */
 };
 
 /*
@@ -88,7 +87,7 @@ static inline struct wm_perf_header wm_perf_header_get(const void *p, bool swap)
 				       wm_get_u16(b + 6, swap)};
 }
 
-/* "SAMPLE", "MMAP2"; NULL for a type that no known kernel writes. */
+/* Name of a type, such as "SAMPLE" or "MMAP2"; NULL for a type that no known kernel writes. */
 const char *wm_perf_kind_name(uint32_t type);
 
 /*
@@ -100,27 +99,31 @@ struct wm_perf_shape {
 	uint64_t read_format;        /* WM_PERF_FORMAT_* */
 	uint64_t branch_sample_type; /* WM_PERF_BRANCH_* */
 	uint64_t regs_user, regs_intr;
-	uint16_t trailer_bytes; /* of the sample_id; 0: records have no sample_id */
-	int16_t id_in_sample;   /* offset of the id from a sample's start; -1: it has none */
-	int16_t id_from_end;    /* the same from any other record's end; -1: it has none */
-	int16_t time_in_sample, time_from_end; /* offset of the time, likewise */
+	uint16_t trailer_bytes; /* size of the sample_id; 0: records have none */
+	int16_t id_in_sample;   /* offset of the id from the start of a sample; -1: it has none */
+	/* Offset of the id from the end of any other record; -1: it has none. */
+	int16_t id_from_end;
+	int16_t time_in_sample, time_from_end; /* offsets of the time, likewise */
 	uint8_t nr_regs_user, nr_regs_intr;
 	bool swap, big_endian;
 };
 
 /*
- * `big_endian`: of the machine that recorded, not of this one. Never fails:
- * fields of unknown sample_type bits end up in wm_perf_sample.rest.
+ * Computes the layout. `big_endian` is the byte order of the recording machine. Never fails: fields
+ * of unknown sample_type bits end up in wm_perf_sample.rest.
  */
 void wm_perf_shape_init(struct wm_perf_shape *s, const struct wm_perf_attr *attr, bool big_endian);
 
-/* The attr's id in a whole record (`size` as in its header). -ENOENT: it has no id. */
+/* Finds the attr's id in a whole record (`size` as in its header). -ENOENT: it has no id. */
 int wm_perf_record_id(const struct wm_perf_shape *s, const void *record, uint64_t *ret_id);
 
-/* The time of a record, by perf's clock. -ENOENT: it has none. FORK and EXIT contain it twice. */
+/*
+ * Finds the time of a record, by perf's clock. -ENOENT: it has none. FORK and EXIT contain the time
+ * twice.
+ */
 int wm_perf_record_time(const struct wm_perf_shape *s, const void *record, uint64_t *ret_time);
 
-/* sample_id: process, time, CPU. Only the members in `present` (WM_PERF_SAMPLE_*) are set. */
+/* The sample_id: process, time, CPU. Only the members in `present` (WM_PERF_SAMPLE_*) are set. */
 struct wm_perf_sample_id {
 	uint64_t present;
 	uint32_t pid, tid, cpu;
@@ -138,7 +141,7 @@ struct wm_perf_bytes {
 	uint64_t bytes;
 };
 
-/* Words of 8 bytes in the file's byte order, at any alignment: wm_perf_word(). */
+/* Words of 8 bytes in the file's byte order, at any alignment; read them by wm_perf_word(). */
 struct wm_perf_words {
 	const unsigned char *data;
 	uint64_t nr;
@@ -151,17 +154,19 @@ static inline uint64_t wm_perf_word(const struct wm_perf_words *w, uint64_t i, b
 
 /* One counter of a READ record or of the READ part of a sample. */
 struct wm_perf_counter {
-	uint64_t value, id, lost; /* id and lost: 0 when not in the read_format */
+	uint64_t value, id, lost; /* `id` and `lost` are 0 when not in the read_format */
 };
 
 struct wm_perf_read {
-	uint64_t time_enabled, time_running; /* ns; 0 when not in the read_format */
-	uint64_t nr;                         /* counters; 1 without WM_PERF_FORMAT_GROUP */
+	uint64_t time_enabled, time_running; /* nanoseconds; 0 when not in the read_format */
+	/* Number of counters; 1 without WM_PERF_FORMAT_GROUP. */
+	uint64_t nr;
 	struct wm_perf_counter first;
-	const unsigned char *counters; /* of a group, else NULL: wm_perf_read_counter() */
+	/* The counters of a group, for wm_perf_read_counter(), else NULL. */
+	const unsigned char *counters;
 };
 
-/* Counter `i`; i < nr. */
+/* Returns counter `i`, which must be below nr. */
 struct wm_perf_counter wm_perf_read_counter(const struct wm_perf_shape *s,
 					    const struct wm_perf_read *r, uint64_t i);
 
@@ -171,8 +176,9 @@ struct wm_perf_mmap { /* MMAP, MMAP2 */
 	uint32_t prot, flags; /* MMAP2 */
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
-	const unsigned char *build_id; /* NULL: none, then major ... inode_generation are set */
-	uint8_t build_id_bytes;        /* <= 20 */
+	/* NULL when absent; then major ... inode_generation are set. */
+	const unsigned char *build_id;
+	uint8_t build_id_bytes; /* <= 20 */
 	struct wm_perf_text filename;
 };
 
@@ -186,7 +192,7 @@ struct wm_perf_comm {
 	struct wm_perf_text comm;
 };
 
-struct wm_perf_lost { /* LOST; the id of LOST_SAMPLES is in the sample_id */
+struct wm_perf_lost { /* LOST. In LOST_SAMPLES the id is in the sample_id instead */
 	uint64_t id, lost;
 };
 
@@ -204,7 +210,7 @@ struct wm_perf_aux {
 	uint64_t flags; /* 1 truncated, 2 overwrite, 4 partial, 8 collision, 0xff00 PMU's format */
 };
 
-struct wm_perf_thread { /* ITRACE_START; SWITCH_CPU_WIDE: the next or previous thread */
+struct wm_perf_thread { /* ITRACE_START; in SWITCH_CPU_WIDE, the next or previous thread */
 	uint32_t pid, tid;
 };
 
@@ -216,12 +222,12 @@ struct wm_perf_namespaces {
 struct wm_perf_ksymbol {
 	uint64_t addr;
 	uint32_t len;
-	uint16_t type, flags; /* type 1 BPF, 2 out of line; flags 1: unregistered */
+	uint16_t type, flags; /* type 1: BPF, 2: out of line; flags 1: unregistered */
 	struct wm_perf_text name;
 };
 
 struct wm_perf_bpf_event {
-	uint16_t type, flags; /* type 1 load, 2 unload */
+	uint16_t type, flags; /* type 1: load, 2: unload */
 	uint32_t id;
 	const unsigned char *tag; /* 8 bytes */
 };
@@ -237,16 +243,20 @@ struct wm_perf_text_poke {
 };
 
 struct wm_perf_callchain_deferred {
-	uint64_t cookie; /* the cookie after WM_PERF_CONTEXT_USER_DEFERRED in earlier samples */
+	/* Equals the cookie after WM_PERF_CONTEXT_USER_DEFERRED in earlier samples. */
+	uint64_t cookie;
 	struct wm_perf_words callchain;
 };
 
 struct wm_perf_record {
 	struct wm_perf_header header;
 	struct wm_perf_sample_id id;
-	struct wm_perf_bytes body; /* between header and sample_id: of any kind, known or not */
-	struct wm_perf_bytes rest; /* rest of the body after the members of its kind */
-	union {                    /* by header.type; unused for SWITCH and unknown types */
+	/* Everything between header and sample_id, also in records of unknown type. */
+	struct wm_perf_bytes body;
+	/* The rest of the body, after the members of the record's type. */
+	struct wm_perf_bytes rest;
+	/* Selected by header.type; not used for SWITCH and unknown types. */
+	union {
 		struct wm_perf_mmap mmap;
 		struct wm_perf_task task;
 		struct wm_perf_comm comm;
@@ -266,11 +276,10 @@ struct wm_perf_record {
 };
 
 /*
- * Parses a record that is not a sample, of which `avail` bytes are available.
- * 1: known and parsed; 0: of an unknown type, `body` and `id` are set. -EBADMSG
- * when it ends inside a field, or its size is impossible; -EINVAL for samples
- * and types of the perf tool. `diag` (optional) names the field; its offset is
- * relative to the record's start.
+ * Parses a record that is not a sample, of which `avail` bytes are available. Returns 1 when it is
+ * parsed; 0 when its type is unknown, and then only `body` and `id` are set; -EBADMSG when it ends
+ * inside a field or its size is impossible; -EINVAL for samples and types of the perf tool. `diag`
+ * (optional) names the field; its offset is relative to the start of the record.
  */
 int wm_perf_record_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			 struct wm_perf_record *ret, struct wm_diag *diag);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_record_test.c - attrs, samples and records built field by field in both
- * byte orders and read back; every cut of every one is refused, and nothing
- * beyond the cut is accessed (the data ends at the end of a malloc'ed block, so
- * the sanitizer builds detect it).
+ * perf_record_test.c - builds attrs, samples and records field by field in both byte orders and
+ * reads them back. Every truncated one is refused, and nothing after its end is accessed (the data
+ * ends at the end of a malloc'ed block, so the sanitizer builds detect it).
  */
 #include "kdata/perf_record.h"
 
@@ -88,8 +87,8 @@ static void put_trailer(struct image *m)
 }
 
 /*
- * The whole record parses to `want`; cut anywhere, and with its size set to the
- * cut, it does not.
+ * Checks that the whole record parses to `want`, and that a truncated one, with its size adjusted,
+ * does not.
  */
 static void check_record(struct image *m, int want, struct wm_perf_record *ret, size_t min)
 {
@@ -124,7 +123,8 @@ static void check_record(struct image *m, int want, struct wm_perf_record *ret, 
 		if (cut >= 8 && cut < 56 + min)
 			assert_int_equal(wm_perf_record_parse(&s, copy, cut, &r, &d), -EBADMSG);
 		else if (cut >= 8)
-			(void)wm_perf_record_parse(&s, copy, cut, &r, &d); /* only no overrun */
+			/* Only checks that nothing is read beyond the end. */
+			(void)wm_perf_record_parse(&s, copy, cut, &r, &d);
 		free(copy);
 	}
 }
@@ -176,7 +176,7 @@ static void check_mmaps(bool big)
 
 	m = begin(big, WM_PERF_MMAP2, WM_PERF_MISC_MMAP_BUILD_ID);
 	m.bytes += 32;
-	put(&m, 200, 1); /* more than possible: limited to 20 */
+	put(&m, 200, 1); /* more than possible; limited to 20 */
 	put(&m, 0, 3);
 	put_text(&m, "12345678901234567890", 20);
 	m.bytes += 8;
@@ -231,7 +231,7 @@ static void check_tasks(bool big)
 
 	m = begin(big, WM_PERF_NAMESPACES, 0);
 	put(&m, 0, 8);
-	put(&m, 1ull << 63, 8); /* twice that number overflows */
+	put(&m, 1ull << 63, 8); /* multiplying this number by two overflows */
 	put_trailer(&m);
 	end(&m);
 	assert_int_equal(wm_perf_record_parse(&(struct wm_perf_shape){.swap = m.swap}, m.data,
@@ -277,7 +277,7 @@ static void check_losses(bool big)
 	m = begin(big, WM_PERF_READ, 0);
 	put(&m, 1, 4);
 	put(&m, 2, 4);
-	put(&m, 1, 8); /* a group of one */
+	put(&m, 1, 8); /* a group of one counter */
 	put(&m, 10, 8);
 	put(&m, 11, 8);
 	put(&m, 12, 8);
@@ -352,31 +352,56 @@ static void test_records(void **state)
 	}
 }
 
-/* All parts at once. Returns the offset of the flags of the first branch. */
+/* Writes a sample with all parts. Returns the offset of the flags of the first branch. */
 static size_t put_sample(struct image *m)
 {
 	static const struct {
 		uint64_t value;
 		unsigned bytes;
 	} words[] = {
-	    {14, 8}, {0x401000, 8}, {11, 4},       {12, 4}, {1300, 8}, {0xadd, 8},
-	    {14, 8}, {15, 8},       {3, 4},        {0, 4},  {17, 8}, /* period; READ of a group of
-									two: */
-	    {2, 8},  {90, 8},       {80, 8},       {1, 8},  {2, 8},    {3, 8},
-	    {4, 8},  {5, 8},        {6, 8},        /* call chain: */
-	    {2, 8},  {-512, 8},     {0x402000, 8}, /* raw, branches: */
-	    {12, 4}, {0x55, 1},     {0x66, 1},     {0, 2},  {0, 8},    {1, 8},
-	    {7, 8},  {0x10, 8},     {0x20, 8},
+	    {14, 8},
+	    {0x401000, 8},
+	    {11, 4},
+	    {12, 4},
+	    {1300, 8},
+	    {0xadd, 8},
+	    /* period; READ of a group of two counters. */
+	    {14, 8},
+	    {15, 8},
+	    {3, 4},
+	    {0, 4},
+	    {17, 8},
+	    {2, 8},
+	    {90, 8},
+	    {80, 8},
+	    {1, 8},
+	    {2, 8},
+	    {3, 8},
+	    {4, 8},
+	    {5, 8},
+	    {6, 8}, /* call chain: */
+	    {2, 8},
+	    {-512, 8},
+	    {0x402000, 8}, /* raw, branches: */
+	    {12, 4},
+	    {0x55, 1},
+	    {0x66, 1},
+	    {0, 2},
+	    {0, 8},
+	    {1, 8},
+	    {7, 8},
+	    {0x10, 8},
+	    {0x20, 8},
 	};
 	static const struct {
 		uint64_t value;
 		unsigned bytes;
 	} late[] = {
-	    {33, 8}, /* branch counter; user registers, stack: */
+	    {33, 8}, /* branch counter; user registers; user stack */
 	    {2, 8},  {1, 8},    {2, 8},  {63, 8},
-	    {16, 8}, {0xaa, 8}, {0, 8},  {9, 8},  /* weight ... transaction: */
+	    {16, 8}, {0xaa, 8}, {0, 8},  {9, 8},  /* weight to transaction */
 	    {21, 8}, {22, 8},   {23, 8},          /* registers: */
-	    {1, 8},  {44, 8},                     /* physical address ... code page: */
+	    {1, 8},  {44, 8},                     /* physical address to code page */
 	    {24, 8}, {25, 8},   {26, 8}, {27, 8}, /* aux: */
 	    {8, 8},  {0x77, 8},
 	};
@@ -482,7 +507,7 @@ static void check_sample(bool big)
 
 	all = m.bytes;
 	m.bytes = flags_at;
-	if (big) /* from the top: 1 0 0 1, 16 bits, 4, 2, 4, 3 */
+	if (big) /* the bit fields from the top: 1 0 0 1, 16 bits, 4, 2, 4, 3 */
 		put(&m,
 		    0x9ull << 60 | 0x1234ull << 44 | 5ull << 40 | 2ull << 38 | 9ull << 34 |
 			3ull << 31,
@@ -499,7 +524,7 @@ static void check_sample(bool big)
 	assert_int_equal(wm_perf_record_id(&s, m.data, &id), 0);
 	assert_int_equal(id, 14);
 	check_sample_cuts(&s, &m);
-	put(&m, 1, 8); /* from a newer kernel */
+	put(&m, 1, 8); /* a bit of a newer kernel */
 	end(&m);
 	assert_int_equal(wm_perf_sample_parse(&s, m.data, m.bytes, &p, NULL), 0);
 	assert_int_equal(p.rest.bytes, 8);
@@ -575,7 +600,7 @@ static struct image attr_image(bool big, uint32_t size)
 	put(&m, 4000, 8);
 	put(&m, 0x10587, 8);
 	put(&m, 4, 8);
-	/* freq (10), sample_id_all (18), precise 2 (bits 15-16) */
+	/* freq (bit 10), sample_id_all (18), precise 2 (bits 15-16) */
 	put(&m,
 	    big ? 1ull << 53 | 1ull << 45 | 1ull << 48
 		: WM_PERF_ATTR_FREQ | WM_PERF_ATTR_SAMPLE_ID_ALL | 1ull << 16,

@@ -6,7 +6,7 @@
 
 #include "kdata/perf_cursor_int.h"
 
-#define BRANCH_BYTES 24u /* from, to, flags */
+#define BRANCH_BYTES 24u /* three words: from, to, flags */
 
 static unsigned counter_bytes(uint64_t read_format)
 {
@@ -100,7 +100,7 @@ static void take_stack(struct wm_perf_cursor *c, struct wm_perf_sample *ret)
 		ret->stack_user.bytes = copied;
 }
 
-/* The parts of nearly every sample, all of fixed size. */
+/* Reads the parts of fixed size, which nearly every sample has. */
 static void take_fixed(struct wm_perf_cursor *c, uint64_t type, struct wm_perf_sample *ret)
 {
 	if (type & WM_PERF_SAMPLE_IDENTIFIER)
@@ -147,7 +147,7 @@ static void take_variable(struct wm_perf_cursor *c, const struct wm_perf_shape *
 		take_stack(c, ret);
 }
 
-/* Parts added by later kernels. */
+/* Reads the parts that later kernels added. */
 static void take_late(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		      struct wm_perf_sample *ret)
 {
@@ -173,7 +173,7 @@ static void take_late(struct wm_perf_cursor *c, const struct wm_perf_shape *s,
 		ret->aux = wm_perf_take_bytes(c, wm_perf_u64(c, "aux data's size"), "aux data");
 }
 
-/* All parts from WEIGHT on; the kernel's order is not always that of the bits. */
+/* All parts from WEIGHT on. The kernel's order is not always the order of the bits. */
 #define LATE                                                                                       \
 	(WM_PERF_SAMPLE_WEIGHT | WM_PERF_SAMPLE_WEIGHT_STRUCT | WM_PERF_SAMPLE_DATA_SRC |          \
 	 WM_PERF_SAMPLE_TRANSACTION | WM_PERF_SAMPLE_REGS_INTR | WM_PERF_SAMPLE_PHYS_ADDR |        \
@@ -202,7 +202,10 @@ int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size
 	return err;
 }
 
-/* Bits [at, at + width) of the flags, counted from the compiler's first bit. */
+/*
+ * Extracts the bits [at, at + width) of the flags, counted from the first bit that the compiler
+ * allocated.
+ */
 static unsigned bits(uint64_t flags, unsigned at, unsigned width, bool big_endian)
 {
 	unsigned shift = big_endian ? 64 - at - width : at;

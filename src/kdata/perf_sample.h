@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_sample.h - PERF_RECORD_SAMPLE as bytes: every part written by a kernel
- * up to 7.x, in the kernel's order, bounded by the record. Parts point into the
- * record; nothing is copied or allocated.
+ * perf_sample.h - parses PERF_RECORD_SAMPLE: every part that kernels up to 7.x write, in the
+ * kernel's order, with bounds checks. Parts point into the record; nothing is copied or allocated.
  */
 #ifndef WM_KDATA_PERF_SAMPLE_H
 #define WM_KDATA_PERF_SAMPLE_H
@@ -44,18 +43,18 @@
 #define WM_PERF_FORMAT_GROUP              (1ull << 3)
 #define WM_PERF_FORMAT_LOST               (1ull << 4)
 
-/* attr.branch_sample_type: the bits that change the layout */
+/* bits of attr.branch_sample_type that change the layout */
 #define WM_PERF_BRANCH_HW_INDEX (1ull << 17)
 #define WM_PERF_BRANCH_COUNTERS (1ull << 19)
 
 /*
- * Words of a call chain that are not addresses: they give the context of the
- * addresses that follow.
+ * Special words in a call chain, not addresses: they give the context of the addresses that follow.
  */
-#define WM_PERF_CONTEXT_HV            ((uint64_t)-32)
-#define WM_PERF_CONTEXT_KERNEL        ((uint64_t)-128)
-#define WM_PERF_CONTEXT_USER          ((uint64_t)-512)
-#define WM_PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* then a cookie: CALLCHAIN_DEFERRED */
+#define WM_PERF_CONTEXT_HV     ((uint64_t)-32)
+#define WM_PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define WM_PERF_CONTEXT_USER   ((uint64_t)-512)
+/* A cookie follows, see CALLCHAIN_DEFERRED. */
+#define WM_PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 #define WM_PERF_CONTEXT_GUEST         ((uint64_t)-2048)
 #define WM_PERF_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define WM_PERF_CONTEXT_GUEST_USER    ((uint64_t)-2560)
@@ -65,19 +64,19 @@ enum wm_perf_regs_abi { WM_PERF_REGS_NONE, WM_PERF_REGS_32, WM_PERF_REGS_64 };
 
 /* Registers in the order of the mask's bits, lowest first. */
 struct wm_perf_regs {
-	uint64_t abi; /* enum wm_perf_regs_abi; WM_PERF_REGS_NONE: words.nr is 0 */
+	uint64_t abi; /* enum wm_perf_regs_abi; with WM_PERF_REGS_NONE words.nr is 0 */
 	uint64_t mask;
 	struct wm_perf_words words;
 };
 
 struct wm_perf_branches {
 	uint64_t nr;
-	uint64_t hw_index;             /* all ones when the record has none */
+	uint64_t hw_index;             /* all bits are set when the record has none */
 	const unsigned char *entries;  /* wm_perf_branch_get() */
-	struct wm_perf_words counters; /* one per branch, or none */
+	struct wm_perf_words counters; /* one per branch, or empty */
 };
 
-/* One taken branch, most recent first. */
+/* One taken branch. The most recent branch comes first. */
 struct wm_perf_branch {
 	uint64_t from, to;
 	bool mispred, predicted, in_tx, abort;
@@ -86,33 +85,36 @@ struct wm_perf_branch {
 };
 
 struct wm_perf_sample {
-	uint64_t present; /* WM_PERF_SAMPLE_*; fields of the others are 0 */
+	uint64_t present; /* bits of WM_PERF_SAMPLE_*; fields without a bit are 0 */
 	uint16_t misc;
 	uint32_t pid, tid, cpu;
 	uint64_t ip, time, addr, stream_id, period;
-	uint64_t id; /* from IDENTIFIER or ID */
+	uint64_t id; /* the member IDENTIFIER or ID */
 	struct wm_perf_read read;
 	struct wm_perf_words callchain;
-	struct wm_perf_bytes raw; /* a tracepoint's record as in ftrace's ring, padded */
+	struct wm_perf_bytes raw; /* a tracepoint's record as in ftrace's ring, with padding */
 	struct wm_perf_branches branches;
 	struct wm_perf_regs regs_user, regs_intr;
-	struct wm_perf_bytes stack_user; /* the copied part: the bytes that the kernel could read */
-	uint64_t stack_user_asked;       /* size of the stack area in the record */
-	uint64_t weight;                 /* of WEIGHT_STRUCT: u32 | u16 << 32 | u16 << 48 */
+	/* The part of the stack that the kernel could read and copied. */
+	struct wm_perf_bytes stack_user;
+	uint64_t stack_user_asked; /* size of the stack area that the record reserves */
+	uint64_t weight;           /* for WEIGHT_STRUCT: u32 | u16 << 32 | u16 << 48 */
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 	struct wm_perf_bytes aux;
-	struct wm_perf_bytes rest; /* bytes left after the known parts */
+	struct wm_perf_bytes rest; /* bytes after the known parts */
 };
 
 /*
- * The sample at `record`, of which `avail` bytes are available. 0, or -EBADMSG
- * when it ends inside a part; `diag` (optional) names the part, its offset
- * relative to the record's start. *ret is undefined in that case.
+ * Parses the sample at `record`, of which `avail` bytes are available. Returns 0, or -EBADMSG when
+ * it ends inside a part; then *ret is undefined and `diag` (optional) names the part, with an
+ * offset relative to the start of the record.
  */
 int wm_perf_sample_parse(const struct wm_perf_shape *s, const void *record, size_t avail,
 			 struct wm_perf_sample *ret, struct wm_diag *diag);
 
-/* Branch `i`; i < nr. Its flags have the same bit order for every writer. */
+/*
+ * Returns branch `i`, which must be below nr. Its flags have the same bit order for every writer.
+ */
 struct wm_perf_branch wm_perf_branch_get(const struct wm_perf_shape *s,
 					 const struct wm_perf_branches *b, uint64_t i);
 

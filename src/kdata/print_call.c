@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_call.c - the functions of a print form: helpers of the kernel's trace
- * macros, found in a table by name. Others are calls into the kernel, which
- * only the kernel can make: their result is unknown.
+ * print_call.c - the functions in a print form: helpers of the kernel's trace macros, found in a
+ * table by name. All other functions can be called only inside the kernel, so their result is
+ * unknown.
  */
 #include <errno.h>
 
 #include "kdata/print_tree_int.h"
 
-#define PAIRS_MAX 4096u /* of one list of flags or symbols */
+#define PAIRS_MAX 4096u /* limit for one list of flags or symbols */
 
-/* The ',' that precedes the next argument. */
+/* Skips the ',' that precedes the next argument. */
 static bool comma(struct wm_kparser *p)
 {
 	return wm_kparser_skip(p, ',');
@@ -23,7 +23,7 @@ static struct wm_knode *close(struct wm_kparser *p, struct wm_knode *n)
 	return wm_kparser_whole(p, n);
 }
 
-/* An argument that is the name of a field; returns a node of that kind. */
+/* Parses an argument that is the name of a field; returns a node of the given kind. */
 static struct wm_knode *field_argument(struct wm_kparser *p, enum wm_knode_kind kind)
 {
 	struct wm_knode *n = wm_kparser_node(p, kind);
@@ -46,8 +46,8 @@ static struct wm_knode *field_argument(struct wm_kparser *p, enum wm_knode_kind 
 }
 
 /*
- * Parses VALUE, "TEXT" }. 1: a pair; 0: to be skipped, because only the kernel
- * has the value, or the text is not a string.
+ * Parses VALUE, "TEXT" }. Returns 1 for a pair; 0 when the pair is to be skipped, because only the
+ * kernel has the value or the text is not a string.
  */
 static int read_pair(struct wm_kparser *p, struct wm_kpair *ret)
 {
@@ -64,12 +64,13 @@ static int read_pair(struct wm_kparser *p, struct wm_kpair *ret)
 	p->nr_unknown = nr_unknown;
 	if (!known || text->kind != WM_KNODE_TEXT)
 		return 0;
-	ret->value = wm_krun_number(&none, value); /* a field of an empty record is 0 */
+	/* Computed without a record, so fields count as 0. */
+	ret->value = wm_krun_number(&none, value);
 	ret->text = text->text;
 	return 1;
 }
 
-/* { VALUE, "TEXT" }, ... up to the ')' of the call. */
+/* Parses { VALUE, "TEXT" }, ... up to the ')' of the call. */
 static struct wm_knode *pairs(struct wm_kparser *p, struct wm_knode *n)
 {
 	struct wm_kpair *list = NULL;
@@ -82,7 +83,7 @@ static struct wm_knode *pairs(struct wm_kparser *p, struct wm_knode *n)
 			return wm_kparser_fail(p, "a list is too long");
 		if (!comma(p))
 			return NULL;
-		if (wm_kparser_is(p, ')')) /* a comma after the last pair */
+		if (wm_kparser_is(p, ')')) /* a comma may follow the last pair */
 			break;
 		got = wm_kparser_skip(p, '{') ? read_pair(p, &pair) : -EBADMSG;
 		if (got < 0)
@@ -152,7 +153,7 @@ static struct wm_knode *call_of_field(struct wm_kparser *p, uint8_t op)
 	return n->a ? close(p, n) : NULL;
 }
 
-/* (buffer, length) and (buffer, count, width). */
+/* Arguments (buffer, length), or (buffer, count, width). */
 static struct wm_knode *call_hex(struct wm_kparser *p, uint8_t op)
 {
 	struct wm_knode *n = wm_kparser_node(p, WM_KNODE_HEX);
@@ -183,7 +184,7 @@ static struct wm_knode *call_array(struct wm_kparser *p, uint8_t op)
 	return n->c ? close(p, n) : NULL;
 }
 
-/* (field, width): all elements. */
+/* Arguments (field, width): prints all elements. */
 static struct wm_knode *call_dynamic_array(struct wm_kparser *p, uint8_t op)
 {
 	struct wm_knode *n = wm_kparser_node(p, WM_KNODE_ARRAY);
@@ -209,7 +210,7 @@ static struct wm_knode *call_seconds(struct wm_kparser *p, uint8_t op)
 	return n->a ? close(p, n) : NULL;
 }
 
-/* (expression, the value that the compiler should expect) */
+/* Arguments (expression, the value that the compiler should expect). */
 static struct wm_knode *call_expect(struct wm_kparser *p, uint8_t op)
 {
 	struct wm_knode *n = wm_kparser_expression(p);
@@ -240,7 +241,7 @@ static struct wm_knode *call_sizeof(struct wm_kparser *p, uint8_t op)
 	return close(p, wm_kparser_number(p, bytes, p->machine->long_bytes, false));
 }
 
-/* A function of the kernel: its arguments are parsed, its value is unknown. */
+/* A call of another kernel function: its arguments are parsed, its result is unknown. */
 static struct wm_knode *call_unknown(struct wm_kparser *p)
 {
 	while (!wm_kparser_is(p, ')')) {

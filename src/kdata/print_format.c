@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_format.c - splits the format string of a print form into conversions,
- * each with its argument; and compiles a print form.
+ * print_format.c - compiles a print form: splits its format string into conversions, each with its
+ * argument.
  */
 #include <errno.h>
 
@@ -17,7 +17,7 @@ struct cutter {
 	uint32_t nr;
 };
 
-/* The next argument: ", EXPR". */
+/* Parses the next argument: ", EXPR". */
 static const struct wm_knode *argument(struct wm_kparser *p)
 {
 	if (!wm_kparser_skip(p, ','))
@@ -50,7 +50,7 @@ static const char *read_flags(const char *at, struct wm_kconv *k)
 	}
 }
 
-/* A width or precision: digits or '*'. */
+/* Parses a width or precision: digits or '*'. */
 static const char *read_measure(const char *at, int32_t *ret)
 {
 	int32_t value = 0;
@@ -95,7 +95,7 @@ static const char *read_length(const char *at, uint8_t word, uint8_t *ret)
 	}
 }
 
-/* The letters after %p that the kernel supports. */
+/* Parses the letters after %p that the kernel supports. */
 static const char *read_pointer(const char *at, struct wm_kconv *k)
 {
 	static const char *const families[] = {
@@ -137,12 +137,12 @@ static bool is_quick(const struct wm_kconv *k)
 {
 	if (k->kind == 'x' && k->zero && k->width >= 0 && k->width <= QUICK_ZEROES_MAX &&
 	    k->precision == -1 && !k->left && !k->alternate)
-		return true; /* hex digits have no sign */
+		return true; /* hexadecimal digits have no sign */
 	return (k->kind == 'd' || k->kind == 'u' || k->kind == 'x') && k->width == -1 &&
 	       k->precision == -1 && !k->left && !k->zero && !k->alternate && !k->plus && !k->space;
 }
 
-/* After a '%': parses the conversion and its arguments. */
+/* Parses a conversion, after its '%', and its arguments. */
 static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 {
 	const char *behind = wm_kconv_read(c->at, c->parser->machine->long_bytes, k);
@@ -165,7 +165,10 @@ static bool take_conversion(struct cutter *c, struct wm_kconv *k)
 	return k->arg != NULL;
 }
 
-/* Takes text up to the next conversion; "%%" becomes '%' in place: the text is in the arena. */
+/*
+ * Takes text up to the next conversion. "%%" becomes '%' in place, because the text is in the
+ * arena.
+ */
 static void take_text(struct cutter *c, struct wm_kconv *k)
 {
 	char *out = (char *)c->at;
@@ -270,7 +273,7 @@ int wm_kprint_compile(struct wm_arena *arena, const struct wm_kmachine *m,
 		(void)wm_diag_set(diag, err, NULL, p.where - p.begin,
 				  "cannot compile the print form of %s:%s: %s", format->system,
 				  format->name,
-				  p.why); /* not an error: the event's fields are printed */
+				  p.why); /* not an error: the fields are printed instead */
 	*ret = out;
 	return 0;
 }
@@ -285,7 +288,7 @@ static bool is_hex(const struct wm_kconv *c)
 	return c->kind == 'x' || c->kind == 'X' || c->kind == 'p';
 }
 
-/* The field below casts, or the field whose element is shown. */
+/* The field whose value a node prints, possibly cast, or whose element it prints. */
 static const struct wm_kfield *shown_field(const struct wm_knode *n)
 {
 	while (n && (n->kind == WM_KNODE_CAST || n->kind == WM_KNODE_VIEW ||

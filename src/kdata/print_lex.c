@@ -10,7 +10,7 @@ struct wm_knode *wm_kparser_fail(struct wm_kparser *p, const char *why)
 		p->why = why;
 		p->where = p->token.at ? p->token.at : p->at;
 	}
-	p->at = p->end; /* stops the parser */
+	p->at = p->end; /* makes the parser stop */
 	p->token = (struct wm_ktoken){.kind = WM_KTOKEN_END, .at = p->where};
 	return NULL;
 }
@@ -33,7 +33,10 @@ static unsigned digit(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 
-/* The type of a literal in C: the first that holds it, from int or the suffix's type on. */
+/*
+ * The C type of a literal: the first type that can hold it, starting at int or the type of its
+ * suffix.
+ */
 static void type_literal(struct wm_kparser *p, struct wm_ktoken *t, bool is_decimal)
 {
 	unsigned nr_l = 0;
@@ -71,7 +74,7 @@ static void lex_number(struct wm_kparser *p, struct wm_ktoken *t)
 	type_literal(p, t, base == 10);
 }
 
-/* The character for an escape; moves p->at after it. */
+/* Returns the character that an escape denotes, and moves p->at after it. */
 static char escaped(struct wm_kparser *p)
 {
 	static const char from[] = "ntrab0", to[] = "\n\t\r\a\b";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_parse.c - parses the expressions of a print form: C's operators by
- * precedence, the types of C's numbers, fields of the record.
+ * print_parse.c - parses the expressions of a print form: operators by C's precedence, numbers by
+ * C's types, and fields of the record.
  */
 #include <errno.h>
 
@@ -31,7 +31,7 @@ static bool is_number(const struct wm_knode *n)
 	return !n || n->kind == WM_KNODE_NUMBER;
 }
 
-/* A node with constant operands is computed once, here. */
+/* If the operands of a node are constant, computes the node's value. */
 static void fold(struct wm_kparser *p, struct wm_knode *n)
 {
 	const struct wm_krun none = {.print = &(struct wm_kprint){.machine = *p->machine}};
@@ -105,7 +105,7 @@ static struct wm_knode *field_node(struct wm_kparser *p, const struct wm_ktoken 
 	return n ? wm_kparser_fail(p, "the event has no such field") : NULL;
 }
 
-/* After REC: -> and a name. */
+/* Parses what follows REC: -> and the name of a field. */
 static struct wm_knode *record_field(struct wm_kparser *p)
 {
 	struct wm_ktoken name;
@@ -119,7 +119,7 @@ static struct wm_knode *record_field(struct wm_kparser *p)
 	return field_node(p, &name);
 }
 
-/* A string; adjacent strings are concatenated. */
+/* Parses a string; adjacent strings are concatenated. */
 static struct wm_knode *text_node(struct wm_kparser *p)
 {
 	struct wm_knode *n = wm_kparser_node(p, WM_KNODE_TEXT);
@@ -144,7 +144,7 @@ static struct wm_knode *text_node(struct wm_kparser *p)
 	return n;
 }
 
-/* Names that old kernels left in their print forms, with their values. */
+/* The value of a constant whose name old kernels left in their print forms. */
 static struct wm_knode *old_name(struct wm_kparser *p, const struct wm_ktoken *name)
 {
 	static const struct {
@@ -163,7 +163,7 @@ static struct wm_knode *old_name(struct wm_kparser *p, const struct wm_ktoken *n
 		    memcmp(olds[i].name, name->at, name->length) == 0)
 			return wm_kparser_number(p, olds[i].value, 4, true);
 	}
-	return wm_kparser_unknown(p); /* a macro or variable of the kernel */
+	return wm_kparser_unknown(p); /* a macro or variable that only the kernel has */
 }
 
 static struct wm_knode *bound_name(struct wm_kparser *p, const struct wm_ktoken *name)
@@ -211,10 +211,10 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 	struct wm_knode *n;
 
 	if (!a || (!t->bytes && !t->is_pointer))
-		return a; /* unknown type: value unchanged */
+		return a; /* the type is unknown: the value does not change */
 	if (t->is_pointer && (a->kind == WM_KNODE_TEXT || !has_bytes)) {
 		a->bytes = a->kind == WM_KNODE_NUMBER ? p->machine->long_bytes : a->bytes;
-		return a; /* an address remains an address */
+		return a; /* a cast address is still an address */
 	}
 	n = wm_kparser_node(p, t->is_pointer ? WM_KNODE_VIEW : WM_KNODE_CAST);
 	if (n) {
@@ -227,8 +227,8 @@ static struct wm_knode *cast_node(struct wm_kparser *p, const struct wm_ktype *t
 }
 
 /*
- * ({ TYPE NAME = EXPR; ... EXPR; }): each name is replaced by its value. The
- * current token is '{'.
+ * Parses ({ TYPE NAME = EXPR; ... EXPR; }), replacing each name by its value. The current token is
+ * '{'.
  */
 static struct wm_knode *statement_node(struct wm_kparser *p)
 {
@@ -346,7 +346,7 @@ static struct wm_knode *postfix(struct wm_kparser *p)
 	return n;
 }
 
-/* C's integer promotions; the result of a comparison is an int. */
+/* Applies C's integer promotions; the result of a comparison is an int. */
 static void promote(struct wm_knode *n, const struct wm_knode *a)
 {
 	bool is_truth = a->kind == WM_KNODE_BINARY && a->number;
@@ -355,7 +355,7 @@ static void promote(struct wm_knode *n, const struct wm_knode *a)
 	n->is_signed = a->bytes < 4 || is_truth || a->is_signed;
 }
 
-/* C's usual arithmetic conversions. */
+/* Applies C's usual arithmetic conversions. */
 static void convert(struct wm_knode *n, const struct wm_knode *a, const struct wm_knode *b)
 {
 	struct wm_knode x, y;
@@ -377,7 +377,7 @@ static struct wm_knode *unary_op(struct wm_kparser *p)
 		return a;
 	if (op == '*')
 		return element_node(p, a, wm_kparser_number(p, 0, 4, true));
-	if (op == '&') { /* the bytes of a field */
+	if (op == '&') { /* &field yields the field's bytes */
 		if (a->kind == WM_KNODE_FIELD)
 			a->kind = WM_KNODE_BYTES;
 		if (a->kind == WM_KNODE_BYTES)
@@ -478,7 +478,7 @@ static struct wm_knode *binary(struct wm_kparser *p, unsigned least)
 			promote(n, a);
 		else
 			convert(n, a, n->b);
-		/* For a comparison, the node's type is that of the operands compared. */
+		/* The type of a comparison's node is the type of the operands compared. */
 		n->number = gives_truth(op);
 		a = wm_kparser_whole(p, n);
 	}

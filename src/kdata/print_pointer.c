@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_pointer.c - the kernel's %p and the letters after it: symbols, network
- * and hardware addresses, UUIDs, bit maps, bytes.
+ * print_pointer.c - formats the kernel's %p and the letters after it: symbols, network and hardware
+ * addresses, UUIDs, bit maps, bytes.
  */
 #include "kdata/print_tree_int.h"
 

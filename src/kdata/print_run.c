@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_run.c - runs a program over a record: computes numbers by C's rules,
- * then the conversions.
+ * print_run.c - runs a program over a record: computes numbers by C's rules and writes the
+ * conversions.
  */
 #include "base/digits.h"
 #include "kdata/print_tree_int.h"
@@ -153,9 +153,9 @@ uint64_t wm_krun_number(const struct wm_krun *r, const struct wm_knode *n)
 		a = wm_krun_number(r, n->a);
 		return n->op == 's' ? a / 1000000000 : a % 1000000000;
 	case WM_KNODE_BYTES:
-	case WM_KNODE_VIEW: /* an address: NULL or not */
+	case WM_KNODE_VIEW: /* an address is true when it is not NULL */
 		return wm_krun_bytes(r, n).data != NULL;
-	default: /* text: an address, not NULL */
+	default: /* a text is an address that is not NULL */
 		return 1;
 	}
 }
@@ -201,7 +201,7 @@ static void run_conversion(const struct wm_krun *r, const struct wm_kconv *c)
 	case 'p':
 		wm_krun_pointer(r, c, width);
 		if (c->width_arg)
-			return; /* the width was the number of bytes */
+			return; /* the width was used as the number of bytes */
 		break;
 	default:
 		wm_krun_integer(r->out, c, wm_krun_number(r, c->arg), width, precision);
@@ -223,7 +223,7 @@ static uint64_t quick_number(const struct wm_krun *r, const struct wm_knode *n)
 	return wm_krun_number(r, n);
 }
 
-/* The common forms of a number. Writes at `at`, where there is room. */
+/* Writes the common forms of a number at `at`, where the caller has reserved room. */
 static char *quick(const struct wm_krun *r, const struct wm_kconv *c, char *at)
 {
 	uint64_t v = fit(quick_number(r, c->arg), c->bytes, c->quick == 'd');
@@ -273,7 +273,7 @@ void wm_kprint_run(const struct wm_kprint *p, const struct wm_kformats *known,
 		wm_krun_fields(&r);
 		return;
 	}
-	for (;; c++) { /* the last conversion is only text */
+	for (;; c++) { /* the last conversion contains only text */
 		if (!wm_text_reserve(out, p->room))
 			return;
 		c = run_quick(&r, c);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_special.c - events that are not printed by their print form: those
- * whose form cannot be compiled, trace_printk(), stacks.
+ * print_special.c - prints events for which the print form is not used: those whose form cannot be
+ * compiled, trace_printk(), and stacks.
  */
 #include "kdata/print_tree_int.h"
 
 #include "kdata/formats.h"
 
-#define ELEMENTS_MAX 1024u /* most elements shown of one array */
+#define ELEMENTS_MAX 1024u /* limit for the elements shown of one array */
 
 static void add_number(const struct wm_krun *r, const struct wm_kfield *f, uint64_t v)
 {
@@ -69,14 +69,14 @@ void wm_krun_fields(const struct wm_krun *r)
 	}
 }
 
-/* The arguments packed by trace_printk(), one after the other. */
+/* The packed arguments of trace_printk(), one after the other. */
 struct packed {
 	const unsigned char *data;
 	uint32_t bytes, at;
 	bool swap;
 };
 
-/* A number, aligned to its size but at most to 4. */
+/* Reads a number, aligned to its size or to 4, whichever is smaller. */
 static uint64_t unpack(struct packed *k, uint32_t bytes)
 {
 	uint32_t align = bytes < 4 ? bytes : 4;
@@ -113,7 +113,7 @@ static void unpack_pointer(const struct wm_krun *r, struct wm_kconv *c, struct p
 {
 	struct wm_knode n = {.kind = WM_KNODE_NUMBER};
 
-	/* For all letters but these the kernel followed the pointer and stored text. */
+	/* For letters other than these, the kernel stored the text that the pointer referred to. */
 	if (c->pointer[0] && !strchr("SsFfBxKe", c->pointer[0])) {
 		unpack_text(r, k);
 		return;

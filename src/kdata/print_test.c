@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_test.c - print forms as the kernel's macros leave them, and the text
- * that the kernel prints for a record; hostile forms and records.
+ * print_test.c - compares print forms, as the kernel's macros expand them, with the text that the
+ * kernel prints for a record; tests hostile forms and records.
  */
 #include "kdata/print.h"
 
@@ -16,7 +16,7 @@
 #include "kdata/format_test_kit.h"
 #include "kdata/formats.h"
 
-/* The record on which every form below is run: it has kit_all's fields. */
+/* The record that every form below prints. It has the fields of kit_all. */
 struct record {
 	uint16_t type;
 	uint8_t flags, preempt;
@@ -49,7 +49,7 @@ static const struct record record = {
     .ip = {10, 1, 2, 3},
     .odd = {0x11, 0x22},
     .words = 8u << 16 | 80,
-    .name = 8u << 16 | 32, /* after offset 56 */
+    .name = 8u << 16 | 32, /* relative to the end of the word, at offset 56 */
     .cpus = 16u << 16 | 96,
     .e = 0xffffffff81000110,
     .f = -5,
@@ -75,7 +75,9 @@ static struct wm_kformats *known_kernel(void)
 	return k;
 }
 
-/* The text for that form; prefixed with "FIELDS: " when the form could not be compiled. */
+/*
+ * Formats a record by a form; the text begins with "FIELDS: " when the form could not be compiled.
+ */
 static void run(const char *form, const void *bytes, uint32_t nr, struct wm_text *out)
 {
 	struct wm_kformats *k = known_kernel();
@@ -155,7 +157,7 @@ static void test_expressions(void **state)
 	       "((u32 *)__get_dynamic_array(words))[2]",
 	       "8 e 0");
 	expect("\"%s\", __get_rel_str(name)[0] ? \" \" : \"\"", " ");
-	expect("\"%d %d\", INT_MAX, REC->a", "? 200"); /* only the kernel has it */
+	expect("\"%d %d\", INT_MAX, REC->a", "? 200"); /* a value that only the kernel has */
 	expect("\"%u %d\", jiffies_to_msecs(REC->e), HRTIMER_SOFTIRQ", "? 8");
 }
 
@@ -222,7 +224,7 @@ static void test_forms_we_cannot_run(void **state)
 	expect("\"%s\", ({ static const char *x[] = { \"a\" }; x[REC->a]; })", fields);
 }
 
-/* Values cut off a record are empty or 0. */
+/* Values outside of a truncated record are empty or 0. */
 static void test_short_records(void **state)
 {
 	static const char form[] =

@@ -6,7 +6,7 @@
  */
 #include "kdata/print_tree_int.h"
 
-/* Width 0: the machine's long. */
+/* The known types. A width of 0 means the machine's long. */
 static const struct known {
 	const char *name;
 	uint8_t bytes;
@@ -45,11 +45,11 @@ static const struct {
     {"__force", OTHER},     {"static", OTHER},
 };
 
-/* The words of a type read up to now. */
+/* The words of a type that have been read so far. */
 struct reading {
 	unsigned parts, nr_long, nr_stars;
 	const struct known *known;
-	bool named; /* has an unknown name, or a tag */
+	bool named; /* the type has an unknown name, or a tag */
 };
 
 static bool take_part(struct wm_kparser *p, struct reading *r)
@@ -136,7 +136,7 @@ bool wm_kparser_type(struct wm_kparser *p, bool declares, struct wm_ktype *ret)
 			break;
 		wm_kparser_next(p);
 		if (declares && !(p->token.kind == WM_KTOKEN_NAME || wm_kparser_is(p, '*'))) {
-			*p = before; /* that was the declared name */
+			*p = before; /* that was the name being declared */
 			break;
 		}
 		any = r.named = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_int.h - the inside of a plan, shared by proc_table.c (descriptions of
- * the files), proc_text.c (creates a plan) and proc_put.c (runs it).
+ * proc_int.h - the internals of a plan, shared by proc_table.c (descriptions of the files),
+ * proc_text.c (creates a plan) and proc_put.c (runs it).
  */
 #ifndef WM_KDATA_PROC_INT_H
 #define WM_KDATA_PROC_INT_H
@@ -15,18 +15,18 @@ enum wm_proc_value {
 	WM_PROC_COUNT,   /* u8 */
 	WM_PROC_SIGNED,  /* i8 */
 	WM_PROC_DECIMAL, /* f8: "0.42" */
-	WM_PROC_WORD,    /* s: up to the next blank */
-	WM_PROC_COMM,    /* s: in parentheses, and may itself contain parentheses */
-	WM_PROC_CPU,     /* u4: the number after "cpu" */
+	WM_PROC_WORD,    /* a word, up to the next blank (type s) */
+	WM_PROC_COMM,    /* a name in parentheses, which may contain parentheses (type s) */
+	WM_PROC_CPU,     /* the number after "cpu" (type u4) */
 };
 
-/* The unit of the kernel's number, and the unit it is converted to. */
+/* The unit of a number in the file, and the unit that is recorded. */
 enum wm_proc_unit {
 	WM_PROC_PLAIN,
 	WM_PROC_PERCENT,
 	WM_PROC_BYTES,
 	WM_PROC_KIB,     /* -> bytes */
-	WM_PROC_SECTORS, /* of 512 -> bytes */
+	WM_PROC_SECTORS, /* sectors of 512 bytes -> bytes */
 	WM_PROC_PAGES,   /* -> bytes */
 	WM_PROC_NS,
 	WM_PROC_US,    /* -> ns */
@@ -35,32 +35,40 @@ enum wm_proc_unit {
 };
 
 struct wm_proc_column {
-	const char *name; /* without its unit; NULL with SKIP */
+	const char *name; /* field name without its unit; NULL with SKIP */
 	enum wm_proc_value value;
 	enum wm_proc_unit unit;
 };
 
-/* A line of a text that is one record, and the names of its values. */
+/* A line of a text that is a single record, and the names of its values. */
 struct wm_proc_line {
 	const char *key;
-	const struct wm_proc_column *columns; /* name NULL ends them; NULL: named like the line */
+	/* Ended by name NULL; NULL: the only value has the name of the line. */
+	const struct wm_proc_column *columns;
 };
 
 struct wm_proc_shape {
 	struct wm_proc_event event;
 	/*
-	 * Each line of the text is a record with these columns; NULL: the whole text is
-	 * one record, its lines are a key and values.
+	 * If set, each line of the text is a record with these columns; if NULL, the whole text is
+	 * one record, and each line has a key and values.
 	 */
 	const struct wm_proc_column *rows;
-	const char *between;  /* rows: separator between columns */
-	const char *begins;   /* line prefix, followed by a digit. Only such lines are rows; a text
-				 that is one record ignores them. NULL: every line is used */
-	const char *not_with; /* rows: lines with one of these are skipped; NULL: none */
-	/* Texts of one record: lines that are not a simple key and value; key NULL ends them. */
+	const char *between; /* rows: the characters that separate columns */
+	/*
+	 * rows: only lines that begin with this and a digit are rows; NULL: all lines are. Not used
+	 * for a text that is one record.
+	 */
+	const char *begins;
+	const char *not_with; /* rows: lines that contain one of these are skipped; NULL: none is */
+	/*
+	 * for a text that is one record: lines that are not a simple key and value; ended by key
+	 * NULL
+	 */
 	const struct wm_proc_line *lines;
-	bool sizes_only; /* of the lines not in `lines` only those with "kB" */
-	bool may_lack;   /* a later text may lack lines: their values are 0 */
+	/* Of the lines that are not in `lines`, only those with "kB" are recorded. */
+	bool sizes_only;
+	bool may_lack; /* a later text may lack lines; their values are then 0 */
 };
 
 const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e);
@@ -72,7 +80,7 @@ struct wm_proc_step {
 
 struct wm_proc_key {
 	const char *key;
-	uint32_t bytes, nr; /* nr: number of its values that are recorded, from the first */
+	uint32_t bytes, nr; /* nr: number of values that are recorded, from the first on */
 };
 
 struct wm_proc_plan {
@@ -80,8 +88,9 @@ struct wm_proc_plan {
 	const struct wm_proc_shape *shape;
 	struct wm_proc_machine machine;
 	struct wm_proc_field *fields; /* the recorded fields */
-	struct wm_proc_step *steps;   /* for rows: one per column; else one per value */
-	struct wm_proc_key *keys;     /* for a text that is one record, in file order */
+	/* One per column of a row, or one per value of a text that is one record. */
+	struct wm_proc_step *steps;
+	struct wm_proc_key *keys; /* for a text that is one record, in the order of the file */
 	size_t nr_fields, nr_steps, nr_keys;
 	uint32_t left_out;
 	struct wm_text schema;
@@ -92,7 +101,7 @@ static inline bool wm_proc_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The line's end: its '\n', or the end of the text. */
+/* Returns the end of the line: its '\n', or the end of the text. */
 static inline const char *wm_proc_line_end(const char *at, const char *end)
 {
 	const char *n = __builtin_memchr(at, '\n', (size_t)(end - at));
@@ -100,7 +109,7 @@ static inline const char *wm_proc_line_end(const char *at, const char *end)
 	return n ? n : end;
 }
 
-/* The end of the key at the start of a line: its first blank, ':' or end. */
+/* Returns the end of the key at the start of a line: its first blank, its ':' or its end. */
 static inline const char *wm_proc_key_end(const char *at, const char *end)
 {
 	while (at < end && !wm_proc_is_blank(*at) && *at != ':')
@@ -108,7 +117,7 @@ static inline const char *wm_proc_key_end(const char *at, const char *end)
 	return at;
 }
 
-/* Whether a line is a record in a text of rows. */
+/* Whether a line of a text of rows is a record. */
 bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end);
 
 #endif

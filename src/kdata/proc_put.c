@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_put.c - writes the values of a text as packed fields; see proc_text.h.
- * Called for every reading: numbers are parsed in place, nothing is allocated.
+ * proc_put.c - writes the values of a text as packed fields; see proc_text.h. It is called at each
+ * reading, so it parses numbers in place and allocates nothing.
  */
 #include <endian.h>
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include "event/class.h"
 #include "kdata/proc_int.h"
 
-#define WORD_MAX 64u /* names of devices and commands are shorter */
+#define WORD_MAX 64u /* names of devices and commands are shorter than this */
 
 _Static_assert(WM_PROC_RECORD_BYTES_MAX >= 8 * WM_CLASS_FIELDS_MAX + 4 * (WORD_MAX + 1),
 	       "as many fields as an event can have, and a few words");
 
 struct put {
-	const char *at, *end; /* of the line */
+	const char *at, *end; /* current position in the line, and its end */
 	unsigned char *to;
 };
 
@@ -46,7 +46,7 @@ static void put_u64(struct put *p, uint64_t value)
 	p->to += sizeof(value);
 }
 
-/* A sum of more than 64 bits becomes UINT64_MAX. */
+/* Converts and stores a count; a result of more than 64 bits becomes UINT64_MAX. */
 static int put_count(struct put *p, uint64_t scale)
 {
 	uint64_t n;
@@ -72,7 +72,7 @@ static int put_signed(struct put *p)
 	return err;
 }
 
-/* "98.68": the kernel writes two digits after the point. */
+/* Stores a decimal number such as "98.68"; the kernel writes two digits after the point. */
 static int put_decimal(struct put *p)
 {
 	uint64_t whole, part = 0, bits;
@@ -104,7 +104,7 @@ static int put_text(struct put *p, const char *from, size_t bytes)
 	return 0;
 }
 
-/* "(cat) R 1": extends to the last parenthesis of the line. */
+/* Stores the command of "(cat) R 1", which extends to the last parenthesis of the line. */
 static int put_comm(struct put *p)
 {
 	const char *last = p->at < p->end ? memrchr(p->at, ')', (size_t)(p->end - p->at)) : NULL;
@@ -113,7 +113,7 @@ static int put_comm(struct put *p)
 	if (!last || *p->at != '(')
 		return -EBADMSG;
 	p->at = last + 1;
-	if (last == first) { /* a task's name may be empty */
+	if (last == first) { /* the name of a task may be empty */
 		*p->to++ = '\0';
 		return 0;
 	}
@@ -138,7 +138,7 @@ static int put_cpu(struct put *p)
 	return 0;
 }
 
-/* One value; p->at is its first character. */
+/* Stores one value; p->at is its first character. */
 static int put_value(struct put *p, const struct wm_proc_step *s, const char *value_end)
 {
 	const char *from = p->at;
@@ -217,7 +217,10 @@ static int64_t next_row(const struct wm_proc_plan *plan, const char **at, const 
 
 /* --- a text that is one record ------------------------------------------------------------ */
 
-/* "avg10=0.42": the position identifies the value, the text up to '=' is skipped. */
+/*
+ * Stores the values of a line such as "avg10=0.42": they are identified by their position, and the
+ * text up to '=' is skipped.
+ */
 static int put_values(struct put *p, const struct wm_proc_step *steps, uint32_t nr)
 {
 	int err = 0;
@@ -244,7 +247,7 @@ static bool is_key(const struct wm_proc_key *k, const char *line, const char *en
 	       (wm_proc_is_blank(line[k->bytes]) || line[k->bytes] == ':');
 }
 
-/* Writes zeros for missing lines, if the shape allows that. */
+/* Stores zeros for missing lines, if the shape allows that. */
 static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct wm_proc_step *s,
 		    uint32_t nr)
 {
@@ -256,7 +259,9 @@ static int put_lack(const struct wm_proc_plan *plan, struct put *p, const struct
 	return 0;
 }
 
-/* The plan's key, from the k-th on, that the line has; nr_keys: none of them. */
+/*
+ * The index, from k on, of the plan's key with which the line begins; nr_keys when there is none.
+ */
 static size_t find_key(const struct wm_proc_plan *plan, size_t k, const struct put *p)
 {
 	while (k < plan->nr_keys && !is_key(&plan->keys[k], p->at, p->end))

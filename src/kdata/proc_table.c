@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_table.c - the files of /proc that are events, and their contents
- * according to proc(5). Values that the file itself names are not listed here.
+ * proc_table.c - the files of /proc that are recorded as events, and their contents according to
+ * proc(5). Values that are named in the file itself are not listed here.
  */
 #include <string.h>
 
@@ -60,16 +60,19 @@ static const struct wm_proc_column loadavg[] = {
 static const struct wm_proc_column of_some[] = {PRESSURES("some")};
 static const struct wm_proc_column of_full[] = {PRESSURES("full")};
 
-/* Addresses, masks and values that the kernel no longer maintains are skipped. */
+/*
+ * Columns of /proc/PID/stat. Addresses, masks and values that the kernel no longer maintains are
+ * skipped.
+ */
 static const struct wm_proc_column pid_stat[] = {
-	SKIP /* pid: the event has it */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
+	SKIP /* the event's context has the pid */, {"comm", WM_PROC_COMM, WM_PROC_PLAIN},
 	{"state", WM_PROC_WORD, WM_PROC_PLAIN}, COUNT("ppid"),
 	SKIP /* pgrp */, SKIP /* session */, SKIP /* tty_nr */, SKIP /* tpgid */, SKIP /* flags */,
 	COUNT("minflt"), COUNT("cminflt"), COUNT("majflt"), COUNT("cmajflt"),
 	TICKS("utime"), TICKS("stime"), TICKS("cutime"), TICKS("cstime"),
 	SIGNED("priority"), SIGNED("nice"), COUNT("num_threads"), SKIP /* itrealvalue */,
 	TICKS("starttime"), BYTES("vsize"), {"rss", WM_PROC_COUNT, WM_PROC_PAGES},
-	SKIP, SKIP, SKIP, SKIP, SKIP, SKIP /* rsslim to kstkeip */,
+	SKIP, SKIP, SKIP, SKIP, SKIP, SKIP /* skips rsslim to kstkeip */,
 	SKIP, SKIP, SKIP, SKIP /* signals */, SKIP /* wchan */, SKIP, SKIP /* swap */,
 	SKIP /* exit_signal */, COUNT("processor"), COUNT("rt_priority"), COUNT("policy"),
 	TICKS("delayacct_blkio"), TICKS("guest_time"), TICKS("cguest_time"), END};
@@ -130,7 +133,10 @@ const struct wm_proc_shape *wm_proc_shape_of(const struct wm_proc_event *e)
 					      offsetof(struct wm_proc_shape, event));
 }
 
-/* With begins "cpu", the line "cpu0 ..." is a row, "cpu ..." is not: that is the sum. */
+/*
+ * Whether a line is a row. If rows begin with "cpu", the line "cpu0 ..." is a row, but "cpu ...",
+ * the sum, is not.
+ */
 bool wm_proc_is_row(const struct wm_proc_shape *s, const char *line, const char *end)
 {
 	size_t n = s->begins ? strlen(s->begins) : 0;

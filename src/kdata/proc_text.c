@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_text.c - creates a plan from a first text; see proc_text.h and proc_int.h. */
+/*
+ * proc_text.c - creates a plan from the first text that was read; see proc_text.h and proc_int.h.
+ */
 #include "kdata/proc_text.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include "kdata/proc_int.h"
 
 #define PLAN_BYTES_MAX ((size_t)4 << 20)
-#define NAME_MAX_BYTES 100u /* of a field's name, without its unit */
+#define NAME_MAX_BYTES 100u /* limit for a field's name without its unit */
 #define NS_PER_S       WM_NS_PER_SECOND
 
 /* --- one field ------------------------------------------------------------------------ */
@@ -52,7 +54,7 @@ static const char *unit_name(enum wm_proc_unit unit)
 	return unit >= WM_PROC_NS ? "ns" : unit >= WM_PROC_BYTES ? "bytes" : "";
 }
 
-/* Makes room for one more element in an array of the plan; false: out of memory. */
+/* Makes room for one more element in an array of the plan. Returns false when out of memory. */
 static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
 {
 	void **at = array, *more = wm_arena_grow(&p->arena, *at, nr, bytes);
@@ -63,8 +65,8 @@ static bool grow(struct wm_proc_plan *p, void *array, size_t nr, size_t bytes)
 }
 
 /*
- * "Active(anon)", in bytes: Active_anon_bytes. Characters other than letters
- * and digits become one '_'.
+ * Builds the name of a field: "Active(anon)", in bytes, becomes Active_anon_bytes. Other characters
+ * than letters and digits become one '_'.
  */
 static const char *field_name(struct wm_proc_plan *p, const char *key, size_t bytes,
 			      enum wm_proc_unit unit)
@@ -96,7 +98,7 @@ static int add_step(struct wm_proc_plan *p, enum wm_proc_value value, enum wm_pr
 	return 0;
 }
 
-/* A counter beyond the limit of fields is skipped, and counted. */
+/* Adds a field. A counter beyond the limit for fields is not recorded, but counted. */
 static int add_field(struct wm_proc_plan *p, const struct wm_proc_column *c, size_t name_bytes)
 {
 	struct wm_proc_field f = {.unit =
@@ -119,7 +121,7 @@ static int add_field(struct wm_proc_plan *p, const struct wm_proc_column *c, siz
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* Number of columns in a line. Not for lines with a COMM, which may contain blanks. */
+/* The number of columns in a line. Not for lines with a COMM, which may contain blanks. */
 static size_t count_columns(const struct wm_proc_shape *s, const char *at, const char *end)
 {
 	size_t nr = 0;
@@ -140,9 +142,9 @@ static size_t count_columns(const struct wm_proc_shape *s, const char *at, const
 }
 
 /*
- * Adds as many columns as the first row has; those not in the table are
- * counters of a newer kernel. For a text without rows, and for tasks, whose
- * comm may contain blanks, the columns are those of the table.
+ * Adds as many columns as the first row has; columns beyond those of the table are counters of a
+ * newer kernel. Uses only the table's columns when the text has no rows, and for tasks, whose comm
+ * may contain blanks.
  */
 static int add_columns(struct wm_proc_plan *p, size_t nr)
 {
@@ -204,7 +206,7 @@ static const struct wm_proc_line *line_called(const struct wm_proc_shape *s, con
 	return l && l->key ? l : NULL;
 }
 
-/* Adds the values that both the line and the table have. */
+/* Adds those values of the table that the line has. */
 static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size_t nr,
 		      uint32_t *ret_nr)
 {
@@ -217,7 +219,7 @@ static int add_values(struct wm_proc_plan *p, const struct wm_proc_line *l, size
 	return err;
 }
 
-/* "KEY VALUE" or "KEY: VALUE kB"; other lines have no counter, or none of interest. */
+/* Adds the value of "KEY VALUE" or "KEY: VALUE kB"; ignores other lines. */
 static int add_simple(struct wm_proc_plan *p, const char *key, size_t bytes, const char *values,
 		      const char *end, bool wanted, uint32_t *ret_nr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_text.h - counters that the kernel keeps in /proc, as events: the list of
- * files, the fields in a file's text, and the values of a later text as the
- * packed fields of records. Text in, bytes out: no descriptors.
+ * proc_text.h - makes events of the counters that the kernel keeps in /proc: the list of files, the
+ * fields in a file's text, and the packed fields of a record from the values of a later text. These
+ * functions get texts; they open no files.
  *
  * The fields come from a text of the running kernel, so counters of future
  * kernels are recorded, too. A field has the kernel's own name, made an
@@ -23,17 +23,17 @@
 #define WM_PROC_PROVIDER "proc"
 
 struct wm_proc_event {
-	const char *name; /* "vmstat": the event is proc:vmstat */
-	const char *file; /* below /proc, or below /proc/PID */
+	const char *name; /* for example "vmstat", for the event proc:vmstat */
+	const char *file; /* path below /proc, or below /proc/PID */
 	const char *help;
-	bool of_task; /* one file per process */
+	bool of_task; /* there is one file per process */
 };
 
-/* The i-th event; NULL after the last. */
+/* Returns the i-th event, or NULL after the last. */
 const struct wm_proc_event *wm_proc_event(size_t i);
-#define WM_PROC_EVENTS_MAX 32u /* at least the number of events */
+#define WM_PROC_EVENTS_MAX 32u /* an upper limit for the number of events */
 
-/* The kernel's units on this machine. */
+/* The units in which this machine's kernel counts. */
 struct wm_proc_machine {
 	uint64_t ticks_hz;   /* sysconf(_SC_CLK_TCK) */
 	uint64_t page_bytes; /* sysconf(_SC_PAGESIZE) */
@@ -41,17 +41,17 @@ struct wm_proc_machine {
 
 struct wm_proc_field {
 	const char *name;
-	const char *unit; /* "bytes", "ns", "percent"; "": a count, or a word */
-	const char *type; /* as in a schema (doc/format/event.md): "u8" "i8" "f8" "u4" "s" */
+	const char *unit; /* "bytes", "ns" or "percent"; "" for a count or a word */
+	const char *type; /* as in a schema (doc/format/event.md): "u8", "i8", "f8", "u4" or "s" */
 };
 
-/* The contents of one event's file. Immutable. */
+/* How to read the file of one event. Immutable. */
 struct wm_proc_plan;
 
 /*
- * Creates a plan from a complete text of the file. -EBADMSG when it has no
- * field. At most WM_CLASS_FIELDS_MAX fields are used; wm_proc_plan_left_out()
- * counts the others.
+ * Creates a plan from a complete text of the file. Returns -EBADMSG when the text has no field. At
+ * most WM_CLASS_FIELDS_MAX fields are recorded; wm_proc_plan_left_out() returns the number of the
+ * others.
  */
 int wm_proc_plan_create(const struct wm_proc_event *e, const struct wm_proc_machine *machine,
 			const char *text, size_t bytes, struct wm_proc_plan **ret,
@@ -61,9 +61,10 @@ void wm_proc_plan_destroy(struct wm_proc_plan *p); /* accepts NULL */
 const char *wm_proc_plan_schema(const struct wm_proc_plan *p);
 size_t wm_proc_plan_nr_fields(const struct wm_proc_plan *p);
 const struct wm_proc_field *wm_proc_plan_field(const struct wm_proc_plan *p, size_t i);
-uint32_t wm_proc_plan_left_out(const struct wm_proc_plan *p); /* counters without a field */
+/* Number of counters that are not recorded. */
+uint32_t wm_proc_plan_left_out(const struct wm_proc_plan *p);
 
-#define WM_PROC_RECORD_BYTES_MAX 4096u /* the fields of a record are never longer */
+#define WM_PROC_RECORD_BYTES_MAX 4096u /* limit for the packed fields of a record */
 
 /*
  * Writes the packed fields of the next record of a text to `to` and advances

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_text_test.c - fields and values of /proc's counters: from texts written
- * here, from this machine's files, and from damaged texts.
+ * proc_text_test.c - reads counters of /proc from hand-written texts, from this machine's files,
+ * and from damaged texts.
  */
 #include <endian.h>
 #include <errno.h>
@@ -47,7 +47,10 @@ static struct wm_proc_plan *plan(const char *name, const char *text)
 	return p;
 }
 
-/* The record of a text that is copied to a block of its own, so that a sanitizer sees its end. */
+/*
+ * Stores the record of a text that is copied to a block of its own, so that a sanitizer detects
+ * reads past its end.
+ */
 static int64_t put(const struct wm_proc_plan *p, const char *text, unsigned char *to)
 {
 	size_t bytes = strlen(text);
@@ -95,7 +98,7 @@ static void lines_are_fields_in_bytes(void **state)
 	assert_int_equal(u64_at(to, 0), 24684092ull * 1024);
 	assert_int_equal(u64_at(to, 8), 17 * 1024);
 	assert_int_equal(u64_at(to, 16), 3);
-	/* A new line is skipped; a missing one makes the text invalid. */
+	/* An additional line is skipped; a missing line makes the text invalid. */
 	assert_int_equal(
 	    put(p, "New: 1\nMemTotal: 5 kB\nx\n\nActive(anon): 6\nHugePages_Free: 7", to), 24);
 	assert_int_equal(u64_at(to, 16), 7);
@@ -120,7 +123,7 @@ static void numbers_end_at_64_bits(void **state)
 	assert_true(u64_at(to, 0) == UINT64_MAX);
 	assert_int_equal(put(p, "pgfault 18446744073709551616\n", to), -EBADMSG);
 	assert_int_equal(put(p, "pgfault 99999999999999999999999999\n", to), -EBADMSG);
-	/* Converted to bytes it does not fit: it becomes the maximum. */
+	/* The number of bytes exceeds 64 bits and becomes the maximum. */
 	assert_int_equal(put(kb, "A: 18446744073709551615 kB\n", to), 8);
 	assert_true(u64_at(to, 0) == UINT64_MAX);
 	wm_proc_plan_destroy(p);
@@ -210,7 +213,7 @@ static void net_devices_have_no_header(void **state)
 	assert_int_equal(u64_at(to, 3), 3267);
 	assert_int_equal(u64_at(to, 3 + 64), 3268);
 	wm_proc_plan_destroy(p);
-	p = plan("net_dev", ""); /* no device yet: the table's columns */
+	p = plan("net_dev", ""); /* without a device, the columns are those of the table */
 	assert_int_equal(put(p, text, to), 3 + 16 * 8);
 	wm_proc_plan_destroy(p);
 }
@@ -319,7 +322,10 @@ static void what_is_no_such_file_is_refused(void **state)
 
 /* --- this machine's files, intact and damaged ---------------------------------------------- */
 
-/* The text of an event's file; NULL: this kernel does not have it. free() it. */
+/*
+ * Returns the text of an event's file, which the caller frees; NULL when this kernel does not have
+ * the file.
+ */
 static char *real_text(const struct wm_proc_event *e, size_t *ret_bytes)
 {
 	char path[64], *text = NULL;
@@ -328,7 +334,7 @@ static char *real_text(const struct wm_proc_event *e, size_t *ret_bytes)
 	return wm_file_read(AT_FDCWD, path, TEXT_MAX, &text, ret_bytes) < 0 ? NULL : text;
 }
 
-/* The schema can be used to declare an event. */
+/* Checks that the schema can be used to declare an event. */
 static void check_schema(const struct wm_proc_event *e, const struct wm_proc_plan *p)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -363,7 +369,9 @@ static size_t nr_records(const struct wm_proc_plan *p, const char *text, size_t 
 	return nr;
 }
 
-/* Cuts at 500 places, and changed bytes: the only results are records and -EBADMSG. */
+/*
+ * Truncates the text at 500 places and changes bytes: the only results may be records and -EBADMSG.
+ */
 static void damage(const struct wm_proc_plan *p, const char *text, size_t bytes)
 {
 	uint32_t seed = 12345;
@@ -409,7 +417,8 @@ static void this_machines_files_are_read(void **state)
 		free(text);
 		seen++;
 	}
-	assert_true(seen >= 8); /* vmstat, meminfo, stat, loadavg, and those of a process */
+	/* At least vmstat, meminfo, stat, loadavg, and the files of a process. */
+	assert_true(seen >= 8);
 }
 
 int main(void)

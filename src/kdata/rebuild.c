@@ -10,7 +10,7 @@
 struct rebuilding {
 	const struct wm_item *items;
 	unsigned char *out;
-	uint32_t bytes; /* size of the record up to now: its fixed part, then dynamic arrays */
+	uint32_t bytes; /* current size of the record: its fixed part, then dynamic arrays */
 };
 
 void wm_rebuild_machine(struct wm_kmachine *ret)
@@ -26,7 +26,7 @@ static void put(unsigned char *to, uint64_t value, uint32_t bytes)
 
 /* --- one field's bytes ------------------------------------------------------------------ */
 
-/* Writes at most `room` bytes of an item's contents; returns their number, or -EBADMSG. */
+/* Writes at most `room` bytes of an item's contents. Returns their number, or -EBADMSG. */
 static int64_t put_item(const struct rebuilding *r, uint32_t index, uint32_t width,
 			unsigned char *to, uint32_t room)
 {
@@ -62,13 +62,13 @@ static int64_t put_item(const struct rebuilding *r, uint32_t index, uint32_t wid
 static uint32_t width_of(const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BITMASK)
-		return LONG_BYTES; /* words of 64 bits are this machine's long type */
+		return LONG_BYTES; /* words of 64 bits are longs on this machine */
 	return f->element_bytes ? f->element_bytes : 1;
 }
 
 /*
- * Appends a dynamic array and stores its position in its word. A string is
- * NUL-terminated in the record.
+ * Appends a dynamic array and stores its position in the array's word. A string is NUL-terminated
+ * in the record.
  */
 static int add_dynamic(struct rebuilding *r, const struct wm_kfield *f, uint32_t index)
 {
@@ -107,8 +107,8 @@ static int add_field(struct rebuilding *r, const struct wm_kfield *f, uint32_t i
 }
 
 /*
- * In CTF 1.8 the length of a list is a member of its own in front of it, named
- * "_words_length" for "words".
+ * Whether an item is the length of the list after it. In CTF 1.8 this length is a separate member,
+ * named "_words_length" for "words".
  */
 static bool is_length(const struct wm_item *items, uint32_t at, uint32_t end)
 {

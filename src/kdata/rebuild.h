@@ -12,26 +12,26 @@
 #include "event/item.h"
 #include "kdata/event_format.h"
 
-#define WM_REBUILD_BYTES_MAX 65536u /* the largest offset in the word of a dynamic array */
+#define WM_REBUILD_BYTES_MAX 65536u /* limited by the offset in the word of a dynamic array */
 
-/* The common fields of every record, which its class lacks. */
+/* The common fields of every record, which the event's class does not have. */
 struct wm_rebuild_common {
 	uint32_t pid;
 	uint8_t flags, preempt_count;
 };
 
-/* The machine of these records; for the parser and the print form. */
+/* Describes the machine of these records, for the parser and the print form. */
 void wm_rebuild_machine(struct wm_kmachine *ret);
 
 /*
- * Items [at, end) of `items` are the event's own fields, in the format's order.
- * Returns the bytes written to `out` (of WM_REBUILD_BYTES_MAX); -EBADMSG when
- * the items do not match the format, or do not fit.
+ * Rebuilds a record. The items [at, end) are the event's own fields, in the format's order. Returns
+ * the number of bytes written to `out` (of WM_REBUILD_BYTES_MAX); -EBADMSG when the items do not
+ * match the format or the record becomes too large.
  */
 int64_t wm_rebuild_record(const struct wm_kformat *f, const struct wm_item *items, uint32_t at,
 			  uint32_t end, const struct wm_rebuild_common *common, unsigned char *out);
 
-/* Number of the format's fields that are in its class. */
+/* Number of the format's fields that the event's class has. */
 uint32_t wm_rebuild_nr_fields(const struct wm_kformat *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rebuild_test.c - an event's items become the record they came from: its print
- * form prints the same, every field has its bytes; items that do not fit are
- * reported.
+ * rebuild_test.c - rebuilds records from an event's items: the print form prints the same text, and
+ * every field has the original bytes. Items that do not match the format are refused.
  */
 #include "kdata/rebuild.h"
 
@@ -192,17 +191,17 @@ static void test_what_does_not_fit(void **state)
 		assert_int_equal(rebuild(w), -EBADMSG);
 		w->nr = nr;
 	}
-	add_number(w, 1); /* one too many */
+	add_number(w, 1); /* one item too many */
 	assert_int_equal(rebuild(w), -EBADMSG);
 	w->nr--;
-	w->items[5].count = 7; /* a list of six that claims seven */
+	w->items[5].count = 7; /* a list of six elements that claims seven */
 	assert_int_equal(rebuild(w), -EBADMSG);
 	w->items[5].count = 6;
-	w->items[0].member = &lists; /* a number typed as a list of nothing: 0 */
+	w->items[0].member = &lists; /* a number whose type is an empty list */
 	w->items[0].count = 0;
 	assert_true(rebuild(w) > 0);
 	w->items[0].member = &blobs;
-	w->items[0].count = 2; /* two bytes for one */
+	w->items[0].count = 2; /* two bytes for a field of one byte */
 	w->items[0].bytes = (const unsigned char *)"xy";
 	assert_int_equal(rebuild(w), -EBADMSG);
 	done(w);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * traceevent_test.c - a hundred thousand random records of all events of the
- * running kernel, in pages in the layout of its ring: libtraceevent and waymark
- * find the same records at the same times and the same value in each field
- * (waymark's from the transcoded payload), and print the same text.
+ * running kernel, in pages with the layout of its ring. libtraceevent and waymark must find the
+ * same records at the same times and the same value in each field (waymark reads them from the
+ * transcoded payload), and print the same text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,42 +31,49 @@
 #define NR_KINDS_MIN 200u
 #define PAGE_BYTES   65536u
 #define RECORD_MAX   8192u
-#define DYNAMIC_MAX  5u /* most elements of a dynamic array, and letters of a string */
+#define DYNAMIC_MAX  5u /* limit for the elements of a dynamic array and the letters of a string */
 
 static const char pattern[] = "/sys/kernel/tracing/events/*/*/format";
 
-/* libtraceevent 1.7 leaks some words of print forms. LeakSanitizer calls this when it is linked. */
+/*
+ * libtraceevent 1.7 leaks some strings of print forms. LeakSanitizer, if present, calls this
+ * function.
+ */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libtraceevent.so\n";
 }
 
-/* Forms that libtraceevent 1.7 prints differently from the kernel, which waymark follows. */
+/*
+ * Print forms that libtraceevent 1.7 prints differently from the kernel and from waymark, with the
+ * reason.
+ */
 static const char *const forms[] = {
-    "__print_symbolic",   /* a negative number without a name is not extended, -6ULL is rejected */
-    "__print_flags",      /* the same, and unknown masks are taken for 0 */
+    "__print_symbolic",   /* does not sign-extend an unnamed negative number; rejects -6ULL */
+    "__print_flags",      /* as for symbolic; and takes unknown masks for 0 */
     "%.*s",               /* printed literally */
-    "%*pbl",              /* the width in parentheses is not computed */
-    "%pIS",               /* other families than IP are left out */
-    "vmemmap",            /* taken for 0 */
-    "jiffies_to_",        /* taken for its argument */
-    " < 0",               /* all comparisons are unsigned, ... */
-    " == -1",             /* ... widened to 64 bits */
-    " ? \"guest_cr3\"",   /* !a ? b : c ? d : e is !(a ? ...) */
-    " - REC->nr_data +",  /* a - b + c is a - (b + c) */
-    "value_nsec / 1000L", /* divided as an unsigned number */
-    "REC->tsc_shift",     /* a signed byte is printed as unsigned */
-    "<< REC->",           /* shift by more bits than the word has: the processor's result, or 0 */
-    "\\t=> %ps", /* a stack; waymark prints <stack trace> and has each address as a value */
+    "%*pbl",              /* does not compute the width in parentheses */
+    "%pIS",               /* leaves out families other than IP */
+    "vmemmap",            /* takes it for 0 */
+    "jiffies_to_",        /* takes the result for the argument */
+    " < 0",               /* compares all numbers as unsigned ones */
+    " == -1",             /* compares numbers as unsigned ones of 64 bits */
+    " ? \"guest_cr3\"",   /* parses !a ? b : c ? d : e as !(a ? ...) */
+    " - REC->nr_data +",  /* parses a - b + c as a - (b + c) */
+    "value_nsec / 1000L", /* divides unsigned numbers */
+    "REC->tsc_shift",     /* prints a signed byte as unsigned */
+    /* For shifts by more bits than the word has: 0 or the processor's result. */
+    "<< REC->",
+    "\\t=> %ps", /* a stack: waymark prints <stack trace> and has each address as a value */
 };
 
 struct kind {
 	const struct wm_kformat *format;
 	struct wm_kplan *plan;
 	struct tep_event *theirs;
-	bool prints;  /* both can run its form */
-	bool differs; /* its text was seen to differ */
+	bool prints;  /* both libraries can run the print form */
+	bool differs; /* a difference in the text was found */
 };
 
 struct world {
@@ -99,16 +106,20 @@ static void add_format(struct world *w, char *path)
 	size_t bytes;
 
 	if (strstr(path, "/events/waymark_"))
-		return; /* a probe of a recording in progress */
+		return; /* a probe of another recording */
 	if (wm_file_read(AT_FDCWD, path, WM_KFORMAT_TEXT_MAX, &text, &bytes))
-		return; /* a dynamic event that was removed */
+		return; /* a dynamic event that was removed meanwhile */
 	system[strcspn(system, "/")] = 0;
 	if (wm_kformats_add(w->formats, system, text, bytes, NULL, NULL) == 0)
-		(void)tep_parse_event(w->tep, text, bytes, system); /* its form may fail */
+		/* The print form may be refused. */
+		(void)tep_parse_event(w->tep, text, bytes, system);
 	free(text);
 }
 
-/* With a length other than the array's, its __print_hex() reads beyond the record and crashes. */
+/*
+ * If the length is not the array's, libtraceevent's __print_hex() reads beyond the record and
+ * crashes.
+ */
 static bool can_print(const struct world *w, const struct tep_event *theirs, uint32_t id)
 {
 	return !(theirs->flags & TEP_EVENT_FL_FAILED) &&
@@ -147,7 +158,7 @@ static void put_text(struct world *w, unsigned char *to, uint32_t room)
 		to[i] = (unsigned char)('a' + next_random(w) % 26);
 }
 
-/* Small numbers, and those at the limits of the type. */
+/* Stores a small number, or one at the limits of its type. */
 static void put_number(struct world *w, unsigned char *to, uint32_t bytes)
 {
 	uint64_t random = next_random(w), value;
@@ -221,7 +232,7 @@ static void put_word(struct world *w, uint32_t word)
 	w->bytes += 4;
 }
 
-/* In the ring's form, sometimes preceded by a long time delta. */
+/* Stores a record in the ring's form, sometimes preceded by a long time delta. */
 static void put_record(struct world *w, const unsigned char *record, uint32_t bytes)
 {
 	uint32_t delta = (uint32_t)next_random(w) & 0xffff;
@@ -266,7 +277,7 @@ static void differs(const struct kind *k, const struct wm_value *v)
 	fail_msg("%s:%s: another value of %s", k->format->system, k->format->name, v->field->name);
 }
 
-/* Sign-extended to 64 bits, whatever the field's width. */
+/* Compares two numbers, sign-extended to 64 bits from any width. */
 static bool is_same_number(const struct wm_value *v, unsigned long long theirs)
 {
 	unsigned unused = 64 - 8 * v->field->bytes;
@@ -274,7 +285,7 @@ static bool is_same_number(const struct wm_value *v, unsigned long long theirs)
 	return (unsigned long long)wm_value_integer(v, 0) << unused == theirs << unused;
 }
 
-/* Text up to its NUL; else all elements, in their original bytes. */
+/* Compares a text up to its NUL, or all elements of an array as bytes. */
 static bool is_same_array(const struct wm_value *v, const char *theirs, uint32_t bytes)
 {
 	bool text = v->field->shape == WM_SHAPE_STRING || v->field->shape == WM_SHAPE_CHARS;
@@ -318,7 +329,10 @@ static bool may_differ(const struct kind *k)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (strstr(k->format->print, forms[i]))
 			return true;
-	/* A string in the kernel's memory, by its address: waymark prints it in parentheses. */
+	/*
+	 * A string in the kernel's memory, given by its address: waymark prints the address in
+	 * parentheses.
+	 */
 	for (unsigned i = 0; i < k->format->nr_fields; i++)
 		if (strstr(k->format->fields[i].type, "char *"))
 			return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transcode.c - steps of a plan, each from an offset in the record to the next
- * bytes of the payload; adjacent copies are joined.
+ * transcode.c - see transcode.h. Each step of a plan converts bytes at an offset in the record to
+ * the next bytes of the payload; copies of adjacent bytes are joined to one step.
  */
 #include "kdata/transcode.h"
 
@@ -15,17 +15,18 @@
 
 enum step_kind {
 	STEP_COPY,   /* `bytes` unchanged */
-	STEP_SWAP,   /* `bytes` of elements of `width`, each byte-swapped */
+	STEP_SWAP,   /* `bytes` bytes of elements of `width` bytes, each byte-swapped */
 	STEP_WIDEN,  /* converts a pointer of 4 bytes to 8 */
-	STEP_STRING, /* a dynamic array of char, or the tail of the record */
-	STEP_LIST,   /* a dynamic array of elements of `width`, or the tail */
-	STEP_BITS,   /* converts a dynamic array of longs to words of 64 bits */
+	STEP_STRING, /* a dynamic array of char, or the text at the end of the record */
+	/* A dynamic array of elements of `width` bytes, or the array at the end of the record. */
+	STEP_LIST,
+	STEP_BITS, /* converts a dynamic array of longs to words of 64 bits */
 };
 
 struct step {
 	uint8_t kind, width;
 	uint32_t offset, bytes;
-	const struct wm_kfield *field; /* for dynamic arrays and tails */
+	const struct wm_kfield *field; /* for dynamic arrays, and arrays at the end of the record */
 };
 
 struct wm_kplan {
@@ -33,9 +34,9 @@ struct wm_kplan {
 	unsigned char *desc;
 	size_t desc_bytes;
 	struct wm_kmachine machine;
-	uint32_t fixed_in;   /* smallest valid record */
-	uint32_t fixed_out;  /* total output of the steps of fixed size */
-	uint32_t nr_dynamic; /* number of the other steps */
+	uint32_t fixed_in;   /* minimum size of a record */
+	uint32_t fixed_out;  /* total size of the output of all steps of fixed size */
+	uint32_t nr_dynamic; /* number of steps of variable size */
 	uint32_t nr_steps;
 	struct step steps[];
 };
@@ -55,7 +56,7 @@ static char letter(const struct builder *b, const struct wm_kfield *f)
 {
 	if (f->flags & WM_KFIELD_BOOL && f->element_bytes == 1)
 		return 'b';
-	/* The kernel's events have no such types, but arguments of probes do. */
+	/* The kernel's own events have no floating-point fields, but arguments of probes do. */
 	if (f->element_bytes >= 4 && (!strcmp(f->type, "double") || !strcmp(f->type, "float")))
 		return 'f';
 	if (b->print && wm_kprint_shows_hex(b->print, f))
@@ -83,7 +84,7 @@ static void add_step(struct builder *b, struct step s)
 	p->steps[p->nr_steps++] = s;
 }
 
-/* A fixed number of elements, copied unchanged or byte-swapped. */
+/* Adds a fixed number of elements, which are copied or byte-swapped. */
 static void add_fixed(struct builder *b, const struct wm_kfield *f, uint8_t width)
 {
 	add_step(b, (struct step){.kind = b->machine->swap && width > 1 ? STEP_SWAP : STEP_COPY,
@@ -239,7 +240,7 @@ const unsigned char *wm_kplan_desc(const struct wm_kplan *p, size_t *ret_bytes)
 
 /* --- running --------------------------------------------------------------- */
 
-#define COUNT_BYTES 4u /* size of a list's count */
+#define COUNT_BYTES 4u /* size of the count that precedes the elements of a list */
 
 /* Copies elements in this machine's byte order. */
 static void copy_elements(unsigned char *out, const unsigned char *in, uint32_t bytes,

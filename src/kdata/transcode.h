@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transcode.h - converts a record of the kernel to the payload of an event
- * class of waymark (src/event/class.h): a plan, compiled once from the event's
- * format, then run for each record. Fields that are adjacent on both sides are
- * copied at once.
+ * transcode.h - converts records of the kernel to payloads of waymark's event classes
+ * (src/event/class.h). A plan is compiled once from the event's format and then run for each
+ * record. Fields that are adjacent in record and payload are copied at once.
  *
  *   in the format                      in the class
  *   integer, enum, long, bool          i, u, b of that width; x where the print form shows hex
@@ -15,8 +14,8 @@
  *   cpumask, bitmask                   qx8: words of 64 bits, lowest first
  *   of another size or unknown type    bytes: aNx1, dynamic z
  *
- * Integers are in this machine's byte order whatever machine recorded. A plan
- * is immutable; any number of threads may run it.
+ * Integers in the payload have this machine's byte order, whichever machine recorded. A plan is
+ * immutable; any number of threads may run it.
  */
 #ifndef WM_KDATA_TRANSCODE_H
 #define WM_KDATA_TRANSCODE_H
@@ -28,16 +27,15 @@
 struct wm_kplan;
 
 /*
- * `common`: the class also has the fields common to all events, except
- * common_type. `print` (optional) determines which numbers are shown in
- * hexadecimal. -E2BIG, -EBADMSG with `diag` (optional) when the event is too
- * large for a class; -ENOMEM.
+ * Compiles a plan. With `common`, the class also has the fields common to all events, except
+ * common_type. `print` (optional) determines which numbers are shown in hexadecimal. Returns -E2BIG
+ * or -EBADMSG, with `diag` (optional), when the event is too large for a class; or -ENOMEM.
  */
 int wm_kplan_create(const struct wm_kformat *f, const struct wm_kmachine *m,
 		    const struct wm_kprint *print, bool common, struct wm_kplan **ret,
 		    struct wm_diag *diag);
 /*
- * The same, but the class begins with the fields of a schema (<waymark/abi.h>;
+ * Like wm_kplan_create(), but the class begins with the fields of a schema (<waymark/abi.h>;
  * without '#'), which the caller writes itself. NULL: no such fields.
  */
 int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
@@ -45,18 +43,17 @@ int wm_kplan_create_behind(const char *schema, const struct wm_kformat *f,
 			   struct wm_kplan **ret, struct wm_diag *diag);
 void wm_kplan_destroy(struct wm_kplan *p);
 
-/* Borrowed from the plan. Its provider is the event's system. */
+/* The event class, owned by the plan. Its provider is the event's system. */
 const struct wm_class *wm_kplan_class(const struct wm_kplan *p);
-/* The same as a description (<waymark/abi.h>), for callers that pass it on. */
+/* The class as a description (<waymark/abi.h>), for callers that pass it on. */
 const unsigned char *wm_kplan_desc(const struct wm_kplan *p, size_t *ret_bytes);
 
-/* The largest payload of a record of `bytes`. */
+/* The largest possible payload of a record of `bytes` bytes. */
 size_t wm_kplan_bound(const struct wm_kplan *p, uint32_t bytes);
 
 /*
- * Writes the payload of a record; `room` must be at least the bound, else
- * -ENOSPC. Returns its size; -EBADMSG when the record is too short for its
- * fields or an array is outside of it.
+ * Writes the payload of a record. Returns its size; -ENOSPC when `room` is below the bound;
+ * -EBADMSG when the record is too short for its fields or an array is outside of it.
  */
 int64_t wm_kplan_run(const struct wm_kplan *p, const unsigned char *record, uint32_t bytes,
 		     unsigned char *out, size_t room);

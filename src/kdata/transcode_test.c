@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transcode_test.c - records of every kind of field, from machines of either
- * width and byte order, read back through the class; records that are too
- * short.
+ * transcode_test.c - converts records with every kind of field, from machines of either width and
+ * byte order, and reads them back through the class; tests records that are too short.
  */
 #include "kdata/transcode.h"
 
@@ -58,7 +57,7 @@ static void put_bytes(struct world *w, const void *data, size_t bytes)
 	w->at += bytes;
 }
 
-/* A record of kit_all. */
+/* Fills a record that has the fields of kit_all. */
 static void fill(struct world *w)
 {
 	put(w, 9, 2);
@@ -189,7 +188,8 @@ static void test_narrow(void **state)
 		assert_int_equal(n, 8 + 4 + 4 + 8 + 4 + 16);
 		expect_number(&w, n, "p", 0, 0xc0000000);
 		v = value_of(&w, n, "l");
-		assert_int_equal(v.field->scalar, WM_SCALAR_HEX); /* according to its print form */
+		/* Because its print form shows hexadecimal. */
+		assert_int_equal(v.field->scalar, WM_SCALAR_HEX);
 		expect_number(&w, n, "v", 1, 0x80000000);
 		expect_number(&w, n, "m", 0, 2ll << 32 | 1);
 		expect_number(&w, n, "m", 1, 4);
@@ -217,7 +217,7 @@ static void test_tails(void **state)
 	done(&w);
 }
 
-/* Adjacent fields are copied at once, and the bound holds whatever a record contains. */
+/* Adjacent fields are copied at once, and the bound holds for any record. */
 static void test_bounds(void **state)
 {
 	struct world w;
