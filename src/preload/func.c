@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * func.c - libwaymark-func.so: entry and exit of every function of a program compiled with
+ * func.c - libwaymark-func.so: records entry and exit of every function of a program compiled with
  * -finstrument-functions. libc has empty definitions of both hooks, so such a program runs with or
  * without this library.
  *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc.c - libwaymark-malloc.so: the allocations of an unmodified program, as events. Preloaded,
- * its functions come before the allocator's in the symbol search order and call the next ones,
- * libc's or another allocator's.
+ * malloc.c - libwaymark-malloc.so: records the allocations of an unmodified program. When it is
+ * preloaded, its functions come before the allocator's in the symbol search order; they call the
+ * functions of the next allocator, libc's or another one.
  *
  * It records each call of the program and its libraries, with the result. alloc, calloc, realloc
  * and memalign are recorded after the allocator returned, free before, so that no pointer appears
- * allocated before it appears freed; the only exception is realloc's old pointer: another thread
- * may get it before realloc returns. Calls that the allocator makes while it serves a recorded call
- * are not recorded (`inside`).
+ * allocated before it appears freed; the only exception is the old pointer of realloc, which
+ * another thread may get before realloc returns. Calls that the allocator makes while it serves a
+ * recorded call are not recorded (`inside`).
  *
  * Dormant, a call costs the site plus one load and a jump. dlsym() runs once, at the first call,
  * which may come before any constructor. dlsym() may itself allocate: a small arena serves these
@@ -51,8 +51,8 @@ WAYMARK_EVENT(malloc, memalign,
 			     (ptr, caller, caller)));
 
 /*
- * The next allocator. Every resolve() writes the same values; all functions or none, except
- * reallocarray and pvalloc, which not every libc has.
+ * The functions of the next allocator. Every resolve() writes the same values, for all functions or
+ * none, except reallocarray and pvalloc, which not every libc has.
  */
 static struct {
 	void *(*malloc)(size_t);
@@ -67,10 +67,13 @@ static struct {
 	void *(*pvalloc)(size_t);
 } next;
 
-/* One per thread, and never allocated: the library is loaded at program start. */
+/*
+ * A variable per thread that is never allocated on demand; possible because the library is loaded
+ * at program start.
+ */
 #define THREAD static __thread __attribute__((tls_model("initial-exec")))
-THREAD bool resolving; /* in dlsym(): its allocations come from the arena */
-THREAD bool inside;    /* in a recorded call: nested calls belong to it */
+THREAD bool resolving; /* this thread is in dlsym(), so its allocations come from the arena */
+THREAD bool inside;    /* this thread is in a recorded call, which covers nested calls */
 
 /* ------------------------------------------------------------------ *
  * The arena: serves dlsym()'s allocations. Memory is never reused; libc
@@ -167,11 +170,11 @@ static void find_all(void)
 }
 
 /*
- * Runs before the first call of the next allocator. False: this thread is inside dlsym(), and the
- * caller must use the arena. The process has one thread at that time: creating another one
- * allocates. The sites are registered here, too, otherwise the allocations of libraries'
- * constructors would be missed; but not before libc has its environment, which the runtime reads to
- * find the recorder.
+ * Runs before the first call of the next allocator. Returns false when this thread is inside
+ * dlsym() and the caller must use the arena. The process has one thread at that time: creating
+ * another one allocates. The sites are registered here, too, otherwise the allocations of
+ * libraries' constructors would be missed; but not before libc has its environment, which the
+ * runtime reads to find the recorder.
  */
 static COLD bool resolve(void)
 {
@@ -190,7 +193,7 @@ static COLD bool resolve(void)
 
 #define READY(function) (__builtin_expect(next.function != NULL, 1) || (resolve() && next.function))
 
-/* Usually not the first call, but it ensures that resolve() has run before main(). */
+/* Ensures that resolve() has run before main(); usually an earlier call has done that. */
 __attribute__((constructor(101))) static void constructor(void)
 {
 	if (!next.malloc)
@@ -240,7 +243,8 @@ static COLD void traced_free(void *p)
 
 EXPORT void free(void *p)
 {
-	if (!READY(free)) /* from the arena: no other memory was handed out yet */
+	/* READY is false: the memory is from the arena, because none other was handed out yet. */
+	if (!READY(free))
 		return;
 	if (trace_event_enabled(malloc, free) && !inside)
 		traced_free(p);
@@ -284,7 +288,7 @@ static COLD void *traced_realloc(void *old, size_t size, void *caller)
 	return p;
 }
 
-/* Inside dlsym(): `old` is from the arena or NULL. */
+/* A realloc inside dlsym(): `old` is from the arena or NULL. */
 static void *arena_realloc(void *old, size_t size)
 {
 	void *p = arena_alloc(size, ALIGNMENT);
@@ -312,7 +316,7 @@ static COLD void *traced_reallocarray(void *old, size_t n, size_t size, void *ca
 	void *p;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		bytes = SIZE_MAX; /* exceeds the address space: refused below */
+		bytes = SIZE_MAX; /* larger than the address space, so it is refused below */
 	inside = true;
 	p = next.reallocarray(old, n, size);
 	trace_event(malloc, realloc, old, bytes, p, caller);
@@ -320,7 +324,7 @@ static COLD void *traced_reallocarray(void *old, size_t n, size_t size, void *ca
 	return p;
 }
 
-/* Recorded as a realloc; libc's own calls realloc. */
+/* Recorded as a realloc, because libc's reallocarray calls realloc. */
 EXPORT void *reallocarray(void *old, size_t n, size_t size)
 {
 	if (!READY(reallocarray)) {
@@ -341,7 +345,7 @@ static void *page_aligned(size_t size)
 	return arena_alloc(size, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* The call that a memalign event records. posix_memalign's result goes to *ret_err. */
+/* The call that a memalign event records. The result of posix_memalign goes to *ret_err. */
 static void *call_aligned(enum aligned how, size_t alignment, size_t size, int *ret_err)
 {
 	void *p = NULL;
@@ -398,7 +402,7 @@ EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 		return next.posix_memalign(ret, alignment, size);
 	p = traced_aligned(POSIX_MEMALIGN, alignment, size, CALLER, &err);
 	if (!err)
-		*ret = p; /* unchanged on failure */
+		*ret = p; /* left unchanged on failure */
 	return err;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread.c - libwaymark-pthread.so: which thread waits for which lock, in an unmodified program.
- * Preloaded, its functions come before libc's for mutexes, read-write locks, condition variables
- * and thread creation.
+ * pthread.c - libwaymark-pthread.so: records which thread of an unmodified program waits for which
+ * lock. When it is preloaded, its functions for mutexes, read-write locks, condition variables and
+ * thread creation come before libc's.
  *
  * It records a request before the call and an acquire with its result after it; a release, a signal
  * and a broadcast before the call, so that no lock appears acquired before it appears released. A
@@ -24,7 +24,10 @@
 
 #include <waymark/tracepoint.h>
 
-/* pthread_cleanup_push() keeps values that never change in variables across a setjmp. */
+/*
+ * pthread_cleanup_push() uses setjmp; gcc warns about variables that live across it, but these
+ * never change.
+ */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
@@ -72,9 +75,9 @@ WAYMARK_EVENT(pthread, cond_broadcast, WAYMARK_ARGS(const void *, cond),
 	      WAYMARK_FIELDS((ptr, cond, cond)));
 
 /*
- * birth is the same number in a create and a start event, from 1, in each process; 0: no memory to
- * pass it to the new thread. The creator cannot record the pthread_t: the new thread may have freed
- * the memory that holds it.
+ * `birth` connects a create and a start event of a process: a number counted from 1; 0 when there
+ * was no memory to pass it to the new thread. The creator cannot record the pthread_t, because the
+ * new thread may already have freed the memory that holds it.
  */
 WAYMARK_EVENT(pthread, thread_create,
 	      WAYMARK_ARGS(uint64_t, birth, const void *, routine, int, result, void *, caller),
@@ -91,8 +94,8 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
  * ------------------------------------------------------------------ */
 
 /*
- * Condition variables have two versions on x86-64; the older one, replaced in 2003, has another
- * layout, and dlsym() may choose it.
+ * x86-64 has two versions of condition variables. dlsym() may choose the older one, replaced in
+ * 2003, which has another layout.
  */
 #if defined(__x86_64__)
 #define COND "GLIBC_2.3.2"
@@ -126,11 +129,11 @@ WAYMARK_EVENT(pthread, thread_exit, WAYMARK_ARGS(pthread_t, thread),
 static struct {
 	FUNCTIONS(MEMBER)
 } next;            /* every resolve() writes the same values */
-static bool ready; /* next is complete */
+static bool ready; /* `next` is complete */
 
 static int missing(void)
 {
-	return ENOSYS; /* libc is older than the program */
+	return ENOSYS; /* this libc is older than the program */
 }
 
 static void find(void *ret_function, const char *name, const char *version)
@@ -361,7 +364,7 @@ static void wait_cancelled(void *p)
 	trace_event(pthread, cond_wait_end, w->cond, w->mutex, ECANCELED);
 }
 
-/* LOCK is the wait without a timeout. */
+/* Performs a wait; LOCK means without a timeout. */
 static COLD int traced_wait(pthread_cond_t *c, pthread_mutex_t *m, enum how how, clockid_t clock,
 			    const struct timespec *until, void *caller)
 {
@@ -431,7 +434,10 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
  * Threads
  * ------------------------------------------------------------------ */
 
-/* In a page of its own: malloc here would be recorded as the program's. */
+/*
+ * Passed to a new thread. It is in a page of its own, because a malloc here would be recorded as
+ * the program's.
+ */
 struct newborn {
 	void *(*routine)(void *);
 	void *argument;
@@ -444,13 +450,13 @@ static void thread_ends(void *unused)
 	trace_event(pthread, thread_exit, pthread_self());
 }
 
-/* Calls the thread's routine, and records its end however it ends: return, exit, cancellation. */
+/* Calls the thread's routine, and records how it ends: return, exit or cancellation. */
 static void *thread_main(void *p)
 {
 	struct newborn n = *(struct newborn *)p;
 	void *result;
 
-	(void)munmap(p, sizeof(n)); /* a whole page; a failure costs only the page */
+	(void)munmap(p, sizeof(n)); /* unmaps a whole page; a failure only leaks the page */
 	trace_event(pthread, thread_start, n.birth, pthread_self(), (void *)(uintptr_t)n.routine);
 	pthread_cleanup_push(thread_ends, NULL);
 	result = n.routine(n.argument);
@@ -458,7 +464,7 @@ static void *thread_main(void *p)
 	return result;
 }
 
-/* NULL: no memory; then the thread's start and exit are not recorded. */
+/* Returns NULL when out of memory; then the start and exit of the thread are not recorded. */
 static struct newborn *newborn(void *(*routine)(void *), void *argument)
 {
 	int saved = errno;
