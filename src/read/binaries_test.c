@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binaries of a trace: each listed once; those of real perf.data files compared with perf's own
- * list.
+ * Binaries of a trace: each is listed once; for real perf.data files the list is compared with
+ * perf's own.
  */
 #include <errno.h>
 

@@ -41,7 +41,7 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The first byte of [at, end) that is not zero, or `end`. */
+/* Returns the offset of the first nonzero byte in [at, end), or `end`. */
 static int find_data(int fd, uint64_t at, uint64_t end, unsigned char *room, uint64_t *ret)
 {
 	while (at < end) {

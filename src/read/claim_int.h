@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claim_int.h - the bytes of a file that its parts account for. The remaining bytes that are not
- * zero are reported: an undamaged file has only padding beside its parts, so a part was lost there.
- * Small paddings may hold leftovers of the writer's memory, too.
+ * claim_int.h - finds parts of a file that no reader decoded. Readers claim the byte ranges that
+ * they understood; nonzero bytes in the other ranges are reported as faults, because an undamaged
+ * file has only padding there. Short gaps are ignored: a writer may leave remains of its memory in
+ * padding.
  */
 #ifndef WM_READ_CLAIM_INT_H
 #define WM_READ_CLAIM_INT_H
@@ -20,18 +21,21 @@ struct wm_claims {
 	uint32_t nr, room;
 };
 
-/* Adds bytes that are accounted for; in any order, they may overlap. 0 or -ENOMEM. */
+/* Claims a range of bytes. Ranges may overlap and come in any order. 0 or -ENOMEM. */
 int wm_claims_add(struct wm_claims *c, uint64_t offset, uint64_t bytes);
 
-/* The file that is checked. */
+/* The file to check. */
 struct wm_claims_of {
 	struct wm_trace *trace;
 	const char *file;
 	int fd;
 	uint64_t bytes;
-	uint64_t least; /* smaller gaps cannot hold a part */
-	/* Of `left` unclaimed bytes, the number from `offset` on that belong to a part; 0: none. */
-	uint64_t (*known)(const void *data, uint64_t offset, uint64_t left); /* may be NULL */
+	uint64_t least; /* gaps of fewer bytes are ignored */
+	/*
+	 * Called for a gap that has `left` bytes from `offset` on: returns how many of them belong
+	 * to a known part, 0 when they do not. May be NULL.
+	 */
+	uint64_t (*known)(const void *data, uint64_t offset, uint64_t left);
 	const void *data;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corpus_test_kit.h - for tests of the readers: the entries of the corpus named by $WAYMARK_CORPUS,
- * and a scratch file that the test can cut and change.
+ * corpus_test_kit.h - for tests of the readers: iterates over the corpus in the folder
+ * $WAYMARK_CORPUS, and provides a scratch file that a test can truncate and change.
  */
 #ifndef WM_READ_CORPUS_TEST_KIT_H
 #define WM_READ_CORPUS_TEST_KIT_H
@@ -23,7 +23,7 @@
 
 #define KIT_FILE_MAX (64u << 20)
 
-/* `events` is the manifest's text: its meaning depends on the kind. */
+/* `events` is a column of the manifest; its meaning depends on the kind of entry. */
 typedef void kit_entry(const char *path, bool valid, const char *events);
 
 /*

@@ -5,7 +5,7 @@
 
 #include "read/kernel_items_int.h"
 
-#define ELEMENTS_MAX 65536u /* of one array, whatever the record claims */
+#define ELEMENTS_MAX 65536u /* limit of elements of an array, whatever the record claims */
 
 static const struct wm_type word = {.kind = WM_TYPE_UNSIGNED, .bits = 64, .look = WM_LOOK_HEX};
 static const struct wm_type string = {.kind = WM_TYPE_STRING};
@@ -87,7 +87,7 @@ int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
 /* --- values ----------------------------------------------------------------- */
 
 struct value {
-	const unsigned char *data; /* NULL: beyond the record's end */
+	const unsigned char *data; /* NULL: the field is beyond the record's end */
 	uint32_t bytes;
 };
 
@@ -145,7 +145,7 @@ static bool add_list(const struct wm_kmachine *k, struct wm_batch *b, const stru
 	return true;
 }
 
-/* The kernel's longs as 64-bit words. */
+/* Adds an array of the kernel's longs as 64-bit numbers. */
 static bool add_words(const struct wm_kmachine *k, struct wm_batch *b, const struct wm_member *m,
 		      struct value v)
 {

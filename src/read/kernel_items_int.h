@@ -10,7 +10,10 @@
 #include "kdata/print.h"
 #include "trace/reader.h"
 
-/* The structure of these fields; `print` determines the ones shown in hexadecimal. 0 or -ENOMEM. */
+/*
+ * Makes the structure of these fields. Those that `print` shows in hexadecimal get this base, too.
+ * 0 or -ENOMEM.
+ */
 int wm_kernel_part(struct wm_arena *arena, const struct wm_kprint *print,
 		   const struct wm_kfield *fields, uint32_t nr, const struct wm_type **ret);
 

@@ -71,7 +71,10 @@ static const struct wm_reader_ops *recognise(const char *path, struct wm_diag *d
 	return NULL;
 }
 
-/* Diagnostics always name a file and an offset: one without a place is about the whole trace. */
+/*
+ * Completes an error message: it always names a file and an offset, here the path of the trace and
+ * 0 unless the format set them.
+ */
 static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag *diag)
 {
 	if (diag && !diag->sentence[0])
@@ -81,7 +84,7 @@ static int refuse(struct wm_trace *t, const char *path, int err, struct wm_diag 
 	if (diag && diag->offset < 0)
 		diag->offset = 0;
 	if (diag && diag->where != path)
-		wm_diag_keep(diag); /* the names it refers to are freed with the trace */
+		wm_diag_keep(diag); /* copies the names, which are freed with the trace */
 	wm_trace_close(t);
 	return err;
 }

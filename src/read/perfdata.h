@@ -90,31 +90,33 @@ enum wm_pd_feature {
 
 /*
  * The plan for samples whose parts are words at constant offsets, optionally
- * followed by raw data (fixed_sample.h). `bytes` 0: the attr's samples are of
- * another kind. Offsets count from the record's begin, 0: none.
+ * followed by raw data (fixed_sample.h). `bytes` is 0 when the attr's samples
+ * are not of this kind. Offsets are from the record's begin; 0: none.
  */
 struct wm_pd_flat {
 	uint16_t bytes; /* minimum size of a record */
 	uint16_t tid_at, cpu_at, raw_at;
 	uint32_t nr_items;
 	struct wm_pd_flat_item {
-		struct wm_item item; /* without its value; `next` counts from the first item */
+		/* the item without its value; `next` is relative to the first item */
+		struct wm_item item;
 		uint16_t at;
-		uint8_t width; /* 8; 4; 5: 4 bytes, signed */
+		uint8_t width; /* 8 or 4 bytes; 5 means 4 bytes, signed */
 	} items[8];
 };
 
 /* A recorded event type. */
 struct wm_pd_attr {
 	struct wm_perf_attr attr;
-	const unsigned char *bytes; /* as in the file, `attr.size` bytes; 64 when that is 0 */
+	/* the attr as in the file: `attr.size` bytes, or 64 when that is 0 */
+	const unsigned char *bytes;
 	struct wm_perf_shape shape;
 	const char *name; /* perf's name for it; NULL: not in the file */
 	struct wm_event_type *type;
 	struct wm_event_type *counts;    /* type of its counts; NULL: the file has none */
-	const char *unit;                /* of the counts; NULL: not in the file */
-	double scale;                    /* of the counts; 0: not in the file */
-	const struct wm_kformat *format; /* of a tracepoint; NULL: unknown */
+	const char *unit;                /* unit of the counts; NULL: not in the file */
+	double scale;                    /* scale of the counts; 0: not in the file */
+	const struct wm_kformat *format; /* format of a tracepoint; NULL: unknown */
 	const struct wm_kprint *print;
 	struct wm_pd_flat flat;
 };
@@ -129,22 +131,25 @@ struct wm_pd_id {
 struct wm_pd_source {
 	int fd;
 	const char *file;    /* "": the trace's path itself */
-	uint64_t begin, end; /* of the records */
+	uint64_t begin, end; /* offsets of the records */
 	struct wm_stream *stream;
 };
 
 struct wm_pd_comm {
-	int64_t time;   /* INT64_MIN: from the beginning */
-	uint32_t order; /* index among the records */
+	int64_t time;   /* time from which the name is valid; INT64_MIN: from the beginning */
+	uint32_t order; /* order of the record in the file */
 	int32_t pid, tid;
-	int32_t parent;   /* thread, for a fork */
+	int32_t parent;   /* the parent thread, for a fork */
 	const char *name; /* NULL: a fork whose name is not set yet */
 };
 
-/* The time at which counts were read: those in front of this record, after the previous round's. */
+/*
+ * A time at which counts were read. It applies to the counts between the previous round's record
+ * and this one.
+ */
 struct wm_pd_round {
-	uint64_t offset; /* of its record */
-	int64_t time;    /* since perf stat began; not before the last round's */
+	uint64_t offset; /* offset of the round's record */
+	int64_t time;    /* since perf stat began; never decreases */
 	bool final;
 };
 
@@ -166,7 +171,9 @@ struct wm_pd_kept {
 struct wm_pd {
 	struct wm_trace *trace;
 	bool swap, big_endian, is_pipe;
-	/* if it is equal in samples of all attrs; 0: it differs, or they have none */
+	/*
+	 * offset of the time, if equal in samples of all attrs; 0: it differs, or samples have none
+	 */
 	uint16_t time_at;
 	uint32_t nr_attrs, room_ids;
 	struct wm_pd_attr *attrs;
@@ -179,22 +186,26 @@ struct wm_pd {
 	struct wm_kformats *formats; /* NULL: not in the file */
 	uint32_t nr_kept;
 	struct wm_pd_kept *kept;
-	struct wm_pd_bytes tracing; /* their section, for exporters; in the arena */
+	struct wm_pd_bytes tracing; /* section of the formats, for exporters; in the arena */
 	uint32_t nr_comms, room_comms;
 	struct wm_pd_comm *comms; /* malloc'ed; sorted by tid and time after indexing */
 	const struct wm_event_type *meta[WM_PERF_KIND_NR];
 	uint32_t nr_rounds, room_rounds;
-	struct wm_pd_round *rounds; /* malloc'ed; of the first source, by offset */
+	struct wm_pd_round *rounds; /* malloc'ed; rounds of the first source, by offset */
 	uint32_t nr_threads;
-	int32_t *threads; /* by the counts' thread number; -1: all. NULL: not in the file */
-	bool has_counts;  /* written by perf stat */
+	/*
+	 * thread ids, indexed by the counts' thread number; -1: all threads. NULL: not in the file
+	 */
+	int32_t *threads;
+	bool has_counts; /* written by perf stat */
 	bool has_samples;
-	bool packed;              /* has compressed records */
-	bool untimed;             /* records without a time follow some with a time */
-	uint64_t nr_own;          /* records of the perf tool, which are not events */
-	uint64_t nr_lost;         /* reported by the kernel in the stream */
-	uint64_t nr_lost_samples; /* reported by perf at the end; includes most of nr_lost */
-	uint32_t nr_cpus;         /* of the machine; 0: unknown */
+	bool packed;      /* has compressed records */
+	bool untimed;     /* records without a time follow records with a time */
+	uint64_t nr_own;  /* records of the perf tool, which are not events */
+	uint64_t nr_lost; /* lost events that the kernel reported in the stream */
+	/* lost samples that perf reported at the end; most are also in nr_lost */
+	uint64_t nr_lost_samples;
+	uint32_t nr_cpus; /* processors of the machine; 0: unknown */
 };
 
 uint32_t wm_pd_u32(struct wm_pd_bytes *b);
@@ -203,7 +214,7 @@ const unsigned char *wm_pd_take(struct wm_pd_bytes *b, uint64_t bytes);
 /* Reads perf's string: u32 size, then text padded with NULs. NULL if it exceeds the section. */
 const char *wm_pd_string(struct wm_pd_bytes *b, struct wm_trace *t);
 
-/* Gets type and config of an event from the kernel's name for it ("cycles", "sw:cpu-clock"). */
+/* Finds the type and config of an event by the kernel's name for it ("cycles", "sw:cpu-clock"). */
 bool wm_pd_named(const char *name, uint32_t *ret_type, uint64_t *ret_config);
 
 #endif

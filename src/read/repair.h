@@ -7,10 +7,10 @@
 #include "trace/reader.h"
 
 /*
- * Cuts partial tails of stream files back to the last complete packet, removes bad places between
- * packets, ends packets before the first unreadable record, and rewrites index files that do not
- * agree with the packets. Calls `fn` for each repair. Everything that reader.h can read is kept; a
- * second run does nothing. -EBUSY when the trace is still being written.
+ * Truncates stream files after their last complete packet, removes damaged ranges between packets,
+ * ends packets before their first unreadable record, and rewrites index files that do not agree
+ * with the packets. Calls `fn` for each repair. Everything that reader.h can read is kept; a second
+ * run does nothing. -EBUSY when the trace is still being written.
  */
 int wm_own_repair(const char *dir, void (*fn)(const struct wm_fault *, void *), void *data,
 		  struct wm_diag *diag);

@@ -25,7 +25,7 @@ extern const struct wm_reader_ops wm_tracedat_ops;
  * belongs to the reader and lives as long as the trace; exporters only read it.
  */
 
-/* The parts of both versions, in version 6's order. */
+/* The parts of a file of either version, in the order of version 6. */
 enum wm_td_part_kind {
 	WM_TD_HEADER_INFO,
 	WM_TD_FTRACE,
@@ -51,8 +51,9 @@ enum wm_td_option {
 	WM_TD_OPTION_TRACEID = 11,
 	WM_TD_OPTION_TIME_SHIFT = 12,
 	WM_TD_OPTION_TSC2NSEC = 14,
-	WM_TD_OPTION_LAST_KEPT,  /* options below this number mean the same in another file */
-	WM_TD_OPTION_PARTS = 16, /* version 7: the offset of each part */
+	/* options below this number are independent of the file and can be copied */
+	WM_TD_OPTION_LAST_KEPT,
+	WM_TD_OPTION_PARTS = 16, /* from here on, version 7: the offset of each part */
 	WM_TD_OPTION_BUFFER_TEXT = 22,
 };
 
@@ -65,7 +66,7 @@ struct wm_td_kept {
 
 enum wm_td_codec { WM_TD_PLAIN, WM_TD_ZLIB, WM_TD_ZSTD };
 
-/* Corrections of a CPU's time, each valid from a time on. */
+/* Corrections of a CPU's clock; each is valid from a given time on. */
 struct wm_td_sync {
 	bool interpolate;
 	uint32_t nr;
@@ -75,7 +76,7 @@ struct wm_td_sync {
 /* The pages of one CPU in one buffer. */
 struct wm_td_cpu {
 	uint32_t cpu, page_bytes;
-	uint64_t offset, bytes; /* in the file */
+	uint64_t offset, bytes; /* range in the file */
 	bool packed;
 	uint32_t buffer; /* index */
 	const struct wm_stream *stream;
@@ -84,15 +85,16 @@ struct wm_td_cpu {
 
 struct wm_td_buffer {
 	const char *name; /* "": the top-level buffer */
-	uint64_t offset;  /* of its list of pages (6), of its section (7) */
+	/* offset of its list of pages (version 6) or of its section (version 7) */
+	uint64_t offset;
 };
 
 /* The `own` data of an event type. */
 struct wm_td_event {
 	const struct wm_kformat *format;
 	const struct wm_kprint *print;
-	const struct wm_kfield *pid; /* of the thread; NULL: records have none */
-	uint32_t nr_items;           /* number of items if no array has elements */
+	const struct wm_kfield *pid; /* the field with the thread's id; NULL: records have none */
+	uint32_t nr_items;           /* number of items of an event whose arrays are all empty */
 };
 
 struct wm_td {
@@ -106,10 +108,12 @@ struct wm_td {
 	enum wm_td_codec codec;
 	struct wm_kformats *formats;
 	uint64_t
-	    /* Offset of their size and text, or of the section that contains them; 0: none. */
+	    /*
+	     * Offset of the symbols' size and text, or of the section that contains them; 0: none.
+	     */
 	    kallsyms_at;
 	bool kallsyms_in_section;     /* the section may be compressed */
-	struct wm_event_type **types; /* by id; NULL: no such event */
+	struct wm_event_type **types; /* indexed by id; NULL: no such event */
 	uint32_t nr_types;
 	struct wm_trace_clock *clock;
 
@@ -117,14 +121,14 @@ struct wm_td {
 	struct wm_td_buffer *buffers;
 	struct wm_td_cpu *cpus;
 	uint32_t cpu_count; /* version 6: number of pairs of offset and size */
-	/* Version 6: begin and end, version 7: offset of the section; 0: none. */
+	/* Version 6: begin and end of each part; version 7: offset of its section. 0: none. */
 	uint64_t part_at[WM_TD_NR_PARTS], part_end[WM_TD_NR_PARTS];
 	uint32_t nr_kept;
 	struct wm_td_kept *kept;
 
 	uint32_t nr_syncs;
-	struct wm_td_sync *syncs; /* by CPU */
-	struct wm_claims claims;  /* used while opening */
+	struct wm_td_sync *syncs; /* indexed by CPU */
+	struct wm_claims claims;  /* used only while the file is opened */
 
 	/* Conversion of ticks to nanoseconds. */
 	int64_t offset_ns;

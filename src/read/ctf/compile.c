@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile.c - see compile.h. wm_ctf_place_bits() computes the offset of the next field from the
- * begin of the open run, or finds that it is not constant. Recursion is as deep as types are:
- * WM_CTF_DEPTH_MAX.
+ * begin of the current run, or finds that it is not constant. Recursion is limited by the depth of
+ * types, WM_CTF_DEPTH_MAX.
  */
 #include "read/ctf/compile.h"
 
@@ -20,9 +20,9 @@
 
 struct field {
 	const struct wm_ctf_type *type;
-	const struct wm_member *member; /* NULL: not shown */
+	const struct wm_member *member; /* NULL: the field is not shown */
 	struct wm_ctf_node *node;
-	uint16_t role; /* the slot selected by its name or role */
+	uint16_t role; /* the slot for the field's name or role */
 };
 
 static void field(struct wm_ctf_compiler *c, const struct field *f);
@@ -91,7 +91,10 @@ static uint8_t flags_of(const struct wm_ctf_type *t)
 			 (t->order == WM_CTF_BIG ? WM_CTF_FLAG_BIG : 0));
 }
 
-/* The code that loads the type from a byte boundary; BITS when no such code exists. */
+/*
+ * Returns the operation that loads the type when it begins at a byte boundary; BITS when there is
+ * no special one.
+ */
 static enum wm_ctf_code load_of(const struct wm_ctf_type *t)
 {
 	static const uint8_t codes[3][2][4] = {
@@ -137,7 +140,7 @@ static void roles(struct wm_ctf_compiler *c, struct wm_ctf_op *op, const struct 
 	c->bits[f->role] = op->bits;
 }
 
-/* Integers wider than 64 bits are shown as bytes. */
+/* Compiles an integer wider than 64 bits; it is shown as bytes. */
 static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_ref here = {
@@ -166,7 +169,10 @@ static void wide_number(struct wm_ctf_compiler *c, const struct field *f)
 	op->n = f->type->bits / 8;
 }
 
-/* The next free bits of a partly used byte depend on the byte order. */
+/*
+ * Fails when the byte order changes within a byte: the order decides which bits of the byte come
+ * next.
+ */
 static void check_order(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -239,7 +245,9 @@ static void varint(struct wm_ctf_compiler *c, const struct field *f)
 
 /* --- structures ------------------------------------------------------------------- */
 
-/* Contexts that name the process, thread or processor, in any scope. */
+/*
+ * Returns the slot for a field that holds the process, the thread or the processor, in any scope.
+ */
 static uint16_t role_of(const struct wm_ctf_compiler *c, const struct wm_ctf_member *m)
 {
 	static const struct {
@@ -322,7 +330,7 @@ static struct wm_ctf_node *inner_node(struct wm_ctf_compiler *c, const struct fi
 	return f->node->inner;
 }
 
-/* Sets the source of the length. */
+/* Sets the slot that a sequence's length is read from, or its fixed length. */
 static void set_length(struct wm_ctf_compiler *c, const struct wm_ctf_type *t, struct wm_ctf_op *op,
 		       uint16_t slot)
 {
@@ -339,7 +347,7 @@ static uint16_t length_slot(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 	return t->kind == WM_CTF_SEQUENCE ? wm_ctf_compile_ref(c, t, &given) : 0;
 }
 
-/* Characters and bytes. */
+/* Compiles an array or sequence of characters or bytes. */
 static void span(struct wm_ctf_compiler *c, const struct field *f)
 {
 	const struct wm_ctf_type *t = f->type;
@@ -372,7 +380,7 @@ static void span(struct wm_ctf_compiler *c, const struct field *f)
 	}
 }
 
-/* Elements in whole bytes, without gaps. */
+/* Returns whether the elements of an array consist of whole bytes and have no gaps. */
 static bool is_plain(const struct wm_ctf_type *t)
 {
 	const struct wm_ctf_type *e = t->element;

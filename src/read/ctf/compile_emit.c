@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile_emit.c - appends operations and tracks the position of fields: what is known of the
- * position, and the open run. See compile.h.
+ * compile_emit.c - appends operations, and tracks the position of the next field and the current
+ * run. See compile.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* --- operations ------------------------------------------------------------------- */
 
-/* Never NULL: after an error operations are written to a place that is never read. */
+/* Returns c->trash after an error, so that callers need no check. */
 struct wm_ctf_op *wm_ctf_emit(struct wm_ctf_compiler *c, enum wm_ctf_code code,
 			      const struct wm_member *member)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile_ref.c - finds the field that gives a length, a tag or a selector, and the option a tag's
- * value chooses. See compile.h.
+ * compile_ref.c - finds the field that holds a length, a tag or a selector, and compiles the map
+ * from values of a tag to options. See compile.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,9 @@
 
 /* --- the field that a reference names ------------------------------------------------- */
 
-/* Backwards, because a length is directly in front of the field it measures. */
+/*
+ * Finds a member by name. Searches backwards, because a length usually precedes its array directly.
+ */
 static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
 {
 	for (uint32_t i = n->nr_parts; i-- > 0;) {
@@ -23,7 +25,7 @@ static struct wm_ctf_node *part(const struct wm_ctf_node *n, const char *name)
 	return NULL;
 }
 
-/* Descends through lists, variants and optionals to the node being compiled in them. */
+/* Descends through lists, variants and optionals to the node that is currently compiled. */
 static struct wm_ctf_node *descend(struct wm_ctf_node *n, const char *const *names,
 				   uint32_t nr_names)
 {
@@ -104,7 +106,8 @@ uint16_t wm_ctf_compile_ref(struct wm_ctf_compiler *c, const struct wm_ctf_type 
 
 /* --- options by value ------------------------------------------------------------------- */
 
-/* A range of values, and the option that claims it. Among overlapping claims the first option wins.
+/* A range of tag values and its option. Where ranges of several options overlap, the first
+ * option is chosen.
  */
 struct want {
 	uint64_t low, high;
@@ -201,7 +204,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Claims on the current value, the first option on top: a binary heap. */
+/* A binary heap of the ranges that contain the current value, ordered by option. */
 struct heap {
 	const struct want **at;
 	uint32_t count;
@@ -232,8 +235,8 @@ static void heap_pop(struct heap *h)
 }
 
 /*
- * Claims may overlap; the ranges made from them do not. `edges` are the values where a claim begins
- * or has ended.
+ * Makes disjoint ranges from ranges that may overlap. `edges` are the values at which one begins,
+ * or which follow its end.
  */
 static void sweep(const struct wants *w, struct heap *h, const uint64_t *edges, uint32_t nr_edges,
 		  struct wm_ctf_choice *ret)

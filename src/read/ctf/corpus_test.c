@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every CTF trace of the corpus gives the number of events its referee gives, and faults exactly
- * where there is damage; the hash over all values is the same from bytes as from items. Skips with
- * a message without WAYMARK_CORPUS. `differs` gives the reasons for intended differences from the
- * referee.
+ * Reads every CTF trace of the corpus. The number of events must equal the referee's, faults must
+ * be reported for damaged traces only, and the hash over all values must be the same whether
+ * computed from bytes or from items. `differs` lists intended differences from the referee with
+ * their reasons. Skipped when WAYMARK_CORPUS is not set.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,14 +21,14 @@
 struct result {
 	uint64_t events, packets_outside;
 	uint32_t faults;
-	int err;        /* result of opening */
+	int err;        /* result of wm_trace_open() */
 	bool bad_fault; /* a fault without file or reason */
 	char first[512];
 };
 
 static const struct {
 	const char *path, *why;
-	uint64_t events; /* read by waymark */
+	uint64_t events; /* number of events that waymark read */
 	bool damage;
 } differs[] = {
     {"ctf1/babeltrace/fail/fail1",
@@ -97,7 +97,7 @@ static struct result read_trace(const char *path)
 	return r;
 }
 
-/* True when the result is as expected. */
+/* Returns whether the result is as expected. */
 static bool judge(const char *name, const char *verdict, const char *referee, uint64_t events,
 		  const struct result *r)
 {

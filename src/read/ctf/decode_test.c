@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of every kind through the whole reader: metadata and bytes are written to a folder,
- * opened, and the items of each event are written as name=value. The expected values were derived
- * by hand from the specifications.
+ * Fields of every kind, decoded by the whole reader: each test writes metadata and bytes to a
+ * folder, opens it, and prints the items of each event as name=value. The expected values were
+ * derived by hand from the specifications.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static void show_part(struct wm_text *t, const struct wm_event *e, enum wm_part 
 	}
 }
 
-/* The fields of all events, one line each; then the faults. */
+/* Appends one line with the fields of each event, then the faults. */
 static void read_all(const char *path, const struct wm_want *want, struct wm_text *t)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -122,7 +122,7 @@ static void read_all(const char *path, const struct wm_want *want, struct wm_tex
 	}
 	r = trace->ops->reader_create(trace, want);
 	assert_non_null(r);
-	/* Fields that an event leaves unset must not show earlier memory contents. */
+	/* Fill the memory of events, so that a field that the reader does not set is noticed. */
 	assert_true(wm_batch_grow(&b, 1));
 	memset(b.events, 0xa5, b.room_events * sizeof(*b.events));
 	for (uint64_t p = 0; p < trace->nr_packets; p++) {
@@ -153,7 +153,7 @@ static void read_all(const char *path, const struct wm_want *want, struct wm_tex
 	.data = (const unsigned char[]){__VA_ARGS__},                                              \
 	.bytes = sizeof((const unsigned char[]){__VA_ARGS__})
 
-/* CTF 2 with all members in one payload. */
+/* CTF 2 metadata of an event whose payload has these members. */
 #define CTF2(members)                                                                              \
 	"\x1e{\"type\":\"preamble\",\"version\":2}\x1e{\"type\":\"trace-class\"}"                  \
 	"\x1e{\"type\":\"data-stream-class\"}\x1e{\"type\":\"event-record-class\",\"name\":\"e\"," \
@@ -184,7 +184,7 @@ static const struct {
     {HEAD("be") FIELDS("integer { size = 3; } a; integer { size = 7; signed = true; } b;"
 		       "integer { size = 6; } c;"),
      BYTES(0xbf, 0xea), "a=5 b=-1 c=42\n"},
-    /* Fewer bits than the header's alignment are not an event. */
+    /* Trailing bits fewer than the header's alignment are no event. */
     {HEAD("le") "stream { event.header := struct { integer { size = 8; } id; }; };" FIELDS(
 	 "integer { size = 3; } a;"),
      BYTES(0, 5, 0, 6), "a=5\na=6\n"},
@@ -200,14 +200,14 @@ static const struct {
      BYTES(0, 0x70), "refused: the byte order changes inside of a byte, at b"},
     {HEAD("le") FIELDS("enum : integer { size = 16; byte_order = be; } { A = 258 } a;"),
      BYTES(1, 2), "a=258\n"},
-    /* A number that spans nine bytes, with a bit in front of it. */
+    /* A number that spans nine bytes because one bit precedes it. */
     {HEAD("le") FIELDS("integer { size = 1; } a; integer { size = 64; align = 1; } b;"
 		       "integer { size = 7; } c;"),
      BYTES(0x03, 0, 0, 0, 0, 0, 0, 0, 0xfe + 1), "a=1 b=9223372036854775809 c=127\n"},
     {HEAD("be") FIELDS("integer { size = 1; } a; integer { size = 64; align = 1; } b;"
 		       "integer { size = 7; } c;"),
      BYTES(0xc0, 0, 0, 0, 0, 0, 0, 0, 0xff), "a=1 b=9223372036854775809 c=127\n"},
-    /* Wider than any register. */
+    /* An integer of more than 64 bits. */
     {HEAD("le") FIELDS("u8 a; integer { size = 72; } b;"), BYTES(1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
      "a=1 b=02030405060708090a\n"},
     {HEAD("le") "stream { packet.context := struct { integer { size = 128; } packet_size; }; "
@@ -223,7 +223,7 @@ static const struct {
     {HEAD("le") FIELDS("integer { size = 4; } n; floating_point { exp_dig = 8; mant_dig = 24; } a;"
 		       "integer { size = 4; } m;"),
      BYTES(0x02, 0, 0, 0xfc, 0xa3), "n=2 a=1.5 m=10\n"},
-    /* Halves and quads: plain, after four bits, and as lists. */
+    /* Floats of 16 and 128 bits: plain, after four bits, and in lists. */
     {HEAD("le")
 	 FIELDS("floating_point { exp_dig = 5; mant_dig = 11; align = 8; } a;"
 		"floating_point { exp_dig = 15; mant_dig = 113; byte_order = be; align = 8; } b;"
@@ -245,7 +245,7 @@ static const struct {
      BYTES(0x3e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0x40), "a=1.5 b=3.5\n"},
     {CTF2(M("a", INT2("floating-point-number", 96, "big", ""))), BYTES(0),
      "refused: a float of 96 bits; 16, 32, 64 and 128 are supported"},
-    /* Text in all its forms, and alignment after it. */
+    /* Strings of every kind, and the alignment of the field after them. */
     {HEAD("le") FIELDS("string a; integer { size = 8; encoding = UTF8; } b[4];"
 		       "integer { size = 16; align = 16; } c; u8 n;"
 		       "integer { size = 8; encoding = ASCII; } d[n];"),
@@ -321,7 +321,10 @@ static const struct {
 					  "\"selector-field-ranges\":[[2,2],[9,9]],\"field-class\":"
 					  "{\"type\":\"null-terminated-string\"}}]}")),
      BYTES(1, 3, 9, 'x', 0), "k=1 v=0:(=3)\nk=9 v=1:(s=\"x\")\n"},
-    /* Blobs and strings with a length; UTF-16 and UTF-32, with a surrogate pair and a lone half. */
+    /*
+     * Blobs and strings with a length; UTF-16 and UTF-32, with a surrogate pair and an unpaired
+     * surrogate.
+     */
     {CTF2(M("n", UINT8) "," M(
 	 "b", "{\"type\":\"dynamic-length-blob\"," AT(
 		  "length-field-location",
@@ -352,11 +355,11 @@ static const struct {
 											     "}")),
      BYTES('A', 0, 0x3d, 0xd8, 0x00, 0xde, 0, 0, 0, 0, 0x20, 0xac, 0, 0, 0, 0, 0xd8, 0, 0, 'z'),
      "a=\"A\xf0\x9f\x98\x80\" b=\"\xe2\x82\xac\" c=\"\xef\xbf\xbdz\"\n"},
-    /* Reversed bits: little-endian bytes read from the last bit on. */
+    /* Reversed bits: little-endian bytes whose bits are read from the last one on. */
     {CTF2(M("a", INT2("unsigned-integer", 4, "little", ",\"bit-order\":\"last-to-first\"")) "," M(
 	 "b", INT2("unsigned-integer", 4, "big", ",\"bit-order\":\"last-to-first\""))),
      BYTES(0x13), "a=8 b=3\n"},
-    /* A length in the enclosing structure, found through the list being decoded. */
+    /* A list element refers to a length in the enclosing structure. */
     {CTF2(M("l",
 	    "{\"type\":\"static-length-array\",\"length\":2,\"element-field-class\":"
 	    "{\"type\":\"structure\",\"member-classes\":[" M("n", UINT8) "," M(
@@ -515,7 +518,7 @@ static void test_shrinking(void **state)
 		seen = check_window_batch(&b, seen);
 	assert_in_range(seen, 20, 60);
 	assert_int_equal(t->nr_faults,
-			 1); /* the file ends where the next event would be aligned to */
+			 1); /* the file ends at the aligned begin of the next event */
 	assert_int_equal(t->faults[0].offset, 1000);
 	assert_non_null(strstr(t->faults[0].reason, "the file shrank"));
 	wm_batch_done(&b);
@@ -563,12 +566,12 @@ static size_t compact_data(unsigned char *data)
 	memcpy(data, &begin, 8);
 	data[8] = 3;
 	at += compact_event(data + at, 1, begin + 2, 77, 1);
-	at += compact_event(data + at, 1, begin + 20, -1, 2); /* the low 27 bits wrapped */
+	at += compact_event(data + at, 1, begin + 20, -1, 2); /* the 27 bits of the time wrap */
 	at += compact_event(data + at, 400, begin + (UINT64_C(1) << 40), 78, 3);
 	return at;
 }
 
-/* With and without items of the header: both ways to decode it agree. */
+/* The quick decoding of the header (no items wanted) and its program give the same result. */
 static void test_compact_header(void **state)
 {
 	const uint64_t begin = (UINT64_C(5) << 27) - 10;

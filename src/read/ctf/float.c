@@ -33,7 +33,7 @@ uint64_t wm_ctf_half(uint16_t bits)
 	return sign | (uint64_t)(exponent - HALF_BIAS + DOUBLE_BIAS) << DOUBLE_FRACTION | fraction;
 }
 
-/* Rounds to nearest, ties to even. `shift` is 1 to 127. */
+/* Shifts right by 1 to 127 bits, rounding to nearest, ties to even. */
 static uint64_t shift_rounded(unsigned __int128 v, uint32_t shift)
 {
 	unsigned __int128 rest = v & (((unsigned __int128)1 << shift) - 1);
@@ -43,7 +43,10 @@ static uint64_t shift_rounded(unsigned __int128 v, uint32_t shift)
 	return q + (rest > half || (rest == half && (q & 1)));
 }
 
-/* Adding the implicit leading bit lets q carry into the exponent, up to infinity, as intended. */
+/*
+ * Rounding up can overflow the mantissa: the carry then increments the exponent, which is correct
+ * and can give infinity.
+ */
 uint64_t wm_ctf_quad(uint64_t high, uint64_t low)
 {
 	const uint32_t shift = QUAD_FRACTION - DOUBLE_FRACTION;
@@ -61,6 +64,6 @@ uint64_t wm_ctf_quad(uint64_t high, uint64_t low)
 		return sign | (((uint64_t)(exponent - 1) << DOUBLE_FRACTION) +
 			       shift_rounded(one | fraction, shift));
 	if (exponent < -(int)DOUBLE_FRACTION)
-		return sign; /* less than half of the smallest subnormal */
+		return sign; /* below half of the smallest subnormal: rounds to zero */
 	return sign | shift_rounded(one | fraction, shift + 1 + (uint32_t)-exponent);
 }

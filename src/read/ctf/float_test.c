@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Halves and quads as doubles, compared with known values and, where the compiler supports them,
- * its own conversions.
+ * Floats of 16 and 128 bits converted to double, compared with known values and, where the compiler
+ * supports these types, with its own conversions.
  */
 #include "read/ctf/decode.h"
 
@@ -54,7 +54,10 @@ static void test_quads(void **state)
 	    {TOP(0), UINT64_C(1) << 59, 1.0},
 	    {TOP(0), UINT64_C(3) << 59, 0x1.0000000000002p0},
 	    {TOP(0), UINT64_C(1) << 59 | 1, 0x1.0000000000001p0},
-	    /* All ones carry into the exponent, and to infinity. */
+	    /*
+	     * A mantissa of all ones rounds up into the exponent; the largest exponent gives
+	     * infinity.
+	     */
 	    {TOP(0) | 0xffffffffffff, UINT64_MAX, 2.0},
 	    {TOP(1023) | 0xffffffffffff, UINT64_MAX, INFINITY},
 	    {TOP(1023) | 0xffffffffffff, UINT64_C(0xf) << 60, 0x1.fffffffffffffp1023},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growing.c - see growing.h. A look reads the ends of all files from their indexes, then the
- * metadata, then the packets up to those ends: the writer writes metadata before the packet that
- * needs it, and an index entry after its packet. Returned packets are removed from trace->packets,
- * so the array stays short; each look makes a merge (merge.h).
+ * growing.c - see growing.h. Each look (wm_growing_look()) reads the ends of all files from their
+ * indexes, then the metadata, then the packets up to these ends. This order is safe because the
+ * writer writes metadata before the packet that needs it, and an index entry after its packet. Each
+ * look merges the new packets (merge.h). Packets whose events were returned are removed from
+ * trace->packets, so that the array stays short.
  */
 #include "read/growing.h"
 
@@ -20,11 +21,12 @@
 #include "read/ctf/trace.h"
 #include "trace/merge.h"
 
-#define RENEW_BYTES ((size_t)16 << 20) /* use of the trace's arena that triggers a renewal */
+/* when the trace's arena has grown by this much, the trace is opened anew to free memory */
+#define RENEW_BYTES ((size_t)16 << 20)
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-/* Returns whether the name refers to another file or another text than the one read last. */
+/* Returns whether the metadata file was replaced or changed since it was last read. */
 static bool metadata_changed(struct wm_growing *g)
 {
 	struct stat st;
@@ -157,7 +159,7 @@ void wm_growing_totals(const struct wm_growing *g, struct wm_growing_totals *ret
 
 /* --- a look --------------------------------------------------------------------------------- */
 
-/* Called when a file has its first packet: registers it as a stream. */
+/* Adds a stream to the trace when its file has the first packet. */
 static int add_stream(struct wm_growing *g, uint32_t file)
 {
 	uint32_t *more = realloc(g->by_stream, (g->trace->nr_streams + 1) * sizeof(*more));
@@ -236,7 +238,7 @@ static int look(struct wm_growing *g, bool anew)
 	return err;
 }
 
-/* Discards and counts the events of the last look that the caller did not read. */
+/* Skips and counts the events of the last look that the caller did not read. */
 static int skip_rest(struct wm_growing *g)
 {
 	const struct wm_event *e;
@@ -279,9 +281,9 @@ int wm_growing_look(struct wm_growing *g, uint64_t until, struct wm_diag *diag)
  */
 
 /*
- * Returns whether the event belongs to another look: an earlier one returned it already (its packet
- * reached beyond that look's end), or the next one will. Compares ticks, because several ticks may
- * be one nanosecond.
+ * Returns whether the event belongs to another look: its packet extends beyond the end of a look,
+ * so that an earlier look returned it already, or the next one will. Compares ticks, because one
+ * nanosecond may have several.
  */
 static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 {
@@ -297,7 +299,7 @@ static bool is_not_now(struct wm_growing *g, const struct wm_event *e)
 	return false;
 }
 
-/* Drops packets whose events were all returned, and frees their bytes. */
+/* Removes packets whose events were all returned, and frees their bytes. */
 static void forget_given(struct wm_growing *g)
 {
 	struct wm_trace *t = g->trace;

@@ -40,7 +40,7 @@ static int add(struct wm_growing *g, const char *name, size_t bytes)
 	return 0;
 }
 
-/* The end of the last packet that has an entry in the index. */
+/* Returns the end offset of the last packet in the index. */
 static uint64_t end_of(int dirfd, const char *index, uint64_t otherwise)
 {
 	struct wm_index_entry entry;
@@ -63,7 +63,10 @@ static uint64_t end_of(int dirfd, const char *index, uint64_t otherwise)
 	return end;
 }
 
-/* index/NAME.idx belongs to NAME: the folder itself also holds files that are not streams. */
+/*
+ * Adds the stream file NAME for index/NAME.idx. Streams are found by their index, because the
+ * trace's folder also holds other files.
+ */
 static int look_at_index(struct wm_growing *g, int dirfd, const char *index)
 {
 	size_t bytes = strlen(index);
@@ -111,7 +114,10 @@ void wm_growing_files_done(struct wm_growing *g)
 	g->files = NULL;
 }
 
-/* Punches a hole from *from to `to`. Returns its bytes; 0 also where holes are not supported. */
+/*
+ * Frees the bytes from *from to `to` by punching a hole. Returns their number; 0 also when the file
+ * system does not support holes.
+ */
 static uint64_t punch(struct wm_growing *g, const char *name, uint64_t *from, uint64_t to)
 {
 	uint64_t bytes;
@@ -142,7 +148,7 @@ uint64_t wm_growing_file_free(struct wm_growing *g, struct wm_growing_file *f)
 	    snprintf(index, sizeof(index), "index/%s%s", f->name, IDX) >= (int)sizeof(index) ||
 	    fstatat(g->dirfd, index, &st, AT_SYMLINK_NOFOLLOW))
 		return freed;
-	/* The last entry holds the end of the file: keep it. */
+	/* Keep the last entry: end_of() reads the end of the file from it. */
 	if (st.st_size > (off_t)sizeof(struct wm_index_entry))
 		freed += punch(g, index, &f->index_free_to,
 			       (uint64_t)st.st_size - sizeof(struct wm_index_entry));

@@ -15,10 +15,10 @@
 struct wm_growing_file {
 	char *name;
 	struct wm_ctf_part part;
-	uint64_t done;                   /* everything in front of it was returned */
-	uint64_t fresh;                  /* packets from here on were found by the last look */
+	uint64_t done;                   /* offset: all packets before it were returned */
+	uint64_t fresh;                  /* offset: the last look found the packets from here on */
 	uint64_t discarded;              /* events_discarded of the last packet */
-	uint64_t free_to, index_free_to; /* bytes in front of it were freed */
+	uint64_t free_to, index_free_to; /* offsets: the bytes before them were freed */
 };
 
 struct wm_merge;
@@ -34,14 +34,13 @@ struct wm_growing {
 	struct timespec metadata_time;
 	struct wm_growing_file *files;
 	uint32_t nr_files;
-	uint32_t *by_stream; /* stream index to file index */
+	uint32_t *by_stream; /* file index, indexed by stream */
 	const struct wm_want *want;
 	struct wm_merge *merge; /* NULL before the first event and after the last one */
 	bool looked;            /* there may be events to return */
-	uint64_t until, given;  /* ticks: of this look, and of the previous one */
+	uint64_t until, given;  /* end of this look and of the previous one, in ticks */
 	int64_t until_ns;
-	uint64_t
-	    skipped; /* part of totals.skipped that was subtracted from totals.events already */
+	uint64_t skipped; /* part of totals.skipped already subtracted from totals.events */
 	struct wm_growing_totals totals;
 };
 
@@ -49,7 +48,10 @@ struct wm_growing {
 int wm_growing_files_list(struct wm_growing *g);
 void wm_growing_files_done(struct wm_growing *g);
 
-/* Frees the bytes that were read of the file and its index. Returns the number of bytes. */
+/*
+ * Frees the disk space of the parts of the file and its index that were read. Returns the number of
+ * bytes freed.
+ */
 uint64_t wm_growing_file_free(struct wm_growing *g, struct wm_growing_file *f);
 
 #endif

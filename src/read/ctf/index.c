@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c - finds the packets of a CTF stream file from their headers alone. Only the entries of
- * LTTng's index files are counted: a header costs one read of a page, and index entries would have
- * to be checked against the headers anyway.
+ * index.c - finds the packets of a CTF stream file from their headers alone. LTTng's index files
+ * are used for their number of entries only: their entries would have to be checked against the
+ * headers anyway, and reading a header costs one page.
  */
 #include <endian.h>
 #include <errno.h>
@@ -98,18 +98,19 @@ struct walk {
 	const struct wm_ctf_folder *folder;
 	const char *name, *path;
 	struct wm_ctf_founds *found;
-	struct wm_ctf_file *file; /* NULL: no packet yet */
+	struct wm_ctf_file *file; /* NULL until the first packet was decoded */
 	int fd;
-	uint64_t bytes, at; /* size of the file; position of the packet */
+	uint64_t bytes, at; /* size of the file; offset of the current packet */
 	struct wm_ctf_decoder d;
 	unsigned char *head;
 	uint64_t head_bytes, head_room;
 	uint64_t slots[WM_CTF_SLOTS_MAX];
-	struct wm_batch items;  /* of the frame */
-	unsigned char sign[20]; /* the first packet's magic number, and uuid when it follows */
-	uint32_t nr_holes;      /* bad places up to here */
-	uint64_t last_bytes;    /* of the previous packet */
-	uint32_t sign_bytes;    /* of `sign`; 0: no packet or no magic yet */
+	struct wm_batch items; /* items of the current frame */
+	/* magic number of the first packet, and its uuid if it follows directly */
+	unsigned char sign[20];
+	uint32_t nr_holes;      /* damaged ranges found so far */
+	uint64_t last_bytes;    /* size of the previous packet */
+	uint32_t sign_bytes;    /* size of `sign`; 0: no packet, or packets have no magic number */
 	bool has_uuid;          /* `uuid` is set */
 	unsigned char uuid[16]; /* the first packet's, which may differ from the metadata's */
 };
@@ -142,7 +143,9 @@ static int load(struct walk *w, uint64_t bytes)
 	return 0;
 }
 
-/* Decodes the frame as one of that class; loads more when it does not fit. */
+/*
+ * Decodes the frame as one of stream class `s`; loads more bytes when it is longer than the buffer.
+ */
 static int decode_as(struct walk *w, const struct wm_ctf_stream_plan *p, struct wm_ctf_frame *ret,
 		     enum wm_ctf_status *ret_status)
 {
@@ -172,7 +175,9 @@ static const struct wm_ctf_stream_plan *class_of(const struct wm_ctf_plan *plan,
 	return wm_ctf_plan_stream(plan, id);
 }
 
-/* Decodes the frame at w->at. 1; 0 when it is bad and a fault was reported; -errno. */
+/*
+ * Decodes the frame at w->at. Returns 1, 0 when it is damaged and a fault was reported, or -errno.
+ */
 static int decode_frame(struct walk *w, struct wm_ctf_frame *ret)
 {
 	const struct wm_ctf_plan *plan = w->folder->plan;
@@ -231,7 +236,7 @@ static bool find_uuid(const struct walk *w, const struct wm_ctf_stream_plan *p,
 	return false;
 }
 
-/* Returns whether the packet is of the same trace as the file's first packet. */
+/* Returns whether the packet has the same uuid as the first packet of the file. */
 static bool same_uuid(struct walk *w, const struct wm_ctf_stream_plan *p)
 {
 	unsigned char uuid[16];
@@ -244,7 +249,7 @@ static bool same_uuid(struct walk *w, const struct wm_ctf_stream_plan *p)
 	return !memcmp(w->uuid, uuid, 16);
 }
 
-/* Checks the values of the frame. False: a fault was reported. */
+/* Checks the values of the frame. Returns false when it reported a fault. */
 static bool check_frame(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_ctf_stream_plan *p = f->plan;
@@ -315,7 +320,7 @@ static struct wm_ctf_file *make_file(struct walk *w, const struct wm_ctf_frame *
 	return file;
 }
 
-/* Sets the end of the packet's events; a packet of unknown size takes the rest of the file. */
+/* Adds the packet. One without a size extends to the end of the file. */
 static int take(struct walk *w, struct wm_ctf_frame *f)
 {
 	const struct wm_trace_clock *clock = f->plan->clock;
@@ -363,7 +368,7 @@ static int take(struct walk *w, struct wm_ctf_frame *f)
 #define SEARCH_BYTES (1u << 18)
 #define PADDING_SEEN (1u << 14)
 
-/* Remembers how packets of this file begin. */
+/* Stores the bytes with which the packets of this file begin. */
 static void learn_sign(struct walk *w, const struct wm_ctf_stream_plan *p)
 {
 	if (w->sign_bytes || !p->has[WM_CTF_MAGIC])
@@ -408,8 +413,8 @@ static int find_next(struct walk *w)
 }
 
 /*
- * A packet with a size that is too large hides the packets after it. A packet as large as the
- * previous one is trusted.
+ * Searches the padding of a packet for another packet: if its size was damaged, it may include the
+ * packets that follow. A packet as large as the previous one is not searched.
  */
 static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 {
@@ -432,7 +437,7 @@ static int check_padding(struct walk *w, const struct wm_ctf_frame *f)
 	return err;
 }
 
-/* Takes one packet, or skips a bad place. */
+/* Adds one packet, or skips a damaged range. */
 static int walk_one(struct walk *w)
 {
 	struct wm_ctf_frame f;
@@ -464,7 +469,7 @@ static int walk_file(struct walk *w)
 	return err;
 }
 
-/* The first bytes of waymark's packets are known before the first one was read. */
+/* In waymark's own traces the first bytes of packets are known from the metadata. */
 static void expect_own(struct walk *w)
 {
 	const struct wm_ctf_metadata *m = w->folder->plan->metadata;
@@ -482,10 +487,10 @@ static void expect_own(struct walk *w)
 /* --- all of a file, or a part --------------------------------------------------------------------
  */
 
-/* Only the index shows that a file was cut between two packets. */
+/* When a file was truncated between two packets, only its index shows it. */
 static void check_index(struct walk *w, uint64_t listed, uint64_t nr_packets)
 {
-	/* In waymark's own traces the fault at the bad place is enough. */
+	/* In waymark's own traces damaged ranges have a fault already. */
 	if (listed <= nr_packets ||
 	    (w->nr_holes && wm_ctf_has_own_packets(w->folder->plan->metadata)))
 		return;
@@ -560,7 +565,7 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 		walk_destroy(w);
 		return -ENOMEM;
 	}
-	listed = wm_ctf_indexed(w->path); /* read first: file and index may grow meanwhile */
+	listed = wm_ctf_indexed(w->path); /* before the file, because both may grow meanwhile */
 	err = open_file(w);
 	if (err)
 		wm_trace_fault(t, name, 0, "cannot be read: %s", strerror(-err));

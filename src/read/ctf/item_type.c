@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* item_type.c - see item_type.h. Recursion is as deep as types are: WM_CTF_DEPTH_MAX. */
+/* item_type.c - see item_type.h. Recursion is limited by the depth of types, WM_CTF_DEPTH_MAX. */
 #include "read/ctf/item_type.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static uint8_t look_of(const struct wm_ctf_type *t)
 	}
 }
 
-/* The size of the item's value; 0 when it is bytes. */
+/* Returns the size of the item's value in bits; 0 for bytes. */
 static uint8_t shown_bits(const struct wm_ctf_type *t)
 {
 	if (t->kind == WM_CTF_FLOAT)
@@ -26,7 +26,7 @@ static uint8_t shown_bits(const struct wm_ctf_type *t)
 	return (uint8_t)(t->kind == WM_CTF_VARINT ? 64 : t->bits > 64 ? 0 : t->bits);
 }
 
-/* Arrays and sequences of characters are strings, those of bytes are bytes. */
+/* Returns the kind of item: arrays and sequences of characters become strings. */
 static uint8_t kind_of(const struct wm_ctf_type *t)
 {
 	static const uint8_t kinds[WM_CTF_NR_KINDS] = {

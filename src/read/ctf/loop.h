@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * loop.h - the loop over programs, included twice by decode.c: with ITEMS the values are put into a
- * batch, without it they are skipped. RUN is the function's name. Each operation has its own jump
- * to the next one, so that the branch predictor learns pairs of operations; a label has the name of
- * its operation's code.
+ * batch, without it they are skipped. RUN is the function's name. Each operation ends with its own
+ * jump to the next one, so that the branch predictor learns pairs of operations. Labels are named
+ * after the codes of the operations.
  *
- * Runs programs in sequence and skips NULL ones; the first one is not NULL. When `parts` is not
- * NULL, each element gets the items of one program.
+ * Runs programs in sequence and skips those without operations; the first must have some. If
+ * `parts` is not NULL, each element is set to the range of one program's items.
  */
 static enum wm_ctf_status RUN(struct wm_ctf_decoder *d, const struct wm_ctf_op *const *programs,
 			      uint32_t nr_programs, struct wm_batch *b, struct wm_part_range *parts)

@@ -47,7 +47,7 @@ static bool names_add(struct names *n, const char *name)
 	return n->at[n->count] && ++n->count;
 }
 
-/* Names below `path` without hidden ones, sorted. */
+/* Lists the names in the folder `path`, sorted, without hidden ones. */
 static int list(const char *path, struct names *ret)
 {
 	DIR *dir = opendir(path);
@@ -76,7 +76,7 @@ static bool is_kind(const char *path, mode_t kind)
 	return !lstat(path, &st) && (st.st_mode & S_IFMT) == kind;
 }
 
-/* "a/b", or "b" when a is ""; malloc'ed. */
+/* Returns "a/b", or "b" when a is "", malloc'ed. */
 static char *join(const char *a, const char *b)
 {
 	char *path;
@@ -87,7 +87,7 @@ static char *join(const char *a, const char *b)
 /* --- folders ---------------------------------------------------------------------------------- */
 
 struct tree {
-	struct names folders; /* with a file `metadata`, relative to the path */
+	struct names folders; /* folders that have a file `metadata`, relative to the path */
 	uint32_t nr_names;
 	bool first_only;
 };
@@ -143,7 +143,10 @@ static bool probe(const char *path, bool is_folder, const unsigned char *head, s
 /* --- metadata of a folder ------------------------------------------------------------------------
  */
 
-/* Two chunks of one recording: one metadata text is a prefix of the other. */
+/*
+ * Returns whether two folders are chunks of one recording: the metadata of one is a prefix of the
+ * other's.
+ */
 static bool is_chunk(const struct wm_ctf_folder *a, const struct wm_ctf_folder *b)
 {
 	size_t bytes = a->text_bytes < b->text_bytes ? a->text_bytes : b->text_bytes;
@@ -193,7 +196,7 @@ static const char *uuid_text(struct wm_trace *t, const struct wm_ctf_metadata *m
 	return wm_arena_copy(&t->arena, text, n);
 }
 
-/* The environment; the trace's own words are those of its first folder. */
+/* Copies the environment of a folder. The first folder's is also the trace's. */
 static int words(struct wm_trace *t, struct wm_ctf_folder *f)
 {
 	const struct wm_ctf_metadata *m = f->plan->metadata;
@@ -220,8 +223,8 @@ static int words(struct wm_trace *t, struct wm_ctf_folder *f)
 }
 
 /*
- * Parses f->text and compiles its plan, or shares the plan of another chunk of the recording. 0
- * also with a fault.
+ * Parses f->text and compiles its plan, or shares the plan of another chunk of the recording.
+ * Returns 0 also when the metadata is damaged and a fault was reported.
  */
 static int plan_folder(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_ctf_folder *f,
 		       struct wm_diag *diag)
@@ -280,7 +283,10 @@ static int make_folders(struct wm_trace *t, struct wm_ctf_trace *c, const struct
 	return 0;
 }
 
-/* Longest first: chunks that were closed early share the plan of a later one. */
+/*
+ * Sorts the longest metadata first: earlier chunks, whose metadata is shorter, then share the plan
+ * of the last one.
+ */
 static int by_bytes(const void *a, const void *b)
 {
 	const struct wm_ctf_folder *const *x = a, *const *y = b;
@@ -290,7 +296,7 @@ static int by_bytes(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* A bad metadata file is a fault when there are others, else an error. */
+/* A damaged metadata file is a fault when there are others, else an error. */
 static int plan_all(struct wm_trace *t, struct wm_ctf_trace *c, struct wm_diag *diag)
 {
 	struct wm_ctf_folder **order = calloc(c->nr_folders + 1u, sizeof(struct wm_ctf_folder *));
@@ -366,7 +372,7 @@ static int index_all(struct wm_trace *t, struct wm_ctf_trace *c)
 	return err;
 }
 
-/* Copies the descriptions in the metadata of each folder and of the trace. */
+/* Copies the environment of each folder, and of the trace. */
 static int describe(struct wm_trace *t, struct wm_ctf_trace *c)
 {
 	int err = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - processes, threads and losses of waymark's own traces: see own.h. All input may be
- * forged.
+ * own.c - reads processes, threads and losses from waymark's own traces: see own.h. The input may
+ * be forged.
  */
 #include "read/ctf/own.h"
 
@@ -24,7 +24,10 @@ bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m)
 	return wm_ctf_is_own(m) && !wm_ctf_env(m, "converted_by");
 }
 
-/* Only the stream of task events has packets of one CPU and no event context. */
+/*
+ * Returns whether this is the stream of task events: only its packets have one CPU and its events
+ * no context.
+ */
 static bool is_of_tasks(const struct wm_ctf_stream *s)
 {
 	return !s->event_context && s->packet_context &&
@@ -64,7 +67,7 @@ static const char *text(struct wm_trace *t, const struct wm_event *e, const char
 	return wm_arena_copy(&t->arena, is_text ? i->text : "", is_text ? i->count : 0);
 }
 
-/* A time noted by the recorder, in ticks of the event's clock. */
+/* Returns a time that the recorder wrote into a field, in ticks of the event's clock. */
 static int64_t moment(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
@@ -83,9 +86,10 @@ struct end {
 
 struct hearing {
 	struct wm_trace *t;
-	struct end *ends; /* in the trace's arena; matched with processes after reading */
+	/* ends of processes, in the trace's arena; assigned to processes after reading */
+	struct end *ends;
 	uint32_t nr_ends;
-	uint64_t lost; /* of all causes */
+	uint64_t lost; /* sum over all causes */
 };
 
 static int add_process(struct hearing *h, const struct wm_event *e)
@@ -147,7 +151,10 @@ static int add_thread(struct hearing *h, const struct wm_event *e)
 	return one.comm ? keep_thread(h, &one) : -ENOMEM;
 }
 
-/* Ids in the kernel's records are signed: a thread of another namespace has -1. */
+/*
+ * Returns an id from the kernel's records, which is signed: a thread of another pid namespace has
+ * -1.
+ */
 static int32_t id(const struct wm_event *e, const char *name)
 {
 	const struct wm_item *i = wm_ctf_own_field(e, name);
@@ -242,7 +249,7 @@ static int add_cause(struct wm_trace *t, const char *name)
 	return 0;
 }
 
-/* Adds the labels of the cause field, sorted by value. */
+/* Adds a cause for each label of the cause field, sorted by value. */
 static int add_causes_of(struct wm_trace *t, const struct wm_type *cause)
 {
 	int err = 0;
@@ -274,7 +281,10 @@ static int list_causes(struct wm_trace *t)
 	return err ? err : add_cause(t, WM_CAUSE_UNKNOWN);
 }
 
-/* The recorder's stream may be damaged; the packets' counters give a lower bound. */
+/*
+ * Raises the number of lost events to the sum of the packets' counters, if the recorder's stream
+ * has fewer because it is damaged.
+ */
 static void believe_counters(struct hearing *h)
 {
 	uint64_t sum = 0;
@@ -328,7 +338,7 @@ static int read_recorder(struct hearing *h, uint64_t first)
 	return err;
 }
 
-/* Sorts the tasks and sets the end times of processes. */
+/* Sorts processes and threads, and sets the end times of processes. */
 static int sort(struct hearing *h)
 {
 	int err = wm_ctf_own_sort(h->t);
@@ -343,7 +353,7 @@ static int sort(struct hearing *h)
 	return err;
 }
 
-/* Sets the error of the wall clock, which the recorder measured. */
+/* Sets the error of the wall clock to the value measured by the recorder. */
 static void mend_clocks(struct wm_trace *t)
 {
 	const char *error = wm_trace_word(t, "clock_error_ns");

@@ -66,7 +66,7 @@ void wm_ctf_own_follow(struct wm_trace *t, const struct wm_ctf_found *before,
 
 /* --- missing files ------------------------------------------------------------------------ */
 
-/* Turns "NAME.idx" into NAME when the stream file NAME is missing. */
+/* Returns whether the stream file NAME of an index NAME.idx is missing; writes NAME to `name`. */
 static bool is_gone(int dirfd, const char *index, char *ret_name, size_t room)
 {
 	size_t n = strlen(index);

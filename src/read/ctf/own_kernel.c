@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_kernel.c - the kernel's events in waymark's own traces. Their format files are in the trace
- * (DIR/kernel/formats), so they are printed in the kernel's form. Separates the fields of the
- * sample from those of the event. See own.h; everything in the file may be forged.
+ * own_kernel.c - prints the kernel's events of waymark's own traces in the kernel's form, using the
+ * format files in the trace (DIR/kernel/formats). Separates the fields of a sample from those of
+ * the event. See own.h. The files may be forged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define FORMATS_MAX ((size_t)256 << 20)
 
-/* How events of a type are printed; print NULL: not by this file. */
+/* How events of a type are printed. When print is NULL, the generic code prints their fields. */
 struct kernel_type {
 	const struct wm_kformat *format;
 	const struct wm_kprint *print;
@@ -31,9 +31,10 @@ struct wm_ctf_kernel {
 	struct kernel_type *types; /* indexed by type */
 	uint32_t nr_types;
 	pthread_mutex_t lock;
-	struct wm_kformats *known; /* symbols; NULL: not needed yet, or the trace has none */
-	bool asked;                /* symbols were looked for; stored with release after `known` has
-				    * its final value */
+	/* symbols, read on demand; NULL: not read yet, or the trace has none */
+	struct wm_kformats *known;
+	/* reading symbols was tried; stored with release after `known` */
+	bool asked;
 };
 
 /* --- types ------------------------------------------------------------------------------ */
@@ -49,7 +50,7 @@ static bool is_length(const struct wm_member *m, uint32_t i, uint32_t nr)
 	return !strncmp(name + 1, m[i + 1].name, n) && !strcmp(name + 1 + n, "_length");
 }
 
-/* The number of members from `from` on that are not the length of the next one. */
+/* Counts the members from `from` on, without those that are the length of the next one. */
 static uint32_t count_from(const struct wm_type *fields, uint32_t from)
 {
 	uint32_t n = 0;
@@ -67,7 +68,10 @@ static bool has_member(const struct wm_type *t, const char *name)
 	return false;
 }
 
-/* Fields in front of a tracepoint's own are the sample's; in other events all are the sample's. */
+/*
+ * Marks the fields of the sample as contexts: those before a tracepoint's own fields, and all
+ * fields of other events.
+ */
 static void find_contexts(struct wm_event_type *type, const struct wm_kformat *format)
 {
 	const struct wm_type *context = type->parts[WM_PART_STREAM_CONTEXT];
@@ -90,8 +94,8 @@ static bool is_named(const struct wm_event_type *type, const char *system, const
 }
 
 /*
- * The print form of a probe has less information than its fields, and that of a stack has many
- * lines: these events print their fields.
+ * Returns whether the kernel's print form is used. The form of a probe has less information than
+ * its fields, and the form of a stack has many lines: their fields are printed instead.
  */
 static bool is_worth(const struct wm_kformat *f)
 {
@@ -99,7 +103,7 @@ static bool is_worth(const struct wm_kformat *f)
 	       !wm_kformat_field(f, "__probe_func") && !strstr(f->print, "\\n\\t");
 }
 
-/* An event whose format is unreadable is printed as fields. */
+/* Adds the format of one event. When it cannot be parsed, the event's fields are printed. */
 static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *system,
 		      const char *name, const char *text, size_t bytes)
 {
@@ -127,7 +131,7 @@ static int add_format(struct wm_trace *t, struct wm_ctf_kernel *k, const char *s
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Repeats of "# SYSTEM/NAME BYTES\n" followed by that number of bytes. */
+/* Parses kernel/formats: headers "# SYSTEM/NAME BYTES\n", each followed by that number of bytes. */
 static int add_formats(struct wm_trace *t, struct wm_ctf_kernel *k, const char *file,
 		       const char *text, size_t bytes)
 {
@@ -200,7 +204,7 @@ void wm_ctf_kernel_done(struct wm_ctf_kernel *k)
 
 /* --- printing ---------------------------------------------------------------------------- */
 
-/* The symbols are large: read them only when a form prints an address. */
+/* Reads the symbols at the first print form that needs one, because they are large. */
 static struct wm_kformats *read_symbols(struct wm_trace *t, const struct wm_kmachine *machine)
 {
 	struct wm_kformats *known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_modules.c - the binaries that were mapped while waymark recorded; see own.h. */
+/* own_modules.c - adds the binaries that were mapped while waymark recorded; see own.h. */
 #include <string.h>
 
 #include "read/ctf/own.h"
@@ -16,7 +16,7 @@ static uint32_t get_bytes(const struct wm_event *e, const char *name,
 		return n;
 	}
 	if (!n || i->member->type->kind != WM_TYPE_LIST ||
-	    i->next != (uint32_t)(i - e->items) + n + 1) /* each is one item */
+	    i->next != (uint32_t)(i - e->items) + n + 1) /* each number is one item */
 		return 0;
 	for (uint32_t k = 0; k < n; k++)
 		to[k] = (unsigned char)i[k + 1].u;

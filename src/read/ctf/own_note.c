@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_note.c - the note that waymark's writer adds to an event class, in a comment of the metadata
- * (CTF 1.8) or in attributes (CTF 2): its print form, and the contexts it carries. An unreadable
- * note is ignored. See own.h.
+ * own_note.c - reads the note that waymark's writer adds to an event class, in a comment of the
+ * metadata (CTF 1.8) or in attributes (CTF 2): the print form and the contexts of the event. A
+ * damaged note is ignored. See own.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "read/ctf/meta/tsdl_lex.h"
 #include "read/ctf/own.h"
 
-/* Applies one key. */
+/* Applies one key of the note to the event type. */
 static void take(struct wm_event_type *type, const char *key, size_t bytes, const char *text,
 		 uint64_t number, uint64_t *contexts)
 {
@@ -22,7 +22,10 @@ static void take(struct wm_event_type *type, const char *key, size_t bytes, cons
 		*contexts = number;
 }
 
-/* Length of a quoted text with its quotes; an unterminated one extends to the end. */
+/*
+ * Returns the length of a quoted text including its quotes. One without a closing quote extends to
+ * the end.
+ */
 static size_t quoted_bytes(const char *at)
 {
 	size_t n = 1;
@@ -32,7 +35,7 @@ static size_t quoted_bytes(const char *at)
 	return at[n] ? n + 1 : n;
 }
 
-/* NUMBER or "C literal". 1, 0 when it is neither, -ENOMEM. */
+/* Parses a value: a number or a C string literal. Returns 1, 0 when it is neither, or -ENOMEM. */
 static int value(struct wm_trace *t, const char **at, const char **ret_text, uint64_t *ret_number)
 {
 	size_t bytes, n, bad;
@@ -61,7 +64,7 @@ static int value(struct wm_trace *t, const char **at, const char **ret_text, uin
 	return 1;
 }
 
-/* key=value, separated by blanks. */
+/* Parses a note in a comment: key=value, separated by blanks. */
 static int comment(struct wm_trace *t, const char *at, struct wm_event_type *type,
 		   uint64_t *contexts)
 {
@@ -76,7 +79,7 @@ static int comment(struct wm_trace *t, const char *at, struct wm_event_type *typ
 		bytes = strcspn(at, "= \t\r\n");
 		at += bytes;
 		if (*at != '=')
-			break; /* the end, or not one of our notes */
+			break; /* end of the note, or not a note of waymark's */
 		at++;
 		got = value(t, &at, &text, &number);
 		if (got > 0)

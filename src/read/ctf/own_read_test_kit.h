@@ -29,7 +29,7 @@ static inline struct wm_merge *kit_merge(struct wm_trace *t)
 	return m;
 }
 
-/* The next event of the traced programs; skips the recorder's events. */
+/* Returns the next event of the traced programs, skipping the recorder's own. */
 static inline int kit_next(struct wm_merge *m, const struct wm_event **ret)
 {
 	int got;
@@ -40,7 +40,7 @@ static inline int kit_next(struct wm_merge *m, const struct wm_event **ret)
 	return got;
 }
 
-/* The number of events lost for that cause. */
+/* Returns the number of events lost for the cause. */
 static inline uint64_t kit_lost(const struct wm_trace *t, const char *cause)
 {
 	for (uint32_t i = 0; i < t->nr_causes; i++)
@@ -50,7 +50,7 @@ static inline uint64_t kit_lost(const struct wm_trace *t, const char *cause)
 	return 0;
 }
 
-/* A field of the event. */
+/* Returns the event's field with that name. */
 static inline const struct wm_item *kit_field(const struct wm_event *e, const char *name)
 {
 	const struct wm_part_range *part = &e->parts[WM_PART_FIELDS];

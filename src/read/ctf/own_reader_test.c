@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_reader_test.c - reads back traces of the writer: values and order; then traces with every
- * known kind of damage: the good part is read, the bad part is a fault, nothing crashes, and repair
- * keeps everything readable.
+ * own_reader_test.c - reads back traces of the writer and checks values and order. Then damages
+ * them in every known way: the undamaged part must be read, the damage reported as a fault, and a
+ * repair must keep everything that is readable.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "trace/trace_layout.h"
 
 #define ROUNDS 4u
-#define PER_A  10u /* events of one packet */
+#define PER_A  10u /* events per packet */
 #define PER_B  5u
 #define ALL    (ROUNDS * (PER_A + PER_B))
 #define FRAME  WM_FRAME_BYTES_USER
@@ -42,7 +42,7 @@ static void write_round(struct wm_producer *p, uint64_t t, uint32_t round)
 	assert_int_equal(kit_send(p, &k, 102, 0), 0);
 }
 
-/* Two threads of one process, four packets each, in two lanes. */
+/* Writes four packets each for two threads of one process, in two lanes. */
 static void write_trace(enum wm_trace_format format)
 {
 	struct wm_trace_writer *w = kit_create(format);
@@ -56,12 +56,12 @@ static void write_trace(enum wm_trace_format format)
 }
 
 struct result {
-	int err; /* result of opening */
+	int err; /* result of wm_trace_open() */
 	uint32_t events, faults, lost;
-	char said[4 * WM_DIAG_SENTENCE]; /* reasons of the faults */
+	char said[4 * WM_DIAG_SENTENCE]; /* reasons of all faults */
 };
 
-/* Reads all events; time decreases only together with a fault. */
+/* Reads all events; fails when time decreases without a fault. */
 static struct result read_all(void)
 {
 	struct result result = {0};
@@ -173,7 +173,10 @@ static const char all_schema[] =
     "i1:i1;i2:i2;i4:i4;i8:i8;u1:u1;u2:u2;u4:u4;u8:u8;x1:x1;x2:x2;x4:x4;x8:x8;yes:b1;f:f4;d:f8;"
     "ptr:p8;s:s;c:c#;arr:a#i4;seq:qu2;blob:z;e:ei1{bad#,fine#,good#}";
 
-/* Zeros are a record of any class: adds as many as its fields and contexts need. */
+/*
+ * Adds the zeros that a record of the class needs for its contexts and fields; zeros are valid for
+ * every class.
+ */
 static void put_zeros(struct kit_packet *k, const struct wm_class *class, uint32_t contexts)
 {
 	for (uint32_t i = 0; i < class->nr_fields; i++) {
@@ -323,7 +326,7 @@ static void test_merge(void **state)
 		assert_int_equal(kit_send_plain(p, 1, i, 2000 + i * 37 % 101, 3000 + i * 53 % 211),
 				 0);
 	assert_int_equal(wm_trace_writer_close(w), 0);
-	got = read_all(); /* checks the order */
+	got = read_all(); /* fails when the order is wrong */
 	assert_int_equal(got.events, 400);
 	assert_int_equal(got.faults, 0);
 }
@@ -347,7 +350,10 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	close(fd);
 }
 
-/* The file of thread 101: four packets of PER_A records of 16 bytes (12 used in the last). */
+/*
+ * The file of thread 101 has four packets of PER_A records of 16 bytes; the last record has 12
+ * bytes and 4 of padding.
+ */
 #define PACKET_A (FRAME + PER_A * 16)
 
 static char *slurp_a(size_t *ret_bytes)
@@ -390,7 +396,7 @@ static void test_cut_every_byte(void **state)
 	free(index);
 }
 
-/* Cuts every file of the trace, metadata too: no crash, and never more events than before. */
+/* Truncates a file at many offsets: reading must not crash nor give more events than before. */
 static void cut_file(const char *name)
 {
 	size_t bytes;
@@ -464,7 +470,7 @@ static void after_repair(uint32_t events)
 	if (kit_has_babeltrace()) {
 		char *errors, *out = kit_babeltrace("", &errors);
 
-		/* One more line: the process. */
+		/* One line more than events, for the event about the process. */
 		assert_int_equal(kit_lines(out), events + 1);
 		free(out);
 		free(errors);
@@ -507,7 +513,7 @@ static void test_packet_huge(void **state)
 	after_repair(ALL - PER_A);
 }
 
-/* It claims to extend beyond the file, but good packets follow inside. */
+/* The packet's size exceeds the file, but undamaged packets follow. */
 static void test_packet_too_long(void **state)
 {
 	expect(damage(SECOND + 56, 100 * PACKET_A * 8, 8), ALL - PER_A, "is cut");
@@ -544,7 +550,7 @@ static void test_record_runs_over(void **state)
 {
 	size_t last = SECOND + FRAME + (PER_A - 1) * 16;
 
-	/* Event 2 has a string; there is no NUL before the end. */
+	/* A record with the id of event 2 has a string, whose NUL is missing here. */
 	expect(damage(last, 2, 2), ALL - 1, "goes beyond the packet's content");
 	after_repair(ALL - 1);
 }
@@ -661,7 +667,7 @@ static void test_repair_waits_for_the_writer(void **state)
 	after_repair(PER_A + ROUNDS * PER_B);
 }
 
-/* The file shrinks while it is read. */
+/* A file is truncated while it is read. */
 static void test_shrinks(void **state)
 {
 	const struct wm_event *e;
@@ -696,7 +702,10 @@ static uint32_t roll(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-/* Random bytes in one file; then read, repair, read: never fewer events than before the repair. */
+/*
+ * Changes random bytes of one file, then reads, repairs and reads again: a repair must not lose
+ * events.
+ */
 static void mutate_file(const char *name, uint32_t rounds)
 {
 	static const unsigned char likely[] = {0, 1, 8, 0x7f, 0x80, 0xff};

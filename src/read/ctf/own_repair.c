@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_repair.c - repairs a damaged trace for readers that give up at the first bad byte. Never
- * removes data that reader.h can read.
+ * own_repair.c - repairs a damaged trace for readers that give up at the first bad byte. It never
+ * removes data that waymark's reader can read.
  *
- * First the files are repaired: a tail is cut with one ftruncate; bad places are removed by writing
- * the good packets to a new file and renaming it over the old one. Then the trace is opened again
- * and packets are repaired: one with a bad record gets a smaller content_size (8 bytes inside one
- * page) and then its true event_count; index files are replaced as a whole. No step makes the trace
- * worse: an interrupted repair can be run again.
+ * First the files are repaired: a damaged tail is truncated; for damage elsewhere the intact
+ * packets are written to a new file, which is renamed over the old one. Then the trace is opened
+ * again and packets are repaired: the content_size of a packet with a damaged record is reduced (8
+ * bytes, within one page), then its event_count is corrected; index files are replaced as a whole.
+ * No step makes the trace worse: an interrupted repair can be run again.
  */
 #include "read/open.h"
 #include "read/repair.h"
@@ -38,10 +38,10 @@ struct repair {
 	void (*fn)(const struct wm_fault *, void *);
 	void *data;
 	struct wm_diag *diag;
-	char **names; /* of the stream files */
+	char **names; /* names of the stream files */
 	uint32_t nr_names;
 
-	/* Of the current file. */
+	/* The current file: */
 	const char *name;
 	const struct wm_packet *packets; /* in file order */
 	uint64_t nr_packets, bytes;
@@ -136,7 +136,7 @@ static int open_stream(struct repair *r, int how)
 	return fd;
 }
 
-/* Makes a file the current one: its packets, as found when the trace was opened. */
+/* Makes a file the current one, and finds its packets in the list of the trace. */
 static int take(struct repair *r, const char *name)
 {
 	const struct wm_trace *t = r->t;
@@ -157,8 +157,8 @@ static int take(struct repair *r, const char *name)
 }
 
 /*
- * A read lease is refused while any process has the file open for writing. Where leases do not work
- * (another user's file, some network file systems), assumes that the file is not being written.
+ * Returns whether a process has the file open for writing: then the kernel refuses a read lease.
+ * Where leases do not work (another user's file, some network file systems), returns false.
  */
 static bool being_written(struct repair *r, const char *name)
 {
@@ -186,7 +186,7 @@ static bool being_written(struct repair *r, const char *name)
 
 /* --- bad places and tails ------------------------------------------------------------------ */
 
-/* The last fault of the file, or NULL. A file without faults is not cut. */
+/* Returns the reason of the file's last fault, or NULL. A file without faults is not truncated. */
 static const char *complaint(const struct repair *r)
 {
 	for (uint32_t i = r->t->nr_faults; i-- > 0;)
@@ -225,7 +225,7 @@ static int copy_good(struct repair *r, int in, int out)
 	return err;
 }
 
-/* Writes the good packets to a new file and renames it over the old one. */
+/* Writes the intact packets to a new file and renames it over the old one. */
 static int compact(struct repair *r, uint64_t bad_bytes)
 {
 	char fresh[300];
@@ -284,7 +284,7 @@ static int mend_file(struct repair *r, const char *name)
 
 /* --- packets --------------------------------------------------------------------------------- */
 
-/* Reads the frame that every packet of waymark begins with directly from the file. */
+/* Reads from the file the part of the frame that all of waymark's packets have in common. */
 #define FRAME_BYTES WM_FRAME_BYTES_PLAIN
 
 static int read_frame(struct repair *r, int fd, const struct wm_packet *p,
@@ -314,7 +314,7 @@ static int write_number(struct repair *r, int fd, uint64_t at, uint64_t value)
 	return failed(r, "repair a packet", n < 0 ? -errno : -EIO);
 }
 
-/* Ends the packet after its last good record. */
+/* Reduces the packet's content to its intact records. */
 static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_bytes, uint64_t count)
 {
 	int fd = open_stream(r, O_WRONLY), err;
@@ -333,7 +333,9 @@ static int shorten(struct repair *r, const struct wm_packet *p, uint64_t good_by
 	return err;
 }
 
-/* Reads all events of a packet; returns the size of the good part and its number of events. */
+/*
+ * Reads all events of a packet; returns the size of its intact part and the number of events in it.
+ */
 static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_batch *b,
 		const struct wm_packet *p, uint64_t *ret_bytes, uint64_t *ret_events)
 {
@@ -342,7 +344,8 @@ static int walk(struct repair *r, struct wm_packet_reader *reader, struct wm_bat
 	while (got >= 0 && (got = wm_batch_read(r->t, reader, b)) > 0)
 		;
 	*ret_bytes = wm_ctf_reader_at(reader, ret_events);
-	return got < 0 ? failed(r, "read it", got) : 0; /* data that was not readable may be good */
+	/* a read error is not damage: do not repair */
+	return got < 0 ? failed(r, "read it", got) : 0;
 }
 
 static int mend_packets(struct repair *r)
@@ -459,7 +462,7 @@ static int mend_index(struct repair *r)
 	return err;
 }
 
-/* Before the first change: checks that the frames are at the places that will be written. */
+/* Checks, before the first change, that there is a frame at each offset that will be written. */
 static int check_frames(struct repair *r)
 {
 	struct wm_packet_frame frame;
@@ -486,7 +489,10 @@ static int mend_inside(struct repair *r, const char *name)
 	return err ? err : mend_index(r);
 }
 
-/* The packets of a missing stream file are lost; removing its index ends the reports about them. */
+/*
+ * Removes the index of a missing stream file, so that the loss of its packets is not reported any
+ * more.
+ */
 static void drop_index(void *data, const char *name, uint64_t nr_packets)
 {
 	struct repair *r = data;
@@ -494,7 +500,7 @@ static void drop_index(void *data, const char *name, uint64_t nr_packets)
 
 	(void)snprintf(path, sizeof(path), "index/%.250s.idx", name);
 	if (unlinkat(r->dirfd, path, 0))
-		return; /* it is reported again at the next reading */
+		return; /* the loss will be reported again */
 	r->name = path;
 	done(r, 0, "removed: its %llu packets are missing", (unsigned long long)nr_packets);
 	r->name = NULL;
@@ -510,7 +516,8 @@ static int open_trace(struct repair *r)
 	if (err)
 		return err;
 	/*
-	 * Conversions have other packets; trees of several traces have their files in sub-folders.
+	 * Only a single trace as waymark recorded it can be repaired: converted traces have other
+	 * packets, and several traces in a folder have their files in sub-folders.
 	 */
 	if (!r->t->is_own || wm_trace_word(r->t, "converted_by") ||
 	    faccessat(r->dirfd, "metadata", R_OK, 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_symbols.c - the kernel files of one of waymark's traces, in DIR/kernel/: its symbols, plain
- * or compressed (wm_trace_kallsyms()), and its event formats.
+ * own_symbols.c - reads the files in DIR/kernel/ of waymark's own traces: the kernel's symbols,
+ * plain or compressed, and its event formats.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "read/ctf/trace.h"
 
-/* Takes ownership of `packed`. */
+/* Decompresses the symbols. Takes ownership of `packed`. */
 static int unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes)
 {
 	unsigned long long room = ZSTD_getFrameContentSize(packed, bytes);
@@ -20,10 +20,7 @@ static int unpack(char *packed, size_t bytes, char **ret_text, size_t *ret_bytes
 	size_t got;
 	int err = -EBADMSG;
 
-	/*
-	 * The size claimed by the file is trusted up to a limit, which bounds the cost of a false
-	 * one.
-	 */
+	/* The size in the file may be wrong, so it is used only up to a limit. */
 	if (room <= WM_KALLSYMS_MAX) {
 		text = malloc((size_t)room + 1);
 		err = text ? 0 : -ENOMEM;

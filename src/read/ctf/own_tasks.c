@@ -36,7 +36,7 @@ static int by_time(const void *a, const void *b)
 	return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
 }
 
-/* The index after the last entry that is not later than (pid, ns). */
+/* Returns the index after the last entry at or before (pid, ns). */
 static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
 	uint32_t low = 0, high = t->nr_processes;
@@ -53,7 +53,9 @@ static uint32_t place(const struct wm_trace *t, uint32_t pid, int64_t ns)
 	return low;
 }
 
-/* A record that the kernel made at the time takes precedence over one that the recorder queried. */
+/*
+ * Of two records, prefers one that the kernel wrote at the time to one that the recorder queried.
+ */
 static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uint32_t at)
 {
 	const struct wm_ctf_thread *heard = &c->threads[at], *one = heard;
@@ -64,7 +66,8 @@ static const struct wm_ctf_thread *prefer_told(const struct wm_ctf_trace *c, uin
 }
 
 /*
- * The thread's record at that time; when it was met only later, its first record; NULL: never met.
+ * Returns the thread's record valid at that time; its first record when all are later; NULL when
+ * there is none.
  */
 static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t tid, int64_t ns)
 {
@@ -85,7 +88,10 @@ static const struct wm_ctf_thread *thread_of(const struct wm_trace *t, int32_t t
 	return low < c->nr_threads && c->threads[low].tid == tid ? &c->threads[low] : NULL;
 }
 
-/* Oldest first: a parent that is itself a fork has its name by then. */
+/*
+ * Names forked threads after their parents. Oldest first, so that a parent that was itself forked
+ * has its name already.
+ */
 static int name_forks(struct wm_trace *t)
 {
 	struct wm_ctf_trace *c = t->own;
@@ -128,8 +134,8 @@ struct wm_trace_process *wm_ctf_own_process(const struct wm_trace *t, uint32_t p
 /* --- names -------------------------------------------------------------------------------- */
 
 /*
- * The process that had the pid at that time; before the first one joined, the first one, because
- * its chunk is older.
+ * Returns the name of the process that had the pid at that time. Before the first process joined,
+ * it is the first one, because its first chunk can be older.
  */
 static const char *process_comm(const struct wm_trace *t, uint32_t pid, int64_t ns)
 {
@@ -159,7 +165,7 @@ const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
 		thread = thread_of(t, e->tid, ns);
 		return thread ? thread->comm : "";
 	}
-	/* A packet of one thread may begin before its process joined; its end does not. */
+	/* A packet may begin before its process joined, but never end before it. */
 	if (!f->plan->ids_in_events && e->packet->end_ns != INT64_MAX)
 		ns = e->packet->end_ns;
 	return process_comm(t, (uint32_t)e->pid, ns);
@@ -169,7 +175,10 @@ const char *wm_ctf_own_comm(const struct wm_trace *t, const struct wm_event *e)
  * --- state that a new opening of the trace takes over -------------------------------------------
  */
 
-/* Not needed from `ns` on: a later record up to `ns` takes precedence. */
+/*
+ * Returns whether the record is not needed from `ns` on, because a later record up to `ns` replaces
+ * it.
+ */
 static bool is_superseded(const struct wm_ctf_trace *c, uint32_t at, int64_t ns)
 {
 	const struct wm_ctf_thread *one = &c->threads[at];
@@ -185,7 +194,7 @@ static bool is_superseded(const struct wm_ctf_trace *c, uint32_t at, int64_t ns)
 	return false;
 }
 
-/* The last record of each thread up to `ns`, and all later ones. */
+/* Copies the last record of each thread up to `ns`, and all later ones. */
 static int inherit_threads(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
 {
 	const struct wm_ctf_trace *old = from->own;
@@ -209,7 +218,7 @@ static int inherit_threads(struct wm_trace *t, const struct wm_trace *from, int6
 	return 0;
 }
 
-/* Processes that have not ended by `ns`. */
+/* Copies the processes that had not ended at `ns`. */
 static int inherit_processes(struct wm_trace *t, const struct wm_trace *from, int64_t ns)
 {
 	for (uint32_t i = 0; i < from->nr_processes; i++) {

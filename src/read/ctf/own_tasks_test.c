@@ -39,8 +39,8 @@ static const char *comm(struct world *w, int32_t tid, int64_t ns)
 }
 
 /*
- * 7 runs as "sh" and becomes "work" at 20. It was met at 15, and again in a list of names that had
- * the old one; 8 has only a queried record; 9 is a fork of 7.
+ * Thread 7 is "sh" and is renamed "work" at 20. The recorder queried it at 15, and later from a
+ * list that had the old name. Thread 8 has only a queried record; thread 9 is a fork of 7.
  */
 static const struct wm_ctf_thread threads[] = {
     {.ns = 25, .tid = 7, .pid = 7, .comm = "sh", .asked = true},
@@ -58,7 +58,7 @@ static void test_told_counts_more_than_asked(void **state)
 	struct world w;
 
 	begin(&w, threads, sizeof(threads) / sizeof(threads[0]));
-	assert_string_equal(comm(&w, 7, 5), "sh"); /* known only later */
+	assert_string_equal(comm(&w, 7, 5), "sh"); /* before the first record */
 	assert_string_equal(comm(&w, 7, 16), "sh");
 	assert_string_equal(comm(&w, 7, 20), "work");
 	assert_string_equal(comm(&w, 7, 99), "work");
@@ -86,7 +86,7 @@ static void test_a_fork_of_nobody(void **state)
 	wm_arena_done(&w.trace.arena);
 }
 
-/* A reader that begins at a time inherits the kernel's records from before it. */
+/* An opening that begins at a given time inherits the records before it. */
 static void test_inherited(void **state)
 {
 	struct world w, later;
@@ -95,7 +95,7 @@ static void test_inherited(void **state)
 	begin(&later, threads, 0);
 	assert_int_equal(wm_ctf_own_inherit(&later.trace, &w.trace, 50), 0);
 	assert_int_equal(wm_ctf_own_sort(&later.trace), 0);
-	assert_int_equal(later.own.nr_threads, 5); /* 7 recorded and queried, 8 queried, 9 both */
+	assert_int_equal(later.own.nr_threads, 5); /* two for thread 7, one for 8, two for 9 */
 	assert_string_equal(comm(&later, 7, 60), "work");
 	assert_string_equal(comm(&later, 8, 60), "heard later");
 	assert_string_equal(comm(&later, 9, 60), "work");

@@ -66,12 +66,12 @@ static void make(const char *folder)
 	n += process(data + n, 150, 6, "six");
 	n += process(data + n, 200, 5, "new");
 	put(folder, "metadata", metadata, strlen(metadata));
-	put(folder, "recorder", data, n - 3); /* cut in the name of the last one */
+	put(folder, "recorder", data, n - 3); /* truncated within the last process's name */
 	data[0] = 1;
 	put(folder, "user", data, 9);
 }
 
-/* The name of an emitter with that pid at that time. */
+/* Returns the name of the process that had the pid at that time. */
 static const char *comm(const struct wm_trace *t, int32_t pid, int64_t ns)
 {
 	const struct wm_event e = {
@@ -88,10 +88,10 @@ static void test_names_by_time(void **state)
 	assert_non_null(mkdtemp(folder));
 	make(folder);
 	assert_int_equal(wm_trace_open(folder, &t, NULL), 0);
-	assert_int_equal(t->nr_faults, 0); /* the reader of the packet reports it */
+	assert_int_equal(t->nr_faults, 0); /* the reader of the packet reports the damage */
 	assert_string_equal(comm(t, 5, 100), "old");
 	assert_string_equal(comm(t, 5, INT64_MAX), "old");
-	assert_string_equal(comm(t, 6, 10), "six"); /* older than the time it joined */
+	assert_string_equal(comm(t, 6, 10), "six"); /* before the process joined */
 	assert_string_equal(comm(t, 7, 150), "");
 	wm_trace_close(t);
 	drop(folder);
@@ -100,7 +100,7 @@ static void test_names_by_time(void **state)
 static void test_whose_event(void **state)
 {
 	char folder[] = "/tmp/waymark-ctf-XXXXXX";
-	static const int32_t pids[] = {5, -1}; /* a field of another event is only data */
+	static const int32_t pids[] = {5, -1}; /* in another event, a field "pid" is only data */
 	struct wm_packet_reader *r;
 	struct wm_batch b = {0};
 	struct wm_trace *t;

@@ -16,7 +16,7 @@
 #define IMPLICIT_HZ     WM_NS_PER_SECOND
 #define MIN_ALIGN_BYTES 8u
 
-/* Programs are indices until all operations are compiled. */
+/* First operations of an event's programs, as indices until all operations are compiled. */
 struct event_begins {
 	uint32_t context, fields;
 };
@@ -87,7 +87,7 @@ static int clock_make(struct wm_trace *t, const struct wm_ctf_metadata *m,
 	    .error_ns = UINT64_MAX,
 	    .is_epoch = is_epoch(m, from) && offset,
 	};
-	/* Traces of one machine share a clock. */
+	/* Traces with equal clocks share one. */
 	for (uint32_t i = 0; i < t->nr_clocks; i++) {
 		if (same_clock(t->clocks[i], c)) {
 			*ret = t->clocks[i];
@@ -137,7 +137,7 @@ static int find_clock(struct wm_trace *t, const struct wm_ctf_compiler *c,
 
 /* --- one stream class -------------------------------------------------------------------- */
 
-/* The shape of a scope; NULL also when the scope is absent. */
+/* Returns the type that readers show for a scope; NULL also when the scope is absent. */
 static const struct wm_type *shape(struct wm_ctf_compiler *c, enum wm_ctf_scope scope,
 				   struct wm_ctf_type *t)
 {
@@ -207,7 +207,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 		begins->events[i].fields = wm_ctf_compile(
 		    c, WM_CTF_EVENT_FIELDS, e->fields, plan->type->parts[WM_PART_FIELDS], &place);
 		wm_ctf_compile_event_end(c);
-		/* The next event reuses the slots of this event's own fields. */
+		/* Slots that only this event uses are free for the next one. */
 		if (!c->keeps_slots)
 			c->nr_slots = nr_slots;
 		if (p->nr_dense == i && e->id == i)
@@ -215,7 +215,7 @@ static void events(struct wm_trace *t, struct wm_ctf_compiler *c, struct wm_ctf_
 	}
 }
 
-/* A run without needed values can be skipped in one step. */
+/* Marks runs in which no value is needed: they can be skipped in one step. */
 static void mark_runs(struct wm_ctf_op *ops, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - how to decode the packets and events of a CTF trace: metadata compiled to flat programs,
- * one for each scope. plan.c makes the plans of a trace, compile.c the programs, decode.c runs
- * them.
+ * plan.h - the plan of a CTF trace, which describes how its packets and events are decoded:
+ * metadata compiled to programs, one for each scope. plan.c makes the plan, compile.c the programs,
+ * and decode.c runs them.
  *
  * A program is a list of operations. Fields at constant distances from one another form a *run*:
- * its first operation aligns and checks that all bits are present, the following ones only load. A
- * field of variable length (a string, a sequence, a variant, LEB128) ends a run.
+ * its first operation aligns and checks that all bits are present, the following ones need only
+ * load. A field of variable length (a string, a sequence, a variant, LEB128) ends a run.
  *
  * Values that other fields need (lengths, tags, ids, times) go to *slots*, 64-bit numbers in the
  * decoder. Slot 0 is written and never read, so that operations need no branch.
@@ -25,24 +25,31 @@
 #define WM_CTF_SLOTS_MAX      16384u     /* slots of a stream class and one event */
 #define WM_CTF_RUN_BITS_MAX   (1u << 24)
 #define WM_CTF_FRAMES_MAX     (2 * WM_CTF_DEPTH_MAX + 4)
-#define WM_CTF_UNROLLED_BYTES 4096u /* characters in a run; more are separate */
+#define WM_CTF_UNROLLED_BYTES 4096u /* longer texts are not part of a run */
 
 enum wm_ctf_slot {
 	WM_CTF_SLOT_TRASH,
-	/* 1 .. NR_ROLES - 1: the field with that role */
+	/* slots 1 to NR_ROLES - 1: the field with that role */
 	WM_CTF_SLOT_CPU = WM_CTF_NR_ROLES,
 	WM_CTF_SLOT_PID,
 	WM_CTF_SLOT_TID,
 	WM_CTF_SLOT_VPID,
 	WM_CTF_SLOT_VTID,
-	WM_CTF_SLOT_OTHERS, /* lengths, tags and selectors */
+	WM_CTF_SLOT_OTHERS, /* from here on: lengths, tags and selectors */
 };
 
 enum wm_ctf_code {
 	WM_CTF_OP_END,
-	WM_CTF_OP_RUN, /* `length` bits, `n` items; `at`: operations in it when none has a slot */
+	/*
+	 * begins a run of `length` bits and `n` items; `at`: number of its operations, if none has
+	 * a slot
+	 */
+	WM_CTF_OP_RUN,
 
-	/* In a run: loads `at` bytes from its begin. In order of load, size, swapped. */
+	/*
+	 * Within a run: loads of the number `at` bytes from the run's begin, ordered by kind, byte
+	 * order and size.
+	 */
 	WM_CTF_OP_U8,
 	WM_CTF_OP_U16,
 	WM_CTF_OP_U32,
@@ -61,30 +68,30 @@ enum wm_ctf_code {
 	WM_CTF_OP_F64,
 	WM_CTF_OP_F32_SWAP,
 	WM_CTF_OP_F64_SWAP,
-	WM_CTF_OP_BITS,   /* `at` bits from its begin; any number of any kind: `bits`, flags */
-	WM_CTF_OP_TEXT,   /* `n` bytes, up to a NUL */
+	WM_CTF_OP_BITS,   /* a number of `bits` bits, `at` bits from the run's begin */
+	WM_CTF_OP_TEXT,   /* text of `n` bytes, or up to a NUL */
 	WM_CTF_OP_BYTES,  /* `n` bytes */
 	WM_CTF_OP_LIST,   /* `n` elements of `bits` bits, each loaded by the code `length` */
 	WM_CTF_OP_STRUCT, /* `n` members, `length` items in all */
 
-	/* Outside of runs. */
-	WM_CTF_OP_FREE_BITS, /* as BITS, aligned to 1 << shift, anywhere in a byte */
-	WM_CTF_OP_STRING,    /* to a NUL */
-	WM_CTF_OP_TEXT_N,    /* of a length (below) in bytes, up to a NUL */
+	/* Outside of runs: */
+	WM_CTF_OP_FREE_BITS, /* like BITS, aligned to 1 << shift bits */
+	WM_CTF_OP_STRING,    /* text up to a NUL */
+	WM_CTF_OP_TEXT_N,    /* text whose size in bytes is in `slot`, or up to a NUL */
 	WM_CTF_OP_BYTES_N,
-	WM_CTF_OP_WIDE,   /* to a zero unit; `bits` is the encoding */
-	WM_CTF_OP_WIDE_N, /* of a length in bytes */
-	WM_CTF_OP_LIST_N, /* like LIST, with a length */
+	WM_CTF_OP_WIDE,   /* UTF-16 or UTF-32 text up to a zero; `bits` is the encoding */
+	WM_CTF_OP_WIDE_N, /* the same with its size in bytes in `slot` */
+	WM_CTF_OP_LIST_N, /* like LIST, with its length in `slot` */
 	WM_CTF_OP_LEB_U,
 	WM_CTF_OP_LEB_S,
 	WM_CTF_OP_ALIGN,
-	WM_CTF_OP_WHOLE, /* skips to a multiple of 1 << shift bits: a byte boundary */
+	WM_CTF_OP_WHOLE, /* skips to a multiple of 1 << shift bits, at least a byte */
 	WM_CTF_OP_OPEN,  /* a structure of `n` members; CLOSE ends it */
 	WM_CTF_OP_CLOSE,
-	WM_CTF_OP_LOOP,    /* of a length; elements have at least `bits` bits; NEXT is at `at` */
-	WM_CTF_OP_NEXT,    /* back to `at`, or continue; ends the list */
-	WM_CTF_OP_CHOOSE,  /* by `slot`; jumps to the option's `at`; CLOSE ends it */
-	WM_CTF_OP_PERHAPS, /* by `slot`: enters it, or jumps to `at`; a CLOSE either way */
+	WM_CTF_OP_LOOP,    /* a list; elements have at least `bits` bits; its NEXT is at `at` */
+	WM_CTF_OP_NEXT,    /* ends an element: jumps back to `at`, or ends the list */
+	WM_CTF_OP_CHOOSE,  /* a variant: jumps to the option chosen by `slot`; CLOSE ends it */
+	WM_CTF_OP_PERHAPS, /* an optional: if `slot` excludes it, jumps to `at`; CLOSE ends it */
 	WM_CTF_OP_JUMP,
 	WM_CTF_OP_NR
 };
@@ -94,16 +101,16 @@ enum wm_ctf_code {
 #define WM_CTF_FLAG_FLOAT  4u
 #define WM_CTF_FLAG_BIG    8u   /* the first bits are the most significant */
 #define WM_CTF_FLAG_CLOCK  16u  /* advances the stream's clock */
-#define WM_CTF_FLAG_HIDDEN 32u  /* makes no item */
+#define WM_CTF_FLAG_HIDDEN 32u  /* produces no item */
 #define WM_CTF_FLAG_TURNED 128u /* the bits are reversed after the load */
-#define WM_CTF_FLAG_INPUT  64u  /* reads `slot`: length, tag; without it the length is `n` */
+#define WM_CTF_FLAG_INPUT  64u  /* the length or tag is in `slot`; otherwise the length is `n` */
 
 struct wm_ctf_op {
 	uint8_t code;  /* enum wm_ctf_code */
-	uint8_t bits;  /* of a number */
+	uint8_t bits;  /* size of a number */
 	uint8_t shift; /* aligned to 1 << shift bits */
 	uint8_t flags;
-	uint16_t slot, role; /* slots a number is stored in; 0: none */
+	uint16_t slot, role; /* slots that a number is stored in; 0: none */
 	uint32_t at, n;
 	const struct wm_member *member;
 	union {
@@ -112,9 +119,9 @@ struct wm_ctf_op {
 	};
 };
 
-/* Maps a value to an option: disjoint ranges in order. */
+/* Maps a value to an option by disjoint ranges in ascending order. */
 struct wm_ctf_choice {
-	uint64_t bias; /* added first, so that signed values compare as unsigned */
+	uint64_t bias; /* added to values first, so that signed ones compare as unsigned */
 	uint32_t nr_ranges;
 	struct wm_ctf_choice_range {
 		uint64_t low, high;
@@ -123,29 +130,32 @@ struct wm_ctf_choice {
 };
 
 struct wm_ctf_program {
-	const struct wm_ctf_op *ops; /* NULL: nothing to decode */
+	const struct wm_ctf_op *ops; /* NULL: the program is empty */
 };
 
 struct wm_ctf_event_plan {
 	uint64_t id;
 	const struct wm_event_type *type;
-	/* Common context of the stream, context, fields; NULL: nothing to decode. */
+	/* Programs of the stream's event context, the event's context, and the fields. */
 	const struct wm_ctf_op *body[3];
 };
 
 /*
- * Decodes the usual event header in one step: an id and a time at fixed offsets from an aligned
- * position, for ids from `low` to `high`. Other headers, and headers whose items are wanted, are
- * decoded by the program.
+ * How to decode a usual event header without its program: id and time are at fixed offsets from an
+ * aligned position. It is valid for ids from `low` to `high`; other headers, and headers whose
+ * items are wanted, need the program.
  */
 struct wm_ctf_quick {
 	bool is_usable;
 	bool id_big, time_big;
 	uint8_t shift, id_bits, time_bits; /* time_bits 0: no time; id_bits 0: no id */
-	uint16_t id_slot;                  /* in addition to the role's slot */
+	uint16_t id_slot;                  /* slot of the id in addition to the role's */
 	uint32_t id_at, time_at, bits; /* offsets from the aligned position; size of the header */
 	uint64_t low, high;
-	/* Both are little-endian and in the first 64 bits: the id is word >> id_at & id_mask. */
+	/*
+	 * Id and time are little-endian and within the first 64 bits: the id is word >> id_at &
+	 * id_mask.
+	 */
 	bool is_word;
 	uint64_t id_mask, time_mask;
 };
@@ -153,41 +163,42 @@ struct wm_ctf_quick {
 struct wm_ctf_stream_plan {
 	const struct wm_ctf_stream *class;
 	const struct wm_ctf_metadata *metadata;
-	const struct wm_type *parts[WM_NR_PARTS]; /* all except those of events */
+	const struct wm_type *parts[WM_NR_PARTS]; /* all parts except those of events */
 	struct wm_ctf_program packet_header, packet_context, event_header, event_context;
 	const struct wm_ctf_op *ops;
 	uint32_t nr_slots;
 	bool has[WM_CTF_SLOT_OTHERS];       /* slots that are filled by a field */
 	uint8_t bits[WM_CTF_SLOT_OTHERS];   /* size of that field */
-	const struct wm_trace_clock *clock; /* NULL: events have no time */
-	const struct wm_member *uuid;       /* in the packet header, or NULL */
+	const struct wm_trace_clock *clock; /* NULL: the events have no time */
+	const struct wm_member *uuid;       /* member of the packet header, or NULL */
 	struct wm_ctf_quick quick;
-	bool ids_in_events;               /* pid, tid, cpu are in contexts of events */
-	bool is_own;                      /* waymark recorded it, */
-	bool is_of_cpu;                   /* each packet is of one CPU: the kernel's events */
-	bool has_own_packets;             /* the trace was not converted since */
+	bool ids_in_events; /* pid, tid or cpu are in the contexts of events */
+	bool is_own;        /* waymark recorded the trace */
+	bool is_of_cpu;     /* the events of a packet are from one CPU */
+	/* the packets are as waymark wrote them: the trace was not converted */
+	bool has_own_packets;
 	struct wm_ctf_event_plan *events; /* sorted by id */
 	uint32_t nr_events;
 	uint32_t nr_dense; /* leading events whose index is their id */
 };
 
 struct wm_ctf_plan {
-	struct wm_ctf_metadata *metadata; /* owned */
+	struct wm_ctf_metadata *metadata; /* owned by the plan */
 	uint32_t nr_streams;
 	struct wm_ctf_stream_plan *streams; /* sorted by id */
-	uint32_t align_bytes; /* alignment of windows: the strictest type's, at least 8 */
+	uint32_t align_bytes; /* alignment of windows: the largest of all types, at least 8 */
 	uint64_t nr_ops;
 };
 
 /*
- * Compiles all; types and clocks are added to the trace. Takes ownership of the metadata, also on
- * failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
+ * Compiles all stream classes and events, and adds their types and clocks to the trace. Takes
+ * ownership of the metadata, also on failure. -ENOMEM, -E2BIG, -EBADMSG with `diag`.
  */
 int wm_ctf_plan_create(struct wm_trace *t, struct wm_ctf_metadata *m, struct wm_ctf_plan **ret,
 		       struct wm_diag *diag);
 void wm_ctf_plan_destroy(struct wm_ctf_plan *p);
 
-/* NULL: no such stream class, no such event. */
+/* Return NULL when there is no such stream class or event. */
 const struct wm_ctf_stream_plan *wm_ctf_plan_stream(const struct wm_ctf_plan *p, uint64_t id);
 const struct wm_ctf_event_plan *wm_ctf_plan_event_search(const struct wm_ctf_stream_plan *s,
 							 uint64_t id);
@@ -197,7 +208,7 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_event(const struct wm_
 	return id < s->nr_dense ? &s->events[id] : wm_ctf_plan_event_search(s, id);
 }
 
-/* The event whose header was decoded; NULL: no such event. */
+/* Returns the event whose id is in the decoded header; NULL: unknown id. */
 static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf_stream_plan *s,
 							     const uint64_t *slots)
 {
@@ -206,14 +217,18 @@ static inline const struct wm_ctf_event_plan *wm_ctf_plan_of(const struct wm_ctf
 	return wm_ctf_plan_event(s, slots[WM_CTF_EVENT_ID]);
 }
 
-bool wm_ctf_is_own(const struct wm_ctf_metadata *m);          /* waymark recorded it */
-bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m); /* and it was not converted since */
-/* In waymark's traces: the recorder's own stream, and the stream of task events. */
+bool wm_ctf_is_own(const struct wm_ctf_metadata *m); /* waymark recorded the trace */
+/* and it was not converted afterwards */
+bool wm_ctf_has_own_packets(const struct wm_ctf_metadata *m);
+/*
+ * Returns whether this is the recorder's own stream, or the stream of task events, in one of
+ * waymark's traces.
+ */
 bool wm_ctf_is_about_recording(const struct wm_ctf_metadata *m, const struct wm_ctf_stream *s);
 
 /*
- * Returns whether the events name the thread that ran but not its process: the kernel's events in
- * waymark's traces.
+ * Returns whether the events name their thread but not its process, as the kernel's events in
+ * waymark's traces do.
  */
 static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
 {
@@ -221,10 +236,10 @@ static inline bool wm_ctf_is_task(const struct wm_ctf_stream_plan *s)
 	       !s->has[WM_CTF_SLOT_VPID];
 }
 
-/* Fills the stream's struct wm_ctf_quick from the header's program. */
+/* Fills the stream's struct wm_ctf_quick, derived from the program of the header. */
 void wm_ctf_quick_make(struct wm_ctf_stream_plan *p);
 
-/* The option chosen by a value, or NULL. */
+/* Returns the range, and so the option, that contains a value, or NULL. */
 const struct wm_ctf_choice_range *wm_ctf_choose(const struct wm_ctf_choice *c, uint64_t value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_header.c - recognizes the usual event headers of a stream. Follows the header's program as a
- * decoder would for a small id, and notes the offsets of id and time; at any other field the header
- * is left to the program.
+ * plan_header.c - recognizes the usual forms of event headers. It follows the header's program as a
+ * decoder would for a small id, and notes the offsets of id and time. When there is any other
+ * field, the header is decoded by its program.
  */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 
 struct follow {
 	struct wm_ctf_quick q;
-	const struct wm_ctf_op *id; /* the last one met */
-	uint32_t run;               /* the first bit of the run's first byte */
+	const struct wm_ctf_op *id; /* the last operation that loads an id */
+	uint32_t run;               /* bit offset of the run's first byte */
 };
 
 static bool number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
@@ -41,7 +41,7 @@ static bool number(struct follow *f, const struct wm_ctf_op *op, uint32_t at)
 	return true;
 }
 
-/* The option chosen by the smallest ids. */
+/* Returns the option that is chosen by the smallest ids. */
 static const struct wm_ctf_op *choose(struct follow *f, const struct wm_ctf_op *ops,
 				      const struct wm_ctf_op *op)
 {
@@ -110,7 +110,7 @@ static uint64_t mask(uint32_t bits)
 	return bits ? UINT64_MAX >> (64 - bits) : 0;
 }
 
-/* Determines whether id and time are both in the first 64 bits of the header. */
+/* Sets is_word when id and time are both within the first 64 bits of the header. */
 static void word(struct wm_ctf_quick *q)
 {
 	q->is_word = q->bits <= 64 && q->time_bits && q->time_bits < 64 && !q->time_big &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c - reads the events of one packet. Holds a window of the packet, however large the packet
- * is; the window moves between batches, never during one, because items point into it. No
- * descriptor stays open: thousands of streams are merged.
+ * reader.c - reads the events of one packet. Only a window of the packet is in memory, however
+ * large the packet is. The window moves between batches, never during one, because items point into
+ * it. Files are closed after each read, because thousands of streams may be merged at a time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,24 +25,24 @@ struct wm_packet_reader {
 	struct wm_trace *t;
 	const struct wm_want *want;
 
-	/* Of the packet. */
+	/* State of the packet: */
 	const struct wm_packet *packet;
 	const struct wm_ctf_file *file;
 	const struct wm_ctf_stream_plan *plan;
 	bool ended, is_quick;
-	bool is_before;     /* no event at or after want->from_ns was met yet */
+	bool is_before;     /* all events so far were before want->from_ns */
 	bool is_late;       /* an event after the packet's end was reported */
 	bool is_beyond;     /* an event whose time exceeds 64 bits was reported */
-	uint64_t nr_events; /* up to now, unwanted ones included */
+	uint64_t nr_events; /* events decoded so far, including unwanted ones */
 	uint64_t content_bytes;
-	uint64_t ids[NR_IDS]; /* pid, tid... in its header */
-	struct wm_batch head; /* items of its header and context */
+	uint64_t ids[NR_IDS]; /* pid, tid... from the packet's header */
+	struct wm_batch head; /* items of the packet's header and context */
 	uint32_t nr_header;
 	unsigned char *head_data;
 	struct wm_arena head_wide;
 
 	/*
-	 * `have` bytes of the packet from byte `base` on; base is a multiple of the plan's
+	 * The window: `have` bytes of the packet from offset `base` on, a multiple of the plan's
 	 * align_bytes.
 	 */
 	unsigned char *data;
@@ -86,7 +86,7 @@ static void forget_wide(struct wm_arena *a)
 	wm_arena_init(a, WM_CTF_WIDE_MAX);
 }
 
-/* Ends the packet with a fault at the decoder's place. */
+/* Ends the packet with a fault at the decoder's position. */
 static void damaged(struct wm_packet_reader *r, uint64_t at_bits, const char *what,
 		    const char *field, const char *reason)
 {
@@ -112,7 +112,7 @@ static int set_room(struct wm_packet_reader *r, uint64_t room)
 	return 0;
 }
 
-/* Fills the window after the bytes it has. */
+/* Reads more bytes of the packet into the window. */
 static int fill(struct wm_packet_reader *r)
 {
 	uint64_t left = r->content_bytes - r->base - r->have;
@@ -141,7 +141,7 @@ static int fill(struct wm_packet_reader *r)
 }
 
 /*
- * Moves the window's begin close to the event at `at_bits`; enlarges the window when it was there
+ * Moves the begin of the window to the event at `at_bits`; enlarges the window when it is there
  * already.
  */
 static int refill(struct wm_packet_reader *r, uint64_t at_bits)
@@ -183,7 +183,7 @@ static int make_slots(struct wm_packet_reader *r)
 	return 0;
 }
 
-/* Items of the frame point into a copy, because the window moves. */
+/* Copies the bytes of the frame, because its items must remain valid when the window moves. */
 static int keep_head(struct wm_packet_reader *r, uint64_t bits)
 {
 	uint64_t bytes = (bits + 7) / 8;
@@ -305,8 +305,8 @@ static enum wm_ctf_status decode_body(struct wm_packet_reader *r, struct wm_batc
 }
 
 /*
- * The end of a packet in waymark's traces bounds its events: a later time would break the order of
- * the merge.
+ * In waymark's traces no event is later than its packet's end. Reduces a later time, which would
+ * break the order of the merge, to the end.
  */
 static void bound_time(struct wm_packet_reader *r, struct wm_event *e)
 {
@@ -343,7 +343,7 @@ static void finish_event(struct wm_packet_reader *r, struct wm_event *e)
 		finish_own(r, e);
 }
 
-/* The time of an event with an unusual clock, or very far from the origin. */
+/* Converts the time of an event when its clock is unusual or the time very far from the origin. */
 static int64_t far_time(struct wm_packet_reader *r, uint64_t ticks, uint64_t at_bits)
 {
 	int64_t ns = wm_ctf_ns(r->plan->clock, ticks);
@@ -379,7 +379,7 @@ static bool is_unwanted(struct wm_packet_reader *r, const struct wm_ctf_event_pl
 	return r->is_before || (r->want && r->want->types && !r->want->types[plan->type->index]);
 }
 
-/* Reads or skips one event at d->pos. *ret_bad: damage was reported already. */
+/* Reads or skips the event at d->pos. Sets *ret_bad when it reported damage. */
 static enum wm_ctf_status read_event(struct wm_packet_reader *r, struct wm_batch *b, bool *ret_bad)
 {
 	const struct wm_ctf_event_plan *plan;
@@ -439,7 +439,10 @@ static int get_more(struct wm_packet_reader *r, const struct wm_batch *b, uint64
 	return err ? err : 1;
 }
 
-/* After the last event: damaged times advance the clock, so it may be after the packet's end. */
+/*
+ * Called after the last event: reports a fault when the clock is later than the packet's end, as
+ * damaged times can make it.
+ */
 static void check_end(struct wm_packet_reader *r)
 {
 	int64_t ns = time_of(r, r->d.clock, r->d.pos);
@@ -451,7 +454,9 @@ static void check_end(struct wm_packet_reader *r)
 		       (uint64_t)ns - (uint64_t)r->packet->end_ns);
 }
 
-/* Called for a packet that was read to its end. */
+/*
+ * Compares the number of events in a packet that was read to its end with the number it declares.
+ */
 static void check_count(struct wm_packet_reader *r)
 {
 	const struct wm_packet *p = r->packet;
@@ -462,7 +467,7 @@ static void check_count(struct wm_packet_reader *r)
 			       (unsigned long long)p->nr_events, (unsigned long long)r->nr_events);
 }
 
-/* Returns whether the content ends in front of the next event header. */
+/* Returns whether the packet has no more events. */
 static bool at_end(const struct wm_packet_reader *r)
 {
 	const struct wm_ctf_type *header = r->plan->class->event_header;
@@ -471,7 +476,10 @@ static bool at_end(const struct wm_packet_reader *r)
 	return ((r->d.pos + mask) & ~mask) >= r->d.limit;
 }
 
-/* One step. 1: continue; 0: the batch is full, or the packet ended; -errno. */
+/*
+ * Reads one event. Returns 1 to continue, 0 when the batch is full or the packet has ended, or
+ * -errno.
+ */
 static int step(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	uint64_t begin = r->d.pos, clock = r->d.clock;
@@ -509,7 +517,7 @@ static int step(struct wm_packet_reader *r, struct wm_batch *b)
 	return 0;
 }
 
-/* The items of the frame are the first ones of each batch. */
+/* Adds the items of the frame to the empty batch: the events of a packet share them. */
 static bool add_head(struct wm_packet_reader *r, struct wm_batch *b)
 {
 	if (!r->head.nr_items)

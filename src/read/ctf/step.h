@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.h - shared by the loops over a program (loop.h): loads, the clock, room and lengths, and the
- * steps' macros. Used by decode.c. All positions are bits from the window's begin; every load is
- * preceded by a comparison with `end`.
+ * step.h - functions and macros for the loops of loop.h: loads, the clock, capacity checks,
+ * lengths. All positions are in bits from the window's begin; before every load, its end is
+ * compared with `end`.
  */
 #ifndef WM_READ_CTF_STEP_H
 #define WM_READ_CTF_STEP_H
@@ -66,7 +66,7 @@ inline_always uint64_t load64_big(const unsigned char *p)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? swap64(p) : load64(p);
 }
 
-/* Loads 1 to 64 bits from bit `at` on, in either order. Reads up to 9 bytes from there. */
+/* Loads 1 to 64 bits from bit `at` on, in either bit order. Reads up to 9 bytes. */
 inline_always uint64_t load_bits(const unsigned char *p, uint64_t at, uint32_t bits, bool big)
 {
 	uint32_t skew = at % 8;
@@ -94,7 +94,7 @@ static uint64_t turn_round(uint64_t v, uint32_t bits)
 	return turned;
 }
 
-/* A float as the bits of a double. */
+/* Loads a float and returns it as the bits of a double. */
 static uint64_t load_real(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
 {
 	bool big = op->flags & WM_CTF_FLAG_BIG, turned = op->flags & WM_CTF_FLAG_TURNED;
@@ -116,7 +116,7 @@ static uint64_t load_real(const unsigned char *p, uint64_t at, const struct wm_c
 	}
 }
 
-/* A number of any kind. */
+/* Loads a number of any kind. */
 static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ctf_op *op)
 {
 	uint64_t v;
@@ -134,8 +134,8 @@ static uint64_t load_any(const unsigned char *p, uint64_t at, const struct wm_ct
 }
 
 /*
- * A LEB128 number of up to 64 bits. Returns the bytes it takes, 0 when it continues beyond `bytes`,
- * -1 when it is too large.
+ * Loads a LEB128 number of up to 64 bits. Returns its size, 0 when it continues beyond `bytes`
+ * bytes, -1 when it is too large.
  */
 static int load_leb(const unsigned char *p, uint64_t bytes, bool is_signed, uint64_t *ret)
 {
@@ -200,7 +200,10 @@ static void plain_elements(struct wm_item *to, uint32_t first, const struct wm_m
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
-/* Replaces the low bits; a result smaller than before means they wrapped once. */
+/*
+ * Replaces the low bits of the clock. When the result is smaller than before, the bits have wrapped
+ * once.
+ */
 inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
 {
 	uint64_t next = (clock & ~mask) | (v & mask);
@@ -208,7 +211,7 @@ inline_always uint64_t clock_after(uint64_t clock, uint64_t v, uint64_t mask)
 	return next < clock ? next + mask + 1 : next; /* 64 bits: the value itself */
 }
 
-/* A field of CLOCK. */
+/* Advances the clock by a field that has WM_CTF_FLAG_CLOCK. */
 inline_always void move_clock(struct wm_ctf_decoder *d, uint64_t v, uint32_t bits)
 {
 	d->clock = clock_after(d->clock, v, bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
@@ -222,7 +225,10 @@ static enum wm_ctf_status bad(struct wm_ctf_decoder *d, const struct wm_ctf_op *
 	return WM_CTF_BAD;
 }
 
-/* The window is exhausted; the reason is reported when the packet's content ends here, too. */
+/*
+ * Called when the window ends inside a field. The reason is reported if the packet ends here as
+ * well.
+ */
 static enum wm_ctf_status more(struct wm_ctf_decoder *d, const struct wm_ctf_op *op)
 {
 	d->culprit = op->member;
@@ -256,7 +262,7 @@ inline_always struct wm_item *add(struct loop_state *s, const struct wm_ctf_op *
 	return i;
 }
 
-/* The number of elements or bytes; checked against the rest of the packet. */
+/* Gets the number of elements or bytes, and checks it against the rest of the packet. */
 inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, uint64_t bits,
 			  uint64_t *ret)
 {
@@ -266,7 +272,7 @@ inline_always bool length(struct wm_ctf_decoder *d, const struct wm_ctf_op *op, 
 	return !__builtin_mul_overflow(n, bits, &n) && n <= d->limit - d->pos;
 }
 
-/* Text and bytes, wide or not: NUL-terminated, or of a known length. */
+/* Decodes text of any encoding, or bytes: terminated by a zero, or of a given length. */
 static enum wm_ctf_status span(struct wm_ctf_decoder *d, const struct wm_ctf_op *op,
 			       struct wm_item *i)
 {

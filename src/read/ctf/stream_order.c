@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream_order.c - sorts the packets of all files of a CTF trace into streams. One stream may be
- * spread over several files (LTTng rotates them, and writes snapshots that overlap), and losses
- * follow only from the counters of all of them.
+ * stream_order.c - sorts the packets of all files of a CTF trace into streams. One stream may have
+ * several files (LTTng rotates them, and writes snapshots that overlap), and the losses can only be
+ * computed from the counters in all of them.
  *
  * Events with equal times in different streams are ordered by class, instance and file, as in
  * babeltrace2: stream indices are assigned in this order.
@@ -31,7 +31,7 @@ static int compare_origins(const struct wm_ctf_file *a, const struct wm_ctf_file
 	return x ? 0 : strcmp(a->stream.origin->name, b->stream.origin->name);
 }
 
-/* 0: packets of both belong to one stream. */
+/* Returns 0 when the packets of both files belong to one stream. */
 static int compare_streams(const struct wm_ctf_file *a, const struct wm_ctf_file *b)
 {
 	int order = compare_origins(a, b);
@@ -53,7 +53,7 @@ static int by_stream(const void *a, const void *b)
 	return order ? order : strcmp((*x)->stream.file, (*y)->stream.file);
 }
 
-/* By stream, then by time; packets without a time keep their file order. */
+/* Sorts by stream, then by time; packets without a time keep their file order. */
 static int by_time(const void *a, const void *b)
 {
 	const struct wm_ctf_found *x = a, *y = b;
@@ -109,7 +109,10 @@ static int add_streams(struct wm_trace *t, const struct wm_ctf_founds *found)
 
 /* --- packets of a stream ---------------------------------------------------------------------- */
 
-/* Snapshots and chunks may repeat a packet of another file. */
+/*
+ * Returns whether two packets are the same: snapshots and chunks may repeat a packet of another
+ * file.
+ */
 static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b)
 {
 	const struct wm_ctf_stream_plan *p = a->file->plan;
@@ -121,7 +124,7 @@ static bool is_double(const struct wm_ctf_found *a, const struct wm_ctf_found *b
 	       a->sequence == b->sequence;
 }
 
-/* Counters wrap at the size of their field. */
+/* The difference of two counters, which wrap at the size of their field. */
 static uint64_t difference(uint64_t before, uint64_t now, uint8_t bits)
 {
 	return (now - before) & (bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
@@ -142,9 +145,7 @@ static int add_loss(struct wm_trace *t, const struct wm_ctf_found *at, uint64_t 
 	return wm_trace_add_loss(t, &loss);
 }
 
-/*
- * The events lost between two packets; those lost in front of the first one when `before` is NULL.
- */
+/* Adds the loss between two packets, or before the first one when `before` is NULL. */
 static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct wm_ctf_found *now)
 {
 	const struct wm_ctf_stream_plan *p = now->file->plan;
@@ -170,7 +171,10 @@ static int losses(struct wm_trace *t, const struct wm_ctf_found *before, struct 
 	return err;
 }
 
-/* Corrects ends that are wrong or absent: no event is later than the next packet's begin. */
+/*
+ * Corrects the end of a packet when it is wrong or missing: no event is later than the begin of the
+ * next packet.
+ */
 static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before,
 		       const struct wm_ctf_found *next)
 {
@@ -184,7 +188,7 @@ static void mend_times(struct wm_ctf_found *p, const struct wm_ctf_found *before
 		p->packet.begin_ns = before ? before->packet.end_ns : INT64_MIN;
 }
 
-/* In the order in which a reader meets them. */
+/* Sorts packets in the order in which a reader opens them. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct wm_trace_loss *x = a, *y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packets of several files as streams: chunks in a tree, duplicates, losses with counters that
- * wrap, bad places between packets, cut tails, quirks.
+ * wrap, damage between packets, truncated files, errors of known tracers.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static void pack(unsigned char *at, const struct packet *p)
 
 struct tree {
 	char path[64];
-	char *made[8]; /* files and folders, to remove at the end */
+	char *made[8]; /* files and folders that the test removes at its end */
 	int nr_made;
 };
 
@@ -108,7 +108,7 @@ static void drop_tree(struct tree *t)
 	assert_int_equal(rmdir(t->path), 0);
 }
 
-/* Times of all events, packet by packet. */
+/* Returns the times of all events, packet by packet. */
 static uint32_t times(struct wm_trace *t, int64_t *ret)
 {
 	struct wm_packet_reader *r = t->ops->reader_create(t, NULL);
@@ -149,9 +149,9 @@ static void test_chunks_and_doubles(void **state)
 	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_faults, 0);
 	assert_int_equal(t->nr_losses, 0);
-	assert_int_equal(t->nr_types, 1); /* one metadata text, read once */
+	assert_int_equal(t->nr_types, 1); /* both have the same metadata, which was read once */
 	assert_int_equal(t->nr_streams, 3);
-	assert_string_equal(t->streams[0]->file, "2/a"); /* by instance, then by file */
+	assert_string_equal(t->streams[0]->file, "2/a"); /* sorted by instance, then by file */
 	assert_string_equal(t->streams[1]->file, "1/s");
 	assert_string_equal(t->streams[2]->file, "2/s");
 	assert_string_equal(t->streams[2]->origin->name, "2");
@@ -179,7 +179,7 @@ static void test_losses(void **state)
 	put_packets(&tree, "s_1", packets + 2, 1);
 	assert_int_equal(wm_trace_open(tree.path, &t, NULL), 0);
 	assert_int_equal(t->nr_losses, 2);
-	assert_int_equal(t->losses[0].count, 250); /* before the first packet */
+	assert_int_equal(t->losses[0].count, 250); /* lost before the first packet */
 	assert_int_equal(t->losses[0].begin_ns, INT64_MIN);
 	assert_int_equal(t->losses[1].count, 10);
 	assert_int_equal(t->losses[1].begin_ns, 20);
@@ -266,7 +266,7 @@ static void test_damage_between_packets(void **state)
 	drop_tree(&tree);
 }
 
-/* A file cut between two packets: only its index shows it. */
+/* A file truncated between two packets: only its index shows it. */
 static void test_index_lists_more(void **state)
 {
 	static const struct packet packets[] = {{1, 10, 20, 0, 0, 15}, {1, 20, 30, 1, 0, 25}};
@@ -293,7 +293,7 @@ static void test_index_lists_more(void **state)
 	}
 }
 
-/* Packet ends and begins of old tracers are not trusted. */
+/* Begins and ends of packets are corrected for old tracers that wrote wrong ones. */
 static void test_quirks(void **state)
 {
 	static const struct {
@@ -329,7 +329,7 @@ static void test_quirks(void **state)
 	}
 }
 
-/* A packet with the time of another, and with another one inside it, is damaged. */
+/* A packet whose times overlap another packet of its stream is damaged. */
 static void test_time_runs_back(void **state)
 {
 	static const struct packet packets[] = {
@@ -352,7 +352,10 @@ static void test_time_runs_back(void **state)
 	drop_tree(&tree);
 }
 
-/* A false beginning at every fourth byte: reported up to a limit, quickly. */
+/*
+ * A file in which every fourth byte looks like the begin of a packet: faults are limited in number,
+ * and reading is quick.
+ */
 static void test_false_beginnings(void **state)
 {
 	const size_t bytes = 1u << 20;

@@ -4,8 +4,8 @@
  * metadata), index.c (packets of a file), stream_order.c (packets of a stream: duplicates, losses)
  * and reader.c (events).
  *
- * A path may hold one CTF trace or a tree of them, as LTTng writes it: chunks, users, processes,
- * the kernel. All of them become one wm_trace with all streams.
+ * A path may contain one CTF trace, or a tree of them as LTTng writes it (chunks, users, processes,
+ * the kernel). They are opened as one wm_trace with all streams.
  */
 #ifndef WM_READ_CTF_TRACE_H
 #define WM_READ_CTF_TRACE_H
@@ -13,13 +13,13 @@
 #include "read/ctf/decode.h"
 #include "read/ctf/own.h"
 
-#define WM_CTF_FOLDERS_MAX 65536u   /* CTF traces below a path */
-#define WM_CTF_TREE_DEPTH  8u       /* nesting of folders */
-#define WM_CTF_NAMES_MAX   1048576u /* files and folders below a path */
+#define WM_CTF_FOLDERS_MAX 65536u   /* limit of CTF traces below a path */
+#define WM_CTF_TREE_DEPTH  8u       /* limit of nested folders */
+#define WM_CTF_NAMES_MAX   1048576u /* limit of files and folders below a path */
 #define WM_CTF_HEAD_FIRST  4096u    /* bytes of a packet that are read first to decode its frame, */
-#define WM_CTF_HEAD_MAX    (1u << 20)  /* and at most */
-#define WM_CTF_HOLES_MAX   1024u       /* bad places between packets of a file */
-#define WM_CTF_EVENT_MAX   (16u << 20) /* bytes of one event */
+#define WM_CTF_HEAD_MAX    (1u << 20)  /* and the maximum that is read */
+#define WM_CTF_HOLES_MAX   1024u       /* limit of damaged ranges between the packets of a file */
+#define WM_CTF_EVENT_MAX   (16u << 20) /* limit of the size of an event */
 
 extern const struct wm_reader_ops wm_ctf_ops;
 
@@ -28,31 +28,32 @@ extern const struct wm_reader_ops wm_ctf_ops;
 #define WM_CTF_QUIRK_LATE_EVENTS  2u /* events after the packet's end */
 #define WM_CTF_QUIRK_EARLY_EVENTS 4u /* events before the packet's start */
 
-/* One CTF trace: a folder with a file `metadata`. */
+/* A folder with a file `metadata`: one CTF trace. */
 struct wm_ctf_folder {
-	struct wm_trace_origin origin; /* name: "" for the path itself */
+	struct wm_trace_origin origin; /* origin.name is "" for the path itself */
 	struct wm_ctf_plan *plan;      /* NULL: the metadata is unreadable */
-	bool shares_plan;              /* with an earlier folder: a chunk of the same recording */
+	/* the plan belongs to another folder, a chunk of the same recording */
+	bool shares_plan;
 	uint32_t quirks;
 	const char *metadata_name; /* relative to the trace's path */
-	char *text;                /* of the metadata; NULL after opening */
+	char *text;                /* text of the metadata; NULL after opening */
 	size_t text_bytes;
 };
 
-/* A stream file. t->streams holds their `stream`s. */
+/* A stream file. t->streams points to the member `stream` of these. */
 struct wm_ctf_file {
-	struct wm_stream stream; /* first: found from t->streams */
+	struct wm_stream stream; /* first member: pointers in t->streams are cast to this struct */
 	const struct wm_ctf_folder *folder;
 	const struct wm_ctf_stream_plan *plan;
 	const char *path; /* path to open */
-	uint64_t bytes;   /* size when it was indexed */
+	uint64_t bytes;   /* size of the file when it was indexed */
 	bool has_instance;
 };
 
 struct wm_ctf_trace {
 	struct wm_ctf_folder *folders;
 	uint32_t nr_folders;
-	struct wm_ctf_thread *threads; /* of waymark's traces: by tid, then by time */
+	struct wm_ctf_thread *threads; /* in waymark's traces: sorted by tid, then by time */
 	uint32_t nr_threads;
 	struct wm_ctf_kernel *kernel; /* NULL: not one of waymark's traces */
 };
@@ -61,7 +62,8 @@ struct wm_ctf_trace {
 struct wm_ctf_found {
 	struct wm_packet packet;
 	struct wm_ctf_file *file;
-	uint64_t sequence, discarded; /* as written; meaningless when the class has no such field */
+	/* from the frame; undefined when the stream class has no such field */
+	uint64_t sequence, discarded;
 };
 
 struct wm_ctf_founds {
@@ -69,19 +71,19 @@ struct wm_ctf_founds {
 	uint64_t count, room;
 };
 
-/* The numbers in front of a packet's events. Sizes in bits; UINT64_MAX: absent. */
+/* The numbers in a packet's header and context. Sizes are in bits; UINT64_MAX: absent. */
 struct wm_ctf_frame {
 	const struct wm_ctf_stream_plan *plan;
-	uint64_t bits; /* of the frame itself */
+	uint64_t bits; /* size of the frame itself */
 	uint64_t packet_bits, content_bits;
 	uint64_t stream_id, instance, sequence, discarded;
 	uint64_t begin, end; /* ticks */
 };
 
 /*
- * Decodes packet header and context at the begin of d->data; d->slots must have room for those of
- * `plan`. With items when `b` is not NULL; *ret_header gets the number of items that belong to the
- * header.
+ * Decodes packet header and context at the begin of d->data; d->slots must have room for the slots
+ * of `plan`. Adds items to `b` unless it is NULL; *ret_header is set to the number of items that
+ * belong to the header.
  */
 enum wm_ctf_status wm_ctf_frame_decode(struct wm_ctf_decoder *d,
 				       const struct wm_ctf_stream_plan *plan, struct wm_batch *b,
@@ -102,13 +104,13 @@ int wm_ctf_index_file(struct wm_trace *t, const struct wm_ctf_folder *folder, co
 
 /* A part of a file that grows. */
 struct wm_ctf_part {
-	const char *name;         /* relative to the trace's path */
-	struct wm_ctf_file *file; /* NULL before its first packet; then set. Its stream is not added
-				   * to the trace yet */
-	uint64_t at, end;         /* complete packets begin and end here */
+	const char *name; /* relative to the trace's path */
+	/* NULL until its first packet was found; its stream is not yet added to the trace */
+	struct wm_ctf_file *file;
+	uint64_t at, end; /* offsets: range of the packets to index */
 };
 
-/* The same for a part; `at` is then the position reached. */
+/* Like wm_ctf_index_file() for a part of a file; sets `at` to the offset reached. */
 int wm_ctf_index_part(struct wm_trace *t, const struct wm_ctf_folder *folder,
 		      struct wm_ctf_part *part, struct wm_ctf_founds *found);
 
@@ -122,15 +124,17 @@ uint64_t wm_ctf_indexed(const char *path);
 int wm_ctf_order(struct wm_trace *t, struct wm_ctf_founds *found);
 
 /*
- * Formats of the kernel's events, each after a line "# SYSTEM/NAME BYTES". -ENOENT: the trace has
- * none.
+ * Reads the formats of the kernel's events; each follows a line "# SYSTEM/NAME BYTES". -ENOENT: the
+ * trace has none.
  */
 int wm_ctf_own_formats(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
-/* The kernel's symbols, which waymark keeps beside the streams (own_symbols.c). */
+/*
+ * Reads the kernel's symbols from the file that waymark writes beside the streams (own_symbols.c).
+ */
 int wm_ctf_own_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
-#define WM_CTF_NS_MAX (INT64_MAX - 1) /* also stands for all later times */
+#define WM_CTF_NS_MAX (INT64_MAX - 1) /* also used for all later times */
 
 /*
  * Converts ticks to ns since the clock's origin: the time of tick 0 plus the ticks, each rounded
@@ -150,7 +154,7 @@ int wm_ctf_reader_begin(struct wm_packet_reader *r, const struct wm_packet *p);
 int wm_ctf_reader_read(struct wm_packet_reader *r, struct wm_batch *b);
 void wm_ctf_reader_destroy(struct wm_packet_reader *r);
 
-/* The position in a packet: bytes read from its begin, and the number of events they contain. */
+/* Returns the position of the reader: offset in the packet, and number of events up to there. */
 uint64_t wm_ctf_reader_at(const struct wm_packet_reader *r, uint64_t *ret_events);
 
 #endif

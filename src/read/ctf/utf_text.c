@@ -4,7 +4,7 @@
 
 #define REPLACEMENT 0xfffdu
 #define CODE_MAX    0x10ffffu
-#define UTF8_MAX    4u /* bytes of a character */
+#define UTF8_MAX    4u /* maximum number of bytes of a character */
 
 static uint32_t unit_bytes(enum wm_ctf_encoding encoding)
 {

@@ -189,7 +189,7 @@ static void put_text(struct wm_batch *b, const struct wm_member *m, const struct
 	i->count = nul ? (uint32_t)(nul - text->at) : text->bytes;
 }
 
-/* Adds a field of the text, "" or 0 if the line has no field of that name in order. */
+/* Adds the item of a field; "" or 0 if the line lacks the field, or has it in another order. */
 static void put_field(struct wm_batch *b, const struct wm_member *m, const struct wm_ft_text *text,
 		      uint32_t *at)
 {

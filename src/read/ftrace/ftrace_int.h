@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace_int.h - shared by the files of the reader of ftrace's text.
+ * ftrace_int.h - declarations shared by the files of the reader of
+ * ftrace's text.
  *
  *   line.c    parses a line
  *   index.c   one walk over all lines: packets, event types, losses
  *   ftrace.c  entry points, and the packet reader
  *
- * A packet is a sequence of whole lines in which time does not run back.
+ * A packet is a sequence of whole lines in which time does not decrease.
  */
 #ifndef WM_READ_FTRACE_FTRACE_INT_H
 #define WM_READ_FTRACE_FTRACE_INT_H
 
 #include "trace/reader.h"
 
-#define WM_FT_LINE_MAX     (64u << 10) /* bytes of an event with all its lines */
+#define WM_FT_LINE_MAX     (64u << 10) /* limit of the size of an event with all its lines */
 #define WM_FT_TYPES_MAX    4096u
 #define WM_FT_FIELDS_MAX   64u
 #define WM_FT_PACKET_BYTES (256u << 10)
@@ -26,7 +27,7 @@ struct wm_ft_text {
 
 enum wm_ft_kind {
 	WM_FT_EVENT,
-	WM_FT_COMMENT,  /* and lines without content */
+	WM_FT_COMMENT,  /* a comment, or an empty line */
 	WM_FT_LOST,     /* "CPU:1 [LOST 12 EVENTS]" */
 	WM_FT_MORE,     /* belongs to the previous event: a frame of its stack */
 	WM_FT_NO_EVENT, /* anything else */
@@ -35,7 +36,7 @@ enum wm_ft_kind {
 struct wm_ft_line {
 	enum wm_ft_kind kind;
 	struct wm_ft_text comm, flags, name, text;
-	int32_t tid, pid, cpu; /* pid -1: not in the line */
+	int32_t tid, pid, cpu; /* pid is -1 when the line does not have it */
 	int64_t ns;
 	uint64_t lost; /* UINT64_MAX: unknown number */
 };
@@ -50,7 +51,7 @@ bool wm_ft_pair(const struct wm_ft_text *text, uint32_t *at, struct wm_ft_text *
 /* Parses an integer, decimal or 0x..., optionally followed by a unit in brackets: "12 [ns]". */
 bool wm_ft_number(const struct wm_ft_text *value, bool *ret_hex, int64_t *ret);
 
-/* Returns whether the text of an event of that name may continue in the next lines. */
+/* Returns whether the text of such an event may continue on the next lines. */
 bool wm_ft_goes_on(const struct wm_ft_line *event);
 
 struct wm_ft_comm {
@@ -61,7 +62,7 @@ struct wm_ft_comm {
 struct wm_ft {
 	struct wm_trace *trace;
 	int fd;
-	uint64_t bytes; /* of the file */
+	uint64_t bytes; /* size of the file */
 	const struct wm_type *context;
 	uint32_t nr_comms;
 	struct wm_ft_comm *comms; /* sorted by tid */

@@ -147,7 +147,7 @@ static void test_whole(void **state)
 	assert_int_equal(wm_trace_open(kit_scratch, &t, NULL), 0);
 	assert_string_equal(t->ops->name, "ftrace");
 	assert_int_equal(t->nr_faults, 0);
-	assert_int_equal(t->nr_packets, 2); /* time ran back */
+	assert_int_equal(t->nr_packets, 2); /* a new packet begins where time decreases */
 	assert_int_equal(t->nr_losses, 2);
 	assert_int_equal(t->losses[0].count, 3);
 	assert_int_equal(t->losses[0].begin_ns, 10000002000);
@@ -214,7 +214,7 @@ static void test_short_header(void **state)
 	wm_trace_close(t);
 }
 
-/* Truncated anywhere: missing events are reported. */
+/* Wherever the text is truncated, missing events are reported. */
 static void test_cuts(void **state)
 {
 	for (size_t bytes = 16; bytes < sizeof(trace) - 1; bytes++) {

@@ -14,7 +14,7 @@
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 
-/* A field of an event type: a number in every line up to now, or text. */
+/* A field of an event type. It is a number if all lines so far had a number, otherwise text. */
 struct field {
 	struct wm_ft_text name;
 	bool is_text, is_hex;
@@ -29,11 +29,11 @@ struct kind {
 struct indexing {
 	struct wm_ft *ft;
 	struct wm_stream *stream;
-	struct wm_packet packet; /* being made; no events: none */
+	struct wm_packet packet; /* packet being filled; without events: none */
 	struct kind **kinds;     /* WM_FT_TYPES_MAX of them */
-	struct wm_table by_kind; /* of the names in `kinds` */
+	struct wm_table by_kind; /* index of `kinds` by name */
 	uint32_t nr_kinds, nr_faults;
-	uint64_t nr_events, told, written; /* told, written: the header's counts */
+	uint64_t nr_events, told, written; /* told, written: the counts in the header */
 	bool has_counts, goes_on;          /* the previous event may have more lines */
 	bool has_columns;                  /* a header that names columns also has counts */
 	int64_t last_ns;
@@ -41,7 +41,7 @@ struct indexing {
 	bool any_lost;
 	struct wm_ft_comm *comms;
 	uint32_t nr_comms, room_comms;
-	struct wm_table by_task; /* of the tids in `comms` */
+	struct wm_table by_task; /* index of `comms` by tid */
 };
 
 /* --- kinds of events -------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static int make_fields(struct indexing *x, struct kind *k, const struct wm_ft_te
 	return 0;
 }
 
-/* A field is a number if it is one in every line. */
+/* Makes a field a text if its value in this line is not a number. */
 static void judge_fields(struct kind *k, const struct wm_ft_text *text)
 {
 	struct wm_ft_text key, value;
@@ -214,7 +214,7 @@ static int grow_comms(struct indexing *x)
 	return 0;
 }
 
-/* The first name of a task is kept. */
+/* Stores the name of a task the first time that the task occurs. */
 static int note_comm(struct indexing *x, const struct wm_ft_line *l)
 {
 	uint64_t hash = wm_mix(x->by_task.seed ^ (uint32_t)l->tid, 0);
@@ -403,7 +403,10 @@ static int walk(struct indexing *x, char *buffer)
 	return err ? err : end_packet(x);
 }
 
-/* Compares with the header's counts of events. */
+/*
+ * Compares the number of events with the counts in the header: reports missing events as a fault,
+ * and overwritten ones as a loss.
+ */
 static int check_counts(struct indexing *x)
 {
 	struct wm_trace *t = x->ft->trace;

@@ -33,7 +33,7 @@ static struct wm_ft_text trim(const char *at, const char *end)
 	return (struct wm_ft_text){at, (uint32_t)(end - at)};
 }
 
-/* Parses digits of a number below the limit. False: no digits, or too large. */
+/* Parses a decimal number. False when there are no digits, or it is not below the limit. */
 static bool digits(const char **at, const char *end, uint64_t limit, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -174,7 +174,7 @@ static bool parse_latency_time(const char **at, const char *end, int64_t *ret_ns
 	return true;
 }
 
-/* Parses from the dash in front of the thread's number on. */
+/* Parses the line from the dash before the thread's number on. */
 static bool parse_latency_at(const char *line, const char *dash, const char *end,
 			     struct wm_ft_line *l)
 {

@@ -8,7 +8,7 @@
 #include "read/kernel_items_int.h"
 #include "read/perfdata/perfdata_int.h"
 
-#define NAME_BYTES 64u /* in the table of event types */
+#define NAME_BYTES 64u /* size of a name in the table of event types */
 
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comm.c - names of threads over time: from COMM records, and from FORK, as a
- * child begins with its parent's name. Kept sorted, so that packets can be read
- * in any order.
+ * comm.c - the names of threads over time, from COMM records, and from FORK
+ * records since a child begins with its parent's name. They are sorted, so that
+ * packets can be read in any order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int wm_pd_comm_note(struct wm_pd *pd, const unsigned char *record, const struct 
 	struct wm_perf_record r;
 
 	if (!a || wm_perf_record_parse(&a->shape, record, h->size, &r, NULL) != 1)
-		return 0; /* reported when it is read as an event */
+		return 0; /* the damage is reported when the record is read as an event */
 	if (h->type == WM_PERF_COMM) {
 		c.pid = (int32_t)r.comm.pid;
 		c.tid = (int32_t)r.comm.tid;

@@ -11,10 +11,10 @@ struct adding {
 	const struct wm_packet *packet;
 	const unsigned char *record;
 	struct wm_perf_header header;
-	uint64_t offset; /* of the record */
+	uint64_t offset; /* offset of the record */
 	const struct wm_want *want;
 	struct wm_batch *batch;
-	struct wm_event *event; /* has room in the batch; not counted yet */
+	struct wm_event *event; /* place in the batch; not counted yet */
 };
 
 static bool wanted(const struct wm_want *w, const struct wm_event_type *t)
@@ -27,7 +27,10 @@ static void end_part(struct adding *x, enum wm_part part, uint32_t at)
 	x->event->parts[part] = (struct wm_part_range){at, x->batch->nr_items};
 }
 
-/* A record longer than its contents was damaged and covers others. */
+/*
+ * Reports a record that is longer than its contents: its size was damaged, and it includes other
+ * records.
+ */
 static void check_rest(struct adding *x, const struct wm_perf_bytes *rest)
 {
 	if (__builtin_expect(rest->bytes < WM_PD_REST_MIN, 1))
@@ -59,7 +62,7 @@ static int add_sample(struct adding *x, const struct wm_pd_attr *a, struct wm_di
 	struct wm_perf_sample s;
 	int err;
 
-	if (a->type == a->counts) /* there was no sample when the file was indexed */
+	if (a->type == a->counts) /* the index found no sample of this attr */
 		return wm_diag_set(diag, -EBADMSG, NULL, 0, "the file changed while it was read");
 	if (!wanted(x->want, a->type))
 		return 0;

@@ -141,7 +141,7 @@ static int add_build_ids(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return err;
 }
 
-/* Returns the attr with this id, or -1. */
+/* Returns the index of the attr with this id, or -1. */
 static int64_t attr_with_id(const struct wm_pd *pd, uint64_t id)
 {
 	const struct wm_pd_attr *a = wm_pd_attr_find(pd, id);
@@ -177,14 +177,17 @@ static int add_event_desc(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
-/* u32 present, u32 online */
+/* Reads the processors: u32 present, u32 online. */
 static int add_nr_cpus(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	pd->nr_cpus = wm_pd_u32(b);
 	return 0;
 }
 
-/* u32 version, kind, level...: perf stat writes kind 0, not compressed. */
+/*
+ * Reads u32 version, kind, level... Kind 0, which perf stat writes, means that nothing is
+ * compressed.
+ */
 static int note_packed(struct wm_pd *pd, struct wm_pd_bytes *b)
 {
 	(void)wm_pd_u32(b);

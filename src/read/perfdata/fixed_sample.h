@@ -37,7 +37,7 @@ static inline void wm_pd_straight_ids(struct wm_event *e, const struct wm_pd_fla
 	}
 }
 
-/* The caller has reserved room. */
+/* Adds the items; the caller has reserved room for them. */
 static inline void wm_pd_straight_items(const struct wm_pd_flat *f, const unsigned char *record,
 					bool swap, struct wm_event *e, struct wm_batch *b)
 {
@@ -60,7 +60,10 @@ static inline void wm_pd_straight_items(const struct wm_pd_flat *f, const unsign
 	e->parts[WM_PART_STREAM_CONTEXT] = (struct wm_part_range){first, b->nr_items};
 }
 
-/* 1: the event was added; 0: the record does not fit the plan, or is not wanted; -ENOMEM. */
+/*
+ * Converts a sample. Returns 1 when the event was added, 0 when the record does not fit the plan
+ * or is not wanted, or -ENOMEM.
+ */
 static inline int wm_pd_straight(const struct wm_pd *pd, const struct wm_packet *packet,
 				 const unsigned char *record, int64_t time,
 				 const struct wm_want *want, struct wm_batch *b)

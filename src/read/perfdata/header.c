@@ -23,8 +23,8 @@ struct section {
 };
 
 struct header {
-	struct wm_claims claims; /* bytes of the file that the header describes */
-	uint64_t attr_bytes;     /* an attr and the section of its ids */
+	struct wm_claims claims; /* the ranges of the file that the header describes */
+	uint64_t attr_bytes;     /* size of an attr and of its reference to the ids */
 	struct section attrs, data, event_types;
 	uint64_t features[4];
 };
@@ -177,7 +177,7 @@ static int read_feature(struct wm_pd *pd, const struct wm_pd_source *s, uint32_t
 	int err = f < WM_PD_NR_FEATURES ? load(s, at, &data) : 0;
 
 	if (err || f >= WM_PD_NR_FEATURES)
-		return err; /* the others are of future perfs */
+		return err; /* other bits are features of newer perfs */
 	err = wm_pd_feature(pd, f, data, at->bytes);
 	free(data);
 	if (err > 0)
@@ -224,13 +224,16 @@ static int read_features(struct wm_pd *pd, const struct wm_pd_source *s, struct 
 			err = read_feature(pd, s, f, &section);
 		if (err)
 			return err;
-		h->features[f / 64] &= ~(1ull << f % 64); /* read */
+		h->features[f / 64] &= ~(1ull << f % 64); /* done with this feature */
 	}
 	/* perf 3.4 reserves entries in it for features that it does not write. */
 	return table_end < file_bytes ? wm_claims_add(&h->claims, table, table_end - table) : 0;
 }
 
-/* If the feature cannot be read, its bit decides whether records may be compressed. */
+/*
+ * Determines whether records may be compressed: if the section cannot be read, its feature bit
+ * decides.
+ */
 static void note_packed(struct wm_pd *pd, const struct header *h)
 {
 	pd->packed |= h->features[WM_PD_HAS_COMPRESSED / 64] >> WM_PD_HAS_COMPRESSED % 64 & 1;
@@ -250,7 +253,8 @@ static void place_data(struct wm_pd *pd, struct wm_pd_source *s, struct header *
 		pd->trace->incomplete = true;
 		h->data.bytes = file_bytes - h->data.offset;
 		note_packed(pd, h);
-		memset(h->features, 0, sizeof(h->features)); /* they are after the data */
+		/* the feature sections would be after the data */
+		memset(h->features, 0, sizeof(h->features));
 	}
 	s->begin = h->data.offset;
 	s->end = h->data.offset + h->data.bytes;

@@ -28,13 +28,13 @@ struct indexing {
 	struct wm_pd *pd;
 	struct wm_pd_source *source;
 	struct wm_diag *diag;
-	struct wm_packet packet; /* being made; bytes 0: none */
-	bool timed;              /* a record in it has a time */
-	int64_t last;            /* last time seen */
-	int64_t before;          /* the same, in this packet */
+	struct wm_packet packet; /* packet being filled; bytes 0: none */
+	bool timed;              /* a record of the packet has a time */
+	int64_t last;            /* last time in the file */
+	int64_t before;          /* last time in this packet */
 	bool has_rounds;         /* perf ends everything it writes with a FINISHED_ROUND */
-	bool in_round;           /* records followed the last round's end */
-	/* perf inject added a build-id in this round: it drops the rounds' ends */
+	bool in_round;           /* there were records after the last round's end */
+	/* perf inject added a build-id in this round: it removes the ends of rounds */
 	bool injected;
 };
 
@@ -195,7 +195,10 @@ static int index_count(struct indexing *x, const struct wm_pd_walk *w)
 	return err || x->pd->is_pipe ? err : wm_pd_stat_seen(x->pd);
 }
 
-/* A file's attrs are those of its header. A pipe's records were read before. */
+/*
+ * Reads a record that describes others. In file form the attrs are those of the header; in pipe
+ * form these records were read before.
+ */
 static int describe(struct indexing *x, const struct wm_pd_walk *w)
 {
 	if (x->pd->is_pipe || w->header.type == WM_PD_ATTR)
@@ -207,7 +210,7 @@ static int describe(struct indexing *x, const struct wm_pd_walk *w)
 	return wm_pd_describe(x->pd, w, x->diag);
 }
 
-/* Indexes one of the perf tool's records. */
+/* Indexes a record of the perf tool. */
 static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 {
 	uint32_t type = w->header.type;
@@ -230,7 +233,7 @@ static int index_own(struct indexing *x, const struct wm_pd_walk *w)
 	return err;
 }
 
-/* A pipe's header has no length. */
+/* Compares the end of the records with the length in the header; in pipe form there is none. */
 static void check_end(const struct indexing *x, const struct wm_pd_walk *w)
 {
 	bool open = x->has_rounds && x->in_round && !x->injected;

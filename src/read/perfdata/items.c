@@ -157,7 +157,10 @@ static bool add_read(struct adding *x)
 #define NARROW(f) offsetof(struct wm_perf_sample, f), 4, NULL
 #define BY(f)     0, 0, f
 
-/* In the order of the record. Time and the fields that identify the attr are not items. */
+/*
+ * The parts of a sample, in the order of the record. Time and the fields that identify the attr are
+ * not items.
+ */
 static const struct part {
 	uint64_t bit;
 	struct wm_member member;

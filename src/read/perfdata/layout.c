@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.c - computes a feature's length from the counts and lengths in it,
- * also for features that this reader ignores: a FEATURE record whose size was
- * damaged may cover other records, which may be events.
+ * layout.c - computes the length of a feature from the counts and lengths in
+ * it, also for features that this reader ignores: a FEATURE record whose size
+ * was damaged may include records after it, which may be events.
  */
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void skip_processors(struct wm_pd_bytes *b, uint32_t nr)
 	uint32_t nr_dies;
 
 	if (!nr || left < 8ull * nr) {
-		(void)wm_pd_take(b, left); /* an old perf's, or the number is unknown */
+		(void)wm_pd_take(b, left); /* written by an old perf, or the number is unknown */
 		return;
 	}
 	skip(b, nr, 8);
@@ -182,7 +182,10 @@ bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_b
 	if (!l)
 		return false;
 	if (b.at == b.end)
-		/* a record with a number after the last feature and no body ends them */
+		/*
+		 * a record without a body, with a number above the last feature's, ends the
+		 * features
+		 */
 		return true;
 	skip_layout(pd, l, l + strlen(l), &b);
 	if (b.failed)

@@ -8,12 +8,15 @@
 
 #define PAD_MAX 8u /* records are padded to eight bytes, by some versions with a word more */
 
-/* Sizes with the header; `most` 0: only limited by the record's 64 KiB. */
+/*
+ * The expected size of a kind of record. Sizes include the header; `most` is 0 when there is no
+ * limit except the 64 KiB of any record.
+ */
 struct shape {
 	uint32_t least, most;
 	uint32_t count_at, count_bytes; /* offset of the number of elements; 0: no elements */
 	uint32_t element_bytes;         /* the elements follow `least` bytes */
-	uint32_t step; /* alignment of records it may cover; 0: its length is known */
+	uint32_t step; /* alignment of records that it may include; 0: its length is exact */
 };
 
 static const struct shape shapes[] = {
@@ -40,7 +43,7 @@ static const struct shape shapes[] = {
     [WM_PD_BPF_METADATA - 64] = {.least = 8 + 64, .step = 4},
 };
 
-/* A record, possibly inside another one. */
+/* A record, which may be inside another one. */
 struct own {
 	const unsigned char *bytes;
 	struct wm_perf_header header;
@@ -68,13 +71,13 @@ static bool has_shape(const struct shape *s, const struct own *r)
 	return r->header.size >= least && r->header.size <= least + PAD_MAX;
 }
 
-/* Checks the contents of records whose size is not specific. */
+/* Checks the contents of kinds of records whose size varies. */
 static bool has_sense(const struct own *r)
 {
 	const unsigned char *body = r->bytes + WM_PERF_HEADER_BYTES;
 
 	switch (r->header.type) {
-	case WM_PD_EVENT_TYPE: /* a number and a name, which an old perf truncates */
+	case WM_PD_EVENT_TYPE: /* a number and a name; old versions of perf truncate the name */
 		return body[8] >= ' ' && body[8] < 0x7f && !r->bytes[r->header.size - 1];
 	case WM_PD_EVENT_UPDATE:
 		return wm_get_u64(body, r->swap) < 16;
@@ -115,8 +118,8 @@ static bool begins(const struct own *r)
 }
 
 /*
- * Returns whether it ends with a whole record, the last one it covers: then its
- * size was damaged.
+ * Returns whether the end of the record is a complete record: then its size was damaged, and it
+ * includes the records up to that one.
  */
 static bool took_in_others(const struct shape *s, const struct own *r)
 {

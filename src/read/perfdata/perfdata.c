@@ -209,7 +209,10 @@ static int read_all(struct wm_pd *pd, struct wm_diag *diag)
 
 /* --- a copy of the kernel, of perf record --kcore ------------------------------------------- */
 
-/* A descriptor, or -errno; -ENOENT: the trace has none. */
+/*
+ * Opens the file of the kernel's symbols. Returns a descriptor or -errno; -ENOENT: the trace has
+ * none.
+ */
 static int open_kallsyms(const struct wm_trace *t)
 {
 	struct stat st;
@@ -242,8 +245,8 @@ static int kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes)
 }
 
 /*
- * Records which parts of the copy are used, and a fault if they cannot be; done
- * at open, as faults are locked later.
+ * Determines which parts of the copy of /proc/kcore are used, and reports a fault if they are not
+ * usable. This is done when the trace is opened, because later faults need a lock.
  */
 static int note_kcore(struct wm_trace *t)
 {

@@ -21,10 +21,10 @@
  *   stat.c          counts of perf stat
  *   read.c          the packet reader
  *
- * perf writes one buffer after another, so time runs back in its file; within a
- * buffer, records are in order. A packet here is a sequence of whole records of
- * about WM_PD_PACKET_BYTES, sorted by time when it is read if the index found
- * it out of order. Packets may overlap in time, which merge.h allows.
+ * perf writes one buffer after another: within a buffer, records are in order of time, but time
+ * decreases from one buffer to the next. A packet is a sequence of whole records of about
+ * WM_PD_PACKET_BYTES; if the index found its records out of order, they are sorted when the packet
+ * is read. Packets may overlap in time, which merge.h allows.
  */
 #ifndef WM_READ_PERFDATA_PERFDATA_INT_H
 #define WM_READ_PERFDATA_PERFDATA_INT_H
@@ -36,7 +36,7 @@
 #define WM_PD_IDS_MAX      (1u << 22)
 #define WM_PD_COMMS_MAX    (1u << 22)
 #define WM_PD_ROUNDS_MAX   (1u << 22)
-#define WM_PD_FEATURE_MAX  (64u << 20) /* of one feature section */
+#define WM_PD_FEATURE_MAX  (64u << 20) /* limit of the size of a feature section */
 #define WM_PD_KEPT_MAX     (16u << 20)
 #define WM_PD_STRING_MAX   65536u
 #define WM_PD_PACKET_BYTES (256u << 10)
@@ -51,17 +51,17 @@ int wm_pd_pread(const struct wm_pd_source *s, void *buffer, size_t bytes, uint64
 struct wm_pd_walk {
 	const struct wm_pd *pd;
 	const struct wm_pd_source *source;
-	uint64_t offset;             /* of `record` in the file */
-	const unsigned char *record; /* complete */
+	uint64_t offset;             /* offset of `record` in the file */
+	const unsigned char *record; /* the complete record */
 	struct wm_perf_header header;
 	uint64_t tail; /* bytes after the record that belong to it */
 	bool quiet;    /* another walk reports damage */
 	unsigned char *buffer;
-	uint64_t at, buffered_at; /* of the next record; of the buffer */
+	uint64_t at, buffered_at; /* offsets of the next record and of the buffer */
 	size_t buffered;
 };
 int wm_pd_walk_begin(struct wm_pd_walk *w, const struct wm_pd *pd, const struct wm_pd_source *s);
-/* 1 and a record; 0 at the end or at damage, which is reported as a fault; -errno. */
+/* Returns 1 and a record; 0 at the end, or at damage, which it reports as a fault; or -errno. */
 int wm_pd_walk_next(struct wm_pd_walk *w);
 void wm_pd_walk_done(struct wm_pd_walk *w);
 
@@ -78,7 +78,7 @@ int wm_pd_header_read(struct wm_pd *pd, struct wm_pd_source *s, struct wm_diag *
 
 /* --- pipe.c -------------------------------------------------------- */
 
-/* Walks the records of all sources once for those that describe others. */
+/* Reads the records of all sources that describe other records. */
 int wm_pd_pipe_read(struct wm_pd *pd, struct wm_diag *diag);
 
 /* Reads one of the perf tool's records that describe others. 0 or -errno. */
@@ -91,11 +91,11 @@ void wm_pd_own_check(const struct wm_pd_walk *w);
 
 /* --- feature.c ----------------------------------------------------- */
 
-/* Reads a feature. 1: it ends inside a value; 0; -errno. */
+/* Reads a feature. Returns 0, 1 when its data ends inside a value, or -errno. */
 int wm_pd_feature(struct wm_pd *pd, uint32_t feature, const unsigned char *data, size_t bytes);
 /*
- * Keeps a feature's bytes, up to WM_PD_KEPT_MAX in total; several with one
- * number are kept in order.
+ * Stores a feature's bytes, up to WM_PD_KEPT_MAX in total. Features with the same number are stored
+ * in order.
  */
 int wm_pd_keep(struct wm_pd *pd, uint32_t feature, const void *data, size_t bytes);
 
@@ -114,7 +114,7 @@ bool wm_pd_layout_check(const struct wm_pd *pd, uint32_t feature, struct wm_pd_b
 
 /* --- tracing.c ----------------------------------------------------- */
 
-/* Reads the formats of the kernel's events; those read first are kept. 0 or -ENOMEM. */
+/* Reads the formats of the kernel's events; later calls are ignored. 0 or -ENOMEM. */
 int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
 
 /* --- attr.c -------------------------------------------------------- */
@@ -122,7 +122,7 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b);
 /* Adds an attr; its ids are added separately. Returns the index, or -errno with `diag`. */
 int wm_pd_attr_add(struct wm_pd *pd, const void *data, size_t bytes, struct wm_diag *diag);
 int wm_pd_id_add(struct wm_pd *pd, uint64_t id, uint32_t attr);
-void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copied */
+void wm_pd_attr_name(struct wm_pd *pd, uint32_t attr, const char *name); /* copies the name */
 
 /* Names attrs with that config that have no name; `name` is 64 bytes. */
 void wm_pd_config_name(struct wm_pd *pd, uint64_t config, const char *name);
@@ -133,7 +133,10 @@ int wm_pd_attrs_finish(struct wm_pd *pd);
 /* Returns the attr with that id, or NULL. */
 const struct wm_pd_attr *wm_pd_attr_find(const struct wm_pd *pd, uint64_t id);
 
-/* The same for several attrs: by the record's id, else the first. */
+/*
+ * Finds the attr of a record when there are several: by the record's id; without an id, the first
+ * attr.
+ */
 const struct wm_pd_attr *wm_pd_attr_by_id(const struct wm_pd *pd, const unsigned char *record);
 
 /* Returns the attr of a record of the kernel; NULL: there are no attrs. */
@@ -160,21 +163,27 @@ bool wm_pd_meta_items(const struct wm_event_type *type, const struct wm_perf_rec
 
 /* --- index.c ------------------------------------------------------- */
 
-/* Properties of a packet found by the index (wm_packet.own), so that the reader need not check. */
+/* Properties of a packet, found by the index and stored in wm_packet.own for the reader. */
 #define WM_PD_RUNS_BACK  1u /* its records are not in time order */
 #define WM_PD_HAS_META   2u /* has records other than samples */
 #define WM_PD_HAS_COUNTS 4u /* has counts of perf stat, and nothing else */
 
-/* Walks once for packets, comms and losses; for a file also for wm_pd_describe(). */
+/*
+ * Finds packets, names of threads and losses in one walk over the records; in file form also calls
+ * wm_pd_describe() for records that describe others.
+ */
 int wm_pd_index(struct wm_pd *pd, struct wm_diag *diag);
 
-/* 0 and all ones: records that perf synthesized for the state before the recording. */
+/*
+ * Converts the time in a record. 0 and all ones, which perf writes in records about the state
+ * before the recording, mean no time.
+ */
 static inline int64_t wm_pd_time_word(uint64_t time)
 {
 	return !time || time > INT64_MAX ? WM_TIME_NONE : (int64_t)time;
 }
 
-/* The time of a record at any offset. */
+/* Returns the time of a record, whose offset depends on the attr. */
 int64_t wm_pd_time_any(const struct wm_pd *pd, const unsigned char *record,
 		       const struct wm_perf_header *h);
 
@@ -206,7 +215,10 @@ static inline int32_t wm_pd_known(bool present, uint32_t id)
 	return present && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-/* Sets member by member: gcc clears a structure of this size by an instruction that takes 30 ns. */
+/*
+ * Assigns the members one by one: to clear a structure of this size, gcc uses an instruction that
+ * takes 30 ns.
+ */
 static inline void wm_pd_event_begin(const struct wm_pd *pd, struct wm_event *e,
 				     const struct wm_packet *p, const unsigned char *record,
 				     uint16_t misc, int64_t time)
@@ -246,18 +258,22 @@ static inline bool wm_pd_is_count(const struct wm_perf_header *h)
 	return h->type == WM_PD_STAT && h->size == WM_PD_STAT_BYTES;
 }
 
-/* Called at the first count: from here on times are perf stat's. */
+/* Called at the first count: from then on, times are those of perf stat. */
 int wm_pd_stat_seen(struct wm_pd *pd);
-int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b);    /* body of a THREAD_MAP */
-int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w); /* has the right size */
+int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b); /* body of a THREAD_MAP */
+/* the record must have the right size */
+int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w);
 
-/* Returns when the count at that offset was read, or WM_TIME_NONE. Needs all rounds. */
+/*
+ * Returns when the count at that offset was read, or WM_TIME_NONE. Call it only when all rounds are
+ * known.
+ */
 int64_t wm_pd_stat_time(const struct wm_pd *pd, uint64_t offset);
 void wm_pd_stat_packets(struct wm_pd *pd); /* sets the times of packets of counts */
 
 /*
  * Makes the type of an attr's counts, which is the attr's only type if the file
- * has no samples. Needs its name.
+ * has no samples. The attr must have its name.
  */
 int wm_pd_stat_type(struct wm_pd *pd, uint32_t attr);
 

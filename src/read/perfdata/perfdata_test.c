@@ -152,7 +152,7 @@ static void cut_entry(const char *path, bool valid, const char *events)
 
 		kit_write(data, bytes * (size_t)i / 12);
 		c = count(kit_scratch);
-		/* Missing events are always reported. */
+		/* Whenever events are missing, a fault or a loss must be reported. */
 		if (c.samples + c.meta < whole.samples + whole.meta)
 			assert_true(c.refused || c.faults);
 	}

@@ -91,7 +91,7 @@ static int add_feature(struct wm_pd *pd, struct wm_pd_bytes *b, struct wm_diag *
 	return err < 0 ? err : 0; /* wm_pd_own_check() reports one that ends too early */
 }
 
-/* The formats' bytes follow the record. */
+/* Reads the formats of the kernel's events, whose bytes follow the record. */
 static int add_tracing(struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	unsigned char *data;

@@ -13,7 +13,7 @@
 
 struct place {
 	int64_t time;
-	uint32_t offset; /* in the packet */
+	uint32_t offset; /* offset in the packet */
 };
 
 struct wm_packet_reader {
@@ -26,7 +26,7 @@ struct wm_packet_reader {
 	size_t room, bytes; /* allocated; bytes of the packet read */
 	size_t next;        /* offset of the next unread record */
 	int64_t last;       /* time of the previous record */
-	bool is_listed;     /* the records are listed in `places` */
+	bool is_listed;     /* the records are listed in `places`, to be sorted */
 	struct place *places, *spare;
 	uint32_t nr_places, room_places, at;
 };

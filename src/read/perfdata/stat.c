@@ -4,10 +4,10 @@
  * or at intervals, as events named after the event counted.
  *
  * Counts precede the record of the round they were read in, which has the time:
- * so rounds are noted while the file is indexed, and found by a count's offset.
- * Counts after the last round were read at the end; they get its time, and
- * their round is "none". Times count from the begin of perf stat, which is not
- * in the file.
+ * so rounds are listed when the file is indexed, and the round of a count is
+ * found by its offset. Counts after the last round were read at the end; they
+ * get its time, and their round is "none". Times count from the begin of perf
+ * stat, which is not in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define COMM_BYTES      16u
 #define THREAD_BYTES    (8u + COMM_BYTES)
-#define NR_FIELDS       6u /* of all counts; unit and scale follow */
+#define NR_FIELDS       6u /* fields that all counts have; unit and scale may follow */
 #define ROUND_IS_NONE   2
 #define CLOCK_NAME      "perf stat"
 #define FIRST_OF_ROUNDS 64u
@@ -69,7 +69,7 @@ int wm_pd_stat_threads(struct wm_pd *pd, struct wm_pd_bytes *b)
 	return 0;
 }
 
-/* With times that run back, counts would sort after others that were read before them. */
+/* Adds a round. Its time must not decrease, or its counts would be sorted before earlier ones. */
 int wm_pd_stat_round(struct wm_pd *pd, const struct wm_pd_walk *w)
 {
 	const unsigned char *body = w->record + WM_PERF_HEADER_BYTES;

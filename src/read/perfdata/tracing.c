@@ -18,7 +18,7 @@
 
 static const char magic[] = "\x17\x08\x44tracing";
 
-/* Takes a NUL-terminated text in the section; NULL if it has no end. */
+/* Takes a NUL-terminated text from the section; NULL if the NUL is missing. */
 static const char *take_name(struct wm_pd_bytes *b)
 {
 	const unsigned char *nul = b->failed ? NULL : memchr(b->at, '\0', (size_t)(b->end - b->at));
@@ -30,7 +30,7 @@ static const char *take_name(struct wm_pd_bytes *b)
 	return (const char *)wm_pd_take(b, (uint64_t)(nul - b->at) + 1);
 }
 
-/* u64 bytes, text. */
+/* Takes a text that follows its size, a u64. */
 static const unsigned char *take_text(struct wm_pd_bytes *b, uint64_t *ret_bytes)
 {
 	*ret_bytes = wm_pd_u64(b);
@@ -108,7 +108,7 @@ int wm_pd_tracing(struct wm_pd *pd, struct wm_pd_bytes *b)
 
 	if (pd->formats || !head || memcmp(head, magic, sizeof(magic) - 1))
 		return 0;
-	(void)take_name(b); /* its version: 0.5 or 0.6 */
+	(void)take_name(b); /* skip the version: 0.5 or 0.6 */
 	machine = wm_pd_take(b, 2);
 	(void)wm_pd_u32(b);
 	if (!machine || (machine[1] != 4 && machine[1] != 8))

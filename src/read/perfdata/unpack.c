@@ -4,8 +4,9 @@
  * compressed stream continues from record to record, so it must be decompressed
  * in order, but packets are read in any order.
  *
- * The output consists of records again, but is cut anywhere: only whole ones
- * are written to the file, the rest waits for the next compressed record.
+ * The output consists of records again, but its pieces end anywhere: only whole
+ * records are written to the file, and the remaining bytes are kept until the
+ * next compressed record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include "read/perfdata/perfdata_int.h"
 
 #define OUT_BYTES    ((size_t)1 << 20)
-#define REST_MAX     65536u        /* larger than any record */
+#define REST_MAX     65536u        /* limit of the bytes kept; more than the largest record has */
 #define UNPACKED_MAX (64ull << 30) /* limit for a decompression bomb */
 
 struct unpacking {
@@ -89,7 +90,8 @@ static int unpack_record(struct unpacking *u, const struct wm_pd_walk *w)
 	int err = 0;
 
 	in = (ZSTD_inBuffer){b.at, (size_t)(b.end - b.at), 0};
-	if (w->header.type == WM_PD_COMPRESSED2) { /* has a size field, as it may be padded */
+	/* has a field with the size, because it may be padded */
+	if (w->header.type == WM_PD_COMPRESSED2) {
 		uint64_t size = wm_pd_u64(&b);
 
 		if (b.failed || size > (uint64_t)(b.end - b.at))

@@ -38,7 +38,7 @@ void wm_pd_walk_done(struct wm_pd_walk *w)
 	free(w->buffer);
 }
 
-/* Gets `bytes` bytes at w->at, if the source has as many. 1, 0 or -errno. */
+/* Reads `bytes` bytes at w->at into the buffer. Returns 1, 0 if the source has fewer, or -errno. */
 static int look(struct wm_pd_walk *w, size_t bytes, const unsigned char **ret)
 {
 	uint64_t left = w->source->end - w->at;
@@ -82,7 +82,7 @@ static uint64_t tail_bytes(const struct wm_pd_walk *w)
 	return 0;
 }
 
-/* Gets a record of the kernel that is in the buffer, as nearly all are. */
+/* The fast path: gets a record of the kernel that is in the buffer already. */
 static bool next_buffered(struct wm_pd_walk *w)
 {
 	size_t at = (size_t)(w->at - w->buffered_at), left = w->buffered - at;

@@ -14,22 +14,22 @@
 #define UNPACKED_BASE      (64ull << 20) /* a file may decompress to this size, ... */
 #define UNPACKED_RATIO                                                                             \
 	256u             /* ... plus this multiple of its own size; more is a decompression bomb */
-#define LOSSES_MAX 4096u /* reported individually; more are added to the last one */
+#define LOSSES_MAX 4096u /* losses stored separately; more are added to the last one */
 
 struct indexing {
 	struct wm_td *td;
 	const struct wm_td_cpu *cpu;
 	const struct wm_stream *stream;
-	unsigned char *unknown; /* bits: ids already reported */
+	unsigned char *unknown; /* bit set: ids that were reported already */
 	unsigned char *data;    /* pages, decompressed */
 	size_t room;
 
-	bool open; /* a packet is being made */
+	bool open; /* a packet is being filled */
 	struct wm_packet packet;
 	uint64_t origin;   /* offset in the file of `data`, or of its compressed form */
 	uint64_t packed;   /* bytes of the compressed form; 0: not compressed */
-	uint64_t unpacked; /* bytes of all chunks up to now */
-	int64_t last_ns;   /* of the stream up to now */
+	uint64_t unpacked; /* decompressed bytes of all chunks so far */
+	int64_t last_ns;   /* time of the stream's last record so far */
 	bool any;
 };
 
@@ -217,7 +217,10 @@ struct chunk {
 	uint32_t packed, bytes;
 };
 
-/* Reads the header of the chunk at `at`. 1; 0: invalid, and reported; -errno. */
+/*
+ * Reads the header of the chunk at `at`. Returns 1, 0 when it is invalid and a fault was reported,
+ * or -errno.
+ */
 static int read_chunk(struct indexing *x, uint64_t at, uint64_t end, struct chunk *ret)
 {
 	unsigned char head[CHUNK_HEADER_BYTES];
@@ -263,7 +266,10 @@ static int index_chunk(struct indexing *x, const struct chunk *c)
 	return err;
 }
 
-/* Ignores the size in the file: writers do not count headers in it. */
+/*
+ * Indexes compressed pages. Ignores the number of bytes in the file, because writers do not include
+ * the chunks' headers in it.
+ */
 static int index_packed(struct indexing *x)
 {
 	const struct wm_td_cpu *c = x->cpu;
@@ -280,7 +286,7 @@ static int index_packed(struct indexing *x)
 		struct chunk chunk = {0};
 		int got = read_chunk(x, at, end, &chunk);
 
-		if (!got) /* reported; the bytes after it cannot be assigned */
+		if (!got) /* the fault is reported; later chunks cannot be located */
 			got = wm_claims_add(&x->td->claims, c->offset, end - c->offset);
 		if (got <= 0)
 			return got;
@@ -297,7 +303,7 @@ static int index_packed(struct indexing *x)
 	return err;
 }
 
-/* Limits the offset and size to the file. */
+/* Clips the range of the pages to the file. */
 static bool check_place(struct wm_td *td, struct wm_td_cpu *c)
 {
 	uint64_t left = c->offset < td->file_bytes ? td->file_bytes - c->offset : 0;
@@ -339,7 +345,7 @@ static int add_stream(struct wm_td *td, struct wm_td_cpu *c)
 	return wm_trace_add_stream(td->trace, s);
 }
 
-/* A kernel's ring pages are a power of two of the processor's pages. */
+/* Checks the size of the ring's pages: a power-of-two multiple of the processor's page size. */
 static void check_layout(const struct wm_td *td)
 {
 	uint32_t bytes = td->layout.page_bytes;

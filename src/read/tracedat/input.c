@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* input.c - sequential bytes of the file, and decompression. */
+/* input.c - reads bytes of the file in sequence, decompressed if needed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,9 +200,9 @@ int wm_td_in_unpack(struct wm_td_in *in, const struct wm_td *td, uint64_t offset
 	uint64_t bytes;
 
 	wm_td_in_file(in, td, offset);
-	(void)wm_td_u16(in); /* the id: known from the reference to the section */
+	(void)wm_td_u16(in); /* skip the id, which is known from the reference to the section */
 	flags = wm_td_u16(in);
-	(void)wm_td_u32(in); /* offset of a description */
+	(void)wm_td_u32(in); /* skip the offset of a description */
 	bytes = wm_td_u64(in);
 	if (in->failed)
 		return wm_td_verdict(in, "section's header", diag);

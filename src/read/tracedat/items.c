@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* items.c - the types of trace.dat's events. */
+/* items.c - makes the types of the events of a trace.dat file. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int make_event(struct wm_td *td, uint32_t id, const struct wm_kformat *f)
 				       .print = f->print,
 				       .prints = f->print != NULL,
 				       .own = e};
-	/* Skips the first common field, the id, which the type has. */
+	/* Skip the first common field: the id is known from the type. */
 	err = wm_kernel_part(a, e->print, f->fields + first, f->nr_common - first,
 			     &type->parts[WM_PART_STREAM_CONTEXT]);
 	if (!err)

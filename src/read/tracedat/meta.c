@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* meta.c - the parts of both versions. */
+/* meta.c - reads the parts that both versions have: formats, symbols, names. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "read/tracedat/tracedat_int.h"
 
-#define EVENTS_MAX  65536u /* formats in a file */
+#define EVENTS_MAX  65536u /* limit of formats in a file */
 #define SYSTEMS_MAX 4096u
 
 static int expect_word(struct wm_td *td, struct wm_td_in *in, const char *word,
@@ -49,7 +49,10 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 		}
 		return err;
 	}
-	/* The size of a long in the head of the file is the recording program's. */
+	/*
+	 * The size of a long in the head of the file is that of the recording program, not of the
+	 * kernel.
+	 */
 	td->machine.long_bytes = td->layout.long_bytes;
 	err = expect_word(td, in, "header_event", diag);
 	if (err)
@@ -62,7 +65,7 @@ int wm_td_read_header_info(struct wm_td *td, struct wm_td_in *in, struct wm_diag
 	return td->formats ? 0 : -ENOMEM;
 }
 
-/* An unreadable format loses its own events, not the others. */
+/* Adds the format of an event. When it cannot be parsed, only the events of this type are lost. */
 static int add_format(struct wm_td *td, struct wm_td_in *in, const char *system,
 		      struct wm_diag *diag)
 {

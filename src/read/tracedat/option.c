@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* option.c - the options of both versions, and the list of buffers. */
+/* option.c - reads the options of both versions, and the list of buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static int add_clock_name(struct wm_td *td, struct wm_td_in *in)
 	return err;
 }
 
-/* Adds a number in text, times `unit` nanoseconds. */
+/* Adds a number of units of `unit` nanoseconds, given as text, to the clock's offset. */
 static int add_offset(struct wm_td *td, struct wm_td_in *in, int64_t unit, bool is_epoch)
 {
 	char *text = NULL;
@@ -129,7 +129,7 @@ int wm_td_read_option(struct wm_td *td, uint16_t id, struct wm_td_in *in, struct
 	if (err)
 		return err;
 	switch (id) {
-	case WM_TD_OPTION_DATE: /* microseconds */
+	case WM_TD_OPTION_DATE: /* in microseconds */
 		return add_offset(td, in, 1000, true);
 	case WM_TD_OPTION_OFFSET:
 		return add_offset(td, in, 1, false);

@@ -11,13 +11,13 @@ struct wm_packet_reader {
 	struct wm_want want;
 	const struct wm_packet *packet;
 	const struct wm_td_cpu *cpu;
-	unsigned char *data, *packed; /* pages; their compressed form */
+	unsigned char *data, *packed; /* the pages, and their compressed form */
 	size_t room, packed_room;
-	size_t at, end; /* the next page and the end of the last one, in `data` */
+	size_t at, end; /* offsets in `data`: the next page, the end of the last page */
 	struct wm_page_cursor page;
 	bool in_page;
 	int64_t last_ns;
-	bool is_before; /* no event at or after want.from_ns yet */
+	bool is_before; /* all events so far were before want.from_ns */
 	uint64_t nr_read;
 };
 
@@ -138,7 +138,7 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 	struct wm_event *e;
 	uint32_t at;
 
-	if (!type) /* reported by the index */
+	if (!type) /* the index reported the unknown id */
 		return 0;
 	r->nr_read++;
 	if (r->want.types && !r->want.types[type->index])
@@ -177,7 +177,7 @@ static int add_event(struct wm_packet_reader *r, struct wm_batch *b)
 	return 0;
 }
 
-/* Called after the last page. */
+/* Called after the last page: reports when events are missing. */
 static void finish(struct wm_packet_reader *r)
 {
 	if (r->end && r->nr_read < r->packet->nr_events)
@@ -197,7 +197,7 @@ int wm_td_reader_read(struct wm_packet_reader *r, struct wm_batch *b)
 			break;
 		}
 		if (wm_td_page_next(r->td, r->cpu, &r->page, &r->last_ns) != 1) {
-			r->in_page = false; /* damage, reported by the index */
+			r->in_page = false; /* damaged; the index reported it */
 			continue;
 		}
 		err = add_event(r, b);

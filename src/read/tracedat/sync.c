@@ -49,7 +49,7 @@ int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag)
 	uint32_t flags, nr;
 	int err = 0;
 
-	(void)wm_td_u64(in); /* trace id of the peer */
+	(void)wm_td_u64(in); /* skip the trace id of the peer */
 	flags = wm_td_u32(in);
 	nr = wm_td_u32(in);
 	if (in->failed || nr > (in->end - in->at) / 4) {

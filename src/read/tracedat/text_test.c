@@ -44,7 +44,7 @@ static void done(struct lines *l)
 
 /* --- waymark ------------------------------------------------------------------ */
 
-/* Adds "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines adds several. */
+/* Adds "[CPU] SECONDS.MICROSECONDS: EVENT: TEXT"; a text of several lines adds as many. */
 static void add_event(const struct wm_trace *t, const struct wm_event *e, struct wm_text *text,
 		      struct lines *ret)
 {
@@ -90,7 +90,7 @@ static void read_ours(const char *path, struct lines *ret)
 
 /* --- trace-cmd ------------------------------------------------------------------ */
 
-/* Converts "  comm-pid   [CPU]   SECONDS.MICROSECONDS: EVENT:      TEXT" to our form. */
+/* Converts " comm-pid [CPU] SECONDS.MICROSECONDS: EVENT: TEXT" to the form of add_event(). */
 static void add_report(char *line, struct lines *ret)
 {
 	char *cpu = strstr(line, " ["), *time, *name, *text, *whole = NULL;

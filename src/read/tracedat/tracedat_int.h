@@ -14,21 +14,21 @@
  *   items.c     the types of its events
  *
  * A packet is a sequence of pages of one CPU in one buffer, or one compressed
- * chunk of them; losses are only before a packet, never inside.
+ * chunk of them. A packet ends before pages that follow a loss.
  */
 #ifndef WM_READ_TRACEDAT_TRACEDAT_INT_H
 #define WM_READ_TRACEDAT_TRACEDAT_INT_H
 
 #include "read/tracedat.h"
 
-#define WM_TD_SECTION_MAX  (256u << 20) /* of metadata, decompressed */
+#define WM_TD_SECTION_MAX  (256u << 20) /* limit of the size of metadata, decompressed */
 #define WM_TD_SECTION_HEAD 16u
-#define WM_TD_CHUNK_MAX    (64u << 20) /* of pages, decompressed */
+#define WM_TD_CHUNK_MAX    (64u << 20) /* limit of the size of a chunk of pages, decompressed */
 #define WM_TD_BUFFERS_MAX  1024u
-#define WM_TD_CPUS_MAX     65536u /* in all buffers */
+#define WM_TD_CPUS_MAX     65536u /* limit of the CPUs of all buffers together */
 #define WM_TD_STRING_MAX   4096u
 #define WM_TD_PACKET_PAGES 16u
-#define WM_TD_KEPT_MAX     (1u << 20) /* limit for the bytes of a kept option */
+#define WM_TD_KEPT_MAX     (1u << 20) /* limit of the size of a stored option */
 
 uint64_t wm_td_sync_apply(const struct wm_td_sync *s, uint64_t ticks);
 
@@ -45,18 +45,18 @@ static inline int64_t wm_td_ns(const struct wm_td *td, const struct wm_td_cpu *c
 }
 
 /*
- * A sequence of bytes of the file, or of a decompressed section. Reading past
- * the end sets `failed`.
+ * A range of bytes of the file, or of a decompressed section, that is read in sequence. Reading
+ * past the end sets `failed`.
  */
 struct wm_td_in {
 	const struct wm_td *td;
 	const unsigned char *mem; /* NULL: reads from the file */
-	uint64_t at, end;         /* in the file, or in `mem` */
+	uint64_t at, end;         /* offsets in the file, or in `mem` */
 	uint64_t origin;          /* offset in the file that `mem` was read from */
 	unsigned char *buffer;    /* owned: the bytes taken last, or the memory of `mem` */
 	size_t room;
 	bool failed; /* fewer bytes were left than requested */
-	int err;     /* from the system */
+	int err;     /* errno of a failed system call */
 };
 
 void wm_td_in_file(struct wm_td_in *in, const struct wm_td *td, uint64_t offset);
@@ -91,7 +91,7 @@ int wm_td_read_formats(struct wm_td *td, struct wm_td_in *in, struct wm_diag *di
 int wm_td_read_kallsyms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_printk(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_comms(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
-/* For the table of operations. */
+/* Functions for the table of operations. */
 int wm_td_kallsyms(struct wm_trace *t, char **ret_text, size_t *ret_bytes);
 
 /* option.c: reads one option, all of `in`. */
@@ -102,7 +102,7 @@ int wm_td_add_cpu(struct wm_td *td, const struct wm_td_cpu *cpu);
 /* sync.c: reads the option with corrections of time. */
 int wm_td_read_sync(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 
-/* Read from the first byte of the version's own layout on. 0 or -errno with `diag`. */
+/* Read the file from the first byte after the common head on. 0 or -errno with `diag`. */
 int wm_td_read_v6(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 int wm_td_read_v7(struct wm_td *td, struct wm_td_in *in, struct wm_diag *diag);
 /*
@@ -119,7 +119,7 @@ int wm_td_make_types(struct wm_td *td);
 
 /* index.c */
 int wm_td_index(struct wm_td *td);
-/* Calls wm_page_next(), but fails if time runs back; *last_ns is the record's time. */
+/* Like wm_page_next(), but fails if time decreases; *last_ns is set to the record's time. */
 int wm_td_page_next(const struct wm_td *td, const struct wm_td_cpu *cpu, struct wm_page_cursor *c,
 		    int64_t *last_ns);
 

@@ -27,9 +27,9 @@ static const char *const codec_names[] = {"none", "zlib", "zstd"};
 
 #define NR_CPUS    2u
 #define PAGE       4096u
-#define NR_PAGES   3u  /* per CPU */
-#define NR_RECORDS 10u /* per page */
-#define LOST       7u  /* before the last page of each CPU */
+#define NR_PAGES   3u  /* pages per CPU */
+#define NR_RECORDS 10u /* records per page */
+#define LOST       7u  /* events lost before the last page of each CPU */
 
 struct kind {
 	int version, codec;
@@ -189,7 +189,7 @@ static inline void put_page(struct image *m, unsigned buffer, unsigned cpu, unsi
 	align(m);
 }
 
-/* Makes the pages of a CPU as in a ring. */
+/* Makes the pages of a CPU, as the kernel's ring has them. */
 static inline struct image pages_of(const struct kind *k, unsigned buffer, unsigned cpu)
 {
 	struct image m = {.kind = k};
@@ -210,7 +210,9 @@ static inline void put_head(struct image *m)
 	put(m, PAGE, 4);
 }
 
-/* Reserves the pages' offsets and sizes of each CPU, to be patched. */
+/*
+ * Reserves space for the offsets and sizes of each CPU's pages, which are written later by patch().
+ */
 static inline size_t put_places(struct image *m)
 {
 	size_t at = m->bytes;
@@ -318,7 +320,7 @@ static inline void put_buffer_v7(struct image *m, struct image *options, unsigne
 		at = m->bytes;
 		if (m->kind->codec == PLAIN) {
 			put_bytes(m, pages.data, pages.bytes);
-		} else { /* two chunks */
+		} else { /* the pages are compressed as two chunks */
 			struct image tail = pages;
 
 			put(m, 2, 4);
@@ -358,7 +360,7 @@ static inline void make_v7(struct image *m)
 		put(&more, at, 8);
 		free(part.data);
 	}
-	put(&more, 0, 2); /* DONE: the last section */
+	put(&more, 0, 2); /* the option DONE, without a next section */
 	put(&more, 8, 4);
 	put(&more, 0, 8);
 	at = put_section(m, 0, &more);

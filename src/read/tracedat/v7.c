@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* v7.c - version 7: a chain of options has the offset of each section. */
+/*
+ * v7.c - reads files of version 7: a chain of sections of options has the offset of every section.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #define SECTION_BUFFER  3u
 #define SECTION_STRINGS 15u
 
-#define CHAIN_MAX   4096u /* sections of options */
+#define CHAIN_MAX   4096u /* limit of sections of options */
 #define OPTIONS_MAX 65536u
 
 struct chain {
@@ -33,7 +35,10 @@ uint64_t wm_td_v7_strings(const void *data, uint64_t offset, uint64_t left)
 	return bytes;
 }
 
-/* Claims a section that is referred to; the size of a buffer's section is not used. */
+/*
+ * Claims the bytes of a section that is referred to. For a buffer's section only the header is
+ * claimed, because its size is not reliable.
+ */
 static int claim_section(struct wm_td *td, uint64_t offset)
 {
 	uint64_t bytes;
@@ -88,7 +93,7 @@ static int read_option(struct wm_td *td, struct chain *c, uint16_t id, struct wm
 	return wm_td_read_option(td, id, option, diag);
 }
 
-/* Reads one section of options; stores the next one's offset in the chain. */
+/* Reads one section of options, and stores the offset of the next one in `chain`. */
 static int read_options(struct wm_td *td, struct chain *c, struct wm_diag *diag)
 {
 	uint64_t at = c->next;

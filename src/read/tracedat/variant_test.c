@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * variant_test.c - trace.dat files of every kind, made here: both versions,
- * each compression, both byte orders and widths, one buffer and two; read back
- * event by event.
+ * variant_test.c - makes trace.dat files of every kind (both versions, each
+ * compression, both byte orders and widths, one buffer and two) and reads them
+ * back event by event.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static void check_trace(struct wm_trace *t, unsigned nr_buffers)
 	t->ops->reader_destroy(r);
 }
 
-/* The description of events is copied unchanged, compressed or not, and without extra bytes. */
+/* wm_td_part_load() returns the part exactly as written, whether it is compressed or not. */
 static void check_part(const struct wm_trace *t)
 {
 	struct wm_text part;
@@ -135,7 +135,7 @@ static uint64_t count_events(struct wm_trace *t)
 	return nr;
 }
 
-/* Truncated anywhere: missing events are reported. */
+/* Wherever the file is truncated, missing events are reported. */
 static void cut_kind(const struct kind *k)
 {
 	uint64_t whole = (uint64_t)k->nr_buffers * NR_CPUS * NR_PAGES * NR_RECORDS;
@@ -188,8 +188,9 @@ static void test_refused(void **state)
 	expect_refused(&six, 18, "headex", 6, -EBADMSG);
 	expect_refused(&six, 30, "\xff\xff\xff\xff", 4, -EBADMSG); /* size of a part */
 	expect_refused(&seven, 18, "lzma", 4, -ENOTSUP);
-	expect_refused(&seven, 24, "\0\0\0\0", 4, -EBADMSG);         /* no options */
-	expect_refused(&seven, 24, "\xff\xff\xff\xff", 4, -EBADMSG); /* offset of the options */
+	expect_refused(&seven, 24, "\0\0\0\0", 4, -EBADMSG); /* no options */
+	/* offset of the options: beyond the file */
+	expect_refused(&seven, 24, "\xff\xff\xff\xff", 4, -EBADMSG);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * check.c - checks the metadata of a CTF trace as a whole, in either language. Walks every scope
- * once with the enclosing structures on a stack, in the order a decoder would meet them.
+ * once, in the order of decoding, with the enclosing structures on a stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct frame {
 	const struct wm_ctf_type *type;
-	uint32_t at; /* the member being decoded; earlier ones are decoded already */
+	uint32_t at; /* the current member; a reference may name the members before it */
 };
 
 struct walk {
@@ -37,9 +37,9 @@ static int refuse(struct walk *w, const struct wm_ctf_ref *ref, int err, const c
 }
 
 /*
- * Follows names down from a structure; NULL when there is no such field. A field inside a list, an
- * option or a variant (CTF 2) is looked up when it is compiled and accepted here: the type that
- * holds it is returned.
+ * Follows a path of names down from a structure; NULL when there is no such field. When the path
+ * enters a list, a variant or an optional (CTF 2), returns that type: compile_ref.c looks up the
+ * rest.
  */
 static const struct wm_ctf_type *descend(const struct wm_ctf_type *t, const char *const *names,
 					 uint32_t nr_names)
@@ -94,11 +94,14 @@ static const struct wm_ctf_type *find_absolute(const struct walk *w, enum wm_ctf
 	int at = root && nr_names && names[0] ? wm_ctf_member_find(root, names[0]) : -ENOENT;
 
 	if (at < 0 || (scope == w->scope && (uint32_t)at > w->frames[0].at))
-		return NULL; /* missing, or not decoded yet */
+		return NULL; /* missing, or decoded later */
 	return descend(root, names, nr_names);
 }
 
-/* Searches outwards from the place of use; CTF 2 counts the structures with NULL names instead. */
+/*
+ * Searches the enclosing structures from the innermost outwards. In CTF 2, NULL names give the
+ * number of structures to leave.
+ */
 static const struct wm_ctf_type *find_relative(const struct walk *w, const struct wm_ctf_ref *ref)
 {
 	const char *const *names = ref->names;
@@ -110,7 +113,7 @@ static const struct wm_ctf_type *find_relative(const struct walk *w, const struc
 		const struct frame *f = &w->frames[depth - 1];
 		uint32_t at = f->type->kind == WM_CTF_STRUCT ? f->at : 0;
 
-		/* Backwards: a length is directly in front of the field it measures. */
+		/* Search backwards: a length usually precedes its array directly. */
 		while (at && strcmp(f->type->members[at - 1].raw, names[0]) != 0)
 			at--;
 		if (at)
@@ -174,7 +177,7 @@ static int check_ref(struct walk *w, const struct wm_ctf_type *owner)
 	return 0;
 }
 
-/* wm_ctf_type_contain() bounds the depth, WM_CTF_WALK_MAX the steps. */
+/* The depth is bounded by wm_ctf_type_contain(), the number of steps by WM_CTF_WALK_MAX. */
 static int walk(struct walk *w, const struct wm_ctf_type *t)
 {
 	bool chosen =
@@ -241,7 +244,7 @@ static int by_event_id(const void *a, const void *b)
 	return order ? order : compare_numbers((*x)->id, (*y)->id);
 }
 
-/* Pointers to the elements of an array, sorted. The caller frees them. */
+/* Returns a sorted array of pointers to the elements of an array; the caller frees it. */
 static const void **sorted(const void *array, uint32_t count, size_t bytes,
 			   int (*compare)(const void *, const void *))
 {
@@ -266,8 +269,8 @@ static int twins(const void *const *list, uint32_t count,
 }
 
 /*
- * Metadata without stream blocks has one stream class without any scopes; events that name no
- * stream belong to the only one.
+ * Adds a stream class without scopes when the metadata has no stream block. Events that name no
+ * stream belong to it, or to the only one.
  */
 static int implied_stream(struct wm_ctf_metadata *m)
 {
@@ -350,7 +353,10 @@ static int check_uuid(struct walk *w, const struct wm_ctf_member *m)
 	return refuse_at(w, t, "is not 16 bytes", m->name);
 }
 
-/* Readers find packets by these fields: a 32-bit number that is the first field, and 16 bytes. */
+/*
+ * Checks the fields by which packets are found: the magic number must be the first field and have
+ * 32 bits, the uuid 16 bytes.
+ */
 static int check_header(struct walk *w, const struct wm_ctf_type *header)
 {
 	int err = 0;

@@ -133,7 +133,7 @@ int64_t wm_ctf2_signed(struct ctf2 *p, json_t *object, const char *key, int64_t 
 		}                                                                                  \
 	} while (0)
 
-/* The structure of a scope; NULL when the fragment has none. */
+/* Parses the structure of a scope; NULL when the fragment has none. */
 static struct wm_ctf_type *scope(struct ctf2 *p, json_t *f, const char *key)
 {
 	json_t *value = json_object_get(f, key);
@@ -274,7 +274,7 @@ static void stream_class(struct ctf2 *p, json_t *f)
 		APPEND(p, p->m->streams, p->m->nr_streams, s);
 }
 
-/* Attributes that waymark's writer adds to an event become pairs of the event. */
+/* Copies the attributes that waymark's writer adds to an event. */
 static void waymark_pairs(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
 	json_t *ours = json_object_get(json_object_get(f, "attributes"), "waymark"), *value;
@@ -302,7 +302,7 @@ const char *const wm_ctf2_levels[WM_CTF2_LEVELS] = {
     "debug:module", "debug:unit", "debug:function", "debug:line",    "debug",
 };
 
-/* Numbered as in LTTng; babeltrace2 writes names. */
+/* Reads a log level: a number in LTTng's numbering, or one of babeltrace2's names. */
 static void log_level(struct ctf2 *p, json_t *f, struct wm_ctf_event *e)
 {
 	json_t *all = json_object_get(f, "attributes");
@@ -370,8 +370,9 @@ static void fragment(struct ctf2 *p, json_t *f)
 /* --- text ----------------------------------------------------------------------------- */
 
 /*
- * jansson's integers end at 2^63 - 1, CTF's at 2^64 - 1: longer ones become strings with a prefix
- * that no other text begins with. Returns a malloc'ed copy.
+ * jansson reads integers up to 2^63 - 1, but CTF has integers up to 2^64 - 1. Returns a malloc'ed
+ * copy of the text in which larger integers are strings with a prefix that no other string begins
+ * with.
  */
 static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 {
@@ -381,7 +382,8 @@ static char *quote_large(const char *text, size_t bytes, size_t *ret_bytes)
 
 	for (size_t i = 0; i < bytes; i++)
 		digits_in_all += text[i] >= '0' && text[i] <= '9';
-	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1); /* at least 19 digits each */
+	/* only numbers of at least 19 digits become longer */
+	out = malloc(bytes + digits_in_all / 19 * (mark + 2) + 1);
 	for (size_t i = 0; out && i < bytes;) {
 		size_t digits = 0;
 

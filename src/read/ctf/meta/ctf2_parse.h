@@ -10,12 +10,12 @@
 
 #define WM_CTF2_LEVELS 15u
 
-extern const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES]; /* of field locations */
-extern const char *const wm_ctf2_levels[WM_CTF2_LEVELS];    /* babeltrace2's names */
+extern const char *const wm_ctf2_origins[WM_CTF_NR_SCOPES]; /* names of scopes in field locations */
+extern const char *const wm_ctf2_levels[WM_CTF2_LEVELS];    /* babeltrace2's names of log levels */
 
 /*
- * Adds the contents of the fragments to `m`. On failure `m` holds the fragments in front of the bad
- * one; `diag` gives its place (lines count from the begin of the fragment).
+ * Adds the contents of the fragments to `m`. On failure `m` has the fragments before the invalid
+ * one, and `diag` the position in it: lines are counted from the begin of the fragment.
  */
 int wm_ctf2_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
 		  struct wm_diag *diag);

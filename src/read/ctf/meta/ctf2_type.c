@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf2_type.c - turns CTF 2 field classes into the types of type.h. One table: class name to the
- * function that reads it. See ctf2_int.h for errors.
+ * ctf2_type.c - converts CTF 2 field classes to the types of type.h. One table has the parsing
+ * function of each class. See ctf2_int.h for errors.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void roles(struct ctf2 *p, json_t *v, struct wm_ctf_type *t)
 		(void)wm_ctf2_fail(p, -EBADMSG, "a signed number has a role");
 }
 
-/* [[1, 5], [9, 9]]; a single number is a range of one. */
+/* Parses one range of a list such as [[1, 5], [9, 9]]; also a single number. */
 static bool range(const json_t *v, bool is_signed, struct wm_ctf_range *ret)
 {
 	bool negative[2];
@@ -283,7 +283,7 @@ static void element(struct ctf2 *p, json_t *v, const char *key, struct wm_ctf_ty
 		contain(p, t, t->element);
 }
 
-/* Strings and blobs of a known length are arrays of bytes. */
+/* Makes a string or blob with a length an array of bytes. */
 static void byte_element(struct ctf2 *p, struct wm_ctf_type *t)
 {
 	struct wm_ctf_type *b = wm_ctf2_memory(p, wm_ctf_type_create(p->m, WM_CTF_INTEGER));
@@ -415,7 +415,8 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 		return;
 	json_array_foreach(list, i, one)
 	{
-		if (!range(one, true, &ranges[i])) /* the selector may be signed */
+		/* accept negative numbers: the selector may be signed */
+		if (!range(one, true, &ranges[i]))
 			(void)wm_ctf2_fail(p, -EBADMSG,
 					   "selector-field-ranges contains no valid "
 					   "range");
@@ -424,7 +425,7 @@ static void selector_ranges(struct ctf2 *p, json_t *v, struct wm_ctf_member *mem
 	member->nr_ranges = (uint32_t)count;
 }
 
-/* Members of a structure, options of a variant. */
+/* Parses the members of a structure or the options of a variant. */
 static void members(struct ctf2 *p, json_t *list, struct wm_ctf_type *t)
 {
 	size_t i, count = json_array_size(list);
@@ -494,7 +495,7 @@ static int by_low(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* No value of a selector may choose two options. */
+/* Fails when a value of the selector would choose two options. */
 static void refuse_two_ways(struct ctf2 *p, const struct wm_ctf_type *t)
 {
 	struct wm_ctf_range *all;
@@ -571,7 +572,7 @@ static const struct {
 
 /* --- aliases ------------------------------------------------------------------- */
 
-/* The index of the name, or the index to insert it at. */
+/* Returns the index of the alias with that name, or the index to insert it at. */
 static uint32_t alias_slot(const struct ctf2 *p, const char *name)
 {
 	uint32_t low = 0, high = p->nr_aliases;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata.c - a metadata file as bytes: detects its language and unwraps metadata packets when the
- * file has them (LTTng's do).
+ * metadata.c - prepares a metadata file for the parsers: detects its language, and extracts the
+ * text from metadata packets (which LTTng writes).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static uint32_t load32(const char *at, bool big)
 }
 
 /*
- * One metadata packet: u32 magic, uuid, u32 checksum, u32 content bits, u32
- * packet bits, u8 compression, encryption, checksum scheme, major, minor, text.
+ * Extracts the text of one metadata packet. Its layout: u32 magic, uuid, u32 checksum, u32 content
+ * bits, u32 packet bits, u8 compression, encryption, checksum scheme, major, minor, text.
  */
 static int unwrap_one(const char *where, const char *text, size_t bytes, size_t at, bool big,
 		      char *out, size_t *out_bytes, struct wm_diag *diag)
@@ -94,13 +94,13 @@ static int parse_text(struct wm_ctf_metadata *m, const char *where, const char *
 	return wm_tsdl_parse(m, where, text, bytes, 0, diag);
 }
 
-/* The part in front of the damage is enough to decode some streams. */
+/* Returns whether the part before the damage suffices to decode some streams. */
 static bool worth_keeping(const struct wm_ctf_metadata *m)
 {
 	return m->packet_header && m->nr_streams && m->nr_clocks;
 }
 
-/* Turns diag->line into the offset of that line; 0 when the message concerns the whole file. */
+/* Sets the offset of line diag->line; 0 when the message concerns the whole file. */
 static void find_place(const char *text, size_t bytes, struct wm_diag *diag)
 {
 	const char *at = text;

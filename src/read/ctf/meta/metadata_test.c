@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metadata_test.c - CTF 2 metadata, good, bad and mutated; and the public corpus of traces
- * ($WAYMARK_CORPUS), with the expected verdicts except for the exceptions below.
+ * metadata_test.c - tests CTF 2 metadata: valid, invalid and randomly changed. Also reads the
+ * metadata of the public corpus ($WAYMARK_CORPUS): each must be accepted or refused as its manifest
+ * demands, except for the exceptions below.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +127,8 @@ static void test_rich(void **state)
 	assert_int_equal(e->nr_labels, 3);
 	for (uint32_t i = 0; i < e->nr_labels; i++) {
 		if (!strcmp(e->labels[i].name, "top"))
-			assert_int_equal(e->labels[i].range.low, -1); /* 2^64 - 1 as bits */
+			/* 2^64 - 1 has the same bits */
+			assert_int_equal(e->labels[i].range.low, -1);
 	}
 	assert_true(f->members[4].type->text);
 	assert_true(f->members[5].type->blob);
@@ -240,7 +242,7 @@ static uint32_t roll(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-/* Bytes are changed, mostly to others that JSON uses; the text is cut. */
+/* Changes bytes, mostly to others that JSON uses, and truncates the text. */
 /* Each number becomes longer when read, so the buffer must be larger than the text. */
 static void test_large_numbers(void **state)
 {

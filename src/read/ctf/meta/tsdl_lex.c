@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_lex.c - see tsdl_lex.h. All input is hostile: every read is below
- * `bytes`, every number is checked, names and strings have a limit.
+ * tsdl_lex.c - see tsdl_lex.h. The input may be hostile: no byte at or after offset `bytes` is
+ * read, numbers are checked, names and strings have a maximum length.
  */
 #include "read/ctf/meta/tsdl_lex.h"
 
@@ -56,7 +56,10 @@ const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf)
 	return buf;
 }
 
-/* The byte `ahead` of the next one; 0 after the end (a NUL in the text is refused separately). */
+/*
+ * Returns the byte `ahead` bytes after the next one; 0 after the end. (A NUL in the text is refused
+ * elsewhere.)
+ */
 static unsigned char peek(const struct wm_tsdl_lexer *l, size_t ahead)
 {
 	return ahead < l->bytes - l->at ? (unsigned char)l->text[l->at + ahead] : 0;
@@ -258,7 +261,10 @@ static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	int64_t used;
 	char *out;
 
-	/* Approximate place of the closing quote: an upper bound of the room the value needs. */
+	/*
+	 * Find an upper bound of the value's size: the distance to the closing quote, without
+	 * regard to escapes.
+	 */
 	for (end = text; end < text + rest && *end != '"'; end++) {
 		if (*end == '\\' && end + 1 < text + rest)
 			end++;
@@ -284,7 +290,7 @@ static void lex_string(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 	skip(l, (size_t)used + 1);
 }
 
-/* A character constant counts as a number. */
+/* Reads a character constant as a number. */
 static void lex_char(struct wm_tsdl_lexer *l, struct wm_tsdl_token *t)
 {
 	unsigned char c = peek(l, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_lex.h - tokens of CTF 1.8 metadata text (TSDL), without the grammar. Errors are sticky: the
- * first one is kept, and every token after it is END.
+ * tsdl_lex.h - splits CTF 1.8 metadata text (TSDL) into tokens. Errors are sticky: the first one is
+ * kept, and every later token is END.
  */
 #ifndef WM_READ_CTF_META_TSDL_LEX_H
 #define WM_READ_CTF_META_TSDL_LEX_H
@@ -65,7 +65,7 @@ struct wm_tsdl_token {
 	int kind;         /* a character, enum wm_tsdl_kind or wm_tsdl_keyword */
 	const char *text; /* NAME, STRING, keywords: NUL-terminated; else NULL */
 	uint64_t number;
-	uint32_t line, column; /* from 1; columns are bytes */
+	uint32_t line, column; /* counted from 1; columns in bytes */
 	int64_t offset;
 };
 
@@ -81,22 +81,21 @@ struct wm_tsdl_lexer {
 	struct wm_diag *diag; /* filled with the first error; may be NULL */
 };
 
-/* Fills `ret`; END at the end of the text and after an error. */
+/* Reads the next token; END at the end of the text and after an error. */
 void wm_tsdl_next(struct wm_tsdl_lexer *lexer, struct wm_tsdl_token *ret);
 
-/* Keeps the first error with its place. Always returns a negative errno. */
+/* Stores the first error with its position, ignores later ones. Always returns a negative errno. */
 int wm_tsdl_fail(struct wm_tsdl_lexer *lexer, const struct wm_tsdl_token *at, int err,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* The description of a token in an error message; `buf` has WM_TSDL_SHOW bytes. */
+/* Describes a token for an error message; `buf` has WM_TSDL_SHOW bytes. */
 #define WM_TSDL_SHOW 48
 const char *wm_tsdl_show(const struct wm_tsdl_token *t, char *buf);
 
 /*
- * The value of a C string literal whose opening quote was at text[-1] (a \0 in it ends it early for
- * a reader of C strings). Writes to `out`, which has room for as many bytes as the text has.
- * Returns the number of bytes of text read, closing quote included, or -EBADMSG with the offset of
- * the wrong byte in *ret_bad.
+ * Decodes a C string literal whose opening quote is at text[-1]. `out` must have room for `bytes`
+ * bytes; an escape \0 in the literal makes the C string end there. Returns the number of bytes
+ * read, closing quote included, or -EBADMSG with the offset of the wrong byte in *ret_bad.
  */
 int64_t wm_tsdl_unescape(const char *text, size_t bytes, char *out, size_t *ret_bytes,
 			 size_t *ret_bad);

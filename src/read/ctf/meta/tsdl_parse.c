@@ -213,9 +213,12 @@ bool wm_tsdl_order(struct tsdl *p, const struct wm_tsdl_value *v, uint8_t *ret)
 /* --- blocks: "name = value;", "name := type;", declarations ------------------------ */
 
 struct block {
-	/* Unknown names are allowed: return true. */
+	/* Handles an attribute. Returns true for unknown names, which are allowed. */
 	bool (*value)(struct tsdl *p, const char *name, const struct wm_tsdl_value *v, void *data);
-	/* NULL: the block has no types. NULL result: unknown name. */
+	/*
+	 * Returns where to store the type of that name, or NULL for an unknown name. The pointer is
+	 * NULL when the block has no types.
+	 */
 	struct wm_ctf_type **(*type)(const char *name, void *data);
 };
 
@@ -235,14 +238,14 @@ static void block_type(struct tsdl *p, const struct block *b, const char *name, 
 	*slot = t;
 }
 
-/* Names may be quoted. */
+/* Parses the left side of an attribute, a name that may be quoted. */
 static bool left_side(struct tsdl *p, const char **ret)
 {
 	*ret = p->token.text;
 	return wm_tsdl_accept(p, WM_TSDL_STRING) || wm_tsdl_path(p, NULL, ret);
 }
 
-/* Parses a block after its keyword. False: damaged. */
+/* Parses a block whose keyword was read already. Returns false after an error. */
 static bool block(struct tsdl *p, const struct block *b, void *data)
 {
 	if (!wm_tsdl_expect(p, '{', "'{'"))
@@ -354,7 +357,10 @@ static void trace_block(struct tsdl *p)
 				    p->m->minor);
 }
 
-/* A string, a number, or a string that holds a number too large for a signed one. */
+/*
+ * Sets the value of an environment entry: a string or a number. A number too large for int64_t is
+ * kept as a string.
+ */
 static bool set_pair(struct tsdl *p, const char *name, const struct wm_tsdl_value *v,
 		     struct wm_ctf_pair *ret)
 {
@@ -510,7 +516,9 @@ static void event_block(struct tsdl *p)
 	static const struct block b = {event_value, event_type};
 	struct wm_ctf_event e = {.level = -1, .line = p->token.line};
 
-	/* The lookahead token is '{': a comment after it has not been read yet. */
+	/*
+	 * The lookahead token is '{', so the lexer has not read the comments inside the block yet.
+	 */
 	p->lexer.note = NULL;
 	if (!block(p, &b, &e))
 		return;

@@ -9,8 +9,8 @@
 #include "read/ctf/meta/type.h"
 
 /*
- * Adds the contents of the text to `m`. On failure `m` holds the blocks that were complete before
- * the error, which `diag` describes (line, column, offset + base).
+ * Adds the contents of the text to `m`. On failure `m` has the blocks before the error, and `diag`
+ * describes the error (line, column, offset + base).
  */
 int wm_tsdl_parse(struct wm_ctf_metadata *m, const char *where, const char *text, size_t bytes,
 		  int64_t base, struct wm_diag *diag);

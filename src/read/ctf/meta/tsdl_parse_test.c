@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_parse_test.c - CTF 1.8 metadata: the result of good text, the place and reason of errors in
- * bad text, and that no input crashes the parser.
+ * tsdl_parse_test.c - tests the parser of CTF 1.8 metadata: the tree for valid text, position and
+ * reason of errors for invalid text, and that no input crashes it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,10 @@
 	"trace { major = 1; minor = 8; byte_order = le;\n"                                         \
 	"	packet.header := struct { uint32_t magic; };\n};\n"
 
-/* As written by LTTng's kernel tracer: aliases of several words, a variant in the event header. */
+/*
+ * Metadata like that of LTTng's kernel tracer: aliases of several words, a variant in the event
+ * header.
+ */
 static const char rich[] = HEAD
     "typealias integer { size = 64; align = 8; signed = true; base = hex; } := unsigned long *;\n"
     "typealias integer { size = 27; align = 1; signed = false; map = clock.mono.value; } := t27;\n"
@@ -138,7 +141,7 @@ static void test_types(void **state)
 	wm_ctf_metadata_destroy(m);
 }
 
-/* Roles follow from names and scopes. */
+/* The role of a field follows from its name and scope. */
 static void test_roles(void **state)
 {
 	struct wm_ctf_metadata *m = parse(rich);
@@ -157,7 +160,7 @@ static void test_roles(void **state)
 
 static const struct {
 	const char *text;
-	uint32_t line, column; /* 0: not checked */
+	uint32_t line, column; /* expected position; 0: not checked */
 	const char *why;
 } wrong[] = {
     {"", 0, 0, "does not begin"},
@@ -311,13 +314,13 @@ static void test_limits(void **state)
 	       "a string of more than");
 	refuse(repeat(HEAD "event { fields := struct { uint8_t a[", "a.", 1000, "a]; }; };"),
 	       "a path of more than 64 names");
-	/* Depth by names: each alias is an array of the previous one. */
+	/* Types nested through aliases: each is an array of the previous one. */
 	chain = malloc(10000);
 	at = chain + sprintf(chain, HEAD "typedef uint8_t t0[1];\n");
 	for (int i = 1; i < 200; i++)
 		at += sprintf(at, "typedef t%d t%d[1];\n", i - 1, i);
 	refuse(chain, "deep");
-	/* 2^40 fields through shared types: refused by counting, not by walking. */
+	/* Nested types that amount to 2^40 fields must be refused without visiting each field. */
 	chain = malloc(10000);
 	at = chain + sprintf(chain, HEAD "struct s0 { uint8_t a; };\n");
 	for (int i = 1; i < 40; i++)
@@ -345,12 +348,12 @@ static void test_damage(void **state)
 	assert_int_equal(wm_ctf_metadata_parse("m", rich, 40, &m, &damage, &d), -EBADMSG);
 }
 
-/* Cut anywhere: refused, or accepted with fewer blocks; never with more blocks than the original.
- */
+/* Truncated text is refused, or accepted with at most as many blocks as the original. */
 static void test_cut_anywhere(void **state)
 {
 	for (size_t n = 0; n < sizeof(rich); n++) {
-		char *text = malloc(n ? n : 1); /* exact size, for sanitizers */
+		/* exact size, so that sanitizers detect reads beyond it */
+		char *text = malloc(n ? n : 1);
 		struct wm_ctf_metadata *m = NULL;
 		struct wm_diag damage, d;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_scalar.c - integers, floats, strings and enumerations of CTF 1.8 metadata, after their
- * keyword. See tsdl_int.h for error handling.
+ * tsdl_scalar.c - parses integers, floats, strings and enumerations of CTF 1.8 metadata. See
+ * tsdl_int.h for error handling.
  */
 #include <errno.h>
 #include <string.h>
@@ -87,7 +87,7 @@ enum attribute {
 	ATTRIBUTE_MAP,
 	ATTRIBUTE_EXPONENT,
 	ATTRIBUTE_MANTISSA,
-	NR_ATTRIBUTES /* others are allowed and ignored */
+	NR_ATTRIBUTES /* other attributes are ignored */
 };
 
 static const char *const attribute_names[NR_ATTRIBUTES] = {
@@ -145,7 +145,7 @@ static void set_attribute(struct tsdl *p, struct wm_ctf_type *t, enum attribute 
 
 static void attributes(struct tsdl *p, struct wm_ctf_type *t, struct digits *d)
 {
-	uint32_t said = 0; /* bits: the attributes met up to now */
+	uint32_t said = 0; /* bit set of the attributes read so far */
 
 	while (!wm_tsdl_accept(p, '}')) {
 		struct wm_tsdl_value v;
@@ -217,7 +217,7 @@ struct wm_ctf_type *wm_tsdl_string(struct tsdl *p)
 
 /* --- enumerations ------------------------------------------------------------- */
 
-/* Returns whether the value fits into the container; *ret gets its 64 bits. */
+/* Returns whether the value fits the enumeration's integer type; *ret is set to its 64 bits. */
 static bool enum_value(struct tsdl *p, const struct wm_ctf_type *t, bool negative, uint64_t number,
 		       int64_t *ret)
 {

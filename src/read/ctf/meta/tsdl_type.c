@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl_type.c - the types of CTF 1.8 metadata: the scopes that hold their names, declarators,
+ * tsdl_type.c - parses the types of CTF 1.8 metadata: scopes of type names, declarators,
  * structures, variants. Integers, floats, strings and enumerations are parsed by tsdl_scalar.c. See
  * tsdl_int.h for error handling.
  */
@@ -46,7 +46,7 @@ struct tsdl_name *wm_tsdl_find(struct tsdl *p, enum tsdl_space space, const char
 	return n;
 }
 
-/* The type of that name; `kind` is the word for it in the error message when it does not exist. */
+/* Returns the type with that name. `kind` is the word for it in the error message. */
 struct wm_ctf_type *wm_tsdl_known(struct tsdl *p, enum tsdl_space space, const char *name,
 				  const struct wm_tsdl_token *at, const char *kind)
 {
@@ -87,7 +87,7 @@ struct wm_ctf_type *wm_tsdl_new(struct tsdl *p, enum wm_ctf_kind kind)
 	return t;
 }
 
-/* A separate node with the same parts. */
+/* Copies the node; the parts are shared. */
 static struct wm_ctf_type *copy_type(struct tsdl *p, const struct wm_ctf_type *from)
 {
 	struct wm_ctf_type *t = wm_tsdl_new(p, from->kind), *next;
@@ -170,7 +170,7 @@ static struct wm_ctf_type *arrays(struct tsdl *p, struct wm_ctf_type *element)
 	return element;
 }
 
-/* A name and its dimensions. */
+/* Parses a declarator: a name and array dimensions. */
 static struct wm_ctf_type *declarator(struct tsdl *p, struct wm_ctf_type *type,
 				      const char **ret_name)
 {
@@ -227,7 +227,7 @@ static void refuse_twins(struct tsdl *p, const struct wm_ctf_type *t)
 	free(sorted);
 }
 
-/* { members } */
+/* Parses "{ members }". */
 static void body(struct tsdl *p, struct wm_ctf_type *t)
 {
 	wm_tsdl_scope_open(p);
@@ -244,7 +244,7 @@ static void body(struct tsdl *p, struct wm_ctf_type *t)
 		}
 		type = wm_tsdl_type(p);
 		if (type && wm_tsdl_accept(p, ';'))
-			continue; /* declares only the name of a structure */
+			continue; /* "struct a {...};" declares a type and no member */
 		do {
 			const char *name;
 			struct wm_ctf_type *full = type ? declarator(p, type, &name) : NULL;
@@ -355,7 +355,10 @@ static bool is_word(int kind)
 	return false;
 }
 
-/* "const unsigned long *", "uint32_t": words with single spaces between them, or NULL. */
+/*
+ * Parses a type name of one or more words, such as "const unsigned long *". Returns the words
+ * separated by single spaces, or NULL.
+ */
 static const char *words(struct tsdl *p)
 {
 	char text[256];

@@ -102,7 +102,7 @@ enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf
 	    {"timestamp", WM_CTF_EVENT_HEADER, WM_CTF_EVENT_TIME},
 	};
 
-	/* CTF 2 has one role for both times. */
+	/* CTF 2 has one role for the times of events and of packets. */
 	if (m->major == 2 && scope == WM_CTF_PACKET_CONTEXT &&
 	    member->type->role == WM_CTF_EVENT_TIME)
 		return WM_CTF_TIME_BEGIN;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * type.h - the metadata of a CTF trace as a tree: types, stream classes, event classes, clocks,
- * environment. Filled by tsdl_parse.h (CTF 1.8) and ctf2_parse.h (CTF 2); independent of data
- * streams.
+ * environment. tsdl_parse.h (CTF 1.8) and ctf2_parse.h (CTF 2) build it.
  *
- * Types are shared: an alias used a hundred times is one node, so the tree is a graph without
- * cycles. wm_ctf_check() walks it once from each scope within WM_CTF_WALK_MAX steps, so another
- * walk is bounded too.
+ * Types are shared: an alias used a hundred times is one node, so the "tree" is really a graph
+ * without cycles. wm_ctf_check() refuses metadata whose walk takes more than WM_CTF_WALK_MAX steps,
+ * which also bounds all later walks.
  *
  * Ownership: everything is in the arena of the metadata. Strings are NUL-terminated and contain no
  * other NUL.
@@ -21,17 +20,17 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-#define WM_CTF_METADATA_MAX (64u << 20)  /* bytes of a metadata file */
-#define WM_CTF_MEMORY_MAX   (512u << 20) /* bytes of the tree made from it */
-#define WM_CTF_DEPTH_MAX    48u          /* nested types */
-#define WM_CTF_WALK_MAX     (1u << 22)   /* fields of all scopes, aliases expanded */
-#define WM_CTF_TEXT_MAX     65536u       /* bytes of one string or name */
-#define WM_CTF_MEMBERS_MAX  65536u       /* of one structure or variant */
+#define WM_CTF_METADATA_MAX (64u << 20)  /* limit of bytes of a metadata file */
+#define WM_CTF_MEMORY_MAX   (512u << 20) /* limit of bytes of its tree */
+#define WM_CTF_DEPTH_MAX    48u          /* limit of nested types */
+#define WM_CTF_WALK_MAX     (1u << 22)   /* limit of fields in all scopes, aliases expanded */
+#define WM_CTF_TEXT_MAX     65536u       /* limit of bytes of a string or name */
+#define WM_CTF_MEMBERS_MAX  65536u       /* limit of members of a structure or variant */
 #define WM_CTF_CLOCKS_MAX   256u
 #define WM_CTF_ENV_MAX      4096u
-#define WM_CTF_LABELS_MAX   65536u     /* of one enumeration */
-#define WM_CTF_LENGTH_MAX   (1u << 28) /* elements of a fixed array */
-#define WM_CTF_BITS_MAX     65528u     /* of an integer */
+#define WM_CTF_LABELS_MAX   65536u     /* limit of labels of an enumeration */
+#define WM_CTF_LENGTH_MAX   (1u << 28) /* limit of elements of a fixed-length array */
+#define WM_CTF_BITS_MAX     65528u     /* limit of bits of an integer */
 
 enum wm_ctf_kind {
 	WM_CTF_INTEGER,
@@ -59,7 +58,7 @@ enum wm_ctf_encoding {
 	WM_CTF_NR_ENCODINGS
 };
 
-/* The place of a reference or a type: the six scopes, outermost first. */
+/* The six scopes, outermost first: where a type is used, or where a reference starts. */
 enum wm_ctf_scope {
 	WM_CTF_PACKET_HEADER,
 	WM_CTF_PACKET_CONTEXT,
@@ -68,7 +67,7 @@ enum wm_ctf_scope {
 	WM_CTF_EVENT_CONTEXT,        /* "context" of an event; CTF 2 specific context */
 	WM_CTF_EVENT_FIELDS,
 	WM_CTF_NR_SCOPES,
-	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* searched outwards from the place of use */
+	WM_CTF_RELATIVE = WM_CTF_NR_SCOPES, /* a reference that starts at the enclosing structure */
 };
 
 /* The purpose of a field; derived from its name in CTF 1.8, from roles in CTF 2. */
@@ -93,8 +92,8 @@ struct wm_ctf_type;
 struct wm_type;
 
 struct wm_ctf_member {
-	const char *name; /* as written, without the one leading underscore of CTF 1.8 */
-	const char *raw;  /* as written */
+	const char *name; /* in CTF 1.8 without one leading underscore */
+	const char *raw;  /* the name as it is in the metadata */
 	struct wm_ctf_type *type;
 	/* VARIANT and OPTIONAL of CTF 2: selector values that choose the option. */
 	uint32_t nr_ranges;
@@ -102,7 +101,7 @@ struct wm_ctf_member {
 };
 
 struct wm_ctf_range {
-	int64_t low, high; /* as unsigned 64-bit when the enumeration is unsigned */
+	int64_t low, high; /* of an unsigned enumeration: cast to uint64_t */
 };
 
 struct wm_ctf_label {
@@ -110,47 +109,49 @@ struct wm_ctf_label {
 	struct wm_ctf_range range;
 };
 
-/* A path to the field that gives a length or chooses an option. */
+/* A reference to the field that holds a length, or chooses an option. */
 struct wm_ctf_ref {
 	enum wm_ctf_scope scope;
-	uint32_t nr_names;        /* > 0 when there is a reference */
-	const char *const *names; /* NULL entry: CTF 2, one structure up */
+	uint32_t nr_names;        /* 0: no reference */
+	const char *const *names; /* a NULL entry goes to the enclosing structure (CTF 2) */
 	uint32_t line, column;
 	int64_t offset;
 };
 
 struct wm_ctf_type {
 	enum wm_ctf_kind kind;
-	uint8_t order;     /* enum wm_ctf_order; integer, float: never NATIVE once checked */
+	uint8_t order;     /* enum wm_ctf_order; after wm_ctf_check() never NATIVE */
 	uint8_t role;      /* enum wm_ctf_role; CTF 2 only */
 	bool is_signed;    /* integer, varint, enum */
 	bool is_bool;      /* CTF 2 fixed-length-boolean */
 	bool is_flags;     /* CTF 2 bit map: labels name ranges of bits */
 	bool reversed;     /* CTF 2: its bits are in the order opposite to `order` */
-	uint8_t encoding;  /* enum wm_ctf_encoding, of text */
+	uint8_t encoding;  /* enum wm_ctf_encoding of a text */
 	bool text;         /* integer, array, sequence: characters, not numbers */
 	bool blob;         /* array, sequence: bytes */
-	bool is_bare;      /* blob, is_bool: by name only; the file has numbers */
-	uint8_t base;      /* integer: 2, 8, 10, 16 */
+	bool is_bare;      /* the file declares numbers; blob or is_bool follows from the alias */
+	uint8_t base;      /* integer: base of its text, 2, 8, 10 or 16 */
 	uint16_t bits;     /* integer, float, enum */
 	uint32_t align;    /* in bits, a power of two, >= 1; the largest of its parts */
-	const char *alias; /* the name it was declared by, or NULL */
-	const char *clock; /* integer mapped to that clock, or NULL */
-	struct wm_ctf_type *element; /* array, sequence, optional; container of an enum */
-	uint64_t length;             /* array */
-	struct wm_ctf_ref ref;       /* sequence, variant, optional */
-	uint32_t nr_members;         /* struct, variant, optional (1: its ranges) */
+	const char *alias; /* the name in its declaration, or NULL */
+	const char *clock; /* name of the clock that an integer is mapped to, or NULL */
+	struct wm_ctf_type *element; /* of an array, sequence, optional; integer type of an enum */
+	uint64_t length;             /* of an array */
+	struct wm_ctf_ref ref;       /* length of a sequence; selector of a variant or optional */
+	/* of a struct or variant; an optional has one, for its ranges */
+	uint32_t nr_members;
 	struct wm_ctf_member *members;
-	uint32_t nr_labels; /* enum; a CTF 2 integer with mappings is an enum */
+	uint32_t nr_labels; /* of an enum; a CTF 2 integer with mappings is an enum */
 	struct wm_ctf_label *labels;
-	uint32_t line, column;       /* place of its declaration */
-	struct wm_ctf_type *next;    /* list of all types of the metadata */
-	uint16_t depth;              /* levels of types below it */
-	const struct wm_type *shape; /* shown to readers, made by item_type.c; or NULL */
+	uint32_t line, column;    /* position of its declaration */
+	struct wm_ctf_type *next; /* list of all types of the metadata */
+	uint16_t depth;           /* number of levels of nested types */
+	/* the type that readers show, made by item_type.c on demand; or NULL */
+	const struct wm_type *shape;
 };
 
 struct wm_ctf_pair {
-	const char *key, *text; /* text NULL: `number` is the value */
+	const char *key, *text; /* when text is NULL, `number` is the value */
 	int64_t number;
 };
 
@@ -163,7 +164,7 @@ struct wm_ctf_clock {
 
 struct wm_ctf_stream {
 	uint64_t id;
-	const char *clock; /* CTF 2: default clock class id */
+	const char *clock; /* CTF 2: id of the default clock class */
 	struct wm_ctf_type *packet_context, *event_header, *event_context; /* NULL when absent */
 };
 
@@ -173,7 +174,8 @@ struct wm_ctf_event {
 	const char *name;
 	int64_t level;                        /* -1 when absent */
 	struct wm_ctf_type *context, *fields; /* NULL when absent */
-	uint32_t nr_pairs;                    /* attributes without a field of their own */
+	/* attributes that no other member of this struct holds */
+	uint32_t nr_pairs;
 	struct wm_ctf_pair *pairs;
 	const char *note; /* text of a comment that begins with "waymark ", or NULL */
 	uint32_t line;
@@ -182,7 +184,7 @@ struct wm_ctf_event {
 struct wm_ctf_metadata {
 	struct wm_arena arena;
 	uint32_t major, minor;
-	uint8_t order; /* of NATIVE types */
+	uint8_t order; /* byte order of NATIVE types */
 	bool has_uuid;
 	unsigned char uuid[16];
 	struct wm_ctf_type *packet_header; /* NULL when absent */
@@ -197,26 +199,26 @@ struct wm_ctf_metadata {
 struct wm_ctf_metadata *wm_ctf_metadata_create(void); /* NULL: out of memory */
 void wm_ctf_metadata_destroy(struct wm_ctf_metadata *m);
 
-/* A new type with defaults; NULL when out of memory. */
+/* Creates a type with default attributes; NULL when out of memory. */
 struct wm_ctf_type *wm_ctf_type_create(struct wm_ctf_metadata *m, enum wm_ctf_kind kind);
 
 /*
- * Records that `owner` contains `part`: takes over the part's alignment and depth. -E2BIG when the
- * owner becomes deeper than WM_CTF_DEPTH_MAX.
+ * Call this when `owner` contains `part`: updates the owner's alignment and depth. Returns -E2BIG
+ * when the depth exceeds WM_CTF_DEPTH_MAX.
  */
 int wm_ctf_type_contain(struct wm_ctf_type *owner, const struct wm_ctf_type *part);
 
-/* Index of a member by its raw name, or -ENOENT. */
+/* Returns the index of the member with that raw name, or -ENOENT. */
 int wm_ctf_member_find(const struct wm_ctf_type *t, const char *raw);
 
 /*
- * The checks common to both languages: NATIVE is resolved, every reference names an earlier field
- * of the right kind, the stream of every event exists, no id is used twice. -EBADMSG, -ENOMEM or
- * -E2BIG with `diag`.
+ * Checks the metadata, in either language: every reference must name an earlier field of the right
+ * kind, the stream of every event must exist, no id may be used twice. Replaces NATIVE by the byte
+ * order. -EBADMSG, -ENOMEM or -E2BIG with `diag`.
  */
 int wm_ctf_check(struct wm_ctf_metadata *m, struct wm_diag *diag);
 
-/* Names of scopes in CTF 1.8: two words, or three. */
+/* Names of scopes in CTF 1.8, of two or three words. */
 extern const char *const wm_ctf_scope_words[WM_CTF_NR_SCOPES][3];
 
 /* In CTF 1.8 the first names of a path are its scope. Returns the number of these names. */
@@ -225,14 +227,14 @@ uint32_t wm_ctf_ref_scope(const struct wm_ctf_ref *ref, enum wm_ctf_scope *ret);
 const struct wm_ctf_pair *wm_ctf_env(const struct wm_ctf_metadata *m, const char *key);
 const struct wm_ctf_stream *wm_ctf_stream_find(const struct wm_ctf_metadata *m, uint64_t id);
 
-/* The role of a member: from its type in CTF 2, from its name in CTF 1.8. */
+/* Returns the role of a member: its type gives it in CTF 2, its name in CTF 1.8. */
 enum wm_ctf_role wm_ctf_member_role(const struct wm_ctf_metadata *m, enum wm_ctf_scope scope,
 				    const struct wm_ctf_member *member);
 
 /*
  * Parses a metadata file: plain text, metadata packets, or a CTF 2 JSON sequence. When `ret_damage`
- * is not NULL and a later part is damaged, keeps the parts in front of it, returns 0 and describes
- * the damage in *ret_damage (ret_damage->sentence is empty otherwise).
+ * is not NULL and a later part is damaged, keeps the parts before it, describes the damage in
+ * *ret_damage and returns 0. Without damage, ret_damage->sentence is empty.
  */
 int wm_ctf_metadata_parse(const char *where, const char *text, size_t bytes,
 			  struct wm_ctf_metadata **ret, struct wm_diag *ret_damage,
