@@ -13,7 +13,7 @@
 #include "export/tracedat/tracedat.h"
 #include "trace/merge.h"
 
-/* One line per exporter; the first one whose suffixes match a path is chosen. */
+/* One line per exporter. The first one whose suffixes match a path is chosen by default. */
 /* clang-format off */
 const struct wm_exporter_ops *const wm_exporters[] = {
 	&wm_export_perfetto,
@@ -33,7 +33,7 @@ void wm_export_skip(struct wm_export *x, const char *reason, uint64_t nr)
 
 	while (i < x->nr_reasons && strcmp(x->reasons[i].text, reason))
 		i++;
-	if (i == WM_EXPORT_REASONS) /* cannot happen: exporters have fewer reasons than that */
+	if (i == WM_EXPORT_REASONS) /* cannot happen: exporters have fewer reasons */
 		i--;
 	else if (i == x->nr_reasons)
 		x->reasons[x->nr_reasons++].text = reason;
@@ -70,7 +70,7 @@ static int give_all(struct wm_export *x, const struct wm_export_input *in, struc
 	return err;
 }
 
-/* The caller's wants, without the items that the exporter does not read. */
+/* The caller's wants, reduced by the items that the exporter does not read. */
 struct wants {
 	struct wm_want *list;
 	const struct wm_want **pointers;

@@ -24,8 +24,8 @@
 struct wm_export;
 
 struct wm_export_options {
-	const char *path;     /* OUT */
-	uint64_t split_bytes; /* larger output becomes several files; 0: never */
+	const char *path;     /* the output, OUT */
+	uint64_t split_bytes; /* limit of the size of a file: larger output is split; 0: never */
 	bool force;           /* replace an existing file; a folder is never replaced */
 	const char *tracer;   /* "waymark VERSION", for formats that name their writer */
 };
@@ -36,26 +36,29 @@ struct wm_exporter_ops {
 	const char *summary;  /* one line, lower case, no full stop */
 	bool is_folder;       /* OUT is a folder */
 	bool splits;          /* honours split_bytes */
-	bool needs_meta;      /* also pass unselected events that describe tasks and mappings */
+	bool needs_meta;      /* event() also gets unselected events about tasks and mappings */
 	uint32_t no_parts;    /* bits 1 << enum wm_part: items the exporter does not read */
 
 	/* At least one trace is open. -errno with `diag` when the format cannot hold the traces. */
 	int (*open)(struct wm_export *x, struct wm_diag *diag);
 
-	/* Called in time order over all traces; `trace` is an index. 0 or -errno. */
+	/*
+	 * Receives the events of all traces in order of time; `trace` is the index of its trace. 0
+	 * or -errno.
+	 */
 	int (*event)(struct wm_export *x, uint32_t trace, const struct wm_event *e);
 
 	/*
-	 * Called even after open() or event() failed; `own` may be NULL then.
-	 * `whole`: all events were passed; completes the output and gives it
-	 * its name. Otherwise removes the output. Releases everything in either
-	 * case.
+	 * If `whole`, all events were passed: completes the output and gives it
+	 * its name. Otherwise removes the output. Also called after open() or
+	 * event() failed; `own` may be NULL then. Frees everything.
 	 */
 	int (*close)(struct wm_export *x, bool whole, struct wm_diag *diag);
 };
 
 struct wm_export_reason {
-	const char *text; /* "counts of perf stat": after "N events left out of FORMAT: " */
+	/* such as "counts of perf stat"; printed after "N events left out of FORMAT: " */
+	const char *text;
 	uint64_t nr;
 };
 
@@ -64,17 +67,18 @@ struct wm_export {
 	struct wm_trace *const *traces;
 	uint32_t nr_traces;
 	struct wm_export_options options;
-	int64_t begin_ns, end_ns; /* events are in [begin, end): MIN and MAX for all */
-	void *own;                /* the exporter's private data */
-	uint64_t nr_events;       /* passed to event() */
-	uint32_t nr_files;        /* of the output; more than one when it was split */
+	/* only events in [begin, end) are passed; INT64_MIN and INT64_MAX for all */
+	int64_t begin_ns, end_ns;
+	void *own;          /* the exporter's private data */
+	uint64_t nr_events; /* events passed to event() */
+	uint32_t nr_files;  /* files of the output: several when it was split */
 	uint32_t nr_reasons;
 	struct wm_export_reason reasons[WM_EXPORT_REASONS];
 };
 
 /* Selects the events, and receives progress. */
 struct wm_export_input {
-	const struct wm_timeline *timeline; /* over the same traces */
+	const struct wm_timeline *timeline; /* timeline of the same traces */
 	int64_t begin_ns, end_ns;
 	const struct wm_want *const *wants; /* as in wm_merge_options */
 
@@ -91,8 +95,8 @@ struct wm_export_input {
 extern const struct wm_exporter_ops *const wm_exporters[];
 
 /*
- * Writes all of the input to options.path. 0, or -errno with `diag` and no
- * output left. Fills `x`, so that the caller can report the result.
+ * Writes the input to options.path. On failure returns -errno with `diag`, and removes the output.
+ * Fills `x`, so that the caller can report the result.
  */
 int wm_export_run(struct wm_export *x, const struct wm_exporter_ops *ops,
 		  const struct wm_export_options *options, const struct wm_export_input *input,

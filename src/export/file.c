@@ -21,7 +21,7 @@
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* Turns "x/" into "x": names of pieces are made by appending. */
+/* Turns "x/" into "x", because the names of pieces are made by appending to the path. */
 static char *without_slashes(const char *path)
 {
 	char *copy = strdup(path);
@@ -66,7 +66,7 @@ int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag)
 				   "already exists; remove it, or choose another name");
 	if (!force)
 		return wm_diag_set(diag, -EEXIST, path, -1, "already exists; --force replaces it");
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* also the target of a link: /dev/stdout */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) /* follows links, such as /dev/stdout */
 		return wm_diag_set(diag, -EEXIST, path, -1,
 				   "not a regular file; choose another name");
 	return 0;
@@ -81,7 +81,10 @@ static bool same_file(int fd, const char *path)
 	return !fstat(fd, &a) && !lstat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Returns a locked descriptor of the part, checked not to have been renamed meanwhile; -errno. */
+/*
+ * Opens and locks the part, and checks that it was not renamed meanwhile. Returns a descriptor or
+ * -errno.
+ */
 static int open_part(const char *part)
 {
 	for (int i = 0; i < PART_TRIES; i++) {

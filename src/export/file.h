@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - output files and folders: written as "OUT.part", renamed to OUT when
- * complete. An existing OUT is not touched before the rename, and not at all
- * without `force`. Only the owner can read the output, as with recordings.
+ * file.h - output files and folders: they are written as "OUT.part" and renamed
+ * to OUT when complete. An existing OUT is not touched before the rename, and
+ * not at all without `force`. Only the owner can read the output, as with
+ * recordings.
  *
  * An "OUT.part" that a killed conversion left is reused; one that another
  * process has locked is refused. Write errors are sticky, so the caller checks
@@ -20,15 +21,18 @@ struct wm_export_file {
 	char *path, *part;
 	int fd; /* -1: no file */
 	bool force;
-	uint64_t bytes; /* written up to now: the offset of the next byte */
-	int err;        /* the first one; sticky */
+	uint64_t bytes; /* bytes written so far: the offset of the next one */
+	int err;        /* the first error */
 	struct wm_text buffer;
 };
 
-/* -EEXIST with `diag` when something at this path must not be replaced. */
+/* Returns -EEXIST with `diag` when there is something at the path that must not be replaced. */
 int wm_export_file_refuse(const char *path, bool force, struct wm_diag *diag);
 
-/* 0 or -errno with `diag`: the file exists, cannot be created, or another process is writing it. */
+/*
+ * Creates the file. Returns 0, or -errno with `diag` when it exists, cannot be created, or another
+ * process is writing it.
+ */
 int wm_export_file_create(struct wm_export_file *f, const char *path, bool force,
 			  struct wm_diag *diag);
 
@@ -56,7 +60,10 @@ int wm_export_file_publish(struct wm_export_file *f, struct wm_diag *diag);
 /* Releases the file, and removes it if it was not published. A zeroed struct is allowed. */
 void wm_export_file_done(struct wm_export_file *f);
 
-/* The same for a folder of files; `fd` is the folder. An existing folder is never replaced. */
+/*
+ * An output folder, with functions like those for a file. `fd` is open on the folder. An existing
+ * folder is never replaced.
+ */
 struct wm_export_folder {
 	char *path, *part;
 	int fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_test.c - outputs get their names when they are complete, and not before. */
+/* file_test.c - outputs get their names only when they are complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,7 +215,9 @@ static void one_piece_or_several(void **state)
 	assert_false(is_there("x.json") || is_there("x.json.part") || is_there("x.2.json.part"));
 }
 
-/* A piece's name is taken: all pieces are removed, and the existing file is not touched. */
+/*
+ * The name of a piece exists already: all pieces are removed, and the existing file is not touched.
+ */
 static void pieces_in_the_way(void **state)
 {
 	struct wm_export_pieces p;

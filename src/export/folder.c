@@ -12,11 +12,11 @@
 
 #include "export/file.h"
 
-#define DEPTH_MAX 12 /* a tree of traces, each with its files and its index/ */
+#define DEPTH_MAX 12 /* enough for a tree of traces, each with its files and its index/ */
 
 static void remove_entry(int dirfd, const char *name, int depth);
 
-/* Takes ownership of the descriptor. */
+/* Removes everything in a folder. Closes the descriptor. */
 static void remove_inside(int fd, int depth)
 {
 	DIR *dir = fdopendir(fd);
@@ -45,7 +45,7 @@ static void remove_entry(int dirfd, const char *name, int depth)
 	(void)unlinkat(dirfd, name, AT_REMOVEDIR);
 }
 
-/* Opens, locks and empties a folder of that name, which a killed conversion may have left. */
+/* Opens and locks the folder "OUT.part", and removes what a killed conversion left in it. */
 static int open_part(const char *part)
 {
 	int fd, err = mkdir(part, 0700) && errno != EEXIST ? -errno : 0;

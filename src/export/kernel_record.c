@@ -70,7 +70,7 @@ static void text_of(struct wm_text *t, const struct wm_item *items, const struct
 
 /* --- fields ---------------------------------------------------------------------------------- */
 
-/* Appends room for elements of that width to the record, aligned. Returns its offset. */
+/* Appends aligned space for elements of that width to the record. Returns its offset. */
 static uint32_t grow(struct making *x, uint32_t bytes, uint32_t width)
 {
 	uint32_t at = (uint32_t)x->out->bytes, pad = width ? -at & (width - 1) : 0;
@@ -110,7 +110,10 @@ static uint32_t place(struct making *x, const struct wm_kfield *f, uint32_t *byt
 	return at;
 }
 
-/* A text in a dynamic or tail field ends with a NUL; one that fills its array does not. */
+/*
+ * Writes a text or bytes. A text in a dynamic or tail field ends with a NUL; one that fills its
+ * array does not.
+ */
 static void put_bytes(struct making *x, const struct wm_kfield *f, const void *data, uint32_t count,
 		      bool is_text)
 {
@@ -136,7 +139,7 @@ static void put_list(struct making *x, const struct wm_kfield *f, const struct w
 	for (uint32_t k = 0; !x->too_long && !x->out->failed && k < bytes / width; k++) {
 		uint64_t value = i[k].u;
 
-		/* As the kernel's longs, lowest first. */
+		/* A mask is written as longs of the kernel, the lowest first. */
 		if (is_mask && x->machine->long_bytes == 4) {
 			number(x, at + 8 * k, value & UINT32_MAX, 4);
 			number(x, at + 8 * k + 4, value >> 32, 4);

@@ -27,8 +27,8 @@ struct wm_kernel_common {
 bool wm_kernel_is_length(const struct wm_member *m, const struct wm_member *next);
 
 /*
- * Replaces `out` by the record of the items [at, end) of one or more parts. 0;
- * -E2BIG: longer than a record can be; -ENOMEM. `scratch` is overwritten.
+ * Replaces `out` by the record of the items [at, end) of one or more parts. Returns 0, -ENOMEM, or
+ * -E2BIG when it is longer than a record can be. `scratch` is overwritten.
  */
 int wm_kernel_record(const struct wm_kmachine *k, const struct wm_kformat *f,
 		     const struct wm_kernel_common *common, const struct wm_item *items,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Items decoded from a record are written as a record and decoded again: the
- * items must be equal. Covers fields of every kind, both byte orders, longs of
- * both widths.
+ * Decodes a record to items, writes these as a record and decodes that again:
+ * the items must be equal. Covers fields of every kind, both byte orders,
+ * longs of both widths.
  */
 #include <setjmp.h>
 #include <stdarg.h>

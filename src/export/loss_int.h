@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loss_int.h - the losses recorded in a trace, by stream and in time order, for
- * exporters that write losses at the place where they happened.
+ * loss_int.h - the losses recorded in a trace, by stream and in order of time, for exporters that
+ * write each loss between the events where it happened.
  */
 #ifndef WM_EXPORT_LOSS_INT_H
 #define WM_EXPORT_LOSS_INT_H
@@ -12,14 +12,14 @@
 /* The losses of one stream. */
 struct wm_export_losses {
 	const struct wm_trace_loss *losses; /* the trace's array */
-	uint32_t *list;                     /* indices into it, sorted by end */
+	uint32_t *list;                     /* indices into `losses`, sorted by end time */
 	uint32_t nr, next;
 };
 
 /*
  * Makes one list per stream, in the arena; losses without a stream are in the
- * first list. `packets_only`: leaves out losses of events, which the caller
- * reports elsewhere. 0 or -ENOMEM.
+ * first list. With `packets_only`, losses of events are left out, because the
+ * caller reports them otherwise. 0 or -ENOMEM.
  */
 int wm_export_losses(struct wm_arena *arena, const struct wm_trace *t, bool packets_only,
 		     struct wm_export_losses **ret);

@@ -23,7 +23,7 @@ int wm_export_pieces_create(struct wm_export_pieces *p, const char *path, bool f
 	return add(p, path, diag);
 }
 
-/* The first piece is no longer the only one: gives it a number, too. */
+/* Gives the first piece a number in its name when a second one begins. */
 static int number_first(struct wm_export_pieces *p, struct wm_diag *diag)
 {
 	char *path = wm_export_piece_path(p->path, 1);

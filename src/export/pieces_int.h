@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pieces_int.h - an output that is split into several files when it grows
- * larger than its readers can open: OUT while it is one file, OUT.1, OUT.2...
- * when there are more. No file gets its name before all are complete.
+ * pieces_int.h - an output that is split into several files when it becomes
+ * too large for its readers: a single file is called OUT, several are called
+ * OUT.1, OUT.2... No file gets its name before all are complete.
  */
 #ifndef WM_EXPORT_PIECES_INT_H
 #define WM_EXPORT_PIECES_INT_H
@@ -23,7 +23,7 @@ struct wm_export_pieces {
 int wm_export_pieces_create(struct wm_export_pieces *p, const char *path, bool force,
 			    uint64_t limit, struct wm_diag *diag);
 
-/* The file being written. */
+/* Returns the file being written. */
 static inline struct wm_export_file *wm_export_pieces_now(const struct wm_export_pieces *p)
 {
 	return &p->files[p->nr - 1];

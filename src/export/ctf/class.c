@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - chooses the stream classes and events of the output. A CTF trace
- * keeps its classes and ids, and all described events; for other traces an
- * event is described when it first occurs. See ctf_int.h.
+ * class.c - chooses the stream classes and events of the output. For a CTF
+ * trace, the output has the same classes, ids and event descriptions; for
+ * other traces, an event is described when it first occurs. See ctf_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,10 @@ static int set_uuid(struct wm_cx_folder *f)
 	return 0;
 }
 
-/* If there are several inputs, each gets a folder of its own: "1-NAME". */
+/*
+ * Names the folder of an input. If there are several inputs, each gets a folder of its own:
+ * "1-NAME".
+ */
 static const char *folder_name(struct wm_cx *cx, uint32_t trace, const struct wm_ctf_folder *from)
 {
 	const char *below = from ? from->origin.name : "", *path = cx->x->traces[trace]->path;
@@ -169,7 +172,7 @@ bool wm_cx_word(const struct wm_cx_folder *f, uint32_t i, struct wm_cx_word *ret
 	else
 		*ret = (struct wm_cx_word){.key = t->words[i].key, .text = t->words[i].text};
 	if (!m && !strcmp(ret->key, "host"))
-		ret->key = "hostname"; /* CTF's name for it */
+		ret->key = "hostname"; /* CTF's name for the host */
 	if (i < nr && !strcmp(ret->key, converted_by))
 		ret->key = "converted_before_by";
 	return true;
@@ -203,7 +206,7 @@ static int add_event(struct wm_cx_class *c, const struct wm_event_type *type,
 	if (c->plan)
 		e->id = type->id;
 	for (size_t i = c->plan ? 1 : 0; !err && i < 3;
-	     i++) /* scopes and parts have the same values */
+	     i++) /* enum wm_ctf_scope and enum wm_part have the same values */
 		err = wm_cx_build(&b, scopes[i], type->parts[scopes[i]], &e->parts[scopes[i]]);
 	if (err)
 		return err;
@@ -232,7 +235,7 @@ int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 
 /* --- classes ------------------------------------------------------------------------------ */
 
-/* Takes over everything that a class of a CTF trace describes. */
+/* Copies the whole description of a class from a CTF trace. */
 static int take_plan(struct wm_cx_class *c)
 {
 	const struct wm_ctf_stream_plan *p = c->plan;

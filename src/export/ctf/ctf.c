@@ -11,13 +11,13 @@
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define MEMORY_BYTES     (64u << 20) /* for the packets being made, all streams together */
+#define MEMORY_BYTES     (64u << 20) /* limit of the packets in memory, all streams together */
 #define PACKET_BYTES_MAX (1u << 20)
 #define PACKET_BYTES_MIN (16u << 10)
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-/* Packets are sorted by stream. */
+/* Gives each stream its range of packets, which are sorted by stream. */
 static void give_packets(const struct wm_trace *t, struct wm_cx_stream *streams)
 {
 	for (uint64_t i = 0; i < t->nr_packets; i++) {
@@ -42,7 +42,7 @@ static int open_trace(struct wm_cx *cx, uint32_t trace)
 	if (!cx->events[trace] || !streams)
 		return -ENOMEM;
 	give_packets(t, streams);
-	/* CTF packets already count the events they lost. */
+	/* In CTF input, packets count the lost events already. */
 	err = wm_export_losses(&cx->arena, t, t->ops == &wm_ctf_ops, &losses);
 	if (!err)
 		err = wm_cx_folders(cx, trace);
@@ -177,7 +177,7 @@ static int write_metadata(const struct wm_cx *cx, struct wm_cx_folder *f)
 	if (text.failed)
 		err = -ENOMEM;
 	else if (text.bytes > WM_CTF_METADATA_MAX)
-		err = -EFBIG; /* waymark's own readers would refuse it */
+		err = -EFBIG; /* waymark's own reader would refuse the metadata */
 	if (!err)
 		err = wm_cx_make_folders(cx, f->name);
 	if (!err && *f->name)

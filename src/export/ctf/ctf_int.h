@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_int.h - shared by the files that write CTF 1.8 and CTF 2 from any trace:
+ * ctf_int.h - declarations shared by the files that write CTF 1.8 and CTF 2
+ * from any trace:
  *
  *   ctf.c     entry points: folders, streams, events, the two tables
  *   class.c   stream classes and their events, made on first use
@@ -16,8 +17,9 @@
  * nor on the structure in which its parts are declared.
  *
  * A list needs a length before it and a variant needs a tag. If the trace has
- * these fields (a CTF trace does), item_type.h's `own` identifies them and the
- * output refers to them; otherwise the exporter adds one.
+ * these fields, as CTF traces do, the output refers to them: the types made by
+ * item_type.h point to the CTF types through `own`. Otherwise the exporter
+ * adds a field.
  */
 #ifndef WM_EXPORT_CTF_CTF_INT_H
 #define WM_EXPORT_CTF_CTF_INT_H
@@ -29,37 +31,38 @@
 #include "read/ctf.h"
 #include "trace/trace_layout.h"
 
-#define WM_CX_MODEL_MAX  (256u << 20) /* bytes of all nodes of an output */
-#define WM_CX_EVENT_MAX  (256u << 20) /* bytes of a packet, before it ends for its size */
+#define WM_CX_MODEL_MAX  (256u << 20) /* limit of bytes of all nodes of an output */
+#define WM_CX_EVENT_MAX  (256u << 20) /* limit of bytes of an event: larger ones are left out */
 #define WM_CX_COUNT_BITS 32u          /* bits of an added length or tag */
 
 enum wm_cx_language { WM_CX_TSDL, WM_CX_JSON };
 
 /* Refers to a length or a tag. */
 struct wm_cx_ref {
-	enum wm_ctf_scope scope; /* RELATIVE: from the enclosing structure */
-	uint32_t up;             /* RELATIVE: number of structures further out */
+	enum wm_ctf_scope scope; /* RELATIVE: counted from the enclosing structure */
+	uint32_t up;             /* RELATIVE: number of structures to leave */
 	uint32_t nr_names;
 	const char *const *names; /* as written to the output */
 };
 
 /* A field of the output. */
 struct wm_cx_node {
-	const struct wm_type *type;     /* of its items; NULL: a scope without items */
-	const struct wm_ctf_type *from; /* NULL: the trace is not CTF */
-	const char *name;               /* in the output; NULL: an element */
+	const struct wm_type *type;     /* type of its items; NULL: a scope without items */
+	const struct wm_ctf_type *from; /* the CTF type; NULL: the trace is not CTF */
+	const char *name;               /* name in the output; NULL: an element of a list */
 	const char *raw;                /* as written in the trace's metadata; NULL: not CTF */
 	const char *count;              /* name of the length or tag added for it; NULL: none */
-	/* to the trace's length or tag; nr_names 0: not needed, or added */
+	/* refers to the trace's length or tag; nr_names 0: not needed, or added by the exporter */
 	struct wm_cx_ref ref;
-	uint32_t length; /* in bytes, if it is fixed */
+	uint32_t length; /* size in bytes, if it is fixed */
 	uint32_t nr_parts;
-	struct wm_cx_node *parts; /* members, options, the single element */
-	uint32_t nr_ranges;       /* of an option: values of the tag that select it */
+	/* members of a structure, options of a variant, or the element of a list */
+	struct wm_cx_node *parts;
+	uint32_t nr_ranges; /* for an option: values of the tag that select it */
 	const struct wm_ctf_range *ranges;
 };
 
-/* Returns whether an added count precedes the node, in a structure around both. */
+/* Returns whether the exporter adds a structure that contains a count and the node. */
 static inline bool wm_cx_is_wrapped(const struct wm_cx_node *n, const struct wm_cx_node *around)
 {
 	return n->count && (!around || around->type->kind != WM_TYPE_STRUCT);
@@ -67,11 +70,11 @@ static inline bool wm_cx_is_wrapped(const struct wm_cx_node *n, const struct wm_
 
 /* --- model.c ------------------------------------------------------ */
 
-/* The scopes around an event, while its nodes are made. */
+/* State while nodes are made: the scopes of an event, and the enclosing structures. */
 struct wm_cx_build {
 	struct wm_arena *arena;
 	enum wm_cx_language language;
-	const struct wm_ctf_metadata *metadata; /* NULL: not CTF */
+	const struct wm_ctf_metadata *metadata; /* NULL: the trace is not CTF */
 	enum wm_ctf_scope scope;
 	const struct wm_cx_node *roots[WM_CTF_NR_SCOPES];
 	struct wm_cx_frame {
@@ -81,7 +84,7 @@ struct wm_cx_build {
 	uint32_t nr_frames;
 };
 
-/* Makes the nodes of a scope, also kept in b->roots. 0, -ENOMEM, -E2BIG. */
+/* Makes the nodes of a scope, and stores the topmost one in b->roots. 0, -ENOMEM or -E2BIG. */
 int wm_cx_build(struct wm_cx_build *b, enum wm_ctf_scope scope, const struct wm_type *type,
 		struct wm_cx_node **ret);
 
@@ -93,7 +96,10 @@ bool wm_cx_has_sequence(const struct wm_cx_node *n);
 
 /* --- names.c ------------------------------------------------------ */
 
-/* Names the members, options and counts in a node whose parts have type and raw set. 0, -ENOMEM. */
+/*
+ * Names the members, options and counts in a node whose parts have `type` and `raw` set. 0 or
+ * -ENOMEM.
+ */
 int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n);
 
 /*
@@ -103,7 +109,9 @@ int wm_cx_name_parts(const struct wm_cx_build *b, struct wm_cx_node *n);
  */
 int wm_cx_resolve(const struct wm_cx_build *b, struct wm_cx_node *n);
 
-/* Renames parts of `a` whose names `b` has too: both will be in one structure. */
+/*
+ * Renames those parts of `a` whose names also occur in `b`, because both will be in one structure.
+ */
 int wm_cx_make_apart(struct wm_arena *arena, struct wm_cx_node *a, const struct wm_cx_node *b);
 
 /* Makes a TSDL identifier of any text, in the arena. NULL: no memory. */
@@ -125,24 +133,25 @@ struct wm_cx_event {
 	const struct wm_event_type *type;
 	struct wm_cx_class *class;
 	uint64_t id;
-	/* STREAM_CONTEXT: this event's own, if the class has none */
+	/* [STREAM_CONTEXT]: of this event, when its class has none */
 	struct wm_cx_node *parts[WM_NR_PARTS];
 	/* The common fields precede the event's own, in the same structure. */
 	bool common_in_fields;
-	struct wm_cx_event *next;         /* in the class, by id */
-	struct wm_cx_event *next_of_type; /* the same type in another class */
+	struct wm_cx_event *next;         /* next event in the class, by id */
+	struct wm_cx_event *next_of_type; /* next event of the same type, in another class */
 };
 
 struct wm_cx_class {
 	struct wm_cx_folder *folder;
 	uint64_t id;
-	const struct wm_ctf_stream_plan *plan; /* NULL: not CTF */
-	const struct wm_trace_clock *clock;    /* NULL: events without times */
-	const char *clock_id;                  /* in the output */
-	bool has_cpu;                          /* packets have the CPU: an added cpu_id */
-	uint8_t id_bytes;                      /* of an event id: 2 or 8 */
-	struct wm_cx_node *packet_context;     /* NULL: only the frame */
-	struct wm_cx_node *stream_context;     /* NULL: none, or one per event */
+	const struct wm_ctf_stream_plan *plan; /* NULL: the trace is not CTF */
+	const struct wm_trace_clock *clock;    /* NULL: the events have no times */
+	const char *clock_id;                  /* id of the clock in the output */
+	bool has_cpu;                          /* packets get an added field cpu_id */
+	uint8_t id_bytes;                      /* size of an event id: 2 or 8 */
+	/* NULL: the packet context has only the frame's fields */
+	struct wm_cx_node *packet_context;
+	struct wm_cx_node *stream_context; /* NULL: none, or each event has its own */
 	struct wm_cx_event *events, **events_end;
 	uint32_t nr_events;
 	struct wm_cx_class *next;
@@ -152,8 +161,9 @@ struct wm_cx_class {
 struct wm_cx_folder {
 	struct wm_cx *cx;
 	uint32_t trace;
-	const char *name;                 /* below the output; "": the output folder itself */
-	const struct wm_ctf_folder *from; /* NULL: not CTF */
+	/* relative to the output; "": the output folder itself */
+	const char *name;
+	const struct wm_ctf_folder *from; /* NULL: the trace is not CTF */
 	bool has_uuid;
 	unsigned char uuid[WM_TRACE_UUID_BYTES];
 	struct wm_cx_class *classes;
@@ -162,7 +172,7 @@ struct wm_cx_folder {
 
 struct wm_cx;
 
-/* Makes the folders of a trace, with the classes its metadata describes if it is CTF. */
+/* Makes the folders of a trace; for CTF, also the classes that its metadata describes. */
 int wm_cx_folders(struct wm_cx *cx, uint32_t trace);
 int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
 		    struct wm_cx_class **ret);
@@ -170,10 +180,10 @@ int wm_cx_class_get(struct wm_cx *cx, uint32_t trace, const struct wm_stream *s,
 int wm_cx_event_get(struct wm_cx_class *c, const struct wm_event_type *type,
 		    struct wm_cx_event **ret);
 /*
- * Called after the last event. Common fields that are equal in all events
- * become the stream's; otherwise each event declares them in its context, or
- * among its fields where babeltrace2 2.0.4 does not accept them in the context.
- * The bytes are the same.
+ * Called after the last event, when it is known whether all events have the
+ * same common fields. If so, the stream declares them; otherwise each event
+ * declares them in its context, or among its fields where babeltrace2 2.0.4
+ * does not accept them in the context. The bytes are the same in all cases.
  */
 int wm_cx_class_finish(struct wm_cx_class *c);
 
@@ -182,7 +192,7 @@ int wm_cx_class_finish(struct wm_cx_class *c);
 void wm_cx_tsdl(struct wm_text *t, const struct wm_cx_folder *f);
 void wm_cx_json(struct wm_text *t, const struct wm_cx_folder *f);
 
-/* One entry of the environment; text NULL: a number. */
+/* One entry of the environment. It is a number when text is NULL. */
 struct wm_cx_word {
 	const char *key, *text;
 	int64_t number;
@@ -207,19 +217,21 @@ struct wm_cx_stream {
 	struct wm_cx_class *class;
 	const struct wm_stream *from;
 	struct wm_trace *trace;
-	const char *file;           /* below the output */
-	const char *index;          /* its index, below the output */
-	struct wm_text body;        /* bytes after the frame of the packet being made */
-	struct wm_text context;     /* fields of its context after the frame */
-	const struct wm_packet *at; /* input packet it gets events from; NULL: none is being made */
-	bool is_begun;              /* the input packet's begin has been written */
-	uint64_t first, last;       /* ticks of its events */
+	const char *file;       /* relative to the output */
+	const char *index;      /* its index, relative to the output */
+	struct wm_text body;    /* records of the packet being filled */
+	struct wm_text context; /* fields of the packet's context after those of the frame */
+	/* input packet of the packet being filled; NULL: none is being filled */
+	const struct wm_packet *at;
+	bool is_begun; /* a packet with the input packet's begin was written */
+	/* ticks of the first and last event in the packet being filled */
+	uint64_t first, last;
 	uint64_t nr_events;
-	/* of the input: indices into `order`, or into the packet list */
+	/* input packets: indices into `order`, or into the packet list */
 	uint64_t next_packet, end_packet;
-	uint64_t *order;         /* by time; NULL: in list order */
+	uint64_t *order;         /* packets sorted by time; NULL: the list is sorted */
 	uint64_t lost, sequence; /* counters as written to the output */
-	/* of packets, and of events unless the packets count them */
+	/* lost packets, and lost events unless the packets count them */
 	struct wm_export_losses losses;
 	uint64_t file_bytes, nr_packets;
 };
@@ -230,13 +242,13 @@ struct wm_cx {
 	struct wm_arena arena;
 	struct wm_export_folder out;
 	struct wm_cx_folder *folders;
-	struct wm_cx_stream **streams; /* of each trace, by stream index */
-	struct wm_cx_event ***events;  /* of each trace, by type index */
+	struct wm_cx_stream **streams; /* indexed by trace, then by stream */
+	struct wm_cx_event ***events;  /* indexed by trace, then by type */
 	size_t packet_bytes;           /* a packet that reaches this size ends */
 	uint64_t nr_renamed;
 };
 
-/* Creates that folder of the output and its parents. */
+/* Creates a folder of the output, and its parents. */
 int wm_cx_make_folders(const struct wm_cx *cx, const char *folder);
 
 int wm_cx_stream_open(struct wm_cx *cx, uint32_t trace, const struct wm_stream *from,
@@ -246,7 +258,10 @@ int wm_cx_stream_event(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 int wm_cx_stream_finish(struct wm_cx *cx, struct wm_cx_stream *s);
 void wm_cx_stream_done(struct wm_cx_stream *s);
 
-/* Returns the output's clock origin for a trace that is not CTF: not after its first event. */
+/*
+ * Returns the origin of the output's clock for a trace that is not CTF. It is not later than the
+ * first event.
+ */
 int64_t wm_cx_base_ns(const struct wm_trace *t, const struct wm_trace_clock *c);
 
 /*
@@ -256,8 +271,8 @@ int64_t wm_cx_base_ns(const struct wm_trace *t, const struct wm_trace_clock *c);
 uint64_t wm_cx_ticks(const struct wm_trace_clock *c, int64_t ns, bool last);
 
 /*
- * Returns whether the class keeps the ticks of the input. Otherwise times are
- * nanoseconds since the clock's origin.
+ * Returns whether times in the output are the input's ticks. Otherwise they are nanoseconds since
+ * the clock's origin.
  */
 static inline bool wm_cx_keeps_ticks(const struct wm_cx_class *c)
 {

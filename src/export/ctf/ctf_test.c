@@ -14,7 +14,10 @@
 
 #include "export/ctf/ctf_int.h"
 
-/* The first and the last tick that read as `ns` do so, and the ticks next to them do not. */
+/*
+ * Checks that the first and last tick for `ns` convert back to `ns`, and that their outer
+ * neighbours do not.
+ */
 static void check_ticks(const struct wm_trace_clock *c, uint64_t ticks)
 {
 	int64_t ns = wm_ctf_ns(c, ticks);
@@ -72,7 +75,7 @@ static void names_are_unlike_and_fit_the_language(void **state)
 	expect_names(WM_CX_JSON, json, "_list_length_3");
 }
 
-/* A number of n bits takes whole bytes; items that a hostile reader leaves out become zeros. */
+/* A number of n bits takes whole bytes; missing items become zeros. */
 static void items_become_bytes(void **state)
 {
 	const struct wm_item items[] = {
@@ -102,7 +105,9 @@ static void items_become_bytes(void **state)
 	wm_arena_done(&arena);
 }
 
-/* An event too large for memory is counted, and the events around it are complete. */
+/*
+ * An event that is too large is left out and counted; the events before and after it are complete.
+ */
 static void an_event_too_large_is_left_out(void **state)
 {
 	const struct wm_type text = {.kind = WM_TYPE_STRING};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * encode.c - writes an event's items as the bytes its nodes declare. Items come
- * from readers of hostile files: a missing member is written as zeros, a
+ * encode.c - encodes an event's items as declared by its nodes. The items may
+ * come from a hostile file and not fit: a missing member is written as zeros, a
  * surplus element is dropped. See ctf_int.h.
  */
 #include <endian.h>
@@ -113,7 +113,7 @@ static bool is_number(const struct wm_type *t)
 static void encode(struct wm_text *out, const struct wm_cx_node *n, struct from f,
 		   const struct wm_item *i);
 
-/* Returns the item after `i` on its level; NULL: none. */
+/* Returns the item after `i` on the same level; NULL: none. */
 static const struct wm_item *next(struct from f, const struct wm_item *i)
 {
 	return i && i->next < f.end ? &f.items[i->next] : NULL;

@@ -56,8 +56,8 @@ static void link_twins(struct by_name **sorted, uint32_t nr)
 }
 
 /*
- * Writes labels in their order; keys must be unique, so labels of one name
- * become one with several ranges.
+ * Writes the labels in order. JSON keys must be unique, so labels with the same name become one key
+ * with several ranges.
  */
 static void labels(struct wm_text *t, const struct wm_type *type)
 {
@@ -167,7 +167,10 @@ static void list(struct wm_text *t, const struct wm_cx_node *n)
 	wm_text_char(t, '}');
 }
 
-/* Bytes that were a list of numbers in the source stay a list; the encoding is the same. */
+/*
+ * Writes a blob. Bytes that were a list of numbers in the input remain one; the encoding is the
+ * same.
+ */
 static void blob(struct wm_text *t, const struct wm_cx_node *n)
 {
 	const char *kind = n->type->is_bare ? "array" : "blob";
@@ -197,8 +200,8 @@ static void ranges(struct wm_text *t, const struct wm_ctf_range *list, uint32_t 
 }
 
 /*
- * Ranges are signed when one is negative: unsigned selector values with the top
- * bit set do not occur in practice.
+ * Returns whether the ranges are signed: whether one is negative. Unsigned selector values of 2^63
+ * and above do not occur in practice.
  */
 static bool is_signed(const struct wm_ctf_range *list, uint32_t nr)
 {

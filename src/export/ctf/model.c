@@ -31,10 +31,14 @@ static const struct wm_ctf_type *from_of(const struct wm_cx_build *b, const stru
 	return b->metadata ? t->own : NULL;
 }
 
-/* The metadata has more members than the type shows: the fields that frame a packet are hidden. */
+/*
+ * Sets the CTF type and the name of each part. The metadata has more members than the type, in
+ * which the fields of the packet frame are hidden.
+ */
 static int set_parts(struct wm_cx_build *b, struct wm_cx_node *n)
 {
-	const struct wm_cx_node *options = n->parts; /* of a variant: with their ranges, or NULL */
+	/* options of a variant with their ranges, or NULL */
+	const struct wm_cx_node *options = n->parts;
 	const struct wm_type *t = n->type;
 	uint32_t k = 0;
 
@@ -113,7 +117,7 @@ static bool needs_count(const struct wm_cx_node *n)
 	}
 }
 
-/* Builds a node whose type, origin and names are set. */
+/* Builds the parts of a node whose type, CTF type and names are set. */
 static int build(struct wm_cx_build *b, struct wm_cx_node *n, const struct wm_cx_node *around)
 {
 	bool wrapped;

@@ -3,10 +3,10 @@
  * names.c - names of fields in the output language, and references to lengths
  * and tags; see ctf_int.h.
  *
- * CTF 1.8 allows identifiers only, and readers drop one leading underscore. So
- * each name gets one, and every character that is not a letter or digit becomes
- * another. A CTF 1.8 trace keeps its names as they were written. CTF 2 allows
- * any name.
+ * CTF 1.8 allows identifiers only, and readers drop one leading underscore.
+ * Therefore each name gets a leading underscore, and characters other than
+ * letters and digits are replaced by underscores. The names of a CTF 1.8 trace
+ * are copied unchanged. CTF 2 allows any name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* --- names that are taken -------------------------------------------------------------- */
 
 struct taken {
-	const char **at; /* open addressing */
+	const char **at; /* hash table with open addressing */
 	size_t room;     /* a power of two, at least twice the number of names */
 };
 
@@ -28,7 +28,7 @@ static const char *const frame_names[] = {
 };
 #define NR_FRAME_NAMES (sizeof(frame_names) / sizeof(frame_names[0]))
 
-/* False: the name is already taken. */
+/* Reserves a name. Returns false when it is already reserved. */
 static bool take(struct taken *t, const char *name)
 {
 	uint64_t h = 14695981039346656037u;
@@ -97,8 +97,8 @@ static const char *wanted(const struct wm_cx_build *b, const struct wm_cx_node *
 }
 
 /*
- * Returns the name, with a number appended if it is taken. Each try adds nr to
- * the number, so parts do not compete for the same names and the loop ends.
+ * Returns the name, with a number appended if it is taken. Each attempt adds nr to the number, so
+ * that no two parts try the same name, and the loop ends.
  */
 static const char *unique(const struct wm_cx_build *b, struct taken *t, const char *name,
 			  uint32_t i, uint32_t nr)
@@ -113,7 +113,7 @@ static const char *unique(const struct wm_cx_build *b, struct taken *t, const ch
 	return made;
 }
 
-/* "_NAME_length", LTTng's convention. */
+/* Makes the name of a count: "_NAME_length", as LTTng does. */
 static const char *count_name(const struct wm_cx_build *b, const struct wm_cx_node *part)
 {
 	bool is_length = part->type->kind == WM_TYPE_LIST || part->type->kind == WM_TYPE_BYTES;
@@ -200,8 +200,8 @@ static const struct wm_cx_node *member(const struct wm_cx_node *n, uint32_t nr, 
 }
 
 /*
- * Follows names down from the member `n`; fields inside lists and variants
- * cannot be referred to from here.
+ * Follows the path of names down from the member `n`. Stops at lists and variants: fields inside
+ * them cannot be referred to from outside.
  */
 static bool descend(struct found *f, const struct wm_cx_node *n, const char *const *names,
 		    uint32_t nr_names)
@@ -220,7 +220,10 @@ static bool descend(struct found *f, const struct wm_cx_node *n, const char *con
 	return n;
 }
 
-/* In TSDL a lookup would find an inner structure's member of that name first. */
+/*
+ * Returns whether a reference would find another field: a TSDL lookup prefers a member of an inner
+ * structure.
+ */
 static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char *name)
 {
 	for (uint32_t i = depth; i < b->nr_frames; i++) {
@@ -234,8 +237,8 @@ static bool is_shadowed(const struct wm_cx_build *b, uint32_t depth, const char 
 }
 
 /*
- * Searches outwards from the place of use. Returns the number of structures
- * gone up; -1: not found.
+ * Searches the enclosing structures from the innermost outwards. Returns how many were left to find
+ * the field; -1: not found.
  */
 static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, struct found *f)
 {
@@ -243,7 +246,10 @@ static int outwards(const struct wm_cx_build *b, const struct wm_ctf_ref *ref, s
 	uint32_t nr = ref->nr_names, depth = b->nr_frames, skip;
 
 	for (; nr && !*names; names++, nr--) {
-		/* A structure added around a length is not part of the trace. */
+		/*
+		 * Skip structures that the exporter added: references of the trace do not count
+		 * them.
+		 */
 		while (depth && !b->frames[depth - 1].node)
 			depth--;
 		depth -= depth > 0;
@@ -278,7 +284,7 @@ static bool absolute(const struct wm_cx_build *b, enum wm_ctf_scope scope, const
 	return n && descend(f, n, names + 1, nr - 1);
 }
 
-/* Returns whether that field can be the length or tag in the output language. */
+/* Returns whether the output language accepts the field as a length or tag. */
 static bool may_give(const struct wm_cx_build *b, const struct wm_cx_node *n,
 		     const struct wm_cx_node *giver)
 {
@@ -368,9 +374,8 @@ static int add_ranges(const struct wm_cx_build *b, struct wm_cx_node *option,
 }
 
 /*
- * Makes ranges for all options. -ENOENT: CTF 2 cannot express them. The nodes
- * of the options are made later, from those that hold the ranges now
- * (set_parts()).
+ * Makes the ranges of all options. -ENOENT: CTF 2 cannot express them.
+ * set_parts() later copies the ranges to the final nodes.
  */
 static int label_ranges(const struct wm_cx_build *b, struct wm_cx_node *n,
 			const struct wm_type *tag)

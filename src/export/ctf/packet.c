@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet.c - packets of the output. A CTF trace keeps its packets, also those
- * without events, with their times and counters; a packet ends early when it is
- * too large for memory. Other traces get packets by size, and a packet ends
- * where events were lost. See ctf_int.h.
+ * packet.c - packets of the output. The packets of a CTF trace are reproduced
+ * with their times and counters, also those without events; one too large for
+ * memory is split. For other traces, a packet ends when it has a certain size,
+ * and where events were lost. See ctf_int.h.
  *
- * Files are opened for each packet: there may be more streams than descriptors.
+ * A file is opened and closed for each packet, because there may be more
+ * streams than descriptors.
  */
 #include <endian.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include "base/file.h"
 #include "export/ctf/ctf_int.h"
 
-#define KEEP_FACTOR 4u /* times a packet's usual size; a larger buffer is freed */
+#define KEEP_FACTOR 4u /* buffers larger than this many usual packets are freed */
 
 /* --- times ---------------------------------------------------------------------------------- */
 
@@ -49,8 +50,8 @@ static uint64_t ticks_of(const struct wm_cx_stream *s, const struct wm_event *e)
 	if (e->ns != WM_TIME_NONE)
 		return (uint64_t)e->ns - base;
 	/*
-	 * CTF cannot mix events with and without time: this one gets the time
-	 * of the previous one.
+	 * In CTF all events of a stream have times, or none: an event without a time gets that of
+	 * the previous one.
 	 */
 	if (s->last || !s->trace->nr_packets || s->trace->begin_ns <= INT64_MIN / 2)
 		return s->last;
@@ -78,7 +79,7 @@ static void bounds(const struct wm_cx_stream *s, bool is_last, uint64_t *begin, 
 	if (is_last && p->end_ns != INT64_MAX) {
 		uint64_t ticks = wm_cx_ticks(c, p->end_ns, true);
 
-		/* Some tracers write packets whose end equals their begin in ns: keeps that. */
+		/* Some tracers write packets whose end equals their begin in ns: keep them so. */
 		if (p->end_ns == p->begin_ns && !s->nr_events)
 			ticks = *begin;
 		*end = !s->nr_events || ticks > *end ? ticks : *end;
@@ -124,7 +125,7 @@ static int append(const struct wm_cx *cx, const char *file, const void *head, si
 	return err;
 }
 
-/* In the order that tsdl.c and json.c declare. */
+/* Writes the frame, in the order that tsdl.c and json.c declare. */
 static void make_frame(struct wm_text *t, const struct wm_cx_stream *s,
 		       const struct wm_index_entry *x)
 {
@@ -221,7 +222,7 @@ static int write_empty(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm
 	return flush(cx, s, true);
 }
 
-/* The packets before `p` had no events, or no selected ones. */
+/* Writes the packets before `p`, which have no selected events. */
 static int skip_to(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_packet *p)
 {
 	uint64_t i = s->next_packet;
@@ -230,7 +231,7 @@ static int skip_to(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_pac
 	while (i < s->end_packet && packet_at(s, i) != p)
 		i++;
 	if (i == s->end_packet)
-		return 0; /* `p` is out of order; the packets between are written in their turn */
+		return 0; /* `p` is out of order: it was passed already */
 	for (; !err && s->next_packet < i; s->next_packet++)
 		err = write_empty(cx, s, packet_at(s, s->next_packet));
 	s->next_packet = i + 1;
@@ -244,7 +245,7 @@ static void set_context(struct wm_cx_stream *s, const struct wm_event *e)
 		     e->parts[WM_PART_PACKET_CONTEXT]);
 }
 
-/* The next event is in another packet. */
+/* Called when the next event is in another packet. */
 static int change_packet(struct wm_cx *cx, struct wm_cx_stream *s, const struct wm_event *e)
 {
 	int err = s->at ? flush(cx, s, true) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsdl.c - writes the metadata of an output as CTF 1.8. Options of a variant
- * have the names of its tag's labels; an optional is a variant of nothing or
- * something. See ctf_int.h.
+ * tsdl.c - writes the metadata of an output as CTF 1.8. The options of a
+ * variant have the names of its tag's labels; an optional is written as a
+ * variant of an empty structure and the value. See ctf_int.h.
  */
 #include <string.h>
 
@@ -116,7 +116,7 @@ static void structure(struct wm_text *t, const struct wm_cx_node *n, uint32_t de
 	wm_text_str(t, "}");
 }
 
-/* Writes a structure of the added count and the field it counts. */
+/* Writes the structure that contains an added count and its field. */
 static void wrapped(struct wm_text *t, const struct wm_cx_node *n, uint32_t depth)
 {
 	struct wm_cx_node inside = *n;

@@ -2,7 +2,7 @@
 /*
  * header.c - writes the parts of perf.data around its records, in file form.
  * The features of a perf.data input are copied, except those that describe its
- * layout on disk or no longer hold.
+ * layout on disk or do not apply to the output.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,13 @@
 
 #include "export/perfdata/perfdata_int.h"
 
-#define HEADER_BYTES     104u
-#define SECTION_BYTES    16u
-#define STRING_ALIGN     64u
-#define TRACE_PAGE_BYTES 4096u /* in the header; perf's records are not in pages */
+#define HEADER_BYTES  104u
+#define SECTION_BYTES 16u
+#define STRING_ALIGN  64u
+/* page size in the header of the formats; perf's records are not in pages */
+#define TRACE_PAGE_BYTES 4096u
 #define CLOCK_VERSION    1u
-#define CLOCK_MONO       1u /* CLOCK_MONOTONIC: the clock id given to perf */
+#define CLOCK_MONO       1u /* value of CLOCK_MONOTONIC, the clock id in the file */
 
 static void write_text(struct wm_pdx *d)
 {
@@ -48,7 +49,10 @@ static uint32_t put_ids(struct wm_pdx *d, uint32_t attr)
 	return nr;
 }
 
-/* Drops zeros at the end: a perf older than the attr refuses fields it does not have. */
+/*
+ * Returns the size of an attr without trailing zeros, because an older perf refuses an attr with
+ * fields that it does not know.
+ */
 static uint32_t bytes_of(const struct wm_pd_attr *a)
 {
 	uint32_t bytes = a->attr.size ? a->attr.size : WM_PERF_ATTR_BYTES_MIN;
@@ -59,7 +63,10 @@ static uint32_t bytes_of(const struct wm_pd_attr *a)
 	return bytes;
 }
 
-/* perf accepts attrs of one size only: the largest. */
+/*
+ * Writes an attr with the size of the largest one, because perf requires all attrs of a file to
+ * have the same size.
+ */
 static void put_attr(struct wm_pdx *d, const unsigned char *bytes, uint32_t nr)
 {
 	size_t at = d->text.bytes;
@@ -152,8 +159,8 @@ static bool version(struct wm_pdx *d)
 }
 
 /*
- * A waymark recording is from a machine of this architecture: its payloads are
- * readable only there.
+ * Writes this machine's architecture: it is also that of a waymark recording, whose payloads can be
+ * read only there.
  */
 static bool arch(struct wm_pdx *d)
 {
@@ -286,7 +293,10 @@ struct features {
 	uint64_t at[WM_PD_NR_FEATURES], bytes[WM_PD_NR_FEATURES];
 };
 
-/* The table of features directly follows the data, so it is written twice. */
+/*
+ * Writes the features. Their table is at the begin, so it is written again when the offsets are
+ * known.
+ */
 static void write_features(struct wm_pdx *d, struct features *f)
 {
 	uint64_t table = d->out.bytes, nr = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata_int.h - shared by the files that write perf.data:
+ * perfdata_int.h - declarations shared by the files that write perf.data:
  *
  *   perfdata.c  entry points: which events, which records
  *   header.c    the file around the records: header, attrs, features
@@ -19,16 +19,21 @@
 
 #define WM_PDX_RECORD_MAX    65535u
 #define WM_PDX_ROUND_RECORDS 10000u
-#define WM_PDX_ATTR_BYTES    128u /* of attrs made here: the oldest perf's size */
+/* size of the attrs made here, which old versions of perf accept */
+#define WM_PDX_ATTR_BYTES 128u
 
-/* An event type that is a sample, of a waymark recording. */
+/* An event type of a waymark recording that is written as samples. */
 struct wm_pdx_attr {
 	const struct wm_event_type *type;
 	uint64_t id, sample_type;
-	const struct wm_kformat *format; /* of a tracepoint, whose record is in the sample's RAW */
-	/* index of the first tracepoint field among the members, after the parts of samples */
+	/* format of a tracepoint, whose record is in the sample's RAW */
+	const struct wm_kformat *format;
+	/*
+	 * index of the member that is the first field of the tracepoint; the parts of the sample
+	 * precede it
+	 */
 	uint32_t first_field;
-	bool loses_fields; /* has fields, but the kernel has no format for them */
+	bool loses_fields; /* the fields cannot be written: the kernel has no format for them */
 	unsigned char bytes[WM_PDX_ATTR_BYTES];
 };
 
@@ -39,14 +44,14 @@ struct wm_pdx {
 	bool swap;              /* numbers have the other byte order */
 	struct wm_arena arena;
 	struct wm_export_file out;
-	struct wm_text text;       /* one record or feature at a time */
-	struct wm_pdx_attr *attrs; /* made here */
+	struct wm_text text;       /* buffer for one record or feature */
+	struct wm_pdx_attr *attrs; /* attrs made here */
 	uint32_t nr_attrs;
-	struct wm_pdx_attr **by_type; /* by type index */
+	struct wm_pdx_attr **by_type; /* indexed by type */
 	uint64_t regs_user;           /* mask of the registers in the recording */
 	int64_t base_ns;              /* subtracted from times */
-	struct wm_tdx_source source;  /* the kernel of the recording */
-	struct wm_tdx_made formats;   /* of its events */
+	struct wm_tdx_source source;  /* description of the recording's kernel */
+	struct wm_tdx_made formats;   /* formats of the kernel's events */
 	struct wm_text record, scratch;
 	uint64_t attrs_at, attrs_bytes, attr_bytes, data_at;
 	uint32_t nr_in_round;
@@ -65,8 +70,8 @@ int wm_pdx_end(struct wm_pdx *d);
 int wm_pdx_make_attrs(struct wm_pdx *d, struct wm_diag *diag);
 
 /*
- * Writes the record of an event to d->text. 1; 0: neither a sample nor a task
- * event; -E2BIG: longer than a record can be; -ENOMEM.
+ * Writes the record of an event to d->text. Returns 1, 0 when it is neither a sample nor a task
+ * event, -E2BIG when it is longer than a record can be, or -ENOMEM.
  */
 int wm_pdx_record(struct wm_pdx *d, const struct wm_event *e);
 

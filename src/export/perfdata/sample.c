@@ -15,7 +15,7 @@
 #define FIRST_ID       1u
 #define REGS_ABI_32    1u
 #define REGS_ABI_64    2u
-#define CONFIG_DUMMY   9u /* software event: only EVENT_DESC names it */
+#define CONFIG_DUMMY   9u /* a software event that counts nothing; EVENT_DESC gives the name */
 #define BUILD_ID_BYTES 20u
 #define COMMON                                                                                     \
 	(WM_PERF_SAMPLE_IDENTIFIER | WM_PERF_SAMPLE_IP | WM_PERF_SAMPLE_TID |                      \
@@ -81,7 +81,7 @@ static void set(struct wm_pdx *d, struct wm_pdx_attr *a, uint32_t at, uint64_t v
 	wm_text_cut(&d->text, 0);
 }
 
-/* Fills an attr by byte offsets; see kdata/perf_attr.c. */
+/* Fills an attr. The numbers are offsets in the attr; see kdata/perf_attr.c. */
 static void fill_attr(struct wm_pdx *d, struct wm_pdx_attr *a)
 {
 	uint64_t flags = WM_PERF_ATTR_DISABLED | WM_PERF_ATTR_INHERIT | WM_PERF_ATTR_MMAP |
@@ -130,7 +130,7 @@ static uint32_t first_field(const struct wm_type *fields)
 	return i;
 }
 
-/* Finds the kernel's format for the fields from the first tracepoint field on. */
+/* Finds the kernel's format for the fields of the tracepoint. */
 static const struct wm_kformat *format_of(const struct wm_pdx *d, const struct wm_pdx_attr *a)
 {
 	struct wm_type own = *a->type->parts[WM_PART_FIELDS];
@@ -228,7 +228,10 @@ static void put_callchain(struct wm_pdx *d, const struct wm_event *e)
 	put_list(d, chain);
 }
 
-/* A sample that lacks registers gets none at all: the mask fixes their number. */
+/*
+ * Writes the registers of a sample: all of them or none, because the attr's mask determines their
+ * number.
+ */
 static void put_regs(struct wm_pdx *d, const struct wm_event *e)
 {
 	const struct wm_item *regs = item(e, "regs_user");
@@ -248,7 +251,7 @@ static bool is_bytes(const struct wm_item *i)
 	return i->member->type->kind == WM_TYPE_BYTES;
 }
 
-/* A blob; in CTF 1.8 a list of bytes. */
+/* Writes a blob, which is a list of bytes in CTF 1.8. */
 static void put_blob(struct wm_pdx *d, const struct wm_item *i)
 {
 	if (i && is_bytes(i))
@@ -271,7 +274,9 @@ static void put_stack(struct wm_pdx *d, const struct wm_event *e)
 		put(d, bytes, 8);
 }
 
-/* perf drops samples whose mode is unknown. */
+/*
+ * Returns the mode for the record; never unknown, because perf drops samples with an unknown mode.
+ */
 static uint8_t mode_of(const struct wm_event *e, uint64_t ip)
 {
 	if (e->mode != WM_MODE_UNKNOWN)
@@ -380,7 +385,7 @@ static void mmap2(struct wm_pdx *d, const struct wm_event *e)
 	put(d, number(e, "addr", 0), 8);
 	put(d, number(e, "len", 0), 8);
 	put(d, number(e, "pgoff", 0), 8);
-	put(d, bytes, 4); /* the size is in the first of four bytes */
+	put(d, bytes, 4); /* one byte of size, three of padding */
 	if (bytes)
 		put_blob(d, id);
 	for (; bytes < BUILD_ID_BYTES; bytes++)

@@ -4,19 +4,22 @@
 
 #include <string.h>
 
-#define LTTNG "\001" /* a provider: no provider, in a trace of LTTng's kernel tracer */
+/* as a provider: an event without provider in a trace of LTTng's kernel tracer */
+#define LTTNG "\001"
 
 enum family { NO_FAMILY, SYSCALL, FUNCTION, INTERRUPT, SOFTIRQ, SPAN };
 
 struct def {
-	const char *provider; /* "a|b": one of these */
-	const char *name;     /* without provider; "x*": the rest is a bar's title */
+	const char *provider; /* alternatives "a|b" */
+	/* name without provider; for "x*", the text matched by * is the bar's title */
+	const char *name;
 	enum wm_act act;
 	enum wm_act_owner owner;
 	enum family family;
-	const char *prefix; /* of `label`'s value; NUMBER: the unit */
-	const char *label;  /* a field; NUMBER: which of several */
-	const char *value;  /* NUMBER */
+	const char *prefix; /* text before the value of `label`; NUMBER: the unit */
+	/* a field whose value is part of the title; NUMBER: which of several */
+	const char *label;
+	const char *value; /* NUMBER: the field with the value */
 };
 
 /* clang-format off */
@@ -25,7 +28,7 @@ static const struct def table[] = {
 	{"syscalls", "sys_exit_*", WM_ACT_END, WM_ACT_OF_THREAD, SYSCALL},
 	{"raw_syscalls", "sys_enter", WM_ACT_BEGIN, WM_ACT_OF_THREAD, SYSCALL, "syscall ", "id"},
 	{"raw_syscalls", "sys_exit", WM_ACT_END, WM_ACT_OF_THREAD, SYSCALL, "syscall ", "id"},
-	/* LTTng's */
+	/* LTTng's events */
 	{LTTNG, "syscall_entry_*", WM_ACT_BEGIN, WM_ACT_OF_THREAD, SYSCALL},
 	{LTTNG, "syscall_exit_*", WM_ACT_END, WM_ACT_OF_THREAD, SYSCALL},
 	{LTTNG, "compat_syscall_entry_*", WM_ACT_BEGIN, WM_ACT_OF_THREAD, SYSCALL},
@@ -36,7 +39,7 @@ static const struct def table[] = {
 	{"lttng_ust_cyg_profile", "func_exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION, "", "addr"},
 	{"lttng_ust_cyg_profile_fast", "func_entry", WM_ACT_BEGIN, WM_ACT_OF_THREAD, FUNCTION, "", "addr"},
 	{"lttng_ust_cyg_profile_fast", "func_exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION},
-	/* waymark's: record --preload func */
+	/* waymark's events: record --preload func */
 	{"func", "entry", WM_ACT_BEGIN, WM_ACT_OF_THREAD, FUNCTION, "", "function"},
 	{"func", "exit", WM_ACT_END, WM_ACT_OF_THREAD, FUNCTION, "", "function"},
 	{"irq|" LTTNG, "irq_handler_entry", WM_ACT_BEGIN, WM_ACT_OF_CPU, INTERRUPT, "irq ", "irq"},
@@ -48,13 +51,13 @@ static const struct def table[] = {
 	{"power|" LTTNG, "cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_frequency", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "kHz", "cpu_id", "state"},
 	{"power|" LTTNG, "power_cpu_idle", WM_ACT_NUMBER, WM_ACT_OF_CPU, NO_FAMILY, "state", "cpu_id", "state"},
-	/* waymark's: record -e proc:vmstat */
+	/* waymark's events: record -e proc:vmstat */
 	{"proc", "cpu", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "cpu"},
 	{"proc", "*", WM_ACT_READINGS, WM_ACT_OF_CPU, NO_FAMILY, NULL, "dev"},
 };
 /* clang-format on */
 
-/* Returns whether the word is one of "a|b". */
+/* Returns whether the word is one of the alternatives "a|b". */
 static bool is_one_of(const char *words, const char *word, size_t bytes)
 {
 	for (const char *at = words;; at++) {
@@ -68,7 +71,7 @@ static bool is_one_of(const char *words, const char *word, size_t bytes)
 	}
 }
 
-/* Returns whether the entry matches; *ret_rest is the part of a name after `*`. */
+/* Returns whether the entry matches; *ret_rest is the part of the event's name matched by `*`. */
 static bool matches(const struct def *d, const char *provider, size_t bytes, const char *name,
 		    const char **ret_rest)
 {
@@ -116,7 +119,10 @@ static void bind_readings(const struct def *d, const struct wm_event_type *t,
 		ret->act = WM_ACT_POINT;
 }
 
-/* An event that lacks a field its act needs is a point. */
+/*
+ * Applies a table entry to an event type. When a field that the entry needs is missing, the event
+ * is a point.
+ */
 static void bind_def(const struct def *d, const struct wm_event_type *t, const char *rest,
 		     struct wm_act_type *ret)
 {

@@ -20,7 +20,7 @@ enum wm_act {
 	WM_ACT_READINGS, /* each numeric field is a new value */
 };
 
-/* Selects the begin that an end matches. */
+/* Determines which begin an end belongs to. */
 enum wm_act_owner {
 	WM_ACT_OF_THREAD, /* the last begin of its thread */
 	WM_ACT_OF_CPU,    /* the last begin on its processor */
@@ -29,19 +29,21 @@ enum wm_act_owner {
 
 struct wm_act_type {
 	uint8_t act, owner;
-	uint8_t family;     /* begins and ends of one family match each other */
-	const char *title;  /* of the bar; the event's name by default */
-	const char *prefix; /* of a title with `label`'s value: "irq 16"; NULL: `title` is used */
+	uint8_t family;    /* an end belongs to a begin of the same family */
+	const char *title; /* title of the bar; by default the event's name */
+	/* prefix of a title that ends with the value of `label`: "irq 16"; NULL: `title` is used */
+	const char *prefix;
 	const char *category;
-	bool is_named;                       /* an end: matches the begin of the same title */
-	bool alone;                          /* a begin: does not nest */
-	struct wm_field_ref label;           /* type NULL: none */
+	/* for an end: it belongs to the begin with the same title */
+	bool is_named;
+	bool alone;                          /* for a begin: bars do not nest */
+	struct wm_field_ref label;           /* label.type is NULL when there is no label */
 	struct wm_field_ref id;              /* OF_SPAN */
 	struct wm_field_ref begin, duration; /* WHOLE: in ticks of the event's clock */
 	struct wm_field_ref value,
-	    part; /* NUMBER, READINGS: which of several; part.type NULL: one */
+	    part; /* NUMBER, READINGS: which of several numbers; part.type NULL: there is one */
 	const char *unit;
-	bool has_words; /* READINGS: has fields other than numbers and `part` */
+	bool has_words; /* READINGS: the event also has fields other than numbers and `part` */
 };
 
 void wm_act_bind(const struct wm_trace *trace, const struct wm_event_type *t,

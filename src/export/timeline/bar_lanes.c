@@ -13,7 +13,7 @@ void wm_lanes_done(struct wm_lanes *l)
 	*l = (struct wm_lanes){0};
 }
 
-/* Joins the two oldest spans: nothing will be placed between them. */
+/* Joins the two oldest spans to make room; bars cannot be placed between them any more. */
 static void join_oldest(struct wm_lane_spans *s)
 {
 	s->spans[1].begin_ns = s->spans[0].begin_ns;
@@ -21,7 +21,9 @@ static void join_oldest(struct wm_lane_spans *s)
 	memmove(&s->spans[0], &s->spans[1], s->nr * sizeof(s->spans[0]));
 }
 
-/* Joins the spans inside the bar with it; false: one overlaps it. */
+/*
+ * Adds the bar and joins it with the spans inside it. Returns false when a span partly overlaps it.
+ */
 static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
 {
 	uint32_t first = s->nr, last;
@@ -33,7 +35,7 @@ static bool put(struct wm_lane_spans *s, int64_t begin_ns, int64_t end_ns)
 			return false;
 	if (first == last && s->nr == WM_LANE_SPANS) {
 		if (first < 2)
-			return false; /* it is older than all remembered spans */
+			return false; /* the bar is older than all stored spans */
 		join_oldest(s);
 		first--;
 		last--;

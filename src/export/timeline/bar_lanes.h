@@ -3,16 +3,16 @@
  * bar_lanes.h - places bars in lanes. Bars of one row that are disjoint or
  * nested share a lane; a bar that partly overlaps another gets a lane below.
  *
- * Bars arrive in the order of their ends. A lane remembers its last few bars
- * only and treats older ones as one bar, so a bar may be placed lower than
- * necessary, but never where it cannot be drawn.
+ * Bars arrive in the order of their ends. A lane stores only its last few
+ * bars and treats older ones as one bar. Therefore a bar may be placed lower
+ * than necessary, but never so that it partly overlaps another.
  */
 #ifndef WM_EXPORT_TIMELINE_BAR_LANES_H
 #define WM_EXPORT_TIMELINE_BAR_LANES_H
 
 #include <stdint.h>
 
-#define WM_BAR_LANES_MAX 64u /* per row */
+#define WM_BAR_LANES_MAX 64u /* lanes per row */
 #define WM_LANE_SPANS    16u
 
 struct wm_lane_spans {

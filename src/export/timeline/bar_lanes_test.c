@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bar_lanes_test.c - bars of one lane can be drawn: they are nested or disjoint. */
+/* bar_lanes_test.c - checks that the bars of a lane are nested or disjoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static bool can_be_drawn(const struct bar *a, const struct bar *b)
 	       (b->begin <= a->begin && a->end <= b->end);
 }
 
-/* Bars of any shape, in the order of their ends, some a little late. */
+/* Random bars in the order of their ends, some of them slightly late. */
 static void any_bars(void **state)
 {
 	static struct bar bars[BARS];

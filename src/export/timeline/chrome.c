@@ -2,8 +2,8 @@
 /*
  * chrome.c - writes Chrome's trace event format: one JSON object with an array
  * of events, one per line. doc/format/chrome.md specifies the contents. Times
- * count from the first event, because readers store them as doubles, which
- * cannot hold nanoseconds since 1970.
+ * are relative to the first event, because readers store them as doubles,
+ * which cannot represent nanoseconds since 1970.
  */
 #include "export/timeline/chrome.h"
 
@@ -17,14 +17,14 @@
 #include "export/timeline/scene.h"
 #include "view/value_text.h"
 
-/* Rows that are not threads: their numbers are beyond all possible pids and tids. */
+/* Ids of rows that are not threads: larger than every possible pid and tid. */
 #define CPUS_PID     10000000u
 #define NOBODY_PID   10000001u
 #define LOSSES_PID   10000002u
 #define READINGS_PID 10000003u
 #define CPUS_TID     11000000u    /* + 4 * processor + kind of row */
-#define ROOM         256u         /* bytes of a line without its names and values */
-#define SPLIT_BYTES  (256u << 20) /* browsers' viewers read at most a few hundred MB */
+#define ROOM         256u         /* size of a line without its names and values */
+#define SPLIT_BYTES  (256u << 20) /* viewers in browsers can open a few hundred MB */
 
 struct chrome {
 	struct wm_export *x;
@@ -32,8 +32,8 @@ struct chrome {
 	struct wm_scene scene;
 	struct wm_chrome_values values;
 	struct wm_diag *diag;
-	int64_t base_ns; /* of ts 0; WM_TIME_NONE: nothing written yet */
-	int64_t last_ns; /* for events without a time */
+	int64_t base_ns; /* the time written as ts 0; WM_TIME_NONE: nothing written yet */
+	int64_t last_ns; /* time of the last event, used for events without a time */
 	bool any;        /* this piece has lines */
 };
 
@@ -78,7 +78,9 @@ static void put_string(struct wm_pen *p, const char *key, const char *text)
 	wm_pen_resume(p);
 }
 
-/* Microseconds with three decimals: the difference of two times may need 65 bits. */
+/*
+ * Writes the difference of two times, which may need 65 bits, in microseconds with three decimals.
+ */
 static void put_us(struct wm_pen *p, const char *key, int64_t from_ns, int64_t ns)
 {
 	uint64_t n =
@@ -180,7 +182,7 @@ static int put_name(struct chrome *c, const struct wm_scene_row *row, const char
 	return close_line(c, &p);
 }
 
-/* Sorts the process above all others. */
+/* Makes viewers show the process above all others. */
 static int put_first(struct chrome *c, const struct wm_scene_row *row)
 {
 	struct wm_pen p;
@@ -199,7 +201,7 @@ static int name_thread(struct chrome *c, const struct wm_scene_row *row, const c
 
 	if (!name[0])
 		return 0;
-	/* A process has the name of its main thread, or of another one while that is not known. */
+	/* A process has the name of its main thread or, until that is known, of another thread. */
 	if (t->pid < 0 || t->pid == t->tid || !wm_tasks_find(&c->scene.state.tasks, t->pid))
 		err = put_name(c, row, "process_name", name);
 	return err ? err : put_name(c, row, "thread_name", name);
@@ -214,7 +216,7 @@ static int on_row(void *own, const struct wm_scene_row *row, uint32_t lane, cons
 	char text[48];
 	int err;
 
-	if (lane) /* bars in lanes have ids, and viewers make rows by id */
+	if (lane) /* bars in lanes have ids, and viewers make one row per id */
 		return 0;
 	if (row->kind == WM_ROW_THREAD)
 		return name_thread(c, row, name);
@@ -328,7 +330,7 @@ static int on_bar(void *own, const struct wm_scene_bar *b)
 	return err || b->is_open ? err : put_async(c, &numbered, "e");
 }
 
-/* Writes a number whatever its size, because viewers plot it. */
+/* Writes a number as such even beyond 2^53, because viewers plot it. */
 static void put_number_value(struct wm_pen *p, const struct wm_scene_number *n)
 {
 	put_key(p, ":");

@@ -7,7 +7,7 @@
 
 #include "view/value_text.h"
 
-#define SAFE      ((uint64_t)1 << 53) /* doubles hold all integers up to it */
+#define SAFE      ((uint64_t)1 << 53) /* doubles represent all integers up to this one */
 #define ARENA_MAX ((size_t)1 << 30)
 #define ROOM      64u
 
@@ -82,7 +82,7 @@ void wm_chrome_values_done(struct wm_chrome_values *v)
 
 /* --- events -------------------------------------------------------------------------------- */
 
-/* Writes the members of a part, after `nr` others; -1: no memory. */
+/* Writes the members of a part after `nr` other members. -1: out of memory. */
 static int64_t put_part(struct wm_chrome_values *v, struct wm_pen *p, const struct wm_event *e,
 			int part, uint32_t nr)
 {

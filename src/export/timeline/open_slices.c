@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open_slices.c - see open_slices.h. Hash chains by key, and one list by age. */
+/* open_slices.c - see open_slices.h. Slices are in hash chains by key, and in one list by age. */
 #include "export/timeline/open_slices.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SLOTS          (1u << 12)
-#define KEEP_BYTES_MAX 4096u /* of a text kept for reuse */
+#define KEEP_BYTES_MAX 4096u /* limit of a text buffer that is kept for reuse */
 
 int wm_open_slices_init(struct wm_open_slices *s)
 {

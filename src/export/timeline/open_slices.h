@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * open_slices.h - the slices that have begun but not ended, for exporters that
- * draw a begin and an end as one bar. They are found by key; of several with
- * the same key the last one opened comes first, as with nested calls.
+ * draw a begin and an end as one bar. They are found by key; among several with
+ * the same key, the one opened last is found, as with nested calls.
  *
  * Memory is bounded by number and by bytes: while the table is full, the caller
  * removes the oldest slice before it adds one.
@@ -13,24 +13,25 @@
 #include "base/text.h"
 
 #define WM_OPEN_SLICES_MAX       (1u << 16)
-#define WM_OPEN_SLICES_BYTES_MAX ((size_t)64 << 20) /* of all their texts */
+#define WM_OPEN_SLICES_BYTES_MAX ((size_t)64 << 20) /* limit of bytes of all their texts */
 
 struct wm_open_key {
 	uint64_t family; /* the kind of begin */
-	uint64_t who;    /* thread, processor, process */
+	uint64_t who;    /* id of the thread, processor or process */
 	uint64_t id;     /* 0: none */
 };
 
 struct wm_open_slice {
 	struct wm_open_key key;
 	int64_t begin_ns;
-	uint64_t row;         /* the caller's: where it is drawn */
-	const char *title;    /* the caller's, or `label` */
-	const char *category; /* the caller's */
+	uint64_t row;         /* set by the caller: the row in which it is drawn */
+	const char *title;    /* set by the caller: its own text, or `label` */
+	const char *category; /* set by the caller, not copied */
 	char label[40];
-	struct wm_text values;              /* of its begin, encoded in the output format */
-	size_t counted;                     /* bytes of `values` in the total */
-	struct wm_open_slice *same, **slot; /* by key */
+	/* values of its begin, encoded in the output format */
+	struct wm_text values;
+	size_t counted;                     /* bytes of `values` included in the total */
+	struct wm_open_slice *same, **slot; /* hash chain */
 	struct wm_open_slice *older, *newer;
 };
 
@@ -53,14 +54,14 @@ static inline bool wm_open_slices_full(const struct wm_open_slices *s)
 /* Opens the newest slice, with `values` empty; NULL: out of memory. */
 struct wm_open_slice *wm_open_slices_add(struct wm_open_slices *s, const struct wm_open_key *key);
 
-/* Counts the bytes of `values`; call it after writing them. */
+/* Adds the bytes of `values` to the total; call it after writing them. */
 void wm_open_slices_added(struct wm_open_slices *s, struct wm_open_slice *o);
 
-/* Returns the last one opened with that key; NULL: none. */
+/* Returns the slice with that key that was opened last; NULL: none. */
 struct wm_open_slice *wm_open_slices_find(const struct wm_open_slices *s,
 					  const struct wm_open_key *key);
 
-/* Returns the one opened before it with the same key; NULL: none. */
+/* Returns the slice with the same key that was opened before `o`; NULL: none. */
 struct wm_open_slice *wm_open_slices_before(const struct wm_open_slice *o);
 
 void wm_open_slices_remove(struct wm_open_slices *s, struct wm_open_slice *o);

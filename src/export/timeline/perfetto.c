@@ -5,7 +5,7 @@
  * contents; the field numbers are public, and test/data/perfetto.proto has
  * those used here.
  *
- * All packets belong to one sequence. Each piece of a split output can be read
+ * All packets belong to one sequence. Each file of a split output can be read
  * alone: it begins with the clock, and describes all its tracks and names
  * again.
  */
@@ -18,7 +18,7 @@
 
 #include "export/timeline/perfetto_int.h"
 
-#define BUNDLE_BYTES 4096u          /* of kernel events in one packet */
+#define BUNDLE_BYTES 4096u          /* size of the kernel events in one packet */
 #define SPLIT_BYTES  (512ull << 20) /* a browser needs a few times as much memory to show it */
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -98,7 +98,10 @@ static int put_begin(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64
 	return err ? err : end_event(p, at, inner);
 }
 
-/* The values of the end are one annotation: they may have the same names as those of the begin. */
+/*
+ * Writes the values of the end as one nested annotation, because they may have the same names as
+ * those of the begin.
+ */
 static int put_end(struct wm_perfetto *p, const struct wm_scene_bar *b, uint64_t track)
 {
 	size_t inner, at = begin_event(p, b->end_ns, WM_PF_SLICE_END, track, &inner), end;
@@ -198,8 +201,8 @@ static bool is_epoch(const struct wm_export *x)
 }
 
 /*
- * Times are in WM_PF_BOOTTIME, the readers' default. Where they count from
- * 1970, WM_PF_REALTIME is the same, and readers can show dates.
+ * Describes the clock. Times are in WM_PF_BOOTTIME, the readers' default. If they count from 1970,
+ * WM_PF_REALTIME is declared equal to it, so that readers can show dates.
  */
 static int put_clock(struct wm_perfetto *p)
 {

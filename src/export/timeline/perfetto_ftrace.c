@@ -9,7 +9,7 @@
 struct def {
 	const char *name;
 	uint32_t event;
-	/* [i]: field number i + 1; the first name that exists counts */
+	/* [i]: names "a|b" of field number i + 1; the first that exists is used */
 	const char *fields[WM_PERFETTO_FTRACE_FIELDS];
 };
 
@@ -33,7 +33,7 @@ static const struct def table[] = {
 };
 /* clang-format on */
 
-/* Returns whether the name is one of "a|b". */
+/* Returns whether the name is one of the alternatives "a|b". */
 static bool is_one_of(const char *words, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -53,7 +53,7 @@ static bool can_hold(const struct wm_type *t)
 	return t->kind <= WM_TYPE_BOOL || t->kind == WM_TYPE_STRING;
 }
 
-/* Returns the number of the event's field; 0: the message has none. */
+/* Returns the field number for a field of the event; 0: the message has no such field. */
 static uint32_t number_of(const struct def *d, const struct wm_member *m)
 {
 	for (uint32_t i = 0; i < WM_PERFETTO_FTRACE_FIELDS; i++)

@@ -13,7 +13,7 @@
 #define WM_PERFETTO_FTRACE_FIELDS 8u
 
 struct wm_perfetto_ftrace {
-	uint32_t event; /* its field of FtraceEvent; 0: not one of these events */
+	uint32_t event; /* its field number in FtraceEvent; 0: not one of these events */
 	uint32_t nr;
 	struct {
 		uint32_t number;
@@ -21,10 +21,13 @@ struct wm_perfetto_ftrace {
 	} fields[WM_PERFETTO_FTRACE_FIELDS];
 };
 
-/* An event with fields beyond the table's does not match, so that no field is lost. */
+/*
+ * Finds the table entry of an event type. An event with fields that the table lacks does not match,
+ * so that no field is lost.
+ */
 void wm_perfetto_ftrace_bind(const struct wm_event_type *t, struct wm_perfetto_ftrace *ret);
 
-/* Appends an FtraceEvent, as field 2 of a bundle. `tid` is the thread that ran; -1: not known. */
+/* Appends an FtraceEvent, as field 2 of a bundle. `tid` is the thread that ran; -1: unknown. */
 void wm_perfetto_ftrace_put(const struct wm_perfetto_ftrace *f, const struct wm_event *e,
 			    int32_t tid, struct wm_text *t);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_int.h - shared by the files of Perfetto's exporter: perfetto.c
- * receives events and writes packets, perfetto_tracks.c describes their tracks,
- * perfetto_values.c encodes values.
+ * perfetto_int.h - declarations shared by the files of Perfetto's exporter:
+ * perfetto.c receives events and writes packets, perfetto_tracks.c describes
+ * their tracks, perfetto_values.c encodes values.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_INT_H
 #define WM_EXPORT_TIMELINE_PERFETTO_INT_H
@@ -70,7 +70,7 @@ enum wm_perfetto_track {
 	WM_PF_OF_LOSSES,
 	WM_PF_OF_COUNTER,
 	WM_PF_OF_READINGS,
-	WM_PF_OF_LANE = 64, /* + number: for a thread's bars that overlap others */
+	WM_PF_OF_LANE = 64, /* + number: a lane for a thread's bars that overlap others */
 };
 
 #define WM_PF_COUNTERS_MAX 65536u
@@ -81,13 +81,13 @@ struct wm_perfetto {
 	struct wm_scene scene;
 	struct wm_perfetto_names names;
 	struct wm_perfetto_values values;
-	struct wm_perfetto_ftrace **ftrace; /* by trace and type index */
+	struct wm_perfetto_ftrace **ftrace; /* indexed by trace, then by type */
 	struct wm_text bundle;              /* buffered FtraceEvents of one processor */
 	int32_t bundle_cpu;
-	struct wm_names counters; /* "PID NAME" of each; PID -1: no process */
-	bool *told_counters;      /* by id: described in this piece */
+	struct wm_names counters; /* each is "PID NAME"; PID -1: no process */
+	bool *told_counters;      /* by id: whether the counter was described in this file */
 	uint32_t room_counters;
-	struct wm_text counter; /* the current one's name */
+	struct wm_text counter; /* name of the current counter */
 	struct wm_diag *diag;
 	int64_t last_ns;
 	bool begun;
@@ -102,13 +102,13 @@ static inline struct wm_text *wm_perfetto_out(const struct wm_perfetto *p)
 }
 
 /*
- * Begins a packet with these flags; pass the result to
- * wm_perfetto_end_packet(), which adds new names.
+ * Begins a packet with these flags. The result must be passed to wm_perfetto_end_packet(), which
+ * also writes new names.
  */
 size_t wm_perfetto_begin_packet(struct wm_perfetto *p, uint32_t flags);
 int wm_perfetto_end_packet(struct wm_perfetto *p, size_t at);
 
-/* Converts a time to the format's: times before the clock's origin become 0. */
+/* Converts a time for the output: times before the clock's origin become 0. */
 static inline uint64_t wm_perfetto_time(const struct wm_perfetto *p, int64_t ns)
 {
 	if (ns == WM_TIME_NONE)
@@ -125,10 +125,13 @@ static inline uint64_t wm_perfetto_uuid(enum wm_perfetto_track of, uint64_t n)
 uint64_t wm_perfetto_row_uuid(const struct wm_scene_row *row);
 uint64_t wm_perfetto_lane_uuid(const struct wm_scene_row *row, uint32_t lane);
 
-/* Describes the row's track, for wm_scene_ops. */
+/* Describes the track of a row; used in wm_scene_ops. */
 int wm_perfetto_row(void *own, const struct wm_scene_row *row, uint32_t lane, const char *name);
 
-/* Returns the number's counter and describes it on first use; -ENOSPC: too many counters. */
+/*
+ * Finds the counter track of a number, and describes it at its first use. -ENOSPC: too many
+ * counters.
+ */
 int wm_perfetto_counter_track(struct wm_perfetto *p, const struct wm_scene_number *n);
 
 #endif

@@ -19,7 +19,7 @@ size_t wm_perfetto_begin_packet(struct wm_perfetto *p, uint32_t flags)
 	return at;
 }
 
-/* Adds the names that are new since the last packet. */
+/* Ends a packet, and adds the names that are new since the last one. */
 int wm_perfetto_end_packet(struct wm_perfetto *p, size_t at)
 {
 	struct wm_text *t = wm_perfetto_out(p), *pending = &p->names.pending;
@@ -84,7 +84,7 @@ static int describe_thread(struct wm_perfetto *p, const struct wm_scene_row *row
 	size_t at, inner, thread;
 	int err = 0;
 
-	/* A process has the name of its main thread, or of another one while that is not known. */
+	/* A process has the name of its main thread or, until that is known, of another thread. */
 	if (pid == task->tid || !wm_tasks_find(&p->scene.state.tasks, pid))
 		err = describe_process(p, pid, name);
 	if (err)
@@ -103,7 +103,7 @@ static int describe_thread(struct wm_perfetto *p, const struct wm_scene_row *row
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* A lane has a track of its own below its row's. */
+/* Returns the track of a lane, which is below the track of its row. */
 uint64_t wm_perfetto_lane_uuid(const struct wm_scene_row *row, uint32_t lane)
 {
 	return wm_perfetto_row_uuid(row) + ((uint64_t)WM_PF_OF_LANE * lane << 40);
@@ -141,7 +141,7 @@ static int32_t process_of(const struct wm_scene_row *row)
 	return row->task->pid >= 0 ? row->task->pid : row->task->tid;
 }
 
-/* 0: the counter has no parent. */
+/* Returns the track that is the parent of a counter; 0: none. */
 static uint64_t counter_parent(const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_THREAD)
@@ -184,7 +184,7 @@ static int describe_counter(struct wm_perfetto *p, uint32_t id, const struct wm_
 	return wm_perfetto_end_packet(p, at);
 }
 
-/* Makes room in told_counters for this id. */
+/* Grows told_counters to include this id. */
 static bool room_for_counter(struct wm_perfetto *p, uint32_t id)
 {
 	uint32_t room = p->room_counters ? 2 * p->room_counters : 256;

@@ -55,7 +55,7 @@ static bool room_for(struct wm_perfetto_names *n, uint32_t id)
 	return true;
 }
 
-/* Adds {iid, name}, which is the same in all three kinds. */
+/* Adds a name as {iid, name}; all three kinds of names have this form. */
 static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32_t id)
 {
 	size_t at = wm_pb_begin(&n->pending, kind);
@@ -65,7 +65,10 @@ static void send(struct wm_perfetto_names *n, enum wm_perfetto_name kind, uint32
 	wm_pb_end(&n->pending, at);
 }
 
-/* A cache by address: mostly the same few names are at the same few addresses. */
+/*
+ * Looks names up by address in a cache first: most events use the same few names at the same few
+ * addresses.
+ */
 static uint32_t id_of(struct wm_perfetto_names *n, const char *text)
 {
 	uint32_t i = (uint32_t)((uintptr_t)text * 0x9e3779b97f4a7c15ull >> 56);
@@ -105,7 +108,7 @@ void wm_perfetto_names_again(struct wm_perfetto_names *n)
 /* --- shapes: types with encoded member names ------------------------------------------ */
 
 struct piece {
-	const char *name; /* a field of DebugAnnotation, encoded */
+	const char *name; /* the name, as an encoded field of DebugAnnotation */
 	uint32_t bytes;
 	const struct wm_perfetto_shape *shape;
 };
@@ -113,7 +116,7 @@ struct piece {
 struct wm_perfetto_shape {
 	const struct wm_type *type;
 	uint32_t nr;
-	struct piece *pieces; /* of members; LIST and OPTIONAL have one */
+	struct piece *pieces; /* one for each member; LIST and OPTIONAL have one */
 };
 
 void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names)
@@ -197,7 +200,10 @@ static bool fill(struct wm_perfetto_values *v, struct wm_perfetto_shape *s)
 	return s->pieces;
 }
 
-/* Recursive: types have no cycles, and the trace formats limit their depth. */
+/*
+ * Returns the shape of a type, made at its first use. The recursion ends, because types have no
+ * cycles and the readers limit their depth.
+ */
 static const struct wm_perfetto_shape *shape_of(struct wm_perfetto_values *v,
 						const struct wm_type *t)
 {

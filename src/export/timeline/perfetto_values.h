@@ -2,11 +2,11 @@
 /*
  * perfetto_values.h - writes the values of an event as Perfetto's
  * DebugAnnotations, typed and nested, and interns names: each name is written
- * once per piece of the output and referred to by number after that.
+ * once per output file, and later referred to by number.
  *
- * Integers and reals keep their types, hexadecimal ones become pointers; an
- * enumeration's value is "label (3)"; bytes are hexadecimal text; an absent
- * optional has a name and no value.
+ * Integers and reals keep their types, hexadecimal integers become pointers;
+ * the value of an enumeration is "label (3)"; bytes are hexadecimal text; an
+ * absent optional has a name and no value.
  */
 #ifndef WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
 #define WM_EXPORT_TIMELINE_PERFETTO_VALUES_H
@@ -16,12 +16,13 @@
 #include "trace/reader.h"
 #include "view/writer.h"
 
-#define WM_PERFETTO_NAMES_MAX (1u << 16) /* names with numbers; others are written in full */
+/* limit of names with numbers; further names are written in full */
+#define WM_PERFETTO_NAMES_MAX (1u << 16)
 #define WM_PERFETTO_RECENT    256u
 
 /* The kind of a name: each kind has its own numbers. */
 enum wm_perfetto_name {
-	WM_PERFETTO_CATEGORY = 1, /* fields of InternedData */
+	WM_PERFETTO_CATEGORY = 1, /* values are field numbers of InternedData */
 	WM_PERFETTO_EVENT = 2,
 	WM_PERFETTO_ANNOTATION = 3,
 };
@@ -29,10 +30,10 @@ enum wm_perfetto_name {
 struct wm_perfetto_names {
 	struct wm_names names;
 	struct {
-		const char *text; /* its address; the text at it may have changed */
+		const char *text; /* address of the name; the text there may have changed */
 		uint32_t id;
 	} recent[WM_PERFETTO_RECENT];
-	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name */
+	unsigned char *sent; /* by id: bits 1 << enum wm_perfetto_name, already written */
 	uint32_t room;
 	struct wm_text pending; /* InternedData for the next packet */
 };
@@ -41,11 +42,11 @@ struct wm_perfetto_names {
 int wm_perfetto_names_init(struct wm_perfetto_names *n);
 void wm_perfetto_names_done(struct wm_perfetto_names *n);
 
-/* Returns the name's number; 0: it has none, write it in full. */
+/* Returns the number of a name; 0: there are too many names, so write it in full. */
 uint64_t wm_perfetto_name(struct wm_perfetto_names *n, enum wm_perfetto_name kind,
 			  const char *text);
 
-/* A new piece begins: makes all names ever used pending again. */
+/* Called when a new file begins: all names used so far will be written again. */
 void wm_perfetto_names_again(struct wm_perfetto_names *n);
 
 struct wm_perfetto_shape;
@@ -53,20 +54,20 @@ struct wm_perfetto_shape;
 struct wm_perfetto_values {
 	struct wm_perfetto_names *names;
 	struct wm_arena arena;
-	struct wm_perfetto_shape **table; /* by type; open addressing */
+	struct wm_perfetto_shape **table; /* hash table by type, with open addressing */
 	uint32_t nr, room;
 };
 
 void wm_perfetto_values_init(struct wm_perfetto_values *v, struct wm_perfetto_names *names);
 void wm_perfetto_values_done(struct wm_perfetto_values *v);
 
-/* Begins an annotation of that name; ends with wm_pb_end(). */
+/* Begins an annotation with that name; the caller ends it with wm_pb_end(). */
 size_t wm_perfetto_values_begin(struct wm_perfetto_values *v, uint32_t field, const char *name,
 				struct wm_text *t);
 
 /*
- * Appends the event's values as repeated DebugAnnotations of that field number:
- * 4 of a TrackEvent, 11 of another annotation. 0 or -ENOMEM.
+ * Appends the event's values as repeated DebugAnnotations. `field` is their field number: 4 in a
+ * TrackEvent, 11 in another annotation. 0 or -ENOMEM.
  */
 int wm_perfetto_values_put(struct wm_perfetto_values *v, const struct wm_view *view, uint32_t trace,
 			   const struct wm_event *e, uint32_t field, struct wm_text *t);

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAMILY_RUNS 0x100u /* bars of CPU_RUNS; action.c's families are below */
-#define NO_PLACE    1      /* no free lane in the row */
+#define FAMILY_RUNS 0x100u /* family of the bars of CPU_RUNS; action.c uses lower numbers */
+#define NO_PLACE    1      /* result of give_bar(): no free lane in the row */
 
-static const char idle[] = "idle", sched[] = "sched"; /* categories of CPU_RUNS */
+static const char idle[] = "idle", sched[] = "sched"; /* categories of the bars of CPU_RUNS */
 
 /* --- making it --------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static int drop(struct wm_scene *s, struct wm_open_slice *o)
 
 /* --- bars ------------------------------------------------------------------------------------ */
 
-/* 0, NO_PLACE, -errno. */
+/* Outputs a bar in a free lane. Returns 0, NO_PLACE or -errno. */
 static int give_bar(struct wm_scene *s, struct wm_scene_bar *b)
 {
 	struct wm_lanes *l = wm_scene_lanes(s, &b->row);
@@ -201,7 +201,10 @@ static const char *make_title(const struct wm_act_type *a, const struct wm_event
 	return buf;
 }
 
-/* Finds the bar's key; false: it has no owner, so the event cannot be a bar. */
+/*
+ * Finds the key of the event's bar. Returns false when the thread or processor is unknown, so that
+ * the event cannot be a bar.
+ */
 static bool key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
 		   const struct wm_event *e, struct wm_open_key *ret)
 {
@@ -220,7 +223,7 @@ static bool key_of(const struct wm_act_type *a, const struct wm_scene_row *row,
 	}
 }
 
-/* Returns the row of the bar that the event begins or is. */
+/* Returns the row of the event's bar. */
 static struct wm_scene_row bar_row(const struct wm_act_type *a, const struct wm_scene_row *row,
 				   const struct wm_event *e)
 {
@@ -252,7 +255,10 @@ static int on_begin(struct wm_scene *s, const struct wm_act_type *a, const struc
 	return 0;
 }
 
-/* Finds the begin that matches the end. Slices opened after it lost their ends and are dropped. */
+/*
+ * Finds the begin that an end belongs to. The ends of slices opened later were lost: these slices
+ * are output without an end.
+ */
 static int find_begin(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e,
 		      const struct wm_open_key *key, struct wm_open_slice **ret)
 {
@@ -384,11 +390,11 @@ static int on_number(struct wm_scene *s, const struct wm_act_type *a,
 				    .trace = trace};
 
 	if (a->value.type->bits == 32 && n.s == UINT32_MAX)
-		n.s = -1; /* the kernel writes -1 as unsigned */
+		n.s = -1; /* the kernel writes -1 as an unsigned number */
 	return s->ops->number(s->own, &n);
 }
 
-/* Also outputs a point with all values, so that the text is next to the numbers. */
+/* Outputs the numbers of a reading. If it also has text, outputs a point with all values too. */
 static int on_readings(struct wm_scene *s, const struct wm_act_type *a,
 		       const struct wm_scene_row *row, uint32_t trace, const struct wm_event *e)
 {
@@ -442,7 +448,7 @@ static int give_loss(struct wm_scene *s, const struct wm_trace_loss *l)
 	b.begin_ns = l->begin_ns > s->first_ns ? l->begin_ns : s->first_ns;
 	b.end_ns = l->end_ns < s->last_ns ? l->end_ns : s->last_ns;
 	if (b.begin_ns > b.end_ns)
-		return 0; /* outside the time shown */
+		return 0; /* the loss is outside the time range of the events */
 	if (l->count == UINT64_MAX)
 		(void)snprintf(title, sizeof(title), "events lost");
 	else

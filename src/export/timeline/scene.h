@@ -5,11 +5,11 @@
  * processors. For exporters of formats that timeline viewers read: such a
  * format is one struct wm_scene_ops.
  *
- * A bar is passed on when it ends, with the values of its begin, which the
- * format encoded at the begin. Bars still open at the end of the traces are
- * passed on then. Every event is output exactly once: as a point, as one or
- * more numbers, as the begin or the end of a bar, or as a whole bar. The
- * exception is a reading that also has text: it becomes numbers and a point.
+ * A bar is output when it ends, with the values of its begin, which the format
+ * encoded when it began. Bars that are open at the end of the traces are output
+ * then. Every event is output exactly once: as a point, as one or more numbers,
+ * as the begin or the end of a bar, or as a whole bar. The exception is a
+ * reading that also has text: it becomes numbers and a point.
  *
  * Relies on trace/task_state.h to know which thread runs where, and on action.h
  * for the meaning of an event. Memory is bounded by the numbers of threads and
@@ -26,49 +26,52 @@
 #include "view/writer.h"
 
 enum wm_scene_row_kind {
-	WM_ROW_NOBODY, /* neither thread nor processor is known */
+	WM_ROW_NOBODY, /* for events whose thread and processor are unknown */
 	WM_ROW_THREAD,
-	WM_ROW_CPU,       /* events on it, of any thread */
-	WM_ROW_CPU_RUNS,  /* the running thread */
-	WM_ROW_CPU_STOPS, /* interrupts */
+	WM_ROW_CPU,       /* a processor: events of all threads */
+	WM_ROW_CPU_RUNS,  /* a processor: the running thread */
+	WM_ROW_CPU_STOPS, /* a processor: interrupts */
 	WM_ROW_LOSSES,
-	WM_ROW_READINGS, /* of the machine, its processors and devices */
+	WM_ROW_READINGS, /* readings of the machine, its processors and devices */
 	WM_NR_ROWS
 };
 
 struct wm_scene_row {
 	enum wm_scene_row_kind kind;
-	uint32_t index;             /* processor; thread: task->index */
-	const struct wm_task *task; /* THREAD */
+	uint32_t index;             /* processor number; for a thread: task->index */
+	const struct wm_task *task; /* set for THREAD */
 };
 
 struct wm_scene_point {
 	struct wm_scene_row row;
 	int64_t ns;
 	const char *title, *category;
-	const struct wm_event *event; /* may be NULL */
+	const struct wm_event *event; /* may be NULL: see `values` */
 	uint32_t trace;
-	const char *values; /* encoded earlier, of a begin without an end; may be NULL */
+	const char *values; /* values of a begin without an end, encoded earlier; may be NULL */
 	size_t bytes;
 };
 
 struct wm_scene_bar {
 	struct wm_scene_row row;
-	uint32_t lane; /* 0: the row itself; else below it, as the bar overlaps others */
+	/* 0: the row itself; else a lane below it, because the bar overlaps others */
+	uint32_t lane;
 	int64_t begin_ns, end_ns;
 	bool is_open; /* no end was seen: end_ns is the end of the traces */
 	bool is_idle; /* CPU_RUNS: no thread runs */
-	uint64_t id;  /* of a span; 0: none */
+	uint64_t id;  /* id of a span; 0: none */
 	const char *title, *category;
-	const char *values; /* of its begin, made by ops->values(); NULL: use `event` */
+	/* values of its begin, encoded by ops->values(); NULL: use `event` */
+	const char *values;
 	size_t bytes;
-	const struct wm_event *event; /* its end, or the whole bar; NULL: neither */
+	/* the event that ends the bar, or is the whole bar; NULL: none */
+	const struct wm_event *event;
 	uint32_t trace;
 };
 
 /* A new value of a number. */
 struct wm_scene_number {
-	struct wm_scene_row row; /* THREAD: the number is its process's */
+	struct wm_scene_row row; /* THREAD: the number belongs to the thread's process */
 	const char *title;
 	int64_t ns;
 	enum wm_type_kind kind; /* selects the union member: UNSIGNED, SIGNED, BOOL, FLOAT */
@@ -78,13 +81,16 @@ struct wm_scene_number {
 		double f;
 	};
 	bool has_part;
-	int64_t part;     /* which one of several */
-	const char *unit; /* "": not known */
+	int64_t part;     /* which of several numbers with this title */
+	const char *unit; /* "": unknown */
 	const struct wm_event *event;
 	uint32_t trace;
 };
 
-/* All receive the `own` of wm_scene_init(); 0, or -errno, which ends the export. */
+/*
+ * The functions receive the `own` passed to wm_scene_init(). They return 0, or -errno, which ends
+ * the export.
+ */
 struct wm_scene_ops {
 	/* Appends the event's values to `t`, encoded in the output format. */
 	int (*values)(void *own, uint32_t trace, const struct wm_event *e, struct wm_text *t);
@@ -98,14 +104,14 @@ struct wm_scene_ops {
 	int (*number)(void *own, const struct wm_scene_number *n);
 };
 
-/* What row() was last called with for a thread. */
+/* The lanes, name and process for which row() was called last, for a thread. */
 struct wm_scene_told {
-	uint64_t lanes; /* bits: 0 is the row itself */
+	uint64_t lanes; /* bit set; bit 0 is the row itself */
 	int32_t pid;
 	uint32_t comm;
 };
 
-/* The lanes of a processor's rows, by kind. */
+/* The lanes of a processor for which row() was called, by kind of row. */
 struct wm_scene_told_cpu {
 	uint64_t lanes[WM_ROW_CPU_STOPS - WM_ROW_CPU + 1];
 };
@@ -119,20 +125,20 @@ struct wm_scene {
 	const struct wm_export *export;
 	const struct wm_scene_ops *ops;
 	void *own;
-	struct wm_view *view; /* for print forms */
+	struct wm_view *view; /* formats print forms */
 	struct wm_state state;
 	struct wm_scene_trace *traces;
 	struct wm_open_slices open;
-	struct wm_lanes *lanes;     /* by task->index */
-	struct wm_scene_told *told; /* by task->index */
-	uint32_t room;              /* of both arrays */
-	struct wm_lanes *stops;     /* by processor, of CPU_STOPS */
+	struct wm_lanes *lanes;     /* indexed by task->index */
+	struct wm_scene_told *told; /* indexed by task->index */
+	uint32_t room;              /* capacity of both arrays */
+	struct wm_lanes *stops;     /* lanes of CPU_STOPS, indexed by processor */
 	struct wm_scene_told_cpu *told_cpus;
 	uint32_t nr_cpus;
 	struct wm_lanes losses, nobodys;
-	uint64_t told_rows[WM_NR_ROWS]; /* lanes of the kinds that have one row */
-	int64_t first_ns, last_ns;      /* of events; first > last: none yet */
-	struct wm_text title;           /* of a reading */
+	uint64_t told_rows[WM_NR_ROWS]; /* announced lanes of the kinds that have one row */
+	int64_t first_ns, last_ns;      /* time range of the events; first > last: none yet */
+	struct wm_text title;           /* title of a reading */
 };
 
 /* 0 or -ENOMEM; call wm_scene_done() in either case. */
@@ -145,24 +151,24 @@ int wm_scene_event(struct wm_scene *s, uint32_t trace, const struct wm_event *e)
 
 /*
  * Called instead of wm_scene_event() by an exporter that shows the event
- * itself: only learns which thread runs where and the names of threads. *ret is
- * the event's row, already announced.
+ * itself: it only updates the threads' names and processors. *ret is the
+ * event's row, for which row() was called if needed.
  */
 int wm_scene_learn(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		   struct wm_scene_row *ret);
 
 /* --- between scene.c, scene_rows.c and scene_readings.c -------------------------- */
 
-/* Announces the name of the row, and of the lane below it, if it is new. */
+/* Calls row() for a row, or a lane below it, that is new or has a new name. */
 int wm_scene_tell(struct wm_scene *s, const struct wm_scene_row *row, uint32_t lane);
 
-/* Returns the lanes of the row; NULL: it has none, or no memory. */
+/* Returns the lanes of the row; NULL: it has none, or out of memory. */
 struct wm_lanes *wm_scene_lanes(struct wm_scene *s, const struct wm_scene_row *row);
 
-/* Returns a processor's row; NOBODY's if the number is out of range. */
+/* Returns a row of the processor; that of NOBODY when the number is out of range. */
 struct wm_scene_row wm_scene_cpu_row(int32_t cpu, enum wm_scene_row_kind kind);
 
-/* The next use of each row announces it again. */
+/* Makes the next use of each row call row() again. */
 void wm_scene_forget_rows(struct wm_scene *s);
 
 /* Outputs each number of the event. */

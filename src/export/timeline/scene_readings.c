@@ -17,7 +17,7 @@ static bool ends_with(const char *name, const char *end)
 	return n > k && !memcmp(name + n - k, end, k);
 }
 
-/* The unit of a field is the suffix of its name. */
+/* Returns the unit of a field, which is the suffix of its name. */
 static const char *unit_of(const char *field)
 {
 	static const struct {
@@ -34,7 +34,9 @@ static const char *unit_of(const char *field)
 	return "";
 }
 
-/* Makes "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ": field names are appended to it. */
+/*
+ * Makes "proc:cpu 0 ", "proc:net_dev lo ", "proc:vmstat ": the names of fields are appended to it.
+ */
 static void begin_title(struct wm_scene *s, const struct wm_act_type *a, const struct wm_event *e)
 {
 	struct wm_text *t = &s->title;

@@ -84,12 +84,12 @@ struct wm_lanes *wm_scene_lanes(struct wm_scene *s, const struct wm_scene_row *r
 
 /* --- announcing ------------------------------------------------------------------------ */
 
-/* Marks a thread's row as not announced if its name or process changed. */
+/* Marks a thread's row for another call of row() when its name or process has changed. */
 static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 {
 	if (told->lanes & 1 && told->pid == t->pid && told->comm == t->comm)
 		return;
-	/* Each processor's idle thread has tid 0 and a name of its own. */
+	/* All idle threads have tid 0, each with a name of its own: do not rename the row. */
 	if (told->lanes & 1 && !t->tid)
 		return;
 	told->lanes &= ~(uint64_t)1;
@@ -97,7 +97,7 @@ static void forget_if_news(struct wm_scene_told *told, const struct wm_task *t)
 	told->comm = t->comm;
 }
 
-/* Returns the announced lanes of the row; NULL: no memory. */
+/* Returns the set of lanes for which row() was called; NULL: out of memory. */
 static uint64_t *told_of(struct wm_scene *s, const struct wm_scene_row *row)
 {
 	if (row->kind == WM_ROW_NOBODY || row->kind >= WM_ROW_LOSSES)
@@ -154,7 +154,7 @@ static void name_task(struct wm_scene *s, struct wm_task *t, const char *comm, s
 		t->comm = id;
 }
 
-/* Takes the name from a context of the event; else, once per thread, from the trace. */
+/* Gets the thread's name from a context of the event or, once per thread, from the trace. */
 static void find_name(struct wm_scene *s, uint32_t trace, const struct wm_event *e,
 		      struct wm_task *t, bool is_new)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene_test.c - made-up events, and the timeline they should give. */
+/* scene_test.c - passes synthetic events to a scene and compares its output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static struct {
 	struct wm_trace *trace;
 	struct wm_trace_clock clock;
 	struct wm_stream stream;
-	struct wm_text said; /* the scene's calls, one per line */
+	struct wm_text said; /* the calls of the scene's operations, one per line */
 } kit;
 
 /* --- the format: lines of text ------------------------------------------------------------ */
@@ -126,7 +126,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* An event of process 7, with up to three fields. */
+/* Passes an event of process 7 with up to three fields. */
 static void happens(int64_t ns, int32_t tid, enum kind kind, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct wm_type *t = kinds[kind].parts[WM_PART_FIELDS];
@@ -170,7 +170,7 @@ static void spans_that_overlap_have_lanes(void **state)
 {
 	happens(10, 1, BEGIN, 100, 0, 0);
 	happens(20, 1, BEGIN, 101, 0, 0);
-	happens(30, 2, END, 100, 0, 0); /* ended by another thread */
+	happens(30, 2, END, 100, 0, 0); /* the span is ended by another thread */
 	happens(40, 1, END, 101, 0, 0);
 	shows("bar tid 1/0 10-30 p:work v10\n"
 	      "bar tid 1/1 20-40 p:work v20\n");
@@ -196,7 +196,10 @@ static void ends_without_begin_are_points(void **state)
 	      "point tid 1 30 p:work \n");
 }
 
-/* A thread is in one call at a time: a call without an end when the next one begins lost it. */
+/*
+ * A thread is in one call at a time: when a call begins while another one is open, the end of the
+ * other was lost.
+ */
 static void calls(void **state)
 {
 	happens(10, 1, ENTER_X, 0, 0, 0);
@@ -204,7 +207,7 @@ static void calls(void **state)
 	happens(20, 1, EXIT_X, 0, 0, 0);
 	happens(30, 1, ENTER_X, 0, 0, 0);
 	happens(40, 1, ENTER_X, 0, 0, 0);
-	happens(45, 1, EXIT_Y, 0, 0, 0); /* of another call */
+	happens(45, 1, EXIT_Y, 0, 0, 0); /* the end of another call */
 	happens(50, 1, EXIT_X, 0, 0, 0);
 	shows("bar tid 1/0 10-20 x v10\n"
 	      "point tid 1 30 x v30\n"
@@ -217,8 +220,8 @@ static void calls(void **state)
 static void whole_spans(void **state)
 {
 	happens(1000, 1, WHOLE, 400, 50, 0);
-	happens(1000, 1, WHOLE, 501, 0, 0);        /* begins after it was written */
-	happens(1000, 1, WHOLE, 0, UINT64_MAX, 0); /* lasts longer than the time range */
+	happens(1000, 1, WHOLE, 501, 0, 0);        /* a begin later than the event */
+	happens(1000, 1, WHOLE, 0, UINT64_MAX, 0); /* a duration beyond the time range */
 	happens(1000, 1, WHOLE, UINT64_MAX, 1, 0);
 	shows("bar tid 1/0 800-900 p:whole \n"
 	      "point tid 1 1000 p:whole \n"
@@ -230,7 +233,7 @@ static void switches(void **state)
 {
 	happens(10, 1, SWITCH, 1, 2, 0);
 	happens(30, 2, SWITCH, 2, 0, 0);
-	happens(40, -1, POINT, 0, 0, 0); /* of the processor's current thread */
+	happens(40, -1, POINT, 0, 0, 0); /* belongs to the processor's current thread */
 	happens(60, 0, SWITCH, 0, 1, 0);
 	shows("bar runs 3/0 10-30 2 v10\n"
 	      "point tid 0 40 p:point \n"
@@ -238,7 +241,7 @@ static void switches(void **state)
 	      "open runs 3/0 60-60 1 v60\n");
 }
 
-/* The oldest begins make room; no event is lost. */
+/* When there are too many, the oldest begins are output as points; no event is lost. */
 static void too_many_begins(void **state)
 {
 	uint64_t lines = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * file.c - writes the file around the pages: version 7's sections and options.
- * Pages come first, then the sections that describe them, then the options with
- * the offsets of both; the head is patched last. See tracedat_int.h.
+ * The pages come first, then the sections that describe them, then the options
+ * with the offsets of both; the head is written last. See tracedat_int.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -68,17 +68,17 @@ void wm_tdx_write_head(struct wm_tdx *d)
 		wm_export_file_write(&d->out, "none\0", 6);
 	}
 	d->options_at = d->out.bytes;
-	write_u(d, 0, 8); /* offset of the options: patched later */
+	write_u(d, 0, 8); /* offset of the options, written later */
 }
 
 /* --- sections ------------------------------------------------------------------------- */
 
-/* Returns the offset at which to patch the section's size. */
+/* Begins a section. Returns the offset of its size, which is written when the section ends. */
 static uint64_t begin_section(struct wm_tdx *d, uint16_t id, bool packed)
 {
 	write_u(d, id, 2);
 	write_u(d, packed ? SECTION_PACKED : 0, 2);
-	write_u(d, 0, 4); /* its name's offset in the strings, of which there are none */
+	write_u(d, 0, 4); /* offset of its name: there is no section of strings */
 	write_u(d, 0, 8);
 	return d->out.bytes - 8;
 }
@@ -131,7 +131,7 @@ static void add_names(struct wm_tdx *d)
 	struct wm_text *t = &d->source.parts[WM_TD_COMMS], *lines = &d->scratch;
 
 	if (t->bytes)
-		return; /* copied from trace.dat */
+		return; /* already copied from the trace.dat */
 	wm_text_cut(lines, 0);
 	for (uint32_t i = 0; d->names && i < 2 * WM_TDX_NAMES_MAX; i++) {
 		const char *c = d->names[i].name;

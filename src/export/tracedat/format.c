@@ -13,7 +13,7 @@
 
 #include "export/kernel_int.h"
 
-#define LABELS_MAX 64u /* in a print form */
+#define LABELS_MAX 64u /* limit of labels in a print form */
 #define COMMON_END 8u
 #define FIELDS_MAX (WM_KFORMAT_FIELDS_MAX - 4)
 #define PREFIX_MAX 256u
@@ -55,7 +55,7 @@ static bool is_taken(const struct making *x, const char *name)
 	return false;
 }
 
-/* Makes "outer_inner" an identifier that no other field has. */
+/* Makes a unique identifier "outer_inner" for a field. */
 static const char *field_name(struct making *x, const char *prefix, const char *name)
 {
 	char made[PREFIX_MAX + 300];
@@ -177,7 +177,10 @@ static void add_leaf(struct making *x, const struct wm_type *t, const char *name
 	}
 }
 
-/* Adds all members of a part; structures are flattened. Recursion is as deep as the types. */
+/*
+ * Adds all members of a part, and those of structures in it. Recursion is limited by the depth of
+ * types.
+ */
 static void add_members(struct making *x, const struct wm_type *part, const char *prefix)
 {
 	for (uint32_t i = 0; part && i < part->nr_members && !x->err; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Written pages contain the given records when kdata/page.h reads them: for
- * both widths and byte orders, with times near, far and backwards, records of
- * all sizes, losses.
+ * Writes records to pages and reads these with kdata/page.h: the records must
+ * be equal. Covers both widths and byte orders; small, large and negative
+ * time steps; records of all sizes; losses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* Mostly small steps; some need a time extension, some a new page. */
+/* Returns a random time step: most are small, some need a time extension, some a new page. */
 static uint64_t step(uint64_t *seed)
 {
 	switch (next_random(seed) % 20) {
@@ -56,7 +56,7 @@ static void give(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_
 	for (uint32_t i = 0; i < NR_RECORDS; i++) {
 		struct given *g = &list[i];
 
-		/* sometimes backwards */
+		/* sometimes a negative step */
 		time = next_random(&seed) % 500 ? time + step(&seed) : time / 2;
 		*g = (struct given){time, 0, 4 + (uint32_t)(next_random(&seed) % 590),
 				    (unsigned char)i};

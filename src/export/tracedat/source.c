@@ -14,14 +14,14 @@
 #include "read/perfdata.h"
 #include "read/tracedat.h"
 
-#define PERF_HEAD 10u /* bytes of its magic */
+#define PERF_HEAD 10u /* size of its magic number */
 
 /* The largest record size: strings and lists in programs' events are larger than the kernel's. */
 #define PLAIN_PAGE_BYTES 65536u
 
 /* --- a kernel of this machine --------------------------------------------------------------- */
 
-/* Pages and records as 64-bit kernels describe them. */
+/* The descriptions of pages and records from a 64-bit kernel. */
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 				  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -79,7 +79,7 @@ static int of_tracedat(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 
 /* --- perf.data ------------------------------------------------------------------------ */
 
-/* Makes the bytes read since `from` a part. */
+/* Stores the bytes read since `from` as a part. */
 static void take_part(struct wm_tdx_source *s, enum wm_td_part_kind part, const unsigned char *from,
 		      const struct wm_pd_bytes *b)
 {
@@ -164,8 +164,8 @@ static int of_perfdata(struct wm_tdx_source *s, struct wm_trace *t, struct wm_di
 /* --- waymark -------------------------------------------------------------------------- */
 
 /*
- * Reads "# SYSTEM/NAME BYTES" and the format of that size. Returns where the
- * next one is; NULL: end.
+ * Reads a line "# SYSTEM/NAME BYTES" and the format after it. Returns the begin of the next one;
+ * NULL: end.
  */
 static const char *add_own(struct wm_tdx_source *s, struct wm_tdx_made *made, const char *at,
 			   const char *end)

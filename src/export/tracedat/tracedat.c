@@ -12,14 +12,14 @@
 #include "read/tracedat.h"
 #include "trace/event_comm.h"
 
-#define MEMORY_BYTES  (128u << 20) /* for pages being made */
+#define MEMORY_BYTES  (128u << 20) /* limit of the pages in memory */
 #define FORMATS_BYTES (128u << 20)
 
 /* --- opening -------------------------------------------------------------------------- */
 
 /*
- * Returns the time that is subtracted from all times: for clocks that count
- * from 1970 their begin in whole microseconds.
+ * Returns the time that is subtracted from all times: for a clock that counts from 1970, the time
+ * of tick 0 in whole microseconds.
  */
 static int64_t base_of(const struct wm_trace *t)
 {
@@ -114,7 +114,7 @@ static int choose(struct wm_tdx *d, const struct wm_event_type *type, struct wm_
 		return 0;
 	ret->how = WM_TDX_LEFT_OUT;
 	if (id == 0)
-		id = ++d->nr_made; /* 0 is not a valid id */
+		id = ++d->nr_made; /* ids begin with 1: 0 is not valid */
 	if (id >= WM_KFORMATS_IDS)
 		return 0;
 	err = wm_tdx_make_format(&d->made, &d->arena, &d->source.machine, type, id, &ret->format);
@@ -180,7 +180,10 @@ static int add_losses(struct wm_tdx *d, struct wm_export_losses *losses, struct 
 	return err;
 }
 
-/* Names live as long as the traces; the last name counts, as in the kernel's own list. */
+/*
+ * Stores the name of a thread; the last one is used, as in the kernel's list. The texts live as
+ * long as the traces.
+ */
 static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e)
 {
 	const uint32_t mask = 2 * WM_TDX_NAMES_MAX - 1;
@@ -202,7 +205,7 @@ static void note_name(struct wm_tdx *d, uint32_t trace, const struct wm_event *e
 	d->names[at].name = name;
 }
 
-/* Returns the number in the common field of that name. */
+/* Returns the value of the common field with that name. */
 static uint8_t common_number(const struct wm_event *e, const char *name)
 {
 	struct wm_part_range part = e->parts[WM_PART_STREAM_CONTEXT];
@@ -213,7 +216,7 @@ static uint8_t common_number(const struct wm_event *e, const char *name)
 	return 0;
 }
 
-/* Makes the record of an event that has none. */
+/* Makes the record of an event that has no raw record. */
 static int make_record(struct wm_tdx *d, const struct wm_tdx_event *what, const struct wm_event *e)
 {
 	const struct wm_part_range *fields = &e->parts[WM_PART_FIELDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracedat_int.h - shared by the files that write trace.dat:
+ * tracedat_int.h - declarations shared by the files that write trace.dat:
  *
  *   tracedat.c  entry points: which events, which records
  *   format.c    formats for events that the kernel does not describe
@@ -8,9 +8,10 @@
  *   ring.c      pages of ftrace's ring, and the spool they wait in
  *   file.c      sections and options: the file
  *
- * The pages of a CPU must be contiguous, but events come in time order: full
- * pages go to a temporary file (the spool), several at a time and compressed,
- * and from there to the output when all are complete.
+ * The pages of a CPU must be contiguous in the file, but events arrive in
+ * order of time. Therefore full pages are first written to a temporary file
+ * (the spool), several at a time and compressed, and copied to the output
+ * when all are complete.
  */
 #ifndef WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
 #define WM_EXPORT_TRACEDAT_TRACEDAT_INT_H
@@ -21,9 +22,9 @@
 #include "export/loss_int.h"
 #include "read/tracedat.h"
 
-#define WM_TDX_CPUS_MAX    4096u  /* of all buffers: each has pages in memory */
-#define WM_TDX_CHUNK_PAGES 10u    /* compressed together; the number trace-cmd uses */
-#define WM_TDX_NAMES_MAX   65536u /* of threads */
+#define WM_TDX_CPUS_MAX    4096u  /* limit of CPUs of all buffers: each has pages in memory */
+#define WM_TDX_CHUNK_PAGES 10u    /* pages compressed together, as many as in trace-cmd */
+#define WM_TDX_NAMES_MAX   65536u /* limit of names of threads */
 
 /* --- ring.c --------------------------------------------------- */
 
@@ -41,29 +42,30 @@ struct wm_tdx_spool {
 	struct wm_tdx_chunk *chunks; /* malloc'ed */
 	uint32_t nr_chunks, room_chunks;
 	void *zstd;
-	unsigned char *buffer; /* for a packed chunk */
+	unsigned char *buffer; /* buffer for a compressed chunk */
 	size_t room;
 };
 
 /* The pages of one CPU in one buffer. */
 struct wm_tdx_ring {
 	uint32_t index, buffer, cpu;
-	unsigned char *pages;   /* WM_TDX_CHUNK_PAGES; NULL before the first event */
-	uint32_t nr_pages;      /* full pages */
-	uint32_t at;            /* bytes of data in the page being filled */
-	uint64_t time;          /* of the page's last record */
-	uint64_t lost;          /* records before the page; WM_PAGE_LOST_UNKNOWN: number unknown */
+	unsigned char *pages; /* WM_TDX_CHUNK_PAGES; NULL before the first event */
+	uint32_t nr_pages;    /* full pages */
+	uint32_t at;          /* bytes of data in the page being filled */
+	uint64_t time;        /* time of the page's last record */
+	/* records lost before the page; WM_PAGE_LOST_UNKNOWN: number unknown */
+	uint64_t lost;
 	bool open;              /* a page has been begun and has a time */
-	uint64_t offset, bytes; /* in the output, once written there */
+	uint64_t offset, bytes; /* range in the output, once written there */
 };
 
 int wm_tdx_spool_open(struct wm_tdx_spool *s, bool packed);
 void wm_tdx_spool_done(struct wm_tdx_spool *s);
 
-/* Adds a record. 0; -E2BIG: larger than a page; -errno. */
+/* Adds a record. Returns 0, -E2BIG when it is larger than a page, or -errno. */
 int wm_tdx_ring_add(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
 		    uint64_t time, const void *record, uint32_t bytes);
-/* Records were lost here: the next one begins a page. */
+/* Adds a loss at this point: the next record begins a page. */
 int wm_tdx_ring_lose(struct wm_tdx_spool *s, struct wm_tdx_ring *r, const struct wm_page_layout *l,
 		     uint64_t count);
 int wm_tdx_ring_finish(struct wm_tdx_spool *s, struct wm_tdx_ring *r,
@@ -77,7 +79,7 @@ int wm_tdx_ring_copy(struct wm_tdx_spool *s, struct wm_tdx_ring *r, bool swap,
 /* How events of a type are written. */
 struct wm_tdx_event {
 	enum { WM_TDX_NEW, WM_TDX_RECORD, WM_TDX_KERNELS, WM_TDX_MADE, WM_TDX_LEFT_OUT } how;
-	const struct wm_kformat *format; /* KERNELS, MADE */
+	const struct wm_kformat *format; /* set for KERNELS and MADE */
 };
 
 struct wm_tdx {
@@ -88,11 +90,11 @@ struct wm_tdx {
 	struct wm_tdx_source source;
 	struct wm_tdx_made made;
 	struct wm_tdx_spool spool;
-	struct wm_tdx_event *events;     /* by type index */
-	struct wm_export_losses *losses; /* by stream */
+	struct wm_tdx_event *events;     /* indexed by type */
+	struct wm_export_losses *losses; /* indexed by stream */
 	struct wm_tdx_ring **rings;
-	uint32_t nr_rings, nr_held;  /* nr_held: about how many of them have pages in memory */
-	struct wm_tdx_ring **by_cpu; /* WM_TDX_CPUS_MAX per buffer */
+	uint32_t nr_rings, nr_held;  /* nr_held: estimate of how many have pages in memory */
+	struct wm_tdx_ring **by_cpu; /* table of WM_TDX_CPUS_MAX entries per buffer */
 	uint32_t nr_buffers, nr_cpus, nr_made;
 	uint64_t options_at, parts_at[WM_TD_NR_PARTS], *buffers_at; /* offsets in the output */
 	int64_t base_ns; /* subtracted from times in pages; not for trace.dat */
@@ -100,7 +102,7 @@ struct wm_tdx {
 	struct wm_tdx_name {
 		int32_t tid;
 		const char *name;
-	} * names; /* open addressing; WM_TDX_NAMES_MAX * 2 */
+	} * names; /* hash table of WM_TDX_NAMES_MAX * 2 entries */
 	uint32_t nr_names;
 };
 
