@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent.c - the runtime's one thread in a traced process; it exists only while
- * a recorder is joined. Created with a bare clone: own stack, all signals
- * blocked, its own thread pointer, no libc state. It reads the recorders'
- * messages and the control page, and does the work that emitting threads must
- * not do.
+ * agent.c - the runtime's only thread in a traced process; it exists only while a recorder is
+ * joined. It is created with a bare clone: it has its own stack and thread pointer, all signals are
+ * blocked, and it has no libc state. It reads the recorders' messages and the control page, and
+ * does the work that emitting threads must not do.
  */
 #include <linux/futex.h>
 #include <poll.h>
@@ -46,7 +45,7 @@ static void on_readable(unsigned k)
 	} in;
 	long n;
 
-	if (wm_guest_session_is_deaf(s)) /* the program may have reused the descriptor */
+	if (wm_guest_session_is_deaf(s)) /* skips a descriptor that the program may have reused */
 		return;
 	n = WM_SYS_6(SYS_recvfrom, s->socket, &in, sizeof(in), MSG_DONTWAIT, 0, 0);
 
@@ -62,7 +61,7 @@ static void on_readable(unsigned k)
 		on_message(k, &in.m);
 }
 
-/* A deaf session ends when its recorder sets `closing` in the pool. */
+/* Leaves deaf sessions whose recorder has set `closing` in the pool. */
 static void leave_closed(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
@@ -77,8 +76,8 @@ static void leave_closed(void)
 }
 
 /*
- * False: no session is left; agent_runs is then false, so that wm_agent_start()
- * makes a new agent.
+ * Returns false when no session is left; agent_runs is then false, so that wm_agent_start() creates
+ * a new agent.
  */
 static bool fill_polls(struct pollfd *p)
 {
@@ -117,7 +116,8 @@ static void agent_main(void)
 			wm_runtime_attach_check();
 		(void)wm_thread_reap(16);
 	}
-	(void)WM_SYS_1(SYS_exit, 0); /* then the kernel clears agent_tid: the stack is free */
+	/* When the thread has ended, the kernel clears agent_tid, and the stack is free. */
+	(void)WM_SYS_1(SYS_exit, 0);
 }
 
 /*
@@ -130,14 +130,18 @@ long wm_clone(unsigned long flags, void *stack_top, void (*fn)(void), void *tls,
 int wm_agent_start(void)
 {
 	static unsigned char *stack;
-	static void *tls[64]; /* zeros, and its own address first: all that code reads through the
-				 thread pointer */
+	/*
+	 * zeroed, except that it begins with its own address: no more is read through the thread
+	 * pointer.
+	 */
+	static void *tls[64];
 	uint64_t all = ~0ull, old = 0;
 	long tid;
 
 	if (wm_rt.agent_runs)
 		return 0;
-	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0) /* old one ending */
+	/* Waits for the end of the previous agent. */
+	while ((tid = wm_load_acquire(&wm_rt.agent_tid)) != 0)
 		(void)WM_SYS_4(SYS_futex, &wm_rt.agent_tid, FUTEX_WAIT, tid, 0);
 	if (!stack)
 		stack = wm_sys_map(STACK_BYTES);
@@ -145,7 +149,7 @@ int wm_agent_start(void)
 		return -12;
 	tls[0] = tls;
 	tls[2] = tls;
-	wm_rt.agent_tid = UINT32_MAX; /* set before it runs: cleared when it ends */
+	wm_rt.agent_tid = UINT32_MAX; /* set before the thread runs; cleared when it ends */
 	wm_rt.agent_runs = true;
 	(void)WM_SYS_4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	tid = wm_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -163,7 +167,7 @@ int wm_agent_start(void)
 
 void wm_agent_stop_in_child(void)
 {
-	wm_rt.agent_tid = 0; /* fork does not copy the thread */
+	wm_rt.agent_tid = 0; /* fork does not copy the agent thread */
 	wm_rt.agent_runs = false;
 	waymark_control.flags &= ~WM_CONTROL_AGENT;
 }

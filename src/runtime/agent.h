@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * agent.h - the protocol between a traced process and a recorder: the session
- * folder, the socket messages and the control page. The only header of this
- * room that control/ may include. doc/format/control.md describes it.
+ * folder, the socket messages and the control page. Of this room, control/ may include only this
+ * header. doc/format/control.md describes the protocol.
  *
  * A recorder owns a session folder (0700):
  *
  *   DIR/sock    Unix SOCK_SEQPACKET, listening; the recorder accepts
- *   DIR/rules   what to enable: struct wm_rules_header, then the rules;
+ *   DIR/rules   which events to enable: struct wm_rules_header, then the rules;
  *               replaced whole (rename) when it changes
  *
  * A process finds its recorders in $WAYMARK_SESSION, folders separated by ':'
@@ -19,9 +19,9 @@
  * pool: a reader that snapshots the commit words first and drains the socket
  * second knows every id it meets.
  *
- * A forked child does the same from its first event's slow path, a new image
- * after exec from its constructor. Connections are per process; the recorder
- * takes pid and uid from SO_PEERCRED, never from the message.
+ * A forked child does the same from the slow path of its first event; after an exec, the
+ * constructor of the new image does it. Connections are per process; the recorder takes pid and uid
+ * from SO_PEERCRED, never from the message.
  *
  * Words are little-endian, messages are at most WM_MSG_MAX bytes, everything
  * received is untrusted and range-checked.
@@ -40,52 +40,54 @@
 #define WM_RULES_NR_MAX 1024u /* in DIR/rules */
 
 enum wm_msg_type {
-	/* process -> recorder */
-	WM_MSG_HELLO = 1,  /* struct wm_msg_hello, carries the pool's fd */
+	/* Messages from process to recorder. */
+	WM_MSG_HELLO = 1,  /* struct wm_msg_hello; carries the descriptor of the pool */
 	WM_MSG_EVENT = 2,  /* struct wm_msg_event, then the description's bytes */
 	WM_MSG_MODULE = 3, /* struct wm_msg_module, then build-id, then path */
-	WM_MSG_SYNCED = 4, /* struct wm_msg_synced: the rules of that generation are in force */
+	WM_MSG_SYNCED = 4, /* struct wm_msg_synced: the rules of this generation are in effect */
 	WM_MSG_BYE = 5,    /* struct wm_msg: no more events from this process */
 	WM_MSG_COUNTS = 6, /* struct wm_msg_counts: sent when a count has changed */
-	WM_MSG_BATCH = 7,  /* struct wm_msg_batch, carries a memfd full of messages: thousands of
-			      EVENTs with few system calls */
-	/* recorder -> process */
+	/* Struct wm_msg_batch; carries a memfd with thousands of messages, to save system calls. */
+	WM_MSG_BATCH = 7,
+	/* Messages from recorder to process. */
 	WM_MSG_RULES = 32,  /* struct wm_msg: read DIR/rules again */
 	WM_MSG_DETACH = 33, /* struct wm_msg: disable all events of this session, send BYE */
 };
 
 struct wm_msg {
 	uint32_t type;
-	uint32_t bytes; /* of the whole message */
+	uint32_t bytes; /* size of the whole message */
 };
 
 struct wm_msg_hello {
 	struct wm_msg h;
 	uint32_t protocol;
 	uint32_t abi;
-	uint32_t pid;  /* as the process sees itself */
+	uint32_t pid;  /* the process's own getpid(), which depends on its pid namespace */
 	uint32_t ppid; /* likewise */
 	uint64_t pool_bytes;
 	uint64_t start_clock;
 	uint32_t flags;      /* WM_HELLO_* */
-	uint32_t path_bytes; /* executable's path, no NUL */
+	uint32_t path_bytes; /* length of the executable's path, which has no NUL */
 	char comm[16];
 	/* char path[path_bytes]; */
 };
 
-#define WM_HELLO_FORKED   1u  /* a fork without exec: same image as ppid */
-#define WM_HELLO_NOPATCH  2u  /* text could not be patched: only load+test sites work */
-#define WM_HELLO_ATTACHED 4u  /* joined through the control page */
-#define WM_HELLO_UNWANTED 8u  /* with NOPATCH: WAYMARK_NOPATCH requested it */
-#define WM_HELLO_COUNTS   16u /* it counts, as WM_RULES_COUNT requests; an older runtime records */
+#define WM_HELLO_FORKED   1u /* a fork without exec: the image is the same as in process ppid */
+#define WM_HELLO_NOPATCH  2u /* text could not be patched: only load+test sites work */
+#define WM_HELLO_ATTACHED 4u /* joined through the control page */
+#define WM_HELLO_UNWANTED 8u /* with NOPATCH: because WAYMARK_NOPATCH is set */
+/* The process counts events, as WM_RULES_COUNT requests; an older runtime records instead. */
+#define WM_HELLO_COUNTS 16u
 
 struct wm_msg_event {
 	struct wm_msg h;
 	uint32_t id;       /* 0..65535, unique in this process and session */
-	uint32_t contexts; /* enum wm_context bits that every record of this id carries */
+	uint32_t contexts; /* enum wm_context bits of the contexts in every record with this id */
 	uint32_t desc_bytes;
-	uint32_t provider_bytes; /* resolved provider, when the description's provider is empty */
-				 /* struct waymark_desc ...; char provider[] */
+	/* Size of the resolved provider, sent when the description's provider is empty. */
+	uint32_t provider_bytes;
+	/* struct waymark_desc ...; char provider[] */
 };
 
 /*
@@ -105,7 +107,7 @@ struct wm_msg_module {
 	uint64_t base;  /* load bias: run-time address = file address + base */
 	uint64_t start; /* mapped range */
 	uint64_t bytes;
-	uint32_t unload; /* 0 loaded (now or earlier), 1 unloaded */
+	uint32_t unload; /* 0: loaded (now or earlier); 1: unloaded */
 	uint32_t build_id_bytes;
 	uint32_t path_bytes;
 	uint32_t reserved; /* unsigned char build_id[]; char path[] */
@@ -114,13 +116,15 @@ struct wm_msg_module {
 struct wm_msg_synced {
 	struct wm_msg h;
 	uint64_t generation;
-	uint32_t nr_events; /* events on for this recorder */
+	uint32_t nr_events; /* number of events that are enabled for this recorder */
 	uint32_t nr_sites;
-	uint32_t nr_refused;   /* sites that hold other bytes (a debugger's, a uprobe's) */
-	uint32_t nr_unpatched; /* of nr_sites: off, because this process is not patched */
+	/* Number of sites that contain other bytes (a debugger's, a uprobe's) */
+	uint32_t nr_refused;
+	/* Number of sites in nr_sites that are disabled, because this process is not patched. */
+	uint32_t nr_unpatched;
 	/*
-	 * Bit i of `matched`: rule i applies to an event of this process; of `unfit`:
-	 * its filter does not fit one.
+	 * Bit i of `matched` is set when rule i applies to an event of this process; bit i of
+	 * `unfit`, when the rule's filter cannot be applied to an event.
 	 */
 	uint64_t matched[WM_RULES_NR_MAX / 64];
 	uint64_t unfit[WM_RULES_NR_MAX / 64];
@@ -128,15 +132,15 @@ struct wm_msg_synced {
 
 struct wm_msg_counts {
 	struct wm_msg h;
-	uint64_t filtered_missing; /* events that a glob matched and that lack the filter's field */
+	/* Number of events that a glob matched and that lack a field of the filter. */
+	uint64_t filtered_missing;
 };
 
 /* ------------------------------------------------------------------ *
- * DIR/rules: header, then nr_rules times {struct wm_rule, glob, filter}, each
- * record padded to 8 bytes. Each rule has the number of the change that added
- * it; rules are in order of that number. Of the rules that match an event only
- * those of the last change count. If one of these is OFF, the event is off;
- * otherwise it is on, and recorded when the filter of any of them passes.
+ * DIR/rules: a header, then nr_rules times {struct wm_rule, glob, filter}, each padded to 8 bytes.
+ * Each rule has the number of the change that added it; rules are in order of that number. Of the
+ * rules that match an event only those of the last change count. If one of these is OFF, the event
+ * is off; otherwise it is on, and recorded when the filter of any of them passes.
  * ------------------------------------------------------------------ */
 #define WM_RULES_MAGIC     0x5453454c5552574dull
 #define WM_RULES_MAX_BYTES (1u << 20)
@@ -149,32 +153,31 @@ struct wm_rules_header {
 	uint32_t nr_rules;
 	uint32_t pool_mode;    /* enum wm_pool_mode */
 	uint64_t buffer_bytes; /* per process */
-	uint32_t chunk_bytes;  /* 0: the default */
-	uint32_t block_ms;     /* block mode: wait at most this long */
-	uint64_t clock_kind;   /* enum wm_clock_kind the session runs on */
-	uint64_t flags;        /* WM_RULES_*; a runtime ignores the flags it does not know */
+	uint32_t chunk_bytes;  /* 0: the default size */
+	uint32_t block_ms;     /* block mode: the longest wait */
+	uint64_t clock_kind;   /* enum wm_clock_kind of the session's clock */
+	uint64_t flags;        /* WM_RULES_*; a runtime ignores unknown flags */
 	uint64_t reserved;
 };
 
 #define WM_RULES_COUNT 1u /* events are counted, not recorded: see ring/counts.h */
 
 struct wm_rule {
-	uint32_t bytes; /* of this record, padding included */
+	uint32_t bytes; /* size of this record, with padding */
 	uint32_t contexts;
 	uint16_t glob_bytes;   /* "provider:name" glob, no NUL */
 	uint16_t level_max;    /* events less severe than this do not match; 255: all match */
-	uint32_t filter_bytes; /* event/filter.h bytecode; 0: none */
+	uint32_t filter_bytes; /* size of event/filter.h bytecode; 0: no filter */
 	uint32_t change;       /* ascending within the file */
 	uint32_t flags;        /* WM_RULE_* */
 };
 
-#define WM_RULE_OFF 1u /* the events it matches are not recorded */
+#define WM_RULE_OFF 1u /* matching events are not recorded */
 
 /* ------------------------------------------------------------------ *
- * The control page: how a tool reaches a running process that has neither the
- * agent thread nor a recorder's socket. Exported by the runtime as the symbol
- * `waymark_control` (dynamic symbol table, or symtab of a static program); read
- * with process_vm_readv, written through /proc/PID/mem.
+ * The control page, by which a tool reaches a running process that has neither the agent thread nor
+ * a recorder's socket. Exported by the runtime as the symbol `waymark_control` (dynamic symbol
+ * table, or symtab of a static program); read with process_vm_readv, written through /proc/PID/mem.
  *
  * Attach: the tool writes `folder`, then attach_request = attach_done + 1, then
  * sets the flag of events to COMPLEX|RECORD and flips their sites; the first
@@ -189,17 +192,17 @@ struct wm_rule {
 struct wm_control {
 	uint64_t magic;
 	uint32_t abi;
-	uint32_t nr_modules;     /* w: runtime; entries of modules[] that may be set */
+	uint32_t nr_modules;     /* w: runtime; number of entries of modules[] in use */
 	uint64_t modules;        /* w: runtime; address of struct waymark_module *[nr_modules] */
 	uint32_t attach_request; /* w: tool */
 	uint32_t attach_done;    /* w: runtime */
 	uint32_t flags;          /* w: runtime; WM_CONTROL_* */
-	int32_t attach_error;    /* w: runtime; of the last request: 0 or -errno */
+	int32_t attach_error;    /* w: runtime; result of the last request: 0 or -errno */
 	uint32_t reserved[4];
 	char folder[1024]; /* w: tool; session folder, NUL-terminated */
 };
 
-#define WM_CONTROL_AGENT   1u /* the agent thread runs: use a session's socket instead */
-#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH: the code must not be patched */
+#define WM_CONTROL_AGENT   1u /* the agent thread is running: use the socket of a session instead */
+#define WM_CONTROL_NOPATCH 2u /* WAYMARK_NOPATCH is set: the code must not be patched */
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - WAYMARK_ENABLE='glob,glob' ./app: a recording that the program
- * starts itself. The constructor starts a recorder for its own process,
+ * enable.c - starts a recording from the traced program itself, for WAYMARK_ENABLE='glob,glob'
+ * ./app. The constructor starts a recorder for its own process,
  *
  *   waymark record -q [-o $WAYMARK_OUTPUT] -e GLOB... -p PID
  *
  * found beside the runtime, and waits for its attach request (at most WAIT_MS),
- * so that events before main are recorded too. The recorder is a process of its
- * own, because that survives a kill -9 of the program and allocates nothing in
- * it.
+ * so that events before main are recorded too. The recorder is a separate process: it survives a
+ * kill -9 of the program and allocates nothing in it.
  *
  * The recorder is an orphan from the start: the program's wait() never returns
  * it. Programs that the traced program executes join through $WAYMARK_SESSION.
@@ -62,7 +61,10 @@ static void add_path(struct start *s, const char *directory, size_t bytes, const
 	s->nr_paths++;
 }
 
-/* $WAYMARK_TOOL, else beside the library (a build tree), in its prefix, in the usual folders. */
+/*
+ * Looks for the tool in $WAYMARK_TOOL, beside the library (a build tree), in the library's prefix,
+ * and in the usual folders.
+ */
 static void find_tool(struct start *s)
 {
 	const char *named = getenv("WAYMARK_TOOL");
@@ -122,7 +124,7 @@ static void put_number(char *to, uint32_t v)
 	*to = 0;
 }
 
-/* The environment without the variables that would make the tool itself a traced program. */
+/* Copies the environment without the variables that would make the tool itself a traced program. */
 static bool clean_environment(struct start *s)
 {
 	size_t n = 0, k = 0;
@@ -172,7 +174,7 @@ static __attribute__((noinline)) long start_tool(struct start *s)
 	return wm_sys_failed(pid) ? pid : s->tool;
 }
 
-/* Returns when the tool has written an attach request or has exited, at most after WAIT_MS. */
+/* Returns when the tool has written an attach request or has exited, or after WAIT_MS. */
 static void wait_for_request(long tool)
 {
 	struct timespec nap = {0, 500 * 1000};
@@ -211,8 +213,8 @@ void wm_enable_from_environment(const char *globs)
 	add_arg(s, s->pid);
 	if (clean_environment(s)) {
 		/*
-		 * The tool writes the control page through /proc, which Yama allows only with
-		 * this.
+		 * The tool writes the control page through /proc. Under Yama it may do so only
+		 * after this call.
 		 */
 		(void)WM_SYS_2(SYS_prctl, PR_SET_PTRACER, -1);
 		tool = start_tool(s);

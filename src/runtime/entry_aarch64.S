@@ -8,7 +8,7 @@
 #if defined(__aarch64__)
 	.text
 
-/* Saves the registers that a C function may clobber, calls it. */
+/* Saves the registers that a C function may clobber and calls it. */
 	.macro	SAVE_GENERAL
 	stp	x29, x30, [sp, #-160]!
 	stp	x1, x2, [sp, #16]
@@ -38,9 +38,9 @@
 	.type	\name, %function
 \name:
 	SAVE_GENERAL
-	mov	x3, x29			/* fourth argument: the caller's frame pointer */
-	add	x4, sp, #(160 + 16)	/* fifth: its stack pointer */
-	mov	x5, x30			/* sixth: the address in the caller */
+	mov	x3, x29			/* 4th argument: frame pointer of the caller */
+	add	x4, sp, #(160 + 16)	/* 5th argument: stack pointer of the caller */
+	mov	x5, x30			/* 6th argument: address in the caller */
 	mov	x29, sp
 	bl	\target
 	LOAD_GENERAL
@@ -58,11 +58,10 @@
 	ENTRY	wm_entry_put_chars, wm_put_chars
 
 /*
- * Saves whole vector registers around ordinary functions. A function may
- * clobber the upper parts of all of them, and writing the lower part of one
- * clears the rest, also the bits of SVE beyond 128: wm_xsave_works is set when
- * the CPU has SVE. They are stored below the frame at x29; x9, x10 and x11 are
- * lost.
+ * Saves whole vector registers around ordinary functions. A function may clobber the upper parts of
+ * all of them; writing the lower part of a register clears the rest, including the bits of SVE
+ * beyond 128 (wm_xsave_works is set when the CPU has SVE). The registers are stored below the frame
+ * at x29; x9, x10 and x11 are lost.
  */
 	.arch_extension sve
 	.macro	SAVE_VECTORS
@@ -131,7 +130,7 @@
 	ldp	q\n, q\m, [sp, #(16 * \n)]
 	.endm
 
-/* Callbacks are ordinary functions: (slots, event, dispatcher). */
+/* Calls callbacks, which are ordinary functions with arguments (slots, event, dispatcher). */
 	.globl	wm_entry_probe
 	.hidden	wm_entry_probe
 	.type	wm_entry_probe, %function
@@ -145,7 +144,7 @@ wm_entry_probe:
 	ret
 	.size	wm_entry_probe, . - wm_entry_probe
 
-/* bool wm_filter_run_float_saved(filter, payload, bytes, contexts), from C. */
+/* bool wm_filter_run_float_saved(filter, payload, bytes, contexts), called from C. */
 	.globl	wm_filter_run_float_saved
 	.hidden	wm_filter_run_float_saved
 	.type	wm_filter_run_float_saved, %function
@@ -164,7 +163,10 @@ wm_filter_run_float_saved:
 	.hidden	wm_clone
 	.type	wm_clone, %function
 wm_clone:
-	mov	x9, x2			/* fn; tls and the child's tid are already in the kernel's registers */
+	/*
+	 * Saves fn; tls and the tid's address already are in the registers that the kernel expects.
+	 */
+	mov	x9, x2
 	mov	x2, xzr
 	mov	x8, #220
 	svc	#0

@@ -8,7 +8,7 @@
 #if defined(__x86_64__)
 	.text
 
-/* Saves the registers that a C function may clobber, moves the arguments, calls it. */
+/* Saves the registers that a C function may clobber, moves the arguments, and calls it. */
 	.macro	ENTRY name, target
 	.globl	\name
 	.hidden	\name
@@ -26,9 +26,9 @@
 	movq	%rax, %rdi
 	movq	%rdx, %rsi
 	movq	%r8, %rdx
-	movq	%rbp, %rcx		/* fourth argument: the caller's frame pointer */
-	leaq	(8 * 9 + 128)(%rsp), %r8	/* fifth: its stack pointer */
-	movq	(8 * 8)(%rsp), %r9	/* sixth: the address in the caller */
+	movq	%rbp, %rcx		/* 4th argument: frame pointer of the caller */
+	leaq	(8 * 9 + 128)(%rsp), %r8	/* 5th argument: stack pointer of the caller */
+	movq	(8 * 8)(%rsp), %r9	/* 6th argument: address in the caller */
 	cld
 	callq	\target
 	popq	%r11
@@ -50,12 +50,11 @@
 	ENTRY	wm_entry_span, wm_span
 
 /*
- * The beginning of a complex event and its end, the latter for an event that
- * the filter's first comparison rejects or that is only counted. Saves only the
- * registers used. The offsets are those of struct wm_thread, wm_level and
- * wm_plan (checked in thread.c).
+ * The begin of a complex event, and the end of one that the first comparison of the filter rejects
+ * or that is only counted. Saves only the registers that it uses. The offsets are those of struct
+ * wm_thread, wm_level and wm_plan (checked in thread.c).
  */
-#define LEVELS	 576	/* in struct wm_thread; a level has 16 bytes where a writer has 64 */
+#define LEVELS	 576	/* in struct wm_thread; a level has 16 bytes, a writer has 64 */
 #define PASSES	 8
 #define COMPLEX	 12
 #define QUICK_COUNT 4			/* WM_QUICK_COUNT */
@@ -87,14 +86,15 @@ wm_entry_enter:				/* rax: writer -> scratch */
 	.globl	wm_entry_gate
 	.hidden	wm_entry_gate
 	.type	wm_entry_gate, @function
-wm_entry_gate:				/* rax: end of the fields, rdx: event */
+wm_entry_gate:				/* in rax: end of the fields; rdx: event */
 	testq	%rax, %rax
 	je	wm_gate_full
 	pushq	%r8
 	pushq	%r9
 	pushq	%r10
 	pushq	%r11
-	movq	(%rdx), %r9		/* word: COMPLEX and RECORD, no PROBES; loaded before the plan */
+	/* The word has COMPLEX and RECORD but not PROBES; it is loaded before the plan. */
+	movq	(%rdx), %r9
 	movq	8(%rdx), %r8		/* plan */
 	shrq	$60, %r9
 	cmpl	$10, %r9d
@@ -102,7 +102,7 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	testq	%r8, %r8
 	je	9f
 	movq	wm_current@gottpoff(%rip), %r10
-	movq	%fs:(%r10), %r10	/* this thread's writer + 64 */
+	movq	%fs:(%r10), %r10	/* address of this thread's writer + 64 */
 	movq	48 - 64(%r10), %r11	/* scratch */
 	testq	%r11, %r11
 	je	9f
@@ -127,10 +127,10 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	jmp	6f
 5:	movl	4(%r8), %r9d
 	addq	16 - 64(%r10), %r9	/* base */
-	cmpq	8 - 64(%r10), %r9	/* end; 0: no chunk, or wm_thread_kick() cleared it */
+	cmpq	8 - 64(%r10), %r9	/* `end`; 0: no chunk, or wm_thread_kick() cleared it */
 	jae	9f
 	incq	(%r9)
-6:	leaq	-64(%r10), %r10		/* rejected, or counted: no longer busy */
+6:	leaq	-64(%r10), %r10		/* rejected or counted: the level is no longer busy */
 	movl	%r10d, %r11d
 	andl	$1023, %r11d
 	shrl	$2, %r11d
@@ -153,8 +153,8 @@ wm_entry_gate:				/* rax: end of the fields, rdx: event */
 	.size	wm_entry_gate, . - wm_entry_gate
 
 /*
- * Callbacks are ordinary functions: the whole vector state is saved, the stack
- * aligned. The size of the state is computed once (wm_xsave_bytes).
+ * Callbacks are ordinary functions, so the whole vector state is saved and the stack is aligned.
+ * The size of the state is computed once (wm_xsave_bytes).
  */
 	.globl	wm_entry_probe
 	.hidden	wm_entry_probe
@@ -186,7 +186,7 @@ wm_entry_probe:
 	movq	%rax, 552(%rsp)
 	movq	%rax, 560(%rsp)
 	movq	%rax, 568(%rsp)
-	movl	$0xe7, %eax		/* x87 SSE AVX AVX-512; no AMX */
+	movl	$0xe7, %eax		/* saves x87, SSE, AVX and AVX-512, but not AMX */
 	xorl	%edx, %edx
 	cmpb	$0, wm_xsave_works(%rip)
 	je	1f
@@ -218,9 +218,9 @@ wm_entry_probe:
 	.size	wm_entry_probe, . - wm_entry_probe
 
 /*
- * Filters with floats: scalar SSE2 code, which leaves the upper halves of
- * wider registers alone, so the low 128 bits of sixteen registers are enough.
- * bool wm_filter_run_float_saved(filter, payload, bytes, contexts), from C.
+ * bool wm_filter_run_float_saved(filter, payload, bytes, contexts), called from C. Filters with
+ * floats use scalar SSE2 code, which does not change the upper halves of wider registers, so it is
+ * enough to save the low 128 bits of sixteen registers.
  */
 	.globl	wm_filter_run_float_saved
 	.hidden	wm_filter_run_float_saved
@@ -244,18 +244,18 @@ wm_filter_run_float_saved:
 	.size	wm_filter_run_float_saved, . - wm_filter_run_float_saved
 
 /*
- * End of the memory the record in progress may use, for put_string and
- * put_bytes: of the scratch when the position is in it, else of the chunk. In:
- * rax the position. Out: r8. Uses r9.
+ * Computes the end of the memory that the record in progress may use, for put_string and put_bytes:
+ * the end of the scratch buffer when the position is in it, else that of the chunk. In: rax
+ * position. Out: r8. Clobbers r9.
  */
 	.macro	LIMIT
 	movq	wm_current@gottpoff(%rip), %r9
-	movq	%fs:(%r9), %r9		/* this thread's writer + 64 */
+	movq	%fs:(%r9), %r9		/* address of this thread's writer + 64 */
 	movq	-64 + 48(%r9), %r8	/* scratch */
 	testq	%r8, %r8
 	je	7f
 	subq	%rax, %r8
-	negq	%r8			/* position - scratch */
+	negq	%r8			/* offset of the position in the scratch buffer */
 	cmpq	$65536, %r8
 	jae	7f
 	movq	-64 + 48(%r9), %r8
@@ -265,7 +265,10 @@ wm_filter_run_float_saved:
 8:
 	.endm
 
-/* rax to, rdx string, rcx bytes needed after -> rax end or 0. Writes up to 7 bytes beyond. */
+/*
+ * In: rax destination, rdx string, rcx bytes needed after it. Out: rax end, or 0. May write 7 bytes
+ * more.
+ */
 	.globl	wm_entry_put_string
 	.hidden	wm_entry_put_string
 	.type	wm_entry_put_string, @function
@@ -276,15 +279,15 @@ wm_entry_put_string:
 	pushq	%rdi
 	pushq	%rdx
 	LIMIT
-	testq	%r8, %r8		/* `end` was cleared (a kick) */
+	testq	%r8, %r8		/* wm_thread_kick() cleared `end` */
 	je	.Lstring_full
-	subq	%rcx, %r8		/* the last position where the NUL may be written, + 1 */
+	subq	%rcx, %r8		/* 1 + the last position where the NUL may be written */
 	movabsq	$0x0101010101010101, %rsi
 .Lstring_words:
 	movl	%edx, %edi
 	andl	$4095, %edi
 	cmpl	$4088, %edi
-	ja	.Lstring_byte		/* eight bytes may cross into an unmapped page */
+	ja	.Lstring_byte		/* reading eight bytes might touch an unmapped page */
 	cmpq	%r8, %rax
 	ja	.Lstring_full
 	movq	(%rdx), %rdi
@@ -331,7 +334,7 @@ wm_entry_put_string:
 	retq
 	.size	wm_entry_put_string, . - wm_entry_put_string
 
-/* rax to, rdx from, rcx bytes | needed after << 48 -> rax end or 0. */
+/* In: rax destination, rdx source, rcx bytes | needed after << 48. Out: rax end, or 0. */
 	.globl	wm_entry_put_bytes
 	.hidden	wm_entry_put_bytes
 	.type	wm_entry_put_bytes, @function
@@ -344,10 +347,10 @@ wm_entry_put_bytes:
 	movq	%rcx, %rsi
 	shlq	$16, %rcx
 	shrq	$16, %rcx
-	shrq	$48, %rsi		/* 0: a fixed array, for which there is room */
+	shrq	$48, %rsi		/* 0: a fixed array, for which room is reserved */
 	je	.Lbytes_fits
 	LIMIT
-	testq	%r8, %r8		/* `end` was cleared (a kick) */
+	testq	%r8, %r8		/* wm_thread_kick() cleared `end` */
 	je	.Lbytes_full
 	subq	%rsi, %r8
 	subq	%rax, %r8		/* room */
@@ -395,7 +398,7 @@ wm_entry_put_bytes:
 	retq
 	.size	wm_entry_put_bytes, . - wm_entry_put_bytes
 
-/* rax to, rdx string, rcx bytes -> rax end; NUL padded. */
+/* In: rax destination, rdx string, rcx bytes. Out: rax end. Pads with NULs. */
 	.globl	wm_entry_put_chars
 	.hidden	wm_entry_put_chars
 	.type	wm_entry_put_chars, @function

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.c - events that are not the simple case: filters, contexts, several
- * recorders, in-process probes. The fields are packed in the thread's scratch;
- * from there each recorder that wants the event gets a copy.
+ * gate.c - records complex events, those with filters, contexts, several recorders or in-process
+ * probes. The fields are packed in the thread's scratch buffer; each recorder that wants the event
+ * gets a copy.
  *
  * A plan is read through event->binding with acquire and stays mapped until
  * wm_thread_quiesce() has seen this thread outside: the level is busy from
@@ -22,21 +22,21 @@
 uint32_t wm_xsave_bytes = 1024;
 uint8_t wm_xsave_works;
 
-/* One hit of a complex event. */
+/* A complex event in progress. */
 struct hit {
 	struct wm_thread *thread;
 	unsigned level;
 	const unsigned char *fields;
 	uint32_t bytes;
 	uintptr_t fp, sp, ip;
-	uint32_t have; /* enum wm_filter_context bits in `contexts` */
+	uint32_t have; /* the bits of enum wm_filter_context that are set in `contexts` */
 	struct wm_filter_contexts contexts;
 };
 
 static uint32_t current_cpu(void)
 {
 #if defined(__x86_64__)
-	/* The limit of this segment holds the CPU number; the vDSO reads it the same way. */
+	/* The limit of this segment contains the CPU number; the vDSO reads it in the same way. */
 	uint32_t p;
 	__asm__ volatile("lsl %1, %0" : "=r"(p) : "r"(0x7bu) : "cc");
 	return p & 0xfff;
@@ -82,7 +82,8 @@ static bool passes(struct hit *h, const struct wm_plan_slot *p)
 	return false;
 }
 
-#define STACK_WINDOW_AT    57344u /* in the scratch; fields beyond this: no stack */
+/* Position in the scratch buffer; when the fields are longer, no stack is recorded. */
+#define STACK_WINDOW_AT    57344u
 #define STACK_WINDOW_BYTES (WAYMARK_SCRATCH_BYTES - STACK_WINDOW_AT)
 
 /* Copies the stack from `sp` on, through a system call: the frame pointer is untrusted. */
@@ -94,7 +95,10 @@ static size_t read_stack(uintptr_t *window, uintptr_t sp)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Stores the site, then return addresses by frame pointers, innermost first. Returns how many. */
+/*
+ * Stores the address of the site, then return addresses by frame pointers, innermost first. Returns
+ * their number.
+ */
 static uint32_t user_stack(const struct hit *h, unsigned char *to)
 {
 	uintptr_t *window =
@@ -110,7 +114,7 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	got = read_stack(window, sp);
 	while (n < WM_USTACK_MAX) {
 		uintptr_t at = fp - sp;
-		if (at + 16 > got) { /* a deep stack: read the next window */
+		if (at + 16 > got) { /* a deep stack continues in the next window */
 			if (at > (8u << 20))
 				break;
 			sp = fp;
@@ -130,7 +134,7 @@ static uint32_t user_stack(const struct hit *h, unsigned char *to)
 	return n;
 }
 
-/* Writes the contexts into the record at q. They precede the fields. */
+/* Writes the contexts, which precede the fields, at q. Returns the position after them. */
 static unsigned char *put_contexts(const struct hit *h, unsigned char *q, uint32_t contexts)
 {
 	if (contexts & WM_CONTEXT_CPU) {
@@ -152,7 +156,7 @@ static uint32_t contexts_bytes_most(uint32_t contexts)
 	       (contexts & WM_CONTEXT_USTACK ? 4 + 8 * WM_USTACK_MAX : 0);
 }
 
-/* The same stores in the same order as waymark_commit(). */
+/* Performs the same stores in the same order as waymark_commit(). */
 static void commit(struct waymark_writer *w, unsigned char *q, uint64_t now, uint32_t id)
 {
 	unsigned char *start = w->pos;
@@ -188,7 +192,7 @@ static void record(struct hit *h, struct wm_guest_session *s, const struct wm_pl
 	commit(w, q, wm_clock_now(s->clock_kind), p->id);
 }
 
-/* Only this thread, at this level, writes the count, so an ordinary store suffices. */
+/* Only this thread at this level writes the count, so an ordinary store suffices. */
 static void count(struct hit *h, struct wm_guest_session *s, const struct wm_plan_slot *p,
 		  struct waymark_writer *w, struct wm_level *l)
 {
@@ -203,7 +207,7 @@ static void count(struct hit *h, struct wm_guest_session *s, const struct wm_pla
 	wm_store_relaxed(to, *to + 1);
 }
 
-/* Writers of the slots other than slot 0. */
+/* Returns the writers for the slots other than slot 0. */
 static struct wm_thread_extra *extra_of(struct wm_thread *t)
 {
 	if (!t->extra) {
@@ -245,8 +249,8 @@ static void to_slot(struct hit *h, unsigned slot, const struct wm_plan_slot *p, 
 }
 
 /*
- * Returns the writer of the complex event in progress; NULL in a child that a
- * callback forked: its thread has another block now, or an empty one.
+ * Returns the writer of the complex event in progress; NULL in a child that a callback forked,
+ * where the thread has another block or none.
  */
 static struct waymark_writer *in_progress(void)
 {
@@ -266,12 +270,15 @@ static void end_complex(struct waymark_writer *w)
 }
 
 /*
- * Gives the event to every session that wants it. False: a tool set RECORD from
- * outside and requested an attach; no session has the event yet.
+ * Gives the event to every session that wants it. Returns false when no session has the event yet,
+ * because a tool set RECORD from outside and requested an attach.
  */
 static bool to_all(struct hit *h, const struct waymark_event_state *event, bool too_big)
 {
-	/* Word before plan: only a word that leads to a plan guarantees that the plan is set. */
+	/*
+	 * Loads the word before the plan: only a word that refers to a plan guarantees that the
+	 * plan is set.
+	 */
 	uint64_t word = wm_load_acquire(&event->word);
 	struct wm_plan *plan = wm_load_acquire((struct wm_plan **)&event->binding);
 
@@ -289,8 +296,8 @@ static bool to_all(struct hit *h, const struct waymark_event_state *event, bool 
 }
 
 /*
- * A thread that joins here has already packed its fields: joining waits for all
- * threads but its own, and this event is the first of the recording.
+ * A thread that joins a recorder here has already packed its fields. Joining waits for all other
+ * threads, and this event is the first one of the recording.
  */
 void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t unused, uintptr_t fp,
 	     uintptr_t sp, uintptr_t ip)
@@ -312,7 +319,7 @@ void wm_gate(unsigned char *end, struct waymark_event_state *event, uintptr_t un
 	h.have = 0;
 	if (!to_all(&h, event, !end)) {
 		wm_runtime_attach_check();
-		if (in_progress() != w) /* a handler forked meanwhile: this is the child */
+		if (in_progress() != w) /* a signal handler has forked, and this is the child */
 			return;
 		(void)to_all(&h, event, !end);
 	}
@@ -337,7 +344,7 @@ void wm_probe_run(unsigned char *slots, struct waymark_event_state *event,
 		wm_mark_run(plan, slots);
 	for (uint32_t i = 0; plan && !plan->mark && i < plan->nr_probes; i++)
 		dispatch(slots, plan->probe[i].fn, plan->probe[i].data);
-	w = wm_current - 1; /* a callback may have forked: then no event is in progress here */
+	w = wm_current - 1; /* a callback may have forked; in the child no event is in progress */
 	if (wm_level_of(wm_current))
 		wm_level_passed(&wm_thread_of(w)->level[wm_level_of(w)]);
 }

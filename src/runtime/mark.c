@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.c - markers and spans: callbacks by name and format, with arguments
- * decoded from the description, and markers that ride on typed events. probe.c
- * has the part common to all callbacks; span.c has the ids of spans.
+ * mark.c - markers and spans: callbacks by name and format, whose arguments are decoded by the
+ * description, and markers that are linked to typed events. probe.c has the part common to all
+ * callbacks; span.c has the ids of spans.
  */
 #include <waymark/mark.h>
 #include <waymark/span.h>
@@ -173,7 +173,10 @@ struct wm_event_entry *wm_link_first(void)
 	return linked;
 }
 
-/* The link of the first loaded table entry that has one; NULL when all its modules are unloaded. */
+/*
+ * Returns the link of the first loaded table entry that has one; NULL when all modules with one are
+ * unloaded.
+ */
 static const struct waymark_link *link_of(const struct wm_event_entry *e)
 {
 	for (const struct wm_site_ref *r = e->refs; r; r = r->next)
@@ -189,8 +192,8 @@ static bool carries(const struct wm_event_entry *e, const struct waymark_link *l
 }
 
 /*
- * Once its last module is unloaded, a linked marker has no link to compare
- * with; then every typed event may have carried it.
+ * Whether linked marker l is linked to typed event e. Once its last module is unloaded, l has no
+ * link to compare with; then every typed event counts as linked.
  */
 bool wm_link_rides(const struct wm_event_entry *l, const struct wm_event_entry *carrier)
 {

@@ -4,9 +4,9 @@
  * aarch64 (nop, b). A way of writing text counts as working only after a
  * private site was flipped, run and seen to jump.
  *
- * Bytes that are neither (a debugger's, a uprobe's) are left alone. Writing one
- * aligned word or one byte is atomic for a CPU that executes it; membarrier
- * SYNC_CORE at the end makes every CPU see it.
+ * Sites with any other bytes (a debugger's, a uprobe's) are left alone. Writing one aligned word or
+ * one byte is atomic for a CPU that executes it; membarrier SYNC_CORE at the end makes every CPU
+ * see it.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -18,8 +18,9 @@
 
 static enum wm_patch_way way;
 static int mem_fd =
-    -1;            /* opened by the first write of an update: most updates at start flip nothing */
-static bool wrote; /* a byte was written since wm_patch_begin() */
+    /* Opened by the first write of an update, because most updates at start-up flip no site. */
+    -1;
+static bool wrote; /* something was written since wm_patch_begin() */
 
 static unsigned char *address_of(const int32_t *word)
 {
@@ -85,7 +86,10 @@ void wm_patch_sync(void)
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 }
 
-/* A descriptor inherited in the middle of an update would write to the parent. */
+/*
+ * Must be called in a child: a descriptor that it inherited in the middle of an update would write
+ * to the parent.
+ */
 void wm_patch_forked(void)
 {
 	if (mem_fd >= 0)
@@ -127,7 +131,7 @@ bool wm_patch_site(const struct waymark_site *site, bool on)
 }
 #endif
 
-/* A private site, never registered. */
+/* A site for trying ways of writing. It is never registered. */
 static const struct waymark_site *private_site(void)
 {
 	const struct waymark_site *s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c - computes from rules and probes what an event does: nothing, the
- * direct case (its word is its id), or the gate with a plan.
+ * plan.c - computes, from rules and probes, the state of each event: dormant, the direct case (its
+ * word is its id), or the gate with a plan.
  *
  * An update has four steps, so that no event is recorded that the recorder does
  * not know and nothing is freed that is in use:
@@ -20,10 +20,14 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-#define WORD_UNKNOWN (~0ull) /* not the word of any event */
+#define WORD_UNKNOWN (~0ull) /* differs from the word of every event */
 
 static struct wm_plan *retired;
-static bool publishing; /* set when an update begins: this is a child, forked during one */
+/*
+ * Set while an update publishes; if it is set when an update begins, this is a child that was
+ * forked during one.
+ */
+static bool publishing;
 
 static bool rule_matches(const struct wm_guest_rule *r, const struct wm_event_entry *e)
 {
@@ -59,7 +63,10 @@ static void set_bit(uint64_t *bits, uint32_t i)
 	bits[i / 64] |= 1ull << i % 64;
 }
 
-/* Notes that no filter of the event's rules fits it, or that one had no room. Counted once. */
+/*
+ * Records, once, that the filters of all rules that match the event do not fit it, or that there
+ * was no room for a filter.
+ */
 static void note_unfit(struct wm_event_entry *e, unsigned k)
 {
 	struct wm_guest_session *s = &wm_rt.session[k];
@@ -68,7 +75,7 @@ static void note_unfit(struct wm_event_entry *e, unsigned k)
 	e->slot[k].unfit = s->generation;
 }
 
-/* What session k wants of the event: the rules of the last change that match it decide. */
+/* Computes what session k wants of the event, from the rules of the last change that match it. */
 static void plan_slot(struct wm_plan_slot *p, unsigned k, struct wm_event_entry *e)
 {
 	struct wm_guest_session *s = &wm_rt.session[k];
@@ -141,9 +148,9 @@ static struct wm_plan *keep_plan(void)
 }
 
 /*
- * One recorder, one filter, no callbacks: the first test of the filter rejects
- * most events. No filter, and the recorder only counts: incrementing is all
- * there is to do.
+ * Finds a quick test. With one recorder, one filter and no callbacks, the first test of the filter
+ * rejects most events. Without a filter, when the recorder only counts, incrementing the count is
+ * sufficient.
  */
 static void find_quick(struct wm_plan *p)
 {
@@ -178,7 +185,7 @@ static bool plan_is_direct(const struct wm_plan *p)
 	       s->clock_kind == WM_CLOCK_CYCLES && !s->counts;
 }
 
-/* Step 1 for one event. */
+/* Step 1 of an update, for one event. */
 static void compute(struct wm_event_entry *e)
 {
 	struct wm_plan *p = &draft->plan;
@@ -242,8 +249,8 @@ static void flip(const struct wm_site_ref *r, bool on)
 	if (r->site->insn && wm_patch_init(false) != WM_PATCH_NONE && !wm_patch_site(r->site, on))
 		wm_rt.refused++;
 	/*
-	 * Not when it is switched on: a tool has already done that when a span begins
-	 * by joining.
+	 * Skips events that are switched on: a tool has already done that when a span begins by
+	 * joining.
 	 */
 	if (!on)
 		wm_store_relaxed(&event->epoch, event->epoch + 1);
@@ -286,10 +293,10 @@ static void flip_all(bool on, bool (*such)(const struct wm_event_entry *))
 }
 
 /*
- * A plan pointer is never NULL while a published word leads to it, lest a
- * recorder that stays misses an event. When the event goes to sleep no session
- * wants it and the pointer is cleared too: the plan will be freed, and a tool
- * that attaches later sets RECORD from outside.
+ * Stores plan pointer and word. The plan pointer is never NULL while a published word refers to it;
+ * otherwise a recorder that stays could miss an event. It is cleared when an event becomes dormant,
+ * because then no session wants it, the plan will be freed, and a tool that attaches later may set
+ * RECORD from outside.
  */
 static void set_states(const struct wm_event_entry *e)
 {
@@ -316,7 +323,7 @@ static void settle(struct wm_event_entry *e)
 	e->changed = false;
 }
 
-/* Step 3. Between wm_patch_begin() and wm_patch_end(). */
+/* Step 3 of an update. Called between wm_patch_begin() and wm_patch_end(). */
 static void publish(void)
 {
 	struct wm_event_entry *e;
@@ -338,7 +345,7 @@ static void free_retired(void)
 	if (!retired || wm_thread_is_haunted())
 		return;
 	if (!wm_thread_quiesce(1000))
-		return; /* a thread stayed inside; the next update tries again */
+		return; /* a thread is still in an emit; the next update tries again */
 	while (retired) {
 		struct wm_plan *p = retired;
 		retired = p->next_retired;
@@ -371,7 +378,7 @@ static bool is_linked(const struct wm_event_entry *e)
 	return e->desc->flags & WAYMARK_DESC_LINKED;
 }
 
-/* Computes the events that the linked marker l rides on, after l itself. */
+/* Computes the typed events to which marker l is linked, after l itself. */
 static void compute_carriers(const struct wm_event_entry *l)
 {
 	for (struct wm_event_entry *e = wm_rt.events; e; e = e->next)
@@ -379,10 +386,10 @@ static void compute_carriers(const struct wm_event_entry *l)
 			compute(e);
 }
 
-/* Steps 2 to 4. */
+/* Steps 2 to 4 of an update. */
 static void publish_all(void)
 {
-	(void)flush_all(); /* the agent notices a recorder that has exited */
+	(void)flush_all(); /* a failure is ignored; the agent notices when a recorder has exited */
 	wm_patch_begin();
 	publish();
 	wm_patch_end();
@@ -440,8 +447,9 @@ void wm_plan_update_module(struct wm_guest_module *m)
 		if (e && e->enabled && !e->changed)
 			set_state(&m->ref[i], e->word, e->plan);
 	}
-	publish(); /* all sites of changed events, those in this module included */
-	flip_module(m, true, is_on); /* and the sites of events that were on before */
+	publish(); /* flips all sites of changed events, including those in this module */
+	/* And flips this module's sites of events that were on before. */
+	flip_module(m, true, is_on);
 	wm_patch_end();
 	free_retired();
 	wm_guest_session_counts();
@@ -475,14 +483,15 @@ void wm_plan_restore(void)
 				continue;
 			wm_store_release(&event->enabled, 0);
 			if (r->site->insn)
-				(void)wm_patch_site(r->site, false); /* if the bytes are a site's */
+				/* Does nothing if the bytes are not a site's. */
+				(void)wm_patch_site(r->site, false);
 		}
 	wm_patch_end();
 }
 
 void wm_plan_drop_module(struct wm_guest_module *m)
 {
-	/* Its events keep their plans: during exit() they are still used. */
+	/* The module's events keep their plans, which are still used during exit(). */
 	for (uint32_t i = 0; i < m->nr_sites; i++)
 		if (m->ref[i].entry && m->ref[i].entry->plan)
 			m->ref[i].entry->plan->keep = true;

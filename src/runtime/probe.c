@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - in-process callbacks on events, by name: registered before or after
- * the module with the event is loaded, several per event, wait-free for the
- * threads that trace. The prototype's text is compared, so that a module that
- * disagrees about an event's arguments is refused and does not crash.
+ * probe.c - in-process callbacks on events, by name. They may be registered before or after the
+ * module with the event is loaded; an event may have several. Threads that trace run them without
+ * waiting. The prototype's text is compared, so that a module that disagrees about an event's
+ * arguments is refused and does not crash.
  */
 #include "base/atomic.h"
 #include "runtime/mark_int.h"
@@ -12,7 +12,7 @@
 
 struct wm_registration {
 	struct wm_registration *next;
-	uint64_t prototype; /* hash of the prototype's text; for a marker, of its format */
+	uint64_t prototype; /* hash of the text of the prototype, or of a marker's format */
 	void (*fn)(void);
 	void *data;
 	uint32_t bytes;
@@ -73,7 +73,7 @@ WM_GUEST_API int waymark_probe_remove(const char *provider, const char *name, vo
 				      void *private_data);
 WM_GUEST_API void waymark_rt_synchronize(void);
 
-/* True when markers of this name exist and none has this format. */
+/* Whether markers of this name exist but none has this format. */
 static bool other_format(const struct wm_registration *wanted)
 {
 	bool other = false;

@@ -15,7 +15,10 @@ unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after);
 unsigned char *wm_put_bytes(unsigned char *to, const unsigned char *from, uint64_t bytes_after);
 unsigned char *wm_put_chars(unsigned char *to, const char *s, uint64_t bytes);
 
-/* End of the memory the record may use: of the scratch when `to` is in it, else of the chunk. */
+/*
+ * Returns the end of the memory that the record may use: the end of the scratch buffer when `to` is
+ * in it, else that of the chunk.
+ */
 static uintptr_t limit(const unsigned char *to)
 {
 	const struct waymark_writer *w = wm_current - 1;
@@ -28,7 +31,7 @@ static uintptr_t limit(const unsigned char *to)
 
 unsigned char *wm_put_string(unsigned char *to, const char *s, uint64_t after)
 {
-	uintptr_t most = limit(to) - after; /* last position possible for the NUL */
+	uintptr_t most = limit(to) - after; /* the last position where the NUL may be written */
 
 	for (; (uintptr_t)to <= most; to++)
 		if (!(*to = (unsigned char)*s++))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - which modules are loaded and which events their sites belong to.
- * Sites with the same name and description, in whatever units and modules, are
- * one event. Descriptions are copied, so they outlive dlclose.
+ * registry.c - registers loaded modules, and the events to which their sites belong. Sites with the
+ * same name and description, in any units and modules, belong to one event. Descriptions are
+ * copied, so they outlive dlclose.
  */
 #include <link.h>
 
@@ -29,7 +29,7 @@ struct waymark_event_state *wm_site_event(const struct waymark_site *site)
 	return (struct waymark_event_state *)(uintptr_t)wm_site_pointer(&site->event);
 }
 
-/* Where a module is mapped. Calls the loader: never under the runtime's lock. */
+/* The mapping of a module. Finding it calls the loader, so never do it under the runtime's lock. */
 struct where {
 	uintptr_t address;
 	struct wm_guest_module *ret;
@@ -57,7 +57,7 @@ static void read_notes(struct wm_guest_module *m, const unsigned char *p, size_t
 static void set_path(struct wm_guest_module *m, const char *path)
 {
 	size_t n = path ? wm_str_len(path) : 0;
-	if (!n) { /* the program itself */
+	if (!n) { /* the name is empty: it is the program itself */
 		long got =
 		    WM_SYS_4(SYS_readlinkat, -100, "/proc/self/exe", m->path, sizeof(m->path) - 1);
 		n = got > 0 ? (size_t)got : 0;
@@ -265,7 +265,7 @@ void wm_registry_init(void)
 	waymark_control.modules = (uintptr_t)control_modules;
 }
 
-/* The functions that the module's inline code calls. */
+/* Fills the table of functions that the module's inline code calls. */
 static void fill(struct waymark_module *abi)
 {
 	extern void wm_entry_slow(void), wm_entry_enter(void), wm_entry_gate(void),
@@ -316,7 +316,7 @@ int waymark_module_register(struct waymark_module *abi)
 	control_add(abi, NULL);
 	wm_guest_session_module(m, false);
 	wm_plan_update_module(m);
-	wm_guest_session_all_synced(); /* the recorder now counts its sites and events */
+	wm_guest_session_all_synced(); /* tells the recorder the new numbers of sites and events */
 	wm_unlock();
 	return 0;
 }
@@ -346,6 +346,6 @@ void waymark_module_unregister(struct waymark_module *abi)
 	abi->provider = NULL;
 	wm_guest_session_module(m, true);
 	wm_unlock();
-	(void)wm_thread_quiesce(1000); /* from here on no thread runs its cold code */
+	(void)wm_thread_quiesce(1000); /* no thread runs the module's cold code after this */
 	wm_sys_unmap(m, m->bytes);
 }

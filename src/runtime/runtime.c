@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runtime.c - the entry points into the runtime: the constructor, a forked
- * child, an attach request. Without a recorder it does next to nothing: it
- * reads the environment and makes one private mapping, no thread, no
- * descriptor.
+ * child, an attach request. Without a recorder, the constructor only reads the environment and
+ * creates one private mapping; it creates no thread and no descriptor.
  */
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -15,7 +14,7 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-#define FORK_WAITS 100 /* of 10 ms */
+#define FORK_WAITS 100 /* times 10 ms */
 
 struct wm_runtime wm_rt;
 WM_GUEST_API struct wm_control waymark_control = {.magic = WM_CONTROL_MAGIC, .abi = WAYMARK_ABI};
@@ -59,14 +58,14 @@ static void find_xsave(void)
 	wm_xsave_works = 1;
 }
 #else
-/* Vectors may be longer than the 128 bits that every aarch64 has. */
+/* Sets the space for vector registers longer than the 128 bits that every aarch64 has. */
 static void find_xsave(void)
 {
 	wm_xsave_works = (getauxval(AT_HWCAP) & HWCAP_SVE) != 0;
 }
 #endif
 
-/* Joins every folder of a ':'-separated list. Locked. */
+/* Joins the recorder of every folder in a ':'-separated list. Locked. */
 static void join_list(const char *list, uint32_t flags)
 {
 	bool any = false;
@@ -107,8 +106,8 @@ static void set_up(void)
 	wm_clock_init();
 	find_xsave();
 	if (!wm_rt.hash || wm_thread_init() < 0)
-		return; /* nothing works without them; sites stay dormant */
-	/* Registered now, while the process has one thread: later it costs milliseconds. */
+		return; /* without thread blocks nothing works: all sites stay dormant */
+	/* Registered now, while the process has one thread, because it costs milliseconds later. */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 	if (nopatch && *nopatch && !(nopatch[0] == '0' && !nopatch[1])) {
@@ -138,16 +137,16 @@ bool wm_runtime_ready(void)
 	return wm_rt.ready;
 }
 
-/* A static program's module constructors may run earlier: they call wm_runtime_ready(). */
+/* The module constructors of a static program may run earlier; they call wm_runtime_ready(). */
 __attribute__((constructor(101))) static void constructor(void)
 {
 	(void)wm_runtime_ready();
 }
 
 /*
- * Several threads that the child has created since may get here at once: one
- * does the work, the others wait. The process counts as forked
- * (wm_thread_forked()) until the end, so no event is dropped meanwhile.
+ * Sets up the runtime in a forked child. If the child has already created threads, several of them
+ * may get here at once: one does the work and the others wait. The process counts as forked
+ * (wm_thread_forked()) until the end, so that no event is dropped meanwhile.
  */
 void wm_runtime_forked(void)
 {
@@ -193,7 +192,8 @@ void wm_runtime_attach_check(void)
 			(void)wm_agent_start();
 		}
 		wm_plan_restore();
-		waymark_control.attach_error = err == -17 ? 0 : err; /* EEXIST: joined already */
+		/* EEXIST: the process has already joined. */
+		waymark_control.attach_error = err == -17 ? 0 : err;
 		wm_store_release(&waymark_control.attach_done, request);
 	}
 	wm_unlock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_int.h - the one runtime of a process: modules, events, recorders. This is
- * the room's inner header; it is neither installed nor included by other rooms.
+ * runtime_int.h - the runtime of a process: modules, events, recorders. This header is private to
+ * the room: it is neither installed nor included by other rooms.
  *
  * Where the work on an event is done:
  *   registry.c  modules register their sites; equal descriptions become one event
@@ -36,50 +36,55 @@
 #define WM_GUEST_API __attribute__((visibility("default")))
 
 #define WM_GUEST_MODULES_MAX 4096u
-#define WM_EVENTS_MAX        65536u /* ids are 16 bits */
-#define WM_FILTERS_MAX       8u     /* most filtered rules that may match one event */
+#define WM_EVENTS_MAX        65536u /* limited by the 16 bits of ids */
+#define WM_FILTERS_MAX       8u     /* limit for the rules with a filter that may match one event */
 #define WM_PROBES_MAX        32u
 #define WM_FOLDER_MAX        512u
 
-/* One rule of a recorder, pointing into its private copy of DIR/rules. */
+/* A rule of a recorder. It points into the private copy of DIR/rules. */
 struct wm_guest_rule {
 	const char *glob;
 	const unsigned char *filter;
 	uint32_t glob_bytes, filter_bytes, contexts, level_max, change, flags;
 };
 
-/* A recorder this process is joined to. */
+/* A recorder that this process has joined. */
 struct wm_guest_session {
 	uint32_t active;     /* pool and socket are valid; emitting threads load it with acquire */
-	uint32_t generation; /* bumped when the slot gets a new pool */
+	uint32_t generation; /* incremented when the slot gets a new pool */
 	int socket;
-	struct wm_pool *pool;    /* of this generation, once joined */
-	struct wm_pool pools[2]; /* the previous generation's is left unchanged */
+	struct wm_pool *pool; /* the pool of this generation, once joined */
+	/* two, because the pool of the previous generation is not changed. */
+	struct wm_pool pools[2];
 	uint64_t pool_bytes;
 	uint32_t clock_kind, mode, block_ms;
-	bool counts; /* its chunks hold counts instead of records: see ring/counts.h */
+	bool counts; /* the chunks contain counts instead of records, see ring/counts.h */
 	uint32_t next_id;
 	uint64_t rules_generation;
 	unsigned char *rules; /* private copy of the file; `rule` follows in the mapping */
 	struct wm_guest_rule *rule;
 	size_t rules_bytes;
 	uint32_t nr_rules;
-	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64]; /* as in SYNCED */
+	/* As in message SYNCED. */
+	uint64_t matched[WM_RULES_NR_MAX / 64], unfit[WM_RULES_NR_MAX / 64];
 	char folder[WM_FOLDER_MAX];
-	unsigned char *out; /* messages not sent yet */
+	unsigned char *out; /* messages that are not sent yet */
 	size_t out_bytes, out_room;
-	bool hidden; /* in a child: an emit may still finish in the memory where the pool was */
-	uint64_t socket_inode; /* the socket is the runtime's while its descriptor has this inode */
-	uint64_t missing_field; /* events that a glob matched and that lack the filter's field */
-	uint64_t missing_told;  /* the part of missing_field that the recorder knows of */
+	/* True in a child where an emit may still finish in the memory where the pool was. */
+	bool hidden;
+	/* Inode of the socket; if the descriptor has another one, the program has reused it. */
+	uint64_t socket_inode;
+	/* Number of events that a glob matched and that lack a field of the filter. */
+	uint64_t missing_field;
+	uint64_t missing_told; /* the part of missing_field that was reported to the recorder */
 };
 
-/* What one recorder gets of one event. */
+/* The part of a plan for one recorder. */
 struct wm_plan_slot {
 	bool on;
 	uint16_t id;
 	uint32_t contexts;
-	uint32_t nr_filters; /* 0: every event passes; else those that pass any filter */
+	uint32_t nr_filters; /* 0: all events pass; else events pass that pass any of the filters */
 	const struct wm_filter *filter[WM_FILTERS_MAX];
 };
 
@@ -89,37 +94,40 @@ struct wm_probe {
 };
 
 /*
- * A kind of plan.quick in addition to those of filters: nothing is tested, the
- * count at `offset` of the chunk of this thread's writer is incremented.
+ * A kind of plan.quick in addition to those of filters: without a test, increments the count at
+ * `offset` in the chunk of this thread's writer.
  */
 #define WM_QUICK_COUNT 4u
 _Static_assert(WM_QUICK_COUNT > WM_FILTER_QUICK_W8, "a kind of its own");
 
-/* What an event does when it is hit in the complex case. Immutable once published. */
+/* Describes how an event is recorded in the complex case. Immutable once published. */
 struct wm_plan {
-	struct wm_filter_quick quick; /* first member: entry_*.S reads it; kind 0: unused */
+	struct wm_filter_quick quick; /* the first member, which entry_*.S reads; kind 0: unused */
 	struct wm_plan *next_retired;
-	bool keep;    /* never freed: an unloaded module may still refer to it */
-	size_t bytes; /* of this mapping */
+	bool keep;    /* never freed, because an unloaded module may still refer to it */
+	size_t bytes; /* size of this mapping */
 	uint32_t nr_probes;
-	const struct waymark_desc *mark; /* of a marker or span: wm_mark_run() calls the probes */
+	/* For a marker or span, whose probes wm_mark_run() calls. */
+	const struct waymark_desc *mark;
 	struct wm_plan_slot slot[WM_SLOTS];
 	struct wm_probe probe[WM_PROBES_MAX];
-	/* linked filters follow */
+	/* the linked filters follow */
 };
 
 struct wm_runtime {
 	uint32_t ready;
-	uint32_t pid; /* the process that owns this memory; a vfork child gets another getpid() */
-	uint32_t refused; /* sites that hold foreign bytes (a debugger's, a uprobe's) */
+	uint32_t pid; /* owner of this memory; a vfork child shares it but has another pid */
+	/* Number of sites that contain foreign bytes (a debugger's, a uprobe's) */
+	uint32_t refused;
 	uint32_t nr_events;
-	uint64_t early; /* events counted before any pool existed, since the last HELLO */
+	/* Number of events since the last HELLO that were counted before any pool existed. */
+	uint64_t early;
 	struct wm_guest_module *modules;
 	struct wm_event_entry *events, **hash;
 	struct wm_guest_session session[WM_SLOTS];
 	struct wm_registration *probes;
 	bool agent_runs;
-	uint32_t agent_tid; /* not 0 until the kernel has ended the agent thread; a futex */
+	uint32_t agent_tid; /* a futex; becomes 0 when the kernel has ended the agent thread */
 	char sessions_env[1024];
 };
 
@@ -128,58 +136,61 @@ extern struct wm_control waymark_control;
 
 /* lock.c */
 void wm_lock(void);
-bool wm_try_lock(void); /* uses wm_rt.ready only, like every function here */
+bool wm_try_lock(void); /* like every function here, uses only wm_rt.ready */
 void wm_unlock(void);
 void wm_lock_wait(unsigned ms); /* returns when the lock is free, or after `ms` */
 
-/* lock.c: memory that lives as long as the process; it is never freed */
+/* lock.c: allocates memory that lives as long as the process and is never freed */
 void *wm_keep(size_t bytes);
 
-/* plan.c: computes what events do when hit, from rules and probes. Locked. */
+/* plan.c: computes from rules and probes how events are recorded. Locked. */
 void wm_plan_update_all(void);
 void wm_plan_update_module(struct wm_guest_module *m);
-void wm_plan_drop_module(struct wm_guest_module *m); /* the module is being unloaded */
+void wm_plan_drop_module(struct wm_guest_module *m); /* for a module that is being unloaded */
 void wm_plan_update_event(struct wm_event_entry *e);
-void wm_plan_restore(void); /* switches off events that a tool switched on and no session wants */
+void wm_plan_restore(void); /* disables events that a tool enabled and no session wants */
 void wm_plan_links_lost(
-    struct wm_guest_module *m); /* m is unloaded: drops its linked markers' probes */
+    struct wm_guest_module *m); /* drops the probes of the linked markers of m, which is unloaded */
 
 /* session.c. Locked. */
 int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags);
 void wm_guest_session_leave(unsigned slot, bool say_bye);
 int wm_guest_session_read_rules(struct wm_guest_session *s);
-void wm_guest_session_forked(void); /* drops the parent's sessions, joins the same folders anew */
+/* Drops the parent's sessions and joins the same folders again. */
+void wm_guest_session_forked(void);
 void wm_guest_session_hide(
     void); /* maps private memory over the pools: see wm_thread_after_fork() */
 /* Does not check the socket, unlike wm_guest_session_is_deaf(), which is called once per update. */
 bool wm_guest_session_announce(struct wm_guest_session *s, const struct wm_event_entry *e,
 			       uint32_t id, uint32_t contexts);
 int wm_guest_session_flush(
-    struct wm_guest_session *s); /* sends the announced events before they are enabled */
+    struct wm_guest_session *s); /* sends the announced events, before they are enabled */
 void wm_guest_session_module(const struct wm_guest_module *m, bool unload);
 void wm_guest_session_synced(struct wm_guest_session *s);
 void wm_guest_session_all_synced(void);
-void wm_guest_session_counts(void); /* reports to the recorders how many events no filter fits */
-bool wm_guest_session_is_deaf(struct wm_guest_session *s); /* true: the program closed the socket */
+/* Reports to the recorders the number of events that no filter fits. */
+void wm_guest_session_counts(void);
+/* Whether the program has closed the socket. */
+bool wm_guest_session_is_deaf(struct wm_guest_session *s);
 
 /* agent.c */
 int wm_agent_start(void);
 void wm_agent_stop_in_child(void);
 
-/* enable.c: starts a recorder for this process. Constructor, unlocked. */
+/* enable.c: starts a recorder for this process. Called by the constructor, unlocked. */
 void wm_enable_from_environment(const char *globs);
 
-/* probe.c: the callbacks registered for an event. Locked. */
+/* probe.c: adds the callbacks that are registered for an event. Locked. */
 uint32_t wm_probe_fill(const struct wm_event_entry *e, struct wm_probe *ret, uint32_t most);
 
-/* Clock of the gate, for sessions that do not run on cycles. */
+/* The clock of the gate, for sessions whose clock is not the cycle counter. */
 uint64_t wm_clock_now(uint32_t kind);
 void wm_clock_init(void);
 
 /* runtime.c */
 bool wm_runtime_ready(void);
 intptr_t wm_writer_offset(void);
-void wm_runtime_forked(void); /* called from a child's first slow path */
+void wm_runtime_forked(void); /* called from the first slow path in a child */
 void wm_runtime_attach_check(void);
 
 /* C functions called by the entries in entry_*.S, which describes them */
@@ -195,8 +206,8 @@ bool wm_filter_run_float_saved(const struct wm_filter *f, const unsigned char *p
 extern uint32_t wm_xsave_bytes WM_HIDDEN;
 extern uint8_t wm_xsave_works WM_HIDDEN;
 
-/* slow.c: space for a writer of a slot */
-/* Counts events that no recorder's pool could count, with the next one that can. */
+/* slow.c: gets room for the writer of a slot */
+/* Counts n events for which no pool existed; they are added to the next pool's losses. */
 void wm_early(uint64_t n);
 bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct wm_level *l,
 		   const struct wm_thread *t, unsigned level);

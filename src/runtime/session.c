@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - joining and leaving a recorder: its rules, the process's pool,
- * the socket. tell.c writes the messages. All functions need the runtime's
- * lock.
+ * session.c - joins and leaves recorders: their rules, the pool, the socket. tell.c writes the
+ * messages. All functions need the runtime's lock.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -123,7 +122,10 @@ static int connect_socket(struct wm_guest_session *s)
 	int folder = -1;
 
 	if (!path_in(a.sun_path, sizeof(a.sun_path), s->folder, "sock")) {
-		/* Too long for a socket address: use a descriptor of the folder. */
+		/*
+		 * The path is too long for a socket address, so it is replaced by a descriptor of
+		 * the folder.
+		 */
 		char *p = a.sun_path;
 		folder = (int)WM_SYS_4(SYS_openat, AT_FDCWD, s->folder,
 				       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -138,7 +140,7 @@ static int connect_socket(struct wm_guest_session *s)
 		copy_text(p, 8, "/sock", 5);
 	}
 	fd = WM_SYS_3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	/* A stopped recorder accepts no connection, and thousands may be waiting already. */
+	/* A stopped recorder accepts no connections, and its queue may already be full. */
 	if (!wm_sys_failed(fd))
 		(void)WM_SYS_6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit),
 			       0);
@@ -169,8 +171,8 @@ static int connect_socket(struct wm_guest_session *s)
  * ------------------------------------------------------------------ */
 
 /*
- * Growing a file beyond RLIMIT_FSIZE does not fail but raises SIGXFSZ in the
- * program. In that case the pool is made as large as the limit allows.
+ * Limits the size of the pool: growing a file beyond RLIMIT_FSIZE does not fail, but raises SIGXFSZ
+ * in the program. The pool is made as large as the limit allows.
  */
 static bool fit_file_limit(struct wm_pool_options *o)
 {
@@ -220,7 +222,7 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 		err = wm_pool_init(s->pool, map, o);
 	if (!err)
 		err = WM_SYS_3(SYS_fcntl, fd, F_LINUX_BASE + 9 /* F_ADD_SEALS */,
-			       0x1 | 0x2 | 0x4 /* SEAL SHRINK GROW */);
+			       0x1 | 0x2 | 0x4 /* F_SEAL_SEAL, _SHRINK and _GROW */);
 	if (!err)
 		return fd;
 	(void)WM_SYS_1(SYS_close, fd);
@@ -229,7 +231,10 @@ static long make_pool(struct wm_guest_session *s, struct wm_pool_options *o)
 	return err;
 }
 
-/* The process's name is that of its first thread; the caller may be the agent, or any thread. */
+/*
+ * Reads the name of the process, which is that of its first thread; the caller may be another
+ * thread.
+ */
 static void read_comm(char comm[16])
 {
 	long fd = WM_SYS_4(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
@@ -285,17 +290,14 @@ static bool joined_already(const char *folder, size_t bytes)
 	return false;
 }
 
-/*
- * Unmaps the pool, unless a thread may still use an address in it: then it
- * stays mapped for good.
- */
+/* Unmaps the pool, or leaves it mapped for good when a thread may still use an address in it. */
 static void drop_pool(struct wm_guest_session *s, bool unmap)
 {
 	void *map = s->pool ? s->pool->map : NULL;
 
 	if (!map || !unmap)
 		return;
-	s->pool->map = NULL; /* cleared before the unmap: see wm_guest_session_hide() */
+	s->pool->map = NULL; /* cleared before the unmapping: see wm_guest_session_hide() */
 	wm_fence_signal();
 	wm_sys_unmap(map, s->pool_bytes);
 }
@@ -310,7 +312,10 @@ static void settle_slot(struct wm_guest_session *s)
 	wm_thread_kick();
 }
 
-/* Does everything but set `active`: reads the rules and hands the pool to the recorder. */
+/*
+ * Joins a recorder up to the point where `active` is set: reads the rules and passes the pool to
+ * the recorder.
+ */
 static int open_session(struct wm_guest_session *s, uint32_t flags)
 {
 	struct wm_pool_options o = {0};
@@ -356,7 +361,7 @@ int wm_guest_session_join(const char *folder, size_t bytes, uint32_t flags)
 	if (joined_already(folder, bytes))
 		return -17; /* EEXIST */
 	if (!s)
-		return -16; /* EBUSY: as many recorders as there are slots */
+		return -16; /* EBUSY: all slots for recorders are in use */
 	s->next_id = 0;
 	copy_text(s->folder, sizeof(s->folder), folder, bytes);
 	err = open_session(s, flags);
@@ -373,7 +378,8 @@ void wm_guest_session_leave(unsigned slot, bool say_bye)
 	if (!s->active)
 		return;
 	s->nr_rules = 0;
-	wm_plan_update_all(); /* its events off first, so that none is in progress afterwards */
+	/* Disables its events first, so that none is in progress afterwards. */
+	wm_plan_update_all();
 	wm_thread_quiesce(1000);
 	wm_store_release(&s->active, 0);
 	if (say_bye) {
@@ -385,7 +391,10 @@ void wm_guest_session_leave(unsigned slot, bool say_bye)
 	s->socket = -1;
 }
 
-/* After a fork in a handler: the child returns into an emit that must store somewhere. */
+/*
+ * Maps private memory over the pools after a fork in a signal handler, because the child returns
+ * into an emit that will store there.
+ */
 void wm_guest_session_hide(void)
 {
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
@@ -399,9 +408,8 @@ void wm_guest_session_hide(void)
 }
 
 /*
- * Announces the same ids for the same events as in the parent: the child
- * inherited the event words, and its other threads may use them as soon as a
- * pool exists.
+ * Announces the same ids for the same events as in the parent: the child has inherited the event
+ * words, and its other threads may use them as soon as a pool exists.
  */
 static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t generation)
 {
@@ -415,12 +423,14 @@ static int announce_again(struct wm_guest_session *s, unsigned k, uint32_t gener
 	return wm_guest_session_flush(s);
 }
 
-/* The parent's pools and sockets are not the child's: joins the same recorders anew. */
+/*
+ * Joins the parent's recorders again, because the child cannot use the parent's pools and sockets.
+ */
 void wm_guest_session_forked(void)
 {
 	bool was[WM_SLOTS];
 
-	if (wm_thread_leave_behind()) /* a bare clone from a handler: like after fork() */
+	if (wm_thread_leave_behind()) /* a bare clone in a handler is treated like fork() */
 		wm_guest_session_hide();
 	for (unsigned k = 0; k < WM_SLOTS; k++) {
 		was[k] = wm_rt.session[k].active;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slow.c - handles an event that found no room: gets a block for its thread, a
- * chunk for its writer, or counts the loss by its cause. Reached from inline
- * code through entry_*.S with every register preserved; never takes a lock.
+ * slow.c - handles an event for which its writer has no room: gets a block for the thread or a
+ * chunk for the writer, or counts the loss by its cause. Reached from inline code through entry_*.S
+ * with every register preserved; never takes a lock.
  */
 #include <time.h>
 
@@ -12,10 +12,13 @@
 #include "runtime/runtime_int.h"
 #include "runtime/sys_int.h"
 
-/* Bytes after a chunk's end that eight-byte stores may overrun. */
+/* number of bytes after the end of a chunk that eight-byte stores may overwrite */
 #define CHUNK_SLACK 16u
 
-/* Counts n early events in the first active pool; without one they wait for the next pool. */
+/*
+ * Counts n early events as lost in the first active pool; if there is none, they wait for the next
+ * pool.
+ */
 void wm_early(uint64_t n)
 {
 	wm_add_relaxed(&wm_rt.early, n);
@@ -36,7 +39,10 @@ static struct waymark_writer *early(void)
 	return NULL;
 }
 
-/* The calling thread's level 0, busy. For its first event, or its first after a fork. */
+/*
+ * Returns level 0 of the calling thread, busy. Called for its first event, and for the first one
+ * after a fork.
+ */
 static struct waymark_writer *join(const struct waymark_writer *w, uintptr_t sp)
 {
 	unsigned swallowed = wm_thread_swallowed(w);
@@ -74,8 +80,8 @@ static struct waymark_writer *dropped(struct waymark_writer *w)
 }
 
 /*
- * Nested deeper than there are levels. Which recorders would have wanted a
- * complex event is unknown: it counts as lost for each of them.
+ * Counts an event that is nested deeper than there are levels. It is unknown which recorders would
+ * have wanted a complex event, so it counts as lost for each of them.
  */
 static void nested(bool complex)
 {
@@ -84,7 +90,10 @@ static void nested(bool complex)
 			wm_pool_lost(wm_rt.session[k].pool, WM_LOST_NESTED, 1);
 }
 
-/* A writer that can hold a chunk, busy; NULL when there is none (the event is counted). */
+/*
+ * Returns a writer that can hold a chunk, busy; NULL when there is none, and then the event is
+ * counted.
+ */
 static struct waymark_writer *usable(struct waymark_writer *w, bool complex)
 {
 	struct wm_thread *t = wm_thread_of(w);
@@ -118,7 +127,7 @@ static int64_t take(struct want *n, bool small)
 	return wm_pool_take(n->pool, small, n->tid, n->level, wm_clock_now(n->session->clock_kind));
 }
 
-/* Block mode: sleeps until the reader has made room or seems dead. */
+/* Block mode: sleeps until the reader has made room or seems to be dead. */
 static int64_t wait_for_chunk(struct want *n)
 {
 	struct wm_pool_header *h = wm_pool_header(n->pool);
@@ -140,7 +149,7 @@ static int64_t wait_for_chunk(struct want *n)
 	return -11; /* EAGAIN */
 }
 
-/* Inlined to save stack of the program: an event needs most of its stack here. */
+/* Inlined to save the program's stack: this is where an event needs most. */
 __attribute__((always_inline)) static inline int64_t take_some(struct want *n, bool small)
 {
 	int64_t index = small ? take(n, true) : -11;
@@ -153,10 +162,10 @@ __attribute__((always_inline)) static inline int64_t take_some(struct want *n, b
 }
 
 /*
- * The writer forgets the chunk first: once sealed, the chunk may get another
- * owner. `end` is set only while `base` is, and `base` only while all that goes
- * with it is valid: a siglongjmp may end this function anywhere, and then
- * wm_thread_take_back() looks for a chunk that no writer refers to.
+ * Gives the chunk back. The writer forgets the chunk first, because once sealed it may get another
+ * owner. `end` is set only while `base` is, and `base` only while all that belongs to it is valid:
+ * a siglongjmp may end this function anywhere, and then wm_thread_take_back() looks for a chunk to
+ * which no writer refers.
  */
 static void let_go(struct want *n, struct waymark_writer *w, uint32_t chunk)
 {
@@ -172,7 +181,7 @@ static void take_on(const struct want *n, struct waymark_writer *w, struct wm_le
 {
 	unsigned char *base = (unsigned char *)wm_pool_chunk(n->pool, chunk);
 
-	wm_store_relaxed(&w->end, NULL); /* may be of another recorder's pool */
+	wm_store_relaxed(&w->end, NULL); /* the old chunk may belong to another recorder's pool */
 	wm_fence_signal();
 	wm_store_relaxed(&w->base, NULL);
 	wm_fence_signal();
@@ -200,17 +209,18 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 		return true;
 	}
 	if (mine && w->pos == w->base + WM_CHUNK_HEADER_BYTES && bytes == n.pool->big_bytes) {
-		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1); /* too big for an empty one */
+		wm_pool_lost(n.pool, WM_LOST_TOO_BIG, 1); /* too big even for an empty chunk */
 		return false;
 	}
 	index = take_some(&n, !mine);
 	if (index < 0 && mine && s->mode == WM_POOL_OVERWRITE) {
-		let_go(&n, w, l->chunk); /* so that it can be overwritten */
+		let_go(&n, w, l->chunk); /* seals the chunk so that it can be overwritten */
 		mine = false;
 		index = take(&n, false);
 	}
 	if (index < 0) {
-		wm_pool_lost(n.pool, WM_LOST_FULL, 1); /* the old chunk stays, for smaller events */
+		/* The old chunk stays in use, for smaller events. */
+		wm_pool_lost(n.pool, WM_LOST_FULL, 1);
 		return false;
 	}
 	if (mine)
@@ -219,16 +229,18 @@ bool wm_chunk_next(struct wm_guest_session *s, struct waymark_writer *w, struct 
 	wm_fence_signal();
 	if (wm_thread_owned(t))
 		return true;
-	/* A handler forked meanwhile: this is the child, and its next event must come here. */
+	/*
+	 * A signal handler has forked, and this is the child: its next event must take the slow
+	 * path.
+	 */
 	wm_store_relaxed(&w->end, NULL);
 	return false;
 }
 
 /*
- * Like take_on(). The chunk's one record, its counts, is committed before
- * `base` is set, so that any process that seals the chunk keeps the counts. The
- * record leaves no room in the chunk: no event of the direct case is ever
- * written to it.
+ * Takes a chunk for counting, like take_on(). The only record of the chunk, its counts, is
+ * committed before `base` is set, so that any process that seals the chunk keeps the counts. The
+ * record leaves no room in the chunk: no event of the direct case is ever written to it.
  */
 static void count_in(const struct want *n, struct waymark_writer *w, struct wm_level *l,
 		     uint32_t chunk)
@@ -297,11 +309,12 @@ struct waymark_writer *wm_slow(struct waymark_writer *full)
 
 	if (!w)
 		return NULL;
-	if (w != full && w->end) /* the level was taken back; its chunk may have room */
+	/* wm_thread_take_back() returned the level, and its chunk may have room. */
+	if (w != full && w->end)
 		return w;
 	t = wm_thread_of(w);
 	level = wm_level_of(w);
-	/* A session that counts has no direct case: this event is left from an earlier session. */
+	/* A session that counts has no direct case, so this event is from an earlier session. */
 	if (wm_load_acquire(&s->active) && !s->counts) {
 		if (wm_chunk_next(s, w, &t->level[level], t, level))
 			return w;

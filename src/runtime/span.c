@@ -33,7 +33,8 @@
 #endif
 
 #define STACK_BYTES 65536u
-#define FRAMES_NEAR (256u << 10) /* stack pointers farther apart: different stacks */
+/* Stack pointers that are farther apart belong to different stacks. */
+#define FRAMES_NEAR (256u << 10)
 
 struct scope {
 	uint64_t id;
@@ -43,14 +44,14 @@ struct scope {
 };
 
 struct wm_spans {
-	uint32_t tid; /* owner of the scopes */
+	uint32_t tid; /* tid of the thread that owns the scopes */
 	uint32_t depth;
 	uint64_t next; /* next id */
 	struct scope scope[];
 };
 #define DEPTH_MAX ((STACK_BYTES - sizeof(struct wm_spans)) / sizeof(struct scope))
 
-static struct wm_spans **table; /* by thread block; wiped in a forked child */
+static struct wm_spans **table; /* indexed by thread block; wiped in a forked child */
 
 static struct wm_spans **get_table(void)
 {
@@ -65,7 +66,8 @@ static struct wm_spans **get_table(void)
 	if (!wm_sys_failed(WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK)) &&
 	    wm_cas_acq_rel(&table, &none, p))
 		return p;
-	wm_sys_unmap(p, bytes); /* another thread was faster, or the kernel cannot wipe */
+	/* Another thread was faster, or the kernel does not support MADV_WIPEONFORK. */
+	wm_sys_unmap(p, bytes);
 	return wm_load_acquire(&table);
 }
 
@@ -83,7 +85,7 @@ static struct wm_thread *self(void)
 	return wm_thread_join();
 }
 
-/* The calling thread's stack of scopes; created on the first call. */
+/* Returns the calling thread's stack of scopes, which the first call creates. */
 static struct wm_spans *spans_of(struct wm_thread *t)
 {
 	uint64_t index = (uintptr_t)t / WM_THREAD_BYTES % WM_THREADS_MAX;
@@ -98,7 +100,7 @@ static struct wm_spans *spans_of(struct wm_thread *t)
 			return NULL;
 		s->next = wm_clock_now(WM_CLOCK_MONOTONIC) >> 10 << 48 | index << 32 | 1;
 		wm_fence_signal();
-		if (all[index]) { /* a handler was faster */
+		if (all[index]) { /* a signal handler was faster */
 			wm_sys_unmap(s, STACK_BYTES);
 			s = all[index];
 		}
@@ -129,7 +131,7 @@ static void prune(struct wm_spans *s, uintptr_t sp)
 		s->depth--;
 }
 
-/* The id of the scope `below` levels outside the innermost. */
+/* Returns the id of the scope that is `below` levels outside the innermost one. */
 static uint64_t id_at(struct wm_spans *s, uint32_t below, uintptr_t sp)
 {
 	uint32_t depth;
@@ -145,7 +147,8 @@ static uint64_t push(struct wm_spans *s, const struct waymark_event_state *tag,
 	uint64_t id;
 
 	prune(s, sp);
-	if (s->depth >= DEPTH_MAX) { /* counted only: ends still match begins */
+	/* The scope is only counted, so that ends still match begins. */
+	if (s->depth >= DEPTH_MAX) {
 		s->depth++;
 		return 0;
 	}
@@ -173,8 +176,8 @@ static uint64_t pop(struct wm_spans *s, const struct waymark_event_state *tag,
 	p = &s->scope[i - 1];
 	wm_store_relaxed(&s->depth, i - 1);
 	/*
-	 * Off and on again since the begin: this end may belong to a scope of a deeper
-	 * recursion.
+	 * The span's events were off and on again since the begin, so this end may belong to a
+	 * scope of a deeper recursion.
 	 */
 	return p->epoch == wm_load_relaxed(&begin->epoch) ? p->id : 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.c - the few services for which other code calls libc. Slow paths only;
- * loops that the compiler must not replace with libc calls (see the flags of
- * the guest in meson.build).
+ * sys.c - the few services for which other code calls libc. For slow paths only. Its loops must not
+ * be replaced with libc calls by the compiler (see the flags of the guest in meson.build).
  */
 #include "runtime/sys_int.h"
 
@@ -17,7 +16,8 @@ void *wm_sys_map(size_t bytes)
 
 void wm_sys_unmap(void *p, size_t bytes)
 {
-	(void)WM_SYS_2(SYS_munmap, p, bytes); /* only whole mappings of wm_sys_map() */
+	/* Cannot fail: only whole mappings of wm_sys_map() are unmapped. */
+	(void)WM_SYS_2(SYS_munmap, p, bytes);
 }
 
 uint32_t wm_sys_pid(void)

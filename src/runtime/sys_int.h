@@ -47,20 +47,20 @@ static inline long wm_syscall6(long nr, long a, long b, long c, long d, long e, 
 #define WM_SYS_6(n, a, b, c, d, e, f)                                                              \
 	wm_syscall6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* True for the kernel's -errno values. */
+/* Whether a result is one of the kernel's -errno values. */
 static inline int wm_sys_failed(long ret)
 {
 	return (unsigned long)ret > -4096ul;
 }
 
-/* An anonymous private mapping, or NULL. */
+/* Returns an anonymous private mapping, or NULL. */
 void *wm_sys_map(size_t bytes);
 void wm_sys_unmap(void *p, size_t bytes);
 
 uint32_t wm_sys_pid(void);
 uint32_t wm_sys_tid(void);
 
-/* Freestanding replacements: the guest calls no libc. */
+/* Replacements of libc functions, because the guest calls no libc. */
 void wm_mem_copy(void *to, const void *from, size_t n);
 void wm_mem_zero(void *p, size_t n);
 int wm_mem_differ(const void *a, const void *b, size_t n);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell.c - writes this process's messages to its recorders: gathers them and
- * sends them one by one or many in a file. agent.h defines the protocol. All
- * functions need the runtime's lock; they wait for nothing but room in the
- * socket, and not long.
+ * tell.c - writes this process's messages to its recorders: collects them and sends them one by
+ * one, or many in a file. agent.h defines the protocol. All functions need the runtime's lock. They
+ * wait only for room in the socket, and only for a limited time.
  */
 #include <fcntl.h>
 #include <linux/memfd.h>
@@ -22,9 +21,9 @@
 #define OUT_BYTES WM_BATCH_MAX_BYTES
 
 /*
- * The program may have closed the socket and reused its number for something
- * else. Then the session continues deaf: the pool is mapped at both ends, so
- * events already announced are still recorded; no new ones are.
+ * Whether the descriptor still is the runtime's socket. The program may have closed it and reused
+ * its number. Then the session is deaf: the pool is mapped at both ends, so events already
+ * announced are still recorded, but no new ones.
  */
 static bool socket_is_ours(const struct wm_guest_session *s)
 {
@@ -79,12 +78,12 @@ long wm_guest_session_memfd(const char *name)
 		return fd;
 	high = WM_SYS_3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, WM_FD_MOVED_ABOVE);
 	if (wm_sys_failed(high))
-		return fd; /* the descriptor limit is small: keep the low number */
+		return fd; /* keeps the low number, because the limit for descriptors is small */
 	(void)WM_SYS_1(SYS_close, fd);
 	return high;
 }
 
-/* A write beyond RLIMIT_FSIZE raises a signal in the program. */
+/* A write beyond RLIMIT_FSIZE would raise a signal in the program. */
 static bool may_write(size_t bytes)
 {
 	struct rlimit limit = {0, 0};
@@ -93,7 +92,7 @@ static bool may_write(size_t bytes)
 	return bytes <= limit.rlim_cur;
 }
 
-/* Sends a great many messages at once, in a file. */
+/* Sends many messages at once, in a file. */
 static int send_batch(struct wm_guest_session *s)
 {
 	struct wm_msg_batch b = {{WM_MSG_BATCH, sizeof(b)}, s->out_bytes};
@@ -113,7 +112,7 @@ static int send_batch(struct wm_guest_session *s)
 	return err;
 }
 
-/* Sends them one by one: the recorder reads one message per packet. */
+/* Sends the messages one by one, because the recorder expects one message per packet. */
 static int send_each(struct wm_guest_session *s)
 {
 	size_t at = 0;
@@ -138,7 +137,10 @@ int wm_guest_session_flush(struct wm_guest_session *s)
 	return err;
 }
 
-/* Space for a message of n bytes in the outgoing buffer, zeroed; NULL when it does not fit. */
+/*
+ * Returns room for a message of n bytes in the outgoing buffer, zeroed; NULL when there is not
+ * enough.
+ */
 static void *out_message(struct wm_guest_session *s, uint32_t type, size_t n)
 {
 	size_t padded = (n + 7) & ~(size_t)7;

@@ -13,20 +13,20 @@
 
 struct wm_guest_session;
 
-#define WM_FD_MOVED_ABOVE 100 /* low descriptors belong to the program */
-#define WM_SEND_WAIT_MS   500 /* a recorder that reads nothing for this long is given up */
+#define WM_FD_MOVED_ABOVE 100 /* leaves low descriptors to the program */
+#define WM_SEND_WAIT_MS   500 /* the runtime leaves a recorder that reads nothing for this long */
 
 /*
- * Sends one message, with a descriptor unless fd < 0. 0 or -errno: -ETIMEDOUT
- * when the recorder does not read.
+ * Sends one message, with a descriptor unless fd < 0. Returns 0 or -errno; -ETIMEDOUT when the
+ * recorder does not read.
  */
 int wm_guest_session_send(struct wm_guest_session *s, const void *bytes, size_t n, int fd);
 
-/* Adds to the messages that wait for wm_guest_session_flush(). */
+/* Appends to the messages that wait for wm_guest_session_flush(). */
 void wm_guest_session_say_module(struct wm_guest_session *s, const struct wm_guest_module *m,
 				 bool unload);
 
-/* A sealable memfd, its number above those the program uses, or -errno. */
+/* Returns a sealable memfd whose number is above those that programs use, or -errno. */
 long wm_guest_session_memfd(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - thread blocks: where they are, which thread owns one, how those of
- * dead threads are reclaimed, and waiting until all threads have passed. Relies
- * on MADV_WIPEONFORK; uses no event.
+ * thread.c - thread blocks: allocates them to threads, reclaims those of dead threads, and waits
+ * until all threads have left their current emits. Relies on MADV_WIPEONFORK; knows nothing of
+ * events.
  */
 #include "runtime/thread_int.h"
 
@@ -39,13 +39,13 @@ _Static_assert(WM_QUICK_COUNT == 4 && offsetof(struct waymark_writer, end) == 8 
 
 #define TABLE_MAGIC 0x57415950u
 
-/* Block 0 of the table: a fork wipes it together with the blocks it counts. */
+/* Block 0 of the table. A fork wipes it together with the blocks that it describes. */
 struct table_head {
-	uint32_t magic; /* 0 after a fork */
-	uint32_t first; /* blocks below it belong to no thread: see wm_thread_init() */
-	uint32_t used;  /* number of blocks ever handed out, including those below `first` */
-	uint32_t hand;  /* where reaping continues */
-	uint32_t lock;  /* the runtime's lock: free in a child */
+	uint32_t magic; /* 0 after a fork wiped it */
+	uint32_t first; /* blocks below this one belong to no thread: see wm_thread_init() */
+	uint32_t used;  /* number of blocks that were ever used, including those below `first` */
+	uint32_t hand;  /* the block where the search for dead threads continues */
+	uint32_t lock;  /* the runtime's lock; a fork wipes it, so it is free in a child */
 	uint32_t haunted;
 };
 
@@ -55,7 +55,8 @@ __thread struct waymark_writer *wm_current __attribute__((tls_model("initial-exe
 
 static unsigned char *table; /* WM_THREADS_MAX blocks; mapped once, inherited over forks */
 static struct wm_thread_shadow *shadows; /* one per block; mapped when first needed */
-static uint32_t most_used;               /* by any table so far; a child inherits it */
+/* Largest `used` of any table so far; a child inherits it. */
+static uint32_t most_used;
 
 static struct table_head *head(void)
 {
@@ -96,7 +97,8 @@ int wm_thread_init(void)
 		err = WM_SYS_3(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 		if (wm_sys_failed(err)) {
 			wm_sys_unmap(p, bytes);
-			return (int)err; /* no wipe: a child would write to its parent's chunks */
+			/* The kernel cannot wipe: a child would write to its parent's chunks. */
+			return (int)err;
 		}
 		table = p;
 	}
@@ -115,7 +117,8 @@ static void lay_out(struct wm_thread *t)
 {
 	for (unsigned i = 0; i < WM_THREAD_LEVELS; i++) {
 		struct waymark_writer *w = &t->writer[i];
-		unsigned char *scratch = w->scratch; /* the next owner may keep it */
+		/* The scratch buffer is kept for the next owner. */
+		unsigned char *scratch = w->scratch;
 		wm_mem_zero(w, sizeof(*w));
 		w->scratch = scratch;
 		w->step = sizeof(*w);
@@ -134,9 +137,8 @@ static void note_used(uint32_t used)
 }
 
 /*
- * Takes a free block of an index below `used`, or a fresh one. A fresh one,
- * too, is owned only once its tid is set: other threads see it as free from the
- * moment `used` covers it.
+ * Takes a free block with an index below `used`, or a new one. Even a new one is owned only once
+ * its tid is set: other threads see it as free as soon as `used` includes it.
  */
 static struct wm_thread *take_block(uint32_t tid)
 {
@@ -169,7 +171,7 @@ struct wm_thread *wm_thread_join(void)
 	struct wm_thread *t;
 	uint32_t tid = wm_sys_tid();
 
-	(void)wm_thread_reap(4); /* so that blocks of short-lived threads do not pile up */
+	(void)wm_thread_reap(4); /* keeps blocks of short-lived threads from accumulating */
 	t = take_block(tid);
 	if (!t)
 		return NULL;
@@ -181,10 +183,9 @@ struct wm_thread *wm_thread_join(void)
 }
 
 /*
- * Settles a chunk in which an emit was abandoned. The last stores of an emit
- * are pos, tally (in the gate: tally, pos), committed: once pos has moved, the
- * record is whole. `last` is stored before any of them: when it is not the time
- * of the last record, a record was begun.
+ * Completes a chunk in which an emit was abandoned. The last stores of an emit are pos, tally (in
+ * the gate: tally, pos), committed: once pos has moved, the record is complete. `last` is stored
+ * before any of them, so when it is not the time of the last record, a record was begun.
  */
 static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 {
@@ -209,13 +210,16 @@ static void settle_chunk(struct waymark_writer *w, struct wm_guest_session *s)
 	w->tally = count << WAYMARK_COMMIT_COUNT_SHIFT | end / 8;
 }
 
-/* Settles a level to which its owner never returns: commits whole records, counts half ones. */
+/*
+ * Cleans up a level to which its owner never returns: commits complete records and counts
+ * incomplete ones.
+ */
 static void settle_writer(struct waymark_writer *w, const struct wm_level *l,
 			  struct wm_guest_session *s, uint32_t tid, unsigned level)
 {
 	if (!wm_load_acquire(&s->active))
 		return;
-	if (!w->base) /* may have ended between taking a chunk and storing its address */
+	if (!w->base) /* the owner may have died between taking a chunk and storing its address */
 		(void)wm_pool_reclaim_thread(s->pool, tid, level);
 	else if (l->generation == s->generation)
 		settle_chunk(w, s);
@@ -231,7 +235,7 @@ static void settle(struct wm_thread *t, unsigned level, uint32_t tid)
 	wm_level_passed(&t->level[level]);
 }
 
-/* The calling thread's alternate signal stack; empty when it has none. */
+/* The calling thread's alternate signal stack; empty when there is none. */
 struct range {
 	uintptr_t start, bytes;
 };
@@ -252,11 +256,10 @@ static bool is_in(const struct range *r, uintptr_t address)
 }
 
 /*
- * An emit is alive only in a frame above the caller's on this stack, or on
- * another stack. Two live emits never have equal stack pointers. From the
- * alternate stack nothing can be concluded about the ordinary one, which may be
- * anywhere; but a thread that is back on the ordinary one has left the
- * alternate one.
+ * Whether the emit of level `below` was abandoned. An emit is alive only in a frame above the
+ * caller's on this stack, or on another stack. Two live emits never have equal stack pointers. From
+ * the alternate stack nothing can be concluded about the ordinary one, which may be anywhere; but a
+ * thread that is back on the ordinary one has left the alternate one.
  */
 static bool abandoned(const struct waymark_writer *below, uintptr_t sp, const struct range *alt)
 {
@@ -285,7 +288,7 @@ struct waymark_writer *wm_thread_take_back(struct waymark_writer *w)
 	return w;
 }
 
-/* Tests in the process wm_rt.pid, not in the caller's: a vfork child may trace, too. */
+/* Uses the pid in wm_rt.pid, because the caller may be a vfork child, which may trace, too. */
 static bool is_dead(uint32_t tid)
 {
 	return WM_SYS_3(SYS_tgkill, wm_rt.pid, tid, 0) == -3; /* ESRCH */
@@ -310,7 +313,8 @@ unsigned wm_thread_reap(unsigned most)
 		uint32_t tid = wm_load_acquire(&t->tid), dead = tid;
 		if (!tid || tid == WM_TID_NOBODY || !is_dead(tid))
 			continue;
-		if (!wm_cas_acq_rel(&t->tid, &tid, WM_TID_NOBODY)) /* another thread reclaims it */
+		/* Another thread is reclaiming it. */
+		if (!wm_cas_acq_rel(&t->tid, &tid, WM_TID_NOBODY))
 			continue;
 		t->current = NULL;
 		for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
@@ -325,16 +329,16 @@ unsigned wm_thread_reap(unsigned most)
 }
 
 /* ------------------------------------------------------------------ *
- * Waiting until all threads have passed
+ * Waiting until all threads have left their emits
  * ------------------------------------------------------------------ */
 
-/* Number of a thread's levels that are busy. */
+/* Returns the number of busy levels of a thread. */
 static unsigned busy_levels(struct wm_thread *t)
 {
 	struct waymark_writer *current = NULL;
 	struct iovec local = {&current, sizeof(current)};
 	struct iovec remote = {wm_load_acquire(&t->current), sizeof(current)};
-	/* Through the kernel: the thread may exit, which frees its TLS. */
+	/* Reads through the kernel, because the thread may exit, which frees its TLS. */
 	long n = WM_SYS_6(SYS_process_vm_readv, wm_sys_pid(), &local, 1, &remote, 1, 0);
 
 	if (n != (long)sizeof(current))
@@ -344,7 +348,7 @@ static unsigned busy_levels(struct wm_thread *t)
 	return (unsigned)(current - t->writer);
 }
 
-/* State of an emit in progress when first looked at. */
+/* The state of an emit in progress when it was first observed. */
 struct seen {
 	uint64_t tally;
 	unsigned char *pos;
@@ -359,9 +363,8 @@ static struct seen look(struct wm_thread *t, unsigned level)
 }
 
 /*
- * True when that emit has ended since. An emit may change its chunk halfway: in
- * the direct case it then reads its event's word again, in the gate it
- * continues with the plan it has.
+ * Whether that emit has ended since. An emit may change its chunk halfway: the direct case then
+ * reads its event's word again, while the gate continues with its plan.
  */
 static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 {
@@ -372,7 +375,10 @@ static bool has_ended(struct wm_thread *t, unsigned level, const struct seen *s)
 	return !s->complex && !now.complex && (now.tally != s->tally || now.pos != s->pos);
 }
 
-/* The slow path detects a level that a siglongjmp left: sends the thread there. */
+/*
+ * Makes the next emit of the thread take the slow path, which detects a level that a siglongjmp
+ * left.
+ */
 static void kick(struct wm_thread *t)
 {
 	for (unsigned l = 0; l < WM_THREAD_LEVELS; l++)
@@ -417,7 +423,10 @@ bool wm_thread_quiesce(unsigned ms)
 	uint64_t deadline = wm_clock_now(WM_CLOCK_MONOTONIC) + ms * 1000000ull;
 	bool all = true;
 
-	/* After this each thread either is seen busy below or sees the stores made before. */
+	/*
+	 * After this call, each thread either is seen busy below, or sees the stores that were made
+	 * before the call.
+	 */
 	(void)WM_SYS_3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	for (uint32_t i = used ? head()->first : 0; i < used; i++) {
 		uint32_t tid = wm_load_acquire(&block(i)->tid);
@@ -487,7 +496,7 @@ bool wm_thread_leave_behind(void)
 {
 	if (wm_writer_is_null(wm_current) || !wm_level_of(wm_current))
 		return false;
-	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* the next owner must not have them */
+	wm_thread_of(wm_current)->tid = WM_TID_NOBODY; /* the next owner must not get them */
 	head()->haunted = 1;
 	return true;
 }

@@ -9,8 +9,8 @@
  * with. A busy emit moves it one up (step), so a signal handler that traces
  * writes to the level above. Three writers have step 0 and no chunk, and so
  * lead straight to the slow path: the null writer (a thread that never traced),
- * the terminator (nested too deep), and any writer after a fork (wiped). In
- * these cases `current` does not move.
+ * the terminator (nested too deep), and any writer after a fork (wiped). An emit with such a writer
+ * does not move `current`.
  *
  * Only the owning thread writes its block, and after its death the thread that
  * reclaims it. Exception: the agent stores 0 to `end` of other threads' writers
@@ -27,41 +27,46 @@
 #define WM_THREAD_LEVELS 8
 #define WM_THREAD_BYTES  1024u
 #define WM_THREADS_MAX   65536u
-#define WM_TID_NOBODY    UINT32_MAX /* not free, and no thread's: being reclaimed */
-#define WM_SLOTS         4          /* recorders at once; slot 0 is the direct one */
+/* Not free, but owned by no thread: the block is being reclaimed. */
+#define WM_TID_NOBODY UINT32_MAX
+/* Limit for simultaneous recorders; slot 0 is used by the direct case. */
+#define WM_SLOTS 4
 
-/* The other fields of a writer, kept out of its cache line. */
+/* The other fields of a writer. They are not in its cache line. */
 struct wm_level {
-	uint32_t chunk;      /* index in the pool, when base != 0 */
-	uint32_t generation; /* generation of the slot's session that the chunk belongs to */
-	uint32_t passes;  /* emits that ended, or released everything they held, without a commit */
-	uint32_t complex; /* 1: the emit in progress is between enter and gate or leave */
+	uint32_t chunk;      /* index of the chunk in the pool, valid when base is set */
+	uint32_t generation; /* generation of the slot's session to which the chunk belongs */
+	/* Number of emits that ended or released everything they held, without a commit. */
+	uint32_t passes;
+	/* 1: the emit in progress is between enter and gate, or enter and leave. */
+	uint32_t complex;
 };
 
-/* Writers for the recorders of slots 1.., allocated when first needed. */
+/* The writers for slots 1 and up, allocated when first needed. */
 struct wm_thread_extra {
 	struct waymark_writer writer[WM_SLOTS - 1][WM_THREAD_LEVELS];
 	struct wm_level level[WM_SLOTS - 1][WM_THREAD_LEVELS];
 };
 
 struct wm_thread {
-	struct waymark_writer writer[WM_THREAD_LEVELS + 1]; /* the last is the terminator */
+	struct waymark_writer writer[WM_THREAD_LEVELS + 1]; /* the last one is the terminator */
 	struct wm_level level[WM_THREAD_LEVELS];
 	struct wm_thread_extra *extra;
 	struct waymark_writer **current; /* this thread's TLS word */
-	uint32_t tid;                    /* 0: free; or WM_TID_NOBODY */
+	uint32_t tid;                    /* 0: the block is free; or WM_TID_NOBODY */
 };
 
 /*
- * Kept for a fork in a signal handler that interrupted an emit. Indexed by
- * block like the table, but inherited by the child.
+ * State that is kept for a fork in a signal handler that interrupted an emit. Indexed by block like
+ * the table, but inherited by the child.
  */
 struct wm_thread_shadow {
 	struct {
 		unsigned char *pos, *base;
 		uint64_t tally;
 	} level[WM_THREAD_LEVELS];
-	uint32_t levels; /* levels that were busy at the fork; 0: no fork in an emit */
+	/* Number of levels that were busy at the fork; 0: it interrupted no emit. */
+	uint32_t levels;
 };
 
 _Static_assert(sizeof(struct waymark_writer) == 64, "step and entry_x86_64.S depend on it");
@@ -82,13 +87,16 @@ static inline struct wm_thread *wm_thread_of(const struct waymark_writer *w)
 	return (struct wm_thread *)((uintptr_t)w & ~(uintptr_t)(WM_THREAD_BYTES - 1));
 }
 
-/* Notes that the emit of this level no longer holds anything that it held before. */
+/* Records that the emit of this level has released everything it held. */
 static inline void wm_level_passed(struct wm_level *l)
 {
 	*(volatile uint32_t *)&l->passes = l->passes + 1;
 }
 
-/* False in a child for the block of its parent's thread. */
+/*
+ * Whether the calling process owns the block; false in a child for the block of its parent's
+ * thread.
+ */
 static inline bool wm_thread_owned(const struct wm_thread *t)
 {
 	return t->tid && t->tid != WM_TID_NOBODY;
@@ -100,8 +108,7 @@ static inline unsigned wm_level_of(const struct waymark_writer *w)
 }
 
 /*
- * True in a process that forked from the one that set the runtime up and has
- * not set up its own yet.
+ * Whether this process forked from the one that set up the runtime and has not set up its own yet.
  */
 bool wm_thread_forked(void);
 
@@ -112,35 +119,42 @@ int wm_thread_init(void);
 uint32_t *wm_thread_lock_word(void);
 
 /*
- * Called around the C library's fork(). An emit that was interrupted by a
- * signal handler that forks finds its position in the child again, in memory
- * that is private by then. Returns whether such an emit exists.
+ * Must be called around the C library's fork(). An emit that was interrupted by a signal handler
+ * that forks finds its position again in the child, but in private memory. Returns whether such an
+ * emit exists.
  */
 void wm_thread_before_fork(void);
 bool wm_thread_after_fork(void);
 
 /*
- * Called once in a child: true when a handler interrupted emits of the parent,
- * so that this thread may return to them.
+ * Must be called once in a child. Returns true when a handler interrupted emits of the parent, so
+ * that this thread may return into them.
  */
 bool wm_thread_leave_behind(void);
-/* In such a child: a thread may return to memory that quiesce() reports as released. */
+/*
+ * Whether this is such a child: then a thread may return into memory that quiesce() reports as
+ * released.
+ */
 bool wm_thread_is_haunted(void);
 
-/* How many emits of w's thread have ended in such a child with a record that no reader sees. */
+/*
+ * The number of emits of w's thread that ended in such a child with a record that no reader sees.
+ */
 unsigned wm_thread_swallowed(const struct waymark_writer *w);
 
-/* A block for the calling thread; sets `current` to its level 0. NULL: no block is free. */
+/*
+ * Gets a block for the calling thread and sets `current` to its level 0. Returns NULL when no block
+ * is free.
+ */
 struct wm_thread *wm_thread_join(void);
 
 /*
- * Takes back levels below w whose emit was abandoned by siglongjmp: commits
- * their whole records, counts half ones as torn. Returns the writer to use,
- * busy.
+ * Takes back levels below w whose emit was abandoned by siglongjmp: commits complete records and
+ * counts incomplete ones as torn. Returns the writer to use, busy.
  */
 struct waymark_writer *wm_thread_take_back(struct waymark_writer *w);
 
-/* Makes every thread enter the slow path at its next event. */
+/* Makes every thread take the slow path at its next event. */
 void wm_thread_kick(void);
 
 /*
@@ -150,7 +164,7 @@ void wm_thread_kick(void);
  */
 bool wm_thread_quiesce(unsigned ms);
 
-/* Seals the chunks of dead threads. Returns how many blocks became free. */
+/* Seals the chunks of dead threads. Returns the number of blocks that became free. */
 unsigned wm_thread_reap(unsigned most);
 
 #endif

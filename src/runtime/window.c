@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * window.c - flips thousands of sites at once. A write to /proc/self/mem costs
- * a microsecond; so for many sites the text is made writable for a short time
- * (a window), and the kernel copies the bytes to their addresses:
- * process_vm_readv() from the own process, with one destination for each site.
+ * a microsecond; so for many sites the code is made writable for a short time (a window), and the
+ * kernel copies the bytes to their addresses: process_vm_readv() on this process, with one
+ * destination for each site.
  *
- * Why not plain stores: if other code in the process changed protections
- * meanwhile, a store would fault and end the program. The copy just ends early,
- * and the rest is written with wm_patch_write(). Each byte is stored alone:
- * bytes between sites belong to the program and are never written.
+ * Plain stores are not safe: if other code in the process changed protections meanwhile, a store
+ * would fault and end the program. The copy only ends early, and the rest is written with
+ * wm_patch_write(). Each byte is stored alone: bytes between sites belong to the program and are
+ * never written.
  *
- * Not on aarch64: a copy of four bytes need not be one store, and pages
- * protected by BTI would lose that.
+ * Not used on aarch64: a copy of four bytes need not be a single store, and pages protected by BTI
+ * would lose that protection.
  */
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -25,7 +25,7 @@
 #else
 #define WINDOWS false
 #endif
-#define ON          0xe9 /* a site's first byte */
+#define ON          0xe9 /* the first byte of a site */
 #define OFF         0xa9
 #define QUEUE_SITES 512u
 #define PAGE        4095ul
@@ -37,7 +37,7 @@ struct queue {
 };
 
 static struct {
-	uintptr_t start, end; /* page-aligned; 0: closed */
+	uintptr_t start, end; /* page-aligned; 0 when no window is open */
 	bool was_writable;
 	struct queue *queue;
 	uint32_t failed;
@@ -68,7 +68,7 @@ static void put(struct queue *q, unsigned char *at, unsigned char byte)
 	q->bytes[q->nr++] = byte;
 }
 
-/* Stores the byte that is already there: true when that works without mprotect(). */
+/* Whether the byte can be written without mprotect(): stores the value that it has. */
 static bool is_writable(unsigned char *at)
 {
 	put(window.queue, at, *at);
@@ -105,7 +105,7 @@ static void close_it(void)
 	window.start = window.end = 0;
 }
 
-/* A way of writing text counts as working once the private site was seen to jump accordingly. */
+/* Whether the private site jumps as it should; only then a way of writing code is used. */
 static bool obeys(unsigned char *at, bool on)
 {
 	bool written;
@@ -159,8 +159,8 @@ uint32_t wm_window_close(void)
 }
 
 /*
- * A child forked while the window is open has the window, but not the thread
- * that would close it.
+ * Closes the window in a child that was forked while it was open: the child has the window, but not
+ * the thread that would close it.
  */
 void wm_window_forked(void)
 {
