@@ -2,9 +2,8 @@
 /*
  * calibrate.c - fits the counter's frequency; see calibrate.h.
  *
- * Least squares over all kept pairs, each weighted by its error bound.
- * Values are differences from the first pair, so the 53 bits of a double hold them
- * to the tick for weeks.
+ * The fit is by least squares over all kept pairs, each weighted by its error bound. Values are
+ * differences from the first pair, so the 53 bits of a double hold them to the tick for weeks.
  */
 #include "collect/calibrate.h"
 
@@ -16,7 +15,9 @@
 #define TRIES       8
 #define SPAN_MIN_NS 1000000u
 
-/* The error is half of the window between the two readings of `kind`, in ticks. */
+/*
+ * Reads both clocks once. The error is half of the time between two readings of `kind`, in ticks.
+ */
 static uint64_t pair_once(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 			  struct wm_clock_pair *p)
 {
@@ -28,14 +29,14 @@ static uint64_t pair_once(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 	return after - before;
 }
 
-/* Converts ticks to nanoseconds, closely enough for an error bound. */
+/* Converts ticks to nanoseconds, with the accuracy that an error bound needs. */
 static uint64_t doubt_ns(enum wm_clock_kind kind, uint64_t window)
 {
 	uint64_t ns, ticks;
 
 	if (kind == WM_CLOCK_MONOTONIC)
 		return window / 2 + 1;
-	/* The rate is measured here; it hardly changes. */
+	/* measures the rate once, because it hardly changes */
 	ns = wm_clock_monotonic_raw_ns();
 	ticks = wm_clock_read(kind);
 	while (wm_clock_monotonic_raw_ns() - ns < 2000)
@@ -62,7 +63,7 @@ void wm_calibrate_pair(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 	ret->error_ns = doubt_ns(kind, best);
 }
 
-/* Drops every second pair, and halves the rate at which pairs are kept from now on. */
+/* Drops every second pair, and halves the rate at which pairs will be kept. */
 static void thin_out(struct wm_calibrate *c)
 {
 	uint32_t kept = 0;
@@ -99,7 +100,7 @@ void wm_calibrate_tick(struct wm_calibrate *c)
 	struct wm_clock_pair p;
 
 	if (c->kind == WM_CLOCK_MONOTONIC)
-		return; /* its unit is the nanosecond */
+		return; /* ticks of this clock are nanoseconds */
 	wm_calibrate_pair(c->kind, wm_clock_monotonic_raw_ns, &p);
 	wm_calibrate_add(c, &p);
 }
@@ -113,7 +114,7 @@ void wm_calibrate_init(struct wm_calibrate *c, enum wm_clock_kind kind)
 }
 
 struct line {
-	double slope, offset; /* ns = slope * ticks + offset, both from the first pair */
+	double slope, offset; /* ns = slope * ticks + offset, both relative to the first pair */
 };
 
 static double ticks_of(const struct wm_calibrate *c, uint32_t i)
@@ -139,7 +140,7 @@ static struct line fit(const struct wm_calibrate *c)
 	}
 	x /= sum;
 	y /= sum;
-	for (uint32_t i = 0; i < c->nr; i++) { /* relative to the mean, so that no digits cancel */
+	for (uint32_t i = 0; i < c->nr; i++) { /* relative to the mean, to avoid cancellation */
 		double e = (double)c->pair[i].error_ns + 1, w = 1 / (e * e);
 
 		xx += w * (ticks_of(c, i) - x) * (ticks_of(c, i) - x);
@@ -163,7 +164,7 @@ int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret)
 		return -EAGAIN;
 	l = fit(c);
 	if (!(l.slope > 1e-9) || !(l.slope < 1e9))
-		return -EAGAIN; /* the pairs are not of a clock */
+		return -EAGAIN; /* these pairs cannot be from a clock */
 	for (uint32_t i = 0; i < c->nr; i++) {
 		double off = ns_of(c, i) - (l.slope * ticks_of(c, i) + l.offset);
 

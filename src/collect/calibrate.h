@@ -12,9 +12,10 @@
 
 #include "base/clock.h"
 
-#define WM_CALIBRATE_PAIRS 64u /* kept; older ones are thinned out */
+/* Number of pairs that are kept; when it is reached, every second one is dropped. */
+#define WM_CALIBRATE_PAIRS 64u
 
-/* Two clocks at one moment. The true pair is within error_ns. */
+/* The readings of two clocks at one moment. The true pair is within error_ns. */
 struct wm_clock_pair {
 	uint64_t clock, ns, error_ns;
 };
@@ -28,37 +29,39 @@ struct wm_calibrate {
 struct wm_calibration {
 	uint64_t hz; /* the best fit, rounded; never 0 */
 	double hz_exact;
-	uint64_t error_ns; /* no pair is further from the fit, its own error included */
-	uint64_t span_ns;  /* from the first pair to the last */
+	uint64_t error_ns; /* largest deviation of a pair from the fit, plus the pair's own error */
+	uint64_t span_ns;  /* time from the first pair to the last */
 
-	/* The line: at clock0 the other clock reads ns0 + offset_ns. */
+	/* The fit is a line: when this clock reads clock0, the other one reads ns0 + offset_ns. */
 	uint64_t clock0, ns0;
 	double offset_ns;
-	bool same; /* both are one clock */
+	bool same; /* both clocks are the same one */
 };
 
-/* Starts with one pair. */
+/* Initialises with one pair. */
 void wm_calibrate_init(struct wm_calibrate *c, enum wm_clock_kind kind);
 
-/* Takes one more pair; call it about once a second. */
+/* Adds a pair that it reads; call it about once a second. */
 void wm_calibrate_tick(struct wm_calibrate *c);
 
-/* Adds a pair taken elsewhere; both values must rise. */
+/* Adds a pair that the caller has read; both values must increase. */
 void wm_calibrate_add(struct wm_calibrate *c, const struct wm_clock_pair *pair);
 
 /*
- * Fits. -EAGAIN when the pairs cover less than a millisecond. MONOTONIC needs
- * no pairs: its fit is 10^9 Hz without error.
+ * Computes the fit. -EAGAIN when the pairs cover less than a millisecond. MONOTONIC needs no pairs:
+ * its fit is 10^9 Hz without error.
  */
 int wm_calibrate_fit(const struct wm_calibrate *c, struct wm_calibration *ret);
 
 /*
- * The clock's value when CLOCK_MONOTONIC_RAW read `ns`, by a fit; exact to error_ns
- * between the pairs. For a trace on MONOTONIC, `ns` is of MONOTONIC.
+ * The clock's value when CLOCK_MONOTONIC_RAW read `ns`, computed by a fit; exact to error_ns
+ * between the pairs. For a trace on MONOTONIC, `ns` is a value of MONOTONIC.
  */
 uint64_t wm_calibration_clock(const struct wm_calibration *c, uint64_t ns);
 
-/* Reads the clock and another host clock together; keeps the closest of a few tries. */
+/*
+ * Reads the clock and another host clock together, and returns the closest pair of a few attempts.
+ */
 void wm_calibrate_pair(enum wm_clock_kind kind, uint64_t (*read_ns)(void),
 		       struct wm_clock_pair *ret);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* calibrate_test.c - the fit finds known frequencies, states its error, and keeps few pairs. */
+/*
+ * calibrate_test.c - checks that the fit finds known frequencies, bounds its error, and keeps few
+ * pairs.
+ */
 #include "collect/calibrate.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Pairs of a clock of `hz` whose readings jitter by up to +-jitter ns. */
+/* Adds pairs of a clock of `hz` whose readings jitter by up to +-jitter ns. */
 static void feed(struct wm_calibrate *c, double hz, uint32_t n, uint64_t jitter)
 {
 	uint64_t seed = 88172645463325252ull;
@@ -50,7 +53,7 @@ static void test_jitter_averages_out(void **state)
 
 	feed(&c, 3e9, 60, 500);
 	assert_int_equal(wm_calibrate_fit(&c, &r), 0);
-	/* 500 ns over a minute are 8 ppb. */
+	/* An error of 500 ns in a minute is 8 ppb. */
 	assert_true(r.hz_exact > 3e9 * (1 - 8e-9) && r.hz_exact < 3e9 * (1 + 8e-9));
 	assert_true(r.error_ns >= 500 && r.error_ns < 1600);
 }
@@ -82,7 +85,8 @@ static void test_between_pairs(void **state)
 
 		assert_true(got >= want - 200 && got <= want + 200); /* 60 ns */
 	}
-	assert_true(wm_calibration_clock(&r, 123456789 - 1000) < first); /* before the first */
+	/* A time before the first pair. */
+	assert_true(wm_calibration_clock(&r, 123456789 - 1000) < first);
 	wm_calibrate_init(&c, WM_CLOCK_MONOTONIC);
 	assert_int_equal(wm_calibrate_fit(&c, &r), 0);
 	assert_true(wm_calibration_clock(&r, UINT64_MAX - 1) == UINT64_MAX - 1);
@@ -98,7 +102,7 @@ static void test_too_little(void **state)
 	assert_int_equal(wm_calibrate_fit(&c, &r), -EAGAIN);
 	p = c.pair[0];
 	p.clock += 1000;
-	wm_calibrate_add(&c, &p); /* not later than the last pair: refused */
+	wm_calibrate_add(&c, &p); /* a pair that is not later than the last one is refused */
 	assert_int_equal(c.nr, 1);
 	p.ns += 500000;
 	wm_calibrate_add(&c, &p);
@@ -125,8 +129,8 @@ static void test_this_machine(void **state)
 	nanosleep(&nap, NULL);
 	wm_calibrate_tick(&c);
 	assert_int_equal(wm_calibrate_fit(&c, &again), 0);
-	assert_true(r.hz > 1000000); /* no known machine has a slower counter */
-	/* Two fits of one counter agree within their errors. */
+	assert_true(r.hz > 1000000); /* every known machine has a faster counter */
+	/* Two fits of the same counter agree within their errors. */
 	assert_true(again.hz_exact > r.hz_exact * (1 - 1e-3) &&
 		    again.hz_exact < r.hz_exact * (1 + 1e-3));
 }

@@ -14,8 +14,8 @@
 #include "trace/trace_layout.h"
 #include "write/trace_writer.h"
 
-#define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* a packet of this size is written */
-#define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* of a packet, in ticks */
+#define WM_CPU_PACKET_BYTES ((size_t)256 << 10) /* a packet that reaches this size is written */
+#define WM_CPU_PACKET_SPAN  ((uint64_t)1 << 45) /* longest time that a packet may span, in ticks */
 
 struct wm_cpu_packet {
 	struct wm_kernel_stream *stream;
@@ -25,24 +25,25 @@ struct wm_cpu_packet {
 	uint32_t cpu, ring; /* see struct wm_kernel_packet */
 	uint64_t begin, end, count, lost;
 	size_t bytes;
-	uint32_t padding; /* of the last record */
+	uint32_t padding; /* padding bytes after the last record */
 	/* All packets. */
-	uint64_t events, packets, written, lost_disk; /* written: bytes of payload */
-	int error; /* the last write that failed: -errno; 0: none did */
+	/* counters; `written` is in bytes of payload. */
+	uint64_t events, packets, written, lost_disk;
+	int error; /* -errno of the last write that failed; 0: none failed */
 };
 
-/* `record_bytes`: the longest record. 0 or -ENOMEM. */
+/* `record_bytes` is the size of the longest record. Returns 0 or -ENOMEM. */
 int wm_cpu_packet_init(struct wm_cpu_packet *p, struct wm_kernel_stream *stream,
 		       size_t record_bytes);
 void wm_cpu_packet_done(struct wm_cpu_packet *p);
 
-/* Writes the packet. 0 or -errno: then its records are lost, and counted. */
+/* Writes the packet. Returns 0 or -errno; after an error its records are counted as lost. */
 int wm_cpu_packet_flush(struct wm_cpu_packet *p);
 
-/* Adds what was written and lost to the totals of its source. */
+/* Adds the records that were written and lost to the totals of the source. */
 void wm_cpu_packet_account(const struct wm_cpu_packet *p, struct wm_source_totals *t);
 
-/* Returns the place of the next record; flushes the packet first when it must be. */
+/* Returns the address for the next record; first flushes the packet if necessary. */
 static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t clock)
 {
 	if (p->bytes >= WM_CPU_PACKET_BYTES || (p->count && clock - p->begin >= WM_CPU_PACKET_SPAN))
@@ -50,7 +51,10 @@ static inline unsigned char *wm_cpu_packet_at(struct wm_cpu_packet *p, uint64_t 
 	return p->buffer + p->bytes;
 }
 
-/* Adds the record built at wm_cpu_packet_at(): `bytes` without padding. Clocks do not run back. */
+/*
+ * Adds the record built at wm_cpu_packet_at(); `bytes` is its size without padding. Clocks must not
+ * decrease.
+ */
 static inline void wm_cpu_packet_add(struct wm_cpu_packet *p, uint64_t clock, size_t bytes)
 {
 	uint32_t padding = (uint32_t)(-bytes & (WM_RECORD_ALIGN - 1));

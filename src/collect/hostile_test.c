@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hostile_test.c - programs that break every rule of their own shared memory while
- * the pump reads it: the pump survives, and the totals of other programs are exact.
+ * the pump reads it: the pump must survive, and the totals of other programs must be exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -11,12 +11,12 @@
 
 struct vandal {
 	struct program g;
-	uint64_t header[WM_POOL_PAGE / 8]; /* as it was */
+	uint64_t header[WM_POOL_PAGE / 8]; /* copy of the original header */
 	uint64_t seed;
 	uint32_t stop;
 };
 
-/* A damaged word: nearly right, so that every check is needed, or random. */
+/* Returns a damaged word: nearly right, so that every check is needed, or random. */
 static uint64_t spoil(uint64_t word, uint64_t *seed)
 {
 	uint64_t r = next_random(seed);
@@ -25,10 +25,10 @@ static uint64_t spoil(uint64_t word, uint64_t *seed)
 	switch (r % 8) {
 	case 0:
 	case 1:
-	case 2: /* of a commit word: end, last or count, a little up or down */
+	case 2: /* for a commit word: changes end, last or count slightly */
 		return word + ((r >> 32 & 1 ? r >> 33 & 31 : -(r >> 33 & 31)) << shift);
 	case 3:
-	case 4: /* of a state: another one */
+	case 4: /* for a state word: another state */
 		return (word & ~(uint64_t)7) | (r >> 32 & 3);
 	case 5:
 		return word ^ (uint64_t)1 << (r >> 32 & 63);
@@ -48,10 +48,10 @@ static void scribble(struct vandal *v)
 	uint64_t *word = base;
 
 	switch (r % 8) {
-	case 0: /* anywhere at all */
+	case 0: /* any place */
 		word = (uint64_t *)map + (r >> 8) % (v->g.pool.bytes / 8);
 		break;
-	case 1: /* counters and marks */
+	case 1: /* the counters of the pool */
 		word = (uint64_t *)map + 16 + (r >> 8) % 48;
 		break;
 	case 2:
@@ -64,7 +64,7 @@ static void scribble(struct vandal *v)
 	wm_store_relaxed(word, spoil(wm_load_relaxed(word), &v->seed));
 }
 
-/* Traces like other programs, and then damages a word. */
+/* Emits like other programs, then damages a word. */
 static void misbehave(struct vandal *v)
 {
 	for (int i = 0; i < 12; i++)
@@ -83,7 +83,10 @@ static void *misbehave_on(void *data)
 	return NULL;
 }
 
-/* Repairs the header for more damage; atomically, because the thread may write it meanwhile. */
+/*
+ * Repairs the header so that the pump opens the pool again. Uses atomic stores, because the thread
+ * may write it at the same time.
+ */
 static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 					struct wm_producer *producer)
 {
@@ -100,7 +103,7 @@ static struct wm_pump_source *come_back(struct vandal *v, struct wm_pump *pump,
 	return s;
 }
 
-/* Returns how often the vandal was caught. */
+/* Returns how often the pump detected the damage. */
 static uint32_t among_vandals(uint32_t mode, bool concurrent)
 {
 	struct wm_producer good = {0}, bad = {.hostile = true};
@@ -124,7 +127,7 @@ static uint32_t among_vandals(uint32_t mode, bool concurrent)
 		if (!concurrent)
 			misbehave(v);
 		if (i % 16 == 0 && mode == WM_POOL_OVERWRITE)
-			(void)wm_pump_snapshot(pump, NULL, NULL); /* any result is allowed */
+			(void)wm_pump_snapshot(pump, NULL, NULL); /* may return any result */
 		(void)wm_pump_round(pump, i % 3 == 0);
 		if (wm_pump_source_fault(vandal) || i % 64 == 63) {
 			assert_int_equal(wm_pump_finish(pump, vandal), 0);
@@ -153,11 +156,11 @@ static void test_vandals(void **state)
 {
 	for (uint32_t mode = 0; mode < WM_POOL_NR_MODES; mode++) {
 		assert_true(among_vandals(mode, false) > 20);
-		(void)among_vandals(mode, true); /* the number is random */
+		(void)among_vandals(mode, true); /* the number of detections is random */
 	}
 }
 
-/* --- one rule at a time ----------------------------------------------------------- */
+/* --- each rule on its own --------------------------------------------------------- */
 
 static uint64_t commit(uint64_t end, uint64_t last, uint64_t count)
 {
@@ -167,20 +170,21 @@ static uint64_t commit(uint64_t end, uint64_t last, uint64_t count)
 static void test_each_lie(void **state)
 {
 	static const struct {
-		uint64_t end, last, count; /* words; after 10 honest records of 3 words */
+		/* In words; each case follows 10 valid records of 3 words. */
+		uint64_t end, last, count;
 		bool caught;
 	} lies[] = {
 	    {8 + 30, 8 + 27, 10, false},  /* correct */
 	    {8 + 33, 8 + 30, 11, false},  /* one more */
 	    {8 + 27, 8 + 24, 9, true},    /* backwards */
-	    {8 + 33, 8 + 30, 10, true},   /* bytes without records */
-	    {8 + 30, 8 + 27, 11, true},   /* records without bytes */
-	    {8 + 33, 8 + 27, 11, true},   /* the last one begins before the part */
-	    {8 + 33, 8 + 33, 11, true},   /* the last one begins at the end */
-	    {8 + 33, 8 + 30, 14, true},   /* too many for the bytes */
-	    {513, 510, 100, true},        /* beyond the chunk */
+	    {8 + 33, 8 + 30, 10, true},   /* `end` grows, but no record is added */
+	    {8 + 30, 8 + 27, 11, true},   /* a record is added, but `end` does not grow */
+	    {8 + 33, 8 + 27, 11, true},   /* the last record begins before the new part */
+	    {8 + 33, 8 + 33, 11, true},   /* the last record begins at the end */
+	    {8 + 33, 8 + 30, 14, true},   /* too many records for the bytes */
+	    {513, 510, 100, true},        /* the end is beyond the chunk */
 	    {(1 << 20) - 1, 8, 50, true}, /* far beyond */
-	    {8 + 33, 0, 11, true},        /* in the header */
+	    {8 + 33, 0, 11, true},        /* the last record begins in the header */
 	    {8, 0, 0, true},
 	};
 
@@ -228,7 +232,8 @@ static void test_counters_that_lie(void **state)
 	lost[WM_LOST_FULL] = 3; /* counters never decrease */
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_null(wm_pump_source_fault(s));
-	lost[WM_LOST_EARLY] = UINT64_MAX; /* impossible, would falsify all totals: quarantined */
+	/* An impossible value that would falsify all totals: quarantined. */
+	lost[WM_LOST_EARLY] = UINT64_MAX;
 	assert_int_equal(wm_pump_round(pump, true), 0);
 	assert_non_null(wm_pump_source_fault(s));
 	wm_pump_totals(pump, &t);

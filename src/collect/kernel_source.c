@@ -19,23 +19,25 @@
 
 #define PLANS_BYTES_MAX ((size_t)256 << 20)
 #define IDS             65536u
-#define RECORD_BYTES    ((size_t)1 << 20) /* the longest record */
-#define PAGES_PER_ROUND 4096u             /* of one CPU, so that the other CPUs are not delayed */
+#define RECORD_BYTES    ((size_t)1 << 20) /* size of the longest record */
+/* Limit for one CPU, so that other CPUs are not delayed. */
+#define PAGES_PER_ROUND 4096u
 
-/* How the records of one event are read. */
+/* How to read the records of one event. */
 struct plan {
-	struct wm_kplan *fields; /* NULL: no event with this id is on */
+	struct wm_kplan *fields; /* NULL: no event with this id is enabled */
 	const struct wm_kfield *tid, *flags, *preempt;
 	struct wm_filter *filter; /* NULL: no filter; malloc'ed */
 	bool in_top;
 };
 
-/* The ring of one CPU of one instance, and its state between rounds. */
+/* The ring of one CPU in one instance, and its state between rounds. */
 struct ring {
 	struct wm_instance *instance;
-	uint32_t cpu, number; /* 1: of the system's own buffer, which other users write to, too */
-	uint64_t last;        /* time of its last record */
-	uint64_t told;        /* losses that its pages reported */
+	/* `number` 1: the system's own buffer, to which other users write, too. */
+	uint32_t cpu, number;
+	uint64_t last; /* time of the ring's last record */
+	uint64_t told; /* number of losses that the ring's pages reported */
 };
 
 struct wm_kernel_source {
@@ -53,12 +55,12 @@ struct wm_kernel_source {
 	struct wm_sieve *sieve; /* NULL: no event has a filter */
 	unsigned char *page;
 	struct wm_cpu_packet packet;
-	struct wm_source_totals totals; /* without the packet's */
+	struct wm_source_totals totals; /* without those of the packet */
 };
 
 /* --- beginning ------------------------------------------------------------------ */
 
-/* The writer takes ownership of the class. */
+/* Declares an event to the writer, which takes ownership of the class. */
 static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag)
 {
 	const unsigned char *desc;
@@ -71,7 +73,7 @@ static int declare(struct wm_kernel_source *s, uint32_t id, struct wm_diag *diag
 	return err ? err : wm_kernel_stream_event(s->stream, id, class);
 }
 
-/* Replaces the filter that records must pass. */
+/* Replaces the filter of an event. */
 static int set_filter(struct wm_kernel_source *s, struct plan *p,
 		      const struct wm_kernel_source_event *e)
 {
@@ -123,7 +125,7 @@ static int add_event(struct wm_kernel_source *s, const struct wm_kernel_source_e
 	return err ? err : declare(s, format->id, diag);
 }
 
-/* The format files, for readers on other machines. */
+/* Writes the format files to the trace, for readers on other machines. */
 static int write_formats(struct wm_kernel_source *s, const struct wm_kernel_source_event *events,
 			 size_t nr)
 {
@@ -223,7 +225,7 @@ int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_sour
 	return err ? err : write_formats(s, e, 1);
 }
 
-/* The number after "ID:" in a format file; IDS: none. */
+/* The number after "ID:" in a format file, or IDS when there is none. */
 static uint32_t id_of(const struct wm_kernel_source_event *e)
 {
 	const char *at = strstr(e->format, "\nID:");
@@ -243,7 +245,7 @@ int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_s
 
 /* --- packets --------------------------------------------------------------------- */
 
-/* The losses are between the last record of the ring and the page that reports them. */
+/* Records losses; they happened between the ring's last record and the page that reports them. */
 static void note_loss(struct wm_kernel_source *s, struct ring *r, uint64_t lost, uint64_t until)
 {
 
@@ -261,7 +263,7 @@ static uint64_t number(const struct wm_kernel_source *s, const struct wm_kfield 
 	return f ? wm_kfield_number(f, s->machine.swap, c->data, c->bytes) : 0;
 }
 
-/* Writes header, context and payload of a record. Its bytes without padding, or -errno. */
+/* Writes header, context and payload of a record. Returns its size without padding, or -errno. */
 static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint16_t id,
 			  const struct wm_page_cursor *c, uint32_t tid, unsigned char *to)
 {
@@ -279,7 +281,7 @@ static int64_t put_record(struct wm_kernel_source *s, const struct plan *p, uint
 
 #define HEAD_BYTES (WM_RECORD_HEADER_BYTES + sizeof(struct wm_kernel_context))
 
-/* `record` has its header, context and payload. */
+/* Whether a record passes the filter. `record` has its header, context and payload. */
 static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t tid,
 		   const struct wm_page_cursor *c, const unsigned char *record, int64_t bytes)
 {
@@ -290,7 +292,7 @@ static bool passes(struct wm_kernel_source *s, const struct plan *p, uint32_t ti
 			     (size_t)bytes - HEAD_BYTES);
 }
 
-/* One record, at the packet's end. */
+/* Adds one record at the end of the packet. */
 static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *c)
 {
 	unsigned char *to = wm_cpu_packet_at(&s->packet, c->time);
@@ -303,7 +305,7 @@ static void add_record(struct wm_kernel_source *s, const struct wm_page_cursor *
 		memcpy(&id, c->data, sizeof(id));
 	plan = &s->plans[id];
 	if (s->packet.ring && !plan->in_top)
-		return; /* of another user of the system's buffer */
+		return; /* an event of another user of the system's buffer */
 	tid = (uint32_t)number(s, plan->tid, c);
 	if (plan->fields)
 		bytes = put_record(s, plan, id, c, tid, to);
@@ -367,8 +369,10 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 		uint64_t most = wm_instance_buffer_bytes(from) / wm_instance_page_bytes(from);
 		uint32_t pages;
 
-		/* At most as much as the ring holds, so that a busy writer cannot keep the loop
-		 * running. */
+		/*
+		 * Reads at most as much as the ring holds, so that a busy CPU cannot keep the loop
+		 * running.
+		 */
 		for (uint64_t done = 0; done <= most; done += pages) {
 			(void)drain(s, &s->rings[i], &pages);
 			if (pages < PAGES_PER_ROUND)
@@ -377,7 +381,7 @@ void wm_kernel_source_drain(struct wm_kernel_source *s)
 	}
 }
 
-/* A ring that lost events between two rounds is too small. */
+/* Enlarges rings that lost events between two rounds. */
 static void grow(struct wm_kernel_source *s, const uint64_t lost[WM_KERNEL_RINGS])
 {
 	struct wm_instance *const instances[WM_KERNEL_RINGS] = {s->from.instance, s->from.top};
@@ -410,7 +414,7 @@ int wm_kernel_source_round(struct wm_kernel_source *s, bool seal)
 	return error ? error : (int)(s->packet.packets - packets);
 }
 
-/* "overrun: 17" of a CPU's statistics. */
+/* Reads the number in "overrun: 17" of a CPU's statistics. */
 static uint64_t overrun_of(const struct ring *r)
 {
 	char name[64], *text, *line;

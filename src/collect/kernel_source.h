@@ -23,26 +23,27 @@
 
 struct wm_kernel_source;
 
-/* An event that is on in the instance. */
+/* An event that is enabled in the instance. */
 struct wm_kernel_source_event {
 	const char *system, *name;
-	const char *format; /* the format file's text */
+	const char *format; /* text of the event's format file */
 	size_t format_bytes;
 	/* Bytecode of a filter (event/filter.h) that records must pass; NULL: no filter. */
 	const unsigned char *filter;
 	size_t filter_bytes;
-	bool in_top; /* also taken from the second instance, where other users' events may be */
+	/* The event is also read from the second instance, which may have other users' events. */
+	bool in_top;
 };
 
 /* In wm_source_totals.more. */
 enum {
-	WM_KERNEL_MORE_GROWN, /* how often rings were made larger */
+	WM_KERNEL_MORE_GROWN, /* how often rings were enlarged */
 };
 
 /*
- * The rings that events come from: an instance and, when `top` is not NULL, the
- * system's own buffer (wm_instance_take_top()). Both stay the caller's and must
- * outlive the source. `most_bytes`: the size that all rings together may grow to.
+ * The rings to read: an instance and, when `top` is not NULL, the system's own buffer
+ * (wm_instance_take_top()). The caller keeps both; they must outlive the source. `most_bytes` is
+ * the limit for the total size of all rings.
  */
 struct wm_kernel_rings {
 	struct wm_instance *instance, *top;
@@ -56,23 +57,26 @@ int wm_kernel_source_create(const struct wm_kernel_rings *rings, struct wm_trace
 			    struct wm_kernel_source **ret, struct wm_diag *diag);
 void wm_kernel_source_destroy(struct wm_kernel_source *s); /* accepts NULL */
 
-/* While it runs: declares one more event, before the event is switched on. */
+/* Declares one more event during the recording, before the event is enabled. */
 int wm_kernel_source_add(struct wm_kernel_source *s, const struct wm_kernel_source_event *e,
 			 struct wm_diag *diag);
 
 /*
- * While it runs: replaces the event's filter by e->filter, from the next page on.
- * -ENOENT: the event was not declared; -ENOMEM.
+ * Replaces the filter of an event during the recording, starting with the next page. -ENOENT: the
+ * event was not declared; -ENOMEM.
  */
 int wm_kernel_source_filter(struct wm_kernel_source *s, const struct wm_kernel_source_event *e);
 
 /* Reads everything that is in the rings now; errors are in the totals. */
 void wm_kernel_source_drain(struct wm_kernel_source *s);
 
-/* Packets moved, or the error of a write that failed; the round continues after one. */
+/*
+ * Returns the number of packets written, or the error of a failed write, after which the round
+ * continues.
+ */
 int wm_kernel_source_round(struct wm_kernel_source *s, bool seal);
 
-/* After wm_instance_stop(): reads the rest, and the losses that no page reported. */
+/* To be called after wm_instance_stop(): reads the rest, and the losses that no page reported. */
 int wm_kernel_source_finish(struct wm_kernel_source *s);
 
 void wm_kernel_source_totals(const struct wm_kernel_source *s, struct wm_source_totals *ret);

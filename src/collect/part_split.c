@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part_split.c - cuts a part that spans more time than a packet may. This is rare: the
- * pump was stopped for hours, or a flight recorder kept a quiet thread's chunk. Only
- * here the pump walks records.
+ * part_split.c - splits a part that spans more time than a packet may. This is rare: it happens
+ * when the pump was stopped for hours, or when a flight recorder kept the chunk of an inactive
+ * thread. This is the only place where the pump walks over records.
  */
 #include "collect/pool_source_int.h"
 
@@ -12,12 +12,12 @@
 
 struct walk {
 	struct wm_part whole;
-	struct wm_part piece; /* the current piece; empty: bytes 0 */
+	struct wm_part piece; /* the current piece; bytes is 0 when it is empty */
 	uint64_t clock;
-	uint32_t done; /* records walked over */
+	uint32_t done; /* number of records in the pieces so far */
 };
 
-/* Appends the complete piece to the list. False: no memory. */
+/* Appends the complete piece to the list. Returns false when out of memory. */
 static bool keep_piece(struct walk *w, struct wm_parts *l)
 {
 	if (!w->piece.bytes)
@@ -28,7 +28,7 @@ static bool keep_piece(struct walk *w, struct wm_parts *l)
 	return true;
 }
 
-/* Adds the record at `offset` of the whole part to the current piece, or starts a new one. */
+/* Adds the record at `offset` of the whole part to the current piece, or begins a new one. */
 static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct wm_parts *l)
 {
 	const unsigned char *at = w->whole.data + offset;
@@ -37,11 +37,11 @@ static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct w
 	memcpy(&header, at, sizeof(header));
 	ahead = ((header >> 16) - w->clock) & TIME_MASK;
 	if (ahead > w->whole.end - w->clock)
-		return false; /* after the end: time went backwards */
+		return false; /* time decreased */
 	w->clock += ahead;
 	if (!w->piece.bytes || w->clock - w->piece.begin >= WM_PART_SPAN_MAX) {
 		if (!keep_piece(w, l))
-			return false; /* the caller tries this piece again, and counts it */
+			return false; /* the caller retries this piece, and counts it */
 		w->piece = w->whole;
 		w->piece.data = at;
 		w->piece.begin = w->clock;
@@ -58,9 +58,9 @@ static bool add_record(struct walk *w, uint32_t offset, uint32_t bytes, struct w
 }
 
 /*
- * Cuts part `i` into pieces at the list's end; records that cannot be walked are lost,
- * and counted. The part itself stays, empty and sorted last, because it holds the
- * chunk or the copy that the pieces point into.
+ * Splits part `i` into pieces, appended to the list. Records that cannot be walked over are counted
+ * as lost. The part itself stays in the list, empty and sorted last, because it owns the chunk or
+ * the copy into which the pieces point.
  */
 static void split_part(struct wm_parts *l, uint32_t i, struct wm_producer *producer, bool guest)
 {

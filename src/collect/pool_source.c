@@ -3,9 +3,9 @@
  * pool_source.c - the pump's state of one pool: how far each chunk was read, new
  * parts, the times of their packets, losses.
  *
- * Each word of the pool is loaded once and checked; an impossible word quarantines
- * the source. It reads only two headers of a payload, those of a part's first and last record,
- * for the packet's times.
+ * Each word of the pool is loaded once and checked; an impossible word quarantines the source. Of a
+ * payload, only two headers are read, those of a part's first and last record, for the packet's
+ * times.
  */
 #include "collect/pool_source_int.h"
 
@@ -17,9 +17,12 @@
 
 #define PARTS_FIRST 64u
 #define TIME_MASK   (((uint64_t)1 << 48) - 1)
-/* Clocks of two cores may differ by this much: such a time is not in the future. */
+/*
+ * The clocks of two cores may differ by this much: a time that is later by less is not in the
+ * future.
+ */
 #define SKEW_TICKS ((uint64_t)1 << 16)
-/* A record may be older than its chunk by this much. */
+/* A record may be this much older than its chunk. */
 #define OLDER_TICKS ((uint64_t)1 << 46)
 /* The scan prefetches chunk headers this far ahead, to hide cache misses. */
 #define AHEAD 8u
@@ -55,7 +58,7 @@ void wm_parts_done(struct wm_parts *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- creation and destruction ----------------------------------------------- */
 
 int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_t pid,
 		     enum wm_clock_kind kind, struct wm_pump_source **ret)
@@ -64,7 +67,7 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 
 	if (!s)
 		return -ENOMEM;
-	/* Large, but pages above the pool's high marks are never touched. */
+	/* The array is large, but its pages above the pool's high marks are never touched. */
 	s->progress = calloc(wm_pool_nr_chunks(pool), sizeof(*s->progress));
 	if (!s->progress) {
 		free(s);
@@ -115,7 +118,7 @@ static uint64_t record_time(const unsigned char *p)
 	return wm_load_relaxed((const uint64_t *)p) >> 16;
 }
 
-/* The latest full value not after `limit` with these 48 low bits. */
+/* Returns the latest full clock value that is not after `limit` and has these low 48 bits. */
 static uint64_t unwrap_back(uint64_t low, uint64_t limit)
 {
 	uint64_t full = (limit & ~TIME_MASK) | low;
@@ -126,9 +129,9 @@ static uint64_t unwrap_back(uint64_t low, uint64_t limit)
 }
 
 /*
- * Records that were just written have times near now. Records in a flight recorder
- * may be days old, but have times near that at which their chunk was taken (`taken`;
- * 0: unknown).
+ * Extends the low bits of a record's time. A record that was just written has a time near now. A
+ * record in a flight recorder may be days old, but its time is near the time at which its chunk was
+ * taken (`taken`; 0: unknown).
  */
 static uint64_t unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 {
@@ -144,7 +147,9 @@ static uint64_t unwrap(uint64_t low, uint64_t taken, uint64_t limit)
 	return full <= limit ? full : unwrap_back(low, limit);
 }
 
-/* Begin and end, from the first and the last record; impossible times are moved. */
+/*
+ * Computes begin and end of a part from its first and last record; impossible times are corrected.
+ */
 static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint64_t taken,
 		       struct wm_part *part)
 {
@@ -168,7 +173,10 @@ static void part_times(struct wm_pump_source *s, const struct wm_fresh *f, uint6
 
 /* --- chunks ----------------------------------------------------------------- */
 
-/* A commit word of the same generation can only have grown, by whole records. */
+/*
+ * Whether the commit word can follow the previous one of the same generation: it may only grow, by
+ * whole records.
+ */
 static bool may_follow(const struct wm_chunk_progress *p, const struct wm_commit *c)
 {
 	if (c->end_bytes == p->end_bytes)
@@ -255,7 +263,10 @@ static int collect_full(struct wm_pump_source *s, uint32_t chunk, uint64_t state
 	return 0;
 }
 
-/* Only the pump can free this chunk for a new owner, so its committed part does not change. */
+/*
+ * The committed part of this chunk does not change: only the pump can free the chunk for a new
+ * owner.
+ */
 static int collect_owned(struct wm_pump_source *s, uint32_t chunk, uint64_t state,
 			 struct wm_parts *l)
 {
@@ -269,7 +280,7 @@ static int collect_owned(struct wm_pump_source *s, uint32_t chunk, uint64_t stat
 	return 0;
 }
 
-/* Chunks first .. first + nr - 1: one pass over their state words. */
+/* Collects chunks first .. first + nr - 1, in one pass over their state words. */
 static int collect_shelf(struct wm_pump_source *s, uint32_t first, uint32_t nr, bool seal,
 			 struct wm_parts *l)
 {
@@ -294,7 +305,10 @@ int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 	uint32_t small, big;
 	int err;
 
-	/* If an owner died before it counted its full chunk, the chunk waits for the next seal. */
+	/*
+	 * If an owner died before it counted its full chunk, the chunk waits for the next sealing
+	 * round.
+	 */
 	if (s->fault || (!seal && fills == s->fills))
 		return 0;
 	wm_pool_high(&s->pool, &small, &big);
@@ -308,7 +322,7 @@ int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l)
 
 /* --- losses ----------------------------------------------------------------- */
 
-/* 10^9 a second for three days, more than a program can emit. */
+/* more than a program can emit: 10^9 per second for three days */
 #define LOST_MAX ((uint64_t)1 << 48)
 
 void wm_source_sample(struct wm_pump_source *s)

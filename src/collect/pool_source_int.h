@@ -21,16 +21,17 @@ struct wm_pump_source;
 
 struct wm_part {
 	struct wm_pump_source *source;
-	const unsigned char *data; /* in the chunk, or `copy` */
-	void *copy;                /* owned by the part; NULL: data is in the chunk */
-	uint64_t begin, end;       /* full clock values, not in the future */
+	const unsigned char *data; /* in the chunk, or in `copy` */
+	void *copy;                /* owned by the part; NULL: the data is in the chunk */
+	uint64_t begin, end;       /* full clock values, which are not in the future */
 	uint32_t chunk;
-	uint32_t bytes, last_offset, count; /* bytes 0: was split; do not write it */
+	/* If bytes is 0, the part was split and must not be written. */
+	uint32_t bytes, last_offset, count;
 	uint32_t tid, level;
-	bool pinned; /* the chunk is READING: release it after the write */
+	bool pinned; /* the chunk is READING and must be released after the write */
 };
 
-/* Parts of one round. Grows, never shrinks; always has room for one part. */
+/* The parts of one round. Grows, never shrinks; always has room for one part. */
 struct wm_parts {
 	struct wm_part *part;
 	uint32_t nr, room;
@@ -38,17 +39,17 @@ struct wm_parts {
 
 int wm_parts_init(struct wm_parts *l);
 void wm_parts_done(struct wm_parts *l);
-bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* false: no memory */
+bool wm_parts_reserve(struct wm_parts *l, uint32_t more); /* returns false when out of memory */
 
-/* A packet spans less, so that the 48 clock bits of its records have one meaning. */
+/* A packet spans less time than this, so that the 48 clock bits of its records are unambiguous. */
 #define WM_PART_SPAN_MAX ((uint64_t)1 << 46)
 
-/* part_split.c: cuts parts that span more; call it when all event ids are known. */
+/* part_split.c: splits parts that span more; call it when all event ids are known. */
 void wm_parts_split(struct wm_parts *l, bool guest);
 
-/* How far one chunk was read. end_bytes 0: not at all, in no generation. */
+/* How far one chunk was read. If end_bytes is 0, nothing was read, in any generation. */
 struct wm_chunk_progress {
-	uint64_t last_clock; /* of the last record taken */
+	uint64_t last_clock; /* time of the last record that was read */
 	uint32_t generation;
 	uint32_t end_bytes;
 	uint32_t count;
@@ -62,8 +63,8 @@ struct wm_pump_source {
 	enum wm_clock_kind clock_kind;
 	uint32_t pid, alive;
 	bool has_parts;    /* in this round */
-	const char *fault; /* not NULL: quarantined, the pool is not read any more */
-	uint64_t fills;    /* the pool's fill_order when all FULL chunks had been taken */
+	const char *fault; /* set when the source is quarantined: the pool is not read any more */
+	uint64_t fills;    /* fill_order of the pool when all FULL chunks had been collected */
 	struct wm_chunk_progress *progress; /* one per chunk of the pool */
 
 	/*
@@ -71,7 +72,7 @@ struct wm_pump_source {
 	 * credit: records that were written to the trace before they were
 	 * overwritten, which the pool counts as lost. settled: the part of
 	 * `sampled` that is in `lost`; `lost` has all losses of this source, the
-	 * pump's own included. untold: the part of `lost` that is not yet in the
+	 * pump's own included. untold: the part of `lost` that was not yet written to the
 	 * recorder's stream; unsent: the part that is not yet in a packet.
 	 */
 	uint64_t sampled[WM_LOST_NR], credit, settled[WM_LOST_NR];
@@ -79,7 +80,7 @@ struct wm_pump_source {
 	uint64_t added_at, untold_since;
 	uint64_t clamped;
 
-	/* For a snapshot to another writer than the source's own. */
+	/* Used for a snapshot to another writer than the source's own. */
 	struct wm_producer *guest;
 	bool guest_asked;
 	uint64_t guest_unsent;
@@ -89,63 +90,68 @@ int wm_source_create(struct wm_pool *pool, struct wm_producer *producer, uint32_
 		     enum wm_clock_kind kind, struct wm_pump_source **ret);
 void wm_source_destroy(struct wm_pump_source *s); /* closes the pool; accepts NULL */
 
-/* The program broke a rule: its pool is not read any more. */
+/* Stops reading the pool, because the program broke a rule. */
 void wm_source_quarantine(struct wm_pump_source *s, const char *fault);
 
-/* For block mode: tells the program that a reader lives; `closing`: that it has left. */
+/* Tells the program in block mode that a reader is alive, or with `closing`, that it has left. */
 void wm_source_beat(struct wm_pump_source *s);
 void wm_source_closing(struct wm_pump_source *s);
 
 /*
- * Adds parts of FULL chunks (pinned) and, with `seal`, of OWNED ones. 0; -ENOMEM:
- * some chunks are left, for lack of room. Not for overwrite mode.
+ * Adds parts of FULL chunks (pinned) and, with `seal`, of OWNED ones. Returns 0, or -ENOMEM when
+ * some chunks were not collected for lack of memory. Not for overwrite mode.
  */
 int wm_source_collect(struct wm_pump_source *s, bool seal, struct wm_parts *l);
 
 /*
- * The same for overwrite mode (snapshot.c): FULL chunks pinned in the order
- * they became FULL, OWNED ones copied. `guest`: takes everything and leaves the
- * progress unchanged; else takes only what is new since the last snapshot.
+ * Like wm_source_collect(), for overwrite mode (snapshot.c): FULL chunks are pinned in the order in
+ * which they became FULL, OWNED ones are copied. With `guest` everything is collected and the
+ * progress does not change; otherwise only what is new since the last snapshot.
  */
 int wm_snapshot_collect(struct wm_pump_source *s, bool guest, struct wm_parts *l);
 
 /*
- * Samples the pool's counters. In overwrite mode call it before collecting: then
- * credits found after the sample can only make the reported loss too small for
- * the moment, never too large.
+ * Samples the pool's counters. In overwrite mode, call it before collecting: then credits that are
+ * found after the sample can make the reported loss temporarily too small, but never too large.
  */
 void wm_source_sample(struct wm_pump_source *s);
-/* Adds the new losses of the sample to `lost`, without the credits. */
+/* Adds the losses since the last sample to `lost`, without the credits. */
 void wm_source_settle_losses(struct wm_pump_source *s);
-/* Counts a loss in the pump; `tell`: also write it to the trace, as the writer does not. */
+/*
+ * Counts a loss that happened in the pump. With `tell` it is also written to the trace, because the
+ * writer does not do that.
+ */
 void wm_source_lost(struct wm_pump_source *s, enum wm_lost cause, uint64_t n, bool tell);
-/* Writes untold losses to the recorder's stream; those that cannot be written stay untold. */
+/*
+ * Writes losses that are not yet reported to the recorder's stream; those that cannot be written
+ * are kept for the next call.
+ */
 void wm_source_tell_losses(struct wm_pump_source *s);
 
 /* --- between pool_source.c and snapshot.c ---------------------------------- */
 
-/* The new part of a chunk that was seen in `state`. */
+/* The part of a chunk, seen in state `state`, that was not read yet. */
 struct wm_fresh {
 	struct wm_commit commit;
-	struct wm_chunk_progress from; /* end_bytes: where the fresh part starts */
+	struct wm_chunk_progress from; /* end_bytes is where the new part starts */
 };
 
 /*
- * 1: the chunk has a new part; 0: it has none; -ESTALE: the chunk has another state
+ * Returns 1 when the chunk has a new part, 0 when it has none; -ESTALE: the chunk has another state
  * now; -EBADMSG: the source is quarantined. `guest` as above.
  */
 int wm_source_fresh(struct wm_pump_source *s, uint32_t chunk, uint64_t state, bool guest,
 		    struct wm_fresh *ret);
 
 /*
- * Makes the next part of `f`; `data` holds the fresh bytes. The caller has reserved
- * room. `guest`: the progress is not changed.
+ * Makes a part of `f`; `data` contains the new bytes. The caller has reserved room. With `guest`,
+ * the progress is not changed.
  */
 struct wm_part *wm_source_part(struct wm_pump_source *s, uint32_t chunk, uint64_t state,
 			       const struct wm_fresh *f, const void *data, bool guest,
 			       struct wm_parts *l);
 
-/* A sum that does not wrap: hostile counters stop at the maximum. */
+/* A sum that saturates, because hostile counters may have any value. */
 static inline uint64_t wm_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

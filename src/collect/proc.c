@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc.c - counters of /proc as a source of the pump: reads them when a timer
- * expires. proc_source.h makes the readings.
+ * proc.c - counters of /proc as a source of the pump: reads them when a timer expires.
+ * proc_source.h reads the files.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "collect/source.h"
 
 #define NS_PER_S WM_NS_PER_SECOND
-#define FULL_NS  10000000u /* when the reader of a live trace is late: try again after this */
+#define FULL_NS  10000000u /* interval between attempts while the reader of a live trace is late */
 
 /* --- options -------------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ static bool is_chosen(const struct options *o, const struct wm_proc_event *event
 	return false;
 }
 
-/* An event that is chosen already stays as it is. */
+/* Adds an event to the options. An event that was already chosen does not change. */
 static int choose(void **options, const struct wm_source_wanted *w, const struct wm_proc_event *e,
 		  struct wm_diag *diag)
 {
@@ -55,7 +55,7 @@ static int choose(void **options, const struct wm_source_wanted *w, const struct
 	if (is_chosen(o, e) || (o && o->nr == WM_PROC_EVENTS_MAX))
 		return 0;
 	err = wm_proc_choice_check(&c, diag);
-	if (err) /* -ENOENT means a field of the filter here, not the event's name */
+	if (err) /* here -ENOENT means that a field of the filter does not exist, not the event */
 		return w->filter && err == -ENOENT ? -EINVAL : err;
 	if (!o)
 		*options = o = calloc(1, sizeof(*o));
@@ -99,7 +99,7 @@ struct proc {
 	int timer;
 };
 
-/* A timerfd, because the loop's own timers may be a millisecond late. */
+/* Sets the timer. It is a timerfd, because the loop's own timers may be a millisecond late. */
 static void wait_until(struct proc *p, uint64_t ns)
 {
 	const struct itimerspec at = {.it_value = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)}};
@@ -119,8 +119,9 @@ static void on_due(int fd, uint32_t events, void *data)
 
 	(void)events;
 	if (read(fd, &nr, sizeof(nr)) < 0)
-		return;                      /* the timer was set again meanwhile */
-	if (p->host.is_full(p->host.data)) { /* readings that are due meanwhile count as missed */
+		return; /* the timer was set again in the meantime */
+	/* Readings that are due meanwhile are counted as missed. */
+	if (p->host.is_full(p->host.data)) {
 		wait_until(p, wm_clock_monotonic_ns() + FULL_NS);
 		return;
 	}
@@ -181,7 +182,7 @@ static int create(void *options, const struct wm_source_host *host, void **ret,
 		return err;
 	}
 	say_left_out(p);
-	/* The first reading has the values from before anything of the recording began. */
+	/* The first reading gets the values from before the recording. */
 	wm_proc_source_tick(p->source, wm_clock_monotonic_ns());
 	wait_for_next(p);
 	*ret = p;
@@ -197,7 +198,7 @@ static int follow(void *source, pid_t pid)
 	return err;
 }
 
-/* The timer decides when there is something to write; packets call for no round. */
+/* The timer decides when something is written; packets require no round. */
 static int do_round(void *source, enum wm_source_round what)
 {
 	struct proc *p = source;

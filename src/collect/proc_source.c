@@ -13,7 +13,7 @@
 #include "event/filter.h"
 #include "kernel/proc_tasks.h"
 
-#define SOON_NS 10000000u /* after this time a new process is read for the first time */
+#define SOON_NS 10000000u /* a new process is read for the first time after this time */
 
 #define RECORD_MAX                                                                                 \
 	(WM_RECORD_HEADER_BYTES + sizeof(struct wm_task_context) + WM_PROC_RECORD_BYTES_MAX)
@@ -23,10 +23,10 @@ struct kind {
 	struct wm_proc_plan *plan;
 	struct wm_filter *filter; /* NULL: no filter */
 	uint64_t every_ns, next_ns;
-	uint64_t last_clock; /* of the last reading; 0: none yet */
-	uint32_t id;         /* in its stream */
-	unsigned slot;       /* of the event's file, among those of a process */
-	int fd;              /* of the machine's file; else -1 */
+	uint64_t last_clock; /* time of the last reading; 0: none yet */
+	uint32_t id;         /* id of the event in its stream */
+	unsigned slot;       /* index of the event's file among those of a process */
+	int fd;              /* descriptor of the machine's file; -1 for files of processes */
 };
 
 struct wm_proc_source {
@@ -37,7 +37,7 @@ struct wm_proc_source {
 	struct wm_cpu_packet machine, tasks;
 	struct wm_proc_tasks processes;
 	struct wm_proc_text text;
-	struct wm_source_totals totals; /* without the packets' */
+	struct wm_source_totals totals; /* without those of the packets */
 };
 
 /* --- making ---------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static int declare(struct wm_proc_source *s, struct kind *k, const char *filter,
 	return err;
 }
 
-/* Creates the stream of the machine's events, or of processes', when such are chosen. */
+/* Creates the stream for events of the machine or of processes, if any are chosen. */
 static int make_stream(struct wm_proc_source *s, const struct wm_proc_choice *choices, size_t nr,
 		       bool of_task)
 {
@@ -230,7 +230,7 @@ static bool passes(const struct kind *k, const unsigned char *fields, size_t byt
 	return wm_filter_run(k->filter, fields, bytes, &contexts);
 }
 
-/* Writes all records of the text. `task` NULL: the text is of the machine. */
+/* Writes all records of a text. `task` is NULL for a file of the machine. */
 static void put_text(struct wm_proc_source *s, const struct kind *k,
 		     const struct wm_proc_task *task, uint64_t clock)
 {
@@ -284,11 +284,12 @@ static void read_task(struct wm_proc_source *s, struct kind *k, struct wm_proc_t
 		put_text(s, k, task, clock);
 	else if (err == -EACCES || err == -EPERM)
 		s->totals.more[WM_PROC_MORE_DENIED]++;
-	else if (err != -ESRCH && err != -ENOENT) /* else it has exited, which is not an error */
+	/* Otherwise the process has exited, which is not an error. */
+	else if (err != -ESRCH && err != -ENOENT)
 		s->totals.torn++;
 }
 
-/* Writes a task's name before its first event, and when it has changed. */
+/* Writes the name of a task before its first event, and when it has changed. */
 static void tell_names(struct wm_proc_source *s)
 {
 	for (size_t i = 0; i < s->processes.nr; i++) {
@@ -308,7 +309,7 @@ static void read_tasks(struct wm_proc_source *s, struct kind *k)
 			read_task(s, k, &s->processes.tasks[i]);
 }
 
-/* Counts the times before `now` that were missed, and sets the next one after it. */
+/* Counts the reading times before `now` that were missed, and sets the next one after `now`. */
 static void keep_time(struct wm_proc_source *s, struct kind *k, uint64_t now)
 {
 	uint64_t missed = (now - k->next_ns) / k->every_ns;
@@ -341,7 +342,7 @@ static void tick(struct wm_proc_source *s, uint64_t now, bool all)
 			continue;
 		}
 		if (!asked && wm_proc_tasks_refresh(&s->processes))
-			s->totals.torn++; /* /proc is not mounted, or no memory */
+			s->totals.torn++; /* /proc is not mounted, or out of memory */
 		if (!asked)
 			tell_names(s);
 		asked = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_source.h - counters of /proc as events: reads their files at fixed times. An
- * event has the time right before its file was read. Counters of the machine go to one
- * stream, those of processes to another.
+ * proc_source.h - records counters of /proc as events: reads the files at fixed times. The time of
+ * an event is taken right before its file is read. Counters of the machine go to one stream, those
+ * of processes to another.
  *
  * Runs in the pump's thread; its owner calls wm_proc_source_tick() at the time that
  * wm_proc_source_next() returned.
@@ -19,23 +19,25 @@
 #define WM_PROC_EVERY_MAX_NS     3600000000000u
 #define WM_PROC_EVERY_DEFAULT_NS WM_NS_PER_SECOND
 
-/* One event, its interval, and the filter that its values must pass. */
+/* An event, its interval, and the filter that its values must pass. */
 struct wm_proc_choice {
 	const struct wm_proc_event *event;
 	uint64_t every_ns;
 	const char *filter; /* NULL: none */
 };
 
-/* Checks that this kernel has the event: 0, or the error of wm_proc_source_create(). */
+/* Checks that this kernel has the event. Returns 0, or the error of wm_proc_source_create(). */
 int wm_proc_choice_check(const struct wm_proc_choice *choice, struct wm_diag *diag);
 
 /* In wm_source_totals.more. */
 enum {
-	WM_PROC_MORE_TICKS,       /* how often files were read */
-	WM_PROC_MORE_MISSED,      /* readings that were not done, because their time had passed */
-	WM_PROC_MORE_LATE_MAX_NS, /* how late a reading was at most */
-	WM_PROC_MORE_SPENT_NS,    /* in all ticks */
-	WM_PROC_MORE_DENIED,      /* readings of processes that need more privilege */
+	WM_PROC_MORE_TICKS, /* how often files were read */
+	/* Number of readings that were omitted, because their time had passed. */
+	WM_PROC_MORE_MISSED,
+	WM_PROC_MORE_LATE_MAX_NS, /* the largest delay of a reading */
+	WM_PROC_MORE_SPENT_NS,    /* time spent in all ticks */
+	/* Number of readings of processes that failed for lack of privilege. */
+	WM_PROC_MORE_DENIED,
 };
 
 struct wm_proc_source;
@@ -56,7 +58,10 @@ void wm_proc_source_destroy(struct wm_proc_source *s); /* accepts NULL */
  */
 int wm_proc_source_follow(struct wm_proc_source *s, pid_t pid);
 
-/* The first event whose counters do not all have a field, and how many are left out; NULL: none. */
+/*
+ * Returns the first event that has more counters than fields, and the number of counters left out;
+ * NULL when there is none.
+ */
 const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source *s,
 						    uint32_t *ret_nr);
 
@@ -64,14 +69,14 @@ const struct wm_proc_event *wm_proc_source_left_out(const struct wm_proc_source 
 uint64_t wm_proc_source_next(const struct wm_proc_source *s);
 
 /*
- * Reads the files that are due at now_ns. Readings whose time passed before that are
- * counted, and written to the trace as lost (waymark:lost, cause "late").
+ * Reads the files that are due at now_ns. Readings whose time had already passed are counted, and
+ * written to the trace as lost (waymark:lost, cause "late").
  */
 void wm_proc_source_tick(struct wm_proc_source *s, uint64_t now_ns);
-/* Reads every file once more, due or not, at the end. */
+/* Reads every file once more at the end, due or not. */
 void wm_proc_source_last(struct wm_proc_source *s);
 
-/* Writes the current packets. 0 or -errno. */
+/* Writes the current packets. Returns 0 or -errno. */
 int wm_proc_source_flush(struct wm_proc_source *s);
 
 void wm_proc_source_totals(const struct wm_proc_source *s, struct wm_source_totals *ret);

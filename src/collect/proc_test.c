@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_test.c - counters of /proc as a source: the names that it takes, and the events
- * that it writes at its creation and its end. The test never waits for its timer.
+ * proc_test.c - counters of /proc as a source: the names that it accepts, and the events that it
+ * writes at its creation and its end. The test never waits for its timer.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static int want(void **options, const char *name, const char *filter, bool sampl
 	return wm_source_proc.want(options, &w, &diag);
 }
 
-/* A recording with this source alone; only the first and the last reading are made. */
+/* Records with this source alone; only the first and the last reading are made. */
 static void record(void *options, struct wm_source_totals *ret)
 {
 	struct wm_calibrate clock;
@@ -70,7 +70,8 @@ static void test_first_and_last_reading(void **state)
 	void *options = NULL;
 
 	assert_int_equal(want(&options, "loadavg", NULL, false), 1);
-	assert_int_equal(want(&options, "loadavg", NULL, false), 1); /* named twice, read once */
+	/* Named twice, but read once. */
+	assert_int_equal(want(&options, "loadavg", NULL, false), 1);
 	record(options, &t);
 	assert_int_equal(t.events, 2);
 	assert_int_equal(t.packets, 2);

@@ -14,9 +14,10 @@
 struct wm_pump {
 	struct wm_pump_options options;
 	struct wm_pump_source *sources;
-	struct wm_parts parts; /* of this round */
+	struct wm_parts parts; /* parts of this round */
 	bool busy;
-	struct wm_pump_totals totals; /* lost, clamped, quarantined: of removed sources */
+	/* Totals of sources that were removed: lost, clamped, quarantined. */
+	struct wm_pump_totals totals;
 };
 
 int wm_pump_create(const struct wm_pump_options *o, struct wm_pump **ret)
@@ -107,7 +108,7 @@ void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret)
 
 /* --- writing ------------------------------------------------------------------ */
 
-/* The result of this round. */
+/* The result of a round. */
 struct outcome {
 	int packets, error;
 };
@@ -121,13 +122,13 @@ static int by_begin(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* The packet was malformed, and the writer ignored it. */
+/* Whether the writer refused the packet as malformed. */
 static bool refused(int err)
 {
 	return err == -EBADMSG || err == -EINVAL;
 }
 
-/* Writes to the source's own producer: the records are counted as written or as lost. */
+/* Writes a part to the source's own producer, and counts its records as written or lost. */
 static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_raw_packet *k)
 {
 	struct wm_pump_source *s = part->source;
@@ -136,11 +137,11 @@ static int write_own(struct wm_pump *p, const struct wm_part *part, struct wm_ra
 	k->lost = s->unsent;
 	err = wm_producer_packet(s->producer, k);
 	if (refused(err)) {
-		/* The records do not match their descriptions: no reader could decode them. */
+		/* The records do not match their descriptions, so no reader could decode them. */
 		wm_source_lost(s, WM_LOST_TORN, k->count, true);
 		return 0;
 	}
-	s->unsent = 0; /* on failure the writer keeps the count, and reports these records, too */
+	s->unsent = 0; /* on failure the writer keeps the number and reports these losses later */
 	if (err) {
 		wm_source_lost(s, WM_LOST_DISK, k->count, false);
 		p->totals.error = err;
@@ -185,10 +186,11 @@ static void write_part(struct wm_pump *p, const struct wm_part *part, bool guest
 	if (err)
 		out->error = err;
 	else
-		out->packets++; /* also a refused one: it was work of this round */
+		/* A refused packet counts, too, because it was work of this round. */
+		out->packets++;
 }
 
-/* Writes all parts, oldest first so that lanes are reused, and releases their chunks. */
+/* Writes all parts, the oldest first so that lanes are reused, and releases their chunks. */
 static void write_parts(struct wm_pump *p, bool guest, struct outcome *out)
 {
 	struct wm_parts *l = &p->parts;
@@ -222,7 +224,10 @@ static int outcome_of(const struct outcome *out)
 
 /* --- rounds --------------------------------------------------------------------- */
 
-/* False: there was no memory for all parts at once; write these, then call it again. */
+/*
+ * Collects parts. Returns false when there was not enough memory for all parts: write these, then
+ * call it again.
+ */
 static bool collect_all(struct wm_pump *p, bool seal)
 {
 	bool all = true;
@@ -260,7 +265,10 @@ int wm_pump_round(struct wm_pump *p, bool seal)
 	return outcome_of(&out);
 }
 
-/* A flight recorder without a producer was never read: its records count as overwritten. */
+/*
+ * Drops the parts of a flight recorder without a producer. They were never read, so they count as
+ * overwritten.
+ */
 static void drop_parts(struct wm_pump *p)
 {
 	for (uint32_t i = 0; i < p->parts.nr; i++) {
@@ -314,7 +322,7 @@ int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s)
 
 /* --- snapshots ------------------------------------------------------------------ */
 
-/* Gets the guest producers of the sources that have parts, and writes losses to them. */
+/* Gets the guest producers of the sources that have parts, and writes the losses to them. */
 static void meet_guests(struct wm_pump *p,
 			struct wm_producer *(*producer)(struct wm_pump_source *s, void *data),
 			void *data)
@@ -335,7 +343,7 @@ static void meet_guests(struct wm_pump *p,
 				continue;
 			s->guest_unsent = wm_sum(s->guest_unsent, s->sampled[c]);
 			(void)wm_trace_lost(s->guest, s->added_at,
-					    now, /* the packet has the sum, too */
+					    now, /* the packet contains the sum, too */
 					    wm_lost_name((enum wm_lost)c), s->sampled[c]);
 		}
 	}

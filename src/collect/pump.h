@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump.h - moves packets from pools to a trace, without work per event. It knows
- * pools and writers, not sessions: room control adds and removes sources.
+ * pump.h - moves packets from pools to a trace, at no cost per event. It knows pools and writers
+ * but not sessions: room control adds and removes sources.
  *
  * One round (wm_pump_round):
  *   1. snapshot: state and commit word of every chunk in use
@@ -28,7 +28,7 @@ struct wm_pump_source;
 
 struct wm_pump_options {
 	enum wm_clock_kind clock_kind;
-	struct wm_trace_writer *writer; /* unused: each source has its producer */
+	struct wm_trace_writer *writer; /* not used: each source has its own producer */
 	/*
 	 * Called in the middle of a round, snapshot or finish that has parts to
 	 * write. It may add sources; functions below that move packets or remove a
@@ -39,15 +39,16 @@ struct wm_pump_options {
 };
 
 struct wm_pump_totals {
-	uint64_t events, bytes, packets; /* written; bytes of payload */
+	uint64_t events, bytes, packets; /* events and packets written; bytes of their payload */
 	uint64_t lost[WM_LOST_NR];
-	uint64_t clamped;     /* packets whose times were impossible and were moved */
-	uint32_t quarantined; /* sources whose program broke the rules */
-	int error;            /* the last write that failed: -errno; 0: none did */
+	uint64_t clamped;     /* number of packets whose impossible times were corrected */
+	uint32_t quarantined; /* number of sources whose program broke the rules */
+	int error;            /* -errno of the last write that failed; 0: none failed */
 };
 
 int wm_pump_create(const struct wm_pump_options *o, struct wm_pump **ret);
-void wm_pump_destroy(struct wm_pump *p); /* accepts NULL; drops remaining sources unread */
+/* Accepts NULL; drops remaining sources without reading them. */
+void wm_pump_destroy(struct wm_pump *p);
 
 /*
  * Takes ownership of `pool`, which is mapped already, except on failure; `producer`
@@ -58,18 +59,16 @@ int wm_pump_add(struct wm_pump *p, struct wm_pool *pool, struct wm_producer *pro
 		struct wm_pump_source **ret);
 
 /*
- * The process has exited or is no longer recorded: its OWNED chunks are final. Writes
- * the rest, accounts for lost events, removes the source, and marks the pool as
- * closing for a process that still runs. 0; -EBUSY: nothing was done; or the error
- * of a write that failed.
+ * Removes a source whose process has exited or is no longer recorded, so that its OWNED chunks are
+ * final. Writes the rest, accounts for lost events, and marks the pool as closing for a process
+ * that still runs. 0; -EBUSY: nothing was done; or the error of a write that failed.
  */
 int wm_pump_finish(struct wm_pump *p, struct wm_pump_source *s);
 
 /*
  * Drains all sources. `seal` also takes the committed part of chunks still
- * being written (every 100 ms, and at the end). Returns the packets moved; -EBUSY;
- * or the error of a write that failed: the round continues after one, and the lost
- * events are in the totals.
+ * being written (every 100 ms, and at the end). Returns the number of packets written; -EBUSY; or
+ * the error of a failed write, after which the round continues; the lost events are in the totals.
  */
 int wm_pump_round(struct wm_pump *p, bool seal);
 
@@ -94,9 +93,9 @@ int wm_pump_snapshot(struct wm_pump *p,
 void wm_pump_totals(const struct wm_pump *p, struct wm_pump_totals *ret);
 
 uint32_t wm_pump_source_pid(const struct wm_pump_source *s);
-/* In before_write: whether this source has parts to write. */
+/* To be called in before_write: whether this source has parts to write. */
 bool wm_pump_source_has_parts(const struct wm_pump_source *s);
-/* Why the source is quarantined; NULL: it is not. */
+/* The reason why the source is quarantined; NULL when it is not. */
 const char *wm_pump_source_fault(const struct wm_pump_source *s);
 
 #endif

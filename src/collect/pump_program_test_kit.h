@@ -4,8 +4,8 @@
  * pools.
  *
  * A record is {clock and id | tid, words | sequence number | words that repeat
- * the number}. Each thread numbers its records from 0, lost ones included, so
- * tests detect duplicated, late and mixed records.
+ * the number}. Each thread numbers all its records from 0, even lost ones, so that tests detect
+ * duplicated, late and mixed records.
  */
 #ifndef WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
 #define WM_COLLECT_PUMP_PROGRAM_TEST_KIT_H
@@ -27,7 +27,7 @@
 #include "collect/pump.h"
 
 #define EVENT_ID     7u
-#define RECORD_WORDS 12u /* at most; 3 at least */
+#define RECORD_WORDS 12u /* maximum; the minimum is 3 */
 #define THREADS_MAX  16u
 
 static inline uint64_t next_random(uint64_t *seed)
@@ -43,7 +43,7 @@ static inline uint64_t next_random(uint64_t *seed)
 struct thread {
 	uint32_t tid;
 	int64_t chunk;  /* -1: none */
-	uint32_t words; /* written into the chunk, header included */
+	uint32_t words; /* words written to the chunk, including its header */
 	uint64_t count, seq, lost_full;
 	bool had_small;
 };
@@ -95,7 +95,7 @@ static inline void thread_seal(struct program *g, struct thread *t)
 	t->chunk = -1;
 }
 
-/* Like the slow path of the runtime: true when there is room for `words`. */
+/* Gets room like the slow path of the runtime; returns true when there is room for `words`. */
 static inline bool thread_room(struct program *g, struct thread *t, uint32_t words)
 {
 	bool small = !t->had_small;
@@ -112,7 +112,7 @@ static inline bool thread_room(struct program *g, struct thread *t, uint32_t wor
 	return t->chunk >= 0;
 }
 
-/* One event at `clock`; lost and counted when the pool is full. */
+/* Emits one event at time `clock`; it is lost and counted when the pool is full. */
 static inline void thread_emit_at(struct program *g, struct thread *t, uint32_t words,
 				  uint64_t clock)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_test.c - rounds of the pump over programs that run, die and fail: no record
- * is written twice, no records are mixed, and the totals are exact.
+ * pump_test.c - runs rounds of the pump over programs that run, die and fail: no record is written
+ * twice, no records are mixed, and the totals are exact.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -66,7 +66,8 @@ static void random_life(uint32_t mode, uint64_t seed)
 	s = program_join(&g, pump, &producer);
 	for (int i = 0; i < 3000; i++)
 		random_step(&g, pump, &seed);
-	assert_int_equal(wm_pump_finish(pump, s), 0); /* OWNED chunks are final */
+	/* The program has ended, so its OWNED chunks are final. */
+	assert_int_equal(wm_pump_finish(pump, s), 0);
 	check_account(&g, pump, &producer);
 	assert_true(producer.events > 1000);
 	wm_pump_destroy(pump);
@@ -157,10 +158,11 @@ static void test_order(void **state)
 	o.late = &late;
 	o.source = program_join(&g, o.pump, &producer);
 	assert_int_equal(wm_pump_round(o.pump, true), 0);
-	assert_int_equal(o.calls, 0); /* nothing to write: before_write is not called */
+	/* There was nothing to write, so before_write was not called. */
+	assert_int_equal(o.calls, 0);
 	thread_emit(&g, &g.thread[0], 3);
 	thread_emit(&g, &g.thread[1], 3);
-	assert_int_equal(wm_pump_round(o.pump, false), 0); /* not FULL yet */
+	assert_int_equal(wm_pump_round(o.pump, false), 0); /* the chunk is not FULL yet */
 	assert_int_equal(wm_pump_round(o.pump, true), 2);
 	assert_int_equal(o.calls, 1);
 	o.packets_then = 2;
@@ -208,7 +210,7 @@ static void test_lost_causes(void **state)
 	for (int i = 0; i < WM_LOST_NR; i++)
 		wm_pool_lost(&g.pool, (enum wm_lost)i, 10u + (unsigned)i);
 	assert_int_equal(wm_pump_round(pump, false), 0);
-	for (int i = 0; i < WM_LOST_NR; i++) /* the pump counts disk and net */
+	for (int i = 0; i < WM_LOST_NR; i++) /* only the pump counts the causes disk and net */
 		assert_int_equal(producer.lost[i], i < WM_LOST_DISK ? 10 + i : 0);
 	wm_pool_lost(&g.pool, WM_LOST_NESTED, 5);
 	thread_emit(&g, &g.thread[0], 3);
@@ -216,7 +218,7 @@ static void test_lost_causes(void **state)
 	assert_int_equal(producer.lost[WM_LOST_NESTED], 10 + WM_LOST_NESTED + 5);
 	assert_int_equal(producer.lost_in_packets, 6 * 10 + 15 + 5);
 	wm_pool_lost(&g.pool, WM_LOST_TOO_BIG, 1);
-	assert_int_equal(wm_pump_finish(pump, s), 0); /* also losses after the last packet */
+	assert_int_equal(wm_pump_finish(pump, s), 0); /* includes losses after the last packet */
 	wm_pump_totals(pump, &t);
 	assert_int_equal(producer.lost[WM_LOST_TOO_BIG], 10 + WM_LOST_TOO_BIG + 1);
 	assert_int_equal(lost_sum(t.lost), 6 * 10 + 15 + 6);
@@ -243,12 +245,13 @@ static void failing_writes(int fail, enum wm_lost cause, bool pump_tells)
 
 	program_make(&g, WM_POOL_DISCARD, 1, 4, 1);
 	s = program_join(&g, pump, &producer);
-	for (int i = 0; i < 600; i++) /* 170 fit in a chunk */
+	for (int i = 0; i < 600; i++) /* a chunk has room for 170 of these */
 		thread_emit(&g, &g.thread[0], 3);
 	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 3);
 	producer.nr_fail = 2;
 	assert_int_equal(wm_pump_round(pump, false), pump_tells ? 3 : fail);
-	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 0); /* released although the write failed */
+	/* The chunks were released although the write failed. */
+	assert_int_equal(chunks_in(&g, WM_CHUNK_FULL), 0);
 	assert_true(producer.failed > 300);
 	assert_int_equal(wm_pump_finish(pump, s), 0);
 	wm_pump_totals(pump, &t);
@@ -280,12 +283,13 @@ static void test_idle_for_days(void **state)
 
 	program_make(&g, WM_POOL_DISCARD, 1, 1, 1);
 	s = program_join(&g, pump, &producer);
-	for (int i = 0; i < 5; i++) { /* each is sealed at once */
+	for (int i = 0; i < 5; i++) { /* each event is sealed at once */
 		thread_emit(&g, &g.thread[0], 4);
 		assert_int_equal(wm_pump_round(pump, true), 1);
 		world_clock += ((uint64_t)1 << 48) + 12345;
 	}
-	for (int i = 0; i < 3; i++) { /* the pump was stopped: one part, three packets */
+	/* The pump was stopped: these events make one part but three packets. */
+	for (int i = 0; i < 3; i++) {
 		thread_emit(&g, &g.thread[0], 3);
 		thread_emit(&g, &g.thread[0], 5);
 		world_clock += (uint64_t)1 << 46;
@@ -310,7 +314,7 @@ static void test_old_flight_recorder(void **state)
 		thread_emit(&g, &g.thread[0], 3);
 		world_clock += (uint64_t)1 << 45;
 	}
-	world_clock += (uint64_t)1 << 50; /* a snapshot days later has the right times */
+	world_clock += (uint64_t)1 << 50; /* A snapshot after days has the right times. */
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 2);
 	assert_int_equal(producer.events, 3);
 	wm_pump_destroy(pump);
@@ -331,10 +335,10 @@ static void test_times_that_cannot_be(void **state)
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.clamped, 0);
-	thread_emit_at(&g, &g.thread[0], 3, now - 100000); /* earlier than the record before it */
+	thread_emit_at(&g, &g.thread[0], 3, now - 100000); /* earlier than the previous record */
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	thread_emit_at(&g, &g.thread[0], 3,
-		       now + 500000000); /* in the future: taken for a time in the past */
+		       now + 500000000); /* in the future, so it is taken for a time in the past */
 	assert_int_equal(wm_pump_round(pump, true), 1);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.clamped, 2);
@@ -346,7 +350,7 @@ static void test_times_that_cannot_be(void **state)
 /* --- kill -9 ------------------------------------------------------------------------- */
 
 struct tally {
-	uint64_t begun, done; /* by the child, around each event */
+	uint64_t begun, done; /* the child counts here before and after each event */
 };
 
 static void emit_until_killed(struct program *g, struct tally *tally)
@@ -379,7 +383,7 @@ static void kill_one(uint32_t mode, uint64_t *seed)
 	pid = fork();
 	if (pid == 0)
 		emit_until_killed(&g, tally);
-	world_clock += (uint64_t)1 << 40; /* stay ahead of the child's own clock */
+	world_clock += (uint64_t)1 << 40; /* keeps this clock ahead of the child's own clock */
 	for (uint64_t n = next_random(seed) % 8; n; n--) {
 		assert_true(wm_pump_round(pump, n & 1) >= 0);
 		if (n == 3)

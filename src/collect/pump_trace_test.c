@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump_trace_test.c - from pools to a trace directory and back: the reader finds every
- * record that was emitted and not lost.
+ * pump_trace_test.c - writes records from pools to a trace directory and reads them back: the
+ * reader finds every record that was emitted and not lost.
  */
 #include "collect/pump_program_test_kit.h"
 #include "read/ctf/own_read_test_kit.h"
@@ -75,7 +75,10 @@ static void scene_end(struct scene *s, struct wm_pump_totals *ret)
 	wm_pump_destroy(s->pump);
 }
 
-/* Every record once, in time order, and within a thread in order of its number. */
+/*
+ * Reads the trace: every record occurs once, in time order, and within a thread in order of its
+ * number.
+ */
 static uint64_t read_back(void)
 {
 	uint64_t next[NR_PROGRAMS][NR_THREADS] = {{0}}, n = 0, time = 0;
@@ -165,7 +168,8 @@ static void test_referee(void **state)
 		program_free(&s.g[i]);
 	out = kit_babeltrace("", &errors);
 	if (!lost_sum(t.lost))
-		assert_string_equal(errors, ""); /* else it reports them */
+		/* babeltrace2 prints nothing when the trace is valid. */
+		assert_string_equal(errors, "");
 	free(errors);
 	assert_true(kit_lines(out) >= t.events);
 	free(out);

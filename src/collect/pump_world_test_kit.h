@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pump_world_test_kit.h - for tests of this room only: a trace writer that remembers
- * and checks packets instead of writing them, and a clock that tests set. Both replace
- * the library's: include once per test program.
+ * and checks packets instead of writing them, and a clock that tests set. Both replace those of the
+ * library; include this file once per test program.
  */
 #ifndef WM_COLLECT_PUMP_WORLD_TEST_KIT_H
 #define WM_COLLECT_PUMP_WORLD_TEST_KIT_H
@@ -23,7 +23,7 @@ uint64_t wm_clock_read(enum wm_clock_kind kind)
 	return wm_add_relaxed(&world_clock, 1);
 }
 
-/* --- the trace writer that remembers --------------------------------------- */
+/* --- the trace writer that remembers packets ------------------------------- */
 
 struct range {
 	uint64_t first, end;
@@ -31,15 +31,16 @@ struct range {
 };
 
 struct wm_producer {
-	uint64_t next[THREADS_MAX];  /* above all sequence numbers of a thread */
-	struct range recent[RANGES]; /* of packets; 0 .. nr_ranges - 1, as a ring */
+	uint64_t next[THREADS_MAX];  /* one more than the highest sequence number of each thread */
+	struct range recent[RANGES]; /* ranges of recent packets, as a ring */
 	uint64_t nr_ranges;
-	bool concurrent; /* a round may read a thread's later chunk before an earlier one */
+	bool concurrent; /* a later chunk of a thread may be read before an earlier one */
 	uint64_t events, packets, lost_in_packets, last_begin;
 	uint64_t lost[WM_LOST_NR]; /* from wm_trace_lost() */
-	uint64_t carry;            /* like the real writer: losses that a failed packet had */
-	bool hostile;              /* contents are not checked */
-	int fail;                  /* the error of the next `nr_fail` packets */
+	/* Losses of a failed packet that are still to be reported, as in the real writer. */
+	uint64_t carry;
+	bool hostile; /* the content of packets is not checked */
+	int fail;     /* error with which the next `nr_fail` packets fail */
 	uint32_t nr_fail;
 	uint64_t failed;
 };
@@ -52,7 +53,7 @@ int64_t wm_producer_record_bytes(const struct wm_producer *p, const void *at, si
 	return bytes >= 24 && bytes <= avail ? (int64_t)bytes : -EBADMSG;
 }
 
-/* One record of a packet; returns its words. */
+/* Checks one record of a packet; returns its size in words. */
 static inline uint32_t check_record(struct wm_producer *p, const struct wm_raw_packet *k,
 				    const uint64_t *r, size_t left, uint64_t *clock)
 {
@@ -76,7 +77,10 @@ static inline uint32_t check_record(struct wm_producer *p, const struct wm_raw_p
 	return words;
 }
 
-/* No record is written twice; when rounds race with threads, among the last RANGES packets. */
+/*
+ * Checks that no record is written twice; if rounds run concurrently with threads, only among the
+ * last RANGES packets.
+ */
 static inline void check_range(struct wm_producer *p, const struct range *new)
 {
 	for (uint64_t i = 0; i < RANGES && i < p->nr_ranges; i++) {
@@ -99,7 +103,8 @@ static inline void check_packet(struct wm_producer *p, const struct wm_raw_packe
 	assert_int_equal(k->payload.iov_len % 8, 0);
 	while (at < words) {
 		last = at;
-		assert_int_equal(r[at + 2], first + count); /* one chunk: nothing is missing */
+		/* Within one chunk, no record is missing. */
+		assert_int_equal(r[at + 2], first + count);
 		at += check_record(p, k, r + at, words - at, &clock);
 		if (!count++)
 			assert_int_equal(clock, k->begin);
@@ -112,7 +117,7 @@ static inline void check_packet(struct wm_producer *p, const struct wm_raw_packe
 	assert_true(k->end <= wm_load_relaxed(&world_clock));
 }
 
-/* Reads every byte, as a write does. */
+/* Reads every byte, as a write to a file would. */
 static inline void touch_packet(const struct wm_raw_packet *k)
 {
 	const volatile uint64_t *r = k->payload.iov_base;

@@ -10,13 +10,14 @@
 #include "collect/task_names.h"
 
 #define PROGRAMS_BYTES_MAX ((size_t)64 << 20)
-#define TASKS              4096u /* remembered; other tasks are read again each time */
-#define KEPT_NS            100000000u
+/* Number of tasks that are remembered; others are read each time. */
+#define TASKS   4096u
+#define KEPT_NS 100000000u
 
 struct task {
-	uint32_t tid, pid; /* tid 0: a free place, or the idle task */
+	uint32_t tid, pid; /* tid 0: a free entry, or the idle task */
 	uint64_t asked_ns; /* 0: never */
-	bool told;         /* known from a record of the kernel: /proc is not read */
+	bool told;         /* the values are from a record of the kernel, so /proc is not read */
 	char comm[sizeof(((struct wm_filter_contexts *)0)->comm)];
 };
 
@@ -29,9 +30,9 @@ struct wm_sieve {
 	const struct wm_instance *instance;
 	struct wm_arena arena;
 	struct task *tasks; /* indexed by tid % TASKS */
-	char *saved;        /* the kernel's list of names; NULL: not read */
+	char *saved;        /* the kernel's list of names; NULL: not read yet */
 	uint64_t saved_ns;
-	struct moment first, last; /* on both clocks, for $time */
+	struct moment first, last; /* two moments on both clocks, from which $time is computed */
 };
 
 static struct moment now(const struct wm_sieve *s)
@@ -66,7 +67,7 @@ void wm_sieve_destroy(struct wm_sieve *s)
 	free(s);
 }
 
-/* Links into a malloc'ed program. Its bytes, or -errno. */
+/* Links bytecode into a malloc'ed program. Returns its size, or -errno. */
 static int64_t link_program(const unsigned char *code, size_t bytes, const unsigned char *desc,
 			    size_t desc_bytes, struct wm_filter **ret)
 {
@@ -108,7 +109,9 @@ int wm_sieve_link(struct wm_sieve *s, const unsigned char *code, size_t bytes,
 
 /* --- pid and name of a task ------------------------------------------------------------------ */
 
-/* The task has exited: keeps the last values, or takes the name from the kernel's list. */
+/*
+ * Handles a task that has exited: keeps the last values, or takes the name from the kernel's list.
+ */
 static void ask_saved(struct wm_sieve *s, struct task *t, uint64_t ns)
 {
 	char comm[WM_TASK_COMM_BYTES];
@@ -169,7 +172,7 @@ void wm_sieve_forked(struct wm_sieve *s, uint32_t pid, uint32_t tid, uint32_t pa
 
 /* --- time of a record ---------------------------------------------------------------------- */
 
-/* Interpolates between two moments that were read on both clocks. */
+/* Computes a time by interpolation between two moments that were read on both clocks. */
 static int64_t time_of(struct wm_sieve *s, uint64_t clock)
 {
 	uint64_t ticks, ns;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * residual_filter_int.h - evaluates the part of a filter that the kernel could not
- * evaluate (kernel/event_filter.h), on each record that is read. Events without such a
- * filter have no cost.
+ * evaluate (kernel/event_filter.h), on each record that is read. Events without such a filter cause
+ * no cost.
  *
- * $cpu, $tid and $time are of the record. For records without $pid and $comm these
- * come from the kernel's records of the task, or from /proc, kept for a tenth of a
- * second. For a task that has exited the name comes from the kernel's list, if that
- * has it, and $pid is the thread's id.
+ * $cpu, $tid and $time are those of the record. For records without $pid and $comm these come from
+ * the kernel's records of the task, or from /proc, kept for a tenth of a second. For a task that
+ * has exited the name comes from the kernel's list, if that has it, and $pid is the thread's id.
  */
 #ifndef WM_COLLECT_RESIDUAL_FILTER_INT_H
 #define WM_COLLECT_RESIDUAL_FILTER_INT_H
@@ -22,22 +21,25 @@
 
 struct wm_sieve;
 
-/* `instance`: names are read from its tracefs; may be NULL. Returns NULL without memory. */
+/*
+ * `instance` (may be NULL): the names of tasks are read from its tracefs. Returns NULL when out of
+ * memory.
+ */
 struct wm_sieve *wm_sieve_create(enum wm_clock_kind clock, const struct wm_instance *instance);
 void wm_sieve_destroy(struct wm_sieve *s); /* accepts NULL */
 
 /*
- * Links bytecode against an event's description; the sieve owns the program.
- * -ENOENT, -EINVAL, -EBADMSG of wm_filter_link(); -ENOMEM.
+ * Links bytecode to an event's description; the sieve owns the program. Returns -ENOENT, -EINVAL or
+ * -EBADMSG of wm_filter_link(), or -ENOMEM.
  */
 int wm_sieve_link(struct wm_sieve *s, const unsigned char *code, size_t bytes,
 		  const unsigned char *desc, size_t desc_bytes, const struct wm_filter **ret);
 
-/* The same, but the caller owns *ret and frees it. */
+/* Like wm_sieve_link(), but the caller owns *ret and frees it. */
 int wm_sieve_make(const unsigned char *code, size_t bytes, const unsigned char *desc,
 		  size_t desc_bytes, struct wm_filter **ret);
 
-/* Contexts of a record. pid -1: the record does not have it. */
+/* The contexts of a record. pid is -1 when the record does not have it. */
 struct wm_sieve_context {
 	int64_t pid;
 	uint32_t tid, cpu;
@@ -46,7 +48,10 @@ struct wm_sieve_context {
 bool wm_sieve_pass(struct wm_sieve *s, const struct wm_filter *f, const struct wm_sieve_context *c,
 		   const unsigned char *payload, size_t bytes);
 
-/* A record of the kernel names a task (not NUL-terminated), or reports a fork. */
+/*
+ * To be called for each record of the kernel that names a task (not NUL-terminated) or reports a
+ * fork.
+ */
 void wm_sieve_renamed(struct wm_sieve *s, uint32_t pid, uint32_t tid, const char *comm,
 		      size_t bytes);
 void wm_sieve_forked(struct wm_sieve *s, uint32_t pid, uint32_t tid, uint32_t parent_tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * residual_filter_test.c - filters over records: fields, the task of a record, names
- * from /proc, names that change, times on both clocks.
+ * residual_filter_test.c - runs filters over records: fields, the task of a record, names from
+ * /proc, names that change, and times on both clocks.
  */
 #include "collect/residual_filter_int.h"
 
@@ -55,7 +55,10 @@ static void test_fields(void **state)
 	wm_sieve_destroy(s);
 }
 
-/* A record without pid and name: both come from /proc, again after a tenth of a second. */
+/*
+ * For a record without pid and name, both come from /proc, and are read again after a tenth of a
+ * second.
+ */
 static void test_tasks(void **state)
 {
 	struct wm_sieve *s = wm_sieve_create(WM_CLOCK_MONOTONIC, NULL);
@@ -94,7 +97,7 @@ static void test_tasks(void **state)
 	wm_sieve_destroy(s);
 }
 
-/* $time is on CLOCK_MONOTONIC, whatever the trace's clock. */
+/* $time is a time of CLOCK_MONOTONIC, whatever the trace's clock is. */
 static void test_times(void **state)
 {
 	struct wm_sieve *s = wm_sieve_create(WM_CLOCK_CYCLES, NULL);
@@ -113,7 +116,7 @@ static void test_times(void **state)
 			       (unsigned long long)after + 50000);
 		assert_true(pass(s, text, &c));
 	}
-	c.clock = 1; /* long before the sieve was made: its first moment is used */
+	c.clock = 1; /* long before the sieve was created, so its first moment is used */
 	(void)snprintf(text, sizeof(text), "$time > 0 && $time <= %llu",
 		       (unsigned long long)before);
 	assert_true(pass(s, text, &c));

@@ -12,7 +12,7 @@
 #include "kdata/print.h"
 #include "trace/trace_layout.h"
 
-/* Parts of a sample that become fields, in the order of writing. */
+/* The parts of a sample that become fields, in the order in which they are written. */
 static const struct {
 	uint64_t bit;
 	const char *schema;
@@ -49,7 +49,10 @@ static void put_schema(struct wm_sample_plan *p, struct wm_text *schema)
 	}
 }
 
-/* "sw:cpu-clock" is the event cpu-clock of sw. */
+/*
+ * Creates the class of an event that is not a tracepoint: "sw:cpu-clock" is event cpu-clock of
+ * provider sw.
+ */
 static int plain_class(const char *called, const char *schema, struct wm_class **ret,
 		       struct wm_diag *diag)
 {

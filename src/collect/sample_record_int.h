@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_record_int.h - writes a sample of the kernel as a record of a trace: task,
- * address, call chain, registers, stack, and a tracepoint's own fields. A plan is made
- * once for each sampled event. Must not know rings and clocks.
+ * sample_record_int.h - converts a sample of the kernel to a record of a trace: task, address, call
+ * chain, registers, stack, and a tracepoint's own fields. A plan is made once for each sampled
+ * event. Must not know rings and clocks.
  */
 #ifndef WM_COLLECT_SAMPLE_RECORD_INT_H
 #define WM_COLLECT_SAMPLE_RECORD_INT_H
@@ -16,7 +16,7 @@
 
 struct wm_sample_event {
 	struct wm_sampler_event sampled;
-	/* For tracepoints, else NULL. */
+	/* Set for tracepoints, else NULL. */
 	const char *system, *name, *format;
 	size_t format_bytes;
 	/* Bytecode of a filter (event/filter.h) that samples must pass; NULL: no filter. */
@@ -24,17 +24,18 @@ struct wm_sample_event {
 	size_t filter_bytes;
 };
 
-/* How one event's samples are read and written. */
+/* How to read and write the samples of one event. */
 struct wm_sample_plan {
 	struct wm_perf_shape shape;
-	uint64_t parts;                 /* WM_PERF_SAMPLE_* that are fields */
-	struct wm_kplan *fields;        /* of a tracepoint, else NULL */
+	/* The WM_PERF_SAMPLE_* bits of the parts that become fields. */
+	uint64_t parts;
+	struct wm_kplan *fields;        /* fields of a tracepoint, else NULL */
 	const struct wm_filter *filter; /* owned by the sieve; NULL: no filter */
 };
 
 /*
- * Declares the event to the stream with that id; formats are parsed with `machine`
- * into `arena`. 0 or -errno; call wm_sample_plan_done() in both cases.
+ * Declares the event to the stream with this id; its format is parsed with `machine` into `arena`.
+ * Returns 0 or -errno; call wm_sample_plan_done() in both cases.
  */
 int wm_sample_plan_make(struct wm_sample_plan *p, const struct wm_sample_event *e, int clockid,
 			struct wm_kernel_stream *samples, uint32_t id,
@@ -42,12 +43,12 @@ int wm_sample_plan_make(struct wm_sample_plan *p, const struct wm_sample_event *
 			struct wm_diag *diag);
 void wm_sample_plan_done(struct wm_sample_plan *p);
 
-/* The longest context and payload of one sample. */
+/* limit for context and payload of one sample */
 #define WM_SAMPLE_BYTES_MAX (16u * WM_PERF_RECORD_MAX)
 
 /*
- * Writes context and payload of a sample, which is a whole record of the kernel. Bytes,
- * or -EBADMSG. *ret_pid and *ret_tid are the sampled task.
+ * Writes context and payload of a sample; `record` is the kernel's whole record. Returns the number
+ * of bytes, or -EBADMSG. *ret_pid and *ret_tid are the sampled task.
  */
 int64_t wm_sample_put(const struct wm_sample_plan *p, const void *record, size_t bytes,
 		      unsigned char *to, uint32_t *ret_pid, uint32_t *ret_tid);

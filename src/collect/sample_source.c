@@ -18,19 +18,20 @@
 
 #define FORMATS_BYTES_MAX ((size_t)64 << 20)
 #define OURS_MAX          4u
-#define ALL_EVERY_NS      WM_NS_PER_SECOND /* interval of draining all rings; */
-#define WORTH_PART        8                /* earlier only rings that are full to 1/WORTH_PART */
+#define ALL_EVERY_NS      WM_NS_PER_SECOND /* interval at which all rings are drained */
+/* Between these, drains only rings that are at least 1/WORTH_PART full. */
+#define WORTH_PART 8
 
-/* The state of one CPU between rounds. Times of records do not decrease in a stream. */
+/* The state of one CPU between rounds. The times of records in a stream do not decrease. */
 struct place {
 	uint64_t last_sample, last_task; /* clock values */
-	uint64_t told;                   /* losses that the ring reported */
+	uint64_t told;                   /* number of losses that the ring reported */
 };
 
 struct wm_sample_source {
 	struct wm_trace_writer *writer;
 	struct wm_calibrate *clock;
-	struct wm_calibration fit; /* of this round */
+	struct wm_calibration fit; /* the fit of this round */
 	int clockid;
 	struct wm_arena arena;
 	struct wm_kmachine machine;
@@ -45,8 +46,12 @@ struct wm_sample_source {
 	pid_t ours[OURS_MAX];
 	size_t nr_ours;
 	uint64_t all_ns,
-	    told; /* when all rings were drained; the time of wm_sample_source_tell()'s records */
-	struct wm_source_totals totals; /* without the packets' */
+	    /*
+	     * The time when all rings were drained last; the time of wm_sample_source_tell()'s
+	     * records.
+	     */
+	    told;
+	struct wm_source_totals totals; /* without those of the packets */
 };
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -183,7 +188,9 @@ struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s)
 
 /* --- records -------------------------------------------------------------------------- */
 
-/* Not before *last: an interrupt may write its record between another record's time and its write.
+/*
+ * Returns a time that is not before *last: an interrupt may write its record between the moment
+ * when another record got its time and the moment when it is written.
  */
 static uint64_t no_earlier(uint64_t clock, uint64_t *last)
 {
@@ -198,7 +205,7 @@ static uint64_t clock_of(struct wm_sample_source *s, const void *record,
 	uint64_t ns;
 
 	if (wm_perf_record_time(shape, record, &ns))
-		return 0; /* the caller uses the time of the record before it */
+		return 0; /* the caller then uses the time of the previous record */
 	return wm_calibration_clock(&s->fit, ns);
 }
 
@@ -217,7 +224,7 @@ static bool is_ours(const struct wm_sample_source *s, uint32_t pid)
 	return false;
 }
 
-/* `record` has its header, context and payload. */
+/* Whether a record passes the filter. `record` has its header, context and payload. */
 static bool passes(struct wm_sample_source *s, const struct wm_sample_plan *plan,
 		   const unsigned char *record, int64_t bytes, const struct wm_sieve_context *c)
 {
@@ -255,7 +262,7 @@ static void add_sample(struct wm_sample_source *s, struct place *p, const void *
 	wm_task_names_meet(s->names, tid, clock);
 }
 
-/* The losses are between the last sample and the kernel's report. */
+/* Records losses; they happened between the last sample and the kernel's report. */
 static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost, uint64_t until)
 {
 	uint64_t from = p->last_sample ? p->last_sample : until;
@@ -267,7 +274,7 @@ static void note_loss(struct wm_sample_source *s, struct place *p, uint64_t lost
 				   "full", lost);
 }
 
-/* Filters use the names of tasks. */
+/* Passes the names of tasks on, for the filters. */
 static void tell_sieve(struct wm_sieve *s, const struct wm_perf_record *r)
 {
 	if (r->header.type == WM_PERF_COMM)
@@ -317,7 +324,7 @@ static void add_record(struct wm_sample_source *s, struct place *p, const void *
 	size_t event = WM_SAMPLER_NONE;
 	uint64_t id;
 
-	/* The id has the same offset for all attrs. */
+	/* the id has the same offset for all attrs */
 	if (!wm_perf_record_id(&s->tasks_shape, record, &id))
 		event = wm_sampler_event_of(s->sampler, id);
 	if (h.type == WM_PERF_SAMPLE && event < s->nr_plans)
@@ -337,19 +344,27 @@ static void drain(struct wm_sample_source *s, size_t place)
 	const void *record;
 	size_t bytes;
 
-	/* Records of wm_sample_source_tell() may be in the packet, with times after those of this
-	 * ring. */
+	/*
+	 * Records of wm_sample_source_tell() may be in the packet, whose times are after those of
+	 * this ring.
+	 */
 	(void)wm_cpu_packet_flush(&s->tasks);
 	s->samples.cpu = s->tasks.cpu = (uint32_t)wm_sampler_cpu(s->sampler, place);
 	while ((record = wm_perf_ring_next(ring, &bytes)))
 		add_record(s, &s->places[place], record, bytes);
 	wm_perf_ring_end(ring);
-	/* Mappings first, so that a reader of the growing trace has them when it reads samples. */
+	/*
+	 * Writes mappings first, so that a reader of the growing trace has them when it reads
+	 * samples.
+	 */
 	(void)wm_cpu_packet_flush(&s->tasks);
 	(void)wm_cpu_packet_flush(&s->samples);
 }
 
-/* Takes a pair now, so that the times in the rings are between two pairs, not after the last. */
+/*
+ * Takes a pair of clock readings first, so that the times in the rings are between two pairs, not
+ * after the last.
+ */
 static bool fit_clock(struct wm_sample_source *s)
 {
 	struct wm_calibration fit;
@@ -405,7 +420,7 @@ int wm_sample_source_seal(struct wm_sample_source *s)
 	return drain_rings(s, true);
 }
 
-/* The last losses: no record followed that would report them. */
+/* Reports the last losses, after which no record followed that would report them. */
 static void tell_last_losses(struct wm_sample_source *s, size_t place)
 {
 	struct place *p = &s->places[place];
@@ -426,7 +441,7 @@ int wm_sample_source_finish(struct wm_sample_source *s)
 	return s->samples.error ? s->samples.error : s->tasks.error;
 }
 
-/* All get the time of the first call, before any ring is read. */
+/* All records get the time of the first call, before any ring is read. */
 void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r)
 {
 	if (!s->told) {

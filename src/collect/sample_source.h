@@ -3,8 +3,8 @@
  * sample_source.h - drains a sampler's rings into a trace: samples to one stream,
  * records of tasks to another. The kernel's times are converted to the trace's clock.
  *
- * Two steps: the events are declared when the trace begins; the sampler is attached
- * when it is known which tasks are sampled. Runs in the pump's thread; must not know
+ * A source is made in two steps: the events are declared when the trace begins; the sampler is
+ * attached when it is known which tasks are sampled. Runs in the pump's thread; must not know
  * sessions.
  */
 #ifndef WM_COLLECT_SAMPLE_SOURCE_H
@@ -24,15 +24,19 @@ struct wm_sample_source;
 
 /* In wm_source_totals.more. */
 enum {
-	WM_SAMPLE_MORE_THROTTLED, /* how often the kernel held back an event that is too frequent */
-	WM_SAMPLE_MORE_CLOCK_ERROR_NS, /* no time is further off than this */
+	/* How often the kernel throttled an event that was too frequent. */
+	WM_SAMPLE_MORE_THROTTLED,
+	WM_SAMPLE_MORE_CLOCK_ERROR_NS, /* upper bound for the error of the converted times */
 };
 
-/* CLOCK_* to use for the records' times, so that they can be converted to that clock. */
+/*
+ * Returns the CLOCK_* to request for the records' times, so that they can be converted to the given
+ * clock.
+ */
 int wm_sample_clockid(enum wm_clock_kind kind);
 
 /*
- * `clock` is the trace's; its owner and each round add pairs to it. `events` and `clock` must
+ * `clock` is that of the trace; its owner and each round add pairs to it. `events` and `clock` must
  * outlive the source.
  */
 int wm_sample_source_create(struct wm_trace_writer *writer, struct wm_calibrate *clock,
@@ -42,23 +46,26 @@ void wm_sample_source_destroy(struct wm_sample_source *s); /* accepts NULL; clos
 
 /* Takes ownership of the sampler, except on -ENOMEM. */
 int wm_sample_source_attach(struct wm_sample_source *s, struct wm_sampler *sampler);
-/* Drops samples of this process, which is one of the recorder's; at most four. */
+/* Drops the samples of this process, which belongs to the recorder. At most four processes. */
 void wm_sample_source_leave_out(struct wm_sample_source *s, pid_t pid);
 struct wm_sampler *wm_sample_source_sampler(struct wm_sample_source *s); /* NULL: none */
 
 /*
- * Writes one record of a task's state from before the sampler was attached, with the
- * time of the first such call. The caller writes all of them before the first round.
+ * Writes one record about a task's state before the sampler was attached. All records get the time
+ * of the first call. The caller writes all of them before the first round.
  */
 void wm_sample_source_tell(struct wm_sample_source *s, const struct wm_perf_record *r);
 
-/* Packets moved. Drains rings that are an eighth full, and all rings once a second. */
+/*
+ * Drains rings that are an eighth full, and all rings once a second. Returns the number of packets
+ * written.
+ */
 int wm_sample_source_round(struct wm_sample_source *s);
 int wm_sample_source_seal(struct wm_sample_source *s); /* drains all rings now */
-/* After wm_sampler_stop(): drains the rest. */
+/* To be called after wm_sampler_stop(): drains the rest. */
 int wm_sample_source_finish(struct wm_sample_source *s);
 
-/* `events` are the samples; records of tasks count as packets and bytes only. */
+/* `events` counts samples; records of tasks count only as packets and bytes. */
 void wm_sample_source_totals(const struct wm_sample_source *s, struct wm_source_totals *ret);
 
 #endif

@@ -5,7 +5,7 @@
  * FULL chunks are pinned, oldest first, because the program reuses them in that
  * order; a chunk that the program reused first counts as overwritten. The committed
  * part of an OWNED chunk is copied, and the copy is dropped when the chunk has another
- * generation afterwards. So a part is of one generation, and nothing is consumed.
+ * generation afterwards. So all records of a part are of one generation, and nothing is consumed.
  */
 #include "collect/pool_source_int.h"
 
@@ -17,18 +17,20 @@
 struct candidate {
 	uint64_t state;
 	uint32_t chunk;
-	uint32_t age; /* fill order, counted from the oldest possible one */
+	/* Number of chunks that became FULL after the oldest possible one and before this one. */
+	uint32_t age;
 };
 
 struct candidates {
-	struct candidate *full, *owned; /* one allocation, from both its ends */
+	struct candidate *full, *owned; /* one allocation, filled from both ends */
 	uint32_t nr_full, nr_owned;
-	uint32_t fills; /* fill orders that the shelf had given out when the scan began */
+	uint32_t fills; /* the shelf's count of FULL chunks when the scan began */
 };
 
 /*
- * The chunk has another generation than the one read before: it was reused. The
- * records written before are in the trace, although the pool counts them as overwritten.
+ * Credits records of a chunk that has another generation than the one read before, so it was
+ * reused: the records that were written earlier are in the trace, although the pool counts them as
+ * overwritten.
  */
 static void credit(struct wm_pump_source *s, uint32_t chunk, uint64_t state)
 {
@@ -60,7 +62,7 @@ static void look_at_shelf(struct wm_pump_source *s, enum wm_shelf shelf, uint32_
 		look_at(s, i, c);
 }
 
-/* Fill orders wrap: the one just above the current count is the oldest. */
+/* Sorts by age, because fill orders wrap: the one just above the current count is the oldest. */
 static int by_age(const void *a, const void *b)
 {
 	uint32_t x = ((const struct candidate *)a)->age, y = ((const struct candidate *)b)->age;
@@ -84,8 +86,8 @@ static void take_full(struct wm_pump_source *s, const struct candidate *c, bool 
 }
 
 /*
- * Copies whole words that a new owner may be writing. The race is intended: the copy
- * is validated afterwards.
+ * Copies whole words while a new owner may be writing them. The race is intended: the copy is
+ * validated afterwards.
  */
 #if defined(__clang__) || defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread")))
@@ -98,8 +100,8 @@ copy_words(uint64_t *to, const volatile uint64_t *from, size_t bytes)
 }
 
 /*
- * Meanwhile the chunk may have become FULL or have a new owner. wm_source_fresh() and
- * wm_pool_still() ensure that a copy that is kept has the generation of `c`.
+ * Collects an OWNED chunk. Meanwhile it may have become FULL or have a new owner. wm_source_fresh()
+ * and wm_pool_still() ensure that a copy that is kept has the generation of `c`.
  */
 static int take_owned(struct wm_pump_source *s, const struct candidate *c, bool guest,
 		      struct wm_parts *l)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot_test.c - flight recorders: the contents of a snapshot, of a second one,
- * and snapshots while threads overwrite the buffers at full speed.
+ * snapshot_test.c - flight recorders: tests the contents of a first and a second snapshot, and
+ * snapshots while threads overwrite the buffers at full speed.
  */
 #include "collect/pump_world_test_kit.h"
 
@@ -30,14 +30,14 @@ static void test_own_writes_once(void **state)
 	program_make(&g, WM_POOL_OVERWRITE, 2, 3, 1);
 	s = program_join(&g, pump, &producer);
 	emit_many(&g, 1, 100);
-	assert_int_equal(wm_pump_round(pump, true), 0); /* takes no part in rounds */
+	assert_int_equal(wm_pump_round(pump, true), 0); /* overwrite mode takes no part in rounds */
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 1);
 	assert_int_equal(producer.events, 100);
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 0);
 	emit_many(&g, 1, 10);
 	assert_int_equal(wm_pump_snapshot(pump, NULL, NULL), 1);
 	assert_int_equal(producer.events, 110);
-	emit_many(&g, 1, 5000); /* overwrites records that are written: not lost */
+	emit_many(&g, 1, 5000); /* overwrites records that are already written, so none is lost */
 	assert_int_equal(wm_pump_finish(pump, s), 0);
 	wm_pump_totals(pump, &t);
 	assert_int_equal(t.events, producer.events);
@@ -60,11 +60,12 @@ static void test_guest_gets_all(void **state)
 	s = program_join(&g, pump, &own);
 	emit_many(&g, 2, 3000);
 	assert_int_equal(wm_pump_snapshot(pump, give, &guest), 5);
-	assert_int_equal(guest.next[0], 1500); /* it has the newest records */
+	assert_int_equal(guest.next[0], 1500); /* the snapshot has the newest records */
 	assert_int_equal(guest.next[1], 1500);
 	assert_int_equal(guest.events + guest.lost[WM_LOST_OVERWRITTEN], 3000);
 	assert_int_equal(guest.lost_in_packets, guest.lost[WM_LOST_OVERWRITTEN]);
-	assert_int_equal(wm_pump_snapshot(pump, give, NULL), 0); /* no producer takes them */
+	/* Nothing is written without a producer. */
+	assert_int_equal(wm_pump_snapshot(pump, give, NULL), 0);
 	assert_int_equal(wm_pump_snapshot(pump, give, &again), 5);
 	assert_int_equal(again.events, guest.events);
 	wm_pump_totals(pump, &t);
@@ -124,7 +125,10 @@ static void *emit_fast(void *data)
 	return NULL;
 }
 
-/* Every packet is checked record by record: one thread, one chunk, no gap inside. */
+/*
+ * Checks every packet record by record: it has one thread and one chunk, and no record in between
+ * is missing.
+ */
 static void at_full_speed(uint32_t nr_big)
 {
 	struct wm_producer own = {.concurrent = true};

@@ -4,9 +4,9 @@
  * counters of /proc. Only the pools of programs (pump.h) do not use it.
  *
  * A source is one file with one const struct wm_source_ops, and one line in the
- * table of sources (control/pump/sources.h). The command calls takes() and want()
- * for each name that a user gave; that makes the source's options, which the pump
- * inherits. The pump calls the other functions from its one thread, in this order:
+ * table of sources (control/pump/sources.h). The command calls takes() and want() for each name
+ * that a user gave; want() creates the source's options, which the pump inherits. The pump calls
+ * the other functions from its one thread, in this order:
  *
  *   create   when the trace begins, or later when the source's events are added
  *   follow   when the recorded command is about to start; round: again and again
@@ -34,83 +34,105 @@
 #define WM_SOURCE_MORE_MAX 6u
 
 struct wm_source_totals {
-	uint64_t events, packets, bytes; /* written; bytes of payload */
-	/* By cause; WM_LOST_DISK: read from the source, but not written, see error. */
+	uint64_t events, packets, bytes; /* written events and packets; bytes of their payload */
+	/*
+	 * Lost events by cause. WM_LOST_DISK: the event was read from the source but could not be
+	 * written, see error.
+	 */
 	uint64_t lost[WM_LOST_NR];
 	uint64_t filtered;     /* records that did not pass their event's filter */
-	uint64_t torn;         /* records or texts that do not match their description */
-	uint64_t buffer_bytes; /* of all rings, now */
-	int error;             /* the last write that failed: -errno; 0: none did */
-	uint64_t more[WM_SOURCE_MORE_MAX]; /* counters of one source, by an enum of its header */
+	uint64_t torn;         /* number of records or texts that do not match their description */
+	uint64_t buffer_bytes; /* current total size of all rings */
+	int error;             /* -errno of the last write that failed; 0: none failed */
+	/* Counters specific to a source, by an enum in its header. */
+	uint64_t more[WM_SOURCE_MORE_MAX];
 };
 
-/* The request of a user for one name. */
+/* A user's request for one name. */
 struct wm_source_wanted {
 	const char *name;
 	const char *filter;              /* NULL: none */
-	const struct wm_event_def *defs; /* events of the kernel's namespace with that name */
-	size_t nr_defs;                  /* 0: it is not in there */
-	uint64_t every_ns;               /* --every; 0: the default */
-	bool sampled;                    /* with a rate or a call chain, as samples have */
+	const struct wm_event_def *defs; /* events with that name in the kernel's namespace */
+	size_t nr_defs;                  /* 0: the kernel's namespace does not have the name */
+	uint64_t every_ns;               /* value of --every; 0: the default */
+	bool sampled;                    /* requested with a rate or a call chain, as for samples */
 };
 
-/* Objects of the pump that a source may use until destroy(). */
+/* Objects of the pump, which a source may use until destroy(). */
 struct wm_source_host {
 	struct wm_trace_writer *writer;
-	struct wm_calibrate *clock; /* of the trace */
+	struct wm_calibrate *clock; /* the clock of the trace */
 	struct wm_loop *loop;
-	bool all; /* record every process, else: */
+	bool all; /* record every process; else see follow() */
 	const pid_t *pids;
 	size_t nr_pids;
-	pid_t ours[2];         /* the pump and its parent, which are not recorded */
-	struct wm_words words; /* sentences for the user, at once */
-	/* The reader of a live trace is late: write nothing now, and try again later. */
+	pid_t ours[2];         /* the pump and its parent; they are not recorded */
+	struct wm_words words; /* passes sentences to the user at once */
+	/* The reader of a live trace is late: write nothing now and try again later. */
 	bool (*is_full)(const void *data);
-	void *data; /* of the pump, for its own sources */
+	void *data; /* belongs to the pump, for its own sources */
 };
 
-/* The result of a source, for the summary of a recording. */
+/* The result of a source, for the summary at the end of a recording. */
 struct wm_source_result {
-	const void *options; /* NULL: events were added while the recording ran */
+	const void *options; /* NULL when events were added during the recording */
 	const struct wm_source_totals *totals;
-	const char *folder; /* of the trace */
+	const char *folder; /* folder of the trace */
 	bool quiet;         /* only errors */
 };
 
 enum wm_source_round {
-	WM_ROUND_SOON, /* only rings that are full enough for a packet */
-	WM_ROUND_SEAL, /* every 100 ms: everything that has waited since the last one */
-	WM_ROUND_ALL,  /* everything, now: a reader waits for it */
+	WM_ROUND_SOON, /* drain only rings that have enough data for a packet */
+	WM_ROUND_SEAL, /* every 100 ms: write all data that has waited since the last such round */
+	WM_ROUND_ALL,  /* write everything now, because a reader waits for it */
 };
 
 struct wm_source_ops {
-	const char *label; /* its events in the summary, after their number: "of the kernel" */
+	/* Describes the source's events in the summary, after their number: "of the kernel" */
+	const char *label;
 
 	/*
-	 * Optional. Whether a name means events of this source; `def`: the first event
-	 * of the kernel's namespace with that name, or NULL.
+	 * Optional. Whether a name denotes events of this source. `def` is the first event with
+	 * that name in the kernel's namespace, or NULL.
 	 */
 	bool (*takes)(const char *name, const struct wm_event_def *def);
-	/* With takes(). Adds events to *options, makes these when NULL. How many, or -errno. */
+	/*
+	 * Set if takes is. Adds events to *options, which it creates when NULL. Returns their
+	 * number or -errno.
+	 */
 	int (*want)(void **options, const struct wm_source_wanted *w, struct wm_diag *diag);
-	/* With want(). Frees the options. */
+	/* Set if want is. Frees the options. */
 	void (*forget)(void *options);
-	/* Optional. Whether a user asked for events of the source; NULL: when it has options. */
+	/*
+	 * Optional. Whether a user asked for events of this source. If NULL, the source is asked
+	 * for when it has options.
+	 */
 	bool (*is_asked)(const void *options);
-	/* Optional. Sentences for the user, in the command, at the end. */
+	/* Optional. At the end, in the command: prints sentences for the user. */
 	void (*explain)(const struct wm_source_result *r, const struct wm_words *words);
-	/* Optional. Descriptors that the pump inherits, malloc'ed: their number or -ENOMEM. */
+	/*
+	 * Optional. Returns the number of descriptors that the pump must inherit, in a malloc'ed
+	 * array, or -ENOMEM.
+	 */
 	int (*fds)(const void *options, int **ret);
-	/* Optional. After the fork, in the command: closes copies that keep rings alive. */
+	/*
+	 * Optional. In the command after the fork: closes copies of descriptors that would keep
+	 * rings alive.
+	 */
 	void (*forked)(void *options);
 
-	/* On failure nothing is left. `options` stay the caller's and outlive the source. */
+	/*
+	 * Leaves nothing behind on failure. The caller keeps `options`, which outlive the source.
+	 */
 	int (*create)(void *options, const struct wm_source_host *host, void **ret,
 		      struct wm_diag *diag);
 	void (*destroy)(void *source);
-	/* Optional. Records this process, and its children from now on. */
+	/* Optional. Starts recording this process and its future children. */
 	int (*follow)(void *source, pid_t pid);
-	/* Above 0: packets moved, another round should follow soon. Errors are in the totals. */
+	/*
+	 * Returns the number of packets written; above 0, another round should follow soon. Errors
+	 * are in the totals.
+	 */
 	int (*round)(void *source, enum wm_source_round what);
 	void (*stop)(void *source);
 	void (*finish)(void *source);

@@ -12,7 +12,7 @@
 
 #define SMALL_FILE 65536u
 #define LIST_BYTES (64u << 20)
-#define MISSED_MAX 8192u /* each is searched in a list of some thousand lines */
+#define MISSED_MAX 8192u /* limited, because each is searched in a list of some thousand lines */
 
 struct wm_task_names *wm_task_names_create(struct wm_trace_writer *w)
 {
@@ -21,7 +21,8 @@ struct wm_task_names *wm_task_names_create(struct wm_trace_writer *w)
 	if (!n)
 		return NULL;
 	n->writer = w;
-	n->met = calloc(WM_TASK_IDS / 64, sizeof(*n->met)); /* untouched pages cost nothing */
+	/* Pages that are never touched cost nothing. */
+	n->met = calloc(WM_TASK_IDS / 64, sizeof(*n->met));
 	if (!n->met) {
 		free(n);
 		return NULL;
@@ -61,7 +62,7 @@ static void remember(struct wm_task_names *n, uint32_t tid, uint64_t clock)
 	n->missed_at[n->nr_missed++] = clock;
 }
 
-/* The text after "KEY:" and blanks in a status file, to the end of the line; or NULL. */
+/* Returns the text after "KEY:" and blanks in a status file, up to the end of the line, or NULL. */
 static char *value_of(char *text, const char *key)
 {
 	char *at = strstr(text, key), *end;
@@ -120,7 +121,7 @@ char *wm_task_saved_read(const struct wm_instance *i)
 	return list;
 }
 
-/* A line is "123 name". */
+/* Each line of the list is "123 name". */
 bool wm_task_saved(const char *list, uint32_t tid, char comm[WM_TASK_COMM_BYTES])
 {
 	char key[16];

@@ -11,18 +11,19 @@
 
 struct wm_task_names;
 
-struct wm_task_names *wm_task_names_create(struct wm_trace_writer *w); /* NULL: no memory */
-void wm_task_names_destroy(struct wm_task_names *n);                   /* accepts NULL */
+/* Returns NULL when out of memory. */
+struct wm_task_names *wm_task_names_create(struct wm_trace_writer *w);
+void wm_task_names_destroy(struct wm_task_names *n); /* accepts NULL */
 
-/* A record of this thread was read. */
+/* To be called for each record that mentions this thread. */
 void wm_task_names_ask(struct wm_task_names *n, uint32_t tid, uint64_t clock);
 
-#define WM_TASK_IDS (1u << 22) /* the kernel's limit */
+#define WM_TASK_IDS (1u << 22) /* the kernel's limit for thread ids */
 
 struct wm_task_names {
 	struct wm_trace_writer *writer;
-	uint64_t *met;    /* a bit for each tid */
-	uint32_t *missed; /* threads that had exited already */
+	uint64_t *met;    /* one bit for each tid */
+	uint32_t *missed; /* threads that had already exited */
 	uint64_t *missed_at;
 	uint32_t nr_missed, room_missed;
 };
@@ -34,18 +35,21 @@ static inline void wm_task_names_meet(struct wm_task_names *n, uint32_t tid, uin
 }
 
 /*
- * Reads the process and the name of a thread from /proc; the name is cut or filled
- * with zeros. -ENOENT: the thread has exited.
+ * Reads the process and the name of a thread from /proc. The name is truncated or padded with
+ * zeros. -ENOENT: the thread has exited.
  */
 #define WM_TASK_COMM_BYTES 64u
 int wm_task_look(uint32_t tid, uint32_t *ret_pid, char comm[WM_TASK_COMM_BYTES]);
 
-/* The kernel's list of names (saved_cmdlines), to free(); NULL: not readable. */
+/*
+ * Reads the kernel's list of names (saved_cmdlines), which the caller frees; NULL when it cannot be
+ * read.
+ */
 char *wm_task_saved_read(const struct wm_instance *i);
-/* Finds a thread's name in that list. */
+/* Finds a thread's name in this list. */
 bool wm_task_saved(const char *list, uint32_t tid, char comm[WM_TASK_COMM_BYTES]);
 
-/* Looks up threads that had exited in the kernel's list. */
+/* In the kernel's list, looks up the threads that had exited. */
 void wm_task_names_finish(struct wm_task_names *n, const struct wm_instance *i);
 
 #endif

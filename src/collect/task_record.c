@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* task_record.c - the table of the records that are kept, their fields, and the fields' offsets. */
+/*
+ * task_record.c - the table of the records that are kept, with their fields and the offsets of the
+ * fields.
+ */
 #include "collect/task_record_int.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 #define AT(f)      offsetof(struct wm_perf_record, f)
 #define FIELDS_MAX 10
 
-/* `width` 0: text; ID: the build-id of a mapping. */
+/* Special values of `width`. TEXT: a string; ID: the build-id of a mapping. */
 enum { TEXT = 0, ID = 255 };
 
 static const struct kept {

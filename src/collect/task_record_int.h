@@ -12,13 +12,13 @@
 #include "kdata/perf_record.h"
 #include "write/trace_writer.h"
 
-/* The longest payload: a record of the kernel has at most 64 KiB; the rest is added here. */
+/* limit for a payload: a record of the kernel has at most 64 KiB, and a few bytes are added */
 #define WM_TASK_RECORD_BYTES (65536u + 64u)
 
-/* Declares all events; an event's id is the record's type. 0 or -errno. */
+/* Declares all events; the id of an event is the type of its record. Returns 0 or -errno. */
 int wm_task_records_declare(struct wm_kernel_stream *tasks);
 
-/* Writes the payload of a record. Its bytes; 0: records of this type are not kept. */
+/* Writes the payload of a record. Returns its size, or 0 for records of a type that is not kept. */
 size_t wm_task_record_put(const struct wm_perf_record *r, unsigned char *to);
 
 #endif
