@@ -14,19 +14,19 @@
 #include "kernel/event_def.h"
 #include "kernel/event_space.h"
 
-/* One entry per event, as wm_counters_open() takes them; NULL entries: no filter. */
+/* One entry per event, in the form that wm_counters_open() takes; NULL entries: no filter. */
 struct wm_count_filters {
 	char **list;
 	size_t nr;
-	bool beyond; /* the kernel cannot evaluate one of them as waymark does */
+	bool beyond; /* the kernel cannot evaluate one of the filters as waymark does */
 };
 void wm_count_filters_done(struct wm_count_filters *f);
 
 /*
- * Gives the events from index `before` on all conditions of `texts` (NULL
- * entries: none). Events that a wildcard matched (`wild`) and that lack a field
- * are removed from the list, and counted. 0, or with a sentence and the column
- * of a text: -ENOENT: an event lacks a field; -EINVAL...
+ * Sets the filter of each event from index `before` on: all conditions in `texts` (NULL entries:
+ * none). Events that a wildcard matched (`wild`) and that lack a field are removed from the list,
+ * and counted. 0, or with a sentence and the column of a text: -ENOENT: an event lacks a field;
+ * -EINVAL...
  */
 int wm_count_filters_add(struct wm_count_filters *f, const struct wm_event_space *space,
 			 const char *const *texts, size_t nr_texts, bool wild, size_t before,

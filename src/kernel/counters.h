@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.h - counts many events at many places: every event on every
- * requested thread and CPU, all read together, with sums by event, thread or
- * CPU. An event that cannot be counted does not stop the others: it keeps the
- * reason. Counts are exact; a counter that had to share the hardware reports
+ * counters.h - counts many events at once: every event on every requested thread and CPU, all read
+ * together, with sums by event, thread or CPU. An event that cannot be counted does not stop the
+ * others: it keeps the reason. Counts are exact; a counter that had to share the hardware reports
  * how long it ran. Not thread safe.
  */
 #ifndef WM_KERNEL_COUNTERS_H
@@ -20,28 +19,32 @@
 #include "kernel/tracefs.h"
 
 struct wm_counters_plan {
-	const struct wm_event_defs *defs; /* without the implied ones */
-	const struct wm_tracefs *tracefs; /* for probes that are inherited; NULL: not available */
-	const char *const *filters; /* per def, in the kernel's language; NULL entries: none */
+	/* Without implied ones, such as the exit of a system call. */
+	const struct wm_event_defs *defs;
+	/* Needed for probes that are inherited; NULL: not available. */
+	const struct wm_tracefs *tracefs;
+	/* One per def, in the kernel's filter language; NULL entries: no filter. */
+	const char *const *filters;
 	const pid_t *tids; /* empty: every task of the machine; then `cpus` must not be empty */
 	size_t nr_tids;
 	const int *cpus; /* empty: all CPUs the threads run on */
 	size_t nr_cpus;
-	bool inherit; /* also counts threads and children made later */
-	bool on_exec; /* begins when the thread calls execve(2), else at wm_counters_enable() */
+	bool inherit; /* also counts threads and children that are created later */
+	/* Counting begins when the thread calls execve(2), else at wm_counters_enable() */
+	bool on_exec;
 };
 
 struct wm_counters_event {
-	const struct wm_event_def *def; /* the first def of that name */
-	bool user_only; /* counting in the kernel was not permitted: only user mode is counted */
+	const struct wm_event_def *def; /* the first def with that name */
+	bool user_only; /* counting in the kernel was not permitted, so only user mode is counted */
 	uint32_t nr_open;
-	int err; /* < 0: the event is counted nowhere; `why` has the reason */
+	int err; /* below 0: the event is not counted at all, for the reason in `why` */
 	struct wm_diag why;
 };
 
 struct wm_counters;
 
-/* 0 or -ENOMEM; each event records whether it can be counted. */
+/* Opens the counters. Returns 0 or -ENOMEM; each event records whether it can be counted. */
 int wm_counters_open(const struct wm_counters_plan *plan, struct wm_counters **ret);
 void wm_counters_close(struct wm_counters *c); /* accepts NULL */
 
@@ -57,13 +60,14 @@ int wm_counters_read(struct wm_counters *c);
 #define WM_COUNTERS_ALL SIZE_MAX
 
 /*
- * The sum of an event over the plan's threads and CPUs, or of one of them by
- * index. `since`: the difference between the last reading and the one before.
- * Scaled per counter, so that the sum is right; `nr`: the number of counters.
+ * The sum of an event over all threads and CPUs of the plan, or over one of them, given by index.
+ * With `since`, the difference between the last two readings. Each counter is scaled before it is
+ * added; `nr` is the number of counters.
  */
 struct wm_counters_sum {
-	struct wm_perf_count count; /* the value is unscaled */
-	uint64_t scaled;            /* equal to count.value when no counter had to share */
+	struct wm_perf_count count; /* the unscaled value */
+	/* Equal to count.value if no counter had to share the hardware. */
+	uint64_t scaled;
 	uint32_t nr;
 };
 void wm_counters_sum(const struct wm_counters *c, size_t event, size_t tid, size_t cpu, bool since,

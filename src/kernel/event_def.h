@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event_def.h - one event that the kernel can count or record, of any family:
- * its name for users, and its perf_event_open(2) attributes. event_name.h makes
- * them from names, event_space.h lists them.
+ * its name for users, and its perf_event_open(2) attributes. event_name.h creates them from names,
+ * event_space.h lists them.
  */
 #ifndef WM_KERNEL_EVENT_DEF_H
 #define WM_KERNEL_EVENT_DEF_H
@@ -16,35 +16,36 @@
 #include "kdata/proc_text.h"
 
 enum wm_event_family {
-	WM_FAMILY_TRACEPOINT, /* sched:sched_switch; also dynamic probes made by other tools */
-	WM_FAMILY_SYSCALL,    /* syscall:openat, two tracepoints each */
+	WM_FAMILY_TRACEPOINT, /* sched:sched_switch, and also dynamic probes of other tools */
+	WM_FAMILY_SYSCALL,    /* syscall:openat; each system call has two tracepoints */
 	WM_FAMILY_SOFTWARE,   /* sw:page-faults */
-	WM_FAMILY_HARDWARE,   /* cpu:cycles, caches, raw numbers */
-	WM_FAMILY_PMU,        /* msr:tsc and whatever else /sys/bus/event_source has */
+	WM_FAMILY_HARDWARE,   /* cpu:cycles, caches, raw event numbers */
+	WM_FAMILY_PMU,        /* msr:tsc and the other PMUs in /sys/bus/event_source */
 	WM_FAMILY_BREAKPOINT, /* mem:ADDRESS/8:w */
 	WM_FAMILY_USDT,       /* usdt:PROGRAM:provider:name */
 	WM_FAMILY_UPROBE,     /* uprobe:PROGRAM:function+16 */
 	WM_FAMILY_URETPROBE,
 	WM_FAMILY_KPROBE, /* kprobe:function */
 	WM_FAMILY_KRETPROBE,
-	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the event */
+	WM_FAMILY_EPROBE, /* eprobe:SYSTEM:EVENT(...); `symbol` is the name of the event */
 	WM_FAMILY_PROC,   /* proc:vmstat: read from /proc, not counted by perf events; see `proc` */
 	WM_FAMILY_NR,
 };
 
-/* "syscall", "sw" ...: the first word of the family's names; "tracepoint" for tracepoints. */
+/* The first word of the family's names, such as "syscall" or "sw"; "tracepoint" for tracepoints. */
 const char *wm_event_family_name(enum wm_event_family family);
 
 enum wm_event_phase {
 	WM_PHASE_NONE,
-	WM_PHASE_ENTER, /* of a system call */
+	WM_PHASE_ENTER, /* the entry of a system call */
 	WM_PHASE_EXIT,
 };
 
-/* The list that contains the def owns its strings. */
+/* The strings of a def belong to the list that contains the def. */
 struct wm_event_def {
 	enum wm_event_family family;
-	const char *name; /* the canonical name, "syscall:openat"; several places may share it */
+	/* The canonical name, such as "syscall:openat"; several places may have the same. */
+	const char *name;
 	bool one_of_many; /* a wildcard matched this event and others */
 
 	/* For perf_event_open(2); wm_event_def_attr() fills an attr from them. */
@@ -54,28 +55,29 @@ struct wm_event_def {
 	uint32_t bytes, access; /* breakpoints: length, HW_BREAKPOINT_* */
 	bool exclude_user, exclude_kernel, exclude_hv;
 	uint8_t precise; /* 0..3 */
-	bool in_kernel;  /* happens only in the kernel */
+	bool in_kernel;  /* the event happens only in the kernel */
 
-	/* Tracepoints and system calls: folder and name in tracefs. */
+	/* For tracepoints and system calls: folder and name in tracefs. */
 	const char *system, *event;
 	enum wm_event_phase phase;
-	bool implied; /* the other phase of a system call that was named without a phase */
+	bool implied; /* the other phase of a system call, added when the user gave no phase */
 
-	/* Probes: a file and a place in it, or a function of the kernel. */
+	/* For probes: a file and a place in it, or a function of the kernel. */
 	const char *path;
-	uint64_t offset;           /* in the file, or from the function */
-	uint64_t semaphore_offset; /* in the file; 0: none */
-	const char *symbol;        /* the function, if known */
-	const char *operands;      /* of a USDT probe; "": none */
-	bool more;                 /* one more place of the previous event of the list */
-	const char *label;         /* the name in a trace: "PROGRAM:function" */
+	uint64_t offset;           /* offset in the file, or from the function */
+	uint64_t semaphore_offset; /* offset in the file; 0: no semaphore */
+	const char *symbol;        /* name of the function, if known */
+	const char *operands;      /* operands of a USDT probe; "": none */
+	bool more;                 /* this is another place of the previous event in the list */
+	const char *label;         /* name of the event in a trace, "PROGRAM:function" */
 	const char *arguments;     /* the values fetched at the place (probe_args.h); NULL: none */
-	const char *floats;   /* names of the arguments that hold a float's bytes; NULL: none */
-	const char *left_out; /* a sentence: arguments the kernel cannot fetch; NULL: none */
+	const char *floats; /* names of the arguments that hold a float's bytes; NULL: none */
+	/* A sentence about arguments that the kernel cannot fetch; NULL: none. */
+	const char *left_out;
 
 	const struct wm_proc_event *proc; /* PROC events; points into a static table */
 
-	/* PMU events: the value of one count, "2.3e-10" "Joules"; NULL: 1. */
+	/* For PMU events: the value of one count, such as "2.3e-10" "Joules"; NULL: 1. */
 	const char *scale, *unit;
 };
 
@@ -96,15 +98,15 @@ void wm_event_defs_done(struct wm_event_defs *d);
 int wm_event_defs_add(struct wm_event_defs *d, const struct wm_event_def *def);
 
 /*
- * Applies perf's modifiers, "u", "kp": of u, k and h the named ones are
- * counted, the others are not; p requests precise addresses. Returns false and
- * changes nothing when the text is not a list of modifiers.
+ * Applies perf's modifiers, such as "u" or "kp": of the modes u, k and h, only the named ones are
+ * counted; p requests precise addresses. Returns false and changes nothing when the text is not a
+ * list of modifiers.
  */
 bool wm_event_def_modify(struct wm_event_def *def, const char *letters);
 
 /*
- * Whether an event that was refused with this errno may be counted, and makes
- * sense, outside the kernel only.
+ * Whether an event that was refused with this errno may be counted outside the kernel only, and
+ * makes sense there.
  */
 bool wm_event_def_may_narrow(const struct wm_event_def *def, int err);
 

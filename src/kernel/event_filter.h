@@ -11,21 +11,21 @@
 #include "base/diag.h"
 
 struct wm_event_filter {
-	char *text; /* in the kernel's filter language; NULL: the kernel can evaluate no part */
-	unsigned char *rest; /* bytecode (event/filter.h); NULL: nothing is left */
+	/* The kernel's part in its filter language; NULL: the kernel can evaluate no part. */
+	char *text;
+	unsigned char *rest; /* bytecode (event/filter.h) of the rest; NULL: nothing is left */
 	size_t rest_bytes;
 };
 
 /*
- * `format` is the text of the event's format file. The rest is checked against
- * the fields that a transcoded record has (kdata/transcode.h). 0, or with a
- * sentence and the column of `filter`: -ENOENT: the event lacks a field;
- * -EINVAL: the filter is malformed or compares values that cannot be compared;
- * -E2BIG, -EBADMSG, -ENOMEM.
+ * Splits `filter`; `format` is the text of the event's format file. The rest is checked against the
+ * fields that a transcoded record has (kdata/transcode.h). Returns 0, or with a sentence and the
+ * column of `filter`: -ENOENT: the event lacks a field; -EINVAL: the filter is malformed or
+ * compares values that cannot be compared; -E2BIG, -EBADMSG, -ENOMEM.
  */
 int wm_event_filter_make(const char *filter, const char *system, const char *format,
 			 size_t format_bytes, struct wm_event_filter *ret, struct wm_diag *diag);
-/* Checks that a rest's bytecode fits the event. Errors as for _make(). */
+/* Checks that the bytecode of a rest fits the event. Errors as for wm_event_filter_make(). */
 int wm_event_filter_check(const unsigned char *code, size_t bytes, const char *system,
 			  const char *format, size_t format_bytes, struct wm_diag *diag);
 void wm_event_filter_done(struct wm_event_filter *f);

@@ -16,11 +16,11 @@
  *   eprobe:sched:sched_switch(next_comm)          an event, with values fetched from its fields
  *   kprobe:function+8  kretprobe:function         a place in the kernel
  *
- * After a place, in parentheses: the values to fetch there, see probe_args.h.
- * *, ? and [...] match names wherever the names can be listed: everywhere but
- * in BIN. "kernel:" may precede any of them; "user:" precedes a program's
- * event. The suffixes :u and :k (and :h, :p, as in perf) restrict counting to
- * outside or inside the kernel. BIN is a file, or is searched for as a shell
+ * A place may be followed by parentheses with the values to fetch there, see probe_args.h. *, ? and
+ * [...] match names wherever the names can be listed, that is everywhere except in BIN. "kernel:"
+ * may precede any of them; "user:" precedes a program's event. The suffixes :u and :k (and :h, :p,
+ * as in perf) restrict counting to outside or inside the kernel. BIN is a file, or is searched for
+ * as a shell
  * does.
  */
 #ifndef WM_KERNEL_EVENT_NAME_H
@@ -33,7 +33,7 @@
 
 /*
  * Appends all events that match the pattern to the list. On failure the list
- * may be longer, too. Returns how many (> 0), or with a sentence:
+ * may be longer, too. Returns their number (> 0), or with a sentence:
  *
  *   -ENOENT      no event has this name; the nearest names are offered
  *   -EACCES      it may exist, but the list may not be read: the cure
@@ -45,10 +45,9 @@ int wm_event_name_resolve(const struct wm_event_space *s, const char *pattern,
 			  struct wm_event_defs *defs, struct wm_diag *diag);
 
 /*
- * The next pattern of a comma-separated list, as after -e: commas between the
- * slashes of "cpu/event=1,umask=2/" and within parentheses belong to the
- * pattern. Returns its length and moves *list past it and its comma; 0: no
- * more.
+ * Finds the next pattern of a comma-separated list, as after -e. Commas between the slashes of
+ * "cpu/event=1,umask=2/" and within parentheses belong to the pattern. Returns its length and moves
+ * *list past it and its comma; 0: no more patterns.
  */
 size_t wm_event_name_next(const char **list, const char **ret_start);
 

@@ -18,26 +18,33 @@
 
 struct wm_event_space {
 	/*
-	 * NULL: tracepoints and system calls cannot be named; the two members
-	 * below have the reason.
+	 * NULL: tracepoints and system calls cannot be named; the next two members have the reason.
 	 */
 	struct wm_tracefs *tracefs;
 	int tracefs_err;
 	struct wm_diag tracefs_diag;
 	struct wm_pmus pmus;
-	bool hardware;      /* the CPU's counters can be used, or this is unknown */
-	const char *search; /* folders to search for programs; borrowed, NULL: the system's */
-	const char *root;   /* root to search first, "/proc/PID/root"; borrowed, NULL: own */
+	/* The CPU's counters can be used, or it is not known whether they can. */
+	bool hardware;
+	/* Folders to search for programs, borrowed; NULL: the system's default. */
+	const char *search;
+	/*
+	 * Root folder to search first, such as "/proc/PID/root", borrowed; NULL: this process's
+	 * own.
+	 */
+	const char *root;
 };
 
-/* Missing or forbidden parts are left out and recorded. 0 or -ENOMEM. */
+/*
+ * Opens the parts of the namespace. Missing or forbidden parts are left out, with the reason.
+ * Returns 0 or -ENOMEM.
+ */
 int wm_event_space_open(struct wm_event_space *s, const char *search);
 void wm_event_space_close(struct wm_event_space *s);
 
 /*
- * For space.root: the root of a process that sees other files than this one
- * does (a container's), written to `buf`; NULL: it sees the same files, or its
- * root may not be read.
+ * For space.root: writes the root of a process that sees other files than this one (in a container)
+ * to `buf`. Returns NULL when it sees the same files, or its root may not be read.
  */
 #define WM_EVENT_ROOT_BYTES 32u
 const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES]);
@@ -45,22 +52,22 @@ const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES]);
 /* A listed event, before its files are read. */
 struct wm_event_item {
 	enum wm_event_family family;
-	const char *name;  /* the full name: "sw:page-faults", "sched:sched_switch" */
-	const char *last;  /* the part after the first ':' */
+	const char *name;  /* the full name, such as "sw:page-faults" or "sched:sched_switch" */
+	const char *last;  /* the part of the name after the first ':' */
 	const char *alias; /* another spelling of `last`; NULL: none */
-	const struct wm_event_known *known;   /* software and hardware events; NULL: a cache */
+	/* For software and hardware events; NULL: a cache event. */
+	const struct wm_event_known *known;
 	uint64_t cache;                       /* config of a cache event */
-	const char *system, *event;           /* tracepoints and system calls (sys_enter_X) */
-	const struct wm_proc_event *proc;     /* counters of /proc */
+	const char *system, *event;           /* for tracepoints and system calls (sys_enter_X) */
+	const struct wm_proc_event *proc;     /* for counters of /proc */
 	const struct wm_pmu *pmu;             /* PMU events */
 	const struct wm_pmu_event *pmu_event; /* likewise */
 };
 
 /*
- * Calls fn for every event, families in the order of their enum but the
- * tracepoints last, until fn returns other than 0; returns that. The item is
- * valid during the call. Hardware events are walked even where the machine has
- * none: see `hardware`.
+ * Calls fn for every event until fn returns a value other than 0; returns that value. Families come
+ * in the order of their enum, but tracepoints last. The item is valid during the call. Includes
+ * hardware events even where the machine has none: see `hardware`.
  */
 int wm_event_space_each(const struct wm_event_space *s,
 			int (*fn)(const struct wm_event_item *item, void *data), void *data);

@@ -14,22 +14,23 @@
 #include "kernel/event_def.h"
 
 struct wm_event_known {
-	const char *name;  /* "page-faults"; the full name begins with "sw:" or "cpu:" */
+	/* For example "page-faults"; the full name begins with "sw:" or "cpu:" */
+	const char *name;
 	const char *alias; /* another spelling; NULL: none */
 	enum wm_event_family family;
 	uint32_t type;
 	uint64_t config;
 	const char *help;
-	bool in_kernel; /* happens only in the kernel: never counted when the kernel is excluded */
+	/* Happens only in the kernel, so it is never counted when the kernel is excluded. */
+	bool in_kernel;
 };
 
-/* NULL after the last. */
+/* Returns NULL after the last event. */
 const struct wm_event_known *wm_event_known(size_t i);
 
 /*
- * The i-th of all possible cache events, in perf's spelling,
- * "L1-dcache-load-misses". Returns false after the last. `name` has
- * WM_EVENT_CACHE_NAME bytes.
+ * Writes the name of the i-th of all possible cache events, in perf's spelling, such as
+ * "L1-dcache-load-misses". Returns false after the last. `name` has WM_EVENT_CACHE_NAME bytes.
  */
 #define WM_EVENT_CACHE_NAME 32u
 bool wm_event_cache(size_t i, char *name, uint64_t *ret_config);

@@ -6,13 +6,13 @@
  *
  * An instance is a folder, and folders outlive the processes that made them.
  * The process holds a lock on the folder, which the kernel releases when the
- * process ends in any way; instances without a holder are removed when the next
- * one is made.
+ * process ends in any way; instances whose lock nobody holds are removed when the next one is
+ * created.
  *
  * Reading: wm_instance_read() takes one page (sub-buffer) at a time, oldest
  * first; the page's head counts the events lost before it (kdata/page.h). Pages
- * are copied by read(2): a mapped ring costs no copy, but cannot grow while it
- * is mapped, and with sub-buffers of 16 KiB the copy is a few ns an event.
+ * are copied by read(2): a mapped ring avoids the copy, but cannot grow while it is mapped, and
+ * with sub-buffers of 16 KiB the copy costs a few ns per event.
  *
  * Not thread-safe.
  */
@@ -33,58 +33,55 @@ struct wm_instance;
 
 struct wm_instance_options {
 	enum wm_clock_kind clock;
-	uint64_t buffer_bytes; /* of all CPUs together; 0: wm_instance_buffer_default() */
+	uint64_t buffer_bytes; /* total size for all CPUs; 0: wm_instance_buffer_default() */
 };
 
-/* min(RAM / 32, 1 GiB): a recording's default for all CPUs together. */
+/* The default size for all CPUs together: min(RAM / 32, 1 GiB). */
 uint64_t wm_instance_buffer_default(void);
 
 /*
- * Makes an instance, switched off. 0, or with a sentence: -EACCES (not
- * permitted: the cure), -ENOMEM, -EOPNOTSUPP (this kernel has no instances, or
- * not this clock).
+ * Creates an instance, switched off. Returns 0, or with a sentence: -EACCES (not permitted; names
+ * the cure), -ENOMEM, -EOPNOTSUPP (this kernel has no instances, or not this clock).
  */
 int wm_instance_create(const struct wm_tracefs *t, const struct wm_instance_options *o,
 		       struct wm_instance **ret, struct wm_diag *diag);
 void wm_instance_destroy(struct wm_instance *i); /* removes it; accepts NULL */
 
 /*
- * The system's own buffer, shared by all tools, as an instance for functions
- * and writes to trace_marker only: older kernels offer these in no other
- * instance. `what` names the purpose in sentences. The buffer is taken when it
- * is not in use (no tracer, event, filter or choice of tasks, no unread events,
- * no reader), else -EBUSY with the user or the setting. Destroying the instance
- * restores the buffer's state; when all holders were killed, the next sweep
- * does.
+ * Takes the system's own buffer, which all tools share, as an instance, only for functions and
+ * writes to trace_marker: older kernels offer these in no other instance. `what` names the purpose
+ * in sentences. The buffer is taken when it is not in use (no tracer, event, filter or choice of
+ * tasks, no unread events, no reader), else -EBUSY with the user or the setting. Destroying the
+ * instance restores the buffer's state; if all holders were killed, the next sweep restores it.
  */
 int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_options *o,
 			 const char *what, struct wm_instance **ret, struct wm_diag *diag);
 
-/* Removes instances whose recorder has exited. Returns how many. */
+/* Removes instances whose recorder has exited. Returns their number. */
 uint32_t wm_instance_sweep(const struct wm_tracefs *t);
 
 /*
- * The event is recorded from wm_instance_start() on. `filter`: in the kernel's
- * filter language, NULL: none. -EINVAL when the kernel refuses the filter:
- * `diag` has the kernel's reason and the column.
+ * Enables an event, which is recorded from wm_instance_start() on. `filter` is in the kernel's
+ * filter language (NULL: none). -EINVAL when the kernel refuses the filter: `diag` has the kernel's
+ * reason and the column.
  */
 struct wm_instance_event {
 	const char *system, *name;
-	const char *called; /* its name in sentences; NULL: SYSTEM:NAME */
+	const char *called; /* name of the event in sentences; NULL: SYSTEM:NAME */
 };
 int wm_instance_enable(struct wm_instance *i, const struct wm_instance_event *e, const char *filter,
 		       struct wm_diag *diag);
 
-/* While the instance runs: switches the event off, or replaces its filter. 0 or -errno. */
+/* While the instance runs: disables the event, or replaces its filter. Returns 0 or -errno. */
 int wm_instance_disable(struct wm_instance *i, const struct wm_instance_event *e);
 int wm_instance_refilter(struct wm_instance *i, const struct wm_instance_event *e,
 			 const char *filter, struct wm_diag *diag);
 
 /*
- * Sets a trigger of an event, "stacktrace if prev_pid == 0",
- * "hist:keys=next_pid"; it acts on every hit of the event, whichever tasks are
- * followed. -EOPNOTSUPP: the kernel has no such triggers; -EINVAL: the kernel
- * refuses this one, with the column of the text when the filter is at fault.
+ * Sets a trigger of an event, such as "stacktrace if prev_pid == 0" or "hist:keys=next_pid". It
+ * acts on every hit of the event, whichever tasks are followed. -EOPNOTSUPP: the kernel has no such
+ * triggers; -EINVAL: the kernel refuses this one, and diag has the column when its filter is at
+ * fault.
  */
 int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e,
 			const char *trigger, struct wm_diag *diag);
@@ -98,67 +95,68 @@ int wm_instance_stacks(struct wm_instance *i, bool of_kernel, struct wm_diag *di
 int wm_instance_functions(struct wm_instance *i, const char *glob, bool graph,
 			  struct wm_diag *diag);
 
-/* Records only these tasks, and with `children` the tasks they fork from now on. */
+/* Records only these tasks and, with `children`, the tasks that they fork from now on. */
 int wm_instance_follow(struct wm_instance *i, const pid_t *tids, size_t nr, bool children,
 		       struct wm_diag *diag);
-/* Adds tasks; `children` of wm_instance_follow() holds for them, too. */
+/* Adds tasks. `children` of wm_instance_follow() applies to them, too. */
 int wm_instance_follow_also(struct wm_instance *i, const pid_t *tids, size_t nr);
-/* Records only these CPUs. -EINVAL: the machine lacks one of them. */
+/* Records only these CPUs. -EINVAL: the machine does not have one of them. */
 int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct wm_diag *diag);
 /* Adds to the tasks that are not recorded. */
 int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr);
 
 int wm_instance_start(struct wm_instance *i, struct wm_diag *diag);
-void wm_instance_stop(struct wm_instance *i); /* the rings keep their contents */
+void wm_instance_stop(struct wm_instance *i); /* stops recording; the rings keep their contents */
 
 uint32_t wm_instance_nr_cpus(const struct wm_instance *i);
-uint32_t wm_instance_page_bytes(const struct wm_instance *i);   /* bytes that one read needs */
-uint64_t wm_instance_buffer_bytes(const struct wm_instance *i); /* all CPUs, now */
+/* Size of the buffer that a read needs. */
+uint32_t wm_instance_page_bytes(const struct wm_instance *i);
+/* Current size of the rings of all CPUs. */
+uint64_t wm_instance_buffer_bytes(const struct wm_instance *i);
 
 /*
- * For poll(2): readable when a good part of that CPU's ring is full. -1: the
- * CPU has no ring.
+ * A descriptor for poll(2): readable when a good part of that CPU's ring is full. -1: the CPU has
+ * no ring.
  */
 int wm_instance_fd(const struct wm_instance *i, uint32_t cpu);
 
 /*
- * For a fork: the descriptors that a child needs to continue with the instance,
- * malloc'ed (returns their number, or -ENOMEM); and a way for the parent to
- * close the rings: it can still choose tasks, start, and remove the instance in
- * the end.
+ * For a fork. The first function returns the number of descriptors that a child needs to continue
+ * with the instance, in a malloc'ed array, or -ENOMEM. The second closes the parent's rings; the
+ * parent can still choose tasks, start, and finally remove the instance.
  */
 int wm_instance_fds(const struct wm_instance *i, int **ret);
 void wm_instance_close_rings(struct wm_instance *i);
 
 /*
- * The next page of a CPU: its bytes (the page's head has the number of valid
- * ones), 0: the ring is empty, -errno.
+ * Reads the next page of a CPU. Returns the size of the page, whose head has the number of valid
+ * bytes; 0 when the ring is empty; or -errno.
  */
 ssize_t wm_instance_read(struct wm_instance *i, uint32_t cpu, void *page);
 
 /*
- * Doubles each CPU's ring, up to `most_bytes` in all. 1: done, 0: the limit is
- * reached, -errno.
+ * Doubles each CPU's ring, up to `most_bytes` in total. Returns 1, 0 when the limit is reached, or
+ * -errno.
  */
 int wm_instance_grow(struct wm_instance *i, uint64_t most_bytes);
 
 /*
- * Shrinks the rings to at most that many bytes in all; to be called before they
- * hold events. 0 or -errno.
+ * Shrinks the rings to at most that many bytes in total. Must be called before they hold events.
+ * Returns 0 or -errno.
  */
 int wm_instance_limit(struct wm_instance *i, uint64_t most_bytes);
 
-/* A file of the instance, e.g. its "saved_cmdlines"; free() it. */
+/* Reads a file of the instance, such as "saved_cmdlines"; free() it. */
 int wm_instance_read_file(const struct wm_instance *i, const char *name, size_t limit,
 			  char **ret_text, size_t *ret_bytes);
 
 /*
- * Programs' writes to the system's own trace_marker are copied to this instance
- * as ftrace:print. -ENOENT: the kernel cannot (Linux 6.12 and later can).
+ * Lets programs' writes to the system's own trace_marker be copied to this instance as
+ * ftrace:print. -ENOENT: the kernel cannot do that (Linux 6.12 and later can).
  */
 int wm_instance_copy_markers(struct wm_instance *i);
 
-/* For programs: a descriptor that writes to this instance's trace_marker; -errno. */
+/* For programs: returns a descriptor that writes to this instance's trace_marker, or -errno. */
 int wm_instance_marker(const struct wm_instance *i);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event.h - a thin wrapper of perf_event_open(2): an event on a task and a
- * CPU, and reading its count. Every refusal becomes a sentence that names the
- * cure. Does not know event names (event_name.h) or rings. The caller owns the
- * descriptors and closes them with close(2). Thread safe.
+ * perf_event.h - a thin wrapper of perf_event_open(2): opens an event on a task and a CPU, and
+ * reads its count. For every refusal it writes a sentence that names the cure. Knows neither event
+ * names (event_name.h) nor rings. The caller owns the descriptors and closes them with close(2).
+ * Thread safe.
  */
 #ifndef WM_KERNEL_PERF_EVENT_H
 #define WM_KERNEL_PERF_EVENT_H
@@ -15,9 +15,9 @@
 
 #include "base/diag.h"
 
-/* The task and CPU that one descriptor watches. */
+/* The task and the CPU that a descriptor observes. */
 struct wm_perf_where {
-	pid_t pid; /* a thread; 0: the calling one; -1: every task (then cpu >= 0) */
+	pid_t pid; /* a thread; 0: the calling one; -1: every task (then cpu must be >= 0) */
 	int cpu;   /* -1: any CPU that the task runs on */
 };
 
@@ -25,10 +25,9 @@ struct wm_perf_where {
 void wm_perf_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 
 /*
- * For counting: reads return the times, too, so that a counter that had to
- * share the hardware can be scaled. `inherit`: also counts threads and children
- * made later. `on_exec`: begins when the task calls execve(2), else at
- * wm_perf_enable().
+ * Sets an attr up for counting: reads return the times, too, so that a counter that had to share
+ * the hardware can be scaled. `inherit`: also counts threads and children that are created later.
+ * `on_exec`: counting begins when the task calls execve(2), else at wm_perf_enable().
  */
 void wm_perf_attr_counting(struct perf_event_attr *attr, bool inherit, bool on_exec);
 
@@ -48,37 +47,37 @@ int wm_perf_open(const struct perf_event_attr *attr, struct wm_perf_where where,
 		 const char *name, struct wm_diag *diag);
 
 /*
- * Writes the sentence of wm_perf_open() for callers that make the system call
- * themselves. Returns err.
+ * Writes the sentence of wm_perf_open() for a caller that makes the system call itself. Returns
+ * err.
  */
 int wm_perf_refused(int err, const struct perf_event_attr *attr, struct wm_perf_where where,
 		    const char *name, struct wm_diag *diag);
 
-/* Why the kernel refuses a probe at its place; NULL: not one of the usual reasons. */
+/* Explains why the kernel refuses a probe at its place; NULL when the errno has no usual reason. */
 const char *wm_perf_kprobe_reason(int err);
 
 /*
- * Counts only events whose fields pass, in the kernel's filter language.
- * -EINVAL: the kernel refuses this filter; -EOPNOTSUPP: this kind of event has
- * no fields.
+ * Counts only events whose fields pass `filter`, which is in the kernel's filter language. -EINVAL:
+ * the kernel refuses this filter; -EOPNOTSUPP: this kind of event has no fields.
  */
 int wm_perf_filter(int fd, const char *filter, const char *name, struct wm_diag *diag);
 
-/* `group`: the whole group of a leader. 0 or -errno. */
+/* With `group`, acts on the whole group of a leader. Returns 0 or -errno. */
 int wm_perf_enable(int fd, bool group);
 int wm_perf_disable(int fd, bool group);
 
 struct wm_perf_count {
 	uint64_t value;      /* unscaled */
-	uint64_t enabled_ns; /* how long the counter was enabled */
-	uint64_t running_ns; /* how long it counted: less when counters had to take turns */
+	uint64_t enabled_ns; /* time during which the counter was enabled */
+	/* Time during which it counted: shorter when counters had to take turns. */
+	uint64_t running_ns;
 };
 
-/* The present count of an event opened with wm_perf_attr_counting(). 0 or -errno. */
+/* Reads the current count of an event opened with wm_perf_attr_counting(). Returns 0 or -errno. */
 int wm_perf_read(int fd, struct wm_perf_count *ret);
 
 void wm_perf_count_add(struct wm_perf_count *to, const struct wm_perf_count *more);
-/* The difference between two readings of one counter. */
+/* Subtracts an earlier reading of the same counter. */
 void wm_perf_count_since(struct wm_perf_count *now, const struct wm_perf_count *before);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * privilege.h - this process's permissions for kernel tracing, and the system
- * settings that decide them. Reads /proc; changes nothing.
+ * privilege.h - finds out what this process is permitted to trace in the kernel, and the system
+ * settings that decide it. Reads /proc; changes nothing.
  */
 #ifndef WM_KERNEL_PRIVILEGE_H
 #define WM_KERNEL_PRIVILEGE_H
@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 struct wm_privilege {
-	uint64_t capabilities;  /* effective ones; bit numbers of <linux/capability.h> */
-	bool is_inner;          /* in a user namespace: root there is not root of the machine */
+	/* Effective capabilities, by the bit numbers of <linux/capability.h>. */
+	uint64_t capabilities;
+	/* In a user namespace, where root does not have the rights of the machine's root. */
+	bool is_inner;
 	bool has_paranoid;      /* false: this kernel was built without perf events */
 	int64_t paranoid;       /* kernel.perf_event_paranoid: -1 .. 4 */
-	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK, UINT64_MAX: unlimited */
+	uint64_t memlock_bytes; /* RLIMIT_MEMLOCK; UINT64_MAX: no limit */
 	uint64_t files;         /* RLIMIT_NOFILE, the soft limit */
 	uint64_t files_hard;
 };
@@ -23,32 +25,32 @@ struct wm_privilege {
 void wm_privilege_read(struct wm_privilege *ret);
 
 /*
- * In the machine's own user namespace: capabilities from an inner one do not
- * count for tracing.
+ * Whether the process has a capability in the machine's own user namespace; those of an inner one
+ * do not count for tracing.
  */
 bool wm_privilege_has(const struct wm_privilege *p, unsigned capability);
 
-/* CAP_PERFMON or CAP_SYS_ADMIN: perf_event_paranoid does not apply. */
+/* Whether perf_event_paranoid does not apply, because of CAP_PERFMON or CAP_SYS_ADMIN. */
 bool wm_privilege_perfmon(const struct wm_privilege *p);
-/* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. */
+/* Whether the process has CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. */
 bool wm_privilege_bpf(const struct wm_privilege *p);
 
-/* The highest perf_event_paranoid that permits this to an ordinary user. */
+/* The highest value of perf_event_paranoid that permits an ordinary user to do this. */
 enum wm_perf_need {
 	WM_PERF_NEED_RAW = -1,   /* read the raw records of tracepoints */
-	WM_PERF_NEED_CPU = 0,    /* whole CPUs: every process */
-	WM_PERF_NEED_KERNEL = 1, /* the kernel's part of the user's own processes */
-	WM_PERF_NEED_USER = 2,   /* the user's own processes outside the kernel */
+	WM_PERF_NEED_CPU = 0,    /* count on whole CPUs, which includes every process */
+	WM_PERF_NEED_KERNEL = 1, /* count the kernel's part of the user's own processes */
+	WM_PERF_NEED_USER = 2,   /* count the user's own processes outside the kernel */
 };
 bool wm_privilege_perf(const struct wm_privilege *p, enum wm_perf_need need);
 
-/* "run as root", or the cure for root of a user namespace, for whom that is not enough. */
+/* "run as root" or, for root of a user namespace, which is not sufficient, another cure. */
 const char *wm_privilege_cure(const struct wm_privilege *p);
 
-/* Raises the soft limit of open files to the hard one. Returns the resulting limit. */
+/* Raises the soft limit for open files to the hard one. Returns the new limit. */
 uint64_t wm_privilege_raise_files(void);
 
-/* A whole decimal number in a file of /proc/sys. 0 or -errno. */
+/* Reads a file of /proc/sys that contains one decimal number. Returns 0 or -errno. */
 int wm_privilege_setting(const char *path, int64_t *ret_value);
 
 #endif

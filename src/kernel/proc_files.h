@@ -11,9 +11,10 @@
 
 #include "kdata/proc_text.h"
 
-#define WM_PROC_TEXT_MAX ((size_t)16 << 20) /* for /proc/stat with many CPUs, the longest */
+/* limit; the longest file is /proc/stat on a machine with many CPUs. */
+#define WM_PROC_TEXT_MAX ((size_t)16 << 20)
 
-/* The text of the last reading. Initialise to zero. */
+/* The text that was read last. Initialise with zeros. */
 struct wm_proc_text {
 	char *data;
 	size_t bytes, room;
@@ -21,23 +22,22 @@ struct wm_proc_text {
 void wm_proc_text_done(struct wm_proc_text *t);
 
 /*
- * Opens the file of an event, of the machine (pid 0) or of a process. A
- * descriptor or -errno.
+ * Opens the file of an event, for the machine (pid 0) or for a process. Returns a descriptor or
+ * -errno.
  */
 int wm_proc_open(const struct wm_proc_event *e, pid_t pid);
 
 /*
- * Reads the whole file from its beginning. 0; -errno: -ESRCH, the process has
- * exited; -EACCES, this process may not read it; -EFBIG.
+ * Reads the whole file from its beginning. Returns 0, or -errno: -ESRCH, the process has exited;
+ * -EACCES, this process may not read it; -EFBIG.
  */
 int wm_proc_read(int fd, struct wm_proc_text *t);
 
 void wm_proc_machine_read(struct wm_proc_machine *ret);
 
 /*
- * Makes the plan of an event from the present contents of its file; an event of
- * processes uses this process's file. -ENOENT with a sentence: this kernel has
- * no such file.
+ * Creates the plan of an event from the current contents of its file; for an event of processes,
+ * from this process's file. -ENOENT with a sentence: this kernel has no such file.
  */
 int wm_proc_learn(const struct wm_proc_event *e, struct wm_proc_plan **ret, struct wm_diag *diag);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_tasks.h - the processes whose counters are read: named ones and those
- * they fork, or all. The list is refreshed from /proc before each reading; a
- * child is recognised by its parent's pid, so a child whose parent has ended
- * before the next reading is not found.
+ * proc_tasks.h - the list of processes whose counters are read: given processes and those they
+ * fork, or all. The list is refreshed from /proc before each reading; a child is recognised by its
+ * parent's pid, so a child whose parent has ended before the next reading is not found.
  */
 #ifndef WM_KERNEL_PROC_TASKS_H
 #define WM_KERNEL_PROC_TASKS_H
@@ -12,8 +11,8 @@
 
 #include "kernel/proc_files.h"
 
-#define WM_PROC_TASK_FILES 4u   /* one per event of a process, and one for its name */
-#define WM_PROC_FDS_MAX    512u /* files kept open; the others are opened each time */
+#define WM_PROC_TASK_FILES 4u   /* one for each event of a process, and one for its name */
+#define WM_PROC_FDS_MAX    512u /* limit for files kept open; others are opened for each reading */
 #define WM_PROC_COMM_BYTES 16u
 
 struct wm_proc_task {
@@ -32,24 +31,24 @@ struct wm_proc_tasks {
 	struct wm_proc_text text;
 };
 
-/* `ours`: two processes that are never followed, not even with `everything`. */
+/* `ours` are two processes that are never followed, not even with `everything`. */
 void wm_proc_tasks_init(struct wm_proc_tasks *t, bool everything, const pid_t ours[2]);
 void wm_proc_tasks_done(struct wm_proc_tasks *t);
 
-/* Follows this process, and the processes it forks from now on. 0 or -ENOMEM. */
+/* Follows this process and the processes that it forks from now on. Returns 0 or -ENOMEM. */
 int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid);
 
-/* Follows new children, and removes processes that have ended. 0 or -errno. */
+/* Follows new children and removes processes that have ended. Returns 0 or -errno. */
 int wm_proc_tasks_refresh(struct wm_proc_tasks *t);
 
 /*
- * Reads one of its files, kept under `slot` < WM_PROC_TASK_FILES - 1. Errors as
+ * Reads a file of the process and keeps it open in slot `slot` < WM_PROC_TASK_FILES - 1. Errors as
  * for wm_proc_read(), and -ENOENT: the process has ended.
  */
 int wm_proc_task_read(struct wm_proc_tasks *t, struct wm_proc_task *task,
 		      const struct wm_proc_event *e, unsigned slot, struct wm_proc_text *text);
 
-/* Whether the name changed since the last call; task->comm has the present one. */
+/* Whether the name changed since the last call; task->comm has the current one. */
 bool wm_proc_task_renamed(struct wm_proc_tasks *t, struct wm_proc_task *task);
 
 #endif

@@ -21,20 +21,20 @@
 
 enum wm_sample_chain {
 	WM_CHAIN_NONE,
-	WM_CHAIN_FRAMES, /* of kernel and user, by frame pointers */
-	WM_CHAIN_STACK,  /* the user's stack and registers, to be unwound later; the kernel's frames
-			  */
+	WM_CHAIN_FRAMES, /* call chains of kernel and user, by frame pointers */
+	/* The user's stack and registers, to be unwound later; and the kernel's call chain. */
+	WM_CHAIN_STACK,
 };
 
-/* User stacks: a multiple of 8; the maximum leaves room for the rest of the record. */
+/* Size of user stacks: a multiple of 8; the maximum leaves room for the rest of the record. */
 #define WM_SAMPLE_STACK_DEFAULT 8192u
 #define WM_SAMPLE_STACK_MAX     65528u
 
 struct wm_sampler_event {
 	const struct wm_event_def *def;
 	const char *filter; /* in the kernel's filter language; NULL: none */
-	uint64_t period;    /* one sample per this many events, or */
-	uint64_t frequency; /* this many samples a second; one of the two is 0 */
+	uint64_t period;    /* one sample per this many events; 0: use `frequency` */
+	uint64_t frequency; /* samples per second; 0: use `period` */
 	enum wm_sample_chain chain;
 	uint32_t stack_bytes; /* WM_CHAIN_STACK */
 };
@@ -42,25 +42,27 @@ struct wm_sampler_event {
 struct wm_sampler_plan {
 	const struct wm_sampler_event *events;
 	size_t nr_events;
-	int clockid;       /* CLOCK_*: of the records' times */
-	const pid_t *tids; /* and the tasks they fork, unless `alone`; empty: every task */
+	int clockid; /* CLOCK_* for the times of records */
+	/* These threads and, unless `alone`, the tasks they fork; empty: every task. */
+	const pid_t *tids;
 	size_t nr_tids;
 	bool alone;
 	const int *cpus; /* the CPUs to sample on */
 	size_t nr_cpus;
-	bool on_exec; /* begins when the thread calls execve(2), else at wm_sampler_start() */
-	uint64_t buffer_bytes; /* of all rings together, at most */
+	/* Sampling begins when the thread calls execve(2), else at wm_sampler_start() */
+	bool on_exec;
+	uint64_t buffer_bytes; /* limit for all rings together */
 };
 
-/* The registers in a sample of WM_CHAIN_STACK: bits of <asm/perf_regs.h>. */
+/* The registers in samples of WM_CHAIN_STACK, as bits of <asm/perf_regs.h>. */
 uint64_t wm_sampler_regs(void);
 
 /*
- * The attr that an event is opened with; it describes the record layout, too
+ * The attr with which an event is opened. It also describes the layout of the records
  * (kdata/perf_attr_int.h).
  */
 void wm_sampler_attr(const struct wm_sampler_event *e, int clockid, struct perf_event_attr *ret);
-/* The same for the records of tasks' activity. */
+/* The same for records about tasks' activity. */
 void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret);
 
 /* Restricts an attr to user mode, which needs less privilege. */
@@ -71,9 +73,8 @@ static inline void wm_sampler_narrow(struct perf_event_attr *a)
 }
 
 /*
- * Tests with the kernel whether such an event can be sampled: 0, 1: only
- * outside the kernel, or the error of wm_perf_open() with its sentence.
- * `everywhere`: for every task of a CPU.
+ * Asks the kernel whether such an event can be sampled. Returns 0; 1: only outside the kernel; or
+ * the error of wm_perf_open() with its sentence. `everywhere`: for every task of a CPU.
  */
 int wm_sampler_try(const struct wm_sampler_event *e, int clockid, bool everywhere,
 		   struct wm_diag *diag);
@@ -86,24 +87,26 @@ int wm_sampler_open(const struct wm_sampler_plan *plan, struct wm_sampler **ret,
 void wm_sampler_close(struct wm_sampler *s); /* accepts NULL */
 
 int wm_sampler_start(struct wm_sampler *s);
-void wm_sampler_stop(struct wm_sampler *s); /* the rings can still be read */
+void wm_sampler_stop(struct wm_sampler *s); /* stops sampling; the rings can still be read */
 
 size_t wm_sampler_nr_cpus(const struct wm_sampler *s);
-int wm_sampler_cpu(const struct wm_sampler *s, size_t i); /* the CPU's number */
-int wm_sampler_fd(const struct wm_sampler *s, size_t i);  /* readable when its ring is */
+int wm_sampler_cpu(const struct wm_sampler *s, size_t i); /* number of the i-th CPU */
+/* A descriptor that is readable when the CPU's ring is. */
+int wm_sampler_fd(const struct wm_sampler *s, size_t i);
 struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i);
 uint64_t wm_sampler_buffer_bytes(const struct wm_sampler *s);
 /*
- * Records lost in that ring up to now because it was full; 0 on kernels before
- * 6.0. The ring itself reports losses only when it has room again, and never
- * the last ones.
+ * Number of records lost in that ring so far because it was full; 0 on kernels before 6.0. The ring
+ * itself reports losses only when it has room again, and never the last ones.
  */
 uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t i);
 
-#define WM_SAMPLER_TASKS SIZE_MAX /* a record of tasks' activity */
+#define WM_SAMPLER_TASKS SIZE_MAX /* the id of records about tasks' activity */
 #define WM_SAMPLER_NONE  (SIZE_MAX - 1)
 
-/* The index in the plan of the event that has this id; WM_SAMPLER_TASKS, WM_SAMPLER_NONE. */
+/*
+ * Returns the index in the plan of the event with this id, or WM_SAMPLER_TASKS or WM_SAMPLER_NONE.
+ */
 size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * synthesize.h - describes the state at the start of a recording with the
- * records that the kernel would have written had it been watched from the
- * start: the names of threads, the code they have mapped, the kernel and its
- * modules. Also reads the kernel's symbols. Reads /proc and /sys; tasks that
- * end meanwhile are left out.
+ * synthesize.h - describes the state at the start of a recording by synthesised records, like those
+ * that the kernel writes when the state changes: the names of threads, the code they have mapped,
+ * the kernel and its modules. Also reads the kernel's symbols. Reads /proc and /sys; tasks that end
+ * meanwhile are left out.
  */
 #ifndef WM_KERNEL_SYNTHESIZE_H
 #define WM_KERNEL_SYNTHESIZE_H
@@ -17,15 +16,18 @@
 
 /* The address range of the kernel's own code. */
 struct wm_kernel_text {
-	uint64_t begin, end; /* end 0: unknown */
+	uint64_t begin, end; /* `end` is 0 when unknown */
 };
 
-/* Quick. 0; -EACCES: addresses are hidden from this process (kernel.kptr_restrict); -errno. */
+/*
+ * Finds the range quickly. Returns 0; -EACCES: addresses are hidden from this process
+ * (kernel.kptr_restrict); or -errno.
+ */
 int wm_kernel_text_find(struct wm_kernel_text *ret);
 
 /*
- * All symbols, lines as in /proc/kallsyms; free() them. Takes a tenth of a
- * second. Errors as above.
+ * Reads all symbols, as lines of /proc/kallsyms; free() them. Takes about a tenth of a second.
+ * Errors as above.
  */
 int wm_kernel_symbols_read(char **ret_text, size_t *ret_bytes);
 
@@ -35,9 +37,8 @@ typedef void wm_running_fn(const struct wm_perf_record *r, void *data);
 void wm_running_tell_kernel(const struct wm_kernel_text *k, wm_running_fn *fn, void *data);
 
 /*
- * Reports the processes that these threads belong to; `nr` 0: every process.
- * Each is reported once, with the names of all its threads and its executable
- * mappings.
+ * Reports the processes to which these threads belong; with `nr` 0, every process. Each process is
+ * reported once, with the names of all its threads and its executable mappings.
  */
 void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data);
 

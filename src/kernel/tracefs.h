@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.h - the kernel's tracing file system: finds it, reports why it may
- * not be read, and reads its list of events, their ids and format texts. Reads
- * only; does not change the machine's tracing state.
+ * tracefs.h - finds the kernel's tracing file system, reports why it cannot be read, and reads its
+ * list of events, their ids and format texts. Reads only; does not change the machine's tracing
+ * state.
  *
  * Uses base/file.h rather than libtracefs: that library finds its folder once
  * for the whole process and mounts one when there is none, cannot be given a
@@ -19,9 +19,10 @@
 
 #include "base/diag.h"
 
-#define WM_TRACEFS_NAME_MAX   128u        /* bytes of a system's or event's name, with its NUL */
-#define WM_TRACEFS_FORMAT_MAX (1u << 20)  /* bytes of a format text */
-#define WM_TRACEFS_LIST_MAX   (64u << 20) /* bytes of the list of events */
+/* Limit for the name of a system or event, with its NUL. */
+#define WM_TRACEFS_NAME_MAX   128u
+#define WM_TRACEFS_FORMAT_MAX (1u << 20)  /* limit for a format text */
+#define WM_TRACEFS_LIST_MAX   (64u << 20) /* limit for the list of events */
 
 struct wm_tracefs_event {
 	const char *system, *name;
@@ -29,21 +30,20 @@ struct wm_tracefs_event {
 
 struct wm_tracefs {
 	int dirfd;
-	bool private_mount; /* not mounted in any folder: accessible through dirfd only */
+	bool private_mount; /* not mounted in any folder, so accessible only through dirfd */
 	char path[256];     /* the mount point, for messages */
 	/* Filled by wm_tracefs_load(); sorted by system and name. */
 	struct wm_tracefs_event *events;
 	size_t nr_events;
-	char *text; /* the storage of the names */
+	char *text; /* memory of the names */
 };
 
 /*
- * Finds a tracefs that can be read: mounted at the usual place, mounted
- * elsewhere (/proc/self/mounts), or under debugfs; else, with the privilege,
- * opens one that is not mounted anywhere and disappears with the descriptor.
- * Fails with a sentence that names the cure: -EACCES (there is one, but this
- * process may not read it), -ENOENT (none is mounted, and this process may not
- * open one), -EOPNOTSUPP (the kernel was built without).
+ * Finds a tracefs that can be read: mounted at the usual place, mounted elsewhere
+ * (/proc/self/mounts), or under debugfs. If there is none and the process is permitted to, opens
+ * one that is not mounted anywhere and disappears with the descriptor. Fails with a sentence that
+ * names the cure: -EACCES (there is one, but this process may not read it), -ENOENT (none is
+ * mounted, and this process may not open one), -EOPNOTSUPP (the kernel was built without).
  */
 int wm_tracefs_open(struct wm_tracefs **ret, struct wm_diag *diag);
 void wm_tracefs_close(struct wm_tracefs *t); /* accepts NULL */
@@ -51,23 +51,22 @@ void wm_tracefs_close(struct wm_tracefs *t); /* accepts NULL */
 /* Reads the list of events; later calls do nothing. */
 int wm_tracefs_load(struct wm_tracefs *t, struct wm_diag *diag);
 
-/* After wm_tracefs_load(): NULL when there is no such event. */
+/* To be called after wm_tracefs_load(). Returns NULL when there is no such event. */
 const struct wm_tracefs_event *wm_tracefs_find(const struct wm_tracefs *t, const char *system,
 					       const char *name);
 
 /*
- * The event's number for perf_event_open(2) and in the ring buffer, valid until
- * the machine is restarted (or the probe removed). -ENOENT: no such event;
- * -EACCES; -EBADMSG.
+ * Reads the event's number in perf_event_open(2) and in the ring buffer; it is valid until the
+ * machine is restarted or the probe removed. -ENOENT: no such event; -EACCES; -EBADMSG.
  */
 int wm_tracefs_event_id(const struct wm_tracefs *t, const char *system, const char *name,
 			uint64_t *ret_id, struct wm_diag *diag);
 
-/* The text of events/SYSTEM/NAME/format; free() it. */
+/* Reads events/SYSTEM/NAME/format; free() the text. */
 int wm_tracefs_event_format(const struct wm_tracefs *t, const char *system, const char *name,
 			    char **ret_text, size_t *ret_bytes, struct wm_diag *diag);
 
-/* Reads a whole small file of tracefs, e.g. "trace_clock"; free() it. */
+/* Reads a whole small file of tracefs, such as "trace_clock"; free() it. */
 int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, char **ret_text,
 		    size_t *ret_bytes, struct wm_diag *diag);
 

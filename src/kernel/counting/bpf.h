@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf.h - loads BPF programs that this room writes instruction by instruction:
- * a buffer for the instructions, and the few commands of bpf(2) needed. There
- * is no compiler and no object file, so libbpf would be of no use.
+ * bpf.h - assembles and loads the BPF programs of this room: a buffer for instructions, and the few
+ * commands of bpf(2) that are needed. The programs are written instruction by instruction, without
+ * compiler and object files, so libbpf would not help.
  */
 #ifndef WM_KERNEL_COUNTING_BPF_H
 #define WM_KERNEL_COUNTING_BPF_H
@@ -31,7 +31,7 @@ void wm_bpf_emit(struct wm_bpf_code *c, uint8_t code, uint8_t dst, uint8_t src, 
 void wm_bpf_move(struct wm_bpf_code *c, uint8_t dst, uint8_t src);
 void wm_bpf_set(struct wm_bpf_code *c, uint8_t dst, int32_t value);
 void wm_bpf_add(struct wm_bpf_code *c, uint8_t dst, int32_t value);
-/* dst = *(size *)(src + off); size 1, 2, 4, 8. */
+/* Emits dst = *(size *)(src + off) with size 1, 2, 4 or 8. */
 void wm_bpf_load(struct wm_bpf_code *c, uint32_t size, uint8_t dst, uint8_t src, int16_t off);
 void wm_bpf_store(struct wm_bpf_code *c, uint32_t size, uint8_t dst, int16_t off, uint8_t src);
 void wm_bpf_store_value(struct wm_bpf_code *c, uint32_t size, uint8_t dst, int16_t off,
@@ -40,22 +40,22 @@ void wm_bpf_call(struct wm_bpf_code *c, int32_t helper);
 void wm_bpf_load_map(struct wm_bpf_code *c, uint8_t dst, int map);
 void wm_bpf_return(struct wm_bpf_code *c, int32_t value);
 
-/* A forward jump: pass the return value to wm_bpf_land() at the target. */
+/* Emits a forward jump; pass the return value to wm_bpf_land() at the target. */
 uint32_t wm_bpf_jump_if(struct wm_bpf_code *c, uint8_t op, uint8_t dst, int32_t value);
 void wm_bpf_land(struct wm_bpf_code *c, uint32_t jump);
 
-/* diag->where of a refusal that concerns BPF as a whole, not one event. */
+/* diag->where when the kernel refuses BPF as a whole, not one event. */
 #define WM_BPF_REFUSED "BPF"
 
-/* Descriptors, or a negative errno with a sentence. */
+/* Return a descriptor, or a negative errno with a sentence. */
 int wm_bpf_map(enum bpf_map_type type, uint32_t key_bytes, uint32_t value_bytes, uint32_t entries,
 	       struct wm_diag *diag);
 int wm_bpf_load_program(const struct wm_bpf_code *c, struct wm_diag *diag);
 
-/* 0 or -errno; `flags` BPF_ANY ... */
+/* Returns 0 or -errno; `flags` is BPF_ANY or similar. */
 int wm_bpf_map_set(int map, const void *key, const void *value, uint64_t flags);
 int wm_bpf_map_get(int map, const void *key, void *ret_value);
-/* The key after `key` (NULL: the first). -ENOENT: there is no further key. */
+/* Finds the key after `key` (NULL: the first). -ENOENT: there is no further key. */
 int wm_bpf_map_next(int map, const void *key, void *ret_key);
 
 /* The number of times the program was skipped because it was already running on that CPU. */

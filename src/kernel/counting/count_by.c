@@ -24,18 +24,18 @@
 #define ARENA_BYTES (4u << 20)
 #define NAME_BYTES  64u
 
-/* The program's stack, offsets from its top. */
+/* Offsets of variables on the program's stack, relative to its top. */
 #define AT_VALUE -8
 #define AT_INDEX -16
-#define AT_KEY   -512 /* the key's first byte */
+#define AT_KEY   -512 /* first byte of the key */
 #define KEY_MAX  448u
 
 enum part_kind {
 	PART_NUMBER,
 	PART_CHARS,    /* char x[16] */
-	PART_DATA_LOC, /* text after the record */
+	PART_DATA_LOC, /* text after the fixed part of the record */
 	PART_REL_LOC,
-	PART_USER, /* a pointer to text in the program's memory, of system calls */
+	PART_USER, /* a pointer to text in the program's memory, an argument of a system call */
 	PART_PID,
 	PART_TID,
 	PART_CPU,
@@ -45,9 +45,9 @@ enum part_kind {
 struct part {
 	enum part_kind kind;
 	char name[NAME_BYTES];
-	uint32_t field, field_bytes; /* in the record */
+	uint32_t field, field_bytes; /* offset and size in the record */
 	bool is_signed;
-	uint32_t at, bytes; /* in the key */
+	uint32_t at, bytes; /* offset and size in the key */
 };
 
 struct wm_count_by {
@@ -57,7 +57,7 @@ struct wm_count_by {
 	uint64_t event_id;
 	char name[128];
 	int keys, left_over, program; /* descriptors */
-	int event;                    /* < 0 while not counting */
+	int event;                    /* negative while not counting */
 };
 
 /* ---- fields -> parts ---------------------------------------------------------------------- */
@@ -106,7 +106,10 @@ static void use_type(const struct wm_kfield *f, struct part *p)
 	}
 }
 
-/* False: the field's value cannot be a key. */
+/*
+ * Chooses how a field becomes a part of the key. Returns false when its value cannot be part of a
+ * key.
+ */
 static bool field_part(const struct wm_kfield *f, struct part *p)
 {
 	bool chars = f->flags & WM_KFIELD_CHARS;
@@ -122,7 +125,7 @@ static bool field_part(const struct wm_kfield *f, struct part *p)
 		p->kind = PART_CHARS;
 		return chars && !(f->flags & WM_KFIELD_TAIL);
 	}
-	/* A system call's text argument is a pointer to the program's memory. */
+	/* A text argument of a system call is a pointer to the program's memory. */
 	p->kind = f->flags & WM_KFIELD_POINTER && strstr(f->type, "char") ? PART_USER : PART_NUMBER;
 	use_type(f, p);
 	return f->bytes == 1 || f->bytes == 2 || f->bytes == 4 || f->bytes == 8;
@@ -187,7 +190,7 @@ static int parse_fields(struct wm_count_by *c, const struct wm_tracefs *t,
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Copies the text at the address in r3 to its place in the key. */
+/* Copies the text at the address in r3 to its position in the key. */
 static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t bytes, int32_t helper)
 {
 	wm_bpf_move(b, BPF_REG_1, BPF_REG_10);
@@ -196,7 +199,7 @@ static void emit_text(struct wm_bpf_code *b, const struct part *p, uint32_t byte
 	wm_bpf_call(b, helper);
 }
 
-/* Stores r0 at its place in the key. */
+/* Stores r0 at its position in the key. */
 static void emit_result(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_store(b, 8, BPF_REG_10, (int16_t)(AT_KEY + (int)p->at), BPF_REG_0);
@@ -214,7 +217,7 @@ static void emit_number(struct wm_bpf_code *b, const struct part *p)
 	emit_result(b, p);
 }
 
-/* r3 = the record's address + the offset in its location word. */
+/* Sets r3 to the record's address plus the offset in the field's location word. */
 static void emit_dynamic(struct wm_bpf_code *b, const struct part *p)
 {
 	wm_bpf_load(b, 4, BPF_REG_3, BPF_REG_6, (int16_t)p->field);
@@ -265,7 +268,7 @@ static void emit_part(struct wm_bpf_code *b, const struct part *p)
 	}
 }
 
-/* r1 = map, r2 = stack + at. */
+/* Sets r1 to the map and r2 to stack + at. */
 static void emit_map_and_key(struct wm_bpf_code *b, int map, int32_t at)
 {
 	wm_bpf_load_map(b, BPF_REG_1, map);
@@ -273,7 +276,7 @@ static void emit_map_and_key(struct wm_bpf_code *b, int map, int32_t at)
 	wm_bpf_add(b, BPF_REG_2, at);
 }
 
-/* (*(u64 *)r0)++, and return. */
+/* Emits (*(u64 *)r0)++, then a return. */
 static void emit_count(struct wm_bpf_code *b)
 {
 	wm_bpf_set(b, BPF_REG_1, 1);
@@ -282,8 +285,8 @@ static void emit_count(struct wm_bpf_code *b)
 }
 
 /*
- * map[key]++. Another CPU may insert the key between the lookup and the
- * insertion: then the program looks it up again.
+ * Emits map[key]++. If another CPU inserts the key between lookup and insertion, the program looks
+ * it up again.
  */
 static void emit_counting(struct wm_bpf_code *b, const struct wm_count_by *c)
 {
@@ -394,7 +397,7 @@ int wm_bpf_attach(uint64_t event_id, int program, const char *name, struct wm_di
 	int fd, err;
 
 	wm_perf_attr_init(&attr, PERF_TYPE_TRACEPOINT, event_id);
-	attr.disabled = 1; /* the kernel runs the program even while the event does not count */
+	attr.disabled = 1; /* the kernel runs the program even while the event is disabled */
 	fd = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, name, diag);
 	if (fd < 0 && diag)
 		diag->where = WM_BPF_REFUSED;

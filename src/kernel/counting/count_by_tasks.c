@@ -25,9 +25,9 @@
 #define AT_STATE    -12
 #define NR_WATCHES  4
 
-/* The map's value for a thread id. */
+/* The state of a thread, stored in the map under its id. */
 enum state {
-	STATE_WAITS, /* for its execve(2) */
+	STATE_WAITS, /* the thread waits for its execve(2) */
 	STATE_COUNTED,
 };
 
@@ -63,7 +63,7 @@ void wm_by_threads_emit_check(const struct wm_by_threads *t, struct wm_bpf_code 
 	wm_bpf_land(b, counted);
 }
 
-/* The offset of a tracepoint's field; -ENOENT with a sentence. */
+/* Finds the offset of a tracepoint's field; -ENOENT with a sentence. */
 static int offset_of(const struct wm_tracefs *t, const char *event, const char *field,
 		     uint32_t *ret, struct wm_diag *diag)
 {
@@ -93,7 +93,7 @@ static int offset_of(const struct wm_tracefs *t, const char *event, const char *
 	return err;
 }
 
-/* Calls an update or delete helper for the child on the stack, with the state on the stack. */
+/* Emits a call of an update or delete helper for the child, whose id and state are on the stack. */
 static void emit_call_with_child(const struct wm_by_threads *t, struct wm_bpf_code *b,
 				 int32_t helper)
 {
@@ -181,8 +181,8 @@ static const struct watch {
 	const char *system, *event;
 	int (*write)(const struct wm_by_threads *threads, const struct wm_tracefs *t,
 		     struct wm_bpf_code *b, struct wm_diag *diag);
-	bool of_children, of_exec; /* only used with `inherit`, and with `on_exec` */
-	bool last;                 /* attached after the programs that count */
+	bool of_children, of_exec; /* needed only with `inherit`; needed only with `on_exec` */
+	bool last;                 /* must be attached after the programs that count */
 } watches[NR_WATCHES] = {
     {.system = "sched", .event = "sched_process_fork", .write = write_fork, .of_children = true},
     {.system = "task", .event = "task_rename", .write = write_rename, .of_exec = true},
@@ -224,7 +224,7 @@ int wm_by_threads_begin(struct wm_by_threads *threads, const struct wm_tracefs *
 	for (int i = 0; i < NR_WATCHES && !err; i++) {
 		if (!watches[i].last)
 			continue;
-		if (threads->events[i] >= 0) /* attached once only: make it the last */
+		if (threads->events[i] >= 0) /* attaches it again, to make it the last */
 			(void)close(threads->events[i]);
 		threads->events[i] = -1;
 		err = attach(threads, t, i, diag);

@@ -48,7 +48,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Counts this thread's getpgid(2); skips with the reason when that is not possible. */
+/* Counts getpgid(2) of this thread; skips the test, with the reason, when that is not possible. */
 static void start(struct world *w, const char *fields, bool inherit)
 {
 	const pid_t self = (pid_t)syscall(SYS_gettid);

@@ -11,18 +11,19 @@
 #include "kernel/privilege.h"
 #include "kernel/probe_events.h"
 
-#define FILES_OF_OURS 24u /* the counting process's other open files, and a reserve */
+/* Number of other files that the counting process has open, with a reserve. */
+#define FILES_OF_OURS 24u
 
-/* One descriptor; `fd` -1: the thread had ended, or the CPU has no such counter. */
+/* One descriptor. `fd` is -1 when the thread had ended or the CPU has no such counter. */
 struct cell {
 	int fd;
 	struct wm_perf_count now, before;
 };
 
-/* One def; several may belong to one event (a probe at several places). */
+/* One def. Several may belong to one event, such as a probe at several places. */
 struct row {
 	const struct wm_event_def *def;
-	uint64_t dynamic_id; /* of the tracefs event made for a probe; 0: none */
+	uint64_t dynamic_id; /* id of the tracefs event that was created for a probe; 0: none */
 	const char *filter;
 	size_t event;
 	struct cell *cells; /* nr_tids x nr_cpus */
@@ -56,7 +57,7 @@ static int add_row(struct wm_counters *c, const struct wm_event_def *def, const 
 	return 0;
 }
 
-/* The descriptor or -errno; the event has the reason then. */
+/* Opens one counter. Returns the descriptor or -errno; in that case the event has the reason. */
 static int open_cell(struct wm_counters_event *e, const struct row *r,
 		     const struct wm_counters_plan *plan, struct wm_perf_where where)
 {
@@ -93,7 +94,7 @@ static void close_row(struct wm_counters *c, struct row *r)
 	}
 }
 
-/* An event with some of its places missing would count too little: gives up all of them. */
+/* Gives up all places of an event, because a sum over only some of them would be too small. */
 static void give_up(struct wm_counters *c, size_t event, int err)
 {
 	for (size_t i = 0; i < c->nr_rows; i++) {
@@ -104,7 +105,7 @@ static void give_up(struct wm_counters *c, size_t event, int err)
 	c->events[event].nr_open = 0;
 }
 
-/* A probe that children inherit must be an event of tracefs: see probe_events.h. */
+/* Creates a tracefs event for a probe that children inherit: see probe_events.h. */
 static int make_dynamic(struct wm_counters *c, struct row *r, const struct wm_counters_plan *plan)
 {
 	struct wm_counters_event *e = &c->events[r->event];
@@ -162,7 +163,10 @@ static void open_row(struct wm_counters *c, struct row *r, const struct wm_count
 	}
 }
 
-/* A refusal of one descriptor does not show how many all events need: adds the total. */
+/*
+ * Adds the total number of descriptors needed to the message, because the refusal of one does not
+ * show it.
+ */
 static void explain_files(struct wm_counters *c)
 {
 	size_t nr = c->nr_rows * c->nr_tids * c->nr_cpus;
@@ -225,7 +229,8 @@ void wm_counters_close(struct wm_counters *c)
 		close_row(c, &c->rows[i]);
 		free(c->rows[i].cells);
 	}
-	wm_dynamic_destroy(c->dynamic); /* its events are closed now */
+	/* Possible now, because the descriptors of its events are closed. */
+	wm_dynamic_destroy(c->dynamic);
 	free(c->rows);
 	free(c->events);
 	free(c);

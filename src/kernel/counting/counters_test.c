@@ -2,7 +2,7 @@
 /*
  * counters_test.c - several events on several threads: sums by event, thread
  * and CPU, differences between readings, events that cannot be counted, lists
- * of CPUs. Counts outside the kernel only, which needs no privilege.
+ * of CPUs. Counts only outside the kernel, which needs no privilege.
  */
 #include "kernel/counters.h"
 
@@ -75,7 +75,7 @@ static void *work(void *data)
 
 	w->tid = (pid_t)syscall(SYS_gettid);
 	(void)pthread_barrier_wait(w->start);
-	(void)pthread_barrier_wait(w->start); /* counted from here */
+	(void)pthread_barrier_wait(w->start); /* counting begins here */
 	touch_pages();
 	(void)pthread_barrier_wait(w->end);
 	(void)pthread_barrier_wait(w->end);
@@ -142,7 +142,7 @@ static void test_threads_apart_and_together(void **state)
 		assert_int_equal(all, sum_of(c, 0, 0, false) + sum_of(c, 0, 1, false) +
 					  sum_of(c, 0, 2, false));
 		assert_true(sum_of(c, 2, WM_COUNTERS_ALL, false) <= all);
-		/* The next interval has only this thread's faults. */
+		/* In the next interval only this thread has page faults. */
 		touch_pages();
 		assert_int_equal(wm_counters_read(c), 0);
 		assert_true(sum_of(c, 0, 0, true) < 8);
@@ -199,7 +199,7 @@ static size_t open_files(void)
 	return nr;
 }
 
-/* In a child, because the limit cannot be raised again. 0: passed. */
+/* Runs in a child, because the limit cannot be raised again. Returns 0 when the test passed. */
 static int count_with_few_files(const struct wm_event_defs *defs)
 {
 	const pid_t tid = getpid();
@@ -208,7 +208,8 @@ static int count_with_few_files(const struct wm_event_defs *defs)
 	const struct wm_counters_event *e;
 	struct wm_counters *c;
 
-	(void)syscall(SYS_close_range, 3, ~0u, 0); /* inherited from the test's parent */
+	/* Descriptors that were inherited from the test's parent. */
+	(void)syscall(SYS_close_range, 3, ~0u, 0);
 	if (setrlimit(RLIMIT_NOFILE, &few) || wm_counters_open(&plan, &c))
 		return 1;
 	e = wm_counters_event(c, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus_and_threads.c - the CPUs that are online, and the threads of a process.
- * See counters.h.
+ * cpus_and_threads.c - lists the CPUs that are online and the threads of a process. See counters.h.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +21,7 @@
 /* Grows an array of ints by one. */
 static int push(int **array, size_t *nr, int value)
 {
-	/* The room is a power of two, so the count determines it. */
+	/* The capacity is a power of two, so it follows from the count. */
 	if ((*nr & (*nr - 1)) == 0) {
 		int *grown = reallocarray(*array, *nr ? 2 * *nr : 1, sizeof(*grown));
 

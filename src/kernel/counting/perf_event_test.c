@@ -33,7 +33,10 @@ static void touch_pages(void)
 	assert_int_equal(munmap((void *)at, PAGES * page), 0);
 }
 
-/* Page faults of this thread; only those outside the kernel, which need no privilege. */
+/*
+ * Opens a counter of this thread's page faults, only those outside the kernel, which need no
+ * privilege.
+ */
 static int open_faults(bool inherit)
 {
 	struct perf_event_attr attr;
@@ -116,7 +119,7 @@ static void test_scaling(void **state)
 	assert_int_equal(sum.enabled_ns, 1000);
 }
 
-/* No refusal is a bare errno: each names the event and explains more than strerror(). */
+/* Every refusal has a sentence that names the event and explains more than strerror(). */
 static void test_refusals_are_sentences(void **state)
 {
 	static const struct {
@@ -154,8 +157,8 @@ static void test_refusals_are_sentences(void **state)
 }
 
 /*
- * A child running as user nobody opens a counter for whole CPUs: the message
- * must name the setting.
+ * A child running as user nobody opens a counter for whole CPUs: the message must name the setting
+ * that forbids it.
  */
 static void test_nobody_is_told_the_setting(void **state)
 {
@@ -178,7 +181,7 @@ static void test_nobody_is_told_the_setting(void **state)
 		wm_perf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 		err = wm_perf_open(&attr, (struct wm_perf_where){-1, 0}, -1, "sw:cpu-clock", &diag);
 		if (err == -EPERM || err == -ENOSYS)
-			_exit(77); /* a sandbox permits no perf events at all */
+			_exit(77); /* a sandbox that permits no perf events at all */
 		if (err != -EACCES)
 			_exit(1);
 		_exit(strstr(diag.sentence, "sudo sysctl kernel.perf_event_paranoid=0") ? 0 : 2);

@@ -12,7 +12,7 @@
 #include "kernel/privilege.h"
 
 struct refusal {
-	int err; /* as returned to the caller */
+	int err; /* the errno, as returned to the caller */
 	const struct perf_event_attr *attr;
 	struct wm_perf_where where;
 	const char *name;
@@ -29,7 +29,7 @@ static int refused_permission(const struct refusal *r)
 					    "your own processes"};
 
 	wm_privilege_read(&p);
-	/* Probes need privilege, whatever the setting. */
+	/* Probes need privileges, whatever the setting is. */
 	if (r->attr->type <= PERF_TYPE_BREAKPOINT && !wm_privilege_perf(&p, need))
 		return wm_diag_set(
 		    r->diag, r->err, NULL, -1,
@@ -119,11 +119,11 @@ static int refused_invalid(const struct refusal *r)
 		: "it does not support one of the modifiers, or cannot be inherited");
 }
 
-/* One row per errno; the others get strerror()'s text. */
+/* One row per errno. Other errnos get the text of strerror(). */
 static const struct {
 	int err;
 	int (*explain)(const struct refusal *r);
-	const char *sentence; /* follows the name, when explain is NULL */
+	const char *sentence; /* follows the event's name when `explain` is NULL */
 } refusals[] = {
     {EACCES, refused_permission, NULL},
     {EPERM, refused_permission, NULL},

@@ -26,8 +26,8 @@ static int no_fields(const struct wm_event_def *d, struct wm_diag *diag)
 }
 
 /*
- * Appends the filter for this event. 1: the kernel's language cannot express
- * it; -ENOENT: the event lacks a field.
+ * Appends the filter for this event. Returns 0; 1 when the kernel's language cannot express it;
+ * -ENOENT when the event lacks a field.
  */
 static int translate(const struct wm_event_space *space, const struct wm_event_def *d,
 		     const char *filter, struct wm_text *text, struct wm_diag *diag)
@@ -38,7 +38,11 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 	int err;
 
 	if (d->family >= WM_FAMILY_USDT)
-		return 1; /* a probe's fetched values are available only when it is recorded */
+		/*
+		 * A probe's fetched values exist only when the probe is recorded, not when it is
+		 * counted.
+		 */
+		return 1;
 	if (!d->system)
 		return no_fields(d, diag);
 	err = wm_tracefs_event_format(space->tracefs, d->system, d->event, &format, &bytes, diag);
@@ -54,7 +58,7 @@ static int translate(const struct wm_event_space *space, const struct wm_event_d
 	return err;
 }
 
-/* *ret is NULL when the event has no filter. */
+/* Makes the filter of one event. *ret is NULL when the event has none. */
 static int make(const struct wm_event_space *space, const struct wm_event_def *d,
 		const char *const *texts, size_t nr_texts, char **ret, struct wm_diag *diag)
 {

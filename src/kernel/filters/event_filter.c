@@ -33,7 +33,7 @@ static int parse(struct parsed *p, const char *system, const char *format, size_
 	return wm_kformat_parse(&p->arena, &p->machine, system, format, bytes, &p->format, diag);
 }
 
-/* The evaluator sees the fields that a plan writes, without the common ones. */
+/* Checks bytecode against the fields that a plan writes, which do not include the common ones. */
 static int check(const struct parsed *p, const unsigned char *code, size_t bytes,
 		 struct wm_diag *diag)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_text.c - see filter_text.h. The postfix code becomes a tree of nodes
- * in one array; then each node that the kernel's language can express is
- * written out.
+ * filter_text.c - see filter_text.h. The postfix code is turned into a tree of nodes in one array;
+ * then each node that the kernel's language can express is written as text.
  */
 #include "kernel/filters/filter_text.h"
 
@@ -14,15 +13,15 @@
 #include "event/filter_code.h"
 #include "event/filter_parts.h"
 
-#define TEXT_MAX 250u /* the longest string the kernel takes, in bytes */
-#define COMM_MAX 16u  /* bytes of a process's name with its NUL */
+#define TEXT_MAX 250u /* longest string that the kernel accepts, in bytes */
+#define COMM_MAX 16u  /* size of a process's name with its NUL */
 
 struct node {
 	uint8_t op;
-	uint8_t context;          /* WM_OP_CONTEXT: its bit number */
-	const struct node *a, *b; /* operands; a alone for NOT */
-	int64_t value;            /* WM_OP_INT; WM_OP_UINT as its bits */
-	const char *text;         /* names and strings, not NUL-terminated */
+	uint8_t context;          /* for WM_OP_CONTEXT: its bit number */
+	const struct node *a, *b; /* operands; NOT has only `a` */
+	int64_t value;            /* for WM_OP_INT; also holds the bits of a WM_OP_UINT */
+	const char *text;         /* for names and strings; not NUL-terminated */
 	uint32_t bytes;
 };
 
@@ -84,7 +83,7 @@ static int add_step(struct translation *t, const struct wm_filter_step *s)
 	return push(t, n);
 }
 
-/* Reads steps up to `end`: the operation && or || contains the length of its right side. */
+/* Reads steps up to `end`. && and || contain the length of their right operand. */
 static int build(struct translation *t, const struct wm_filter_code *code, uint32_t *pos,
 		 uint32_t end, unsigned nest)
 {
@@ -98,7 +97,7 @@ static int build(struct translation *t, const struct wm_filter_code *code, uint3
 			err = add_step(t, &s);
 			continue;
 		}
-		/* The left operand is on the stack; the right one follows. */
+		/* The left operand is on the stack; the right one is read now. */
 		if (nest > WM_FILTER_NEST_MAX || t->nr == WM_KERNEL_FILTER_NODES_MAX)
 			return -E2BIG;
 		n = &t->nodes[t->nr++];
@@ -124,7 +123,10 @@ static const struct wm_kfield *field_of(const struct translation *t, const struc
 	return wm_kformat_field(t->format, name);
 }
 
-/* The kernel sees a probe's floating-point numbers as integers. */
+/*
+ * Whether the kernel compares the field as a number. It sees a probe's floating-point numbers as
+ * integers, so these do not qualify.
+ */
 static bool is_number(const struct wm_kfield *f)
 {
 	return strcmp(f->type, "double") && strcmp(f->type, "float") &&
@@ -150,7 +152,7 @@ static bool in_range(const struct node *n, uint32_t bytes, bool is_signed)
 			 : bits == 64 || (uint64_t)n->value < 1ull << bits;
 }
 
-/* The left side of a numeric comparison: its name in the kernel, size and sign. */
+/* The left side of a numeric comparison: name in the kernel, size and sign. */
 struct number {
 	char name[256];
 	uint32_t bytes;
@@ -160,7 +162,7 @@ struct number {
 static bool number_of(const struct translation *t, const struct node *n, struct number *ret)
 {
 	const struct wm_kfield *f = field_of(t, n);
-	/* $pid is a process, but the kernel's common_pid is a thread. */
+	/* $pid is the id of a process, but the kernel's common_pid is that of a thread. */
 	static const char *const contexts[] = {[1] = "common_pid", [2] = "CPU"};
 
 	if (n->op == WM_OP_CONTEXT && n->context < 3 && contexts[n->context]) {
@@ -197,7 +199,7 @@ static void say_constant(const struct node *n, struct wm_text *text)
 		wm_text_i64(text, n->value);
 }
 
-/* "rows > 100", "100 < rows", "flags & 4", "(flags & 4) != 0". */
+/* Writes a numeric condition: "rows > 100", "100 < rows", "flags & 4" or "(flags & 4) != 0". */
 static bool say_numbers(const struct translation *t, const struct node *n, struct wm_text *text)
 {
 	bool mirrored = n->a->op == WM_OP_INT || n->a->op == WM_OP_UINT;
@@ -212,8 +214,8 @@ static bool say_numbers(const struct translation *t, const struct node *n, struc
 }
 
 /*
- * A mask must not contain the sign bit: the kernel sign-extends the field
- * before it compares.
+ * Writes a test of a mask. The mask must not contain the sign bit, because the kernel sign-extends
+ * the field before it compares.
  */
 static bool say_mask(const struct translation *t, const struct node *n, struct wm_text *text)
 {
@@ -228,7 +230,10 @@ static bool say_mask(const struct translation *t, const struct node *n, struct w
 	return true;
 }
 
-/* The kernel's strings have no escapes: a string can contain only one kind of quotes. */
+/*
+ * Writes a string. The kernel's strings have no escapes, so a string can contain only one kind of
+ * quotes.
+ */
 static bool say_string(const struct node *n, struct wm_text *text)
 {
 	char quote = memchr(n->text, '"', n->bytes) ? '\'' : '"';
@@ -242,7 +247,10 @@ static bool say_string(const struct node *n, struct wm_text *text)
 	return true;
 }
 
-/* Text fields and $comm; a string must be shorter than `ret_max`. */
+/*
+ * Finds a text field or $comm by name; *ret_max is the limit for the length of strings compared
+ * with it.
+ */
 static bool text_of(const struct translation *t, const struct node *n, char name[256],
 		    uint32_t *ret_max)
 {
@@ -272,7 +280,7 @@ static bool say_texts(const struct translation *t, const struct node *n, struct 
 	if ((n->op != WM_OP_EQ && n->op != WM_OP_NE) || !text_of(t, left, name, &max) ||
 	    (!glob && right->bytes >= max))
 		return false;
-	/* The kernel reads sets and escapes differently. */
+	/* The kernel reads sets and escapes in patterns differently. */
 	if (glob &&
 	    (memchr(right->text, '[', right->bytes) || memchr(right->text, '\\', right->bytes)))
 		return false;
@@ -325,8 +333,8 @@ static bool say_joined(const struct translation *t, const struct node *n, struct
 }
 
 /*
- * Writes a condition. False: the kernel's language cannot express it; `text`
- * then ends in an incomplete condition.
+ * Writes a condition. Returns false when the kernel's language cannot express it; `text` then ends
+ * in an incomplete condition.
  */
 static bool say(const struct translation *t, const struct node *n, struct wm_text *text)
 {
@@ -351,7 +359,9 @@ static bool say(const struct translation *t, const struct node *n, struct wm_tex
 	return true;
 }
 
-/* Appends a part if the kernel's language can express it: 1, 0: it cannot, or -errno. */
+/*
+ * Appends a part if the kernel's language can express it. Returns 1; 0 when it cannot; or -errno.
+ */
 static int say_part(struct translation *t, const struct wm_filter_code *c,
 		    const struct wm_filter_part *part, struct wm_text *text)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_text.h - translates a waymark filter to the kernel's filter language,
- * where both mean the same. The kernel compares one field with one constant, in
- * the field's own size and sign, and joins such comparisons with &&, || and !.
- * A comparison that the kernel would evaluate differently (a constant outside
- * the field's range, -1 against an unsigned field, a string longer than its
- * field) is not translated.
+ * filter_text.h - translates a waymark filter to the kernel's filter language, as far as both have
+ * the same meaning. The kernel compares one field with one constant, in the field's own size and
+ * sign, and joins such comparisons with &&, || and !. A comparison that the kernel would evaluate
+ * differently (a constant outside the field's range, -1 against an unsigned field, a string longer
+ * than its field) is not translated.
  */
 #ifndef WM_KERNEL_FILTERS_FILTER_TEXT_H
 #define WM_KERNEL_FILTERS_FILTER_TEXT_H
@@ -19,12 +18,10 @@
 #define WM_KERNEL_FILTER_NODES_MAX 1024u
 
 /*
- * Appends to `text` those parts of the filter (bytecode of event/filter.h),
- * joined by && at its top, that the kernel evaluates as waymark does; nothing
- * when no part qualifies. `ret_rest` is the bytecode of the other parts,
- * malloc'ed; NULL: nothing is left. 0; -ENOENT: the event lacks a field (diag
- * has its name and column); -E2BIG: the filter is too long; -EBADMSG: invalid
- * bytecode; -ENOMEM.
+ * Splits the filter (bytecode of event/filter.h) at its top-level && and appends to `text` the
+ * parts that the kernel evaluates as waymark does, if any. `ret_rest` is the bytecode of the other
+ * parts, malloc'ed; NULL: nothing is left. Returns 0; -ENOENT: the event lacks a field (diag has
+ * its name and column); -E2BIG: the filter is too long; -EBADMSG: invalid bytecode; -ENOMEM.
  */
 int wm_kernel_filter_text(const unsigned char *code, size_t bytes, const struct wm_kformat *format,
 			  struct wm_text *text, unsigned char **ret_rest, size_t *ret_rest_bytes,

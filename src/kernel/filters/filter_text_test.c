@@ -61,7 +61,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The translated text, free() it, "" none; whether it is the whole filter; or an errno. */
+/*
+ * Translates a filter: gives the text, which the caller frees ("": none), and whether it is the
+ * whole filter; or returns an errno.
+ */
 static int said(const struct world *w, const char *filter, char **ret_text, bool *ret_whole,
 		struct wm_diag *diag)
 {
@@ -157,7 +160,7 @@ static void test_missing_fields(void **state)
 	free(text);
 }
 
-/* On a real event: the kernel must accept the translation. */
+/* Sets translated filters on a real event: the kernel must accept them. */
 static void test_the_kernel_takes_it(void **state)
 {
 	static const char *const filters[] = {

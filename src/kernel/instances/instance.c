@@ -18,10 +18,10 @@
 #include "base/text.h"
 
 #define PREFIX      "waymark-"
-#define PAGE_KIB    16 /* sub-buffers, where their size can be chosen */
+#define PAGE_KIB    16 /* size of sub-buffers, where it can be chosen */
 #define BUFFER_MAX  (1ull << 30)
-#define BEGIN_BYTES (16ull << 20) /* for each CPU, when the limit permits */
-#define COMMAND     11            /* columns of "  Command: ", before the text */
+#define BEGIN_BYTES (16ull << 20) /* initial size of each CPU's ring, if the limit permits it */
+#define COMMAND     11            /* width of "  Command: ", which precedes the text */
 #define SMALL_FILE  65536u
 
 uint64_t wm_instance_buffer_default(void)
@@ -189,7 +189,7 @@ int wm_instance_set_clock(struct wm_instance *i, enum wm_clock_kind kind, struct
 #if defined(__x86_64__)
 	const char *cycles = "x86-tsc";
 #else
-	const char *cycles = "counter"; /* the kernel has no name for CNTVCT here */
+	const char *cycles = "counter"; /* the kernel's name for CNTVCT in this file */
 #endif
 	const char *clock = kind == WM_CLOCK_CYCLES ? cycles : "mono";
 	int err = wm_instance_put(i, "trace_clock", clock);
@@ -209,15 +209,13 @@ uint64_t wm_instance_cpu_bytes(const struct wm_instance *i, uint64_t bytes)
 	return most < BEGIN_BYTES ? most : BEGIN_BYTES;
 }
 
-/*
- * Sets up the rings, with sub-buffers of PAGE_KIB where the kernel lets their
- * size be chosen.
- */
+/* Sets up the rings, with sub-buffers of PAGE_KIB where the kernel lets their size be chosen. */
 static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *diag)
 {
 	int err;
 
-	(void)wm_instance_put_number(i, "buffer_subbuf_size_kb", PAGE_KIB); /* since Linux 6.8 */
+	/* Exists since Linux 6.8. */
+	(void)wm_instance_put_number(i, "buffer_subbuf_size_kb", PAGE_KIB);
 	i->page_bytes = (uint32_t)wm_instance_get_number(i, "buffer_subbuf_size_kb") * 1024;
 	if (i->page_bytes < 4096 || i->page_bytes > 1u << 20)
 		i->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -227,7 +225,8 @@ static int set_buffers(struct wm_instance *i, uint64_t bytes, struct wm_diag *di
 		return wm_diag_set(diag, err, NULL, -1,
 				   "cannot get a ring of %llu KiB for each CPU: %s",
 				   (unsigned long long)(i->cpu_bytes / 1024), strerror(-err));
-	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT); /* since Linux 5.0 */
+	/* Exists since Linux 5.0. */
+	(void)wm_instance_put(i, "buffer_percent", WM_INSTANCE_WAKE_PERCENT);
 	return 0;
 }
 
@@ -382,7 +381,7 @@ uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t b
 	if (wm_file_read(i->dirfd, "error_log", SMALL_FILE, &log, &nr) < 0)
 		return 0;
 	error = strstr(log, "error: ");
-	while (error && !strncmp(error, "error: ", 7)) /* the log repeats it */
+	while (error && !strncmp(error, "error: ", 7)) /* the log repeats this prefix */
 		error += 7;
 	end = error ? strchr(error, '\n') : NULL;
 	caret = end ? strchr(end, '^') : NULL;
@@ -396,7 +395,9 @@ uint32_t wm_instance_last_error(const struct wm_instance *i, char *buf, size_t b
 	return column;
 }
 
-/* Sets diag->column to the caret under the refused word. */
+/*
+ * Reports a refused filter; sets diag->column to the position of the caret under the refused word.
+ */
 static int filter_refused(struct wm_instance *i, const char *called, const char *filter,
 			  struct wm_diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance_tasks.c - the tasks and CPUs that an instance records; see instance.h. */
+/* instance_tasks.c - restricts an instance to tasks and CPUs; see instance.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "kernel/instances/instance_int.h"
 
-/* Uses a single write: the kernel waits for all CPUs after each. */
+/* Writes all ids with a single write, because the kernel waits for all CPUs after each one. */
 static int put_tids(struct wm_instance *i, const char *name, const pid_t *tids, size_t nr,
 		    bool more)
 {
@@ -48,7 +48,7 @@ int wm_instance_follow_also(struct wm_instance *i, const pid_t *tids, size_t nr)
 	return i->top ? 0 : put_tids(i, "set_event_pid", tids, nr, true);
 }
 
-/* The kernel takes words of 32 bits in hexadecimal, the highest first. */
+/* The kernel expects words of 32 bits in hexadecimal, the highest word first. */
 int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct wm_diag *diag)
 {
 	uint32_t words[WM_INSTANCE_CPUS_MAX / 32] = {0};
@@ -76,6 +76,7 @@ int wm_instance_cpus(struct wm_instance *i, const int *cpus, size_t nr, struct w
 int wm_instance_exclude(struct wm_instance *i, const pid_t *tids, size_t nr)
 {
 	if (i->functions)
-		(void)put_tids(i, "set_ftrace_notrace_pid", tids, nr, true); /* since Linux 5.7 */
+		/* Exists since Linux 5.7. */
+		(void)put_tids(i, "set_ftrace_notrace_pid", tids, nr, true);
 	return i->top ? 0 : put_tids(i, "set_event_notrace_pid", tids, nr, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An instance of the real tracefs: made, filled, read, and removed. */
+/* Creates, fills, reads and removes an instance of the real tracefs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static struct wm_instance *instance_of(void **state)
 	return w->instance;
 }
 
-/* All records that are in the rings of all CPUs now. */
+/* Reads and counts all records that are in the rings of all CPUs now. */
 static uint64_t drain(struct wm_instance *i)
 {
 	unsigned char *page = malloc(wm_instance_page_bytes(i));
@@ -88,9 +88,9 @@ static void every_call_is_in_the_ring(void **state)
 	const pid_t me = getpid();
 
 	if (wm_instance_enable(i, &getppid_event, NULL, NULL) < 0)
-		skip(); /* a kernel without system call events */
+		skip(); /* this kernel has no events for system calls */
 	assert_int_equal(wm_instance_follow(i, &me, 1, true, NULL), 0);
-	(void)getppid(); /* not started: not recorded */
+	(void)getppid(); /* not recorded, because the instance was not started */
 	assert_int_equal(wm_instance_start(i, NULL), 0);
 	for (int k = 0; k < 5000; k++)
 		(void)getppid();
@@ -154,7 +154,8 @@ static void what_a_killed_recorder_left_is_swept(void **state)
 	}
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(wm_instance_sweep(w->fs), 1);
-	assert_int_equal(wm_instance_sweep(w->fs), 0); /* this one stays: its lock is held */
+	/* This instance stays, because its lock is held. */
+	assert_int_equal(wm_instance_sweep(w->fs), 0);
 }
 
 int main(void)

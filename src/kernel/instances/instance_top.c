@@ -2,13 +2,13 @@
 /*
  * instance_top.c - the system's own trace buffer as an instance, for functions
  * and markers on older kernels, which offer them in no other instance. All
- * tools share the buffer, so it is taken only while it is not in use, and its
- * previous state is restored afterwards.
+ * tools share the buffer, so it is taken only when it is not in use, and its previous state is
+ * restored afterwards.
  *
  * The previous state is recorded in the name of a folder, an instance that
- * records nothing: it is made before any change, locked like other instances,
- * remains until the machine is restarted, and is visible in every container. A
- * process that finds it without a lock holder restores the buffer.
+ * records nothing: it is created before any change, locked like other instances, and visible in
+ * every container until the machine is restarted. A process that finds it without a lock holder
+ * restores the buffer.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -28,14 +28,14 @@
 #define PREFIX     "waymark-top-"
 #define WORD_BYTES 96
 #define SMALL_FILE 65536u
-#define LIST_BYTES (16u << 20) /* set_ftrace_filter may list every function */
-#define CPUS_BITS  32u         /* of a word of a mask */
+#define LIST_BYTES (16u << 20) /* limit for set_ftrace_filter, which may list every function */
+#define CPUS_BITS  32u         /* bits in each word of a mask of CPUs */
 
 /* The settings that are changed, with their previous values. */
 struct found {
 	int pid; /* the process that took the buffer */
 	unsigned on, percent, cpus, fork;
-	unsigned long long kib; /* of each ring; 0: unchanged */
+	unsigned long long kib; /* size of each ring; 0: not changed */
 	char clock[16];
 };
 
@@ -54,7 +54,7 @@ static bool parse_name(const char *name, struct found *f)
 
 /* --- whether it is in use ----------------------------------------------------------- */
 
-/* Each of these files has a significant line while a tool traces with the buffer. */
+/* The files that have a significant line while a tool traces with the buffer. */
 static const char *const used_by[] = {
     "current_tracer",        "set_event",          "set_event_pid",
     "set_event_notrace_pid", "set_ftrace_pid",     "set_ftrace_notrace_pid",
@@ -72,7 +72,7 @@ static bool says_nothing(const char *line, size_t bytes)
 	return *line == '#';
 }
 
-/* The first significant line of a file; false: the file has none. */
+/* Reads the first significant line of a file; returns false when the file has none. */
 static bool first_word(const struct wm_instance *i, const char *name, char word[WORD_BYTES])
 {
 	char *text, *line;
@@ -80,7 +80,7 @@ static bool first_word(const struct wm_instance *i, const char *name, char word[
 	size_t bytes;
 
 	if (wm_instance_read_file(i, name, LIST_BYTES, &text, &bytes) < 0)
-		return false; /* this kernel has no such file */
+		return false; /* this kernel does not have the file */
 	for (line = text; *line && !found;) {
 		size_t n = strcspn(line, "\n");
 
@@ -164,7 +164,7 @@ static bool is_reader(const char *pid, dev_t tracefs)
 	return reads;
 }
 
-/* "process 123 (cat)"; false: the buffer has no reader. */
+/* Describes a reader of the buffer, as "process 123 (cat)"; returns false when there is none. */
 static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
 {
 	DIR *proc = opendir("/proc");
@@ -192,7 +192,10 @@ static bool find_reader(const struct wm_instance *i, char who[WORD_BYTES])
 	return found;
 }
 
-/* Whether another waymark recording has the buffer: its folder was locked during the sweep. */
+/*
+ * Whether another waymark recording uses the buffer, that is, whether its folder was locked during
+ * the sweep.
+ */
 static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 {
 	int fd = openat(i->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -210,7 +213,9 @@ static bool find_ours(const struct wm_instance *i, char who[WORD_BYTES])
 	return found;
 }
 
-/* The number of bits of "3,ffffffff", a mask with its lowest bits set; 0: any other mask. */
+/*
+ * The number of bits in a mask like "3,ffffffff", whose lowest bits are set; 0 for any other mask.
+ */
 static unsigned find_cpus(const struct wm_instance *i)
 {
 	unsigned bits = 0;
@@ -242,7 +247,7 @@ static int in_use(struct wm_diag *diag, const char *what, const char *by)
 	    what, by);
 }
 
-/* 0, or -EBUSY with the user or the setting that shows the use. */
+/* Returns 0, or -EBUSY with a sentence that names the user, or the setting that shows the use. */
 static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, const char *what,
 		      struct wm_diag *diag)
 {
@@ -281,7 +286,7 @@ static int check_free(const struct wm_instance *i, const struct wm_tracefs *t, c
 
 /* --- its previous state ------------------------------------------------------------ */
 
-/* The clock in brackets: "local [global] mono". */
+/* Finds the current clock, which is in brackets: "local [global] mono". */
 static void find_clock(const struct wm_instance *i, char clock[16])
 {
 	char *text, *at;
@@ -296,7 +301,10 @@ static void find_clock(const struct wm_instance *i, char clock[16])
 	free(text);
 }
 
-/* The size of a ring: "1408", or "7 (expanded: 1408)" of a ring never used; 0 for "X". */
+/*
+ * Parses the size of a ring: "1408", or "7 (expanded: 1408)" for a ring never used; 0 for "X"
+ * (different sizes).
+ */
 static unsigned long long find_kib(const struct wm_instance *i)
 {
 	static const char expanded[] = "(expanded: ";
@@ -330,7 +338,7 @@ static void put_cpus(const struct wm_instance *i, unsigned cpus)
 
 /* --- taking and restoring it --------------------------------------------------------- */
 
-/* Makes and locks the folder that records the previous state. */
+/* Creates and locks the folder that records the previous state. */
 static int make_journal(struct wm_instance *i, const struct found *f)
 {
 	struct wm_instance journal;
@@ -348,7 +356,7 @@ static int make_journal(struct wm_instance *i, const struct found *f)
 	return 0;
 }
 
-/* Rings that are larger, or of different sizes, keep their size. */
+/* Enlarges the rings. Rings that are larger already, or differ in size, are not changed. */
 static void make_room(struct wm_instance *i, const struct found *f, uint64_t bytes)
 {
 	uint64_t kib = wm_instance_cpu_bytes(i, bytes) / 1024;
@@ -418,8 +426,8 @@ int wm_instance_take_top(const struct wm_tracefs *t, const struct wm_instance_op
 }
 
 /*
- * Restores all settings even when one fails: the tracer cannot be changed while
- * the buffer has a reader.
+ * Restores all settings, even when one fails: the tracer cannot be changed while the buffer has a
+ * reader.
  */
 static bool restore(const struct wm_instance *top, const struct found *f)
 {
@@ -436,7 +444,7 @@ static bool restore(const struct wm_instance *top, const struct found *f)
 		(void)wm_instance_put_number(top, "buffer_size_kb", f->kib);
 	(void)wm_instance_put_number(top, "buffer_percent", f->percent);
 	(void)wm_instance_put(top, "trace_clock", f->clock);
-	(void)wm_instance_put(top, "trace", ""); /* it was empty */
+	(void)wm_instance_put(top, "trace", ""); /* the buffer was empty before */
 	(void)wm_instance_put_number(top, "tracing_on", f->on);
 	return err == 0;
 }
@@ -456,9 +464,9 @@ bool wm_instance_top_restore(int parent, const char *name)
 }
 
 /*
- * Called by each holder (the pump, then the command); the first one removes the
- * folder, after which another process may own the buffer. The lock needs a new
- * open file description: that of i->parent is shared over the fork.
+ * Called by each holder (the pump, then the command). The first one removes the folder; after that
+ * another process may own the buffer. The lock needs a new open file description, because that of
+ * i->parent is shared over the fork.
  */
 void wm_instance_give_top_back(struct wm_instance *i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance_trace.c - an instance's parts besides events: triggers, stacks after
- * events, function tracers. See instance.h.
+ * instance_trace.c - facilities of an instance besides events: triggers, stacks after events,
+ * function tracers. See instance.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define TRIGGERS_BYTES_MAX (1u << 20)
 #define ROUNDS_MAX         8u
 
-/* A trigger's command, and the file that exists where the kernel supports it. */
+/* The command of a trigger, and the file that exists where the kernel supports the command. */
 static const struct {
 	const char *command, *file, *option;
 } needs[] = {
@@ -27,7 +27,9 @@ static const struct {
     {"snapshot", "snapshot", "CONFIG_TRACER_SNAPSHOT"},
 };
 
-/* NULL, or the kernel's configuration option that the trigger needs. */
+/*
+ * Returns the kernel's configuration option that the trigger needs and the kernel lacks, or NULL.
+ */
 static const char *missing_option(const struct wm_instance *i, const struct wm_instance_event *e,
 				  const char *trigger)
 {
@@ -47,7 +49,7 @@ static const char *missing_option(const struct wm_instance *i, const struct wm_i
 	return NULL;
 }
 
-/* The kernel's caret counts from the begin of the filter, which follows " if ". */
+/* Converts the kernel's column, which counts from the beginning of the filter after " if ". */
 static uint32_t column_of(const char *trigger, uint32_t in_filter)
 {
 	const char *filter = strstr(trigger, " if ");
@@ -86,7 +88,7 @@ int wm_instance_trigger(struct wm_instance *i, const struct wm_instance_event *e
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-/* Removes each trigger that a file lists. Returns how many. */
+/* Removes each trigger that a file lists. Returns their number. */
 static unsigned clear_file(const struct wm_instance *i, const char *file)
 {
 	char *text, *save = NULL;
@@ -149,8 +151,8 @@ static unsigned clear_system(const struct wm_instance *i, const char *path)
 void wm_instance_clear_triggers(const struct wm_instance *i)
 {
 	/*
-	 * A trigger that others refer to can be removed only after them, hence
-	 * several rounds.
+	 * A trigger that others refer to can be removed only after them, so several rounds may be
+	 * needed.
 	 */
 	for (unsigned n = 0; n < ROUNDS_MAX && each_folder(i, "events", clear_system); n++)
 		;

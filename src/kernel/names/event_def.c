@@ -42,7 +42,7 @@ void wm_event_defs_done(struct wm_event_defs *d)
 	d->nr = 0;
 }
 
-/* Copies a string in place; false when out of memory. */
+/* Replaces *s by a copy; returns false when out of memory. */
 static bool keep(struct wm_event_defs *d, const char **s)
 {
 	if (!*s)

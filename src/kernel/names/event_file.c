@@ -26,7 +26,7 @@
 #define LIBRARIES                                                                                  \
 	"/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/" \
 	"lib"
-#define FILES_MAX 4096u /* with code, of one process */
+#define FILES_MAX 4096u /* limit for the mapped files with code of one process */
 
 const char *wm_event_file_base(const char *path)
 {
@@ -61,9 +61,9 @@ static bool is_same(int fd, const char *path)
 }
 
 /*
- * A name without links of an open file: within that root if it has its own
- * mounts; the path seen by this process if the root is a plain folder of its
- * file system; else the given name.
+ * Returns a name, without links, of an open file: a name within `root`, if that root has its own
+ * mounts; the path that this process sees, if the root is a plain folder of its file system; else
+ * the given name.
  */
 static char *name_of(int fd, const char *root, const char *path)
 {
@@ -85,7 +85,10 @@ static char *name_of(int fd, const char *root, const char *path)
 	return asprintf(&whole, "%s/%s", root, path) < 0 ? NULL : whole;
 }
 
-/* A path as seen from another root, links followed within that root. NULL: no such file. */
+/*
+ * Turns a path as seen from another root into a path for this process, following links within that
+ * root. Returns NULL when there is no such file.
+ */
 static char *within(const char *root, const char *path)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
@@ -103,7 +106,7 @@ static char *within(const char *root, const char *path)
 	return name;
 }
 
-/* "/proc/12/root/usr/bin/x": the length of the root; 0: the path has none. */
+/* The length of the root in a path like "/proc/12/root/usr/bin/x"; 0 when it has none. */
 static size_t root_of(const char *path)
 {
 	size_t n = strlen("/proc/"), digits;
@@ -134,7 +137,7 @@ static char *search_within(const char *root, const char *name, const char *searc
 	return found;
 }
 
-/* Finds a program as the shell does, or a library mostly as the loader does. */
+/* Finds a program as the shell does, or a library roughly as the loader does. */
 static char *find_file(const struct wm_event_space *s, const char *name)
 {
 	size_t root_bytes = root_of(name);
@@ -170,7 +173,10 @@ const char *wm_event_space_root(pid_t pid, char buf[WM_EVENT_ROOT_BYTES])
 
 /* ---- one file --------------------------------------------------------------------------- */
 
-/* x86-64 also runs i386 programs; x32 (64-bit code with 32-bit addresses) is not supported. */
+/*
+ * Whether this machine can run the file. x86-64 also runs i386 programs; x32 (64-bit code with
+ * 32-bit addresses) is not supported.
+ */
 static bool runs_here(const struct wm_elf *e)
 {
 	if (MACHINE == EM_X86_64 && e->narrow)
@@ -178,7 +184,7 @@ static bool runs_here(const struct wm_elf *e)
 	return e->machine == MACHINE && !e->narrow;
 }
 
-/* Takes ownership of the path. */
+/* Opens a file; takes ownership of the path. */
 static int open_file(const struct wm_event_place *p, char *path, struct wm_event_file *ret)
 {
 	struct wm_diag why = {.offset = -1};
@@ -226,8 +232,8 @@ static bool seen_before(const struct wm_maps *m, size_t i)
 }
 
 /*
- * The path in the process's root or, when that root is a plain folder of this
- * file system, in this process's root.
+ * Returns the path in the process's root or, when that root is a plain folder of this file system,
+ * in this process's root.
  */
 static char *mapped_path(pid_t pid, const struct wm_map *map)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_file.h - the program or library that contains a place: found as a shell
- * or the loader finds it, in a container's root if one is given, or all files
- * that a process has mapped as code. Private to event_place.c.
+ * event_file.h - finds the program or library that contains a place: as a shell or the loader does,
+ * in a container's root if one is given; or all files that a process has mapped as code. Private to
+ * event_place.c.
  */
 #ifndef WM_KERNEL_NAMES_EVENT_FILE_H
 #define WM_KERNEL_NAMES_EVENT_FILE_H
@@ -13,22 +13,21 @@
 
 /* An opened program or library. */
 struct wm_event_file {
-	char *path; /* without links, in a form that the kernel can open: /proc/PID/root/... */
+	char *path; /* path without links, in a form that the kernel can open: /proc/PID/root/... */
 	struct wm_elf *elf;
-	struct wm_elf_vars *vars; /* opened on first use: wm_event_file_vars() */
+	struct wm_elf_vars *vars; /* opened by the first call of wm_event_file_vars() */
 	bool no_vars;
 };
 
-/* Its debug information; NULL: none. */
+/* Returns the debug information; NULL when there is none. */
 struct wm_elf_vars *wm_event_file_vars(struct wm_event_file *f);
 
 /*
  * Splits "BIN:REST" so that BIN is a file that exists, whether or not the path
  * or the rest contains colons. If no file exists, BIN ends at the first colon.
- * `nr`: the least number of parts after BIN. Calls `fn` for the file, or, when
- * BIN is a pid, for each file that the process has mapped as code until `fn`
- * returns other than 0 and -ENOENT (`every`: for all of them). Returns the sum
- * of events added, or the first error.
+ * `nr` is the minimum number of parts after BIN. Calls `fn` for the file, or, when BIN is a pid,
+ * for each file that the process has mapped as code until `fn` returns other than 0 and -ENOENT
+ * (`every`: for all of them). Returns the number of events added, or the first error.
  */
 typedef int wm_event_file_fn(const struct wm_event_place *p, struct wm_event_file *file,
 			     const char *rest);
@@ -37,31 +36,31 @@ int wm_event_file_each(const struct wm_event_place *p, unsigned nr, bool every, 
 
 /* A place in the file, and its name for users. */
 struct wm_event_spot {
-	const char *symbol;       /* the function; NULL: only an address or a line was named */
-	const char *line;         /* "work.c:12"; NULL: none was named */
-	uint64_t address, offset; /* `offset` counts from the symbol */
-	bool returns;             /* the return of the function */
-	bool more;                /* one more place of the previous event */
+	const char *symbol;       /* function; NULL when the user gave only an address or a line */
+	const char *line;         /* for example "work.c:12"; NULL when the user gave no line */
+	uint64_t address, offset; /* `offset` is relative to the symbol */
+	bool returns;             /* the place is the return of the function */
+	bool more;                /* this is another place of the previous event */
 };
 
 /*
- * Appends the probe, with the values that the place's arguments fetch. 0 or an
- * error of wm_event_name_resolve().
+ * Appends the probe, with the values that the place's arguments fetch. Returns 0 or an error of
+ * wm_event_name_resolve().
  */
 int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *f,
 		      const struct wm_event_spot *spot);
 
 /*
- * Appends "function", "function+8", "glob*" (event_function.c); C++ functions
- * by name with or without "namespace::". Returns how many, or -errno.
+ * Appends the probes of "function", "function+8" or "glob*" (event_function.c). C++ functions may
+ * be named with or without "namespace::". Returns their number, or -errno.
  */
-#define WM_EVENT_FUNCTIONS_MAX 2000u /* that one glob may match */
+#define WM_EVENT_FUNCTIONS_MAX 2000u /* limit for the functions that one glob may match */
 int wm_event_function_add(const struct wm_event_place *p, struct wm_event_file *f,
 			  const char *name);
 int wm_event_function_add_returns(const struct wm_event_place *p, struct wm_event_file *f,
 				  const char *name);
 
-/* The last part of a path. */
+/* Returns the last part of a path. */
 const char *wm_event_file_base(const char *path);
 
 #endif

@@ -20,9 +20,9 @@ struct search {
 	struct wm_elf_symbols symbols;
 	const char *wanted; /* a name or a glob */
 	uint64_t offset;
-	bool both; /* entry and return */
+	bool both; /* probe both entry and return */
 	int nr;
-	uint64_t last; /* address of the last one added */
+	uint64_t last; /* address of the function that was added last */
 };
 
 static bool is_function(const struct wm_elf_symbol *s)

@@ -18,7 +18,7 @@ struct match {
 	const struct wm_event_space *space;
 	const char *pattern;
 	size_t bytes;
-	bool whole; /* the pattern has a ':': compare full names */
+	bool whole; /* the pattern contains a ':', so full names are compared */
 	enum wm_event_phase phase;
 	const struct wm_event_def *modifiers;
 	const char *suffix;
@@ -32,9 +32,9 @@ static bool matches(const struct match *m, const char *name)
 }
 
 /*
- * A system call is also two tracepoints: only its own family selects it.
- * Counters of /proc have names that mean other things elsewhere ("stat"), and
- * cost more than events: a wildcard for all events does not include them.
+ * Whether a wildcard may select the item. A system call is also two tracepoints, but only its own
+ * family selects it. Counters of /proc have names with other meanings elsewhere ("stat") and cost
+ * more than events, so a wildcard for all events does not include them.
  */
 static bool is_meant(const struct match *m, const struct wm_event_item *item)
 {
@@ -64,8 +64,8 @@ static int on_item(const struct wm_event_item *item, void *data)
 	if (!is_meant(m, item))
 		return 0;
 	/*
-	 * A wildcard matches only available events; an exact name is tried, and
-	 * refused with the reason.
+	 * A wildcard matches only available events; an exact name is tried, and refused with the
+	 * reason.
 	 */
 	if (item->family == WM_FAMILY_HARDWARE && !m->space->hardware &&
 	    wm_glob_is_pattern(m->pattern, m->bytes))
@@ -74,7 +74,7 @@ static int on_item(const struct wm_event_item *item, void *data)
 				  m->diag);
 }
 
-/* Returns the number of events added, or -errno. */
+/* Adds the listed events that match. Returns their number or -errno. */
 static int match_list(struct match *m, const char *pattern, size_t bytes)
 {
 	size_t before = m->defs->nr;
@@ -87,7 +87,7 @@ static int match_list(struct match *m, const char *pattern, size_t bytes)
 	return err < 0 ? err : (int)(m->defs->nr - before);
 }
 
-/* "syscall:NAME:enter": the phase, and the length without it. */
+/* Splits "syscall:NAME:enter" into its phase and the length of the rest. */
 static enum wm_event_phase phase_of(const char *pattern, size_t *bytes)
 {
 	static const struct {
@@ -126,7 +126,7 @@ static int resolve_listed(struct match *m, const char *pattern)
 
 /* ---- PMU terms and raw numbers ------------------------------------------------------- */
 
-/* "r01c2" or "r1c:u". 0: the pattern is not a raw number. */
+/* Resolves a raw number such as "r01c2" or "r1c:u". Returns 0 when the pattern is not one. */
 static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 {
 	struct wm_event_def def = {0};
@@ -145,7 +145,7 @@ static int resolve_raw(const char *pattern, struct wm_event_defs *defs)
 	return err < 0 ? err : 1;
 }
 
-/* "PMU/TERMS/" and "PMU/TERMS/u". 0: the pattern has no such form. */
+/* Resolves "PMU/TERMS/" or "PMU/TERMS/u". Returns 0 when the pattern does not have this form. */
 static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -184,10 +184,10 @@ static int resolve_terms(const struct wm_event_space *s, const char *pattern,
 struct offer {
 	struct wm_nearest near;
 	bool whole, wild;
-	char system[WM_TRACEFS_NAME_MAX]; /* the last system offered with a wildcard */
+	char system[WM_TRACEFS_NAME_MAX]; /* the system that was last offered with a wildcard */
 };
 
-/* "shced:*" is near "sched:*". */
+/* Offers "sched:*" for "shced:*". */
 static void offer_system(struct offer *o, const struct wm_event_item *item)
 {
 	char all[WM_TRACEFS_NAME_MAX + 4];
@@ -241,7 +241,7 @@ static const struct {
     {"mem", wm_event_place_memory},    {"eprobe", wm_event_place_event},
 };
 
-/* Cuts "(arguments)" off the end of a name and returns them; NULL: the name has none. */
+/* Cuts "(arguments)" off the end of a name and returns the arguments; NULL when there are none. */
 static const char *split_arguments(char *name)
 {
 	char *end = name + strlen(name) - 1, *at = end;
@@ -260,7 +260,7 @@ static const char *split_arguments(char *name)
 	return at + 1;
 }
 
-/* 0: the pattern does not name a place. */
+/* Resolves a pattern that names a place. Returns 0 when it does not. */
 static int resolve_place(const struct wm_event_space *s, const char *pattern,
 			 struct wm_event_defs *defs, struct wm_diag *diag)
 {
@@ -280,7 +280,8 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 		p.text = copy + n + 1;
 		err = places[i].resolve(&p);
 		/*
-		 * diag->column counts within the arguments; the user's text is the whole name.
+		 * diag->column counts from the start of the arguments, but the user's text is the
+		 * whole name.
 		 */
 		if (err < 0 && diag && diag->column && p.arguments)
 			diag->column += (uint32_t)(p.arguments - copy);
@@ -290,7 +291,10 @@ static int resolve_place(const struct wm_event_space *s, const char *pattern,
 	return 0;
 }
 
-/* Marks the events from `before` on, which one pattern added, if a wildcard found several. */
+/*
+ * Marks the events from index `before` on as one of many, if a wildcard of one pattern found
+ * several.
+ */
 static void note_many(struct wm_event_defs *defs, size_t before, const char *pattern)
 {
 	const char *first = before < defs->nr ? defs->defs[before].name : NULL;

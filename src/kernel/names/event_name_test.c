@@ -43,7 +43,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Resolves one more name; returns the first event it added, or NULL. */
+/* Resolves one more name; returns the first event that was added, or NULL. */
 static const struct wm_event_def *resolve(struct world *w, const char *name, int *ret)
 {
 	size_t before = w->defs.nr;
@@ -137,7 +137,10 @@ static void test_tracepoints_and_syscalls(void **state)
 		print_message("skipped: no system call events (CONFIG_FTRACE_SYSCALLS)\n");
 		skip();
 	}
-	/* The name in programs, where the kernel's function has another one. */
+	/*
+	 * The system call has this name in programs, although the kernel's function has another
+	 * one.
+	 */
 	if (wm_tracefs_find(w->space.tracefs, "syscalls", "sys_enter_newuname")) {
 		d = resolve(w, "syscall:uname:exit", &nr);
 		assert_int_equal(nr, 1);
@@ -214,10 +217,7 @@ static void test_places_in_this_program(void **state)
 	p = resolve(w, "uretprobe:/proc/self/exe:probed_one", &nr);
 	d = &w->defs.defs[w->defs.nr - 2];
 	assert_true(p->offset == d->offset && p->config == 1 && d->config == 0);
-	/*
-	 * The next instruction begins a few bytes later; the bytes between are
-	 * no valid place.
-	 */
+	/* The bytes between two instruction starts are not valid places. */
 	for (nr = 0; nr <= 0 && offset < 16; offset++) {
 		(void)snprintf(name, sizeof(name), "uprobe:/proc/self/exe:probed_one+%u", offset);
 		p = resolve(w, name, &nr);
@@ -264,7 +264,10 @@ static void test_what_is_wrong_is_said(void **state)
 		int err;
 
 		assert_null(resolve(w, rows[i].name, &err));
-		/* Without tracefs a missing name cannot be distinguished from a tracepoint. */
+		/*
+		 * Without tracefs, a name that does not exist cannot be distinguished from a
+		 * tracepoint.
+		 */
 		if (err == w->space.tracefs_err && !w->space.tracefs)
 			continue;
 		if (err != rows[i].err || !strstr(w->diag.sentence, rows[i].part))

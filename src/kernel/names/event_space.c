@@ -14,7 +14,7 @@
 #define ENTER      "sys_enter_"
 #define EXIT       "sys_exit_"
 
-/* Whether the CPU has counters. When this process may not test it, assumes that it has. */
+/* Whether the CPU has counters. Returns true when this process is not permitted to test it. */
 static bool has_hardware(void)
 {
 	struct perf_event_attr attr;
@@ -67,7 +67,7 @@ struct walk {
 	void *data;
 };
 
-/* Makes the name "PREFIX:LAST" and passes the item on. */
+/* Builds the name "PREFIX:LAST" and passes the item on. */
 static int pass(const struct walk *w, struct wm_event_item *item, const char *prefix,
 		const char *last)
 {
@@ -117,7 +117,7 @@ static int walk_pmus(const struct walk *w)
 	return err;
 }
 
-/* Only events whose file exists in this kernel. */
+/* Walks the events whose file exists in this kernel. */
 static int walk_proc(const struct walk *w)
 {
 	const struct wm_proc_event *e;
@@ -136,8 +136,8 @@ static int walk_proc(const struct walk *w)
 }
 
 /*
- * The system call's name in programs when the kernel's function has another
- * one; NULL: the same.
+ * Returns the name that programs use for a system call when the kernel's function has another one;
+ * NULL when the names are equal.
  */
 static const char *called(const char *call)
 {
@@ -201,7 +201,7 @@ static int add_tracepoint(const struct wm_event_space *s, struct wm_event_def *d
 	return err < 0 ? err : wm_event_defs_add(defs, def);
 }
 
-/* Entry, exit, or the entry with the exit implied. */
+/* Adds the entry, the exit, or both; in the last case the exit is marked as implied. */
 static int add_syscall(const struct wm_event_space *s, const struct wm_event_item *item,
 		       enum wm_event_phase phase, struct wm_event_def *def,
 		       struct wm_event_defs *defs, struct wm_diag *diag)

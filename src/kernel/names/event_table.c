@@ -55,7 +55,11 @@ bool wm_event_cache(size_t i, char *name, uint64_t *ret_config)
 	static const struct {
 		const char *name;
 		uint64_t id;
-		bool writes, prefetches; /* an instruction cache has no stores */
+		/*
+		 * Whether the cache supports stores and prefetches; an instruction cache has no
+		 * stores.
+		 */
+		bool writes, prefetches;
 	} caches[] = {
 	    {"L1-dcache", PERF_COUNT_HW_CACHE_L1D, true, true},
 	    {"L1-icache", PERF_COUNT_HW_CACHE_L1I, false, true},

@@ -23,7 +23,7 @@
 
 /* ---- reading the folders ---------------------------------------------------- */
 
-/* The file's first line, kept in the arena; NULL when it cannot be read. */
+/* Reads the first line of a file into the arena; returns NULL when it cannot be read. */
 static const char *first_line(struct wm_arena *arena, int dirfd, const char *name)
 {
 	size_t bytes;
@@ -52,7 +52,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "cycles" is an event; "cycles.scale", ".unit", ".snapshot" are its attributes. */
+/*
+ * Reads the events of a PMU. A file "cycles" is an event; "cycles.scale", ".unit" and ".snapshot"
+ * are its attributes.
+ */
 static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 {
 	DIR *dir = fdopendir(dirfd);
@@ -84,7 +87,7 @@ static int read_events(struct wm_pmus *p, struct wm_pmu *pmu, int dirfd)
 	return 0;
 }
 
-/* False: not a usable PMU. */
+/* Reads one PMU; returns false when it is not usable. */
 static bool read_pmu(struct wm_pmus *p, int folder, const char *name, struct wm_pmu *ret)
 {
 	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), events;
@@ -157,9 +160,8 @@ static uint64_t *config_of(struct wm_event_def *def, const char *name)
 }
 
 /*
- * Puts the low bits of `value` at the positions of a format,
- * "config:0-7,32-35", the lowest bit at the first position. False: the format
- * is malformed, or the value has more bits.
+ * Puts the low bits of `value` at the positions of a format such as "config:0-7,32-35", the lowest
+ * bit at the first position. Returns false when the format is malformed or the value has more bits.
  */
 static bool place_bits(const char *format, uint64_t value, struct wm_event_def *def)
 {
@@ -199,7 +201,7 @@ static int open_pmu(const struct wm_pmus *p, const struct wm_pmu *pmu, const cha
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* "event, umask": the terms of a PMU, for error messages. */
+/* Lists the terms of a PMU for error messages, as in "event, umask". */
 static const char *known_terms(int formats, char *buf, size_t bytes)
 {
 	int fd = formats < 0 ? -1 : openat(formats, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -252,7 +254,7 @@ static const struct wm_pmu_event *event_named(const struct wm_pmu *pmu, const ch
 		   : NULL;
 }
 
-/* The terms of a named event cannot contain names of events. */
+/* Sets the terms of a list. The terms of a named event cannot contain names of events. */
 static int set_terms(const struct wm_pmus *p, const struct wm_pmu *pmu, int formats, char *terms,
 		     bool names, struct wm_event_def *def, struct wm_diag *diag)
 {

@@ -21,7 +21,7 @@
 
 /* ---- uprobes ----------------------------------------------------------------------- */
 
-/* Sets type and bits of the kernel's uprobe PMU; the place in `def` is kept. */
+/* Sets type and bits of the kernel's uprobe PMU; does not change the place in `def`. */
 int wm_event_place_add_uprobe(const struct wm_event_place *p, struct wm_event_def *def)
 {
 	const struct wm_pmu *pmu = wm_pmu_named(&p->space->pmus, "uprobe");
@@ -93,7 +93,10 @@ static void name_spot(const struct wm_event_spot *spot, char *buf, size_t bytes)
 		(void)snprintf(buf, bytes, "%s", spot->symbol);
 }
 
-/* A probe in the middle of an instruction would corrupt the program. */
+/*
+ * Checks that the place is the start of an instruction: a probe in the middle of one would corrupt
+ * the program.
+ */
 static int check_instruction(const struct wm_event_place *p, struct wm_event_file *b,
 			     const struct wm_event_spot *spot)
 {
@@ -155,7 +158,7 @@ int wm_event_spot_add(const struct wm_event_place *p, struct wm_event_file *b,
 
 /* ---- lines and addresses --------------------------------------------------------------- */
 
-/* "work.c:12": returns its colon; NULL: the text is not of this form. */
+/* Returns the colon of a place like "work.c:12"; NULL when the text does not have this form. */
 static const char *line_of(const char *place)
 {
 	const char *colon = strrchr(place, ':');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_event.c - probes on events: a copy of a tracepoint that fetches
- * more than its fields contain, mainly the target of a pointer field. The
- * format file lists the fields. See event_place.h.
+ * event_place_event.c - probes on events: a copy of a tracepoint that fetches more values than the
+ * tracepoint's fields, mainly the data that a pointer field refers to. The format file lists the
+ * fields. See event_place.h.
  */
 #include <errno.h>
 #include <stdio.h>

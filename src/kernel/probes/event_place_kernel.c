@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_kernel.c - kprobes by function and offset, all kernel functions
- * that match a name, breakpoints on memory. See event_place.h.
+ * event_place_kernel.c - places in the kernel: kprobes by function and offset, all kernel functions
+ * that match a name, and breakpoints on memory. See event_place.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,9 @@ struct wanted {
 	struct wm_probe_btf btf;
 };
 
-/* Continues without type information: numbers and registers work without it. */
+/*
+ * Reads the type information, if possible; without it, numbers and registers can still be fetched.
+ */
 static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool ret)
 {
 	*w = (struct wanted){.p = p, .ret = ret};
@@ -51,7 +53,7 @@ static void open_wanted(struct wanted *w, const struct wm_event_place *p, bool r
 		(void)wm_probe_btf_open(&w->btf, NULL);
 }
 
-/* Compiles the values to fetch there. */
+/* Compiles the values to fetch at the place. */
 static int fetch(const struct wanted *w, struct wm_event_def *def, struct wm_probe_args *args)
 {
 	struct wm_probe_btf_site site = {.btf = w->btf.data ? &w->btf : NULL,
@@ -111,7 +113,10 @@ static int add_kprobe(const struct wanted *w, const char *symbol, uint64_t offse
 	return err;
 }
 
-/* "ffffffff81000000 T start_kernel [module]": returns the name if it is code, else NULL. */
+/*
+ * Returns the name in a line such as "ffffffff81000000 T start_kernel [module]" if it is a
+ * function, else NULL.
+ */
 static char *function_of(char *line)
 {
 	char *save = NULL, *type, *name;
@@ -127,7 +132,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the listed functions that match, each name once. */
+/* Adds each listed function that matches, once per name. */
 static int add_functions(const struct wanted *w, const char *glob, char *text)
 {
 	char *save = NULL, **names = NULL, *last = NULL;
@@ -170,7 +175,7 @@ static int match_functions(const struct wanted *w, const char *glob)
 	int err;
 
 	if (!wm_pmu_named(&p->space->pmus, "kprobe"))
-		return add_kprobe(w, glob, 0); /* sets the error message */
+		return add_kprobe(w, glob, 0); /* called to set the error message */
 	err = wm_file_read(AT_FDCWD, KALLSYMS, KALLSYMS_MAX, &text, &bytes);
 	if (err < 0)
 		return wm_diag_set(p->diag, err, NULL, -1, "cannot read " KALLSYMS ": %s",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_place_usdt.c - the USDT probes of a program, by provider and name:
- * every place of a probe, and the values that can be fetched there. See
- * event_place.h.
+ * event_place_usdt.c - finds the USDT probes of a program by provider and name: every place of a
+ * probe, and the values that can be fetched there. See event_place.h.
  */
 #include <errno.h>
 #include <limits.h>
@@ -62,7 +61,7 @@ static int on_name(void *data, const char *name, struct wm_probe_value *ret, str
 			      : err;
 }
 
-/* Adds all operands; `left_out` gets a sentence for each that the kernel cannot fetch. */
+/* Adds all operands; `left_out` gets a sentence for each operand that the kernel cannot fetch. */
 static int all_operands(const struct wm_usdt_site *site, struct wm_probe_args *args)
 {
 	for (unsigned i = 0; i < WM_PROBE_ARGS_MAX; i++) {
@@ -175,7 +174,7 @@ static int add_matching(const struct wm_event_place *p, struct wm_event_file *fi
 
 	if (err < 0)
 		return err;
-	/* Few operands name variables; without symbols, those operands are left out. */
+	/* Few operands name variables; without symbols, these operands are left out. */
 	(void)wm_elf_symbols_read(file->elf, &symbols, NULL);
 	err = add_usdts(&s, &usdts, wanted);
 	wm_elf_symbols_done(&symbols);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kprobe_test.c - places in the kernel by name: counts on a known number of
- * calls from this program, and refusals with a sentence that names a cure.
- * Skips where the kernel has no kprobes; test/vm/kernel.bats runs it on one
- * that has.
+ * kprobe_test.c - probes at places in the kernel: counts a known number of calls from this program,
+ * and checks that refusals have a sentence with a cure. Skips where the kernel has no kprobes;
+ * test/vm/kernel.bats runs it on one that has.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -119,7 +118,7 @@ static void test_probes_vanish_with_their_descriptors(void **state)
 	assert_int_equal(counted(w, "kprobe:__x64_sys_getppid", 1), CALLS);
 	file = fopen(list, "r");
 	if (!file)
-		return; /* no debugfs: nothing more to check */
+		return; /* debugfs is not mounted, so nothing more can be checked */
 	while (fgets(line, sizeof(line), file))
 		assert_null(strstr(line, "__x64_sys_getppid"));
 	fclose(file);

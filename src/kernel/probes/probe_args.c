@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES 32u /* bytes of an argument's name, the kernel's limit */
+#define NAME_MAX_BYTES 32u /* limit of the kernel for an argument's name */
 
 struct slice {
 	const char *at, *end;
@@ -57,7 +57,7 @@ static bool is_name(struct slice s)
 }
 
 /*
- * The first (or last) `wanted` that is not within brackets or quotes; NULL:
+ * Finds the first (or last) `wanted` that is not within brackets or quotes; NULL when there is
  * none. An unmatched closing bracket ends the search.
  */
 static const char *find(struct slice s, char wanted, bool last)
@@ -96,8 +96,8 @@ static int copy(const struct compiler *c, struct slice s, char *to, size_t bytes
 /* ---- values ---------------------------------------------------------------------------- */
 
 /*
- * Copies the kernel's own syntax; registers may have their assembler names:
- * "%rdi" becomes "%di".
+ * Copies text in the kernel's own syntax. Registers may have their assembler names: "%rdi" becomes
+ * "%di".
  */
 static int own_words(const struct compiler *c, struct slice s, struct wm_probe_value *ret)
 {
@@ -128,7 +128,7 @@ static int own_words(const struct compiler *c, struct slice s, struct wm_probe_v
 	return 0;
 }
 
-/* "arg3": its number from 0; -1: the name is not of this form. */
+/* The number, from 0, of an argument named like "arg3"; -1 for other names. */
 static int argument_number(const char *name)
 {
 	if (strncmp(name, "arg", 3) || name[3] < '1' || name[3] > '9' ||
@@ -138,14 +138,14 @@ static int argument_number(const char *name)
 }
 
 /*
- * A word of an i386 program's stack: the kernel's own $stackN counts words of
- * the kernel's width. On entry to a function, word 0 is the return address.
+ * Fetches a word of an i386 program's stack; the kernel's own $stackN counts words of the kernel's
+ * width. On entry to a function, word 0 is the return address.
  */
 static int stack_word(unsigned nr, struct wm_probe_value *ret)
 {
 	(void)snprintf(ret->fetch, sizeof(ret->fetch), "+%u(%%sp)", 4 * nr);
 	(void)snprintf(ret->type, sizeof(ret->type), "u32");
-	ret->points = true; /* in case its type is a string */
+	ret->points = true; /* needed if the type is a string */
 	return 0;
 }
 
@@ -231,7 +231,7 @@ static int value_of(const struct compiler *c, struct slice s, struct wm_probe_va
 	return by_name(c, s, ret);
 }
 
-/* "x" of "x=%di", or a name derived from the value. */
+/* Determines an argument's name: "x" in "x=%di", or one derived from the value. */
 static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t bytes)
 {
 	const char *equals = find(*s, '=', false);
@@ -247,7 +247,7 @@ static int name_of(const struct compiler *c, struct slice *s, char *ret, size_t 
 	name.at += *name.at == '$' || *name.at == '%';
 	for (name.end = name.at; name.end < s->end && is_word(*name.end); name.end++)
 		;
-	/* "list->head.size" gets the name size. */
+	/* "list->head.size" gets the name "size" */
 	for (const char *p = name.end; p < s->end && !strchr(":(+", *p); p++)
 		if (is_word(*p))
 			name = (struct slice){is_word(p[-1]) ? name.at : p, p + 1};
@@ -269,7 +269,10 @@ static void type_of(struct slice *s, char *ret, size_t bytes)
 	s->end = colon;
 }
 
-/* A string at an address needs no "+0(...)" around it; a register's value does. */
+/*
+ * Whether the text is a number: a string at a constant address needs no "+0(...)" around it, the
+ * value of a register does.
+ */
 static bool is_number(const char *fetch)
 {
 	return *fetch == '%' || *fetch == '$';
@@ -282,7 +285,10 @@ static bool follows(const struct wm_probe_value *v, const char *type)
 	       strcmp(v->fetch, "$comm");
 }
 
-/* The kernel reads pointers in memory as 8 bytes. */
+/*
+ * Whether the value is a pointer in memory of an i386 program: the kernel reads such pointers as 8
+ * bytes.
+ */
 static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_value *v)
 {
 	unsigned reads = follows(v, v->type) + (strchr(v->fetch, '@') != NULL);
@@ -295,7 +301,7 @@ static bool is_out_of_reach(const struct compiler *c, const struct wm_probe_valu
 static const char out_of_reach[] = "it is behind a 32-bit pointer in memory, and the kernel "
 				   "follows only 64-bit ones; it can follow a register: +0(%eax)";
 
-/* An untyped number of i386 code; "$comm" and "\"text\"" are not numbers. */
+/* Whether the value is an untyped number in i386 code; "$comm" and "\"text\"" are not numbers. */
 static bool is_narrow_number(const struct compiler *c, const struct wm_probe_value *v)
 {
 	return c->scope->narrow && !*v->type && strcasecmp(v->fetch, "$comm") &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_args.h - the values that a probe fetches at each hit: translates the
- * list that users write in parentheses after the place to the kernel's syntax.
+ * probe_args.h - the values that a probe fetches at each hit. Translates the list that users write
+ * in parentheses after a place to the kernel's syntax.
  *
  *   uprobe:BIN:func(n=arg1:s32, path=arg2:string, %r8, +16(%di):u32, count)
  *   uretprobe:BIN:func(ret=$retval:s64)
@@ -34,15 +34,17 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-#define WM_PROBE_ARGS_MAX  64u   /* of one probe */
-#define WM_PROBE_FETCH_MAX 1024u /* bytes of one argument in the kernel's syntax */
+#define WM_PROBE_ARGS_MAX  64u   /* limit for the arguments of one probe */
+#define WM_PROBE_FETCH_MAX 1024u /* limit for one argument in the kernel's syntax */
 
-/* The list in the kernel's syntax, "n=%di:s32 path=+0(%si):string". */
+/* The list in the kernel's syntax, such as "n=%di:s32 path=+0(%si):string". */
 struct wm_probe_args {
 	struct wm_text kernel;
-	/* Names of arguments fetched as integers whose bytes are a float's or a double's. */
+	/*
+	 * Names of arguments that are fetched as integers but hold the bytes of a float or double.
+	 */
 	struct wm_text floats;
-	/* Sentences about arguments that "*" stands for, but that the kernel cannot fetch. */
+	/* Sentences about arguments that "*" includes, but that the kernel cannot fetch. */
 	struct wm_text left_out;
 };
 
@@ -52,35 +54,36 @@ void wm_probe_args_done(struct wm_probe_args *a);
 /* A value that can be fetched. */
 struct wm_probe_value {
 	char fetch[WM_PROBE_FETCH_MAX]; /* "%di", "+8(%sp)" */
-	char type[32];                  /* "s32", "string", "double"; "": unknown */
-	bool points;                    /* it is an address: a string is the text it points to */
-	bool is_text;                   /* it is the text, not its address */
+	char type[32];                  /* for example "s32", "string" or "double"; "": unknown */
+	/* The value is an address; a string is the text at that address. */
+	bool points;
+	bool is_text; /* the value is the text itself, not its address */
 };
 
-/* The meaning of names at a place. */
+/* How names at a place are looked up. */
 struct wm_probe_scope {
-	const char *probe; /* its name, for messages */
+	const char *probe; /* name of the probe, for messages */
 	bool in_kernel;    /* a kprobe */
-	bool returns;      /* at a function's return */
-	bool narrow; /* in i386 code: arguments and $stackN are words of 4 bytes on the stack */
+	bool returns;      /* the place is the return of a function */
+	bool narrow;       /* i386 code: arguments and $stackN are words of 4 bytes on the stack */
 	/*
-	 * Looks up a name ("count", "arg1" of a USDT probe, "$retval" for its
-	 * type alone): 0, -ENOENT (the name is unknown), or an error with a
-	 * sentence. NULL: no names at this place.
+	 * Looks up a name ("count", "arg1" of a USDT probe, "$retval" only for its type). Returns
+	 * 0, -ENOENT for an unknown name, or an error with a sentence. NULL: this place has no
+	 * names.
 	 */
 	int (*named)(void *data, const char *name, struct wm_probe_value *ret,
 		     struct wm_diag *diag);
 	/*
-	 * Calls fn with every name that "*" stands for; -ENOENT: they are
-	 * unknown. NULL: likewise.
+	 * Calls fn with every name that "*" includes. -ENOENT, or a NULL pointer here: the names
+	 * are unknown.
 	 */
 	int (*each)(void *data, int (*fn)(const char *name, void *), void *user);
 	void *data;
 };
 
 /*
- * Compiles the text between the parentheses. 0, -ENOMEM, or -EINVAL, -ENOENT,
- * -EOPNOTSUPP with a sentence and the column in `text` (from 1).
+ * Compiles the text between the parentheses. Returns 0, -ENOMEM, or -EINVAL, -ENOENT or -EOPNOTSUPP
+ * with a sentence and the column in `text` (from 1).
  */
 int wm_probe_args_compile(const char *text, const struct wm_probe_scope *scope,
 			  struct wm_probe_args *out, struct wm_diag *diag);
@@ -90,17 +93,20 @@ void wm_probe_args_add(struct wm_probe_args *out, const char *name,
 		       const struct wm_probe_value *value);
 
 /*
- * The kernel's name for a register of this machine, given in assembler spelling
- * ("edi", "%r10w"), and the bits of it that are meant. False: the kernel has no
- * name for it (vector registers, for example).
+ * Finds the kernel's name for a register of this machine given in assembler spelling ("edi",
+ * "%r10w"), and the bits of the register that are used. Returns false when the kernel has no name
+ * for it, for example for a vector register.
  */
 bool wm_probe_register(const char *name, size_t bytes, const char **ret_name, unsigned *ret_bytes,
 		       unsigned *ret_shift);
 
-/* The kernel's name for a register by its number in DWARF (of i386: `narrow`); NULL: none. */
+/*
+ * The kernel's name for a register given by its number in DWARF (that of i386 when `narrow`); NULL:
+ * none.
+ */
 const char *wm_probe_dwarf_register(unsigned number, bool narrow);
 
-/* The register that passes integer argument `nr` (from 0); NULL: none. */
+/* The register that passes integer argument `nr`, counted from 0; NULL: none. */
 const char *wm_probe_argument_register(unsigned nr);
 
 #endif

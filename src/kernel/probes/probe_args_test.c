@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_args_test.c - the users' argument lists and the operands of USDT
- * probes, in the kernel's syntax; invalid ones are refused with the reason and
- * the column.
+ * probe_args_test.c - translates users' argument lists and the operands of USDT probes to the
+ * kernel's syntax; invalid ones are refused with the reason and the column.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -153,7 +152,11 @@ static void test_every_byte(void **state)
 static void test_operands(void **state)
 {
 	static const struct {
-		const char *operand, *fetch, *type; /* or NULL and a word of the error message */
+		/*
+		 * What is expected: the fetched value and its type, or NULL and a word of the error
+		 * message.
+		 */
+		const char *operand, *fetch, *type;
 	} rows[] = {
 	    {"-4@%edi", "%di", "s32"},
 	    {"8@%r15", "%r15", "u64"},
@@ -205,7 +208,7 @@ static void test_operands(void **state)
 	}
 }
 
-/* An i386 program's registers have 4 bytes, and a value of 8 bytes takes two of them. */
+/* Registers of an i386 program have 4 bytes, and a value of 8 bytes needs two of them. */
 static void test_narrow_operands(void **state)
 {
 	static const struct {

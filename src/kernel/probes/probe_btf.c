@@ -12,10 +12,12 @@
 #include "base/file.h"
 #include "base/nearest.h"
 
-#define VMLINUX      "/sys/kernel/btf/vmlinux"
-#define PIECES_MAX   2u  /* of 8 bytes, of a structure passed in registers */
-#define REGISTERS    6u  /* that pass arguments; the kernel reads no others by number */
-#define ELEMENTS_MAX 64u /* of an array, the kernel's limit */
+#define VMLINUX "/sys/kernel/btf/vmlinux"
+/* Limit for the 8-byte pieces of a structure that is passed in registers. */
+#define PIECES_MAX 2u
+/* Number of registers that pass arguments; the kernel reads no others by number. */
+#define REGISTERS    6u
+#define ELEMENTS_MAX 64u /* limit of the kernel for the elements of an array */
 
 int wm_probe_btf_open(struct wm_probe_btf *b, struct wm_diag *diag)
 {
@@ -50,7 +52,10 @@ static int refuse(struct wm_diag *diag, int err, const char *path, const char *w
 
 /* ---- types in the kernel's syntax ----------------------------------------------------- */
 
-/* False: the type is neither a single value nor an array of such. */
+/*
+ * Writes a type in the kernel's syntax; returns false when it is neither a single value nor an
+ * array of single values.
+ */
 static bool put_type(const struct wm_btf *b, uint32_t id, const struct wm_btf_member *member,
 		     struct wm_probe_value *ret)
 {
@@ -90,7 +95,7 @@ static bool put_type(const struct wm_btf *b, uint32_t id, const struct wm_btf_me
 
 /* ---- parameters -------------------------------------------------------------------------- */
 
-/* The number of argument registers that a parameter occupies; 0: it is passed in memory. */
+/* The number of registers that a parameter occupies; 0 when it is passed in memory. */
 static uint32_t registers_of(const struct wm_btf *b, uint32_t type)
 {
 	struct wm_btf_type t;
@@ -130,7 +135,7 @@ static int find_parameter(const struct wm_btf *b, uint32_t prototype, const char
 			   name, *cure ? cure : "arg1 is the first argument");
 }
 
-/* "->name" or ".name": one step from a structure, or a pointer to one, to its member. */
+/* Applies "->name" or ".name": one step from a structure, or a pointer to one, to its member. */
 static int take_member(const struct wm_btf *b, const char *name, const char *path, uint32_t *type,
 		       struct wm_btf_member *member, bool *in_memory, struct wm_probe_value *ret,
 		       struct wm_diag *diag)

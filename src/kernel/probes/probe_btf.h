@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_btf.h - looks up names in the arguments of a kprobe in the kernel's own
- * type information: parameters of functions, members of structures.
+ * probe_btf.h - looks up names in the arguments of a kprobe, using the kernel's own type
+ * information: parameters of functions, members of structures.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_BTF_H
 #define WM_KERNEL_PROBES_PROBE_BTF_H
@@ -14,19 +14,25 @@ struct wm_probe_btf {
 	struct wm_btf btf;
 };
 
-/* Reads /sys/kernel/btf/vmlinux. -ENOENT: this kernel has no BTF; -EACCES ... */
+/*
+ * Reads /sys/kernel/btf/vmlinux. Returns 0, -ENOENT (this kernel has no BTF), -EACCES or another
+ * errno.
+ */
 int wm_probe_btf_open(struct wm_probe_btf *b, struct wm_diag *diag);
 void wm_probe_btf_close(struct wm_probe_btf *b);
 
 struct wm_probe_btf_site {
 	const struct wm_probe_btf *btf; /* NULL: not available */
 	const char *function;
-	bool entry; /* at the first instruction, where parameters are still in their argument
-		       registers */
+	/*
+	 * The place is the first instruction, where parameters are still in their argument
+	 * registers.
+	 */
+	bool entry;
 	bool returns;
 };
 
-/* For struct wm_probe_scope: `data` is a struct wm_probe_btf_site. See probe_dwarf.h. */
+/* Functions for struct wm_probe_scope; `data` is a struct wm_probe_btf_site. See probe_dwarf.h. */
 int wm_probe_btf_named(void *data, const char *name, struct wm_probe_value *ret,
 		       struct wm_diag *diag);
 int wm_probe_btf_each(void *data, int (*fn)(const char *name, void *), void *user);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_dwarf.h - looks up names in a probe's arguments in debug information:
- * parameters, variables and parts of them, in the kernel's syntax.
+ * probe_dwarf.h - looks up names in the arguments of a probe, using debug information: parameters,
+ * variables and parts of them. Returns them in the kernel's syntax.
  */
 #ifndef WM_KERNEL_PROBES_PROBE_DWARF_H
 #define WM_KERNEL_PROBES_PROBE_DWARF_H
@@ -9,27 +9,26 @@
 #include "elf/elf_vars.h"
 #include "kernel/probes/probe_args.h"
 
-/* A place of a program. */
+/* A place in a program. */
 struct wm_probe_site {
 	struct wm_elf_vars *vars;
-	uint64_t address, offset; /* in memory and in the file */
+	uint64_t address, offset; /* address in memory, and offset in the file */
 	bool returns;
 	bool narrow; /* i386 code */
 };
 
 /*
- * For struct wm_probe_scope: `data` is a struct wm_probe_site. A lookup returns
- * 0, or -ENOENT or -EOPNOTSUPP with a sentence; "$retval" gets its type alone.
+ * Functions for struct wm_probe_scope; `data` is a struct wm_probe_site. A lookup returns 0, or
+ * -ENOENT or -EOPNOTSUPP with a sentence; for "$retval" it returns only the type.
  */
 int wm_probe_dwarf_named(void *data, const char *name, struct wm_probe_value *ret,
 			 struct wm_diag *diag);
 int wm_probe_dwarf_each(void *data, int (*fn)(const char *name, void *), void *user);
 
 /*
- * An address in a program's image, in the kernel's syntax. The kernel counts
- * "@+N" from where the probe's own segment would begin at offset 0 of the file;
- * data may be in another segment. False: the address is before the file's first
- * byte.
+ * Writes an address in a program's image in the kernel's syntax. The kernel counts "@+N" from where
+ * the probe's own segment would begin at offset 0 of the file; data may be in another segment.
+ * Returns false when the address is before the first byte of the file.
  */
 bool wm_probe_image(uint64_t address, uint64_t site_address, uint64_t site_offset, char *ret,
 		    size_t bytes);

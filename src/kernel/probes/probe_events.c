@@ -22,8 +22,9 @@
 #define LIST_MAX   (16u << 20)
 #define LOG_MAX    (1u << 20)
 #define LINE_BYTES 8192u
-#define TRIES      100u /* a probe is busy until its last descriptor is closed */
-#define TRY_NS     20000000u
+/* Attempts to remove a probe, which is busy until its last descriptor is closed. */
+#define TRIES  100u
+#define TRY_NS 20000000u
 
 struct wm_dynamic {
 	const struct wm_tracefs *tracefs;
@@ -31,7 +32,7 @@ struct wm_dynamic {
 	char group[64];
 	unsigned nr;
 	pid_t keeper;
-	int alive; /* closed when this process ends; the keeper waits for that */
+	int alive; /* a pipe that is closed when this process ends; the keeper waits for that */
 };
 
 /* ---- removing -------------------------------------------------------------------- */
@@ -48,8 +49,8 @@ static int write_line(const struct wm_tracefs *t, const char *file, const char *
 }
 
 /*
- * Field 22 of /proc/PID/stat, which distinguishes two processes with the same
- * pid; 0: no such process.
+ * Reads field 22 of /proc/PID/stat, the start time, which distinguishes two processes with the same
+ * pid. Returns 0 when there is no such process.
  */
 static uint64_t start_of(pid_t pid)
 {
@@ -60,7 +61,7 @@ static uint64_t start_of(pid_t pid)
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (wm_file_read(AT_FDCWD, path, 4096, &text, &bytes) < 0)
 		return 0;
-	at = strrchr(text, ')'); /* the name before it may contain any byte */
+	at = strrchr(text, ')'); /* the name in parentheses may contain any byte */
 	for (int field = 3; at && field <= 22; field++)
 		at = strchr(at + 1, ' ');
 	if (at)
@@ -70,8 +71,8 @@ static uint64_t start_of(pid_t pid)
 }
 
 /*
- * Whether "waymark_PID_START", in synthetic events followed by "_NAME", belongs
- * to a process that has exited.
+ * Whether "waymark_PID_START", which "_NAME" follows in synthetic events, belongs to a process that
+ * has exited.
  */
 static bool is_orphan(const char *group)
 {
@@ -85,7 +86,7 @@ static bool is_orphan(const char *group)
 	return (!*end || *end == '_') && start_of((pid_t)pid) != start;
 }
 
-/* Whether a name is the group's, or begins with it like those of synthetic events. */
+/* Whether a name is that of the group, or begins with it, as those of synthetic events do. */
 static bool is_of(const char *name, const char *group)
 {
 	size_t n = strlen(group);
@@ -94,9 +95,9 @@ static bool is_of(const char *name, const char *group)
 }
 
 /*
- * Removes the probes whose lines are "X:GROUP/NAME ...", and synthetic events,
- * "s:synthetic/GROUP_NAME ...": of one group, or (NULL) of all groups whose
- * process has exited. Returns how many were busy.
+ * Removes the probes whose lines are "X:GROUP/NAME ..." or, for synthetic events,
+ * "s:synthetic/GROUP_NAME ...". Acts on one group or, when NULL, on all groups whose process has
+ * exited. Returns the number of busy ones.
  */
 static unsigned remove_probes(const struct wm_tracefs *t, const char *file, const char *group)
 {
@@ -131,8 +132,9 @@ static unsigned remove_probes(const struct wm_tracefs *t, const char *file, cons
 /* ---- the keeper --------------------------------------------------------------------- */
 
 /*
- * Runs in its own session: neither the terminal's signals nor a kill of the
- * parent's process group reach it. Keeps only tracefs and the pipe open.
+ * The main function of the keeper. It runs in its own session, so that neither the terminal's
+ * signals nor a kill of the parent's process group reach it. It keeps only tracefs and the pipe
+ * open.
  */
 static void __attribute__((noreturn)) keep(const struct wm_dynamic *d, int pipe_end)
 {
@@ -184,8 +186,8 @@ static int start_keeper(struct wm_dynamic *d)
 	(void)close(fds[0]);
 	(void)close(ready[1]);
 	/*
-	 * Waits until the keeper has closed the inherited descriptors: a ring
-	 * that it holds would keep the instance.
+	 * Waits until the keeper has closed inherited descriptors, because an open ring would keep
+	 * the instance alive.
 	 */
 	while (err == 0 && read(ready[0], &byte, 1) < 0 && errno == EINTR)
 		;
@@ -197,7 +199,7 @@ static int start_keeper(struct wm_dynamic *d)
 	return err;
 }
 
-/* The file that lists all probes; older kernels have one for each kind. */
+/* The name of the file that lists all probes; older kernels have one file for each kind. */
 static const char *list_file(const struct wm_tracefs *t)
 {
 	return faccessat(t->dirfd, "dynamic_events", F_OK, 0) == 0 ? "dynamic_events"
@@ -259,8 +261,8 @@ void wm_dynamic_destroy(struct wm_dynamic *d)
 /* ---- making --------------------------------------------------------------------------- */
 
 /*
- * The kernel's last error, if it concerns a line that begins with `begin`, and
- * the caret's column in that line (from 1; 0: none). All tools share the log.
+ * Reads the kernel's last error, if it is about a line that begins with `begin`, and the caret's
+ * column in that line (from 1; 0: none). All tools share the log.
  */
 static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *buf, size_t bytes)
 {
@@ -279,7 +281,7 @@ static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *
 		caret = strchr(line, '^');
 		for (at = caret; at && at > line && at[-1] != '\n'; at--)
 			;
-		/* The caret is below the text after "  Command: ". */
+		/* The caret is in the line below "  Command: TEXT". */
 		if (caret && (size_t)(caret - at) >= strlen(command) + 2)
 			column = (uint32_t)((size_t)(caret - at) - strlen(command) - 2 + 1);
 	}
@@ -287,11 +289,11 @@ static uint32_t last_error(const struct wm_tracefs *t, const char *begin, char *
 	return column;
 }
 
-/* A probe's line, and the offset of the arguments in it. */
+/* A line that defines a probe, and the offset of the arguments in it. */
 struct line {
 	char text[LINE_BYTES];
 	size_t arguments;
-	int file; /* kept open while the kernel resolves its path; -1: none */
+	int file; /* open while the kernel resolves the path to it; -1: none */
 };
 
 static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, const struct line *l,
@@ -309,7 +311,7 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 			       "later, with CONFIG_KPROBE_EVENTS)");
 	if (err == -EINVAL)
 		column = last_error(t, l->text, why, sizeof(why));
-	/* The kernel parsed the line, but refuses the place. */
+	/* The kernel has parsed the line but refuses the place. */
 	if (err != -EINVAL || (place && !strcmp(why, "Failed to register probe event")))
 		(void)snprintf(why, sizeof(why), "%s", place ? place : strerror(-err));
 	if (def->arguments && column > l->arguments && column <= strlen(l->text))
@@ -319,8 +321,8 @@ static int refused(const struct wm_tracefs *t, const struct wm_event_def *def, c
 }
 
 /*
- * The kernel splits lines at blanks: a path that contains one is given as an
- * open descriptor.
+ * Writes the path. The kernel splits lines at blanks, so a path with a blank is passed as an open
+ * descriptor.
  */
 static int make_path(const struct wm_event_def *def, struct line *l, char *buf, size_t bytes)
 {
@@ -338,7 +340,7 @@ static int make_path(const struct wm_event_def *def, struct line *l, char *buf, 
 	return 0;
 }
 
-/* "p:GROUP/eN PLACE ARGUMENTS". */
+/* Writes a line "p:GROUP/eN PLACE ARGUMENTS". */
 static int make_line(const struct wm_dynamic *d, const struct wm_event_def *def, const char *event,
 		     struct line *l)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_events_test.c - probes in tracefs are removed after their maker: at its
- * end, after a kill -9, and, when maker and keeper were killed, by the next
- * maker of probes. Skipped where tracefs cannot be written.
+ * probe_events_test.c - probes in tracefs are removed after their creator: when it exits, after a
+ * kill -9, and, if creator and keeper were killed, by the next process that creates probes. Skipped
+ * where tracefs cannot be written.
  */
 #include "kernel/probe_events.h"
 
@@ -52,7 +52,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Makes one probe in this program, or skips with the reason. */
+/* Creates one probe in this program, or skips the test with the reason. */
 static struct wm_dynamic *make(struct world *w, char *system, char *event)
 {
 	struct wm_diag diag = {.offset = -1};
@@ -71,7 +71,7 @@ static struct wm_dynamic *make(struct world *w, char *system, char *event)
 	return d;
 }
 
-/* Whether the probe has been removed. Waits at most a minute for that. */
+/* Waits up to a minute until the probe has been removed; returns whether it has. */
 static bool is_gone(const struct world *w, const char *system)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
@@ -116,7 +116,7 @@ static void test_made_and_removed(void **state)
 	assert_true(is_gone(w, system));
 }
 
-/* A child makes a probe and is killed, together with its keeper if requested. */
+/* A child creates a probe and is killed, together with its keeper if requested. */
 static void killed(struct world *w, bool keeper, char *system)
 {
 	char event[WM_TRACEFS_NAME_MAX];

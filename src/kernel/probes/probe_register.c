@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_register.c - registers of this machine: their assembler names, their
- * names in the kernel's probes, and those that pass arguments. See
- * probe_args.h.
+ * probe_register.c - the registers of this machine: their assembler names, their names in the
+ * kernel's probes, and the registers that pass arguments. See probe_args.h.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 struct row {
 	const char *kernel;
-	const char *names[5]; /* of 8, 4, 2, 1 bytes, and of bits 8 to 15 */
+	const char *names[5]; /* names for 8, 4, 2 and 1 bytes, and for bits 8 to 15 */
 };
 
 static const struct row rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usdt_operand.c - see usdt_operand.h. Assembler text of x86-64, i386 and aarch64. */
+/* usdt_operand.c - see usdt_operand.h. Parses assembler text of x86-64, i386 and aarch64. */
 #include "kernel/probes/usdt_operand.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 struct operand {
 	const struct wm_usdt_site *site;
-	const char *at, *end; /* after the '@' */
+	const char *at, *end; /* the text after the '@' */
 	const char *whole;
 	unsigned nr, bytes;
 	bool is_signed, is_float;
@@ -22,8 +22,8 @@ struct operand {
 /* ---- the list ---------------------------------------------------------------------- */
 
 /*
- * The next operand of a list; blanks within brackets belong to it. Returns its
- * length; 0: no more.
+ * Finds the next operand of a list; blanks within brackets belong to it. Returns its length; 0: no
+ * more operands.
  */
 static size_t next(const char **list)
 {
@@ -97,7 +97,7 @@ static int image(const struct operand *o, uint64_t address, struct wm_probe_valu
 	return set_type(o, ret);
 }
 
-/* The address of "name+8", alone or before "(%rip)". */
+/* Finds the address of "name+8", alone or before "(%rip)". */
 static bool symbol_address(const struct operand *o, const char *text, size_t bytes,
 			   uint64_t *ret_address)
 {
@@ -122,7 +122,7 @@ static bool symbol_address(const struct operand *o, const char *text, size_t byt
 	return s != NULL;
 }
 
-/* "-8(%rbp)", "name(%rip)"; `open` is its bracket. */
+/* Converts "-8(%rbp)" or "name(%rip)"; `open` points to the bracket. */
 static int memory(const struct operand *o, const char *open, struct wm_probe_value *ret)
 {
 	const char *close = memchr(open, ')', (size_t)(o->end - open));
@@ -175,7 +175,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 
 #elif defined(__aarch64__)
 
-/* "x3", "42", "[sp, 16]", "[x0]". */
+/* Converts "x3", "42", "[sp, 16]" or "[x0]". */
 static int convert(const struct operand *o, struct wm_probe_value *ret)
 {
 	const char *name = o->at + 1, *end = o->end - 1, *comma;
@@ -204,7 +204,7 @@ static int convert(const struct operand *o, struct wm_probe_value *ret)
 
 #endif
 
-/* "-4@", "8f@": width and kind; false: malformed. */
+/* Parses width and kind: "-4@", "8f@"; returns false when they are malformed. */
 static bool parse_width(struct operand *o)
 {
 	char *end;

@@ -42,7 +42,10 @@ static int grow(struct wm_proc_text *t)
 	return 0;
 }
 
-/* The kernel returns a file in pieces of about a page; a read of 0 bytes marks the end. */
+/*
+ * Reads the whole file: the kernel returns it in pieces of about a page, and a read of 0 bytes
+ * marks the end.
+ */
 int wm_proc_read(int fd, struct wm_proc_text *t)
 {
 	t->bytes = 0;

@@ -41,7 +41,7 @@ void wm_proc_tasks_done(struct wm_proc_tasks *t)
 
 /* --- the list --------------------------------------------------------------------------- */
 
-/* The index of the pid, or of the place to insert it. */
+/* The index of the pid in the list, or the index at which to insert it. */
 static size_t place_of(const struct wm_proc_tasks *t, pid_t pid)
 {
 	size_t low = 0, high = t->nr;
@@ -97,7 +97,7 @@ int wm_proc_tasks_follow(struct wm_proc_tasks *t, pid_t pid)
 
 /* --- refreshing ------------------------------------------------------------------------ */
 
-/* 0: it is unknown, or the process has ended. */
+/* The parent's pid; 0 when it is unknown or the process has ended. */
 static pid_t parent_of(struct wm_proc_tasks *t, struct wm_proc_task *task)
 {
 	const char *end;
@@ -107,7 +107,7 @@ static pid_t parent_of(struct wm_proc_tasks *t, struct wm_proc_task *task)
 
 	if (fd >= 0)
 		close(fd);
-	/* "12 (comm) S 7 ...": a comm may have parentheses in it. */
+	/* the line is "12 (comm) S 7 ..."; comm may contain parentheses */
 	end = err || t->text.bytes < 8 ? NULL : memrchr(t->text.data, ')', t->text.bytes);
 	if (!end || t->text.data + t->text.bytes - end < 6 || t->text.bytes == t->text.room)
 		return 0;
@@ -121,7 +121,10 @@ static bool is_ours(const struct wm_proc_tasks *t, pid_t pid)
 	return pid == t->ours[0] || pid == t->ours[1];
 }
 
-/* Removes the entries between two processes that are adjacent in /proc: they have ended. */
+/*
+ * Removes the entries between two processes that are adjacent in /proc, because those processes
+ * have ended.
+ */
 static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -131,8 +134,8 @@ static void forget(struct wm_proc_tasks *t, size_t from, size_t to)
 }
 
 /*
- * Adds a new process: it is followed when its parent is. 1: the parent is not
- * on the list yet (pids wrap around); try again at the next refresh.
+ * Adds a new process, which is followed when its parent is. Returns 1 when the parent is not in the
+ * list yet (pids wrap around): try again at the next refresh.
  */
 static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 {
@@ -149,7 +152,7 @@ static int meet(struct wm_proc_tasks *t, size_t at, pid_t pid)
 	return 0;
 }
 
-/* /proc lists processes in the order of their pids, like the list. */
+/* Merges /proc into the list: both are in the order of pids. */
 int wm_proc_tasks_refresh(struct wm_proc_tasks *t)
 {
 	DIR *dir = opendir("/proc");

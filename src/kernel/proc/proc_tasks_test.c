@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_tasks_test.c - following children but not other processes, and removing ended ones. */
+/*
+ * proc_tasks_test.c - tests that children but no other processes are followed, and that ended ones
+ * are removed.
+ */
 #include "kernel/proc_tasks.h"
 
 #include <errno.h>
@@ -20,9 +23,8 @@
 static const pid_t nobody[2] = {0, 0};
 
 /*
- * A process that has a child. The child reports its pid once it is sure to end
- * with its parent: if the parent were killed before, the child would remain for
- * ever.
+ * Starts a process that has a child. The child reports its pid once it has ensured that it ends
+ * with its parent; otherwise it would remain for ever if the parent were killed earlier.
  */
 static pid_t start_family(pid_t *ret_child)
 {
@@ -80,7 +82,7 @@ static void children_are_followed_and_strangers_not(void **state)
 	assert_false(is_followed(&t, getpid()));
 	for (size_t i = 1; i < t.nr; i++)
 		assert_true(t.tasks[i - 1].pid < t.tasks[i].pid);
-	/* Its files report its end, even through a descriptor that was kept open. */
+	/* A read of its files fails after its end, even through a descriptor that was kept open. */
 	assert_int_equal(wm_proc_task_read(&t, task_of(&t, pid), stat, 0, &text), 0);
 	assert_int_equal(atoi(text.data), pid);
 	assert_true(wm_proc_task_renamed(&t, task_of(&t, pid)));

@@ -20,10 +20,11 @@
 #include "kernel/counters.h"
 
 #define SYMBOLS_MAX ((size_t)256 << 20)
-#define BEGIN_BYTES ((size_t)1 << 20) /* of all symbols: _text is within these */
+/* Size of the beginning of all symbols that is read: it contains _text. */
+#define BEGIN_BYTES ((size_t)1 << 20)
 #define MODULES_MAX ((size_t)16 << 20)
 #define SMALL_FILE  65536u
-#define ID_BYTES    20u /* the space in a record */
+#define ID_BYTES    20u /* space for a build-id in a record */
 #define FILES_KNOWN 4096u
 
 /* --- build-ids ------------------------------------------------------------------------ */
@@ -34,8 +35,8 @@ struct id {
 };
 
 /*
- * Reads a file of notes, as in /sys: u32 bytes of the owner, bytes of the data,
- * type; owner; data.
+ * Reads a build-id from a file of notes, as in /sys: u32 size of the owner, size of the data, type;
+ * then owner and data.
  */
 static struct id id_of_notes(const char *path)
 {
@@ -67,7 +68,7 @@ static struct id id_of_notes(const char *path)
 	return id;
 }
 
-/* Cache of build-ids by file; a file displaced from its slot is read again. */
+/* A cache entry: the build-id of a file. A file whose entry was replaced is read again. */
 struct file {
 	uint64_t inode;
 	uint32_t major, minor;
@@ -185,7 +186,7 @@ static void tell_all(struct telling *t)
 		closedir(proc);
 }
 
-/* The process a thread belongs to; 0: it has ended. */
+/* The process to which a thread belongs; 0 when the thread has ended. */
 static pid_t process_of(pid_t tid)
 {
 	char path[64], *status, *at;
@@ -231,7 +232,7 @@ void wm_running_tell(const pid_t *tids, size_t nr, wm_running_fn *fn, void *data
 
 /* --- the kernel ------------------------------------------------------------------------------ */
 
-/* The address at the start of the line that contains the key; 0: no such line. */
+/* The address at the start of the line that contains the key; 0 when no line does. */
 static uint64_t address_of(const char *text, const char *key)
 {
 	const char *at = strstr(text, key), *line = at;
@@ -241,7 +242,10 @@ static uint64_t address_of(const char *text, const char *key)
 	return line ? strtoull(line, NULL, 16) : 0;
 }
 
-/* The kernel sorts symbols by address: only a few data symbols precede its code. */
+/*
+ * Finds the beginning of the kernel's code. The kernel sorts symbols by address, and only a few
+ * data symbols precede its code.
+ */
 static int find_begin(uint64_t *ret)
 {
 	char *text = malloc(BEGIN_BYTES + 1);
@@ -265,7 +269,10 @@ static int find_begin(uint64_t *ret)
 	return err;
 }
 
-/* "  01000000-02209987 : Kernel code": physical addresses, but the same number of bytes. */
+/*
+ * Computes the size of the kernel's code from a line such as "  01000000-02209987 : Kernel code".
+ * The addresses are physical, but the size is the same.
+ */
 static uint64_t code_bytes(void)
 {
 	uint64_t first = 0, last = 0;
@@ -318,7 +325,7 @@ static void tell_part(struct telling *t, const char *name, uint64_t addr, uint64
 	tell_mmap(t, &r, &id);
 }
 
-/* "name bytes uses users state address" */
+/* Lines of /proc/modules are "name bytes uses users state address". */
 static void tell_modules(struct telling *t)
 {
 	char *list, *next, name[128], called[144], notes[192];

@@ -40,7 +40,9 @@ void wm_perf_ring_unmap(struct wm_perf_ring *r)
 
 uint64_t wm_perf_ring_begin(struct wm_perf_ring *r)
 {
-	/* Pairs with the kernel's barrier between writing a record and advancing the head. */
+	/*
+	 * Acquire pairs with the kernel's barrier between writing a record and advancing the head.
+	 */
 	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	return r->head - r->tail;
 }
@@ -56,7 +58,8 @@ const void *wm_perf_ring_next(struct wm_perf_ring *r, size_t *ret_bytes)
 	memcpy(&header, record,
 	       sizeof(header)); /* records are multiples of 8: a header never wraps */
 	if (header.size < sizeof(header) || header.size > r->head - r->tail) {
-		r->tail = r->head; /* the kernel never writes this size; the rest is unusable */
+		/* The kernel never writes this size, so the rest cannot be parsed. */
+		r->tail = r->head;
 		return NULL;
 	}
 	if (header.size > to_end) {
@@ -71,6 +74,6 @@ const void *wm_perf_ring_next(struct wm_perf_ring *r, size_t *ret_bytes)
 
 void wm_perf_ring_end(struct wm_perf_ring *r)
 {
-	/* Pairs with the kernel's read of the tail before it overwrites records. */
+	/* Release pairs with the kernel's read of the tail before it overwrites records. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }

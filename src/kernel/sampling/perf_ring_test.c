@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring filled by hand as the kernel does: records that wrap around its end,
- * and invalid sizes.
+ * Reads rings that the test fills as the kernel does: records that wrap around the end, and invalid
+ * sizes.
  */
 #include "kernel/sampling/perf_ring.h"
 
@@ -30,7 +30,7 @@ static struct made *make(void)
 	return m;
 }
 
-/* Writes a record of that size whose bytes count up from `seed`. */
+/* Writes a record of the given size whose bytes count up from `seed`. */
 static void put(struct made *m, uint16_t size, unsigned char seed)
 {
 	struct perf_event_header h = {.type = 9, .size = size};
@@ -91,7 +91,7 @@ static void test_impossible_sizes(void **state)
 		(void)wm_perf_ring_begin(&m->ring);
 		assert_null(wm_perf_ring_next(&m->ring, &bytes));
 		wm_perf_ring_end(&m->ring);
-		assert_true(m->page.data_tail == 64); /* and the next record follows */
+		assert_true(m->page.data_tail == 64); /* the next record is read correctly */
 		free(m);
 	}
 }

@@ -2,8 +2,8 @@
 /*
  * sampler.c - opens the events of a plan, each on each thread and CPU, because
  * the kernel lets children inherit an event with a ring only when the event is
- * bound to a CPU. The first descriptor of a CPU has the ring, the others write
- * to it. See sampler.h.
+ * bound to a CPU. The first descriptor of a CPU owns the ring, and the others write to it. See
+ * sampler.h.
  */
 #include "kernel/sampler.h"
 
@@ -19,11 +19,11 @@
 #define WAKE_AT  4 /* wakes the reader when 1/WAKE_AT of a ring is full */
 
 struct place {
-	int cpu, fd; /* fd -1: no thread has an event here */
+	int cpu, fd; /* `fd` is -1 when no thread has an event on this CPU */
 	struct wm_perf_ring ring;
 };
 
-/* Open addressing; the table's size is a power of two; id 0 is a free slot. */
+/* An entry of a hash table with open addressing, whose size is a power of two; id 0: free. */
 struct id {
 	uint64_t id;
 	size_t event;
@@ -35,16 +35,16 @@ struct opened {
 };
 
 struct wm_sampler {
-	const struct wm_sampler_plan *plan; /* only while opening */
+	const struct wm_sampler_plan *plan; /* valid only while opening */
 	struct place *places;
 	size_t nr_places;
-	struct opened *fds; /* those of tasks' activity first */
+	struct opened *fds; /* descriptors; those for tasks' activity come first */
 	size_t nr_fds, room_fds, nr_tasks_fds;
 	struct id *ids;
 	size_t nr_ids, room_ids;
 	bool *user_only;  /* by event */
-	bool counts_lost; /* the kernel counts lost records per event */
-	bool plain_tasks; /* the kernel predates build-ids in mapping records */
+	bool counts_lost; /* the kernel counts lost records for each event */
+	bool plain_tasks; /* the kernel is too old for build-ids in mapping records */
 };
 
 /* --- ids ------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ size_t wm_sampler_event_of(const struct wm_sampler *s, uint64_t id)
 
 /* --- opening ---------------------------------------------------------------------- */
 
-/* Takes ownership of the descriptor, also on failure. */
+/* Adds a descriptor; takes ownership of it, also on failure. */
 static int keep(struct wm_sampler *s, int fd, size_t event, size_t place)
 {
 	struct opened *more;
@@ -142,7 +142,10 @@ static int map_ring(struct place *p, size_t bytes, struct wm_diag *diag)
 	return err;
 }
 
-/* Directs the descriptor's output to the CPU's ring; the first descriptor gets a ring. */
+/*
+ * Directs the output of a descriptor to the CPU's ring; the first descriptor of a CPU gets a ring
+ * of its own.
+ */
 static int join_ring(struct wm_sampler *s, struct place *p, int fd, struct wm_diag *diag)
 {
 	if (p->fd < 0) {
@@ -170,13 +173,13 @@ static int open_tasks(struct wm_sampler *s, struct wm_perf_where where, struct w
 	a.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0;
 	if (!s->plain_tasks)
 		fd = wm_perf_open(&a, where, -1, "sw:dummy", diag);
-	if (fd == -EINVAL && s->counts_lost) { /* before Linux 6.0 */
+	if (fd == -EINVAL && s->counts_lost) { /* kernel before Linux 6.0 */
 		s->counts_lost = false;
 		return open_tasks(s, where, diag);
 	}
 	if (fd != -EINVAL)
 		return fd;
-	s->plain_tasks = true; /* before Linux 5.12 */
+	s->plain_tasks = true; /* kernel before Linux 5.12 */
 	a.build_id = a.ksymbol = 0;
 	return wm_perf_open(&a, where, -1, "sw:dummy", diag);
 }
@@ -206,10 +209,7 @@ static int open_event(struct wm_sampler *s, size_t event, struct wm_perf_where w
 	return err < 0 ? err : fd;
 }
 
-/*
- * Opens one event, or the tasks' activity, on each thread and CPU. Threads that
- * have ended are skipped.
- */
+/* Opens one event, or tasks' activity, on each thread and CPU. Skips threads that have ended. */
 static int open_row(struct wm_sampler *s, size_t event, struct wm_diag *diag)
 {
 	const struct wm_sampler_plan *plan = s->plan;
@@ -292,7 +292,8 @@ int wm_sampler_start(struct wm_sampler *s)
 
 void wm_sampler_stop(struct wm_sampler *s)
 {
-	for (size_t i = s->nr_fds; i > 0; i--) /* samples first: they need the mappings */
+	/* Disables samples first, because they need the mappings. */
+	for (size_t i = s->nr_fds; i > 0; i--)
 		(void)wm_perf_disable(s->fds[i - 1].fd, false);
 }
 
@@ -318,7 +319,7 @@ struct wm_perf_ring *wm_sampler_ring(struct wm_sampler *s, size_t i)
 
 uint64_t wm_sampler_lost(const struct wm_sampler *s, size_t place)
 {
-	uint64_t sum = 0, values[2]; /* the count, the lost records */
+	uint64_t sum = 0, values[2]; /* the values are the count and the number of lost records */
 
 	for (size_t i = 0; s->counts_lost && i < s->nr_fds; i++)
 		if (s->fds[i].place == place &&

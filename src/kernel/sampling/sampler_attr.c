@@ -13,21 +13,22 @@
 
 #define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-/* In every record, so that the records of one ring can be attributed and ordered. */
+/* Parts of every record, so that the records of one ring can be attributed and ordered. */
 #define IN_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 uint64_t wm_sampler_regs(void)
 {
 #if defined(__x86_64__)
-	return 0xff0fff; /* all but DS, ES, FS and GS, which the kernel does not provide */
+	/* All registers except DS, ES, FS and GS, which the kernel does not provide. */
+	return 0xff0fff;
 #elif defined(__aarch64__)
-	return (1ull << 33) - 1; /* x0 to x30, sp, pc */
+	return (1ull << 33) - 1; /* registers x0 to x30, sp and pc */
 #else
 #error "waymark: the registers of samples are unknown for this machine"
 #endif
 }
 
-/* Whether its record contains a data address. */
+/* Whether the samples of an event contain a data address. */
 static bool has_address(const struct wm_event_def *def)
 {
 	if (def->family == WM_FAMILY_BREAKPOINT)
@@ -78,7 +79,8 @@ void wm_sampler_tasks_attr(int clockid, struct perf_event_attr *ret)
 	set_clock(ret, clockid);
 	ret->sample_type = IN_ALL;
 	ret->sample_period = 1;
-	ret->exclude_kernel = 1; /* it counts nothing anyway, and so needs less privilege */
+	/* The event counts nothing, and needs less privilege without the kernel. */
+	ret->exclude_kernel = 1;
 	ret->mmap = ret->mmap2 = ret->build_id = 1;
 	ret->comm = ret->comm_exec = 1;
 	ret->task = 1;

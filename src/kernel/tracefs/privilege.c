@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * privilege.c - see privilege.h. Files that cannot be read count as not
- * permitted.
- */
+/* privilege.c - see privilege.h. When a file cannot be read, the permission counts as missing. */
 #include "kernel/privilege.h"
 
 #include <errno.h>
@@ -54,7 +51,10 @@ static uint64_t limit(rlim_t value)
 	return value == RLIM_INFINITY ? UINT64_MAX : value;
 }
 
-/* The machine's own user namespace has always had this inode number (PROC_USER_INIT_INO). */
+/*
+ * Whether this process is in a user namespace other than the machine's, which always had this inode
+ * number (PROC_USER_INIT_INO).
+ */
 static bool is_inner(void)
 {
 	struct stat st;

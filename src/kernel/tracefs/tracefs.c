@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.c - finds a tracefs and reads it, see tracefs.h. Names from users
- * become paths here: a name with a slash or a leading dot cannot be an event's,
- * and is refused before any file is opened.
+ * tracefs.c - finds a tracefs and reads it, see tracefs.h. Names that users give become parts of
+ * paths here, so a name with a slash or a leading dot, which no event has, is refused before any
+ * file is opened.
  */
 #include "kernel/tracefs.h"
 
@@ -23,11 +23,11 @@
 
 /* ---- finding it ----------------------------------------------------------- */
 
-/* The search's findings, for the sentence when no tracefs is usable. */
+/* The results of the search, for the message when no tracefs is usable. */
 struct search {
 	int dirfd;
 	char path[256];
-	char denied[256]; /* the first place that exists but may not be read; "": none */
+	char denied[256]; /* the first folder that exists but cannot be read; "": none */
 };
 
 /* Whether this folder is a tracefs whose events can be read. Records the result in `s`. */
@@ -71,7 +71,7 @@ static bool try_mounts(struct search *s)
 	return found;
 }
 
-/* Opens a private tracefs that no other process sees. 0 or -errno. */
+/* Opens a private tracefs that no other process sees. Returns 0 or -errno. */
 static int open_private(struct search *s)
 {
 	int context = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, err = 0;
@@ -154,7 +154,7 @@ int wm_tracefs_read(const struct wm_tracefs *t, const char *name, size_t limit, 
 	return 0;
 }
 
-/* The path of one of an event's files. -ENOENT: no event can have this name. */
+/* Builds the path of a file of an event. -ENOENT: no event can have this name. */
 static int event_file(const char *system, const char *name, const char *file, char *buf,
 		      size_t bytes)
 {
@@ -221,7 +221,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Parses lines of SYSTEM:NAME. Other lines are skipped: a later kernel may add some. */
+/* Parses lines of the form SYSTEM:NAME. Skips other lines, which later kernels may add. */
 static void split_lines(struct wm_tracefs *t)
 {
 	char *save = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs_test.c - the tracefs of this machine, where it can be read: the list
- * of events against the folders, ids, formats, and names that must not become
- * paths. Without the privilege, the message must name a cure.
+ * tracefs_test.c - tests the tracefs of this machine, where it can be read: compares the list of
+ * events with the folders, reads ids and formats, and tries names that must not become paths.
+ * Without permission, the message must name a cure.
  */
 #include "kernel/tracefs.h"
 
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* NULL, after printing the reason. */
+/* Opens tracefs; prints the reason and returns NULL when that is not possible. */
 static struct wm_tracefs *open_or_skip(void)
 {
 	struct wm_tracefs *t = NULL;
@@ -90,7 +90,7 @@ static void test_names_are_not_paths(void **state)
 	wm_tracefs_close(t);
 }
 
-/* In a child running as user nobody: the message must name the cure. */
+/* A child running as user nobody: the message must name the cure. */
 static void test_nobody_is_told_the_cure(void **state)
 {
 	struct wm_tracefs *t = NULL;
