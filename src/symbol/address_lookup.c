@@ -14,15 +14,16 @@
 
 #define ANSWERS 4096u /* a power of two */
 
-/* The mappings of the processes of one trace, at the time up to which it was read. */
+/* The address spaces of one trace, at the time up to which its events were read. */
 struct memory {
 	struct wm_trace *trace;
 	struct wm_modules *modules;
 	struct wm_spaces *spaces;
-	struct wm_unwind *unwind;    /* NULL: not needed yet */
-	bool *types;                 /* by type index: events that describe memory */
-	struct wm_merge *telling;    /* merges those events; NULL: not begun */
-	const struct wm_event *next; /* the next of them; NULL: end */
+	struct wm_unwind *unwind; /* NULL until it is needed */
+	bool *types;              /* indexed by type: whether its events describe memory */
+	/* merges the events that describe memory; NULL: not begun */
+	struct wm_merge *telling;
+	const struct wm_event *next; /* the next event that describes memory; NULL: end */
 };
 
 struct answer {
@@ -39,7 +40,7 @@ struct wm_places {
 	struct answer *answers;
 	uint64_t seed;
 	uint32_t nr;
-	struct memory memories[]; /* by trace */
+	struct memory memories[]; /* one for each trace */
 };
 
 /* ---- making -------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ static int begin(struct memory *m)
 	return m->telling ? read_next(m) : -ENOMEM;
 }
 
-/* Feeds all such events up to that time. */
+/* Feeds the events that describe memory up to time `ns` to the address spaces. */
 static int follow(struct memory *m, int64_t ns)
 {
 	int err = m->telling ? 0 : begin(m);
@@ -169,8 +170,8 @@ int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces)
 /* ---- names -------------------------------------------------------------------------------- */
 
 /*
- * Names a place. Kernel addresses stay unchanged; an address in a file becomes
- * an offset in it, as in perf script.
+ * Fills the names of a place. An address in a file is converted to an offset in it, as perf script
+ * does; kernel addresses are unchanged.
  */
 static struct wm_named_place name(struct wm_places *p, uint64_t address,
 				  const struct wm_place *place)
@@ -191,7 +192,8 @@ static struct wm_named_place name(struct wm_places *p, uint64_t address,
 	in_image = place->address;
 	if (place->is_offset)
 		(void)wm_symbols_address(p->symbols, place,
-					 &in_image); /* cannot fail: it has a symbol */
+					 /* cannot fail, because the place has a symbol */
+					 &in_image);
 	n.offset = in_image - s->start;
 	return n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * address_lookup.h - names the addresses in samples, as of the time of the
- * sample, for tools that show events one by one and run no analysis. Mappings
- * are followed separately: of each trace only the events that describe memory
- * are read, up to the time of the request.
+ * sample, for tools that show events one by one and run no analysis. To know
+ * the mappings, it reads the events that describe memory, up to the time of
+ * each request, separately from the caller.
  *
  * Not thread-safe, and requests must be in time order; several threads need one
  * wm_places each.
@@ -14,41 +14,47 @@
 #include "symbol/module_file_int.h"
 #include "symbol/unwind.h"
 
-/* Strings live as long as the wm_places; they are bytes from files, not safe for a terminal. */
+/*
+ * The names of an address. The strings live as long as the wm_places; they are raw bytes from
+ * files, which are not safe to print on a terminal.
+ */
 struct wm_named_place {
-	/* as perf script shows it: in its file, for a program; otherwise unchanged */
+	/* as perf script shows it: an offset in the file, or for the kernel the address itself */
 	uint64_t address;
 	const char *symbol; /* NULL: unknown */
-	uint64_t offset;    /* from the symbol's begin */
+	uint64_t offset;    /* offset from the begin of the symbol */
 	const char *file;   /* NULL: no known mapping at the address */
 };
 
 struct wm_places;
 
 /*
- * The caller keeps the traces, and keeps them open, and keeps the strings of
- * `files`. NULL: out of memory.
+ * The traces are not owned and must stay open; the strings of `files` are not copied. NULL: out of
+ * memory.
  */
 struct wm_places *wm_places_create(struct wm_trace *const *traces, uint32_t nr_traces,
 				   const struct wm_module_places *files);
 void wm_places_destroy(struct wm_places *p);
 
 /*
- * For traces that grow: they are reopened again and again, each time with only
- * the new packets. Call wm_places_leave() before closing them: it learns the
- * rest of their events. Call wm_places_rebind() with the reopened traces, the
- * same ones in the same order. 0 or -errno.
+ * For traces that grow, which are reopened with only the new packets. Call
+ * wm_places_leave() before closing them: it reads the remaining events. Then
+ * call wm_places_rebind() with the reopened traces in the same order. 0 or
+ * -errno.
  */
 int wm_places_leave(struct wm_places *p);
 int wm_places_rebind(struct wm_places *p, struct wm_trace *const *traces);
 
-/* Names an address of the event. 0, -ENOMEM, or the error of reading the trace. */
+/*
+ * Finds the names of an address in the event. Returns 0, -ENOMEM, or the error of reading the
+ * trace.
+ */
 int wm_places_find(struct wm_places *p, uint32_t trace, const struct wm_event *e, uint64_t address,
 		   enum wm_event_mode mode, struct wm_named_place *ret);
 
 /*
- * Finds the callers from the event's copy of the stack, if it has one. Returns
- * their number, or -errno as above.
+ * Finds the callers by unwinding the copy of the stack in the event, if it has one. Returns their
+ * number, or an error like wm_places_find().
  */
 int wm_places_callers(struct wm_places *p, uint32_t trace, const struct wm_event *e,
 		      struct wm_named_place ret[WM_UNWIND_FRAMES_MAX]);

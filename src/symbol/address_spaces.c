@@ -11,29 +11,31 @@
 
 #include "symbol/address_spaces_int.h"
 
-#define KERNEL        (-1)
-#define KERNEL_BEHIND (64u << 20) /* bytes after its text that may also be the kernel's */
+#define KERNEL (-1)
+/* size of the range after the kernel's text that may also be kernel code */
+#define KERNEL_BEHIND (64u << 20)
 
 struct space {
 	int32_t pid;
-	uint32_t last; /* the mapping found last */
+	uint32_t last; /* index of the mapping found last */
 	uint32_t version;
 	struct wm_layout *layout;
-	struct wm_layout *before; /* of the program that called exec; may be NULL */
+	struct wm_layout *before; /* mappings of the program that called exec; may be NULL */
 	bool dead;
-	bool is_watched;             /* the kernel reports all it maps */
-	struct space *older, *newer; /* in the list of dead ones */
+	bool is_watched;             /* the kernel reports all mappings of the process */
+	struct space *older, *newer; /* list of spaces of exited processes */
 };
 
 struct wm_spaces {
 	struct wm_modules *modules;
-	struct space **table; /* open addressing, a power of two */
+	struct space **table; /* hash table with open addressing; its size is a power of two */
 	uint32_t nr, room;
-	struct space *last; /* found last */
+	struct space *last; /* the space found last */
 	struct space *kernel;
-	struct space *oldest, *newest; /* dead ones, by time of death */
+	struct space *oldest, *newest; /* spaces of exited processes, by time of exit */
 	uint32_t nr_dead;
-	uint32_t nr_versions; /* last version given out; each change of a space takes the next */
+	/* the last version number; each change of a space gets a new one */
+	uint32_t nr_versions;
 	uint64_t nr_refused;
 	struct wm_spaces_kind kinds[WM_SPACES_KINDS];
 };
@@ -73,7 +75,10 @@ static int grow(struct wm_spaces *s)
 	return 0;
 }
 
-/* Closes the gap, so that no probe sequence ends in it. */
+/*
+ * Removes an entry of the hash table, and moves later ones so that no probe sequence is
+ * interrupted.
+ */
 static void take_out(struct wm_spaces *s, int32_t pid)
 {
 	uint32_t gap = place_of(s, pid), mask = s->room - 1;
@@ -141,8 +146,8 @@ static struct space *find_space(struct wm_spaces *s, int32_t pid)
 }
 
 /*
- * Events of an exited process's pid belong to a new process of that pid, which
- * inherits the space.
+ * Returns the space of a pid, created if needed. If the process had exited, a new process has the
+ * pid now: it inherits the space.
  */
 static struct space *get_space(struct wm_spaces *s, int32_t pid)
 {
@@ -295,7 +300,7 @@ static bool find_in(struct space *p, uint64_t address, struct wm_place *ret)
 	return true;
 }
 
-/* The exec call itself was made by the previous program. */
+/* Finds the address in the program before an exec, which made the exec call itself. */
 static bool find_before(const struct space *p, uint64_t address, struct wm_place *ret)
 {
 	uint32_t i = p->before ? wm_layout_find(p->before, address) : 0;
@@ -316,7 +321,10 @@ const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uin
 	return p && find_in(p, address, &place) ? &p->layout->mappings[p->last] : NULL;
 }
 
-/* Memory that the kernel freed after boot was just after the text that the trace describes. */
+/*
+ * Returns whether the address is in memory that the kernel freed after boot, just after the text
+ * that the trace describes.
+ */
 static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_place *ret)
 {
 	const struct wm_layout *l = s->kernel->layout;
@@ -333,7 +341,7 @@ static bool find_behind(const struct wm_spaces *s, uint64_t address, struct wm_p
 	return false;
 }
 
-/* Describes a kernel of which the trace has only addresses. */
+/* Adds a mapping for the kernel when no event described it. */
 static bool describe_kernel(struct wm_spaces *s)
 {
 	const struct wm_module_key key = {.kind = WM_MODULE_KERNEL,
@@ -403,7 +411,7 @@ void wm_spaces_size(const struct wm_spaces *s, uint32_t *ret_processes, uint64_t
 {
 	uint64_t nr = 0;
 
-	/* Counts each user's share of a shared layout. */
+	/* A shared layout is counted in part for each of its users. */
 	for (uint32_t i = 0; i < s->room; i++)
 		if (s->table[i] && s->table[i]->layout)
 			nr += (uint64_t)s->table[i]->layout->nr * 65536u /

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * address_spaces.h - address spaces over time: the mappings of each process and
- * of the kernel, at the moment up to which a trace was read.
+ * of the kernel, at the time that reading has reached.
  *
  * They come from the trace's own events (perf's mmap, fork, comm and exit,
  * waymark's and LTTng's records of processes and modules): feed all events in
@@ -17,13 +17,14 @@
 #include "symbol/modules.h"
 #include "trace/reader.h"
 
-#define WM_SPACE_MAPPINGS_MAX 65536u /* per process: above the kernel's usual limit */
-#define WM_SPACES_DEAD_MAX    1024u  /* spaces of exited processes kept */
+/* mappings per process; more than the kernel's usual limit */
+#define WM_SPACE_MAPPINGS_MAX 65536u
+#define WM_SPACES_DEAD_MAX    1024u /* number of spaces of exited processes that are kept */
 
 /* An address inside a module. */
 struct wm_place {
 	struct wm_module *module;
-	uint64_t address; /* in the module, see `is_offset`; in the kernel: unchanged */
+	uint64_t address; /* address in the module, see `is_offset`; for the kernel unchanged */
 	/* the address is an offset in the file, not an address in its linked image */
 	bool is_offset;
 };
@@ -34,8 +35,8 @@ struct wm_spaces *wm_spaces_create(struct wm_modules *modules); /* NULL: out of 
 void wm_spaces_destroy(struct wm_spaces *s);
 
 /*
- * Learns what an event describes of address spaces; most events describe
- * nothing, which costs 2 ns. 0 or -ENOMEM.
+ * Updates the address spaces by an event. Most events do not affect them, which costs 2 ns. 0 or
+ * -ENOMEM.
  */
 int wm_spaces_feed(struct wm_spaces *s, const struct wm_event *e);
 
@@ -55,21 +56,24 @@ bool wm_spaces_find(struct wm_spaces *s, int32_t pid, uint64_t address, enum wm_
 		    struct wm_place *ret);
 
 /*
- * Returns a number that changes whenever addresses of the process, or the
- * kernel, may resolve differently.
+ * Returns a number that changes whenever the lookup of an address of the process or the kernel may
+ * give another result.
  */
 uint64_t wm_spaces_version(struct wm_spaces *s, int32_t pid);
 
 /* ---- called by the feed, and by other sources ----------------------------- */
 
 struct wm_mapping {
-	uint64_t start, end; /* addresses, end exclusive */
+	uint64_t start, end; /* address range; `end` is exclusive */
 	uint64_t base;       /* address - base is the address in the module */
 	struct wm_module *module;
 	bool is_offset; /* see struct wm_place */
 };
 
-/* pid -1: the kernel. Cuts the mappings it overlaps. 0, -ENOMEM, -E2BIG: too many mappings. */
+/*
+ * Adds a mapping; pid -1 is the kernel. Cuts the mappings that it overlaps. 0, -ENOMEM, or -E2BIG
+ * when there are too many mappings.
+ */
 int wm_spaces_map(struct wm_spaces *s, int32_t pid, const struct wm_mapping *m);
 void wm_spaces_unmap(struct wm_spaces *s, int32_t pid, uint64_t start, uint64_t end);
 int wm_spaces_fork(struct wm_spaces *s, int32_t parent, int32_t child);
@@ -80,8 +84,8 @@ void wm_spaces_exit(struct wm_spaces *s, int32_t pid);
 uint64_t wm_spaces_nr_refused(const struct wm_spaces *s);
 
 /*
- * Takes the number of dropped mappings from `later`, which was fed the same
- * events from the beginning, and further.
+ * Copies the number of dropped mappings from `later`, which was fed the same events and the
+ * following ones.
  */
 void wm_spaces_join(struct wm_spaces *s, const struct wm_spaces *later);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address_spaces_feed.c - a table of the events that describe address spaces,
- * by name. perf names memory as the kernel does; code in anonymous memory may
- * be described in /tmp/perf-PID.map, so its module gets that name, as in perf.
+ * address_spaces_feed.c - updates address spaces by events; a table lists the
+ * events by name. Memory has the names that the kernel gives it. Code in
+ * anonymous memory may be described in /tmp/perf-PID.map, so its module has
+ * that name, as in perf.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +11,12 @@
 
 #include "symbol/address_spaces_int.h"
 
-/* In perf:comm; in perf:fork: synthesized, the child does not have the parent's mappings. */
+/*
+ * Bits of `misc`. In perf:comm: the thread called exec. In perf:fork: perf synthesized the event,
+ * and the child does not have the parent's mappings.
+ */
 #define MISC_EXEC       0x2000u
-#define MISC_MMAP_DATA  0x2000u /* of perf:mmap */
+#define MISC_MMAP_DATA  0x2000u /* in perf:mmap */
 #define MISC_MODE_MASK  7u
 #define PROT_EXECUTE    4u
 #define KSYMBOL_REMOVED 1u
@@ -77,7 +81,7 @@ static uint64_t end_of(uint64_t start, uint64_t length)
 	return __builtin_add_overflow(start, length, &end) ? UINT64_MAX : end;
 }
 
-/* Only lack of memory stops a reader; other refused mappings are counted. */
+/* Ignores errors other than -ENOMEM: refused mappings are counted. */
 static int only_memory(int err)
 {
 	return err == -ENOMEM ? err : 0;
@@ -100,7 +104,7 @@ static bool is_kernel_name(const char *s, size_t n)
 	return begins(s, n, "[kernel.kallsyms]") || begins(s, n, "[kernel.vmlinux]");
 }
 
-/* Maps [kernel.kallsyms]_text, kernel modules, and anything else described as the kernel's. */
+/* Adds the mapping of the kernel's text, a kernel module, or anything else in the kernel. */
 static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t start, uint64_t end,
 		      const char *name, size_t n)
 {
@@ -127,7 +131,7 @@ static int map_kernel(struct wm_spaces *s, const struct wm_event *e, uint64_t st
 	return only_memory(wm_spaces_map(s, -1, &m));
 }
 
-/* A vdso mapped below 4 GiB is a 32-bit program's. */
+/* Returns the kind of a vdso: below 4 GiB it belongs to a 32-bit program. */
 static enum wm_module_kind vdso_at(uint64_t start)
 {
 	return start <= UINT32_MAX ? WM_MODULE_VDSO32 : WM_MODULE_VDSO;
@@ -160,7 +164,7 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 		k.path_bytes = (size_t)snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", pid);
 		k.path = jit;
 	}
-	/* Memory without a file keeps its addresses. */
+	/* Addresses in memory without a file are not converted. */
 	m->is_offset =
 	    k.kind == WM_MODULE_FILE || k.kind == WM_MODULE_VDSO || k.kind == WM_MODULE_VDSO32;
 	m->base = m->is_offset ? m->start - number(e, "pgoff") : 0;
@@ -171,7 +175,10 @@ static int map_user(struct wm_spaces *s, const struct wm_event *e, int32_t pid, 
 	return 0;
 }
 
-/* waymark's traces do not keep the record header: pid -1 is the kernel. */
+/*
+ * Returns the mode of a mapping event. waymark's traces lack the record's header with the mode;
+ * there, pid -1 is the kernel.
+ */
 static unsigned mode_of(const struct wm_event *e)
 {
 	if (field(e, "misc"))
@@ -211,7 +218,10 @@ static int learn_perf_fork(struct wm_spaces *s, const struct wm_event *e)
 	return wm_spaces_fork(s, pid_of(e, "ppid"), pid_of(e, "pid"));
 }
 
-/* The exit of a thread does not end the process; the main thread rarely exits before the others. */
+/*
+ * Ends the process when its main thread exits, which rarely exits before the others; the exit of
+ * another thread does not end it.
+ */
 static int learn_perf_exit(struct wm_spaces *s, const struct wm_event *e)
 {
 	if (pid_of(e, "pid") == pid_of(e, "tid"))
@@ -237,7 +247,10 @@ static int learn_perf_ksymbol(struct wm_spaces *s, const struct wm_event *e)
 
 /* ---- waymark --------------------------------------------------------------------- */
 
-/* Its modules follow; until then, a forked child has its parent's. */
+/*
+ * Updates a process that joined the recording. Events about its modules follow; until then, a
+ * forked child has its parent's mappings.
+ */
 static int learn_own_process(struct wm_spaces *s, const struct wm_event *e)
 {
 	int32_t pid = pid_of(e, "pid");
@@ -304,7 +317,7 @@ static int learn_lttng_unload(struct wm_spaces *s, const struct wm_event *e)
 	return 0;
 }
 
-/* Adds the build to the library just reported. */
+/* Sets the build-id of the library in the previous event. */
 static int learn_lttng_build_id(struct wm_spaces *s, const struct wm_event *e)
 {
 	const struct wm_mapping *have = wm_spaces_mapping(s, e->pid, number(e, "baddr"));

@@ -9,7 +9,7 @@
 
 #include "symbol/address_spaces.h"
 
-/* Mappings by ascending address, disjoint. Immutable while processes share it. */
+/* Disjoint mappings in order of address. Immutable while several processes share it. */
 struct wm_layout {
 	uint32_t nr_users;
 	uint32_t nr, room;
@@ -17,12 +17,15 @@ struct wm_layout {
 };
 
 /*
- * Adds a mapping to *layout (NULL: empty) and cuts those it overlaps. Copies
- * the layout first if it has other users. 0, -ENOMEM, -E2BIG.
+ * Adds a mapping to *layout (NULL: empty) and cuts those that it overlaps. Copies the layout first
+ * if it has other users. 0, -ENOMEM or -E2BIG.
  */
 int wm_layout_map(struct wm_layout **layout, const struct wm_mapping *m);
 
-/* Removes [start, end). 0, or errors as above: a hole can split a mapping in two. */
+/*
+ * Removes [start, end). Returns errors like wm_layout_map(), since a hole can split a mapping in
+ * two.
+ */
 int wm_layout_unmap(struct wm_layout **layout, uint64_t start, uint64_t end);
 
 /* Drops a reference; accepts NULL. */
@@ -34,13 +37,15 @@ uint32_t wm_layout_find(const struct wm_layout *layout, uint64_t address);
 #define WM_SPACES_KINDS 256u /* a power of two */
 
 /*
- * How to learn from an event type, found once. A direct-mapped cache: a
- * colliding type replaces the entry.
+ * The function that handles an event type. The entries are a direct-mapped cache: a type with the
+ * same slot replaces the entry.
  */
 struct wm_spaces_kind {
 	const struct wm_event_type *type;
-	const char *name; /* of the type: the memory at `type` may have been reused */
-	int (*learn)(struct wm_spaces *s, const struct wm_event *e); /* NULL: nothing to learn */
+	/* name of the type, because the memory at `type` may have been reused */
+	const char *name;
+	/* NULL: the events do not describe address spaces */
+	int (*learn)(struct wm_spaces *s, const struct wm_event *e);
 };
 
 /*
@@ -50,8 +55,8 @@ struct wm_spaces_kind {
 const struct wm_mapping *wm_spaces_mapping(struct wm_spaces *s, int32_t pid, uint64_t address);
 
 /*
- * Notes that the kernel reports the process's mappings and execs, so that the
- * process's own records of them add nothing. Children inherit this.
+ * Records that the kernel reports the process's mappings and execs, so that the process's own
+ * records of them are ignored. Children inherit this.
  */
 void wm_spaces_watch(struct wm_spaces *s, int32_t pid);
 bool wm_spaces_is_watched(struct wm_spaces *s, int32_t pid);

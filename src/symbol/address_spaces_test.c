@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Mappings over time: overlaps, fork, exec, the kernel; a model gives the expected results. */
+/*
+ * Tests mappings over time: overlaps, fork, exec, the kernel; also random changes compared with a
+ * model.
+ */
 #include "trace/event_test_kit.h"
 
 #include <stdio.h>
@@ -7,7 +10,7 @@
 
 #include "symbol/address_spaces.h"
 
-#define EXEC 0x2000u /* misc of perf:comm; of a synthesized perf:fork */
+#define EXEC 0x2000u /* misc of perf:comm after exec, and of a synthesized perf:fork */
 
 struct world {
 	struct wm_modules *modules;
@@ -74,7 +77,7 @@ static void task(struct world *w, const char *what, int32_t pid, int32_t ppid, u
 	feed(w, &k);
 }
 
-/* "path+address", or "" */
+/* Returns "path+address", or "" for an unknown address. */
 static const char *at(struct world *w, int32_t pid, uint64_t address, enum wm_event_mode mode)
 {
 	static char text[256];
@@ -101,7 +104,7 @@ static void test_a_new_mapping_cuts_what_it_overlaps(void **state)
 	assert_string_equal(at(w, 8, 0x13000, WM_MODE_USER), "");
 	map(w, 7, 0, UINT64_MAX, 0, "/all");
 	assert_string_equal(at(w, 7, 0x15000, WM_MODE_USER), "/all+15000");
-	/* would wrap: ends at the top of memory */
+	/* its end would wrap: it ends at the top of memory */
 	map(w, 7, 0xffffffffffffff00, UINT64_MAX, 0, "/beyond");
 	assert_string_equal(at(w, 7, 0xffffffffffffff10, WM_MODE_USER), "/beyond+10");
 	assert_string_equal(at(w, 7, 0x10, WM_MODE_USER), "/all+10");
@@ -121,7 +124,7 @@ static void test_fork_shares_and_exec_puts_aside(void **state)
 		task(w, "perf:fork", child, 1, 0);
 	wm_spaces_size(w->spaces, &processes, &mappings);
 	assert_int_equal(processes, 499);
-	assert_in_range(mappings, 990, 1010); /* shared copies */
+	assert_in_range(mappings, 990, 1010); /* the children share their mappings */
 	map(w, 3, 0, 0x800, 0, "/bin/c");
 	assert_string_equal(at(w, 3, 0x10, WM_MODE_USER), "/bin/c+10");
 	assert_string_equal(at(w, 1, 0x10, WM_MODE_USER), "/bin/a+10");
@@ -142,7 +145,7 @@ static void test_fork_shares_and_exec_puts_aside(void **state)
 	assert_string_equal(at(w, 1, 0x10, WM_MODE_USER), "/bin/a+10");
 }
 
-/* A process whose mappings the kernel reported joins a recording: nothing changes. */
+/* When the kernel has reported a process's mappings, the process's own records are ignored. */
 static void test_who_is_watched_says_nothing_new(void **state)
 {
 	struct world *w = *state;
@@ -153,7 +156,8 @@ static void test_who_is_watched_says_nothing_new(void **state)
 	task(w, "perf:fork", 8, 7, 0);
 	task(w, "waymark:process", 8, 7, 0);
 	assert_string_equal(at(w, 8, 0x10010, WM_MODE_USER), "/bin/a+10");
-	task(w, "waymark:process", 9, 8, 0); /* not reported: has its parent's */
+	/* without records of its own it has its parent's mappings */
+	task(w, "waymark:process", 9, 8, 0);
 	assert_string_equal(at(w, 9, 0x10010, WM_MODE_USER), "/bin/a+10");
 }
 
@@ -193,7 +197,8 @@ static void test_the_kernel_has_a_space_of_its_own(void **state)
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_UNKNOWN),
 			    "[snd_hda]+ffffffffc0000010!");
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_USER), "");
-	assert_string_equal(at(w, 7, 0xffffffff82000010, WM_MODE_KERNEL), /* .init.text */
+	/* an address in .init.text */
+	assert_string_equal(at(w, 7, 0xffffffff82000010, WM_MODE_KERNEL),
 			    "[kernel.kallsyms]+ffffffff82000010!");
 	assert_string_equal(at(w, 7, 0xfffffffff2000010, WM_MODE_KERNEL), "");
 	assert_string_equal(at(w, 7, 0xffffffffc0000010, WM_MODE_GUEST_KERNEL), "");
@@ -307,7 +312,7 @@ static void test_lttng_says_the_build_afterwards(void **state)
 	assert_memory_equal(p.module->build_id, id, 20);
 }
 
-/* Random mappings and holes against an array with the owner of each page. */
+/* Compares random mappings and holes with an array that has the owner of each page. */
 static void test_what_is_found_is_what_a_model_says(void **state)
 {
 	enum { PAGES = 64, NAMES = 16 };

@@ -15,9 +15,9 @@
 /* --- where the function is now ----------------------------------------------------------- */
 
 /*
- * A kernel moves at each boot, all of it by one distance; each of its modules
- * moves by another, so functions of modules are found only at their old
- * address.
+ * Finds the function in the running kernel. The whole kernel moves by one
+ * distance at each boot, which is known; each module moves by its own, so a
+ * function of a module is found only at its old address.
  */
 static int find_function(const struct wm_code *c, const struct wm_module *m,
 			 const struct wm_symbol *s, uint64_t *ret_address, struct wm_diag *diag)
@@ -35,7 +35,10 @@ static int find_function(const struct wm_code *c, const struct wm_module *m,
 			   "it is at another address than when it was recorded");
 }
 
-/* The kernel's symbols extend to the next one: drops the padding, which is never executed. */
+/*
+ * Returns the size without padding: a symbol of the kernel extends to the next one, but the padding
+ * is never executed.
+ */
 static size_t without_padding(const struct wm_elf *e, const unsigned char *bytes, size_t nr)
 {
 	while (e->machine == EM_X86_64 && nr > 1 && bytes[nr - 1] == INT3)
@@ -103,7 +106,10 @@ int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, co
 
 /* --- a file ---------------------------------------------------------------------------------- */
 
-/* Separate debug information has the addresses of the code, but not the code. */
+/*
+ * Returns whether the file contains the code at the address: files with separate debug information
+ * do not.
+ */
 static bool has_code(const struct wm_elf *e, uint64_t address)
 {
 	for (uint32_t i = 1; i < e->nr_sections; i++)

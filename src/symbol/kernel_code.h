@@ -9,18 +9,18 @@
 
 #include "symbol/symbols.h"
 
-#define WM_KERNEL_CODE_MAX (1u << 20) /* bytes per function */
+#define WM_KERNEL_CODE_MAX (1u << 20) /* limit of bytes per function */
 
 struct wm_kernel_code {
-	uint16_t machine;     /* EM_* */
+	uint16_t machine;     /* machine type, EM_* */
 	unsigned char *bytes; /* the caller frees it */
 	size_t nr_bytes;
 };
 
 /*
  * Reads the code of a function of a module of kind KERNEL or KMODULE. 0,
- * -ENOMEM, or another -errno with `diag` that names what is missing, and the
- * cure.
+ * -ENOMEM, or another -errno with `diag` that says what is missing and how
+ * to get it.
  */
 int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
 		   const struct wm_module_places *places, struct wm_kernel_code *ret,
@@ -28,13 +28,14 @@ int wm_kernel_code(const struct wm_module *m, const struct wm_symbol *s,
 
 /*
  * Reads from the memory of a running kernel, described by the files `kallsyms`
- * and `kcore`. The function must have the same name there, and must have moved
- * by the same distance as the whole kernel.
+ * and `kcore`. The function must have the same name there, and its address
+ * must differ from the recorded one by the same distance as the whole
+ * kernel's.
  */
 int wm_kernel_code_live(const struct wm_module *m, const struct wm_symbol *s, const char *kallsyms,
 			const char *kcore, struct wm_kernel_code *ret, struct wm_diag *diag);
 
-/* Reads from the kernel as it was linked. */
+/* Reads from a vmlinux file, in which addresses are those of the link. */
 int wm_kernel_code_linked(const struct wm_module *m, const struct wm_symbol *s,
 			  const struct wm_elf *e, struct wm_kernel_code *ret, struct wm_diag *diag);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_code_test.c - code of a kernel that has moved since, from files like the kernel's own. */
+/*
+ * kernel_code_test.c - reads code of a kernel that was rebooted and moved, from files like
+ * /proc/kcore.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +21,7 @@
 #include "symbol/kernel_code.h"
 
 #define TEXT  0xffffffff81000000ull /* the kernel's address now */
-#define MOVED 0x200000ull           /* how much higher it was */
+#define MOVED 0x200000ull           /* how much higher it was when recorded */
 
 static const unsigned char code[16] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3, 0xcc, 0xcc,
 				       0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
@@ -48,7 +51,10 @@ static void write_to(const char *path, const void *data, size_t bytes)
 	(void)close(fd);
 }
 
-/* Like /proc/kcore: a core file without sections, whose segments are the kernel's memory. */
+/*
+ * Writes a file like /proc/kcore: a core file without sections, whose segments are the kernel's
+ * memory.
+ */
 static void write_core(const struct world *w, uint64_t file_bytes, size_t cut)
 {
 	struct {
@@ -124,14 +130,14 @@ static void what_lies_elsewhere_is_not_taken(void **state)
 {
 	struct world *w = *state;
 
-	w->mark.address += 0x1000; /* as by another boot */
+	w->mark.address += 0x1000; /* as if moved by another distance */
 	assert_int_equal(ask(w), -ENOENT);
 	assert_non_null(strstr(w->diag.sentence, "another address"));
 	w->mark.address -= 0x1000;
-	w->symbol.name = "first"; /* another symbol is there */
+	w->symbol.name = "first"; /* another symbol is at the address */
 	assert_int_equal(ask(w), -ENOENT);
 	w->symbol = (struct wm_symbol){"of_module", 0xffffffffc0000000 + MOVED, 0};
-	w->module.kind = WM_MODULE_KMODULE; /* modules do not move with the kernel */
+	w->module.kind = WM_MODULE_KMODULE; /* modules do not move by the kernel's distance */
 	assert_int_equal(ask(w), -ENOENT);
 	assert_null(w->code.bytes);
 }
@@ -140,7 +146,7 @@ static void memory_that_is_not_told_is_said(void **state)
 {
 	struct world *w = *state;
 
-	write_core(w, 0x204, 0); /* it ends within the function */
+	write_core(w, 0x204, 0); /* the memory ends within the function */
 	assert_int_equal(ask(w), -ENOENT);
 	assert_non_null(strstr(w->diag.sentence, "does not contain it"));
 	write_core(w, UINT64_MAX, 0x300); /* the header claims more bytes than the file has */

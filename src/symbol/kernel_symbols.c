@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_symbols.c - names of the kernel and its modules: from the trace; else
- * from this machine if it runs the same kernel; else from perf's build cache or
- * the debug information of that build. A kernel moves at each boot: names of
- * another boot are moved by the recorded address of one symbol. A trace without
- * the kernel's build (of perf record -z, -B, -o -) is of this machine's kernel
- * if host, release and that address are equal.
+ * kernel_symbols.c - the symbols of the kernel and its modules. They come from
+ * the trace; else from this machine, if it runs the same kernel; else from
+ * perf's build cache, or the debug information of that build. The kernel's
+ * address differs from boot to boot: symbols from another boot are corrected by
+ * the recorded address of one symbol. A trace without the kernel's build-id
+ * (from perf record -z, -B, -o -) is assumed to be of this machine's kernel if
+ * host, release and this address are equal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 #define NOTES_MAX (1u << 20)
 
-enum { OF_KERNEL, OF_MODULE }; /* tags */
+enum { OF_KERNEL, OF_MODULE }; /* tags of symbols */
 
 /* ---- lines -------------------------------------------------------------------- */
 
@@ -42,7 +43,10 @@ static size_t hex(const char *from, const char *end, uint64_t *ret)
 	return at - from <= 16 ? (size_t)(at - from) : 0;
 }
 
-/* As in perf: functions and data; small letters are local symbols. */
+/*
+ * Returns whether perf uses symbols of this type: functions and data. Small letters are local
+ * symbols.
+ */
 static bool is_wanted(char type)
 {
 	return memchr("TWDB", type & ~32, 4) != NULL;
@@ -62,7 +66,7 @@ static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 		return 0;
 	*any |= s.start;
 	if (!s.start)
-		return 0; /* hidden from this user; another source may have it */
+		return 0; /* the address is hidden from this user; another source may have it */
 	name = at + 3;
 	tail = memchr(name, '\t', (size_t)(end - name));
 	s.tag = tail ? OF_MODULE : OF_KERNEL;
@@ -76,7 +80,7 @@ static int add_line(struct wm_code *c, char *line, char *end, uint64_t *any)
 	return wm_code_add(c, &s);
 }
 
-/* The gap between the last name of the kernel and the first of a module belongs to neither. */
+/* Ends the last symbol of the kernel or of a module before the gap to the next module. */
 static void end_at_gaps(struct wm_code *c)
 {
 	for (size_t i = 0; i + 1 < c->nr; i++) {
@@ -253,7 +257,7 @@ static int load_vmlinux(struct wm_module_symbols *t, const struct wm_module_plac
 	return err;
 }
 
-/* The trace is of the running kernel, but this user may not see its addresses. */
+/* Sets the reason: the trace is of the running kernel, but this user may not see its addresses. */
 static void say_hidden(struct wm_module_symbols *t)
 {
 	strcpy(t->sentence, "the running kernel hides its addresses (kernel.kptr_restrict); read "
@@ -268,7 +272,10 @@ static bool is_build(const unsigned char *id, uint32_t id_bytes)
 	return false;
 }
 
-/* For a trace without the kernel's build: it was recorded on this host, by this release. */
+/*
+ * Returns whether a trace without the kernel's build-id was recorded on this host, under this
+ * release.
+ */
 static bool seems_to_run(const struct wm_module *m)
 {
 	const char *host = m->trace ? wm_trace_word(m->trace, "host") : NULL;

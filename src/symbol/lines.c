@@ -9,19 +9,20 @@
 #include "base/arena.h"
 
 #define ANSWERS_BYTES_MAX                                                                          \
-	((size_t)2 << 30) /* of memory; beyond it, further addresses have no lines */
+	((size_t)2 << 30) /* limit of memory; beyond it, further addresses have no lines */
 
 /* A module's debug information, and the addresses already looked up. */
 struct file {
-	struct wm_elf_lines *lines;      /* may be NULL */
-	struct wm_line_frames **answers; /* open addressing, a power of two */
+	struct wm_elf_lines *lines; /* may be NULL */
+	/* hash table with open addressing; its size is a power of two */
+	struct wm_line_frames **answers;
 	uint32_t nr, room;
 };
 
 struct wm_lines {
 	struct wm_symbols *symbols;
 	struct wm_arena arena;
-	struct file **files; /* by module index; shared by modules of one build */
+	struct file **files; /* indexed by module; modules of one build share an entry */
 	struct wm_module **modules;
 	uint32_t room;
 	uint32_t nr_open, nr_without;
@@ -39,7 +40,7 @@ struct wm_lines *wm_lines_create(struct wm_symbols *symbols)
 	return l;
 }
 
-/* Modules of one build share their file: closing the first one clears all. */
+/* Closes the file of a module. Modules of one build share it, so it is cleared for all of them. */
 static void close_file(struct wm_lines *l, uint32_t i)
 {
 	struct file *f = l->files[i];

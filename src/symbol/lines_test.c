@@ -94,7 +94,10 @@ static struct wm_module *module(struct asking *a, const char *name, const struct
 	return wm_modules_get(a->modules, &k);
 }
 
-/* Every address of outer() has it as a frame, and some have inner() too. */
+/*
+ * Checks that all addresses of outer() have outer() as their last frame, and some have inner() as
+ * an inlined one.
+ */
 static void check(struct asking *a, struct wm_module *m, uint64_t start, uint64_t bytes)
 {
 	unsigned nr_inlined = 0;
@@ -139,7 +142,8 @@ static void test_lines_and_what_is_inlined(void **state)
 	check(&a, module(&a, "whole.so", NULL), outer->address, outer->bytes);
 	check(&a, module(&a, "lib.so", NULL), outer->address, outer->bytes);
 	check(&a, module(&a, "lib.so", e), outer->address, outer->bytes);
-	check(&a, module(&a, "gone.so", e), outer->address, outer->bytes); /* found by its build */
+	/* found by its build-id */
+	check(&a, module(&a, "gone.so", e), outer->address, outer->bytes);
 	wm_lines_unknown(a.lines, &unknown, &without);
 	assert_int_equal(unknown, 0);
 	place = (struct wm_place){.module = module(&a, "bare.so", NULL), .address = outer->address};

@@ -24,7 +24,7 @@ void wm_layout_put(struct wm_layout *l)
 		free(l);
 }
 
-/* Makes *layout unshared, with room for two more. */
+/* Copies *layout if it is shared, and makes room for two more mappings. */
 static int own(struct wm_layout **layout)
 {
 	struct wm_layout *old = *layout, *l;
@@ -66,7 +66,7 @@ uint32_t wm_layout_find(const struct wm_layout *l, uint64_t address)
 	return i < l->nr && l->mappings[i].start <= address ? i : l->nr;
 }
 
-/* Replaces [start, end) by `between`, or by a hole. */
+/* Replaces the mappings in [start, end) by `between`, or by a hole. */
 static int replace(struct wm_layout **layout, uint64_t start, uint64_t end,
 		   const struct wm_mapping *between)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.c - see module_file_int.h. Names of files come from a trace: only
- * regular files are opened. Files are searched in perf's order, as the first
- * one found decides the names of functions.
+ * module_file.c - see module_file_int.h. The names of files come from a trace
+ * and may be hostile, so only regular files are opened. Files are searched in
+ * perf's order, because the first one found determines the names of functions.
  */
 #include "symbol/module_file_int.h"
 
@@ -64,7 +64,7 @@ int wm_module_open_plain(const char *path, int *ret_fd)
 
 /* ---- one file ------------------------------------------------------------------ */
 
-/* The search for a file, and the most specific failure up to now. */
+/* State of the search for a file, with the most specific failure so far. */
 struct looking {
 	const struct wm_module *module;
 	const struct wm_module_places *places;
@@ -74,7 +74,10 @@ struct looking {
 	struct wm_diag *diag;
 };
 
-/* A trace may truncate a long build-id, and pad a short one with zeros. */
+/*
+ * Returns whether the file has the build-id. A trace may truncate a long build-id, and pad a short
+ * one with zeros.
+ */
 static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 {
 	uint32_t nr = e->build_id_bytes < m->build_id_bytes ? e->build_id_bytes : m->build_id_bytes;
@@ -86,7 +89,7 @@ static bool is_build(const struct wm_elf *e, const struct wm_module *m)
 	       (e->build_id_bytes <= nr || nr == WM_MODULE_BUILD_BYTES);
 }
 
-/* Opens the file at x->path if it is the module's build, or if that is unknown. */
+/* Opens the file at x->path if it has the module's build-id, or if that is unknown. */
 static struct wm_elf *open_build(struct looking *x)
 {
 	struct wm_elf *e;
@@ -122,7 +125,10 @@ static void set_path(struct looking *x, const char *a, const char *b)
 	wm_text_str(&x->path, b);
 }
 
-/* Makes ROOT/.build-id/xx/yyyy... of the module's build, or of the image's if that is unknown. */
+/*
+ * Makes the path ROOT/.build-id/xx/yyyy... from the module's build-id, or the image's if that is
+ * unknown.
+ */
 static bool set_build_path(struct looking *x, const char *root, const char *end)
 {
 	const unsigned char *id = x->module->build_id;
@@ -147,7 +153,7 @@ static bool set_build_path(struct looking *x, const char *root, const char *end)
 
 static const char deleted[] = " (deleted)";
 
-/* Tries places that are safe only with a known build: the path may name another file by now. */
+/* Tries the places that need a known build-id, because the path may name another file by now. */
 static struct wm_elf *open_elsewhere(struct looking *x)
 {
 	const struct wm_module *m = x->module;
@@ -213,7 +219,7 @@ static bool has_sum(const struct wm_elf *e, uint32_t sum)
 	return (uint32_t)have == sum;
 }
 
-/* Tries the symbol file at x->path; `sum` identifies it if neither file has a build-id. */
+/* Tries the symbol file at x->path; `sum` is its checksum, used if neither file has a build-id. */
 static bool try_debug(struct looking *x, const uint32_t *sum)
 {
 	const struct wm_elf *image = x->files->image;
@@ -289,7 +295,7 @@ static bool find_debug(struct looking *x)
 
 /* ---- the vdso ------------------------------------------------------------------------ */
 
-/* Opens this machine's vdso: the kernel maps the same one into all processes. */
+/* Opens the vdso of this machine, since the kernel maps the same one into all processes. */
 static enum wm_unnamed open_vdso(const struct wm_module *m, struct wm_module_files *ret)
 {
 	if (m->kind == WM_MODULE_VDSO32 ? wm_vdso_open_narrow(&ret->image)

@@ -25,15 +25,18 @@ enum wm_unnamed {
 	WM_UNNAMED_NR
 };
 
-/* The reason as text, "no known mapping at the address": used after a count and in lists. */
+/*
+ * Returns the reason as text, such as "no known mapping at the address"; it is printed after a
+ * count and in lists.
+ */
 const char *wm_unnamed_text(enum wm_unnamed why);
 
-/* The caller keeps the strings; NULL: none. */
+/* Where to look for files. The strings are not copied; NULL: none. */
 struct wm_module_places {
-	const char *symfs;   /* all files are below this folder */
-	const char *cache;   /* files by build-id, perf's "$HOME/.debug" */
+	const char *symfs;   /* root folder of all files */
+	const char *cache;   /* folder of files by build-id, such as perf's "$HOME/.debug" */
 	bool no_processes;   /* do not look in /proc/PID/root of a process that mapped the file */
-	bool no_debug_files; /* only the files themselves */
+	bool no_debug_files; /* do not look for separate debug files */
 };
 
 struct wm_module_files {
@@ -42,15 +45,16 @@ struct wm_module_files {
 };
 
 /*
- * Opens the files of a module of kind FILE, VDSO or VDSO32; the last two are
- * this machine's, as the kernel maps the same one into all processes. WM_NAMED:
- * one or both are open; otherwise the reason, with `diag` if there are details.
+ * Opens the files of a module of kind FILE, VDSO or VDSO32; for the last two,
+ * those of this machine, since the kernel maps the same one into all processes.
+ * Returns WM_NAMED when at least one file is open, otherwise the reason, with
+ * `diag` if there are details.
  */
 enum wm_unnamed wm_module_open(const struct wm_module *m, const struct wm_module_places *places,
 			       struct wm_module_files *ret, struct wm_diag *diag);
 void wm_module_close(struct wm_module_files *f);
 
-/* Opens a regular file only: devices and pipes are not opened. */
+/* Opens a file only if it is a regular one, not a device or pipe. */
 int wm_module_open_plain(const char *path, int *ret_fd);
 
 #endif

@@ -11,14 +11,17 @@
 
 static const char kernel[] = "[kernel.kallsyms]";
 
-/* A build that the trace stated separately from the mappings. */
+/* A build-id that the trace gave separately from the mappings. */
 struct told {
 	const char *path;
 	uint8_t bytes;
 	unsigned char id[WM_MODULE_BUILD_BYTES];
 };
 
-/* Open addressing, a power of two; 0 is a free slot, else an index + 1. */
+/*
+ * A hash table with open addressing; its size is a power of two. A slot is an index + 1, or 0 when
+ * it is free.
+ */
 struct index {
 	uint32_t *places, room, nr;
 };
@@ -27,7 +30,7 @@ struct wm_modules {
 	struct wm_arena arena;
 	struct wm_module **all;
 	struct told *told;
-	struct index by_key, by_path; /* of all[], of told[] */
+	struct index by_key, by_path; /* indexes of all[] and of told[] */
 	struct wm_trace *trace;
 	struct wm_kernel_mark kernel;
 };
@@ -185,7 +188,10 @@ int wm_modules_build_id(struct wm_modules *m, const char *path, size_t path_byte
 
 /* ---- modules ---------------------------------------------------------------- */
 
-/* Modules of one path differ only by a build that came with the mapping. */
+/*
+ * A module and the hash of its key. Modules with the same path differ only by the build-ids that
+ * came with their mappings.
+ */
 struct entry {
 	struct wm_module module;
 	uint64_t hash;
@@ -229,7 +235,8 @@ static size_t kmodule_name(const char *file, size_t bytes, char name[WM_MODULE_P
 	return n;
 }
 
-/* If several traces are of one machine, the one with the kernel's symbols counts, or the last one.
+/* Returns whether a trace has the kernel's symbols. If several traces are of one machine, that
+ * one is used, or the last one.
  */
 static bool has_symbols(struct wm_trace *t)
 {
@@ -278,7 +285,10 @@ static const char *last_part(const char *path)
 	return slash && slash[1] && strncmp(path, "//", 2) != 0 ? slash + 1 : path;
 }
 
-/* perf's name for it: the owner of the code, not the file with its names. */
+/*
+ * Makes perf's name for compiled code: "[JIT] tid PID", not the name of the file that lists its
+ * functions.
+ */
 static const char *jit_name(struct wm_modules *m, int32_t pid)
 {
 	char name[32];

@@ -12,8 +12,8 @@
 #include "base/file.h"
 
 struct file {
-	char *name, *text; /* text NULL: not on this machine */
-	char **lines;      /* in the text, with NULs for newlines */
+	char *name, *text; /* text is NULL when the file is not on this machine */
+	char **lines;      /* pointers into `text`, in which NULs replace the newlines */
 	uint32_t nr_lines;
 };
 
@@ -55,7 +55,10 @@ static void cut_lines(struct file *f, size_t bytes)
 	}
 }
 
-/* File names come from debug information: devices and pipes are not opened. */
+/*
+ * Loads a file. Its name comes from debug information, so it is opened only if it is a regular
+ * file.
+ */
 static void load(struct file *f)
 {
 	struct stat st;

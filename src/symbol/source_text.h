@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define WM_SOURCE_TEXT_BYTES_MAX (64u << 20) /* per file */
+#define WM_SOURCE_TEXT_BYTES_MAX (64u << 20) /* limit of bytes per file */
 #define WM_SOURCE_TEXT_FILES_MAX 1024u
 
 struct wm_source_text;
@@ -14,8 +14,8 @@ int wm_source_text_create(struct wm_source_text **ret); /* 0 or -ENOMEM */
 void wm_source_text_destroy(struct wm_source_text *s);  /* accepts NULL */
 
 /*
- * Returns a line, from 1, without its newline and leading blanks; NULL: the
- * file is not on this machine, or is shorter. Valid as long as `s`.
+ * Returns a line (the first is 1) without its newline and leading blanks, valid as long as `s`;
+ * NULL: the file is not on this machine, or is shorter.
  */
 const char *wm_source_text_line(struct wm_source_text *s, const char *file, uint32_t line);
 

@@ -17,13 +17,14 @@
 #include "symbol/module_file_int.h"
 
 struct wm_symbol {
-	const char *name;    /* demangled; bytes of a file, not safe for a terminal */
-	uint64_t start, end; /* in the module: addresses of its image, or of the running kernel */
+	/* demangled; raw bytes from a file, not safe to print on a terminal */
+	const char *name;
+	uint64_t start, end; /* address range in the module's image, or in the running kernel */
 };
 
 struct wm_symbols_options {
 	struct wm_module_places places;
-	bool raw_names; /* not demangled */
+	bool raw_names; /* do not demangle names */
 };
 
 struct wm_symbols;
@@ -34,7 +35,7 @@ void wm_symbols_destroy(struct wm_symbols *s);
 
 /*
  * Announces that names of the module will be needed: a thread reads them in the
- * background. A hint: ignored while the thread reads another module's.
+ * background. This is a hint: it is ignored while the thread reads another module's names.
  */
 void wm_symbols_expect(struct wm_symbols *s, struct wm_module *m);
 
@@ -42,13 +43,13 @@ void wm_symbols_expect(struct wm_symbols *s, struct wm_module *m);
 void wm_symbols_settle(struct wm_symbols *s);
 
 /*
- * Returns the symbol at a place (NULL: no mapping), or NULL with the reason.
- * Valid as long as `s`; a symbol has one pointer in all modules of one build.
+ * Returns the symbol at a place, or NULL with the reason. `place` is NULL when there is no mapping.
+ * The result is valid as long as `s`; a symbol has the same pointer in all modules of one build.
  */
 const struct wm_symbol *wm_symbols_find(struct wm_symbols *s, const struct wm_place *place,
 					enum wm_unnamed *ret_why);
 
-/* Returns how often wm_symbols_find() gave that answer. */
+/* Returns how often wm_symbols_find() returned that reason. */
 uint64_t wm_symbols_count(const struct wm_symbols *s, enum wm_unnamed why);
 
 /*
@@ -59,8 +60,8 @@ enum wm_unnamed wm_symbols_state(struct wm_symbols *s, struct wm_module *m,
 				 const char **ret_sentence);
 
 /*
- * Converts a place to an address in its module's image as linked. false: the
- * file is not on this machine.
+ * Converts a place to an address in its module's image, as linked. Returns false when the file is
+ * not on this machine.
  */
 bool wm_symbols_address(struct wm_symbols *s, const struct wm_place *place, uint64_t *ret);
 

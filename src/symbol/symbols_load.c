@@ -19,8 +19,8 @@
 /* ---- files ------------------------------------------------------------------------ */
 
 /*
- * Notes which file ranges are where in the image; code first, as the pages at
- * the edges of two segments are in both.
+ * Stores which range of the file is at which address of the image. Code comes first, because a page
+ * at the border of two segments is in both.
  */
 static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 {
@@ -43,7 +43,10 @@ static int note_segments(struct wm_module_symbols *t, const struct wm_elf *e)
 	return 0;
 }
 
-/* Adds the names of the debug file; without any, those of the image, which cannot be stripped. */
+/*
+ * Adds the names of the debug file; if it has none, those in .dynsym of the image, which cannot be
+ * stripped.
+ */
 static int add_names(struct wm_module_symbols *t, const struct wm_module_files *f,
 		     struct wm_diag *diag)
 {
@@ -120,7 +123,7 @@ int wm_jit_map_parse(struct wm_code *c, char *text)
 	return 0;
 }
 
-/* Any user may write to /tmp: trusts only files of this user and of root. */
+/* Returns whether the file belongs to this user or root: other files in /tmp are not trusted. */
 static bool is_ours(int fd)
 {
 	struct stat st;

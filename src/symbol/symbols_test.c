@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of places: in libraries compiled here, complete, stripped, with a
- * separate symbol file, changed and damaged; in the kernel's list, in a
- * compiler's map, in the vdso of this process.
+ * Tests the names of addresses: in libraries that the test compiles
+ * (complete, stripped, with a separate symbol file, changed, damaged), in
+ * the kernel's list, in a compiler's map, and in the vdso of this
+ * process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,7 @@ static struct wm_module *module(struct asking *a, enum wm_module_kind kind, cons
 	return wm_modules_get(a->modules, &k);
 }
 
-/* The name at an address, or the reason why it has none. */
+/* Returns the name at an address, or the reason why it has none. */
 static const char *name_at(struct asking *a, struct wm_module *m, uint64_t address)
 {
 	struct wm_place place = {.module = m, .address = address};
@@ -130,7 +131,7 @@ static const char *name_at(struct asking *a, struct wm_module *m, uint64_t addre
 	return s ? s->name : wm_unnamed_text(why);
 }
 
-/* The address of `symbol` in the library, and the library's build. */
+/* Returns the address of `symbol` in the library, and the library's build-id. */
 static uint64_t address_of(const char *symbol, unsigned char id[20])
 {
 	const struct wm_elf_symbol *found;
@@ -259,7 +260,8 @@ static void test_another_build_is_not_taken(void **state)
 	assert_string_equal(sentence, wm_unnamed_text(WM_UNNAMED_CHANGED));
 	m = module(&a, WM_MODULE_FILE, "whole.so", id, 20);
 	assert_string_equal(name_at(&a, m, talks), "talks");
-	n = module(&a, WM_MODULE_FILE, "gone.so", id, 20); /* the same build is read once */
+	/* a second module of the build: it is read once */
+	n = module(&a, WM_MODULE_FILE, "gone.so", id, 20);
 	assert_string_equal(name_at(&a, n, talks), "talks");
 	assert_ptr_equal(m->symbols, n->symbols);
 	n = module(&a, WM_MODULE_FILE, "gone.so", NULL, 0);
@@ -272,7 +274,7 @@ static void test_short_and_long_build_ids(void **state)
 {
 	static const struct {
 		const char *linked; /* the linker's --build-id */
-		size_t bytes;       /* of the build-id in the trace */
+		size_t bytes;       /* size of the build-id in the trace */
 		bool is;
 	} cases[] = {
 	    {"0x0102030405060708", 8, true},
@@ -300,7 +302,10 @@ static void test_short_and_long_build_ids(void **state)
 	}
 }
 
-/* A build is found when its path is stale: renamed, in a cache, below a root. */
+/*
+ * A file is found by its build-id when it is not at its path any more: it was renamed, or is in a
+ * cache or below a root.
+ */
 static void test_a_build_is_found_by_its_id(void **state)
 {
 	unsigned char id[20];
@@ -430,7 +435,8 @@ static void test_a_compilers_map(void **state)
 	begin(&a, &below);
 	m = module(&a, WM_MODULE_JIT, "/tmp/perf-7.map", NULL, 0);
 	assert_string_equal(name_at(&a, m, 0x101f), "void one(int)");
-	assert_string_equal(name_at(&a, m, 0x1020), "two\x1b[31m"); /* view cleans names */
+	/* the room view escapes names */
+	assert_string_equal(name_at(&a, m, 0x1020), "two\x1b[31m");
 	assert_string_equal(name_at(&a, m, 0x1035), wm_unnamed_text(WM_UNNAMED_OUTSIDE));
 	assert_string_equal(name_at(&a, m, 0x1050), "last");
 	assert_string_equal(
@@ -493,8 +499,8 @@ static void test_the_kernel_is_not_guessed(void **state)
 }
 
 /*
- * Names of another boot are moved by the recorded address of one symbol, which
- * is set before or after they are read.
+ * Names from another boot are corrected by the recorded address of one symbol, whether that is set
+ * before or after they are read.
  */
 static void ask_elsewhere(const struct wm_symbols_options *cached, bool ahead)
 {
@@ -530,7 +536,10 @@ static void test_a_kernel_that_lay_elsewhere(void **state)
 	ask_elsewhere(&cached, true);
 }
 
-/* Announced for several modules of one build and of others; used or not. */
+/*
+ * wm_symbols_expect() is called for modules of one build and of others, whose names are then used
+ * or not.
+ */
 static void test_names_that_are_expected(void **state)
 {
 	uint64_t one = address_of("one", NULL), run = address_of("_Z3runi", NULL);
@@ -545,14 +554,14 @@ static void test_names_that_are_expected(void **state)
 		wm_symbols_expect(a.symbols, bare);
 	}
 	assert_string_equal(name_at(&a, whole, one), "one");
-	assert_string_equal(name_at(&a, bare, run), "run"); /* it stays in .dynsym */
+	assert_string_equal(name_at(&a, bare, run), "run"); /* the name remains in .dynsym */
 	wm_symbols_settle(a.symbols);
 	wm_symbols_expect(a.symbols, whole); /* already read */
 	wm_symbols_expect(a.symbols, module(&a, WM_MODULE_FILE, "missing.so", NULL, 0));
 	end(&a);
 }
 
-/* The same with the linked kernel, found by its build. */
+/* Names come from a vmlinux file, found by its build-id. */
 static void test_a_kernels_debug_information(void **state)
 {
 	static const char vmlinux[] = ".text\n.globl _text\n_text: nop\n"
@@ -611,7 +620,7 @@ static pid_t start_container(pid_t *ret_keeper)
 	return inside;
 }
 
-/* A compiler in a container writes a map named by its pid in the container. */
+/* A just-in-time compiler in a container names its map by its pid in the container. */
 static void test_a_map_in_a_container(void **state)
 {
 	static const char map[] = "1000 20 inside\n";
@@ -657,7 +666,7 @@ static void test_the_vdso(void **state)
 	end(&a);
 }
 
-/* This process does not have it; it keeps its own vdso. */
+/* The vdso of 32-bit programs can be read, and this process keeps its own. */
 static void test_the_vdso_of_32_bits(void **state)
 {
 	struct wm_module *m;

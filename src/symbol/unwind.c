@@ -106,15 +106,15 @@ bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 /* ---- machines --------------------------------------------------------------------- */
 
 struct machine {
-	uint16_t elf;   /* EM_... */
-	uint8_t word;   /* bytes of a register, and of a pushed return address */
-	uint8_t nr;     /* registers of perf's numbering that are used */
-	uint8_t sp, pc; /* DWARF's numbers */
+	uint16_t elf;   /* machine type, EM_* */
+	uint8_t word;   /* size of a register, and of a return address on the stack */
+	uint8_t nr;     /* number of registers in perf's numbering */
+	uint8_t sp, pc; /* DWARF's numbers of stack pointer and return address */
 	uint8_t fp;
-	uint8_t dwarf[WM_REGS_MAX]; /* by perf's number; 255: none */
+	uint8_t dwarf[WM_REGS_MAX]; /* DWARF's numbers, indexed by perf's; 255: none */
 };
 
-/* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8... */
+/* perf's order: ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8... */
 static const struct machine x86 = {
     .elf = EM_X86_64,
     .word = 8,
@@ -126,7 +126,7 @@ static const struct machine x86 = {
 	      255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15},
 };
 
-/* A 32-bit program on a 64-bit kernel: perf numbers its registers as in x86-64. */
+/* A 32-bit program on a 64-bit kernel. perf numbers its registers as on x86-64. */
 static const struct machine i386 = {
     .elf = EM_386,
     .word = 4,
@@ -164,7 +164,7 @@ struct walking {
 	const struct machine *machine;
 	struct wm_registers regs;
 	uint64_t base; /* address of the copy of the stack */
-	bool missed;   /* a read was beyond the end of the copy */
+	bool missed;   /* an access was beyond the end of the copy */
 };
 
 static bool read_memory(void *data, uint64_t address, uint64_t *ret)
@@ -270,8 +270,8 @@ static bool step_back(struct walking *w)
 }
 
 /*
- * The sigreturn system call at the end of a signal trampoline never returns, so
- * its return address is past the end of the table's entry.
+ * Steps from a sigreturn system call. It is the last instruction of a signal trampoline and never
+ * returns, so the address after it is beyond the end of the table's entry.
  */
 static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi *table,
 					    uint64_t address, bool *exact)
@@ -285,7 +285,10 @@ static enum wm_cfi_step step_from_sigreturn(struct walking *w, struct wm_elf_cfi
 	return WM_CFI_NO_TABLE;
 }
 
-/* `is_pc`: the frame's address is that of an instruction not yet executed. */
+/*
+ * Steps by the unwind table. `is_pc`: the address is that of the next instruction, not a return
+ * address.
+ */
 static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_frame *frame,
 				      bool is_pc, bool *exact)
 {
@@ -302,7 +305,7 @@ static enum wm_cfi_step step_by_table(struct walking *w, const struct wm_user_fr
 	return how;
 }
 
-/* Steps to the caller; WM_UNWOUND_DEEP: there is a caller. */
+/* Steps to the caller. Returns WM_UNWOUND_DEEP when there is one, else the reason for the end. */
 static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool is_pc, bool *exact)
 {
 	enum wm_cfi_step how = step_by_table(w, frame, is_pc, exact);
@@ -315,7 +318,8 @@ static enum wm_unwound step(struct walking *w, struct wm_user_frame *frame, bool
 		return WM_UNWOUND_BROKEN;
 	if (how == WM_CFI_NO_TABLE) {
 		*exact = false;
-		if (!value(w, w->machine->fp)) /* 0 marks the first function of a thread */
+		/* a frame pointer of 0 marks the first function of a thread */
+		if (!value(w, w->machine->fp))
 			return WM_UNWOUND_WHOLE;
 		if (!step_by_frame_pointer(w))
 			return w->missed ? WM_UNWOUND_CUT : WM_UNWOUND_NO_TABLE;
@@ -346,8 +350,8 @@ static enum wm_unwound walk(struct walking *w, struct wm_user_frame *frames, uin
 		if (f->mapped)
 			how = step(w, f, is_pc, &exact);
 		/*
-		 * Stacks grow down: callers are at higher addresses, unless a
-		 * signal used another stack.
+		 * Stacks grow down: the caller's frame is at a higher address, unless a signal
+		 * handler used another stack.
 		 */
 		if (how == WM_UNWOUND_DEEP && !exact && value(w, w->machine->sp) <= sp &&
 		    !(value(w, w->machine->sp) == sp && *nr == 1))

@@ -6,25 +6,25 @@
  * tables (elf/elf_cfi.h) give the caller of each function; code without a table
  * is unwound by the frame pointer.
  *
- * For x86-64, i386 on it, and aarch64; the sampled registers show which. Not
- * thread-safe.
+ * It supports x86-64, i386 programs on it, and aarch64, which it recognizes by
+ * the sampled registers. Not thread-safe.
  */
 #ifndef WM_SYMBOL_UNWIND_H
 #define WM_SYMBOL_UNWIND_H
 
 #include "symbol/symbols.h"
 
-#define WM_UNWIND_FRAMES_MAX 127u /* per sample, as with perf */
-#define WM_UNWIND_OPEN_MAX   512u /* files with unwind tables kept open */
+#define WM_UNWIND_FRAMES_MAX 127u /* limit of frames per sample, as in perf */
+#define WM_UNWIND_OPEN_MAX   512u /* limit of open files with unwind tables */
 
-/* The ways a chain ends. */
+/* Where and why a chain ended. */
 enum wm_unwound {
 	WM_UNWOUND_WHOLE,      /* in the first function of the thread */
 	WM_UNWOUND_CUT,        /* at the end of the copy of the stack */
 	WM_UNWOUND_NO_SAMPLE,  /* before it began: the sample has no registers or no stack */
 	WM_UNWOUND_NO_MAPPING, /* at an address without a known mapping */
 	WM_UNWOUND_NO_TABLE,   /* in code without an unwind table or frame pointer */
-	WM_UNWOUND_BROKEN,     /* at an impossible frame: the stack is damaged */
+	WM_UNWOUND_BROKEN,     /* at an invalid frame: the stack is damaged */
 	WM_UNWOUND_DEEP,       /* at WM_UNWIND_FRAMES_MAX */
 	WM_UNWOUND_NR
 };
@@ -32,7 +32,7 @@ enum wm_unwound {
 const char *wm_unwound_text(enum wm_unwound how);
 
 struct wm_user_frame {
-	uint64_t ip; /* of a caller: return address - 1, as with perf */
+	uint64_t ip; /* for a caller: return address - 1, as in perf */
 	struct wm_place place;
 	bool mapped;  /* `place` is valid */
 	bool guessed; /* found by the frame pointer, for lack of a table */
@@ -42,7 +42,7 @@ struct wm_user_frame {
 struct wm_user_stack {
 	int32_t pid;
 	uint64_t mask;
-	const struct wm_item *registers; /* consecutive numbers */
+	const struct wm_item *registers; /* one item per register */
 	uint32_t nr_registers;
 	const unsigned char *stack; /* from the stack pointer up, little-endian */
 	uint64_t stack_bytes;
@@ -50,7 +50,7 @@ struct wm_user_stack {
 
 struct wm_unwind;
 
-/* The caller keeps both, which must outlive it. NULL: out of memory. */
+/* The arguments are not owned and must outlive the result. NULL: out of memory. */
 struct wm_unwind *wm_unwind_create(struct wm_spaces *spaces, struct wm_symbols *symbols);
 void wm_unwind_destroy(struct wm_unwind *u);
 
@@ -59,8 +59,8 @@ bool wm_unwind_stack_of(const struct wm_trace *t, const struct wm_event *e,
 			struct wm_user_stack *ret);
 
 /*
- * Computes the chain, innermost first. Returns the number of frames; *ret_how
- * is how the chain ended, which is also counted.
+ * Computes the call chain, innermost first. Returns the number of frames. *ret_how is set to the
+ * reason for its end, which is also counted.
  */
 uint32_t wm_unwind(struct wm_unwind *u, const struct wm_user_stack *s,
 		   struct wm_user_frame frames[WM_UNWIND_FRAMES_MAX], enum wm_unwound *ret_how);

@@ -2,7 +2,7 @@
 /*
  * unwind_test.c - this process unwinds itself from a copy of its stack and
  * registers, through the C library and a signal; libgcc's backtrace() is the
- * reference. Then the same with damaged data.
+ * reference. Then the data is damaged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@
 #define MASK        0xff0fffull /* ax ... ss, r8 ... r15 */
 #define NR_REGS     20u
 
-/* The contents of a sample, and libgcc's chain at the same moment. */
+/* The registers and stack of a sample, and libgcc's chain at the same moment. */
 static struct sample {
 	struct wm_item regs[NR_REGS];
 	unsigned char stack[STACK_BYTES] __attribute__((aligned(8)));
@@ -58,7 +58,9 @@ static uint64_t sp_of(void)
 	return sample.regs[7].u;
 }
 
-/* The copy includes the sanitizers' redzones between variables. */
+/*
+ * Not instrumented, because the copy includes the redzones that sanitizers put between variables.
+ */
 __attribute__((no_sanitize("address", "thread"))) static void copy_words(void *to, uint64_t from,
 									 size_t bytes)
 {
@@ -122,7 +124,7 @@ static void on_signal(int number)
 	take_here();
 }
 
-/* The interrupted frame: an exact address, in a leaf function. */
+/* The function that the signal interrupts: its frame has an exact address, in a leaf function. */
 __attribute__((noinline)) static int signalled(int depth)
 {
 	volatile int x = depth;
@@ -282,7 +284,7 @@ static void test_a_jump_to_nowhere(void **state)
 	(void)deep(5);
 	nr = unwind(*state, sample.stack_bytes, &how);
 	pc = sample.regs[8].u;
-	sample.regs[8].u = 0; /* as after a call of NULL from here: the return address is on top */
+	sample.regs[8].u = 0; /* as after calling NULL: the return address is on top */
 	memmove(sample.stack + 8, sample.stack, STACK_BYTES - 8);
 	memcpy(sample.stack, &pc, 8);
 	sample.regs[7].u -= 8;
@@ -309,7 +311,7 @@ static uint64_t random64(uint64_t *seed)
 	return *seed;
 }
 
-/* A chain ends, whatever is on the stack and in the registers. */
+/* Unwinding ends with any contents of stack and registers. */
 static void test_damage_is_survived(void **state)
 {
 	uint64_t seed = 88172645463325252ull;
@@ -338,7 +340,7 @@ static bool any_memory(void *data, uint64_t address, uint64_t *ret)
 	return *ret & 7;
 }
 
-/* Unwind tables with changed bytes: in this program's own file, mostly in its tables. */
+/* Changes bytes of this program's own file, mostly in its unwind tables: unwinding must end. */
 static void test_damaged_tables_are_survived(void **state)
 {
 	uint64_t seed = 88172645463325252ull, address;

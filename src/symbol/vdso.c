@@ -46,9 +46,12 @@ int wm_vdso_open(struct wm_elf **ret)
 
 #define MAP_VDSO_32 0x2002 /* ARCH_MAP_VDSO_32 of asm/prctl.h, missing in old headers */
 #define PAGE_BYTES  4096u
-#define PAGES_MAX   64u /* of the vdso and the data before it */
+#define PAGES_MAX   64u /* limit of pages of the vdso and the data before it */
 
-/* A process has one vdso: the child drops its own, with its data, and reads no clock after that. */
+/*
+ * Unmaps the child's own vdso with its data, because a process can have only one; it must not read
+ * a clock afterwards.
+ */
 static bool drop_ours(const struct wm_maps *maps)
 {
 	for (size_t i = 0; i < maps->nr; i++) {
@@ -62,8 +65,8 @@ static bool drop_ours(const struct wm_maps *maps)
 }
 
 /*
- * The kernel returns its size, not its address: it follows data pages, not all
- * of which are readable.
+ * Writes the vdso to a file. The kernel returns its size, but not its address: it follows data
+ * pages, of which some are not readable.
  */
 static bool write_narrow(int fd, const unsigned char *near, long bytes)
 {
@@ -76,7 +79,9 @@ static bool write_narrow(int fd, const unsigned char *near, long bytes)
 	return false;
 }
 
-/* Runs in the child, a copy of one thread of several: only raw system calls are safe. */
+/*
+ * Runs in the child process. The parent may have other threads, so only raw system calls are safe.
+ */
 static bool fetch_narrow(int fd, const struct wm_maps *maps)
 {
 	const size_t room = (size_t)PAGES_MAX * PAGE_BYTES;
@@ -89,7 +94,10 @@ static bool fetch_narrow(int fd, const struct wm_maps *maps)
 	return bytes > 0 && write_narrow(fd, near, bytes);
 }
 
-/* The child's exit sends no signal, and other wait() calls do not see it. */
+/*
+ * Runs fetch_narrow() in a child, whose exit sends no signal and is invisible to other wait()
+ * calls.
+ */
 static int fetch_in_child(int fd, const struct wm_maps *maps)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso_int.h - the code that this machine's kernel maps into all processes, as an
- * ELF file: it does not exist on disk.
+ * vdso_int.h - the vdso, the code that the kernel maps into all processes, as an ELF file. It does
+ * not exist on disk.
  */
 #ifndef WM_SYMBOL_VDSO_INT_H
 #define WM_SYMBOL_VDSO_INT_H
@@ -12,9 +12,9 @@
 int wm_vdso_open(struct wm_elf **ret);
 
 /*
- * Opens the vdso of 32-bit programs, for a 64-bit caller. The mapping replaces
- * the caller's own vdso, so a child requests it. -ENOENT: the kernel has none,
- * or no way to request it.
+ * Opens the vdso of 32-bit programs, for a 64-bit caller. A child process maps
+ * it, because it replaces the process's own vdso. -ENOENT: the kernel has
+ * none, or cannot map it.
  */
 int wm_vdso_open_narrow(struct wm_elf **ret);
 
