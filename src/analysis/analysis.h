@@ -8,8 +8,8 @@
  *                       finish()            ->  struct wm_result (result.h)
  *                                               ->  view/ makes text or JSON of it
  *
- * An analysis keeps only its own counts: threads, names and processors are the
- * pass's (task_state.h). It prints nothing and opens no files.
+ * An analysis keeps only its own counts: the pass tracks threads, names and
+ * processors (task_state.h). It prints nothing and opens no files.
  */
 #ifndef WM_ANALYSIS_ANALYSIS_H
 #define WM_ANALYSIS_ANALYSIS_H
@@ -22,10 +22,10 @@
 struct wm_pass;
 struct wm_module;
 
-/* Maps numbers of a later part to those of the part before it. */
+/* Maps ids and indices of a later part of the traces to those of the part before it. */
 struct wm_join {
-	const uint32_t *names;            /* by id in the state's names */
-	struct wm_module *const *modules; /* by index */
+	const uint32_t *names;            /* indexed by id of a name */
+	struct wm_module *const *modules; /* indexed by module */
 };
 
 /* An event as an analysis receives it. Valid during the call. */
@@ -37,19 +37,19 @@ struct wm_sight {
 };
 
 struct wm_analysis {
-	const char *name;    /* of the verb, or of the mode of `waymark report` */
+	const char *name;    /* name of the verb, or of the mode of `waymark report` */
 	const char *summary; /* one line, lower case, no full stop */
 
 	/*
-	 * Events the analysis requires, by their full names
-	 * ("sched:sched_switch"); NULL ends the list. If the traces have no
-	 * event of a name, the result names the -e option that records it.
+	 * Full names of the events that the analysis requires
+	 * ("sched:sched_switch"), terminated by NULL. If the traces lack
+	 * one, the result names the -e option that records it.
 	 */
 	const char *const *needs;
 
 	/*
-	 * Called when traces are open and bound. `values` outlives the
-	 * analysis. 0 or -errno with `diag`.
+	 * Called when traces are open and bound. `values` outlive the analysis. 0 or -errno with
+	 * `diag`.
 	 */
 	int (*create)(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag);
 	int (*feed)(void *own, const struct wm_sight *s); /* 0 or -errno, which ends the pass */
@@ -57,16 +57,16 @@ struct wm_analysis {
 	void (*destroy)(void *own);                       /* accepts NULL */
 
 	/*
-	 * For passes divided by time over several threads: returns whether
-	 * joined parts give the same result as one walk. NULL: never.
+	 * Returns whether the events may be divided by time over several threads, and the parts
+	 * joined with the same result. NULL: never.
 	 */
 	bool (*divides)(const void *own);
-	/* Adds the counts of the following part, which is not changed. 0 or -errno. */
+	/* Adds the counts of the part that follows in time, which is not changed. 0 or -errno. */
 	int (*join)(void *own, const void *later, const struct wm_join *j);
 
 	/*
-	 * For interactive views, when the values request it: creates the rows
-	 * below a row marked `more`, and clears the mark. NULL: finish()
+	 * Creates the rows below a row marked `more`, and clears the mark,
+	 * for interactive views that request rows on demand. NULL: finish()
 	 * creates all rows. 0 or -ENOMEM.
 	 */
 	int (*expand)(void *own, struct wm_result *r, struct wm_result_row *row);
@@ -74,6 +74,6 @@ struct wm_analysis {
 
 extern const struct wm_analysis *const wm_analyses[]; /* NULL-terminated */
 
-const struct wm_analysis *wm_analysis_find(const char *name); /* NULL: none */
+const struct wm_analysis *wm_analysis_find(const char *name); /* NULL: there is none */
 
 #endif

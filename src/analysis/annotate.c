@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.c - see annotate.h. A profile finds the addresses of samples; the
- * function of that name in the object with most of its samples is read and
+ * annotate.c - see annotate.h. A profile counts the samples at each address;
+ * the function with the requested name that has most of them is read and
  * disassembled.
  */
 #include "analysis/annotate.h"
@@ -33,10 +33,10 @@ struct annotating {
 	const struct wm_annotate_what *what;
 	struct wm_profile *profile;
 	struct found best;
-	uint32_t nr_found; /* distinct functions of that name */
-	struct hit *hits;  /* by address */
+	uint32_t nr_found; /* number of functions with that name */
+	struct hit *hits;  /* sorted by address */
 	uint32_t nr_hits;
-	uint64_t total, inside; /* weights: of all events, of the function */
+	uint64_t total, inside; /* weights of all events and of the function */
 	/* Used while rows are made: */
 	struct wm_result *r;
 	struct wm_result_table *t;
@@ -56,7 +56,7 @@ static bool is_counted(const struct annotating *a, uint32_t bucket)
 		       wm_names_text(n, (uint32_t)wm_profile_bucket(a->profile, bucket).words[0]));
 }
 
-/* Returns the end of a bucket's chain; NULL: it has none. */
+/* Returns the innermost frame of a bucket's chain; NULL: it has none. */
 static const struct wm_place *end_of(struct annotating *a, uint32_t bucket, uint32_t *ret_frame)
 {
 	uint32_t nr;
@@ -166,7 +166,7 @@ static int collect_hits(struct annotating *a)
 	return 0;
 }
 
-/* Returns the sum over [address, address + bytes). */
+/* Returns the sum of the samples in [address, address + bytes). */
 static struct hit hit_at(const struct annotating *a, uint64_t address, uint32_t bytes)
 {
 	struct hit sum = {.address = address};
@@ -212,7 +212,7 @@ static const char *target_text(struct annotating *a, uint64_t target)
 		 : wm_result_format(a->r, "%" PRIx64, target);
 }
 
-/* Returns the source line if it differs from the last one; NULL: it is the same, or unknown. */
+/* Returns the source line, or NULL if it is unknown or the same as the last one. */
 static const char *source_text(struct annotating *a, uint64_t address)
 {
 	const struct wm_place place = {a->best.module, address, false};
@@ -282,7 +282,7 @@ static int disassemble(struct annotating *a, struct wm_elf *e)
 	return err;
 }
 
-/* Lists the addresses of samples if the code is not available. */
+/* Lists the addresses of the samples when the code is not available. */
 static int put_hits(struct annotating *a, const char *why)
 {
 	int err = 0;
@@ -294,7 +294,7 @@ static int put_hits(struct annotating *a, const char *why)
 	return err;
 }
 
-/* Returns why found code has no instructions; NULL: for another error. */
+/* Returns why the code cannot be disassembled; NULL for errors of other kinds. */
 static const char *no_code(int err)
 {
 	return err == -ENOTSUP   ? "the code is for another architecture"

@@ -8,24 +8,25 @@
 
 #include "analysis/profile.h"
 
-#define WM_ANNOTATE_CODE_MAX (16u << 20) /* bytes per function */
+#define WM_ANNOTATE_CODE_MAX (16u << 20) /* limit of bytes per function */
 
-/* Selects the function. The caller keeps the strings. */
+/* Selects the function. The strings are not copied. */
 struct wm_annotate_what {
 	const char *symbol;
 	const char *object; /* NULL: the object with most events */
-	const char *event;  /* if the profile has a table per event; NULL: all events */
+	/* the event, if the profile has one table per event; NULL: all events */
+	const char *event;
 	bool no_source;
 };
 
 /*
- * Adds a table of the function, and notes, from a profile with addresses: the
- * traces are not read again. 0 or -ENOMEM.
+ * Adds a table of the function, and notes, computed from a profile with addresses; does not read
+ * the traces. 0 or -ENOMEM.
  */
 int wm_annotate(struct wm_pass *pass, struct wm_profile *profile, const struct wm_annotate_what *w,
 		struct wm_result *r);
 
-/* For the analysis, which makes its own profile. */
+/* Values of the analysis "annotate", which makes its own profile. */
 struct wm_annotate_values {
 	struct wm_profile_values profile;
 	struct wm_annotate_what what;

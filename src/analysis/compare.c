@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "trace/name_table.h"
 
-#define FIXED_MAX (1 + 4 * WM_COMPARE_SIDES_MAX) /* columns before the keys */
+#define FIXED_MAX (1 + 4 * WM_COMPARE_SIDES_MAX) /* maximum number of columns before the keys */
 
 struct value {
 	double share, rate;
@@ -26,12 +26,14 @@ struct comparing {
 	const struct wm_compare *c;
 	struct wm_result *r;
 	struct wm_names names;
-	struct wm_buckets rows;                  /* words: subject, key */
-	struct value *values;                    /* nr_recordings per row */
-	uint32_t room;                           /* rows it has room for */
-	uint64_t *totals;                        /* by recording: events of the current subject */
-	const struct wm_result_table **likeness; /* by row: a table with the row's columns */
-	const struct wm_result_row **sources;    /* by row: a row with its texts */
+	struct wm_buckets rows; /* words: subject, key */
+	struct value *values;   /* nr_recordings values per row */
+	uint32_t room;          /* capacity of `values`, in rows */
+	/* per recording: events of the current subject */
+	uint64_t *totals;
+	/* per row: a table that has the row's columns */
+	const struct wm_result_table **likeness;
+	const struct wm_result_row **sources; /* per row: a row that has its texts */
 	uint32_t *order;
 };
 

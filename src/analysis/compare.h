@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compare.h - compares profiles of several recordings: the change of each row,
- * by share and by rate, and the probability that it is chance.
+ * in share and in rate, and the probability that it arose by chance.
  *
- * A side is one recording, or several of the same thing; the other sides are
+ * A side is one recording, or several of the same program; the other sides are
  * compared with the first one. The probability for single recordings comes from
  * the numbers of samples; for repeated ones from the differences among them.
  */
@@ -16,7 +16,7 @@
 #define WM_COMPARE_RECORDINGS_MAX 1024u
 
 struct wm_compare_recording {
-	const struct wm_result *result; /* of a profile without children */
+	const struct wm_result *result; /* result of a profile without children */
 	double seconds;                 /* duration; 0: unknown */
 	uint32_t side;                  /* 0, 1... ascending */
 };
@@ -24,8 +24,8 @@ struct wm_compare_recording {
 struct wm_compare {
 	const struct wm_compare_recording *recordings;
 	uint32_t nr_recordings, nr_sides;
-	double percent_limit; /* rows below it on all sides are left out */
-	bool by_rate;         /* sort by change of rate, else of share */
+	double percent_limit; /* rows with a smaller share on all sides are left out */
+	bool by_rate;         /* sort by change of rate; otherwise by change of share */
 };
 
 /* Adds a table for each event. 0 or -ENOMEM. */

@@ -20,11 +20,12 @@
 
 struct pauses {
 	struct wm_pass *pass;
-	int64_t last_ns; /* of the previous event; WM_TIME_NONE: none */
+	int64_t last_ns; /* time of the previous event; WM_TIME_NONE: none */
 	struct pause {
 		int64_t begin_ns, ns;
-		const struct wm_task *task; /* that ended the pause; NULL: unknown */
-	} list[PAUSES_KEPT];                /* in descending order */
+		/* thread whose event ended the pause; NULL: unknown */
+		const struct wm_task *task;
+	} list[PAUSES_KEPT]; /* sorted, the longest first */
 };
 
 static int create(struct wm_pass *pass, const void *values, void **ret, struct wm_diag *diag)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* folded.c - see folded.h. A node is a bucket of {parent, name}, so that each exists once. */
+/*
+ * folded.c - see folded.h. A node of the tree is a bucket of {parent, name}, so that equal nodes
+ * are stored once.
+ */
 #include "analysis/folded.h"
 
 #include <errno.h>
@@ -23,7 +26,7 @@ struct folding {
 	uint32_t *order; /* nodes by parent, in descending order of weight */
 };
 
-/* Returns the begin of the weight in "a;b;c 12"; NULL: malformed. */
+/* Returns the begin of the weight in "a;b;c 12"; NULL when the line is malformed. */
 static const char *weight_of(const char *line, size_t bytes, uint64_t *ret)
 {
 	size_t at = bytes;
@@ -99,7 +102,7 @@ static int by_parent_and_weight(const void *a, const void *b, void *data)
 	return i < k ? -1 : i > k;
 }
 
-/* Returns the index in the order of the first child of a node. */
+/* Returns the position in `order` of the first child of a node. */
 static uint32_t first_child(const struct folding *f, uint64_t parent)
 {
 	uint32_t low = 0, high = f->nodes.nr;

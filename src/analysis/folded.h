@@ -9,14 +9,14 @@
 #include "analysis/result.h"
 #include "base/diag.h"
 
-#define WM_FOLDED_BYTES_MAX ((size_t)1 << 30) /* per file */
+#define WM_FOLDED_BYTES_MAX ((size_t)1 << 30) /* limit of bytes per file */
 
 /* Returns whether the first line of the file has this format. */
 bool wm_folded_is(const char *path);
 
 /*
- * Reads the file into a table of the result: a row for the first name of each
- * line, with calls below. 0, -errno; -EBADMSG with `diag` for a malformed line.
+ * Reads the file into a table of the result: one row per outermost function, with its calls below.
+ * 0 or -errno; for a malformed line -EBADMSG with `diag`.
  */
 int wm_folded_read(const char *path, struct wm_result *r, struct wm_diag *diag);
 

@@ -32,7 +32,7 @@ struct apart {
 	unsigned nr_parts;
 	struct wm_apart_kind *kinds;
 	size_t nr_kinds;
-	struct binding *bindings; /* by type index */
+	struct binding *bindings; /* indexed by type */
 	uint32_t nr_bindings;
 };
 

@@ -2,12 +2,12 @@
 /*
  * group_count.h - counts events grouped by the values of their fields, per
  * event type, as they arrive: for readers of a stream that do not store events.
- * Memory is bounded by the number of distinct keys; an event with one key too
- * many is counted as left over.
+ * Memory is bounded by the number of distinct keys: when there are too many,
+ * events with further keys are counted as left over.
  *
- * A name is a field of the event or of its contexts, or, if it lacks such a
- * field, pid, tid, comm or cpu; with a $ in front it is always one of these
- * four.
+ * A name is that of a field of the event or of its contexts. When the event
+ * lacks it, pid, tid, comm and cpu mean its thread and processor; with a $
+ * before the name they always do.
  */
 #ifndef WM_ANALYSIS_GROUP_COUNT_H
 #define WM_ANALYSIS_GROUP_COUNT_H
@@ -20,8 +20,8 @@
 
 #define WM_APART_PARTS_MAX 8u
 #define WM_APART_TEXT_BYTES                                                                        \
-	64u /* of a text in a key, including the NUL: longer ones are truncated */
-#define WM_APART_KEYS_MAX 16384u /* per event type */
+	64u /* size of a text in a key, including the NUL: longer texts are truncated */
+#define WM_APART_KEYS_MAX 16384u /* limit of keys per event type */
 
 struct wm_apart_part {
 	char name[64];
@@ -36,9 +36,9 @@ struct wm_apart_row {
 };
 
 struct wm_apart_kind {
-	const char *name; /* of the event type, as in the trace; our copy */
+	const char *name; /* name of the event type, as in the trace, copied */
 	uint64_t total, left_over;
-	bool lacks; /* events have no such field: all are left over */
+	bool lacks; /* the event type lacks a field: all its events are left over */
 	uint32_t nr_rows, room, *slots, nr_slots;
 	struct wm_apart_row *rows;
 };
@@ -47,25 +47,26 @@ struct wm_apart_kind {
 struct wm_apart_values {
 	const char *fields;
 	bool totals; /* `fields` may be empty: one row per event type */
-	bool (*counts)(const void *data, const char *name); /* selects event types; NULL: all */
+	/* selects event types by name; NULL: all */
+	bool (*counts)(const void *data, const char *name);
 	const void *data;
 };
 
 /* Has only create, feed and destroy: its result is the kinds. */
 extern const struct wm_analysis wm_analysis_apart;
 
-/* The counts; valid until the next feed. */
+/* Return the counts, which are valid until the next feed(). */
 unsigned wm_apart_parts(const void *own);
 struct wm_apart_kind *wm_apart_kinds(void *own, size_t *ret_nr);
 
 /*
- * Sorts rows by descending count; feed nothing between this and
- * wm_apart_reset(), which zeroes the counts.
+ * Sorts rows by descending count. No events may be fed between this call and wm_apart_reset(),
+ * which zeroes the counts.
  */
 void wm_apart_sort(struct wm_apart_kind *k);
 void wm_apart_reset(void *own);
 
-/* Call it after the trace's types changed. */
+/* Must be called when the trace's types have changed. */
 void wm_apart_rebind(void *own);
 
 #endif

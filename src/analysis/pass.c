@@ -11,7 +11,7 @@
 #include "base/mix.h"
 #include "trace/merge.h"
 
-#define PROGRESS_EVENTS 65536u /* between two calls of progress() */
+#define PROGRESS_EVENTS 65536u /* events between two calls of progress() */
 
 /* --- events read, and those passed to analyses ------------------------------------------- */
 
@@ -130,7 +130,7 @@ void wm_pass_done(struct wm_pass *p)
 	*p = (struct wm_pass){0};
 }
 
-/* What the merge has to read, for the given reasons. */
+/* The event types that a merge reads, for given reasons. */
 struct wm_reading {
 	struct wm_want *wants;
 	const struct wm_want **list;
@@ -320,7 +320,10 @@ int wm_pass_walk_part(struct wm_pass *p, const struct wm_pass_run *runs, uint32_
 	return err;
 }
 
-/* Sorts the faults of a single trace, as a walk in parts does. */
+/*
+ * Walks over all events on one thread. Sorts the faults of a single trace, so that their order is
+ * that of a walk in parts.
+ */
 static int walk_whole(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs,
 		      const struct wm_timeline *timeline)
 {

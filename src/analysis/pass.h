@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass.h - one walk over traces in time order, for any number of analyses.
+ * pass.h - reads traces once, in order of time, for any number of analyses.
  *
- * Every event that describes threads, names or memory is followed, whatever is
- * selected: a profile of one second in the middle still has all names. The
- * analyses see only selected events inside the time window.
+ * All events that describe threads, names or memory are read, whatever is
+ * selected, so that a profile of one second in the middle has all names. The
+ * analyses receive only the selected events inside the time window.
  */
 #ifndef WM_ANALYSIS_PASS_H
 #define WM_ANALYSIS_PASS_H
@@ -16,7 +16,7 @@
 #include "trace/reader.h"
 
 struct wm_pass_input {
-	struct wm_trace *const *traces; /* open, and of one machine */
+	struct wm_trace *const *traces; /* open traces, recorded on one machine */
 	uint32_t nr_traces;
 	int64_t begin_ns, end_ns; /* begin <= time < end */
 
@@ -28,13 +28,13 @@ struct wm_pass_input {
 	bool (*passes)(const void *data, uint32_t trace, const struct wm_event *e); /* NULL: all */
 	const void *data;
 
-	uint32_t nr_threads; /* 0: up to the number of processors, depending on the traces' size */
+	uint32_t nr_threads; /* 0: at most one per processor, fewer for small traces */
 
 	/* Called at intervals with the fraction read, 0 .. 1; may be NULL. */
 	void (*progress)(void *data, double done);
 	void *progress_data;
 
-	const char *symfs;  /* root of the files with symbols; NULL: / */
+	const char *symfs;  /* root folder of the files with symbols; NULL: / */
 	const char *builds; /* folder of files by build-id, like perf's cache; NULL: none */
 };
 
@@ -47,20 +47,21 @@ struct wm_pass {
 	struct wm_spaces *spaces;   /* mappings over time */
 	struct wm_symbols *symbols; /* names of addresses */
 	struct wm_lines *lines;     /* their source lines */
-	uint32_t **event_ids;       /* by trace and type index: names, "provider:name" */
-	uint64_t nr_events;         /* passed to the analyses */
-	uint64_t nr_told;           /* that describe threads, names or memory */
-	int64_t first_ns, last_ns;  /* of passed events with a time; first > last: none */
-	struct wm_reading *reading; /* of wm_pass_want(); NULL: not used */
-	uint8_t **kinds;            /* by trace and type index: bits of enum wm_pass_kind */
-	uint64_t seed;              /* of tables that are joined with those of other parts */
-	/* of another pass, which will join it: needs no names of functions */
+	uint32_t **event_ids;       /* ids of names "provider:name", indexed by trace and type */
+	uint64_t nr_events;         /* events passed to the analyses */
+	uint64_t nr_told;           /* events that describe threads, names or memory */
+	int64_t first_ns, last_ns;  /* time range of the events passed; first > last: none */
+	struct wm_reading *reading; /* set by wm_pass_want(); NULL: not used */
+	uint8_t **kinds;            /* bits of enum wm_pass_kind, indexed by trace and type */
+	/* seed of hash tables that are joined with those of other parts */
+	uint64_t seed;
+	/* it will be joined to another pass, and needs no names of functions */
 	bool is_part;
 };
 
 /* Reasons to read events of a type. */
 enum wm_pass_kind {
-	WM_PASS_SELECTED = 1, /* analyses see them */
+	WM_PASS_SELECTED = 1, /* the analyses receive them */
 	WM_PASS_TOLD = 2,     /* they describe threads, names or memory */
 };
 
@@ -68,7 +69,7 @@ enum wm_pass_kind {
 int wm_pass_init(struct wm_pass *p, const struct wm_pass_input *in);
 void wm_pass_done(struct wm_pass *p);
 
-/* Returns whether analyses see events of that type. */
+/* Returns whether the analyses receive events of that type. */
 static inline bool wm_pass_selects(const struct wm_pass *p, uint32_t trace,
 				   const struct wm_event_type *t)
 {
@@ -83,20 +84,20 @@ static inline uint32_t wm_pass_event_id(const struct wm_pass *p, const struct wm
 
 struct wm_pass_run {
 	const struct wm_analysis *analysis;
-	void *own;          /* made by its create() */
+	void *own;          /* state of the analysis, made by its create() */
 	const void *values; /* passed to its create() */
 };
 
 /*
- * Walks once; on several threads if that gives the same result. 0, or the first
- * error of a reader or an analysis.
+ * Reads the traces once and feeds the analyses; on several threads if the result is the same.
+ * Returns 0, or the first error of a reader or an analysis.
  */
 int wm_pass_walk(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_runs);
 
 /*
- * Does the same incrementally, for one trace that grows (read/growing.h):
- * wm_pass_want() returns the types to read, wm_pass_feed() takes each event.
- * The pass owns the want, which is valid until wm_pass_rebind(). NULL: out of
+ * For one trace that grows (read/growing.h): wm_pass_want() returns the types
+ * that the caller must read, and wm_pass_feed() takes each event. The pass
+ * owns the wm_want, which is valid until wm_pass_rebind(). NULL: out of
  * memory.
  */
 const struct wm_want *wm_pass_want(struct wm_pass *p);
@@ -104,9 +105,9 @@ int wm_pass_feed(struct wm_pass *p, const struct wm_pass_run *runs, uint32_t nr_
 		 uint32_t trace, const struct wm_event *e);
 
 /*
- * Call it after the input's traces were reopened, with the same types and
- * possibly more, before the old ones are closed. Keeps everything learned. 0 or
- * -ENOMEM.
+ * Call it when the input's traces were reopened, with the same types and
+ * possibly more, before the old ones are closed. Keeps the state and all
+ * counts. 0 or -ENOMEM.
  */
 int wm_pass_rebind(struct wm_pass *p);
 

@@ -8,7 +8,7 @@
 
 #define CAUSES_MAX 16u
 
-/* The trace's own attributes that matter to a reader of a profile. */
+/* The properties of a trace that are shown with a profile. */
 static const char *const words[] = {"hostname", "os", "command", "cmdline", "tracer_name"};
 
 static void facts(const struct wm_trace *t, struct wm_result *r)
@@ -34,7 +34,7 @@ static void facts(const struct wm_trace *t, struct wm_result *r)
 struct cause {
 	const char *name;
 	uint64_t events, packets;
-	bool some; /* plus an unknown number */
+	bool some; /* also an unknown number of events */
 };
 
 static struct cause *find_cause(struct cause *list, uint32_t *nr, const char *name)

@@ -2,12 +2,12 @@
 /*
  * pass_parts.c - a walk on several threads: each has a period of time and its
  * own pass, which first learns the state before its period. Then the parts are
- * joined in time order, the first one being the caller's pass: names, modules
- * and whatever an analysis numbers get the numbers of a single walk, so results
- * are equal to the byte.
+ * joined in order of time, starting with the caller's pass. Names, modules and
+ * everything else that is numbered get the same numbers as in a single walk, so
+ * results are equal to the byte.
  *
- * The threads share the traces, which are immutable except for their faults,
- * and the timeline, and nothing else: no lock is needed.
+ * The threads share only the timeline and the traces, which are immutable
+ * except for their faults. Therefore they need no lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,13 +16,14 @@
 #include "analysis/pass_int.h"
 #include "trace/scan.h"
 
-#define PART_BYTES ((uint64_t)2 << 20) /* of packets: fewer are not worth a thread */
+/* minimum size of the packets of a part: less is not worth a thread */
+#define PART_BYTES ((uint64_t)2 << 20)
 
 struct part {
 	struct wm_pass_part what;
-	struct wm_pass *pass; /* the first part's: the caller's; others: `own` */
+	struct wm_pass *pass; /* the caller's pass for the first part; `own` for the others */
 	struct wm_pass own;
-	struct wm_pass_input in; /* of `own` */
+	struct wm_pass_input in; /* input of `own` */
 	struct wm_pass_run run;
 	pthread_t thread;
 	bool is_running;
@@ -103,7 +104,7 @@ static uint32_t *join_names(struct wm_names *n, const struct wm_names *later)
 	for (uint32_t i = 0; map && i < later->nr; i++) {
 		map[i] = wm_names_id(n, later->texts[i], later->bytes[i]);
 		if (map[i] == WM_NAMES_NONE)
-			map[i] = 0; /* as for all names beyond the limit */
+			map[i] = 0; /* like all names beyond the limit */
 	}
 	return map;
 }
@@ -111,7 +112,7 @@ static uint32_t *join_names(struct wm_names *n, const struct wm_names *later)
 static void join_counts(struct wm_pass *p, const struct wm_pass *later)
 {
 	p->nr_events += later->nr_events;
-	p->nr_told = later->nr_told; /* it has read all such events */
+	p->nr_told = later->nr_told; /* the later part has read all of these events */
 	p->first_ns = later->first_ns < p->first_ns ? later->first_ns : p->first_ns;
 	p->last_ns = later->last_ns > p->last_ns ? later->last_ns : p->last_ns;
 	wm_spaces_join(p->spaces, later->spaces);

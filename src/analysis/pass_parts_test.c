@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk in parts of the time, cut anywhere, gives the same result as one walk, to the byte. */
+/* A walk in parts, divided at any times, gives the same result as one walk, to the byte. */
 #include "analysis/pass_int.h"
 #include "analysis/profile.h"
 #include "read/corpus_test_kit.h"
@@ -7,7 +7,8 @@
 
 #define CUTS_MAX 9
 
-/* How often each made recording is cut, windows and values taking turns; ThreadSanitizer is slow.
+/* How often each synthetic recording is divided, with alternating windows and values; fewer
+ * under ThreadSanitizer, which is slow.
  */
 #ifdef __SANITIZE_THREAD__
 #define ROUNDS kit_rounds(1, 12)
@@ -95,7 +96,10 @@ static void finish(struct walked *w, const struct wm_pass_run *run)
 	run->analysis->destroy(run->own);
 }
 
-/* Walks in parts at these cuts; `nr` 1: without parts. False: such traces are not divided. */
+/*
+ * Walks in `nr` parts, divided at `cuts`; 1: without parts. Returns false when these traces cannot
+ * be divided.
+ */
 static bool walk(struct walked *w, const char *path, const struct wm_profile_values *v,
 		 int64_t *cuts, uint32_t nr)
 {
@@ -210,7 +214,7 @@ static void parts_of_the_corpus_find_what_one_walk_finds(void **state)
 struct making {
 	FILE *f;
 	uint64_t time, bytes;
-	bool is_damaged; /* some chains claim to be longer than their record */
+	bool is_damaged; /* the length of some chains exceeds their record */
 };
 
 static void put(struct making *m, const void *data, size_t bytes)
@@ -219,7 +223,7 @@ static void put(struct making *m, const void *data, size_t bytes)
 	m->bytes += bytes;
 }
 
-/* `words` are the record's own; TID, TIME, CPU follow in all records that are not samples. */
+/* Writes a record with `words`; TID, TIME and CPU follow them in records other than samples. */
 static void put_record(struct making *m, uint32_t type, uint16_t misc, const uint64_t *words,
 		       uint32_t nr, bool is_sample)
 {
@@ -304,7 +308,10 @@ static void put_head(struct making *m, uint64_t data_bytes)
 	put(m, attr, sizeof(attr));
 }
 
-/* As two buffers of one processor, as perf writes them: time runs back between them. */
+/*
+ * Writes records like two of perf's buffers: the second one begins at an earlier time than the
+ * first one ends.
+ */
 static void put_records(struct making *m)
 {
 	for (int i = 0; i < RECORDS; i++) {
@@ -374,7 +381,7 @@ static bool opens(const char *path)
 	return !err;
 }
 
-/* Faults are also those of one walk, in one order. */
+/* The faults, and their order, are also the same as in one walk. */
 static void parts_of_a_damaged_one_find_what_one_walk_finds(void **state)
 {
 	char *data, *whole;

@@ -54,7 +54,7 @@ static bool has_key(const struct wm_profile *p, const char *name)
 static int bind(struct wm_profile *p, struct wm_diag *diag)
 {
 	bool addresses = p->samples.any_ip || p->samples.any_chain;
-	uint32_t nr_words = 2; /* the event, the stack */
+	uint32_t nr_words = 2; /* one for the event, one for the stack */
 	int err;
 
 	err = add_keys(p,
@@ -171,7 +171,7 @@ static bool is_hidden(const struct wm_profile *p, const struct wm_sight *s)
 	return !wm_profile_listed(p->v->pids, pid);
 }
 
-/* Adds a weight; bucket UINT32_MAX: -ENOMEM. 0 or -ENOMEM. */
+/* Adds a weight to a bucket. Returns 0, or -ENOMEM also when the bucket is UINT32_MAX. */
 static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t bucket,
 		      uint64_t weight)
 {
@@ -182,7 +182,7 @@ static int add_weight(const struct wm_profile *p, struct wm_buckets *b, uint32_t
 	return 0;
 }
 
-/* Returns the event's bucket; UINT32_MAX: no memory. */
+/* Returns the event's bucket; UINT32_MAX: out of memory. */
 static uint32_t bucket_of(struct wm_profile *p, const struct wm_sight *s, uint64_t *words)
 {
 	uint32_t stack = wm_profile_stack(p, s);
@@ -257,7 +257,7 @@ int wm_profile_decay(struct wm_profile *p, double keep)
 {
 	struct wm_buckets *const all[] = {&p->buckets, &p->hidden};
 
-	wm_memo_forget(&p->memo); /* it stores indices of buckets */
+	wm_memo_forget(&p->memo); /* the cache has indices of buckets, which change */
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct wm_buckets less;
 

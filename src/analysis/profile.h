@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h - counts which code, thread or object causes events: `waymark
- * report`, and the input of flame graphs and comparisons.
+ * profile.h - counts events by the code, thread or object that caused them. It produces the tables
+ * of `waymark report`, flame graphs and comparisons.
  *
  *   event --keys--> bucket {words of the keys, call chain} += weight      while the trace is read
  *   bucket --each frame of its chain--> entry {words} self, children      once, at the end
@@ -25,7 +25,7 @@
 #define WM_PROFILE_BUCKETS_MAX (1u << 26)
 #define WM_PROFILE_WORDS_MAX   (2 + WM_KEYS_MAX * WM_KEY_WORDS)
 
-/* Call chains below a row. In the order of the option's choices. */
+/* How call chains are shown below a row, in the order of the option's choices. */
 enum wm_profile_graph {
 	WM_GRAPH_NONE,
 	WM_GRAPH_CALLER, /* from the row's function to the functions it called */
@@ -36,27 +36,30 @@ enum wm_profile_graph {
 /* The weight of an event. */
 enum wm_profile_mode {
 	WM_PROFILE_EVENTS,
-	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by the place of going to sleep */
-	WM_PROFILE_WAKEUPS, /* the same, by the thread that ended the wait */
+	WM_PROFILE_OFF_CPU, /* nanoseconds off the processor, by the code that went to sleep */
+	/* nanoseconds off the processor, by the thread that ended the wait */
+	WM_PROFILE_WAKEUPS,
 };
 
 struct wm_profile_values {
-	const char *keys;   /* "comm,dso,sym"; NULL: depends on the traces */
-	const char *weight; /* "count", "period", a field; NULL: period if there is one */
+	const char *keys;   /* such as "comm,dso,sym"; NULL: chosen to suit the traces */
+	const char *weight; /* "count", "period" or a field; NULL: the period if there is one */
 	int graph;          /* enum wm_profile_graph */
 	bool no_children;
 	bool hierarchy; /* a row for each value of the first key, below it rows of the second... */
-	bool lazy;      /* creates calls when they are viewed: wm_profile_expand() */
+	bool lazy;      /* call graphs are made on demand by wm_profile_expand() */
 	bool weights;   /* adds a column with the weight */
-	bool inlines;   /* inlined functions are frames */
+	bool inlines;   /* inlined functions are frames of their own */
 	/*
 	 * For a live profile: shows events per second instead of events,
 	 * counted over this many seconds. 0: not live.
 	 */
 	double seconds;
 	bool live;
-	double percent_limit;                   /* rows below it are left out; percent */
-	double graph_percent_limit;             /* the same for calls, relative to their row */
+	/* in percent; rows with a smaller share are left out */
+	double percent_limit;
+	/* in percent of their row; calls with less are left out */
+	double graph_percent_limit;
 	const char *comms, *dsos, *syms, *pids; /* lists that restrict the result; NULL: all */
 };
 
@@ -78,19 +81,19 @@ int wm_profile_result(struct wm_profile *p, struct wm_result *r);
 int wm_profile_rebind(struct wm_profile *p, struct wm_diag *diag);
 
 /*
- * Multiplies the weights up to now by `keep`, 0 .. 1, and forgets buckets
- * without weight. Live profiles only. 0 or -ENOMEM.
+ * Multiplies all weights by `keep`, 0 .. 1, and removes buckets whose weight becomes 0. For live
+ * profiles only. 0 or -ENOMEM.
  */
 int wm_profile_decay(struct wm_profile *p, double keep);
 
-/* Creates the calls below one of its rows, if they are made lazily. 0 or -ENOMEM. */
+/* Creates the calls below a row of the result, if `lazy` is set. 0 or -ENOMEM. */
 int wm_profile_expand(struct wm_profile *p, struct wm_result *r, struct wm_result_row *row);
 
 /* ---- the buckets, for other views of them ------------------------------------ */
 
 struct wm_bucket {
 	uint64_t weight, count;
-	const uint64_t *words; /* event, then those of the keys of events */
+	const uint64_t *words; /* the event, then the words of the keys that belong to events */
 	uint32_t stack;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_bucket.c - counters by words of keys; see profile_int.h. Open addressing. */
+/*
+ * profile_bucket.c - a hash table of counters, whose keys are sequences of words; see
+ * profile_int.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -127,7 +127,7 @@ int wm_profile_make_entries(struct wm_profile *p)
 	uint32_t nr_words = 1, room = 0;
 	int err;
 
-	wm_buckets_done(&p->entry_words); /* of an earlier result */
+	wm_buckets_done(&p->entry_words); /* frees the words of an earlier result */
 	free(p->entries);
 	p->entries = NULL;
 	p->nr_refs = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_field.c - fields of events by name, FIELD or EVENT.FIELD; see profile_key_int.h. */
+/*
+ * profile_field.c - finds fields of events by names of the form FIELD or EVENT.FIELD; see
+ * profile_key_int.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

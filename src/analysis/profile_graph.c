@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_graph.c - the call graph below a row: a tree of the common parts of
- * its chains, from the row's function on, outwards or inwards. It is made from
- * the entry's own buckets when the row is made, then cut at the limit.
+ * profile_graph.c - the call graph below a row: a tree in which the row's
+ * chains share their common parts. It begins at the row's function and goes
+ * towards the callers or the callees. It is made from the buckets of the row's
+ * entry; branches below the limit are left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,9 +14,9 @@
 #include "base/text.h"
 
 struct node {
-	uint64_t weight, self; /* self: of chains that end here */
+	uint64_t weight, self; /* self: weight of chains that end here */
 	uint32_t symbol;
-	uint32_t first, next; /* index + 1 of child and sibling */
+	uint32_t first, next; /* index + 1 of first child and next sibling */
 };
 
 struct tree {
@@ -38,7 +39,7 @@ static uint32_t add_node(struct tree *t, uint32_t symbol)
 	return t->nr++;
 }
 
-/* Returns the child of that symbol, made if needed, and moves it to the front. */
+/* Returns the child with that symbol, created if needed, and moves it to the front. */
 static uint32_t child_of(struct tree *t, uint32_t parent, uint32_t symbol)
 {
 	uint32_t *link = &t->nodes[parent].first, at, made;
@@ -77,7 +78,10 @@ static int add_chain(struct wm_profile *p, struct tree *t, const uint32_t *frame
 	return 0;
 }
 
-/* Without children a row is the chain's end: only its callers can be below it. */
+/*
+ * Returns whether the graph goes towards the callers. Without children, a row is the end of its
+ * chains, so only callers can be below it.
+ */
 static bool goes_outwards(const struct wm_profile *p)
 {
 	return p->v->graph == WM_GRAPH_CALLEE || (p->of_frame && !p->children);
@@ -96,7 +100,10 @@ static int fill(struct wm_profile *p, struct tree *t, const struct wm_entry *e)
 		const uint32_t *frames =
 		    wm_stacks_frames(p->stacks, (uint32_t)words[p->buckets.nr_words - 1], &nr);
 
-		/* Without a key of frames the row is the whole chain, from its outer end. */
+		/*
+		 * When no key is of frames, the row stands for whole chains, which begin at their
+		 * outermost frame.
+		 */
 		if (!p->of_frame)
 			err = outwards ? add_chain(p, t, frames, 0, 1, nr, weight)
 				       : add_chain(p, t, frames, (int64_t)nr - 1, -1, nr, weight);
@@ -144,7 +151,7 @@ struct graph {
 	uint64_t total, least; /* the row's weight; calls below `least` are left out */
 };
 
-/* Recursion is as deep as a chain, at most WM_CHAIN_MAX: it fits the stack. */
+/* The recursion is as deep as a chain, at most WM_CHAIN_MAX, which fits the stack. */
 static int emit(const struct graph *g, uint32_t at, struct wm_result_row *row)
 {
 	uint32_t nr, *list = sorted_children(g->t, at, &nr);

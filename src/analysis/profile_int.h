@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_int.h - shared by the files of the profile; see profile.h. */
+/* profile_int.h - declarations shared by the files of the profile; see profile.h. */
 #ifndef WM_ANALYSIS_PROFILE_INT_H
 #define WM_ANALYSIS_PROFILE_INT_H
 
@@ -9,7 +9,7 @@
 /* Distinct combinations of words, with their weights and counts (profile_bucket.c). */
 struct wm_buckets {
 	uint32_t nr_words; /* per bucket */
-	uint64_t *words;   /* nr_words per bucket, consecutive */
+	uint64_t *words;   /* nr_words words per bucket, consecutive */
 	uint64_t *weights, *counts;
 	uint32_t nr, room;
 	uint32_t *slots; /* index + 1; 0: empty */
@@ -28,22 +28,22 @@ static inline const uint64_t *wm_buckets_words(const struct wm_buckets *b, uint3
 	return b->words + (size_t)i * b->nr_words;
 }
 
-/* A place in a bucket's chain where an entry occurs. */
+/* A position in a bucket's chain at which an entry occurs. */
 struct wm_entry_ref {
 	uint32_t bucket, depth; /* 0: the chain's end */
 	uint32_t next;          /* index + 1 of the entry's next one; 0: last */
 };
 
 struct wm_entry {
-	uint64_t self, children; /* weights */
+	uint64_t self, children; /* weights; see profile.h */
 	uint64_t self_count, count;
-	uint32_t refs; /* index + 1 of its first ref; 0: none kept */
+	uint32_t refs; /* index + 1 of its first wm_entry_ref; 0: none */
 	/* index + 1 of the last bucket counted, so that recursion counts once */
 	uint32_t last_bucket;
 };
 
 struct wm_memo_entry {
-	uint64_t hash; /* of all that determines an event's bucket; 0: free */
+	uint64_t hash; /* hash of everything that determines an event's bucket; 0: free */
 	uint32_t bucket;
 	bool known; /* `bucket` is valid; set by the caller that determines it */
 };
@@ -54,8 +54,8 @@ struct wm_memo {
 	bool by_cpu;
 	uint64_t seed;
 	/*
-	 * Of the last event: the values that determine its bucket, except the address; and
-	 * their hash.
+	 * The values of the last event that determine its bucket, except the address; and their
+	 * hash.
 	 */
 	const struct wm_event_type *type;
 	const struct wm_task *task;
@@ -64,8 +64,8 @@ struct wm_memo {
 	int32_t pid, cpu;
 };
 
-#define WM_PROFILE_FINE                                                                            \
-	256u /* a live profile counts in this fraction, so that single events can decay */
+/* weight of an event in a live profile, so that it can decay */
+#define WM_PROFILE_FINE 256u
 
 struct wm_waits; /* threads that are off their processors (profile_wait.c) */
 
@@ -75,8 +75,8 @@ struct wm_profile {
 	const struct wm_profile_values *v;
 	struct wm_key keys[WM_KEYS_MAX];
 	uint32_t nr_keys;
-	bool of_frame; /* a key is of frames: entries come from chains */
-	bool chains;   /* whole chains are kept, not only their ends */
+	bool of_frame; /* a key belongs to frames: entries come from chains */
+	bool chains;   /* whole chains are stored, not only their ends */
 	bool children;
 	bool per_event; /* one table per event */
 	bool any_chain; /* some event had a chain */
@@ -84,9 +84,9 @@ struct wm_profile {
 	struct wm_samples samples;
 	struct wm_stacks *stacks;
 	struct wm_waits *waits;    /* NULL: events are counted */
-	struct wm_buckets buckets; /* words: event, keys of events, stack */
+	struct wm_buckets buckets; /* words: event, keys that belong to events, stack */
 	struct wm_memo memo;
-	struct wm_buckets hidden; /* words: event; of comms and pids left out */
+	struct wm_buckets hidden; /* words: event; weights of the comms and pids left out */
 	uint64_t nr_unfit;        /* events without a field that a key needs */
 
 	/* Made at the end, from the buckets: */
@@ -96,7 +96,10 @@ struct wm_profile {
 	uint32_t nr_refs, room_refs;
 };
 
-/* Computes the words of an event's bucket, except the stack. False: the event lacks one. */
+/*
+ * Computes the words of an event's bucket, except the stack. Returns false when the event lacks a
+ * key.
+ */
 bool wm_profile_words(const struct wm_profile *p, const struct wm_sight *s, uint64_t *words);
 
 bool wm_memo_fits(const struct wm_profile *p);
@@ -104,18 +107,20 @@ int wm_memo_init(struct wm_memo *m, bool by_cpu); /* 0 or -ENOMEM */
 void wm_memo_done(struct wm_memo *m);
 void wm_memo_forget(struct wm_memo *m); /* empties the cache */
 
-/* Returns the entry for events like this one, valid until the next call; NULL: not cacheable. */
+/*
+ * Returns the cache entry for events like this one, valid until the next call; NULL: not cacheable.
+ */
 struct wm_memo_entry *wm_memo_find(struct wm_profile *p, const struct wm_sight *s);
 
-/* Returns the event's stack; UINT32_MAX: no memory. */
+/* Returns the event's stack; UINT32_MAX: out of memory. */
 uint32_t wm_profile_stack(struct wm_profile *p, const struct wm_sight *s);
 
-/* Returns whether it can be made in parts of the time and joined (profile_join.c). */
+/* Returns whether the profile can be made for parts of the time and joined (profile_join.c). */
 bool wm_profile_divides(const struct wm_profile *p);
 int wm_profile_join(struct wm_profile *p, const struct wm_profile *later, const struct wm_join *j);
 
 int wm_waits_create(const struct wm_pass *pass,
-		    struct wm_waits **ret); /* destroy *ret in either case */
+		    struct wm_waits **ret); /* destroy *ret also after an error */
 void wm_waits_destroy(struct wm_waits *w, const struct wm_pass *pass); /* accepts NULL */
 int wm_waits_feed(struct wm_profile *p, const struct wm_sight *s);
 void wm_waits_note(const struct wm_profile *p, struct wm_result *r);
@@ -126,16 +131,16 @@ bool wm_profile_listed(const char *list, const char *text);
 /* Makes entries from buckets. 0 or -ENOMEM. */
 int wm_profile_make_entries(struct wm_profile *p);
 
-/* The base of shares: all weight in a table. */
+/* The total weight in a table, which is 100 %. */
 struct wm_profile_total {
 	uint64_t event; /* id of its name; 0: all events */
 	uint64_t weight, count;
 };
 
-/* Returns the smallest weight that is at least that percentage of a total. */
+/* Returns the smallest weight that is at least `percent` of a total. */
 uint64_t wm_profile_least(uint64_t total, double percent);
 
-/* Adds a row for one entry, or for a sum of several; `own` is the entry's. */
+/* Adds a row for one entry, or for a sum of several; `own` identifies the entry. */
 struct wm_result_row *wm_profile_row(struct wm_profile *p, const struct wm_entry *e,
 				     const struct wm_profile_total *total, struct wm_result *r,
 				     struct wm_result_table *t, struct wm_result_row *above,
@@ -146,10 +151,7 @@ int wm_profile_hierarchy(struct wm_profile *p, uint32_t *list, uint32_t nr,
 			 const struct wm_profile_total *total, struct wm_result *r,
 			 struct wm_result_table *t);
 
-/*
- * Adds the calls of a row that is one entry: now, or marks the row `more` if
- * they are made lazily.
- */
+/* Adds the calls below a row of one entry, or marks the row `more` if they are made on demand. */
 int wm_profile_calls(struct wm_profile *p, uint32_t entry, struct wm_result *r,
 		     struct wm_result_row *row);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_join.c - joins the profile of a part of the time with that of the
- * following part; see profile_int.h. New buckets of the following part are
- * appended in their order, as if one profile had met them all, so that the
- * result is the same.
+ * profile_join.c - joins the profile of one part of the time with that of
+ * the following part; see profile_int.h. New buckets of the following part
+ * are appended in order, so that the result is the same as without parts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +11,10 @@
 #include "analysis/profile_int.h"
 
 /*
- * A wait may begin in one part and end in another. Inlined functions, and
- * callers found by a copy of the stack, need the files of programs, which each
- * part would have to open again.
+ * Profiles of waits cannot be divided, because a wait may begin in one part
+ * and end in another. Profiles with inlined functions, or with callers found
+ * from a copy of the stack, are not divided, because each part would open the
+ * files of the programs again.
  */
 bool wm_profile_divides(const struct wm_profile *p)
 {

@@ -4,12 +4,12 @@
  * event, or a frame of its call chain, to one or two comparable words, and such
  * words to text.
  *
- *   comm pid tid cpu event     of the event
- *   dso sym srcline            of a frame of its call chain
- *   FIELD, EVENT.FIELD         any field of the events
+ *   comm pid tid cpu event keys that belong to the event dso sym srcline keys
+ *   that belong to a frame of its call chain FIELD, EVENT.FIELD any field of the
+ *   events
  *
- * A plain context word always means the context; a field of the same name is
- * EVENT.FIELD.
+ * The words above always mean these keys; a field with the same name must be
+ * written as EVENT.FIELD.
  */
 #ifndef WM_ANALYSIS_PROFILE_KEY_INT_H
 #define WM_ANALYSIS_PROFILE_KEY_INT_H
@@ -18,21 +18,21 @@
 #include "analysis/stacks.h"
 
 #define WM_KEYS_MAX  8u
-#define WM_KEY_WORDS 2u /* per key, at most */
+#define WM_KEY_WORDS 2u /* maximum number of words per key */
 
 struct wm_key;
 
 struct wm_key_def {
 	const char *name, *title;
-	enum wm_cell_kind kind; /* of the column */
+	enum wm_cell_kind kind; /* kind of the column */
 	uint8_t nr_words;
 	bool of_frame;
 
-	/* Stores the event's words; false: the event has no such value. */
+	/* Stores the words of an event's value; returns false when the event has no such value. */
 	bool (*of_event)(const struct wm_key *k, const struct wm_sight *s, uint64_t *words);
 	uint64_t (*of_stack)(struct wm_stacks *stacks, uint32_t frame);
 
-	/* Converts words of another part to this one's; NULL: no conversion needed. */
+	/* Converts words of another part to those of this one; NULL: they are equal. */
 	void (*join)(const struct wm_join *j, uint64_t *words);
 
 	/* Makes the cell of these words. Texts are in the result's arena. */
@@ -44,21 +44,23 @@ struct wm_key {
 	struct wm_pass *pass;
 	struct wm_stacks *stacks;
 	const char *title;
-	char *name; /* of a field, as the user wrote it; NULL: not a field */
-	/* For fields: by trace and type index; type NULL: that event type lacks it. */
+	char *name; /* name of a field, as the user wrote it; NULL: not a field */
+	/*
+	 * For fields, indexed by trace and type; its `type` is NULL when that event type lacks the
+	 * field.
+	 */
 	struct wm_field_ref **fields;
 };
 
 /*
- * Binds one name of a list. 0; -ENOENT with `diag` if no event type has such a
- * field (`diag` names the nearest one); -ENOMEM. Call wm_key_done() also after
- * errors.
+ * Binds one name of a list. 0, -ENOMEM, or -ENOENT if no event type has such a
+ * field (`diag` names the nearest one). Call wm_key_done() also after errors.
  */
 int wm_key_bind(struct wm_key *k, struct wm_pass *pass, struct wm_stacks *stacks, const char *name,
 		struct wm_diag *diag);
 void wm_key_done(struct wm_key *k);
 
-/* Call it after the pass was rebound. 0, or errors as wm_key_bind(). */
+/* Must be called when the pass was rebound. Returns errors like wm_key_bind(). */
 int wm_key_rebind(struct wm_key *k, struct wm_diag *diag);
 
 /* The names of all context keys, for help; NULL-terminated. */

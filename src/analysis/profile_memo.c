@@ -16,14 +16,15 @@
 #include "analysis/profile_int.h"
 #include "base/mix.h"
 
-#define ENTRIES   (1u << 15) /* half a MiB, which fits a near cache */
-#define MODE_NONE 0xff       /* for an event without an address */
+#define ENTRIES   (1u << 15) /* half a MiB, which fits the L2 cache */
+#define MODE_NONE 0xff       /* mode of an event without an address */
 
 bool wm_memo_fits(const struct wm_profile *p)
 {
 	for (uint32_t i = 0; i < p->nr_keys; i++)
 		if (!p->keys[i].def->name)
-			return false; /* a field of the event can have any value */
+			/* cannot be cached: a field of the event can have any value */
+			return false;
 	return !p->waits && !p->chains && !p->v->comms && !p->v->pids;
 }
 
@@ -51,7 +52,10 @@ static int32_t pid_of(const struct wm_sight *s)
 	return s->event->pid < 0 && s->task ? s->task->pid : s->event->pid;
 }
 
-/* Events come in runs of one thread, in which only the address changes. */
+/*
+ * Returns whether the event differs from the last one only in its address, as is common within a
+ * run of one thread.
+ */
 static bool is_of_run(const struct wm_profile *p, const struct wm_sight *s)
 {
 	const struct wm_memo *m = &p->memo;

@@ -8,9 +8,9 @@
 
 #include "analysis/profile_int.h"
 
-#define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow */
+#define FIXED_COLUMNS 4u /* children, self, events, weight; the keys follow these */
 
-/* Returns the weight by which entries are sorted and shares computed. */
+/* Returns the weight that is used to sort entries and to compute shares. */
 static uint64_t main_weight(const struct wm_profile *p, const struct wm_entry *e)
 {
 	return p->children ? e->children : e->self;
@@ -62,7 +62,7 @@ static struct wm_profile_total add_up(const struct wm_profile *p, uint64_t event
 	return t;
 }
 
-/* Events per second; more than two decimals would be noise. */
+/* Returns events per second, rounded to two decimals: more would be noise. */
 static double rate(const struct wm_profile *p, uint64_t count)
 {
 	double events = (double)count / p->unit;
@@ -193,7 +193,10 @@ static int add_rows(struct wm_profile *p, const uint32_t *list, uint32_t nr,
 	return err;
 }
 
-/* Adds the entries of one table, from list[at] on. Returns the index of the next table's. */
+/*
+ * Adds the entries of one table, from list[at] on. Returns the index of the first entry of the next
+ * table.
+ */
 static int64_t add_table(struct wm_profile *p, uint32_t *list, uint32_t at, struct wm_result *r)
 {
 	uint64_t event = wm_buckets_words(&p->entry_words, list[at])[0];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_wait.c - profiles of waiting: weights are nanoseconds a thread was
- * off its processor, from a sched_switch away from it to the one back.
+ * profile_wait.c - profiles of waiting: weights are the nanoseconds that a thread
+ * was off its processor, from the sched_switch that removed it to the one that
+ * resumed it.
  *
- *   off-cpu   the chain is the thread's own, where it went to sleep or was preempted
- *   wakeups   the chain is that of the waker; the rows are the threads that slept
+ *   off-cpu the chain is that of the thread when it went to sleep or was preempted
+ *   wakeups the chain is that of the waker; the rows are the threads that slept
  *
- * A thread's bucket and start time are kept while it is off; threads still off
- * at the end count for nothing and are reported.
+ * A thread's bucket and start time are stored while it is off. Threads that are
+ * off at the end of the trace are not counted; a note reports them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 
 #include "analysis/profile_int.h"
 
-/* The state of a thread that is off, by task index. */
+/* The state of a thread that is off its processor, indexed by task. */
 struct wm_wait {
 	uint32_t bucket; /* bucket index + 1; 0: no bucket, the wait is not counted */
 	bool is_off;
@@ -26,7 +27,8 @@ struct wm_wait {
 struct wm_waits {
 	struct wm_wait *list;
 	uint32_t room;
-	struct wm_field_ref **woken; /* by trace and type: the thread a wake-up is for */
+	/* the field with the woken thread, indexed by trace and type */
+	struct wm_field_ref **woken;
 };
 
 static const char *const wakeups[] = {"sched:sched_waking", "sched:sched_wakeup",
@@ -87,7 +89,7 @@ static struct wm_wait *wait_of(struct wm_waits *w, const struct wm_task *task)
 	return &w->list[task->index];
 }
 
-/* Finds the bucket of a thread's words and the event's chain. */
+/* Finds the bucket for a thread's words and an event's chain. */
 static int bucket_of(struct wm_profile *p, const struct wm_sight *s, const struct wm_task *task,
 		     uint32_t *ret)
 {
@@ -116,7 +118,7 @@ static const struct wm_task *task_of(const struct wm_profile *p, const struct wm
 					    : NULL;
 }
 
-/* The thread is back: its wait counts for its bucket. */
+/* Called when a thread resumes: adds its wait to its bucket. */
 static int on_back(struct wm_profile *p, const struct wm_task *task, int64_t ns)
 {
 	struct wm_wait *w = wait_of(p->waits, task);
@@ -149,7 +151,10 @@ static int on_wakeup(struct wm_profile *p, const struct wm_sight *s, const struc
 
 	if (!w)
 		return -ENOMEM;
-	/* The first event is the waker's: a waking precedes its wakeup. */
+	/*
+	 * Of the events sched_waking and sched_wakeup only the first one is used: it is recorded by
+	 * the waker.
+	 */
 	return w->is_off && !w->bucket ? bucket_of(p, s, task, &w->bucket) : 0;
 }
 

@@ -4,11 +4,12 @@
  * tables of typed cells whose rows may have rows below them. view/ makes text,
  * JSON and screens of any result from this header alone.
  *
- * Two kinds of rows below a row: parts (the same columns, of a hierarchy), and
- * calls (of a call graph: a name and its share of the row).
+ * There are two kinds of rows below a row: parts of a hierarchy, which have
+ * the same columns, and calls of a call graph, which have a name and a share
+ * of the row.
  *
- * Everything is in the result's arena. Texts are unchanged bytes of traces and
- * files: views escape them.
+ * Everything is in the result's arena. Texts are raw bytes from traces and
+ * files: views must escape them.
  */
 #ifndef WM_ANALYSIS_RESULT_H
 #define WM_ANALYSIS_RESULT_H
@@ -25,7 +26,7 @@ enum wm_cell_kind {
 	WM_CELL_COUNT,   /* .u */
 	WM_CELL_BYTES,   /* .u */
 	WM_CELL_NS,      /* .s: a duration */
-	WM_CELL_TIME,    /* .s: a point in time, nanoseconds of the traces' clock */
+	WM_CELL_TIME,    /* .s: a time in nanoseconds of the traces' clock */
 	WM_CELL_ADDRESS, /* .u */
 	WM_CELL_SHARE,   /* .f: 0 .. 1, shown in percent */
 	WM_CELL_CHANGE,  /* .f: a difference of shares, -1 .. 1 */
@@ -33,8 +34,8 @@ enum wm_cell_kind {
 };
 
 struct wm_result_column {
-	const char *name;  /* for programs: an identifier */
-	const char *title; /* for display */
+	const char *name;  /* identifier for programs */
+	const char *title; /* title for display */
 	enum wm_cell_kind kind;
 };
 
@@ -46,50 +47,52 @@ union wm_cell {
 };
 
 enum wm_row_kind {
-	WM_ROW_PLAIN, /* cells[] of the table's columns */
-	WM_ROW_CALL,  /* label, share and weight */
+	WM_ROW_PLAIN, /* has cells[], one for each column of the table */
+	WM_ROW_CALL,  /* has label, share and weight */
 };
 
 struct wm_result_row {
-	struct wm_result_row *next, *first; /* next sibling; first row below it */
-	struct wm_result_row *last;         /* row below it; for appending */
+	struct wm_result_row *next, *first; /* next sibling; first row below this one */
+	struct wm_result_row *last;         /* last row below this one, for appending */
 	enum wm_row_kind kind;
 	uint64_t weight;            /* the sort key */
-	double share;               /* of the table's total, 0 .. 1 */
-	const char *label;          /* CALL */
-	const union wm_cell *cells; /* PLAIN */
-	uint64_t own;               /* the analysis's: identifies the row to it */
-	bool more;                  /* has rows below: the analysis's expand() creates them */
+	double share;               /* share of the table's total, 0 .. 1 */
+	const char *label;          /* set for CALL */
+	const union wm_cell *cells; /* set for PLAIN */
+	uint64_t own;               /* set by the analysis to identify the row */
+	/* rows below exist, and can be created by the analysis's expand() */
+	bool more;
 };
 
 struct wm_result_table {
 	struct wm_result_table *next;
-	const char *name;    /* for programs: an identifier */
-	const char *title;   /* for display; may be NULL */
-	const char *subject; /* with several tables: the name of its event; NULL: all */
+	const char *name;  /* identifier for programs */
+	const char *title; /* title for display; may be NULL */
+	/* name of its event, when there are several tables; NULL: all events */
+	const char *subject;
 	const struct wm_result_column *columns;
 	uint32_t nr_columns, nr_rows;
 	struct wm_result_row *first, *last;
-	uint64_t nr_left_out; /* rows below a limit */
+	uint64_t nr_left_out; /* number of rows below a limit */
 	double share_left_out;
 };
 
 enum wm_note_kind {
 	WM_NOTE_FACT,    /* describes the traces */
-	WM_NOTE_LOSS,    /* events are missing: the figures are too small */
-	WM_NOTE_PROBLEM, /* something failed; with a cure */
+	WM_NOTE_LOSS,    /* events are missing, so figures are too small */
+	WM_NOTE_PROBLEM, /* something failed; the text has a cure */
 };
 
 struct wm_result_note {
 	struct wm_result_note *next;
 	enum wm_note_kind kind;
-	const char *name; /* for programs: an identifier */
+	const char *name; /* identifier for programs */
 	const char *text; /* a sentence or a value */
 };
 
 struct wm_result {
 	struct wm_arena arena;
-	const char *name; /* of the analysis */
+	const char *name; /* name of the analysis */
 	struct wm_result_note *notes, *last_note;
 	struct wm_result_table *tables, *last_table;
 	bool failed; /* an allocation failed: further additions are ignored */
@@ -98,7 +101,7 @@ struct wm_result {
 void wm_result_init(struct wm_result *r, const char *name);
 void wm_result_done(struct wm_result *r);
 
-/* Returns a copy of the bytes; "" with r->failed set if out of memory. */
+/* Returns a copy of the bytes; if out of memory, sets r->failed and returns "". */
 const char *wm_result_text(struct wm_result *r, const char *text, size_t bytes);
 const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -106,7 +109,10 @@ const char *wm_result_format(struct wm_result *r, const char *fmt, ...)
 void wm_result_note(struct wm_result *r, enum wm_note_kind kind, const char *name, const char *fmt,
 		    ...) __attribute__((format(printf, 4, 5)));
 
-/* Columns and titles are not copied: they are constants, or in the arena. NULL: no memory. */
+/*
+ * Appends a table. Columns and titles are not copied: they must be constants or in the arena. NULL:
+ * out of memory.
+ */
 struct wm_result_table *wm_result_table(struct wm_result *r, const char *name, const char *title,
 					const struct wm_result_column *columns,
 					uint32_t nr_columns);

@@ -10,10 +10,13 @@
 #include "analysis/profile_key_int.h"
 #include "analysis/result.h"
 
-#define USER_MARKER   ((uint64_t)-512) /* perf's: user addresses follow */
-#define KERNEL_MARKER ((uint64_t)-128) /* perf's: kernel addresses follow */
+#define USER_MARKER   ((uint64_t)-512) /* perf's marker: user addresses follow */
+#define KERNEL_MARKER ((uint64_t)-128) /* perf's marker: kernel addresses follow */
 
-/* Names of call chain fields: perf's and waymark's, waymark's user stacks, LTTng's contexts. */
+/*
+ * Names of fields with call chains: of perf and waymark, of waymark's user stacks, of LTTng's
+ * contexts.
+ */
 static const char *const chains[] = {"callchain", "ustack", "callstack_user", "callstack_kernel"};
 
 static bool is_list_of_numbers(const struct wm_type *t)
@@ -33,7 +36,10 @@ static void bind_type(struct wm_samples *s, const struct wm_event_type *t,
 	f->has_stack = wm_field_ref_find(t, "regs_user", &registers) &&
 		       wm_field_ref_find(t, "stack_user", &stack) &&
 		       is_list_of_numbers(registers.type) && stack.type->kind == WM_TYPE_BYTES;
-	/* In its own fields, a program's event may use these names for something else. */
+	/*
+	 * Search only the contexts, because a program's event may have fields with these names for
+	 * another purpose.
+	 */
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "ip", &f->ip);
 	(void)wm_field_ref_find_in(t, WM_PART_STREAM_CONTEXT, "period", &f->period);
 	if (f->ip.type && f->ip.type->kind > WM_TYPE_SIGNED)
@@ -115,7 +121,10 @@ bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight,
 	return true;
 }
 
-/* A precise event's own address is more exact than the first of its chain. */
+/*
+ * Replaces the first address of the chain by that of the event, which is more exact for precise
+ * events.
+ */
 static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
 	uint32_t i = 0;
@@ -127,8 +136,8 @@ static void put_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 }
 
 /*
- * The chain of an event in the kernel may be the user's alone: puts the event's
- * address in front of it.
+ * Inserts the event's address before the chain of an event in the kernel, if the chain has only
+ * user addresses.
  */
 static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 {
@@ -139,7 +148,10 @@ static uint32_t put_kernel_end(uint64_t *chain, uint32_t nr, uint64_t ip)
 	return nr + 2;
 }
 
-/* Appends the callers found by the copy of the stack to a chain of `nr`; returns the new number. */
+/*
+ * Appends the callers that were found from the copy of the stack to a chain of `nr` addresses;
+ * returns the new number.
+ */
 static uint32_t add_unwound(struct wm_samples *s, const struct wm_sight *sight, uint64_t *chain,
 			    uint32_t nr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_int.h - an event's address, call chain and weight. Bound to the event
- * types once, so that a profile reads perf's samples, waymark's own, and any
- * event with a stack alike.
+ * sample_int.h - an event's address, call chain and weight. The fields are
+ * bound to the event types once, so that a profile can treat perf's samples,
+ * waymark's own, and any other event with a stack alike.
  */
 #ifndef WM_ANALYSIS_SAMPLE_INT_H
 #define WM_ANALYSIS_SAMPLE_INT_H
@@ -10,7 +10,7 @@
 #include "analysis/pass.h"
 #include "symbol/unwind.h"
 
-#define WM_CHAIN_MAX 4096u /* addresses read of one call chain */
+#define WM_CHAIN_MAX 4096u /* limit of addresses of a call chain */
 #define WM_CHAIN_MARKERS                                                                           \
 	((uint64_t)-4095) /* values from here on are perf's PERF_CONTEXT_*, not addresses */
 
@@ -21,36 +21,38 @@ struct wm_sample_fields {
 
 struct wm_samples {
 	struct wm_pass *pass;
-	struct wm_sample_fields **fields;   /* by trace and type index */
-	struct wm_field_ref **weights;      /* the same, if the weight is a field; else NULL */
+	struct wm_sample_fields **fields; /* indexed by trace and type */
+	/* indexed by trace and type if the weight is a field; else NULL */
+	struct wm_field_ref **weights;
 	bool count;                         /* every event has weight one */
-	bool any_ip, any_chain, any_period; /* some selected event type has it */
+	bool any_ip, any_chain, any_period; /* whether any selected event type has it */
 	bool any_stack;
-	uint64_t nr_cut;          /* chains longer than WM_CHAIN_MAX */
+	uint64_t nr_cut;          /* number of chains longer than WM_CHAIN_MAX */
 	struct wm_unwind *unwind; /* NULL: no event type has a stack */
 };
 
 /*
- * `weight`: "count", "period" or a field; NULL: the period, or one without a
- * period. 0, -ENOENT with `diag`, -ENOMEM.
+ * `weight` is "count", "period" or a field; NULL: the period, or 1 for events without one. 0,
+ * -ENOMEM, or -ENOENT with `diag`.
  */
 int wm_samples_init(struct wm_samples *s, struct wm_pass *pass, const char *weight,
 		    struct wm_diag *diag);
 void wm_samples_done(struct wm_samples *s);
 
-/* Returns the event's weight. False: it lacks the field. */
+/* Gets the event's weight. Returns false when it lacks the field. */
 bool wm_samples_weight(const struct wm_samples *s, const struct wm_sight *sight, uint64_t *ret);
 
 /*
- * Stores the addresses of the event's call chain in `ret` (WM_CHAIN_MAX of
- * them), innermost first, with perf's markers of user and kernel; for an event
- * without a chain only its address. Callers found by unwinding a copied stack
- * follow the kernel's part. Returns their number; 0: neither chain nor address.
+ * Stores the addresses of the event's call chain in `ret` (at most
+ * WM_CHAIN_MAX), innermost first, with perf's markers of user and kernel
+ * addresses; for an event without a chain only its address. Callers found by
+ * unwinding a copied stack follow the kernel's part. Returns their number; 0:
+ * neither chain nor address.
  */
 uint32_t wm_samples_chain(struct wm_samples *s, const struct wm_sight *sight, bool whole,
 			  uint64_t *ret);
 
-/* Adds notes on incomplete chains and the reasons. */
+/* Adds notes about incomplete chains and the reasons. */
 void wm_samples_notes(const struct wm_samples *s, struct wm_result *r);
 
 #endif

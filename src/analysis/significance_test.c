@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* significance_test.c - compares with numerically integrated values (Welch's t) and with erfc's. */
+/*
+ * significance_test.c - compares with numerically integrated values (Welch's t test) and with
+ * values of erfc().
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

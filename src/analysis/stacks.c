@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.c - see stacks.h. Three tables, each entry stored once:
+ * stacks.c - see stacks.h. There are three tables, in which equal entries are
+ * stored once:
  *
  *   chain   hash of {process's version, addresses}  ->  stack    the fast path
  *   stack   list of frames                          ->  its id
@@ -22,7 +23,7 @@
 
 #define FIRST_ROOM          1024u
 #define FRAMES_OF_CHAIN_MAX 4096u
-#define CHAINS_MAX          (1u << 18) /* cached at a time */
+#define CHAINS_MAX          (1u << 18) /* chains cached at a time */
 
 /* ---- open addressing, of ids ---------------------------------------------------- */
 
@@ -193,10 +194,9 @@ static char level_of(enum wm_event_mode mode, uint64_t address)
 }
 
 /*
- * Makes the frame of an address. A caller's address is the one after its call;
- * if a function ends with a call, that is the next function. We keep that
- * address because perf does, and names are compared with perf's. UINT32_MAX: no
- * memory.
+ * Makes the frame of an address. A caller's address is the return address; if a
+ * function ends with a call, it is in the next function. It is used all the
+ * same, as in perf, so that names agree with perf's. UINT32_MAX: out of memory.
  */
 static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			 uint64_t address)
@@ -208,7 +208,7 @@ static uint32_t frame_of(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 	return wm_stacks_frame(s, &f);
 }
 
-/* Appends the functions inlined at a frame, innermost first, and the frame, to the scratch. */
+/* Appends the functions inlined at a frame, innermost first, and then the frame to s->scratch. */
 static bool add_frames(struct wm_stacks *s, uint32_t frame, uint32_t *nr)
 {
 	struct wm_frame f = s->frames[frame];
@@ -282,9 +282,10 @@ bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash)
 }
 
 /*
- * A chain walked by frame pointers can run into arbitrary data. A value that is
- * neither an address nor a marker shows that it did: then only its end is
- * reliable (perf keeps no more of it either).
+ * Converts a chain to frames. A chain that the kernel walked by frame pointers
+ * can run into arbitrary data. When it has a value that is neither an address
+ * nor a marker, only its innermost frame is reliable; perf also drops the
+ * others.
  */
 static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode,
 			const uint64_t *addresses, uint32_t nr, uint64_t hash)
@@ -307,7 +308,7 @@ static uint32_t resolve(struct wm_stacks *s, int32_t pid, enum wm_event_mode mod
 	return wm_stacks_add(s, s->scratch, nr_frames);
 }
 
-/* Makes the stack of one address: finding its frame is as fast as finding a cached chain. */
+/* Makes the stack of a single address without the cache: finding its frame is as fast. */
 static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode, uint64_t address)
 {
 	uint32_t frame = frame_of(s, pid, mode, address), nr = 0;
@@ -326,8 +327,8 @@ static uint32_t single(struct wm_stacks *s, int32_t pid, enum wm_event_mode mode
 }
 
 /*
- * Chains of exited processes are not needed again: when full, clears the cache,
- * and chains in use are added again.
+ * Adds a chain to the cache. A full cache is cleared, because chains of exited processes are not
+ * needed any more; those in use are added again.
  */
 static bool remember(struct wm_stacks *s, uint64_t hash, uint32_t id)
 {

@@ -23,7 +23,7 @@ struct wm_stacks;
 
 /*
  * With `inlines`, inlined functions are frames of their own. Stacks that will
- * be joined need the same `seed`. The caller keeps all arguments. NULL: out of
+ * be joined need the same `seed`. The arguments are not owned. NULL: out of
  * memory.
  */
 struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spaces,
@@ -32,8 +32,8 @@ struct wm_stacks *wm_stacks_create(struct wm_names *names, struct wm_spaces *spa
 void wm_stacks_destroy(struct wm_stacks *s);
 
 /*
- * Announces that names of functions will be needed: their modules' symbols may
- * be read while chains are added.
+ * Announces that names of functions will be needed, so that the symbols of their modules are read
+ * in the background.
  */
 void wm_stacks_expect_names(struct wm_stacks *s);
 
@@ -46,14 +46,14 @@ uint32_t wm_stacks_chain(struct wm_stacks *s, int32_t pid, enum wm_event_mode mo
 			 const uint64_t *addresses, uint32_t nr);
 
 /*
- * Adds the stacks of a later part of the same traces; `modules` maps its
- * modules to those here: *ret, malloc'ed, maps each of its stacks to the one
- * here. Neither has inlined frames. 0 or -ENOMEM.
+ * Adds the stacks of a later part of the same traces. `modules` maps its
+ * modules to those here; *ret, malloc'ed, maps its stacks to those here.
+ * Neither may have inlined frames. 0 or -ENOMEM.
  */
 int wm_stacks_join(struct wm_stacks *s, const struct wm_stacks *later,
 		   struct wm_module *const *modules, uint32_t **ret);
 
-/* Gets the mode of the addresses after one of perf's markers. False: not such a marker. */
+/* Gets the mode of the addresses after one of perf's markers. Returns false for other values. */
 bool wm_stacks_mode(uint64_t marker, enum wm_event_mode *ret);
 
 /* Returns the frames of a stack, innermost first, valid until the next chain is added. */
@@ -65,7 +65,7 @@ const uint32_t *wm_stacks_frames(const struct wm_stacks *s, uint32_t stack, uint
  */
 const struct wm_place *wm_stacks_place(const struct wm_stacks *s, uint32_t frame);
 
-/* Return the id of the object's name; a number that is equal for equal functions. */
+/* Return the id of the object's name, and a number that identifies the function. */
 uint32_t wm_stacks_dso(struct wm_stacks *s, uint32_t frame);
 uint32_t wm_stacks_symbol(struct wm_stacks *s, uint32_t frame);
 
@@ -75,14 +75,14 @@ uint32_t wm_stacks_line(struct wm_stacks *s, uint32_t frame);
 /* Returns the frame's function, or "". Valid as long as the stacks. */
 const char *wm_stacks_name(struct wm_stacks *s, uint32_t frame);
 
-/* Returns "[.] main", or without `level` "main"; an address if it has no name. */
+/* Returns "[.] main", or "main" without `level`; an address if the function has no name. */
 const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool level,
 				  struct wm_result *r);
 
 /* Returns perf's letter: 'k' for the kernel, '.' for programs. */
 char wm_stacks_level(const struct wm_stacks *s, uint32_t symbol);
 
-/* Adds notes on addresses without a name and the reasons. */
+/* Adds notes about addresses without a name and the reasons. */
 void wm_stacks_notes(struct wm_stacks *s, struct wm_result *r);
 
 #endif

@@ -5,8 +5,9 @@
 
 #include "analysis/stacks.h"
 
-#define WM_STACKS_CORRUPT_MAX (1u << 18)        /* counted individually */
-#define WM_STACKS_MARKERS     ((uint64_t)-4095) /* values from here on are not addresses */
+#define WM_STACKS_CORRUPT_MAX (1u << 18) /* limit of distinct chains that are counted */
+/* values from here on are markers, not addresses */
+#define WM_STACKS_MARKERS ((uint64_t)-4095)
 
 struct wm_id_table {
 	uint64_t *hashes;
@@ -15,7 +16,7 @@ struct wm_id_table {
 };
 
 struct wm_frame {
-	struct wm_place place;              /* module NULL: no known mapping */
+	struct wm_place place;              /* its module is NULL without a known mapping */
 	const struct wm_elf_frame *inlined; /* NULL: the function that the compiler emitted */
 	char level;                         /* 'k', '.', 'H', 'g', 'u', as in perf */
 	/* index of its function; UINT32_MAX: not looked up yet */
@@ -29,13 +30,13 @@ struct wm_function {
 	const struct wm_symbol *symbol; /* NULL: unknown */
 	/* name of a function inlined in it; NULL: the function itself */
 	const char *inlined;
-	const struct wm_module *module; /* of the first frame; may be NULL */
-	uint64_t address;               /* without a symbol */
+	const struct wm_module *module; /* module of its first frame; may be NULL */
+	uint64_t address;               /* the address, if there is no symbol */
 	char level;
 };
 
 struct wm_stack {
-	uint32_t first, nr; /* in the pool */
+	uint32_t first, nr; /* range in the pool */
 };
 
 struct wm_stacks {
@@ -44,7 +45,7 @@ struct wm_stacks {
 	struct wm_symbols *symbols;
 	struct wm_lines *lines;
 	bool inlines;
-	bool names_ahead; /* read names of frames' functions in the background */
+	bool names_ahead; /* symbols are read in the background */
 	uint64_t seed;
 	struct wm_id_table chain_table, stack_table, frame_table, function_table;
 	uint32_t *scratch; /* frames of the current chain */
@@ -56,11 +57,12 @@ struct wm_stacks {
 	uint32_t nr_frames, room_frames;
 	struct wm_function *functions;
 	uint32_t nr_functions, room_functions;
-	struct wm_id_table corrupt_table; /* of distinct chains that were cut to their ends */
+	/* the distinct chains that were truncated to their innermost frame */
+	struct wm_id_table corrupt_table;
 };
 
 /*
- * Returns the next id with that hash from slot *at on (start with the hash);
+ * Returns the next id with that hash, searching from slot *at on; *at is the hash at first.
  * UINT32_MAX: no more.
  */
 uint32_t wm_id_next(const struct wm_id_table *t, uint64_t hash, uint32_t *at);
@@ -69,7 +71,7 @@ bool wm_id_add(struct wm_id_table *t, uint64_t hash, uint32_t id); /* false: no 
 /* Returns the frame's id; UINT32_MAX: no memory. */
 uint32_t wm_stacks_frame(struct wm_stacks *s, const struct wm_frame *f);
 
-/* Records that the chain of that hash was cut to its end; false: no memory. */
+/* Counts the chain with that hash as truncated to its innermost frame; false: out of memory. */
 bool wm_stacks_note_corrupt(struct wm_stacks *s, uint64_t hash);
 
 /* Makes room for one more element; false: no memory. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks_join.c - joins stacks that were made separately, of parts of the same
- * traces; see stacks.h. A stack is identified by its frames, a frame by its
- * module and address: only their numbers differ.
+ * stacks_join.c - joins stacks that were made separately for parts of the same
+ * traces; see stacks.h. Equal stacks have equal frames, and equal frames have
+ * the same module and address; only their ids differ.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/stacks_int.h"
 
-/* Maps frames of `later` to those here. NULL: out of memory. */
+/* Maps the frames of `later` to those of `s`. NULL: out of memory. */
 static uint32_t *join_frames(struct wm_stacks *s, const struct wm_stacks *later,
 			     struct wm_module *const *modules)
 {

@@ -12,7 +12,9 @@
 
 /* ---- objects ------------------------------------------------------------------------ */
 
-/* perf's names: the last part of a path, "[kernel.kallsyms]", "[unknown]". */
+/*
+ * Returns perf's name of the object: the last part of a path, "[kernel.kallsyms]" or "[unknown]".
+ */
 static const char *dso_of(const struct wm_frame *f)
 {
 	return f->place.module ? f->place.module->name : "[unknown]";
@@ -59,8 +61,8 @@ static uint32_t get_function(struct wm_stacks *s, const struct wm_function *f)
 }
 
 /*
- * Inlined functions of one name are one function: names are stored once, so
- * their pointers are compared.
+ * Inlined functions with the same name are one function: each name is stored once, so that pointers
+ * can be compared.
  */
 static const char *name_of_inlined(struct wm_stacks *s, const struct wm_elf_frame *f)
 {
@@ -121,8 +123,8 @@ const char *wm_stacks_symbol_text(struct wm_stacks *s, uint32_t symbol, bool lev
 /* ---- lines ------------------------------------------------------------------------------ */
 
 /*
- * Writes the line, else the function and the offset in it, else the object and
- * the address in it, as perf does.
+ * Writes the source line; if unknown, the function and the offset in it; else the object and the
+ * address in it, as perf does.
  */
 static int put_line(struct wm_stacks *s, uint32_t frame, const struct wm_elf_frame *line,
 		    char *text, size_t bytes)
@@ -206,7 +208,7 @@ static void note_module(struct wm_stacks *s, struct wm_result *r, struct wm_modu
 		       count == 1 ? "" : "es", m->path, sentence);
 }
 
-/* Adds one note for each of the worst modules and one for all others. */
+/* Adds one note for each module with many such addresses, and one for all others. */
 static void note_modules(struct wm_stacks *s, struct wm_result *r, uint32_t *counts, uint32_t nr)
 {
 	struct wm_modules *modules = wm_spaces_modules(s->spaces);

@@ -26,7 +26,7 @@ static void names_are_kept_once(void **state)
 	a = wm_names_id(&n, "make", 4);
 	b = wm_names_id(&n, "make2", 5);
 	assert_int_not_equal(a, b);
-	assert_int_equal(wm_names_id(&n, "make2", 4), a); /* compared by length, not up to a NUL */
+	assert_int_equal(wm_names_id(&n, "make2", 4), a); /* only 4 bytes are compared */
 	assert_string_equal(wm_names_text(&n, b), "make2");
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(

@@ -29,7 +29,7 @@ static int put(struct wm_followed *f, int64_t tid, bool follow)
 	if (!task)
 		return -ENOMEM;
 	if (task == &f->tasks->others)
-		return 0; /* not a thread, or one beyond the limit: not followed */
+		return 0; /* not a thread, or beyond the limit of tasks: not followed */
 	if (task->index >= f->nr_members) {
 		uint32_t room = 2 * task->index + 64;
 
@@ -103,8 +103,8 @@ int wm_followed_bind(struct wm_followed *f, const struct wm_trace *t, struct wm_
 }
 
 /*
- * execve(2): the command begins. If the caller is not its process's main
- * thread, it becomes the main thread, whose exit was reported just before.
+ * Called after execve(2): the command begins. If the caller was not the main thread of its process,
+ * it becomes the main thread, whose exit was reported just before.
  */
 static int on_comm(struct wm_followed *f, const struct wm_event *e)
 {
