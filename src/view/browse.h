@@ -2,8 +2,8 @@
 /*
  * browse.h - interactive view of a result (analysis/result.h) on a terminal:
  * the user opens, searches and filters rows, changes tables and reads notes.
- * Works on any result; the owner's callbacks provide everything that needs more
- * than the result.
+ * It works on any result; the owner provides callbacks for operations that need
+ * more than the result.
  */
 #ifndef WM_VIEW_BROWSE_H
 #define WM_VIEW_BROWSE_H
@@ -18,11 +18,11 @@ struct wm_browse_subject {
 	int (*expand)(void *own, struct wm_result *r, struct wm_result_row *row); /* or NULL */
 	void *own;
 	double least;    /* rows with a smaller share are hidden at first: 0 .. 1 */
-	uint32_t most;   /* rows per table; 0: all */
+	uint32_t most;   /* limit of rows per table; 0: none */
 	bool at_hottest; /* begin at the row with the largest share instead of the first */
 };
 
-/* The function of a row, as the texts of its cells. */
+/* The function in a row: the texts of the row's cells. */
 struct wm_browse_function {
 	const struct wm_result_table *table;
 	const char *symbol; /* "[.] main" */
@@ -33,11 +33,11 @@ struct wm_browse_function {
 struct wm_browse_owner {
 	void *data;
 	const char *title; /* "waymark report" */
-	const char *keys;  /* the keys that rows are split by now; may be NULL */
+	const char *keys;  /* the current keys of the rows; may be NULL */
 
 	/*
-	 * Makes the function's instructions another subject, which the owner
-	 * keeps valid until the next call of either function. 0, or -errno with
+	 * Makes a subject of the function's instructions. The owner keeps it
+	 * valid until the next call of annotate() or split(). 0, or -errno with
 	 * `diag`.
 	 */
 	int (*annotate)(void *data, const struct wm_browse_function *f,
@@ -45,18 +45,21 @@ struct wm_browse_owner {
 
 	/*
 	 * Splits the same data by other keys: fills `ret` and destroys the
-	 * previous subject; on an error the previous one stays. Draws its own
-	 * progress.
+	 * previous subject, which remains after an error. Draws its progress
+	 * itself.
 	 */
 	int (*split)(void *data, const char *keys, struct wm_browse_subject *ret,
 		     struct wm_diag *diag);
 };
 
-/* Runs until the user leaves: 0, -ENOMEM. If a signal ended it: see wm_terminal_signal(). */
+/*
+ * Runs until the user quits. Returns 0 or -ENOMEM. wm_terminal_signal() tells whether a signal
+ * ended it.
+ */
 int wm_browse(struct wm_terminal *t, const struct wm_browse_subject *subject,
 	      const struct wm_browse_owner *owner);
 
-/* Draws a line at the bottom of the screen at once: "reading: 43%". */
+/* Draws a line such as "reading: 43%" at the bottom of the screen, immediately. */
 void wm_browse_progress(struct wm_terminal *t, const char *what, double done);
 
 #endif

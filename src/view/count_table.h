@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * count_table.h - shows counts as an aligned table for users, or as separated
- * lines or JSON for programs. Knows rows, but not their origin. Control bytes
- * in names of events and threads are replaced.
+ * lines or JSON for programs. Control bytes in the names of events and
+ * threads are escaped.
  */
 #ifndef WM_VIEW_COUNT_TABLE_H
 #define WM_VIEW_COUNT_TABLE_H
@@ -17,12 +17,12 @@
 struct wm_count_row {
 	const char *event;
 	const char *where;  /* "CPU0", "sh-1234"; NULL: everywhere */
-	const char *reason; /* why it was not counted; NULL: it was */
+	const char *reason; /* why the event was not counted; NULL: it was counted */
 	bool minor;     /* one of many events that a wildcard matched: not shown while it is 0 */
 	uint64_t raw;   /* unscaled */
 	uint64_t value; /* extrapolated; equal to raw when the counter always ran */
 	uint64_t enabled_ns, running_ns;
-	double scale;        /* the value of one count, in `unit`; 0: 1 */
+	double scale;        /* the value of one count in `unit`; 0 means 1 */
 	const char *unit;    /* "ms", "Joules"; NULL: a plain number */
 	double spread;       /* standard error of the mean over runs, relative; < 0: one run */
 	uint64_t elapsed_ns; /* wall time of the count; 0: show no rate */
@@ -36,30 +36,30 @@ struct wm_count_layout {
 	unsigned value, event;
 };
 
-/* Makes the layout wide enough for these rows. */
+/* Widens the layout to fit these rows. */
 void wm_count_layout_fit(struct wm_count_layout *l, const struct wm_count_row *rows, size_t nr);
 
 void wm_count_text_head(FILE *out, const struct wm_count_layout *l);
 /*
  * `time_ns` is shown when the layout has that column. Omits rows that were not
- * counted, and minor rows that are 0; the last line has the number of the
- * latter.
+ * counted, and minor rows with 0 events; the last line says how many minor
+ * rows were omitted.
  */
 void wm_count_text(FILE *out, const struct wm_count_layout *l, uint64_t time_ns,
 		   const struct wm_count_row *rows, size_t nr);
 
 /*
- * One line per row, with the fields of `perf stat -x`:
+ * Prints one line per row, with the fields of `perf stat -x`:
  * [time,][where,]value,unit,event,[spread,]time it ran in ns,percent of the
  * time it ran. Rows that were not counted have the value "<not counted>".
  */
 void wm_count_separated(FILE *out, const char *separator, bool with_time, uint64_t time_ns,
 			const struct wm_count_row *rows, size_t nr);
 
-/* An array of objects under `key`. */
+/* Writes the rows as an array of objects under `key`. */
 void wm_count_json(struct wm_json *j, const char *key, const struct wm_count_row *rows, size_t nr);
 
-/* "1,234,567"; buf has 32 bytes. */
+/* Formats a number as "1,234,567"; buf must have 32 bytes. */
 const char *wm_count_digits(uint64_t value, char *buf);
 
 #endif

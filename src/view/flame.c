@@ -20,7 +20,7 @@ struct writing {
 	bool differs, comma;
 };
 
-/* A row's name: the texts of its cells, joined. */
+/* Returns the id of a row's name: the texts of its cells, joined. */
 static uint32_t row_name(struct writing *w, const struct wm_result_table *t,
 			 const struct wm_result_row *row)
 {
@@ -55,7 +55,7 @@ static void put_node(struct writing *w, uint32_t name, uint64_t weight, uint32_t
 	w->comma = true;
 }
 
-/* The row of that name on the other side; NULL: none. */
+/* Returns the row with the same name in the other table; NULL: none. */
 static const struct wm_result_row *other_row(struct writing *w, const struct wm_result_table *t,
 					     const struct wm_result_row *list, uint32_t name)
 {
@@ -138,7 +138,7 @@ static bool put_data(struct writing *w, const struct wm_flame *f)
 	return ok;
 }
 
-/* Names can contain "</script>": JSON permits an escape instead of '<'. */
+/* Writes JSON with '<' escaped, because names can contain "</script>". */
 static void put_without_tags(struct wm_text *t, const char *json, size_t bytes)
 {
 	while (bytes) {
@@ -179,7 +179,7 @@ int wm_flame_page(struct wm_text *t, const struct wm_flame *f)
 
 /* --- folded lines --------------------------------------------------------------------------- */
 
-/* ';' separates frames and a newline separates lines: within names they are replaced. */
+/* ';' separates frames and a newline separates lines: they are replaced in names. */
 static void put_folded_name(struct wm_text *t, const char *name)
 {
 	for (; *name; name++)

@@ -14,9 +14,10 @@
 
 struct wm_flame {
 	const char *title;
-	const char *unit;                   /* of the weights: "ns", "samples"; "": none */
+	/* unit of the weights, such as "ns" or "samples"; "": none */
+	const char *unit;
 	bool icicle;                        /* the root is on top */
-	const struct wm_result_note *notes; /* losses and problems are shown */
+	const struct wm_result_note *notes; /* notes of which losses and problems are shown */
 	const struct wm_result_table *table;
 	const struct wm_result_table *before; /* the table to compare with; NULL: none */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pen.h - fast writing into a wm_text: keeps the write position in registers.
- * The writer reserves room first, once for several small pieces. When out of
- * memory, the text written is dropped, text->failed is set, and there is still
- * room for further writes.
+ * The caller reserves room first, once for several small pieces. When out of
+ * memory, the text is discarded, text->failed is set, and later writes remain
+ * safe.
  */
 #ifndef WM_VIEW_PEN_H
 #define WM_VIEW_PEN_H
@@ -18,7 +18,10 @@ struct wm_pen {
 	struct wm_text *text;
 };
 
-/* False: out of memory. Afterwards the text has WM_PEN_ROOM_MAX bytes of room. */
+/*
+ * Begins writing; the text then has WM_PEN_ROOM_MAX bytes of room, also when false is returned: out
+ * of memory.
+ */
 static inline bool wm_pen_open(struct wm_pen *p, struct wm_text *t)
 {
 	if (t->room - t->bytes <= WM_PEN_ROOM_MAX && !wm_text_reserve(t, WM_PEN_ROOM_MAX))
@@ -35,7 +38,7 @@ static inline void wm_pen_close(struct wm_pen *p)
 
 void wm_pen_grow(struct wm_pen *p, size_t bytes);
 
-/* To write to the text in other ways: wm_pen_close(), the writes, wm_pen_resume(). */
+/* Continues after the text was written to in other ways; call wm_pen_close() before that. */
 void wm_pen_resume(struct wm_pen *p);
 
 static inline void wm_pen_need(struct wm_pen *p, size_t bytes)
@@ -44,10 +47,10 @@ static inline void wm_pen_need(struct wm_pen *p, size_t bytes)
 		wm_pen_grow(p, bytes);
 }
 
-/* Any length; reserves its own room. */
+/* Writes any number of bytes; reserves the room itself. */
 void wm_pen_add(struct wm_pen *p, const void *data, size_t bytes);
 
-/* The caller has reserved the room. */
+/* Writes bytes for which the caller has reserved room. */
 static inline void wm_pen_put(struct wm_pen *p, const char *text, size_t bytes)
 {
 	memcpy(p->at, text, bytes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render.h - writes events in order of time: on one thread, or on several by
- * slices of time, each with its own merge and page. The pages are written and
- * joined in order, so the output does not depend on the number of threads.
+ * render.h - writes events in order of time: on one thread, or on several,
+ * each of which renders slices of time with its own merge and page. The pages
+ * are joined and written in order, so the output does not depend on the
+ * number of threads.
  */
 #ifndef WM_VIEW_RENDER_H
 #define WM_VIEW_RENDER_H
@@ -10,9 +11,10 @@
 #include "trace/timeline.h"
 #include "view/writer.h"
 
-#define WM_RENDER_FLUSH_BYTES (1u << 18)  /* size of one write: small enough for a near cache */
-#define WM_RENDER_AHEAD_BYTES (64u << 20) /* of all pages that wait for their turn */
-#define WM_RENDER_SLICE_BYTES (2u << 20)  /* of packets */
+#define WM_RENDER_FLUSH_BYTES (1u << 18) /* size of one write: small enough for the L2 cache */
+/* limit of bytes of all pages that wait to be written */
+#define WM_RENDER_AHEAD_BYTES (64u << 20)
+#define WM_RENDER_SLICE_BYTES (2u << 20) /* size of the packets in a slice */
 
 struct wm_render {
 	const struct wm_timeline *timeline;
@@ -24,7 +26,7 @@ struct wm_render {
 	bool (*passes)(const void *data, uint32_t trace, const struct wm_event *e);
 	const void *data;
 
-	uint64_t skip, limit; /* counted in events that pass; UINT64_MAX: no limit */
+	uint64_t skip, limit; /* numbers of passing events; UINT64_MAX: no limit */
 	uint32_t nr_threads;  /* 0: the number of processors */
 	uint64_t slice_bytes; /* 0: WM_RENDER_SLICE_BYTES */
 
@@ -39,16 +41,15 @@ struct wm_render {
 };
 
 /*
- * 0, or the first error of reading or writing. `past` describes the lines
- * written before, and is updated; ret_events counts the events that passed,
- * including skipped ones.
+ * Returns 0, or the first error of reading or writing. `past` describes the
+ * lines written before, and is updated; *ret_events is the number of events
+ * that passed, including skipped ones.
  */
 int wm_render(const struct wm_render *r, struct wm_view_past *past, uint64_t *ret_events);
 
 /*
- * Finds where the last `nr` events that pass begin: the events from
- * *ret_begin_ns on are at least that many, and the first *ret_skip of them
- * are too many.
+ * Finds the begin of the last `nr` passing events: skip *ret_skip passing
+ * events from *ret_begin_ns on.
  */
 int wm_render_tail(const struct wm_render *r, uint64_t nr, int64_t *ret_begin_ns,
 		   uint64_t *ret_skip);

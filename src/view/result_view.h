@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result_view.h - shows any analysis's result (analysis/result.h) as text for
- * users or JSON for programs. Knows columns and rows, but not their meaning. No
- * byte from a trace reaches a terminal as a control sequence.
+ * result_view.h - shows the result of any analysis (analysis/result.h) as text
+ * for users or JSON for programs. Bytes from a trace never reach a terminal as
+ * control sequences.
  */
 #ifndef WM_VIEW_RESULT_VIEW_H
 #define WM_VIEW_RESULT_VIEW_H
@@ -13,20 +13,21 @@
 #include "base/text.h"
 
 struct wm_result_view {
-	unsigned columns;   /* of the terminal; longer lines are cut. 0: no limit */
-	uint64_t max_rows;  /* per table; 0: all */
+	unsigned columns;   /* width of the terminal; longer lines are truncated. 0: no limit */
+	uint64_t max_rows;  /* limit of rows per table; 0: none */
 	const char *indent; /* prefix of every line of a table; NULL: none */
 };
 
-/* Notes as "# ..." lines, then the tables. */
+/* Writes the notes as lines "# ...", then the tables. */
 void wm_result_view_text(struct wm_text *t, const struct wm_result *r,
 			 const struct wm_result_view *v);
 
-/* {"analysis", "notes": [...], "tables": [...]}; rows contain "calls" and "parts". */
+/* Writes {"analysis", "notes": [...], "tables": [...]}; rows contain "calls" and "parts". */
 void wm_result_view_json(FILE *out, const struct wm_result *r);
-void wm_result_view_json_line(FILE *out, const struct wm_result *r); /* the same on one line */
+/* writes the same on one line */
+void wm_result_view_json_line(FILE *out, const struct wm_result *r);
 
-/* One cell as text for users, with harmful bytes escaped; for screens. */
+/* Writes one cell as text for users, with control bytes escaped. */
 void wm_result_view_cell(struct wm_text *t, enum wm_cell_kind kind, const union wm_cell *c);
 
 #endif

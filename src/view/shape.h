@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shape.h - types of fields (event/item.h), compiled for one output style: each
- * name is stored together with the punctuation around it, each value with the
- * function that writes it. A style is a table, struct wm_style; all styles
- * share the walk over items.
+ * shape.h - types of fields (event/item.h) compiled for one output style: each
+ * name is stored together with the punctuation around it, and each value with
+ * the function that writes it. A style is a table, struct wm_style; all styles
+ * share the code that walks over items.
  */
 #ifndef WM_VIEW_SHAPE_H
 #define WM_VIEW_SHAPE_H
@@ -15,8 +15,8 @@
 struct wm_shape;
 
 /*
- * Writes a value and everything inside it; returns the item after it. The
- * caller has reserved 80 bytes.
+ * Writes a value and everything inside it; returns the item after it. The caller must have reserved
+ * 80 bytes.
  */
 typedef const struct wm_item *wm_shape_write(struct wm_pen *p, const struct wm_shape *s,
 					     const struct wm_item *i);
@@ -30,9 +30,12 @@ struct wm_style {
 	const char *list_open, *list_first, *list_next, *list_close;
 	bool list_numbers;                                     /* "[0] = " before each element */
 	const char *choice_open, *choice_after, *choice_close; /* after NULL: the name is omitted */
-	const char *some_open, *some_close, *none;             /* of optionals */
-	void (*name)(struct wm_text *t, const char *name);     /* a member's, escaped */
-	wm_shape_write *(*leaf)(const struct wm_type *t);      /* the writer of another type */
+	/* text before and after an optional's value; text of an absent one */
+	const char *some_open, *some_close, *none;
+	/* writes a member's name, escaped */
+	void (*name)(struct wm_text *t, const char *name);
+	/* returns the function that writes a type without parts */
+	wm_shape_write *(*leaf)(const struct wm_type *t);
 };
 
 #define WM_PIECE_PADDING 32u
@@ -50,24 +53,24 @@ struct wm_shape {
 	const struct wm_type *type;
 	const struct wm_style *style;
 	uint32_t nr_pieces;
-	const struct wm_piece *pieces; /* STRUCT, CHOICE: the members; LIST, OPTIONAL: one */
+	const struct wm_piece *pieces; /* STRUCT, CHOICE: one per member; LIST, OPTIONAL: one */
 };
 
-/* The shapes made up to now, by type. */
+/* The shapes made so far, in a hash table by type. */
 struct wm_shapes {
 	struct wm_arena *arena;
 	const struct wm_style *style;
-	struct wm_shape **table; /* open addressing; malloc'ed */
+	struct wm_shape **table; /* malloc'ed, with open addressing */
 	uint32_t nr, room;
 };
 
 void wm_shapes_init(struct wm_shapes *s, struct wm_arena *arena, const struct wm_style *style);
-void wm_shapes_done(struct wm_shapes *s); /* the shapes stay in the arena */
+void wm_shapes_done(struct wm_shapes *s); /* does not free the shapes, which are in the arena */
 
-/* NULL: out of memory. The caller owns the type. */
+/* Returns the shape of a type, which must outlive it. NULL: out of memory. */
 const struct wm_shape *wm_shape_of(struct wm_shapes *s, const struct wm_type *t);
 
-/* The same for a structure of which only some members are shown; the result is not shared. */
+/* Makes the shape of a structure of which only some members are shown. */
 const struct wm_shape *wm_shape_some(struct wm_shapes *s, const struct wm_type *t,
 				     bool (*shown)(const struct wm_member *m, void *data),
 				     void *data);

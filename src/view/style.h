@@ -8,10 +8,13 @@
 
 #include "view/shape.h"
 
-/* babeltrace2's text, byte for byte; strings are passed through as in babeltrace2. */
+/*
+ * The output of babeltrace2, byte for byte; as there, control characters in strings are not
+ * escaped.
+ */
 extern const struct wm_style wm_style_babeltrace;
 
-/* waymark's style: { rows = 3, what = "x" }; writes no control sequences to a terminal. */
+/* waymark's style: { rows = 3, what = "x" }. Control characters are escaped. */
 extern const struct wm_style wm_style_people;
 
 /* Like wm_style_people, with other separators: "rows=3 what=x". */
@@ -19,8 +22,8 @@ extern const struct wm_style wm_style_perf;
 
 extern const struct wm_style wm_style_json;
 
-/* Shared by the styles (style.c): decimal integers, and true and false. */
+/* Writers that the styles share (style.c): of decimal integers, and of true and false. */
 wm_shape_write wm_style_u64, wm_style_i64, wm_style_bool;
-wm_shape_write *wm_style_decimal(const struct wm_type *t); /* one of the first two */
+wm_shape_write *wm_style_decimal(const struct wm_type *t); /* returns one of the first two */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value_text.h - values of events as text and as JSON. All bytes come from
- * traced programs: none reaches a terminal as a control sequence, and bytes
- * that are not UTF-8 are shown as escapes.
+ * value_text.h - values of events as text and as JSON. The bytes come from
+ * traced programs and may be hostile: control characters, and bytes that
+ * are not UTF-8, are escaped.
  */
 #ifndef WM_VIEW_VALUE_TEXT_H
 #define WM_VIEW_VALUE_TEXT_H
@@ -14,22 +14,22 @@
 #include "base/text.h"
 
 /*
- * Text for users: control characters (C0, DEL, C1), bytes that are not UTF-8,
- * line separators and marks that change the direction of writing become \n, \t,
- * \xHH or \uHHHH. With `quoted`, '"' and '\' get a backslash, too.
+ * Writes text for users: control characters (C0, DEL, C1), bytes that are not
+ * UTF-8, line separators and marks that change the direction of writing become
+ * \n, \t, \xHH or \uHHHH. With `quoted`, '"' and '\' get a backslash, too.
  */
 void wm_view_safe(struct wm_text *t, const void *bytes, size_t count, bool quoted);
 
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* Writes a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void wm_view_json_string(struct wm_text *t, const void *bytes, size_t count);
 void wm_view_json_bytes(struct wm_text *t, const void *bytes, size_t count); /* without quotes */
 
-/* With the smaller of two precisions that reads back as the same number. */
+/* Writes a real number with the smaller of two precisions that reads back as the same number. */
 void wm_view_real(struct wm_text *t, double d, bool is_float);
 
-/* As JSON: NaN and infinities are strings. */
+/* Writes a real number as JSON; NaN and infinities are strings. */
 void wm_view_json_real(struct wm_text *t, double d, bool is_float);
 
-void wm_view_hex(struct wm_text *t, uint64_t n); /* 0x1f */
+void wm_view_hex(struct wm_text *t, uint64_t n); /* writes a number as 0x1f */
 
 #endif

@@ -33,8 +33,9 @@ enum wm_view_format {
 
 /*
  * Finds the symbols for the addresses of samples, which perf's format shows
- * (symbol/address_lookup.h). Each page opens its own lookup, because each
- * thread proceeds in order of time. 0 or a count; -errno fails the page.
+ * (symbol/address_lookup.h). Each page opens its own lookup, because
+ * lookups must be in order of time, which holds only within a thread. The
+ * functions return 0 or a count; -errno makes the page fail.
  */
 struct wm_view_places {
 	void *(*open)(const void *data); /* NULL: out of memory */
@@ -48,18 +49,18 @@ struct wm_view_places {
 
 struct wm_view_options {
 	enum wm_view_format format;
-	const char *const *fields; /* only these are shown; they are also CSV's columns */
-	uint32_t nr_fields;        /* 0: all */
+	const char *const *fields; /* the fields to show, and the columns of CSV */
+	uint32_t nr_fields;        /* 0: show all fields */
 
 	const struct wm_view_places *places; /* NULL: addresses are not resolved */
 };
 
 struct wm_view;
 
-/* The state that previous lines leave for the next one. */
+/* What the next line needs to know about the previous ones. */
 struct wm_view_past {
 	bool any;      /* there are previous lines */
-	bool has_time; /* one of them had a time: the last such time is */
+	bool has_time; /* one of them had a time; the last such time is */
 	int64_t last_ns;
 };
 
@@ -67,9 +68,11 @@ struct wm_view_page {
 	struct wm_text text;
 	uint64_t nr_events;
 	struct wm_view_past past;
-	bool later;   /* lines may precede this page: `past` describes the page's own lines only */
-	size_t start; /* of the unwritten part of `text`; the room before it is for the joint */
-	size_t joint; /* offset for the first line's delta; SIZE_MAX: none */
+	/* other pages precede this one: `past` describes only the lines of this page */
+	bool later;
+	/* begin of the unwritten part of `text`; the gap before it is for the first delta */
+	size_t start;
+	size_t joint;     /* offset for the first line's delta; SIZE_MAX: none */
 	int64_t first_ns; /* time of that line */
 	int64_t second;   /* the second in hh_mm_ss or seconds; INT64_MIN: none */
 	char hh_mm_ss[8];
@@ -78,19 +81,21 @@ struct wm_view_page {
 	const char *comm; /* perf's last thread: pointer to the trace's string; NULL: none */
 	int32_t tid;
 	uint32_t comm_width;
-	char thread[32]; /* its text */
+	char thread[32]; /* text of the thread */
 	uint8_t thread_bytes;
 	struct wm_view_names *names; /* symbols for perf's addresses; NULL: none looked up yet */
 };
 
-/* NULL: out of memory. The caller owns options and traces and must not change them. */
+/*
+ * Returns NULL when out of memory. The options and traces are not copied and must not be changed.
+ */
 struct wm_view *wm_view_create(struct wm_trace *const *traces, uint32_t nr_traces,
 			       const struct wm_view_options *options);
 void wm_view_destroy(struct wm_view *v);
 
 /*
- * The parts (bits 1 << enum wm_part) that no line of the trace shows, for these
- * types (by index; NULL: all): struct wm_want's no_parts.
+ * Returns the parts (bits 1 << enum wm_part) that no line of the trace shows, as needed for
+ * wm_want.no_parts. `types` is indexed by type; NULL: all types.
  */
 uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *types);
 
@@ -103,26 +108,30 @@ void wm_view_page_again(struct wm_view_page *p, bool later);
 /* Drops the page's text from `start` on, after it was written. */
 void wm_view_page_clear(struct wm_view_page *p);
 
-/* The text before and after all events. */
+/* Write the text before and after all events. */
 void wm_view_begin(const struct wm_view *v, struct wm_text *t);
 void wm_view_end(const struct wm_view *v, struct wm_text *t);
 
-/* Appends an event of the trace with that index. Sets page->text.failed when out of memory. */
+/*
+ * Appends a line for an event of trace number `trace`. Sets page->text.failed when out of memory.
+ */
 void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_t trace,
 			const struct wm_event *e);
 
-/* Appends the event's print form; `trace` is the trace's index. False: the event has none. */
+/*
+ * Appends the event's print form, filled; `trace` is the index of its trace. False: the event has
+ * none.
+ */
 bool wm_view_message(const struct wm_view *v, uint32_t trace, const struct wm_event *e,
 		     struct wm_text *out);
 
 /*
- * Completes a `later` page, to which more may be written, with the state of the
- * previous lines.
+ * Completes a `later` page by the state of the previous lines. More lines may be added afterwards.
  */
 void wm_view_page_join(const struct wm_view *v, struct wm_view_page *p,
 		       const struct wm_view_past *past);
 
-/* The message that babeltrace2 prints on standard error for lost events or packets. */
+/* Writes the message that babeltrace2 prints on standard error for lost events or packets. */
 void wm_view_loss(struct wm_text *t, const struct wm_trace *trace,
 		  const struct wm_trace_loss *loss);
 

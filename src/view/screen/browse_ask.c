@@ -34,7 +34,7 @@ static void take_back(char *text)
 	text[bytes] = '\0';
 }
 
-/* Text is UTF-8 everywhere inside. */
+/* Appends a character to the text, in UTF-8. */
 static void type(char *text, uint32_t c)
 {
 	size_t at = strlen(text), nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -116,7 +116,7 @@ static void draw_page(struct wm_browse *b, struct page *p)
 	wm_terminal_show(b->t);
 }
 
-/* False: the key does not move. */
+/* Scrolls the page. Returns false when the key does not scroll. */
 static bool move(struct page *p, uint32_t key)
 {
 	switch (key) {

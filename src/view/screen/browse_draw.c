@@ -18,9 +18,9 @@
 
 #define MARK_COLUMNS 2 /* "+ " before a line that can be opened */
 #define WIDTH_MAX    60u
-#define HOT_SHARE    0.05 /* as in perf */
+#define HOT_SHARE    0.05 /* share from which a row is drawn as hot, as in perf */
 #define WARM_SHARE   0.005
-#define LOSSES_MAX   3 /* lines; the page of notes has the rest */
+#define LOSSES_MAX   3 /* limit of lines about losses; the page of notes has all */
 
 /* --- widths --------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static int put_cell(struct wm_browse *b, const struct wm_browse_table *t, uint32
 
 	if (!left && width < t->widths[i])
 		indent = (int)(t->widths[i] - width);
-	/* The column may end left of the screen: an edge of 0 would mean the screen's edge. */
+	/* Skip a column that ends left of the screen: an edge of 0 would mean the screen's edge. */
 	if ((last || end > 0) && b->text.bytes)
 		(void)wm_terminal_put(b->t, y, x + indent, last ? 0 : end, b->text.data,
 				      b->text.bytes, ink);
@@ -110,7 +110,7 @@ static void draw_call(struct wm_browse *b, const struct wm_browse_table *t,
 	int x = MARK_COLUMNS + 2 * (int)l->indent - t->left;
 	char share[32] = "         ";
 
-	if (!l->alone) /* else it equals the share of the call above */
+	if (!l->alone) /* otherwise it equals the share of the call above */
 		(void)snprintf(share, sizeof(share), "%6.2f%%  ", l->row->share * 100);
 	(void)wm_terminal_put(b->t, y, x, 0, wm_outline_opens(l) ? l->open ? "-" : "+" : " ", 1,
 			      cursor | WM_INK_TITLE);
@@ -146,7 +146,10 @@ static void draw_titles(struct wm_browse *b, const struct wm_browse_table *t, in
 	}
 }
 
-/* Keeps the cursor's line on the screen, and leaves no room empty. */
+/*
+ * Scrolls so that the cursor's line is on the screen, and no line at the bottom is empty without
+ * need.
+ */
 static void scroll(struct wm_browse_table *t, uint32_t body)
 {
 	if (t->cursor >= t->outline.nr)
@@ -179,7 +182,7 @@ static void put_text(struct wm_browse *b, int y, int x, unsigned ink)
 		(void)wm_terminal_put(b->t, y, x, 0, b->text.data, b->text.bytes, ink);
 }
 
-/* "waymark report  trace p.data  events 590  seconds 0.6" */
+/* Draws the title, such as "waymark report trace p.data events 590". */
 static void draw_bar(struct wm_browse *b, int y)
 {
 	const struct wm_result *r = wm_browse_level(b)->subject.result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* browse_int.h - shared by the files of the browser; see browse.h. */
+/* browse_int.h - declarations shared by the files of the browser; see browse.h. */
 #ifndef WM_VIEW_SCREEN_BROWSE_INT_H
 #define WM_VIEW_SCREEN_BROWSE_INT_H
 
@@ -7,14 +7,14 @@
 #include "view/browse.h"
 #include "view/screen/outline.h"
 
-#define WM_BROWSE_TEXT_MAX    256u /* bytes of an input line */
+#define WM_BROWSE_TEXT_MAX    256u /* size of an input line */
 #define WM_BROWSE_COLUMNS_MAX 64u
 
 /* One table, and the position in it. */
 struct wm_browse_table {
 	struct wm_outline outline;
-	uint32_t cursor, top; /* lines */
-	int left;             /* columns scrolled out to the left */
+	uint32_t cursor, top; /* numbers of lines */
+	int left;             /* columns that are scrolled out to the left */
 	unsigned widths[WM_BROWSE_COLUMNS_MAX];
 	uint32_t nr_columns;
 };
@@ -22,7 +22,7 @@ struct wm_browse_table {
 /* A subject: the initial result, or one of its functions. */
 struct wm_browse_level {
 	struct wm_browse_subject subject;
-	struct wm_browse_table *tables; /* room for one at least */
+	struct wm_browse_table *tables; /* at least one element */
 	uint32_t nr_tables, at;
 };
 
@@ -33,10 +33,10 @@ struct wm_browse {
 	const struct wm_browse_owner *owner;
 	struct wm_browse_level levels[WM_BROWSE_LEVELS];
 	uint32_t level;
-	char keys[WM_BROWSE_TEXT_MAX];    /* the keys that rows are split by */
+	char keys[WM_BROWSE_TEXT_MAX];    /* the current keys of the rows */
 	char search[WM_BROWSE_TEXT_MAX];  /* the last search text */
 	char message[WM_BROWSE_TEXT_MAX]; /* shown until the next key */
-	int body;                         /* lines of the table on the screen */
+	int body;                         /* number of the table's lines on the screen */
 	bool leave;
 	int err;
 	struct wm_text text; /* scratch buffer of the drawing functions */
@@ -65,26 +65,26 @@ static inline struct wm_outline_line *wm_browse_line(struct wm_browse *b)
 
 void wm_browse_say(struct wm_browse *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Draws the whole screen (browse_draw.c). */
+/* Draw the whole screen (browse_draw.c). */
 void wm_browse_draw(struct wm_browse *b);
 void wm_browse_measure(struct wm_browse *b, struct wm_browse_table *t);
 
 /* Runs a key's action; unknown keys show a message (browse_keys.c). */
 void wm_browse_do(struct wm_browse *b, uint32_t key);
 
-/* One line per key, with its action. */
+/* Writes one line per key, with its action. */
 void wm_browse_help(struct wm_text *t);
 
 /*
- * Reads a line at the bottom of the screen (browse_ask.c). `text`, of TEXT_MAX
- * bytes, holds the initial text. False: cancelled with Esc.
+ * Reads a line at the bottom of the screen (browse_ask.c). `text` has WM_BROWSE_TEXT_MAX bytes and
+ * holds the initial text. Returns false when the user cancelled with Esc.
  */
 bool wm_browse_ask(struct wm_browse *b, const char *what, char *text);
 
-/* Covers the screen with text until a key that does not move. */
+/* Covers the screen with text until a key is pressed that does not scroll. */
 void wm_browse_page(struct wm_browse *b, const char *title, const struct wm_text *text);
 
-/* Sets the subject of a level; on failure the old one stays. 0 or -ENOMEM. */
+/* Sets the subject of a level; the old one remains after a failure. 0 or -ENOMEM. */
 int wm_browse_look_at(struct wm_browse *b, uint32_t level, const struct wm_browse_subject *s);
 void wm_browse_forget(struct wm_browse_level *l);
 

@@ -19,7 +19,7 @@
 
 struct action {
 	uint32_t keys[KEYS_MAX];
-	const char *name; /* of the keys, for the help page */
+	const char *name; /* name of the keys, for the help page */
 	const char *what;
 	void (*run)(struct wm_browse *b, int how);
 	int how;
@@ -130,8 +130,8 @@ static void close_line(struct wm_browse *b, int how)
 }
 
 /*
- * The target of a jump within the function: "1147 <+0x1e>". False: the row is
- * not such a jump.
+ * Gets the target of a jump within the function, as in "1147 <+0x1e>". Returns false when the row
+ * is not such a jump.
  */
 static bool jumps_to(const struct wm_outline *o, const struct wm_result_row *row, uint32_t *ret)
 {
@@ -171,7 +171,7 @@ static void open_below(struct wm_browse *b, int how)
 					      wm_browse_table(b)->cursor));
 }
 
-/* The cursor stays on its top-level row. */
+/* Opens or closes all lines; the cursor remains on its top-level row. */
 static void all_lines(struct wm_browse *b, int (*change)(struct wm_outline *o))
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -244,7 +244,7 @@ static void filter(struct wm_browse *b, uint32_t column, bool whole, const char 
 		b->err = err;
 }
 
-/* "comm:ls", or a text in any column. */
+/* Asks for a filter: "comm:ls", or a text that any column may contain. */
 static void filter_by_text(struct wm_browse *b, int how)
 {
 	struct wm_browse_table *t = wm_browse_table(b);
@@ -262,7 +262,9 @@ static void filter_by_text(struct wm_browse *b, int how)
 	filter(b, column, false, column == WM_OUTLINE_ANY ? text : colon + 1);
 }
 
-/* The row's text in that column; in a hierarchy, that of a row above it. NULL: none. */
+/*
+ * Returns the row's text in that column; in a hierarchy it may be that of a row above. NULL: none.
+ */
 static const char *text_in(struct wm_browse *b, uint32_t column)
 {
 	struct wm_browse_table *t = wm_browse_table(b);

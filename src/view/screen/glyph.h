@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glyph.h - text as columns of a terminal: characters and their widths. The
- * text must be escaped (wm_view_safe()) before.
+ * glyph.h - the characters of a text, and their widths in columns of a terminal. The text must have
+ * been escaped by wm_view_safe().
  */
 #ifndef WM_VIEW_SCREEN_GLYPH_H
 #define WM_VIEW_SCREEN_GLYPH_H
@@ -17,12 +17,13 @@ struct wm_glyph {
 
 /*
  * Reads the character at `text`, of `bytes` >= 1, and returns its length in
- * bytes. Invalid and unprintable ones become '?'; without `utf8` (of the
- * terminal), so does all that is not ASCII. Widths are those of LC_CTYPE.
+ * bytes. Invalid and unprintable characters become '?'; if the terminal
+ * does not support UTF-8 (`utf8`), all non-ASCII ones do. Widths depend on
+ * LC_CTYPE.
  */
 size_t wm_glyph_read(const char *text, size_t bytes, bool utf8, struct wm_glyph *ret);
 
-/* Columns of the whole text. */
+/* Returns the number of columns of the whole text. */
 unsigned wm_glyph_columns(const char *text, size_t bytes, bool utf8);
 
 #endif

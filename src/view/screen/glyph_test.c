@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* glyph_test.c - columns of arbitrary text. */
+/* glyph_test.c - tests the number of columns of valid and invalid text. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -51,8 +51,8 @@ static bool row_fits(const struct wm_outline *o, const struct wm_outline_filter 
 }
 
 /*
- * Nested rows each have their own cells: a filter matches if the row matches,
- * or one above it (`met`), or one below it.
+ * Returns whether a row passes all filters. A filter matches if the row itself matches, or one
+ * above it (`met`), or one below it.
  */
 static bool fits(const struct wm_outline *o, const struct wm_result_row *row, uint32_t met,
 		 uint32_t *ret_met)
@@ -178,7 +178,7 @@ void wm_outline_close(struct wm_outline *o, uint32_t line)
 	o->lines[line].open = false;
 }
 
-/* Lines are collected in order: opening each in place would move the rest every time. */
+/* Collects lines in order: to insert them one by one would move all following lines each time. */
 struct gathered {
 	struct wm_outline_line *lines;
 	uint32_t nr, room, most;
@@ -200,7 +200,10 @@ static bool push(struct gathered *g, struct wm_outline_line line)
 	return true;
 }
 
-/* A line and everything below it. The depth is that of call chains, bounded by WM_CHAIN_MAX. */
+/*
+ * Collects a line and everything below it. The recursion is as deep as call chains, at most
+ * WM_CHAIN_MAX.
+ */
 static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_line line)
 {
 	uint32_t at = g->nr, met;
@@ -223,7 +226,7 @@ static int gather(struct wm_outline *o, struct gathered *g, struct wm_outline_li
 	return err;
 }
 
-/* Replaces the lines from .. to - 1. */
+/* Replaces the lines [from, to). */
 static int replace(struct wm_outline *o, uint32_t from, uint32_t to, const struct gathered *g)
 {
 	int err;
@@ -342,7 +345,10 @@ uint32_t wm_outline_number(const struct wm_outline *o, uint32_t column, uint64_t
 	return UINT32_MAX;
 }
 
-/* Larger shares first; equal ones from the top. */
+/*
+ * Returns whether row `a` comes before `b`: larger shares first, equal ones in the order of the
+ * table.
+ */
 static bool comes_before(const struct wm_outline *o, uint32_t a, uint32_t b)
 {
 	double x = o->lines[a].row->share, y = o->lines[b].row->share;

@@ -13,16 +13,17 @@
 #include "analysis/result.h"
 
 #define WM_OUTLINE_FILTERS_MAX 8u
-#define WM_OUTLINE_AT_ONCE_MAX 100000u    /* lines that opening everything may add */
-#define WM_OUTLINE_ANY         UINT32_MAX /* any column */
+#define WM_OUTLINE_AT_ONCE_MAX 100000u    /* limit of lines that wm_outline_open_all() may add */
+#define WM_OUTLINE_ANY         UINT32_MAX /* value for a column: any */
 
 struct wm_outline_line {
 	struct wm_result_row *row;
-	uint32_t depth;  /* 0: a row of the table */
-	uint32_t indent; /* call rows: below `depth` where single calls are not indented */
-	uint32_t met;    /* bits: the filters that the row or one above it passed */
+	uint32_t depth; /* 0: a row of the table */
+	/* call rows: less than `depth`, because single calls are not indented */
+	uint32_t indent;
+	uint32_t met; /* bits: the filters that the row or one above it passed */
 	bool open;
-	bool alone; /* a call that has the whole weight of the call above it */
+	bool alone; /* a single call: it has the whole weight of the call above it */
 };
 
 struct wm_outline_filter {
@@ -40,15 +41,15 @@ struct wm_outline {
 	uint32_t nr, room;
 	struct wm_outline_filter filters[WM_OUTLINE_FILTERS_MAX];
 	uint32_t nr_filters;
-	double least;      /* rows with a smaller share are left out: 0 .. 1 */
+	double least;      /* rows with a smaller share (0 .. 1) are left out */
 	uint32_t most;     /* show only this many of the matching rows; 0: all */
-	uint32_t nr_shown; /* rows of the table that have lines */
+	uint32_t nr_shown; /* number of the table's rows that have lines */
 };
 
 /*
- * Shows all rows, closed. `result` and `table` outlive the outline; `expand`
- * creates the children of rows that have `more`. 0 or -ENOMEM; call
- * wm_outline_done() in any case.
+ * Shows all rows, closed. `result` and `table` must outlive the outline;
+ * `expand` creates the children of rows with `more` set. 0 or -ENOMEM; call
+ * wm_outline_done() in either case.
  */
 int wm_outline_init(struct wm_outline *o, struct wm_result *result,
 		    const struct wm_result_table *table,
@@ -67,8 +68,8 @@ int wm_outline_open(struct wm_outline *o, uint32_t line);
 void wm_outline_close(struct wm_outline *o, uint32_t line);
 
 /*
- * Opens everything below a line, or (UINT32_MAX) the whole outline; -E2BIG when
- * that would add more than AT_ONCE_MAX lines: those opened stay. 0, -ENOMEM.
+ * Opens everything below a line, or (UINT32_MAX) the whole outline; Returns 0, -ENOMEM, or -E2BIG
+ * when it stopped because it would add more than WM_OUTLINE_AT_ONCE_MAX lines.
  */
 int wm_outline_open_all(struct wm_outline *o, uint32_t line);
 int wm_outline_close_all(struct wm_outline *o); /* 0 or -ENOMEM */
@@ -80,28 +81,28 @@ uint32_t wm_outline_above(const struct wm_outline *o, uint32_t line);
 uint32_t wm_outline_top(const struct wm_outline *o, uint32_t line);
 
 /*
- * Restricts the rows: a share of at least `least`, and all filters. -ENOSPC:
- * too many filters; -ENOMEM. Closes everything. The text is copied.
+ * Adds a filter, and closes everything. Rows are shown if their share is at least `least` and they
+ * pass all filters. The text is copied. 0, -ENOMEM, or -ENOSPC when there are too many filters.
  */
 int wm_outline_filter(struct wm_outline *o, uint32_t column, bool whole, const char *text);
 int wm_outline_unfilter(struct wm_outline *o); /* removes the last filter; -ENOENT: no filter */
 int wm_outline_limit(struct wm_outline *o, double least, uint32_t most);
 
-/* The column of that name; ANY: no such column. */
+/* Returns the column with that name; WM_OUTLINE_ANY: there is none. */
 uint32_t wm_outline_column(const struct wm_result_table *t, const char *name);
 
 /*
- * The next line (step 1; -1: the previous one) that contains the text, ignoring
- * case; wraps around and ends with `from`. UINT32_MAX: none.
+ * Returns the next line (step 1) or previous line (step -1) that contains the text, ignoring case.
+ * The search wraps around and ends with `from`. UINT32_MAX: none.
  */
 uint32_t wm_outline_find(const struct wm_outline *o, const char *text, uint32_t from, int step);
 
-/* The table row whose cell in that column has that number; UINT32_MAX: none. */
+/* Returns the line of the table row that has this number in that column; UINT32_MAX: none. */
 uint32_t wm_outline_number(const struct wm_outline *o, uint32_t column, uint64_t number);
 
 /*
- * The table row with the next smaller share; after the last, the one with the
- * largest. UINT32_MAX: none.
+ * Returns the line of the table row with the next smaller share; after the smallest share, the one
+ * with the largest. UINT32_MAX: none.
  */
 uint32_t wm_outline_next_hot(const struct wm_outline *o, uint32_t from);
 

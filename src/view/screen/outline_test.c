@@ -33,8 +33,8 @@ static struct wm_result_row *add(struct wm_result *r, struct wm_result_table *t,
 }
 
 /*
- * The children that an analysis creates on request: main, which calls work and
- * rest; work has a deep chain of calls.
+ * Creates children on request, as an analysis does: main, which calls work and rest; work has a
+ * deep chain of calls.
  */
 static int expand(void *own, struct wm_result *r, struct wm_result_row *row)
 {

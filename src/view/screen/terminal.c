@@ -29,13 +29,14 @@
 #include "view/screen/glyph.h"
 #include "view/value_text.h"
 
-#define ESCAPE_MS 25 /* after which Esc is a key; bytes of longer keys arrive at once */
-#define CELL_WIDE 5  /* characters of one cell: one, and combining characters */
+/* timeout after which Esc is a key of its own; the bytes of longer keys arrive together */
+#define ESCAPE_MS 25
+#define CELL_WIDE 5 /* wide characters of one cell: one, and combining characters */
 
 struct wm_terminal {
 	SCREEN *screen;
-	int signals;   /* signalfd */
-	sigset_t mask; /* the previous mask */
+	int signals;   /* descriptor of signalfd(2) */
+	sigset_t mask; /* the previous signal mask */
 	struct termios modes;
 	int ended_by;
 	bool utf8;
@@ -113,7 +114,10 @@ static int no_such_terminal(struct wm_diag *diag)
 			   term ? term : "");
 }
 
-/* newterm() accepts a terminal that cannot move its cursor, but draws nothing on it. */
+/*
+ * Returns whether the terminal can position its cursor. newterm() also accepts one that cannot, but
+ * draws nothing on it.
+ */
 static bool can_place(void)
 {
 	int known;
@@ -166,7 +170,10 @@ void wm_terminal_close(struct wm_terminal *t)
 	if (!t)
 		return;
 	(void)endwin();
-	/* After a Ctrl-Z, ncurses takes the modes it finds for the original ones. */
+	/*
+	 * Restore the modes here: after a Ctrl-Z, ncurses assumes that the current modes are the
+	 * original ones.
+	 */
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &t->modes);
 	delscreen(t->screen);
 	give_back_signals(t);

@@ -5,8 +5,8 @@
  * (ncurses); the rest of a view is elsewhere.
  *
  *   wm_terminal_open()                    takes the screen; signals arrive as keys
- *     begin, put, put..., show            a whole screen each time; only changes are sent
- *     wm_terminal_key()                   waits
+ *     begin, put, put..., show draw a whole screen each time; only changes are sent
+ *     wm_terminal_key() waits
  *   wm_terminal_close()                   restores the previous state
  *
  * Only wm_terminal_put() draws text, which may come from anywhere: invalid
@@ -45,7 +45,7 @@ enum wm_terminal_key {
 	WM_KEY_END,
 	WM_KEY_DELETE,
 	WM_KEY_BACK_TAB,
-	WM_KEY_F1, /* and so on to F12 */
+	WM_KEY_F1, /* followed by F2 to F12 */
 	WM_KEY_F12 = WM_KEY_F1 + 11,
 	WM_KEY_RESIZE,    /* redraw: the size changed, or the process was continued after a stop */
 	WM_KEY_INTERRUPT, /* Ctrl-C */
@@ -53,7 +53,7 @@ enum wm_terminal_key {
 		       */
 };
 
-/* The meaning of a piece of text; the terminal decides its look. */
+/* The meaning of a piece of text, which determines its colour and attributes. */
 enum wm_ink {
 	WM_INK_PLAIN,
 	WM_INK_TITLE,
@@ -67,14 +67,14 @@ enum wm_ink {
 	WM_INK_CURSOR = 0x100, /* or'ed: the cursor's line */
 };
 
-/* Whether wm_terminal_open() would succeed; same errors. */
+/* Checks whether wm_terminal_open() would succeed. Returns the same errors. */
 int wm_terminal_usable(struct wm_diag *diag);
 
 /*
  * Takes the terminal of standard input and output; characters are those of the
- * process's LC_CTYPE. 0, or with the reason in `diag`: -ENOTSUP built without
- * it, -ENOTTY not a terminal, -ENODEV TERM names a terminal that cannot
- * position text, -ENOMEM.
+ * process's LC_CTYPE. Returns 0 or, with the reason in `diag`, -ENOTSUP (built
+ * without ncurses), -ENOTTY (not a terminal), -ENODEV (TERM names a terminal
+ * that cannot position text) or -ENOMEM.
  */
 int wm_terminal_open(bool color, struct wm_terminal **ret, struct wm_diag *diag);
 
@@ -83,7 +83,7 @@ void wm_terminal_close(struct wm_terminal *t);
 
 void wm_terminal_size(const struct wm_terminal *t, int *ret_rows, int *ret_columns);
 
-/* begin clears the picture, show sends it to the screen. */
+/* wm_terminal_begin() clears the picture, wm_terminal_show() sends it to the screen. */
 void wm_terminal_begin(struct wm_terminal *t);
 void wm_terminal_show(struct wm_terminal *t);
 
@@ -101,18 +101,21 @@ void wm_terminal_fill(struct wm_terminal *t, int row, int column, unsigned ink);
 /* The number of columns that the text occupies. */
 unsigned wm_terminal_width(const struct wm_terminal *t, const char *text, size_t bytes);
 
-/* Shows the cursor at a place, for text input; row -1: hides it. */
+/* Shows the cursor at a position, for text input; row -1 hides it. */
 void wm_terminal_cursor(struct wm_terminal *t, int row, int column);
 
-/* The next key, waiting at most this long (-1: for ever). */
+/* Returns the next key; waits for it at most `timeout_ms` (-1: without a limit). */
 uint32_t wm_terminal_key(struct wm_terminal *t, int timeout_ms);
 
-/* For an external event loop: descriptors to wait for before reading keys without waiting. */
+/*
+ * Gets the descriptors that an external event loop must wait for before it reads keys without a
+ * timeout.
+ */
 void wm_terminal_fds(const struct wm_terminal *t, int fds[2]);
 
 /*
- * The signal that caused WM_KEY_ENDED, so that the caller can raise it again
- * after closing the terminal; 0: none.
+ * Returns the signal that caused WM_KEY_ENDED, so that the caller can raise it again after closing
+ * the terminal; 0: none.
  */
 int wm_terminal_signal(const struct wm_terminal *t);
 

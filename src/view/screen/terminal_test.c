@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal_test.c - a pseudo terminal: the output sent to it, the keys read
- * from it, and that its modes are restored.
+ * terminal_test.c - tests on a pseudo terminal: output, keys, and that its modes are restored.
  */
 #include <errno.h>
 #include <locale.h>
@@ -32,7 +31,7 @@ struct session {
 	size_t bytes;
 };
 
-/* Runs a function in a child on the terminal; its result is the exit status. */
+/* Runs a function in a child process on the terminal; its result becomes the exit status. */
 static void begin(struct session *s, const char *term, int (*run)(void))
 {
 	struct winsize size = {.ws_row = 10, .ws_col = 40};
@@ -122,7 +121,7 @@ static void hostile_text_stays_text(void **state)
 	assert_false(was_sent(&s, "beyond"));
 }
 
-/* Reads keys; the exit status is how many were the expected ones. */
+/* Reads keys; the exit status is the number of expected ones. */
 static int read_keys(void)
 {
 	static const uint32_t wanted[] = {'x',           WM_KEY_UP,     WM_KEY_ENTER,    0xe9,
@@ -157,7 +156,7 @@ static void keys_are_what_was_typed(void **state)
 	begin(&s, "xterm", read_keys);
 	wait_for(&s, "ready");
 	assert_int_equal(write(s.master, typed, sizeof(typed) - 1), sizeof(typed) - 1);
-	wait_for(&s, "alone"); /* the Esc: no bytes followed it */
+	wait_for(&s, "alone"); /* the Esc was read as a key: no bytes followed it */
 	assert_int_equal(write(s.master, "\x03", 1), 1);
 	status = finish(&s);
 	assert_true(WIFEXITED(status));

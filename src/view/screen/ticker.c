@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticker.c - see ticker.h. Draws from scratch each time; keeps no reference to a result. */
+/* ticker.c - see ticker.h. Everything is drawn anew each time; no reference to a result is kept. */
 #include "view/ticker.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "view/result_view.h"
 
 #define COLUMNS_MAX 32u
-#define DEPTH_MAX   40u /* of the calls drawn */
+#define DEPTH_MAX   40u /* limit of the depth of calls drawn */
 #define HOT         0.05
 #define WARM        0.005
 
@@ -20,9 +20,9 @@ struct drawing {
 	const struct wm_result_table *table;
 	unsigned widths[COLUMNS_MAX];
 	uint32_t nr_columns;
-	uint32_t row;  /* rows up to now, in all tables */
-	uint32_t line; /* lines up to now, visible or not */
-	int height;    /* of the screen */
+	uint32_t row;  /* number of rows so far, in all tables */
+	uint32_t line; /* number of lines so far, visible or not */
+	int height;    /* height of the screen */
 	struct wm_text text;
 };
 
@@ -31,7 +31,7 @@ static bool is_text(enum wm_cell_kind kind)
 	return kind == WM_CELL_TEXT;
 }
 
-/* The cell as text for users, valid until the next call. */
+/* Returns the cell as text, valid until the next call. */
 static const char *cell_text(struct drawing *d, const struct wm_result_row *row, uint32_t c)
 {
 	d->text.bytes = 0;
@@ -62,8 +62,8 @@ static void measure(struct drawing *d)
 }
 
 /*
- * The screen row of the next line; -1: it is scrolled out. The bars take the
- * first and last rows.
+ * Returns the screen row of the next line; -1: it is scrolled out. The first and last rows are used
+ * by the bars.
  */
 static int next_line(struct drawing *d)
 {
@@ -115,7 +115,7 @@ static void draw_calls(struct drawing *d, const struct wm_result_row *row, int d
 	}
 }
 
-/* The row's subject: the texts of its keys. */
+/* Makes the name that identifies a row: the texts of its keys. */
 static void name_of(struct drawing *d, const struct wm_result_row *row, char *name)
 {
 	size_t n = 0;

@@ -35,7 +35,7 @@ static const char *value_text(const struct wm_count_row *r, char *buf)
 	return buf;
 }
 
-/* The share of the time that the counter ran: 0 .. 100. */
+/* Returns the percentage of the time that the counter ran. */
 static double ran_percent(const struct wm_count_row *r)
 {
 	return r->enabled_ns ? 100.0 * (double)r->running_ns / (double)r->enabled_ns : 100.0;
@@ -81,7 +81,7 @@ void wm_count_text_head(FILE *out, const struct wm_count_layout *l)
 	(void)fprintf(out, "%*s  EVENT\n", (int)l->value, "COUNT");
 }
 
-/* "12.5 per second", "0.93 CPUs used", or "". */
+/* Makes the text "12.5 per second", "0.93 CPUs used", or "". */
 static void rate_text(const struct wm_count_row *r, char *buf)
 {
 	double rate = r->elapsed_ns ? in_unit(r) * 1e9 / (double)r->elapsed_ns : 0;
@@ -100,7 +100,7 @@ static void rate_text(const struct wm_count_row *r, char *buf)
 			       wm_count_digits((uint64_t)rate, digits));
 }
 
-/* The text after the name: precision, rate, share of the time counted. */
+/* Makes the text after the name: precision, rate, percentage of the time counted. */
 static void note_text(const struct wm_count_row *r, char *buf, size_t bytes)
 {
 	bool shared = r->running_ns < r->enabled_ns;

@@ -14,7 +14,7 @@ struct conversion {
 	int32_t precision; /* -1: none */
 	bool star_width, star_precision;
 	char letter;  /* 0: not a conversion */
-	size_t bytes; /* of its text, with the % */
+	size_t bytes; /* size of its text, with the % */
 };
 
 static bool flag(struct conversion *c, char f)
@@ -73,7 +73,7 @@ static struct conversion parse(const char *percent)
 
 /* --- one value ---------------------------------------------------------------------- */
 
-/* Columns of UTF-8 text, approximately: its characters. */
+/* Returns the number of characters of UTF-8 text, as an estimate of its columns. */
 static uint32_t columns(const char *s, size_t bytes)
 {
 	uint32_t n = 0;
@@ -148,7 +148,7 @@ static bool is_integer(const struct wm_type *t)
 	return t->kind == WM_TYPE_UNSIGNED || t->kind == WM_TYPE_SIGNED || t->kind == WM_TYPE_BOOL;
 }
 
-/* As unsigned, without the bits beyond its type. */
+/* Returns the value as unsigned, without the bits beyond its type. */
 static uint64_t bits_of(const struct value *v)
 {
 	return v->type->bits < 64 ? v->item->u & ((UINT64_C(1) << v->type->bits) - 1) : v->item->u;
@@ -266,7 +266,7 @@ static void put(struct wm_text *t, const struct conversion *c, const struct valu
 
 /* --- the form -------------------------------------------------------------------------- */
 
-/* A '*' takes a field, too. */
+/* Gets the value of a '*', which also takes a field. */
 static bool star(struct cursor *cursor, int64_t *ret)
 {
 	struct value v;

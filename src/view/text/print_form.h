@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_form.h - fills an event's print form, or a marker's format, with the
- * values of one event. The form comes from a traced program: it is data here,
- * never a format for printf().
+ * print_form.h - fills an event's print form, or the format of a printf-like
+ * marker, with the values of one event. The form comes from a traced program:
+ * it is data here, never a format for printf().
  *
  * Each conversion takes the next field; %% takes none. A field that does not
  * fit its conversion is shown in its default form. A conversion without a field

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print_form_test.c - forms filled with the fields of events made here. */
+/* print_form_test.c - fills print forms with the fields of synthetic events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

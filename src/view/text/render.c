@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * render.c - see render.h. Threads take slices in order. The thread with the
- * first unwritten slice has the turn and writes directly. The others collect up
- * to their share of WM_RENDER_AHEAD_BYTES and then wait, so memory is bounded
- * whatever a slice contains.
+ * first unwritten slice writes its output directly. The others buffer up to
+ * their share of WM_RENDER_AHEAD_BYTES and then wait, so that memory is bounded
+ * for slices of any size.
  */
 #include "view/render.h"
 
@@ -19,14 +19,14 @@ struct job {
 	int64_t *cuts; /* slice i is [cuts[i], cuts[i + 1]) */
 	uint64_t nr_slices, next;
 	uint32_t nr_threads;
-	bool follows; /* lines precede the first slice's */
+	bool follows; /* lines were written before the first slice */
 
 	pthread_mutex_t lock; /* protects all members below */
 	pthread_cond_t turned;
 	uint64_t turn; /* the slice that may write */
 	struct wm_view_past past;
 	uint64_t nr_events;
-	uint64_t done_bytes; /* of packets, in written slices */
+	uint64_t done_bytes; /* bytes of packets in written slices */
 	int err;
 };
 
@@ -36,7 +36,7 @@ struct slice {
 	struct wm_view_page page;
 	struct wm_merge *merge;
 	uint64_t index, nr_passed;
-	size_t flush_at; /* size of the page at which to try for the turn */
+	size_t flush_at; /* size of the page at which to try to write it */
 	bool has_turn;
 };
 
@@ -54,7 +54,10 @@ static void fail(struct job *j, int err)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* Whether the slice has its turn. With `wait`, waits for it. Also false after a failure. */
+/*
+ * Returns whether the slice is the first unwritten one. With `wait`, waits until it is. Returns
+ * false after a failure.
+ */
 static bool take_turn(struct slice *s, bool wait)
 {
 	struct job *j = s->job;
@@ -70,7 +73,8 @@ static bool take_turn(struct slice *s, bool wait)
 	if (!mine)
 		return false;
 	s->has_turn = true;
-	wm_view_page_join(j->r->view, &s->page, &j->past); /* owned with the turn */
+	/* the thread with the first unwritten slice owns it */
+	wm_view_page_join(j->r->view, &s->page, &j->past);
 	return true;
 }
 
@@ -198,14 +202,17 @@ static void run_threads(struct job *j)
 
 	for (; threads && started < n; started++)
 		if (pthread_create(&threads[started], NULL, work, j))
-			break; /* the other threads do its part */
+			break; /* the threads that exist render all slices */
 	(void)work(j);
 	for (uint32_t i = 1; threads && i < started; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
 }
 
-/* A single slice when events are skipped or limited: their numbers are known only in order. */
+/*
+ * Divides the time into slices. There is a single one when events are skipped or limited, because
+ * that requires counting in order.
+ */
 static int cut(struct job *j)
 {
 	const struct wm_render *r = j->r;

@@ -19,7 +19,7 @@ static void count_cell(struct wm_text *t, const union wm_cell *c)
 	wm_text_u64(t, c->u);
 }
 
-/* Three significant digits and a unit. */
+/* Writes three significant digits and a unit. */
 static void scaled(struct wm_text *t, double v, const char *const *units, double step)
 {
 	bool below = v < 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * result_json.c - a result as JSON; see result_view.h. Values are unscaled:
- * shares from 0 to 1, times in nanoseconds. The JSON writer nests at most 32
- * levels and call graphs can be deeper: calls are a flat list in preorder, each
- * with its depth.
+ * shares from 0 to 1, times in nanoseconds. The JSON writer supports at most 32
+ * nested levels and call graphs can be deeper; therefore calls are a flat list
+ * in preorder, each with its depth.
  */
 #include "base/json.h"
 #include "view/result_view.h"
 
-#define PARTS_MAX 8u /* levels of rows below rows */
+#define PARTS_MAX 8u /* limit of nested levels of rows */
 
 static const char *const note_kinds[] = {"fact", "loss", "problem"};
 

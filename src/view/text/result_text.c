@@ -9,7 +9,7 @@
 #include "view/value_text.h"
 
 #define COLUMNS_MAX 64u
-#define WIDTH_MAX   60u /* of a column other than the last */
+#define WIDTH_MAX   60u /* maximum width of a column other than the last */
 
 struct sheet {
 	const struct wm_result_view *v;
@@ -19,7 +19,7 @@ struct sheet {
 	uint32_t nr_columns;
 };
 
-/* Characters, not bytes: the text is valid UTF-8 here. */
+/* Returns the number of characters; the text is valid UTF-8 here. */
 static unsigned width_of(const char *text, size_t bytes)
 {
 	unsigned n = 0;
@@ -59,7 +59,7 @@ static void pad(struct wm_text *t, unsigned nr)
 		wm_text_char(t, ' ');
 }
 
-/* Ends a line, cut at the terminal's edge; `start` is the offset where it begins. */
+/* Ends a line, and truncates it at the terminal's edge; `start` is the offset of its begin. */
 static void end_line(struct sheet *s, size_t start)
 {
 	struct wm_text *t = s->out;
@@ -105,7 +105,10 @@ static size_t begin_line(struct sheet *s)
 
 /* --- call graphs -------------------------------------------------------------------------- */
 
-/* `left` is the text to the left of a call: one stroke for each level that continues below. */
+/*
+ * Writes the calls below a row. `left` is the text to the left of a call, with a line for each
+ * level that continues below.
+ */
 static void put_calls(struct sheet *s, const struct wm_result_row *row, struct wm_text *left);
 
 static void put_label(struct sheet *s, const char *label)
@@ -221,7 +224,7 @@ static void put_table(struct sheet *s)
 	}
 }
 
-/* Facts first; losses and problems after them, where they are noticed. */
+/* Writes the facts first, then losses and problems, where users notice them. */
 static void put_notes(struct wm_text *out, const struct wm_result *r, bool facts)
 {
 	for (const struct wm_result_note *n = r->notes; n; n = n->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.c - see shape.h. Recursion is as deep as types are nested, which the formats bound. */
+/* shape.c - see shape.h. Recursion is as deep as types are nested, which the readers limit. */
 #include "view/shape.h"
 
 #include <stdlib.h>
@@ -183,7 +183,7 @@ static bool make_piece(struct wm_shapes *s, const struct wm_member *m, struct wm
 	return copy && piece->shape;
 }
 
-/* The name of a choice's option has no separator before it. */
+/* Removes the separator before the name of a choice's option. */
 static void without_next(const struct wm_style *y, struct wm_piece *piece)
 {
 	uint32_t n = (uint32_t)strlen(y->next);

@@ -9,7 +9,7 @@
  */
 #include "view/style.h"
 
-/* The low bits, in whole digits. */
+/* Returns the low bits, rounded up to whole digits. */
 static uint64_t whole(uint64_t n, uint32_t bits, uint32_t per_digit)
 {
 	uint32_t rounded = (bits + per_digit - 1) / per_digit * per_digit;
@@ -98,7 +98,10 @@ static const struct wm_item *string(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* CTF 1.8 uses lists of numbers instead; others are written as in babeltrace2 2.1. */
+/*
+ * Writes a blob. CTF 1.8 has no blobs, but lists of numbers; CTF 2's are written as by babeltrace2
+ * 2.1.
+ */
 static const struct wm_item *bare_bytes(struct wm_pen *p, const struct wm_shape *s,
 					const struct wm_item *i)
 {
@@ -144,7 +147,7 @@ static wm_shape_write *number(const struct wm_type *t)
 	return t->look ? of_look[t->look] : wm_style_decimal(t);
 }
 
-/* The label of a flag names a range of bits. */
+/* Writes the labels of the flags that are set; each label names a range of bits. */
 static bool labels(const struct wm_type *t, const struct wm_type_label *l, const struct wm_item *i)
 {
 	if (!t->is_flags)
@@ -155,7 +158,7 @@ static bool labels(const struct wm_type *t, const struct wm_type_label *l, const
 	return false;
 }
 
-/* Whether the same label was printed before, for another range that contains the value. */
+/* Returns whether the same label was printed before, for another range that contains the value. */
 static bool told(const struct wm_type *t, uint32_t k, const struct wm_item *i)
 {
 	for (uint32_t j = 0; j < k; j++)

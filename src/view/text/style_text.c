@@ -54,7 +54,7 @@ static const struct wm_item *real(struct wm_pen *p, const struct wm_shape *s,
 	return i + 1;
 }
 
-/* Bytes that may need escaping, which value_text.h does. */
+/* Bytes that may need to be escaped by value_text.h. */
 static const unsigned char special[256] = {
     [0 ... 31] = 1,
     [127 ... 255] = 1,
@@ -136,7 +136,7 @@ static void label(struct wm_pen *p, const char *name, uint32_t nr)
 	careful(p, name, (uint32_t)strlen(name), false);
 }
 
-/* Names of all bits that are set and have a name. */
+/* Writes the names of all bits that are set and have a name. */
 static uint32_t flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
 {
 	uint32_t nr = 0;
@@ -153,7 +153,7 @@ static uint32_t flags(struct wm_pen *p, const struct wm_type *t, uint64_t n)
 	return nr;
 }
 
-/* WARN (3); READ|WRITE (3); <unknown> (9). */
+/* Writes WARN (3), READ|WRITE (3) or <unknown> (9). */
 static const struct wm_item *enumeration(struct wm_pen *p, const struct wm_shape *s,
 					 const struct wm_item *i)
 {

@@ -29,7 +29,7 @@ static void escape(struct wm_text *t, uint32_t c)
 		wm_text_f(t, c < 0x80 ? "\\x%02x" : "\\u%04x", c);
 }
 
-/* The number of bytes that need no escape: the usual case, copied at once. */
+/* Returns the number of bytes that need no escape, which is usually the whole text. */
 static size_t plain(const unsigned char *s, size_t bytes, const char *special)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value_text_test.c - text that tries to control the terminal, and text as JSON. */
+/* value_text_test.c - tests text with control sequences, and text as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

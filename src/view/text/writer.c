@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c - the formats of writer.h: the preparation of a view, and functions
- * that all formats share.
+ * writer.c - prepares a view, and has the functions that all formats of writer.h share.
  */
 #include "view/writer.h"
 
@@ -31,14 +30,14 @@ static const struct {
 
 /* --- preparation ---------------------------------------------------------------------- */
 
-/* State while the members of a part are selected one by one. */
+/* State while the members of a part are selected. */
 struct asking {
 	const struct wm_view_options *options;
 	const struct wm_event_type *type;
 	int part;
-	bool has_cpu; /* the line begins with the cpu */
-	bool is_own;  /* a waymark trace, whose members have fixed names */
-	uint32_t nr;  /* shown up to now */
+	bool has_cpu; /* the line begins with the processor */
+	bool is_own;  /* waymark recorded the trace, so that members have known names */
+	uint32_t nr;  /* number of members shown so far */
 };
 
 static bool is_wanted(const struct wm_view_options *o, const char *name)
@@ -49,7 +48,10 @@ static bool is_wanted(const struct wm_view_options *o, const char *name)
 	return !o->nr_fields;
 }
 
-/* In waymark traces: members that the line shows elsewhere, or that describe packets. */
+/*
+ * Returns whether a member is hidden in a trace that waymark recorded: the line shows it elsewhere,
+ * or it describes packets.
+ */
 static bool is_hidden(const struct asking *a, const struct wm_member *m)
 {
 	static const char *const known[] = {"pid",         "vpid",   "tid",   "level",
@@ -81,7 +83,7 @@ static bool is_shown(const struct wm_member *m, void *data)
 	return shown;
 }
 
-/* The first fields, when they are contexts. */
+/* Returns whether the member is one of the leading fields that are contexts. */
 static bool is_context(const struct wm_member *m, void *data)
 {
 	const struct asking *a = data;
@@ -91,13 +93,13 @@ static bool is_context(const struct wm_member *m, void *data)
 	       is_wanted(a->options, m->name);
 }
 
-/* The operands of print forms: all fields, whichever are shown. */
+/* Selects the operands of print forms: all fields, also those not selected for output. */
 static bool is_operand(const struct wm_member *m, void *data)
 {
 	return !is_hidden(data, m);
 }
 
-/* False: out of memory. A part without shown members is omitted. */
+/* Makes the shape of a part; a part without selected members is omitted. False: out of memory. */
 static bool make_part(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *t = a->type->parts[a->part];
@@ -131,7 +133,7 @@ static bool keep(struct wm_view *v, struct wm_text *t, struct wm_piece *piece)
 	return copy && !t->failed;
 }
 
-/* PROVIDER:NAME, even if the tracer stored them separately. */
+/* Writes PROVIDER:NAME, also if the tracer stored them separately. */
 static void full_name(struct wm_text *t, const struct wm_event_type *type)
 {
 	if (type->provider[0] && !strchr(type->name, ':')) {
@@ -172,7 +174,7 @@ static bool make_name(struct wm_view *v, const struct wm_event_type *type, struc
 	return ok;
 }
 
-/* The number of a member + 1; 0: no member of that name and kind. */
+/* Returns the number of a member + 1; 0: there is no member with that name and kind. */
 static uint32_t find_member(const struct wm_type *t, const char *name, enum wm_type_kind kind)
 {
 	for (uint32_t k = 0; t && k < t->nr_members; k++)
@@ -201,7 +203,7 @@ static void find_sample(const struct wm_event_type *type, struct view_type *ret)
 	ret->sample.chain = find_member(type->parts[WM_PART_FIELDS], "callchain", WM_TYPE_LIST);
 }
 
-/* perf's format: names of samples are padded to the widest. */
+/* For perf's format: pads the names of samples to the widest one. */
 static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct view_trace *t)
 {
 	uint32_t width = 0;
@@ -226,7 +228,7 @@ static bool align_names(struct wm_view *v, const struct wm_trace *trace, struct 
 	return ok;
 }
 
-/* The parts of an event whose items the formats read. */
+/* Returns the parts of an event whose items the format reads. */
 static uint32_t needs_of(const struct wm_view *v, const struct wm_event_type *type,
 			 const struct view_type *t)
 {
@@ -265,7 +267,7 @@ uint32_t wm_view_unused(const struct wm_view *v, uint32_t trace, const bool *typ
 	return has & ~needs;
 }
 
-/* In waymark traces: finds the level of signal nesting. */
+/* Finds the level of signal nesting in a trace that waymark recorded. */
 static void find_level(const struct wm_view *v, const struct wm_event_type *type,
 		       struct view_type *ret)
 {
@@ -281,7 +283,7 @@ static void find_level(const struct wm_view *v, const struct wm_event_type *type
 	}
 }
 
-/* The shapes of the fields that are contexts, and of the print form's operands. */
+/* Makes the shapes of the fields that are contexts, and of the print form's operands. */
 static bool make_own(struct wm_view *v, struct asking *a, struct view_type *ret)
 {
 	const struct wm_type *fields = a->type->parts[WM_PART_FIELDS];
@@ -323,7 +325,7 @@ static bool make_type(struct wm_view *v, const struct wm_trace *trace,
 	return make_name(v, type, &ret->name);
 }
 
-/* HOST:PROCNAME:(VPID) and a space, as far as the environment has these. */
+/* Makes the text "HOST:PROCNAME:(VPID) ", as far as the environment has these. */
 static bool make_stream(struct wm_view *v, const struct wm_trace *trace, const struct wm_stream *s,
 			struct wm_piece *ret)
 {
@@ -473,7 +475,7 @@ void wm_view_end(const struct wm_view *v, struct wm_text *t)
 		wm_text_str(t, "\n]\n");
 }
 
-/* Reserves room for the first line's delta, which is inserted later. */
+/* Leaves a gap for the delta of the first line, which is inserted later. */
 static void leave_room(struct wm_view_page *p)
 {
 	if (!wm_text_reserve(&p->text, WM_DIGITS_MAX))
@@ -498,7 +500,7 @@ void wm_view_event_line(const struct wm_view *v, struct wm_view_page *p, uint32_
 	p->past.any = true;
 }
 
-/* Inserts the delta of the first line: the text before it moves to the left. */
+/* Inserts the delta of the first line, and moves the text before it to the left. */
 static void fill_joint(struct wm_view_page *p, const struct wm_view_past *past)
 {
 	char text[WM_DIGITS_MAX];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* writer_int.h - shared by the files of the writer: writer.c makes it, writer_*.c use it. */
+/*
+ * writer_int.h - declarations shared by the files of the writer: writer.c prepares the data,
+ * writer_*.c use it.
+ */
 #ifndef WM_VIEW_TEXT_WRITER_INT_H
 #define WM_VIEW_TEXT_WRITER_INT_H
 
@@ -13,23 +16,26 @@
 /* Prepared data of an event's type: shapes of its parts, and its name. */
 struct view_type {
 	const struct wm_shape *parts[WM_NR_PARTS]; /* NULL: not shown */
-	struct wm_piece name;     /* in the format's form, with the separator after it */
+	struct wm_piece name;     /* name as the format writes it, with the separator after it */
 	uint32_t needs;           /* bits 1 << enum wm_part: parts with items that its lines show */
 	struct wm_field_ref comm; /* the context that names the thread */
 	struct {
-		uint32_t ip, period, chain; /* member's number + 1; 0: none. ip: set for samples */
-		enum wm_part chain_part;    /* the others are in the stream's context */
-	} sample;                           /* for perf's format */
-	const struct wm_shape *form;        /* fields for the print form; NULL: none */
-	const struct wm_shape *contexts;    /* the fields that are contexts; NULL: none */
-	int level_part; /* the part that has a member level, shown when not 0; -1: none */
+		/* number of the member + 1; 0: none. `ip` is set for samples only */
+		uint32_t ip, period, chain;
+		/* part of `chain`; the others are in the stream's context */
+		enum wm_part chain_part;
+	} sample;                        /* for perf's format */
+	const struct wm_shape *form;     /* fields for the print form; NULL: none */
+	const struct wm_shape *contexts; /* the fields that are contexts; NULL: none */
+	/* the part that has a member "level", which is shown when not 0; -1: none */
+	int level_part;
 	uint32_t level_member;
 };
 
 struct view_trace {
 	struct wm_trace *trace;
 	const struct wm_view_options *options;
-	uint32_t index;           /* of the trace */
+	uint32_t index;           /* index of the trace */
 	struct view_type *types;  /* by index */
 	struct wm_piece *streams; /* by index: the text before the name (babeltrace) */
 	struct wm_piece place;    /* JSON of several traces: which one */
@@ -50,16 +56,19 @@ typedef void wm_view_write(const struct wm_view *v, struct wm_view_page *page,
 wm_view_write wm_view_write_waymark, wm_view_write_babeltrace, wm_view_write_perf,
     wm_view_write_json, wm_view_write_jsonl, wm_view_write_csv;
 
-/* hh:mm:ss.nnnnnnnnn, local time. The caller has reserved 80 bytes. */
+/* Writes hh:mm:ss.nnnnnnnnn in local time. The caller must have reserved 80 bytes. */
 void wm_view_put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
-/* "+1.000000123" or, without a previous time, "+?.?????????"; records the time. */
+/*
+ * Writes "+1.000000123" or, without a previous time, "+?.?????????"; stores the time for the next
+ * call.
+ */
 void wm_view_put_delta(struct wm_pen *p, struct wm_view_page *page, int64_t ns);
 
-/* The thread's name as bytes, from the event or the trace; "" when unknown. */
+/* Returns the thread's name, from the event or the trace, not NUL-terminated; "" when unknown. */
 const char *wm_view_comm(const struct view_trace *t, const struct wm_event *e, uint32_t *ret_bytes);
 
-/* Escaped. Afterwards there are 256 bytes of room. */
+/* Writes text with control characters escaped. Afterwards there are 256 bytes of room. */
 static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t bytes)
 {
 	wm_pen_close(p);
@@ -67,10 +76,7 @@ static inline void wm_view_put_safe(struct wm_pen *p, const char *text, uint32_t
 	wm_pen_resume(p);
 }
 
-/*
- * Pieces are padded: a short one is copied with a fixed size, and only its own
- * bytes are kept.
- */
+/* Pieces are padded, so that a short one can be copied with a fixed size. */
 #define WM_VIEW_PIECE_PADDING 64u
 
 static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *piece)
@@ -84,7 +90,7 @@ static inline void wm_view_put_piece(struct wm_pen *p, const struct wm_piece *pi
 	p->at += piece->bytes;
 }
 
-/* The level of signal nesting, for a type that has one; 0: none. */
+/* Returns the level of signal nesting, for a type that has one; 0: none. */
 static inline uint64_t wm_view_level(const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t at;
@@ -97,16 +103,16 @@ static inline uint64_t wm_view_level(const struct view_type *type, const struct 
 	return e->items[at].u;
 }
 
-/* Appends the event's print form; false: its type has none that can be filled. */
+/* Appends the event's print form, filled; false: its type has none, or it cannot be filled. */
 bool wm_view_put_print(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e);
 
-/* The same for a text; the type must have a print form. */
+/* Like wm_view_put_print(), but appends to a text; the type must have a print form. */
 bool wm_view_print(const struct view_trace *t, const struct wm_event *e, struct wm_text *out);
 
-/* A page's address lookup (writer_perf.c); accepts NULL. */
+/* Frees the address lookup of a page (writer_perf.c); accepts NULL. */
 void wm_view_names_destroy(struct wm_view_names *n);
 
-/* CSV's heading. */
+/* Writes the heading of CSV. */
 void wm_view_csv_head(const struct wm_view *v, struct wm_text *t);
 
 #endif

@@ -36,7 +36,7 @@ static void put_string(struct wm_pen *p, const char *key, const char *text, uint
 	wm_pen_resume(p);
 }
 
-/* Contexts of waymark traces are keys of the event itself. */
+/* Writes the contexts of waymark's own traces as keys of the event itself. */
 static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
 	const struct wm_part_range *parts = e->parts;
@@ -187,7 +187,7 @@ void wm_view_csv_head(const struct wm_view *v, struct wm_text *t)
 	wm_pen_close(&p);
 }
 
-/* All parts as one cell: {"common":{...},"fields":{...}}. */
+/* Writes all parts as one cell: {"common":{...},"fields":{...}}. */
 static void put_all(struct wm_pen *p, const struct view_trace *trace, const struct view_type *type,
 		    const struct wm_event *e)
 {
@@ -226,7 +226,7 @@ static const struct wm_item *find(const struct view_type *type, const struct wm_
 	return NULL;
 }
 
-/* One value as a cell: text unquoted, all others as JSON. */
+/* Writes one value as a cell: text without quotes, other values as JSON. */
 static void put_value(struct wm_pen *p, const struct wm_shape *s, const struct wm_item *i)
 {
 	struct wm_text t;

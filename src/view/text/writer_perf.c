@@ -30,7 +30,7 @@
 
 #define BLANKS "                " /* as wide as the widest column */
 
-/* A right-aligned number; one wider than the column is not cut. */
+/* Writes a right-aligned number; one that is wider than the column is not truncated. */
 static void put_wide(struct wm_pen *p, int64_t n, uint32_t width)
 {
 	uint64_t digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -52,7 +52,7 @@ static void put_blanks(struct wm_pen *p, uint32_t have, uint32_t width)
 	p->at += have < width ? width - have : 0;
 }
 
-/* A thread without a name is shown by its tid. */
+/* Writes the name of a thread; if it has none, its tid. */
 static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t width)
 {
 	uint32_t bytes = (uint32_t)strlen(comm);
@@ -67,7 +67,7 @@ static void put_comm(struct wm_pen *p, const char *comm, int32_t tid, uint32_t w
 	p->at = wm_digits_i64(p->at, tid);
 }
 
-/* A name that cannot be cached: it is in the event's own items, or missing. */
+/* Writes a name that cannot be cached, because it is in the event's own items, or missing. */
 static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e,
 			     uint32_t width)
 {
@@ -85,7 +85,7 @@ static void put_other_thread(struct wm_pen *p, const struct view_trace *t, const
 	wm_pen_char(p, ' ');
 }
 
-/* Name and tid. A name that the trace owns is cached by its address. */
+/* Writes name and tid. A name that the trace owns is cached by its address. */
 static void put_thread(struct wm_pen *p, struct wm_view_page *page, const struct view_trace *t,
 		       const struct wm_event *e, uint32_t width)
 {
@@ -128,7 +128,7 @@ static void put_cpu(struct wm_pen *p, int32_t cpu)
 	WM_PEN_PUT(p, "] ");
 }
 
-/* The second, at least five columns wide, with the point; then microseconds. */
+/* Writes the seconds, at least five columns wide, the point, and the microseconds. */
 static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
 	int64_t second = ns / WM_NS_PER_SECOND;
@@ -149,7 +149,7 @@ static void put_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 	WM_PEN_PUT(p, ": ");
 }
 
-/* The member of that number + 1; NULL: none. */
+/* Returns the member whose number + 1 is given; NULL: none. */
 static const struct wm_item *member(const struct wm_event *e, enum wm_part part, uint32_t nr)
 {
 	uint32_t at = e->parts[part].at;
@@ -185,7 +185,7 @@ void wm_view_names_destroy(struct wm_view_names *n)
 	free(n);
 }
 
-/* The page's lookup; NULL: no lookup available, or out of memory, which sets text.failed. */
+/* Returns the page's lookup; NULL: there is none, or out of memory, which sets text.failed. */
 static struct wm_view_names *names_of(struct wm_view_page *page,
 				      const struct wm_view_places *places)
 {
@@ -233,7 +233,7 @@ static struct name_text *text_of(struct wm_view_names *names, const struct wm_na
 	return &names->texts[hash >> (64 - NAME_TEXTS_BITS)];
 }
 
-/* The caller has reserved NAME_TEXT_MAX bytes. */
+/* Writes the name of an address. The caller must have reserved NAME_TEXT_MAX bytes. */
 static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
 {
 	struct name_text *text = text_of(names, n);
@@ -255,7 +255,7 @@ static void put_name(struct wm_pen *p, struct wm_view_names *names, const struct
 	}
 }
 
-/* The address, 16 columns wide, and its name if there is a lookup. */
+/* Writes the address, 16 columns wide, and its name if there is a lookup. */
 static void put_place(struct wm_pen *p, struct wm_view_names *names, const struct wm_named_place *n)
 {
 	wm_pen_need(p, HEAD_ROOM);
@@ -283,7 +283,7 @@ static void put_frame(struct wm_pen *p, struct wm_view_names *names, const struc
 	wm_pen_char(p, '\n');
 }
 
-/* The callers, unwound from the copy of the stack in the sample. */
+/* Writes the callers that were unwound from the copy of the stack in the sample. */
 static void put_callers(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
 			const struct wm_event *e)
 {
@@ -295,8 +295,8 @@ static void put_callers(struct wm_pen *p, struct wm_view_names *names, const str
 }
 
 /*
- * Whether a chain has a word that is neither an address nor a known marker;
- * perf omits the whole chain then, too.
+ * Returns whether a chain has a word that is neither an address nor a known marker; the whole chain
+ * is omitted then, as in perf.
  */
 static bool is_damaged(const struct wm_item *chain)
 {
@@ -330,7 +330,7 @@ static void put_chain(struct wm_pen *p, struct wm_view_names *names, const struc
 		put_callers(p, names, t, e);
 }
 
-/* Shows the sampled address: perf shows addresses within files only in chains. */
+/* Writes the sampled address unconverted: perf shows offsets in files only in call chains. */
 static void put_address(struct wm_pen *p, struct wm_view_names *names, const struct view_trace *t,
 			const struct wm_event *e, uint64_t address)
 {

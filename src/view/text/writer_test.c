@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer_test.c - lines of all formats, for events made here. The expected
- * babeltrace lines were copied from babeltrace2 2.0.4's output; print.bats
- * compares whole traces.
+ * writer_test.c - tests the lines of all formats for synthetic events. The
+ * expected babeltrace lines were copied from babeltrace2 2.0.4's output;
+ * print.bats compares whole traces.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,7 +140,7 @@ static void set_text(struct wm_item *i, const char *s)
 	i->count = (uint32_t)strlen(s);
 }
 
-/* The whole page of one or two events; the caller frees it. */
+/* Returns the whole page of one or two events; the caller frees it. */
 static char *written(struct world *w, enum wm_view_format format, uint32_t times,
 		     const char *const *fields, uint32_t nr_fields)
 {
@@ -175,7 +175,7 @@ static void done(struct world *w)
 	wm_trace_close(w->trace);
 }
 
-/* Every kind of value. */
+/* Adds a value of every kind. */
 static void fill(struct world *w)
 {
 	struct wm_item *i;
@@ -301,7 +301,7 @@ static void test_waymark(void **unused)
 
 static const struct wm_reader_ops own_ops = {.name = "test", .close = no_close};
 
-/* A user stack before the fields; the lengths of lists are not shown. */
+/* Adds a user stack before the fields, and lists, whose lengths are not shown. */
 static void fill_own(struct world *w)
 {
 	struct wm_item *i;
@@ -616,7 +616,7 @@ static void test_fields(void **unused)
 	done(&w);
 }
 
-/* However a trace is cut into pages, the joined text is the same. */
+/* The joined text is the same, however a trace is divided into pages. */
 static void test_joints(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_JSON,
@@ -683,7 +683,7 @@ static void test_loss(void **unused)
 	done(&w);
 }
 
-/* Strings and lists longer than the room that a pen reserves at once. */
+/* Strings and lists can be longer than the room that a pen reserves at a time. */
 static void test_long_values(void **unused)
 {
 	static const enum wm_view_format all[] = {WM_VIEW_WAYMARK, WM_VIEW_BABELTRACE, WM_VIEW_PERF,

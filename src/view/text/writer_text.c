@@ -11,7 +11,7 @@
 
 /* --- babeltrace2 ------------------------------------------------------------------------ */
 
-/* Computed as in babeltrace2: with doubles unless a tick is a nanosecond. */
+/* Converts the time as babeltrace2 does: with doubles, unless a tick is a nanosecond. */
 static int64_t babeltrace_ns(const struct wm_event *e)
 {
 	const struct wm_trace_clock *c = e->stream->clock;
@@ -22,7 +22,10 @@ static int64_t babeltrace_ns(const struct wm_event *e)
 			 (uint64_t)(1e9 * (double)e->clock / (double)c->hz));
 }
 
-/* babeltrace2's behaviour for times before its origin: seconds once, then their clock time. */
+/*
+ * Writes the time. For times before the origin it does the same as babeltrace2: the first is in
+ * seconds, later ones are clock times.
+ */
 static void babeltrace_time(struct wm_pen *p, struct wm_view_page *page, int64_t ns)
 {
 	uint64_t positive = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
@@ -140,7 +143,7 @@ static void put_number(struct wm_pen *p, int32_t n)
 		p->at = wm_digits_u64(p->at, (uint32_t)n);
 }
 
-/* command:pid/tid and a space, or nothing if all are unknown. */
+/* Writes "command:pid/tid ", or nothing if all are unknown. */
 static void put_thread(struct wm_pen *p, const struct view_trace *t, const struct wm_event *e)
 {
 	uint32_t bytes;
@@ -163,7 +166,7 @@ static void put_thread(struct wm_pen *p, const struct view_trace *t, const struc
 	wm_pen_char(p, ' ');
 }
 
-/* { cpu = 1, contexts... } and a space, or nothing if empty. */
+/* Writes "{ cpu = 1, contexts... } ", or nothing if there are none. */
 static void put_contexts(struct wm_pen *p, const struct view_type *type, const struct wm_event *e)
 {
 	uint32_t nr = 0;
