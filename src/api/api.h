@@ -3,8 +3,8 @@
  * api.h - shared by the files that implement <waymark/read.h>: trace.c opens
  * traces and describes them, select.c binds globs and filters to the types of
  * events, reader.c returns events, columns.c arrays of them, value.c describes
- * fields. The installed structures of values and fields have the layout of the
- * reader's (item.h), under other names: value.c asserts that they agree.
+ * fields. The installed structures of values and fields have the same layout
+ * as the reader's (item.h), under other names; value.c asserts this.
  */
 #ifndef WM_API_API_H
 #define WM_API_API_H
@@ -46,7 +46,7 @@ struct wm_api_walk {
 	uint32_t trace;
 	uint64_t packet, step; /* the next packet; the distance to the one after it */
 	bool open;
-	struct wm_packet_reader *reader; /* for that trace */
+	struct wm_packet_reader *reader; /* reader of packets of that trace */
 	struct wm_batch batch;
 	struct waymark_event *events;
 	uint32_t nr_events, room_events;
@@ -62,7 +62,7 @@ struct waymark_reader {
 	struct wm_merge *merge; /* ordered */
 	struct wm_api_walk walk;
 	struct waymark_event event; /* ordered: the last event returned */
-	int err;                    /* sticky, until waymark_seek() */
+	int err;                    /* error returned by all calls until waymark_seek() */
 };
 
 /* Fills `error`, which may be NULL. Always returns `err`. */
@@ -73,22 +73,25 @@ int wm_api_fail_diag(struct waymark_error *error, int err, const char *path,
 		     const struct wm_diag *diag);
 
 /*
- * "provider:name" in the arena, or `name` itself if it needs no provider; NULL:
+ * Returns "provider:name", allocated in the arena, or `name` itself if it needs no provider; NULL:
  * out of memory.
  */
 const char *wm_api_full_name(struct wm_arena *arena, const char *provider, const char *name);
 
-/* 0 or -errno; call wm_api_select_done() in any case. */
+/* Returns 0 or -errno; call wm_api_select_done() in either case. */
 int wm_api_select(struct waymark_trace *t, const struct waymark_options *o,
 		  struct wm_api_select *ret, struct waymark_error *error);
 void wm_api_select_done(struct wm_api_select *s);
 
-/* Whether the event passes the reader's filter and stream. `trace` is the trace's number. */
+/*
+ * Returns whether the event passes the reader's filters, and belongs to its stream. `trace` is the
+ * number of the event's trace.
+ */
 bool wm_api_passes(const struct waymark_reader *r, uint32_t trace, const struct wm_event *e);
 
 /*
- * A waymark_trace for a trace that another owner has open and that outlives it;
- * NULL: out of memory.
+ * Creates a waymark_trace for an open trace that has another owner and outlives it; NULL: out of
+ * memory.
  */
 struct waymark_trace *wm_api_trace_of(struct wm_trace *one);
 
@@ -100,7 +103,7 @@ void wm_api_give(const struct waymark_trace *t, uint32_t trace, const struct wm_
 const char *wm_api_event_comm(const struct waymark_trace *t, const struct waymark_event *event,
 			      uint32_t *ret_bytes);
 
-/* The name of the event's thread; its bytes are not NUL-terminated. */
+/* Returns the name of the event's thread, not NUL-terminated. */
 const char *wm_api_comm(const struct waymark_trace *t, const struct waymark_type *type,
 			const struct wm_event *e, uint32_t *ret_bytes);
 

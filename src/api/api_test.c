@@ -21,9 +21,12 @@
 #define ROUNDS 40u
 #define EVENTS (2 * ROUNDS)
 
-static const int64_t labels[] = {0, 1}; /* of field "e" */
+static const int64_t labels[] = {0, 1}; /* labels of field "e" */
 
-/* Two threads: n counts up; every second event is from the other thread and has text. */
+/*
+ * Writes a trace of two threads: n counts up; every second event is from the other thread and has
+ * text.
+ */
 static void write_trace(void)
 {
 	struct wm_trace_writer *w = kit_create(WM_TRACE_CTF1);
@@ -367,7 +370,7 @@ static void test_columns(void **state)
 	waymark_close(t);
 }
 
-/* A column of a requested kind holds the values that fit. */
+/* A column of a requested kind has the values that can be converted to it. */
 static void test_column_kinds(void **state)
 {
 	static const char *const names[] = {"n", "n", "d", "e", "$tid", "$comm"};
@@ -388,7 +391,8 @@ static void test_column_kinds(void **state)
 	assert_int_equal(waymark_column_valid(c, 0)[0], 0); /* -5 */
 	assert_int_equal(waymark_column_valid(c, 0)[10], 1);
 	assert_true(((const double *)waymark_column_data(c, 1))[0] == -5);
-	assert_int_equal(((const int64_t *)waymark_column_data(c, 2))[7], 1); /* of 1.5 */
+	/* 1.5 is converted to 1 */
+	assert_int_equal(((const int64_t *)waymark_column_data(c, 2))[7], 1);
 	assert_int_equal(((const uint64_t *)waymark_column_data(c, 3))[3], 1);
 	assert_int_equal(((const int64_t *)waymark_column_data(c, 4))[1], 102);
 	assert_int_equal(((const uint64_t *)waymark_column_data(c, 5))[EVENTS], 3 * EVENTS);

@@ -28,7 +28,7 @@ static const struct {
     {"$comm", COMM, WAYMARK_COLUMN_TEXT},
 };
 
-/* The place of a field in a type of events. */
+/* The position of a field in a type of events. */
 struct place {
 	int8_t part; /* -1: the type lacks it */
 	uint32_t index;
@@ -37,10 +37,10 @@ struct place {
 struct column {
 	enum source source;
 	enum waymark_column_kind kind;
-	struct place *places; /* by type; for FIELD */
-	void *data;           /* nr_rows values of 8 bytes; TEXT: one more */
+	struct place *places; /* indexed by type; for FIELD */
+	void *data;           /* nr_rows values of 8 bytes; for TEXT one more */
 	unsigned char *valid;
-	char *text; /* TEXT */
+	char *text; /* for TEXT */
 	uint64_t text_bytes, text_room;
 };
 
@@ -80,7 +80,7 @@ static enum waymark_column_kind kind_of(const struct wm_type *t)
 	}
 }
 
-/* The kind that holds the values of two types; text if no numeric kind does. */
+/* Returns the kind that can hold the values of two types; text if no numeric kind can. */
 static enum waymark_column_kind common(enum waymark_column_kind a, enum waymark_column_kind b)
 {
 	if (a == WAYMARK_COLUMN_AUTO || a == b)
@@ -246,8 +246,8 @@ static bool put_real(struct column *c, uint64_t row, double d)
 }
 
 /*
- * Stores text, bytes, and labels of values in a column of text. 1: stored; 0:
- * the value has no text; -errno.
+ * Stores text, bytes, and labels of values in a column of text. Returns 1 when it was stored, 0
+ * when the value has no text, or -errno.
  */
 static int put_bytes(struct column *c, const struct wm_item *i)
 {
@@ -299,7 +299,7 @@ static int put_comm(struct waymark_columns *cs, struct column *c, const struct w
 	return bytes ? put_text(c, comm, bytes) ?: 1 : 0;
 }
 
-/* 1: the row has a value; 0: it has none; -errno. */
+/* Stores a value in a row. Returns 1, 0 when the row has no value, or -errno. */
 static int put(struct waymark_columns *cs, struct column *c, uint64_t row,
 	       const struct waymark_event *e)
 {

@@ -33,10 +33,10 @@ struct waymark_counters {
 	struct wm_counters *counters;
 	pid_t *tids;
 	size_t nr_tids;
-	int *cpus; /* to count the whole machine */
+	int *cpus; /* processors to count, for the whole machine */
 	size_t nr_cpus;
 	struct wm_child child; /* pid 0: no command, or it has ended */
-	int status;            /* of the command, as from waitpid(2); -1: unknown */
+	int status;            /* status of the command, as from waitpid(2); -1: unknown */
 	bool had_command;
 };
 
@@ -312,8 +312,8 @@ WM_API int waymark_count_read(struct waymark_counters *c)
 }
 
 /*
- * If other code of the program has reaped the child, it has ended, too; its
- * status is unknown then.
+ * Reaps the child if it has ended. If other code of the program has already reaped it, its status
+ * is unknown.
  */
 static void reap(struct waymark_counters *c)
 {
@@ -327,7 +327,10 @@ static void reap(struct waymark_counters *c)
 	c->child.pid = 0;
 }
 
-/* 1: the process has ended; 0: timeout, or a signal arrived; -errno. */
+/*
+ * Waits until a process ends. Returns 1 when it has ended, 0 after the timeout or a signal, or
+ * -errno.
+ */
 static int wait_end(pid_t pid, int timeout_ms)
 {
 	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
@@ -359,7 +362,7 @@ WM_API int waymark_count_wait(struct waymark_counters *c, int timeout_ms, int *r
 	return 1;
 }
 
-/* For all threads (WM_COUNTERS_ALL), or for one. */
+/* Describes a counter of all threads (WM_COUNTERS_ALL) or of one. */
 static int tell(const struct waymark_counters *c, uint32_t i, size_t thread,
 		struct waymark_counter *ret)
 {

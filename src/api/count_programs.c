@@ -11,11 +11,12 @@
 #include "base/glob.h"
 
 #define ARENA_MAX ((size_t)1 << 20)
-#define STEPS_MAX 1000 /* of the loop, to handle all messages that have arrived */
+/* limit of iterations of the event loop, to handle all messages that have arrived */
+#define STEPS_MAX 1000
 
 /*
- * Processes that already run: the named ones, those that the named threads
- * belong to, or this one.
+ * Finds the running processes to count: those given, those that the given threads belong to, or
+ * this one.
  */
 static int find_pids(struct wm_api_programs *p, const struct waymark_count_options *o,
 		     struct wm_diag *diag)
@@ -172,7 +173,7 @@ static bool was_found(const struct wm_api_programs *p, const char *name)
 	return false;
 }
 
-/* The i-th name that is not a pattern and matched no event; NULL: there are fewer. */
+/* Returns the i-th name without wildcards that matched no event; NULL: there are fewer. */
 static const char *missing(const struct wm_api_programs *p, size_t i)
 {
 	for (uint32_t rule = 0; rule < p->plan.nr_asked; rule++) {

@@ -207,7 +207,7 @@ WM_API int waymark_list(const struct waymark_list_options *options, struct wayma
 		err = wm_api_fail(error, -ENOMEM, "out of memory");
 	else
 		err = fill(l, &o, error);
-	l->glob = NULL; /* the caller's */
+	l->glob = NULL; /* it belongs to the caller */
 	if (err) {
 		waymark_list_close(l);
 		return err;
@@ -259,7 +259,7 @@ static void tell_kernel(const struct waymark_list *l, const struct wm_event_def 
 	};
 }
 
-/* 0 or -ENOMEM: the full name is built on demand. */
+/* Describes a program's event. Builds its full name on demand. 0 or -ENOMEM. */
 static int tell_program(struct waymark_list *l, struct wm_api_listed *e, struct waymark_listed *ret)
 {
 	const struct wm_class *c = e->event->class;

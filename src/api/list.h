@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.h - shared by the files that implement <waymark/list.h>: list.c finds
- * events and describes them, list_field.c describes an event's fields and
- * places.
+ * list.h - declarations shared by the files that implement <waymark/list.h>:
+ * list.c finds events and describes them, list_field.c describes an event's
+ * fields and places.
  */
 #ifndef WM_API_LIST_H
 #define WM_API_LIST_H
@@ -20,8 +20,9 @@ struct wm_api_listed {
 	const struct wm_inventory_member *member;
 	const struct wm_inventory_event *event; /* NULL: a kernel event */
 	const char *name;                       /* NULL: not built yet */
-	const struct wm_event_def *def;         /* its first place; the exit may follow */
-	uint32_t index;                         /* of the event in its file */
+	/* definition of a kernel event; that of its exit may follow */
+	const struct wm_event_def *def;
+	uint32_t index; /* index of the event in its file */
 };
 
 /* The kernel's format of an event, read on demand. */
@@ -34,15 +35,15 @@ struct waymark_list {
 	struct wm_inventory programs;
 	struct wm_inventory_kernel kernel;
 	char root[WM_EVENT_ROOT_BYTES];
-	const char *glob;       /* the caller's, while the list is being filled */
-	struct wm_rules *rules; /* for that glob; NULL: all events are listed */
+	const char *glob;       /* belongs to the caller; used while the list is filled */
+	struct wm_rules *rules; /* rules of the glob; NULL: all events are listed */
 	struct wm_api_listed *entries;
 	uint32_t nr;
 	struct wm_arena arena; /* holds entries and names */
-	/* Formats of the event `asked` and of its exit; NO_NUMBER: none read. */
+	/* The formats of the event `asked` and of its exit; NO_NUMBER: none was read. */
 	struct wm_api_list_format begin, end;
 	uint32_t asked;
-	char type[128]; /* of the field described last */
+	char type[128]; /* type of the field that was described last */
 };
 
 void wm_api_list_forget_fields(struct waymark_list *l);

@@ -26,7 +26,7 @@ void wm_api_list_forget_fields(struct waymark_list *l)
 	l->asked = WAYMARK_NO_NUMBER;
 }
 
-/* The exit of a system call that was named without a phase; NULL: none. */
+/* Returns the exit of a system call that was named without entry or exit; NULL: none. */
 static const struct wm_event_def *end_of(const struct waymark_list *l, const struct wm_event_def *d)
 {
 	return d + 1 < l->kernel.defs.defs + l->kernel.defs.nr && d[1].implied ? d + 1 : NULL;

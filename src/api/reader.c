@@ -86,7 +86,7 @@ static bool is_wanted(const struct waymark_reader *r, const struct wm_packet *p)
 	return p->end_ns >= r->begin_ns && (p->begin_ns < r->end_ns || r->end_ns == INT64_MAX);
 }
 
-/* Opens the next packet. 1, 0 when there are no more, -errno. */
+/* Opens the next packet. Returns 1, 0 when there are no more, or -errno. */
 static int next_packet(struct waymark_reader *r)
 {
 	struct wm_api_walk *w = &r->walk;
@@ -104,7 +104,8 @@ static int next_packet(struct waymark_reader *r)
 		if (w->reader)
 			t->ops->reader_destroy(w->reader);
 		w->reader = NULL;
-		w->packet -= t->nr_packets; /* a share continues in the next trace */
+		/* the reader's share of packets continues in the next trace */
+		w->packet -= t->nr_packets;
 		w->trace++;
 	}
 	if (!w->reader)

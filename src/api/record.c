@@ -82,7 +82,7 @@ static char **copy_command(struct wm_arena *a, const char *const *command, bool 
 	return to;
 }
 
-/* The folder of this library; the libraries to preload are in the same one. */
+/* Returns the folder of this library, which also has the libraries to preload. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed)
 {
 	char real[PATH_MAX] = "", *slash;
@@ -126,7 +126,10 @@ static int copy_options(struct waymark_recording *r, const struct waymark_record
 	return failed ? -ENOMEM : 0;
 }
 
-/* For single threads: finds their processes, and makes the filter for events of programs. */
+/*
+ * For a recording of single threads: finds their processes, and makes the filter for events of
+ * programs.
+ */
 static int find_whose(struct waymark_recording *r, struct wm_diag *diag)
 {
 	struct wm_recorder_plan *p = &r->plan;
@@ -215,7 +218,7 @@ WM_API void waymark_record_close(struct waymark_recording *r)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* 0, or the error when `r` has started already. */
+/* Returns an error when the recording has already started, else 0. */
 static int check_before(const struct waymark_recording *r, struct waymark_error *error)
 {
 	if (error)
@@ -296,7 +299,7 @@ static int change_kernel(struct waymark_recording *r, const struct wm_kernel_ask
 	return err ? wm_api_fail_said(error, err, &diag) : 0;
 }
 
-/* Sends the changes to the running recorder, as one change. */
+/* Sends all changes to the running recorder in one message. */
 static int change(struct waymark_recording *r, struct wm_recorder_events *e,
 		  struct waymark_error *error)
 {
@@ -374,7 +377,7 @@ WM_API int waymark_record_event(struct waymark_recording *r, const char *name,
 	return err;
 }
 
-/* Applied when all events were named. 0 or -ENOMEM. */
+/* Stores exclusions, which complete() applies after all other rules. 0 or -ENOMEM. */
 static int keep_excluded(struct waymark_recording *r, const char *name)
 {
 	const char **grown = wm_arena_grow(&r->arena, r->excluded, r->nr_excluded, sizeof(*grown));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - shared by the files that implement <waymark/record.h>: record.c
- * creates and runs a recording, record_live.c returns its events while it runs.
- * count.c does the counting, with count_programs.c for the events of programs.
+ * record.h - declarations shared by the files that implement
+ * <waymark/record.h>: record.c creates and runs a recording, record_live.c
+ * returns its events while it runs. count.c does the counting, with
+ * count_programs.c for the events of programs.
  */
 #ifndef WM_API_RECORD_H
 #define WM_API_RECORD_H
@@ -13,7 +14,10 @@
 #include "control/live.h"
 #include "control/recorder.h"
 
-/* Reports that begin a batch and have not been read: one answer, and the last report. */
+/*
+ * Maximum number of unread reports that begin a batch: the answer to one request, and the last
+ * report.
+ */
 #define WM_API_PENDING 2u
 
 struct wm_api_live {
@@ -32,19 +36,19 @@ struct waymark_recording {
 	struct wm_recorder_plan plan;
 	struct wm_words words;
 	char *single;                 /* the filter for single threads and CPUs */
-	pid_t *pids;                  /* processes of the threads, if threads were named */
+	pid_t *pids;                  /* processes of the threads, if threads were given */
 	struct wm_recorder *recorder; /* NULL: not started */
-	const char **excluded;        /* rules that follow all others */
+	const char **excluded;        /* rules that are applied after all others */
 	uint32_t nr_excluded;
-	bool is_over; /* the trace is complete, or was never begun */
+	bool is_over; /* the trace is complete, or recording never began */
 	struct wm_api_live live;
 };
 
-/* 0, or -errno with the sentence in `error`. */
+/* Returns 0, or -errno with a message in `error`. */
 int wm_api_live_create(struct waymark_recording *r, struct waymark_error *error);
 void wm_api_live_done(struct waymark_recording *r);
 
-/* The folder of this library, in the arena. */
+/* Returns the folder of this library, allocated in the arena. */
 char *wm_api_own_folder(struct wm_arena *a, bool *failed);
 
 /* Receives the recorder's reports; stores those that begin a batch. */

@@ -36,7 +36,9 @@ void wm_api_live_done(struct waymark_recording *r)
 	wm_live_destroy(r->live.live);
 }
 
-/* One answer may wait until the previous batch is read, and the last report after it. */
+/*
+ * At most two reports are stored while the previous batch is read: one answer, and the last report.
+ */
 void wm_api_live_report(void *data, const struct wm_report *report)
 {
 	struct wm_api_live *l = &((struct waymark_recording *)data)->live;
@@ -72,7 +74,7 @@ static int take(struct wm_api_live *l, struct waymark_error *error)
 	return 0;
 }
 
-/* 1 and an event of the batch, 0 at its end, -errno. */
+/* Returns 1 and an event of the batch, 0 at its end, or -errno. */
 static int next_of_batch(struct wm_api_live *l, const struct waymark_event **ret)
 {
 	const struct wm_event *e;
@@ -106,7 +108,8 @@ static int await(struct waymark_recording *r, uint64_t deadline_ns)
 	int got;
 
 	if (!l->asked && now >= l->next_look_ns) {
-		l->asked = wm_recorder_look(r->recorder) == 0; /* else the recording ends soon */
+		/* if it fails, the recording is about to end */
+		l->asked = wm_recorder_look(r->recorder) == 0;
 		l->next_look_ns = now + LOOK_MS * (uint64_t)NS_PER_MS;
 	}
 	if (!l->asked && l->next_look_ns < wake)
@@ -116,7 +119,7 @@ static int await(struct waymark_recording *r, uint64_t deadline_ns)
 	return got < 0 ? got : 0;
 }
 
-/* Whether no more events can arrive. */
+/* Returns whether no more events can arrive. */
 static bool is_at_end(const struct waymark_recording *r)
 {
 	struct wm_recorder_result result;

@@ -83,7 +83,7 @@ static void test_options_that_cannot_be(void **state)
 	const int32_t self = getpid();
 	struct waymark_record_options o = {.folder = folder};
 
-	refused(&o, EINVAL); /* no target */
+	refused(&o, EINVAL); /* there is no target */
 	o = (struct waymark_record_options){.command = empty};
 	refused(&o, EINVAL);
 	o = (struct waymark_record_options){.nr_pids = 1};
@@ -213,8 +213,8 @@ static void on_pipe(int signo)
 }
 
 /*
- * Allocates and frees memory all the time, so that many a fork happens while
- * its lock is held.
+ * Allocates and frees memory in a loop, so that fork() often happens while the allocator's lock is
+ * held.
  */
 static void *allocate(void *data)
 {
@@ -225,7 +225,10 @@ static void *allocate(void *data)
 	return data;
 }
 
-/* The same for the locks of the C library's clock and streams. */
+/*
+ * Uses the C library's clock and streams in a loop, so that fork() often happens while their locks
+ * are held.
+ */
 static void *tell_the_time(void *data)
 {
 	time_t now = time(NULL);

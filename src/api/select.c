@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - the events and parts of events that a reader of the API returns. */
+/* select.c - selects the events and parts of events that a reader of the API returns. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,10 @@ static bool has_field(const struct wm_type *t, const struct waymark_options *o)
 	return false;
 }
 
-/* Parts without a selected field, filter operand or thread name are not decoded. */
+/*
+ * Returns the parts that need not be decoded: those without a selected field, filter operand or
+ * thread name.
+ */
 static uint32_t unwanted_parts(const struct waymark_trace *t, uint32_t trace,
 			       const struct waymark_options *o)
 {
@@ -47,7 +50,7 @@ static uint32_t unwanted_parts(const struct waymark_trace *t, uint32_t trace,
 	return ~needed & ((1u << WM_NR_PARTS) - 1);
 }
 
-/* 0, or an error when no event of the trace matches the globs or the filter. */
+/* Returns an error when no event of the trace matches the globs or the filter, else 0. */
 static int check_matches(const struct waymark_options *o, const struct wm_select *s,
 			 struct waymark_error *error)
 {

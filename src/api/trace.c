@@ -234,7 +234,7 @@ WM_API int waymark_info(const struct waymark_trace *t, uint32_t i, struct waymar
 	return 0;
 }
 
-/* Finds the trace of an entry in a joint list; `i` becomes its index in that trace. */
+/* Finds the trace of entry *i in the list over all traces; *i becomes its index in that trace. */
 static uint32_t owner(const struct waymark_trace *t, const uint32_t *first, uint32_t *i)
 {
 	uint32_t trace = t->nr_traces - 1;
@@ -293,7 +293,9 @@ WM_API int waymark_loss(const struct waymark_trace *t, uint32_t i, struct waymar
 	return 0;
 }
 
-/* Readers add faults at the same time; existing ones do not move. */
+/*
+ * Returns the number of faults. Other threads may add faults meanwhile; existing ones do not move.
+ */
 static uint32_t count_faults(struct wm_trace *t)
 {
 	uint32_t n;
